@@ -1,0 +1,171 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+	"github.com/mattn/go-isatty"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/home"
+	"github.com/pflow-suite/pflow/pkg/proc"
+)
+
+// App is what a command's Run is given: the streams, the environment and what the common flags chose.
+type App struct {
+	Name   string
+	Env    []string
+	Stdin  *os.File
+	Stdout *Stdout
+	Stderr *os.File
+	Log    *slog.Logger
+	// Quiet says that nothing but errors goes to standard error.
+	Quiet bool
+	// Context is cancelled by the first SIGINT, SIGTERM or SIGHUP; its cause is an Interrupted.
+	Context context.Context
+
+	format string
+	cancel context.CancelCauseFunc
+	exit   func(int)
+	parser *kong.Kong
+}
+
+func newApp(name string, sys System) *App {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	a := &App{
+		Name: name, Env: sys.Env, Stdin: sys.Stdin, Stdout: &Stdout{file: sys.Stdout}, Stderr: sys.Stderr,
+		Context: ctx, cancel: cancel, exit: sys.Exit, format: "auto",
+	}
+	a.Log = logger(sys.Stderr, "warn", "text", false)
+	return a
+}
+
+func (a *App) configure(c *Common) {
+	a.format, a.Quiet = c.Format, c.Quiet
+	a.Log = logger(a.Stderr, c.LogLevel, c.LogFormat, c.Quiet)
+}
+
+// Getenv is one variable of the environment.
+func (a *App) Getenv(name string) string { return proc.Getenv(a.Env, name) }
+
+// Home opens the home folder that the environment names.
+func (a *App) Home() (*home.Home, error) { return home.Open(a.Getenv("PFLOW_HOME"), a.Getenv("HOME")) }
+
+// Format is the --format that was asked for, or "auto".
+func (a *App) Format() string { return a.format }
+
+// JSON says whether standard output carries JSON: asked for, or by default when it is no terminal.
+func (a *App) JSON() bool {
+	switch a.format {
+	case "json", "ndjson":
+		return true
+	case "text":
+		return false
+	}
+	return !a.Stdout.Terminal()
+}
+
+// Document prints one JSON document, or with text asked for what the function writes.
+func (a *App) Document(v any, text func(w io.Writer)) error {
+	if a.JSON() {
+		return a.JSONLine(v)
+	}
+	return a.text(text)
+}
+
+// List prints items as NDJSON, as one array with --format json, or with text asked for what the function writes.
+func List[T any](a *App, items []T, text func(w io.Writer)) error {
+	switch {
+	case !a.JSON():
+		return a.text(text)
+	case a.format == "json":
+		if items == nil {
+			items = []T{}
+		}
+		return a.JSONLine(items)
+	}
+	for _, item := range items {
+		if err := a.JSONLine(item); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// JSONLine writes a value as one line of JSON in one write.
+func (a *App) JSONLine(v any) error {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return fault.New(fault.Internal, "cannot write the answer as JSON: %v", err)
+	}
+	_, err := a.Stdout.Write(buf.Bytes())
+	return err
+}
+
+func (a *App) text(write func(w io.Writer)) error {
+	var buf bytes.Buffer
+	write(&buf)
+	_, err := a.Stdout.Write(buf.Bytes())
+	return err
+}
+
+// Warn says something to people that is no error.
+func (a *App) Warn(format string, args ...any) {
+	if !a.Quiet {
+		_, _ = fmt.Fprintf(a.Stderr, "%s: warning: %s\n", a.Name, fmt.Sprintf(format, args...))
+	}
+}
+
+// ReadArgument reads a file that an argument names, or standard input for "-".
+func (a *App) ReadArgument(name string) ([]byte, error) {
+	if name == "-" {
+		b, err := io.ReadAll(a.Stdin)
+		if err != nil {
+			return nil, fault.New(fault.Usage, "Cannot read standard input: %v", err)
+		}
+		return b, nil
+	}
+	b, err := os.ReadFile(name)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fault.New(fault.NotFound, "FileNotFoundError: there is no file %s", name)
+	}
+	if err != nil {
+		return nil, fault.New(fault.Usage, "Cannot read %s: %v", name, err)
+	}
+	return b, nil
+}
+
+// Stdout is standard output. It remembers that its reader went away, which ends a program with status 141.
+type Stdout struct {
+	file   *os.File
+	closed atomic.Bool
+}
+
+// Write writes p in one call and notes a reader that went away.
+func (s *Stdout) Write(p []byte) (int, error) {
+	n, err := s.file.Write(p)
+	if errors.Is(err, syscall.EPIPE) {
+		s.closed.Store(true)
+	}
+	return n, err
+}
+
+// Closed says whether the reader of standard output went away.
+func (s *Stdout) Closed() bool { return s.closed.Load() }
+
+// Terminal says whether standard output is a terminal.
+func (s *Stdout) Terminal() bool { return isatty.IsTerminal(s.file.Fd()) }
+
+// File is the file behind it, for a transport that needs one.
+func (s *Stdout) File() *os.File { return s.file }

@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
+)
+
+// Assignment is one KEY=VALUE of a command line: text that takes the declared type, or a JSON value.
+type Assignment struct {
+	Key  string
+	Text string
+	// JSON is set for KEY:=JSON, and nil for text.
+	JSON json.RawMessage
+}
+
+// Assignments reads KEY=VALUE (text), KEY=@FILE (a file's text; KEY=@- is standard input's) and KEY:=JSON. A value that
+// begins with @ is written @@.
+func (a *App) Assignments(args []string) ([]Assignment, error) {
+	list := make([]Assignment, 0, len(args))
+	for _, arg := range args {
+		key, value, ok := strings.Cut(arg, "=")
+		if !ok || key == "" || key == ":" {
+			return nil, fault.New(fault.Usage, "%q is no KEY=VALUE", arg).Suggest("Write KEY=VALUE for text, KEY:=JSON for a JSON value, KEY=@FILE for a file's text")
+		}
+		one := Assignment{Key: key, Text: value}
+		if name, isJSON := strings.CutSuffix(key, ":"); isJSON {
+			if !json.Valid([]byte(value)) {
+				return nil, fault.New(fault.Usage, "The value of %s:= is no JSON", name).Suggest("Write %s=VALUE for text", name)
+			}
+			one = Assignment{Key: name, JSON: json.RawMessage(value)}
+		} else if file, isFile := strings.CutPrefix(value, "@"); isFile && !strings.HasPrefix(file, "@") {
+			b, err := a.ReadArgument(file)
+			if err != nil {
+				return nil, err
+			}
+			one.Text = string(b)
+		} else if isFile {
+			one.Text = file
+		}
+		if !utf8.ValidString(one.Text) {
+			return nil, fault.New(fault.Usage, "The value of %s is no UTF-8 text", key).Suggest("Give bytes as base64, or the path of their file")
+		}
+		list = append(list, one)
+	}
+	return list, nil
+}
+
+// Duration reads 30s, 5m, 1h30m, or a bare number of seconds. Nothing is no limit, 0.
+func Duration(text string) (time.Duration, error) {
+	if text == "" {
+		return 0, nil
+	}
+	d, err := time.ParseDuration(text)
+	if s, numErr := strconv.ParseFloat(text, 64); numErr == nil && s < 1e9 {
+		d, err = time.Duration(s*float64(time.Second)), nil
+	}
+	if err != nil || d <= 0 {
+		return 0, fault.New(fault.Usage, "%q is no duration", text).Suggest("Write 30s, 5m, 1h30m, or a number of seconds")
+	}
+	return d, nil
+}

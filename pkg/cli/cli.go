@@ -1,0 +1,162 @@
+// Package cli is what every main shares: the grammar's common part, formats, faults and exit statuses, signals,
+// logging, version and completion.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
+)
+
+// Version is the suite's version; all its programs carry the same.
+const Version = "0.1.0"
+
+// System is the process a main runs in: what only cmd/ may reach for.
+type System struct {
+	Args   []string // without the program's name
+	Env    []string
+	Stdin  *os.File
+	Stdout *os.File
+	Stderr *os.File
+	// Exit ends the process at once; it is used for the second signal.
+	Exit func(status int)
+}
+
+// Common is the part of the grammar that all programs share; a grammar embeds it.
+type Common struct {
+	Format    string `help:"What standard output carries: json, ndjson or text; by default text on a terminal." enum:"auto,json,ndjson,text" default:"auto" placeholder:"FORMAT"`
+	LogLevel  string `help:"Least level to log: debug, info, warn or error." enum:"debug,info,warn,error" default:"warn" env:"PFLOW_LOG_LEVEL" placeholder:"LEVEL"`
+	LogFormat string `help:"How to log: text or json." enum:"text,json" default:"text" env:"PFLOW_LOG_FORMAT" placeholder:"FORMAT"`
+	Quiet     bool   `short:"q" help:"Say nothing on standard error but errors."`
+	Version   bool   `help:"Print the version and exit."`
+
+	Completion completion `cmd:"" help:"Print the completion script for a shell."`
+}
+
+func (c *Common) common() *Common { return c }
+
+// Grammar is a pointer to a kong grammar that embeds Common.
+type Grammar interface{ common() *Common }
+
+// Status is an error that only carries an exit status: what there was to say has been said.
+type Status int
+
+func (s Status) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
+
+// Main parses the arguments into the grammar, runs the selected command's Run(*App) error, and gives the exit status
+// of contracts § 2. It never ends the process itself, but for the second signal.
+func Main(name, description string, g Grammar, sys System) int {
+	if len(sys.Args) == 1 && sys.Args[0] == "--version" { // before any grammar is reflected upon: scripts ask often
+		_, _ = fmt.Fprintln(sys.Stdout, name, Version)
+		return 0
+	}
+	app := newApp(name, sys)
+	helped := false
+	parser, err := kong.New(g,
+		kong.Name(name), kong.Description(description), kong.Writers(app.Stdout, sys.Stderr),
+		kong.Exit(func(int) { helped = true }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+	)
+	if err != nil {
+		return app.fail(fault.New(fault.Internal, "the grammar of %s: %v", name, err))
+	}
+	app.parser = parser
+	if complete(parser, app.Env) {
+		return 0
+	}
+	parsed, err := parser.Parse(sys.Args)
+	if helped {
+		return app.outcome(nil)
+	}
+	app.configure(g.common())
+	if err != nil {
+		return app.fail(fault.New(fault.Usage, "%s", err).Suggest("%s --help lists what can be asked", name))
+	}
+	if g.common().Version {
+		return app.outcome(errOnly(fmt.Fprintln(app.Stdout, name, Version)))
+	}
+	stop := app.handleSignals()
+	defer stop()
+	return app.outcome(parsed.Run(app))
+}
+
+// outcome turns what a command returned into an exit status, and says what has to be said.
+func (a *App) outcome(err error) int {
+	if status, ok := errors.AsType[Status](err); ok {
+		return int(status)
+	}
+	if a.Stdout.Closed() || errors.Is(err, syscall.EPIPE) && a.Stdout.Closed() {
+		return 141
+	}
+	if err == nil {
+		return 0
+	}
+	if sig, ok := errors.AsType[Interrupted](context.Cause(a.Context)); ok && errors.Is(err, context.Canceled) {
+		return sig.ExitStatus()
+	}
+	if sig, ok := errors.AsType[Interrupted](err); ok {
+		return sig.ExitStatus()
+	}
+	return a.fail(fault.From(err))
+}
+
+// Report writes a fault as JSON at the end of standard output in a JSON format, and in words on standard error.
+func (a *App) Report(f *fault.Fault) {
+	if a.JSON() {
+		_ = a.JSONLine(failure{Error: f})
+	}
+	a.Complain(f)
+}
+
+// fail reports a fault and gives its exit status.
+func (a *App) fail(f *fault.Fault) int {
+	a.Report(f)
+	if a.Stdout.Closed() {
+		return 141
+	}
+	return f.ExitStatus()
+}
+
+// failure is the document that stands in the place of an answer.
+type failure struct {
+	Success bool         `json:"success"`
+	Error   *fault.Fault `json:"error"`
+}
+
+// Complain writes a fault for people, in age's manner: "program: error: …" and "program: hint: …".
+func (a *App) Complain(f *fault.Fault) {
+	_, _ = fmt.Fprintf(a.Stderr, "%s: error: %s%s\n", a.Name, f.Where(), f.Error())
+	hints := f.Suggestions
+	for _, e := range f.Errors {
+		hints = append(hints, e.Suggestions...)
+	}
+	for _, h := range hints {
+		_, _ = fmt.Fprintf(a.Stderr, "%s: hint: %s\n", a.Name, h)
+	}
+}
+
+func errOnly[T any](_ T, err error) error { return err }
+
+// logger makes the logger that a program's flags ask for.
+func logger(w io.Writer, level, format string, quiet bool) *slog.Logger {
+	var l slog.Level
+	if err := l.UnmarshalText([]byte(level)); err != nil {
+		l = slog.LevelWarn
+	}
+	if quiet {
+		l = max(l, slog.LevelError)
+	}
+	options := &slog.HandlerOptions{Level: l}
+	if format == "json" {
+		return slog.New(slog.NewJSONHandler(w, options))
+	}
+	return slog.New(slog.NewTextHandler(w, options))
+}

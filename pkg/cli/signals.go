@@ -1,0 +1,41 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// Interrupted is the cause of a context that a signal cancelled.
+type Interrupted struct{ Signal syscall.Signal }
+
+func (i Interrupted) Error() string { return fmt.Sprintf("stopped by %s", i.Signal) }
+
+// Is makes it one of the ways in which a context is cancelled.
+func (i Interrupted) Is(target error) bool { return target == context.Canceled }
+
+// ExitStatus is 128 plus the signal's number: 129, 130 or 143.
+func (i Interrupted) ExitStatus() int { return 128 + int(i.Signal) }
+
+// handleSignals cancels the app's context on the first signal and ends the process on the second. SIGPIPE is taken too,
+// so that a write to a closed pipe is an error and not a death; a child gets its default back when it starts.
+func (a *App) handleSignals() (stop func()) {
+	signals := make(chan os.Signal, 4)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
+	go func() {
+		for s := range signals {
+			sig, _ := s.(syscall.Signal)
+			if sig == syscall.SIGPIPE {
+				continue
+			}
+			if a.Context.Err() != nil {
+				a.exit(128 + int(sig))
+				return
+			}
+			a.cancel(Interrupted{sig})
+		}
+	}()
+	return func() { signal.Stop(signals); close(signals) }
+}

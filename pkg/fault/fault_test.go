@@ -1,0 +1,59 @@
+package fault
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+)
+
+func TestExitStatus(t *testing.T) {
+	for typ, want := range map[Type]int{
+		Usage: 2, Validation: 2, Security: 2, NotFound: 2, AlreadyExists: 2,
+		Execution: 1, Template: 1, Protocol: 1, Unavailable: 1, Conflict: 1, RateLimited: 1, TooLarge: 1, Timeout: 1, Internal: 1,
+	} {
+		if got := New(typ, "x").ExitStatus(); got != want {
+			t.Errorf("%s: exit status %d, want %d", typ, got, want)
+		}
+	}
+}
+
+func TestFromFindsTheFaultInAChain(t *testing.T) {
+	f := New(NotFound, "no such thing")
+	if got := From(fmt.Errorf("while looking: %w", f)); got != f {
+		t.Errorf("From = %v", got)
+	}
+	if got := From(errors.New("boom")); got.Type != Internal || got.Message != "boom" {
+		t.Errorf("From(plain error) = %+v", got)
+	}
+	if From(nil) != nil {
+		t.Error("From(nil) is not nil")
+	}
+}
+
+func TestJoinCounts(t *testing.T) {
+	one := New(Validation, "a")
+	if Join(Validation, "w.json", nil) != nil || Join(Validation, "w.json", []*Fault{one}) != one {
+		t.Error("Join of none or one must not wrap")
+	}
+	two := Join(Validation, "w.json", []*Fault{one, {Type: Validation, Message: "b", File: "w.json", Line: 3, Column: 4}})
+	if got, want := two.Error(), "w.json: 2 errors\n  a\n  w.json:3:4: b"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestJSONHasOnlyWhatHelps(t *testing.T) {
+	b, err := json.Marshal(New(Usage, "no").Suggest("do %s", "this"))
+	if err != nil || string(b) != `{"type":"usage_error","message":"no","suggestions":["do this"]}` {
+		t.Errorf("%s %v", b, err)
+	}
+}
+
+func TestNearest(t *testing.T) {
+	names := []string{"command", "cwd", "timeout", "file_path"}
+	for in, want := range map[string]string{"comand": "command", "cmd": "cwd", "Timeout": "timeout", "filepath": "file_path", "zzzz": "", "timeuot": "timeout"} {
+		if got, _ := Nearest(in, names); got != want {
+			t.Errorf("Nearest(%q) = %q, want %q", in, got, want)
+		}
+	}
+}

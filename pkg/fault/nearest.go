@@ -1,0 +1,49 @@
+package fault
+
+import "strings"
+
+// Nearest is the candidate closest to name by edits (insert, delete, replace, swap of neighbours), when it is close
+// enough to be what was meant: at most a third of the name's length, and at least one edit is always allowed.
+func Nearest(name string, candidates []string) (string, bool) {
+	best, bestAt := "", max(1, len(name)/3)+1
+	for _, c := range candidates {
+		if d := edits(strings.ToLower(name), strings.ToLower(c), bestAt); d < bestAt {
+			best, bestAt = c, d
+		}
+	}
+	return best, best != ""
+}
+
+// edits is the optimal string alignment distance of a and b, or limit when it is no less than that.
+func edits(a, b string, limit int) int {
+	if abs(len(a)-len(b)) >= limit {
+		return limit
+	}
+	before, last := make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row := make([]int, len(b)+1)
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		before, last = last, row
+	}
+	return min(last[len(b)], limit)
+}
+
+func abs(n int) int {
+	if n < 0 {
+		return -n
+	}
+	return n
+}

@@ -1,0 +1,197 @@
+// Package proc is the only place that starts a child process.
+//
+// Every child leads a process group of its own, so that a signal reaches what it started too, and on Linux the kernel
+// kills it when this program dies. A child never inherits standard input. Stopping is a ladder: SIGTERM to the group,
+// a grace, SIGKILL to the group.
+package proc
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
+)
+
+const (
+	// DefaultGrace is the time between SIGTERM and SIGKILL.
+	DefaultGrace = 5 * time.Second
+	// drain is how long output is still read after the child itself has ended: a pipeline's last words come within
+	// it, a background process that keeps the pipe open does not get more.
+	drain = time.Second
+)
+
+// Command says what to run. The zero value of each field is a safe default.
+type Command struct {
+	// Path is the program. Without a separator it is looked for on the PATH of Env.
+	Path string
+	// Args are the arguments without the program's own name.
+	Args []string
+	// Dir is the working directory, by default this program's.
+	Dir string
+	// Env is the whole environment, KEY=VALUE each.
+	Env []string
+	// Stdin is what the child reads, by default nothing.
+	Stdin io.Reader
+	// Stdout and Stderr take the output, by default it is discarded.
+	Stdout, Stderr io.Writer
+	// Grace is the time between SIGTERM and SIGKILL, DefaultGrace by default.
+	Grace time.Duration
+	// Session starts the child in a session of its own, for one that is to outlive this program.
+	Session bool
+}
+
+// ErrFormat is the error of a file that may be executed but is no program of this system: a script without a first line
+// that names its interpreter, which a shell would run itself.
+var ErrFormat = errors.New("not an executable format")
+
+// Exit says how a child ended.
+type Exit struct {
+	// Code is the exit status; 128 plus the signal's number when a signal ended it, as shells count.
+	Code int
+	// Signal is the name of the signal that ended it, or empty.
+	Signal string
+}
+
+// Run starts the command and waits until it and everything in its process group has ended. When ctx is done first,
+// the group is taken down by the ladder and the error is the context's cause. A child that could not be started is a
+// fault: not_found "Command not found: NAME", or execution_error.
+func Run(ctx context.Context, c Command) (Exit, error) {
+	if err := context.Cause(ctx); err != nil {
+		return Exit{}, err
+	}
+	cmd, err := c.build()
+	if err != nil {
+		return Exit{}, err
+	}
+	cmd.WaitDelay = drain
+	if err := cmd.Start(); err != nil {
+		return Exit{}, c.startFault(err)
+	}
+	stopped := context.AfterFunc(ctx, func() { terminate(cmd.Process.Pid, c.grace()) })
+	waitErr := cmd.Wait()
+	if !stopped() { // the ladder has begun: what is left of the group gets the rest of its grace
+		reap(cmd.Process.Pid, c.grace())
+		return exitOf(cmd.ProcessState), context.Cause(ctx)
+	}
+	reap(cmd.Process.Pid, c.grace())
+	var exit *exec.ExitError
+	if waitErr != nil && !errors.As(waitErr, &exit) && !errors.Is(waitErr, exec.ErrWaitDelay) && cmd.ProcessState == nil {
+		return Exit{}, fault.New(fault.Execution, "waiting for %s: %v", c.Path, waitErr)
+	}
+	return exitOf(cmd.ProcessState), nil
+}
+
+func (c *Command) grace() time.Duration {
+	if c.Grace > 0 {
+		return c.Grace
+	}
+	return DefaultGrace
+}
+
+// build makes the exec.Cmd, with the program looked up on the command's own PATH.
+func (c *Command) build() (*exec.Cmd, error) {
+	path, err := Look(c.Path, c.Env, c.Dir)
+	if err != nil {
+		return nil, err
+	}
+	cmd := &exec.Cmd{
+		Path: path, Args: append([]string{c.Path}, c.Args...), Dir: c.Dir, Env: c.Env,
+		Stdin: c.Stdin, Stdout: c.Stdout, Stderr: c.Stderr,
+		SysProcAttr: attributes(c.Session),
+	}
+	if cmd.Env == nil {
+		cmd.Env = []string{}
+	}
+	return cmd, nil
+}
+
+func (c *Command) startFault(err error) error {
+	switch {
+	case c.Dir != "" && !isDir(c.Dir):
+		return fault.New(fault.Execution, "Working directory does not exist: %s", c.Dir)
+	case errors.Is(err, syscall.E2BIG):
+		return fault.New(fault.TooLarge, "The arguments and environment of %s are larger than this system takes", c.Path).
+			Suggest("Pass the large value by standard input or in a file")
+	case errors.Is(err, fs.ErrNotExist):
+		return notFound(c.Path)
+	case errors.Is(err, syscall.ENOEXEC):
+		return ErrFormat
+	}
+	return fault.New(fault.Execution, "Cannot start %s: %v", c.Path, unwrapPath(err))
+}
+
+// Look finds a program: a path with a separator as it stands (relative to dir), a bare name on the PATH of env.
+func Look(name string, env []string, dir string) (string, error) {
+	if strings.ContainsRune(name, '/') {
+		path := name
+		if !filepath.IsAbs(path) && dir != "" {
+			path = filepath.Join(dir, path)
+		}
+		if !filepath.IsAbs(path) {
+			abs, err := filepath.Abs(path)
+			if err != nil {
+				return "", notFound(name)
+			}
+			path = abs
+		}
+		return path, nil
+	}
+	for _, d := range filepath.SplitList(Getenv(env, "PATH")) {
+		if path := filepath.Join(d, name); filepath.IsAbs(path) && Executable(path) {
+			return path, nil
+		}
+	}
+	return "", notFound(name)
+}
+
+// Getenv is the last value of a name in an environment, as a child would see it.
+func Getenv(env []string, name string) string {
+	for i := len(env) - 1; i >= 0; i-- {
+		if k, v, ok := strings.Cut(env[i], "="); ok && k == name {
+			return v
+		}
+	}
+	return ""
+}
+
+func notFound(name string) *fault.Fault {
+	return fault.New(fault.NotFound, "Command not found: %s", name).
+		Suggest("Install %s, or give its full path", name)
+}
+
+// Executable says whether a path is a program that may be run.
+func Executable(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// unwrapPath drops the operation and path that os puts before the reason: the fault names them already.
+func unwrapPath(err error) error {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		return pe.Err
+	}
+	return err
+}
+
+func exitOf(state *os.ProcessState) Exit {
+	if state == nil {
+		return Exit{Code: -1}
+	}
+	if ws, ok := state.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+		return Exit{Code: 128 + int(ws.Signal()), Signal: ws.Signal().String()}
+	}
+	return Exit{Code: state.ExitCode()}
+}
