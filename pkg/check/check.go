@@ -1,0 +1,186 @@
+// Package check finds every fault of a workflow at once, before anything runs: each with its place, what exists instead
+// and the nearest name.
+package check
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/nodetype"
+	"github.com/pflow-suite/pflow/pkg/plan"
+	"github.com/pflow-suite/pflow/pkg/template"
+	"github.com/pflow-suite/pflow/pkg/workflow"
+)
+
+// Types says which node types there are.
+type Types interface {
+	// Type finds one by the name that a workflow gives it.
+	Type(name string) (nodetype.Type, bool, error)
+	// Types lists them all; it is asked only to say what exists instead of one that does not.
+	Types() ([]nodetype.Type, error)
+}
+
+// Report is what a check found. Warnings stop nothing.
+type Report struct {
+	Errors   []*fault.Fault
+	Warnings []*fault.Fault
+	// Kinds are the node types in use, by the name that the workflow gives them.
+	Kinds map[string]nodetype.Type
+}
+
+// Fault is all errors as one, or nil.
+func (r *Report) Fault(name string) *fault.Fault {
+	return fault.Join(fault.Validation, name+" cannot run", r.Errors)
+}
+
+// Workflow checks a workflow file against the node types there are.
+func Workflow(f *workflow.File, types Types) *Report {
+	c := &checker{file: f, w: f.Workflow, types: types, nodes: map[string]int{}, report: &Report{Kinds: map[string]nodetype.Type{}}}
+	c.names()
+	c.edges()
+	if len(c.report.Errors) == 0 { // an order can be told only of a sound graph
+		if _, err := plan.New(c.w); err != nil {
+			c.place(fault.From(err))
+			c.report.Errors = append(c.report.Errors, fault.From(err))
+		}
+	}
+	for i := range c.w.Nodes {
+		c.node(i)
+	}
+	c.outputs()
+	c.inputs()
+	return c.report
+}
+
+type checker struct {
+	file   *workflow.File
+	w      *workflow.Workflow
+	types  Types
+	nodes  map[string]int
+	used   map[string]bool
+	report *Report
+}
+
+// fail notes an error at a JSON path and returns it, for what to do next to be added.
+func (c *checker) fail(path, format string, args ...any) *fault.Fault {
+	f := fault.New(fault.Validation, format, args...)
+	f.Path = path
+	c.place(f)
+	c.report.Errors = append(c.report.Errors, f)
+	return f
+}
+
+func (c *checker) warn(path, format string, args ...any) *fault.Fault {
+	f := fault.New(fault.Validation, format, args...)
+	f.Path = path
+	c.place(f)
+	c.report.Warnings = append(c.report.Warnings, f)
+	return f
+}
+
+func (c *checker) place(f *fault.Fault) {
+	f.File = c.file.Name
+	f.Line, f.Column = c.file.Place(f.Path)
+}
+
+// names checks that ids are distinct and not taken twice over.
+func (c *checker) names() {
+	if len(c.w.Nodes) == 0 {
+		c.fail("nodes", "The workflow has no nodes").Suggest(`Add one, such as {"id": "hello", "type": "echo"}`)
+	}
+	for i, n := range c.w.Nodes {
+		path := fmt.Sprintf("nodes[%d].id", i)
+		if first, ok := c.nodes[n.ID]; ok {
+			c.fail(path, "Duplicate node id %q: nodes[%d] has it too", n.ID, first).Suggest("Give every node an id of its own")
+			continue
+		}
+		if _, ok := template.ParseExpression(n.ID); !ok || strings.ContainsAny(n.ID, ".[") {
+			c.fail(path, "Invalid node id %q: no template could name it", n.ID).Suggest("Begin with a letter or _, and go on with letters, digits, _ and -")
+		}
+		c.nodes[n.ID] = i
+		if _, ok := c.w.Inputs[n.ID]; ok {
+			c.warn(path, "Node %q has the name of an input: ${%s} is the input", n.ID, n.ID)
+		}
+	}
+}
+
+func (c *checker) edges() {
+	ids := c.w.NodeIDs()
+	known := func(path, id string) {
+		if _, ok := c.nodes[id]; ok {
+			return
+		}
+		f := c.fail(path, "Edge references non-existent node %q", id)
+		f.Available = ids
+		suggestNearest(f, id, ids)
+	}
+	for i, e := range c.w.Edges {
+		known(fmt.Sprintf("edges[%d].from", i), e.From)
+		known(fmt.Sprintf("edges[%d].to", i), e.To)
+	}
+	if s := c.w.StartNode; s != "" {
+		if _, ok := c.nodes[s]; !ok {
+			f := c.fail("start_node", "start_node references non-existent node %q", s)
+			f.Available = ids
+			suggestNearest(f, s, ids)
+		}
+	}
+	for _, id := range plan.Loose(c.w) {
+		c.fail(fmt.Sprintf("nodes[%d]", c.nodes[id]), "Node %q would never run: no edge leads to it or from it", id).
+			Suggest("Connect it with an edge, or leave out all edges to have the nodes ordered by their templates")
+	}
+}
+
+// outputs checks where the declared outputs come from.
+func (c *checker) outputs() {
+	for _, name := range slices.Sorted(maps.Keys(c.w.Outputs)) {
+		path := template.JoinPath("outputs", name) + ".source"
+		parts := template.Parse(template.Source(c.w.Outputs[name].Source))
+		if !slices.ContainsFunc(parts, func(p template.Part) bool { return p.Ref != nil || p.Bad }) {
+			c.fail(path, "Output %q has the source %q, which names no node", name, c.w.Outputs[name].Source).
+				Suggest("Write ${node.key}, with the node and the key of its outputs")
+		}
+		for _, p := range parts {
+			switch {
+			case p.Bad:
+				c.malformed(path, p.Source)
+			case p.Ref != nil:
+				c.reference(path, fmt.Sprintf("Output %q", name), *p.Ref)
+			}
+		}
+	}
+}
+
+func (c *checker) inputs() {
+	var stdin []string
+	for _, name := range slices.Sorted(maps.Keys(c.w.Inputs)) {
+		path := template.JoinPath("inputs", name)
+		if ref, ok := template.ParseExpression(name); !ok || len(ref.Path) > 0 {
+			c.fail(path, "Invalid input name %q: no template could name it", name).Suggest("Begin with a letter or _, and go on with letters, digits, _ and -")
+		}
+		in := c.w.Inputs[name]
+		if in.Stdin {
+			stdin = append(stdin, name)
+		}
+		if in.Default != nil && string(in.Default) != "null" {
+			if err := in.Accepts(name, in.Default); err != nil {
+				c.fail(path+".default", "The default of input %q is not of its type %s", name, in.Type)
+			}
+		}
+		if !c.used[name] {
+			c.warn(path, "Input %q is declared and never used", name)
+		}
+	}
+	if len(stdin) > 1 {
+		c.fail(template.JoinPath("inputs", stdin[1])+".stdin", "More than one input takes standard input: %s", strings.Join(stdin, ", "))
+	}
+}
+
+func suggestNearest(f *fault.Fault, name string, among []string) {
+	if near, ok := fault.Nearest(name, among); ok {
+		f.Suggest("Did you mean %q?", near)
+	}
+}

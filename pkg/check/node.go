@@ -1,0 +1,212 @@
+package check
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/nodetype"
+	"github.com/pflow-suite/pflow/pkg/shell"
+	"github.com/pflow-suite/pflow/pkg/template"
+	"github.com/pflow-suite/pflow/pkg/workflow"
+)
+
+// node checks one node: its type, its parameters, and the references in them.
+func (c *checker) node(i int) {
+	n := &c.w.Nodes[i]
+	at := fmt.Sprintf("nodes[%d]", i)
+	var params map[string]json.RawMessage
+	if json.Unmarshal(n.Params, &params) != nil {
+		return
+	}
+	kind, ok := c.kind(n, at)
+	if ok {
+		c.params(n, kind, params, at)
+	}
+	command := ok && kind.Name == "shell"
+	for _, name := range slices.Sorted(maps.Keys(params)) {
+		path := template.JoinPath(at+".params", name)
+		if command && name == "command" {
+			c.command(n, params, path)
+			continue
+		}
+		uses, bad := template.Uses(params[name])
+		for _, b := range bad {
+			c.malformed(joined(path, b.Path), b.Ref.Root).Node = n.ID
+		}
+		for _, u := range uses {
+			c.reference(joined(path, u.Path), fmt.Sprintf("Node %q", n.ID), u.Ref)
+		}
+	}
+}
+
+func joined(path, inner string) string {
+	if inner == "" || inner[0] == '[' {
+		return path + inner
+	}
+	return path + "." + inner
+}
+
+// kind finds the node's type.
+func (c *checker) kind(n *workflow.Node, at string) (nodetype.Type, bool) {
+	if kind, ok := c.report.Kinds[n.Type]; ok {
+		return kind, true
+	}
+	kind, ok, err := c.types.Type(n.Type)
+	if err != nil {
+		c.report.Errors = append(c.report.Errors, fault.From(err))
+		return kind, false
+	}
+	if ok {
+		c.report.Kinds[n.Type] = kind
+		return kind, true
+	}
+	f := c.fail(at+".type", "Unknown node type %q", n.Type)
+	f.Node = n.ID
+	all, err := c.types.Types()
+	if err == nil {
+		names := make([]string, len(all))
+		for i, t := range all {
+			names[i] = t.Name
+		}
+		suggestNearest(f, n.Type, names)
+		f.Available = names[:min(len(names), 30)]
+	}
+	if strings.HasPrefix(n.Type, "mcp-") {
+		f.Suggest("Tools of MCP servers become node types with: pflow-sync add NAME -- COMMAND, then pflow-sync sync NAME")
+	}
+	f.Suggest("pflow-lib search lists all node types")
+	return kind, false
+}
+
+// params checks that the parameters are the type's: none unknown, none missing, literal values of the right type.
+func (c *checker) params(n *workflow.Node, kind nodetype.Type, params map[string]json.RawMessage, at string) {
+	for _, name := range slices.Sorted(maps.Keys(params)) {
+		path := template.JoinPath(at+".params", name)
+		p, ok := kind.Param(name)
+		switch {
+		case strings.HasPrefix(name, "__"):
+			c.fail(path, "Parameter %q is reserved: names beginning with __ are not the author's to set", name).Node = n.ID
+		case !ok && kind.MCP != nil && len(kind.Params) == 0: // the tool does not say what it takes
+		case !ok:
+			f := c.fail(path, "Node %q (%s): unknown parameter %q", n.ID, n.Type, name)
+			f.Node, f.Available = n.ID, kind.ParamNames()
+			suggestNearest(f, name, f.Available)
+		case string(params[name]) != "null" && !strings.Contains(string(params[name]), "${"):
+			if _, ok := nodetype.Fit(p.Type, params[name]); !ok {
+				c.fail(path, "Node %q (%s): parameter %q must be of type %s, not %s", n.ID, n.Type, name, p.Type, template.Kind(params[name])).Node = n.ID
+			}
+		}
+	}
+	for _, p := range kind.Params {
+		if _, ok := params[p.Name]; !ok && p.Required {
+			f := c.fail(at, "Node %q (%s): parameter %q is required", n.ID, n.Type, p.Name)
+			f.Node, f.Missing = n.ID, []string{p.Name}
+			f.Suggest("Add %q: %s", p.Name, p.Description)
+		}
+	}
+}
+
+// command checks the templates of a shell command where they stand in it.
+func (c *checker) command(n *workflow.Node, params map[string]json.RawMessage, path string) {
+	var text string
+	if json.Unmarshal(params["command"], &text) != nil {
+		return
+	}
+	var env map[string]json.RawMessage
+	_ = json.Unmarshal(params["env"], &env) // its type is checked among the parameters
+	script, problems := shell.Parse(text, c.known, slices.Sorted(maps.Keys(env)))
+	for _, p := range problems {
+		f := c.fail(path, "Node %q: %s", n.ID, p.Message)
+		f.Node = n.ID
+		if p.Name != "" {
+			f.Missing = []string{p.Name}
+			if near, ok := fault.Nearest(p.Name, c.roots()); ok {
+				f.Suggest("Did you mean ${%s}?", near)
+			}
+		}
+		f.Suggest("%s", p.Suggest)
+	}
+	if script != nil {
+		for _, v := range script.Vars {
+			c.reference(path, fmt.Sprintf("Node %q", n.ID), v.Ref)
+		}
+	}
+}
+
+func (c *checker) known(root string) bool {
+	_, node := c.nodes[root]
+	_, input := c.w.Inputs[root]
+	return node || input
+}
+
+// roots are all names that a template may begin with.
+func (c *checker) roots() []string {
+	return append(slices.Sorted(maps.Keys(c.w.Inputs)), c.w.NodeIDs()...)
+}
+
+func (c *checker) malformed(path, source string) *fault.Fault {
+	return c.fail(path, "Malformed template %s", source).
+		Suggest(`A template is ${name}, ${node.key}, ${node.key[0]} or ${node["any key"]}; for a literal ${ write $${`)
+}
+
+// reference checks that what a template names exists: an input, or a node and one of its outputs.
+func (c *checker) reference(path, who string, ref template.Ref) {
+	if _, ok := c.w.Inputs[ref.Root]; ok {
+		if c.used == nil {
+			c.used = map[string]bool{}
+		}
+		c.used[ref.Root] = true
+		return
+	}
+	i, ok := c.nodes[ref.Root]
+	if !ok {
+		f := c.fail(path, "%s: template %s not resolved: there is no input and no node %q", who, ref, ref.Root)
+		f.Missing, f.Available = []string{ref.Root}, c.roots()
+		if near, ok := fault.Nearest(ref.Root, f.Available); ok {
+			fixed := ref
+			fixed.Root = near
+			f.Suggest("Did you mean %s?", fixed)
+		} else {
+			f.Suggest(`Declare it under "inputs", or name one of: %s`, strings.Join(f.Available[:min(20, len(f.Available))], ", "))
+		}
+		return
+	}
+	if len(ref.Path) == 0 || ref.Path[0].IsIndex {
+		return
+	}
+	n := &c.w.Nodes[i]
+	kind, ok := c.kindOf(n)
+	if !ok || kind.Open {
+		return
+	}
+	key := ref.Path[0].Key
+	if _, ok := kind.Output(key); ok {
+		return
+	}
+	f := c.fail(path, "%s: node %q (type: %s) does not output %q", who, n.ID, n.Type, key)
+	f.Missing = []string{ref.Expression()}
+	var names []string
+	for _, o := range kind.Outputs {
+		names = append(names, o.Name)
+		f.Available = append(f.Available, fmt.Sprintf("${%s.%s} (%s)", n.ID, o.Name, o.Type))
+	}
+	if near, ok := fault.Nearest(key, names); ok {
+		fixed := template.Ref{Root: ref.Root, Path: append([]template.Step{{Key: near}}, ref.Path[1:]...)}
+		f.Suggest("Did you mean %s?", fixed)
+	} else if len(names) > 0 {
+		f.Suggest("Available outputs: %s", strings.Join(f.Available, ", "))
+	}
+}
+
+// kindOf is the type of a node, without a complaint where it has none.
+func (c *checker) kindOf(n *workflow.Node) (nodetype.Type, bool) {
+	if kind, ok := c.report.Kinds[n.Type]; ok {
+		return kind, true
+	}
+	kind, ok, err := c.types.Type(n.Type)
+	return kind, ok && err == nil
+}

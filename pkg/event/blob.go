@@ -1,0 +1,104 @@
+package event
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
+)
+
+// InlineLimit is the most bytes that a string, or a node's outputs together, take inside a line.
+const InlineLimit = 64 << 10
+
+// AnswerLimit is the most characters that a text has in an answer that is read by an agent.
+const AnswerLimit = 2000
+
+// Put keeps content and gives its reference, sha256:….
+type Put func(content []byte) (ref string, err error)
+
+// Spill puts what is too long for a line into blobs: every string over InlineLimit, and the whole value when it still
+// is longer than that.
+func Spill(raw json.RawMessage, put Put) (json.RawMessage, error) {
+	if len(raw) <= InlineLimit {
+		return raw, nil
+	}
+	var failed error
+	keep := func(content []byte, mime string, out *[]byte) {
+		ref, err := put(content)
+		if err != nil {
+			failed = err
+		}
+		*out = append(*out, reference(ref, content, mime)...)
+	}
+	raw = rewrite(raw, func(_ string, v gjson.Result, out *[]byte) bool {
+		if len(v.Raw) <= InlineLimit {
+			*out = append(*out, v.Raw...)
+			return true
+		}
+		if b := gjson.Get(v.Raw, "$base64"); v.IsObject() && b.Exists() {
+			if content, err := base64.StdEncoding.DecodeString(b.Str); err == nil {
+				keep(content, mimeBytes, out)
+				return true
+			}
+		}
+		if v.Type == gjson.String {
+			keep([]byte(v.Str), mimeText, out)
+			return true
+		}
+		return false
+	}, func(key string) string { return key })
+	if failed != nil || len(raw) <= InlineLimit {
+		return raw, failed
+	}
+	var whole []byte
+	keep(raw, mimeJSON, &whole)
+	return whole, failed
+}
+
+// Shorten replaces every text over limit characters in plain JSON by what stands for it in an answer.
+func Shorten(raw json.RawMessage, limit int, stand func(text string) json.RawMessage) json.RawMessage {
+	if len(raw) <= limit {
+		return raw
+	}
+	return rewrite(raw, func(_ string, v gjson.Result, out *[]byte) bool {
+		if v.Type != gjson.String || utf8.RuneCountInString(v.Str) <= limit {
+			return false
+		}
+		*out = append(*out, stand(v.Str)...)
+		return true
+	}, func(key string) string { return key })
+}
+
+// Head is the first 200 characters of a text.
+func Head(text string) string {
+	n := 0
+	for i := range text {
+		if n == 200 {
+			return text[:i]
+		}
+		n++
+	}
+	return text
+}
+
+// Stand is the reference that stands for a text in an answer, with the name it would have as a blob.
+func Stand(text string) json.RawMessage {
+	return reference(Name([]byte(text)), []byte(text), mimeText)
+}
+
+// Name is the name of content as a blob: sha256: and the hash in hexadecimal.
+func Name(content []byte) string {
+	sum := sha256.Sum256(content)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+func reference(ref string, content []byte, mime string) json.RawMessage {
+	head := ""
+	if mime != mimeBytes {
+		head = Head(string(content[:min(len(content), 4*201)]))
+	}
+	return Reference{Blob: ref, Bytes: len(content), MIME: mime, Head: head}.value()
+}

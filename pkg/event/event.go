@@ -1,0 +1,148 @@
+// Package event is one line of the stream that a run writes: its types, its reader, and how values stand in it.
+//
+// The stream is the record of a run and its checkpoint: what it must hold is contracts § 3. A reader ignores events and
+// fields that it does not know.
+package event
+
+import (
+	"bytes"
+	"encoding/json"
+	"time"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
+)
+
+// Version is the contract's number, in every line's "v".
+const Version = 1
+
+// MaxLine is the most bytes a line has, its newline included.
+const MaxLine = 1 << 20
+
+// Kind is an event's name.
+type Kind string
+
+// The events. A stream ends with exactly one RunFinished or RunRefused.
+const (
+	RunStarted    Kind = "run_started"
+	RunFinished   Kind = "run_finished"
+	RunRefused    Kind = "run_refused"
+	NodeStarted   Kind = "node_started"
+	NodeProgress  Kind = "node_progress"
+	NodeCompleted Kind = "node_completed"
+	NodeReused    Kind = "node_reused"
+	NodeFailed    Kind = "node_failed"
+	NodeSkipped   Kind = "node_skipped"
+	NodeCancelled Kind = "node_cancelled"
+)
+
+// Status is how a run ended.
+type Status string
+
+// The statuses of a finished run. Degraded is a run that went through although something failed on the way.
+const (
+	Completed Status = "completed"
+	Degraded  Status = "degraded"
+	Failed    Status = "failed"
+	Cancelled Status = "cancelled"
+	TimedOut  Status = "timed_out"
+)
+
+// Succeeded says whether the status is one of success.
+func (s Status) Succeeded() bool { return s == Completed || s == Degraded }
+
+// Event is one line. Which fields are set depends on its kind; unset ones are absent from the line.
+type Event struct {
+	V     int       `json:"v"`
+	Seq   int64     `json:"seq"`
+	Event Kind      `json:"event"`
+	Run   string    `json:"run"`
+	Time  time.Time `json:"time"`
+
+	// Node is the node's id, in all events about a node.
+	Node string `json:"node,omitempty"`
+
+	Workflow    *Workflow       `json:"workflow,omitempty"`     // run_started
+	Inputs      json.RawMessage `json:"inputs,omitempty"`       // run_started
+	Nodes       []string        `json:"nodes,omitempty"`        // run_started: the ids, in the file's order
+	Cwd         string          `json:"cwd,omitempty"`          // run_started
+	ResumedFrom string          `json:"resumed_from,omitempty"` // run_started
+
+	Type    string `json:"type,omitempty"`    // node_started
+	MCP     *MCP   `json:"mcp,omitempty"`     // node_started of an MCP tool
+	Attempt int    `json:"attempt,omitempty"` // node_started, node_completed, node_failed: from 1
+
+	Done    float64 `json:"done,omitempty"`    // node_progress
+	Total   float64 `json:"total,omitempty"`   // node_progress
+	Message string  `json:"message,omitempty"` // node_progress
+
+	Action      string          `json:"action,omitempty"`       // node_completed, node_reused
+	Outputs     json.RawMessage `json:"outputs,omitempty"`      // node_completed, node_reused, node_failed, run_finished
+	InputDigest string          `json:"input_digest,omitempty"` // node_completed, node_reused, node_failed when handled
+	Redacted    bool            `json:"redacted,omitempty"`     // outputs lack a secret that was in them
+	DurationMS  *float64        `json:"duration_ms,omitempty"`  // node_completed, node_failed, run_finished
+	FromRun     string          `json:"from_run,omitempty"`     // node_reused
+
+	Error     *fault.Fault `json:"error,omitempty"`      // node_failed, run_finished, run_refused
+	WillRetry *bool        `json:"will_retry,omitempty"` // node_failed
+	Handled   *bool        `json:"handled,omitempty"`    // node_failed: an error edge takes it
+
+	Reason string `json:"reason,omitempty"` // node_skipped
+	Cause  string `json:"cause,omitempty"`  // node_cancelled: the node whose failure stopped it, or what did
+
+	Success       *bool       `json:"success,omitempty"`        // run_refused: false
+	Status        Status      `json:"status,omitempty"`         // run_finished
+	Checkpoint    *Checkpoint `json:"checkpoint,omitempty"`     // run_finished
+	NodesExecuted *int        `json:"nodes_executed,omitempty"` // run_finished
+	NodesReused   *int        `json:"nodes_reused,omitempty"`   // run_finished
+	Resume        string      `json:"resume,omitempty"`         // run_finished: the command that goes on from here
+	Warnings      []string    `json:"warnings,omitempty"`       // run_finished: why a run is degraded, and what else is worth knowing
+}
+
+// Workflow is the workflow that a run executes.
+type Workflow struct {
+	Name       string          `json:"name"`
+	Path       string          `json:"path,omitempty"`
+	Digest     string          `json:"digest"`
+	Definition json.RawMessage `json:"definition,omitempty"`
+}
+
+// MCP names the tool that a node calls.
+type MCP struct {
+	Server string `json:"server"`
+	Tool   string `json:"tool"`
+}
+
+// Checkpoint is how far a run came.
+type Checkpoint struct {
+	CompletedNodes []string `json:"completed_nodes"`
+	FailedNode     string   `json:"failed_node,omitempty"`
+	RunID          string   `json:"run_id"`
+}
+
+// Settles says whether the event is a checkpoint: a node's last word, by which a later run can go on.
+func (e *Event) Settles() bool {
+	switch e.Event {
+	case NodeCompleted, NodeReused:
+		return true
+	case NodeFailed:
+		return e.Handled != nil && *e.Handled
+	}
+	return false
+}
+
+// Ends says whether the event is the last of its stream.
+func (e *Event) Ends() bool { return e.Event == RunFinished || e.Event == RunRefused }
+
+// Line is the event as it stands in the stream, newline included.
+func (e *Event) Line() ([]byte, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(e); err != nil {
+		return nil, err
+	}
+	if buf.Len() > MaxLine {
+		return nil, fault.New(fault.TooLarge, "an event of %d bytes does not fit a line of the stream", buf.Len())
+	}
+	return buf.Bytes(), nil
+}

@@ -1,0 +1,192 @@
+package event
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
+)
+
+// How values stand in the stream. Three objects mean something else than they say: {"$base64":"…"} is bytes that are
+// not UTF-8, {"$blob":"sha256:…",…} is a long value kept in a file, and a key that begins with $ is written with one
+// more, so that nothing a node puts out can forge either.
+
+// String is text, or bytes that are not text, as a value of the stream.
+func String(b []byte) json.RawMessage {
+	if !utf8.Valid(b) {
+		return json.RawMessage(`{"$base64":"` + base64.StdEncoding.EncodeToString(b) + `"}`)
+	}
+	return Quote(b)
+}
+
+// Quote is UTF-8 text as a JSON string, with nothing escaped that JSON does not ask for.
+func Quote[T ~string | ~[]byte](text T) json.RawMessage {
+	return appendQuoted(make([]byte, 0, len(text)+2), text)
+}
+
+func appendQuoted[T ~string | ~[]byte](dst []byte, text T) []byte {
+	const hex = "0123456789abcdef"
+	dst = append(dst, '"')
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c == '"' || c == '\\':
+			dst = append(dst, '\\', c)
+		case c == '\n':
+			dst = append(dst, '\\', 'n')
+		case c == '\t':
+			dst = append(dst, '\\', 't')
+		case c == '\r':
+			dst = append(dst, '\\', 'r')
+		case c < ' ':
+			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+		default:
+			dst = append(dst, c)
+		}
+	}
+	return append(dst, '"')
+}
+
+// Escape makes valid JSON from outside a value of the stream: keys that begin with $ get one more.
+func Escape(raw json.RawMessage) json.RawMessage {
+	if !mayHoldDollar(raw) {
+		return raw
+	}
+	return rewrite(raw, func(key string, value gjson.Result, out *[]byte) bool { return false }, func(key string) string {
+		if strings.HasPrefix(key, "$") {
+			return "$" + key
+		}
+		return key
+	})
+}
+
+// Load fetches the content of a blob by its reference, sha256:….
+type Load func(ref string) ([]byte, error)
+
+// Plain gives the JSON that a value of the stream stands for: bytes as base64 text, blobs fetched, keys unescaped.
+func Plain(raw json.RawMessage, load Load) (json.RawMessage, error) {
+	if !mayHoldDollar(raw) {
+		return raw, nil
+	}
+	var failed error
+	plain := rewrite(raw, func(key string, value gjson.Result, out *[]byte) bool {
+		if !value.IsObject() {
+			return false
+		}
+		if b := gjson.Get(value.Raw, "$base64"); b.Exists() {
+			*out = append(*out, b.Raw...)
+			return true
+		}
+		ref, ok := ReferenceOf(json.RawMessage(value.Raw))
+		if !ok {
+			return false
+		}
+		content, err := ref.open(load)
+		if err != nil {
+			failed = err
+			content = json.RawMessage("null")
+		}
+		*out = append(*out, content...)
+		return true
+	}, func(key string) string {
+		if strings.HasPrefix(key, "$$") {
+			return key[1:]
+		}
+		return key
+	})
+	return plain, failed
+}
+
+// Reference stands for a long value: where it is kept, how long it is, and how it begins.
+type Reference struct {
+	Blob  string `json:"$blob"`
+	Bytes int    `json:"bytes"`
+	MIME  string `json:"mime"`
+	Head  string `json:"head,omitempty"`
+}
+
+func (r Reference) value() json.RawMessage {
+	b := append([]byte(`{"$blob":`), Quote(r.Blob)...)
+	b = strconv.AppendInt(append(b, `,"bytes":`...), int64(r.Bytes), 10)
+	b = append(append(b, `,"mime":`...), Quote(r.MIME)...)
+	if r.Head != "" {
+		b = append(append(b, `,"head":`...), Quote(r.Head)...)
+	}
+	return append(b, '}')
+}
+
+// The kinds of content of a blob: text, JSON, or bytes.
+const (
+	mimeText  = "text/plain; charset=utf-8"
+	mimeJSON  = "application/json"
+	mimeBytes = "application/octet-stream"
+)
+
+// ReferenceOf reads a value of the stream that is a reference.
+func ReferenceOf(raw json.RawMessage) (Reference, bool) {
+	var r Reference
+	if !bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) || !gjson.GetBytes(raw, "$blob").Exists() || json.Unmarshal(raw, &r) != nil {
+		return r, false
+	}
+	return r, true
+}
+
+// open fetches the content and gives the JSON value it stands for.
+func (r Reference) open(load Load) (json.RawMessage, error) {
+	content, err := load(r.Blob)
+	if err != nil {
+		return nil, err
+	}
+	switch r.MIME {
+	case mimeJSON:
+		return Plain(content, load)
+	case mimeText:
+		return Quote(content), nil
+	case mimeBytes:
+		return Quote(base64.StdEncoding.EncodeToString(content)), nil
+	}
+	return nil, fault.New(fault.Protocol, "the blob %s is of unknown kind %q", r.Blob, r.MIME)
+}
+
+// mayHoldDollar says whether some key may begin with $: nothing has to be rewritten in almost every value.
+func mayHoldDollar(raw json.RawMessage) bool {
+	return bytes.Contains(raw, []byte(`"$`)) || bytes.Contains(raw, []byte(`"\u0024`))
+}
+
+// rewrite copies JSON, with every key renamed and every value for which replace says so replaced.
+func rewrite(raw json.RawMessage, replace func(key string, value gjson.Result, out *[]byte) bool, rename func(string) string) json.RawMessage {
+	out := make([]byte, 0, len(raw))
+	var value func(key string, v gjson.Result)
+	value = func(key string, v gjson.Result) {
+		if replace(key, v, &out) {
+			return
+		}
+		switch {
+		case v.IsObject(), v.IsArray():
+			object := v.IsObject()
+			out = append(out, v.Raw[0])
+			first := true
+			v.ForEach(func(k, item gjson.Result) bool {
+				if !first {
+					out = append(out, ',')
+				}
+				first = false
+				if object {
+					out = append(appendQuoted(out, rename(k.String())), ':')
+				}
+				value(k.String(), item)
+				return true
+			})
+			out = append(out, map[bool]byte{true: '}', false: ']'}[object])
+		default:
+			out = append(out, v.Raw...)
+		}
+	}
+	value("", gjson.ParseBytes(raw))
+	return out
+}

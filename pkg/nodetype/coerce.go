@@ -1,0 +1,73 @@
+package nodetype
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+)
+
+// Fit makes a parameter's value one of the parameter's type where that loses nothing: any value becomes text as JSON
+// spells it, text that spells a number, true or false, an object or a list becomes that. ok is false when it cannot be.
+func Fit(typ string, raw json.RawMessage) (value json.RawMessage, ok bool) {
+	raw = bytes.TrimSpace(raw)
+	isText := raw[0] == '"'
+	text := string(raw)
+	if isText && json.Unmarshal(raw, &text) != nil {
+		return nil, false
+	}
+	trimmed := strings.TrimSpace(text)
+	switch typ {
+	case "str":
+		if isText {
+			return raw, true
+		}
+		return quoted(compact(raw)), true
+	case "int", "float":
+		if trimmed == "" || !strings.ContainsRune("-0123456789", rune(trimmed[0])) || !json.Valid([]byte(trimmed)) {
+			return nil, false
+		}
+		if _, err := strconv.ParseInt(trimmed, 10, 64); typ == "int" && err != nil {
+			return nil, false
+		}
+		return json.RawMessage(trimmed), true
+	case "bool":
+		lower := strings.ToLower(trimmed)
+		return json.RawMessage(lower), lower == "true" || lower == "false"
+	case "list", "dict":
+		open := map[string]string{"list": "[", "dict": "{"}[typ]
+		return json.RawMessage(trimmed), strings.HasPrefix(trimmed, open) && json.Valid([]byte(trimmed))
+	}
+	return raw, true
+}
+
+func compact(raw json.RawMessage) string {
+	var buf bytes.Buffer
+	if json.Compact(&buf, raw) != nil {
+		return string(raw)
+	}
+	return buf.String()
+}
+
+func quoted(s string) json.RawMessage {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(s) // text is always JSON
+	return bytes.TrimSpace(buf.Bytes())
+}
+
+// Defaults is the JSON object of the parameters that have a default, for those that were not given.
+func (t *Type) Defaults() json.RawMessage {
+	defaults := map[string]json.RawMessage{}
+	for _, p := range t.Params {
+		if p.Default != nil {
+			defaults[p.Name] = p.Default
+		}
+	}
+	b, err := json.Marshal(defaults)
+	if err != nil {
+		return json.RawMessage("{}")
+	}
+	return b
+}

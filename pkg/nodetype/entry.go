@@ -1,0 +1,88 @@
+package nodetype
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// entry is a node type as registry.json and `pflow-lib search` write it; upstream pflow's files have the same shape.
+type entry struct {
+	ClassName string         `json:"class_name"`
+	Module    string         `json:"module"`
+	FilePath  string         `json:"file_path"`
+	Interface entryInterface `json:"interface"`
+}
+
+type entryInterface struct {
+	Description string      `json:"description"`
+	Params      []entryItem `json:"params"`
+	Outputs     []entryItem `json:"outputs"`
+	Actions     []string    `json:"actions"`
+	MCP         *MCP        `json:"mcp_metadata,omitempty"`
+}
+
+// entryItem is a parameter or an output. "name" is written; "key", upstream's word for it, is read too.
+type entryItem struct {
+	Name        string          `json:"name"`
+	Key         string          `json:"key,omitempty"`
+	Type        string          `json:"type"`
+	Description string          `json:"description,omitempty"`
+	Required    *bool           `json:"required,omitempty"`
+	Default     json.RawMessage `json:"default,omitempty"`
+	Enum        json.RawMessage `json:"enum,omitempty"`
+}
+
+func (i entryItem) name() string {
+	if i.Name != "" {
+		return i.Name
+	}
+	return i.Key
+}
+
+// MarshalJSON writes the registry's entry, without the name, which is the entry's key.
+func (t Type) MarshalJSON() ([]byte, error) {
+	e := entry{ClassName: "Node", Module: "pflow.nodes." + t.Name, FilePath: "virtual://builtin", Interface: entryInterface{
+		Description: t.Description, Params: []entryItem{}, Outputs: []entryItem{}, Actions: t.Actions, MCP: t.MCP,
+	}}
+	if t.MCP != nil {
+		e.ClassName, e.Module, e.FilePath = "MCPNode", "pflow.nodes.mcp.node", "virtual://mcp"
+	}
+	for _, p := range t.Params {
+		e.Interface.Params = append(e.Interface.Params, entryItem{
+			Name: p.Name, Type: p.Type, Description: p.Description, Required: &p.Required, Default: p.Default, Enum: p.Enum,
+		})
+	}
+	for _, o := range t.Outputs {
+		e.Interface.Outputs = append(e.Interface.Outputs, entryItem{Name: o.Name, Type: o.Type, Description: o.Description})
+	}
+	if e.Interface.Actions == nil {
+		e.Interface.Actions = []string{"default", "error"}
+	}
+	return json.Marshal(e)
+}
+
+// UnmarshalJSON reads a registry's entry. The name is the entry's key and is left as it is.
+func (t *Type) UnmarshalJSON(b []byte) error {
+	var e entry
+	if err := json.Unmarshal(b, &e); err != nil {
+		return err
+	}
+	*t = Type{Name: t.Name, Description: strings.TrimSpace(e.Interface.Description), Actions: e.Interface.Actions, MCP: e.Interface.MCP}
+	for _, p := range e.Interface.Params {
+		t.Params = append(t.Params, Param{
+			Name: p.name(), Type: p.Type, Description: p.Description, Required: p.Required != nil && *p.Required,
+			Default: p.Default, Enum: p.Enum,
+		})
+	}
+	for _, o := range e.Interface.Outputs {
+		t.Outputs = append(t.Outputs, Output{Name: o.name(), Type: o.Type, Description: o.Description})
+	}
+	if t.MCP != nil { // what a tool gives is known only when it has answered
+		t.Open = true
+		if !slices.Contains(t.Actions, "error") {
+			t.Actions = append(t.Actions, "error")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,29 @@
+package shell
+
+import "strings"
+
+// direct are the characters that mean nothing to a shell inside a word.
+const direct = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,@%+-"
+
+// builtins are the first words that only a shell understands, or that it answers itself: POSIX's special and regular
+// built-ins, reserved words, and what dash and bash add.
+const builtins = " . : [ alias bg bind break builtin caller case cd command compgen complete compopt continue declare dirs disown do done " +
+	"echo elif else enable esac eval exec exit export false fc fg fi for function getopts hash help history if in jobs kill let local " +
+	"logout mapfile popd printf pushd pwd read readarray readonly return select set shift shopt source suspend test then time times " +
+	"trap true type typeset ulimit umask unalias unset until wait while "
+
+// Direct splits a command that has no shell syntax into its words, to be executed without a shell between. Its first
+// word is a path, or no built-in, reserved word or assignment.
+func Direct(command string) (words []string, ok bool) {
+	for i := range len(command) {
+		if strings.IndexByte(direct+" ", command[i]) < 0 {
+			return nil, false
+		}
+	}
+	words = strings.Fields(command)
+	if len(words) == 0 || strings.Contains(words[0], "=") {
+		return nil, false
+	}
+	first := words[0]
+	return words, strings.Contains(first, "/") || !strings.Contains(builtins, " "+first+" ")
+}
