@@ -1,6 +1,11 @@
 package proc
 
-import "syscall"
+import (
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
 
 // attributes puts a child into a group of its own that dies with this program, or into a session that does not.
 //
@@ -11,4 +16,27 @@ func attributes(session bool) *syscall.SysProcAttr {
 		return &syscall.SysProcAttr{Setsid: true}
 	}
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+}
+
+// pipe gives the two ends of a pipe that no other child inherits.
+func pipe() (read, write int, err error) {
+	var fds [2]int
+	err = unix.Pipe2(fds[:], unix.O_CLOEXEC)
+	return fds[0], fds[1], err
+}
+
+// watch gives a descriptor that can be read when the process has ended, and a function that waits for it.
+func watch(p *os.Process) (fd int, wait func() *os.ProcessState) {
+	fd = -1
+	err := p.WithHandle(func(handle uintptr) {
+		fd, _ = unix.FcntlInt(handle, unix.F_DUPFD_CLOEXEC, 0)
+	})
+	if err != nil || fd < 0 { // a kernel before 5.4
+		return watchByWaiting(p, pipe)
+	}
+	return fd, func() *os.ProcessState {
+		state, _ := p.Wait()
+		_ = unix.Close(fd)
+		return state
+	}
 }

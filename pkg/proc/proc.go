@@ -6,7 +6,6 @@
 package proc
 
 import (
-	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -40,7 +39,7 @@ type Command struct {
 	Env []string
 	// Stdin is what the child reads, by default nothing.
 	Stdin io.Reader
-	// Stdout and Stderr take the output, by default it is discarded.
+	// Stdout and Stderr take the output, by default it is discarded. That they fail does not stop the child.
 	Stdout, Stderr io.Writer
 	// Grace is the time between SIGTERM and SIGKILL, DefaultGrace by default.
 	Grace time.Duration
@@ -58,35 +57,6 @@ type Exit struct {
 	Code int
 	// Signal is the name of the signal that ended it, or empty.
 	Signal string
-}
-
-// Run starts the command and waits until it and everything in its process group has ended. When ctx is done first,
-// the group is taken down by the ladder and the error is the context's cause. A child that could not be started is a
-// fault: not_found "Command not found: NAME", or execution_error.
-func Run(ctx context.Context, c Command) (Exit, error) {
-	if err := context.Cause(ctx); err != nil {
-		return Exit{}, err
-	}
-	cmd, err := c.build()
-	if err != nil {
-		return Exit{}, err
-	}
-	cmd.WaitDelay = drain
-	if err := cmd.Start(); err != nil {
-		return Exit{}, c.startFault(err)
-	}
-	stopped := context.AfterFunc(ctx, func() { terminate(cmd.Process.Pid, c.grace()) })
-	waitErr := cmd.Wait()
-	if !stopped() { // the ladder has begun: what is left of the group gets the rest of its grace
-		reap(cmd.Process.Pid, c.grace())
-		return exitOf(cmd.ProcessState), context.Cause(ctx)
-	}
-	reap(cmd.Process.Pid, c.grace())
-	var exit *exec.ExitError
-	if waitErr != nil && !errors.As(waitErr, &exit) && !errors.Is(waitErr, exec.ErrWaitDelay) && cmd.ProcessState == nil {
-		return Exit{}, fault.New(fault.Execution, "waiting for %s: %v", c.Path, waitErr)
-	}
-	return exitOf(cmd.ProcessState), nil
 }
 
 func (c *Command) grace() time.Duration {

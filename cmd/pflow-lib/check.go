@@ -1,0 +1,45 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/pflow-suite/pflow/pkg/check"
+	"github.com/pflow-suite/pflow/pkg/cli"
+	"github.com/pflow-suite/pflow/pkg/fault"
+)
+
+type checkCommand struct {
+	Workflow string `arg:"" help:"A file, a name, or - for standard input."`
+	Name     bool   `help:"WORKFLOW is a name and nothing else."`
+}
+
+// verdict is the answer for a workflow without faults.
+type verdict struct {
+	Valid    bool           `json:"valid"`
+	Warnings []*fault.Fault `json:"warnings"`
+}
+
+// Run prints that the workflow is valid, or fails with everything that is wrong with it.
+func (c *checkCommand) Run(app *cli.App) error {
+	lib, types, err := open(app)
+	if err != nil {
+		return err
+	}
+	file, entry, err := lib.Open(c.Workflow, c.Name, app.ReadArgument)
+	if err != nil {
+		return err
+	}
+	warnHidden(app, entry)
+	report := check.Workflow(file, types)
+	if f := report.Fault(file.Name); f != nil {
+		return f
+	}
+	v := verdict{Valid: true, Warnings: append([]*fault.Fault{}, report.Warnings...)}
+	return app.Document(v, func(w io.Writer) {
+		for _, warning := range v.Warnings {
+			_, _ = fmt.Fprintf(w, "%swarning: %s\n", warning.Where(), warning.Message)
+		}
+		_, _ = fmt.Fprintf(w, "%s is valid\n", file.Name)
+	})
+}

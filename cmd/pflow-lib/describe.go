@@ -1,0 +1,123 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/pflow-suite/pflow/pkg/cli"
+	"github.com/pflow-suite/pflow/pkg/library"
+	"github.com/pflow-suite/pflow/pkg/redact"
+	"github.com/pflow-suite/pflow/pkg/template"
+	"github.com/pflow-suite/pflow/pkg/workflow"
+)
+
+type describeCommand struct {
+	Name string `arg:"" help:"The workflow's name."`
+}
+
+// description is a workflow's interface.
+type description struct {
+	Name           string                     `json:"name"`
+	Description    string                     `json:"description"`
+	Saved          bool                       `json:"saved"`
+	Inputs         map[string]input           `json:"inputs"`
+	Outputs        map[string]workflow.Output `json:"outputs"`
+	TemplateInputs []string                   `json:"template_inputs"`
+	Nodes          []node                     `json:"nodes"`
+	Statistics     library.Stats              `json:"statistics"`
+}
+
+// input is a declared input with what follows from its declaration.
+type input struct {
+	Description string          `json:"description,omitempty"`
+	Type        string          `json:"type"`
+	Required    bool            `json:"required"`
+	Default     json.RawMessage `json:"default,omitempty"`
+	Stdin       bool            `json:"stdin,omitempty"`
+	Secret      bool            `json:"secret,omitempty"`
+}
+
+type node struct {
+	ID      string `json:"id"`
+	Type    string `json:"type"`
+	Purpose string `json:"purpose,omitempty"`
+}
+
+// Run prints the workflow's interface.
+func (c *describeCommand) Run(app *cli.App) error {
+	lib, entry, err := find(app, c.Name)
+	if err != nil {
+		return err
+	}
+	file, err := entry.Load()
+	if err != nil {
+		return err
+	}
+	d := describe(file.Workflow)
+	d.Name, d.Saved = entry.Name, entry.Saved
+	if d.Statistics, err = lib.ReadStats(entry.Name); err != nil {
+		return err
+	}
+	return app.Document(d, d.text)
+}
+
+func describe(w *workflow.Workflow) description {
+	d := description{Description: w.Description, Inputs: map[string]input{}, Outputs: map[string]workflow.Output{}, TemplateInputs: []string{}, Nodes: []node{}}
+	for name, in := range w.Inputs {
+		shown := input{in.Description, in.Type, in.IsRequired(), in.Default, in.Stdin, in.Secret}
+		if in.Secret && in.Default != nil {
+			shown.Default = json.RawMessage(`"` + redact.Mark + `"`)
+		}
+		d.Inputs[name] = shown
+	}
+	maps.Copy(d.Outputs, w.Outputs)
+	for _, n := range w.Nodes {
+		d.Nodes = append(d.Nodes, node{n.ID, n.Type, n.Purpose})
+		uses, _ := template.Uses(n.Params)
+		for _, use := range uses {
+			if _, isNode := w.Node(use.Ref.Root); !isNode {
+				d.TemplateInputs = append(d.TemplateInputs, use.Ref.Root)
+			}
+		}
+	}
+	slices.Sort(d.TemplateInputs)
+	d.TemplateInputs = slices.Compact(d.TemplateInputs)
+	return d
+}
+
+// text is the interface for people.
+func (d description) text(w io.Writer) {
+	p := func(format string, args ...any) { _, _ = fmt.Fprintf(w, format, args...) }
+	p("%s: %s\n", d.Name, d.Description)
+	if len(d.Inputs) > 0 {
+		p("inputs:\n")
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.Inputs)) {
+		in := d.Inputs[name]
+		need := "optional"
+		if in.Required {
+			need = "required"
+		}
+		p("  %s (%s, %s) %s", name, in.Type, need, in.Description)
+		if in.Default != nil {
+			p(" [%s]", in.Default)
+		}
+		p("\n")
+	}
+	if len(d.Outputs) > 0 {
+		p("outputs:\n")
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.Outputs)) {
+		p("  %s: %s\n", name, d.Outputs[name].Description)
+	}
+	p("nodes:\n")
+	for _, n := range d.Nodes {
+		p("  %s (%s) %s\n", n.ID, n.Type, n.Purpose)
+	}
+	if s := d.Statistics; s.Runs > 0 {
+		p("runs: %d, %d succeeded, the last %s at %s\n", s.Runs, s.Successes, s.LastStatus, s.LastRun.Format("2006-01-02 15:04:05"))
+	}
+}

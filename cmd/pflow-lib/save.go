@@ -1,0 +1,57 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/pflow-suite/pflow/pkg/check"
+	"github.com/pflow-suite/pflow/pkg/cli"
+	"github.com/pflow-suite/pflow/pkg/home"
+)
+
+type saveCommand struct {
+	Draft       string `arg:"" help:"The draft's name."`
+	Name        string `arg:"" help:"The name in the library."`
+	Description string `help:"What the workflow is for; without, the draft's own."`
+	Force       bool   `help:"Replace a saved workflow of that name."`
+}
+
+// saved is the answer.
+type saved struct {
+	Success bool   `json:"success"`
+	Name    string `json:"name"`
+	Path    string `json:"path"`
+}
+
+// Run checks the draft and moves it.
+func (c *saveCommand) Run(app *cli.App) error {
+	lib, types, err := open(app)
+	if err != nil {
+		return err
+	}
+	if err := home.CheckName("workflow", c.Name); err != nil {
+		return err
+	}
+	draft, err := lib.Draft(c.Draft)
+	if err != nil {
+		return err
+	}
+	file, err := draft.Load()
+	if err != nil {
+		return err
+	}
+	report := check.Workflow(file, types)
+	if f := report.Fault(file.Name); f != nil {
+		return f
+	}
+	for _, warning := range report.Warnings {
+		app.Warn("%s%s", warning.Where(), warning.Message)
+	}
+	entry, err := lib.Save(app.Context, c.Draft, c.Name, c.Description, c.Force)
+	if err != nil {
+		return err
+	}
+	return app.Document(saved{true, entry.Name, entry.Path}, func(w io.Writer) {
+		_, _ = fmt.Fprintf(w, "saved %s\n", entry.Name)
+	})
+}

@@ -1,0 +1,83 @@
+package library
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/home"
+	"github.com/pflow-suite/pflow/pkg/workflow"
+)
+
+// Listed is a workflow in a list. File is nil where Error says why it cannot be used.
+type Listed struct {
+	*Entry
+	File  *workflow.File
+	Error *fault.Fault
+}
+
+// Description is what the workflow says of itself; a broken one says nothing.
+func (l Listed) Description() string {
+	if l.File == nil {
+		return ""
+	}
+	return l.File.Workflow.Description
+}
+
+// List gives the saved workflows, and with drafts the drafts too, sorted by name and the saved one first. A pattern
+// with * or ? is matched against the name; else each of its words must stand in the name or the description. A file
+// that is broken is in the list with its fault.
+func (l *Library) List(drafts bool, pattern string) ([]Listed, error) {
+	matches, err := filter(pattern)
+	if err != nil {
+		return nil, err
+	}
+	list := []Listed{}
+	saved := l.names(true)
+	for _, name := range saved {
+		list = append(list, l.listed(true, name))
+	}
+	if drafts {
+		for _, name := range l.names(false) {
+			d := l.listed(false, name)
+			d.Hidden = slices.Contains(saved, name)
+			list = append(list, d)
+		}
+	}
+	list = slices.DeleteFunc(list, func(e Listed) bool { return !matches(e.Name, e.Description()) })
+	slices.SortStableFunc(list, func(a, b Listed) int { return cmp.Compare(a.Name, b.Name) })
+	return list, nil
+}
+
+func (l *Library) listed(saved bool, name string) Listed {
+	e := Listed{Entry: &Entry{Name: name, Saved: saved, Path: l.home.Path(folder(saved), name+extension)}}
+	err := home.CheckName("workflow", name)
+	if err == nil {
+		e.File, err = e.Load()
+	}
+	if err != nil {
+		e.File, e.Error = nil, fault.From(err)
+	}
+	return e
+}
+
+// filter makes a pattern a question about a name and a description.
+func filter(pattern string) (func(name, description string) bool, error) {
+	pattern = strings.ToLower(pattern)
+	if !strings.ContainsAny(pattern, "*?") {
+		words := strings.Fields(pattern)
+		return func(name, description string) bool {
+			text := strings.ToLower(name + "\n" + description)
+			return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
+		}, nil
+	}
+	if _, err := path.Match(pattern, ""); err != nil {
+		return nil, fault.New(fault.Usage, "%q is no pattern: %v", pattern, err).Suggest("Write * for any text and ? for one character, or just words")
+	}
+	return func(name, _ string) bool {
+		ok, _ := path.Match(pattern, strings.ToLower(name)) // tried above
+		return ok
+	}, nil
+}

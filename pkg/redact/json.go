@@ -1,0 +1,196 @@
+package redact
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"unsafe"
+)
+
+// JSON redacts valid JSON token by token: strings and keys, whatever their escapes, and numbers of six digits and more
+// that are a secret as a whole. A string under a key that is a SecretName, also in a list there, becomes a secret
+// itself, unless it is empty or a single ${…}. Where nothing was redacted the very same bytes are given back, and false.
+func (r *Redactor) JSON(raw json.RawMessage) (json.RawMessage, bool) { return r.document(raw, plain) }
+
+// Named does what JSON does with <redacted:NAME> for the mark, NAME being the key of a string under a secret name and
+// else the name of the value. So a digest does not change with a rotated secret, and is no oracle for one.
+func (r *Redactor) Named(raw json.RawMessage) json.RawMessage {
+	out, _ := r.document(raw, named)
+	return out
+}
+
+func (r *Redactor) document(raw json.RawMessage, mark marker) (json.RawMessage, bool) {
+	if len(raw) == 0 {
+		return raw, false
+	}
+	text := unsafe.String(unsafe.SliceData(raw), len(raw)) // read only, and not kept
+	var found []secret
+	walk(text, func(t token) {
+		if t.secret != "" {
+			if value := t.text(text); hidden(value) {
+				found = append(found, secret{t.secret, strings.Clone(value)})
+			}
+		}
+	})
+	if len(found) > 0 {
+		r.add(found)
+	} else if r.Empty() {
+		return raw, false
+	}
+	known := r.known.Load()
+	var out []byte
+	at := 0
+	walk(text, func(t token) {
+		clean, changed := known.token(t, text, mark)
+		if !changed {
+			return
+		}
+		if out == nil {
+			out = make([]byte, 0, len(raw))
+		}
+		out = append(append(out, raw[at:t.start]...), quote(clean)...)
+		at = t.end
+	})
+	if out == nil {
+		return raw, false
+	}
+	return append(out, raw[at:]...), true
+}
+
+// hidden says whether a string under a secret name is a secret: not when it is only a template that is still to be
+// resolved, or was redacted before.
+func hidden(value string) bool { return value != "" && !isMark(value) && !isTemplate(value) }
+
+// isTemplate says whether a text is one ${…} and nothing else.
+func isTemplate(s string) bool {
+	if !strings.HasPrefix(s, "${") {
+		return false
+	}
+	depth := 0
+	for i := range len(s) {
+		switch s[i] {
+		case '{':
+			depth++
+		case '}':
+			if depth--; depth == 0 {
+				return i == len(s)-1
+			}
+		}
+	}
+	return false
+}
+
+// token redacts one token.
+func (m *matcher) token(t token, source string, mark marker) (string, bool) {
+	text := t.text(source)
+	switch {
+	case t.number:
+		name, ok := m.whole[text]
+		return mark(name), ok && len(text) >= inside
+	case t.secret != "" && hidden(text):
+		return mark(t.secret), true
+	}
+	return m.text(text, mark)
+}
+
+// quote writes a text as a JSON string.
+func quote(s string) []byte {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(s) // a text is always JSON
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+// token is a string, a key or a number in JSON text, quotes included.
+type token struct {
+	start, end int
+	number     bool
+	// secret is the key under which the string stands when that is a SecretName.
+	secret string
+}
+
+// text is the token's value: for a number, and a string without escapes, a part of the source.
+func (t token) text(source string) string {
+	raw := source[t.start:t.end]
+	if t.number {
+		return raw
+	}
+	inner := strings.TrimSuffix(strings.TrimPrefix(raw, `"`), `"`)
+	if strings.IndexByte(inner, '\\') < 0 {
+		return inner
+	}
+	var s string
+	if json.Unmarshal([]byte(raw), &s) != nil {
+		return inner
+	}
+	return s
+}
+
+// level is an object or a list that the walk is in.
+type level struct {
+	object, key bool   // key: a key comes next
+	secret      string // the secret name under which the next value stands
+}
+
+// walk visits the strings, keys and numbers of valid JSON in order.
+func walk(s string, visit func(token)) {
+	levels := make([]level, 1, 16)
+	for i := 0; i < len(s); {
+		top := &levels[len(levels)-1]
+		switch c := s[i]; {
+		case c == '"':
+			t := token{start: i, end: stringEnd(s, i)}
+			if top.object && top.key {
+				top.secret = ""
+				if name := t.text(s); SecretName(name) {
+					top.secret = strings.Clone(name)
+				}
+			} else {
+				t.secret = top.secret
+			}
+			visit(t)
+			i = t.end
+			continue
+		case c == '-' || c >= '0' && c <= '9':
+			t := token{start: i, end: i + 1, number: true}
+			for t.end < len(s) && strings.IndexByte("+-.eE0123456789", s[t.end]) >= 0 {
+				t.end++
+			}
+			visit(t)
+			i = t.end
+			continue
+		case c == '{':
+			levels = append(levels, level{object: true, key: true})
+		case c == '[':
+			levels = append(levels, level{secret: top.secret})
+		case (c == '}' || c == ']') && len(levels) > 1:
+			levels = levels[:len(levels)-1]
+		case c == ':':
+			top.key = false
+		case c == ',':
+			top.key = true
+		}
+		i++
+	}
+}
+
+// stringEnd is where the string that opens at s[i] has ended.
+func stringEnd(s string, i int) int {
+	for i++; i < len(s); {
+		k := strings.IndexByte(s[i:], '"')
+		if k < 0 {
+			break
+		}
+		i += k
+		backslashes := 0
+		for s[i-1-backslashes] == '\\' {
+			backslashes++
+		}
+		i++
+		if backslashes%2 == 0 {
+			return i
+		}
+	}
+	return len(s)
+}

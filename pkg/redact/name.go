@@ -1,0 +1,36 @@
+package redact
+
+import "strings"
+
+// SecretName says whether a name is one under which a secret stands: its last word, split at "_", "-", "." and
+// camelCase, is password, passwd, passphrase, secret, token, credential(s) or authorization, or key after api, private
+// or access. So max_tokens and author are none.
+func SecretName(name string) bool {
+	word, rest := lastWord(name)
+	for _, secret := range [...]string{"password", "passwd", "passphrase", "secret", "token", "credential", "credentials", "authorization"} {
+		if strings.EqualFold(word, secret) {
+			return true
+		}
+	}
+	if !strings.EqualFold(word, "key") {
+		return false
+	}
+	before, _ := lastWord(rest)
+	return strings.EqualFold(before, "api") || strings.EqualFold(before, "private") || strings.EqualFold(before, "access")
+}
+
+// lastWord splits a name before its last word.
+func lastWord(name string) (word, rest string) {
+	name = strings.TrimRight(name, "_-.")
+	i := len(name)
+	for i > 0 && !strings.ContainsRune("_-.", rune(name[i-1])) {
+		i--
+		if i > 0 && i < len(name) && upper(name[i]) && (!upper(name[i-1]) || i+1 < len(name) && lower(name[i+1])) {
+			break // someWord, or the W of URLWord
+		}
+	}
+	return name[i:], name[:i]
+}
+
+func upper(c byte) bool { return c >= 'A' && c <= 'Z' }
+func lower(c byte) bool { return c >= 'a' && c <= 'z' }

@@ -1,0 +1,276 @@
+package redact
+
+import (
+	"encoding/base64"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// maxRun is how many backslashes before an escape are followed: JSON inside JSON, four deep.
+const maxRun = 8
+
+// pattern is one thing to look for: a value, or the part of its base64 form that does not depend on what stands around.
+type pattern struct {
+	name   string
+	text   string
+	base64 bool
+	// left and right say that a character of base64 text before and behind also carries bits of the value.
+	left, right bool
+}
+
+// patternsOf gives a value and its base64 form at each of the three places it can have in a group of three bytes.
+func patternsOf(s secret) []*pattern {
+	patterns := []*pattern{{name: s.name, text: s.value}}
+	for offset := range 3 {
+		all := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("\x00", offset) + s.value))
+		from, to := (offset*8+5)/6, (offset+len(s.value))*8/6 // whole characters only
+		patterns = append(patterns, &pattern{
+			name: s.name, text: all[from:to], base64: true, left: offset > 0, right: (offset+len(s.value))%3 > 0,
+		})
+	}
+	return patterns
+}
+
+// at tries the pattern at s[i:], in every encoding, and gives the farthest end, 0 for none. More says that a longer
+// text might match, or match farther.
+func (p *pattern) at(s string, i int, percent bool) (end int, more bool) {
+	find := p.value
+	if p.base64 {
+		find = p.inBase64
+	} else if strings.HasPrefix(s[i:], p.text) {
+		end = i + len(p.text)
+	}
+	e, m := find(s, i, false)
+	end, more = max(end, e), m
+	if percent {
+		e, m = find(s, i, true)
+		end, more = max(end, e), more || m
+	}
+	return end, more || end == 0 && len(s)-i < len(p.text) && strings.HasPrefix(p.text, s[i:])
+}
+
+// value matches a value with any of its characters escaped as in JSON, any number of times over, and percent-encoded
+// when percent is set. Runs of backslashes are not counted: how often they were doubled cannot be told.
+func (p *pattern) value(s string, i int, percent bool) (end int, more bool) {
+	v, afterRun := p.text, false
+	for j := 0; j < len(v); {
+		c, next := read(s, i, percent)
+		if afterRun { // the run may have held the backslash of an escape
+			n, after, wait := escape(v[j:], s, i, percent)
+			more, afterRun = more || wait, false
+			if n > 0 {
+				i, j = after, j+n
+				continue
+			}
+		}
+		switch {
+		case next == 0:
+			return 0, true
+		case v[j] == '\\':
+			if c != '\\' {
+				return 0, more
+			}
+			run := 0
+			for ; j < len(v) && v[j] == '\\'; j++ {
+				run++
+			}
+			var wait bool
+			if i, wait = skipBackslashes(s, i, run*maxRun, percent, true); j == len(v) {
+				return i, more || wait
+			}
+			afterRun = true
+			continue
+		case c == v[j], percent && v[j] == ' ' && s[i] == '+':
+			i, j = next, j+1
+			continue
+		case v[j] >= utf8.RuneSelf && c == 0xEF && invalid(v[j:]): // what a JSON writer makes of bytes that are no text
+			if !strings.HasPrefix(s[i:], "\uFFFD") {
+				return 0, more || strings.HasPrefix("\uFFFD", s[i:])
+			}
+			i, j = i+len("\uFFFD"), j+1
+			continue
+		case c != '\\':
+			return 0, more
+		}
+		i, _ = skipBackslashes(s, i, maxRun, percent, false)
+		n, next, wait := escape(v[j:], s, i, percent)
+		if n == 0 {
+			return 0, more || wait
+		}
+		i, j = next, j+n
+	}
+	return i, more
+}
+
+func invalid(v string) bool {
+	r, n := utf8.DecodeRuneInString(v)
+	return r == utf8.RuneError && n == 1
+}
+
+// inBase64 matches base64 text in either alphabet, with line breaks in it.
+func (p *pattern) inBase64(s string, i int, percent bool) (end int, more bool) {
+	breaks := 0
+	for j := 0; j < len(p.text); {
+		c, next := read(s, i, percent)
+		switch {
+		case next == 0:
+			return 0, true
+		case standard(c) == p.text[j]:
+			i, j, breaks = next, j+1, 0
+			continue
+		case (c == '\n' || c == '\r') && j > 0 && breaks < 2:
+			i, breaks = next, breaks+1
+			continue
+		case c != '\\':
+			return 0, false
+		}
+		i, _ = skipBackslashes(s, i, maxRun, percent, false)
+		if c, next := read(s, i, percent); next > 0 && (c == 'n' || c == 'r') && j > 0 && breaks < 2 {
+			i, breaks = next, breaks+1
+			continue
+		}
+		n, next, wait := escape(p.text[j:], s, i, percent)
+		if n == 0 {
+			return 0, wait
+		}
+		i, j, breaks = next, j+n, 0
+	}
+	if !p.right {
+		return i, false
+	}
+	for k := range 3 { // the last bits, then padding
+		c, next := read(s, i, percent)
+		if next == 0 {
+			return i, true
+		}
+		if c != '=' && (k > 0 || !isBase64(c)) {
+			break
+		}
+		i = next
+	}
+	return i, false
+}
+
+// read gives the byte at s[i] and where the next one is, 0 when the text ends before that can be told.
+func read(s string, i int, percent bool) (c byte, next int) {
+	if i >= len(s) {
+		return 0, 0
+	}
+	if percent && s[i] == '%' {
+		digits := s[i+1 : min(i+3, len(s))]
+		switch {
+		case digits != "" && hex(digits[0]) < 0 || len(digits) == 2 && hex(digits[1]) < 0:
+		case len(digits) < 2:
+			return 0, 0
+		default:
+			return byte(hex(digits[0])<<4 | hex(digits[1])), i + 3
+		}
+	}
+	return s[i], i + 1
+}
+
+// skipBackslashes goes over a run of backslashes, and with coded also of those that are written \u005c. More says that
+// the text ended before the run did.
+func skipBackslashes(s string, i, limit int, percent, coded bool) (next int, more bool) {
+	for range limit {
+		c, n := read(s, i, percent)
+		if n == 0 {
+			return i, true
+		}
+		if coded && c == 'u' {
+			if r, after := hex4(s, n, percent); r == '\\' {
+				i = after
+				continue
+			} else if after == 0 {
+				return i, true
+			}
+		}
+		if c != '\\' {
+			return i, false
+		}
+		i = n
+	}
+	return i, false
+}
+
+// escape matches what follows the backslash of a JSON escape with the beginning of v: n is how many bytes of v it is.
+func escape(v, s string, i int, percent bool) (n, next int, more bool) {
+	c, next := read(s, i, percent)
+	if next == 0 {
+		return 0, 0, true
+	}
+	if c != 'u' {
+		if k := strings.IndexByte(`nrtbf"/'`, c); k >= 0 && v[0] == "\n\r\t\b\f\"/'"[k] {
+			return 1, next, false
+		}
+		return 0, 0, false
+	}
+	r, next := hex4(s, next, percent)
+	if next == 0 {
+		return 0, 0, true
+	}
+	if utf16.IsSurrogate(r) {
+		low, _ := skipBackslashes(s, next, maxRun, percent, false)
+		c, after := read(s, low, percent)
+		if after == 0 {
+			return 0, 0, true
+		}
+		if c == 'u' && low > next {
+			r2, end := hex4(s, after, percent)
+			if end == 0 {
+				return 0, 0, true
+			}
+			r, next = utf16.DecodeRune(r, r2), end
+		}
+	}
+	want, n := utf8.DecodeRuneInString(v)
+	if r != want {
+		return 0, 0, false
+	}
+	return n, next, false
+}
+
+// hex4 reads four hexadecimal digits: -1 when they are none, next 0 when the text ends before.
+func hex4(s string, i int, percent bool) (r rune, next int) {
+	for range 4 {
+		c, n := read(s, i, percent)
+		if n == 0 {
+			return -1, 0
+		}
+		d := hex(c)
+		if d < 0 {
+			return -1, n
+		}
+		r, i = r<<4|rune(d), n
+	}
+	return r, i
+}
+
+func hex(c byte) int {
+	switch {
+	case c >= '0' && c <= '9':
+		return int(c - '0')
+	case c >= 'a' && c <= 'f':
+		return int(c-'a') + 10
+	case c >= 'A' && c <= 'F':
+		return int(c-'A') + 10
+	}
+	return -1
+}
+
+// standard is a character of base64's URL alphabet in the standard one.
+func standard(c byte) byte {
+	switch c {
+	case '-':
+		return '+'
+	case '_':
+		return '/'
+	}
+	return c
+}
+
+func isBase64(c byte) bool {
+	c = standard(c)
+	return upper(c) || lower(c) || c >= '0' && c <= '9' || c == '+' || c == '/'
+}

@@ -1,0 +1,141 @@
+package registry
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/nodetype"
+)
+
+// Change is what a sync did to the registry, as names of node types, each list sorted.
+type Change struct {
+	Added   []string
+	Updated []string
+	Removed []string
+	// Overwritten are names that belonged to something else than this server before.
+	Overwritten []string
+}
+
+// ReplaceServer makes types the only tools of a server, in one step. Where nothing changes nothing is written; else
+// registry.json.bak holds the state before. Of two tools whose names differ only in characters that a node type's name
+// leaves out, one keeps the type's name and the other stands under its own name, mcp-SERVER-TOOL, as it is.
+func (r *Registry) ReplaceServer(ctx context.Context, server string, types []nodetype.Type) (Change, error) {
+	entries, err := entriesOf(server, types)
+	if err != nil {
+		return Change{}, err
+	}
+	var c Change
+	err = r.change(ctx, func(f *file) {
+		for name, e := range f.nodes {
+			if _, kept := entries[name]; !kept && e.server() == server {
+				c.Removed = append(c.Removed, name)
+				delete(f.nodes, name)
+			}
+		}
+		for name, e := range entries {
+			switch old, ok := f.nodes[name]; {
+			case !ok:
+				c.Added = append(c.Added, name)
+			case old.server() != server:
+				c.Overwritten = append(c.Overwritten, name)
+			case !sameJSON(string(old), string(e)):
+				c.Updated = append(c.Updated, name)
+			default:
+				continue
+			}
+			f.nodes[name] = e
+		}
+	})
+	for _, names := range [][]string{c.Added, c.Updated, c.Removed, c.Overwritten} {
+		slices.Sort(names)
+	}
+	return c, err
+}
+
+// RemoveServer takes all tools of a server out of the registry and gives their node types, sorted.
+func (r *Registry) RemoveServer(ctx context.Context, server string) ([]string, error) {
+	c, err := r.ReplaceServer(ctx, server, nil)
+	return c.Removed, err
+}
+
+// change reads the file under the lock, applies what edit does to its entries and writes it when it differs.
+func (r *Registry) change(ctx context.Context, edit func(*file)) error {
+	return r.home.Lock(ctx, "registry", func() error {
+		f, err := readFile(r.home)
+		if err != nil {
+			return err
+		}
+		before := f.text()
+		edit(f)
+		after := f.text()
+		if bytes.Equal(before, after) {
+			return nil
+		}
+		if f.source != nil {
+			if err := r.home.Write(f.source, 0o600, fileName+".bak"); err != nil {
+				return err
+			}
+		}
+		if err := r.home.Write(after, 0o600, fileName); err != nil {
+			return err
+		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.file = nil // what was read before is out of date
+		return nil
+	})
+}
+
+// entriesOf writes the types as entries, by the names under which they stand in the registry.
+func entriesOf(server string, types []nodetype.Type) (map[string]entry, error) {
+	entries := make(map[string]entry, len(types))
+	ordered := slices.Clone(types) // a tool whose own name is the type's name has the first right to it
+	slices.SortStableFunc(ordered, func(a, b nodetype.Type) int { return rank(a) - rank(b) })
+	for _, t := range ordered {
+		if t.MCP == nil || t.MCP.Server != server {
+			return nil, fault.New(fault.Internal, "The node type %q is no tool of server %q", t.Name, server)
+		}
+		name := t.Name
+		if _, taken := entries[name]; taken {
+			name = rawName(server, t.MCP.Tool)
+		}
+		text, err := text(t)
+		if err != nil {
+			return nil, fault.New(fault.Internal, "The node type %q cannot be written as JSON: %v", t.Name, err)
+		}
+		entries[name] = entry(text)
+	}
+	return entries, nil
+}
+
+func rank(t nodetype.Type) int {
+	if t.MCP != nil && t.Name == rawName(t.MCP.Server, t.MCP.Tool) {
+		return 0
+	}
+	return 1
+}
+
+// text is a type's entry, indented for its place in the file.
+func text(t nodetype.Type) (string, error) {
+	b, err := t.MarshalJSON()
+	if err != nil {
+		return "", err
+	}
+	var out bytes.Buffer
+	err = json.Indent(&out, b, "    ", "  ")
+	return out.String(), err
+}
+
+func (e entry) server() string {
+	server, _, _ := e.tool()
+	return server
+}
+
+// sameJSON compares two texts but for the space between their tokens.
+func sameJSON(a, b string) bool {
+	var x, y bytes.Buffer
+	return json.Compact(&x, []byte(a)) == nil && json.Compact(&y, []byte(b)) == nil && bytes.Equal(x.Bytes(), y.Bytes())
+}

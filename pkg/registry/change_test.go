@@ -1,0 +1,158 @@
+package registry
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tidwall/gjson"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/home"
+	"github.com/pflow-suite/pflow/pkg/nodetype"
+)
+
+func tool(server, name, description string) nodetype.Type {
+	return nodetype.Type{Name: nodetype.MCPName(server, name), Description: description, MCP: &nodetype.MCP{Server: server, Tool: name}}
+}
+
+func content(t *testing.T, h *home.Home, name string) string {
+	t.Helper()
+	b, err := h.Read(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func TestReplaceServer(t *testing.T) {
+	ctx := context.Background()
+	r, h := open(t, nil)
+	steps := []struct {
+		types []nodetype.Type
+		want  Change
+	}{
+		{[]nodetype.Type{tool("git", "log", "a"), tool("git", "push", "b")}, Change{Added: []string{"mcp-git-log", "mcp-git-push"}}},
+		{[]nodetype.Type{tool("git", "push", "b"), tool("git", "log", "a")}, Change{}},
+		{[]nodetype.Type{tool("git", "log", "new"), tool("git", "pull", "c")},
+			Change{Added: []string{"mcp-git-pull"}, Updated: []string{"mcp-git-log"}, Removed: []string{"mcp-git-push"}}},
+	}
+	for i, step := range steps {
+		before := content(t, h, fileName)
+		got, err := r.ReplaceServer(ctx, "git", step.types)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(step.want, got); d != "" {
+			t.Errorf("step %d: %s", i, d)
+		}
+		if changed := content(t, h, fileName) != before; changed && i > 0 && content(t, h, fileName+".bak") != before {
+			t.Errorf("step %d: the backup is not the state before", i)
+		}
+		tools, err := r.MCPTools("git") // the same registry sees what it changed
+		if err != nil || len(tools) != len(step.types) {
+			t.Errorf("step %d: %v %v", i, names(tools), err)
+		}
+	}
+	if got, err := r.ReplaceServer(ctx, "git-log", nil); err != nil || !cmp.Equal(got, Change{}) {
+		t.Errorf("%+v %v", got, err)
+	}
+	removed, err := r.RemoveServer(ctx, "git")
+	if err != nil || !cmp.Equal(removed, []string{"mcp-git-log", "mcp-git-pull"}) {
+		t.Errorf("removed %v, %v", removed, err)
+	}
+	if tools, _ := r.MCPTools("git"); len(tools) != 0 {
+		t.Errorf("left: %v", names(tools))
+	}
+}
+
+func TestANameOfAnotherServerIsOverwrittenAndSaid(t *testing.T) {
+	r, _ := open(t, nil)
+	if _, err := r.ReplaceServer(t.Context(), "git", []nodetype.Type{tool("git", "hub-log", "")}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := r.ReplaceServer(t.Context(), "git-hub", []nodetype.Type{tool("git-hub", "log", "")})
+	if err != nil || !cmp.Equal(got, Change{Overwritten: []string{"mcp-git-hub-log"}}) {
+		t.Errorf("%+v %v", got, err)
+	}
+}
+
+func TestToolsWithOneTypeNameAreAllKept(t *testing.T) {
+	r, _ := open(t, nil)
+	got, err := r.ReplaceServer(t.Context(), "s", []nodetype.Type{tool("s", "a_b", ""), tool("s", "a-b", ""), tool("s", "A b", "")})
+	if err != nil || !cmp.Equal(got.Added, []string{"mcp-s-A b", "mcp-s-a-b", "mcp-s-a_b"}) {
+		t.Fatalf("%+v %v", got, err)
+	}
+	for name, want := range map[string]string{"mcp-s-a-b": "a-b", "mcp-s-a_b": "a_b", "mcp-s-A b": "A b"} {
+		if typ, ok, err := r.Type(name); !ok || err != nil || typ.MCP.Tool != want {
+			t.Errorf("Type(%s) = %+v, %v, %v", name, typ, ok, err)
+		}
+	}
+}
+
+func TestARewriteKeepsWhatIsNotOurs(t *testing.T) {
+	for name, file := range map[string]string{"flat": upstreamFlat, "wrapped": wrapped} {
+		t.Run(name, func(t *testing.T) {
+			r, h := open(t, map[string]string{fileName: file})
+			if _, err := r.ReplaceServer(t.Context(), "new", []nodetype.Type{tool("new", "x", "<b> & co")}); err != nil {
+				t.Fatal(err)
+			}
+			after := content(t, h, fileName)
+			if !gjson.Valid(after) || content(t, h, fileName+".bak") != file {
+				t.Fatalf("not valid, or the backup is wrong:\n%s", after)
+			}
+			old := gjson.Parse(file)
+			if nodes := old.Get("nodes"); nodes.Exists() {
+				if gjson.Get(after, "version").Raw != `"0.8.0"` || gjson.Get(after, "last_core_scan").Raw != `"2026-01-01"` {
+					t.Errorf("keys beside nodes are lost:\n%s", after)
+				}
+				old = nodes
+			} else if gjson.Get(after, "__metadata__").Raw != `{"mcp_last_sync_time": 1.5}` || gjson.Get(after, "nodes.__metadata__").Exists() {
+				t.Errorf("metadata is lost:\n%s", after)
+			}
+			old.ForEach(func(key, value gjson.Result) bool {
+				if got := gjson.Get(after, "nodes."+key.String()).Raw; got != value.Raw && key.String() != "__metadata__" {
+					t.Errorf("%s is now %s", key, got)
+				}
+				return true
+			})
+		})
+	}
+}
+
+func TestACorruptFileIsKept(t *testing.T) {
+	r, h := open(t, map[string]string{fileName: `{"half": `})
+	_, err := r.ReplaceServer(t.Context(), "new", []nodetype.Type{tool("new", "x", "")})
+	if f := fault.From(err); f == nil || !strings.Contains(strings.Join(f.Suggestions, " "), "pflow-sync sync") {
+		t.Errorf("%+v", f)
+	}
+	if content(t, h, fileName) != `{"half": ` {
+		t.Error("the corrupt file was changed")
+	}
+	if _, err := os.Stat(h.Path(fileName + ".bak")); !os.IsNotExist(err) {
+		t.Errorf("the backup was touched: %v", err)
+	}
+}
+
+func TestSyncsAtTheSameTimeLoseNothing(t *testing.T) {
+	_, h := open(t, nil)
+	var wg sync.WaitGroup
+	for i := range 12 {
+		wg.Go(func() {
+			server := fmt.Sprintf("s%d", i)
+			if _, err := Open(h).ReplaceServer(t.Context(), server, []nodetype.Type{tool(server, "x", "")}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	for i := range 12 {
+		if tools, err := Open(h).MCPTools(fmt.Sprintf("s%d", i)); err != nil || len(tools) != 1 {
+			t.Errorf("server %d: %v %v", i, names(tools), err)
+		}
+	}
+}

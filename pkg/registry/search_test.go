@@ -1,0 +1,64 @@
+package registry
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pflow-suite/pflow/pkg/nodetype"
+)
+
+func TestSearch(t *testing.T) {
+	types := []nodetype.Type{
+		{Name: "github", Description: "GitHub operations", Params: []nodetype.Param{{Name: "repo"}}},
+		{Name: "github-issues", Description: "List issues"},
+		{Name: "mcp-github-log", Description: "Show commits"},
+		{Name: "notify", Description: "Send a message about a GitHub event"},
+		{Name: "clone", Description: "Copy", Params: []nodetype.Param{{Name: "github_url"}}},
+	}
+	nodes := map[string]json.RawMessage{}
+	for _, typ := range types {
+		b, err := typ.MarshalJSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var m map[string]any
+		_ = json.Unmarshal(b, &m)
+		m["module"] = "someone.else"
+		nodes[typ.Name], _ = json.Marshal(m)
+	}
+	b, _ := json.Marshal(map[string]any{"version": "1.0.0", "nodes": nodes})
+	r, _ := open(t, map[string]string{fileName: string(b), "settings.json": `{"registry":{"nodes":{"deny":["echo","http","shell","*-file"]}}}`})
+
+	for query, want := range map[string][]string{
+		"github":        {"github", "github-issues", "mcp-github-log", "notify", "clone"},
+		"GitHub":        {"github", "github-issues", "mcp-github-log", "notify", "clone"},
+		"":              {"clone", "github", "github-issues", "mcp-github-log", "notify"},
+		"  ":            {"clone", "github", "github-issues", "mcp-github-log", "notify"},
+		"github issues": {"github-issues"},
+		"commits":       {"mcp-github-log"},
+		"gihtub":        {"github", "github-issues", "mcp-github-log"},
+		"gihtub list":   {"github-issues"},
+		"repo":          {"github"},
+		"lgo":           nil,
+		"nothing-here":  nil,
+	} {
+		matches, err := r.Search(query)
+		if err != nil || matches == nil {
+			t.Fatalf("%q: %v %v", query, matches, err)
+		}
+		var got []string
+		for _, m := range matches {
+			got = append(got, m.Type.Name)
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%q: %s", query, d)
+		}
+	}
+	right, _ := r.Search("github")
+	wrong, _ := r.Search("githbu")
+	if len(wrong) == 0 || wrong[0].Score >= right[len(right)-1].Score {
+		t.Errorf("a mistyped word scores too high: %v", wrong)
+	}
+}

@@ -1,0 +1,101 @@
+package settings
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/home"
+)
+
+// load reads settings with the given text; an empty text is a missing file.
+func load(t *testing.T, text string) (*Settings, error) {
+	t.Helper()
+	h, err := home.Open(t.TempDir(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text != "" {
+		if err := os.WriteFile(h.Path(File), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return Load(h)
+}
+
+func TestLoad(t *testing.T) {
+	for name, tt := range map[string]struct {
+		text string
+		want Settings
+	}{
+		"missing": {"", Settings{}},
+		"empty":   {"{}", Settings{}},
+		"upstream": {`{"version":"1.0.0","registry":{"nodes":{"allow":["*"],"deny":["pflow.nodes.git.*"]},"include_test_nodes":false},
+			"runtime":{"template_resolution_mode":"permissive"},"llm":{"default_model":null},"env":{"TOKEN":"x"}}`,
+			Settings{Env: map[string]string{"TOKEN": "x"}, Allow: []string{"*"}, Deny: []string{"pflow.nodes.git.*"}, TemplateResolutionMode: "permissive"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := load(t, tt.text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(&tt.want, got); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+func TestABrokenFileIsNamedWithItsLine(t *testing.T) {
+	for name, tt := range map[string]struct {
+		text, message string
+		line          int
+	}{
+		"syntax":      {"{\n  \"env\": {\n    \"A\": \"hush\",\n  }\n}", "Invalid JSON in settings.json: invalid character '}'", 4},
+		"cut short":   {"{\n\"env\": {", "Invalid JSON in settings.json: unexpected end", 2},
+		"not text":    {"{\n\"env\": {\n\"PIN\": 123456}}", "settings.json: env must hold text, not number", 3},
+		"not object":  {"[1]", "settings.json must be a JSON object, not array", 1},
+		"env list":    {"{\"env\": []}", "settings.json: env must hold an object, not array", 1},
+		"bad pattern": {`{"registry":{"nodes":{"deny":["ok","[x"]}}}`, `settings.json: registry.nodes.deny[1] is no pattern: "[x"`, 0},
+		"mode":        {`{"runtime":{"template_resolution_mode":"lax"}}`, "must be strict or permissive", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := load(t, tt.text)
+			f := fault.From(err)
+			if f == nil || f.Type != fault.Validation || f.File != File || f.Line != tt.line || !strings.Contains(f.Message, tt.message) {
+				t.Errorf("got %+v", f)
+			}
+			if f != nil && (strings.Contains(f.Error(), "hush") || strings.Contains(f.Error(), "123456")) {
+				t.Errorf("the message repeats a value: %s", f)
+			}
+		})
+	}
+}
+
+func TestAllowed(t *testing.T) {
+	for name, tt := range map[string]struct {
+		settings Settings
+		want     map[string]bool
+	}{
+		"default": {Settings{}, map[string]bool{"shell": true, "mcp-git-log": true}},
+		"deny":    {Settings{Deny: []string{"mcp-git-*", "shell"}}, map[string]bool{"shell": false, "mcp-git-log": false, "mcp-github-x": true}},
+		"allow":   {Settings{Allow: []string{"read-*"}}, map[string]bool{"read-file": true, "shell": false}},
+		"both":    {Settings{Allow: []string{"*"}, Deny: []string{"h?tp"}}, map[string]bool{"http": false, "echo": true}},
+		"none":    {Settings{Allow: []string{}}, map[string]bool{"echo": false}},
+	} {
+		for typ, want := range tt.want {
+			if got := tt.settings.Allowed(typ); got != want {
+				t.Errorf("%s: Allowed(%s) = %v", name, typ, got)
+			}
+		}
+	}
+	if (&Settings{Deny: []string{"mcp-fs-read_*"}}).Allowed("mcp-fs-read-text", "mcp-fs-read_text") {
+		t.Error("a pattern for another name of the type does not deny it")
+	}
+	if !(&Settings{Allow: []string{"mcp-fs-read_*"}}).Allowed("mcp-fs-read-text", "mcp-fs-read_text") {
+		t.Error("a pattern for another name of the type does not allow it")
+	}
+}
