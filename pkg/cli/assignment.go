@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -44,6 +45,9 @@ func (a *App) Assignments(args []string) ([]Assignment, error) {
 		}
 		if !utf8.ValidString(one.Text) {
 			return nil, fault.New(fault.Usage, "The value of %s is no UTF-8 text", key).Suggest("Give bytes as base64, or the path of their file")
+		}
+		if slices.ContainsFunc(list, func(a Assignment) bool { return a.Key == one.Key }) {
+			return nil, fault.New(fault.Usage, "%s is given twice", one.Key)
 		}
 		list = append(list, one)
 	}

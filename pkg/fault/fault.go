@@ -124,7 +124,8 @@ func From(err error) *Fault {
 	return &Fault{Type: Internal, Message: err.Error()}
 }
 
-// Join makes one fault of several: nil of none, the fault itself of one, else a fault of the given type that counts them.
+// Join makes one fault of several: nil of none, the fault itself of one. Of more it counts them: it is of type t, or of
+// the type that all of them have, and then opens with the first. What any of them misses, it misses.
 func Join(t Type, what string, faults []*Fault) *Fault {
 	switch len(faults) {
 	case 0:
@@ -132,5 +133,16 @@ func Join(t Type, what string, faults []*Fault) *Fault {
 	case 1:
 		return faults[0]
 	}
-	return &Fault{Type: t, Message: fmt.Sprintf("%s: %d errors", what, len(faults)), Errors: faults}
+	first := faults[0]
+	joined := &Fault{Type: t, Message: fmt.Sprintf("%s: %d errors", what, len(faults)), Errors: faults}
+	same := first.Type != t
+	for _, f := range faults {
+		joined.Missing = append(joined.Missing, f.Missing...)
+		same = same && f.Type == first.Type
+	}
+	if same {
+		joined.Type, joined.Node = first.Type, first.Node
+		joined.Message = fmt.Sprintf("%s (the first of %d errors)", first.Message, len(faults))
+	}
+	return joined
 }

@@ -42,6 +42,13 @@ func TestJoinCounts(t *testing.T) {
 	}
 }
 
+func TestJoinOfOneTypeOpensWithTheFirst(t *testing.T) {
+	f := Join(Validation, "w.json", []*Fault{{Type: Template, Message: "Template ${a} not resolved", Node: "n", Missing: []string{"a"}}, {Type: Template, Message: "x", Missing: []string{"b"}}})
+	if f.Type != Template || f.Node != "n" || f.Message != "Template ${a} not resolved (the first of 2 errors)" || len(f.Missing) != 2 {
+		t.Errorf("%+v", f)
+	}
+}
+
 func TestJSONHasOnlyWhatHelps(t *testing.T) {
 	b, err := json.Marshal(New(Usage, "no").Suggest("do %s", "this"))
 	if err != nil || string(b) != `{"type":"usage_error","message":"no","suggestions":["do this"]}` {

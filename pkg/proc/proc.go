@@ -122,14 +122,20 @@ func Look(name string, env []string, dir string) (string, error) {
 	return "", notFound(name)
 }
 
-// Getenv is the last value of a name in an environment, as a child would see it.
+// Getenv is the last value of a name in an environment, as a child would see it, or empty.
 func Getenv(env []string, name string) string {
+	value, _ := LookupEnv(env, name)
+	return value
+}
+
+// LookupEnv is Getenv that tells an empty value from none.
+func LookupEnv(env []string, name string) (string, bool) {
 	for i := len(env) - 1; i >= 0; i-- {
 		if k, v, ok := strings.Cut(env[i], "="); ok && k == name {
-			return v
+			return v, true
 		}
 	}
-	return ""
+	return "", false
 }
 
 func notFound(name string) *fault.Fault {

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/pflow-suite/pflow/pkg/cli"
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/home"
+	"github.com/pflow-suite/pflow/pkg/mcpclient"
+	"github.com/pflow-suite/pflow/pkg/proc"
+)
+
+type addCommand struct {
+	Env     []string `placeholder:"K=V" sep:"none" help:"A variable for the server's environment; $${NAME} in it is taken from this environment or settings.json when the server starts. May be repeated."`
+	Source  string   `arg:"" name:"name-or-file" help:"The server's name, with -- COMMAND behind it; or a file with the JSON that the server's instructions give to paste, or - for standard input."`
+	Command []string `arg:"" optional:"" help:"The command that starts the server, and its arguments, behind --."`
+}
+
+// Help is the longer text of --help.
+func (addCommand) Help() string {
+	return `Two forms:
+  pflow-sync add github --env 'GITHUB_TOKEN=${GITHUB_TOKEN}' -- npx -y @modelcontextprotocol/server-github
+  pflow-sync add servers.json
+
+The document is {"mcpServers":{NAME:{…}}}, {"servers":{NAME:{…}}} or {NAME:{…}}, as Claude Code, Cursor and VS Code write
+it. Transports are stdio and streamable HTTP ({"type":"http","url":…,"headers":{…}}). A server of the same name is
+replaced. Answers {"added":[NAME…],"replaced":[NAME…],"notes":[TEXT…]}.`
+}
+
+// added is the answer of add.
+type added struct {
+	Added    []string `json:"added"`
+	Replaced []string `json:"replaced"`
+	Notes    []string `json:"notes"`
+}
+
+// Run writes the configuration.
+func (c *addCommand) Run(app *cli.App) error {
+	servers, notes, err := c.servers(app)
+	if err != nil {
+		return err
+	}
+	h, err := app.Home()
+	if err != nil {
+		return err
+	}
+	answer := added{Added: []string{}, Replaced: []string{}, Notes: append([]string{}, notes...)}
+	err = mcpclient.ChangeServers(app.Context, h, func(all mcpclient.Servers) error {
+		for _, name := range servers.Names() {
+			if _, old := all[name]; old {
+				answer.Replaced = append(answer.Replaced, name)
+			} else {
+				answer.Added = append(answer.Added, name)
+			}
+			all[name] = servers[name]
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, name := range servers.Names() {
+		command := servers[name].Command
+		if command == "" || strings.Contains(command, "${") {
+			continue
+		}
+		if _, err := proc.Look(command, app.Env, ""); err != nil {
+			answer.Notes = append(answer.Notes, "server "+name+" cannot start here: "+err.Error())
+		}
+	}
+	for _, note := range answer.Notes {
+		app.Warn("%s", note)
+	}
+	return app.Document(answer, func(w io.Writer) {
+		for _, name := range servers.Names() {
+			verb := "added"
+			if slices.Contains(answer.Replaced, name) {
+				verb = "replaced"
+			}
+			_, _ = fmt.Fprintf(w, "%s %s\n", verb, name)
+		}
+		_, _ = fmt.Fprintf(w, "pflow-sync sync %s makes the tools node types\n", strings.Join(servers.Names(), " "))
+	})
+}
+
+// servers are what the arguments configure, with what there is to say about their names.
+func (c *addCommand) servers(app *cli.App) (mcpclient.Servers, []string, error) {
+	if len(c.Command) > 0 {
+		return c.byCommand()
+	}
+	if len(c.Env) > 0 {
+		return nil, nil, fault.New(fault.Usage, "--env goes with a command").Suggest("pflow-sync add NAME --env K=V -- COMMAND [ARG…]")
+	}
+	data, err := app.ReadArgument(c.Source)
+	if f, ok := errors.AsType[*fault.Fault](err); ok && f.Type == fault.NotFound {
+		return nil, nil, f.Suggest("To configure a server by its command: pflow-sync add NAME -- COMMAND [ARG…]")
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return mcpclient.ParseServers(data)
+}
+
+func (c *addCommand) byCommand() (mcpclient.Servers, []string, error) {
+	if err := home.CheckPathless("server", c.Source); err != nil {
+		return nil, nil, err
+	}
+	name, notes := home.CleanName(c.Source), []string(nil)
+	if err := home.CheckName("server", name); err != nil {
+		return nil, nil, err
+	}
+	if name != c.Source {
+		notes = append(notes, fmt.Sprintf("server %q is called %s here", c.Source, name))
+	}
+	s := mcpclient.Server{Type: mcpclient.Stdio, Command: c.Command[0], Args: c.Command[1:], Env: map[string]string{}}
+	for _, pair := range c.Env {
+		k, v, ok := strings.Cut(pair, "=")
+		if !ok || k == "" {
+			return nil, nil, fault.New(fault.Usage, "--env takes NAME=VALUE, not %q", pair)
+		}
+		s.Env[k] = v
+	}
+	return mcpclient.Servers{name: s}, notes, nil
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/pflow-suite/pflow/pkg/cli"
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/mcpclient"
+	"github.com/pflow-suite/pflow/pkg/nodetype"
+	"github.com/pflow-suite/pflow/pkg/registry"
+)
+
+type listCommand struct{}
+
+// listed is a server as list shows it. Environment and headers are named only: their values may be secret.
+type listed struct {
+	Server    string       `json:"server"`
+	Transport string       `json:"transport"`
+	Command   string       `json:"command,omitempty"`
+	Args      []string     `json:"args,omitempty"`
+	URL       string       `json:"url,omitempty"`
+	Env       []string     `json:"env,omitempty"`
+	Headers   []string     `json:"headers,omitempty"`
+	Tools     int          `json:"tools"`
+	Error     *fault.Fault `json:"error,omitempty"`
+}
+
+// Run prints the configured servers, each with the number of its tools in the registry.
+func (c *listCommand) Run(app *cli.App) error {
+	h, err := app.Home()
+	if err != nil {
+		return err
+	}
+	servers, err := mcpclient.LoadServers(h)
+	if err != nil {
+		return err
+	}
+	types, err := mcpTypes(registry.Open(h))
+	if err != nil {
+		return err
+	}
+	count := map[string]int{}
+	for _, t := range types {
+		count[t.MCP.Server]++
+	}
+	items := make([]listed, 0, len(servers))
+	for _, name := range servers.Names() {
+		s := servers[name]
+		items = append(items, listed{
+			Server: name, Transport: s.Transport(), Command: s.Command, Args: s.Args, URL: s.URL,
+			Env: slices.Sorted(maps.Keys(s.Env)), Headers: slices.Sorted(maps.Keys(s.Headers)),
+			Tools: count[name], Error: fault.From(s.Check(name)),
+		})
+	}
+	return cli.List(app, items, func(w io.Writer) {
+		table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+		for _, s := range items {
+			where := strings.Join(append([]string{s.Command}, s.Args...), " ")
+			if s.Transport == mcpclient.HTTP {
+				where = s.URL
+			}
+			_, _ = fmt.Fprintf(table, "%s\t%s\t%d tools\t%s\n", s.Server, s.Transport, s.Tools, where)
+		}
+		_ = table.Flush()
+	})
+}
+
+// mcpTypes are the node types that are tools, sorted by name.
+func mcpTypes(r *registry.Registry) ([]nodetype.Type, error) {
+	types, err := r.Types()
+	return slices.DeleteFunc(types, func(t nodetype.Type) bool { return t.MCP == nil }), err
+}

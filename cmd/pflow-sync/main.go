@@ -1,0 +1,25 @@
+// Command pflow-sync configures MCP servers, brings their tools into the registry as node types, and calls one by hand.
+package main
+
+import (
+	"os"
+
+	"github.com/pflow-suite/pflow/pkg/cli"
+)
+
+type grammar struct {
+	cli.Common
+
+	Add    addCommand    `cmd:"" help:"Configure a server: by its command, or by a document to paste from a file or standard input."`
+	List   listCommand   `cmd:"" help:"List the configured servers."`
+	Remove removeCommand `cmd:"" help:"Take a server and its tools away."`
+	Sync   syncCommand   `cmd:"" help:"Ask servers for their tools and make them node types."`
+	Tools  toolsCommand  `cmd:"" help:"List the tools that are node types."`
+	Call   callCommand   `cmd:"" help:"Call one tool and print what it gives."`
+}
+
+func main() {
+	os.Exit(cli.Main("pflow-sync", "MCP servers and their tools: configure, discover, call.", &grammar{}, cli.System{
+		Args: os.Args[1:], Env: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Exit: os.Exit,
+	}))
+}

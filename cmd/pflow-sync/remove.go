@@ -1,0 +1,48 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/pflow-suite/pflow/pkg/cli"
+	"github.com/pflow-suite/pflow/pkg/mcpclient"
+	"github.com/pflow-suite/pflow/pkg/registry"
+)
+
+type removeCommand struct {
+	Name string `arg:"" help:"The server."`
+}
+
+// Run takes the server out of the configuration and its tools out of the registry.
+func (c *removeCommand) Run(app *cli.App) error {
+	h, err := app.Home()
+	if err != nil {
+		return err
+	}
+	r := registry.Open(h)
+	tools, err := r.MCPTools(c.Name)
+	if err != nil {
+		return err
+	}
+	err = mcpclient.ChangeServers(app.Context, h, func(all mcpclient.Servers) error {
+		if _, err := all.Get(c.Name); err != nil && len(tools) == 0 { // left-over tools of a server that is gone can go too
+			return err
+		}
+		delete(all, c.Name)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	removed, err := r.RemoveServer(app.Context, c.Name)
+	if err != nil {
+		return err
+	}
+	answer := struct {
+		Server string `json:"server"`
+		Tools  int    `json:"tools_removed"`
+	}{c.Name, len(removed)}
+	return app.Document(answer, func(w io.Writer) {
+		_, _ = fmt.Fprintf(w, "removed %s and %d tools\n", answer.Server, answer.Tools)
+	})
+}

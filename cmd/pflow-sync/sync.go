@@ -1,0 +1,154 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+
+	"github.com/pflow-suite/pflow/pkg/cli"
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/mcpclient"
+	"github.com/pflow-suite/pflow/pkg/nodetype"
+	"github.com/pflow-suite/pflow/pkg/registry"
+)
+
+type syncCommand struct {
+	Names []string `arg:"" optional:"" name:"name" help:"The servers."`
+	All   bool     `help:"All configured servers."`
+}
+
+// Help is the longer text of --help.
+func (syncCommand) Help() string {
+	return `Each tool becomes the node type mcp-SERVER-TOOL. Tools that a server no longer has are removed; a server that fails
+keeps the tools it had, and the exit status is 1. Answers
+  {"tools_discovered":N,"tools_registered":N,"tools_removed":N,"servers":[{"server":NAME,…,"error"?}]}.`
+}
+
+// counts are tools: what a server listed, what the registry has of it now, and what was taken out.
+type counts struct {
+	Discovered int `json:"tools_discovered"`
+	Registered int `json:"tools_registered"`
+	Removed    int `json:"tools_removed"`
+}
+
+type synced struct {
+	Server string `json:"server"`
+	counts
+	Overwritten []string     `json:"overwritten,omitempty"`
+	Error       *fault.Fault `json:"error,omitempty"`
+}
+
+type syncAnswer struct {
+	counts
+	Servers []synced `json:"servers"`
+}
+
+// atOnce is how many servers are started at the same time: most are Node programs, which are heavy to start.
+const atOnce = 4
+
+// Run syncs the servers. Nothing is begun when one of the names is not configured.
+func (c *syncCommand) Run(app *cli.App) error {
+	if len(c.Names) > 0 == c.All {
+		return fault.New(fault.Usage, "Name the servers to sync, or give --all").Suggest("pflow-sync list shows the servers there are")
+	}
+	h, err := app.Home()
+	if err != nil {
+		return err
+	}
+	servers, err := mcpclient.LoadServers(h)
+	if err != nil {
+		return err
+	}
+	names := c.Names
+	if c.All {
+		names = servers.Names()
+	}
+	names = slices.Compact(slices.Sorted(slices.Values(names)))
+	for _, name := range names {
+		if _, err := servers.Get(name); err != nil {
+			return err
+		}
+	}
+	r, err := newReach(app, h)
+	if err != nil {
+		return err
+	}
+	reg := registry.Open(h)
+	answer := syncAnswer{Servers: make([]synced, len(names))}
+	slots := make(chan struct{}, atOnce)
+	var syncing sync.WaitGroup
+	for i, name := range names {
+		syncing.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			answer.Servers[i] = r.sync(reg, name, servers[name])
+		})
+	}
+	syncing.Wait()
+	if err := app.Context.Err(); err != nil {
+		return err
+	}
+	return answer.report(app)
+}
+
+// sync asks one server for its tools and puts them into the registry.
+func (r *reach) sync(reg *registry.Registry, name string, server mcpclient.Server) synced {
+	s := synced{Server: name}
+	tools, err := r.tools(name, server)
+	if err == nil {
+		types := make([]nodetype.Type, len(tools))
+		for i, t := range tools {
+			types[i] = mcpclient.NodeType(name, t)
+		}
+		var change registry.Change
+		change, err = reg.ReplaceServer(r.app.Context, name, types)
+		if err == nil {
+			s.counts = counts{len(tools), len(types), len(change.Removed)}
+			s.Overwritten = change.Overwritten
+		}
+	}
+	if err != nil {
+		s.Error = r.Redactor.Fault(fault.From(err))
+	}
+	return s
+}
+
+func (r *reach) tools(name string, server mcpclient.Server) ([]mcpclient.Tool, error) {
+	session, err := r.session(r.app.Context, name, server)
+	if err != nil {
+		return nil, err
+	}
+	defer session.Close()
+	return session.Tools(r.app.Context)
+}
+
+// report sums up and prints. A server that failed makes the whole a failure.
+func (a *syncAnswer) report(app *cli.App) error {
+	failed := false
+	for _, s := range a.Servers {
+		a.Discovered += s.Discovered
+		a.Registered += s.Registered
+		a.Removed += s.Removed
+		for _, name := range s.Overwritten {
+			app.Warn("%s was another tool before and is server %s's now", name, s.Server)
+		}
+		if s.Error != nil {
+			failed = true
+			f := *s.Error
+			f.Message = "server " + s.Server + ": " + f.Message
+			app.Complain(&f)
+		}
+	}
+	err := app.Document(a, func(w io.Writer) {
+		for _, s := range a.Servers {
+			if s.Error == nil {
+				_, _ = fmt.Fprintf(w, "%s: %d tools, %d removed\n", s.Server, s.Registered, s.Removed)
+			}
+		}
+	})
+	if err == nil && failed {
+		return cli.Status(1)
+	}
+	return err
+}

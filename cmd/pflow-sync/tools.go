@@ -1,0 +1,63 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/pflow-suite/pflow/pkg/cli"
+	"github.com/pflow-suite/pflow/pkg/mcpclient"
+	"github.com/pflow-suite/pflow/pkg/nodetype"
+	"github.com/pflow-suite/pflow/pkg/registry"
+)
+
+type toolsCommand struct {
+	Name string `arg:"" optional:"" help:"The server; all by default."`
+}
+
+// registered is a tool as the registry has it.
+type registered struct {
+	Server      string `json:"server"`
+	Tool        string `json:"tool"`
+	NodeType    string `json:"node_type"`
+	Description string `json:"description"`
+}
+
+// Run prints the tools that are node types. It starts no server.
+func (c *toolsCommand) Run(app *cli.App) error {
+	h, err := app.Home()
+	if err != nil {
+		return err
+	}
+	types, err := mcpTypes(registry.Open(h))
+	if err != nil {
+		return err
+	}
+	if c.Name != "" {
+		types = slices.DeleteFunc(types, func(t nodetype.Type) bool { return t.MCP.Server != c.Name })
+	}
+	if c.Name != "" && len(types) == 0 {
+		servers, err := mcpclient.LoadServers(h)
+		if err != nil {
+			return err
+		}
+		if _, err := servers.Get(c.Name); err != nil {
+			return err
+		}
+		app.Warn("server %s has no tools in the registry; pflow-sync sync %s asks it for them", c.Name, c.Name)
+	}
+	items := make([]registered, len(types))
+	for i, t := range types {
+		items[i] = registered{t.MCP.Server, t.MCP.Tool, t.Name, t.Description}
+	}
+	return cli.List(app, items, func(w io.Writer) {
+		table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+		for _, t := range items {
+			first, _, _ := strings.Cut(t.Description, "\n")
+			_, _ = fmt.Fprintf(table, "%s\t%s\n", t.NodeType, first)
+		}
+		_ = table.Flush()
+	})
+}

@@ -1,0 +1,117 @@
+package mcpclient
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Expanded is a server's entry with every ${VAR} replaced, as Connect takes it.
+type Expanded struct {
+	Server
+	// Secrets are the variables that went into env or headers, by name: no value of them may be shown.
+	Secrets map[string]string
+	// Undefined names the variables that were set nowhere and became the empty text; each deserves a warning.
+	Undefined []string
+}
+
+// Expand replaces ${VAR} and ${VAR:-default} in the command, arguments, environment, URL and headers by what lookup
+// finds; ${env:VAR} is another spelling of ${VAR}. A default stands in for a variable that is unset or empty. Without
+// either the text is empty. The entry itself is not changed.
+func (s Server) Expand(lookup func(name string) (string, bool)) Expanded {
+	e := expander{lookup: lookup, secrets: map[string]string{}}
+	x := Expanded{Server: s}
+	x.Command, x.URL = e.text(s.Command), e.text(s.URL)
+	x.Args = make([]string, len(s.Args))
+	for i, arg := range s.Args {
+		x.Args[i] = e.text(arg)
+	}
+	e.secret = true
+	x.Env, x.Headers = e.texts(s.Env), e.texts(s.Headers)
+	if name, value := e.authorization(s.rest["auth"]); name != "" {
+		if x.Headers == nil {
+			x.Headers = map[string]string{}
+		}
+		x.Headers[name] = value
+	}
+	x.Secrets, x.Undefined = e.secrets, e.undefined
+	return x
+}
+
+type expander struct {
+	lookup    func(string) (string, bool)
+	secret    bool
+	secrets   map[string]string
+	undefined []string
+}
+
+func (e *expander) texts(m map[string]string) map[string]string {
+	out := maps.Clone(m)
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		out[k] = e.text(m[k])
+	}
+	return out
+}
+
+// text expands one text. What follows ${ and is no variable's name stays as it is.
+func (e *expander) text(s string) string {
+	var b strings.Builder
+	for {
+		before, after, ok := strings.Cut(s, "${")
+		b.WriteString(before)
+		if !ok {
+			return b.String()
+		}
+		inner, rest, closed := strings.Cut(after, "}")
+		name, fallback, hasDefault := strings.Cut(strings.TrimPrefix(inner, "env:"), ":-")
+		if !closed || !isVariable(name) {
+			b.WriteString("${")
+			s = after
+			continue
+		}
+		b.WriteString(e.value(name, fallback, hasDefault))
+		s = rest
+	}
+}
+
+func (e *expander) value(name, fallback string, hasDefault bool) string {
+	v, ok := e.lookup(name)
+	if hasDefault && v == "" {
+		return fallback
+	}
+	if !ok && !slices.Contains(e.undefined, name) {
+		e.undefined = append(e.undefined, name)
+	}
+	if e.secret && v != "" {
+		e.secrets[name] = v
+	}
+	return v
+}
+
+func isVariable(name string) bool {
+	letters := strings.TrimLeft(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789")
+	return name != "" && letters == "" && (name[0] < '0' || name[0] > '9')
+}
+
+// authorization turns upstream pflow's "auth" object, {"type":"bearer"|"api_key"|"basic",…}, into a header.
+func (e *expander) authorization(raw json.RawMessage) (name, value string) {
+	var auth struct{ Type, Token, Key, Header, Username, Password string }
+	if json.Unmarshal(raw, &auth) != nil {
+		return "", ""
+	}
+	switch auth.Type {
+	case "bearer":
+		return "Authorization", "Bearer " + e.text(auth.Token)
+	case "api_key":
+		if auth.Header == "" {
+			auth.Header = "X-API-Key"
+		}
+		return auth.Header, e.text(auth.Key)
+	case "basic":
+		pair := e.text(auth.Username) + ":" + e.text(auth.Password)
+		return "Authorization", "Basic " + base64.StdEncoding.EncodeToString([]byte(pair))
+	}
+	return "", ""
+}

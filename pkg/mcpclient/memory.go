@@ -1,0 +1,45 @@
+package mcpclient
+
+import (
+	"time"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
+)
+
+const (
+	megabyte = 1_000_000
+	// memoryNotice is how many bytes the processes of a server may hold before a warning is given, once.
+	memoryNotice = 100 * megabyte
+	// memoryPause is the time between two looks.
+	memoryPause = 2 * time.Second
+)
+
+// watchMemory looks at the resident memory of the server's process group until it ends. Over the limit, in megabytes,
+// the session ends with a fault that says so. An address-space limit would be simpler, but programs such as Node hang
+// under one.
+func (s *Session) watchMemory(limit int) {
+	tick := time.NewTicker(memoryPause)
+	defer tick.Stop()
+	warned := false
+	for {
+		used, known := residentMemory(s.child.Pid())
+		if !known {
+			return
+		}
+		if limit > 0 && used > int64(limit)*megabyte {
+			s.cancelCalls(fault.New(fault.Execution, "MCP server %s was stopped: it used %d MB of memory, and its max_memory is %d MB", s.name, used/megabyte, limit).
+				Suggest("Raise max_memory in its entry of %s", File))
+			s.child.Stop(0)
+			return
+		}
+		if used > memoryNotice && !warned {
+			warned = true
+			s.log.Warn("MCP server uses much memory", "server", s.name, "megabytes", used/megabyte)
+		}
+		select {
+		case <-tick.C:
+		case <-s.child.Ended():
+			return
+		}
+	}
+}

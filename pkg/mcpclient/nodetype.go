@@ -1,0 +1,82 @@
+package mcpclient
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/pflow-suite/pflow/pkg/home"
+	"github.com/pflow-suite/pflow/pkg/nodetype"
+)
+
+// NodeType is a tool as a node type: its parameters are the properties of the tool's input schema, in the schema's
+// order. Outputs are `result`, `error` and the top-level fields of the output schema. The server's and the tool's own
+// names are kept for the wire; the type's name is made of their clean forms.
+func NodeType(server string, t Tool) nodetype.Type {
+	typ := nodetype.Type{
+		Name: typeName(server, t.Name), Description: strings.TrimSpace(t.Description),
+		Actions: []string{"default", "error"}, Open: true,
+		Outputs: []nodetype.Output{
+			{Name: "result", Type: "any", Description: "what the tool gave back, whole"},
+			{Name: "error", Type: "str", Description: "why it failed; absent when it did not"},
+		},
+		MCP: &nodetype.MCP{Server: server, Tool: t.Name, OriginalSchema: t.InputSchema},
+	}
+	if typ.Description == "" {
+		typ.Description = t.Title
+	}
+	if typ.Description == "" {
+		typ.Description = "MCP tool " + t.Name + " of " + server
+	}
+	required := map[string]bool{}
+	schema := gjson.ParseBytes(t.InputSchema)
+	for _, name := range schema.Get("required").Array() {
+		required[name.Str] = true
+	}
+	schema.Get("properties").ForEach(func(name, property gjson.Result) bool {
+		typ.Params = append(typ.Params, nodetype.Param{
+			Name: name.Str, Type: schemaType(property), Description: property.Get("description").Str, Required: required[name.Str],
+			Default: rawValue(property, "default"), Enum: rawValue(property, "enum"),
+		})
+		return true
+	})
+	gjson.GetBytes(t.OutputSchema, "properties").ForEach(func(name, property gjson.Result) bool {
+		if _, taken := typ.Output(name.Str); !taken {
+			typ.Outputs = append(typ.Outputs, nodetype.Output{Name: name.Str, Type: schemaType(property), Description: property.Get("description").Str})
+		}
+		return true
+	})
+	return typ
+}
+
+// typeName is the node type's name, with its end replaced by a digest when it would be too long.
+func typeName(server, tool string) string {
+	clean := home.CleanName(server)
+	name := strings.TrimSuffix(nodetype.MCPName(clean, tool), "-")
+	if len(name) <= home.MaxType && name != "mcp-"+clean {
+		return name
+	}
+	digest := fmt.Sprintf("-%x", sha256.Sum256([]byte(tool)))[:9]
+	return strings.TrimSuffix(name[:min(len(name), home.MaxType-len(digest))], "-") + digest
+}
+
+// schemaType is the registry's word for the type that a JSON Schema asks for: any, unless it names exactly one.
+func schemaType(schema gjson.Result) string {
+	names := map[string]string{
+		"string": "str", "number": "float", "integer": "int", "boolean": "bool", "array": "list", "object": "dict",
+	}
+	if word, ok := names[schema.Get("type").Str]; ok {
+		return word
+	}
+	return "any"
+}
+
+func rawValue(schema gjson.Result, key string) json.RawMessage {
+	if v := schema.Get(key); v.Exists() {
+		return json.RawMessage(v.Raw)
+	}
+	return nil
+}

@@ -1,0 +1,72 @@
+package mcpclient
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/home"
+)
+
+// ParseServers reads what a server's own instructions give to paste: {"mcpServers":{…}} as Claude Code and Cursor
+// write it, {"servers":{…}} as VS Code does, or the bare {NAME:{"command":…}}. Names are cleaned to the suite's form;
+// each change is a note to be shown. One entry that cannot be used fails the whole document.
+func ParseServers(data []byte) (servers Servers, notes []string, err error) {
+	var top map[string]json.RawMessage
+	if err := json.Unmarshal(data, &top); err != nil {
+		return nil, nil, fault.New(fault.Validation, "The servers cannot be read as JSON: %v", err).Suggest("%s", pasteForm)
+	}
+	found := Servers{}
+	wrapped := false
+	for _, key := range []string{"servers", "mcpServers"} {
+		entries, err := decodeEntries(top[key], key)
+		if err != nil {
+			return nil, nil, err
+		}
+		wrapped = wrapped || entries != nil
+		maps.Copy(found, entries)
+	}
+	if !wrapped {
+		if _, ok := top["command"]; ok {
+			return nil, nil, fault.New(fault.Validation, "The document is an entry without a server's name").Suggest("%s", pasteForm)
+		}
+		if found, err = decodeEntries(data, "servers"); err != nil {
+			return nil, nil, err
+		}
+	}
+	if len(found) == 0 {
+		return nil, nil, fault.New(fault.Validation, "The document names no servers").Suggest("%s", pasteForm)
+	}
+	return clean(found)
+}
+
+const pasteForm = `Give {"mcpServers":{NAME:{"command":…,"args":[…]}}} or {NAME:{"command":…}}`
+
+// clean gives every server a well-formed name and a plain type.
+func clean(found Servers) (Servers, []string, error) {
+	servers := Servers{}
+	var notes []string
+	for _, name := range found.Names() {
+		s := found[name]
+		if err := s.Check(name); err != nil {
+			return nil, nil, err
+		}
+		s.Type = s.Transport()
+		good := home.CleanName(name)
+		if err := home.CheckPathless("server", name); err != nil {
+			return nil, nil, err
+		}
+		if err := home.CheckName("server", good); err != nil {
+			return nil, nil, err
+		}
+		if good != name {
+			notes = append(notes, fmt.Sprintf("server %q is called %s here", name, good))
+		}
+		if _, taken := servers[good]; taken {
+			return nil, nil, fault.New(fault.Validation, "Two servers of the document would both be called %s", good).Suggest("Rename one of them")
+		}
+		servers[good] = s
+	}
+	return servers, notes, nil
+}

@@ -1,0 +1,111 @@
+package mcpclient
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
+)
+
+// Pool holds the sessions of one run: a server is started when it is first needed, shared by all who need it, started
+// again when it has died, and gone when the pool is closed.
+type Pool struct {
+	spec func(name string) (Spec, error)
+
+	ctx    context.Context
+	cancel context.CancelFunc
+	starts sync.WaitGroup
+
+	mu      sync.Mutex
+	closed  bool
+	started map[string]*start
+}
+
+// start is one start of a server; session and err are set when done is closed.
+type start struct {
+	done    chan struct{}
+	session *Session
+	err     error
+}
+
+// NewPool makes a pool. spec says how to reach a server; its error is given to who asked for the server.
+func NewPool(spec func(name string) (Spec, error)) *Pool {
+	ctx, cancel := context.WithCancel(context.Background())
+	return &Pool{spec: spec, ctx: ctx, cancel: cancel, started: map[string]*start{}}
+}
+
+// Session gives the session with a server. Who asks while it is being started waits for that one start; a start that
+// failed is tried anew by the next who asks. The session is the pool's to close.
+func (p *Pool) Session(ctx context.Context, server string) (*Session, error) {
+	for {
+		st, err := p.current(server)
+		if err != nil {
+			return nil, err
+		}
+		select {
+		case <-st.done:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+		if st.err != nil {
+			return nil, st.err
+		}
+		if !st.session.Dead() {
+			return st.session, nil
+		}
+		p.drop(server, st)
+		st.session.Close()
+	}
+}
+
+// current is the server's start, begun now when there is none.
+func (p *Pool) current(server string) (*start, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil, fault.New(fault.Internal, "MCP server %s was asked for after the run's end", server)
+	}
+	if st, ok := p.started[server]; ok {
+		return st, nil
+	}
+	st := &start{done: make(chan struct{})}
+	p.started[server] = st
+	p.starts.Go(func() { // not under the asker's context: others may be waiting too
+		defer close(st.done)
+		spec, err := p.spec(server)
+		if err == nil {
+			st.session, err = Connect(p.ctx, spec)
+		}
+		if st.err = err; err != nil {
+			p.drop(server, st)
+		}
+	})
+	return st, nil
+}
+
+func (p *Pool) drop(server string, st *start) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.started[server] == st {
+		delete(p.started, server)
+	}
+}
+
+// Close gives up starts, ends calls, and returns when nothing is left of any server.
+func (p *Pool) Close() {
+	p.mu.Lock()
+	p.closed = true
+	p.mu.Unlock()
+	p.cancel()
+	p.starts.Wait()
+	p.mu.Lock()
+	started := slices.Collect(maps.Values(p.started))
+	p.mu.Unlock()
+	var closing sync.WaitGroup
+	for _, st := range started { // each has started: a start that failed is not among them
+		closing.Go(st.session.Close)
+	}
+	closing.Wait()
+}

@@ -1,0 +1,421 @@
+package mcpclient
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
+)
+
+func fakeSpec(t *testing.T, mode string) Spec {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Spec{Name: "fake", Server: Server{Command: self, Env: map[string]string{"FAKE_SERVER": mode}}, Env: []string{
+		"PATH=/usr/bin:/bin", "GORACE=atexit_sleep_ms=0",
+	}}
+}
+
+func connect(t *testing.T, mode string) *Session {
+	t.Helper()
+	s, err := Connect(t.Context(), fakeSpec(t, mode))
+	if err != nil {
+		t.Fatalf("Connect: %v", err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+func asFault(t *testing.T, err error) *fault.Fault {
+	t.Helper()
+	f, ok := errors.AsType[*fault.Fault](err)
+	if !ok {
+		t.Fatalf("error is %v (%T), want a fault", err, err)
+	}
+	return f
+}
+
+// gone waits until a process has ended.
+func gone(t *testing.T, pid int) {
+	t.Helper()
+	for deadline := time.Now().Add(5 * time.Second); ; {
+		if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) || zombie(pid) {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("process %d is still there", pid)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// zombie says whether a process has ended without having been waited for by whoever adopted it.
+func zombie(pid int) bool {
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	return err == nil && bytes.Contains(stat, []byte(") Z "))
+}
+
+func TestToolsOfAllPages(t *testing.T) {
+	tools, err := connect(t, "sdk").Tools(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, tool := range tools {
+		names = append(names, tool.Name)
+	}
+	if diff := cmp.Diff([]string{"blocks", "count", "echo", "fail", "large", "wait"}, names); diff != "" {
+		t.Error(diff)
+	}
+	if got := string(tools[2].InputSchema); !strings.Contains(got, `{"zebra":{"type":"integer"},"apple"`) {
+		t.Errorf("the schema's keys lost their order: %s", got)
+	}
+}
+
+func TestCall(t *testing.T) {
+	tests := []struct{ mode, tool, args, want string }{
+		{"sdk", "echo", `{"zebra":9007199254740993,"apple":"é"}`, `{"zebra":9007199254740993,"apple":"é"}`},
+		{"sdk", "blocks", ``, `[{"a": 1},{"type":"image","mimeType":"image/png","data":"eA=="}]`},
+		{"plain", "numbers", ``, `{"id":9007199254740993,"price":1.10,"huge":123456789012345678901234567890}`},
+		{"plain", "noise", ``, `"through"`},
+		{"modern", "numbers", ``, `{"id":9007199254740993,"price":1.10,"huge":123456789012345678901234567890}`},
+		{"banner", "noise", ``, `"through"`},
+		{"strict", "noise", ``, `"through"`},
+		{"mute", "noise", ``, `"through"`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.mode+" "+tt.tool, func(t *testing.T) {
+			answer, err := connect(t, tt.mode).Call(t.Context(), tt.tool, json.RawMessage(tt.args), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, string(answer.Result())); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestCallOfALargeResult(t *testing.T) {
+	answer, err := connect(t, "plain").Call(t.Context(), "large", nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := len(answer.Result()); got != 20<<20+2 {
+		t.Errorf("the result has %d bytes", got)
+	}
+}
+
+func TestToolThatFails(t *testing.T) {
+	answer, err := connect(t, "sdk").Call(t.Context(), "fail", nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := answer.Failure("fake", "fail")
+	if f == nil || f.Type != fault.Execution || !strings.Contains(f.Message, "no such repository") {
+		t.Errorf("failure is %+v", f)
+	}
+}
+
+func TestProgressIsCompleteAndInOrder(t *testing.T) {
+	s := connect(t, "sdk")
+	for range 20 {
+		var got []float64
+		if _, err := s.Call(t.Context(), "count", nil, func(done, total float64, message string) {
+			if total != 20 || message != "step "+strconv.Itoa(int(done)) {
+				t.Errorf("progress %v of %v, %q", done, total, message)
+			}
+			got = append(got, done)
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if len(got) != 20 || !slices.IsSorted(got) {
+			t.Fatalf("progress %v", got)
+		}
+	}
+}
+
+func TestCallFaults(t *testing.T) {
+	tests := []struct {
+		mode, tool string
+		typ        fault.Type
+		message    string
+	}{
+		{"plain", "garbage", fault.Protocol, "Invalid JSON response from server"},
+		{"plain", "exit", fault.Execution, "MCP server process terminated unexpectedly"},
+		{"plain", "nowhere", fault.NotFound, "Tool nowhere not found on server fake"},
+		{"plain", "told", fault.NotFound, "Tool told not found on server fake"},
+		{"plain", "get", fault.Protocol, "Invalid params: missing id"},
+		{"plain", "method", fault.Protocol, "Method not found"},
+		{"sdk", "nowhere", fault.NotFound, "Tool nowhere not found on server fake"},
+		{"unlisted", "nowhere", fault.Protocol, "Invalid params: Unknown tool: nowhere"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.mode+" "+tt.tool, func(t *testing.T) {
+			t.Parallel()
+			s := connect(t, tt.mode)
+			_, err := s.Call(t.Context(), tt.tool, nil, nil)
+			f := asFault(t, err)
+			if f.Type != tt.typ || f.Message != tt.message || f.Retryable {
+				t.Errorf("fault is %s %q (retryable %v), want %s %q", f.Type, f.Message, f.Retryable, tt.typ, tt.message)
+			}
+			if tt.tool == "exit" {
+				if got, _ := f.Details["stderr"].(string); !strings.HasPrefix(got, "panic: out of cheese") {
+					t.Errorf("stderr in the details is %q", got)
+				}
+				if !s.Dead() {
+					t.Error("the session does not know that it is dead")
+				}
+				_, err := s.Call(t.Context(), "numbers", nil, nil)
+				if got := asFault(t, err).Message; got != tt.message {
+					t.Errorf("a later call fails with %q", got)
+				}
+			}
+		})
+	}
+}
+
+func TestCallTimesOut(t *testing.T) {
+	s := connect(t, "polite")
+	hanging := make(chan error, 1)
+	for limit, want := range map[time.Duration]string{time.Second / 20: "0.05 seconds", time.Second: "1 second"} {
+		go func() {
+			_, err := s.CallWithin(t.Context(), limit, "hang", nil, nil)
+			if err == nil || err.Error() != "MCP tool timed out after "+want {
+				t.Errorf("after %v: %v", limit, err)
+			}
+			hanging <- err
+		}()
+	}
+	if f := asFault(t, <-hanging); f.Type != fault.Timeout {
+		t.Errorf("fault is %s", f.Type)
+	}
+	if s.Dead() {
+		t.Error("the server was taken down under another call")
+	}
+	<-hanging
+	s.Close()
+	gone(t, s.child.Pid())
+	if got := s.child.StderrTail(); !strings.HasPrefix(got, "terminated") {
+		t.Errorf("on standard error stands %q: the server got no SIGTERM", got)
+	}
+}
+
+func TestCallIsCancelled(t *testing.T) {
+	cause := errors.New("the user has had enough")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	s := connect(t, "sdk")
+	if _, err := s.Call(ctx, "wait", nil, func(float64, float64, string) { cancel(cause) }); !errors.Is(err, cause) {
+		t.Errorf("error is %v, want the context's cause", err)
+	}
+}
+
+func TestCallToAServerThatDoesNotRead(t *testing.T) {
+	s := connect(t, "sdk")
+	if err := syscall.Kill(s.child.Pid(), syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	big := json.RawMessage(`{"apple":"` + strings.Repeat("x", 128<<10) + `"}`) // more than a pipe holds
+	_, err := s.CallWithin(t.Context(), time.Second/2, "echo", big, nil)
+	if f := asFault(t, err); f.Type != fault.Timeout {
+		t.Errorf("fault is %s %q", f.Type, f.Message)
+	}
+	if !s.Dead() {
+		t.Error("half a message was written, and the session is taken for alive")
+	}
+	if err := syscall.Kill(s.child.Pid(), syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestConnectFaults(t *testing.T) {
+	tests := []struct {
+		mode    string
+		typ     fault.Type
+		message string
+		stderr  string
+	}{
+		{"silent", fault.Timeout, "MCP server fake did not start within 0.5 seconds", ""},
+		{"future", fault.Protocol, "MCP protocol version not supported", ""},
+		{"garbage", fault.Protocol, "Invalid JSON response from server", ""},
+		{"crash", fault.Execution, "MCP server process terminated unexpectedly", "config.toml: no such file"},
+		{"refusing", fault.Protocol, "MCP handshake with server fake failed: out of licences", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.mode, func(t *testing.T) {
+			t.Parallel()
+			spec := fakeSpec(t, tt.mode)
+			if tt.mode == "silent" {
+				spec.StartTimeout = time.Second / 2
+			}
+			began := time.Now()
+			_, err := Connect(t.Context(), spec)
+			f := asFault(t, err)
+			if f.Type != tt.typ || f.Message != tt.message {
+				t.Errorf("fault is %s %q, want %s %q", f.Type, f.Message, tt.typ, tt.message)
+			}
+			if got, _ := f.Details["stderr"].(string); !strings.HasPrefix(got, tt.stderr) {
+				t.Errorf("stderr in the details is %q, want %q", got, tt.stderr)
+			}
+			if took := time.Since(began); took > 20*time.Second {
+				t.Errorf("it took %v", took)
+			}
+		})
+	}
+	_, err := Connect(t.Context(), Spec{Name: "x", Server: Server{Command: "no-such-command-here"}})
+	if f := asFault(t, err); f.Type != fault.NotFound || f.Message != "Command not found: no-such-command-here" {
+		t.Errorf("fault is %s %q", f.Type, f.Message)
+	}
+}
+
+func TestConnectIsCancelled(t *testing.T) {
+	cause := errors.New("stop")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(cause)
+	if _, err := Connect(ctx, fakeSpec(t, "silent")); !errors.Is(err, cause) {
+		t.Errorf("error is %v, want the context's cause", err)
+	}
+}
+
+func TestToolsFaults(t *testing.T) {
+	_, err := connect(t, "circle").Tools(t.Context())
+	if f := asFault(t, err); f.Type != fault.Protocol || !strings.Contains(f.Message, "in a circle") {
+		t.Errorf("fault is %s %q", f.Type, f.Message)
+	}
+}
+
+func TestNoiseIsWarnedOfOnce(t *testing.T) {
+	var log bytes.Buffer
+	spec := fakeSpec(t, "banner")
+	spec.Log = slog.New(slog.NewTextHandler(&log, nil))
+	s, err := Connect(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Call(t.Context(), "noise", nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	if got := log.String(); strings.Count(got, "level=WARN") != 1 || !strings.Contains(got, "Welcome to the fake server!") {
+		t.Errorf("log:\n%s", got)
+	}
+}
+
+func TestStandardErrorIsLogged(t *testing.T) {
+	read, write := io.Pipe()
+	spec := fakeSpec(t, "plain")
+	spec.Log = slog.New(slog.NewTextHandler(write, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	s, err := Connect(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	go func() { _, _ = s.Call(t.Context(), "exit", nil, nil) }()
+	for lines := bufio.NewScanner(read); lines.Scan(); {
+		if strings.Contains(lines.Text(), `server=fake line="panic: out of cheese"`) {
+			go func() { _, _ = io.Copy(io.Discard, read) }()
+			return
+		}
+	}
+}
+
+func TestCloseLeavesNothing(t *testing.T) {
+	t.Run("grandchild", func(t *testing.T) {
+		t.Parallel()
+		spec := fakeSpec(t, "grandchild")
+		file := filepath.Join(t.TempDir(), "pid")
+		spec.Server.Env["PID_FILE"] = file
+		s, err := Connect(t.Context(), spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pid, err := strconv.Atoi(string(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Close()
+		gone(t, pid)
+		gone(t, s.child.Pid())
+	})
+	t.Run("stubborn", func(t *testing.T) {
+		t.Parallel()
+		s := connect(t, "stubborn")
+		s.Close()
+		gone(t, s.child.Pid())
+		s.Close()
+	})
+	t.Run("call in flight", func(t *testing.T) {
+		t.Parallel()
+		s := connect(t, "sdk")
+		inFlight, waiting := make(chan error, 1), make(chan struct{})
+		go func() {
+			_, err := s.Call(context.Background(), "wait", nil, func(float64, float64, string) { close(waiting) })
+			inFlight <- err
+		}()
+		<-waiting
+		s.Close()
+		if err := <-inFlight; err == nil {
+			t.Error("the call succeeded")
+		}
+		gone(t, s.child.Pid())
+	})
+}
+
+func TestEnvironmentOfAServer(t *testing.T) {
+	spec := fakeSpec(t, "plain")
+	spec.Env = append(spec.Env, "NODE_EXTRA_CA_CERTS=/ca.pem", "TOKEN=outer")
+	spec.Server.Env["TOKEN"] = ""
+	s, err := Connect(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	answer, err := s.Call(t.Context(), "env", nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var env []string
+	if err := json.Unmarshal(answer.Result(), &env); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(env, "TOKEN=") || slices.Contains(env, "TOKEN=outer") || slices.Contains(env, "NODE_EXTRA_CA_CERTS=/ca.pem") {
+		t.Errorf("environment is %q", env)
+	}
+}
+
+func TestMemoryLimit(t *testing.T) {
+	if _, ok := residentMemory(syscall.Getpgrp()); !ok {
+		t.Skip("resident memory cannot be told on this system")
+	}
+	spec := fakeSpec(t, "plain")
+	spec.Server.MaxMemory = 1
+	s, err := Connect(t.Context(), spec)
+	if err == nil {
+		defer s.Close()
+		_, err = s.Call(t.Context(), "hang", nil, nil)
+	}
+	if f := asFault(t, err); !strings.Contains(f.Message, "its max_memory is 1 MB") {
+		t.Errorf("fault is %q", f.Message)
+	}
+}
