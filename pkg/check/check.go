@@ -148,7 +148,7 @@ func (c *checker) outputs() {
 			case p.Bad:
 				c.malformed(path, p.Source)
 			case p.Ref != nil:
-				c.reference(path, fmt.Sprintf("Output %q", name), *p.Ref)
+				c.reference(path, "", *p.Ref)
 			}
 		}
 	}

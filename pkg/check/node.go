@@ -38,7 +38,7 @@ func (c *checker) node(i int) {
 			c.malformed(joined(path, b.Path), b.Ref.Root).Node = n.ID
 		}
 		for _, u := range uses {
-			c.reference(joined(path, u.Path), fmt.Sprintf("Node %q", n.ID), u.Ref)
+			c.reference(joined(path, u.Path), n.ID, u.Ref)
 		}
 	}
 }
@@ -123,7 +123,7 @@ func (c *checker) command(n *workflow.Node, params map[string]json.RawMessage, p
 		f := c.fail(path, "Node %q: %s", n.ID, p.Message)
 		f.Node = n.ID
 		if p.Name != "" {
-			f.Missing = []string{p.Name}
+			f.Type, f.Message, f.Missing = fault.Template, "Template "+p.Message, []string{p.Name}
 			if near, ok := fault.Nearest(p.Name, c.roots()); ok {
 				f.Suggest("Did you mean ${%s}?", near)
 			}
@@ -132,7 +132,7 @@ func (c *checker) command(n *workflow.Node, params map[string]json.RawMessage, p
 	}
 	if script != nil {
 		for _, v := range script.Vars {
-			c.reference(path, fmt.Sprintf("Node %q", n.ID), v.Ref)
+			c.reference(path, n.ID, v.Ref)
 		}
 	}
 }
@@ -153,8 +153,9 @@ func (c *checker) malformed(path, source string) *fault.Fault {
 		Suggest(`A template is ${name}, ${node.key}, ${node.key[0]} or ${node["any key"]}; for a literal ${ write $${`)
 }
 
-// reference checks that what a template names exists: an input, or a node and one of its outputs.
-func (c *checker) reference(path, who string, ref template.Ref) {
+// reference checks that what a template names exists: an input, or a node and one of its outputs. node is the node whose
+// parameter it stands in, if any.
+func (c *checker) reference(path, node string, ref template.Ref) {
 	if _, ok := c.w.Inputs[ref.Root]; ok {
 		if c.used == nil {
 			c.used = map[string]bool{}
@@ -164,7 +165,8 @@ func (c *checker) reference(path, who string, ref template.Ref) {
 	}
 	i, ok := c.nodes[ref.Root]
 	if !ok {
-		f := c.fail(path, "%s: template %s not resolved: there is no input and no node %q", who, ref, ref.Root)
+		f := c.fail(path, "Template %s not resolved: there is no input and no node %q", ref, ref.Root)
+		f.Type, f.Node = fault.Template, node
 		f.Missing, f.Available = []string{ref.Root}, c.roots()
 		if near, ok := fault.Nearest(ref.Root, f.Available); ok {
 			fixed := ref
@@ -187,7 +189,8 @@ func (c *checker) reference(path, who string, ref template.Ref) {
 	if _, ok := kind.Output(key); ok {
 		return
 	}
-	f := c.fail(path, "%s: node %q (type: %s) does not output %q", who, n.ID, n.Type, key)
+	f := c.fail(path, "Node %q (type: %s) does not output %q", n.ID, n.Type, key)
+	f.Node = node
 	f.Missing = []string{ref.Expression()}
 	var names []string
 	for _, o := range kind.Outputs {

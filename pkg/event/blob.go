@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"net/url"
 	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
@@ -12,9 +13,6 @@ import (
 
 // InlineLimit is the most bytes that a string, or a node's outputs together, take inside a line.
 const InlineLimit = 64 << 10
-
-// AnswerLimit is the most characters that a text has in an answer that is read by an agent.
-const AnswerLimit = 2000
 
 // Put keeps content and gives its reference, sha256:….
 type Put func(content []byte) (ref string, err error)
@@ -84,9 +82,13 @@ func Head(text string) string {
 	return text
 }
 
-// Stand is the reference that stands for a text in an answer, with the name it would have as a blob.
-func Stand(text string) json.RawMessage {
-	return reference(Name([]byte(text)), []byte(text), mimeText)
+// Stand is what stands for a text in an answer: the reference it would have as a blob, the output it belongs to, and the
+// URI under which that can be read.
+func Stand(run, output, text string) json.RawMessage {
+	r := reference(Name([]byte(text)), []byte(text), mimeText)
+	uri := "pflow://runs/" + run + "/outputs/" + url.PathEscape(output)
+	r = append(append(r[:len(r)-1], `,"output":`...), Quote(output)...)
+	return append(append(append(r, `,"uri":`...), Quote(uri)...), '}')
 }
 
 // Name is the name of content as a blob: sha256: and the hash in hexadecimal.

@@ -122,7 +122,7 @@ func undefined(refs []template.Ref, assigned []string) (problems []Problem) {
 			suggest = fmt.Sprintf("For a literal %s write $%s", ref, ref)
 		}
 		problems = append(problems, Problem{
-			Message: fmt.Sprintf("%s is no input and no node, and the command does not set it", ref), Suggest: suggest, Name: ref.Root,
+			Message: fmt.Sprintf("%s not resolved: it is no input and no node, and the command does not set it", ref), Suggest: suggest, Name: ref.Root,
 		})
 	}
 	return problems

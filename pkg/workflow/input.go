@@ -47,8 +47,9 @@ type Value struct {
 }
 
 // Resolve gives every declared input its value: given, else from the environment, else from the settings, else its
-// default, else null when it is optional. The error is one validation_error that counts everything wrong at once:
-// missing inputs, values of the wrong type, names that are not declared.
+// default, else null when it is optional. The error counts everything wrong at once: missing inputs, values of the wrong
+// type, names that are not declared. It is a template_error when inputs are missing and nothing else is wrong, else a
+// validation_error; its Missing names what was not given.
 func (w *Workflow) Resolve(given map[string]Given, from Supply) (map[string]Value, error) {
 	var faults []*fault.Fault
 	values := make(map[string]Value, len(w.Inputs))
@@ -75,7 +76,7 @@ func (w *Workflow) Resolve(given map[string]Given, from Supply) (map[string]Valu
 			}
 			values[name] = Value{v, "default"}
 		case in.IsRequired():
-			f := fault.New(fault.Validation, "The workflow requires input %q%s", name, describeInput(in))
+			f := fault.New(fault.Template, "Template ${%s} not resolved: the workflow requires input %q%s", name, name, describeInput(in))
 			f.Path, f.Missing = "inputs."+name, []string{name}
 			faults = append(faults, f.Suggest("Give it as %s=VALUE", name))
 		default:
@@ -94,11 +95,6 @@ func (w *Workflow) Resolve(given map[string]Given, from Supply) (map[string]Valu
 		faults = append(faults, f)
 	}
 	if f := fault.Join(fault.Validation, "The run's inputs", faults); f != nil {
-		for _, e := range faults {
-			if f != e {
-				f.Missing = append(f.Missing, e.Missing...)
-			}
-		}
 		return nil, f
 	}
 	return values, nil

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"errors"
+	"io"
+
+	"github.com/pflow-suite/pflow/pkg/cli"
+	"github.com/pflow-suite/pflow/pkg/event"
+)
+
+type eventsCommand struct {
+	RunID  string `arg:"" name:"run" help:"A run's id, a beginning of it that no other has, or last."`
+	Follow bool   `help:"Go on until the run ends." short:"f"`
+}
+
+// Run prints a run's events, NDJSON whatever standard output is.
+func (c *eventsCommand) Run(app *cli.App) error {
+	_, rec, err := openRun(app, c.RunID)
+	if err != nil {
+		return err
+	}
+	print := func(line []byte) error { _, err := app.Stdout.Write(line); return err }
+	if c.Follow {
+		return rec.Follow(app.Context, print)
+	}
+	journal, err := rec.Open()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = journal.Close() }()
+	events := event.NewReader(journal)
+	for {
+		_, line, err := events.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := print(line); err != nil {
+			return err
+		}
+	}
+}

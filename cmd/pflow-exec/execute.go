@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/pflow-suite/pflow/pkg/cli"
+	"github.com/pflow-suite/pflow/pkg/engine"
+	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/home"
+	"github.com/pflow-suite/pflow/pkg/library"
+	"github.com/pflow-suite/pflow/pkg/run"
+)
+
+// readerGone is the cause of a run that is cancelled because nobody reads its events any more.
+type readerGone struct{}
+
+func (readerGone) Error() string   { return "standard output was closed" }
+func (readerGone) ExitStatus() int { return 141 }
+
+// execute runs what was prepared. started is told the run's id as soon as there is one; each is given every line of the
+// journal as it is written, and nil events of it mean that nothing follows.
+func execute(app *cli.App, h *home.Home, r *request, p *prepared, started func(id string) error, each func(line []byte) error) (*event.Event, error) {
+	defer p.release()
+	rec, err := run.Create(h, run.Options{Definition: p.stored, Sync: r.Sync})
+	if err != nil {
+		return nil, err
+	}
+	defer rec.Close()
+	if err := started(rec.ID); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancelCause(app.Context)
+	defer cancel(nil)
+	var copying sync.WaitGroup
+	if each != nil {
+		copying.Go(func() {
+			if err := rec.Follow(each); err != nil {
+				cancel(readerGone{})
+			}
+		})
+	}
+	p.RunID, p.Record = rec.ID, rec
+	p.ResumeCommand = "pflow-exec resume " + rec.ID
+	began := time.Now()
+	last, err := engine.Run(ctx, p.Config)
+	p.Host.Servers.Close()
+	rec.EndFollowers()
+	copying.Wait()
+	if err != nil {
+		return nil, err
+	}
+	if r.Saved {
+		if err := library.Open(h).RecordRun(context.WithoutCancel(app.Context), r.Name, string(last.Status), began, time.Since(began)); err != nil {
+			app.Log.Warn("the workflow's statistics are not up to date", "error", err)
+		}
+	}
+	return last, nil
+}
+
+// exitStatus is a run's, from its last event.
+func exitStatus(last *event.Event) cli.Status {
+	switch {
+	case last == nil:
+		return 1
+	case last.Status.Succeeded():
+		return 0
+	case last.Status == event.TimedOut:
+		return 124
+	case last.Status == event.Cancelled:
+		if last.Error != nil {
+			switch status := last.Error.Details["exit_status"].(type) {
+			case int:
+				return cli.Status(status)
+			case float64:
+				return cli.Status(status)
+			}
+		}
+		return 143
+	}
+	return 1
+}
+
+// answer is a run as one document.
+type answer struct {
+	Success    bool              `json:"success"`
+	RunID      string            `json:"run_id"`
+	Status     event.Status      `json:"status"`
+	Outputs    json.RawMessage   `json:"outputs"`
+	Checkpoint *event.Checkpoint `json:"checkpoint"`
+	Error      *fault.Fault      `json:"error,omitempty"`
+	Resume     string            `json:"resume,omitempty"`
+	Warnings   []string          `json:"warnings,omitempty"`
+}
+
+// answerOf makes the document of a run's last event. Texts over limit characters are not in it, but what stands for them;
+// a limit of 0 leaves out none. The checkpoint is null after a success: there is nothing to go on from.
+func answerOf(last *event.Event, blob event.Load, limit int) (*answer, error) {
+	a := &answer{
+		Success: last.Status.Succeeded(), RunID: last.Run, Status: last.Status, Outputs: json.RawMessage("{}"),
+		Error: last.Error, Resume: last.Resume, Warnings: last.Warnings,
+	}
+	if !a.Success {
+		a.Checkpoint = last.Checkpoint
+	}
+	if last.Outputs == nil {
+		return a, nil
+	}
+	plain, err := event.Plain(last.Outputs, blob)
+	if err != nil || limit == 0 {
+		a.Outputs = plain
+		return a, err
+	}
+	short := []byte{'{'}
+	gjson.ParseBytes(plain).ForEach(func(key, value gjson.Result) bool {
+		if len(short) > 1 {
+			short = append(short, ',')
+		}
+		short = append(append(short, key.Raw...), ':')
+		short = append(short, event.Shorten(json.RawMessage(value.Raw), limit, func(text string) json.RawMessage {
+			return event.Stand(last.Run, key.Str, text)
+		})...)
+		return true
+	})
+	a.Outputs = append(short, '}')
+	return a, nil
+}
+
+// interruptedAnswer is the document of a run that stopped without a last word.
+func interruptedAnswer(rec *run.Record, c *engine.Checkpoint) *answer {
+	a := &answer{
+		RunID: rec.ID, Status: run.Interrupted, Outputs: json.RawMessage("{}"), Resume: "pflow-exec resume " + rec.ID,
+		Error:      fault.New(fault.Execution, "The run was interrupted: the program that executed it is gone").Suggest("Go on with: pflow-exec resume %s", rec.ID),
+		Checkpoint: &event.Checkpoint{RunID: rec.ID, CompletedNodes: []string{}},
+	}
+	if c != nil {
+		for _, id := range c.Started.Nodes {
+			if _, ok := c.Settled[id]; ok {
+				a.Checkpoint.CompletedNodes = append(a.Checkpoint.CompletedNodes, id)
+			}
+		}
+	}
+	return a
+}
+
+// refusal is the document of a run that did not begin.
+type refusal struct {
+	Success    bool              `json:"success"`
+	Error      *fault.Fault      `json:"error"`
+	Checkpoint *event.Checkpoint `json:"checkpoint,omitempty"`
+}
+
+// refuse reports that nothing ran, in the form that the command's answers have. The checkpoint of a fault in a node is
+// empty and names it.
+func refuse(app *cli.App, err error, stream bool) error {
+	if interrupted, ok := errors.AsType[cli.Interrupted](err); ok {
+		return interrupted
+	}
+	f := fault.From(err)
+	var checkpoint *event.Checkpoint
+	if f.Node != "" {
+		checkpoint = &event.Checkpoint{CompletedNodes: []string{}, FailedNode: f.Node}
+	}
+	no := false
+	switch {
+	case stream:
+		err = app.JSONLine(&event.Event{V: event.Version, Seq: 1, Event: event.RunRefused, Time: time.Now().UTC(), Success: &no, Error: f, Checkpoint: checkpoint})
+	case app.JSON():
+		err = app.JSONLine(refusal{Error: f, Checkpoint: checkpoint})
+	default:
+		err = nil
+	}
+	if err != nil {
+		return err
+	}
+	app.Complain(f)
+	if f.Type == fault.Template { // found before anything ran
+		return cli.Status(2)
+	}
+	return cli.Status(f.ExitStatus())
+}

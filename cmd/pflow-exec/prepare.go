@@ -1,0 +1,280 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/pflow-suite/pflow/pkg/check"
+	"github.com/pflow-suite/pflow/pkg/cli"
+	"github.com/pflow-suite/pflow/pkg/engine"
+	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/home"
+	"github.com/pflow-suite/pflow/pkg/mcpclient"
+	"github.com/pflow-suite/pflow/pkg/proc"
+	"github.com/pflow-suite/pflow/pkg/redact"
+	"github.com/pflow-suite/pflow/pkg/registry"
+	"github.com/pflow-suite/pflow/pkg/run"
+	"github.com/pflow-suite/pflow/pkg/settings"
+	"github.com/pflow-suite/pflow/pkg/template"
+	"github.com/pflow-suite/pflow/pkg/workflow"
+)
+
+// prepared is a request that has been found able to run.
+type prepared struct {
+	engine.Config
+	// stored is the workflow file as the run keeps it, without secrets.
+	stored []byte
+	// release lets go of the run that this one goes on from.
+	release func()
+	// attach is a run that is live already: it is followed and nothing is started.
+	attach *run.Record
+}
+
+// prepare checks all that can be checked before anything runs. Nothing is written.
+func prepare(app *cli.App, h *home.Home, r *request) (*prepared, error) {
+	p := &prepared{release: func() {}}
+	set, err := settings.Load(h)
+	if err != nil {
+		return nil, err
+	}
+	p.Redactor = redactor(app.Env, set)
+	if err := p.checkpoint(app, h, r); err != nil || p.attach != nil {
+		return p, err
+	}
+	file, err := workflow.Parse(r.Name, r.Source)
+	if err != nil {
+		return p, err
+	}
+	report := check.Workflow(file, registry.Open(h))
+	if f := report.Fault(r.Name); f != nil {
+		return p, p.Redactor.Fault(f)
+	}
+	for _, w := range report.Warnings {
+		app.Warn("%s%s", w.Where(), w.Message)
+	}
+	if file.Workflow.TemplateResolutionMode == "" {
+		file.Workflow.TemplateResolutionMode = set.TemplateResolutionMode
+	}
+	p.Workflow, p.Kinds, p.Jobs, p.KeepGoing, p.Timeout, p.Log = file.Workflow, report.Kinds, r.Jobs, r.KeepGoing, r.Timeout, app.Log
+	if err := p.inputs(app, r, set); err != nil {
+		return p, p.Redactor.Fault(fault.From(err))
+	}
+	if err := p.directory(r); err != nil {
+		return p, err
+	}
+	stored, _ := p.Redactor.JSON(file.Source)
+	p.stored = stored
+	p.Started = event.Workflow{Name: r.Name, Path: r.Path, Digest: event.Name(stored), Definition: stored}
+	p.Host.Env = app.Env
+	p.Host.Servers = mcpclient.NewPool(p.servers(app, h, set))
+	return p, nil
+}
+
+// redactor knows the secrets that there are before anything is read: the settings' values, and the environment's by
+// their names.
+func redactor(env []string, set *settings.Settings) *redact.Redactor {
+	r := redact.New()
+	for name, value := range set.Env {
+		r.Add(name, value)
+	}
+	for _, kv := range env {
+		if name, value, _ := strings.Cut(kv, "="); redact.SecretName(name) {
+			r.Add(name, value)
+		}
+	}
+	return r
+}
+
+// checkpoint reads what the request goes on from, and takes hold of that run.
+func (p *prepared) checkpoint(app *cli.App, h *home.Home, r *request) error {
+	rec, err := resumed(h, r)
+	if err != nil || rec == nil && r.Events == nil {
+		return err
+	}
+	source, blob := io.NopCloser(bytes.NewReader(r.Events)), func(string) ([]byte, error) {
+		return nil, fault.New(fault.Execution, "The long values of a run from elsewhere are not here")
+	}
+	if rec != nil {
+		release, err := rec.Hold(app.Context)
+		if err != nil {
+			if rec.Held() {
+				p.attach = rec
+				return nil
+			}
+			return err
+		}
+		p.release = release
+		blob = rec.Blob
+		if r.Resume != "" {
+			if source, err = rec.Open(); err != nil {
+				return err
+			}
+		}
+	}
+	defer func() { _ = source.Close() }()
+	p.From, err = engine.ReadCheckpoint(source, blob)
+	return err
+}
+
+// resumed finds the run in this home that a request goes on from, or nil. The run of an event file is used where the
+// file is a beginning of its journal, which may hold more by now.
+func resumed(h *home.Home, r *request) (*run.Record, error) {
+	if r.Resume != "" {
+		return run.Find(h, r.Resume)
+	}
+	if r.Events == nil {
+		return nil, nil
+	}
+	id := gjson.GetBytes(firstLine(r.Events), "run").Str
+	rec, err := run.Find(h, id)
+	if id == "" || err != nil {
+		return nil, nil //nolint:nilerr // a run from elsewhere: its events are all there is
+	}
+	journal, err := rec.Open()
+	if err != nil {
+		return nil, nil //nolint:nilerr // likewise
+	}
+	defer func() { _ = journal.Close() }()
+	whole := r.Events[:bytes.LastIndexByte(r.Events, '\n')+1]
+	begin := make([]byte, len(whole))
+	if _, err := io.ReadFull(journal, begin); err == nil && bytes.Equal(begin, whole) {
+		r.Resume, r.Events = rec.ID, nil
+	}
+	return rec, nil
+}
+
+func firstLine(b []byte) []byte {
+	line, _, _ := bytes.Cut(b, []byte("\n"))
+	return line
+}
+
+// inputs gives every input its value and tells the redactor which are secrets.
+func (p *prepared) inputs(app *cli.App, r *request, set *settings.Settings) error {
+	given := r.given(p.Workflow)
+	for name, in := range p.Workflow.Inputs {
+		if g, ok := given[name]; ok && (in.Secret || redact.SecretName(name)) { // known before an error could show it
+			p.secret(name, g.Text, g.JSON)
+		}
+	}
+	lost, err := p.recorded(given)
+	if err != nil {
+		return err
+	}
+	values, err := p.Workflow.Resolve(given, workflow.Supply{
+		Environment: func(name string) (string, bool) { return proc.LookupEnv(app.Env, name) },
+		Settings:    func(name string) (string, bool) { v, ok := set.Env[name]; return v, ok },
+	})
+	if err != nil {
+		return p.needing(fault.From(err))
+	}
+	p.Inputs = make(map[string]json.RawMessage, len(values))
+	for name, v := range values {
+		if lost[name] && (v.Origin == "default" || v.Origin == "unset") {
+			f := fault.New(fault.Usage, "Input %q is a secret, which run %s did not keep", name, p.From.Run).
+				Suggest("Give it again: %s=VALUE, or in the environment or the settings", name)
+			f.Missing = []string{name}
+			return f
+		}
+		if in := p.Workflow.Inputs[name]; in.Secret || v.Origin == "settings" || redact.SecretName(name) {
+			p.secret(name, "", v.JSON)
+		}
+		p.Inputs[name] = v.JSON
+	}
+	return nil
+}
+
+// needing names in a fault of missing inputs the first node that needs one.
+func (p *prepared) needing(f *fault.Fault) *fault.Fault {
+	for _, n := range p.Workflow.Nodes {
+		uses, _ := template.Uses(n.Params)
+		if slices.ContainsFunc(uses, func(u template.Use) bool { return slices.Contains(f.Missing, u.Ref.Root) }) {
+			f.Node = n.ID
+			break
+		}
+	}
+	return f
+}
+
+// secret makes a value a secret: a text, or a JSON value with all texts in it.
+func (p *prepared) secret(name, text string, raw json.RawMessage) {
+	if raw == nil {
+		p.Redactor.Add(name, text)
+		return
+	}
+	v := gjson.ParseBytes(raw)
+	switch {
+	case v.Type == gjson.String:
+		p.Redactor.Add(name, v.Str)
+	case v.IsObject(), v.IsArray():
+		v.ForEach(func(_, item gjson.Result) bool {
+			p.secret(name, "", json.RawMessage(item.Raw))
+			return true
+		})
+	case v.Type == gjson.Number:
+		p.Redactor.Add(name, v.Raw)
+	}
+}
+
+// recorded adds the values that the run resumed had, where no other is given. lost are those it did not keep.
+func (p *prepared) recorded(given map[string]workflow.Given) (lost map[string]bool, err error) {
+	if p.From == nil || p.From.Started.Inputs == nil {
+		return nil, nil
+	}
+	plain, err := event.Plain(p.From.Started.Inputs, p.From.Blob)
+	if err != nil {
+		return nil, err
+	}
+	var values map[string]json.RawMessage
+	if err := json.Unmarshal(plain, &values); err != nil {
+		return nil, fault.New(fault.Protocol, "The inputs of run %s cannot be read", p.From.Run)
+	}
+	lost = map[string]bool{}
+	for name, v := range values {
+		_, declared := p.Workflow.Inputs[name]
+		_, already := given[name]
+		switch {
+		case !declared || already || string(v) == "null":
+		case bytes.Contains(v, []byte(redact.Mark)):
+			lost[name] = true
+		default:
+			given[name] = workflow.Given{JSON: v}
+		}
+	}
+	return lost, nil
+}
+
+// directory sets the run's folder: the one asked for, else that of the run resumed, else this process's.
+func (p *prepared) directory(r *request) error {
+	p.Host.Dir = r.Dir
+	if p.From == nil || r.DirGiven || p.From.Started.Cwd == "" {
+		return nil
+	}
+	p.Host.Dir = p.From.Started.Cwd
+	if info, err := os.Stat(p.Host.Dir); err != nil || !info.IsDir() {
+		return fault.New(fault.Usage, "The folder that run %s ran in is gone", p.From.Run).Suggest("Give another with -C DIR")
+	}
+	return nil
+}
+
+// servers says how the run's MCP servers are reached. Their configuration is read when the first of them is needed.
+func (p *prepared) servers(app *cli.App, h *home.Home, set *settings.Settings) func(name string) (mcpclient.Spec, error) {
+	reach := &mcpclient.Reach{Env: p.Host.Env, Settings: set.Env, Dir: p.Host.Dir, Redactor: p.Redactor, Log: app.Log, Warn: app.Warn}
+	return func(name string) (mcpclient.Spec, error) {
+		servers, err := mcpclient.LoadServers(h)
+		if err != nil {
+			return mcpclient.Spec{}, err
+		}
+		server, err := servers.Get(name)
+		if err != nil {
+			return mcpclient.Spec{}, err
+		}
+		return reach.Spec(name, server), nil
+	}
+}

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"bytes"
+
+	"github.com/pflow-suite/pflow/pkg/cli"
+	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/home"
+	"github.com/pflow-suite/pflow/pkg/redact"
+	"github.com/pflow-suite/pflow/pkg/run"
+)
+
+type resumeCommand struct {
+	RunID  string   `arg:"" name:"run" help:"A run's id, a beginning of it that no other has, or last."`
+	Values []string `arg:"" optional:"" name:"key=value" help:"Inputs that replace those of the run."`
+	Inputs string   `help:"Read inputs from a file with one JSON object, or - for standard input." placeholder:"FILE"`
+	answerFlags
+	settingsFlags
+}
+
+// Run goes on from a run with the workflow that it ran. One that is live is followed, one that has succeeded is
+// answered again.
+func (c *resumeCommand) Run(app *cli.App) error {
+	show := newPresenter(app, c.answerFlags)
+	r, h, rec, err := c.read(app)
+	if err != nil {
+		return refuse(app, err, show.stream)
+	}
+	if status, _, err := rec.Status(); err == nil && (status.Succeeded() || status == run.Running) {
+		return follow(app, rec, show)
+	}
+	return perform(app, h, r, show)
+}
+
+func (c *resumeCommand) read(app *cli.App) (*request, *home.Home, *run.Record, error) {
+	h, rec, err := openRun(app, c.RunID)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	r, err := c.settingsFlags.read()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if r.Inputs, err = readInputs(app, c.Inputs, c.Values); err != nil {
+		return nil, nil, nil, err
+	}
+	if r.Source, err = rec.Definition(); err != nil {
+		return nil, nil, nil, err
+	}
+	first, _, err := rec.Ends()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	r.Name, r.Resume = "workflow.json", rec.ID
+	if first != nil && first.Event == event.RunStarted {
+		r.Name, r.Path = first.Workflow.Name, first.Workflow.Path
+	}
+	if bytes.Contains(r.Source, []byte(redact.Mark)) {
+		return nil, nil, nil, fault.New(fault.Usage, "The workflow of run %s was kept without a secret that is written in it", rec.ID).
+			Suggest("Resume with the workflow itself: pflow-exec run WORKFLOW --resume %s", rec.ID)
+	}
+	return r, h, rec, nil
+}

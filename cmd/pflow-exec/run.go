@@ -1,0 +1,201 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/pflow-suite/pflow/pkg/cli"
+	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/home"
+	"github.com/pflow-suite/pflow/pkg/run"
+	"github.com/pflow-suite/pflow/pkg/template"
+)
+
+type runCommand struct {
+	sourceFlags
+	answerFlags
+}
+
+// answerFlags say what of a run's end is shown; run, wait and resume share them.
+type answerFlags struct {
+	Print          string `help:"Print this output alone, as text, when the run has succeeded." placeholder:"OUTPUT"`
+	MaxOutputChars int    `help:"Leave longer texts out of the document of --format json, with how to read them; 0 leaves out none." default:"2000" placeholder:"N"`
+}
+
+// Run executes a workflow in this process.
+func (c *runCommand) Run(app *cli.App) error {
+	show := newPresenter(app, c.answerFlags)
+	h, err := app.Home()
+	if err != nil {
+		return refuse(app, err, show.stream)
+	}
+	r, err := c.read(app, h)
+	if err != nil {
+		return refuse(app, err, show.stream)
+	}
+	return perform(app, h, r, show)
+}
+
+// perform prepares a request, executes it here and shows it.
+func perform(app *cli.App, h *home.Home, r *request, show *presenter) error {
+	p, err := prepare(app, h, r)
+	if err != nil {
+		p.release()
+		return refuse(app, err, show.stream)
+	}
+	if p.attach != nil {
+		return follow(app, p.attach, show)
+	}
+	var rec *run.Record
+	last, err := execute(app, h, r, p, func(id string) (err error) { rec, err = run.Find(h, id); return err }, show.each())
+	if err != nil {
+		return err
+	}
+	return show.end(last, rec.Blob)
+}
+
+// follow shows a run that another process executes.
+func follow(app *cli.App, rec *run.Record, show *presenter) error {
+	var last *event.Event
+	each := show.each()
+	err := rec.Follow(app.Context, func(line []byte) error {
+		if e, _, err := event.NewReader(bytes.NewReader(line)).Next(); err == nil && e.Ends() {
+			last = e
+		}
+		if each == nil {
+			return nil
+		}
+		return each(line)
+	})
+	if err != nil {
+		return err
+	}
+	if last == nil {
+		return interrupted(app, rec)
+	}
+	return show.end(last, rec.Blob)
+}
+
+// presenter shows a run on standard output in the form that was asked for: its events, or at the end one document, a
+// text, or one output. On a terminal it tells on standard error what happens meanwhile.
+type presenter struct {
+	answerFlags
+	app    *cli.App
+	stream bool
+	people *teller
+}
+
+func newPresenter(app *cli.App, flags answerFlags) *presenter {
+	s := &presenter{answerFlags: flags, app: app}
+	s.stream = app.JSON() && app.Format() != "json" && flags.Print == ""
+	s.people = newTeller(app, !s.stream || !app.Stdout.Terminal())
+	return s
+}
+
+// each gives what is done with every line of the journal, or nil.
+func (s *presenter) each() func(line []byte) error {
+	if !s.stream && !s.people.active {
+		return nil
+	}
+	return func(line []byte) error {
+		s.people.tell(line)
+		if !s.stream {
+			return nil
+		}
+		_, err := s.app.Stdout.Write(line)
+		return err
+	}
+}
+
+// end shows how the run ended and gives the exit status.
+func (s *presenter) end(last *event.Event, blob event.Load) error {
+	status := exitStatus(last)
+	if last.Error != nil && status != 141 && !s.people.active {
+		s.complain(last)
+	}
+	if s.stream {
+		return s.status(status)
+	}
+	if s.Print != "" && last.Status.Succeeded() {
+		return s.one(last, blob, s.Print)
+	}
+	a, err := answerOf(last, blob, s.MaxOutputChars)
+	if err != nil {
+		return err
+	}
+	if s.Print != "" { // it failed: there is no such output, and nothing else was asked for
+		return s.status(status)
+	}
+	if err := s.app.Document(a, func(w io.Writer) { outputsAsText(w, last, blob) }); err != nil {
+		return err
+	}
+	return s.status(status)
+}
+
+func (s *presenter) status(status cli.Status) error {
+	if status == 0 {
+		return nil
+	}
+	return status
+}
+
+// complain says on standard error why a run failed, and how to go on.
+func (s *presenter) complain(last *event.Event) {
+	f := *last.Error
+	if f.Node != "" {
+		f.Message = "node " + f.Node + ": " + f.Message
+	}
+	if last.Resume != "" {
+		f.Suggestions = append(slices.Clone(f.Suggestions), "go on from here with: "+last.Resume)
+	}
+	s.app.Complain(&f)
+}
+
+// one prints a single output as text.
+func (s *presenter) one(last *event.Event, blob event.Load, name string) error {
+	plain, err := event.Plain(last.Outputs, blob)
+	if err != nil {
+		return err
+	}
+	ref, ok := template.ParseExpression("outputs." + name)
+	if !ok {
+		ref = template.Ref{Root: "outputs", Path: []template.Step{{Key: name}}}
+	}
+	value, reason := template.Lookup(ref, func(string) (json.RawMessage, bool) { return plain, true })
+	if reason != "" {
+		f := fault.New(fault.Usage, "The run has no output %q", name)
+		gjson.ParseBytes(plain).ForEach(func(k, _ gjson.Result) bool { f.Available = append(f.Available, k.Str); return true })
+		if len(f.Available) > 0 {
+			f.Suggest("Its outputs are: %v", f.Available)
+		}
+		return f
+	}
+	_, err = fmt.Fprintln(s.app.Stdout, template.AsText(value))
+	return err
+}
+
+// outputsAsText writes a run's outputs for people: one alone as it is, several by their names.
+func outputsAsText(w io.Writer, last *event.Event, blob event.Load) {
+	plain, err := event.Plain(last.Outputs, blob)
+	if err != nil {
+		return
+	}
+	var outputs map[string]json.RawMessage
+	if json.Unmarshal(plain, &outputs) != nil {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(outputs)) {
+		if len(outputs) == 1 {
+			_, _ = fmt.Fprintln(w, template.AsText(outputs[name]))
+			return
+		}
+		_, _ = fmt.Fprintf(w, "%s: %s\n", name, template.AsText(outputs[name]))
+	}
+}

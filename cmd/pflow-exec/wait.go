@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/pflow-suite/pflow/pkg/cli"
+	"github.com/pflow-suite/pflow/pkg/engine"
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/home"
+	"github.com/pflow-suite/pflow/pkg/run"
+)
+
+type waitCommand struct {
+	RunID   string `arg:"" name:"run" help:"A run's id, a beginning of it that no other has, or last."`
+	Timeout string `help:"Stop waiting after this time, with exit status 124; the run goes on." placeholder:"DURATION"`
+	answerFlags
+}
+
+// Run waits for the end of a run and answers as run --format json would have.
+func (c *waitCommand) Run(app *cli.App) error {
+	limit, err := cli.Duration(c.Timeout)
+	if err != nil {
+		return err
+	}
+	_, rec, err := openRun(app, c.RunID)
+	if err != nil {
+		return err
+	}
+	show := newPresenter(app, c.answerFlags)
+	show.stream, show.people.active = false, false
+	if limit > 0 {
+		ctx, cancel := context.WithTimeoutCause(app.Context, limit, errWaited)
+		defer cancel()
+		app.Context = ctx
+	}
+	err = follow(app, rec, show)
+	if errors.Is(err, errWaited) {
+		f := fault.New(fault.Timeout, "Run %s has not ended within %s; it goes on", rec.ID, limit).Suggest("pflow-exec wait %s waits again", rec.ID)
+		app.Report(f)
+		return cli.Status(124)
+	}
+	return err
+}
+
+var errWaited = errors.New("waited long enough")
+
+// openRun finds a run by what a command line calls it.
+func openRun(app *cli.App, ref string) (*home.Home, *run.Record, error) {
+	h, err := app.Home()
+	if err != nil {
+		return nil, nil, err
+	}
+	rec, err := findRun(h, ref)
+	return h, rec, err
+}
+
+func findRun(h *home.Home, ref string) (*run.Record, error) { return run.Find(h, ref) }
+
+// interrupted answers for a run that stopped without a last word.
+func interrupted(app *cli.App, rec *run.Record) error {
+	checkpoint, err := readCheckpoint(rec)
+	if err != nil {
+		checkpoint = nil // the run was interrupted before its first event
+	}
+	a := interruptedAnswer(rec, checkpoint)
+	app.Complain(a.Error)
+	if err := app.Document(a, func(w io.Writer) { _, _ = fmt.Fprintln(w, a.Status) }); err != nil {
+		return err
+	}
+	return cli.Status(1)
+}
+
+func readCheckpoint(rec *run.Record) (*engine.Checkpoint, error) {
+	journal, err := rec.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = journal.Close() }()
+	return engine.ReadCheckpoint(journal, rec.Blob)
+}

@@ -1,0 +1,193 @@
+package engine
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/node"
+	"github.com/pflow-suite/pflow/pkg/workflow"
+)
+
+// result is what a node's goroutine gives back: how the node ended, and its outputs as they are written.
+type result struct {
+	id       string
+	digest   string
+	began    time.Time
+	node     *node.Result
+	kept     json.RawMessage
+	redacted bool
+	err      error // of keeping the outputs
+}
+
+// begin brings a ready node on its way: it is reused, or fails for its parameters, or starts.
+func (e *execution) begin(id string) {
+	n, _ := e.Workflow.Node(id)
+	kind := e.Kinds[n.Type]
+	prepared, err := node.Prepare(n, kind, e.lookup, e.known, e.Workflow.Permissive())
+	if err != nil {
+		e.append(&event.Event{Event: event.NodeStarted, Node: id, Type: n.Type, Attempt: 1})
+		e.executed++
+		f := fault.From(err)
+		e.settleFailure(&result{id: id, began: time.Now(), node: &node.Result{Fault: f}})
+		e.release(id, false)
+		return
+	}
+	_, _ = e.Redactor.JSON(prepared.Params) // what stands under a secret's name is one from here on
+	digest := e.digest(n, prepared.Params)
+	if !e.isRefresh(id) && e.reuse(id, digest) {
+		return
+	}
+	if stale := e.stale(n); len(stale) > 0 {
+		e.refresh(id, stale)
+		return
+	}
+	for _, u := range prepared.Unresolved {
+		e.degraded = true
+		e.warnings = append(e.warnings, fmt.Sprintf("node %s: template %s not resolved: %s", id, u.Ref, u.Reason))
+	}
+	started := &event.Event{Event: event.NodeStarted, Node: id, Type: n.Type, Attempt: 1}
+	if kind.MCP != nil {
+		started.MCP = &event.MCP{Server: kind.MCP.Server, Tool: kind.MCP.Tool}
+	}
+	e.append(started)
+	if e.broken != nil {
+		return
+	}
+	e.running[id] = true
+	e.executed++
+	go func() { e.results <- e.execute(id, digest, prepared) }()
+}
+
+// execute runs a node, in a goroutine of its own.
+func (e *execution) execute(id, digest string, p *node.Prepared) *result {
+	r := &result{id: id, digest: digest, began: time.Now()}
+	stdout, stderr := e.Redactor.Writer(e.Record.Log(id, "stdout")), e.Redactor.Writer(e.Record.Log(id, "stderr"))
+	host := e.Host
+	host.Env = append(host.Env[:len(host.Env):len(host.Env)], "PFLOW_RUN_ID="+e.RunID, "PFLOW_NODE_ID="+id, "PFLOW_ATTEMPT=1")
+	r.node = node.Run(e.ctx, p, &node.Task{Host: host, Node: id, Stdout: stdout, Stderr: stderr, Progress: e.progress(id)})
+	for _, w := range []io.WriteCloser{stdout, stderr} {
+		if err := w.Close(); err != nil {
+			e.Log.Warn("a node's log is incomplete", "node", id, "error", err)
+		}
+	}
+	if r.node.Outputs != nil {
+		r.kept, r.redacted, r.err = e.keep(r.node.Outputs)
+	}
+	return r
+}
+
+// progress gives what a node tells of its progress to the stream, at most four times a second.
+func (e *execution) progress(id string) func(done, total float64, message string) {
+	var mu sync.Mutex
+	var last time.Time
+	return func(done, total float64, message string) {
+		mu.Lock()
+		defer mu.Unlock()
+		if time.Since(last) < 250*time.Millisecond {
+			return
+		}
+		last = time.Now()
+		// A journal that cannot be written shows at the node's end too.
+		_ = e.Record.Append(&event.Event{Event: event.NodeProgress, Node: id, Done: done, Total: total, Message: e.Redactor.Text(message)})
+	}
+}
+
+// finish takes what a node's goroutine gave back.
+func (e *execution) finish(r *result) {
+	delete(e.running, r.id)
+	defer func() { e.release(r.id, r.err == nil && r.node.Fault == nil) }()
+	switch {
+	case r.err != nil:
+		e.broken = r.err
+		e.stop(r.err)
+	case e.ctx.Err() != nil && r.node.Fault != nil:
+		e.cut = true
+		e.settle(&event.Event{Event: event.NodeCancelled, Node: r.id, Cause: e.stopCause()})
+	case r.node.Fault != nil:
+		e.settleFailure(r)
+	default:
+		e.settleSuccess(r)
+	}
+}
+
+func (e *execution) settleSuccess(r *result) {
+	e.remember(r)
+	ms := milliseconds(r.began)
+	e.checkpointed(r.id)
+	e.settle(&event.Event{
+		Event: event.NodeCompleted, Node: r.id, Action: r.node.Action, Outputs: r.kept, InputDigest: r.digest,
+		Redacted: r.redacted, DurationMS: &ms, Attempt: 1,
+	})
+	if a := r.node.Action; a != workflow.ActionDefault && !e.plan.Routes(r.id, a) {
+		e.warnings = append(e.warnings, fmt.Sprintf("node %s ended with action %q, which no edge takes", r.id, a))
+	}
+}
+
+func (e *execution) settleFailure(r *result) {
+	f := *e.Redactor.Fault(r.node.Fault)
+	f.Node = r.id
+	handled, retry, ms := e.plan.Handles(r.id), false, milliseconds(r.began)
+	ev := &event.Event{
+		Event: event.NodeFailed, Node: r.id, Error: &f, Attempt: 1, WillRetry: &retry, Handled: &handled,
+		Outputs: r.kept, Redacted: r.redacted, DurationMS: &ms,
+	}
+	if handled {
+		ev.InputDigest, e.degraded = r.digest, true
+		e.remember(r)
+		e.checkpointed(r.id)
+		e.warnings = append(e.warnings, fmt.Sprintf("node %s failed and an error edge took it: %s", r.id, f.Message))
+	} else if e.root == nil {
+		e.root, e.failedNode = &f, r.id
+	}
+	e.settle(ev)
+}
+
+// checkpointed notes a node among the completed ones.
+func (e *execution) checkpointed(id string) {
+	if !e.settled[id] {
+		e.settled[id] = true
+		e.order = append(e.order, id)
+	}
+}
+
+// digest is the hash of all that decides what a node does: its type, its definition, its resolved parameters; with the
+// names of secrets in the place of their values.
+func (e *execution) digest(n *workflow.Node, params json.RawMessage) string {
+	h := sha256.New()
+	for _, part := range []json.RawMessage{event.Quote(n.Type), e.Redactor.Named(n.Params), e.Redactor.Named(params)} {
+		var buf bytes.Buffer
+		if json.Compact(&buf, part) != nil {
+			buf.Write(part)
+		}
+		_, _ = fmt.Fprintf(h, "%d ", buf.Len())
+		_, _ = h.Write(buf.Bytes())
+	}
+	return "sha256:" + hex.EncodeToString(h.Sum(nil))
+}
+
+// known says whether a template may begin with a name.
+func (e *execution) known(root string) bool {
+	if _, ok := e.Workflow.Inputs[root]; ok {
+		return true
+	}
+	_, ok := e.Workflow.Node(root)
+	return ok
+}
+
+func marshal(v any) (json.RawMessage, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSpace(buf.Bytes()), nil
+}

@@ -1,0 +1,30 @@
+package node
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/nodetype"
+)
+
+// runEcho gives back what it is given.
+func runEcho(p *Prepared) *Result {
+	in, f := decode[nodetype.Echo](p)
+	if f != nil {
+		return failed(f, nil)
+	}
+	text := in.Prefix + in.Message + in.Suffix
+	if in.Uppercase {
+		text = strings.ToUpper(text)
+	}
+	out := nodetype.EchoOutputs{
+		Echo:     strings.TrimSuffix(strings.Repeat(text+" ", max(0, min(in.Count, 1000))), " "),
+		Data:     json.RawMessage("null"),
+		Metadata: nodetype.EchoMetadata{OriginalMessage: in.Message, Count: in.Count, Modified: text != in.Message || in.Count != 1},
+	}
+	if len(in.Data) > 0 {
+		out.Data = event.Escape(in.Data)
+	}
+	return completed(out)
+}

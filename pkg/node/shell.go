@@ -1,0 +1,205 @@
+package node
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/nodetype"
+	"github.com/pflow-suite/pflow/pkg/proc"
+	"github.com/pflow-suite/pflow/pkg/shell"
+	"github.com/pflow-suite/pflow/pkg/template"
+)
+
+// MaxOutput is the most bytes of a process's standard output, and of its standard error, that become a node's outputs.
+const MaxOutput = 512 << 20
+
+// command renders the shell command and puts it back among the parameters, as it was written, with the values beside it.
+func (p *Prepared) command(raw json.RawMessage, params map[string]json.RawMessage, scope template.Scope, known func(string) bool) ([]template.Unresolved, error) {
+	var text string
+	if json.Unmarshal(raw, &text) != nil {
+		params["command"] = raw // fit will say what is wrong
+		return nil, nil
+	}
+	var own nodetype.Texts
+	if env, ok := params["env"]; ok {
+		_ = json.Unmarshal(env, &own) // fit will say what is wrong
+	}
+	var names []string
+	for name := range own {
+		names = append(names, name)
+	}
+	script, problems := shell.Parse(text, known, names)
+	if len(problems) > 0 {
+		return nil, fault.New(fault.Validation, "%s", problems[0].Message).Suggest("%s", problems[0].Suggest)
+	}
+	p.script = script
+	params["command"] = event.Quote(text)
+	var unresolved []template.Unresolved
+	values := map[string]string{}
+	for _, v := range script.Vars {
+		value, reason := template.Lookup(v.Ref, scope)
+		as := v.Ref.String()
+		if reason != "" {
+			unresolved = append(unresolved, template.Unresolved{Ref: v.Ref, Path: "command", Reason: reason})
+		} else {
+			as = template.AsText(value)
+		}
+		if strings.ContainsRune(as, 0) || len(v.Name)+1+len(as) >= shell.MaxVariable {
+			return nil, fault.New(fault.Template, "The value of %s cannot stand in a command: it has a NUL byte or is longer than %d bytes", v.Ref, shell.MaxVariable-len(v.Name)-2).
+				Suggest(`Give it to the command as standard input: "stdin": "%s"`, v.Ref)
+		}
+		p.values = append(p.values, v.Name+"="+as)
+		values[v.Ref.String()] = as
+	}
+	if len(values) > 0 {
+		b, err := marshal(values)
+		if err != nil {
+			return nil, fault.From(err)
+		}
+		params[templatesParam] = b
+	}
+	return unresolved, nil
+}
+
+// templatesParam stands among a shell node's parameters for the values that its command's templates have; no parameter
+// may have such a name.
+const templatesParam = "${}"
+
+// runShell runs a command.
+func runShell(ctx context.Context, p *Prepared, t *Task) *Result {
+	in, f := decode[nodetype.Shell](p)
+	if f != nil {
+		return failed(f, nil)
+	}
+	var stdout, stderr bounded
+	c := p.process(in, t)
+	c.Stdout, c.Stderr = io.MultiWriter(&stdout, t.Stdout), io.MultiWriter(&stderr, t.Stderr)
+	deadline := in.Timeout.Duration()
+	if deadline <= 0 {
+		return failed(fault.New(fault.Execution, "timeout must be more than 0 seconds"), nil)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, deadline, errTimedOut)
+	defer cancel()
+	exit, err := proc.Run(ctx, c)
+	if errors.Is(err, proc.ErrFormat) {
+		c.Path, c.Args = "/bin/sh", []string{"-c", p.script.Command}
+		exit, err = proc.Run(ctx, c)
+	}
+	out := shellOutputs(in, &stdout, &stderr, exit.Code)
+	if err == nil && (stdout.over || stderr.over) {
+		err = fault.New(fault.TooLarge, "The command printed more than %d MiB", MaxOutput>>20).Suggest("Write large data to a file and pass its path on")
+	}
+	switch {
+	case errors.Is(err, errTimedOut):
+		out.ExitCode = -1
+		f = fault.New(fault.Timeout, "Command timed out after %s seconds", seconds(deadline)).
+			Suggest("Give the node a longer \"timeout\" (in seconds), or make the command finish sooner")
+	case err != nil:
+		f = fault.From(err)
+	case exit.Code != 0 && !in.IgnoreErrors:
+		f = exitFault(exit, stderr.buf.Bytes())
+	default:
+		return completed(out)
+	}
+	out.Error = f.Message
+	return failed(f, out)
+}
+
+// process is the command to start: executed directly when it has no shell syntax and its program is there, else by sh.
+func (p *Prepared) process(in nodetype.Shell, t *Task) proc.Command {
+	c := proc.Command{Path: "/bin/sh", Args: []string{"-c", p.script.Command}, Dir: t.Dir, Env: t.Env}
+	for k, v := range in.Env {
+		c.Env = append(c.Env[:len(c.Env):len(c.Env)], k+"="+v)
+	}
+	c.Env = append(c.Env[:len(c.Env):len(c.Env)], p.values...)
+	if in.Cwd != "" {
+		c.Dir = under(t, in.Cwd)
+	}
+	if words, ok := shell.Direct(p.script.Command); ok && len(p.values) == 0 {
+		if path, err := proc.Look(words[0], c.Env, c.Dir); err == nil && proc.Executable(path) {
+			c.Path, c.Args = words[0], words[1:]
+		}
+	}
+	if len(in.Stdin) > 0 && string(in.Stdin) != "null" {
+		c.Stdin = strings.NewReader(template.AsText(in.Stdin))
+	}
+	return c
+}
+
+// under is a path as a node names it: ~ is the user's home, and what is relative is relative to the run's directory.
+func under(t *Task, path string) string {
+	if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || rest[0] == '/') {
+		path = proc.Getenv(t.Env, "HOME") + rest
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(t.Dir, path)
+	}
+	return path
+}
+
+func shellOutputs(in nodetype.Shell, stdout, stderr *bounded, code int) *nodetype.ShellOutputs {
+	o, e := stdout.buf.Bytes(), stderr.buf.Bytes()
+	if in.StripNewline {
+		o = bytes.TrimRight(o, "\r\n")
+	}
+	return &nodetype.ShellOutputs{
+		Stdout: nodetype.Binary(event.String(o)), StdoutIsBinary: !utf8.Valid(o),
+		Stderr: nodetype.Binary(event.String(e)), StderrIsBinary: !utf8.Valid(e),
+		ExitCode: code,
+	}
+}
+
+func exitFault(exit proc.Exit, stderr []byte) *fault.Fault {
+	tail := stderr[max(0, len(stderr)-2000):]
+	said := strings.TrimSpace(strings.ToValidUTF8(string(tail), "\uFFFD"))
+	what := fmt.Sprintf("Command failed with exit code %d", exit.Code)
+	if exit.Signal != "" {
+		what = fmt.Sprintf("Command was ended by signal: %s", exit.Signal)
+	}
+	f := fault.New(fault.Execution, "%s", what)
+	if said != "" {
+		f.Message += ": " + said
+	}
+	f.Detail("exit_code", exit.Code)
+	switch exit.Code {
+	case 126:
+		f.Suggest("The program is there but may not be executed: check its permissions")
+	case 127:
+		f.Suggest("A program in the command was not found: install it, or correct its name or PATH")
+	default:
+		f.Suggest("Correct the command, or set \"ignore_errors\": true if this exit status is no failure, or take it with an edge of action \"error\"")
+	}
+	return f
+}
+
+func seconds(d time.Duration) string {
+	return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%.3f", d.Seconds()), "0"), ".")
+}
+
+// errTimedOut is the cause of a node's context whose time is over.
+var errTimedOut = errors.New("the node's time is over")
+
+// bounded is a buffer that takes no more than MaxOutput bytes and notes that more came.
+type bounded struct {
+	buf  bytes.Buffer
+	over bool
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if room := MaxOutput - b.buf.Len(); len(p) > room {
+		b.over = true
+		b.buf.Write(p[:room])
+		return len(p), nil
+	}
+	return b.buf.Write(p)
+}

@@ -1,0 +1,274 @@
+// Package run is a run's directory: its journal, its lock, its status, and cancelling it from elsewhere.
+//
+// Whoever executes a run holds an exclusive lock on its lock file. So a run without run_finished and without a holder was
+// interrupted, which any reader can tell at once.
+package run
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/gofrs/flock"
+	"github.com/oklog/ulid/v2"
+
+	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/home"
+)
+
+// The files of a run's directory.
+const (
+	journalFile  = "journal.ndjson"
+	workflowFile = "workflow.json"
+	lockFile     = "lock"
+	blobsDir     = "blobs"
+	logsDir      = "logs"
+)
+
+// Run is a run that this process executes. Its methods may be called by several goroutines.
+type Run struct {
+	ID  string
+	dir string
+
+	mu      sync.Mutex
+	lock    *flock.Flock
+	journal *os.File
+	size    int64
+	seq     int64
+	sync    bool
+	grown   chan struct{}
+}
+
+// Options are how a run is recorded.
+type Options struct {
+	// Definition is the workflow file that runs.
+	Definition []byte
+	// Sync makes every event reach the disk before the run goes on.
+	Sync bool
+}
+
+// NewID is a new run's id: r and a ULID in lower case, so that ids sort by time.
+func NewID() (string, error) {
+	id, err := ulid.New(ulid.Now(), rand.Reader)
+	if err != nil {
+		return "", fault.New(fault.Internal, "no run id could be made: %v", err)
+	}
+	return "r" + strings.ToLower(id.String()), nil
+}
+
+// Create makes a run's directory and locks it. It is made under a temporary name, so that no reader sees half of it.
+func Create(h *home.Home, o Options) (*Run, error) {
+	id, err := NewID()
+	if err != nil {
+		return nil, err
+	}
+	runs, err := h.Make("runs")
+	if err != nil {
+		return nil, err
+	}
+	making := filepath.Join(runs, ".new-"+id)
+	r := &Run{ID: id, dir: filepath.Join(runs, id), sync: o.Sync, grown: make(chan struct{}, 1)}
+	if err := r.make(making, o.Definition); err != nil {
+		r.Close()
+		_ = os.RemoveAll(making)
+		return nil, recordFault("create the run's directory", err)
+	}
+	return r, nil
+}
+
+func (r *Run) make(dir string, definition []byte) error {
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return err
+	}
+	lock := filepath.Join(dir, lockFile)
+	if err := os.WriteFile(lock, []byte(strconv.Itoa(os.Getpid())+"\n"), 0o600); err != nil {
+		return err
+	}
+	r.lock = flock.New(lock)
+	if ok, err := r.lock.TryLock(); !ok {
+		return errors.Join(errors.New("the lock is held"), err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, workflowFile), definition, 0o600); err != nil {
+		return err
+	}
+	var err error
+	if r.journal, err = os.OpenFile(filepath.Join(dir, journalFile), os.O_CREATE|os.O_EXCL|os.O_RDWR|os.O_APPEND, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(dir, r.dir)
+}
+
+// Dir is the run's directory.
+func (r *Run) Dir() string { return r.dir }
+
+// Append numbers and dates an event and writes it to the journal in one write. After an error the journal ends with the
+// last whole line.
+func (r *Run) Append(e *event.Event) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e.V, e.Run, e.Seq, e.Time = event.Version, r.ID, r.seq+1, time.Now().UTC()
+	line, err := e.Line()
+	if err != nil {
+		return err
+	}
+	if _, err := r.journal.Write(line); err != nil {
+		_ = r.journal.Truncate(r.size)
+		return recordFault("write the run's journal", err)
+	}
+	if r.sync {
+		if err := r.journal.Sync(); err != nil {
+			return recordFault("sync the run's journal", err)
+		}
+	}
+	r.seq++
+	r.size += int64(len(line))
+	select {
+	case r.grown <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+// PutBlob keeps content under its hash and gives the reference to it.
+func (r *Run) PutBlob(content []byte) (string, error) {
+	ref := event.Name(content)
+	if err := os.MkdirAll(filepath.Join(r.dir, blobsDir), 0o700); err != nil {
+		return "", recordFault("keep a long value", err)
+	}
+	path := blobPath(r.dir, ref)
+	if _, err := os.Stat(path); err == nil {
+		return ref, nil
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	if err != nil {
+		return "", recordFault("keep a long value", err)
+	}
+	defer func() { _ = os.Remove(tmp.Name()) }()
+	_, err = tmp.Write(content)
+	if err := errors.Join(err, tmp.Close()); err != nil {
+		return "", recordFault("keep a long value", err)
+	}
+	if err := os.Rename(tmp.Name(), path); err != nil {
+		return "", recordFault("keep a long value", err)
+	}
+	return ref, nil
+}
+
+// Blob fetches what PutBlob kept.
+func (r *Run) Blob(ref string) ([]byte, error) { return readBlob(r.dir, ref) }
+
+// Log is a writer for what a node says on one of its streams, "stdout" or "stderr". The file is made by the first write.
+func (r *Run) Log(node, stream string) io.WriteCloser {
+	return &logFile{path: filepath.Join(r.dir, logsDir, safeFile(node)+"."+stream)}
+}
+
+// Follow passes every line of the journal to each, as they come, until Close or until each fails.
+func (r *Run) Follow(each func(line []byte) error) error {
+	f, err := os.Open(filepath.Join(r.dir, journalFile))
+	if err != nil {
+		return recordFault("read the run's journal", err)
+	}
+	defer func() { _ = f.Close() }()
+	return follow(f, func() bool { _, open := <-r.grown; return open }, each)
+}
+
+// EndFollowers lets those who follow the journal read it to its end and return. Nothing may be appended afterwards.
+func (r *Run) EndFollowers() { close(r.grown) }
+
+// Close lets go of the lock.
+func (r *Run) Close() {
+	if r.journal != nil {
+		_ = r.journal.Close()
+	}
+	if r.lock != nil {
+		_ = r.lock.Close()
+	}
+}
+
+func blobPath(dir, ref string) string {
+	return filepath.Join(dir, blobsDir, strings.TrimPrefix(ref, "sha256:"))
+}
+
+func readBlob(dir, ref string) ([]byte, error) {
+	hash, ok := strings.CutPrefix(ref, "sha256:")
+	if !ok || len(hash) != 64 || strings.Trim(hash, "0123456789abcdef") != "" {
+		return nil, fault.New(fault.Protocol, "%q is no blob's name", ref)
+	}
+	b, err := os.ReadFile(blobPath(dir, ref))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fault.New(fault.Execution, "The long value %s… of this run is missing", ref[:15]).
+			Suggest("Run the node again: what it put out is no longer kept")
+	}
+	if err != nil {
+		return nil, recordFault("read a long value", err)
+	}
+	return b, nil
+}
+
+// safeFile makes a file name of a node's id; ids may hold anything.
+func safeFile(node string) string {
+	var b strings.Builder
+	for i := range len(node) {
+		c := node[i]
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, "%%%02x", c)
+		}
+	}
+	name := b.String()
+	if len(name) > 100 {
+		name = name[:60] + strings.TrimPrefix(event.Name([]byte(node)), "sha256:")[:32]
+	}
+	return name
+}
+
+// logFile is created when there is something to say.
+type logFile struct {
+	path string
+	f    *os.File
+}
+
+func (l *logFile) Write(p []byte) (int, error) {
+	if l.f == nil {
+		if err := os.MkdirAll(filepath.Dir(l.path), 0o700); err != nil {
+			return 0, err
+		}
+		f, err := os.OpenFile(l.path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+		if err != nil {
+			return 0, err
+		}
+		l.f = f
+	}
+	return l.f.Write(p)
+}
+
+func (l *logFile) Close() error {
+	if l.f == nil {
+		return nil
+	}
+	return l.f.Close()
+}
+
+// recordFault is the fault of a record that cannot be kept. It names no path.
+func recordFault(what string, err error) *fault.Fault {
+	if f, ok := errors.AsType[*fault.Fault](err); ok {
+		return f
+	}
+	reason := err
+	if no, ok := errors.AsType[syscall.Errno](err); ok {
+		reason = no
+	}
+	return fault.New(fault.Internal, "Cannot %s: %v", what, reason).
+		Suggest("Check the space and the permissions of the home folder (PFLOW_HOME, by default ~/.pflow), then resume the run")
+}
