@@ -1,0 +1,41 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+
+	"github.com/pflow-suite/pflow/pkg/cli"
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/front"
+	"github.com/pflow-suite/pflow/pkg/mcpserver"
+)
+
+const instructions = `pflow keeps tasks as workflows: JSON files that run the same way every time.
+1. browse_components finds node types with their parameters and outputs; list_library and describe_workflow find what exists already.
+2. Write a draft to workflows/NAME.json in the pflow home ($PFLOW_HOME, by default ~/.pflow): {"inputs":{…},"nodes":[{"id","type","params"}],"edges":[{"from","to"}],"outputs":{"NAME":{"source":"${node.key}"}}}. ${node.key} in a parameter is another node's output.
+3. execute runs it. When a node fails, correct the draft and execute it again with resume set to checkpoint.run_id: finished nodes do not run again.
+4. save_to_library keeps it.`
+
+type stdioCommand struct{}
+
+// Run serves until the client closes standard input, or a signal comes.
+func (c *stdioCommand) Run(app *cli.App) error {
+	self, err := os.Executable()
+	if err == nil {
+		self, err = filepath.EvalSymlinks(self)
+	}
+	if err != nil {
+		return fault.New(fault.Internal, "where this program is cannot be told: %v", err)
+	}
+	f := &front.Front{
+		Suite:   &front.Suite{Dir: filepath.Dir(self), Env: app.Env, Version: cli.Version, Log: app.Log},
+		Serving: app.Context,
+	}
+	server := &mcpserver.Server{
+		Name: "pflow", Title: "pflow", Version: cli.Version, Instructions: instructions,
+		Tools: f.Tools(), Resources: f.Resources(), Log: app.Log,
+	}
+	out := app.Stdout.File()
+	os.Stdout = os.Stderr // whatever a library prints must not get between the messages
+	return server.ServeStdio(app.Context, app.Stdin, out)
+}

@@ -1,0 +1,42 @@
+package mcpserver
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"testing"
+)
+
+func TestLongLineIsSkippedAlone(t *testing.T) {
+	l := newLines(io.MultiReader(
+		strings.NewReader("\uFEFFfirst\r\n"), io.LimitReader(blanks{}, maxLine+1), strings.NewReader("\nlast")))
+	if line, err := l.next(); string(line) != "first" || err != nil {
+		t.Errorf("%q %v", line, err)
+	}
+	if line, err := l.next(); len(line) > 0 || !errors.Is(err, errLineTooLong) {
+		t.Errorf("%d bytes, %v", len(line), err)
+	}
+	if line, err := l.next(); string(line) != "last" || !errors.Is(err, io.EOF) {
+		t.Errorf("%q %v", line, err)
+	}
+}
+
+func TestLongLineAtTheEnd(t *testing.T) {
+	l := newLines(io.LimitReader(blanks{}, maxLine+1))
+	if _, err := l.next(); !errors.Is(err, errLineTooLong) {
+		t.Error(err)
+	}
+	if line, err := l.next(); len(line) > 0 || !errors.Is(err, io.EOF) {
+		t.Errorf("%q %v", line, err)
+	}
+}
+
+// blanks reads as spaces without end.
+type blanks struct{}
+
+func (blanks) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = ' '
+	}
+	return len(p), nil
+}

@@ -1,0 +1,326 @@
+package mcpserver
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"strconv"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/tidwall/gjson"
+)
+
+// pipe is the connection to a client: one JSON-RPC message, or one batch, a line. It is the transport too, for one
+// connection. The SDK sees only messages that are in order, and the end of the input only when all are answered: at
+// that point it drops whatever is not.
+type pipe struct {
+	in  io.ReadCloser
+	out io.WriteCloser
+	log *slog.Logger
+
+	incoming chan jsonrpc.Message
+	drained  chan struct{} // closed when no request will come and none is unanswered
+	closed   chan struct{}
+	close    sync.Once
+
+	writing sync.Mutex
+
+	mu         sync.Mutex
+	open       map[jsonrpc.ID]*batch // requests whose answer is not written, nil for one outside a batch
+	unanswered int                   // of them, or of those whose answer is being written
+	over       bool                  // no further request is taken
+}
+
+// batch collects the answers to the requests that came in one array.
+type batch struct {
+	open    int
+	answers [][]byte
+}
+
+func newPipe(in io.ReadCloser, out io.WriteCloser, log *slog.Logger) *pipe {
+	return &pipe{
+		in: in, out: out, log: log, incoming: make(chan jsonrpc.Message),
+		drained: make(chan struct{}), closed: make(chan struct{}), open: map[jsonrpc.ID]*batch{},
+	}
+}
+
+// Connect starts reading.
+func (p *pipe) Connect(context.Context) (mcp.Connection, error) {
+	go p.readLines()
+	return p, nil
+}
+
+// SessionID is empty: a pipe is its own session.
+func (p *pipe) SessionID() string { return "" }
+
+// Close closes both streams.
+func (p *pipe) Close() error {
+	p.close.Do(func() {
+		close(p.closed)
+		_ = p.in.Close()
+		_ = p.out.Close()
+	})
+	return nil
+}
+
+// Read gives the next message, and io.EOF when there will be none and all requests are answered.
+func (p *pipe) Read(ctx context.Context) (jsonrpc.Message, error) {
+	select {
+	case msg := <-p.incoming:
+		return msg, nil
+	case <-p.drained:
+		return nil, io.EOF
+	case <-p.closed:
+		return nil, io.EOF
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// readLines takes the client's lines until there are no more.
+func (p *pipe) readLines() {
+	defer p.finish()
+	lines := newLines(p.in)
+	for {
+		line, err := lines.next()
+		if errors.Is(err, errLineTooLong) {
+			p.reject(refusal(nil, jsonrpc.CodeInvalidRequest, "The message is longer than "+strconv.Itoa(maxLine>>20)+" MiB and was skipped; send less at a time"))
+			continue
+		}
+		if len(line) > 0 {
+			p.take(line)
+		}
+		if err != nil {
+			if !errors.Is(err, io.EOF) {
+				p.log.Debug("the client's input ended", "error", err)
+			}
+			return
+		}
+	}
+}
+
+// take hands a line's messages to the SDK and answers what is none.
+func (p *pipe) take(line []byte) {
+	if line[0] == '[' {
+		p.takeBatch(line)
+		return
+	}
+	msg, refused := p.accept(line, nil)
+	if refused != nil {
+		p.reject(refused)
+		return
+	}
+	p.deliver(msg)
+}
+
+// takeBatch does the same for an array of messages (JSON-RPC batches, which MCP had until 2025-03-26). All its answers
+// go out in one array.
+func (p *pipe) takeBatch(line []byte) {
+	var elements []json.RawMessage
+	if err := json.Unmarshal(line, &elements); err != nil {
+		p.reject(notJSONRPC())
+		return
+	}
+	if len(elements) == 0 {
+		p.reject(refusal(nil, jsonrpc.CodeInvalidRequest, "The batch is empty; send a request"))
+		return
+	}
+	b := &batch{open: 1} // for this loop, so that an early answer does not end it
+	var messages []jsonrpc.Message
+	var refusals [][]byte
+	for _, element := range elements {
+		msg, refused := p.accept(element, b)
+		if refused != nil {
+			refusals = append(refusals, refused)
+			continue
+		}
+		messages = append(messages, msg)
+	}
+	p.mu.Lock()
+	b.answers = append(b.answers, refusals...)
+	answer := b.settle()
+	p.mu.Unlock()
+	if answer != nil {
+		p.reject(answer)
+	}
+	for _, msg := range messages {
+		p.deliver(msg)
+	}
+}
+
+// settle counts one answer off, and gives the whole answer when it was the last. The pipe's mu is held.
+func (b *batch) settle() []byte {
+	b.open--
+	if b.open > 0 || len(b.answers) == 0 {
+		return nil
+	}
+	return append(append([]byte{'['}, bytes.Join(b.answers, []byte{','})...), ']')
+}
+
+// accept decodes a message and notes the request it is, or gives the answer to what cannot be taken.
+func (p *pipe) accept(data []byte, b *batch) (jsonrpc.Message, []byte) {
+	if !json.Valid(data) {
+		return nil, notJSONRPC()
+	}
+	msg, err := jsonrpc.DecodeMessage(data)
+	if err != nil {
+		return nil, notJSONRPC()
+	}
+	request, ok := msg.(*jsonrpc.Request)
+	if !ok || !request.IsCall() {
+		return msg, nil
+	}
+	id := gjson.GetBytes(data, "id").Raw
+	if n, ok := request.ID.Raw().(int64); ok && id != strconv.FormatInt(n, 10) { // the SDK has rounded it
+		return nil, refusal(json.RawMessage(id), jsonrpc.CodeInvalidRequest, "The id "+id+" is no integer up to 2^53; use a smaller integer or a string")
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.over {
+		return nil, refusal(json.RawMessage(id), jsonrpc.CodeInternalError, "The server is being stopped")
+	}
+	if _, taken := p.open[request.ID]; taken {
+		return nil, refusal(nil, jsonrpc.CodeInvalidRequest, "The id "+id+" is that of a request which is not answered yet; use another")
+	}
+	p.open[request.ID] = b
+	p.unanswered++
+	if b != nil {
+		b.open++
+	}
+	return msg, nil
+}
+
+func (p *pipe) deliver(msg jsonrpc.Message) {
+	select {
+	case p.incoming <- msg:
+	case <-p.drained:
+	case <-p.closed:
+	}
+}
+
+// Write sends a message of the SDK's. An answer that was given already, in its place, is dropped.
+func (p *pipe) Write(_ context.Context, msg jsonrpc.Message) error {
+	response, ok := msg.(*jsonrpc.Response)
+	if !ok {
+		return p.encode(msg)
+	}
+	p.mu.Lock()
+	b, open := p.open[response.ID]
+	delete(p.open, response.ID) // before it is written: then the client may use the id again
+	p.mu.Unlock()
+	if !open {
+		return nil
+	}
+	defer p.answered()
+	response.Error = coded(response.Error)
+	if b == nil {
+		return p.encode(response)
+	}
+	data, err := jsonrpc.EncodeMessage(response)
+	if err != nil {
+		return err
+	}
+	p.mu.Lock()
+	b.answers = append(b.answers, data)
+	answer := b.settle()
+	p.mu.Unlock()
+	if answer == nil {
+		return nil
+	}
+	return p.send(answer)
+}
+
+// answered counts an answer that is out.
+func (p *pipe) answered() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.unanswered--
+	p.checkDrained()
+}
+
+// finish takes no more requests.
+func (p *pipe) finish() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.over = true
+	p.checkDrained()
+}
+
+func (p *pipe) checkDrained() {
+	if !p.over || p.unanswered > 0 {
+		return
+	}
+	select {
+	case <-p.drained:
+	default:
+		close(p.drained)
+	}
+}
+
+// abandon answers what nobody else answers any more.
+func (p *pipe) abandon() {
+	p.mu.Lock()
+	var left []jsonrpc.ID
+	for id := range p.open {
+		left = append(left, id)
+	}
+	p.mu.Unlock()
+	for _, id := range left {
+		_ = p.Write(context.Background(), &jsonrpc.Response{ID: id, Error: &jsonrpc.Error{
+			Code: jsonrpc.CodeInternalError, Message: "The server was stopped before the request was answered",
+		}})
+	}
+}
+
+// reject sends an answer from outside the SDK. That it cannot be sent shows at the SDK's next message too.
+func (p *pipe) reject(answer []byte) {
+	if err := p.send(answer); err != nil {
+		p.log.Debug("an answer could not be sent", "error", err)
+	}
+}
+
+func (p *pipe) encode(msg jsonrpc.Message) error {
+	data, err := jsonrpc.EncodeMessage(msg)
+	if err != nil {
+		return err
+	}
+	return p.send(data)
+}
+
+// send writes one line in one write.
+func (p *pipe) send(data []byte) error {
+	p.writing.Lock()
+	defer p.writing.Unlock()
+	_, err := p.out.Write(append(data, '\n'))
+	return err
+}
+
+// refusal is the answer to a message that the SDK does not get to see; a nil id is null.
+func refusal(id json.RawMessage, code int64, message string) []byte {
+	if id == nil {
+		id = json.RawMessage("null")
+	}
+	return compact(struct {
+		Version string          `json:"jsonrpc"`
+		ID      json.RawMessage `json:"id"`
+		Error   jsonrpc.Error   `json:"error"`
+	}{"2.0", id, jsonrpc.Error{Code: code, Message: message}})
+}
+
+func notJSONRPC() []byte {
+	return refusal(nil, jsonrpc.CodeParseError, "The line is no JSON-RPC 2.0 message and was skipped; send one JSON object a line")
+}
+
+// coded gives an error of the SDK's its code where it has none: those are requests at a wrong time, such as before
+// initialize.
+func coded(err error) error {
+	if rpc, ok := errors.AsType[*jsonrpc.Error](err); err == nil || ok && rpc.Code != 0 {
+		return err
+	}
+	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: err.Error()}
+}

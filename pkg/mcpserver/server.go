@@ -1,0 +1,165 @@
+// Package mcpserver serves a table of tools and resources to MCP clients, of every protocol revision from 2024-11-05 to
+// 2026-07-28.
+//
+// The protocol is the SDK's. What the SDK leaves to its users is done here once: a pipe that ends early still gets all
+// its answers, a bad line does not end the session, handlers cannot take the process down, arguments are checked before
+// a handler sees them and reach it in the client's own bytes.
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
+)
+
+// Server is a table of tools and resources to serve. It is not changed once it serves.
+type Server struct {
+	Name, Title, Version string
+	// Instructions tell the client's model what the server is for and how its tools go together.
+	Instructions string
+	// Tools are listed by name, whatever their order here.
+	Tools     []Tool
+	Resources []Resource
+	// MaxCalls is how many tool calls run at the same time while the rest wait; 0 sets no limit.
+	MaxCalls int
+	// Log takes what the protocol has to say to people; nil is silence.
+	Log *slog.Logger
+	// Refuse makes the result of a call that reached no handler, or whose handler panicked. By default it is the
+	// document {"success":false,"error":FAULT}. The tool is one of Tools.
+	Refuse func(tool string, f *fault.Fault) *Result
+}
+
+// Tool is one tool. Both schemas are JSON Schema documents as they go out; InputSchema's type is "object" and with
+// "additionalProperties":false an argument it does not name is refused. OutputSchema may be nil.
+type Tool struct {
+	Name, Title, Description  string
+	InputSchema, OutputSchema json.RawMessage
+	// The hints a client goes by before it calls: all four are always sent.
+	ReadOnly, Destructive, Idempotent, OpenWorld bool
+	// Call answers one call whose arguments fit InputSchema. Its context ends when the client cancels the call or goes
+	// away, and when the server is stopped; the end of the client's input does not end it.
+	Call func(ctx context.Context, call *Call) *Result
+}
+
+// Result is what a tool answers.
+type Result struct {
+	// Structured is a JSON object, sent as structuredContent. Of a failed call whose tool has an OutputSchema that this
+	// does not fit, only the text is sent: clients hold even failures to that schema.
+	Structured json.RawMessage
+	// Text is what a client without structured content shows; when empty it is Structured as compact JSON.
+	Text string
+	// IsError says that the tool failed, which the client's model is to see.
+	IsError bool
+	// Links point to resources that the answer refers to.
+	Links []Link
+}
+
+// Link is a resource that a result points to.
+type Link struct {
+	URI, Name, MIMEType string
+	// Size is in bytes, 0 when it is not known.
+	Size int64
+}
+
+// Resource is something to read: one URI, or all that match a URI template (RFC 6570, known by its braces).
+type Resource struct {
+	URI, Name, Title, Description, MIMEType string
+	// Read gives the content of a URI. A *fault.Fault of type not_found becomes the protocol's own error for that; any
+	// fault goes to the client as the error's data.
+	Read func(ctx context.Context, uri string) (*Content, error)
+}
+
+// Content is what a resource holds: text, or bytes when Blob is not nil. MIMEType is by default the resource's.
+type Content struct {
+	MIMEType string
+	Text     string
+	Blob     []byte
+}
+
+// grace is how long calls have to answer once the server is stopped.
+const grace = 200 * time.Millisecond
+
+// ServeStdio serves one client, one JSON-RPC message a line, and closes both streams at the end.
+//
+// At the end of in it waits until every request is answered and returns nil. When ctx ends it takes no more requests,
+// ends the contexts of the calls, gives them a moment to answer and returns the cause; a call that does not heed its
+// context is answered with an error and left behind. Any other error means that out could not be written.
+func (s *Server) ServeStdio(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
+	log := s.Log
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	server, err := s.build(ctx, log)
+	if err != nil {
+		return err
+	}
+	client := newPipe(in, out, log)
+	defer func() { _ = client.Close() }()
+	session, err := server.Connect(ctx, client, nil)
+	if err != nil {
+		return fault.New(fault.Internal, "serving could not begin: %v", err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- session.Wait() }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	client.finish()
+	select {
+	case <-ended:
+	case <-time.After(grace):
+		client.abandon()
+	}
+	return context.Cause(ctx)
+}
+
+// build makes the SDK's server of the table; stop is the context whose end stops calls.
+func (s *Server) build(stop context.Context, log *slog.Logger) (server *mcp.Server, err error) {
+	defer func() { // the SDK panics on a schema or a URI that is none
+		if r := recover(); r != nil {
+			err = fault.New(fault.Internal, "the table of tools cannot be served: %v", r)
+		}
+	}()
+	capabilities := &mcp.ServerCapabilities{} // nil would announce logging
+	if len(s.Tools) > 0 {
+		capabilities.Tools = &mcp.ToolCapabilities{}
+	}
+	if len(s.Resources) > 0 {
+		capabilities.Resources = &mcp.ResourceCapabilities{}
+	}
+	server = mcp.NewServer(
+		&mcp.Implementation{Name: s.Name, Title: s.Title, Version: s.Version},
+		&mcp.ServerOptions{Instructions: s.Instructions, Logger: log, Capabilities: capabilities},
+	)
+	d := newDispatcher(s, stop, log)
+	for i := range s.Tools {
+		server.AddTool(s.Tools[i].listed(), d.unreachable)
+	}
+	for i := range s.Resources {
+		s.Resources[i].add(server)
+	}
+	server.AddReceivingMiddleware(d.receive)
+	return server, nil
+}
+
+// listed is the tool as tools/list shows it.
+func (t *Tool) listed() *mcp.Tool {
+	listed := &mcp.Tool{
+		Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.InputSchema,
+		Annotations: &mcp.ToolAnnotations{
+			Title: t.Title, ReadOnlyHint: t.ReadOnly, DestructiveHint: &t.Destructive, IdempotentHint: t.Idempotent, OpenWorldHint: &t.OpenWorld,
+		},
+	}
+	if t.OutputSchema != nil {
+		listed.OutputSchema = t.OutputSchema
+	}
+	return listed
+}
