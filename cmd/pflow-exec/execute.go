@@ -24,8 +24,8 @@ type readerGone struct{}
 func (readerGone) Error() string   { return "standard output was closed" }
 func (readerGone) ExitStatus() int { return 141 }
 
-// execute runs what was prepared. started is told the run's id as soon as there is one; each is given every line of the
-// journal as it is written, and nil events of it mean that nothing follows.
+// execute runs what was prepared. started is told the run's id as soon as there is one; each, when it is not nil, is
+// given every line of the journal as it is written.
 func execute(app *cli.App, h *home.Home, r *request, p *prepared, started func(id string) error, each func(line []byte) error) (*event.Event, error) {
 	defer p.release()
 	rec, err := run.Create(h, run.Options{Definition: p.stored, Sync: r.Sync})
@@ -38,6 +38,7 @@ func execute(app *cli.App, h *home.Home, r *request, p *prepared, started func(i
 	}
 	ctx, cancel := context.WithCancelCause(app.Context)
 	defer cancel(nil)
+	app.Stdout.OnClosed(func() { cancel(readerGone{}) })
 	var copying sync.WaitGroup
 	if each != nil {
 		copying.Go(func() {

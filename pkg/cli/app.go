@@ -14,6 +14,7 @@ import (
 
 	"github.com/alecthomas/kong"
 	"github.com/mattn/go-isatty"
+	"golang.org/x/sys/unix"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home"
@@ -159,6 +160,28 @@ func (s *Stdout) Write(p []byte) (int, error) {
 		s.closed.Store(true)
 	}
 	return n, err
+}
+
+// OnClosed calls f when the reader of standard output goes away, also while nothing is written. It works on pipes and
+// sockets; nothing else has a reader that can go away.
+func (s *Stdout) OnClosed(f func()) {
+	info, err := s.file.Stat()
+	if err != nil || info.Mode()&(os.ModeNamedPipe|os.ModeSocket) == 0 {
+		return
+	}
+	fds := []unix.PollFd{{Fd: int32(s.file.Fd())}} // asked for nothing, poll still tells of errors
+	go func() {
+		for {
+			n, err := unix.Poll(fds, -1)
+			if n > 0 {
+				s.closed.Store(true)
+				f()
+			}
+			if n > 0 || err != nil && !errors.Is(err, unix.EINTR) {
+				return
+			}
+		}
+	}()
 }
 
 // Closed says whether the reader of standard output went away.

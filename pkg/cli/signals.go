@@ -2,16 +2,17 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // Interrupted is the cause of a context that a signal cancelled.
 type Interrupted struct{ Signal syscall.Signal }
 
-func (i Interrupted) Error() string { return fmt.Sprintf("stopped by %s", i.Signal) }
+func (i Interrupted) Error() string { return "stopped by " + unix.SignalName(i.Signal) }
 
 // Is makes it one of the ways in which a context is cancelled.
 func (i Interrupted) Is(target error) bool { return target == context.Canceled }

@@ -91,12 +91,19 @@ func (a *Answer) Text() string {
 	return strings.Join(texts, "\n")
 }
 
-// Failure is nil unless the tool failed by its own account: then an execution_error with what it said.
+// Failure is nil unless the tool failed by its own account: then an execution_error with what it said. Of a tool that
+// answers with an error object, such as {"error":{"message":…}}, that is the message.
 func (a *Answer) Failure(server, tool string) *fault.Fault {
 	if !a.IsError {
 		return nil
 	}
 	text := strings.TrimSpace(a.Text())
+	for _, path := range []string{"error.message", "error_message", "message"} {
+		if said := gjson.GetBytes(a.Structured, path); said.Type == gjson.String && said.Str != "" {
+			text = said.Str
+			break
+		}
+	}
 	if text == "" {
 		text = "the tool reported an error without a word about it"
 	}

@@ -1,7 +1,6 @@
 package mcpserver
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -34,12 +33,6 @@ type pipe struct {
 	open       map[jsonrpc.ID]*batch // requests whose answer is not written, nil for one outside a batch
 	unanswered int                   // of them, or of those whose answer is being written
 	over       bool                  // no further request is taken
-}
-
-// batch collects the answers to the requests that came in one array.
-type batch struct {
-	open    int
-	answers [][]byte
 }
 
 func newPipe(in io.ReadCloser, out io.WriteCloser, log *slog.Logger) *pipe {
@@ -116,50 +109,6 @@ func (p *pipe) take(line []byte) {
 		return
 	}
 	p.deliver(msg)
-}
-
-// takeBatch does the same for an array of messages (JSON-RPC batches, which MCP had until 2025-03-26). All its answers
-// go out in one array.
-func (p *pipe) takeBatch(line []byte) {
-	var elements []json.RawMessage
-	if err := json.Unmarshal(line, &elements); err != nil {
-		p.reject(notJSONRPC())
-		return
-	}
-	if len(elements) == 0 {
-		p.reject(refusal(nil, jsonrpc.CodeInvalidRequest, "The batch is empty; send a request"))
-		return
-	}
-	b := &batch{open: 1} // for this loop, so that an early answer does not end it
-	var messages []jsonrpc.Message
-	var refusals [][]byte
-	for _, element := range elements {
-		msg, refused := p.accept(element, b)
-		if refused != nil {
-			refusals = append(refusals, refused)
-			continue
-		}
-		messages = append(messages, msg)
-	}
-	p.mu.Lock()
-	b.answers = append(b.answers, refusals...)
-	answer := b.settle()
-	p.mu.Unlock()
-	if answer != nil {
-		p.reject(answer)
-	}
-	for _, msg := range messages {
-		p.deliver(msg)
-	}
-}
-
-// settle counts one answer off, and gives the whole answer when it was the last. The pipe's mu is held.
-func (b *batch) settle() []byte {
-	b.open--
-	if b.open > 0 || len(b.answers) == 0 {
-		return nil
-	}
-	return append(append([]byte{'['}, bytes.Join(b.answers, []byte{','})...), ']')
 }
 
 // accept decodes a message and notes the request it is, or gives the answer to what cannot be taken.
@@ -298,29 +247,4 @@ func (p *pipe) send(data []byte) error {
 	defer p.writing.Unlock()
 	_, err := p.out.Write(append(data, '\n'))
 	return err
-}
-
-// refusal is the answer to a message that the SDK does not get to see; a nil id is null.
-func refusal(id json.RawMessage, code int64, message string) []byte {
-	if id == nil {
-		id = json.RawMessage("null")
-	}
-	return compact(struct {
-		Version string          `json:"jsonrpc"`
-		ID      json.RawMessage `json:"id"`
-		Error   jsonrpc.Error   `json:"error"`
-	}{"2.0", id, jsonrpc.Error{Code: code, Message: message}})
-}
-
-func notJSONRPC() []byte {
-	return refusal(nil, jsonrpc.CodeParseError, "The line is no JSON-RPC 2.0 message and was skipped; send one JSON object a line")
-}
-
-// coded gives an error of the SDK's its code where it has none: those are requests at a wrong time, such as before
-// initialize.
-func coded(err error) error {
-	if rpc, ok := errors.AsType[*jsonrpc.Error](err); err == nil || ok && rpc.Code != 0 {
-		return err
-	}
-	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: err.Error()}
 }

@@ -403,6 +403,7 @@ func TestPanicIsAnAnswer(t *testing.T) {
 func TestTableThatCannotBeServed(t *testing.T) {
 	for name, s := range map[string]*mcpserver.Server{
 		"no schema": {Name: "s", Tools: []mcpserver.Tool{{Name: "x"}}},
+		"twins":     {Name: "s", Tools: []mcpserver.Tool{echo(), echo()}},
 		"bad URI":   {Name: "s", Resources: []mcpserver.Resource{{URI: "x://{"}}},
 	} {
 		in, _ := io.Pipe()

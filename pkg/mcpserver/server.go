@@ -140,6 +140,9 @@ func (s *Server) build(stop context.Context, log *slog.Logger) (server *mcp.Serv
 		&mcp.ServerOptions{Instructions: s.Instructions, Logger: log, Capabilities: capabilities},
 	)
 	d := newDispatcher(s, stop, log)
+	if len(d.tools) < len(s.Tools) {
+		return nil, fault.New(fault.Internal, "the table of tools cannot be served: two tools have the same name")
+	}
 	for i := range s.Tools {
 		server.AddTool(s.Tools[i].listed(), d.unreachable)
 	}

@@ -1,0 +1,58 @@
+package mcpserver
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+)
+
+// batch collects the answers to the requests that came in one array.
+type batch struct {
+	open    int
+	answers [][]byte
+}
+
+// takeBatch does the same for an array of messages (JSON-RPC batches, which MCP had until 2025-03-26). All its answers
+// go out in one array.
+func (p *pipe) takeBatch(line []byte) {
+	var elements []json.RawMessage
+	if err := json.Unmarshal(line, &elements); err != nil {
+		p.reject(notJSONRPC())
+		return
+	}
+	if len(elements) == 0 {
+		p.reject(refusal(nil, jsonrpc.CodeInvalidRequest, "The batch is empty; send a request"))
+		return
+	}
+	b := &batch{open: 1} // for this loop, so that an early answer does not end it
+	var messages []jsonrpc.Message
+	var refusals [][]byte
+	for _, element := range elements {
+		msg, refused := p.accept(element, b)
+		if refused != nil {
+			refusals = append(refusals, refused)
+			continue
+		}
+		messages = append(messages, msg)
+	}
+	p.mu.Lock()
+	b.answers = append(b.answers, refusals...)
+	answer := b.settle()
+	p.mu.Unlock()
+	if answer != nil {
+		p.reject(answer)
+	}
+	for _, msg := range messages {
+		p.deliver(msg)
+	}
+}
+
+// settle counts one answer off, and gives the whole answer when it was the last. The pipe's mu is held.
+func (b *batch) settle() []byte {
+	b.open--
+	if b.open > 0 || len(b.answers) == 0 {
+		return nil
+	}
+	return append(append([]byte{'['}, bytes.Join(b.answers, []byte{','})...), ']')
+}
