@@ -19,9 +19,9 @@ func (c *eventsCommand) Run(app *cli.App) error {
 	if err != nil {
 		return err
 	}
-	print := func(line []byte) error { _, err := app.Stdout.Write(line); return err }
+	write := func(line []byte) error { _, err := app.Stdout.Write(line); return err }
 	if c.Follow {
-		return rec.Follow(app.Context, print)
+		return rec.Follow(app.Context, write)
 	}
 	journal, err := rec.Open()
 	if err != nil {
@@ -37,7 +37,7 @@ func (c *eventsCommand) Run(app *cli.App) error {
 		if err != nil {
 			return err
 		}
-		if err := print(line); err != nil {
+		if err := write(line); err != nil {
 			return err
 		}
 	}

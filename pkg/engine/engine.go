@@ -178,7 +178,7 @@ func (e *execution) announce() error {
 		return err
 	}
 	started := e.Started
-	if started.Definition, err = event.Spill(event.Escape(started.Definition), e.Record.PutBlob); err != nil {
+	if started.Definition, _, err = e.keep(event.Escape(started.Definition)); err != nil {
 		return err
 	}
 	ev := &event.Event{Event: event.RunStarted, Workflow: &started, Inputs: kept, Nodes: e.Workflow.NodeIDs(), Cwd: e.Host.Dir}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -40,8 +41,8 @@ func (e *execution) begin(id string) {
 		e.release(id, false)
 		return
 	}
-	_, _ = e.Redactor.JSON(prepared.Params) // what stands under a secret's name is one from here on
-	digest := e.digest(n, prepared.Params)
+	params, _ := e.Redactor.JSON(prepared.Params) // what stands under a secret's name is one from here on
+	digest := e.digest(n, params)
 	if !e.isRefresh(id) && e.reuse(id, digest) {
 		return
 	}
@@ -71,7 +72,7 @@ func (e *execution) execute(id, digest string, p *node.Prepared) *result {
 	r := &result{id: id, digest: digest, began: time.Now()}
 	stdout, stderr := e.Redactor.Writer(e.Record.Log(id, "stdout")), e.Redactor.Writer(e.Record.Log(id, "stderr"))
 	host := e.Host
-	host.Env = append(host.Env[:len(host.Env):len(host.Env)], "PFLOW_RUN_ID="+e.RunID, "PFLOW_NODE_ID="+id, "PFLOW_ATTEMPT=1")
+	host.Env = append(slices.Clip(host.Env), "PFLOW_RUN_ID="+e.RunID, "PFLOW_NODE_ID="+id, "PFLOW_ATTEMPT=1")
 	r.node = node.Run(e.ctx, p, &node.Task{Host: host, Node: id, Stdout: stdout, Stderr: stderr, Progress: e.progress(id)})
 	for _, w := range []io.WriteCloser{stdout, stderr} {
 		if err := w.Close(); err != nil {
@@ -158,11 +159,12 @@ func (e *execution) checkpointed(id string) {
 	}
 }
 
-// digest is the hash of all that decides what a node does: its type, its definition, its resolved parameters; with the
-// names of secrets in the place of their values.
+// digest is the hash of all that decides what a node does: its type, its definition, its resolved parameters. A secret in
+// the definition counts by its name and not by its value; in the parameters only that there is one counts, for so it
+// stands in the outputs of a checkpoint, which they may come from.
 func (e *execution) digest(n *workflow.Node, params json.RawMessage) string {
 	h := sha256.New()
-	for _, part := range []json.RawMessage{event.Quote(n.Type), e.Redactor.Named(n.Params), e.Redactor.Named(params)} {
+	for _, part := range []json.RawMessage{event.Quote(n.Type), e.Redactor.Named(n.Params), params} {
 		var buf bytes.Buffer
 		if json.Compact(&buf, part) != nil {
 			buf.Write(part)

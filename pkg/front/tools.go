@@ -104,13 +104,13 @@ func save(a arguments) command {
 }
 
 // document makes a tool of a command whose answer is one JSON document.
-func (f *Front) document(make func(arguments) command) func(context.Context, *mcpserver.Call) *mcpserver.Result {
+func (f *Front) document(started func(arguments) command) func(context.Context, *mcpserver.Call) *mcpserver.Result {
 	return func(ctx context.Context, call *mcpserver.Call) *mcpserver.Result {
 		a, refused := decode(call)
 		if refused != nil {
 			return refused
 		}
-		return f.answer(ctx, make(a))
+		return f.answer(ctx, started(a))
 	}
 }
 

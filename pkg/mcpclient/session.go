@@ -128,7 +128,7 @@ func (s *Session) CallWithin(ctx context.Context, limit time.Duration, tool stri
 	result, err := s.exchange(limited, x, func(ctx context.Context) (mcp.Result, error) { return s.client.CallTool(ctx, params) })
 	others := s.inFlight.Add(-1)
 	if err != nil {
-		if s.child != nil && others == 0 && context.Cause(limited) == error(late) {
+		if s.child != nil && others == 0 && errors.Is(context.Cause(limited), late) {
 			go s.stop(0)
 		}
 		return nil, s.callFault(ctx, tool, s.requestFault(limited, err))

@@ -139,18 +139,18 @@ func (e *entry) violation(err error) *fault.Fault {
 // argumentPath makes a.b[] of a place in the schema, /properties/a/properties/b/items.
 func argumentPath(place string) string {
 	segments := strings.Split(strings.TrimPrefix(place, "/"), "/")
-	path := ""
+	var path strings.Builder
 	for i := 0; i < len(segments); i++ {
 		switch segments[i] {
 		case "properties":
 			if i++; i < len(segments) {
-				path += "." + strings.NewReplacer("~1", "/", "~0", "~").Replace(segments[i])
+				path.WriteString("." + strings.NewReplacer("~1", "/", "~0", "~").Replace(segments[i]))
 			}
 		case "items":
-			path += "[]"
+			path.WriteString("[]")
 		}
 	}
-	return strings.TrimPrefix(path, ".")
+	return strings.TrimPrefix(path.String(), ".")
 }
 
 func (e *entry) wrong(format string, args ...any) *fault.Fault {

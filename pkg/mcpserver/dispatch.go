@@ -26,7 +26,7 @@ type dispatcher struct {
 	places chan struct{} // one for each call that may run, nil without a limit
 }
 
-func newDispatcher(s *Server, stop context.Context, log *slog.Logger) *dispatcher {
+func newDispatcher(stop context.Context, s *Server, log *slog.Logger) *dispatcher {
 	d := &dispatcher{server: s, log: log, stop: stop, tools: make(map[string]*entry, len(s.Tools))}
 	for i := range s.Tools {
 		d.tools[s.Tools[i].Name] = &entry{Tool: &s.Tools[i]}

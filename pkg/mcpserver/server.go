@@ -139,7 +139,7 @@ func (s *Server) build(stop context.Context, log *slog.Logger) (server *mcp.Serv
 		&mcp.Implementation{Name: s.Name, Title: s.Title, Version: s.Version},
 		&mcp.ServerOptions{Instructions: s.Instructions, Logger: log, Capabilities: capabilities},
 	)
-	d := newDispatcher(s, stop, log)
+	d := newDispatcher(stop, s, log)
 	if len(d.tools) < len(s.Tools) {
 		return nil, fault.New(fault.Internal, "the table of tools cannot be served: two tools have the same name")
 	}

@@ -5,6 +5,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
@@ -179,8 +180,8 @@ func (g *graph) findCycle(waits []int) []int {
 		at = before[at]
 	}
 	forward := make([]int, 0, len(path)+1)
-	for i := len(path) - 1; i >= 0; i-- {
-		forward = append(forward, path[i])
+	for _, i := range slices.Backward(path) {
+		forward = append(forward, i)
 	}
 	return append(forward, forward[0])
 }

@@ -56,8 +56,7 @@ func New(w *workflow.Workflow) (*Plan, error) {
 		return nil, g.cycleFault(cycle)
 	}
 	p := &Plan{g: g, state: make([]state, len(g.ids)), rank: make([]int, len(g.ids))}
-	for at := len(sorted) - 1; at >= 0; at-- {
-		i := sorted[at]
+	for _, i := range slices.Backward(sorted) {
 		for _, r := range g.routes[i] {
 			p.rank[i] = max(p.rank[i], p.rank[r.to]+1)
 		}

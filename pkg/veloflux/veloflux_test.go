@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -142,9 +143,7 @@ func TestAnswersOfTheManagerThatAreErrors(t *testing.T) {
 			t.Errorf("%d: %q does not say %q", tc.status, e.Message, tc.body)
 		}
 		want := map[string]any{"http_status": tc.status, "response": tc.body}
-		for key, value := range tc.details {
-			want[key] = value
-		}
+		maps.Copy(want, tc.details)
 		if diff := cmp.Diff(want, e.Details); diff != "" {
 			t.Errorf("%d %q: details: %s", tc.status, tc.body, diff)
 		}
