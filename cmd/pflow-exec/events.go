@@ -21,7 +21,9 @@ func (c *eventsCommand) Run(app *cli.App) error {
 	}
 	write := func(line []byte) error { _, err := app.Stdout.Write(line); return err }
 	if c.Follow {
-		return rec.Follow(app.Context, write)
+		ctx, cancel := app.WhileRead()
+		defer cancel()
+		return rec.Follow(ctx, write)
 	}
 	journal, err := rec.Open()
 	if err != nil {

@@ -18,12 +18,6 @@ import (
 	"github.com/pflow-suite/pflow/pkg/run"
 )
 
-// readerGone is the cause of a run that is cancelled because nobody reads its events any more.
-type readerGone struct{}
-
-func (readerGone) Error() string   { return "standard output was closed" }
-func (readerGone) ExitStatus() int { return 141 }
-
 // execute runs what was prepared. started is told the run's id as soon as there is one; each, when it is not nil, is
 // given every line of the journal as it is written.
 func execute(app *cli.App, h *home.Home, r *request, p *prepared, started func(id string) error, each func(line []byte) error) (*event.Event, error) {
@@ -36,16 +30,12 @@ func execute(app *cli.App, h *home.Home, r *request, p *prepared, started func(i
 	if err := started(rec.ID); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithCancelCause(app.Context)
-	defer cancel(nil)
-	app.Stdout.OnClosed(func() { cancel(readerGone{}) })
+	ctx, cancel := app.WhileRead()
+	defer cancel()
 	var copying sync.WaitGroup
+	var unshown error
 	if each != nil {
-		copying.Go(func() {
-			if err := rec.Follow(each); err != nil {
-				cancel(readerGone{})
-			}
-		})
+		copying.Go(func() { unshown = rec.Follow(each) })
 	}
 	p.RunID, p.Record = rec.ID, rec
 	p.ResumeCommand = "pflow-exec resume " + rec.ID
@@ -61,6 +51,10 @@ func execute(app *cli.App, h *home.Home, r *request, p *prepared, started func(i
 		if err := library.Open(h).RecordRun(context.WithoutCancel(app.Context), r.Name, string(last.Status), began, time.Since(began)); err != nil {
 			app.Log.Warn("the workflow's statistics are not up to date", "error", err)
 		}
+	}
+	if unshown != nil && !app.Stdout.Closed() {
+		return nil, fault.New(fault.Internal, "The run ended as %s, but its events could not be written to standard output: %v", last.Status, unshown).
+			Suggest("pflow-exec events %s prints them", rec.ID)
 	}
 	return last, nil
 }

@@ -77,6 +77,10 @@ func prepare(app *cli.App, h *home.Home, r *request) (*prepared, error) {
 	return p, nil
 }
 
+// shortest is the fewest bytes of an environment variable that is taken for a secret by its name: a shorter one, such as
+// a flag, would be found in places that have nothing to do with it.
+const shortest = 6
+
 // redactor knows the secrets that there are before anything is read: the settings' values, and the environment's by
 // their names.
 func redactor(env []string, set *settings.Settings) *redact.Redactor {
@@ -85,7 +89,7 @@ func redactor(env []string, set *settings.Settings) *redact.Redactor {
 		r.Add(name, value)
 	}
 	for _, kv := range env {
-		if name, value, _ := strings.Cut(kv, "="); redact.SecretName(name) {
+		if name, value, _ := strings.Cut(kv, "="); len(value) >= shortest && redact.SecretName(name) {
 			r.Add(name, value)
 		}
 	}

@@ -63,9 +63,11 @@ func perform(app *cli.App, h *home.Home, r *request, show *presenter) error {
 
 // follow shows a run that another process executes.
 func follow(app *cli.App, rec *run.Record, show *presenter) error {
+	ctx, cancel := app.WhileRead()
+	defer cancel()
 	var last *event.Event
 	each := show.each()
-	err := rec.Follow(app.Context, func(line []byte) error {
+	err := rec.Follow(ctx, func(line []byte) error {
 		if e, _, err := event.NewReader(bytes.NewReader(line)).Next(); err == nil && e.Ends() {
 			last = e
 		}

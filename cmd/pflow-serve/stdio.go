@@ -27,9 +27,11 @@ func (c *stdioCommand) Run(app *cli.App) error {
 	if err != nil {
 		return fault.New(fault.Internal, "where this program is cannot be told: %v", err)
 	}
+	ctx, cancel := app.WhileRead() // a client that reads no answers is gone
+	defer cancel()
 	f := &front.Front{
 		Suite:   &front.Suite{Dir: filepath.Dir(self), Env: app.Env, Version: cli.Version, Log: app.Log},
-		Serving: app.Context,
+		Serving: ctx,
 	}
 	server := &mcpserver.Server{
 		Name: "pflow", Title: "pflow", Version: cli.Version, Instructions: instructions,
@@ -37,5 +39,5 @@ func (c *stdioCommand) Run(app *cli.App) error {
 	}
 	out := app.Stdout.File()
 	os.Stdout = os.Stderr // whatever a library prints must not get between the messages
-	return server.ServeStdio(app.Context, app.Stdin, out)
+	return server.ServeStdio(ctx, app.Stdin, out)
 }

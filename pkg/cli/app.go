@@ -9,12 +9,8 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"sync/atomic"
-	"syscall"
 
 	"github.com/alecthomas/kong"
-	"github.com/mattn/go-isatty"
-	"golang.org/x/sys/unix"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home"
@@ -146,49 +142,3 @@ func (a *App) ReadArgument(name string) ([]byte, error) {
 	}
 	return b, nil
 }
-
-// Stdout is standard output. It remembers that its reader went away, which ends a program with status 141.
-type Stdout struct {
-	file   *os.File
-	closed atomic.Bool
-}
-
-// Write writes p in one call and notes a reader that went away.
-func (s *Stdout) Write(p []byte) (int, error) {
-	n, err := s.file.Write(p)
-	if errors.Is(err, syscall.EPIPE) {
-		s.closed.Store(true)
-	}
-	return n, err
-}
-
-// OnClosed calls f when the reader of standard output goes away, also while nothing is written. It works on pipes and
-// sockets; nothing else has a reader that can go away.
-func (s *Stdout) OnClosed(f func()) {
-	info, err := s.file.Stat()
-	if err != nil || info.Mode()&(os.ModeNamedPipe|os.ModeSocket) == 0 {
-		return
-	}
-	fds := []unix.PollFd{{Fd: int32(s.file.Fd())}} // asked for nothing, poll still tells of errors
-	go func() {
-		for {
-			n, err := unix.Poll(fds, -1)
-			if n > 0 {
-				s.closed.Store(true)
-				f()
-			}
-			if n > 0 || err != nil && !errors.Is(err, unix.EINTR) {
-				return
-			}
-		}
-	}()
-}
-
-// Closed says whether the reader of standard output went away.
-func (s *Stdout) Closed() bool { return s.closed.Load() }
-
-// Terminal says whether standard output is a terminal.
-func (s *Stdout) Terminal() bool { return isatty.IsTerminal(s.file.Fd()) }
-
-// File is the file behind it, for a transport that needs one.
-func (s *Stdout) File() *os.File { return s.file }

@@ -9,7 +9,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"syscall"
 
 	"github.com/alecthomas/kong"
 
@@ -93,7 +92,7 @@ func (a *App) outcome(err error) int {
 	if status, ok := errors.AsType[Status](err); ok {
 		return int(status)
 	}
-	if a.Stdout.Closed() || errors.Is(err, syscall.EPIPE) && a.Stdout.Closed() {
+	if a.Stdout.Closed() {
 		return 141
 	}
 	if err == nil {
