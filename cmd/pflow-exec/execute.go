@@ -15,6 +15,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home"
 	"github.com/pflow-suite/pflow/pkg/library"
+	"github.com/pflow-suite/pflow/pkg/proc"
 	"github.com/pflow-suite/pflow/pkg/run"
 )
 
@@ -42,6 +43,9 @@ func execute(app *cli.App, h *home.Home, r *request, p *prepared, started func(i
 	began := time.Now()
 	last, err := engine.Run(ctx, p.Config)
 	p.Host.Servers.Close()
+	if err != nil || last.Status == event.Cancelled || last.Status == event.TimedOut {
+		proc.EndMarked(engine.RunVariable+"="+rec.ID, proc.DefaultGrace)
+	}
 	rec.EndFollowers()
 	copying.Wait()
 	if err != nil {

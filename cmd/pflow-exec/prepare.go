@@ -115,6 +115,7 @@ func (p *prepared) checkpoint(app *cli.App, h *home.Home, r *request) error {
 			return err
 		}
 		p.release = release
+		proc.EndMarked(engine.RunVariable+"="+rec.ID, proc.DefaultGrace) // what a runner that was killed left running
 		blob = rec.Blob
 		if r.Resume != "" {
 			if source, err = rec.Open(); err != nil {

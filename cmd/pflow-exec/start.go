@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/pflow-suite/pflow/pkg/cli"
+	"github.com/pflow-suite/pflow/pkg/engine"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/proc"
 )
@@ -51,7 +52,10 @@ func detach(app *cli.App, r *request) (*acknowledgement, error) {
 	if err != nil {
 		return nil, fault.New(fault.Internal, "where this program is cannot be told: %v", err)
 	}
-	child, err := proc.Start(proc.Command{Path: self, Args: []string{"detached"}, Env: app.Env, Session: true})
+	child, err := proc.Start(proc.Command{
+		Path: self, Args: []string{"detached"}, Session: true,
+		Env: proc.Environment(app.Env, engine.RunVariable, engine.NodeVariable, engine.AttemptVariable), // it is no part of a run that starts it
+	})
 	if err != nil {
 		return nil, err
 	}

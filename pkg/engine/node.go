@@ -17,6 +17,13 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
+// The variables that a node's process finds in its environment. By the first, what has left its process group is found.
+const (
+	RunVariable     = "PFLOW_RUN_ID"
+	NodeVariable    = "PFLOW_NODE_ID"
+	AttemptVariable = "PFLOW_ATTEMPT"
+)
+
 // result is what a node's goroutine gives back: how the node ended, and its outputs as they are written.
 type result struct {
 	id       string
@@ -72,7 +79,7 @@ func (e *execution) execute(id, digest string, p *node.Prepared) *result {
 	r := &result{id: id, digest: digest, began: time.Now()}
 	stdout, stderr := e.Redactor.Writer(e.Record.Log(id, "stdout")), e.Redactor.Writer(e.Record.Log(id, "stderr"))
 	host := e.Host
-	host.Env = append(slices.Clip(host.Env), "PFLOW_RUN_ID="+e.RunID, "PFLOW_NODE_ID="+id, "PFLOW_ATTEMPT=1")
+	host.Env = append(slices.Clip(host.Env), RunVariable+"="+e.RunID, NodeVariable+"="+id, AttemptVariable+"=1")
 	r.node = node.Run(e.ctx, p, &node.Task{Host: host, Node: id, Stdout: stdout, Stderr: stderr, Progress: e.progress(id)})
 	for _, w := range []io.WriteCloser{stdout, stderr} {
 		if err := w.Close(); err != nil {

@@ -44,3 +44,25 @@ func groupAlive(pgid int) bool {
 func signalGroup(pgid int, sig syscall.Signal) bool {
 	return syscall.Kill(-pgid, sig) == nil
 }
+
+// EndMarked takes down the processes that Marked finds, by the ladder, and what they start meanwhile.
+func EndMarked(variable string, grace time.Duration) {
+	deadline := time.Now().Add(grace)
+	sig := syscall.SIGTERM
+	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
+		pids := Marked(variable)
+		if len(pids) == 0 {
+			return
+		}
+		switch {
+		case time.Now().After(deadline.Add(grace)): // not to be killed: a process that the kernel holds
+			return
+		case time.Now().After(deadline):
+			sig = syscall.SIGKILL
+		}
+		for _, pid := range pids {
+			Signal(pid, sig)
+		}
+		time.Sleep(pause)
+	}
+}

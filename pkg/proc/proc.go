@@ -73,12 +73,9 @@ func (c *Command) build() (*exec.Cmd, error) {
 		return nil, err
 	}
 	cmd := &exec.Cmd{
-		Path: path, Args: append([]string{c.Path}, c.Args...), Dir: c.Dir, Env: c.Env,
+		Path: path, Args: append([]string{c.Path}, c.Args...), Dir: c.Dir, Env: Environment(c.Env),
 		Stdin: c.Stdin, Stdout: c.Stdout, Stderr: c.Stderr,
 		SysProcAttr: attributes(c.Session),
-	}
-	if cmd.Env == nil {
-		cmd.Env = []string{}
 	}
 	return cmd, nil
 }
@@ -120,22 +117,6 @@ func Look(name string, env []string, dir string) (string, error) {
 		}
 	}
 	return "", notFound(name)
-}
-
-// Getenv is the last value of a name in an environment, as a child would see it, or empty.
-func Getenv(env []string, name string) string {
-	value, _ := LookupEnv(env, name)
-	return value
-}
-
-// LookupEnv is Getenv that tells an empty value from none.
-func LookupEnv(env []string, name string) (string, bool) {
-	for i := len(env) - 1; i >= 0; i-- {
-		if k, v, ok := strings.Cut(env[i], "="); ok && k == name {
-			return v, true
-		}
-	}
-	return "", false
 }
 
 func notFound(name string) *fault.Fault {

@@ -152,6 +152,25 @@ func TestProcessStopLeavesNothing(t *testing.T) {
 	}
 }
 
+func TestWhatLeftItsSessionIsFoundByItsMark(t *testing.T) {
+	if Marked("PFLOW_RUN_ID=none") == nil && len(Marked("PATH="+os.Getenv("PATH"))) == 0 {
+		t.Skip("this system does not show environments")
+	}
+	c, out, _ := sh("setsid sh -c 'trap \"\" TERM; echo $$; while :; do sleep 1; done' > pid & while ! [ -s pid ]; do :; done; cat pid")
+	c.Dir, c.Env = t.TempDir(), append(c.Env, "PFLOW_RUN_ID=outer", "PFLOW_RUN_ID=r-of-this-test")
+	if _, err := Run(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	pid, _ := strconv.Atoi(strings.TrimSpace(out.String()))
+	if !alive(pid) || len(Marked("PFLOW_RUN_ID=outer")) > 0 {
+		t.Fatalf("%d is not there, or has two values of one name", pid)
+	}
+	EndMarked("PFLOW_RUN_ID=r-of-this-test", 100*time.Millisecond)
+	if alive(pid) {
+		t.Errorf("%d is left", pid)
+	}
+}
+
 func TestTailKeepsTheEnd(t *testing.T) {
 	tail := NewTail(10)
 	for _, s := range []string{"first line\n", "second\n", "\xff third"} {

@@ -33,7 +33,7 @@ func Run(ctx context.Context, c Command) (Exit, error) {
 		return Exit{}, fault.New(fault.Execution, "Cannot start %s: %v", c.Path, err)
 	}
 	p, err := os.StartProcess(path, append([]string{c.Path}, c.Args...), &os.ProcAttr{
-		Dir: c.Dir, Env: environment(c.Env), Files: files.child[:], Sys: attributes(c.Session),
+		Dir: c.Dir, Env: Environment(c.Env), Files: files.child[:], Sys: attributes(c.Session),
 	})
 	if err != nil {
 		return Exit{}, c.startFault(err)
@@ -147,12 +147,4 @@ func (f *childFiles) drain(p *os.Process, stdout, stderr io.Writer) *os.ProcessS
 		}
 	}
 	return wait()
-}
-
-// environment is never nil: nil would stand for this program's own.
-func environment(env []string) []string {
-	if env == nil {
-		return []string{}
-	}
-	return env
 }
