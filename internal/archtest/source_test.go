@@ -1,0 +1,155 @@
+package archtest
+
+import (
+	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// root is the repository, seen from this package.
+const root = "../.."
+
+// process is what only a main reaches for, and hands to what it calls.
+var process = []string{"Args", "Clearenv", "Environ", "Exit", "Getenv", "LookupEnv", "Setenv", "Stderr", "Stdin", "Stdout", "Unsetenv"}
+
+// TestProcessState: the process's own state is reached for in cmd/ alone.
+func TestProcessState(t *testing.T) {
+	sources(t, func(t *testing.T, name string, file *ast.File, at func(ast.Node) token.Position) {
+		pkg := importedAs(file, "os")
+		if isMain(name) || pkg == "" {
+			return
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if what := selected(n, pkg); slices.Contains(process, what) {
+				t.Errorf("%s: os.%s outside cmd/: let main hand it in, through cli.System and cli.App", at(n), what)
+			}
+			return true
+		})
+	})
+}
+
+// TestStartUp: nothing is worked out before main runs, for every call of a program pays for it.
+func TestStartUp(t *testing.T) {
+	sources(t, func(t *testing.T, _ string, file *ast.File, at func(ast.Node) token.Position) {
+		regexp := importedAs(file, "regexp")
+		for _, decl := range file.Decls {
+			switch d := decl.(type) {
+			case *ast.FuncDecl:
+				if d.Recv == nil && d.Name.Name == "init" {
+					t.Errorf("%s: func init: start-up time is measured, do this when it is needed", at(d))
+				}
+			case *ast.GenDecl:
+				ast.Inspect(d, func(n ast.Node) bool {
+					if regexp != "" && selected(n, regexp) == "MustCompile" {
+						t.Errorf("%s: a regular expression compiled at start-up: use sync.OnceValue, or none", at(n))
+					}
+					_, later := n.(*ast.FuncLit)
+					return !later
+				})
+			}
+		}
+	})
+}
+
+// TestWords: the repository stands alone, wherever it is checked out and whatever lies beside it.
+func TestWords(t *testing.T) {
+	words := [][]byte{[]byte("../" + "shared"), []byte("/" + "work/")}
+	walk(t, func(name string) {
+		text, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, word := range words {
+			if before, _, found := bytes.Cut(text, word); found {
+				t.Errorf("%s:%d: mentions %s, which is no part of the repository", name, 1+bytes.Count(before, []byte("\n")), word)
+			}
+		}
+	})
+}
+
+// isMain says whether a file belongs to a program, and not to what programs are made of.
+func isMain(name string) bool {
+	return strings.HasPrefix(name, "cmd/") || strings.HasPrefix(name, "scripts/")
+}
+
+// sources parses every Go file that is no test.
+func sources(t *testing.T, each func(t *testing.T, name string, file *ast.File, at func(ast.Node) token.Position)) {
+	t.Helper()
+	seen := 0
+	walk(t, func(name string) {
+		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return
+		}
+		src, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files := token.NewFileSet()
+		file, err := parser.ParseFile(files, name, src, parser.SkipObjectResolution)
+		if err != nil {
+			t.Errorf("%v", err)
+			return
+		}
+		seen++
+		each(t, name, file, func(n ast.Node) token.Position { return files.Position(n.Pos()) })
+	})
+	if seen == 0 {
+		t.Fatal("no source was found")
+	}
+}
+
+// walk names every file of the repository, with slashes, but for what git ignores.
+func walk(t *testing.T, each func(name string)) {
+	t.Helper()
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		switch {
+		case entry.IsDir() && (name == ".git" || name == "bin" || entry.Name() == "node_modules"):
+			return fs.SkipDir
+		case entry.Type().IsRegular() && name != ".git": // a worktree's .git is a file
+			each(filepath.ToSlash(name))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// importedAs is the name by which a file knows a package, or "" when it does not import it.
+func importedAs(file *ast.File, path string) string {
+	for _, spec := range file.Imports {
+		if imported, err := strconv.Unquote(spec.Path.Value); err != nil || imported != path {
+			continue
+		}
+		if spec.Name != nil {
+			return spec.Name.Name
+		}
+		return path
+	}
+	return ""
+}
+
+// selected is Name when a node is pkg.Name, else "".
+func selected(n ast.Node, pkg string) string {
+	if s, ok := n.(*ast.SelectorExpr); ok {
+		if x, ok := s.X.(*ast.Ident); ok && x.Name == pkg {
+			return s.Sel.Name
+		}
+	}
+	return ""
+}

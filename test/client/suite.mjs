@@ -1,0 +1,36 @@
+// What the end-to-end tests share: the suite's programs, each test with a home of its own.
+import { execFile } from 'node:child_process';
+import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const bin = fileURLToPath(new URL('../../bin/', import.meta.url));
+
+/** program is the path of one of the suite's programs, as scripts/test built it. */
+export const program = (name) => join(bin, name);
+
+/** newHome makes an empty home for one test. */
+export async function newHome(t) {
+  const dir = await mkdtemp(join(tmpdir(), 'pflow-'));
+  t.after(() => rm(dir, { recursive: true, force: true }));
+  const env = { PATH: process.env.PATH, HOME: dir, PFLOW_HOME: join(dir, 'home') };
+  return {
+    dir,
+    env,
+    path: (...elements) => join(env.PFLOW_HOME, ...elements),
+
+    /** draft writes a draft as an agent does, with its own file tools. */
+    async draft(name, workflow) {
+      await mkdir(join(env.PFLOW_HOME, 'workflows'), { recursive: true });
+      await writeFile(join(env.PFLOW_HOME, 'workflows', `${name}.json`), JSON.stringify(workflow, null, 2));
+    },
+
+    /** run runs a program that answers one JSON document; a failure throws with all that it said. */
+    async run(name, ...args) {
+      const { stdout } = await promisify(execFile)(program(name), args, { env, cwd: dir });
+      return JSON.parse(stdout);
+    },
+  };
+}
