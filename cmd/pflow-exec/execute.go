@@ -23,6 +23,7 @@ import (
 // given every line of the journal as it is written.
 func execute(app *cli.App, h *home.Home, r *request, p *prepared, started func(id string) error, each func(line []byte) error) (*event.Event, error) {
 	defer p.release()
+	proc.AdoptOrphans()
 	rec, err := run.Create(h, run.Options{Definition: p.stored, Sync: r.Sync})
 	if err != nil {
 		return nil, err

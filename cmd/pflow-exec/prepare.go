@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -172,21 +173,27 @@ func (p *prepared) inputs(app *cli.App, r *request, set *settings.Settings) erro
 	if err != nil {
 		return err
 	}
-	values, err := p.Workflow.Resolve(given, workflow.Supply{
+	from := workflow.Supply{
 		Environment: func(name string) (string, bool) { return proc.LookupEnv(app.Env, name) },
 		Settings:    func(name string) (string, bool) { v, ok := set.Env[name]; return v, ok },
-	})
-	if err != nil {
-		return p.needing(fault.From(err))
 	}
-	p.Inputs = make(map[string]json.RawMessage, len(values))
-	for name, v := range values {
-		if lost[name] && (v.Origin == "default" || v.Origin == "unset") {
+	for _, name := range lost {
+		if _, ok := from.Environment(name); ok {
+			continue
+		}
+		if _, ok := from.Settings(name); !ok {
 			f := fault.New(fault.Usage, "Input %q is a secret, which run %s did not keep", name, p.From.Run).
 				Suggest("Give it again: %s=VALUE, or in the environment or the settings", name)
 			f.Missing = []string{name}
 			return f
 		}
+	}
+	values, err := p.Workflow.Resolve(given, from)
+	if err != nil {
+		return p.needing(fault.From(err))
+	}
+	p.Inputs = make(map[string]json.RawMessage, len(values))
+	for name, v := range values {
 		if in := p.Workflow.Inputs[name]; in.Secret || v.Origin == "settings" || redact.SecretName(name) {
 			p.secret(name, "", v.JSON)
 		}
@@ -228,7 +235,7 @@ func (p *prepared) secret(name, text string, raw json.RawMessage) {
 }
 
 // recorded adds the values that the run resumed had, where no other is given. lost are those it did not keep.
-func (p *prepared) recorded(given map[string]workflow.Given) (lost map[string]bool, err error) {
+func (p *prepared) recorded(given map[string]workflow.Given) (lost []string, err error) {
 	if p.From == nil || p.From.Started.Inputs == nil {
 		return nil, nil
 	}
@@ -240,14 +247,14 @@ func (p *prepared) recorded(given map[string]workflow.Given) (lost map[string]bo
 	if err := json.Unmarshal(plain, &values); err != nil {
 		return nil, fault.New(fault.Protocol, "The inputs of run %s cannot be read", p.From.Run)
 	}
-	lost = map[string]bool{}
-	for name, v := range values {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		v := values[name]
 		_, declared := p.Workflow.Inputs[name]
 		_, already := given[name]
 		switch {
 		case !declared || already || string(v) == "null":
 		case bytes.Contains(v, []byte(redact.Mark)):
-			lost[name] = true
+			lost = append(lost, name)
 		default:
 			given[name] = workflow.Given{JSON: v}
 		}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/tidwall/gjson"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/home"
 	"github.com/pflow-suite/pflow/pkg/run"
 	"github.com/pflow-suite/pflow/pkg/template"
+	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
 type runCommand struct {
@@ -52,6 +54,10 @@ func perform(app *cli.App, h *home.Home, r *request, show *presenter) error {
 	}
 	if p.attach != nil {
 		return follow(app, p.attach, show)
+	}
+	if err := show.check(p.Workflow); err != nil {
+		p.release()
+		return refuse(app, err, show.stream)
 	}
 	var rec *run.Record
 	last, err := execute(app, h, r, p, func(id string) (err error) { rec, err = run.Find(h, id); return err }, show.each())
@@ -99,6 +105,23 @@ func newPresenter(app *cli.App, flags answerFlags) *presenter {
 	s.stream = app.JSON() && app.Format() != "json" && flags.Print == ""
 	s.people = newTeller(app, !s.stream || !app.Stdout.Terminal())
 	return s
+}
+
+// check refuses a --print of an output that the workflow does not declare.
+func (s *presenter) check(w *workflow.Workflow) error {
+	name, _, _ := strings.Cut(s.Print, ".")
+	if _, ok := w.Outputs[s.Print]; ok || s.Print == "" || len(w.Outputs) == 0 {
+		return nil
+	}
+	if _, ok := w.Outputs[name]; ok {
+		return nil
+	}
+	f := fault.New(fault.Usage, "The workflow has no output %q", s.Print)
+	f.Available = slices.Sorted(maps.Keys(w.Outputs))
+	if near, ok := fault.Nearest(s.Print, f.Available); ok {
+		f.Suggest("Did you mean %q?", near)
+	}
+	return f.Suggest("Its outputs are: %s", strings.Join(f.Available, ", "))
 }
 
 // each gives what is done with every line of the journal, or nil.
@@ -175,7 +198,7 @@ func (s *presenter) one(last *event.Event, blob event.Load, name string) error {
 		f := fault.New(fault.Usage, "The run has no output %q", name)
 		gjson.ParseBytes(plain).ForEach(func(k, _ gjson.Result) bool { f.Available = append(f.Available, k.Str); return true })
 		if len(f.Available) > 0 {
-			f.Suggest("Its outputs are: %v", f.Available)
+			f.Suggest("Its outputs are: %s", strings.Join(f.Available, ", "))
 		}
 		return f
 	}

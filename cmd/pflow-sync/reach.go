@@ -7,6 +7,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home"
 	"github.com/pflow-suite/pflow/pkg/mcpclient"
+	"github.com/pflow-suite/pflow/pkg/proc"
 	"github.com/pflow-suite/pflow/pkg/redact"
 	"github.com/pflow-suite/pflow/pkg/settings"
 )
@@ -19,6 +20,7 @@ type reach struct {
 }
 
 func newReach(app *cli.App, h *home.Home) (*reach, error) {
+	proc.AdoptOrphans()
 	set, err := settings.Load(h)
 	if err != nil {
 		return nil, err

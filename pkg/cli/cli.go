@@ -9,6 +9,9 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"os/signal"
+	"strings"
+	"syscall"
 
 	"github.com/alecthomas/kong"
 
@@ -31,11 +34,11 @@ type System struct {
 
 // Common is the part of the grammar that all programs share; a grammar embeds it.
 type Common struct {
-	Format    string `help:"What standard output carries: json, ndjson or text; by default text on a terminal." enum:"auto,json,ndjson,text" default:"auto" placeholder:"FORMAT"`
-	LogLevel  string `help:"Least level to log: debug, info, warn or error." enum:"debug,info,warn,error" default:"warn" env:"PFLOW_LOG_LEVEL" placeholder:"LEVEL"`
-	LogFormat string `help:"How to log: text or json." enum:"text,json" default:"text" env:"PFLOW_LOG_FORMAT" placeholder:"FORMAT"`
-	Quiet     bool   `short:"q" help:"Say nothing on standard error but errors."`
-	Version   bool   `help:"Print the version and exit."`
+	Format    string           `help:"What standard output carries: json, ndjson or text; by default text on a terminal." enum:"auto,json,ndjson,text" default:"auto" placeholder:"FORMAT"`
+	LogLevel  string           `help:"Least level to log: debug, info, warn or error." enum:"debug,info,warn,error" default:"warn" env:"PFLOW_LOG_LEVEL" placeholder:"LEVEL"`
+	LogFormat string           `help:"How to log: text or json." enum:"text,json" default:"text" env:"PFLOW_LOG_FORMAT" placeholder:"FORMAT"`
+	Quiet     bool             `short:"q" help:"Say nothing on standard error but errors."`
+	Version   kong.VersionFlag `help:"Print the version and exit."`
 
 	Completion completion `cmd:"" help:"Print the completion script for a shell."`
 }
@@ -51,39 +54,39 @@ type Status int
 func (s Status) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
 
 // Main parses the arguments into the grammar, runs the selected command's Run(*App) error, and gives the exit status
-// of contracts § 2. It never ends the process itself, but for the second signal.
+// of docs/contracts.md, "Failures". It never ends the process itself, but for the second signal.
 func Main(name, description string, g Grammar, sys System) int {
 	if len(sys.Args) == 1 && sys.Args[0] == "--version" { // before any grammar is reflected upon: scripts ask often
-		_, _ = fmt.Fprintln(sys.Stdout, name, Version)
+		signal.Ignore(syscall.SIGPIPE)
+		if _, err := fmt.Fprintln(sys.Stdout, name, Version); errors.Is(err, syscall.EPIPE) {
+			return ReaderGone{}.ExitStatus()
+		}
 		return 0
 	}
 	app := newApp(name, sys)
-	helped := false
+	stop := app.handleSignals()
+	defer stop()
+	answered := false // --help or --version has been
 	parser, err := kong.New(g,
 		kong.Name(name), kong.Description(description), kong.Writers(app.Stdout, sys.Stderr),
-		kong.Exit(func(int) { helped = true }),
+		kong.Exit(func(int) { answered = true }), kong.Vars{"version": name + " " + Version},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 	)
 	if err != nil {
 		return app.fail(fault.New(fault.Internal, "the grammar of %s: %v", name, err))
 	}
-	app.parser = parser
 	if complete(parser, app.Env) {
 		return 0
 	}
 	parsed, err := parser.Parse(sys.Args)
-	if helped {
+	if answered || app.Stdout.Closed() {
 		return app.outcome(nil)
 	}
 	app.configure(g.common())
 	if err != nil {
+		app.format = askedFormat(sys.Args) // what kong has read is not in the grammar then
 		return app.fail(fault.New(fault.Usage, "%s", err).Suggest("%s --help lists what can be asked", name))
 	}
-	if g.common().Version {
-		return app.outcome(errOnly(fmt.Fprintln(app.Stdout, name, Version)))
-	}
-	stop := app.handleSignals()
-	defer stop()
 	return app.outcome(parsed.Run(app))
 }
 
@@ -142,7 +145,21 @@ func (a *App) Complain(f *fault.Fault) {
 	}
 }
 
-func errOnly[T any](_ T, err error) error { return err }
+// askedFormat is the --format among arguments that cannot be parsed.
+func askedFormat(args []string) string {
+	format := "auto"
+	for i, arg := range args {
+		if arg == "--" {
+			break
+		}
+		if value, ok := strings.CutPrefix(arg, "--format="); ok {
+			format = value
+		} else if arg == "--format" && i+1 < len(args) {
+			format = args[i+1]
+		}
+	}
+	return format
+}
 
 // logger makes the logger that a program's flags ask for.
 func logger(w io.Writer, level, format string, quiet bool) *slog.Logger {

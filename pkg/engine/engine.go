@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/pflow-suite/pflow/pkg/event"
@@ -77,14 +78,18 @@ func Run(ctx context.Context, c Config) (*event.Event, error) {
 	e := &execution{
 		Config: c, plan: p, ctx: ctx, stop: stop, began: time.Now(),
 		values: map[string]value{}, reused: map[string]bool{}, running: map[string]bool{}, settled: map[string]bool{},
-		refreshing: map[string][]string{}, results: make(chan *result),
+		refreshing: map[string][]string{},
 	}
 	return e.run()
 }
 
-// execution is a run being executed. All but the nodes' own work happens in one goroutine.
+// execution is a run being executed. All but the nodes' own work happens with mu held: the goroutine whose node has ended
+// settles it and goes on with the next itself, so that between two short nodes nothing has to be woken up.
 type execution struct {
 	Config
+	mu      sync.Mutex
+	workers sync.WaitGroup
+
 	plan  *plan.Plan
 	ctx   context.Context
 	stop  context.CancelCauseFunc
@@ -100,7 +105,6 @@ type execution struct {
 	running map[string]bool
 	// refreshing maps a node that runs again for its redacted outputs to those that wait for them.
 	refreshing map[string][]string
-	results    chan *result
 
 	executed, reuses int
 	root             *fault.Fault // the first failure that no edge took
@@ -115,23 +119,49 @@ func (e *execution) run() (*event.Event, error) {
 	if err := e.announce(); err != nil {
 		return nil, err
 	}
-	for {
-		e.enqueue()
-		for len(e.queue) > 0 && len(e.running) < e.Jobs && !e.halted() {
-			id := e.queue[0]
-			e.queue = e.queue[1:]
-			e.begin(id)
-			e.enqueue()
-		}
-		if len(e.running) == 0 && (len(e.queue) == 0 || e.halted()) {
-			break
-		}
-		e.finish(<-e.results)
-	}
+	e.mu.Lock()
+	e.hand(e.advance())
+	e.mu.Unlock()
+	e.workers.Wait()
 	if e.broken != nil {
 		return nil, e.broken
 	}
 	return e.conclude()
+}
+
+// advance brings as many ready nodes on their way as may run, and gives the jobs of those that are to be executed.
+func (e *execution) advance() []*job {
+	var jobs []*job
+	for e.enqueue(); len(e.queue) > 0 && len(e.running) < e.Jobs && !e.halted(); e.enqueue() {
+		id := e.queue[0]
+		e.queue = e.queue[1:]
+		if j := e.begin(id); j != nil {
+			jobs = append(jobs, j)
+		}
+	}
+	return jobs
+}
+
+// hand gives each job a goroutine.
+func (e *execution) hand(jobs []*job) {
+	for _, j := range jobs {
+		e.workers.Go(func() { e.work(j) })
+	}
+}
+
+// work executes a job, settles it, and goes on with one of those that may start because of it.
+func (e *execution) work(j *job) {
+	for j != nil {
+		r := e.execute(j)
+		e.mu.Lock()
+		e.finish(r)
+		next := e.advance()
+		if j = nil; len(next) > 0 {
+			j = next[0]
+			e.hand(next[1:])
+		}
+		e.mu.Unlock()
+	}
 }
 
 // enqueue takes over what the plan has made ready. Those with the longest chain behind them go first.

@@ -24,7 +24,13 @@ const (
 	AttemptVariable = "PFLOW_ATTEMPT"
 )
 
-// result is what a node's goroutine gives back: how the node ended, and its outputs as they are written.
+// job is a node that has started.
+type job struct {
+	id, digest string
+	prepared   *node.Prepared
+}
+
+// result is how a job ended, with the node's outputs as they are written.
 type result struct {
 	id       string
 	digest   string
@@ -35,8 +41,8 @@ type result struct {
 	err      error // of keeping the outputs
 }
 
-// begin brings a ready node on its way: it is reused, or fails for its parameters, or starts.
-func (e *execution) begin(id string) {
+// begin brings a ready node on its way: it is reused, or fails for its parameters, or starts and becomes a job.
+func (e *execution) begin(id string) *job {
 	n, _ := e.Workflow.Node(id)
 	kind := e.Kinds[n.Type]
 	prepared, err := node.Prepare(n, kind, e.lookup, e.known, e.Workflow.Permissive())
@@ -46,16 +52,16 @@ func (e *execution) begin(id string) {
 		f := fault.From(err)
 		e.settleFailure(&result{id: id, began: time.Now(), node: &node.Result{Fault: f}})
 		e.release(id, false)
-		return
+		return nil
 	}
 	params, _ := e.Redactor.JSON(prepared.Params) // what stands under a secret's name is one from here on
 	digest := e.digest(n, params)
 	if !e.isRefresh(id) && e.reuse(id, digest) {
-		return
+		return nil
 	}
 	if stale := e.stale(n); len(stale) > 0 {
 		e.refresh(id, stale)
-		return
+		return nil
 	}
 	for _, u := range prepared.Unresolved {
 		e.degraded = true
@@ -67,20 +73,21 @@ func (e *execution) begin(id string) {
 	}
 	e.append(started)
 	if e.broken != nil {
-		return
+		return nil
 	}
 	e.running[id] = true
 	e.executed++
-	go func() { e.results <- e.execute(id, digest, prepared) }()
+	return &job{id, digest, prepared}
 }
 
-// execute runs a node, in a goroutine of its own.
-func (e *execution) execute(id, digest string, p *node.Prepared) *result {
-	r := &result{id: id, digest: digest, began: time.Now()}
+// execute runs a node. It is the one part of a run that several goroutines do at the same time.
+func (e *execution) execute(j *job) *result {
+	id := j.id
+	r := &result{id: id, digest: j.digest, began: time.Now()}
 	stdout, stderr := e.Redactor.Writer(e.Record.Log(id, "stdout")), e.Redactor.Writer(e.Record.Log(id, "stderr"))
 	host := e.Host
 	host.Env = append(slices.Clip(host.Env), RunVariable+"="+e.RunID, NodeVariable+"="+id, AttemptVariable+"=1")
-	r.node = node.Run(e.ctx, p, &node.Task{Host: host, Node: id, Stdout: stdout, Stderr: stderr, Progress: e.progress(id)})
+	r.node = node.Run(e.ctx, j.prepared, &node.Task{Host: host, Node: id, Stdout: stdout, Stderr: stderr, Progress: e.progress(id)})
 	for _, w := range []io.WriteCloser{stdout, stderr} {
 		if err := w.Close(); err != nil {
 			e.Log.Warn("a node's log is incomplete", "node", id, "error", err)
@@ -108,7 +115,7 @@ func (e *execution) progress(id string) func(done, total float64, message string
 	}
 }
 
-// finish takes what a node's goroutine gave back.
+// finish settles a job that has ended.
 func (e *execution) finish(r *result) {
 	delete(e.running, r.id)
 	defer func() { e.release(r.id, r.err == nil && r.node.Fault == nil) }()

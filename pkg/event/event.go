@@ -1,6 +1,6 @@
 // Package event is one line of the stream that a run writes: its types, its reader, and how values stand in it.
 //
-// The stream is the record of a run and its checkpoint: what it must hold is contracts § 3. A reader ignores events and
+// The stream is the record of a run and its checkpoint: what it must hold is in docs/contracts.md, "The event stream". A reader ignores events and
 // fields that it does not know.
 package event
 

@@ -69,7 +69,11 @@ func progress(call *mcpserver.Call) func(line []byte) {
 // server goes away the run goes on.
 func (f *Front) stopped(ctx context.Context, run string) *mcpserver.Result {
 	if f.Serving.Err() == nil && errors.Is(context.Cause(ctx), context.Canceled) {
-		return f.answer(context.WithoutCancel(ctx), command{program: "pflow-exec", args: []string{"cancel", "--format", "json", "--", run}})
+		ctx = context.WithoutCancel(ctx)
+		if r := f.answer(ctx, command{program: "pflow-exec", args: []string{"cancel", "--format", "json", "--", run}}); r.IsError {
+			return r
+		}
+		return f.answer(ctx, command{program: "pflow-exec", args: []string{"wait", "--format", "json", "--", run}})
 	}
 	return failure(fault.New(fault.Unavailable, "The server is stopping; run %s goes on", run).
 		Suggest("Call execute with resume %q to have its result", run).Detail("run_id", run))

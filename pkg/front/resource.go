@@ -2,6 +2,7 @@ package front
 
 import (
 	"context"
+	"encoding/json"
 	"net/url"
 	"strings"
 
@@ -33,11 +34,11 @@ func (f *Front) readOutput(ctx context.Context, uri string) (*mcpserver.Content,
 		return nil, err
 	}
 	if a.exit != 0 {
-		f := fault.New(fault.NotFound, "There is no output %q of run %s", key, run)
-		if said := gjson.GetBytes(a.output, "error.message").Str; said != "" {
-			f.Message = said
+		failed := fault.New(fault.NotFound, "There is no output %q of run %s", key, run)
+		if said := gjson.GetBytes(a.output, "error"); said.Exists() && json.Unmarshal([]byte(said.Raw), failed) == nil {
+			failed.Type = fault.NotFound // whatever kept it from being read, it is not there
 		}
-		return nil, f
+		return nil, failed
 	}
 	return &mcpserver.Content{Text: string(a.output)}, nil
 }

@@ -162,7 +162,7 @@ func offer(f *fault.Fault, name string, names []string) *fault.Fault {
 	}
 	switch {
 	case len(names) == 0:
-		f.Suggest("There is none yet: write one into the home's %s folder as NAME%s", draftsFolder, extension)
+		f.Suggest("Write one into the home's %s folder as NAME%s", draftsFolder, extension)
 	case len(names) > maxAvailable:
 		f.Suggest("pflow-lib list --drafts lists all %d", len(names))
 	}

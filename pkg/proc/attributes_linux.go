@@ -18,6 +18,11 @@ func attributes(session bool) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
+// AdoptOrphans makes this program the parent of its descendants whose own parent ends, in the place of the system's first
+// process, which may be slow to wait for them or, in a container, never do. It is for a program that starts no process
+// which is to outlive it.
+func AdoptOrphans() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
+
 // pipe gives the two ends of a pipe that no other child inherits.
 func pipe() (read, write int, err error) {
 	var fds [2]int

@@ -15,6 +15,9 @@ func attributes(session bool) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true}
 }
 
+// AdoptOrphans does nothing here: the system's first process waits for orphans.
+func AdoptOrphans() {}
+
 // pipe gives the two ends of a pipe that no other child inherits.
 func pipe() (read, write int, err error) {
 	var fds [2]int

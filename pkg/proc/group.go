@@ -4,37 +4,51 @@ import (
 	"errors"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
-// terminate sends SIGTERM to a process group and, when the grace is over and some of it is still there, SIGKILL.
-// It returns when the group is gone or has been killed.
+// terminate takes down the group of a child that has not been waited for.
 func terminate(pgid int, grace time.Duration) {
-	if !signalGroup(pgid, syscall.SIGTERM) {
-		return
-	}
-	if !awaitGone(pgid, grace) {
-		signalGroup(pgid, syscall.SIGKILL)
-	}
+	end(pgid, grace, func() bool { return groupAlive(pgid) })
 }
 
-// reap takes down what a child that has ended left in its group.
+// reap takes down what a child left in its group that has ended and has been waited for.
 func reap(pgid int, grace time.Duration) {
-	if groupAlive(pgid) {
-		terminate(pgid, grace)
+	left := func() bool {
+		collect(pgid)
+		return groupAlive(pgid)
+	}
+	if left() {
+		end(pgid, grace, left)
 	}
 }
 
-// awaitGone waits until no process of the group is left, at most for d. A process cannot be waited for by those who
-// are not its parent, so this asks again at growing intervals.
-func awaitGone(pgid int, d time.Duration) bool {
-	deadline := time.Now().Add(d)
-	for pause := time.Millisecond; groupAlive(pgid); pause = min(2*pause, 50*time.Millisecond) {
-		if time.Now().After(deadline) {
-			return false
+// end sends SIGTERM to a group and, when some of it is left after the grace, SIGKILL. A process cannot be waited for by
+// those who are not its parent, so it asks again at growing intervals.
+func end(pgid int, grace time.Duration, left func() bool) {
+	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
+		if !signalGroup(pgid, sig) {
+			return
 		}
-		time.Sleep(pause)
+		deadline := time.Now().Add(grace)
+		for pause := time.Millisecond; left(); pause = min(2*pause, 50*time.Millisecond) {
+			if time.Now().After(deadline) {
+				break
+			}
+			time.Sleep(pause)
+		}
 	}
-	return true
+}
+
+// collect waits for the processes of a group that have ended and whose parent this program has become, see AdoptOrphans:
+// until somebody does, they count as members of the group.
+func collect(pgid int) {
+	for {
+		if pid, err := unix.Wait4(-pgid, nil, unix.WNOHANG, nil); pid <= 0 && !errors.Is(err, unix.EINTR) {
+			return
+		}
+	}
 }
 
 func groupAlive(pgid int) bool {

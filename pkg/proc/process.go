@@ -75,9 +75,10 @@ func (p *Process) Stop(patience time.Duration) {
 		select {
 		case <-p.ended:
 		case <-timer.C:
+			go terminate(p.Pid(), p.grace)
+			<-p.ended
 		}
 		reap(p.Pid(), p.grace)
-		<-p.ended
 		_ = p.Stdout.Close()
 	})
 }

@@ -188,8 +188,8 @@ func (r *Record) Hold(ctx context.Context) (release func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, 200*time.Millisecond) // longer than any reader's look at it
 	defer cancel()
 	if ok, _ := lock.TryLockContext(ctx, 5*time.Millisecond); !ok {
-		return nil, fault.New(fault.Conflict, "Another program executes or resumes run %s", r.ID).
-			Suggest("pflow-exec wait %s follows it to its end", r.ID)
+		return nil, fault.New(fault.Conflict, "Another program goes on from run %s already", r.ID).
+			Suggest("pflow-exec list shows the run that it made of it")
 	}
 	if err := os.WriteFile(path, []byte(resuming+strconv.Itoa(os.Getpid())+"\n"), 0o600); err != nil {
 		_ = lock.Close()

@@ -1,0 +1,114 @@
+package docs
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// shared is the command that all programs have; it stands on the page once.
+const shared = "completion"
+
+// TestCommands: every command that a program's --help lists has its chapter, with its grammar in a text block, and the
+// flags in the grammar are those of the command's --help. No chapter is of a command that there is not.
+func TestCommands(t *testing.T) {
+	p := readPage(t)
+	entries, err := os.ReadDir(programs(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(entries) == 0 {
+		t.Fatal("there are no programs")
+	}
+	chapters := map[string]bool{}
+	for _, h := range p.headings {
+		chapters[h.text] = true
+	}
+	for _, entry := range entries {
+		program := entry.Name()
+		if !chapters["## "+program] {
+			t.Errorf("%s has no section %q", contracts, "## "+program)
+		}
+		listed := commands(t, program)
+		for _, command := range listed {
+			if command == shared {
+				if !chapters["### "+shared] {
+					t.Errorf("%s has no chapter %q", contracts, "### "+shared)
+				}
+				continue
+			}
+			name := program + " " + command
+			if !chapters["### "+name] {
+				t.Errorf("%s has no chapter %q", contracts, "### "+name)
+				continue
+			}
+			if got, want := p.grammarFlags(t, name), helpFlags(t, program, command); !slices.Equal(got, want) {
+				t.Errorf("%s: the grammar of %s has the flags %q, its --help %q", contracts, name, got, want)
+			}
+		}
+		for chapter := range chapters {
+			command, ours := strings.CutPrefix(chapter, "### "+program+" ")
+			if ours && !strings.HasPrefix(command, "-") && !slices.Contains(listed, command) {
+				t.Errorf("%s has a chapter %q, and %s has no such command", contracts, chapter, program)
+			}
+		}
+	}
+}
+
+// commands are what a program's --help lists.
+func commands(t *testing.T, program string) []string {
+	t.Helper()
+	_, list, found := strings.Cut(help(t, program), "\nCommands:\n")
+	var names []string
+	for _, m := range regexp.MustCompile(`(?m)^  ([a-z][a-z-]*)`).FindAllStringSubmatch(list, -1) {
+		names = append(names, m[1])
+	}
+	if !found || len(names) == 0 {
+		t.Fatalf("%s --help lists no commands", program)
+	}
+	return names
+}
+
+// helpFlags are a command's own flags, sorted: those that all programs have are left out.
+func helpFlags(t *testing.T, program, command string) []string {
+	t.Helper()
+	common := []string{"--help", "--format", "--log-level", "--log-format", "--quiet", "--version"}
+	var flags []string
+	for _, m := range regexp.MustCompile(`(?m)^ {2,6}(?:-\w, )?(--[a-z-]+)`).FindAllStringSubmatch(help(t, program, command), -1) {
+		if !slices.Contains(common, m[1]) {
+			flags = append(flags, m[1])
+		}
+	}
+	slices.Sort(flags)
+	return flags
+}
+
+// grammarFlags are the flags in the first text block of a chapter, sorted.
+func (p *page) grammarFlags(t *testing.T, chapter string) []string {
+	t.Helper()
+	at := slices.IndexFunc(p.blocks, func(b block) bool { return b.chapter == chapter && b.info == "text" })
+	if at < 0 {
+		t.Errorf("%s: the chapter %s has no grammar in a text block", contracts, chapter)
+		return nil
+	}
+	grammar := p.text(p.blocks[at])
+	if !strings.HasPrefix(grammar, chapter) {
+		t.Errorf("%s:%d: the grammar of %s does not begin with it", contracts, p.blocks[at].first+1, chapter)
+	}
+	flags := regexp.MustCompile(`--[a-z][a-z-]*`).FindAllString(grammar, -1)
+	slices.Sort(flags)
+	return slices.Compact(flags)
+}
+
+func help(t *testing.T, program string, command ...string) string {
+	t.Helper()
+	out, err := exec.Command(filepath.Join(programs(t), program), append(command, "--help")...).Output()
+	if err != nil {
+		t.Fatalf("%s %v --help: %v", program, command, err)
+	}
+	return string(out)
+}

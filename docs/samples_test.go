@@ -1,0 +1,195 @@
+// Package docs has no code: its tests hold the pages of this folder to what the programs do.
+package docs
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+var update = flag.Bool("update", false, "write what the programs printed into the page")
+
+// patience is how long one command of a sample may take.
+const patience = time.Minute
+
+// TestSamples runs the console blocks of each section, in order, in a folder of their own.
+func TestSamples(t *testing.T) {
+	p := readPage(t)
+	outputs := map[int][]string{} // by the line of the command
+	folders := map[string]*folder{}
+	count := 0
+	for _, b := range p.blocks {
+		f := folders[b.section]
+		if f == nil {
+			f = newFolder(t)
+			folders[b.section] = f
+		}
+		if name := b.file(); name != "" {
+			f.write(t, name, p.text(b))
+		}
+		if b.info != "console" {
+			continue
+		}
+		for _, s := range p.samples(t, b) {
+			count++
+			got := f.run(t, s)
+			outputs[s.line] = rewritten(s.want, got)
+			if !*update && !matches(s.want, got) {
+				t.Errorf("%s:%d: $ %s\nprints\n%s\nnot\n%s\n(go test ./docs -update writes what is printed into the page)",
+					contracts, s.line+1, s.command, strings.Join(got, "\n"), strings.Join(s.want, "\n"))
+			}
+		}
+	}
+	if count == 0 {
+		t.Fatalf("%s has no samples", contracts)
+	}
+	if *update && !t.Failed() {
+		p.write(t, outputs)
+	}
+}
+
+// write puts the outputs into the page.
+func (p *page) write(t *testing.T, outputs map[int][]string) {
+	t.Helper()
+	var lines []string
+	at := 0
+	for _, b := range p.blocks {
+		if b.info != "console" {
+			continue
+		}
+		lines = append(lines, p.lines[at:b.first]...)
+		for _, s := range p.samples(t, b) {
+			lines = append(append(lines, p.lines[s.line]), outputs[s.line]...)
+		}
+		at = b.end
+	}
+	lines = append(lines, p.lines[at:]...)
+	if err := os.WriteFile(contracts, []byte(strings.Join(lines, "\n")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// folder is where the samples of a section run, with the home in it.
+type folder struct {
+	dir string
+	env []string
+}
+
+func newFolder(t *testing.T) *folder {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &folder{dir: dir, env: []string{
+		"PATH=" + programs(t) + string(filepath.ListSeparator) + os.Getenv("PATH"),
+		"HOME=" + dir, "PFLOW_HOME=" + filepath.Join(dir, "home"), "TMPDIR=" + dir, "LC_ALL=C", "TZ=UTC",
+		"VELOFLUX_MANAGER_URL=" + manager(t),
+	}}
+}
+
+// write makes a file that the page shows.
+func (f *folder) write(t *testing.T, name, content string) {
+	t.Helper()
+	path := filepath.Join(f.dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// run gives the lines that a command prints on standard output and standard error, as they stand on the page.
+func (f *folder) run(t *testing.T, s sample) []string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "sh", "-c", s.command)
+	cmd.Dir, cmd.Env, cmd.WaitDelay = f.dir, f.env, time.Second
+	out, err := cmd.CombinedOutput()
+	if exit, ok := errors.AsType[*exec.ExitError](err); err != nil && (!ok || !exit.Exited()) {
+		t.Fatalf("%s:%d: $ %s: %v\n%s", contracts, s.line+1, s.command, err, out)
+	}
+	text := strings.NewReplacer(f.dir, "/…", programs(t), "/…").Replace(string(out))
+	for _, v := range volatile() {
+		text = v.pattern.ReplaceAllString(text, v.shown)
+	}
+	if text == "" {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+}
+
+// placeholder is what differs from run to run, and what stands for it on the page.
+type placeholder struct {
+	pattern *regexp.Regexp
+	shown   string
+}
+
+// volatile lists the placeholders that the page explains, besides /… for a folder.
+var volatile = sync.OnceValue(func() []placeholder {
+	return []placeholder{
+		{regexp.MustCompile(`\br[0-9a-hjkmnp-tv-z]{26}\b`), "r01…"},
+		{regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`), "2026-…Z"},
+		{regexp.MustCompile(`"(\w*duration_ms)":[0-9.e-]+`), `"$1":1.5`},
+		{regexp.MustCompile(`\bsha256:[0-9a-f]{64}\b`), "sha256:…"},
+		{regexp.MustCompile(`\b127\.0\.0\.1:\d{4,5}\b`), "127.0.0.1:8080"},
+	}
+})
+
+// built holds the programs of the suite for all tests.
+var built string
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	dir, err := os.MkdirTemp("", "pflow-docs-")
+	if err != nil {
+		panic(err)
+	}
+	built = dir
+	status := m.Run()
+	_ = os.RemoveAll(dir)
+	os.Exit(status)
+}
+
+// programs gives the folder of the programs, which are built once.
+func programs(t *testing.T) string {
+	t.Helper()
+	if err := build(); err != nil {
+		t.Fatal(err)
+	}
+	return built
+}
+
+var build = sync.OnceValue(func() error {
+	out, err := exec.Command("go", "build", "-o", built+string(filepath.Separator), "../cmd/...").CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("go build: %w\n%s", err, bytes.TrimSpace(out))
+	}
+	return nil
+})
+
+// manager starts a veloFlux Manager that has one stream.
+func manager(t *testing.T) string {
+	t.Helper()
+	routes := http.NewServeMux()
+	routes.HandleFunc("GET /streams", func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(`[{"name":"clicks","schema":{"columns":[{"name":"user","data_type":"string"}]}}]`))
+	})
+	server := httptest.NewServer(routes)
+	t.Cleanup(server.Close)
+	return server.URL
+}
