@@ -38,7 +38,9 @@ func (r *Report) Fault(name string) *fault.Fault {
 
 // Workflow checks a workflow file against the node types there are.
 func Workflow(f *workflow.File, types Types) *Report {
-	c := &checker{file: f, w: f.Workflow, types: types, nodes: map[string]int{}, report: &Report{Kinds: map[string]nodetype.Type{}}}
+	c := &checker{
+		file: f, w: f.Workflow, types: types, nodes: map[string]int{}, used: map[string]bool{}, report: &Report{Kinds: map[string]nodetype.Type{}},
+	}
 	c.names()
 	c.edges()
 	if len(c.report.Errors) == 0 { // an order can be told only of a sound graph
@@ -62,7 +64,20 @@ type checker struct {
 	nodes  map[string]int
 	used   map[string]bool
 	report *Report
+	// roots are all names that a template may begin with, each once: the inputs, and then the nodes.
+	roots []string
+	// kinds are the names of all node types, when they have been asked for.
+	kinds []string
+	// searches counts the looks for a nearest name.
+	searches int
 }
+
+// In a workflow with thousands of faults, what exists instead is not told thousands of times over: a list is cut, and
+// a nearest name is looked for in the first faults only.
+const (
+	maxListed   = 30
+	maxSearches = 100
+)
 
 // fail notes an error at a JSON path and returns it, for what to do next to be added.
 func (c *checker) fail(path, format string, args ...any) *fault.Fault {
@@ -102,35 +117,82 @@ func (c *checker) names() {
 		}
 		c.nodes[n.ID] = i
 		if _, ok := c.w.Inputs[n.ID]; ok {
-			c.warn(path, "Node %q has the name of an input: ${%s} is the input", n.ID, n.ID)
+			c.warn(path, "Node %q has the name of an input: ${%s} is the input, and no template can read the node", n.ID, n.ID).
+				Suggest("Rename one of them")
+		}
+	}
+	c.roots = slices.Sorted(maps.Keys(c.w.Inputs))
+	for i, n := range c.w.Nodes {
+		if _, input := c.w.Inputs[n.ID]; !input && c.nodes[n.ID] == i {
+			c.roots = append(c.roots, n.ID)
 		}
 	}
 }
 
 func (c *checker) edges() {
-	ids := c.w.NodeIDs()
-	known := func(path, id string) {
-		if _, ok := c.nodes[id]; ok {
-			return
+	var ids []string
+	for i, n := range c.w.Nodes {
+		if c.nodes[n.ID] == i {
+			ids = append(ids, n.ID)
 		}
-		f := c.fail(path, "Edge references non-existent node %q", id)
-		f.Available = ids
-		suggestNearest(f, id, ids)
+	}
+	known := func(path, what, id string) bool {
+		if _, ok := c.nodes[id]; ok {
+			return true
+		}
+		c.instead(c.fail(path, "%s references non-existent node %q", what, id), id, "The nodes are", ids)
+		return false
 	}
 	for i, e := range c.w.Edges {
-		known(fmt.Sprintf("edges[%d].from", i), e.From)
-		known(fmt.Sprintf("edges[%d].to", i), e.To)
-	}
-	if s := c.w.StartNode; s != "" {
-		if _, ok := c.nodes[s]; !ok {
-			f := c.fail("start_node", "start_node references non-existent node %q", s)
-			f.Available = ids
-			suggestNearest(f, s, ids)
+		if known(fmt.Sprintf("edges[%d].from", i), "Edge", e.From) {
+			c.action(i, e)
 		}
+		known(fmt.Sprintf("edges[%d].to", i), "Edge", e.To)
+	}
+	if s := c.w.StartNode; s != "" && known("start_node", "start_node", s) {
+		c.unreached(s)
 	}
 	for _, id := range plan.Loose(c.w) {
 		c.fail(fmt.Sprintf("nodes[%d]", c.nodes[id]), "Node %q would never run: no edge leads to it or from it", id).
 			Suggest("Connect it with an edge, or leave out all edges to have the nodes ordered by their templates")
+	}
+}
+
+// action warns of an edge for which its node has no action: a misspelt one would never be taken, without a word.
+func (c *checker) action(i int, e workflow.Edge) {
+	if e.Action == workflow.ActionDefault || e.Action == workflow.ActionError {
+		return
+	}
+	kind, ok := c.kindOf(&c.w.Nodes[c.nodes[e.From]])
+	actions := append(slices.Clone(kind.Actions), workflow.ActionDefault, workflow.ActionError)
+	if !ok || slices.Contains(actions, e.Action) {
+		return
+	}
+	slices.Sort(actions)
+	f := c.warn(fmt.Sprintf("edges[%d].action", i), "Edge from %q to %q is never taken: %s nodes do not end with action %q", e.From, e.To, kind.Name, e.Action)
+	c.instead(f, e.Action, "The actions are", slices.Compact(actions))
+}
+
+// unreached warns of the nodes that do not run because the start node does not lead to them.
+func (c *checker) unreached(start string) {
+	next := map[string][]string{}
+	for _, e := range c.w.Edges {
+		next[e.From] = append(next[e.From], e.To)
+	}
+	reached := map[string]bool{start: true}
+	for queue := []string{start}; len(queue) > 0; queue = queue[1:] {
+		for _, id := range next[queue[0]] {
+			if !reached[id] {
+				reached[id] = true
+				queue = append(queue, id)
+			}
+		}
+	}
+	for i, n := range c.w.Nodes {
+		if !reached[n.ID] {
+			c.warn(fmt.Sprintf("nodes[%d]", i), "Node %q does not run: no way leads to it from start_node %q", n.ID, start).
+				Suggest("Connect it with an edge, or leave out start_node")
+		}
 	}
 }
 
@@ -158,7 +220,8 @@ func (c *checker) inputs() {
 	var stdin []string
 	for _, name := range slices.Sorted(maps.Keys(c.w.Inputs)) {
 		path := template.JoinPath("inputs", name)
-		if ref, ok := template.ParseExpression(name); !ok || len(ref.Path) > 0 {
+		ref, named := template.ParseExpression(name)
+		if named = named && len(ref.Path) == 0; !named {
 			c.fail(path, "Invalid input name %q: no template could name it", name).Suggest("Begin with a letter or _, and go on with letters, digits, _ and -")
 		}
 		in := c.w.Inputs[name]
@@ -167,20 +230,41 @@ func (c *checker) inputs() {
 		}
 		if in.Default != nil && string(in.Default) != "null" {
 			if err := in.Accepts(name, in.Default); err != nil {
-				c.fail(path+".default", "The default of input %q is not of its type %s", name, in.Type)
+				c.fail(path+".default", "%s", strings.Replace(err.Error(), "Input", "The default of input", 1)).
+					Suggest(`Give a default of type %s, or declare another "type"`, in.Type)
 			}
 		}
-		if !c.used[name] {
-			c.warn(path, "Input %q is declared and never used", name)
+		if named && !c.used[name] {
+			c.warn(path, "Input %q is declared and never used", name).Suggest("Use it as ${%s}, or take it out", name)
 		}
 	}
 	if len(stdin) > 1 {
-		c.fail(template.JoinPath("inputs", stdin[1])+".stdin", "More than one input takes standard input: %s", strings.Join(stdin, ", "))
+		c.fail(template.JoinPath("inputs", stdin[1])+".stdin", "More than one input takes standard input: %s", strings.Join(stdin, ", ")).
+			Suggest(`Leave "stdin": true with one of them`)
 	}
 }
 
-func suggestNearest(f *fault.Fault, name string, among []string) {
-	if near, ok := fault.Nearest(name, among); ok {
+// instead adds what exists in the place of a name that does not: the nearest, or else all of them, as "what: …".
+func (c *checker) instead(f *fault.Fault, name, what string, among []string) {
+	f.Available = listed(among)
+	if near, ok := c.nearest(name, among); ok {
 		f.Suggest("Did you mean %q?", near)
+	} else if len(among) > 0 {
+		f.Suggest("%s: %s", what, strings.Join(f.Available, ", "))
 	}
+}
+
+func (c *checker) nearest(name string, among []string) (string, bool) {
+	if c.searches++; c.searches > maxSearches {
+		return "", false
+	}
+	return fault.Nearest(name, among)
+}
+
+// listed is a list as a fault shows it.
+func listed(names []string) []string {
+	if more := len(names) - maxListed; more > 0 {
+		return append(slices.Clone(names[:maxListed]), fmt.Sprintf("… and %d more", more))
+	}
+	return names
 }

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -50,6 +51,26 @@ func joined(path, inner string) string {
 	return path + "." + inner
 }
 
+// described is what to do about a parameter, with what the parameter is for.
+func described(what string, p nodetype.Param) string {
+	if p.Description == "" {
+		return what
+	}
+	return what + ": " + p.Description
+}
+
+// shown is a literal value as an error shows it: what it is and, where it is short, the value.
+func shown(raw json.RawMessage) string {
+	kind, text := template.Kind(raw), string(bytes.TrimSpace(raw))
+	switch {
+	case kind == "true or false":
+		return text
+	case kind == "an object", kind == "a list", len(text) > 60:
+		return kind
+	}
+	return kind + ": " + text
+}
+
 // kind finds the node's type.
 func (c *checker) kind(n *workflow.Node, at string) (nodetype.Type, bool) {
 	if kind, ok := c.report.Kinds[n.Type]; ok {
@@ -66,20 +87,29 @@ func (c *checker) kind(n *workflow.Node, at string) (nodetype.Type, bool) {
 	}
 	f := c.fail(at+".type", "Unknown node type %q", n.Type)
 	f.Node = n.ID
-	all, err := c.types.Types()
-	if err == nil {
-		names := make([]string, len(all))
-		for i, t := range all {
-			names[i] = t.Name
-		}
-		suggestNearest(f, n.Type, names)
-		f.Available = names[:min(len(names), 30)]
+	names := c.typeNames()
+	f.Available = listed(names)
+	near, found := c.nearest(n.Type, names)
+	if found {
+		f.Suggest("Did you mean %q?", near)
 	}
-	if strings.HasPrefix(n.Type, "mcp-") {
+	if !found && strings.HasPrefix(n.Type, "mcp-") {
 		f.Suggest("Tools of MCP servers become node types with: pflow-sync add NAME -- COMMAND, then pflow-sync sync NAME")
 	}
 	f.Suggest("pflow-lib search lists all node types")
 	return kind, false
+}
+
+// typeNames are the names of all node types there are, as far as that can be told.
+func (c *checker) typeNames() []string {
+	if c.kinds == nil {
+		all, _ := c.types.Types()
+		c.kinds = make([]string, len(all))
+		for i, t := range all {
+			c.kinds[i] = t.Name
+		}
+	}
+	return c.kinds
 }
 
 // params checks that the parameters are the type's: none unknown, none missing, literal values of the right type.
@@ -89,15 +119,17 @@ func (c *checker) params(n *workflow.Node, kind nodetype.Type, params map[string
 		p, ok := kind.Param(name)
 		switch {
 		case strings.HasPrefix(name, "__"):
-			c.fail(path, "Parameter %q is reserved: names beginning with __ are not the author's to set", name).Node = n.ID
+			c.fail(path, "Node %q (%s): parameter %q is reserved: names beginning with __ are not the author's to set", n.ID, n.Type, name).
+				Suggest("Take it out").Node = n.ID
 		case !ok && kind.MCP != nil && len(kind.Params) == 0: // the tool does not say what it takes
 		case !ok:
 			f := c.fail(path, "Node %q (%s): unknown parameter %q", n.ID, n.Type, name)
-			f.Node, f.Available = n.ID, kind.ParamNames()
-			suggestNearest(f, name, f.Available)
+			f.Node = n.ID
+			c.instead(f, name, "A "+n.Type+" node takes", kind.ParamNames())
 		case string(params[name]) != "null" && !strings.Contains(string(params[name]), "${"):
 			if _, ok := nodetype.Fit(p.Type, params[name]); !ok {
-				c.fail(path, "Node %q (%s): parameter %q must be of type %s, not %s", n.ID, n.Type, name, p.Type, template.Kind(params[name])).Node = n.ID
+				c.fail(path, "Node %q (%s): parameter %q must be of type %s, not %s", n.ID, n.Type, name, p.Type, shown(params[name])).
+					Suggest("%s", described("Correct the value", p)).Node = n.ID
 			}
 		}
 	}
@@ -105,7 +137,7 @@ func (c *checker) params(n *workflow.Node, kind nodetype.Type, params map[string
 		if _, ok := params[p.Name]; !ok && p.Required {
 			f := c.fail(at, "Node %q (%s): parameter %q is required", n.ID, n.Type, p.Name)
 			f.Node, f.Missing = n.ID, []string{p.Name}
-			f.Suggest("Add %q: %s", p.Name, p.Description)
+			f.Suggest("%s", described(fmt.Sprintf("Add %q", p.Name), p))
 		}
 	}
 }
@@ -118,13 +150,19 @@ func (c *checker) command(n *workflow.Node, params map[string]json.RawMessage, p
 	}
 	var env map[string]json.RawMessage
 	_ = json.Unmarshal(params["env"], &env) // its type is checked among the parameters
+	for _, p := range template.Parse(text) {
+		if p.Ref != nil { // also in a command that is faulty for another reason
+			c.used[p.Ref.Root] = true
+		}
+	}
 	script, problems := shell.Parse(text, c.known, slices.Sorted(maps.Keys(env)))
 	for _, p := range problems {
 		f := c.fail(path, "Node %q: %s", n.ID, p.Message)
 		f.Node = n.ID
 		if p.Name != "" {
 			f.Type, f.Message, f.Missing = fault.Template, "Template "+p.Message, []string{p.Name}
-			if near, ok := fault.Nearest(p.Name, c.roots()); ok {
+			f.Available = listed(c.roots)
+			if near, ok := c.nearest(p.Name, c.roots); ok {
 				f.Suggest("Did you mean ${%s}?", near)
 			}
 		}
@@ -143,11 +181,6 @@ func (c *checker) known(root string) bool {
 	return node || input
 }
 
-// roots are all names that a template may begin with.
-func (c *checker) roots() []string {
-	return append(slices.Sorted(maps.Keys(c.w.Inputs)), c.w.NodeIDs()...)
-}
-
 func (c *checker) malformed(path, source string) *fault.Fault {
 	return c.fail(path, "Malformed template %s", source).
 		Suggest(`A template is ${name}, ${node.key}, ${node.key[0]} or ${node["any key"]}; for a literal ${ write $${`)
@@ -157,9 +190,6 @@ func (c *checker) malformed(path, source string) *fault.Fault {
 // parameter it stands in, if any.
 func (c *checker) reference(path, node string, ref template.Ref) {
 	if _, ok := c.w.Inputs[ref.Root]; ok {
-		if c.used == nil {
-			c.used = map[string]bool{}
-		}
 		c.used[ref.Root] = true
 		return
 	}
@@ -167,13 +197,13 @@ func (c *checker) reference(path, node string, ref template.Ref) {
 	if !ok {
 		f := c.fail(path, "Template %s not resolved: there is no input and no node %q", ref, ref.Root)
 		f.Type, f.Node = fault.Template, node
-		f.Missing, f.Available = []string{ref.Root}, c.roots()
-		if near, ok := fault.Nearest(ref.Root, f.Available); ok {
+		f.Missing, f.Available = []string{ref.Root}, listed(c.roots)
+		if near, ok := c.nearest(ref.Root, c.roots); ok {
 			fixed := ref
 			fixed.Root = near
 			f.Suggest("Did you mean %s?", fixed)
 		} else {
-			f.Suggest(`Declare it under "inputs", or name one of: %s`, strings.Join(f.Available[:min(20, len(f.Available))], ", "))
+			f.Suggest(`Declare it under "inputs", or name one of: %s`, strings.Join(f.Available, ", "))
 		}
 		return
 	}
@@ -197,7 +227,7 @@ func (c *checker) reference(path, node string, ref template.Ref) {
 		names = append(names, o.Name)
 		f.Available = append(f.Available, fmt.Sprintf("${%s.%s} (%s)", n.ID, o.Name, o.Type))
 	}
-	if near, ok := fault.Nearest(key, names); ok {
+	if near, ok := c.nearest(key, names); ok {
 		fixed := template.Ref{Root: ref.Root, Path: append([]template.Step{{Key: near}}, ref.Path[1:]...)}
 		f.Suggest("Did you mean %s?", fixed)
 	} else if len(names) > 0 {

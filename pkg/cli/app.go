@@ -7,10 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
-
-	"github.com/alecthomas/kong"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home"
@@ -33,7 +32,8 @@ type App struct {
 	format string
 	cancel context.CancelCauseFunc
 	exit   func(int)
-	parser *kong.Kong
+	// stdinTaken says that an argument has read standard input.
+	stdinTaken bool
 }
 
 func newApp(name string, sys System) *App {
@@ -124,9 +124,15 @@ func (a *App) Warn(format string, args ...any) {
 	}
 }
 
-// ReadArgument reads a file that an argument names, or standard input for "-".
+// ReadArgument reads a file that an argument names, or standard input for "-", which only one may.
 func (a *App) ReadArgument(name string) ([]byte, error) {
-	if name == "-" {
+	switch {
+	case name == "":
+		return nil, fault.New(fault.Usage, "There is no file name, where a file or - for standard input is asked for")
+	case name == "-" && a.stdinTaken:
+		return nil, fault.New(fault.Usage, "Two arguments ask for standard input, and it can be read only once").Suggest("Give one of them as a file")
+	case name == "-":
+		a.stdinTaken = true
 		b, err := io.ReadAll(a.Stdin)
 		if err != nil {
 			return nil, fault.New(fault.Usage, "Cannot read standard input: %v", err)
@@ -138,6 +144,9 @@ func (a *App) ReadArgument(name string) ([]byte, error) {
 		return nil, fault.New(fault.NotFound, "FileNotFoundError: there is no file %s", name)
 	}
 	if err != nil {
+		if pe, ok := errors.AsType[*fs.PathError](err); ok {
+			err = pe.Err
+		}
 		return nil, fault.New(fault.Usage, "Cannot read %s: %v", name, err)
 	}
 	return b, nil

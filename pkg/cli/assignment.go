@@ -43,8 +43,8 @@ func (a *App) Assignments(args []string) ([]Assignment, error) {
 		} else if isFile {
 			one.Text = file
 		}
-		if !utf8.ValidString(one.Text) {
-			return nil, fault.New(fault.Usage, "The value of %s is no UTF-8 text", key).Suggest("Give bytes as base64, or the path of their file")
+		if !utf8.ValidString(one.Text) || !utf8.Valid(one.JSON) {
+			return nil, fault.New(fault.Usage, "The value of %s is no UTF-8 text", one.Key).Suggest("Give bytes as base64, or the path of their file")
 		}
 		if slices.ContainsFunc(list, func(a Assignment) bool { return a.Key == one.Key }) {
 			return nil, fault.New(fault.Usage, "%s is given twice", one.Key)

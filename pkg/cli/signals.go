@@ -21,10 +21,16 @@ func (i Interrupted) Is(target error) bool { return target == context.Canceled }
 func (i Interrupted) ExitStatus() int { return 128 + int(i.Signal) }
 
 // handleSignals cancels the app's context on the first signal and ends the process on the second. SIGPIPE is taken too,
-// so that a write to a closed pipe is an error and not a death; a child gets its default back when it starts.
+// so that a write to a closed pipe is an error and not a death; a child gets its default back when it starts. What the
+// program was started to ignore, as by nohup, it ignores.
 func (a *App) handleSignals() (stop func()) {
 	signals := make(chan os.Signal, 4)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
+	signal.Notify(signals, syscall.SIGPIPE)
+	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(s) {
+			signal.Notify(signals, s)
+		}
+	}
 	go func() {
 		for s := range signals {
 			sig, _ := s.(syscall.Signal)

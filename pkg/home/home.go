@@ -74,19 +74,24 @@ func (h *Home) Write(data []byte, perm fs.FileMode, elem ...string) error {
 }
 
 // Lock holds a lock that all programs of the suite respect while f runs, for a change that reads before it writes.
-// It waits up to ten seconds for another holder.
+// It waits up to ten seconds for another holder, and no longer than ctx: then the error is the context's cause.
 func (h *Home) Lock(ctx context.Context, name string, f func() error) error {
 	if _, err := h.Make("locks"); err != nil {
 		return err
 	}
 	lock := flock.New(h.Path("locks", name))
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	patience, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	if ok, err := lock.TryLockContext(ctx, 5*time.Millisecond); !ok {
-		if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+	if ok, err := lock.TryLockContext(patience, 5*time.Millisecond); !ok {
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case patience.Err() == nil:
 			return broken("lock", err)
 		}
-		return &fault.Fault{Type: fault.Conflict, Message: "Another program has been changing " + name + " for ten seconds", Retryable: true}
+		f := fault.New(fault.Conflict, "Another program has been changing %s for ten seconds", name)
+		f.Retryable = true
+		return f.Suggest("Try again when it is done")
 	}
 	defer func() { _ = lock.Unlock() }()
 	return f()
@@ -94,12 +99,10 @@ func (h *Home) Lock(ctx context.Context, name string, f func() error) error {
 
 // broken is the fault of a home that cannot be used. Its message repeats no path: it may reach an agent.
 func broken(what string, err error) *fault.Fault {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		err = pe.Err
 	}
-	var le *os.LinkError
-	if errors.As(err, &le) {
+	if le, ok := errors.AsType[*os.LinkError](err); ok {
 		err = le.Err
 	}
 	return fault.New(fault.Internal, "Cannot %s the home folder: %v", what, err).

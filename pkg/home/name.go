@@ -1,6 +1,7 @@
 package home
 
 import (
+	"cmp"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -28,12 +29,13 @@ func CheckName(kind, name string) error {
 	}
 	switch {
 	case name == "":
-		return fault.New(fault.Validation, "The %s name is empty", kind)
+		return fault.New(fault.Validation, "The %s name is empty", kind).Suggest("Give one, such as my-%s", kind)
 	case len(name) > MaxName:
-		return fault.New(fault.Validation, "The %s name is %d bytes long, at most %d are allowed", kind, len(name), MaxName)
+		return fault.New(fault.Validation, "The %s name is %d bytes long, at most %d are allowed", kind, len(name), MaxName).
+			Suggest("Choose a shorter one")
 	case !wellFormed(name):
 		return fault.New(fault.Validation, "Invalid %s name %q", kind, name).
-			Suggest("Use lower-case letters and digits in words joined by single hyphens, such as %s", suggestion(name))
+			Suggest("Use lower-case letters and digits in words joined by single hyphens, such as %s", suggestion(kind, name))
 	case kind == "workflow" && slices.Contains(Reserved, name):
 		return fault.New(fault.Validation, "The workflow name %q is reserved", name).Suggest("Choose another, such as my-%s", name)
 	}
@@ -69,9 +71,11 @@ func CleanName(name string) string {
 	return s
 }
 
-func suggestion(name string) string {
-	if s := CleanName(name); s != "" {
-		return s
+// suggestion is a well-formed name near to one that is not.
+func suggestion(kind, name string) string {
+	s := CleanName(name)
+	if s == "" || kind == "workflow" && slices.Contains(Reserved, s) {
+		return "my-" + cmp.Or(s, kind)
 	}
-	return "my-workflow"
+	return s
 }

@@ -1,9 +1,11 @@
 package node
 
 import (
+	"context"
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -19,16 +21,16 @@ import (
 )
 
 // runReadFile reads a whole file.
-func runReadFile(p *Prepared, t *Task) *Result {
+func runReadFile(ctx context.Context, p *Prepared, t *Task) *Result {
 	in, f := decode[nodetype.ReadFile](p)
 	if f != nil {
 		return failed(f, nil)
 	}
-	path := under(t, in.FilePath)
-	if info, err := os.Stat(path); err == nil && info.Size() > MaxOutput {
-		return failed(fault.New(fault.TooLarge, "%s has %d bytes, more than the %d MiB a node puts out", in.FilePath, info.Size(), MaxOutput>>20), nil)
+	b, err := readFile(ctx, under(t, in.FilePath))
+	if errors.Is(err, errTooLong) {
+		return failed(fault.New(fault.TooLarge, "%s has more than the %d MiB that a node puts out", in.FilePath, MaxOutput>>20).
+			Suggest("Pass its path on and let a shell node read it"), nil)
 	}
-	b, err := os.ReadFile(path)
 	if err != nil {
 		return failed(fileFault("read", in.FilePath, err), nil)
 	}
@@ -38,6 +40,47 @@ func runReadFile(p *Prepared, t *Task) *Result {
 	return completed(nodetype.ReadFileOutputs{
 		Content: nodetype.Binary(event.String(b)), ContentIsBinary: !utf8.Valid(b), FilePath: in.FilePath,
 	})
+}
+
+// errTooLong is the error of a file that is too long to be a node's output.
+var errTooLong = errors.New("the file is too long")
+
+// readFile reads a whole file. What is no regular file, such as a pipe that nobody writes to, may make its reader wait
+// for ever, so it is left waiting when ctx is done.
+func readFile(ctx context.Context, path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case info.Size() > MaxOutput:
+		return nil, errTooLong
+	case info.Mode().IsRegular(), info.IsDir():
+		return os.ReadFile(path)
+	}
+	type result struct {
+		b   []byte
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		f, err := os.Open(path)
+		if err != nil {
+			done <- result{nil, err}
+			return
+		}
+		defer func() { _ = f.Close() }()
+		b, err := io.ReadAll(io.LimitReader(f, MaxOutput+1))
+		if len(b) > MaxOutput {
+			err = errTooLong
+		}
+		done <- result{b, err}
+	}()
+	select {
+	case r := <-done:
+		return r.b, r.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 }
 
 // runWriteFile writes a file: replaced in one step, or added to.
@@ -83,7 +126,7 @@ func appendTo(path string, content []byte) error {
 }
 
 // replace writes beside the file and renames, so that no reader sees half of it. What is no regular file, such as a
-// device or a pipe, is written to as it is.
+// device or a pipe, is written to as it is, and so is a link to a file that is not there yet.
 func replace(path string, content []byte) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		if info.IsDir() {
@@ -93,6 +136,8 @@ func replace(path string, content []byte) error {
 	}
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
+	} else if _, err := os.Readlink(path); err == nil {
+		return appendTo(path, content)
 	}
 	t, err := renameio.NewPendingFile(path, renameio.WithPermissions(0o666), renameio.WithExistingPermissions())
 	if err != nil {
@@ -132,7 +177,7 @@ func fromText(b *[]byte, encoding string) *fault.Fault {
 	out := make([]byte, 0, len(*b))
 	for _, r := range string(*b) {
 		if r > limit {
-			return fault.New(fault.Execution, "%q cannot be written as %s", r, encoding).Suggest(`Use "encoding": "utf-8"`)
+			return fault.New(fault.Execution, "%q cannot be written as %s", string(r), encoding).Suggest(`Use "encoding": "utf-8"`)
 		}
 		out = append(out, byte(r))
 	}
@@ -157,9 +202,11 @@ func unknownEncoding(encoding string) *fault.Fault {
 
 // fileFault says what is wrong with a file in the words in which the node named it.
 func fileFault(verb, path string, err error) *fault.Fault {
-	var reason error = err
+	reason := err
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		reason = pe.Err
+	} else if le, ok := errors.AsType[*os.LinkError](err); ok {
+		reason = le.Err
 	}
 	f := fault.New(fault.Execution, "Cannot %s %s: %v", verb, path, reason)
 	switch {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"mime"
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -25,12 +26,15 @@ import (
 const maxBody = 64 << 20
 
 // runHTTP makes one request.
-func runHTTP(ctx context.Context, p *Prepared, t *Task) *Result {
+func runHTTP(ctx context.Context, p *Prepared) *Result {
 	in, f := decode[nodetype.HTTP](p)
 	if f != nil {
 		return failed(f, nil)
 	}
 	limit := in.Timeout.Duration()
+	if limit <= 0 {
+		return failed(fault.New(fault.Execution, "timeout must be more than 0 seconds"), nil)
+	}
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, errTimedOut)
 	defer cancel()
 	req, secret, f := request(ctx, in)
@@ -41,15 +45,16 @@ func runHTTP(ctx context.Context, p *Prepared, t *Task) *Result {
 	began := time.Now()
 	resp, err := client.Do(req)
 	if err != nil {
-		return failed(exchangeFault(ctx, in, limit, err), nil)
+		return failed(exchangeFault(ctx, req.URL.Redacted(), limit, err), nil)
 	}
 	defer func() { _ = resp.Body.Close() }()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
+	body, whole, err := readBody(resp.Body, maxBody)
 	if err != nil {
-		return failed(exchangeFault(ctx, in, limit, err), nil)
+		return failed(exchangeFault(ctx, req.URL.Redacted(), limit, err), nil)
 	}
-	if len(body) > maxBody {
-		return failed(fault.New(fault.TooLarge, "The response of %s is longer than %d MiB", in.URL, maxBody>>20), nil)
+	if !whole {
+		return failed(fault.New(fault.TooLarge, "The response of %s is longer than %d MiB", req.URL.Redacted(), maxBody>>20).
+			Suggest("Ask for less at once, or fetch it into a file with a shell node and pass its path on"), nil)
 	}
 	out := &nodetype.HTTPOutputs{StatusCode: resp.StatusCode, ResponseHeaders: map[string]string{}, ResponseTime: time.Since(began).Seconds()}
 	for k, v := range resp.Header {
@@ -68,19 +73,13 @@ func runHTTP(ctx context.Context, p *Prepared, t *Task) *Result {
 func request(ctx context.Context, in nodetype.HTTP) (*http.Request, []string, *fault.Fault) {
 	u, err := url.Parse(in.URL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, nil, fault.New(fault.Execution, "%q is no http or https URL", in.URL).Suggest("Give a whole URL, such as https://example.org/path")
-	}
-	query := u.Query()
-	for name, value := range in.Params {
-		values, ok := value.([]any)
-		if !ok {
-			values = []any{value}
+		shown := in.URL
+		if at := strings.LastIndexByte(shown, '@'); at >= 0 { // what stands before it may be a password
+			shown = "…" + shown[at:]
 		}
-		for _, v := range values {
-			query.Add(name, fmt.Sprint(v))
-		}
+		return nil, nil, fault.New(fault.Execution, "%q is no http or https URL", shown).Suggest("Give a whole URL, such as https://example.org/path")
 	}
-	u.RawQuery = query.Encode()
+	u.RawQuery = strings.Trim(u.RawQuery+"&"+query(in.Params), "&")
 	var body io.Reader
 	contentType := ""
 	if len(in.Body) > 0 && string(in.Body) != "null" {
@@ -102,6 +101,9 @@ func request(ctx context.Context, in nodetype.HTTP) (*http.Request, []string, *f
 	}
 	for k, v := range in.Headers {
 		req.Header.Set(k, v)
+		if strings.EqualFold(k, "Host") { // Go sends it from elsewhere
+			req.Host = v
+		}
 	}
 	secret := []string{"Authorization", "Cookie", "Proxy-Authorization", "X-Api-Key", http.CanonicalHeaderKey(in.APIKeyHeader)}
 	switch {
@@ -115,11 +117,34 @@ func request(ctx context.Context, in nodetype.HTTP) (*http.Request, []string, *f
 	return req, secret, nil
 }
 
+// query is parameters as a URL has them, sorted. A list gives its name once for each item; null gives none.
+func query(params map[string]json.RawMessage) string {
+	values := url.Values{}
+	for name, value := range params {
+		items := []json.RawMessage{value}
+		if value[0] == '[' {
+			_ = json.Unmarshal(value, &items) // it begins like a list, and is valid
+		}
+		for _, item := range items {
+			if string(item) != "null" {
+				values.Add(name, template.AsText(item))
+			}
+		}
+	}
+	return values.Encode()
+}
+
+// readBody reads a body of at most limit bytes; whole is false when there is more.
+func readBody(r io.Reader, limit int) (body []byte, whole bool, err error) {
+	body, err = io.ReadAll(io.LimitReader(r, int64(limit)+1))
+	return body, len(body) <= limit, err
+}
+
 // careful follows up to ten redirects and drops credentials when one leads to another host.
 func careful(secret []string) func(req *http.Request, via []*http.Request) error {
 	return func(req *http.Request, via []*http.Request) error {
 		if len(via) >= 10 {
-			return errors.New("stopped after 10 redirects")
+			return errRedirects
 		}
 		if req.URL.Host != via[0].URL.Host || req.URL.Scheme == "http" && via[0].URL.Scheme == "https" {
 			for _, name := range secret {
@@ -130,20 +155,20 @@ func careful(secret []string) func(req *http.Request, via []*http.Request) error
 	}
 }
 
+// errRedirects is the error of a request that is sent on and on.
+var errRedirects = errors.New("stopped after 10 redirects")
+
 // responseValue is the body as an output: parsed JSON where its type says so, else text or bytes.
 func responseValue(contentType string, body []byte) (json.RawMessage, bool) {
 	kind, _, _ := mime.ParseMediaType(contentType)
-	if (strings.HasSuffix(kind, "/json") || strings.HasSuffix(kind, "+json")) && json.Valid(body) {
+	if (strings.HasSuffix(kind, "/json") || strings.HasSuffix(kind, "+json")) && utf8.Valid(body) && json.Valid(body) {
 		return event.Escape(bytes.TrimSpace(body)), false
 	}
 	return event.String(body), !utf8.Valid(body)
 }
 
-func exchangeFault(ctx context.Context, in nodetype.HTTP, limit time.Duration, err error) *fault.Fault {
-	where := in.URL
-	if u, perr := url.Parse(in.URL); perr == nil {
-		where = u.Redacted()
-	}
+// exchangeFault says why there is no response. where is the URL without its password.
+func exchangeFault(ctx context.Context, where string, limit time.Duration, err error) *fault.Fault {
 	if errors.Is(context.Cause(ctx), errTimedOut) {
 		f := fault.New(fault.Timeout, "Request to %s timed out after %s seconds", where, seconds(limit)).Suggest("Give the node a longer \"timeout\" (in seconds)")
 		f.Retryable = true
@@ -155,7 +180,13 @@ func exchangeFault(ctx context.Context, in nodetype.HTTP, limit time.Duration, e
 	if ue, ok := errors.AsType[*url.Error](err); ok {
 		err = ue.Err
 	}
-	f := fault.New(fault.Unavailable, "Could not connect to %s: %v", where, err).Suggest("Check the URL, and that the service is running")
+	if errors.Is(err, errRedirects) || strings.HasPrefix(err.Error(), "net/http: invalid") { // of a header, said before anything is sent
+		return fault.New(fault.Execution, "Request to %s failed: %v", where, err).Suggest("Correct the request: its url and headers")
+	}
+	f := fault.New(fault.Unavailable, "Request to %s failed: %v", where, err).Suggest("Check the URL, and that the service is running")
+	if oe, ok := errors.AsType[*net.OpError](err); ok && oe.Op == "dial" {
+		f.Message = fmt.Sprintf("Could not connect to %s: %v", where, err)
+	}
 	f.Retryable = true
 	return f
 }

@@ -73,7 +73,7 @@ func Prepare(n *workflow.Node, kind nodetype.Type, scope template.Scope, known f
 		command = params["command"]
 		delete(params, "command")
 	}
-	rest, err := json.Marshal(params)
+	rest, err := marshal(params)
 	if err != nil {
 		return nil, fault.From(err)
 	}
@@ -95,7 +95,7 @@ func Prepare(n *workflow.Node, kind nodetype.Type, scope template.Scope, known f
 	if err := fit(n.ID, kind, params); err != nil {
 		return nil, err
 	}
-	p.Params, err = json.Marshal(params)
+	p.Params, err = marshal(params)
 	if err != nil {
 		return nil, fault.From(err)
 	}
@@ -163,9 +163,9 @@ func Run(ctx context.Context, p *Prepared, t *Task) *Result {
 	case p.kind.Name == "shell":
 		return runShell(ctx, p, t)
 	case p.kind.Name == "http":
-		return runHTTP(ctx, p, t)
+		return runHTTP(ctx, p)
 	case p.kind.Name == "read-file":
-		return runReadFile(p, t)
+		return runReadFile(ctx, p, t)
 	case p.kind.Name == "write-file":
 		return runWriteFile(p, t)
 	case p.kind.Name == "echo":

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -25,10 +26,12 @@ const MaxOutput = 512 << 20
 
 // command renders the shell command and puts it back among the parameters, as it was written, with the values beside it.
 func (p *Prepared) command(raw json.RawMessage, params map[string]json.RawMessage, scope template.Scope, known func(string) bool) ([]template.Unresolved, error) {
+	if string(bytes.TrimSpace(raw)) == "null" {
+		return nil, nil // fit will say that there is none
+	}
 	var text string
-	if json.Unmarshal(raw, &text) != nil {
-		params["command"] = raw // fit will say what is wrong
-		return nil, nil
+	if fitted, ok := nodetype.Fit("str", raw); !ok || json.Unmarshal(fitted, &text) != nil {
+		return nil, fault.New(fault.Internal, "the command is no JSON")
 	}
 	var own nodetype.Texts
 	if env, ok := params["env"]; ok {
@@ -81,6 +84,12 @@ func runShell(ctx context.Context, p *Prepared, t *Task) *Result {
 	if f != nil {
 		return failed(f, nil)
 	}
+	for k, v := range in.Env {
+		if k == "" || strings.ContainsAny(k, "=\x00") || strings.ContainsRune(v, 0) {
+			return failed(fault.New(fault.Execution, "The environment cannot hold the variable %q: its name is empty or has a =, or there is a NUL byte in it", k).
+				Suggest("Correct \"env\", or give the value to the command as standard input"), nil)
+		}
+	}
 	var stdout, stderr bounded
 	c := p.process(in, t)
 	c.Stdout, c.Stderr = io.MultiWriter(&stdout, t.Stdout), io.MultiWriter(&stderr, t.Stderr)
@@ -91,7 +100,7 @@ func runShell(ctx context.Context, p *Prepared, t *Task) *Result {
 	ctx, cancel := context.WithTimeoutCause(ctx, deadline, errTimedOut)
 	defer cancel()
 	exit, err := proc.Run(ctx, c)
-	if errors.Is(err, proc.ErrFormat) {
+	if c.Path != "/bin/sh" && (errors.Is(err, proc.ErrFormat) || err != nil && fault.From(err).Type == fault.NotFound) {
 		c.Path, c.Args = "/bin/sh", []string{"-c", p.script.Command}
 		exit, err = proc.Run(ctx, c)
 	}
@@ -117,11 +126,11 @@ func runShell(ctx context.Context, p *Prepared, t *Task) *Result {
 
 // process is the command to start: executed directly when it has no shell syntax and its program is there, else by sh.
 func (p *Prepared) process(in nodetype.Shell, t *Task) proc.Command {
-	c := proc.Command{Path: "/bin/sh", Args: []string{"-c", p.script.Command}, Dir: t.Dir, Env: t.Env}
+	c := proc.Command{Path: "/bin/sh", Args: []string{"-c", p.script.Command}, Dir: t.Dir, Env: slices.Clip(t.Env)}
 	for k, v := range in.Env {
-		c.Env = append(c.Env[:len(c.Env):len(c.Env)], k+"="+v)
+		c.Env = append(c.Env, k+"="+v)
 	}
-	c.Env = append(c.Env[:len(c.Env):len(c.Env)], p.values...)
+	c.Env = append(c.Env, p.values...)
 	if in.Cwd != "" {
 		c.Dir = under(t, in.Cwd)
 	}
@@ -139,7 +148,9 @@ func (p *Prepared) process(in nodetype.Shell, t *Task) proc.Command {
 // under is a path as a node names it: ~ is the user's home, and what is relative is relative to the run's directory.
 func under(t *Task, path string) string {
 	if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || rest[0] == '/') {
-		path = proc.Getenv(t.Env, "HOME") + rest
+		if home := proc.Getenv(t.Env, "HOME"); home != "" {
+			path = home + rest
+		}
 	}
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(t.Dir, path)
@@ -149,7 +160,7 @@ func under(t *Task, path string) string {
 
 func shellOutputs(in nodetype.Shell, stdout, stderr *bounded, code int) *nodetype.ShellOutputs {
 	o, e := stdout.buf.Bytes(), stderr.buf.Bytes()
-	if in.StripNewline {
+	if in.StripNewline && utf8.Valid(o) { // a newline at the end of bytes is one of them
 		o = bytes.TrimRight(o, "\r\n")
 	}
 	return &nodetype.ShellOutputs{

@@ -54,15 +54,15 @@ func describeShell() Type {
 
 // HTTP is the http node: one request.
 type HTTP struct {
-	URL          string          `json:"url" required:"" help:"where to, http or https"`
-	Method       string          `json:"method" help:"GET by default, POST when there is a body"`
-	Body         json.RawMessage `json:"body" help:"text is sent as it is, any other value as JSON"`
-	Headers      Texts           `json:"headers" help:"request headers"`
-	Params       map[string]any  `json:"params" help:"query parameters; a list repeats its name"`
-	Timeout      Seconds         `json:"timeout" default:"30" help:"seconds for the whole exchange"`
-	AuthToken    string          `json:"auth_token" help:"sent as Authorization: Bearer …"`
-	APIKey       string          `json:"api_key" help:"sent in the header that api_key_header names; not together with auth_token"`
-	APIKeyHeader string          `json:"api_key_header" default:"\"X-API-Key\"" help:"the header for api_key"`
+	URL          string                     `json:"url" required:"" help:"where to, http or https"`
+	Method       string                     `json:"method" help:"GET by default, POST when there is a body"`
+	Body         json.RawMessage            `json:"body" help:"text is sent as it is, any other value as JSON"`
+	Headers      Texts                      `json:"headers" help:"request headers"`
+	Params       map[string]json.RawMessage `json:"params" help:"query parameters; a list repeats its name"`
+	Timeout      Seconds                    `json:"timeout" default:"30" help:"seconds for the whole exchange"`
+	AuthToken    string                     `json:"auth_token" help:"sent as Authorization: Bearer …"`
+	APIKey       string                     `json:"api_key" help:"sent in the header that api_key_header names; not together with auth_token"`
+	APIKeyHeader string                     `json:"api_key_header" default:"\"X-API-Key\"" help:"the header for api_key"`
 }
 
 // HTTPOutputs is what an http node leaves behind.

@@ -30,6 +30,9 @@ func Fit(typ string, raw json.RawMessage) (value json.RawMessage, ok bool) {
 		if _, err := strconv.ParseInt(trimmed, 10, 64); typ == "int" && err != nil {
 			return nil, false
 		}
+		if _, err := strconv.ParseFloat(trimmed, 64); err != nil {
+			return nil, false
+		}
 		return json.RawMessage(trimmed), true
 	case "bool":
 		lower := strings.ToLower(trimmed)

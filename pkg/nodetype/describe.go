@@ -65,8 +65,10 @@ func typeName(t reflect.Type) string {
 // Seconds is a duration as workflows write it, in seconds, with a fraction where one is needed.
 type Seconds float64
 
-// Duration is the same as Go counts it.
-func (s Seconds) Duration() time.Duration { return time.Duration(float64(s) * float64(time.Second)) }
+// Duration is the same as Go counts it, which is 31 years at most.
+func (s Seconds) Duration() time.Duration {
+	return time.Duration(min(float64(s), 1e9) * float64(time.Second))
+}
 
 // Binary is an output that may be text or bytes, as a value of the event stream: a JSON string, or base64 marked as such.
 type Binary json.RawMessage

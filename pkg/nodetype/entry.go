@@ -1,6 +1,7 @@
 package nodetype
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -40,7 +41,8 @@ func (i entryItem) name() string {
 	return i.Key
 }
 
-// MarshalJSON writes the registry's entry, without the name, which is the entry's key.
+// MarshalJSON writes the registry's entry, without the name, which is the entry's key. An encoder that escapes HTML, as
+// json.Marshal does, escapes the entry too.
 func (t Type) MarshalJSON() ([]byte, error) {
 	e := entry{ClassName: "Node", Module: "pflow.nodes." + t.Name, FilePath: "virtual://builtin", Interface: entryInterface{
 		Description: t.Description, Params: []entryItem{}, Outputs: []entryItem{}, Actions: t.Actions, MCP: t.MCP,
@@ -59,7 +61,11 @@ func (t Type) MarshalJSON() ([]byte, error) {
 	if e.Interface.Actions == nil {
 		e.Interface.Actions = []string{"default", "error"}
 	}
-	return json.Marshal(e)
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(e)
+	return bytes.TrimSpace(buf.Bytes()), err
 }
 
 // UnmarshalJSON reads a registry's entry. The name is the entry's key and is left as it is.

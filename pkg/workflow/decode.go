@@ -16,7 +16,7 @@ import (
 // decoder reads the parts of a file and collects everything that is wrong with its form.
 type decoder struct {
 	file   string
-	source []byte
+	places *places
 	faults []*fault.Fault
 }
 
@@ -31,7 +31,7 @@ func (d *decoder) fault() error {
 func (d *decoder) add(path, format string, args ...any) *fault.Fault {
 	f := fault.New(fault.Validation, format, args...)
 	f.Path, f.File = path, d.file
-	f.Line, f.Column = locate(d.source, path)
+	f.Line, f.Column = d.places.of(path)
 	d.faults = append(d.faults, f)
 	return f
 }
@@ -46,8 +46,7 @@ func (d *decoder) syntax(source []byte) error {
 		f.Message = fmt.Sprintf("Invalid JSON in %s: the file is empty", d.file)
 		return f
 	}
-	var se *json.SyntaxError
-	if errors.As(err, &se) {
+	if se, ok := errors.AsType[*json.SyntaxError](err); ok {
 		f.Line, f.Column = lineColumn(source, int(se.Offset)-1)
 		line := bytes.Split(source, []byte("\n"))[f.Line-1]
 		f.Detail("text", strings.ToValidUTF8(string(line[:min(len(line), 200)]), "\uFFFD"))
@@ -144,6 +143,10 @@ func (d *decoder) workflow(m map[string]json.RawMessage, path string, wrapped bo
 		for i, e := range d.array(raw, joinPath(path, "edges")) {
 			w.Edges = append(w.Edges, d.edge(e, fmt.Sprintf("%s[%d]", joinPath(path, "edges"), i)))
 		}
+	}
+	w.index = make(map[string]int, len(w.Nodes))
+	for i, n := range slices.Backward(w.Nodes) {
+		w.index[n.ID] = i
 	}
 	w.Inputs = mapOf(d, m, path, "inputs", d.input)
 	w.Outputs = mapOf(d, m, path, "outputs", d.output)

@@ -18,6 +18,8 @@ type File struct {
 	CreatedAt time.Time
 	UpdatedAt time.Time
 	Version   string
+
+	places *places
 }
 
 // savedKeys may stand beside a bare workflow, or around a wrapped one.
@@ -25,13 +27,13 @@ var savedKeys = []string{"created_at", "updated_at", "version"}
 
 // Parse reads a workflow file, bare or wrapped. The error is a fault that counts every one found, each with its place.
 func Parse(name string, source []byte) (*File, error) {
-	d := &decoder{file: name, source: source}
-	f := &File{Name: name, Source: source}
+	d := &decoder{file: name}
 	source = bytes.TrimPrefix(source, []byte("\xef\xbb\xbf"))
 	if !json.Valid(source) {
 		return nil, d.syntax(source)
 	}
-	d.source, f.Source = source, source
+	d.places = &places{source: source}
+	f := &File{Name: name, Source: source, places: d.places}
 	top, ok := d.object(source, "")
 	if !ok {
 		return nil, d.fault()
@@ -57,10 +59,10 @@ func Parse(name string, source []byte) (*File, error) {
 }
 
 // Place is where in the file a JSON path such as nodes[1].params.url stands, with the file's name; zero when the path
-// is not in it. A path whose last step is missing is where its parent is.
+// is not in it. A path whose last step is missing is where its parent is. It may be asked for very often.
 func (f *File) Place(path string) (line, column int) {
 	if f.Wrapped {
-		path = joinPath("ir", path)
+		path = "ir." + path
 	}
-	return locate(f.Source, path)
+	return f.places.of(path)
 }

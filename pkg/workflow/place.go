@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
+	"sync"
 )
 
 // joinPath adds a key to a JSON path; a key that is no plain word is quoted.
@@ -44,29 +47,58 @@ func kind(raw json.RawMessage) string {
 	}
 }
 
+// lineColumn counts an offset out by itself, for a source that is no JSON.
 func lineColumn(source []byte, offset int) (line, column int) {
 	offset = max(0, min(offset, len(source)))
 	before := source[:offset]
 	return bytes.Count(before, []byte("\n")) + 1, offset - bytes.LastIndexByte(before, '\n')
 }
 
-// locate walks the source once, to the value at a path or, where that is missing, to the nearest thing around it.
-func locate(source []byte, path string) (line, column int) {
-	w := walker{dec: json.NewDecoder(bytes.NewReader(source)), source: source, want: path, best: -1}
-	w.value("")
-	if w.best < 0 {
-		return 0, 0
-	}
-	return lineColumn(source, w.best)
+// places knows where every JSON path of a source stands. The source is walked once, when it is first asked.
+type places struct {
+	source []byte
+	once   sync.Once
+	// offsets has the key of a value in an object, and the value itself otherwise.
+	offsets map[string]int
+	// lines is where each line begins.
+	lines []int
 }
 
-// walker reads tokens and remembers where the longest prefix of the wanted path begins.
+// of gives the place of a path or, where that is missing, of the nearest thing around it.
+func (p *places) of(path string) (line, column int) {
+	p.once.Do(p.walk)
+	for end := len(path); end >= 0; end-- {
+		if end > 0 && end < len(path) && path[end] != '.' && path[end] != '[' {
+			continue
+		}
+		if at, ok := p.offsets[path[:end]]; ok {
+			line, exact := slices.BinarySearch(p.lines, at)
+			if !exact {
+				line--
+			}
+			return line + 1, at - p.lines[line] + 1
+		}
+	}
+	return 0, 0
+}
+
+func (p *places) walk() {
+	p.offsets = map[string]int{}
+	p.lines = []int{0}
+	for i, c := range p.source {
+		if c == '\n' {
+			p.lines = append(p.lines, i+1)
+		}
+	}
+	w := walker{dec: json.NewDecoder(bytes.NewReader(p.source)), source: p.source, offsets: p.offsets}
+	w.value("")
+}
+
+// walker reads tokens and notes where each path begins.
 type walker struct {
-	dec    *json.Decoder
-	source []byte
-	want   string
-	best   int
-	length int
+	dec     *json.Decoder
+	source  []byte
+	offsets map[string]int
 }
 
 // next gives the next token and the offset of its first byte.
@@ -91,25 +123,30 @@ func (w *walker) value(path string) {
 	}
 	for i := 0; w.dec.More(); i++ {
 		if delim == '[' {
-			w.value(fmt.Sprintf("%s[%d]", path, i))
+			w.value(path + "[" + strconv.Itoa(i) + "]")
 			continue
 		}
 		key, at := w.next()
 		name, _ := key.(string)
-		w.note(joinPath(path, name), at)
-		w.value(joinPath(path, name))
+		inner := joinPath(path, name)
+		if name == "parameters" && isNode(path) { // faults call it params
+			inner = joinPath(path, "params")
+		}
+		w.note(inner, at)
+		w.value(inner)
 	}
 	w.next()
 }
 
-// note takes a place for the best one so far when the wanted path begins with it. The key of a value is met before
-// the value and is the better place, so an equal length changes nothing.
+// isNode says whether a path is that of a node.
+func isNode(path string) bool {
+	rest, ok := strings.CutPrefix(strings.TrimPrefix(path, "ir."), "nodes[")
+	return ok && strings.IndexByte(rest, ']') == len(rest)-1
+}
+
+// note keeps the first place of a path: the key of a value is met before the value and is the better place.
 func (w *walker) note(path string, at int) {
-	rest, ok := strings.CutPrefix(w.want, path)
-	if !ok || rest != "" && path != "" && rest[0] != '.' && rest[0] != '[' {
-		return
-	}
-	if w.best < 0 || len(path) > w.length {
-		w.best, w.length = at, len(path)
+	if _, ok := w.offsets[path]; !ok {
+		w.offsets[path] = at
 	}
 }

@@ -19,6 +19,9 @@ type Workflow struct {
 	// TemplateResolutionMode is "strict" (the default) or "permissive": whether a template that cannot be resolved
 	// fails its node or stands there as it was written.
 	TemplateResolutionMode string `json:"template_resolution_mode,omitempty"`
+
+	// index is where each id stands in Nodes, in a workflow that was parsed.
+	index map[string]int
 }
 
 // Node is one step.
@@ -75,8 +78,11 @@ type Output struct {
 // Permissive says whether unresolved templates stand as they were written.
 func (w *Workflow) Permissive() bool { return w.TemplateResolutionMode == "permissive" }
 
-// Node finds a node by its id.
+// Node finds a node by its id: the first, where several have it.
 func (w *Workflow) Node(id string) (*Node, bool) {
+	if i, ok := w.index[id]; ok && i < len(w.Nodes) && w.Nodes[i].ID == id {
+		return &w.Nodes[i], true
+	}
 	i := slices.IndexFunc(w.Nodes, func(n Node) bool { return n.ID == id })
 	if i < 0 {
 		return nil, false

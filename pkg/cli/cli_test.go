@@ -1,0 +1,345 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
+)
+
+// grammar is a small program.
+type grammar struct {
+	Common
+
+	Say  sayCommand  `cmd:"" help:"Say a word."`
+	Fail failCommand `cmd:"" help:"Fail in some way."`
+	List listCommand `cmd:"" help:"List words."`
+	Wait waitCommand `cmd:"" help:"Wait for signals."`
+	Many manyCommand `cmd:"" help:"Write until nobody reads."`
+}
+
+type sayCommand struct {
+	Word string `arg:"" help:"The word."`
+	Loud bool   `help:"In capitals."`
+}
+
+func (c *sayCommand) Run(app *App) error {
+	app.Warn("about to say %s", c.Word)
+	app.Log.Warn("saying", "word", c.Word)
+	return app.Document(map[string]string{"word": c.Word}, func(w io.Writer) { _, _ = fmt.Fprintln(w, "word:", c.Word) })
+}
+
+type failCommand struct {
+	How string `arg:"" help:"In which way."`
+}
+
+func (c *failCommand) Run(app *App) error {
+	switch c.How {
+	case "status":
+		return Status(7)
+	case "plain":
+		return errors.New("boom")
+	case "several":
+		return fault.Join(fault.Validation, "w.json", []*fault.Fault{
+			(&fault.Fault{Type: fault.Validation, Message: "a <b>", File: "w.json", Line: 3, Column: 4}).Suggest("mend a"), fault.New(fault.Validation, "c").Suggest("mend c"),
+		})
+	case "interrupted":
+		return fmt.Errorf("while working: %w", Interrupted{syscall.SIGTERM})
+	case "cancelled":
+		return context.Canceled // of something else than a signal
+	}
+	return fault.New(fault.Type(c.How), "it is %s", c.How).Suggest("do otherwise")
+}
+
+type listCommand struct {
+	N int `arg:"" help:"How many."`
+}
+
+func (c *listCommand) Run(app *App) error {
+	var items []string
+	for i := range c.N {
+		items = append(items, fmt.Sprint("<", i, ">"))
+	}
+	return List(app, items, func(w io.Writer) { _, _ = fmt.Fprintln(w, len(items), "items") })
+}
+
+// waitCommand sends itself the signals, each when the one before has had its effect.
+type waitCommand struct {
+	Signal int  `arg:"" help:"Which."`
+	Twice  bool `help:"The second time too."`
+	Then   int  `help:"Another that follows."`
+}
+
+func (c *waitCommand) Run(app *App) error {
+	if err := syscall.Kill(os.Getpid(), syscall.Signal(c.Signal)); err != nil {
+		return err
+	}
+	if c.Then != 0 {
+		if err := syscall.Kill(os.Getpid(), syscall.Signal(c.Then)); err != nil {
+			return err
+		}
+	}
+	<-app.Context.Done()
+	if !c.Twice {
+		return app.Context.Err()
+	}
+	if err := syscall.Kill(os.Getpid(), syscall.Signal(c.Signal)); err != nil {
+		return err
+	}
+	select {} // Exit is called meanwhile
+}
+
+type manyCommand struct{}
+
+func (c *manyCommand) Run(app *App) error {
+	for {
+		if err := app.JSONLine("a line"); err != nil {
+			return err
+		}
+	}
+}
+
+// The test program, told to, is the small program.
+func TestMain(m *testing.M) {
+	if os.Getenv("CLI_TEST_PROGRAM") == "" {
+		os.Exit(m.Run())
+	}
+	os.Exit(Main("small", "A small program.", &grammar{}, System{
+		Args: os.Args[1:], Env: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Exit: os.Exit,
+	}))
+}
+
+// call runs the small program in this process with files as its streams.
+func call(t *testing.T, args ...string) (status int, stdout, stderr string) {
+	t.Helper()
+	dir := t.TempDir()
+	out, err := os.Create(filepath.Join(dir, "out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	errs, err := os.Create(filepath.Join(dir, "err"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	status = Main("small", "A small program.", &grammar{}, System{Args: args, Stdout: out, Stderr: errs, Exit: func(int) { t.Error("Exit was called") }})
+	if err := errors.Join(out.Close(), errs.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return status, read(t, out.Name()), read(t, errs.Name())
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// child is the small program as a process of its own.
+func child(args ...string) (*exec.Cmd, *strings.Builder) {
+	c := exec.Command(os.Args[0], args...)
+	c.Env = []string{"CLI_TEST_PROGRAM=1", "GOCOVERDIR=" + os.TempDir()}
+	var stderr strings.Builder
+	c.Stderr = &stderr
+	return c, &stderr
+}
+
+func TestAnswers(t *testing.T) {
+	for args, want := range map[string]string{
+		"say <hi>":                "{\"word\":\"<hi>\"}\n",
+		"--format json say hi":    "{\"word\":\"hi\"}\n",
+		"say hi --format=ndjson":  "{\"word\":\"hi\"}\n",
+		"say hi --format text":    "word: hi\n",
+		"list 2":                  "\"<0>\"\n\"<1>\"\n",
+		"list 2 --format ndjson":  "\"<0>\"\n\"<1>\"\n",
+		"list 2 --format json":    "[\"<0>\",\"<1>\"]\n",
+		"list 2 --format text":    "2 items\n",
+		"list 0":                  "",
+		"list 0 --format json":    "[]\n",
+		"--version":               "small " + Version + "\n",
+		"--version --format text": "small " + Version + "\n", // the slow way
+	} {
+		t.Run(args, func(t *testing.T) {
+			status, stdout, stderr := call(t, append(strings.Fields(args), "-q")...)
+			if strings.HasPrefix(args, "--version") {
+				status, stdout, stderr = call(t, strings.Fields(args)...)
+			}
+			if status != 0 || stdout != want || stderr != "" {
+				t.Errorf("status %d, stdout %q, want %q, stderr %q", status, stdout, want, stderr)
+			}
+		})
+	}
+}
+
+func TestHelp(t *testing.T) {
+	for _, args := range []string{"--help", "say --help"} {
+		status, stdout, stderr := call(t, strings.Fields(args)...)
+		if status != 0 || !strings.Contains(stdout, "Usage: small") || stderr != "" {
+			t.Errorf("%s: %d %q %q", args, status, stdout, stderr)
+		}
+	}
+}
+
+func TestExitStatusAndFailure(t *testing.T) {
+	for how, c := range map[string]struct {
+		status int
+		kind   string // none: nothing is said
+	}{
+		"usage_error": {2, "usage_error"}, "validation_error": {2, "validation_error"}, "security_error": {2, "security_error"}, "not_found": {2, "not_found"},
+		"already_exists": {2, "already_exists"}, "execution_error": {1, "execution_error"}, "timeout": {1, "timeout"}, "conflict": {1, "conflict"},
+		"plain": {1, "internal_error"}, "several": {2, "validation_error"}, "cancelled": {1, "internal_error"}, "status": {7, ""}, "interrupted": {143, ""},
+	} {
+		t.Run(how, func(t *testing.T) {
+			status, stdout, stderr := call(t, "fail", how)
+			if status != c.status {
+				t.Errorf("status %d, want %d", status, c.status)
+			}
+			if c.kind == "" {
+				if stdout+stderr != "" {
+					t.Errorf("said %q %q", stdout, stderr)
+				}
+				return
+			}
+			if !json.Valid([]byte(stdout)) || gjson.Get(stdout, "success").Raw != "false" || gjson.Get(stdout, "error.type").Str != c.kind || !strings.HasPrefix(stderr, "small: error: ") {
+				t.Errorf("stdout %q, stderr %q", stdout, stderr)
+			}
+			status, stdout, again := call(t, "fail", how, "--format", "text")
+			if status != c.status || stdout != "" || again != stderr {
+				t.Errorf("as text: %d, stdout %q, stderr %q, want %q", status, stdout, again, stderr)
+			}
+		})
+	}
+	_, stdout, stderr := call(t, "fail", "several")
+	want := "small: error: w.json: 2 errors\n  w.json:3:4: a <b>\n  c\nsmall: hint: mend a\nsmall: hint: mend c\n"
+	if stderr != want || !strings.Contains(stdout, "a <b>") {
+		t.Errorf("%q, want %q; %s", stderr, want, stdout)
+	}
+}
+
+func TestUsageErrors(t *testing.T) {
+	for _, args := range []string{"", "nope", "say", "say a b", "say a --lud", "list many", "say a --format xml", "say a --log-level loud", "completion ksh"} {
+		t.Run(args, func(t *testing.T) {
+			status, stdout, stderr := call(t, strings.Fields(args)...)
+			if status != 2 || gjson.Get(stdout, "error.type").Str != "usage_error" || gjson.Get(stdout, "error.message").Str == "" || gjson.Get(stdout, "error.suggestions.0").Str == "" {
+				t.Errorf("%d %q %q", status, stdout, stderr)
+			}
+			if !strings.HasPrefix(stderr, "small: error: ") || !strings.Contains(stderr, "\nsmall: hint: small --help") {
+				t.Errorf("%q", stderr)
+			}
+		})
+	}
+	for _, args := range []string{"--format text say", "say --format=text --lud", "--format=text nope"} {
+		if status, stdout, stderr := call(t, strings.Fields(args)...); status != 2 || stdout != "" || !strings.HasPrefix(stderr, "small: error: ") {
+			t.Errorf("%s: %d %q %q", args, status, stdout, stderr)
+		}
+	}
+}
+
+func TestLogAndWarnings(t *testing.T) {
+	_, _, stderr := call(t, "say", "hi")
+	if !strings.HasPrefix(stderr, "small: warning: about to say hi\ntime=") || !strings.Contains(stderr, "level=WARN msg=saying word=hi") {
+		t.Errorf("%q", stderr)
+	}
+	_, _, stderr = call(t, "say", "hi", "--log-format", "json", "--log-level", "info")
+	_, log, _ := strings.Cut(stderr, "\n")
+	if gjson.Get(log, "word").Str != "hi" {
+		t.Errorf("%q", stderr)
+	}
+	for _, flag := range []string{"--quiet", "-q"} {
+		if _, _, stderr = call(t, "say", "hi", flag); stderr != "" {
+			t.Errorf("%s: %q", flag, stderr)
+		}
+	}
+}
+
+func TestSignals(t *testing.T) {
+	for signal, want := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143, syscall.SIGHUP: 129} {
+		for _, more := range [][]string{nil, {"--twice"}} {
+			c, stderr := child(append([]string{"wait", fmt.Sprint(int(signal))}, more...)...)
+			out, err := c.Output()
+			if c.ProcessState.ExitCode() != want || len(out) > 0 || stderr.Len() > 0 {
+				t.Errorf("%s %v: %v, status %d, stdout %q, stderr %q", signal, more, err, c.ProcessState.ExitCode(), out, stderr)
+			}
+		}
+	}
+}
+
+func TestAnIgnoredSignalStaysIgnored(t *testing.T) {
+	for script, want := range map[string]int{ // of two signals, the first that is not ignored counts
+		`trap "" HUP; exec "$0" wait 1 --then 15`: 143,
+		`trap "" INT; exec "$0" wait 2 --then 1`:  129,
+	} {
+		c, stderr := child("-c", script, os.Args[0])
+		c.Path, c.Args[0] = "/bin/sh", "sh"
+		out, err := c.Output()
+		if c.ProcessState.ExitCode() != want || len(out) > 0 || stderr.Len() > 0 {
+			t.Errorf("%s: %v, stdout %q, stderr %q", script, err, out, stderr)
+		}
+	}
+}
+
+func TestAReaderThatGoesAwayEndsTheProgramQuietly(t *testing.T) {
+	for _, args := range [][]string{{"many"}, {"fail", "plain"}, {"say", "hi", "-q"}, {"nope"}, {"--version", "-q"}, {"--help"}, {"--version"}} {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, stderr := child(args...)
+		c.Stdout = w
+		if args[0] != "many" { // nobody ever read
+			_ = r.Close()
+		}
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		_ = w.Close()
+		if args[0] == "many" {
+			if _, err := io.ReadFull(r, make([]byte, 100)); err != nil {
+				t.Error(err)
+			}
+			_ = r.Close()
+		}
+		_ = c.Wait()
+		said := stderr.String()
+		if args[0] == "fail" || args[0] == "nope" { // what went wrong before is still said
+			said = ""
+		}
+		if c.ProcessState.ExitCode() != 141 || said != "" {
+			t.Errorf("%v: %v, stderr %q", args, c.ProcessState, stderr)
+		}
+	}
+}
+
+func TestCompletion(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for shell, word := range map[string]string{"bash": "complete -C " + self + " small\n", "zsh": "bashcompinit\ncomplete -C " + self + " small\n", "fish": "complete -f -c small"} {
+		if status, stdout, stderr := call(t, "completion", shell); status != 0 || !strings.Contains(stdout, word) || !strings.Contains(stdout, self) || stderr != "" {
+			t.Errorf("%s: %d %q %q", shell, status, stdout, stderr)
+		}
+	}
+	for line, want := range map[string]string{"small s": "say", "small say --lo": "--log-format --log-level --loud", "small comp": "completion", "small zz": ""} {
+		c, stderr := child()
+		c.Env = append(c.Env, "COMP_LINE="+line, fmt.Sprint("COMP_POINT=", len(line)))
+		out, err := c.Output()
+		if got := strings.Join(slices.Sorted(slices.Values(strings.Fields(string(out)))), " "); err != nil || got != want || stderr.Len() > 0 {
+			t.Errorf("%q: %q, want %q; %v %s", line, got, want, err, stderr)
+		}
+	}
+}
