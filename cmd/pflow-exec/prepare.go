@@ -43,7 +43,7 @@ func prepare(app *cli.App, h *home.Home, r *request) (*prepared, error) {
 	p := &prepared{release: func() {}}
 	set, err := settings.Load(h)
 	if err != nil {
-		return nil, err
+		return p, err
 	}
 	p.Redactor = redactor(app.Env, set)
 	if err := p.checkpoint(app, h, r); err != nil || p.attach != nil {

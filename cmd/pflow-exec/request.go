@@ -45,9 +45,9 @@ type request struct {
 	Inputs map[string]given `json:"inputs,omitempty"`
 	// Stdin is what was piped in for the input that takes it.
 	Stdin *string `json:"stdin,omitempty"`
-	// Resume is a run's id; Events are a run's events.
+	// Resume is a run's id; Events are a run's events, nil when none were given.
 	Resume string `json:"resume,omitempty"`
-	Events []byte `json:"events,omitempty"`
+	Events []byte `json:"events"`
 
 	Jobs      int           `json:"jobs"`
 	Timeout   time.Duration `json:"timeout,omitempty"`

@@ -20,14 +20,15 @@ type resumeCommand struct {
 }
 
 // Run goes on from a run with the workflow that it ran. One that is live is followed, one that has succeeded is
-// answered again.
+// answered again unless other inputs are given.
 func (c *resumeCommand) Run(app *cli.App) error {
 	show := newPresenter(app, c.answerFlags)
 	r, h, rec, err := c.read(app)
 	if err != nil {
 		return refuse(app, err, show.stream)
 	}
-	if status, _, err := rec.Status(); err == nil && (status.Succeeded() || status == run.Running) {
+	status, _, err := rec.Status()
+	if err == nil && (status.Succeeded() && len(r.Inputs) == 0 || status == run.Running) {
 		return follow(app, rec, show)
 	}
 	return perform(app, h, r, show)

@@ -11,6 +11,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/cli"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcpclient"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
 // arguments are a tool's arguments as they were given: a whole object, or values by key.
@@ -38,7 +39,7 @@ func readArguments(app *cli.App, args []string) (arguments, error) {
 			return given, err
 		}
 		given.whole = bytes.TrimSpace(data)
-		if !gjson.ValidBytes(given.whole) || !gjson.ParseBytes(given.whole).IsObject() {
+		if !json.Valid(given.whole) || !gjson.ParseBytes(given.whole).IsObject() {
 			return given, fault.New(fault.Usage, "Standard input is not one JSON object")
 		}
 		return given, nil
@@ -74,7 +75,7 @@ func (g arguments) object(tool mcpclient.Tool) (json.RawMessage, error) {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		out = append(append(append(out, quote(key)...), ':'), v...)
+		out = append(append(append(out, rawjson.Quote(key)...), ':'), v...)
 	}
 	if f := fault.Join(fault.Validation, "The arguments of "+tool.Name, faults); f != nil {
 		return nil, f
@@ -155,7 +156,7 @@ func (v value) as(schema gjson.Result) (json.RawMessage, bool) {
 	text := strings.TrimSpace(v.text)
 	word := strings.ToLower(text)
 	parsed := gjson.Result{}
-	if gjson.Valid(text) {
+	if json.Valid([]byte(text)) {
 		parsed = gjson.Parse(text)
 	}
 	switch {
@@ -165,7 +166,7 @@ func (v value) as(schema gjson.Result) (json.RawMessage, bool) {
 		parsed.IsObject() && may("object"), parsed.IsArray() && may("array"):
 		return json.RawMessage(text), true
 	case may("string"):
-		return quote(v.text), true
+		return rawjson.Quote(v.text), true
 	case may("boolean") && (word == "yes" || word == "1"):
 		return json.RawMessage("true"), true
 	case may("boolean") && (word == "no" || word == "0"):
@@ -174,12 +175,4 @@ func (v value) as(schema gjson.Result) (json.RawMessage, bool) {
 		return json.RawMessage(text), true
 	}
 	return nil, false
-}
-
-func quote(s string) json.RawMessage {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(s) // text is always JSON
-	return bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
 }

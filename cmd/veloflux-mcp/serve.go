@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -12,6 +10,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/cli"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcpserver"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 	"github.com/pflow-suite/pflow/pkg/veloflux"
 )
 
@@ -75,13 +74,11 @@ func refuse(_ string, f *fault.Fault) *mcpserver.Result {
 }
 
 func failed(e *veloflux.Error) *mcpserver.Result {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(e); err != nil {
+	raw, err := rawjson.Marshal(e)
+	if err != nil {
 		return &mcpserver.Result{IsError: true, Text: e.Message}
 	}
-	return &mcpserver.Result{IsError: true, Structured: buf.Bytes()}
+	return &mcpserver.Result{IsError: true, Structured: raw}
 }
 
 // asError finds the runtime's error in a chain.

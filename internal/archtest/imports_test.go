@@ -18,16 +18,17 @@ const (
 	sdk    = "github.com/modelcontextprotocol/go-sdk/"
 )
 
-// mayImport says for each package which others of the suite it may import, besides pkg/fault, which all may.
+// mayImport says for each package which others of the suite it may import, besides pkg/fault and pkg/rawjson, which all may.
 var mayImport = map[string]string{
 	// What crosses a process.
 	"pkg/fault":    "",
+	"pkg/rawjson":  "",
 	"pkg/event":    "",
 	"pkg/nodetype": "",
 
 	// The language.
 	"pkg/workflow": "",
-	"pkg/template": "event",
+	"pkg/template": "",
 	"pkg/shell":    "template",
 	"pkg/plan":     "workflow template event",
 	"pkg/check":    "workflow template shell plan nodetype",
@@ -91,11 +92,11 @@ func TestImports(t *testing.T) {
 		}
 		for _, imported := range p.Imports {
 			other, ours := strings.CutPrefix(imported, module)
-			if !ours || other == "pkg/fault" {
+			if !ours || other == "pkg/fault" || other == "pkg/rawjson" && name != "pkg/fault" {
 				continue
 			}
 			if !slices.Contains(strings.Fields(allowed), strings.TrimPrefix(other, "pkg/")) {
-				t.Errorf("%s imports %s, which the rules do not allow: it may import %s", name, other, or(allowed, "none but fault"))
+				t.Errorf("%s imports %s, which the rules do not allow: it may import %s", name, other, or(allowed, "none but fault and rawjson"))
 			}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 	"github.com/pflow-suite/pflow/pkg/plan"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 	"github.com/pflow-suite/pflow/pkg/template"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
@@ -199,7 +200,7 @@ func (c *checker) unreached(start string) {
 // outputs checks where the declared outputs come from.
 func (c *checker) outputs() {
 	for _, name := range slices.Sorted(maps.Keys(c.w.Outputs)) {
-		path := template.JoinPath("outputs", name) + ".source"
+		path := rawjson.JoinPath("outputs", name) + ".source"
 		parts := template.Parse(template.Source(c.w.Outputs[name].Source))
 		if !slices.ContainsFunc(parts, func(p template.Part) bool { return p.Ref != nil || p.Bad }) {
 			c.fail(path, "Output %q has the source %q, which names no node", name, c.w.Outputs[name].Source).
@@ -219,7 +220,7 @@ func (c *checker) outputs() {
 func (c *checker) inputs() {
 	var stdin []string
 	for _, name := range slices.Sorted(maps.Keys(c.w.Inputs)) {
-		path := template.JoinPath("inputs", name)
+		path := rawjson.JoinPath("inputs", name)
 		ref, named := template.ParseExpression(name)
 		if named = named && len(ref.Path) == 0; !named {
 			c.fail(path, "Invalid input name %q: no template could name it", name).Suggest("Begin with a letter or _, and go on with letters, digits, _ and -")
@@ -239,7 +240,7 @@ func (c *checker) inputs() {
 		}
 	}
 	if len(stdin) > 1 {
-		c.fail(template.JoinPath("inputs", stdin[1])+".stdin", "More than one input takes standard input: %s", strings.Join(stdin, ", ")).
+		c.fail(rawjson.JoinPath("inputs", stdin[1])+".stdin", "More than one input takes standard input: %s", strings.Join(stdin, ", ")).
 			Suggest(`Leave "stdin": true with one of them`)
 	}
 }

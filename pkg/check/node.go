@@ -10,6 +10,7 @@ import (
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 	"github.com/pflow-suite/pflow/pkg/shell"
 	"github.com/pflow-suite/pflow/pkg/template"
 	"github.com/pflow-suite/pflow/pkg/workflow"
@@ -29,7 +30,7 @@ func (c *checker) node(i int) {
 	}
 	command := ok && kind.Name == "shell"
 	for _, name := range slices.Sorted(maps.Keys(params)) {
-		path := template.JoinPath(at+".params", name)
+		path := rawjson.JoinPath(at+".params", name)
 		if command && name == "command" {
 			c.command(n, params, path)
 			continue
@@ -61,7 +62,7 @@ func described(what string, p nodetype.Param) string {
 
 // shown is a literal value as an error shows it: what it is and, where it is short, the value.
 func shown(raw json.RawMessage) string {
-	kind, text := template.Kind(raw), string(bytes.TrimSpace(raw))
+	kind, text := rawjson.Kind(raw), string(bytes.TrimSpace(raw))
 	switch {
 	case kind == "true or false":
 		return text
@@ -115,7 +116,7 @@ func (c *checker) typeNames() []string {
 // params checks that the parameters are the type's: none unknown, none missing, literal values of the right type.
 func (c *checker) params(n *workflow.Node, kind nodetype.Type, params map[string]json.RawMessage, at string) {
 	for _, name := range slices.Sorted(maps.Keys(params)) {
-		path := template.JoinPath(at+".params", name)
+		path := rawjson.JoinPath(at+".params", name)
 		p, ok := kind.Param(name)
 		switch {
 		case strings.HasPrefix(name, "__"):
@@ -130,6 +131,9 @@ func (c *checker) params(n *workflow.Node, kind nodetype.Type, params map[string
 			if _, ok := nodetype.Fit(p.Type, params[name]); !ok {
 				c.fail(path, "Node %q (%s): parameter %q must be of type %s, not %s", n.ID, n.Type, name, p.Type, shown(params[name])).
 					Suggest("%s", described("Correct the value", p)).Node = n.ID
+			} else if !p.Allows(params[name]) {
+				c.fail(path, "Node %q (%s): parameter %q cannot be %s", n.ID, n.Type, name, shown(params[name])).
+					Suggest("It is one of: %s", p.Enum).Node = n.ID
 			}
 		}
 	}

@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +13,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home"
 	"github.com/pflow-suite/pflow/pkg/proc"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
 // App is what a command's Run is given: the streams, the environment and what the common flags chose.
@@ -100,13 +100,11 @@ func List[T any](a *App, items []T, text func(w io.Writer)) error {
 
 // JSONLine writes a value as one line of JSON in one write.
 func (a *App) JSONLine(v any) error {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	raw, err := rawjson.Marshal(v)
+	if err != nil {
 		return fault.New(fault.Internal, "cannot write the answer as JSON: %v", err)
 	}
-	_, err := a.Stdout.Write(buf.Bytes())
+	_, err = a.Stdout.Write(append(raw, '\n'))
 	return err
 }
 

@@ -114,7 +114,7 @@ func (e *execution) adopt(outputs json.RawMessage) error {
 				failed = err
 				return
 			}
-			if gjson.ValidBytes(content) {
+			if json.Valid(content) {
 				visit(gjson.ParseBytes(content))
 			}
 			return

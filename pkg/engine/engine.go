@@ -17,6 +17,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/node"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 	"github.com/pflow-suite/pflow/pkg/plan"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 	"github.com/pflow-suite/pflow/pkg/redact"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
@@ -199,7 +200,7 @@ func (e *execution) settle(ev *event.Event) {
 }
 
 func (e *execution) announce() error {
-	inputs, err := marshal(e.Inputs)
+	inputs, err := rawjson.Marshal(e.Inputs)
 	if err != nil {
 		return fault.From(err)
 	}

@@ -25,6 +25,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/mcpclient"
 	"github.com/pflow-suite/pflow/pkg/node"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 	"github.com/pflow-suite/pflow/pkg/redact"
 	"github.com/pflow-suite/pflow/pkg/run"
 	"github.com/pflow-suite/pflow/pkg/workflow"
@@ -156,7 +157,7 @@ func (b *bench) file(name string) string {
 
 // shellNode is a node that runs a command.
 func shellNode(id, command string) string {
-	return fmt.Sprintf(`{"id":%q,"type":"shell","params":{"command":%s}}`, id, event.Quote(command))
+	return fmt.Sprintf(`{"id":%q,"type":"shell","params":{"command":%s}}`, id, rawjson.Quote(command))
 }
 
 func TestIndependentNodesRunAtTheSameTime(t *testing.T) {

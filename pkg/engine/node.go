@@ -14,6 +14,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/node"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
@@ -178,7 +179,7 @@ func (e *execution) checkpointed(id string) {
 // stands in the outputs of a checkpoint, which they may come from.
 func (e *execution) digest(n *workflow.Node, params json.RawMessage) string {
 	h := sha256.New()
-	for _, part := range []json.RawMessage{event.Quote(n.Type), e.Redactor.Named(n.Params), params} {
+	for _, part := range []json.RawMessage{rawjson.Quote(n.Type), e.Redactor.Named(n.Params), params} {
 		var buf bytes.Buffer
 		if json.Compact(&buf, part) != nil {
 			buf.Write(part)
@@ -196,14 +197,4 @@ func (e *execution) known(root string) bool {
 	}
 	_, ok := e.Workflow.Node(root)
 	return ok
-}
-
-func marshal(v any) (json.RawMessage, error) {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSpace(buf.Bytes()), nil
 }

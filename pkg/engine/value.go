@@ -5,6 +5,7 @@ import (
 
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 	"github.com/pflow-suite/pflow/pkg/template"
 )
 
@@ -51,7 +52,7 @@ func (e *execution) outputs() (json.RawMessage, bool, error) {
 	out := map[string]json.RawMessage{}
 	var faults []*fault.Fault
 	for name, declared := range e.Workflow.Outputs {
-		v, missed := template.Resolve(event.Quote(template.Source(declared.Source)), e.lookup)
+		v, missed := template.Resolve(rawjson.Quote(template.Source(declared.Source)), e.lookup)
 		for _, u := range missed {
 			f := fault.New(fault.Template, "Output %q: template %s not resolved: %s", name, u.Ref, u.Reason)
 			f.Path, f.Missing = "outputs."+name, []string{u.Ref.Expression()}
@@ -69,7 +70,7 @@ func (e *execution) outputs() (json.RawMessage, bool, error) {
 			}
 		}
 	}
-	raw, err := marshal(out)
+	raw, err := rawjson.Marshal(out)
 	if err != nil {
 		return nil, false, fault.From(err)
 	}

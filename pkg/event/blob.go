@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
 // InlineLimit is the most bytes that a string, or a node's outputs together, take inside a line.
@@ -87,8 +89,8 @@ func Head(text string) string {
 func Stand(run, output, text string) json.RawMessage {
 	r := reference(Name([]byte(text)), []byte(text), mimeText)
 	uri := "pflow://runs/" + run + "/outputs/" + url.PathEscape(output)
-	r = append(append(r[:len(r)-1], `,"output":`...), Quote(output)...)
-	return append(append(append(r, `,"uri":`...), Quote(uri)...), '}')
+	r = append(append(r[:len(r)-1], `,"output":`...), rawjson.Quote(output)...)
+	return append(append(append(r, `,"uri":`...), rawjson.Quote(uri)...), '}')
 }
 
 // Name is the name of content as a blob: sha256: and the hash in hexadecimal.

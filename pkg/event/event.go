@@ -5,11 +5,11 @@
 package event
 
 import (
-	"bytes"
 	"encoding/json"
 	"time"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
 // Version is the contract's number, in every line's "v".
@@ -135,14 +135,12 @@ func (e *Event) Ends() bool { return e.Event == RunFinished || e.Event == RunRef
 
 // Line is the event as it stands in the stream, newline included.
 func (e *Event) Line() ([]byte, error) {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(e); err != nil {
+	raw, err := rawjson.Marshal(e)
+	if err != nil {
 		return nil, err
 	}
-	if buf.Len() > MaxLine {
-		return nil, fault.New(fault.TooLarge, "an event of %d bytes does not fit a line of the stream", buf.Len())
+	if len(raw) >= MaxLine {
+		return nil, fault.New(fault.TooLarge, "an event of %d bytes does not fit a line of the stream", len(raw))
 	}
-	return buf.Bytes(), nil
+	return append(raw, '\n'), nil
 }

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
 func TestReaderSkipsWhatItDoesNotKnowAndATornLine(t *testing.T) {
@@ -85,7 +86,7 @@ func TestLongValuesAreSpilled(t *testing.T) {
 		many = append(many, strings.Repeat("m", 50))
 	}
 	manyJSON, _ := json.Marshal(many)
-	raw := json.RawMessage(`{"s":"x","long":` + string(Quote(long)) + `,"bin":` + string(String(binary)) + `,"many":` + string(manyJSON) + `}`)
+	raw := json.RawMessage(`{"s":"x","long":` + string(rawjson.Quote(long)) + `,"bin":` + string(String(binary)) + `,"many":` + string(manyJSON) + `}`)
 	blobs := map[string][]byte{}
 	kept, err := Spill(raw, func(c []byte) (string, error) { blobs[Name(c)] = bytes.Clone(c); return Name(c), nil })
 	if err != nil {

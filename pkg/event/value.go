@@ -11,6 +11,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
 // How values stand in the stream. Three objects mean something else than they say: {"$base64":"…"} is bytes that are
@@ -22,34 +23,7 @@ func String(b []byte) json.RawMessage {
 	if !utf8.Valid(b) {
 		return json.RawMessage(`{"$base64":"` + base64.StdEncoding.EncodeToString(b) + `"}`)
 	}
-	return Quote(b)
-}
-
-// Quote is UTF-8 text as a JSON string, with nothing escaped that JSON does not ask for.
-func Quote[T ~string | ~[]byte](text T) json.RawMessage {
-	return appendQuoted(make([]byte, 0, len(text)+2), text)
-}
-
-func appendQuoted[T ~string | ~[]byte](dst []byte, text T) []byte {
-	const hex = "0123456789abcdef"
-	dst = append(dst, '"')
-	for i := range len(text) {
-		switch c := text[i]; {
-		case c == '"' || c == '\\':
-			dst = append(dst, '\\', c)
-		case c == '\n':
-			dst = append(dst, '\\', 'n')
-		case c == '\t':
-			dst = append(dst, '\\', 't')
-		case c == '\r':
-			dst = append(dst, '\\', 'r')
-		case c < ' ':
-			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
-		default:
-			dst = append(dst, c)
-		}
-	}
-	return append(dst, '"')
+	return rawjson.Quote(b)
 }
 
 // Escape makes valid JSON from outside a value of the stream: keys that begin with $ get one more.
@@ -111,11 +85,11 @@ type Reference struct {
 }
 
 func (r Reference) value() json.RawMessage {
-	b := append([]byte(`{"$blob":`), Quote(r.Blob)...)
+	b := append([]byte(`{"$blob":`), rawjson.Quote(r.Blob)...)
 	b = strconv.AppendInt(append(b, `,"bytes":`...), int64(r.Bytes), 10)
-	b = append(append(b, `,"mime":`...), Quote(r.MIME)...)
+	b = append(append(b, `,"mime":`...), rawjson.Quote(r.MIME)...)
 	if r.Head != "" {
-		b = append(append(b, `,"head":`...), Quote(r.Head)...)
+		b = append(append(b, `,"head":`...), rawjson.Quote(r.Head)...)
 	}
 	return append(b, '}')
 }
@@ -146,9 +120,9 @@ func (r Reference) open(load Load) (json.RawMessage, error) {
 	case mimeJSON:
 		return Plain(content, load)
 	case mimeText:
-		return Quote(content), nil
+		return rawjson.Quote(content), nil
 	case mimeBytes:
-		return Quote(base64.StdEncoding.EncodeToString(content)), nil
+		return rawjson.Quote(base64.StdEncoding.EncodeToString(content)), nil
 	}
 	return nil, fault.New(fault.Protocol, "the blob %s is of unknown kind %q", r.Blob, r.MIME)
 }
@@ -177,7 +151,7 @@ func rewrite(raw json.RawMessage, replace func(key string, value gjson.Result, o
 				}
 				first = false
 				if object {
-					out = append(appendQuoted(out, rename(k.String())), ':')
+					out = append(rawjson.AppendQuoted(out, rename(k.String())), ':')
 				}
 				value(k.String(), item)
 				return true

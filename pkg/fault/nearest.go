@@ -3,9 +3,9 @@ package fault
 import "strings"
 
 // Nearest is the candidate closest to name by edits (insert, delete, replace, swap of neighbours), when it is close
-// enough to be what was meant: at most a third of the name's length, and at least one edit is always allowed.
+// enough to be what was meant: at most a third of the name's length, but one edit where the name has at least two letters.
 func Nearest(name string, candidates []string) (string, bool) {
-	best, bestAt := "", max(1, len(name)/3)+1
+	best, bestAt := "", min(max(1, len(name)/3)+1, len(name))
 	for _, c := range candidates {
 		if d := edits(strings.ToLower(name), strings.ToLower(c), bestAt); d < bestAt {
 			best, bestAt = c, d

@@ -19,7 +19,7 @@ func (f *Front) execute(ctx context.Context, call *mcpserver.Call) *mcpserver.Re
 	if refused != nil {
 		return refused
 	}
-	start := command{program: "pflow-exec", args: []string{"start", "--format", "json", "--name"}}
+	start := command{program: "pflow-exec", whole: true, args: []string{"start", "--format", "json", "--name"}}
 	if a.Resume != "" {
 		start.args = append(start.args, "--resume="+a.Resume)
 	}

@@ -43,6 +43,8 @@ type command struct {
 	each func(line []byte)
 	// long commands do not count among the short ones.
 	long bool
+	// whole commands are not cut short once they have begun.
+	whole bool
 }
 
 // answer is what a command gave: the last line or the whole of its output, and its exit status.
@@ -60,7 +62,7 @@ func (s *Suite) run(ctx context.Context, c command) (*answer, error) {
 		case s.places <- struct{}{}:
 			defer func() { <-s.places }()
 		case <-ctx.Done():
-			return nil, context.Cause(ctx)
+			return nil, cutShort()
 		}
 	}
 	path, err := s.find(c.program)
@@ -79,11 +81,21 @@ func (s *Suite) run(ctx context.Context, c command) (*answer, error) {
 	if c.each != nil {
 		child.Stdout = &lines{each: c.each}
 	}
+	if c.whole {
+		ctx = context.WithoutCancel(ctx)
+	}
 	exit, err := proc.Run(ctx, child)
+	if ctx.Err() != nil {
+		return nil, cutShort()
+	}
 	if err != nil {
 		return nil, err
 	}
 	return &answer{output: bytes.TrimSpace(output.Bytes()), exit: exit.Code, stderr: stderr.String()}, nil
+}
+
+func cutShort() *fault.Fault {
+	return fault.New(fault.Unavailable, "The call was cancelled before it was answered")
 }
 
 // find looks for a program beside the running one, then on PATH.

@@ -49,7 +49,7 @@ func (f *Front) Tools() []mcpserver.Tool {
 			InputSchema: schema(`{"type":"object","properties":{` +
 				`"name":{"type":"string","description":"the name of a saved workflow or a draft"},` +
 				`"inputs":{"type":"object","description":"values for the workflow's inputs, by name"},` +
-				`"resume":{"type":"string","description":"the run_id of an earlier run to go on from"},` +
+				`"resume":{"type":"string","pattern":"^(last|r[0-9a-z]*)$","description":"the run_id of an earlier run to go on from"},` +
 				`"max_output_chars":{"type":"integer","minimum":0,"default":2000,"description":"longer texts are left out of the answer, with a link to read them; 0 leaves out none"}},"required":["name"],"additionalProperties":false}`),
 			Destructive: true, OpenWorld: true,
 			Call: f.execute,

@@ -3,7 +3,6 @@ package library
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
@@ -154,7 +154,7 @@ func set(text []byte, path, key, value string) []byte {
 		}
 		return true
 	})
-	quoted := quote(value)
+	quoted := rawjson.Quote(value)
 	if from >= 0 {
 		return slices.Concat(text[:from], quoted, text[to:])
 	}
@@ -165,12 +165,4 @@ func set(text []byte, path, key, value string) []byte {
 		colon = `": `
 	}
 	return slices.Concat(text[:to], []byte{','}, space, []byte(`"`+key+colon), quoted, text[to:])
-}
-
-func quote(s string) []byte {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(s) // a text is always JSON
-	return bytes.TrimSpace(b.Bytes())
 }

@@ -81,7 +81,7 @@ func (w *web) failed(req *http.Request, resp *http.Response) (*http.Response, er
 		w.gone.Store(true)
 	}
 	retry := resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode >= 500
-	if !retry && gjson.ValidBytes(body) && gjson.GetBytes(body, "error.code").Exists() {
+	if !retry && json.Valid(body) && gjson.GetBytes(body, "error.code").Exists() {
 		resp.Body = io.NopCloser(bytes.NewReader(body))
 		return resp, nil
 	}
@@ -169,7 +169,7 @@ func (c *copied) scan(part []byte) {
 }
 
 func (c *copied) message(data []byte) {
-	if !gjson.ValidBytes(data) {
+	if !json.Valid(data) {
 		return // the SDK finds that out for itself
 	}
 	if result := gjson.GetBytes(data, "result"); result.Exists() {

@@ -21,7 +21,7 @@ func NodeType(server string, t Tool) nodetype.Type {
 		Actions: []string{"default", "error"}, Open: true,
 		Outputs: []nodetype.Output{
 			{Name: "result", Type: "any", Description: "what the tool gave back, whole"},
-			{Name: "error", Type: "str", Description: "why it failed; absent when it did not"},
+			{Name: "error", Type: "str", Description: "why it failed, null when it did not"},
 		},
 		MCP: &nodetype.MCP{Server: server, Tool: t.Name, OriginalSchema: t.InputSchema},
 	}

@@ -31,7 +31,7 @@ func TestNodeType(t *testing.T) {
 		},
 		Outputs: []nodetype.Output{
 			{Name: "result", Type: "any", Description: "what the tool gave back, whole"},
-			{Name: "error", Type: "str", Description: "why it failed; absent when it did not"},
+			{Name: "error", Type: "str", Description: "why it failed, null when it did not"},
 			{Name: "issue_url", Type: "str"},
 		},
 		MCP: &nodetype.MCP{Server: "github", Tool: "Create Issue", OriginalSchema: schema},

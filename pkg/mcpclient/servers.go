@@ -16,6 +16,7 @@ import (
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
 // File is the file of the home that holds the configuration.
@@ -178,7 +179,7 @@ func (s *Server) UnmarshalJSON(data []byte) error {
 // MarshalJSON writes an entry, its keys sorted.
 func (s Server) MarshalJSON() ([]byte, error) {
 	type plain Server
-	own, err := marshal(plain(s), "")
+	own, err := rawjson.Marshal(plain(s))
 	if err != nil {
 		return nil, err
 	}
@@ -186,7 +187,7 @@ func (s Server) MarshalJSON() ([]byte, error) {
 	if err := json.Unmarshal(own, &all); err != nil {
 		return nil, err
 	}
-	return marshal(all, "")
+	return rawjson.Marshal(all)
 }
 
 // document is the whole file; rest are its top-level keys besides the servers.
@@ -207,10 +208,16 @@ func readDocument(h *home.Home) (*document, error) {
 	if err := json.Unmarshal(data, &doc.rest); err != nil {
 		return nil, unreadable(err)
 	}
+	if doc.rest == nil {
+		return nil, unreadable(errors.New("it is null"))
+	}
 	for _, key := range []string{"servers", "mcpServers"} { // what stands under mcpServers wins
 		entries, err := decodeEntries(doc.rest[key], key)
 		if err != nil {
-			return nil, err
+			f := fault.From(err)
+			f.File = File
+			f.Message = File + ": " + f.Message
+			return nil, f
 		}
 		maps.Copy(doc.servers, entries)
 		delete(doc.rest, key)
@@ -236,6 +243,11 @@ func decodeEntries(data json.RawMessage, key string) (Servers, error) {
 	servers := Servers{}
 	for _, name := range slices.Sorted(maps.Keys(raw)) {
 		var s Server
+		if string(raw[name]) == "null" {
+			f := fault.New(fault.Validation, "Server %s cannot be read: it is null, not an object", name)
+			f.Path = key + "." + name
+			return nil, f
+		}
 		if err := json.Unmarshal(raw[name], &s); err != nil {
 			f := fault.New(fault.Validation, "Server %s cannot be read: %s", name, decodeProblem(err))
 			f.Path = key + "." + name
@@ -258,26 +270,24 @@ func decodeProblem(err error) string {
 }
 
 func (d *document) encode() ([]byte, error) {
-	entries, err := marshal(d.servers, "")
+	entries, err := rawjson.Marshal(d.servers)
 	if err != nil {
 		return nil, err
 	}
 	all := maps.Clone(d.rest)
 	all["mcpServers"] = entries
-	return marshal(all, "  ")
+	return indented(all)
 }
 
-// marshal writes JSON without HTML escaping, with keys of maps sorted and a newline at the end when it is indented.
-func marshal(v any, indent string) ([]byte, error) {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", indent)
-	if err := enc.Encode(v); err != nil {
+// indented writes JSON for people to read, with a newline at its end.
+func indented(v any) ([]byte, error) {
+	raw, err := rawjson.Marshal(v)
+	if err != nil {
 		return nil, fault.New(fault.Internal, "cannot write JSON: %v", err)
 	}
-	if indent == "" {
-		return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
+	var buf bytes.Buffer
+	if err := json.Indent(&buf, raw, "", "  "); err != nil {
+		return nil, fault.New(fault.Internal, "cannot write JSON: %v", err)
 	}
-	return buf.Bytes(), nil
+	return append(buf.Bytes(), '\n'), nil
 }

@@ -108,7 +108,7 @@ func (s *Session) CallWithin(ctx context.Context, limit time.Duration, tool stri
 	if len(args) == 0 {
 		args = json.RawMessage("{}")
 	}
-	if !gjson.ValidBytes(args) || !gjson.ParseBytes(args).IsObject() {
+	if !json.Valid(args) || !gjson.ParseBytes(args).IsObject() {
 		return nil, fault.New(fault.Validation, "The arguments of tool %s must be a JSON object", tool)
 	}
 	if limit <= 0 {

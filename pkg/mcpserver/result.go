@@ -6,6 +6,8 @@ import (
 	"errors"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
 // statelessRevision is the first revision whose results say that they are complete.
@@ -58,12 +60,9 @@ func (r *Result) wire() (*wireResult, error) {
 
 // compact encodes a value of this package or a fault, which have no unencodable parts but a fault's details.
 func compact(v any) json.RawMessage {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		buf.Reset()
-		_ = enc.Encode(err.Error())
+	raw, err := rawjson.Marshal(v)
+	if err != nil {
+		return rawjson.Quote(err.Error())
 	}
-	return bytes.TrimRight(buf.Bytes(), "\n")
+	return raw
 }

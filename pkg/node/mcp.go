@@ -8,6 +8,7 @@ import (
 
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
 // runTool calls a tool of an MCP server; the run's nodes share one process of each server.
@@ -36,7 +37,7 @@ func toolOutputs(result json.RawMessage, failure string) json.RawMessage {
 	}
 	said := json.RawMessage("null")
 	if failure != "" {
-		said = event.Quote(failure)
+		said = rawjson.Quote(failure)
 	}
 	out := append([]byte(`{"result":`), result...)
 	out = append(append(out, `,"error":`...), said...)

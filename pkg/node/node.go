@@ -13,6 +13,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcpclient"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 	"github.com/pflow-suite/pflow/pkg/shell"
 	"github.com/pflow-suite/pflow/pkg/template"
 	"github.com/pflow-suite/pflow/pkg/workflow"
@@ -73,13 +74,14 @@ func Prepare(n *workflow.Node, kind nodetype.Type, scope template.Scope, known f
 		command = params["command"]
 		delete(params, "command")
 	}
-	rest, err := marshal(params)
-	if err != nil {
-		return nil, fault.From(err)
-	}
-	resolved, unresolved := template.Resolve(rest, scope)
-	if err := json.Unmarshal(resolved, &params); err != nil {
-		return nil, fault.New(fault.Internal, "the resolved parameters of node %q are no JSON: %v", n.ID, err)
+	var unresolved []template.Unresolved
+	for _, name := range slices.Sorted(maps.Keys(params)) {
+		value, missing := template.Resolve(params[name], scope)
+		for _, u := range missing {
+			u.Path = strings.TrimSuffix(strings.Replace(name+"."+u.Path, ".[", "[", 1), ".")
+			unresolved = append(unresolved, u)
+		}
+		params[name] = value
 	}
 	if command != nil {
 		u, err := p.command(command, params, scope, known)
@@ -95,8 +97,8 @@ func Prepare(n *workflow.Node, kind nodetype.Type, scope template.Scope, known f
 	if err := fit(n.ID, kind, params); err != nil {
 		return nil, err
 	}
-	p.Params, err = marshal(params)
-	if err != nil {
+	var err error
+	if p.Params, err = rawjson.Marshal(params); err != nil {
 		return nil, fault.From(err)
 	}
 	return p, nil
@@ -119,7 +121,7 @@ func fit(node string, kind nodetype.Type, params map[string]json.RawMessage) err
 		fitted, ok := nodetype.Fit(param.Type, value)
 		if !ok {
 			f := fault.New(fault.Execution, "Parameter %q of node %q must be of type %s and came as %s: %s",
-				name, node, param.Type, template.Kind(value), excerpt(string(value)))
+				name, node, param.Type, rawjson.Kind(value), excerpt(string(value)))
 			f.Node, f.Path = node, "params."+name
 			faults = append(faults, f)
 			continue
@@ -177,7 +179,7 @@ func Run(ctx context.Context, p *Prepared, t *Task) *Result {
 // decode reads the parameters into the type's Go form, with the defaults for what was not given.
 func decode[T any](p *Prepared) (T, *fault.Fault) {
 	var v T
-	for _, raw := range []json.RawMessage{p.kind.Defaults(), p.Params} {
+	for _, raw := range []json.RawMessage{p.kind.Defaults, p.Params} {
 		if err := json.Unmarshal(raw, &v); err != nil {
 			return v, fault.New(fault.Execution, "the parameters of type %s: %v", p.kind.Name, err)
 		}
@@ -187,7 +189,7 @@ func decode[T any](p *Prepared) (T, *fault.Fault) {
 
 // completed is a success with the outputs of the type's Go form.
 func completed(outputs any) *Result {
-	raw, err := marshal(outputs)
+	raw, err := rawjson.Marshal(outputs)
 	if err != nil {
 		return failed(fault.New(fault.Internal, "the outputs are no JSON: %v", err), nil)
 	}
@@ -198,19 +200,9 @@ func completed(outputs any) *Result {
 func failed(f *fault.Fault, outputs any) *Result {
 	r := &Result{Action: workflow.ActionError, Fault: f}
 	if outputs != nil {
-		r.Outputs, _ = marshal(outputs)
+		r.Outputs, _ = rawjson.Marshal(outputs)
 	}
 	return r
-}
-
-func marshal(v any) (json.RawMessage, error) {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSpace(buf.Bytes()), nil
 }
 
 // excerpt is the beginning of a text that may be long.

@@ -17,6 +17,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 	"github.com/pflow-suite/pflow/pkg/proc"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 	"github.com/pflow-suite/pflow/pkg/shell"
 	"github.com/pflow-suite/pflow/pkg/template"
 )
@@ -46,7 +47,7 @@ func (p *Prepared) command(raw json.RawMessage, params map[string]json.RawMessag
 		return nil, fault.New(fault.Validation, "%s", problems[0].Message).Suggest("%s", problems[0].Suggest)
 	}
 	p.script = script
-	params["command"] = event.Quote(text)
+	params["command"] = rawjson.Quote(text)
 	var unresolved []template.Unresolved
 	values := map[string]string{}
 	for _, v := range script.Vars {
@@ -65,7 +66,7 @@ func (p *Prepared) command(raw json.RawMessage, params map[string]json.RawMessag
 		values[v.Ref.String()] = as
 	}
 	if len(values) > 0 {
-		b, err := marshal(values)
+		b, err := rawjson.Marshal(values)
 		if err != nil {
 			return nil, fault.From(err)
 		}

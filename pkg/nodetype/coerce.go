@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
 // Fit makes a parameter's value one of the parameter's type where that loses nothing: any value becomes text as JSON
@@ -22,7 +24,7 @@ func Fit(typ string, raw json.RawMessage) (value json.RawMessage, ok bool) {
 		if isText {
 			return raw, true
 		}
-		return quoted(compact(raw)), true
+		return rawjson.Quote(rawjson.Compact(raw)), true
 	case "int", "float":
 		if trimmed == "" || !strings.ContainsRune("-0123456789", rune(trimmed[0])) || !json.Valid([]byte(trimmed)) {
 			return nil, false
@@ -42,35 +44,4 @@ func Fit(typ string, raw json.RawMessage) (value json.RawMessage, ok bool) {
 		return json.RawMessage(trimmed), strings.HasPrefix(trimmed, open) && json.Valid([]byte(trimmed))
 	}
 	return raw, true
-}
-
-func compact(raw json.RawMessage) string {
-	var buf bytes.Buffer
-	if json.Compact(&buf, raw) != nil {
-		return string(raw)
-	}
-	return buf.String()
-}
-
-func quoted(s string) json.RawMessage {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(s) // text is always JSON
-	return bytes.TrimSpace(buf.Bytes())
-}
-
-// Defaults is the JSON object of the parameters that have a default, for those that were not given.
-func (t *Type) Defaults() json.RawMessage {
-	defaults := map[string]json.RawMessage{}
-	for _, p := range t.Params {
-		if p.Default != nil {
-			defaults[p.Name] = p.Default
-		}
-	}
-	b, err := json.Marshal(defaults)
-	if err != nil {
-		return json.RawMessage("{}")
-	}
-	return b
 }

@@ -1,10 +1,11 @@
 package nodetype
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
 // entry is a node type as registry.json and `pflow-lib search` write it; upstream pflow's files have the same shape.
@@ -61,11 +62,7 @@ func (t Type) MarshalJSON() ([]byte, error) {
 	if e.Interface.Actions == nil {
 		e.Interface.Actions = []string{"default", "error"}
 	}
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(e)
-	return bytes.TrimSpace(buf.Bytes()), err
+	return rawjson.Marshal(e)
 }
 
 // UnmarshalJSON reads a registry's entry. The name is the entry's key and is left as it is.

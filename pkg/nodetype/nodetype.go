@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
 // Type is a node type as the registry knows it.
@@ -20,6 +22,9 @@ type Type struct {
 	Open bool
 	// MCP is set for a tool of an MCP server.
 	MCP *MCP
+
+	// Defaults is the JSON object of the parameters of a built-in type that have a default, for those not given.
+	Defaults json.RawMessage
 }
 
 // Param is one parameter of a node type.
@@ -30,6 +35,16 @@ type Param struct {
 	Required    bool            `json:"required"`
 	Default     json.RawMessage `json:"default,omitempty"`
 	Enum        json.RawMessage `json:"enum,omitempty"`
+}
+
+// Allows says whether a value is one of those that the parameter's Enum lists, if it lists any.
+func (p *Param) Allows(value json.RawMessage) bool {
+	var allowed []json.RawMessage
+	if json.Unmarshal(p.Enum, &allowed) != nil || len(allowed) == 0 {
+		return true
+	}
+	want := string(rawjson.Compact(value))
+	return slices.ContainsFunc(allowed, func(a json.RawMessage) bool { return string(rawjson.Compact(a)) == want })
 }
 
 // Output is one key a node of the type leaves behind. Type is one of str, int, float, bool, list, dict, any.

@@ -12,18 +12,20 @@ import (
 	"unicode/utf16"
 
 	"pgregory.net/rapid"
+
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
 // forms are the ways in which a value may be written, by name.
 var forms = map[string]func(string) string{
 	"raw":         func(s string) string { return s },
-	"json":        func(s string) string { return inner(quote(s)) },
+	"json":        func(s string) string { return inner(rawjson.Quote(s)) },
 	"json html":   func(s string) string { b, _ := json.Marshal(s); return inner(b) },
 	"json ascii":  func(s string) string { return ascii(s, `\u%04x`) },
 	"json upper":  func(s string) string { return ascii(s, `\u%04X`) },
-	"json slash":  func(s string) string { return strings.ReplaceAll(inner(quote(s)), "/", `\/`) },
-	"json twice":  func(s string) string { return inner(quote(inner(quote(s)))) },
-	"json thrice": func(s string) string { return inner(quote(inner(quote(inner(quote(s)))))) },
+	"json slash":  func(s string) string { return strings.ReplaceAll(inner(rawjson.Quote(s)), "/", `\/`) },
+	"json twice":  func(s string) string { return inner(rawjson.Quote(inner(rawjson.Quote(s)))) },
+	"json thrice": func(s string) string { return inner(rawjson.Quote(inner(rawjson.Quote(inner(rawjson.Quote(s)))))) },
 	"query":       url.QueryEscape,
 	"path":        url.PathEscape,
 	"percent": func(s string) string {

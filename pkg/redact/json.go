@@ -1,10 +1,11 @@
 package redact
 
 import (
-	"bytes"
 	"encoding/json"
 	"strings"
 	"unsafe"
+
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
 // JSON redacts valid JSON token by token: strings and keys, whatever their escapes, and numbers of six digits and more
@@ -48,7 +49,7 @@ func (r *Redactor) document(raw json.RawMessage, mark marker) (json.RawMessage, 
 		if out == nil {
 			out = make([]byte, 0, len(raw))
 		}
-		out = append(append(out, raw[at:t.start]...), quote(clean)...)
+		out = append(append(out, raw[at:t.start]...), rawjson.Quote(clean)...)
 		at = t.end
 	})
 	if out == nil {
@@ -91,15 +92,6 @@ func (m *matcher) token(t token, source string, mark marker) (string, bool) {
 		return mark(t.secret), true
 	}
 	return m.text(text, mark)
-}
-
-// quote writes a text as a JSON string.
-func quote(s string) []byte {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(s) // a text is always JSON
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
 // token is a string, a key or a number in JSON text, quotes included.

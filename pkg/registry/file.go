@@ -43,7 +43,7 @@ func readFile(h *home.Home) (*file, error) {
 		return f, nil
 	}
 	top := gjson.ParseBytes(source)
-	if !gjson.ValidBytes(source) || !top.IsObject() {
+	if !json.Valid(source) || !top.IsObject() {
 		return nil, corrupt(source)
 	}
 	nodes := top.Get("nodes")

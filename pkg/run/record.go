@@ -177,8 +177,21 @@ func (r *Record) Held() bool {
 	if ok || err != nil {
 		return false
 	}
+	pid, err := holder(path)
+	return err == nil && proc.Signal(pid, 0)
+}
+
+// holder is the process that a lock file names as the one that executes the run.
+func holder(path string) (int, error) {
 	b, err := os.ReadFile(path)
-	return err == nil && !bytes.HasPrefix(b, []byte(resuming))
+	if err != nil {
+		return 0, recordFault("read the run's lock", err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(b)))
+	if err != nil || pid <= 1 {
+		return 0, fault.New(fault.Internal, "The lock of the run names no process that executes it")
+	}
+	return pid, nil
 }
 
 // Hold takes the run's lock, so that no other process goes on from it meanwhile; a conflict when another has it.
@@ -203,13 +216,9 @@ func (r *Record) Cancel() (bool, error) {
 	if !r.Held() {
 		return false, nil
 	}
-	b, err := os.ReadFile(filepath.Join(r.dir, lockFile))
+	pid, err := holder(filepath.Join(r.dir, lockFile))
 	if err != nil {
-		return false, recordFault("read the run's lock", err)
-	}
-	pid, err := strconv.Atoi(strings.TrimSpace(string(b)))
-	if err != nil || pid <= 1 {
-		return false, fault.New(fault.Internal, "The lock of run %s names no process", r.ID)
+		return false, err
 	}
 	return proc.Signal(pid, syscall.SIGTERM), nil
 }

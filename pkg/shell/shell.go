@@ -71,7 +71,7 @@ func Parse(command string, known func(root string) bool, own []string) (*Script,
 	}
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(s.Command), "")
 	if err != nil {
-		return nil, []Problem{{Message: fmt.Sprintf("the command is no shell syntax: %v", err), Suggest: "Quote as sh -c would need it"}}
+		return nil, []Problem{{Message: fmt.Sprintf("the command is no shell syntax: %v", err), Suggest: "Check its quotes and brackets; for a literal ${ write $${"}}
 	}
 	problems := undefined(doubtful, assigned(file, own))
 	r := &renderer{source: s.Command, vars: s.Vars, seen: map[string]bool{}}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
 // Scope gives the value of a root name as valid JSON; false when there is none.
@@ -22,7 +22,7 @@ type Unresolved struct {
 
 // Resolve gives a JSON value with every reference in its texts replaced. A text that is one reference becomes the value
 // itself with its type; inside other text a value is put as text: a string as it is, null as nothing, an object or list
-// as compact JSON. A whole-text reference below the top level whose value is text that holds a JSON object or list
+// as compact JSON. A whole-text reference inside an object or list whose value is text that holds a JSON object or list
 // becomes that object or list. What cannot be resolved stays as it was written and is reported.
 func Resolve(raw json.RawMessage, scope Scope) (json.RawMessage, []Unresolved) {
 	if !mayHoldTemplate(raw) {
@@ -60,7 +60,7 @@ func (r *resolver) container(v gjson.Result, path string, depth int) {
 		at := path
 		if object {
 			r.out = append(append(r.out, k.Raw...), ':')
-			at = JoinPath(path, k.Str)
+			at = rawjson.JoinPath(path, k.Str)
 		}
 		r.value(item, at, depth+1)
 		i++
@@ -77,7 +77,7 @@ func (r *resolver) text(v gjson.Result, path string, depth int) {
 			r.out = append(r.out, v.Raw...)
 			return
 		}
-		if depth > 1 {
+		if depth > 0 {
 			if parsed, ok := Embedded(got); ok {
 				got = parsed
 			}
@@ -94,7 +94,7 @@ func (r *resolver) text(v gjson.Result, path string, depth int) {
 		u.Path = path
 		r.unresolved = append(r.unresolved, u)
 	}
-	r.out = append(r.out, event.Quote(text)...)
+	r.out = append(r.out, rawjson.Quote(text)...)
 }
 
 // Text puts the values of references into the text around them.
@@ -210,25 +210,7 @@ func missed(so Ref, value json.RawMessage, step Step) string {
 	case v.Type == gjson.String:
 		return so.String() + " is text that is no JSON object or list"
 	default:
-		return so.String() + " is " + Kind(value)
-	}
-}
-
-// Kind is the word for the type of a JSON value.
-func Kind(raw json.RawMessage) string {
-	switch v := gjson.ParseBytes(raw); {
-	case v.IsObject():
-		return "an object"
-	case v.IsArray():
-		return "a list"
-	case v.Type == gjson.String:
-		return "text"
-	case v.Type == gjson.Number:
-		return "a number"
-	case v.Type == gjson.Null:
-		return "null"
-	default:
-		return "true or false"
+		return so.String() + " is " + rawjson.Kind(value)
 	}
 }
 
@@ -241,7 +223,7 @@ func Embedded(raw json.RawMessage) (json.RawMessage, bool) {
 		return nil, false
 	}
 	text := strings.TrimSpace(gjson.ParseBytes(raw).Str)
-	if text == "" || text[0] != '{' && text[0] != '[' || !gjson.Valid(text) {
+	if text == "" || text[0] != '{' && text[0] != '[' || !json.Valid([]byte(text)) {
 		return nil, false
 	}
 	return json.RawMessage(text), true

@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
 // Ref is one reference: the root name and the steps from there.
@@ -237,7 +239,7 @@ func walk(v gjson.Result, path string, text func(path, text string)) {
 		text(path, v.Str)
 	case v.IsObject():
 		v.ForEach(func(k, item gjson.Result) bool {
-			walk(item, JoinPath(path, k.Str), text)
+			walk(item, rawjson.JoinPath(path, k.Str), text)
 			return true
 		})
 	case v.IsArray():
@@ -248,17 +250,6 @@ func walk(v gjson.Result, path string, text func(path, text string)) {
 			return true
 		})
 	}
-}
-
-// JoinPath adds a key to a JSON path.
-func JoinPath(path, key string) string {
-	switch {
-	case strings.ContainsAny(key, `.[]"`):
-		return fmt.Sprintf("%s[%q]", path, key)
-	case path == "":
-		return key
-	}
-	return path + "." + key
 }
 
 // mayHoldTemplate says whether some text may have a ${ in it, also one written with JSON's escapes.

@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
 func scope(t interface{ Fatal(...any) }, doc string) Scope {
@@ -39,7 +39,8 @@ func TestResolve(t *testing.T) {
 		`{"x":"${a[\"*\"]}${a[\"@this\"]}${a[\"#\"]}"}`: `{"x":"starathash"}`,
 		`{"x":"${a[\"a|b\"]}${a[\"\"]}${a.0}"}`:         `{"x":"pipeemptyzero"}`,
 		`{"x":"${a[\"back\\\\slash\"]}"}`:               `{"x":"bs"}`,
-		`{"x":"${a.list}"}`:                             `{"x":"[1]"}`,
+		`"${a.list}"`:                                   `"[1]"`,
+		`{"x":"${a.list}"}`:                             `{"x":[1]}`,
 		`{"x":{"y":"${a.list}"}}`:                       `{"x":{"y":[1]}}`,
 		`{"x":"\u0024{who}"}`:                           `{"x":"Ann"}`,
 		`{"x":"no $ template {here}"}`:                  `{"x":"no $ template {here}"}`,
@@ -64,7 +65,7 @@ func TestUnresolvedStaysAndSaysWhy(t *testing.T) {
 		"${n.x}":        "${n} is null",
 		"${a.o.k.z}":    "${a.o.k} is a number",
 	} {
-		quoted := event.Quote(in)
+		quoted := rawjson.Quote(in)
 		got, u := Resolve(json.RawMessage(`{"p":`+string(quoted)+`}`), scope(t, doc))
 		if len(u) != 1 || u[0].Reason != why || u[0].Path != "p" || u[0].Ref.String() != in || string(got) != `{"p":`+string(quoted)+`}` {
 			t.Errorf("%s: %s %+v", in, got, u)

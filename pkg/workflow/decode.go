@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
 // decoder reads the parts of a file and collects everything that is wrong with its form.
@@ -57,7 +58,7 @@ func (d *decoder) syntax(source []byte) error {
 func (d *decoder) object(raw json.RawMessage, path string) (map[string]json.RawMessage, bool) {
 	var m map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &m); err != nil || m == nil {
-		d.add(path, "%s must be an object, not %s", called(path), kind(raw))
+		d.add(path, "%s must be an object, not %s", called(path), rawjson.Kind(raw))
 		return nil, false
 	}
 	return m, true
@@ -66,7 +67,7 @@ func (d *decoder) object(raw json.RawMessage, path string) (map[string]json.RawM
 func (d *decoder) array(raw json.RawMessage, path string) []json.RawMessage {
 	var a []json.RawMessage
 	if err := json.Unmarshal(raw, &a); err != nil || a == nil {
-		d.add(path, "%s must be a list, not %s", called(path), kind(raw))
+		d.add(path, "%s must be a list, not %s", called(path), rawjson.Kind(raw))
 	}
 	return a
 }
@@ -77,7 +78,7 @@ func (d *decoder) known(m map[string]json.RawMessage, path string, keys []string
 		if slices.Contains(keys, k) || strings.HasPrefix(k, "_source") {
 			continue
 		}
-		f := d.add(joinPath(path, k), "Unknown field %q in %s", k, called(path))
+		f := d.add(rawjson.JoinPath(path, k), "Unknown field %q in %s", k, called(path))
 		if near, ok := fault.Nearest(k, keys); ok {
 			f.Suggest("Did you mean %q?", near)
 		}
@@ -92,7 +93,7 @@ func get[T any](d *decoder, m map[string]json.RawMessage, path, key, want string
 		return false
 	}
 	if err := json.Unmarshal(raw, into); err != nil {
-		d.add(joinPath(path, key), "%s must be %s, not %s", called(joinPath(path, key)), want, kind(raw))
+		d.add(rawjson.JoinPath(path, key), "%s must be %s, not %s", called(rawjson.JoinPath(path, key)), want, rawjson.Kind(raw))
 		return false
 	}
 	return true
@@ -105,7 +106,7 @@ func (d *decoder) text(m map[string]json.RawMessage, path, key string, into *str
 // required decodes a text that must be there and not be empty.
 func (d *decoder) required(m map[string]json.RawMessage, path, key string) (s string) {
 	if d.text(m, path, key, &s); s == "" {
-		if raw, ok := m[key]; !ok || kind(raw) == "a string" || kind(raw) == "null" {
+		if raw, ok := m[key]; !ok || rawjson.Kind(raw) == "text" || rawjson.Kind(raw) == "null" {
 			d.add(path, "%s needs %q", called(path), key)
 		}
 	}
@@ -130,18 +131,18 @@ func (d *decoder) workflow(m map[string]json.RawMessage, path string, wrapped bo
 	d.text(m, path, "start_node", &w.StartNode)
 	d.text(m, path, "template_resolution_mode", &w.TemplateResolutionMode)
 	if mode := w.TemplateResolutionMode; mode != "" && mode != "strict" && mode != "permissive" {
-		d.add(joinPath(path, "template_resolution_mode"), "template_resolution_mode must be strict or permissive, not %q", mode)
+		d.add(rawjson.JoinPath(path, "template_resolution_mode"), "template_resolution_mode must be strict or permissive, not %q", mode)
 	}
 	if raw, ok := m["nodes"]; !ok {
 		d.add(path, "The workflow has no nodes").Suggest(`Add "nodes": [{"id": "hello", "type": "echo"}]`)
 	} else {
-		for i, n := range d.array(raw, joinPath(path, "nodes")) {
-			w.Nodes = append(w.Nodes, d.node(n, fmt.Sprintf("%s[%d]", joinPath(path, "nodes"), i)))
+		for i, n := range d.array(raw, rawjson.JoinPath(path, "nodes")) {
+			w.Nodes = append(w.Nodes, d.node(n, fmt.Sprintf("%s[%d]", rawjson.JoinPath(path, "nodes"), i)))
 		}
 	}
 	if raw, ok := m["edges"]; ok {
-		for i, e := range d.array(raw, joinPath(path, "edges")) {
-			w.Edges = append(w.Edges, d.edge(e, fmt.Sprintf("%s[%d]", joinPath(path, "edges"), i)))
+		for i, e := range d.array(raw, rawjson.JoinPath(path, "edges")) {
+			w.Edges = append(w.Edges, d.edge(e, fmt.Sprintf("%s[%d]", rawjson.JoinPath(path, "edges"), i)))
 		}
 	}
 	w.index = make(map[string]int, len(w.Nodes))
@@ -159,11 +160,11 @@ func mapOf[T any](d *decoder, m map[string]json.RawMessage, path, key string, on
 	if !ok {
 		return nil
 	}
-	path = joinPath(path, key)
+	path = rawjson.JoinPath(path, key)
 	entries, _ := d.object(raw, path)
 	out := make(map[string]T, len(entries))
 	for _, name := range slices.Sorted(maps.Keys(entries)) {
-		out[name] = one(entries[name], joinPath(path, name))
+		out[name] = one(entries[name], rawjson.JoinPath(path, name))
 	}
 	return out
 }
@@ -179,7 +180,7 @@ func (d *decoder) node(raw json.RawMessage, path string) (n Node) {
 	n.Params = json.RawMessage("{}")
 	for _, key := range []string{"params", "parameters"} { // upstream reads both words
 		if p, ok := m[key]; ok {
-			if _, ok := d.object(p, joinPath(path, key)); ok {
+			if _, ok := d.object(p, rawjson.JoinPath(path, key)); ok {
 				n.Params = p
 			}
 		}
@@ -215,7 +216,7 @@ func (d *decoder) input(raw json.RawMessage, path string) (in Input) {
 	if t, ok := inputTypes[in.Type]; ok {
 		in.Type = t
 	} else {
-		d.add(joinPath(path, "type"), "Unknown input type %q", in.Type).Available = InputTypes()
+		d.add(rawjson.JoinPath(path, "type"), "Unknown input type %q", in.Type).Available = InputTypes()
 	}
 	if def, ok := m["default"]; ok {
 		in.Default = def

@@ -1,7 +1,6 @@
 package workflow
 
 import (
-	"bytes"
 	"encoding/json"
 	"maps"
 	"math/big"
@@ -10,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
 // inputTypes maps every word that may be written to the word that is meant.
@@ -164,7 +164,7 @@ func convert(typ string, g Given) (json.RawMessage, bool) {
 			typ == "object" && g.JSON[0] == '{', typ == "array" && g.JSON[0] == '[':
 			return g.JSON, true
 		case typ == "string":
-			return quote(string(compact(g.JSON))), true
+			return rawjson.Quote(string(rawjson.Compact(g.JSON))), true
 		case isText:
 			if json.Unmarshal(g.JSON, &text) != nil {
 				return nil, false
@@ -176,7 +176,7 @@ func convert(typ string, g Given) (json.RawMessage, bool) {
 	trimmed := strings.TrimSpace(text)
 	switch typ {
 	case "string":
-		return quote(text), true
+		return rawjson.Quote(text), true
 	case "any":
 		return guess(text), true
 	case "number", "integer":
@@ -207,13 +207,13 @@ func guess(text string) json.RawMessage {
 	trimmed := strings.TrimSpace(text)
 	switch {
 	case trimmed == "":
-		return quote(text)
+		return rawjson.Quote(text)
 	case strings.EqualFold(trimmed, "true"), strings.EqualFold(trimmed, "false"):
 		return json.RawMessage(strings.ToLower(trimmed))
 	case isNumber(trimmed), strings.ContainsRune("{[", rune(trimmed[0])) && json.Valid([]byte(trimmed)):
 		return json.RawMessage(trimmed)
 	}
-	return quote(text)
+	return rawjson.Quote(text)
 }
 
 func isNumber(s string) bool {
@@ -229,20 +229,4 @@ func isInteger(s string) bool {
 	}
 	r, ok := new(big.Rat).SetString(s)
 	return ok && r.IsInt()
-}
-
-func compact(raw json.RawMessage) []byte {
-	var buf bytes.Buffer
-	if json.Compact(&buf, raw) != nil {
-		return raw
-	}
-	return buf.Bytes()
-}
-
-func quote(s string) json.RawMessage {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(s) // text is always JSON
-	return bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
 }

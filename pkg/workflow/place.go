@@ -3,23 +3,13 @@ package workflow
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
-)
 
-// joinPath adds a key to a JSON path; a key that is no plain word is quoted.
-func joinPath(path, key string) string {
-	if strings.ContainsAny(key, `.[]"`) {
-		return fmt.Sprintf("%s[%q]", path, key)
-	}
-	if path == "" {
-		return key
-	}
-	return path + "." + key
-}
+	"github.com/pflow-suite/pflow/pkg/rawjson"
+)
 
 // called is how an error calls the thing at a path.
 func called(path string) string {
@@ -27,24 +17,6 @@ func called(path string) string {
 		return "The workflow"
 	}
 	return path
-}
-
-// kind is the word for a JSON value.
-func kind(raw json.RawMessage) string {
-	switch raw = bytes.TrimSpace(raw); raw[0] {
-	case '{':
-		return "an object"
-	case '[':
-		return "a list"
-	case '"':
-		return "a string"
-	case 't', 'f':
-		return "a boolean"
-	case 'n':
-		return "null"
-	default:
-		return "a number"
-	}
 }
 
 // lineColumn counts an offset out by itself, for a source that is no JSON.
@@ -128,9 +100,9 @@ func (w *walker) value(path string) {
 		}
 		key, at := w.next()
 		name, _ := key.(string)
-		inner := joinPath(path, name)
+		inner := rawjson.JoinPath(path, name)
 		if name == "parameters" && isNode(path) { // faults call it params
-			inner = joinPath(path, "params")
+			inner = rawjson.JoinPath(path, "params")
 		}
 		w.note(inner, at)
 		w.value(inner)

@@ -1,0 +1,225 @@
+// Package suite has no code: its tests run the programs of the suite together, as a shell, make and an agent do.
+package suite
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// patience is how long anything may take that a test waits for.
+const patience = 20 * time.Second
+
+// bin holds the programs, which are built once.
+var bin string
+
+// programs are all of them.
+var programs = []string{"pflow-exec", "pflow-lib", "pflow-serve", "pflow-sync", "veloflux-mcp"}
+
+func TestMain(m *testing.M) {
+	os.Exit(testMain(m))
+}
+
+func testMain(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "pflow-suite-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	if bin, err = filepath.EvalSymlinks(dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	build := exec.Command("go", "build", "-o", bin+string(filepath.Separator), "./cmd/...")
+	build.Dir = filepath.Join("..", "..")
+	if out, err := build.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
+		return 1
+	}
+	return m.Run()
+}
+
+// place is where a test's programs run: a folder with the home in it.
+type place struct {
+	*testing.T
+	dir, home string
+	env       []string
+}
+
+// newPlace makes an empty place. At the test's end no process with its home may be left.
+func newPlace(t *testing.T) *place {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &place{T: t, dir: dir, home: filepath.Join(dir, "home")}
+	p.env = []string{
+		"PATH=" + bin + string(filepath.ListSeparator) + os.Getenv("PATH"),
+		"HOME=" + dir, "PFLOW_HOME=" + p.home, "LC_ALL=C", "TZ=UTC",
+	}
+	t.Cleanup(p.nothingIsLeft)
+	return p
+}
+
+// nothingIsLeft fails the test when a process of this place does not end, and ends it.
+func (p *place) nothingIsLeft() {
+	deadline := time.Now().Add(patience)
+	for {
+		left := processes("PFLOW_HOME=" + p.home)
+		if len(left) == 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			for pid, command := range left {
+				p.Errorf("process %d is left: %s", pid, command)
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+			}
+			return
+		}
+		<-time.After(5 * time.Millisecond)
+	}
+}
+
+// processes gives the command lines of all processes that have an environment variable, by their ids. Where there is no
+// /proc there are none.
+func processes(variable string) map[int]string {
+	found := map[int]string{}
+	environments, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, path := range environments {
+		b, err := os.ReadFile(path)
+		if err != nil || !slices.Contains(strings.Split(string(b), "\x00"), variable) {
+			continue
+		}
+		var pid int
+		_, _ = fmt.Sscanf(path, "/proc/%d/", &pid)
+		command, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline"))
+		found[pid] = string(bytes.ReplaceAll(command, []byte{0}, []byte{' '}))
+	}
+	return found
+}
+
+// needs skips the test without the tools it is about.
+func needs(t *testing.T, tools ...string) {
+	t.Helper()
+	for _, tool := range tools {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("there is no %s here", tool)
+		}
+	}
+}
+
+func needsLinux(t *testing.T, why string) {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		t.Skip(why)
+	}
+}
+
+// write makes a file in the place and gives its path.
+func (p *place) write(name, content string) string {
+	p.Helper()
+	path := filepath.Join(p.dir, name)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(content), 0o600)); err != nil {
+		p.Fatal(err)
+	}
+	return path
+}
+
+// draft writes a draft as an agent does.
+func (p *place) draft(name, workflow string) {
+	p.Helper()
+	p.write("home/workflows/"+name+".json", workflow)
+}
+
+// read gives a file of the place, or nothing.
+func (p *place) read(name string) string {
+	p.Helper()
+	b, err := os.ReadFile(filepath.Join(p.dir, name))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		p.Fatal(err)
+	}
+	return string(b)
+}
+
+// command prepares a program to run in the place.
+func (p *place) command(name string, args ...string) *exec.Cmd {
+	p.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	p.Cleanup(cancel)
+	path := filepath.Join(bin, name)
+	if !slices.Contains(programs, name) {
+		path = name
+	}
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Dir, cmd.Env, cmd.WaitDelay = p.dir, p.env, time.Second
+	return cmd
+}
+
+// outcome is what a program did.
+type outcome struct {
+	stdout, stderr string
+	exit           int
+}
+
+func (o outcome) String() string {
+	return fmt.Sprintf("exit status %d\nstdout: %s\nstderr: %s", o.exit, o.stdout, o.stderr)
+}
+
+// run runs a program to its end.
+func (p *place) run(name string, args ...string) outcome {
+	p.Helper()
+	return p.fed("", name, args...)
+}
+
+// fed runs a program to its end with something on its standard input.
+func (p *place) fed(stdin, name string, args ...string) outcome {
+	p.Helper()
+	cmd := p.command(name, args...)
+	cmd.Stdin = strings.NewReader(stdin)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	o := outcome{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		p.Fatalf("%s %q: %v\n%s", name, args, err, o)
+	}
+	if strings.Contains(o.stdout+o.stderr, "goroutine ") || strings.Contains(o.stdout+o.stderr, "panic:") {
+		p.Errorf("%s %q crashed:\n%s", name, args, o)
+	}
+	return o
+}
+
+// must runs a program that succeeds and gives its standard output.
+func (p *place) must(name string, args ...string) string {
+	p.Helper()
+	o := p.run(name, args...)
+	if o.exit != 0 {
+		p.Fatalf("%s %q: %s", name, args, o)
+	}
+	return o.stdout
+}
+
+// eventually waits until a condition holds.
+func (p *place) eventually(what string, holds func() bool) {
+	p.Helper()
+	deadline := time.Now().Add(patience)
+	for !holds() {
+		if time.Now().After(deadline) {
+			p.Fatalf("waited in vain until %s", what)
+		}
+		<-time.After(5 * time.Millisecond)
+	}
+}
