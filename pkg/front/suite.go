@@ -62,7 +62,7 @@ func (s *Suite) run(ctx context.Context, c command) (*answer, error) {
 		case s.places <- struct{}{}:
 			defer func() { <-s.places }()
 		case <-ctx.Done():
-			return nil, cutShort()
+			return nil, context.Cause(ctx)
 		}
 	}
 	path, err := s.find(c.program)
@@ -85,17 +85,10 @@ func (s *Suite) run(ctx context.Context, c command) (*answer, error) {
 		ctx = context.WithoutCancel(ctx)
 	}
 	exit, err := proc.Run(ctx, child)
-	if ctx.Err() != nil {
-		return nil, cutShort()
-	}
 	if err != nil {
 		return nil, err
 	}
 	return &answer{output: bytes.TrimSpace(output.Bytes()), exit: exit.Code, stderr: stderr.String()}, nil
-}
-
-func cutShort() *fault.Fault {
-	return fault.New(fault.Unavailable, "The call was cancelled before it was answered")
 }
 
 // find looks for a program beside the running one, then on PATH.

@@ -118,6 +118,9 @@ func (f *Front) document(started func(arguments) command) func(context.Context, 
 func (f *Front) answer(ctx context.Context, c command) *mcpserver.Result {
 	c.args = append([]string{"--quiet"}, c.args...)
 	a, err := f.Suite.run(ctx, c)
+	if ctx.Err() != nil && err != nil {
+		return failure(fault.New(fault.Unavailable, "The call was cancelled before it was answered"))
+	}
 	if err != nil {
 		return failure(fault.From(err))
 	}

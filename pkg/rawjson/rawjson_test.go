@@ -30,7 +30,10 @@ func TestMarshalEscapesNoHTML(t *testing.T) {
 }
 
 func TestKindAndPath(t *testing.T) {
-	for raw, want := range map[string]string{`{}`: "an object", ` [1]`: "a list", `"x"`: "text", `true`: "true or false", `null`: "null", `-1`: "a number", "": "nothing"} {
+	if got := Kind(json.RawMessage(" [1]")); got != "a list" {
+		t.Errorf("with space before it: %s", got)
+	}
+	for raw, want := range map[string]string{`{}`: "an object", `[1]`: "a list", `"x"`: "text", `true`: "true or false", `null`: "null", `-1`: "a number", "": "nothing"} {
 		if got := Kind(json.RawMessage(raw)); got != want {
 			t.Errorf("Kind(%s) = %s", raw, got)
 		}
