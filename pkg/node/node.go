@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcpclient"
@@ -176,10 +177,18 @@ func Run(ctx context.Context, p *Prepared, t *Task) *Result {
 	return failed(fault.New(fault.Execution, "Node type %q cannot be run by this program", p.kind.Name), nil)
 }
 
+// defaultsOf keeps each built-in type's defaults, which are the same for all its nodes.
+var defaultsOf sync.Map
+
 // decode reads the parameters into the type's Go form, with the defaults for what was not given.
 func decode[T any](p *Prepared) (T, *fault.Fault) {
 	var v T
-	for _, raw := range []json.RawMessage{p.kind.Defaults, p.Params} {
+	defaults, ok := defaultsOf.Load(p.kind.Name)
+	if !ok {
+		defaults, _ = defaultsOf.LoadOrStore(p.kind.Name, p.kind.Defaults())
+	}
+	given, _ := defaults.(json.RawMessage)
+	for _, raw := range []json.RawMessage{given, p.Params} {
 		if err := json.Unmarshal(raw, &v); err != nil {
 			return v, fault.New(fault.Execution, "the parameters of type %s: %v", p.kind.Name, err)
 		}

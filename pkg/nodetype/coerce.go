@@ -45,3 +45,18 @@ func Fit(typ string, raw json.RawMessage) (value json.RawMessage, ok bool) {
 	}
 	return raw, true
 }
+
+// Defaults is the JSON object of the parameters that have a default, for those that are not given.
+func (t *Type) Defaults() json.RawMessage {
+	given := map[string]json.RawMessage{}
+	for _, p := range t.Params {
+		if p.Default != nil {
+			given[p.Name] = p.Default
+		}
+	}
+	raw, err := rawjson.Marshal(given)
+	if err != nil { // a default in a tag is no JSON
+		return json.RawMessage("{}")
+	}
+	return raw
+}

@@ -5,8 +5,6 @@ import (
 	"reflect"
 	"strings"
 	"time"
-
-	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
 // describe makes a Type from the Go types of its parameters and outputs, so that what is documented, checked and
@@ -28,23 +26,7 @@ func describe(name, help string, params, outputs any) Type {
 	for _, f := range reflect.VisibleFields(reflect.TypeOf(outputs)) {
 		t.Outputs = append(t.Outputs, Output{Name: jsonName(f), Type: typeName(f.Type), Description: f.Tag.Get("help")})
 	}
-	t.Defaults = defaults(t.Params)
 	return t
-}
-
-// defaults is the JSON object of the parameters that have a default.
-func defaults(params []Param) json.RawMessage {
-	given := map[string]json.RawMessage{}
-	for _, p := range params {
-		if p.Default != nil {
-			given[p.Name] = p.Default
-		}
-	}
-	raw, err := rawjson.Marshal(given)
-	if err != nil { // a default in a tag is no JSON
-		return json.RawMessage("{}")
-	}
-	return raw
 }
 
 func jsonName(f reflect.StructField) string {

@@ -22,9 +22,6 @@ type Type struct {
 	Open bool
 	// MCP is set for a tool of an MCP server.
 	MCP *MCP
-
-	// Defaults is the JSON object of the parameters of a built-in type that have a default, for those not given.
-	Defaults json.RawMessage
 }
 
 // Param is one parameter of a node type.

@@ -148,7 +148,7 @@ func TestDefaultsFit(t *testing.T) {
 	for _, name := range BuiltinNames() {
 		typ, _ := Builtin(name)
 		var defaults map[string]json.RawMessage
-		if err := json.Unmarshal(typ.Defaults, &defaults); err != nil {
+		if err := json.Unmarshal(typ.Defaults(), &defaults); err != nil {
 			t.Fatal(err)
 		}
 		for _, p := range typ.Params {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -153,7 +154,7 @@ func TestProcessStopLeavesNothing(t *testing.T) {
 }
 
 func TestWhatLeftItsSessionIsFoundByItsMark(t *testing.T) {
-	if Marked("PFLOW_RUN_ID=none") == nil && len(Marked("PATH="+os.Getenv("PATH"))) == 0 {
+	if runtime.GOOS != "linux" {
 		t.Skip("this system does not show environments")
 	}
 	c, out, _ := sh("setsid sh -c 'trap \"\" TERM; echo $$; while :; do sleep 1; done' > pid & while ! [ -s pid ]; do :; done; cat pid")
