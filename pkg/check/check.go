@@ -151,7 +151,10 @@ func (c *checker) edges() {
 		known(fmt.Sprintf("edges[%d].to", i), "Edge", e.To)
 	}
 	if s := c.w.StartNode; s != "" && known("start_node", "start_node", s) {
-		c.unreached(s)
+		for _, id := range plan.LeftOut(c.w) {
+			c.warn(fmt.Sprintf("nodes[%d]", c.nodes[id]), "Node %q does not run: no way leads to it from start_node %q", id, s).
+				Suggest("Connect it with an edge, or leave out start_node")
+		}
 	}
 	for _, id := range plan.Loose(c.w) {
 		c.fail(fmt.Sprintf("nodes[%d]", c.nodes[id]), "Node %q would never run: no edge leads to it or from it", id).
@@ -172,29 +175,6 @@ func (c *checker) action(i int, e workflow.Edge) {
 	slices.Sort(actions)
 	f := c.warn(fmt.Sprintf("edges[%d].action", i), "Edge from %q to %q is never taken: %s nodes do not end with action %q", e.From, e.To, kind.Name, e.Action)
 	c.instead(f, e.Action, "The actions are", slices.Compact(actions))
-}
-
-// unreached warns of the nodes that do not run because the start node does not lead to them.
-func (c *checker) unreached(start string) {
-	next := map[string][]string{}
-	for _, e := range c.w.Edges {
-		next[e.From] = append(next[e.From], e.To)
-	}
-	reached := map[string]bool{start: true}
-	for queue := []string{start}; len(queue) > 0; queue = queue[1:] {
-		for _, id := range next[queue[0]] {
-			if !reached[id] {
-				reached[id] = true
-				queue = append(queue, id)
-			}
-		}
-	}
-	for i, n := range c.w.Nodes {
-		if !reached[n.ID] {
-			c.warn(fmt.Sprintf("nodes[%d]", i), "Node %q does not run: no way leads to it from start_node %q", n.ID, start).
-				Suggest("Connect it with an edge, or leave out start_node")
-		}
-	}
 }
 
 // outputs checks where the declared outputs come from.

@@ -118,6 +118,18 @@ func Loose(w *workflow.Workflow) []string {
 	return loose
 }
 
+// LeftOut lists the nodes that do not run because the start node does not lead to them.
+func LeftOut(w *workflow.Workflow) []string {
+	g := newGraph(w)
+	var left []string
+	for i, id := range g.ids {
+		if !g.member[i] {
+			left = append(left, id)
+		}
+	}
+	return left
+}
+
 // order sorts the nodes so that each comes after all that it waits for, or gives a cycle.
 func (g *graph) order() (sorted []int, cycle []int) {
 	waits := make([]int, len(g.ids))
