@@ -40,6 +40,13 @@ func execute(app *cli.App, h *home.Home, r *request, p *prepared, started func(i
 		copying.Go(func() { unshown = rec.Follow(each) })
 	}
 	p.RunID, p.Record = rec.ID, rec
+	if p.resumed != nil {
+		p.Reused = func() {
+			if err := p.resumed.SetSuccessor(rec.ID); err != nil {
+				app.Log.Warn("a later resume will go on from the earlier run", "error", err)
+			}
+		}
+	}
 	p.ResumeCommand = "pflow-exec resume " + rec.ID
 	began := time.Now()
 	last, err := engine.Run(ctx, p.Config)

@@ -34,6 +34,8 @@ type prepared struct {
 	stored []byte
 	// release lets go of the run that this one goes on from.
 	release func()
+	// resumed is the run that this one goes on from, when it is in this home.
+	resumed *run.Record
 	// attach is a run that is live already: it is followed and nothing is started.
 	attach *run.Record
 }
@@ -115,7 +117,7 @@ func (p *prepared) checkpoint(app *cli.App, h *home.Home, r *request) error {
 			}
 			return err
 		}
-		p.release = release
+		p.release, p.resumed = release, rec
 		proc.EndMarked(engine.RunVariable+"="+rec.ID, proc.DefaultGrace) // what a runner that was killed left running
 		blob = rec.Blob
 		if r.Resume != "" {
@@ -129,11 +131,17 @@ func (p *prepared) checkpoint(app *cli.App, h *home.Home, r *request) error {
 	return err
 }
 
-// resumed finds the run in this home that a request goes on from, or nil. The run of an event file is used where the
-// file is a beginning of its journal, which may hold more by now.
+// resumed finds the run in this home that a request goes on from, or nil: the newest of those that went on from the one
+// that was named, so that to say the same twice does nothing twice. The run of an event file is used where the file is a
+// beginning of its journal, which may hold more by now.
 func resumed(h *home.Home, r *request) (*run.Record, error) {
 	if r.Resume != "" {
-		return run.Find(h, r.Resume)
+		rec, err := run.Find(h, r.Resume)
+		if err != nil {
+			return nil, err
+		}
+		r.Resume = rec.Newest().ID
+		return rec.Newest(), nil
 	}
 	if r.Events == nil {
 		return nil, nil
@@ -151,6 +159,7 @@ func resumed(h *home.Home, r *request) (*run.Record, error) {
 	whole := r.Events[:bytes.LastIndexByte(r.Events, '\n')+1]
 	begin := make([]byte, len(whole))
 	if _, err := io.ReadFull(journal, begin); err == nil && bytes.Equal(begin, whole) {
+		rec = rec.Newest()
 		r.Resume, r.Events = rec.ID, nil
 	}
 	return rec, nil

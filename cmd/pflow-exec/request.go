@@ -135,7 +135,8 @@ func (r *request) readResume(app *cli.App, h *home.Home, name string) (err error
 	if name == "" {
 		return nil
 	}
-	if info, statErr := os.Stat(name); name == "-" || statErr == nil && info.Mode().IsRegular() {
+	info, statErr := os.Stat(name)
+	if name == "-" || statErr == nil && !info.IsDir() || strings.Contains(name, "/") {
 		r.Events, err = app.ReadArgument(name)
 		return err
 	}

@@ -39,6 +39,7 @@ func (c *resumeCommand) read(app *cli.App) (*request, *home.Home, *run.Record, e
 	if err != nil {
 		return nil, nil, nil, err
 	}
+	rec = rec.Newest()
 	r, err := c.settingsFlags.read()
 	if err != nil {
 		return nil, nil, nil, err

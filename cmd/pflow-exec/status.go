@@ -29,6 +29,7 @@ type standing struct {
 	Failed    string       `json:"failed_node,omitempty"`
 	Error     *fault.Fault `json:"error,omitempty"`
 	Resumed   string       `json:"resumed_from,omitempty"`
+	ResumedBy string       `json:"resumed_by,omitempty"`
 	Resume    string       `json:"resume,omitempty"`
 }
 
@@ -102,6 +103,9 @@ func standingOf(rec *run.Record) (*standing, error) {
 			}
 		}
 		s.Nodes.Running = len(s.Running)
+	}
+	if newest := rec.Newest(); newest.ID != rec.ID {
+		s.ResumedBy = newest.ID
 	}
 	if status == run.Interrupted {
 		s.Resume = "pflow-exec resume " + rec.ID

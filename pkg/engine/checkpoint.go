@@ -11,6 +11,7 @@ import (
 
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/node"
 	"github.com/pflow-suite/pflow/pkg/redact"
 	"github.com/pflow-suite/pflow/pkg/template"
 	"github.com/pflow-suite/pflow/pkg/workflow"
@@ -59,11 +60,36 @@ func ReadCheckpoint(r io.Reader, blob event.Load) (*Checkpoint, error) {
 	return c, nil
 }
 
+// adoptAll takes everything from the checkpoint that can be, before anything runs: were some of it left for later and
+// this run stopped, a resume of it would not find what the earlier run had completed.
+func (e *execution) adoptAll() {
+	if e.From == nil {
+		return
+	}
+	var left []string
+	for ready := e.plan.Ready(); len(ready) > 0 && e.broken == nil; ready = e.plan.Ready() {
+		for _, id := range ready {
+			n, _ := e.Workflow.Node(id)
+			prepared, err := node.Prepare(n, e.Kinds[n.Type], e.lookup, e.known, e.Workflow.Permissive())
+			if err != nil || !e.reuse(id, e.digest(n, e.redacted(prepared))) {
+				left = append(left, id)
+			}
+		}
+	}
+	e.queue = left
+	if e.Reused != nil && e.broken == nil {
+		e.Reused()
+	}
+}
+
+// redacted are a node's parameters without secrets. What stands under a secret's name is one from here on.
+func (e *execution) redacted(p *node.Prepared) json.RawMessage {
+	params, _ := e.Redactor.JSON(p.Params)
+	return params
+}
+
 // reuse takes a node from the checkpoint when nothing that decides about it has changed.
 func (e *execution) reuse(id, digest string) bool {
-	if e.From == nil {
-		return false
-	}
 	old, ok := e.From.Settled[id]
 	if !ok || old.InputDigest != digest || slices.ContainsFunc(e.plan.Sources(id), func(from string) bool { return !e.reused[from] }) {
 		return false
@@ -152,11 +178,6 @@ func (e *execution) refresh(id string, stale []string) {
 			e.queue = append([]string{from}, e.queue...)
 		}
 	}
-}
-
-func (e *execution) isRefresh(id string) bool {
-	_, ok := e.refreshing[id]
-	return ok
 }
 
 // release brings those back into the queue that waited for a node which ran again, once they wait for no other. When

@@ -54,6 +54,9 @@ type Config struct {
 	Timeout time.Duration
 	// From is the checkpoint to go on from, or nil.
 	From *Checkpoint
+	// Reused is called when all that can be taken from the checkpoint stands in this run's record: from then on this run
+	// is the one to go on from.
+	Reused func()
 	// ResumeCommand is the command by which a run that did not succeed goes on.
 	ResumeCommand string
 	Log           *slog.Logger
@@ -103,6 +106,7 @@ type execution struct {
 	order           []string
 	// queue holds the nodes that are ready, running those being executed.
 	queue   []string
+	sorted  bool
 	running map[string]bool
 	// refreshing maps a node that runs again for its redacted outputs to those that wait for them.
 	refreshing map[string][]string
@@ -121,6 +125,7 @@ func (e *execution) run() (*event.Event, error) {
 		return nil, err
 	}
 	e.mu.Lock()
+	e.adoptAll()
 	e.hand(e.advance())
 	e.mu.Unlock()
 	e.workers.Wait()
@@ -168,9 +173,10 @@ func (e *execution) work(j *job) {
 // enqueue takes over what the plan has made ready. Those with the longest chain behind them go first.
 func (e *execution) enqueue() {
 	fresh := e.plan.Ready()
-	if len(fresh) == 0 {
+	if len(fresh) == 0 && e.sorted {
 		return
 	}
+	e.sorted = true
 	e.queue = append(e.queue, fresh...)
 	slices.SortStableFunc(e.queue, func(a, b string) int { return e.plan.Rank(b) - e.plan.Rank(a) })
 }

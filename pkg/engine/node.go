@@ -42,7 +42,7 @@ type result struct {
 	err      error // of keeping the outputs
 }
 
-// begin brings a ready node on its way: it is reused, or fails for its parameters, or starts and becomes a job.
+// begin brings a ready node on its way: it fails for its parameters, or starts and becomes a job.
 func (e *execution) begin(id string) *job {
 	n, _ := e.Workflow.Node(id)
 	kind := e.Kinds[n.Type]
@@ -55,11 +55,7 @@ func (e *execution) begin(id string) *job {
 		e.release(id, false)
 		return nil
 	}
-	params, _ := e.Redactor.JSON(prepared.Params) // what stands under a secret's name is one from here on
-	digest := e.digest(n, params)
-	if !e.isRefresh(id) && e.reuse(id, digest) {
-		return nil
-	}
+	digest := e.digest(n, e.redacted(prepared))
 	if stale := e.stale(n); len(stale) > 0 {
 		e.refresh(id, stale)
 		return nil

@@ -11,7 +11,8 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// Reader reads a stream. What ends without a newline is a torn line and does not count.
+// Reader reads a stream. What ends without a newline is a torn line and does not count, nor does a last line that is no
+// event.
 type Reader struct {
 	r    *bufio.Reader
 	line int
@@ -34,6 +35,9 @@ func (r *Reader) Next() (*Event, []byte, error) {
 		}
 		var e Event
 		if err := json.Unmarshal(line, &e); err != nil || e.Event == "" {
+			if _, err := r.r.Peek(1); errors.Is(err, io.EOF) && r.line > 1 {
+				return nil, nil, io.EOF // what a loss of power left of the last line
+			}
 			return nil, line, fault.New(fault.Protocol, "Line %d of the event stream is no event", r.line).
 				Suggest("Give the output of pflow-exec run with --format ndjson, or a run id")
 		}

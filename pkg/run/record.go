@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+	"github.com/google/renameio/v2"
 
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
@@ -95,6 +96,30 @@ func exists(path string) bool {
 	return err == nil
 }
 
+// successorFile names the run that went on from this one.
+const successorFile = "resumed_by"
+
+// Newest is the run to go on from: this one, or the last in the line of those that went on from it.
+func (r *Record) Newest() *Record {
+	for range 10_000 { // as many resumes as nobody makes
+		b, err := os.ReadFile(filepath.Join(r.dir, successorFile))
+		next := &Record{ID: strings.TrimSpace(string(b)), dir: filepath.Join(filepath.Dir(r.dir), strings.TrimSpace(string(b)))}
+		if err != nil || !isID(next.ID) || !exists(next.dir) {
+			return r
+		}
+		r = next
+	}
+	return r
+}
+
+// SetSuccessor notes the run that goes on from this one, for whoever wants to go on from it later.
+func (r *Record) SetSuccessor(id string) error {
+	if err := renameio.WriteFile(filepath.Join(r.dir, successorFile), []byte(id+"\n"), 0o600); err != nil {
+		return recordFault("note what goes on from the run", err)
+	}
+	return nil
+}
+
 // Definition is the workflow file that ran.
 func (r *Record) Definition() ([]byte, error) {
 	b, err := os.ReadFile(filepath.Join(r.dir, workflowFile))
@@ -135,17 +160,31 @@ func (r *Record) Ends() (first, last *event.Event, err error) {
 	if err != nil {
 		return nil, nil, recordFault("read the run's journal", err)
 	}
+	last, err = lastEvent(f, info.Size())
+	return first, last, err
+}
+
+// lastEvent reads the last whole line that is an event, looking back from the end as far as it has to.
+func lastEvent(f io.ReaderAt, size int64) (*event.Event, error) {
 	for window := int64(16 << 10); ; window *= 8 {
-		from := max(0, info.Size()-window)
-		buf := make([]byte, info.Size()-from)
+		from := max(0, size-window)
+		buf := make([]byte, size-from)
 		if _, err := f.ReadAt(buf, from); err != nil && !errors.Is(err, io.EOF) {
-			return nil, nil, recordFault("read the run's journal", err)
+			return nil, recordFault("read the run's journal", err)
 		}
 		end := bytes.LastIndexByte(buf, '\n') + 1
-		start := bytes.LastIndexByte(buf[:max(0, end-1)], '\n') + 1
-		if start > 0 || from == 0 {
-			last, _, err = event.NewReader(bytes.NewReader(buf[start:end])).Next()
-			return first, last, err
+		for end > 0 {
+			start := bytes.LastIndexByte(buf[:end-1], '\n') + 1
+			if start == 0 && from > 0 {
+				break
+			}
+			if e, _, err := event.NewReader(bytes.NewReader(buf[start:end])).Next(); err == nil {
+				return e, nil
+			}
+			end = start
+		}
+		if from == 0 {
+			return nil, nil
 		}
 	}
 }
@@ -220,7 +259,9 @@ func (r *Record) Cancel() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return proc.Signal(pid, syscall.SIGTERM), nil
+	found := proc.Signal(pid, syscall.SIGTERM)
+	proc.Signal(pid, syscall.SIGCONT) // one that was stopped hears of it only when it goes on
+	return found, nil
 }
 
 // Follow passes every line of the journal to each, as they come, until the run's last event, or the end of ctx, or each

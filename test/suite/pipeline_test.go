@@ -222,3 +222,35 @@ func TestWhatAKilledRunnerLeftIsEnded(t *testing.T) {
 	_ = again.Process.Signal(os.Interrupt)
 	_ = again.Wait()
 }
+
+// To resume the same run again and again goes on from the newest of those that went on from it: nothing that had finished
+// in any of them runs again, also when all of it is done.
+func TestResumingTheSameAgainRepeatsNothing(t *testing.T) {
+	for name, words := range map[string][]string{
+		"by its id":     {"run", "w.json", "--resume", "ID"},
+		"by its events": {"run", "w.json", "--resume", "first.ndjson"},
+		"as it was":     {"resume", "ID"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t)
+			p.write("w.json", chain(
+				"echo a >> ran.txt", "echo b >> ran.txt; test -e one", "echo c >> ran.txt", "echo d >> ran.txt; test -e two", "echo e >> ran.txt; echo end"))
+			first := p.run("pflow-exec", "run", "w.json")
+			p.write("first.ndjson", first.stdout)
+			id, _ := p.last(first.stdout)["run"].(string)
+			words = slices.Clone(words)
+			if i := slices.Index(words, "ID"); i >= 0 {
+				words[i] = id
+			}
+			for _, ready := range []string{"one", "two", "three"} {
+				p.write(ready, "")
+				p.run("pflow-exec", words...)
+			}
+			last := p.last(p.must("pflow-exec", "run", "w.json", "--resume", id))
+			if ran := p.read("ran.txt"); ran != "a\nb\nb\nc\nd\nd\ne\n" || last["status"] != "completed" || last["nodes_executed"] != 0.0 {
+				t.Errorf("ran %q, then %v with %v nodes", ran, last["status"], last["nodes_executed"])
+			}
+		})
+	}
+}
