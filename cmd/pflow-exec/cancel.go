@@ -1,18 +1,26 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 
 	"github.com/pflow-suite/pflow/pkg/cli"
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/proc"
 	"github.com/pflow-suite/pflow/pkg/run"
 )
 
 type cancelCommand struct {
 	RunID string `arg:"" name:"run" help:"A run's id, a beginning of it that no other has, or last."`
 }
+
+// patience is how long a cancel waits for the run's end: longer than any ladder of signals takes.
+const patience = 3 * proc.DefaultGrace
+
+var errPatience = errors.New("it takes too long")
 
 type cancelled struct {
 	RunID  string       `json:"run_id"`
@@ -28,7 +36,9 @@ func (c *cancelCommand) Run(app *cli.App) error {
 	if _, err := rec.Cancel(); err != nil {
 		return err
 	}
-	if err := rec.Follow(app.Context, func([]byte) error { return nil }); err != nil {
+	ctx, enough := context.WithTimeoutCause(app.Context, patience, errPatience)
+	defer enough()
+	if err := rec.Follow(ctx, func([]byte) error { return nil }); err != nil && !errors.Is(err, errPatience) {
 		return err
 	}
 	status, _, err := rec.Status()
@@ -36,7 +46,8 @@ func (c *cancelCommand) Run(app *cli.App) error {
 		return err
 	}
 	if status == run.Running {
-		return fault.New(fault.Conflict, "Run %s has not stopped", rec.ID)
+		return fault.New(fault.Conflict, "Run %s was told to stop and has not stopped within %s", rec.ID, patience).
+			Suggest("pflow-exec status %s tells which nodes still run", rec.ID)
 	}
 	return app.Document(cancelled{rec.ID, status}, func(w io.Writer) { _, _ = fmt.Fprintln(w, rec.ID, status) })
 }

@@ -52,7 +52,7 @@ func execute(app *cli.App, h *home.Home, r *request, p *prepared, started func(i
 	last, err := engine.Run(ctx, p.Config)
 	p.Host.Servers.Close()
 	if err != nil || last.Status == event.Cancelled || last.Status == event.TimedOut {
-		proc.EndMarked(engine.RunVariable+"="+rec.ID, proc.DefaultGrace)
+		proc.EndMarked(proc.DefaultGrace, engine.RunVariable+"="+rec.ID)
 	}
 	rec.EndFollowers()
 	copying.Wait()

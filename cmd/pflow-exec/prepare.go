@@ -118,7 +118,7 @@ func (p *prepared) checkpoint(app *cli.App, h *home.Home, r *request) error {
 			return err
 		}
 		p.release, p.resumed = release, rec
-		proc.EndMarked(engine.RunVariable+"="+rec.ID, proc.DefaultGrace) // what a runner that was killed left running
+		proc.EndMarked(proc.DefaultGrace, engine.RunVariable+"="+rec.ID) // what a runner that was killed left running
 		blob = rec.Blob
 		if r.Resume != "" {
 			if source, err = rec.Open(); err != nil {

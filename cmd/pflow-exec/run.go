@@ -31,6 +31,18 @@ type answerFlags struct {
 	MaxOutputChars int    `help:"Leave longer texts out of the document of --format json, with how to read them; 0 leaves out none." default:"2000" placeholder:"N"`
 }
 
+// Help is the longer text of --help.
+func (runCommand) Help() string {
+	return `Inputs come from KEY=VALUE, then --inputs, the environment, settings.json, and the default. On a pipe standard output
+carries one JSON event a line, with --format json one document at the end, with --print one output as text.
+
+  pflow-exec run disk.json dir=/usr/share | jq -r 'select(.event=="node_completed").node'
+  pflow-exec run disk.json --print files
+  pflow-exec run disk.json > run.ndjson;  pflow-exec run disk.json --resume run.ndjson
+
+Exit status: 0 completed, 1 failed, 2 refused (nothing ran), 124 --timeout, 129, 130, 143 a signal, 141 nobody read.`
+}
+
 // Run executes a workflow in this process.
 func (c *runCommand) Run(app *cli.App) error {
 	show := newPresenter(app, c.answerFlags)

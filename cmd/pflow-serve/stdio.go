@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 
@@ -12,7 +13,7 @@ import (
 
 const instructions = `pflow keeps tasks as workflows: JSON files that run the same way every time.
 1. browse_components finds node types with their parameters and outputs; list_library and describe_workflow find what exists already.
-2. Write a draft to workflows/NAME.json in the pflow home ($PFLOW_HOME, by default ~/.pflow): {"inputs":{…},"nodes":[{"id","type","params"}],"edges":[{"from","to"}],"outputs":{"NAME":{"source":"${node.key}"}}}. ${node.key} in a parameter is another node's output.
+2. Write a draft to %s/NAME.json: {"inputs":{…},"nodes":[{"id","type","params"}],"edges":[{"from","to"}],"outputs":{"NAME":{"source":"${node.key}"}}}. ${node.key} in a parameter is another node's output.
 3. execute runs it. When a node fails, correct the draft and execute it again with resume set to checkpoint.run_id: finished nodes do not run again.
 4. save_to_library keeps it.`
 
@@ -20,6 +21,10 @@ type stdioCommand struct{}
 
 // Run serves until the client closes standard input, or a signal comes.
 func (c *stdioCommand) Run(app *cli.App) error {
+	h, err := app.Home()
+	if err != nil {
+		return err
+	}
 	self, err := os.Executable()
 	if err == nil {
 		self, err = filepath.EvalSymlinks(self)
@@ -34,7 +39,7 @@ func (c *stdioCommand) Run(app *cli.App) error {
 		Serving: ctx,
 	}
 	server := &mcpserver.Server{
-		Name: "pflow", Title: "pflow", Version: cli.Version, Instructions: instructions,
+		Name: "pflow", Title: "pflow", Version: cli.Version, Instructions: fmt.Sprintf(instructions, h.Path("workflows")),
 		Tools: f.Tools(), Resources: f.Resources(), Log: app.Log,
 	}
 	out := app.Stdout.File()

@@ -2,6 +2,7 @@ package check
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -109,6 +110,9 @@ func (c *checker) typeNames() []string {
 		for i, t := range all {
 			c.kinds[i] = t.Name
 		}
+		slices.SortStableFunc(c.kinds, func(a, b string) int { // the built-in ones stand first
+			return cmp.Compare(len(a)-len(strings.TrimPrefix(a, "mcp-")), len(b)-len(strings.TrimPrefix(b, "mcp-")))
+		})
 	}
 	return c.kinds
 }

@@ -85,9 +85,18 @@ func Main(name, description string, g Grammar, sys System) int {
 	app.configure(g.common())
 	if err != nil {
 		app.format = askedFormat(sys.Args) // what kong has read is not in the grammar then
-		return app.fail(fault.New(fault.Usage, "%s", err).Suggest("%s --help lists what can be asked", name))
+		return app.fail(fault.New(fault.Usage, "%s", err).Suggest("%s --help lists what can be asked", strings.TrimSpace(name+" "+asked(err))))
 	}
 	return app.outcome(parsed.Run(app))
+}
+
+// asked is the command in whose words a command line went wrong, or nothing.
+func asked(err error) string {
+	pe, ok := errors.AsType[*kong.ParseError](err)
+	if !ok || pe.Context == nil || pe.Context.Selected() == nil {
+		return ""
+	}
+	return pe.Context.Selected().Name
 }
 
 // outcome turns what a command returned into an exit status, and says what has to be said.

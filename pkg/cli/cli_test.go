@@ -231,13 +231,16 @@ func TestExitStatusAndFailure(t *testing.T) {
 }
 
 func TestUsageErrors(t *testing.T) {
-	for _, args := range []string{"", "nope", "say", "say a b", "say a --lud", "list many", "say a --format xml", "say a --log-level loud", "completion ksh"} {
+	for args, asked := range map[string]string{
+		"": "", "nope": "", "say": "say ", "say a b": "say ", "say a --lud": "say ", "list many": "list ", "say a --format xml": "say ",
+		"say a --log-level loud": "say ", "completion ksh": "completion ",
+	} {
 		t.Run(args, func(t *testing.T) {
 			status, stdout, stderr := call(t, strings.Fields(args)...)
 			if status != 2 || gjson.Get(stdout, "error.type").Str != "usage_error" || gjson.Get(stdout, "error.message").Str == "" || gjson.Get(stdout, "error.suggestions.0").Str == "" {
 				t.Errorf("%d %q %q", status, stdout, stderr)
 			}
-			if !strings.HasPrefix(stderr, "small: error: ") || !strings.Contains(stderr, "\nsmall: hint: small --help") {
+			if !strings.HasPrefix(stderr, "small: error: ") || !strings.Contains(stderr, "\nsmall: hint: small "+asked+"--help") {
 				t.Errorf("%q", stderr)
 			}
 		})

@@ -83,8 +83,9 @@ func (e *execution) execute(j *job) *result {
 	r := &result{id: id, digest: j.digest, began: time.Now()}
 	stdout, stderr := e.Redactor.Writer(e.Record.Log(id, "stdout")), e.Redactor.Writer(e.Record.Log(id, "stderr"))
 	host := e.Host
-	host.Env = append(slices.Clip(host.Env), RunVariable+"="+e.RunID, NodeVariable+"="+id, AttemptVariable+"=1")
-	r.node = node.Run(e.ctx, j.prepared, &node.Task{Host: host, Node: id, Stdout: stdout, Stderr: stderr, Progress: e.progress(id)})
+	marks := []string{RunVariable + "=" + e.RunID, NodeVariable + "=" + id, AttemptVariable + "=1"}
+	host.Env = append(slices.Clip(host.Env), marks...)
+	r.node = node.Run(e.ctx, j.prepared, &node.Task{Host: host, Node: id, Marks: marks, Stdout: stdout, Stderr: stderr, Progress: e.progress(id)})
 	for _, w := range []io.WriteCloser{stdout, stderr} {
 		if err := w.Close(); err != nil {
 			e.Log.Warn("a node's log is incomplete", "node", id, "error", err)

@@ -44,12 +44,12 @@ func (f *Front) Tools() []mcpserver.Tool {
 		},
 		{
 			Name: "execute", Title: "Run a workflow",
-			Description: "Run a workflow by name, a saved one first, else a draft (the file workflows/NAME.json in the pflow home). Answers its outputs; after a failure the error says " +
+			Description: "Run a workflow by name, a saved one first, else a draft. Answers its outputs; after a failure the error says " +
 				"which node failed and what to do, and checkpoint.run_id is how to go on: correct the draft and call execute again with resume set to it, and finished nodes do not run again.",
 			InputSchema: schema(`{"type":"object","properties":{` +
 				`"name":{"type":"string","description":"the name of a saved workflow or a draft"},` +
 				`"inputs":{"type":"object","description":"values for the workflow's inputs, by name"},` +
-				`"resume":{"type":"string","pattern":"^(last|r[0-9a-z]*)$","description":"the run_id of an earlier run to go on from"},` +
+				`"resume":{"type":"string","pattern":"^(last|r[0-9a-z]*)$","description":"the run_id of an earlier run to go on from, or \"last\""},` +
 				`"max_output_chars":{"type":"integer","minimum":0,"default":2000,"description":"longer texts are left out of the answer, with a link to read them; 0 leaves out none"}},"required":["name"],"additionalProperties":false}`),
 			Destructive: true, OpenWorld: true,
 			Call: f.execute,

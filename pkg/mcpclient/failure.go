@@ -86,6 +86,19 @@ func (s *Session) end() *fault.Fault {
 	return nil
 }
 
+// lastLines are the last lines of a text that fit a message.
+func lastLines(text string) string {
+	lines := strings.Split(text, "\n")
+	kept := lines[len(lines)-1]
+	for _, line := range slices.Backward(lines[:len(lines)-1]) {
+		if len(kept)+len(line) > 300 {
+			break
+		}
+		kept = line + "\n" + kept
+	}
+	return kept
+}
+
 // terminated is the fault of a server that went away. What it said last explains it best, and is still on its way for
 // a moment after its end.
 func (s *Session) terminated() *fault.Fault {
@@ -96,6 +109,7 @@ func (s *Session) terminated() *fault.Fault {
 	}
 	for range 20 {
 		if tail := strings.TrimSpace(s.child.StderrTail()); tail != "" {
+			f.Message += ": " + lastLines(tail)
 			return f.Detail("stderr", tail)
 		}
 		time.Sleep(5 * time.Millisecond)

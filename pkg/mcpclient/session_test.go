@@ -159,7 +159,7 @@ func TestCallFaults(t *testing.T) {
 		message    string
 	}{
 		{"plain", "garbage", fault.Protocol, "Invalid JSON response from server"},
-		{"plain", "exit", fault.Execution, "MCP server process terminated unexpectedly"},
+		{"plain", "exit", fault.Execution, "MCP server process terminated unexpectedly: panic: out of cheese"},
 		{"plain", "nowhere", fault.NotFound, "Tool nowhere not found on server fake"},
 		{"plain", "told", fault.NotFound, "Tool told not found on server fake"},
 		{"plain", "get", fault.Protocol, "Invalid params: missing id"},
@@ -255,7 +255,7 @@ func TestConnectFaults(t *testing.T) {
 		{"silent", fault.Timeout, "MCP server fake did not start within 0.5 seconds", ""},
 		{"future", fault.Protocol, "MCP protocol version not supported", ""},
 		{"garbage", fault.Protocol, "Invalid JSON response from server", ""},
-		{"crash", fault.Execution, "MCP server process terminated unexpectedly", "config.toml: no such file"},
+		{"crash", fault.Execution, "MCP server process terminated unexpectedly: config.toml: no such file", "config.toml: no such file"},
 		{"refusing", fault.Protocol, "MCP handshake with server fake failed: out of licences", ""},
 	}
 	for _, tt := range tests {

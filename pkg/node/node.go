@@ -35,6 +35,8 @@ type Task struct {
 	Host
 	// Node is the node's id.
 	Node string
+	// Marks are the variables in Env that no other node's processes have: by them those are found that leave their group.
+	Marks []string
 	// Stdout and Stderr take what the node's process says, as it comes.
 	Stdout, Stderr io.Writer
 	// Progress takes how far the node is; total is 0 when it is not known.

@@ -111,6 +111,9 @@ func runShell(ctx context.Context, p *Prepared, t *Task) *Result {
 	}
 	switch {
 	case errors.Is(err, errTimedOut):
+		if len(t.Marks) > 0 {
+			proc.EndMarked(proc.DefaultGrace, t.Marks...)
+		}
 		out.ExitCode = -1
 		f = fault.New(fault.Timeout, "Command timed out after %s seconds", seconds(deadline)).
 			Suggest("Give the node a longer \"timeout\" (in seconds), or make the command finish sooner")

@@ -60,11 +60,11 @@ func signalGroup(pgid int, sig syscall.Signal) bool {
 }
 
 // EndMarked takes down the processes that Marked finds, by the ladder, and what they start meanwhile.
-func EndMarked(variable string, grace time.Duration) {
+func EndMarked(grace time.Duration, variables ...string) {
 	deadline := time.Now().Add(grace)
 	sig := syscall.SIGTERM
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
-		pids := Marked(variable)
+		pids := Marked(variables...)
 		if len(pids) == 0 {
 			return
 		}

@@ -166,7 +166,7 @@ func TestWhatLeftItsSessionIsFoundByItsMark(t *testing.T) {
 	if !alive(pid) || len(Marked("PFLOW_RUN_ID=outer")) > 0 {
 		t.Fatalf("%d is not there, or has two values of one name", pid)
 	}
-	EndMarked("PFLOW_RUN_ID=r-of-this-test", 100*time.Millisecond)
+	EndMarked(100*time.Millisecond, "PFLOW_RUN_ID=r-of-this-test")
 	if alive(pid) {
 		t.Errorf("%d is left", pid)
 	}

@@ -41,6 +41,8 @@ func (r *renderer) walk(root syntax.Node, inside string) {
 			}
 		case *syntax.CallExpr:
 			return r.call(n)
+		case *syntax.Stmt:
+			return r.fed(n)
 		case *syntax.ParamExp:
 			return r.param(n)
 		case *syntax.SglQuoted:
@@ -87,24 +89,42 @@ func (r *renderer) call(c *syntax.CallExpr) bool {
 	return true
 }
 
-// codeWords are the arguments that another shell parses again.
-func codeWords(args []*syntax.Word) []*syntax.Word {
-	name := args[0].Lit()
-	if i := strings.LastIndexByte(name, '/'); i >= 0 {
-		name = name[i+1:]
+// fed looks at a command's here-documents: one that a shell reads is code.
+func (r *renderer) fed(s *syntax.Stmt) bool {
+	call, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Args) == 0 || !slices.Contains([]string{"sh", "bash", "dash", "zsh", "ksh"}, base(call.Args[0].Lit())) {
+		return true
 	}
-	switch name {
-	case "eval", "trap", "alias":
-		return args[1:]
-	case "sh", "bash", "dash", "zsh", "ksh":
-		for i, a := range args[1:] {
-			if lit := a.Lit(); strings.HasPrefix(lit, "-") && !strings.HasPrefix(lit, "--") && strings.Contains(lit, "c") && i+2 < len(args) {
-				return args[i+2 : i+3]
+	for _, red := range s.Redirs {
+		if red.Hdoc != nil && !r.forbid(red.Hdoc, "in code that is given to another shell, which would run it", "Set a variable before it and export that: export x=…; sh <<'EOF' … \"$x\" … EOF") {
+			return false
+		}
+	}
+	return true
+}
+
+// codeWords are the arguments that another shell parses again: what eval, trap and alias are given, and what follows a
+// shell's -c, wherever among the arguments the shell is named, for it may stand behind timeout, env, xargs or find -exec.
+func codeWords(args []*syntax.Word) []*syntax.Word {
+	for i, name := range args {
+		switch base(name.Lit()) {
+		case "eval", "trap", "alias":
+			if i == 0 || i == 1 && slices.Contains([]string{"command", "builtin"}, args[0].Lit()) {
+				return args[i+1:]
+			}
+		case "sh", "bash", "dash", "zsh", "ksh", "busybox", "su", "runuser", "script":
+			for j, a := range args[i+1:] {
+				if lit := a.Lit(); strings.HasPrefix(lit, "-") && !strings.HasPrefix(lit, "--") && strings.HasSuffix(lit, "c") && i+j+2 < len(args) {
+					return args[i+j+2 : i+j+3]
+				}
 			}
 		}
 	}
 	return nil
 }
+
+// base is the last part of a path.
+func base(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
 
 // bare is the variable when a word is just its unquoted expansion.
 func (r *renderer) bare(w *syntax.Word) (string, bool) {

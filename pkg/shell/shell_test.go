@@ -99,18 +99,24 @@ func TestPlaces(t *testing.T) {
 
 func TestProblems(t *testing.T) {
 	for command, want := range map[string]string{
-		`echo $((${v} + 1))`:       "in arithmetic",
-		`(( ${v} > 1 ))`:           "in arithmetic",
-		`[[ ${v} -eq 1 ]] && echo`: "numeric comparison",
-		`echo ${a[${v}]}`:          "subscript",
-		`sh -c "echo ${v}"`:        "another shell",
-		`/bin/bash -ec '${v}'`:     "another shell",
-		`eval "${v}"`:              "another shell",
-		`echo \${v}`:               "would not read it",
-		`echo $'${v}'`:             "in $'…'",
-		`echo ${nope}`:             "no input and no node",
-		`echo ${nope.stdout}`:      "no input and no node",
-		`echo "${v}`:               "no shell syntax",
+		`echo $((${v} + 1))`:            "in arithmetic",
+		`(( ${v} > 1 ))`:                "in arithmetic",
+		`[[ ${v} -eq 1 ]] && echo`:      "numeric comparison",
+		`echo ${a[${v}]}`:               "subscript",
+		`sh -c "echo ${v}"`:             "another shell",
+		`/bin/bash -ec '${v}'`:          "another shell",
+		`eval "${v}"`:                   "another shell",
+		`command eval "${v}"`:           "another shell",
+		`timeout 5 sh -c "x ${v}"`:      "another shell",
+		`env A=1 bash -xc "${v}"`:       "another shell",
+		`find . -exec sh -c "${v}" ';'`: "another shell",
+		`su root -c "${v}"`:             "another shell",
+		"sh <<EOF\necho ${v}\nEOF":      "another shell",
+		`echo \${v}`:                    "would not read it",
+		`echo $'${v}'`:                  "in $'…'",
+		`echo ${nope}`:                  "no input and no node",
+		`echo ${nope.stdout}`:           "no input and no node",
+		`echo "${v}`:                    "no shell syntax",
 	} {
 		_, problems := Parse(command, func(root string) bool { return root == "v" }, nil)
 		if len(problems) != 1 || !strings.Contains(problems[0].Message, want) || problems[0].Suggest == "" {

@@ -140,7 +140,7 @@ func AsText(raw json.RawMessage) string {
 func Lookup(ref Ref, scope Scope) (value json.RawMessage, reason string) {
 	value, ok := scope(ref.Root)
 	if !ok {
-		return nil, "there is no " + ref.Root
+		return nil, "there is no value of " + ref.Root + ", which did not run"
 	}
 	value = bytes.TrimSpace(value)
 	for i, step := range ref.Path {

@@ -56,7 +56,7 @@ func TestResolve(t *testing.T) {
 func TestUnresolvedStaysAndSaysWhy(t *testing.T) {
 	doc := `{"a":{"stdout":"plain","o":{"k":1,"l":[1]},"e":{}},"n":null}`
 	for in, why := range map[string]string{
-		"${b.x}":        "there is no b",
+		"${b.x}":        "there is no value of b, which did not run",
 		"${a.nope}":     "${a} has no key nope, only stdout, o, e",
 		"${a.stdout.x}": "${a.stdout} is text that is no JSON object or list",
 		"${a.o.l[1]}":   "${a.o.l} is a list of 1 items",

@@ -52,6 +52,12 @@ func (d *decoder) syntax(source []byte) error {
 		line := bytes.Split(source, []byte("\n"))[f.Line-1]
 		f.Detail("text", strings.ToValidUTF8(string(line[:min(len(line), 200)]), "\uFFFD"))
 	}
+	if f.Line > 0 {
+		line, _ := f.Details["text"].(string)
+		if at := f.Column - 1; at < len(line) && strings.ContainsRune("/#", rune(line[at])) {
+			f.Suggest("JSON has no comments: take it out, or put it into \"purpose\" or \"description\"")
+		}
+	}
 	return f.Suggest("A workflow file is one JSON object with a list of nodes")
 }
 

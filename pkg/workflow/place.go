@@ -14,7 +14,7 @@ import (
 // called is how an error calls the thing at a path.
 func called(path string) string {
 	if path == "" {
-		return "The workflow"
+		return "the workflow"
 	}
 	return path
 }
