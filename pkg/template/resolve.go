@@ -22,8 +22,8 @@ type Unresolved struct {
 
 // Resolve gives a JSON value with every reference in its texts replaced. A text that is one reference becomes the value
 // itself with its type; inside other text a value is put as text: a string as it is, null as nothing, an object or list
-// as compact JSON. A whole-text reference inside an object or list whose value is text that holds a JSON object or list
-// becomes that object or list. What cannot be resolved stays as it was written and is reported.
+// as compact JSON. A whole-text reference inside an object or list to a part of a value, such as a node's output, that is
+// text and holds a JSON object or list becomes that object or list; a root name, such as an input, gives what it is. What cannot be resolved stays as it was written and is reported.
 func Resolve(raw json.RawMessage, scope Scope) (json.RawMessage, []Unresolved) {
 	if !mayHoldTemplate(raw) {
 		return raw, nil
@@ -77,7 +77,7 @@ func (r *resolver) text(v gjson.Result, path string, depth int) {
 			r.out = append(r.out, v.Raw...)
 			return
 		}
-		if depth > 0 {
+		if depth > 0 && len(ref.Path) > 0 {
 			if parsed, ok := Embedded(got); ok {
 				got = parsed
 			}

@@ -22,7 +22,7 @@ func TestResolve(t *testing.T) {
 	doc := `{
 		"a": {"stdout":"{\"s\":\"x\",\"n\":9007199254740993,\"f\":1.50,\"z\":null,\"l\":[1,{\"k\":\"v\"},[2,3]]}", "exit_code":0,
 		      "k.dot":"dotted", "*":"star", "@this":"at", "#":"hash", "a|b":"pipe", "":"empty", "0":"zero", "back\\slash":"bs", "list":"[1]"},
-		"who": "Ann", "n": 1.0, "yes": true, "nothing": null, "big-list": [10,[20,21]]}`
+		"who": "Ann", "text": "[1]", "n": 1.0, "yes": true, "nothing": null, "big-list": [10,[20,21]]}`
 	for in, want := range map[string]string{
 		`{"x":"${a.stdout.s}"}`:                         `{"x":"x"}`,
 		`{"x":"${a.stdout.n}"}`:                         `{"x":9007199254740993}`,
@@ -41,6 +41,7 @@ func TestResolve(t *testing.T) {
 		`{"x":"${a[\"back\\\\slash\"]}"}`:               `{"x":"bs"}`,
 		`"${a.list}"`:                                   `"[1]"`,
 		`{"x":"${a.list}"}`:                             `{"x":[1]}`,
+		`{"x":["${text}"]}`:                             `{"x":["[1]"]}`,
 		`{"x":{"y":"${a.list}"}}`:                       `{"x":{"y":[1]}}`,
 		`{"x":"\u0024{who}"}`:                           `{"x":"Ann"}`,
 		`{"x":"no $ template {here}"}`:                  `{"x":"no $ template {here}"}`,
