@@ -53,7 +53,7 @@ func prepare(app *cli.App, h *home.Home, r *request) (*prepared, error) {
 	}
 	file, err := workflow.Parse(r.Name, r.Source)
 	if err != nil {
-		return p, err
+		return p, p.Redactor.Fault(fault.From(err))
 	}
 	report := check.Workflow(file, registry.Open(h))
 	if f := report.Fault(r.Name); f != nil {

@@ -77,6 +77,7 @@ func (e *execution) adoptAll() {
 		}
 	}
 	e.queue = left
+	e.sortQueue()
 	if e.Reused != nil && e.broken == nil {
 		e.Reused()
 	}

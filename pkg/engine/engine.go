@@ -106,7 +106,6 @@ type execution struct {
 	order           []string
 	// queue holds the nodes that are ready, running those being executed.
 	queue   []string
-	sorted  bool
 	running map[string]bool
 	// refreshing maps a node that runs again for its redacted outputs to those that wait for them.
 	refreshing map[string][]string
@@ -172,12 +171,13 @@ func (e *execution) work(j *job) {
 
 // enqueue takes over what the plan has made ready. Those with the longest chain behind them go first.
 func (e *execution) enqueue() {
-	fresh := e.plan.Ready()
-	if len(fresh) == 0 && e.sorted {
-		return
+	if fresh := e.plan.Ready(); len(fresh) > 0 {
+		e.queue = append(e.queue, fresh...)
+		e.sortQueue()
 	}
-	e.sorted = true
-	e.queue = append(e.queue, fresh...)
+}
+
+func (e *execution) sortQueue() {
 	slices.SortStableFunc(e.queue, func(a, b string) int { return e.plan.Rank(b) - e.plan.Rank(a) })
 }
 
@@ -258,13 +258,16 @@ func (e *execution) conclude() (*event.Event, error) {
 	default:
 		e.succeed(last)
 	}
-	for _, d := range e.plan.Halt(cause, func(string) bool { return false }) {
+	for _, d := range e.plan.Halt(cause) {
 		e.append(d)
 	}
 	last.Checkpoint.CompletedNodes = append([]string{}, e.order...)
 	last.Checkpoint.FailedNode = e.failedNode
 	executed, reuses, ms := e.executed, e.reuses, milliseconds(e.began)
-	last.NodesExecuted, last.NodesReused, last.DurationMS, last.Warnings = &executed, &reuses, &ms, e.warnings
+	last.NodesExecuted, last.NodesReused, last.DurationMS = &executed, &reuses, &ms
+	for _, w := range e.warnings {
+		last.Warnings = append(last.Warnings, e.Redactor.Text(w))
+	}
 	if !last.Status.Succeeded() {
 		last.Resume = e.ResumeCommand
 	}

@@ -142,13 +142,13 @@ func (p *Plan) Routes(id, action string) bool {
 	return slices.ContainsFunc(p.g.routes[p.g.index[id]], func(r route) bool { return r.action == action })
 }
 
-// Halt cancels every node that is not settled and does not run, because of a cause: a node that failed, or what stopped
-// the run. running says which nodes are being executed.
-func (p *Plan) Halt(cause string, running func(id string) bool) []*event.Event {
+// Halt cancels every node that is not settled, because of a cause: a node that failed, or what stopped the run. It is for
+// a time when no node is being executed.
+func (p *Plan) Halt(cause string) []*event.Event {
 	var out []*event.Event
 	p.ready = p.ready[:0]
 	for i := range p.state {
-		if s := &p.state[i]; !s.phase.settled() && !running(p.g.ids[i]) {
+		if s := &p.state[i]; !s.phase.settled() {
 			s.phase, s.cause = cancelled, cause
 			p.left--
 			out = append(out, &event.Event{Event: event.NodeCancelled, Node: p.g.ids[i], Cause: cause})
