@@ -25,6 +25,11 @@ func (c *stdioCommand) Run(app *cli.App) error {
 	if err != nil {
 		return err
 	}
+	drafts, err := h.Make("workflows")
+	if err != nil { // what cannot be written to may still be read
+		drafts = h.Path("workflows")
+		app.Log.Warn("the folder for drafts cannot be made", "error", err)
+	}
 	self, err := os.Executable()
 	if err == nil {
 		self, err = filepath.EvalSymlinks(self)
@@ -39,7 +44,7 @@ func (c *stdioCommand) Run(app *cli.App) error {
 		Serving: ctx,
 	}
 	server := &mcpserver.Server{
-		Name: "pflow", Title: "pflow", Version: cli.Version, Instructions: fmt.Sprintf(instructions, h.Path("workflows")),
+		Name: "pflow", Title: "pflow", Version: cli.Version, Instructions: fmt.Sprintf(instructions, drafts),
 		Tools: f.Tools(), Resources: f.Resources(), Log: app.Log,
 	}
 	out := app.Stdout.File()

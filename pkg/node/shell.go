@@ -23,7 +23,7 @@ import (
 )
 
 // MaxOutput is the most bytes of a process's standard output, and of its standard error, that become a node's outputs.
-const MaxOutput = 512 << 20
+const MaxOutput = 128 << 20
 
 // command renders the shell command and puts it back among the parameters, as it was written, with the values beside it.
 func (p *Prepared) command(raw json.RawMessage, params map[string]json.RawMessage, scope template.Scope, known func(string) bool) ([]template.Unresolved, error) {
