@@ -72,7 +72,7 @@ func TestReadFileFailures(t *testing.T) {
 	if err := os.Truncate(big, MaxOutput+1); err != nil { // it takes no room on the disk
 		t.Fatal(err)
 	}
-	failedWith(t, perform(t, on, "read-file", `{"file_path":"big"}`, nil), fault.TooLarge, "512 MiB")
+	failedWith(t, perform(t, on, "read-file", `{"file_path":"big"}`, nil), fault.TooLarge, "128 MiB")
 	if os.Getuid() != 0 {
 		if err := os.Chmod(filepath.Join(on.Dir, "text"), 0); err != nil {
 			t.Fatal(err)
