@@ -74,8 +74,6 @@ func execute(app *cli.App, h *home.Home, r *request, p *prepared, started func(i
 // exitStatus is a run's, from its last event.
 func exitStatus(last *event.Event) cli.Status {
 	switch {
-	case last == nil:
-		return 1
 	case last.Status.Succeeded():
 		return 0
 	case last.Status == event.TimedOut:
@@ -181,7 +179,7 @@ func refuse(app *cli.App, err error, stream bool) error {
 	case app.JSON():
 		err = app.JSONLine(refusal{Error: f, Checkpoint: checkpoint})
 	default:
-		err = nil
+		err = nil // text is for people, and stands on standard error
 	}
 	if err != nil {
 		return err

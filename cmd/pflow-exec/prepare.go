@@ -140,8 +140,9 @@ func resumed(h *home.Home, r *request) (*run.Record, error) {
 		if err != nil {
 			return nil, err
 		}
-		r.Resume = rec.Newest().ID
-		return rec.Newest(), nil
+		rec = rec.Newest()
+		r.Resume = rec.ID
+		return rec, nil
 	}
 	if r.Events == nil {
 		return nil, nil

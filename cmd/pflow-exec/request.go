@@ -14,6 +14,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home"
 	"github.com/pflow-suite/pflow/pkg/library"
+	"github.com/pflow-suite/pflow/pkg/run"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
@@ -140,7 +141,7 @@ func (r *request) readResume(app *cli.App, h *home.Home, name string) (err error
 		r.Events, err = app.ReadArgument(name)
 		return err
 	}
-	rec, err := findRun(h, name)
+	rec, err := run.Find(h, name)
 	if err != nil {
 		return err
 	}

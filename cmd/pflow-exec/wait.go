@@ -53,11 +53,9 @@ func openRun(app *cli.App, ref string) (*home.Home, *run.Record, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	rec, err := findRun(h, ref)
+	rec, err := run.Find(h, ref)
 	return h, rec, err
 }
-
-func findRun(h *home.Home, ref string) (*run.Record, error) { return run.Find(h, ref) }
 
 // interrupted answers for a run that stopped without a last word.
 func interrupted(app *cli.App, rec *run.Record) error {

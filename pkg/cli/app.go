@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"log/slog"
 	"os"
 
@@ -142,10 +141,7 @@ func (a *App) ReadArgument(name string) ([]byte, error) {
 		return nil, fault.New(fault.NotFound, "FileNotFoundError: there is no file %s", name)
 	}
 	if err != nil {
-		if pe, ok := errors.AsType[*fs.PathError](err); ok {
-			err = pe.Err
-		}
-		return nil, fault.New(fault.Usage, "Cannot read %s: %v", name, err)
+		return nil, fault.New(fault.Usage, "Cannot read %s: %v", name, fault.Reason(err))
 	}
 	return b, nil
 }

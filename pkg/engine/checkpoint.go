@@ -21,8 +21,6 @@ import (
 type Checkpoint struct {
 	Run     string
 	Started *event.Event
-	// Last is the run's last event, nil when it was interrupted.
-	Last *event.Event
 	// Settled are the last words of the nodes that came through, by id.
 	Settled map[string]*event.Event
 	// Blob fetches the run's long values.
@@ -47,8 +45,6 @@ func ReadCheckpoint(r io.Reader, blob event.Load) (*Checkpoint, error) {
 				return nil, fault.New(fault.Usage, "The event stream holds more than one run").Suggest("Give the events of one run")
 			}
 			c.Run, c.Started = e.Run, e
-		case e.Ends():
-			c.Last = e
 		case e.Settles():
 			c.Settled[e.Node] = e
 		}

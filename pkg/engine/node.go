@@ -55,11 +55,11 @@ func (e *execution) begin(id string) *job {
 		e.release(id, false)
 		return nil
 	}
-	digest := e.digest(n, e.redacted(prepared))
 	if stale := e.stale(n); len(stale) > 0 {
 		e.refresh(id, stale)
 		return nil
 	}
+	digest := e.digest(n, e.redacted(prepared))
 	for _, u := range prepared.Unresolved {
 		e.degraded = true
 		e.warnings = append(e.warnings, fmt.Sprintf("node %s: template %s not resolved: %s", id, u.Ref, u.Reason))

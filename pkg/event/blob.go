@@ -33,7 +33,7 @@ func Spill(raw json.RawMessage, put Put) (json.RawMessage, error) {
 		}
 		*out = append(*out, reference(ref, content, mime)...)
 	}
-	raw = rewrite(raw, func(_ string, v gjson.Result, out *[]byte) bool {
+	raw = rewrite(raw, func(v gjson.Result, out *[]byte) bool {
 		if len(v.Raw) <= InlineLimit {
 			*out = append(*out, v.Raw...)
 			return true
@@ -49,7 +49,7 @@ func Spill(raw json.RawMessage, put Put) (json.RawMessage, error) {
 			return true
 		}
 		return false
-	}, func(key string) string { return key })
+	}, unchanged)
 	if failed != nil || len(raw) <= InlineLimit {
 		return raw, failed
 	}
@@ -63,13 +63,13 @@ func Shorten(raw json.RawMessage, limit int, stand func(text string) json.RawMes
 	if len(raw) <= limit {
 		return raw
 	}
-	return rewrite(raw, func(_ string, v gjson.Result, out *[]byte) bool {
+	return rewrite(raw, func(v gjson.Result, out *[]byte) bool {
 		if v.Type != gjson.String || utf8.RuneCountInString(v.Str) <= limit {
 			return false
 		}
 		*out = append(*out, stand(v.Str)...)
 		return true
-	}, func(key string) string { return key })
+	}, unchanged)
 }
 
 // Head is the first 200 characters of a text.

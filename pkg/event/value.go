@@ -31,7 +31,7 @@ func Escape(raw json.RawMessage) json.RawMessage {
 	if !mayHoldDollar(raw) {
 		return raw
 	}
-	return rewrite(raw, func(key string, value gjson.Result, out *[]byte) bool { return false }, func(key string) string {
+	return rewrite(raw, func(gjson.Result, *[]byte) bool { return false }, func(key string) string {
 		if strings.HasPrefix(key, "$") {
 			return "$" + key
 		}
@@ -48,7 +48,7 @@ func Plain(raw json.RawMessage, load Load) (json.RawMessage, error) {
 		return raw, nil
 	}
 	var failed error
-	plain := rewrite(raw, func(key string, value gjson.Result, out *[]byte) bool {
+	plain := rewrite(raw, func(value gjson.Result, out *[]byte) bool {
 		if !value.IsObject() {
 			return false
 		}
@@ -132,12 +132,22 @@ func mayHoldDollar(raw json.RawMessage) bool {
 	return bytes.Contains(raw, []byte(`"$`)) || bytes.Contains(raw, []byte(`"\u0024`))
 }
 
+func unchanged(key string) string { return key }
+
+// closing is the bracket that ends an object or a list. It is not taken from the raw value, which may have space behind it.
+func closing(object bool) byte {
+	if object {
+		return '}'
+	}
+	return ']'
+}
+
 // rewrite copies JSON, with every key renamed and every value for which replace says so replaced.
-func rewrite(raw json.RawMessage, replace func(key string, value gjson.Result, out *[]byte) bool, rename func(string) string) json.RawMessage {
+func rewrite(raw json.RawMessage, replace func(value gjson.Result, out *[]byte) bool, rename func(string) string) json.RawMessage {
 	out := make([]byte, 0, len(raw))
-	var value func(key string, v gjson.Result)
-	value = func(key string, v gjson.Result) {
-		if replace(key, v, &out) {
+	var value func(v gjson.Result)
+	value = func(v gjson.Result) {
+		if replace(v, &out) {
 			return
 		}
 		switch {
@@ -153,14 +163,14 @@ func rewrite(raw json.RawMessage, replace func(key string, value gjson.Result, o
 				if object {
 					out = append(rawjson.AppendQuoted(out, rename(k.String())), ':')
 				}
-				value(k.String(), item)
+				value(item)
 				return true
 			})
-			out = append(out, map[bool]byte{true: '}', false: ']'}[object])
+			out = append(out, closing(object))
 		default:
 			out = append(out, v.Raw...)
 		}
 	}
-	value("", gjson.ParseBytes(raw))
+	value(gjson.ParseBytes(raw))
 	return out
 }

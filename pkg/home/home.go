@@ -99,12 +99,6 @@ func (h *Home) Lock(ctx context.Context, name string, f func() error) error {
 
 // broken is the fault of a home that cannot be used. Its message repeats no path: it may reach an agent.
 func broken(what string, err error) *fault.Fault {
-	if pe, ok := errors.AsType[*fs.PathError](err); ok {
-		err = pe.Err
-	}
-	if le, ok := errors.AsType[*os.LinkError](err); ok {
-		err = le.Err
-	}
-	return fault.New(fault.Internal, "Cannot %s the home folder: %v", what, err).
+	return fault.New(fault.Internal, "Cannot %s the home folder: %v", what, fault.Reason(err)).
 		Suggest("Check the folder that PFLOW_HOME names (by default ~/.pflow): its permissions and the space on its disk")
 }

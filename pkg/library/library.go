@@ -172,12 +172,6 @@ func offer(f *fault.Fault, name string, names []string) *fault.Fault {
 
 // unusable is the fault of a file that the system does not give or take. It repeats no path.
 func unusable(what, name string, err error) *fault.Fault {
-	if pe, ok := errors.AsType[*fs.PathError](err); ok {
-		err = pe.Err
-	}
-	if le, ok := errors.AsType[*os.LinkError](err); ok {
-		err = le.Err
-	}
-	return fault.New(fault.Internal, "Cannot %s the workflow %q: %v", what, name, err).
+	return fault.New(fault.Internal, "Cannot %s the workflow %q: %v", what, name, fault.Reason(err)).
 		Suggest("Check the permissions and the space of the folder that PFLOW_HOME names (by default ~/.pflow)")
 }

@@ -202,13 +202,7 @@ func unknownEncoding(encoding string) *fault.Fault {
 
 // fileFault says what is wrong with a file in the words in which the node named it.
 func fileFault(verb, path string, err error) *fault.Fault {
-	reason := err
-	if pe, ok := errors.AsType[*fs.PathError](err); ok {
-		reason = pe.Err
-	} else if le, ok := errors.AsType[*os.LinkError](err); ok {
-		reason = le.Err
-	}
-	f := fault.New(fault.Execution, "Cannot %s %s: %v", verb, path, reason)
+	f := fault.New(fault.Execution, "Cannot %s %s: %v", verb, path, fault.Reason(err))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		f.Suggest("Check the path: it is relative to the run's working directory, which -C DIR sets")

@@ -92,7 +92,7 @@ func (c *Command) startFault(err error) error {
 	case errors.Is(err, syscall.ENOEXEC):
 		return ErrFormat
 	}
-	return fault.New(fault.Execution, "Cannot start %s: %v", c.Path, unwrapPath(err))
+	return fault.New(fault.Execution, "Cannot start %s: %v", c.Path, fault.Reason(err))
 }
 
 // Look finds a program: a path with a separator as it stands (relative to dir), a bare name on the PATH of env.
@@ -133,14 +133,6 @@ func Executable(path string) bool {
 func isDir(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
-}
-
-// unwrapPath drops the operation and path that os puts before the reason: the fault names them already.
-func unwrapPath(err error) error {
-	if pe, ok := errors.AsType[*fs.PathError](err); ok {
-		return pe.Err
-	}
-	return err
 }
 
 func exitOf(state *os.ProcessState) Exit {

@@ -15,7 +15,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -265,10 +264,6 @@ func recordFault(what string, err error) *fault.Fault {
 	if f, ok := errors.AsType[*fault.Fault](err); ok {
 		return f
 	}
-	reason := err
-	if no, ok := errors.AsType[syscall.Errno](err); ok {
-		reason = no
-	}
-	return fault.New(fault.Internal, "Cannot %s: %v", what, reason).
+	return fault.New(fault.Internal, "Cannot %s: %v", what, fault.Reason(err)).
 		Suggest("Check the space and the permissions of the home folder (PFLOW_HOME, by default ~/.pflow), then resume the run")
 }

@@ -24,14 +24,9 @@ type edit struct {
 	text     string
 }
 
-func (r *renderer) file(f *syntax.File) { r.walk(f, "") }
-
-// walk visits a node. inside names a construct in which no value may stand, or is empty.
-func (r *renderer) walk(root syntax.Node, inside string) {
-	syntax.Walk(root, func(n syntax.Node) bool {
-		if n == nil || n == root && inside != "" {
-			return true
-		}
+// file visits every part of a command.
+func (r *renderer) file(f *syntax.File) {
+	syntax.Walk(f, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.ArithmExp, *syntax.ArithmCmd, *syntax.LetClause:
 			return r.forbid(n, "in arithmetic, where the shell evaluates text as code", `Assign it to a variable and check that it is a number first, or compute it in a node of its own`)
