@@ -78,6 +78,10 @@ func exitStatus(last *event.Event) cli.Status {
 		return 0
 	case last.Status == event.TimedOut:
 		return 124
+	case last.Status == event.Denied:
+		return 3
+	case last.Status == event.Paused:
+		return 4
 	case last.Status == event.Cancelled:
 		if last.Error != nil {
 			switch status := last.Error.Details["exit_status"].(type) {

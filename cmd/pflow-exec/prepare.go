@@ -9,15 +9,19 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mattn/go-isatty"
 	"github.com/tidwall/gjson"
 
+	"github.com/pflow-suite/pflow/pkg/cache"
 	"github.com/pflow-suite/pflow/pkg/check"
 	"github.com/pflow-suite/pflow/pkg/cli"
 	"github.com/pflow-suite/pflow/pkg/engine"
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home"
+	"github.com/pflow-suite/pflow/pkg/library"
 	"github.com/pflow-suite/pflow/pkg/mcpclient"
+	"github.com/pflow-suite/pflow/pkg/plan"
 	"github.com/pflow-suite/pflow/pkg/proc"
 	"github.com/pflow-suite/pflow/pkg/redact"
 	"github.com/pflow-suite/pflow/pkg/registry"
@@ -51,33 +55,85 @@ func prepare(app *cli.App, h *home.Home, r *request) (*prepared, error) {
 	if err := p.checkpoint(app, h, r); err != nil || p.attach != nil {
 		return p, err
 	}
-	file, err := workflow.Parse(r.Name, r.Source)
+	file, err := workflow.Parse(r.File, r.Source)
 	if err != nil {
 		return p, p.Redactor.Fault(fault.From(err))
 	}
-	report := check.Workflow(file, registry.Open(h))
-	if f := report.Fault(r.Name); f != nil {
-		return p, p.Redactor.Fault(f)
+	if err := p.check(app, h, r, file, set); err != nil {
+		return p, err
 	}
-	for _, w := range report.Warnings {
-		app.Warn("%s%s", w.Where(), w.Message)
-	}
-	if file.Workflow.TemplateResolutionMode == "" {
-		file.Workflow.TemplateResolutionMode = set.TemplateResolutionMode
-	}
-	p.Workflow, p.Kinds, p.Jobs, p.KeepGoing, p.Timeout, p.Log = file.Workflow, report.Kinds, r.Jobs, r.KeepGoing, r.Timeout, app.Log
+	p.Ask = newAsker(app)
+	kept := cache.Open(h)
+	kept.WriteOnly = r.NoCache
+	p.Cache = kept
+	p.Jobs, p.KeepGoing, p.Timeout, p.Log, p.Answer = r.Jobs, r.KeepGoing, r.Timeout, app.Log, r.Answer
 	if err := p.inputs(app, r, set); err != nil {
 		return p, p.Redactor.Fault(fault.From(err))
 	}
 	if err := p.directory(r); err != nil {
 		return p, err
 	}
-	stored, _ := p.Redactor.JSON(file.Source)
-	p.stored = stored
-	p.Started = event.Workflow{Name: r.Name, Path: r.Path, Digest: event.Name(stored), Definition: stored}
+	p.stored, _ = p.Redactor.JSON(file.JSON())
+	p.Started = event.Workflow{Name: r.Name, Path: r.Path, Digest: p.Digest, Definition: p.stored}
 	p.Host.Env = app.Env
 	p.Host.Servers = mcpclient.NewPool(p.servers(app, h, set))
 	return p, nil
+}
+
+// check checks the workflow and all that it runs, and makes them ready for the engine.
+func (p *prepared) check(app *cli.App, h *home.Home, r *request, file *workflow.File, set *settings.Settings) error {
+	types, lib := registry.Open(h), library.Open(h)
+	load := func(ref string) (*workflow.File, error) {
+		sub, _, err := lib.Open(r.resolve(ref), ref == "-", app.ReadArgument) // standard input is not for it
+		return sub, err
+	}
+	report := check.Workflow(file, types, load)
+	if f := report.Fault(r.Name); f != nil {
+		return p.Redactor.Fault(f)
+	}
+	advise(app, report)
+	p.Sub = *p.sub(r.Name, report, set)
+	p.Load = func(ref string) (*engine.Sub, error) {
+		sub, err := load(ref)
+		if err != nil {
+			return nil, err
+		}
+		report := check.Workflow(sub, types, load)
+		if f := report.Fault(ref); f != nil {
+			return nil, f
+		}
+		return p.sub(ref, report, set), nil
+	}
+	return nil
+}
+
+// advise passes on the warnings of a check to a person who is there; what runs again and again unseen says nothing new.
+func advise(app *cli.App, report *check.Report) {
+	for _, w := range report.Warnings {
+		if isatty.IsTerminal(app.Stderr.Fd()) {
+			app.Warn("%s%s", w.Where(), w.Message)
+			continue
+		}
+		app.Log.Info(w.Message, "place", w.Where())
+	}
+}
+
+// sub is a checked workflow as the engine runs it. Its digest is that of the definition without secrets.
+func (p *prepared) sub(name string, report *check.Report, set *settings.Settings) *engine.Sub {
+	for input, in := range report.File.Workflow.Inputs {
+		if in.Secret || redact.SecretName(input) {
+			p.Redactor.AddJSON(input, in.Default)
+		}
+	}
+	definition, _ := p.Redactor.JSON(report.File.JSON())
+	s := &engine.Sub{Name: name, Workflow: report.File.Workflow, Kinds: report.Kinds, Digest: event.Name(definition), Subs: map[string]*engine.Sub{}}
+	if s.Workflow.TemplateResolutionMode == "" {
+		s.Workflow.TemplateResolutionMode = set.TemplateResolutionMode
+	}
+	for id, sub := range report.Subs {
+		s.Subs[id] = p.sub(sub.File.Name, sub, set)
+	}
+	return s
 }
 
 // shortest is the fewest bytes of an environment variable that is taken for a secret by its name: a shorter one, such as
@@ -176,7 +232,10 @@ func (p *prepared) inputs(app *cli.App, r *request, set *settings.Settings) erro
 	given := r.given(p.Workflow)
 	for name, in := range p.Workflow.Inputs {
 		if g, ok := given[name]; ok && (in.Secret || redact.SecretName(name)) { // known before an error could show it
-			p.secret(name, g.Text, g.JSON)
+			if g.IsText() {
+				p.Redactor.Add(name, g.Text)
+			}
+			p.Redactor.AddJSON(name, g.JSON)
 		}
 	}
 	lost, err := p.recorded(given)
@@ -205,7 +264,7 @@ func (p *prepared) inputs(app *cli.App, r *request, set *settings.Settings) erro
 	p.Inputs = make(map[string]json.RawMessage, len(values))
 	for name, v := range values {
 		if in := p.Workflow.Inputs[name]; in.Secret || v.Origin == "settings" || redact.SecretName(name) {
-			p.secret(name, "", v.JSON)
+			p.Redactor.AddJSON(name, v.JSON)
 		}
 		p.Inputs[name] = v.JSON
 	}
@@ -215,33 +274,13 @@ func (p *prepared) inputs(app *cli.App, r *request, set *settings.Settings) erro
 // needing names in a fault of missing inputs the first node that needs one.
 func (p *prepared) needing(f *fault.Fault) *fault.Fault {
 	for _, n := range p.Workflow.Nodes {
-		uses, _ := template.Uses(n.Params)
+		uses, _ := plan.Uses(&n)
 		if slices.ContainsFunc(uses, func(u template.Use) bool { return slices.Contains(f.Missing, u.Ref.Root) }) {
 			f.Node = n.ID
 			break
 		}
 	}
 	return f
-}
-
-// secret makes a value a secret: a text, or a JSON value with all texts in it.
-func (p *prepared) secret(name, text string, raw json.RawMessage) {
-	if raw == nil {
-		p.Redactor.Add(name, text)
-		return
-	}
-	v := gjson.ParseBytes(raw)
-	switch {
-	case v.Type == gjson.String:
-		p.Redactor.Add(name, v.Str)
-	case v.IsObject(), v.IsArray():
-		v.ForEach(func(_, item gjson.Result) bool {
-			p.secret(name, "", json.RawMessage(item.Raw))
-			return true
-		})
-	case v.Type == gjson.Number:
-		p.Redactor.Add(name, v.Raw)
-	}
 }
 
 // recorded adds the values that the run resumed had, where no other is given. lost are those it did not keep.

@@ -23,6 +23,7 @@ type settingsFlags struct {
 	Jobs      int    `help:"How many nodes run at the same time; by default as many as there are processors." short:"j" placeholder:"N"`
 	Timeout   string `help:"Stop the run after this time: 30s, 5m, or seconds." placeholder:"DURATION"`
 	KeepGoing bool   `help:"After a failure go on with what does not depend on it." short:"k"`
+	NoCache   bool   `help:"Run nodes with a cache too; what they put out is kept for later runs."`
 	Sync      bool   `help:"Make every event reach the disk before the run goes on."`
 	Dir       string `help:"Run in this folder." short:"C" placeholder:"DIR"`
 }
@@ -39,7 +40,9 @@ type sourceFlags struct {
 
 // request is a run that was asked for, with all that was to be read already read: it can be handed to another process.
 type request struct {
-	Name   string           `json:"name"`
+	Name string `json:"name"`
+	// File is the name under which the source is read: its end can say of which form it is.
+	File   string           `json:"file"`
 	Path   string           `json:"path,omitempty"`
 	Saved  bool             `json:"saved,omitempty"`
 	Source []byte           `json:"source"`
@@ -55,6 +58,10 @@ type request struct {
 	KeepGoing bool          `json:"keep_going,omitempty"`
 	Sync      bool          `json:"sync,omitempty"`
 	Dir       string        `json:"dir"`
+	// Answer is the answer to the questions that the run resumed left open.
+	Answer string `json:"answer,omitempty"`
+	// NoCache runs every node, whatever the cache has.
+	NoCache bool `json:"no_cache,omitempty"`
 	// DirGiven says that the folder was asked for, and wins over that of the run resumed.
 	DirGiven bool `json:"dir_given,omitempty"`
 }
@@ -77,7 +84,7 @@ func (f *sourceFlags) read(app *cli.App, h *home.Home) (*request, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.Name, r.Source = file.Name, file.Source
+	r.Name, r.File, r.Source = file.Name, file.Name, file.Source
 	if entry != nil {
 		r.Name, r.Saved = entry.Name, entry.Saved
 		if entry.Hidden {
@@ -100,6 +107,14 @@ func (f *sourceFlags) read(app *cli.App, h *home.Home) (*request, error) {
 		}
 	}
 	return r, nil
+}
+
+// resolve is a path as the run sees it: relative to its folder. A name stays as it is.
+func (r *request) resolve(ref string) string {
+	if filepath.IsAbs(ref) || !strings.ContainsRune(ref, filepath.Separator) && filepath.Ext(ref) == "" {
+		return ref
+	}
+	return filepath.Join(r.Dir, ref)
 }
 
 // oneStdin refuses two takers of standard input.
@@ -151,7 +166,7 @@ func (r *request) readResume(app *cli.App, h *home.Home, name string) (err error
 
 // read makes the part of a request that says how to run.
 func (f *settingsFlags) read() (*request, error) {
-	r := &request{Jobs: f.Jobs, KeepGoing: f.KeepGoing, Sync: f.Sync, DirGiven: f.Dir != ""}
+	r := &request{Jobs: f.Jobs, KeepGoing: f.KeepGoing, Sync: f.Sync, NoCache: f.NoCache, DirGiven: f.Dir != ""}
 	if r.Jobs < 0 {
 		return nil, fault.New(fault.Usage, "--jobs must be at least 1")
 	}

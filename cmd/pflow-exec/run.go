@@ -107,7 +107,9 @@ func follow(app *cli.App, rec *run.Record, show *presenter) error {
 // text, or one output. On a terminal it tells on standard error what happens meanwhile.
 type presenter struct {
 	answerFlags
-	app    *cli.App
+	app *cli.App
+	// alone is the output that the workflow says is to be printed alone as text.
+	alone  string
 	stream bool
 	people *teller
 }
@@ -121,6 +123,11 @@ func newPresenter(app *cli.App, flags answerFlags) *presenter {
 
 // check refuses a --print of an output that the workflow does not declare.
 func (s *presenter) check(w *workflow.Workflow) error {
+	for name, out := range w.Outputs {
+		if out.Stdout {
+			s.alone = name
+		}
+	}
 	name, _, _ := strings.Cut(s.Print, ".")
 	if _, ok := w.Outputs[s.Print]; ok || s.Print == "" || len(w.Outputs) == 0 {
 		return nil
@@ -170,7 +177,7 @@ func (s *presenter) end(last *event.Event, blob event.Load) error {
 	if s.Print != "" { // it failed: there is no such output, and nothing else was asked for
 		return s.status(status)
 	}
-	if err := s.app.Document(a, func(w io.Writer) { outputsAsText(w, last, blob) }); err != nil {
+	if err := s.app.Document(a, func(w io.Writer) { s.outputs(w, last, blob) }); err != nil {
 		return err
 	}
 	return s.status(status)
@@ -205,7 +212,7 @@ func (s *presenter) one(last *event.Event, blob event.Load, name string) error {
 	if !ok {
 		ref = template.Ref{Root: "outputs", Path: []template.Step{{Key: name}}}
 	}
-	value, reason := template.Lookup(ref, func(string) (json.RawMessage, bool) { return plain, true })
+	value, reason := template.Lookup(ref, func(string) (json.RawMessage, template.Standing) { return plain, template.Present })
 	if reason != "" {
 		f := fault.New(fault.Usage, "The run has no output %q", name)
 		gjson.ParseBytes(plain).ForEach(func(k, _ gjson.Result) bool { f.Available = append(f.Available, k.Str); return true })
@@ -218,14 +225,18 @@ func (s *presenter) one(last *event.Event, blob event.Load, name string) error {
 	return err
 }
 
-// outputsAsText writes a run's outputs for people: one alone as it is, several by their names.
-func outputsAsText(w io.Writer, last *event.Event, blob event.Load) {
+// outputs writes a run's outputs for people: one alone as it is, several by their names.
+func (s *presenter) outputs(w io.Writer, last *event.Event, blob event.Load) {
 	plain, err := event.Plain(last.Outputs, blob)
 	if err != nil {
 		return
 	}
 	var outputs map[string]json.RawMessage
 	if json.Unmarshal(plain, &outputs) != nil {
+		return
+	}
+	if alone, ok := outputs[s.alone]; ok && s.alone != "" {
+		_, _ = fmt.Fprintln(w, template.AsText(alone))
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(outputs)) {

@@ -54,7 +54,7 @@ func detach(app *cli.App, r *request) (*acknowledgement, error) {
 	}
 	child, err := proc.Start(proc.Command{
 		Path: self, Args: []string{"detached"}, Session: true,
-		Env: proc.Environment(app.Env, engine.RunVariable, engine.NodeVariable, engine.AttemptVariable), // it is no part of a run that starts it
+		Env: proc.Environment(app.Env, engine.Variables...), // it is no part of a run that starts it
 	})
 	if err != nil {
 		return nil, err

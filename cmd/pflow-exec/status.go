@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/pflow-suite/pflow/pkg/cli"
@@ -88,17 +89,18 @@ func standingOf(rec *run.Record) (*standing, error) {
 			return nil, err
 		}
 		s.take(e)
-		switch e.Event {
-		case event.NodeStarted:
+		switch {
+		case e.Event == event.NodeStarted && !running[e.Node]:
 			running[e.Node] = true
 			order = append(order, e.Node)
-		case event.NodeCompleted, event.NodeFailed, event.NodeCancelled:
+		case e.Event == event.NodeCompleted, e.Event == event.NodeCancelled, e.Fails():
 			delete(running, e.Node)
 		}
 	}
 	if status == run.Running {
 		for _, id := range order {
 			if running[id] {
+				running[id] = false // a loop starts its node more than once
 				s.Running = append(s.Running, id)
 			}
 		}
@@ -114,6 +116,9 @@ func standingOf(rec *run.Record) (*standing, error) {
 }
 
 func (s *standing) take(e *event.Event) {
+	if strings.Contains(e.Node, "/") { // the workflow's own nodes are counted, not those inside them
+		return
+	}
 	if e.Settles() {
 		s.Completed = append(s.Completed, e.Node)
 	}
@@ -125,6 +130,9 @@ func (s *standing) take(e *event.Event) {
 	case event.NodeReused:
 		s.Nodes.Reused++
 	case event.NodeFailed:
+		if !e.Fails() {
+			return
+		}
 		s.Nodes.Failed++
 		if e.Handled == nil || !*e.Handled {
 			s.Failed, s.Error = e.Node, e.Error

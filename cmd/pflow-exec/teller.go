@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/mattn/go-isatty"
@@ -50,7 +51,9 @@ func (t *teller) tell(line []byte) {
 	case event.NodeCancelled:
 		t.node("cancelled", fmt.Sprintf("%s (%s)", e.Node, e.Cause))
 	case event.NodeFailed:
-		t.node("FAILED", e.Node+took+": "+e.Error.Message)
+		t.failed(e, took)
+	case event.ApprovalRequested:
+		t.say("%s asks: %s [%s]", e.Node, e.Question, strings.Join(e.Choices, "/"))
 	case event.RunFinished:
 		t.say("%s%s", e.Status, took)
 		if e.Error != nil {
@@ -64,7 +67,28 @@ func (t *teller) tell(line []byte) {
 	}
 }
 
+// failed tells of a failure: one of the node as a whole, or one that the run gets over.
+func (t *teller) failed(e *event.Event, took string) {
+	name := e.Node
+	if e.Item != nil {
+		name += fmt.Sprintf("[%d]", *e.Item)
+	}
+	switch {
+	case e.Fails():
+		t.node("FAILED", name+took+": "+e.Error.Message)
+	case e.RetryInMS != nil:
+		t.say("        retry     %s: attempt %d failed%s: %s", name, e.Attempt, took, e.Error.Message)
+	default:
+		t.say("        failed    %s%s: %s", name, took, e.Error.Message)
+	}
+}
+
+// node tells of a node that has ended. Those inside a sub-workflow are not counted.
 func (t *teller) node(what, text string) {
+	if strings.Contains(text[:strings.IndexByte(text+" ", ' ')], "/") {
+		t.say("        %-9s %s", what, text)
+		return
+	}
 	t.done++
 	t.say("[%d/%d] %-9s %s", t.done, t.total, what, text)
 }

@@ -3,8 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
+	"runtime/debug"
 
-	"github.com/pflow-suite/pflow/pkg/check"
 	"github.com/pflow-suite/pflow/pkg/cli"
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
@@ -22,6 +22,7 @@ type verdict struct {
 
 // Run prints that the workflow is valid, or fails with everything that is wrong with it.
 func (c *checkCommand) Run(app *cli.App) error {
+	debug.SetGCPercent(400) // a check is over before its garbage matters
 	lib, types, err := open(app)
 	if err != nil {
 		return err
@@ -31,7 +32,7 @@ func (c *checkCommand) Run(app *cli.App) error {
 		return err
 	}
 	warnHidden(app, entry)
-	report := check.Workflow(file, types)
+	report := checked(app, lib, types, file)
 	if f := report.Fault(file.Name); f != nil {
 		return f
 	}
@@ -39,6 +40,12 @@ func (c *checkCommand) Run(app *cli.App) error {
 	return app.Document(v, func(w io.Writer) {
 		for _, warning := range v.Warnings {
 			_, _ = fmt.Fprintf(w, "%swarning: %s\n", warning.Where(), warning.Message)
+			if text := warning.Details["text"]; text != nil {
+				_, _ = fmt.Fprintf(w, "  | %s\n  | %s\n", text, warning.Details["mark"])
+			}
+			for _, hint := range warning.Suggestions {
+				_, _ = fmt.Fprintf(w, "  hint: %s\n", hint)
+			}
 		}
 		_, _ = fmt.Fprintf(w, "%s is valid\n", file.Name)
 	})

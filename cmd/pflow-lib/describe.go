@@ -9,8 +9,8 @@ import (
 
 	"github.com/pflow-suite/pflow/pkg/cli"
 	"github.com/pflow-suite/pflow/pkg/library"
+	"github.com/pflow-suite/pflow/pkg/plan"
 	"github.com/pflow-suite/pflow/pkg/redact"
-	"github.com/pflow-suite/pflow/pkg/template"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
@@ -74,18 +74,30 @@ func describe(w *workflow.Workflow) description {
 		d.Inputs[name] = shown
 	}
 	maps.Copy(d.Outputs, w.Outputs)
-	for _, n := range w.Nodes {
+	for i := range w.Nodes {
+		n := &w.Nodes[i]
 		d.Nodes = append(d.Nodes, node{n.ID, n.Type, n.Purpose})
-		uses, _ := template.Uses(n.Params)
-		for _, use := range uses {
-			if _, isNode := w.Node(use.Ref.Root); !isNode {
-				d.TemplateInputs = append(d.TemplateInputs, use.Ref.Root)
-			}
-		}
+		d.TemplateInputs = append(d.TemplateInputs, templateInputs(w, n)...)
 	}
 	slices.Sort(d.TemplateInputs)
 	d.TemplateInputs = slices.Compact(d.TemplateInputs)
 	return d
+}
+
+// templateInputs lists the names in a node's templates that are neither nodes nor names of its own. In a shell command
+// a name that is no input either is a variable of the shell's.
+func templateInputs(w *workflow.Workflow, n *workflow.Node) (names []string) {
+	uses, _ := plan.Uses(n)
+	for _, use := range uses {
+		name := use.Ref.Root
+		_, isInput := w.Inputs[name]
+		_, isNode := w.Node(name)
+		ofShell := n.Type == "shell" && use.Path == "params.command"
+		if isInput || !isNode && !ofShell {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // text is the interface for people.

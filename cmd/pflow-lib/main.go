@@ -4,9 +4,11 @@ package main
 import (
 	"os"
 
+	"github.com/pflow-suite/pflow/pkg/check"
 	"github.com/pflow-suite/pflow/pkg/cli"
 	"github.com/pflow-suite/pflow/pkg/library"
 	"github.com/pflow-suite/pflow/pkg/registry"
+	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
 type grammar struct {
@@ -16,9 +18,13 @@ type grammar struct {
 	Show     showCommand     `cmd:"" help:"Print a workflow's file as it is."`
 	Describe describeCommand `cmd:"" help:"Describe a workflow: its inputs, outputs, nodes and runs."`
 	Check    checkCommand    `cmd:"" help:"Find everything that is wrong with a workflow, without running it."`
+	Graph    graphCommand    `cmd:"" help:"Draw a workflow, or how far a run of it is."`
 	Search   searchCommand   `cmd:"" aliases:"browse" help:"Search node types and saved workflows."`
+	New      newCommand      `cmd:"" help:"Make a draft to begin with, which runs as it is."`
 	Save     saveCommand     `cmd:"" help:"Check a draft and move it into the library."`
 	Remove   removeCommand   `cmd:"" help:"Delete a workflow: the saved one of that name, else the draft."`
+	Schema   schemaCommand   `cmd:"" help:"Print the JSON Schema of workflow files."`
+	Guide    guideCommand    `cmd:"" help:"Print what to know for writing a workflow, on one page."`
 }
 
 func main() {
@@ -47,6 +53,14 @@ func find(app *cli.App, name string) (*library.Library, *library.Entry, error) {
 	}
 	warnHidden(app, entry)
 	return lib, entry, nil
+}
+
+// checked checks a workflow, and those that it runs: by name, or by path from the working directory.
+func checked(app *cli.App, lib *library.Library, types *registry.Registry, file *workflow.File) *check.Report {
+	return check.Workflow(file, types, func(ref string) (*workflow.File, error) {
+		sub, _, err := lib.Open(ref, ref == "-", app.ReadArgument) // no workflow reads another from standard input
+		return sub, err
+	})
 }
 
 func warnHidden(app *cli.App, entry *library.Entry) {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/pflow-suite/pflow/pkg/check"
 	"github.com/pflow-suite/pflow/pkg/cli"
 	"github.com/pflow-suite/pflow/pkg/home"
 )
@@ -40,7 +39,7 @@ func (c *saveCommand) Run(app *cli.App) error {
 	if err != nil {
 		return err
 	}
-	report := check.Workflow(file, types)
+	report := checked(app, lib, types, file)
 	if f := report.Fault(file.Name); f != nil {
 		return f
 	}

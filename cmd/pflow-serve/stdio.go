@@ -11,9 +11,9 @@ import (
 	"github.com/pflow-suite/pflow/pkg/mcpserver"
 )
 
-const instructions = `pflow keeps tasks as workflows: JSON files that run the same way every time.
+const instructions = `pflow keeps tasks as workflows: JSON or Markdown files that run the same way every time.
 1. browse_components finds node types with their parameters and outputs; list_library and describe_workflow find what exists already.
-2. Write a draft to %s/NAME.json: {"inputs":{…},"nodes":[{"id","type","params"}],"edges":[{"from","to"}],"outputs":{"NAME":{"source":"${node.key}"}}}. ${node.key} in a parameter is another node's output.
+2. Write a draft to %s/NAME.json: {"inputs":{…},"nodes":[{"id","type","params"}],"edges":[{"from","to"}],"outputs":{"NAME":{"source":"${node.key}"}}}. ${node.key} in a parameter is another node's output. A node can also have "batch", "loop", "retry", "timeout", "approval" and "cache". In a shell, pflow-lib guide prints the language on one page, and pflow-lib check finds every fault of a draft.
 3. execute runs it. When a node fails, correct the draft and execute it again with resume set to checkpoint.run_id: finished nodes do not run again.
 4. save_to_library keeps it.`
 

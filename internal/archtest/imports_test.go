@@ -27,12 +27,14 @@ var mayImport = map[string]string{
 	"pkg/nodetype": "",
 
 	// The language.
-	"pkg/workflow": "",
-	"pkg/template": "",
-	"pkg/shell":    "template",
-	"pkg/plan":     "workflow template event",
-	"pkg/check":    "workflow template shell plan nodetype",
-	"pkg/graph":    "workflow template plan event",
+	"pkg/workflow":        "workflow/yaml",
+	"pkg/workflow/schema": "workflow",
+	"pkg/workflow/yaml":   "",
+	"pkg/template":        "",
+	"pkg/shell":           "template",
+	"pkg/plan":            "workflow template event",
+	"pkg/check":           "workflow template shell plan nodetype",
+	"pkg/graph":           "workflow template plan event",
 
 	// Running.
 	"pkg/proc":   "",
@@ -44,6 +46,7 @@ var mayImport = map[string]string{
 	"pkg/home":     "",
 	"pkg/settings": "home",
 	"pkg/redact":   "",
+	"pkg/cache":    "home",
 	"pkg/registry": "home nodetype settings",
 	"pkg/library":  "home workflow",
 
@@ -55,14 +58,14 @@ var mayImport = map[string]string{
 	"pkg/cli":       "home proc",
 
 	// Programs.
-	"cmd/pflow-exec":   "engine check library registry settings run node plan redact event workflow template nodetype home proc mcpclient cli",
-	"cmd/pflow-lib":    "library registry settings check template workflow nodetype redact home cli",
+	"cmd/pflow-exec":   "engine cache check library registry settings run node plan redact event workflow template nodetype home proc mcpclient cli",
+	"cmd/pflow-lib":    "graph plan run event workflow/schema library registry settings check template workflow nodetype redact home cli",
 	"cmd/pflow-sync":   "mcpclient registry settings nodetype redact home proc cli",
 	"cmd/pflow-serve":  "front mcpserver proc home cli",
 	"cmd/veloflux-mcp": "veloflux mcpserver cli",
 
 	// Tools of the repository, which ship with no program.
-	"scripts/bench": "",
+	"scripts/bench": "template",
 	"scripts/tally": "",
 }
 

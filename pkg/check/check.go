@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
@@ -24,12 +25,18 @@ type Types interface {
 	Types() ([]nodetype.Type, error)
 }
 
+// Load gives the workflow that a node names: a name or a path. A workflow that is not there is a not_found.
+type Load func(ref string) (*workflow.File, error)
+
 // Report is what a check found. Warnings stop nothing.
 type Report struct {
+	File     *workflow.File
 	Errors   []*fault.Fault
 	Warnings []*fault.Fault
 	// Kinds are the node types in use, by the name that the workflow gives them.
 	Kinds map[string]nodetype.Type
+	// Subs are the workflows that its nodes run, by the node's id, but for those that a template names.
+	Subs map[string]*Report
 }
 
 // Fault is all errors as one, or nil.
@@ -37,17 +44,38 @@ func (r *Report) Fault(name string) *fault.Fault {
 	return fault.Join(fault.Validation, name+" cannot run", r.Errors)
 }
 
-// Workflow checks a workflow file against the node types there are.
-func Workflow(f *workflow.File, types Types) *Report {
+// Workflow checks a workflow file, and the workflows that it runs, against the node types there are.
+func Workflow(f *workflow.File, types Types, load Load) *Report {
+	return workflowIn(f, &setting{types: types, load: load, subs: map[string]*Report{}}, []*workflow.File{f})
+}
+
+// setting is what the checks of a workflow and of all it runs share.
+type setting struct {
+	types Types
+	load  Load
+	// subs are the workflows that were checked already, by their source.
+	subs map[string]*Report
+	// kinds are the names of all node types, when they have been asked for.
+	kinds []string
+	// searches counts the looks for a nearest name.
+	searches int
+}
+
+// workflowIn checks one workflow. within are the workflows around it and itself.
+func workflowIn(f *workflow.File, s *setting, within []*workflow.File) *Report {
 	c := &checker{
-		file: f, w: f.Workflow, types: types, nodes: map[string]int{}, used: map[string]bool{}, report: &Report{Kinds: map[string]nodetype.Type{}},
+		setting: s, file: f, w: f.Workflow, within: within, nodes: map[string]int{}, used: map[string]bool{},
+		report: &Report{File: f, Kinds: map[string]nodetype.Type{}, Subs: map[string]*Report{}},
 	}
 	c.names()
 	c.edges()
+	c.subs()                       // what they put out is needed to check who reads them
 	if len(c.report.Errors) == 0 { // an order can be told only of a sound graph
-		if _, err := plan.New(c.w); err != nil {
+		if p, err := plan.New(c.w); err != nil {
 			c.place(fault.From(err))
 			c.report.Errors = append(c.report.Errors, fault.From(err))
+		} else {
+			c.certain = newCertainty(c.w, p.Order())
 		}
 	}
 	for i := range c.w.Nodes {
@@ -55,22 +83,22 @@ func Workflow(f *workflow.File, types Types) *Report {
 	}
 	c.outputs()
 	c.inputs()
+	c.excerpts()
 	return c.report
 }
 
 type checker struct {
+	*setting
 	file   *workflow.File
 	w      *workflow.Workflow
-	types  Types
+	within []*workflow.File
 	nodes  map[string]int
 	used   map[string]bool
 	report *Report
 	// roots are all names that a template may begin with, each once: the inputs, and then the nodes.
 	roots []string
-	// kinds are the names of all node types, when they have been asked for.
-	kinds []string
-	// searches counts the looks for a nearest name.
-	searches int
+	// certain says which nodes run in every case; nil for a workflow whose graph is not sound.
+	certain *certainty
 }
 
 // In a workflow with thousands of faults, what exists instead is not told thousands of times over: a list is cut, and
@@ -97,6 +125,26 @@ func (c *checker) warn(path, format string, args ...any) *fault.Fault {
 	return f
 }
 
+// maxExcerpts is how many errors, and how many warnings, show their line.
+const maxExcerpts = 30
+
+// excerpts shows the lines in which the first errors and warnings are.
+func (c *checker) excerpts() {
+	for _, list := range [][]*fault.Fault{c.report.Errors, c.report.Warnings} {
+		for _, f := range list[:min(len(list), maxExcerpts)] {
+			if f.File != c.file.Name || f.Details["text"] != nil {
+				continue
+			}
+			if text, mark := c.file.Excerpt(f.Line, f.Column); text != "" {
+				f.Detail("text", text).Detail("mark", mark)
+			}
+		}
+	}
+}
+
+// nodePath is the JSON path of a node.
+func nodePath(i int) string { return "nodes[" + strconv.Itoa(i) + "]" }
+
 func (c *checker) place(f *fault.Fault) {
 	f.File = c.file.Name
 	f.Line, f.Column = c.file.Place(f.Path)
@@ -108,12 +156,12 @@ func (c *checker) names() {
 		c.fail("nodes", "The workflow has no nodes").Suggest(`Add one, such as {"id": "hello", "type": "echo"}`)
 	}
 	for i, n := range c.w.Nodes {
-		path := fmt.Sprintf("nodes[%d].id", i)
+		path := nodePath(i) + ".id"
 		if first, ok := c.nodes[n.ID]; ok {
 			c.fail(path, "Duplicate node id %q: nodes[%d] has it too", n.ID, first).Suggest("Give every node an id of its own")
 			continue
 		}
-		if _, ok := template.ParseExpression(n.ID); !ok || strings.ContainsAny(n.ID, ".[") {
+		if !template.IsName(n.ID) {
 			c.fail(path, "Invalid node id %q: no template could name it", n.ID).Suggest("Begin with a letter or _, and go on with letters, digits, _ and -")
 		}
 		c.nodes[n.ID] = i
@@ -152,12 +200,12 @@ func (c *checker) edges() {
 	}
 	if s := c.w.StartNode; s != "" && known("start_node", "start_node", s) {
 		for _, id := range plan.LeftOut(c.w) {
-			c.warn(fmt.Sprintf("nodes[%d]", c.nodes[id]), "Node %q does not run: no way leads to it from start_node %q", id, s).
+			c.warn(nodePath(c.nodes[id]), "Node %q does not run: no way leads to it from start_node %q", id, s).
 				Suggest("Connect it with an edge, or leave out start_node")
 		}
 	}
 	for _, id := range plan.Loose(c.w) {
-		c.fail(fmt.Sprintf("nodes[%d]", c.nodes[id]), "Node %q would never run: no edge leads to it or from it", id).
+		c.fail(nodePath(c.nodes[id]), "Node %q would never run: no edge leads to it or from it", id).
 			Suggest("Connect it with an edge, or leave out all edges to have the nodes ordered by their templates")
 	}
 }
@@ -179,10 +227,15 @@ func (c *checker) action(i int, e workflow.Edge) {
 
 // outputs checks where the declared outputs come from.
 func (c *checker) outputs() {
+	var stdout []string
 	for _, name := range slices.Sorted(maps.Keys(c.w.Outputs)) {
-		path := rawjson.JoinPath("outputs", name) + ".source"
+		at := rawjson.JoinPath("outputs", name)
+		path := at + ".source"
+		if c.w.Outputs[name].Stdout {
+			stdout = append(stdout, name)
+		}
 		parts := template.Parse(template.Source(c.w.Outputs[name].Source))
-		if !slices.ContainsFunc(parts, func(p template.Part) bool { return p.Ref != nil || p.Bad }) {
+		if !slices.ContainsFunc(parts, func(p template.Part) bool { return p.Expr != nil || p.Bad }) {
 			c.fail(path, "Output %q has the source %q, which names no node", name, c.w.Outputs[name].Source).
 				Suggest("Write ${node.key}, with the node and the key of its outputs")
 		}
@@ -190,10 +243,16 @@ func (c *checker) outputs() {
 			switch {
 			case p.Bad:
 				c.malformed(path, p.Source)
-			case p.Ref != nil:
-				c.reference(path, "", *p.Ref)
+			case p.Expr != nil:
+				p.Expr.Refs(func(ref template.Ref, optional bool) {
+					c.reference(place{path: path}, ref, optional)
+				})
 			}
 		}
+	}
+	if len(stdout) > 1 {
+		c.fail(rawjson.JoinPath("outputs", stdout[1])+".stdout", "More than one output is printed alone: %s", strings.Join(stdout, ", ")).
+			Suggest(`Leave "stdout": true with one of them`)
 	}
 }
 
@@ -201,8 +260,8 @@ func (c *checker) inputs() {
 	var stdin []string
 	for _, name := range slices.Sorted(maps.Keys(c.w.Inputs)) {
 		path := rawjson.JoinPath("inputs", name)
-		ref, named := template.ParseExpression(name)
-		if named = named && len(ref.Path) == 0; !named {
+		named := template.IsName(name)
+		if !named {
 			c.fail(path, "Invalid input name %q: no template could name it", name).Suggest("Begin with a letter or _, and go on with letters, digits, _ and -")
 		}
 		in := c.w.Inputs[name]

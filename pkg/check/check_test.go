@@ -81,6 +81,22 @@ func TestGolden(t *testing.T) {
 	}
 }
 
+// library are the workflows that others can run.
+var library = map[string]string{
+	"greet": `{"inputs":{"name":{"description":"whom"},"times":{"type":"integer","default":1}},
+		"nodes":[{"id":"say","type":"echo","params":{"message":"hello ${name}","count":"${times}"}}],"outputs":{"greeting":{"type":"string","source":"${say.echo}"}}}`,
+	"circle": `{"nodes":[{"id":"again","type":"workflow","params":{"workflow":"circle"}}]}`,
+	"broken": `{"nodes":[{"id":"x","type":"echo","params":{"mesage":"${nobody}"}}]}`,
+}
+
+func load(ref string) (*workflow.File, error) {
+	source, ok := library[ref]
+	if !ok {
+		return nil, fault.New(fault.NotFound, "FileNotFoundError: there is no workflow %q, neither saved nor as a draft", ref)
+	}
+	return workflow.Parse(ref, []byte(source))
+}
+
 // told is all that a check says of a workflow.
 func told(name string, source []byte) string {
 	var b strings.Builder
@@ -96,7 +112,7 @@ func told(name string, source []byte) string {
 		}
 		return b.String()
 	}
-	report := Workflow(f, types{})
+	report := Workflow(f, types{}, load)
 	for _, e := range report.Errors {
 		tell(&b, "error", e)
 	}
@@ -115,6 +131,9 @@ func tell(b *strings.Builder, what string, f *fault.Fault) {
 		kind = string(f.Type) + ": "
 	}
 	fmt.Fprintf(b, "%s%s: %s%s\n", f.Where(), what, kind, f.Message)
+	if text, ok := f.Details["text"]; ok {
+		fmt.Fprintf(b, "    | %s\n    | %s\n", text, f.Details["mark"])
+	}
 	line := func(name, value string) {
 		if value != "" {
 			fmt.Fprintf(b, "    %s: %s\n", name, value)
@@ -135,7 +154,7 @@ func TestWhatCannotBeReadIsAFault(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := Workflow(f, types{})
+	r := Workflow(f, types{}, nil)
 	if len(r.Errors) != 1 || !strings.Contains(r.Errors[0].Message, "is broken") {
 		t.Errorf("%v", r.Errors)
 	}
@@ -189,7 +208,7 @@ func TestAChainIsCheckedInLinearSpace(t *testing.T) {
 			f := chain(t, n, faulty)
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			r := Workflow(f, types{})
+			r := Workflow(f, types{}, nil)
 			runtime.ReadMemStats(&after)
 			bytes[i] = float64(after.TotalAlloc - before.TotalAlloc)
 			if got := len(r.Errors); got != map[bool]int{true: n, false: 0}[faulty] {

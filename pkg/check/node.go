@@ -6,21 +6,24 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
+	"github.com/pflow-suite/pflow/pkg/plan"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 	"github.com/pflow-suite/pflow/pkg/shell"
 	"github.com/pflow-suite/pflow/pkg/template"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
-// node checks one node: its type, its parameters, and the references in them.
+// node checks one node: its type, its parameters, how it is run, and the references in it.
 func (c *checker) node(i int) {
 	n := &c.w.Nodes[i]
-	at := fmt.Sprintf("nodes[%d]", i)
+	at := nodePath(i)
 	var params map[string]json.RawMessage
 	if json.Unmarshal(n.Params, &params) != nil {
 		return
@@ -29,28 +32,29 @@ func (c *checker) node(i int) {
 	if ok {
 		c.params(n, kind, params, at)
 	}
+	c.control(n, kind, at)
 	command := ok && kind.Name == "shell"
-	for _, name := range slices.Sorted(maps.Keys(params)) {
-		path := rawjson.JoinPath(at+".params", name)
-		if command && name == "command" {
-			c.command(n, params, path)
+	if command {
+		c.command(n, params, at)
+	}
+	uses, bad := plan.Uses(n)
+	for _, b := range bad {
+		if !command || b.Path != "params.command" {
+			c.malformed(at+"."+b.Path, b.Ref.Root).Node = n.ID
+		}
+	}
+	for _, u := range uses {
+		if command && u.Path == "params.command" {
 			continue
 		}
-		uses, bad := template.Uses(params[name])
-		for _, b := range bad {
-			c.malformed(joined(path, b.Path), b.Ref.Root).Node = n.ID
-		}
-		for _, u := range uses {
-			c.reference(joined(path, u.Path), n.ID, u.Ref)
+		c.reference(place{path: at + "." + u.Path, node: n}, u.Ref, u.Optional)
+		if kind, ok := c.wholeType(params, u, kind); ok {
+			c.fits(place{path: at + "." + u.Path, node: n}, u.Ref, kind)
 		}
 	}
-}
-
-func joined(path, inner string) string {
-	if inner == "" || inner[0] == '[' {
-		return path + inner
+	if n.UnsafeTemplates && !command {
+		c.fail(at+".unsafe_templates", "Node %q (%s): unsafe_templates is for shell nodes", n.ID, n.Type).Suggest("Take it out").Node = n.ID
 	}
-	return path + "." + inner
 }
 
 // described is what to do about a parameter, with what the parameter is for.
@@ -102,6 +106,18 @@ func (c *checker) kind(n *workflow.Node, at string) (nodetype.Type, bool) {
 	return kind, false
 }
 
+// kindOf is the type of a node, without a complaint where it has none.
+func (c *checker) kindOf(n *workflow.Node) (nodetype.Type, bool) {
+	if kind, ok := c.report.Kinds[n.Type]; ok {
+		return kind, true
+	}
+	kind, ok, err := c.types.Type(n.Type)
+	if ok = ok && err == nil; ok {
+		c.report.Kinds[n.Type] = kind
+	}
+	return kind, ok
+}
+
 // typeNames are the names of all node types there are, as far as that can be told.
 func (c *checker) typeNames() []string {
 	if c.kinds == nil {
@@ -127,18 +143,14 @@ func (c *checker) params(n *workflow.Node, kind nodetype.Type, params map[string
 			c.fail(path, "Node %q (%s): parameter %q is reserved: names beginning with __ are not the author's to set", n.ID, n.Type, name).
 				Suggest("Take it out").Node = n.ID
 		case !ok && kind.MCP != nil && len(kind.Params) == 0: // the tool does not say what it takes
+		case !ok && name == "inputs": // names of the node's own
+			c.ownInputs(n, params[name], path)
 		case !ok:
 			f := c.fail(path, "Node %q (%s): unknown parameter %q", n.ID, n.Type, name)
 			f.Node = n.ID
 			c.instead(f, name, "A "+n.Type+" node takes", kind.ParamNames())
 		case string(params[name]) != "null" && !strings.Contains(string(params[name]), "${"):
-			if _, ok := nodetype.Fit(p.Type, params[name]); !ok {
-				c.fail(path, "Node %q (%s): parameter %q must be of type %s, not %s", n.ID, n.Type, name, p.Type, shown(params[name])).
-					Suggest("%s", described("Correct the value", p)).Node = n.ID
-			} else if !p.Allows(params[name]) {
-				c.fail(path, "Node %q (%s): parameter %q cannot be %s", n.ID, n.Type, name, shown(params[name])).
-					Suggest("It is one of: %s", p.Enum).Node = n.ID
-			}
+			c.literal(n, kind, p, params[name], path)
 		}
 	}
 	for _, p := range kind.Params {
@@ -150,36 +162,110 @@ func (c *checker) params(n *workflow.Node, kind nodetype.Type, params map[string
 	}
 }
 
+// literal checks a value that stands in the file as it is.
+func (c *checker) literal(n *workflow.Node, kind nodetype.Type, p nodetype.Param, value json.RawMessage, path string) {
+	fail := func(format string, args ...any) *fault.Fault {
+		f := c.fail(path, "Node %q (%s): parameter %q %s", n.ID, n.Type, p.Name, fmt.Sprintf(format, args...))
+		f.Node = n.ID
+		return f
+	}
+	fitted, ok := nodetype.Fit(p.Type, value)
+	switch {
+	case !ok:
+		fail("must be of type %s, not %s", p.Type, shown(value)).Suggest("%s", described("Correct the value", p))
+	case !p.Allows(value):
+		fail("cannot be %s", shown(value)).Suggest("It is one of: %s", p.Enum)
+	case kind.MCP != nil:
+	case p.Name == "timeout":
+		if s, err := strconv.ParseFloat(string(fitted), 64); err == nil && s <= 0 {
+			fail("must be more than 0 seconds").Suggest("%s", described("Correct the value", p))
+		}
+	case kind.Name == "http" && p.Name == "url":
+		var text string
+		if json.Unmarshal(fitted, &text) != nil {
+			return
+		}
+		if u, err := url.Parse(text); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+			fail("must be an http or https URL, not %s", shown(value)).Suggest("Write the whole URL: https://host/path")
+		}
+	}
+}
+
+// ownInputs checks the names that a node gives to values.
+func (c *checker) ownInputs(n *workflow.Node, raw json.RawMessage, path string) {
+	var named map[string]json.RawMessage
+	if json.Unmarshal(raw, &named) != nil || named == nil {
+		c.fail(path, "Node %q: inputs must be an object of names and values, not %s", n.ID, rawjson.Kind(raw)).Node = n.ID
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(named)) {
+		if !template.IsName(name) {
+			c.fail(rawjson.JoinPath(path, name), "Node %q: no template could name its input %q", n.ID, name).
+				Suggest("Begin with a letter or _, and go on with letters, digits, _ and -").Node = n.ID
+		}
+	}
+}
+
 // command checks the templates of a shell command where they stand in it.
-func (c *checker) command(n *workflow.Node, params map[string]json.RawMessage, path string) {
+func (c *checker) command(n *workflow.Node, params map[string]json.RawMessage, at string) {
+	path := at + ".params.command"
 	var text string
 	if json.Unmarshal(params["command"], &text) != nil {
 		return
 	}
+	if n.UnsafeTemplates {
+		c.warn(at+".unsafe_templates", "Node %q pastes values into its command as they are: a value can become code there", n.ID).
+			Suggest("Take unsafe_templates out, unless the command is put together from values that you trust").Node = n.ID
+	}
 	var env map[string]json.RawMessage
 	_ = json.Unmarshal(params["env"], &env) // its type is checked among the parameters
-	for _, p := range template.Parse(text) {
-		if p.Ref != nil { // also in a command that is faulty for another reason
-			c.used[p.Ref.Root] = true
+	parts := template.Parse(text)
+	for _, p := range parts {
+		if p.Expr != nil { // also in a command that is faulty for another reason
+			p.Expr.Refs(func(ref template.Ref, _ bool) { c.used[ref.Root] = true })
 		}
 	}
-	script, problems := shell.Parse(text, c.known, slices.Sorted(maps.Keys(env)))
+	locals := plan.Locals(n)
+	known := func(root string) bool { return slices.Contains(locals, root) || c.known(root) }
+	script, problems := shell.Parse(text, shell.Options{Known: known, Own: slices.Sorted(maps.Keys(env)), Unsafe: n.UnsafeTemplates})
 	for _, p := range problems {
-		f := c.fail(path, "Node %q: %s", n.ID, p.Message)
+		note := c.fail
+		if p.Warning {
+			note = c.warn
+		}
+		f := note(path, "Node %q: %s", n.ID, p.Message)
+		if p.Offset >= 0 {
+			f.Line, f.Column = c.file.PlaceIn(path, p.Offset)
+		}
 		f.Node = n.ID
 		if p.Name != "" {
 			f.Type, f.Message, f.Missing = fault.Template, "Template "+p.Message, []string{p.Name}
-			f.Available = listed(c.roots)
-			if near, ok := c.nearest(p.Name, c.roots); ok {
+			names := slices.Concat(locals, c.roots)
+			f.Available = listed(names)
+			if near, ok := c.nearest(p.Name, names); ok {
 				f.Suggest("Did you mean ${%s}?", near)
 			}
+			c.localOfOthers(f, p.Name)
 		}
 		f.Suggest("%s", p.Suggest)
 	}
-	if script != nil {
-		for _, v := range script.Vars {
-			c.reference(path, n.ID, v.Ref)
+	if script == nil {
+		return
+	}
+	offset := 0
+	for _, p := range parts {
+		if p.Expr != nil {
+			line, column := 0, 0
+			if root := p.Expr.Terms[0].Ref; root == nil || known(root.Root) || len(p.Expr.Terms) > 1 || len(root.Path) > 0 {
+				line, column = c.file.PlaceIn(path, offset)
+				p.Expr.Refs(func(ref template.Ref, optional bool) {
+					if !slices.Contains(locals, ref.Root) && c.known(ref.Root) {
+						c.reference(place{path: path, node: n, line: line, column: column}, ref, optional)
+					}
+				})
+			}
 		}
+		offset += len(p.Source)
 	}
 }
 
@@ -187,67 +273,4 @@ func (c *checker) known(root string) bool {
 	_, node := c.nodes[root]
 	_, input := c.w.Inputs[root]
 	return node || input
-}
-
-func (c *checker) malformed(path, source string) *fault.Fault {
-	return c.fail(path, "Malformed template %s", source).
-		Suggest(`A template is ${name}, ${node.key}, ${node.key[0]} or ${node["any key"]}; for a literal ${ write $${`)
-}
-
-// reference checks that what a template names exists: an input, or a node and one of its outputs. node is the node whose
-// parameter it stands in, if any.
-func (c *checker) reference(path, node string, ref template.Ref) {
-	if _, ok := c.w.Inputs[ref.Root]; ok {
-		c.used[ref.Root] = true
-		return
-	}
-	i, ok := c.nodes[ref.Root]
-	if !ok {
-		f := c.fail(path, "Template %s not resolved: there is no input and no node %q", ref, ref.Root)
-		f.Type, f.Node = fault.Template, node
-		f.Missing, f.Available = []string{ref.Root}, listed(c.roots)
-		if near, ok := c.nearest(ref.Root, c.roots); ok {
-			fixed := ref
-			fixed.Root = near
-			f.Suggest("Did you mean %s?", fixed)
-		} else {
-			f.Suggest(`Declare it under "inputs", or name one of: %s`, strings.Join(f.Available, ", "))
-		}
-		return
-	}
-	if len(ref.Path) == 0 || ref.Path[0].IsIndex {
-		return
-	}
-	n := &c.w.Nodes[i]
-	kind, ok := c.kindOf(n)
-	if !ok || kind.Open {
-		return
-	}
-	key := ref.Path[0].Key
-	if _, ok := kind.Output(key); ok {
-		return
-	}
-	f := c.fail(path, "Node %q (type: %s) does not output %q", n.ID, n.Type, key)
-	f.Node = node
-	f.Missing = []string{ref.Expression()}
-	var names []string
-	for _, o := range kind.Outputs {
-		names = append(names, o.Name)
-		f.Available = append(f.Available, fmt.Sprintf("${%s.%s} (%s)", n.ID, o.Name, o.Type))
-	}
-	if near, ok := c.nearest(key, names); ok {
-		fixed := template.Ref{Root: ref.Root, Path: append([]template.Step{{Key: near}}, ref.Path[1:]...)}
-		f.Suggest("Did you mean %s?", fixed)
-	} else if len(names) > 0 {
-		f.Suggest("Available outputs: %s", strings.Join(f.Available, ", "))
-	}
-}
-
-// kindOf is the type of a node, without a complaint where it has none.
-func (c *checker) kindOf(n *workflow.Node) (nodetype.Type, bool) {
-	if kind, ok := c.report.Kinds[n.Type]; ok {
-		return kind, true
-	}
-	kind, ok, err := c.types.Type(n.Type)
-	return kind, ok && err == nil
 }

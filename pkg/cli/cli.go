@@ -144,12 +144,27 @@ type failure struct {
 
 // Complain writes a fault for people, in age's manner: "program: error: …" and "program: hint: …".
 func (a *App) Complain(f *fault.Fault) {
-	_, _ = fmt.Fprintf(a.Stderr, "%s: error: %s%s\n", a.Name, f.Where(), f.Error())
-	hints := f.Suggestions
-	for _, e := range f.Errors {
-		hints = append(hints, e.Suggestions...)
+	a.complain(f)
+	for i, e := range f.Errors {
+		if i == maxComplaints {
+			_, _ = fmt.Fprintf(a.Stderr, "%s: error: … and %d more\n", a.Name, len(f.Errors)-i)
+			return
+		}
+		a.complain(e)
 	}
-	for _, h := range hints {
+}
+
+// maxComplaints is how many of several errors people are told.
+const maxComplaints = 20
+
+// complain writes one error: where and what, the line that it is in, and what to do next.
+func (a *App) complain(f *fault.Fault) {
+	_, _ = fmt.Fprintf(a.Stderr, "%s: error: %s%s\n", a.Name, f.Where(), f.Message)
+	if text, ok := f.Details["text"].(string); ok {
+		mark, _ := f.Details["mark"].(string)
+		_, _ = fmt.Fprintf(a.Stderr, "  | %s\n  | %s\n", text, mark)
+	}
+	for _, h := range f.Suggestions {
 		_, _ = fmt.Fprintf(a.Stderr, "%s: hint: %s\n", a.Name, h)
 	}
 }

@@ -224,7 +224,7 @@ func TestExitStatusAndFailure(t *testing.T) {
 		})
 	}
 	_, stdout, stderr := call(t, "fail", "several")
-	want := "small: error: w.json: 2 errors\n  w.json:3:4: a <b>\n  c\nsmall: hint: mend a\nsmall: hint: mend c\n"
+	want := "small: error: w.json: 2 errors\nsmall: error: w.json:3:4: a <b>\nsmall: hint: mend a\nsmall: error: c\nsmall: hint: mend c\n"
 	if stderr != want || !strings.Contains(stdout, "a <b>") {
 		t.Errorf("%q, want %q; %s", stderr, want, stdout)
 	}

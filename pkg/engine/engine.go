@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"slices"
@@ -15,11 +16,8 @@ import (
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/node"
-	"github.com/pflow-suite/pflow/pkg/nodetype"
-	"github.com/pflow-suite/pflow/pkg/plan"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 	"github.com/pflow-suite/pflow/pkg/redact"
-	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
 // Record keeps what a run writes. Its methods may be called by several goroutines.
@@ -33,19 +31,43 @@ type Record interface {
 	Log(node, stream string) io.WriteCloser
 }
 
+// Cache keeps the outputs of nodes from run to run, as plain JSON. Its methods may be called by several goroutines.
+type Cache interface {
+	// Get gives what was kept under a key not longer ago than the age, and the run that it came from.
+	Get(key string, age time.Duration) (outputs json.RawMessage, run string, ok bool)
+	Put(key, run string, outputs json.RawMessage) error
+}
+
+// Question is what a person is asked before a node runs.
+type Question struct {
+	// Node is the node's path.
+	Node string
+	Text string
+	// Choices are the answers there are.
+	Choices []string
+}
+
 // Config is a run to be executed. The workflow has been checked.
 type Config struct {
-	RunID    string
-	Workflow *workflow.Workflow
+	RunID string
+	// Sub is the workflow.
+	Sub
 	// Started is what run_started says of the workflow.
 	Started event.Workflow
 	// Inputs are the values of all declared inputs.
-	Inputs map[string]json.RawMessage
-	// Kinds are the node types in use, by the name the workflow gives them.
-	Kinds    map[string]nodetype.Type
+	Inputs   map[string]json.RawMessage
 	Record   Record
 	Redactor *redact.Redactor
 	Host     node.Host
+	// Load finds, reads and checks a workflow that a node names by a template.
+	Load func(ref string) (*Sub, error)
+	// Ask asks a person and waits for the answer, which is one of the choices, and says who gave it; nil when there is
+	// nobody to ask: then the run pauses.
+	Ask func(ctx context.Context, q Question) (answer, by string, err error)
+	// Answer is the answer to the questions that the run resumed left open; empty when there is none.
+	Answer string
+	// Cache is for nodes that ask for one; nil when there is none.
+	Cache Cache
 	// Jobs is how many nodes run at the same time.
 	Jobs int
 	// KeepGoing lets what does not depend on a failed node go on.
@@ -68,10 +90,11 @@ var ErrTimeout = errors.New("the run's time is over")
 // Run executes a run to its end and gives its last event. The error is one of keeping the record: then there is no last
 // event, and the journal ends with its last whole line.
 func Run(ctx context.Context, c Config) (*event.Event, error) {
-	p, err := plan.New(c.Workflow)
+	top, err := newLevel(&c.Sub, c.Inputs)
 	if err != nil {
 		return nil, err
 	}
+	top.inherits = c.From != nil
 	if c.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, c.Timeout, ErrTimeout)
@@ -79,10 +102,9 @@ func Run(ctx context.Context, c Config) (*event.Event, error) {
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
+	top.ctx = ctx
 	e := &execution{
-		Config: c, plan: p, ctx: ctx, stop: stop, began: time.Now(),
-		values: map[string]value{}, reused: map[string]bool{}, running: map[string]bool{}, settled: map[string]bool{},
-		refreshing: map[string][]string{},
+		Config: c, top: top, ctx: ctx, stop: stop, began: time.Now(), warned: map[string]bool{}, questions: map[*active]*level{}, digests: map[*Sub]string{},
 	}
 	return e.run()
 }
@@ -94,29 +116,24 @@ type execution struct {
 	mu      sync.Mutex
 	workers sync.WaitGroup
 
-	plan  *plan.Plan
+	top   *level
 	ctx   context.Context
 	stop  context.CancelCauseFunc
 	began time.Time
 
-	// values is what each settled node put out.
-	values map[string]value
-	// reused are the nodes taken from the checkpoint, settled those with a checkpoint of their own in this run.
-	reused, settled map[string]bool
-	order           []string
-	// queue holds the nodes that are ready, running those being executed.
-	queue   []string
-	running map[string]bool
-	// refreshing maps a node that runs again for its redacted outputs to those that wait for them.
-	refreshing map[string][]string
+	queue queue
+	// places is how many of the run's jobs are taken.
+	places int
 
 	executed, reuses int
-	root             *fault.Fault // the first failure that no edge took
-	failedNode       string
 	degraded         bool
 	warnings         []string
-	cut              bool  // some node was stopped before its end
-	broken           error // the record cannot be kept
+	warned           map[string]bool
+	cut              bool               // some node was stopped before its end
+	denied           *fault.Fault       // a person forbade to go on
+	questions        map[*active]*level // those without an answer, by the node that asks
+	digests          map[*Sub]string    // of workflows with all that their nodes run
+	broken           error              // the record cannot be kept
 }
 
 func (e *execution) run() (*event.Event, error) {
@@ -124,8 +141,14 @@ func (e *execution) run() (*event.Event, error) {
 		return nil, err
 	}
 	e.mu.Lock()
-	e.adoptAll()
-	e.hand(e.advance())
+	// Everything that can be is taken from the checkpoint before anything runs: were some of it left for later and this
+	// run stopped, a resume of it would not find what the earlier run had completed.
+	e.adopt(e.top)
+	tasks := e.advance()
+	if e.Reused != nil && e.broken == nil {
+		e.Reused()
+	}
+	e.hand(tasks)
 	e.mu.Unlock()
 	e.workers.Wait()
 	if e.broken != nil {
@@ -134,56 +157,73 @@ func (e *execution) run() (*event.Event, error) {
 	return e.conclude()
 }
 
-// advance brings as many ready nodes on their way as may run, and gives the jobs of those that are to be executed.
-func (e *execution) advance() []*job {
-	var jobs []*job
-	for e.enqueue(); len(e.queue) > 0 && len(e.running) < e.Jobs && !e.halted(); e.enqueue() {
-		id := e.queue[0]
-		e.queue = e.queue[1:]
-		if j := e.begin(id); j != nil {
-			jobs = append(jobs, j)
+// advance brings as much on its way as may run, and gives the tasks of what is to be executed.
+func (e *execution) advance() []*task {
+	var tasks []*task
+	for {
+		d, ok := e.queue.next(e.places < e.Jobs)
+		switch {
+		case !ok:
+			return tasks
+		case e.broken != nil:
+		case e.ctx.Err() != nil:
+			e.drop(d)
+		default:
+			if t := e.begin(d); t != nil {
+				tasks = append(tasks, t)
+			}
 		}
 	}
-	return jobs
 }
 
-// hand gives each job a goroutine.
-func (e *execution) hand(jobs []*job) {
-	for _, j := range jobs {
-		e.workers.Go(func() { e.work(j) })
+// hand gives each task a goroutine.
+func (e *execution) hand(tasks []*task) {
+	for _, t := range tasks {
+		e.workers.Go(func() { e.work(t) })
 	}
 }
 
-// work executes a job, settles it, and goes on with one of those that may start because of it.
-func (e *execution) work(j *job) {
-	for j != nil {
-		r := e.execute(j)
+// work executes a task, settles it, and goes on with one of those that may start because of it.
+func (e *execution) work(t *task) {
+	for t != nil {
+		r := e.execute(t)
 		e.mu.Lock()
 		e.finish(r)
 		next := e.advance()
-		if j = nil; len(next) > 0 {
-			j = next[0]
+		if t = nil; len(next) > 0 {
+			t = next[0]
 			e.hand(next[1:])
 		}
 		e.mu.Unlock()
 	}
 }
 
-// enqueue takes over what the plan has made ready. Those with the longest chain behind them go first.
-func (e *execution) enqueue() {
-	if fresh := e.plan.Ready(); len(fresh) > 0 {
-		e.queue = append(e.queue, fresh...)
-		e.sortQueue()
+// later does something that changes where the run stands, after what takes its time has been waited for.
+func (e *execution) later(wait func(), then func()) {
+	e.workers.Go(func() {
+		wait()
+		e.mu.Lock()
+		then()
+		tasks := e.advance()
+		e.mu.Unlock()
+		e.hand(tasks)
+	})
+}
+
+// take puts what the plan of a level has made ready into the queue, but for what the checkpoint has.
+func (e *execution) take(l *level) {
+	if l.taking {
+		return
 	}
-}
-
-func (e *execution) sortQueue() {
-	slices.SortStableFunc(e.queue, func(a, b string) int { return e.plan.Rank(b) - e.plan.Rank(a) })
-}
-
-// halted says whether no further node may start.
-func (e *execution) halted() bool {
-	return e.broken != nil || e.ctx.Err() != nil || e.root != nil && !e.KeepGoing
+	l.taking = true
+	for steps := l.plan.Ready(); len(steps) > 0 && e.broken == nil; steps = l.plan.Ready() {
+		for _, s := range steps {
+			if !l.inherits || !e.reuse(l, s) {
+				e.push(l, s)
+			}
+		}
+	}
+	l.taking = false
 }
 
 // append writes an event. When that fails the run is over: what runs is stopped, and nothing more is started.
@@ -197,12 +237,63 @@ func (e *execution) append(ev *event.Event) {
 	}
 }
 
-// settle writes a node's last event, applies it, and writes what follows of it.
-func (e *execution) settle(ev *event.Event) {
-	e.append(ev)
-	for _, d := range e.plan.Apply(ev) {
-		e.append(d)
+// tell writes an event about a node of a level, applies it to the plan, and writes what follows of it.
+func (e *execution) tell(l *level, ev *event.Event) {
+	e.write(l, ev)
+	for _, d := range l.plan.Apply(ev) {
+		e.write(l, d)
 	}
+}
+
+// write writes an event about a node of a level, which calls nodes by their ids.
+func (e *execution) write(l *level, ev *event.Event) {
+	if l.prefix == "" {
+		e.append(ev)
+		return
+	}
+	told := *ev
+	told.Node = l.path(ev.Node)
+	if _, ok := l.Workflow.Node(ev.Cause); ok && ev.Cause != "" {
+		told.Cause = l.path(ev.Cause)
+	}
+	e.append(&told)
+}
+
+// maxWarnings is how many warnings a run tells of; those beyond are counted.
+const maxWarnings = 50
+
+// warn adds a warning to the run's, once.
+func (e *execution) warn(text string) {
+	if !e.warned[text] {
+		e.warned[text] = true
+		e.warnings = append(e.warnings, text)
+	}
+}
+
+// degrade notes why the run is no full success: also with the attempt it happened in, if it did in one, and those around
+// it, so that a later run which reuses what they end with is none either.
+func (e *execution) degrade(t *task, why string) {
+	e.degraded = true
+	e.warn(why)
+	for ; t != nil; t = t.l.owner {
+		for _, doubts := range []*[]string{&t.doubts, &t.a.doubts} {
+			if len(*doubts) < maxWarnings && !slices.Contains(*doubts, why) {
+				*doubts = append(*doubts, why)
+			}
+		}
+	}
+}
+
+// texts are warnings as they are written.
+func (e *execution) texts(warnings []string) []string {
+	var out []string
+	for _, w := range warnings[:min(len(warnings), maxWarnings)] {
+		out = append(out, e.Redactor.Text(w))
+	}
+	if more := len(warnings) - maxWarnings; more > 0 {
+		out = append(out, fmt.Sprintf("and %d warnings more", more))
+	}
+	return out
 }
 
 func (e *execution) announce() error {
@@ -223,89 +314,4 @@ func (e *execution) announce() error {
 		ev.ResumedFrom = e.From.Run
 	}
 	return e.Record.Append(ev)
-}
-
-// keep gives a value of the stream as it may be written: without secrets, long parts as references. redacted says that
-// a secret was in it.
-func (e *execution) keep(raw json.RawMessage) (kept json.RawMessage, redacted bool, err error) {
-	kept, redacted = e.Redactor.JSON(raw)
-	kept, err = event.Spill(kept, e.Record.PutBlob)
-	return kept, redacted, err
-}
-
-// conclude writes run_finished.
-func (e *execution) conclude() (*event.Event, error) {
-	last := &event.Event{Event: event.RunFinished, Outputs: json.RawMessage("{}"), Checkpoint: &event.Checkpoint{RunID: e.RunID}}
-	cause := ""
-	if e.cut || !e.plan.Done() {
-		cause = e.stopCause()
-	}
-	switch {
-	case e.root != nil:
-		last.Status, last.Error = event.Failed, e.root
-		cause = e.failedNode
-	case cause == causeTimedOut:
-		last.Status = event.TimedOut
-		last.Error = fault.New(fault.Timeout, "The run did not end within its %s", e.Timeout).Suggest("Resume it with a longer --timeout")
-	case cause != "":
-		last.Status = event.Cancelled
-		why := context.Cause(e.ctx)
-		last.Error = fault.New(fault.Execution, "The run was cancelled: %v", why).Suggest("Resume it to go on from where it stopped")
-		var exit interface{ ExitStatus() int }
-		if errors.As(why, &exit) {
-			last.Error.Detail("exit_status", exit.ExitStatus())
-		}
-	default:
-		e.succeed(last)
-	}
-	for _, d := range e.plan.Halt(cause) {
-		e.append(d)
-	}
-	last.Checkpoint.CompletedNodes = append([]string{}, e.order...)
-	last.Checkpoint.FailedNode = e.failedNode
-	executed, reuses, ms := e.executed, e.reuses, milliseconds(e.began)
-	last.NodesExecuted, last.NodesReused, last.DurationMS = &executed, &reuses, &ms
-	for _, w := range e.warnings {
-		last.Warnings = append(last.Warnings, e.Redactor.Text(w))
-	}
-	if !last.Status.Succeeded() {
-		last.Resume = e.ResumeCommand
-	}
-	last.Error = e.Redactor.Fault(last.Error)
-	e.append(last)
-	return last, e.broken
-}
-
-// succeed gives the run its outputs and its status.
-func (e *execution) succeed(last *event.Event) {
-	outputs, redacted, err := e.outputs()
-	if err != nil {
-		last.Status, last.Error = event.Failed, fault.From(err)
-		return
-	}
-	last.Outputs, last.Redacted = outputs, redacted
-	last.Status = event.Completed
-	if e.degraded {
-		last.Status = event.Degraded
-	}
-}
-
-// Why nodes are cancelled when no failure is the cause.
-const (
-	causeTimedOut  = "timeout"
-	causeCancelled = "cancelled"
-)
-
-func (e *execution) stopCause() string {
-	switch {
-	case e.ctx.Err() == nil:
-		return ""
-	case errors.Is(context.Cause(e.ctx), ErrTimeout):
-		return causeTimedOut
-	}
-	return causeCancelled
-}
-
-func milliseconds(since time.Time) float64 {
-	return float64(time.Since(since).Microseconds()) / 1000
 }

@@ -2,6 +2,9 @@ package engine
 
 import (
 	"encoding/json"
+	"strconv"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
@@ -11,68 +14,103 @@ import (
 
 // value is what a node put out, as a value of the stream. When secrets were taken out of what is written, raw is the
 // whole value in memory; when the value comes from a checkpoint it is what was written, and redacted says that it lacks
-// something.
+// something. failed says that the node failed and an edge took that.
 type value struct {
 	raw      json.RawMessage
 	redacted bool
+	failed   bool
 }
 
-// remember keeps a node's outputs for the templates that read them: as they were written, long parts being fetched when
-// they are read, or whole where that lacks a secret.
-func (e *execution) remember(r *result) {
+// valueOf is what is kept of a node's outputs for the templates that read them: as they were written, long parts being
+// fetched when they are read, or whole where that lacks a secret.
+func valueOf(r *result) value {
 	switch {
 	case r.node.Outputs == nil:
-		e.values[r.id] = value{raw: json.RawMessage("{}")}
-	case r.redacted:
-		e.values[r.id] = value{raw: r.node.Outputs}
+		return value{raw: json.RawMessage("{}")}
+	case r.redacted && !r.lacks:
+		return value{raw: r.node.Outputs}
 	default:
-		e.values[r.id] = value{raw: r.kept}
+		return value{raw: r.kept, redacted: r.lacks}
 	}
 }
 
-// lookup is the scope of all templates: inputs win over nodes of the same name.
-func (e *execution) lookup(root string) (json.RawMessage, bool) {
-	if v, ok := e.Inputs[root]; ok {
-		return v, true
-	}
-	v, ok := e.values[root]
-	if !ok {
-		return nil, false
-	}
-	plain, err := event.Plain(v.raw, e.Record.Blob)
-	if err != nil {
-		e.Log.Error("a long value cannot be read", "node", root, "error", err)
-		return nil, false
-	}
-	return plain, true
+// keep gives a value of the stream as it may be written: without secrets, long parts as references. redacted says that
+// a secret was in it.
+func (e *execution) keep(raw json.RawMessage) (kept json.RawMessage, redacted bool, err error) {
+	kept, redacted = e.Redactor.JSON(raw)
+	kept, err = event.Spill(kept, e.Record.PutBlob)
+	return kept, redacted, err
 }
 
-// outputs resolves what the run gives back: its declared outputs, or what the nodes put out that nothing followed.
-func (e *execution) outputs() (json.RawMessage, bool, error) {
+// plain is the JSON that a value of the stream stands for.
+func (e *execution) plain(raw json.RawMessage) (json.RawMessage, error) {
+	return event.Plain(raw, e.Record.Blob)
+}
+
+// outputs resolves what a level gives back: its declared outputs, or what the nodes put out that nothing followed.
+func (e *execution) outputs(l *level) (json.RawMessage, error) {
 	out := map[string]json.RawMessage{}
 	var faults []*fault.Fault
-	for name, declared := range e.Workflow.Outputs {
-		v, missed := template.Resolve(rawjson.Quote(template.Source(declared.Source)), e.lookup)
+	for name, declared := range l.Workflow.Outputs {
+		v, missed := template.Resolve(rawjson.Quote(template.Source(declared.Source)), e.scope(l))
 		for _, u := range missed {
-			f := fault.New(fault.Template, "Output %q: template %s not resolved: %s", name, u.Ref, u.Reason)
-			f.Path, f.Missing = "outputs."+name, []string{u.Ref.Expression()}
-			faults = append(faults, f.Suggest("Give the output a source that every way through the workflow fills"))
+			f := fault.New(fault.Template, "Output %q: template %s not resolved: %s", name, u.Expr, u.Reason)
+			f.Path, f.Missing = rawjson.JoinPath("outputs", name), []string{u.Expr.Expression()}
+			faults = append(faults, f.Suggest("Give the output a source that every way through the workflow fills, such as ${a.key ?? b.key}"))
 		}
 		out[name] = v
 	}
 	if f := fault.Join(fault.Template, "The run's outputs", faults); f != nil {
-		return nil, false, f
+		return nil, f
 	}
-	if len(e.Workflow.Outputs) == 0 {
-		for _, id := range e.plan.Ends() {
-			if v, ok := e.lookup(id); ok {
+	if len(l.Workflow.Outputs) == 0 {
+		scope := e.scope(l)
+		for _, id := range l.plan.Ends() {
+			if v, standing := scope(id); standing != template.Absent {
 				out[id] = v
 			}
 		}
 	}
 	raw, err := rawjson.Marshal(out)
 	if err != nil {
-		return nil, false, fault.From(err)
+		return nil, fault.From(err)
 	}
-	return e.keep(event.Escape(raw))
+	return event.Escape(raw), nil
+}
+
+// telling is what a failed node left behind, with why it failed as its output error.
+func telling(outputs json.RawMessage, message string) json.RawMessage {
+	if gjson.GetBytes(outputs, "error").Exists() || gjson.GetBytes(outputs, "$blob").Exists() {
+		return outputs
+	}
+	return with(outputs, "error", rawjson.Quote(message))
+}
+
+func integer(n int) json.RawMessage { return strconv.AppendInt(nil, int64(n), 10) }
+
+// opened is an object of the stream itself, where a reference stands for it.
+func (e *execution) opened(raw json.RawMessage) (json.RawMessage, error) {
+	if ref, ok := event.ReferenceOf(raw); ok {
+		return e.Record.Blob(ref.Blob)
+	}
+	return raw, nil
+}
+
+// with is an object with a key at its end, which it has once.
+func with(object json.RawMessage, key string, value json.RawMessage) json.RawMessage {
+	out := []byte{'{'}
+	add := func(quoted string, value []byte) {
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(append(append(out, quoted...), ':'), value...)
+	}
+	gjson.ParseBytes(object).ForEach(func(k, v gjson.Result) bool {
+		if k.Str != key {
+			add(k.Raw, []byte(v.Raw))
+		}
+		return true
+	})
+	add(string(rawjson.Quote(key)), value)
+	return append(out, '}')
 }

@@ -33,6 +33,13 @@ const (
 	NodeFailed    Kind = "node_failed"
 	NodeSkipped   Kind = "node_skipped"
 	NodeCancelled Kind = "node_cancelled"
+
+	// ItemCompleted is one item of a batch, IterationCompleted one iteration of a loop that goes on after it.
+	ItemCompleted      Kind = "item_completed"
+	IterationCompleted Kind = "iteration_completed"
+
+	ApprovalRequested Kind = "approval_requested"
+	ApprovalResolved  Kind = "approval_resolved"
 )
 
 // Status is how a run ended.
@@ -45,6 +52,9 @@ const (
 	Failed    Status = "failed"
 	Cancelled Status = "cancelled"
 	TimedOut  Status = "timed_out"
+	// Paused waits for a person's answer, Denied got one that forbids to go on.
+	Paused Status = "paused"
+	Denied Status = "denied"
 )
 
 // Succeeded says whether the status is one of success.
@@ -58,8 +68,11 @@ type Event struct {
 	Run   string    `json:"run"`
 	Time  time.Time `json:"time"`
 
-	// Node is the node's id, in all events about a node.
+	// Node is the node's id, in all events about a node; inside a sub-workflow it is a path, such as build/compile.
 	Node string `json:"node,omitempty"`
+	// Iteration is that of a node with a loop, from 1; Item the number of a batch's item, from 0.
+	Iteration int  `json:"iteration,omitempty"`
+	Item      *int `json:"item,omitempty"`
 
 	Workflow    *Workflow       `json:"workflow,omitempty"`     // run_started
 	Inputs      json.RawMessage `json:"inputs,omitempty"`       // run_started
@@ -69,6 +82,7 @@ type Event struct {
 
 	Type    string `json:"type,omitempty"`    // node_started
 	MCP     *MCP   `json:"mcp,omitempty"`     // node_started of an MCP tool
+	Items   *int   `json:"items,omitempty"`   // node_started of a batch: how many there are
 	Attempt int    `json:"attempt,omitempty"` // node_started, node_completed, node_failed: from 1
 
 	Done    float64 `json:"done,omitempty"`    // node_progress
@@ -76,15 +90,22 @@ type Event struct {
 	Message string  `json:"message,omitempty"` // node_progress
 
 	Action      string          `json:"action,omitempty"`       // node_completed, node_reused
-	Outputs     json.RawMessage `json:"outputs,omitempty"`      // node_completed, node_reused, node_failed, run_finished
-	InputDigest string          `json:"input_digest,omitempty"` // node_completed, node_reused, node_failed when handled
+	Outputs     json.RawMessage `json:"outputs,omitempty"`      // node_completed, node_reused, node_failed, run_finished, item_, iteration_completed
+	InputDigest string          `json:"input_digest,omitempty"` // node_completed, node_reused, node_failed when handled, item_, iteration_completed
 	Redacted    bool            `json:"redacted,omitempty"`     // outputs lack a secret that was in them
 	DurationMS  *float64        `json:"duration_ms,omitempty"`  // node_completed, node_failed, run_finished
-	FromRun     string          `json:"from_run,omitempty"`     // node_reused
+	FromRun     string          `json:"from_run,omitempty"`     // node_reused, and an item or iteration taken from an earlier run
+	Cached      bool            `json:"cached,omitempty"`       // node_reused: taken from the cache of earlier runs
 
-	Error     *fault.Fault `json:"error,omitempty"`      // node_failed, run_finished, run_refused
-	WillRetry *bool        `json:"will_retry,omitempty"` // node_failed
-	Handled   *bool        `json:"handled,omitempty"`    // node_failed: an error edge takes it
+	Error     *fault.Fault `json:"error,omitempty"`       // node_failed, run_finished, run_refused
+	WillRetry *bool        `json:"will_retry,omitempty"`  // node_failed
+	RetryInMS *float64     `json:"retry_in_ms,omitempty"` // node_failed that is retried
+	Handled   *bool        `json:"handled,omitempty"`     // node_failed: an error edge takes it
+
+	Question string   `json:"question,omitempty"` // approval_requested
+	Choices  []string `json:"choices,omitempty"`  // approval_requested
+	Answer   string   `json:"answer,omitempty"`   // approval_resolved
+	By       string   `json:"by,omitempty"`       // approval_resolved: who answered, a user's name or how it came
 
 	Reason string `json:"reason,omitempty"` // node_skipped
 	Cause  string `json:"cause,omitempty"`  // node_cancelled: the node whose failure stopped it, or what did
@@ -125,9 +146,14 @@ func (e *Event) Settles() bool {
 	case NodeCompleted, NodeReused:
 		return true
 	case NodeFailed:
-		return e.Handled != nil && *e.Handled
+		return e.Fails() && e.Handled != nil && *e.Handled
 	}
 	return false
+}
+
+// Fails says whether the event is the failure of a node as a whole: not of one of its items, and none that is retried.
+func (e *Event) Fails() bool {
+	return e.Event == NodeFailed && e.Item == nil && (e.WillRetry == nil || !*e.WillRetry)
 }
 
 // Ends says whether the event is the last of its stream.

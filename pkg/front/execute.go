@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strconv"
+	"strings"
 
 	"github.com/tidwall/gjson"
 
@@ -50,11 +51,14 @@ func (f *Front) execute(ctx context.Context, call *mcpserver.Call) *mcpserver.Re
 	return r
 }
 
-// progress tells the client how many nodes are settled.
+// progress tells the client how many of the workflow's own nodes are settled.
 func progress(call *mcpserver.Call) func(line []byte) {
 	done, total := 0.0, 0.0
 	return func(line []byte) {
-		fields := gjson.GetManyBytes(line, "event", "node", "nodes.#")
+		fields := gjson.GetManyBytes(line, "event", "node", "nodes.#", "item", "will_retry")
+		if strings.Contains(fields[1].Str, "/") || fields[3].Exists() || fields[4].Bool() {
+			return // inside a sub-workflow or a batch, or not its end
+		}
 		switch fields[0].Str {
 		case "run_started":
 			total = fields[2].Num

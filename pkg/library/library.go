@@ -3,6 +3,7 @@
 package library
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
 	"os"
@@ -14,12 +15,20 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
-// The folders in the home, and how a workflow's file ends.
+// The folders in the home, and how the name of a workflow's file ends in each of its two forms.
 const (
 	draftsFolder = "workflows"
 	savedFolder  = "library"
-	extension    = ".json"
+
+	jsonEnding     = ".json"
+	markdownEnding = ".pflow.md"
 )
+
+var endings = []string{jsonEnding, markdownEnding}
+
+// looks is how often a file is looked for: between the look at one form and that at the other a save may replace the
+// workflow by one of the other form, and it would seem to be there twice, or not at all.
+const looks = 4
 
 // maxAvailable is how many names an error lists.
 const maxAvailable = 20
@@ -44,14 +53,18 @@ type Entry struct {
 
 // Source reads the workflow's file, byte for byte.
 func (e *Entry) Source() ([]byte, error) {
-	b, err := os.ReadFile(e.Path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fault.New(fault.NotFound, "FileNotFoundError: the workflow %q is no longer there", e.Name)
+	for range looks {
+		for _, path := range []string{e.Path, otherForm(e.Path)} {
+			b, err := os.ReadFile(path)
+			switch {
+			case err == nil:
+				return b, nil
+			case !errors.Is(err, fs.ErrNotExist):
+				return nil, unusable("read", e.Name, err)
+			}
+		}
 	}
-	if err != nil {
-		return nil, unusable("read", e.Name, err)
-	}
-	return b, nil
+	return nil, gone(e.Name)
 }
 
 // Load reads and parses the workflow, once.
@@ -61,26 +74,39 @@ func (e *Entry) Load() (*workflow.File, error) {
 		if err != nil {
 			return nil, err
 		}
-		if e.file, err = workflow.Parse(e.Name, source); err != nil {
+		if e.file, err = workflow.Parse(e.called(source), source); err != nil {
 			return nil, err
 		}
 	}
 	return e.file, nil
 }
 
+// called is how errors call the file. The name of a Markdown file says what it is, for its text may begin with anything;
+// but while a save replaces the other form, JSON may stand in it.
+func (e *Entry) called(source []byte) string {
+	if strings.HasSuffix(e.Path, markdownEnding) && !bytes.HasPrefix(bytes.TrimLeft(source, " \t\r\n"), []byte("{")) {
+		return e.Name + markdownEnding
+	}
+	return e.Name
+}
+
 // Find gives the workflow that a name stands for: the saved one, else the draft. A name that is not there is a
-// not_found that lists what is.
+// not_found that lists what is, and one that two files have, of either form, a conflict.
 func (l *Library) Find(name string) (*Entry, error) {
 	if err := home.CheckName("workflow", name); err != nil {
 		return nil, err
 	}
-	saved, draft := l.at(true, name), l.at(false, name)
+	saved, err := l.at(true, name)
+	if err != nil {
+		return nil, err
+	}
+	draft, err := l.at(false, name)
 	switch {
 	case saved != nil:
-		saved.Hidden = draft != nil
+		saved.Hidden = draft != nil || err != nil
 		return saved, nil
-	case draft != nil:
-		return draft, nil
+	case draft != nil || err != nil:
+		return draft, err
 	}
 	f := fault.New(fault.NotFound, "FileNotFoundError: there is no workflow %q, neither saved nor as a draft", name)
 	return nil, offer(f, name, slices.Concat(l.names(true), l.names(false)))
@@ -91,28 +117,27 @@ func (l *Library) Draft(name string) (*Entry, error) {
 	if err := home.CheckName("workflow", name); err != nil {
 		return nil, err
 	}
-	if draft := l.at(false, name); draft != nil {
-		return draft, nil
+	if draft, err := l.at(false, name); draft != nil || err != nil {
+		return draft, err
 	}
 	f := fault.New(fault.NotFound, "FileNotFoundError: there is no draft %q", name)
-	if l.at(true, name) != nil {
+	if saved, err := l.at(true, name); saved != nil || err != nil {
 		f.Message += "; the workflow of that name is saved already"
 	}
 	return nil, offer(f, name, l.names(false))
 }
 
-// Open reads the workflow that an argument names: a file when it has a separator, ends in .json or is "-"; else a name,
-// and when there is none of that name an existing file. With nameOnly it is a name and nothing else. Files are read by
-// read; the entry is nil for them.
+// Open reads the workflow that an argument names: a file when it has a separator, ends in .json or .md or is "-"; else a
+// name, and when there is none of that name an existing file. With nameOnly it is a name and nothing else. Files are
+// read by read; the entry is nil for them.
 func (l *Library) Open(ref string, nameOnly bool, read func(name string) ([]byte, error)) (*workflow.File, *Entry, error) {
-	isPath := ref == "-" || strings.ContainsRune(ref, os.PathSeparator) || strings.HasSuffix(ref, extension)
-	if nameOnly || !isPath {
+	if nameOnly || !isPath(ref) {
 		entry, err := l.Find(ref)
 		if err == nil {
 			file, err := entry.Load()
 			return file, entry, err
 		}
-		if info, statErr := os.Stat(ref); nameOnly || statErr != nil || info.IsDir() {
+		if nameOnly || fault.From(err).Type == fault.Conflict || !isFile(ref) {
 			return nil, nil, err
 		}
 	}
@@ -124,6 +149,15 @@ func (l *Library) Open(ref string, nameOnly bool, read func(name string) ([]byte
 	return file, nil, err
 }
 
+func isPath(ref string) bool {
+	return ref == "-" || strings.ContainsRune(ref, os.PathSeparator) || strings.HasSuffix(ref, jsonEnding) || strings.HasSuffix(ref, ".md")
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.IsDir()
+}
+
 func folder(saved bool) string {
 	if saved {
 		return savedFolder
@@ -131,13 +165,34 @@ func folder(saved bool) string {
 	return draftsFolder
 }
 
-// at gives the entry of a name in one of the folders, nil when it is not there.
-func (l *Library) at(saved bool, name string) *Entry {
-	e := &Entry{Name: name, Saved: saved, Path: l.home.Path(folder(saved), name+extension)}
-	if info, err := os.Stat(e.Path); err != nil || info.IsDir() {
-		return nil
+// at gives the entry of a name in one of the folders, nil when it is not there. Files of both forms are a conflict.
+func (l *Library) at(saved bool, name string) (*Entry, error) {
+	var found []string
+	for range looks {
+		found = nil
+		for _, ending := range endings {
+			path := l.home.Path(folder(saved), name+ending)
+			if isFile(path) {
+				found = append(found, path)
+			}
+		}
+		if len(found) == 1 {
+			return &Entry{Name: name, Saved: saved, Path: found[0]}, nil
+		}
 	}
-	return e
+	if found == nil {
+		return nil, nil
+	}
+	return nil, fault.New(fault.Conflict, "There are two workflows %q in the home's %s folder, one in each form", name, folder(saved)).
+		Suggest("Remove %s or %s from that folder", name+jsonEnding, name+markdownEnding)
+}
+
+// otherForm is the path that a workflow's file has in its other form.
+func otherForm(path string) string {
+	if base, ok := strings.CutSuffix(path, markdownEnding); ok {
+		return base + jsonEnding
+	}
+	return strings.TrimSuffix(path, jsonEnding) + markdownEnding
 }
 
 // names lists what is in one of the folders, sorted. A folder that cannot be read has nothing.
@@ -145,12 +200,15 @@ func (l *Library) names(saved bool) []string {
 	files, _ := os.ReadDir(l.home.Path(folder(saved)))
 	var names []string
 	for _, f := range files {
-		name, ok := strings.CutSuffix(f.Name(), extension)
-		if ok && !f.IsDir() && !strings.HasPrefix(name, ".") {
-			names = append(names, name)
+		for _, ending := range endings {
+			name, ok := strings.CutSuffix(f.Name(), ending)
+			if ok && !f.IsDir() && !strings.HasPrefix(name, ".") {
+				names = append(names, name)
+			}
 		}
 	}
-	return names
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // offer adds what is there to the fault of a name that is not.
@@ -162,12 +220,16 @@ func offer(f *fault.Fault, name string, names []string) *fault.Fault {
 	}
 	switch {
 	case len(names) == 0:
-		f.Suggest("Write one into the home's %s folder as NAME%s", draftsFolder, extension)
+		f.Suggest("Write one into the home's %s folder as NAME%s or NAME%s", draftsFolder, jsonEnding, markdownEnding)
 	case len(names) > maxAvailable:
 		f.Suggest("pflow-lib list --drafts lists all %d", len(names))
 	}
 	f.Available = names[:min(len(names), maxAvailable)]
 	return f
+}
+
+func gone(name string) *fault.Fault {
+	return fault.New(fault.NotFound, "FileNotFoundError: the workflow %q is no longer there", name)
 }
 
 // unusable is the fault of a file that the system does not give or take. It repeats no path.

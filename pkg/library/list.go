@@ -52,10 +52,16 @@ func (l *Library) List(drafts bool, pattern string) ([]Listed, error) {
 }
 
 func (l *Library) listed(saved bool, name string) Listed {
-	e := Listed{Entry: &Entry{Name: name, Saved: saved, Path: l.home.Path(folder(saved), name+extension)}}
+	e := Listed{Entry: &Entry{Name: name, Saved: saved}}
 	err := home.CheckName("workflow", name)
 	if err == nil {
-		e.File, err = e.Load()
+		var entry *Entry
+		if entry, err = l.at(saved, name); entry != nil {
+			e.Entry = entry
+			e.File, err = entry.Load()
+		} else if err == nil {
+			err = gone(name)
+		}
 	}
 	if err != nil {
 		e.File, e.Error = nil, fault.From(err)

@@ -2,28 +2,28 @@ package library
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
 	"os"
-	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/renameio/v2"
-	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home"
-	"github.com/pflow-suite/pflow/pkg/rawjson"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
 // firstVersion is the version of a workflow that says none itself.
 const firstVersion = "1.0.0"
 
-// Save moves a draft into the library under its final name. The text stays as its author wrote it but for description
-// (when one is given), created_at, updated_at and version. A name that is taken is an already_exists, also when another
-// program takes it at this very moment; with force the saved workflow is replaced in one rename. The draft goes last.
+// Save moves a draft into the library under its final name, in the form that its author wrote. The text stays as it is
+// but for description (when one is given), created_at, updated_at and version. A name that is taken is an
+// already_exists, also when another program takes it at this very moment; with force the saved workflow is replaced,
+// and there is one of that name all the time. The draft goes last.
 func (l *Library) Save(ctx context.Context, draft, final, description string, force bool) (*Entry, error) {
 	if err := home.CheckName("workflow", final); err != nil {
 		return nil, err
@@ -38,15 +38,18 @@ func (l *Library) Save(ctx context.Context, draft, final, description string, fo
 		if err != nil {
 			return err
 		}
-		before := l.at(true, final)
-		if before != nil && !force {
-			return taken(final)
-		}
-		text, err := dated(file, description, createdAt(file, before), time.Now().UTC())
+		before, err := l.at(true, final)
 		if err != nil {
 			return err
 		}
-		if err := l.put(final, text, force); err != nil {
+		if before != nil && !force {
+			return taken(savedFolder, final)
+		}
+		text, err := file.WithMetadata(description, createdAt(file, before), time.Now().UTC(), cmp.Or(file.Version, firstVersion))
+		if err != nil {
+			return err
+		}
+		if err := l.put(final+ending(file), text, before); err != nil {
 			return err
 		}
 		if err := l.drop(from, file.Source); err != nil {
@@ -71,33 +74,77 @@ func createdAt(file *workflow.File, before *Entry) time.Time {
 	return time.Now().UTC()
 }
 
-// put writes a saved workflow in one step: a link, which fails on a name that is taken, or with force a rename.
-func (l *Library) put(name string, text []byte, force bool) error {
-	if force {
-		return l.home.Write(text, 0o600, savedFolder, name+extension)
+// ending is how the name of a file of this form ends.
+func ending(file *workflow.File) string {
+	if file.Markdown {
+		return markdownEnding
 	}
-	dir, err := l.home.Make(savedFolder)
+	return jsonEnding
+}
+
+// put writes a saved workflow: a new one, or one in the place of the one before in one rename. One of the other form is
+// given the new file's name first, so that at every moment there is exactly one file; its form is told by its text.
+func (l *Library) put(file string, text []byte, before *Entry) error {
+	if before == nil {
+		return l.create(text, savedFolder, file)
+	}
+	tmp, err := l.temporary(text, savedFolder, file)
 	if err != nil {
 		return err
 	}
-	tmp, err := renameio.NewPendingFile(l.home.Path(savedFolder, name+extension), renameio.WithTempDir(dir), renameio.WithPermissions(0o600), renameio.IgnoreUmask())
-	if err != nil {
-		return unusable("save", name, err)
-	}
 	defer func() { _ = tmp.Cleanup() }()
-	if _, err = tmp.Write(text); err == nil {
-		err = tmp.Sync()
+	if path := l.home.Path(savedFolder, file); before.Path != path {
+		err = os.Rename(before.Path, path)
 	}
 	if err == nil {
-		err = os.Link(tmp.Name(), l.home.Path(savedFolder, name+extension))
-	}
-	if errors.Is(err, fs.ErrExist) {
-		return taken(name)
+		err = tmp.CloseAtomicallyReplace()
 	}
 	if err != nil {
-		return unusable("save", name, err)
+		return unusable("replace", before.Name, err)
 	}
 	return nil
+}
+
+// create writes a file that is not there yet, in one step: a link, which fails on a name that is taken.
+func (l *Library) create(text []byte, folder, file string) error {
+	tmp, err := l.temporary(text, folder, file)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tmp.Cleanup() }()
+	if err = tmp.Sync(); err == nil {
+		err = os.Link(tmp.Name(), l.home.Path(folder, file))
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return taken(folder, nameOf(file))
+	}
+	if err != nil {
+		return unusable("save", nameOf(file), err)
+	}
+	return nil
+}
+
+// temporary writes what is to become a file, beside it.
+func (l *Library) temporary(text []byte, folder, file string) (*renameio.PendingFile, error) {
+	dir, err := l.home.Make(folder)
+	if err != nil {
+		return nil, err
+	}
+	tmp, err := renameio.NewPendingFile(l.home.Path(folder, file), renameio.WithTempDir(dir), renameio.WithPermissions(0o600), renameio.IgnoreUmask())
+	if err != nil {
+		return nil, unusable("save", nameOf(file), err)
+	}
+	if _, err = tmp.Write(text); err != nil {
+		_ = tmp.Cleanup()
+		return nil, unusable("save", nameOf(file), err)
+	}
+	return tmp, nil
+}
+
+// nameOf is the workflow's name in that of its file: there is no dot in it.
+func nameOf(file string) string {
+	name, _, _ := strings.Cut(file, ".")
+	return name
 }
 
 // drop removes a draft that was saved, unless its author has written a new one meanwhile.
@@ -112,57 +159,13 @@ func (l *Library) drop(draft *Entry, saved []byte) error {
 	return nil
 }
 
-func taken(name string) *fault.Fault {
+// taken is the fault of a name that a workflow in one of the folders has.
+func taken(folder, name string) *fault.Fault {
+	if folder == draftsFolder {
+		return fault.New(fault.AlreadyExists, "FileExistsError: there is a draft %q already; nothing was changed", name).
+			Suggest("Choose another name, or go on with that one: pflow-lib show %s", name)
+	}
 	return fault.New(fault.AlreadyExists, "FileExistsError: a workflow %q is in the library already; nothing was changed", name).
 		Suggest("Choose another name").
 		Suggest("To replace it use pflow-lib save --force on the command line")
-}
-
-// dated is the file's text with what saving adds to it.
-func dated(file *workflow.File, description string, created, updated time.Time) ([]byte, error) {
-	text := bytes.Clone(file.Source)
-	if description != "" {
-		where := ""
-		if file.Wrapped && gjson.GetBytes(text, "ir.description").String() != "" { // this one is what is read
-			where = "ir"
-		}
-		text = set(text, where, "description", description)
-	}
-	text = set(text, "", "created_at", created.Format(time.RFC3339Nano))
-	text = set(text, "", "updated_at", updated.Format(time.RFC3339Nano))
-	if file.Version == "" {
-		text = set(text, "", "version", firstVersion)
-	}
-	if _, err := workflow.Parse(file.Name, text); err != nil {
-		return nil, err
-	}
-	return text, nil
-}
-
-// set gives JSON text with one key of the object at a path (or of the whole) set. All other bytes stay; a new key comes
-// last, and is laid out as the first is. The object is not empty: a workflow has nodes.
-func set(text []byte, path, key, value string) []byte {
-	object := gjson.ParseBytes(text)
-	if path != "" {
-		object = object.Get(path)
-	}
-	from, to := -1, -1
-	object.ForEach(func(k, v gjson.Result) bool {
-		if to = v.Index + len(v.Raw); k.String() == key {
-			from = v.Index
-			return false
-		}
-		return true
-	})
-	quoted := rawjson.Quote(value)
-	if from >= 0 {
-		return slices.Concat(text[:from], quoted, text[to:])
-	}
-	inside := text[object.Index+1:]
-	space := inside[:len(inside)-len(bytes.TrimLeft(inside, " \t\r\n"))]
-	colon := `":`
-	if len(space) > 0 {
-		colon = `": `
-	}
-	return slices.Concat(text[:to], []byte{','}, space, []byte(`"`+key+colon), quoted, text[to:])
 }

@@ -34,7 +34,7 @@ func (l *Library) ReadStats(name string) (Stats, error) {
 	if err := home.CheckName("workflow", name); err != nil {
 		return Stats{}, err
 	}
-	b, err := l.home.Read(statsFolder, name+extension)
+	b, err := l.home.Read(statsFolder, name+jsonEnding)
 	if err != nil {
 		return Stats{}, err
 	}
@@ -69,7 +69,7 @@ func (l *Library) RecordRun(ctx context.Context, name, status string, start time
 		if err != nil {
 			return fault.New(fault.Internal, "the statistics of %q: %v", name, err)
 		}
-		return l.home.Write(append(b, '\n'), 0o600, statsFolder, name+extension)
+		return l.home.Write(append(b, '\n'), 0o600, statsFolder, name+jsonEnding)
 	})
 }
 
@@ -78,7 +78,7 @@ func (l *Library) RemoveStats(name string) error {
 	if err := home.CheckName("workflow", name); err != nil {
 		return err
 	}
-	if err := os.Remove(l.home.Path(statsFolder, name+extension)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Remove(l.home.Path(statsFolder, name+jsonEnding)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return unusable("remove the statistics of", name, err)
 	}
 	return nil

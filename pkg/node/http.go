@@ -35,7 +35,7 @@ func runHTTP(ctx context.Context, p *Prepared) *Result {
 	if limit <= 0 {
 		return failed(fault.New(fault.Execution, "timeout must be more than 0 seconds"), nil)
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, errTimedOut)
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, &TimeoutError{limit})
 	defer cancel()
 	req, secret, f := request(ctx, in)
 	if f != nil {
@@ -45,12 +45,12 @@ func runHTTP(ctx context.Context, p *Prepared) *Result {
 	began := time.Now()
 	resp, err := client.Do(req)
 	if err != nil {
-		return failed(exchangeFault(ctx, req.URL.Redacted(), limit, err), nil)
+		return failed(exchangeFault(ctx, req.URL.Redacted(), err), nil)
 	}
 	defer func() { _ = resp.Body.Close() }()
 	body, whole, err := readBody(resp.Body, maxBody)
 	if err != nil {
-		return failed(exchangeFault(ctx, req.URL.Redacted(), limit, err), nil)
+		return failed(exchangeFault(ctx, req.URL.Redacted(), err), nil)
 	}
 	if !whole {
 		return failed(fault.New(fault.TooLarge, "The response of %s is longer than %d MiB", req.URL.Redacted(), maxBody>>20).
@@ -168,9 +168,9 @@ func responseValue(contentType string, body []byte) (json.RawMessage, bool) {
 }
 
 // exchangeFault says why there is no response. where is the URL without its password.
-func exchangeFault(ctx context.Context, where string, limit time.Duration, err error) *fault.Fault {
-	if errors.Is(context.Cause(ctx), errTimedOut) {
-		f := fault.New(fault.Timeout, "Request to %s timed out after %s seconds", where, seconds(limit)).Suggest("Give the node a longer \"timeout\" (in seconds)")
+func exchangeFault(ctx context.Context, where string, err error) *fault.Fault {
+	if late, ok := errors.AsType[*TimeoutError](context.Cause(ctx)); ok {
+		f := fault.New(fault.Timeout, "Request to %s timed out after %s seconds", where, seconds(late.After)).Suggest("Give the node a longer \"timeout\" (in seconds)")
 		f.Retryable = true
 		return f
 	}

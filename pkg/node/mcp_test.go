@@ -50,7 +50,7 @@ func TestMCPNode(t *testing.T) {
 		t.Helper()
 		kind := mcpclient.NodeType(server, mcpclient.Tool{Name: tool, InputSchema: json.RawMessage(`{"properties":{"n":{"type":"integer"},"any":{}},"required":["n"]}`)})
 		n := &workflow.Node{ID: "n", Type: kind.Name, Params: json.RawMessage(params)}
-		p, err := Prepare(n, kind, values{"v": `"12345678901234567"`}.scope, func(string) bool { return true }, false)
+		p, err := Prepare(n, kind, &Binding{Scope: values{"v": `"12345678901234567"`}.scope, Known: func(string) bool { return true }})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcpclient"
@@ -19,6 +20,13 @@ import (
 	"github.com/pflow-suite/pflow/pkg/template"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
+
+// TimeoutError is the cause of a context whose time is over because of a limit that the node's author set.
+type TimeoutError struct{ After time.Duration }
+
+func (e *TimeoutError) Error() string {
+	return "timed out after " + seconds(e.After) + " seconds"
+}
 
 // Host is what a run gives all its nodes.
 type Host struct {
@@ -59,41 +67,96 @@ type Prepared struct {
 	// Unresolved are the templates that stand as they were written, in permissive mode.
 	Unresolved []template.Unresolved
 	// Shell parameters carry their values apart, so that they cannot become code.
-	script *shell.Script
-	values []string
-	kind   nodetype.Type
+	script  *shell.Script
+	command string
+	values  []string
+	kind    nodetype.Type
+	// locals are the names that only this node's templates know.
+	locals map[string]json.RawMessage
 }
 
-// Prepare resolves a node's parameters in a scope and makes them fit its type. known says which names templates may
-// begin with. What cannot be resolved or does not fit is a fault, unless permissive lets templates stand.
-func Prepare(n *workflow.Node, kind nodetype.Type, scope template.Scope, known func(string) bool, permissive bool) (*Prepared, error) {
+// Binding is what a node's templates can begin with.
+type Binding struct {
+	// Scope gives the values of the workflow's inputs and of other nodes.
+	Scope template.Scope
+	// Known says which names that are.
+	Known func(root string) bool
+	// Locals are the names that only this node has, such as the item of its batch. They win over the others.
+	Locals map[string]json.RawMessage
+	// Carry replaces values of the node's inputs.
+	Carry map[string]json.RawMessage
+	// Permissive lets what cannot be resolved stand as it was written.
+	Permissive bool
+}
+
+// over gives the scope in which names of the node's own win.
+func over(locals map[string]json.RawMessage, scope template.Scope) template.Scope {
+	if len(locals) == 0 {
+		return scope
+	}
+	return func(root string) (json.RawMessage, template.Standing) {
+		if v, ok := locals[root]; ok {
+			return v, template.Present
+		}
+		return scope(root)
+	}
+}
+
+// Value resolves a JSON value of a node, such as the items of its batch. What cannot be resolved is a template_error, also
+// when the node is permissive.
+func (b *Binding) Value(n *workflow.Node, path string, raw json.RawMessage) (json.RawMessage, error) {
+	value, missing := template.Resolve(raw, over(b.Locals, b.Scope))
+	if len(missing) == 0 {
+		return value, nil
+	}
+	f := unresolvedFault(n.ID, missing)
+	f.Path = path
+	return nil, f
+}
+
+// Prepare resolves a node's parameters and makes them fit its type. What cannot be resolved or does not fit is a fault,
+// unless the binding lets templates stand.
+func Prepare(n *workflow.Node, kind nodetype.Type, b *Binding) (*Prepared, error) {
 	params := map[string]json.RawMessage{}
 	if err := json.Unmarshal(n.Params, &params); err != nil {
 		return nil, fault.New(fault.Validation, "the parameters of node %q are no object", n.ID)
 	}
 	p := &Prepared{kind: kind}
-	var command json.RawMessage
-	if kind.Name == "shell" { // its command is code: values must not be put into it
-		command = params["command"]
-		delete(params, "command")
-	}
-	var unresolved []template.Unresolved
-	for _, name := range slices.Sorted(maps.Keys(params)) {
-		value, missing := template.Resolve(params[name], scope)
-		for _, u := range missing {
-			u.Path = strings.TrimSuffix(strings.Replace(name+"."+u.Path, ".[", "[", 1), ".")
-			unresolved = append(unresolved, u)
+	var apart []string // what must not be resolved as a whole
+	switch kind.Name {
+	case "shell": // its command is code: values must not be put into it
+		apart = []string{"command"}
+	case workflow.SubType: // a workflow that stands there itself has templates of its own
+		if sub, ok := workflow.SubOf(n.Params); ok && sub.Inline != nil {
+			apart = []string{sub.Param}
 		}
-		params[name] = value
 	}
-	if command != nil {
-		u, err := p.command(command, params, scope, known)
+	kept := map[string]json.RawMessage{}
+	for _, name := range apart {
+		if v, ok := params[name]; ok {
+			kept[name] = v
+			delete(params, name)
+		}
+	}
+	unresolved := p.inputs(kind, params, b)
+	for _, name := range slices.Sorted(maps.Keys(params)) {
+		if name != inputsParam {
+			params[name], unresolved = p.resolve(name, params[name], b.Scope, unresolved)
+		}
+	}
+	if kind.Name == workflow.SubType && len(b.Carry) > 0 {
+		carryOn(params, b.Carry)
+	}
+	if command, ok := kept["command"]; ok && kind.Name == "shell" {
+		u, err := p.render(n, command, params, b)
 		if err != nil {
 			return nil, err
 		}
 		unresolved = append(unresolved, u...)
+	} else {
+		maps.Copy(params, kept)
 	}
-	if len(unresolved) > 0 && !permissive {
+	if len(unresolved) > 0 && !b.Permissive {
 		return nil, unresolvedFault(n.ID, unresolved)
 	}
 	p.Unresolved = unresolved
@@ -105,6 +168,73 @@ func Prepare(n *workflow.Node, kind nodetype.Type, scope template.Scope, known f
 		return nil, fault.From(err)
 	}
 	return p, nil
+}
+
+// inputsParam gives names of the node's own to values.
+const inputsParam = "inputs"
+
+// inputs resolves the node's own inputs and makes them names for the other templates. They stay a parameter where the
+// node's type has one of that name.
+func (p *Prepared) inputs(kind nodetype.Type, params map[string]json.RawMessage, b *Binding) (unresolved []template.Unresolved) {
+	p.locals = maps.Clone(b.Locals)
+	raw, given := params[inputsParam]
+	if !given && len(b.Carry) == 0 {
+		return nil
+	}
+	if p.locals == nil {
+		p.locals = map[string]json.RawMessage{}
+	}
+	maps.Copy(p.locals, b.Carry)
+	if !given {
+		return nil
+	}
+	outer := *p
+	outer.locals = b.Locals
+	value, unresolved := outer.resolve(inputsParam, raw, b.Scope, nil)
+	var named map[string]json.RawMessage
+	if json.Unmarshal(value, &named) == nil && named != nil {
+		maps.Copy(named, b.Carry)
+		maps.Copy(p.locals, named)
+		if merged, err := rawjson.Marshal(named); err == nil {
+			value = merged
+		}
+	}
+	if _, own := kind.Param(inputsParam); own || kind.MCP != nil && len(kind.Params) == 0 { // such a tool does not say what it takes
+		params[inputsParam] = value
+	} else {
+		delete(params, inputsParam)
+	}
+	return unresolved
+}
+
+// carryOn gives what a loop carries to the inputs of a sub-workflow, by whichever name they go.
+func carryOn(params, carry map[string]json.RawMessage) {
+	const otherName = "param_mapping"
+	name := inputsParam
+	if params[name] == nil && params[otherName] != nil {
+		name = otherName
+	}
+	named := map[string]json.RawMessage{}
+	if raw := params[name]; raw != nil && json.Unmarshal(raw, &named) != nil {
+		return // fit will say what is wrong
+	}
+	if named == nil { // it came as null
+		named = map[string]json.RawMessage{}
+	}
+	maps.Copy(named, carry)
+	if merged, err := rawjson.Marshal(named); err == nil {
+		params[name] = merged
+	}
+}
+
+// resolve resolves one parameter.
+func (p *Prepared) resolve(name string, raw json.RawMessage, scope template.Scope, unresolved []template.Unresolved) (json.RawMessage, []template.Unresolved) {
+	value, missing := template.Resolve(raw, over(p.locals, scope))
+	for _, u := range missing {
+		u.Path = strings.TrimSuffix(strings.Replace(name+"."+u.Path, ".[", "[", 1), ".")
+		unresolved = append(unresolved, u)
+	}
+	return value, unresolved
 }
 
 // fit makes every parameter one of its type. A null is a parameter that was not given, but for one of any type and for
@@ -147,17 +277,17 @@ func fit(node string, kind nodetype.Type, params map[string]json.RawMessage) err
 
 func unresolvedFault(node string, unresolved []template.Unresolved) *fault.Fault {
 	first := unresolved[0]
-	f := fault.New(fault.Template, "Template %s not resolved: %s", first.Ref, first.Reason)
+	f := fault.New(fault.Template, "Template %s not resolved: %s", first.Expr, first.Reason)
 	f.Node, f.Path = node, "params."+first.Path
 	for _, u := range unresolved {
-		if name := u.Ref.Expression(); !slices.Contains(f.Missing, name) {
+		if name := u.Expr.Expression(); !slices.Contains(f.Missing, name) {
 			f.Missing = append(f.Missing, name)
 		}
 	}
 	if len(f.Missing) > 1 {
 		f.Message += "; and " + strings.Join(f.Missing[1:], ", ")
 	}
-	return f.Suggest("Correct the reference, or the node that it reads; $%s would be the literal text", first.Ref)
+	return f.Suggest("Correct the reference, or the node that it reads; $%s would be the literal text", first.Expr)
 }
 
 // Run executes a prepared node once. It never panics and always gives a result; a fault in it says what to do next.
@@ -223,3 +353,6 @@ func excerpt(s string) string {
 	}
 	return s
 }
+
+// Locals are the names that only this node's templates know, with their values.
+func (p *Prepared) Locals() map[string]json.RawMessage { return p.locals }

@@ -13,6 +13,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
+	"github.com/pflow-suite/pflow/pkg/template"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
@@ -21,9 +22,12 @@ type values map[string]string
 
 func (v values) known(root string) bool { _, ok := v[root]; return ok }
 
-func (v values) scope(root string) (json.RawMessage, bool) {
-	s, ok := v[root]
-	return json.RawMessage(s), ok
+func (v values) scope(root string) (json.RawMessage, template.Standing) {
+	raw, ok := v[root]
+	if !ok {
+		return nil, template.Absent
+	}
+	return json.RawMessage(raw), template.Present
 }
 
 // prepared is a node of a built-in type, ready to run.
@@ -42,7 +46,7 @@ func prepare(t *testing.T, kind, params string, v values, permissive bool) (*Pre
 	if !ok {
 		t.Fatalf("no type %s", kind)
 	}
-	return Prepare(&workflow.Node{ID: "n", Type: kind, Params: json.RawMessage(params)}, typ, v.scope, v.known, permissive)
+	return Prepare(&workflow.Node{ID: "n", Type: kind, Params: json.RawMessage(params)}, typ, &Binding{Scope: v.scope, Known: v.known, Permissive: permissive})
 }
 
 // task is an attempt in a folder of its own.

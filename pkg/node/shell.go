@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,13 +21,14 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 	"github.com/pflow-suite/pflow/pkg/shell"
 	"github.com/pflow-suite/pflow/pkg/template"
+	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
 // MaxOutput is the most bytes of a process's standard output, and of its standard error, that become a node's outputs.
 const MaxOutput = 128 << 20
 
-// command renders the shell command and puts it back among the parameters, as it was written, with the values beside it.
-func (p *Prepared) command(raw json.RawMessage, params map[string]json.RawMessage, scope template.Scope, known func(string) bool) ([]template.Unresolved, error) {
+// render renders the shell command and puts it back among the parameters, as it was written, with the values beside it.
+func (p *Prepared) render(n *workflow.Node, raw json.RawMessage, params map[string]json.RawMessage, b *Binding) ([]template.Unresolved, error) {
 	if string(bytes.TrimSpace(raw)) == "null" {
 		return nil, nil // fit will say that there is none
 	}
@@ -38,39 +40,44 @@ func (p *Prepared) command(raw json.RawMessage, params map[string]json.RawMessag
 	if env, ok := params["env"]; ok {
 		_ = json.Unmarshal(env, &own) // fit will say what is wrong
 	}
-	var names []string
-	for name := range own {
-		names = append(names, name)
+	known := func(root string) bool {
+		_, local := p.locals[root]
+		return local || b.Known(root)
 	}
-	script, problems := shell.Parse(text, known, names)
-	if len(problems) > 0 {
-		return nil, fault.New(fault.Validation, "%s", problems[0].Message).Suggest("%s", problems[0].Suggest)
+	script, problems := shell.Parse(text, shell.Options{Known: known, Own: slices.Collect(maps.Keys(own)), Unsafe: n.UnsafeTemplates})
+	for _, problem := range problems {
+		if !problem.Warning {
+			f := fault.New(fault.Validation, "%s", problem.Message).Suggest("%s", problem.Suggest)
+			f.Node, f.Path = n.ID, "params.command"
+			return nil, f
+		}
 	}
-	p.script = script
 	params["command"] = rawjson.Quote(text)
 	var unresolved []template.Unresolved
-	values := map[string]string{}
-	for _, v := range script.Vars {
-		value, reason := template.Lookup(v.Ref, scope)
-		as := v.Ref.String()
+	values := make([]string, len(script.Vars))
+	named := map[string]string{}
+	scope := over(p.locals, b.Scope)
+	for i, v := range script.Vars {
+		value, reason := v.Expr.Value(scope)
+		values[i] = template.AsText(value)
 		if reason != "" {
-			unresolved = append(unresolved, template.Unresolved{Ref: v.Ref, Path: "command", Reason: reason})
-		} else {
-			as = template.AsText(value)
+			unresolved = append(unresolved, template.Unresolved{Expr: v.Expr, Path: "command", Reason: reason})
+			values[i] = v.Expr.String()
 		}
-		if strings.ContainsRune(as, 0) || len(v.Name)+1+len(as) >= shell.MaxVariable {
-			return nil, fault.New(fault.Template, "The value of %s cannot stand in a command: it has a NUL byte or is longer than %d bytes", v.Ref, shell.MaxVariable-len(v.Name)-2).
-				Suggest(`Give it to the command as standard input: "stdin": "%s"`, v.Ref)
+		if f := v.Accepts(values[i]); f != nil && (reason == "" || b.Permissive) {
+			f.Node, f.Path = n.ID, "params.command"
+			return nil, f
 		}
-		p.values = append(p.values, v.Name+"="+as)
-		values[v.Ref.String()] = as
+		named[v.Expr.String()] = values[i]
 	}
-	if len(values) > 0 {
-		b, err := rawjson.Marshal(values)
+	p.script = script
+	p.command, p.values = script.Render(values)
+	if len(named) > 0 {
+		raw, err := rawjson.Marshal(named)
 		if err != nil {
 			return nil, fault.From(err)
 		}
-		params[templatesParam] = b
+		params[templatesParam] = raw
 	}
 	return unresolved, nil
 }
@@ -98,24 +105,30 @@ func runShell(ctx context.Context, p *Prepared, t *Task) *Result {
 	if deadline <= 0 {
 		return failed(fault.New(fault.Execution, "timeout must be more than 0 seconds"), nil)
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, deadline, errTimedOut)
+	ctx, cancel := context.WithTimeoutCause(ctx, deadline, &TimeoutError{deadline})
 	defer cancel()
 	exit, err := proc.Run(ctx, c)
 	if c.Path != "/bin/sh" && (errors.Is(err, proc.ErrFormat) || err != nil && fault.From(err).Type == fault.NotFound) {
-		c.Path, c.Args = "/bin/sh", []string{"-c", p.script.Command}
+		c.Path, c.Args = "/bin/sh", []string{"-c", p.command}
 		exit, err = proc.Run(ctx, c)
+	}
+	if err != nil && len(p.values) > 0 && fault.From(err).Type == fault.TooLarge { // which value it is only the script can tell
+		if f := p.script.Fits(append([]string{c.Path}, c.Args...), c.Env); f != nil {
+			err = f
+		}
 	}
 	out := shellOutputs(in, &stdout, &stderr, exit.Code)
 	if err == nil && (stdout.over || stderr.over) {
 		err = fault.New(fault.TooLarge, "The command printed more than %d MiB", MaxOutput>>20).Suggest("Write large data to a file and pass its path on")
 	}
+	late, timedOut := errors.AsType[*TimeoutError](err)
 	switch {
-	case errors.Is(err, errTimedOut):
+	case timedOut:
 		if len(t.Marks) > 0 {
 			proc.EndMarked(proc.DefaultGrace, t.Marks...)
 		}
 		out.ExitCode = -1
-		f = fault.New(fault.Timeout, "Command timed out after %s seconds", seconds(deadline)).
+		f = fault.New(fault.Timeout, "Command timed out after %s seconds", seconds(late.After)).
 			Suggest("Give the node a longer \"timeout\" (in seconds), or make the command finish sooner")
 	case err != nil:
 		f = fault.From(err)
@@ -130,7 +143,7 @@ func runShell(ctx context.Context, p *Prepared, t *Task) *Result {
 
 // process is the command to start: executed directly when it has no shell syntax and its program is there, else by sh.
 func (p *Prepared) process(in nodetype.Shell, t *Task) proc.Command {
-	c := proc.Command{Path: "/bin/sh", Args: []string{"-c", p.script.Command}, Dir: t.Dir, Env: slices.Clip(t.Env)}
+	c := proc.Command{Path: "/bin/sh", Args: []string{"-c", p.command}, Dir: t.Dir, Env: slices.Clip(t.Env)}
 	for k, v := range in.Env {
 		c.Env = append(c.Env, k+"="+v)
 	}
@@ -138,7 +151,7 @@ func (p *Prepared) process(in nodetype.Shell, t *Task) proc.Command {
 	if in.Cwd != "" {
 		c.Dir = under(t, in.Cwd)
 	}
-	if words, ok := shell.Direct(p.script.Command); ok && len(p.values) == 0 {
+	if words, ok := shell.Direct(p.command); ok && len(p.values) == 0 {
 		if path, err := proc.Look(words[0], c.Env, c.Dir); err == nil && proc.Executable(path) {
 			c.Path, c.Args = words[0], words[1:]
 		}
@@ -200,9 +213,6 @@ func exitFault(exit proc.Exit, stderr []byte) *fault.Fault {
 func seconds(d time.Duration) string {
 	return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%.3f", d.Seconds()), "0"), ".")
 }
-
-// errTimedOut is the cause of a node's context whose time is over.
-var errTimedOut = errors.New("the node's time is over")
 
 // bounded is a buffer that takes no more than MaxOutput bytes and notes that more came.
 type bounded struct {

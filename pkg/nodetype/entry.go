@@ -81,8 +81,8 @@ func (t *Type) UnmarshalJSON(b []byte) error {
 	for _, o := range e.Interface.Outputs {
 		t.Outputs = append(t.Outputs, Output{Name: o.name(), Type: o.Type, Description: o.Description})
 	}
-	if t.MCP != nil { // what a tool gives is known only when it has answered
-		t.Open = true
+	t.Open = t.MCP != nil || len(t.Outputs) == 0 // what it gives is known only when it has run
+	if t.MCP != nil {
 		if !slices.Contains(t.Actions, "error") {
 			t.Actions = append(t.Actions, "error")
 		}

@@ -75,7 +75,7 @@ func TestEntryRoundTrip(t *testing.T) {
 	}}
 	for _, name := range BuiltinNames() {
 		typ, ok := Builtin(name)
-		if !ok || typ.Name != name || typ.Description == "" || len(typ.Params) == 0 || len(typ.Outputs) == 0 {
+		if !ok || typ.Name != name || typ.Description == "" || len(typ.Params) == 0 || len(typ.Outputs) == 0 && !typ.Open {
 			t.Errorf("%s: %+v", name, typ)
 		}
 		types = append(types, typ)

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
-	"github.com/pflow-suite/pflow/pkg/template"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
@@ -21,7 +20,7 @@ type graph struct {
 	routes   [][]route
 	arrivals []int
 	// readers are the nodes whose templates read a node, reads the other way round.
-	readers, reads [][]int
+	readers, reads [][]reading
 	// member says whether the node takes part in a run, start whether it waits for no edge.
 	member, start []bool
 }
@@ -31,12 +30,18 @@ type route struct {
 	action string
 }
 
+// reading is a template's reference to a node. An optional one is of a template that has other values to try.
+type reading struct {
+	node     int
+	optional bool
+}
+
 // newGraph reads a workflow whose nodes have distinct ids and whose edges end at nodes.
 func newGraph(w *workflow.Workflow) *graph {
 	n := len(w.Nodes)
 	g := &graph{
 		ids: w.NodeIDs(), index: make(map[string]int, n), routes: make([][]route, n), arrivals: make([]int, n),
-		readers: make([][]int, n), reads: make([][]int, n), member: make([]bool, n), start: make([]bool, n),
+		readers: make([][]reading, n), reads: make([][]reading, n), member: make([]bool, n), start: make([]bool, n),
 	}
 	for i, id := range g.ids {
 		g.index[id] = i
@@ -48,22 +53,38 @@ func newGraph(w *workflow.Workflow) *graph {
 			g.routes[from] = append(g.routes[from], route{to, e.Action})
 		}
 	}
-	for i, node := range w.Nodes {
-		uses, _ := template.Uses(node.Params)
-		seen := map[int]bool{}
-		for _, u := range uses {
-			if _, isInput := w.Inputs[u.Ref.Root]; isInput {
-				continue
-			}
-			if from, ok := g.index[u.Ref.Root]; ok && !seen[from] {
-				seen[from] = true
-				g.reads[i] = append(g.reads[i], from)
-				g.readers[from] = append(g.readers[from], i)
-			}
-		}
+	for i := range w.Nodes {
+		g.read(w, i)
 	}
 	g.choose(w)
 	return g
+}
+
+// read notes which nodes the templates of a node read. That a node with a loop reads itself orders nothing.
+func (g *graph) read(w *workflow.Workflow, i int) {
+	uses, _ := Uses(&w.Nodes[i])
+	if len(uses) == 0 {
+		return
+	}
+	at := map[int]int{}
+	for _, u := range uses {
+		if _, isInput := w.Inputs[u.Ref.Root]; isInput {
+			continue
+		}
+		from, ok := g.index[u.Ref.Root]
+		if !ok || from == i && w.Nodes[i].Loop != nil {
+			continue
+		}
+		if k, seen := at[from]; seen {
+			g.reads[i][k].optional = g.reads[i][k].optional && u.Optional
+			continue
+		}
+		at[from] = len(g.reads[i])
+		g.reads[i] = append(g.reads[i], reading{from, u.Optional})
+	}
+	for _, r := range g.reads[i] {
+		g.readers[r.node] = append(g.readers[r.node], reading{i, r.optional})
+	}
 }
 
 // choose says which nodes take part and which start. With a start node: exactly what it reaches. With edges and none:
@@ -138,7 +159,7 @@ func (g *graph) order() (sorted []int, cycle []int) {
 			f(r.to)
 		}
 		for _, r := range g.readers[i] {
-			f(r)
+			f(r.node)
 		}
 	}
 	for i := range g.ids {
@@ -173,7 +194,7 @@ func (g *graph) findCycle(waits []int) []int {
 			before[r.to] = i
 		}
 		for _, r := range g.readers[i] {
-			before[r] = i
+			before[r.node] = i
 		}
 	}
 	at := 0

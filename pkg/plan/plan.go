@@ -11,18 +11,27 @@ import (
 // Plan is where a run stands. It is a state machine: events of settled nodes go in, ready nodes and the events that
 // follow of necessity come out.
 type Plan struct {
+	w     *workflow.Workflow
 	g     *graph
 	state []state
-	ready []int
+	ready []due
 	// rank is how long the longest chain behind a node is: of the nodes that are ready, the one with most behind it
 	// goes first.
 	rank []int
 	left int
 }
 
+// due is a step that was made ready and not asked for yet.
+type due struct {
+	node int
+	step Step
+}
+
 // state is one node's.
 type state struct {
 	phase phase
+	// body is there while the node runs.
+	body *body
 	// open, taken and blocked count the edges that come to the node; waiting the nodes it reads that are not settled.
 	open, taken, blocked int
 	waiting              int
@@ -55,13 +64,13 @@ func New(w *workflow.Workflow) (*Plan, error) {
 	if cycle != nil {
 		return nil, g.cycleFault(cycle)
 	}
-	p := &Plan{g: g, state: make([]state, len(g.ids)), rank: make([]int, len(g.ids))}
+	p := &Plan{w: w, g: g, state: make([]state, len(g.ids)), rank: make([]int, len(g.ids))}
 	for _, i := range slices.Backward(sorted) {
 		for _, r := range g.routes[i] {
 			p.rank[i] = max(p.rank[i], p.rank[r.to]+1)
 		}
 		for _, r := range g.readers[i] {
-			p.rank[i] = max(p.rank[i], p.rank[r]+1)
+			p.rank[i] = max(p.rank[i], p.rank[r.node]+1)
 		}
 	}
 	for i := range p.state {
@@ -72,7 +81,7 @@ func New(w *workflow.Workflow) (*Plan, error) {
 		p.left++
 		p.state[i].open = g.arrivals[i]
 		for _, from := range g.reads[i] {
-			if g.member[from] {
+			if g.member[from.node] {
 				p.state[i].waiting++
 			}
 		}
@@ -83,29 +92,61 @@ func New(w *workflow.Workflow) (*Plan, error) {
 	return p, nil
 }
 
-// Ready gives the nodes that have become ready since it was last asked, those with the longest chain behind them first.
-func (p *Plan) Ready() []string {
-	slices.SortStableFunc(p.ready, func(a, b int) int { return cmp.Or(cmp.Compare(p.rank[b], p.rank[a]), cmp.Compare(a, b)) })
-	ids := make([]string, len(p.ready))
-	for i, n := range p.ready {
-		ids[i] = p.g.ids[n]
+// Ready gives the steps that have become ready since it was last asked, those of nodes with the longest chain behind
+// them first.
+func (p *Plan) Ready() []Step {
+	slices.SortStableFunc(p.ready, func(a, b due) int {
+		return cmp.Or(cmp.Compare(p.rank[b.node], p.rank[a.node]), cmp.Compare(a.node, b.node))
+	})
+	steps := make([]Step, len(p.ready))
+	for i, d := range p.ready {
+		steps[i] = d.step
 	}
 	p.ready = p.ready[:0]
-	return ids
+	return steps
 }
 
 // Rank is how many nodes the longest chain behind a node has.
 func (p *Plan) Rank(id string) int { return p.rank[p.g.index[id]] }
 
+// Order lists the nodes so that each comes after all that it waits for.
+func (p *Plan) Order() []string {
+	sorted, _ := p.g.order()
+	ids := make([]string, len(sorted))
+	for k, i := range sorted {
+		ids[k] = p.g.ids[i]
+	}
+	return ids
+}
+
 // Done says whether every node is settled.
 func (p *Plan) Done() bool { return p.left == 0 }
 
-// Apply takes the event of a settled node: node_completed, node_reused, node_failed that is not retried, node_cancelled.
-// It gives the events that follow of necessity: nodes that are skipped or cancelled because of it. Any other event, and
-// one of a node that is settled already, changes nothing, so a journal can be replayed as it is.
+// Apply takes an event of a node. One that settles it (node_completed, node_reused, node_failed that is not retried,
+// node_cancelled) gives the events that follow of necessity: nodes that are skipped or cancelled because of it. The others
+// say how far a node has come: node_started, node_failed that is retried, item_completed, iteration_completed,
+// approval_resolved. Any other event, and one of a node that is settled already, changes nothing, so a journal can be
+// replayed as it is.
 func (p *Plan) Apply(e *event.Event) []*event.Event {
 	i, ok := p.g.index[e.Node]
-	if !ok || p.state[i].phase.settled() {
+	if !ok {
+		return nil
+	}
+	s := &p.state[i]
+	switch {
+	case s.phase.settled() && s.body == nil:
+		return nil
+	case e.Item != nil:
+		p.item(i, e)
+		return nil
+	case s.phase.settled(): // it runs once more
+		switch {
+		case e.Settles(), e.Fails(), e.Event == event.NodeCancelled:
+			s.body = nil
+			p.withdraw(i, all)
+		default:
+			p.advance(i, e)
+		}
 		return nil
 	}
 	var out []*event.Event
@@ -118,7 +159,8 @@ func (p *Plan) Apply(e *event.Event) []*event.Event {
 		p.settle(i, completed, e.Action, e.Node, &out)
 	case event.NodeFailed:
 		switch {
-		case e.WillRetry != nil && *e.WillRetry:
+		case !e.Fails():
+			p.advance(i, e)
 		case p.Handles(e.Node):
 			p.settle(i, handled, workflow.ActionError, e.Node, &out)
 		default:
@@ -128,6 +170,8 @@ func (p *Plan) Apply(e *event.Event) []*event.Event {
 		p.settle(i, cancelled, "", e.Cause, &out)
 	case event.NodeSkipped:
 		p.settle(i, skipped, "", e.Node, &out)
+	default:
+		p.advance(i, e)
 	}
 	return out
 }
@@ -146,14 +190,14 @@ func (p *Plan) Routes(id, action string) bool {
 // a time when no node is being executed.
 func (p *Plan) Halt(cause string) []*event.Event {
 	var out []*event.Event
-	p.ready = p.ready[:0]
 	for i := range p.state {
-		if s := &p.state[i]; !s.phase.settled() {
-			s.phase, s.cause = cancelled, cause
-			p.left--
+		if !p.state[i].phase.settled() {
 			out = append(out, &event.Event{Event: event.NodeCancelled, Node: p.g.ids[i], Cause: cause})
+			p.settle(i, cancelled, "", cause, &out)
 		}
+		p.state[i].body = nil
 	}
+	p.ready = p.ready[:0]
 	return out
 }
 
@@ -161,8 +205,11 @@ func (p *Plan) Halt(cause string) []*event.Event {
 func (p *Plan) Sources(id string) []string {
 	i := p.g.index[id]
 	var ids []string
-	for _, n := range append(slices.Clone(p.state[i].sources), p.g.reads[i]...) {
+	for _, n := range p.state[i].sources {
 		ids = append(ids, p.g.ids[n])
+	}
+	for _, r := range p.g.reads[i] {
+		ids = append(ids, p.g.ids[r.node])
 	}
 	return ids
 }
@@ -184,15 +231,15 @@ func (p *Plan) readByRun(i int) bool {
 	if len(p.g.routes[i]) > 0 || p.g.arrivals[i] > 0 {
 		return false
 	}
-	return slices.ContainsFunc(p.g.readers[i], func(r int) bool { return p.state[r].phase == completed })
+	return slices.ContainsFunc(p.g.readers[i], func(r reading) bool { return p.state[r.node].phase == completed })
 }
 
 // settle gives a node its end and passes that on along its edges and to its readers.
 func (p *Plan) settle(i int, to phase, action, cause string, out *[]*event.Event) {
 	s := &p.state[i]
-	s.phase, s.action, s.cause = to, action, cause
+	s.phase, s.action, s.cause, s.body = to, action, cause, nil
 	p.left--
-	p.ready = slices.DeleteFunc(p.ready, func(n int) bool { return n == i })
+	p.withdraw(i, all)
 	for _, r := range p.g.routes[i] {
 		next := &p.state[r.to]
 		next.open--
@@ -206,9 +253,9 @@ func (p *Plan) settle(i int, to phase, action, cause string, out *[]*event.Event
 		}
 	}
 	for _, r := range p.g.readers[i] {
-		next := &p.state[r]
+		next := &p.state[r.node]
 		next.waiting--
-		if to == failed || to == cancelled {
+		if (to == failed || to == cancelled) && !r.optional {
 			next.cause = cmp.Or(next.cause, cause)
 		}
 	}
@@ -216,7 +263,7 @@ func (p *Plan) settle(i int, to phase, action, cause string, out *[]*event.Event
 		p.consider(r.to, out)
 	}
 	for _, r := range p.g.readers[i] {
-		p.consider(r, out)
+		p.consider(r.node, out)
 	}
 }
 
@@ -233,10 +280,24 @@ func (p *Plan) consider(i int, out *[]*event.Event) {
 		*out = append(*out, &event.Event{Event: event.NodeCancelled, Node: id, Cause: s.cause})
 		p.settle(i, cancelled, "", s.cause, out)
 	case runs:
-		s.phase = ready
-		p.ready = append(p.ready, i)
+		p.open(i)
 	default:
 		*out = append(*out, &event.Event{Event: event.NodeSkipped, Node: id, Reason: "no edge to it was taken"})
 		p.settle(i, skipped, "", id, out)
+	}
+}
+
+// Settled says whether a node has come to its end, be it that it runs once more.
+func (p *Plan) Settled(id string) bool { return p.state[p.g.index[id]].phase.settled() }
+
+// Reopen makes a node that is settled run once more, for what it puts out; nothing that followed of its end changes.
+func (p *Plan) Reopen(id string) {
+	i := p.g.index[id]
+	if s := &p.state[i]; s.phase.settled() && s.body == nil {
+		s.body = &body{}
+		if p.w.Nodes[i].Loop != nil {
+			s.body.iteration = 1
+		}
+		p.begin(i)
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
@@ -35,6 +37,21 @@ func New() *Redactor {
 
 // Add makes a value a secret from now on. The first name under which a value is added is the one that Named shows.
 func (r *Redactor) Add(name, value string) { r.add([]secret{{name, value}}) }
+
+// AddJSON makes a JSON value a secret: a text or a number, or all texts and numbers in an object or a list.
+func (r *Redactor) AddJSON(name string, raw json.RawMessage) {
+	switch v := gjson.ParseBytes(raw); {
+	case v.Type == gjson.String:
+		r.Add(name, v.Str)
+	case v.Type == gjson.Number:
+		r.Add(name, v.Raw)
+	case v.IsObject(), v.IsArray():
+		v.ForEach(func(_, item gjson.Result) bool {
+			r.AddJSON(name, json.RawMessage(item.Raw))
+			return true
+		})
+	}
+}
 
 // Empty says whether there is no secret.
 func (r *Redactor) Empty() bool { return len(r.known.Load().whole) == 0 }

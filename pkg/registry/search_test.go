@@ -34,8 +34,8 @@ func TestSearch(t *testing.T) {
 	for query, want := range map[string][]string{
 		"github":        {"github", "github-issues", "mcp-github-log", "notify", "clone"},
 		"GitHub":        {"github", "github-issues", "mcp-github-log", "notify", "clone"},
-		"":              {"clone", "github", "github-issues", "mcp-github-log", "notify"},
-		"  ":            {"clone", "github", "github-issues", "mcp-github-log", "notify"},
+		"":              {"clone", "github", "github-issues", "mcp-github-log", "notify", "workflow"},
+		"  ":            {"clone", "github", "github-issues", "mcp-github-log", "notify", "workflow"},
 		"github issues": {"github-issues"},
 		"commits":       {"mcp-github-log"},
 		"gihtub":        {"github", "github-issues", "mcp-github-log"},

@@ -1,11 +1,13 @@
 // Package shell finds where a template stands in a shell command and renders it there, so that a value can never become
 // code: the value travels in an environment variable, and what stands in the command is a reference to it that the
 // shell expands after it has parsed. A template thus behaves as the shell variable that holds its value would.
+//
+// A command is read in the POSIX dialect and in bash's, for /bin/sh may be either. A template about whose place they
+// differ is an error, and so is one, or a variable set from one, where a shell takes text for code once more.
 package shell
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -13,24 +15,34 @@ import (
 	"github.com/pflow-suite/pflow/pkg/template"
 )
 
-// VariablePrefix begins the names of the variables that carry values into a command.
-const VariablePrefix = "PFLOW_T"
-
-// MaxVariable is the most bytes a variable takes, its name and the equals sign included (Linux's MAX_ARG_STRLEN).
-const MaxVariable = 131071
+// Options say what a command's ${…} may mean.
+type Options struct {
+	// Known says which names templates may begin with: inputs, nodes and aliases.
+	Known func(root string) bool
+	// Own are the variables that the node's env sets.
+	Own []string
+	// Unsafe pastes values into the command as they are, so that they can be code.
+	Unsafe bool
+}
 
 // Script is a command with its templates made references to variables.
 type Script struct {
-	// Command is what the shell is given.
+	// Command is what the shell is given; of an unsafe script with templates, what the author wrote. It is empty when
+	// there is an error among the problems.
 	Command string
-	// Vars are the variables that must be set for it.
+	// Vars are the templates in the order of their places. One in a comment is not among them.
 	Vars []Var
+
+	pieces []string // of an unsafe script: the text before, between and after the values
 }
 
-// Var is one variable and the reference whose value it carries.
+// Var is one template and the variable that carries its value.
 type Var struct {
+	// Name is the variable's; empty in an unsafe script.
 	Name string
-	Ref  template.Ref
+	Expr template.Expr
+	// Integer says that the template stands in arithmetic, where only an integer may stand: see Accepts.
+	Integer bool
 }
 
 // Problem is a template that stands where no value may stand, or a name that is neither a template nor the shell's.
@@ -39,91 +51,86 @@ type Problem struct {
 	Suggest string
 	// Name is the root in question, when the problem is that nothing has this name.
 	Name string
+	// Warning says that the command can be run all the same.
+	Warning bool
+	// Offset is where in the command, as it was written, the template in question stands; -1 when it is not known.
+	Offset int
 }
 
-// Parse renders a command. known says which roots are inputs or nodes; own are the variables that the node's env sets.
-// A ${name} that is neither is the shell's when the command assigns it, and a problem otherwise; other ${…} forms, such
-// as ${name:-x}, are always the shell's.
-func Parse(command string, known func(root string) bool, own []string) (*Script, []Problem) {
-	parts := template.Parse(command)
-	s := &Script{}
+// Parse renders a command. A ${…} in it is a template if it begins with a known name. Otherwise it is the shell's own
+// when the command or the node's env sets the variable, or when no template has its form, as ${name:-x} has none; and it
+// is a problem when it is neither. There is always a script, but one with an error among its problems cannot be run.
+func Parse(command string, o Options) (*Script, []Problem) {
+	if !strings.Contains(command, "${") {
+		return &Script{Command: command}, nil
+	}
+	if len(command) > MaxVariable {
+		return &Script{}, []Problem{{Offset: -1, Message: fmt.Sprintf("the command has %d bytes, and the system takes at most %d", len(command), MaxVariable),
+			Suggest: `Put it into a script file, or give what is long in it to the command as standard input ("stdin")`}}
+	}
+	d := newDraft(command, o)
+	if len(d.marks) == 0 && len(d.doubts) == 0 {
+		return d.script()
+	}
+	safe := len(d.marks) > 0 && !o.Unsafe
+	if nesting(d.text) > maxNesting {
+		if safe {
+			d.add(Problem{Offset: -1, Message: fmt.Sprintf("the command has brackets in brackets more than %d deep", maxNesting), Suggest: "Put what is in them into a script file, and call that"})
+		}
+		return d.script()
+	}
+	file, err := parse(d.text, syntax.LangBash)
+	switch {
+	case err == nil:
+		d.settle(file)
+		if safe && len(d.marks) > 0 { // not all in comments
+			d.locate(file)
+		}
+	case safe:
+		d.unreadable(err)
+	default:
+		d.guess()
+	}
+	return d.script()
+}
+
+// maxNesting is how deep brackets may stand in brackets: a parser goes as deep.
+const maxNesting = 1000
+
+// nesting is how deep brackets can stand in brackets in a text or a part of it, whatever they are there.
+func nesting(text string) (deepest int) {
+	open := 0
+	for i := range len(text) {
+		switch text[i] {
+		case '(', '[', '{':
+			open++
+			deepest = max(deepest, open)
+		case ')', ']', '}':
+			open = max(0, open-1)
+		}
+	}
+	return deepest
+}
+
+func parse(text string, dialect syntax.LangVariant) (*syntax.File, error) {
+	return syntax.NewParser(syntax.Variant(dialect), syntax.KeepComments(true)).Parse(strings.NewReader(text), "")
+}
+
+// Render gives the command to hand to the shell and the variables ("NAME=value") to set for it, when the values of Vars
+// are these, in their order. In an unsafe script the values are pasted into the command, and no variable is set.
+func (s *Script) Render(values []string) (command string, variables []string) {
+	if len(s.pieces) == 0 {
+		for i, v := range s.Vars {
+			variables = append(variables, v.Name+"="+values[i])
+		}
+		return s.Command, variables
+	}
 	var b strings.Builder
-	var doubtful []template.Ref
-	for _, p := range parts {
-		switch {
-		case p.Ref == nil:
-			b.WriteString(p.Text)
-		case known(p.Ref.Root):
-			v := Var{Name: fmt.Sprintf("%s%d", VariablePrefix, len(s.Vars)+1), Ref: *p.Ref}
-			s.Vars = append(s.Vars, v)
-			b.WriteString("${" + v.Name + "}")
-		default:
-			doubtful = append(doubtful, *p.Ref)
-			b.WriteString(p.Source)
+	for i, piece := range s.pieces {
+		b.WriteString(piece)
+		if i < len(values) {
+			b.WriteString(values[i])
 		}
 	}
-	s.Command = b.String()
-	if len(s.Vars) == 0 && len(doubtful) == 0 {
-		return s, nil
-	}
-	if nodes := slices.DeleteFunc(slices.Clone(doubtful), func(r template.Ref) bool { return len(r.Path) == 0 }); len(nodes) > 0 {
-		return nil, undefined(nodes, nil) // no shell knows ${a.b}: a node is meant
-	}
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(s.Command), "")
-	if err != nil {
-		return nil, []Problem{{Message: fmt.Sprintf("the command is no shell syntax: %v", err), Suggest: "Check its quotes and brackets; for a literal ${ write $${"}}
-	}
-	problems := undefined(doubtful, assigned(file, own))
-	r := &renderer{source: s.Command, vars: s.Vars, seen: map[string]bool{}}
-	r.file(file)
-	problems = append(problems, r.problems...)
-	for _, v := range s.Vars {
-		if !r.seen[v.Name] && !r.blamed[v.Name] {
-			problems = append(problems, Problem{
-				Message: fmt.Sprintf("%s stands where the shell would not read it as a value", v.Ref),
-				Suggest: fmt.Sprintf(`Put it in double quotes: "%s"; a literal is written $%s`, v.Ref, v.Ref),
-			})
-		}
-	}
-	s.Command = r.result()
-	return s, problems
-}
-
-// assigned lists the variables that a command or its node sets.
-func assigned(file *syntax.File, own []string) []string {
-	names := slices.Clone(own)
-	syntax.Walk(file, func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case *syntax.Assign:
-			if n.Name != nil {
-				names = append(names, n.Name.Value)
-			}
-		case *syntax.WordIter:
-			names = append(names, n.Name.Value)
-		case *syntax.CallExpr: // read NAME…
-			if len(n.Args) > 1 && n.Args[0].Lit() == "read" {
-				for _, a := range n.Args[1:] {
-					names = append(names, a.Lit())
-				}
-			}
-		}
-		return true
-	})
-	return names
-}
-
-func undefined(refs []template.Ref, assigned []string) (problems []Problem) {
-	for _, ref := range refs {
-		if len(ref.Path) == 0 && slices.Contains(assigned, ref.Root) {
-			continue
-		}
-		suggest := fmt.Sprintf("For the shell's own variable write $%s, or $%s", ref.Root, ref)
-		if len(ref.Path) > 0 {
-			suggest = fmt.Sprintf("For a literal %s write $%s", ref, ref)
-		}
-		problems = append(problems, Problem{
-			Message: fmt.Sprintf("%s not resolved: it is no input and no node, and the command does not set it", ref), Suggest: suggest, Name: ref.Root,
-		})
-	}
-	return problems
+	return b.String(), nil
 }

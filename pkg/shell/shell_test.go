@@ -1,151 +1,163 @@
 package shell
 
 import (
-	"bytes"
-	"context"
-	"os"
-	"os/exec"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
-
-	"github.com/pflow-suite/pflow/pkg/template"
 )
 
-// values are what a template may hold: each must arrive as it is, and none may run.
-var values = []string{
-	"plain", "two words", "", "'", `"`, `\`, "`touch pwned`", "$(touch pwned)", "; touch pwned", "&& touch pwned", "| touch pwned",
-	"\ntouch pwned\n", "*", "-n", "$HOME", "${HOME}", "a'b\"c\\d`e$f", "EOF", "EOF\ntouch pwned", "a[$(touch pwned)]", "!x", "~", "#x",
-	"<x", ">pwned", "\t", "ünï", "' ; touch pwned ; '", `" ; touch pwned ; "`,
-}
+// options are those of the tables here: v, w and node are known.
+var options = Options{Known: func(root string) bool { return slices.Contains([]string{"v", "w", "node", "my-node"}, root) }, Own: []string{"OWN"}}
 
-// verbatim are commands in which ${v} stands between < and > exactly as its value.
-var verbatim = []string{
-	`printf '<%s>' "${v}"`,
-	`printf '<%s>' "x${v}y" | sed 's/<x/</; 1,$ s/y>$/>/'`,
-	`printf '<%s>' '${v}'`,
-	"cat <<EOF\n<${v}>\nEOF",
-	"cat <<'EOF'\n<${v}>\nEOF",
-	`x=${v}; printf '<%s>' "$x"`,
-	`x="${v}"; printf '<%s>' "$x"`,
-	`printf '<%s>' "$(printf '%s' "${v}"; printf .)" | sed '$ s/[.]>$/>/'`,
-	`printf '<%s>' "${unset_one:-${v}}"`,
-	`case "${v}" in *) printf '<%s>' "${v}";; esac`,
-	`f() { printf '<%s>' "$1"; }; f "${v}"`,
-	`printf '<%s>' "${v}" # a remark`,
-}
-
-func TestAValueArrivesAndNeverRuns(t *testing.T) {
-	for _, shell := range []string{"dash", "bash"} {
-		path, err := exec.LookPath(shell)
-		if err != nil {
-			t.Logf("%s is not here", shell)
-			continue
-		}
-		for _, command := range verbatim {
-			script, problems := Parse(command, func(root string) bool { return root == "v" }, nil)
-			if len(problems) > 0 {
-				t.Fatalf("%q: %v", command, problems)
-			}
-			for _, value := range values {
-				dir := t.TempDir()
-				got := run(t, path, dir, script, value)
-				if !strings.Contains(got, "<"+value+">") {
-					t.Errorf("%s: %q with %q became %q and gave %q", shell, command, value, script.Command, got)
-				}
-				if entries, _ := os.ReadDir(dir); len(entries) > 0 {
-					t.Errorf("%s: %q with %q ran", shell, command, value)
-				}
-			}
-		}
-	}
-}
-
-func run(t *testing.T, shell, dir string, s *Script, value string) string {
-	t.Helper()
-	cmd := exec.CommandContext(context.Background(), shell, "-c", s.Command)
-	cmd.Dir, cmd.Env = dir, []string{"PATH=/usr/bin:/bin", "HOME=/nowhere"}
-	for _, v := range s.Vars {
-		cmd.Env = append(cmd.Env, v.Name+"="+value)
-	}
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	if err := cmd.Run(); err != nil {
-		t.Errorf("%q with %q: %v: %s", s.Command, value, err, &out)
-	}
-	return out.String()
-}
-
-func TestPlaces(t *testing.T) {
-	known := func(root string) bool { return root == "v" || root == "node" }
+func TestRendering(t *testing.T) {
 	for command, want := range map[string]string{
-		`echo ${v}`:                        `echo ${PFLOW_T1}`,
-		`${v} -x`:                          `"${PFLOW_T1}" -x`,
-		`echo '${v}'`:                      `echo ''"${PFLOW_T1}"''`,
-		`echo $${v} $v`:                    `echo ${v} $v`,
+		// no templates
+		`echo $v "$(date)`:                       `echo $v "$(date)`,
+		`echo $${v} $v`:                          `echo ${v} $v`,
+		`x=1; echo ${x}`:                         `x=1; echo ${x}`,
+		`for i in a b; do echo ${i}; done`:       `for i in a b; do echo ${i}; done`,
+		`read -r l; echo ${l}`:                   `read -r l; echo ${l}`,
+		`echo ${HOME:-x} ${1} ${#} ${x%y}`:       `echo ${HOME:-x} ${1} ${#} ${x%y}`,
+		`echo ${OWN}`:                            `echo ${OWN}`,
+		`a=(1 2); echo ${a[0]} <<<x`:             `a=(1 2); echo ${a[0]} <<<x`,
+		`sh -c 'for i in a; do echo ${i}; done'`: `sh -c 'for i in a; do echo ${i}; done'`,
+		"sh <<'E'\ni=1; echo ${i}\nE":            "sh <<'E'\ni=1; echo ${i}\nE",
+		`i=1 # not ${j}`:                         `i=1 # not ${j}`,
+		// bare, and in double quotes
+		`echo "${v}"`:                      `echo "${PFLOW_T1}"`,
 		`echo ${v}${node.stdout}`:          `echo ${PFLOW_T1}${PFLOW_T2}`,
-		`x=1; echo ${x}`:                   `x=1; echo ${x}`,
-		`for i in a b; do echo ${i}; done`: `for i in a b; do echo ${i}; done`,
-		`read -r l; echo ${l}`:             `read -r l; echo ${l}`,
-		`echo ${HOME:-x}`:                  `echo ${HOME:-x}`,
-		`echo ${SET}`:                      `echo ${SET}`,
-		`sh -c 'echo "$1"' sh "${v}"`:      `sh -c 'echo "$1"' sh "${PFLOW_T1}"`,
+		`echo ${node.a[0]["k"] ?? w ?? 1}`: `echo ${PFLOW_T1}`,
+		`echo ${my-node}`:                  `echo ${PFLOW_T1}`,
+		`cat >${v} <"${w}" 2>>${v}`:        `cat >${PFLOW_T1} <"${PFLOW_T2}" 2>>${PFLOW_T3}`,
+		`x=${v} y="${v}"z cmd`:             `x=${PFLOW_T1} y="${PFLOW_T2}"z cmd`,
+		`case ${v} in "${w}") ;; esac`:     `case ${PFLOW_T1} in "${PFLOW_T2}") ;; esac`,
+		`echo "${y:-${v}}" ${y:=${v}}`:     `echo "${y:-${PFLOW_T1}}" ${y:=${PFLOW_T2}}`,
+		"echo `echo ${v}` $(echo ${v})":    "echo `echo ${PFLOW_T1}` $(echo ${PFLOW_T2})",
+		"cat <<E\n${v}\nE":                 "cat <<E\n${PFLOW_T1}\nE",
+		`PFLOW_T1=x; echo "${v}"`:          `PFLOW_T1=x; echo "${PFLOW_T2}"`,
+		// in single quotes
+		`echo '${v}' 'a ${v} b'`: `echo ''"${PFLOW_T1}"'' 'a '"${PFLOW_T2}"' b'`,
+		`echo "${y:-'${v}'}"`:    `echo "${y:-'${PFLOW_T1}'}"`,
+		`echo ${y:-'${v}'}`:      `echo ${y:-''"${PFLOW_T1}"''}`,
+		`echo "${y#'${v}'}"`:     `echo "${y#''"${PFLOW_T1}"''}"`,
+		// commands' names and assignments that are arguments
+		`${v} -x`:                    `"${PFLOW_T1}" -x`,
+		`A=1 ./${v}/x ${w}`:          `A=1 ./"${PFLOW_T1}"/x ${PFLOW_T2}`,
+		`exec ${v}; command -p ${v}`: `exec "${PFLOW_T1}"; command -p "${PFLOW_T2}"`,
+		`$(${v}) ${y:-${v}}`:         `$("${PFLOW_T1}") ${y:-${PFLOW_T2}}`,
+		`${y:-${v}} a`:               `${y:-"${PFLOW_T1}"} a`,
+		`${v}=1`:                     `"${PFLOW_T1}"=1`,
+		`export x=${v} y="${w}"`:     `export x="${PFLOW_T1}" y="${PFLOW_T2}"`,
+		`f() { local x=${v}; }; f`:   `f() { local x="${PFLOW_T1}"; }; f`,
+		// quoted here-documents
+		"cat <<'E'\n${v}$x`y`\\\n\\\\\nE\necho": "cat <<E\n${PFLOW_T1}\\$x\\`y\\`\\\\\n\\\\\\\\\nE\necho",
+		"cat <<-\\E | x\n\t${v}\n\tE":           "cat <<-E | x\n\t${PFLOW_T1}\n\tE",
+		"cat <<'A B' <<\"$\"\n${v}\nA B\n$":     "cat <<EOF0 <<\"$\"\n${PFLOW_T1}\nEOF0\n$",
+		"cat <<''\nEOF0\n${v}\n\necho":          "cat <<EOF1\nEOF0\n${PFLOW_T1}\nEOF1\necho",
+		"x=$(cat <<'E'\n'${v}'\nE\n)":           "x=$(cat <<E\n'${PFLOW_T1}'\nE\n)",
+		// in a comment
+		"echo ${v} # ${w} isn't\necho ${v}": "echo ${PFLOW_T1} # ${PFLOW_T2} isn't\necho ${PFLOW_T3}",
+		"cat <<<x # ${v}":                   "cat <<<x # ${PFLOW_T1}",
+		"echo `echo a # ${v}` ${v}":         "echo `echo a # ${PFLOW_T1}` ${PFLOW_T2}",
+		// arithmetic
+		`echo $((${v} + 1))`: `echo $((${PFLOW_T1} + 1))`,
 	} {
-		s, problems := Parse(command, known, []string{"SET"})
-		if len(problems) > 0 || s.Command != want {
+		s, problems := Parse(command, options)
+		if i := slices.IndexFunc(problems, func(p Problem) bool { return !p.Warning }); i >= 0 || s.Command != want {
 			t.Errorf("%s: %s %v, want %s", command, s.Command, problems, want)
 		}
+		for _, v := range s.Vars {
+			if !strings.Contains(s.Command, "${"+v.Name+"}") || v.Expr.String() == "" {
+				t.Errorf("%s: %s has no %s", command, s.Command, v.Name)
+			}
+		}
 	}
 }
 
-func TestProblems(t *testing.T) {
-	for command, want := range map[string]string{
-		`echo $((${v} + 1))`:            "in arithmetic",
-		`(( ${v} > 1 ))`:                "in arithmetic",
-		`[[ ${v} -eq 1 ]] && echo`:      "numeric comparison",
-		`echo ${a[${v}]}`:               "subscript",
-		`sh -c "echo ${v}"`:             "another shell",
-		`/bin/bash -ec '${v}'`:          "another shell",
-		`eval "${v}"`:                   "another shell",
-		`command eval "${v}"`:           "another shell",
-		`timeout 5 sh -c "x ${v}"`:      "another shell",
-		`env A=1 bash -xc "${v}"`:       "another shell",
-		`find . -exec sh -c "${v}" ';'`: "another shell",
-		`su root -c "${v}"`:             "another shell",
-		"sh <<EOF\necho ${v}\nEOF":      "another shell",
-		`echo \${v}`:                    "would not read it",
-		`echo $'${v}'`:                  "in $'…'",
-		`echo ${nope}`:                  "no input and no node",
-		`echo ${nope.stdout}`:           "no input and no node",
-		`echo "${v}`:                    "no shell syntax",
+func TestVarsAndRender(t *testing.T) {
+	s, _ := Parse("echo '${v}' # ${node.x}\necho ${node.a ?? w} $((${w})) $${v}", options)
+	var got []string
+	for _, v := range s.Vars {
+		got = append(got, fmt.Sprint(v.Name, " ", v.Expr, " ", v.Integer))
+	}
+	if want := "PFLOW_T1 ${v} false PFLOW_T3 ${node.a ?? w} false PFLOW_T4 ${w} true"; strings.Join(got, " ") != want {
+		t.Errorf("got %s", got)
+	}
+	command, variables := s.Render([]string{"it's", "", "5"})
+	if command != s.Command || strings.Join(variables, " ") != "PFLOW_T1=it's PFLOW_T3= PFLOW_T4=5" {
+		t.Errorf("got %s %s", command, variables)
+	}
+}
+
+func TestUnsafePastes(t *testing.T) {
+	o := options
+	o.Unsafe = true
+	s, problems := Parse("${v} '${w}' $${v} ${OWN} # ${v}", o)
+	command, variables := s.Render([]string{"echo $(id);", "b' 'c", "d\n}"})
+	if len(problems) > 0 || command != "echo $(id); 'b' 'c' ${v} ${OWN} # d\n}" || len(variables) > 0 || s.Vars[0].Name != "" {
+		t.Errorf("%q %q %v %+v", command, variables, problems, s.Vars)
+	}
+	for command, faults := range map[string]int{
+		`eval "${v}"; [[ ${v} -eq 1 ]]; x=(${v}); echo "'${v}`: 0, // as its author wants it
+		`${v} ${nope}`: 1, `echo ${nope.x}`: 1, `v=1; echo ${v}`: 1, `echo " ${nope}`: 1, `x=1; echo " ${x}`: 0, `echo "`: 0,
 	} {
-		_, problems := Parse(command, func(root string) bool { return root == "v" }, nil)
-		if len(problems) != 1 || !strings.Contains(problems[0].Message, want) || problems[0].Suggest == "" {
+		if _, problems := Parse(command, o); len(problems) != faults {
+			t.Errorf("%s: %v", command, problems)
+		}
+	}
+	if s, _ := Parse("echo $${v}", o); s.Command != "echo ${v}" {
+		t.Errorf("without templates: %s", s.Command)
+	}
+}
+
+func TestNames(t *testing.T) {
+	for command, want := range map[string]string{
+		`echo ${nope}`:                  "${nope} not resolved: it is no input and no node, and the command does not set it|$nope, or $${nope}",
+		`echo ${nope.stdout}`:           "${nope.stdout} not resolved|$${nope.stdout}",
+		`echo ${nope ?? v}`:             "not resolved|$${nope ?? v}",
+		`echo ${nope[0]}`:               "not resolved|variable nope write $${nope[0]}",
+		`echo ${no-pe}`:                 "not resolved|variable no write $${no-pe}",
+		`echo "${v} ${nope.a}"`:         "not resolved|$${nope.a}",
+		`v=1; echo ${v}`:                "${v} is both|write $v;",
+		`read -r w; echo "${w}"`:        "${w} is both|write $w;",
+		`echo ${v:-x}`:                  "${v:-x} is no template|write ${v ?? \"x\"}",
+		`echo ${my-node:-"a b"}`:        "is no template|write ${my-node ?? \"a b\"}",
+		`echo ${v-x}`:                   "${v-x} is no template|write ${v ?? \"x\"}",
+		`echo ${v%.txt}`:                "is no template|x=${v}; … ${x%.txt}",
+		`echo ${#v}`:                    "is no template|x=${v}; … ${#x}",
+		`a=(1); echo ${a[${v}]}`:        "${v} stands in a subscript of the shell's variable a|i=$((${v}))",
+		"cat <<E\n${nope}\nE":           "not resolved|$nope",
+		`python3 -c 'print("${nope}")'`: "not resolved|$${nope}",
+	} {
+		_, problems := Parse(command, options)
+		message, suggest, _ := strings.Cut(want, "|")
+		if len(problems) != 1 || problems[0].Warning || !strings.Contains(problems[0].Message, message) || !strings.Contains(problems[0].Suggest, suggest) {
 			t.Errorf("%s: %+v, want %q", command, problems, want)
 		}
 	}
-}
-
-func TestDirect(t *testing.T) {
-	for command, want := range map[string]string{
-		"/bin/true": "/bin/true", "git log --oneline -5": "git|log|--oneline|-5", "  make  -j2 ": "make|-j2", "env A=b x": "env|A=b|x",
-		"true": "", "echo hi": "", "A=b make": "", "./a=b": "", "ls *": "", "ls ~": "", "a; b": "", "a 'b'": "", "a\nb": "", "": "", " ": "", "cd /": "", "a#b": "", "a $b": "", "a {b,c}": "",
+	for _, command := range []string{ // the shell's own
+		`: ${x:=1}; echo ${x}`, `export x; echo ${x}`, `getopts ab: o; echo ${o} ${OPTARG}`, `printf -v x a; echo ${x}`, `mapfile m; echo ${m[0]} ${m[1]}`, `declare -a x; echo ${x[0]}`,
+		`x=1 y; echo ${x}`, `echo $((x = 1)); echo ${x}`, `((x++)); echo ${x}`, `exec {fd}>f; echo ${fd}`, `select s in a; do echo ${s}; done`, `command read x; echo ${x}`, `export "x=1"; echo ${x}`,
+		`while IFS= read -r -p "?" line; do echo "${line}"; done`, `v=1; echo ${v:-x} ${v%y}`, `echo ${x:-${y:-z}}`, `echo ${OWN-x}`, `read; echo ${REPLY}`, `let x=1; echo ${x}`,
 	} {
-		words, ok := Direct(command)
-		if got := strings.Join(words, "|"); ok != (want != "") || ok && got != want {
-			t.Errorf("Direct(%q) = %q %v, want %q", command, got, ok, want)
+		if _, problems := Parse(command, options); len(problems) > 0 {
+			t.Errorf("%s: %+v", command, problems)
 		}
 	}
 }
 
-func FuzzParseCommand(f *testing.F) {
-	for _, c := range verbatim {
-		f.Add(c)
+func TestNameAndOffset(t *testing.T) {
+	_, problems := Parse("echo $${x} 'é' ${nope} ${v} \\${w}", options)
+	var got []string
+	for _, p := range problems {
+		got = append(got, fmt.Sprint(p.Name, " ", p.Offset, " ", p.Warning))
 	}
-	f.Fuzz(func(t *testing.T, command string) {
-		s, problems := Parse(command, func(root string) bool { return root == "v" }, nil)
-		if len(problems) == 0 && s == nil {
-			t.Error("neither a script nor a problem")
-		}
-		_ = template.Parse(command)
-	})
+	if want := "nope 16 false  24 true  30 false"; strings.Join(got, " ") != want {
+		t.Errorf("got %s, want %s: %v", got, want, problems)
+	}
+	_, problems = Parse("echo ${node.a.long.one} $${x}\n'", options)
+	if len(problems) != 1 || problems[0].Offset != 30 || !strings.Contains(problems[0].Message, "line 2, column 1: ") {
+		t.Errorf("got %+v", problems)
+	}
 }

@@ -1,17 +1,14 @@
 // Package template is ${…}: finding references in text and in JSON, and resolving them against raw JSON.
 //
-// A reference is ${name}, followed by .key, [index] or ["key"] any number of times. $${ stands for a literal ${. Values
-// keep their spelling: what is not looked into is copied byte for byte.
+// A reference is ${name}, followed by .key, [index] or ["key"] any number of times; an index may be a reference itself,
+// [${i}]. Several with ?? between them are tried in turn, and a JSON literal may stand among them: ${a.x ?? b.y ?? "z"}.
+// $${ stands for a literal ${. Values keep their spelling: what is not looked into is copied byte for byte.
 package template
 
 import (
-	"bytes"
 	"encoding/json"
-	"fmt"
 	"strconv"
 	"strings"
-
-	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
@@ -22,12 +19,22 @@ type Ref struct {
 	Path []Step
 }
 
-// Step goes into an object by Key, or into a list by Index when IsIndex.
+// Step goes into an object by Key, or into a list by Index when IsIndex, or by what At gives when it is set.
 type Step struct {
 	Key     string
 	Index   int
 	IsIndex bool
+	At      *Ref
 }
+
+// Term is one of the alternatives of an expression: a reference or a JSON literal.
+type Term struct {
+	Ref     *Ref
+	Literal json.RawMessage
+}
+
+// Expr is what stands between ${ and }: one reference, or several terms that are tried in turn.
+type Expr struct{ Terms []Term }
 
 // String is the reference as it is written, with its braces.
 func (r Ref) String() string { return "${" + r.Expression() + "}" }
@@ -38,159 +45,64 @@ func (r Ref) Expression() string {
 	b.WriteString(r.Root)
 	for _, s := range r.Path {
 		switch {
+		case s.At != nil:
+			b.WriteString("[" + s.At.String() + "]")
 		case s.IsIndex:
-			fmt.Fprintf(&b, "[%d]", s.Index)
+			b.WriteString("[" + strconv.Itoa(s.Index) + "]")
 		case plainKey(s.Key):
 			b.WriteString("." + s.Key)
 		default:
-			b.WriteString("[" + strconv.Quote(s.Key) + "]")
+			b.WriteString("[" + string(rawjson.Quote(s.Key)) + "]")
 		}
 	}
 	return b.String()
 }
 
-// Part is a piece of a text: literal text, a reference, or something that begins like one and is none.
-type Part struct {
-	// Text is the literal, with $${ already made ${; for a Bad part, as it was written.
-	Text string
-	Ref  *Ref
-	Bad  bool
-	// Source is the part as it stands in the text.
-	Source string
+// String is the expression as it is written, with its braces.
+func (e Expr) String() string { return "${" + e.Expression() + "}" }
+
+// Expression is the expression as it is written, without braces.
+func (e Expr) Expression() string {
+	terms := make([]string, len(e.Terms))
+	for i, t := range e.Terms {
+		if terms[i] = string(t.Literal); t.Ref != nil {
+			terms[i] = t.Ref.Expression()
+		}
+	}
+	return strings.Join(terms, " ?? ")
 }
 
-// Parse splits a text into its parts. It never fails: what begins with ${ and is no reference is a Bad part.
-func Parse(text string) []Part {
-	var parts []Part
-	literal := func(s, source string) {
-		if n := len(parts); n > 0 && parts[n-1].Ref == nil && !parts[n-1].Bad {
-			parts[n-1].Text += s
-			parts[n-1].Source += source
-		} else if source != "" {
-			parts = append(parts, Part{Text: s, Source: source})
-		}
-	}
-	for text != "" {
-		i := strings.Index(text, "${")
-		if i < 0 {
-			literal(text, text)
-			break
-		}
-		if i > 0 && text[i-1] == '$' {
-			literal(text[:i-1]+"${", text[:i+2])
-			text = text[i+2:]
-			continue
-		}
-		literal(text[:i], text[:i])
-		text = text[i:]
-		ref, n := parseRef(text[2:])
-		if ref == nil {
-			n = badLength(text)
-			parts = append(parts, Part{Text: text[:n], Source: text[:n], Bad: true})
-		} else {
-			n += 2
-			parts = append(parts, Part{Ref: ref, Source: text[:n]})
-		}
-		text = text[n:]
-	}
-	return parts
-}
-
-// badLength is how much of a text that begins like a reference is taken for a bad one: up to its closing brace, or to the
-// next reference, which may stand inside it as in the shell's ${x:-${y}}.
-func badLength(text string) int {
-	if i := strings.IndexByte(text, '}'); i >= 0 {
-		text = text[:i+1]
-	}
-	if i := strings.Index(text[2:], "${"); i >= 0 {
-		text = text[:2+i]
-	}
-	return len(text)
-}
-
-// ParseExpression reads a reference without its braces, such as node.key. ok is false when it is none.
-func ParseExpression(expr string) (Ref, bool) {
-	ref, n := parseRef(expr + "}")
-	if ref == nil || n != len(expr)+1 {
+// Ref is the reference when the expression is just one.
+func (e Expr) Ref() (Ref, bool) {
+	if len(e.Terms) != 1 || e.Terms[0].Ref == nil {
 		return Ref{}, false
 	}
-	return *ref, true
+	return *e.Terms[0].Ref, true
 }
 
-// Source is an output's source as a template: node.key, node and $node.key mean the same as ${node.key}.
-func Source(source string) string {
-	if ref, ok := ParseExpression(strings.TrimPrefix(source, "$")); ok {
-		return ref.String()
-	}
-	return source
-}
-
-// Whole is the reference when a text is just that one.
-func Whole(text string) (Ref, bool) {
-	if !strings.HasPrefix(text, "${") {
-		return Ref{}, false
-	}
-	if ref, n := parseRef(text[2:]); ref != nil && n+2 == len(text) {
-		return *ref, true
-	}
-	return Ref{}, false
-}
-
-// parseRef reads a reference up to and with its closing brace, and says how many bytes that took.
-func parseRef(s string) (*Ref, int) {
-	n := wordLength(s, true)
-	if n == 0 {
-		return nil, 0
-	}
-	ref := &Ref{Root: s[:n]}
-	for n < len(s) {
-		switch s[n] {
-		case '}':
-			return ref, n + 1
-		case '.':
-			k := wordLength(s[n+1:], false)
-			if k == 0 {
-				return nil, 0
-			}
-			ref.Path = append(ref.Path, Step{Key: s[n+1 : n+1+k]})
-			n += 1 + k
-		case '[':
-			step, k := parseBracket(s[n:])
-			if k == 0 {
-				return nil, 0
-			}
-			ref.Path = append(ref.Path, step)
-			n += k
-		default:
-			return nil, 0
+// Refs lists the references in an expression, those inside an index included. optional says that the expression may
+// have a value without that one.
+func (e Expr) Refs(visit func(ref Ref, optional bool)) {
+	for _, t := range e.Terms {
+		if t.Ref != nil {
+			t.Ref.refs(len(e.Terms) > 1, visit)
 		}
 	}
-	return nil, 0
 }
 
-// parseBracket reads [12] or ["any key"].
-func parseBracket(s string) (Step, int) {
-	if strings.HasPrefix(s, `["`) {
-		quoted, err := strconv.QuotedPrefix(s[1:])
-		if err != nil || !strings.HasPrefix(s[1+len(quoted):], "]") {
-			return Step{}, 0
+func (r Ref) refs(optional bool, visit func(Ref, bool)) {
+	visit(r, optional)
+	for _, s := range r.Path {
+		if s.At != nil {
+			s.At.refs(optional, visit)
 		}
-		key, err := strconv.Unquote(quoted)
-		if err != nil {
-			return Step{}, 0
-		}
-		return Step{Key: key}, len(quoted) + 2
 	}
-	end := strings.IndexByte(s, ']')
-	if end < 2 || strings.Trim(s[1:end], "0123456789") != "" {
-		return Step{}, 0
-	}
-	i, err := strconv.Atoi(s[1:end])
-	if err != nil {
-		return Step{}, 0
-	}
-	return Step{Index: i, IsIndex: true}, end + 1
 }
+
+// IsName says whether a text can be the name of an input, a node or an alias: whether a template can begin with it.
+func IsName(text string) bool { return text != "" && wordLength(text, true) == len(text) }
+
+func plainKey(key string) bool { return key != "" && wordLength(key, false) == len(key) }
 
 // wordLength is how many bytes at the start of s are a name: letters, digits, _ and -, not beginning with a digit or
 // hyphen when it is a root.
@@ -205,54 +117,4 @@ func wordLength(s string, root bool) int {
 		n++
 	}
 	return n
-}
-
-func plainKey(key string) bool { return key != "" && wordLength(key, false) == len(key) }
-
-// Use is a reference with the JSON path of the text it stands in.
-type Use struct {
-	Ref  Ref
-	Path string
-}
-
-// Uses lists the references in all texts of a JSON value, and the things that begin like one and are none.
-func Uses(raw json.RawMessage) (uses []Use, bad []Use) {
-	if !mayHoldTemplate(raw) {
-		return nil, nil
-	}
-	walk(gjson.ParseBytes(raw), "", func(path, text string) {
-		for _, p := range Parse(text) {
-			switch {
-			case p.Ref != nil:
-				uses = append(uses, Use{*p.Ref, path})
-			case p.Bad:
-				bad = append(bad, Use{Ref{Root: p.Source}, path})
-			}
-		}
-	})
-	return uses, bad
-}
-
-func walk(v gjson.Result, path string, text func(path, text string)) {
-	switch {
-	case v.Type == gjson.String:
-		text(path, v.Str)
-	case v.IsObject():
-		v.ForEach(func(k, item gjson.Result) bool {
-			walk(item, rawjson.JoinPath(path, k.Str), text)
-			return true
-		})
-	case v.IsArray():
-		i := 0
-		v.ForEach(func(_, item gjson.Result) bool {
-			walk(item, fmt.Sprintf("%s[%d]", path, i), text)
-			i++
-			return true
-		})
-	}
-}
-
-// mayHoldTemplate says whether some text may have a ${ in it, also one written with JSON's escapes.
-func mayHoldTemplate(raw json.RawMessage) bool {
-	return bytes.Contains(raw, []byte("${")) || bytes.Contains(raw, []byte(`\u00`))
 }

@@ -1,12 +1,9 @@
 package workflow
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -14,14 +11,36 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
+// maxFaults is how many faults of a file are told. When there are so many, it is not read on.
+const maxFaults = 200
+
 // decoder reads the parts of a file and collects everything that is wrong with its form.
 type decoder struct {
-	file   string
-	places *places
+	file string
+	// text is the file's, json that of the workflow's JSON form: the same, when the file is of that form.
+	text   *text
+	json   string
+	places places
 	faults []*fault.Fault
+	// noted counts the faults, with those that are not told.
+	noted int
 }
 
+func newDecoder(file string, source []byte) *decoder {
+	return &decoder{file: file, text: &text{s: string(source)}}
+}
+
+// fault is all that was found, in the order of the file, or nil.
 func (d *decoder) fault() error {
+	slices.SortStableFunc(d.faults, func(a, b *fault.Fault) int {
+		if a.Line != b.Line {
+			return a.Line - b.Line
+		}
+		return a.Column - b.Column
+	})
+	if d.noted > len(d.faults) {
+		d.faults = append(d.faults, fault.New(fault.Validation, "There are more faults than these").Suggest("Mend these first"))
+	}
 	if f := fault.Join(fault.Validation, d.file, d.faults); f != nil {
 		return f
 	}
@@ -30,214 +49,247 @@ func (d *decoder) fault() error {
 
 // add notes a fault at a JSON path.
 func (d *decoder) add(path, format string, args ...any) *fault.Fault {
+	at := 0
+	if !d.full() {
+		at, _, _ = d.places.of(stepsOf(path))
+	}
+	return d.addAt(at, path, format, args...)
+}
+
+// full says that no more faults are told.
+func (d *decoder) full() bool { return len(d.faults) >= maxFaults }
+
+// addAt notes a fault at an offset into the file.
+func (d *decoder) addAt(at int, path, format string, args ...any) *fault.Fault {
+	if d.noted++; d.full() {
+		return &fault.Fault{}
+	}
 	f := fault.New(fault.Validation, format, args...)
 	f.Path, f.File = path, d.file
-	f.Line, f.Column = d.places.of(path)
+	f.Line, f.Column = d.text.place(at)
 	d.faults = append(d.faults, f)
 	return f
 }
 
-// syntax is the fault of bytes that are no JSON, with the line shown.
-func (d *decoder) syntax(source []byte) error {
-	var v any
-	err := json.Unmarshal(source, &v)
-	f := fault.New(fault.Validation, "Invalid JSON in %s: %v", d.file, err)
-	f.File = d.file
-	if len(bytes.TrimSpace(source)) == 0 {
-		f.Message = fmt.Sprintf("Invalid JSON in %s: the file is empty", d.file)
-		return f
+// raw is a value as it stands in the workflow's JSON form.
+func (d *decoder) raw(v span) string { return d.json[v.at:v.end] }
+
+// kind is the word for what a value is.
+func (d *decoder) kind(v span) string { return rawjson.Kind([]byte(d.json[v.at : v.at+1])) }
+
+func (d *decoder) isText(v span) bool { return d.json[v.at] == '"' }
+
+func (d *decoder) isNull(v span) bool { return d.json[v.at] == 'n' }
+
+// object is one that is being decoded.
+type object struct {
+	*decoder
+	path   string
+	fields []field
+}
+
+// object takes an object apart; what is none is a fault.
+func (d *decoder) object(v span, path string) (object, bool) {
+	o := object{decoder: d, path: path}
+	if d.json[v.at] != '{' {
+		d.add(path, "%s must be an object, not %s", called(path), d.kind(v))
+		return o, false
 	}
-	if se, ok := errors.AsType[*json.SyntaxError](err); ok {
-		f.Line, f.Column = lineColumn(source, int(se.Offset)-1)
-		line := bytes.Split(source, []byte("\n"))[f.Line-1]
-		f.Detail("text", strings.ToValidUTF8(string(line[:min(len(line), 200)]), "\uFFFD"))
+	fieldsOf(d.json, v.at, func(f field) bool {
+		o.fields = append(o.fields, f)
+		return true
+	})
+	return o, true
+}
+
+// items are those of a list; what is none is a fault.
+func (d *decoder) items(v span, path string) (items []span) {
+	if d.json[v.at] != '[' {
+		d.add(path, "%s must be a list, not %s", called(path), d.kind(v))
+		return nil
 	}
-	if f.Line > 0 {
-		line, _ := f.Details["text"].(string)
-		if at := f.Column - 1; at < len(line) && strings.ContainsRune("/#", rune(line[at])) {
-			f.Suggest("JSON has no comments: take it out, or put it into \"purpose\" or \"description\"")
+	itemsOf(d.json, v.at, func(item span) { items = append(items, item) })
+	return items
+}
+
+func item(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
+
+// at is the path of a field.
+func (o object) at(key string) string { return rawjson.JoinPath(o.path, key) }
+
+// has finds a field.
+func (o object) has(key string) (span, bool) {
+	for _, f := range o.fields {
+		if f.key == key {
+			return f.value, true
 		}
 	}
-	return f.Suggest("A workflow file is one JSON object with a list of nodes")
+	return span{}, false
 }
 
-func (d *decoder) object(raw json.RawMessage, path string) (map[string]json.RawMessage, bool) {
-	var m map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &m); err != nil || m == nil {
-		d.add(path, "%s must be an object, not %s", called(path), rawjson.Kind(raw))
-		return nil, false
-	}
-	return m, true
+// get finds a field whose value is not null, which says as much as leaving it out.
+func (o object) get(key string) (span, bool) {
+	v, ok := o.has(key)
+	return v, ok && !o.isNull(v)
 }
 
-func (d *decoder) array(raw json.RawMessage, path string) []json.RawMessage {
-	var a []json.RawMessage
-	if err := json.Unmarshal(raw, &a); err != nil || a == nil {
-		d.add(path, "%s must be a list, not %s", called(path), rawjson.Kind(raw))
-	}
-	return a
-}
-
-// known refuses keys that are not in the list, with the nearest that is.
-func (d *decoder) known(m map[string]json.RawMessage, path string, keys []string) {
-	for _, k := range slices.Sorted(maps.Keys(m)) {
-		if slices.Contains(keys, k) || strings.HasPrefix(k, "_source") {
+// known refuses fields that are not in the list, with what is meant probably.
+func (o object) known(keys ...string) {
+	for _, f := range o.fields {
+		if o.full() {
+			return
+		}
+		if slices.Contains(keys, f.key) || strings.HasPrefix(f.key, "_source") { // upstream's parser leaves such behind
 			continue
 		}
-		f := d.add(rawjson.JoinPath(path, k), "Unknown field %q in %s", k, called(path))
-		if near, ok := fault.Nearest(k, keys); ok {
-			f.Suggest("Did you mean %q?", near)
+		unknown := o.add(o.at(f.key), "Unknown field %q in %s", f.key, called(o.path))
+		if meant := meant(o.path, f.key, keys); meant != "" {
+			unknown.Suggest("%s", meant)
 		}
-		f.Available = keys
+		unknown.Available = keys
 	}
 }
 
-// get decodes one field of an object where it is there and not null.
-func get[T any](d *decoder, m map[string]json.RawMessage, path, key, want string, into *T) bool {
-	raw, ok := m[key]
-	if !ok || string(raw) == "null" {
-		return false
-	}
-	if err := json.Unmarshal(raw, into); err != nil {
-		d.add(rawjson.JoinPath(path, key), "%s must be %s, not %s", called(rawjson.JoinPath(path, key)), want, rawjson.Kind(raw))
-		return false
-	}
-	return true
+// must notes that a field is not what it must be.
+func (o object) must(key, want string, v span) *fault.Fault {
+	return o.add(o.at(key), "%s must be %s, not %s", called(o.at(key)), want, o.shown(v))
 }
 
-func (d *decoder) text(m map[string]json.RawMessage, path, key string, into *string) bool {
-	return get(d, m, path, key, "a string", into)
+// shown is a value in an error: itself when it is short and no object or list, else what it is.
+func (d *decoder) shown(v span) string {
+	if raw := d.raw(v); len(raw) <= 60 && raw[0] != '{' && raw[0] != '[' {
+		return raw
+	}
+	return d.kind(v)
+}
+
+// text decodes a text, if there is one.
+func (o object) text(key string) string {
+	v, ok := o.get(key)
+	if !ok {
+		return ""
+	}
+	if !o.isText(v) {
+		o.must(key, "a string", v).Suggest("Put it into double quotes")
+		return ""
+	}
+	return unquote(o.raw(v))
 }
 
 // required decodes a text that must be there and not be empty.
-func (d *decoder) required(m map[string]json.RawMessage, path, key string) (s string) {
-	if d.text(m, path, key, &s); s == "" {
-		if raw, ok := m[key]; !ok || rawjson.Kind(raw) == "text" || rawjson.Kind(raw) == "null" {
-			d.add(path, "%s needs %q", called(path), key)
-		}
+func (o object) required(key, suggestion string) string {
+	s := o.text(key)
+	if v, ok := o.get(key); s == "" && (!ok || o.isText(v)) {
+		o.add(o.path, "%s needs %q", called(o.path), key).Suggest("%s", suggestion)
 	}
 	return s
 }
 
-func (d *decoder) date(m map[string]json.RawMessage, key string) (t time.Time) {
-	get(d, m, "", key, "a date and time (RFC 3339)", &t)
-	return t
-}
-
-// workflow decodes the workflow's own object.
-func (d *decoder) workflow(m map[string]json.RawMessage, path string, wrapped bool) *Workflow {
-	keys := []string{"ir_version", "description", "inputs", "nodes", "edges", "start_node", "outputs", "template_resolution_mode"}
-	if !wrapped {
-		keys = append(keys, savedKeys...)
-	}
-	d.known(m, path, keys)
-	w := &Workflow{}
-	d.text(m, path, "ir_version", &w.IRVersion)
-	d.text(m, path, "description", &w.Description)
-	d.text(m, path, "start_node", &w.StartNode)
-	d.text(m, path, "template_resolution_mode", &w.TemplateResolutionMode)
-	if mode := w.TemplateResolutionMode; mode != "" && mode != "strict" && mode != "permissive" {
-		d.add(rawjson.JoinPath(path, "template_resolution_mode"), "template_resolution_mode must be strict or permissive, not %q", mode)
-	}
-	if raw, ok := m["nodes"]; !ok {
-		d.add(path, "The workflow has no nodes").Suggest(`Add "nodes": [{"id": "hello", "type": "echo"}]`)
-	} else {
-		for i, n := range d.array(raw, rawjson.JoinPath(path, "nodes")) {
-			w.Nodes = append(w.Nodes, d.node(n, fmt.Sprintf("%s[%d]", rawjson.JoinPath(path, "nodes"), i)))
-		}
-	}
-	if raw, ok := m["edges"]; ok {
-		for i, e := range d.array(raw, rawjson.JoinPath(path, "edges")) {
-			w.Edges = append(w.Edges, d.edge(e, fmt.Sprintf("%s[%d]", rawjson.JoinPath(path, "edges"), i)))
-		}
-	}
-	w.index = make(map[string]int, len(w.Nodes))
-	for i, n := range slices.Backward(w.Nodes) {
-		w.index[n.ID] = i
-	}
-	w.Inputs = mapOf(d, m, path, "inputs", d.input)
-	w.Outputs = mapOf(d, m, path, "outputs", d.output)
-	return w
-}
-
-// mapOf decodes an object whose values are all of one kind.
-func mapOf[T any](d *decoder, m map[string]json.RawMessage, path, key string, one func(json.RawMessage, string) T) map[string]T {
-	raw, ok := m[key]
+// oneOf decodes one of a few words; the first is what is meant when there is none.
+func (o object) oneOf(key string, words ...string) string {
+	v, ok := o.get(key)
 	if !ok {
-		return nil
+		return words[0]
 	}
-	path = rawjson.JoinPath(path, key)
-	entries, _ := d.object(raw, path)
-	out := make(map[string]T, len(entries))
-	for _, name := range slices.Sorted(maps.Keys(entries)) {
-		out[name] = one(entries[name], rawjson.JoinPath(path, name))
+	if s := unquoted(o.raw(v)); slices.Contains(words, s) {
+		return s
 	}
-	return out
+	f := o.must(key, orOf(words), v)
+	if near, ok := fault.Nearest(unquoted(o.raw(v)), words); ok {
+		f.Suggest("Did you mean %q?", near)
+	}
+	return words[0]
 }
 
-func (d *decoder) node(raw json.RawMessage, path string) (n Node) {
-	m, ok := d.object(raw, path)
-	if !ok {
-		return n
+// unquoted is what a JSON string says; another value has no word.
+func unquoted(raw string) string {
+	if raw[0] != '"' {
+		return ""
 	}
-	d.known(m, path, []string{"id", "type", "purpose", "params", "parameters"})
-	n.ID, n.Type = d.required(m, path, "id"), d.required(m, path, "type")
-	d.text(m, path, "purpose", &n.Purpose)
-	n.Params = json.RawMessage("{}")
-	for _, key := range []string{"params", "parameters"} { // upstream reads both words
-		if p, ok := m[key]; ok {
-			if _, ok := d.object(p, rawjson.JoinPath(path, key)); ok {
-				n.Params = p
-			}
-		}
+	return unquote(raw)
+}
+
+func orOf(words []string) string {
+	n := len(words) - 1
+	return strings.Join(words[:n], ", ") + " or " + words[n]
+}
+
+// flag decodes true or false, if it is there.
+func (o object) flag(key string) (value, ok bool) {
+	v, ok := o.get(key)
+	if !ok {
+		return false, false
+	}
+	switch o.raw(v) {
+	case "true":
+		return true, true
+	case "false":
+		return false, true
+	}
+	_ = o.must(key, "true or false", v)
+	return false, false
+}
+
+// whole decodes a whole number within bounds, or gives the one that is meant when there is none.
+func (o object) whole(key string, least, most, otherwise int) int {
+	v, ok := o.get(key)
+	if !ok {
+		return otherwise
+	}
+	n, ok := o.between(v, least, most)
+	if !ok {
+		_ = o.must(key, fmt.Sprintf("a whole number from %d to %d", least, most), v)
+		return otherwise
 	}
 	return n
 }
 
-func (d *decoder) edge(raw json.RawMessage, path string) (e Edge) {
-	m, ok := d.object(raw, path)
-	if !ok {
-		return e
-	}
-	d.known(m, path, []string{"from", "to", "action"})
-	e.From, e.To, e.Action = d.required(m, path, "from"), d.required(m, path, "to"), ActionDefault
-	d.text(m, path, "action", &e.Action)
-	return e
+// between is a whole number, which may be spelled 2.0; false for what is none or is out of bounds.
+func (d *decoder) between(v span, least, most int) (int, bool) {
+	n, err := strconv.ParseFloat(d.raw(v), 64)
+	return int(n), err == nil && n >= float64(least) && n <= float64(most) && n == float64(int(n))
 }
 
-func (d *decoder) input(raw json.RawMessage, path string) (in Input) {
-	m, ok := d.object(raw, path)
+// duration decodes a time. The one that is meant when there is none is given too.
+func (o object) duration(key string, otherwise Duration) Duration {
+	v, ok := o.get(key)
 	if !ok {
-		return in
+		return otherwise
 	}
-	d.known(m, path, []string{"description", "type", "required", "default", "stdin", "secret"})
-	d.text(m, path, "description", &in.Description)
-	get(d, m, path, "stdin", "true or false", &in.Stdin)
-	get(d, m, path, "secret", "true or false", &in.Secret)
-	if get(d, m, path, "required", "true or false", new(bool)) {
-		in.Required = new(bool)
-		get(d, m, path, "required", "true or false", in.Required)
-	}
-	d.text(m, path, "type", &in.Type)
-	if t, ok := inputTypes[in.Type]; ok {
-		in.Type = t
-	} else {
-		d.add(rawjson.JoinPath(path, "type"), "Unknown input type %q", in.Type).Available = InputTypes()
-	}
-	if def, ok := m["default"]; ok {
-		in.Default = def
-	}
-	return in
+	return o.durationOf(key, v)
 }
 
-func (d *decoder) output(raw json.RawMessage, path string) (out Output) {
-	m, ok := d.object(raw, path)
-	if !ok {
-		return out
+func (o object) durationOf(key string, v span) Duration {
+	var d Duration
+	if err := d.UnmarshalJSON([]byte(o.raw(v))); err != nil {
+		o.must(key, "a duration", v).Suggest(`Write a number of seconds, or text such as "30s", "5m" or "1h30m"`)
 	}
-	d.known(m, path, []string{"description", "type", "source"})
-	d.text(m, path, "description", &out.Description)
-	d.text(m, path, "type", &out.Type)
-	out.Source = d.required(m, path, "source")
-	return out
+	return d
+}
+
+// positive decodes a time that is longer than none.
+func (o object) positive(key string, otherwise Duration) Duration {
+	v, ok := o.get(key)
+	if !ok {
+		return otherwise
+	}
+	before := o.noted
+	d := o.durationOf(key, v)
+	if d == 0 && o.noted == before {
+		o.must(key, "more than 0", v).Suggest("Leave it out for what is usual")
+	}
+	return d
+}
+
+// date decodes a point in time.
+func (o object) date(key string) time.Time {
+	v, ok := o.get(key)
+	if !ok {
+		return time.Time{}
+	}
+	t, err := time.Parse(time.RFC3339Nano, unquoted(o.raw(v)))
+	if err != nil {
+		o.must(key, "a date and time (RFC 3339)", v).Suggest(`Write it as "2026-01-02T15:04:05Z"`)
+	}
+	return t
 }

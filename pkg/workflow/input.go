@@ -1,12 +1,14 @@
 package workflow
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"math/big"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
@@ -33,6 +35,8 @@ type Given struct {
 // IsText says whether the value is text to be coerced.
 func (g Given) IsText() bool { return g.JSON == nil }
 
+func (g Given) isNull() bool { return string(bytes.TrimSpace(g.JSON)) == "null" }
+
 // Supply says where values come from besides what is given: a lookup by name for each origin, asked in this order.
 type Supply struct {
 	Environment func(name string) (string, bool)
@@ -57,19 +61,19 @@ func (w *Workflow) Resolve(given map[string]Given, from Supply) (map[string]Valu
 	for _, name := range names {
 		in := w.Inputs[name]
 		g, origin := lookup(name, given, from)
-		if string(g.JSON) == "null" && in.IsRequired() {
+		if g.isNull() && in.IsRequired() {
 			origin = "" // null is the value of an optional input that is not given
 		}
 		switch {
 		case origin != "":
-			v, f := coerce(name, in, g)
+			v, f := coerce(name, in, g, origin)
 			if f != nil {
 				faults = append(faults, f)
 				continue
 			}
 			values[name] = Value{v, origin}
 		case in.Default != nil:
-			v, f := coerce(name, in, Given{JSON: in.Default})
+			v, f := coerce(name, in, Given{JSON: in.Default}, "default")
 			if f != nil {
 				faults = append(faults, f)
 				continue
@@ -77,7 +81,7 @@ func (w *Workflow) Resolve(given map[string]Given, from Supply) (map[string]Valu
 			values[name] = Value{v, "default"}
 		case in.IsRequired():
 			f := fault.New(fault.Template, "Template ${%s} not resolved: the workflow requires input %q%s", name, name, describeInput(in))
-			f.Path, f.Missing = "inputs."+name, []string{name}
+			f.Path, f.Missing = rawjson.JoinPath("inputs", name), []string{name}
 			faults = append(faults, f.Suggest("Give it as %s=VALUE", name))
 		default:
 			values[name] = Value{json.RawMessage("null"), "unset"}
@@ -124,30 +128,84 @@ func describeInput(in Input) string {
 	return ": " + in.Description
 }
 
-// coerce makes a value of the declared type, or says that it cannot be one. Numbers keep their spelling.
-func coerce(name string, in Input, g Given) (json.RawMessage, *fault.Fault) {
+// coerce makes a value of the declared type, or says that it cannot be one and where it came from. Numbers keep their
+// spelling.
+func coerce(name string, in Input, g Given, origin string) (json.RawMessage, *fault.Fault) {
 	typ := inputTypes[in.Type]
 	if v, ok := convert(typ, g); ok {
 		return v, nil
 	}
-	shown := "the value"
-	if !in.Secret {
-		shown = g.Text
-		if !g.IsText() {
-			shown = string(g.JSON)
-		}
-		if len(shown) > 60 {
-			shown = strings.ToValidUTF8(shown[:60], "") + "…"
-		}
+	text := g.Text
+	if !g.IsText() {
+		text = string(g.JSON)
+	}
+	shown, hint := "the value", hint(typ, text)
+	switch {
+	case in.Secret:
+		hint = usual(typ)
+	case text == "":
+		shown = "empty text"
+	case !utf8.ValidString(text):
+		shown, hint = "bytes that are not UTF-8", "Give binary data as base64"
+	case len(text) > 60:
+		shown = strings.ToValidUTF8(text[:60], "") + "…"
+	default:
+		shown = text
+	}
+	switch origin {
+	case "environment", "settings":
+		shown += " from the " + origin
+	case "default":
+		shown = "its default " + shown
 	}
 	f := fault.New(fault.Validation, "Input %q must be of type %s, and %s is not", name, typ, shown)
-	f.Path = "inputs." + name
-	return nil, f
+	f.Path = rawjson.JoinPath("inputs", name)
+	return nil, f.Suggest("%s", hint)
+}
+
+// usual is how a value of a type is written.
+func usual(typ string) string {
+	switch typ {
+	case "number":
+		return "Write a number, such as 1.5"
+	case "integer":
+		return "Write a whole number, such as 15"
+	case "boolean":
+		return "Write true or false; yes, no, 1 and 0 will do too"
+	case "object":
+		return `Write a JSON object, such as {"key": "value"}`
+	case "array":
+		return `Write a JSON list, such as ["a", "b"]`
+	}
+	return "Write UTF-8 text"
+}
+
+// hint is how to write what was probably meant.
+func hint(typ, text string) string {
+	text = strings.TrimSpace(text)
+	switch typ {
+	case "array":
+		if len(text) > 60 || !strings.Contains(text, ",") || strings.ContainsAny(text, `[]{}"`) {
+			break
+		}
+		items := strings.Split(text, ",")
+		for i, item := range items {
+			if items[i] = strings.TrimSpace(item); !isNumber(items[i]) {
+				items[i] = string(rawjson.Quote(items[i]))
+			}
+		}
+		return "Write a JSON list: [" + strings.Join(items, ", ") + "]"
+	case "number", "integer":
+		if h := numberHint(text); h != "" && text == word(text) {
+			return h
+		}
+	}
+	return usual(typ)
 }
 
 // Accepts says whether a JSON value can be one of the input's type.
 func (i Input) Accepts(name string, value json.RawMessage) error {
-	if _, f := coerce(name, i, Given{JSON: value}); f != nil {
+	if _, f := coerce(name, i, Given{JSON: value}, ""); f != nil {
 		return f
 	}
 	return nil
@@ -156,22 +214,26 @@ func (i Input) Accepts(name string, value json.RawMessage) error {
 func convert(typ string, g Given) (json.RawMessage, bool) {
 	text := g.Text
 	if !g.IsText() {
-		isText := g.JSON[0] == '"'
-		switch {
-		case string(g.JSON) == "null":
-			return g.JSON, true
-		case typ == "any", typ == "string" && isText,
-			typ == "object" && g.JSON[0] == '{', typ == "array" && g.JSON[0] == '[':
-			return g.JSON, true
-		case typ == "string":
-			return rawjson.Quote(string(rawjson.Compact(g.JSON))), true
-		case isText:
-			if json.Unmarshal(g.JSON, &text) != nil {
-				return nil, false
-			}
-		default:
-			text = string(g.JSON)
+		raw := json.RawMessage(bytes.TrimSpace(g.JSON))
+		if len(raw) == 0 || !utf8.Valid(raw) {
+			return nil, false
 		}
+		switch {
+		case string(raw) == "null":
+			return raw, true
+		case typ == "any", typ == "string" && raw[0] == '"',
+			typ == "object" && raw[0] == '{', typ == "array" && raw[0] == '[':
+			return raw, true
+		case typ == "string":
+			return rawjson.Quote(string(rawjson.Compact(raw))), true
+		case raw[0] != '"':
+			text = string(raw)
+		case json.Unmarshal(raw, &text) != nil:
+			return nil, false
+		}
+	}
+	if !utf8.ValidString(text) {
+		return nil, false
 	}
 	trimmed := strings.TrimSpace(text)
 	switch typ {
@@ -217,7 +279,7 @@ func guess(text string) json.RawMessage {
 }
 
 func isNumber(s string) bool {
-	return s != "" && (s[0] == '-' || s[0] >= '0' && s[0] <= '9') && json.Valid([]byte(s))
+	return s != "" && len(s) <= maxNumber && (s[0] == '-' || s[0] >= '0' && s[0] <= '9') && json.Valid([]byte(s))
 }
 
 // isInteger takes 7 and also 7.0 and 7e0, whatever the size. A huge exponent is refused before it is worked out.

@@ -1,124 +1,127 @@
 package workflow
 
 import (
-	"bytes"
-	"encoding/json"
-	"slices"
-	"strconv"
-	"strings"
 	"sync"
-
-	"github.com/pflow-suite/pflow/pkg/rawjson"
+	"unicode/utf16"
+	"unicode/utf8"
 )
 
-// called is how an error calls the thing at a path.
-func called(path string) string {
-	if path == "" {
-		return "the workflow"
-	}
-	return path
+// places knows where in a file every path of its workflow stands.
+type places interface {
+	// of finds the longest beginning of a path that is there: the offset where its key stands, or without a key the
+	// value; and the value. whole says that this is all of the path.
+	of(steps []pathStep) (at int, value content, whole bool)
 }
 
-// lineColumn counts an offset out by itself, for a source that is no JSON.
-func lineColumn(source []byte, offset int) (line, column int) {
-	offset = max(0, min(offset, len(source)))
-	before := source[:offset]
-	return bytes.Count(before, []byte("\n")) + 1, offset - bytes.LastIndexByte(before, '\n')
+// content is a value in a file: where it begins and, when it is text, where in the file each of its bytes stands.
+type content struct {
+	at    int
+	trace func(offset int) (at int, ok bool)
 }
 
-// places knows where every JSON path of a source stands. The source is walked once, when it is first asked.
-type places struct {
-	source []byte
-	once   sync.Once
-	// offsets has the key of a value in an object, and the value itself otherwise.
-	offsets map[string]int
-	// lines is where each line begins.
-	lines []int
+// jsonPlaces is those of a JSON text. It looks at each object and list once, when it is first asked for something in it.
+type jsonPlaces struct {
+	text string
+	root int
+
+	mu      sync.Mutex
+	lists   map[int][]int
+	objects map[int]map[string]field
 }
 
-// of gives the place of a path or, where that is missing, of the nearest thing around it.
-func (p *places) of(path string) (line, column int) {
-	p.once.Do(p.walk)
-	for end := len(path); end >= 0; end-- {
-		if end > 0 && end < len(path) && path[end] != '.' && path[end] != '[' {
-			continue
+func (p *jsonPlaces) of(steps []pathStep) (at int, value content, whole bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	at, v, left := p.find(steps)
+	for _, other := range spellings(steps) {
+		if left == 0 {
+			break
 		}
-		if at, ok := p.offsets[path[:end]]; ok {
-			line, exact := slices.BinarySearch(p.lines, at)
-			if !exact {
-				line--
+		if at2, v2, left2 := p.find(other); left2 < left {
+			at, v, left = at2, v2, left2
+		}
+	}
+	return at, content{v, func(offset int) (int, bool) { return traceJSON(p.text, v, offset) }}, left == 0
+}
+
+// find follows steps as far as they lead, and counts those that are left.
+func (p *jsonPlaces) find(steps []pathStep) (at, value, left int) {
+	at, value = p.root, p.root
+	for i, s := range steps {
+		if s.list {
+			items := p.list(value)
+			if s.index >= len(items) {
+				return at, value, len(steps) - i
 			}
-			return line + 1, at - p.lines[line] + 1
-		}
-	}
-	return 0, 0
-}
-
-func (p *places) walk() {
-	p.offsets = map[string]int{}
-	p.lines = []int{0}
-	for i, c := range p.source {
-		if c == '\n' {
-			p.lines = append(p.lines, i+1)
-		}
-	}
-	w := walker{dec: json.NewDecoder(bytes.NewReader(p.source)), source: p.source, offsets: p.offsets}
-	w.value("")
-}
-
-// walker reads tokens and notes where each path begins.
-type walker struct {
-	dec     *json.Decoder
-	source  []byte
-	offsets map[string]int
-}
-
-// next gives the next token and the offset of its first byte.
-func (w *walker) next() (json.Token, int) {
-	from := int(w.dec.InputOffset())
-	for from < len(w.source) && bytes.IndexByte([]byte(" \t\r\n,:"), w.source[from]) >= 0 {
-		from++
-	}
-	tok, err := w.dec.Token()
-	if err != nil {
-		return nil, from
-	}
-	return tok, from
-}
-
-func (w *walker) value(path string) {
-	tok, at := w.next()
-	w.note(path, at)
-	delim, ok := tok.(json.Delim)
-	if !ok {
-		return
-	}
-	for i := 0; w.dec.More(); i++ {
-		if delim == '[' {
-			w.value(path + "[" + strconv.Itoa(i) + "]")
+			at, value = items[s.index], items[s.index]
 			continue
 		}
-		key, at := w.next()
-		name, _ := key.(string)
-		inner := rawjson.JoinPath(path, name)
-		if name == "parameters" && isNode(path) { // faults call it params
-			inner = rawjson.JoinPath(path, "params")
+		f, ok := p.object(value)[s.key]
+		if !ok {
+			return at, value, len(steps) - i
 		}
-		w.note(inner, at)
-		w.value(inner)
+		at, value = f.at, f.value.at
 	}
-	w.next()
+	return at, value, 0
 }
 
-// isNode says whether a path is that of a node.
-func isNode(path string) bool {
-	rest, ok := strings.CutPrefix(strings.TrimPrefix(path, "ir."), "nodes[")
-	return ok && strings.IndexByte(rest, ']') == len(rest)-1
+// list is where the items of a list begin; nil for another value.
+func (p *jsonPlaces) list(at int) []int {
+	items, ok := p.lists[at]
+	if !ok && p.text[at] == '[' {
+		itemsOf(p.text, at, func(item span) { items = append(items, item.at) })
+		if p.lists == nil {
+			p.lists = map[int][]int{}
+		}
+		p.lists[at] = items
+	}
+	return items
 }
 
-// note keeps the first place of a path: the key of a value is met before the value and is the better place.
-func (w *walker) note(path string, at int) {
-	if _, ok := w.offsets[path]; !ok {
-		w.offsets[path] = at
+// object is the fields of an object by their keys; nil for another value.
+func (p *jsonPlaces) object(at int) map[string]field {
+	fields, ok := p.objects[at]
+	if !ok && p.text[at] == '{' {
+		fields = map[string]field{}
+		fieldsOf(p.text, at, func(f field) bool {
+			if _, ok := fields[f.key]; !ok {
+				fields[f.key] = f
+			}
+			return true
+		})
+		if p.objects == nil {
+			p.objects = map[int]map[string]field{}
+		}
+		p.objects[at] = fields
 	}
+	return fields
+}
+
+// traceJSON is the offset in a file of a byte of the text that a JSON string at an offset says.
+func traceJSON(text string, at, offset int) (int, bool) {
+	if text[at] != '"' {
+		return at, false
+	}
+	for at++; offset > 0 && text[at] != '"'; {
+		if text[at] != '\\' {
+			at++
+			offset--
+			continue
+		}
+		size, length := 2, 1
+		if text[at+1] == 'u' {
+			c, _ := hex(text, at+2)
+			if size = 6; utf16.IsSurrogate(c) {
+				low, _ := hex(text, at+8)
+				c, size = utf16.DecodeRune(c, low), 12
+			}
+			length = utf8.RuneLen(c)
+		}
+		if length > offset {
+			break
+		}
+		at += size
+		offset -= length
+	}
+	return at, true
 }

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"slices"
+
+	"github.com/pflow-suite/pflow/pkg/cli"
+	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/graph"
+	"github.com/pflow-suite/pflow/pkg/home"
+	"github.com/pflow-suite/pflow/pkg/library"
+	"github.com/pflow-suite/pflow/pkg/run"
+	"github.com/pflow-suite/pflow/pkg/workflow"
+)
+
+type graphCommand struct {
+	Workflow string `arg:"" help:"A file, a name, or - for standard input."`
+	Name     bool   `help:"WORKFLOW is a name and nothing else."`
+	As       string `help:"What to write: mermaid, dot, svg or text." enum:"mermaid,dot,svg,text" default:"text" placeholder:"FORM"`
+	RunID    string `name:"run" help:"Mark how far a run is: its id, the beginning of one, or last." placeholder:"RUN"`
+}
+
+// Run draws the workflow, also one that a check refuses.
+func (c *graphCommand) Run(app *cli.App) error {
+	h, err := app.Home()
+	if err != nil {
+		return err
+	}
+	file, entry, err := library.Open(h).Open(c.Workflow, c.Name, app.ReadArgument)
+	if err != nil {
+		return err
+	}
+	warnHidden(app, entry)
+	g := graph.New(file.Workflow)
+	if c.RunID != "" {
+		if err := mark(app, h, g, c.RunID, file.Workflow); err != nil {
+			return err
+		}
+	}
+	switch c.As {
+	case "mermaid":
+		return g.Mermaid(app.Stdout)
+	case "dot":
+		return g.Dot(app.Stdout)
+	case "svg":
+		return g.SVG(app.Stdout)
+	}
+	return g.Text(app.Stdout)
+}
+
+// mark applies the events of a run, and warns when it had other nodes.
+func mark(app *cli.App, h *home.Home, g *graph.Graph, ref string, w *workflow.Workflow) error {
+	record, err := run.Find(h, ref)
+	if err != nil {
+		return err
+	}
+	journal, err := record.Open()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = journal.Close() }()
+	for events := event.NewReader(journal); ; {
+		e, _, err := events.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if e.Event == event.RunStarted && !slices.Equal(e.Nodes, w.NodeIDs()) {
+			app.Warn("run %s is of a workflow with other nodes; what it did is shown where the ids are the same", record.ID)
+		}
+		g.Apply(e)
+	}
+}

@@ -1,0 +1,231 @@
+package engine
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/plan"
+	"github.com/pflow-suite/pflow/pkg/workflow"
+)
+
+// adopt takes everything of a level from the checkpoint that can be, and puts what is left into the queue.
+func (e *execution) adopt(l *level) {
+	l.adopting = true
+	e.take(l)
+	l.adopting = false
+}
+
+// reuse takes a node from the checkpoint when nothing that decides about it has changed, or goes on with one that was not
+// done. It is false when the step is to be done as any other.
+func (e *execution) reuse(l *level, s plan.Step) bool {
+	if s.Item >= 0 || s.Attempt > 1 || s.Do == plan.Collect || l.plan.Settled(s.Node) {
+		return false
+	}
+	if a := l.active[s.Node]; a != nil {
+		return e.goOn(l, a, s)
+	}
+	if slices.ContainsFunc(l.plan.Sources(s.Node), func(from string) bool { return !l.reused[from] && l.settled[from] }) {
+		return false
+	}
+	a := e.newActive(l, s.Node)
+	switch {
+	case e.reuseWhole(l, a, s):
+		return true
+	case s.Do != plan.Ask:
+		a.inherits = true
+		return e.goOn(l, a, s)
+	case e.reuseAnswer(l, a):
+		a.inherits = true
+		l.active[s.Node] = a
+		return true
+	}
+	return false
+}
+
+// goOn goes on with a node of which the checkpoint has some part.
+func (e *execution) goOn(l *level, a *active, s plan.Step) bool {
+	if !a.inherits || !e.From.begun[l.path(s.Node)] || !l.adopting && e.halted(l) {
+		return false
+	}
+	if a.node.Loop != nil && e.inheritIteration(l, a, s) {
+		return true
+	}
+	if a.node.Batch == nil && a.kind.Name != workflow.SubType {
+		return false
+	}
+	l.active[s.Node] = a
+	e.begin(due{l: l, step: s}) // what it has to execute comes by the queue
+	return true
+}
+
+// reuseAnswer takes a person's answer when the question is the same, about the same node.
+func (e *execution) reuseAnswer(l *level, a *active) bool {
+	if a.answer == nil {
+		return false
+	}
+	old := e.From.answers[l.path(a.node.ID)]
+	if q, err := e.question(l, a); err != nil || e.questionDigest(a, q) != old.InputDigest {
+		return false
+	}
+	e.tell(l, e.retold(old, a.node.ID))
+	return true
+}
+
+// reuseWhole takes a node that was done.
+func (e *execution) reuseWhole(l *level, a *active, s plan.Step) bool {
+	old, ok := e.From.Settled[l.path(s.Node)]
+	if !ok || old.InputDigest == "" || e.digestNow(l, a) != old.InputDigest {
+		return false
+	}
+	failed := old.Event == event.NodeFailed || old.Action == workflow.ActionError && old.Error != nil
+	if failed && !l.plan.Handles(s.Node) {
+		return false
+	}
+	if err := e.adoptBlobs(old.Outputs); err != nil {
+		e.Log.Warn("a completed node runs again: a long value that it put out is missing", "node", l.path(s.Node), "error", err)
+		return false
+	}
+	if s.Do == plan.Ask && a.answer != nil { // templates may read it when the node has to run again
+		e.tell(l, e.retold(e.From.answers[l.path(s.Node)], s.Node))
+	}
+	ev := e.retold(old, s.Node)
+	ev.Event, ev.Attempt = event.NodeReused, 0
+	v := value{raw: orEmpty(old.Outputs), redacted: old.Redacted, failed: failed}
+	for _, doubt := range old.Warnings {
+		e.degrade(&task{l: l, a: a}, doubt)
+	}
+	if failed {
+		ev.Action, ev.Error = workflow.ActionError, old.Error
+		e.degrade(l.owner, "node "+l.path(s.Node)+" failed in run "+ev.FromRun+" and an error edge took it")
+	}
+	l.set(s.Node, v)
+	l.reused[s.Node] = true
+	e.reuses++
+	e.settle(l, a, ev, true)
+	return true
+}
+
+// orEmpty is what a node put out, or an empty object.
+func orEmpty(outputs json.RawMessage) json.RawMessage {
+	if outputs == nil {
+		return json.RawMessage("{}")
+	}
+	return outputs
+}
+
+// digestNow is the digest that a node would have if it ran now; empty when that cannot be told.
+func (e *execution) digestNow(l *level, a *active) string {
+	if a.node.Batch != nil {
+		if e.readItems(l, a) != nil {
+			return ""
+		}
+		digest, err := e.batchDigest(l, a)
+		if err != nil {
+			return ""
+		}
+		return digest
+	}
+	p, err := e.prepare(l, a, e.binding(l, a))
+	if err != nil {
+		return ""
+	}
+	return p.digest
+}
+
+// inheritItems takes the items of a batch that are in the checkpoint.
+func (e *execution) inheritItems(l *level, a *active) {
+	for i := range a.batch.items {
+		old, ok := e.From.parts[itemKey(l.path(a.node.ID), i)]
+		if !ok || e.prepareItem(l, a, i) != nil {
+			continue
+		}
+		it := &a.batch.ends[i]
+		if old.InputDigest != it.digest || e.adoptBlobs(old.Outputs) != nil {
+			continue
+		}
+		it.outputs, it.lacks, it.prepared = orEmpty(old.Outputs), old.Redacted, nil
+		for _, doubt := range old.Warnings {
+			e.degrade(&task{l: l, a: a}, doubt)
+		}
+		e.tell(l, e.retold(old, a.node.ID))
+	}
+}
+
+// inheritIteration takes an iteration that is in the checkpoint, if the loop goes on after it.
+func (e *execution) inheritIteration(l *level, a *active, s plan.Step) bool {
+	id := a.node.ID
+	old, ok := e.From.parts[iterationKey(l.path(id), s.Iteration)]
+	if !ok || old.Redacted || len(e.stale(l, a)) > 0 {
+		return false
+	}
+	p, err := e.prepare(l, a, e.binding(l, a))
+	if err != nil || old.InputDigest != p.digest || e.adoptBlobs(old.Outputs) != nil {
+		return false
+	}
+	before, had := l.values[id]
+	a.prepared = p
+	l.set(id, value{raw: orEmpty(old.Outputs)})
+	if again, _, err := e.again(l, a); err != nil || !again {
+		delete(l.values, id)
+		if had {
+			l.set(id, before)
+		}
+		return false
+	}
+	if s.Iteration == 1 {
+		a.digest = p.digest
+	}
+	for _, doubt := range old.Warnings {
+		e.degrade(&task{l: l, a: a}, doubt)
+	}
+	l.active[id] = a
+	e.tell(l, e.retold(old, id))
+	a.iteration++
+	return true
+}
+
+// retold is an event of an earlier run, told once more in this one.
+func (e *execution) retold(old *event.Event, id string) *event.Event {
+	from := old.FromRun
+	if from == "" {
+		from = old.Run
+	}
+	return &event.Event{
+		Event: old.Event, Node: id, Item: old.Item, Iteration: old.Iteration, Action: old.Action, Outputs: old.Outputs, InputDigest: old.InputDigest,
+		Redacted: old.Redacted, Warnings: old.Warnings, Answer: old.Answer, By: old.By, FromRun: from, Attempt: old.Attempt,
+	}
+}
+
+// adoptBlobs copies the long values of an earlier run's outputs into this run's record, so that it stands alone.
+func (e *execution) adoptBlobs(outputs json.RawMessage) error {
+	if !bytes.Contains(outputs, []byte(`"$blob"`)) {
+		return nil
+	}
+	var failed error
+	var visit func(v gjson.Result)
+	visit = func(v gjson.Result) {
+		if ref, ok := event.ReferenceOf(json.RawMessage(v.Raw)); ok {
+			content, err := e.From.Blob(ref.Blob)
+			if err == nil {
+				_, err = e.Record.PutBlob(content)
+			}
+			if err != nil {
+				failed = err
+				return
+			}
+			if json.Valid(content) {
+				visit(gjson.ParseBytes(content))
+			}
+			return
+		}
+		if v.IsObject() || v.IsArray() {
+			v.ForEach(func(_, item gjson.Result) bool { visit(item); return failed == nil })
+		}
+	}
+	visit(gjson.ParseBytes(outputs))
+	return failed
+}

@@ -1,0 +1,298 @@
+package engine
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/node"
+	"github.com/pflow-suite/pflow/pkg/plan"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
+	"github.com/pflow-suite/pflow/pkg/redact"
+	"github.com/pflow-suite/pflow/pkg/template"
+	"github.com/pflow-suite/pflow/pkg/workflow"
+)
+
+// batch is a node's batch once its items are known.
+type batch struct {
+	// items are plain JSON.
+	items []json.RawMessage
+	ends  []itemEnd
+	// busy is how many items have begun and not ended; cut says that one was stopped before its end.
+	busy int
+	cut  bool
+}
+
+// itemEnd is what is known of an item: how it was prepared, until it has ended, and how it ended.
+type itemEnd struct {
+	prepared *prepared
+	digest   string
+	// outputs are what it put out, as a value of the stream; nil until it has ended.
+	outputs json.RawMessage
+	fault   *fault.Fault
+	took    time.Duration
+	lacks   bool
+}
+
+// spread reads the items of a batch and says how many there are. From a checkpoint it takes the items that are there.
+func (e *execution) spread(l *level, a *active, s plan.Step) {
+	if a.waits { // its items are known, and now there is a place
+		a.waits, a.holds = false, true
+		e.places++
+		for _, held := range a.held {
+			e.push(l, held)
+		}
+		a.held = nil
+		return
+	}
+	if a.ctx.Err() != nil {
+		e.refuse(l, a, s, e.late(a.ctx))
+		return
+	}
+	if stale := e.stale(l, a); len(stale) > 0 {
+		e.refresh(l, a, s, stale)
+		return
+	}
+	if err := e.readItems(l, a); err != nil {
+		e.refuse(l, a, s, err)
+		return
+	}
+	if a.node.Cache != nil && e.Cache != nil {
+		digest, err := e.batchDigest(l, a)
+		if err != nil {
+			e.refuse(l, a, s, err)
+			return
+		}
+		if a.digest = digest; e.fromCache(l, a) {
+			return
+		}
+	}
+	e.count(a)
+	ev, n := e.started(a, s), len(a.batch.items)
+	ev.Items = &n
+	e.tell(l, ev)
+	if l.inherits && a.inherits {
+		e.inheritItems(l, a)
+	}
+	switch {
+	case a.kind.Name == workflow.SubType:
+	case e.places < e.Jobs:
+		a.holds = true
+		e.places++
+	default: // it was begun to take from the checkpoint, and goes on when it is its turn
+		a.waits = true
+	}
+	e.take(l)
+}
+
+// readItems resolves the list of a batch.
+func (e *execution) readItems(l *level, a *active) error {
+	source := a.node.Batch.Items
+	value, err := e.binding(l, a).Value(a.node, "batch.items", source)
+	if err != nil {
+		return err
+	}
+	if parsed, ok := template.Embedded(value); ok {
+		value = parsed
+	}
+	list := gjson.ParseBytes(value)
+	if !list.IsArray() {
+		shown := string(rawjson.Compact(value))
+		if len(shown) > 100 {
+			shown = shown[:100] + "…"
+		}
+		f := fault.New(fault.Execution, "Batch items must be a list, and are %s: %s", rawjson.Kind(value), shown)
+		if text := gjson.ParseBytes(source); text.Type == gjson.String {
+			f.Message = fmt.Sprintf("Batch items must be a list, got %s. Template '%s' resolved to: %s", rawjson.Kind(value), text.Str, shown)
+		}
+		f.Path = "batch.items"
+		return f.Suggest("Give a list, or the output of a node that is one, be it JSON text")
+	}
+	a.batch = &batch{}
+	list.ForEach(func(_, item gjson.Result) bool {
+		a.batch.items = append(a.batch.items, json.RawMessage(item.Raw))
+		return true
+	})
+	a.batch.ends = make([]itemEnd, len(a.batch.items))
+	return nil
+}
+
+// prepareItem resolves the node's parameters for an item, once.
+func (e *execution) prepareItem(l *level, a *active, i int) error {
+	it := &a.batch.ends[i]
+	if it.digest != "" {
+		return nil
+	}
+	b := e.binding(l, a)
+	b.Locals[a.node.Batch.As] = a.batch.items[i]
+	b.Locals[plan.IndexName] = integer(i)
+	p, err := e.prepare(l, a, b)
+	if err != nil {
+		return err
+	}
+	it.prepared, it.digest = p, p.digest
+	return nil
+}
+
+// finishItem ends an item, or tries it again.
+func (e *execution) finishItem(r *result) {
+	l, a, i := r.l, r.a, r.step.Item
+	it := &a.batch.ends[i]
+	ms := milliseconds(r.began)
+	it.took = time.Since(r.began)
+	a.batch.busy--
+	switch {
+	case r.node.Fault == nil:
+		it.outputs, it.prepared, it.lacks = valueOf(r).raw, nil, r.lacks
+		e.tell(l, &event.Event{
+			Event: event.ItemCompleted, Node: a.node.ID, Item: &i, Attempt: r.step.Attempt, Outputs: r.kept, InputDigest: it.digest,
+			Redacted: r.redacted, DurationMS: &ms, Warnings: e.texts(r.doubts),
+		})
+	case r.stopped:
+		a.batch.cut = true
+	default:
+		f := *e.Redactor.Fault(r.node.Fault)
+		f.Node = l.path(a.node.ID)
+		ev := &event.Event{
+			Event: event.NodeFailed, Node: a.node.ID, Item: &i, Attempt: r.step.Attempt, Error: &f, Outputs: r.kept, Redacted: r.redacted, DurationMS: &ms,
+		}
+		if e.retry(r, ev) {
+			a.batch.busy++
+		} else {
+			no := false
+			ev.WillRetry = &no
+			it.outputs, it.fault, it.prepared, it.lacks = valueOf(r).raw, &f, nil, r.lacks
+		}
+		e.tell(l, ev)
+	}
+	if a.batch.busy == 0 && (a.batch.cut || e.ctx.Err() != nil) {
+		e.cancel(l, a)
+	}
+}
+
+// collect puts together what the items gave, and ends the node.
+func (e *execution) collect(l *level, a *active, s plan.Step) {
+	if a.digest == "" {
+		if digest, err := e.batchDigest(l, a); err == nil { // else an item could not be prepared, and a later run does that anew
+			a.digest = digest
+		}
+	}
+	r := &result{task: &task{l: l, a: a, step: s, began: a.began}, node: &node.Result{Action: workflow.ActionDefault}}
+	first, failed := a.failures()
+	for _, it := range a.batch.ends {
+		r.lacks = r.lacks || it.lacks
+	}
+	switch all := len(a.batch.items); {
+	case failed > 0 && a.ctx.Err() != nil:
+		f := *e.late(a.ctx)
+		f.Message = fmt.Sprintf("Batch '%s' did not come to its end, %d of %d items did: %s", a.node.ID, a.succeeded(), all, f.Message)
+		r.node = failure(&f)
+	case plan.BatchFails(a.node.Batch, all, failed):
+		f := *a.batch.ends[first].fault
+		f.Message = fmt.Sprintf("Batch '%s' failed at item [%d]: %s", a.node.ID, first, f.Message)
+		if a.node.Batch.ErrorHandling == plan.Continue {
+			f.Message = fmt.Sprintf("Batch '%s' failed: all %d items did, the first with: %s", a.node.ID, failed, a.batch.ends[first].fault.Message)
+		}
+		r.node = failure(&f)
+	case failed > 0:
+		e.degrade(r.task, fmt.Sprintf("node %s: %d of %d items failed, the first, [%d], with: %s", l.path(a.node.ID), failed, all, first, a.batch.ends[first].fault.Message))
+	}
+	if r.node.Outputs, r.err = e.results(a); r.err == nil {
+		r.kept, r.redacted, r.err = e.keep(r.node.Outputs)
+		r.redacted = r.redacted || r.lacks
+	}
+	e.finish(r)
+}
+
+func (a *active) failures() (first, failed int) {
+	first = -1
+	for i, it := range a.batch.ends {
+		if it.fault != nil {
+			if failed++; first < 0 {
+				first = i
+			}
+		}
+	}
+	return first, failed
+}
+
+func (a *active) succeeded() (n int) {
+	for _, it := range a.batch.ends {
+		if it.outputs != nil && it.fault == nil {
+			n++
+		}
+	}
+	return n
+}
+
+// results are the outputs of a batch, as a value of the stream. Each result is what the item put out, and the item.
+func (e *execution) results(a *active) (json.RawMessage, error) {
+	var results, errors bytes.Buffer
+	var most, least, total time.Duration
+	count, failed := 0, 0
+	for i, it := range a.batch.ends {
+		if it.outputs == nil { // it never started
+			continue
+		}
+		item := event.Escape(a.batch.items[i])
+		outputs, err := e.opened(it.outputs)
+		if err != nil {
+			return nil, err
+		}
+		if it.fault != nil {
+			failed++
+			if !gjson.GetBytes(outputs, "error").Exists() {
+				outputs = with(outputs, "error", rawjson.Quote(it.fault.Message))
+			}
+			separate(&errors)
+			_, _ = fmt.Fprintf(&errors, `{"index":%d,"item":%s,"error":%s}`, i, item, rawjson.Quote(it.fault.Message))
+		}
+		separate(&results)
+		results.Write(with(outputs, "item", item))
+		if count++; count == 1 {
+			least = it.took
+		}
+		most, least, total = max(most, it.took), min(least, it.took), total+it.took
+	}
+	b := a.node.Batch
+	out := []byte(`{"results":[` + results.String() + `],"count":` + strconv.Itoa(count) +
+		`,"success_count":` + strconv.Itoa(count-failed) + `,"error_count":` + strconv.Itoa(failed) + `,"errors":`)
+	if failed == 0 {
+		out = append(out, "null"...)
+	} else {
+		out = append(append(append(out, '['), errors.Bytes()...), ']')
+	}
+	mode, concurrent, wait := "sequential", "null", "null"
+	if b.Parallel {
+		mode, concurrent = "parallel", strconv.Itoa(b.MaxConcurrent)
+	}
+	if b.RetryWait > 0 {
+		wait = strconv.FormatFloat(time.Duration(b.RetryWait).Seconds(), 'f', -1, 64)
+	}
+	average := time.Duration(0)
+	if count > 0 {
+		average = total / time.Duration(count)
+	}
+	return fmt.Appendf(out, `,"batch_metadata":{"parallel":%t,"max_concurrent":%s,"max_retries":%d,"retry_wait":%s,"execution_mode":%q,`+
+		`"timing":{"total_items_ms":%s,"avg_item_ms":%s,"min_item_ms":%s,"max_item_ms":%s}}}`,
+		b.Parallel, concurrent, b.MaxRetries, wait, mode, ms(total), ms(average), ms(least), ms(most)), nil
+}
+
+func ms(d time.Duration) string {
+	return strconv.FormatFloat(float64(d.Microseconds())/1000, 'f', -1, 64)
+}
+
+func separate(b *bytes.Buffer) {
+	if b.Len() > 0 {
+		b.WriteByte(',')
+	}
+}
+
+// lacks says whether a value lacks a secret that was taken out of it.
+func lacks(raw json.RawMessage) bool { return bytes.Contains(raw, []byte(redact.Mark)) }

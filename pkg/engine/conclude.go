@@ -1,0 +1,109 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/fault"
+)
+
+// conclude writes run_finished.
+func (e *execution) conclude() (*event.Event, error) {
+	last := &event.Event{Event: event.RunFinished, Outputs: json.RawMessage("{}"), Checkpoint: &event.Checkpoint{RunID: e.RunID}}
+	cause := ""
+	if e.cut || e.denied != nil || !e.top.plan.Done() {
+		cause = e.stopCause()
+	}
+	switch {
+	case e.top.root != nil:
+		last.Status, last.Error = event.Failed, e.top.root
+		cause = e.top.failedNode
+	case cause == causeTimedOut:
+		last.Status = event.TimedOut
+		last.Error = fault.New(fault.Timeout, "The run did not end within its %s", e.Timeout).Suggest("Resume it with a longer --timeout")
+	case cause == causeDenied:
+		last.Status, last.Error = event.Denied, e.denied
+	case cause != "":
+		last.Status = event.Cancelled
+		why := context.Cause(e.ctx)
+		last.Error = fault.New(fault.Execution, "The run was cancelled: %v", why).Suggest("Resume it to go on from where it stopped")
+		var exit interface{ ExitStatus() int }
+		if errors.As(why, &exit) {
+			last.Error.Detail("exit_status", exit.ExitStatus())
+		}
+	case len(e.questions) > 0:
+		last.Status = event.Paused
+		last.Error = fault.New(fault.Execution, "The run waits for a person's answer").
+			Suggest("Answer with: pflow-exec resume %s --approve ANSWER, where ANSWER is one of: %s", e.RunID, strings.Join(e.openChoices(), ", "))
+	case !e.top.plan.Done():
+		last.Status, last.Error = event.Failed, fault.New(fault.Internal, "The run stopped although not all of its nodes had come to an end").Suggest("Resume it")
+	default:
+		e.complete(last)
+	}
+	if last.Status != event.Paused {
+		for _, d := range e.top.plan.Halt(cause) {
+			e.append(d)
+		}
+	}
+	last.Checkpoint.CompletedNodes = append([]string{}, e.top.order...)
+	last.Checkpoint.FailedNode = e.top.failedNode
+	executed, reuses, ms := e.executed, e.reuses, milliseconds(e.began)
+	last.NodesExecuted, last.NodesReused, last.DurationMS = &executed, &reuses, &ms
+	last.Warnings = e.texts(e.warnings)
+	if !last.Status.Succeeded() {
+		last.Resume = e.ResumeCommand
+	}
+	last.Error = e.Redactor.Fault(last.Error)
+	e.append(last)
+	return last, e.broken
+}
+
+// openChoices are the answers that there are to the first of the open questions.
+func (e *execution) openChoices() []string {
+	var first *active
+	for a, l := range e.questions {
+		if first == nil || l.path(a.node.ID) < e.questions[first].path(first.node.ID) {
+			first = a
+		}
+	}
+	return choicesOf(first.node.Approval)
+}
+
+// complete gives the run its outputs and its status.
+func (e *execution) complete(last *event.Event) {
+	outputs, err := e.outputs(e.top)
+	if err != nil {
+		last.Status, last.Error = event.Failed, fault.From(err)
+		return
+	}
+	if last.Outputs, last.Redacted, err = e.keep(outputs); err != nil {
+		e.broken = err
+		return
+	}
+	last.Status = event.Completed
+	if e.degraded {
+		last.Status = event.Degraded
+	}
+}
+
+// Why nodes are cancelled when no failure is the cause.
+const (
+	causeTimedOut  = "timeout"
+	causeCancelled = "cancelled"
+	causeDenied    = "denied"
+)
+
+func (e *execution) stopCause() string {
+	switch {
+	case e.ctx.Err() == nil && e.denied != nil:
+		return causeDenied
+	case e.ctx.Err() == nil:
+		return ""
+	case errors.Is(context.Cause(e.ctx), ErrTimeout):
+		return causeTimedOut
+	}
+	return causeCancelled
+}

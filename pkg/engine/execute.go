@@ -1,0 +1,114 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/node"
+	"github.com/pflow-suite/pflow/pkg/plan"
+)
+
+// The variables that a node's process finds in its environment. By the first, what has left its process group is found;
+// all of them together are those of one attempt alone.
+const (
+	RunVariable       = "PFLOW_RUN_ID"
+	NodeVariable      = "PFLOW_NODE_ID"
+	AttemptVariable   = "PFLOW_ATTEMPT"
+	ItemVariable      = "PFLOW_ITEM"
+	IterationVariable = "PFLOW_ITERATION"
+)
+
+// Variables are all of them.
+var Variables = []string{RunVariable, NodeVariable, AttemptVariable, ItemVariable, IterationVariable}
+
+// result is how a task ended, with the node's outputs as they are written.
+type result struct {
+	*task
+	node     *node.Result
+	kept     json.RawMessage
+	redacted bool
+	lacks    bool  // what was taken from a checkpoint lacks a secret
+	refused  bool  // it failed before it could be tried, and would again
+	stopped  bool  // it ended because the run does not go on
+	err      error // of keeping the outputs
+}
+
+// execute runs a task. It is the one part of a run that several goroutines do at the same time.
+func (e *execution) execute(t *task) *result {
+	path := t.l.path(t.a.node.ID)
+	stdout, stderr := e.Redactor.Writer(e.Record.Log(path, "stdout")), e.Redactor.Writer(e.Record.Log(path, "stderr"))
+	host := e.Host
+	marks := []string{RunVariable + "=" + e.RunID, NodeVariable + "=" + path, AttemptVariable + "=" + strconv.Itoa(t.step.Attempt)}
+	if t.step.Item >= 0 {
+		marks = append(marks, ItemVariable+"="+strconv.Itoa(t.step.Item))
+	}
+	if t.step.Iteration > 0 {
+		marks = append(marks, IterationVariable+"="+strconv.Itoa(t.step.Iteration))
+	}
+	host.Env = append(slices.Clip(host.Env), marks...)
+	ctx, cancel := e.attemptContext(t)
+	defer cancel()
+	r := &result{task: t}
+	r.node = node.Run(ctx, t.prepared.Prepared, &node.Task{Host: host, Node: path, Marks: marks, Stdout: stdout, Stderr: stderr, Progress: e.progress(path, t.step)})
+	if ctx.Err() != nil && e.ctx.Err() == nil && r.node.Fault != nil && r.node.Fault.Type != fault.Timeout {
+		r.node.Fault = e.late(ctx)
+	}
+	for _, w := range []io.WriteCloser{stdout, stderr} {
+		if err := w.Close(); err != nil {
+			e.Log.Warn("a node's log is incomplete", "node", path, "error", err)
+		}
+	}
+	if r.node.Outputs != nil {
+		r.kept, r.redacted, r.err = e.keep(r.node.Outputs)
+	}
+	return r
+}
+
+// attemptContext bounds the time of an attempt.
+func (e *execution) attemptContext(t *task) (context.Context, context.CancelFunc) {
+	if limit := t.a.node.Timeout; limit != nil && limit.Attempt > 0 {
+		return context.WithTimeoutCause(t.a.ctx, time.Duration(limit.Attempt), &node.TimeoutError{After: time.Duration(limit.Attempt)})
+	}
+	return t.a.ctx, func() {}
+}
+
+// late is the fault of a node whose time is over.
+func (e *execution) late(ctx context.Context) *fault.Fault {
+	if limit, ok := errors.AsType[*node.TimeoutError](context.Cause(ctx)); ok {
+		return fault.New(fault.Timeout, "The node %v", limit).Suggest("Give the node a longer \"timeout\", or make it finish sooner")
+	}
+	return fault.From(context.Cause(ctx))
+}
+
+// progress gives what a node tells of its progress to the stream, at most four times a second.
+func (e *execution) progress(path string, s plan.Step) func(done, total float64, message string) {
+	var mu sync.Mutex
+	var last time.Time
+	return func(done, total float64, message string) {
+		mu.Lock()
+		defer mu.Unlock()
+		if time.Since(last) < 250*time.Millisecond {
+			return
+		}
+		last = time.Now()
+		// A journal that cannot be written shows at the node's end too.
+		_ = e.Record.Append(&event.Event{
+			Event: event.NodeProgress, Node: path, Iteration: s.Iteration, Item: itemOf(s), Done: done, Total: total, Message: e.Redactor.Text(message),
+		})
+	}
+}
+
+func itemOf(s plan.Step) *int {
+	if s.Item < 0 {
+		return nil
+	}
+	return &s.Item
+}

@@ -1,0 +1,194 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/node"
+	"github.com/pflow-suite/pflow/pkg/plan"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
+	"github.com/pflow-suite/pflow/pkg/template"
+	"github.com/pflow-suite/pflow/pkg/workflow"
+)
+
+// finish settles a task that has ended, and makes ready what may go on because of it.
+func (e *execution) finish(r *result) {
+	if r.taken {
+		e.places--
+	}
+	l, a := r.l, r.a
+	r.stopped = r.stopped || e.ctx.Err() != nil && r.node.Fault != nil
+	switch {
+	case r.err != nil:
+		e.broken = r.err
+		e.stop(r.err)
+	case r.step.Item >= 0:
+		e.finishItem(r)
+	case r.stopped:
+		e.cancel(l, a)
+	case r.node.Fault != nil:
+		e.fail(r)
+	default:
+		e.succeed(r)
+	}
+	e.take(l)
+	e.close(l)
+}
+
+// cancel settles a node that has begun and was stopped before its end.
+func (e *execution) cancel(l *level, a *active) {
+	e.cut = true
+	e.settle(l, a, &event.Event{Event: event.NodeCancelled, Node: a.node.ID, Cause: e.stopCause()}, false)
+}
+
+// succeed settles a node that succeeded, or lets its loop go on.
+func (e *execution) succeed(r *result) {
+	l, a := r.l, r.a
+	v := valueOf(r)
+	ms := milliseconds(r.began)
+	if a.node.Loop != nil {
+		l.set(a.node.ID, v)
+		again, stopped, err := e.again(l, a)
+		if err != nil {
+			r.node, r.refused = &node.Result{Action: workflow.ActionError, Fault: fault.From(err), Outputs: r.node.Outputs}, true
+			e.fail(r)
+			return
+		}
+		if again {
+			e.tell(l, &event.Event{
+				Event: event.IterationCompleted, Node: a.node.ID, Iteration: a.iteration, Action: r.node.Action, Outputs: r.kept,
+				InputDigest: a.prepared.digest, Redacted: r.redacted, DurationMS: &ms, Attempt: r.step.Attempt, Warnings: e.texts(r.doubts),
+			})
+			a.iteration++
+			return
+		}
+		if v, err = e.endLoop(r, v, stopped); err != nil {
+			e.broken = err
+			e.stop(err)
+			return
+		}
+		ms = milliseconds(a.began)
+	}
+	if a.node.Batch != nil || r.step.Attempt > 1 {
+		ms = milliseconds(a.began)
+	}
+	l.set(a.node.ID, v)
+	e.store(a, r, v.raw)
+	e.settle(l, a, &event.Event{
+		Event: event.NodeCompleted, Node: a.node.ID, Action: r.node.Action, Outputs: r.kept, InputDigest: a.digest,
+		Redacted: r.redacted, DurationMS: &ms, Attempt: r.step.Attempt, Iteration: r.step.Iteration, Warnings: e.texts(a.doubts),
+	}, true)
+	if action := r.node.Action; action != workflow.ActionDefault && !l.plan.Routes(a.node.ID, action) {
+		e.warn(fmt.Sprintf("node %s ended with action %q, which no edge takes", l.path(a.node.ID), action))
+	}
+}
+
+// endLoop adds to the outputs of a loop's last iteration why it was the last.
+func (e *execution) endLoop(r *result, v value, stopped string) (value, error) {
+	if stopped == stoppedByMost {
+		e.warn(fmt.Sprintf("node %s: its loop stopped after %d iterations, the most it may have", r.l.path(r.a.node.ID), r.a.iteration))
+	}
+	whole, err := e.opened(v.raw)
+	if err != nil {
+		return v, err
+	}
+	v.raw = with(whole, "loop_stopped", rawjson.Quote(stopped))
+	r.kept, _, err = e.keep(v.raw)
+	return v, err
+}
+
+// What a loop says of why it stopped.
+const (
+	stoppedByCondition = "condition"
+	stoppedByMost      = "max_iterations"
+)
+
+// again says whether a node's loop goes on, and works out what the next iteration is given; else it says why it stops.
+func (e *execution) again(l *level, a *active) (again bool, stopped string, err error) {
+	loop := a.node.Loop
+	b := e.binding(l, a)
+	b.Locals = a.prepared.Locals()
+	condition, path := loop.While, "loop.while"
+	if loop.Until != "" {
+		condition, path = loop.Until, "loop.until"
+	}
+	value, err := b.Value(a.node, path, rawjson.Quote(condition))
+	if err != nil {
+		return false, "", err
+	}
+	switch holds := template.Truth(value); {
+	case plan.Again(loop, a.iteration, holds):
+	case plan.Again(loop, 0, holds): // were it not for the most iterations
+		return false, stoppedByMost, nil
+	default:
+		return false, stoppedByCondition, nil
+	}
+	carry := map[string]json.RawMessage{}
+	for name, raw := range loop.Carry {
+		if carry[name], err = b.Value(a.node, rawjson.JoinPath("loop.carry", name), raw); err != nil {
+			return false, "", err
+		}
+	}
+	a.carry = carry
+	return true, "", nil
+}
+
+// fail tries a node that failed again, or settles it.
+func (e *execution) fail(r *result) {
+	l, a := r.l, r.a
+	f := *e.Redactor.Fault(r.node.Fault)
+	f.Node = l.path(a.node.ID)
+	ms := milliseconds(r.began)
+	ev := &event.Event{
+		Event: event.NodeFailed, Node: a.node.ID, Error: &f, Attempt: r.step.Attempt, Iteration: r.step.Iteration,
+		Outputs: r.kept, Redacted: r.redacted, DurationMS: &ms,
+	}
+	if e.retry(r, ev) {
+		e.tell(l, ev)
+		return
+	}
+	retry, handled := false, l.plan.Handles(a.node.ID)
+	ev.WillRetry, ev.Handled = &retry, &handled
+	if handled {
+		ev.InputDigest = a.digest
+		v := valueOf(r)
+		v.raw, v.failed, ev.Outputs = telling(v.raw, f.Message), true, telling(r.kept, f.Message)
+		l.set(a.node.ID, v)
+		e.degrade(l.owner, fmt.Sprintf("node %s failed and an error edge took it: %s", f.Node, f.Message))
+	} else {
+		delete(l.values, a.node.ID) // what an earlier iteration put out
+		if l.root == nil {
+			l.root, l.failedNode = &f, a.node.ID
+		}
+		if e.halted(l) {
+			e.withdraw(l)
+		}
+	}
+	e.settle(l, a, ev, handled)
+}
+
+// settle writes a node's last event. checkpoint says that a later run can go on from it.
+func (e *execution) settle(l *level, a *active, ev *event.Event, checkpoint bool) {
+	id := a.node.ID
+	if l.active[id] == a {
+		delete(l.active, id)
+	}
+	a.cancel()
+	if a.holds {
+		a.holds = false
+		e.places--
+	}
+	if checkpoint && !l.settled[id] {
+		l.settled[id] = true
+		l.order = append(l.order, id)
+	}
+	e.tell(l, ev)
+	e.release(l, id, checkpoint)
+}
+
+func milliseconds(since time.Time) float64 {
+	return float64(time.Since(since).Microseconds()) / 1000
+}

@@ -1,0 +1,182 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/node"
+	"github.com/pflow-suite/pflow/pkg/nodetype"
+	"github.com/pflow-suite/pflow/pkg/plan"
+	"github.com/pflow-suite/pflow/pkg/template"
+	"github.com/pflow-suite/pflow/pkg/workflow"
+)
+
+// Sub is a workflow that can be run: the run's own, or one that a node runs. It has been checked.
+type Sub struct {
+	Name     string
+	Workflow *workflow.Workflow
+	// Digest is the name of the workflow's definition.
+	Digest string
+	// Kinds are the node types in use, by the name the workflow gives them.
+	Kinds map[string]nodetype.Type
+	// Subs are the workflows that its nodes run, by the node's id; those named by a template are not among them.
+	Subs map[string]*Sub
+}
+
+// level is a workflow being executed: the run's own, or one inside a node of another level.
+type level struct {
+	*Sub
+	// prefix stands before the ids of its nodes in events: empty, or such as build/.
+	prefix string
+	depth  int
+	// ctx ends with the run, or with the time of the node that the level is in.
+	ctx    context.Context
+	cancel context.CancelFunc
+	plan   *plan.Plan
+	inputs map[string]json.RawMessage
+	// owner is the attempt that this level is the execution of; nil for the run's own.
+	owner *task
+	// priority is how much work stands behind the level's owner.
+	priority int
+	// inherits says that what is in the checkpoint can be used: nothing that leads here has changed; adopting that it is
+	// being looked through for the first time.
+	inherits, adopting bool
+	// taking says that somebody takes the plan's steps: nobody else does, nor ends the level.
+	taking bool
+
+	// values is what each settled node put out, lacking those of them that lack a secret.
+	values  map[string]value
+	lacking map[string]bool
+	// reused are the nodes taken from the checkpoint, settled those with a checkpoint of their own in this run.
+	reused, settled map[string]bool
+	order           []string
+	// active are the nodes that have begun and are not settled.
+	active map[string]*active
+	// refreshing maps a node that runs again for its redacted outputs to the steps that wait for them, parked are the
+	// nodes of those steps.
+	refreshing map[string][]plan.Step
+	parked     map[string]*active
+
+	root       *fault.Fault // the first failure that no edge took
+	failedNode string
+}
+
+func newLevel(s *Sub, inputs map[string]json.RawMessage) (*level, error) {
+	p, err := plan.New(s.Workflow)
+	if err != nil {
+		return nil, err
+	}
+	return &level{
+		Sub: s, plan: p, inputs: inputs, values: map[string]value{}, lacking: map[string]bool{}, reused: map[string]bool{}, settled: map[string]bool{},
+		active: map[string]*active{}, refreshing: map[string][]plan.Step{}, parked: map[string]*active{},
+	}, nil
+}
+
+// active is a node that has begun.
+type active struct {
+	node  *workflow.Node
+	kind  nodetype.Type
+	began time.Time
+	// ctx ends with the run, or when the node's time is over.
+	ctx    context.Context
+	cancel context.CancelFunc
+	timed  bool // its time has been started
+	// inherits says that what the checkpoint has of the node's items, iterations and inner nodes can be used.
+	inherits bool
+	// answer is what a person said; nil when nobody was asked. unask takes a question back that a person is being asked.
+	answer json.RawMessage
+	unask  context.CancelFunc
+	// iteration is that of its loop, carry what the iteration before gave to it.
+	iteration int
+	carry     map[string]json.RawMessage
+	// prepared is the node of the current iteration, digest that of the node as a whole.
+	prepared *prepared
+	digest   string
+	batch    *batch
+	// counted says that the node is among those that were executed, holds that it takes one of the run's places as long
+	// as it is active, and waits that its items cannot go on before there is such a place: those are held back.
+	counted, holds, waits bool
+	held                  []plan.Step
+	// delays are the waits before attempts that were announced, by item.
+	delays map[int]time.Duration
+	// doubts say why what the node ends with is no full success.
+	doubts []string
+}
+
+// task is one attempt at a node, or at an item of its batch.
+type task struct {
+	l        *level
+	a        *active
+	step     plan.Step
+	prepared *prepared
+	began    time.Time
+	// taken is the level's place among the running, given back at the end.
+	taken bool
+	// child is the level of a sub-workflow.
+	child *level
+	// doubts say why what the attempt ends with is no full success.
+	doubts []string
+}
+
+// set keeps what a node put out.
+func (l *level) set(id string, v value) {
+	l.values[id] = v
+	delete(l.lacking, id)
+	if v.redacted {
+		l.lacking[id] = true
+	}
+}
+
+// path is what events call a node of the level.
+func (l *level) path(id string) string { return l.prefix + id }
+
+// halted says whether no further node of the level may start.
+func (e *execution) halted(l *level) bool {
+	return e.broken != nil || e.ctx.Err() != nil || e.denied != nil || l.root != nil && !e.KeepGoing
+}
+
+// known says whether a template may begin with a name.
+func (l *level) known(root string) bool {
+	if _, ok := l.Workflow.Inputs[root]; ok {
+		return true
+	}
+	_, ok := l.Workflow.Node(root)
+	return ok
+}
+
+// binding is what the templates of a node can begin with: in an iteration of a loop also what the node put out before.
+func (e *execution) binding(l *level, a *active) *node.Binding {
+	b := &node.Binding{Scope: e.scope(l), Known: l.known, Carry: a.carry, Permissive: l.Workflow.Permissive()}
+	b.Locals = map[string]json.RawMessage{}
+	if a.node.Loop != nil {
+		b.Locals[plan.IterationName] = integer(a.iteration)
+	}
+	if a.answer != nil {
+		b.Locals[plan.AnswerName] = a.answer
+	}
+	return b
+}
+
+// scope gives the values of inputs and nodes: inputs win over nodes of the same name.
+func (e *execution) scope(l *level) template.Scope {
+	return func(root string) (json.RawMessage, template.Standing) {
+		if v, ok := l.inputs[root]; ok {
+			return v, template.Present
+		}
+		v, ok := l.values[root]
+		if !ok {
+			return nil, template.Absent
+		}
+		plain, err := e.plain(v.raw)
+		if err != nil {
+			e.Log.Error("a long value cannot be read", "node", l.path(root), "error", err)
+			return nil, template.Absent
+		}
+		if v.failed {
+			return plain, template.Failed
+		}
+		return plain, template.Present
+	}
+}

@@ -1,0 +1,63 @@
+package graph
+
+// maxText is how many columns of a text are drawn.
+const maxText = 40
+
+// lines is what stands in a node's box: its id, what it is, what it is for, and how far it is.
+func (n *node) lines() []string {
+	lines := []string{cut(n.id, maxText), cut(n.about(), maxText)}
+	for _, text := range []string{n.purpose, n.caption()} {
+		if text != "" {
+			lines = append(lines, cut(text, maxText))
+		}
+	}
+	return lines
+}
+
+// caption is the edge's label as it is drawn.
+func (e *edge) caption() string { return cut(e.label(), maxText) }
+
+// colors are those of a box.
+type colors struct{ fill, stroke string }
+
+// look is how a state is shown, on light and on dark paper.
+type look struct {
+	state       state
+	light, dark colors
+}
+
+// plain is the look of a node of which nothing is known, looks those of the states.
+var plain = look{"", colors{"#ffffff", "#59636e"}, colors{"#151b23", "#9198a1"}}
+
+var looks = []look{
+	{running, colors{"#fff8c5", "#9a6700"}, colors{"#272115", "#d29922"}},
+	{waiting, colors{"#fbefff", "#8250df"}, colors{"#1f1730", "#ab7df8"}},
+	{completed, colors{"#dafbe1", "#1a7f37"}, colors{"#12261e", "#3fb950"}},
+	{reused, colors{"#ddf4ff", "#0969da"}, colors{"#121d2f", "#4493f8"}},
+	{failed, colors{"#ffebe9", "#d1242f"}, colors{"#25171c", "#f85149"}},
+	{skipped, colors{"#eff2f5", "#818b98"}, colors{"#212830", "#656c76"}},
+	{cancelled, colors{"#fff1e5", "#bc4c00"}, colors{"#221a19", "#db6d28"}},
+}
+
+// The colours of text, and of what everything stands on.
+const (
+	lightInk, lightPaper = "#1f2328", "#ffffff"
+	darkInk, darkPaper   = "#f0f6fc", "#0d1117"
+)
+
+func (l look) colors(dark bool) colors {
+	if dark {
+		return l.dark
+	}
+	return l.light
+}
+
+// lookOf is how a node in some state is shown.
+func lookOf(s state) look {
+	for _, l := range looks {
+		if l.state == s {
+			return l
+		}
+	}
+	return plain
+}

@@ -1,0 +1,137 @@
+package graph
+
+import (
+	"bufio"
+	"fmt"
+	"html"
+	"io"
+	"strings"
+)
+
+// SVG writes a picture that stands alone, in a file or inside a page: it loads nothing, runs nothing, has the colours
+// that its reader prefers, and says in words what it shows.
+func (g *Graph) SVG(w io.Writer) error {
+	var words strings.Builder
+	if err := g.Text(&words); err != nil {
+		return err
+	}
+	l := g.arrange()
+	out := bufio.NewWriter(w)
+	p := func(format string, args ...any) { _, _ = fmt.Fprintf(out, format, args...) } // Flush has the error
+	p(`<svg xmlns="http://www.w3.org/2000/svg" class="pflow-graph" role="img" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f">`+"\n", l.width, l.height, l.width, l.height)
+	p("<title>%s</title>\n<desc>%s</desc>\n<style>\n%s</style>\n", html.EscapeString(g.title), html.EscapeString(words.String()), styles())
+	p(`<rect class="paper" width="100%%" height="100%%"/>` + "\n")
+	for i := range g.edges {
+		e := &g.edges[i]
+		class := "route"
+		if e.reads() {
+			class = "reading"
+		}
+		to := &l.vertices[e.to]
+		p(`<path class="%s" d="%s"/><path class="head" d="M%.0f %.0fl-4-8h8z"/>`+"\n", class, l.line(e, l.ways[i]), to.x, to.top)
+	}
+	for _, i := range g.order {
+		p("%s", g.nodes[i].box(&l.vertices[i]))
+	}
+	for i := range g.edges {
+		if e := &g.edges[i]; e.caption() != "" {
+			x, y := l.middle(e, l.ways[i])
+			p(`<text class="action" x="%.0f" y="%.0f">%s</text>`+"\n", x, y, html.EscapeString(e.caption()))
+		}
+	}
+	p("</svg>\n")
+	return out.Flush()
+}
+
+// box is a node's box with its lines of text.
+func (n *node) box(v *vertex) string {
+	var b strings.Builder
+	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
+	left, radius := v.x-v.width/2, 5.0
+	if n.shape == question {
+		radius = v.height / 2
+	}
+	p(`<g class="%s"><title>%s</title>`, strings.TrimSpace("node "+string(n.class())), html.EscapeString(joined(": ", n.id, n.purpose)))
+	p(`<rect x="%.0f" y="%.0f" width="%.0f" height="%.0f" rx="%.0f"/>`, left, v.top, v.width, v.height, radius)
+	if n.shape == subWorkflow {
+		p(`<rect x="%.0f" y="%.0f" width="%.0f" height="%.0f" rx="%.0f"/>`, left+3, v.top+3, v.width-6, v.height-6, radius-2)
+	}
+	for i, line := range n.lines() {
+		class := ""
+		if i == 0 {
+			class = ` class="id"`
+		}
+		p(`<text%s x="%.0f" y="%.0f">%s</text>`, class, v.x, v.top+padding+lineHeight*(float64(i)+0.75), html.EscapeString(line))
+	}
+	p("</g>\n")
+	return b.String()
+}
+
+// line is the path of an edge: from the foot of one box, through its bends, to the head of the other.
+func (l *layout) line(e *edge, way []int) string {
+	from, to := &l.vertices[e.from], &l.vertices[e.to]
+	x, y := from.x, from.top+from.height
+	d := fmt.Sprintf("M%.0f %.0f", x, y)
+	if way == nil {
+		side := arc(from, to)
+		return d + fmt.Sprintf("C%.0f %.0f %.0f %.0f %.0f %.0f", x+side, y+rowGap, to.x+side, to.top-rowGap, to.x, to.top)
+	}
+	for _, i := range way {
+		v := &l.vertices[i]
+		half := (y + v.top) / 2
+		d += fmt.Sprintf("C%.0f %.0f %.0f %.0f %.0f %.0f", x, half, v.x, half, v.x, v.top)
+		if v.bend {
+			d += fmt.Sprintf("V%.0f", v.top+v.height)
+		}
+		x, y = v.x, v.top+v.height
+	}
+	return d
+}
+
+// middle is where an edge's label stands.
+func (l *layout) middle(e *edge, way []int) (x, y float64) {
+	from, to := &l.vertices[e.from], &l.vertices[e.to]
+	side := 0.0
+	if way == nil {
+		side = arc(from, to) * 3 / 4 // as far as such a curve goes
+	} else {
+		to = &l.vertices[way[0]]
+	}
+	return (from.x+to.x)/2 + side, (from.top+from.height+to.top)/2 + lineHeight/4
+}
+
+// arc is how far to the side an edge swings that is not led around the boxes.
+func arc(from, to *vertex) float64 { return (from.width+to.width)/2 + gap }
+
+// styles are the rules of the picture. They name its class, so that in a page they change nothing else.
+func styles() string {
+	var b strings.Builder
+	b.WriteString(`.pflow-graph text{font:12px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;text-anchor:middle}
+.pflow-graph .id{font-weight:bold}
+.pflow-graph rect{stroke-width:1.3}
+.pflow-graph .paper{stroke:none}
+.pflow-graph .route,.pflow-graph .reading{fill:none;stroke-width:1.3}
+.pflow-graph .reading{stroke-dasharray:5 4}
+.pflow-graph .action{font-size:11px;paint-order:stroke;stroke-width:4px}
+`)
+	for _, dark := range []bool{false, true} {
+		ink, paper := lightInk, lightPaper
+		if dark {
+			ink, paper = darkInk, darkPaper
+			b.WriteString("@media (prefers-color-scheme:dark){\n")
+		}
+		line := plain.colors(dark).stroke
+		fmt.Fprintf(&b, ".pflow-graph text{fill:%s}\n.pflow-graph .paper{fill:%s}\n.pflow-graph .action{stroke:%s}\n", ink, paper, paper)
+		fmt.Fprintf(&b, ".pflow-graph .head{fill:%s}\n.pflow-graph .route,.pflow-graph .reading{stroke:%s}\n", line, line)
+		for _, l := range append([]look{plain}, looks...) {
+			name := ""
+			if l.state != "" {
+				name = "." + string(l.state)
+			}
+			c := l.colors(dark)
+			fmt.Fprintf(&b, ".pflow-graph .node%s rect{fill:%s;stroke:%s}\n", name, c.fill, c.stroke)
+		}
+	}
+	b.WriteString("}\n")
+	return b.String()
+}

@@ -1,0 +1,37 @@
+package library
+
+import (
+	"context"
+
+	"github.com/pflow-suite/pflow/pkg/home"
+	"github.com/pflow-suite/pflow/pkg/workflow"
+)
+
+// Create writes a new draft, whose form its text decides. A name that a draft has, or a saved workflow, which would hide
+// the draft, is an already_exists.
+func (l *Library) Create(ctx context.Context, name string, text []byte) (*Entry, error) {
+	if err := home.CheckName("workflow", name); err != nil {
+		return nil, err
+	}
+	file, err := workflow.Parse(name, text)
+	if err != nil {
+		return nil, err
+	}
+	var created *Entry
+	err = l.home.Lock(ctx, savedFolder, func() error {
+		for _, saved := range []bool{true, false} {
+			switch there, err := l.at(saved, name); {
+			case err != nil:
+				return err
+			case there != nil:
+				return taken(folder(saved), name)
+			}
+		}
+		if err := l.create(text, draftsFolder, name+ending(file)); err != nil {
+			return err
+		}
+		created, err = l.Draft(name)
+		return err
+	})
+	return created, err
+}

@@ -1,0 +1,212 @@
+package plan
+
+import (
+	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/workflow"
+)
+
+// Do is what a step asks for.
+type Do int
+
+// What may be done next for a node.
+const (
+	// Ask asks a person whether the node may run; approval_resolved answers.
+	Ask Do = iota
+	// Attempt tries the node, or an item of it; node_started says that an attempt at the node began.
+	Attempt
+	// Spread reads the items of a batch; node_started says how many there are.
+	Spread
+	// Collect puts together what the items of a batch gave, for all of them have ended.
+	Collect
+)
+
+// Step is a piece of work that may start now.
+type Step struct {
+	Node string
+	Do   Do
+	// Iteration is that of a loop, from 1; 0 without a loop.
+	Iteration int
+	// Item is the number of a batch's item, from 0; -1 when the step is for the node as a whole.
+	Item int
+	// Attempt counts from 1. After the first, Retry is the policy that says how long to wait before.
+	Attempt int
+	Retry   *workflow.Retry
+}
+
+// body is where a node stands while it runs.
+type body struct {
+	asking    bool
+	iteration int
+	attempt   int
+	items     []itemState // of a batch that has started
+	next      int         // the first item that was not offered yet
+	busy      int         // how many items are on their way
+	ended     int
+	failed    int
+	started   bool // the attempt has begun
+}
+
+type itemState struct {
+	phase   itemPhase
+	attempt int
+}
+
+type itemPhase uint8
+
+const (
+	itemPending itemPhase = iota
+	itemBusy
+	itemCompleted
+	itemFailed
+)
+
+// open offers the first step of a node that may run.
+func (p *Plan) open(i int) {
+	n := &p.w.Nodes[i]
+	s := &p.state[i]
+	s.phase = ready
+	s.body = &body{}
+	if n.Loop != nil {
+		s.body.iteration = 1
+	}
+	if n.Approval != nil {
+		s.body.asking = true
+		p.offer(i, Step{Do: Ask, Item: -1})
+		return
+	}
+	p.begin(i)
+}
+
+// begin offers the first step of an iteration.
+func (p *Plan) begin(i int) {
+	b := p.state[i].body
+	b.attempt, b.items, b.next, b.busy, b.ended, b.failed, b.started = 1, nil, 0, 0, 0, 0, false
+	if p.w.Nodes[i].Batch != nil {
+		p.offer(i, Step{Do: Spread, Iteration: b.iteration, Item: -1, Attempt: 1})
+		return
+	}
+	p.offer(i, Step{Do: Attempt, Iteration: b.iteration, Item: -1, Attempt: 1})
+}
+
+func (p *Plan) offer(i int, s Step) {
+	s.Node = p.g.ids[i]
+	p.ready = append(p.ready, due{i, s})
+}
+
+// withdraw takes back the steps of a node that were offered and not taken.
+func (p *Plan) withdraw(i int, which func(Step) bool) {
+	kept := p.ready[:0]
+	for _, d := range p.ready {
+		if d.node != i || !which(d.step) {
+			kept = append(kept, d)
+		}
+	}
+	p.ready = kept
+}
+
+func all(Step) bool { return true }
+
+// advance takes an event of a node that is running and not settled by it.
+func (p *Plan) advance(i int, e *event.Event) {
+	s := &p.state[i]
+	b := s.body
+	if b == nil {
+		return
+	}
+	switch e.Event {
+	case event.ApprovalResolved:
+		if b.asking && !Denies(e.Answer) {
+			b.asking = false
+			p.withdraw(i, all)
+			p.begin(i)
+		}
+	case event.NodeStarted:
+		if b.asking || e.Iteration != b.iteration || e.Attempt < b.attempt || b.started && e.Attempt == b.attempt {
+			return
+		}
+		b.attempt, b.started = e.Attempt, true
+		p.withdraw(i, all)
+		if e.Items != nil && *e.Items >= 0 && p.w.Nodes[i].Batch != nil && b.items == nil {
+			b.items = make([]itemState, *e.Items)
+			p.spread(i)
+		}
+	case event.NodeFailed: // which is retried
+		if b.started && e.Attempt == b.attempt && p.w.Nodes[i].Batch == nil {
+			b.attempt++
+			b.started = false
+			p.offer(i, Step{Do: Attempt, Iteration: b.iteration, Item: -1, Attempt: b.attempt, Retry: Policy(&p.w.Nodes[i])})
+		}
+	case event.IterationCompleted:
+		if e.Iteration == b.iteration && p.w.Nodes[i].Loop != nil {
+			p.withdraw(i, all)
+			b.iteration++
+			p.begin(i)
+		}
+	}
+}
+
+// item takes an event about an item of a batch.
+func (p *Plan) item(i int, e *event.Event) {
+	b := p.state[i].body
+	if b == nil || *e.Item < 0 || *e.Item >= len(b.items) || e.Iteration != b.iteration {
+		return
+	}
+	it := &b.items[*e.Item]
+	if it.phase >= itemCompleted {
+		return
+	}
+	again := e.WillRetry != nil && *e.WillRetry
+	switch {
+	case e.Event == event.ItemCompleted:
+		p.endItem(i, *e.Item, itemCompleted)
+	case e.Event != event.NodeFailed:
+		return
+	case again && it.phase == itemBusy && e.Attempt == it.attempt:
+		it.attempt++
+		p.withdraw(i, func(s Step) bool { return s.Item == *e.Item })
+		p.offer(i, Step{Do: Attempt, Iteration: b.iteration, Item: *e.Item, Attempt: it.attempt, Retry: Policy(&p.w.Nodes[i])})
+		return
+	case again:
+		return
+	default:
+		b.failed++
+		p.endItem(i, *e.Item, itemFailed)
+	}
+	p.spread(i)
+}
+
+func (p *Plan) endItem(i, item int, phase itemPhase) {
+	b := p.state[i].body
+	it := &b.items[item]
+	if it.phase == itemBusy {
+		b.busy--
+		p.withdraw(i, func(s Step) bool { return s.Item == item })
+	}
+	it.phase = phase
+	b.ended++
+}
+
+// spread offers as many items as may be on their way, or that they be collected when all have ended. After an item
+// failed no other starts, unless the batch is to continue.
+func (p *Plan) spread(i int) {
+	b, batch := p.state[i].body, p.w.Nodes[i].Batch
+	width := 1
+	if batch.Parallel {
+		width = max(1, batch.MaxConcurrent)
+	}
+	stopped := b.failed > 0 && batch.ErrorHandling != Continue
+	for !stopped && b.busy < width {
+		for b.next < len(b.items) && b.items[b.next].phase != itemPending {
+			b.next++
+		}
+		if b.next == len(b.items) {
+			break
+		}
+		b.items[b.next] = itemState{itemBusy, 1}
+		b.busy++
+		p.offer(i, Step{Do: Attempt, Iteration: b.iteration, Item: b.next, Attempt: 1})
+	}
+	if b.busy == 0 && (stopped || b.ended == len(b.items)) {
+		p.offer(i, Step{Do: Collect, Iteration: b.iteration, Item: -1, Attempt: b.attempt})
+	}
+}

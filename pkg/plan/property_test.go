@@ -1,0 +1,298 @@
+package plan
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/workflow"
+)
+
+// script is what a random run does with its nodes: how each ends, how often it fails before, and so on.
+type script struct {
+	ends    string // "", "error" or an action
+	retried int    // attempts that fail before
+	items   int
+	bad     map[int]bool // items that fail for good
+	rounds  int
+}
+
+// randomFlow draws a graph whose edges lead forward, with actions, readings, batches, loops, retries and approvals.
+func randomFlow(t *rapid.T) (*workflow.Workflow, map[string]*script) {
+	n := rapid.IntRange(1, 10).Draw(t, "nodes")
+	var lines []string
+	scripts := map[string]*script{}
+	id := func(i int) string { return fmt.Sprintf("n%d", i) }
+	for i := range n {
+		lines = append(lines, id(i))
+		scripts[id(i)] = &script{ends: rapid.SampledFrom([]string{"", "", "", "error", "left"}).Draw(t, "result")}
+		for j := range i {
+			switch rapid.IntRange(0, 9).Draw(t, "link") {
+			case 0, 1:
+				lines = append(lines, id(j)+">"+id(i))
+			case 2:
+				lines = append(lines, id(j)+">"+id(i)+":"+rapid.SampledFrom([]string{"error", "left"}).Draw(t, "action"))
+			case 3:
+				lines = append(lines, id(i)+"<"+id(j))
+			case 4:
+				lines = append(lines, id(i)+"<"+id(j)+".x ?? 1")
+			}
+		}
+	}
+	w := flow(lines...)
+	for i := range w.Nodes {
+		node, s := &w.Nodes[i], scripts[w.Nodes[i].ID]
+		if rapid.IntRange(0, 3).Draw(t, "retry") == 0 {
+			node.Retry = &workflow.Retry{Max: 2, MaxWait: 1}
+			s.retried = rapid.IntRange(0, 2).Draw(t, "retried")
+		}
+		switch rapid.IntRange(0, 4).Draw(t, "body") {
+		case 0:
+			node.Batch = &workflow.Batch{
+				As: "item", Items: json.RawMessage("[]"), MaxConcurrent: rapid.IntRange(1, 3).Draw(t, "width"), Parallel: rapid.Bool().Draw(t, "parallel"),
+				ErrorHandling: rapid.SampledFrom([]string{"fail_fast", Continue}).Draw(t, "handling"), MaxRetries: 1,
+			}
+			s.items, s.bad = rapid.IntRange(0, 5).Draw(t, "items"), map[int]bool{}
+			for k := range s.items {
+				s.bad[k] = rapid.IntRange(0, 4).Draw(t, "bad") == 0
+			}
+		case 1:
+			node.Loop = &workflow.Loop{While: "true", MaxIterations: 3}
+			s.rounds = rapid.IntRange(1, 3).Draw(t, "rounds")
+		}
+		if node.Batch == nil && rapid.IntRange(0, 5).Draw(t, "approval") == 0 {
+			node.Approval = &workflow.Approval{}
+		}
+	}
+	return w, scripts
+}
+
+// player runs a plan in a random order and keeps watch over it.
+type player struct {
+	t       *rapid.T
+	w       *workflow.Workflow
+	p       *Plan
+	scripts map[string]*script
+	queue   []Step // handed out, and for items being executed
+	running []Step // attempts that have begun
+	journal []*event.Event
+	// states is where the plan stood after each event of the journal.
+	states  []string
+	settled map[string]bool
+	done    map[string]bool // steps that were handed out
+}
+
+func (r *player) tell(e *event.Event) {
+	derived := r.p.Apply(e)
+	for _, ev := range append([]*event.Event{e}, derived...) {
+		settles := ev.Settles() || ev.Fails() || ev.Event == event.NodeCancelled || ev.Event == event.NodeSkipped
+		if settles && r.settled[ev.Node] {
+			r.t.Fatalf("%s settled twice", ev.Node)
+		}
+		r.settled[ev.Node] = r.settled[ev.Node] || settles
+		r.journal = append(r.journal, ev)
+		r.states = append(r.states, "") // between an event and what follows of it there is no state
+	}
+	for _, s := range r.p.Ready() {
+		key := fmt.Sprintf("%s %d %d %d %d", s.Node, s.Do, s.Iteration, s.Item, s.Attempt)
+		if r.done[key] {
+			r.t.Fatalf("%s was handed out twice", key)
+		}
+		r.done[key] = true
+		for _, e := range r.w.Edges {
+			if e.To == s.Node && !r.settled[e.From] {
+				r.t.Fatalf("%s ran before %s", s.Node, e.From)
+			}
+		}
+		for _, from := range r.p.Sources(s.Node) {
+			if !r.settled[from] {
+				r.t.Fatalf("%s ran before its source %s", s.Node, from)
+			}
+		}
+		r.queue = append(r.queue, s)
+	}
+	r.queue = slices.DeleteFunc(r.queue, func(s Step) bool { return r.settled[s.Node] })
+	r.states[len(r.states)-1] = where(r.p, r.queue)
+}
+
+func (r *player) step(s Step) {
+	script, n := r.scripts[s.Node], func() *workflow.Node { n, _ := r.w.Node(s.Node); return n }()
+	switch {
+	case s.Do == Ask:
+		r.tell(&event.Event{Event: event.ApprovalResolved, Node: s.Node, Answer: "yes"})
+	case s.Do == Spread:
+		r.tell(&event.Event{Event: event.NodeStarted, Node: s.Node, Iteration: s.Iteration, Attempt: 1, Items: &script.items})
+	case s.Do == Collect:
+		failed := 0
+		for _, bad := range script.bad {
+			if bad {
+				failed++
+			}
+		}
+		if BatchFails(n.Batch, script.items, failed) {
+			r.tell(&event.Event{Event: event.NodeFailed, Node: s.Node, Attempt: 1})
+			return
+		}
+		r.tell(&event.Event{Event: event.NodeCompleted, Node: s.Node, Action: workflow.ActionDefault})
+	case s.Item >= 0:
+		r.item(s, script)
+	default:
+		r.running = append(r.running, s)
+		r.tell(&event.Event{Event: event.NodeStarted, Node: s.Node, Iteration: s.Iteration, Attempt: s.Attempt})
+	}
+}
+
+func (r *player) item(s Step, script *script) {
+	if script.bad[s.Item] || s.Attempt <= script.retried {
+		again := !script.bad[s.Item]
+		r.tell(&event.Event{Event: event.NodeFailed, Node: s.Node, Item: &s.Item, Attempt: s.Attempt, WillRetry: &again})
+		return
+	}
+	r.tell(&event.Event{Event: event.ItemCompleted, Node: s.Node, Item: &s.Item, Attempt: s.Attempt})
+}
+
+// end ends an attempt that has begun.
+func (r *player) end(s Step) {
+	script := r.scripts[s.Node]
+	yes := true
+	switch {
+	case s.Attempt <= script.retried:
+		r.tell(&event.Event{Event: event.NodeFailed, Node: s.Node, Attempt: s.Attempt, Iteration: s.Iteration, WillRetry: &yes})
+	case s.Iteration > 0 && s.Iteration < script.rounds:
+		r.tell(&event.Event{Event: event.IterationCompleted, Node: s.Node, Iteration: s.Iteration, Attempt: s.Attempt})
+	case script.ends == "error":
+		r.tell(&event.Event{Event: event.NodeFailed, Node: s.Node, Attempt: s.Attempt, Iteration: s.Iteration})
+	case script.ends == "":
+		r.tell(&event.Event{Event: event.NodeCompleted, Node: s.Node, Action: workflow.ActionDefault, Attempt: s.Attempt})
+	default:
+		r.tell(&event.Event{Event: event.NodeCompleted, Node: s.Node, Action: script.ends, Attempt: s.Attempt})
+	}
+}
+
+// Whatever the graph, the bodies of its nodes and the results: the plan never gets stuck, no node is settled twice, none
+// runs before what it needs, no step is handed out twice, and replaying any prefix of the events leads to where the plan
+// stood then.
+func TestPlanProperties(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w, scripts := randomFlow(t)
+		p, err := New(w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &player{t: t, w: w, p: p, scripts: scripts, settled: map[string]bool{}, done: map[string]bool{}}
+		r.queue = append(r.queue, p.Ready()...)
+		for len(r.queue)+len(r.running) > 0 {
+			at := rapid.IntRange(0, len(r.queue)+len(r.running)-1).Draw(t, "next")
+			if at < len(r.queue) {
+				s := r.queue[at]
+				r.queue = slices.Delete(r.queue, at, at+1)
+				r.step(s)
+				continue
+			}
+			at -= len(r.queue)
+			s := r.running[at]
+			r.running = slices.Delete(r.running, at, at+1)
+			r.end(s)
+		}
+		if !p.Done() {
+			t.Fatalf("stuck at %s", where(p, nil))
+		}
+		again, _ := New(w)
+		for i, e := range r.journal {
+			again.Apply(e)
+			if got := where(again, nil); r.states[i] != "" && got != r.states[i] {
+				t.Fatalf("after %d events, the last %s of %s:\nreplayed %s\n  played %s", i+1, e.Event, e.Node, got, r.states[i])
+			}
+		}
+	})
+}
+
+// where is all that decides what a plan does next. Steps that were handed out and have left no event count as ready.
+func where(p *Plan, handed []Step) string {
+	var due []string
+	for _, d := range p.ready {
+		due = append(due, fmt.Sprintf("%s/%d/%d/%d/%d", d.step.Node, d.step.Do, d.step.Iteration, d.step.Item, d.step.Attempt))
+	}
+	for _, s := range handed {
+		due = append(due, fmt.Sprintf("%s/%d/%d/%d/%d", s.Node, s.Do, s.Iteration, s.Item, s.Attempt))
+	}
+	slices.Sort(due)
+	text := fmt.Sprint(due)
+	for i, s := range p.state {
+		text += fmt.Sprintf(" %s:%d", p.g.ids[i], s.phase)
+		if s.body != nil {
+			text += fmt.Sprintf("%+v", *s.body)
+		}
+	}
+	return text
+}
+
+func TestRetries(t *testing.T) {
+	three := &workflow.Node{Retry: &workflow.Retry{Max: 2, Wait: 1e9, MaxWait: 3e9, Backoff: "exponential"}}
+	codes := &workflow.Node{Retry: &workflow.Retry{Max: 5, OnlyExitCodes: []int{75}}}
+	of := &workflow.Node{Batch: &workflow.Batch{MaxRetries: 2}}
+	for _, c := range []struct {
+		name    string
+		node    *workflow.Node
+		attempt int
+		fault   *fault.Fault
+		want    bool
+	}{
+		{"without a policy", &workflow.Node{}, 1, fault.New(fault.Execution, "x"), false},
+		{"the first failure", three, 1, fault.New(fault.Execution, "x"), true},
+		{"the last retry failed", three, 3, fault.New(fault.Execution, "x"), false},
+		{"another attempt would be refused too", three, 1, fault.New(fault.Template, "x"), false},
+		{"after a timeout", three, 1, fault.New(fault.Timeout, "x"), true},
+		{"an exit status that is named", codes, 1, fault.New(fault.Execution, "x").Detail("exit_code", 75), true},
+		{"another exit status", codes, 1, fault.New(fault.Execution, "x").Detail("exit_code", 1), false},
+		{"a failure without exit status", codes, 1, fault.New(fault.Unavailable, "x"), false},
+		{"the batch's attempts", of, 1, fault.New(fault.Execution, "x"), true},
+		{"used up", of, 2, fault.New(fault.Execution, "x"), false},
+	} {
+		if got := Retries(c.node, c.attempt, c.fault) != nil; got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+	var waits []float64
+	for attempt := range 4 {
+		waits = append(waits, Delay(three.Retry, attempt+1).Seconds())
+	}
+	if fmt.Sprint(waits) != "[1 2 3 3]" {
+		t.Errorf("waits %v", waits)
+	}
+}
+
+func TestAgain(t *testing.T) {
+	while, until := &workflow.Loop{While: "x", MaxIterations: 3}, &workflow.Loop{Until: "x", MaxIterations: 3}
+	for _, c := range []struct {
+		loop      *workflow.Loop
+		iteration int
+		holds     bool
+		want      bool
+	}{{while, 1, true, true}, {while, 1, false, false}, {while, 3, true, false}, {until, 1, false, true}, {until, 2, true, false}, {until, 3, false, false}} {
+		if got := Again(c.loop, c.iteration, c.holds); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+}
+
+func TestUses(t *testing.T) {
+	n := &workflow.Node{
+		ID: "n", Params: json.RawMessage(`{"a":"${x.y} ${item.z} ${own}","inputs":{"own":"${own}","o2":"${q ?? r.s}"}}`),
+		Batch:    &workflow.Batch{As: "item", Items: json.RawMessage(`"${list.of}"`)},
+		Approval: &workflow.Approval{Question: "${who}?"},
+	}
+	uses, _ := Uses(n)
+	var got []string
+	for _, u := range uses {
+		got = append(got, fmt.Sprintf("%s=%s", u.Path, u.Ref.Expression()))
+	}
+	if want := "[params.a=x.y params.inputs.own=own params.inputs.o2=q params.inputs.o2=r.s batch.items=list.of approval.question=who]"; fmt.Sprint(got) != want {
+		t.Errorf("\n got %v\nwant %s", got, want)
+	}
+}

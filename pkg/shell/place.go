@@ -1,0 +1,213 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// place is where a template stands: how the text there is quoted, and what the shell does with it.
+type place struct {
+	quote quote
+	role  role
+}
+
+type quote int
+
+// The first is the place of a template that the shell would not read as a value.
+const (
+	unread quote = iota
+	bare
+	double    // "…"
+	single    // '…'
+	ansi      // $'…', in bash alone
+	localized // $"…", in bash alone
+	heredoc
+	rawHeredoc   // with a quoted delimiter
+	rawBackticks // the same within `…`
+)
+
+type role int
+
+const (
+	argument    role = iota
+	commandName      // also after exec and command
+	assignment
+	declaration // the value in export x=…
+	declared    // another argument of export
+	listItem    // of a for loop
+	caseWord
+	pattern
+	target  // of a redirection
+	operand // of [[ ]]
+	arithmetic
+	document
+)
+
+// String is the role as it stands in a message.
+func (r role) String() string {
+	return [...]string{"an argument", "a command's name", "an assignment", "an assignment", "a variable's name", "an item of a list",
+		"the word of a case", "a pattern", "a redirection", "an operand of [[ ]]", "arithmetic", "a here-document"}[r]
+}
+
+// locate finds where the templates stand in both dialects, and what is wrong with that.
+func (d *draft) locate(file *syntax.File) {
+	for i, p := range d.find(file) {
+		d.marks[i].place = p
+	}
+	d.follow(file)
+	if posix, err := parse(d.text, syntax.LangPOSIX); err == nil {
+		d.compare(d.find(posix))
+	} else if !slices.ContainsFunc(d.marks, func(m mark) bool { return m.faulty }) {
+		d.bashOnly(err)
+	}
+	d.render(file)
+}
+
+// find gives the places of the marks in a parsed command.
+func (d *draft) find(file *syntax.File) []place {
+	places := make([]place, len(d.marks))
+	var stack []syntax.Node
+	within := func(from, to uint, q quote) {
+		first, end := d.within(from, to)
+		for i := first; i < end; i++ {
+			places[i] = above(stack, q)
+		}
+	}
+	syntax.Walk(file, func(n syntax.Node) bool {
+		if n == nil {
+			stack = stack[:len(stack)-1]
+			return true
+		}
+		stack = append(stack, n)
+		switch n := n.(type) {
+		case *syntax.ParamExp:
+			if i, ok := d.marked(n); ok {
+				places[i] = above(stack, bare)
+			}
+		case *syntax.SglQuoted:
+			q := single
+			if n.Dollar {
+				q = ansi
+			}
+			within(n.Left.Offset(), n.Right.Offset(), q)
+		case *syntax.Redirect:
+			if n.Hdoc != nil && len(n.Hdoc.Parts) > 0 && quotedWord(n.Word) {
+				q := rawHeredoc
+				if slices.ContainsFunc(stack, func(n syntax.Node) bool { c, ok := n.(*syntax.CmdSubst); return ok && c.Backquotes }) {
+					q = rawBackticks
+				}
+				within(n.Hdoc.Pos().Offset(), n.Hdoc.End().Offset(), q)
+			}
+		}
+		return true
+	})
+	return places
+}
+
+// above reads a place from the nodes that lead to it. q is how the last of them itself is quoted.
+func above(stack []syntax.Node, q quote) place {
+	if q == rawHeredoc || q == rawBackticks {
+		return place{q, document}
+	}
+	math, fallback := false, false
+	as := func(r role) place {
+		if math {
+			r = arithmetic
+		}
+		return place{q, r}
+	}
+	for i := len(stack) - 2; i >= 0; i-- {
+		child := stack[i+1]
+		switch n := stack[i].(type) {
+		case *syntax.DblQuoted:
+			switch {
+			case q == single && fallback: // in "${x:-'…'}" the inner quotes are text
+				q = double
+			case q == bare && n.Dollar:
+				q = localized
+			case q == bare:
+				q = double
+			}
+		case *syntax.ParamExp:
+			switch {
+			case n.Exp == nil || child != syntax.Node(n.Exp.Word):
+				math = math || n.Repl == nil // a subscript, or the bounds of a substring
+			case isPattern(n.Exp.Op):
+				return place{q, pattern}
+			default:
+				fallback = true
+			}
+		case *syntax.ArithmExp, *syntax.ArithmCmd, *syntax.LetClause, *syntax.CStyleLoop:
+			math = true
+		case *syntax.Assign:
+			if child != syntax.Node(n.Value) {
+				math = true
+			}
+			_, declares := stack[i-1].(*syntax.DeclClause)
+			switch {
+			case !declares:
+				return as(assignment)
+			case assignedName(n) != "":
+				return as(declaration)
+			}
+			return as(declared)
+		case *syntax.ArrayElem:
+			return as(assignment)
+		case *syntax.CallExpr:
+			return as(inCall(n, child))
+		case *syntax.WordIter:
+			return as(listItem)
+		case *syntax.CaseClause:
+			return as(caseWord)
+		case *syntax.CaseItem:
+			return as(pattern)
+		case *syntax.TestClause:
+			return as(operand)
+		case *syntax.Redirect:
+			if child != syntax.Node(n.Hdoc) {
+				return as(target)
+			}
+			if q == bare || q == single && fallback {
+				q = heredoc
+			}
+			return as(document)
+		case *syntax.Stmt:
+			return as(argument)
+		}
+	}
+	return as(argument)
+}
+
+func isPattern(op syntax.ParExpOperator) bool {
+	return op >= syntax.RemSmallSuffix && op <= syntax.RemLargePrefix || op >= syntax.UpperFirst && op <= syntax.LowerAll
+}
+
+// inCall is what a command does with one of its words.
+func inCall(c *syntax.CallExpr, word syntax.Node) role {
+	i := slices.IndexFunc(c.Args, func(w *syntax.Word) bool { return syntax.Node(w) == word })
+	if i == 0 {
+		return commandName
+	}
+	switch c.Args[0].Lit() {
+	case "[[":
+		return operand
+	case "set", ":":
+		return listItem
+	case "export", "readonly", "local", "declare", "typeset":
+		text, _ := prefix(c.Args[i])
+		if name, _, ok := strings.Cut(text, "="); ok && shellName(name) == name {
+			return declaration
+		}
+		return declared
+	case "exec", "command", "builtin":
+		for _, a := range c.Args[1:i] {
+			if text, ok := static(a); !ok || !strings.HasPrefix(text, "-") {
+				return argument
+			}
+		}
+		return commandName
+	}
+	return argument
+}

@@ -1,0 +1,29 @@
+package template
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// Truth says whether a value counts as true: not when it is false, null, 0, an empty text, list or object, or text that
+// says false, no, null or 0.
+func Truth(raw json.RawMessage) bool {
+	v := gjson.ParseBytes(raw)
+	switch v.Type {
+	case gjson.String:
+		switch strings.ToLower(strings.TrimSpace(v.Str)) {
+		case "", "false", "no", "0", "null":
+			return false
+		}
+		return true
+	case gjson.Number:
+		return v.Num != 0
+	case gjson.JSON:
+		some := false
+		v.ForEach(func(_, _ gjson.Result) bool { some = true; return false })
+		return some
+	}
+	return v.Type == gjson.True
+}

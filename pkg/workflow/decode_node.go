@@ -1,0 +1,307 @@
+package workflow
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+)
+
+// What is meant where nothing is written.
+const (
+	defaultItem          = "item"
+	defaultMaxConcurrent = 10
+	defaultMaxRetries    = 1
+	defaultMaxIterations = 100
+	defaultMaxWait       = Duration(time.Minute)
+	defaultTTL           = Duration(24 * time.Hour)
+)
+
+func (d *decoder) node(v span, path string) (n Node) {
+	o, ok := d.object(v, path)
+	if !ok {
+		return n
+	}
+	o.rename("parameters", "params") // upstream reads both words
+	o.known("id", "type", "purpose", "params", "inputs", "batch", "loop", "retry", "timeout", "approval", "cache", "unsafe_templates")
+	n.ID = o.required("id", "Give it a name of its own, by which templates and edges call it")
+	n.Type = o.required("type", "Say what it runs, such as shell; pflow-lib search lists the node types")
+	n.Purpose = o.text("purpose")
+	n.Params = o.params()
+	n.Batch = part(o, "batch", o.batch)
+	n.Loop = part(o, "loop", o.loop)
+	n.Retry = part(o, "retry", o.retry)
+	n.Timeout = part(o, "timeout", o.timeout)
+	n.Approval = part(o, "approval", o.approval)
+	n.Cache = part(o, "cache", o.cache)
+	n.UnsafeTemplates, _ = o.flag("unsafe_templates")
+	return n
+}
+
+// part decodes a field that says how a node runs, if it is there.
+func part[T any](o object, key string, decode func(key string, v span) *T) *T {
+	if v, ok := o.has(key); ok {
+		return decode(key, v)
+	}
+	return nil
+}
+
+// params are a node's parameters, with the inputs that stand beside them.
+func (o object) params() json.RawMessage {
+	params := json.RawMessage("{}")
+	var fields object
+	if v, ok := o.has("params"); ok {
+		if fields, ok = o.object(v, o.at("params")); ok {
+			params = json.RawMessage(o.raw(v))
+		}
+	}
+	v, ok := o.has("inputs")
+	if !ok {
+		return params
+	}
+	if _, both := fields.has("inputs"); both {
+		o.add(o.at("inputs"), "%s has inputs twice: beside params and in them", called(o.path)).Suggest("Keep one of them")
+		return params
+	}
+	if _, ok := o.object(v, o.at("inputs")); !ok {
+		return params
+	}
+	merged := params[:len(params)-1]
+	if len(fields.fields) > 0 {
+		merged = append(merged, ',')
+	}
+	return append(append(append(merged, `"inputs":`...), o.raw(v)...), '}')
+}
+
+func (o object) batch(key string, v span) *Batch {
+	o, ok := o.object(v, o.at(key))
+	if !ok {
+		return nil
+	}
+	o.known("items", "as", "error_handling", "parallel", "max_concurrent", "max_retries", "retry_wait")
+	b := &Batch{
+		Items:         o.list("items"),
+		As:            defaultItem,
+		ErrorHandling: o.oneOf("error_handling", "fail_fast", "continue"),
+		MaxConcurrent: o.whole("max_concurrent", 1, 100, defaultMaxConcurrent),
+		MaxRetries:    o.whole("max_retries", 1, 10, defaultMaxRetries),
+		RetryWait:     o.duration("retry_wait", 0),
+	}
+	b.Parallel, _ = o.flag("parallel")
+	if v, ok := o.get("as"); ok {
+		if b.As = o.text("as"); o.isText(v) && !isName(b.As) {
+			o.add(o.at("as"), "%q cannot name the item in templates", b.As).Suggest("Begin with a letter or _ (not two), and go on with letters, digits, _ and -")
+		}
+	}
+	return b
+}
+
+// list decodes what a batch runs over: a list, or a template that gives one.
+func (o object) list(key string) json.RawMessage {
+	v, ok := o.has(key)
+	switch {
+	case !ok:
+		o.add(o.path, "%s needs %q", called(o.path), key).Suggest(`Write a list, or a template that gives one, such as "${node.key}"`)
+		return nil
+	case o.json[v.at] != '[' && !(o.isText(v) && holdsTemplate(unquote(o.raw(v)))):
+		o.must(key, "a list or a template", v).Suggest(`Write a list, or a template that gives one, such as "${node.key}"`)
+	}
+	return json.RawMessage(o.raw(v))
+}
+
+// isName says whether a word can be the name of an item in templates. Those that begin with __ are the suite's own.
+func isName(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		letter := c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+		if !letter && (i == 0 || c != '-' && (c < '0' || c > '9')) {
+			return false
+		}
+	}
+	return s != "" && !strings.HasPrefix(s, "__")
+}
+
+// holdsTemplate says whether a text has a template in it: ${ that is not escaped.
+func holdsTemplate(s string) bool {
+	for i := 0; ; i += 2 {
+		next := strings.Index(s[i:], "${")
+		if next < 0 {
+			return false
+		}
+		if i += next; i == 0 || s[i-1] != '$' {
+			return true
+		}
+	}
+}
+
+func (o object) loop(key string, v span) *Loop {
+	o, ok := o.object(v, o.at(key))
+	if !ok {
+		return nil
+	}
+	o.known("while", "until", "carry", "max_iterations")
+	l := &Loop{While: o.condition("while"), Until: o.condition("until"), MaxIterations: o.whole("max_iterations", 1, 10000, defaultMaxIterations)}
+	_, while := o.get("while")
+	_, until := o.get("until")
+	if while && until {
+		o.add(o.path, "%s has both while and until", called(o.path)).Suggest("Keep one of them")
+	} else if !while && !until {
+		o.add(o.path, "%s needs while or until", called(o.path)).Suggest(`Write "until": "${node.done}" with what the node puts out, or "while"`)
+	}
+	if v, ok := o.has("carry"); ok {
+		if carry, ok := o.object(v, o.at("carry")); ok {
+			l.Carry = make(map[string]json.RawMessage, len(carry.fields))
+			for _, f := range carry.fields {
+				l.Carry[f.key] = json.RawMessage(o.raw(f.value))
+			}
+		}
+	}
+	return l
+}
+
+// condition decodes a template that says whether a loop goes on. "while": true has no end but max_iterations.
+func (o object) condition(key string) string {
+	v, ok := o.get(key)
+	if !ok {
+		return ""
+	}
+	s := unquoted(o.raw(v))
+	switch {
+	case o.isText(v) && holdsTemplate(s):
+		return s
+	case key == "while" && (s == "true" || o.raw(v) == "true"):
+		return "true"
+	}
+	want := "a template"
+	if key == "while" {
+		want = "a template or true"
+	}
+	o.must(key, want, v).Suggest(`Write a template of what the node puts out, such as "${node.more}"`)
+	return ""
+}
+
+func (o object) retry(key string, v span) *Retry {
+	if c := o.json[v.at]; c == '-' || c >= '0' && c <= '9' { // "retry": 3
+		return &Retry{Max: o.whole(key, 1, 100, 1), Backoff: "fixed", MaxWait: defaultMaxWait}
+	}
+	if o.json[v.at] != '{' {
+		o.must(key, "a number or an object", v).Suggest(`Write 3 to try again three times, or {"max": 3, "wait": "5s"}`)
+		return nil
+	}
+	o, _ = o.object(v, o.at(key))
+	o.known("max", "wait", "backoff", "max_wait", "jitter", "only_exit_codes")
+	r := &Retry{Max: o.whole("max", 1, 100, 1), Wait: o.duration("wait", 0), Backoff: o.oneOf("backoff", "fixed", "exponential"), OnlyExitCodes: o.exitCodes()}
+	if _, ok := o.get("max"); !ok {
+		o.add(o.path, `%s needs "max"`, called(o.path)).Suggest(`Say how often to try again: "max": 3`)
+	}
+	r.MaxWait = o.positive("max_wait", max(defaultMaxWait, r.Wait))
+	if r.MaxWait < r.Wait && r.MaxWait > 0 {
+		o.add(o.at("max_wait"), "%s is %s, less than wait, which is %s", called(o.at("max_wait")), r.MaxWait, r.Wait).Suggest("Make it as long at least, or leave it out")
+	}
+	if v, ok := o.get("jitter"); ok {
+		if err := json.Unmarshal([]byte(o.raw(v)), &r.Jitter); err != nil || r.Jitter < 0 || r.Jitter > 1 {
+			o.must("jitter", "a number from 0 to 1", v).Suggest("Write 0.2 for a fifth more or less")
+		}
+	}
+	return r
+}
+
+func (o object) exitCodes() (codes []int) {
+	v, ok := o.get("only_exit_codes")
+	if !ok {
+		return nil
+	}
+	items := o.items(v, o.at("only_exit_codes"))
+	if o.json[v.at] == '[' && len(items) == 0 {
+		o.add(o.at("only_exit_codes"), "%s is empty", called(o.at("only_exit_codes"))).Suggest("Leave it out to try again after any failure")
+	}
+	for i, v := range items {
+		if o.full() {
+			break
+		}
+		code, ok := o.between(v, 1, 255)
+		if !ok {
+			path := item(o.at("only_exit_codes"), i)
+			o.add(path, "%s must be an exit status from 1 to 255, not %s", path, o.shown(v))
+		}
+		codes = append(codes, code)
+	}
+	return codes
+}
+
+func (o object) timeout(key string, v span) *Timeout {
+	if o.json[v.at] != '{' {
+		if d := o.positive(key, 0); d > 0 {
+			return &Timeout{Node: d}
+		}
+		if o.isNull(v) {
+			o.must(key, "a duration or an object", v).Suggest(`Write "5m", or {"node": "5m", "attempt": "30s"}`)
+		}
+		return nil
+	}
+	o, _ = o.object(v, o.at(key))
+	o.known("node", "attempt")
+	if len(o.fields) == 0 {
+		o.add(o.path, "%s says no time", called(o.path)).Suggest(`Write {"node": "5m"} for all of the node, {"attempt": "30s"} for each attempt`)
+	}
+	return &Timeout{Node: o.positive("node", 0), Attempt: o.positive("attempt", 0)}
+}
+
+func (o object) approval(key string, v span) *Approval {
+	switch raw := o.raw(v); {
+	case raw == "false":
+		return nil
+	case raw == "true", unquoted(raw) == "required":
+		return &Approval{}
+	case raw[0] != '{':
+		o.must(key, `true, "required" or an object`, v).Suggest(`Write {"question": "Deploy ${version}?"} to say what is asked`)
+		return nil
+	}
+	o, _ = o.object(v, o.at(key))
+	o.known("question", "choices")
+	a := &Approval{Question: o.text("question")}
+	list, ok := o.get("choices")
+	if !ok {
+		return a
+	}
+	path := o.at("choices")
+	choices := o.items(list, path)
+	if len(choices) > maxChoices {
+		o.add(path, "%s has %d choices, and %d are the most", path, len(choices), maxChoices).Suggest("Offer fewer to choose from")
+		return a
+	}
+	for i, v := range choices {
+		choice := unquoted(o.raw(v))
+		switch {
+		case !o.isText(v):
+			o.add(item(path, i), "%s must be a string, not %s", item(path, i), o.shown(v)).Suggest("Put it into double quotes")
+		case strings.TrimSpace(choice) == "":
+			o.add(item(path, i), "%s is empty", item(path, i)).Suggest("Say what a person can answer")
+		case slices.Contains(a.Choices, choice):
+			o.add(item(path, i), "The choice %q is there twice", choice).Suggest("Keep one of them")
+		}
+		a.Choices = append(a.Choices, choice)
+	}
+	if o.json[list.at] == '[' && len(choices) < 2 {
+		o.add(path, "%s needs two choices at least", path).Suggest("Leave it out for yes and no")
+	}
+	return a
+}
+
+// maxChoices is how many answers a person may be given to choose from.
+const maxChoices = 100
+
+func (o object) cache(key string, v span) *Cache {
+	switch raw := o.raw(v); {
+	case raw == "false":
+		return nil
+	case raw == "true":
+		return &Cache{TTL: defaultTTL}
+	case raw[0] != '{':
+		o.must(key, "true, false or an object", v).Suggest(`Write {"ttl": "1h"} to say how long; true is a day`)
+		return nil
+	}
+	o, _ = o.object(v, o.at(key))
+	o.known("ttl")
+	return &Cache{TTL: o.positive("ttl", defaultTTL)}
+}

@@ -1,0 +1,253 @@
+package workflow
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
+)
+
+// decode reads the JSON form into a file. The scanner has accepted it.
+func (d *decoder) decode(f *File, root int) {
+	top, ok := d.object(span{root, valueEnd(d.json, root)}, "")
+	if !ok {
+		return
+	}
+	body := top
+	if ir, ok := top.has("ir"); ok {
+		f.Wrapped = true
+		top.known(append([]string{"ir", "name", "description", "rich_metadata"}, savedKeys...)...)
+		if body, ok = d.object(ir, "ir"); !ok {
+			return
+		}
+	}
+	f.Version = top.text("version")
+	f.CreatedAt, f.UpdatedAt = top.date("created_at"), top.date("updated_at")
+	f.Workflow = body.workflow(f.Wrapped)
+	f.inner = f.Workflow.Description != ""
+	if f.Wrapped && !f.inner {
+		f.Workflow.Description = top.text("description")
+	}
+}
+
+// workflowKeys are the fields of a workflow.
+var workflowKeys = []string{"ir_version", "description", "inputs", "nodes", "edges", "start_node", "outputs", "template_resolution_mode"}
+
+func (o object) workflow(wrapped bool) *Workflow {
+	o.upstream()
+	keys := workflowKeys
+	if !wrapped {
+		keys = append(slices.Clip(keys), savedKeys...)
+	}
+	o.known(keys...)
+	w := &Workflow{
+		IRVersion:              o.text("ir_version"),
+		Description:            o.text("description"),
+		StartNode:              o.text("start_node"),
+		TemplateResolutionMode: o.text("template_resolution_mode"),
+	}
+	if w.IRVersion != "" && !isVersion(w.IRVersion) {
+		o.add(o.at("ir_version"), "ir_version must be three numbers with points between, not %q", w.IRVersion).Suggest(`Write "0.1.0", or leave it out`)
+	}
+	if w.TemplateResolutionMode != "" {
+		o.oneOf("template_resolution_mode", "strict", "permissive")
+	}
+	if v, ok := o.has("nodes"); ok {
+		for i, n := range o.items(v, o.at("nodes")) {
+			if o.full() {
+				break
+			}
+			w.Nodes = append(w.Nodes, o.node(n, item(o.at("nodes"), i)))
+		}
+	} else {
+		o.add(o.path, "The workflow has no nodes").Suggest(`Add "nodes": [{"id": "hello", "type": "echo"}]`)
+	}
+	if v, ok := o.has("edges"); ok {
+		for i, e := range o.items(v, o.at("edges")) {
+			if o.full() {
+				break
+			}
+			w.Edges = append(w.Edges, o.edge(e, item(o.at("edges"), i)))
+		}
+	}
+	w.Inputs = mapOf(o, "inputs", o.input)
+	w.Outputs = mapOf(o, "outputs", o.output)
+	w.index = make(map[string]int, len(w.Nodes))
+	for i, n := range slices.Backward(w.Nodes) {
+		w.index[n.ID] = i
+	}
+	return w
+}
+
+// upstream takes out of a workflow what upstream pflow's files have and what means nothing here.
+func (o *object) upstream() {
+	kept := o.fields[:0:0]
+	for _, f := range o.fields {
+		switch {
+		case f.key == "mappings":
+			o.add(o.at(f.key), "mappings had no effect in pflow and has none here").Suggest("Take it out, and read values with templates such as ${node.key}")
+		case f.key != "enable_namespacing":
+			kept = append(kept, f)
+		case o.raw(f.value) == "false":
+			o.add(o.at(f.key), "enable_namespacing cannot be false: every node has a namespace of its own").Suggest("Take it out, and read values with templates such as ${node.key}")
+		default:
+			o.flag(f.key)
+		}
+	}
+	o.fields = kept
+}
+
+// isVersion says whether a text is a version such as 0.1.0.
+func isVersion(s string) bool {
+	parts := strings.Split(s, ".")
+	for _, p := range parts {
+		if p == "" || strings.Trim(p, "0123456789") != "" {
+			return false
+		}
+	}
+	return len(parts) == 3
+}
+
+// mapOf decodes an object whose values are all of one kind.
+func mapOf[T any](o object, key string, one func(span, string) T) map[string]T {
+	v, ok := o.has(key)
+	if !ok {
+		return nil
+	}
+	entries, _ := o.object(v, o.at(key))
+	out := make(map[string]T, len(entries.fields))
+	for _, f := range entries.fields {
+		if o.full() {
+			break
+		}
+		if f.key == "" {
+			o.add(entries.path, "A name in %s is empty", o.at(key)).Suggest("Give it one, for templates to call it by")
+		}
+		out[f.key] = one(f.value, entries.at(f.key))
+	}
+	return out
+}
+
+func (d *decoder) edge(v span, path string) (e Edge) {
+	o, ok := d.object(v, path)
+	if !ok {
+		return e
+	}
+	o.rename("source", "from")
+	o.rename("target", "to")
+	o.known("from", "to", "action")
+	e.From = o.required("from", "Name the node before")
+	e.To = o.required("to", "Name the node after")
+	e.Action = o.text("action")
+	if e.Action == "" {
+		e.Action = ActionDefault
+	}
+	return e
+}
+
+// rename gives a field the name it is known by. Both names at once are a fault.
+func (o *object) rename(synonym, key string) {
+	for i, f := range o.fields {
+		if f.key != synonym {
+			continue
+		}
+		if _, both := o.has(key); both {
+			o.add(o.at(synonym), "%s has both %q and %q, which are the same", called(o.path), key, synonym).Suggest("Keep %q", key)
+		}
+		o.fields[i].key = key
+		return
+	}
+}
+
+func (d *decoder) input(v span, path string) (in Input) {
+	o, ok := d.object(v, path)
+	if !ok {
+		return in
+	}
+	o.known("description", "type", "required", "default", "stdin", "secret")
+	in.Description = o.text("description")
+	in.Stdin, _ = o.flag("stdin")
+	in.Secret, _ = o.flag("secret")
+	if required, ok := o.flag("required"); ok {
+		in.Required = &required
+	}
+	word := o.text("type")
+	if in.Type, ok = inputTypes[word]; !ok {
+		f := o.add(o.at("type"), "Unknown input type %q", word)
+		if near, ok := fault.Nearest(word, InputTypes()); ok {
+			f.Suggest("Did you mean %q?", near)
+		}
+		f.Available = InputTypes()
+	}
+	if def, ok := o.has("default"); ok {
+		in.Default = json.RawMessage(o.raw(def))
+	}
+	return in
+}
+
+func (d *decoder) output(v span, path string) (out Output) {
+	o, ok := d.object(v, path)
+	if !ok {
+		return out
+	}
+	o.known("description", "type", "source", "stdout")
+	out.Description, out.Type = o.text("description"), o.text("type")
+	out.Source = o.required("source", "Say where it comes from, such as ${node.key}")
+	out.Stdout, _ = o.flag("stdout")
+	return out
+}
+
+// meant is what to write instead of a field that there is not, or "".
+func meant(path, key string, keys []string) string {
+	in := ""
+	if steps := stepsOf(strings.TrimPrefix(path, "ir.")); len(steps) == 2 {
+		in = steps[0].key
+	} else if path == "" || path == "ir" {
+		in = "workflow"
+	}
+	if s := misnomer(in + "." + key); s != "" {
+		return s
+	}
+	if near, ok := fault.Nearest(key, keys); ok {
+		return "Did you mean \"" + near + "\"?"
+	}
+	return ""
+}
+
+// misnomer says what to write instead of a field that other systems have.
+func misnomer(field string) string {
+	switch field {
+	case "workflow.name":
+		return "A workflow's name is that of its file: take the field out"
+	case "workflow.title", "workflow.metadata":
+		return `Say what the workflow is for in "description"`
+	case "workflow.steps", "workflow.tasks":
+		return `The steps are "nodes"`
+	case "workflow.params", "workflow.parameters":
+		return `The values that a run is given are "inputs"`
+	case "nodes.name":
+		return `A node's name is its "id"`
+	case "nodes.config", "nodes.with", "nodes.args":
+		return `A node's parameters stand in "params"`
+	case "nodes.description":
+		return `Say what the step is for in "purpose"`
+	case "nodes.depends_on", "nodes.needs", "nodes.next":
+		return `Which node follows which is said in the workflow's "edges"; a template waits for the node that it reads`
+	case "nodes.on_error", "nodes.on-error":
+		return `Add an edge with "action": "error" to the workflow's "edges"`
+	case "nodes.retries", "nodes.max_retries":
+		return `Write "retry": {"max": 3}`
+	case "nodes.command", "nodes.prompt", "nodes.url", "nodes.message":
+		return `It is a parameter: put it into "params"`
+	case "edges.condition", "edges.on":
+		return `An edge is taken by the "action" of the node before`
+	case "inputs.value":
+		return `Write it as "default"`
+	case "inputs.optional":
+		return `Write "required": false`
+	case "outputs.value", "outputs.from":
+		return `Write it as "source"`
+	}
+	return ""
+}

@@ -1,0 +1,200 @@
+package workflow
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/pflow-suite/pflow/pkg/workflow/yaml"
+)
+
+// markdownPlaces is those of a file of the Markdown form, by their paths in the JSON form. What stands where inside an
+// input, a step or an output is read anew when it is asked for.
+type markdownPlaces struct {
+	text    *text
+	outline *outline
+	edges   []edgePlace
+
+	mu sync.Mutex
+	// ids are the inputs and the outputs by their names, once there was a question.
+	ids [sections]map[string]*entity
+	// read is what was read last, with its parameters; blocks are the places in code blocks of JSON, by their offsets.
+	read       *entity
+	parameters []parameter
+	blocks     map[int]*jsonPlaces
+}
+
+// edgePlace is where the step before is named, and the one after.
+type edgePlace struct{ from, to int }
+
+func (p *markdownPlaces) of(steps []pathStep) (at int, value content, whole bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(steps) == 0 {
+		return 0, content{}, true
+	}
+	switch rest := steps[1:]; steps[0].key {
+	case "inputs":
+		return p.section(inputsSection, rest)
+	case "nodes":
+		return p.section(stepsSection, rest)
+	case "outputs":
+		return p.section(outputsSection, rest)
+	case "edges":
+		return p.edge(rest)
+	case "description":
+		at, value, whole = p.front(steps)
+		if at > 0 {
+			return at, value, whole
+		}
+		at = max(p.outline.titleAt, 0)
+		return at, content{at: at}, len(rest) == 0
+	}
+	return p.front(steps)
+}
+
+// front looks into the front matter.
+func (p *markdownPlaces) front(steps []pathStep) (at int, value content, whole bool) {
+	return p.among((&converter{decoder: &decoder{text: p.text}}).front(p.outline.front), steps, 0)
+}
+
+func (p *markdownPlaces) edge(steps []pathStep) (at int, value content, whole bool) {
+	if len(steps) == 0 || steps[0].index >= len(p.edges) {
+		at = max(p.outline.found[stepsSection], 0)
+		return at, content{at: at}, len(steps) == 0
+	}
+	e := p.edges[steps[0].index]
+	if at = e.to; len(steps) > 1 && steps[1].key == "from" {
+		at = e.from
+	}
+	return at, content{at: at}, len(steps) < 3
+}
+
+func (p *markdownPlaces) section(s section, steps []pathStep) (at int, value content, whole bool) {
+	at = max(p.outline.found[s], 0)
+	if len(steps) == 0 {
+		return at, content{at: at}, true
+	}
+	e := p.entity(s, steps[0])
+	if e == nil {
+		return at, content{at: at}, false
+	}
+	steps = steps[1:]
+	if s == stepsSection && len(steps) > 0 && steps[0].key == "params" {
+		steps = steps[1:]
+	}
+	if len(steps) == 0 {
+		return e.at, content{at: e.at}, true
+	}
+	if p.read != e {
+		p.read, p.parameters = e, (&converter{decoder: &decoder{text: p.text}}).parameters(e, s.noun())
+	}
+	return p.among(p.parameters, steps, e.at)
+}
+
+func (p *markdownPlaces) entity(s section, step pathStep) *entity {
+	all := p.outline.entities[s]
+	if s == stepsSection {
+		if step.index >= len(all) {
+			return nil
+		}
+		return all[step.index]
+	}
+	if p.ids[s] == nil {
+		p.ids[s] = make(map[string]*entity, len(all))
+		for _, e := range all {
+			p.ids[s][e.id] = e
+		}
+	}
+	return p.ids[s][step.key]
+}
+
+// among follows steps into one of some parameters. When none has the name, the place is the one given.
+func (p *markdownPlaces) among(all []parameter, steps []pathStep, otherwise int) (at int, value content, whole bool) {
+	i := slices.IndexFunc(all, func(q parameter) bool { return q.name == steps[0].key })
+	if i < 0 {
+		return otherwise, content{at: otherwise}, false
+	}
+	q, rest := all[i], steps[1:]
+	switch q.form {
+	case blockOfJSON:
+		return p.block(q.value.At).within(q.at, rest)
+	case blockOfText:
+		return q.at, content{q.value.At, func(offset int) (int, bool) { return q.piece.trace(p.text.s, offset) }}, len(rest) == 0
+	}
+	at, n := q.at, q.value
+	for _, step := range rest {
+		if step.list && n.Kind == yaml.List && step.index < len(n.Items) {
+			n = n.Items[step.index]
+			at = n.At
+			continue
+		}
+		e, ok := n.Get(step.key)
+		if step.list || !ok {
+			return at, content{at: n.At}, false
+		}
+		at, n = e.At, e.Value
+	}
+	return at, content{n.At, func(offset int) (int, bool) { return traceYAML(p.text.s, n, offset) }}, true
+}
+
+// block is the places in the JSON of a code block that begins at an offset.
+func (p *markdownPlaces) block(at int) *jsonPlaces {
+	if p.blocks == nil {
+		p.blocks = map[int]*jsonPlaces{}
+	}
+	if p.blocks[at] == nil {
+		p.blocks[at] = &jsonPlaces{text: p.text.s, root: at}
+	}
+	return p.blocks[at]
+}
+
+// within is like of, for a text whose key stands elsewhere.
+func (p *jsonPlaces) within(key int, steps []pathStep) (at int, value content, whole bool) {
+	at, value, whole = p.of(steps)
+	if at == p.root {
+		at = key
+	}
+	return at, value, whole
+}
+
+// trace is where in the file a byte of the text of a code block stands.
+func (p piece) trace(source string, offset int) (at int, ok bool) {
+	p.lines(source, func(from, stop int) bool {
+		if offset <= stop-from {
+			at, ok = from+offset, true
+			return false
+		}
+		offset -= stop - from + 1
+		return true
+	})
+	return at, ok
+}
+
+// traceYAML is where in the file a byte of a scalar stands: exactly where it stands there as it is, or after |.
+func traceYAML(source string, n yaml.Node, offset int) (int, bool) {
+	if offset > len(n.Text) {
+		return n.At, false
+	}
+	switch at := n.At; n.Kind {
+	case yaml.Quoted:
+		return at + 1 + offset, strings.HasPrefix(source[at+1:], n.Text[:offset])
+	case yaml.Plain:
+		return at + offset, strings.HasPrefix(source[at:], n.Text[:offset])
+	case yaml.Literal:
+		_, next := lineEnd(source, at)
+		for line := range strings.SplitSeq(n.Text, "\n") {
+			from := next
+			var stop int
+			stop, next = lineEnd(source, from)
+			if !strings.HasSuffix(source[from:stop], line) {
+				return at, false
+			}
+			if offset <= len(line) {
+				return stop - len(line) + offset, true
+			}
+			offset -= len(line) + 1
+		}
+	}
+	return n.At, false
+}

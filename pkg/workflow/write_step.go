@@ -1,0 +1,165 @@
+package workflow
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/pflow-suite/pflow/pkg/rawjson"
+)
+
+// steps writes the nodes, each with where it leads to.
+func (m *writer) steps() {
+	routes := m.routes()
+	for i, n := range m.w.Nodes {
+		path := item("nodes", i)
+		if n.ID == endOfRoute {
+			m.cannot(path, "Give it another id", "The Markdown form has no step of the name end")
+		}
+		m.heading(path, n.ID, n.Purpose, "purpose")
+		m.line("- type: ", scalarText(n.Type))
+		for _, r := range routes[i] {
+			m.line("- ", r)
+		}
+		m.runs(n)
+		m.params(path, n)
+	}
+}
+
+// params writes a node's parameters. Those that a step has under their names can be said in the JSON form alone.
+func (m *writer) params(path string, n Node) {
+	fieldsOf(string(n.Params), 0, func(f field) bool {
+		raw := n.Params[f.value.at:f.value.end]
+		taken := f.key == "type" || f.key == "next" || f.key == "on-error" || slices.Contains(nodeFields, f.key)
+		if f.key == "timeout" && raw[0] != '{' {
+			taken = n.Timeout != nil
+		}
+		if taken {
+			path := rawjson.JoinPath(path+".params", f.key)
+			m.cannot(path, "Keep the workflow in the JSON form", "A parameter of the name %s cannot stand in the Markdown form, where it says something about the step", f.key)
+			return true
+		}
+		m.value(f.key, raw)
+		return true
+	})
+}
+
+// runs writes how a node runs, as far as that is not what is meant anyway.
+func (m *writer) runs(n Node) {
+	if b := n.Batch; b != nil {
+		m.fields("batch", fieldText("items", b.Items, nil), fieldText("as", b.As, defaultItem), fieldText("error_handling", b.ErrorHandling, "fail_fast"),
+			fieldText("parallel", b.Parallel, false), fieldText("max_concurrent", b.MaxConcurrent, defaultMaxConcurrent),
+			fieldText("max_retries", b.MaxRetries, defaultMaxRetries), fieldText("retry_wait", b.RetryWait, Duration(0)))
+	}
+	if l := n.Loop; l != nil {
+		m.fields("loop", fieldText("while", l.While, ""), fieldText("until", l.Until, ""), fieldText("carry", l.Carry, nil),
+			fieldText("max_iterations", l.MaxIterations, defaultMaxIterations))
+	}
+	if r := n.Retry; r != nil {
+		m.fields("retry", fieldText("max", r.Max, 0), fieldText("wait", r.Wait, Duration(0)), fieldText("backoff", r.Backoff, "fixed"),
+			fieldText("max_wait", r.MaxWait, max(defaultMaxWait, r.Wait)), fieldText("jitter", r.Jitter, 0.0), fieldText("only_exit_codes", r.OnlyExitCodes, nil))
+	}
+	if t := n.Timeout; t != nil {
+		m.fields("timeout", fieldText("node", t.Node, Duration(0)), fieldText("attempt", t.Attempt, Duration(0)))
+	}
+	if a := n.Approval; a != nil && a.Question == "" && a.Choices == nil {
+		m.line("- approval: required")
+	} else if a != nil {
+		m.fields("approval", fieldText("question", a.Question, ""), fieldText("choices", a.Choices, nil))
+	}
+	if c := n.Cache; c != nil && c.TTL == defaultTTL {
+		m.line("- cache: true")
+	} else if c != nil {
+		m.fields("cache", fieldText("ttl", c.TTL, defaultTTL))
+	}
+	m.flag("unsafe_templates", n.UnsafeTemplates)
+}
+
+// fieldText is a field as a line of YAML; nothing when the value is what is meant without it.
+func fieldText(key string, value, otherwise any) string {
+	raw, err := rawjson.Marshal(value)
+	if err != nil || string(raw) == "null" || sameJSON(value, otherwise) {
+		return ""
+	}
+	return key + ": " + inline(raw)
+}
+
+// fields writes a mapping of fields in a code block.
+func (m *writer) fields(name string, lines ...string) {
+	lines = slices.DeleteFunc(lines, func(line string) bool { return line == "" })
+	m.block("yaml "+name, strings.Join(lines, "\n"))
+}
+
+// routes says for each node where it leads to, in as few words as the reader of the Markdown form needs.
+func (m *writer) routes() [][]string {
+	nodes := m.w.Nodes
+	at := make(map[string]int, len(nodes))
+	for i, n := range nodes {
+		at[n.ID] = i
+	}
+	if len(nodes) > 1 && len(m.w.Edges) == 0 {
+		m.cannot("edges", "Add the edges, or keep the workflow in the JSON form", "The workflow has no edges, and in the Markdown form steps follow each other")
+	}
+	n := len(nodes)
+	targets := make([]map[string][]string, n)
+	reach := newReach(n)
+	for i, e := range m.w.Edges {
+		from, known := at[e.From]
+		to, also := at[e.To]
+		if !known || !also {
+			m.cannot(item("edges", i), "Name nodes that there are", "An edge leads from %q to %q, of which one is no node", e.From, e.To)
+			continue
+		}
+		if targets[from] == nil {
+			targets[from] = map[string][]string{}
+		}
+		targets[from][e.Action] = append(targets[from][e.Action], e.To)
+		reach.lead(from, to, e.Action)
+	}
+	lines := make([][]string, n)
+	for i, n := range nodes {
+		if i > 0 && !reach.reached[i] && m.w.StartNode == "" && len(m.w.Edges) > 0 {
+			m.cannot(item("nodes", i), "Put it first, or keep the workflow in the JSON form", "No edge leads to node %q, and in the Markdown form only the first step may be so", n.ID)
+		}
+		last := i+1 == len(nodes)
+		plain := last || !reach.mustSay(i) && !reach.branched[i+1]
+		lines[i] = routeLines(targets[i], plain, last, func(id string) bool { return at[id] == i+1 })
+	}
+	return lines
+}
+
+// routeLines says where a node leads to. Of one that is plain the next step needs no word.
+func routeLines(targets map[string][]string, plain, last bool, isNext func(id string) bool) (lines []string) {
+	errors := targets[ActionError]
+	if len(errors) == 1 {
+		lines = append(lines, "on-error: "+errors[0])
+	}
+	following := targets[ActionDefault]
+	actions := make([]string, 0, len(targets))
+	for action := range targets {
+		if action != ActionDefault && (action != ActionError || len(errors) > 1) {
+			actions = append(actions, action)
+		}
+	}
+	slices.Sort(actions)
+	switch {
+	case len(actions) > 0:
+		pairs := []string{ActionDefault + ": " + idList(following)}
+		for _, action := range actions {
+			pairs = append(pairs, string(rawjson.Quote(action))+": "+idList(targets[action]))
+		}
+		return append(lines, "next: {"+strings.Join(pairs, ", ")+"}")
+	case plain && (last && len(following) == 0 || len(following) == 1 && isNext(following[0])):
+		return lines
+	}
+	return append(lines, "next: "+idList(following))
+}
+
+func idList(ids []string) string {
+	switch len(ids) {
+	case 0:
+		return endOfRoute
+	case 1:
+		return ids[0]
+	}
+	return "[" + strings.Join(ids, ", ") + "]"
+}
