@@ -16,7 +16,7 @@ const shared = "completion"
 // TestCommands: every command that a program's --help lists has its chapter, with its grammar in a text block, and the
 // flags in the grammar are those of the command's --help. No chapter is of a command that there is not.
 func TestCommands(t *testing.T) {
-	p := readPage(t)
+	p := readPage(t, contracts)
 	entries, err := os.ReadDir(programs(t))
 	if err != nil {
 		t.Fatal(err)
@@ -92,12 +92,12 @@ func (p *page) grammarFlags(t *testing.T, chapter string) []string {
 	t.Helper()
 	at := slices.IndexFunc(p.blocks, func(b block) bool { return b.chapter == chapter && b.info == "text" })
 	if at < 0 {
-		t.Errorf("%s: the chapter %s has no grammar in a text block", contracts, chapter)
+		t.Errorf("%s: the chapter %s has no grammar in a text block", p.name, chapter)
 		return nil
 	}
 	grammar := p.text(p.blocks[at])
 	if !strings.HasPrefix(grammar, chapter) {
-		t.Errorf("%s:%d: the grammar of %s does not begin with it", contracts, p.blocks[at].first+1, chapter)
+		t.Errorf("%s:%d: the grammar of %s does not begin with it", p.name, p.blocks[at].first+1, chapter)
 	}
 	flags := regexp.MustCompile(`--[a-z][a-z-]*`).FindAllString(grammar, -1)
 	slices.Sort(flags)

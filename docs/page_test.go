@@ -7,11 +7,15 @@ import (
 	"testing"
 )
 
-// contracts is the page that is held to what the programs do.
-const contracts = "contracts.md"
+// The pages that are held to what the programs do.
+const (
+	contracts = "contracts.md"
+	workflows = "workflows.md"
+)
 
 // page is a Markdown file by its lines.
 type page struct {
+	name   string
 	lines  []string
 	blocks []block
 	// headings are the lines that are headings, with their marks.
@@ -32,24 +36,25 @@ type heading struct {
 	line int
 }
 
-// readPage parses the page.
-func readPage(t *testing.T) *page {
+// readPage parses a page.
+func readPage(t *testing.T, name string) *page {
 	t.Helper()
-	source, err := os.ReadFile(contracts)
+	source, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &page{lines: strings.Split(string(source), "\n")}
+	p := &page{name: name, lines: strings.Split(string(source), "\n")}
 	var section, chapter string
-	open := -1
+	var open int
+	var fence string // of the block that is open
 	for i, line := range p.lines {
-		info, fence := strings.CutPrefix(line, "```")
-		switch {
-		case open >= 0 && line == "```":
-			p.blocks[len(p.blocks)-1].end, open = i, -1
-		case open >= 0:
-		case fence:
-			p.blocks, open = append(p.blocks, block{info: info, first: i + 1, section: section, chapter: chapter}), i
+		info := strings.TrimLeft(line, "`")
+		switch marks := line[:len(line)-len(info)]; {
+		case fence != "" && line == fence:
+			p.blocks[len(p.blocks)-1].end, fence = i, ""
+		case fence != "":
+		case len(marks) >= 3:
+			p.blocks, open, fence = append(p.blocks, block{info: info, first: i + 1, section: section, chapter: chapter}), i, marks
 		case strings.HasPrefix(line, "## "):
 			section, chapter = line[3:], ""
 			p.headings = append(p.headings, heading{line, i})
@@ -58,8 +63,8 @@ func readPage(t *testing.T) *page {
 			p.headings = append(p.headings, heading{line, i})
 		}
 	}
-	if open >= 0 {
-		t.Fatalf("%s:%d: this block has no end", contracts, open+1)
+	if fence != "" {
+		t.Fatalf("%s:%d: this block has no end", name, open+1)
 	}
 	return p
 }
@@ -90,7 +95,7 @@ func (p *page) samples(t *testing.T, b block) []sample {
 		case found:
 			all = append(all, sample{command: command, line: b.first + i})
 		case len(all) == 0:
-			t.Fatalf("%s:%d: a console block begins with a command, $ …", contracts, b.first+i+1)
+			t.Fatalf("%s:%d: a console block begins with a command, $ …", p.name, b.first+i+1)
 		default:
 			all[len(all)-1].want = append(all[len(all)-1].want, line)
 		}
