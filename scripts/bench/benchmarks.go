@@ -35,7 +35,10 @@ func newBench(dir string) (*bench, error) {
 	if err := quietly("go", "build", "-o", b.path("bare"), b.path("bare.go")); err != nil {
 		return nil, err
 	}
-	return b, b.writeSteps(100)
+	if err := b.writeSteps("", 100); err != nil {
+		return nil, err
+	}
+	return b, b.writeSteps("-10000", 10000)
 }
 
 // benchmarks is the table of what is measured.
@@ -52,6 +55,18 @@ func (b *bench) benchmarks() []benchmark {
 		},
 		b.steps("chain of 100", "chain"),
 		b.steps("fan-out of 100", "fan"),
+		b.check("check of a chain of 10,000", "chain-10000"),
+		b.check("check of 10,000 in parallel", "fan-10000"),
+	}
+}
+
+// check compares the check of a workflow with make reading the makefile of the same shape without running it. What is
+// promised is a time, not a ratio.
+func (b *bench) check(name, shape string) benchmark {
+	return benchmark{
+		name: name, rounds: 10, limitMS: 150,
+		baseline: command{name: "make -n", args: []string{"make", "-n", "-f", b.path(shape + ".mk")}},
+		subjects: []command{{name: "pflow-lib check", home: true, args: []string{b.path("bin", "pflow-lib"), "check", b.path(shape + ".json")}}},
 	}
 }
 
@@ -67,8 +82,8 @@ func (b *bench) steps(name, shape string) benchmark {
 	}
 }
 
-// writeSteps writes n steps that do nothing, as a chain and as a fan-out, for pflow-exec and for make.
-func (b *bench) writeSteps(n int) error {
+// writeSteps writes n steps that do nothing, as a chain and as a fan-out, for the suite and for make.
+func (b *bench) writeSteps(suffix string, n int) error {
 	type object = map[string]any
 	var nodes, edges []object
 	var chain, fan, names strings.Builder
@@ -95,8 +110,8 @@ func (b *bench) writeSteps(n int) error {
 		return err
 	}
 	for name, text := range map[string]string{
-		"chain.json": string(chained), "chain.mk": head + chain.String(),
-		"fan.json": string(free), "fan.mk": head + fan.String(),
+		"chain" + suffix + ".json": string(chained), "chain" + suffix + ".mk": head + chain.String(),
+		"fan" + suffix + ".json": string(free), "fan" + suffix + ".mk": head + fan.String(),
 	} {
 		if err := os.WriteFile(b.path(name), []byte(text), 0o600); err != nil {
 			return err

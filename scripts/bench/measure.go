@@ -12,7 +12,8 @@ import (
 type benchmark struct {
 	name     string
 	rounds   int
-	limit    float64 // the largest ratio allowed
+	limit    float64 // the largest ratio allowed; 0 is none
+	limitMS  float64 // the longest median allowed; 0 is none
 	baseline command
 	subjects []command
 }
@@ -33,7 +34,8 @@ type result struct {
 	MedianMS   float64 `json:"median_ms"`
 	BaselineMS float64 `json:"baseline_median_ms"`
 	Ratio      float64 `json:"ratio"`
-	Limit      float64 `json:"limit"`
+	Limit      float64 `json:"limit,omitempty"`
+	LimitMS    float64 `json:"limit_ms,omitempty"`
 	OK         bool    `json:"ok"`
 }
 
@@ -62,7 +64,8 @@ func measure(bm benchmark) ([]result, error) {
 		results = append(results, result{
 			Benchmark: bm.name, Subject: c.name, Baseline: bm.baseline.name, Rounds: bm.rounds,
 			MedianMS: median(times[i+1]), BaselineMS: median(times[0]),
-			Ratio: ratio, Limit: bm.limit, OK: ratio <= bm.limit,
+			Ratio: ratio, Limit: bm.limit, LimitMS: bm.limitMS,
+			OK: (bm.limit == 0 || ratio <= bm.limit) && (bm.limitMS == 0 || median(times[i+1]) <= bm.limitMS),
 		})
 	}
 	return results, nil

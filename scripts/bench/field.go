@@ -1,0 +1,109 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/pflow-suite/pflow/pkg/template"
+)
+
+const (
+	documentSize = 100_000_000
+	fieldRounds  = 20
+	fieldMS      = 100 // 1 GB/s
+)
+
+// field is a reference to a value near the end of a long document, and what that is.
+type field struct {
+	name, expr, want string
+	// The document is a head, as many pieces as fit, and a tail.
+	head  string
+	piece func(i int) string
+	tail  string
+}
+
+// fields is the table of the documents that a field is read from.
+func fields() []field {
+	return []field{
+		{"behind long records", "n.result.a.b", "42", `{"result":{"items":[`, record(500), `0],"a":{"b":42}}}`},
+		{"behind short records", "n.result.a.b", "42", `{"result":{"items":[`, record(0), `0],"a":{"b":42}}}`},
+		{"behind a long text", "n.result.a.b", "42", `{"result":{"log":"`, line("took 5 ms, and said nothing more. "), `","a":{"b":42}}}`},
+		{"behind a text of JSON", "n.result.a.b", "42", `{"result":{"log":"`, line(`{\"took\":5,\"said\":\"nothing\"}\n`), `","a":{"b":42}}}`},
+		{"in record 200000", "n.items[200000].id", "200000", `{"items":[`, record(426), `0]}`},
+	}
+}
+
+// record makes the records of a list, each with so many bytes of text and some other members.
+func record(text int) func(i int) string {
+	words := strings.Repeat("some words ", text)[:text]
+	return func(i int) string {
+		return fmt.Sprintf(`{"id":%d,"name":"record %d","tags":["a","bb"],"ok":true,"text":"%s"},`, i, i, words)
+	}
+}
+
+func line(s string) func(int) string { return func(int) string { return s } }
+
+// document has documentSize bytes, or a few more.
+func (f field) document() []byte {
+	var b bytes.Buffer
+	b.Grow(documentSize + 1000)
+	b.WriteString(f.head)
+	for i := 0; b.Len() < documentSize-len(f.tail); i++ {
+		b.WriteString(f.piece(i))
+	}
+	b.WriteString(f.tail)
+	return b.Bytes()
+}
+
+// measureFields measures how fast a field is read from a document that is known to be valid, against a plain scan of
+// that document.
+func measureFields() ([]result, error) {
+	var results []result
+	for _, f := range fields() {
+		measured, err := f.measure()
+		if err != nil {
+			return nil, fmt.Errorf("a field %s: %w", f.name, err)
+		}
+		results = append(results, measured)
+	}
+	return results, nil
+}
+
+func (f field) measure() (result, error) {
+	document := f.document()
+	ref, ok := template.ParseExpression(f.expr)
+	if !ok || !json.Valid(document) {
+		return result{}, errors.New("its reference or its document is malformed")
+	}
+	scope := func(string) (json.RawMessage, template.Standing) { return document, template.Present }
+	var reads, scans, ratios []float64
+	for round := range fieldRounds + 1 {
+		start := time.Now()
+		value, reason := template.Lookup(ref, scope)
+		read := milliseconds(start)
+		if string(value) != f.want {
+			return result{}, fmt.Errorf("%s is %q (%s), not %s", f.expr, value, reason, f.want)
+		}
+		start = time.Now()
+		if bytes.Count(document, []byte{0}) > 0 {
+			return result{}, errors.New("its document has a NUL")
+		}
+		scan := milliseconds(start)
+		if round > 0 {
+			reads, scans, ratios = append(reads, read), append(scans, scan), append(ratios, read/scan)
+		}
+	}
+	speed := func(times []float64) string {
+		return fmt.Sprintf("%.1f GB/s", float64(len(document))/median(times)/1e6)
+	}
+	return result{
+		Benchmark: "one field of 100 MB", Subject: f.name + ", " + speed(reads), Baseline: "bytes.Count, " + speed(scans), Rounds: fieldRounds,
+		MedianMS: median(reads), BaselineMS: median(scans), Ratio: median(ratios), LimitMS: fieldMS, OK: median(reads) <= fieldMS,
+	}, nil
+}
+
+func milliseconds(since time.Time) float64 { return time.Since(since).Seconds() * 1000 }
