@@ -106,12 +106,16 @@ type checker struct {
 const (
 	maxListed   = 30
 	maxSearches = 100
+	maxErrors   = 1000
 )
 
 // fail notes an error at a JSON path and returns it, for what to do next to be added.
 func (c *checker) fail(path, format string, args ...any) *fault.Fault {
 	f := fault.New(fault.Validation, format, args...)
 	f.Path = path
+	if len(c.report.Errors) >= maxErrors {
+		return f
+	}
 	c.place(f)
 	c.report.Errors = append(c.report.Errors, f)
 	return f
@@ -239,15 +243,16 @@ func (c *checker) outputs() {
 			c.fail(path, "Output %q has the source %q, which names no node", name, c.w.Outputs[name].Source).
 				Suggest("Write ${node.key}, with the node and the key of its outputs")
 		}
+		offset := 0
 		for _, p := range parts {
+			where := place{path: path, inText: true, offset: offset}
 			switch {
 			case p.Bad:
-				c.malformed(path, p.Source)
+				c.malformed(where, p.Source)
 			case p.Expr != nil:
-				p.Expr.Refs(func(ref template.Ref, optional bool) {
-					c.reference(place{path: path}, ref, optional)
-				})
+				p.Expr.Refs(func(ref template.Ref, optional bool) { c.reference(where, ref, optional) })
 			}
+			offset += len(p.Source)
 		}
 	}
 	if len(stdout) > 1 {

@@ -40,16 +40,17 @@ func (c *checker) node(i int) {
 	uses, bad := plan.Uses(n)
 	for _, b := range bad {
 		if !command || b.Path != "params.command" {
-			c.malformed(at+"."+b.Path, b.Ref.Root).Node = n.ID
+			c.malformed(place{path: at + "." + b.Path, node: n, inText: true, offset: b.Offset}, b.Ref.Root)
 		}
 	}
 	for _, u := range uses {
 		if command && u.Path == "params.command" {
 			continue
 		}
-		c.reference(place{path: at + "." + u.Path, node: n}, u.Ref, u.Optional)
+		where := place{path: at + "." + u.Path, node: n, inText: true, offset: u.Offset}
+		c.reference(where, u.Ref, u.Optional)
 		if kind, ok := c.wholeType(params, u, kind); ok {
-			c.fits(place{path: at + "." + u.Path, node: n}, u.Ref, kind)
+			c.fits(where, u.Ref, kind)
 		}
 	}
 	if n.UnsafeTemplates && !command {
@@ -255,15 +256,11 @@ func (c *checker) command(n *workflow.Node, params map[string]json.RawMessage, a
 	offset := 0
 	for _, p := range parts {
 		if p.Expr != nil {
-			line, column := 0, 0
-			if root := p.Expr.Terms[0].Ref; root == nil || known(root.Root) || len(p.Expr.Terms) > 1 || len(root.Path) > 0 {
-				line, column = c.file.PlaceIn(path, offset)
-				p.Expr.Refs(func(ref template.Ref, optional bool) {
-					if !slices.Contains(locals, ref.Root) && c.known(ref.Root) {
-						c.reference(place{path: path, node: n, line: line, column: column}, ref, optional)
-					}
-				})
-			}
+			p.Expr.Refs(func(ref template.Ref, optional bool) {
+				if !slices.Contains(locals, ref.Root) && c.known(ref.Root) {
+					c.reference(place{path: path, node: n, inText: true, offset: offset}, ref, optional)
+				}
+			})
 		}
 		offset += len(p.Source)
 	}

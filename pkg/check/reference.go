@@ -13,12 +13,13 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
-// place is where a reference stands: its JSON path, the node that it is in, if any, and the line where that is known
-// better than by the path.
+// place is where a reference stands: its JSON path, the node that it is in, if any, and where it stands in the text at the
+// path, when that is known.
 type place struct {
-	path         string
-	node         *workflow.Node
-	line, column int
+	path   string
+	node   *workflow.Node
+	inText bool
+	offset int
 }
 
 // at notes an error at a place.
@@ -27,8 +28,8 @@ func (c *checker) at(p place, format string, args ...any) *fault.Fault {
 }
 
 func (c *checker) located(f *fault.Fault, p place) *fault.Fault {
-	if p.line > 0 {
-		f.Line, f.Column = p.line, p.column
+	if p.inText {
+		f.Line, f.Column = c.file.PlaceIn(p.path, p.offset)
 	}
 	if p.node != nil {
 		f.Node = p.node.ID
@@ -36,8 +37,8 @@ func (c *checker) located(f *fault.Fault, p place) *fault.Fault {
 	return f
 }
 
-func (c *checker) malformed(path, source string) *fault.Fault {
-	return c.fail(path, "Malformed template %s", source).
+func (c *checker) malformed(p place, source string) *fault.Fault {
+	return c.at(p, "Malformed template %s", source).
 		Suggest(`A template is ${name}, ${node.key}, ${node.key[0]}, ${node["any key"]} or ${a.key ?? b.key ?? "text"}; for a literal ${ write $${`)
 }
 

@@ -168,6 +168,9 @@ func TestDeclaredParametersAreDecoded(t *testing.T) {
 	}
 	for _, name := range nodetype.BuiltinNames() {
 		decoder, ok := decoders[name]
+		if name == workflow.SubType { // whoever executes runs reads its parameters
+			continue
+		}
 		if !ok {
 			t.Errorf("%s is not tested", name)
 			continue

@@ -136,7 +136,7 @@ func TestShellRefusesWhatNoProcessTakes(t *testing.T) {
 		})
 	}
 	_, err := prepare(t, "shell", `{"command":"eval \"${v}\""}`, values{"v": `"x"`}, false)
-	if f := fault.From(err); f == nil || f.Type != fault.Validation || !strings.Contains(f.Message, "another shell") {
+	if f := fault.From(err); f == nil || f.Type != fault.Validation || !strings.Contains(f.Message, "given to eval") {
 		t.Errorf("%+v", f)
 	}
 }

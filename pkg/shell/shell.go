@@ -9,6 +9,7 @@ package shell
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
 
@@ -112,8 +113,17 @@ func nesting(text string) (deepest int) {
 	return deepest
 }
 
+// parsers are kept for the next command: a parser costs more to make than most commands to parse.
+var parsers = map[syntax.LangVariant]*sync.Pool{syntax.LangBash: parsersOf(syntax.LangBash), syntax.LangPOSIX: parsersOf(syntax.LangPOSIX)}
+
+func parsersOf(dialect syntax.LangVariant) *sync.Pool {
+	return &sync.Pool{New: func() any { return syntax.NewParser(syntax.Variant(dialect), syntax.KeepComments(true)) }}
+}
+
 func parse(text string, dialect syntax.LangVariant) (*syntax.File, error) {
-	return syntax.NewParser(syntax.Variant(dialect), syntax.KeepComments(true)).Parse(strings.NewReader(text), "")
+	p, _ := parsers[dialect].Get().(*syntax.Parser)
+	defer parsers[dialect].Put(p)
+	return p.Parse(strings.NewReader(text), "")
 }
 
 // Render gives the command to hand to the shell and the variables ("NAME=value") to set for it, when the values of Vars

@@ -10,25 +10,27 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-// Use is a reference with the JSON path of the text it stands in. Optional says that the template has a value also when
-// this reference leads nowhere, for others stand beside it.
+// Use is a reference with the JSON path of the text it stands in, and where in that its template begins. Optional says that
+// the template has a value also when this reference leads nowhere, for others stand beside it.
 type Use struct {
 	Ref      Ref
 	Path     string
+	Offset   int
 	Optional bool
 }
 
 // Uses lists the references in all texts of a JSON value, and the things that begin like one and are none.
 func Uses(raw json.RawMessage) (uses []Use, bad []Use) {
 	for at, text := range texts(raw) {
-		path := at.String()
+		path, offset := at.String(), 0
 		for _, p := range Parse(text.value) {
 			switch {
 			case p.Expr != nil:
-				p.Expr.Refs(func(ref Ref, optional bool) { uses = append(uses, Use{ref, path, optional}) })
+				p.Expr.Refs(func(ref Ref, optional bool) { uses = append(uses, Use{ref, path, offset, optional}) })
 			case p.Bad:
-				bad = append(bad, Use{Ref: Ref{Root: p.Source}, Path: path})
+				bad = append(bad, Use{Ref: Ref{Root: p.Source}, Path: path, Offset: offset})
 			}
+			offset += len(p.Source)
 		}
 	}
 	return uses, bad

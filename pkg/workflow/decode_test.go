@@ -156,7 +156,7 @@ func TestFaultsPrintNoGo(t *testing.T) {
 func TestScanAcceptsWhatIsJSON(t *testing.T) {
 	pieces := []string{`{`, `}`, `[`, `]`, `,`, `:`, `"a"`, `"b\n"`, `"\u00e9"`, `"\x"`, `"`, `1`, `-0.5`, `e+1`, `01`, `-`, `.`, `true`, `nul`, `null`, ` `, "\n", "\x00", "é", `\`}
 	valid := 0
-	for i := range 200_000 {
+	for i := range 60_000 {
 		var b bytes.Buffer
 		for n := i; n > 0; n /= len(pieces) {
 			b.WriteString(pieces[n%len(pieces)])

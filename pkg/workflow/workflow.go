@@ -1,5 +1,5 @@
-// Package workflow is the workflow file: its types and its JSON form. It reads from the bytes it is given and does no
-// I/O of its own.
+// Package workflow is the workflow file: its types and both its forms, JSON and Markdown. It reads from the bytes it is
+// given and does no I/O of its own.
 package workflow
 
 import (
