@@ -102,11 +102,11 @@ type checker struct {
 }
 
 // In a workflow with thousands of faults, what exists instead is not told thousands of times over: a list is cut, and
-// a nearest name is looked for in the first faults only.
+// a nearest name is looked for in the first faults only. After so many errors no more are told.
 const (
 	maxListed   = 30
 	maxSearches = 100
-	maxErrors   = 1000
+	maxErrors   = 10_000
 )
 
 // fail notes an error at a JSON path and returns it, for what to do next to be added.
