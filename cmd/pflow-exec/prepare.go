@@ -87,6 +87,7 @@ func (p *prepared) check(app *cli.App, h *home.Home, r *request, file *workflow.
 		sub, _, err := lib.Open(r.resolve(ref), ref == "-", app.ReadArgument) // standard input is not for it
 		return sub, err
 	}
+	p.defaults(file.Workflow)
 	report := check.Workflow(file, types, load)
 	if f := report.Fault(r.Name); f != nil {
 		return p.Redactor.Fault(f)
@@ -118,13 +119,18 @@ func advise(app *cli.App, report *check.Report) {
 	}
 }
 
-// sub is a checked workflow as the engine runs it. Its digest is that of the definition without secrets.
-func (p *prepared) sub(name string, report *check.Report, set *settings.Settings) *engine.Sub {
-	for input, in := range report.File.Workflow.Inputs {
-		if in.Secret || redact.SecretName(input) {
-			p.Redactor.AddJSON(input, in.Default)
+// defaults makes the defaults of secret inputs secrets.
+func (p *prepared) defaults(w *workflow.Workflow) {
+	for name, in := range w.Inputs {
+		if in.Secret || redact.SecretName(name) {
+			p.Redactor.AddJSON(name, in.Default)
 		}
 	}
+}
+
+// sub is a checked workflow as the engine runs it. Its digest is that of the definition without secrets.
+func (p *prepared) sub(name string, report *check.Report, set *settings.Settings) *engine.Sub {
+	p.defaults(report.File.Workflow)
 	definition, _ := p.Redactor.JSON(report.File.JSON())
 	s := &engine.Sub{Name: name, Workflow: report.File.Workflow, Kinds: report.Kinds, Digest: event.Name(definition), Subs: map[string]*engine.Sub{}}
 	if s.Workflow.TemplateResolutionMode == "" {

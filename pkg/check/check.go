@@ -139,11 +139,21 @@ func (c *checker) excerpts() {
 			if f.File != c.file.Name || f.Details["text"] != nil {
 				continue
 			}
-			if text, mark := c.file.Excerpt(f.Line, f.Column); text != "" {
+			if text, mark := c.file.Excerpt(f.Line, f.Column); text != "" && !c.secret(text) {
 				f.Detail("text", text).Detail("mark", mark)
 			}
 		}
 	}
+}
+
+// secret says whether a text has the default of an input in it that is a secret.
+func (c *checker) secret(text string) bool {
+	for _, in := range c.w.Inputs {
+		if in.Secret && in.Default != nil && (strings.Contains(text, string(in.Default)) || strings.Contains(text, template.AsText(in.Default))) {
+			return true
+		}
+	}
+	return false
 }
 
 // nodePath is the JSON path of a node.

@@ -67,9 +67,16 @@ func (d *decoder) addAt(at int, path, format string, args ...any) *fault.Fault {
 	f := fault.New(fault.Validation, format, args...)
 	f.Path, f.File = path, d.file
 	f.Line, f.Column = d.text.place(at)
+	if len(d.faults) < maxShownLines && !strings.Contains(d.text.s, "secret") { // which value is one is not known yet
+		line, mark := d.text.show(at)
+		f.Detail("text", line).Detail("mark", mark)
+	}
 	d.faults = append(d.faults, f)
 	return f
 }
+
+// maxShownLines is how many faults show the line that they are in.
+const maxShownLines = 30
 
 // raw is a value as it stands in the workflow's JSON form.
 func (d *decoder) raw(v span) string { return d.json[v.at:v.end] }
