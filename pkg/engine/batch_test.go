@@ -1,0 +1,386 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/pflow-suite/pflow/pkg/engine"
+	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/fault"
+)
+
+// echoEach is a workflow with one batch that gives back its items.
+func echoEach(batch string) string {
+	return `{"nodes":[{"id":"each","type":"echo","params":{"message":"${__index__}:${item}","data":"${item}"},"batch":` + batch + `}]}`
+}
+
+func TestABatchGivesAResultForEachItem(t *testing.T) {
+	for name, c := range map[string]struct{ items, want string }{
+		"texts":         {`["a","b"]`, `["0:a","1:b"] ["a","b"]`},
+		"with quotes":   {`["a \"b\" \\ 'c'","$(touch x) $y"]`, `["0:a \"b\" \\ 'c'","1:$(touch x) $y"] ["a \"b\" \\ 'c'","$(touch x) $y"]`},
+		"objects":       {`[{"k":{"$blob":1}},[1,2]]`, `["0:{\"k\":{\"$blob\":1}}","1:[1,2]"] [{"k":{"$blob":1}},[1,2]]`},
+		"null and bool": {`[null,true,0,""]`, `["0:","1:true","2:0","3:"] [null,true,0,""]`},
+		"big numbers":   {`[12345678901234567890,1.10]`, `["0:12345678901234567890","1:1.10"] [12345678901234567890,1.10]`},
+		"empty":         {`[]`, `[] []`},
+	} {
+		for _, parallel := range []string{"false", "true"} {
+			t.Run(name+" "+parallel, func(t *testing.T) {
+				p := newBench(t).play(t.Context(), echoEach(`{"items":`+c.items+`,"parallel":`+parallel+`}`))
+				p.ended(t, event.Completed)
+				if got := p.get("each.results.#.echo") + " " + p.get("each.results.#.item"); got != c.want {
+					t.Errorf("got  %s\nwant %s", got, c.want)
+				}
+				if got := p.get("each.results.#.data"); got != strings.SplitN(c.want, "] [", 2)[0]+"]" && !strings.HasSuffix(c.want, got) {
+					t.Errorf("data %s", got)
+				}
+			})
+		}
+	}
+}
+
+func TestWhatABatchSaysOfItself(t *testing.T) {
+	p := newBench(t).play(t.Context(), echoEach(`{"items":[1,2,3],"parallel":true,"max_concurrent":2,"max_retries":4,"retry_wait":1.5}`))
+	for path, want := range map[string]string{
+		"count": "3", "success_count": "3", "error_count": "0", "errors": "null", "batch_metadata.parallel": "true", "batch_metadata.max_concurrent": "2",
+		"batch_metadata.max_retries": "4", "batch_metadata.retry_wait": "1.5", "batch_metadata.execution_mode": `"parallel"`,
+	} {
+		if got := p.get("each." + path); got != want {
+			t.Errorf("%s is %s, want %s", path, got, want)
+		}
+	}
+	p = newBench(t).play(t.Context(), echoEach(`{"items":[]}`))
+	for path, want := range map[string]string{
+		"count": "0", "batch_metadata.parallel": "false", "batch_metadata.max_concurrent": "null", "batch_metadata.retry_wait": "null",
+		"batch_metadata.execution_mode": `"sequential"`, "batch_metadata.timing.min_item_ms": "0",
+	} {
+		if got := p.get("each." + path); got != want {
+			t.Errorf("of an empty one %s is %s, want %s", path, got, want)
+		}
+	}
+}
+
+func TestWhereTheItemsOfABatchComeFrom(t *testing.T) {
+	for name, c := range map[string]struct{ source, want string }{
+		"a list":                     {`[1,{"a":2}]`, `[1,{"a":2}]`},
+		"the JSON text of one":       {`" [1, {\"a\": 2}]\n"`, `[1,{"a":2}]`},
+		"an object":                  {`{"a":1}`, "Batch items must be a list, got an object. Template '${src.data}' resolved to: {\"a\":1}"},
+		"text":                       {`"hello"`, `Batch items must be a list, got text. Template '${src.data}' resolved to: "hello"`},
+		"null":                       {`null`, "got null"},
+		"a number":                   {`7`, "got a number"},
+		"the JSON text of an object": {`"{\"a\":1}"`, "got an object"},
+		"long text":                  {`"` + strings.Repeat("é", 200) + `"`, "…"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			def := `{"nodes":[{"id":"src","type":"echo","params":{"data":` + c.source + `}},
+				{"id":"each","type":"echo","params":{"data":"${item}"},"batch":{"items":"${src.data}"}}]}`
+			p := newBench(t).play(t.Context(), def)
+			if c.want[0] == '[' {
+				if got := p.get("each.results.#.data"); got != c.want {
+					t.Errorf("got %s, %+v", got, p.last.Error)
+				}
+				return
+			}
+			p.failed(t, fault.Execution, c.want)
+			if f := p.last.Error; f != nil && (f.Path != "batch.items" || f.Node != "each" || len(f.Suggestions) == 0 || strings.Contains(f.Message, "\ufffd")) {
+				t.Errorf("%+v", f)
+			}
+		})
+	}
+}
+
+func TestTheNamesOfABatch(t *testing.T) {
+	def := `{"nodes":[{"id":"src","type":"echo","params":{"data":["x","y"]}},
+		{"id":"first","type":"echo","params":{"message":"${file.name}"},"batch":{"items":[{"name":"a"},{"name":"b"}],"as":"file"}},
+		{"id":"second","type":"echo","params":{"inputs":{"mine":"${file.name}!"},"message":"${mine} ${first.results[${__index__}].echo} ${src.data[${file.at}]}"},
+			"batch":{"items":[{"name":"c","at":1},{"name":"d","at":0}],"as":"file"}}]}`
+	p := newBench(t).play(t.Context(), def)
+	if got := p.get("second.results.#.echo"); got != `["c! a y","d! b x"]` {
+		t.Errorf("%s %+v", got, p.last.Error)
+	}
+}
+
+// An item's own output of a name that the results use is not told twice.
+func TestAResultHasEachKeyOnce(t *testing.T) {
+	b := newBench(t)
+	b.saved["sub"] = `{"inputs":{"x":{}},"nodes":[{"id":"n","type":"echo","params":{"data":"${x}"}}],"outputs":{"item":{"source":"${n.echo}"},"data":{"source":"${n.data}"}}}`
+	p := b.play(t.Context(), `{"nodes":[{"id":"each","type":"workflow","params":{"workflow":"sub","inputs":{"x":"${item}"}},"batch":{"items":[7]}}]}`)
+	if got := p.get("each.results"); got != `[{"data":7,"item":7}]` {
+		t.Errorf("%s %+v", got, p.last.Error)
+	}
+}
+
+// What is too long for a line is in its place among the results.
+func TestLongOutputsOfItemsStandInTheResults(t *testing.T) {
+	b := newBench(t)
+	long := "[" + strings.Repeat(`"0123456789",`, 6000) + `"end"]`
+	p := b.play(t.Context(), `{"nodes":[{"id":"each","type":"echo","params":{"data":{"n":"${item}","l":`+long+`}},"batch":{"items":[1,2]}},
+		{"id":"after","type":"echo","params":{"message":"${each.results[1].item} ${each.results[1].data.l[6000]}"}}]}`)
+	p.ended(t, event.Completed)
+	if got := p.get("after.echo"); got != `"2 end"` {
+		t.Errorf("%s", got)
+	}
+	for _, line := range p.lines[1:] {
+		if len(line) > 2*event.InlineLimit {
+			t.Errorf("a line of %d bytes", len(line))
+		}
+	}
+}
+
+func TestItemsRunAtTheSameTimeButNeverMoreThanMayBe(t *testing.T) {
+	s, b := newService(t), newBench(t)
+	m := newMeeting(3)
+	s.answer = func(_ string, _ int, gone <-chan struct{}) (int, string) {
+		m.attend(gone)
+		return http.StatusOK, "{}"
+	}
+	p := b.play(t.Context(), `{"nodes":[`+s.node("each", "${item}", `,"batch":{"items":[1,2,3,4,5,6,7,8,9,10,11,12],"parallel":true,"max_concurrent":3}`)+`]}`,
+		func(c *engine.Config) { c.Jobs = 1 })
+	p.ended(t, event.Completed)
+	if m.peak != 3 || len(s.calls) != 12 {
+		t.Errorf("%d at once, %d calls", m.peak, len(s.calls))
+	}
+}
+
+func TestASequentialBatchKeepsItsOrder(t *testing.T) {
+	s, b := newService(t), newBench(t)
+	m := newMeeting(1)
+	s.answer = func(_ string, _ int, gone <-chan struct{}) (int, string) {
+		m.attend(gone)
+		return http.StatusOK, "{}"
+	}
+	b.play(t.Context(), `{"nodes":[`+s.node("each", "${item}", `,"batch":{"items":["c","a","b"]}`)+`]}`).ended(t, event.Completed)
+	if got := strings.Join(s.calls, " "); got != "c a b" || m.peak != 1 {
+		t.Errorf("%s, %d at once", got, m.peak)
+	}
+}
+
+// Whatever order the items end in, the results have that of the list.
+func TestResultsHaveTheOrderOfTheItems(t *testing.T) {
+	s, b := newService(t), newBench(t)
+	ended := []chan struct{}{make(chan struct{}), make(chan struct{}), make(chan struct{}), make(chan struct{})}
+	close(ended[3])
+	s.answer = func(path string, _ int, gone <-chan struct{}) (int, string) {
+		i := int(path[0] - '0')
+		select {
+		case <-ended[i+1]: // the next one ends first
+		case <-gone:
+		}
+		close(ended[i])
+		return http.StatusOK, `"` + path + `"`
+	}
+	p := b.play(t.Context(), `{"nodes":[`+s.node("each", "${item}", `,"batch":{"items":[0,1,2],"parallel":true}`)+`]}`)
+	if got := p.get("each.results.#.response"); got != `["0","1","2"]` {
+		t.Errorf("%s %+v", got, p.last.Error)
+	}
+}
+
+// failing is a service at which the paths that begin with bad fail.
+func failing(t *testing.T) *service {
+	s := newService(t)
+	s.answer = func(path string, _ int, _ <-chan struct{}) (int, string) {
+		if strings.HasPrefix(path, "bad") {
+			return http.StatusTeapot, `{"why":"` + path + `"}`
+		}
+		return http.StatusOK, `"` + path + `"`
+	}
+	return s
+}
+
+func TestWhenItemsFail(t *testing.T) {
+	for name, c := range map[string]struct {
+		batch  string
+		status event.Status
+		called string
+		words  string
+	}{
+		"fail_fast stops":           {`{"items":["a","bad1","b","bad2"]}`, event.Failed, "a bad1", "Batch 'each' failed at item [1]: "},
+		"continue goes on":          {`{"items":["a","bad1","b","bad2"],"error_handling":"continue"}`, event.Degraded, "a b bad1 bad2", "node each: 2 of 4 items failed, the first, [1], with: "},
+		"parallel continue":         {`{"items":["a","bad1","b","bad2"],"error_handling":"continue","parallel":true}`, event.Degraded, "a b bad1 bad2", "2 of 4 items failed, the first, [1], with: "},
+		"all failed":                {`{"items":["bad1","bad2"],"error_handling":"continue"}`, event.Failed, "bad1 bad2", "Batch 'each' failed: all 2 items did, the first with: "},
+		"the only one":              {`{"items":["bad1"]}`, event.Failed, "bad1", "Batch 'each' failed at item [0]: "},
+		"parallel fail_fast, of 2":  {`{"items":["bad1","a","b","c"],"parallel":true,"max_concurrent":1}`, event.Failed, "bad1", "failed at item [0]"},
+		"tried again, all the same": {`{"items":["a","bad1"],"max_retries":3}`, event.Failed, "a bad1 bad1 bad1", "failed at item [1]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := failing(t)
+			p := newBench(t).play(t.Context(), `{"nodes":[`+s.node("each", "${item}", `,"batch":`+c.batch)+`]}`)
+			p.ended(t, c.status)
+			if got := strings.Join(s.called(), " "); got != c.called {
+				t.Errorf("called %s, want %s", got, c.called)
+			}
+			said := strings.Join(p.last.Warnings, "\n")
+			if p.last.Error != nil {
+				said = p.last.Error.Error()
+			}
+			if !strings.Contains(said, c.words) || !strings.Contains(said, "418") {
+				t.Errorf("said %q", said)
+			}
+		})
+	}
+}
+
+func TestFailedItemsStayAmongTheResults(t *testing.T) {
+	s := failing(t)
+	p := newBench(t).play(t.Context(), `{"nodes":[`+s.node("each", "${item}", `,"batch":{"items":["a","bad1"],"error_handling":"continue"}`)+`]}`)
+	if p.get("each.results.#.item") != `["a","bad1"]` || p.get("each.results.0.error") != "" || !strings.Contains(p.get("each.results.1.error"), "418") || p.get("each.results.1.response.why") != `"bad1"` {
+		t.Errorf("%s", p.get("each.results"))
+	}
+	if p.get("each.count") != "2" || p.get("each.error_count") != "1" || p.get("each.errors.#.index") != "[1]" || p.get("each.errors.0.item") != `"bad1"` || !strings.Contains(p.get("each.errors.0.error"), "418") {
+		t.Errorf("%s", p.get("each.errors"))
+	}
+}
+
+// An item whose parameters cannot be resolved fails like any other, and is not tried again.
+func TestAnItemThatCannotBeTried(t *testing.T) {
+	def := `{"nodes":[{"id":"each","type":"echo","params":{"message":"${item.name}","count":"${item.count}"},
+		"batch":{"items":[{"name":"a","count":1},{"nome":"b"},{"name":"c","count":"many"},{"name":"d","count":2}],"error_handling":"continue","max_retries":3}}]}`
+	p := newBench(t).play(t.Context(), def)
+	p.ended(t, event.Degraded)
+	if p.get("each.results.#.echo") != `["a","d d"]` || p.get("each.errors.#.index") != "[1,2]" || len(p.of(event.NodeFailed)) != 2 {
+		t.Errorf("%s, %d failures", p.get("each"), len(p.of(event.NodeFailed)))
+	}
+}
+
+func TestItemsAreTriedAgain(t *testing.T) {
+	for name, policy := range map[string]string{"by the batch": `,"max_retries":3,"retry_wait":0.001}`, "by the node": `},"retry":{"max":2,"wait":0.001}`} {
+		t.Run(name, func(t *testing.T) {
+			s := newService(t)
+			s.answer = func(path string, n int, _ <-chan struct{}) (int, string) {
+				if path == "b" && n < 3 {
+					return http.StatusBadGateway, "{}"
+				}
+				return http.StatusOK, "{}"
+			}
+			p := newBench(t).play(t.Context(), `{"nodes":[`+s.node("each", "${item}", `,"batch":{"items":["a","b","c"]`+policy)+`]}`)
+			p.ended(t, event.Completed)
+			if got := strings.Join(s.calls, " "); got != "a b b b c" {
+				t.Errorf("called %s", got)
+			}
+			for _, e := range p.of(event.NodeFailed) {
+				if e.Item == nil || *e.Item != 1 || e.WillRetry == nil || !*e.WillRetry || e.RetryInMS == nil || *e.RetryInMS != 1 {
+					t.Errorf("%+v", e)
+				}
+			}
+			if ends := p.of(event.ItemCompleted); len(ends) != 3 || ends[1].Attempt != 3 {
+				t.Errorf("%d items ended", len(ends))
+			}
+		})
+	}
+}
+
+func TestABatchOfThousandsIsLinear(t *testing.T) {
+	const n = 2000
+	items := make([]string, n)
+	for i := range items {
+		items[i] = fmt.Sprintf(`{"n":%d}`, i)
+	}
+	for _, parallel := range []string{"", `,"parallel":true`} {
+		p := newBench(t).play(t.Context(), echoEach(`{"items":[`+strings.Join(items, ",")+`]`+parallel+`}`))
+		p.ended(t, event.Completed)
+		if got := p.get("each.results.1999.data.n"); got != "1999" || len(p.of(event.ItemCompleted)) != n {
+			t.Errorf("%s, %d items", got, len(p.of(event.ItemCompleted)))
+		}
+		size := 0
+		for _, line := range p.lines {
+			size += len(line)
+		}
+		if size > 1000*n {
+			t.Errorf("a journal of %d bytes", size)
+		}
+	}
+}
+
+func TestABatchOfSubWorkflows(t *testing.T) {
+	s, b := failing(t), newBench(t)
+	b.saved["sub"] = `{"inputs":{"x":{"type":"string"}},"nodes":[` + s.node("call", "${x}", "") + `,{"id":"n","type":"echo","params":{"message":"<${call.response}>"}}],"outputs":{"y":{"source":"${n.echo}"}}}`
+	def := func(batch string) string {
+		return `{"nodes":[{"id":"each","type":"workflow","params":{"workflow":"sub","inputs":{"x":"${item}"}},"batch":` + batch + `}]}`
+	}
+	p := b.play(t.Context(), def(`{"items":["a","b"],"parallel":true}`), func(c *engine.Config) { c.Jobs = 1 })
+	p.ended(t, event.Completed)
+	if got := p.get("each.results"); got != `[{"y":"<a>","item":"a"},{"y":"<b>","item":"b"}]` {
+		t.Errorf("%s", got)
+	}
+	if got := p.nodes(event.NodeCompleted); got != "each each[0]/call each[0]/n each[1]/call each[1]/n" {
+		t.Errorf("nodes %s", got)
+	}
+	p = b.play(t.Context(), def(`{"items":["a","bad"],"error_handling":"continue"}`))
+	p.ended(t, event.Degraded)
+	if got := p.get("each.results.1.error"); !strings.Contains(got, `The workflow \"sub\" failed at its node \"call\"`) || p.get("each.results.0.y") != `"<a>"` {
+		t.Errorf("%s", p.get("each"))
+	}
+}
+
+func TestAnErrorEdgeTakesAFailedBatch(t *testing.T) {
+	s := failing(t)
+	p := newBench(t).play(t.Context(), `{"nodes":[`+s.node("each", "${item}", `,"batch":{"items":["a","bad"]}`)+`,
+		{"id":"mend","type":"echo","params":{"message":"${each.error_count} of ${each.count}: ${each.errors[0].item}"}}],
+		"edges":[{"from":"each","to":"mend","action":"error"}]}`)
+	p.ended(t, event.Degraded)
+	if got := p.get("mend.echo"); got != `"1 of 2: bad"` {
+		t.Errorf("%s", got)
+	}
+}
+
+func TestKeepGoingPastAFailedBatch(t *testing.T) {
+	s := failing(t)
+	p := newBench(t).play(t.Context(), `{"nodes":[`+s.node("each", "${item}", `,"batch":{"items":["bad","a"]}`)+`,`+s.node("other", "o", "")+`,
+		{"id":"reads","type":"echo","params":{"data":"${each.results}"}}]}`, func(c *engine.Config) { c.KeepGoing, c.Jobs = true, 1 })
+	p.failed(t, fault.Execution, "failed at item [0]")
+	if p.nodes(event.NodeCompleted) != "other" || p.nodes(event.NodeCancelled) != "reads" {
+		t.Errorf("completed %s, cancelled %s", p.nodes(event.NodeCompleted), p.nodes(event.NodeCancelled))
+	}
+}
+
+// A run that is cancelled while items run ends, tells which items were done, and goes on from there.
+func TestABatchIsCancelledInTheMiddle(t *testing.T) {
+	const batch = `,"batch":{"items":["1","2","3","4","5","6"],"parallel":true,"max_concurrent":3}`
+	for _, sub := range []bool{false, true} {
+		t.Run(fmt.Sprint(sub), func(t *testing.T) {
+			s, b := newService(t), newBench(t)
+			ctx, cancel := context.WithCancelCause(t.Context())
+			var held atomic.Int32
+			s.answer = func(path string, n int, gone <-chan struct{}) (int, string) {
+				if path >= "3" && path <= "5" && n == 1 {
+					if held.Add(1) == 3 {
+						cancel(errors.New("enough"))
+					}
+					<-gone
+				}
+				return http.StatusOK, `"` + path + `"`
+			}
+			node := s.node("each", "${item}", batch)
+			if sub {
+				b.saved["sub"] = `{"inputs":{"x":{}},"nodes":[` + s.node("call", "${x}", "") + `,{"id":"n","type":"echo","params":{"data":"${call.response}"}}],"outputs":{"response":{"source":"${n.data}"}}}`
+				node = `{"id":"each","type":"workflow","params":{"workflow":"sub","inputs":{"x":"${item}"}}` + batch + `}`
+			}
+			def := `{"nodes":[` + node + `,{"id":"after","type":"echo","params":{"data":"${each.results}"}}]}`
+			first := b.play(ctx, def)
+			first.ended(t, event.Cancelled)
+			cancelled := " " + first.nodes(event.NodeCancelled) + " "
+			if !strings.Contains(cancelled, " after ") || strings.Count(cancelled, " each ") != 1 || sub && !strings.Contains(cancelled, " each[2]/call each[2]/n ") {
+				t.Errorf("cancelled%s", cancelled)
+			}
+			if n := len(first.of(event.ItemCompleted)); n != 2 {
+				t.Errorf("%d items were done", n)
+			}
+			second := b.play(t.Context(), def, first.whole(b))
+			second.ended(t, event.Completed)
+			if got := strings.Join(s.called(), " "); got != "1 2 3 3 4 4 5 5 6" {
+				t.Errorf("called %s", got)
+			}
+			if got := second.get("after.data.#.response"); got != `["1","2","3","4","5","6"]` {
+				t.Errorf("%s", got)
+			}
+			third := b.play(t.Context(), def, second.whole(b))
+			if *third.last.NodesExecuted != 0 || third.get("after.data") != second.get("after.data") {
+				t.Errorf("%d executed, %s", *third.last.NodesExecuted, third.get("after.data"))
+			}
+		})
+	}
+}

@@ -1,0 +1,242 @@
+package engine_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/pflow-suite/pflow/pkg/check"
+	"github.com/pflow-suite/pflow/pkg/engine"
+	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/home"
+	"github.com/pflow-suite/pflow/pkg/mcpclient"
+	"github.com/pflow-suite/pflow/pkg/node"
+	"github.com/pflow-suite/pflow/pkg/nodetype"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
+	"github.com/pflow-suite/pflow/pkg/redact"
+	"github.com/pflow-suite/pflow/pkg/run"
+	"github.com/pflow-suite/pflow/pkg/workflow"
+)
+
+// builtin are the node types of these tests.
+type builtin struct{}
+
+func (builtin) Type(name string) (nodetype.Type, bool, error) {
+	t, ok := nodetype.Builtin(name)
+	return t, ok, nil
+}
+func (builtin) Types() ([]nodetype.Type, error) { return nil, nil }
+
+// bench is a place to run workflows in.
+type bench struct {
+	t    tester
+	home *home.Home
+	dir  string
+	// saved are the workflows that nodes can run by their names.
+	saved map[string]string
+}
+
+// tester is what *testing.T and *rapid.T have in common.
+type tester interface {
+	Fatalf(format string, args ...any)
+	Errorf(format string, args ...any)
+}
+
+func newBench(t *testing.T) *bench {
+	h, err := home.Open(filepath.Join(t.TempDir(), "home"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &bench{t: t, home: h, dir: t.TempDir(), saved: map[string]string{}}
+}
+
+// played is a run that has ended.
+type played struct {
+	id     string
+	last   *event.Event
+	events []*event.Event
+	lines  [][]byte
+	rec    *run.Record
+}
+
+// play runs a workflow to its end. What adjusts may change how.
+func (b *bench) play(ctx context.Context, definition string, adjust ...func(*engine.Config)) *played {
+	rec, err := run.Create(b.home, run.Options{Definition: []byte(definition)})
+	if err != nil {
+		b.t.Fatalf("%v", err)
+	}
+	defer rec.Close()
+	file, err := workflow.Parse("w.json", []byte(definition))
+	if err != nil {
+		b.t.Fatalf("%v", err)
+	}
+	c := engine.Config{
+		RunID: rec.ID, Record: rec, Sub: b.checked(file), Load: b.load, Jobs: 4, Redactor: redact.New(), Log: slog.New(slog.DiscardHandler),
+		Started: event.Workflow{Name: "w", Definition: file.Source}, Inputs: map[string]json.RawMessage{},
+		Host: node.Host{Dir: b.dir, Env: []string{"PATH=/usr/bin:/bin"}, Servers: mcpclient.NewPool(func(string) (mcpclient.Spec, error) { return mcpclient.Spec{}, errors.New("no servers here") })},
+	}
+	for _, a := range adjust {
+		a(&c)
+	}
+	last, err := engine.Run(ctx, c)
+	if err != nil {
+		b.t.Fatalf("%v", err)
+	}
+	return b.read(rec.ID, last)
+}
+
+// checked is a workflow as the engine runs it.
+func (b *bench) checked(file *workflow.File) engine.Sub {
+	report := check.Workflow(file, builtin{}, b.find)
+	if f := report.Fault(file.Name); f != nil {
+		b.t.Fatalf("%v", f)
+	}
+	return subOf(report)
+}
+
+// find gives a saved workflow.
+func (b *bench) find(name string) (*workflow.File, error) {
+	definition, ok := b.saved[name]
+	if !ok {
+		return nil, fault.New(fault.NotFound, "there is no workflow %q", name)
+	}
+	return workflow.Parse(name, []byte(definition))
+}
+
+// load gives a saved workflow to a run that names it by a template.
+func (b *bench) load(name string) (*engine.Sub, error) {
+	file, err := b.find(name)
+	if err != nil {
+		return nil, err
+	}
+	report := check.Workflow(file, builtin{}, b.find)
+	if f := report.Fault(name); f != nil {
+		return nil, f
+	}
+	sub := subOf(report)
+	return &sub, nil
+}
+
+// subOf is a checked workflow as the engine runs it.
+func subOf(r *check.Report) engine.Sub {
+	s := engine.Sub{Name: r.File.Name, Workflow: r.File.Workflow, Kinds: r.Kinds, Digest: event.Name(r.File.Source), Subs: map[string]*engine.Sub{}}
+	for id, sub := range r.Subs {
+		inner := subOf(sub)
+		s.Subs[id] = &inner
+	}
+	return s
+}
+
+func (b *bench) read(id string, last *event.Event) *played {
+	rec, err := run.Find(b.home, id)
+	if err != nil {
+		b.t.Fatalf("%v", err)
+	}
+	p := &played{id: id, last: last, rec: rec}
+	journal, err := rec.Open()
+	if err != nil {
+		b.t.Fatalf("%v", err)
+	}
+	defer func() { _ = journal.Close() }()
+	r := event.NewReader(journal)
+	for {
+		e, line, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return p
+		}
+		if err != nil {
+			b.t.Fatalf("%v", err)
+		}
+		p.events, p.lines = append(p.events, e), append(p.lines, line)
+	}
+}
+
+// from is the checkpoint of the first n events of a run.
+func (p *played) from(b *bench, n int) func(*engine.Config) {
+	checkpoint, err := engine.ReadCheckpoint(bytes.NewReader(bytes.Join(p.lines[:n], nil)), p.rec.Blob)
+	if err != nil {
+		b.t.Fatalf("%v", err)
+	}
+	return func(c *engine.Config) { c.From = checkpoint }
+}
+
+func (p *played) whole(b *bench) func(*engine.Config) { return p.from(b, len(p.lines)) }
+
+// nodes are the ids of the nodes with an event of a kind, sorted.
+func (p *played) nodes(kind event.Kind) string {
+	var ids []string
+	for _, e := range p.of(kind) {
+		ids = append(ids, e.Node)
+	}
+	slices.Sort(ids)
+	return strings.Join(ids, " ")
+}
+
+// of are the events of a kind, in their order.
+func (p *played) of(kind event.Kind) (events []*event.Event) {
+	for _, e := range p.events {
+		if e.Event == kind {
+			events = append(events, e)
+		}
+	}
+	return events
+}
+
+// get is a part of the run's outputs, as JSON.
+func (p *played) get(path string) string {
+	plain, err := event.Plain(p.last.Outputs, p.rec.Blob)
+	if err != nil {
+		return err.Error()
+	}
+	return gjson.GetBytes(plain, path).Raw
+}
+
+// ended checks how a run ended.
+func (p *played) ended(t *testing.T, want event.Status) {
+	t.Helper()
+	if p.last.Status != want {
+		t.Errorf("ended %s, want %s: %+v", p.last.Status, want, p.last.Error)
+	}
+}
+
+// failed checks that a run failed with a type and words in the message.
+func (p *played) failed(t *testing.T, kind fault.Type, words ...string) {
+	t.Helper()
+	p.ended(t, event.Failed)
+	if p.last.Error == nil {
+		return
+	}
+	if p.last.Error.Type != kind {
+		t.Errorf("type %s, want %s: %s", p.last.Error.Type, kind, p.last.Error)
+	}
+	for _, w := range words {
+		if !strings.Contains(p.last.Error.Error(), w) {
+			t.Errorf("%q is not in %q", w, p.last.Error)
+		}
+	}
+}
+
+func (b *bench) file(name string) string {
+	content, err := os.ReadFile(filepath.Join(b.dir, name))
+	if err != nil {
+		return ""
+	}
+	return string(content)
+}
+
+// shellNode is a node that runs a command.
+func shellNode(id, command string) string {
+	return fmt.Sprintf(`{"id":%q,"type":"shell","params":{"command":%s}}`, id, rawjson.Quote(command))
+}

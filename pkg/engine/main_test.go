@@ -1,0 +1,14 @@
+package engine_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/pflow-suite/pflow/pkg/proc"
+)
+
+// The tests' processes end with the tests, wherever the system's first process is slow to wait for orphans.
+func TestMain(m *testing.M) {
+	proc.AdoptOrphans()
+	os.Exit(m.Run())
+}

@@ -1,0 +1,246 @@
+package engine_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/pflow-suite/pflow/pkg/engine"
+	"github.com/pflow-suite/pflow/pkg/event"
+)
+
+// Of a batch that was edited, only what changed and what depends on it runs.
+func TestOfAnEditedBatchOnlyTheChangedItemsRun(t *testing.T) {
+	s, b := failing(t), newBench(t)
+	def := func(items, end string) string {
+		return `{"nodes":[` + s.node("each", "${item.p}", `,"batch":{"items":`+items+`}`) + `,` + s.node("other", "other", "") + `,
+			{"id":"last","type":"echo","params":{"message":"${each.count} ${each.results[1].item.note}` + end + `"}}]}`
+	}
+	first := b.play(t.Context(), def(`[{"p":"a"},{"p":"b","note":"x"},{"p":"bad"}]`, ""), func(c *engine.Config) { c.Jobs = 1 })
+	if first.last.Status != event.Failed {
+		t.Fatal(first.last.Status)
+	}
+	for name, c := range map[string]struct{ items, called, last string }{
+		"one was mended":            {`[{"p":"a"},{"p":"b","note":"x"},{"p":"c"}]`, "c other", `"3 x"`},
+		"one was taken out":         {`[{"p":"a"},{"p":"b","note":"y"}]`, "other", `"2 y"`},
+		"they changed their places": {`[{"p":"b"},{"p":"a","note":"z"}]`, "a b other", `"2 z"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s.forget()
+			second := b.play(t.Context(), def(c.items, ""), first.whole(b))
+			second.ended(t, event.Completed)
+			if got := strings.Join(s.called(), " "); got != c.called || second.get("last.echo") != c.last {
+				t.Errorf("called %s, last %s", got, second.get("last.echo"))
+			}
+			third := b.play(t.Context(), def(c.items, "!"), second.whole(b))
+			if got := third.nodes(event.NodeReused); got != "each other" {
+				t.Errorf("reused %s", got)
+			}
+		})
+	}
+}
+
+// What no template reads of an item stands in the results all the same.
+func TestAnItemThatNoTemplateReadsCountsToo(t *testing.T) {
+	b := newBench(t)
+	def := `{"nodes":[{"id":"each","type":"echo","params":{"data":"${item.a}"},"batch":{"items":[{"a":1,"b":%d}]}},{"id":"last","type":"echo","params":{"data":"${each.results[0].item.b}"}}]}`
+	first := b.play(t.Context(), fmt.Sprintf(def, 1))
+	second := b.play(t.Context(), fmt.Sprintf(def, 2), first.whole(b))
+	if got := second.get("last.data"); got != "2" {
+		t.Errorf("%s", got)
+	}
+}
+
+func TestAJournalWithWhatIsUnknown(t *testing.T) {
+	b := newBench(t)
+	def := `{"nodes":[` + shellNode("a", "echo a >> ran; echo 1") + `,{"id":"each","type":"shell","params":{"command":"echo ${item} >> ran; test \"${item}\" != 3 || test \"${a.stdout}\" = 2"},"batch":{"items":[1,2,3]}}]}`
+	first := b.play(t.Context(), def)
+	first.ended(t, event.Failed)
+	var journal bytes.Buffer
+	for _, line := range first.lines {
+		journal.WriteString(`{"v":1,"seq":1,"event":"node_dreamt","run":"r","time":"2026-01-01T00:00:00Z","node":"a","depth":{"x":[1]}}` + "\n")
+		journal.Write(append(bytes.TrimSuffix(line, []byte("}\n")), `,"mood":["fine",{"a":null}]}`+"\n"...))
+	}
+	journal.WriteString(`{"v":1,"seq":99,"event":"node_comp`) // torn
+	checkpoint, err := engine.ReadCheckpoint(&journal, first.rec.Blob)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second := b.play(t.Context(), strings.Replace(def, "= 2", "= 1", 1), func(c *engine.Config) { c.From = checkpoint })
+	second.ended(t, event.Completed)
+	if got := b.file("ran"); got != "a\n1\n2\n3\n1\n2\n3\n" || second.nodes(event.NodeReused) != "a" { // the command of the batch is another
+		t.Errorf("ran %q, reused %s", got, second.nodes(event.NodeReused))
+	}
+	third := b.play(t.Context(), def, func(c *engine.Config) { c.From = checkpoint })
+	third.ended(t, event.Failed)
+	if got := b.file("ran"); got != "a\n1\n2\n3\n1\n2\n3\n3\n" {
+		t.Errorf("ran %q", got)
+	}
+}
+
+// Why a run was no full success is known to those that go on from it, also to those that go on from them.
+func TestWhatWasDegradedStaysDegraded(t *testing.T) {
+	s := failing(t)
+	for name, c := range map[string]struct{ node, more string }{
+		"a batch with a failure":   {s.node("n", "${item}", `,"batch":{"items":["a","bad"],"error_handling":"continue"}`), ""},
+		"in a sub-workflow":        {`{"id":"n","type":"workflow","params":{"workflow":{"nodes":[{"id":"bad","type":"echo","params":{"count":"${src.echo}"}},{"id":"src","type":"echo"},{"id":"mend","type":"echo"}],"edges":[{"from":"bad","to":"mend","action":"error"},{"from":"src","to":"mend","action":"other"}]}}}`, ""},
+		"in a batch of those":      {`{"id":"n","type":"workflow","params":{"inputs":{"x":"${item}"},"workflow":{"inputs":{"x":{}},"nodes":[{"id":"bad","type":"echo","params":{"count":"${x}"}},{"id":"mend","type":"echo"}],"edges":[{"from":"bad","to":"mend","action":"error"}]}},"batch":{"items":["y",1]}}`, ""},
+		"a template left standing": {`{"id":"n","type":"echo","params":{"message":"${free.data.gone}"}}`, `"template_resolution_mode":"permissive",`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			def := func(end string) string {
+				return `{` + c.more + `"nodes":[` + c.node + `,{"id":"free","type":"echo","params":{"data":{}}},{"id":"last","type":"echo","params":{"message":"` + end + `","data":"${n ?? 1}"}}]}`
+			}
+			first := b.play(t.Context(), def("a"))
+			first.ended(t, event.Degraded)
+			warned := first.last.Warnings
+			p := first
+			for _, end := range []string{"b", "c"} {
+				p = b.play(t.Context(), def(end), p.whole(b))
+				p.ended(t, event.Degraded)
+				if got := p.nodes(event.NodeReused); got != "free n" || strings.Join(p.last.Warnings, "|") != strings.Join(warned, "|") {
+					t.Errorf("reused %s, warned %q, want %q", got, p.last.Warnings, warned)
+				}
+			}
+			for i, e := range first.events { // an item or an inner node that is done already
+				if e.Event == event.ItemCompleted || e.Event == event.NodeFailed && strings.Contains(e.Node, "/") {
+					b.play(t.Context(), def("a"), first.from(b, i+1)).ended(t, event.Degraded)
+				}
+			}
+		})
+	}
+}
+
+// Batches that go on from a checkpoint wait for their turn, but for what is taken from it.
+func TestBatchesThatGoOnWaitForTheirTurn(t *testing.T) {
+	s, b := newService(t), newBench(t)
+	var nodes []string
+	for i := range 4 {
+		nodes = append(nodes, s.node(fmt.Sprintf("n%d", i), fmt.Sprintf("n%d-${item}", i), `,"batch":{"items":[1,2,3]}`))
+	}
+	def := `{"nodes":[` + strings.Join(nodes, ",") + `]}`
+	s.answer = func(path string, n int, _ <-chan struct{}) (int, string) {
+		if strings.HasSuffix(path, "2") && n == 1 {
+			return http.StatusTeapot, "{}"
+		}
+		return http.StatusOK, "{}"
+	}
+	first := b.play(t.Context(), def, func(c *engine.Config) { c.KeepGoing = true })
+	if got := len(first.of(event.ItemCompleted)); got != 4 {
+		t.Fatalf("%d items", got)
+	}
+	m := newMeeting(1)
+	s.answer = func(_ string, _ int, gone <-chan struct{}) (int, string) {
+		m.attend(gone)
+		return http.StatusOK, "{}"
+	}
+	told := 0
+	second := b.play(t.Context(), def, first.whole(b), func(c *engine.Config) {
+		c.Jobs = 1
+		c.Reused = func() { told = len(b.read(c.RunID, nil).of(event.ItemCompleted)) }
+	})
+	second.ended(t, event.Completed)
+	if m.peak != 1 || told != 4 || len(second.of(event.ItemCompleted)) != 12 {
+		t.Errorf("%d at once; %d items stood in the record before anything ran", m.peak, told)
+	}
+}
+
+func TestEveryIterationIsTakenBeforeAnythingRuns(t *testing.T) {
+	s, b := counter(t), newBench(t)
+	def := `{"nodes":[` + s.node("a", "a", `,"loop":{"while":"${a.response.more}"}`) + `,` + s.node("b", "b", `,"loop":{"while":"${b.response.more}"}`) + `]}`
+	first := b.play(t.Context(), def)
+	cut, n := 0, 0
+	for i, e := range first.events {
+		if e.Event == event.IterationCompleted {
+			if n++; n == 4 {
+				cut = i + 1
+			}
+		}
+	}
+	told := 0
+	done := len(first.of(event.NodeCompleted))
+	for _, e := range first.events[cut:] {
+		if e.Event == event.NodeCompleted {
+			done--
+		}
+	}
+	second := b.play(t.Context(), def, first.from(b, cut), func(c *engine.Config) {
+		c.Jobs = 1
+		c.Reused = func() { told = len(b.read(c.RunID, nil).of(event.IterationCompleted)) }
+	})
+	second.ended(t, event.Completed)
+	if told != 4-2*done || *second.last.NodesExecuted != 2-done || *second.last.NodesReused != done {
+		t.Errorf("%d iterations stood in the record before anything ran; %d executed", told, *second.last.NodesExecuted)
+	}
+}
+
+// secretly gives a run the input key, which is a secret.
+func secretly(c *engine.Config) {
+	c.Inputs["key"] = json.RawMessage(`"correct-horse"`)
+	c.Redactor.Add("key", "correct-horse")
+}
+
+// A node that waits for a secret to be fetched again keeps what it has: a person's answer, its items and inner nodes.
+func TestWhatWaitsForASecretKeepsWhatItHas(t *testing.T) {
+	s, b := newService(t), newBench(t)
+	s.answer = func(path string, n int, _ <-chan struct{}) (int, string) {
+		if path == "correct-horse-2" && n == 1 {
+			return http.StatusTeapot, "{}"
+		}
+		return http.StatusOK, "{}"
+	}
+	def := `{"inputs":{"key":{"secret":true}},"nodes":[` + shellNode("login", `echo "${key}"`) + `,
+		{"id":"gate","type":"echo","params":{"message":"${login.stdout} ${__answer__}"},"approval":true},` +
+		s.node("each", "${login.stdout}-${item}", `,"batch":{"items":[1,2,3]}`) + `,
+		{"id":"sub","type":"workflow","params":{"inputs":{"k":"${login.stdout}"},"workflow":{"inputs":{"k":{}},"nodes":[` + s.node("one", "one", "") + `,` + s.node("two", "${k}-2", "") + `]}}}]}`
+	asks := 0
+	yes := func(c *engine.Config) {
+		c.Ask = func(context.Context, engine.Question) (string, string, error) { asks++; return "yes", "t", nil }
+	}
+	first := b.play(t.Context(), def, secretly, yes, func(c *engine.Config) { c.Jobs, c.KeepGoing = 1, true })
+	first.ended(t, event.Failed)
+	cut := len(first.events)
+	for i, e := range first.events { // before the gate's node ran
+		if e.Event == event.NodeStarted && e.Node == "gate" {
+			cut = i
+		}
+	}
+	for _, from := range []int{len(first.events), cut} {
+		s.forget()
+		asks = 0
+		second := b.play(t.Context(), def, secretly, yes, first.from(b, from))
+		second.ended(t, event.Completed)
+		if got := second.get("gate.echo"); asks != 0 || got != `"<redacted> yes"` {
+			t.Errorf("asked %d times, %s", asks, got)
+		}
+		if bytes.Contains(bytes.Join(second.lines, nil), []byte("correct-horse")) {
+			t.Error("the secret is in the journal")
+		}
+		if from == len(first.events) {
+			if got := strings.Join(s.called(), " "); got != "correct-horse-2 correct-horse-3" {
+				t.Errorf("called %s", got)
+			}
+		}
+	}
+}
+
+// A loop that runs again for its secret begins as it did the first time.
+func TestALoopThatRunsAgainForItsSecretBeginsAnew(t *testing.T) {
+	b := newBench(t)
+	def := func(end string) string {
+		return `{"inputs":{"key":{"secret":true}},"nodes":[{"id":"l","type":"shell","params":{"inputs":{"had":"${l.stdout ?? \"nothing\"}"},"command":"echo \"${had}\" >> ran; echo \"${key}${__iteration__}\""},
+			"loop":{"until":"${limit.data[${__iteration__}]}","carry":{"had":"${l.stdout}"}}},{"id":"limit","type":"echo","params":{"data":[0,0,1]}},
+			{"id":"use","type":"shell","params":{"command":"test \"${l.stdout}\" = \"${key}2\"` + end + `"}}]}`
+	}
+	first := b.play(t.Context(), def("; false"), secretly)
+	second := b.play(t.Context(), def(""), secretly, first.whole(b))
+	second.ended(t, event.Completed)
+	if got := b.file("ran"); got != "nothing\ncorrect-horse1\nnothing\ncorrect-horse1\n" {
+		t.Errorf("ran %q", got)
+	}
+}

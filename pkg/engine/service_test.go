@@ -1,0 +1,122 @@
+package engine_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/pflow-suite/pflow/pkg/engine"
+	"github.com/pflow-suite/pflow/pkg/event"
+)
+
+// service is what the http nodes of a test call: it counts the calls, and says how each ends.
+type service struct {
+	url string
+	mu  sync.Mutex
+	// calls are the paths that were called, in their order, times how often each was.
+	calls []string
+	times map[string]int
+	// answer gives the status and the body for the nth call of a path, from 1; 200 and {} without it. The context is that
+	// of the request, which ends when the caller goes away.
+	answer func(path string, n int, gone <-chan struct{}) (status int, body string)
+}
+
+func newService(t *testing.T) *service {
+	s := &service{times: map[string]int{}}
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	s.url = server.URL
+	return s
+}
+
+func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	path := strings.TrimPrefix(r.URL.Path, "/")
+	s.mu.Lock()
+	s.calls = append(s.calls, path)
+	s.times[path]++
+	n := s.times[path]
+	s.mu.Unlock()
+	status, body := http.StatusOK, "{}"
+	if s.answer != nil {
+		status, body = s.answer(path, n, r.Context().Done())
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = fmt.Fprint(w, body)
+}
+
+// called lists the paths that were called, sorted.
+func (s *service) called() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Sorted(slices.Values(s.calls))
+}
+
+// forget forgets the calls, but not how often each was made.
+func (s *service) forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls = nil
+}
+
+// anew forgets everything.
+func (s *service) anew() {
+	s.forget()
+	s.times = map[string]int{}
+}
+
+// node is one that calls a path; more is put behind its parameters, such as a batch.
+func (s *service) node(id, path, more string) string {
+	return fmt.Sprintf(`{"id":%q,"type":"http","params":{"url":"%s/%s"}%s}`, id, s.url, path, more)
+}
+
+// meeting lets go of those who wait when so many are there.
+type meeting struct {
+	mu    sync.Mutex
+	left  int
+	all   chan struct{}
+	now   int
+	peak  int
+	hosts int
+}
+
+func newMeeting(n int) *meeting { return &meeting{left: n, hosts: n, all: make(chan struct{})} }
+
+// attend counts who is there, and waits for the others, the first so many times.
+func (m *meeting) attend(gone <-chan struct{}) {
+	m.mu.Lock()
+	m.now++
+	m.peak = max(m.peak, m.now)
+	if m.left--; m.left == 0 {
+		close(m.all)
+	}
+	m.mu.Unlock()
+	select {
+	case <-m.all:
+	case <-gone:
+	}
+	m.mu.Lock()
+	m.now--
+	m.mu.Unlock()
+}
+
+// watched is a record that tells each event when it is written.
+type watched struct {
+	engine.Record
+	each func(*event.Event)
+}
+
+func (w watched) Append(e *event.Event) error {
+	err := w.Record.Append(e)
+	w.each(e)
+	return err
+}
+
+// each has every event told when it is written.
+func each(f func(*event.Event)) func(*engine.Config) {
+	return func(c *engine.Config) { c.Record = watched{c.Record, f} }
+}
