@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -43,6 +44,9 @@ func randomFlow(t *rapid.T) (*workflow.Workflow, map[string]*script) {
 				lines = append(lines, id(i)+"<"+id(j)+".x ?? 1")
 			}
 		}
+	}
+	if rapid.IntRange(0, 4).Draw(t, "start") == 0 {
+		lines = append(lines, "start "+id(rapid.IntRange(0, n-1).Draw(t, "start node")))
 	}
 	w := flow(lines...)
 	for i := range w.Nodes {
@@ -85,21 +89,19 @@ type player struct {
 	states  []string
 	settled map[string]bool
 	done    map[string]bool // steps that were handed out
+	// again is the node that runs once more; empty when none does.
+	again string
+	rerun map[string]bool
 }
 
 func (r *player) tell(e *event.Event) {
 	derived := r.p.Apply(e)
-	for _, ev := range append([]*event.Event{e}, derived...) {
-		settles := ev.Settles() || ev.Fails() || ev.Event == event.NodeCancelled || ev.Event == event.NodeSkipped
-		if settles && r.settled[ev.Node] {
-			r.t.Fatalf("%s settled twice", ev.Node)
-		}
-		r.settled[ev.Node] = r.settled[ev.Node] || settles
-		r.journal = append(r.journal, ev)
-		r.states = append(r.states, "") // between an event and what follows of it there is no state
+	if e.Node == r.again && len(derived) > 0 {
+		r.t.Fatalf("of %s, which ran once more, followed %d events", e.Node, len(derived))
 	}
+	r.note(append([]*event.Event{e}, derived...))
 	for _, s := range r.p.Ready() {
-		key := fmt.Sprintf("%s %d %d %d %d", s.Node, s.Do, s.Iteration, s.Item, s.Attempt)
+		key := fmt.Sprintf("%s %d %d %d %d %t", s.Node, s.Do, s.Iteration, s.Item, s.Attempt, r.again == s.Node)
 		if r.done[key] {
 			r.t.Fatalf("%s was handed out twice", key)
 		}
@@ -116,8 +118,46 @@ func (r *player) tell(e *event.Event) {
 		}
 		r.queue = append(r.queue, s)
 	}
-	r.queue = slices.DeleteFunc(r.queue, func(s Step) bool { return r.settled[s.Node] })
-	r.states[len(r.states)-1] = where(r.p, r.queue)
+	r.queue = slices.DeleteFunc(r.queue, func(s Step) bool { return r.settled[s.Node] && s.Node != r.again })
+	if r.again == "" { // a replay knows nothing of a node that runs once more, and need not
+		r.states[len(r.states)-1] = where(r.p, r.queue)
+	}
+}
+
+// note writes events into the journal.
+func (r *player) note(events []*event.Event) {
+	for _, ev := range events {
+		settles := ev.Settles() || ev.Fails() || ev.Event == event.NodeCancelled || ev.Event == event.NodeSkipped
+		switch {
+		case settles && ev.Node == r.again:
+			r.again = ""
+		case settles && r.settled[ev.Node]:
+			r.t.Fatalf("%s settled twice", ev.Node)
+		}
+		r.settled[ev.Node] = r.settled[ev.Node] || settles
+		r.journal = append(r.journal, ev)
+		r.states = append(r.states, "") // between an event and what follows of it there is no state
+	}
+}
+
+// reopen lets a node that is settled run once more.
+func (r *player) reopen() {
+	var may []string
+	for _, id := range r.w.NodeIDs() {
+		if r.settled[id] && !r.rerun[id] && !slices.Contains(LeftOut(r.w), id) {
+			may = append(may, id)
+		}
+	}
+	if len(may) == 0 || r.again != "" {
+		return
+	}
+	r.again = rapid.SampledFrom(may).Draw(r.t, "again")
+	r.rerun[r.again] = true
+	r.p.Reopen(r.again)
+	r.queue = append(r.queue, r.p.Ready()...)
+	if n := len(r.queue); n == 0 || r.queue[n-1].Node != r.again || r.queue[n-1].Do == Ask {
+		r.t.Fatalf("%s is not to run once more", r.again)
+	}
 }
 
 func (r *player) step(s Step) {
@@ -175,8 +215,8 @@ func (r *player) end(s Step) {
 }
 
 // Whatever the graph, the bodies of its nodes and the results: the plan never gets stuck, no node is settled twice, none
-// runs before what it needs, no step is handed out twice, and replaying any prefix of the events leads to where the plan
-// stood then.
+// runs before what it needs or that the start node does not lead to, no step is handed out twice, and replaying any prefix
+// of the events leads to where the plan stood then; also when it was halted, or nodes ran once more.
 func TestPlanProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w, scripts := randomFlow(t)
@@ -184,9 +224,16 @@ func TestPlanProperties(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := &player{t: t, w: w, p: p, scripts: scripts, settled: map[string]bool{}, done: map[string]bool{}}
+		r := &player{t: t, w: w, p: p, scripts: scripts, settled: map[string]bool{}, done: map[string]bool{}, rerun: map[string]bool{}}
+		for _, id := range LeftOut(w) {
+			r.settled[id] = true
+		}
 		r.queue = append(r.queue, p.Ready()...)
-		for len(r.queue)+len(r.running) > 0 {
+		halts := rapid.IntRange(0, 60).Draw(t, "halts after")
+		for ; len(r.queue)+len(r.running) > 0 && halts > 0; halts-- {
+			if rapid.IntRange(0, 9).Draw(t, "reopens") == 0 {
+				r.reopen()
+			}
 			at := rapid.IntRange(0, len(r.queue)+len(r.running)-1).Draw(t, "next")
 			if at < len(r.queue) {
 				s := r.queue[at]
@@ -199,7 +246,14 @@ func TestPlanProperties(t *testing.T) {
 			r.running = slices.Delete(r.running, at, at+1)
 			r.end(s)
 		}
-		if !p.Done() {
+		if len(r.queue)+len(r.running) > 0 {
+			r.again = "" // it does not come to its end
+			r.note(p.Halt("stop"))
+			if len(r.journal) > 0 {
+				r.states[len(r.states)-1] = where(p, nil)
+			}
+		}
+		if !p.Done() || len(p.Ready()) > 0 {
 			t.Fatalf("stuck at %s", where(p, nil))
 		}
 		again, _ := New(w)
@@ -208,6 +262,47 @@ func TestPlanProperties(t *testing.T) {
 			if got := where(again, nil); r.states[i] != "" && got != r.states[i] {
 				t.Fatalf("after %d events, the last %s of %s:\nreplayed %s\n  played %s", i+1, e.Event, e.Node, got, r.states[i])
 			}
+		}
+	})
+}
+
+// Events that no run writes change nothing that matters: there is no panic, and the plan can still be halted.
+func TestEventsThatNoRunWrites(t *testing.T) {
+	kinds := []event.Kind{
+		event.NodeStarted, event.NodeCompleted, event.NodeReused, event.NodeFailed, event.NodeSkipped, event.NodeCancelled, event.ItemCompleted,
+		event.IterationCompleted, event.ApprovalRequested, event.ApprovalResolved, event.NodeProgress, event.RunFinished, "unknown",
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		w, _ := randomFlow(t)
+		p, err := New(w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		number := rapid.SampledFrom([]int{-1, 0, 1, 2, 3, 7, -1 << 62, 1 << 20})
+		for range rapid.IntRange(0, 60).Draw(t, "events") {
+			e := &event.Event{
+				Event: rapid.SampledFrom(kinds).Draw(t, "kind"), Node: rapid.SampledFrom(append(w.NodeIDs(), "", "other", "n0/x")).Draw(t, "node"),
+				Iteration: number.Draw(t, "iteration"), Attempt: number.Draw(t, "attempt"), Action: rapid.SampledFrom([]string{"", "default", "error", "left", "?"}).Draw(t, "action"),
+				Answer: rapid.SampledFrom([]string{"", "yes", "no"}).Draw(t, "answer"),
+			}
+			if rapid.Bool().Draw(t, "with items") {
+				n := number.Draw(t, "items")
+				e.Items = &n
+			}
+			if rapid.Bool().Draw(t, "with item") {
+				n := number.Draw(t, "item")
+				e.Item = &n
+			}
+			if rapid.Bool().Draw(t, "with retry") {
+				again := rapid.Bool().Draw(t, "again")
+				e.WillRetry = &again
+			}
+			p.Apply(e)
+			p.Ready()
+		}
+		p.Halt("stop")
+		if !p.Done() {
+			t.Fatalf("stuck at %s", where(p, nil))
 		}
 	})
 }
@@ -264,6 +359,17 @@ func TestRetries(t *testing.T) {
 	}
 	if fmt.Sprint(waits) != "[1 2 3 3]" {
 		t.Errorf("waits %v", waits)
+	}
+}
+
+func TestJittered(t *testing.T) {
+	for _, c := range []struct {
+		jitter, draw float64
+		want         time.Duration
+	}{{0, 0, 10}, {0, 1, 10}, {0.5, 0, 5}, {0.5, 0.5, 10}, {0.5, 1, 15}, {1, 0, 0}, {1, 1, 18}} { // never more than the longest wait
+		if got := Jittered(&workflow.Retry{Jitter: c.jitter, MaxWait: 18}, 10, c.draw); got != c.want {
+			t.Errorf("jitter %v, draw %v: %d, want %d", c.jitter, c.draw, got, c.want)
+		}
 	}
 }
 
