@@ -1,21 +1,44 @@
 package main
 
-import "github.com/pflow-suite/pflow/pkg/cli"
+import (
+	"github.com/pflow-suite/pflow/pkg/cli"
+	"github.com/pflow-suite/pflow/pkg/workflow"
+)
 
 type showCommand struct {
 	Name string `arg:"" help:"The workflow's name."`
+	As   string `help:"The form: the file as it is, or the workflow as JSON or Markdown." enum:"file,json,markdown" default:"file" placeholder:"file|json|markdown"`
 }
 
-// Run prints the file, byte for byte.
+// Run prints the file, byte for byte, or the workflow in the other form.
 func (c *showCommand) Run(app *cli.App) error {
 	_, entry, err := find(app, c.Name)
 	if err != nil {
 		return err
 	}
-	source, err := entry.Source()
+	var text []byte
+	if c.As == "file" {
+		text, err = entry.Source()
+	} else {
+		text, err = c.converted(entry.Load)
+	}
 	if err != nil {
 		return err
 	}
-	_, err = app.Stdout.Write(source)
+	_, err = app.Stdout.Write(text)
 	return err
+}
+
+// converted is the workflow in the form that was asked for.
+func (c *showCommand) converted(load func() (*workflow.File, error)) ([]byte, error) {
+	file, err := load()
+	switch {
+	case err != nil:
+		return nil, err
+	case c.As == "json":
+		return file.JSON(), nil
+	case file.Markdown:
+		return file.Source, nil
+	}
+	return workflow.Markdown(file.Workflow, c.Name)
 }

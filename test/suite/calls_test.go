@@ -92,6 +92,7 @@ var calls = []call{
 	{line: "pflow-lib list --format json", shape: document},
 	{line: "pflow-lib list a b", exit: 2},
 	{line: "pflow-lib show good", shape: text},
+	{line: "pflow-lib show good --as json", shape: text},
 	{line: "pflow-lib show no-such", exit: 2},
 	{line: "pflow-lib show ../good", exit: 2},
 	{line: "pflow-lib describe good", shape: document},
