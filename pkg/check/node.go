@@ -241,7 +241,7 @@ func (c *checker) command(n *workflow.Node, params map[string]json.RawMessage, a
 		f.Node = n.ID
 		if p.Name != "" {
 			f.Type, f.Message, f.Missing = fault.Template, "Template "+p.Message, []string{p.Name}
-			names := slices.Concat(locals, c.roots)
+			names := c.namesWith(locals)
 			f.Available = listed(names)
 			if near, ok := c.nearest(p.Name, names); ok {
 				f.Suggest("Did you mean ${%s}?", near)

@@ -72,7 +72,7 @@ func (c *checker) undefined(p place, ref template.Ref) {
 	f.Type = fault.Template
 	names := c.roots
 	if p.node != nil {
-		names = slices.Concat(plan.Locals(p.node), c.roots)
+		names = c.namesWith(plan.Locals(p.node))
 	}
 	f.Missing, f.Available = []string{ref.Root}, listed(names)
 	if c.localOfOthers(f, ref.Root) {
@@ -85,6 +85,15 @@ func (c *checker) undefined(p place, ref template.Ref) {
 	} else {
 		f.Suggest(`Declare it under "inputs", or name one of: %s`, strings.Join(f.Available, ", "))
 	}
+}
+
+// namesWith are all names that a template can begin with where some are local. In a workflow with very many faults it is
+// those that it can begin with everywhere.
+func (c *checker) namesWith(locals []string) []string {
+	if len(locals) == 0 || c.searches > maxSearches {
+		return c.roots
+	}
+	return slices.Concat(locals, c.roots)
 }
 
 // localOfOthers says in a fault that a name is one that only batches, loops or approvals have.
