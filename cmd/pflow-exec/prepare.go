@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"maps"
 	"os"
@@ -61,6 +62,9 @@ func prepare(app *cli.App, h *home.Home, r *request) (*prepared, error) {
 	}
 	if err := p.check(app, h, r, file, set); err != nil {
 		return p, err
+	}
+	if p.From != nil && !slices.ContainsFunc(p.From.Started.Nodes, func(id string) bool { _, ok := p.Workflow.Node(id); return ok }) {
+		app.Warn("run %s, of %s, has no node in common with %s: nothing of it is used", p.From.Run, p.From.Started.Workflow.Name, r.Name)
 	}
 	p.Ask = newAsker(app)
 	kept := cache.Open(h)
@@ -173,11 +177,15 @@ func (p *prepared) checkpoint(app *cli.App, h *home.Home, r *request) error {
 	if rec != nil {
 		release, err := rec.Hold(app.Context)
 		if err != nil {
-			if rec.Held() {
-				p.attach = rec
-				return nil
+			if !rec.Held() {
+				return err
 			}
-			return err
+			if other := r.otherThan(rec); other != "" {
+				return fault.New(fault.Usage, "Run %s is still running, and it is one of another workflow, %s", rec.ID, other).
+					Suggest("pflow-exec wait %s answers when it has ended", rec.ID)
+			}
+			p.attach = rec
+			return nil
 		}
 		p.release, p.resumed = release, rec
 		proc.EndMarked(proc.DefaultGrace, engine.RunVariable+"="+rec.ID) // what a runner that was killed left running
@@ -189,8 +197,45 @@ func (p *prepared) checkpoint(app *cli.App, h *home.Home, r *request) error {
 		}
 	}
 	defer func() { _ = source.Close() }()
-	p.From, err = engine.ReadCheckpoint(source, blob)
-	return err
+	if p.From, err = engine.ReadCheckpoint(source, blob); err != nil {
+		return err
+	}
+	return p.answerable(r.Answer)
+}
+
+// otherThan is the name of the workflow of a run, when it is another one than that of the request.
+func (r *request) otherThan(rec *run.Record) string {
+	first, _, err := rec.Ends()
+	if err != nil || first == nil || first.Workflow == nil || r.Name == "-" || first.Workflow.Name == "-" {
+		return ""
+	}
+	w := first.Workflow
+	if w.Name == r.Name || w.Path != "" && w.Path == r.Path {
+		return ""
+	}
+	return w.Name
+}
+
+// answerable refuses an answer that fits none of the questions that the run resumed left open.
+func (p *prepared) answerable(answer string) error {
+	if answer == "" {
+		return nil
+	}
+	var open []string
+	for _, node := range slices.Sorted(maps.Keys(p.From.Open)) {
+		if !p.From.Open[node] {
+			continue
+		}
+		choices := p.From.Choices[node]
+		if slices.Contains(choices, answer) {
+			return nil
+		}
+		open = append(open, fmt.Sprintf("node %s can be answered %s", node, strings.Join(choices, ", ")))
+	}
+	if len(open) == 0 {
+		return fault.New(fault.Usage, "Run %s asks nothing that is to be answered", p.From.Run).Suggest("Leave out --approve")
+	}
+	return fault.New(fault.Usage, "%q answers nothing that run %s asks", answer, p.From.Run).Suggest("%s", strings.Join(open, "; "))
 }
 
 // resumed finds the run in this home that a request goes on from, or nil: the newest of those that went on from the one
@@ -308,6 +353,7 @@ func (p *prepared) recorded(given map[string]workflow.Given) (lost []string, err
 		_, already := given[name]
 		switch {
 		case !declared || already || string(v) == "null":
+		case bytes.Contains(v, []byte(redact.Mark)) && p.Workflow.Inputs[name].Default != nil: // it comes from the file again
 		case bytes.Contains(v, []byte(redact.Mark)):
 			lost = append(lost, name)
 		default:

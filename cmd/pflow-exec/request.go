@@ -26,6 +26,7 @@ type settingsFlags struct {
 	NoCache   bool   `help:"Run nodes with a cache too; what they put out is kept for later runs."`
 	Sync      bool   `help:"Make every event reach the disk before the run goes on."`
 	Dir       string `help:"Run in this folder." short:"C" placeholder:"DIR"`
+	Approve   string `help:"The answer to what the run resumed asked: yes, no, or one of the choices." placeholder:"ANSWER"`
 }
 
 // sourceFlags say what is run, on which values; run and start share them.
@@ -166,7 +167,7 @@ func (r *request) readResume(app *cli.App, h *home.Home, name string) (err error
 
 // read makes the part of a request that says how to run.
 func (f *settingsFlags) read() (*request, error) {
-	r := &request{Jobs: f.Jobs, KeepGoing: f.KeepGoing, Sync: f.Sync, NoCache: f.NoCache, DirGiven: f.Dir != ""}
+	r := &request{Jobs: f.Jobs, KeepGoing: f.KeepGoing, Sync: f.Sync, NoCache: f.NoCache, Answer: f.Approve, DirGiven: f.Dir != ""}
 	if r.Jobs < 0 {
 		return nil, fault.New(fault.Usage, "--jobs must be at least 1")
 	}

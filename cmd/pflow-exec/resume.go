@@ -12,10 +12,9 @@ import (
 )
 
 type resumeCommand struct {
-	RunID   string   `arg:"" name:"run" help:"A run's id, a beginning of it that no other has, or last."`
-	Values  []string `arg:"" optional:"" name:"key=value" help:"Inputs that replace those of the run."`
-	Inputs  string   `help:"Read inputs from a file with one JSON object, or - for standard input." placeholder:"FILE"`
-	Approve string   `help:"The answer to what the run asked: yes, no, or one of the choices." placeholder:"ANSWER"`
+	RunID  string   `arg:"" name:"run" help:"A run's id, a beginning of it that no other has, or last."`
+	Values []string `arg:"" optional:"" name:"key=value" help:"Inputs that replace those of the run."`
+	Inputs string   `help:"Read inputs from a file with one JSON object, or - for standard input." placeholder:"FILE"`
 	answerFlags
 	settingsFlags
 }
@@ -55,7 +54,7 @@ func (c *resumeCommand) read(app *cli.App) (*request, *home.Home, *run.Record, e
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	r.Name, r.File, r.Resume, r.Answer = "workflow.json", "workflow.json", rec.ID, c.Approve
+	r.Name, r.File, r.Resume = "workflow.json", "workflow.json", rec.ID
 	if first != nil && first.Event == event.RunStarted {
 		r.Name, r.Path = first.Workflow.Name, first.Workflow.Path
 	}

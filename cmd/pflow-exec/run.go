@@ -40,7 +40,8 @@ carries one JSON event a line, with --format json one document at the end, with 
   pflow-exec run disk.json --print files
   pflow-exec run disk.json > run.ndjson;  pflow-exec run disk.json --resume run.ndjson
 
-Exit status: 0 completed, 1 failed, 2 refused (nothing ran), 124 --timeout, 129, 130, 143 a signal, 141 nobody read.`
+Exit status: 0 completed, 1 failed, 2 refused (nothing ran), 3 denied, 4 waits for
+a person, 124 --timeout, 129, 130, 143 a signal, 141 nobody read.`
 }
 
 // Run executes a workflow in this process.

@@ -14,6 +14,12 @@ type checkCommand struct {
 	Name     bool   `help:"WORKFLOW is a name and nothing else."`
 }
 
+// refuse reports what is wrong with a workflow. Nothing was done, whatever the type of the fault.
+func refuse(app *cli.App, f *fault.Fault) error {
+	app.Report(f)
+	return cli.Status(2)
+}
+
 // verdict is the answer for a workflow without faults.
 type verdict struct {
 	Valid    bool           `json:"valid"`
@@ -27,14 +33,14 @@ func (c *checkCommand) Run(app *cli.App) error {
 	if err != nil {
 		return err
 	}
-	file, entry, err := lib.Open(c.Workflow, c.Name, app.ReadArgument)
-	if err != nil {
-		return err
+	file, entry, form := lib.Open(c.Workflow, c.Name, app.ReadArgument)
+	if form != nil && file == nil {
+		return form
 	}
 	warnHidden(app, entry)
-	report := checked(app, lib, types, file)
+	report := checked(app, lib, types, file, form)
 	if f := report.Fault(file.Name); f != nil {
-		return f
+		return refuse(app, f)
 	}
 	v := verdict{Valid: true, Warnings: append([]*fault.Fault{}, report.Warnings...)}
 	return app.Document(v, func(w io.Writer) {

@@ -56,8 +56,8 @@ func find(app *cli.App, name string) (*library.Library, *library.Entry, error) {
 }
 
 // checked checks a workflow, and those that it runs: by name, or by path from the working directory.
-func checked(app *cli.App, lib *library.Library, types *registry.Registry, file *workflow.File) *check.Report {
-	return check.Workflow(file, types, func(ref string) (*workflow.File, error) {
+func checked(app *cli.App, lib *library.Library, types *registry.Registry, file *workflow.File, form error) *check.Report {
+	return check.Read(file, form, types, func(ref string) (*workflow.File, error) {
 		sub, _, err := lib.Open(ref, ref == "-", app.ReadArgument) // no workflow reads another from standard input
 		return sub, err
 	})

@@ -39,9 +39,9 @@ func (c *saveCommand) Run(app *cli.App) error {
 	if err != nil {
 		return err
 	}
-	report := checked(app, lib, types, file)
+	report := checked(app, lib, types, file, nil)
 	if f := report.Fault(file.Name); f != nil {
-		return f
+		return refuse(app, f)
 	}
 	for _, warning := range report.Warnings {
 		app.Warn("%s%s", warning.Where(), warning.Message)

@@ -49,6 +49,37 @@ func Workflow(f *workflow.File, types Types, load Load) *Report {
 	return workflowIn(f, &setting{types: types, load: load, subs: map[string]*Report{}}, []*workflow.File{f})
 }
 
+// Read checks what workflow.Read could read of a file, and what was wrong with its form. What follows of a fault in the form
+// alone is not told.
+func Read(f *workflow.File, form error, types Types, load Load) *Report {
+	if form == nil {
+		return Workflow(f, types, load)
+	}
+	faults := fault.From(form)
+	report := &Report{File: f, Errors: faults.Errors}
+	if len(faults.Errors) == 0 {
+		report.Errors = []*fault.Fault{faults}
+	}
+	if f == nil {
+		return report
+	}
+	told := report.Errors
+	further := Workflow(f, types, load)
+	for _, e := range further.Errors {
+		if e.File != f.Name || !slices.ContainsFunc(told, func(t *fault.Fault) bool { return within(e.Path, t.Path) }) {
+			report.Errors = append(report.Errors, e)
+		}
+	}
+	report.Warnings = further.Warnings
+	return report
+}
+
+// within says whether a path is another, or leads into what is there.
+func within(path, other string) bool {
+	rest, ok := strings.CutPrefix(path, other)
+	return ok && other != "" && (rest == "" || rest[0] == '.' || rest[0] == '[')
+}
+
 // setting is what the checks of a workflow and of all it runs share.
 type setting struct {
 	types Types

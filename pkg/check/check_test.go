@@ -100,19 +100,8 @@ func load(ref string) (*workflow.File, error) {
 // told is all that a check says of a workflow.
 func told(name string, source []byte) string {
 	var b strings.Builder
-	f, err := workflow.Parse(name, source)
-	if err != nil {
-		form := fault.From(err)
-		single := form.Errors
-		if len(single) == 0 {
-			single = []*fault.Fault{form}
-		}
-		for _, e := range single {
-			tell(&b, "error", e)
-		}
-		return b.String()
-	}
-	report := Workflow(f, types{}, load)
+	f, form := workflow.Read(name, source)
+	report := Read(f, form, types{}, load)
 	for _, e := range report.Errors {
 		tell(&b, "error", e)
 	}

@@ -25,7 +25,7 @@ func (e *execution) ask(l *level, a *active) {
 		e.answered(l, a, q, answer, "--approve")
 		return
 	}
-	e.questions[a] = l
+	e.questions[a], a.question = l, q
 	if e.Ask == nil {
 		return
 	}

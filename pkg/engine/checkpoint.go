@@ -21,7 +21,9 @@ type Checkpoint struct {
 	// begun are the nodes of which some part is there: an item, an iteration, or what an inner node left.
 	begun map[string]bool
 	// Open are the questions that are without an answer or were answered no, answers the answers there were.
-	Open    map[string]bool
+	Open map[string]bool
+	// Choices are the answers that there are to each question.
+	Choices map[string][]string
 	answers map[string]*event.Event
 	// Blob fetches the run's long values.
 	Blob event.Load
@@ -30,7 +32,7 @@ type Checkpoint struct {
 // ReadCheckpoint reads the events of one run, whole or any beginning of them.
 func ReadCheckpoint(r io.Reader, blob event.Load) (*Checkpoint, error) {
 	c := &Checkpoint{
-		Settled: map[string]*event.Event{}, parts: map[string]*event.Event{}, begun: map[string]bool{}, Open: map[string]bool{},
+		Settled: map[string]*event.Event{}, parts: map[string]*event.Event{}, begun: map[string]bool{}, Open: map[string]bool{}, Choices: map[string][]string{},
 		answers: map[string]*event.Event{}, Blob: blob,
 	}
 	events := event.NewReader(r)
@@ -67,7 +69,7 @@ func (c *Checkpoint) take(e *event.Event) {
 		c.parts[iterationKey(e.Node, e.Iteration)] = e
 		c.begun[e.Node] = true
 	case e.Event == event.ApprovalRequested:
-		c.Open[e.Node] = true
+		c.Open[e.Node], c.Choices[e.Node] = true, e.Choices
 		return
 	case e.Event == event.ApprovalResolved:
 		c.Open[e.Node] = plan.Denies(e.Answer) // who denied it may still allow it

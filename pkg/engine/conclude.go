@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pflow-suite/pflow/pkg/event"
@@ -36,8 +38,7 @@ func (e *execution) conclude() (*event.Event, error) {
 		}
 	case len(e.questions) > 0:
 		last.Status = event.Paused
-		last.Error = fault.New(fault.Execution, "The run waits for a person's answer").
-			Suggest("Answer with: pflow-exec resume %s --approve ANSWER, where ANSWER is one of: %s", e.RunID, strings.Join(e.openChoices(), ", "))
+		last.Error = e.waiting()
 	case !e.top.plan.Done():
 		last.Status, last.Error = event.Failed, fault.New(fault.Internal, "The run stopped although not all of its nodes had come to an end").Suggest("Resume it")
 	default:
@@ -57,19 +58,25 @@ func (e *execution) conclude() (*event.Event, error) {
 		last.Resume = e.ResumeCommand
 	}
 	last.Error = e.Redactor.Fault(last.Error)
-	e.append(last)
-	return last, e.broken
+	if e.append(last); e.broken != nil {
+		return nil, e.broken
+	}
+	return last, nil
 }
 
-// openChoices are the answers that there are to the first of the open questions.
-func (e *execution) openChoices() []string {
-	var first *active
-	for a, l := range e.questions {
-		if first == nil || l.path(a.node.ID) < e.questions[first].path(first.node.ID) {
-			first = a
-		}
+// waiting says what a run that is paused waits for.
+func (e *execution) waiting() *fault.Fault {
+	var open []*Question
+	for a := range e.questions {
+		open = append(open, a.question)
 	}
-	return choicesOf(first.node.Approval)
+	slices.SortFunc(open, func(a, b *Question) int { return strings.Compare(a.Node, b.Node) })
+	f := fault.New(fault.Execution, "The run waits for a person's answer: %s", open[0].Text)
+	f.Node = open[0].Node
+	for _, q := range open[1:] {
+		f.Message += fmt.Sprintf("; and node %s asks: %s", q.Node, q.Text)
+	}
+	return f.Suggest("Answer with: pflow-exec resume %s --approve ANSWER, where ANSWER is one of: %s", e.RunID, strings.Join(open[0].Choices, ", "))
 }
 
 // complete gives the run its outputs and its status.

@@ -87,7 +87,9 @@ type active struct {
 	inherits bool
 	// answer is what a person said; nil when nobody was asked. unask takes a question back that a person is being asked.
 	answer json.RawMessage
-	unask  context.CancelFunc
+	// question is what a person is asked, from when it is asked.
+	question *Question
+	unask    context.CancelFunc
 	// iteration is that of its loop, carry what the iteration before gave to it.
 	iteration int
 	carry     map[string]json.RawMessage

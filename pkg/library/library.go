@@ -69,16 +69,27 @@ func (e *Entry) Source() ([]byte, error) {
 
 // Load reads and parses the workflow, once.
 func (e *Entry) Load() (*workflow.File, error) {
-	if e.file == nil {
-		source, err := e.Source()
-		if err != nil {
-			return nil, err
-		}
-		if e.file, err = workflow.Parse(e.called(source), source); err != nil {
-			return nil, err
-		}
+	file, err := e.read()
+	if err != nil {
+		return nil, err
 	}
-	return e.file, nil
+	return file, nil
+}
+
+// read is Load, but beside an error it gives what could be read all the same.
+func (e *Entry) read() (*workflow.File, error) {
+	if e.file != nil {
+		return e.file, nil
+	}
+	source, err := e.Source()
+	if err != nil {
+		return nil, err
+	}
+	file, err := workflow.Read(e.called(source), source)
+	if err == nil {
+		e.file = file
+	}
+	return file, err
 }
 
 // called is how errors call the file. The name of a Markdown file says what it is, for its text may begin with anything;
@@ -129,12 +140,12 @@ func (l *Library) Draft(name string) (*Entry, error) {
 
 // Open reads the workflow that an argument names: a file when it has a separator, ends in .json or .md or is "-"; else a
 // name, and when there is none of that name an existing file. With nameOnly it is a name and nothing else. Files are
-// read by read; the entry is nil for them.
+// read by read; the entry is nil for them. Beside the error of a faulty form there is what could be read of the workflow.
 func (l *Library) Open(ref string, nameOnly bool, read func(name string) ([]byte, error)) (*workflow.File, *Entry, error) {
 	if nameOnly || !isPath(ref) {
 		entry, err := l.Find(ref)
 		if err == nil {
-			file, err := entry.Load()
+			file, err := entry.read()
 			return file, entry, err
 		}
 		if nameOnly || fault.From(err).Type == fault.Conflict || !isFile(ref) {
@@ -145,7 +156,7 @@ func (l *Library) Open(ref string, nameOnly bool, read func(name string) ([]byte
 	if err != nil {
 		return nil, nil, err
 	}
-	file, err := workflow.Parse(ref, source)
+	file, err := workflow.Read(ref, source)
 	return file, nil, err
 }
 

@@ -34,6 +34,16 @@ var savedKeys = []string{"created_at", "updated_at", "version"}
 // Parse reads a workflow file of either form: a name that ends in .md is Markdown, one that ends in .json is JSON, and
 // with another name the text decides. The error is a fault that counts every one found, each with its place.
 func Parse(name string, source []byte) (*File, error) {
+	f, err := Read(name, source)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// Read is Parse, but beside an error it gives what could be read of the workflow all the same, nil when that is nothing:
+// a check can go on with it.
+func Read(name string, source []byte) (*File, error) {
 	source = bytes.TrimPrefix(source, []byte("\xef\xbb\xbf"))
 	d := newDecoder(name, source)
 	f := &File{Name: name, Source: source, text: d.text}
@@ -50,11 +60,12 @@ func Parse(name string, source []byte) (*File, error) {
 	default:
 		return nil, d.noForm()
 	}
-	if err := d.fault(); err != nil {
+	f.json, f.places = d.json, d.places
+	err := d.fault()
+	if err != nil && f.Workflow == nil {
 		return nil, err
 	}
-	f.json, f.places = d.json, d.places
-	return f, nil
+	return f, err
 }
 
 type form int
