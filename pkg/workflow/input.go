@@ -82,6 +82,9 @@ func (w *Workflow) Resolve(given map[string]Given, from Supply) (map[string]Valu
 		case in.IsRequired():
 			f := fault.New(fault.Template, "Template ${%s} not resolved: the workflow requires input %q%s", name, name, describeInput(in))
 			f.Path, f.Missing = rawjson.JoinPath("inputs", name), []string{name}
+			if g.isNull() {
+				f.Message += "; null is no value of it"
+			}
 			faults = append(faults, f.Suggest("Give it as %s=VALUE", name))
 		default:
 			values[name] = Value{json.RawMessage("null"), "unset"}
