@@ -228,7 +228,13 @@ func (c *checker) command(n *workflow.Node, params map[string]json.RawMessage, a
 	}
 	locals := plan.Locals(n)
 	known := func(root string) bool { return slices.Contains(locals, root) || c.known(root) }
-	script, problems := shell.Parse(text, shell.Options{Known: known, Own: slices.Sorted(maps.Keys(env)), Unsafe: n.UnsafeTemplates})
+	options := shell.Options{Known: known, Own: slices.Sorted(maps.Keys(env)), Unsafe: n.UnsafeTemplates, StdinTainted: template.MayHoldTemplate(params["stdin"])}
+	for _, name := range options.Own {
+		if template.MayHoldTemplate(env[name]) {
+			options.Tainted = append(options.Tainted, name)
+		}
+	}
+	script, problems := shell.Parse(text, options)
 	for _, p := range problems {
 		note := c.fail
 		if p.Warning {

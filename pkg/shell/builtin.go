@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"path"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -19,16 +20,37 @@ func (f *flow) call(args []*syntax.Word, in trace, document *syntax.Word) trace 
 			f.caution(t, "as the name of a command that is given "+f.expr(given)+": if it is eval or sh, that is run as code", "Choose among the commands that you mean: case … in … esac")
 		}
 	}
+	f.choosing(args)
+	printed := f.run(args, in, document)
+	for _, words := range f.alternatives(args) {
+		if len(words) > 0 {
+			printed = first(printed, f.run(words, in, document))
+		}
+	}
+	return printed
+}
+
+// run looks at what a simple command does, and gives what it prints.
+func (f *flow) run(args []*syntax.Word, in trace, document *syntax.Word) trace {
 	bare := args
 	for len(bare) > 1 && listed(" command builtin ", bare[0].Lit()) {
 		bare = bare[1:]
 	}
 	name, _ := static(bare[0])
 	f.builtin(name, bare[1:], in)
+	for i, a := range bare[1:] {
+		if started, _ := static(a); listed(leading, base(name)) && listed(" env tee cp mv ln install dd ", base(started)) {
+			f.builtin(base(started), bare[i+2:], in)
+		}
+	}
 	printed := f.handed(bare, in, document)
 	f.programs(bare, in)
+	f.commanded(bare)
+	f.optional(bare)
+	f.forward(bare)
 	if f.function[name] {
 		f.hold(positional, f.words(bare[1:]))
+		f.passed(name, bare[1:], in)
 		f.learn(f.fed, name, in)
 		return first(f.says[name], printed)
 	}
@@ -38,18 +60,25 @@ func (f *flow) call(args []*syntax.Word, in trace, document *syntax.Word) trace 
 // builtin looks at what the built-in commands evaluate.
 func (f *flow) builtin(name string, args []*syntax.Word, in trace) {
 	switch name {
-	case "env", "sudo":
+	case "env", "sudo", "doas":
 		for _, a := range args {
-			if variable := assignedName(&syntax.Assign{Value: a}); listed(codeVariables, variable) {
-				f.set(variable, f.word(a))
-			}
+			f.set(assignedName(&syntax.Assign{Value: a}), f.word(a))
 		}
 	case "tee":
 		for _, a := range args {
 			f.write(a, in)
 		}
+	case "dd":
+		for _, a := range args {
+			if text, ok := static(a); ok && strings.HasPrefix(text, "of=") {
+				f.learn(f.written, path.Clean(text[len("of="):]), in)
+			}
+		}
+	case "cp", "mv", "ln", "install":
+		f.copied(args)
 	case "set":
 		f.hold(positional, f.words(args))
+		f.passed(f.body, args, in)
 	case "[", "test":
 		f.test(args)
 	case "printf":

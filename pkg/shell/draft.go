@@ -162,14 +162,22 @@ func (d *draft) add(p Problem) {
 	}
 }
 
-// blame notes an error about a mark.
+// blame notes an error about a mark, or a template that is not in the command when i is none.
 func (d *draft) blame(i int, message, suggest string) {
+	if i < 0 {
+		d.add(Problem{Message: message, Suggest: suggest, Offset: -1})
+		return
+	}
 	d.marks[i].faulty = true
 	d.add(Problem{Message: message, Suggest: suggest, Offset: d.marks[i].offset})
 }
 
 // warn notes what is worth a second look about a mark.
 func (d *draft) warn(i int, message, suggest string) {
+	if i < 0 {
+		d.add(Problem{Message: message, Suggest: suggest, Offset: -1, Warning: true})
+		return
+	}
 	d.add(Problem{Message: message, Suggest: suggest, Offset: d.marks[i].offset, Warning: true})
 }
 

@@ -15,6 +15,8 @@ func (f *flow) checked(t trace) string {
 	switch {
 	case !t.found():
 		return ""
+	case t.mark < 0:
+		return "Write the template itself in the command, in $((…)), which accepts an integer only"
 	case t.via == "$(…)":
 		return "Let nothing but digits through: $(… | tr -cd 0-9)"
 	}
@@ -125,6 +127,8 @@ func (f *flow) name(t trace) bool {
 // The variables whose values are code: what they hold the shell, or one that it starts, expands or evaluates.
 const (
 	codeVariables    = " PS0 PS1 PS2 PS4 PROMPT_COMMAND BASH_ENV ENV "
+	commandVariables = " GIT_SSH_COMMAND GIT_SSH GIT_EDITOR GIT_PAGER GIT_ASKPASS GIT_EXTERNAL_DIFF GIT_SEQUENCE_EDITOR GIT_PROXY_COMMAND EDITOR VISUAL PAGER MANPAGER BROWSER " +
+		"LESSOPEN LESSCLOSE SSH_ASKPASS RSYNC_RSH LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT PATH SHELL MAKEFLAGS PERL5OPT PYTHONSTARTUP NODE_OPTIONS RUBYOPT "
 	integerVariables = " RANDOM SRANDOM HISTCMD OPTIND SECONDS "
 )
 
@@ -133,6 +137,8 @@ func (f *flow) set(name string, t trace) {
 	switch {
 	case listed(codeVariables, name):
 		f.fail(t, "in the variable "+name+", whose value a shell runs as code", "Do without it, or set it to text of your own")
+	case listed(commandVariables, name):
+		f.caution(t, "in the variable "+name+", which says what other programs run", "Set it to text of your own, or choose it with case … in … esac")
 	case listed(integerVariables, name), f.integers[name]:
 		f.fail(t, inArithmetic, f.checked(t))
 	}
@@ -152,6 +158,11 @@ func (f *flow) assign(a *syntax.Assign) {
 	}
 	if a.Index != nil && !f.keyed[name] {
 		f.arithmetic(a.Index, false)
+	}
+	if a.Append || a.Array != nil || a.Index != nil {
+		f.mark(f.computed, name)
+	} else if !a.Naked {
+		f.constant(name, a.Value)
 	}
 	f.set(name, t)
 }

@@ -10,11 +10,17 @@ import (
 // trace says that some text has a template's value in it: which mark's, and through what it came, nothing when it is the
 // template itself. The zero trace says that it has none.
 type trace struct {
-	mark int // counted from 1
+	mark int // counted from 1, or where else the template stands
 	via  string
 }
 
-func (t trace) found() bool { return t.mark > 0 }
+// Where a template stands that is not in the command.
+const (
+	ofEnv   = -1 // in the value of a variable of the node's env
+	ofStdin = -2 // in what the node gives as standard input
+)
+
+func (t trace) found() bool { return t.mark != 0 }
 
 func first(traces ...trace) trace {
 	for _, t := range traces {
@@ -40,6 +46,11 @@ type flow struct {
 	keyed    map[string]bool               // associative arrays
 	codes    map[*syntax.Word]*syntax.File // code that is given to a shell, parsed
 
+	constants map[string][]string         // what variables are set to
+	computed  map[string]bool             // variables that are set to something else too
+	forwards  map[string][][]*syntax.Word // by functions: the words before their positional parameters in commands made of them
+	body      string                      // the function at hand; none outside of them
+
 	stdin     trace                 // of the command at hand
 	document  *syntax.Word          // its here-document with a quoted delimiter
 	substs    map[syntax.Node]trace // what substitutions print, in this pass
@@ -58,10 +69,18 @@ const (
 // follow notes the problems of the values' ways through the command.
 func (d *draft) follow(file *syntax.File) {
 	f := &flow{draft: d, held: map[string]trace{}, fed: map[string]trace{}, says: map[string]trace{}, written: map[string]trace{}, function: map[string]bool{},
-		integers: map[string]bool{}, arrays: map[string]bool{}, keyed: map[string]bool{}, codes: map[*syntax.Word]*syntax.File{}}
+		integers: map[string]bool{}, arrays: map[string]bool{}, keyed: map[string]bool{}, codes: map[*syntax.Word]*syntax.File{},
+		constants: map[string][]string{}, computed: map[string]bool{}, forwards: map[string][][]*syntax.Word{}}
+	in := trace{}
+	if d.StdinTainted {
+		in = trace{mark: ofStdin}
+	}
 	for passes := 1; ; passes++ {
 		f.changed, f.substs = false, map[syntax.Node]trace{}
-		f.stmts(file.Stmts, trace{})
+		for _, name := range d.Tainted {
+			f.set(name, trace{mark: ofEnv, via: "$" + name})
+		}
+		f.stmts(file.Stmts, in)
 		if f.reporting {
 			return
 		}
@@ -78,7 +97,15 @@ func (f *flow) subject(t trace) string {
 	return fmt.Sprintf("%s, which holds %s,", t.via, f.expr(t))
 }
 
-func (f *flow) expr(t trace) string { return f.marks[t.mark-1].expr.String() }
+func (f *flow) expr(t trace) string {
+	switch t.mark {
+	case ofEnv:
+		return "a template of the node's env"
+	case ofStdin:
+		return "the node's standard input"
+	}
+	return f.marks[t.mark-1].expr.String()
+}
 
 // fail notes an error, if there is something to trace, and says whether there is. In the suggestion ${…} stands for it.
 func (f *flow) fail(t trace, where, suggest string) bool {
@@ -97,10 +124,24 @@ func (f *flow) caution(t trace, where, suggest string) {
 
 func (f *flow) filled(suggest string, t trace) string {
 	written := t.via
-	if written == "" {
+	switch {
+	case t.mark < 0 && (written == "" || written[0] != '$' || written == "$(…)"):
+		written = "$1"
+	case written == "":
 		written = f.expr(t)
 	}
 	return strings.ReplaceAll(suggest, "${…}", written)
+}
+
+// any is where some template stands.
+func (f *flow) any() int {
+	switch {
+	case len(f.marks) > 0:
+		return 1
+	case len(f.Tainted) > 0:
+		return ofEnv
+	}
+	return ofStdin
 }
 
 // hold notes that a variable is set from a template.
@@ -127,7 +168,7 @@ func (f *flow) variable(name string) trace {
 	}
 	t := f.held[key]
 	if f.wary && shellName(name) != "" {
-		t = first(t, trace{mark: 1})
+		t = first(t, trace{mark: f.any()})
 	}
 	t.via = "$" + name
 	return t

@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -58,7 +57,7 @@ func handOver(args []*syntax.Word) hand {
 					break
 				}
 			}
-			return hand{by: name, code: rest, own: true}
+			return hand{by: name, code: rest, own: true, reads: name == "parallel" && len(rest) == 0}
 		case carried && (listed(withOption, name) || listed(reading, name)):
 			for j, b := range rest {
 				if lit := b.Lit(); lit == "--command" || len(lit) > 1 && lit[0] == '-' && lit[1] != '-' && lit[len(lit)-1] == 'c' {
@@ -68,6 +67,8 @@ func handOver(args []*syntax.Word) hand {
 			if listed(reading, name) {
 				return hand{by: name, reads: true, own: true}
 			}
+		case carried && name == "env" && len(splitString(rest)) > 0:
+			return hand{by: "env -S", code: splitString(rest), own: true}
 		case listed(shells, name):
 			h := shellArguments(rest)
 			h.by, h.reads = name, h.reads && carried
@@ -75,6 +76,29 @@ func handOver(args []*syntax.Word) hand {
 		}
 	}
 	return hand{}
+}
+
+// splitString finds among the arguments of env the text that its option -S makes a command of, and what follows, which
+// is part of that command.
+func splitString(args []*syntax.Word) []*syntax.Word {
+	for i, a := range args {
+		text, _ := prefix(a)
+		option, _, joined := strings.Cut(text, "=")
+		switch {
+		case option == "--split-string" && joined:
+			return args[i:]
+		case option == "--split-string", len(text) > 1 && text[0] == '-' && text[1] != '-' && strings.HasSuffix(text, "S"):
+			if word, ok := static(a); ok && word == text {
+				return args[min(i+1, len(args)):]
+			}
+			return args[i:]
+		case len(text) > 1 && text[0] == '-' && text[1] != '-' && strings.Contains(text, "S"):
+			return args[i:]
+		case !strings.HasPrefix(text, "-") && !joined:
+			return nil
+		}
+	}
+	return nil
 }
 
 // shellArguments reads the arguments of sh.
@@ -155,7 +179,12 @@ func (f *flow) handed(args []*syntax.Word, in trace, document *syntax.Word) trac
 	if len(texts) == 0 || h.by == "alias" {
 		return trace{}
 	}
-	return f.code(h.code[0], strings.Join(texts, " "), h.own, given, in)
+	text := strings.Join(texts, " ")
+	t := f.code(h.code[0], text, h.own, given, in)
+	if h.own {
+		f.passed(text, h.positional, in)
+	}
+	return t
 }
 
 // codeForms say what to write instead of code with a template in it, in which ${…} stands for that.
@@ -194,41 +223,17 @@ func (f *flow) sourced(args []*syntax.Word, in trace, h hand) {
 	} else if strings.Contains(name, "/") {
 		file = args[0]
 	}
-	if name, ok := static(file); ok && name != "" {
-		for _, written := range []string{name, strings.TrimPrefix(name, "./"), "./" + name} {
-			f.fail(f.written[written], "in the file "+name+", which is written and then run as code", `Let the file expand its arguments, "$1", and give it the value: sh FILE "${…}"`)
-		}
+	if file != nil && !hasText(file.Parts) && !isPositional(plainVariable(file)) { // which of "$@" is the file is not known
+		f.caution(f.word(file), "as the name of a file that is run as code", "Run a file of your own, or choose among those that you mean: case … in … esac")
+	}
+	if name := fileName(file); name != "" && !isStdin(file) {
+		f.fail(f.written[name], "in the file "+name+", which is written and then run as code", `Let the file expand its arguments, "$1", and give it the value: sh FILE "${…}"`)
 	}
 }
 
 func isStdin(file *syntax.Word) bool {
 	name, _ := static(file)
 	return listed(" /dev/stdin /dev/fd/0 /proc/self/fd/0 ", name)
-}
-
-// collected says whether xargs makes arguments of what it reads, and looks at whether it makes code of it.
-func (f *flow) collected(args []*syntax.Word, in trace, h hand) bool {
-	i := slices.IndexFunc(args, func(w *syntax.Word) bool { return base(w.Lit()) == "xargs" })
-	if i < 0 || !in.found() || !h.own {
-		return false
-	}
-	replaced := ""
-	for j, a := range args[i+1:] {
-		switch text, _ := static(a); {
-		case text == "-I" && i+j+2 < len(args):
-			replaced, _ = static(args[i+j+2])
-		case strings.HasPrefix(text, "-I"), strings.HasPrefix(text, "-i") && replaced == "":
-			if replaced = text[2:]; replaced == "" {
-				replaced = "{}"
-			}
-		}
-	}
-	for _, w := range h.code {
-		if text, ok := static(w); ok && replaced != "" && strings.Contains(text, replaced) {
-			f.fail(in, "in the input of xargs, which puts it into code that is given to "+h.by, `Let xargs give it to the code as an argument: xargs -n 1 sh -c '… "$1" …' sh`)
-		}
-	}
-	return true
 }
 
 // code goes through code that stands in a word and is run, and gives what it prints. A shell of its own has positional
@@ -246,9 +251,9 @@ func (f *flow) code(key *syntax.Word, text string, own bool, given, in trace) tr
 		return trace{}
 	}
 	if own {
-		outer := f.held[positional]
-		defer func() { f.held[positional] = outer }()
-		f.held[positional] = given
+		outer, body := f.held[positional], f.body
+		defer func() { f.held[positional], f.body = outer, body }()
+		f.held[positional], f.body = given, text
 	}
 	f.foreign++
 	defer func() { f.foreign-- }()

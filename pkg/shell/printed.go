@@ -27,13 +27,36 @@ func (f *flow) printed(args []*syntax.Word, in trace) trace {
 		}
 		name, _ = static(args[0])
 	}
+	if in.mark == ofStdin && !filters(base(name), args[1:]) {
+		in = trace{}
+	}
 	switch name = base(name); {
 	case listed(silent, name), counts(name, args[1:]):
 		return trace{}
 	case listed(echoing, name):
 		return first(f.words(args[1:]), in)
 	}
+	for _, a := range args[1:] {
+		in = first(in, f.content(a))
+	}
 	return in
+}
+
+// filters says whether a command prints what it reads of the node's standard input, which few commands read at all.
+func filters(name string, args []*syntax.Word) bool {
+	operands := 0
+	for _, a := range args {
+		if text, _ := prefix(a); !isStdin(a) && (text == "" || text[0] != '-' && (text[0] < '0' || text[0] > '9')) {
+			operands++
+		}
+	}
+	switch {
+	case listed(" tee tr ", name):
+		return true
+	case listed(" awk sed grep jq yq perl cut ", name):
+		return operands <= 1
+	}
+	return listed(" cat head tail sort uniq tac rev base64 fold nl xargs ", name) && operands == 0
 }
 
 // counts says whether a command lets through nothing but numbers.

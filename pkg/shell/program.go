@@ -55,6 +55,17 @@ var languages = []language{
 		form: `Send it as input: printf '%s\n' "${…}" | ssh host 'IFS= read -r v; … "$v" …'`},
 }
 
+// makefile says whether make reads what it makes from standard input.
+func makefile(args []*syntax.Word) bool {
+	for i, a := range args {
+		text, _ := static(a)
+		if listed(" -f- --file=- --makefile=- ", text) || text == "-f" && i+1 < len(args) && (args[i+1].Lit() == "-" || isStdin(args[i+1])) {
+			return true
+		}
+	}
+	return false
+}
+
 // located finds the program that takes code in a command, which another may start, and its arguments.
 func located(args []*syntax.Word) (name string, rest []*syntax.Word, l *language) {
 	for i, a := range args {
@@ -75,6 +86,9 @@ func located(args []*syntax.Word) (name string, rest []*syntax.Word, l *language
 // programs warns of values in code that is no shell's.
 func (f *flow) programs(args []*syntax.Word, in trace) {
 	f.started(args)
+	if program, _ := static(args[0]); listed(" make gmake ", base(program)) && makefile(args[1:]) {
+		f.caution(in, "in what make reads as code", "Give it to make in the environment, and let the shell expand it in a recipe: "+`v="${…}" make, and "$$v" there`)
+	}
 	name, rest, l := located(args)
 	if l == nil {
 		return

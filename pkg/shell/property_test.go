@@ -162,8 +162,9 @@ func FuzzParse(f *testing.F) {
 		if len(problems) == 0 {
 			unsafe.Render(make([]string, len(unsafe.Vars)))
 		}
+		_, given := Parse(command, Options{Known: known, Own: []string{"P"}, Tainted: []string{"P"}, StdinTainted: true})
 		s, problems := Parse(command, Options{Known: known})
-		for _, p := range problems {
+		for _, p := range append(given, problems...) {
 			if p.Message == "" || p.Suggest == "" || p.Offset < -1 || p.Offset > len(command) {
 				t.Errorf("%q: %+v", command, p)
 			}

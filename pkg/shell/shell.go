@@ -22,6 +22,10 @@ type Options struct {
 	Known func(root string) bool
 	// Own are the variables that the node's env sets.
 	Own []string
+	// Tainted are those of the node's env whose values hold templates, so that they must not become code either.
+	Tainted []string
+	// StdinTainted says that a template gives the standard input of the command.
+	StdinTainted bool
 	// Unsafe pastes values into the command as they are, so that they can be code.
 	Unsafe bool
 }
@@ -46,7 +50,7 @@ type Var struct {
 	Integer bool
 }
 
-// Problem is a template that stands where no value may stand, or a name that is neither a template nor the shell's.
+// Problem is a template, or a variable or standard input with one in it, that stands where no value may stand, or a name that is neither a template nor the shell's.
 type Problem struct {
 	Message string
 	Suggest string
@@ -62,7 +66,8 @@ type Problem struct {
 // when the command or the node's env sets the variable, or when no template has its form, as ${name:-x} has none; and it
 // is a problem when it is neither. There is always a script, but one with an error among its problems cannot be run.
 func Parse(command string, o Options) (*Script, []Problem) {
-	if !strings.Contains(command, "${") {
+	given := !o.Unsafe && (len(o.Tainted) > 0 || o.StdinTainted)
+	if !given && !strings.Contains(command, "${") {
 		return &Script{Command: command}, nil
 	}
 	if len(command) > MaxVariable {
@@ -70,10 +75,10 @@ func Parse(command string, o Options) (*Script, []Problem) {
 			Suggest: `Put it into a script file, or give what is long in it to the command as standard input ("stdin")`}}
 	}
 	d := newDraft(command, o)
-	if len(d.marks) == 0 && len(d.doubts) == 0 {
+	if !given && len(d.marks) == 0 && len(d.doubts) == 0 {
 		return d.script()
 	}
-	safe := len(d.marks) > 0 && !o.Unsafe
+	safe := (given || len(d.marks) > 0) && !o.Unsafe
 	if nesting(d.text) > maxNesting {
 		if safe {
 			d.add(Problem{Offset: -1, Message: fmt.Sprintf("the command has brackets in brackets more than %d deep", maxNesting), Suggest: "Put what is in them into a script file, and call that"})
@@ -84,8 +89,11 @@ func Parse(command string, o Options) (*Script, []Problem) {
 	switch {
 	case err == nil:
 		d.settle(file)
-		if safe && len(d.marks) > 0 { // not all in comments
+		switch {
+		case safe && len(d.marks) > 0: // not all in comments
 			d.locate(file)
+		case given:
+			d.follow(file)
 		}
 	case safe:
 		d.unreadable(err)

@@ -1,31 +1,57 @@
 package shell
 
-import "mvdan.cc/sh/v3/syntax"
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
 
 // input is what a command reads, given what it would read without its redirections.
 func (f *flow) input(redirects []*syntax.Redirect, in trace) trace {
 	f.document = nil
 	for _, r := range redirects {
 		if r.N != nil && r.N.Value != "0" {
+			f.learn(f.written, descriptor+r.N.Value, f.given(r))
 			continue
 		}
 		switch r.Op {
-		case syntax.Hdoc, syntax.DashHdoc:
-			in = trace{}
-			switch {
-			case r.Hdoc == nil:
-			case quotedWord(r.Word):
-				in, f.document = f.literal(r.Hdoc), r.Hdoc
-			default:
-				in = f.word(r.Hdoc)
+		case syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc, syntax.RdrIn, syntax.DplIn, syntax.RdrInOut:
+			in, f.document = f.given(r), nil
+			if r.Hdoc != nil && quotedWord(r.Word) {
+				f.document = r.Hdoc
 			}
-		case syntax.WordHdoc:
-			in = f.word(r.Word)
-		case syntax.RdrIn:
-			in = f.substituted(r.Word)
 		}
 	}
 	return in
+}
+
+// descriptor begins the names under which what file descriptors give is noted among the files.
+const descriptor = "/dev/fd/"
+
+// given is what a redirection gives to read.
+func (f *flow) given(r *syntax.Redirect) trace {
+	switch r.Op {
+	case syntax.Hdoc, syntax.DashHdoc:
+		if r.Hdoc != nil && quotedWord(r.Word) {
+			return f.literal(r.Hdoc)
+		}
+		return f.word(r.Hdoc)
+	case syntax.WordHdoc:
+		return f.word(r.Word)
+	case syntax.RdrIn, syntax.RdrInOut:
+		if isStdin(r.Word) {
+			return f.stdin
+		}
+		return first(f.substituted(r.Word), f.content(r.Word))
+	case syntax.DplIn:
+		if r.Word.Lit() == "0" {
+			return f.stdin
+		}
+		return f.written[descriptor+strings.TrimSuffix(r.Word.Lit(), "-")]
+	}
+	return trace{}
 }
 
 // substituted is what a word that is <(…) gives to read.
@@ -40,6 +66,7 @@ func (f *flow) substituted(w *syntax.Word) trace {
 
 // stmts goes through statements that read in, and gives what they print.
 func (f *flow) stmts(stmts []*syntax.Stmt, in trace) (t trace) {
+	in = first(f.written[descriptor+"0"], in)
 	for _, s := range stmts {
 		t = first(t, f.stmt(s, in))
 	}
@@ -59,6 +86,12 @@ func (f *flow) stmt(s *syntax.Stmt, in trace) trace {
 	}
 	f.stdin = f.input(s.Redirs, in)
 	t := f.command(s.Cmd)
+	switch c, ok := s.Cmd.(*syntax.CallExpr); {
+	case s.Cmd == nil && f.stdin != in: // $(<file) prints it
+		t = f.stdin
+	case ok && len(c.Args) == 1 && c.Args[0].Lit() == "exec" && f.stdin != in:
+		f.learn(f.written, descriptor+"0", f.stdin)
+	}
 	if target != nil {
 		f.write(target, t)
 		return trace{}
@@ -67,10 +100,45 @@ func (f *flow) stmt(s *syntax.Stmt, in trace) trace {
 }
 
 // write notes what a file holds.
-func (f *flow) write(file *syntax.Word, t trace) {
-	if name, ok := static(file); ok {
-		f.learn(f.written, name, t)
+func (f *flow) write(file *syntax.Word, t trace) { f.learn(f.written, fileName(file), t) }
+
+// copied notes what files hold that are made of others.
+func (f *flow) copied(args []*syntax.Word) {
+	files := slices.DeleteFunc(slices.Clone(args), func(w *syntax.Word) bool {
+		text, _ := prefix(w)
+		return strings.HasPrefix(text, "-")
+	})
+	if len(files) < 2 {
+		return
 	}
+	last := files[len(files)-1]
+	for _, source := range files[:len(files)-1] {
+		f.write(last, f.content(source))
+		if folder, ok := static(last); ok {
+			f.learn(f.written, path.Join(folder, path.Base(fileName(source))), f.content(source))
+		}
+	}
+}
+
+// content is what the file that a word names holds, as far as the command writes it.
+func (f *flow) content(file *syntax.Word) trace { return f.written[fileName(file)] }
+
+// fileName is the name under which a file is noted: its path, or the variable that alone holds it. It is empty when
+// the word is neither.
+func fileName(w *syntax.Word) string {
+	if name, ok := static(w); ok && name != "" {
+		name = path.Clean(name)
+		for _, folder := range []string{"/proc/self/fd/", "/dev/std"} {
+			if number, ok := strings.CutPrefix(name, folder); ok {
+				return descriptor + strings.NewReplacer("in", "0", "out", "1", "err", "2").Replace(number)
+			}
+		}
+		return name
+	}
+	if name := plainVariable(w); name != "" {
+		return "$" + name
+	}
+	return ""
 }
 
 func (f *flow) command(c syntax.Command) (t trace) {
@@ -97,7 +165,10 @@ func (f *flow) command(c syntax.Command) (t trace) {
 		if c.Name != nil {
 			f.changed = f.changed || !f.function[c.Name.Value]
 			f.function[c.Name.Value] = true
+			outer := f.body
+			f.body = c.Name.Value
 			f.learn(f.says, c.Name.Value, f.stmt(c.Body, f.fed[c.Name.Value]))
+			f.body = outer
 		}
 	case *syntax.DeclClause:
 		f.declare(c)
@@ -125,6 +196,9 @@ func (f *flow) inside(n syntax.Node) (t trace) {
 			f.assign(n)
 		case *syntax.WordIter:
 			if n.InPos.IsValid() {
+				for _, item := range n.Items {
+					f.constant(n.Name.Value, item)
+				}
 				f.hold(n.Name.Value, f.words(n.Items))
 			} else {
 				f.hold(n.Name.Value, f.variable("@"))

@@ -72,6 +72,21 @@ func hasText(parts []syntax.WordPart) bool {
 	return false
 }
 
+// plainVariable is the variable whose value a word is and nothing else, quoted or not.
+func plainVariable(w *syntax.Word) string {
+	if w == nil || len(w.Parts) != 1 {
+		return ""
+	}
+	part := w.Parts[0]
+	if q, ok := part.(*syntax.DblQuoted); ok && len(q.Parts) == 1 {
+		part = q.Parts[0]
+	}
+	if p, ok := part.(*syntax.ParamExp); ok && p.Param != nil && !p.Excl && !p.Length && p.Index == nil && p.Slice == nil && p.Repl == nil && p.Exp == nil {
+		return p.Param.Value
+	}
+	return ""
+}
+
 // quotedWord says whether some of a word is quoted.
 func quotedWord(w *syntax.Word) bool {
 	for _, p := range w.Parts {
