@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
@@ -39,7 +40,7 @@ func (e *execution) ask(l *level, a *active) {
 		if _, open := e.questions[a]; !open {
 			return // it was taken back
 		}
-		if err != nil || answer == "" { // nobody answered: the question stays open
+		if err != nil || !slices.Contains(q.Choices, answer) { // nobody answered: the question stays open
 			e.close(l)
 			return
 		}
@@ -67,10 +68,8 @@ func (e *execution) answerFor(q *Question) string {
 	if e.From == nil || e.Answer == "" || !e.From.Open[q.Node] {
 		return ""
 	}
-	for _, c := range q.Choices {
-		if c == e.Answer {
-			return c
-		}
+	if slices.Contains(q.Choices, e.Answer) {
+		return e.Answer
 	}
 	e.warn(fmt.Sprintf("node %s cannot be answered %q, only %q", q.Node, e.Answer, q.Choices))
 	return ""

@@ -59,7 +59,11 @@ func TestAPersonIsAsked(t *testing.T) {
 }
 
 func TestWithNobodyToAskTheRunPauses(t *testing.T) {
-	for name, nobody := range map[string]func(*engine.Config){"none": func(*engine.Config) {}, "the end of the input": asked(func(engine.Question) string { return "" })} {
+	for name, nobody := range map[string]func(*engine.Config){
+		"none":                        func(*engine.Config) {},
+		"the end of the input":        asked(func(engine.Question) string { return "" }),
+		"an answer that is no choice": asked(func(engine.Question) string { return "yes" }),
+	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
 			def := fmt.Sprintf(gated, `{"choices":["go","no"]}`)
@@ -83,6 +87,21 @@ func TestWithNobodyToAskTheRunPauses(t *testing.T) {
 				t.Errorf("%s, reused %s", fifth.get("after.data"), fifth.nodes(event.NodeReused))
 			}
 		})
+	}
+}
+
+// A run says what it waits for, and no more than anybody reads.
+func TestWhatAPausedRunWaitsFor(t *testing.T) {
+	def := `{"nodes":[{"id":"s","type":"workflow","params":{"inputs":{"x":"${item}"},"workflow":{"inputs":{"x":{}},"nodes":[{"id":"gate","type":"echo","approval":{"question":"Is ${x} right?","choices":["aye","no"]}}]}},
+		"batch":{"items":[%s],"parallel":true,"max_concurrent":100}}]}`
+	p := newBench(t).play(t.Context(), fmt.Sprintf(def, "1,2"))
+	p.ended(t, event.Paused)
+	if e := p.last.Error; e.Message != "The run waits for a person's answer: Is 1 right?; and node s[1]/gate asks: Is 2 right?" || e.Node != "s[0]/gate" || !strings.HasSuffix(e.Suggestions[0], "one of: aye, no") {
+		t.Errorf("%+v", e)
+	}
+	p = newBench(t).play(t.Context(), fmt.Sprintf(def, strings.Repeat("1,", 29)+"1"))
+	if e := p.last.Error; strings.Count(e.Message, " asks: ") != 9 || !strings.HasSuffix(e.Message, "; and 20 questions more") {
+		t.Errorf("%s", e)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -105,7 +106,7 @@ func (e *execution) readItems(l *level, a *active) error {
 	if !list.IsArray() {
 		shown := string(rawjson.Compact(value))
 		if len(shown) > 100 {
-			shown = shown[:100] + "…"
+			shown = strings.ToValidUTF8(shown[:100], "") + "…"
 		}
 		f := fault.New(fault.Execution, "Batch items must be a list, and are %s: %s", rawjson.Kind(value), shown)
 		if text := gjson.ParseBytes(source); text.Type == gjson.String {

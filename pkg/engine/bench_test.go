@@ -73,6 +73,15 @@ type played struct {
 
 // play runs a workflow to its end. What adjusts may change how.
 func (b *bench) play(ctx context.Context, definition string, adjust ...func(*engine.Config)) *played {
+	id, last, err := b.try(ctx, definition, adjust...)
+	if err != nil {
+		b.t.Fatalf("%v", err)
+	}
+	return b.read(id, last)
+}
+
+// try runs a workflow and gives the run's id and what engine.Run does.
+func (b *bench) try(ctx context.Context, definition string, adjust ...func(*engine.Config)) (id string, last *event.Event, err error) {
 	rec, err := run.Create(b.home, run.Options{Definition: []byte(definition)})
 	if err != nil {
 		b.t.Fatalf("%v", err)
@@ -90,11 +99,8 @@ func (b *bench) play(ctx context.Context, definition string, adjust ...func(*eng
 	for _, a := range adjust {
 		a(&c)
 	}
-	last, err := engine.Run(ctx, c)
-	if err != nil {
-		b.t.Fatalf("%v", err)
-	}
-	return b.read(rec.ID, last)
+	last, err = engine.Run(ctx, c)
+	return rec.ID, last, err
 }
 
 // checked is a workflow as the engine runs it.

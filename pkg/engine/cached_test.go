@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -106,18 +107,18 @@ func TestTheCacheOfOtherNodes(t *testing.T) {
 func TestWhatLacksASecretIsNotCached(t *testing.T) {
 	b := newBench(t)
 	now := time.Now()
-	secret := func(c *engine.Config) {
-		c.Inputs["key"] = json.RawMessage(`"correct-horse"`)
-		c.Redactor.Add("key", "correct-horse")
-	}
 	def := `{"inputs":{"key":{"secret":true}},"nodes":[` +
 		strings.Replace(shellNode("tells", "echo tells >> ran; echo ${key}"), `}}`, `},"cache":true}`, 1) + `,` +
 		strings.Replace(shellNode("keeps", `echo keeps >> ran; test -n "${key}"`), `}}`, `},"cache":true}`, 1) + `]}`
 	for range 2 {
-		b.play(t.Context(), def, secret, b.cached(&now, false), func(c *engine.Config) { c.Jobs = 1 }).ended(t, event.Completed)
+		b.play(t.Context(), def, secretly, b.cached(&now, false), func(c *engine.Config) { c.Jobs = 1 }).ended(t, event.Completed)
 	}
 	if got := b.file("ran"); got != "tells\nkeeps\ntells\n" {
 		t.Errorf("ran %q", got)
+	}
+	files, err := filepath.Glob(b.home.Path("cache", "*"))
+	if err != nil || len(files) != 1 {
+		t.Errorf("kept %s", files)
 	}
 }
 

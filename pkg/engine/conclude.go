@@ -64,6 +64,9 @@ func (e *execution) conclude() (*event.Event, error) {
 	return last, nil
 }
 
+// maxQuestions is how many open questions are told when a run pauses.
+const maxQuestions = 10
+
 // waiting says what a run that is paused waits for.
 func (e *execution) waiting() *fault.Fault {
 	var open []*Question
@@ -73,8 +76,11 @@ func (e *execution) waiting() *fault.Fault {
 	slices.SortFunc(open, func(a, b *Question) int { return strings.Compare(a.Node, b.Node) })
 	f := fault.New(fault.Execution, "The run waits for a person's answer: %s", open[0].Text)
 	f.Node = open[0].Node
-	for _, q := range open[1:] {
+	for _, q := range open[1:min(len(open), maxQuestions)] {
 		f.Message += fmt.Sprintf("; and node %s asks: %s", q.Node, q.Text)
+	}
+	if more := len(open) - maxQuestions; more > 0 {
+		f.Message += fmt.Sprintf("; and %d questions more", more)
 	}
 	return f.Suggest("Answer with: pflow-exec resume %s --approve ANSWER, where ANSWER is one of: %s", e.RunID, strings.Join(open[0].Choices, ", "))
 }

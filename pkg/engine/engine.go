@@ -64,7 +64,7 @@ type Config struct {
 	// Ask asks a person and waits for the answer, which is one of the choices, and says who gave it; nil when there is
 	// nobody to ask: then the run pauses.
 	Ask func(ctx context.Context, q Question) (answer, by string, err error)
-	// Answer is the answer to the questions that the run resumed left open; empty when there is none.
+	// Answer is the answer to the questions that the run resumed left open or had answered no; empty when there is none.
 	Answer string
 	// Cache is for nodes that ask for one; nil when there is none.
 	Cache Cache

@@ -1,22 +1,14 @@
 package engine_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/pflow-suite/pflow/pkg/engine"
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
-	"github.com/pflow-suite/pflow/pkg/node"
-	"github.com/pflow-suite/pflow/pkg/nodetype"
-	"github.com/pflow-suite/pflow/pkg/redact"
-	"github.com/pflow-suite/pflow/pkg/run"
-	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
 func TestIndependentNodesRunAtTheSameTime(t *testing.T) {
@@ -75,68 +67,70 @@ func TestPermissiveTemplatesStandAndDegrade(t *testing.T) {
 	}
 }
 
-func TestCancelAndTimeout(t *testing.T) {
-	slow := `{"nodes":[` + shellNode("a", "echo a") + `,` + shellNode("slow", "echo ${a.stdout}; sleep 100") + `,` + shellNode("z", "echo ${slow.stdout}") + `]}`
-	b := newBench(t)
-	ctx, cancel := context.WithCancelCause(t.Context())
-	go func() { // once slow runs
-		for {
-			all, err := run.List(b.home)
-			if err == nil && len(all) > 0 {
-				if _, last, err := all[0].Ends(); err == nil && last != nil && last.Node == "slow" {
-					cancel(errors.New("enough"))
-					return
-				}
-			}
-			select {
-			case <-t.Context().Done():
-				return
-			case <-time.After(time.Millisecond):
-			}
-		}
-	}()
-	p := b.play(ctx, slow)
-	if p.last.Status != event.Cancelled || !strings.Contains(p.last.Error.Message, "enough") || p.nodes(event.NodeCancelled) != "slow z" || strings.Join(p.last.Checkpoint.CompletedNodes, " ") != "a" {
-		t.Errorf("%+v %+v, cancelled %q", p.last, p.last.Error, p.nodes(event.NodeCancelled))
+// A run tells of so many warnings that its last line fits, and counts the others.
+func TestMoreWarningsThanAnybodyReads(t *testing.T) {
+	var items []string
+	for i := range 200 {
+		items = append(items, fmt.Sprintf(`{"k%d":"%s"}`, i, strings.Repeat("x", 100)))
 	}
-	p = b.play(t.Context(), slow, func(c *engine.Config) { c.Timeout = 300 * time.Millisecond })
-	if p.last.Status != event.TimedOut || p.last.Error.Type != fault.Timeout {
-		t.Errorf("%+v", p.last)
+	p := newBench(t).play(t.Context(), `{"template_resolution_mode":"permissive","nodes":[{"id":"n","type":"echo","params":{"message":"${item.gone}"},"batch":{"items":[`+strings.Join(items, ",")+`]}}]}`)
+	p.ended(t, event.Degraded)
+	if n := len(p.last.Warnings); n != 51 || p.last.Warnings[50] != "and 150 warnings more" {
+		t.Errorf("%d warnings, the last %q", n, p.last.Warnings[n-1])
 	}
 }
 
-// full is a record that cannot be written any more from some event on.
+// full is a record that cannot be written any more from some event, or some blob, on.
 type full struct {
 	engine.Record
-	left int
+	events, blobs int
 }
 
+var errFull = fault.New(fault.Internal, "no space left on device")
+
 func (f *full) Append(e *event.Event) error {
-	if f.left--; f.left < 0 {
-		return fault.New(fault.Internal, "no space left on device")
+	if f.events--; f.events < 0 {
+		return errFull
 	}
 	return f.Record.Append(e)
 }
 
+func (f *full) PutBlob(content []byte) (string, error) {
+	if f.blobs--; f.blobs < 0 {
+		return "", errFull
+	}
+	return f.Record.PutBlob(content)
+}
+
 func TestARecordThatCannotBeKeptEndsTheRun(t *testing.T) {
 	b := newBench(t)
-	for left := range 6 {
-		rec, err := run.Create(b.home, run.Options{})
-		if err != nil {
-			t.Fatal(err)
+	long := `["` + strings.Repeat("x", 70000) + `"]`
+	def := `{"nodes":[{"id":"a","type":"echo","params":{"data":` + long + `}},{"id":"b","type":"echo","params":{"data":"${item}","message":"${a.echo}"},"batch":{"items":[1,` + long + `]}},
+		{"id":"c","type":"workflow","params":{"workflow":{"nodes":[{"id":"n","type":"echo","params":{"data":` + long + `}},{"id":"m","type":"echo","params":{"data":"${n.echo}"},"approval":true}]}}},
+		{"id":"d","type":"echo","params":{"data":"${c.m.data}","message":"${d.echo ?? 1}"},"loop":{"while":"${d.data}","max_iterations":2}}]}`
+	yes := asked(func(engine.Question) string { return "yes" })
+	for _, f := range []full{{events: 0, blobs: 99}, {events: 99, blobs: 0}} {
+		failures := 0
+		for ; ; failures++ {
+			record := f
+			_, last, err := b.try(t.Context(), def, yes, func(c *engine.Config) {
+				record.Record = c.Record
+				c.Record = &record
+			})
+			if err == nil {
+				break
+			}
+			if !errors.Is(err, errFull) || last != nil {
+				t.Fatalf("%v, a last event: %t", err, last != nil)
+			}
+			if f.events < f.blobs {
+				f.events++
+			} else {
+				f.blobs++
+			}
 		}
-		file, err := workflow.Parse("w", []byte(chain("two")))
-		if err != nil {
-			t.Fatal(err)
-		}
-		kind, _ := nodetype.Builtin("shell")
-		_, err = engine.Run(t.Context(), engine.Config{
-			RunID: rec.ID, Record: &full{rec, left}, Sub: engine.Sub{Workflow: file.Workflow, Kinds: map[string]nodetype.Type{"shell": kind}}, Jobs: 2, Redactor: redact.New(),
-			Log: slog.New(slog.DiscardHandler), Host: node.Host{Dir: b.dir},
-		})
-		rec.Close()
-		if err == nil || !strings.Contains(err.Error(), "no space left") {
-			t.Errorf("with room for %d events: %v", left, err)
+		if failures < 3 {
+			t.Errorf("it failed %d times", failures)
 		}
 	}
 }

@@ -85,10 +85,10 @@ type active struct {
 	timed  bool // its time has been started
 	// inherits says that what the checkpoint has of the node's items, iterations and inner nodes can be used.
 	inherits bool
-	// answer is what a person said; nil when nobody was asked. unask takes a question back that a person is being asked.
-	answer json.RawMessage
-	// question is what a person is asked, from when it is asked.
+	// question is what a person is asked, from when it is asked, answer what was said, nil when nobody was asked; unask
+	// takes the question back that a person is being asked.
 	question *Question
+	answer   json.RawMessage
 	unask    context.CancelFunc
 	// iteration is that of its loop, carry what the iteration before gave to it.
 	iteration int

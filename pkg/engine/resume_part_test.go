@@ -2,15 +2,16 @@ package engine_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/pflow-suite/pflow/pkg/engine"
 	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
 // Of a batch that was edited, only what changed and what depends on it runs.
@@ -47,10 +48,13 @@ func TestOfAnEditedBatchOnlyTheChangedItemsRun(t *testing.T) {
 // What no template reads of an item stands in the results all the same.
 func TestAnItemThatNoTemplateReadsCountsToo(t *testing.T) {
 	b := newBench(t)
-	def := `{"nodes":[{"id":"each","type":"echo","params":{"data":"${item.a}"},"batch":{"items":[{"a":1,"b":%d}]}},{"id":"last","type":"echo","params":{"data":"${each.results[0].item.b}"}}]}`
-	first := b.play(t.Context(), fmt.Sprintf(def, 1))
-	second := b.play(t.Context(), fmt.Sprintf(def, 2), first.whole(b))
-	if got := second.get("last.data"); got != "2" {
+	def := `{"inputs":{"list":{}},"nodes":[{"id":"each","type":"echo","params":{"data":"${item.a}"},"batch":{"items":"${list}"}},{"id":"last","type":"echo","params":{"data":"${each.results[0].item.b}"}}]}`
+	list := func(b int) func(*engine.Config) {
+		return func(c *engine.Config) { c.Inputs["list"] = json.RawMessage(fmt.Sprintf(`[{"a":1,"b":%d}]`, b)) }
+	}
+	first := b.play(t.Context(), def, list(1))
+	second := b.play(t.Context(), def, list(2), first.whole(b))
+	if got := second.get("last.data"); got != "2" || len(second.of(event.ItemCompleted)) != 1 || second.of(event.ItemCompleted)[0].FromRun != first.id {
 		t.Errorf("%s", got)
 	}
 }
@@ -134,9 +138,9 @@ func TestBatchesThatGoOnWaitForTheirTurn(t *testing.T) {
 	if got := len(first.of(event.ItemCompleted)); got != 4 {
 		t.Fatalf("%d items", got)
 	}
-	m := newMeeting(1)
-	s.answer = func(_ string, _ int, gone <-chan struct{}) (int, string) {
-		m.attend(gone)
+	m := newMeeting(2)
+	s.answer = func(_ string, n int, _ <-chan struct{}) (int, string) {
+		attend(m, time.After(20*time.Millisecond)) // for another, which is not to come
 		return http.StatusOK, "{}"
 	}
 	told := 0
@@ -147,6 +151,29 @@ func TestBatchesThatGoOnWaitForTheirTurn(t *testing.T) {
 	second.ended(t, event.Completed)
 	if m.peak != 1 || told != 4 || len(second.of(event.ItemCompleted)) != 12 {
 		t.Errorf("%d at once; %d items stood in the record before anything ran", m.peak, told)
+	}
+}
+
+// A batch that was begun does not go on when a failure has stopped the run before its turn.
+func TestNothingGoesOnAfterAFailure(t *testing.T) {
+	s, b := newService(t), newBench(t)
+	s.answer = func(path string, _ int, _ <-chan struct{}) (int, string) {
+		return map[bool]int{true: http.StatusOK, false: http.StatusTeapot}[path == "1"], "{}"
+	}
+	def := `{"nodes":[` + s.node("bad", "bad", "") + `,` + s.node("each", "${item}", `,"batch":{"items":[1,2,"${bad.response.x ?? 3}"]}`) + `]}`
+	first := b.play(t.Context(), def, func(c *engine.Config) { c.KeepGoing = true })
+	if got := strings.Join(s.called(), " "); got != "1 2 bad" {
+		t.Fatalf("called %s", got)
+	}
+	s.forget()
+	b.play(t.Context(), def, first.whole(b)).failed(t, fault.Execution, "bad")
+	if got := strings.Join(s.called(), " "); got != "bad" {
+		t.Errorf("called %s", got)
+	}
+	s.forget()
+	b.play(t.Context(), def, first.whole(b), func(c *engine.Config) { c.KeepGoing = true }).failed(t, fault.Execution, "bad")
+	if got := strings.Join(s.called(), " "); got != "2 bad" {
+		t.Errorf("called %s", got)
 	}
 }
 
@@ -176,71 +203,5 @@ func TestEveryIterationIsTakenBeforeAnythingRuns(t *testing.T) {
 	second.ended(t, event.Completed)
 	if told != 4-2*done || *second.last.NodesExecuted != 2-done || *second.last.NodesReused != done {
 		t.Errorf("%d iterations stood in the record before anything ran; %d executed", told, *second.last.NodesExecuted)
-	}
-}
-
-// secretly gives a run the input key, which is a secret.
-func secretly(c *engine.Config) {
-	c.Inputs["key"] = json.RawMessage(`"correct-horse"`)
-	c.Redactor.Add("key", "correct-horse")
-}
-
-// A node that waits for a secret to be fetched again keeps what it has: a person's answer, its items and inner nodes.
-func TestWhatWaitsForASecretKeepsWhatItHas(t *testing.T) {
-	s, b := newService(t), newBench(t)
-	s.answer = func(path string, n int, _ <-chan struct{}) (int, string) {
-		if path == "correct-horse-2" && n == 1 {
-			return http.StatusTeapot, "{}"
-		}
-		return http.StatusOK, "{}"
-	}
-	def := `{"inputs":{"key":{"secret":true}},"nodes":[` + shellNode("login", `echo "${key}"`) + `,
-		{"id":"gate","type":"echo","params":{"message":"${login.stdout} ${__answer__}"},"approval":true},` +
-		s.node("each", "${login.stdout}-${item}", `,"batch":{"items":[1,2,3]}`) + `,
-		{"id":"sub","type":"workflow","params":{"inputs":{"k":"${login.stdout}"},"workflow":{"inputs":{"k":{}},"nodes":[` + s.node("one", "one", "") + `,` + s.node("two", "${k}-2", "") + `]}}}]}`
-	asks := 0
-	yes := func(c *engine.Config) {
-		c.Ask = func(context.Context, engine.Question) (string, string, error) { asks++; return "yes", "t", nil }
-	}
-	first := b.play(t.Context(), def, secretly, yes, func(c *engine.Config) { c.Jobs, c.KeepGoing = 1, true })
-	first.ended(t, event.Failed)
-	cut := len(first.events)
-	for i, e := range first.events { // before the gate's node ran
-		if e.Event == event.NodeStarted && e.Node == "gate" {
-			cut = i
-		}
-	}
-	for _, from := range []int{len(first.events), cut} {
-		s.forget()
-		asks = 0
-		second := b.play(t.Context(), def, secretly, yes, first.from(b, from))
-		second.ended(t, event.Completed)
-		if got := second.get("gate.echo"); asks != 0 || got != `"<redacted> yes"` {
-			t.Errorf("asked %d times, %s", asks, got)
-		}
-		if bytes.Contains(bytes.Join(second.lines, nil), []byte("correct-horse")) {
-			t.Error("the secret is in the journal")
-		}
-		if from == len(first.events) {
-			if got := strings.Join(s.called(), " "); got != "correct-horse-2 correct-horse-3" {
-				t.Errorf("called %s", got)
-			}
-		}
-	}
-}
-
-// A loop that runs again for its secret begins as it did the first time.
-func TestALoopThatRunsAgainForItsSecretBeginsAnew(t *testing.T) {
-	b := newBench(t)
-	def := func(end string) string {
-		return `{"inputs":{"key":{"secret":true}},"nodes":[{"id":"l","type":"shell","params":{"inputs":{"had":"${l.stdout ?? \"nothing\"}"},"command":"echo \"${had}\" >> ran; echo \"${key}${__iteration__}\""},
-			"loop":{"until":"${limit.data[${__iteration__}]}","carry":{"had":"${l.stdout}"}}},{"id":"limit","type":"echo","params":{"data":[0,0,1]}},
-			{"id":"use","type":"shell","params":{"command":"test \"${l.stdout}\" = \"${key}2\"` + end + `"}}]}`
-	}
-	first := b.play(t.Context(), def("; false"), secretly)
-	second := b.play(t.Context(), def(""), secretly, first.whole(b))
-	second.ended(t, event.Completed)
-	if got := b.file("ran"); got != "nothing\ncorrect-horse1\nnothing\ncorrect-horse1\n" {
-		t.Errorf("ran %q", got)
 	}
 }

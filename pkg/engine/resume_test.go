@@ -1,8 +1,6 @@
 package engine_test
 
 import (
-	"bytes"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -98,34 +96,6 @@ func TestLongOutputsLiveInBlobs(t *testing.T) {
 	third := b.play(t.Context(), def(""), second.whole(b))
 	if third.last.Status != event.Completed || third.nodes(event.NodeReused) != "" || b.file("ran") != "ran\nran\n" {
 		t.Errorf("a missing blob: %s, reused %q, ran %q", third.last.Status, third.nodes(event.NodeReused), b.file("ran"))
-	}
-}
-
-func TestASecretInAnOutputIsWholeInTheRunAndFetchedAgainAfterwards(t *testing.T) {
-	b := newBench(t)
-	def := func(end string) string {
-		return `{"inputs":{"key":{"type":"string","secret":true}},"nodes":[` +
-			shellNode("login", `echo login >> ran; echo "session ${key}"`) + `,` + shellNode("plain", "echo plain >> ran; echo ${login.exit_code}") + `,` +
-			shellNode("use", `test "${login.stdout}" = "session correct-horse" && echo used`+end) + `]}`
-	}
-	secret := func(c *engine.Config) {
-		c.Inputs["key"] = json.RawMessage(`"correct-horse"`)
-		c.Redactor.Add("key", "correct-horse")
-	}
-	first := b.play(t.Context(), def("; false"), secret)
-	if bytes.Contains(bytes.Join(first.lines, nil), []byte("correct-horse")) {
-		t.Error("the secret is in the journal")
-	}
-	second := b.play(t.Context(), def(""), func(c *engine.Config) { secret(c); first.whole(b)(c) })
-	if second.last.Status != event.Completed || second.nodes(event.NodeReused) != "login plain" || second.nodes(event.NodeCompleted) != "login use" {
-		t.Errorf("%s: reused %q, ran %q, %v", second.last.Status, second.nodes(event.NodeReused), second.nodes(event.NodeCompleted), second.last.Error)
-	}
-	if b.file("ran") != "login\nplain\nlogin\n" {
-		t.Errorf("ran %q", b.file("ran"))
-	}
-	third := b.play(t.Context(), def(""), func(c *engine.Config) { secret(c); second.whole(b)(c) })
-	if *third.last.NodesExecuted != 0 {
-		t.Errorf("%d nodes ran again, and none reads the secret", *third.last.NodesExecuted)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/pflow-suite/pflow/pkg/engine"
@@ -168,4 +169,23 @@ func TestASubWorkflowIsTriedAgainAsAWhole(t *testing.T) {
 	if got := strings.Join(s.calls, " "); got != "second first second" {
 		t.Errorf("called %s", got)
 	}
+}
+
+// Another attempt has its wait, also in a run that goes on with the first.
+func TestAWaitAfterGoingOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.saved["sub"] = `{"nodes":[{"id":"a","type":"echo"},{"id":"b","type":"read-file","params":{"file_path":"${a.data ?? \"none\"}"}}]}`
+		def := `{"nodes":[{"id":"s","type":"workflow","params":{"workflow":"sub"},"retry":{"max":1,"wait":50}}]}`
+		p := b.play(t.Context(), def)
+		for i, e := range p.events {
+			if e.Event == event.NodeCompleted && e.Attempt == 1 {
+				p = b.play(t.Context(), def, p.from(b, i+1))
+				break
+			}
+		}
+		if took := p.last.Time.Sub(p.events[0].Time); p.nodes(event.NodeReused) != "s/a" || took != 50*time.Second {
+			t.Errorf("reused %s, it took %v", p.nodes(event.NodeReused), took)
+		}
+	})
 }

@@ -76,18 +76,16 @@ func (s *service) node(id, path, more string) string {
 
 // meeting lets go of those who wait when so many are there.
 type meeting struct {
-	mu    sync.Mutex
-	left  int
-	all   chan struct{}
-	now   int
-	peak  int
-	hosts int
+	mu        sync.Mutex
+	left      int
+	all       chan struct{}
+	now, peak int
 }
 
-func newMeeting(n int) *meeting { return &meeting{left: n, hosts: n, all: make(chan struct{})} }
+func newMeeting(n int) *meeting { return &meeting{left: n, all: make(chan struct{})} }
 
-// attend counts who is there, and waits for the others, the first so many times.
-func (m *meeting) attend(gone <-chan struct{}) {
+// attend counts who is there, and waits until all have come or it is given up.
+func attend[T any](m *meeting, giveUp <-chan T) {
 	m.mu.Lock()
 	m.now++
 	m.peak = max(m.peak, m.now)
@@ -97,7 +95,7 @@ func (m *meeting) attend(gone <-chan struct{}) {
 	m.mu.Unlock()
 	select {
 	case <-m.all:
-	case <-gone:
+	case <-giveUp:
 	}
 	m.mu.Lock()
 	m.now--

@@ -168,7 +168,7 @@ func TestASecretInputOfASubWorkflowIsRedacted(t *testing.T) {
 	}
 }
 
-// The folder of a node's log is the run's, however the node is called.
+// A node of a sub-workflow is another one than that of the same name outside.
 func TestNodesOfOneNameDoNotMix(t *testing.T) {
 	b := newBench(t)
 	b.saved["sub"] = `{"inputs":{"n":{}},"nodes":[{"id":"n","type":"echo","params":{"data":"${n}"}},{"id":"m","type":"echo","params":{"data":"${n}"}}],"outputs":{"a":{"source":"${m.data}"}}}`

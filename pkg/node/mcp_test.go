@@ -11,12 +11,14 @@ import (
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcpclient"
+	"github.com/pflow-suite/pflow/pkg/proc"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
 // The test program is its own MCP server.
 func TestMain(m *testing.M) {
 	if os.Getenv("NODE_TEST_SERVER") == "" {
+		proc.AdoptOrphans() // the system's first process may be slow to wait for them
 		os.Exit(m.Run())
 	}
 	s := mcp.NewServer(&mcp.Implementation{Name: "fake", Version: "1"}, nil)

@@ -167,6 +167,9 @@ func TestDeclaredParametersAreDecoded(t *testing.T) {
 		"echo":       func(p *Prepared) (any, *fault.Fault) { return decodeAny[nodetype.Echo](p) },
 	}
 	for _, name := range nodetype.BuiltinNames() {
+		if name == workflow.SubType { // whoever executes runs runs it
+			continue
+		}
 		decoder, ok := decoders[name]
 		if name == workflow.SubType { // whoever executes runs reads its parameters
 			continue
@@ -195,6 +198,21 @@ func TestDeclaredParametersAreDecoded(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Every parameter of a sub-workflow's node is one that whoever runs it reads.
+func TestParametersOfASubWorkflowAreRead(t *testing.T) {
+	typ, _ := nodetype.Builtin(workflow.SubType)
+	for _, p := range typ.Params {
+		params := json.RawMessage(`{"` + p.Name + `":{"x":"y"}}`)
+		_, names := workflow.SubOf(params)
+		if !names && workflow.SubInputs(params) == nil && string(workflow.SubOutputs(params, json.RawMessage(`{"x":1}`))) == `{"x":1}` &&
+			!slices.Contains(workflow.SubParams, p.Name) {
+			t.Errorf("%s changes nothing", p.Name)
+		}
+	}
+	r := Run(t.Context(), &Prepared{Params: json.RawMessage("{}"), kind: typ}, task(t))
+	failedWith(t, r, fault.Execution, `"workflow" cannot be run`)
 }
 
 func decodeAny[T any](p *Prepared) (any, *fault.Fault) { return decode[T](p) }

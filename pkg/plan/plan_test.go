@@ -139,3 +139,10 @@ func TestEnds(t *testing.T) {
 		t.Errorf("ends %s", got)
 	}
 }
+
+func TestOrder(t *testing.T) {
+	p, _ := New(flow("d<c", "a>c", "b>c:x", "b<e"))
+	if got := strings.Join(p.Order(), " "); got != "a e b c d" {
+		t.Errorf("%s", got)
+	}
+}

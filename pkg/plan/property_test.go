@@ -1,80 +1,15 @@
 package plan
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
 	"github.com/pflow-suite/pflow/pkg/event"
-	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
-
-// script is what a random run does with its nodes: how each ends, how often it fails before, and so on.
-type script struct {
-	ends    string // "", "error" or an action
-	retried int    // attempts that fail before
-	items   int
-	bad     map[int]bool // items that fail for good
-	rounds  int
-}
-
-// randomFlow draws a graph whose edges lead forward, with actions, readings, batches, loops, retries and approvals.
-func randomFlow(t *rapid.T) (*workflow.Workflow, map[string]*script) {
-	n := rapid.IntRange(1, 10).Draw(t, "nodes")
-	var lines []string
-	scripts := map[string]*script{}
-	id := func(i int) string { return fmt.Sprintf("n%d", i) }
-	for i := range n {
-		lines = append(lines, id(i))
-		scripts[id(i)] = &script{ends: rapid.SampledFrom([]string{"", "", "", "error", "left"}).Draw(t, "result")}
-		for j := range i {
-			switch rapid.IntRange(0, 9).Draw(t, "link") {
-			case 0, 1:
-				lines = append(lines, id(j)+">"+id(i))
-			case 2:
-				lines = append(lines, id(j)+">"+id(i)+":"+rapid.SampledFrom([]string{"error", "left"}).Draw(t, "action"))
-			case 3:
-				lines = append(lines, id(i)+"<"+id(j))
-			case 4:
-				lines = append(lines, id(i)+"<"+id(j)+".x ?? 1")
-			}
-		}
-	}
-	if rapid.IntRange(0, 4).Draw(t, "start") == 0 {
-		lines = append(lines, "start "+id(rapid.IntRange(0, n-1).Draw(t, "start node")))
-	}
-	w := flow(lines...)
-	for i := range w.Nodes {
-		node, s := &w.Nodes[i], scripts[w.Nodes[i].ID]
-		if rapid.IntRange(0, 3).Draw(t, "retry") == 0 {
-			node.Retry = &workflow.Retry{Max: 2, MaxWait: 1}
-			s.retried = rapid.IntRange(0, 2).Draw(t, "retried")
-		}
-		switch rapid.IntRange(0, 4).Draw(t, "body") {
-		case 0:
-			node.Batch = &workflow.Batch{
-				As: "item", Items: json.RawMessage("[]"), MaxConcurrent: rapid.IntRange(1, 3).Draw(t, "width"), Parallel: rapid.Bool().Draw(t, "parallel"),
-				ErrorHandling: rapid.SampledFrom([]string{"fail_fast", Continue}).Draw(t, "handling"), MaxRetries: 1,
-			}
-			s.items, s.bad = rapid.IntRange(0, 5).Draw(t, "items"), map[int]bool{}
-			for k := range s.items {
-				s.bad[k] = rapid.IntRange(0, 4).Draw(t, "bad") == 0
-			}
-		case 1:
-			node.Loop = &workflow.Loop{While: "true", MaxIterations: 3}
-			s.rounds = rapid.IntRange(1, 3).Draw(t, "rounds")
-		}
-		if node.Batch == nil && rapid.IntRange(0, 5).Draw(t, "approval") == 0 {
-			node.Approval = &workflow.Approval{}
-		}
-	}
-	return w, scripts
-}
 
 // player runs a plan in a random order and keeps watch over it.
 type player struct {
@@ -325,80 +260,4 @@ func where(p *Plan, handed []Step) string {
 		}
 	}
 	return text
-}
-
-func TestRetries(t *testing.T) {
-	three := &workflow.Node{Retry: &workflow.Retry{Max: 2, Wait: 1e9, MaxWait: 3e9, Backoff: "exponential"}}
-	codes := &workflow.Node{Retry: &workflow.Retry{Max: 5, OnlyExitCodes: []int{75}}}
-	of := &workflow.Node{Batch: &workflow.Batch{MaxRetries: 2}}
-	for _, c := range []struct {
-		name    string
-		node    *workflow.Node
-		attempt int
-		fault   *fault.Fault
-		want    bool
-	}{
-		{"without a policy", &workflow.Node{}, 1, fault.New(fault.Execution, "x"), false},
-		{"the first failure", three, 1, fault.New(fault.Execution, "x"), true},
-		{"the last retry failed", three, 3, fault.New(fault.Execution, "x"), false},
-		{"another attempt would be refused too", three, 1, fault.New(fault.Template, "x"), false},
-		{"after a timeout", three, 1, fault.New(fault.Timeout, "x"), true},
-		{"an exit status that is named", codes, 1, fault.New(fault.Execution, "x").Detail("exit_code", 75), true},
-		{"another exit status", codes, 1, fault.New(fault.Execution, "x").Detail("exit_code", 1), false},
-		{"a failure without exit status", codes, 1, fault.New(fault.Unavailable, "x"), false},
-		{"the batch's attempts", of, 1, fault.New(fault.Execution, "x"), true},
-		{"used up", of, 2, fault.New(fault.Execution, "x"), false},
-	} {
-		if got := Retries(c.node, c.attempt, c.fault) != nil; got != c.want {
-			t.Errorf("%s: %v", c.name, got)
-		}
-	}
-	var waits []float64
-	for attempt := range 4 {
-		waits = append(waits, Delay(three.Retry, attempt+1).Seconds())
-	}
-	if fmt.Sprint(waits) != "[1 2 3 3]" {
-		t.Errorf("waits %v", waits)
-	}
-}
-
-func TestJittered(t *testing.T) {
-	for _, c := range []struct {
-		jitter, draw float64
-		want         time.Duration
-	}{{0, 0, 10}, {0, 1, 10}, {0.5, 0, 5}, {0.5, 0.5, 10}, {0.5, 1, 15}, {1, 0, 0}, {1, 1, 18}} { // never more than the longest wait
-		if got := Jittered(&workflow.Retry{Jitter: c.jitter, MaxWait: 18}, 10, c.draw); got != c.want {
-			t.Errorf("jitter %v, draw %v: %d, want %d", c.jitter, c.draw, got, c.want)
-		}
-	}
-}
-
-func TestAgain(t *testing.T) {
-	while, until := &workflow.Loop{While: "x", MaxIterations: 3}, &workflow.Loop{Until: "x", MaxIterations: 3}
-	for _, c := range []struct {
-		loop      *workflow.Loop
-		iteration int
-		holds     bool
-		want      bool
-	}{{while, 1, true, true}, {while, 1, false, false}, {while, 3, true, false}, {until, 1, false, true}, {until, 2, true, false}, {until, 3, false, false}} {
-		if got := Again(c.loop, c.iteration, c.holds); got != c.want {
-			t.Errorf("%+v: %v", c, got)
-		}
-	}
-}
-
-func TestUses(t *testing.T) {
-	n := &workflow.Node{
-		ID: "n", Params: json.RawMessage(`{"a":"${x.y} ${item.z} ${own}","inputs":{"own":"${own}","o2":"${q ?? r.s}"}}`),
-		Batch:    &workflow.Batch{As: "item", Items: json.RawMessage(`"${list.of}"`)},
-		Approval: &workflow.Approval{Question: "${who}?"},
-	}
-	uses, _ := Uses(n)
-	var got []string
-	for _, u := range uses {
-		got = append(got, fmt.Sprintf("%s=%s", u.Path, u.Ref.Expression()))
-	}
-	if want := "[params.a=x.y params.inputs.own=own params.inputs.o2=q params.inputs.o2=r.s batch.items=list.of approval.question=who]"; fmt.Sprint(got) != want {
-		t.Errorf("\n got %v\nwant %s", got, want)
-	}
 }

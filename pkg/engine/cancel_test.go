@@ -1,0 +1,142 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/pflow-suite/pflow/pkg/engine"
+	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/fault"
+)
+
+// exit is an error that says with which status the program ends.
+type exit int
+
+func (e exit) Error() string   { return "a signal" }
+func (e exit) ExitStatus() int { return int(e) }
+
+func TestARunIsCancelled(t *testing.T) {
+	s, b := newService(t), newBench(t)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	s.answer = func(_ string, _ int, gone <-chan struct{}) (int, string) {
+		cancel(exit(130))
+		<-gone
+		return http.StatusOK, "{}"
+	}
+	p := b.play(ctx, `{"nodes":[{"id":"a","type":"echo"},`+s.node("slow", "${a.echo}", "")+`,{"id":"z","type":"echo","params":{"data":"${slow.response}"}}]}`)
+	p.ended(t, event.Cancelled)
+	if p.last.Error.Message != "The run was cancelled: a signal" || p.last.Error.Details["exit_status"] != 130 || strings.Join(p.last.Checkpoint.CompletedNodes, " ") != "a" {
+		t.Errorf("%+v %+v", p.last.Error, p.last.Checkpoint)
+	}
+	for _, e := range p.of(event.NodeCancelled) {
+		if e.Cause != "cancelled" || e.Node != "slow" && e.Node != "z" {
+			t.Errorf("%+v", e)
+		}
+	}
+}
+
+func TestTheTimeOfARun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newBench(t).play(t.Context(), `{"nodes":[{"id":"n","type":"read-file","params":{"file_path":"none"},"retry":{"max":5,"wait":1000,"max_wait":1000}},{"id":"z","type":"echo","params":{"data":"${n.content}"}}]}`,
+			func(c *engine.Config) { c.Timeout = time.Minute })
+		p.ended(t, event.TimedOut)
+		if p.last.Error.Type != fault.Timeout || p.nodes(event.NodeCancelled) != "n z" || p.last.Time.Sub(p.events[0].Time) != time.Minute {
+			t.Errorf("%+v, cancelled %s", p.last.Error, p.nodes(event.NodeCancelled))
+		}
+	})
+}
+
+// Wherever a run is cancelled it ends, says of every node that had begun how that ended, and can be gone on with: then
+// nothing that was done is done again.
+func TestARunIsCancelledAtAnyEvent(t *testing.T) {
+	s, b := newService(t), newBench(t)
+	s.answer = func(path string, n int, _ <-chan struct{}) (int, string) {
+		if strings.HasPrefix(path, "flaky") && n == 1 {
+			return http.StatusBadGateway, "{}"
+		}
+		return http.StatusOK, fmt.Sprintf(`{"more":%t,"path":%q}`, strings.HasSuffix(path, "1"), path)
+	}
+	b.saved["sub"] = `{"inputs":{"x":{}},"nodes":[` + s.node("one", "one${x}", "") + `,` + s.node("two", "flaky-two${x}", `,"retry":{"max":1}`) + `],"edges":[{"from":"one","to":"two"}],"outputs":{"y":{"source":"${two.response.path}"}}}`
+	def := `{"nodes":[` + s.node("plain", "plain", "") + `,` +
+		s.node("waits", "flaky-waits", `,"retry":{"max":1,"wait":0.001}`) + `,` +
+		s.node("loop", "loop${__iteration__}", `,"loop":{"while":"${loop.response.more}"}`) + `,` +
+		s.node("each", "each${item}", `,"batch":{"items":[1,2]}`) + `,` +
+		s.node("retries", "flaky-each${item}", `,"batch":{"items":[1,2],"parallel":true},"retry":{"max":1}`) + `,
+		{"id":"sub","type":"workflow","params":{"workflow":"sub","inputs":{"x":"${plain.response.path}"}}},
+		{"id":"subs","type":"workflow","params":{"workflow":"sub","inputs":{"x":"${item}"}},"batch":{"items":[1,2,3],"parallel":true,"max_concurrent":2}}],
+		"outputs":{"all":{"source":"${sub.y}"},"n":{"source":"${subs.results[2].y}"},"loop":{"source":"${loop.response.path}"},"each":{"source":"${each.count}"},"retries":{"source":"${retries.success_count}"},"waits":{"source":"${waits.response.path}"}}}`
+	want := b.play(t.Context(), def)
+	want.ended(t, event.Completed)
+	for _, jobs := range []int{1, 4} {
+		for at := 1; ; at++ {
+			s.anew()
+			ctx, cancel := context.WithCancelCause(t.Context())
+			seen := 0
+			first := b.play(ctx, def, each(func(*event.Event) {
+				if seen++; seen == at {
+					cancel(errors.New("enough"))
+				}
+			}), func(c *engine.Config) { c.Jobs = jobs })
+			cancel(nil)
+			if first.last.Status == event.Completed {
+				break
+			}
+			first.ended(t, event.Cancelled)
+			ends := map[string]int{}
+			for _, e := range first.events {
+				if e.Event == event.NodeCompleted || e.Event == event.NodeCancelled || e.Fails() {
+					ends[e.Node]++
+				}
+			}
+			for _, e := range first.of(event.NodeStarted) {
+				if ends[e.Node] != 1 {
+					t.Errorf("cancelled at event %d: %s ended %d times", at, e.Node, ends[e.Node])
+				}
+			}
+			s.forget()
+			second := b.play(t.Context(), def, first.whole(b))
+			if second.last.Status != event.Completed || string(second.last.Outputs) != string(want.last.Outputs) {
+				t.Fatalf("cancelled at event %d (%s of %s): %s %+v", at, first.events[at-1].Event, first.events[at-1].Node, second.last.Outputs, second.last.Error)
+			}
+			for _, e := range first.events {
+				done := map[string]string{"plain": "plain", "waits": "flaky-waits", "sub/one": "oneplain", "sub/two": "flaky-twoplain"}[e.Node]
+				switch {
+				case e.Event == event.IterationCompleted:
+					done = fmt.Sprintf("%s%d", e.Node, e.Iteration)
+				case e.Event == event.ItemCompleted && e.Node == "each":
+					done = fmt.Sprintf("each%d", *e.Item+1)
+				case e.Event == event.ItemCompleted && e.Node == "subs":
+					done = fmt.Sprintf("one%d", *e.Item+1)
+				case e.Event != event.NodeCompleted:
+					done = ""
+				}
+				if done != "" && strings.Contains(" "+strings.Join(s.called(), " ")+" ", " "+done+" ") {
+					t.Errorf("cancelled at event %d: %s was called again", at, done)
+				}
+			}
+		}
+	}
+}
+
+// A node that is waiting for its turn in a sub-workflow, or for its time, does not hold up the end.
+func TestACancelledRunWaitsForNothing(t *testing.T) {
+	b := newBench(t)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	p := b.play(ctx, `{"nodes":[{"id":"n","type":"read-file","params":{"file_path":"none"},"retry":{"max":5,"wait":1000,"max_wait":1000}},
+		{"id":"each","type":"read-file","params":{"file_path":"${item}"},"retry":{"max":5,"wait":1000,"max_wait":1000},"batch":{"items":["a","b"],"parallel":true}}]}`,
+		each(func(e *event.Event) {
+			if e.Event == event.NodeFailed && e.Node == "each" && *e.Item == 1 {
+				time.AfterFunc(time.Millisecond, func() { cancel(fault.New(fault.Execution, "enough")) })
+			}
+		}))
+	p.ended(t, event.Cancelled)
+	if got := p.nodes(event.NodeCancelled); got != "each n" {
+		t.Errorf("cancelled %s", got)
+	}
+}
