@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -218,6 +219,28 @@ func TestADenialEndsEverything(t *testing.T) {
 				t.Errorf("failed %q, completed %q, cancelled %q", p.nodes(event.NodeFailed), p.nodes(event.NodeCompleted), p.nodes(event.NodeCancelled))
 			}
 		})
+	}
+}
+
+// What waits for its turn in a sub-workflow is cancelled too when a person denies.
+func TestADenialReachesWhatWaitsForItsTurn(t *testing.T) {
+	s, b := newService(t), newBench(t)
+	running, denied := make(chan struct{}), make(chan struct{})
+	s.answer = func(string, int, <-chan struct{}) (int, string) {
+		close(running)
+		<-denied
+		return http.StatusOK, "{}"
+	}
+	p := b.play(t.Context(), `{"nodes":[`+s.node("slow", "slow", "")+`,{"id":"gate","type":"echo","approval":true},{"id":"s","type":"workflow","params":{"workflow":{"nodes":[{"id":"queued","type":"echo"}]}}}]}`,
+		func(c *engine.Config) { c.Jobs = 1 }, asked(func(engine.Question) string { <-running; return "no" }),
+		each(func(e *event.Event) {
+			if e.Event == event.ApprovalResolved {
+				close(denied)
+			}
+		}))
+	p.ended(t, event.Denied)
+	if c, d := p.nodes(event.NodeCancelled), p.nodes(event.NodeCompleted); c != "gate s s/queued" || d != "slow" {
+		t.Errorf("cancelled %s, completed %s", c, d)
 	}
 }
 

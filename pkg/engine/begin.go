@@ -107,7 +107,7 @@ func (e *execution) attempt(l *level, a *active, s plan.Step) *task {
 		if s.Iteration <= 1 {
 			a.digest = p.digest
 		}
-		if s.Iteration == 0 && e.fromCache(l, a) {
+		if e.fromCache(l, a) {
 			return nil
 		}
 		e.count(a)

@@ -75,7 +75,7 @@ func instance(s plan.Step) string {
 
 // close ends a level of a sub-workflow when nothing of it runs and nothing may start any more.
 func (e *execution) close(l *level) {
-	if l.owner == nil || l.owner.child != l || l.taking || !l.plan.Done() && !e.halted(l) {
+	if l.owner == nil || l.owner.child != l || l.adopting || !l.plan.Done() && !e.halted(l) {
 		return
 	}
 	for _, a := range l.active {

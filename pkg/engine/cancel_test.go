@@ -29,15 +29,20 @@ func TestARunIsCancelled(t *testing.T) {
 		<-gone
 		return http.StatusOK, "{}"
 	}
-	p := b.play(ctx, `{"nodes":[{"id":"a","type":"echo"},`+s.node("slow", "${a.echo}", "")+`,{"id":"z","type":"echo","params":{"data":"${slow.response}"}}]}`)
+	p := b.play(ctx, `{"nodes":[{"id":"a","type":"echo"},`+s.node("slow", "${a.echo}", "")+`,{"id":"z","type":"echo","params":{"data":"${slow.response}"}},
+		{"id":"sub","type":"workflow","params":{"inputs":{"x":"${a.echo}"},"workflow":{"inputs":{"x":{}},"nodes":[{"id":"queued","type":"echo","params":{"data":"${x}"}}]}}}]}`,
+		func(c *engine.Config) { c.Jobs = 1 })
 	p.ended(t, event.Cancelled)
 	if p.last.Error.Message != "The run was cancelled: a signal" || p.last.Error.Details["exit_status"] != 130 || strings.Join(p.last.Checkpoint.CompletedNodes, " ") != "a" {
 		t.Errorf("%+v %+v", p.last.Error, p.last.Checkpoint)
 	}
 	for _, e := range p.of(event.NodeCancelled) {
-		if e.Cause != "cancelled" || e.Node != "slow" && e.Node != "z" {
-			t.Errorf("%+v", e)
+		if e.Cause != "cancelled" {
+			t.Errorf("%s was cancelled because of %s", e.Node, e.Cause)
 		}
+	}
+	if got := p.nodes(event.NodeCancelled); got != "slow sub sub/queued z" {
+		t.Errorf("cancelled %s", got)
 	}
 }
 
@@ -124,19 +129,19 @@ func TestARunIsCancelledAtAnyEvent(t *testing.T) {
 	}
 }
 
-// A node that is waiting for its turn in a sub-workflow, or for its time, does not hold up the end.
+// What waits for its time, also in a sub-workflow, does not hold up the end.
 func TestACancelledRunWaitsForNothing(t *testing.T) {
-	b := newBench(t)
-	ctx, cancel := context.WithCancelCause(t.Context())
-	p := b.play(ctx, `{"nodes":[{"id":"n","type":"read-file","params":{"file_path":"none"},"retry":{"max":5,"wait":1000,"max_wait":1000}},
-		{"id":"each","type":"read-file","params":{"file_path":"${item}"},"retry":{"max":5,"wait":1000,"max_wait":1000},"batch":{"items":["a","b"],"parallel":true}}]}`,
-		each(func(e *event.Event) {
-			if e.Event == event.NodeFailed && e.Node == "each" && *e.Item == 1 {
-				time.AfterFunc(time.Millisecond, func() { cancel(fault.New(fault.Execution, "enough")) })
-			}
-		}))
-	p.ended(t, event.Cancelled)
-	if got := p.nodes(event.NodeCancelled); got != "each n" {
-		t.Errorf("cancelled %s", got)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		defer cancel(nil)
+		time.AfterFunc(time.Minute, func() { cancel(errors.New("enough")) })
+		const waits = `,"retry":{"max":5,"wait":1000,"max_wait":1000}`
+		p := newBench(t).play(ctx, `{"nodes":[{"id":"s","type":"workflow","params":{"workflow":{"nodes":[
+			{"id":"n","type":"read-file","params":{"file_path":"none"}`+waits+`},
+			{"id":"each","type":"read-file","params":{"file_path":"${item}"}`+waits+`,"batch":{"items":["a","b"],"parallel":true}}]}}}]}`)
+		p.ended(t, event.Cancelled)
+		if got := p.nodes(event.NodeCancelled); got != "s s/each s/n" || p.last.Time.Sub(p.events[0].Time) != time.Minute {
+			t.Errorf("cancelled %s after %v", got, p.last.Time.Sub(p.events[0].Time))
+		}
+	})
 }

@@ -212,10 +212,6 @@ func (e *execution) later(wait func(), then func()) {
 
 // take puts what the plan of a level has made ready into the queue, but for what the checkpoint has.
 func (e *execution) take(l *level) {
-	if l.taking {
-		return
-	}
-	l.taking = true
 	for steps := l.plan.Ready(); len(steps) > 0 && e.broken == nil; steps = l.plan.Ready() {
 		for _, s := range steps {
 			if !l.inherits || !e.reuse(l, s) {
@@ -223,7 +219,6 @@ func (e *execution) take(l *level) {
 			}
 		}
 	}
-	l.taking = false
 }
 
 // append writes an event. When that fails the run is over: what runs is stopped, and nothing more is started.

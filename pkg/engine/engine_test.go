@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/pflow-suite/pflow/pkg/engine"
@@ -84,19 +85,29 @@ func TestMoreWarningsThanAnybodyReads(t *testing.T) {
 type full struct {
 	engine.Record
 	events, blobs int
+
+	mu sync.Mutex
 }
 
 var errFull = fault.New(fault.Internal, "no space left on device")
 
 func (f *full) Append(e *event.Event) error {
-	if f.events--; f.events < 0 {
+	f.mu.Lock()
+	f.events--
+	over := f.events < 0
+	f.mu.Unlock()
+	if over {
 		return errFull
 	}
 	return f.Record.Append(e)
 }
 
 func (f *full) PutBlob(content []byte) (string, error) {
-	if f.blobs--; f.blobs < 0 {
+	f.mu.Lock()
+	f.blobs--
+	over := f.blobs < 0
+	f.mu.Unlock()
+	if over {
 		return "", errFull
 	}
 	return f.Record.PutBlob(content)
@@ -109,13 +120,13 @@ func TestARecordThatCannotBeKeptEndsTheRun(t *testing.T) {
 		{"id":"c","type":"workflow","params":{"workflow":{"nodes":[{"id":"n","type":"echo","params":{"data":` + long + `}},{"id":"m","type":"echo","params":{"data":"${n.echo}"},"approval":true}]}}},
 		{"id":"d","type":"echo","params":{"data":"${c.m.data}","message":"${d.echo ?? 1}"},"loop":{"while":"${d.data}","max_iterations":2}}]}`
 	yes := asked(func(engine.Question) string { return "yes" })
-	for _, f := range []full{{events: 0, blobs: 99}, {events: 99, blobs: 0}} {
+	for _, f := range []*full{{events: 0, blobs: 99}, {events: 99, blobs: 0}} {
 		failures := 0
 		for ; ; failures++ {
-			record := f
+			record := &full{events: f.events, blobs: f.blobs}
 			_, last, err := b.try(t.Context(), def, yes, func(c *engine.Config) {
 				record.Record = c.Record
-				c.Record = &record
+				c.Record = record
 			})
 			if err == nil {
 				break

@@ -41,10 +41,8 @@ type level struct {
 	// priority is how much work stands behind the level's owner.
 	priority int
 	// inherits says that what is in the checkpoint can be used: nothing that leads here has changed; adopting that it is
-	// being looked through for the first time.
+	// being looked through for the first time: until that is done the level does not end.
 	inherits, adopting bool
-	// taking says that somebody takes the plan's steps: nobody else does, nor ends the level.
-	taking bool
 
 	// values is what each settled node put out, lacking those of them that lack a secret.
 	values  map[string]value

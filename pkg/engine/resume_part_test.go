@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -92,6 +93,7 @@ func TestWhatWasDegradedStaysDegraded(t *testing.T) {
 	for name, c := range map[string]struct{ node, more string }{
 		"a batch with a failure":   {s.node("n", "${item}", `,"batch":{"items":["a","bad"],"error_handling":"continue"}`), ""},
 		"in a sub-workflow":        {`{"id":"n","type":"workflow","params":{"workflow":{"nodes":[{"id":"bad","type":"echo","params":{"count":"${src.echo}"}},{"id":"src","type":"echo"},{"id":"mend","type":"echo"}],"edges":[{"from":"bad","to":"mend","action":"error"},{"from":"src","to":"mend","action":"other"}]}}}`, ""},
+		"two workflows below":      {`{"id":"n","type":"workflow","params":{"workflow":{"nodes":[{"id":"deep","type":"workflow","params":{"workflow":{"nodes":[{"id":"bad","type":"echo","params":{"count":"${src.echo}"}},{"id":"src","type":"echo"},{"id":"mend","type":"echo"}],"edges":[{"from":"bad","to":"mend","action":"error"},{"from":"src","to":"mend","action":"other"}]}}}]}}}`, ""},
 		"in a batch of those":      {`{"id":"n","type":"workflow","params":{"inputs":{"x":"${item}"},"workflow":{"inputs":{"x":{}},"nodes":[{"id":"bad","type":"echo","params":{"count":"${x}"}},{"id":"mend","type":"echo"}],"edges":[{"from":"bad","to":"mend","action":"error"}]}},"batch":{"items":["y",1]}}`, ""},
 		"a template left standing": {`{"id":"n","type":"echo","params":{"message":"${free.data.gone}"}}`, `"template_resolution_mode":"permissive",`},
 	} {
@@ -154,6 +156,33 @@ func TestBatchesThatGoOnWaitForTheirTurn(t *testing.T) {
 	}
 }
 
+// What the checkpoint has is kept for a later run also when this one fails at once.
+func TestAFailureLosesNothingOfTheCheckpoint(t *testing.T) {
+	for name, wrap := range map[string]string{"of the run": "%s", "of a sub-workflow": `{"nodes":[{"id":"s","type":"workflow","params":{"workflow":%s}}]}`} {
+		t.Run(name, func(t *testing.T) {
+			s, b := newService(t), newBench(t)
+			s.answer = func(path string, n int, _ <-chan struct{}) (int, string) {
+				if strings.HasSuffix(path, "2") && n == 1 {
+					return http.StatusTeapot, "{}"
+				}
+				return http.StatusOK, "{}"
+			}
+			batch := `,"batch":{"items":[1,2,3]}`
+			def := fmt.Sprintf(wrap, `{"nodes":[{"id":"src","type":"echo","params":{"data":{}}},`+s.node("a", "a${item}", batch)+`,`+s.node("d", "d${item}", batch)+`,
+				{"id":"b","type":"workflow","params":{"inputs":{"i":"${item}"},"workflow":{"inputs":{"i":{}},"nodes":[`+s.node("c", "b${i}", "")+`]}}`+batch+`}]}`)
+			first := b.play(t.Context(), def, func(c *engine.Config) { c.KeepGoing = true })
+			if n := len(first.of(event.ItemCompleted)); n != 3 {
+				t.Fatalf("%d items", n)
+			}
+			second := b.play(t.Context(), strings.Replace(def, `"items":[1,2,3]`, `"items":"${src.data.gone}"`, 1), first.whole(b), func(c *engine.Config) { c.Jobs = 1 })
+			second.failed(t, fault.Template, "${src.data.gone}")
+			if got := len(second.of(event.ItemCompleted)); got < 2 {
+				t.Errorf("%d items are left", got)
+			}
+		})
+	}
+}
+
 // A batch that was begun does not go on when a failure has stopped the run before its turn.
 func TestNothingGoesOnAfterAFailure(t *testing.T) {
 	s, b := newService(t), newBench(t)
@@ -173,6 +202,50 @@ func TestNothingGoesOnAfterAFailure(t *testing.T) {
 	s.forget()
 	b.play(t.Context(), def, first.whole(b), func(c *engine.Config) { c.KeepGoing = true }).failed(t, fault.Execution, "bad")
 	if got := strings.Join(s.called(), " "); got != "2 bad" {
+		t.Errorf("called %s", got)
+	}
+}
+
+func TestWhatIsInsideItemsIsTakenBeforeAnythingRuns(t *testing.T) {
+	s, b := newService(t), newBench(t)
+	s.answer = func(path string, n int, _ <-chan struct{}) (int, string) {
+		if strings.HasPrefix(path, "second") && n == 1 {
+			return http.StatusTeapot, "{}"
+		}
+		return http.StatusOK, "{}"
+	}
+	def := `{"nodes":[{"id":"each","type":"workflow","params":{"inputs":{"i":"${item}"},"workflow":{"inputs":{"i":{}},"nodes":[` + s.node("a", "first${i}", "") + `,` + s.node("b", "second${i}", "") + `],
+		"edges":[{"from":"a","to":"b"}]}},"batch":{"items":[1,2],"parallel":true}}]}`
+	first := b.play(t.Context(), def)
+	first.ended(t, event.Failed)
+	reused := ""
+	b.play(t.Context(), def, first.whole(b), func(c *engine.Config) {
+		c.Reused = func() { reused = b.read(c.RunID, nil).nodes(event.NodeReused) }
+	}).ended(t, event.Completed)
+	if reused != "each[0]/a each[1]/a" {
+		t.Errorf("reused before anything ran: %s", reused)
+	}
+}
+
+func TestAnItemWhoseLongValueIsGoneRunsAgain(t *testing.T) {
+	s, b := newService(t), newBench(t)
+	s.answer = func(path string, n int, _ <-chan struct{}) (int, string) {
+		if path == "3" && n == 1 {
+			return http.StatusTeapot, "{}"
+		}
+		return http.StatusOK, `"` + strings.Repeat(path, 70000) + `"`
+	}
+	def := `{"nodes":[` + s.node("each", "${item}", `,"batch":{"items":[1,2,3]}`) + `]}`
+	first := b.play(t.Context(), def)
+	checkpoint := first.whole(b)
+	name := event.Name([]byte(strings.Repeat("2", 70000)))
+	if err := os.Remove(b.home.Path("runs", first.id, "blobs", strings.TrimPrefix(name, "sha256:"))); err != nil {
+		t.Fatal(err)
+	}
+	s.forget()
+	second := b.play(t.Context(), def, checkpoint)
+	second.ended(t, event.Completed)
+	if got := strings.Join(s.called(), " "); got != "2 3" || len(second.get("each.results.1.response")) != 70002 {
 		t.Errorf("called %s", got)
 	}
 }

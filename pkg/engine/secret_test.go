@@ -56,7 +56,7 @@ func TestWhatWaitsForASecretKeepsWhatItHas(t *testing.T) {
 	}
 	def := `{"inputs":{"key":{"secret":true}},"nodes":[` + shellNode("login", `echo "${key}"`) + `,
 		{"id":"gate","type":"echo","params":{"message":"${login.stdout} ${__answer__}"},"approval":true},` +
-		s.node("each", "${login.stdout}-${item}", `,"batch":{"items":[1,2,3]}`) + `,
+		s.node("each", "${login.stdout}-${item}", `,"timeout":1000,"batch":{"items":[1,2,3]}`) + `,
 		{"id":"sub","type":"workflow","params":{"inputs":{"k":"${login.stdout}"},"workflow":{"inputs":{"k":{}},"nodes":[` + s.node("one", "one", "") + `,` + s.node("two", "${k}-2", "") + `]}}}]}`
 	asks := 0
 	yes := func(c *engine.Config) {

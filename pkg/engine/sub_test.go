@@ -138,6 +138,19 @@ func TestSubWorkflowsDoNotWaitForEachOther(t *testing.T) {
 	}
 }
 
+// Of what waits for a place that with most work behind it goes first, also where that stands outside its workflow.
+func TestWhatHasMostBehindItGoesFirst(t *testing.T) {
+	p := newBench(t).play(t.Context(), `{"nodes":[{"id":"x","type":"echo"},{"id":"s","type":"workflow","params":{"workflow":{"nodes":[{"id":"i","type":"echo"}]}}},
+		{"id":"y","type":"echo","params":{"data":"${s.i.echo}"}}]}`, func(c *engine.Config) { c.Jobs = 1 })
+	var order []string
+	for _, e := range p.of(event.NodeStarted) {
+		order = append(order, e.Node)
+	}
+	if got := strings.Join(order, " "); got != "s s/i x y" && got != "s s/i y x" {
+		t.Errorf("%s", got)
+	}
+}
+
 func TestWorkflowsRunInOneAnotherOnlySoDeep(t *testing.T) {
 	b := newBench(t)
 	b.saved["again"] = `{"inputs":{"n":{}},"nodes":[{"id":"s","type":"workflow","params":{"workflow":"${n}","inputs":{"n":"${n}"}},"retry":{"max":3}}]}`

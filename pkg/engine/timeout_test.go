@@ -3,7 +3,9 @@ package engine_test
 import (
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -48,6 +50,7 @@ func TestANodeHasItsTime(t *testing.T) {
 		"shell, no time for another":     {shell(`,"timeout":{"attempt":100,"node":0.1},"retry":{"max":9}`), "timed out after 0.1 seconds", 1},
 		"http, an attempt":               {s.node("n", "slow", `,"timeout":{"attempt":0.1}`), "timed out after 0.1 seconds", 1},
 		"http, the node":                 {s.node("n", "slow", `,"timeout":0.1`), "timed out after 0.1 seconds", 1},
+		"a file that never ends":         {`{"id":"n","type":"read-file","params":{"file_path":"fifo"},"timeout":0.1}`, "The node timed out after 0.1 seconds", 1},
 		"a batch":                        {s.node("n", "slow${item}", `,"timeout":0.1,"batch":{"items":[1,2,3,4],"parallel":true,"max_concurrent":2}`), "Batch 'n' did not come to its end, 0 of 4 items did: The node timed out after 0.1 seconds", 3},
 		"a batch that continues":         {s.node("n", "${item}", `,"timeout":0.2,"batch":{"items":["a","slow","b"],"error_handling":"continue"}`), "Batch 'n' did not come to its end, 1 of 3 items did: The node timed out after 0.2 seconds", 3},
 		"an item":                        {s.node("n", "${item}", `,"timeout":{"attempt":0.1},"batch":{"items":["a","slow"]}`), "/slow timed out after 0.1 seconds", 2},
@@ -67,6 +70,9 @@ func TestANodeHasItsTime(t *testing.T) {
 			b.saved["mending"] = `{"nodes":[` + s.node("call", "slow", "") + `,{"id":"mend","type":"echo"}],"edges":[{"from":"call","to":"mend","action":"error"}]}`
 			b.saved["retrying"] = `{"nodes":[` + s.node("call", "slow", `,"retry":{"max":100}`) + `]}`
 			b.saved["each"] = `{"nodes":[` + s.node("call", "${item}", `,"batch":{"items":["a","slow","b"],"error_handling":"continue"}`) + `]}`
+			if err := syscall.Mkfifo(filepath.Join(b.dir, "fifo"), 0o600); err != nil {
+				t.Fatal(err)
+			}
 			began := time.Now()
 			p := b.play(t.Context(), `{"nodes":[{"id":"nothing","type":"echo","params":{"data":"bad"}},`+c.node+`]}`)
 			p.failed(t, fault.Timeout, c.words)
@@ -85,7 +91,7 @@ func TestANodeHasItsTime(t *testing.T) {
 			if fails != c.fails {
 				t.Errorf("%d failures, want %d", fails, c.fails)
 			}
-			for _, pid := range strings.Fields(b.file("pids")) {
+			for pid := range strings.FieldsSeq(b.file("pids")) {
 				if stat, err := os.ReadFile("/proc/" + pid + "/stat"); err == nil && !strings.Contains(string(stat), ") Z ") {
 					t.Errorf("process %s is left", pid)
 				}
@@ -148,4 +154,17 @@ func TestTheTimeOfANodeIsThatOfAllItDoes(t *testing.T) {
 			})
 		})
 	}
+}
+
+// After a batch's time no item of it starts, not even one that would be done at once.
+func TestAfterItsTimeABatchStartsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		p := b.play(t.Context(), `{"nodes":[{"id":"n","type":"write-file","params":{"file_path":"${item}","content":"x"},"timeout":60,"retry":{"max":9,"wait":100},
+			"batch":{"items":["","later","last"],"error_handling":"continue"}}]}`)
+		p.failed(t, fault.Timeout, "Batch 'n' did not come to its end, 0 of 3 items did")
+		if b.file("later")+b.file("last") != "" || p.last.Time.Sub(p.events[0].Time) != time.Minute {
+			t.Errorf("an item was done; it took %v", p.last.Time.Sub(p.events[0].Time))
+		}
+	})
 }
