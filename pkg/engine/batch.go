@@ -1,10 +1,8 @@
 package engine
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -15,7 +13,6 @@ import (
 	"github.com/pflow-suite/pflow/pkg/node"
 	"github.com/pflow-suite/pflow/pkg/plan"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
-	"github.com/pflow-suite/pflow/pkg/redact"
 	"github.com/pflow-suite/pflow/pkg/template"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
@@ -28,6 +25,25 @@ type batch struct {
 	// busy is how many items have begun and not ended; cut says that one was stopped before its end.
 	busy int
 	cut  bool
+	// read are the values that items have read of inputs and other nodes.
+	read map[string]read
+}
+
+type read struct {
+	raw      json.RawMessage
+	standing template.Standing
+}
+
+// once is a scope from which each value is fetched once: what one item reads the others read too, and it may be long.
+func (b *batch) once(scope template.Scope) template.Scope {
+	return func(root string) (json.RawMessage, template.Standing) {
+		r, ok := b.read[root]
+		if !ok {
+			r.raw, r.standing = scope(root)
+			b.read[root] = r
+		}
+		return r.raw, r.standing
+	}
 }
 
 // itemEnd is what is known of an item: how it was prepared, until it has ended, and how it ended.
@@ -115,7 +131,7 @@ func (e *execution) readItems(l *level, a *active) error {
 		f.Path = "batch.items"
 		return f.Suggest("Give a list, or the output of a node that is one, be it JSON text")
 	}
-	a.batch = &batch{}
+	a.batch = &batch{read: map[string]read{}}
 	list.ForEach(func(_, item gjson.Result) bool {
 		a.batch.items = append(a.batch.items, json.RawMessage(item.Raw))
 		return true
@@ -131,6 +147,7 @@ func (e *execution) prepareItem(l *level, a *active, i int) error {
 		return nil
 	}
 	b := e.binding(l, a)
+	b.Scope = a.batch.once(b.Scope)
 	b.Locals[a.node.Batch.As] = a.batch.items[i]
 	b.Locals[plan.IndexName] = integer(i)
 	p, err := e.prepare(l, a, b)
@@ -210,90 +227,3 @@ func (e *execution) collect(l *level, a *active, s plan.Step) {
 	}
 	e.finish(r)
 }
-
-func (a *active) failures() (first, failed int) {
-	first = -1
-	for i, it := range a.batch.ends {
-		if it.fault != nil {
-			if failed++; first < 0 {
-				first = i
-			}
-		}
-	}
-	return first, failed
-}
-
-func (a *active) succeeded() (n int) {
-	for _, it := range a.batch.ends {
-		if it.outputs != nil && it.fault == nil {
-			n++
-		}
-	}
-	return n
-}
-
-// results are the outputs of a batch, as a value of the stream. Each result is what the item put out, and the item.
-func (e *execution) results(a *active) (json.RawMessage, error) {
-	var results, errors bytes.Buffer
-	var most, least, total time.Duration
-	count, failed := 0, 0
-	for i, it := range a.batch.ends {
-		if it.outputs == nil { // it never started
-			continue
-		}
-		item := event.Escape(a.batch.items[i])
-		outputs, err := e.opened(it.outputs)
-		if err != nil {
-			return nil, err
-		}
-		if it.fault != nil {
-			failed++
-			if !gjson.GetBytes(outputs, "error").Exists() {
-				outputs = with(outputs, "error", rawjson.Quote(it.fault.Message))
-			}
-			separate(&errors)
-			_, _ = fmt.Fprintf(&errors, `{"index":%d,"item":%s,"error":%s}`, i, item, rawjson.Quote(it.fault.Message))
-		}
-		separate(&results)
-		results.Write(with(outputs, "item", item))
-		if count++; count == 1 {
-			least = it.took
-		}
-		most, least, total = max(most, it.took), min(least, it.took), total+it.took
-	}
-	b := a.node.Batch
-	out := []byte(`{"results":[` + results.String() + `],"count":` + strconv.Itoa(count) +
-		`,"success_count":` + strconv.Itoa(count-failed) + `,"error_count":` + strconv.Itoa(failed) + `,"errors":`)
-	if failed == 0 {
-		out = append(out, "null"...)
-	} else {
-		out = append(append(append(out, '['), errors.Bytes()...), ']')
-	}
-	mode, concurrent, wait := "sequential", "null", "null"
-	if b.Parallel {
-		mode, concurrent = "parallel", strconv.Itoa(b.MaxConcurrent)
-	}
-	if b.RetryWait > 0 {
-		wait = strconv.FormatFloat(time.Duration(b.RetryWait).Seconds(), 'f', -1, 64)
-	}
-	average := time.Duration(0)
-	if count > 0 {
-		average = total / time.Duration(count)
-	}
-	return fmt.Appendf(out, `,"batch_metadata":{"parallel":%t,"max_concurrent":%s,"max_retries":%d,"retry_wait":%s,"execution_mode":%q,`+
-		`"timing":{"total_items_ms":%s,"avg_item_ms":%s,"min_item_ms":%s,"max_item_ms":%s}}}`,
-		b.Parallel, concurrent, b.MaxRetries, wait, mode, ms(total), ms(average), ms(least), ms(most)), nil
-}
-
-func ms(d time.Duration) string {
-	return strconv.FormatFloat(float64(d.Microseconds())/1000, 'f', -1, 64)
-}
-
-func separate(b *bytes.Buffer) {
-	if b.Len() > 0 {
-		b.WriteByte(',')
-	}
-}
-
-// lacks says whether a value lacks a secret that was taken out of it.
-func lacks(raw json.RawMessage) bool { return bytes.Contains(raw, []byte(redact.Mark)) }

@@ -1,11 +1,14 @@
 package engine
 
 import (
+	"bytes"
+	"encoding/json"
 	"maps"
 	"slices"
 
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/plan"
+	"github.com/pflow-suite/pflow/pkg/redact"
 	"github.com/pflow-suite/pflow/pkg/template"
 )
 
@@ -67,3 +70,6 @@ func (e *execution) release(l *level, id string, succeeded bool) {
 		}
 	}
 }
+
+// lacks says whether a value lacks a secret that was taken out of it.
+func lacks(raw json.RawMessage) bool { return bytes.Contains(raw, []byte(redact.Mark)) }
