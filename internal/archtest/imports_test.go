@@ -34,7 +34,8 @@ var mayImport = map[string]string{
 	"pkg/shell":           "template",
 	"pkg/plan":            "workflow template event",
 	"pkg/check":           "workflow template shell plan nodetype",
-	"pkg/graph":           "workflow template plan event",
+	"pkg/history":         "event",
+	"pkg/graph":           "workflow template plan event history",
 
 	// Running.
 	"pkg/proc":   "",
@@ -84,7 +85,7 @@ var mayNeed = map[string][]string{
 }
 
 // pure are the packages of the language: they work on what they are given.
-var pure = []string{"pkg/workflow", "pkg/template", "pkg/shell", "pkg/check", "pkg/plan", "pkg/graph"}
+var pure = []string{"pkg/workflow", "pkg/template", "pkg/shell", "pkg/check", "pkg/plan", "pkg/history", "pkg/graph"}
 
 func TestImports(t *testing.T) {
 	for name, p := range suite(t) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/pflow-suite/pflow/pkg/history"
 	"github.com/pflow-suite/pflow/pkg/plan"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
@@ -35,7 +36,7 @@ type node struct {
 	shape   shape
 	// in are the edges that come to the node.
 	in  []int
-	run progress
+	run history.Node
 }
 
 // shape is what is special about a node at first sight.
@@ -65,7 +66,7 @@ func New(w *workflow.Workflow) *Graph {
 	}
 	for i := range w.Nodes {
 		n := &w.Nodes[i]
-		g.nodes[i] = node{id: clean(n.ID), kind: clean(n.Type), purpose: clean(n.Purpose), marks: marks(n), shape: shapeOf(n)}
+		g.nodes[i] = node{id: clean(n.ID), kind: clean(n.Type), purpose: clean(n.Purpose), marks: marks(n), shape: shapeOf(n), run: *history.NewNode(n.ID)}
 		if _, ok := g.index[n.ID]; !ok {
 			g.index[n.ID] = i
 		}

@@ -90,14 +90,6 @@ func drawn(t interface{ Fatal(...any) }, g *Graph, draw func(*Graph, io.Writer) 
 	return b.String()
 }
 
-func TestSpan(t *testing.T) {
-	for ms, want := range map[float64]string{-1: "0s", 0: "0s", 0.04: "0s", 2.04: "2ms", 9.96: "10ms", 123.456: "123ms", 1234.5: "1.2s", 65432.1: "1m5s", 1e300: "277777h46m40s"} {
-		if got := span(ms); got != want {
-			t.Errorf("%v ms: %s, want %s", ms, got, want)
-		}
-	}
-}
-
 func TestCut(t *testing.T) {
 	for in, want := range map[string]string{"": "", "12345": "12345", "123456": "1234…", "日本": "日本", "日本語": "日本…", "a日本": "a日本", "a日本語": "a日…"} {
 		if got := cut(in, 5); got != want || cells(got) > 5 {

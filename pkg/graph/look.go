@@ -1,5 +1,7 @@
 package graph
 
+import "github.com/pflow-suite/pflow/pkg/history"
+
 // maxText is how many columns of a text are drawn.
 const maxText = 40
 
@@ -22,7 +24,7 @@ type colors struct{ fill, stroke string }
 
 // look is how a state is shown, on light and on dark paper.
 type look struct {
-	state       state
+	state       history.State
 	light, dark colors
 }
 
@@ -30,13 +32,13 @@ type look struct {
 var plain = look{"", colors{"#ffffff", "#59636e"}, colors{"#151b23", "#9198a1"}}
 
 var looks = []look{
-	{running, colors{"#fff8c5", "#9a6700"}, colors{"#272115", "#d29922"}},
-	{waiting, colors{"#fbefff", "#8250df"}, colors{"#1f1730", "#ab7df8"}},
-	{completed, colors{"#dafbe1", "#1a7f37"}, colors{"#12261e", "#3fb950"}},
-	{reused, colors{"#ddf4ff", "#0969da"}, colors{"#121d2f", "#4493f8"}},
-	{failed, colors{"#ffebe9", "#d1242f"}, colors{"#25171c", "#f85149"}},
-	{skipped, colors{"#eff2f5", "#818b98"}, colors{"#212830", "#656c76"}},
-	{cancelled, colors{"#fff1e5", "#bc4c00"}, colors{"#221a19", "#db6d28"}},
+	{history.Running, colors{"#fff8c5", "#9a6700"}, colors{"#272115", "#d29922"}},
+	{history.Waiting, colors{"#fbefff", "#8250df"}, colors{"#1f1730", "#ab7df8"}},
+	{history.Completed, colors{"#dafbe1", "#1a7f37"}, colors{"#12261e", "#3fb950"}},
+	{history.Reused, colors{"#ddf4ff", "#0969da"}, colors{"#121d2f", "#4493f8"}},
+	{history.Failed, colors{"#ffebe9", "#d1242f"}, colors{"#25171c", "#f85149"}},
+	{history.Skipped, colors{"#eff2f5", "#818b98"}, colors{"#212830", "#656c76"}},
+	{history.Cancelled, colors{"#fff1e5", "#bc4c00"}, colors{"#221a19", "#db6d28"}},
 }
 
 // The colours of text, and of what everything stands on.
@@ -53,7 +55,7 @@ func (l look) colors(dark bool) colors {
 }
 
 // lookOf is how a node in some state is shown.
-func lookOf(s state) look {
+func lookOf(s history.State) look {
 	for _, l := range looks {
 		if l.state == s {
 			return l

@@ -1,0 +1,29 @@
+package history
+
+import (
+	"errors"
+	"io"
+
+	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/fault"
+)
+
+// Read applies a stream of one run's events, whole or any beginning of them. Its faults are those of event.Reader, and a
+// usage_error for the events of two runs.
+func Read(r io.Reader) (*Run, error) {
+	var h Run
+	events := event.NewReader(r)
+	for {
+		e, _, err := events.Next()
+		if errors.Is(err, io.EOF) {
+			return &h, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if e.Event == event.RunStarted && h.Started != nil {
+			return nil, fault.New(fault.Usage, "The event stream holds more than one run").Suggest("Give the events of one run")
+		}
+		h.Apply(e)
+	}
+}
