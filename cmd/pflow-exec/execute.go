@@ -41,6 +41,7 @@ func execute(app *cli.App, h *home.Home, r *request, p *prepared, started func(i
 	}
 	p.RunID, p.Record = rec.ID, rec
 	if p.resumed != nil {
+		p.Adopt = func(ref string) error { return rec.Adopt(ref, p.resumed) }
 		p.Reused = func() {
 			if err := p.resumed.SetSuccessor(rec.ID); err != nil {
 				app.Log.Warn("a later resume will go on from the earlier run", "error", err)

@@ -213,7 +213,7 @@ func (s *presenter) one(last *event.Event, blob event.Load, name string) error {
 	if !ok {
 		ref = template.Ref{Root: "outputs", Path: []template.Step{{Key: name}}}
 	}
-	value, reason := template.Lookup(ref, func(string) (json.RawMessage, template.Standing) { return plain, template.Present })
+	value, reason := template.Lookup(ref, func(template.Ref) (json.RawMessage, template.Standing) { return plain, template.Present })
 	if reason != "" {
 		f := fault.New(fault.Usage, "The run has no output %q", name)
 		gjson.ParseBytes(plain).ForEach(func(k, _ gjson.Result) bool { f.Available = append(f.Available, k.Str); return true })

@@ -140,18 +140,18 @@ func (e *execution) digestNow(l *level, a *active) string {
 func (e *execution) inheritItems(l *level, a *active) {
 	for i := range a.batch.items {
 		old, ok := e.From.parts[itemKey(l.path(a.node.ID), i)]
-		if !ok || e.prepareItem(l, a, i) != nil {
+		if !ok {
+			continue
+		}
+		digest, err := e.itemDigest(l, a, i)
+		if err != nil || old.InputDigest != digest || e.adoptBlobs(old.Outputs) != nil {
 			continue
 		}
 		it := &a.batch.ends[i]
-		if old.InputDigest != it.digest || e.adoptBlobs(old.Outputs) != nil {
-			continue
-		}
-		it.outputs, it.lacks, it.prepared = orEmpty(old.Outputs), old.Redacted, nil
 		for _, doubt := range old.Warnings {
 			e.degrade(&task{l: l, a: a}, doubt)
 		}
-		e.tell(l, e.retold(old, a.node.ID))
+		it.ended, it.lacks, it.at = true, old.Redacted, e.tell(l, e.retold(old, a.node.ID))
 	}
 }
 
@@ -209,16 +209,9 @@ func (e *execution) adoptBlobs(outputs json.RawMessage) error {
 	var visit func(v gjson.Result)
 	visit = func(v gjson.Result) {
 		if ref, ok := event.ReferenceOf(json.RawMessage(v.Raw)); ok {
-			content, err := e.From.Blob(ref.Blob)
-			if err == nil {
-				_, err = e.Record.PutBlob(content)
-			}
-			if err != nil {
-				failed = err
-				return
-			}
-			if json.Valid(content) {
-				visit(gjson.ParseBytes(content))
+			var inner json.RawMessage
+			if inner, failed = e.adoptBlob(ref); inner != nil {
+				visit(gjson.ParseBytes(inner))
 			}
 			return
 		}
@@ -228,4 +221,21 @@ func (e *execution) adoptBlobs(outputs json.RawMessage) error {
 	}
 	visit(gjson.ParseBytes(outputs))
 	return failed
+}
+
+// adoptBlob takes over one long value, and gives the JSON in it that refers to others.
+func (e *execution) adoptBlob(ref event.Reference) (inner json.RawMessage, err error) {
+	if e.Adopt != nil {
+		if err := e.Adopt(ref.Blob); err != nil || !ref.JSON() {
+			return nil, err
+		}
+	}
+	content, err := e.From.Blob(ref.Blob)
+	if err == nil && e.Adopt == nil {
+		_, err = e.Record.PutBlob(content)
+	}
+	if err != nil || !ref.JSON() || !bytes.Contains(content, []byte(`"$blob"`)) {
+		return nil, err
+	}
+	return content, nil
 }

@@ -25,8 +25,8 @@ type batch struct {
 	// busy is how many items have begun and not ended; cut says that one was stopped before its end.
 	busy int
 	cut  bool
-	// read are the values that items have read of inputs and other nodes.
-	read map[string]read
+	// read are the values that items have read of inputs and other nodes, by the root and the member of it.
+	read map[[2]string]read
 }
 
 type read struct {
@@ -36,25 +36,30 @@ type read struct {
 
 // once is a scope from which each value is fetched once: what one item reads the others read too, and it may be long.
 func (b *batch) once(scope template.Scope) template.Scope {
-	return func(root string) (json.RawMessage, template.Standing) {
-		r, ok := b.read[root]
+	return func(ref template.Ref) (json.RawMessage, template.Standing) {
+		of := [2]string{ref.Root, ref.Member()}
+		r, ok := b.read[of]
 		if !ok {
-			r.raw, r.standing = scope(root)
-			b.read[root] = r
+			r.raw, r.standing = scope(ref)
+			b.read[of] = r
 		}
 		return r.raw, r.standing
 	}
 }
 
-// itemEnd is what is known of an item: how it was prepared, until it has ended, and how it ended.
+// itemEnd is what is known of an item: how it was prepared, while it is tried, and how it ended. There may be very many,
+// so what an item put out is not held here: it is read again from the journal.
 type itemEnd struct {
 	prepared *prepared
 	digest   string
-	// outputs are what it put out, as a value of the stream; nil until it has ended.
-	outputs json.RawMessage
-	fault   *fault.Fault
-	took    time.Duration
-	lacks   bool
+	ended    bool
+	// at is where the journal has its last event.
+	at int64
+	// whole is what it put out, when the journal lacks a secret of that.
+	whole json.RawMessage
+	fault *fault.Fault
+	took  time.Duration
+	lacks bool
 }
 
 // spread reads the items of a batch and says how many there are. From a checkpoint it takes the items that are there.
@@ -131,7 +136,7 @@ func (e *execution) readItems(l *level, a *active) error {
 		f.Path = "batch.items"
 		return f.Suggest("Give a list, or the output of a node that is one, be it JSON text")
 	}
-	a.batch = &batch{read: map[string]read{}}
+	a.batch = &batch{read: map[[2]string]read{}}
 	list.ForEach(func(_, item gjson.Result) bool {
 		a.batch.items = append(a.batch.items, json.RawMessage(item.Raw))
 		return true
@@ -140,22 +145,26 @@ func (e *execution) readItems(l *level, a *active) error {
 	return nil
 }
 
-// prepareItem resolves the node's parameters for an item, once.
-func (e *execution) prepareItem(l *level, a *active, i int) error {
-	it := &a.batch.ends[i]
-	if it.digest != "" {
-		return nil
-	}
+// prepareItem resolves the node's parameters for an item.
+func (e *execution) prepareItem(l *level, a *active, i int) (*prepared, error) {
 	b := e.binding(l, a)
 	b.Scope = a.batch.once(b.Scope)
 	b.Locals[a.node.Batch.As] = a.batch.items[i]
 	b.Locals[plan.IndexName] = integer(i)
-	p, err := e.prepare(l, a, b)
-	if err != nil {
-		return err
+	return e.prepare(l, a, b)
+}
+
+// itemDigest is the digest of an item, which is worked out once.
+func (e *execution) itemDigest(l *level, a *active, i int) (string, error) {
+	it := &a.batch.ends[i]
+	if it.digest == "" {
+		p, err := e.prepareItem(l, a, i)
+		if err != nil {
+			return "", err
+		}
+		it.digest = p.digest
 	}
-	it.prepared, it.digest = p, p.digest
-	return nil
+	return it.digest, nil
 }
 
 // finishItem ends an item, or tries it again.
@@ -167,11 +176,10 @@ func (e *execution) finishItem(r *result) {
 	a.batch.busy--
 	switch {
 	case r.node.Fault == nil:
-		it.outputs, it.prepared, it.lacks = valueOf(r).raw, nil, r.lacks
-		e.tell(l, &event.Event{
+		it.end(r, e.tell(l, &event.Event{
 			Event: event.ItemCompleted, Node: a.node.ID, Item: &i, Attempt: r.step.Attempt, Outputs: r.kept, InputDigest: it.digest,
 			Redacted: r.redacted, DurationMS: &ms, Warnings: e.texts(r.doubts),
-		})
+		}))
 	case r.stopped:
 		a.batch.cut = true
 	default:
@@ -182,15 +190,23 @@ func (e *execution) finishItem(r *result) {
 		}
 		if e.retry(r, ev) {
 			a.batch.busy++
-		} else {
-			no := false
-			ev.WillRetry = &no
-			it.outputs, it.fault, it.prepared, it.lacks = valueOf(r).raw, &f, nil, r.lacks
+			e.tell(l, ev)
+			break
 		}
-		e.tell(l, ev)
+		no := false
+		ev.WillRetry, it.fault = &no, &f
+		it.end(r, e.tell(l, ev))
 	}
 	if a.batch.busy == 0 && (a.batch.cut || e.ctx.Err() != nil) {
 		e.cancel(l, a)
+	}
+}
+
+// end notes how an item ended, and where the journal says so.
+func (it *itemEnd) end(r *result, at int64) {
+	it.ended, it.at, it.prepared, it.lacks = true, at, nil, r.lacks
+	if r.redacted && !r.lacks {
+		it.whole = r.node.Outputs
 	}
 }
 
@@ -221,9 +237,8 @@ func (e *execution) collect(l *level, a *active, s plan.Step) {
 	case failed > 0:
 		e.degrade(r.task, fmt.Sprintf("node %s: %d of %d items failed, the first, [%d], with: %s", l.path(a.node.ID), failed, all, first, a.batch.ends[first].fault.Message))
 	}
-	if r.node.Outputs, r.err = e.results(a); r.err == nil {
-		r.kept, r.redacted, r.err = e.keep(r.node.Outputs)
-		r.redacted = r.redacted || r.lacks
+	if e.broken == nil {
+		r.err = e.results(a, r)
 	}
 	e.finish(r)
 }

@@ -2,12 +2,16 @@ package engine_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/engine"
 	"github.com/pflow-suite/pflow/pkg/event"
@@ -268,4 +272,32 @@ func TestABatchIsCancelledInTheMiddle(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What items put out is not held in memory: it goes from the journal into the results, in the order of the list, whatever
+// the order in which they ended.
+func TestTheResultsOfManyItemsAreALongValue(t *testing.T) {
+	b := newBench(t)
+	long := strings.Repeat("x", 1000)
+	p := b.play(t.Context(), `{"nodes":[{"id":"each","type":"echo","params":{"message":"${item}`+long+`"},
+		"batch":{"items":`+list(100)+`,"parallel":true,"max_concurrent":4}},{"id":"n","type":"echo","params":{"data":"${each.count}","message":"${each.results[99].echo}"}}],
+		"outputs":{"all":{"source":"${each.results}"},"last":{"source":"${each.results[99].item}"},"n":{"source":"${n.data}"}}}`)
+	p.ended(t, event.Completed)
+	ref, ok := event.ReferenceOf(json.RawMessage(gjson.GetBytes(p.last.Outputs, "all").Raw))
+	if !ok || !ref.JSON() || gjson.GetBytes(p.last.Outputs, "last").Raw != "99" || gjson.GetBytes(p.last.Outputs, "n").Raw != "100" {
+		t.Fatalf("%s", p.last.Outputs)
+	}
+	all, err := event.Plain(p.last.Outputs, p.rec.Blob)
+	if err != nil || gjson.GetBytes(all, "all.#").Int() != 100 || gjson.GetBytes(all, "all.42.item").Int() != 42 || gjson.GetBytes(all, "all.42.echo").Str != "42"+long {
+		t.Errorf("%.300s %v", all, err)
+	}
+}
+
+// list is a JSON list of the first n numbers.
+func list(n int) string {
+	var numbers []string
+	for i := range n {
+		numbers = append(numbers, strconv.Itoa(i))
+	}
+	return "[" + strings.Join(numbers, ",") + "]"
 }

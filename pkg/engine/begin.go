@@ -123,7 +123,11 @@ func (e *execution) attemptItem(l *level, a *active, s plan.Step) *task {
 	if s.Attempt == 1 {
 		a.batch.busy++
 	}
-	err := e.prepareItem(l, a, s.Item)
+	it := &a.batch.ends[s.Item]
+	var err error
+	if it.prepared == nil {
+		it.prepared, err = e.prepareItem(l, a, s.Item)
+	}
 	if a.ctx.Err() != nil {
 		err = e.late(a.ctx)
 	}
@@ -131,7 +135,7 @@ func (e *execution) attemptItem(l *level, a *active, s plan.Step) *task {
 		e.finish(&result{task: t, node: failure(err), refused: true})
 		return nil
 	}
-	t.prepared = a.batch.ends[s.Item].prepared
+	it.digest, t.prepared = it.prepared.digest, it.prepared
 	return e.start(t)
 }
 

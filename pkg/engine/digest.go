@@ -62,11 +62,12 @@ func definition[T workflow.Loop | workflow.Batch](part *T) json.RawMessage {
 func (e *execution) batchDigest(l *level, a *active) (string, error) {
 	parts := []json.RawMessage{rawjson.Quote(a.node.Type), e.Redactor.Named(a.node.Params), definition(a.node.Batch)}
 	for i, item := range a.batch.items {
-		if err := e.prepareItem(l, a, i); err != nil {
+		digest, err := e.itemDigest(l, a, i)
+		if err != nil {
 			return "", err
 		}
 		item, _ = e.Redactor.JSON(item)
-		parts = append(parts, item, json.RawMessage(a.batch.ends[i].digest))
+		parts = append(parts, item, json.RawMessage(digest))
 	}
 	return hash(parts...), nil
 }

@@ -24,8 +24,11 @@ import (
 type Record interface {
 	// Append writes an event to the journal.
 	Append(e *event.Event) error
-	// PutBlob keeps content and gives the reference to it, Blob fetches it.
+	// Line gives the line of an event that was appended, by its At.
+	Line(at int64) ([]byte, error)
+	// PutBlob keeps content and gives the reference to it, NewBlob content that is written piece by piece; Blob fetches it.
 	PutBlob(content []byte) (ref string, err error)
+	NewBlob() (event.Blob, error)
 	Blob(ref string) ([]byte, error)
 	// Log is where a node's stdout or stderr is kept.
 	Log(node, stream string) io.WriteCloser
@@ -76,6 +79,8 @@ type Config struct {
 	Timeout time.Duration
 	// From is the checkpoint to go on from, or nil.
 	From *Checkpoint
+	// Adopt takes a long value of the run resumed over into the record; nil copies what From.Blob gives.
+	Adopt func(ref string) error
 	// Reused is called when all that can be taken from the checkpoint stands in this run's record: from then on this run
 	// is the one to go on from.
 	Reused func()
@@ -232,19 +237,21 @@ func (e *execution) append(ev *event.Event) {
 	}
 }
 
-// tell writes an event about a node of a level, applies it to the plan, and writes what follows of it.
-func (e *execution) tell(l *level, ev *event.Event) {
-	e.write(l, ev)
+// tell writes an event about a node of a level, applies it to the plan, and writes what follows of it. It gives the place
+// of the event in the journal.
+func (e *execution) tell(l *level, ev *event.Event) (at int64) {
+	at = e.write(l, ev)
 	for _, d := range l.plan.Apply(ev) {
 		e.write(l, d)
 	}
+	return at
 }
 
-// write writes an event about a node of a level, which calls nodes by their ids.
-func (e *execution) write(l *level, ev *event.Event) {
+// write writes an event about a node of a level, which calls nodes by their ids, and gives its place in the journal.
+func (e *execution) write(l *level, ev *event.Event) (at int64) {
 	if l.prefix == "" {
 		e.append(ev)
-		return
+		return ev.At
 	}
 	told := *ev
 	told.Node = l.path(ev.Node)
@@ -252,6 +259,7 @@ func (e *execution) write(l *level, ev *event.Event) {
 		told.Cause = l.path(ev.Cause)
 	}
 	e.append(&told)
+	return told.At
 }
 
 // maxWarnings is how many warnings a run tells of; those beyond are counted.

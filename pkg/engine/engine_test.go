@@ -103,14 +103,24 @@ func (f *full) Append(e *event.Event) error {
 }
 
 func (f *full) PutBlob(content []byte) (string, error) {
-	f.mu.Lock()
-	f.blobs--
-	over := f.blobs < 0
-	f.mu.Unlock()
-	if over {
+	if f.noBlob() {
 		return "", errFull
 	}
 	return f.Record.PutBlob(content)
+}
+
+func (f *full) NewBlob() (event.Blob, error) {
+	if f.noBlob() {
+		return nil, errFull
+	}
+	return f.Record.NewBlob()
+}
+
+func (f *full) noBlob() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.blobs--
+	return f.blobs < 0
 }
 
 func TestARecordThatCannotBeKeptEndsTheRun(t *testing.T) {

@@ -57,7 +57,9 @@ func (e *execution) execute(t *task) *result {
 	ctx, cancel := e.attemptContext(t)
 	defer cancel()
 	r := &result{task: t}
-	r.node = node.Run(ctx, t.prepared.Prepared, &node.Task{Host: host, Node: path, Marks: marks, Stdout: stdout, Stderr: stderr, Progress: e.progress(path, t.step)})
+	r.node = node.Run(ctx, t.prepared.Prepared, &node.Task{
+		Host: host, Node: path, Marks: marks, Stdout: stdout, Stderr: stderr, Capture: e.capture, Progress: e.progress(path, t.step),
+	})
 	if ctx.Err() != nil && e.ctx.Err() == nil && r.node.Fault != nil && r.node.Fault.Type != fault.Timeout {
 		r.node.Fault = e.late(ctx)
 	}
@@ -66,10 +68,16 @@ func (e *execution) execute(t *task) *result {
 			e.Log.Warn("a node's log is incomplete", "node", path, "error", err)
 		}
 	}
+	r.err = r.node.Unkept
 	if r.node.Outputs != nil {
 		r.kept, r.redacted, r.err = e.keep(r.node.Outputs)
 	}
 	return r
+}
+
+// capture is what the output of a node's process is collected in.
+func (e *execution) capture() *event.Capture {
+	return &event.Capture{New: e.Record.NewBlob, Redact: func(w io.Writer) event.Redacting { return e.Redactor.Writer(w) }}
 }
 
 // attemptContext bounds the time of an attempt.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/node"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
@@ -161,17 +162,17 @@ func (e *execution) binding(l *level, a *active) *node.Binding {
 
 // scope gives the values of inputs and nodes: inputs win over nodes of the same name.
 func (e *execution) scope(l *level) template.Scope {
-	return func(root string) (json.RawMessage, template.Standing) {
-		if v, ok := l.inputs[root]; ok {
+	return func(ref template.Ref) (json.RawMessage, template.Standing) {
+		if v, ok := l.inputs[ref.Root]; ok {
 			return v, template.Present
 		}
-		v, ok := l.values[root]
+		v, ok := l.values[ref.Root]
 		if !ok {
 			return nil, template.Absent
 		}
-		plain, err := e.plain(v.raw)
+		plain, err := event.Part(v.raw, ref.Member(), e.Record.Blob)
 		if err != nil {
-			e.Log.Error("a long value cannot be read", "node", l.path(root), "error", err)
+			e.Log.Error("a long value cannot be read", "node", l.path(ref.Root), "error", err)
 			return nil, template.Absent
 		}
 		if v.failed {

@@ -43,11 +43,11 @@ func without(id string, l *level, scope template.Scope) template.Scope {
 	if _, ok := l.inputs[id]; ok { // which is what templates mean by that name
 		return scope
 	}
-	return func(root string) (json.RawMessage, template.Standing) {
-		if root == id {
+	return func(ref template.Ref) (json.RawMessage, template.Standing) {
+		if ref.Root == id {
 			return nil, template.Absent
 		}
-		return scope(root)
+		return scope(ref)
 	}
 }
 

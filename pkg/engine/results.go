@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -29,50 +28,120 @@ func (a *active) failures() (first, failed int) {
 // succeeded is how many items did what they were to do.
 func (a *active) succeeded() (n int) {
 	for _, it := range a.batch.ends {
-		if it.outputs != nil && it.fault == nil {
+		if it.ended && it.fault == nil {
 			n++
 		}
 	}
 	return n
 }
 
-// results are the outputs of a batch, as a value of the stream. Each result is what the item put out, and the item.
-func (e *execution) results(a *active) (json.RawMessage, error) {
-	var results, errors bytes.Buffer
+// results gives a batch its outputs. What is written is put together from the journal, an item at a time; only where that
+// lacks secrets is the whole made in memory as well, for the templates of this run.
+func (e *execution) results(a *active, r *result) (err error) {
+	written := &lists{results: event.Spool{New: e.Record.NewBlob}, errors: event.Spool{New: e.Record.NewBlob}}
+	defer written.drop()
+	if r.kept, err = e.putTogether(a, written, false); err != nil {
+		return err
+	}
+	r.node.Outputs = r.kept
+	if r.redacted = written.redacted || r.lacks; written.redacted && !r.lacks {
+		if r.node.Outputs, err = e.putTogether(a, &lists{}, true); err != nil {
+			return err
+		}
+	}
+	r.kept, err = event.Spill(r.kept, e.Record.PutBlob)
+	return err
+}
+
+// lists are those among the outputs of a batch, as they are written.
+type lists struct {
+	results, errors event.Spool
+	// redacted says that secrets were taken out.
+	redacted bool
+}
+
+func (s *lists) drop() {
+	s.results.Drop()
+	s.errors.Drop()
+}
+
+// putTogether makes the outputs of a batch; whole ones have their secrets.
+func (e *execution) putTogether(a *active, to *lists, whole bool) (json.RawMessage, error) {
+	for i := range a.batch.ends {
+		if it := &a.batch.ends[i]; it.ended { // else it never started
+			if err := e.addItem(a, i, it, to, whole); err != nil {
+				return nil, err
+			}
+		}
+	}
+	results, err := to.results.Value()
+	if err != nil {
+		return nil, err
+	}
+	errors, err := to.errors.Value()
+	if err != nil {
+		return nil, err
+	}
+	return a.batchOutputs(results, errors), nil
+}
+
+// addItem adds an item that has ended.
+func (e *execution) addItem(a *active, i int, it *itemEnd, to *lists, whole bool) error {
+	item, outputs, redacted := event.Escape(a.batch.items[i]), it.whole, false
+	if !whole {
+		item, redacted = e.Redactor.JSON(item)
+	}
+	to.redacted = to.redacted || redacted || it.whole != nil
+	if !whole || outputs == nil {
+		var err error
+		if outputs, err = e.itemOutputs(it); err != nil {
+			return err
+		}
+	}
+	if it.fault == nil {
+		return to.results.Add(with(outputs, "item", item))
+	}
+	message := rawjson.Quote(it.fault.Message)
+	if !gjson.GetBytes(outputs, "error").Exists() {
+		outputs = with(outputs, "error", message)
+	}
+	if err := to.results.Add(with(outputs, "item", item)); err != nil {
+		return err
+	}
+	return to.errors.Add(fmt.Appendf(nil, `{"index":%d,"item":%s,"error":%s}`, i, item, message))
+}
+
+// itemOutputs reads what an item put out from the journal.
+func (e *execution) itemOutputs(it *itemEnd) (json.RawMessage, error) {
+	line, err := e.Record.Line(it.at)
+	if err != nil {
+		return nil, err
+	}
+	outputs := gjson.GetBytes(line, "outputs").Raw
+	if outputs == "" {
+		return json.RawMessage("{}"), nil
+	}
+	return e.opened(json.RawMessage(outputs))
+}
+
+// batchOutputs are the outputs of a batch with its two lists.
+func (a *active) batchOutputs(results, errors json.RawMessage) json.RawMessage {
 	var most, least, total time.Duration
-	count, failed := 0, 0
-	for i, it := range a.batch.ends {
-		if it.outputs == nil { // it never started
+	count := 0
+	for _, it := range a.batch.ends {
+		if !it.ended {
 			continue
 		}
-		item := event.Escape(a.batch.items[i])
-		outputs, err := e.opened(it.outputs)
-		if err != nil {
-			return nil, err
-		}
-		if it.fault != nil {
-			failed++
-			if !gjson.GetBytes(outputs, "error").Exists() {
-				outputs = with(outputs, "error", rawjson.Quote(it.fault.Message))
-			}
-			separate(&errors)
-			_, _ = fmt.Fprintf(&errors, `{"index":%d,"item":%s,"error":%s}`, i, item, rawjson.Quote(it.fault.Message))
-		}
-		separate(&results)
-		results.Write(with(outputs, "item", item))
 		if count++; count == 1 {
 			least = it.took
 		}
 		most, least, total = max(most, it.took), min(least, it.took), total+it.took
 	}
-	b := a.node.Batch
-	out := []byte(`{"results":[` + results.String() + `],"count":` + strconv.Itoa(count) +
-		`,"success_count":` + strconv.Itoa(count-failed) + `,"error_count":` + strconv.Itoa(failed) + `,"errors":`)
+	_, failed := a.failures()
 	if failed == 0 {
-		out = append(out, "null"...)
-	} else {
-		out = append(append(append(out, '['), errors.Bytes()...), ']')
+		errors = json.RawMessage("null")
 	}
+	b := a.node.Batch
 	mode, concurrent, wait := "sequential", "null", "null"
 	if b.Parallel {
 		mode, concurrent = "parallel", strconv.Itoa(b.MaxConcurrent)
@@ -84,17 +153,13 @@ func (e *execution) results(a *active) (json.RawMessage, error) {
 	if count > 0 {
 		average = total / time.Duration(count)
 	}
-	return fmt.Appendf(out, `,"batch_metadata":{"parallel":%t,"max_concurrent":%s,"max_retries":%d,"retry_wait":%s,"execution_mode":%q,`+
+	return fmt.Appendf(nil, `{"results":%s,"count":%d,"success_count":%d,"error_count":%d,"errors":%s,`+
+		`"batch_metadata":{"parallel":%t,"max_concurrent":%s,"max_retries":%d,"retry_wait":%s,"execution_mode":%q,`+
 		`"timing":{"total_items_ms":%s,"avg_item_ms":%s,"min_item_ms":%s,"max_item_ms":%s}}}`,
-		b.Parallel, concurrent, b.MaxRetries, wait, mode, ms(total), ms(average), ms(least), ms(most)), nil
+		results, count, count-failed, failed, errors,
+		b.Parallel, concurrent, b.MaxRetries, wait, mode, ms(total), ms(average), ms(least), ms(most))
 }
 
 func ms(d time.Duration) string {
 	return strconv.FormatFloat(float64(d.Microseconds())/1000, 'f', -1, 64)
-}
-
-func separate(b *bytes.Buffer) {
-	if b.Len() > 0 {
-		b.WriteByte(',')
-	}
 }

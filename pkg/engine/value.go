@@ -47,27 +47,32 @@ func (e *execution) plain(raw json.RawMessage) (json.RawMessage, error) {
 	return event.Plain(raw, e.Record.Blob)
 }
 
-// outputs resolves what a level gives back: its declared outputs, or what the nodes put out that nothing followed.
+// outputs resolves what a level gives back, as a value of the stream: its declared outputs, or what the nodes put out that
+// nothing followed.
 func (e *execution) outputs(l *level) (json.RawMessage, error) {
 	out := map[string]json.RawMessage{}
 	var faults []*fault.Fault
 	for name, declared := range l.Workflow.Outputs {
-		v, missed := template.Resolve(rawjson.Quote(template.Source(declared.Source)), e.scope(l))
+		source := template.Source(declared.Source)
+		if long, ok := l.long(source); ok {
+			out[name] = long
+			continue
+		}
+		v, missed := template.Resolve(rawjson.Quote(source), e.scope(l))
 		for _, u := range missed {
 			f := fault.New(fault.Template, "Output %q: template %s not resolved: %s", name, u.Expr, u.Reason)
 			f.Path, f.Missing = rawjson.JoinPath("outputs", name), []string{u.Expr.Expression()}
 			faults = append(faults, f.Suggest("Give the output a source that every way through the workflow fills, such as ${a.key ?? b.key}"))
 		}
-		out[name] = v
+		out[name] = event.Escape(v)
 	}
 	if f := fault.Join(fault.Template, "The run's outputs", faults); f != nil {
 		return nil, f
 	}
 	if len(l.Workflow.Outputs) == 0 {
-		scope := e.scope(l)
 		for _, id := range l.plan.Ends() {
-			if v, standing := scope(id); standing != template.Absent {
-				out[id] = v
+			if v, ok := l.values[id]; ok {
+				out[id] = v.raw
 			}
 		}
 	}
@@ -75,7 +80,34 @@ func (e *execution) outputs(l *level) (json.RawMessage, error) {
 	if err != nil {
 		return nil, fault.From(err)
 	}
-	return event.Escape(raw), nil
+	return raw, nil
+}
+
+// long is what a template stands for that is a node's outputs or a member of them, where that is kept as a long value:
+// it can be passed on without being fetched.
+func (l *level) long(source string) (json.RawMessage, bool) {
+	parts := template.Parse(source)
+	if len(parts) != 1 || parts[0].Expr == nil {
+		return nil, false
+	}
+	ref, ok := parts[0].Expr.Ref()
+	v, ran := l.values[ref.Root]
+	if _, input := l.inputs[ref.Root]; !ok || !ran || input || v.failed {
+		return nil, false
+	}
+	raw := v.raw
+	switch {
+	case len(ref.Path) > 1:
+		return nil, false
+	case len(ref.Path) == 1:
+		member := ref.Member()
+		if member == "" || !template.IsName(member) {
+			return nil, false
+		}
+		raw = json.RawMessage(gjson.GetBytes(raw, member).Raw)
+	}
+	_, ok = event.ReferenceOf(raw)
+	return raw, ok
 }
 
 // telling is what a failed node left behind, with why it failed as its output error.

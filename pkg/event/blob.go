@@ -99,10 +99,18 @@ func Name(content []byte) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
+// headBytes is enough of a text for its head.
+const headBytes = 4 * 201
+
 func reference(ref string, content []byte, mime string) json.RawMessage {
+	return refer(ref, content, len(content), mime)
+}
+
+// refer is a reference to content of so many bytes that begins like this.
+func refer(ref string, beginning []byte, size int, mime string) json.RawMessage {
 	head := ""
 	if mime != mimeBytes {
-		head = Head(string(content[:min(len(content), 4*201)]))
+		head = Head(string(beginning[:min(len(beginning), headBytes)]))
 	}
-	return Reference{Blob: ref, Bytes: len(content), MIME: mime, Head: head}.value()
+	return Reference{Blob: ref, Bytes: size, MIME: mime, Head: head}.value()
 }

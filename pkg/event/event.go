@@ -67,6 +67,8 @@ type Event struct {
 	Event Kind      `json:"event"`
 	Run   string    `json:"run"`
 	Time  time.Time `json:"time"`
+	// At is where the line begins in the journal that the event was appended to.
+	At int64 `json:"-"`
 
 	// Node is the node's id, in all events about a node; inside a sub-workflow it is a path, such as build/compile.
 	Node string `json:"node,omitempty"`

@@ -76,6 +76,37 @@ func Plain(raw json.RawMessage, load Load) (json.RawMessage, error) {
 	return plain, failed
 }
 
+// Part is Plain for a reader of one member of an object: long values are fetched of that one only, others are null. An
+// empty key is that of every member.
+func Part(raw json.RawMessage, key string, load Load) (json.RawMessage, error) {
+	if key == "" || !mayHoldDollar(raw) {
+		return Plain(raw, load)
+	}
+	if ref, ok := ReferenceOf(raw); ok && ref.JSON() {
+		content, err := ref.fetch(load)
+		if err != nil {
+			return nil, err
+		}
+		return Part(content, key, load)
+	}
+	if gjson.GetBytes(raw, "$base64").Exists() {
+		return Plain(raw, load)
+	}
+	out := []byte{'{'}
+	gjson.ParseBytes(raw).ForEach(func(k, v gjson.Result) bool {
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(append(out, k.Raw...), ':')
+		if k.Str != key && k.Str != "$"+key && mayHoldDollar([]byte(v.Raw)) {
+			v.Raw = "null"
+		}
+		out = append(out, v.Raw...)
+		return true
+	})
+	return Plain(append(out, '}'), load)
+}
+
 // Reference stands for a long value: where it is kept, how long it is, and how it begins.
 type Reference struct {
 	Blob  string `json:"$blob"`
@@ -93,6 +124,9 @@ func (r Reference) value() json.RawMessage {
 	}
 	return append(b, '}')
 }
+
+// JSON says whether the content is a value of the stream, which may refer to others.
+func (r Reference) JSON() bool { return r.MIME == mimeJSON }
 
 // The kinds of content of a blob: text, JSON, or bytes.
 const (
@@ -112,7 +146,7 @@ func ReferenceOf(raw json.RawMessage) (Reference, bool) {
 
 // open fetches the content and gives the JSON value it stands for.
 func (r Reference) open(load Load) (json.RawMessage, error) {
-	content, err := load(r.Blob)
+	content, err := r.fetch(load)
 	if err != nil {
 		return nil, err
 	}
@@ -125,6 +159,15 @@ func (r Reference) open(load Load) (json.RawMessage, error) {
 		return rawjson.Quote(base64.StdEncoding.EncodeToString(content)), nil
 	}
 	return nil, fault.New(fault.Protocol, "the blob %s is of unknown kind %q", r.Blob, r.MIME)
+}
+
+// fetch loads the content, which must be as long as the reference says: what a loss of power left of a file is not it.
+func (r Reference) fetch(load Load) ([]byte, error) {
+	content, err := load(r.Blob)
+	if err == nil && len(content) != r.Bytes {
+		err = fault.New(fault.Execution, "The long value %s has %d bytes and should have %d", r.Blob, len(content), r.Bytes)
+	}
+	return content, err
 }
 
 // mayHoldDollar says whether some key may begin with $: nothing has to be rewritten in almost every value.

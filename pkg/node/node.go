@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcpclient"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
@@ -47,6 +48,8 @@ type Task struct {
 	Marks []string
 	// Stdout and Stderr take what the node's process says, as it comes.
 	Stdout, Stderr io.Writer
+	// Capture makes what a process's output is collected in; by default that is held in memory.
+	Capture func() *event.Capture
 	// Progress takes how far the node is; total is 0 when it is not known.
 	Progress func(done, total float64, message string)
 }
@@ -58,6 +61,8 @@ type Result struct {
 	Outputs json.RawMessage
 	// Fault is set when the node failed.
 	Fault *fault.Fault
+	// Unkept is set when the outputs could not be kept: then there are none.
+	Unkept error
 }
 
 // Prepared is a node with its parameters resolved, ready to run.
@@ -94,11 +99,11 @@ func over(locals map[string]json.RawMessage, scope template.Scope) template.Scop
 	if len(locals) == 0 {
 		return scope
 	}
-	return func(root string) (json.RawMessage, template.Standing) {
-		if v, ok := locals[root]; ok {
+	return func(ref template.Ref) (json.RawMessage, template.Standing) {
+		if v, ok := locals[ref.Root]; ok {
 			return v, template.Present
 		}
-		return scope(root)
+		return scope(ref)
 	}
 }
 

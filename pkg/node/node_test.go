@@ -22,8 +22,8 @@ type values map[string]string
 
 func (v values) known(root string) bool { _, ok := v[root]; return ok }
 
-func (v values) scope(root string) (json.RawMessage, template.Standing) {
-	raw, ok := v[root]
+func (v values) scope(ref template.Ref) (json.RawMessage, template.Standing) {
+	raw, ok := v[ref.Root]
 	if !ok {
 		return nil, template.Absent
 	}

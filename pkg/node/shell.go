@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
@@ -98,9 +97,9 @@ func runShell(ctx context.Context, p *Prepared, t *Task) *Result {
 				Suggest("Correct \"env\", or give the value to the command as standard input"), nil)
 		}
 	}
-	var stdout, stderr bounded
+	stdout, stderr := t.capture(), t.capture()
 	c := p.process(in, t)
-	c.Stdout, c.Stderr = io.MultiWriter(&stdout, t.Stdout), io.MultiWriter(&stderr, t.Stderr)
+	c.Stdout, c.Stderr = io.MultiWriter(stdout, t.Stdout), io.MultiWriter(stderr, t.Stderr)
 	deadline := in.Timeout.Duration()
 	if deadline <= 0 {
 		return failed(fault.New(fault.Execution, "timeout must be more than 0 seconds"), nil)
@@ -117,8 +116,12 @@ func runShell(ctx context.Context, p *Prepared, t *Task) *Result {
 			err = f
 		}
 	}
-	out := shellOutputs(in, &stdout, &stderr, exit.Code)
-	if err == nil && (stdout.over || stderr.over) {
+	tail := stderr.End(2000)
+	out, unkept := shellOutputs(in, stdout, stderr, exit.Code)
+	if unkept != nil {
+		return &Result{Unkept: unkept}
+	}
+	if err == nil && (stdout.Over() || stderr.Over()) {
 		err = fault.New(fault.TooLarge, "The command printed more than %d MiB", MaxOutput>>20).Suggest("Write large data to a file and pass its path on")
 	}
 	late, timedOut := errors.AsType[*TimeoutError](err)
@@ -133,7 +136,7 @@ func runShell(ctx context.Context, p *Prepared, t *Task) *Result {
 	case err != nil:
 		f = fault.From(err)
 	case exit.Code != 0 && !in.IgnoreErrors:
-		f = exitFault(exit, stderr.buf.Bytes())
+		f = exitFault(exit, tail)
 	default:
 		return completed(out)
 	}
@@ -175,21 +178,30 @@ func under(t *Task, path string) string {
 	return path
 }
 
-func shellOutputs(in nodetype.Shell, stdout, stderr *bounded, code int) *nodetype.ShellOutputs {
-	o, e := stdout.buf.Bytes(), stderr.buf.Bytes()
-	if in.StripNewline && utf8.Valid(o) { // a newline at the end of bytes is one of them
-		o = bytes.TrimRight(o, "\r\n")
-	}
+// shellOutputs are what a command printed. The error is one of keeping that.
+func shellOutputs(in nodetype.Shell, stdout, stderr *event.Capture, code int) (*nodetype.ShellOutputs, error) {
+	o, err := stdout.Value(in.StripNewline)
+	e, failed := stderr.Value(false)
 	return &nodetype.ShellOutputs{
-		Stdout: nodetype.Binary(event.String(o)), StdoutIsBinary: !utf8.Valid(o),
-		Stderr: nodetype.Binary(event.String(e)), StderrIsBinary: !utf8.Valid(e),
+		Stdout: nodetype.Binary(o), StdoutIsBinary: stdout.Binary(),
+		Stderr: nodetype.Binary(e), StderrIsBinary: stderr.Binary(),
 		ExitCode: code,
-	}
+	}, errors.Join(err, failed)
 }
 
+// capture is what an output of the task's process is collected in.
+func (t *Task) capture() *event.Capture {
+	c := &event.Capture{}
+	if t.Capture != nil {
+		c = t.Capture()
+	}
+	c.Limit = MaxOutput
+	return c
+}
+
+// exitFault is the fault of a command that failed; stderr is the end of what it said.
 func exitFault(exit proc.Exit, stderr []byte) *fault.Fault {
-	tail := stderr[max(0, len(stderr)-2000):]
-	said := strings.TrimSpace(strings.ToValidUTF8(string(tail), "\uFFFD"))
+	said := strings.TrimSpace(strings.ToValidUTF8(string(stderr), "\uFFFD"))
 	what := fmt.Sprintf("Command failed with exit code %d", exit.Code)
 	if exit.Signal != "" {
 		what = fmt.Sprintf("Command was ended by signal: %s", exit.Signal)
@@ -212,19 +224,4 @@ func exitFault(exit proc.Exit, stderr []byte) *fault.Fault {
 
 func seconds(d time.Duration) string {
 	return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%.3f", d.Seconds()), "0"), ".")
-}
-
-// bounded is a buffer that takes no more than MaxOutput bytes and notes that more came.
-type bounded struct {
-	buf  bytes.Buffer
-	over bool
-}
-
-func (b *bounded) Write(p []byte) (int, error) {
-	if room := MaxOutput - b.buf.Len(); len(p) > room {
-		b.over = true
-		b.buf.Write(p[:room])
-		return len(p), nil
-	}
-	return b.buf.Write(p)
 }

@@ -222,18 +222,6 @@ type writerFunc func(p []byte)
 
 func (f writerFunc) Write(p []byte) (int, error) { f(p); return len(p), nil }
 
-func TestBoundedNotesWhatWasTooMuch(t *testing.T) {
-	var b bounded
-	for range 3 {
-		if n, err := b.Write([]byte("abc")); n != 3 || err != nil {
-			t.Error(n, err)
-		}
-	}
-	if b.over || b.buf.String() != "abcabcabc" {
-		t.Errorf("%+v", &b)
-	}
-}
-
 func TestValuesOfTheStreamComeBack(t *testing.T) {
 	r := perform(t, task(t), "shell", `{"command":"printf '{\"$blob\":1}'"}`, nil)
 	plain, err := event.Plain(r.Outputs, nil)

@@ -8,16 +8,21 @@ import (
 // Writer gives a stream that redacts what is written to it, also where a secret is split across writes. It holds back
 // no more than what a secret may still begin with, the longest of their forms at most; Close writes that out, and
 // leaves w open. It is for one goroutine. A stream is one long text, so secrets of less than six bytes are not looked for.
-func (r *Redactor) Writer(w io.Writer) io.WriteCloser { return &writer{redactor: r, to: w} }
+func (r *Redactor) Writer(w io.Writer) *Writer { return &Writer{redactor: r, to: w} }
 
-type writer struct {
+// Writer is a stream that redacts.
+type Writer struct {
 	redactor *Redactor
 	to       io.Writer
 	held     []byte
+	found    bool
 }
 
+// Redacted says whether a secret was in what has been passed on; after Close, in all that was written.
+func (w *Writer) Redacted() bool { return w.found }
+
 // Write redacts and passes on all that can be told already.
-func (w *writer) Write(p []byte) (int, error) {
+func (w *Writer) Write(p []byte) (int, error) {
 	if len(w.held) == 0 && w.redactor.Empty() {
 		return w.to.Write(p)
 	}
@@ -29,9 +34,9 @@ func (w *writer) Write(p []byte) (int, error) {
 }
 
 // Close passes on what was held back.
-func (w *writer) Close() error { return w.pass(true) }
+func (w *Writer) Close() error { return w.pass(true) }
 
-func (w *writer) pass(final bool) error {
+func (w *Writer) pass(final bool) error {
 	text := unsafe.String(unsafe.SliceData(w.held), len(w.held)) // not kept beyond this call
 	spans, cut := w.redactor.known.Load().scan(text, final)
 	if cut == 0 {
@@ -39,6 +44,7 @@ func (w *writer) pass(final bool) error {
 	}
 	clean := w.held[:cut]
 	if len(spans) > 0 {
+		w.found = true
 		clean = []byte(replace(text[:cut], spans, plain))
 	}
 	_, err := w.to.Write(clean)

@@ -5,11 +5,11 @@
 package run
 
 import (
+	"bufio"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -115,7 +115,7 @@ func (r *Run) Dir() string { return r.dir }
 func (r *Run) Append(e *event.Event) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	e.V, e.Run, e.Seq, e.Time = event.Version, r.ID, r.seq+1, time.Now().UTC()
+	e.V, e.Run, e.Seq, e.Time, e.At = event.Version, r.ID, r.seq+1, time.Now().UTC(), r.size
 	line, err := e.Line()
 	if err != nil {
 		return err
@@ -138,33 +138,14 @@ func (r *Run) Append(e *event.Event) error {
 	return nil
 }
 
-// PutBlob keeps content under its hash and gives the reference to it.
-func (r *Run) PutBlob(content []byte) (string, error) {
-	ref := event.Name(content)
-	if err := os.MkdirAll(filepath.Join(r.dir, blobsDir), 0o700); err != nil {
-		return "", recordFault("keep a long value", err)
-	}
-	path := blobPath(r.dir, ref)
-	if _, err := os.Stat(path); err == nil {
-		return ref, nil
-	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+// Line reads the line of an event that was appended, by its At.
+func (r *Run) Line(at int64) ([]byte, error) {
+	line, err := bufio.NewReader(io.NewSectionReader(r.journal, at, event.MaxLine)).ReadBytes('\n')
 	if err != nil {
-		return "", recordFault("keep a long value", err)
+		return nil, recordFault("read the run's journal", err)
 	}
-	defer func() { _ = os.Remove(tmp.Name()) }()
-	_, err = tmp.Write(content)
-	if err := errors.Join(err, tmp.Close()); err != nil {
-		return "", recordFault("keep a long value", err)
-	}
-	if err := os.Rename(tmp.Name(), path); err != nil {
-		return "", recordFault("keep a long value", err)
-	}
-	return ref, nil
+	return line, nil
 }
-
-// Blob fetches what PutBlob kept.
-func (r *Run) Blob(ref string) ([]byte, error) { return readBlob(r.dir, ref) }
 
 // Log is a writer for what a node says on one of its streams, "stdout" or "stderr". The file is made by the first write.
 func (r *Run) Log(node, stream string) io.WriteCloser {
@@ -192,26 +173,6 @@ func (r *Run) Close() {
 	if r.lock != nil {
 		_ = r.lock.Close()
 	}
-}
-
-func blobPath(dir, ref string) string {
-	return filepath.Join(dir, blobsDir, strings.TrimPrefix(ref, "sha256:"))
-}
-
-func readBlob(dir, ref string) ([]byte, error) {
-	hash, ok := strings.CutPrefix(ref, "sha256:")
-	if !ok || len(hash) != 64 || strings.Trim(hash, "0123456789abcdef") != "" {
-		return nil, fault.New(fault.Protocol, "%q is no blob's name", ref)
-	}
-	b, err := os.ReadFile(blobPath(dir, ref))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fault.New(fault.Execution, "The long value %s… of this run is missing", ref[:15]).
-			Suggest("Run the node again: what it put out is no longer kept")
-	}
-	if err != nil {
-		return nil, recordFault("read a long value", err)
-	}
-	return b, nil
 }
 
 // safeFile makes a file name of a node's id; ids may hold anything.

@@ -18,8 +18,9 @@ const (
 	Failed
 )
 
-// Scope gives the value of a root name, as valid JSON. The value of a failed node is what it left behind.
-type Scope func(root string) (json.RawMessage, Standing)
+// Scope gives the value of a reference's root, as valid JSON. The value of a failed node is what it left behind. Of an
+// object, members that the reference does not lead into may be null, where fetching them would take long.
+type Scope func(ref Ref) (json.RawMessage, Standing)
 
 // Value gives the first of the terms that has a value: one that leads somewhere, to something else than null, and not to
 // what a failed node left behind. Where there is none, null and what a failed node left behind are values too. When the
@@ -60,7 +61,7 @@ func Lookup(ref Ref, scope Scope) (value json.RawMessage, reason string) {
 }
 
 func lookup(ref Ref, scope Scope) (value json.RawMessage, standing Standing, reason string) {
-	value, standing = scope(ref.Root)
+	value, standing = scope(ref)
 	if standing == Absent {
 		return nil, Absent, "there is no value of " + ref.Root + ", which did not run"
 	}

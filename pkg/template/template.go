@@ -36,6 +36,14 @@ type Term struct {
 // Expr is what stands between ${ and }: one reference, or several terms that are tried in turn.
 type Expr struct{ Terms []Term }
 
+// Member is the key of the root's value that the reference leads into; empty when it is no such key, or not known yet.
+func (r Ref) Member() string {
+	if len(r.Path) == 0 || r.Path[0].At != nil {
+		return ""
+	}
+	return r.Path[0].Key
+}
+
 // String is the reference as it is written, with its braces.
 func (r Ref) String() string { return "${" + r.Expression() + "}" }
 

@@ -1,0 +1,205 @@
+package event
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+)
+
+// store is where blobs are kept in a test, by their names.
+type store struct {
+	blobs  map[string][]byte
+	open   int
+	full   bool
+	secret string
+}
+
+var errFull = errors.New("full")
+
+func newStore() *store { return &store{blobs: map[string][]byte{}} }
+
+func (s *store) load(ref string) ([]byte, error) {
+	b, ok := s.blobs[ref]
+	if !ok {
+		return nil, errors.New("missing")
+	}
+	return b, nil
+}
+
+func (s *store) new() (Blob, error) {
+	s.open++
+	return &stored{store: s}, nil
+}
+
+type stored struct {
+	store *store
+	bytes.Buffer
+}
+
+func (b *stored) Write(p []byte) (int, error) {
+	if b.store.full {
+		return 0, errFull
+	}
+	return b.Buffer.Write(p)
+}
+
+func (b *stored) Keep() (string, error) {
+	b.store.open--
+	ref := Name(b.Bytes())
+	b.store.blobs[ref] = b.Bytes()
+	return ref, nil
+}
+
+func (b *stored) Drop() { b.store.open-- }
+
+// clean takes one secret out, which does not come in pieces.
+type clean struct {
+	to     io.Writer
+	secret string
+	found  bool
+}
+
+func (s *store) redact(w io.Writer) Redacting { return &clean{to: w, secret: s.secret} }
+
+func (c *clean) Write(p []byte) (int, error) {
+	if c.secret != "" && bytes.Contains(p, []byte(c.secret)) {
+		c.found = true
+	}
+	return c.to.Write(p)
+}
+func (c *clean) Close() error   { return nil }
+func (c *clean) Redacted() bool { return c.found }
+
+// TestACaptureIsTheValueOfWhatWasWritten: whatever the pieces it comes in, the same value stands in the stream as when it
+// had been held in memory, in the same blob.
+func TestACaptureIsTheValueOfWhatWasWritten(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		unit := rapid.SampledFrom([]string{"x", "é", "日本", "𝄞", "\n", "a\r\n", "\xff", "\xe6\x97", "\x00", "\"\\"}).Draw(t, "unit")
+		whole := rapid.StringMatching(`[a-zé𝄞]{0,5}`).Draw(t, "before") + strings.Repeat(unit, rapid.SampledFrom([]int{0, 1, 100, InlineLimit / len(unit), InlineLimit/len(unit) + 1, 3 * chunkSize / 2}).Draw(t, "times")) +
+			rapid.SampledFrom([]string{"", "\n", "\r\n\n", "z\n", "\xff"}).Draw(t, "behind")
+		strip := rapid.Bool().Draw(t, "strip")
+		s, memory := newStore(), newStore()
+		c := &Capture{New: s.new, Redact: s.redact}
+		for rest := whole; rest != ""; {
+			k := min(len(rest), rapid.SampledFrom([]int{1, 2, 3, 5000, 1 << 16, 1 << 20}).Draw(t, "piece"))
+			if len(rest) > 1<<12 && k < 10 {
+				_, _ = io.WriteString(c, rest[:k])
+				rest, k = rest[k:], 1<<16
+				k = min(k, len(rest))
+			}
+			if n, err := io.WriteString(c, rest[:k]); n != k || err != nil {
+				t.Fatal(n, err)
+			}
+			rest = rest[k:]
+		}
+		end := c.End(10)
+		got, err := c.Value(strip)
+		if err != nil || s.open != 0 || c.Over() || c.Binary() == utf8.ValidString(whole) || string(end) != whole[max(0, len(whole)-10):] {
+			t.Fatalf("%v, %d open, over %v, binary %v, the end %q", err, s.open, c.Over(), c.Binary(), end)
+		}
+		kept := whole
+		if strip && utf8.ValidString(whole) {
+			kept = strings.TrimRight(whole, "\r\n")
+		}
+		want, err := Spill(String([]byte(kept)), func(content []byte) (string, error) {
+			ref := Name(content)
+			memory.blobs[ref] = content
+			return ref, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(kept) <= InlineLimit { // what is short as bytes may be long as JSON: then it is spilled later
+			got, err = Spill(got, func(content []byte) (string, error) { return Name(content), nil })
+		}
+		if err != nil || string(got) != string(want) {
+			t.Fatalf("%.300s\n%.300s\n%v", got, want, err)
+		}
+	})
+}
+
+func TestACaptureWithASecretIsHeldInMemory(t *testing.T) {
+	s := newStore()
+	s.secret = "hush"
+	c := &Capture{New: s.new, Redact: s.redact}
+	long := strings.Repeat("x", InlineLimit)
+	_, _ = io.WriteString(c, long)
+	_, _ = io.WriteString(c, "hush")
+	if v, err := c.Value(false); err != nil || string(v) != `"`+long+`hush"` || s.open != 0 || len(s.blobs) != 0 {
+		t.Errorf("%.40s %v, %d open, %d kept", v, err, s.open, len(s.blobs))
+	}
+}
+
+func TestACaptureTakesNoMoreThanItsLimit(t *testing.T) {
+	c := &Capture{Limit: 7}
+	for range 3 {
+		if n, err := io.WriteString(c, "abc"); n != 3 || err != nil {
+			t.Error(n, err)
+		}
+	}
+	if v, err := c.Value(true); !c.Over() || string(v) != `"abcabca"` || err != nil {
+		t.Errorf("%s %v", v, err)
+	}
+}
+
+func TestACaptureThatCannotBeKeptSaysSo(t *testing.T) {
+	s := newStore()
+	s.full = true
+	c := &Capture{New: s.new, Redact: s.redact}
+	for range 3 {
+		if _, err := c.Write(make([]byte, InlineLimit)); err != nil {
+			t.Error("a write fails:", err)
+		}
+	}
+	if _, err := c.Value(false); !errors.Is(err, errFull) || s.open != 0 {
+		t.Errorf("%v, %d open", err, s.open)
+	}
+}
+
+func TestASpoolIsAListOfAnyLength(t *testing.T) {
+	for _, n := range []int{0, 1, 2, 1000, 100_000} {
+		s := newStore()
+		spool, memory := Spool{New: s.new}, Spool{}
+		for range n {
+			for _, to := range []*Spool{&spool, &memory} {
+				if err := to.Add([]byte(`{"a":1}`)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		value, err := spool.Value()
+		spool.Drop()
+		want, failed := memory.Value()
+		if err != nil || failed != nil || s.open != 0 {
+			t.Fatal(err, failed, s.open)
+		}
+		if plain, err := Plain(value, s.load); err != nil || string(plain) != string(want) || len(value) > InlineLimit+100 {
+			t.Errorf("%d values: %.100s, not %.100s: %v", n, plain, want, err)
+		}
+	}
+}
+
+func TestPartFetchesNoMoreThanTheMember(t *testing.T) {
+	s := newStore()
+	s.blobs["sha256:1"], s.blobs["sha256:2"] = []byte("text"), []byte(`{"c":{"$blob":"sha256:1","bytes":4,"mime":"text/plain; charset=utf-8"},"d":1}`)
+	text := `{"$blob":"sha256:1","bytes":4,"mime":"text/plain; charset=utf-8"}`
+	missing := `{"$blob":"sha256:0","bytes":4,"mime":"text/plain; charset=utf-8"}`
+	for in, want := range map[string]string{
+		`{"a":` + text + `,"b":` + missing + `,"n":1}`:              `{"a":"text","b":null,"n":1}`,
+		`{"b":` + missing + `,"a":{"x":[` + text + `]}}`:            `{"b":null,"a":{"x":["text"]}}`,
+		`{"$blob":"sha256:2","bytes":77,"mime":"application/json"}`: `{"c":null,"d":1}`,
+		`{"$base64":"AAAA"}`:   `"AAAA"`,
+		`{"$$a":1,"$$blob":2}`: `{"$a":1,"$blob":2}`,
+		`{"a":{"$blob":"sha256:1","bytes":5,"mime":"text/plain; charset=utf-8"}}`: "",
+	} {
+		got, err := Part([]byte(in), "a", s.load)
+		if (err != nil) != (want == "") || err == nil && string(got) != want {
+			t.Errorf("%s: %s, want %s: %v", in, got, want, err)
+		}
+	}
+}
