@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/pflow-suite/pflow/pkg/cli"
+	"github.com/pflow-suite/pflow/pkg/engine"
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/proc"
@@ -48,6 +49,9 @@ func (c *cancelCommand) Run(app *cli.App) error {
 	if status == run.Running {
 		return fault.New(fault.Conflict, "Run %s was told to stop and has not stopped within %s", rec.ID, patience).
 			Suggest("pflow-exec status %s tells which nodes still run", rec.ID)
+	}
+	if status == run.Interrupted { // its runner was killed
+		proc.EndMarked(proc.DefaultGrace, engine.RunVariable+"="+rec.ID)
 	}
 	return app.Document(cancelled{rec.ID, status}, func(w io.Writer) { _, _ = fmt.Fprintln(w, rec.ID, status) })
 }

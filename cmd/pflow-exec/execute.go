@@ -24,7 +24,11 @@ import (
 func execute(app *cli.App, h *home.Home, r *request, p *prepared, started func(id string) error, each func(line []byte) error) (*event.Event, error) {
 	defer p.release()
 	proc.AdoptOrphans()
-	rec, err := run.Create(h, run.Options{Definition: p.stored, Sync: r.Sync})
+	options := run.Options{Definition: p.stored, Sync: r.Sync}
+	if p.resumed != nil && !p.fork {
+		options.ResumedFrom = p.resumed.ID
+	}
+	rec, err := run.Create(h, options)
 	if err != nil {
 		return nil, err
 	}
@@ -41,24 +45,34 @@ func execute(app *cli.App, h *home.Home, r *request, p *prepared, started func(i
 	}
 	p.RunID, p.Record = rec.ID, rec
 	if p.resumed != nil {
-		p.Adopt = func(ref string) error { return rec.Adopt(ref, p.resumed) }
-		p.Reused = func() {
-			if err := p.resumed.SetSuccessor(rec.ID); err != nil {
-				app.Log.Warn("a later resume will go on from the earlier run", "error", err)
-			}
-		}
+		p.Adopt = func(ref event.Reference) (bool, error) { return rec.Adopt(ref, p.resumed) }
+	}
+	if options.ResumedFrom != "" {
+		p.Reused = func() error { return rec.TookOver(p.resumed) }
 	}
 	p.ResumeCommand = "pflow-exec resume " + rec.ID
+	strays := proc.Strays{Mark: engine.RunVariable + "=" + rec.ID, Grace: proc.DefaultGrace}
+	stopping, stopped := ctx, context.CancelFunc(func() {})
+	if p.Timeout > 0 {
+		stopping, stopped = context.WithTimeout(ctx, p.Timeout)
+	}
+	defer stopped()
+	defer context.AfterFunc(stopping, strays.Terminate)()
+	p.Stopped = func() {
+		p.Host.Servers.Close()
+		strays.End()
+	}
 	began := time.Now()
 	last, err := engine.Run(ctx, p.Config)
 	p.Host.Servers.Close()
-	if err != nil || last.Status == event.Cancelled || last.Status == event.TimedOut {
-		proc.EndMarked(proc.DefaultGrace, engine.RunVariable+"="+rec.ID)
-	}
 	rec.EndFollowers()
 	copying.Wait()
 	if err != nil {
-		return nil, err
+		f := *fault.From(err)
+		if !rec.Remove() {
+			f.Suggest("go on from here with: %s", p.ResumeCommand)
+		}
+		return nil, &f
 	}
 	if r.Saved {
 		if err := library.Open(h).RecordRun(context.WithoutCancel(app.Context), r.Name, string(last.Status), began, time.Since(began)); err != nil {
@@ -150,11 +164,7 @@ func interruptedAnswer(rec *run.Record, c *engine.Checkpoint) *answer {
 		Checkpoint: &event.Checkpoint{RunID: rec.ID, CompletedNodes: []string{}},
 	}
 	if c != nil {
-		for _, id := range c.Started.Nodes {
-			if _, ok := c.Settled[id]; ok {
-				a.Checkpoint.CompletedNodes = append(a.Checkpoint.CompletedNodes, id)
-			}
-		}
+		a.Checkpoint.CompletedNodes = c.Completed()
 	}
 	return a
 }

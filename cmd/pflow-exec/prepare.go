@@ -41,6 +41,8 @@ type prepared struct {
 	release func()
 	// resumed is the run that this one goes on from, when it is in this home.
 	resumed *run.Record
+	// fork says that it does so from events that are not those of that run's journal: then that run has no part in it.
+	fork bool
 	// attach is a run that is live already: it is followed and nothing is started.
 	attach *run.Record
 }
@@ -53,15 +55,19 @@ func prepare(app *cli.App, h *home.Home, r *request) (*prepared, error) {
 		return p, err
 	}
 	p.Redactor = redactor(app.Env, set)
-	if err := p.checkpoint(app, h, r); err != nil || p.attach != nil {
+	read, err := p.checkpoint(app, h, r)
+	if err != nil || p.attach != nil {
 		return p, err
 	}
 	file, err := workflow.Parse(r.File, r.Source)
+	if err == nil {
+		err = p.check(app, h, r, file, set)
+	}
+	if err := read(); err != nil {
+		return p, err
+	}
 	if err != nil {
 		return p, p.Redactor.Fault(fault.From(err))
-	}
-	if err := p.check(app, h, r, file, set); err != nil {
-		return p, err
 	}
 	if p.From != nil && !slices.ContainsFunc(p.From.Started.Nodes, func(id string) bool { _, ok := p.Workflow.Node(id); return ok }) {
 		app.Warn("run %s, of %s, has no node in common with %s: nothing of it is used", p.From.Run, p.From.Started.Workflow.Name, r.Name)
@@ -165,42 +171,65 @@ func redactor(env []string, set *settings.Settings) *redact.Redactor {
 	return r
 }
 
-// checkpoint reads what the request goes on from, and takes hold of that run.
-func (p *prepared) checkpoint(app *cli.App, h *home.Home, r *request) error {
+// checkpoint takes hold of the run that the request goes on from and begins to read it; read waits until that is done.
+func (p *prepared) checkpoint(app *cli.App, h *home.Home, r *request) (read func() error, err error) {
 	rec, err := resumed(h, r)
 	if err != nil || rec == nil && r.Events == nil {
-		return err
+		return func() error { return nil }, err
 	}
-	source, blob := io.NopCloser(bytes.NewReader(r.Events)), func(string) ([]byte, error) {
+	var source engine.Source = bytes.NewReader(r.Events)
+	blob := func(string) ([]byte, error) {
 		return nil, fault.New(fault.Execution, "The long values of a run from elsewhere are not here")
 	}
 	if rec != nil {
-		release, err := rec.Hold(app.Context)
-		if err != nil {
-			if !rec.Held() {
-				return err
-			}
-			if other := r.otherThan(rec); other != "" {
-				return fault.New(fault.Usage, "Run %s is still running, and it is one of another workflow, %s", rec.ID, other).
-					Suggest("pflow-exec wait %s answers when it has ended", rec.ID)
-			}
-			p.attach = rec
-			return nil
+		if err := p.hold(app, r, rec); err != nil || p.attach != nil {
+			return nil, err
 		}
-		p.release, p.resumed = release, rec
-		proc.EndMarked(proc.DefaultGrace, engine.RunVariable+"="+rec.ID) // what a runner that was killed left running
 		blob = rec.Blob
-		if r.Resume != "" {
-			if source, err = rec.Open(); err != nil {
-				return err
+		if p.fork = r.Resume == ""; !p.fork {
+			journal, err := rec.Open()
+			if err != nil {
+				return nil, err
+			}
+			source = journal
+			release := p.release
+			p.release = func() {
+				_ = journal.Close()
+				release()
 			}
 		}
 	}
-	defer func() { _ = source.Close() }()
-	if p.From, err = engine.ReadCheckpoint(source, blob); err != nil {
-		return err
+	done := make(chan error, 1)
+	go func() {
+		var err error
+		p.From, err = engine.ReadCheckpoint(source, blob)
+		done <- err
+	}()
+	return func() error {
+		if err := <-done; err != nil {
+			return err
+		}
+		return p.answerable(r.Answer)
+	}, nil
+}
+
+// hold takes hold of the run that the request goes on from, or finds that it is live.
+func (p *prepared) hold(app *cli.App, r *request, rec *run.Record) error {
+	release, err := rec.Hold(app.Context)
+	if err != nil {
+		if !rec.Held() {
+			return err
+		}
+		if other := r.otherThan(rec); other != "" {
+			return fault.New(fault.Usage, "Run %s is still running, and it is one of another workflow, %s", rec.ID, other).
+				Suggest("pflow-exec wait %s answers when it has ended", rec.ID)
+		}
+		p.attach = rec
+		return nil
 	}
-	return p.answerable(r.Answer)
+	p.release, p.resumed = release, rec
+	proc.EndMarked(proc.DefaultGrace, engine.RunVariable+"="+rec.ID) // what a runner that was killed left running
+	return nil
 }
 
 // otherThan is the name of the workflow of a run, when it is another one than that of the request.
@@ -264,13 +293,25 @@ func resumed(h *home.Home, r *request) (*run.Record, error) {
 		return nil, nil //nolint:nilerr // likewise
 	}
 	defer func() { _ = journal.Close() }()
-	whole := r.Events[:bytes.LastIndexByte(r.Events, '\n')+1]
+	whole := events(r.Events)
 	begin := make([]byte, len(whole))
 	if _, err := io.ReadFull(journal, begin); err == nil && bytes.Equal(begin, whole) {
 		rec = rec.Newest()
 		r.Resume, r.Events = rec.ID, nil
 	}
 	return rec, nil
+}
+
+// events are the whole lines of a stream, without what a program that could not go on said behind them.
+func events(stream []byte) []byte {
+	for {
+		end := bytes.LastIndexByte(stream, '\n')
+		last := bytes.LastIndexByte(stream[:max(end, 0)], '\n') + 1
+		if end < 0 || gjson.GetBytes(stream[last:end], "seq").Exists() {
+			return stream[:end+1]
+		}
+		stream = stream[:last]
+	}
 }
 
 func firstLine(b []byte) []byte {

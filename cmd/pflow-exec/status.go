@@ -106,7 +106,7 @@ func standingOf(rec *run.Record) (*standing, error) {
 		}
 		s.Nodes.Running = len(s.Running)
 	}
-	if newest := rec.Newest(); newest.ID != rec.ID {
+	if newest := rec.Latest(); newest.ID != rec.ID {
 		s.ResumedBy = newest.ID
 	}
 	if status == run.Interrupted {

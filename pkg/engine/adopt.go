@@ -77,16 +77,19 @@ func (e *execution) reuseAnswer(l *level, a *active) bool {
 
 // reuseWhole takes a node that was done.
 func (e *execution) reuseWhole(l *level, a *active, s plan.Step) bool {
-	old, ok := e.From.Settled[l.path(s.Node)]
-	if !ok || old.InputDigest == "" || e.digestNow(l, a) != old.InputDigest {
+	m, ok := e.From.settled[l.path(s.Node)]
+	if !ok || m.InputDigest == "" || e.digestNow(l, a) != m.InputDigest {
+		return false
+	}
+	old := e.event(m)
+	if old == nil {
 		return false
 	}
 	failed := old.Event == event.NodeFailed || old.Action == workflow.ActionError && old.Error != nil
 	if failed && !l.plan.Handles(s.Node) {
 		return false
 	}
-	if err := e.adoptBlobs(old.Outputs); err != nil {
-		e.Log.Warn("a completed node runs again: a long value that it put out is missing", "node", l.path(s.Node), "error", err)
+	if !e.adoptBlobs(l.path(s.Node), old.Outputs) {
 		return false
 	}
 	if s.Do == plan.Ask && a.answer != nil { // templates may read it when the node has to run again
@@ -139,12 +142,16 @@ func (e *execution) digestNow(l *level, a *active) string {
 // inheritItems takes the items of a batch that are in the checkpoint.
 func (e *execution) inheritItems(l *level, a *active) {
 	for i := range a.batch.items {
-		old, ok := e.From.parts[itemKey(l.path(a.node.ID), i)]
+		m, ok := e.From.parts[itemKey(l.path(a.node.ID), i)]
 		if !ok {
 			continue
 		}
 		digest, err := e.itemDigest(l, a, i)
-		if err != nil || old.InputDigest != digest || e.adoptBlobs(old.Outputs) != nil {
+		if err != nil || m.InputDigest != digest {
+			continue
+		}
+		old := e.event(m)
+		if old == nil || !e.adoptBlobs(l.path(a.node.ID), old.Outputs) {
 			continue
 		}
 		it := &a.batch.ends[i]
@@ -158,12 +165,16 @@ func (e *execution) inheritItems(l *level, a *active) {
 // inheritIteration takes an iteration that is in the checkpoint, if the loop goes on after it.
 func (e *execution) inheritIteration(l *level, a *active, s plan.Step) bool {
 	id := a.node.ID
-	old, ok := e.From.parts[iterationKey(l.path(id), s.Iteration)]
-	if !ok || old.Redacted || len(e.stale(l, a)) > 0 {
+	m, ok := e.From.parts[iterationKey(l.path(id), s.Iteration)]
+	if !ok || len(e.stale(l, a)) > 0 {
 		return false
 	}
 	p, err := e.prepare(l, a, e.binding(l, a))
-	if err != nil || old.InputDigest != p.digest || e.adoptBlobs(old.Outputs) != nil {
+	if err != nil || m.InputDigest != p.digest {
+		return false
+	}
+	old := e.event(m)
+	if old == nil || old.Redacted || !e.adoptBlobs(l.path(id), old.Outputs) {
 		return false
 	}
 	before, had := l.values[id]
@@ -200,42 +211,44 @@ func (e *execution) retold(old *event.Event, id string) *event.Event {
 	}
 }
 
-// adoptBlobs copies the long values of an earlier run's outputs into this run's record, so that it stands alone.
-func (e *execution) adoptBlobs(outputs json.RawMessage) error {
+// adoptBlobs takes the long values of an earlier run's outputs over into this run's record, so that it stands alone. It
+// says whether they were all there; when they cannot be kept here the run falls.
+func (e *execution) adoptBlobs(path string, outputs json.RawMessage) bool {
 	if !bytes.Contains(outputs, []byte(`"$blob"`)) {
-		return nil
+		return true
 	}
-	var failed error
-	var visit func(v gjson.Result)
-	visit = func(v gjson.Result) {
-		if ref, ok := event.ReferenceOf(json.RawMessage(v.Raw)); ok {
-			var inner json.RawMessage
-			if inner, failed = e.adoptBlob(ref); inner != nil {
-				visit(gjson.ParseBytes(inner))
-			}
-			return
-		}
-		if v.IsObject() || v.IsArray() {
-			v.ForEach(func(_, item gjson.Result) bool { visit(item); return failed == nil })
-		}
+	if ref, ok := event.ReferenceOf(outputs); ok {
+		return e.adoptBlob(path, ref)
 	}
-	visit(gjson.ParseBytes(outputs))
-	return failed
+	all := true
+	gjson.ParseBytes(outputs).ForEach(func(_, v gjson.Result) bool {
+		all = !v.IsObject() && !v.IsArray() || e.adoptBlobs(path, json.RawMessage(v.Raw))
+		return all
+	})
+	return all
 }
 
-// adoptBlob takes over one long value, and gives the JSON in it that refers to others.
-func (e *execution) adoptBlob(ref event.Reference) (inner json.RawMessage, err error) {
+// adoptBlob takes over one long value, and those that it refers to.
+func (e *execution) adoptBlob(path string, ref event.Reference) bool {
+	var content []byte
+	found, err := true, error(nil)
 	if e.Adopt != nil {
-		if err := e.Adopt(ref.Blob); err != nil || !ref.JSON() {
-			return nil, err
+		found, err = e.Adopt(ref)
+	}
+	if found && err == nil && (e.Adopt == nil || ref.JSON()) {
+		if content, err = e.From.Blob(ref.Blob); err != nil || len(content) != ref.Bytes {
+			found, err = false, nil
+		} else if e.Adopt == nil {
+			_, err = e.Record.PutBlob(content)
 		}
 	}
-	content, err := e.From.Blob(ref.Blob)
-	if err == nil && e.Adopt == nil {
-		_, err = e.Record.PutBlob(content)
+	if err != nil {
+		e.fall(err)
+		return false
 	}
-	if err != nil || !ref.JSON() || !bytes.Contains(content, []byte(`"$blob"`)) {
-		return nil, err
+	if !found {
+		e.Log.Warn("a completed node runs again: a long value that it put out is missing", "node", path)
+		return false
 	}
-	return content, nil
+	return !ref.JSON() || e.adoptBlobs(path, content)
 }

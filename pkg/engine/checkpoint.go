@@ -11,13 +11,12 @@ import (
 	"github.com/pflow-suite/pflow/pkg/plan"
 )
 
-// Checkpoint is how far an earlier run came, read from its events.
+// Checkpoint is how far an earlier run came, read from its events. What its nodes put out is read when it is used.
 type Checkpoint struct {
 	Run     string
 	Started *event.Event
-	// Settled are the last words of the nodes that came through, by their path; parts those of items and iterations.
-	Settled map[string]*event.Event
-	parts   map[string]*event.Event
+	// settled are the last words of the nodes that came through, by their path; parts those of items and iterations.
+	settled, parts map[string]event.Mark
 	// begun are the nodes of which some part is there: an item, an iteration, or what an inner node left.
 	begun map[string]bool
 	// Open are the questions that are without an answer or were answered no, answers the answers there were.
@@ -26,32 +25,34 @@ type Checkpoint struct {
 	Choices map[string][]string
 	answers map[string]*event.Event
 	// Blob fetches the run's long values.
-	Blob event.Load
+	Blob   event.Load
+	source Source
 }
 
-// ReadCheckpoint reads the events of one run, whole or any beginning of them.
-func ReadCheckpoint(r io.Reader, blob event.Load) (*Checkpoint, error) {
+// Source is a stream of events that can be read more than once.
+type Source interface {
+	io.Reader
+	io.ReaderAt
+}
+
+// ReadCheckpoint reads the events of one run, whole or any beginning of them. The source must stay as it is for as long
+// as the checkpoint is used.
+func ReadCheckpoint(source Source, blob event.Load) (*Checkpoint, error) {
 	c := &Checkpoint{
-		Settled: map[string]*event.Event{}, parts: map[string]*event.Event{}, begun: map[string]bool{}, Open: map[string]bool{}, Choices: map[string][]string{},
-		answers: map[string]*event.Event{}, Blob: blob,
+		settled: map[string]event.Mark{}, parts: map[string]event.Mark{}, begun: map[string]bool{}, Open: map[string]bool{}, Choices: map[string][]string{},
+		answers: map[string]*event.Event{}, Blob: blob, source: source,
 	}
-	events := event.NewReader(r)
-	for {
-		e, _, err := events.Next()
+	for events := event.NewReader(source); ; {
+		m, err := events.Skim()
 		if errors.Is(err, io.EOF) {
 			break
+		}
+		if err == nil {
+			err = c.take(m)
 		}
 		if err != nil {
 			return nil, err
 		}
-		if e.Event == event.RunStarted {
-			if c.Started != nil {
-				return nil, fault.New(fault.Usage, "The event stream holds more than one run").Suggest("Give the events of one run")
-			}
-			c.Run, c.Started = e.Run, e
-			continue
-		}
-		c.take(e)
 	}
 	if c.Started == nil {
 		return nil, fault.New(fault.Usage, "The event stream does not begin with run_started: there is nothing to resume").
@@ -60,26 +61,60 @@ func ReadCheckpoint(r io.Reader, blob event.Load) (*Checkpoint, error) {
 	return c, nil
 }
 
-func (c *Checkpoint) take(e *event.Event) {
+// Completed lists those of the workflow's own nodes that came through, in the file's order.
+func (c *Checkpoint) Completed() []string {
+	completed := []string{}
+	for _, id := range c.Started.Nodes {
+		if _, ok := c.settled[id]; ok {
+			completed = append(completed, id)
+		}
+	}
+	return completed
+}
+
+func (c *Checkpoint) take(m event.Mark) error {
 	switch {
-	case e.Event == event.ItemCompleted && e.Item != nil:
-		c.parts[itemKey(e.Node, *e.Item)] = e
-		c.begun[e.Node] = true
-	case e.Event == event.IterationCompleted:
-		c.parts[iterationKey(e.Node, e.Iteration)] = e
-		c.begun[e.Node] = true
-	case e.Event == event.ApprovalRequested:
+	case m.Event == event.RunStarted, m.Event == event.ApprovalRequested, m.Event == event.ApprovalResolved:
+		e, err := m.Read(c.source)
+		if err != nil {
+			return err
+		}
+		return c.takeWhole(e)
+	case m.Event == event.ItemCompleted && m.Item >= 0:
+		c.parts[itemKey(m.Node, m.Item)] = m
+		c.begun[m.Node] = true
+	case m.Event == event.IterationCompleted:
+		c.parts[iterationKey(m.Node, m.Iteration)] = m
+		c.begun[m.Node] = true
+	case m.Settles():
+		c.settled[m.Node] = m
+	default:
+		return nil
+	}
+	c.begin(m.Node)
+	return nil
+}
+
+func (c *Checkpoint) takeWhole(e *event.Event) error {
+	switch e.Event {
+	case event.RunStarted:
+		if c.Started != nil {
+			return fault.New(fault.Usage, "The event stream holds more than one run").Suggest("Give the events of one run")
+		}
+		c.Run, c.Started = e.Run, e
+	case event.ApprovalRequested:
 		c.Open[e.Node], c.Choices[e.Node] = true, e.Choices
-		return
-	case e.Event == event.ApprovalResolved:
+	case event.ApprovalResolved:
 		c.Open[e.Node] = plan.Denies(e.Answer) // who denied it may still allow it
 		c.answers[e.Node] = e
-	case e.Settles():
-		c.Settled[e.Node] = e
-	default:
-		return
+		c.begin(e.Node)
 	}
-	for path := e.Node; ; { // the nodes around it have begun
+	return nil
+}
+
+// begin notes that the nodes around one have begun.
+func (c *Checkpoint) begin(path string) {
+	for {
 		i := strings.LastIndexByte(path, '/')
 		if i < 0 {
 			return
@@ -101,3 +136,13 @@ func owner(path string) string {
 func itemKey(path string, item int) string { return path + "[" + strconv.Itoa(item) + "]" }
 
 func iterationKey(path string, iteration int) string { return path + "#" + strconv.Itoa(iteration) }
+
+// event reads what a mark is of; it is nil, with a word in the log, when that cannot be read any more.
+func (e *execution) event(m event.Mark) *event.Event {
+	old, err := m.Read(e.From.source)
+	if err != nil {
+		e.Log.Warn("a completed node runs again", "node", m.Node, "error", err)
+		return nil
+	}
+	return old
+}

@@ -79,11 +79,14 @@ type Config struct {
 	Timeout time.Duration
 	// From is the checkpoint to go on from, or nil.
 	From *Checkpoint
-	// Adopt takes a long value of the run resumed over into the record; nil copies what From.Blob gives.
-	Adopt func(ref string) error
+	// Adopt takes a long value of the run resumed over into the record, and says whether it was there to be taken; nil
+	// copies what From.Blob gives.
+	Adopt func(ref event.Reference) (found bool, err error)
 	// Reused is called when all that can be taken from the checkpoint stands in this run's record: from then on this run
-	// is the one to go on from.
-	Reused func()
+	// is the one to go on from. When that cannot be noted the run ends.
+	Reused func() error
+	// Stopped is called when a run was stopped before its end and its nodes have ended, before its last event says so.
+	Stopped func()
 	// ResumeCommand is the command by which a run that did not succeed goes on.
 	ResumeCommand string
 	Log           *slog.Logger
@@ -151,11 +154,17 @@ func (e *execution) run() (*event.Event, error) {
 	e.adopt(e.top)
 	tasks := e.advance()
 	if e.Reused != nil && e.broken == nil {
-		e.Reused()
+		if err := e.Reused(); err != nil {
+			e.fall(err)
+			tasks = nil
+		}
 	}
 	e.hand(tasks)
 	e.mu.Unlock()
 	e.workers.Wait()
+	if e.Stopped != nil && (e.cut || e.broken != nil || e.ctx.Err() != nil) {
+		e.Stopped()
+	}
 	if e.broken != nil {
 		return nil, e.broken
 	}
@@ -232,9 +241,14 @@ func (e *execution) append(ev *event.Event) {
 		return
 	}
 	if err := e.Record.Append(ev); err != nil {
-		e.broken = err
-		e.stop(err)
+		e.fall(err)
 	}
+}
+
+// fall ends the run because the record cannot be kept.
+func (e *execution) fall(err error) {
+	e.broken = err
+	e.stop(err)
 }
 
 // tell writes an event about a node of a level, applies it to the plan, and writes what follows of it. It gives the place

@@ -23,8 +23,7 @@ func (e *execution) finish(r *result) {
 	r.stopped = r.stopped || e.ctx.Err() != nil && r.node.Fault != nil
 	switch {
 	case r.err != nil:
-		e.broken = r.err
-		e.stop(r.err)
+		e.fall(r.err)
 	case r.step.Item >= 0:
 		e.finishItem(r)
 	case r.stopped:
@@ -66,8 +65,7 @@ func (e *execution) succeed(r *result) {
 			return
 		}
 		if v, err = e.endLoop(r, v, stopped); err != nil {
-			e.broken = err
-			e.stop(err)
+			e.fall(err)
 			return
 		}
 		ms = milliseconds(a.began)

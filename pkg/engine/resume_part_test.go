@@ -71,7 +71,7 @@ func TestAJournalWithWhatIsUnknown(t *testing.T) {
 		journal.Write(append(bytes.TrimSuffix(line, []byte("}\n")), `,"mood":["fine",{"a":null}]}`+"\n"...))
 	}
 	journal.WriteString(`{"v":1,"seq":99,"event":"node_comp`) // torn
-	checkpoint, err := engine.ReadCheckpoint(&journal, first.rec.Blob)
+	checkpoint, err := engine.ReadCheckpoint(bytes.NewReader(journal.Bytes()), first.rec.Blob)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +148,7 @@ func TestBatchesThatGoOnWaitForTheirTurn(t *testing.T) {
 	told := 0
 	second := b.play(t.Context(), def, first.whole(b), func(c *engine.Config) {
 		c.Jobs = 1
-		c.Reused = func() { told = len(b.read(c.RunID, nil).of(event.ItemCompleted)) }
+		c.Reused = func() error { told = len(b.read(c.RunID, nil).of(event.ItemCompleted)); return nil }
 	})
 	second.ended(t, event.Completed)
 	if m.peak != 1 || told != 4 || len(second.of(event.ItemCompleted)) != 12 {
@@ -220,7 +220,7 @@ func TestWhatIsInsideItemsIsTakenBeforeAnythingRuns(t *testing.T) {
 	first.ended(t, event.Failed)
 	reused := ""
 	b.play(t.Context(), def, first.whole(b), func(c *engine.Config) {
-		c.Reused = func() { reused = b.read(c.RunID, nil).nodes(event.NodeReused) }
+		c.Reused = func() error { reused = b.read(c.RunID, nil).nodes(event.NodeReused); return nil }
 	}).ended(t, event.Completed)
 	if reused != "each[0]/a each[1]/a" {
 		t.Errorf("reused before anything ran: %s", reused)
@@ -271,7 +271,7 @@ func TestEveryIterationIsTakenBeforeAnythingRuns(t *testing.T) {
 	}
 	second := b.play(t.Context(), def, first.from(b, cut), func(c *engine.Config) {
 		c.Jobs = 1
-		c.Reused = func() { told = len(b.read(c.RunID, nil).of(event.IterationCompleted)) }
+		c.Reused = func() error { told = len(b.read(c.RunID, nil).of(event.IterationCompleted)); return nil }
 	})
 	second.ended(t, event.Completed)
 	if told != 4-2*done || *second.last.NodesExecuted != 2-done || *second.last.NodesReused != done {

@@ -16,6 +16,8 @@ import (
 type Reader struct {
 	r    *bufio.Reader
 	line int
+	// at is where the next line begins.
+	at int64
 }
 
 // NewReader reads from r.
@@ -24,37 +26,54 @@ func NewReader(r io.Reader) *Reader { return &Reader{r: bufio.NewReaderSize(r, 6
 // Next is the next event with the line it stands in, or io.EOF at the end of the last whole line. A line that is no
 // event is a protocol_error that says which line it is, and so is one of another contract's version.
 func (r *Reader) Next() (*Event, []byte, error) {
+	var e Event
+	line, err := r.next(func(line []byte) bool {
+		e = Event{}
+		return json.Unmarshal(line, &e) == nil && e.Event != ""
+	})
+	if err != nil {
+		return nil, line, err
+	}
+	if e.V != Version {
+		return nil, line, r.version(e.V)
+	}
+	return &e, slices.Clone(line), nil
+}
+
+// next reads the next line that is not empty and has parse read it. The line is overwritten by the next call.
+func (r *Reader) next(parse func(line []byte) bool) ([]byte, error) {
 	for {
 		line, err := r.readLine()
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		r.line++
+		r.at += int64(len(line))
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}
-		var e Event
-		if err := json.Unmarshal(line, &e); err != nil || e.Event == "" {
+		if !parse(line) {
 			if _, err := r.r.Peek(1); errors.Is(err, io.EOF) && r.line > 1 {
-				return nil, nil, io.EOF // what a loss of power left of the last line
+				return nil, io.EOF // what a loss of power left of the last line
 			}
-			return nil, line, fault.New(fault.Protocol, "Line %d of the event stream is no event", r.line).
+			return line, fault.New(fault.Protocol, "Line %d of the event stream is no event", r.line).
 				Suggest("Give the output of pflow-exec run with --format ndjson, or a run id")
 		}
-		if e.V != Version {
-			return nil, line, fault.New(fault.Protocol, "Line %d of the event stream is of version %d, this program reads version %d", r.line, e.V, Version)
-		}
-		return &e, line, nil
+		return line, nil
 	}
 }
 
-// readLine reads up to a newline. Text without one is dropped and is the end.
+func (r *Reader) version(v int) error {
+	return fault.New(fault.Protocol, "Line %d of the event stream is of version %d, this program reads version %d", r.line, v, Version)
+}
+
+// readLine reads up to a newline. Text without one is dropped and is the end. The line is overwritten by the next call.
 func (r *Reader) readLine() ([]byte, error) {
 	var whole []byte
 	for {
 		part, err := r.r.ReadSlice('\n')
 		if err == nil && whole == nil {
-			return slices.Clone(part), nil
+			return part, nil
 		}
 		if len(whole)+len(part) > MaxLine {
 			return nil, fault.New(fault.Protocol, "Line %d of the event stream is longer than %d bytes", r.line+1, MaxLine)

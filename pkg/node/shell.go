@@ -127,9 +127,6 @@ func runShell(ctx context.Context, p *Prepared, t *Task) *Result {
 	late, timedOut := errors.AsType[*TimeoutError](err)
 	switch {
 	case timedOut:
-		if len(t.Marks) > 0 {
-			proc.EndMarked(proc.DefaultGrace, t.Marks...)
-		}
 		out.ExitCode = -1
 		f = fault.New(fault.Timeout, "Command timed out after %s seconds", seconds(late.After)).
 			Suggest("Give the node a longer \"timeout\" (in seconds), or make the command finish sooner")
@@ -146,7 +143,7 @@ func runShell(ctx context.Context, p *Prepared, t *Task) *Result {
 
 // process is the command to start: executed directly when it has no shell syntax and its program is there, else by sh.
 func (p *Prepared) process(in nodetype.Shell, t *Task) proc.Command {
-	c := proc.Command{Path: "/bin/sh", Args: []string{"-c", p.command}, Dir: t.Dir, Env: slices.Clip(t.Env)}
+	c := proc.Command{Path: "/bin/sh", Args: []string{"-c", p.command}, Dir: t.Dir, Env: slices.Clip(t.Env), Marks: t.Marks}
 	for k, v := range in.Env {
 		c.Env = append(c.Env, k+"="+v)
 	}

@@ -2,35 +2,30 @@ package proc
 
 import (
 	"errors"
+	"sync"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// terminate takes down the group of a child that has not been waited for.
-func terminate(pgid int, grace time.Duration) {
-	end(pgid, grace, func() bool { return groupAlive(pgid) })
-}
+// groups are those of the children that were started and not yet done with, by their ids.
+var groups sync.Map
 
-// reap takes down what a child left in its group that has ended and has been waited for.
-func reap(pgid int, grace time.Duration) {
+// endGroup takes a child's group down by the ladder. Waited says whether the child has been waited for: before that its
+// status is not to be lost, after it what it left to this program is waited for here.
+func endGroup(pgid int, grace time.Duration, waited func() bool) {
 	left := func() bool {
-		collect(pgid)
+		if waited() {
+			collect(pgid)
+		}
 		return groupAlive(pgid)
 	}
-	if left() {
-		end(pgid, grace, left)
-	}
-}
-
-// end sends SIGTERM to a group and, when some of it is left after the grace, SIGKILL. A process cannot be waited for by
-// those who are not its parent, so it asks again at growing intervals.
-func end(pgid int, grace time.Duration, left func() bool) {
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
-		if !signalGroup(pgid, sig) {
+		if !left() || !signalGroup(pgid, sig) {
 			return
 		}
+		// A process cannot be waited for by those who are not its parent, so this asks again at growing intervals.
 		deadline := time.Now().Add(grace)
 		for pause := time.Millisecond; left(); pause = min(2*pause, 50*time.Millisecond) {
 			if time.Now().After(deadline) {
@@ -39,6 +34,11 @@ func end(pgid int, grace time.Duration, left func() bool) {
 			time.Sleep(pause)
 		}
 	}
+}
+
+// reap takes down what a child left in its group that has ended and has been waited for.
+func reap(pgid int, grace time.Duration) {
+	endGroup(pgid, grace, func() bool { return true })
 }
 
 // collect waits for the processes of a group that have ended and whose parent this program has become, see AdoptOrphans:
@@ -57,26 +57,4 @@ func groupAlive(pgid int) bool {
 
 func signalGroup(pgid int, sig syscall.Signal) bool {
 	return syscall.Kill(-pgid, sig) == nil
-}
-
-// EndMarked takes down the processes that Marked finds, by the ladder, and what they start meanwhile.
-func EndMarked(grace time.Duration, variables ...string) {
-	deadline := time.Now().Add(grace)
-	sig := syscall.SIGTERM
-	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
-		pids := Marked(variables...)
-		if len(pids) == 0 {
-			return
-		}
-		switch {
-		case time.Now().After(deadline.Add(grace)): // not to be killed: a process that the kernel holds
-			return
-		case time.Now().After(deadline):
-			sig = syscall.SIGKILL
-		}
-		for _, pid := range pids {
-			Signal(pid, sig)
-		}
-		time.Sleep(pause)
-	}
 }

@@ -45,6 +45,9 @@ type Command struct {
 	Grace time.Duration
 	// Session starts the child in a session of its own, for one that is to outlive this program.
 	Session bool
+	// Marks are variables in Env that no other child's processes have. By them, and by their descent, those are found
+	// that leave the child's group.
+	Marks []string
 }
 
 // ErrFormat is the error of a file that may be executed but is no program of this system: a script without a first line
@@ -73,11 +76,20 @@ func (c *Command) build() (*exec.Cmd, error) {
 		return nil, err
 	}
 	cmd := &exec.Cmd{
-		Path: path, Args: append([]string{c.Path}, c.Args...), Dir: c.Dir, Env: Environment(c.Env),
+		Path: path, Args: append([]string{c.Path}, c.Args...), Dir: c.Dir, Env: c.environment(),
 		Stdin: c.Stdin, Stdout: c.Stdout, Stderr: c.Stderr,
 		SysProcAttr: attributes(c.Session),
 	}
 	return cmd, nil
+}
+
+func (c *Command) environment() []string {
+	name, _, _ := strings.Cut(outlives, "=")
+	env := Environment(c.Env, name)
+	if c.Session {
+		env = append(env, outlives)
+	}
+	return env
 }
 
 func (c *Command) startFault(err error) error {

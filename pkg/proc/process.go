@@ -48,6 +48,7 @@ func Start(c Command) (*Process, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, c.startFault(err)
 	}
+	groups.Store(p.Pid(), true)
 	// The child is waited for apart from cmd.Wait, which would close Stdout under its reader.
 	go func() {
 		_, _ = cmd.Process.Wait()
@@ -62,6 +63,15 @@ func (p *Process) Pid() int { return p.cmd.Process.Pid }
 // Ended is closed when the child itself has ended.
 func (p *Process) Ended() <-chan struct{} { return p.ended }
 
+func (p *Process) waited() bool {
+	select {
+	case <-p.ended:
+		return true
+	default:
+		return false
+	}
+}
+
 // StderrTail is the end of what the child said on standard error.
 func (p *Process) StderrTail() string { return p.tail.String() }
 
@@ -75,10 +85,10 @@ func (p *Process) Stop(patience time.Duration) {
 		select {
 		case <-p.ended:
 		case <-timer.C:
-			go terminate(p.Pid(), p.grace)
-			<-p.ended
 		}
-		reap(p.Pid(), p.grace)
+		endGroup(p.Pid(), p.grace, p.waited)
+		<-p.ended
+		groups.Delete(p.Pid())
 		_ = p.Stdout.Close()
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -13,8 +14,9 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// Run starts the command and waits until it and everything in its process group has ended. When ctx is done first,
-// the group is taken down by the ladder and the error is the context's cause. A child that could not be started is a
+// Run starts the command and waits until it and everything in its process group has ended. When ctx is done first, the
+// group and, if the command has marks, what has left it are taken down by the ladder, and the error is the context's
+// cause. A child that could not be started is a
 // fault: not_found "Command not found: NAME", or execution_error.
 //
 // It does without os/exec's goroutines: one thread sleeps on the child's output and its end together. A workflow starts
@@ -33,20 +35,40 @@ func Run(ctx context.Context, c Command) (Exit, error) {
 		return Exit{}, fault.New(fault.Execution, "Cannot start %s: %v", c.Path, err)
 	}
 	p, err := os.StartProcess(path, append([]string{c.Path}, c.Args...), &os.ProcAttr{
-		Dir: c.Dir, Env: Environment(c.Env), Files: files.child[:], Sys: attributes(c.Session),
+		Dir: c.Dir, Env: c.environment(), Files: files.child[:], Sys: attributes(c.Session),
 	})
 	if err != nil {
 		return Exit{}, c.startFault(err)
 	}
+	groups.Store(p.Pid, true)
+	defer groups.Delete(p.Pid)
 	files.started()
-	stopped := context.AfterFunc(ctx, func() { terminate(p.Pid, c.grace()) })
+	var waited atomic.Bool
+	ended := make(chan struct{})
+	stopped := context.AfterFunc(ctx, func() {
+		defer close(ended)
+		c.end(p.Pid, waited.Load)
+	})
 	state := files.drain(p, c.Stdout, c.Stderr)
-	inTime := stopped()
-	reap(p.Pid, c.grace())
-	if !inTime {
-		return exitOf(state), context.Cause(ctx)
+	waited.Store(true)
+	if stopped() {
+		reap(p.Pid, c.grace())
+		return exitOf(state), nil
 	}
-	return exitOf(state), nil
+	<-ended
+	return exitOf(state), context.Cause(ctx)
+}
+
+// end takes down the child's group and, at the same time, what has left it.
+func (c *Command) end(pid int, waited func() bool) {
+	var family sync.WaitGroup
+	if len(c.Marks) > 0 {
+		f := familyOf(pid, c.Marks)
+		_, _ = f.find()
+		family.Go(func() { f.end(c.grace()) })
+	}
+	endGroup(pid, c.grace(), waited)
+	family.Wait()
 }
 
 // childFiles are the descriptors of one child.

@@ -89,24 +89,28 @@ func (b *blob) Drop() {
 	_ = os.Remove(b.f.Name())
 }
 
-// Adopt takes over a long value of another run, which is not changed by it. The disk holds it once where it can.
-func (r *Run) Adopt(ref string, from *Record) error {
-	to := blobPath(r.dir, ref)
+// Adopt takes over a long value of another run, which is not changed by it, and says whether that has it. The disk holds
+// it once where it can.
+func (r *Run) Adopt(ref event.Reference, from *Record) (found bool, err error) {
+	to := blobPath(r.dir, ref.Blob)
 	if exists(to) {
-		return nil
+		return true, nil
+	}
+	if info, err := os.Stat(blobPath(from.dir, ref.Blob)); err != nil || info.Size() != int64(ref.Bytes) {
+		return false, nil //nolint:nilerr // it is gone, or a loss of power left only some of it
 	}
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
-		return recordFault(keeping, err)
+		return true, recordFault(keeping, err)
 	}
-	if os.Link(blobPath(from.dir, ref), to) == nil {
-		return nil
+	if os.Link(blobPath(from.dir, ref.Blob), to) == nil {
+		return true, nil
 	}
-	content, err := from.Blob(ref)
+	content, err := from.Blob(ref.Blob)
 	if err != nil {
-		return err
+		return false, nil //nolint:nilerr // that it cannot be read is no fault of this run's record
 	}
 	_, err = r.PutBlob(content)
-	return err
+	return true, err
 }
 
 // Blob fetches a long value.

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
-	"github.com/google/renameio/v2"
 
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
@@ -96,28 +95,55 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// successorFile names the run that went on from this one.
-const successorFile = "resumed_by"
+// originFile names the run that this one goes on from, as long as not all that can be taken over stands in its journal;
+// from then on successorFile names it in the earlier run's folder.
+const (
+	originFile    = "taking_over"
+	successorFile = "resumed_by"
+)
 
-// Newest is the run to go on from: this one, or the last in the line of those that went on from it.
+// maxResumes is more than anybody makes one after the other.
+const maxResumes = 10_000
+
+// Newest is the run to go on from: this one, or the last in the line of those that went on from it. One that was stopped
+// while it still took over what an earlier run had is none of that line: going on from it would do again what it had not
+// come to.
 func (r *Record) Newest() *Record {
-	for range 10_000 { // as many resumes as nobody makes
-		b, err := os.ReadFile(filepath.Join(r.dir, successorFile))
-		next := &Record{ID: strings.TrimSpace(string(b)), dir: filepath.Join(filepath.Dir(r.dir), strings.TrimSpace(string(b)))}
-		if err != nil || !isID(next.ID) || !exists(next.dir) {
-			return r
+	last := r.Latest()
+	for range maxResumes {
+		origin := last.named(originFile)
+		if origin == nil {
+			break
+		}
+		last = origin.Latest()
+	}
+	return last
+}
+
+// Latest is the last in the line of those that went on from this run; itself when there is none.
+func (r *Record) Latest() *Record {
+	for range maxResumes {
+		next := r.named(successorFile)
+		if next == nil {
+			break
 		}
 		r = next
 	}
 	return r
 }
 
-// SetSuccessor notes the run that goes on from this one, for whoever wants to go on from it later.
-func (r *Record) SetSuccessor(id string) error {
-	if err := renameio.WriteFile(filepath.Join(r.dir, successorFile), []byte(id+"\n"), 0o600); err != nil {
-		return recordFault("note what goes on from the run", err)
+// named is the run that a file of this one's directory names, or nil when there is none.
+func (r *Record) named(file string) *Record {
+	b, err := os.ReadFile(filepath.Join(r.dir, file))
+	id := strings.TrimSpace(string(b))
+	if err != nil || !isID(id) {
+		return nil
 	}
-	return nil
+	other := &Record{ID: id, dir: filepath.Join(filepath.Dir(r.dir), id)}
+	if !exists(other.dir) {
+		return nil
+	}
+	return other
 }
 
 // Definition is the workflow file that ran.
@@ -133,7 +159,7 @@ func (r *Record) Definition() ([]byte, error) {
 func (r *Record) Blob(ref string) ([]byte, error) { return readBlob(r.dir, ref) }
 
 // Open opens the journal for reading.
-func (r *Record) Open() (io.ReadCloser, error) {
+func (r *Record) Open() (*os.File, error) {
 	f, err := os.Open(filepath.Join(r.dir, journalFile))
 	if err != nil {
 		return nil, recordFault("read the run's journal", err)

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+	"github.com/google/renameio/v2"
 	"github.com/oklog/ulid/v2"
 
 	"github.com/pflow-suite/pflow/pkg/event"
@@ -52,6 +53,8 @@ type Run struct {
 type Options struct {
 	// Definition is the workflow file that runs.
 	Definition []byte
+	// ResumedFrom is the run that this one goes on from; empty for none.
+	ResumedFrom string
 	// Sync makes every event reach the disk before the run goes on.
 	Sync bool
 }
@@ -77,7 +80,7 @@ func Create(h *home.Home, o Options) (*Run, error) {
 	}
 	making := filepath.Join(runs, ".new-"+id)
 	r := &Run{ID: id, dir: filepath.Join(runs, id), sync: o.Sync, grown: make(chan struct{}, 1)}
-	if err := r.make(making, o.Definition); err != nil {
+	if err := r.make(making, o); err != nil {
 		r.Close()
 		_ = os.RemoveAll(making)
 		return nil, recordFault("create the run's directory", err)
@@ -85,7 +88,7 @@ func Create(h *home.Home, o Options) (*Run, error) {
 	return r, nil
 }
 
-func (r *Run) make(dir string, definition []byte) error {
+func (r *Run) make(dir string, o Options) error {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return err
 	}
@@ -97,14 +100,39 @@ func (r *Run) make(dir string, definition []byte) error {
 	if ok, err := r.lock.TryLock(); !ok {
 		return errors.Join(errors.New("the lock is held"), err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, workflowFile), definition, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, workflowFile), o.Definition, 0o600); err != nil {
 		return err
+	}
+	if o.ResumedFrom != "" {
+		if err := os.WriteFile(filepath.Join(dir, originFile), []byte(o.ResumedFrom+"\n"), 0o600); err != nil {
+			return err
+		}
 	}
 	var err error
 	if r.journal, err = os.OpenFile(filepath.Join(dir, journalFile), os.O_CREATE|os.O_EXCL|os.O_RDWR|os.O_APPEND, 0o600); err != nil {
 		return err
 	}
 	return os.Rename(dir, r.dir)
+}
+
+// TookOver notes that all that can be taken over from the run that this one goes on from stands in the journal: from now
+// on whoever goes on from that one goes on from this one.
+func (r *Run) TookOver(from *Record) error {
+	err := os.Remove(filepath.Join(r.dir, originFile))
+	if err == nil {
+		err = renameio.WriteFile(filepath.Join(from.dir, successorFile), []byte(r.ID+"\n"), 0o600)
+	}
+	if err != nil {
+		return recordFault("note what goes on from the run", err)
+	}
+	return nil
+}
+
+// Remove takes away the record of a run of which nothing could be recorded, and says whether it was one.
+func (r *Run) Remove() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.size == 0 && os.RemoveAll(r.dir) == nil
 }
 
 // Dir is the run's directory.

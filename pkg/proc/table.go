@@ -1,0 +1,91 @@
+package proc
+
+import (
+	"bytes"
+	"os"
+	"slices"
+	"strings"
+)
+
+// identity names a process for good: ids come again, with another start.
+type identity struct {
+	pid     int
+	started string
+}
+
+// process is a line of the system's table of processes.
+type process struct {
+	identity
+	parent, group int
+	ended         bool // and nobody has waited for it yet
+}
+
+// Marked lists the processes of this user that have all these variables, NAME=VALUE each, in the environment they were
+// started with. By them those are found that have left their group and session. This process is not among them. Only Linux
+// shows environments: elsewhere none is found.
+func Marked(variables ...string) []int {
+	var pids []int
+	for _, p := range marked(table(), variables) {
+		pids = append(pids, p.pid)
+	}
+	slices.Sort(pids)
+	return pids
+}
+
+func marked(all map[int]process, variables []string) []process {
+	if len(variables) == 0 {
+		return nil
+	}
+	var found []process
+	for _, p := range all {
+		if p.pid != os.Getpid() && !p.ended && has(environment(p.pid), variables...) {
+			found = append(found, p)
+		}
+	}
+	return found
+}
+
+// has says whether an environment has all of the variables.
+func has(env []byte, variables ...string) bool {
+	for _, v := range variables {
+		if !bytes.Contains(env, []byte("\x00"+v+"\x00")) {
+			return false
+		}
+	}
+	return true
+}
+
+// another says whether an environment has one of the variables with another value.
+func another(env []byte, variables []string) bool {
+	return slices.ContainsFunc(variables, func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		return bytes.Contains(env, []byte("\x00"+name+"=")) && !has(env, v)
+	})
+}
+
+// outlives is in the environment of a child that was started in a session of its own, and of nobody else.
+const outlives = "PFLOW_DETACHED=1"
+
+// descendants are those of some processes, without what outlives the program that started it and its descendants. Whole
+// says that the table tells of every process from whom it descends: one whose parent ended while the table was read may
+// be a descendant that is not among them.
+func descendants(all map[int]process, of ...int) (found []process, whole bool) {
+	children := map[int][]process{}
+	whole = true
+	for _, p := range all {
+		children[p.parent] = append(children[p.parent], p)
+		if _, known := all[p.parent]; !known && p.parent != 0 {
+			whole = false
+		}
+	}
+	for len(of) > 0 {
+		next := children[of[0]]
+		of = of[1:]
+		for _, p := range next {
+			if !has(environment(p.pid), outlives) {
+				found, of = append(found, p), append(of, p.pid)
+			}
+		}
+	}
+	return found, whole
+}
