@@ -3,6 +3,7 @@ package cache
 
 import (
 	"encoding/json"
+	"os"
 	"strings"
 	"time"
 
@@ -58,6 +59,19 @@ func (c *Cache) Put(key, run string, outputs json.RawMessage) error {
 		return err
 	}
 	return c.home.Write(append(b, '\n'), 0o600, folder, file(key))
+}
+
+// Collect removes what was put longer ago than an age. What cannot be removed stays until the next time.
+func (c *Cache) Collect(age time.Duration) {
+	entries, err := os.ReadDir(c.home.Path(folder))
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && c.Now().Sub(info.ModTime()) >= age {
+			_ = os.Remove(c.home.Path(folder, e.Name()))
+		}
+	}
 }
 
 // file is the name of a key's file.

@@ -60,11 +60,16 @@ func Duration(text string) (time.Duration, error) {
 		return 0, nil
 	}
 	d, err := time.ParseDuration(text)
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		var n float64
+		n, err = strconv.ParseFloat(days, 64)
+		d = time.Duration(min(n, 1e5) * float64(24*time.Hour))
+	}
 	if s, numErr := strconv.ParseFloat(text, 64); numErr == nil && s < 1e9 {
 		d, err = time.Duration(s*float64(time.Second)), nil
 	}
 	if err != nil || d <= 0 {
-		return 0, fault.New(fault.Usage, "%q is no duration", text).Suggest("Write 30s, 5m, 1h30m, or a number of seconds")
+		return 0, fault.New(fault.Usage, "%q is no duration", text).Suggest("Write 30s, 5m, 1h30m, 7d, or a number of seconds")
 	}
 	return d, nil
 }

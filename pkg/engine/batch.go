@@ -14,6 +14,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/plan"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 	"github.com/pflow-suite/pflow/pkg/template"
+	"github.com/pflow-suite/pflow/pkg/trace"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
@@ -25,6 +26,8 @@ type batch struct {
 	// busy is how many items have begun and not ended; cut says that one was stopped before its end.
 	busy int
 	cut  bool
+	// span is that of the batch; each attempt at an item is one below it.
+	span trace.Span
 	// read are the values that items have read of inputs and other nodes, by the root and the member of it.
 	read map[[2]string]read
 }
@@ -96,8 +99,12 @@ func (e *execution) spread(l *level, a *active, s plan.Step) {
 		}
 	}
 	e.count(a)
+	a.batch.span = e.span(l).Child()
 	ev, n := e.started(a, s), len(a.batch.items)
-	ev.Items = &n
+	ev.Items, ev.SpanID = &n, a.batch.span.ID
+	if l.owner != nil {
+		ev.ParentSpanID = a.batch.span.Parent
+	}
 	e.tell(l, ev)
 	if l.inherits && a.inherits {
 		e.inheritItems(l, a)

@@ -112,14 +112,19 @@ func (e *execution) attempt(l *level, a *active, s plan.Step) *task {
 		}
 		e.count(a)
 	}
-	t := &task{l: l, a: a, step: s, prepared: a.prepared, began: time.Now()}
-	e.tell(l, e.started(a, s))
+	t := &task{l: l, a: a, step: s, prepared: a.prepared, began: time.Now(), span: e.span(l).Child()}
+	ev := e.started(a, s)
+	ev.SpanID = t.span.ID
+	if l.owner != nil {
+		ev.ParentSpanID = t.span.Parent
+	}
+	e.tell(l, ev)
 	return e.start(t)
 }
 
 // attemptItem prepares an item of a batch, and starts an attempt at it.
 func (e *execution) attemptItem(l *level, a *active, s plan.Step) *task {
-	t := &task{l: l, a: a, step: s, began: time.Now()}
+	t := &task{l: l, a: a, step: s, began: time.Now(), span: a.batch.span.Child()}
 	if s.Attempt == 1 {
 		a.batch.busy++
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/node"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 	"github.com/pflow-suite/pflow/pkg/redact"
+	"github.com/pflow-suite/pflow/pkg/trace"
 )
 
 // Record keeps what a run writes. Its methods may be called by several goroutines.
@@ -62,6 +63,8 @@ type Config struct {
 	Record   Record
 	Redactor *redact.Redactor
 	Host     node.Host
+	// Span is that of the run; each attempt at a node is one below it.
+	Span trace.Span
 	// Load finds, reads and checks a workflow that a node names by a template.
 	Load func(ref string) (*Sub, error)
 	// Ask asks a person and waits for the answer, which is one of the choices, and says who gave it; nil when there is
@@ -326,7 +329,10 @@ func (e *execution) announce() error {
 	if started.Definition, _, err = e.keep(event.Escape(started.Definition)); err != nil {
 		return err
 	}
-	ev := &event.Event{Event: event.RunStarted, Workflow: &started, Inputs: kept, Nodes: e.Workflow.NodeIDs(), Cwd: e.Host.Dir}
+	ev := &event.Event{
+		Event: event.RunStarted, Workflow: &started, Inputs: kept, Nodes: e.Workflow.NodeIDs(), Cwd: e.Host.Dir,
+		TraceID: e.Span.Trace, SpanID: e.Span.ID, ParentSpanID: e.Span.Parent,
+	}
 	if e.From != nil {
 		ev.ResumedFrom = e.From.Run
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/node"
 	"github.com/pflow-suite/pflow/pkg/plan"
+	"github.com/pflow-suite/pflow/pkg/trace"
 )
 
 // The variables that a node's process finds in its environment. By the first, what has left its process group is found;
@@ -53,7 +54,7 @@ func (e *execution) execute(t *task) *result {
 	if t.step.Iteration > 0 {
 		marks = append(marks, IterationVariable+"="+strconv.Itoa(t.step.Iteration))
 	}
-	host.Env = append(slices.Clip(host.Env), marks...)
+	host.Env = append(slices.Concat(host.Env, marks), trace.Variable+"="+t.span.String())
 	ctx, cancel := e.attemptContext(t)
 	defer cancel()
 	r := &result{task: t}

@@ -11,6 +11,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 	"github.com/pflow-suite/pflow/pkg/plan"
 	"github.com/pflow-suite/pflow/pkg/template"
+	"github.com/pflow-suite/pflow/pkg/trace"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
@@ -113,6 +114,7 @@ type task struct {
 	step     plan.Step
 	prepared *prepared
 	began    time.Time
+	span     trace.Span
 	// taken is the level's place among the running, given back at the end.
 	taken bool
 	// child is the level of a sub-workflow.
@@ -136,6 +138,14 @@ func (l *level) path(id string) string { return l.prefix + id }
 // halted says whether no further node of the level may start.
 func (e *execution) halted(l *level) bool {
 	return e.broken != nil || e.ctx.Err() != nil || e.denied != nil || l.root != nil && !e.KeepGoing
+}
+
+// span is that of the run, or of the attempt that the level is the execution of.
+func (e *execution) span(l *level) trace.Span {
+	if l.owner == nil {
+		return e.Span
+	}
+	return l.owner.span
 }
 
 // known says whether a template may begin with a name.

@@ -87,10 +87,15 @@ func Head(text string) string {
 // Stand is what stands for a text in an answer: the reference it would have as a blob, the output it belongs to, and the
 // URI under which that can be read.
 func Stand(run, output, text string) json.RawMessage {
-	r := reference(Name([]byte(text)), []byte(text), mimeText)
+	r := Refer(text)
 	uri := "pflow://runs/" + run + "/outputs/" + url.PathEscape(output)
 	r = append(append(r[:len(r)-1], `,"output":`...), rawjson.Quote(output)...)
 	return append(append(append(r, `,"uri":`...), rawjson.Quote(uri)...), '}')
+}
+
+// Refer is the reference that a text would have as a blob.
+func Refer(text string) json.RawMessage {
+	return reference(Name([]byte(text)), []byte(text), mimeText)
 }
 
 // Name is the name of content as a blob: sha256: and the hash in hexadecimal.

@@ -82,6 +82,11 @@ type Event struct {
 	Cwd         string          `json:"cwd,omitempty"`          // run_started
 	ResumedFrom string          `json:"resumed_from,omitempty"` // run_started
 
+	// The span of the run, or of an attempt at a node; W3C Trace Context.
+	TraceID      string `json:"trace_id,omitempty"`       // run_started
+	SpanID       string `json:"span_id,omitempty"`        // run_started, node_started
+	ParentSpanID string `json:"parent_span_id,omitempty"` // run_started below another trace's span, node_started inside a sub-workflow
+
 	Type    string `json:"type,omitempty"`    // node_started
 	MCP     *MCP   `json:"mcp,omitempty"`     // node_started of an MCP tool
 	Items   *int   `json:"items,omitempty"`   // node_started of a batch: how many there are

@@ -20,6 +20,9 @@ type Reader struct {
 	at int64
 }
 
+// maxRead is the most bytes of a line that is read: in a stream that stands alone, long values are where they belong.
+const maxRead = 1 << 30
+
 // NewReader reads from r.
 func NewReader(r io.Reader) *Reader { return &Reader{r: bufio.NewReaderSize(r, 64<<10)} }
 
@@ -75,8 +78,8 @@ func (r *Reader) readLine() ([]byte, error) {
 		if err == nil && whole == nil {
 			return part, nil
 		}
-		if len(whole)+len(part) > MaxLine {
-			return nil, fault.New(fault.Protocol, "Line %d of the event stream is longer than %d bytes", r.line+1, MaxLine)
+		if len(whole)+len(part) > maxRead {
+			return nil, fault.New(fault.Protocol, "Line %d of the event stream is longer than %d bytes", r.line+1, maxRead)
 		}
 		whole = append(whole, part...)
 		switch {

@@ -119,6 +119,19 @@ func (p *Plan) Order() []string {
 	return ids
 }
 
+// Waits lists the nodes that a node waits for: those with an edge to it, and those it reads.
+func (p *Plan) Waits(id string) []string {
+	i := p.g.index[id]
+	var ids []string
+	for from, routes := range p.g.routes {
+		reads := slices.ContainsFunc(p.g.reads[i], func(r reading) bool { return r.node == from })
+		if reads || slices.ContainsFunc(routes, func(r route) bool { return r.to == i }) {
+			ids = append(ids, p.g.ids[from])
+		}
+	}
+	return ids
+}
+
 // Done says whether every node is settled.
 func (p *Plan) Done() bool { return p.left == 0 }
 

@@ -146,6 +146,9 @@ func (r *Record) named(file string) *Record {
 	return other
 }
 
+// There says whether the run has not been removed meanwhile.
+func (r *Record) There() bool { return exists(r.dir) }
+
 // Definition is the workflow file that ran.
 func (r *Record) Definition() ([]byte, error) {
 	b, err := os.ReadFile(filepath.Join(r.dir, workflowFile))

@@ -78,7 +78,7 @@ func Create(h *home.Home, o Options) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	making := filepath.Join(runs, ".new-"+id)
+	making := filepath.Join(runs, newPrefix+id)
 	r := &Run{ID: id, dir: filepath.Join(runs, id), sync: o.Sync, grown: make(chan struct{}, 1)}
 	if err := r.make(making, o); err != nil {
 		r.Close()

@@ -1,0 +1,42 @@
+package event
+
+import (
+	"encoding/base64"
+	"encoding/json"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/pflow-suite/pflow/pkg/rawjson"
+)
+
+// Inline gives a value of the stream in which nothing is a reference: what it refers to stands there itself, still as a
+// value of the stream.
+func Inline(raw json.RawMessage, load Load) (json.RawMessage, error) {
+	if !mayHoldDollar(raw) {
+		return raw, nil
+	}
+	var failed error
+	whole := rewrite(raw, func(value gjson.Result, out *[]byte) bool {
+		ref, ok := ReferenceOf(json.RawMessage(value.Raw))
+		if !ok {
+			return false
+		}
+		content, err := ref.fetch(load)
+		switch {
+		case err != nil:
+			failed = err
+		case ref.MIME == mimeText:
+			*out = rawjson.AppendQuoted(*out, string(content))
+		case ref.MIME == mimeBytes:
+			*out = append(*out, `{"$base64":"`+base64.StdEncoding.EncodeToString(content)+`"}`...)
+		default:
+			inner, err := Inline(content, load)
+			if err != nil {
+				failed = err
+			}
+			*out = append(*out, inner...)
+		}
+		return true
+	}, unchanged)
+	return whole, failed
+}

@@ -1,0 +1,64 @@
+// Package trace is W3C Trace Context (https://www.w3.org/TR/trace-context/): where a run and its nodes stand in a trace
+// that began elsewhere, or begins with the run.
+package trace
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"math/rand/v2"
+	"strings"
+)
+
+// Variable is the environment variable that carries a span to a child process. What TRACESTATE says beside it is passed
+// on as it is.
+const Variable = "TRACEPARENT"
+
+// Span is one unit of work in a trace.
+type Span struct {
+	// Trace has 32 hexadecimal digits, ID and Parent 16; Parent is empty for the first span of a trace.
+	Trace, ID, Parent string
+	// flags are those of the trace: whether somebody records it.
+	flags string
+}
+
+// Begin is the span of a run: below the one that a traceparent names, or the first of a trace of its own when that is
+// empty or none (section 3.2.2.4).
+func Begin(parent string) Span {
+	if trace, id, flags, ok := parse(parent); ok {
+		return Span{Trace: trace, ID: random(8), Parent: id, flags: flags}
+	}
+	return Span{Trace: random(16), ID: random(8), flags: "00"}
+}
+
+// Child is a span below this one.
+func (s Span) Child() Span { return Span{Trace: s.Trace, ID: random(8), Parent: s.ID, flags: s.flags} }
+
+// String is the traceparent by which others become children of the span (section 3.2).
+func (s Span) String() string { return "00-" + s.Trace + "-" + s.ID + "-" + s.flags }
+
+// parse reads a traceparent. A version that is not known yet is read as far as this one goes (section 4).
+func parse(text string) (trace, id, flags string, ok bool) {
+	if len(text) < 55 || text[2] != '-' || text[35] != '-' || text[52] != '-' || text[:2] == "ff" || text[:2] == "00" && len(text) > 55 ||
+		len(text) > 55 && text[55] != '-' {
+		return "", "", "", false
+	}
+	trace, id, flags = text[3:35], text[36:52], text[53:55]
+	for _, part := range []string{text[:2], trace, id, flags} {
+		if strings.Trim(part, "0123456789abcdef") != "" {
+			return "", "", "", false
+		}
+	}
+	if strings.Trim(trace, "0") == "" || strings.Trim(id, "0") == "" {
+		return "", "", "", false
+	}
+	return trace, id, flags, true
+}
+
+// random is an id of so many bytes that are not all zero. Nobody gains by guessing it.
+func random(bytes int) string {
+	b := make([]byte, 0, 16)
+	for len(b) < bytes {
+		b = binary.BigEndian.AppendUint64(b, rand.Uint64()|1) //nolint:gosec // see above
+	}
+	return hex.EncodeToString(b)
+}
