@@ -1,133 +1,131 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 )
 
-// bench is the folder everything runs in: the built programs in bin/, and files made for the benchmarks.
+// bench is the folder of what is measured: the built programs in bin/, and files made for the benchmarks.
 type bench struct {
 	dir      string
 	programs []string
+	tools    map[string]string // the programs to compare with that were looked for; empty are those that are not there
 }
 
-// newBench builds the suite's programs, and a bare one to compare them to.
-func newBench(dir string) (*bench, error) {
-	b := &bench{dir: dir}
+// benchmark is one thing to measure.
+type benchmark struct {
+	name    string
+	measure func() ([]result, error)
+}
+
+// benchmarks is the table of what is measured.
+func (b *bench) benchmarks() []benchmark {
+	return []benchmark{
+		{"start", b.versions},
+		{"one node", b.oneNode},
+		{"chain of 100", b.steps("chain-100", 20, 1.5)},
+		{"fan-out of 100", b.steps("fan-100", 20, 1.5)},
+		{"chain of 1,000", b.steps("chain-1000", 5, 1.2)},
+		{"fan-out of 1,000", b.steps("fan-1000", 5, 1.2)},
+		{"journal of a chain of 1,000", b.journal},
+		{"resume of a chain of 10,000", b.resume},
+		{"memory of a batch of 10,000", b.batchMemory},
+		{"memory of an output of 100 MB", b.outputMemory},
+		{"check of a chain of 10,000", b.check("chain-10000")},
+		{"check of 10,000 in parallel", b.check("fan-10000")},
+		{"one field of 100 MB", measureFields},
+	}
+}
+
+// build builds the suite's programs, and a bare one to compare them to, and writes what they are to run.
+func (b *bench) build() error {
 	if err := quietly("go", "build", "-o", b.path("bin")+"/", "github.com/pflow-suite/pflow/cmd/..."); err != nil {
-		return nil, err
+		return err
 	}
 	entries, err := os.ReadDir(b.path("bin"))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, e := range entries {
 		b.programs = append(b.programs, e.Name())
 	}
 	bare := "package main\n\nimport \"fmt\"\n\nfunc main() { fmt.Println(\"bare 1.0.0\") }\n"
 	if err := os.WriteFile(b.path("bare.go"), []byte(bare), 0o600); err != nil {
-		return nil, err
+		return err
 	}
 	if err := quietly("go", "build", "-o", b.path("bare"), b.path("bare.go")); err != nil {
-		return nil, err
+		return err
 	}
-	if err := b.writeSteps("", 100); err != nil {
-		return nil, err
-	}
-	return b, b.writeSteps("-10000", 10000)
-}
-
-// benchmarks is the table of what is measured.
-func (b *bench) benchmarks() []benchmark {
-	var versions []command
-	for _, p := range b.programs {
-		versions = append(versions, command{name: p, args: []string{b.path("bin", p), "--version"}})
-	}
-	return []benchmark{
-		{
-			name: "--version", rounds: 200, limit: 3,
-			baseline: command{name: "bare Go program", args: []string{b.path("bare")}},
-			subjects: versions,
-		},
-		b.steps("chain of 100", "chain"),
-		b.steps("fan-out of 100", "fan"),
-		b.check("check of a chain of 10,000", "chain-10000"),
-		b.check("check of 10,000 in parallel", "fan-10000"),
-	}
-}
-
-// check compares the check of a workflow with make reading the makefile of the same shape without running it. What is
-// promised is a time, not a ratio.
-func (b *bench) check(name, shape string) benchmark {
-	return benchmark{
-		name: name, rounds: 10, limitMS: 150,
-		baseline: command{name: "make -n", args: []string{"make", "-n", "-f", b.path(shape + ".mk")}},
-		subjects: []command{{name: "pflow-lib check", home: true, args: []string{b.path("bin", "pflow-lib"), "check", b.path(shape + ".json")}}},
-	}
-}
-
-// steps compares a run of the workflow with make on the makefile of the same shape.
-func (b *bench) steps(name, shape string) benchmark {
-	return benchmark{
-		name: name, rounds: 20, limit: 1.5,
-		baseline: command{name: "make -j2", args: []string{"make", "-j2", "-f", b.path(shape + ".mk")}},
-		subjects: []command{{
-			name: "pflow-exec run", home: true,
-			args: []string{b.path("bin", "pflow-exec"), "run", "--quiet", "--jobs", "2", b.path(shape + ".json")},
-		}},
-	}
-}
-
-// writeSteps writes n steps that do nothing, as a chain and as a fan-out, for the suite and for make.
-func (b *bench) writeSteps(suffix string, n int) error {
-	type object = map[string]any
-	var nodes, edges []object
-	var chain, fan, names strings.Builder
-	for i := 1; i <= n; i++ {
-		id := fmt.Sprintf("n%d", i)
-		nodes = append(nodes, object{"id": id, "type": "shell", "params": object{"command": "/bin/true"}})
-		fmt.Fprintf(&names, " %s", id)
-		fmt.Fprintf(&fan, "%s:\n\t@/bin/true\n", id)
-		if i == 1 {
-			fmt.Fprintf(&chain, "%s:\n\t@/bin/true\n", id)
-			continue
+	for _, n := range []int{1, 100, 1000, 10000} {
+		if err := b.write(fmt.Sprintf("chain-%d", n), chain(n)); err != nil {
+			return err
 		}
-		before := fmt.Sprintf("n%d", i-1)
-		edges = append(edges, object{"from": before, "to": id})
-		fmt.Fprintf(&chain, "%s: %s\n\t@/bin/true\n", id, before)
-	}
-	head := fmt.Sprintf("all:%[1]s\n.PHONY: all%[1]s\n", names.String())
-	chained, err := json.Marshal(object{"nodes": nodes, "edges": edges})
-	if err != nil {
-		return err
-	}
-	free, err := json.Marshal(object{"nodes": nodes})
-	if err != nil {
-		return err
-	}
-	for name, text := range map[string]string{
-		"chain" + suffix + ".json": string(chained), "chain" + suffix + ".mk": head + chain.String(),
-		"fan" + suffix + ".json": string(free), "fan" + suffix + ".mk": head + fan.String(),
-	} {
-		if err := os.WriteFile(b.path(name), []byte(text), 0o600); err != nil {
+		if err := b.write(fmt.Sprintf("fan-%d", n), fan(n)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (b *bench) path(elem ...string) string {
-	return filepath.Join(append([]string{b.dir}, elem...)...)
+// versions compares the start of each program with that of a bare one.
+func (b *bench) versions() ([]result, error) {
+	c := comparison{rounds: 200, rivals: []rival{{b.bare(), 3}}}
+	for _, p := range b.programs {
+		c.subjects = append(c.subjects, command{name: p + " --version", args: []string{b.path("bin", p), "--version"}})
+	}
+	return c.measure()
 }
 
-// quietly runs a command that is not measured; its error has what it said.
-func quietly(name string, args ...string) error {
-	if out, err := exec.Command(name, args...).CombinedOutput(); err != nil {
-		return fmt.Errorf("%s: %w\n%s", name, err, out)
+func (b *bench) bare() command {
+	return command{name: "bare Go program", args: []string{b.path("bare")}}
+}
+
+// oneNode is a whole run in a new home.
+func (b *bench) oneNode() ([]result, error) {
+	return comparison{rounds: 100, limitMS: 10, subjects: []command{b.run("chain-1")}, rivals: []rival{{command: b.bare()}}}.measure()
+}
+
+// steps compares a run with the other programs that run the same steps, two at a time.
+func (b *bench) steps(name string, rounds int, limit float64) func() ([]result, error) {
+	return func() ([]result, error) {
+		c := comparison{rounds: rounds, subjects: []command{b.run(name)}}
+		for _, r := range []rival{
+			{command{name: "make", args: []string{"-j2", "-f", b.path(name + ".mk")}}, limit},
+			{command{name: "ninja", args: []string{"-j2", "--quiet", "-f", b.path(name + ".ninja")}}, 1},
+			{command{name: "task", args: []string{"-C2", "--silent", "--taskfile", b.path(name + ".yml"), "all"}}, 1},
+		} {
+			if path, ok := b.tool(r.name); ok {
+				r.args = append([]string{path}, r.args...)
+				c.rivals = append(c.rivals, r)
+			}
+		}
+		return c.measure()
 	}
-	return nil
+}
+
+// check has a limit of its own; the time in which make reads the makefile of the same shape stands beside it.
+func (b *bench) check(name string) func() ([]result, error) {
+	return func() ([]result, error) {
+		c := comparison{
+			rounds: 10, limitMS: 150,
+			subjects: []command{{name: "pflow-lib check", args: []string{b.path("bin", "pflow-lib"), "check", b.path(name + ".json")}}},
+		}
+		if path, ok := b.tool("make"); ok {
+			c.rivals = []rival{{command: command{name: "make -n", args: []string{path, "-n", "-f", b.path(name + ".mk")}}}}
+		}
+		return c.measure()
+	}
+}
+
+// run runs a workflow of this folder.
+func (b *bench) run(name string) command { return b.exec("run", b.path(name+".json")) }
+
+// exec is a command of pflow-exec on two processors.
+func (b *bench) exec(verb, what string) command {
+	return command{name: "pflow-exec " + verb, args: []string{b.path("bin", "pflow-exec"), verb, "--quiet", "--jobs", "2", what}}
+}
+
+func (b *bench) path(elem ...string) string {
+	return filepath.Join(append([]string{b.dir}, elem...)...)
 }

@@ -80,11 +80,11 @@ func (f field) measure() (result, error) {
 		return result{}, errors.New("its reference or its document is malformed")
 	}
 	scope := func(template.Ref) (json.RawMessage, template.Standing) { return document, template.Present }
-	var reads, scans, ratios []float64
+	var reads, scans []float64
 	for round := range fieldRounds + 1 {
 		start := time.Now()
 		value, reason := template.Lookup(ref, scope)
-		read := milliseconds(start)
+		read := milliseconds(time.Since(start))
 		if string(value) != f.want {
 			return result{}, fmt.Errorf("%s is %q (%s), not %s", f.expr, value, reason, f.want)
 		}
@@ -92,18 +92,16 @@ func (f field) measure() (result, error) {
 		if bytes.Count(document, []byte{0}) > 0 {
 			return result{}, errors.New("its document has a NUL")
 		}
-		scan := milliseconds(start)
+		scan := milliseconds(time.Since(start))
 		if round > 0 {
-			reads, scans, ratios = append(reads, read), append(scans, scan), append(ratios, read/scan)
+			reads, scans = append(reads, read), append(scans, scan)
 		}
 	}
-	speed := func(times []float64) string {
-		return fmt.Sprintf("%.1f GB/s", float64(len(document))/median(times)/1e6)
+	speed := func(name string, times []float64) figure {
+		return figure{name, quantity{float64(len(document)) / median(times) / 1e6, "GB/s"}}
 	}
 	return result{
-		Benchmark: "one field of 100 MB", Subject: f.name + ", " + speed(reads), Baseline: "bytes.Count, " + speed(scans), Rounds: fieldRounds,
-		MedianMS: median(reads), BaselineMS: median(scans), Ratio: median(ratios), LimitMS: fieldMS, OK: median(reads) <= fieldMS,
+		Subject: f.name, quantity: quantity{median(reads), "ms"}, Limit: fieldMS, Rounds: fieldRounds,
+		Beside: []figure{speed("read", reads), speed("bytes.Count", scans)},
 	}, nil
 }
-
-func milliseconds(since time.Time) float64 { return time.Since(since).Seconds() * 1000 }

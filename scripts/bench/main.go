@@ -1,27 +1,42 @@
-// Bench measures the suite's programs side by side with what they are compared to, and fails if one is too slow.
+// Bench measures the suite's programs, side by side with what they are compared to, and fails if a limit is missed.
 //
-//	go run ./scripts/bench [--json]
+//	go run ./scripts/bench [--only REGEXP] [--json]
 //
-// All that is compared runs in turn, round by round, so that what else the machine does falls on both alike. A ratio is
-// the median of the rounds' ratios. The status is 1 when a limit is missed.
+// What is compared runs in turn, round by round, so that what else the machine does falls on all alike. A time is the
+// median of the rounds, a ratio the median of the rounds' ratios. make and ninja are compared with where they are
+// installed; go-task is installed into bin/tools. Progress goes to standard error. The status is 1 when a limit is missed.
 package main
 
 import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"io"
 	"os"
-	"text/tabwriter"
+	"regexp"
+	"slices"
+	"strings"
 )
 
 func main() {
+	if len(os.Args) > 2 && os.Args[1] == weigh {
+		if err := weighCommand(os.Args[2:]); err != nil {
+			fail(err)
+		}
+		return
+	}
+	only := flag.String("only", "", "measure only what has a name that `REGEXP` matches, such as 'fan-out|resume'")
 	asJSON := flag.Bool("json", false, "print one JSON document instead of a table")
 	flag.Parse()
-	results, err := measureAll()
+	if flag.NArg() > 0 {
+		fail(fmt.Errorf("%q is no flag", flag.Arg(0)))
+	}
+	pattern, err := regexp.Compile(*only)
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "bench:", err)
-		os.Exit(2)
+		fail(fmt.Errorf("--only: %w", err))
+	}
+	results, err := measure(pattern)
+	if err != nil {
+		fail(err)
 	}
 	if *asJSON {
 		err = json.NewEncoder(os.Stdout).Encode(map[string]any{"results": results})
@@ -29,54 +44,61 @@ func main() {
 		err = table(os.Stdout, results)
 	}
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "bench:", err)
-		os.Exit(2)
+		fail(err)
 	}
-	for _, r := range results {
-		if !r.OK {
-			os.Exit(1)
-		}
+	if slices.ContainsFunc(results, func(r result) bool { return !r.OK }) {
+		os.Exit(1)
 	}
 }
 
-// measureAll builds the programs and measures every benchmark in a folder that is gone afterwards, and then how fast
-// fields are read.
-func measureAll() ([]result, error) {
+func fail(err error) {
+	fmt.Fprintln(os.Stderr, "bench:", err)
+	os.Exit(2)
+}
+
+// measure measures the benchmarks whose names match, in a folder that is gone afterwards.
+func measure(only *regexp.Regexp) ([]result, error) {
 	dir, err := os.MkdirTemp("", "pflow-bench-")
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	b, err := newBench(dir)
+	b := &bench{dir: dir, tools: map[string]string{}}
+	chosen, err := choose(b.benchmarks(), only)
 	if err != nil {
 		return nil, err
 	}
-	var results []result
-	for _, bm := range b.benchmarks() {
-		measured, err := measure(bm)
-		if err != nil {
-			return nil, err
-		}
-		results = append(results, measured...)
+	fmt.Fprintln(os.Stderr, "bench: building the programs")
+	if err := b.build(); err != nil {
+		return nil, err
 	}
-	fields, err := measureFields()
-	return append(results, fields...), err
+	var results []result
+	for i, bm := range chosen {
+		fmt.Fprintf(os.Stderr, "bench: %d of %d: %s\n", i+1, len(chosen), bm.name)
+		measured, err := bm.measure()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", bm.name, err)
+		}
+		for _, r := range measured {
+			r.Benchmark, r.OK = bm.name, r.Value <= r.Limit
+			results = append(results, r)
+		}
+	}
+	return results, nil
 }
 
-func table(out io.Writer, results []result) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "what\tsubject\tmedian\tagainst\tmedian\tratio\tlimit\tN\t")
-	for _, r := range results {
-		verdict := "ok"
-		if !r.OK {
-			verdict = "MISSED"
+// choose gives the benchmarks whose names match.
+func choose(all []benchmark, only *regexp.Regexp) ([]benchmark, error) {
+	var chosen []benchmark
+	var names []string
+	for _, bm := range all {
+		names = append(names, bm.name)
+		if only.MatchString(bm.name) {
+			chosen = append(chosen, bm)
 		}
-		limit := fmt.Sprintf("%.1f", r.Limit)
-		if r.LimitMS > 0 {
-			limit = fmt.Sprintf("%.0f ms", r.LimitMS)
-		}
-		fmt.Fprintf(w, "%s\t%s\t%.2f ms\t%s\t%.2f ms\t%.2f\t%s\t%d\t%s\n",
-			r.Benchmark, r.Subject, r.MedianMS, r.Baseline, r.BaselineMS, r.Ratio, limit, r.Rounds, verdict)
 	}
-	return w.Flush()
+	if len(chosen) == 0 {
+		return nil, fmt.Errorf("--only %s matches none of: %s", only, strings.Join(names, "; "))
+	}
+	return chosen, nil
 }

@@ -1,0 +1,67 @@
+package main
+
+import "slices"
+
+// comparison runs commands in turn, round by round, so that what else the machine does falls on all alike.
+type comparison struct {
+	rounds   int
+	subjects []command
+	limitMS  float64 // the longest median that a subject may have; 0 is none
+	rivals   []rival
+}
+
+// rival is what every subject is compared with.
+type rival struct {
+	command
+	limit float64 // the largest ratio of a subject to it; 0 is none: its time stands beside the subject's
+}
+
+// measure gives a result for each limit of each subject. One round before warms the caches.
+func (c comparison) measure() ([]result, error) {
+	commands := slices.Clone(c.subjects)
+	for _, r := range c.rivals {
+		commands = append(commands, r.command)
+	}
+	times := make([][]float64, len(commands))
+	for round := range c.rounds + 1 {
+		for i, command := range commands {
+			e, err := command.alone()
+			if err != nil {
+				return nil, err
+			}
+			if round > 0 {
+				times[i] = append(times[i], milliseconds(e.took))
+			}
+		}
+	}
+	var results []result
+	for i, subject := range c.subjects {
+		took := figure{subject.name, quantity{median(times[i]), "ms"}}
+		whole := result{Subject: subject.name, quantity: took.quantity, Limit: c.limitMS, Rounds: c.rounds}
+		for j, r := range c.rivals {
+			others := times[len(c.subjects)+j]
+			other := figure{r.name, quantity{median(others), "ms"}}
+			if r.limit == 0 {
+				whole.Beside = append(whole.Beside, other)
+				continue
+			}
+			results = append(results, result{
+				Subject: subject.name + " / " + r.name, quantity: quantity{ratio(times[i], others), "x"}, Limit: r.limit,
+				Rounds: c.rounds, Beside: []figure{took, other},
+			})
+		}
+		if c.limitMS > 0 {
+			results = append(results, whole)
+		}
+	}
+	return results, nil
+}
+
+// ratio is the median of the rounds' ratios.
+func ratio(times, others []float64) float64 {
+	ratios := make([]float64, len(times))
+	for round := range ratios {
+		ratios[round] = times[round] / others[round]
+	}
+	return median(ratios)
+}
