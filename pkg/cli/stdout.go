@@ -9,6 +9,8 @@ import (
 
 	"github.com/mattn/go-isatty"
 	"golang.org/x/sys/unix"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
 // ReaderGone is the cause of a context that ended because nobody reads standard output any more.
@@ -36,8 +38,11 @@ type Stdout struct {
 // Write writes p in one call and notes a reader that went away.
 func (s *Stdout) Write(p []byte) (int, error) {
 	n, err := s.file.Write(p)
-	if errors.Is(err, syscall.EPIPE) {
+	switch {
+	case errors.Is(err, syscall.EPIPE):
 		s.closed.Store(true)
+	case err != nil:
+		err = fault.New(fault.Internal, "Cannot write to standard output: %v", fault.Reason(err))
 	}
 	return n, err
 }

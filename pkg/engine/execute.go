@@ -45,7 +45,7 @@ type result struct {
 // execute runs a task. It is the one part of a run that several goroutines do at the same time.
 func (e *execution) execute(t *task) *result {
 	path := t.l.path(t.a.node.ID)
-	stdout, stderr := e.Redactor.Writer(e.Record.Log(path, "stdout")), e.Redactor.Writer(e.Record.Log(path, "stderr"))
+	stdout, stderr := e.log(path, "stdout"), e.log(path, "stderr")
 	host := e.Host
 	marks := []string{RunVariable + "=" + e.RunID, NodeVariable + "=" + path, AttemptVariable + "=" + strconv.Itoa(t.step.Attempt)}
 	if t.step.Item >= 0 {
@@ -64,7 +64,7 @@ func (e *execution) execute(t *task) *result {
 	if ctx.Err() != nil && e.ctx.Err() == nil && r.node.Fault != nil && r.node.Fault.Type != fault.Timeout {
 		r.node.Fault = e.late(ctx)
 	}
-	for _, w := range []io.WriteCloser{stdout, stderr} {
+	for _, w := range []io.Closer{stdout, stderr} {
 		if err := w.Close(); err != nil {
 			e.Log.Warn("a node's log is incomplete", "node", path, "error", err)
 		}
@@ -74,6 +74,35 @@ func (e *execution) execute(t *task) *result {
 		r.kept, r.redacted, r.err = e.keep(r.node.Outputs)
 	}
 	return r
+}
+
+// log is where what a node says is kept without secrets. What goes wrong there is told when it is closed, and stops
+// nothing.
+func (e *execution) log(path, stream string) *kept {
+	file := e.Record.Log(path, stream)
+	return &kept{clean: e.Redactor.Writer(file), file: file}
+}
+
+type kept struct {
+	clean io.WriteCloser
+	file  io.Closer
+	err   error
+}
+
+// Write never fails.
+func (k *kept) Write(p []byte) (int, error) {
+	if k.err == nil {
+		_, k.err = k.clean.Write(p)
+	}
+	return len(p), nil
+}
+
+// Close gives the first error that there was.
+func (k *kept) Close() error {
+	if k.err == nil {
+		k.err = k.clean.Close()
+	}
+	return errors.Join(k.err, k.file.Close())
 }
 
 // capture is what the output of a node's process is collected in.

@@ -3,20 +3,34 @@ package engine
 import (
 	"context"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
 // Preview is what a run would do that was not begun.
 type Preview struct {
-	// Order is the nodes, each behind those that it waits for; After are those that a node waits for.
+	// Order is the workflow's own nodes, each behind those that it waits for; After are those that a node waits for.
 	Order []string
 	After map[string][]string
-	// Reused are the nodes that would be taken from the checkpoint.
-	Reused map[string]bool
+	// Would is what would be done about each.
+	Would map[string]Intent
 }
+
+// Intent is what a run would do about a node.
+type Intent string
+
+// The intents. What a node that runs puts out decides about those behind it: some that would run, or be asked about, may
+// be skipped.
+const (
+	WouldRun   Intent = "run"
+	WouldReuse Intent = "reuse" // what the checkpoint has
+	WouldAsk   Intent = "ask"   // a person, before it runs
+	WouldSkip  Intent = "skip"  // since what is reused decided so
+)
 
 // Look says what a run of the config would do. Nothing is executed, asked or kept.
 func Look(ctx context.Context, c Config) (*Preview, error) {
@@ -24,35 +38,64 @@ func Look(ctx context.Context, c Config) (*Preview, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Preview{Order: top.plan.Order(), After: map[string][]string{}, Reused: map[string]bool{}}
+	p := &Preview{Order: top.plan.Order(), After: map[string][]string{}, Would: map[string]Intent{}}
 	for _, id := range p.Order {
-		p.After[id] = top.plan.Waits(id)
+		p.After[id], p.Would[id] = top.plan.Waits(id), WouldRun
+		n, _ := c.Workflow.Node(id)
+		if n.Approval != nil && !c.answers(n) {
+			p.Would[id] = WouldAsk
+		}
 	}
 	if c.From == nil {
 		return p, nil
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	c.Record, c.Cache, c.Ask = &unkept{from: c.From, reused: p.Reused}, nil, nil
-	c.Adopt = func(event.Reference) (bool, error) { return true, nil }
+	c.Record, c.Cache, c.Ask, c.Adopt = &unkept{from: c.From, would: p.Would}, nil, nil, nil
 	top.inherits, top.ctx = true, ctx
 	e := &execution{
 		Config: c, top: top, ctx: ctx, stop: stop, began: time.Now(), warned: map[string]bool{}, questions: map[*active]*level{}, digests: map[*Sub]string{},
 	}
 	e.adopt(top)
+	for changed := true; changed; {
+		changed = false
+		for _, id := range p.Order {
+			if p.Would[id] == WouldReuse || p.Would[id] == WouldSkip {
+				continue
+			}
+			n, _ := c.Workflow.Node(id)
+			for _, from := range e.stale(top, &active{node: n}) {
+				changed = changed || p.Would[from] == WouldReuse
+				p.Would[from] = WouldRun // for the secret in what it put out
+			}
+		}
+	}
 	return p, nil
 }
 
-// unkept is a record that keeps nothing but which nodes are reused.
-type unkept struct {
-	from   *Checkpoint
-	reused map[string]bool
+// answers says whether the answer given beforehand is one to the node's question, which the run resumed left open.
+func (c *Config) answers(n *workflow.Node) bool {
+	return c.From != nil && c.From.Open[n.ID] && slices.Contains(choicesOf(n.Approval), c.Answer)
 }
 
-// Append notes a node of the workflow's own that is reused.
+// unkept is a record that keeps nothing but what it means for the workflow's own nodes.
+type unkept struct {
+	from  *Checkpoint
+	would map[string]Intent
+}
+
+// Append notes what an event says of what would be done.
 func (u *unkept) Append(e *event.Event) error {
-	if e.Event == event.NodeReused && !strings.Contains(e.Node, "/") {
-		u.reused[e.Node] = true
+	if strings.Contains(e.Node, "/") {
+		return nil
+	}
+	switch e.Event {
+	case event.NodeReused:
+		u.would[e.Node] = WouldReuse
+	case event.NodeSkipped:
+		u.would[e.Node] = WouldSkip
+	case event.ApprovalResolved:
+		u.would[e.Node] = WouldRun
 	}
 	return nil
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/pflow-suite/pflow/pkg/cells"
 )
 
 // Dot writes the graph as Graphviz reads it. Routes are solid lines with their actions, readings dashed ones.
@@ -12,7 +14,7 @@ func (g *Graph) Dot(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	p := func(format string, args ...any) { _, _ = fmt.Fprintf(out, format, args...) } // Flush has the error
 	p("digraph workflow {\n")
-	p("    label=%s; labelloc=t;\n", dotText(cut(g.title, maxText)))
+	p("    label=%s; labelloc=t;\n", dotText(cells.Cut(g.title, maxText)))
 	p("    node [shape=box, style=\"rounded,filled\", fillcolor=\"%s\"];\n", plain.light.fill)
 	shapes := map[shape]string{step: "", subWorkflow: ", shape=box3d", question: ", shape=hexagon"}
 	for i := range g.nodes {

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
+	"github.com/pflow-suite/pflow/pkg/cells"
 	"github.com/pflow-suite/pflow/pkg/history"
 	"github.com/pflow-suite/pflow/pkg/plan"
 	"github.com/pflow-suite/pflow/pkg/workflow"
@@ -60,13 +60,13 @@ type edge struct {
 
 // New makes the graph of a workflow, whatever faults it has. An edge from or to a node that there is not is left out.
 func New(w *workflow.Workflow) *Graph {
-	g := &Graph{title: clean(w.Description), nodes: make([]node, len(w.Nodes)), index: make(map[string]int, len(w.Nodes))}
+	g := &Graph{title: cells.Clean(w.Description), nodes: make([]node, len(w.Nodes)), index: make(map[string]int, len(w.Nodes))}
 	if g.title == "" {
 		g.title = "Workflow"
 	}
 	for i := range w.Nodes {
 		n := &w.Nodes[i]
-		g.nodes[i] = node{id: clean(n.ID), kind: clean(n.Type), purpose: clean(n.Purpose), marks: marks(n), shape: shapeOf(n), run: *history.NewNode(n.ID)}
+		g.nodes[i] = node{id: cells.Clean(n.ID), kind: cells.Clean(n.Type), purpose: cells.Clean(n.Purpose), marks: marks(n), shape: shapeOf(n), run: *history.NewNode(n.ID)}
 		if _, ok := g.index[n.ID]; !ok {
 			g.index[n.ID] = i
 		}
@@ -93,7 +93,7 @@ func shapeOf(n *workflow.Node) shape {
 func marks(n *workflow.Node) (marks []string) {
 	if n.Type == workflow.SubType {
 		if sub, ok := workflow.SubOf(n.Params); ok && sub.Ref != "" {
-			marks = append(marks, clean(sub.Ref))
+			marks = append(marks, cells.Clean(sub.Ref))
 		}
 	}
 	if n.Batch != nil {
@@ -132,7 +132,7 @@ func (g *Graph) connect(w *workflow.Workflow) {
 		to, ok2 := g.index[e.To]
 		if ok && ok2 {
 			route := between(pair{from, to})
-			route.actions = append(route.actions, clean(cmp.Or(e.Action, workflow.ActionDefault)))
+			route.actions = append(route.actions, cells.Clean(cmp.Or(e.Action, workflow.ActionDefault)))
 		}
 	}
 	for i := range w.Nodes {
@@ -194,44 +194,4 @@ func (g *Graph) sort() {
 			visit(i)
 		}
 	}
-}
-
-// clean is a text on one line that every format can hold: white space is one blank, and what cannot be seen or would
-// steer a terminal or the direction of the text is a replacement character.
-func clean(text string) string {
-	words := strings.Fields(text)
-	for i, word := range words {
-		words[i] = strings.Map(func(r rune) rune {
-			if unicode.IsGraphic(r) || unicode.Is(unicode.Join_Control, r) {
-				return r
-			}
-			return unicode.ReplacementChar
-		}, word)
-	}
-	return strings.Join(words, " ")
-}
-
-// cells is about how many columns of a terminal a text takes.
-func cells(text string) (n int) {
-	const wide = '\u2e80' // from here on most characters take two
-	for _, r := range text {
-		if n++; r >= wide {
-			n++
-		}
-	}
-	return n
-}
-
-// cut is a text of at most so many columns, with … in the place of the rest.
-func cut(text string, most int) string {
-	if cells(text) <= most {
-		return text
-	}
-	n := 1
-	for i, r := range text {
-		if n += cells(string(r)); n > most {
-			return text[:i] + "…"
-		}
-	}
-	return text
 }

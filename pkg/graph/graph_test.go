@@ -90,14 +90,6 @@ func drawn(t interface{ Fatal(...any) }, g *Graph, draw func(*Graph, io.Writer) 
 	return b.String()
 }
 
-func TestCut(t *testing.T) {
-	for in, want := range map[string]string{"": "", "12345": "12345", "123456": "1234…", "日本": "日本", "日本語": "日本…", "a日本": "a日本", "a日本語": "a日…"} {
-		if got := cut(in, 5); got != want || cells(got) > 5 {
-			t.Errorf("%q: %q, want %q", in, got, want)
-		}
-	}
-}
-
 func TestAWriterThatFailsIsSaid(t *testing.T) {
 	g := read(t, "testdata/chain.json")
 	for ext, draw := range formats {

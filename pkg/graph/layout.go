@@ -3,6 +3,8 @@ package graph
 import (
 	"cmp"
 	"slices"
+
+	"github.com/pflow-suite/pflow/pkg/cells"
 )
 
 // The measures of a drawing, in pixels.
@@ -50,7 +52,7 @@ func (g *Graph) arrange() *layout {
 		n, v := &g.nodes[i], &l.vertices[i]
 		lines := n.lines()
 		for _, text := range lines {
-			v.width = max(v.width, charWidth*float64(cells(text))+2*padding)
+			v.width = max(v.width, charWidth*float64(cells.Width(text))+2*padding)
 		}
 		v.height = lineHeight*float64(len(lines)) + 2*padding
 		for _, in := range n.in {
@@ -195,7 +197,7 @@ func (l *layout) measure(edges []edge) {
 			most = max(most, max(from.x, to.x)+arc(from, to))
 		}
 		x, _ := l.middle(e, l.ways[i])
-		half := charWidth * float64(cells(e.caption())) / 2
+		half := charWidth * float64(cells.Width(e.caption())) / 2
 		least, most = min(least, x-half), max(most, x+half)
 	}
 	for i := range l.vertices {

@@ -1,23 +1,26 @@
 package graph
 
-import "github.com/pflow-suite/pflow/pkg/history"
+import (
+	"github.com/pflow-suite/pflow/pkg/cells"
+	"github.com/pflow-suite/pflow/pkg/history"
+)
 
 // maxText is how many columns of a text are drawn.
 const maxText = 40
 
 // lines is what stands in a node's box: its id, what it is, what it is for, and how far it is.
 func (n *node) lines() []string {
-	lines := []string{cut(n.id, maxText), cut(n.about(), maxText)}
+	lines := []string{cells.Cut(n.id, maxText), cells.Cut(n.about(), maxText)}
 	for _, text := range []string{n.purpose, n.caption()} {
 		if text != "" {
-			lines = append(lines, cut(text, maxText))
+			lines = append(lines, cells.Cut(text, maxText))
 		}
 	}
 	return lines
 }
 
 // caption is the edge's label as it is drawn.
-func (e *edge) caption() string { return cut(e.label(), maxText) }
+func (e *edge) caption() string { return cells.Cut(e.label(), maxText) }
 
 // colors are those of a box.
 type colors struct{ fill, stroke string }
@@ -52,6 +55,12 @@ func (l look) colors(dark bool) colors {
 		return l.dark
 	}
 	return l.light
+}
+
+// Colors are those of the box of a node in some state, for whoever shows more of a run beside the picture.
+func Colors(s history.State, dark bool) (fill, stroke string) {
+	c := lookOf(s).colors(dark)
+	return c.fill, c.stroke
 }
 
 // lookOf is how a node in some state is shown.

@@ -17,6 +17,16 @@ func (g *Graph) Apply(e *event.Event) {
 	}
 }
 
+// Mark takes the states of all nodes from what is known of a run, in the place of its events.
+func (g *Graph) Mark(r *history.Run) {
+	g.ran = true
+	for id, i := range g.index {
+		if n := r.Node(id); n != nil {
+			g.nodes[i].run = *n
+		}
+	}
+}
+
 // caption is the state in words: completed, 120ms, 3 items.
 func (n *node) caption() string {
 	run := &n.run

@@ -15,11 +15,23 @@ func (g *Graph) SVG(w io.Writer) error {
 	if err := g.Text(&words); err != nil {
 		return err
 	}
+	head := fmt.Sprintf("<title>%s</title>\n<desc>%s</desc>\n<style>\n%s</style>\n", html.EscapeString(g.title), html.EscapeString(words.String()), Styles())
+	_, err := g.draw(w, `role="img"`, head, func(string) string { return "" })
+	return err
+}
+
+// Inline writes the picture for a page that has Styles among its own and says elsewhere in words what the picture shows.
+// Each box is a link to where its node's id leads, unless that is nowhere. It gives the picture's width in pixels.
+func (g *Graph) Inline(w io.Writer, where func(id string) string) (width int, err error) {
+	return g.draw(w, fmt.Sprintf(`role="group" aria-label="%s"`, html.EscapeString(g.title)), "", where)
+}
+
+// draw writes the picture with what is its own at its head.
+func (g *Graph) draw(w io.Writer, attributes, head string, where func(id string) string) (width int, err error) {
 	l := g.arrange()
 	out := bufio.NewWriter(w)
 	p := func(format string, args ...any) { _, _ = fmt.Fprintf(out, format, args...) } // Flush has the error
-	p(`<svg xmlns="http://www.w3.org/2000/svg" class="pflow-graph" role="img" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f">`+"\n", l.width, l.height, l.width, l.height)
-	p("<title>%s</title>\n<desc>%s</desc>\n<style>\n%s</style>\n", html.EscapeString(g.title), html.EscapeString(words.String()), styles())
+	p(`<svg xmlns="http://www.w3.org/2000/svg" class="pflow-graph" %s width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f">`+"\n%s", attributes, l.width, l.height, l.width, l.height, head)
 	p(`<rect class="paper" width="100%%" height="100%%"/>` + "\n")
 	for i := range g.edges {
 		e := &g.edges[i]
@@ -31,7 +43,11 @@ func (g *Graph) SVG(w io.Writer) error {
 		p(`<path class="%s" d="%s"/><path class="head" d="M%.0f %.0fl-4-8h8z"/>`+"\n", class, l.line(e, l.ways[i]), to.x, to.top)
 	}
 	for _, i := range g.order {
-		p("%s", g.nodes[i].box(&l.vertices[i]))
+		box := g.nodes[i].box(&l.vertices[i])
+		if to := where(g.nodes[i].run.Path); to != "" {
+			box = fmt.Sprintf(`<a href="%s">%s</a>`, html.EscapeString(to), box)
+		}
+		p("%s\n", box)
 	}
 	for i := range g.edges {
 		if e := &g.edges[i]; e.caption() != "" {
@@ -40,7 +56,7 @@ func (g *Graph) SVG(w io.Writer) error {
 		}
 	}
 	p("</svg>\n")
-	return out.Flush()
+	return int(l.width), out.Flush()
 }
 
 // box is a node's box with its lines of text.
@@ -63,7 +79,7 @@ func (n *node) box(v *vertex) string {
 		}
 		p(`<text%s x="%.0f" y="%.0f">%s</text>`, class, v.x, v.top+padding+lineHeight*(float64(i)+0.75), html.EscapeString(line))
 	}
-	p("</g>\n")
+	p("</g>")
 	return b.String()
 }
 
@@ -103,8 +119,8 @@ func (l *layout) middle(e *edge, way []int) (x, y float64) {
 // arc is how far to the side an edge swings that is not led around the boxes.
 func arc(from, to *vertex) float64 { return (from.width+to.width)/2 + gap }
 
-// styles are the rules of the picture. They name its class, so that in a page they change nothing else.
-func styles() string {
+// Styles are the rules of the picture. They name its class, so that in a page they change nothing else.
+func Styles() string {
 	var b strings.Builder
 	b.WriteString(`.pflow-graph text{font:12px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;text-anchor:middle}
 .pflow-graph .id{font-weight:bold}

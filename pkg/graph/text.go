@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"io"
 	"strings"
+
+	"github.com/pflow-suite/pflow/pkg/cells"
 )
 
 // Text writes one line for each node, behind those that it waits for: its state where a run was applied, its id, its
@@ -77,7 +79,7 @@ func writeTable(w io.Writer, rows [][]string) error {
 			if i == len(widths) {
 				widths = append(widths, 0)
 			}
-			widths[i] = max(widths[i], min(cells(text), widest))
+			widths[i] = max(widths[i], min(cells.Width(text), widest))
 		}
 	}
 	out := bufio.NewWriter(w)
@@ -85,7 +87,7 @@ func writeTable(w io.Writer, rows [][]string) error {
 		var line strings.Builder
 		for i, text := range row {
 			line.WriteString(text)
-			line.WriteString(strings.Repeat(" ", max(0, widths[i]-cells(text))+2))
+			line.WriteString(strings.Repeat(" ", max(0, widths[i]-cells.Width(text))+2))
 		}
 		_, _ = out.WriteString(strings.TrimRight(line.String(), " ") + "\n") // Flush has the error
 	}

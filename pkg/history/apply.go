@@ -92,13 +92,16 @@ func (n *Node) Apply(e *event.Event) {
 		n.Done, n.Goal, n.Message = e.Done, e.Total, e.Message
 	case event.ApprovalRequested:
 		n.enter(Waiting, e)
-		n.Question, n.Choices = e.Question, e.Choices
+		n.Question, n.Choices, n.Asked = e.Question, e.Choices, e.Time
 	case event.ApprovalResolved:
 		if n.State == Waiting { // else an earlier run's answer is told once more
 			n.State = Running
 		}
-		n.Answer, n.By = e.Answer, e.By
+		n.Answer, n.By, n.Answered = e.Answer, e.By, e.Time
 	case event.IterationCompleted:
+		if e.FromRun != "" {
+			n.Attempts = append(n.Attempts, Attempt{Iteration: e.Iteration, Began: e.Time, Ended: e.Time, FromRun: e.FromRun})
+		}
 		n.endAttempt(e)
 		n.Outputs = e.Outputs
 	case event.NodeCompleted, event.NodeReused, event.NodeFailed, event.NodeSkipped, event.NodeCancelled:
@@ -143,7 +146,10 @@ func (n *Node) enter(s State, e *event.Event) {
 		}
 		return
 	}
-	n.Ended, n.took = e.Time, span(e.DurationMS)
+	n.Ended = e.Time
+	if s != Failed || len(n.Attempts) < 2 { // a failure's time is that of the last attempt
+		n.took = span(e.DurationMS)
+	}
 }
 
 func (n *Node) endAttempt(e *event.Event) {
@@ -154,6 +160,9 @@ func (n *Node) endAttempt(e *event.Event) {
 		a.Ended = e.Time
 		if e.Event == event.NodeFailed {
 			a.Error = e.Error
+		}
+		if e.RetryInMS != nil {
+			a.Again = e.Time.Add(span(e.RetryInMS))
 		}
 	}
 }

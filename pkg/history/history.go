@@ -73,7 +73,9 @@ type Node struct {
 	Question   string
 	Choices    []string
 	Answer, By string
-	Warnings   []string
+	// Asked and Answered are when that was.
+	Asked, Answered time.Time
+	Warnings        []string
 	// Began and Ended are the times of the first and the last event about the node as a whole.
 	Began, Ended time.Time
 	took         time.Duration
@@ -88,6 +90,10 @@ type Attempt struct {
 	Began, Ended time.Time
 	// Error is why it failed, also when another attempt followed.
 	Error *fault.Fault
+	// Again is when another was to follow, as a failure said; else it is zero.
+	Again time.Time
+	// FromRun is the run that a whole iteration was taken from; such an attempt has no number.
+	FromRun string
 }
 
 // Item is one item of a batch that has ended.
@@ -116,6 +122,20 @@ func (n *Node) Took(now time.Time) time.Duration {
 	return max(0, now.Sub(n.Began))
 }
 
+// Took is how long the run took, as it says itself once it has finished, and until then up to now; 0 while nothing was
+// told of it.
+func (r *Run) Took(now time.Time) time.Duration {
+	switch {
+	case r.Finished != nil && r.Finished.DurationMS != nil:
+		return span(r.Finished.DurationMS)
+	case r.Started == nil:
+		return 0
+	case r.Finished != nil:
+		now = r.Finished.Time
+	}
+	return max(0, now.Sub(r.Started.Time))
+}
+
 // span is a time of so many milliseconds.
 func span(ms *float64) time.Duration {
 	if ms == nil {
@@ -132,6 +152,16 @@ func (n *Node) Failures() (count int) {
 		}
 	}
 	return count
+}
+
+// ID is the run's; empty for one that was refused, and while nothing was told.
+func (r *Run) ID() string {
+	for _, e := range []*event.Event{r.Started, r.Finished} {
+		if e != nil && e.Run != "" {
+			return e.Run
+		}
+	}
+	return ""
 }
 
 // Node finds a node by its path; nil when nothing was told of it.

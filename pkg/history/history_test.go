@@ -38,10 +38,11 @@ func TestNodesAreInTheirStates(t *testing.T) {
 		state State
 		more  string
 	}{
-		"nothing told": {nil, "", "0s []"},
-		"runs":         {[]string{started(`,"attempt":1`), `"event":"run_unheard_of","node":"a"`}, Running, "1s [1]"},
-		"completed":    {[]string{started(`,"attempt":1`), `"event":"node_completed","node":"a","action":"default"`}, Completed, "1s [1]"},
-		"tried again":  {[]string{started(`,"attempt":1`), retried}, Running, "1s [1!]"},
+		"nothing told":      {nil, "", "0s []"},
+		"runs":              {[]string{started(`,"attempt":1`), `"event":"run_unheard_of","node":"a"`}, Running, "1s [1]"},
+		"completed":         {[]string{started(`,"attempt":1`), `"event":"node_completed","node":"a","action":"default"`}, Completed, "1s [1]"},
+		"tried again":       {[]string{started(`,"attempt":1`), retried}, Running, "1s [1!]"},
+		"to be tried again": {[]string{started(`,"attempt":1`), strings.Replace(retried, `true`, `true,"retry_in_ms":2500`, 1)}, Running, "1s [1!+2.5s]"},
 		"the second try": {
 			[]string{started(`,"attempt":1`), retried, started(`,"attempt":2`), `"event":"node_completed","node":"a"`}, Completed, "3s [1! 2]",
 		},
@@ -49,9 +50,17 @@ func TestNodesAreInTheirStates(t *testing.T) {
 			[]string{started(`,"attempt":1`), `"event":"node_failed","node":"a","will_retry":false,"handled":true,"error":{"type":"timeout","message":"late"}`},
 			Failed, "1s [1!] handled late",
 		},
+		"failed for good": {
+			[]string{started(`,"attempt":1`), retried, started(`,"attempt":2`), `"event":"node_failed","node":"a","attempt":2,"will_retry":false,"duration_ms":7,"error":{"type":"timeout","message":"late"}`},
+			Failed, "3s [1! 2!] late",
+		},
 		"a loop": {
 			[]string{started(`,"attempt":1,"iteration":1`), `"event":"iteration_completed","node":"a","iteration":1`, started(`,"attempt":1,"iteration":2`)},
 			Running, "2s [1 1] iteration 2",
+		},
+		"a loop resumed": {
+			[]string{`"event":"iteration_completed","node":"a","iteration":1,"from_run":"r0"`, started(`,"attempt":1,"iteration":2`)},
+			Running, "0s [0<r0 1] iteration 2",
 		},
 		"reused":            {[]string{`"event":"node_reused","node":"a","from_run":"r0"`}, Reused, "0s [] from r0"},
 		"reused, and again": {[]string{`"event":"node_reused","node":"a","from_run":"r0"`, started(`,"attempt":1`), started("")}, Running, "1s [1 0] from r0"},
@@ -89,6 +98,12 @@ func describe(n *Node, now time.Time) string {
 		if a.Error != nil {
 			mark = "!"
 		}
+		if !a.Again.IsZero() {
+			mark += "+" + a.Again.Sub(a.Ended).String()
+		}
+		if a.FromRun != "" {
+			mark = "<" + a.FromRun
+		}
 		tries = append(tries, fmt.Sprint(a.Number)+mark)
 	}
 	parts := []string{n.Took(now).String(), fmt.Sprint(tries)}
@@ -115,6 +130,13 @@ func describe(n *Node, now time.Time) string {
 	return strings.Join(parts, " ")
 }
 
+func TestAnswersHaveTheirTimes(t *testing.T) {
+	r := read(t, began, `"event":"approval_requested","node":"a","question":"Well?"`, `"event":"node_skipped","node":"b"`, `"event":"approval_resolved","node":"a","answer":"yes"`)
+	if n := r.Node("a"); n.Answered.Sub(n.Asked) != 2*time.Second {
+		t.Errorf("asked %s, answered %s", n.Asked, n.Answered)
+	}
+}
+
 func TestNodesInsideOthersStandBehindThem(t *testing.T) {
 	r := read(t, began, `"event":"node_started","node":"b/x"`, `"event":"node_started","node":"b[3]/y/z"`, `"event":"node_started","node":"b#2/x"`, `"event":"node_skipped","node":"d"`)
 	var paths []string
@@ -135,6 +157,29 @@ func TestTheEventsOfTwoRunsAreRefused(t *testing.T) {
 	}
 	if r := read(t, began, `"event":"run_finished","status":"completed"`); r.Finished == nil || r.Finished.Status != event.Completed || r.Started == nil {
 		t.Errorf("%+v", r)
+	}
+}
+
+func TestHowLongARunTook(t *testing.T) {
+	finished := `"event":"run_finished","status":"completed"`
+	for want, lines := range map[string][]string{
+		"0s": nil, "9s": {began}, "2s": {began, `"event":"node_started","node":"a"`, finished}, "1.5s": {began, finished + `,"duration_ms":1500`},
+	} {
+		r := read(t, lines...)
+		if got := r.Took(time.Date(2026, 1, 1, 0, 0, 9, 0, time.UTC)).String(); got != want {
+			t.Errorf("%d events: %s, want %s", len(lines), got, want)
+		}
+	}
+}
+
+func TestID(t *testing.T) {
+	for want, lines := range map[string][]string{"": nil, "r1": {began}} {
+		if got := read(t, lines...).ID(); got != want {
+			t.Errorf("%q, not %q", got, want)
+		}
+	}
+	if got := read(t, `"event":"run_finished","status":"failed"`).ID(); got != "r1" {
+		t.Errorf("the end alone is of %q", got)
 	}
 }
 

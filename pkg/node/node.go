@@ -314,21 +314,23 @@ func Run(ctx context.Context, p *Prepared, t *Task) *Result {
 	return failed(fault.New(fault.Execution, "Node type %q cannot be run by this program", p.kind.Name), nil)
 }
 
-// defaultsOf keeps each built-in type's defaults, which are the same for all its nodes.
+// defaultsOf keeps each built-in type's Go form with its defaults, which are the same for all its nodes. They are texts,
+// numbers, true and false, so that a copy has nothing in common with it.
 var defaultsOf sync.Map
 
 // decode reads the parameters into the type's Go form, with the defaults for what was not given.
 func decode[T any](p *Prepared) (T, *fault.Fault) {
-	var v T
 	defaults, ok := defaultsOf.Load(p.kind.Name)
 	if !ok {
-		defaults, _ = defaultsOf.LoadOrStore(p.kind.Name, p.kind.Defaults())
-	}
-	given, _ := defaults.(json.RawMessage)
-	for _, raw := range []json.RawMessage{given, p.Params} {
-		if err := json.Unmarshal(raw, &v); err != nil {
-			return v, fault.New(fault.Execution, "the parameters of type %s: %v", p.kind.Name, err)
+		var v T
+		if err := json.Unmarshal(p.kind.Defaults(), &v); err != nil {
+			return v, fault.New(fault.Internal, "the defaults of type %s: %v", p.kind.Name, err)
 		}
+		defaults, _ = defaultsOf.LoadOrStore(p.kind.Name, v)
+	}
+	v, _ := defaults.(T)
+	if err := json.Unmarshal(p.Params, &v); err != nil {
+		return v, fault.New(fault.Execution, "the parameters of type %s: %v", p.kind.Name, err)
 	}
 	return v, nil
 }

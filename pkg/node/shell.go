@@ -116,7 +116,7 @@ func runShell(ctx context.Context, p *Prepared, t *Task) *Result {
 			err = f
 		}
 	}
-	tail := stderr.End(2000)
+	tail := stderr.End(maxSaid)
 	out, unkept := shellOutputs(in, stdout, stderr, exit.Code)
 	if unkept != nil {
 		return &Result{Unkept: unkept}
@@ -196,9 +196,15 @@ func (t *Task) capture() *event.Capture {
 	return c
 }
 
+// maxSaid is how many bytes of the end of what a failed command said stand in its error.
+const maxSaid = 2000
+
 // exitFault is the fault of a command that failed; stderr is the end of what it said.
 func exitFault(exit proc.Exit, stderr []byte) *fault.Fault {
 	said := strings.TrimSpace(strings.ToValidUTF8(string(stderr), "\uFFFD"))
+	if len(stderr) == maxSaid { // a part of a secret that was cut in two is known by where it stands
+		said = "…" + said
+	}
 	what := fmt.Sprintf("Command failed with exit code %d", exit.Code)
 	if exit.Signal != "" {
 		what = fmt.Sprintf("Command was ended by signal: %s", exit.Signal)
