@@ -27,7 +27,7 @@ func (b *bench) batchMemory() ([]result, error) {
 		long, short = append(long, many), append(short, few)
 	}
 	return []result{{
-		Subject: "pflow-exec run / one of 1,000", quantity: quantity{ratio(long, short), "x"}, Limit: 1.3, Rounds: rounds,
+		Subject: "pflow-exec run / one of 1,000", quantity: quantity{ratio(long, short), "x"}, Limit: 2, Rounds: rounds,
 		Beside: []figure{{"10,000 items", quantity{median(long), "MB"}}, {"1,000 items", quantity{median(short), "MB"}}},
 	}}, nil
 }
