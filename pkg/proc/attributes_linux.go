@@ -1,7 +1,6 @@
 package proc
 
 import (
-	"os"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -21,7 +20,7 @@ func attributes(session bool) *syscall.SysProcAttr {
 // AdoptOrphans makes this program the parent of its descendants whose own parent ends, in the place of the system's first
 // process, which may be slow to wait for them or, in a container, never do. It is for a program that starts no process
 // which is to outlive it.
-func AdoptOrphans() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
+func AdoptOrphans() { adopting.Store(unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == nil) }
 
 // pipe gives the two ends of a pipe that no other child inherits.
 func pipe() (read, write int, err error) {
@@ -30,18 +29,10 @@ func pipe() (read, write int, err error) {
 	return fds[0], fds[1], err
 }
 
-// watch gives a descriptor that can be read when the process has ended, and a function that waits for it.
-func watch(p *os.Process) (fd int, wait func() *os.ProcessState) {
-	fd = -1
-	err := p.WithHandle(func(handle uintptr) {
-		fd, _ = unix.FcntlInt(handle, unix.F_DUPFD_CLOEXEC, 0)
-	})
-	if err != nil || fd < 0 { // a kernel before 5.4
-		return watchByWaiting(p, pipe)
-	}
-	return fd, func() *os.ProcessState {
-		state, _ := p.Wait()
-		_ = unix.Close(fd)
-		return state
-	}
+// start starts a child and gives a descriptor that can be read when it has ended, or none on a kernel before 5.4.
+func start(path string, argv []string, attr *syscall.ProcAttr) (pid, handle int, err error) {
+	handle = none
+	attr.Sys.PidFD = &handle
+	pid, err = syscall.ForkExec(path, argv, attr)
+	return pid, handle, err
 }

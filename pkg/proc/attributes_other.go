@@ -2,10 +2,7 @@
 
 package proc
 
-import (
-	"os"
-	"syscall"
-)
+import "syscall"
 
 // attributes puts a child into a group, or a session, of its own.
 func attributes(session bool) *syscall.SysProcAttr {
@@ -31,5 +28,8 @@ func pipe() (read, write int, err error) {
 	return fds[0], fds[1], nil
 }
 
-// watch gives a descriptor that can be read when the process has ended, and a function that waits for it.
-func watch(p *os.Process) (fd int, wait func() *os.ProcessState) { return watchByWaiting(p, pipe) }
+// start starts a child. There is no descriptor that tells of its end.
+func start(path string, argv []string, attr *syscall.ProcAttr) (pid, handle int, err error) {
+	pid, err = syscall.ForkExec(path, argv, attr)
+	return pid, none, err
+}

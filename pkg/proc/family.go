@@ -1,18 +1,23 @@
 package proc
 
-import "time"
+import (
+	"os"
+	"time"
+)
 
 // family is a child with what descends from it and what has its marks.
 type family struct {
 	child int
 	marks []string
+	first process // the child as it was found
 	known map[identity]bool
 }
 
 // familyOf is asked while the child lives: what descends from a child that has ended is found by its marks alone.
 func familyOf(child int, marks []string) *family {
-	f := &family{child, marks, map[identity]bool{}}
+	f := &family{child: child, marks: marks, known: map[identity]bool{}}
 	if p, ok := table()[child]; ok {
+		f.first = p
 		f.known[p.identity] = true
 	}
 	return f
@@ -33,7 +38,7 @@ func (f *family) find() (left []process, whole bool) {
 		}
 	}
 	below, _ := descendants(all, roots...)
-	for _, p := range append(below, marked(all, f.marks)...) {
+	for _, p := range append(append(below, marked(all, f.marks)...), f.orphans(all)...) {
 		f.known[p.identity] = true
 	}
 	for id := range f.known {
@@ -42,4 +47,21 @@ func (f *family) find() (left []process, whole bool) {
 		}
 	}
 	return left, true
+}
+
+// orphans are those of the program's that must be the child's, though nothing says so: they have cleared their environment,
+// and since the child was started there has been no other from which they could descend.
+func (f *family) orphans(all map[int]process) (found []process) {
+	if !sole(f.child) || f.first.pid == 0 {
+		return nil
+	}
+	for _, p := range all {
+		if p.parent != os.Getpid() || p.ended || p.pid == f.child || !p.after(f.first) {
+			continue
+		}
+		if env := environment(p.pid); !has(env, outlives) && !another(env, f.marks) {
+			found = append(found, p)
+		}
+	}
+	return found
 }

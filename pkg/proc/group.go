@@ -3,21 +3,56 @@ package proc
 import (
 	"errors"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// groups are those of the children that were started and not yet done with, by their ids.
-var groups sync.Map
+var (
+	// groups are those of the children that were started and not yet done with: a birth each, by their ids.
+	groups sync.Map
+	// starting is held for reading while there may be a child that groups does not have yet.
+	starting       sync.RWMutex
+	births, living atomic.Int64
+)
+
+// birth is when a child was started: how many were before it, and whether there was no other one then.
+type birth struct {
+	number int64
+	sole   bool
+}
+
+// started has a child started and notes its group.
+func started(start func() (pid int, err error)) (pid int, err error) {
+	starting.RLock()
+	defer starting.RUnlock()
+	if pid, err = start(); err == nil {
+		groups.Store(pid, birth{births.Add(1), living.Add(1) == 1})
+	}
+	return pid, err
+}
+
+// done forgets a child of which nothing is left.
+func done(pid int) {
+	groups.Delete(pid)
+	living.Add(-1)
+}
+
+// sole says whether there has been no other child since this one was started.
+func sole(pid int) bool {
+	v, _ := groups.Load(pid)
+	b, ok := v.(birth)
+	return ok && b.sole && b.number == births.Load()
+}
 
 // endGroup takes a child's group down by the ladder. Waited says whether the child has been waited for: before that its
 // status is not to be lost, after it what it left to this program is waited for here.
 func endGroup(pgid int, grace time.Duration, waited func() bool) {
 	left := func() bool {
 		if waited() {
-			collect(pgid)
+			collectGroup(pgid)
 		}
 		return groupAlive(pgid)
 	}
@@ -41,9 +76,9 @@ func reap(pgid int, grace time.Duration) {
 	endGroup(pgid, grace, func() bool { return true })
 }
 
-// collect waits for the processes of a group that have ended and whose parent this program has become, see AdoptOrphans:
+// collectGroup waits for the processes of a group that have ended and whose parent this program has become, see AdoptOrphans:
 // until somebody does, they count as members of the group.
-func collect(pgid int) {
+func collectGroup(pgid int) {
 	for {
 		if pid, err := unix.Wait4(-pgid, nil, unix.WNOHANG, nil); pid <= 0 && !errors.Is(err, unix.EINTR) {
 			return

@@ -147,12 +147,9 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-func exitOf(state *os.ProcessState) Exit {
-	if state == nil {
-		return Exit{Code: -1}
+func exitOf(status syscall.WaitStatus) Exit {
+	if status.Signaled() {
+		return Exit{Code: 128 + int(status.Signal()), Signal: status.Signal().String()}
 	}
-	if ws, ok := state.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
-		return Exit{Code: 128 + int(ws.Signal()), Signal: ws.Signal().String()}
-	}
-	return Exit{Code: state.ExitCode()}
+	return Exit{Code: status.ExitStatus()}
 }

@@ -45,10 +45,15 @@ func Start(c Command) (*Process, error) {
 	if p.Stdout, err = cmd.StdoutPipe(); err != nil {
 		return nil, err
 	}
-	if err := cmd.Start(); err != nil {
+	_, err = started(func() (int, error) {
+		if err := cmd.Start(); err != nil {
+			return 0, err
+		}
+		return p.Pid(), nil
+	})
+	if err != nil {
 		return nil, c.startFault(err)
 	}
-	groups.Store(p.Pid(), true)
 	// The child is waited for apart from cmd.Wait, which would close Stdout under its reader.
 	go func() {
 		_, _ = cmd.Process.Wait()
@@ -88,7 +93,7 @@ func (p *Process) Stop(patience time.Duration) {
 		}
 		endGroup(p.Pid(), p.grace, p.waited)
 		<-p.ended
-		groups.Delete(p.Pid())
+		done(p.Pid())
 		_ = p.Stdout.Close()
 	})
 }

@@ -45,10 +45,13 @@ func (s *Strays) End() {
 	takeDown(s.deadline, s.find, s.spares)
 }
 
+// find may miss one that starts another and ends while the table is read. But it becomes a child of this program, so that
+// what is left when there are no children is nothing.
 func (s *Strays) find() (left []process, whole bool) {
 	all := table()
-	left, whole = descendants(all, os.Getpid())
-	return append(left, marked(all, []string{s.Mark})...), whole
+	collect(all)
+	left, spared := descendants(all, os.Getpid())
+	return append(left, marked(all, []string{s.Mark})...), spared || childless()
 }
 
 func (s *Strays) spares(p process) bool { return another(environment(p.pid), []string{s.Mark}) }

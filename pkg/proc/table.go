@@ -20,6 +20,15 @@ type process struct {
 	ended         bool // and nobody has waited for it yet
 }
 
+// after says whether a process was started after another. Starts are told in hundredths of a second; within one the ids
+// tell, which are given in turn.
+func (p process) after(other process) bool {
+	if p.started == other.started {
+		return p.pid > other.pid
+	}
+	return len(p.started) > len(other.started) || len(p.started) == len(other.started) && p.started > other.started
+}
+
 // Marked lists the processes of this user that have all these variables, NAME=VALUE each, in the environment they were
 // started with. By them those are found that have left their group and session. This process is not among them. Only Linux
 // shows environments: elsewhere none is found.
@@ -66,26 +75,23 @@ func another(env []byte, variables []string) bool {
 // outlives is in the environment of a child that was started in a session of its own, and of nobody else.
 const outlives = "PFLOW_DETACHED=1"
 
-// descendants are those of some processes, without what outlives the program that started it and its descendants. Whole
-// says that the table tells of every process from whom it descends: one whose parent ended while the table was read may
-// be a descendant that is not among them.
-func descendants(all map[int]process, of ...int) (found []process, whole bool) {
+// descendants are those of some processes, without what outlives the program that started it and its descendants; spared
+// says that there is such.
+func descendants(all map[int]process, of ...int) (found []process, spared bool) {
 	children := map[int][]process{}
-	whole = true
 	for _, p := range all {
 		children[p.parent] = append(children[p.parent], p)
-		if _, known := all[p.parent]; !known && p.parent != 0 {
-			whole = false
-		}
 	}
 	for len(of) > 0 {
 		next := children[of[0]]
 		of = of[1:]
 		for _, p := range next {
-			if !has(environment(p.pid), outlives) {
-				found, of = append(found, p), append(of, p.pid)
+			if has(environment(p.pid), outlives) {
+				spared = true
+				continue
 			}
+			found, of = append(found, p), append(of, p.pid)
 		}
 	}
-	return found, whole
+	return found, spared
 }

@@ -35,6 +35,17 @@ var forms = map[string]func(string) string{
 		}
 		return b.String()
 	},
+	"url": func(s string) string { // as in a URL that was put together without escaping, and then printed
+		before, after, ok := strings.Cut(s, "?")
+		if ok {
+			after = "?" + after
+		}
+		if u, err := url.Parse("http://h/" + before); err == nil {
+			return strings.TrimPrefix(u.EscapedPath(), "/") + after
+		}
+		u := url.URL{Path: before}
+		return strings.ReplaceAll(u.EscapedPath(), "%25", "%") + after
+	},
 	"base64":         func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) },
 	"base64 raw":     func(s string) string { return base64.RawStdEncoding.EncodeToString([]byte(s)) },
 	"base64 url":     func(s string) string { return base64.URLEncoding.EncodeToString([]byte(s)) },
@@ -66,7 +77,7 @@ func wrap(s, newline string) string {
 }
 
 // letters are those that the encodings treat each in its own way.
-const letters = `abcXYZ019-_.~/+= "'\%&<>n u` + "\n\t\x01\u00e9\u20ac\U0001F511"
+const letters = `abcXYZ019-_.~/+= "'\%&<>n u?` + "\n\t\x01\u00e9\u20ac\U0001F511"
 
 func secretValue() *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {

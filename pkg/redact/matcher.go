@@ -49,8 +49,11 @@ func (m *matcher) with(fresh []secret) *matcher {
 // index files a pattern under everything its first two characters may look like.
 func (m *matcher) index(p *pattern) {
 	firsts, seconds := spellings(p, p.text), append(spellings(p, p.text[1:]), '%', '\\')
-	if p.base64 {
+	switch {
+	case p.base64:
 		seconds = append(seconds, '\n', '\r')
+	case p.text[0] == '%' && hex(p.text[1]) > 9: // a digit in its other case
+		seconds = append(seconds, p.text[1]^0x20)
 	}
 	for _, a := range firsts {
 		m.byFirst[a] = append(m.byFirst[a], p)

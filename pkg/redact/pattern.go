@@ -53,7 +53,11 @@ func (p *pattern) at(s string, i int, percent bool) (end int, more bool) {
 // value matches a value with any of its characters escaped as in JSON, any number of times over, and percent-encoded
 // when percent is set. Runs of backslashes are not counted: how often they were doubled cannot be told.
 func (p *pattern) value(s string, i int, percent bool) (end int, more bool) {
-	v, afterRun := p.text, false
+	return matchValue(p.text, s, i, percent)
+}
+
+func matchValue(v, s string, i int, percent bool) (end int, more bool) {
+	afterRun := false
 	for j := 0; j < len(v); {
 		c, next := read(s, i, percent)
 		if afterRun { // the run may have held the backslash of an escape
@@ -65,6 +69,9 @@ func (p *pattern) value(s string, i int, percent bool) (end int, more bool) {
 			}
 		}
 		switch {
+		case v[j] == '%' && strings.HasPrefix(s[i:], "%") && next != i+1:
+			end, wait := matchPercent(v[j:], s, i)
+			return end, more || wait
 		case next == 0:
 			return 0, true
 		case v[j] == '\\':
@@ -101,6 +108,25 @@ func (p *pattern) value(s string, i int, percent bool) (end int, more bool) {
 		i, j = next, j+n
 	}
 	return i, more
+}
+
+// matchPercent matches a value that begins with a % at one in a text. That may be an escape, or stand as it is; of digits
+// behind it that stand as they are the letters may have changed their case, as when a URL is put into its normal form.
+func matchPercent(v, s string, i int) (end int, more bool) {
+	c, next := read(s, i, true)
+	more = next == 0
+	try := func(v string, at int) {
+		e, m := matchValue(v, s, at, true)
+		end, more = max(end, e), more || m
+	}
+	try(v[1:], i+1)
+	if next > 0 && c == '%' {
+		try(v[1:], next)
+	}
+	if same, after := read(v, 0, true); next > 0 && after == len("%25") && same == c {
+		try(v[after:], next)
+	}
+	return end, more
 }
 
 func invalid(v string) bool {

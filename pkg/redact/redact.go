@@ -81,7 +81,8 @@ func (r *Redactor) add(secrets []secret) {
 }
 
 // Text gives the text with <redacted> in the place of each secret: of a text that is a secret as a whole, and inside a
-// longer text of each that has at least six bytes. Where secrets overlap no part of either is left.
+// longer text of each that has at least six bytes. Where secrets overlap no part of either is left. Where … says that
+// something was cut off, the part of a secret that is left before or behind it is redacted too, from four bytes on.
 func (r *Redactor) Text(s string) string {
 	out, _ := r.known.Load().text(s, plain)
 	return out
@@ -105,6 +106,7 @@ func (m *matcher) text(s string, mark marker) (string, bool) {
 		return mark(name), true
 	}
 	spans, _ := m.scan(s, true)
+	spans = m.cuts(s, spans)
 	if len(spans) == 0 {
 		return s, false
 	}
@@ -123,7 +125,8 @@ func replace(s string, spans []span, mark marker) string {
 	return b.String()
 }
 
-// Fault gives a copy of a fault with every text in it redacted.
+// Fault gives a copy of a fault with every text in it redacted. The line of a file that it shows, as the details text and
+// mark, is left out when there is something to redact: the mark would stand at another place.
 func (r *Redactor) Fault(f *fault.Fault) *fault.Fault {
 	if f == nil {
 		return nil
@@ -152,8 +155,13 @@ func (r *Redactor) details(facts map[string]any) map[string]any {
 	if facts == nil {
 		return nil
 	}
+	line, _ := facts["text"].(string)
+	hidden := facts["mark"] != nil && r.Text(line) != line
 	out := make(map[string]any, len(facts))
 	for key, value := range facts {
+		if hidden && (key == "text" || key == "mark") {
+			continue
+		}
 		raw, err := json.Marshal(map[string]any{key: value})
 		if err != nil {
 			out[r.Text(key)] = Mark // what cannot be read cannot be cleaned

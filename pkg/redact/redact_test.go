@@ -40,6 +40,7 @@ func TestText(t *testing.T) {
 	r.Add("c", "")
 	r.Add("d", Mark)
 	r.Add("e", "from-a-file\n")
+	r.Add("f", "p%c3q>r?")
 	if r.Empty() {
 		t.Error("Empty after Add")
 	}
@@ -58,6 +59,8 @@ func TestText(t *testing.T) {
 		Mark:                                Mark,
 		"":                                  "",
 		"Authorization: Basic aHVudGVyMjI=": "Authorization: Basic " + Mark,
+		"https://x/p%C3q%3Er?x":             "https://x/" + Mark + "x", // put together without escaping
+		"https://x/p%25c3q%3Er%3Fx":         "https://x/" + Mark + "x",
 		"https://x/?q=hunter%322&r=1":       "https://x/?q=" + Mark + "&r=1",
 	} {
 		if got := r.Text(in); got != want {
@@ -170,6 +173,46 @@ func TestFault(t *testing.T) {
 	clean := &fault.Fault{Type: fault.Usage, Message: "m", Details: map[string]any{"n": 1}}
 	if d := cmp.Diff(clean, r.Fault(clean)); d != "" || r.Fault(nil) != nil {
 		t.Error(d)
+	}
+}
+
+func TestAPartOfASecretWhereATextWasCut(t *testing.T) {
+	r := New()
+	r.Add("k", "hunter+22/00")
+	for in, want := range map[string]string{
+		"it is hunter+2…":              "it is " + Mark + "…",
+		"…ter+22/00 it is":             "…" + Mark + " it is",
+		"a …ter%2B22%2F00… b":          "a …" + Mark + "… b",
+		"a hunter%2B2… b":              "a " + Mark + "… b",
+		"Basic bWU6aHVudGVyKz…":        "Basic bWU" + Mark + "…", // the 6 may have been a part of it
+		"…VudGVyKzIyLzAw":              "…" + Mark,
+		"hun… and …/00":                "hun… and …/00", // it tells nothing
+		"…it was hunter+22/00, hunte…": "…it was " + Mark + ", " + Mark + "…",
+		"wait…":                        "wait…",
+		"hunter+22…hunter+22":          Mark + "…hunter+22",
+	} {
+		if got := r.Text(in); got != want {
+			t.Errorf("Text(%q) = %q, want %q", in, got, want)
+		}
+	}
+	f := (&fault.Fault{Type: fault.Protocol, Message: "no JSON"}).Detail("line", "said hunter+…").Detail("n", 1)
+	if d := r.Fault(f).Details; d["line"] != "said "+Mark+"…" || d["n"] != 1 {
+		t.Errorf("%v", d)
+	}
+}
+
+func TestAFaultShowsNoLineWithASecret(t *testing.T) {
+	r := New()
+	r.Add("k", `hunter"2200`)
+	for line, want := range map[string]bool{
+		`{"a": 1}`: true, `…{"a": "h…`: true, `{"k": "hunter\"2200"}`: false, `{"k": "hunter\"2…`: false, `…nter\"2200", "b"}`: false, `…200"}`: true, `…2200"}`: false, `{"k": "hunter is`: true,
+	} {
+		f := (&fault.Fault{Type: fault.Validation, Message: "m"}).Detail("text", line).Detail("mark", "^").Detail("n", 1)
+		_, text := r.Fault(f).Details["text"]
+		_, mark := r.Fault(f).Details["mark"]
+		if text != want || mark != want || r.Fault(f).Details["n"] == nil {
+			t.Errorf("%s: %v", line, r.Fault(f).Details)
+		}
 	}
 }
 
