@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -29,10 +30,9 @@ type Capture struct {
 	chunks [][]byte
 	size   int
 	over   bool
-	// valid is how many of the bytes are UTF-8, whole characters only; invalid says that what follows is not.
-	valid   int
+	// invalid says that some of it is not UTF-8, split is the beginning of a character.
 	invalid bool
-	split   []byte // the beginning of a character
+	split   []byte
 	blob    Blob
 	clean   Redacting
 	passed  int // bytes given to the blob
@@ -142,9 +142,9 @@ func (c *Capture) pass(all bool) {
 // trimmed is how many bytes there are without the newlines at the end.
 func (c *Capture) trimmed() int {
 	end := c.size
-	for i := len(c.chunks) - 1; i >= 0; i-- {
-		left := len(bytes.TrimRight(c.chunks[i], "\r\n"))
-		end -= len(c.chunks[i]) - left
+	for _, chunk := range slices.Backward(c.chunks) {
+		left := len(bytes.TrimRight(chunk, "\r\n"))
+		end -= len(chunk) - left
 		if left > 0 {
 			break
 		}

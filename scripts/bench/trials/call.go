@@ -1,0 +1,201 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// patience is how long a program may take that is not killed.
+const patience = time.Minute
+
+// call is one program that was started, and how it ended.
+type call struct {
+	args []string
+	// stdout and stderr are files. run is the new run that the call made, if it made one.
+	stdout, stderr, run string
+	// killed says that it ended because it was killed or asked to end.
+	killed bool
+	exit   int
+	// rival says that the next call was made while this one was at work.
+	rival bool
+
+	cmd    *exec.Cmd
+	ended  chan struct{}
+	before []string // the runs that there were
+}
+
+func (c *call) String() string {
+	line := "pflow-exec " + strings.Join(c.args, " ")
+	if c.rival {
+		line += " (beside the next)"
+	}
+	return line
+}
+
+// done says that the call ended by itself, as one that has nothing more to do.
+func (c *call) done() bool { return !c.killed && c.exit == 0 }
+
+// beaten says that another program went on from the same run.
+func (c *call) beaten() bool {
+	return c.exit == 1 && strings.Contains(quote(c.stderr), "Another program goes on from run")
+}
+
+// end says how the call ended.
+func (c *call) end() string {
+	if c.killed {
+		return "killed or interrupted"
+	}
+	return fmt.Sprintf("exit status %d", c.exit)
+}
+
+// moment is when a program is killed: after a time, or a time after it has made a run, or after the nodes have left so
+// many side effects. One that is asked to end first has that long for it. The zero moment is never.
+type moment struct {
+	made         bool
+	effects      int
+	after, asked time.Duration
+}
+
+// call starts pflow-exec and waits until it has ended, or the moment has come and it is killed.
+func (t *trial) call(kill moment, stdin string, args ...string) (*call, error) {
+	runs := len(t.runs())
+	c, err := t.start(stdin, args...)
+	if err != nil {
+		return nil, err
+	}
+	if t.reached(kill, runs, c.ended) {
+		if kill.asked > 0 {
+			_ = c.cmd.Process.Signal(syscall.SIGTERM)
+			time.Sleep(kill.asked)
+		}
+		_ = c.cmd.Process.Kill()
+	}
+	t.wait(c)
+	return c, nil
+}
+
+// start starts pflow-exec.
+func (t *trial) start(stdin string, args ...string) (*call, error) {
+	n := len(t.calls)
+	c := &call{args: args, ended: make(chan struct{}), before: t.runs()}
+	c.stdout, c.stderr = filepath.Join(t.dir, fmt.Sprintf("out-%d.ndjson", n)), filepath.Join(t.dir, fmt.Sprintf("err-%d.txt", n))
+	stdout, err := os.Create(c.stdout)
+	if err != nil {
+		return nil, err
+	}
+	stderr, err := os.Create(c.stderr)
+	if err != nil {
+		return nil, err
+	}
+	line := append(append(slices.Clone(t.wrap), t.rig.program("pflow-exec")), args...)
+	c.cmd = exec.Command(line[0], line[1:]...)
+	c.cmd.Dir, c.cmd.Env = t.dir, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.dir, "PFLOW_HOME=" + t.home, "EFFECTS=" + t.effectsFile, "LC_ALL=C"}
+	c.cmd.Stdout, c.cmd.Stderr, c.cmd.WaitDelay = stdout, stderr, time.Second
+	if t.piped {
+		c.cmd.Stdout = struct{ io.Writer }{stdout}
+	}
+	if stdin != "" {
+		in, err := os.Open(stdin)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = in.Close() }()
+		c.cmd.Stdin = in
+	}
+	if err := c.cmd.Start(); err != nil {
+		return nil, err
+	}
+	t.calls = append(t.calls, c)
+	go func() {
+		_ = c.cmd.Wait()
+		_, _ = stdout.Close(), stderr.Close()
+		close(c.ended)
+	}()
+	return c, nil
+}
+
+// wait waits until a call has ended.
+func (t *trial) wait(c *call) {
+	select {
+	case <-c.ended:
+	case <-time.After(patience):
+		t.complain("%s does not end", c)
+		_ = c.cmd.Process.Kill()
+		<-c.ended
+	}
+	status, _ := c.cmd.ProcessState.Sys().(syscall.WaitStatus)
+	c.exit = c.cmd.ProcessState.ExitCode()
+	// SIGTERM itself is what ends a program that has only just begun; later it ends in order, and says so by its status.
+	c.killed = status.Signaled() && (status.Signal() == syscall.SIGKILL || status.Signal() == syscall.SIGTERM) || c.exit == 128+int(syscall.SIGTERM)
+	if made := slices.DeleteFunc(t.runs(), func(id string) bool { return slices.Contains(c.before, id) }); len(made) > 0 {
+		c.run = made[0]
+	}
+}
+
+// bring starts a run, or goes on with one, and waits until it has ended or its runner was killed at the moment. One that is
+// detached is killed by the process that its lock names, while its events are followed.
+func (t *trial) bring(kill moment, stdin string, args ...string) (*call, error) {
+	if args[0] != "start" {
+		return t.call(kill, stdin, args...)
+	}
+	started, err := t.call(moment{}, stdin, args...)
+	if err != nil || started.exit != 0 || started.run == "" { // with no new run it is one that has ended
+		return started, err
+	}
+	id, runs := started.run, len(started.before)
+	ended, passed := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(passed)
+		if t.reached(kill, runs, ended) {
+			killHolder(filepath.Join(t.home, "runs", id, "lock"))
+		}
+	}()
+	c, err := t.call(moment{}, "", "events", id, "--follow")
+	close(ended)
+	if <-passed; err == nil {
+		c.run, c.killed = id, t.journal(id).status() == "interrupted"
+	}
+	return c, err
+}
+
+// killHolder kills the process that a lock names.
+func killHolder(lock string) {
+	b, _ := os.ReadFile(lock)
+	if pid, err := strconv.Atoi(strings.TrimSpace(string(b))); err == nil && pid > 1 {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+}
+
+// reached waits for a moment; it is false when the program ended before. There were so many runs when it was started.
+func (t *trial) reached(kill moment, runs int, ended <-chan struct{}) bool {
+	if kill == (moment{}) {
+		return false
+	}
+	for kill.made && len(t.runs()) == runs || kill.effects > 0 && t.effectCount() < kill.effects {
+		select {
+		case <-ended:
+			return false
+		case <-time.After(100 * time.Microsecond):
+		}
+	}
+	select {
+	case <-ended:
+		return false
+	case <-time.After(kill.after):
+		return true
+	}
+}
+
+// quote is the beginning of what a program said.
+func quote(file string) string {
+	b, _ := os.ReadFile(file)
+	return strings.TrimSpace(string(b[:min(len(b), 600)]))
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// mostKills is how often the runner of one trial is killed at most.
+const mostKills = 5
+
+// kill runs a workflow whose runner is killed at a random instant, and goes on until it is done.
+func (t *trial) kill() error {
+	t.workflow = *branching(t.rng)
+	t.file = filepath.Join(t.dir, "workflow.json")
+	if err := os.WriteFile(t.file, t.json(), 0o600); err != nil {
+		return err
+	}
+	begin := "run"
+	if t.rng.IntN(5) == 0 {
+		begin = "start"
+	}
+	c, err := t.bring(t.moment(), "", t.flags(begin, t.file)...)
+	for ; err == nil && (c.killed || c.beaten()); c, err = t.next() {
+		if c.killed {
+			t.kills++
+			t.verifyKilled(c)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if c.exit != 0 {
+		t.complain("%s: exit status %d: %s", c, c.exit, quote(c.stderr))
+	}
+	t.verify(c)
+	return nil
+}
+
+// next goes on in one of the ways that there are, and is killed again with an even chance.
+func (t *trial) next() (*call, error) {
+	stdin, args := t.goOn()
+	var at moment
+	if t.kills < mostKills && t.rng.IntN(2) == 0 {
+		at = t.moment()
+	}
+	goesOn := args[0] == "resume" || args[0] == "run" && slices.Contains(args, "--resume")
+	if goesOn && t.rng.IntN(6) == 0 {
+		return t.race(at, stdin, args...)
+	}
+	return t.bring(at, stdin, args...)
+}
+
+// race goes on twice at the same time. The one that comes too late may be told so.
+func (t *trial) race(at moment, stdin string, args ...string) (*call, error) {
+	rival, err := t.start("", "resume", "last")
+	if err != nil {
+		return nil, err
+	}
+	rival.rival = true
+	c, err := t.call(at, stdin, args...)
+	t.wait(rival)
+	if rival.exit != 0 && !rival.beaten() {
+		t.complain("%s: exit status %d: %s", rival, rival.exit, quote(rival.stderr))
+	}
+	return c, err
+}
+
+// moment draws when the runner is killed: over the whole length of a run, or of what is left of it, by the side effects
+// that there are; and also at its very beginning, when it looks at what was done, at its very end, and while it ends in
+// order.
+func (t *trial) moment() moment {
+	count := t.effectCount()
+	rest := max(1, len(t.effects)+1-count)
+	some := count + 1 + t.rng.IntN(rest)
+	switch t.rng.IntN(7) {
+	case 0:
+		return moment{after: t.soon(8 * time.Millisecond)}
+	case 1:
+		return moment{made: true, after: t.soon(4 * time.Millisecond)}
+	case 2:
+		return moment{effects: count + rest, after: t.soon(10 * time.Millisecond)}
+	case 3:
+		return moment{effects: some, asked: t.soon(10 * time.Millisecond)}
+	}
+	return moment{effects: some, after: t.soon(2 * time.Millisecond)}
+}
+
+// soon is a time that is over before another.
+func (t *trial) soon(most time.Duration) time.Duration {
+	return 1 + time.Duration(t.rng.Int64N(int64(most)))
+}
+
+// verifyKilled: a run that was killed is interrupted, unless it had ended; its journal is whole.
+func (t *trial) verifyKilled(c *call) {
+	if c.run == "" {
+		return
+	}
+	j := t.journal(c.run)
+	if j.wrong != "" {
+		t.complain("after %s was killed, the journal of %s is not whole: %s", c, c.run, j.wrong)
+	}
+	if t.rng.IntN(3) > 0 { // list says it of all of them at the end
+		return
+	}
+	s, err := t.call(moment{}, "", "status", c.run, "--format", "json")
+	if err != nil || s.exit != 0 {
+		t.complain("status %s: %v %s", c.run, err, quote(s.stderr))
+		return
+	}
+	if text, _ := os.ReadFile(s.stdout); !strings.Contains(string(text), `"status":"`+j.status()+`"`) {
+		t.complain("after %s was killed, the status of %s is not %s: %s", c, c.run, j.status(), text)
+	}
+}

@@ -1,0 +1,230 @@
+// Trials stops runs in the middle and lets them go on, and fails when anything is lost or done twice.
+//
+//	go run ./scripts/bench/trials [--kill 500] [--full 50] [--seed N] [--json]
+//
+// In a kill trial the runner of a workflow is killed with kill -9 at a random instant, and so are some of those that go on
+// from it. In a full trial the home is full, read-only or limited from a random moment on, and then no longer. Every node
+// leaves a line in a file, which is compared with the journals in the end. A trial that fails keeps its folder; its seed,
+// with --kill 1 or --full 1, draws the same workflow and the same moments again. The status is 1 when any failed.
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"sync"
+	"text/tabwriter"
+)
+
+func main() {
+	r := &rig{}
+	kills := flag.Int("kill", 500, "how many kill trials")
+	full := flag.Int("full", 50, "how many trials with a home that is full or cannot be written")
+	seed := flag.Uint64("seed", 0, "the first trial's seed; the others count on from it (0: random)")
+	asJSON := flag.Bool("json", false, "print one JSON document instead of a table")
+	flag.StringVar(&r.programs, "programs", "", "a folder with the programs; by default they are built")
+	flag.BoolVar(&r.mounts, "mounts", false, "may mount: for the program's own use, in a namespace of its own")
+	flag.Parse()
+	if *seed == 0 {
+		*seed = rand.Uint64N(1_000_000_000)
+	}
+	var status int
+	var err error
+	var inside []string
+	if *full > 0 && !r.mounts {
+		inside = mountNamespace()
+	}
+	if inside != nil {
+		status, err = again(inside, "--mounts")
+	} else {
+		status, err = r.all(*kills, *full, *seed, *asJSON)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "trials:", err)
+		status = 2
+	}
+	os.Exit(status)
+}
+
+// rig is what the trials share.
+type rig struct {
+	dir, programs string
+	// mounts says that file systems may be mounted.
+	mounts bool
+}
+
+func (r *rig) program(name string) string { return filepath.Join(r.programs, name) }
+
+// result is what the trials of one kind came to.
+type result struct {
+	Kind     string    `json:"kind"`
+	Trials   int       `json:"trials"`
+	Kills    int       `json:"kills"`
+	Resumes  int       `json:"resumes"`
+	Strays   int       `json:"strays"` // temporary files among the runs, of runners that were killed
+	Skipped  string    `json:"skipped,omitempty"`
+	Failures []failure `json:"failures"`
+}
+
+func newResult(kind, skipped string) *result {
+	return &result{Kind: kind, Skipped: skipped, Failures: []failure{}}
+}
+
+// failure is a trial that failed.
+type failure struct {
+	Seed   uint64   `json:"seed"`
+	Folder string   `json:"folder"`
+	Wrong  []string `json:"wrong"`
+	Calls  []string `json:"calls"`
+}
+
+// all runs the trials, says what they came to, and gives the exit status.
+func (r *rig) all(kills, full int, seed uint64, asJSON bool) (status int, err error) {
+	if r.dir, err = os.MkdirTemp("", "pflow-trials-"); err != nil {
+		return 2, err
+	}
+	if err := os.Chmod(r.dir, 0o755); err != nil { // another user runs the programs in some trials
+		return 2, err
+	}
+	if r.programs == "" {
+		r.programs = filepath.Join(r.dir, "bin")
+		if out, err := exec.Command("go", "build", "-o", r.programs+"/", "github.com/pflow-suite/pflow/cmd/...").CombinedOutput(); err != nil {
+			return 2, fmt.Errorf("go build: %w\n%s", err, out)
+		}
+	}
+	results, trials := r.draw(kills, full, seed)
+	if err := atOnce(2, trials); err != nil {
+		return 2, err
+	}
+	failed := false
+	for _, res := range results {
+		failed = failed || len(res.Failures) > 0
+	}
+	if failed {
+		status = 1
+	} else {
+		_ = os.RemoveAll(r.dir)
+	}
+	if asJSON {
+		return status, json.NewEncoder(os.Stdout).Encode(object{"seed": seed, "results": results})
+	}
+	return status, table(os.Stdout, seed, results)
+}
+
+// draw gives the trials, and what they add to.
+func (r *rig) draw(kills, full int, seed uint64) (results []*result, trials []func() error) {
+	add := func(to *result, i int, run func(*trial) error) {
+		trials = append(trials, func() error { return r.try(to, seed+uint64(i), run) })
+	}
+	if kills > 0 {
+		results = append(results, newResult("kill", ""))
+	}
+	for i := range kills {
+		add(results[0], i, (*trial).kill)
+	}
+	if full == 0 {
+		return results, trials
+	}
+	conditions, skipped := r.conditions()
+	of := make([]*result, len(conditions))
+	for i, c := range conditions {
+		of[i] = newResult(c.name, "")
+	}
+	for i := range full {
+		which := (seed + uint64(i)) % uint64(len(conditions))
+		add(of[which], i, conditions[which].try)
+	}
+	return slices.Concat(results, of, skipped), trials
+}
+
+// tally guards the results.
+var tally sync.Mutex
+
+// try runs one trial and adds it up.
+func (r *rig) try(to *result, seed uint64, run func(*trial) error) error {
+	t, err := newTrial(r, to.Kind, seed)
+	if err != nil {
+		return err
+	}
+	if err := run(t); err != nil {
+		return fmt.Errorf("trial %d in %s: %w", seed, t.dir, err)
+	}
+	tally.Lock()
+	defer tally.Unlock()
+	to.Trials++
+	to.Kills += t.kills
+	to.Resumes += t.resumes
+	to.Strays += len(t.strays())
+	if len(t.wrong) == 0 {
+		return os.RemoveAll(t.dir)
+	}
+	f := failure{Seed: seed, Folder: t.dir, Wrong: t.wrong}
+	for _, c := range t.calls {
+		f.Calls = append(f.Calls, fmt.Sprintf("%s: %s, made %q", c, c.end(), c.run))
+	}
+	to.Failures = append(to.Failures, f)
+	return nil
+}
+
+// atOnce runs so many of the functions at the same time, and gives their first error, after which none starts.
+func atOnce(n int, all []func() error) error {
+	var mu sync.Mutex
+	var first error
+	next := func() func() error {
+		mu.Lock()
+		defer mu.Unlock()
+		if len(all) == 0 || first != nil {
+			return nil
+		}
+		f := all[0]
+		all = all[1:]
+		return f
+	}
+	var workers sync.WaitGroup
+	for range n {
+		workers.Go(func() {
+			for f := next(); f != nil; f = next() {
+				if err := f(); err != nil {
+					mu.Lock()
+					first = err
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	workers.Wait()
+	return first
+}
+
+// most is how much of what is wrong with a trial stands in the table.
+const most = 10
+
+func table(out io.Writer, seed uint64, results []*result) error {
+	fmt.Fprintf(out, "seed %d\n", seed)
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "kind\ttrials\tkills\tresumes\tstrays\tfailures\t")
+	for _, r := range results {
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%s\n", r.Kind, r.Trials, r.Kills, r.Resumes, r.Strays, len(r.Failures), r.Skipped)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for _, r := range results {
+		for _, f := range r.Failures {
+			fmt.Fprintf(out, "\n%s, seed %d, in %s:\n", r.Kind, f.Seed, f.Folder)
+			for _, w := range slices.Concat(f.Calls, f.Wrong[:min(len(f.Wrong), most)]) {
+				fmt.Fprintf(out, "  %s\n", w)
+			}
+			if more := len(f.Wrong) - most; more > 0 {
+				fmt.Fprintf(out, "  and %d more\n", more)
+			}
+		}
+	}
+	return nil
+}

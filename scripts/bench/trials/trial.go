@@ -1,0 +1,137 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// trial is one run that is brought to its end whatever happens to it, in a folder of its own.
+type trial struct {
+	rig *rig
+	rng *rand.Rand
+	workflow
+	// dir holds the home, the file of side effects, and what each program said; file is how the workflow is named.
+	dir, home, file, effectsFile string
+	// wrap is what every program is started by, such as setpriv; with piped its standard output is a pipe, and so has no
+	// limit of its own.
+	wrap  []string
+	piped bool
+
+	calls          []*call
+	kills, resumes int
+	// wrong is what is not as it has to be.
+	wrong []string
+}
+
+// newTrial makes the folder of a trial. Of the same seed it draws the same.
+func newTrial(r *rig, kind string, seed uint64) (*trial, error) {
+	t := &trial{rig: r, rng: rand.New(rand.NewPCG(seed, seed))}
+	t.dir = filepath.Join(r.dir, fmt.Sprintf("%s-%d", strings.ReplaceAll(kind, " ", "-"), seed))
+	t.home, t.effectsFile = filepath.Join(t.dir, "home"), filepath.Join(t.dir, "effects.txt")
+	return t, errors.Join(os.MkdirAll(t.home, 0o700), os.WriteFile(t.effectsFile, nil, 0o600))
+}
+
+// complain notes what is wrong.
+func (t *trial) complain(format string, args ...any) {
+	t.wrong = append(t.wrong, fmt.Sprintf(format, args...))
+}
+
+// effectCount is how many side effects there are by now.
+func (t *trial) effectCount() int {
+	b, _ := os.ReadFile(t.effectsFile)
+	return bytes.Count(b, []byte("\n"))
+}
+
+// runs are the ids of the home's runs, the oldest first.
+func (t *trial) runs() []string {
+	entries, _ := os.ReadDir(filepath.Join(t.home, "runs"))
+	var ids []string
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), "r") {
+			ids = append(ids, e.Name())
+		}
+	}
+	return ids
+}
+
+// strays are the temporary files and folders that are left among the runs: their names begin with a dot and have a number.
+func (t *trial) strays() []string {
+	var found []string
+	_ = filepath.WalkDir(filepath.Join(t.home, "runs"), func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && strings.HasPrefix(entry.Name(), ".") && strings.ContainsAny(entry.Name(), "0123456789") {
+			found = append(found, path)
+		}
+		return nil
+	})
+	return found
+}
+
+// goOn gives the arguments of one of the ways to go on, and what is to stand on standard input. Where no run has begun by
+// now that is to run the workflow anew.
+func (t *trial) goOn() (stdin string, args []string) {
+	ids := slices.DeleteFunc(t.runs(), func(id string) bool { return len(t.journal(id).events) == 0 && t.fresh(id) })
+	if len(ids) == 0 {
+		return "", t.flags("run", t.file)
+	}
+	var streams []string
+	for _, c := range t.calls {
+		if b, err := os.ReadFile(c.stdout); err == nil && bytes.HasPrefix(b, []byte(`{"v":1,"seq":1,"event":"run_started"`)) && bytes.Contains(b, []byte("\n")) {
+			streams = append(streams, c.stdout)
+		}
+	}
+	t.resumes++
+	id := t.pick(ids)
+	if t.rng.IntN(3) == 0 {
+		id = "last"
+	}
+	ways := 4
+	if len(streams) > 0 {
+		ways = 6
+	}
+	switch t.rng.IntN(ways) {
+	case 0, 1:
+		return "", t.flags("resume", id)
+	case 2:
+		return "", t.flags("run", t.file, "--resume", id)
+	case 3:
+		return "", t.flags("start", t.file, "--resume", id)
+	case 4:
+		return "", t.flags("run", t.file, "--resume", t.pick(streams))
+	default:
+		return t.pick(streams), t.flags("run", t.file, "--resume", "-")
+	}
+}
+
+// flags adds some that decide how a run goes.
+func (t *trial) flags(args ...string) []string {
+	if t.rng.IntN(2) == 0 {
+		args = append(args, "--jobs", strconv.Itoa(1+t.rng.IntN(8)))
+	}
+	if t.rng.IntN(6) == 0 {
+		args = append(args, "--sync")
+	}
+	return args
+}
+
+// fresh says whether a run went on from no other.
+func (t *trial) fresh(id string) bool {
+	return slices.ContainsFunc(t.calls, func(c *call) bool {
+		return c.run == id && (c.args[0] == "run" || c.args[0] == "start") && !slices.Contains(c.args, "--resume")
+	})
+}
+
+// pick takes the newest as often as any of all.
+func (t *trial) pick(from []string) string {
+	if t.rng.IntN(2) == 0 {
+		return from[len(from)-1]
+	}
+	return from[t.rng.IntN(len(from))]
+}

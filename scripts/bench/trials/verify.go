@@ -1,0 +1,228 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// left is a line of the file of side effects.
+type left struct{ run, node, item, iteration, attempt string }
+
+// key says which node, item or iteration left it.
+func (l left) key() string {
+	switch {
+	case l.item != "-":
+		return l.node + "[" + l.item + "]"
+	case l.iteration != "-":
+		return l.node + "#" + l.iteration
+	}
+	return l.node
+}
+
+// verify looks at all that the trial left when the last call had ended.
+func (t *trial) verify(last *call) {
+	ids := t.runs()
+	journals := map[string]journal{}
+	done := map[string]int{} // what is done, by its key, and in which of the runs
+	for i, id := range ids {
+		j := t.journal(id)
+		if j.wrong != "" {
+			t.complain("the journal of %s is not whole: %s", id, j.wrong)
+		}
+		journals[id] = j
+		for _, e := range j.events {
+			key, ok := e.completes()
+			if first, twice := done[key]; ok && twice {
+				t.complain("%s completed in %s and again in %s", key, ids[first], id)
+			} else if ok {
+				done[key] = i
+			}
+		}
+	}
+	t.verifyEffects(ids, done)
+	t.verifyCopies(journals)
+	t.verifyEnd(last, journals)
+	t.verifyList(journals)
+	t.verifyNothingRuns()
+	for _, path := range t.strays() {
+		if len(ids) > 0 && strings.Contains(path, ids[len(ids)-1]) {
+			t.complain("%s is left by a run that nobody killed", path)
+		}
+	}
+}
+
+// verifyEffects: what was done did not run again, and all ran that had to.
+func (t *trial) verifyEffects(ids []string, done map[string]int) {
+	text, err := os.ReadFile(t.effectsFile)
+	if err != nil {
+		t.complain("no side effects: %v", err)
+		return
+	}
+	ran, attempts, newest := map[string]int{}, map[left]int{}, 0
+	for line := range strings.Lines(string(text)) {
+		f := strings.Fields(line)
+		if len(f) != 5 || !strings.HasSuffix(line, "\n") {
+			t.complain("a side effect is torn: %q", line)
+			continue
+		}
+		l := left{f[0], f[1], f[2], f[3], f[4]}
+		in := slices.Index(ids, l.run)
+		key := l.key()
+		ran[key]++
+		attempts[l]++
+		if first, ok := earliest(done, key); ok && in > first {
+			t.complain("%s ran in %s although it was done in %s", key, l.run, ids[first])
+		}
+		if in < 0 {
+			t.complain("%s ran in %s, of which there is no record", key, l.run)
+			continue
+		}
+		if in < newest {
+			t.complain("%s of %s was still at work when %s had begun", key, l.run, ids[newest])
+		}
+		newest = max(newest, in)
+	}
+	most := map[string]int{}
+	for _, key := range t.effects {
+		most[key]++
+	}
+	for l, n := range attempts {
+		if n > most[l.key()] {
+			t.complain("%s left %d side effects in attempt %s of run %s", l.key(), n, l.attempt, l.run)
+		}
+	}
+	for key, n := range most {
+		if ran[key] < n {
+			t.complain("%s left %d side effects, and not %d", key, ran[key], n)
+		}
+		delete(ran, key)
+	}
+	for key := range ran {
+		t.complain("%s ran, which does not belong to it", key)
+	}
+}
+
+// earliest is the first run in which the key, or what it is a part of, was done.
+func earliest(done map[string]int, key string) (run int, ok bool) {
+	for end := range len(key) + 1 {
+		if end < len(key) && !strings.ContainsRune("/[#", rune(key[end])) {
+			continue
+		}
+		if in, is := done[key[:end]]; is && (!ok || in < run) {
+			run, ok = in, true
+		}
+	}
+	return run, ok
+}
+
+// verifyCopies: what a call wrote to standard output stands in the journal of the run that it shows.
+func (t *trial) verifyCopies(journals map[string]journal) {
+	for _, c := range t.calls {
+		text, err := os.ReadFile(c.stdout)
+		if err != nil {
+			t.complain("what %s wrote cannot be read", c)
+			continue
+		}
+		if !bytes.HasPrefix(text, []byte(`{"v":1,"seq":1,"event":"run_started"`)) {
+			continue
+		}
+		var first event
+		line, _, _ := bytes.Cut(text, []byte("\n"))
+		if json.Unmarshal(line, &first) != nil {
+			continue // torn
+		}
+		journal := journals[first.Run].text
+		if !c.killed && c.exit != 0 { // it ends with an error that is no event
+			if i := bytes.LastIndex(text, []byte("{\"success\"")); i >= 0 {
+				text = text[:i]
+			}
+		}
+		if !bytes.HasPrefix(journal, text) {
+			t.complain("%s wrote what does not stand in the journal of %s", c, first.Run)
+		}
+		if !c.killed && c.exit == 0 && len(text) != len(journal) {
+			t.complain("%s wrote %d of the %d bytes of its journal", c, len(text), len(journal))
+		}
+	}
+}
+
+// verifyEnd: the last call ended as a run that nobody stops.
+func (t *trial) verifyEnd(c *call, journals map[string]journal) {
+	text, _ := os.ReadFile(c.stdout)
+	lines := bytes.Split(bytes.TrimSpace(text), []byte("\n"))
+	var last event
+	if err := json.Unmarshal(lines[len(lines)-1], &last); err != nil || last.Event != "run_finished" || last.Status != t.status {
+		t.complain("%s did not end %s: exit status %d, %s %s", c, t.status, c.exit, last.Status, quote(c.stderr))
+		return
+	}
+	for name, want := range t.want {
+		if got := string(last.Outputs[name]); got != want {
+			t.complain("the output %s is %s, and not %s", name, got, want)
+		}
+	}
+	if j := journals[last.Run]; j.status() != t.status {
+		t.complain("the journal of %s does not end %s", last.Run, t.status)
+	}
+}
+
+// verifyList: everybody is told the states that the journals tell.
+func (t *trial) verifyList(journals map[string]journal) {
+	c, err := t.call(moment{}, "", "list", "--format", "ndjson")
+	if err != nil || c.exit != 0 {
+		t.complain("list fails: %v %s", err, quote(c.stderr))
+		return
+	}
+	text, _ := os.ReadFile(c.stdout)
+	seen := 0
+	for line := range bytes.Lines(text) {
+		var run struct {
+			ID     string `json:"run_id"`
+			Status string `json:"status"`
+		}
+		if err := json.Unmarshal(line, &run); err != nil {
+			t.complain("list: %v: %s", err, line)
+			continue
+		}
+		seen++
+		if want := journals[run.ID].status(); run.Status != want {
+			t.complain("list says that %s is %s, and its journal that it is %s", run.ID, run.Status, want)
+		}
+	}
+	if seen != len(journals) {
+		t.complain("list tells of %d runs, and there are %d", seen, len(journals))
+	}
+}
+
+// verifyNothingRuns: no process with this home is there.
+func (t *trial) verifyNothingRuns() {
+	var found []string
+	for range 100 { // one that was killed takes its time to go, and so does a detached one after its last event
+		if found = t.processes(); len(found) == 0 {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	for _, p := range found {
+		t.complain("is left running: %s", p)
+	}
+}
+
+// processes are the command lines of those that have this home, as programs and nodes have. Where there is no /proc there
+// are none.
+func (t *trial) processes() []string {
+	var found []string
+	environments, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, name := range environments {
+		b, err := os.ReadFile(name)
+		if err == nil && bytes.Contains(append([]byte{0}, b...), []byte("\x00PFLOW_HOME="+t.home+"\x00")) {
+			command, _ := os.ReadFile(filepath.Join(filepath.Dir(name), "cmdline"))
+			found = append(found, string(bytes.ReplaceAll(command, []byte{0}, []byte{' '})))
+		}
+	}
+	return found
+}
