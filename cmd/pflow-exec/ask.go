@@ -10,6 +10,7 @@ import (
 
 	"github.com/mattn/go-isatty"
 
+	"github.com/pflow-suite/pflow/pkg/cells"
 	"github.com/pflow-suite/pflow/pkg/cli"
 	"github.com/pflow-suite/pflow/pkg/engine"
 )
@@ -37,12 +38,14 @@ func (a *asker) ask(ctx context.Context, q engine.Question) (answer, by string, 
 	defer a.mu.Unlock()
 	a.once.Do(func() { go a.read() })
 	for {
-		_, _ = fmt.Fprintf(a.app.Stderr, "%s [%s] ", q.Text, strings.Join(q.Choices, "/"))
+		_, _ = fmt.Fprintf(a.app.Stderr, "%s [%s] ", strings.Join(cells.Lines(q.Text), "\n"), cells.Clean(strings.Join(q.Choices, "/")))
 		select {
 		case <-ctx.Done():
+			_, _ = fmt.Fprintln(a.app.Stderr)
 			return "", "", context.Cause(ctx)
 		case line, ok := <-a.lines:
 			if !ok {
+				_, _ = fmt.Fprintln(a.app.Stderr)
 				return "", "", nil
 			}
 			line = strings.ToLower(strings.TrimSpace(line))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"io"
 
@@ -11,6 +12,7 @@ import (
 type eventsCommand struct {
 	RunID  string `arg:"" name:"run" help:"A run's id, a beginning of it that no other has, or last."`
 	Follow bool   `help:"Go on until the run ends." short:"f"`
+	Inline bool   `help:"Put long values where references to them stand, so that the events stand alone; a line may then be long."`
 }
 
 // Run prints a run's events, NDJSON whatever standard output is.
@@ -19,7 +21,17 @@ func (c *eventsCommand) Run(app *cli.App) error {
 	if err != nil {
 		return err
 	}
-	write := func(line []byte) error { _, err := app.Stdout.Write(line); return err }
+	write := func(line []byte) error {
+		if c.Inline {
+			whole, err := event.Inline(bytes.TrimSuffix(line, []byte("\n")), rec.Blob)
+			if err != nil {
+				return err
+			}
+			line = append(whole, '\n')
+		}
+		_, err := app.Stdout.Write(line)
+		return err
+	}
 	if c.Follow {
 		ctx, cancel := app.WhileRead()
 		defer cancel()

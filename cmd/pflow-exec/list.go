@@ -3,15 +3,21 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"text/tabwriter"
 	"time"
 
 	"github.com/pflow-suite/pflow/pkg/cli"
 	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/run"
 )
 
-type listCommand struct{}
+type listCommand struct {
+	Workflow string `help:"Only runs of this workflow." placeholder:"NAME"`
+	Status   string `help:"Only runs that are so: running, interrupted, or how they ended." placeholder:"STATUS"`
+	Limit    int    `help:"No more than the newest N." placeholder:"N"`
+}
 
 type listed struct {
 	RunID      string       `json:"run_id"`
@@ -27,14 +33,23 @@ func (c *listCommand) Run(app *cli.App) error {
 	if err != nil {
 		return err
 	}
+	if err := c.check(); err != nil {
+		return err
+	}
 	records, err := run.List(h)
 	if err != nil {
 		return err
 	}
 	items := make([]listed, 0, len(records))
 	for _, rec := range records {
+		if c.Limit > 0 && len(items) == c.Limit {
+			break
+		}
 		item := listed{RunID: rec.ID}
 		status, last, err := rec.Status()
+		if err != nil && !rec.There() {
+			continue // it was removed meanwhile
+		}
 		if err != nil {
 			app.Log.Warn("a run's journal cannot be read", "run", rec.ID, "error", err)
 			continue
@@ -45,6 +60,9 @@ func (c *listCommand) Run(app *cli.App) error {
 		}
 		if last != nil && last.Ends() {
 			item.DurationMS = last.DurationMS
+		}
+		if c.Status != "" && c.Status != string(item.Status) || c.Workflow != "" && c.Workflow != item.Workflow {
+			continue
 		}
 		items = append(items, item)
 	}
@@ -59,4 +77,25 @@ func (c *listCommand) Run(app *cli.App) error {
 		}
 		_ = table.Flush()
 	})
+}
+
+// statuses are those that a run can have.
+var statuses = []string{
+	string(run.Running), string(run.Interrupted), string(event.Completed), string(event.Degraded), string(event.Failed), string(event.Cancelled),
+	string(event.TimedOut), string(event.Paused), string(event.Denied),
+}
+
+func (c *listCommand) check() error {
+	if c.Limit < 0 {
+		return fault.New(fault.Usage, "--limit must be at least 1")
+	}
+	if c.Status == "" || slices.Contains(statuses, c.Status) {
+		return nil
+	}
+	f := fault.New(fault.Usage, "No run can be %q", c.Status)
+	f.Available = statuses
+	if near, ok := fault.Nearest(c.Status, statuses); ok {
+		f.Suggest("Did you mean %q?", near)
+	}
+	return f
 }

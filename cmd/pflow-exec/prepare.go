@@ -29,6 +29,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/run"
 	"github.com/pflow-suite/pflow/pkg/settings"
 	"github.com/pflow-suite/pflow/pkg/template"
+	"github.com/pflow-suite/pflow/pkg/trace"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
@@ -43,6 +44,8 @@ type prepared struct {
 	resumed *run.Record
 	// fork says that it does so from events that are not those of that run's journal: then that run has no part in it.
 	fork bool
+	// key is the hold on the request's idempotency key.
+	key *run.Key
 	// attach is a run that is live already: it is followed and nothing is started.
 	attach *run.Record
 }
@@ -50,6 +53,10 @@ type prepared struct {
 // prepare checks all that can be checked before anything runs. Nothing is written.
 func prepare(app *cli.App, h *home.Home, r *request) (*prepared, error) {
 	p := &prepared{release: func() {}}
+	app.Env = append(slices.Clip(app.Env), r.Env...)
+	if err := p.idempotent(app, h, r); err != nil || p.attach != nil {
+		return p, err
+	}
 	set, err := settings.Load(h)
 	if err != nil {
 		return p, err
@@ -85,9 +92,44 @@ func prepare(app *cli.App, h *home.Home, r *request) (*prepared, error) {
 	}
 	p.stored, _ = p.Redactor.JSON(file.JSON())
 	p.Started = event.Workflow{Name: r.Name, Path: r.Path, Digest: p.Digest, Definition: p.stored}
-	p.Host.Env = app.Env
+	p.Span = trace.Begin(proc.Getenv(app.Env, trace.Variable))
+	p.Host.Env = append(slices.Clip(app.Env), trace.Variable+"="+p.Span.String()) // for the servers, which are there for all nodes
 	p.Host.Servers = mcpclient.NewPool(p.servers(app, h, set))
 	return p, nil
+}
+
+// idempotent finds the live run that was started for the request's key, or makes sure that nobody else starts one.
+func (p *prepared) idempotent(app *cli.App, h *home.Home, r *request) error {
+	if r.Key == "" {
+		return nil
+	}
+	key := run.KeyOf(h, r.Key)
+	if !r.DryRun {
+		if err := key.Hold(app.Context); err != nil {
+			return err
+		}
+		p.key = key
+		p.releasing(key.Release)
+	}
+	live := key.Live()
+	if live == nil {
+		return nil
+	}
+	if other := r.otherThan(live); other != "" {
+		return fault.New(fault.Usage, "The live run %s has this idempotency key, and it is one of another workflow, %s", live.ID, other).
+			Suggest("Give another key, or wait: pflow-exec wait %s", live.ID)
+	}
+	p.attach = live
+	return nil
+}
+
+// releasing adds to what is let go of in the end.
+func (p *prepared) releasing(release func()) {
+	before := p.release
+	p.release = func() {
+		release()
+		before()
+	}
 }
 
 // check checks the workflow and all that it runs, and makes them ready for the engine.
@@ -98,11 +140,12 @@ func (p *prepared) check(app *cli.App, h *home.Home, r *request, file *workflow.
 		return sub, err
 	}
 	p.defaults(file.Workflow)
+	p.Redactor.JSON(file.JSON()) // what is written under secret names is known before an error could show it
 	report := check.Workflow(file, types, load)
 	if f := report.Fault(r.Name); f != nil {
 		return p.Redactor.Fault(f)
 	}
-	advise(app, report)
+	p.advise(app, report)
 	p.Sub = *p.sub(r.Name, report, set)
 	p.Load = func(ref string) (*engine.Sub, error) {
 		sub, err := load(ref)
@@ -119,8 +162,9 @@ func (p *prepared) check(app *cli.App, h *home.Home, r *request, file *workflow.
 }
 
 // advise passes on the warnings of a check to a person who is there; what runs again and again unseen says nothing new.
-func advise(app *cli.App, report *check.Report) {
+func (p *prepared) advise(app *cli.App, report *check.Report) {
 	for _, w := range report.Warnings {
+		w = p.Redactor.Fault(w)
 		if isatty.IsTerminal(app.Stderr.Fd()) {
 			app.Warn("%s%s", w.Where(), w.Message)
 			continue
@@ -182,7 +226,7 @@ func (p *prepared) checkpoint(app *cli.App, h *home.Home, r *request) (read func
 		return nil, fault.New(fault.Execution, "The long values of a run from elsewhere are not here")
 	}
 	if rec != nil {
-		if err := p.hold(app, r, rec); err != nil || p.attach != nil {
+		if rec, err = p.hold(app, r, rec); err != nil || p.attach != nil {
 			return nil, err
 		}
 		blob = rec.Blob
@@ -192,11 +236,7 @@ func (p *prepared) checkpoint(app *cli.App, h *home.Home, r *request) (read func
 				return nil, err
 			}
 			source = journal
-			release := p.release
-			p.release = func() {
-				_ = journal.Close()
-				release()
-			}
+			p.releasing(func() { _ = journal.Close() })
 		}
 	}
 	done := make(chan error, 1)
@@ -213,23 +253,40 @@ func (p *prepared) checkpoint(app *cli.App, h *home.Home, r *request) (read func
 	}, nil
 }
 
-// hold takes hold of the run that the request goes on from, or finds that it is live.
-func (p *prepared) hold(app *cli.App, r *request, rec *run.Record) error {
-	release, err := rec.Hold(app.Context)
-	if err != nil {
-		if !rec.Held() {
-			return err
+// hold takes hold of the run that the request goes on from, or finds that it is live. When others were faster, that is
+// the run that they made of it.
+func (p *prepared) hold(app *cli.App, r *request, rec *run.Record) (*run.Record, error) {
+	for {
+		release, err := func() {}, error(nil)
+		if !r.DryRun { // which needs no hold on what it leaves as it is
+			release, err = rec.Hold(app.Context)
 		}
-		if other := r.otherThan(rec); other != "" {
-			return fault.New(fault.Usage, "Run %s is still running, and it is one of another workflow, %s", rec.ID, other).
-				Suggest("pflow-exec wait %s answers when it has ended", rec.ID)
+		if (err != nil || r.DryRun) && rec.Held() {
+			if other := r.otherThan(rec); other != "" {
+				return nil, fault.New(fault.Usage, "Run %s is still running, and it is one of another workflow, %s", rec.ID, other).
+					Suggest("pflow-exec wait %s answers when it has ended", rec.ID)
+			}
+			p.attach = rec
+			return nil, nil
 		}
-		p.attach = rec
-		return nil
+		if err != nil {
+			return nil, err
+		}
+		newest := rec.Newest()
+		if r.Resume == "" || newest.ID == rec.ID {
+			p.releasing(release)
+			if p.resumed = rec; !r.DryRun {
+				proc.EndMarked(proc.DefaultGrace, engine.RunVariable+"="+rec.ID) // what a runner that was killed left running
+			}
+			return rec, nil
+		}
+		release()
+		rec, r.Resume = newest, newest.ID
+		if status, _, err := rec.Status(); err == nil && status.Succeeded() && r.Again {
+			p.attach = rec
+			return nil, nil
+		}
 	}
-	p.release, p.resumed = release, rec
-	proc.EndMarked(proc.DefaultGrace, engine.RunVariable+"="+rec.ID) // what a runner that was killed left running
-	return nil
 }
 
 // otherThan is the name of the workflow of a run, when it is another one than that of the request.

@@ -26,6 +26,7 @@ type settingsFlags struct {
 	NoCache   bool   `help:"Run nodes with a cache too; what they put out is kept for later runs."`
 	Sync      bool   `help:"Make every event reach the disk before the run goes on."`
 	Dir       string `help:"Run in this folder." short:"C" placeholder:"DIR"`
+	EnvFile   string `help:"Add the variables of a file of KEY=VALUE lines to the environment." placeholder:"FILE"`
 	Approve   string `help:"The answer to what the run resumed asked: yes, no, or one of the choices." placeholder:"ANSWER"`
 }
 
@@ -36,6 +37,8 @@ type sourceFlags struct {
 	Name     bool     `help:"WORKFLOW is a name and nothing else."`
 	Inputs   string   `help:"Read inputs from a file with one JSON object, or - for standard input." placeholder:"FILE"`
 	Resume   string   `help:"Go on from a run: its id, a file with its events, or - for events on standard input." placeholder:"RUN"`
+	Key      string   `name:"idempotency-key" help:"When a run with this key is live, attach to it and start none." placeholder:"KEY"`
+	DryRun   bool     `help:"Check all there is to check, tell what would run, and run nothing." short:"n"`
 	settingsFlags
 }
 
@@ -63,6 +66,14 @@ type request struct {
 	Answer string `json:"answer,omitempty"`
 	// NoCache runs every node, whatever the cache has.
 	NoCache bool `json:"no_cache,omitempty"`
+	// Env are variables that the environment is to have besides.
+	Env []string `json:"env,omitempty"`
+	// Key is an idempotency key, empty for none.
+	Key string `json:"key,omitempty"`
+	// Again says that the workflow and its inputs are those of the run resumed: if that has succeeded, all is done.
+	Again bool `json:"-"`
+	// DryRun says that nothing is to be run or changed.
+	DryRun bool `json:"-"`
 	// DirGiven says that the folder was asked for, and wins over that of the run resumed.
 	DirGiven bool `json:"dir_given,omitempty"`
 }
@@ -77,9 +88,15 @@ func (f *sourceFlags) read(app *cli.App, h *home.Home) (*request, error) {
 	if err := f.oneStdin(); err != nil {
 		return nil, err
 	}
-	r, err := f.settingsFlags.read()
+	r, err := f.settingsFlags.read(app)
 	if err != nil {
 		return nil, err
+	}
+	r.DryRun = f.DryRun
+	if r.Key = f.Key; f.Key != "" {
+		if err := run.CheckKey(f.Key); err != nil {
+			return nil, err
+		}
 	}
 	file, entry, err := library.Open(h).Open(f.Workflow, f.Name, app.ReadArgument)
 	if err != nil {
@@ -121,7 +138,7 @@ func (r *request) resolve(ref string) string {
 // oneStdin refuses two takers of standard input.
 func (f *sourceFlags) oneStdin() error {
 	takers := 0
-	for _, name := range []string{f.Workflow, f.Inputs, f.Resume} {
+	for _, name := range []string{f.Workflow, f.Inputs, f.Resume, f.EnvFile} {
 		if name == "-" {
 			takers++
 		}
@@ -132,7 +149,7 @@ func (f *sourceFlags) oneStdin() error {
 		}
 	}
 	if takers > 1 {
-		return fault.New(fault.Usage, "Standard input can be read for one purpose only: WORKFLOW, --inputs, --resume or one KEY=@-").
+		return fault.New(fault.Usage, "Standard input can be read for one purpose only: WORKFLOW, --inputs, --resume, --env-file or one KEY=@-").
 			Suggest("Put the others into files")
 	}
 	return nil
@@ -144,7 +161,7 @@ func (f *sourceFlags) takesStdin() bool {
 			return true
 		}
 	}
-	return f.Workflow == "-" || f.Inputs == "-" || f.Resume == "-"
+	return f.Workflow == "-" || f.Inputs == "-" || f.Resume == "-" || f.EnvFile == "-"
 }
 
 // readResume tells what --resume names: events on standard input, a file with events, or a run.
@@ -166,7 +183,7 @@ func (r *request) readResume(app *cli.App, h *home.Home, name string) (err error
 }
 
 // read makes the part of a request that says how to run.
-func (f *settingsFlags) read() (*request, error) {
+func (f *settingsFlags) read(app *cli.App) (*request, error) {
 	r := &request{Jobs: f.Jobs, KeepGoing: f.KeepGoing, Sync: f.Sync, NoCache: f.NoCache, Answer: f.Approve, DirGiven: f.Dir != ""}
 	if r.Jobs < 0 {
 		return nil, fault.New(fault.Usage, "--jobs must be at least 1")
@@ -175,6 +192,9 @@ func (f *settingsFlags) read() (*request, error) {
 		r.Jobs = runtime.GOMAXPROCS(0)
 	}
 	var err error
+	if r.Env, err = readEnvFile(app, f.EnvFile); err != nil {
+		return nil, err
+	}
 	if r.Timeout, err = cli.Duration(f.Timeout); err != nil {
 		return nil, err
 	}

@@ -28,7 +28,7 @@ func (c *resumeCommand) Run(app *cli.App) error {
 		return refuse(app, err, show.stream)
 	}
 	status, _, err := rec.Status()
-	if err == nil && (status.Succeeded() && len(r.Inputs) == 0 || status == run.Running) {
+	if err == nil && (status.Succeeded() && r.Again || status == run.Running) {
 		return follow(app, rec, show)
 	}
 	return perform(app, h, r, show)
@@ -40,7 +40,7 @@ func (c *resumeCommand) read(app *cli.App) (*request, *home.Home, *run.Record, e
 		return nil, nil, nil, err
 	}
 	rec = rec.Newest()
-	r, err := c.settingsFlags.read()
+	r, err := c.settingsFlags.read(app)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -54,7 +54,7 @@ func (c *resumeCommand) read(app *cli.App) (*request, *home.Home, *run.Record, e
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	r.Name, r.File, r.Resume = "workflow.json", "workflow.json", rec.ID
+	r.Name, r.File, r.Resume, r.Again = "workflow.json", "workflow.json", rec.ID, len(r.Inputs) == 0
 	if first != nil && first.Event == event.RunStarted {
 		r.Name, r.Path = first.Workflow.Name, first.Workflow.Path
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -55,6 +56,9 @@ func (c *runCommand) Run(app *cli.App) error {
 	if err != nil {
 		return refuse(app, err, show.stream)
 	}
+	if r.DryRun {
+		return foresee(app, h, r)
+	}
 	return perform(app, h, r, show)
 }
 
@@ -66,6 +70,7 @@ func perform(app *cli.App, h *home.Home, r *request, show *presenter) error {
 		return refuse(app, err, show.stream)
 	}
 	if p.attach != nil {
+		p.release()
 		return follow(app, p.attach, show)
 	}
 	if err := show.check(p.Workflow); err != nil {
@@ -73,6 +78,8 @@ func perform(app *cli.App, h *home.Home, r *request, show *presenter) error {
 		return refuse(app, err, show.stream)
 	}
 	var rec *run.Record
+	p.Ask = show.people.asking(p.Ask)
+	defer show.people.end()
 	last, err := execute(app, h, r, p, func(id string) (err error) { rec, err = run.Find(h, id); return err }, show.each())
 	if err != nil {
 		return err
@@ -85,10 +92,13 @@ func follow(app *cli.App, rec *run.Record, show *presenter) error {
 	ctx, cancel := app.WhileRead()
 	defer cancel()
 	var last *event.Event
+	defer show.people.end()
 	each := show.each()
 	err := rec.Follow(ctx, func(line []byte) error {
-		if e, _, err := event.NewReader(bytes.NewReader(line)).Next(); err == nil && e.Ends() {
-			last = e
+		if bytes.Contains(line, []byte(`"event":"run_`)) { // the few that may be the last
+			if e, _, err := event.NewReader(bytes.NewReader(line)).Next(); err == nil && e.Ends() {
+				last = e
+			}
 		}
 		if each == nil {
 			return nil
@@ -99,13 +109,14 @@ func follow(app *cli.App, rec *run.Record, show *presenter) error {
 		return err
 	}
 	if last == nil {
+		show.people.end()
 		return interrupted(app, rec)
 	}
 	return show.end(last, rec.Blob)
 }
 
 // presenter shows a run on standard output in the form that was asked for: its events, or at the end one document, a
-// text, or one output. On a terminal it tells on standard error what happens meanwhile.
+// text, or one output. On standard error it tells people what happens meanwhile.
 type presenter struct {
 	answerFlags
 	app *cli.App
@@ -118,7 +129,7 @@ type presenter struct {
 func newPresenter(app *cli.App, flags answerFlags) *presenter {
 	s := &presenter{answerFlags: flags, app: app}
 	s.stream = app.JSON() && app.Format() != "json" && flags.Print == ""
-	s.people = newTeller(app, !s.stream || !app.Stdout.Terminal())
+	s.people = newTeller(app, s.stream, flags.Print != "")
 	return s
 }
 
@@ -162,7 +173,7 @@ func (s *presenter) each() func(line []byte) error {
 // end shows how the run ended and gives the exit status.
 func (s *presenter) end(last *event.Event, blob event.Load) error {
 	status := exitStatus(last)
-	if last.Error != nil && status != 141 && !s.people.active {
+	if told := s.people.end(); last.Error != nil && status != 141 && !told {
 		s.complain(last)
 	}
 	if s.stream {
@@ -179,9 +190,18 @@ func (s *presenter) end(last *event.Event, blob event.Load) error {
 		return s.status(status)
 	}
 	if err := s.app.Document(a, func(w io.Writer) { s.outputs(w, last, blob) }); err != nil {
-		return err
+		return unwritten(last, err)
 	}
 	return s.status(status)
+}
+
+// unwritten says of an answer that could not be written how it can be had once more.
+func unwritten(last *event.Event, err error) error {
+	f, ok := errors.AsType[*fault.Fault](err)
+	if !ok { // nobody reads it
+		return err
+	}
+	return f.Suggest("The run ended as %s; pflow-exec wait %s answers again", last.Status, last.Run)
 }
 
 func (s *presenter) status(status cli.Status) error {
@@ -222,8 +242,10 @@ func (s *presenter) one(last *event.Event, blob event.Load, name string) error {
 		}
 		return f
 	}
-	_, err = fmt.Fprintln(s.app.Stdout, template.AsText(value))
-	return err
+	if _, err = fmt.Fprintln(s.app.Stdout, template.AsText(value)); err != nil {
+		return unwritten(last, err)
+	}
+	return nil
 }
 
 // outputs writes a run's outputs for people: one alone as it is, several by their names.

@@ -26,6 +26,9 @@ func (c *startCommand) Run(app *cli.App) error {
 	if err != nil {
 		return refuse(app, err, false)
 	}
+	if r.DryRun {
+		return foresee(app, h, r)
+	}
 	ack, err := detach(app, r)
 	if err != nil {
 		return err
@@ -99,10 +102,18 @@ func (c *detachedCommand) Run(app *cli.App) error {
 		return acknowledge(acknowledgement{Error: fault.From(err)})
 	}
 	if p.attach != nil {
+		p.release()
 		return acknowledge(acknowledgement{RunID: p.attach.ID})
 	}
-	last, err := execute(app, h, &r, p, func(id string) error { return acknowledge(acknowledgement{RunID: id}) }, nil)
-	if err != nil {
+	told := false
+	last, err := execute(app, h, &r, p, func(id string) error {
+		told = true
+		return acknowledge(acknowledgement{RunID: id})
+	}, nil)
+	switch {
+	case err != nil && !told:
+		return acknowledge(acknowledgement{Error: fault.From(err)})
+	case err != nil:
 		return cli.Status(1)
 	}
 	return exitStatus(last)

@@ -111,6 +111,7 @@ func standingOf(rec *run.Record) (*standing, error) {
 	}
 	if status == run.Interrupted {
 		s.Resume = "pflow-exec resume " + rec.ID
+		s.Error = interruption(rec)
 	}
 	return s, nil
 }

@@ -1,98 +1,128 @@
 package main
 
 import (
-	"bytes"
-	"fmt"
-	"strings"
-	"time"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
 
 	"github.com/mattn/go-isatty"
+	"golang.org/x/sys/unix"
 
 	"github.com/pflow-suite/pflow/pkg/cli"
+	"github.com/pflow-suite/pflow/pkg/engine"
 	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/progress"
 )
 
-// teller tells people on standard error what a run does, a line a node. It is active when that is a terminal.
+// teller tells people on standard error what a run does.
 type teller struct {
-	app    *cli.App
-	active bool
-	total  int
-	done   int
+	active  bool
+	display *progress.Display
+	// cont hears that the program goes on after it was stopped; nil without a terminal.
+	cont chan os.Signal
 }
 
-func newTeller(app *cli.App, wanted bool) *teller {
-	return &teller{app: app, active: wanted && !app.Quiet && isatty.IsTerminal(app.Stderr.Fd())}
+// newTeller says how people are told, by what standard error is and what standard output carries: the events, which tell
+// all themselves, or one document or output alone, for which a program asks.
+func newTeller(app *cli.App, stream, alone bool) *teller {
+	terminal := isatty.IsTerminal(app.Stderr.Fd())
+	smart := terminal && app.Getenv("TERM") != "" && app.Getenv("TERM") != "dumb"
+	switch {
+	case app.Quiet, stream && app.Stdout.Terminal():
+		return &teller{}
+	case smart && !(stream && piped(app.Stdout.File())):
+		return liveTeller(app)
+	case smart, terminal && !stream, !app.JSON() && !alone: // a program that asks for JSON is told there
+		return &teller{active: true, display: progress.NewPlain(app.Stderr)}
+	}
+	return &teller{}
 }
 
+// piped says whether a file leads to another program, which may write to the terminal whatever it reads.
+func piped(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&(os.ModeNamedPipe|os.ModeSocket) != 0
+}
+
+// liveTeller tells on a terminal, in place. Log lines get out of its way.
+func liveTeller(app *cli.App) *teller {
+	t := &teller{active: true, cont: make(chan os.Signal, 1)}
+	t.display = progress.NewLive(app.Stderr, func() (width, height int) { return room(app.Stderr) }, app.Getenv("NO_COLOR") == "")
+	app.Log = slog.New(beside{app.Log.Handler(), t.display})
+	signal.Notify(t.cont, syscall.SIGCONT) // after a stop the shell has written on the terminal
+	go func() {
+		for range t.cont {
+			t.display.Forget()
+		}
+	}()
+	return t
+}
+
+// room is how many columns and rows a terminal has: no rows while another program is in the foreground.
+func room(f *os.File) (width, height int) {
+	fd := int(f.Fd())
+	if group, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP); err == nil && group != unix.Getpgrp() {
+		return 80, 0
+	}
+	size, err := unix.IoctlGetWinsize(fd, unix.TIOCGWINSZ)
+	if err != nil || size.Col == 0 || size.Row == 0 {
+		return 80, 24
+	}
+	return int(size.Col), int(size.Row)
+}
+
+// tell takes a line of the journal. It does not wait for whoever reads standard error.
 func (t *teller) tell(line []byte) {
 	if !t.active {
 		return
 	}
-	e, _, err := event.NewReader(bytes.NewReader(line)).Next()
-	if err != nil {
-		return
-	}
-	if e.Event == event.RunStarted {
-		t.total = len(e.Nodes)
-		t.say("run %s of %s: %d nodes", e.Run, e.Workflow.Name, t.total)
-		return
-	}
-	took := ""
-	if e.DurationMS != nil {
-		took = " " + time.Duration(*e.DurationMS*float64(time.Millisecond)).Round(time.Millisecond).String()
-	}
-	switch e.Event {
-	case event.NodeCompleted:
-		t.node("ok", e.Node+took)
-	case event.NodeReused:
-		t.node("reused", e.Node)
-	case event.NodeSkipped:
-		t.node("skipped", e.Node)
-	case event.NodeCancelled:
-		t.node("cancelled", fmt.Sprintf("%s (%s)", e.Node, e.Cause))
-	case event.NodeFailed:
-		t.failed(e, took)
-	case event.ApprovalRequested:
-		t.say("%s asks: %s [%s]", e.Node, e.Question, strings.Join(e.Choices, "/"))
-	case event.RunFinished:
-		t.say("%s%s", e.Status, took)
-		if e.Error != nil {
-			for _, s := range e.Error.Suggestions {
-				t.say("hint: %s", s)
-			}
-		}
-		if e.Resume != "" {
-			t.say("go on from here with: %s", e.Resume)
-		}
+	var e event.Event
+	if json.Unmarshal(line, &e) == nil && e.V == event.Version {
+		t.display.Apply(&e)
 	}
 }
 
-// failed tells of a failure: one of the node as a whole, or one that the run gets over.
-func (t *teller) failed(e *event.Event, took string) {
-	name := e.Node
-	if e.Item != nil {
-		name += fmt.Sprintf("[%d]", *e.Item)
+// asking is how a person is asked, with the question alone at the end of what stands on the terminal.
+func (t *teller) asking(ask func(context.Context, engine.Question) (answer, by string, err error)) func(context.Context, engine.Question) (answer, by string, err error) {
+	if ask == nil || !t.active {
+		return ask
 	}
-	switch {
-	case e.Fails():
-		t.node("FAILED", name+took+": "+e.Error.Message)
-	case e.RetryInMS != nil:
-		t.say("        retry     %s: attempt %d failed%s: %s", name, e.Attempt, took, e.Error.Message)
-	default:
-		t.say("        failed    %s%s: %s", name, took, e.Error.Message)
+	return func(ctx context.Context, q engine.Question) (answer, by string, err error) {
+		t.display.Hold(q.Node)
+		defer t.display.Release()
+		return ask(ctx, q)
 	}
 }
 
-// node tells of a node that has ended. Those inside a sub-workflow are not counted.
-func (t *teller) node(what, text string) {
-	if strings.Contains(text[:strings.IndexByte(text+" ", ' ')], "/") {
-		t.say("        %-9s %s", what, text)
-		return
+// end says how the run ended, once. It is true when it has said all that there is to say about a failure.
+func (t *teller) end() bool {
+	if !t.active {
+		return false
 	}
-	t.done++
-	t.say("[%d/%d] %-9s %s", t.done, t.total, what, text)
+	if t.cont != nil {
+		signal.Stop(t.cont)
+	}
+	return t.display.End()
 }
 
-func (t *teller) say(format string, args ...any) {
-	_, _ = fmt.Fprintf(t.app.Stderr, format+"\n", args...)
+// beside is a log that is written beside a display.
+type beside struct {
+	slog.Handler
+	display *progress.Display
+}
+
+func (b beside) Handle(ctx context.Context, r slog.Record) (err error) {
+	b.display.Beside(func() { err = b.Handler.Handle(ctx, r) })
+	return err
+}
+
+func (b beside) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return beside{b.Handler.WithAttrs(attrs), b.display}
+}
+
+func (b beside) WithGroup(name string) slog.Handler {
+	return beside{b.Handler.WithGroup(name), b.display}
 }

@@ -6,7 +6,9 @@ import (
 
 	"github.com/pflow-suite/pflow/pkg/check"
 	"github.com/pflow-suite/pflow/pkg/cli"
+	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/library"
+	"github.com/pflow-suite/pflow/pkg/redact"
 	"github.com/pflow-suite/pflow/pkg/registry"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
@@ -57,10 +59,28 @@ func find(app *cli.App, name string) (*library.Library, *library.Entry, error) {
 
 // checked checks a workflow, and those that it runs: by name, or by path from the working directory.
 func checked(app *cli.App, lib *library.Library, types *registry.Registry, file *workflow.File, form error) *check.Report {
-	return check.Read(file, form, types, func(ref string) (*workflow.File, error) {
+	report := check.Read(file, form, types, func(ref string) (*workflow.File, error) {
 		sub, _, err := lib.Open(ref, ref == "-", app.ReadArgument) // no workflow reads another from standard input
 		return sub, err
 	})
+	clean(report)
+	return report
+}
+
+// clean takes out of a report what the workflow has written under secret names, or as the default of a secret input.
+func clean(report *check.Report) {
+	secrets := redact.New()
+	secrets.JSON(report.File.JSON())
+	for name, in := range report.File.Workflow.Inputs {
+		if in.Secret || redact.SecretName(name) {
+			secrets.AddJSON(name, in.Default)
+		}
+	}
+	for _, list := range [][]*fault.Fault{report.Errors, report.Warnings} {
+		for i, f := range list {
+			list[i] = secrets.Fault(f)
+		}
+	}
 }
 
 func warnHidden(app *cli.App, entry *library.Entry) {

@@ -25,6 +25,7 @@ var mayImport = map[string]string{
 	"pkg/rawjson":  "",
 	"pkg/event":    "",
 	"pkg/nodetype": "",
+	"pkg/trace":    "",
 
 	// The language.
 	"pkg/workflow":        "workflow/yaml",
@@ -35,13 +36,15 @@ var mayImport = map[string]string{
 	"pkg/plan":            "workflow template event",
 	"pkg/check":           "workflow template shell plan nodetype",
 	"pkg/history":         "event",
-	"pkg/graph":           "workflow template plan event history",
+	"pkg/cells":           "",
+	"pkg/graph":           "workflow template plan event history cells",
 
 	// Running.
 	"pkg/proc":   "",
 	"pkg/run":    "home event proc",
 	"pkg/node":   "proc mcpclient template shell workflow nodetype event",
-	"pkg/engine": "plan node run redact event template workflow nodetype",
+	"pkg/report": "event history graph workflow template plan",
+	"pkg/engine": "plan node run redact event template workflow nodetype trace",
 
 	// The home.
 	"pkg/home":     "",
@@ -56,18 +59,21 @@ var mayImport = map[string]string{
 	"pkg/mcpserver": "",
 	"pkg/front":     "mcpserver proc",
 	"pkg/veloflux":  "",
+	"pkg/progress":  "event history cells",
 	"pkg/cli":       "home proc",
 
 	// Programs.
-	"cmd/pflow-exec":   "engine cache check library registry settings run node plan redact event workflow template nodetype home proc mcpclient cli",
+	"cmd/pflow-exec":   "report history engine progress cells trace cache check library registry settings run node plan redact event workflow template nodetype home proc mcpclient cli",
 	"cmd/pflow-lib":    "graph plan run event workflow/schema library registry settings check template workflow nodetype redact home cli",
 	"cmd/pflow-sync":   "mcpclient registry settings nodetype redact home proc cli",
 	"cmd/pflow-serve":  "front mcpserver proc home cli",
 	"cmd/veloflux-mcp": "veloflux mcpserver cli",
 
 	// Tools of the repository, which ship with no program.
-	"scripts/bench": "template",
-	"scripts/tally": "",
+	"internal/terminal":    "cells",
+	"scripts/bench":        "template",
+	"scripts/bench/trials": "",
+	"scripts/tally":        "",
 }
 
 // mayNotLink says which packages a package may not have anywhere below it.
@@ -80,12 +86,12 @@ var mayNotLink = map[string][]string{
 
 // mayNeed says which packages alone may import what needs care, for all others go through them.
 var mayNeed = map[string][]string{
-	"os/exec": {"pkg/proc", "scripts/bench"}, // a benchmark measures the programs from outside
+	"os/exec": {"pkg/proc", "scripts/bench", "scripts/bench/trials"}, // a benchmark measures the programs from outside
 	sdk:       {"pkg/mcpclient", "pkg/mcpserver"},
 }
 
 // pure are the packages of the language: they work on what they are given.
-var pure = []string{"pkg/workflow", "pkg/template", "pkg/shell", "pkg/check", "pkg/plan", "pkg/history", "pkg/graph"}
+var pure = []string{"pkg/workflow", "pkg/template", "pkg/shell", "pkg/check", "pkg/plan", "pkg/history", "pkg/cells", "pkg/graph"}
 
 func TestImports(t *testing.T) {
 	for name, p := range suite(t) {

@@ -11,7 +11,6 @@ import (
 	"github.com/gofrs/flock"
 	"github.com/oklog/ulid/v2"
 
-	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/home"
 )
 
@@ -26,8 +25,8 @@ type Collection struct {
 	// OlderThan removes what ended longer ago, Keep all but so many of the newest; negative is no limit.
 	OlderThan time.Duration
 	Keep      int
-	// Removing is told of each run before it goes; false lets it stay.
-	Removing func(r *Record, status event.Status) bool
+	// DryRun removes nothing, and tells what would go.
+	DryRun bool
 }
 
 // Collected is what a collection came to.
@@ -35,7 +34,7 @@ type Collected struct {
 	// Removed are the runs that went, Kept how many are left, those that are live among them.
 	Removed []string
 	Kept    int
-	// Bytes is how much the files that went held.
+	// Bytes is how much the files of those that went held.
 	Bytes int64
 }
 
@@ -53,6 +52,9 @@ func Collect(h *home.Home, c Collection, now time.Time) (*Collected, error) {
 		if !over && !old || !r.collect(c, over, now, done) {
 			done.Kept++
 		}
+	}
+	if c.DryRun {
+		return done, nil
 	}
 	collectKeys(h)
 	return done, removeUnfinished(h, now)
@@ -74,19 +76,17 @@ func (r *Record) collect(c Collection, over bool, now time.Time, done *Collected
 		return false
 	}
 	defer func() { _ = lock.Close() }()
-	status, last, err := r.Status()
-	if !over && err == nil && last != nil && now.Sub(last.Time) < c.OlderThan {
-		return false
-	}
-	if c.Removing != nil && !c.Removing(r, status) {
+	if _, last, err := r.Ends(); !over && err == nil && last != nil && now.Sub(last.Time) < c.OlderThan {
 		return false
 	}
 	size := sizeOf(r.dir)
-	gone := filepath.Join(filepath.Dir(r.dir), removedPrefix+r.ID)
-	if os.Rename(r.dir, gone) != nil { // so that nobody sees half of it
-		return false
+	if !c.DryRun {
+		gone := filepath.Join(filepath.Dir(r.dir), removedPrefix+r.ID)
+		if os.Rename(r.dir, gone) != nil { // so that nobody sees half of it
+			return false
+		}
+		_ = os.RemoveAll(gone) // what is left goes the next time
 	}
-	_ = os.RemoveAll(gone) // what is left goes the next time
 	done.Removed, done.Bytes = append(done.Removed, r.ID), done.Bytes+size
 	return true
 }

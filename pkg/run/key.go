@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -15,8 +14,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/home"
 )
 
-// Key is the hold on an idempotency key, by which whoever wants the same thing done at the same time finds the run that
-// does it.
+// Key is an idempotency key, by which whoever wants the same thing done at the same time finds the run that does it.
 type Key struct {
 	path string
 	home *home.Home
@@ -26,20 +24,23 @@ type Key struct {
 // keysFolder has a file for each key, named by the key's hash, with the run that was last started for it.
 const keysFolder = ".keys"
 
-// HoldKey waits for the key: nobody else starts a run for it until Release.
-func HoldKey(ctx context.Context, h *home.Home, key string) (*Key, error) {
-	dir, err := h.Make("runs", keysFolder)
-	if err != nil {
-		return nil, err
+// KeyOf is a key that is not held.
+func KeyOf(h *home.Home, key string) *Key {
+	return &Key{path: h.Path("runs", keysFolder, strings.TrimPrefix(event.Name([]byte(key)), "sha256:")), home: h}
+}
+
+// Hold waits for the key: nobody else starts a run for it until Release.
+func (k *Key) Hold(ctx context.Context) error {
+	if _, err := k.home.Make("runs", keysFolder); err != nil {
+		return err
 	}
-	k := &Key{path: filepath.Join(dir, strings.TrimPrefix(event.Name([]byte(key)), "sha256:")), home: h}
 	for {
 		k.lock = flock.New(k.path, flock.SetPermissions(0o600))
 		if ok, err := k.lock.TryLockContext(ctx, 5*time.Millisecond); !ok {
-			return nil, recordFault("hold the idempotency key", errors.Join(err, context.Cause(ctx)))
+			return recordFault("hold the idempotency key", errors.Join(err, context.Cause(ctx)))
 		}
 		if k.current() {
-			return k, nil
+			return nil
 		}
 		k.Release() // it was collected between being opened and being locked
 	}

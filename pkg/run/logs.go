@@ -50,7 +50,7 @@ func (r *Record) FollowLogs(ctx context.Context, follow bool, nodes func() ([]st
 		}
 	}()
 	var order []Log
-	for last := !follow; ; {
+	for last := !follow || !r.Held(); ; {
 		names, err := nodes()
 		if err != nil {
 			return err

@@ -236,6 +236,19 @@ func (r *Record) Status() (event.Status, *event.Event, error) {
 // resuming is what a lock file begins with while another run goes on from this one.
 const resuming = "resuming "
 
+// fallen is what a lock file begins with when the record of the run could not be kept.
+const fallen = "fell: "
+
+// Fallen says why a run that was interrupted was: because its record could not be kept; empty when nobody knows.
+func (r *Record) Fallen() string {
+	b, err := os.ReadFile(filepath.Join(r.dir, lockFile))
+	why, ok := strings.CutPrefix(string(b), fallen)
+	if err != nil || !ok {
+		return ""
+	}
+	return strings.TrimSpace(why)
+}
+
 // Held says whether some process executes the run.
 func (r *Record) Held() bool {
 	path := filepath.Join(r.dir, lockFile)

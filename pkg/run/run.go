@@ -47,6 +47,7 @@ type Run struct {
 	seq     int64
 	sync    bool
 	grown   chan struct{}
+	ended   chan struct{}
 }
 
 // Options are how a run is recorded.
@@ -79,7 +80,7 @@ func Create(h *home.Home, o Options) (*Run, error) {
 		return nil, err
 	}
 	making := filepath.Join(runs, newPrefix+id)
-	r := &Run{ID: id, dir: filepath.Join(runs, id), sync: o.Sync, grown: make(chan struct{}, 1)}
+	r := &Run{ID: id, dir: filepath.Join(runs, id), sync: o.Sync, grown: make(chan struct{}, 1), ended: make(chan struct{})}
 	if err := r.make(making, o); err != nil {
 		r.Close()
 		_ = os.RemoveAll(making)
@@ -187,11 +188,46 @@ func (r *Run) Follow(each func(line []byte) error) error {
 		return recordFault("read the run's journal", err)
 	}
 	defer func() { _ = f.Close() }()
-	return follow(f, func() bool { _, open := <-r.grown; return open }, each)
+	return follow(f, r.more, each)
+}
+
+// together is how long a follower waits for more events to pass on with one that has come: to be woken for each of many
+// short nodes would slow them down.
+const together = 2 * time.Millisecond
+
+// more waits for the journal to grow; false is its end.
+func (r *Run) more() bool {
+	select {
+	case <-r.ended:
+		return false
+	case <-r.grown:
+	}
+	timer := time.NewTimer(together)
+	defer timer.Stop()
+	select {
+	case <-r.ended:
+		return false
+	case <-timer.C:
+		return true
+	}
 }
 
 // EndFollowers lets those who follow the journal read it to its end and return. Nothing may be appended afterwards.
-func (r *Run) EndFollowers() { close(r.grown) }
+func (r *Run) EndFollowers() { close(r.ended) }
+
+// Fell notes in the lock file why the record could not be kept: there is room for that where nothing else can be written
+// any more. See Record.Fallen.
+func (r *Run) Fell(why error) {
+	f, err := os.OpenFile(filepath.Join(r.dir, lockFile), os.O_WRONLY, 0)
+	if err != nil {
+		return
+	}
+	text := fallen + strings.ReplaceAll(fault.From(why).Message, "\n", " ") + "\n"
+	if _, err := f.WriteString(text[:min(len(text), 512)]); err == nil {
+		_ = f.Truncate(int64(min(len(text), 512)))
+	}
+	_ = f.Close()
+}
 
 // Close lets go of the lock.
 func (r *Run) Close() {
@@ -230,16 +266,23 @@ type logFile struct {
 func (l *logFile) Write(p []byte) (int, error) {
 	if l.f == nil {
 		if err := os.MkdirAll(filepath.Dir(l.path), 0o700); err != nil {
-			return 0, err
+			return 0, recordFault(logging, err)
 		}
 		f, err := os.OpenFile(l.path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 		if err != nil {
-			return 0, err
+			return 0, recordFault(logging, err)
 		}
 		l.f = f
 	}
-	return l.f.Write(p)
+	n, err := l.f.Write(p)
+	if err != nil {
+		err = recordFault(logging, err)
+	}
+	return n, err
 }
+
+// logging is what was to be done when a log could not be written.
+const logging = "keep what a node says"
 
 func (l *logFile) Close() error {
 	if l.f == nil {
@@ -254,5 +297,5 @@ func recordFault(what string, err error) *fault.Fault {
 		return f
 	}
 	return fault.New(fault.Internal, "Cannot %s: %v", what, fault.Reason(err)).
-		Suggest("Check the space and the permissions of the home folder (PFLOW_HOME, by default ~/.pflow), then resume the run")
+		Suggest("Check the space and the permissions of the home folder (PFLOW_HOME, by default ~/.pflow), and try again")
 }

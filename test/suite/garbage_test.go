@@ -40,6 +40,7 @@ var garbageCalls = []string{
 	"pflow-exec run it", "pflow-exec run -", "pflow-exec start it", "pflow-exec run --format json it",
 	"pflow-exec run good --inputs it", "pflow-exec run good --inputs -", "pflow-exec run good --resume it", "pflow-exec run good --resume -", "pflow-exec start good --resume it", "pflow-exec start good --resume -",
 	"pflow-exec run good x=@it", "pflow-exec run good x=@-", "pflow-exec resume last --inputs it", "*pflow-exec detached",
+	"*pflow-exec run good --dry-run --env-file it", "*pflow-exec run good --dry-run --env-file -", "pflow-exec run good --dry-run --resume it", "pflow-exec report -",
 	"pflow-lib check it", "pflow-lib check -",
 	"pflow-sync add it", "pflow-sync add -", "pflow-sync call -- pflow-serve -- browse_components -", "pflow-sync call -- pflow-serve -- describe_workflow name=@it",
 	"*pflow-serve", "*veloflux-mcp --stdio", "veloflux-mcp call streams.list -", "veloflux-mcp call streams.list x=@it",

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/pflow-suite/pflow/pkg/cache"
+	"github.com/pflow-suite/pflow/pkg/cli"
+	"github.com/pflow-suite/pflow/pkg/engine"
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/home"
+	"github.com/pflow-suite/pflow/pkg/proc"
+	"github.com/pflow-suite/pflow/pkg/run"
+)
+
+type gcCommand struct {
+	OlderThan string `help:"Remove what ended longer ago: 30d, 12h, 5m, or seconds." placeholder:"DURATION"`
+	Keep      *int   `help:"Remove all but the newest N runs." placeholder:"N"`
+	DryRun    bool   `help:"Tell what would go, and remove nothing." short:"n"`
+}
+
+// Help is the longer text of --help.
+func (gcCommand) Help() string {
+	return `Without --older-than and --keep, runs are kept for 30 days, and 10,000 of them at most; so they are from time to
+time without being asked for. A run that is live is never removed. What the processes of killed runs left running is
+ended.`
+}
+
+type collected struct {
+	Removed []string `json:"removed"`
+	Kept    int      `json:"kept"`
+	Bytes   int64    `json:"bytes"`
+	DryRun  bool     `json:"dry_run,omitempty"`
+}
+
+// Run removes runs that nobody needs any more.
+func (c *gcCommand) Run(app *cli.App) error {
+	h, err := app.Home()
+	if err != nil {
+		return err
+	}
+	wanted, err := c.wanted()
+	if err != nil {
+		return err
+	}
+	if !c.DryRun {
+		endStrays(h)
+	}
+	got, err := run.Collect(h, wanted, time.Now())
+	if err != nil {
+		return err
+	}
+	if !c.DryRun && wanted.OlderThan >= 0 {
+		cache.Open(h).Collect(wanted.OlderThan)
+	}
+	done := collected{got.Removed, got.Kept, got.Bytes, c.DryRun}
+	return app.Document(done, func(w io.Writer) {
+		what := map[bool]string{false: "removed", true: "would remove"}[c.DryRun]
+		_, _ = fmt.Fprintf(w, "%s %d runs, kept %d\n", what, len(done.Removed), done.Kept)
+	})
+}
+
+// wanted is what the flags ask for. Each given alone is the only limit.
+func (c *gcCommand) wanted() (run.Collection, error) {
+	if c.OlderThan == "" && c.Keep == nil {
+		return run.Collection{OlderThan: run.DefaultAge, Keep: run.DefaultKeep, DryRun: c.DryRun}, nil
+	}
+	wanted := run.Collection{OlderThan: -1, Keep: -1, DryRun: c.DryRun}
+	if c.OlderThan != "" {
+		age, err := cli.Duration(c.OlderThan)
+		if err != nil && c.OlderThan != "0" { // which is all that has ended
+			return wanted, err
+		}
+		wanted.OlderThan = age
+	}
+	if c.Keep != nil {
+		if wanted.Keep = *c.Keep; wanted.Keep < 0 {
+			return wanted, fault.New(fault.Usage, "--keep must be at least 0")
+		}
+	}
+	return wanted, nil
+}
+
+// endStrays ends what is left of runs whose runner was killed.
+func endStrays(h *home.Home) {
+	for _, id := range proc.Values(engine.RunVariable) {
+		rec, err := run.Find(h, id)
+		if err != nil || rec.ID != id {
+			continue
+		}
+		if status, _, err := rec.Status(); err == nil && status == run.Interrupted {
+			proc.EndMarked(proc.DefaultGrace, engine.RunVariable+"="+id)
+		}
+	}
+}
+
+// tidy collects what is kept no longer, now and then, as a run ends.
+func tidy(app *cli.App, h *home.Home) {
+	if !run.Due(h, time.Now()) {
+		return
+	}
+	if _, err := run.Collect(h, run.Collection{OlderThan: run.DefaultAge, Keep: run.DefaultKeep}, time.Now()); err != nil {
+		app.Log.Warn("old runs were not removed", "error", err)
+	}
+	cache.Open(h).Collect(run.DefaultAge)
+}

@@ -1,0 +1,224 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"text/tabwriter"
+	"time"
+
+	"github.com/pflow-suite/pflow/pkg/cli"
+	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/history"
+	"github.com/pflow-suite/pflow/pkg/run"
+	"github.com/pflow-suite/pflow/pkg/template"
+)
+
+type showCommand struct {
+	RunID          string `arg:"" name:"run" help:"A run's id, a beginning of it that no other has, or last."`
+	Node           string `arg:"" optional:"" help:"This node alone, with all that it put out."`
+	MaxOutputChars int    `help:"Leave longer texts out; 0 leaves out none." default:"2000" placeholder:"N"`
+}
+
+// shown is all that is known of a run.
+type shown struct {
+	RunID       string          `json:"run_id"`
+	Workflow    string          `json:"workflow"`
+	Path        string          `json:"path,omitempty"`
+	Digest      string          `json:"digest"`
+	Status      event.Status    `json:"status"`
+	StartedAt   *time.Time      `json:"started_at,omitempty"`
+	EndedAt     *time.Time      `json:"ended_at,omitempty"`
+	DurationMS  *float64        `json:"duration_ms,omitempty"`
+	Cwd         string          `json:"cwd,omitempty"`
+	TraceID     string          `json:"trace_id,omitempty"`
+	ResumedFrom string          `json:"resumed_from,omitempty"`
+	ResumedBy   string          `json:"resumed_by,omitempty"`
+	Inputs      json.RawMessage `json:"inputs,omitempty"`
+	Outputs     json.RawMessage `json:"outputs,omitempty"`
+	Error       *fault.Fault    `json:"error,omitempty"`
+	Warnings    []string        `json:"warnings,omitempty"`
+	Resume      string          `json:"resume,omitempty"`
+	Nodes       []shownNode     `json:"nodes"`
+}
+
+// shownNode is all that is known of a node.
+type shownNode struct {
+	Node       string          `json:"node"`
+	Type       string          `json:"type,omitempty"`
+	State      string          `json:"state"`
+	Attempts   int             `json:"attempts,omitempty"`
+	Iterations int             `json:"iterations,omitempty"`
+	Items      *shownItems     `json:"items,omitempty"`
+	StartedAt  *time.Time      `json:"started_at,omitempty"`
+	DurationMS *float64        `json:"duration_ms,omitempty"`
+	Action     string          `json:"action,omitempty"`
+	Outputs    json.RawMessage `json:"outputs,omitempty"`
+	Error      *fault.Fault    `json:"error,omitempty"`
+	FromRun    string          `json:"from_run,omitempty"`
+	Cached     bool            `json:"cached,omitempty"`
+	Why        string          `json:"why,omitempty"`
+	Question   string          `json:"question,omitempty"`
+	Answer     string          `json:"answer,omitempty"`
+	Warnings   []string        `json:"warnings,omitempty"`
+}
+
+// shownItems are the items of a batch.
+type shownItems struct {
+	Total  int `json:"total"`
+	Ended  int `json:"ended"`
+	Failed int `json:"failed"`
+}
+
+// pending is the state of a node of which a run has not told anything.
+const pending = "pending"
+
+// Run tells all that is known of a run, or of one of its nodes.
+func (c *showCommand) Run(app *cli.App) error {
+	_, rec, err := openRun(app, c.RunID)
+	if err != nil {
+		return err
+	}
+	status, _, err := rec.Status()
+	if err != nil {
+		return err
+	}
+	told, _, err := recorded(rec)
+	if err != nil {
+		return err
+	}
+	if status == run.Running {
+		told.Time = time.Now()
+	}
+	if c.Node != "" {
+		if err := known(rec, told, c.Node); err != nil {
+			return err
+		}
+		if !app.JSON() {
+			c.MaxOutputChars = 0
+		}
+		n, err := c.node(rec, told.Node(c.Node), told.Time, status)
+		if err != nil {
+			return err
+		}
+		return app.Document(n, n.text)
+	}
+	s, err := c.run(rec, told, status)
+	if err != nil {
+		return err
+	}
+	return app.Document(s, s.text)
+}
+
+func (c *showCommand) run(rec *run.Record, told *history.Run, status event.Status) (*shown, error) {
+	s := &shown{RunID: rec.ID, Status: status, Nodes: []shownNode{}}
+	if newest := rec.Latest(); newest.ID != rec.ID {
+		s.ResumedBy = newest.ID
+	}
+	var err error
+	if e := told.Started; e != nil {
+		s.Workflow, s.Path, s.Digest, s.StartedAt = e.Workflow.Name, e.Workflow.Path, e.Workflow.Digest, &e.Time
+		s.Cwd, s.TraceID, s.ResumedFrom = e.Cwd, e.TraceID, e.ResumedFrom
+		if s.Inputs, err = c.value(rec, e.Inputs); err != nil {
+			return nil, err
+		}
+	}
+	if e := told.Finished; e != nil {
+		s.EndedAt, s.DurationMS, s.Error, s.Warnings, s.Resume = &e.Time, e.DurationMS, e.Error, e.Warnings, e.Resume
+		a, err := answerOf(e, rec.Blob, c.MaxOutputChars)
+		if err != nil {
+			return nil, err
+		}
+		s.Outputs = a.Outputs
+	}
+	if status == run.Interrupted {
+		s.Resume = "pflow-exec resume " + rec.ID
+		s.Error = interruption(rec)
+	}
+	for n := range told.All() {
+		node, err := c.node(rec, n, told.Time, status)
+		if err != nil {
+			return nil, err
+		}
+		s.Nodes = append(s.Nodes, *node)
+	}
+	return s, nil
+}
+
+func (c *showCommand) node(rec *run.Record, n *history.Node, now time.Time, status event.Status) (*shownNode, error) {
+	s := &shownNode{
+		Node: n.Path, Type: n.Type, State: string(n.State), Attempts: len(n.Attempts), Iterations: n.Iteration, Action: n.Action, Error: n.Error,
+		FromRun: n.FromRun, Cached: n.Cached, Why: n.Why, Question: n.Question, Answer: n.Answer, Warnings: n.Warnings,
+	}
+	switch {
+	case n.State == "":
+		s.State = pending
+	case n.State == history.Running && status != run.Running: // nobody is at it any more
+		s.State = string(run.Interrupted)
+	}
+	if n.Total >= 0 {
+		s.Items = &shownItems{n.Total, len(n.Items), n.Failures()}
+	}
+	if !n.Began.IsZero() {
+		ms := float64(n.Took(now).Microseconds()) / 1000
+		s.StartedAt, s.DurationMS = &n.Began, &ms
+	}
+	var err error
+	s.Outputs, err = c.value(rec, n.Outputs)
+	return s, err
+}
+
+// value is a value of the stream as it is shown: plain, with long texts left out.
+func (c *showCommand) value(rec *run.Record, raw json.RawMessage) (json.RawMessage, error) {
+	if raw == nil {
+		return nil, nil
+	}
+	plain, err := event.Plain(raw, rec.Blob)
+	if err != nil || c.MaxOutputChars == 0 {
+		return plain, err
+	}
+	return event.Shorten(plain, c.MaxOutputChars, event.Refer), nil
+}
+
+func (s *shown) text(w io.Writer) {
+	_, _ = fmt.Fprintf(w, "%s  %s  %s", s.RunID, s.Workflow, s.Status)
+	if s.DurationMS != nil {
+		_, _ = fmt.Fprintf(w, "  %s", history.Span(time.Duration(*s.DurationMS*float64(time.Millisecond))))
+	}
+	_, _ = fmt.Fprintln(w)
+	for _, line := range [][2]string{{"resumed from", s.ResumedFrom}, {"resumed by", s.ResumedBy}, {"go on with", s.Resume}} {
+		if line[1] != "" {
+			_, _ = fmt.Fprintf(w, "%s: %s\n", line[0], line[1])
+		}
+	}
+	if s.Error != nil {
+		_, _ = fmt.Fprintf(w, "error: %s\n", s.Error.Message)
+	}
+	table := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	for _, n := range s.Nodes {
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", n.State, n.Node, n.Type, n.took())
+	}
+	_ = table.Flush()
+}
+
+func (n *shownNode) took() string {
+	if n.DurationMS == nil {
+		return ""
+	}
+	return history.Span(time.Duration(*n.DurationMS * float64(time.Millisecond)))
+}
+
+func (n *shownNode) text(w io.Writer) {
+	_, _ = fmt.Fprintf(w, "%s  %s  %s  %s\n", n.Node, n.Type, n.State, n.took())
+	if n.Error != nil {
+		_, _ = fmt.Fprintf(w, "error: %s\n", n.Error.Message)
+	}
+	var outputs map[string]json.RawMessage
+	_ = json.Unmarshal(n.Outputs, &outputs)
+	for _, name := range slices.Sorted(maps.Keys(outputs)) {
+		_, _ = fmt.Fprintf(w, "%s: %s\n", name, template.AsText(outputs[name]))
+	}
+}

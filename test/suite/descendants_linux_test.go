@@ -1,0 +1,245 @@
+package suite
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// grace is the time between SIGTERM and SIGKILL; slack is what may come on top of it on a machine that does much else.
+const (
+	grace = 5 * time.Second
+	slack = 4 * time.Second
+)
+
+// descendant is a way of not going down with one's parent. SLEEP stands for a sleep that can be told by its argument.
+type descendant struct {
+	name, command string
+	// anonymous ones do not have the run's environment: they are found as long as the runner lives.
+	anonymous bool
+}
+
+const (
+	stubborn = `sh -c 'trap "" TERM; SLEEP; true' >/dev/null 2>&1`
+	// often is how often a loop forks at most, should nobody stop it.
+	often = "200"
+)
+
+var descendants = []descendant{
+	{name: "ignores SIGTERM", command: `trap "" TERM; SLEEP & while :; do wait; done`},
+	{name: "in a session of its own", command: `setsid SLEEP & wait`},
+	{name: "in a session of its own, ignoring SIGTERM, its parent gone", command: `(setsid ` + stubborn + ` &); SLEEP`},
+	{name: "forking in a loop", command: `i=0; while [ $i -lt ` + often + ` ]; do i=$((i+1)); (setsid SLEEP >/dev/null 2>&1 &); done; SLEEP`},
+	{
+		name:    "forking in a loop, all ignoring SIGTERM",
+		command: `trap "" TERM; i=0; while [ $i -lt ` + often + ` ]; do i=$((i+1)); (setsid SLEEP >/dev/null 2>&1 &); sleep 0.1; done`,
+	},
+	{name: "without environment", command: `env -i setsid SLEEP & wait`, anonymous: true},
+	{name: "without environment, ignoring SIGTERM, its parent gone", command: `(env -i setsid ` + stubborn + ` &); SLEEP`, anonymous: true},
+	{
+		name:      "forking in a loop without environment",
+		command:   `env -i setsid sh -c 'i=0; while [ $i -lt ` + often + ` ]; do i=$((i+1)); (setsid SLEEP >/dev/null 2>&1 &); sleep 0.1; done' & wait`,
+		anonymous: true,
+	},
+}
+
+// brood is a run whose nodes, one for each way, all have their descendants.
+type brood struct {
+	*place
+	cmd   *exec.Cmd
+	ended chan time.Time
+	// seconds are what each node's sleeps are told by.
+	seconds map[string]string
+}
+
+// breed writes the workflow: its nodes end at once when the file "again" is there.
+func breed(p *place, number int, anonymous bool, settings string) *brood {
+	p.Helper()
+	b := &brood{place: p, ended: make(chan time.Time, 1), seconds: map[string]string{}}
+	var nodes []string
+	for i, d := range descendants {
+		if d.anonymous && !anonymous {
+			continue
+		}
+		b.seconds[d.name] = fmt.Sprintf("98765.%d%d%d", os.Getpid(), number, i)
+		command := "test -e again && exit 0; " + strings.ReplaceAll(d.command, "SLEEP", "sleep "+b.seconds[d.name])
+		params, err := json.Marshal(command)
+		if err != nil {
+			p.Fatal(err)
+		}
+		nodes = append(nodes, fmt.Sprintf(`{"id":"n%d","type":"shell","params":{"command":%s%s}}`, i, params, settings))
+	}
+	p.write("w.json", `{"nodes":[`+strings.Join(nodes, ",")+`]}`)
+	p.Cleanup(func() { // of a test that failed
+		for pids := b.left(); len(pids) > 0; pids = b.left() {
+			for _, pid := range pids {
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+			}
+		}
+	})
+	return b
+}
+
+// left are the sleeps that there are, whatever their environment.
+func (b *brood) left() (pids []int) {
+	for _, list := range b.sleeps() {
+		pids = append(pids, list...)
+	}
+	return pids
+}
+
+// sleeps are the processes that have a node's seconds among their arguments, by the node's name.
+func (b *brood) sleeps() map[string][]int {
+	found := map[string][]int{}
+	commands, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, path := range commands {
+		command, _ := os.ReadFile(path)
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+		if err != nil {
+			continue
+		}
+		for name, seconds := range b.seconds {
+			if bytes.Contains(command, []byte(seconds)) {
+				found[name] = append(found[name], pid)
+			}
+		}
+	}
+	return found
+}
+
+// start starts the run and waits until all its nodes have descendants, and those that loop have several.
+func (b *brood) start(args ...string) {
+	b.Helper()
+	b.cmd = b.command("pflow-exec", args...)
+	if err := b.cmd.Start(); err != nil {
+		b.Fatal(err)
+	}
+	go func() {
+		_ = b.cmd.Wait()
+		b.ended <- time.Now()
+	}()
+	for name := range b.seconds {
+		b.eventually("there are descendants "+name, func() bool {
+			n := len(b.sleeps()[name])
+			return n > 2 || n > 0 && !strings.Contains(name, "loop")
+		})
+	}
+}
+
+// gone checks that nothing of the run is left.
+func (b *brood) gone(what string, took time.Duration) {
+	b.Helper()
+	b.Logf("%s: all was gone after %s", what, took.Round(time.Millisecond))
+	for name, pids := range b.sleeps() {
+		b.Errorf("%s: %d that are %s are left: %v", what, len(pids), name, pids)
+	}
+	if left := processes("PFLOW_HOME=" + b.home); len(left) > 0 {
+		b.Errorf("%s: processes are left: %v", what, left)
+	}
+	if took > grace+slack {
+		b.Errorf("%s: it took %s", what, took)
+	}
+}
+
+// TestEveryDescendantEnds: whatever ends a run, nothing that descends from it is left when whoever ended it says so.
+func TestEveryDescendantEnds(t *testing.T) {
+	t.Parallel()
+	needs(t, "setsid", "env")
+	t.Run("a signal", func(t *testing.T) {
+		for i, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+			t.Run(sig.String(), func(t *testing.T) {
+				t.Parallel()
+				b := breed(newPlace(t), i, true, "")
+				b.start("run", "w.json", "--jobs", "99")
+				began := time.Now()
+				_ = b.cmd.Process.Signal(sig)
+				b.gone(sig.String(), (<-b.ended).Sub(began))
+			})
+		}
+	})
+	t.Run("cancel", func(t *testing.T) {
+		t.Parallel()
+		b := breed(newPlace(t), 2, true, "")
+		b.start("start", "w.json", "--jobs", "99")
+		began := time.Now()
+		if a := b.document(b.must("pflow-exec", "cancel", "last")); a["status"] != "cancelled" {
+			t.Errorf("%v", a)
+		}
+		b.gone("cancel", time.Since(began))
+		b.write("again", "")
+		if last := b.last(b.must("pflow-exec", "resume", "last")); last["status"] != "completed" { // at once
+			t.Errorf("resumed, it ends with %v", last)
+		}
+	})
+	t.Run("the run's timeout", func(t *testing.T) {
+		t.Parallel()
+		b := breed(newPlace(t), 3, true, "")
+		began := time.Now()
+		b.start("run", "w.json", "--jobs", "99", "--timeout", "3s")
+		b.gone("--timeout", (<-b.ended).Sub(began)-3*time.Second)
+	})
+	t.Run("the nodes' timeouts", func(t *testing.T) {
+		t.Parallel()
+		b := breed(newPlace(t), 4, false, `,"timeout":3`)
+		began := time.Now()
+		b.start("run", "w.json", "--jobs", "99", "--keep-going")
+		b.gone("the nodes' timeouts", (<-b.ended).Sub(began)-3*time.Second)
+	})
+	for i, end := range []string{"resume", "cancel"} {
+		t.Run("the runner's death, "+end, func(t *testing.T) {
+			t.Parallel()
+			b := breed(newPlace(t), 5+i, false, "")
+			b.start("run", "w.json", "--jobs", "99")
+			_ = b.cmd.Process.Kill()
+			<-b.ended
+			if len(b.left()) == 0 {
+				t.Error("nothing outlived the runner")
+			}
+			b.write("again", "")
+			began := time.Now()
+			if o := b.run("pflow-exec", end, "last"); o.exit != 0 {
+				t.Error(o)
+			}
+			b.gone(end, time.Since(began))
+		})
+	}
+}
+
+// TestARunInsideARun: the inner one is told to end once, and ends in order, also what it started itself; one that was
+// started to run apart goes on.
+func TestARunInsideARun(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	apart, inner := p.gate("apart"), p.gate("inner")
+	p.write("apart.json", chain("read x < apart"))
+	p.write("inner.json", chain("trap 'echo heard >> heard.txt; exit 0' TERM; cat inner & wait"))
+	p.write("outer.json", chain("pflow-exec start apart.json > apart.txt; (setsid pflow-exec run inner.json > inner.ndjson &) ; cat nothing; cat inner; true"))
+	cmd := p.command("pflow-exec", "run", "outer.json")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = apart.reached()
+	_ = inner.reached()
+	p.eventually("the inner run's node waits", func() bool { return strings.Contains(p.read("inner.ndjson"), "node_started") })
+	_ = cmd.Process.Signal(syscall.SIGTERM)
+	_ = cmd.Wait()
+	if last := p.last(p.read("inner.ndjson")); last["status"] != "cancelled" || p.read("heard.txt") != "heard\n" {
+		t.Errorf("the inner run ends with %v, and its node heard %q", last, p.read("heard.txt"))
+	}
+	id, _ := p.document(p.read("apart.txt"))["run_id"].(string)
+	if s := p.document(p.must("pflow-exec", "status", id)); s["status"] != "running" {
+		t.Errorf("the run that was started apart: %v", s)
+	}
+	apart.reached()()
+	if a := p.document(p.must("pflow-exec", "wait", id)); a["status"] != "completed" {
+		t.Errorf("the run that was started apart ends with %v", a)
+	}
+}

@@ -1,0 +1,28 @@
+package suite
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// trials runs some of the trials, which stop runs in the middle, with the programs of this test.
+func trials(t *testing.T, args ...string) {
+	t.Helper()
+	t.Parallel()
+	dir := t.TempDir()
+	build := exec.Command("go", "build", "-o", dir, "./scripts/bench/trials")
+	build.Dir = filepath.Join("..", "..")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	cmd := exec.Command(filepath.Join(dir, "trials"), append([]string{"--programs", bin}, args...)...)
+	cmd.Env = append(os.Environ(), "TMPDIR="+dir)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// TestKilledRunsGoOn: whenever a runner is killed, nothing that was done is done again.
+func TestKilledRunsGoOn(t *testing.T) { trials(t, "--kill", "5", "--full", "0") }
