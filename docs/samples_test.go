@@ -157,6 +157,8 @@ var volatile = sync.OnceValue(func() []placeholder {
 		{regexp.MustCompile(`\br[0-9a-hjkmnp-tv-z]{26}\b`), "r01…"},
 		{regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`), "2026-…Z"},
 		{regexp.MustCompile(`"(\w*duration_ms|\w+_items?_ms)":[0-9.e-]+`), `"$1":1.5`},
+		{regexp.MustCompile(`"((?:trace|span|parent_span)_id)":"[0-9a-f]+"`), `"$1":"0af7…"`},
+		{regexp.MustCompile(`"bytes":\d+,"dry_run"`), `"bytes":8192,"dry_run"`},
 		{regexp.MustCompile(`\bsha256:[0-9a-f]{64}\b`), "sha256:…"},
 		{regexp.MustCompile(`\b127\.0\.0\.1:\d{4,5}\b`), "127.0.0.1:8080"},
 	}

@@ -22,9 +22,9 @@ type gcCommand struct {
 
 // Help is the longer text of --help.
 func (gcCommand) Help() string {
-	return `Without --older-than and --keep, runs are kept for 30 days, and 10,000 of them at most; so they are from time to
-time without being asked for. A run that is live is never removed. What the processes of killed runs left running is
-ended.`
+	return `Without --older-than and --keep, runs are kept for 30 days, and 10,000 of them at most; so they are once a day, when a
+run ends, without being asked for. A run that is live, or being resumed, is never removed. With the runs go the cache's
+entries of that age. What the processes of killed runs left running is ended.`
 }
 
 type collected struct {

@@ -15,7 +15,7 @@ import (
 
 type listCommand struct {
 	Workflow string `help:"Only runs of this workflow." placeholder:"NAME"`
-	Status   string `help:"Only runs that are so: running, interrupted, or how they ended." placeholder:"STATUS"`
+	Status   string `help:"Only runs that are running, interrupted, or ended so: completed, degraded, failed, cancelled, timed_out, paused, denied." placeholder:"STATUS"`
 	Limit    int    `help:"No more than the newest N." placeholder:"N"`
 }
 

@@ -26,7 +26,7 @@ type settingsFlags struct {
 	NoCache   bool   `help:"Run nodes with a cache too; what they put out is kept for later runs."`
 	Sync      bool   `help:"Make every event reach the disk before the run goes on."`
 	Dir       string `help:"Run in this folder." short:"C" placeholder:"DIR"`
-	EnvFile   string `help:"Add the variables of a file of KEY=VALUE lines to the environment." placeholder:"FILE"`
+	EnvFile   string `help:"Add the variables of a file of KEY=VALUE lines to the environment, where they win." placeholder:"FILE"`
 	Approve   string `help:"The answer to what the run resumed asked: yes, no, or one of the choices." placeholder:"ANSWER"`
 }
 
@@ -38,7 +38,7 @@ type sourceFlags struct {
 	Inputs   string   `help:"Read inputs from a file with one JSON object, or - for standard input." placeholder:"FILE"`
 	Resume   string   `help:"Go on from a run: its id, a file with its events, or - for events on standard input." placeholder:"RUN"`
 	Key      string   `name:"idempotency-key" help:"When a run with this key is live, attach to it and start none." placeholder:"KEY"`
-	DryRun   bool     `help:"Check all there is to check, tell what would run, and run nothing." short:"n"`
+	DryRun   bool     `help:"Check all there is to check, tell what would run and what be reused, and run nothing." short:"n"`
 	settingsFlags
 }
 

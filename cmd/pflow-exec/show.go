@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -19,8 +20,8 @@ import (
 
 type showCommand struct {
 	RunID          string `arg:"" name:"run" help:"A run's id, a beginning of it that no other has, or last."`
-	Node           string `arg:"" optional:"" help:"This node alone, with all that it put out."`
-	MaxOutputChars int    `help:"Leave longer texts out; 0 leaves out none." default:"2000" placeholder:"N"`
+	Node           string `arg:"" optional:"" help:"This node alone, with what it put out; build/compile inside a sub-workflow."`
+	MaxOutputChars int    `help:"Leave longer texts out (${default}); 0 leaves out none. A node alone is shown whole to people." default:"2000" placeholder:"N"`
 }
 
 // shown is all that is known of a run.
@@ -135,7 +136,7 @@ func (c *showCommand) run(rec *run.Record, told *history.Run, status event.Statu
 		s.Outputs = a.Outputs
 	}
 	if status == run.Interrupted {
-		s.Resume = "pflow-exec resume " + rec.ID
+		s.Resume, s.Error = "pflow-exec resume "+rec.ID, interruption(rec)
 		s.Error = interruption(rec)
 	}
 	for n := range told.All() {
@@ -212,7 +213,13 @@ func (n *shownNode) took() string {
 }
 
 func (n *shownNode) text(w io.Writer) {
-	_, _ = fmt.Fprintf(w, "%s  %s  %s  %s\n", n.Node, n.Type, n.State, n.took())
+	head := slices.DeleteFunc([]string{n.Node, n.Type, n.State, n.took()}, func(s string) bool { return s == "" })
+	_, _ = fmt.Fprintln(w, strings.Join(head, "  "))
+	for _, line := range [][2]string{{"because of", n.Why}, {"reused from", n.FromRun}, {"question", n.Question}, {"answer", n.Answer}} {
+		if line[1] != "" {
+			_, _ = fmt.Fprintf(w, "%s: %s\n", line[0], line[1])
+		}
+	}
 	if n.Error != nil {
 		_, _ = fmt.Fprintf(w, "error: %s\n", n.Error.Message)
 	}

@@ -81,15 +81,12 @@ func (e *execution) reuseWhole(l *level, a *active, s plan.Step) bool {
 	if !ok || m.InputDigest == "" || e.digestNow(l, a) != m.InputDigest {
 		return false
 	}
-	old := e.event(m)
+	old := e.event(l.path(s.Node), m)
 	if old == nil {
 		return false
 	}
 	failed := old.Event == event.NodeFailed || old.Action == workflow.ActionError && old.Error != nil
 	if failed && !l.plan.Handles(s.Node) {
-		return false
-	}
-	if !e.adoptBlobs(l.path(s.Node), old.Outputs) {
 		return false
 	}
 	if s.Do == plan.Ask && a.answer != nil { // templates may read it when the node has to run again
@@ -150,8 +147,8 @@ func (e *execution) inheritItems(l *level, a *active) {
 		if err != nil || m.InputDigest != digest {
 			continue
 		}
-		old := e.event(m)
-		if old == nil || !e.adoptBlobs(l.path(a.node.ID), old.Outputs) {
+		old := e.event(l.path(a.node.ID), m)
+		if old == nil {
 			continue
 		}
 		it := &a.batch.ends[i]
@@ -173,8 +170,8 @@ func (e *execution) inheritIteration(l *level, a *active, s plan.Step) bool {
 	if err != nil || m.InputDigest != p.digest {
 		return false
 	}
-	old := e.event(m)
-	if old == nil || old.Redacted || !e.adoptBlobs(l.path(id), old.Outputs) {
+	old := e.event(l.path(id), m)
+	if old == nil || old.Redacted {
 		return false
 	}
 	before, had := l.values[id]

@@ -137,11 +137,15 @@ func itemKey(path string, item int) string { return path + "[" + strconv.Itoa(it
 
 func iterationKey(path string, iteration int) string { return path + "#" + strconv.Itoa(iteration) }
 
-// event reads what a mark is of; it is nil when that cannot be read any more, or not be kept.
-func (e *execution) event(m event.Mark) *event.Event {
+// event reads what a mark is of and takes its long values over; it is nil when that cannot be read any more, or not be
+// kept.
+func (e *execution) event(path string, m event.Mark) *event.Event {
 	old, err := m.Read(e.From.source)
 	if err != nil {
 		e.Log.Warn("a completed node runs again", "node", m.Node, "error", err)
+		return nil
+	}
+	if !e.adoptBlobs(path, old.Outputs) {
 		return nil
 	}
 	if old.Outputs, err = event.Spill(old.Outputs, e.Record.PutBlob); err != nil { // of a stream that stands alone

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/pflow-suite/pflow/pkg/event"
@@ -108,7 +109,7 @@ func runShell(ctx context.Context, p *Prepared, t *Task) *Result {
 	defer cancel()
 	exit, err := proc.Run(ctx, c)
 	if c.Path != "/bin/sh" && (errors.Is(err, proc.ErrFormat) || err != nil && fault.From(err).Type == fault.NotFound) {
-		c.Path, c.Args = "/bin/sh", []string{"-c", p.command}
+		c.Path, c.Name, c.Args = "/bin/sh", "", []string{"-c", p.command}
 		exit, err = proc.Run(ctx, c)
 	}
 	if err != nil && len(p.values) > 0 && fault.From(err).Type == fault.TooLarge { // which value it is only the script can tell
@@ -152,14 +153,35 @@ func (p *Prepared) process(in nodetype.Shell, t *Task) proc.Command {
 		c.Dir = under(t, in.Cwd)
 	}
 	if words, ok := shell.Direct(p.command); ok && len(p.values) == 0 {
-		if path, err := proc.Look(words[0], c.Env, c.Dir); err == nil && proc.Executable(path) {
-			c.Path, c.Args = words[0], words[1:]
+		if path, ok := found(words[0], c.Env, c.Dir); ok {
+			c.Path, c.Name, c.Args = path, words[0], words[1:]
 		}
 	}
 	if len(in.Stdin) > 0 && string(in.Stdin) != "null" {
 		c.Stdin = strings.NewReader(template.AsText(in.Stdin))
 	}
 	return c
+}
+
+// programs are where programs were found before, by their names and the PATH. One that is no longer there is found by sh.
+var programs sync.Map
+
+// found finds a program that may be executed.
+func found(name string, env []string, dir string) (string, bool) {
+	key := [3]string{name, proc.Getenv(env, "PATH")}
+	if strings.ContainsRune(name, '/') {
+		key = [3]string{name, "", dir}
+	}
+	if path, ok := programs.Load(key); ok {
+		path, ok := path.(string)
+		return path, ok
+	}
+	path, err := proc.Look(name, env, dir)
+	if err != nil || !proc.Executable(path) {
+		return "", false
+	}
+	programs.Store(key, path)
+	return path, true
 }
 
 // under is a path as a node names it: ~ is the user's home, and what is relative is relative to the run's directory.

@@ -2,6 +2,7 @@ package proc
 
 import (
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -20,7 +21,10 @@ func attributes(session bool) *syscall.SysProcAttr {
 // AdoptOrphans makes this program the parent of its descendants whose own parent ends, in the place of the system's first
 // process, which may be slow to wait for them or, in a container, never do. It is for a program that starts no process
 // which is to outlive it.
-func AdoptOrphans() { adopting.Store(unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == nil) }
+func AdoptOrphans() {
+	adopting.Store(unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == nil)
+	collected.Store(time.Now().UnixNano()) // there is none yet
+}
 
 // pipe gives the two ends of a pipe that no other child inherits.
 func pipe() (read, write int, err error) {

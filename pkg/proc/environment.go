@@ -8,17 +8,40 @@ import (
 // Environment is an environment in which each name stands once, with its last value: of two, most programs see the first.
 // It is never nil, which would stand for this program's own. Names in without are left out.
 func Environment(env []string, without ...string) []string {
-	seen := make(map[string]bool, len(env))
-	out := make([]string, 0, len(env))
-	for _, kv := range slices.Backward(env) {
+	var seen names
+	out := make([]string, 0, len(env)+1)
+	for i, kv := range slices.Backward(env) {
 		name, _, _ := strings.Cut(kv, "=")
-		if !seen[name] && !slices.Contains(without, name) {
+		if seen.add(name) && slices.ContainsFunc(env[i+1:], func(later string) bool { return named(later, name) }) {
+			continue
+		}
+		if !slices.Contains(without, name) {
 			out = append(out, kv)
 		}
-		seen[name] = true
 	}
 	slices.Reverse(out)
 	return out
+}
+
+// named says whether a variable has a name.
+func named(kv, name string) bool {
+	return strings.HasPrefix(kv, name) && (len(kv) == len(name) || kv[len(name)] == '=')
+}
+
+// names is a set that may say of a name that it is there when it is not: a map would cost more than starting some
+// processes leaves time for.
+type names [1 << 10 / 64]uint64
+
+// add puts a name in and says whether it may have been there.
+func (s *names) add(name string) (perhaps bool) {
+	h := uint64(14695981039346656037) // FNV-1a
+	for i := range len(name) {
+		h = (h ^ uint64(name[i])) * 1099511628211
+	}
+	word, bit := h>>54>>6, uint64(1)<<(h>>54&63)
+	perhaps = s[word]&bit != 0
+	s[word] |= bit
+	return perhaps
 }
 
 // Getenv is the last value of a name in an environment, or empty.

@@ -51,6 +51,9 @@ func sole(pid int) bool {
 // status is not to be lost, after it what it left to this program is waited for here.
 func endGroup(pgid int, grace time.Duration, waited func() bool) {
 	left := func() bool {
+		if !groupAlive(pgid) {
+			return false
+		}
 		if waited() {
 			collectGroup(pgid)
 		}

@@ -31,6 +31,8 @@ const (
 type Command struct {
 	// Path is the program. Without a separator it is looked for on the PATH of Env.
 	Path string
+	// Name is what the program is called by, its argument 0; by default as its path.
+	Name string
 	// Args are the arguments without the program's own name.
 	Args []string
 	// Dir is the working directory, by default this program's.
@@ -76,11 +78,18 @@ func (c *Command) build() (*exec.Cmd, error) {
 		return nil, err
 	}
 	cmd := &exec.Cmd{
-		Path: path, Args: append([]string{c.Path}, c.Args...), Dir: c.Dir, Env: c.environment(),
+		Path: path, Args: c.argv(), Dir: c.Dir, Env: c.environment(),
 		Stdin: c.Stdin, Stdout: c.Stdout, Stderr: c.Stderr,
 		SysProcAttr: attributes(c.Session),
 	}
 	return cmd, nil
+}
+
+func (c *Command) argv() []string {
+	if c.Name == "" {
+		return append([]string{c.Path}, c.Args...)
+	}
+	return append([]string{c.Name}, c.Args...)
 }
 
 func (c *Command) environment() []string {

@@ -30,7 +30,7 @@ func Run(ctx context.Context, c Command) (Exit, error) {
 	}
 	handle := none
 	pid, err := started(func() (pid int, err error) {
-		pid, handle, err = start(path, append([]string{c.Path}, c.Args...), &syscall.ProcAttr{
+		pid, handle, err = start(path, c.argv(), &syscall.ProcAttr{
 			Dir: c.Dir, Env: c.environment(), Files: f.child[:], Sys: attributes(c.Session),
 		})
 		return pid, err

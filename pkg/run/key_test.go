@@ -70,6 +70,24 @@ func TestAKeyIsHeldByOneAlone(t *testing.T) {
 	hold(t, h, "k")
 }
 
+// What is held must be the file that others find: it may have been collected between being opened and being locked.
+func TestAKeyThatWasCollectedIsNotCurrent(t *testing.T) {
+	h := tempHome(t)
+	k := hold(t, h, "k")
+	if !k.current() {
+		t.Error("a key that is held")
+	}
+	if err := os.Remove(k.path); err != nil {
+		t.Fatal(err)
+	}
+	if k.current() {
+		t.Error("a key that is gone")
+	}
+	if hold(t, h, "k"); k.current() {
+		t.Error("a key that another holds")
+	}
+}
+
 // However many want the same at the same time, and while keys are collected, one of them starts a run.
 func TestOneRunIsStartedForAKey(t *testing.T) {
 	h := tempHome(t)

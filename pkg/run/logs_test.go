@@ -101,7 +101,7 @@ func TestThePiecesOfALogAreTheLog(t *testing.T) {
 		text := ""
 		for range rapid.IntRange(0, 6).Draw(t, "parts") {
 			part := rapid.SampledFrom([]string{"x", "é", "😀", "\n", "\xff", "line\n"}).Draw(t, "part")
-			text += strings.Repeat(part, rapid.SampledFrom([]int{1, 2, 3, 5000, maxPiece/3}).Draw(t, "times"))
+			text += strings.Repeat(part, rapid.SampledFrom([]int{1, 2, 3, 5000, maxPiece / 3}).Draw(t, "times"))
 		}
 		say(t, r, "n", "stderr", text)
 		rec, err := Find(h, r.ID)

@@ -110,7 +110,7 @@ func TestWhatIsNoFileIsRefused(t *testing.T) {
 	for _, name := range names {
 		for _, line := range garbageCalls {
 			if fields := strings.Fields(line); slices.ContainsFunc(fields, func(f string) bool { return f == "it" || f == "x=@it" || f == "name=@it" }) {
-				p.garbageCall(strings.ReplaceAll(line, "it", name), "", false)
+				p.garbageCall(strings.ReplaceAll(strings.TrimPrefix(line, "*"), "it", name), "", false)
 			}
 		}
 	}
