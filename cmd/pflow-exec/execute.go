@@ -24,8 +24,8 @@ import (
 // inside a system call, which waits for a process: the fewer have to be woken for each that comes out of one, the less
 // a short node costs.
 func widen(app *cli.App) {
-	if app.Getenv("GOMAXPROCS") == "" {
-		runtime.GOMAXPROCS(2 * runtime.GOMAXPROCS(0))
+	if n := runtime.GOMAXPROCS(0); app.Getenv("GOMAXPROCS") == "" {
+		runtime.GOMAXPROCS(n + (n+1)/2)
 	}
 }
 

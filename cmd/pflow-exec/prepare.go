@@ -66,7 +66,10 @@ func prepare(app *cli.App, h *home.Home, r *request) (*prepared, error) {
 	if err != nil || p.attach != nil {
 		return p, err
 	}
-	file, err := workflow.Parse(r.File, r.Source)
+	file := r.file
+	if file == nil {
+		file, err = workflow.Parse(r.File, r.Source)
+	}
 	if err == nil {
 		err = p.check(app, h, r, file, set)
 	}

@@ -46,10 +46,12 @@ type sourceFlags struct {
 type request struct {
 	Name string `json:"name"`
 	// File is the name under which the source is read: its end can say of which form it is.
-	File   string           `json:"file"`
-	Path   string           `json:"path,omitempty"`
-	Saved  bool             `json:"saved,omitempty"`
-	Source []byte           `json:"source"`
+	File   string `json:"file"`
+	Path   string `json:"path,omitempty"`
+	Saved  bool   `json:"saved,omitempty"`
+	Source []byte `json:"source"`
+	// file is the source read, where this process has read it.
+	file   *workflow.File
 	Inputs map[string]given `json:"inputs,omitempty"`
 	// Stdin is what was piped in for the input that takes it.
 	Stdin *string `json:"stdin,omitempty"`
@@ -102,7 +104,7 @@ func (f *sourceFlags) read(app *cli.App, h *home.Home) (*request, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.Name, r.File, r.Source = file.Name, file.Name, file.Source
+	r.Name, r.File, r.Source, r.file = file.Name, file.Name, file.Source, file
 	if entry != nil {
 		r.Name, r.Saved = entry.Name, entry.Saved
 		if entry.Hidden {

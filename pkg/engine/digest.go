@@ -5,9 +5,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/pflow-suite/pflow/pkg/plan"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
@@ -74,13 +74,14 @@ func (e *execution) batchDigest(l *level, a *active) (string, error) {
 
 func hash(parts ...json.RawMessage) string {
 	h := sha256.New()
+	var buf bytes.Buffer
 	for _, part := range parts {
-		var buf bytes.Buffer
+		buf.Reset()
 		if json.Compact(&buf, part) != nil {
 			buf.Reset()
 			buf.Write(part)
 		}
-		_, _ = fmt.Fprintf(h, "%d ", buf.Len())
+		_, _ = h.Write(append(strconv.AppendInt(buf.AvailableBuffer(), int64(buf.Len()), 10), ' '))
 		_, _ = h.Write(buf.Bytes())
 	}
 	return "sha256:" + hex.EncodeToString(h.Sum(nil))

@@ -136,10 +136,10 @@ func runShell(ctx context.Context, p *Prepared, t *Task) *Result {
 	case exit.Code != 0 && !in.IgnoreErrors:
 		f = exitFault(exit, tail)
 	default:
-		return completed(out)
+		return &Result{Action: workflow.ActionDefault, Outputs: out.JSON()}
 	}
 	out.Error = f.Message
-	return failed(f, out)
+	return &Result{Action: workflow.ActionError, Fault: f, Outputs: out.JSON()}
 }
 
 // process is the command to start: executed directly when it has no shell syntax and its program is there, else by sh.

@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strconv"
+
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
 // builtin maps each built-in type to how it describes itself. Nothing is reflected upon before it is asked for.
@@ -47,6 +50,20 @@ type ShellOutputs struct {
 	StderrIsBinary bool   `json:"stderr_is_binary" help:"whether stderr is base64"`
 	ExitCode       int    `json:"exit_code" help:"exit status, 128 plus the signal when one ended it, -1 after the timeout"`
 	Error          string `json:"error,omitempty" help:"why it failed; absent when it did not"`
+}
+
+// JSON is what encoding/json makes of it, without looking through the outputs again, which may be long: they are JSON.
+func (o *ShellOutputs) JSON() json.RawMessage {
+	out := make([]byte, 0, len(o.Stdout)+len(o.Stderr)+len(o.Error)+128)
+	out = append(append(out, `{"stdout":`...), o.Stdout...)
+	out = strconv.AppendBool(append(out, `,"stdout_is_binary":`...), o.StdoutIsBinary)
+	out = append(append(out, `,"stderr":`...), o.Stderr...)
+	out = strconv.AppendBool(append(out, `,"stderr_is_binary":`...), o.StderrIsBinary)
+	out = strconv.AppendInt(append(out, `,"exit_code":`...), int64(o.ExitCode), 10)
+	if o.Error != "" {
+		out = rawjson.AppendQuoted(append(out, `,"error":`...), o.Error)
+	}
+	return append(out, '}')
 }
 
 func describeShell() Type {

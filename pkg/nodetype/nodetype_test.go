@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
 func TestFit(t *testing.T) {
@@ -187,5 +189,17 @@ func TestSeconds(t *testing.T) {
 	}
 	if got := Seconds(1e300).Duration(); got <= 0 {
 		t.Errorf("very long is %s", got)
+	}
+}
+
+func TestShellOutputsAreTheirJSON(t *testing.T) {
+	for _, o := range []ShellOutputs{
+		{Stdout: Binary(`""`), Stderr: Binary(`""`)},
+		{Stdout: Binary(`{"$base64":"/w=="}`), StdoutIsBinary: true, Stderr: Binary(`"a\n"`), StderrIsBinary: true, ExitCode: -1, Error: "it \"failed\"\n<é>"},
+	} {
+		want, err := rawjson.Marshal(o)
+		if err != nil || string(o.JSON()) != string(want) {
+			t.Errorf("%s, not %s: %v", o.JSON(), want, err)
+		}
 	}
 }

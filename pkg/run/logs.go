@@ -31,7 +31,7 @@ func (r *Record) Logs(nodes []string) ([]Log, error) {
 	var logs []Log
 	for _, node := range nodes {
 		for _, stream := range []string{"stdout", "stderr"} {
-			if there[safeFile(node)+"."+stream] {
+			if there[logName(node, stream)] {
 				logs = append(logs, Log{node, stream})
 			}
 		}
@@ -61,7 +61,7 @@ func (r *Record) FollowLogs(ctx context.Context, follow bool, nodes func() ([]st
 		}
 		for _, l := range logs {
 			if open[l] == nil {
-				f, err := os.Open(filepath.Join(r.dir, logsDir, safeFile(l.Node)+"."+l.Stream))
+				f, err := os.Open(filepath.Join(r.dir, logsDir, logName(l.Node, l.Stream)))
 				if err != nil {
 					return recordFault("read the run's logs", err)
 				}

@@ -178,7 +178,7 @@ func (r *Run) Line(at int64) ([]byte, error) {
 
 // Log is a writer for what a node says on one of its streams, "stdout" or "stderr". The file is made by the first write.
 func (r *Run) Log(node, stream string) io.WriteCloser {
-	return &logFile{path: filepath.Join(r.dir, logsDir, safeFile(node)+"."+stream)}
+	return &logFile{dir: filepath.Join(r.dir, logsDir), node: node, stream: stream}
 }
 
 // Follow passes every line of the journal to each, as they come, until Close or until each fails.
@@ -257,18 +257,21 @@ func safeFile(node string) string {
 	return name
 }
 
+// logName is the name of a log's file.
+func logName(node, stream string) string { return safeFile(node) + "." + stream }
+
 // logFile is created when there is something to say.
 type logFile struct {
-	path string
-	f    *os.File
+	dir, node, stream string
+	f                 *os.File
 }
 
 func (l *logFile) Write(p []byte) (int, error) {
 	if l.f == nil {
-		if err := os.MkdirAll(filepath.Dir(l.path), 0o700); err != nil {
+		if err := os.MkdirAll(l.dir, 0o700); err != nil {
 			return 0, recordFault(logging, err)
 		}
-		f, err := os.OpenFile(l.path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+		f, err := os.OpenFile(filepath.Join(l.dir, logName(l.node, l.stream)), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 		if err != nil {
 			return 0, recordFault(logging, err)
 		}
