@@ -231,7 +231,11 @@ func refuse(app *cli.App, err error, stream bool) error {
 	no := false
 	switch {
 	case stream:
-		err = app.JSONLine(&event.Event{V: event.Version, Seq: 1, Event: event.RunRefused, Time: time.Now().UTC(), Success: &no, Error: f, Checkpoint: checkpoint})
+		var line []byte
+		refused := &event.Event{V: event.Version, Seq: 1, Event: event.RunRefused, Time: time.Now().UTC(), Success: &no, Error: f, Checkpoint: checkpoint}
+		if line, err = refused.Line(); err == nil {
+			_, err = app.Stdout.Write(line)
+		}
 	case app.JSON():
 		err = app.JSONLine(refusal{Error: f, Checkpoint: checkpoint})
 	default:

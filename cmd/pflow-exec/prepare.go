@@ -96,7 +96,11 @@ func prepare(app *cli.App, h *home.Home, r *request) (*prepared, error) {
 	p.stored, _ = p.Redactor.JSON(file.JSON())
 	p.Started = event.Workflow{Name: r.Name, Path: r.Path, Digest: p.Digest, Definition: p.stored}
 	p.Span = trace.Begin(proc.Getenv(app.Env, trace.Variable))
-	p.Host.Env = append(slices.Clip(app.Env), trace.Variable+"="+p.Span.String()) // for the servers, which are there for all nodes
+	env := app.Env
+	if p.Span.Parent == "" { // then what others say of the trace is about another one
+		env = proc.Environment(env, trace.State)
+	}
+	p.Host.Env = append(slices.Clip(env), trace.Variable+"="+p.Span.String()) // for the servers, which are there for all nodes
 	p.Host.Servers = mcpclient.NewPool(p.servers(app, h, set))
 	return p, nil
 }

@@ -20,14 +20,14 @@ import (
 
 // settingsFlags say how a run is executed; run, start and resume share them.
 type settingsFlags struct {
-	Jobs      int    `help:"How many nodes run at the same time; by default as many as there are processors." short:"j" placeholder:"N"`
-	Timeout   string `help:"Stop the run after this time: 30s, 5m, or seconds." placeholder:"DURATION"`
-	KeepGoing bool   `help:"After a failure go on with what does not depend on it." short:"k"`
-	NoCache   bool   `help:"Run nodes with a cache too; what they put out is kept for later runs."`
-	Sync      bool   `help:"Make every event reach the disk before the run goes on."`
-	Dir       string `help:"Run in this folder." short:"C" placeholder:"DIR"`
-	EnvFile   string `help:"Add the variables of a file of KEY=VALUE lines to the environment, where they win." placeholder:"FILE"`
-	Approve   string `help:"The answer to what the run resumed asked: yes, no, or one of the choices." placeholder:"ANSWER"`
+	Jobs      int     `help:"How many nodes run at the same time; by default as many as there are processors." short:"j" placeholder:"N"`
+	Timeout   string  `help:"Stop the run after this time: 30s, 5m, or seconds." placeholder:"DURATION"`
+	KeepGoing bool    `help:"After a failure go on with what does not depend on it." short:"k"`
+	NoCache   bool    `help:"Run nodes with a cache too; what they put out is kept for later runs."`
+	Sync      bool    `help:"Make every event reach the disk before the run goes on."`
+	Dir       string  `help:"Run in this folder." short:"C" placeholder:"DIR"`
+	EnvFile   string  `help:"Add the variables of a file of KEY=VALUE lines to the environment, where they win." placeholder:"FILE"`
+	Approve   *string `help:"The answer to what the run resumed asked: yes, no, or one of the choices." placeholder:"ANSWER"`
 }
 
 // sourceFlags say what is run, on which values; run and start share them.
@@ -37,7 +37,7 @@ type sourceFlags struct {
 	Name     bool     `help:"WORKFLOW is a name and nothing else."`
 	Inputs   string   `help:"Read inputs from a file with one JSON object, or - for standard input." placeholder:"FILE"`
 	Resume   string   `help:"Go on from a run: its id, a file with its events, or - for events on standard input." placeholder:"RUN"`
-	Key      string   `name:"idempotency-key" help:"When a run with this key is live, attach to it and start none." placeholder:"KEY"`
+	Key      *string  `name:"idempotency-key" help:"When a run with this key is live, attach to it and start none." placeholder:"KEY"`
 	DryRun   bool     `help:"Check all there is to check, tell what would run and what be reused, and run nothing." short:"n"`
 	settingsFlags
 }
@@ -94,11 +94,16 @@ func (f *sourceFlags) read(app *cli.App, h *home.Home) (*request, error) {
 	if err != nil {
 		return nil, err
 	}
+	if r.Answer != "" && f.Resume == "" {
+		return nil, fault.New(fault.Usage, "--approve answers what a run has asked: there is none without --resume").
+			Suggest("Go on with the run that waits: pflow-exec resume RUN --approve %s", r.Answer)
+	}
 	r.DryRun = f.DryRun
-	if r.Key = f.Key; f.Key != "" {
-		if err := run.CheckKey(f.Key); err != nil {
+	if f.Key != nil {
+		if err := run.CheckKey(*f.Key); err != nil {
 			return nil, err
 		}
+		r.Key = *f.Key
 	}
 	file, entry, err := library.Open(h).Open(f.Workflow, f.Name, app.ReadArgument)
 	if err != nil {
@@ -186,7 +191,12 @@ func (r *request) readResume(app *cli.App, h *home.Home, name string) (err error
 
 // read makes the part of a request that says how to run.
 func (f *settingsFlags) read(app *cli.App) (*request, error) {
-	r := &request{Jobs: f.Jobs, KeepGoing: f.KeepGoing, Sync: f.Sync, NoCache: f.NoCache, Answer: f.Approve, DirGiven: f.Dir != ""}
+	r := &request{Jobs: f.Jobs, KeepGoing: f.KeepGoing, Sync: f.Sync, NoCache: f.NoCache, DirGiven: f.Dir != ""}
+	if f.Approve != nil {
+		if r.Answer = *f.Approve; r.Answer == "" {
+			return nil, fault.New(fault.Usage, "--approve needs an answer: yes, no, or one of the choices")
+		}
+	}
 	if r.Jobs < 0 {
 		return nil, fault.New(fault.Usage, "--jobs must be at least 1")
 	}

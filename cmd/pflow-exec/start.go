@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -36,7 +37,11 @@ func (c *startCommand) Run(app *cli.App) error {
 	if ack.Error != nil {
 		return refuse(app, ack.Error, false)
 	}
-	return app.Document(started{RunID: ack.RunID}, func(w io.Writer) { _, _ = fmt.Fprintln(w, ack.RunID) })
+	err = app.Document(started{RunID: ack.RunID}, func(w io.Writer) { _, _ = fmt.Fprintln(w, ack.RunID) })
+	if f, ok := errors.AsType[*fault.Fault](err); ok {
+		return f.Suggest("The run was started all the same: it is %s", ack.RunID)
+	}
+	return err
 }
 
 type started struct {

@@ -68,6 +68,10 @@ func (e *execution) answerFor(q *Question) string {
 	if e.From == nil || e.Answer == "" || !e.From.Open[q.Node] {
 		return ""
 	}
+	if asked := e.From.asked[q.Node]; asked != e.Redactor.Text(q.Text) { // nobody has seen this question
+		e.warn(fmt.Sprintf("node %s was not answered: it asks %q now, and asked %q before", q.Node, q.Text, asked))
+		return ""
+	}
 	if slices.Contains(q.Choices, e.Answer) {
 		return e.Answer
 	}

@@ -91,6 +91,20 @@ func TestWithNobodyToAskTheRunPauses(t *testing.T) {
 	}
 }
 
+// An answer is to the question that was asked, and to no other that the run has come to ask instead.
+func TestAnAnswerIsToTheQuestionThatWasAsked(t *testing.T) {
+	b := newBench(t)
+	def := `{"nodes":[{"id":"gate","type":"echo","approval":{"question":"Delete %s?"}}]}`
+	first := b.play(t.Context(), fmt.Sprintf(def, "the copy"))
+	first.ended(t, event.Paused)
+	second := b.play(t.Context(), fmt.Sprintf(def, "the original"), first.whole(b), given("yes"))
+	second.ended(t, event.Paused)
+	if w := second.last.Warnings; len(w) != 1 || !strings.Contains(w[0], `it asks "Delete the original?" now, and asked "Delete the copy?" before`) {
+		t.Errorf("%q", w)
+	}
+	b.play(t.Context(), fmt.Sprintf(def, "the original"), second.whole(b), given("yes")).ended(t, event.Completed)
+}
+
 // A run says what it waits for, and no more than anybody reads.
 func TestWhatAPausedRunWaitsFor(t *testing.T) {
 	def := `{"nodes":[{"id":"s","type":"workflow","params":{"inputs":{"x":"${item}"},"workflow":{"inputs":{"x":{}},"nodes":[{"id":"gate","type":"echo","approval":{"question":"Is ${x} right?","choices":["aye","no"]}}]}},

@@ -21,8 +21,9 @@ type Checkpoint struct {
 	begun map[string]bool
 	// Open are the questions that are without an answer or were answered no, answers the answers there were.
 	Open map[string]bool
-	// Choices are the answers that there are to each question.
+	// Choices are the answers that there are to each question, asked its text.
 	Choices map[string][]string
+	asked   map[string]string
 	answers map[string]*event.Event
 	// Blob fetches the run's long values.
 	Blob   event.Load
@@ -39,7 +40,7 @@ type Source interface {
 // as the checkpoint is used.
 func ReadCheckpoint(source Source, blob event.Load) (*Checkpoint, error) {
 	c := &Checkpoint{
-		settled: map[string]event.Mark{}, parts: map[string]event.Mark{}, begun: map[string]bool{}, Open: map[string]bool{}, Choices: map[string][]string{},
+		settled: map[string]event.Mark{}, parts: map[string]event.Mark{}, begun: map[string]bool{}, Open: map[string]bool{}, Choices: map[string][]string{}, asked: map[string]string{},
 		answers: map[string]*event.Event{}, Blob: blob, source: source,
 	}
 	for events := event.NewReader(source); ; {
@@ -103,7 +104,7 @@ func (c *Checkpoint) takeWhole(e *event.Event) error {
 		}
 		c.Run, c.Started = e.Run, e
 	case event.ApprovalRequested:
-		c.Open[e.Node], c.Choices[e.Node] = true, e.Choices
+		c.Open[e.Node], c.Choices[e.Node], c.asked[e.Node] = true, e.Choices, e.Question
 	case event.ApprovalResolved:
 		c.Open[e.Node] = plan.Denies(e.Answer) // who denied it may still allow it
 		c.answers[e.Node] = e

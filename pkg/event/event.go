@@ -166,9 +166,15 @@ func (e *Event) Fails() bool {
 // Ends says whether the event is the last of its stream.
 func (e *Event) Ends() bool { return e.Event == RunFinished || e.Event == RunRefused }
 
-// Line is the event as it stands in the stream, newline included.
+// Line is the event as it stands in the stream, newline included. Of an error that does not fit a line there is as much as
+// does.
 func (e *Event) Line() ([]byte, error) {
 	raw, err := rawjson.Marshal(e)
+	if err == nil && len(raw) >= MaxLine && e.Error != nil {
+		fitting := *e
+		fitting.Error = e.Error.Within(MaxLine / 2)
+		raw, err = rawjson.Marshal(&fitting)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -61,6 +62,36 @@ func TestNearest(t *testing.T) {
 	for in, want := range map[string]string{"comand": "command", "cmd": "cwd", "Timeout": "timeout", "filepath": "file_path", "zzzz": "", "timeuot": "timeout"} {
 		if got, _ := Nearest(in, names); got != want {
 			t.Errorf("Nearest(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestWithinFits(t *testing.T) {
+	many := New(Validation, "w: 9000 errors")
+	for i := range 9000 {
+		many.Errors = append(many.Errors, New(Validation, "error %d", i).Suggest("%s", strings.Repeat("s", 100)))
+	}
+	listed := New(Usage, "m")
+	listed.Available = strings.Fields(strings.Repeat("name ", 5000))
+	for name, c := range map[string]struct {
+		f    *Fault
+		want func(got *Fault) bool
+	}{
+		"what fits": {New(Usage, "m").Suggest("s"), func(got *Fault) bool { return got.Message == "m" && len(got.Suggestions) == 1 }},
+		"many errors": {many, func(got *Fault) bool {
+			return got.Message == many.Message && len(got.Errors) > 4 && got.Errors[3] == many.Errors[3]
+		}},
+		"a long list": {listed, func(got *Fault) bool { return len(got.Available) > 100 }},
+		"details":     {New(Usage, "m").Detail("d", strings.Repeat("x", 9000)), func(got *Fault) bool { return got.Message == "m" && got.Details == nil }},
+		"a long message": {New(Usage, "%s", strings.Repeat("\x01é", 9000)), func(got *Fault) bool {
+			return strings.HasSuffix(got.Message, "é…") || strings.HasSuffix(got.Message, "\x01…")
+		}},
+	} {
+		before := len(c.f.Errors)
+		got := c.f.Within(8000)
+		raw, err := json.Marshal(got)
+		if err != nil || len(raw) > 8000 || !c.want(got) || len(c.f.Errors) != before {
+			t.Errorf("%s: %d bytes, %.200s %v", name, len(raw), raw, err)
 		}
 	}
 }

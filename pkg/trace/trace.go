@@ -9,9 +9,12 @@ import (
 	"strings"
 )
 
-// Variable is the environment variable that carries a span to a child process. What TRACESTATE says beside it is passed
-// on as it is.
-const Variable = "TRACEPARENT"
+// Variable is the environment variable that carries a span to a child process. What State says beside it is passed on as
+// it is, as long as the trace is the same.
+const (
+	Variable = "TRACEPARENT"
+	State    = "TRACESTATE"
+)
 
 // Span is one unit of work in a trace.
 type Span struct {
