@@ -48,7 +48,7 @@ func execute(app *cli.App, h *home.Home, r *request, p *prepared, started func(i
 	}
 	rec, err := run.Create(h, options)
 	if err != nil {
-		return nil, err
+		return nil, unbegun{err}
 	}
 	defer rec.Close()
 	if p.key != nil {
@@ -83,7 +83,7 @@ func execute(app *cli.App, h *home.Home, r *request, p *prepared, started func(i
 		stopping, stopped = context.WithTimeout(ctx, p.Timeout)
 	}
 	defer stopped()
-	defer context.AfterFunc(stopping, strays.Terminate)()
+	ended := context.AfterFunc(stopping, strays.Terminate)
 	p.Stopped = func() {
 		p.Host.Servers.Close()
 		strays.End()
@@ -94,16 +94,17 @@ func execute(app *cli.App, h *home.Home, r *request, p *prepared, started func(i
 		defer runtime.KeepAlive(make([]byte, untouched))
 	}
 	last, err := engine.Run(ctx, p.Config)
+	ended() // what a node has left running on purpose is not to be ended for what comes later
 	p.Host.Servers.Close()
 	rec.EndFollowers()
 	copying.Wait()
 	if err != nil {
 		f := *fault.From(err)
-		if !rec.Remove() {
-			rec.Fell(err)
-			f.Suggest("go on from here with: %s", p.ResumeCommand)
+		if rec.Remove() {
+			return nil, unbegun{&f}
 		}
-		return nil, &f
+		rec.Fell(err)
+		return nil, f.Suggest("go on from here with: %s", p.ResumeCommand)
 	}
 	if r.Saved {
 		if err := library.Open(h).RecordRun(context.WithoutCancel(app.Context), r.Name, string(last.Status), began, time.Since(began)); err != nil {
@@ -117,6 +118,12 @@ func execute(app *cli.App, h *home.Home, r *request, p *prepared, started func(i
 	}
 	return last, nil
 }
+
+// unbegun is the error of a run of which nothing could be recorded.
+type unbegun struct{ error }
+
+// Unwrap gives why.
+func (u unbegun) Unwrap() error { return u.error }
 
 // exitStatus is a run's, from its last event.
 func exitStatus(last *event.Event) cli.Status {

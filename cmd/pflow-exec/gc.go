@@ -23,8 +23,9 @@ type gcCommand struct {
 // Help is the longer text of --help.
 func (gcCommand) Help() string {
 	return `Without --older-than and --keep, runs are kept for 30 days, and 10,000 of them at most; so they are once a day, when a
-run ends, without being asked for. A run that is live, or being resumed, is never removed. With the runs go the cache's
-entries of that age. What the processes of killed runs left running is ended.`
+run ends, without being asked for. A run that is live, or being resumed, is never removed; one that was interrupted, or waits
+for a person, goes as any other, and cannot be resumed then. With the runs go the cache's entries of that age. What the
+processes of killed runs left running is ended.`
 }
 
 type collected struct {
@@ -55,10 +56,15 @@ func (c *gcCommand) Run(app *cli.App) error {
 		cache.Open(h).Collect(wanted.OlderThan)
 	}
 	done := collected{got.Removed, got.Kept, got.Bytes, c.DryRun}
-	return app.Document(done, func(w io.Writer) {
+	err = app.Document(done, func(w io.Writer) {
 		what := map[bool]string{false: "removed", true: "would remove"}[c.DryRun]
 		_, _ = fmt.Fprintf(w, "%s %d runs, kept %d\n", what, len(done.Removed), done.Kept)
 	})
+	if err != nil || got.Failed == nil {
+		return err
+	}
+	app.Complain(fault.From(got.Failed))
+	return cli.Status(1)
 }
 
 // wanted is what the flags ask for. Each given alone is the only limit.

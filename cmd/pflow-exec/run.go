@@ -81,6 +81,9 @@ func perform(app *cli.App, h *home.Home, r *request, show *presenter) error {
 	p.Ask = show.people.asking(p.Ask)
 	defer show.people.end()
 	last, err := execute(app, h, r, p, func(id string) (err error) { rec, err = run.Find(h, id); return err }, show.each())
+	if not, ok := errors.AsType[unbegun](err); ok {
+		return refuse(app, not.error, show.stream)
+	}
 	if err != nil {
 		return err
 	}

@@ -1,15 +1,14 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/pflow-suite/pflow/pkg/cli"
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/history"
 	"github.com/pflow-suite/pflow/pkg/run"
 )
 
@@ -71,81 +70,49 @@ func standingOf(rec *run.Record) (*standing, error) {
 	if err != nil {
 		return nil, err
 	}
-	journal, err := rec.Open()
+	told, _, err := recorded(rec)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = journal.Close() }()
 	s := &standing{RunID: rec.ID, Status: status, Running: []string{}, Completed: []string{}}
-	running := map[string]bool{}
-	var order []string
-	events := event.NewReader(journal)
-	for {
-		e, _, err := events.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		s.take(e)
-		switch {
-		case e.Event == event.NodeStarted && !running[e.Node]:
-			running[e.Node] = true
-			order = append(order, e.Node)
-		case e.Event == event.NodeCompleted, e.Event == event.NodeCancelled, e.Fails():
-			delete(running, e.Node)
+	if e := told.Started; e != nil {
+		s.Workflow, s.StartedAt, s.Resumed = e.Workflow.Name, &e.Time, e.ResumedFrom
+	}
+	s.count(told)
+	for n := range told.All() {
+		if status == run.Running && n.State == history.Running {
+			s.Running = append(s.Running, n.Path)
 		}
 	}
-	if status == run.Running {
-		for _, id := range order {
-			if running[id] {
-				running[id] = false // a loop starts its node more than once
-				s.Running = append(s.Running, id)
-			}
+	s.Nodes.Running = len(s.Running)
+	if e := told.Finished; e != nil {
+		s.EndedAt, s.Resume = &e.Time, e.Resume
+		if e.Error != nil {
+			s.Error = e.Error
 		}
-		s.Nodes.Running = len(s.Running)
 	}
 	if newest := rec.Latest(); newest.ID != rec.ID {
 		s.ResumedBy = newest.ID
 	}
 	if status == run.Interrupted {
-		s.Resume = "pflow-exec resume " + rec.ID
-		s.Error = interruption(rec)
+		s.Resume, s.Error = "pflow-exec resume "+rec.ID, interruption(rec)
 	}
 	return s, nil
 }
 
-func (s *standing) take(e *event.Event) {
-	if strings.Contains(e.Node, "/") { // the workflow's own nodes are counted, not those inside them
-		return
+// count counts the workflow's own nodes, not those inside them.
+func (s *standing) count(told *history.Run) {
+	counts := told.Counts()
+	s.Nodes = nodeCounts{
+		Total: len(told.Nodes), Completed: counts[history.Completed], Reused: counts[history.Reused], Failed: counts[history.Failed],
+		Skipped: counts[history.Skipped], Cancelled: counts[history.Cancelled],
 	}
-	if e.Settles() {
-		s.Completed = append(s.Completed, e.Node)
-	}
-	switch e.Event {
-	case event.RunStarted:
-		s.Workflow, s.StartedAt, s.Nodes.Total, s.Resumed = e.Workflow.Name, &e.Time, len(e.Nodes), e.ResumedFrom
-	case event.NodeCompleted:
-		s.Nodes.Completed++
-	case event.NodeReused:
-		s.Nodes.Reused++
-	case event.NodeFailed:
-		if !e.Fails() {
-			return
-		}
-		s.Nodes.Failed++
-		if e.Handled == nil || !*e.Handled {
-			s.Failed, s.Error = e.Node, e.Error
-		}
-	case event.NodeSkipped:
-		s.Nodes.Skipped++
-	case event.NodeCancelled:
-		s.Nodes.Cancelled++
-	case event.RunFinished:
-		s.EndedAt, s.Resume = &e.Time, e.Resume
-		if e.Error != nil {
-			s.Error = e.Error
+	for _, n := range told.Nodes {
+		switch {
+		case n.State == history.Completed, n.State == history.Reused, n.State == history.Failed && n.Handled:
+			s.Completed = append(s.Completed, n.Path)
+		case n.State == history.Failed && s.Failed == "":
+			s.Failed, s.Error = n.Path, n.Error
 		}
 	}
 }

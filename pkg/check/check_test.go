@@ -214,3 +214,19 @@ func TestAChainIsCheckedInLinearSpace(t *testing.T) {
 		}
 	}
 }
+
+func TestTheIDsOfAllNodesHaveABound(t *testing.T) {
+	for size, errors := range map[int]int{500: 0, 600: 1} {
+		var nodes []string
+		for i := range 1000 {
+			nodes = append(nodes, fmt.Sprintf(`{"id": "n%0*d", "type": "echo"}`, size, i))
+		}
+		f, err := workflow.Parse("w.json", []byte(`{"nodes": [`+strings.Join(nodes, ",")+`]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := Workflow(f, types{}, nil); len(r.Errors) != errors {
+			t.Errorf("%d bytes an id: %d errors", size, len(r.Errors))
+		}
+	}
+}

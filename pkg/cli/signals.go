@@ -7,6 +7,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pflow-suite/pflow/pkg/proc"
 )
 
 // Interrupted is the cause of a context that a signal cancelled.
@@ -38,6 +40,7 @@ func (a *App) handleSignals() (stop func()) {
 				continue
 			}
 			if a.Context.Err() != nil {
+				proc.KillChildren()
 				a.exit(128 + int(sig))
 				return
 			}

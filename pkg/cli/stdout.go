@@ -25,7 +25,7 @@ func (ReaderGone) ExitStatus() int { return 141 }
 // when the reader goes away, with ReaderGone as its cause.
 func (a *App) WhileRead() (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(a.Context)
-	a.Stdout.whenClosed(func() { cancel(ReaderGone{}) })
+	a.Stdout.whenClosed(ctx, func() { cancel(ReaderGone{}) })
 	return ctx, func() { cancel(nil) }
 }
 
@@ -47,9 +47,9 @@ func (s *Stdout) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// whenClosed calls f when the reader of standard output goes away, also while nothing is written. It works on pipes and
-// sockets; nothing else has a reader that can go away.
-func (s *Stdout) whenClosed(f func()) {
+// whenClosed calls f when the reader of standard output goes away before ctx ends, also while nothing is written. It works
+// on pipes and sockets; nothing else has a reader that can go away.
+func (s *Stdout) whenClosed(ctx context.Context, f func()) {
 	info, err := s.file.Stat()
 	if err != nil || info.Mode()&(os.ModeNamedPipe|os.ModeSocket) == 0 {
 		return
@@ -58,7 +58,7 @@ func (s *Stdout) whenClosed(f func()) {
 	go func() {
 		for {
 			n, err := unix.Poll(fds, -1)
-			if n > 0 {
+			if n > 0 && ctx.Err() == nil {
 				s.closed.Store(true)
 				f()
 			}

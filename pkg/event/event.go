@@ -166,14 +166,27 @@ func (e *Event) Fails() bool {
 // Ends says whether the event is the last of its stream.
 func (e *Event) Ends() bool { return e.Event == RunFinished || e.Event == RunRefused }
 
-// Line is the event as it stands in the stream, newline included. Of an error that does not fit a line there is as much as
-// does.
+// fitting is the event with what is said to people cut, where it is long.
+func (e *Event) fitting() *Event {
+	const most = 2000 // bytes of a warning, of which there are not many
+	c := *e
+	if e.Error != nil {
+		c.Error = e.Error.Within(MaxLine / 4)
+	}
+	c.Question = fault.Short(e.Question, MaxLine/32)
+	c.Warnings = nil
+	for _, w := range e.Warnings {
+		c.Warnings = append(c.Warnings, fault.Short(w, most))
+	}
+	return &c
+}
+
+// Line is the event as it stands in the stream, newline included. Of an error, a question and warnings that do not fit a
+// line there is as much as does.
 func (e *Event) Line() ([]byte, error) {
 	raw, err := rawjson.Marshal(e)
-	if err == nil && len(raw) >= MaxLine && e.Error != nil {
-		fitting := *e
-		fitting.Error = e.Error.Within(MaxLine / 2)
-		raw, err = rawjson.Marshal(&fitting)
+	if err == nil && len(raw) >= MaxLine {
+		raw, err = rawjson.Marshal(e.fitting())
 	}
 	if err != nil {
 		return nil, err

@@ -18,8 +18,8 @@ func (f *Fault) Within(most int) *Fault {
 		case len(c.Details) > 0:
 			c.Details = nil
 		default:
-			c.Message = short(c.Message, most/8)
-			c.Node, c.Path, c.File = short(c.Node, most/32), short(c.Path, most/32), short(c.File, most/32)
+			c.Message = Short(c.Message, most/8)
+			c.Node, c.Path, c.File = Short(c.Node, most/32), Short(c.Path, most/32), Short(c.File, most/32)
 			return &c
 		}
 	}
@@ -33,7 +33,8 @@ func (f *Fault) fits(most int) bool {
 
 func half(list []string) []string { return list[:len(list)/2] }
 
-func short(text string, most int) string {
+// Short is the first so many bytes of a text, and … where that is not all.
+func Short(text string, most int) string {
 	if len(text) <= most {
 		return text
 	}

@@ -20,15 +20,17 @@ func attributes(session bool) *syscall.SysProcAttr {
 
 // AdoptOrphans makes this program the parent of its descendants whose own parent ends, in the place of the system's first
 // process, which may be slow to wait for them or, in a container, never do. It is for a program that starts no process
-// which is to outlive it.
+// which is to outlive it, and has started none yet: what children it has are those of what it was before, such as a shell
+// that became it, and stay as they are.
 func AdoptOrphans() {
+	inherited = children()
 	adopting.Store(unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == nil)
 	collected.Store(time.Now().UnixNano()) // there is none yet
 }
 
 // pipe gives the two ends of a pipe that no other child inherits.
 func pipe() (read, write int, err error) {
-	var fds [2]int
+	fds := [2]int{none, none}
 	err = unix.Pipe2(fds[:], unix.O_CLOEXEC)
 	return fds[0], fds[1], err
 }

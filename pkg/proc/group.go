@@ -34,6 +34,16 @@ func started(start func() (pid int, err error)) (pid int, err error) {
 	return pid, err
 }
 
+// KillChildren kills the groups of all children at once, for a program that is to end without waiting for them.
+func KillChildren() {
+	groups.Range(func(pid, _ any) bool {
+		if pgid, ok := pid.(int); ok {
+			_ = syscall.Kill(-pgid, syscall.SIGKILL)
+		}
+		return true
+	})
+}
+
 // done forgets a child of which nothing is left.
 func done(pid int) {
 	groups.Delete(pid)

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // begin runs a script in a folder of its own until it has ended, and gives the process that it wrote into the file pid.
@@ -176,5 +178,30 @@ func TestOrphansThatHaveEndedAreCollected(t *testing.T) {
 		if exit, err := Run(t.Context(), c); err != nil || exit.Code != 3 || time.Now().After(deadline) {
 			t.Fatalf("%d orphans that have ended are left: %+v %v", ended(), exit, err)
 		}
+	}
+}
+
+// A pipe that cannot be made leaves no descriptor behind that is another's.
+func TestWithoutDescriptorsNoOtherIsClosed(t *testing.T) {
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	held, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = held.Close() }()
+	var f childFiles
+	low := unix.Rlimit{Cur: 0, Max: limit.Max}
+	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &low); err != nil {
+		t.Fatal(err)
+	}
+	failed := f.open(&Command{})
+	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	if f.close(); failed == nil || f.output != [2]int{none, none} {
+		t.Errorf("%v, %v", failed, f.output)
 	}
 }

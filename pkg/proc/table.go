@@ -75,8 +75,11 @@ func another(env []byte, variables []string) bool {
 // outlives is in the environment of a child that was started in a session of its own, and of nobody else.
 const outlives = "PFLOW_DETACHED=1"
 
-// descendants are those of some processes, without what outlives the program that started it and its descendants; spared
-// says that there is such.
+// inherited are the children that this program had before it started any.
+var inherited map[identity]bool
+
+// descendants are those of some processes, without what outlives the program that started it, what this program has
+// inherited, and the descendants of both; spared says that there is such.
 func descendants(all map[int]process, of ...int) (found []process, spared bool) {
 	children := map[int][]process{}
 	for _, p := range all {
@@ -86,7 +89,7 @@ func descendants(all map[int]process, of ...int) (found []process, spared bool) 
 		next := children[of[0]]
 		of = of[1:]
 		for _, p := range next {
-			if has(environment(p.pid), outlives) {
+			if inherited[p.identity] || has(environment(p.pid), outlives) {
 				spared = true
 				continue
 			}

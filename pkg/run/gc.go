@@ -36,6 +36,8 @@ type Collected struct {
 	Kept    int
 	// Bytes is how much the files of those that went held.
 	Bytes int64
+	// Failed is why some could not be removed, nil when all could.
+	Failed error
 }
 
 // Collect removes runs that have ended. One that a process executes, or goes on from, is never touched: its lock is
@@ -46,11 +48,16 @@ func Collect(h *home.Home, c Collection, now time.Time) (*Collected, error) {
 		return nil, err
 	}
 	done := &Collected{Removed: []string{}}
+	needed := map[string]bool{} // by one that was stopped while it took over what they have
 	for _, r := range all {
 		over := c.Keep >= 0 && done.Kept >= c.Keep
 		old := c.OlderThan >= 0 && now.Sub(r.Began()) >= c.OlderThan // it cannot have ended longer ago
-		if !over && !old || !r.collect(c, over, now, done) {
-			done.Kept++
+		if !needed[r.ID] && (over || old) && r.collect(c, over, now, done) {
+			continue
+		}
+		done.Kept++
+		if origin := r.named(originFile); origin != nil {
+			needed[origin.ID] = true
 		}
 	}
 	if c.DryRun {
@@ -73,6 +80,9 @@ func (r *Record) Began() time.Time {
 func (r *Record) collect(c Collection, over bool, now time.Time, done *Collected) bool {
 	lock := flock.New(filepath.Join(r.dir, lockFile))
 	if ok, err := lock.TryLock(); !ok || err != nil {
+		if err != nil && exists(r.dir) {
+			done.Failed = recordFault("remove the run "+r.ID, err)
+		}
 		return false
 	}
 	defer func() { _ = lock.Close() }()
@@ -82,7 +92,8 @@ func (r *Record) collect(c Collection, over bool, now time.Time, done *Collected
 	size := sizeOf(r.dir)
 	if !c.DryRun {
 		gone := filepath.Join(filepath.Dir(r.dir), removedPrefix+r.ID)
-		if os.Rename(r.dir, gone) != nil { // so that nobody sees half of it
+		if err := os.Rename(r.dir, gone); err != nil { // so that nobody sees half of it
+			done.Failed = recordFault("remove the run "+r.ID, err)
 			return false
 		}
 		_ = os.RemoveAll(gone) // what is left goes the next time

@@ -2,7 +2,6 @@ package run
 
 import (
 	"context"
-	"errors"
 	"os"
 	"strings"
 	"time"
@@ -37,7 +36,10 @@ func (k *Key) Hold(ctx context.Context) error {
 	for {
 		k.lock = flock.New(k.path, flock.SetPermissions(0o600))
 		if ok, err := k.lock.TryLockContext(ctx, 5*time.Millisecond); !ok {
-			return recordFault("hold the idempotency key", errors.Join(err, context.Cause(ctx)))
+			if cause := context.Cause(ctx); cause != nil {
+				return cause
+			}
+			return recordFault("hold the idempotency key", err)
 		}
 		if k.current() {
 			return nil

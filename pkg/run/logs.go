@@ -43,12 +43,7 @@ func (r *Record) Logs(nodes []string) ([]Log, error) {
 // has ended and all is read, or ctx ends, or each fails. It asks nodes now and then which there are. When follow is false
 // it ends with what there is now.
 func (r *Record) FollowLogs(ctx context.Context, follow bool, nodes func() ([]string, error), each func(l Log, piece []byte) error) error {
-	open := map[Log]*tail{}
-	defer func() {
-		for _, t := range open {
-			_ = t.f.Close()
-		}
-	}()
+	begun := map[Log]*tail{}
 	var order []Log
 	for last := !follow || !r.Held(); ; {
 		names, err := nodes()
@@ -60,16 +55,12 @@ func (r *Record) FollowLogs(ctx context.Context, follow bool, nodes func() ([]st
 			return err
 		}
 		for _, l := range logs {
-			if open[l] == nil {
-				f, err := os.Open(filepath.Join(r.dir, logsDir, logName(l.Node, l.Stream)))
-				if err != nil {
-					return recordFault("read the run's logs", err)
-				}
-				open[l], order = &tail{f: f}, append(order, l)
+			if begun[l] == nil {
+				begun[l], order = &tail{path: filepath.Join(r.dir, logsDir, logName(l.Node, l.Stream))}, append(order, l)
 			}
 		}
 		for _, l := range order {
-			if err := open[l].read(last, func(piece []byte) error { return each(l, piece) }); err != nil {
+			if err := begun[l].read(last, func(piece []byte) error { return each(l, piece) }); err != nil {
 				return err
 			}
 		}
@@ -89,9 +80,10 @@ func (r *Record) FollowLogs(ctx context.Context, follow bool, nodes func() ([]st
 	}
 }
 
-// tail is a log that grows.
+// tail is a log that grows. Its file is open while it is read: there may be more logs than files that may be open.
 type tail struct {
-	f    *os.File
+	path string
+	at   int64
 	rest []byte
 }
 
@@ -100,9 +92,15 @@ const maxPiece = 64 << 10
 
 // read passes on what has come, whole lines as long as there may be more of the last one.
 func (t *tail) read(all bool, each func(piece []byte) error) error {
+	f, err := os.Open(t.path)
+	if err != nil {
+		return recordFault("read the run's logs", err)
+	}
+	defer func() { _ = f.Close() }()
 	buf := make([]byte, maxPiece)
 	for {
-		n, err := t.f.Read(buf)
+		n, err := f.ReadAt(buf, t.at)
+		t.at += int64(n)
 		t.rest = append(t.rest, buf[:n]...)
 		for len(t.rest) > 0 {
 			end := slices.Index(t.rest, '\n') + 1

@@ -279,9 +279,12 @@ func holder(path string) (int, error) {
 func (r *Record) Hold(ctx context.Context) (release func(), err error) {
 	path := filepath.Join(r.dir, lockFile)
 	lock := flock.New(path)
-	ctx, cancel := context.WithTimeout(ctx, 200*time.Millisecond) // longer than any reader's look at it
+	soon, cancel := context.WithTimeout(ctx, 200*time.Millisecond) // longer than any reader's look at it
 	defer cancel()
-	if ok, _ := lock.TryLockContext(ctx, 5*time.Millisecond); !ok {
+	if ok, _ := lock.TryLockContext(soon, 5*time.Millisecond); !ok {
+		if cause := context.Cause(ctx); cause != nil {
+			return nil, cause
+		}
 		return nil, fault.New(fault.Conflict, "Another program goes on from run %s already", r.ID).
 			Suggest("pflow-exec list shows the run that it made of it")
 	}

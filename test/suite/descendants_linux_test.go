@@ -243,3 +243,21 @@ func TestARunInsideARun(t *testing.T) {
 		t.Errorf("the run that was started apart ends with %v", a)
 	}
 }
+
+// What a shell had started before it became the runner is not the run's.
+func TestWhatWasThereBeforeTheRunStays(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.write("w.json", `{"nodes":[{"id":"a","type":"shell","params":{"command":"sleep 60"}}]}`)
+	o := p.run("sh", "-c", `sleep 54321 >/dev/null 2>&1 & echo $! > pid; exec pflow-exec run w.json --quiet --timeout 0.2`)
+	if o.exit != 124 {
+		t.Errorf("exit %d: %s", o.exit, o.stderr)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(p.read("pid")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Errorf("it was ended with the run: %v", err)
+	}
+}
