@@ -60,6 +60,7 @@ func execute(app *cli.App, h *home.Home, r *request, p *prepared, started func(i
 		}
 	}
 	if err := started(rec.ID); err != nil {
+		rec.Remove()
 		return nil, err
 	}
 	ctx, cancel := app.WhileRead()
@@ -175,24 +176,27 @@ func answerOf(last *event.Event, blob event.Load, limit int) (*answer, error) {
 	if last.Outputs == nil {
 		return a, nil
 	}
-	plain, err := event.Plain(last.Outputs, blob)
-	if err != nil || limit == 0 {
-		a.Outputs = plain
-		return a, err
-	}
-	short := []byte{'{'}
-	gjson.ParseBytes(plain).ForEach(func(key, value gjson.Result) bool {
-		if len(short) > 1 {
-			short = append(short, ',')
+	outputs := last.Outputs
+	if ref, ok := event.ReferenceOf(outputs); ok { // all of them together are long
+		var err error
+		if outputs, err = blob(ref.Blob); err != nil {
+			return a, err
 		}
-		short = append(append(short, key.Raw...), ':')
-		short = append(short, event.Shorten(json.RawMessage(value.Raw), limit, func(text string) json.RawMessage {
-			return event.Stand(last.Run, key.Str, text)
-		})...)
-		return true
+	}
+	out := []byte{'{'}
+	var failed error
+	gjson.ParseBytes(outputs).ForEach(func(key, value gjson.Result) bool {
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		member := append(append([]byte{'{'}, key.Raw...), ':') // its key is unescaped with it
+		member = append(append(member, value.Raw...), '}')
+		member, failed = event.Answer(member, limit, blob, func(ref event.Reference) json.RawMessage { return ref.Stand(last.Run, key.Str) })
+		out = append(out, member[1:len(member)-1]...)
+		return failed == nil
 	})
-	a.Outputs = append(short, '}')
-	return a, nil
+	a.Outputs = append(out, '}')
+	return a, failed
 }
 
 // interruption is why a run stopped without a last word.

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/pflow-suite/pflow/pkg/cache"
@@ -75,7 +76,7 @@ func (c *gcCommand) wanted() (run.Collection, error) {
 	wanted := run.Collection{OlderThan: -1, Keep: -1, DryRun: c.DryRun}
 	if c.OlderThan != "" {
 		age, err := cli.Duration(c.OlderThan)
-		if err != nil && c.OlderThan != "0" { // which is all that has ended
+		if err != nil && strings.TrimRight(c.OlderThan, "smhd") != "0" { // which is all that has ended
 			return wanted, err
 		}
 		wanted.OlderThan = age
@@ -106,7 +107,11 @@ func tidy(app *cli.App, h *home.Home) {
 	if !run.Due(h, time.Now()) {
 		return
 	}
-	if _, err := run.Collect(h, run.Collection{OlderThan: run.DefaultAge, Keep: run.DefaultKeep}, time.Now()); err != nil {
+	got, err := run.Collect(h, run.Collection{OlderThan: run.DefaultAge, Keep: run.DefaultKeep}, time.Now())
+	if err == nil {
+		err = got.Failed
+	}
+	if err != nil {
 		app.Log.Warn("old runs were not removed", "error", err)
 	}
 	cache.Open(h).Collect(run.DefaultAge)

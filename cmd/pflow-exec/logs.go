@@ -43,7 +43,7 @@ func (c *logsCommand) Run(app *cli.App) error {
 		return err
 	}
 	if c.Node != "" {
-		told, _, err := recorded(rec)
+		told, _, err := recorded(rec, history.Outline)
 		if err == nil && told.Started != nil { // else it has just begun, and nobody knows its nodes yet
 			err = known(rec, told, c.Node)
 		}

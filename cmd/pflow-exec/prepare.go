@@ -3,15 +3,12 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
-	"io"
 	"maps"
 	"os"
 	"slices"
 	"strings"
 
 	"github.com/mattn/go-isatty"
-	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/cache"
 	"github.com/pflow-suite/pflow/pkg/check"
@@ -220,167 +217,6 @@ func redactor(env []string, set *settings.Settings) *redact.Redactor {
 		}
 	}
 	return r
-}
-
-// checkpoint takes hold of the run that the request goes on from and begins to read it; read waits until that is done.
-func (p *prepared) checkpoint(app *cli.App, h *home.Home, r *request) (read func() error, err error) {
-	rec, err := resumed(h, r)
-	if err != nil || rec == nil && r.Events == nil {
-		return func() error { return nil }, err
-	}
-	var source engine.Source = bytes.NewReader(r.Events)
-	blob := func(string) ([]byte, error) {
-		return nil, fault.New(fault.Execution, "The long values of a run from elsewhere are not here")
-	}
-	if rec != nil {
-		if rec, err = p.hold(app, r, rec); err != nil || p.attach != nil {
-			return nil, err
-		}
-		blob = rec.Blob
-		if p.fork = r.Resume == ""; !p.fork {
-			journal, err := rec.Open()
-			if err != nil {
-				return nil, err
-			}
-			source = journal
-			p.releasing(func() { _ = journal.Close() })
-		}
-	}
-	done := make(chan error, 1)
-	go func() {
-		var err error
-		p.From, err = engine.ReadCheckpoint(source, blob)
-		done <- err
-	}()
-	return func() error {
-		if err := <-done; err != nil {
-			return err
-		}
-		return p.answerable(r.Answer)
-	}, nil
-}
-
-// hold takes hold of the run that the request goes on from, or finds that it is live. When others were faster, that is
-// the run that they made of it.
-func (p *prepared) hold(app *cli.App, r *request, rec *run.Record) (*run.Record, error) {
-	for {
-		release, err := func() {}, error(nil)
-		if !r.DryRun { // which needs no hold on what it leaves as it is
-			release, err = rec.Hold(app.Context)
-		}
-		if (err != nil || r.DryRun) && rec.Held() {
-			if other := r.otherThan(rec); other != "" {
-				return nil, fault.New(fault.Usage, "Run %s is still running, and it is one of another workflow, %s", rec.ID, other).
-					Suggest("pflow-exec wait %s answers when it has ended", rec.ID)
-			}
-			p.attach = rec
-			return nil, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		newest := rec.Newest()
-		if r.Resume == "" || newest.ID == rec.ID {
-			p.releasing(release)
-			if p.resumed = rec; !r.DryRun {
-				proc.EndMarked(proc.DefaultGrace, engine.RunVariable+"="+rec.ID) // what a runner that was killed left running
-			}
-			return rec, nil
-		}
-		release()
-		rec, r.Resume = newest, newest.ID
-		if status, _, err := rec.Status(); err == nil && status.Succeeded() && r.Again {
-			p.attach = rec
-			return nil, nil
-		}
-	}
-}
-
-// otherThan is the name of the workflow of a run, when it is another one than that of the request.
-func (r *request) otherThan(rec *run.Record) string {
-	first, _, err := rec.Ends()
-	if err != nil || first == nil || first.Workflow == nil || r.Name == "-" || first.Workflow.Name == "-" {
-		return ""
-	}
-	w := first.Workflow
-	if w.Name == r.Name || w.Path != "" && w.Path == r.Path {
-		return ""
-	}
-	return w.Name
-}
-
-// answerable refuses an answer that fits none of the questions that the run resumed left open.
-func (p *prepared) answerable(answer string) error {
-	if answer == "" {
-		return nil
-	}
-	var open []string
-	for _, node := range slices.Sorted(maps.Keys(p.From.Open)) {
-		if !p.From.Open[node] {
-			continue
-		}
-		choices := p.From.Choices[node]
-		if slices.Contains(choices, answer) {
-			return nil
-		}
-		open = append(open, fmt.Sprintf("node %s can be answered %s", node, strings.Join(choices, ", ")))
-	}
-	if len(open) == 0 {
-		return fault.New(fault.Usage, "Run %s asks nothing that is to be answered", p.From.Run).Suggest("Leave out --approve")
-	}
-	return fault.New(fault.Usage, "%q answers nothing that run %s asks", answer, p.From.Run).Suggest("%s", strings.Join(open, "; "))
-}
-
-// resumed finds the run in this home that a request goes on from, or nil: the newest of those that went on from the one
-// that was named, so that to say the same twice does nothing twice. The run of an event file is used where the file is a
-// beginning of its journal, which may hold more by now.
-func resumed(h *home.Home, r *request) (*run.Record, error) {
-	if r.Resume != "" {
-		rec, err := run.Find(h, r.Resume)
-		if err != nil {
-			return nil, err
-		}
-		rec = rec.Newest()
-		r.Resume = rec.ID
-		return rec, nil
-	}
-	if r.Events == nil {
-		return nil, nil
-	}
-	id := gjson.GetBytes(firstLine(r.Events), "run").Str
-	rec, err := run.Find(h, id)
-	if id == "" || err != nil {
-		return nil, nil //nolint:nilerr // a run from elsewhere: its events are all there is
-	}
-	journal, err := rec.Open()
-	if err != nil {
-		return nil, nil //nolint:nilerr // likewise
-	}
-	defer func() { _ = journal.Close() }()
-	whole := events(r.Events)
-	begin := make([]byte, len(whole))
-	if _, err := io.ReadFull(journal, begin); err == nil && bytes.Equal(begin, whole) {
-		rec = rec.Newest()
-		r.Resume, r.Events = rec.ID, nil
-	}
-	return rec, nil
-}
-
-// events are the whole lines of a stream, without what a program that could not go on said behind them.
-func events(stream []byte) []byte {
-	for {
-		end := bytes.LastIndexByte(stream, '\n')
-		last := bytes.LastIndexByte(stream[:max(end, 0)], '\n') + 1
-		if end < 0 || gjson.GetBytes(stream[last:end], "seq").Exists() {
-			return stream[:end+1]
-		}
-		stream = stream[:last]
-	}
-}
-
-func firstLine(b []byte) []byte {
-	line, _, _ := bytes.Cut(b, []byte("\n"))
-	return line
 }
 
 // inputs gives every input its value and tells the redactor which are secrets.

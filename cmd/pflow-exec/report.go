@@ -56,7 +56,7 @@ func (c *reportCommand) read(app *cli.App) (*history.Run, report.Options, error)
 		if err != nil {
 			return nil, report.Options{}, err
 		}
-		return recorded(rec)
+		return recorded(rec, history.Read)
 	}
 	told, err := history.Read(app.Stdin)
 	if err == nil && told.Started == nil && told.Finished == nil {
@@ -72,15 +72,15 @@ func (c *reportCommand) read(app *cli.App) (*history.Run, report.Options, error)
 	return told, options(rec), nil
 }
 
-// recorded is a run of this home.
-func recorded(rec *run.Record) (*history.Run, report.Options, error) {
+// recorded is a run of this home, as much of it as read reads.
+func recorded(rec *run.Record, read func(io.Reader) (*history.Run, error)) (*history.Run, report.Options, error) {
 	o := options(rec) // asked first: a run that ends meanwhile has its last event
 	journal, err := rec.Open()
 	if err != nil {
 		return nil, o, err
 	}
 	defer func() { _ = journal.Close() }()
-	told, err := history.Read(journal)
+	told, err := read(journal)
 	return told, o, err
 }
 

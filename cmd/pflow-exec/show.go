@@ -87,7 +87,7 @@ func (c *showCommand) Run(app *cli.App) error {
 	if err != nil {
 		return err
 	}
-	told, _, err := recorded(rec)
+	told, _, err := recorded(rec, history.Read)
 	if err != nil {
 		return err
 	}
@@ -137,7 +137,6 @@ func (c *showCommand) run(rec *run.Record, told *history.Run, status event.Statu
 	}
 	if status == run.Interrupted {
 		s.Resume, s.Error = "pflow-exec resume "+rec.ID, interruption(rec)
-		s.Error = interruption(rec)
 	}
 	for n := range told.All() {
 		node, err := c.node(rec, n, told.Time, status)
@@ -177,11 +176,7 @@ func (c *showCommand) value(rec *run.Record, raw json.RawMessage) (json.RawMessa
 	if raw == nil {
 		return nil, nil
 	}
-	plain, err := event.Plain(raw, rec.Blob)
-	if err != nil || c.MaxOutputChars == 0 {
-		return plain, err
-	}
-	return event.Shorten(plain, c.MaxOutputChars, event.Refer), nil
+	return event.Answer(raw, c.MaxOutputChars, rec.Blob, event.Reference.Value)
 }
 
 func (s *shown) text(w io.Writer) {

@@ -70,7 +70,7 @@ func standingOf(rec *run.Record) (*standing, error) {
 	if err != nil {
 		return nil, err
 	}
-	told, _, err := recorded(rec)
+	told, _, err := recorded(rec, history.Outline)
 	if err != nil {
 		return nil, err
 	}

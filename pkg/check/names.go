@@ -38,7 +38,7 @@ func (c *checker) names() {
 	}
 	total := 0
 	for i := range c.w.Nodes {
-		total += len(c.w.Nodes[i].ID)
+		total += len(c.w.Nodes[i].ID) + len(`"",`)
 	}
 	if total > maxIDs {
 		c.fail("nodes", "The ids of the nodes have %d bytes together, and may have %d", total, maxIDs).

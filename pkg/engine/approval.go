@@ -87,6 +87,9 @@ func choicesOf(a *workflow.Approval) []string {
 	return []string{"yes", "no"}
 }
 
+// maxQuestion is how many bytes of a question are asked, more than anybody reads.
+const maxQuestion = 16 << 10
+
 // question is what is asked before a node runs.
 func (e *execution) question(l *level, a *active) (*Question, error) {
 	q := &Question{Node: l.path(a.node.ID), Choices: choicesOf(a.node.Approval)}
@@ -101,7 +104,7 @@ func (e *execution) question(l *level, a *active) (*Question, error) {
 	if err != nil {
 		return nil, err
 	}
-	q.Text = template.AsText(v)
+	q.Text = fault.Short(template.AsText(v), maxQuestion)
 	return q, nil
 }
 

@@ -190,7 +190,7 @@ func (e *execution) finishItem(r *result) {
 	case r.stopped:
 		a.batch.cut = true
 	default:
-		f := *e.Redactor.Fault(r.node.Fault)
+		f := *e.told(r.node.Fault)
 		f.Node = l.path(a.node.ID)
 		ev := &event.Event{
 			Event: event.NodeFailed, Node: a.node.ID, Item: &i, Attempt: r.step.Attempt, Error: &f, Outputs: r.kept, Redacted: r.redacted, DurationMS: &ms,

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 	"strconv"
-	"strings"
 
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
@@ -115,23 +114,9 @@ func (c *Checkpoint) takeWhole(e *event.Event) error {
 
 // begin notes that the nodes around one have begun.
 func (c *Checkpoint) begin(path string) {
-	for {
-		i := strings.LastIndexByte(path, '/')
-		if i < 0 {
-			return
-		}
-		path = path[:i]
-		c.begun[owner(path)] = true
+	for around := event.Around(path); around != ""; around = event.Around(around) {
+		c.begun[around] = true
 	}
-}
-
-// owner is the path of the node whose sub-workflow has a path, without the item or iteration at its end.
-func owner(path string) string {
-	last := path[strings.LastIndexByte(path, '/')+1:]
-	if i := strings.IndexAny(last, "[#"); i >= 0 {
-		return path[:len(path)-len(last)+i]
-	}
-	return path
 }
 
 func itemKey(path string, item int) string { return path + "[" + strconv.Itoa(item) + "]" }

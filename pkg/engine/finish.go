@@ -137,7 +137,7 @@ func (e *execution) again(l *level, a *active) (again bool, stopped string, err 
 // fail tries a node that failed again, or settles it.
 func (e *execution) fail(r *result) {
 	l, a := r.l, r.a
-	f := *e.Redactor.Fault(r.node.Fault)
+	f := *e.told(r.node.Fault)
 	f.Node = l.path(a.node.ID)
 	ms := milliseconds(r.began)
 	ev := &event.Event{
@@ -167,6 +167,12 @@ func (e *execution) fail(r *result) {
 	}
 	e.settle(l, a, ev, handled)
 }
+
+// maxTold is how many bytes the fault of a node has in its event, and in what is made of it, at most.
+const maxTold = 32 << 10
+
+// told is a fault as it is written: without secrets, and no longer than anybody reads.
+func (e *execution) told(f *fault.Fault) *fault.Fault { return e.Redactor.Fault(f).Within(maxTold) }
 
 // settle writes a node's last event. checkpoint says that a later run can go on from it.
 func (e *execution) settle(l *level, a *active, ev *event.Event, checkpoint bool) {

@@ -3,12 +3,10 @@ package engine
 import (
 	"context"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/pflow-suite/pflow/pkg/event"
-	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
 // Preview is what a run would do that was not begun.
@@ -42,7 +40,7 @@ func Look(ctx context.Context, c Config) (*Preview, error) {
 	for _, id := range p.Order {
 		p.After[id], p.Would[id] = top.plan.Waits(id), WouldRun
 		n, _ := c.Workflow.Node(id)
-		if n.Approval != nil && !c.answers(n) {
+		if n.Approval != nil {
 			p.Would[id] = WouldAsk
 		}
 	}
@@ -51,12 +49,17 @@ func Look(ctx context.Context, c Config) (*Preview, error) {
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	c.Record, c.Cache, c.Ask, c.Adopt = &unkept{from: c.From, would: p.Would}, nil, nil, nil
+	c.Record, c.Cache, c.Ask, c.Adopt = &unkept{from: c.From, would: p.Would, blobs: map[string][]byte{}}, nil, nil, nil
 	top.inherits, top.ctx = true, ctx
 	e := &execution{
 		Config: c, top: top, ctx: ctx, stop: stop, began: time.Now(), warned: map[string]bool{}, questions: map[*active]*level{}, digests: map[*Sub]string{},
 	}
 	e.adopt(top)
+	for _, id := range p.Order {
+		if p.Would[id] == WouldAsk && e.answers(top, id) {
+			p.Would[id] = WouldRun
+		}
+	}
 	for changed := true; changed; {
 		changed = false
 		for _, id := range p.Order {
@@ -73,15 +76,18 @@ func Look(ctx context.Context, c Config) (*Preview, error) {
 	return p, nil
 }
 
-// answers says whether the answer given beforehand is one to the node's question, which the run resumed left open.
-func (c *Config) answers(n *workflow.Node) bool {
-	return c.From != nil && c.From.Open[n.ID] && slices.Contains(choicesOf(n.Approval), c.Answer)
+// answers says whether the answer given beforehand is one to the node's question, as far as that can be told by now.
+func (e *execution) answers(l *level, id string) bool {
+	q, err := e.question(l, e.newActive(l, id))
+	return err == nil && e.answerFor(q) != ""
 }
 
 // unkept is a record that keeps nothing but what it means for the workflow's own nodes.
 type unkept struct {
 	from  *Checkpoint
 	would map[string]Intent
+	// blobs are the long values of a stream that stood alone.
+	blobs map[string][]byte
 }
 
 // Append notes what an event says of what would be done.
@@ -103,14 +109,23 @@ func (u *unkept) Append(e *event.Event) error {
 // Line gives an event without outputs: what a batch would put out nobody reads.
 func (u *unkept) Line(int64) ([]byte, error) { return []byte("{}\n"), nil }
 
-// PutBlob names a long value, NewBlob takes one that nobody reads, Blob fetches one of the checkpoint.
-func (u *unkept) PutBlob(content []byte) (string, error) { return event.Name(content), nil }
+// PutBlob holds a long value, NewBlob takes one that nobody reads, Blob fetches one that is held or of the checkpoint.
+func (u *unkept) PutBlob(content []byte) (string, error) {
+	ref := event.Name(content)
+	u.blobs[ref] = content
+	return ref, nil
+}
 
 // NewBlob is for package event.
 func (u *unkept) NewBlob() (event.Blob, error) { return discarded{io.Discard}, nil }
 
 // Blob is for package event.
-func (u *unkept) Blob(ref string) ([]byte, error) { return u.from.Blob(ref) }
+func (u *unkept) Blob(ref string) ([]byte, error) {
+	if content, ok := u.blobs[ref]; ok {
+		return content, nil
+	}
+	return u.from.Blob(ref)
+}
 
 // Log is where nobody says anything.
 func (u *unkept) Log(string, string) io.WriteCloser { return discarded{io.Discard} }

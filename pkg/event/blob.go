@@ -5,12 +5,8 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
-	"net/url"
-	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
-
-	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
 // InlineLimit is the most bytes that a string, or a node's outputs together, take inside a line.
@@ -58,20 +54,6 @@ func Spill(raw json.RawMessage, put Put) (json.RawMessage, error) {
 	return whole, failed
 }
 
-// Shorten replaces every text over limit characters in plain JSON by what stands for it in an answer.
-func Shorten(raw json.RawMessage, limit int, stand func(text string) json.RawMessage) json.RawMessage {
-	if len(raw) <= limit {
-		return raw
-	}
-	return rewrite(raw, func(v gjson.Result, out *[]byte) bool {
-		if v.Type != gjson.String || utf8.RuneCountInString(v.Str) <= limit {
-			return false
-		}
-		*out = append(*out, stand(v.Str)...)
-		return true
-	}, unchanged)
-}
-
 // Head is the first 200 characters of a text.
 func Head(text string) string {
 	n := 0
@@ -82,20 +64,6 @@ func Head(text string) string {
 		n++
 	}
 	return text
-}
-
-// Stand is what stands for a text in an answer: the reference it would have as a blob, the output it belongs to, and the
-// URI under which that can be read.
-func Stand(run, output, text string) json.RawMessage {
-	r := Refer(text)
-	uri := "pflow://runs/" + run + "/outputs/" + url.PathEscape(output)
-	r = append(append(r[:len(r)-1], `,"output":`...), rawjson.Quote(output)...)
-	return append(append(append(r, `,"uri":`...), rawjson.Quote(uri)...), '}')
-}
-
-// Refer is the reference that a text would have as a blob.
-func Refer(text string) json.RawMessage {
-	return reference(Name([]byte(text)), []byte(text), mimeText)
 }
 
 // Name is the name of content as a blob: sha256: and the hash in hexadecimal.
@@ -117,5 +85,5 @@ func refer(ref string, beginning []byte, size int, mime string) json.RawMessage 
 	if mime != mimeBytes {
 		head = Head(string(beginning[:min(len(beginning), headBytes)]))
 	}
-	return Reference{Blob: ref, Bytes: size, MIME: mime, Head: head}.value()
+	return Reference{Blob: ref, Bytes: size, MIME: mime, Head: head}.Value()
 }

@@ -87,7 +87,7 @@ func (c *Capture) validate(p []byte) {
 		if !utf8.FullRune(c.split) {
 			return
 		}
-		whole := wholeRunes(c.split)
+		whole := WholeText(c.split)
 		c.invalid = !utf8.Valid(c.split[:whole]) || whole == 0
 		p = p[max(0, k-(len(c.split)-whole)):]
 		c.split = c.split[:0]
@@ -95,13 +95,13 @@ func (c *Capture) validate(p []byte) {
 	if c.invalid {
 		return
 	}
-	whole := wholeRunes(p)
+	whole := WholeText(p)
 	c.invalid = !utf8.Valid(p[:whole])
 	c.split = append(c.split, p[whole:]...)
 }
 
-// wholeRunes is how many bytes at the start of p end with a whole character, or with something that will never be one.
-func wholeRunes(p []byte) int {
+// WholeText is how many bytes at the start of p end with a whole character, or with something that will never be one.
+func WholeText(p []byte) int {
 	for k := 1; k < utf8.UTFMax && k <= len(p); k++ {
 		if b := p[len(p)-k]; utf8.RuneStart(b) {
 			if !utf8.FullRune(p[len(p)-k:]) {

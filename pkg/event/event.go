@@ -173,7 +173,6 @@ func (e *Event) fitting() *Event {
 	if e.Error != nil {
 		c.Error = e.Error.Within(MaxLine / 4)
 	}
-	c.Question = fault.Short(e.Question, MaxLine/32)
 	c.Warnings = nil
 	for _, w := range e.Warnings {
 		c.Warnings = append(c.Warnings, fault.Short(w, most))
@@ -181,8 +180,8 @@ func (e *Event) fitting() *Event {
 	return &c
 }
 
-// Line is the event as it stands in the stream, newline included. Of an error, a question and warnings that do not fit a
-// line there is as much as does.
+// Line is the event as it stands in the stream, newline included. Of an error and warnings that do not fit a line there is
+// as much as does.
 func (e *Event) Line() ([]byte, error) {
 	raw, err := rawjson.Marshal(e)
 	if err == nil && len(raw) >= MaxLine {

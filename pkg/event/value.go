@@ -67,13 +67,16 @@ func Plain(raw json.RawMessage, load Load) (json.RawMessage, error) {
 		}
 		*out = append(*out, content...)
 		return true
-	}, func(key string) string {
-		if strings.HasPrefix(key, "$$") {
-			return key[1:]
-		}
-		return key
-	})
+	}, unescaped)
 	return plain, failed
+}
+
+// unescaped is a key as it was before Escape.
+func unescaped(key string) string {
+	if strings.HasPrefix(key, "$$") {
+		return key[1:]
+	}
+	return key
 }
 
 // Part is Plain for a reader of one member of an object: long values are fetched of that one only, others are null. An
@@ -115,7 +118,8 @@ type Reference struct {
 	Head  string `json:"head,omitempty"`
 }
 
-func (r Reference) value() json.RawMessage {
+// Value is the reference as it stands in the stream.
+func (r Reference) Value() json.RawMessage {
 	b := append([]byte(`{"$blob":`), rawjson.Quote(r.Blob)...)
 	b = strconv.AppendInt(append(b, `,"bytes":`...), int64(r.Bytes), 10)
 	b = append(append(b, `,"mime":`...), rawjson.Quote(r.MIME)...)

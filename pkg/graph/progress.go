@@ -44,13 +44,13 @@ func (n *node) caption() string {
 	case run.State == history.Running && run.Total > 0:
 		parts = append(parts, fmt.Sprintf("%d of %d items", len(run.Items), run.Total))
 	case len(run.Items) > 0:
-		parts = append(parts, count(len(run.Items), "item"))
+		parts = append(parts, history.Plural(len(run.Items), "item"))
 	}
 	switch {
 	case run.State == history.Running && run.Iteration > 0:
 		parts = append(parts, fmt.Sprintf("iteration %d", run.Iteration))
 	case run.Iteration > 0:
-		parts = append(parts, count(run.Iteration, "iteration"))
+		parts = append(parts, history.Plural(run.Iteration, "iteration"))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -75,11 +75,4 @@ func (n *node) class() history.State {
 		return history.Skipped
 	}
 	return n.run.State
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

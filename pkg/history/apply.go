@@ -1,8 +1,6 @@
 package history
 
 import (
-	"strings"
-
 	"github.com/pflow-suite/pflow/pkg/event"
 )
 
@@ -46,7 +44,7 @@ func (r *Run) node(path string) *Node {
 	}
 	n := NewNode(path)
 	r.byPath[path] = n
-	if around := Around(path); around != "" {
+	if around := event.Around(path); around != "" {
 		outer := r.node(around)
 		outer.Inner = append(outer.Inner, n)
 	} else {
@@ -57,21 +55,6 @@ func (r *Run) node(path string) *Node {
 
 // NewNode is a node of which nothing was told.
 func NewNode(path string) *Node { return &Node{Path: path, Total: -1} }
-
-// Around is the path of the node whose sub-workflow a node is in, without the item or the iteration; empty for one of
-// the workflow's own.
-func Around(path string) string {
-	i := strings.LastIndexByte(path, '/')
-	if i < 0 {
-		return ""
-	}
-	around := path[:i]
-	last := around[strings.LastIndexByte(around, '/')+1:]
-	if k := strings.IndexAny(last, "[#"); k >= 0 {
-		return around[:len(around)-len(last)+k]
-	}
-	return around
-}
 
 // Apply takes an event about the node.
 func (n *Node) Apply(e *event.Event) {

@@ -5,6 +5,7 @@ package history
 import (
 	"encoding/json"
 	"iter"
+	"strconv"
 	"time"
 
 	"github.com/pflow-suite/pflow/pkg/event"
@@ -188,6 +189,14 @@ func (r *Run) Counts() map[State]int {
 		counts[n.State]++
 	}
 	return counts
+}
+
+// Plural is a number of something, with an s for more than one: 3 items.
+func Plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return strconv.Itoa(n) + " " + what + "s"
 }
 
 // Span is a time as people write it, to three digits or so: 120ms, 1.2s, 1m5s.

@@ -20,24 +20,27 @@ var (
 
 // birth is when a child was started: how many were before it, and whether there was no other one then.
 type birth struct {
-	number int64
-	sole   bool
+	number  int64
+	sole    bool
+	session bool // it is to outlive this program
 }
 
 // started has a child started and notes its group.
-func started(start func() (pid int, err error)) (pid int, err error) {
+func started(c *Command, start func() (pid int, err error)) (pid int, err error) {
 	starting.RLock()
 	defer starting.RUnlock()
 	if pid, err = start(); err == nil {
-		groups.Store(pid, birth{births.Add(1), living.Add(1) == 1})
+		groups.Store(pid, birth{births.Add(1), living.Add(1) == 1, c.Session})
 	}
 	return pid, err
 }
 
-// KillChildren kills the groups of all children at once, for a program that is to end without waiting for them.
+// KillChildren kills the groups of all children at once, but for those with a session of their own, for a program that is
+// to end without waiting for them.
 func KillChildren() {
-	groups.Range(func(pid, _ any) bool {
-		if pgid, ok := pid.(int); ok {
+	groups.Range(func(pid, born any) bool {
+		pgid, ok := pid.(int)
+		if b, known := born.(birth); ok && known && !b.session {
 			_ = syscall.Kill(-pgid, syscall.SIGKILL)
 		}
 		return true

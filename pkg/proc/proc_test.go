@@ -163,7 +163,7 @@ func TestWhatLeftItsSessionIsFoundByItsMark(t *testing.T) {
 		t.Fatal(err)
 	}
 	pid, _ := strconv.Atoi(strings.TrimSpace(out.String()))
-	if !alive(pid) || len(Marked("PFLOW_RUN_ID=outer")) > 0 {
+	if !alive(pid) || len(marked(table(), []string{"PFLOW_RUN_ID=outer"})) > 0 {
 		t.Fatalf("%d is not there, or has two values of one name", pid)
 	}
 	EndMarked(100*time.Millisecond, "PFLOW_RUN_ID=r-of-this-test")

@@ -45,7 +45,7 @@ func Start(c Command) (*Process, error) {
 	if p.Stdout, err = cmd.StdoutPipe(); err != nil {
 		return nil, err
 	}
-	_, err = started(func() (int, error) {
+	_, err = started(&c, func() (int, error) {
 		if err := cmd.Start(); err != nil {
 			return 0, err
 		}

@@ -29,7 +29,7 @@ func Run(ctx context.Context, c Command) (Exit, error) {
 		return Exit{}, fault.New(fault.Execution, "Cannot start %s: %v", c.Path, err)
 	}
 	handle := none
-	pid, err := started(func() (pid int, err error) {
+	pid, err := started(&c, func() (pid int, err error) {
 		pid, handle, err = start(path, c.argv(), &syscall.ProcAttr{
 			Dir: c.Dir, Env: c.environment(), Files: f.child[:], Sys: attributes(c.Session),
 		})

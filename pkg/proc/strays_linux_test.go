@@ -100,7 +100,7 @@ func TestWhatLeftTheGroupIsEndedWithIt(t *testing.T) {
 	const grace = 500 * time.Millisecond
 	_, took := stopped(t, `trap "" TERM; env -i setsid sh -c 'echo $$ > one; sleep 100; true' & (setsid sh -c 'echo $$ > two; sleep 100; true' >/dev/null &)
 		while ! [ -s one ] || ! [ -s two ]; do :; done; echo ready; while :; do wait; done`, grace)
-	if left := Marked("PFLOW_RUN_ID=r-of-this-test"); len(left) > 0 || took < grace || took > 10*grace {
+	if left := marked(table(), []string{"PFLOW_RUN_ID=r-of-this-test"}); len(left) > 0 || took < grace || took > 10*grace {
 		t.Errorf("%v are left after %s", left, took)
 	}
 	if left, _ := descendants(table(), os.Getpid()); len(without(left, nil)) > 0 {

@@ -29,18 +29,9 @@ func (p process) after(other process) bool {
 	return len(p.started) > len(other.started) || len(p.started) == len(other.started) && p.started > other.started
 }
 
-// Marked lists the processes of this user that have all these variables, NAME=VALUE each, in the environment they were
+// marked are the processes of this user that have all these variables, NAME=VALUE each, in the environment they were
 // started with. By them those are found that have left their group and session. This process is not among them. Only Linux
 // shows environments: elsewhere none is found.
-func Marked(variables ...string) []int {
-	var pids []int
-	for _, p := range marked(table(), variables) {
-		pids = append(pids, p.pid)
-	}
-	slices.Sort(pids)
-	return pids
-}
-
 func marked(all map[int]process, variables []string) []process {
 	if len(variables) == 0 {
 		return nil

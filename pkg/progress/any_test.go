@@ -29,7 +29,7 @@ func TestAnyRunIsShown(t *testing.T) {
 				o.kept(&r)
 			}
 		}
-		frame := Frame(&r, epoch.Add(rapid.Custom(anyTime).Draw(t, "now")), s)
+		frame := frame(&r, epoch.Add(rapid.Custom(anyTime).Draw(t, "now")), s, columnsOf(&r, s.Width))
 		if len(frame) > max(0, s.Height-1) {
 			t.Fatalf("%d lines on %d rows", len(frame), s.Height)
 		}

@@ -57,7 +57,7 @@ func (d *Display) live() bool { return d.size != nil }
 
 // Apply takes the run's next event. It never waits for the output: what cannot be written yet is written later.
 func (d *Display) Apply(e *event.Event) {
-	trim(e)
+	history.Trim(e) // nobody is shown that
 	d.mu.Lock()
 	d.run.Apply(e)
 	if o, ok := noteOf(&d.run, e); ok {
@@ -71,20 +71,12 @@ func (d *Display) Apply(e *event.Event) {
 	d.ticking.Do(func() { d.stopped.Go(d.tick) })
 }
 
-// trim takes out of an event what nobody is shown, so that it is not kept.
-func trim(e *event.Event) {
-	e.Inputs, e.Outputs, e.Checkpoint = nil, nil, nil
-	if e.Workflow != nil {
-		e.Workflow.Definition = nil
-	}
-}
-
 // note keeps a note until it is written.
 func (d *Display) note(o note) {
 	switch {
 	case !d.live() || o.kept(&d.run):
 		d.notes = append(d.notes, o)
-	case o.kind == reused && history.Around(o.node) == "":
+	case o.kind == reused && event.Around(o.node) == "":
 		d.reused++
 	}
 }

@@ -21,12 +21,8 @@ type Screen struct {
 // brief is how long a node runs before it gets a line: what is over sooner would only flicker.
 const brief = 200 * time.Millisecond
 
-// Frame is the part that is redrawn in place: how far the run is, and a line for each node that runs, those that run
+// frame is the part that is redrawn in place: how far the run is, and a line for each node that runs, those that run
 // longest first. It has at most one line less than the screen, and no line is wider.
-func Frame(r *history.Run, now time.Time, s Screen) []string {
-	return frame(r, now, s, columnsOf(r, s.Width))
-}
-
 func frame(r *history.Run, now time.Time, s Screen, c columns) []string {
 	rows := s.Height - 1
 	if rows < 1 || r.Started == nil {
@@ -217,7 +213,7 @@ func (a active) doing(now time.Time) (parts []string) {
 		}
 	}
 	if over := innerOver(a.Node); over > 0 {
-		parts = append(parts, plural(over, "node")+" done")
+		parts = append(parts, history.Plural(over, "node")+" done")
 	}
 	told := a.Message
 	switch {
@@ -245,13 +241,6 @@ func innerOver(n *history.Node) (count int) {
 		}
 	}
 	return count
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // number is a number without digits that say nothing.

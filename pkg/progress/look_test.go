@@ -196,7 +196,7 @@ func (s scene) shown(t *testing.T) string {
 				b.WriteString(o.line(c).in(width, colored) + "\n")
 			}
 		}
-		for _, line := range Frame(&r, now, Screen{width, height, colored}) {
+		for _, line := range frame(&r, now, Screen{width, height, colored}, columnsOf(&r, width)) {
 			b.WriteString(line + "\n")
 		}
 		b.WriteString("--\n")

@@ -92,7 +92,7 @@ func (o *note) fail(r *history.Run, n *history.Node, e *event.Event) {
 	default:
 		o.kind = failed
 		o.told = !ofItem(n.Path)
-		if history.Around(n.Path) != "" { // the failure of the node around it says why, that of an item says nothing
+		if event.Around(n.Path) != "" { // the failure of the node around it says why, that of an item says nothing
 			return
 		}
 		// The first is why the run fails, which is said at the end.
@@ -108,26 +108,26 @@ func (o *note) fail(r *history.Run, n *history.Node, e *event.Event) {
 // sizes are how much was done in a node that is made of several parts.
 func sizes(n *history.Node) (parts []string) {
 	if n.Total >= 0 {
-		parts = append(parts, plural(n.Total, "item"))
+		parts = append(parts, history.Plural(n.Total, "item"))
 		if failed := n.Failures(); failed > 0 {
 			parts = append(parts, fmt.Sprintf("%d failed", failed))
 		}
 	}
 	if n.Iteration > 0 {
-		parts = append(parts, plural(n.Iteration, "iteration"))
+		parts = append(parts, history.Plural(n.Iteration, "iteration"))
 	}
 	if tries := len(n.Attempts); tries > 0 && n.Attempts[tries-1].Number > 1 {
 		parts = append(parts, fmt.Sprintf("attempt %d", n.Attempts[tries-1].Number))
 	}
 	if over := innerOver(n); over > 0 {
-		parts = append(parts, plural(over, "node"))
+		parts = append(parts, history.Plural(over, "node"))
 	}
 	return parts
 }
 
 // ofItem says whether a node is inside an item of a batch.
 func ofItem(path string) bool {
-	for around := history.Around(path); around != ""; path, around = around, history.Around(around) {
+	for around := event.Around(path); around != ""; path, around = around, event.Around(around) {
 		if path[len(around)] == '[' {
 			return true
 		}
@@ -150,7 +150,7 @@ func (o note) kept(r *history.Run) bool {
 			return false // it never began
 		}
 	}
-	return history.Around(o.node) == "" && len(r.Nodes) <= many
+	return event.Around(o.node) == "" && len(r.Nodes) <= many
 }
 
 // line is the note on a screen.
@@ -182,7 +182,7 @@ func (o note) plain() string {
 
 // together tells of many nodes that were reused.
 func together(r *history.Run, count int) line {
-	l := line{{reused.sign, reused.color}, {" " + plural(count, "node") + " reused", normal}}
+	l := line{{reused.sign, reused.color}, {" " + history.Plural(count, "node") + " reused", normal}}
 	if r.Started != nil && r.Started.ResumedFrom != "" {
 		l = append(l, span{" from " + cells.Clean(r.Started.ResumedFrom), dim})
 	}

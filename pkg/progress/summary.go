@@ -156,7 +156,7 @@ func (s *summary) questions(r *history.Run) {
 		s.say(bold, n.Path, "asks: "+asking(n))
 	}
 	if more := open - mostOther; more > 0 {
-		s.say(dim, fmt.Sprintf("… and %s more", plural(more, "question")), "")
+		s.say(dim, fmt.Sprintf("… and %s more", history.Plural(more, "question")), "")
 	}
 	if first == nil || r.Finished.Resume == "" {
 		return
@@ -179,7 +179,7 @@ func quoted(word string) string {
 
 // opening is the first line of plain text about a run.
 func opening(r *history.Run) string {
-	return cells.Clean(fmt.Sprintf("run %s of %s: %s", r.Started.Run, name(r), plural(len(r.Nodes), "node")))
+	return cells.Clean(fmt.Sprintf("run %s of %s: %s", r.Started.Run, name(r), history.Plural(len(r.Nodes), "node")))
 }
 
 // closing is the last line of plain text about a run; why it failed is said elsewhere.

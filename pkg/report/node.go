@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/history"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 	"github.com/pflow-suite/pflow/pkg/workflow"
@@ -96,7 +97,7 @@ func (r *writer) section(n *history.Node, level int) *node {
 
 // defined is the node as the workflow defines it; nil for one inside a sub-workflow, which the events do not hold.
 func (r *writer) defined(n *history.Node) *workflow.Node {
-	if r.workflow == nil || history.Around(n.Path) != "" {
+	if r.workflow == nil || event.Around(n.Path) != "" {
 		return nil
 	}
 	def, _ := r.workflow.Node(n.Path)

@@ -37,7 +37,7 @@ func (r *Run) PutBlob(content []byte) (string, error) {
 // NewBlob begins a long value that is written piece by piece.
 func (r *Run) NewBlob() (event.Blob, error) {
 	dir := filepath.Join(r.dir, blobsDir)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := r.makeBlobs(); err != nil {
 		return nil, recordFault(keeping, err)
 	}
 	f, err := os.CreateTemp(dir, ".new-*")
@@ -45,6 +45,18 @@ func (r *Run) NewBlob() (event.Blob, error) {
 		return nil, recordFault(keeping, err)
 	}
 	return &blob{dir: r.dir, f: f, hash: sha256.New(), sync: r.sync}, nil
+}
+
+// makeBlobs makes the folder of the long values.
+func (r *Run) makeBlobs() error {
+	err := os.Mkdir(filepath.Join(r.dir, blobsDir), 0o700)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return nil
+	case err == nil && r.sync:
+		return syncDir(r.dir)
+	}
+	return err
 }
 
 // blob is a long value that is being written.
@@ -99,11 +111,14 @@ func (r *Run) Adopt(ref event.Reference, from *Record) (found bool, err error) {
 	if info, err := os.Stat(blobPath(from.dir, ref.Blob)); err != nil || info.Size() != int64(ref.Bytes) {
 		return false, nil //nolint:nilerr // it is gone, or a loss of power left only some of it
 	}
-	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+	if err := r.makeBlobs(); err != nil {
 		return true, recordFault(keeping, err)
 	}
 	if os.Link(blobPath(from.dir, ref.Blob), to) == nil {
-		return true, nil
+		if r.sync {
+			err = syncDir(filepath.Dir(to))
+		}
+		return true, err
 	}
 	content, err := from.Blob(ref.Blob)
 	if err != nil {

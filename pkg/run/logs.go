@@ -9,7 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
-	"unicode/utf8"
+
+	"github.com/pflow-suite/pflow/pkg/event"
 )
 
 // Log is what a node's processes said on one of their streams, of all attempts, iterations and items.
@@ -105,7 +106,7 @@ func (t *tail) read(all bool, each func(piece []byte) error) error {
 		for len(t.rest) > 0 {
 			end := slices.Index(t.rest, '\n') + 1
 			if end == 0 && len(t.rest) >= maxPiece || end > maxPiece {
-				end = wholeText(t.rest[:maxPiece])
+				end = event.WholeText(t.rest[:maxPiece])
 			}
 			if end == 0 {
 				break
@@ -127,17 +128,4 @@ func (t *tail) read(all bool, each func(piece []byte) error) error {
 			return nil
 		}
 	}
-}
-
-// wholeText is how many bytes at the start of a piece of text end with a whole character.
-func wholeText(b []byte) int {
-	for k := 1; k < utf8.UTFMax; k++ {
-		if last := b[len(b)-k:]; utf8.RuneStart(last[0]) {
-			if !utf8.FullRune(last) {
-				return len(b) - k
-			}
-			break
-		}
-	}
-	return len(b)
 }

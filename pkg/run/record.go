@@ -9,12 +9,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
-
-	"github.com/gofrs/flock"
 
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
@@ -93,57 +90,6 @@ func isID(name string) bool {
 func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
-}
-
-// originFile names the run that this one goes on from, as long as not all that can be taken over stands in its journal;
-// from then on successorFile names it in the earlier run's folder.
-const (
-	originFile    = "taking_over"
-	successorFile = "resumed_by"
-)
-
-// maxResumes is more than anybody makes one after the other.
-const maxResumes = 10_000
-
-// Newest is the run to go on from: this one, or the last in the line of those that went on from it. One that was stopped
-// while it still took over what an earlier run had is none of that line: going on from it would do again what it had not
-// come to.
-func (r *Record) Newest() *Record {
-	last := r.Latest()
-	for range maxResumes {
-		origin := last.named(originFile)
-		if origin == nil {
-			break
-		}
-		last = origin.Latest()
-	}
-	return last
-}
-
-// Latest is the last in the line of those that went on from this run; itself when there is none.
-func (r *Record) Latest() *Record {
-	for range maxResumes {
-		next := r.named(successorFile)
-		if next == nil {
-			break
-		}
-		r = next
-	}
-	return r
-}
-
-// named is the run that a file of this one's directory names, or nil when there is none.
-func (r *Record) named(file string) *Record {
-	b, err := os.ReadFile(filepath.Join(r.dir, file))
-	id := strings.TrimSpace(string(b))
-	if err != nil || !isID(id) {
-		return nil
-	}
-	other := &Record{ID: id, dir: filepath.Join(filepath.Dir(r.dir), id)}
-	if !exists(other.dir) {
-		return nil
-	}
-	return other
 }
 
 // There says whether the run has not been removed meanwhile.
@@ -231,68 +177,6 @@ func (r *Record) Status() (event.Status, *event.Event, error) {
 		return Running, last, nil
 	}
 	return Interrupted, last, nil
-}
-
-// resuming is what a lock file begins with while another run goes on from this one.
-const resuming = "resuming "
-
-// fallen is what a lock file begins with when the record of the run could not be kept.
-const fallen = "fell: "
-
-// Fallen says why a run that was interrupted was: because its record could not be kept; empty when nobody knows.
-func (r *Record) Fallen() string {
-	b, err := os.ReadFile(filepath.Join(r.dir, lockFile))
-	why, ok := strings.CutPrefix(string(b), fallen)
-	if err != nil || !ok {
-		return ""
-	}
-	return strings.TrimSpace(why)
-}
-
-// Held says whether some process executes the run.
-func (r *Record) Held() bool {
-	path := filepath.Join(r.dir, lockFile)
-	lock := flock.New(path, flock.SetFlag(os.O_RDONLY))
-	ok, err := lock.TryRLock()
-	defer func() { _ = lock.Close() }()
-	if ok || err != nil {
-		return false
-	}
-	pid, err := holder(path)
-	return err == nil && proc.Signal(pid, 0)
-}
-
-// holder is the process that a lock file names as the one that executes the run.
-func holder(path string) (int, error) {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return 0, recordFault("read the run's lock", err)
-	}
-	pid, err := strconv.Atoi(strings.TrimSpace(string(b)))
-	if err != nil || pid <= 1 {
-		return 0, fault.New(fault.Internal, "The lock of the run names no process that executes it")
-	}
-	return pid, nil
-}
-
-// Hold takes the run's lock, so that no other process goes on from it meanwhile; a conflict when another has it.
-func (r *Record) Hold(ctx context.Context) (release func(), err error) {
-	path := filepath.Join(r.dir, lockFile)
-	lock := flock.New(path)
-	soon, cancel := context.WithTimeout(ctx, 200*time.Millisecond) // longer than any reader's look at it
-	defer cancel()
-	if ok, _ := lock.TryLockContext(soon, 5*time.Millisecond); !ok {
-		if cause := context.Cause(ctx); cause != nil {
-			return nil, cause
-		}
-		return nil, fault.New(fault.Conflict, "Another program goes on from run %s already", r.ID).
-			Suggest("pflow-exec list shows the run that it made of it")
-	}
-	if err := os.WriteFile(path, []byte(resuming+strconv.Itoa(os.Getpid())+"\n"), 0o600); err != nil {
-		_ = lock.Close()
-		return nil, recordFault("take hold of the run", err)
-	}
-	return func() { _ = lock.Close() }, nil
 }
 
 // Cancel asks the process that executes the run to stop it in order. It is false when no process does.

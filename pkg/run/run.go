@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
-	"github.com/google/renameio/v2"
 	"github.com/oklog/ulid/v2"
 
 	"github.com/pflow-suite/pflow/pkg/event"
@@ -116,19 +115,6 @@ func (r *Run) make(dir string, o Options) error {
 	return os.Rename(dir, r.dir)
 }
 
-// TookOver notes that all that can be taken over from the run that this one goes on from stands in the journal: from now
-// on whoever goes on from that one goes on from this one.
-func (r *Run) TookOver(from *Record) error {
-	err := os.Remove(filepath.Join(r.dir, originFile))
-	if err == nil {
-		err = renameio.WriteFile(filepath.Join(from.dir, successorFile), []byte(r.ID+"\n"), 0o600)
-	}
-	if err != nil {
-		return recordFault("note what goes on from the run", err)
-	}
-	return nil
-}
-
 // Remove takes away the record of a run of which nothing could be recorded, and says whether it was one.
 func (r *Run) Remove() bool {
 	r.mu.Lock()
@@ -214,20 +200,6 @@ func (r *Run) more() bool {
 
 // EndFollowers lets those who follow the journal read it to its end and return. Nothing may be appended afterwards.
 func (r *Run) EndFollowers() { close(r.ended) }
-
-// Fell notes in the lock file why the record could not be kept: there is room for that where nothing else can be written
-// any more. See Record.Fallen.
-func (r *Run) Fell(why error) {
-	f, err := os.OpenFile(filepath.Join(r.dir, lockFile), os.O_WRONLY, 0)
-	if err != nil {
-		return
-	}
-	text := fallen + strings.ReplaceAll(fault.From(why).Message, "\n", " ") + "\n"
-	if _, err := f.WriteString(text[:min(len(text), 512)]); err == nil {
-		_ = f.Truncate(int64(min(len(text), 512)))
-	}
-	_ = f.Close()
-}
 
 // Close lets go of the lock.
 func (r *Run) Close() {
