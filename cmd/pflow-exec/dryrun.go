@@ -31,7 +31,7 @@ type foreseenNode struct {
 	Node string     `json:"node"`
 	Type string     `json:"type"`
 	MCP  *event.MCP `json:"mcp,omitempty"`
-	// Would is run, reuse, skip, or ask for a node that a person is asked about first.
+	// Would is run, reuse, skip, deny, or ask for a node that a person is asked about first.
 	Would engine.Intent `json:"would"`
 	After []string      `json:"after"`
 }

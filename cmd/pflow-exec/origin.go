@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -12,10 +13,14 @@ import (
 
 	"github.com/pflow-suite/pflow/pkg/cli"
 	"github.com/pflow-suite/pflow/pkg/engine"
+	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home"
 	"github.com/pflow-suite/pflow/pkg/proc"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
+	"github.com/pflow-suite/pflow/pkg/redact"
 	"github.com/pflow-suite/pflow/pkg/run"
+	"github.com/pflow-suite/pflow/pkg/template"
 )
 
 // checkpoint takes hold of the run that the request goes on from and begins to read it; read waits until that is done.
@@ -65,12 +70,8 @@ func (p *prepared) hold(app *cli.App, r *request, rec *run.Record) (*run.Record,
 			release, err = rec.Hold(app.Context)
 		}
 		if (err != nil || r.DryRun) && rec.Held() {
-			if other := r.otherThan(rec); other != "" {
-				return nil, fault.New(fault.Usage, "Run %s is still running, and it is one of another workflow, %s", rec.ID, other).
-					Suggest("pflow-exec wait %s answers when it has ended", rec.ID)
-			}
 			p.attach = rec
-			return nil, nil
+			return nil, r.same(rec)
 		}
 		if err != nil {
 			return nil, err
@@ -92,17 +93,38 @@ func (p *prepared) hold(app *cli.App, r *request, rec *run.Record) (*run.Record,
 	}
 }
 
-// otherThan is the name of the workflow of a run, when it is another one than that of the request.
-func (r *request) otherThan(rec *run.Record) string {
+// same refuses to attach a request to a live run that does something else: one of another workflow, or with other inputs.
+func (r *request) same(rec *run.Record) error {
 	first, _, err := rec.Ends()
-	if err != nil || first == nil || first.Workflow == nil || r.Name == "-" || first.Workflow.Name == "-" {
-		return ""
+	if err != nil || first == nil || first.Workflow == nil {
+		return nil //nolint:nilerr // it has not said yet what it does
 	}
 	w := first.Workflow
-	if w.Name == r.Name || w.Path != "" && w.Path == r.Path {
-		return ""
+	known := r.Name != "-" && w.Name != "-"
+	if known && w.Name != r.Name && (w.Path == "" || w.Path != r.Path) {
+		return fault.New(fault.Usage, "Run %s is still running, and it is one of another workflow, %s", rec.ID, w.Name).
+			Suggest("pflow-exec wait %s answers when it has ended", rec.ID)
 	}
-	return w.Name
+	inputs, err := event.Plain(first.Inputs, rec.Blob)
+	if err != nil {
+		return nil //nolint:nilerr // then nobody can tell
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Inputs)) {
+		has := gjson.GetBytes(inputs, gjson.Escape(name))
+		if given := r.Inputs[name]; has.Exists() && !strings.Contains(has.Raw, redact.Mark) && !given.is(has.Raw) {
+			return fault.New(fault.Usage, "Run %s is still running, and its input %q is another one", rec.ID, name).
+				Suggest("pflow-exec wait %s answers when it has ended", rec.ID)
+		}
+	}
+	return nil
+}
+
+// is says whether a value that was given is the one that a run has.
+func (g given) is(raw string) bool {
+	if g.JSON == nil {
+		return template.AsText(json.RawMessage(raw)) == g.Text
+	}
+	return bytes.Equal(rawjson.Compact(g.JSON), rawjson.Compact(json.RawMessage(raw))) || template.AsText(g.JSON) == template.AsText(json.RawMessage(raw))
 }
 
 // answerable refuses an answer that fits none of the questions that the run resumed left open.

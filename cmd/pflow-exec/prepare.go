@@ -119,9 +119,8 @@ func (p *prepared) idempotent(app *cli.App, h *home.Home, r *request) error {
 	if live == nil {
 		return nil
 	}
-	if other := r.otherThan(live); other != "" {
-		return fault.New(fault.Usage, "The live run %s has this idempotency key, and it is one of another workflow, %s", live.ID, other).
-			Suggest("Give another key, or wait: pflow-exec wait %s", live.ID)
+	if err := r.same(live); err != nil {
+		return err
 	}
 	p.attach = live
 	return nil

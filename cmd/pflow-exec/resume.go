@@ -28,8 +28,14 @@ func (c *resumeCommand) Run(app *cli.App) error {
 		return refuse(app, err, show.stream)
 	}
 	status, _, err := rec.Status()
+	if err == nil && status == run.Running {
+		err = r.same(rec)
+		if err != nil {
+			return refuse(app, err, show.stream)
+		}
+	}
 	if err == nil && (status.Succeeded() && r.Again || status == run.Running) {
-		return follow(app, rec, show)
+		return follow(app, rec, show, r.Timeout)
 	}
 	return perform(app, h, r, show)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -71,7 +73,7 @@ func perform(app *cli.App, h *home.Home, r *request, show *presenter) error {
 	}
 	if p.attach != nil {
 		p.release()
-		return follow(app, p.attach, show)
+		return follow(app, p.attach, show, r.Timeout)
 	}
 	if err := show.check(p.Workflow); err != nil {
 		p.release()
@@ -90,10 +92,15 @@ func perform(app *cli.App, h *home.Home, r *request, show *presenter) error {
 	return show.end(last, rec.Blob)
 }
 
-// follow shows a run that another process executes.
-func follow(app *cli.App, rec *run.Record, show *presenter) error {
+// follow shows a run that another process executes, for a limited time when limit is more than 0: it goes on after that.
+func follow(app *cli.App, rec *run.Record, show *presenter, limit time.Duration) error {
 	ctx, cancel := app.WhileRead()
 	defer cancel()
+	if limit > 0 {
+		var enough context.CancelFunc
+		ctx, enough = context.WithTimeoutCause(ctx, limit, errWaited)
+		defer enough()
+	}
 	var last *event.Event
 	defer show.people.end()
 	each := show.each()
@@ -108,6 +115,10 @@ func follow(app *cli.App, rec *run.Record, show *presenter) error {
 		}
 		return each(line)
 	})
+	if errors.Is(err, errWaited) {
+		app.Report(fault.New(fault.Timeout, "Run %s has not ended within %s; it goes on", rec.ID, limit).Suggest("pflow-exec wait %s waits again", rec.ID))
+		return cli.Status(124)
+	}
 	if err != nil {
 		return err
 	}

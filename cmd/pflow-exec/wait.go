@@ -1,14 +1,12 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
 
 	"github.com/pflow-suite/pflow/pkg/cli"
 	"github.com/pflow-suite/pflow/pkg/engine"
-	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home"
 	"github.com/pflow-suite/pflow/pkg/run"
 )
@@ -31,18 +29,7 @@ func (c *waitCommand) Run(app *cli.App) error {
 	}
 	show := newPresenter(app, c.answerFlags)
 	show.stream, show.people.active = false, false
-	if limit > 0 {
-		ctx, cancel := context.WithTimeoutCause(app.Context, limit, errWaited)
-		defer cancel()
-		app.Context = ctx
-	}
-	err = follow(app, rec, show)
-	if errors.Is(err, errWaited) {
-		f := fault.New(fault.Timeout, "Run %s has not ended within %s; it goes on", rec.ID, limit).Suggest("pflow-exec wait %s waits again", rec.ID)
-		app.Report(f)
-		return cli.Status(124)
-	}
-	return err
+	return follow(app, rec, show, limit)
 }
 
 var errWaited = errors.New("waited long enough")

@@ -272,6 +272,9 @@ func TestLogAndWarnings(t *testing.T) {
 func TestSignals(t *testing.T) {
 	for signal, want := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143, syscall.SIGHUP: 129} {
 		for _, more := range [][]string{nil, {"--twice"}} {
+			if signal == syscall.SIGHUP && more != nil {
+				continue // a terminal that is closed makes two
+			}
 			c, stderr := child(append([]string{"wait", fmt.Sprint(int(signal))}, more...)...)
 			out, err := c.Output()
 			if c.ProcessState.ExitCode() != want || len(out) > 0 || stderr.Len() > 0 {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -45,7 +46,7 @@ type result struct {
 // execute runs a task. It is the one part of a run that several goroutines do at the same time.
 func (e *execution) execute(t *task) *result {
 	path := t.l.path(t.a.node.ID)
-	stdout, stderr := e.log(path, "stdout"), e.log(path, "stderr")
+	stdout, stderr := e.log(t, path, "stdout"), e.log(t, path, "stderr")
 	host := e.Host
 	marks := []string{RunVariable + "=" + e.RunID, NodeVariable + "=" + path, AttemptVariable + "=" + strconv.Itoa(t.step.Attempt)}
 	if t.step.Item >= 0 {
@@ -77,14 +78,21 @@ func (e *execution) execute(t *task) *result {
 }
 
 // log is where what a node says is kept without secrets. What goes wrong there is told when it is closed, and stops
-// nothing.
-func (e *execution) log(path, stream string) *kept {
+// nothing. What items of a batch say at the same time comes in whole lines.
+func (e *execution) log(t *task, path, stream string) *kept {
 	file := e.Record.Log(path, stream)
-	return &kept{clean: e.Redactor.Writer(file), file: file}
+	k := &kept{file: file}
+	k.clean = e.Redactor.Writer(file)
+	if t.step.Item >= 0 {
+		k.lines = &lines{to: file}
+		k.clean = e.Redactor.Writer(k.lines)
+	}
+	return k
 }
 
 type kept struct {
 	clean io.WriteCloser
+	lines *lines
 	file  io.Closer
 	err   error
 }
@@ -102,7 +110,42 @@ func (k *kept) Close() error {
 	if k.err == nil {
 		k.err = k.clean.Close()
 	}
+	if k.err == nil && k.lines != nil {
+		k.err = k.lines.end()
+	}
 	return errors.Join(k.err, k.file.Close())
+}
+
+// lines passes on whole lines, those that are not very long.
+type lines struct {
+	to   io.Writer
+	rest []byte
+}
+
+const longLine = 64 << 10
+
+// Write passes on what has come of whole lines.
+func (l *lines) Write(p []byte) (int, error) {
+	l.rest = append(l.rest, p...)
+	end := bytes.LastIndexByte(l.rest, '\n') + 1
+	if end == 0 && len(l.rest) >= longLine {
+		end = len(l.rest)
+	}
+	if end == 0 {
+		return len(p), nil
+	}
+	_, err := l.to.Write(l.rest[:end])
+	l.rest = append(l.rest[:0], l.rest[end:]...)
+	return len(p), err
+}
+
+// end ends the last line.
+func (l *lines) end() error {
+	if len(l.rest) == 0 {
+		return nil
+	}
+	_, err := l.to.Write(append(l.rest, '\n'))
+	return err
 }
 
 // capture is what the output of a node's process is collected in.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/plan"
 )
 
 // Preview is what a run would do that was not begun.
@@ -28,6 +29,7 @@ const (
 	WouldReuse Intent = "reuse" // what the checkpoint has
 	WouldAsk   Intent = "ask"   // a person, before it runs
 	WouldSkip  Intent = "skip"  // since what is reused decided so
+	WouldDeny  Intent = "deny"  // the answer given beforehand forbids it, and ends the run
 )
 
 // Look says what a run of the config would do. Nothing is executed, asked or kept.
@@ -58,6 +60,9 @@ func Look(ctx context.Context, c Config) (*Preview, error) {
 	for _, id := range p.Order {
 		if p.Would[id] == WouldAsk && e.answers(top, id) {
 			p.Would[id] = WouldRun
+			if plan.Denies(c.Answer) {
+				p.Would[id] = WouldDeny
+			}
 		}
 	}
 	for changed := true; changed; {

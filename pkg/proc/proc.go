@@ -113,7 +113,15 @@ func (c *Command) startFault(err error) error {
 	case errors.Is(err, syscall.ENOEXEC):
 		return ErrFormat
 	}
-	return fault.New(fault.Execution, "Cannot start %s: %v", c.Path, fault.Reason(err))
+	return tooMany(fault.New(fault.Execution, "Cannot start %s: %v", c.Path, fault.Reason(err)), err)
+}
+
+// tooMany adds what to do when as much runs or is open at a time as the system lets.
+func tooMany(f *fault.Fault, err error) *fault.Fault {
+	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.EAGAIN) {
+		f.Suggest("Let fewer nodes run at the same time, or raise the limit of open files and processes (ulimit -n, ulimit -u)")
+	}
+	return f
 }
 
 // Look finds a program: a path with a separator as it stands (relative to dir), a bare name on the PATH of env.

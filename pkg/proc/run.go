@@ -26,7 +26,7 @@ func Run(ctx context.Context, c Command) (Exit, error) {
 	var f childFiles
 	defer f.close()
 	if err := f.open(&c); err != nil {
-		return Exit{}, fault.New(fault.Execution, "Cannot start %s: %v", c.Path, err)
+		return Exit{}, tooMany(fault.New(fault.Execution, "Cannot start %s: %v", c.Path, err), err)
 	}
 	handle := none
 	pid, err := started(&c, func() (pid int, err error) {

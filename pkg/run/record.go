@@ -179,6 +179,10 @@ func (r *Record) Status() (event.Status, *event.Event, error) {
 	return Interrupted, last, nil
 }
 
+// CancelSignal asks a process that executes a run to stop it. It may come more than once, and is no sign of impatience as
+// a second SIGTERM is.
+const CancelSignal = syscall.SIGUSR1
+
 // Cancel asks the process that executes the run to stop it in order. It is false when no process does.
 func (r *Record) Cancel() (bool, error) {
 	if !r.Held() {
@@ -188,7 +192,7 @@ func (r *Record) Cancel() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	found := proc.Signal(pid, syscall.SIGTERM)
+	found := proc.Signal(pid, CancelSignal)
 	proc.Signal(pid, syscall.SIGCONT) // one that was stopped hears of it only when it goes on
 	return found, nil
 }

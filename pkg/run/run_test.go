@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 	must(err)
 	must(r.Append(&event.Event{Event: event.RunStarted}))
 	asked := make(chan os.Signal, 1)
-	signal.Notify(asked, syscall.SIGTERM)
+	signal.Notify(asked, CancelSignal)
 	fmt.Println(r.ID)
 	in := bufio.NewScanner(os.Stdin)
 	for in.Scan() {
