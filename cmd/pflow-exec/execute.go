@@ -101,7 +101,7 @@ func execute(app *cli.App, h *home.Home, r *request, p *prepared, started func(i
 	copying.Wait()
 	if err != nil {
 		f := *fault.From(err)
-		if rec.Remove() {
+		if !r.known && rec.Remove() {
 			return nil, unbegun{&f}
 		}
 		rec.Fell(err)

@@ -50,6 +50,8 @@ type request struct {
 	Path   string `json:"path,omitempty"`
 	Saved  bool   `json:"saved,omitempty"`
 	Source []byte `json:"source"`
+	// known says that the run's id is told before its first event: then the run stays, whatever becomes of it.
+	known bool
 	// file is the source read, where this process has read it.
 	file   *workflow.File
 	Inputs map[string]given `json:"inputs,omitempty"`

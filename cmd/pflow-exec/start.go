@@ -110,6 +110,7 @@ func (c *detachedCommand) Run(app *cli.App) error {
 		p.release()
 		return acknowledge(acknowledgement{RunID: p.attach.ID})
 	}
+	r.known = true
 	told := false
 	last, err := execute(app, h, &r, p, func(id string) error {
 		told = true

@@ -144,7 +144,7 @@ func (d *Display) fresh(s Screen) (lines []string) {
 		lines = append(lines, o.line(d.columns).in(s.Width, s.Color))
 	}
 	d.notes = nil
-	if d.reused > 0 && d.reused == d.before { // for now there are no more
+	if d.reused > 0 && d.reused == d.before { // no more have come since
 		lines = append(lines, together(&d.run, d.reused).in(s.Width, s.Color))
 		d.reused = 0
 	}

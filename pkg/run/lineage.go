@@ -28,6 +28,9 @@ func (r *Record) Newest() *Record {
 		if origin == nil {
 			break
 		}
+		if next := origin.named(successorFile); next != nil && next.ID == last.ID {
+			break // it has taken over all, and was stopped before it said so itself
+		}
 		last = origin.Latest()
 	}
 	return last
@@ -62,9 +65,9 @@ func (r *Record) named(file string) *Record {
 // TookOver notes that all that can be taken over from the run that this one goes on from stands in the journal: from now
 // on whoever goes on from that one goes on from this one.
 func (r *Run) TookOver(from *Record) error {
-	err := os.Remove(filepath.Join(r.dir, originFile))
+	err := renameio.WriteFile(filepath.Join(from.dir, successorFile), []byte(r.ID+"\n"), 0o600) // from here on it is so
 	if err == nil {
-		err = renameio.WriteFile(filepath.Join(from.dir, successorFile), []byte(r.ID+"\n"), 0o600)
+		err = os.Remove(filepath.Join(r.dir, originFile))
 	}
 	if err != nil {
 		return recordFault("note what goes on from the run", err)

@@ -49,6 +49,14 @@ func TestNewestIsTheLastThatTookOverAll(t *testing.T) {
 	if got := find(t, h, second.ID).Latest(); got.ID != third.ID {
 		t.Errorf("the latest is %s", got.ID)
 	}
+	late := after(t, h, third, false) // killed between the two steps of taking over
+	if err := os.WriteFile(filepath.Join(third.Dir(), successorFile), []byte(late.ID+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	want("killed right after it took over", late.ID, first, second, third, late)
+	if err := os.RemoveAll(late.Dir()); err != nil {
+		t.Fatal(err)
+	}
 	for _, gone := range []*Run{second, third} {
 		if err := os.RemoveAll(gone.Dir()); err != nil {
 			t.Fatal(err)
