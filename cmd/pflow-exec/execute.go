@@ -29,14 +29,6 @@ func widen(app *cli.App) {
 	}
 }
 
-// untouched is how much memory a run of many nodes takes and never uses, so that it costs nothing: the garbage collector
-// counts it, and runs less often while there is little else. To take it begins a collection, which a run of few nodes
-// does not come to.
-const (
-	untouched = 16 << 20
-	manyNodes = 32
-)
-
 // execute runs what was prepared. started is told the run's id as soon as there is one; each, when it is not nil, is
 // given every line of the journal as it is written.
 func execute(app *cli.App, h *home.Home, r *request, p *prepared, started func(id string) error, each func(line []byte) error) (*event.Event, error) {
@@ -91,9 +83,7 @@ func execute(app *cli.App, h *home.Home, r *request, p *prepared, started func(i
 	}
 	widen(app)
 	began := time.Now()
-	if len(p.Workflow.Nodes) >= manyNodes {
-		defer runtime.KeepAlive(make([]byte, untouched))
-	}
+	defer runtime.KeepAlive(p.untouched)
 	last, err := engine.Run(ctx, p.Config)
 	ended() // what a node has left running on purpose is not to be ended for what comes later
 	p.Host.Servers.Close()

@@ -27,7 +27,14 @@ type Checkpoint struct {
 	// Blob fetches the run's long values.
 	Blob   event.Load
 	source Source
+	// held are the events of marks that were read beforehand, by where they stand: they are read beside the workflow's
+	// check, as long as they are not too many to be held. size is that of their lines.
+	held map[int64]*event.Event
+	size int
 }
+
+// maxHeld is how many bytes the lines of events have that are held.
+const maxHeld = 16 << 20
 
 // Source is a stream of events that can be read more than once.
 type Source interface {
@@ -40,7 +47,7 @@ type Source interface {
 func ReadCheckpoint(source Source, blob event.Load) (*Checkpoint, error) {
 	c := &Checkpoint{
 		settled: map[string]event.Mark{}, parts: map[string]event.Mark{}, begun: map[string]bool{}, Open: map[string]bool{}, Choices: map[string][]string{}, asked: map[string]string{},
-		answers: map[string]*event.Event{}, Blob: blob, source: source,
+		answers: map[string]*event.Event{}, Blob: blob, source: source, held: map[int64]*event.Event{},
 	}
 	for events := event.NewReader(source); ; {
 		m, err := events.Skim()
@@ -88,6 +95,11 @@ func (c *Checkpoint) take(m event.Mark) error {
 		c.begun[m.Node] = true
 	case m.Settles():
 		c.settled[m.Node] = m
+		if c.size += m.Size; c.size <= maxHeld {
+			if e, err := m.Read(c.source); err == nil { // else that is told when it is needed
+				c.held[m.At] = e
+			}
+		}
 	default:
 		return nil
 	}
@@ -126,7 +138,10 @@ func iterationKey(path string, iteration int) string { return path + "#" + strco
 // event reads what a mark is of and takes its long values over; it is nil when that cannot be read any more, or not be
 // kept.
 func (e *execution) event(path string, m event.Mark) *event.Event {
-	old, err := m.Read(e.From.source)
+	old, err := e.From.held[m.At], error(nil)
+	if old == nil {
+		old, err = m.Read(e.From.source)
+	}
 	if err != nil {
 		e.Log.Warn("a completed node runs again", "node", m.Node, "error", err)
 		return nil
