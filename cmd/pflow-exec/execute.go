@@ -69,7 +69,7 @@ func execute(app *cli.App, h *home.Home, r *request, p *prepared, started func(i
 	if options.ResumedFrom != "" {
 		p.Reused = func() error { return rec.TookOver(p.resumed) }
 	}
-	p.ResumeCommand = "pflow-exec resume " + rec.ID
+	p.ResumeCommand = resumeLine(rec.ID)
 	strays := proc.Strays{Mark: engine.RunVariable + "=" + rec.ID, Grace: proc.DefaultGrace}
 	stopping, stopped := ctx, context.CancelFunc(func() {})
 	if p.Timeout > 0 {
@@ -189,19 +189,22 @@ func answerOf(last *event.Event, blob event.Load, limit int) (*answer, error) {
 	return a, failed
 }
 
+// resumeLine is the command that goes on from a run.
+func resumeLine(id string) string { return "pflow-exec resume " + id }
+
 // interruption is why a run stopped without a last word.
 func interruption(rec *run.Record) *fault.Fault {
 	why := rec.Fallen()
 	if why == "" {
 		why = "the program that executed it is gone"
 	}
-	return fault.New(fault.Execution, "The run was interrupted: %s", why).Suggest("Go on with: pflow-exec resume %s", rec.ID)
+	return fault.New(fault.Execution, "The run was interrupted: %s", why).Suggest("Go on with: %s", resumeLine(rec.ID))
 }
 
 // interruptedAnswer is the document of a run that stopped without a last word.
 func interruptedAnswer(rec *run.Record, c *engine.Checkpoint) *answer {
 	a := &answer{
-		RunID: rec.ID, Status: run.Interrupted, Outputs: json.RawMessage("{}"), Resume: "pflow-exec resume " + rec.ID,
+		RunID: rec.ID, Status: run.Interrupted, Outputs: json.RawMessage("{}"), Resume: resumeLine(rec.ID),
 		Error:      interruption(rec),
 		Checkpoint: &event.Checkpoint{RunID: rec.ID, CompletedNodes: []string{}},
 	}

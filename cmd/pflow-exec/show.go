@@ -136,7 +136,7 @@ func (c *showCommand) run(rec *run.Record, told *history.Run, status event.Statu
 		s.Outputs = a.Outputs
 	}
 	if status == run.Interrupted {
-		s.Resume, s.Error = "pflow-exec resume "+rec.ID, interruption(rec)
+		s.Resume, s.Error = resumeLine(rec.ID), interruption(rec)
 	}
 	for n := range told.All() {
 		node, err := c.node(rec, n, told.Time, status)
@@ -182,7 +182,7 @@ func (c *showCommand) value(rec *run.Record, raw json.RawMessage) (json.RawMessa
 func (s *shown) text(w io.Writer) {
 	_, _ = fmt.Fprintf(w, "%s  %s  %s", s.RunID, s.Workflow, s.Status)
 	if s.DurationMS != nil {
-		_, _ = fmt.Fprintf(w, "  %s", history.Span(time.Duration(*s.DurationMS*float64(time.Millisecond))))
+		_, _ = fmt.Fprint(w, "  ", took(s.DurationMS))
 	}
 	_, _ = fmt.Fprintln(w)
 	for _, line := range [][2]string{{"resumed from", s.ResumedFrom}, {"resumed by", s.ResumedBy}, {"go on with", s.Resume}} {
@@ -195,20 +195,21 @@ func (s *shown) text(w io.Writer) {
 	}
 	table := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	for _, n := range s.Nodes {
-		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", n.State, n.Node, n.Type, n.took())
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", n.State, n.Node, n.Type, took(n.DurationMS))
 	}
 	_ = table.Flush()
 }
 
-func (n *shownNode) took() string {
-	if n.DurationMS == nil {
+// took is a duration as people read it, nothing where there is none.
+func took(ms *float64) string {
+	if ms == nil {
 		return ""
 	}
-	return history.Span(time.Duration(*n.DurationMS * float64(time.Millisecond)))
+	return history.Span(time.Duration(*ms * float64(time.Millisecond)))
 }
 
 func (n *shownNode) text(w io.Writer) {
-	head := slices.DeleteFunc([]string{n.Node, n.Type, n.State, n.took()}, func(s string) bool { return s == "" })
+	head := slices.DeleteFunc([]string{n.Node, n.Type, n.State, took(n.DurationMS)}, func(s string) bool { return s == "" })
 	_, _ = fmt.Fprintln(w, strings.Join(head, "  "))
 	for _, line := range [][2]string{{"because of", n.Why}, {"reused from", n.FromRun}, {"question", n.Question}, {"answer", n.Answer}} {
 		if line[1] != "" {

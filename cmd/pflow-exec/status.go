@@ -95,7 +95,7 @@ func standingOf(rec *run.Record) (*standing, error) {
 		s.ResumedBy = newest.ID
 	}
 	if status == run.Interrupted {
-		s.Resume, s.Error = "pflow-exec resume "+rec.ID, interruption(rec)
+		s.Resume, s.Error = resumeLine(rec.ID), interruption(rec)
 	}
 	return s, nil
 }

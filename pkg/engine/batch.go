@@ -3,7 +3,6 @@ package engine
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -132,10 +131,7 @@ func (e *execution) readItems(l *level, a *active) error {
 	}
 	list := gjson.ParseBytes(value)
 	if !list.IsArray() {
-		shown := string(rawjson.Compact(value))
-		if len(shown) > 100 {
-			shown = strings.ToValidUTF8(shown[:100], "") + "…"
-		}
+		shown := fault.Short(string(rawjson.Compact(value)), 100)
 		f := fault.New(fault.Execution, "Batch items must be a list, and are %s: %s", rawjson.Kind(value), shown)
 		if text := gjson.ParseBytes(source); text.Type == gjson.String {
 			f.Message = fmt.Sprintf("Batch items must be a list, got %s. Template '%s' resolved to: %s", rawjson.Kind(value), text.Str, shown)

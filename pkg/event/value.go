@@ -44,31 +44,7 @@ type Load func(ref string) ([]byte, error)
 
 // Plain gives the JSON that a value of the stream stands for: bytes as base64 text, blobs fetched, keys unescaped.
 func Plain(raw json.RawMessage, load Load) (json.RawMessage, error) {
-	if !mayHoldDollar(raw) {
-		return raw, nil
-	}
-	var failed error
-	plain := rewrite(raw, func(value gjson.Result, out *[]byte) bool {
-		if !value.IsObject() {
-			return false
-		}
-		if b := gjson.Get(value.Raw, "$base64"); b.Exists() {
-			*out = append(*out, b.Raw...)
-			return true
-		}
-		ref, ok := ReferenceOf(json.RawMessage(value.Raw))
-		if !ok {
-			return false
-		}
-		content, err := ref.open(load)
-		if err != nil {
-			failed = err
-			content = json.RawMessage("null")
-		}
-		*out = append(*out, content...)
-		return true
-	}, unescaped)
-	return plain, failed
+	return Answer(raw, 0, load, nil)
 }
 
 // unescaped is a key as it was before Escape.
@@ -146,23 +122,6 @@ func ReferenceOf(raw json.RawMessage) (Reference, bool) {
 		return r, false
 	}
 	return r, true
-}
-
-// open fetches the content and gives the JSON value it stands for.
-func (r Reference) open(load Load) (json.RawMessage, error) {
-	content, err := r.fetch(load)
-	if err != nil {
-		return nil, err
-	}
-	switch r.MIME {
-	case mimeJSON:
-		return Plain(content, load)
-	case mimeText:
-		return rawjson.Quote(content), nil
-	case mimeBytes:
-		return rawjson.Quote(base64.StdEncoding.EncodeToString(content)), nil
-	}
-	return nil, fault.New(fault.Protocol, "the blob %s is of unknown kind %q", r.Blob, r.MIME)
 }
 
 // fetch loads the content, which must be as long as the reference says: what a loss of power left of a file is not it.

@@ -354,12 +354,7 @@ func failed(f *fault.Fault, outputs any) *Result {
 }
 
 // excerpt is the beginning of a text that may be long.
-func excerpt(s string) string {
-	if len(s) > 80 {
-		return strings.ToValidUTF8(s[:80], "") + "…"
-	}
-	return s
-}
+func excerpt(s string) string { return fault.Short(s, 80) }
 
 // Locals are the names that only this node's templates know, with their values.
 func (p *Prepared) Locals() map[string]json.RawMessage { return p.locals }

@@ -150,10 +150,8 @@ func coerce(name string, in Input, g Given, origin string) (json.RawMessage, *fa
 		shown = "empty text"
 	case !utf8.ValidString(text):
 		shown, hint = "bytes that are not UTF-8", "Give binary data as base64"
-	case len(text) > 60:
-		shown = strings.ToValidUTF8(text[:60], "") + "…"
 	default:
-		shown = text
+		shown = fault.Short(text, 60)
 	}
 	switch origin {
 	case "environment", "settings":

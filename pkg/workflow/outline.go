@@ -3,6 +3,8 @@ package workflow
 import (
 	"fmt"
 	"strings"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
 // outliner reads a file line by line. Headings, fenced blocks, comments and lists are told apart as in CommonMark, but
@@ -164,12 +166,7 @@ func isParameter(s string) bool {
 }
 
 // shorten is text as an error quotes it.
-func shorten(s string) string {
-	if len(s) > 40 {
-		s = strings.ToValidUTF8(s[:40], "") + "…"
-	}
-	return s
-}
+func shorten(s string) string { return fault.Short(s, 40) }
 
 // item reads a parameter: the line with its dash, and the lines below that are indented more. A blank line ends it when
 // its value is all there; a code block does too, but for lines that belong to text after | or >.

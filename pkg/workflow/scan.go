@@ -165,16 +165,8 @@ func (s *scanner) object() bool {
 			return false
 		}
 		s.frames[f].inside = false
-		s.space()
-		switch s.peek() {
-		case ',':
-			s.pos++
-			s.space()
-		case '}':
-			s.pos++
-			return true
-		default:
-			return s.fail(s.pos, `"," or "}"`)
+		if more, ok := s.more('}'); !more {
+			return ok
 		}
 	}
 }
@@ -219,6 +211,21 @@ func (s *scanner) key(name string, at int, distinct map[string]int) map[string]i
 	return distinct
 }
 
+// more passes over the comma before another member or element, or over the bracket that closes them; else it is not ok.
+func (s *scanner) more(closing byte) (more, ok bool) {
+	s.space()
+	switch s.peek() {
+	case ',':
+		s.pos++
+		s.space()
+		return true, true
+	case closing:
+		s.pos++
+		return false, true
+	}
+	return false, s.fail(s.pos, `"," or "`+string(closing)+`"`)
+}
+
 func (s *scanner) list() bool {
 	f := len(s.frames) - 1
 	if s.space(); s.peek() == ']' {
@@ -231,16 +238,8 @@ func (s *scanner) list() bool {
 			return false
 		}
 		s.frames[f].inside = false
-		s.space()
-		switch s.peek() {
-		case ',':
-			s.pos++
-			s.space()
-		case ']':
-			s.pos++
-			return true
-		default:
-			return s.fail(s.pos, `"," or "]"`)
+		if more, ok := s.more(']'); !more {
+			return ok
 		}
 	}
 }

@@ -6,6 +6,8 @@ package yaml
 import (
 	"fmt"
 	"strings"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
 // Kind is what a node is.
@@ -188,9 +190,4 @@ func (r *reader) enter(at int) bool {
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 
 // shown is a bit of text as an error quotes it.
-func shown(s string) string {
-	if len(s) > 40 {
-		s = strings.ToValidUTF8(s[:40], "") + "…"
-	}
-	return s
-}
+func shown(s string) string { return fault.Short(s, 40) }
