@@ -32,6 +32,16 @@ const (
 	Internal    Type = "internal_error"
 )
 
+// Known says whether it is one of the kinds.
+func (t Type) Known() bool {
+	switch t {
+	case Usage, Validation, Security, NotFound, AlreadyExists, Execution, Template, Protocol, Unavailable, Conflict, RateLimited,
+		TooLarge, Timeout, Internal:
+		return true
+	}
+	return false
+}
+
 // Fault is the error object. Type and Message are always set, the rest only where it helps the reader.
 type Fault struct {
 	Type    Type   `json:"type"`

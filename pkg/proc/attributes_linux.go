@@ -7,12 +7,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// attributes puts a child into a group of its own that dies with this program, or into a session that does not.
+// attributes puts a child into a group of its own that dies with this program, with a terminal into a session of its own
+// whose terminal that is, or into a session that does not die with this program.
 //
 // The parent-death signal is tied to the thread that forked. Go ends a thread only when a goroutine locked to it
 // returns, which nothing in this suite does.
-func attributes(session bool) *syscall.SysProcAttr {
-	if session {
+func attributes(c *Command) *syscall.SysProcAttr {
+	switch {
+	case c.TTY:
+		return &syscall.SysProcAttr{Setsid: true, Setctty: true, Pdeathsig: syscall.SIGKILL} // the terminal is descriptor 0
+	case c.Session:
 		return &syscall.SysProcAttr{Setsid: true}
 	}
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}

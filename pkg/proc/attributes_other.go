@@ -5,8 +5,11 @@ package proc
 import "syscall"
 
 // attributes puts a child into a group, or a session, of its own.
-func attributes(session bool) *syscall.SysProcAttr {
-	if session {
+func attributes(c *Command) *syscall.SysProcAttr {
+	switch {
+	case c.TTY:
+		return &syscall.SysProcAttr{Setsid: true, Setctty: true} // the terminal is descriptor 0
+	case c.Session:
 		return &syscall.SysProcAttr{Setsid: true}
 	}
 	return &syscall.SysProcAttr{Setpgid: true}

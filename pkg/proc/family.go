@@ -7,15 +7,16 @@ import (
 
 // family is a child with what descends from it and what has its marks.
 type family struct {
-	child int
-	marks []string
-	first process // the child as it was found
-	known map[identity]bool
+	child   int
+	marks   []string
+	session bool    // it leads one
+	first   process // the child as it was found
+	known   map[identity]bool
 }
 
 // familyOf is asked while the child lives: what descends from a child that has ended is found by its marks alone.
-func familyOf(child int, marks []string) *family {
-	f := &family{child: child, marks: marks, known: map[identity]bool{}}
+func familyOf(child int, c *Command) *family {
+	f := &family{child: child, marks: c.Marks, session: c.TTY, known: map[identity]bool{}}
 	if p, ok := table()[child]; ok {
 		f.first = p
 		f.known[p.identity] = true
@@ -38,7 +39,11 @@ func (f *family) find() (left []process, whole bool) {
 		}
 	}
 	below, _ := descendants(all, roots...)
-	for _, p := range append(append(below, marked(all, f.marks)...), f.orphans(all)...) {
+	below = append(append(below, marked(all, f.marks)...), f.orphans(all)...)
+	if f.session {
+		below = append(below, sessionOf(all, f.child)...)
+	}
+	for _, p := range below {
 		f.known[p.identity] = true
 	}
 	for id := range f.known {
@@ -52,7 +57,10 @@ func (f *family) find() (left []process, whole bool) {
 // orphans are those of the program's that must be the child's, though nothing says so: they have cleared their environment,
 // and since the child was started there has been no other from which they could descend.
 func (f *family) orphans(all map[int]process) (found []process) {
-	if !sole(f.child) || f.first.pid == 0 {
+	starting.Lock() // from here on births has every child that may be in the table
+	alone := sole(f.child)
+	starting.Unlock()
+	if !alone || f.first.pid == 0 || len(f.marks) == 0 {
 		return nil
 	}
 	for _, p := range all {
@@ -64,4 +72,19 @@ func (f *family) orphans(all map[int]process) (found []process) {
 		}
 	}
 	return found
+}
+
+// sessionOf are the processes of a session that have not ended. A shell with job control gives each of its jobs a group.
+func sessionOf(all map[int]process, leader int) (found []process) {
+	for _, p := range all {
+		if p.session == leader && !p.ended {
+			found = append(found, p)
+		}
+	}
+	return found
+}
+
+// endSession takes down what is left of the session of a child that has ended and has been waited for.
+func endSession(leader int, grace time.Duration) {
+	takeDown(time.Now().Add(grace), func() ([]process, bool) { return sessionOf(table(), leader), true }, nil)
 }

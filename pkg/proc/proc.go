@@ -43,10 +43,17 @@ type Command struct {
 	Stdin io.Reader
 	// Stdout and Stderr take the output, by default it is discarded. That they fail does not stop the child.
 	Stdout, Stderr io.Writer
+	// Results takes what the child writes to its descriptor 3, which it has only then.
+	Results io.Writer
 	// Grace is the time between SIGTERM and SIGKILL, DefaultGrace by default.
 	Grace time.Duration
 	// Session starts the child in a session of its own, for one that is to outlive this program.
 	Session bool
+	// TTY gives the child a terminal of 80 columns and 24 lines in a session of its own, for Run alone. Stdin is typed at
+	// it, line by line when the child seems to wait for it; a last line without an end is ended, and then there is no more
+	// to read, but for a child that reads key by key. All that is shown goes to Stdout, with newlines for line ends. TERM
+	// is set when Env says nothing of it, or "dumb".
+	TTY bool
 	// Marks are variables in Env that no other child's processes have. By them, and by their descent, those are found
 	// that leave the child's group.
 	Marks []string
@@ -80,7 +87,7 @@ func (c *Command) build() (*exec.Cmd, error) {
 	cmd := &exec.Cmd{
 		Path: path, Args: c.argv(), Dir: c.Dir, Env: c.environment(),
 		Stdin: c.Stdin, Stdout: c.Stdout, Stderr: c.Stderr,
-		SysProcAttr: attributes(c.Session),
+		SysProcAttr: attributes(c),
 	}
 	return cmd, nil
 }
@@ -94,7 +101,14 @@ func (c *Command) argv() []string {
 
 func (c *Command) environment() []string {
 	name, _, _ := strings.Cut(outlives, "=")
-	env := Environment(c.Env, name)
+	without := []string{name}
+	if c.TTY { // whose size programs would take from the others rather than ask for it
+		without = append(without, "COLUMNS", "LINES")
+	}
+	env := Environment(c.Env, without...)
+	if term := Getenv(env, "TERM"); c.TTY && (term == "" || term == "dumb") {
+		env = Environment(append(env, "TERM="+terminalType))
+	}
 	if c.Session {
 		env = append(env, outlives)
 	}
@@ -104,7 +118,8 @@ func (c *Command) environment() []string {
 func (c *Command) startFault(err error) error {
 	switch {
 	case c.Dir != "" && !isDir(c.Dir):
-		return fault.New(fault.Execution, "Working directory does not exist: %s", c.Dir)
+		return fault.New(fault.Execution, "Working directory does not exist: %s", c.Dir).
+			Suggest("Make the folder first, or give one that exists")
 	case errors.Is(err, syscall.E2BIG):
 		return fault.New(fault.TooLarge, "The arguments and environment of %s are larger than this system takes", c.Path).
 			Suggest("Pass the large value by standard input or in a file")

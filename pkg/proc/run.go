@@ -9,9 +9,9 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// Run starts the command and waits until it and everything in its process group has ended. When ctx is done first, the
-// group and, if the command has marks, what has left it are taken down by the ladder, and the error is the context's
-// cause. A child that could not be started is a fault: not_found "Command not found: NAME", or execution_error.
+// Run starts the command and waits until it and everything in its process group, or in its terminal's session, has ended.
+// What has left these and still holds the output is ended too, if the command has marks. When ctx is done first, the group
+// and, if the command has marks, what has left it are taken down by the ladder, and the error is the context's cause. A child that could not be started is a fault: not_found "Command not found: NAME", or execution_error.
 //
 // It does without os/exec's goroutines and os's files: one thread sleeps on the child's output and its end together. A
 // workflow starts so many short processes that this is felt.
@@ -31,7 +31,7 @@ func Run(ctx context.Context, c Command) (Exit, error) {
 	handle := none
 	pid, err := started(&c, func() (pid int, err error) {
 		pid, handle, err = start(path, c.argv(), &syscall.ProcAttr{
-			Dir: c.Dir, Env: c.environment(), Files: f.child[:], Sys: attributes(c.Session),
+			Dir: c.Dir, Env: c.environment(), Files: f.child, Sys: attributes(&c),
 		})
 		return pid, err
 	})
@@ -46,10 +46,17 @@ func Run(ctx context.Context, c Command) (Exit, error) {
 		defer close(ended)
 		c.end(pid, waited.Load)
 	})
-	exit := exitOf(f.drain(pid, handle, c.Stdout, c.Stderr))
+	status, held := f.drain(pid, handle, &c)
+	exit := exitOf(status)
 	waited.Store(true)
 	if stopped() {
 		reap(pid, c.grace())
+		if c.TTY {
+			endSession(pid, c.grace())
+		}
+		if held && len(c.Marks) > 0 { // in a session of its own, or the group's end would have closed it
+			endHolders(c.grace(), c.Marks)
+		}
 		collectOrphans()
 		return exit, nil
 	}
@@ -60,8 +67,8 @@ func Run(ctx context.Context, c Command) (Exit, error) {
 // end takes down the child's group and, at the same time, what has left it.
 func (c *Command) end(pid int, waited func() bool) {
 	var family sync.WaitGroup
-	if len(c.Marks) > 0 {
-		f := familyOf(pid, c.Marks)
+	if len(c.Marks) > 0 || c.TTY {
+		f := familyOf(pid, c)
 		_, _ = f.find()
 		family.Go(func() { f.end(c.grace()) })
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -201,7 +202,27 @@ func TestWithoutDescriptorsNoOtherIsClosed(t *testing.T) {
 	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
 		t.Fatal(err)
 	}
-	if f.close(); failed == nil || f.output != [2]int{none, none} {
+	if f.close(); failed == nil || !slices.Equal(f.output, []int{none, none}) {
 		t.Errorf("%v, %v", failed, f.output)
+	}
+}
+
+// What has left the group and holds the output is ended with the child, and what outlives this program is not.
+func TestWhoHoldsTheOutputIsEnded(t *testing.T) {
+	c, _, _ := sh("setsid sleep 100 & echo $! > one; PFLOW_DETACHED=1 setsid sleep 100 & echo $! > two")
+	c.Dir, c.Marks = t.TempDir(), []string{"PFLOW_RUN_ID=" + t.Name()}
+	c.Env = append(c.Env, c.Marks...)
+	if exit, err := Run(t.Context(), c); err != nil || exit.Code != 0 {
+		t.Fatal(exit, err)
+	}
+	for file, left := range map[string]bool{"one": false, "two": true} {
+		text, err := os.ReadFile(filepath.Join(c.Dir, file))
+		pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))
+		if err != nil || alive(pid) != left {
+			t.Errorf("%s is left: %v, not %v; %v", file, alive(pid), left, err)
+		}
+		if left {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
 	}
 }

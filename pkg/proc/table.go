@@ -16,8 +16,8 @@ type identity struct {
 // process is a line of the system's table of processes.
 type process struct {
 	identity
-	parent, group int
-	ended         bool // and nobody has waited for it yet
+	parent, group, session int
+	ended                  bool // and nobody has waited for it yet
 }
 
 // after says whether a process was started after another. Starts are told in hundredths of a second; within one the ids

@@ -33,7 +33,8 @@ func read(pid int) (p process, ok bool) {
 	if err != nil {
 		return p, false
 	}
-	// The name, in parentheses, may hold anything; behind it are the state, the parent, the group and, as the 20th, the start.
+	// The name, in parentheses, may hold anything; behind it are the state, the parent, the group, the session and, as
+	// the 20th, the start.
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 	if len(fields) < 20 {
 		return p, false
@@ -41,6 +42,7 @@ func read(pid int) (p process, ok bool) {
 	p = process{identity: identity{pid, string(fields[19])}, ended: fields[0][0] == 'Z' || fields[0][0] == 'X'}
 	p.parent, _ = strconv.Atoi(string(fields[1]))
 	p.group, _ = strconv.Atoi(string(fields[2]))
+	p.session, _ = strconv.Atoi(string(fields[3]))
 	return p, true
 }
 

@@ -87,3 +87,16 @@ func denied(p process, sig syscall.Signal) bool {
 func EndMarked(grace time.Duration, variables ...string) {
 	takeDown(time.Now().Add(grace), func() ([]process, bool) { return marked(table(), variables), true }, nil)
 }
+
+// endHolders does so with those that are to end with a child, whose marks these are.
+func endHolders(grace time.Duration, marks []string) {
+	find := func() (left []process, whole bool) {
+		for _, p := range marked(table(), marks) {
+			if !has(environment(p.pid), outlives) {
+				left = append(left, p)
+			}
+		}
+		return left, true
+	}
+	takeDown(time.Now().Add(grace), find, nil)
+}
