@@ -149,6 +149,7 @@ type answer struct {
 	Outputs    json.RawMessage   `json:"outputs"`
 	Checkpoint *event.Checkpoint `json:"checkpoint"`
 	Error      *fault.Fault      `json:"error,omitempty"`
+	Usage      *event.Usage      `json:"usage,omitempty"`
 	Resume     string            `json:"resume,omitempty"`
 	Warnings   []string          `json:"warnings,omitempty"`
 }
@@ -158,7 +159,7 @@ type answer struct {
 func answerOf(last *event.Event, blob event.Load, limit int) (*answer, error) {
 	a := &answer{
 		Success: last.Status.Succeeded(), RunID: last.Run, Status: last.Status, Outputs: json.RawMessage("{}"),
-		Error: last.Error, Resume: last.Resume, Warnings: last.Warnings,
+		Error: last.Error, Usage: last.Usage, Resume: last.Resume, Warnings: last.Warnings,
 	}
 	if !a.Success {
 		a.Checkpoint = last.Checkpoint

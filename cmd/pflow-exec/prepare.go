@@ -110,6 +110,9 @@ func prepare(app *cli.App, h *home.Home, r *request) (*prepared, error) {
 		env = proc.Environment(env, trace.State)
 	}
 	p.Host.Env = append(slices.Clip(env), trace.Variable+"="+p.Span.String()) // for the servers, which are there for all nodes
+	if p.Host.Suite, err = app.Suite(); err != nil {
+		return p, err
+	}
 	p.Host.Servers = mcpclient.NewPool(p.servers(app, h, set))
 	return p, nil
 }
@@ -201,7 +204,7 @@ func (p *prepared) defaults(w *workflow.Workflow) {
 func (p *prepared) sub(name string, report *check.Report, set *settings.Settings) *engine.Sub {
 	p.defaults(report.File.Workflow)
 	definition, _ := p.Redactor.JSON(report.File.JSON())
-	s := &engine.Sub{Name: name, Workflow: report.File.Workflow, Kinds: report.Kinds, Digest: event.Name(definition), Subs: map[string]*engine.Sub{}}
+	s := &engine.Sub{Name: name, Workflow: report.File.Workflow, File: report.File, Kinds: report.Kinds, Digest: event.Name(definition), Subs: map[string]*engine.Sub{}}
 	if s.Workflow.TemplateResolutionMode == "" {
 		s.Workflow.TemplateResolutionMode = set.TemplateResolutionMode
 	}

@@ -42,6 +42,7 @@ type shown struct {
 	Outputs     json.RawMessage `json:"outputs,omitempty"`
 	Error       *fault.Fault    `json:"error,omitempty"`
 	Warnings    []string        `json:"warnings,omitempty"`
+	Usage       *event.Usage    `json:"usage,omitempty"`
 	Resume      string          `json:"resume,omitempty"`
 	Nodes       []shownNode     `json:"nodes"`
 }
@@ -128,7 +129,7 @@ func (c *showCommand) run(rec *run.Record, told *history.Run, status event.Statu
 		}
 	}
 	if e := told.Finished; e != nil {
-		s.EndedAt, s.DurationMS, s.Error, s.Warnings, s.Resume = &e.Time, e.DurationMS, e.Error, e.Warnings, e.Resume
+		s.EndedAt, s.DurationMS, s.Error, s.Warnings, s.Resume, s.Usage = &e.Time, e.DurationMS, e.Error, e.Warnings, e.Resume, e.Usage
 		a, err := answerOf(e, rec.Blob, c.MaxOutputChars)
 		if err != nil {
 			return nil, err
@@ -185,7 +186,7 @@ func (s *shown) text(w io.Writer) {
 		_, _ = fmt.Fprint(w, "  ", took(s.DurationMS))
 	}
 	_, _ = fmt.Fprintln(w)
-	for _, line := range [][2]string{{"resumed from", s.ResumedFrom}, {"resumed by", s.ResumedBy}, {"go on with", s.Resume}} {
+	for _, line := range [][2]string{{"resumed from", s.ResumedFrom}, {"resumed by", s.ResumedBy}, {"used", s.Usage.String()}, {"go on with", s.Resume}} {
 		if line[1] != "" {
 			_, _ = fmt.Fprintf(w, "%s: %s\n", line[0], line[1])
 		}

@@ -15,7 +15,7 @@ import (
 )
 
 type describeCommand struct {
-	Name string `arg:"" help:"The workflow's name."`
+	Name string `arg:"" help:"The workflow's name, or a node type where no workflow has it."`
 }
 
 // description is a workflow's interface.
@@ -46,11 +46,11 @@ type node struct {
 	Purpose string `json:"purpose,omitempty"`
 }
 
-// Run prints the workflow's interface.
+// Run prints the workflow's interface, or the node type's where no workflow has the name.
 func (c *describeCommand) Run(app *cli.App) error {
 	lib, entry, err := find(app, c.Name)
 	if err != nil {
-		return err
+		return describeType(app, c.Name, err)
 	}
 	file, err := entry.Load()
 	if err != nil {

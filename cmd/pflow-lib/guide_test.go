@@ -109,9 +109,11 @@ func around(t *testing.T, part string) string {
 }`
 }
 
+// edgeTo is the edge to a node that stands last.
 func edgeTo(last string) string {
-	if last == "" {
+	id := regexp.MustCompile(`^, {"id": ("[^"]+")`).FindStringSubmatch(last)
+	if id == nil {
 		return ""
 	}
-	return `, {"from": "list", "to": "build"}`
+	return `, {"from": "list", "to": ` + id[1] + `}`
 }

@@ -25,6 +25,7 @@ type grammar struct {
 	New      newCommand      `cmd:"" help:"Make a draft to begin with, which runs as it is."`
 	Save     saveCommand     `cmd:"" help:"Check a draft and move it into the library."`
 	Remove   removeCommand   `cmd:"" help:"Delete a workflow: the saved one of that name, else the draft."`
+	Settings settingsCommand `cmd:"" help:"Show and change the settings: which node types may be used, values for inputs, defaults."`
 	Schema   schemaCommand   `cmd:"" help:"Print the JSON Schema of workflow files."`
 	Guide    guideCommand    `cmd:"" help:"Print what to know for writing a workflow, on one page."`
 }

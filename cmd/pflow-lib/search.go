@@ -3,23 +3,39 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/pflow-suite/pflow/pkg/cli"
+	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/library"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
+	"github.com/pflow-suite/pflow/pkg/ranking"
 	"github.com/pflow-suite/pflow/pkg/registry"
 )
 
 type searchCommand struct {
-	Query       string `arg:"" optional:"" help:"Words that all stand in a name, a description or a parameter's name; all there is without."`
+	Query       string `arg:"" optional:"" help:"What is looked for, in words; all there is without."`
 	NoWorkflows bool   `help:"Search node types only."`
+	Limit       int    `help:"Most node types, and most workflows, to print, the best ones; 0 for all. Without, 50 for a query." default:"-1" placeholder:"N"`
 }
 
-// found is the answer. Workflows is absent when they were not asked for.
+// defaultLimit is how many of each kind a query finds when nothing else is asked for.
+const defaultLimit = 50
+
+// Help is what --help says besides.
+func (searchCommand) Help() string {
+	return `Words may be mistyped a little or have another form, and a whole sentence will do: "reading files" finds read-file. What has
+all the words comes first, in its name before in its description, and rare words count more.`
+}
+
+// found is the answer. Workflows is absent when they were not asked for, More when nothing was left out, and Suggestions
+// when something was found.
 type found struct {
-	Nodes     []component      `json:"nodes"`
-	Workflows *[]foundWorkflow `json:"workflows,omitempty"`
+	Nodes       []component      `json:"nodes"`
+	Workflows   *[]foundWorkflow `json:"workflows,omitempty"`
+	More        int              `json:"more,omitempty"`
+	Suggestions []string         `json:"suggestions,omitempty"`
 }
 
 // component is a node type with its interface.
@@ -38,47 +54,92 @@ type foundWorkflow struct {
 
 // Run prints what was found.
 func (c *searchCommand) Run(app *cli.App) error {
+	limit := c.Limit
+	switch {
+	case limit < -1:
+		return fault.New(fault.Usage, "--limit %d is less than nothing", limit).Suggest("Give the most to print, or 0 for all")
+	case limit == -1 && strings.TrimSpace(c.Query) != "":
+		limit = defaultLimit
+	}
+	limit = max(limit, 0)
 	lib, types, err := open(app)
 	if err != nil {
 		return err
 	}
-	matches, err := types.Search(c.Query)
+	matches, more, err := types.Search(c.Query, limit)
 	if err != nil {
 		return err
 	}
-	answer := found{Nodes: components(matches)}
+	answer := found{Nodes: components(matches), More: more}
 	if !c.NoWorkflows {
-		workflows, err := lib.List(false, c.Query)
+		workflows, left, err := searchWorkflows(lib, c.Query, limit)
 		if err != nil {
 			return err
 		}
-		answer.Workflows = usable(workflows)
+		answer.Workflows, answer.More = &workflows, answer.More+left
 	}
-	return app.Document(answer, answer.text)
+	if len(answer.Nodes) == 0 && (answer.Workflows == nil || len(*answer.Workflows) == 0) {
+		answer.Suggestions = suggestions(types, c.Query)
+	}
+	if err := app.Document(answer, answer.text); err != nil || app.JSON() || app.Quiet {
+		return err
+	}
+	answer.hints(app.Stderr)
+	return nil
+}
+
+// searchWorkflows finds saved workflows as node types are found. What is broken cannot be run, and is left out.
+func searchWorkflows(lib *library.Library, query string, limit int) (list []foundWorkflow, more int, err error) {
+	saved, err := lib.List(false, "")
+	if err != nil {
+		return nil, 0, err
+	}
+	var all []foundWorkflow
+	var words ranking.Builder
+	for _, w := range saved {
+		if w.Error == nil {
+			all = append(all, foundWorkflow{w.Name, w.Description()})
+			words.Add(ranking.Document{Name: w.Name, Description: w.Description()})
+		}
+	}
+	list = []foundWorkflow{}
+	if strings.TrimSpace(query) == "" {
+		list = append(list, all...)
+	} else {
+		for _, hit := range ranking.Search(query, func(_, doc int) string { return all[doc].Name }, words.Index()) {
+			list = append(list, all[hit.Document])
+		}
+	}
+	if limit > 0 && len(list) > limit {
+		list, more = list[:limit], len(list)-limit
+	}
+	return list, more, nil
+}
+
+// suggestions are what to try when nothing was found.
+func suggestions(types *registry.Registry, query string) (list []string) {
+	if near := types.Nearest(query); len(near) > 0 {
+		list = append(list, "Names have the words: "+strings.Join(near, ", "))
+	}
+	return append(list,
+		"Try fewer or other words; pflow-lib search without any lists everything there is",
+		"A tool of an MCP server is there when the server is: pflow-sync add NAME -- COMMAND, then pflow-sync sync NAME")
 }
 
 func components(matches []registry.Match) []component {
 	list := make([]component, len(matches))
 	for i, m := range matches {
-		t := m.Type
-		list[i] = component{
-			Type: t.Name, Description: t.Description,
-			Inputs: append([]nodetype.Param{}, t.Params...), Outputs: append([]nodetype.Output{}, t.Outputs...),
-			Actions: append([]string{}, t.Actions...),
-		}
+		list[i] = componentOf(m.Type)
 	}
 	return list
 }
 
-// usable leaves out what is broken: it cannot be run.
-func usable(workflows []library.Listed) *[]foundWorkflow {
-	list := []foundWorkflow{}
-	for _, w := range workflows {
-		if w.Error == nil {
-			list = append(list, foundWorkflow{w.Name, w.Description()})
-		}
+func componentOf(t nodetype.Type) component {
+	return component{
+		Type: t.Name, Description: t.Description,
+		Inputs: append([]nodetype.Param{}, t.Params...), Outputs: append([]nodetype.Output{}, t.Outputs...),
+		Actions: append([]string{}, t.Actions...),
 	}
-	return &list
 }
 
 func (f found) text(w io.Writer) {
@@ -92,4 +153,14 @@ func (f found) text(w io.Writer) {
 		}
 	}
 	_ = t.Flush()
+}
+
+// hints are for people who read the text: what was left out, and what to try.
+func (f found) hints(w io.Writer) {
+	if f.More > 0 {
+		_, _ = fmt.Fprintf(w, "and %d more; --limit 0 shows all\n", f.More)
+	}
+	for _, s := range f.Suggestions {
+		_, _ = fmt.Fprintf(w, "hint: %s\n", s)
+	}
 }

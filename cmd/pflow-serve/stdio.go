@@ -3,10 +3,8 @@ package main
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"github.com/pflow-suite/pflow/pkg/cli"
-	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/front"
 	"github.com/pflow-suite/pflow/pkg/mcpserver"
 )
@@ -30,17 +28,14 @@ func (c *stdioCommand) Run(app *cli.App) error {
 		drafts = h.Path("workflows")
 		app.Log.Warn("the folder for drafts cannot be made", "error", err)
 	}
-	self, err := os.Executable()
-	if err == nil {
-		self, err = filepath.EvalSymlinks(self)
-	}
+	suite, err := app.Suite()
 	if err != nil {
-		return fault.New(fault.Internal, "where this program is cannot be told: %v", err)
+		return err
 	}
 	ctx, cancel := app.WhileRead() // a client that reads no answers is gone
 	defer cancel()
 	f := &front.Front{
-		Suite:   &front.Suite{Dir: filepath.Dir(self), Env: app.Env, Version: cli.Version, Log: app.Log},
+		Suite:   &front.Suite{Dir: suite, Env: app.Env, Version: cli.Version, Log: app.Log},
 		Serving: ctx,
 	}
 	server := &mcpserver.Server{

@@ -33,25 +33,29 @@ var mayImport = map[string]string{
 	"pkg/workflow/yaml":   "",
 	"pkg/template":        "",
 	"pkg/shell":           "template",
+	"pkg/jq":              "",
 	"pkg/plan":            "workflow template event",
-	"pkg/check":           "workflow template shell plan nodetype",
+	"pkg/check":           "workflow template shell jq plan nodetype",
 	"pkg/history":         "event",
 	"pkg/cells":           "",
+	"pkg/ranking":         "",
 	"pkg/graph":           "workflow template plan event history cells",
 
 	// Running.
-	"pkg/proc":   "",
-	"pkg/run":    "home event proc",
-	"pkg/node":   "proc mcpclient template shell workflow nodetype event",
-	"pkg/report": "event history graph workflow template plan",
-	"pkg/engine": "plan node run redact event template workflow nodetype trace",
+	"pkg/proc":        "",
+	"pkg/run":         "home event proc",
+	"pkg/node":        "proc mcpclient template shell jq workflow nodetype event",
+	"pkg/nodeprogram": "nodetype",
+	"pkg/agent":       "proc shell redact nodetype",
+	"pkg/report":      "event history graph workflow template plan",
+	"pkg/engine":      "plan node run redact event template workflow nodetype trace",
 
 	// The home.
 	"pkg/home":     "",
 	"pkg/settings": "home",
 	"pkg/redact":   "",
 	"pkg/cache":    "home",
-	"pkg/registry": "home nodetype settings",
+	"pkg/registry": "home nodetype settings ranking",
 	"pkg/library":  "home workflow",
 
 	// Outside.
@@ -59,18 +63,24 @@ var mayImport = map[string]string{
 	"pkg/mcpserver": "",
 	"pkg/front":     "mcpserver proc",
 	"pkg/veloflux":  "",
+	"pkg/llm":       "nodetype settings",
 	"pkg/progress":  "event history cells",
 	"pkg/cli":       "home proc",
 
 	// Programs.
-	"cmd/pflow-exec":   "report history engine progress cells trace cache check library registry settings run node plan redact event workflow template nodetype home proc mcpclient cli",
-	"cmd/pflow-lib":    "graph plan run event workflow/schema library registry settings check template workflow nodetype redact home cli",
-	"cmd/pflow-sync":   "mcpclient registry settings nodetype redact home proc cli",
-	"cmd/pflow-serve":  "front mcpserver proc home cli",
-	"cmd/veloflux-mcp": "veloflux mcpserver cli",
+	"cmd/pflow-exec":       "report history engine progress cells trace cache check library registry settings run node plan redact event workflow template nodetype home proc mcpclient cli",
+	"cmd/pflow-lib":        "graph plan run event workflow/schema library registry ranking settings check template workflow nodetype redact home cli",
+	"cmd/pflow-sync":       "mcpclient registry settings nodetype redact home proc cli",
+	"cmd/pflow-serve":      "front mcpserver proc home cli",
+	"cmd/pflow-node-agent": "agent nodeprogram nodetype proc cli",
+	"cmd/pflow-node-llm":   "llm nodeprogram settings cli",
+	"cmd/veloflux-mcp":     "veloflux mcpserver cli",
 
 	// Tools of the repository, which ship with no program.
+	"internal/cases":       "",
+	"internal/llmserver":   "",
 	"internal/terminal":    "cells",
+	"internal/webserver":   "",
 	"scripts/bench":        "template",
 	"scripts/bench/trials": "",
 	"scripts/tally":        "",
@@ -88,10 +98,15 @@ var mayNotLink = map[string][]string{
 var mayNeed = map[string][]string{
 	"os/exec": {"pkg/proc", "scripts/bench", "scripts/bench/trials"}, // a benchmark measures the programs from outside
 	sdk:       {"pkg/mcpclient", "pkg/mcpserver"},
+
+	module + "pkg/llm":                        {"cmd/pflow-node-llm"}, // no other program is to link the clients
+	"github.com/openai/openai-go/":            {"pkg/llm"},
+	"github.com/anthropics/anthropic-sdk-go":  {"pkg/llm"},
+	"github.com/anthropics/anthropic-sdk-go/": {"pkg/llm"},
 }
 
 // pure are the packages of the language: they work on what they are given.
-var pure = []string{"pkg/workflow", "pkg/template", "pkg/shell", "pkg/check", "pkg/plan", "pkg/history", "pkg/cells", "pkg/graph"}
+var pure = []string{"pkg/workflow", "pkg/template", "pkg/shell", "pkg/jq", "pkg/check", "pkg/plan", "pkg/history", "pkg/cells", "pkg/ranking", "pkg/graph"}
 
 func TestImports(t *testing.T) {
 	for name, p := range suite(t) {

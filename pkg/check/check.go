@@ -234,7 +234,7 @@ func (c *checker) action(i int, e workflow.Edge) {
 	}
 	kind, ok := c.kindOf(&c.w.Nodes[c.nodes[e.From]])
 	actions := append(slices.Clone(kind.Actions), workflow.ActionDefault, workflow.ActionError)
-	if !ok || slices.Contains(actions, e.Action) {
+	if !ok || slices.Contains(actions, e.Action) || slices.Contains(actions, nodetype.AnyAction) {
 		return
 	}
 	slices.Sort(actions)

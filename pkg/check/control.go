@@ -69,7 +69,7 @@ func (c *checker) batch(n *workflow.Node, at string) {
 			c.fits(place{path: path, node: n}, ref, "list")
 		}
 	}
-	uses, _ := template.Uses(n.Params)
+	uses, _ := template.Uses(n.Params) // plan.Uses leaves local names out
 	if !slices.ContainsFunc(uses, func(u template.Use) bool { return u.Ref.Root == n.Batch.As || u.Ref.Root == plan.IndexName }) {
 		c.warn(at+".batch", "Node %q: no template uses ${%s}, so it does the same for every item", n.ID, n.Batch.As).
 			Suggest("Use ${%s}, or take the batch out", n.Batch.As).Node = n.ID

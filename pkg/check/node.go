@@ -30,12 +30,18 @@ func (c *checker) node(i int) {
 	}
 	kind, ok := c.kind(n, at)
 	if ok {
+		c.assumed(n, kind, at)
 		c.params(n, kind, params, at)
+		c.fromInputs(n, kind, params, at)
+		c.filter(n, kind, params, at)
 	}
 	c.control(n, kind, at)
 	command := ok && kind.Name == "shell"
 	if command {
 		c.command(n, params, at)
+	}
+	if ok && kind.Name == workflow.CodeType {
+		c.code(n, params, at)
 	}
 	uses, bad := plan.Uses(n)
 	for _, b := range bad {
@@ -103,8 +109,20 @@ func (c *checker) kind(n *workflow.Node, at string) (nodetype.Type, bool) {
 	if !found && strings.HasPrefix(n.Type, "mcp-") {
 		f.Suggest("Tools of MCP servers become node types with: pflow-sync add NAME -- COMMAND, then pflow-sync sync NAME")
 	}
+	if !found && !strings.HasPrefix(n.Type, "mcp-") {
+		f.Suggest("A program pflow-node-NAME becomes the node type NAME with: pflow-sync nodes")
+	}
 	f.Suggest("pflow-lib search lists all node types")
 	return kind, false
+}
+
+// assumed warns of a tool that nobody has described: whether there is one shows when it is called.
+func (c *checker) assumed(n *workflow.Node, kind nodetype.Type, at string) {
+	if !kind.Assumed {
+		return
+	}
+	c.warn(at+".type", "Node %q: the tool %q of MCP server %q is not registered, so neither it nor its parameters can be checked", n.ID, kind.MCP.Tool, kind.MCP.Server).
+		Suggest("pflow-sync sync %s registers the tools that the server has", kind.MCP.Server).Node = n.ID
 }
 
 // kindOf is the type of a node, without a complaint where it has none.
@@ -122,16 +140,25 @@ func (c *checker) kindOf(n *workflow.Node) (nodetype.Type, bool) {
 // typeNames are the names of all node types there are, as far as that can be told.
 func (c *checker) typeNames() []string {
 	if c.kinds == nil {
-		all, _ := c.types.Types()
-		c.kinds = make([]string, len(all))
-		for i, t := range all {
-			c.kinds[i] = t.Name
-		}
+		c.kinds = append([]string{}, namesOf(c.types)...)
 		slices.SortStableFunc(c.kinds, func(a, b string) int { // the built-in ones stand first
 			return cmp.Compare(len(a)-len(strings.TrimPrefix(a, "mcp-")), len(b)-len(strings.TrimPrefix(b, "mcp-")))
 		})
 	}
 	return c.kinds
+}
+
+// namesOf asks for the names alone where they can be had without the types.
+func namesOf(types Types) (names []string) {
+	if named, ok := types.(interface{ Names() ([]string, error) }); ok {
+		names, _ = named.Names()
+		return names
+	}
+	all, _ := types.Types()
+	for _, t := range all {
+		names = append(names, t.Name)
+	}
+	return names
 }
 
 // params checks that the parameters are the type's: none unknown, none missing, literal values of the right type.
@@ -245,6 +272,9 @@ func (c *checker) command(n *workflow.Node, params map[string]json.RawMessage, a
 			f.Line, f.Column = c.file.PlaceIn(path, p.Offset)
 		}
 		f.Node = n.ID
+		if p.Dangerous {
+			f.Type = fault.Security
+		}
 		if p.Name != "" {
 			f.Type, f.Message, f.Missing = fault.Template, "Template "+p.Message, []string{p.Name}
 			names := c.namesWith(locals)

@@ -53,7 +53,7 @@ func (e *execution) conclude() (*event.Event, error) {
 	last.Checkpoint.FailedNode = e.top.failedNode
 	executed, reuses, ms := e.executed, e.reuses, milliseconds(e.began)
 	last.NodesExecuted, last.NodesReused, last.DurationMS = &executed, &reuses, &ms
-	last.Warnings = e.texts(e.warnings)
+	last.Warnings, last.Usage = e.texts(e.warnings), e.usage
 	if !last.Status.Succeeded() {
 		last.Resume = e.ResumeCommand
 	}

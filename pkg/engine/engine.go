@@ -137,6 +137,7 @@ type execution struct {
 	places int
 
 	executed, reuses int
+	usage            *event.Usage
 	degraded         bool
 	warnings         []string
 	warned           map[string]bool

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -16,6 +17,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/node"
 	"github.com/pflow-suite/pflow/pkg/plan"
 	"github.com/pflow-suite/pflow/pkg/trace"
+	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
 // The variables that a node's process finds in its environment. By the first, what has left its process group is found;
@@ -61,6 +63,7 @@ func (e *execution) execute(t *task) *result {
 	r := &result{task: t}
 	r.node = node.Run(ctx, t.prepared.Prepared, &node.Task{
 		Host: host, Node: path, Marks: marks, Stdout: stdout, Stderr: stderr, Capture: e.capture, Progress: e.progress(path, t.step),
+		Place: t.place(),
 	})
 	if ctx.Err() != nil && e.ctx.Err() == nil && r.node.Fault != nil && r.node.Fault.Type != fault.Timeout {
 		r.node.Fault = e.late(ctx)
@@ -75,6 +78,19 @@ func (e *execution) execute(t *task) *result {
 		r.kept, r.redacted, r.err = e.keep(r.node.Outputs)
 	}
 	return r
+}
+
+// place tells where in the workflow's file what a node's parameters say stands.
+func (t *task) place() func(param string, offset int) (file string, line, column int) {
+	file := t.l.File
+	if file == nil {
+		return nil
+	}
+	return func(param string, offset int) (string, int, int) {
+		i := slices.IndexFunc(t.l.Workflow.Nodes, func(n workflow.Node) bool { return n.ID == t.a.node.ID })
+		line, column := file.PlaceIn(fmt.Sprintf("nodes[%d].params.%s", i, param), offset)
+		return file.Name, line, column
+	}
 }
 
 // log is where what a node says is kept without secrets. What goes wrong there is told when it is closed, and stops

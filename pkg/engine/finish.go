@@ -20,6 +20,9 @@ func (e *execution) finish(r *result) {
 		e.places--
 	}
 	l, a := r.l, r.a
+	if a.kind.Program != "" { // which alone tell of a usage
+		e.usage = e.usage.Add(r.node.Outputs)
+	}
 	r.stopped = r.stopped || e.ctx.Err() != nil && r.node.Fault != nil
 	switch {
 	case r.err != nil:

@@ -19,6 +19,8 @@ import (
 type Sub struct {
 	Name     string
 	Workflow *workflow.Workflow
+	// File tells where what stands in the workflow's file; nil where that is not known.
+	File *workflow.File
 	// Digest is the name of the workflow's definition.
 	Digest string
 	// Kinds are the node types in use, by the name the workflow gives them.

@@ -188,6 +188,15 @@ func (c *Capture) Value(strip bool) (json.RawMessage, error) {
 	return value, nil
 }
 
+// Drop lets go of what was written, when nobody wants its value.
+func (c *Capture) Drop() {
+	if c.blob != nil {
+		_ = c.clean.Close()
+		c.blob.Drop()
+	}
+	*c = Capture{}
+}
+
 // whole is all that was written in one piece.
 func (c *Capture) whole(strip bool) []byte {
 	end := c.size

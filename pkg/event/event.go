@@ -122,6 +122,7 @@ type Event struct {
 	Checkpoint    *Checkpoint `json:"checkpoint,omitempty"`     // run_finished
 	NodesExecuted *int        `json:"nodes_executed,omitempty"` // run_finished
 	NodesReused   *int        `json:"nodes_reused,omitempty"`   // run_finished
+	Usage         *Usage      `json:"usage,omitempty"`          // run_finished: what was asked of language models
 	Resume        string      `json:"resume,omitempty"`         // run_finished: the command that goes on from here
 	Warnings      []string    `json:"warnings,omitempty"`       // run_finished: why a run is degraded, and what else is worth knowing
 }

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 
@@ -9,7 +10,7 @@ import (
 )
 
 // runEcho gives back what it is given.
-func runEcho(p *Prepared) *Result {
+func runEcho(_ context.Context, p *Prepared, _ *Task) *Result {
 	in, f := decode[nodetype.Echo](p)
 	if f != nil {
 		return failed(f, nil)

@@ -6,10 +6,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
 func put(t *testing.T, path, content string) {
@@ -60,9 +62,9 @@ func TestReadFileFailures(t *testing.T) {
 	put(t, filepath.Join(on.Dir, "text"), "x")
 	for params, words := range map[string][]string{
 		`{"file_path":"nope"}`:                    {"Cannot read nope: no such file"},
-		`{"file_path":"."}`:                       {"Cannot read .: is a directory"},
+		`{"file_path":"."}`:                       {"Cannot read .: it is a folder"},
 		`{"file_path":"text/x"}`:                  {"Cannot read text/x: not a directory"},
-		`{"file_path":"a\u0000b"}`:                {"Cannot read", "invalid argument"},
+		`{"file_path":"a\u0000b"}`:                {"file_path has a NUL byte in it"},
 		`{"file_path":"text","encoding":"utf-9"}`: {`Unknown encoding "utf-9"`},
 	} {
 		failedWith(t, perform(t, on, "read-file", params, nil), fault.Execution, words...)
@@ -183,10 +185,10 @@ func TestWriteFileFailures(t *testing.T) {
 	put(t, filepath.Join(on.Dir, "text"), "x")
 	for params, words := range map[string][]string{
 		`{"file_path":".","content":""}`:                                      {"Cannot write .: it is a folder"},
-		`{"file_path":".","content":"","append":true}`:                        {"Cannot write .: is a directory"},
+		`{"file_path":".","content":"","append":true}`:                        {"Cannot write .: it is a folder"},
 		`{"file_path":"text/x","content":""}`:                                 {"Cannot create the folder of text/x: not a directory"},
-		`{"file_path":"new","content":"€","encoding":"latin-1"}`:              {`"€" cannot be written as latin-1`},
-		`{"file_path":"new","content":"ü","encoding":"ascii"}`:                {`"ü" cannot be written as ascii`},
+		`{"file_path":"new","content":"€","encoding":"latin-1"}`:              {`Cannot write new as latin-1: "€" is no character of it, at byte 0 of content`},
+		`{"file_path":"new","content":"ü","encoding":"ascii"}`:                {`"ü" is no character of it`},
 		`{"file_path":"new","content":"ü","encoding":"x"}`:                    {`Unknown encoding "x"`},
 		`{"file_path":"new","content":"no base64!","content_is_binary":true}`: {"content is no base64"},
 	} {
@@ -215,5 +217,64 @@ func TestUnder(t *testing.T) {
 	on.Env = nil
 	if got := under(on, "~/a"); got != "/run/~/a" {
 		t.Errorf("without HOME: %s", got)
+	}
+}
+
+func containsPart(list []string, part string) bool {
+	return strings.Contains(strings.Join(list, "\n"), part)
+}
+
+func TestWriteFileToAFullDisk(t *testing.T) {
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip("no /dev/full")
+	}
+	r := perform(t, task(t), "write-file", `{"file_path":"/dev/full","content":"x"}`, nil)
+	failedWith(t, r, fault.Execution, "Cannot write /dev/full: no space left on device")
+	if !r.Fault.Retryable || plainOutput(t, r, "error") != r.Fault.Message {
+		t.Errorf("%+v %s", r.Fault, r.Outputs)
+	}
+}
+
+// A line that is appended is not mixed with those of others.
+func TestAppendsDoNotMix(t *testing.T) {
+	on := task(t)
+	var all sync.WaitGroup
+	for i := range 8 {
+		line := strings.Repeat(string(rune('a'+i)), 9999) + "\n"
+		p := prepared(t, "write-file", `{"file_path":"log","content":"${line}","append":true}`, values{"line": string(rawjson.Quote(line))})
+		all.Go(func() {
+			for range 10 {
+				_ = Run(t.Context(), p, on)
+			}
+		})
+	}
+	all.Wait()
+	lines := strings.Split(content(t, filepath.Join(on.Dir, "log")), "\n")
+	if len(lines) != 81 {
+		t.Fatalf("%d lines", len(lines))
+	}
+	for _, line := range lines[:80] {
+		if line != strings.Repeat(line[:1], 9999) {
+			t.Fatalf("mixed: %.40s", line)
+		}
+	}
+}
+
+// A name that is nearly there is told, in the words in which the path was given.
+func TestNearestPath(t *testing.T) {
+	on := task(t)
+	put(t, filepath.Join(on.Dir, "report.txt"), "")
+	if err := os.MkdirAll(filepath.Join(on.Dir, "data/2024"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		"reprot.txt": "Did you mean report.txt?", "~/report.tx": "Did you mean ~/report.txt?", "dta/2024/x": "Did you mean data/2024/x?",
+		on.Dir + "/Report.TXT": "Did you mean " + on.Dir + "/report.txt?",
+	} {
+		r := perform(t, on, "read-file", `{"file_path":"`+path+`"}`, nil)
+		failedWith(t, r, fault.Execution, "no such file")
+		if r.Fault.Suggestions[0] != want {
+			t.Errorf("%s: %q", path, r.Fault.Suggestions)
+		}
 	}
 }

@@ -18,13 +18,19 @@ func runTool(ctx context.Context, p *Prepared, t *Task) *Result {
 	if err != nil {
 		return failed(toolFault(err), toolOutputs(nil, err.Error()))
 	}
-	answer, err := session.Call(ctx, tool.Tool, p.Params, t.Progress)
+	name := tool.Tool
+	if p.kind.Assumed {
+		if name, err = session.Spelling(ctx, name); err != nil {
+			return failed(toolFault(err), toolOutputs(nil, err.Error()))
+		}
+	}
+	answer, err := session.Call(ctx, name, p.Params, t.Progress)
 	if err != nil {
 		return failed(toolFault(err), toolOutputs(nil, err.Error()))
 	}
 	result := event.Escape(answer.Result())
 	if answer.IsError {
-		return failed(answer.Failure(tool.Server, tool.Tool), toolOutputs(result, answer.Text()))
+		return failed(answer.Failure(tool.Server, name), toolOutputs(result, answer.Text()))
 	}
 	return completed(toolOutputs(result, ""))
 }

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcpclient"
@@ -35,6 +37,8 @@ type Host struct {
 	Dir string
 	// Env is the environment that nodes' processes get.
 	Env []string
+	// Suite is the folder in which the programs of the suite are looked for first.
+	Suite string
 	// Servers holds the MCP servers of the run.
 	Servers *mcpclient.Pool
 }
@@ -50,6 +54,8 @@ type Task struct {
 	Stdout, Stderr io.Writer
 	// Capture makes what a process's output is collected in; by default that is held in memory.
 	Capture func() *event.Capture
+	// Place tells where in the workflow's file a byte of the text of a parameter stands; nil where that is not known.
+	Place func(param string, offset int) (file string, line, column int)
 	// Progress takes how far the node is; total is 0 when it is not known.
 	Progress func(done, total float64, message string)
 }
@@ -128,13 +134,11 @@ func Prepare(n *workflow.Node, kind nodetype.Type, b *Binding) (*Prepared, error
 	}
 	p := &Prepared{kind: kind}
 	var apart []string // what must not be resolved as a whole
-	switch kind.Name {
-	case "shell": // its command is code: values must not be put into it
-		apart = []string{"command"}
-	case workflow.SubType: // a workflow that stands there itself has templates of its own
-		if sub, ok := workflow.SubOf(n.Params); ok && sub.Inline != nil {
-			apart = []string{sub.Param}
-		}
+	if literal := workflow.Literal(n); literal != "" {
+		apart = append(apart, literal)
+	}
+	if kind.Name == "shell" { // its command is code: values must not be put into it
+		apart = append(apart, "command")
 	}
 	kept := map[string]json.RawMessage{}
 	for _, name := range apart {
@@ -143,6 +147,7 @@ func Prepare(n *workflow.Node, kind nodetype.Type, b *Binding) (*Prepared, error
 			delete(params, name)
 		}
 	}
+	fromInputs(kind, params, b)
 	unresolved := p.inputs(kind, params, b)
 	for _, name := range slices.Sorted(maps.Keys(params)) {
 		if name != inputsParam {
@@ -165,14 +170,20 @@ func Prepare(n *workflow.Node, kind nodetype.Type, b *Binding) (*Prepared, error
 		return nil, unresolvedFault(n.ID, unresolved)
 	}
 	p.Unresolved = unresolved
-	if err := fit(n.ID, kind, params); err != nil {
+	if err := fit(n, kind, params); err != nil {
 		return nil, err
 	}
-	var err error
-	if p.Params, err = rawjson.Marshal(params); err != nil {
-		return nil, fault.From(err)
-	}
+	p.Params = object(params)
 	return p, nil
+}
+
+// fromInputs lets the workflow's inputs stand for parameters of their names that are not given, where the type says so.
+func fromInputs(kind nodetype.Type, params map[string]json.RawMessage, b *Binding) {
+	for _, p := range kind.Params {
+		if _, given := params[p.Name]; p.Input && !given && b.Known(p.Name) {
+			params[p.Name] = rawjson.Quote("${" + p.Name + "}")
+		}
+	}
 }
 
 // inputsParam gives names of the node's own to values.
@@ -244,7 +255,7 @@ func (p *Prepared) resolve(name string, raw json.RawMessage, scope template.Scop
 
 // fit makes every parameter one of its type. A null is a parameter that was not given, but for one of any type and for
 // tools, which say themselves what they take.
-func fit(node string, kind nodetype.Type, params map[string]json.RawMessage) error {
+func fit(n *workflow.Node, kind nodetype.Type, params map[string]json.RawMessage) error {
 	var faults []*fault.Fault
 	for _, name := range slices.Sorted(maps.Keys(params)) {
 		param, ok := kind.Param(name)
@@ -258,26 +269,47 @@ func fit(node string, kind nodetype.Type, params map[string]json.RawMessage) err
 		}
 		fitted, ok := nodetype.Fit(param.Type, value)
 		if !ok {
-			f := fault.New(fault.Execution, "Parameter %q of node %q must be of type %s and came as %s: %s",
-				name, node, param.Type, rawjson.Kind(value), excerpt(string(value)))
-			f.Node, f.Path = node, "params."+name
+			f := fault.New(fault.Execution, "Parameter %q of node %q must be of type %s and came as %s%s: %s",
+				name, n.ID, param.Type, rawjson.Kind(value), origin(n, name), excerpt(string(value)))
+			f.Node, f.Path = n.ID, "params."+name
 			faults = append(faults, f)
+			continue
+		}
+		if kind.MCP == nil && !param.Allows(fitted) {
+			f := fault.New(fault.Execution, "Parameter %q of node %q cannot be %s%s", name, n.ID, excerpt(string(value)), origin(n, name))
+			f.Node, f.Path = n.ID, "params."+name
+			faults = append(faults, f.Suggest("It is one of: %s", param.Enum))
 			continue
 		}
 		params[name] = fitted
 	}
 	for _, param := range kind.Params {
 		if _, ok := params[param.Name]; !ok && param.Required {
-			f := fault.New(fault.Execution, "Parameter %q of node %q is required and came to nothing", param.Name, node)
-			f.Node, f.Path = node, "params."+param.Name
+			f := fault.New(fault.Execution, "Parameter %q of node %q is required and came to nothing%s", param.Name, n.ID, origin(n, param.Name))
+			f.Node, f.Path = n.ID, "params."+param.Name
 			faults = append(faults, f)
 		}
 	}
-	if f := fault.Join(fault.Execution, "Node "+node, faults); f != nil {
-		f.Node = node
+	if f := fault.Join(fault.Execution, "Node "+n.ID, faults); f != nil {
+		f.Node = n.ID
 		return f
 	}
 	return nil
+}
+
+// origin says which templates a parameter's value came from.
+func origin(n *workflow.Node, param string) string {
+	var from []string
+	uses, _ := template.Uses(json.RawMessage(gjson.GetBytes(n.Params, gjson.Escape(param)).Raw))
+	for _, u := range uses {
+		if name := u.Ref.String(); !slices.Contains(from, name) {
+			from = append(from, name)
+		}
+	}
+	if len(from) == 0 {
+		return ""
+	}
+	return " from " + strings.Join(from, ", ")
 }
 
 func unresolvedFault(node string, unresolved []template.Unresolved) *fault.Fault {
@@ -295,21 +327,29 @@ func unresolvedFault(node string, unresolved []template.Unresolved) *fault.Fault
 	return f.Suggest("Correct the reference, or the node that it reads; $%s would be the literal text", first.Expr)
 }
 
+// runners run the built-in types, but for those that a program runs and for workflow, which the engine does.
+var runners = map[string]func(context.Context, *Prepared, *Task) *Result{
+	"code":        runCode,
+	"copy-file":   runCopyFile,
+	"delete-file": runDeleteFile,
+	"echo":        runEcho,
+	"http":        runHTTP,
+	"jq":          runJQ,
+	"move-file":   runMoveFile,
+	"read-file":   runReadFile,
+	"shell":       runShell,
+	"write-file":  runWriteFile,
+}
+
 // Run executes a prepared node once. It never panics and always gives a result; a fault in it says what to do next.
 func Run(ctx context.Context, p *Prepared, t *Task) *Result {
-	switch {
+	switch run, builtin := runners[p.kind.Name]; {
 	case p.kind.MCP != nil:
 		return runTool(ctx, p, t)
-	case p.kind.Name == "shell":
-		return runShell(ctx, p, t)
-	case p.kind.Name == "http":
-		return runHTTP(ctx, p)
-	case p.kind.Name == "read-file":
-		return runReadFile(ctx, p, t)
-	case p.kind.Name == "write-file":
-		return runWriteFile(p, t)
-	case p.kind.Name == "echo":
-		return runEcho(p)
+	case p.kind.Program != "":
+		return runProgram(ctx, p, t)
+	case builtin:
+		return run(ctx, p, t)
 	}
 	return failed(fault.New(fault.Execution, "Node type %q cannot be run by this program", p.kind.Name), nil)
 }

@@ -47,9 +47,7 @@ func (p *Prepared) render(n *workflow.Node, raw json.RawMessage, params map[stri
 	script, problems := shell.Parse(text, shell.Options{Known: known, Own: slices.Collect(maps.Keys(own)), Unsafe: n.UnsafeTemplates})
 	for _, problem := range problems {
 		if !problem.Warning {
-			f := fault.New(fault.Validation, "%s", problem.Message).Suggest("%s", problem.Suggest)
-			f.Node, f.Path = n.ID, "params.command"
-			return nil, f
+			return nil, refused(n, &problem)
 		}
 	}
 	params["command"] = rawjson.Quote(text)
@@ -70,6 +68,9 @@ func (p *Prepared) render(n *workflow.Node, raw json.RawMessage, params map[stri
 		}
 		named[v.Expr.String()] = values[i]
 	}
+	if problem := script.Danger(values); problem != nil {
+		return nil, refused(n, problem)
+	}
 	p.script = script
 	p.command, p.values = script.Render(values)
 	if len(named) > 0 {
@@ -82,6 +83,16 @@ func (p *Prepared) render(n *workflow.Node, raw json.RawMessage, params map[stri
 	return unresolved, nil
 }
 
+// refused is the fault of a command that is not run.
+func refused(n *workflow.Node, problem *shell.Problem) *fault.Fault {
+	f := fault.New(fault.Validation, "%s", problem.Message).Suggest("%s", problem.Suggest)
+	if problem.Dangerous {
+		f.Type = fault.Security
+	}
+	f.Node, f.Path = n.ID, "params.command"
+	return f
+}
+
 // templatesParam stands among a shell node's parameters for the values that its command's templates have; no parameter
 // may have such a name.
 const templatesParam = "${}"
@@ -90,23 +101,19 @@ const templatesParam = "${}"
 func runShell(ctx context.Context, p *Prepared, t *Task) *Result {
 	in, f := decode[nodetype.Shell](p)
 	if f != nil {
-		return failed(f, nil)
+		return unstarted(f)
 	}
-	for k, v := range in.Env {
-		if k == "" || strings.ContainsAny(k, "=\x00") || strings.ContainsRune(v, 0) {
-			return failed(fault.New(fault.Execution, "The environment cannot hold the variable %q: its name is empty or has a =, or there is a NUL byte in it", k).
-				Suggest("Correct \"env\", or give the value to the command as standard input"), nil)
-		}
+	if f := startable(in); f != nil {
+		return unstarted(f)
 	}
-	stdout, stderr := t.capture(), t.capture()
-	c := p.process(in, t)
-	c.Stdout, c.Stderr = io.MultiWriter(stdout, t.Stdout), io.MultiWriter(stderr, t.Stderr)
 	deadline := in.Timeout.Duration()
-	if deadline <= 0 {
-		return failed(fault.New(fault.Execution, "timeout must be more than 0 seconds"), nil)
-	}
 	ctx, cancel := context.WithTimeoutCause(ctx, deadline, &TimeoutError{deadline})
 	defer cancel()
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	stdout, stderr := t.capture(), t.capture()
+	c := p.process(in, t)
+	c.Stdout, c.Stderr = &printed{stdout, t.Stdout, stop}, &printed{stderr, t.Stderr, stop}
 	exit, err := proc.Run(ctx, c)
 	if c.Path != "/bin/sh" && (errors.Is(err, proc.ErrFormat) || err != nil && fault.From(err).Type == fault.NotFound) {
 		c.Path, c.Name, c.Args = "/bin/sh", "", []string{"-c", p.command}
@@ -117,34 +124,64 @@ func runShell(ctx context.Context, p *Prepared, t *Task) *Result {
 			err = f
 		}
 	}
-	tail := stderr.End(maxSaid)
+	if err == nil && (stdout.Over() || stderr.Over()) { // it ended before it was ended
+		err = overflow()
+	}
+	said := shellEnding{in: in, exit: exit, err: err, stderr: stderr.End(maxSaid)}
+	if in.TTY {
+		said.stderr = stdout.End(maxSaid)
+	}
 	out, unkept := shellOutputs(in, stdout, stderr, exit.Code)
 	if unkept != nil {
 		return &Result{Unkept: unkept}
 	}
-	if err == nil && (stdout.Over() || stderr.Over()) {
-		err = fault.New(fault.TooLarge, "The command printed more than %d MiB", MaxOutput>>20).Suggest("Write large data to a file and pass its path on")
+	return p.judge(&said, out)
+}
+
+// startable says why a command cannot be started; nil if it can.
+func startable(in nodetype.Shell) *fault.Fault {
+	for k, v := range in.Env {
+		if k == "" || strings.ContainsAny(k, "=\x00") || strings.ContainsRune(v, 0) {
+			return fault.New(fault.Execution, "The environment cannot hold the variable %q: its name is empty or has a =, or there is a NUL byte in it", k).
+				Suggest("Correct \"env\", or give the value to the command as standard input")
+		}
 	}
-	late, timedOut := errors.AsType[*TimeoutError](err)
-	switch {
-	case timedOut:
-		out.ExitCode = -1
-		f = fault.New(fault.Timeout, "Command timed out after %s seconds", seconds(late.After)).
-			Suggest("Give the node a longer \"timeout\" (in seconds), or make the command finish sooner")
-	case err != nil:
-		f = fault.From(err)
-	case exit.Code != 0 && !in.IgnoreErrors:
-		f = exitFault(exit, tail)
-	default:
-		return &Result{Action: workflow.ActionDefault, Outputs: out.JSON()}
+	if in.Timeout.Duration() <= 0 {
+		return fault.New(fault.Execution, "timeout must be more than 0 seconds").Suggest("Give the node a \"timeout\" in seconds, or leave it out: it is 30 then")
 	}
-	out.Error = f.Message
-	return &Result{Action: workflow.ActionError, Fault: f, Outputs: out.JSON()}
+	return nil
+}
+
+// printed takes what a command prints until that is too much, and then stops it.
+type printed struct {
+	capture *event.Capture
+	log     io.Writer
+	stop    context.CancelCauseFunc
+}
+
+// Write never fails.
+func (w *printed) Write(b []byte) (int, error) {
+	if w.capture.Over() {
+		return len(b), nil
+	}
+	_, _ = w.capture.Write(b)
+	if w.log != nil {
+		_, _ = w.log.Write(b)
+	}
+	if w.capture.Over() {
+		w.stop(overflow())
+	}
+	return len(b), nil
+}
+
+func overflow() *fault.Fault {
+	return fault.New(fault.TooLarge, "The command printed more than %d MiB and was stopped", MaxOutput>>20).
+		Suggest("Write large data to a file and pass its path on, or let the command print less")
 }
 
 // process is the command to start: executed directly when it has no shell syntax and its program is there, else by sh.
 func (p *Prepared) process(in nodetype.Shell, t *Task) proc.Command {
-	c := proc.Command{Path: "/bin/sh", Args: []string{"-c", p.command}, Dir: t.Dir, Env: slices.Clip(t.Env), Marks: t.Marks}
+	c := proc.Command{Path: "/bin/sh", Args: []string{"-c", p.command}, Dir: t.Dir, Env: slices.Clip(t.Env), Marks: t.Marks, TTY: in.TTY}
 	for k, v := range in.Env {
 		c.Env = append(c.Env, k+"="+v)
 	}
@@ -197,17 +234,6 @@ func under(t *Task, path string) string {
 	return path
 }
 
-// shellOutputs are what a command printed. The error is one of keeping that.
-func shellOutputs(in nodetype.Shell, stdout, stderr *event.Capture, code int) (*nodetype.ShellOutputs, error) {
-	o, err := stdout.Value(in.StripNewline)
-	e, failed := stderr.Value(false)
-	return &nodetype.ShellOutputs{
-		Stdout: nodetype.Binary(o), StdoutIsBinary: stdout.Binary(),
-		Stderr: nodetype.Binary(e), StderrIsBinary: stderr.Binary(),
-		ExitCode: code,
-	}, errors.Join(err, failed)
-}
-
 // capture is what an output of the task's process is collected in.
 func (t *Task) capture() *event.Capture {
 	c := &event.Capture{}
@@ -216,35 +242,6 @@ func (t *Task) capture() *event.Capture {
 	}
 	c.Limit = MaxOutput
 	return c
-}
-
-// maxSaid is how many bytes of the end of what a failed command said stand in its error.
-const maxSaid = 2000
-
-// exitFault is the fault of a command that failed; stderr is the end of what it said.
-func exitFault(exit proc.Exit, stderr []byte) *fault.Fault {
-	said := strings.TrimSpace(strings.ToValidUTF8(string(stderr), "\uFFFD"))
-	if len(stderr) == maxSaid { // a part of a secret that was cut in two is known by where it stands
-		said = "…" + said
-	}
-	what := fmt.Sprintf("Command failed with exit code %d", exit.Code)
-	if exit.Signal != "" {
-		what = fmt.Sprintf("Command was ended by signal: %s", exit.Signal)
-	}
-	f := fault.New(fault.Execution, "%s", what)
-	if said != "" {
-		f.Message += ": " + said
-	}
-	f.Detail("exit_code", exit.Code)
-	switch exit.Code {
-	case 126:
-		f.Suggest("The program is there but may not be executed: check its permissions")
-	case 127:
-		f.Suggest("A program in the command was not found: install it, or correct its name or PATH")
-	default:
-		f.Suggest("Correct the command, or set \"ignore_errors\": true if this exit status is no failure, or take it with an edge of action \"error\"")
-	}
-	return f
 }
 
 func seconds(d time.Duration) string {

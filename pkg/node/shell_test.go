@@ -89,7 +89,7 @@ func TestShellFailures(t *testing.T) {
 		"no program":     {`{"command":"no-such-program --x"}`, fault.Execution, "127", []string{"exit code 127", "no-such-program"}},
 		"no interpreter": {`{"command":"./lost"}`, fault.Execution, "127", []string{"lost"}},
 		"not executable": {`{"command":"/etc/passwd"}`, fault.Execution, "126", []string{"exit code 126"}},
-		"no folder":      {`{"command":"true","cwd":"nowhere"}`, fault.Execution, "0", []string{"Working directory does not exist", "nowhere"}},
+		"no folder":      {`{"command":"true","cwd":"nowhere"}`, fault.Execution, "-1", []string{"Working directory does not exist", "nowhere"}},
 		"shell syntax":   {`{"command":"if"}`, fault.Execution, "2", []string{"exit code 2", "yntax"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -100,6 +100,9 @@ func TestShellFailures(t *testing.T) {
 			}
 			if got := plainOutput(t, r, "error"); got != r.Fault.Message {
 				t.Errorf("error %q", got)
+			}
+			if len(r.Fault.Suggestions) == 0 || r.Fault.Retryable {
+				t.Errorf("%v, retryable %v", r.Fault.Suggestions, r.Fault.Retryable)
 			}
 		})
 	}
@@ -117,7 +120,13 @@ func TestShellRefusesWhatNoProcessTakes(t *testing.T) {
 		"no time":      `{"command":"true","timeout":0}`,
 		"time is past": `{"command":"true","timeout":-1}`,
 	} {
-		t.Run(name, func(t *testing.T) { failedWith(t, perform(t, task(t), "shell", params, nil), fault.Execution) })
+		t.Run(name, func(t *testing.T) {
+			r := perform(t, task(t), "shell", params, nil)
+			failedWith(t, r, fault.Execution)
+			if plainOutput(t, r, "error") != r.Fault.Message || plainOutput(t, r, "exit_code") != "-1" || len(r.Fault.Suggestions) == 0 {
+				t.Errorf("%s %v", r.Outputs, r.Fault.Suggestions)
+			}
+		})
 	}
 	r := perform(t, task(t), "shell", `{"command":"true","env":{"A":"`+strings.Repeat("x", 200_000)+`"}}`, nil)
 	failedWith(t, r, fault.TooLarge)

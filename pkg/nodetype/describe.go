@@ -13,6 +13,8 @@ import (
 //	help:"…"       what it is for
 //	required:""    it must be given
 //	default:"…"    the JSON value that stands when it is not
+//	enum:"…"       a JSON list of the only values it may have
+//	input:""       the workflow's input of its name stands for it when it is not given
 func describe(name, help string, params, outputs any) Type {
 	t := Type{Name: name, Description: help, Actions: []string{"default", "error"}}
 	for _, f := range reflect.VisibleFields(reflect.TypeOf(params)) {
@@ -21,6 +23,10 @@ func describe(name, help string, params, outputs any) Type {
 		if d, ok := f.Tag.Lookup("default"); ok {
 			p.Default = json.RawMessage(d)
 		}
+		if e, ok := f.Tag.Lookup("enum"); ok {
+			p.Enum = json.RawMessage(e)
+		}
+		_, p.Input = f.Tag.Lookup("input")
 		t.Params = append(t.Params, p)
 	}
 	for _, f := range reflect.VisibleFields(reflect.TypeOf(outputs)) {
@@ -45,6 +51,8 @@ func typeName(t reflect.Type) string {
 		return "str"
 	}
 	switch t.Kind() {
+	case reflect.Pointer:
+		return typeName(t.Elem())
 	case reflect.Bool:
 		return "bool"
 	case reflect.Int, reflect.Int64:

@@ -20,9 +20,14 @@ type entryInterface struct {
 	Description string      `json:"description"`
 	Params      []entryItem `json:"params"`
 	Outputs     []entryItem `json:"outputs"`
-	Actions     []string    `json:"actions"`
-	MCP         *MCP        `json:"mcp_metadata,omitempty"`
+	// Open says that there may be other outputs, too. A type without any says so anyway.
+	Open    bool     `json:"open,omitempty"`
+	Actions []string `json:"actions"`
+	MCP     *MCP     `json:"mcp_metadata,omitempty"`
 }
+
+// ProgramModule is how the module of an entry begins that a program runs.
+const ProgramModule = "pflow.programs."
 
 // entryItem is a parameter or an output. "name" is written; "key", upstream's word for it, is read too.
 type entryItem struct {
@@ -47,9 +52,13 @@ func (i entryItem) name() string {
 func (t Type) MarshalJSON() ([]byte, error) {
 	e := entry{ClassName: "Node", Module: "pflow.nodes." + t.Name, FilePath: "virtual://builtin", Interface: entryInterface{
 		Description: t.Description, Params: []entryItem{}, Outputs: []entryItem{}, Actions: t.Actions, MCP: t.MCP,
+		Open: t.Open && t.MCP == nil && len(t.Outputs) > 0,
 	}}
 	if t.MCP != nil {
 		e.ClassName, e.Module, e.FilePath = "MCPNode", "pflow.nodes.mcp.node", "virtual://mcp"
+	}
+	if strings.HasPrefix(t.Program, "/") {
+		e.ClassName, e.Module, e.FilePath = "Program", ProgramModule+t.Name, t.Program
 	}
 	for _, p := range t.Params {
 		e.Interface.Params = append(e.Interface.Params, entryItem{
@@ -75,17 +84,26 @@ func (t *Type) UnmarshalJSON(b []byte) error {
 	for _, p := range e.Interface.Params {
 		t.Params = append(t.Params, Param{
 			Name: p.name(), Type: p.Type, Description: p.Description, Required: p.Required != nil && *p.Required,
-			Default: p.Default, Enum: p.Enum,
+			Default: compact(p.Default), Enum: compact(p.Enum), // the file is indented
 		})
 	}
 	for _, o := range e.Interface.Outputs {
 		t.Outputs = append(t.Outputs, Output{Name: o.name(), Type: o.Type, Description: o.Description})
 	}
-	t.Open = t.MCP != nil || len(t.Outputs) == 0 // what it gives is known only when it has run
-	if t.MCP != nil {
-		if !slices.Contains(t.Actions, "error") {
-			t.Actions = append(t.Actions, "error")
-		}
+	if t.MCP == nil && strings.HasPrefix(e.Module, ProgramModule) {
+		t.Program = e.FilePath
+	}
+	t.Open = t.MCP != nil || len(t.Outputs) == 0 || e.Interface.Open // what it gives is known only when it has run
+	if t.MCP != nil && !slices.Contains(t.Actions, "error") {
+		t.Actions = append(t.Actions, "error")
 	}
 	return nil
+}
+
+// compact is a value without white space between its parts; nil stays nil.
+func compact(raw json.RawMessage) json.RawMessage {
+	if raw == nil {
+		return nil
+	}
+	return rawjson.Compact(raw)
 }

@@ -22,7 +22,19 @@ type Type struct {
 	Open bool
 	// MCP is set for a tool of an MCP server.
 	MCP *MCP
+	// Assumed says that nobody has described the tool: its server is configured, and the tool not registered. Its name
+	// in MCP may be in the spelling of node types.
+	Assumed bool
+	// Program is set for a type that a program of its own runs, pflow-node-NAME: its path, or for a type of the suite its
+	// name.
+	Program string
 }
+
+// ProgramPrefix is how the names of programs begin that are node types.
+const ProgramPrefix = "pflow-node-"
+
+// AnyAction among a type's actions says that its nodes choose their actions themselves.
+const AnyAction = "*"
 
 // Param is one parameter of a node type.
 type Param struct {
@@ -32,6 +44,8 @@ type Param struct {
 	Required    bool            `json:"required"`
 	Default     json.RawMessage `json:"default,omitempty"`
 	Enum        json.RawMessage `json:"enum,omitempty"`
+	// Input says that the workflow's input of the same name stands for the parameter when it is not given.
+	Input bool `json:"-"`
 }
 
 // Allows says whether a value is one of those that the parameter's Enum lists, if it lists any.

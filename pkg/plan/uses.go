@@ -55,8 +55,11 @@ func Locals(n *workflow.Node) []string {
 // node, such as params.url or batch.items. Local names are left out where they hold.
 func Uses(n *workflow.Node) (uses, bad []template.Use) {
 	uses, bad = within("params", n.Params)
-	if sub, ok := inline(n); ok { // it has templates of its own
-		foreign := func(u template.Use) bool { return strings.HasPrefix(u.Path, sub) }
+	if literal := workflow.Literal(n); literal != "" {
+		foreign := func(u template.Use) bool {
+			rest, ok := strings.CutPrefix(u.Path, "params."+literal)
+			return ok && (rest == "" || rest[0] == '.')
+		}
 		uses, bad = slices.DeleteFunc(uses, foreign), slices.DeleteFunc(bad, foreign)
 	}
 	if n.Batch == nil && n.Loop == nil && n.Approval == nil {
@@ -88,15 +91,6 @@ func Uses(n *workflow.Node) (uses, bad []template.Use) {
 		add("approval.question", rawjson.Quote(n.Approval.Question))
 	}
 	return uses, bad
-}
-
-// inline gives how the paths of what stands in a workflow inside a node begin, when there is one.
-func inline(n *workflow.Node) (prefix string, ok bool) {
-	if n.Type != workflow.SubType {
-		return "", false
-	}
-	sub, ok := workflow.SubOf(n.Params)
-	return "params." + sub.Param + ".", ok && sub.Inline != nil
 }
 
 // ofInputs says whether a reference stands in a value of the node's inputs: it does not mean the inputs themselves.

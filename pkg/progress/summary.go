@@ -34,6 +34,9 @@ func Summary(r *history.Run, colored bool) []string {
 		s.questions(r)
 		return s.lines
 	}
+	if last.Usage != nil {
+		s.say(dim, "used:", last.Usage.String())
+	}
 	for _, w := range last.Warnings[:min(len(last.Warnings), mostOther)] {
 		s.say(yellow, "warning:", w)
 	}

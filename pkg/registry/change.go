@@ -3,8 +3,12 @@ package registry
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
+	"maps"
+	"os"
 	"slices"
+	"strings"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
@@ -30,7 +34,7 @@ func (r *Registry) ReplaceServer(ctx context.Context, server string, types []nod
 	var c Change
 	err = r.change(ctx, func(f *file) {
 		for name, e := range f.nodes {
-			if _, kept := entries[name]; !kept && e.server() == server {
+			if _, kept := entries[name]; !kept && e.isOf(server) {
 				c.Removed = append(c.Removed, name)
 				delete(f.nodes, name)
 			}
@@ -64,14 +68,13 @@ func (r *Registry) RemoveServer(ctx context.Context, server string) ([]string, e
 // change reads the file under the lock, applies what edit does to its entries and writes it when it differs.
 func (r *Registry) change(ctx context.Context, edit func(*file)) error {
 	return r.home.Lock(ctx, "registry", func() error {
-		f, err := readFile(r.home)
+		f, known, err := r.current()
 		if err != nil {
 			return err
 		}
-		before := f.text()
+		before := maps.Clone(f.nodes)
 		edit(f)
-		after := f.text()
-		if bytes.Equal(before, after) {
+		if f.source != nil && maps.Equal(before, f.nodes) || len(before) == 0 && len(f.nodes) == 0 {
 			return nil
 		}
 		if f.source != nil {
@@ -79,14 +82,49 @@ func (r *Registry) change(ctx context.Context, edit func(*file)) error {
 				return err
 			}
 		}
+		after, written := f.text()
 		if err := r.home.Write(after, 0o600, fileName); err != nil {
 			return err
 		}
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.file = nil // what was read before is out of date
+		r.forget() // what was read before is out of date
+		r.reindex(written, before, known)
 		return nil
 	})
+}
+
+// current reads the file, and the index when it is that of its content: then the content is known to be JSON.
+func (r *Registry) current() (*file, *index, error) {
+	source, err := r.home.Read(fileName)
+	if err != nil {
+		return nil, nil, err
+	}
+	if int64(len(source)) >= r.leastIndexed {
+		if known := r.matching(source, sha256.Sum256(source)); known != nil {
+			f := newFile(source)
+			return f, known, f.parse()
+		}
+	}
+	f, err := parseFile(source)
+	return f, nil, err
+}
+
+// reindex makes the index of what was just written, from that of the state before where there is one. A change that
+// comes in between is found by its digest.
+func (r *Registry) reindex(f *file, before map[string]entry, known *index) {
+	if int64(len(f.source)) < r.leastIndexed {
+		return
+	}
+	opened, err := os.Open(r.home.Path(fileName))
+	if err != nil {
+		return
+	}
+	defer func() { _ = opened.Close() }()
+	of, err := stampOf(opened)
+	if err != nil {
+		return
+	}
+	built := rebuild(f, before, known)
+	r.store(built, f, of, sha256.Sum256(f.source), false)
 }
 
 // entriesOf writes the types as entries, by the names under which they stand in the registry.
@@ -127,6 +165,11 @@ func text(t nodetype.Type) (string, error) {
 	var out bytes.Buffer
 	err = json.Indent(&out, b, "    ", "  ")
 	return out.String(), err
+}
+
+// isOf says whether an entry is a tool of a server. Most are not, and do not so much as name it.
+func (e entry) isOf(server string) bool {
+	return (strings.Contains(string(e), server) || strings.Contains(string(e), `\u`)) && e.server() == server
 }
 
 func (e entry) server() string {

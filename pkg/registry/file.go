@@ -4,14 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
-	"github.com/pflow-suite/pflow/pkg/home"
 )
 
 // fileName is the registry in the home.
@@ -25,6 +23,8 @@ const formVersion = `"1.0.0"`
 type file struct {
 	source []byte
 	nodes  map[string]entry
+	// offsets say where in source the entries stand.
+	offsets map[string]int
 	// around holds the keys beside "nodes", such as version and upstream's __metadata__.
 	around map[string]string
 }
@@ -32,59 +32,99 @@ type file struct {
 // entry is the JSON text of one entry.
 type entry string
 
-// readFile reads the registry. A missing file has no entries.
-func readFile(h *home.Home) (*file, error) {
-	source, err := h.Read(fileName)
-	if err != nil {
-		return nil, err
-	}
-	f := &file{source: source, nodes: map[string]entry{}, around: map[string]string{"version": formVersion}}
+// parseFile reads the registry's text, which is nil or empty where there is no file.
+func parseFile(source []byte) (*file, error) {
+	f := newFile(source)
 	if source == nil {
 		return f, nil
 	}
-	top := gjson.ParseBytes(source)
-	if !json.Valid(source) || !top.IsObject() {
+	if !json.Valid(source) {
 		return nil, corrupt(source)
 	}
-	nodes := top.Get("nodes")
-	wrapped := nodes.IsObject() && !nodes.Get("interface").Exists() // in the flat shape a type may be called nodes
+	return f, f.parse()
+}
+
+func newFile(source []byte) *file {
+	return &file{source: source, nodes: map[string]entry{}, offsets: map[string]int{}, around: map[string]string{"version": formVersion}}
+}
+
+// parse takes apart what is known to be JSON.
+func (f *file) parse() error {
+	top := gjson.ParseBytes(f.source)
+	if !top.IsObject() {
+		return corrupt(f.source)
+	}
+	var nodes gjson.Result
+	var keys, values []gjson.Result
 	top.ForEach(func(key, value gjson.Result) bool {
-		switch name := key.String(); {
+		if key.Str == "nodes" && !nodes.Exists() {
+			nodes = value
+		}
+		keys, values = append(keys, key), append(values, value)
+		return true
+	})
+	wrapped := f.wrapped(nodes)
+	for i, value := range values {
+		switch name := keys[i].String(); {
 		case wrapped && name == "nodes":
 		case wrapped || len(name) > 1 && name[:2] == "__" || !value.IsObject():
 			f.around[name] = value.Raw
 		default:
-			f.nodes[name] = entry(value.Raw)
+			f.add(name, value)
 		}
-		return true
-	})
-	if wrapped {
-		nodes.ForEach(func(key, value gjson.Result) bool {
-			f.nodes[key.String()] = entry(value.Raw)
-			return true
-		})
 	}
-	return f, nil
+	return nil
 }
 
-// text is the file as it is written: sorted, two spaces deep.
-func (f *file) text() []byte {
-	var b bytes.Buffer
-	b.WriteString("{\n  \"nodes\": {")
+// wrapped takes the entries under "nodes", and says whether it is the key of the wrapped shape. In the flat shape a type
+// may be called nodes.
+func (f *file) wrapped(nodes gjson.Result) bool {
+	if !nodes.IsObject() {
+		return false
+	}
+	wrapped := true
+	nodes.ForEach(func(key, value gjson.Result) bool {
+		wrapped = key.Str != "interface"
+		f.add(key.String(), value)
+		return wrapped
+	})
+	if !wrapped {
+		clear(f.nodes)
+		clear(f.offsets)
+	}
+	return wrapped
+}
+
+func (f *file) add(name string, value gjson.Result) {
+	f.nodes[name], f.offsets[name] = entry(value.Raw), value.Index
+}
+
+// text is the file as it is written: sorted, two spaces deep. The second answer is the file as it is read from that.
+func (f *file) text() ([]byte, *file) {
+	size := 64
+	for name, e := range f.nodes {
+		size += len(name) + len(e) + 16
+	}
+	written := &file{nodes: f.nodes, offsets: make(map[string]int, len(f.nodes)), around: f.around}
+	b := append(make([]byte, 0, size), "{\n  \"nodes\": {"...)
 	separator := "\n"
 	for _, name := range slices.Sorted(maps.Keys(f.nodes)) {
-		fmt.Fprintf(&b, "%s    %s: %s", separator, gjson.AppendJSONString(nil, name), f.nodes[name])
+		b = append(append(b, separator...), "    "...)
+		b = append(gjson.AppendJSONString(b, name), ": "...)
+		written.offsets[name] = len(b)
+		b = append(b, f.nodes[name]...)
 		separator = ",\n"
 	}
 	if len(f.nodes) > 0 {
-		b.WriteString("\n  ")
+		b = append(b, "\n  "...)
 	}
-	b.WriteString("}")
+	b = append(b, '}')
 	for _, name := range slices.Sorted(maps.Keys(f.around)) {
-		fmt.Fprintf(&b, ",\n  %s: %s", gjson.AppendJSONString(nil, name), f.around[name])
+		b = append(gjson.AppendJSONString(append(b, ",\n  "...), name), ": "...)
+		b = append(b, f.around[name]...)
 	}
-	b.WriteString("\n}\n")
-	return b.Bytes()
+	written.source = append(b, "\n}\n"...)
+	return written.source, written
 }
 
 // corrupt is the fault of a file that is no registry. The file is left as it is.
@@ -101,4 +141,11 @@ func corrupt(source []byte) *fault.Fault {
 	}
 	return f.Suggest("Nothing was changed. Mend the file, or put %s.bak, the state before the last change, in its place", fileName).
 		Suggest("Or move it away and run pflow-sync sync --all, which writes it anew")
+}
+
+// brokenEntry is the fault of an entry that is no node type's.
+func brokenEntry(name string, err error) *fault.Fault {
+	f := fault.New(fault.Validation, "The entry of node type %q in %s is broken: %v", name, fileName, err)
+	f.File = fileName
+	return f.Suggest("Sync its server again with pflow-sync sync, or take the entry out of %s", fileName)
 }

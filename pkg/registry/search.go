@@ -1,83 +1,115 @@
 package registry
 
 import (
-	"cmp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
+	"github.com/pflow-suite/pflow/pkg/ranking"
 )
 
 // Match is a node type that a search found. The best has the highest score.
 type Match struct {
 	Type  nodetype.Type
-	Score int
+	Score float64
 }
 
-// What a word of a query is worth by where it stands.
-const (
-	scoreExact       = 100
-	scorePrefix      = 90
-	scoreName        = 70
-	scoreDescription = 50
-	scoreParam       = 40
-	scoreTypo        = 20
-)
+// Search finds the types that fit the words of a query, best first, as pkg/ranking has it; equals by name. It gives at
+// most limit of them, all when it is 0, and how many more there are. An empty query finds all types, by name.
+func (r *Registry) Search(query string, limit int) (matches []Match, more int, err error) {
+	if strings.TrimSpace(query) == "" {
+		return r.all(limit)
+	}
+	allowed, err := r.rules()
+	if err != nil {
+		return nil, 0, err
+	}
+	var own ranking.Builder
+	builtin := nodetype.BuiltinNames()
+	for _, name := range builtin {
+		t, _ := nodetype.Builtin(name)
+		own.Add(document(t))
+	}
+	err = r.read(func(s *snapshot) error {
+		entries, err := s.ranked(r)
+		if err != nil {
+			return err
+		}
+		hits := ranking.Search(query, func(index, doc int) string {
+			if index == 0 {
+				return builtin[doc]
+			}
+			return s.name(doc)
+		}, own.Index(), entries)
+		hits = slices.DeleteFunc(hits, func(h ranking.Hit) bool {
+			if h.Index == 0 {
+				return !allowed.Allowed(builtin[h.Document])
+			}
+			e := s.at(h.Document)
+			return !usable(e) || !permits(allowed, e)
+		})
+		matches, more = []Match{}, 0
+		if limit > 0 && len(hits) > limit {
+			hits, more = hits[:limit], len(hits)-limit
+		}
+		if len(hits) > manyEntries {
+			if err := s.whole(); err != nil {
+				return err
+			}
+		}
+		for _, h := range hits {
+			m := Match{Score: h.Score}
+			if h.Index == 0 {
+				m.Type, _ = nodetype.Builtin(builtin[h.Document])
+			} else if m.Type, err = s.typeOf(h.Document); err != nil {
+				return err
+			}
+			matches = append(matches, m)
+		}
+		return nil
+	})
+	return matches, more, err
+}
 
-// Search finds the types in whose name, description or parameters' names every word of the query stands, best first,
-// equals by name. A word of the name may be mistyped a little. An empty query finds all.
-func (r *Registry) Search(query string) ([]Match, error) {
+// all is the search for nothing.
+func (r *Registry) all(limit int) ([]Match, int, error) {
 	types, err := r.Types()
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	words := strings.Fields(strings.ToLower(query))
-	matches := []Match{}
-	for _, t := range types {
-		if score, ok := rate(t, words); ok {
-			matches = append(matches, Match{t, score})
-		}
+	more := 0
+	if limit > 0 && len(types) > limit {
+		types, more = types[:limit], len(types)-limit
 	}
-	slices.SortStableFunc(matches, func(a, b Match) int { return cmp.Compare(b.Score, a.Score) })
-	return matches, nil
+	matches := make([]Match, len(types))
+	for i, t := range types {
+		matches[i].Type = t
+	}
+	return matches, more, nil
 }
 
-// rate is the mean of what the words are worth, or false when one of them is nowhere.
-func rate(t nodetype.Type, words []string) (int, bool) {
-	if len(words) == 0 {
-		return 0, true
-	}
-	name, description := strings.ToLower(t.Name), strings.ToLower(t.Description)
-	total := 0
-	for _, w := range words {
-		switch {
-		case name == w:
-			total += scoreExact
-		case strings.HasPrefix(name, w):
-			total += scorePrefix
-		case strings.Contains(name, w):
-			total += scoreName
-		case strings.Contains(description, w):
-			total += scoreDescription
-		case slices.ContainsFunc(t.Params, func(p nodetype.Param) bool { return strings.Contains(strings.ToLower(p.Name), w) }):
-			total += scoreParam
-		case mistyped(w, name):
-			total += scoreTypo
-		default:
-			return 0, false
-		}
-	}
-	return total / len(words), true
+// document is what a type is found by.
+func document(t nodetype.Type) ranking.Document {
+	return ranking.Document{Name: t.Name, Description: t.Description, Params: t.ParamNames()}
 }
 
-// mistyped says whether a word is nearly one of the name's. Short words are too near to each other to tell.
-func mistyped(word, name string) bool {
-	if utf8.RuneCountInString(word) < 4 {
-		return false
+// Nearest gives words of the names of node types that are near those of a query, for a search that found nothing.
+func (r *Registry) Nearest(query string) []string {
+	names, err := r.Names()
+	if err != nil {
+		return nil
 	}
-	parts := strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("-_. /", r) })
-	_, ok := fault.Nearest(word, append(parts, name))
-	return ok
+	var words, near []string
+	for _, name := range names {
+		words = append(words, ranking.Words(name)...)
+	}
+	slices.Sort(words)
+	words = slices.Compact(words)
+	for _, w := range ranking.Words(query) {
+		if word, ok := fault.Nearest(w, words); ok && len(w) > 2 && !slices.Contains(near, word) {
+			near = append(near, word)
+		}
+	}
+	return near
 }

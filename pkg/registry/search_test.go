@@ -29,22 +29,22 @@ func TestSearch(t *testing.T) {
 		nodes[typ.Name], _ = json.Marshal(m)
 	}
 	b, _ := json.Marshal(map[string]any{"version": "1.0.0", "nodes": nodes})
-	r, _ := open(t, map[string]string{fileName: string(b), "settings.json": `{"registry":{"nodes":{"deny":["echo","http","shell","*-file"]}}}`})
+	r, _ := open(t, map[string]string{fileName: string(b), "settings.json": `{"registry":{"nodes":{"deny":["echo","http","shell","*-file","agent","code","jq","llm"]}}}`})
 
 	for query, want := range map[string][]string{
 		"github":        {"github", "github-issues", "mcp-github-log", "notify", "clone"},
 		"GitHub":        {"github", "github-issues", "mcp-github-log", "notify", "clone"},
 		"":              {"clone", "github", "github-issues", "mcp-github-log", "notify", "workflow"},
 		"  ":            {"clone", "github", "github-issues", "mcp-github-log", "notify", "workflow"},
-		"github issues": {"github-issues"},
+		"github issues": {"github-issues", "github"},
 		"commits":       {"mcp-github-log"},
-		"gihtub":        {"github", "github-issues", "mcp-github-log"},
-		"gihtub list":   {"github-issues"},
+		"gihtub":        {"github", "github-issues", "mcp-github-log", "notify", "clone"},
+		"gihtub list":   {"github-issues", "mcp-github-log", "github"},
 		"repo":          {"github"},
 		"lgo":           nil,
-		"nothing-here":  nil,
+		"zebra-stripe":  nil,
 	} {
-		matches, err := r.Search(query)
+		matches, _, err := r.Search(query, 0)
 		if err != nil || matches == nil {
 			t.Fatalf("%q: %v %v", query, matches, err)
 		}
@@ -56,9 +56,13 @@ func TestSearch(t *testing.T) {
 			t.Errorf("%q: %s", query, d)
 		}
 	}
-	right, _ := r.Search("github")
-	wrong, _ := r.Search("githbu")
-	if len(wrong) == 0 || wrong[0].Score >= right[len(right)-1].Score {
+	right, _, _ := r.Search("github", 0)
+	wrong, _, _ := r.Search("githbu", 0)
+	if len(wrong) == 0 || wrong[0].Score >= right[0].Score {
 		t.Errorf("a mistyped word scores too high: %v", wrong)
+	}
+	few, more, _ := r.Search("github", 2)
+	if len(few) != 2 || more != 3 {
+		t.Errorf("%d of the best, and %d more", len(few), more)
 	}
 }

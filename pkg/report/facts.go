@@ -44,6 +44,9 @@ func (r *writer) facts() (f facts) {
 	if took := r.run.Took(r.Now); took > 0 {
 		f.add("Took", history.Span(took))
 	}
+	if last := r.run.Finished; last != nil {
+		f.add("Language models", last.Usage.String())
+	}
 	if first := r.run.Started; first != nil {
 		f.code("Goes on from", first.ResumedFrom)
 		f.code("Working directory", first.Cwd)

@@ -22,12 +22,12 @@ type param struct {
 
 // params are those of a node.
 func (r *writer) params(n *history.Node, def *workflow.Node, space *allowance) (params []param) {
-	scope := r.scope(n, def)
+	scope, literal := r.scope(n, def), workflow.Literal(def)
 	gjson.ParseBytes(def.Params).ForEach(func(k, v gjson.Result) bool {
 		raw := json.RawMessage(v.Raw)
 		p := param{field: field{Name: oneLine(k.Str), value: r.value(event.Escape(raw), space)}}
-		if sub, ok := workflow.SubOf(def.Params); ok && k.Str == sub.Param && sub.Inline != nil {
-			params = append(params, p) // its templates are those of another workflow
+		if k.Str == literal {
+			params = append(params, p) // what begins like a template there is none of this node's
 			return true
 		}
 		if !n.Began.IsZero() || n.State == history.Reused {

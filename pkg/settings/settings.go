@@ -26,6 +26,8 @@ type Settings struct {
 	Deny  []string
 	// TemplateResolutionMode is "strict", "permissive" or "" for workflows that do not say it themselves.
 	TemplateResolutionMode string
+	// LLM is for nodes of type llm.
+	LLM LLM
 }
 
 // shape is the file's form, which upstream pflow shares. Other keys are ignored.
@@ -40,6 +42,7 @@ type shape struct {
 	Runtime struct {
 		TemplateResolutionMode string `json:"template_resolution_mode"`
 	} `json:"runtime"`
+	LLM LLM `json:"llm"`
 }
 
 // Load reads the settings. A missing file sets nothing; a broken one is a validation_error with its line, which
@@ -49,6 +52,11 @@ func Load(h *home.Home) (*Settings, error) {
 	if err != nil || source == nil {
 		return &Settings{}, err
 	}
+	return parse(source)
+}
+
+// parse reads the file's text.
+func parse(source []byte) (*Settings, error) {
 	var s shape
 	if err := json.Unmarshal(source, &s); err != nil {
 		return nil, broken(source, err)
@@ -63,7 +71,10 @@ func Load(h *home.Home) (*Settings, error) {
 		f.Path = "runtime.template_resolution_mode"
 		return nil, f
 	}
-	return &Settings{Env: s.Env, Allow: nodes.Allow, Deny: nodes.Deny, TemplateResolutionMode: mode}, nil
+	if err := checkLLM(&s.LLM); err != nil {
+		return nil, err
+	}
+	return &Settings{Env: s.Env, Allow: nodes.Allow, Deny: nodes.Deny, TemplateResolutionMode: mode, LLM: s.LLM}, nil
 }
 
 // checkPatterns refuses what path.Match cannot read: a broken Deny would deny nothing.
@@ -82,19 +93,43 @@ func checkPatterns(list string, patterns []string) error {
 // Allowed says whether a node type may be used: some Allow pattern matches and no Deny pattern does. Aliases are the
 // type's other names; a pattern that matches one of them matches the type.
 func (s *Settings) Allowed(name string, aliases ...string) bool {
-	names := append([]string{name}, aliases...)
-	return (s.Allow == nil || anyMatches(s.Allow, names)) && !anyMatches(s.Deny, names)
+	return s.Judge(name, aliases...).Allowed
 }
 
-func anyMatches(patterns, names []string) bool {
+// Verdict says whether a node type may be used, and by which pattern of which list: none where every type may, and no
+// pattern where none of the Allow patterns matches.
+type Verdict struct {
+	Allowed bool
+	List    string // "allow", "deny" or ""
+	Pattern string
+}
+
+// Judge is Allowed with its reason.
+func (s *Settings) Judge(name string, aliases ...string) Verdict {
+	if s.Allow == nil && s.Deny == nil {
+		return Verdict{Allowed: true}
+	}
+	names := append([]string{name}, aliases...)
+	if p, ok := matching(s.Deny, names); ok {
+		return Verdict{false, "deny", p}
+	}
+	if s.Allow == nil {
+		return Verdict{Allowed: true}
+	}
+	p, ok := matching(s.Allow, names)
+	return Verdict{ok, "allow", p}
+}
+
+// matching is the first of the patterns that one of the names fits.
+func matching(patterns, names []string) (string, bool) {
 	for _, p := range patterns {
 		for _, n := range names {
 			if ok, _ := path.Match(p, n); ok { // Load has refused what is no pattern
-				return true
+				return p, true
 			}
 		}
 	}
-	return false
+	return "", false
 }
 
 func invalid(format string, args ...any) *fault.Fault {
@@ -129,6 +164,8 @@ func jsonWord(kind string) string {
 		return "a list of texts"
 	case "struct", "map":
 		return "an object"
+	case "float64":
+		return "a number"
 	default:
 		return "text"
 	}

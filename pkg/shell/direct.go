@@ -7,7 +7,7 @@ const direct = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.
 
 // builtins are the first words that only a shell understands, or that it answers itself: POSIX's special and regular
 // built-ins, reserved words, and what dash and bash add.
-const builtins = " . : [ alias bg bind break builtin caller case cd command compgen complete compopt continue declare dirs disown do done " +
+const builtins = " . : [ alias bg bind break builtin caller case cd chdir command compgen complete compopt continue coproc declare dirs disown do done " +
 	"echo elif else enable esac eval exec exit export false fc fg fi for function getopts hash help history if in jobs kill let local " +
 	"logout mapfile popd printf pushd pwd read readarray readonly return select set shift shopt source suspend test then time times " +
 	"trap true type typeset ulimit umask unalias unset until wait while "
@@ -21,9 +21,16 @@ func Direct(command string) (words []string, ok bool) {
 		}
 	}
 	words = strings.Fields(command)
-	if len(words) == 0 || strings.Contains(words[0], "=") {
+	if len(words) == 0 || assigns(words[0]) {
 		return nil, false
 	}
 	first := words[0]
 	return words, strings.Contains(first, "/") || !strings.Contains(builtins, " "+first+" ")
+}
+
+// assigns says whether a word without quotes and brackets is an assignment.
+func assigns(word string) bool {
+	name, _, ok := strings.Cut(word, "=")
+	name = strings.TrimSuffix(name, "+") // bash's +=
+	return ok && name != "" && shellName(name) == name
 }

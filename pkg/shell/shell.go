@@ -50,7 +50,8 @@ type Var struct {
 	Integer bool
 }
 
-// Problem is a template, or a variable or standard input with one in it, that stands where no value may stand, or a name that is neither a template nor the shell's.
+// Problem is a template, or a variable or standard input with one in it, that stands where no value may stand, a name that
+// is neither a template nor the shell's, or a command that would destroy the system.
 type Problem struct {
 	Message string
 	Suggest string
@@ -58,6 +59,8 @@ type Problem struct {
 	Name string
 	// Warning says that the command can be run all the same.
 	Warning bool
+	// Dangerous says that the command is refused for what it would destroy.
+	Dangerous bool
 	// Offset is where in the command, as it was written, the template in question stands; -1 when it is not known.
 	Offset int
 }
@@ -68,6 +71,11 @@ type Problem struct {
 func Parse(command string, o Options) (*Script, []Problem) {
 	given := !o.Unsafe && (len(o.Tainted) > 0 || o.StdinTainted)
 	if !given && !strings.Contains(command, "${") {
+		if what, at := dangerous(command, nil, 0); what != "" {
+			p := refused(what)
+			p.Offset = int(at)
+			return &Script{}, []Problem{p}
+		}
 		return &Script{Command: command}, nil
 	}
 	if len(command) > MaxVariable {
@@ -75,6 +83,11 @@ func Parse(command string, o Options) (*Script, []Problem) {
 			Suggest: `Put it into a script file, or give what is long in it to the command as standard input ("stdin")`}}
 	}
 	d := newDraft(command, o)
+	if what, at := dangerous(d.text, nil, 0); what != "" {
+		p := refused(what)
+		p.Offset = d.original(at)
+		d.add(p)
+	}
 	if !given && len(d.marks) == 0 && len(d.doubts) == 0 {
 		return d.script()
 	}

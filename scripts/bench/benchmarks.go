@@ -35,6 +35,7 @@ func (b *bench) benchmarks() []benchmark {
 		{"check of a chain of 10,000", b.check("chain-10000")},
 		{"check of 10,000 in parallel", b.check("fan-10000")},
 		{"one field of 100 MB", measureFields},
+		{"registry of 10,000 types", b.registry},
 	}
 }
 

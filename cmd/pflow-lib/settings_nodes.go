@@ -1,0 +1,222 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/pflow-suite/pflow/pkg/cli"
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
+	"github.com/pflow-suite/pflow/pkg/registry"
+	"github.com/pflow-suite/pflow/pkg/settings"
+)
+
+type allowCommand struct {
+	Patterns []string `arg:"" name:"pattern" help:"Names of node types; * stands for any text, ? for one character."`
+	Only     bool     `help:"Allow nothing else."`
+}
+
+// Help is what --help says besides.
+func (allowCommand) Help() string {
+	return `Without a list every node type is allowed. A type must match a pattern that allows, where there are any, and none that
+denies. The pattern itself is taken out of what is denied. --only makes these patterns the whole list.`
+}
+
+type denyCommand struct {
+	Patterns []string `arg:"" name:"pattern" help:"Names of node types; * stands for any text, ? for one character."`
+}
+
+type unlistCommand struct {
+	Patterns []string `arg:"" name:"pattern" help:"Patterns as they stand in the settings."`
+}
+
+// Run adds to what is allowed.
+func (c *allowCommand) Run(app *cli.App) error {
+	if err := checkPatterns(c.Patterns); err != nil {
+		return err
+	}
+	return changeLists(app, func(l *lists) error {
+		l.deny = without(l.deny, c.Patterns)
+		switch {
+		case c.Only:
+			l.allow = slices.Clone(c.Patterns)
+		case l.allow != nil: // without a list all are allowed
+			l.allow = with(l.allow, c.Patterns)
+		}
+		return nil
+	})
+}
+
+// Run adds to what is denied.
+func (c *denyCommand) Run(app *cli.App) error {
+	if err := checkPatterns(c.Patterns); err != nil {
+		return err
+	}
+	return changeLists(app, func(l *lists) error {
+		l.deny = with(l.deny, c.Patterns)
+		return nil
+	})
+}
+
+// Run takes patterns out of both lists.
+func (c *unlistCommand) Run(app *cli.App) error {
+	return changeLists(app, func(l *lists) error {
+		all := slices.Concat(l.allow, l.deny)
+		for _, p := range c.Patterns {
+			if slices.Contains(all, p) {
+				continue
+			}
+			f := fault.New(fault.NotFound, "The pattern %q is neither allowed nor denied", p)
+			f.Available = all
+			if near, ok := fault.Nearest(p, all); ok {
+				f.Suggest("Did you mean %q?", near)
+			}
+			return f.Suggest("pflow-lib settings show prints the patterns; pflow-lib settings check NODE_TYPE tells which one counts")
+		}
+		l.allow, l.deny = without(l.allow, c.Patterns), without(l.deny, c.Patterns)
+		return nil
+	})
+}
+
+// checkPatterns refuses what is no pattern, and what the shell may have made of one.
+func checkPatterns(patterns []string) error {
+	for _, p := range patterns {
+		if _, err := path.Match(p, ""); err != nil || p == "" {
+			return fault.New(fault.Usage, "%q is no pattern", p).Suggest("Write * for any text, ? for one character and [a-z] for one of several, such as 'mcp-github-*'")
+		}
+	}
+	return nil
+}
+
+// lists are the patterns. The first is nil where there is no list.
+type lists struct{ allow, deny []string }
+
+// ruled is the answer of what changes them.
+type ruled struct {
+	applied
+	Allow []string `json:"allow"`
+	Deny  []string `json:"deny"`
+}
+
+func changeLists(app *cli.App, edit func(*lists) error) error {
+	h, err := app.Home()
+	if err != nil {
+		return err
+	}
+	answer := ruled{applied: applied{Success: true}}
+	answer.Changed, err = settings.Change(app.Context, h, func(d *settings.Document) error {
+		before := lists{d.Texts("registry", "nodes", "allow"), d.Texts("registry", "nodes", "deny")}
+		after := before
+		if err := edit(&after); err != nil {
+			return err
+		}
+		answer.Allow, answer.Deny = append([]string{"*"}, after.allow...), append([]string{}, after.deny...)
+		if after.allow != nil {
+			answer.Allow = after.allow
+		}
+		if !slices.Equal(before.allow, after.allow) {
+			if err := set(d, after.allow, "allow"); err != nil {
+				return err
+			}
+		}
+		if !slices.Equal(before.deny, after.deny) {
+			return set(d, after.deny, "deny")
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return app.Document(answer, func(w io.Writer) {
+		_, _ = fmt.Fprintf(w, "allowed: %s\ndenied: %s\n", words(answer.Allow), words(answer.Deny))
+	})
+}
+
+func set(d *settings.Document, list []string, name string) error {
+	raw, err := rawjson.Marshal(list)
+	if err != nil {
+		return err
+	}
+	return d.Set(raw, "registry", "nodes", name)
+}
+
+func words(list []string) string {
+	if len(list) == 0 {
+		return "none"
+	}
+	return strings.Join(list, " ")
+}
+
+// with adds to a list what is not in it.
+func with(list, more []string) []string {
+	list = slices.Clone(list)
+	for _, m := range more {
+		if !slices.Contains(list, m) {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+func without(list, less []string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(p string) bool { return slices.Contains(less, p) })
+}
+
+type mayCommand struct {
+	Type string `arg:"" name:"node-type" help:"The node type."`
+}
+
+// may is the answer. By is the list that decides, Pattern the one in it that does; neither is there where every type may be
+// used.
+type may struct {
+	Type    string `json:"type"`
+	Known   bool   `json:"known"`
+	Allowed bool   `json:"allowed"`
+	By      string `json:"by,omitempty"`
+	Pattern string `json:"pattern,omitempty"`
+}
+
+// Run tells whether the type may be used. One that there is not yet is judged by its name.
+func (c *mayCommand) Run(app *cli.App) error {
+	h, err := app.Home()
+	if err != nil {
+		return err
+	}
+	s, err := settings.Load(h)
+	if err != nil {
+		return err
+	}
+	t, known, err := registry.Open(h).Known(c.Type)
+	if err != nil {
+		return err
+	}
+	names := []string{c.Type}
+	if known {
+		names = append([]string{t.Name, c.Type}, registry.Spellings(t)...)
+	}
+	v := s.Judge(names[0], names[1:]...)
+	answer := may{Type: names[0], Known: known && !t.Assumed, Allowed: v.Allowed, Pattern: v.Pattern}
+	if v.List != "" {
+		answer.By = "registry.nodes." + v.List
+	}
+	return app.Document(answer, func(w io.Writer) { _, _ = fmt.Fprintln(w, answer.text()) })
+}
+
+func (m may) text() string {
+	text := m.Type + " is "
+	if !m.Known {
+		text = m.Type + " is not known, and would be "
+	}
+	switch {
+	case !m.Allowed && m.Pattern != "":
+		return text + "denied by the pattern " + m.Pattern
+	case !m.Allowed:
+		return text + "denied: none of the patterns that allow matches it"
+	case m.Pattern != "":
+		return text + "allowed by the pattern " + m.Pattern
+	}
+	return text + "allowed"
+}

@@ -1,0 +1,78 @@
+package event
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// Usage is what a run asked of language models: the sum of what its nodes put out as llm_usage, of failed attempts too,
+// and of nothing that was taken from an earlier run.
+type Usage struct {
+	// Calls is how many node executions told of a usage.
+	Calls               int      `json:"calls"`
+	Models              []string `json:"models,omitempty"`
+	InputTokens         int64    `json:"input_tokens"`
+	OutputTokens        int64    `json:"output_tokens"`
+	TotalTokens         int64    `json:"total_tokens"`
+	CacheCreationTokens int64    `json:"cache_creation_input_tokens,omitempty"`
+	CacheReadTokens     int64    `json:"cache_read_input_tokens,omitempty"`
+	// CostUSD is in dollars, of the calls whose cost is known; nil when it is known of none.
+	CostUSD *float64 `json:"cost_usd,omitempty"`
+	// Unpriced is how many calls there are whose cost is not known.
+	Unpriced int `json:"unpriced,omitempty"`
+}
+
+// maxModels is how many models a usage names.
+const maxModels = 20
+
+// Add adds what a node put out as llm_usage to a usage, which may be nil; what is no object adds nothing.
+func (u *Usage) Add(outputs []byte) *Usage {
+	one := gjson.GetBytes(outputs, "llm_usage")
+	if !one.IsObject() {
+		return u
+	}
+	if u == nil {
+		u = &Usage{}
+	}
+	u.Calls++
+	u.InputTokens += one.Get("input_tokens").Int()
+	u.OutputTokens += one.Get("output_tokens").Int()
+	u.TotalTokens += one.Get("total_tokens").Int()
+	u.CacheCreationTokens += one.Get("cache_creation_input_tokens").Int()
+	u.CacheReadTokens += one.Get("cache_read_input_tokens").Int()
+	if model := one.Get("model").String(); model != "" && !slices.Contains(u.Models, model) && len(u.Models) < maxModels {
+		u.Models = append(u.Models, model)
+	}
+	if cost := one.Get("cost_usd"); cost.Type == gjson.Number {
+		sum := cost.Float()
+		if u.CostUSD != nil {
+			sum += *u.CostUSD
+		}
+		u.CostUSD = &sum
+	} else {
+		u.Unpriced++
+	}
+	return u
+}
+
+// String is the usage in one line for people.
+func (u *Usage) String() string {
+	if u == nil {
+		return ""
+	}
+	parts := []string{
+		fmt.Sprintf("%d model %s", u.Calls, map[bool]string{true: "call", false: "calls"}[u.Calls == 1]),
+		fmt.Sprintf("%d tokens in", u.InputTokens), fmt.Sprintf("%d out", u.OutputTokens),
+	}
+	if u.CostUSD != nil {
+		cost := fmt.Sprintf("$%.4f", *u.CostUSD)
+		if u.Unpriced > 0 {
+			cost = "at least " + cost
+		}
+		parts = append(parts, cost)
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,425 @@
+# Runs the code of a node: reads {"name","code","inputs","requires"} from standard input and writes how it ended to
+# descriptor 3, a line of JSON and after it, when all went well, the result as JSON.
+import sys
+
+sys.path[:] = [p for p in sys.path if p]  # no module of the working folder may stand for one of these
+import builtins
+import faulthandler
+import json
+import os
+
+RESULTS = 3
+SIGTERM = 15
+
+
+class Refused(Exception):
+    """A fault of the code that is told before it runs, or of what it leaves behind."""
+
+    def __init__(self, message, kind="", line=0, column=0, **more):
+        self.report = dict(more, message=message, kind=kind, line=line, column=column)
+
+
+def send(report, result=b""):
+    data = json.dumps(report, default=str).encode("utf-8", "replace") + b"\n" + result
+    view = memoryview(data)
+    while view:
+        view = view[os.write(RESULTS, view):]
+
+
+class Source:
+    """Lets tracebacks that the code prints show its lines."""
+
+    def __init__(self, code):
+        self.code = code
+
+    def get_source(self, _name):
+        return self.code
+
+
+def bytes_before(text, characters):
+    return len(text[:characters].encode("utf-8", "replace"))
+
+
+def at(node):
+    return {"line": node.lineno, "column": node.col_offset}
+
+
+def kind_of(value):
+    return getattr(type(value), "__name__", "?")
+
+
+def full_kind(value):
+    kind = type(value)
+    module = getattr(kind, "__module__", "builtins")
+    return kind.__name__ if module in ("builtins", "__main__") else module + "." + kind.__name__
+
+
+# What the code declares.
+
+def statements(body):
+    """All statements of the module's own scope."""
+    for node in body:
+        yield node
+        for field in ("body", "orelse", "finalbody"):
+            if type(node).__name__ not in ("FunctionDef", "AsyncFunctionDef", "ClassDef"):
+                yield from statements(getattr(node, field, None) or [])
+        for part in getattr(node, "handlers", None) or getattr(node, "cases", None) or []:
+            yield from statements(part.body)
+
+
+def declarations(tree):
+    found = {}
+    for node in statements(tree.body):
+        if type(node).__name__ == "AnnAssign" and type(node.target).__name__ == "Name":
+            found.setdefault(node.target.id, []).append(node)
+    return found
+
+
+def plain(tree, names):
+    """Takes the annotations of these names out, so that Python need not know the types."""
+    import _ast as ast
+
+    def bare(body):
+        for i, node in enumerate(body):
+            if type(node).__name__ in ("FunctionDef", "AsyncFunctionDef", "ClassDef"):
+                continue
+            if type(node).__name__ == "AnnAssign" and getattr(node.target, "id", None) in names:
+                new = ast.Pass() if node.value is None else ast.Assign(targets=[node.target], value=node.value, type_comment=None)
+                for place in ("lineno", "col_offset", "end_lineno", "end_col_offset"):
+                    setattr(new, place, getattr(node, place, None))
+                body[i] = new
+                continue
+            for field in ("body", "orelse", "finalbody"):
+                part = getattr(node, field, None)
+                if isinstance(part, list):
+                    bare(part)
+            for part in getattr(node, "handlers", None) or getattr(node, "cases", None) or []:
+                bare(part.body)
+
+    bare(tree.body)
+
+
+TYPES = {
+    "str": str, "int": int, "float": (float, int), "bool": bool, "list": list, "dict": dict, "tuple": tuple, "set": set,
+    "frozenset": frozenset, "bytes": bytes, "bytearray": bytearray, "complex": (complex, float, int), "None": type(None),
+    "List": list, "Dict": dict, "Tuple": tuple, "Set": set, "FrozenSet": frozenset,
+}
+
+
+def parsed(source):
+    return compile(source, "annotation", "eval", 0x400, True).body
+
+
+def expects(node):
+    """The outer types that an annotation allows, by their names, or None where that cannot be told."""
+    kind = type(node).__name__
+    if kind == "Index":  # before Python 3.9
+        return expects(node.value)
+    if kind == "Constant" and isinstance(node.value, str):
+        try:
+            return expects(parsed(node.value.strip()))
+        except SyntaxError:
+            return None
+    if kind == "Constant" and node.value is None:
+        return ["None"]
+    if kind == "Name":
+        return [node.id] if node.id in TYPES else None
+    if kind == "Attribute":
+        return [node.attr] if node.attr in TYPES and getattr(node.value, "id", "") in ("typing", "t", "builtins") else None
+    if kind == "BinOp" and type(node.op).__name__ == "BitOr":
+        return union([node.left, node.right])
+    if kind == "Subscript":
+        base = getattr(node.value, "id", None) or getattr(node.value, "attr", None)
+        inner = node.slice.value if type(node.slice).__name__ == "Index" else node.slice
+        parts = inner.elts if type(inner).__name__ == "Tuple" else [inner]
+        if base == "Optional":
+            names = expects(inner)
+            return names and names + ["None"]
+        if base == "Union":
+            return union(parts)
+        if base in ("Annotated", "Final"):
+            return expects(parts[0])
+        return expects(node.value)
+    return None
+
+
+def union(parts):
+    names = []
+    for part in parts:
+        more = expects(part)
+        if more is None:
+            return None
+        names += [name for name in more if name not in names]
+    return names
+
+
+def fits(value, names):
+    return names is None or any(isinstance(value, TYPES[name]) for name in names)
+
+
+def given(name, value, names):
+    """An input as the code gets it: JSON in text is read where a list or an object is wanted, and never a number."""
+    if not fits(value, names) and isinstance(value, str) and any(n in ("list", "dict", "List", "Dict") for n in names):
+        try:
+            read = json.loads(value)
+        except (ValueError, RecursionError):
+            read = None
+        if isinstance(read, (list, dict)) and fits(read, names):
+            return read
+    return value
+
+
+# The result as JSON.
+
+CIRCLE = "contains itself"
+
+
+def offence(value, path="result"):
+    """What JSON cannot hold in a value, and where: (path, what), or None."""
+    pending, around = [(value, path, ())], None
+    while pending:
+        value, path, around = pending.pop()
+        if isinstance(value, str):
+            try:
+                value.encode("utf-8")
+            except UnicodeEncodeError:
+                return path, "text with half a character (a lone surrogate)", value
+        elif value is None or isinstance(value, int):
+            pass
+        elif isinstance(value, float):
+            if value != value or value in (float("inf"), float("-inf")):
+                return path, repr(value), value
+        elif isinstance(value, (dict, list, tuple)):
+            if id(value) in around:
+                return path, CIRCLE, value
+            if len(around) > 5000:
+                return path, "more inside each other than JSON can be written for", value
+            inside = around + (id(value),)
+            if isinstance(value, dict):
+                for key in value:
+                    if not (key is None or isinstance(key, (str, int, float))):
+                        return path, "a key of type %s" % full_kind(key), key
+                items = [(v, path + ("." + k if isinstance(k, str) and k.isidentifier() else "[%s]" % json.dumps(k)), inside)
+                         for k, v in value.items()]
+            else:
+                items = [(v, "%s[%d]" % (path, i), inside) for i, v in enumerate(value)]
+            pending.extend(reversed(items))
+        else:
+            return path, full_kind(value), value
+    return None
+
+
+def unlimited():
+    """Lets integers have any number of digits; gives what undoes that."""
+    if not hasattr(sys, "get_int_max_str_digits"):
+        return lambda: None
+    before = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(0)
+    return lambda: sys.set_int_max_str_digits(before)
+
+
+def encoded(value, place):
+    undo = unlimited()
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8")
+    except RecursionError:
+        why = ("result", "more inside each other than JSON can be written for", value)
+    except (TypeError, ValueError) as e:
+        why = None
+        try:
+            why = offence(value)
+        except Exception:
+            pass
+        if why is None:
+            raise Refused("The result cannot be written as JSON: %s" % e, "result", **place)
+    finally:
+        undo()
+    path, what, found = why
+    if what == CIRCLE:
+        raise Refused("The result cannot be written as JSON: %s contains itself" % path, "result", **place)
+    raise Refused("The result cannot be written as JSON: %s is %s" % (path, what) if not what.startswith("a key ")
+                  else "The result cannot be written as JSON: %s has %s" % (path, what), "result", unfit=full_kind(found), **place)
+
+
+# The way of the code.
+
+def prepare(job):
+    """Compiles the code and fits its inputs: (compiled, declarations, inputs)."""
+    code, inputs = job["code"], job["inputs"]
+    try:
+        tree = compile(code, job["name"], "exec", 0x400, True)
+        declared = declarations(tree)
+        compile(tree, job["name"], "exec", 0, True)  # what is wrong beyond the grammar is told before all else
+    except SyntaxError as e:
+        line = (e.text or "").rstrip("\n")
+        raise Refused("%s: %s" % (type(e).__name__, e.msg), "syntax", e.lineno or 0, bytes_before(line, max(0, (e.offset or 1) - 1)))
+    except (ValueError, RecursionError, MemoryError, OverflowError) as e:
+        raise Refused("%s: %s" % (type(e).__name__, e), "syntax")
+    bare = [name for name in inputs if name not in declared]
+    if bare:
+        raise Refused("Input(s) missing type annotation in code: %s\nAdd annotations:\n%s" % (
+            ", ".join(bare), "\n".join("  %s: <type>" % n for n in bare)), "declare")
+    if "result" not in declared:
+        raise Refused("Code must declare result type annotation: result: <type> = ...", "declare")
+    for name in inputs:
+        names = expects(declared[name][0].annotation)
+        inputs[name] = given(name, inputs[name], names)
+        if not fits(inputs[name], names):
+            raise Refused("Input '%s' expects %s but received %s" % (name, " | ".join(names), kind_of(inputs[name])), "input",
+                          **at(declared[name][0]))
+    plain(tree, set(inputs) | {"result", "next"})
+    return compile(tree, job["name"], "exec", 0, True), declared, inputs
+
+
+def missing_modules(names):
+    if not names:
+        return []
+    from importlib.util import find_spec
+
+    def there(name):
+        try:
+            return find_spec(name) is not None
+        except ValueError:
+            return name in sys.modules
+        except Exception:
+            return False
+
+    return [n for n in names if not there(n)]
+
+
+def outcome(space, declared):
+    """What the code left behind: (report, result)."""
+    place = at(declared["result"][0])
+    if "result" not in space:
+        raise Refused("The code ended, and nothing was assigned to result", "result", **place)
+    value, names = space["result"], expects(declared["result"][0].annotation)
+    if not fits(value, names):
+        raise Refused("Result is declared %s and is %s" % (" | ".join(names), kind_of(value)), "result", **place)
+    report = {"done": True}
+    if "next" in declared and space.get("next") is not None:
+        if not isinstance(space["next"], str):
+            raise Refused("next must be the name of an action, and is %s" % kind_of(space["next"]), "result", **at(declared["next"][0]))
+        report["next"] = space["next"]
+    return report, encoded(value, place)
+
+
+def innermost(tb, name):
+    """The line and column of the innermost frame of the code."""
+    line, column = 0, 0
+    while tb is not None:
+        if tb.tb_frame.f_code.co_filename == name:
+            line, column = tb.tb_lineno, -1
+            positions = getattr(tb.tb_frame.f_code, "co_positions", None)
+            if positions is not None and tb.tb_lasti >= 0:
+                import itertools
+                place = next(itertools.islice(positions(), tb.tb_lasti // 2, None), None)
+                if place and place[0] == line and place[2] is not None:
+                    column = place[2]
+        tb = tb.tb_next
+    return line, column
+
+
+def told(error, name):
+    """The traceback as Python prints it, from the first frame of the code on."""
+    tb = error.__traceback__
+    while tb is not None and tb.tb_frame.f_code.co_filename != name:
+        tb = tb.tb_next
+    import traceback
+    return "".join(traceback.format_exception(type(error), error, tb))
+
+
+def text_of(error):
+    try:
+        text = str(error)
+    except BaseException:
+        text = "(its text cannot be made)"
+    kind = full_kind(error)
+    return kind + ": " + text if text else kind
+
+
+def failure(error, name):
+    line, column = innermost(error.__traceback__, name)
+    report = {"message": text_of(error), "kind": "exception", "line": line, "column": column}
+    if isinstance(error, ModuleNotFoundError) and isinstance(error.name, str):
+        report["modules"] = [error.name]
+    try:
+        report["traceback"] = told(error, name)
+    except BaseException:
+        pass
+    return report
+
+
+def ended(error, name):
+    """How a program ends that calls sys.exit: (status, report), the report None where that is no failure."""
+    if error.code is None or error.code == 0 and isinstance(error.code, int):
+        return 0, None
+    line, column = innermost(error.__traceback__, name)
+    status = error.code if isinstance(error.code, int) else 1
+    message = "The code ended itself with exit status %d" % (status & 255)
+    if not isinstance(error.code, int):
+        message = "The code ended itself: %s" % (error.code,)
+    return status, {"message": message, "kind": "exit", "line": line, "column": column}
+
+
+def alone():
+    """Lets a process that the code forked tell nothing."""
+    faulthandler.disable()
+    faulthandler.unregister(SIGTERM)
+    os.close(RESULTS)
+
+
+def main():
+    os.set_inheritable(RESULTS, False)
+    undo = unlimited()
+    try:
+        job = json.loads(sys.stdin.buffer.read())
+    except RecursionError:
+        send({"message": "An input has more inside each other than Python can read", "kind": "input"})
+        return 1
+    finally:
+        undo()
+    empty = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(empty, 0)
+    os.close(empty)
+    name, process = job["name"], os.getpid()
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
+    module = type(sys)("__main__")
+    module.__dict__.update(__builtins__=builtins, __loader__=Source(job["code"]))
+    sys.modules["__main__"] = module
+    sys.argv[:] = [name]
+    sys.path.insert(0, os.getcwd())
+
+    def tell(report, result=b""):
+        if os.getpid() == process:  # not in a copy that the code forked
+            send(report, result)
+
+    try:
+        missing = missing_modules(job["requires"])
+        if missing:
+            raise Refused("Module(s) that the code requires are not installed: " + ", ".join(missing), "requires", modules=missing)
+        compiled, declared, inputs = prepare(job)
+        module.__dict__.update(inputs)
+        faulthandler.enable(RESULTS, all_threads=False)
+        faulthandler.register(SIGTERM, RESULTS, all_threads=False, chain=True)
+        os.register_at_fork(after_in_child=alone)
+        status = 0
+        try:
+            exec(compiled, module.__dict__)
+        except SystemExit as e:
+            status, report = ended(e, name)
+            if report:
+                tell(report)
+                return status
+        if os.getpid() == process:
+            tell(*outcome(module.__dict__, declared))
+        return status
+    except Refused as e:
+        tell(e.report)
+    except BaseException as e:
+        tell(failure(e, name))
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

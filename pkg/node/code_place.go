@@ -1,0 +1,68 @@
+package node
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
+)
+
+// maxQuoted is how many bytes of a line of code an error shows.
+const maxQuoted = 160
+
+// locate says in a fault where in the code it is, and where in the workflow's file.
+func (c *codeProgram) locate(f *fault.Fault, r *report) {
+	offset, text := 0, ""
+	if line, at, n := lineOf(c.Code.Code, r.Line); n > 0 {
+		text = strings.TrimSpace(line)
+		column := len(line) - len(strings.TrimLeft(line, " \t\f"))
+		if r.Column != nil && *r.Column >= 0 && *r.Column <= len(line) {
+			column = *r.Column
+		}
+		offset = at + column
+		f.Message += fmt.Sprintf("\n  at line %d", n)
+		if text != "" {
+			f.Message += ": " + fault.Short(text, maxQuoted)
+		}
+		f.Detail("code_line", n)
+	}
+	if c.task.Place == nil {
+		return
+	}
+	f.File, f.Line, f.Column = c.task.Place("code", offset)
+	if f.Line > 0 {
+		f.Message += fmt.Sprintf("\n  in %s, line %d", f.File, f.Line)
+	}
+}
+
+// lineOf is a line of a text, counted from 1 as interpreters do, where it begins, and its number. A line past the end,
+// where what is not closed is missed, is the last that has text. There is no line 0.
+func lineOf(text string, wanted int) (line string, at, n int) {
+	if wanted < 1 {
+		return "", 0, 0
+	}
+	text = strings.TrimRight(text, " \t\r\n")
+	for n = 1; ; n++ {
+		end, next := len(text), len(text)
+		if k := strings.IndexAny(text[at:], "\r\n"); k >= 0 {
+			end, next = at+k, at+k+1
+			if strings.HasPrefix(text[end:], "\r\n") {
+				next++
+			}
+		}
+		if n == wanted || next == len(text) {
+			return text[at:end], at, n
+		}
+		at = next
+	}
+}
+
+// assigned is the last line on which a value is assigned to result, 0 where there is none.
+func assigned(code string) (line int) {
+	for i, text := range strings.Split(code, "\n") {
+		if _, rest, ok := strings.Cut(text, "result"); ok && strings.HasPrefix(strings.TrimLeft(rest, " "), "=") {
+			line = i + 1
+		}
+	}
+	return line
+}

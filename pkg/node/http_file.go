@@ -1,0 +1,67 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+
+	"github.com/google/renameio/v2"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
+)
+
+// target is the file that a body goes to: where a link points, and nothing but a regular file, for it is replaced as a
+// whole. name is what the node calls it.
+func target(path, name string) (string, *fault.Fault) {
+	if end, err := filepath.EvalSymlinks(path); err == nil {
+		path = end
+	} else if _, err := os.Readlink(path); err == nil {
+		return "", fault.New(fault.Execution, "output_file %s is a link to what is not there", name).Suggest("Remove the link, or give another output_file")
+	}
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		return "", fault.New(fault.Execution, "output_file %s is a folder, or no regular file", name).Suggest("Give the path of a file, which may exist already")
+	}
+	return path, nil
+}
+
+// save streams the body into the file, which is there whole or not at all.
+func (x *exchange) save(ctx context.Context, resp *http.Response) *fault.Fault {
+	err := landed(x.target, func(to io.Writer) error { return x.copyBody(to, resp, int64(x.in.MaxSize)) })
+	if err == nil {
+		x.answer.FilePath = x.in.OutputFile
+		return nil
+	}
+	return x.unsaved(ctx, resp, err)
+}
+
+// unsaved is the fault of a body that did not come into its file, through its own fault or the file's.
+func (x *exchange) unsaved(ctx context.Context, resp *http.Response, err error) *fault.Fault {
+	if failed, ok := errors.AsType[*writeError](err); ok {
+		return fileFault("write", x.in.OutputFile, x.target, failed.error)
+	}
+	return x.incomplete(ctx, resp, err)
+}
+
+// landed lets fill write a file beside another, and puts it in that one's place when it is whole.
+func landed(path string, fill func(io.Writer) error) error {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o777); err != nil { //nolint:gosec // the user's own file, under the user's umask
+		return &writeError{err}
+	}
+	to, err := renameio.NewPendingFile(path, renameio.WithTempDir(dir), renameio.WithPermissions(0o666), renameio.WithExistingPermissions())
+	if err != nil {
+		return &writeError{err}
+	}
+	defer func() { _ = to.Cleanup() }()
+	if err := fill(to.File); err != nil {
+		return err
+	}
+	if err := to.CloseAtomicallyReplace(); err != nil {
+		return &writeError{err}
+	}
+	return nil
+}

@@ -1,0 +1,155 @@
+package node
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/pflow-suite/pflow/internal/webserver"
+	"github.com/pflow-suite/pflow/pkg/fault"
+)
+
+// hostileCase is something that a server does to its client, and what the client says of it.
+type hostileCase struct {
+	path, params string
+	kind         fault.Type
+	words        []string
+	retryable    bool
+	attempts     int
+	// status is 0 where there was no answer.
+	status int
+}
+
+var hostileCases = map[string]hostileCase{
+	"no answer":        {"silent", `"timeout":0.2`, fault.Timeout, []string{"timed out after 0.2 seconds, before an answer came"}, true, 1, 0},
+	"slow headers":     {"slow-headers", `"timeout":0.3`, fault.Timeout, []string{"timed out after 0.3 seconds, before an answer came"}, true, 1, 0},
+	"slow body":        {"drip", `"timeout":0.3`, fault.Timeout, []string{"timed out after 0.3 seconds, when ", " bytes of the response had come"}, true, 1, 200},
+	"endless headers":  {"endless-headers", ``, fault.TooLarge, []string{"headers of the response", "longer than 1048576 bytes"}, false, 1, 0},
+	"interim answers":  {"informational", ``, "", []string{"/hostile/informational"}, false, 1, 0},
+	"endless body":     {"endless", `"max_size":4194304`, fault.TooLarge, []string{"longer than 4194304 bytes"}, false, 1, 200},
+	"endless to file":  {"endless", `"max_size":4194304,"output_file":"f"`, fault.TooLarge, []string{"longer than 4194304 bytes"}, false, 1, 200},
+	"until time is up": {"endless", `"timeout":0.2,"output_file":"f"`, fault.Timeout, []string{"timed out after 0.2 seconds, when "}, true, 1, 200},
+	"endless failure":  {"endless?code=500", `"max_size":4194304`, fault.Execution, []string{"HTTP 500", ": endless endless"}, false, 1, 500},
+	"gzip bomb":        {"bomb", `"max_size":4194304`, fault.TooLarge, []string{"longer than 4194304 bytes"}, false, 1, 200},
+	"JSON bomb":        {"bomb?json", `"max_size":4194304`, fault.TooLarge, []string{"longer than 4194304 bytes"}, false, 1, 200},
+	"bomb to file":     {"bomb", `"max_size":4194304,"output_file":"f"`, fault.TooLarge, []string{"longer than 4194304 bytes"}, false, 1, 200},
+	"too short":        {"short", ``, fault.Unavailable, []string{"ended after 6 of 1000 bytes", "(after 3 attempts)"}, true, 3, 200},
+	"short to file":    {"short", `"output_file":"f"`, fault.Unavailable, []string{"ended after 6 of 1000 bytes", "(after 3 attempts)"}, true, 3, 200},
+	"short after post": {"short", `"method":"POST"`, fault.Unavailable, []string{"ended after 6 of 1000 bytes"}, true, 1, 200},
+	"torn chunks":      {"chunks", `"retries":0`, fault.Unavailable, []string{"ended in the middle"}, true, 1, 200},
+	"torn gzip":        {"torn", `"retries":0`, fault.Unavailable, []string{"ended in the middle"}, true, 1, 200},
+	"no gzip":          {"unpacked", ``, fault.Protocol, []string{"cannot be unpacked", "gzip"}, false, 1, 200},
+	"no HTTP":          {"garbage", ``, fault.Protocol, []string{"does not answer as HTTP servers do"}, false, 1, 0},
+	"redirect to self": {"loop", ``, fault.Execution, []string{"redirected in a loop, stopped after 10 redirects: ", "/hostile/loop → "}, false, 1, 302},
+	"ping and pong":    {"ping", `"max_redirects":3`, fault.Execution, []string{"redirected in a loop, stopped after 3 redirects", "/hostile/ping → ", "/hostile/pong → "}, false, 1, 302},
+	"no end in sight":  {"maze/0", ``, fault.Execution, []string{"redirected on and on, stopped after 10 redirects", "/maze/0 → ", " → … → ", "/maze/11"}, false, 1, 302},
+}
+
+func TestHTTPAgainstAHostileServer(t *testing.T) {
+	s := webserver.Start(t)
+	for name, c := range hostileCases {
+		t.Run(name, func(t *testing.T) {
+			on := task(t)
+			params := `{"url":"` + s.URL + "/hostile/" + c.path + `"`
+			if c.params != "" {
+				params += "," + c.params
+			}
+			before := allocated()
+			r := perform(t, on, "http", params+"}", nil)
+			took := allocated() - before
+			if c.kind == "" { // how many interim answers are too many is for Go to say
+				c.kind = r.Fault.Type
+			}
+			failedWith(t, r, c.kind, c.words...)
+			if r.Fault.Retryable != c.retryable || r.Fault.Details["attempts"] != c.attempts || len(r.Fault.Suggestions) == 0 {
+				t.Errorf("%+v", r.Fault)
+			}
+			if plainOutput(t, r, "error") != r.Fault.Message {
+				t.Errorf("an error edge gets %s", r.Outputs)
+			}
+			if got := gjson.GetBytes(r.Outputs, "status_code").Int(); got != int64(c.status) {
+				t.Errorf("status_code %d, want %d", got, c.status)
+			}
+			if left, err := os.ReadDir(on.Dir); err != nil || len(left) > 0 {
+				t.Errorf("left behind: %v %v", left, err)
+			}
+			if took > 48<<20 { // the server's part is in it
+				t.Errorf("%d MiB of memory were taken", took>>20)
+			}
+		})
+	}
+}
+
+// allocated is all memory that was ever taken.
+func allocated() uint64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.TotalAlloc
+}
+
+// A body without a limit goes into a file through a buffer.
+func TestHTTPDownloadTakesNoMemory(t *testing.T) {
+	s := webserver.Start(t)
+	const size = 256 << 20
+	on := task(t)
+	before := allocated()
+	r := perform(t, on, "http", fmt.Sprintf(`{"url":"%s/bytes/%d","output_file":"big"}`, s.URL, size), nil)
+	if took := allocated() - before; took > 16<<20 {
+		t.Errorf("%d MiB of memory were taken", took>>20)
+	}
+	if output(t, r, "size") != fmt.Sprint(size) {
+		t.Errorf("%s", r.Outputs)
+	}
+}
+
+func TestHTTPWithABodyLongerThanItSays(t *testing.T) {
+	s := webserver.Start(t)
+	r := perform(t, task(t), "http", `{"url":"`+s.URL+`/hostile/long"}`, nil)
+	if output(t, r, "response") != "whole" {
+		t.Errorf("%s", r.Outputs)
+	}
+}
+
+func TestHTTPAgainstInvalidTLS(t *testing.T) {
+	s := webserver.Start(t)
+	port := s.TLSURL[strings.LastIndexByte(s.TLSURL, ':'):]
+	for name, c := range map[string]struct {
+		url, params string
+		kind        fault.Type
+		says        string
+		suggests    string
+	}{
+		"unknown authority":  {s.TLSURL, ``, fault.Execution, "authority that is not trusted here", `"ca_file"`},
+		"self-signed":        {s.SelfSignedURL, ``, fault.Execution, "is self-signed", `"ca_file"`},
+		"other self-signed":  {s.SelfSignedURL, `,"ca_file":"` + s.CAFile + `"`, fault.Execution, "is self-signed", `"verify_tls": false`},
+		"expired":            {s.ExpiredURL, `,"ca_file":"` + s.CAFile + `"`, fault.Execution, "has expired on 20", "renew it"},
+		"for another host":   {s.WrongHostURL, `,"ca_file":"` + s.CAFile + `"`, fault.Execution, "is not for 127.0.0.1 but for elsewhere.test", "Use the name"},
+		"without client's":   {s.MutualURL, `,"ca_file":"` + s.CAFile + `"`, fault.Execution, "refused the TLS connection", `"client_cert"`},
+		"no TLS":             {"https" + strings.TrimPrefix(s.URL, "http"), ``, fault.Protocol, "does not speak TLS but plain HTTP", "http://"},
+		"HTTP where TLS is":  {"http://127.0.0.1" + port, ``, fault.Execution, "HTTP 400", "Correct"},
+		"broken ca_file":     {s.TLSURL, `,"ca_file":"` + s.ClientKey + `"`, fault.Execution, "holds no certificate in PEM", "BEGIN CERTIFICATE"},
+		"missing ca_file":    {s.TLSURL, `,"ca_file":"nowhere.pem"`, fault.Execution, "Cannot read nowhere.pem", "Check the path"},
+		"key alone":          {s.MutualURL, `,"client_key":"` + s.ClientKey + `"`, fault.Execution, "client_key is given without client_cert", "client_cert"},
+		"certificate alone":  {s.MutualURL, `,"client_cert":"` + s.ClientCert + `"`, fault.Execution, "cannot be used", "its key"},
+		"key of another one": {s.MutualURL, `,"client_cert":"` + s.CAFile + `","client_key":"` + s.ClientKey + `"`, fault.Execution, "cannot be used", "its key"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := perform(t, task(t), "http", `{"url":"`+c.url+`/text"`+c.params+`}`, nil)
+			failedWith(t, r, c.kind, c.says)
+			if r.Fault.Retryable || !slices.ContainsFunc(r.Fault.Suggestions, func(s string) bool { return strings.Contains(s, c.suggests) }) {
+				t.Errorf("%+v", r.Fault)
+			}
+			if plainOutput(t, r, "error") != r.Fault.Message {
+				t.Errorf("an error edge gets %s", r.Outputs)
+			}
+		})
+	}
+	if got := s.Requests(); len(got) > 0 {
+		t.Errorf("requests came through: %+v", got)
+	}
+}

@@ -1,0 +1,343 @@
+package registry
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/pflow-suite/pflow/pkg/home"
+	"github.com/pflow-suite/pflow/pkg/nodetype"
+)
+
+// indexed gives a registry that has an index whatever its size. Settled, it takes its files for old.
+func indexed(h *home.Home, settled bool) *Registry {
+	r := Open(h)
+	r.leastIndexed = 1
+	if settled {
+		r.now = func() time.Time { return time.Now().Add(time.Hour) }
+	}
+	return r
+}
+
+// answers are what a registry says, as text.
+func answers(r *Registry, names []string) string {
+	var b strings.Builder
+	say := func(v any, err error) {
+		raw, _ := json.Marshal(v)
+		fmt.Fprintf(&b, "%s %v\n", raw, err)
+	}
+	for _, name := range names {
+		t, ok, err := r.Type(name)
+		say([]any{t.Name, t, ok}, err)
+	}
+	types, err := r.Types()
+	for _, t := range types {
+		say([]any{t.Name, t}, nil)
+	}
+	say(nil, err)
+	all, err := r.Names()
+	say(all, err)
+	tools, err := r.MCPTools("s")
+	say(tools, err)
+	for _, query := range []string{"raed file", "s", "two words", ""} {
+		found, more, err := r.Search(query, 5)
+		for _, m := range found {
+			say([]any{m.Type.Name, m.Score}, nil)
+		}
+		say(more, err)
+	}
+	return b.String()
+}
+
+// source draws a registry.json of either shape.
+func source(t *rapid.T) (text string, names []string) {
+	nodes := map[string]any{}
+	for range rapid.IntRange(0, 8).Draw(t, "entries") {
+		tool := rapid.SampledFrom([]string{"read_file", "read-file", "Read File", "two words", "ü\"x"}).Draw(t, "tool")
+		server := rapid.SampledFrom([]string{"s", "s-t", ""}).Draw(t, "server")
+		name := rapid.SampledFrom([]string{"mcp-s-" + tool, "mcp-s-t-read-file", "other", "shell", "nodes", "a\tb", tool}).Draw(t, "name")
+		module := rapid.SampledFrom([]string{"pflow.nodes.x", "someone", ""}).Draw(t, "module")
+		face := map[string]any{"description": rapid.SampledFrom([]string{"", "Reads a file", "<&> é"}).Draw(t, "description"),
+			"params": []any{map[string]any{rapid.SampledFrom([]string{"name", "key"}).Draw(t, "key"): "path", "type": "str"}}}
+		if server != "" {
+			face["mcp_metadata"] = map[string]any{"server": server, "tool": tool}
+		}
+		nodes[name] = map[string]any{"module": module, "interface": face}
+		names = append(names, name, "mcp-"+server+"-"+tool, nodetype.MCPName(server, tool))
+	}
+	var doc any = map[string]any{"version": "1", "nodes": nodes, "more": []int{1}}
+	if rapid.Bool().Draw(t, "flat") {
+		nodes["__metadata__"] = map[string]any{"x": 1}
+		doc = nodes
+	}
+	raw, _ := json.Marshal(doc)
+	if rapid.Bool().Draw(t, "indented") {
+		var b bytes.Buffer
+		_ = json.Indent(&b, raw, "", "\t")
+		raw = b.Bytes()
+	}
+	return string(raw), append(names, "http", "none", "mcp-s-none")
+}
+
+// With an index, just made or stored, the answers are those without one.
+func TestAnIndexChangesNoAnswer(t *testing.T) {
+	dir := t.TempDir()
+	n := 0
+	rapid.Check(t, func(t *rapid.T) {
+		n++
+		h, _ := home.Open(fmt.Sprintf("%s/%d", dir, n), "")
+		text, names := source(t)
+		if err := h.Write([]byte(text), 0o600, fileName); err != nil {
+			t.Fatal(err)
+		}
+		want := answers(Open(h), names)
+		for i, r := range []*Registry{indexed(h, false), indexed(h, true), indexed(h, true)} {
+			if d := cmp.Diff(want, answers(r, names)); d != "" {
+				t.Fatalf("reader %d of %s: %s", i, text, d)
+			}
+			if (r.last.source == nil) != (i == 2) {
+				t.Fatalf("reader %d: it is read whole: %v", i, r.last.source != nil)
+			}
+		}
+		server := rapid.SampledFrom([]string{"s", "new"}).Draw(t, "changed")
+		if _, err := indexed(h, true).ReplaceServer(t.Context(), server, []nodetype.Type{tool(server, "write_file", "Writes a file")}); err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, "mcp-new-write-file", "mcp-s-write_file")
+		want = answers(Open(h), names)
+		for i, settled := range []bool{false, true, true} {
+			if d := cmp.Diff(want, answers(indexed(h, settled), names)); d != "" {
+				t.Fatalf("after a change, reader %d of %s: %s", i, text, d)
+			}
+		}
+	})
+}
+
+// one is a registry with a type of that description. All that have descriptions of fewer than ten bytes are of one size,
+// but what stands in them does not stand in the same places.
+func one(description string) string {
+	return `{"nodes":{"all":{"module":"` + strings.Repeat("m", 10-len(description)) + `"},"one":{"module":"x","interface":{"description":"` + description + `"}}}}`
+}
+
+// A change by hand is seen, however fast it comes after the index and whatever times the file is given.
+func TestAnEditIsSeen(t *testing.T) {
+	_, h := open(t, map[string]string{fileName: one("a")})
+	path := h.Path(fileName)
+	old := time.Now().Add(-time.Hour)
+	for i := range 50 {
+		want := strings.Repeat("d", 1+i%7)
+		switch i % 3 {
+		case 0: // in place
+			if err := os.WriteFile(path, []byte(one(want)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		case 1: // in place, with the times of before
+			if err := os.WriteFile(path, []byte(one(want)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Chtimes(path, old, old); err != nil {
+				t.Fatal(err)
+			}
+		case 2: // another file in its place
+			if err := h.Write([]byte(one(want)), 0o600, fileName); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 2 {
+			if typ, ok, err := indexed(h, false).Type("one"); !ok || err != nil || typ.Description != want {
+				t.Fatalf("step %d: %q %v %v, want %q", i, typ.Description, ok, err, want)
+			}
+		}
+	}
+}
+
+// An index that is made in the tick of the clock in which the file was written is not trusted for what comes after, for a
+// further change in that tick leaves the times as they are.
+func TestAnIndexOfTheSameTickIsNotTrusted(t *testing.T) {
+	_, h := open(t, map[string]string{fileName: one("before")})
+	if _, _, err := indexed(h, false).Type("one"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(h.Path(fileName), []byte(one("now")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(h.Path(fileName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	s, ok := parseStored([]byte(content(t, h, indexName)))
+	if !ok {
+		t.Fatal("there is no index")
+	}
+	if s.stamp, err = stampOf(f); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Write(s.encode(), 0o600, indexName); err != nil {
+		t.Fatal(err)
+	}
+	if typ, ok, err := indexed(h, true).Type("one"); !ok || err != nil || typ.Description != "now" {
+		t.Errorf("%q %v %v", typ.Description, ok, err)
+	}
+}
+
+// A reader that has the index sees a later change, too.
+func TestAnOpenRegistrySeesAChange(t *testing.T) {
+	_, h := open(t, map[string]string{fileName: one("a")})
+	if _, _, err := indexed(h, true).Type("one"); err != nil {
+		t.Fatal(err)
+	}
+	r := indexed(h, true)
+	for _, want := range []string{"a", "bb"} {
+		if want == "bb" {
+			if err := os.WriteFile(h.Path(fileName), []byte(one(want)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if typ, ok, err := r.Type("one"); !ok || err != nil || typ.Description != want {
+			t.Errorf("%q %v %v", typ.Description, ok, err)
+		}
+	}
+}
+
+// A damaged index, one of another version or of another file is not used, and is made anew.
+func TestADamagedIndexIsMadeAnew(t *testing.T) {
+	_, h := open(t, map[string]string{fileName: upstreamFlat})
+	names := []string{"resize", "mcp-fs-read-text-file"}
+	want := answers(Open(h), names)
+	answers(indexed(h, true), names)
+	good := content(t, h, indexName)
+	if good == "" {
+		t.Fatal("there is no index")
+	}
+	damage := map[string]string{"empty": "", "cut": good[:len(good)-1], "long": good + "x", "text": "{}", "head": good[:headSize]}
+	for i := 0; i < len(good); i += 1 + i/headSize*6 { // all of the head
+		b := []byte(good)
+		b[i] ^= 0x41
+		damage[fmt.Sprintf("byte %d", i)] = string(b)
+	}
+	for name, bad := range damage {
+		if err := os.WriteFile(h.Path(indexName), []byte(bad), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(want, answers(indexed(h, true), names)); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
+		if content(t, h, indexName) != good {
+			t.Errorf("%s: the index was not made anew", name)
+		}
+	}
+}
+
+func TestAHomeThatCannotBeWritten(t *testing.T) {
+	_, h := open(t, map[string]string{fileName: upstreamFlat})
+	if err := os.Mkdir(h.Path(indexName), 0o700); err != nil { // so that it also fails for root
+		t.Fatal(err)
+	}
+	if typ, ok, err := indexed(h, true).Type("resize"); !ok || err != nil || typ.Description != "Resize an image" {
+		t.Errorf("%+v %v %v", typ, ok, err)
+	}
+}
+
+// A small registry has no file beside it.
+func TestASmallRegistryHasNoIndex(t *testing.T) {
+	r, h := open(t, map[string]string{fileName: upstreamFlat})
+	if _, _, err := r.Search("read", 0); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(h.Path(indexName)); !os.IsNotExist(err) {
+		t.Errorf("%v", err)
+	}
+}
+
+// Who reads while others write sees one state or another, and never a mixture.
+func TestReadersAndWriters(t *testing.T) {
+	_, h := open(t, nil)
+	states := func(n int) []nodetype.Type {
+		var types []nodetype.Type
+		for i := range 20 + n {
+			types = append(types, tool("s", fmt.Sprintf("tool-%d", i), fmt.Sprintf("state %d", n)))
+		}
+		return types
+	}
+	if _, err := indexed(h, true).ReplaceServer(t.Context(), "s", states(0)); err != nil {
+		t.Fatal(err)
+	}
+	ctx, done := context.WithCancel(t.Context())
+	var readers, writers sync.WaitGroup
+	for range 3 {
+		readers.Go(func() {
+			for ctx.Err() == nil {
+				r := indexed(h, true)
+				types, err := r.MCPTools("s")
+				if err != nil || len(types) < 20 {
+					t.Errorf("%d types, %v", len(types), err)
+					return
+				}
+				state := types[0].Description
+				if len(types) != 20+int(state[len(state)-1]-'0') || slices.ContainsFunc(types, func(typ nodetype.Type) bool { return typ.Description != state }) {
+					t.Errorf("%d types of %s, mixed", len(types), state)
+					return
+				}
+				if found, _, err := r.Search("tool 7", 3); err != nil || len(found) == 0 || found[0].Type.Name != "mcp-s-tool-7" {
+					t.Errorf("%v %v", found, err)
+					return
+				}
+			}
+		})
+	}
+	for w := range 2 {
+		writers.Go(func() {
+			for i := range 10 {
+				if _, err := indexed(h, w == 0).ReplaceServer(t.Context(), "s", states((i+w)%5)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	writers.Wait()
+	done()
+	readers.Wait()
+}
+
+func FuzzStored(f *testing.F) {
+	file, _ := parseFile([]byte(upstreamFlat))
+	good := build(file)
+	good.stamp.size = int64(len(upstreamFlat))
+	f.Add(good.encode(), []byte(upstreamFlat))
+	f.Add([]byte(magic), []byte("{}"))
+	f.Fuzz(func(t *testing.T, data, text []byte) {
+		_, _ = parseStored(data)
+		// What the checksums would keep out is tried as well.
+		if e, ok := parseEntries(data, 1000); ok {
+			e.find("mcp-s-x")
+			for i := range e.count {
+				if r := e.at(i); r.offset+r.size > 1000 {
+					t.Errorf("an entry at %d of %d bytes", r.offset, r.size)
+				}
+			}
+		}
+		parsed, err := parseFile(text)
+		if err != nil {
+			return
+		}
+		x := light(parsed)
+		for i := range x.count {
+			r := x.at(i)
+			if got := string(text[r.offset : r.offset+r.size]); got != string(parsed.nodes[r.name]) {
+				t.Errorf("%q stands at %q", r.name, got)
+			}
+		}
+		x.words()
+	})
+}

@@ -1,0 +1,72 @@
+package registry
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/home"
+	"github.com/pflow-suite/pflow/pkg/nodetype"
+)
+
+// serversFile is the configuration of the MCP servers in the home, which is theirs who talk to them: here only the
+// names in it are read.
+const serversFile = "mcp-servers.json"
+
+// assumed is the type of a tool that the registry does not know: of mcp-SERVER-TOOL the longest SERVER that is
+// configured, and the rest of the name as it stands. What the tool takes and gives is not known then. A name that is
+// nearly that of a registered tool of the server is a mistyped one, and none.
+func (r *Registry) assumed(s *snapshot, name string) (nodetype.Type, bool) {
+	rest, ok := strings.CutPrefix(name, "mcp-")
+	if !ok {
+		return nodetype.Type{}, false
+	}
+	server := ""
+	for _, known := range serverNames(r.home) {
+		if after, ok := strings.CutPrefix(rest, known+"-"); ok && after != "" && len(known) > len(server) {
+			server = known
+		}
+	}
+	if server == "" {
+		return nodetype.Type{}, false
+	}
+	tool := rest[len(server)+1:]
+	if _, mistyped := fault.Nearest(tool, s.tools(server)); mistyped {
+		return nodetype.Type{}, false
+	}
+	return nodetype.Type{
+		Name: name, Description: "A tool of MCP server " + server + " that is not registered", Actions: []string{"default", "error"},
+		Open: true, Assumed: true, MCP: &nodetype.MCP{Server: server, Tool: tool},
+	}, true
+}
+
+// tools are the names of a server's tools as their node types have them.
+func (e *entries) tools(server string) (tools []string) {
+	for i := range e.count {
+		if r := e.at(i); r.server == server {
+			tools = append(tools, strings.TrimPrefix(nodetype.MCPName("", r.tool), "mcp--"))
+		}
+	}
+	return tools
+}
+
+// serverNames are the configured servers. A configuration that cannot be read has none here: whoever calls one is told.
+func serverNames(h *home.Home) (names []string) {
+	source, err := h.Read(serversFile)
+	if err != nil || !gjson.ValidBytes(source) {
+		return nil
+	}
+	top := gjson.ParseBytes(source)
+	for _, key := range []string{"servers", "mcpServers"} {
+		top.Get(key).ForEach(func(name, entry gjson.Result) bool {
+			if entry.IsObject() {
+				names = append(names, name.String())
+			}
+			return true
+		})
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// registry measures what asks a registry of 10,000 tools: a search, and a check of a workflow with one of them, with the
+// start of the program. What it takes to read the file whole stands beside, and then what it takes to change it.
+func (b *bench) registry() ([]result, error) {
+	const rounds = 20
+	dir := b.path("registry")
+	if err := os.MkdirAll(homeIn(dir), 0o700); err != nil {
+		return nil, err
+	}
+	file := filepath.Join(homeIn(dir), "registry.json")
+	source, err := tools(10_000)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(file, source, 0o600); err != nil {
+		return nil, err
+	}
+	workflow := object{"nodes": []object{{"id": "a", "type": toolType(4321), "params": object{"path": "x"}}}}
+	if err := b.writeWorkflow("one-tool", workflow); err != nil {
+		return nil, err
+	}
+	time.Sleep(2500 * time.Millisecond) // a file that has just been written is read whole, for it may change unseen
+	asked := []struct {
+		command
+		limit float64
+	}{
+		{command{name: "pflow-lib search", args: []string{b.path("bin", "pflow-lib"), "search", "read file", "--no-workflows", "--format", "json"}}, 30},
+		{command{name: "pflow-lib search, mistyped", args: []string{b.path("bin", "pflow-lib"), "search", "creat an isue on githbu", "--no-workflows", "--format", "json"}}, 30},
+		{command{name: "pflow-lib check of a tool", args: []string{b.path("bin", "pflow-lib"), "check", b.path("one-tool.json")}}, 20},
+	}
+	times, whole := make([][]float64, len(asked)), []float64{}
+	for round := range rounds + 1 {
+		for i, c := range asked {
+			e, err := c.in(dir)
+			if err != nil {
+				return nil, err
+			}
+			if round > 0 {
+				times[i] = append(times[i], milliseconds(e.took))
+			}
+		}
+		start := time.Now()
+		if data, err := os.ReadFile(file); err != nil || !json.Valid(data) {
+			return nil, fmt.Errorf("the registry is no JSON: %w", err)
+		}
+		whole = append(whole, milliseconds(time.Since(start)))
+	}
+	var results []result
+	for i, c := range asked {
+		results = append(results, result{
+			Subject: c.name, quantity: quantity{median(times[i]), "ms"}, Limit: c.limit, Rounds: rounds,
+			Beside: []figure{{"reading registry.json", quantity{median(whole), "ms"}}, {"its size", quantity{float64(len(source)) / 1e6, "MB"}}},
+		})
+	}
+	changed, err := b.syncInto(dir, file, source)
+	return append(results, changed), err
+}
+
+// syncInto measures a sync that brings a new server's tools into the registry.
+func (b *bench) syncInto(dir, file string, source []byte) (result, error) {
+	const rounds = 5
+	servers, err := json.Marshal(object{"mcpServers": object{"suite": object{"command": b.path("bin", "pflow-serve")}}})
+	if err != nil {
+		return result{}, err
+	}
+	if err := os.WriteFile(filepath.Join(homeIn(dir), "mcp-servers.json"), servers, 0o600); err != nil {
+		return result{}, err
+	}
+	c := command{name: "pflow-sync sync", args: []string{b.path("bin", "pflow-sync"), "sync", "suite"}}
+	var times []float64
+	for range rounds {
+		if err := os.WriteFile(file, source, 0o600); err != nil {
+			return result{}, err
+		}
+		e, err := c.in(dir)
+		if err != nil {
+			return result{}, err
+		}
+		times = append(times, milliseconds(e.took))
+	}
+	return result{Subject: c.name + " of one server", quantity: quantity{median(times), "ms"}, Limit: 1000, Rounds: rounds}, nil
+}
+
+// toolType is the node type of a tool of the made registry.
+func toolType(i int) string { return fmt.Sprintf("mcp-server-%d-%s-%d", i%100, verbOf(i), i) }
+
+func verbOf(i int) string {
+	return []string{"read-file", "create-issue", "list-channels", "query-table", "send-message", "update-page", "delete-row", "search-code"}[i%8]
+}
+
+// tools is a registry of n tools as servers describe theirs: a few sentences, five parameters, a schema.
+func tools(n int) ([]byte, error) {
+	random := rand.New(rand.NewPCG(1, 2))
+	words := vocabulary(random)
+	nodes := object{}
+	for i := range n {
+		params, properties := []object{}, object{}
+		for p, name := range []string{"path", "owner", "repo", "limit", "filter"} {
+			help := sentence(random, words, 8+p)
+			params = append(params, object{"name": name, "type": "str", "description": help, "required": p == 0})
+			properties[name] = object{"type": "string", "description": help}
+		}
+		nodes[toolType(i)] = object{
+			"class_name": "MCPNode", "module": "pflow.nodes.mcp.node", "file_path": "virtual://mcp",
+			"interface": object{
+				"description": sentence(random, words, 15+random.IntN(30)), "params": params,
+				"outputs": []object{{"name": "result", "type": "any"}}, "actions": []string{"default", "error"},
+				"mcp_metadata": object{
+					"server": fmt.Sprintf("server-%d", i%100), "tool": strings.ReplaceAll(verbOf(i), "-", "_") + fmt.Sprintf("_%d", i),
+					"original_schema": object{"type": "object", "properties": properties, "required": []string{"path"}},
+				},
+			},
+		}
+	}
+	return json.MarshalIndent(object{"version": "1.0.0", "nodes": nodes}, "", "  ")
+}
+
+// vocabulary is the words of descriptions: those that are asked for, and thousands of others.
+func vocabulary(random *rand.Rand) []string {
+	words := strings.Fields("read write file folder issue github repository message channel table row page search the of a to in and for with from")
+	syllables := strings.Fields("ba con de fer gra hin jo ka lum mer nor pla qui ras sto tru ver wen xi zo")
+	for range 5000 {
+		var word strings.Builder
+		for range 2 + random.IntN(3) {
+			word.WriteString(syllables[random.IntN(len(syllables))])
+		}
+		words = append(words, word.String())
+	}
+	return words
+}
+
+// sentence is n words, common ones more often.
+func sentence(random *rand.Rand, words []string, n int) string {
+	chosen := make([]string, n)
+	for i := range chosen {
+		chosen[i] = words[min(random.IntN(len(words)), random.IntN(len(words)), random.IntN(len(words)))]
+	}
+	return strings.Join(chosen, " ")
+}
