@@ -1,0 +1,118 @@
+package suite
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/pflow-suite/pflow/internal/llmserver"
+)
+
+// threeSteps asks for an object, makes a text of one of its fields, and asks about that.
+const threeSteps = `{
+  "inputs": {"server": {"type": "string"}},
+  "nodes": [
+    {"id": "plan", "type": "llm", "params": {
+      "prompt": "Plan the week", "model": "claude-test", "base_url": "${server}",
+      "output_schema": {"type": "object", "properties": {"days": {"type": "array", "items": {"type": "string"}}, "title": {"type": "string"}},
+        "required": ["days", "title"], "additionalProperties": false}}},
+    {"id": "list", "type": "shell", "params": {"command": "echo ${plan.response.title}; printf '%s' \"${plan.response.days[1]}\""}},
+    {"id": "tell", "type": "llm", "params": {"prompt": "Say it nicely: ${list.stdout}", "model": "gpt-test", "base_url": "${server}/v1"}}
+  ],
+  "edges": [{"from": "plan", "to": "list"}, {"from": "list", "to": "tell"}],
+  "outputs": {"said": {"source": "${tell.response}"}}
+}`
+
+func TestAModelPlansAndTells(t *testing.T) {
+	t.Parallel()
+	p, s := newPlace(t), llmserver.Start(t)
+	s.Key = canary
+	s.Reply = func(r *llmserver.Request) llmserver.Answer {
+		switch {
+		case len(r.Schema) > 0 && r.Number == 1:
+			return llmserver.Answer{Status: 529, Error: "Overloaded, " + r.Key()}
+		case len(r.Schema) > 0:
+			return llmserver.Answer{Text: `{"title":"Week","days":["rest","$(touch pwned)"]}`, Input: 100, Output: 20}
+		}
+		return llmserver.Answer{Text: "Nicely: " + r.Last() + r.Key(), Input: 30, Output: 7}
+	}
+	p.env = append(p.env, "OPENAI_API_KEY="+canary)
+	p.write("home/settings.json", `{"env":{"ANTHROPIC_API_KEY":`+quote(canary)+`},"llm":{"prices":{"claude-*":{"input":3,"output":15}}}}`)
+	p.write("w.json", threeSteps)
+	o := p.run("pflow-exec", "run", "w.json", "server="+s.URL)
+	if o.exit != 0 {
+		t.Fatal(o)
+	}
+	usage, progress := map[string]gjson.Result{}, ""
+	for line := range strings.Lines(o.stdout) {
+		e := gjson.Parse(line)
+		switch e.Get("event").Str {
+		case "node_completed":
+			usage[e.Get("node").Str] = e.Get("outputs.llm_usage")
+		case "node_progress":
+			progress += e.Get("message").Str + "\n"
+		case "run_finished":
+			if said := e.Get("outputs.said").Str; said != "Nicely: Say it nicely: Week\n$(touch pwned)<redacted>" {
+				t.Errorf("the run says %q", said)
+			}
+			if u := e.Get("usage"); u.Get("calls").Int() != 2 || u.Get("total_tokens").Int() != 157 {
+				t.Errorf("the run's usage is %s", u.Raw)
+			}
+		}
+	}
+	if u := usage["plan"]; u.Get("input_tokens").Int() != 100 || u.Get("output_tokens").Int() != 20 || u.Get("cost_usd").Num != 0.0006 || u.Get("model").Str != "claude-test" {
+		t.Errorf("the plan's usage is %s", u.Raw)
+	}
+	if u := usage["tell"]; u.Get("total_tokens").Int() != 37 || u.Get("cost_usd").Exists() {
+		t.Errorf("the telling's usage is %s", u.Raw)
+	}
+	if !strings.Contains(progress, "HTTP 529") || !strings.Contains(progress, "retry 1 of 2") {
+		t.Errorf("the retry is not told: %q", progress)
+	}
+	if p.read("pwned") != "" {
+		t.Error("what the model said was run as code")
+	}
+	if r := s.Requests(); len(r) != 3 || r[0].API != llmserver.Messages || r[2].API != llmserver.Chat {
+		t.Errorf("%d requests", len(r))
+	}
+	p.checkNoCanary(o.stdout, o.stderr)
+}
+
+// TestAFailedQuestionIsTold: the key is in no error, and what was used up to the failure is counted.
+func TestAFailedQuestionIsTold(t *testing.T) {
+	t.Parallel()
+	p, s := newPlace(t), llmserver.Start(t)
+	s.Reply = func(r *llmserver.Request) llmserver.Answer {
+		if r.Number == 1 {
+			return llmserver.Answer{Text: "not an object", Input: 10, Output: 3}
+		}
+		return llmserver.Answer{Status: 401, Error: "Incorrect API key provided: " + r.Key()}
+	}
+	p.env = append(p.env, "OPENAI_API_KEY="+canary, "OPENAI_BASE_URL="+s.URL+"/v1")
+	p.write("w.json", node("llm", map[string]any{"prompt": "hello", "model": "m", "output_schema": map[string]any{"type": "object"}}, ""))
+	o := p.run("pflow-exec", "run", "w.json")
+	last := p.last(o.stdout)
+	f, _ := last["error"].(map[string]any)
+	message, _ := f["message"].(string)
+	if o.exit != 1 || !strings.Contains(message, "does not accept the key (HTTP 401): Incorrect API key provided: <redacted>") || !strings.Contains(o.stderr, "the environment variable OPENAI_API_KEY") {
+		t.Error(o)
+	}
+	if usage, _ := last["usage"].(map[string]any); usage["total_tokens"] != 13.0 {
+		t.Errorf("usage %v", usage)
+	}
+	p.checkNoCanary(o.stdout, o.stderr)
+}
+
+// TestAQuestionIsCancelled: no process is left when a run is ended while a model thinks.
+func TestAQuestionIsCancelled(t *testing.T) {
+	t.Parallel()
+	p, s := newPlace(t), llmserver.Start(t)
+	p.write("w.json", node("llm", map[string]any{"prompt": "[[slow 1h]]", "model": "m", "base_url": s.URL + "/v1"}, ""))
+	run := p.started("w.json")
+	p.eventually("the question is asked", func() bool { return len(s.Requests()) > 0 })
+	p.must("pflow-exec", "cancel", run)
+	if o := p.run("pflow-exec", "wait", run); o.exit != 143 {
+		t.Error(o)
+	}
+}
