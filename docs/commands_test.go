@@ -59,32 +59,45 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// commands are what a program's --help lists.
+// commands are what a program's --help lists, those of a group as one.
 func commands(t *testing.T, program string) []string {
 	t.Helper()
-	_, list, found := strings.Cut(help(t, program), "\nCommands:\n")
-	var names []string
-	for _, m := range regexp.MustCompile(`(?m)^  ([a-z][a-z-]*)`).FindAllStringSubmatch(list, -1) {
-		names = append(names, m[1])
-	}
-	if !found || len(names) == 0 {
+	listed := listedCommands(help(t, program))
+	if len(listed) == 0 {
 		t.Fatalf("%s --help lists no commands", program)
+	}
+	var names []string
+	for _, command := range listed {
+		names = append(names, strings.Fields(command)[0])
+	}
+	return slices.Compact(names)
+}
+
+// listedCommands are the commands that a text of help lists, such as run or settings show.
+func listedCommands(text string) (names []string) {
+	_, list, _ := strings.Cut(text, "\nCommands:\n")
+	for _, m := range regexp.MustCompile(`(?m)^  ([a-z][a-z-]*(?: [a-z][a-z-]*)?)`).FindAllStringSubmatch(list, -1) {
+		names = append(names, m[1])
 	}
 	return names
 }
 
-// helpFlags are a command's own flags, sorted: those that all programs have are left out.
+// helpFlags are a command's own flags, sorted, and those of a group's commands: those that all programs have are left out.
 func helpFlags(t *testing.T, program, command string) []string {
 	t.Helper()
 	common := []string{"--help", "--format", "--log-level", "--log-format", "--quiet", "--version"}
+	texts := []string{help(t, program, command)}
+	for _, inner := range listedCommands(texts[0]) {
+		texts = append(texts, help(t, program, strings.Fields(inner)...))
+	}
 	var flags []string
-	for _, m := range regexp.MustCompile(`(?m)^ {2,6}(?:-\w, )?(--[a-z-]+)`).FindAllStringSubmatch(help(t, program, command), -1) {
+	for _, m := range regexp.MustCompile(`(?m)^ {2,6}(?:-\w, )?(--[a-z-]+)`).FindAllStringSubmatch(strings.Join(texts, "\n"), -1) {
 		if !slices.Contains(common, m[1]) {
 			flags = append(flags, m[1])
 		}
 	}
 	slices.Sort(flags)
-	return flags
+	return slices.Compact(flags)
 }
 
 // grammarFlags are the flags in the first text block of a chapter, sorted.

@@ -49,7 +49,19 @@ var runs = map[string][]struct{ command, prints string }{
 			"printf '# Name\\n\\nWhat it is.\\n' > README.md && pflow-exec run repo-report.json --print commits", "1"},
 		{"sed -n 3p repo-report.md", "What it is."},
 	},
+	"sqlite-orders.json": {
+		{"pflow-exec run sqlite-orders.json --print best", "Ada"},
+		{"pflow-exec run sqlite-orders.json 'orders:=[{\"customer\":\"Eve\",\"amount\":99}]' --print customers", "3"},
+		{"pflow-exec run sqlite-orders.json 'orders:=[{\"customer\":\"Bob\",\"amount\":1},{\"amount\":1}]' 2>&1 >/dev/null | grep -c 'NOT NULL constraint failed: orders.customer'", "1"},
+		{"sqlite3 orders.db 'SELECT count(*) FROM orders'", "4"},
+	},
 }
+
+// tools are what an example needs besides the suite and a shell.
+var tools = map[string][]string{"sqlite-orders.json": {"python3", "sqlite3"}}
+
+// makeNodes makes the programs among the examples node types.
+const makeNodes = "mkdir -p home/nodes && cp pflow-node-* home/nodes/ && pflow-sync nodes | cut -d, -f2"
 
 // TestExamples: the check finds nothing in an example, and it does what it is to.
 func TestExamples(t *testing.T) {
@@ -62,9 +74,13 @@ func TestExamples(t *testing.T) {
 	for _, name := range files {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			needs(t, tools[name]...)
 			f := newFolder(t)
 			if err := os.CopyFS(f.dir, os.DirFS(examples)); err != nil {
 				t.Fatal(err)
+			}
+			if len(tools[name]) > 0 {
+				f.prints(t, makeNodes, `"registered":1`)
 			}
 			f.prints(t, "pflow-lib check "+name, `{"valid":true,"warnings":[]}`)
 			if len(runs[name]) == 0 {

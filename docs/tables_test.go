@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pflow-suite/pflow/pkg/nodetype"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
@@ -28,11 +27,24 @@ var objects = map[reflect.Type]string{
 	reflect.TypeFor[workflow.Output]():   "### Output",
 }
 
-// TestTables: the page has a table of the fields of every object that can stand in a workflow file, of the parameters and
-// outputs of every built-in node type, and of the examples, and each says what the programs know.
+// TestTables: the page of the language has a table of the fields of every object that can stand in a workflow file, and of
+// the examples, and each says what the programs know.
 func TestTables(t *testing.T) {
-	p := readPage(t, workflows)
-	tables := tables(t)
+	all := map[string][]string{"## Examples": examplesTable(t)}
+	for typ := range reachable(reflect.TypeFor[workflow.Workflow](), map[reflect.Type]bool{}) {
+		heading, ok := objects[typ]
+		if !ok {
+			t.Fatalf("%v can stand in a workflow file, and has no heading here", typ)
+		}
+		all[heading] = fieldsTable(t, typ)
+	}
+	compareTables(t, workflows, all)
+}
+
+// compareTables holds the tables of a page to what they are to be, by the headings that they stand below.
+func compareTables(t *testing.T, name string, tables map[string][]string) {
+	t.Helper()
+	p := readPage(t, name)
 	for _, h := range slices.Backward(p.headings) { // so that a change moves no heading that is still to come
 		want, ok := tables[h.text]
 		if !ok {
@@ -44,7 +56,7 @@ func TestTables(t *testing.T) {
 		switch {
 		case slices.Equal(got, want):
 		case !*update:
-			t.Errorf("%s: the table below %q is\n%s\nnot\n%s\n(go test ./docs -update writes it)", workflows, h.text, strings.Join(want, "\n"), strings.Join(got, "\n"))
+			t.Errorf("%s: the table below %q is\n%s\nnot\n%s\n(go test ./docs -update writes it)", name, h.text, strings.Join(want, "\n"), strings.Join(got, "\n"))
 		case first == end: // there was none
 			p.lines = slices.Insert(p.lines, first, append(want, "")...)
 		default:
@@ -52,31 +64,13 @@ func TestTables(t *testing.T) {
 		}
 	}
 	for title := range tables {
-		t.Errorf("%s has no heading %q", workflows, title)
+		t.Errorf("%s has no heading %q", name, title)
 	}
 	if *update && !t.Failed() {
-		if err := os.WriteFile(workflows, []byte(strings.Join(p.lines, "\n")), 0o644); err != nil {
+		if err := os.WriteFile(name, []byte(strings.Join(p.lines, "\n")), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-}
-
-// tables are the tables of the page, by the headings that they stand below.
-func tables(t *testing.T) map[string][]string {
-	t.Helper()
-	all := map[string][]string{"## Examples": examplesTable(t)}
-	for typ := range reachable(reflect.TypeFor[workflow.Workflow](), map[reflect.Type]bool{}) {
-		heading, ok := objects[typ]
-		if !ok {
-			t.Fatalf("%v can stand in a workflow file, and has no heading here", typ)
-		}
-		all[heading] = fieldsTable(t, typ)
-	}
-	for _, name := range nodetype.BuiltinNames() {
-		kind, _ := nodetype.Builtin(name)
-		all["### "+name] = typeTable(&kind)
-	}
-	return all
 }
 
 // reachable collects the struct types to which the fields of a type lead, itself included.
@@ -156,25 +150,6 @@ func form(typ reflect.Type) string {
 		return "number"
 	}
 	return "text"
-}
-
-// typeTable has what a node type takes and gives.
-func typeTable(kind *nodetype.Type) []string {
-	lines := []string{"| name | is | type | meaning |", "| --- | --- | --- | --- |"}
-	for _, p := range kind.Params {
-		typ := p.Type
-		switch {
-		case p.Required:
-			typ += ", required"
-		case p.Default != nil:
-			typ += ", by default `" + string(p.Default) + "`"
-		}
-		lines = append(lines, row("`"+p.Name+"`", "parameter", typ, p.Description))
-	}
-	for _, o := range kind.Outputs {
-		lines = append(lines, row("`"+o.Name+"`", "output", o.Type, o.Description))
-	}
-	return lines
 }
 
 // examplesTable has each example with its own description.

@@ -1,4 +1,5 @@
 // Command pflow-sync configures MCP servers, brings their tools into the registry as node types, and calls one by hand.
+// It makes programs node types, too.
 package main
 
 import (
@@ -16,6 +17,7 @@ type grammar struct {
 	Sync   syncCommand   `cmd:"" help:"Ask servers for their tools and make them node types."`
 	Tools  toolsCommand  `cmd:"" help:"List the tools that are node types."`
 	Call   callCommand   `cmd:"" help:"Call one tool and print what it gives."`
+	Nodes  nodesCommand  `cmd:"" help:"Make the programs pflow-node-NAME node types."`
 }
 
 func main() {

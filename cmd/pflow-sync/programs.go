@@ -1,0 +1,157 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/home"
+	"github.com/pflow-suite/pflow/pkg/nodetype"
+	"github.com/pflow-suite/pflow/pkg/proc"
+)
+
+// program is a file that may be a node type.
+type program struct {
+	name, path string
+	info       fs.FileInfo // nil where the file cannot be looked at
+}
+
+func (p *program) executable() bool {
+	return p.info != nil && p.info.Mode().IsRegular() && p.info.Mode()&0o111 != 0
+}
+
+// findPrograms lists the programs pflow-node-NAME of the home's folder and of PATH, sorted by name: of each name the
+// first that may be executed, as a shell finds it, the home before PATH. A file that may not be executed is listed where
+// there is no other of its name. Those of the suite, which are built in, are left out.
+func findPrograms(own, path string, warn func(format string, args ...any)) []program {
+	found := map[string]program{}
+	for _, dir := range append([]string{own}, filepath.SplitList(path)...) {
+		if !filepath.IsAbs(dir) { // what it is depends on where one stands
+			continue
+		}
+		entries, _ := os.ReadDir(dir) // a folder of PATH that is not there is no fault
+		for _, entry := range entries {
+			name, ok := strings.CutPrefix(entry.Name(), nodetype.ProgramPrefix)
+			if !ok || entry.IsDir() {
+				continue
+			}
+			p := program{name: name, path: filepath.Join(dir, entry.Name())}
+			p.info, _ = os.Stat(p.path)
+			if p.info != nil && p.info.IsDir() {
+				continue
+			}
+			switch first, known := found[name]; {
+			case !known || !first.executable() && p.executable():
+				found[name] = p
+			case p.executable() && !os.SameFile(first.info, p.info):
+				warn("%s is hidden by %s", p.path, first.path)
+			}
+		}
+	}
+	for name := range found {
+		builtin, ok := nodetype.Builtin(name)
+		if ok && builtin.Program == "" {
+			warn("%s is no node type: %s is a built-in one", found[name].path, name)
+		}
+		if ok {
+			delete(found, name)
+		}
+	}
+	return slices.SortedFunc(maps.Values(found), func(a, b program) int { return strings.Compare(a.name, b.name) })
+}
+
+// maxDescription is the most bytes of an answer to --describe.
+const maxDescription = 1 << 20
+
+// describe asks the program what it is. It is stopped after the limit, or when it prints too much.
+func (p *program) describe(ctx context.Context, env []string, limit time.Duration) (nodetype.Type, error) {
+	if err := p.check(); err != nil {
+		return nodetype.Type{}, err
+	}
+	late := fault.New(fault.Timeout, "It did not answer --describe within %v", limit).
+		Suggest("A program that is given --describe prints its description and ends at once")
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, late)
+	defer cancel()
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	stdout := &atMost{over: func() {
+		stop(fault.New(fault.TooLarge, "Its answer to --describe has more than %d KiB", maxDescription>>10))
+	}}
+	stderr := proc.NewTail(2000)
+	exit, err := proc.Run(ctx, proc.Command{Path: p.path, Args: []string{"--describe"}, Env: env, Stdout: stdout, Stderr: stderr, Grace: time.Second})
+	said := strings.TrimSpace(stderr.String())
+	switch {
+	case errors.Is(err, proc.ErrFormat):
+		return nodetype.Type{}, fault.New(fault.Validation, "It is no program of this system, and no script whose first line names its interpreter").
+			Suggest("Begin a script with a line such as #!/bin/sh or #!/usr/bin/env python3")
+	case err != nil && fault.From(err).Type == fault.NotFound:
+		return nodetype.Type{}, fault.New(fault.Validation, "The interpreter that its first line names is not there").
+			Suggest("Install it, or correct the line")
+	case err != nil:
+		return nodetype.Type{}, err
+	case exit.Code != 0:
+		f := fault.New(fault.Execution, "It ended with exit code %d when it was asked --describe", exit.Code)
+		if said != "" {
+			f.Message += ": " + said
+		}
+		return nodetype.Type{}, f.Suggest("A program that is given --describe prints its description and ends with 0")
+	}
+	t, err := nodetype.Described(p.name, p.path, stdout.text.Bytes())
+	if f := fault.From(err); f != nil && said != "" {
+		f.Detail("stderr", said)
+	}
+	return t, err
+}
+
+// check refuses a program that cannot be a node type as it is.
+func (p *program) check() error {
+	switch {
+	case strings.HasPrefix(p.name, "mcp-"):
+		return fault.New(fault.Validation, "Names that begin with mcp- are those of MCP servers' tools").Suggest("Choose another name")
+	case !nodeName(p.name):
+		f := fault.New(fault.Validation, "%q is no name of a node type", fault.Short(p.name, home.MaxType)).
+			Suggest("Use lower-case letters and digits in words joined by single hyphens, at most %d bytes", home.MaxType)
+		if stem, _, ok := strings.Cut(p.name, "."); ok && nodeName(stem) {
+			f.Suggest("Call the program %s, without an ending", nodetype.ProgramPrefix+stem)
+		}
+		return f
+	case p.info == nil:
+		return fault.New(fault.Validation, "It cannot be looked at, or is a link to nothing")
+	case !p.executable():
+		return fault.New(fault.Validation, "It may not be executed").Suggest("Make it executable with: chmod +x '%s'", p.path)
+	}
+	return nil
+}
+
+// nodeName says whether a name is one that node types may have: ^[a-z0-9]+(-[a-z0-9]+)*$, at most 128 bytes.
+func nodeName(name string) bool {
+	for word := range strings.SplitSeq(name, "-") {
+		if word == "" || strings.Trim(word, "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
+			return false
+		}
+	}
+	return len(name) <= home.MaxType
+}
+
+// atMost keeps what is written, up to maxDescription.
+type atMost struct {
+	text bytes.Buffer
+	over func()
+}
+
+// Write never fails.
+func (a *atMost) Write(p []byte) (int, error) {
+	if a.text.Len()+len(p) > maxDescription {
+		a.over()
+		return len(p), nil
+	}
+	return a.text.Write(p)
+}
