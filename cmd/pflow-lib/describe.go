@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/pflow-suite/pflow/pkg/cells"
 	"github.com/pflow-suite/pflow/pkg/cli"
 	"github.com/pflow-suite/pflow/pkg/library"
 	"github.com/pflow-suite/pflow/pkg/plan"
@@ -100,9 +101,24 @@ func templateInputs(w *workflow.Workflow, n *workflow.Node) (names []string) {
 	return names
 }
 
+// harmless prints like Fprintf, with texts on one line and without what would steer a terminal: they are of others.
+func harmless(w io.Writer) func(format string, args ...any) {
+	return func(format string, args ...any) {
+		for i, arg := range args {
+			switch text := arg.(type) {
+			case string:
+				args[i] = cells.Clean(text)
+			case json.RawMessage:
+				args[i] = cells.Clean(string(text))
+			}
+		}
+		_, _ = fmt.Fprintf(w, format, args...)
+	}
+}
+
 // text is the interface for people.
 func (d description) text(w io.Writer) {
-	p := func(format string, args ...any) { _, _ = fmt.Fprintf(w, format, args...) }
+	p := harmless(w)
 	p("%s: %s\n", d.Name, d.Description)
 	if len(d.Inputs) > 0 {
 		p("inputs:\n")

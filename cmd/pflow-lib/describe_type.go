@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -13,8 +12,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/registry"
 )
 
-// describeType prints a node type's interface. Where there is no such type either, it is the workflow that was not found:
-// the fault given.
+// describeType prints a node type's interface, where the fault given is that there is no workflow of the name.
 func describeType(app *cli.App, name string, unknown error) error {
 	f := fault.From(unknown)
 	if f.Type != fault.NotFound && f.Type != fault.Validation { // the name of a node type need not be one of a workflow
@@ -29,15 +27,37 @@ func describeType(app *cli.App, name string, unknown error) error {
 	if err != nil {
 		return err
 	}
-	if ok && !t.Assumed {
+	switch {
+	case ok && t.Assumed:
+		return fault.New(fault.NotFound, "The tool %q of MCP server %q is not registered, so what it takes and gives is not known", t.MCP.Tool, t.MCP.Server).
+			Suggest("pflow-sync sync %s registers the tools that the server has", t.MCP.Server).
+			Suggest("pflow-lib search lists what there is")
+	case ok:
 		c := componentOf(t)
 		return app.Document(c, c.text)
 	}
-	answer := *f
-	if names, err := types.Names(); err == nil {
-		if near, ok := fault.Nearest(name, names); ok {
-			answer.Suggestions = append(slices.Clone(f.Suggestions), fmt.Sprintf("Did you mean the node type %q?", near))
-		}
+	if denied := types.Denial(name); denied != nil {
+		return denied
+	}
+	return nothing(types, name, f)
+}
+
+// nothing is the fault of a name that neither a workflow nor a node type has, with the nearest of both.
+func nothing(types *registry.Registry, name string, unknown *fault.Fault) error {
+	answer := *unknown
+	answer.Suggestions = nil
+	if unknown.Type == fault.NotFound {
+		answer.Message = fmt.Sprintf("There is no workflow and no node type %q", name)
+	}
+	names, _ := types.Names()
+	if near, ok := fault.Nearest(name, names); ok {
+		answer.Suggest("Did you mean the node type %q?", near)
+	}
+	if near, ok := fault.Nearest(name, unknown.Available); ok {
+		answer.Suggest("Did you mean the workflow %q?", near)
+	}
+	if len(answer.Suggestions) == 0 {
+		answer.Suggest("Node types and saved workflows are found with: pflow-lib search WORDS")
 	}
 	return &answer
 }
@@ -45,7 +65,7 @@ func describeType(app *cli.App, name string, unknown error) error {
 // text is the interface for people.
 func (c component) text(w io.Writer) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	p := func(format string, args ...any) { _, _ = fmt.Fprintf(t, format, args...) }
+	p := harmless(t)
 	p("%s: %s\n", c.Type, c.Description)
 	if len(c.Inputs) > 0 {
 		p("parameters:\n")
@@ -55,13 +75,13 @@ func (c component) text(w io.Writer) {
 		if in.Required {
 			need = "required"
 		}
-		p("  %s\t%s\t%s\t%s%s\n", in.Name, in.Type, need, oneLine(in.Description), extras(in.Default, in.Enum))
+		p("  %s\t%s\t%s\t%s\n", in.Name, in.Type, need, in.Description+extras(in.Default, in.Enum))
 	}
 	if len(c.Outputs) > 0 {
 		p("outputs:\n")
 	}
 	for _, out := range c.Outputs {
-		p("  %s\t%s\t\t%s\n", out.Name, out.Type, oneLine(out.Description))
+		p("  %s\t%s\t\t%s\n", out.Name, out.Type, out.Description)
 	}
 	p("actions: %s\n", strings.Join(c.Actions, ", "))
 	_ = t.Flush()
@@ -77,6 +97,3 @@ func extras(standard, enum json.RawMessage) (text string) {
 	}
 	return text
 }
-
-// oneLine keeps a description in its row.
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

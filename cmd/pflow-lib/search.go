@@ -6,6 +6,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/pflow-suite/pflow/pkg/cells"
 	"github.com/pflow-suite/pflow/pkg/cli"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/library"
@@ -15,9 +16,9 @@ import (
 )
 
 type searchCommand struct {
-	Query       string `arg:"" optional:"" help:"What is looked for, in words; all there is without."`
-	NoWorkflows bool   `help:"Search node types only."`
-	Limit       int    `help:"Most node types, and most workflows, to print, the best ones; 0 for all. Without, 50 for a query." default:"-1" placeholder:"N"`
+	Words       []string `arg:"" optional:"" help:"What is looked for; all there is without."`
+	NoWorkflows bool     `help:"Search node types only."`
+	Limit       int      `help:"Most node types, and most workflows, to print, the best ones; 0 for all. Without, 50 for a query." default:"-1" placeholder:"N"`
 }
 
 // defaultLimit is how many of each kind a query finds when nothing else is asked for.
@@ -26,7 +27,8 @@ const defaultLimit = 50
 // Help is what --help says besides.
 func (searchCommand) Help() string {
 	return `Words may be mistyped a little or have another form, and a whole sentence will do: "reading files" finds read-file. What has
-all the words comes first, in its name before in its description, and rare words count more.`
+all the words comes first, in its name before in its description, and rare words count more. The first 32 words count, and
+64 bytes of each. Quotation marks around the words may be left out.`
 }
 
 // found is the answer. Workflows is absent when they were not asked for, More when nothing was left out, and Suggestions
@@ -54,11 +56,11 @@ type foundWorkflow struct {
 
 // Run prints what was found.
 func (c *searchCommand) Run(app *cli.App) error {
-	limit := c.Limit
+	limit, query := c.Limit, strings.Join(c.Words, " ")
 	switch {
 	case limit < -1:
 		return fault.New(fault.Usage, "--limit %d is less than nothing", limit).Suggest("Give the most to print, or 0 for all")
-	case limit == -1 && strings.TrimSpace(c.Query) != "":
+	case limit == -1 && strings.TrimSpace(query) != "":
 		limit = defaultLimit
 	}
 	limit = max(limit, 0)
@@ -66,20 +68,20 @@ func (c *searchCommand) Run(app *cli.App) error {
 	if err != nil {
 		return err
 	}
-	matches, more, err := types.Search(c.Query, limit)
+	matches, more, err := types.Search(query, limit)
 	if err != nil {
 		return err
 	}
 	answer := found{Nodes: components(matches), More: more}
 	if !c.NoWorkflows {
-		workflows, left, err := searchWorkflows(lib, c.Query, limit)
+		workflows, left, err := searchWorkflows(lib, query, limit)
 		if err != nil {
 			return err
 		}
 		answer.Workflows, answer.More = &workflows, answer.More+left
 	}
 	if len(answer.Nodes) == 0 && (answer.Workflows == nil || len(*answer.Workflows) == 0) {
-		answer.Suggestions = suggestions(types, c.Query)
+		answer.Suggestions = suggestions(types, query)
 	}
 	if err := app.Document(answer, answer.text); err != nil || app.JSON() || app.Quiet {
 		return err
@@ -145,11 +147,11 @@ func componentOf(t nodetype.Type) component {
 func (f found) text(w io.Writer) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, n := range f.Nodes {
-		_, _ = fmt.Fprintf(t, "%s\tnode\t%s\n", n.Type, n.Description)
+		_, _ = fmt.Fprintf(t, "%s\tnode\t%s\n", cells.Clean(n.Type), cells.Clean(n.Description))
 	}
 	if f.Workflows != nil {
 		for _, wf := range *f.Workflows {
-			_, _ = fmt.Fprintf(t, "%s\tworkflow\t%s\n", wf.Name, wf.Description)
+			_, _ = fmt.Fprintf(t, "%s\tworkflow\t%s\n", wf.Name, cells.Clean(wf.Description))
 		}
 	}
 	_ = t.Flush()

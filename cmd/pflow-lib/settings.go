@@ -10,7 +10,6 @@ import (
 	"github.com/pflow-suite/pflow/pkg/cli"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home"
-	"github.com/pflow-suite/pflow/pkg/rawjson"
 	"github.com/pflow-suite/pflow/pkg/redact"
 	"github.com/pflow-suite/pflow/pkg/settings"
 )
@@ -64,12 +63,7 @@ func (settingsShow) Run(app *cli.App) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range d.Names("env") {
-		if err := d.Set(rawjson.Quote(redact.Mark), "env", name); err != nil {
-			return err
-		}
-	}
-	shown, _ := redact.New().JSON(d.JSON())
+	shown, _ := redact.New().JSON(d.Covered(redact.Mark))
 	return app.Document(shown, func(w io.Writer) {
 		var b bytes.Buffer
 		_ = json.Indent(&b, shown, "", "  ")

@@ -193,12 +193,11 @@ func (c *mayCommand) Run(app *cli.App) error {
 	if err != nil {
 		return err
 	}
-	names := []string{c.Type}
+	name, v := c.Type, s.Judge(c.Type)
 	if known {
-		names = append([]string{t.Name, c.Type}, registry.Spellings(t)...)
+		name, v = t.Name, registry.Judge(s, t)
 	}
-	v := s.Judge(names[0], names[1:]...)
-	answer := may{Type: names[0], Known: known && !t.Assumed, Allowed: v.Allowed, Pattern: v.Pattern}
+	answer := may{Type: name, Known: known && !t.Assumed, Allowed: v.Allowed, Pattern: v.Pattern}
 	if v.List != "" {
 		answer.By = "registry.nodes." + v.List
 	}

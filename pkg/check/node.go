@@ -98,6 +98,11 @@ func (c *checker) kind(n *workflow.Node, at string) (nodetype.Type, bool) {
 		c.report.Kinds[n.Type] = kind
 		return kind, true
 	}
+	if denied := denial(c.types, n.Type); denied != nil {
+		f := c.fail(at+".type", "%s", denied.Message)
+		f.Node, f.Suggestions = n.ID, denied.Suggestions
+		return kind, false
+	}
 	f := c.fail(at+".type", "Unknown node type %q", n.Type)
 	f.Node = n.ID
 	names := c.typeNames()
@@ -146,6 +151,17 @@ func (c *checker) typeNames() []string {
 		})
 	}
 	return c.kinds
+}
+
+// denial is the fault of a type that there is and that the settings deny, where the types can tell.
+func denial(types Types, name string) *fault.Fault {
+	judge, ok := types.(interface {
+		Denial(name string) *fault.Fault
+	})
+	if !ok {
+		return nil
+	}
+	return judge.Denial(name)
 }
 
 // namesOf asks for the names alone where they can be had without the types.

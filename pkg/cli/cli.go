@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -63,6 +64,7 @@ func Main(name, description string, g Grammar, sys System) int {
 		}
 		return 0
 	}
+	log.SetOutput(io.Discard) // what libraries say there, such as net/http of a server's manners, is not for people
 	app := newApp(name, sys)
 	stop := app.handleSignals()
 	defer stop()
@@ -78,25 +80,29 @@ func Main(name, description string, g Grammar, sys System) int {
 	if complete(parser, app.Env) {
 		return 0
 	}
-	parsed, err := parser.Parse(sys.Args)
+	parsed, err := parser.Parse(ordered(parser.Model.Node, sys.Args))
 	if answered || app.Stdout.Closed() {
 		return app.outcome(nil)
 	}
 	app.configure(g.common())
 	if err != nil {
 		app.format = askedFormat(sys.Args) // what kong has read is not in the grammar then
-		return app.fail(fault.New(fault.Usage, "%s", err).Suggest("%s --help lists what can be asked", strings.TrimSpace(name+" "+asked(err))))
+		return app.fail(fault.New(fault.Usage, "%s", valueless(err.Error(), sys.Args)).Suggest("%s --help lists what can be asked", strings.TrimSpace(name+" "+asked(err))))
 	}
 	return app.outcome(parsed.Run(app))
 }
 
-// asked is the command in whose words a command line went wrong, or nothing.
+// asked is the command in whose words a command line went wrong, with the group it is in, or nothing.
 func asked(err error) string {
 	pe, ok := errors.AsType[*kong.ParseError](err)
 	if !ok || pe.Context == nil || pe.Context.Selected() == nil {
 		return ""
 	}
-	return pe.Context.Selected().Name
+	var names []string
+	for n := pe.Context.Selected(); n != nil && n.Parent != nil; n = n.Parent {
+		names = append([]string{n.Name}, names...)
+	}
+	return strings.Join(names, " ")
 }
 
 // outcome turns what a command returned into an exit status, and says what has to be said.
@@ -152,6 +158,17 @@ func (a *App) Complain(f *fault.Fault) {
 		}
 		a.complain(e)
 	}
+}
+
+// Told ends a command whose failure standard output has already: people are told of it here, and the exit status is that of
+// the failure. One that a signal has stopped ends as any command does.
+func (a *App) Told(err error) error {
+	if err == nil || a.Context.Err() != nil {
+		return err
+	}
+	f := fault.From(err)
+	a.Complain(f)
+	return Status(f.ExitStatus())
 }
 
 // maxComplaints is how many of several errors people are told.

@@ -28,6 +28,28 @@ type grammar struct {
 	List listCommand `cmd:"" help:"List words."`
 	Wait waitCommand `cmd:"" help:"Wait for signals."`
 	Many manyCommand `cmd:"" help:"Write until nobody reads."`
+	Join joinCommand `cmd:"" aliases:"glue" help:"Join words."`
+	Set  setGroup    `cmd:"" help:"Settings."`
+}
+
+type setGroup struct {
+	Word sayCommand `cmd:"" help:"Set a word."`
+}
+
+type joinCommand struct {
+	First string   `arg:"" help:"A word."`
+	Words []string `arg:"" optional:"" help:"More words."`
+	With  string   `help:"What stands between." short:"w" default:","`
+	Loud  bool     `help:"In capitals." short:"l" negatable:""`
+	Mark  []string `help:"What stands behind."`
+}
+
+func (c *joinCommand) Run(app *App) error {
+	text := strings.Join(append(append([]string{c.First}, c.Words...), c.Mark...), c.With)
+	if c.Loud {
+		text = strings.ToUpper(text)
+	}
+	return app.JSONLine(text)
 }
 
 type sayCommand struct {
@@ -185,6 +207,47 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
+func TestFlagsMayStandBetweenArguments(t *testing.T) {
+	for args, want := range map[string]string{
+		"join a b --with - c":        "a-b-c",
+		"join a --with=- b c":        "a-b-c",
+		"join a -w - b -l c":         "A-B-C",
+		"join a -lw - b c":           "A-B-C",
+		"join a -w- b c -l":          "A-B-C",
+		"join -l a --no-loud b":      "a,b",
+		"join a --mark x b --mark y": "a,b,x,y",
+		"-q join a -q b":             "a,b",
+		"glue a -q join":             "a,join",
+		"join join -q join":          "join,join",
+		"join a -l b -- -l --with c": "A,B,-L,--WITH,C",
+		"join a -w - b -- -w":        "a-b--w",
+		"join a --format json b":     "a,b",
+		"--format json join a -l b":  "A,B",
+		"join a - -q b":              "a,-,b",
+		"join a=1 --with -- b":       "", // no value
+		"join a -z b":                "",
+		"join a --with":              "",
+	} {
+		status, stdout, stderr := call(t, strings.Fields(args)...)
+		var text string
+		if status == 0 {
+			if err := json.Unmarshal([]byte(stdout), &text); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if text != want || (status == 0) != (want != "") {
+			t.Errorf("%s: %d %q %s", args, status, stdout, stderr)
+		}
+	}
+}
+
+func TestAnArgumentTooManyIsNamedWithoutItsValue(t *testing.T) {
+	status, stdout, stderr := call(t, "say", "a", "tok=hush=hush")
+	if status != 2 || strings.Contains(stdout+stderr, "hush") || !strings.Contains(stderr, "unexpected argument tok=") {
+		t.Errorf("%d %q %q", status, stdout, stderr)
+	}
+}
+
 func TestHelp(t *testing.T) {
 	for _, args := range []string{"--help", "say --help"} {
 		status, stdout, stderr := call(t, strings.Fields(args)...)
@@ -234,6 +297,7 @@ func TestUsageErrors(t *testing.T) {
 	for args, asked := range map[string]string{
 		"": "", "nope": "", "say": "say ", "say a b": "say ", "say a --lud": "say ", "list many": "list ", "say a --format xml": "say ",
 		"say a --log-level loud": "say ", "completion ksh": "completion ",
+		"set word": "set word ", "set word a b": "set word ", "set": "set ",
 	} {
 		t.Run(args, func(t *testing.T) {
 			status, stdout, stderr := call(t, strings.Fields(args)...)
@@ -340,7 +404,7 @@ func TestCompletion(t *testing.T) {
 			t.Errorf("%s: %d %q %q", shell, status, stdout, stderr)
 		}
 	}
-	for line, want := range map[string]string{"small s": "say", "small say --lo": "--log-format --log-level --loud", "small comp": "completion", "small zz": ""} {
+	for line, want := range map[string]string{"small sa": "say", "small say --lo": "--log-format --log-level --loud", "small comp": "completion", "small zz": ""} {
 		c, stderr := child()
 		c.Env = append(c.Env, "COMP_LINE="+line, fmt.Sprint("COMP_POINT=", len(line)))
 		out, err := c.Output()

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -61,16 +62,37 @@ func (h *Home) Read(elem ...string) ([]byte, error) {
 	return b, nil
 }
 
-// Write replaces a file of the home in one step: a temporary beside it, synced, renamed.
+// Write replaces a file of the home in one step: a temporary beside it, synced, renamed. Where the file is a symbolic link,
+// that which it leads to is replaced, and the link stays.
 func (h *Home) Write(data []byte, perm fs.FileMode, elem ...string) error {
 	path := h.Path(elem...)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return broken("create a folder in", err)
 	}
-	if err := renameio.WriteFile(path, data, perm, renameio.IgnoreUmask()); err != nil {
+	path, err := target(path)
+	if err == nil {
+		err = renameio.WriteFile(path, data, perm, renameio.IgnoreUmask(), renameio.WithTempDir(filepath.Dir(path)))
+	}
+	if err != nil {
 		return broken("write a file of", err)
 	}
 	return nil
+}
+
+// target is where the links of a path lead, whether or not there is a file.
+func target(path string) (string, error) {
+	const most = 40 // as many as Linux follows
+	for range most {
+		next, err := os.Readlink(path)
+		if err != nil { // no link, or nothing at all
+			return path, nil
+		}
+		if !filepath.IsAbs(next) {
+			next = filepath.Join(filepath.Dir(path), next)
+		}
+		path = next
+	}
+	return "", syscall.ELOOP
 }
 
 // Lock holds a lock that all programs of the suite respect while f runs, for a change that reads before it writes.

@@ -292,3 +292,62 @@ func TestReservedNamesAreNames(t *testing.T) {
 		}
 	}
 }
+
+func TestWriteLeavesALinkAndReplacesWhatItLeadsTo(t *testing.T) {
+	for name, links := range map[string]map[string]string{
+		"absolute": {"home/settings.json": "DIR/dotfiles/s.json"}, "relative": {"home/settings.json": "../dotfiles/s.json"},
+		"two": {"home/settings.json": "../dotfiles/link", "dotfiles/link": "s.json"},
+	} {
+		for _, before := range []string{"old", ""} { // also where there is no file yet
+			t.Run(name+before, func(t *testing.T) {
+				dir := t.TempDir()
+				h, err := Open(filepath.Join(dir, "home"), "")
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, folder := range []string{"home", "dotfiles"} {
+					if err := os.Mkdir(filepath.Join(dir, folder), 0o700); err != nil {
+						t.Fatal(err)
+					}
+				}
+				for link, to := range links {
+					if err := os.Symlink(strings.Replace(to, "DIR", dir, 1), filepath.Join(dir, link)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				target := filepath.Join(dir, "dotfiles/s.json")
+				if before != "" {
+					if err := os.WriteFile(target, []byte(before), 0o600); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if err := h.Write([]byte("new"), 0o600, "settings.json"); err != nil {
+					t.Fatal(err)
+				}
+				info, err := os.Lstat(target)
+				if err != nil || info.Mode() != 0o600 {
+					t.Error(info.Mode(), err)
+				}
+				if link, err := os.Lstat(h.Path("settings.json")); err != nil || link.Mode()&fs.ModeSymlink == 0 {
+					t.Error("the link is gone", err)
+				}
+				if text, err := h.Read("settings.json"); err != nil || string(text) != "new" {
+					t.Errorf("%q %v", text, err)
+				}
+				if left, err := os.ReadDir(filepath.Join(dir, "dotfiles")); err != nil || len(left) != len(links) {
+					t.Error(left, err)
+				}
+			})
+		}
+	}
+	h, err := Open(t.TempDir(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("a", h.Path("a")); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Write([]byte("x"), 0o600, "a"); err == nil {
+		t.Error("a link to itself was replaced")
+	}
+}

@@ -1,6 +1,7 @@
 package ranking_test
 
 import (
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -12,12 +13,8 @@ import (
 // corpus is node types as they are met: the built-in ones and the tools of well-known servers.
 func corpus(t testing.TB) (names []string, x *ranking.Index) {
 	t.Helper()
-	source, err := os.ReadFile("testdata/corpus.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var b ranking.Builder
-	for line := range strings.Lines(string(source)) {
+	for line := range strings.Lines(read(t)) {
 		if strings.HasPrefix(line, "#") {
 			continue
 		}
@@ -26,6 +23,15 @@ func corpus(t testing.TB) (names []string, x *ranking.Index) {
 		b.Add(ranking.Document{Name: strings.TrimSpace(f[0]), Description: strings.TrimSpace(f[1]), Params: strings.Fields(f[2])})
 	}
 	return names, b.Index()
+}
+
+func read(t testing.TB) string {
+	t.Helper()
+	source, err := os.ReadFile("testdata/corpus.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(source)
 }
 
 func search(names []string, x *ranking.Index, query string) (found []string) {
@@ -105,6 +111,12 @@ func TestQueries(t *testing.T) {
 		"download url":       "+mcp-fetch-fetch",
 		"bash command":       "shell",
 		"edit file":          "mcp-filesystem-edit-file",
+		// What people call what the built-in types do.
+		"openai": "llm", "anthropic": "llm", "gpt": "llm", "ask gpt a question": "llm", "chatgpt": "llm", "antropic": "llm",
+		"claude": "+agent", "download": "+http", "curl": "http", "rest api": "http", "http post request": "http", "send an http request": "http",
+		"excecute": "+shell", //nolint:misspell // on purpose
+		"execute":  "+shell", "terminal": "shell", "termnal": "shell", "bash": "+shell",
+		"python script": "code", "javascript": "+code", "pyhton": "+code", "transform json": "jq",
 		// Accents, and words of a description or of parameters alone.
 		"écho":                   "echo",
 		"emoji":                  "mcp-slack-slack-add-reaction",
@@ -119,6 +131,41 @@ func TestQueries(t *testing.T) {
 		}
 		if !slices.Contains(best, want) {
 			t.Errorf("%q: %v, and not %s", query, found[:min(5, len(found))], want)
+		}
+	}
+}
+
+// Among thousands of tools that have a word of the query each, the built-in type that is meant comes first.
+func TestQueriesOverManyTools(t *testing.T) {
+	names, _ := corpus(t)
+	names = slices.DeleteFunc(names, func(name string) bool { return strings.HasPrefix(name, "mcp-") })
+	verbs := strings.Fields("send-pull-request create-post post-message http-status request-review get-request run-query execute-statement fetch-page read-record download-report")
+	tools := make([]string, 10_000)
+	var b, own ranking.Builder
+	for i := range tools {
+		verb := verbs[i%len(verbs)]
+		tools[i] = fmt.Sprintf("mcp-server%d-%s-%d", i%100, verb, i)
+		b.Add(ranking.Document{Name: tools[i], Description: "Can " + strings.ReplaceAll(verb, "-", " ") + " of a project, by request over the web", Params: []string{"url", "path"}})
+	}
+	for line := range strings.Lines(read(t)) {
+		if f := strings.Split(line, "|"); !strings.HasPrefix(line, "#") && !strings.HasPrefix(line, "mcp-") {
+			own.Add(ranking.Document{Name: strings.TrimSpace(f[0]), Description: f[1], Params: strings.Fields(f[2])})
+		}
+	}
+	over := []*ranking.Index{own.Index(), b.Index()}
+	for query, want := range map[string]string{
+		"http": "http", "http post request": "http", "send an http request": "http", "make a http request": "http", "shell": "shell",
+		"http requests": "http", "run a shell command": "shell", "read a file": "read-file", "openai": "llm", "ask gpt a question": "llm",
+		"excecute a shell command": "shell", //nolint:misspell // on purpose
+	} {
+		hits := ranking.Search(query, func(index, doc int) string {
+			if index == 0 {
+				return names[doc]
+			}
+			return tools[doc]
+		}, over...)
+		if len(hits) == 0 || hits[0].Index != 0 || names[hits[0].Document] != want {
+			t.Errorf("%q: not %s but %+v", query, want, hits[:min(3, len(hits))])
 		}
 	}
 }

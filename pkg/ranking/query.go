@@ -31,16 +31,18 @@ type wanted struct {
 func want(query string, over []*Index) []wanted {
 	var list []wanted
 	var all []string
+	var letters letterSets
 	scan(query, func(whole string, parts []string) {
+		if len(all) >= maxWords {
+			return
+		}
 		if len(parts) > 1 && !slices.ContainsFunc(over, func(x *Index) bool { _, ok := x.find(stem(whole)); return ok }) {
 			all = append(all, parts...)
 		} else {
 			all = append(all, whole)
 		}
 	})
-	if len(all) > maxWords {
-		all = all[:maxWords]
-	}
+	all = bounded(all)
 	silent := !slices.ContainsFunc(all, func(w string) bool { return !isStopWord(w) })
 	for _, word := range all {
 		if isStopWord(word) && !silent {
@@ -55,7 +57,8 @@ func want(query string, over []*Index) []wanted {
 				list = append(list, halves...)
 				continue
 			}
-			w.mistyped(over)
+			w.mistyped(over, letters.of(over))
+			w.mistypedSynonym(over)
 		}
 		list = append(list, w)
 	}
@@ -71,6 +74,25 @@ func want(query string, over []*Index) []wanted {
 
 // maxWords is how many words of a query count.
 const maxWords = 32
+
+// QueryWords are the words of a query that count: the first 32, and 64 bytes of each.
+func QueryWords(query string) []string {
+	var words []string
+	scan(query, func(_ string, parts []string) {
+		if len(words) < maxWords {
+			words = append(words, parts...)
+		}
+	})
+	return bounded(words)
+}
+
+func bounded(words []string) []string {
+	words = words[:min(len(words), maxWords)]
+	for i, w := range words {
+		words[i] = shortened(w)
+	}
+	return words
+}
 
 // find is the place of a stem among an index's terms.
 func (x *Index) find(stem string) (int, bool) {
@@ -92,6 +114,7 @@ func (w *wanted) literal(over []*Index) bool {
 		for _, s := range others {
 			if i, ok := x.find(s); ok {
 				w.terms[n][i] = worthSynonym
+				found = true
 			}
 		}
 		for _, prefix := range []string{w.word, w.stem} {
@@ -144,19 +167,17 @@ func known(stem string, over []*Index) bool {
 }
 
 // mistyped finds the terms that are nearly the word, or have it inside. Short words are too near to each other to tell.
-func (w *wanted) mistyped(over []*Index) {
-	most := 0
-	switch n := utf8.RuneCountInString(w.word); {
-	case n >= 7:
-		most = 2
-	case n >= 4:
-		most = 1
-	}
+func (w *wanted) mistyped(over []*Index, letters [][]uint32) {
+	most := w.edits()
 	if most == 0 {
 		return
 	}
+	word, stem := lettersOf([]byte(w.word)), lettersOf([]byte(w.stem))
 	for n, x := range over {
 		for i := range x.words() {
+			if has := letters[n][i]; word&^has != 0 && differ(word, has) > 2*most && differ(stem, has) > 2*most {
+				continue
+			}
 			term := x.bytes(i)
 			if len(term) < 3 {
 				continue
@@ -176,6 +197,32 @@ func (w *wanted) mistyped(over []*Index) {
 		}
 	}
 	w.nearest()
+}
+
+// edits is how many the word may be away from what is meant.
+func (w *wanted) edits() int {
+	switch n := utf8.RuneCountInString(w.word); {
+	case n >= 7:
+		return 2
+	case n >= 4:
+		return 1
+	}
+	return 0
+}
+
+// mistypedSynonym finds the terms that mean what a word means that this one nearly is.
+func (w *wanted) mistypedSynonym(over []*Index) {
+	most := min(w.edits(), 1)
+	if most == 0 {
+		return
+	}
+	for _, s := range meaning(w.word, func(other string) bool { return distance(w.word, other, most) <= most }) {
+		for n, x := range over {
+			if i, ok := x.find(s); ok {
+				w.terms[n][i] = max(w.terms[n][i], worthSynonym*worthMistyped)
+			}
+		}
+	}
 }
 
 // nearest leaves out the words two edits away where others are only one.

@@ -2,9 +2,11 @@ package ranking_test
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -30,13 +32,13 @@ func TestOrder(t *testing.T) {
 	if !slices.Contains(first, "mcp-github-create-issue") || slices.Contains(first, "mcp-time-convert-time") {
 		t.Errorf("%v", first)
 	}
-	// What has all words stands before what has the rarer of them alone, and equals stand by name.
+	// What has all words stands before what has some of them, as does what bears one of them as its name; equals stand by name.
 	var b ranking.Builder
 	list := []string{"z-copy", "b-copy", "a-copy", "copy", "rare"}
 	for _, name := range list {
 		b.Add(ranking.Document{Name: name, Description: map[string]string{"z-copy": "rare"}[name]})
 	}
-	if d := cmp.Diff([]string{"z-copy", "rare", "copy", "a-copy", "b-copy"}, search(list, b.Index(), "copy rare")); d != "" {
+	if d := cmp.Diff([]string{"rare", "copy", "z-copy", "a-copy", "b-copy"}, search(list, b.Index(), "copy rare")); d != "" {
 		t.Error(d)
 	}
 	if got := search(list, b.Index(), "copy"); !slices.Equal(got, []string{"copy", "a-copy", "b-copy", "z-copy"}) {
@@ -129,6 +131,44 @@ func FuzzParse(f *testing.F) {
 			if h.Document < 0 || h.Document >= x.Documents() {
 				t.Errorf("document %d of %d", h.Document, x.Documents())
 			}
+		}
+	})
+}
+
+// Of a long query the first words count, and the beginning of each.
+func TestALongQueryIsBounded(t *testing.T) {
+	names, x := corpus(t)
+	found := search(names, x, "shell "+strings.Repeat("qqzz ", 31)+"github")
+	if !slices.Contains(found, "shell") {
+		t.Error(found)
+	}
+	var many []string
+	for i := range 31 {
+		many = append(many, fmt.Sprint("q", i))
+	}
+	if found := search(names, x, strings.Join(many, " ")+" echo"); !slices.Contains(found, "echo") {
+		t.Error("the last word that counts does not")
+	}
+	if found := search(names, x, strings.Join(many, " ")+" q31 echo"); len(found) > 0 {
+		t.Error("a word too many counts", found)
+	}
+	long := ranking.QueryWords(strings.Repeat("é", 1<<16) + " " + strings.Repeat("aB", 1<<16) + strings.Repeat(" a b", 1<<16))
+	if len(long) != 32 || slices.ContainsFunc(long, func(w string) bool { return len(w) > 64 || !utf8.ValidString(w) }) {
+		t.Errorf("%d %q", len(long), long)
+	}
+}
+
+// A term that the letters tell apart from a mistyped word is one that the edits would.
+func TestMistypedWordsOfOtherLetters(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		word := rapid.StringMatching(`[a-h0-9é]{7,12}`).Draw(t, "word")
+		letters := []rune(word)
+		at := rapid.IntRange(1, len(letters)-2).Draw(t, "at")
+		letters[at] = rapid.RuneFrom([]rune("abcxyz")).Draw(t, "letter")
+		var b ranking.Builder
+		b.Add(ranking.Document{Name: word})
+		if len(ranking.Search(string(letters), func(int, int) string { return word }, b.Index())) != 1 {
+			t.Errorf("%s does not find %s", string(letters), word)
 		}
 	})
 }

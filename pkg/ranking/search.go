@@ -13,8 +13,11 @@ type Hit struct {
 	// Score is how well it fits: about 1 where every word of the query stands in the name, less where words are
 	// mistyped or stand elsewhere.
 	Score float64
-	// All says that every word of the query stands in it somehow.
+	// All says that every word of the query stands in it somehow, or all of its name in the query.
 	All bool
+
+	// named says that its whole name stands in the query.
+	named bool
 }
 
 // What a word is worth by where it stands in a document.
@@ -23,6 +26,12 @@ const (
 	worthDescription = 0.45
 	worthParams      = 0.25
 	worthTwice       = 0.1 // in addition, where it stands in the description too
+)
+
+// What else is worth something when the hits are ordered.
+const (
+	worthWhole = 0.25 // the whole name stands in the query
+	worthFirst = 0.05 // in the first of several indexes
 )
 
 // What a document that lacks words of the query must score to be worth telling: a part of the best score, and at least
@@ -34,12 +43,14 @@ const (
 
 // Search finds the documents that fit a query, best first: the one of that very name, then those in which all its words
 // stand, then those in which some do, as far as they come near the best. Rare words count more, and a word in the name
-// more than one in the description, and that more than one among the parameters. Equals stand by their names, which name
-// gives. A query without words finds nothing. Several indexes are searched as if they were one.
+// more than one in the description, and that more than one among the parameters. A document whose whole name stands in the
+// query counts as one with all its words. Equals stand by their names, which name gives. A query without words finds
+// nothing, and of a long one what QueryWords gives counts. Several indexes are searched as if they were one, but that near
+// equals of the first come first.
 func Search(query string, name func(index, doc int) string, over ...*Index) []Hit {
 	words := want(query, over)
 	var hits []Hit
-	exact := strings.Join(Words(query), "")
+	exact := strings.Join(QueryWords(query), "")
 	for n, x := range over {
 		hits = append(hits, x.hits(n, words)...)
 	}
@@ -55,7 +66,7 @@ func Search(query string, name func(index, doc int) string, over ...*Index) []Hi
 			}
 		}
 		best = max(best, min(h.Score, 1))
-		if h.All {
+		if h.All && !h.named {
 			whole = max(whole, min(h.Score, 1))
 		}
 	}
@@ -64,7 +75,7 @@ func Search(query string, name func(index, doc int) string, over ...*Index) []Hi
 	}
 	hits = slices.DeleteFunc(hits, func(h Hit) bool { return !h.All && h.Score < max(leastPart*best, leastScore) })
 	slices.SortFunc(hits, func(a, b Hit) int {
-		return cmp.Or(cmp.Compare(rung(b), rung(a)), cmp.Compare(b.Score, a.Score),
+		return cmp.Or(cmp.Compare(rung(b), rung(a)), cmp.Compare(b.standing(), a.standing()),
 			cmp.Compare(name(a.Index, a.Document), name(b.Index, b.Document)))
 	})
 	return hits
@@ -72,6 +83,18 @@ func Search(query string, name func(index, doc int) string, over ...*Index) []Hi
 
 // likely is a score under that of a document that has the query as its name.
 const likely = 0.9
+
+// standing is the score by which hits are ordered.
+func (h Hit) standing() float64 {
+	score := h.Score
+	if h.named {
+		score += worthWhole
+	}
+	if h.Index == 0 {
+		score += worthFirst
+	}
+	return score
+}
 
 // rung is 2 for the very name, 1 for all words, and 0.
 func rung(h Hit) int {
@@ -94,7 +117,7 @@ func (x *Index) hits(index int, words []wanted) []Hit {
 	for w, word := range words {
 		total += word.weight
 		for term, worth := range word.terms[index] {
-			x.each(term, func(doc int, fields uint8) { rated[doc].see(w, worth*place(fields), fields) })
+			x.each(term, func(doc int, fields uint8) { rated[doc].see(w, worth, fields) })
 		}
 		for i := range rated {
 			rated[i].settle(w, word.weight)
@@ -108,7 +131,11 @@ func (x *Index) hits(index int, words []wanted) []Hit {
 		}
 		// Of two names with the same words in them the shorter one fits better.
 		named := float64(r.named) / float64(max(int(x.nameWords[doc]), 1))
-		hits = append(hits, Hit{Index: index, Document: doc, Score: (r.sum/total + nameShare*min(named, 1)) / (1 + nameShare), All: r.words == len(words)})
+		h := Hit{Index: index, Document: doc, Score: (r.sum/total + nameShare*min(named, 1)) / (1 + nameShare), All: r.words == len(words)}
+		if r.exact > 0 && r.exact == int(x.nameWords[doc]) {
+			h.named, h.All = true, true
+		}
+		hits = append(hits, h)
 	}
 	return hits
 }
@@ -120,19 +147,22 @@ const nameShare = 0.3
 type rating struct {
 	sum          float64
 	words, named int
+	exact        int // words that stand in the name as they are
 
 	// of is the word that is being looked at, best what it is worth.
 	of    int
 	best  float64
 	title bool
+	whole bool
 	seen  bool
 }
 
 func (r *rating) see(word int, worth float64, fields uint8) {
 	if !r.seen || r.of != word {
-		r.of, r.best, r.title, r.seen = word, 0, false, true
+		r.of, r.best, r.title, r.whole, r.seen = word, 0, false, false, true
 	}
-	r.best = max(r.best, worth)
+	r.best = max(r.best, worth*place(fields))
+	r.whole = r.whole || worth == 1 && fields&inName != 0
 	r.title = r.title || fields&inName != 0
 }
 
@@ -144,6 +174,9 @@ func (r *rating) settle(word int, weight float64) {
 	r.words++
 	if r.title {
 		r.named++
+	}
+	if r.whole {
+		r.exact++
 	}
 	r.seen = false
 }

@@ -100,17 +100,23 @@ func fold(word string) string {
 
 // stem is a word without its English ending.
 func stem(word string) string {
-	if len(word) > maxWord {
-		cut := maxWord
-		for !utf8.RuneStart(word[cut]) {
-			cut--
-		}
-		word = word[:cut]
-	}
+	word = shortened(word)
 	if s := english.Stem(word, true); s != "" {
 		return s
 	}
 	return word
+}
+
+// shortened is what counts of a word.
+func shortened(word string) string {
+	if len(word) <= maxWord {
+		return word
+	}
+	cut := maxWord
+	for !utf8.RuneStart(word[cut]) {
+		cut--
+	}
+	return word[:cut]
 }
 
 // maxWord is how many bytes of a word count.

@@ -31,10 +31,20 @@ func (r *Registry) ReplaceServer(ctx context.Context, server string, types []nod
 	if err != nil {
 		return Change{}, err
 	}
-	var c Change
+	c, _, err := r.replace(ctx, entries, func(e entry) bool { return e.isOf(server) }, nil)
+	return c, err
+}
+
+// replace makes entries the only ones of an owner, except that those named in keep stay as they are; kept are those of them
+// that there were. The lists are sorted.
+func (r *Registry) replace(ctx context.Context, entries map[string]entry, owned func(entry) bool, keep []string) (c Change, kept []string, err error) {
 	err = r.change(ctx, func(f *file) {
 		for name, e := range f.nodes {
-			if _, kept := entries[name]; !kept && e.isOf(server) {
+			switch _, replaced := entries[name]; {
+			case replaced || !owned(e):
+			case slices.Contains(keep, name):
+				kept = append(kept, name)
+			default:
 				c.Removed = append(c.Removed, name)
 				delete(f.nodes, name)
 			}
@@ -43,7 +53,7 @@ func (r *Registry) ReplaceServer(ctx context.Context, server string, types []nod
 			switch old, ok := f.nodes[name]; {
 			case !ok:
 				c.Added = append(c.Added, name)
-			case old.server() != server:
+			case !owned(old):
 				c.Overwritten = append(c.Overwritten, name)
 			case !sameJSON(string(old), string(e)):
 				c.Updated = append(c.Updated, name)
@@ -53,10 +63,10 @@ func (r *Registry) ReplaceServer(ctx context.Context, server string, types []nod
 			f.nodes[name] = e
 		}
 	})
-	for _, names := range [][]string{c.Added, c.Updated, c.Removed, c.Overwritten} {
+	for _, names := range [][]string{c.Added, c.Updated, c.Removed, c.Overwritten, kept} {
 		slices.Sort(names)
 	}
-	return c, err
+	return c, kept, err
 }
 
 // RemoveServer takes all tools of a server out of the registry and gives their node types, sorted.

@@ -2,7 +2,6 @@ package registry
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -23,35 +22,7 @@ func (r *Registry) ReplacePrograms(ctx context.Context, types []nodetype.Type, k
 		}
 		entries[t.Name] = entry(text)
 	}
-	err = r.change(ctx, func(f *file) {
-		for name, e := range f.nodes {
-			switch _, replaced := entries[name]; {
-			case !e.program() || replaced:
-			case slices.Contains(keep, name):
-				kept = append(kept, name)
-			default:
-				c.Removed = append(c.Removed, name)
-				delete(f.nodes, name)
-			}
-		}
-		for name, e := range entries {
-			switch old, ok := f.nodes[name]; {
-			case !ok:
-				c.Added = append(c.Added, name)
-			case !old.program():
-				c.Overwritten = append(c.Overwritten, name)
-			case !sameJSON(string(old), string(e)):
-				c.Updated = append(c.Updated, name)
-			default:
-				continue
-			}
-			f.nodes[name] = e
-		}
-	})
-	for _, names := range [][]string{c.Added, c.Updated, c.Removed, c.Overwritten, kept} {
-		slices.Sort(names)
-	}
-	return c, kept, err
+	return r.replace(ctx, entries, entry.program, keep)
 }
 
 // program says whether a program runs the nodes of an entry.

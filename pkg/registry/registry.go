@@ -51,7 +51,7 @@ func (r *Registry) Type(name string) (nodetype.Type, bool, error) {
 		return nodetype.Type{}, false, err
 	}
 	t, ok, err := r.Known(name)
-	if err != nil || !ok || !allowed.Allowed(t.Name, Spellings(t)...) {
+	if err != nil || !ok || !Judge(allowed, t).Allowed {
 		return nodetype.Type{}, false, err
 	}
 	return t, true, nil
@@ -191,11 +191,3 @@ func (e entry) tool() (server, tool string, ok bool) {
 
 // rawName is the node type of a server's tool as upstream pflow writes it.
 func rawName(server, tool string) string { return "mcp-" + server + "-" + tool }
-
-// Spellings are the other names of a type, by which patterns of the settings may name it too.
-func Spellings(t nodetype.Type) []string {
-	if t.MCP == nil {
-		return nil
-	}
-	return []string{rawName(t.MCP.Server, t.MCP.Tool), nodetype.MCPName(t.MCP.Server, t.MCP.Tool)}
-}

@@ -101,15 +101,24 @@ func (r *Registry) Nearest(query string) []string {
 		return nil
 	}
 	var words, near []string
+	seen := map[string]bool{}
 	for _, name := range names {
-		words = append(words, ranking.Words(name)...)
+		for _, w := range ranking.QueryWords(name) {
+			if !seen[w] && strings.Trim(w, "0123456789") != "" { // a number is nobody's typing error
+				words = append(words, w)
+			}
+			seen[w] = true
+		}
 	}
 	slices.Sort(words)
-	words = slices.Compact(words)
-	for _, w := range ranking.Words(query) {
+	asked := ranking.QueryWords(query)
+	for _, w := range asked[:min(len(asked), maxNear)] {
 		if word, ok := fault.Nearest(w, words); ok && len(w) > 2 && !slices.Contains(near, word) {
 			near = append(near, word)
 		}
 	}
 	return near
 }
+
+// maxNear is for how many words of a query near ones are looked for: each is held against all words of all names.
+const maxNear = 8

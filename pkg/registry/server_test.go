@@ -2,6 +2,7 @@ package registry
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/pflow-suite/pflow/pkg/mcpclient"
@@ -67,6 +68,38 @@ func TestAnUnregisteredTool(t *testing.T) {
 	}
 }
 
+// A workflow may spell a tool in more than one way, and none of them gets past what denies it.
+func TestAnUnregisteredToolIsDeniedInEverySpelling(t *testing.T) {
+	for pattern, denied := range map[string]bool{
+		"mcp-g.h-list_all": true, "mcp-g.h-List.All": true, "mcp-g.h-list-*": true, "mcp-g.h-list_*": true, "mcp-*_all": true, "mcp-g.h-[a-l]ist_all": true,
+		"mcp-g.h-list": false, "mcp-g.h-list_al": false, "shell": false, "mcp-h-list_all": false, "mcp-g.h-[a_]": false,
+	} {
+		r, _ := open(t, map[string]string{
+			serversFile: `{"mcpServers":{"g.h":{"command":"x"}}}`, fileName: wrapped,
+			"settings.json": `{"registry":{"nodes":{"deny":["` + pattern + `"]}}}`,
+		})
+		for _, name := range []string{"mcp-g.h-list_all", "mcp-g.h-list-all", "mcp-g.h-List.All"} {
+			_, ok, err := r.Type(name)
+			if ok == denied || err != nil || (r.Denial(name) != nil) != denied {
+				t.Errorf("%s by %s: %v %v %v", name, pattern, ok, err, r.Denial(name))
+			}
+		}
+	}
+}
+
+func TestDenialSaysHowToTakeItBack(t *testing.T) {
+	r, _ := open(t, map[string]string{fileName: wrapped, "settings.json": `{"registry":{"nodes":{"allow":["sh*","mcp-*"],"deny":["she*","mcp-git-hub-create_*"]}}}`})
+	for name, want := range map[string]string{
+		"shell": "pflow-lib settings remove 'she*'", "mcp-git-hub-create-issue": "pflow-lib settings remove 'mcp-git-hub-create_*'",
+		"http": "pflow-lib settings allow http", "nope": "", "mcp-x-y": "",
+	} {
+		f := r.Denial(name)
+		if (f == nil) != (want == "") || f != nil && (len(f.Suggestions) != 1 || !strings.HasSuffix(f.Suggestions[0], want)) {
+			t.Errorf("%s: %+v", name, f)
+		}
+	}
+}
+
 func TestNames(t *testing.T) {
 	r, _ := open(t, map[string]string{fileName: upstreamFlat, "settings.json": `{"registry":{"nodes":{"deny":["mcp-fs-read-text-*","shell"]}}}`})
 	types, err := r.Types()
@@ -79,5 +112,8 @@ func TestNames(t *testing.T) {
 	}
 	if near := r.Nearest("resise zzzz"); !slices.Equal(near, []string{"resize"}) {
 		t.Errorf("%v", near)
+	}
+	if near := r.Nearest(strings.Repeat("zzzz ", maxNear) + "resise"); near != nil {
+		t.Errorf("a word too many was looked for: %v", near)
 	}
 }

@@ -37,12 +37,15 @@ func Read(h *home.Home) (*Document, error) {
 
 // Change lets edit work on the file and replaces it in one step, readable by the user alone, under a lock that every
 // program of the suite respects. Nothing is written when edit fails, when it changes nothing, or when what comes out is
-// not settings; and it says whether something was.
+// not settings; and it says whether something was. A file with a key twice in one object is a validation_error.
 func Change(ctx context.Context, h *home.Home, edit func(*Document) error) (changed bool, err error) {
 	err = h.Lock(ctx, File, func() error {
 		d, err := Read(h)
 		if err != nil {
 			return err
+		}
+		if key := twice(d.text); key != "" {
+			return invalid("%s has the key %q twice in one object", File, key).Suggest("Take one of them out by hand: the last of them counts, and a change would find the first")
 		}
 		before := bytes.Clone(d.text)
 		if err := edit(d); err != nil {

@@ -30,7 +30,8 @@ type Settings struct {
 	LLM LLM
 }
 
-// shape is the file's form, which upstream pflow shares. Other keys are ignored.
+// shape is the file's form, which upstream pflow shares. Other keys are ignored, also those that differ only in the case of
+// their letters.
 type shape struct {
 	Env      map[string]string `json:"env"`
 	Registry struct {
@@ -58,7 +59,7 @@ func Load(h *home.Home) (*Settings, error) {
 // parse reads the file's text.
 func parse(source []byte) (*Settings, error) {
 	var s shape
-	if err := json.Unmarshal(source, &s); err != nil {
+	if err := json.Unmarshal(exact(source), &s); err != nil {
 		return nil, broken(source, err)
 	}
 	nodes := s.Registry.Nodes
@@ -130,6 +131,18 @@ func matching(patterns, names []string) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// Denies says which Deny pattern matches a type's name once both are spelled by spell: for a type whose own name is not
+// known, and that patterns may name in any of its spellings.
+func (s *Settings) Denies(name string, spell func(string) string) Verdict {
+	name = spell(name)
+	for _, p := range s.Deny {
+		if ok, _ := path.Match(spell(p), name); ok {
+			return Verdict{false, "deny", p}
+		}
+	}
+	return Verdict{Allowed: true}
 }
 
 func invalid(format string, args ...any) *fault.Fault {

@@ -31,12 +31,17 @@ func (b *bench) registry() ([]result, error) {
 		return nil, err
 	}
 	time.Sleep(2500 * time.Millisecond) // a file that has just been written is read whole, for it may change unseen
+	var many strings.Builder
+	for i := range 10_000 {
+		fmt.Fprintf(&many, "qwrty%d ", i) // none is known, and each is held against all words
+	}
 	asked := []struct {
 		command
 		limit float64
 	}{
 		{command{name: "pflow-lib search", args: []string{b.path("bin", "pflow-lib"), "search", "read file", "--no-workflows", "--format", "json"}}, 30},
 		{command{name: "pflow-lib search, mistyped", args: []string{b.path("bin", "pflow-lib"), "search", "creat an isue on githbu", "--no-workflows", "--format", "json"}}, 30},
+		{command{name: "pflow-lib search, 10,000 words", args: []string{b.path("bin", "pflow-lib"), "search", many.String(), "--no-workflows", "--format", "json"}}, 100},
 		{command{name: "pflow-lib check of a tool", args: []string{b.path("bin", "pflow-lib"), "check", b.path("one-tool.json")}}, 20},
 	}
 	times, whole := make([][]float64, len(asked)), []float64{}

@@ -1,0 +1,152 @@
+package settings
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pflow-suite/pflow/pkg/rawjson"
+)
+
+// tokens reads a JSON text token by token: see is told what each is, for a key and a value its path, which has the place
+// in a list as a number, and where it ends in the text.
+func tokens(text []byte, see func(path []string, t json.Token, key bool, end int64)) {
+	type level struct {
+		object bool
+		count  int
+		key    string
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	var levels []level
+	for {
+		t, err := d.Token()
+		if err != nil {
+			return
+		}
+		delim, _ := t.(json.Delim)
+		if delim == '}' || delim == ']' {
+			levels = levels[:len(levels)-1]
+			see(nil, t, false, d.InputOffset())
+			continue
+		}
+		key := false
+		if last := len(levels) - 1; last >= 0 {
+			l := &levels[last]
+			if key = l.object && l.count%2 == 0; key {
+				l.key = t.(string)
+			} else if !l.object {
+				l.key = fmt.Sprint(l.count)
+			}
+			l.count++
+		}
+		var path []string
+		for _, l := range levels {
+			path = append(path, l.key)
+		}
+		see(path, t, key, d.InputOffset())
+		if delim != 0 {
+			levels = append(levels, level{object: delim == '{'})
+		}
+	}
+}
+
+// known are the keys that count, by those above them; * stands for any. There are none where any key counts.
+func known(above string) string {
+	switch above {
+	case "":
+		return "env registry runtime llm"
+	case "registry":
+		return "nodes"
+	case "registry.nodes":
+		return "allow deny"
+	case "runtime":
+		return "template_resolution_mode"
+	case "llm":
+		return "default_model provider prices"
+	case "llm.prices.*":
+		return "input output cache_read cache_write"
+	}
+	return ""
+}
+
+// exact makes keys that only look like those of the settings, such as "Env", into others of the same length: decoding
+// would take them too.
+func exact(source []byte) []byte {
+	text := bytes.Clone(source)
+	tokens(source, func(path []string, t json.Token, key bool, end int64) {
+		if !key {
+			return
+		}
+		above := slices.Clone(path[:len(path)-1])
+		if len(above) == 3 && above[0] == "llm" && above[1] == "prices" {
+			above[2] = "*"
+		}
+		names := known(strings.Join(above, "."))
+		if names == "" || slices.Contains(strings.Fields(names), t.(string)) {
+			return
+		}
+		for at := end - 2; at >= 0 && !opens(source, at); at-- {
+			text[at] = '_'
+		}
+	})
+	return text
+}
+
+// opens says whether a quotation mark begins a text that ends behind it: one inside has a backslash before it.
+func opens(source []byte, at int64) bool {
+	if source[at] != '"' {
+		return false
+	}
+	escapes := 0
+	for at--; at >= 0 && source[at] == '\\'; at-- {
+		escapes++
+	}
+	return escapes%2 == 0
+}
+
+// twice is a key that stands more than once in an object of the settings, or nothing. Of such a key the last counts, which
+// is not the one that a change would find.
+func twice(source []byte) string {
+	seen, found := map[string]bool{}, ""
+	tokens(source, func(path []string, _ json.Token, key bool, _ int64) {
+		if !key {
+			return
+		}
+		name := string(rawjson.Quote(strings.Join(path, "\x00")))
+		if seen[name] && found == "" {
+			found = path[len(path)-1]
+		}
+		seen[name] = true
+	})
+	return found
+}
+
+// Covered is the document as JSON on one line with a mark in the place of every value under env, however often the key
+// stands there and in whatever case its letters are.
+func (d *Document) Covered(mark string) json.RawMessage {
+	var out []byte
+	valued := false // a value has been written last
+	tokens(d.text, func(path []string, t json.Token, key bool, _ int64) {
+		delim, _ := t.(json.Delim)
+		if valued && delim != '}' && delim != ']' {
+			out = append(out, ',')
+		}
+		value, err := rawjson.Marshal(t)
+		switch {
+		case delim != 0:
+			out = append(out, byte(delim))
+		case !key && len(path) > 0 && strings.EqualFold(path[0], "env"):
+			out = append(out, rawjson.Quote(mark)...)
+		case err == nil:
+			out = append(out, value...)
+		}
+		if key {
+			out = append(out, ':')
+		}
+		valued = !key && delim != '{' && delim != '['
+	})
+	return out
+}
