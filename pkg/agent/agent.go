@@ -10,6 +10,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/pflow-suite/pflow/pkg/answer"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 	"github.com/pflow-suite/pflow/pkg/redact"
@@ -23,6 +24,9 @@ type Host struct {
 	Env []string
 	// Stderr takes what the agent says on standard error, as it comes.
 	Stderr io.Writer
+	// Linger is how long the agent may go on without a word after it has told its result, by default 10 seconds. Then it is
+	// stopped, and the result stands.
+	Linger time.Duration
 	// Progress takes how many turns it has taken, of how many, and what it does; at most four times a second.
 	Progress func(done, total float64, message string)
 }
@@ -56,7 +60,7 @@ type job struct {
 	dir     string
 	env     []string
 	mark    string // the variable in env that no other process has
-	schema  *schema
+	schema  *answer.Schema
 	native  bool // the backend is given the schema
 	secrets *redact.Redactor
 	folder  string // holds the files of arguments, when there are any
@@ -74,14 +78,16 @@ type job struct {
 func (j *job) work(ctx context.Context) error {
 	prompt := j.in.Prompt
 	if j.schema != nil && !j.native {
-		prompt += j.schema.asked()
+		prompt += asked(j.schema)
 	}
 	r, err := j.call(ctx, prompt, j.in.Resume)
 	if err != nil {
 		return err
 	}
 	if j.schema == nil {
-		j.result = rawjson.Quote(r.text)
+		if j.result = r.value; r.value == nil {
+			j.result = rawjson.Quote(r.text)
+		}
 		return nil
 	}
 	wrong := j.fit(r)
@@ -94,7 +100,7 @@ func (j *job) work(ctx context.Context) error {
 	if f := j.exhausted(); f != nil {
 		return j.misfit(r, fmt.Errorf("%w; and %s leaves it no other try", wrong, f.Details["budget"]), false)
 	}
-	r, err = j.call(ctx, j.schema.correction(wrong), j.session)
+	r, err = j.call(ctx, correction(j.schema, wrong), j.session)
 	if err != nil {
 		return err
 	}
@@ -108,9 +114,12 @@ func (j *job) work(ctx context.Context) error {
 func (j *job) fit(r *report) error {
 	value := r.structured
 	if value == nil {
+		value = r.value
+	}
+	if value == nil {
 		value = jsonIn(r.text)
 	}
-	if err := j.schema.check(value); err != nil {
+	if err := j.schema.Check(value); err != nil {
 		return err
 	}
 	j.result = value

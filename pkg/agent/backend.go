@@ -1,13 +1,16 @@
 package agent
 
-import "github.com/pflow-suite/pflow/pkg/nodetype"
+import (
+	"github.com/pflow-suite/pflow/pkg/answer"
+	"github.com/pflow-suite/pflow/pkg/nodetype"
+)
 
 // backend is one kind of agent: how it is called and what it answers.
 type backend interface {
 	// lacks are the parameters that are given and that it has nothing for.
 	lacks(in *nodetype.Agent) []lack
 	// takes says whether it is given a schema itself, in place of being told of it in the prompt.
-	takes(s *schema) bool
+	takes(s *answer.Schema) bool
 	// arguments are those of one call, which reads the prompt from standard input.
 	arguments(j *job, resume string) ([]string, error)
 	// read reads one line of the stream, valid JSON, and says in a few words what the agent does, or nothing.

@@ -1,9 +1,11 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -19,11 +21,14 @@ var (
 	errLate  = errors.New("the time is over")
 	errTurns = errors.New("the turns are used up")
 	errLong  = errors.New("a line is too long")
+	errOver  = errors.New("the result is there")
 )
 
 const (
 	// grace is the time between SIGTERM and SIGKILL, less than the runner gives this program.
 	grace = 4 * time.Second
+	// linger is how long an agent may go on after its result by default.
+	linger = 10 * time.Second
 	// maxSaid is the most bytes of standard error that a message quotes.
 	maxSaid = 2000
 	// progressEvery is how often progress is told.
@@ -38,7 +43,7 @@ func (j *job) call(ctx context.Context, prompt, resume string) (*report, error) 
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	s := &stream{job: j, stop: stop}
+	s := &stream{job: j, stop: stop, lingers: time.AfterFunc(math.MaxInt64, func() { stop(errOver) })}
 	out := &lines{take: s.line, long: func() { stop(errLong) }, limit: maxLine}
 	said := proc.NewTail(maxSaid)
 	stderr := io.Writer(said)
@@ -50,6 +55,10 @@ func (j *job) call(ctx context.Context, prompt, resume string) (*report, error) 
 		Stdin: strings.NewReader(prompt), Stdout: out, Stderr: stderr, Grace: grace,
 	})
 	out.end()
+	s.lingers.Stop()
+	if errors.Is(err, errOver) || s.over && errors.Is(err, errLate) { // it was only to end
+		exit, err = proc.Exit{}, nil
+	}
 	j.add(&s.report)
 	if err != nil {
 		return nil, j.stopped(err, s)
@@ -69,6 +78,8 @@ type stream struct {
 	// noise is the beginning of the first line that is no message.
 	noise string
 	lines int // that are messages
+	// lingers ends the agent when its result is there and it does not.
+	lingers *time.Timer
 }
 
 // line takes one line.
@@ -85,11 +96,24 @@ func (s *stream) line(line []byte) {
 	}
 	s.lines++
 	does := s.job.backend.read(line, &s.report)
+	s.linger(does)
 	if s.job.turns+s.turns > s.job.in.MaxTurns {
 		s.stop(errTurns)
 		return
 	}
 	s.job.tell(&s.report, does)
+}
+
+// linger lets the agent go on for a while when it has told its result, and as it will when it does something again.
+func (s *stream) linger(does string) {
+	if does != "" {
+		s.over = false
+	}
+	if !s.over {
+		s.lingers.Stop()
+		return
+	}
+	s.lingers.Reset(cmp.Or(s.job.host.Linger, linger))
 }
 
 func trimmed(line []byte) []byte {

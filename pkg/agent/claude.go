@@ -8,6 +8,7 @@ import (
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
 
+	"github.com/pflow-suite/pflow/pkg/answer"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 )
 
@@ -22,7 +23,7 @@ func (claude) lacks(in *nodetype.Agent) []lack {
 }
 
 // takes: the schema becomes that of a tool's input, which is an object.
-func (claude) takes(s *schema) bool { return s.object() }
+func (claude) takes(s *answer.Schema) bool { return s.Object() }
 
 func (claude) cumulative() bool { return false }
 func (claude) install() string  { return "npm install -g @anthropic-ai/claude-code" }
@@ -55,7 +56,7 @@ func (claude) arguments(j *job, resume string) ([]string, error) {
 	}
 	if j.native {
 		// With the name of a dialect that its checker does not know, claude leaves the schema out without a word.
-		source, err := sjson.DeleteBytes(j.schema.source, "$schema")
+		source, err := sjson.DeleteBytes(j.schema.Source(), "$schema")
 		if err != nil {
 			return nil, err
 		}
@@ -121,7 +122,8 @@ func (claude) assistant(m gjson.Result, r *report) (does string) {
 
 // result is the last message; after work in the background there is another.
 func (claude) result(m gjson.Result, r *report) {
-	r.done, r.text, r.structured, r.failure, r.denied = true, m.Get("result").Str, nil, nil, nil
+	r.done, r.over, r.structured, r.failure, r.denied = true, true, nil, nil, nil
+	r.says(m.Get("result"))
 	if v := m.Get("structured_output"); v.Exists() && v.Type != gjson.Null {
 		r.structured = json.RawMessage(v.Raw)
 	}
@@ -152,7 +154,7 @@ func (claude) result(m gjson.Result, r *report) {
 	case "error_max_budget_usd":
 		r.failure.budget = maxCost
 	case "error_max_structured_output_retries": // the text is checked as any other
-		r.failure = nil
+		r.failure, r.missing = nil, false
 	}
 }
 
@@ -170,7 +172,7 @@ func claudeTotal(m gjson.Result) nodetype.Usage {
 		cost := v.Num
 		u.CostUSD = &cost
 	}
-	return u
+	return u.Believed()
 }
 
 func claudeUsage(u gjson.Result) nodetype.Usage {
@@ -180,8 +182,9 @@ func claudeUsage(u gjson.Result) nodetype.Usage {
 // claudeTokens reads the four counts, of which the first is without what was written to the cache or read from it.
 func claudeTokens(u gjson.Result, input, output, creation, read string) nodetype.Usage {
 	written, cached := u.Get(creation).Int(), u.Get(read).Int()
-	return sum(nodetype.Usage{}, nodetype.Usage{
+	told := nodetype.Usage{
 		InputTokens: u.Get(input).Int() + written + cached, OutputTokens: u.Get(output).Int(),
 		CacheCreationTokens: written, CacheReadTokens: cached,
-	})
+	}
+	return sum(nodetype.Usage{}, told.Believed())
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/pflow-suite/pflow/pkg/answer"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
@@ -30,7 +31,7 @@ func (codex) lacks(in *nodetype.Agent) []lack {
 }
 
 // takes: the API refuses a schema that leaves something open.
-func (codex) takes(s *schema) bool { return s.object() && s.closed() }
+func (codex) takes(s *answer.Schema) bool { return s.Object() && s.Strict() }
 
 func (codex) cumulative() bool { return true }
 func (codex) install() string  { return "npm install -g @openai/codex" }
@@ -54,7 +55,7 @@ func (codex) arguments(j *job, resume string) ([]string, error) {
 		args = append(args, "resume")
 	}
 	if j.native {
-		path, err := j.file("schema.json", string(j.schema.source))
+		path, err := j.file("schema.json", string(j.schema.Source()))
 		if err != nil {
 			return nil, err
 		}
@@ -74,10 +75,10 @@ func (c codex) read(line []byte, r *report) (does string) {
 	case "item.started", "item.updated", "item.completed":
 		return c.item(m.Get("item"), r)
 	case "turn.completed":
-		r.done = true
+		r.done, r.over = true, true
 		r.usage, r.told = codexUsage(m.Get("usage")), true
 	case "turn.failed":
-		r.failure = &failure{text: m.Get("error.message").Str}
+		r.over, r.failure = true, &failure{text: m.Get("error.message").Str}
 	case "error": // of which it may still go on: then it says that it connects again
 		r.waits = m.Get("message").Str
 	}
@@ -91,7 +92,7 @@ func (codex) item(item gjson.Result, r *report) (does string) {
 	case "reasoning", "todo_list", "error", "":
 		return ""
 	case "agent_message":
-		r.text = item.Get("text").Str
+		r.says(item.Get("text"))
 	}
 	r.waits = ""
 	if id := item.Get("id").Str; !r.seen[id] {
@@ -113,8 +114,9 @@ func (codex) item(item gjson.Result, r *report) (does string) {
 }
 
 func codexUsage(u gjson.Result) nodetype.Usage {
-	return sum(nodetype.Usage{}, nodetype.Usage{
+	told := nodetype.Usage{
 		InputTokens: u.Get("input_tokens").Int(), OutputTokens: u.Get("output_tokens").Int(),
 		CacheReadTokens: u.Get("cached_input_tokens").Int(), CacheCreationTokens: u.Get("cache_write_input_tokens").Int(),
-	})
+	}
+	return sum(nodetype.Usage{}, told.Believed())
 }

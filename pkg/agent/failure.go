@@ -94,6 +94,9 @@ func (j *job) ended(s *stream, exit proc.Exit, stderr string) *fault.Fault {
 		return j.failed(s.failure.text, s.failure.status)
 	case exit.Code != 0:
 		return j.died(s, exit, stderr)
+	case s.missing && s.structured == nil:
+		f := fault.New(fault.Protocol, "%s told its end without a result", j.in.Backend)
+		return j.quoted(f, s, stderr).Suggest("Check that command is %s, in a version that has %s", j.in.Backend, j.backend.speaks())
 	case !s.done:
 		f := fault.New(fault.Protocol, "%s ended without a result", j.in.Backend)
 		return j.quoted(f, s, stderr).Suggest("Check that command is %s, in a version that has %s", j.in.Backend, j.backend.speaks())

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -66,7 +67,7 @@ func FuzzStream(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		for name, b := range backends {
 			j := &job{in: nodetype.Agent{MaxTurns: 5}, backend: b}
-			s := &stream{job: j, stop: func(error) {}}
+			s := &stream{job: j, stop: func(error) {}, lingers: time.NewTimer(time.Hour)}
 			for line := range bytes.SplitSeq(text, []byte{'\n'}) {
 				s.line(line)
 			}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pflow-suite/pflow/pkg/answer"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/proc"
 	"github.com/pflow-suite/pflow/pkg/redact"
@@ -46,7 +47,7 @@ func (j *job) prepare() *fault.Fault {
 		return f
 	}
 	var f *fault.Fault
-	if j.schema, f = newSchema(j.in.OutputSchema); f != nil {
+	if j.schema, f = answer.Parse(j.in.OutputSchema); f != nil {
 		return f
 	}
 	j.native = j.schema != nil && j.backend.takes(j.schema)

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 )
 
@@ -17,8 +19,13 @@ type report struct {
 	done       bool
 	text       string
 	structured json.RawMessage
-	denied     []string
-	failure    *failure
+	// value is what it said when that is JSON and no text, and missing says that there is neither.
+	value   json.RawMessage
+	missing bool
+	// over says that it said so last, and has begun nothing new since.
+	over    bool
+	denied  []string
+	failure *failure
 	// waits is why the agent waits for its model, in its last word on that, and waitsStatus the HTTP status there.
 	waits       string
 	waitsStatus int
@@ -27,6 +34,14 @@ type report struct {
 	answer  string          // the id of the last answer of any model
 	pending nodetype.Usage  // what that used, told again with each of its parts
 	seen    map[string]bool // the ids of what is counted as a turn
+}
+
+// says takes what the agent says at its end: text as a rule.
+func (r *report) says(v gjson.Result) {
+	r.text, r.value, r.missing = v.Str, nil, !v.Exists() || v.Type == gjson.Null
+	if v.Type != gjson.String && !r.missing {
+		r.value, r.text = json.RawMessage(v.Raw), v.Raw
+	}
 }
 
 // answered counts what an answer used, until the end tells the whole.

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/pflow-suite/pflow/pkg/agent"
@@ -70,6 +71,8 @@ func newStandIn(t *testing.T) *standIn {
 func (s *standIn) write(name, content string) {
 	s.Helper()
 	path := filepath.Join(s.place, name)
+	syscall.ForkLock.RLock() // a child that is started meanwhile would have the program open for writing, so that it cannot run
+	defer syscall.ForkLock.RUnlock()
 	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(content), 0o600)); err != nil {
 		s.Fatal(err)
 	}

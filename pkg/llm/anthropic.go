@@ -2,12 +2,13 @@ package llm
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/option"
+	"github.com/tidwall/gjson"
 
-	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 )
 
@@ -49,7 +50,7 @@ func (x *exchange) anthropicParams(q *question) anthropic.MessageNewParams {
 		p.Temperature = anthropic.Float(min(*q.temperature, 1))
 	}
 	if q.schema != nil && !q.told {
-		form := decoded(q.schema.raw)
+		form := q.schema.Document()
 		plainTypes(form)
 		if subset, ok := anthropic.BetaJSONSchemaOutputFormat(form).Schema.(map[string]any); ok && len(subset) > 0 {
 			p.OutputConfig.Format.Schema = subset
@@ -91,38 +92,63 @@ func imageBlock(i image) anthropic.ContentBlockParamUnion {
 
 func (x *exchange) askAnthropic(ctx context.Context, q *question) (*reply, error) {
 	service := anthropic.NewMessageService(x.anthropicOptions(ctx)...)
-	answer, err := service.New(ctx, x.anthropicParams(q))
+	message, err := service.New(ctx, x.anthropicParams(q))
 	if err != nil {
 		return nil, err
 	}
-	if answer.StopReason == "" && len(answer.Content) == 0 {
-		return nil, x.noAnswer(fault.New(fault.Protocol, "there is no content in it"))
+	if message == nil { // of null
+		return nil, x.noAnswer(errNoObject)
 	}
-	r := &reply{stop: string(answer.StopReason)}
-	for _, block := range answer.Content {
-		if block.Type == "text" {
-			r.text += block.Text
+	r, err := anthropicReply(gjson.Parse(message.RawJSON()))
+	if err != nil {
+		return nil, x.noAnswer(err)
+	}
+	if r.usage.Model == "" {
+		r.usage.Model = q.model
+	}
+	return r, nil
+}
+
+// anthropicReply reads a message. The client takes any JSON for one, and leaves out what does not fit.
+func anthropicReply(message gjson.Result) (*reply, error) {
+	content := message.Get("content")
+	r := &reply{stop: message.Get("stop_reason").Str}
+	switch {
+	case !message.IsObject():
+		return nil, errNoObject
+	case !content.IsArray() || r.stop == "" && content.Get("#").Int() == 0:
+		return nil, errors.New("there is no content in it")
+	}
+	for _, block := range content.Array() {
+		text := block.Get("text")
+		switch kind := block.Get("type"); {
+		case !block.IsObject() || kind.Type != gjson.String:
+			return nil, errors.New("there is something else than blocks in its content")
+		case kind.Str != "text":
+		case text.Type != gjson.String:
+			return nil, errors.New("there is no text in a block of its content that is text")
+		default:
+			r.text += text.Str
 		}
 	}
-	switch answer.StopReason {
+	switch anthropic.StopReason(r.stop) {
 	case anthropic.StopReasonRefusal:
 		r.end = declined
 		if r.text == "" {
-			r.text = answer.StopDetails.Explanation
+			r.text = message.Get("stop_details.explanation").Str
 		}
 	case anthropic.StopReasonMaxTokens:
 		r.end = cutOff
 	case anthropic.StopReasonModelContextWindowExceeded:
 		r.end = overfull
 	}
-	u := answer.Usage
+	u := message.Get("usage")
+	written, read := tokens(u.Get("cache_creation_input_tokens")), tokens(u.Get("cache_read_input_tokens"))
 	r.usage = nodetype.Usage{
-		Model: answer.Model, OutputTokens: u.OutputTokens, CacheCreationTokens: u.CacheCreationInputTokens, CacheReadTokens: u.CacheReadInputTokens,
-		InputTokens: u.InputTokens + u.CacheCreationInputTokens + u.CacheReadInputTokens, // which the API counts apart
+		Model: message.Get("model").Str, OutputTokens: tokens(u.Get("output_tokens")), CacheCreationTokens: written, CacheReadTokens: read,
+		InputTokens: tokens(u.Get("input_tokens")) + written + read, // which the API counts apart
 	}
-	if r.usage.Model == "" {
-		r.usage.Model = q.model
-	}
+	r.usage = r.usage.Believed()
 	return r, nil
 }
 

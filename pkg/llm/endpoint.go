@@ -42,7 +42,11 @@ type endpoint struct {
 	key string
 	// keyFrom says in words where the key is from, or should be.
 	keyFrom string
-	path    string
+	// withheld is the name of a key that there is, and that does not go to a server that a workflow alone names.
+	withheld string
+	// urlVar is what names a server that the user trusts with the key.
+	urlVar string
+	path   string
 }
 
 // host names it in messages.
@@ -74,6 +78,12 @@ func (e *endpoint) hide(f *fault.Fault) *fault.Fault {
 	return f
 }
 
+// at says whether it is at the same server as a URL, spoken to in the same way.
+func (e *endpoint) at(other string) bool {
+	u, err := url.Parse(other)
+	return err == nil && u.Scheme == e.base.Scheme && strings.EqualFold(u.Host, e.base.Host)
+}
+
 // variable is one of the environment, or else of the settings' env, with the words for where it is from.
 func (a *Asker) variable(name string) (value, from string) {
 	if a.Getenv != nil {
@@ -96,7 +106,7 @@ func (a *Asker) endpoint(p *nodetype.LLM) (*endpoint, error) {
 	}
 	name, model := a.choose(p, model)
 	known := providerOf(name)
-	e := &endpoint{provider: name, model: model, path: known.path}
+	e := &endpoint{provider: name, model: model, path: known.path, urlVar: known.urlVar}
 	fromEnv, _ = a.variable(known.urlVar)
 	base := strings.TrimRight(cmp.Or(p.BaseURL, fromEnv, known.base), "/")
 	if name == anthropicName { // where it is written with the version, as for the other API
@@ -109,8 +119,11 @@ func (a *Asker) endpoint(p *nodetype.LLM) (*endpoint, error) {
 	}
 	e.own = base == strings.TrimSuffix(known.base, "/")
 	e.key, e.keyFrom = a.variable(known.keyVar)
-	if p.APIKey != "" {
+	switch {
+	case p.APIKey != "":
 		e.key, e.keyFrom = p.APIKey, "the parameter api_key"
+	case p.BaseURL != "" && e.key != "" && !e.at(known.base) && !e.at(fromEnv): // a workflow from elsewhere may name any server
+		e.key, e.withheld = "", known.keyVar
 	}
 	if e.key == "" && e.own {
 		return nil, fault.New(fault.Execution, "There is no key for the %s API, which model %q needs", name, model).

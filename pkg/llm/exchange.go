@@ -76,6 +76,9 @@ func (x *exchange) noAnswer(err error) error {
 		Suggest("Check that base_url (%s) is where an API of the provider %q is", x.at.shown(), x.at.provider)
 }
 
+// errNoObject is what is wrong with an answer that is JSON and no object.
+var errNoObject = errors.New("it is no object")
+
 // client follows no redirect: the key must not go where nobody has sent it.
 func (x *exchange) client() *http.Client {
 	return &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}

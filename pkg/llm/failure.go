@@ -86,6 +86,9 @@ func (x *exchange) statusFault(ctx context.Context, q *question, failed *failure
 	}
 	switch failed.status {
 	case http.StatusUnauthorized, http.StatusForbidden:
+		if x.at.withheld != "" {
+			return x.withheld(with(fault.Execution, "wants a key"))
+		}
 		if x.at.key == "" {
 			return with(fault.Execution, "wants a key").Suggest("Set %s in the environment or in the env of settings.json, or give api_key", x.at.keyFrom)
 		}
@@ -110,7 +113,10 @@ func (x *exchange) statusFault(ctx context.Context, q *question, failed *failure
 	}
 	if retryable(failed.status) {
 		f := with(fault.Unavailable, "failed").Suggest("Run the node again later")
-		if x.at.key == "" {
+		switch {
+		case x.at.withheld != "":
+			_ = x.withheld(f)
+		case x.at.key == "":
 			f.Suggest("No key was sent. If the server wants one, set %s or give api_key", x.at.keyFrom)
 		}
 		f.Retryable = true
@@ -123,6 +129,12 @@ func (x *exchange) statusFault(ctx context.Context, q *question, failed *failure
 		return tooLong(with(fault.TooLarge, "says that the question is longer than model \""+q.model+"\" can take"))
 	}
 	return with(fault.Execution, "refused the request").Suggest("Correct the parameter that the message is about: the API checks them for the model %q", q.model)
+}
+
+// withheld says why the key that there is was not sent.
+func (x *exchange) withheld(f *fault.Fault) *fault.Fault {
+	return f.Suggest("Give the key of %s in api_key. %s was not sent: base_url of a workflow names a server that is neither the provider's own nor that of %s", x.at.host(), x.at.withheld, x.at.urlVar).
+		Suggest("If this server may have that key, set %s to its address in the environment or in the env of settings.json", x.at.urlVar)
 }
 
 // tooMuch says whether the API complains of the length of the prompt, in the words of one of the servers.

@@ -8,6 +8,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/internal/llmserver"
+	"github.com/pflow-suite/pflow/pkg/answer"
 )
 
 const flat = `{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}`
@@ -97,53 +98,6 @@ func TestAModelThatThinksByBudget(t *testing.T) {
 	}
 }
 
-func TestTheSchemaIsChecked(t *testing.T) {
-	t.Parallel()
-	for source, want := range map[string]string{
-		`null`:                      "",
-		flat:                        "",
-		`"{\"type\":\"object\"}"`:   "",
-		`{"properties":{"a":true}}`: "",
-		`{"$ref":"#/$defs/a","$defs":{"a":{"type":"object"}}}`: "",
-		`[]`:                                  "it must be a JSON object",
-		`"text"`:                              "it must be a JSON object",
-		`{}`:                                  "it has none of type",
-		`{"type":"array"}`:                    "it describes array, and an answer is always an object",
-		`{"type":["string","null"]}`:          "it describes string or null",
-		`{"properties":{"a":{"type":"str"}}}`: `there is no type "str"`,
-		`{"properties":{"a":{"anyOf":[{"type":"x"}]}}}`:   `there is no type "x"`,
-		`{"properties":{"a":{"pattern":"["}}}`:            "error parsing regexp",
-		`{"properties":{"a":{"$ref":"#/$defs/gone"}}}`:    "gone",
-		`{"properties":{"a":{"$ref":"https://x.org/s"}}}`: "remote",
-		`{"type":"object","properties":[]}`:               "its properties cannot be of type array",
-	} {
-		_, err := parseSchema(json.RawMessage(source))
-		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
-			t.Errorf("%s: %v, want %q", source, err, want)
-		}
-		if err != nil && (strings.Contains(err.Error(), "jsonschema") || strings.Contains(err.Error(), "Go ")) {
-			t.Errorf("%s: the library speaks: %v", source, err)
-		}
-	}
-}
-
-func TestStrict(t *testing.T) {
-	t.Parallel()
-	for source, want := range map[string]bool{
-		`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`:                 true,
-		`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}`:                                              false,
-		`{"type":"object","properties":{"a":{"type":"string"}},"additionalProperties":false}`:                                  false,
-		`{"type":"object","properties":{"a":{"type":"object"}},"required":["a"],"additionalProperties":false}`:                 false,
-		`{"type":"object","properties":{"a":{"not":{}}},"required":["a"],"additionalProperties":false}`:                        false,
-		`{"type":"object","properties":{},"additionalProperties":false,"$defs":{"x":{"type":"object","properties":{"y":{}}}}}`: false,
-	} {
-		s, err := parseSchema(json.RawMessage(source))
-		if err != nil || s.strict() != want {
-			t.Errorf("%s: %v, want strict %v", source, err, want)
-		}
-	}
-}
-
 // TestALooseSchemaIsSentAsOne: OpenAI refuses as strict what is not.
 func TestALooseSchemaIsSentAsOne(t *testing.T) {
 	t.Parallel()
@@ -161,11 +115,11 @@ func TestALooseSchemaIsSentAsOne(t *testing.T) {
 
 func TestWhatIsWrongWithAnAnswer(t *testing.T) {
 	t.Parallel()
-	s, err := parseSchema(json.RawMessage(`{"properties":{"n":{"type":"integer"},"o":{"properties":{"p":{"anyOf":[{"type":"string"},{"type":"null"}]}}}},"required":["n"],"additionalProperties":false}`))
-	if err != nil {
-		t.Fatal(err)
+	s, f := answer.ParseObject(json.RawMessage(`{"properties":{"n":{"type":"integer"},"o":{"properties":{"p":{"anyOf":[{"type":"string"},{"type":"null"}]}}}},"required":["n"],"additionalProperties":false}`))
+	if f != nil {
+		t.Fatal(f)
 	}
-	for answer, want := range map[string]string{
+	for said, want := range map[string]string{
 		`{"n":1}`:                       "",
 		"```json\n{\"n\":1}\n```":       "",
 		"Sure! {\"n\":1} is it.":        "",
@@ -178,13 +132,13 @@ func TestWhatIsWrongWithAnAnswer(t *testing.T) {
 		`{"n":{"deep":1}}`:              `/properties/n: it has type "object", want "integer"`,
 		`{"n":1,"o":{"p":[{"q":"r"}]}}`: "it fits none of the choices of anyOf",
 	} {
-		value, err := s.value(answer)
+		value, err := valueIn(said, s)
 		if want == "" {
 			if err != nil || string(value) != `{"n":1}` {
-				t.Errorf("%q: %s %v", answer, value, err)
+				t.Errorf("%q: %s %v", said, value, err)
 			}
 		} else if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "map[") {
-			t.Errorf("%q: %v, want %q", answer, err, want)
+			t.Errorf("%q: %v, want %q", said, err, want)
 		}
 	}
 }
@@ -211,16 +165,16 @@ func FuzzAnswer(f *testing.F) {
 	for _, seed := range []string{`{"n":1}`, "```json\n{}\n```", "x { } y", "```", "{}}"} {
 		f.Add(seed)
 	}
-	s, err := parseSchema(json.RawMessage(flat))
-	if err != nil {
-		f.Fatal(err)
+	s, wrong := answer.ParseObject(json.RawMessage(flat))
+	if wrong != nil {
+		f.Fatal(wrong)
 	}
-	f.Fuzz(func(t *testing.T, answer string) {
-		if value, err := s.value(answer); err == nil && (!json.Valid(value) || value[0] != '{') {
-			t.Errorf("%q: %s", answer, value)
+	f.Fuzz(func(t *testing.T, said string) {
+		if value, err := valueIn(said, s); err == nil && (!json.Valid(value) || value[0] != '{') {
+			t.Errorf("%q: %s", said, value)
 		}
-		if got := unfenced(answer); len(got) > len(answer) {
-			t.Errorf("%q grew to %q", answer, got)
+		if got := unfenced(said); len(got) > len(said) {
+			t.Errorf("%q grew to %q", said, got)
 		}
 	})
 }

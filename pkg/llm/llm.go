@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pflow-suite/pflow/pkg/answer"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
@@ -78,9 +79,11 @@ func (a *Asker) question(p *nodetype.LLM) (*question, *exchange, error) {
 		model: at.model, system: p.System, turns: []turn{{text: p.Prompt}}, temperature: p.Temperature,
 		maxTokens: p.MaxTokens, effort: p.ReasoningEffort,
 	}
-	if q.schema, err = parseSchema(p.OutputSchema); err != nil {
-		return nil, nil, err
+	schema, f := answer.ParseObject(p.OutputSchema)
+	if f != nil {
+		return nil, nil, f
 	}
+	q.schema = schema
 	if q.images, err = readImages(p.Images); err != nil {
 		return nil, nil, err
 	}
@@ -111,7 +114,7 @@ func (a *Asker) converse(ctx context.Context, q *question, x *exchange) (*nodety
 			out.Response = rawjson.Quote(text)
 			return out, nil
 		}
-		value, wrong := q.schema.value(r.text)
+		value, wrong := valueIn(r.text, q.schema)
 		if wrong == nil {
 			out.Response = value
 			return out, nil

@@ -2,13 +2,13 @@ package llm
 
 import (
 	"context"
+	"errors"
 
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
 	"github.com/openai/openai-go/v3/shared"
 	"github.com/tidwall/gjson"
 
-	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 )
 
@@ -54,7 +54,7 @@ func (x *exchange) openaiParams(q *question) openai.ChatCompletionNewParams {
 	}
 	if q.schema != nil && !q.told {
 		p.ResponseFormat.OfJSONSchema = &shared.ResponseFormatJSONSchemaParam{JSONSchema: shared.ResponseFormatJSONSchemaJSONSchemaParam{
-			Name: "answer", Schema: q.schema.raw, Strict: openai.Bool(q.schema.strict()),
+			Name: "answer", Schema: q.schema.Source(), Strict: openai.Bool(q.schema.Strict()),
 		}}
 	}
 	return p
@@ -62,34 +62,57 @@ func (x *exchange) openaiParams(q *question) openai.ChatCompletionNewParams {
 
 func (x *exchange) askOpenAI(ctx context.Context, q *question) (*reply, error) {
 	service := openai.NewChatCompletionService(x.openaiOptions()...)
-	answer, err := service.New(ctx, x.openaiParams(q))
+	completion, err := service.New(ctx, x.openaiParams(q))
 	if err != nil {
 		return nil, err
 	}
-	if len(answer.Choices) == 0 {
-		return nil, x.noAnswer(fault.New(fault.Protocol, "there are no choices in it"))
+	if completion == nil { // of null
+		return nil, x.noAnswer(errNoObject)
 	}
-	choice := answer.Choices[0]
-	r := &reply{text: choice.Message.Content, stop: choice.FinishReason}
-	switch {
-	case choice.FinishReason == "content_filter":
-		r.end = declined
-	case choice.Message.Refusal != "":
-		r.end, r.text, r.stop = declined, choice.Message.Refusal, "refusal"
-	case choice.FinishReason == "length":
-		r.end = cutOff
-	}
-	r.usage = nodetype.Usage{
-		Model: answer.Model, InputTokens: answer.Usage.PromptTokens, OutputTokens: answer.Usage.CompletionTokens,
-		CacheReadTokens: answer.Usage.PromptTokensDetails.CachedTokens,
+	r, err := openaiReply(gjson.Parse(completion.RawJSON()))
+	if err != nil {
+		return nil, x.noAnswer(err)
 	}
 	if r.usage.Model == "" {
 		r.usage.Model = q.model
 	}
-	if told := gjson.Get(answer.Usage.RawJSON(), "cost"); told.Type == gjson.Number { // OpenRouter's
-		dollars := told.Float()
-		r.usage.CostUSD = &dollars
+	return r, nil
+}
+
+// openaiReply reads a completion. The client takes any JSON for one, and leaves out what does not fit.
+func openaiReply(completion gjson.Result) (*reply, error) {
+	choices := completion.Get("choices")
+	choice := choices.Get("0")
+	message := choice.Get("message")
+	switch {
+	case !completion.IsObject():
+		return nil, errNoObject
+	case !choices.IsArray() || !choice.Exists():
+		return nil, errors.New("there are no choices in it")
+	case !message.IsObject():
+		return nil, errors.New("there is no message in its first choice")
 	}
+	text, refusal := message.Get("content"), message.Get("refusal").Str
+	r := &reply{text: text.Str, stop: choice.Get("finish_reason").Str}
+	switch {
+	case r.stop == "content_filter":
+		r.end = declined
+	case refusal != "":
+		r.end, r.text, r.stop = declined, refusal, "refusal"
+	case r.stop == "length":
+		r.end = cutOff
+	case text.Type != gjson.String:
+		return nil, errors.New("there is no text in its first choice")
+	}
+	u := completion.Get("usage")
+	r.usage = nodetype.Usage{
+		Model: completion.Get("model").Str, InputTokens: tokens(u.Get("prompt_tokens")), OutputTokens: tokens(u.Get("completion_tokens")),
+		CacheReadTokens: tokens(u.Get("prompt_tokens_details.cached_tokens")),
+	}
+	if told := u.Get("cost"); told.Type == gjson.Number { // OpenRouter's
+		r.usage.CostUSD = &told.Num
+	}
+	r.usage = r.usage.Believed()
 	return r, nil
 }
 

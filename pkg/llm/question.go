@@ -3,6 +3,7 @@ package llm
 import (
 	"fmt"
 
+	"github.com/pflow-suite/pflow/pkg/answer"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 )
@@ -16,7 +17,7 @@ type question struct {
 	temperature *float64
 	maxTokens   int
 	// schema is what the answer must fit, or nil.
-	schema *schema
+	schema *answer.Schema
 	// told says that the prompt tells the schema, and not the request's own field for it.
 	told   bool
 	effort string
@@ -35,7 +36,7 @@ func (q *question) instructions() string {
 	if !q.told || q.schema == nil {
 		return q.system
 	}
-	told := "Answer with one JSON object and nothing else: no text around it and no code fence. It must fit this JSON Schema:\n" + string(q.schema.raw)
+	told := "Answer with one JSON object and nothing else: no text around it and no code fence. It must fit this JSON Schema:\n" + string(q.schema.Source())
 	if q.system == "" {
 		return told
 	}
@@ -43,12 +44,12 @@ func (q *question) instructions() string {
 }
 
 // correct makes it the question for a better answer.
-func (q *question) correct(answer string, wrong error) {
-	if answer == "" {
-		answer = "(nothing)"
+func (q *question) correct(said string, wrong error) {
+	if said == "" {
+		said = "(nothing)"
 	}
-	q.turns = append(q.turns, turn{text: answer, assistant: true}, turn{text: fmt.Sprintf(
-		"That answer does not fit the JSON Schema: %v.\nAnswer again, with only one JSON object that fits it. The schema:\n%s", wrong, q.schema.raw)})
+	q.turns = append(q.turns, turn{text: said, assistant: true}, turn{text: fmt.Sprintf(
+		"That answer does not fit the JSON Schema: %v.\nAnswer again, with only one JSON object that fits it. The schema:\n%s", wrong, q.schema.Source())})
 }
 
 // reply is what came back.

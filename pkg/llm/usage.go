@@ -3,9 +3,19 @@ package llm
 import (
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 	"github.com/pflow-suite/pflow/pkg/settings"
 )
+
+// tokens is a count that a server tells; one that is none is 0.
+func tokens(told gjson.Result) int64 {
+	if told.Num >= 0 && told.Num <= nodetype.MaxTokens {
+		return int64(told.Num)
+	}
+	return 0
+}
 
 // cost is what a usage costs by the price of the first of the models that has one, in dollars; nil where none has.
 func cost(prices map[string]settings.Price, u *nodetype.Usage, models ...string) *float64 {
@@ -21,7 +31,7 @@ func cost(prices map[string]settings.Price, u *nodetype.Usage, models ...string)
 		if p.CacheWrite != nil {
 			write = *p.CacheWrite
 		}
-		fresh := u.InputTokens - u.CacheReadTokens - u.CacheCreationTokens
+		fresh := max(0, u.InputTokens-u.CacheReadTokens-u.CacheCreationTokens)
 		dollars := (float64(fresh)*p.Input + float64(u.CacheReadTokens)*read + float64(u.CacheCreationTokens)*write + float64(u.OutputTokens)*p.Output) / 1e6
 		return &dollars
 	}

@@ -1,6 +1,6 @@
 // Package nodeprogram is a node type as a program: what answers --describe with the type's registry entry, and otherwise
-// reads {"v":1,"params":{…}} on standard input and writes one JSON object of outputs (docs/contracts.md, "Extending the
-// suite").
+// reads {"v":1,"params":{…}} on standard input and writes one JSON object of outputs (docs/contracts.md, "A node
+// type of your own").
 package nodeprogram
 
 import (
@@ -63,10 +63,8 @@ func Read[P any](r io.Reader, name string) (P, error) {
 	if err := known(kind, request.Params); err != nil {
 		return params, err
 	}
-	if err := json.Unmarshal(request.Params, &params); err != nil {
-		return params, wrongType(err)
-	}
-	return params, nil
+	err = nodetype.Decode(request.Params, &params)
+	return params, err
 }
 
 // known refuses parameters that the type does not have, and misses those that it must have.
@@ -96,13 +94,6 @@ func known(kind nodetype.Type, raw json.RawMessage) error {
 	return nil
 }
 
-func wrongType(err error) error {
-	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return fault.New(fault.Usage, "Parameter %q cannot be %s", wrong.Field, wrong.Value)
-	}
-	return fault.New(fault.Usage, "The parameters are not of the right types: %v", err)
-}
-
 // Serve reads a request, does it and writes its outputs. What failed is written too, as {"error":FAULT} beside the outputs
 // that there are, and returned for the exit status.
 func Serve[P, O any](ctx context.Context, name string, stdin io.Reader, stdout io.Writer, do func(context.Context, P) (*O, error)) error {
@@ -118,29 +109,32 @@ func Serve[P, O any](ctx context.Context, name string, stdin io.Reader, stdout i
 }
 
 func write[O any](w io.Writer, outputs *O, f *fault.Fault) error {
-	fields := map[string]json.RawMessage{}
-	if outputs != nil {
-		raw, err := rawjson.Marshal(outputs)
-		if err == nil {
-			err = json.Unmarshal(raw, &fields)
-		}
-		if err != nil {
-			return fault.New(fault.Internal, "the outputs are no JSON object: %v", err)
-		}
+	raw, err := rawjson.Marshal(outputs)
+	if err == nil && f != nil {
+		raw, err = withError(raw, f)
 	}
-	if f != nil {
-		raw, err := rawjson.Marshal(f)
-		if err != nil {
-			return fault.New(fault.Internal, "the error is no JSON: %v", err)
-		}
-		fields["error"] = raw
-	}
-	raw, err := rawjson.Marshal(fields)
 	if err != nil {
-		return fault.New(fault.Internal, "the outputs are no JSON: %v", err)
+		return fault.New(fault.Internal, "the outputs are no JSON object: %v", err)
 	}
 	_, err = w.Write(append(raw, '\n'))
 	return err
+}
+
+// withError are outputs, null for none, with a fault among them.
+func withError(outputs json.RawMessage, f *fault.Fault) (json.RawMessage, error) {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(outputs, &fields); err != nil {
+		return nil, err
+	}
+	if fields == nil {
+		fields = map[string]json.RawMessage{}
+	}
+	raw, err := rawjson.Marshal(f)
+	if err != nil {
+		return nil, err
+	}
+	fields["error"] = raw
+	return rawjson.Marshal(fields)
 }
 
 // Progress writes a line of progress, which comes before the outputs; total is 0 when it is not known.

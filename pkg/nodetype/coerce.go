@@ -3,9 +3,13 @@ package nodetype
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"math"
+	"reflect"
 	"strconv"
 	"strings"
 
+	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
@@ -32,8 +36,8 @@ func Fit(typ string, raw json.RawMessage) (value json.RawMessage, ok bool) {
 		if trimmed == "" || !strings.ContainsRune("-0123456789", rune(trimmed[0])) || !json.Valid([]byte(trimmed)) {
 			return nil, false
 		}
-		if _, err := strconv.ParseInt(trimmed, 10, 64); typ == "int" && err != nil {
-			return nil, false
+		if typ == "int" {
+			return fitInt(trimmed)
 		}
 		if _, err := strconv.ParseFloat(trimmed, 64); err != nil {
 			return nil, false
@@ -47,6 +51,50 @@ func Fit(typ string, raw json.RawMessage) (value json.RawMessage, ok bool) {
 		return json.RawMessage(trimmed), strings.HasPrefix(trimmed, open) && json.Valid([]byte(trimmed))
 	}
 	return raw, true
+}
+
+// fitInt makes a number an integer: one that is spelled so, and one such as 2.0 or 1e3, up to where every integer has a
+// number of its own.
+func fitInt(number string) (json.RawMessage, bool) {
+	if _, err := strconv.ParseInt(number, 10, 64); err == nil {
+		return json.RawMessage(number), true
+	}
+	const exact = 1 << 53
+	f, err := strconv.ParseFloat(number, 64)
+	if err != nil || f != math.Trunc(f) || math.Abs(f) >= exact {
+		return nil, false
+	}
+	return json.RawMessage(strconv.FormatInt(int64(f), 10)), true
+}
+
+// Decode reads parameters into the Go form of their type; what is given there already stands where a parameter is not.
+// The error is an execution_error that names the parameter.
+func Decode(params json.RawMessage, to any) error {
+	err := json.Unmarshal(params, to)
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
+		return fault.New(fault.Execution, "Parameter %q cannot hold %s", wrong.Field+itemOf(params, wrong), wrong.Value).
+			Suggest("Give it values of the type that pflow-lib search tells")
+	}
+	if err != nil {
+		return fault.New(fault.Execution, "The parameters cannot be read: %v", err)
+	}
+	return nil
+}
+
+// itemOf is the place in a list of the first value of the wrong kind, such as [2]; nothing where the parameter holds no list.
+func itemOf(params json.RawMessage, wrong *json.UnmarshalTypeError) string {
+	var given map[string]json.RawMessage
+	var items []json.RawMessage
+	if json.Unmarshal(params, &given) != nil || json.Unmarshal(given[wrong.Field], &items) != nil {
+		return ""
+	}
+	for i, item := range items {
+		var single *json.UnmarshalTypeError
+		if into := reflect.New(wrong.Type); errors.As(json.Unmarshal(item, into.Interface()), &single) {
+			return "[" + strconv.Itoa(i) + "]"
+		}
+	}
+	return ""
 }
 
 // Defaults is the JSON object of the parameters that have a default, for those that are not given.

@@ -9,8 +9,8 @@ type LLM struct {
 	Images          []string        `json:"images" help:"pictures to look at: paths of PNG, JPEG, GIF or WebP files, http or https URLs, or data: URLs; files have 20 MiB at most together"`
 	Model           string          `json:"model" help:"the model; by default that of PFLOW_LLM_MODEL, else of settings.json (llm.default_model)"`
 	Provider        string          `json:"provider" enum:"[\"openai\",\"anthropic\"]" help:"which API is spoken, openai (chat completions, which most servers speak) or anthropic (messages); by default that of settings.json (llm.provider), else by the model's name"`
-	BaseURL         string          `json:"base_url" help:"where the API is, such as http://localhost:11434/v1; by default OPENAI_BASE_URL or ANTHROPIC_BASE_URL of the environment or of the env in settings.json, else the provider's own"`
-	APIKey          string          `json:"api_key" help:"the key; by default OPENAI_API_KEY or ANTHROPIC_API_KEY of the environment or of the env in settings.json; a server of one's own may need none"`
+	BaseURL         string          `json:"base_url" help:"where the API is, such as http://localhost:11434/v1; by default OPENAI_BASE_URL or ANTHROPIC_BASE_URL of the environment or of the env in settings.json, else the provider's own. A server that is named here gets the key of the environment or of settings.json only where it is the provider's own, or that of OPENAI_BASE_URL or ANTHROPIC_BASE_URL"`
+	APIKey          string          `json:"api_key" help:"the key; by default OPENAI_API_KEY or ANTHROPIC_API_KEY of the environment or of the env in settings.json; these go only to the provider's own address and to that of OPENAI_BASE_URL or ANTHROPIC_BASE_URL: another server that base_url names needs its own, or may need none"`
 	Temperature     *float64        `json:"temperature" help:"0 to 2, of which the anthropic API takes more than 1 as 1; by default the model's own"`
 	MaxTokens       int             `json:"max_tokens" help:"the most tokens of the answer, thinking included; where the API wants a number, 8192 by default"`
 	OutputSchema    json.RawMessage `json:"output_schema" help:"a JSON Schema of an object: the answer is then one that fits it. One that does not is asked for once more, then the node fails"`
@@ -38,6 +38,26 @@ type Usage struct {
 	CacheReadTokens     int64  `json:"cache_read_input_tokens"`
 	// CostUSD is nil where the price is not known.
 	CostUSD *float64 `json:"cost_usd,omitempty"`
+}
+
+// MaxTokens is the most tokens that are believed of one call.
+const MaxTokens = 1 << 40
+
+// maxCost is the most dollars that are believed of one call.
+const maxCost = 1e9
+
+// Believed is a usage without what cannot be, as a server may tell it: a count below 0 or beyond all measure is 0, and such a
+// cost is left out.
+func (u Usage) Believed() Usage {
+	for _, n := range []*int64{&u.InputTokens, &u.OutputTokens, &u.TotalTokens, &u.CacheCreationTokens, &u.CacheReadTokens} {
+		if *n < 0 || *n > MaxTokens {
+			*n = 0
+		}
+	}
+	if u.CostUSD != nil && !(*u.CostUSD >= 0 && *u.CostUSD <= maxCost) {
+		u.CostUSD = nil
+	}
+	return u
 }
 
 func describeLLM() Type {

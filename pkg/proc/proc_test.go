@@ -177,7 +177,7 @@ func TestTailKeepsTheEnd(t *testing.T) {
 	for _, s := range []string{"first line\n", "second\n", "\xff third"} {
 		_, _ = tail.Write([]byte(s))
 	}
-	if got := tail.String(); got != "\uFFFD third" {
+	if got := tail.String(); got != "…\n\uFFFD third" {
 		t.Errorf("%q", got)
 	}
 }

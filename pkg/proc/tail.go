@@ -28,15 +28,20 @@ func (t *Tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// String is what was kept, as valid UTF-8, from a line's start where something was cut off.
+// cutMark stands where something was left out. By it a part of a secret that was cut in two is known.
+const cutMark = "…"
+
+// String is what was kept, as valid UTF-8. Where something was cut off it begins with …, and goes on at a line's start when
+// there is one.
 func (t *Tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	s := string(t.buf)
 	if t.cut {
 		if i := strings.IndexByte(s, '\n'); i >= 0 && i < len(s)-1 {
-			s = s[i+1:]
+			s = s[i:]
 		}
+		s = cutMark + s
 	}
 	return strings.ToValidUTF8(s, "\uFFFD")
 }

@@ -37,8 +37,8 @@ func TestAModelPlansAndTells(t *testing.T) {
 		}
 		return llmserver.Answer{Text: "Nicely: " + r.Last() + r.Key(), Input: 30, Output: 7}
 	}
-	p.env = append(p.env, "OPENAI_API_KEY="+canary)
-	p.write("home/settings.json", `{"env":{"ANTHROPIC_API_KEY":`+quote(canary)+`},"llm":{"prices":{"claude-*":{"input":3,"output":15}}}}`)
+	p.env = append(p.env, "OPENAI_API_KEY="+canary, "OPENAI_BASE_URL="+s.URL+"/v1")
+	p.write("home/settings.json", `{"env":{"ANTHROPIC_BASE_URL":`+quote(s.URL)+`,"ANTHROPIC_API_KEY":`+quote(canary)+`},"llm":{"prices":{"claude-*":{"input":3,"output":15}}}}`)
 	p.write("w.json", threeSteps)
 	o := p.run("pflow-exec", "run", "w.json", "server="+s.URL)
 	if o.exit != 0 {

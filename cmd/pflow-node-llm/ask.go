@@ -1,0 +1,40 @@
+package main
+
+import (
+	"github.com/pflow-suite/pflow/pkg/cli"
+	"github.com/pflow-suite/pflow/pkg/llm"
+	"github.com/pflow-suite/pflow/pkg/nodeprogram"
+	"github.com/pflow-suite/pflow/pkg/settings"
+)
+
+type askCommand struct {
+	Describe bool `help:"Print the registry entry of the node type: its parameters and outputs."`
+}
+
+// Run answers one request, or describes what can be requested.
+func (c *askCommand) Run(app *cli.App) error {
+	if c.Describe {
+		return nodeprogram.Describe(app.Stdout, "llm")
+	}
+	asker := &llm.Asker{Getenv: app.Getenv, Node: app.Getenv("PFLOW_NODE_ID"), Progress: func(message string) {
+		_ = nodeprogram.Progress(app.Stdout, 0, 0, message) // the outputs that follow fail as well
+	}}
+	if err := load(app, asker); err != nil {
+		return err
+	}
+	return app.Told(nodeprogram.Serve(app.Context, "llm", app.Stdin, app.Stdout, asker.Ask))
+}
+
+// load reads the settings of the home, where there is one.
+func load(app *cli.App, asker *llm.Asker) error {
+	h, err := app.Home()
+	if err != nil {
+		return err
+	}
+	s, err := settings.Load(h)
+	if err != nil {
+		return err
+	}
+	asker.Settings = *s
+	return nil
+}

@@ -1,0 +1,95 @@
+package nodeprogram
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/nodetype"
+)
+
+func TestDescribe(t *testing.T) {
+	for _, name := range nodetype.BuiltinNames() {
+		var out bytes.Buffer
+		if err := Describe(&out, name); err != nil {
+			t.Fatal(err)
+		}
+		var got nodetype.Type
+		if err := json.Unmarshal(out.Bytes(), &got); err != nil || bytes.Count(out.Bytes(), []byte("\n")) != 1 {
+			t.Errorf("%s: %v: %s", name, err, &out)
+		}
+		want, _ := nodetype.Builtin(name)
+		if diff := cmp.Diff(want.ParamNames(), got.ParamNames()); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+	if err := Describe(&bytes.Buffer{}, "no-such"); err == nil {
+		t.Error("a type that there is not is described")
+	}
+}
+
+func TestRead(t *testing.T) {
+	for _, test := range []struct{ request, wrong string }{
+		{`{"v":1,"params":{"prompt":"p","retries":5,"images":["a"]}}`, ""},
+		{"\n{\"params\" : {\"prompt\":\"p\", \"retries\":5, \"images\":[\"a\"]}, \"v\":1, \"later\":true}\n", ""},
+		{``, "holds no request"},
+		{`hello`, "holds no request"},
+		{`{"v":1}`, "holds no request"},
+		{`{"v":2,"params":{"prompt":"p"}}`, "speaks version 1"},
+		{`{"v":1,"params":[]}`, "no object"},
+		{`{"v":1,"params":{}}`, `Parameter "prompt" is required`},
+		{`{"v":1,"params":{"promt":"p"}}`, `Unknown parameter "promt"`},
+		{`{"v":1,"params":{"prompt":"p","provider":"acme"}}`, `Parameter "provider" cannot be "acme"`},
+		{`{"v":1,"params":{"prompt":"p","images":[1]}}`, `Parameter "images[0]" cannot hold number`},
+	} {
+		got, err := Read[nodetype.LLM](strings.NewReader(test.request), "llm")
+		switch {
+		case test.wrong != "":
+			if err == nil || !strings.Contains(err.Error(), test.wrong) || strings.Contains(err.Error(), "Go ") {
+				t.Errorf("%s: %v, want %q", test.request, err, test.wrong)
+			}
+		case err != nil:
+			t.Errorf("%s: %v", test.request, err)
+		case got.Prompt != "p" || got.Retries != 5 || len(got.Images) != 1 || got.Timeout == 0:
+			t.Errorf("%s is read as %+v", test.request, got)
+		}
+	}
+}
+
+func TestServe(t *testing.T) {
+	const request = `{"v":1,"params":{"message":"hello"}}`
+	echo := func(f error) func(context.Context, nodetype.Echo) (*nodetype.EchoOutputs, error) {
+		return func(_ context.Context, p nodetype.Echo) (*nodetype.EchoOutputs, error) {
+			return &nodetype.EchoOutputs{Echo: p.Message + " <&>", Data: json.RawMessage("12345678901234567890")}, f
+		}
+	}
+	const outputs = `"echo":"hello <&>","data":12345678901234567890,"metadata":{"original_message":"","count":0,"modified":false}`
+	busy := fault.New(fault.Unavailable, "busy").Suggest("wait")
+	busy.Retryable = true
+	for _, test := range []struct {
+		name, request string
+		err           error
+		want          string
+	}{
+		{"done", request, nil, "{" + outputs + "}\n"},
+		{"failed", request, busy, `{"data":12345678901234567890,"echo":"hello <&>","error":{"type":"unavailable","message":"busy","suggestions":["wait"],"retryable":true},"metadata":{"original_message":"","count":0,"modified":false}}` + "\n"},
+		{"refused", `{"v":1,"params":{"masage":"x"}}`, nil, `{"error":{"type":"usage_error","message":"Unknown parameter \"masage\"","suggestions":["Did you mean \"message\"?"]}}` + "\n"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var out bytes.Buffer
+			err := Serve(t.Context(), "echo", strings.NewReader(test.request), &out, echo(test.err))
+			if diff := cmp.Diff(test.want, out.String()); diff != "" {
+				t.Error(diff)
+			}
+			if test.err != nil && !errors.Is(err, test.err) || (err != nil) != strings.Contains(test.want, "error") {
+				t.Errorf("the error is %v", err)
+			}
+		})
+	}
+}
