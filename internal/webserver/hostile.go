@@ -27,12 +27,16 @@ const pause = 10 * time.Millisecond
 //	/hostile/short            a body shorter than its Content-Length
 //	/hostile/long             a body longer than its Content-Length, which is 5: "whole" and more
 //	/hostile/chunks           chunks that break off
+//	/hostile/numbers          chunks whose length is no number
+//	/hostile/lengths          two lengths
+//	/hostile/upgrade          101 Switching Protocols, and then nothing
 //	/hostile/garbage          what is no HTTP
 //	/hostile/loop             a redirect to itself; /hostile/ping and /hostile/pong are one to each other
 //	/hostile/maze/N           a redirect to the next N
 //	/hostile/bomb             10 MB of gzip that unpack to 10 GB, as text; with the query "json" as JSON
 //	/hostile/unpacked         text whose header says gzip
 //	/hostile/torn             gzip that breaks off
+//	/hostile/corrupt          gzip with a byte that is none of it in the middle
 func (s *Server) hostile(m *http.ServeMux) {
 	raw := func(path string, talk func(net.Conn)) {
 		m.HandleFunc("/hostile/"+path, func(w http.ResponseWriter, _ *http.Request) {
@@ -59,6 +63,14 @@ func (s *Server) hostile(m *http.ServeMux) {
 	raw("chunks", func(c net.Conn) {
 		say(c, "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n6\r\na part\r\n")
 	})
+	raw("numbers", func(c net.Conn) {
+		say(c, "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n6\r\na part\r\nsix\r\n")
+	})
+	raw("lengths", func(c net.Conn) { say(c, "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab") })
+	raw("upgrade", func(c net.Conn) {
+		say(c, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n")
+		s.untilGone(c)
+	})
 	raw("garbage", func(c net.Conn) { say(c, "220 mail.example.org ESMTP ready\r\n") })
 	m.HandleFunc("/hostile/endless", endless)
 	to := func(place string) http.HandlerFunc {
@@ -80,6 +92,13 @@ func (s *Server) hostile(m *http.ServeMux) {
 		w.Header().Set("Content-Type", "text/plain")
 		member := megabyte()
 		_, _ = w.Write(member[:len(member)/2])
+	})
+	m.HandleFunc("/hostile/corrupt", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Encoding", "gzip")
+		w.Header().Set("Content-Type", "text/plain")
+		member := bytes.Clone(megabyte())
+		copy(member[len(member)/2:], "\xff\xff\xff\xff\xff\xff\xff\xff")
+		_, _ = w.Write(member)
 	})
 }
 

@@ -26,6 +26,7 @@ type Server struct {
 	// TLSURL has a certificate of the authority in CAFile, for 127.0.0.1, localhost and Host. It speaks HTTP/2 too.
 	TLSURL string
 	// MutualURL is the same and wants a certificate of the client, such as the one in ClientCert with its key in ClientKey.
+	// It speaks TLS 1.2: there it refuses during the handshake, where a client surely hears it.
 	// ClientBoth has both in one file.
 	MutualURL string
 	// ExpiredURL, SelfSignedURL and WrongHostURL have certificates that nobody should trust. That of the first and of the
@@ -99,7 +100,7 @@ func (s *Server) start(dir string) error {
 		{&s.URL, nil, s.kept(pages, false)},
 		{&s.OtherURL, nil, s.kept(pages, true)},
 		{&s.TLSURL, &tls.Config{Certificates: []tls.Certificate{good}}, s.kept(pages, false)},
-		{&s.MutualURL, &tls.Config{Certificates: []tls.Certificate{good}, ClientCAs: ca.pool(), ClientAuth: tls.RequireAndVerifyClientCert}, s.kept(pages, false)},
+		{&s.MutualURL, &tls.Config{Certificates: []tls.Certificate{good}, ClientCAs: ca.pool(), ClientAuth: tls.RequireAndVerifyClientCert, MaxVersion: tls.VersionTLS12}, s.kept(pages, false)},
 		{&s.ExpiredURL, &tls.Config{Certificates: []tls.Certificate{expired}}, s.kept(pages, false)},
 		{&s.SelfSignedURL, &tls.Config{Certificates: []tls.Certificate{itself}}, s.kept(pages, false)},
 		{&s.WrongHostURL, &tls.Config{Certificates: []tls.Certificate{wrong}}, s.kept(pages, false)},

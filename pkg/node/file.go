@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
@@ -26,6 +27,9 @@ func runReadFile(ctx context.Context, p *Prepared, t *Task) *Result {
 		return fileFailed(f, in.FilePath)
 	}
 	file, err := openToRead(ctx, path, form.longest())
+	if err == nil && namesFolder(in.FilePath) { // it is there, and no folder
+		err = errors.Join(syscall.ENOTDIR, file.Close())
+	}
 	if err != nil {
 		return fileFailed(readFault(in, path, err), in.FilePath)
 	}

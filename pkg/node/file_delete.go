@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"syscall"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
@@ -30,6 +31,8 @@ func runDeleteFile(_ context.Context, p *Prepared, t *Task) *Result {
 	case err == nil && info.IsDir():
 		return fileFailed(fault.New(fault.Execution, "Cannot delete %s: it is a folder, and a delete-file node deletes one file", in.FilePath).
 			Suggest("Name a file in it; a shell node deletes a folder with all that is in it: rm -r"), in.FilePath)
+	case err == nil && namesFolder(in.FilePath):
+		err = syscall.ENOTDIR
 	case err == nil:
 		err = os.Remove(path)
 	}

@@ -35,6 +35,9 @@ func runWriteFile(ctx context.Context, p *Prepared, t *Task) *Result {
 	if namesFolder(in.FilePath) {
 		return fileFailed(fileFault("write", in.FilePath, path, errFolder), in.FilePath)
 	}
+	if ownStream(path) {
+		return fileFailed(streamFault("file_path", in.FilePath), in.FilePath)
+	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil { //nolint:gosec // the user's own file, under the user's umask
 		return fileFailed(fileFault("create the folder of", in.FilePath, path, err), in.FilePath)
 	}
@@ -92,6 +95,9 @@ func (w *written) appendTo(path string) error {
 	content, failed := io.ReadAll(w.reader(err != nil || info.Size() == 0))
 	if failed != nil {
 		return failed
+	}
+	if err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return w.feed(path, content)
 	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o666) //nolint:gosec // under the user's umask
 	if err != nil {

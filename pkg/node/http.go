@@ -18,13 +18,13 @@ func runHTTP(ctx context.Context, p *Prepared, t *Task) *Result {
 	if f != nil {
 		return failed(f, nil)
 	}
-	x, f := newExchange(&in, t)
-	if f != nil {
-		return failed(f, nodetype.HTTPFailure{Error: f.Message})
-	}
 	limit := in.Timeout.Duration()
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, &TimeoutError{limit})
 	defer cancel()
+	x, f := newExchange(ctx, &in, t)
+	if f != nil {
+		return failed(f, nodetype.HTTPFailure{Error: f.Message})
+	}
 	defer x.close()
 	return x.run(ctx)
 }
@@ -35,6 +35,8 @@ type exchange struct {
 	task *Task
 	// client sends.
 	client *http.Transport
+	// credentials are what the node's files for TLS hold.
+	credentials credentials
 	// call is the request as it is sent now: another one after a redirect.
 	call call
 	// target is the file that takes the body, or empty.
@@ -55,7 +57,7 @@ type exchange struct {
 }
 
 // newExchange makes what a node asks for ready to be sent.
-func newExchange(in *nodetype.HTTP, t *Task) (x *exchange, f *fault.Fault) {
+func newExchange(ctx context.Context, in *nodetype.HTTP, t *Task) (x *exchange, f *fault.Fault) {
 	x = &exchange{in: in, task: t, began: time.Now()}
 	if f := bounds(in); f != nil {
 		return nil, f
@@ -64,22 +66,28 @@ func newExchange(in *nodetype.HTTP, t *Task) (x *exchange, f *fault.Fault) {
 		return nil, f
 	}
 	if in.OutputFile != "" {
-		if x.target, f = target(under(t, in.OutputFile), in.OutputFile); f != nil {
+		if x.target, f = target(t, in.OutputFile); f != nil {
 			return nil, f
 		}
 	}
-	x.client, f = transportFor(in, t, x.call.repeatable())
+	if x.credentials, f = readCredentials(ctx, in, t); f != nil {
+		if late := context.Cause(ctx); late != nil {
+			f = x.broken(ctx, late)
+		}
+		return nil, f
+	}
+	x.client, f = transportFor(in, t, x.credentials, x.call.repeatable())
 	return x, f
 }
 
 // bounds refuses numbers that mean nothing.
 func bounds(in *nodetype.HTTP) *fault.Fault {
 	if in.Timeout.Duration() <= 0 {
-		return fault.New(fault.Execution, "timeout must be more than 0 seconds")
+		return fault.New(fault.Execution, "timeout must be more than 0 seconds").Suggest(`Give seconds, such as "timeout": 30, or leave it out for that`)
 	}
 	for name, n := range map[string]int{"max_size": in.MaxSize, "max_redirects": in.MaxRedirects, "retries": in.Retries} {
 		if n < 0 {
-			return fault.New(fault.Execution, "%s cannot be %d: it counts from 0", name, n)
+			return fault.New(fault.Execution, "%s cannot be %d: it counts from 0", name, n).Suggest("Give a number that is not negative, or leave %s out for its default", name)
 		}
 	}
 	return nil
@@ -122,6 +130,9 @@ func (x *exchange) attempt(ctx context.Context) (json.RawMessage, *fault.Fault) 
 		if f != nil || followed {
 			discard(resp)
 		}
+		if followed && x.call.strayed {
+			f = x.withoutCertificate()
+		}
 		if f != nil {
 			return nil, f
 		}
@@ -133,9 +144,12 @@ func (x *exchange) attempt(ctx context.Context) (json.RawMessage, *fault.Fault) 
 
 // note keeps what is known of a response before its body is read.
 func (x *exchange) note(resp *http.Response) {
-	from := *x.call.url
-	from.User = nil
-	x.answer = nodetype.HTTPOutputs{StatusCode: resp.StatusCode, ResponseHeaders: make(map[string]string, len(resp.Header)), URL: from.String()}
+	from := x.call.written
+	if bare := *x.call.url; bare.User != nil {
+		bare.User = nil
+		from = bare.String()
+	}
+	x.answer = nodetype.HTTPOutputs{StatusCode: resp.StatusCode, ResponseHeaders: make(map[string]string, len(resp.Header)), URL: from}
 	for k, v := range resp.Header {
 		x.answer.ResponseHeaders[strings.ToLower(k)] = strings.Join(v, ", ")
 	}

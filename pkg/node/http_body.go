@@ -3,6 +3,7 @@ package node
 import (
 	"bufio"
 	"bytes"
+	"compress/flate"
 	"compress/gzip"
 	"context"
 	"encoding/json"
@@ -110,7 +111,7 @@ func (x *exchange) copyBody(to io.Writer, resp *http.Response, limit int64) erro
 		return err
 	}
 	total := int64(0)
-	if !packed {
+	if !packed && x.call.method != http.MethodHead { // after which the length is that of a body that does not come
 		total = max(0, resp.ContentLength)
 	}
 	if limit > 0 && total > limit {
@@ -129,7 +130,7 @@ func (x *exchange) copyBody(to io.Writer, resp *http.Response, limit int64) erro
 		switch {
 		case err == io.EOF:
 			return nil
-		case packed && (errors.Is(err, gzip.ErrHeader) || errors.Is(err, gzip.ErrChecksum)):
+		case packed && notGzip(err):
 			return errUnpack
 		case err != nil:
 			return err
@@ -152,10 +153,16 @@ func unpacked(resp *http.Response) (body io.Reader, packed bool, err error) {
 		return nil, true, err
 	}
 	z, err := gzip.NewReader(in)
-	if errors.Is(err, gzip.ErrHeader) {
+	if err != nil && notGzip(err) {
 		err = errUnpack
 	}
 	return z, true, err
+}
+
+// notGzip says whether an error is of the packed bytes themselves, and not of the way they came.
+func notGzip(err error) bool {
+	_, corrupt := errors.AsType[flate.CorruptInputError](err)
+	return corrupt || errors.Is(err, gzip.ErrHeader) || errors.Is(err, gzip.ErrChecksum)
 }
 
 // beginning keeps the first bytes that are written to it.
@@ -186,6 +193,8 @@ func (x *exchange) incomplete(ctx context.Context, resp *http.Response, err erro
 	case errors.Is(err, errUnpack):
 		return fault.New(fault.Protocol, "The response of %s cannot be unpacked: %v", where, err).
 			Suggest(`Ask for it as it is, with the header "Accept-Encoding": "identity"`)
+	case malformed(err.Error()):
+		return fault.New(fault.Protocol, "The response of %s is not sent as HTTP is: %s", where, plainNet(err)).Suggest("Tell who runs the server")
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		what := "in the middle"
 		if n := resp.ContentLength; n >= 0 && resp.Header.Get("Content-Encoding") == "" {
@@ -193,5 +202,5 @@ func (x *exchange) incomplete(ctx context.Context, resp *http.Response, err erro
 		}
 		return x.unavailable("The response of %s ended %s: the connection was closed too early", where, what)
 	}
-	return x.unavailable("The response of %s broke off after %d bytes: %v", where, x.answer.Size, plainNet(err))
+	return x.unavailable("The response of %s broke off after %d bytes: %s", where, x.answer.Size, plainNet(err))
 }

@@ -214,7 +214,7 @@ func TestHTTPIntoAPlaceThatTakesNone(t *testing.T) {
 	if err := os.Symlink("file", filepath.Join(on.Dir, "link")); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"folder", "pipe", "broken"} {
+	for _, name := range []string{"folder", "pipe", "broken", "new/", "file/", "."} {
 		r := perform(t, on, "http", `{"url":"`+s.URL+`/text","output_file":"`+name+`"}`, nil)
 		failedWith(t, r, fault.Execution, "output_file "+name+" is ")
 	}
@@ -244,7 +244,7 @@ func TestHTTPOntoAFullDisk(t *testing.T) {
 	if f != nil {
 		t.Fatal(f)
 	}
-	x, f := newExchange(&in, on)
+	x, f := newExchange(t.Context(), &in, on)
 	if f != nil {
 		t.Fatal(f)
 	}

@@ -37,12 +37,12 @@ func (x *exchange) broken(ctx context.Context, err error) *fault.Fault {
 	said := err.Error()
 	switch {
 	case strings.HasPrefix(said, "net/http: invalid"): // of a header or a method, before anything is sent
-		return fault.New(fault.Execution, "Request to %s failed: %v", where, err).Suggest("Correct the request: its url, method and headers")
+		return fault.New(fault.Execution, "Request to %s failed: %s", where, plainNet(err)).Suggest("Correct the request: its url, method and headers")
 	case strings.Contains(said, "server response headers exceeded"):
 		return fault.New(fault.TooLarge, "The headers of the response of %s are longer than %d bytes", where, maxHeader).
 			Suggest("Check the URL: no ordinary server answers so")
 	case malformed(said):
-		return fault.New(fault.Protocol, "%s does not answer as HTTP servers do: %v", where, err).Suggest("Check the URL: its scheme, host and port")
+		return fault.New(fault.Protocol, "%s does not answer as HTTP servers do: %s", where, plainNet(err)).Suggest("Check the URL: its scheme, host and port")
 	}
 	return x.unreachable(where, err)
 }
@@ -57,7 +57,8 @@ func (x *exchange) progress() string {
 
 // malformed says whether an error is of an answer that is no HTTP: the next would not be either.
 func malformed(said string) bool {
-	return slices.ContainsFunc([]string{"malformed ", "unsupported transfer encoding", "bad Content-Length", "invalid Content-Length", "too many 1xx", "too many transfer encodings", "invalid byte in chunk"},
+	return slices.ContainsFunc([]string{"malformed ", "unsupported transfer encoding", "bad Content-Length", "invalid Content-Length", "too many 1xx", "too many transfer encodings",
+		"multiple Content-Length", "invalid byte in chunk", "chunk length too large", "empty hex number for chunk", "chunked encoding contains too much", "header line too long"},
 		func(part string) bool { return strings.Contains(said, part) })
 }
 
@@ -71,24 +72,35 @@ func (x *exchange) unreachable(where string, err error) *fault.Fault {
 		f.Retryable = refused.status >= 500
 		return f.Suggest(checkProxy)
 	}
+	if op, ok := errors.AsType[*net.OpError](err); ok && (op.Op == "proxyconnect" || op.Op == "socks connect") {
+		return x.proxyUnreachable(where, op.Err)
+	}
 	if unknown, ok := errors.AsType[*net.DNSError](err); ok && unknown.IsNotFound {
 		return fault.New(fault.Unavailable, "Could not connect to %s: there is no host named %s", where, unknown.Name).
 			Suggest("Check the host in the URL, and that there is a network")
 	}
-	if op, ok := errors.AsType[*net.OpError](err); ok {
-		switch op.Op {
-		case "proxyconnect", "socks connect":
-			f := fault.New(fault.Unavailable, "Could not connect to %s through its proxy: %v", where, op.Err)
-			f.Retryable = !strings.Contains(op.Err.Error(), "authentication")
-			return f.Suggest(checkProxy)
-		case "dial":
-			return x.unavailable("Could not connect to %s: %v", where, plainNet(err))
-		}
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
+		return x.unavailable("Could not connect to %s: %s", where, plainNet(err))
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return x.unavailable("Request to %s failed: the server closed the connection without an answer", where)
 	}
-	return x.unavailable("Request to %s failed: %v", where, plainNet(err))
+	return x.unavailable("Request to %s failed: %s", where, plainNet(err))
+}
+
+// proxyUnreachable is the fault of a proxy that cannot be reached, or does not let one through.
+func (x *exchange) proxyUnreachable(where string, err error) *fault.Fault {
+	named := "HTTP_PROXY"
+	switch {
+	case x.in.Proxy != "":
+		named = "proxy"
+	case x.call.url.Scheme == "https":
+		named = "HTTPS_PROXY"
+	}
+	f := fault.New(fault.Unavailable, "Could not connect to %s through its proxy, which %s names: %s", where, named, plainNet(err))
+	unknown, ok := errors.AsType[*net.DNSError](err)
+	f.Retryable = !strings.Contains(err.Error(), "authentication") && !(ok && unknown.IsNotFound)
+	return f.Suggest(checkProxy)
 }
 
 const checkProxy = `Check the proxy, which "proxy" names, or HTTP_PROXY and HTTPS_PROXY; "proxy": "none" uses none`
@@ -98,14 +110,6 @@ func (x *exchange) unavailable(format string, args ...any) *fault.Fault {
 	f := fault.New(fault.Unavailable, format, args...).Suggest("Check the URL, and that the service is running")
 	f.Retryable = true
 	return f
-}
-
-// plainNet is an error without the local ports in it, which say nothing.
-func plainNet(err error) error {
-	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op != "dial" {
-		return fmt.Errorf("%s: %w", op.Op, op.Err)
-	}
-	return err
 }
 
 // proxyError is an answer of a proxy to CONNECT that is no success.
@@ -142,11 +146,11 @@ func (x *exchange) certificateFault(err error) *fault.Fault {
 		return invalid(where, wrong)
 	}
 	if alert, ok := errors.AsType[*net.OpError](err); ok && alert.Op == "remote error" {
-		return fault.New(fault.Execution, "%s refused the TLS connection: %v", where, alert.Err).
+		return fault.New(fault.Execution, "%s refused the TLS connection: %s", where, plainNet(alert.Err)).
 			Suggest(`If it wants a certificate of the client, give "client_cert" and "client_key" that it trusts`)
 	}
 	if wrong, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
-		return fault.New(fault.Execution, "The certificate of %s cannot be trusted: %v", where, wrong.Err).Suggest(unverified)
+		return fault.New(fault.Execution, "The certificate of %s cannot be trusted: %s", where, plainNet(wrong.Err)).Suggest(unverified)
 	}
 	return nil
 }
@@ -157,7 +161,7 @@ const unverified = `Only where nobody can stand between: "verify_tls": false tak
 // invalid is the fault of a certificate with something wrong in itself.
 func invalid(where string, wrong x509.CertificateInvalidError) *fault.Fault {
 	if wrong.Reason != x509.Expired || wrong.Cert == nil {
-		return fault.New(fault.Execution, "The certificate of %s is not valid: %v", where, wrong).Suggest(unverified)
+		return fault.New(fault.Execution, "The certificate of %s is not valid: %s", where, plainNet(wrong)).Suggest(unverified)
 	}
 	f := fault.New(fault.Execution, "The certificate of %s has expired on %s", where, wrong.Cert.NotAfter.UTC().Format(time.DateOnly))
 	if time.Now().Before(wrong.Cert.NotBefore) {

@@ -15,7 +15,16 @@ import (
 
 // target is the file that a body goes to: where a link points, and nothing but a regular file, for it is replaced as a
 // whole. name is what the node calls it.
-func target(path, name string) (string, *fault.Fault) {
+func target(t *Task, name string) (string, *fault.Fault) {
+	path, f := located(t, "output_file", name)
+	switch {
+	case f != nil:
+		return "", f
+	case namesFolder(name):
+		return "", fault.New(fault.Execution, "output_file %s is the path of a folder", name).Suggest("Put a name behind it: the body needs a file of its own")
+	case ownStream(path):
+		return "", streamFault("output_file", name)
+	}
 	if end, err := filepath.EvalSymlinks(path); err == nil {
 		path = end
 	} else if _, err := os.Readlink(path); err == nil {

@@ -44,6 +44,11 @@ var hostileCases = map[string]hostileCase{
 	"torn chunks":      {"chunks", `"retries":0`, fault.Unavailable, []string{"ended in the middle"}, true, 1, 200},
 	"torn gzip":        {"torn", `"retries":0`, fault.Unavailable, []string{"ended in the middle"}, true, 1, 200},
 	"no gzip":          {"unpacked", ``, fault.Protocol, []string{"cannot be unpacked", "gzip"}, false, 1, 200},
+	"corrupt gzip":     {"corrupt", ``, fault.Protocol, []string{"cannot be unpacked", "gzip"}, false, 1, 200},
+	"corrupt to file":  {"corrupt", `"output_file":"f"`, fault.Protocol, []string{"cannot be unpacked", "gzip"}, false, 1, 200},
+	"odd chunks":       {"numbers", ``, fault.Protocol, []string{"is not sent as HTTP is: invalid byte in chunk length"}, false, 1, 200},
+	"two lengths":      {"lengths", ``, fault.Protocol, []string{"does not answer as HTTP servers do"}, false, 1, 0},
+	"other protocol":   {"upgrade", `"timeout":60`, fault.Protocol, []string{"answers HTTP 101"}, false, 1, 101},
 	"no HTTP":          {"garbage", ``, fault.Protocol, []string{"does not answer as HTTP servers do"}, false, 1, 0},
 	"redirect to self": {"loop", ``, fault.Execution, []string{"redirected in a loop, stopped after 10 redirects: ", "/hostile/loop → "}, false, 1, 302},
 	"ping and pong":    {"ping", `"max_redirects":3`, fault.Execution, []string{"redirected in a loop, stopped after 3 redirects", "/hostile/ping → ", "/hostile/pong → "}, false, 1, 302},
@@ -72,6 +77,9 @@ func TestHTTPAgainstAHostileServer(t *testing.T) {
 			if plainOutput(t, r, "error") != r.Fault.Message {
 				t.Errorf("an error edge gets %s", r.Outputs)
 			}
+			if hasGoWords(r.Fault.Message) {
+				t.Errorf("it speaks as Go does: %s", r.Fault.Message)
+			}
 			if got := gjson.GetBytes(r.Outputs, "status_code").Int(); got != int64(c.status) {
 				t.Errorf("status_code %d, want %d", got, c.status)
 			}
@@ -83,6 +91,11 @@ func TestHTTPAgainstAHostileServer(t *testing.T) {
 			}
 		})
 	}
+}
+
+// hasGoWords says whether a message has the names of packages and system calls in it.
+func hasGoWords(message string) bool {
+	return slices.ContainsFunc([]string{"net/http:", "http2:", "tls:", "x509:", "dial tcp", "connect:", "read:", "HTTP/1.x", "lookup "}, func(words string) bool { return strings.Contains(message, words) })
 }
 
 // allocated is all memory that was ever taken.

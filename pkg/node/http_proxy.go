@@ -89,6 +89,9 @@ func proxyURL(value string) (*url.URL, error) {
 	if err != nil || u.Hostname() == "" {
 		return nil, fmt.Errorf("the proxy's address is no URL")
 	}
+	if !validPort(u) {
+		return nil, fmt.Errorf("the proxy's address has a port that there is not")
+	}
 	if !slices.Contains([]string{"http", "https", "socks5", "socks5h"}, u.Scheme) {
 		return nil, fmt.Errorf("there is no way to use a proxy of scheme %q", u.Scheme)
 	}

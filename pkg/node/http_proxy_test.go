@@ -174,12 +174,13 @@ func TestHTTPWithAProxyThatFails(t *testing.T) {
 		"no way there":        {"https://127.0.0.1:1", s.ProxyURL, fault.Unavailable, []string{"The proxy refused to connect to https://127.0.0.1:1/text: HTTP 502"}, true},
 		"no proxy":            {"https://webserver.test", strings.Replace(s.URL, "//", "//me:s3cret@", 1), fault.Unavailable, []string{"The proxy refused to connect"}, false},
 		"not a URL":           {"http://webserver.test", "http://me:s3cret@%zz", fault.Execution, []string{"proxy: the proxy's address is no URL"}, false},
+		"named in words":      {"http://127.0.0.1:1", "http://127.0.0.1:1", fault.Unavailable, []string{"through its proxy, which proxy names: connection refused"}, true},
 		"another scheme":      {"http://webserver.test", "ftp://me:s3cret@127.0.0.1", fault.Execution, []string{`proxy: there is no way to use a proxy of scheme "ftp"`}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := perform(t, task(t), "http", `{"url":"`+c.url+`/text","retries":0,"proxy":"`+c.proxy+`"}`, nil)
 			failedWith(t, r, c.kind, c.words...)
-			if r.Fault.Retryable != c.retryable || strings.Contains(spelled(t, r), "s3cret") || len(r.Fault.Suggestions) == 0 {
+			if r.Fault.Retryable != c.retryable || strings.Contains(spelled(t, r), "s3cret") || len(r.Fault.Suggestions) == 0 || hasGoWords(r.Fault.Message) {
 				t.Errorf("%+v %s", r.Fault, r.Outputs)
 			}
 		})

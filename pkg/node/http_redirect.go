@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
@@ -21,11 +22,14 @@ func (x *exchange) follow(resp *http.Response) (followed bool, f *fault.Fault) {
 	case err != nil:
 		return false, fault.New(fault.Protocol, "%s redirects to what is no URL", x.call.shown()).
 			Suggest(`With "max_redirects": 0 the redirect itself is the response`)
+	case !validPort(next):
+		return false, fault.New(fault.Protocol, "%s redirects to a port that there is not: %s", x.call.shown(), next.Port()).
+			Suggest(`With "max_redirects": 0 the redirect itself is the response`)
 	case next.Scheme != "http" && next.Scheme != "https" || next.Host == "":
 		return false, fault.New(fault.Security, "%s redirects to a %s URL: only http and https are followed", x.call.shown(), next.Scheme).
 			Suggest(`With "max_redirects": 0 the redirect itself is the response`)
 	case len(x.chain) > x.in.MaxRedirects:
-		to := call{url: next}
+		to := call{url: next, written: next.String()}
 		return false, endless(append(x.chain, to.shown()), x.in.MaxRedirects)
 	}
 	x.call.redirect(next, resp.StatusCode)
@@ -66,11 +70,11 @@ func (c *call) redirect(to *url.URL, status int) {
 		}
 	}
 	if trusted(c.url, to) {
-		c.url = to
+		c.url, c.written = to, to.String()
 		return
 	}
 	to.User = nil
-	c.url, c.host = to, ""
+	c.url, c.written, c.host, c.strayed = to, to.String(), "", true
 	for name, values := range c.header {
 		if slices.ContainsFunc(values, func(v string) bool { return c.credential(name, v) }) {
 			delete(c.header, name)
@@ -86,6 +90,15 @@ func trusted(from, to *url.URL) bool {
 	}
 	upgrade := from.Scheme == "http" && to.Scheme == "https" && portOf(from) == "80" && portOf(to) == "443"
 	return upgrade || from.Scheme == to.Scheme && portOf(from) == portOf(to)
+}
+
+// validPort says whether a URL has no port, or one that there can be.
+func validPort(u *url.URL) bool {
+	if u.Port() == "" {
+		return true
+	}
+	n, err := strconv.ParseUint(u.Port(), 10, 16)
+	return err == nil && n > 0
 }
 
 func portOf(u *url.URL) string {

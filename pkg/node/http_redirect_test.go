@@ -162,6 +162,7 @@ func TestHTTPRedirectThatIsNotFollowed(t *testing.T) {
 		"no redirect":    {"code=304&to=/echo", fault.Execution, "HTTP 304"},
 		"another scheme": {"to=file:///etc/passwd", fault.Security, "redirects to a file URL"},
 		"no URL":         {"to=http://%25zz:s3cret@x", fault.Protocol, "redirects to what is no URL"},
+		"no such port":   {"to=http://127.0.0.1:99999/", fault.Protocol, "redirects to a port that there is not"},
 		"no host":        {"to=http:///x", fault.Security, "redirects to"},
 	} {
 		r := perform(t, task(t), "http", `{"url":"`+s.URL+`/redirect?`+c.query+`"}`, nil)

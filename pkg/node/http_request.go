@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/base64"
 	"encoding/json"
 	"io"
@@ -21,27 +22,35 @@ import (
 type call struct {
 	method string
 	url    *url.URL
-	header http.Header
+	// written is the URL as it was written. A secret in it is known there, and may not be in what an url.URL makes of it.
+	written string
+	header  http.Header
 	// host is the Host header where it is not that of the URL.
 	host string
 	// body is nil when there is none, which is not the same as an empty one.
 	body *string
 	// secrets are the credentials that the node names as such: a header that has one in it is a credential too.
 	secrets []string
+	// strayed says that a redirect led to where credentials must not go: they are gone for good.
+	strayed bool
 }
 
 // newCall is the request that a node asks for.
 func newCall(in *nodetype.HTTP) (call, *fault.Fault) {
 	u, err := url.Parse(in.URL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		shown := in.URL
-		if at := strings.LastIndexByte(shown, '@'); at >= 0 { // what stands before it may be a password
-			shown = "…" + shown[at:]
-		}
-		return call{}, fault.New(fault.Execution, "%q is no http or https URL", shown).Suggest("Give a whole URL, such as https://example.org/path")
+		return call{}, fault.New(fault.Execution, "%q is no http or https URL", shownText(in.URL)).Suggest("Give a whole URL, such as https://example.org/path")
+	}
+	if !validPort(u) {
+		return call{}, fault.New(fault.Execution, "%q is no http or https URL: there is no port %s", shownText(in.URL), excerpt(u.Port())).
+			Suggest("Give a port from 1 to 65535, or none for the scheme's own")
 	}
 	u.RawQuery = strings.Trim(u.RawQuery+"&"+query(in.Params), "&")
-	c := call{method: strings.ToUpper(in.Method), url: u, header: http.Header{}}
+	c := call{method: strings.ToUpper(in.Method), url: u, written: in.URL, header: http.Header{}}
+	if len(in.Params) > 0 {
+		before, _, _ := strings.Cut(in.URL, "?")
+		c.written = before + "?" + u.RawQuery
+	}
 	if len(in.Body) > 0 && string(in.Body) != "null" {
 		body := template.AsText(in.Body)
 		c.body = &body
@@ -138,26 +147,53 @@ func (c *call) request(ctx context.Context) (*http.Request, error) {
 	return req, nil
 }
 
-// shown is the URL as errors show it: without its password, and without what a query has under the name of a secret.
+// shown is the URL as errors show it: without its password. One whose query has something under the name of a secret is
+// cut at the host: were only that taken out, what is left of a secret that a path or a query splits would not be known.
 func (c *call) shown() string {
-	u := *c.url
-	pairs := strings.Split(u.RawQuery, "&")
-	for i, pair := range pairs {
+	for pair := range strings.SplitSeq(c.url.RawQuery, "&") {
 		name, value, _ := strings.Cut(pair, "=")
-		if plain, err := url.QueryUnescape(name); value != "" && (err != nil || credentialName(plain)) {
-			pairs[i] = name + "=xxxxx"
+		if plain, err := url.QueryUnescape(name); value != "" && err == nil && credentialName(plain) {
+			return c.url.Scheme + "://" + c.url.Host + "/…"
 		}
 	}
-	u.RawQuery = strings.Join(pairs, "&")
-	return u.Redacted()
+	if _, set := c.url.User.Password(); !set {
+		return c.written
+	}
+	scheme, rest, _ := strings.Cut(c.written, "//")
+	end := len(rest)
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		end = i
+	}
+	return scheme + "//" + c.url.User.Username() + ":xxxxx" + rest[strings.LastIndexByte(rest[:end], '@'):]
+}
+
+// shownText is what errors show of a text that should be a URL: nothing that may be a password or stands in a query.
+func shownText(text string) string {
+	end := strings.IndexAny(text, "?#")
+	if end < 0 {
+		end = len(text)
+	}
+	before, rest := text[:end], ""
+	if end < len(text) {
+		rest = text[end:end+1] + "…"
+	}
+	switch at := strings.LastIndexByte(text, '@'); {
+	case at >= end: // of a password, or of the query
+		return "…"
+	case at >= 0:
+		before = "…" + before[at:]
+	}
+	return excerpt(before) + rest
 }
 
 // send sends the request and gives the response, of which the body is still to be read.
 func (x *exchange) send(ctx context.Context) (*http.Response, *fault.Fault) {
 	x.answer, x.refused, x.reached = nodetype.HTTPOutputs{}, nil, false
 	var connected atomic.Bool
-	req, err := x.call.request(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		GotConn: func(httptrace.GotConnInfo) { connected.Store(true) },
+	d := &dialing{ctx: ctx, secure: x.call.url.Scheme == "https"}
+	req, err := x.call.request(httptrace.WithClientTrace(d.carried(), &httptrace.ClientTrace{
+		GotConn:          func(httptrace.GotConnInfo) { connected.Store(true) },
+		TLSHandshakeDone: func(tls.ConnectionState, error) { d.done() },
 	}))
 	if err != nil {
 		return nil, x.broken(ctx, err)
@@ -168,6 +204,11 @@ func (x *exchange) send(ctx context.Context) (*http.Response, *fault.Fault) {
 		return nil, x.broken(ctx, err)
 	}
 	x.note(resp)
+	if resp.StatusCode == http.StatusSwitchingProtocols { // its body is the connection itself, which no context ends
+		_ = resp.Body.Close()
+		return nil, fault.New(fault.Protocol, "%s answers HTTP 101: it leaves HTTP for another protocol, which an http node does not speak", x.call.shown()).
+			Suggest("Leave out the header Upgrade, or check the URL: it may be that of a WebSocket")
+	}
 	return resp, nil
 }
 

@@ -88,7 +88,7 @@ func (x *exchange) again(ctx context.Context, f *fault.Fault) (*fault.Fault, boo
 		return hurried(f, wait, time.Until(deadline), asked), false
 	}
 	if x.task.Progress != nil {
-		x.task.Progress(float64(x.attempts), float64(x.in.Retries+1), fmt.Sprintf("trying again in %s seconds: %s", seconds(wait.Round(time.Millisecond)), excerpt(f.Message)))
+		x.task.Progress(float64(x.attempts), float64(x.in.Retries+1), fmt.Sprintf("trying again in %s seconds: %s", seconds(wait.Round(time.Millisecond)), f.Message))
 	}
 	timer := time.NewTimer(wait)
 	defer timer.Stop()

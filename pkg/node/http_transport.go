@@ -4,10 +4,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/tls"
-	"crypto/x509"
 	"net/http"
 	"net/url"
-	"os"
 	"sync"
 	"time"
 
@@ -39,17 +37,13 @@ var transports struct {
 const maxRoutes = 16
 
 // transportFor is what sends the requests of a node.
-func transportFor(in *nodetype.HTTP, t *Task, repeatable bool) (*http.Transport, *fault.Fault) {
+func transportFor(in *nodetype.HTTP, t *Task, c credentials, repeatable bool) (*http.Transport, *fault.Fault) {
 	p, f := proxiesFor(in.Proxy, t.Env)
 	if f != nil {
 		return nil, f
 	}
 	r := route{proxies: p, insecure: !in.VerifyTLS, fresh: !repeatable}
-	var c credentials
-	if in.CAFile+in.ClientCert+in.ClientKey != "" {
-		if c, f = readCredentials(in, t); f != nil {
-			return nil, f
-		}
+	if c.ca != nil || c.cert != nil {
 		r.files = c.digest()
 	}
 	transports.Lock()
@@ -79,6 +73,8 @@ func (r *route) transport(config *tls.Config) *http.Transport {
 	return &http.Transport{
 		Proxy:                  func(req *http.Request) (*url.URL, error) { return r.proxies.choose(req.URL) },
 		OnProxyConnectResponse: proxyAnswered,
+		DialContext:            dial,
+		TLSHandshakeTimeout:    time.Minute, // of what the node's end does not end
 		TLSClientConfig:        config,
 		ForceAttemptHTTP2:      true,
 		DisableCompression:     true, // it is asked for and unpacked here, where what came can be counted
@@ -88,6 +84,17 @@ func (r *route) transport(config *tls.Config) *http.Transport {
 		IdleConnTimeout:        30 * time.Second,
 		MaxResponseHeaderBytes: maxHeader,
 	}
+}
+
+// withoutCertificate goes on without the client's certificate: like other credentials, it goes to no other origin.
+func (x *exchange) withoutCertificate() (f *fault.Fault) {
+	if x.credentials.cert == nil {
+		return nil
+	}
+	x.close()
+	x.credentials.cert, x.credentials.key = nil, nil
+	x.client, f = transportFor(x.in, x.task, x.credentials, !x.client.DisableKeepAlives)
+	return f
 }
 
 // close lets go of connections that no other node will use.
@@ -103,65 +110,4 @@ func proxyAnswered(_ context.Context, _ *url.URL, _ *http.Request, resp *http.Re
 		return nil
 	}
 	return &proxyError{resp.StatusCode}
-}
-
-// credentials are the files that a node names for TLS.
-type credentials struct{ ca, cert, key []byte }
-
-func readCredentials(in *nodetype.HTTP, t *Task) (c credentials, f *fault.Fault) {
-	if in.ClientKey != "" && in.ClientCert == "" {
-		return c, fault.New(fault.Execution, "client_key is given without client_cert").Suggest("Give the certificate that the key belongs to as client_cert")
-	}
-	for _, file := range []struct {
-		name string
-		into *[]byte
-	}{{in.CAFile, &c.ca}, {in.ClientCert, &c.cert}, {in.ClientKey, &c.key}} {
-		if file.name == "" {
-			continue
-		}
-		path := under(t, file.name)
-		content, err := os.ReadFile(path)
-		if err != nil {
-			return c, fileFault("read", file.name, path, err)
-		}
-		*file.into = content
-	}
-	if in.ClientKey == "" {
-		c.key = c.cert
-	}
-	return c, nil
-}
-
-func (c *credentials) digest() [sha256.Size]byte {
-	h := sha256.New()
-	for _, content := range [][]byte{c.ca, c.cert, c.key} {
-		sum := sha256.Sum256(content)
-		h.Write(sum[:])
-	}
-	return [sha256.Size]byte(h.Sum(nil))
-}
-
-// config is TLS as the node wants it, nil for what is usual.
-func (c *credentials) config(in *nodetype.HTTP) (*tls.Config, *fault.Fault) {
-	config := &tls.Config{InsecureSkipVerify: !in.VerifyTLS} //nolint:gosec // the workflow says so
-	if c.ca != nil {
-		pool, err := x509.SystemCertPool()
-		if err != nil {
-			pool = x509.NewCertPool()
-		}
-		if !pool.AppendCertsFromPEM(c.ca) {
-			return nil, fault.New(fault.Execution, "ca_file %s holds no certificate in PEM", in.CAFile).
-				Suggest("It must have blocks that begin with -----BEGIN CERTIFICATE-----")
-		}
-		config.RootCAs = pool
-	}
-	if c.cert != nil {
-		pair, err := tls.X509KeyPair(c.cert, c.key)
-		if err != nil {
-			return nil, fault.New(fault.Execution, "client_cert %s cannot be used: %v", in.ClientCert, err).
-				Suggest("client_cert must have the certificate and client_key its key without a password, both in PEM")
-		}
-		config.Certificates = []tls.Certificate{pair}
-	}
-	return config, nil
 }

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
@@ -89,6 +90,8 @@ func (tr *transfer) locate() (f *fault.Fault) {
 		word := map[string]string{"copy": "cp -r", "move": "mv"}[tr.verb]
 		return fault.New(fault.Execution, "Cannot %s %s: it is a folder, and a %s-file node takes one file", tr.verb, tr.source, tr.verb).
 			Suggest("Name a file in it, or use a shell node: %s", word)
+	case namesFolder(tr.source):
+		return fileFault(tr.verb, tr.source, tr.from, syscall.ENOTDIR)
 	case !mode.IsRegular() && mode&fs.ModeSymlink == 0:
 		return fault.New(fault.Execution, "Cannot %s %s: it is a pipe, a socket or a device, and no regular file", tr.verb, tr.source).
 			Suggest("Use a shell node with the right program")
@@ -108,6 +111,9 @@ func (tr *transfer) stat(path string) (fs.FileInfo, error) {
 
 // acceptable refuses a destination that must not be replaced. That it is not there is no promise that it stays so.
 func (tr *transfer) acceptable() *fault.Fault {
+	if ownStream(tr.to) {
+		return streamFault("dest_path", tr.dest)
+	}
 	if there, err := tr.stat(tr.to); err == nil && os.SameFile(tr.info, there) {
 		return fault.New(fault.Execution, "Cannot %s %s to %s: they are the same file", tr.verb, tr.source, tr.dest).
 			Suggest("Give another dest_path")

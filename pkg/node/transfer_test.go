@@ -275,6 +275,9 @@ func TestDeleteFile(t *testing.T) {
 	}
 	output(t, perform(t, on, "delete-file", `{"file_path":"~/link","confirm_delete":true}`, nil), "deleted")
 	failedWith(t, perform(t, on, "delete-file", `{"file_path":"folder","confirm_delete":true}`, nil), fault.Execution, "Cannot delete folder: it is a folder")
+	for _, path := range []string{"b/", "b/.", "b//"} {
+		failedWith(t, perform(t, on, "delete-file", `{"file_path":"`+path+`","confirm_delete":true}`, nil), fault.Execution, "Cannot delete "+path+": not a directory")
+	}
 	failedWith(t, perform(t, on, "delete-file", `{"file_path":"b/c","confirm_delete":true}`, nil), fault.Execution, "Cannot delete b/c: not a directory")
 	if got := names(t, on.Dir); len(got) != 2 {
 		t.Errorf("%v", got)
