@@ -2,6 +2,7 @@ package docs
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/pflow-suite/pflow/internal/cases"
@@ -41,16 +42,44 @@ func typeTable(t *testing.T, kind *nodetype.Type, all []cases.Case) []string {
 		case p.Default != nil:
 			typ += ", by default `" + string(p.Default) + "`"
 		}
-		shown := slices.IndexFunc(all, func(c cases.Case) bool { return slices.Contains(c.Parameters(kind.Name), p.Name) })
-		if shown < 0 {
+		name := showing(all, kind.Name, p.Name)
+		if name == "" {
 			t.Errorf("no case in test/cases has a %s node with the parameter %q", kind.Name, p.Name)
 			continue
 		}
-		name := all[shown].Name
 		lines = append(lines, row("`"+p.Name+"`", "parameter", typ, p.Description, "["+name+"](../test/cases/"+name+".json)"))
 	}
 	for _, o := range kind.Outputs {
 		lines = append(lines, row("`"+o.Name+"`", "output", o.Type, o.Description, ""))
 	}
 	return lines
+}
+
+// showing names the case that shows a parameter best: one of the node type, that is called after the parameter, and that
+// succeeds, each before the next.
+func showing(all []cases.Case, kind, param string) string {
+	best, most := "", 0
+	for _, c := range all {
+		if !slices.Contains(c.Parameters(kind), param) {
+			continue
+		}
+		worth := 10
+		if rest, ok := strings.CutPrefix(c.Name, kind+"-"); ok {
+			worth += 80
+			words := strings.Split(rest, "-")
+			worth -= len(words)
+			for word := range strings.SplitSeq(param, "_") {
+				if slices.Contains(words, word) {
+					worth += 21
+				}
+			}
+		}
+		if slices.Contains(c.Expect.Exit, 0) {
+			worth += 10
+		}
+		if worth > most {
+			best, most = c.Name, worth
+		}
+	}
+	return best
 }

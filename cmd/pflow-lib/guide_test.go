@@ -11,6 +11,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/check"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home"
+	"github.com/pflow-suite/pflow/pkg/jq"
 	"github.com/pflow-suite/pflow/pkg/library"
 	"github.com/pflow-suite/pflow/pkg/registry"
 	"github.com/pflow-suite/pflow/pkg/template"
@@ -41,10 +42,10 @@ func TestGuideSamples(t *testing.T) {
 			t.Errorf("%s: %v\n%s", what, err, source)
 			return
 		}
-		report := check.Workflow(file, types, func(ref string) (*workflow.File, error) {
+		report := check.Read(file, nil, types, func(ref string) (*workflow.File, error) {
 			file, _, err := lib.Open(ref, true, os.ReadFile)
 			return file, err
-		})
+		}, jq.Check)
 		for _, f := range append([]*fault.Fault{}, append(report.Errors, report.Warnings...)...) {
 			t.Errorf("%s: %s%s", what, f.Where(), f.Message)
 		}

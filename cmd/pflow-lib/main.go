@@ -7,6 +7,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/check"
 	"github.com/pflow-suite/pflow/pkg/cli"
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/jq"
 	"github.com/pflow-suite/pflow/pkg/library"
 	"github.com/pflow-suite/pflow/pkg/redact"
 	"github.com/pflow-suite/pflow/pkg/registry"
@@ -63,7 +64,7 @@ func checked(app *cli.App, lib *library.Library, types *registry.Registry, file 
 	report := check.Read(file, form, types, func(ref string) (*workflow.File, error) {
 		sub, _, err := lib.Open(ref, ref == "-", app.ReadArgument) // no workflow reads another from standard input
 		return sub, err
-	})
+	}, jq.Check)
 	clean(report)
 	return report
 }

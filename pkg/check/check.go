@@ -28,6 +28,11 @@ type Types interface {
 // Load gives the workflow that a node names: a name or a path. A workflow that is not there is a not_found.
 type Load func(ref string) (*workflow.File, error)
 
+// JudgeFilter says what is wrong with a filter in the language of jq that may use variables of some names, written without
+// the $; nil when nothing is. The byte of the filter where it is wrong is the fact "offset" of the fault's details, an int;
+// a variable that is not defined is what the fault misses.
+type JudgeFilter func(filter string, variables []string) *fault.Fault
+
 // Report is what a check found. Warnings stop nothing.
 type Report struct {
 	File     *workflow.File
@@ -44,16 +49,18 @@ func (r *Report) Fault(name string) *fault.Fault {
 	return fault.Join(fault.Validation, name+" cannot run", r.Errors)
 }
 
-// Workflow checks a workflow file, and the workflows that it runs, against the node types there are.
+// Workflow checks a workflow file, and the workflows that it runs, against the node types there are. It judges no filters
+// of jq: whoever only runs workflows need not know that language.
 func Workflow(f *workflow.File, types Types, load Load) *Report {
-	return workflowIn(f, &setting{types: types, load: load, subs: map[string]*Report{}}, []*workflow.File{f})
+	return workflowIn(f, newSetting(types, load, nil), []*workflow.File{f})
 }
 
 // Read checks what workflow.Read could read of a file, and what was wrong with its form. What follows of a fault in the form
-// alone is not told.
-func Read(f *workflow.File, form error, types Types, load Load) *Report {
+// alone is not told. Filters are judged, too.
+func Read(f *workflow.File, form error, types Types, load Load, judge JudgeFilter) *Report {
+	s := newSetting(types, load, judge)
 	if form == nil {
-		return Workflow(f, types, load)
+		return workflowIn(f, s, []*workflow.File{f})
 	}
 	faults := fault.From(form)
 	report := &Report{File: f, Errors: faults.Errors}
@@ -64,7 +71,7 @@ func Read(f *workflow.File, form error, types Types, load Load) *Report {
 		return report
 	}
 	told := report.Errors
-	further := Workflow(f, types, load)
+	further := workflowIn(f, s, []*workflow.File{f})
 	for _, e := range further.Errors {
 		if e.File != f.Name || !slices.ContainsFunc(told, func(t *fault.Fault) bool { return within(e.Path, t.Path) }) {
 			report.Errors = append(report.Errors, e)
@@ -84,12 +91,18 @@ func within(path, other string) bool {
 type setting struct {
 	types Types
 	load  Load
+	// judge is nil where no filters are judged.
+	judge JudgeFilter
 	// subs are the workflows that were checked already, by their source.
 	subs map[string]*Report
 	// kinds are the names of all node types, when they have been asked for.
 	kinds []string
 	// searches counts the looks for a nearest name.
 	searches int
+}
+
+func newSetting(types Types, load Load, judge JudgeFilter) *setting {
+	return &setting{types: types, load: load, judge: judge, subs: map[string]*Report{}}
 }
 
 // workflowIn checks one workflow. within are the workflows around it and itself.

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/jq"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
@@ -101,7 +102,7 @@ func load(ref string) (*workflow.File, error) {
 func told(name string, source []byte) string {
 	var b strings.Builder
 	f, form := workflow.Read(name, source)
-	report := Read(f, form, types{}, load)
+	report := Read(f, form, types{}, load, jq.Check)
 	for _, e := range report.Errors {
 		tell(&b, "error", e)
 	}

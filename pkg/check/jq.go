@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pflow-suite/pflow/pkg/jq"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 	"github.com/pflow-suite/pflow/pkg/template"
 	"github.com/pflow-suite/pflow/pkg/workflow"
@@ -34,17 +33,28 @@ func (c *checker) filter(n *workflow.Node, kind nodetype.Type, params map[string
 			text = parts[0].Text
 		}
 	}
-	args, known := argNames(params["args"])
-	_, problem := jq.Compile(text, args, jq.NoInputs(), nil)
-	if problem != nil && (known || problem.Variable == "") {
-		f := c.fail(path, "Node %q: %s", n.ID, problem.Message)
-		f.Node, f.Suggestions, f.Available = n.ID, problem.Suggestions, problem.Available
-		f.Line, f.Column = c.file.PlaceIn(path, problem.Offset)
-		if problem.Variable != "" {
-			f.Missing = []string{problem.Variable}
-		}
-		return
+	if c.judge == nil || !c.judged(n, text, params["args"], path) {
+		c.environment(n, text, path)
 	}
+}
+
+// judged has a filter judged, and says whether it is wrong.
+func (c *checker) judged(n *workflow.Node, text string, rawArgs json.RawMessage, path string) (wrong bool) {
+	args, known := argNames(rawArgs)
+	problem := c.judge(text, args)
+	if problem == nil || !known && len(problem.Missing) > 0 { // what is missing may be given when it runs
+		return false
+	}
+	f := c.fail(path, "Node %q: %s", n.ID, problem.Message)
+	f.Node, f.Missing, f.Suggestions, f.Available = n.ID, problem.Missing, problem.Suggestions, problem.Available
+	if offset, ok := problem.Details["offset"].(int); ok {
+		f.Line, f.Column = c.file.PlaceIn(path, offset)
+	}
+	return true
+}
+
+// environment warns of a filter that reads the environment.
+func (c *checker) environment(n *workflow.Node, text, path string) {
 	if strings.Contains(text, "$ENV") {
 		c.warn(path, "Node %q: $ENV is empty in a filter: it sees no environment", n.ID).
 			Suggest(`Declare an input of the variable's name, and give it to the filter: "args": {"NAME": "${NAME}"}`).Node = n.ID

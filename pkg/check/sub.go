@@ -145,6 +145,8 @@ func (c *checker) subInputs(n *workflow.Node, w *workflow.Workflow, at string) {
 		}
 	}
 	names := sortedNames(w.Inputs)
+	whole := gjson.GetBytes(n.Params, strings.TrimPrefix(path, at+".params."))
+	byTemplate := whole.Type == gjson.String && template.MayHoldTemplate(json.RawMessage(whole.Raw)) // then a run tells
 	for _, name := range sortedNames(given) {
 		in, ok := w.Inputs[name]
 		if !ok {
@@ -160,7 +162,7 @@ func (c *checker) subInputs(n *workflow.Node, w *workflow.Workflow, at string) {
 		}
 	}
 	for _, name := range names {
-		if _, ok := given[name]; !ok && w.Inputs[name].IsRequired() {
+		if _, ok := given[name]; !ok && !byTemplate && w.Inputs[name].IsRequired() {
 			f := c.fail(at, "Node %q: the workflow that it runs requires input %q", n.ID, name)
 			f.Node, f.Missing = n.ID, []string{name}
 			if d := w.Inputs[name].Description; d != "" {

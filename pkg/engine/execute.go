@@ -73,6 +73,7 @@ func (e *execution) execute(t *task) *result {
 			e.Log.Warn("a node's log is incomplete", "node", path, "error", err)
 		}
 	}
+	r.node.Action = e.Redactor.Text(r.node.Action) // a node may choose any text
 	r.err = r.node.Unkept
 	if r.node.Outputs != nil {
 		r.kept, r.redacted, r.err = e.keep(r.node.Outputs)
@@ -185,6 +186,9 @@ func (e *execution) late(ctx context.Context) *fault.Fault {
 	return fault.From(context.Cause(ctx))
 }
 
+// maxMessage is how many bytes of a node's own words about its progress are told.
+const maxMessage = 1000
+
 // progress gives what a node tells of its progress to the stream, at most four times a second.
 func (e *execution) progress(path string, s plan.Step) func(done, total float64, message string) {
 	var mu sync.Mutex
@@ -198,7 +202,7 @@ func (e *execution) progress(path string, s plan.Step) func(done, total float64,
 		last = time.Now()
 		// A journal that cannot be written shows at the node's end too.
 		_ = e.Record.Append(&event.Event{
-			Event: event.NodeProgress, Node: path, Iteration: s.Iteration, Item: itemOf(s), Done: done, Total: total, Message: e.Redactor.Text(message),
+			Event: event.NodeProgress, Node: path, Iteration: s.Iteration, Item: itemOf(s), Done: done, Total: total, Message: fault.Short(e.Redactor.Text(message), maxMessage),
 		})
 	}
 }

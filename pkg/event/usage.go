@@ -25,6 +25,12 @@ type Usage struct {
 	Unpriced int `json:"unpriced,omitempty"`
 }
 
+// What is more than this is an error of whoever told it.
+const (
+	maxTokens = 1 << 53
+	maxCost   = 1e9
+)
+
 // maxModels is how many models a usage names.
 const maxModels = 20
 
@@ -38,15 +44,16 @@ func (u *Usage) Add(outputs []byte) *Usage {
 		u = &Usage{}
 	}
 	u.Calls++
-	u.InputTokens += one.Get("input_tokens").Int()
-	u.OutputTokens += one.Get("output_tokens").Int()
-	u.TotalTokens += one.Get("total_tokens").Int()
-	u.CacheCreationTokens += one.Get("cache_creation_input_tokens").Int()
-	u.CacheReadTokens += one.Get("cache_read_input_tokens").Int()
+	for name, sum := range map[string]*int64{
+		"input_tokens": &u.InputTokens, "output_tokens": &u.OutputTokens, "total_tokens": &u.TotalTokens,
+		"cache_creation_input_tokens": &u.CacheCreationTokens, "cache_read_input_tokens": &u.CacheReadTokens,
+	} {
+		*sum = min(*sum+min(max(one.Get(name).Int(), 0), maxTokens), maxTokens)
+	}
 	if model := one.Get("model").String(); model != "" && !slices.Contains(u.Models, model) && len(u.Models) < maxModels {
 		u.Models = append(u.Models, model)
 	}
-	if cost := one.Get("cost_usd"); cost.Type == gjson.Number {
+	if cost := one.Get("cost_usd"); cost.Type == gjson.Number && cost.Float() >= 0 && cost.Float() < maxCost {
 		sum := cost.Float()
 		if u.CostUSD != nil {
 			sum += *u.CostUSD

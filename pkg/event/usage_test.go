@@ -20,6 +20,11 @@ func TestUsage(t *testing.T) {
 			`{"llm_usage":{"model":"b","input_tokens":1,"output_tokens":2,"cost_usd":0.5}}`,
 			`{"llm_usage":{"model":"a","input_tokens":1,"output_tokens":2,"cost_usd":0.25}}`,
 		}, "3 model calls, 12 tokens in, 9 out, at least $0.7500", "a b"},
+		{"beyond measure", []string{
+			`{"llm_usage":{"input_tokens":9223372036854775807,"output_tokens":-5,"cost_usd":1e308}}`,
+			`{"llm_usage":{"input_tokens":9223372036854775807,"output_tokens":1e300,"cost_usd":-3}}`,
+			`{"llm_usage":{"input_tokens":"many","output_tokens":1,"cost_usd":"much"}}`,
+		}, "3 model calls, 9007199254740992 tokens in, 9007199254740992 out", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var u *Usage

@@ -26,8 +26,10 @@ func String(b []byte) json.RawMessage {
 	return rawjson.Quote(b)
 }
 
-// Escape makes valid JSON from outside a value of the stream: keys that begin with $ get one more.
+// Escape makes valid JSON from outside a value of the stream: keys that begin with $ get one more, and halves of characters
+// become U+FFFD.
 func Escape(raw json.RawMessage) json.RawMessage {
+	raw = paired(raw)
 	if !mayHoldDollar(raw) {
 		return raw
 	}

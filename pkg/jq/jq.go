@@ -1,4 +1,4 @@
-// Package jq reads filters in the language of jq, and says what is wrong with one and where. It runs none.
+// Package jq reads filters in the language of jq, says what is wrong with one and where, and applies them to values.
 package jq
 
 import (
@@ -12,33 +12,31 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// Problem is what is wrong with a filter.
-type Problem struct {
-	Message string
-	// Offset is the byte of the filter where it is wrong.
-	Offset int
-	// Variable is the name of a $variable that is not defined, without the $, and empty for another problem.
-	Variable string
-	// Suggestions say what to do next, the best first.
-	Suggestions []string
-	// Available are the variables that there are.
-	Available []string
+// The path of a filter among the parameters of its node, and the fact of a fault that says which byte of it is meant.
+const (
+	filterPath = "params.filter"
+	offsetFact = "offset"
+)
+
+// Check says what is wrong with a filter that may use variables of some names, which are written without the $; nil when
+// nothing is. The fault's path is params.filter, and the fact "offset" of its details, an int, is the byte of the filter
+// that it is about. A variable that is not defined is what it misses, without its $.
+func Check(filter string, variables []string) *fault.Fault {
+	_, f := compile(filter, variables, gojq.NewIter[any](), nil)
+	return f
 }
 
-// Compile reads a filter that may use variables of some names, which are written without the $ and get their values in
-// this order. Inputs are what its functions input and inputs give. It has no environment and loads no modules; what it
-// prints with debug and stderr is given to say.
-func Compile(filter string, variables []string, inputs gojq.Iter, say func(text []byte)) (*gojq.Code, *Problem) {
+// compile reads a filter. The variables get their values in this order. Inputs are what its functions input and inputs
+// give. It has no environment and loads no modules; what it prints with debug and stderr is given to say.
+func compile(filter string, variables []string, inputs gojq.Iter, say func(text []byte)) (*gojq.Code, *fault.Fault) {
 	query, err := gojq.Parse(filter)
 	if err != nil {
 		return nil, unread(filter, err)
 	}
 	for _, name := range variables {
 		if !isName(name) {
-			return nil, &Problem{
-				Message:     fmt.Sprintf("No filter could use the variable $%s", name),
-				Suggestions: []string{"Begin its name in args with a letter or _, and go on with letters, digits and _"},
-			}
+			return nil, problem(0, "No filter could use the variable $%s", name).
+				Suggest("Begin its name in args with a letter or _, and go on with letters, digits and _")
 		}
 	}
 	said := func(form func(v any) any) func(any, []any) any {
@@ -60,58 +58,63 @@ func Compile(filter string, variables []string, inputs gojq.Iter, say func(text 
 	return code, nil
 }
 
-// NoInputs is an input without values.
-func NoInputs() gojq.Iter { return gojq.NewIter[any]() }
-
-// unread is the problem of a filter that does not follow the language's rules.
-func unread(filter string, err error) *Problem {
-	p := &Problem{Message: fmt.Sprintf("The filter is no jq: %v", err)}
-	wrong, ok := errors.AsType[*gojq.ParseError](err)
-	if !ok {
-		return p
-	}
-	p.Offset = max(0, wrong.Offset-len(wrong.Token))
-	switch token := wrong.Token; {
-	case strings.TrimSpace(filter) == "":
-		p.Suggestions = append(p.Suggestions, `Write the filter: "." gives the input as it is`)
-	case token == "" && strings.Contains(wrong.Error(), "string"):
-		p.Suggestions = append(p.Suggestions, `End the text in the filter with a "`)
-	case token == "":
-		p.Suggestions = append(p.Suggestions, "Something is missing at its end: close what is open, and give each | , and operator what stands behind it")
-	case token == "'":
-		p.Suggestions = append(p.Suggestions, `Text stands in "double quotes"`)
-	case token == "&" || token == "|" && strings.HasSuffix(filter[:p.Offset], "|"):
-		p.Suggestions = append(p.Suggestions, `Write "and" and "or"; | passes a value on, // gives another for null and false`)
-	case token == "=":
-		p.Suggestions = append(p.Suggestions, "== compares, |= and = change what is on their left")
-	case token == "-":
-		p.Suggestions = append(p.Suggestions, `A key with other characters than letters, digits and _ is quoted: .["a-key"]`)
-	default:
-		p.Suggestions = append(p.Suggestions, "Correct the filter at that place, or what stands just before it")
-	}
-	return p
+// problem is the fault of a filter that is wrong at a byte.
+func problem(offset int, format string, args ...any) *fault.Fault {
+	f := fault.New(fault.Execution, format, args...).Detail(offsetFact, offset)
+	f.Path = filterPath
+	return f
 }
 
-// undefined is the problem of a filter that names what there is not.
-func undefined(filter string, variables []string, err error) *Problem {
-	p := &Problem{Message: fmt.Sprintf("The filter cannot run: %v", err)}
+// unread is the fault of a filter that does not follow the language's rules.
+func unread(filter string, err error) *fault.Fault {
+	wrong, ok := errors.AsType[*gojq.ParseError](err)
+	if !ok {
+		return problem(0, "The filter is no jq: %v", err).Suggest("Correct the filter")
+	}
+	at := max(0, wrong.Offset-len(wrong.Token))
+	return problem(at, "The filter is no jq: %v", err).Suggest("%s", remedy(filter, wrong, at))
+}
+
+// remedy says what to do about a filter that cannot be read from a byte on.
+func remedy(filter string, wrong *gojq.ParseError, at int) string {
+	switch token := wrong.Token; {
+	case strings.TrimSpace(filter) == "":
+		return `Write the filter: "." gives the input as it is`
+	case token == "" && strings.Contains(wrong.Error(), "string"):
+		return `End the text in the filter with a "`
+	case token == "":
+		return "Something is missing at its end: close what is open, and give each | , and operator what stands behind it"
+	case token == "'":
+		return `Text stands in "double quotes"`
+	case token == "&" || token == "|" && strings.HasSuffix(filter[:at], "|"):
+		return `Write "and" and "or"; | passes a value on, // gives another for null and false`
+	case token == "=":
+		return "== compares, |= and = change what is on their left"
+	case token == "-":
+		return `A key with other characters than letters, digits and _ is quoted: .["a-key"]`
+	}
+	return "Correct the filter at that place, or what stands just before it"
+}
+
+// undefined is the fault of a filter that names what there is not.
+func undefined(filter string, variables []string, err error) *fault.Fault {
+	const message = "The filter cannot run: %v"
 	if name, ok := strings.CutPrefix(err.Error(), "variable not defined: $"); ok {
-		p.Variable, p.Available = name, variables
-		p.Offset = max(0, word(filter, "$"+name))
+		f := problem(max(0, word(filter, "$"+name)), message, err)
+		f.Missing, f.Available = []string{name}, variables
 		if near, ok := fault.Nearest(name, variables); ok {
-			p.Suggestions = append(p.Suggestions, fmt.Sprintf("Did you mean $%s?", near))
+			f.Suggest("Did you mean $%s?", near)
 		}
-		p.Suggestions = append(p.Suggestions, fmt.Sprintf(`Give it a value in "args": {"%s": …}`, name))
-		return p
+		return f.Suggest(`Give it a value in "args": {"%s": …}`, name)
 	}
 	if called, ok := strings.CutPrefix(err.Error(), "function not defined: "); ok {
 		name, _, _ := strings.Cut(called, "/")
-		p.Offset = max(0, word(filter, name))
-		p.Suggestions = append(p.Suggestions, meant(name)...)
-		return p
+		f := problem(max(0, word(filter, name)), message, err)
+		f.Suggestions = meant(name)
+		return f
 	}
-	p.Suggestions = append(p.Suggestions, "A filter loads no modules and no files: define its functions in it, def name: …; and give it values in args")
-	return p
+	return problem(0, message, err).
+		Suggest("A filter loads no modules and no files: define its functions in it, def name: …; and give it values in args")
 }
 
 // meant says which function may have been meant.

@@ -26,37 +26,40 @@ func TestProblems(t *testing.T) {
 		"hello":          {0, "function not defined: hello/0", `"double quotes"`},
 		`include "x"; .`: {0, "cannot load module", "no modules"},
 	} {
-		_, p := Compile(filter, []string{"name"}, NoInputs(), nil)
+		f := Check(filter, []string{"name"})
 		switch {
-		case p == nil:
+		case f == nil:
 			t.Errorf("%q is found right", filter)
-		case p.Offset != want.offset || !strings.Contains(p.Message, want.message) || !strings.Contains(strings.Join(p.Suggestions, "\n"), want.suggests):
-			t.Errorf("%q: %d %q %q", filter, p.Offset, p.Message, p.Suggestions)
+		case f.Path != "params.filter" || f.Details["offset"] != want.offset || !strings.Contains(f.Message, want.message) || !strings.Contains(strings.Join(f.Suggestions, "\n"), want.suggests):
+			t.Errorf("%q: %+v", filter, f)
 		}
 	}
-	if _, p := Compile("$other", []string{"name"}, NoInputs(), nil); p == nil || p.Variable != "other" || !slices.Equal(p.Available, []string{"name"}) {
-		t.Errorf("%+v", p)
+	if f := Check("$other", []string{"name"}); f == nil || !slices.Equal(f.Missing, []string{"other"}) || !slices.Equal(f.Available, []string{"name"}) {
+		t.Errorf("%+v", f)
 	}
 	for _, name := range []string{"", "a-b", "1a", "ü", "a b"} {
-		if _, p := Compile(".", []string{name}, NoInputs(), nil); p == nil || !strings.Contains(p.Message, "$"+name) {
-			t.Errorf("%q: %+v", name, p)
+		if f := Check(".", []string{name}); f == nil || !strings.Contains(f.Message, "$"+name) {
+			t.Errorf("%q: %+v", name, f)
 		}
 	}
 	for _, filter := range []string{"$name", "inputs", "debug", `debug("x")`, "stderr", "input_filename", "$ENV.PATH", "env", "limit(3; .[])", "@base64d", "ltrimstr(\"x\")", "getpath([\"a\"])", "def f: 1; f"} {
-		if _, p := Compile(filter, []string{"name"}, NoInputs(), nil); p != nil {
-			t.Errorf("%s: %+v", filter, p)
+		if f := Check(filter, []string{"name"}); f != nil {
+			t.Errorf("%s: %+v", filter, f)
 		}
 	}
 }
 
 // No filter makes the reader of filters panic, and what is wrong stands in the filter.
-func FuzzCompile(f *testing.F) {
+func FuzzCheck(f *testing.F) {
 	for _, seed := range []string{".", ".a |", "$x", "\"\\(", "{a:", ".[1:", "reduce .[] as $i (0; . + $i)", "ü", "'", "@x", "import \"a\" as $b; ."} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, filter string) {
-		_, p := Compile(filter, nil, NoInputs(), nil)
-		if p != nil && (p.Offset < 0 || p.Offset > len(filter) || p.Message == "" || len(p.Suggestions) == 0) {
+		p := Check(filter, nil)
+		if p == nil {
+			return
+		}
+		if at, ok := p.Details["offset"].(int); !ok || at < 0 || at > len(filter) || p.Message == "" || len(p.Suggestions) == 0 {
 			t.Errorf("%q: %+v", filter, p)
 		}
 	})

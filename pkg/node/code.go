@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -29,6 +28,8 @@ type codeProgram struct {
 	name           string
 	results        *bounded
 	stdout, stderr *event.Capture
+	// over is called when the program prints too much.
+	over func()
 }
 
 // runCode runs a program in another language. What it assigns to result comes back on a descriptor of its own, so that
@@ -45,12 +46,15 @@ func runCode(ctx context.Context, p *Prepared, t *Task) *Result {
 	if f := c.refused(); f != nil {
 		return c.failed(f)
 	}
+	ctx, cancel := context.WithTimeoutCause(ctx, in.Timeout.Duration(), &TimeoutError{in.Timeout.Duration()})
+	defer cancel()
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	c.over = func() { stop(overflow("code")) }
 	command, f := c.command()
 	if f != nil {
 		return c.failed(f)
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, in.Timeout.Duration(), &TimeoutError{in.Timeout.Duration()})
-	defer cancel()
 	exit, err := proc.Run(ctx, command)
 	return c.ended(exit, err)
 }
@@ -83,7 +87,7 @@ func (c *codeProgram) refused() *fault.Fault {
 func (c *codeProgram) command() (proc.Command, *fault.Fault) {
 	command := proc.Command{
 		Dir: c.task.Dir, Env: slices.Clip(c.task.Env), Marks: c.task.Marks, Results: c.results,
-		Stdout: io.MultiWriter(c.stdout, c.task.Stdout), Stderr: io.MultiWriter(c.stderr, c.task.Stderr),
+		Stdout: &printed{c.stdout, c.task.Stdout, c.over}, Stderr: &printed{c.stderr, c.task.Stderr, c.over},
 	}
 	for k, v := range c.Env {
 		command.Env = append(command.Env, k+"="+v)
@@ -132,7 +136,7 @@ func (c *codeProgram) ended(exit proc.Exit, err error) *Result {
 func (c *codeProgram) result(r report) (json.RawMessage, *fault.Fault) {
 	switch {
 	case c.stdout.Over() || c.stderr.Over():
-		return nil, fault.New(fault.TooLarge, "The code printed more than %d MiB", MaxOutput>>20).Suggest("Write large data to a file and pass its path on")
+		return nil, overflow("code") // it ended before it was ended
 	case c.results.over:
 		return nil, fault.New(fault.TooLarge, "The result has more than %d MiB", MaxOutput>>20).Suggest("Write large data to a file and make its path the result")
 	case c.language.text:

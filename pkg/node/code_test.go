@@ -245,6 +245,13 @@ func TestCodeThatIsStopped(t *testing.T) {
 }
 
 // A long result comes whole; one that is too long is an error and is not held.
+func TestCodeThatPrintsTooMuchIsStopped(t *testing.T) {
+	for _, where := range []string{"1", "2"} {
+		r := perform(t, task(t), "code", `{"language":"bash","timeout":120,"code":"yes >&`+where+`"}`, nil)
+		failedWith(t, r, fault.TooLarge, "printed more than 128 MiB")
+	}
+}
+
 func TestCodeResultsAreBounded(t *testing.T) {
 	needsProgram(t, "python3")
 	r := perform(t, task(t), "code", coded("", "python", "result: list = ['x' * 1000] * 5000"), nil)

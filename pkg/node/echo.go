@@ -6,8 +6,12 @@ import (
 	"strings"
 
 	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 )
+
+// maxCount is how often a text is repeated at most.
+const maxCount = 1000
 
 // runEcho gives back what it is given.
 func runEcho(_ context.Context, p *Prepared, _ *Task) *Result {
@@ -15,12 +19,15 @@ func runEcho(_ context.Context, p *Prepared, _ *Task) *Result {
 	if f != nil {
 		return failed(f, nil)
 	}
+	if in.Count > maxCount {
+		return broken(fault.New(fault.Execution, "count cannot be %d", in.Count).Suggest("Give it a number from 0 to %d", maxCount))
+	}
 	text := in.Prefix + in.Message + in.Suffix
 	if in.Uppercase {
 		text = strings.ToUpper(text)
 	}
 	out := nodetype.EchoOutputs{
-		Echo:     strings.TrimSuffix(strings.Repeat(text+" ", max(0, min(in.Count, 1000))), " "),
+		Echo:     strings.TrimSuffix(strings.Repeat(text+" ", max(0, in.Count)), " "),
 		Data:     json.RawMessage("null"),
 		Metadata: nodetype.EchoMetadata{OriginalMessage: in.Message, Count: in.Count, Modified: text != in.Message || in.Count != 1},
 	}

@@ -4,9 +4,9 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,20 +28,21 @@ func runProgram(ctx context.Context, p *Prepared, t *Task) *Result {
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	request := slices.Concat([]byte(`{"v":1,"params":`), withDefaults(p.kind, p.Params), []byte("}\n"))
-	said := &answer{progress: t.Progress, over: func() { stop(tooLong(path)) }}
+	request := slices.Concat([]byte(`{"v":1,"params":`), p.Params, []byte("}\n"))
+	over := func() { stop(tooLong(path)) }
+	said := &answer{progress: t.Progress, over: over}
 	stderr := proc.NewTail(maxSaid)
 	exit, err := proc.Run(ctx, proc.Command{
 		Path: path, Dir: t.Dir, Env: t.Env, Marks: t.Marks, Stdin: bytes.NewReader(request),
-		Stdout: io.MultiWriter(said, t.Stdout), Stderr: io.MultiWriter(stderr, t.Stderr),
+		Stdout: io.MultiWriter(said, &limited{t.Stdout, MaxOutput, over}), Stderr: &limited{io.MultiWriter(stderr, t.Stderr), MaxOutput, over},
 	})
 	if err != nil {
 		return broken(p.notRun(path, err))
 	}
-	e := &ended{program: filepath.Base(path), exit: exit, stderr: lastWords(stderr.String())}
+	e := &ended{prepared: p, program: filepath.Base(path), exit: exit, stderr: lastWords(stderr.String())}
 	text := said.whole()
 	if e.said, err = parsed(text); err != nil {
-		return broken(e.garbled(text, err))
+		return broken(e.garbled(text, err, t))
 	}
 	return e.result(t)
 }
@@ -107,23 +108,11 @@ func firstLine(path string) string {
 	return excerpt(strings.TrimSpace(strings.ToValidUTF8(line, "\uFFFD")))
 }
 
-// withDefaults are the parameters, with the type's defaults for those that are not given.
-func withDefaults(kind nodetype.Type, params json.RawMessage) json.RawMessage {
-	var all map[string]json.RawMessage
-	if json.Unmarshal(kind.Defaults(), &all) != nil || json.Unmarshal(params, &all) != nil {
-		return params
-	}
-	raw, err := rawjson.Marshal(all)
-	if err != nil {
-		return params
-	}
-	return raw
-}
-
 // ended is a program that came to its end: how, and what it said.
 type ended struct {
-	program string
-	exit    proc.Exit
+	prepared *Prepared
+	program  string
+	exit     proc.Exit
 	// stderr is the end of what it said there.
 	stderr string
 	said   *document
@@ -134,14 +123,17 @@ func (e *ended) result(t *Task) *Result {
 	r := &Result{Action: workflow.ActionDefault}
 	switch action := e.said.action; {
 	case e.exit.Code != 0:
-		r.Action, r.Fault = workflow.ActionError, e.fault()
+		r.Action, r.Fault = workflow.ActionError, e.fault(t)
 	case action.Exists() && action.Str == "":
 		return broken(fault.New(fault.Protocol, `The "$action" that %s chose is no text: %s`, e.program, excerpt(action.Raw)).
 			Suggest(`"$action" is the name of an action, such as "default", or left out`))
 	case action.Str == workflow.ActionError:
-		r.Action, r.Fault = workflow.ActionError, e.fault()
+		r.Action, r.Fault = workflow.ActionError, e.fault(t)
 	case action.Str != "":
-		r.Action = action.Str
+		if r.Action = action.Str; !e.prepared.declares(r.Action) {
+			return broken(fault.New(fault.Protocol, `The "$action" that %s chose is none that it declares: %s`, e.program, excerpt(r.Action)).
+				Suggest("Its actions are %s: let --describe tell all of them, and run pflow-sync nodes", strings.Join(e.prepared.kind.Actions, ", ")))
+		}
 	}
 	outputs := e.said.outputs
 	switch {
@@ -156,8 +148,13 @@ func (e *ended) result(t *Task) *Result {
 	return r
 }
 
+// declares says whether the type has an action.
+func (p *Prepared) declares(action string) bool {
+	return action == workflow.ActionDefault || slices.Contains(p.kind.Actions, action) || slices.Contains(p.kind.Actions, nodetype.AnyAction)
+}
+
 // fault is why the program failed: what it says itself under error, else the end of its standard error.
-func (e *ended) fault() *fault.Fault {
+func (e *ended) fault(t *Task) *fault.Fault {
 	f := fault.New(fault.Execution, "%s failed with exit code %d", e.program, e.exit.Code)
 	switch {
 	case e.exit.Code == 0:
@@ -169,6 +166,7 @@ func (e *ended) fault() *fault.Fault {
 		f.Message += ": " + e.stderr
 	}
 	e.said.told(f)
+	e.prepared.locate(f, t)
 	if e.exit.Code != 0 {
 		f.Detail("exit_code", e.exit.Code)
 	}
@@ -178,8 +176,30 @@ func (e *ended) fault() *fault.Fault {
 	return f
 }
 
+// locate makes the parameter that a program's fault is about, and the byte of its text that it may tell beside it, a place
+// in the workflow's file. A path that leads to no parameter is taken out.
+func (p *Prepared) locate(f *fault.Fault, t *Task) {
+	inside, ok := strings.CutPrefix(f.Path, "params.")
+	name := inside
+	if i := strings.IndexAny(inside, ".["); i >= 0 {
+		name = inside[:i]
+	}
+	if _, known := p.kind.Param(name); !ok || !known {
+		f.Path = ""
+		return
+	}
+	if t.Place == nil {
+		return
+	}
+	offset := -1
+	if said, ok := f.Details["offset"].(float64); ok && inside == name && said < math.MaxInt32 && !slices.Contains(p.changed, name) {
+		offset = int(said)
+	}
+	f.File, f.Line, f.Column = t.Place(inside, offset)
+}
+
 // garbled is the fault of a program whose standard output is no answer.
-func (e *ended) garbled(text []byte, err error) *fault.Fault {
+func (e *ended) garbled(text []byte, err error, t *Task) *fault.Fault {
 	if e.exit.Code == 0 {
 		f := fault.New(fault.Protocol, "%s ended well and %v", e.program, err)
 		if e.stderr != "" {
@@ -191,13 +211,13 @@ func (e *ended) garbled(text []byte, err error) *fault.Fault {
 		e.stderr = excerptOf(text, maxSaid)
 	}
 	e.said = &document{}
-	return e.fault()
+	return e.fault(t)
 }
 
 // lastWords is the end of a text that maxSaid has cut, without the space around it. What was cut is marked, so that a part
 // of a secret is known by where it stands.
 func lastWords(text string) string {
-	cut := len(text) >= maxSaid
+	cut := len(text) >= maxSaid && !strings.HasPrefix(text, "…")
 	if text = strings.TrimSpace(text); cut {
 		text = "…" + text
 	}

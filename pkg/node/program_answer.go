@@ -122,8 +122,14 @@ func parsed(text []byte) (*document, error) {
 		return nil, fault.New(fault.Protocol, "printed what is not one JSON object: %s", excerptOf(text, 80))
 	}
 	d := &document{text: text}
+	keys := map[string]bool{}
+	twice := ""
 	// Nobody changes the text any more: a copy of a long one would be felt.
 	gjson.Parse(unsafe.String(&text[0], len(text))).ForEach(func(k, v gjson.Result) bool {
+		if keys[k.String()] {
+			twice = k.String()
+		}
+		keys[k.String()] = true
 		if k.String() != actionKey {
 			d.outputs = append(d.outputs, programOutput{k.String(), text[v.Index : v.Index+len(v.Raw)]})
 			return true
@@ -133,6 +139,9 @@ func parsed(text []byte) (*document, error) {
 		}
 		return true
 	})
+	if twice != "" {
+		return nil, fault.New(fault.Protocol, "printed an object that has the key %q twice", excerpt(twice))
+	}
 	return d, nil
 }
 
@@ -158,7 +167,7 @@ func (d *document) told(f *fault.Fault) {
 				own.Type = f.Type
 			}
 			own.Message = fault.Short(own.Message, maxSaid)
-			own.Node, own.Path, own.File, own.Line, own.Column = "", "", "", 0, 0 // where it is the runner knows
+			own.Node, own.File, own.Line, own.Column = "", "", 0, 0 // where it is the runner knows
 			*f = own
 		}
 	}

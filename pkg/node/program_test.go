@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -29,7 +30,7 @@ func ownProgram(t *testing.T, text string) nodetype.Type {
 	if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	return nodetype.Type{Name: "own", Program: path, Open: true, Params: []nodetype.Param{
+	return nodetype.Type{Name: "own", Program: path, Open: true, Actions: []string{"next", "retry", "x"}, Params: []nodetype.Param{
 		{Name: "text", Type: "str"}, {Name: "count", Type: "int", Default: json.RawMessage("3")}, {Name: "any", Type: "any"},
 	}}
 }
@@ -128,6 +129,9 @@ func TestProgramFailures(t *testing.T) {
 		"bytes":                  {`printf '{"a":"\377"}'`, fault.Protocol, "pflow-node-own ended well and printed bytes that are no UTF-8 text", `{}`},
 		"an action that is none": {`echo '{"$action":7}'`, fault.Protocol, `The "$action" that pflow-node-own chose is no text: 7`, `{}`},
 		"an empty action":        {`echo '{"$action":""}'`, fault.Protocol, `The "$action" that pflow-node-own chose is no text: ""`, `{}`},
+		"an undeclared action":   {`echo '{"$action":"elsewhere"}'`, fault.Protocol, `The "$action" that pflow-node-own chose is none that it declares: elsewhere`, `{}`},
+		"a key twice":            {`echo '{"a":1,"a":2}'`, fault.Protocol, `pflow-node-own ended well and printed an object that has the key "a" twice`, `{}`},
+		"endless words":          {`yes >&2`, fault.TooLarge, "pflow-node-own printed more than 128 MiB and was stopped", `{}`},
 		"endless":                {`yes`, fault.TooLarge, "pflow-node-own printed more than 128 MiB and was stopped", `{}`},
 		"endless on one line":    {`tr '\0' a < /dev/zero`, fault.TooLarge, "pflow-node-own printed more than 128 MiB and was stopped", `{}`},
 	} {
@@ -152,6 +156,47 @@ func TestProgramFailures(t *testing.T) {
 				t.Errorf("outputs %s", got)
 			}
 		})
+	}
+}
+
+// A program's fault that names a parameter of its node gets the place in the workflow's file.
+func TestPlaceOfAProgramsFault(t *testing.T) {
+	t.Parallel()
+	on := task(t)
+	on.Place = func(param string, offset int) (string, int, int) { return param, 7, offset }
+	type where struct {
+		path, file string
+		column     int
+	}
+	for said, want := range map[string]where{
+		`"path":"params.text","details":{"offset":4}`:                  {"params.text", "text", 4},
+		`"path":"params.text"`:                                         {"params.text", "text", -1},
+		`"path":"params.text","details":{"offset":"4"}`:                {"params.text", "text", -1},
+		`"path":"params.text","details":{"offset":1e300}`:              {"params.text", "text", -1},
+		`"path":"params.count","details":{"offset":4}`:                 {"params.count", "count", -1}, // which comes from a template
+		`"path":"params.any.key[1]","details":{"offset":4}`:            {"params.any.key[1]", "any.key[1]", -1},
+		`"path":"params.nope","details":{"offset":4}`:                  {},
+		`"path":"nodes[0].params.text","details":{"offset":4}`:         {},
+		`"file":"forged","line":9,"column":9,"details":{"offset":4}`:   {},
+		`"path":"params.text","file":"forged","line":9,"node":"other"`: {"params.text", "text", -1},
+	} {
+		kind := ownProgram(t, "#!/bin/sh\necho '{\"error\":{\"message\":\"wrong\","+"'$SAID'"+"}}'\nexit 1\n")
+		on := *on
+		on.Env = append(slices.Clone(on.Env), "SAID="+said)
+		v := values{"n": "5"}
+		p, err := Prepare(&workflow.Node{ID: "n", Type: "own", Params: json.RawMessage(`{"text":"$not \u0061 template","count":"${n}","any":{"key":[1,2]}}`)}, kind,
+			&Binding{Scope: v.scope, Known: v.known})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := Run(t.Context(), p, &on).Fault
+		if f == nil || f.Message != "wrong" || (where{f.Path, f.File, f.Column}) != want || (f.Line == 7) != (want.file != "") || f.Node != "" {
+			t.Errorf("%s: %+v", said, f)
+		}
+		on.Place = nil
+		if f := Run(t.Context(), p, &on).Fault; f.Path != want.path || f.File != "" || f.Line != 0 {
+			t.Errorf("%s, of no file: %+v", said, f)
+		}
 	}
 }
 

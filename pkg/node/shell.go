@@ -6,12 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/pflow-suite/pflow/pkg/event"
@@ -113,7 +111,8 @@ func runShell(ctx context.Context, p *Prepared, t *Task) *Result {
 	defer stop(nil)
 	stdout, stderr := t.capture(), t.capture()
 	c := p.process(in, t)
-	c.Stdout, c.Stderr = &printed{stdout, t.Stdout, stop}, &printed{stderr, t.Stderr, stop}
+	over := func() { stop(overflow("command")) }
+	c.Stdout, c.Stderr = &printed{stdout, t.Stdout, over}, &printed{stderr, t.Stderr, over}
 	exit, err := proc.Run(ctx, c)
 	if c.Path != "/bin/sh" && (errors.Is(err, proc.ErrFormat) || err != nil && fault.From(err).Type == fault.NotFound) {
 		c.Path, c.Name, c.Args = "/bin/sh", "", []string{"-c", p.command}
@@ -125,7 +124,7 @@ func runShell(ctx context.Context, p *Prepared, t *Task) *Result {
 		}
 	}
 	if err == nil && (stdout.Over() || stderr.Over()) { // it ended before it was ended
-		err = overflow()
+		err = overflow("command")
 	}
 	said := shellEnding{in: in, exit: exit, err: err, stderr: stderr.End(maxSaid)}
 	if in.TTY {
@@ -152,33 +151,6 @@ func startable(in nodetype.Shell) *fault.Fault {
 	return nil
 }
 
-// printed takes what a command prints until that is too much, and then stops it.
-type printed struct {
-	capture *event.Capture
-	log     io.Writer
-	stop    context.CancelCauseFunc
-}
-
-// Write never fails.
-func (w *printed) Write(b []byte) (int, error) {
-	if w.capture.Over() {
-		return len(b), nil
-	}
-	_, _ = w.capture.Write(b)
-	if w.log != nil {
-		_, _ = w.log.Write(b)
-	}
-	if w.capture.Over() {
-		w.stop(overflow())
-	}
-	return len(b), nil
-}
-
-func overflow() *fault.Fault {
-	return fault.New(fault.TooLarge, "The command printed more than %d MiB and was stopped", MaxOutput>>20).
-		Suggest("Write large data to a file and pass its path on, or let the command print less")
-}
-
 // process is the command to start: executed directly when it has no shell syntax and its program is there, else by sh.
 func (p *Prepared) process(in nodetype.Shell, t *Task) proc.Command {
 	c := proc.Command{Path: "/bin/sh", Args: []string{"-c", p.command}, Dir: t.Dir, Env: slices.Clip(t.Env), Marks: t.Marks, TTY: in.TTY}
@@ -200,25 +172,10 @@ func (p *Prepared) process(in nodetype.Shell, t *Task) proc.Command {
 	return c
 }
 
-// programs are where programs were found before, by their names and the PATH. One that is no longer there is found by sh.
-var programs sync.Map
-
 // found finds a program that may be executed.
 func found(name string, env []string, dir string) (string, bool) {
-	key := [3]string{name, proc.Getenv(env, "PATH")}
-	if strings.ContainsRune(name, '/') {
-		key = [3]string{name, "", dir}
-	}
-	if path, ok := programs.Load(key); ok {
-		path, ok := path.(string)
-		return path, ok
-	}
 	path, err := proc.Look(name, env, dir)
-	if err != nil || !proc.Executable(path) {
-		return "", false
-	}
-	programs.Store(key, path)
-	return path, true
+	return path, err == nil && proc.Executable(path)
 }
 
 // under is a path as a node names it: ~ is the user's home, and what is relative is relative to the run's directory.

@@ -2,7 +2,7 @@ package nodetype
 
 import "encoding/json"
 
-// JQ is the jq node: a filter over JSON, in the language of jq.
+// JQ is the jq node: a filter over JSON, in the language of jq. The program pflow-node-jq runs it.
 type JQ struct {
 	Filter   string                     `json:"filter" required:"" help:"the filter, in the language of jq 1.7, such as .items[] | select(.size > $least); it sees no environment and no files"`
 	Input    json.RawMessage            `json:"input" help:"what it works on; text that holds JSON is taken as that JSON, empty text as no value at all; left out it is null"`
@@ -22,6 +22,7 @@ type JQOutputs struct {
 
 func describeJQ() Type {
 	t := describe("jq", "Select and change JSON with a jq filter", JQ{}, JQOutputs{})
+	t.Program = ProgramPrefix + t.Name
 	for i := range t.Outputs {
 		if t.Outputs[i].Name == "results" {
 			t.Outputs[i].Type = "list"

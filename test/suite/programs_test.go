@@ -143,3 +143,47 @@ func TestNothingOfAProgramIsLeftWhenTheRunnerIsKilled(t *testing.T) {
 	p.must("pflow-exec", "gc") // ends what the program itself has started
 	p.nothingIsLeft()
 }
+
+// TestAnActionIsNoWayForASecret: a program that may choose any action chooses its secret.
+func TestAnActionIsNoWayForASecret(t *testing.T) {
+	t.Parallel()
+	const secret = "open-sesame-of-1001"
+	p := newPlace(t)
+	script := "#!/bin/sh\n" + `if [ "$1" = --describe ]; then
+	echo '{"interface":{"description":"Choose","params":[{"name":"pin","type":"str"}],"outputs":[],"actions":["*"]}}'
+	exit
+fi
+sed 's/.*"pin":\("[^"]*"\).*/{"$action":\1}/'
+`
+	if err := os.Chmod(p.write("home/nodes/pflow-node-choose", script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p.must("pflow-sync", "nodes")
+	p.write("w.json", `{"inputs":{"pin":{"type":"string","secret":true}},"nodes":[{"id":"a","type":"choose","params":{"pin":"${pin}"}}]}`)
+	o := p.run("pflow-exec", "run", "w.json", "pin="+secret)
+	if o.exit != 0 || !strings.Contains(o.stdout, `"action":"<redacted>"`) {
+		t.Errorf("%s", o)
+	}
+	h := p.look(secret)
+	h.in("standard output", o.stdout)
+	h.in("standard error", o.stderr)
+	h.inHome()
+}
+
+// TestAChangedDefaultIsAnotherNode: what a node made with one default is not taken for what it makes with another.
+func TestAChangedDefaultIsAnotherNode(t *testing.T) {
+	p := newLaundry(t)
+	flow := p.flow("w.json", `{"id":"wash","type":"laundry","params":{"do":"wash"}},{"id":"end","type":"shell","params":{"command":"test -e ready"}}`)
+	if o := p.run("pflow-exec", "run", flow); o.exit != 1 {
+		t.Fatal(o)
+	}
+	p.write("ready", "")
+	if err := os.Chmod(p.write("home/nodes/pflow-node-laundry", strings.Replace(laundry, `"default":30`, `"default":60`, 1)), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p.must("pflow-sync", "nodes")
+	o := p.run("pflow-exec", "run", flow, "--resume", "last")
+	if o.exit != 0 || strings.Contains(o.stdout, "node_reused") || !strings.Contains(o.stdout, `"degrees":60`) {
+		t.Errorf("%s", o)
+	}
+}

@@ -25,7 +25,7 @@ const patience = 20 * time.Second
 var bin string
 
 // programs are all of them.
-var programs = []string{"pflow-exec", "pflow-lib", "pflow-node-agent", "pflow-node-llm", "pflow-serve", "pflow-sync", "veloflux-mcp"}
+var programs = []string{"pflow-exec", "pflow-lib", "pflow-node-agent", "pflow-node-jq", "pflow-node-llm", "pflow-serve", "pflow-sync", "veloflux-mcp"}
 
 func TestMain(m *testing.M) {
 	os.Exit(testMain(m))

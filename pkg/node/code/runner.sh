@@ -7,13 +7,13 @@ while [ -e "/dev/fd/$__pflow_kept" ]; do
 done
 __pflow_line=0
 __pflow_report() {
-  trap - ERR
+  builtin trap - ERR
   if [ "$1" -ne 0 ]; then
-    printf '{"kind":"exit","line":%d}\n' "$__pflow_line"
+    builtin printf '{"kind":"exit","line":%d}\n' "$__pflow_line"
   elif [ -z "${result+set}" ]; then
-    printf '{"kind":"result","message":"The code ended, and nothing was assigned to result"}\n'
+    builtin printf '{"kind":"result","message":"The code ended, and nothing was assigned to result"}\n'
   else
-    printf '{"done":true}\n%s\0%s' "${next-}" "$result"
+    builtin printf '{"done":true}\n%s\0%s' "${next-}" "$result"
   fi
   return "$1"
 }
@@ -40,7 +40,7 @@ for __pflow_name in "${__pflow_requires[@]}"; do
   fi
 done
 if [ -n "${__pflow_missing-}" ]; then
-  printf '{"kind":"requires","message":"The code requires commands that are not there: %s","modules":[%s]}\n' "${__pflow_missing//\"/}" "$__pflow_missing" >&3
+  builtin printf '{"kind":"requires","message":"The code requires commands that are not there: %s","modules":[%s]}\n' "${__pflow_missing//\"/}" "$__pflow_missing" >&3
   builtin exit 1
 fi
 unset __pflow_name __pflow_requires __pflow_missing

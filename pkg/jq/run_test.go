@@ -1,43 +1,53 @@
-package node
+package jq
 
 import (
 	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
-	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-func TestJQ(t *testing.T) {
-	on := task(t)
-	v := values{"object": `{"b": 1.10, "a": "x"}`, "lines": `"{\"n\": 1}\n{\"n\": 2}\n"`, "text": `"hello"`, "marked": `"\ufeff[1]"`}
+// given are the parameters that JSON says, with the type's defaults for the others.
+func given(t *testing.T, params string) nodetype.JQ {
+	t.Helper()
+	kind, _ := nodetype.Builtin("jq")
+	var in nodetype.JQ
+	if err := errors.Join(json.Unmarshal(kind.Defaults(), &in), json.Unmarshal([]byte(params), &in)); err != nil {
+		t.Fatalf("%s: %v", params, err)
+	}
+	return in
+}
+
+func TestRun(t *testing.T) {
 	for name, c := range map[string]struct{ params, want string }{
 		"no input":                    {`{"filter":"{a: 1}"}`, `[{"a":1}]`},
-		"an object, its keys sorted":  {`{"filter":".","input":"${object}"}`, `[{"a":"x","b":1.10}]`},
+		"an object, its keys sorted":  {`{"filter":".","input":{"b": 1.10, "a": "x"}}`, `[{"a":"x","b":1.10}]`},
 		"digits are kept":             {`{"filter":".[]","input":[12345678901234567890, 1.10, 1e1000, -0]}`, `[12345678901234567890,1.10,1e1000,-0]`},
 		"large integers are added":    {`{"filter":".+1","input":12345678901234567890}`, `[12345678901234567891]`},
 		"text that holds JSON":        {`{"filter":".a","input":"{\"a\": [1]}"}`, `[[1]]`},
-		"text after a mark":           {`{"filter":".[0]","input":"${marked}"}`, `[1]`},
-		"text that does not":          {`{"filter":"length","input":"${text}"}`, `[5]`},
+		"text after a mark":           {`{"filter":".[0]","input":"\ufeff[1]"}`, `[1]`},
+		"text that does not":          {`{"filter":"length","input":"hello"}`, `[5]`},
 		"text with a number in front": {`{"filter":"length","input":"42 apples"}`, `[9]`},
 		"text in brackets":            {`{"filter":"length","input":"[INFO] x"}`, `[8]`},
 		"text as it is":               {`{"filter":"length","input":"[1, 2]","raw_input":true}`, `[6]`},
-		"one value after the other":   {`{"filter":".n","input":"${lines}"}`, `[1,2]`},
-		"all values at once":          {`{"filter":"map(.n)","input":"${lines}","slurp":true}`, `[[1,2]]`},
-		"a filter that takes inputs":  {`{"filter":"[., inputs] | length","input":"${lines}"}`, `[2]`},
-		"input":                       {`{"filter":"input.n - .n","input":"${lines}"}`, `[1]`},
+		"one value after the other":   {`{"filter":".n","input":"{\"n\": 1}\n{\"n\": 2}\n"}`, `[1,2]`},
+		"all values at once":          {`{"filter":"map(.n)","input":"{\"n\": 1}\n{\"n\": 2}\n","slurp":true}`, `[[1,2]]`},
+		"a filter that takes inputs":  {`{"filter":"[., inputs] | length","input":"{\"n\": 1}\n{\"n\": 2}\n"}`, `[2]`},
+		"input":                       {`{"filter":"input.n - .n","input":"{\"n\": 1}\n{\"n\": 2}\n"}`, `[1]`},
 		"empty text":                  {`{"filter":".","input":" \n"}`, `[]`},
 		"empty text at once":          {`{"filter":".","input":"","slurp":true}`, `[[]]`},
 		"nothing selected":            {`{"filter":".[] | select(. > 9)","input":[1, 2]}`, `[]`},
-		"variables":                   {`{"filter":"$who + $more[0].x","args":{"who":"${text}","more":[{"x":"!"}]}}`, `["hello!"]`},
+		"variables":                   {`{"filter":"$who + $more[0].x","args":{"who":"hello","more":[{"x":"!"}]}}`, `["hello!"]`},
 		"no environment":              {`{"filter":"$ENV, env"}`, `[{},{}]`},
 		"halt":                        {`{"filter":"1, halt, 2"}`, `[1]`},
 		"debug":                       {`{"filter":"debug | debug(\"x\") | stderr | input_filename"}`, `[null]`},
@@ -45,34 +55,45 @@ func TestJQ(t *testing.T) {
 		"control characters":          {`{"filter":".","input":"\"\\u0008\\u000c\\u007f\\u2028\""}`, `["\b\f` + "\\u007f\u2028" + `"]`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := perform(t, on, "jq", c.params, v)
-			output(t, r, "count")
-			plain, err := event.Plain(r.Outputs, nil)
+			out, err := Run(t.Context(), given(t, c.params), io.Discard)
 			if err != nil {
 				t.Fatal(err)
 			}
-			var out struct {
-				Result, Results json.RawMessage
-				Count           int
-			}
-			var all, want []json.RawMessage
-			if err := errors.Join(json.Unmarshal(plain, &out), json.Unmarshal(out.Results, &all), json.Unmarshal([]byte(c.want), &want)); err != nil {
+			var all []json.RawMessage
+			if err := json.Unmarshal([]byte(c.want), &all); err != nil {
 				t.Fatal(err)
 			}
 			first := "null"
-			if len(want) > 0 {
-				first = string(want[0])
+			if len(all) > 0 {
+				first = string(all[0])
 			}
-			if string(out.Results) != c.want || out.Count != len(want) || string(out.Result) != first {
-				t.Errorf("%s, want %s", plain, c.want)
+			if string(out.Results) != c.want || out.Count != len(all) || string(out.Result) != first {
+				t.Errorf("%s %s %d, want %s", out.Result, out.Results, out.Count, c.want)
 			}
 		})
 	}
 }
 
-func TestJQFailures(t *testing.T) {
-	on := task(t)
-	on.Place = func(param string, offset int) (string, int, int) { return param, 1, offset }
+// failsWith runs a filter that must fail so.
+func failsWith(t *testing.T, params string, kind fault.Type, words ...string) *fault.Fault {
+	t.Helper()
+	out, err := Run(t.Context(), given(t, params), io.Discard)
+	f, ok := errors.AsType[*fault.Fault](err)
+	if !ok || out != nil {
+		t.Fatalf("%s: %v, %v", params, out, err)
+	}
+	if f.Type != kind || len(f.Suggestions) == 0 {
+		t.Errorf("%s: %+v", params, f)
+	}
+	for _, w := range words {
+		if !strings.Contains(f.Message, w) {
+			t.Errorf("%s: %q is not in %q", params, w, f.Message)
+		}
+	}
+	return f
+}
+
+func TestRunFailures(t *testing.T) {
 	for params, words := range map[string][]string{
 		`{"filter":".a","input":"hello"}`:                        {`The filter failed: expected an object but got: string ("hello")`, "the input is text, and no JSON"},
 		`{"filter":".a","input":"{\"a\": 1\n]"}`:                 {"the input is text, and no JSON: invalid character ']'", "on line 2"},
@@ -87,7 +108,7 @@ func TestJQFailures(t *testing.T) {
 		`{"filter":"[1] | halt_error(3)"}`:                       {"The filter ended with halt_error: [1]"},
 		`{"filter":"input"}`:                                     {"The filter failed: input finds no more values"},
 		`{"filter":".a |"}`:                                      {"The filter is no jq: unexpected EOF"},
-		`{"filter":"${f}"}`:                                      {"function not defined: nope/1"},
+		`{"filter":"nope(1)"}`:                                   {"function not defined: nope/1"},
 		`{"filter":"$who","args":{"whom":1}}`:                    {"variable not defined: $who"},
 		`{"filter":"import \"x\" as x; ."}`:                      {"cannot load module"},
 		`{"filter":".","args":{"a-b":1}}`:                        {"$a-b"},
@@ -98,53 +119,99 @@ func TestJQFailures(t *testing.T) {
 		if strings.Contains(params, "1e8") {
 			kind = fault.TooLarge
 		}
-		r := perform(t, on, "jq", params, values{"f": `"nope(1)"`})
-		failedWith(t, r, kind, words...)
-		if plainOutput(t, r, "error") != r.Fault.Message {
-			t.Errorf("%s left %s", params, r.Outputs)
-		}
+		failsWith(t, params, kind, words...)
 	}
-	r := perform(t, on, "jq", `{"filter":".a | nope(1)"}`, nil)
-	if f := r.Fault; f == nil || f.File != "filter" || f.Column != 5 {
+	if f := failsWith(t, `{"filter":".a | nope(1)"}`, fault.Execution); f.Path != "params.filter" || f.Details["offset"] != 5 || f.Details["filter"] != ".a | nope(1)" {
+		t.Errorf("%+v", f)
+	}
+	if f := failsWith(t, `{"filter":"[1] | halt_error(3)"}`, fault.Execution); f.Details["halt_code"] != 3 {
 		t.Errorf("%+v", f)
 	}
 }
 
+// The first value is put out twice, and counts so.
+func TestWhatAFilterPutsOutHasABound(t *testing.T) {
+	const most = 1000
+	almost := &results{most: most}
+	if err := almost.add(strings.Repeat("x", most/2-otherOutputs/2-2)); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := rawjson.Marshal(almost.outputs())
+	if err != nil || len(raw) > most || len(raw) < most-otherOutputs {
+		t.Errorf("%d bytes, %v", len(raw), err)
+	}
+	if err := (&results{most: most}).add(strings.Repeat("x", most/2)); !errors.Is(err, errTooLong) {
+		t.Errorf("a value of half of it: %v", err)
+	}
+	more := &results{most: most}
+	for i := range 3 {
+		if err := more.add(strings.Repeat("x", most/4)); (err != nil) != (i == 2) {
+			t.Errorf("value %d: %v", i, err)
+		}
+	}
+}
+
 // A filter that never ends is stopped, whether it gives values, keeps them, or does neither.
-func TestAJQFilterWithoutEnd(t *testing.T) {
-	on := task(t)
+func TestAFilterWithoutEnd(t *testing.T) {
 	for _, filter := range []string{"repeat(1)", "last(range(infinite))", "def f: f; f", "[limit(1e12; repeat(\\\"x\\\"))]"} {
-		failedWith(t, perform(t, on, "jq", `{"filter":"`+filter+`","timeout":0.05}`, nil), fault.Timeout, "The filter timed out after 0.05 seconds")
+		failsWith(t, `{"filter":"`+filter+`","timeout":0.05}`, fault.Timeout, "The filter timed out after 0.05 seconds")
 	}
+	failsWith(t, `{"filter":"repeat(\"x\" * 1e7)","timeout":500}`, fault.TooLarge, "more than the 128 MiB")
+}
+
+// The error of a run that was stopped from outside is the cause.
+func TestAFilterThatIsStopped(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(errors.New("enough"))
-	failedWith(t, Run(ctx, prepared(t, "jq", `{"filter":"repeat(1)"}`, nil), on), fault.Execution, "enough")
-	failedWith(t, perform(t, on, "jq", `{"filter":"repeat(\"x\" * 1e7)","timeout":500}`, nil), fault.TooLarge, "more than the 128 MiB")
-}
-
-// What a filter keeps has a bound too.
-func TestAJQFilterThatKeepsWithoutEnd(t *testing.T) {
-	in := &nodetype.JQ{Filter: "[range(infinite)]"}
-	values, _ := inputValues(in)
-	filter, f := compileJQ(in, values, task(t))
-	if f != nil {
-		t.Fatal(f)
-	}
-	ctx, stop := boundMemory(t.Context(), 32<<20)
-	defer stop()
-	results, f := filter.run(ctx)
-	if f == nil || f.Type != fault.TooLarge || !strings.Contains(f.Message, "more than 32 MiB of memory") {
-		t.Errorf("%v %v", results, f)
+	enough := errors.New("enough")
+	cancel(enough)
+	if out, err := Run(ctx, given(t, `{"filter":"repeat(1)"}`), io.Discard); !errors.Is(err, enough) {
+		t.Errorf("%v %v", out, err)
 	}
 }
 
-func TestJQSaysWhatItDebugs(t *testing.T) {
-	on := task(t)
+// What cannot be interrupted is left behind.
+func TestAFilterThatCannotBeInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	says := &saysOnce{said: make(chan struct{}), goOn: make(chan struct{})}
+	defer close(says.goOn)
+	enough := errors.New("enough")
+	go func() {
+		<-says.said
+		cancel(enough)
+	}()
+	if out, err := Run(ctx, given(t, `{"filter":"debug"}`), says); !errors.Is(err, enough) {
+		t.Errorf("%v %v", out, err)
+	}
+}
+
+// saysOnce tells that something is said, and takes it only when it may.
+type saysOnce struct{ said, goOn chan struct{} }
+
+func (s *saysOnce) Write(p []byte) (int, error) {
+	close(s.said)
+	<-s.goOn
+	return len(p), nil
+}
+
+// What a filter keeps has a bound too, and what it lets go of does not count.
+func TestAFilterThatKeepsWithoutEnd(t *testing.T) {
+	in := given(t, `{"filter":"[range(infinite)]"}`)
+	within := bounds{time: time.Hour, memory: 32 << 20}
+	out, err := run(t.Context(), &in, within, io.Discard)
+	if f := fault.From(err); f == nil || f.Type != fault.TooLarge || !strings.Contains(f.Message, "more than 32 MiB of memory") {
+		t.Errorf("%v %v", out, err)
+	}
+	in.Filter = `last(range(200) | "x" * 1000000 | length)`
+	if out, err := run(t.Context(), &in, within, io.Discard); err != nil || string(out.Result) != "1000000" {
+		t.Errorf("%v %v", out, err)
+	}
+}
+
+func TestAFilterSaysWhatItDebugs(t *testing.T) {
 	var said bytes.Buffer
-	on.Stderr = &said
-	output(t, perform(t, on, "jq", `{"filter":"debug | .a | debug(\"m\") | stderr","input":{"a":"<b>"}}`, nil), "result")
-	if got := said.String(); got != "[\"DEBUG:\",{\"a\":\"<b>\"}]\n[\"DEBUG:\",\"m\"]\n\"<b>\"\n" {
-		t.Errorf("%q", got)
+	_, err := Run(t.Context(), given(t, `{"filter":"debug | .a | debug(\"m\") | stderr","input":{"a":"<b>"}}`), &said)
+	if got := said.String(); err != nil || got != "[\"DEBUG:\",{\"a\":\"<b>\"}]\n[\"DEBUG:\",\"m\"]\n\"<b>\"\n" {
+		t.Errorf("%q %v", got, err)
 	}
 }
 
@@ -171,14 +238,17 @@ func aValue(depth int) *rapid.Generator[string] {
 			for key, value := range rapid.MapOfN(rapid.String(), aValue(depth-1), 0, 4).Draw(t, "object") {
 				members[key] = json.RawMessage(value)
 			}
-			return string(object(members))
+			raw, err := rawjson.Marshal(members)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(raw)
 		}
 	})
 }
 
 // The filter that changes nothing gives every value back, also one that comes as text.
-func TestJQGivesBackWhatItGets(t *testing.T) {
-	on := task(t)
+func TestItGivesBackWhatItGets(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		value := aValue(3).Draw(r, "value")
 		if value[0] != '"' || rapid.Bool().Draw(r, "as text") {
@@ -187,18 +257,11 @@ func TestJQGivesBackWhatItGets(t *testing.T) {
 			}
 		}
 		raw := json.RawMessage(value)
-		p := &Prepared{Params: object(map[string]json.RawMessage{"filter": json.RawMessage(`"."`), "input": raw}), kind: prepared(t, "jq", `{"filter":"."}`, nil).kind}
-		got := Run(t.Context(), p, on)
-		if got.Fault != nil {
-			r.Fatalf("%s: %v", value, got.Fault)
-		}
-		plain, err := event.Plain(got.Outputs, nil)
+		in := given(t, `{"filter":"."}`)
+		in.Input = raw
+		out, err := Run(t.Context(), in, io.Discard)
 		if err != nil {
-			r.Fatal(err)
-		}
-		var out struct{ Result any }
-		if err := strictly(plain, &out); err != nil {
-			r.Fatal(err)
+			r.Fatalf("%s: %v", value, err)
 		}
 		if value[0] == '"' {
 			var text string
@@ -210,11 +273,11 @@ func TestJQGivesBackWhatItGets(t *testing.T) {
 				raw = json.RawMessage(text)
 			}
 		}
-		var want any
-		if err := strictly(raw, &want); err != nil {
+		var got, want any
+		if err := errors.Join(strictly(out.Result, &got), strictly(raw, &want)); err != nil {
 			r.Fatal(err)
 		}
-		a, _ := json.Marshal(out.Result)
+		a, _ := json.Marshal(got)
 		b, _ := json.Marshal(want)
 		if !bytes.Equal(a, b) {
 			r.Fatalf("%s came back as %s", b, a)

@@ -1,23 +1,19 @@
-package node
+package jq
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"runtime/metrics"
 	"strings"
-	"time"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
-	"github.com/pflow-suite/pflow/pkg/template"
 )
 
-// jqValues are the values that a filter works on, one after the other. Those of a text are read when they are asked for.
-type jqValues struct {
+// values are the values that a filter works on, one after the other. Those of a text are read when they are asked for.
+type values struct {
 	next func() (any, error)
 	// number counts the values that were given.
 	number int
@@ -27,7 +23,7 @@ type jqValues struct {
 }
 
 // Next gives the next value, or an error.
-func (v *jqValues) Next() (any, bool) {
+func (v *values) Next() (any, bool) {
 	value, err := v.next()
 	switch {
 	case errors.Is(err, io.EOF):
@@ -41,14 +37,14 @@ func (v *jqValues) Next() (any, bool) {
 }
 
 // fault is that of an input that cannot be read to its end.
-func (v *jqValues) fault(err error) *fault.Fault {
+func (v *values) fault(err error) error {
 	return fault.New(fault.Execution, "The input is JSON up to its value %d, and then no more: %v", v.number, err).
 		Suggest(`Correct what gives the input, or set "raw_input": true to take it as one text`)
 }
 
 // inputValues are the values of a node's input. Text that holds JSON values is those: without any there is none. A text
 // of which the first part is an object or a list is meant to be JSON, and must be so to its end.
-func inputValues(in *nodetype.JQ) (*jqValues, *fault.Fault) {
+func inputValues(in *nodetype.JQ) (*values, error) {
 	raw := bytes.TrimSpace(in.Input)
 	if len(raw) == 0 {
 		return single(nil), nil
@@ -56,11 +52,14 @@ func inputValues(in *nodetype.JQ) (*jqValues, *fault.Fault) {
 	if raw[0] != '"' {
 		return valuesOf(raw, in.Slurp)
 	}
-	text := template.AsText(raw)
+	var text string
+	if err := json.Unmarshal(raw, &text); err != nil {
+		return nil, fault.New(fault.Execution, "The input cannot be read: %v", err)
+	}
 	if in.RawInput {
 		return single(text), nil
 	}
-	document := strings.TrimPrefix(text, markUTF8)
+	document := strings.TrimPrefix(text, "\ufeff") // a byte order mark
 	err := readable(document)
 	if err != nil {
 		v := single(text)
@@ -72,9 +71,9 @@ func inputValues(in *nodetype.JQ) (*jqValues, *fault.Fault) {
 	return valuesOf([]byte(document), in.Slurp)
 }
 
-func single(value any) *jqValues {
+func single(value any) *values {
 	done := false
-	return &jqValues{next: func() (any, error) {
+	return &values{next: func() (any, error) {
 		if done {
 			return nil, io.EOF
 		}
@@ -102,10 +101,10 @@ func readable(text string) error {
 }
 
 // valuesOf reads JSON values, or the list of them.
-func valuesOf(document []byte, slurp bool) (*jqValues, *fault.Fault) {
+func valuesOf(document []byte, slurp bool) (*values, error) {
 	dec := json.NewDecoder(bytes.NewReader(document))
 	dec.UseNumber()
-	v := &jqValues{next: func() (value any, err error) {
+	v := &values{next: func() (value any, err error) {
 		if err = dec.Decode(&value); err != nil && !errors.Is(err, io.EOF) {
 			err = onLine(string(document), err)
 		}
@@ -127,8 +126,8 @@ func valuesOf(document []byte, slurp bool) (*jqValues, *fault.Fault) {
 	}
 }
 
-// jqValue is a JSON value as gojq takes it. Numbers keep their digits.
-func jqValue(raw json.RawMessage) (value any, err error) {
+// decoded is a JSON value as gojq takes it. Numbers keep their digits.
+func decoded(raw json.RawMessage) (value any, err error) {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
 	err = dec.Decode(&value)
@@ -145,43 +144,4 @@ func onLine(text string, err error) error {
 		return errors.New("it ends in the middle of a value")
 	}
 	return err
-}
-
-const (
-	// jqMemory is how many bytes a filter may take beside what its input takes when it is read, and jqShare how many times
-	// the length of its text that is.
-	jqMemory = 512 << 20
-	jqShare  = 20
-	// jqWatch is how often it is looked at.
-	jqWatch = 20 * time.Millisecond
-)
-
-// boundMemory ends a context when the program takes so many bytes more than it did. The language has no bound of its own:
-// a list of infinitely many values would grow until the system stops the program.
-func boundMemory(ctx context.Context, more int) (bounded context.Context, stop func()) {
-	bounded, cancel := context.WithCancelCause(ctx)
-	most := heapBytes() + uint64(more) //nolint:gosec // a length
-	go func() {
-		tick := time.NewTicker(jqWatch)
-		defer tick.Stop()
-		for {
-			select {
-			case <-bounded.Done():
-				return
-			case <-tick.C:
-				if heapBytes() > most {
-					cancel(fault.New(fault.TooLarge, "The filter took more than %d MiB of memory", more>>20).
-						Suggest("See whether it ends at all; else let it work on less at a time, or use a shell node: jq '…' FILE"))
-					return
-				}
-			}
-		}
-	}()
-	return bounded, func() { cancel(nil) }
-}
-
-func heapBytes() uint64 {
-	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
-	metrics.Read(sample)
-	return sample[0].Value.Uint64()
 }

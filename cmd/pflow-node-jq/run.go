@@ -1,0 +1,26 @@
+package main
+
+import (
+	"context"
+
+	"github.com/pflow-suite/pflow/pkg/cli"
+	"github.com/pflow-suite/pflow/pkg/jq"
+	"github.com/pflow-suite/pflow/pkg/nodeprogram"
+	"github.com/pflow-suite/pflow/pkg/nodetype"
+)
+
+const nodeType = "jq"
+
+type runCommand struct {
+	Describe bool `help:"Print the registry entry of the node type: its parameters and outputs."`
+}
+
+// Run answers one request, or describes what can be requested.
+func (c *runCommand) Run(app *cli.App) error {
+	if c.Describe {
+		return nodeprogram.Describe(app.Stdout, nodeType)
+	}
+	return app.Told(nodeprogram.Serve(app.Context, nodeType, app.Stdin, app.Stdout, func(ctx context.Context, in nodetype.JQ) (*nodetype.JQOutputs, error) {
+		return jq.Run(ctx, in, app.Stderr)
+	}))
+}
