@@ -10,8 +10,11 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-// tokens reads a JSON text token by token: see is told what each is, for a key and a value its path, which has the place
-// in a list as a number, and where it ends in the text.
+// maxDepth is how much of a path is told. No setting is as deep.
+const maxDepth = 6
+
+// tokens reads a JSON text token by token: see is told what each is, for a key and a value the first maxDepth keys of its
+// path, which has the place in a list as a number, and where it ends in the text.
 func tokens(text []byte, see func(path []string, t json.Token, key bool, end int64)) {
 	type level struct {
 		object bool
@@ -43,7 +46,7 @@ func tokens(text []byte, see func(path []string, t json.Token, key bool, end int
 			l.count++
 		}
 		var path []string
-		for _, l := range levels {
+		for _, l := range levels[:min(len(levels), maxDepth)] {
 			path = append(path, l.key)
 		}
 		see(path, t, key, d.InputOffset())
@@ -112,7 +115,7 @@ func opens(source []byte, at int64) bool {
 func twice(source []byte) string {
 	seen, found := map[string]bool{}, ""
 	tokens(source, func(path []string, _ json.Token, key bool, _ int64) {
-		if !key {
+		if !key || len(path) == maxDepth {
 			return
 		}
 		name := string(rawjson.Quote(strings.Join(path, "\x00")))

@@ -59,6 +59,9 @@ func Load(h *home.Home) (*Settings, error) {
 // parse reads the file's text.
 func parse(source []byte) (*Settings, error) {
 	var s shape
+	if !json.Valid(source) {
+		return nil, broken(source, json.Unmarshal(source, &s))
+	}
 	if err := json.Unmarshal(exact(source), &s); err != nil {
 		return nil, broken(source, err)
 	}
