@@ -184,7 +184,7 @@ var calls = []call{
 	{line: "pflow-lib search", shape: document},
 	{line: "pflow-lib search file --no-workflows", shape: document},
 	{line: "pflow-lib browse no-such-words", shape: document},
-	{line: "pflow-lib search a b", exit: 2},
+	{line: "pflow-lib search --limit some", exit: 2},
 	{line: "pflow-lib save good kept", shape: document},
 	{line: "pflow-lib save bad kept", exit: 2},
 	{line: "pflow-lib save no-such kept", exit: 2},

