@@ -2,7 +2,6 @@ package agent
 
 import (
 	"crypto/rand"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -87,14 +86,10 @@ func (j *job) plain() *fault.Fault {
 func (j *job) environment() *fault.Fault {
 	j.mark = markName + "=" + rand.Text()
 	j.env = proc.Environment(j.host.Env, inside...)
-	for _, name := range slices.Sorted(maps.Keys(j.in.Env)) {
-		value := j.in.Env[name]
-		if name == "" || strings.ContainsAny(name, "=\x00") || strings.ContainsRune(value, 0) {
-			f := fault.New(fault.Usage, "The environment cannot hold the variable %q: its name is empty or has a =, or there is a NUL byte in it", name)
-			f.Path = "params.env"
-			return f
-		}
-		j.env = append(j.env, name+"="+value)
+	var f *fault.Fault
+	if j.env, f = proc.Extend(j.env, j.in.Env); f != nil {
+		f.Type, f.Path = fault.Usage, "params.env"
+		return f
 	}
 	for _, kv := range j.env {
 		if name, value, _ := strings.Cut(kv, "="); redact.SecretName(name) {
@@ -144,13 +139,5 @@ func (j *job) missing(program string) *fault.Fault {
 
 // under is a path as it is meant where the agent is run from.
 func (j *job) under(path string) string {
-	if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || rest[0] == '/') {
-		if home := proc.Getenv(j.env, "HOME"); home != "" {
-			path = home + rest
-		}
-	}
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(j.host.Dir, path)
-	}
-	return path
+	return proc.Path(path, j.host.Dir, j.env)
 }

@@ -64,11 +64,8 @@ func (c *codeProgram) refused() *fault.Fault {
 	if c.Timeout <= 0 {
 		return fault.New(fault.Execution, "timeout must be more than 0 seconds").Suggest("Give it in seconds, such as 30")
 	}
-	for k, v := range c.Env {
-		if k == "" || strings.ContainsAny(k, "=\x00") || strings.ContainsRune(v, 0) {
-			return fault.New(fault.Execution, "The environment cannot hold the variable %q: its name is empty or has a =, or there is a NUL byte in it", k).
-				Suggest("Correct \"env\", or give the value to the code as an input")
-		}
+	if _, f := proc.Extend(nil, c.Env); f != nil {
+		return f
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Inputs)) {
 		if why, next := nodetype.CodeName(c.Language, name); why != "" {
@@ -89,9 +86,7 @@ func (c *codeProgram) command() (proc.Command, *fault.Fault) {
 		Dir: c.task.Dir, Env: slices.Clip(c.task.Env), Marks: c.task.Marks, Results: c.results,
 		Stdout: &printed{c.stdout, c.task.Stdout, c.over}, Stderr: &printed{c.stderr, c.task.Stderr, c.over},
 	}
-	for k, v := range c.Env {
-		command.Env = append(command.Env, k+"="+v)
-	}
+	command.Env, _ = proc.Extend(command.Env, c.Env) // refused has seen that it can
 	if c.Cwd != "" {
 		command.Dir = under(c.task, c.Cwd)
 	}

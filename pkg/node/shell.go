@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -139,11 +138,8 @@ func runShell(ctx context.Context, p *Prepared, t *Task) *Result {
 
 // startable says why a command cannot be started; nil if it can.
 func startable(in nodetype.Shell) *fault.Fault {
-	for k, v := range in.Env {
-		if k == "" || strings.ContainsAny(k, "=\x00") || strings.ContainsRune(v, 0) {
-			return fault.New(fault.Execution, "The environment cannot hold the variable %q: its name is empty or has a =, or there is a NUL byte in it", k).
-				Suggest("Correct \"env\", or give the value to the command as standard input")
-		}
+	if _, f := proc.Extend(nil, in.Env); f != nil {
+		return f
 	}
 	if in.Timeout.Duration() <= 0 {
 		return fault.New(fault.Execution, "timeout must be more than 0 seconds").Suggest("Give the node a \"timeout\" in seconds, or leave it out: it is 30 then")
@@ -154,9 +150,7 @@ func startable(in nodetype.Shell) *fault.Fault {
 // process is the command to start: executed directly when it has no shell syntax and its program is there, else by sh.
 func (p *Prepared) process(in nodetype.Shell, t *Task) proc.Command {
 	c := proc.Command{Path: "/bin/sh", Args: []string{"-c", p.command}, Dir: t.Dir, Env: slices.Clip(t.Env), Marks: t.Marks, TTY: in.TTY}
-	for k, v := range in.Env {
-		c.Env = append(c.Env, k+"="+v)
-	}
+	c.Env, _ = proc.Extend(c.Env, in.Env) // startable has seen that it can
 	c.Env = append(c.Env, p.values...)
 	if in.Cwd != "" {
 		c.Dir = under(t, in.Cwd)
@@ -180,15 +174,7 @@ func found(name string, env []string, dir string) (string, bool) {
 
 // under is a path as a node names it: ~ is the user's home, and what is relative is relative to the run's directory.
 func under(t *Task, path string) string {
-	if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || rest[0] == '/') {
-		if home := proc.Getenv(t.Env, "HOME"); home != "" {
-			path = home + rest
-		}
-	}
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(t.Dir, path)
-	}
-	return path
+	return proc.Path(path, t.Dir, t.Env)
 }
 
 // capture is what an output of the task's process is collected in.

@@ -1,8 +1,12 @@
 package proc
 
 import (
+	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
 // Environment is an environment in which each name stands once, with its last value: of two, most programs see the first.
@@ -21,6 +25,33 @@ func Environment(env []string, without ...string) []string {
 	}
 	slices.Reverse(out)
 	return out
+}
+
+// Extend is an environment with variables added to it, sorted. The fault is one of a variable that no environment can hold.
+func Extend(env []string, own map[string]string) ([]string, *fault.Fault) {
+	out := slices.Clip(env)
+	for _, name := range slices.Sorted(maps.Keys(own)) {
+		value := own[name]
+		if name == "" || strings.ContainsAny(name, "=\x00") || strings.ContainsRune(value, 0) {
+			return nil, fault.New(fault.Execution, "The environment cannot hold the variable %q: its name is empty or has a =, or there is a NUL byte in it", name).
+				Suggest(`Correct "env", or hand the value over in another way, such as a file`)
+		}
+		out = append(out, name+"="+value)
+	}
+	return out, nil
+}
+
+// Path is a path as people write it: ~ is the home of the environment's user, and what is relative is relative to dir.
+func Path(path, dir string, env []string) string {
+	if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || rest[0] == '/') {
+		if home := Getenv(env, "HOME"); home != "" {
+			path = home + rest
+		}
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(dir, path)
+	}
+	return path
 }
 
 // named says whether a variable has a name.

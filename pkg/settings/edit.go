@@ -78,9 +78,6 @@ func indent(text []byte) []byte {
 	return append(b.Bytes(), '\n')
 }
 
-// JSON is the document.
-func (d *Document) JSON() json.RawMessage { return bytes.TrimSpace(d.text) }
-
 // Get is the value at a path of keys, nil where there is none.
 func (d *Document) Get(path ...string) json.RawMessage {
 	if v := gjson.GetBytes(d.text, joined(path)); v.Exists() {
