@@ -43,6 +43,7 @@ func TestCollectingLeavesWhatIsLive(t *testing.T) {
 		t.Errorf("removed %s", got)
 	}
 	p.kill(live)
+	g.left()
 	resumed := p.command("pflow-exec", "resume", live)
 	if err := resumed.Start(); err != nil {
 		t.Fatal(err)

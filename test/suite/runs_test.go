@@ -42,6 +42,19 @@ func (g *gate) reached() (open func()) {
 	}
 }
 
+// left waits until nobody reads any more: what a runner that was killed had started ends a little later.
+func (g *gate) left() {
+	g.Helper()
+	g.eventually("nobody reads "+filepath.Base(g.path), func() bool {
+		f, err := os.OpenFile(g.path, os.O_WRONLY|syscall.O_NONBLOCK, 0)
+		if err != nil {
+			return true
+		}
+		_ = f.Close()
+		return false
+	})
+}
+
 // chain is a workflow of shell nodes a, b, c… that run one after the other; its output last is what the last printed.
 func chain(commands ...string) string {
 	type node struct {
