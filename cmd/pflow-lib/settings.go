@@ -79,6 +79,16 @@ func readSettings(app *cli.App) (*settings.Document, error) {
 	return settings.Read(h)
 }
 
+// loadSettings opens the home and gives the settings that stand there.
+func loadSettings(app *cli.App) (*home.Home, *settings.Settings, error) {
+	h, err := app.Home()
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := settings.Load(h)
+	return h, s, err
+}
+
 type settingsPath struct{}
 
 // Run prints the path.

@@ -181,11 +181,7 @@ type may struct {
 
 // Run tells whether the type may be used. One that there is not yet is judged by its name.
 func (c *mayCommand) Run(app *cli.App) error {
-	h, err := app.Home()
-	if err != nil {
-		return err
-	}
-	s, err := settings.Load(h)
+	h, s, err := loadSettings(app)
 	if err != nil {
 		return err
 	}

@@ -113,11 +113,7 @@ type listEnvCommand struct {
 
 // Run prints the names, with their values covered.
 func (c *listEnvCommand) Run(app *cli.App) error {
-	h, err := app.Home()
-	if err != nil {
-		return err
-	}
-	s, err := settings.Load(h)
+	_, s, err := loadSettings(app)
 	if err != nil {
 		return err
 	}

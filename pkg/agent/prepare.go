@@ -8,6 +8,7 @@ import (
 
 	"github.com/pflow-suite/pflow/pkg/answer"
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/nodetype"
 	"github.com/pflow-suite/pflow/pkg/proc"
 	"github.com/pflow-suite/pflow/pkg/redact"
 	"github.com/pflow-suite/pflow/pkg/shell"
@@ -68,7 +69,7 @@ func (j *job) plain() *fault.Fault {
 	case j.in.MaxCostUSD != nil && *j.in.MaxCostUSD <= 0:
 		return wrong("max_cost_usd", "max_cost_usd must be more than 0")
 	case j.in.Timeout <= 0:
-		return wrong("timeout", "timeout must be more than 0 seconds")
+		return wrong("timeout", nodetype.NoTime)
 	case strings.HasPrefix(j.in.Resume, "-") || strings.ContainsRune(j.in.Resume, 0):
 		return wrong("resume", "resume is no session's id: %s", fault.Short(j.in.Resume, 80))
 	case strings.ContainsRune(j.in.Model, 0) || strings.ContainsRune(j.in.SystemPrompt, 0) || strings.ContainsRune(j.in.PermissionMode, 0):

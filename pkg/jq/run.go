@@ -30,7 +30,7 @@ func (e *timeoutError) Error() string { return "timed out after " + e.after.Stri
 func Run(ctx context.Context, in nodetype.JQ, stderr io.Writer) (*nodetype.JQOutputs, error) {
 	limit := in.Timeout.Duration()
 	if limit <= 0 {
-		return nil, fault.New(fault.Execution, "timeout must be more than 0 seconds").Suggest("Leave timeout out, or give it a number of seconds")
+		return nil, fault.New(fault.Execution, nodetype.NoTime).Suggest("Leave timeout out, or give it a number of seconds")
 	}
 	return run(ctx, &in, bounds{limit, memory + share*len(in.Input)}, stderr)
 }

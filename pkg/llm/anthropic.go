@@ -96,17 +96,7 @@ func (x *exchange) askAnthropic(ctx context.Context, q *question) (*reply, error
 	if err != nil {
 		return nil, err
 	}
-	if message == nil { // of null
-		return nil, x.noAnswer(errNoObject)
-	}
-	r, err := anthropicReply(gjson.Parse(message.RawJSON()))
-	if err != nil {
-		return nil, x.noAnswer(err)
-	}
-	if r.usage.Model == "" {
-		r.usage.Model = q.model
-	}
-	return r, nil
+	return understood(x, q, message, anthropicReply)
 }
 
 // anthropicReply reads a message. The client takes any JSON for one, and leaves out what does not fit.

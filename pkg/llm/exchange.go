@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
@@ -68,6 +70,21 @@ func (x *exchange) send(ctx context.Context, q *question) (*reply, error) {
 		return nil, x.noAnswer(err)
 	}
 	return nil, x.refusal(ctx, q, x.failed)
+}
+
+// understood reads what a client took for an answer. Without a model in it, it is of the one that was asked.
+func understood[A interface{ RawJSON() string }](x *exchange, q *question, answer *A, read func(gjson.Result) (*reply, error)) (*reply, error) {
+	if answer == nil { // of null
+		return nil, x.noAnswer(errNoObject)
+	}
+	r, err := read(gjson.Parse((*answer).RawJSON()))
+	if err != nil {
+		return nil, x.noAnswer(err)
+	}
+	if r.usage.Model == "" {
+		r.usage.Model = q.model
+	}
+	return r, nil
 }
 
 // noAnswer is the fault of a response that says it is one and is not.

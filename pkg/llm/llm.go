@@ -69,7 +69,7 @@ func (a *Asker) question(p *nodetype.LLM) (*question, *exchange, error) {
 	case p.Retries < 0:
 		return nil, nil, fault.New(fault.Execution, "retries must be 0 or more, not %d", p.Retries)
 	case !(p.Timeout > 0) || math.IsInf(float64(p.Timeout), 0):
-		return nil, nil, fault.New(fault.Execution, "timeout must be more than 0 seconds")
+		return nil, nil, fault.New(fault.Execution, nodetype.NoTime)
 	}
 	at, err := a.endpoint(p)
 	if err != nil {

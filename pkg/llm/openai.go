@@ -66,17 +66,7 @@ func (x *exchange) askOpenAI(ctx context.Context, q *question) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	if completion == nil { // of null
-		return nil, x.noAnswer(errNoObject)
-	}
-	r, err := openaiReply(gjson.Parse(completion.RawJSON()))
-	if err != nil {
-		return nil, x.noAnswer(err)
-	}
-	if r.usage.Model == "" {
-		r.usage.Model = q.model
-	}
-	return r, nil
+	return understood(x, q, completion, openaiReply)
 }
 
 // openaiReply reads a completion. The client takes any JSON for one, and leaves out what does not fit.

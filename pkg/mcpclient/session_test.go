@@ -55,14 +55,16 @@ func asFault(t *testing.T, err error) *fault.Fault {
 // gone waits until a process has ended.
 func gone(t *testing.T, pid int) {
 	t.Helper()
-	for deadline := time.Now().Add(5 * time.Second); ; {
-		if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) || zombie(pid) {
-			return
-		}
+	until(t, "process "+strconv.Itoa(pid)+" ended", func() bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) || zombie(pid) })
+}
+
+// until waits for a condition.
+func until(t *testing.T, what string, met func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !met(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("process %d is still there", pid)
+			t.Fatalf("a minute has passed before %s", what)
 		}
-		time.Sleep(5 * time.Millisecond)
 	}
 }
 
@@ -194,28 +196,32 @@ func TestCallFaults(t *testing.T) {
 
 func TestCallTimesOut(t *testing.T) {
 	s := connect(t, "polite")
-	hanging := make(chan error, 1)
-	for limit, want := range map[time.Duration]string{time.Second / 20: "0.05 seconds", time.Second: "1 second"} {
-		go func() {
-			_, err := s.CallWithin(t.Context(), limit, "hang", nil, nil)
-			if err == nil || err.Error() != "MCP tool timed out after "+want {
-				t.Errorf("after %v: %v", limit, err)
-			}
-			hanging <- err
-		}()
+	hang := func(limit time.Duration, want string) {
+		t.Helper()
+		_, err := s.CallWithin(t.Context(), limit, "hang", nil, nil)
+		if f := asFault(t, err); f.Type != fault.Timeout || f.Message != "MCP tool timed out after "+want {
+			t.Errorf("after %v: fault is %s %q", limit, f.Type, f.Message)
+		}
 	}
-	if f := asFault(t, <-hanging); f.Type != fault.Timeout {
-		t.Errorf("fault is %s", f.Type)
-	}
+	other, giveUp := context.WithCancelCause(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		_, err := s.CallWithin(other, time.Hour, "hang", nil, nil)
+		ended <- err
+	}()
+	until(t, "the other call began", func() bool { return s.inFlight.Load() == 1 })
+	hang(time.Second/20, "0.05 seconds")
 	if s.Dead() {
 		t.Error("the server was taken down under another call")
 	}
-	<-hanging
-	s.Close()
-	gone(t, s.child.Pid())
-	if got := s.child.StderrTail(); !strings.HasPrefix(got, "terminated") {
-		t.Errorf("on standard error stands %q: the server got no SIGTERM", got)
+	enough := errors.New("the other call is no more needed")
+	giveUp(enough)
+	if err := <-ended; !errors.Is(err, enough) {
+		t.Errorf("the other call ended with %v", err)
 	}
+	hang(time.Second, "1 second")
+	gone(t, s.child.Pid())
+	until(t, "the server told of its SIGTERM", func() bool { return strings.HasPrefix(s.child.StderrTail(), "terminated") })
 }
 
 func TestCallIsCancelled(t *testing.T) {

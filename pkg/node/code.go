@@ -62,7 +62,7 @@ func runCode(ctx context.Context, p *Prepared, t *Task) *Result {
 // refused is the fault of what can be told to be wrong before anything is started.
 func (c *codeProgram) refused() *fault.Fault {
 	if c.Timeout <= 0 {
-		return fault.New(fault.Execution, "timeout must be more than 0 seconds").Suggest("Give it in seconds, such as 30")
+		return fault.New(fault.Execution, nodetype.NoTime).Suggest("Give it in seconds, such as 30")
 	}
 	if _, f := proc.Extend(nil, c.Env); f != nil {
 		return f

@@ -61,10 +61,7 @@ func (l *language) report(data []byte) report {
 
 // fault is why the program failed, or nil.
 func (c *codeProgram) fault(r report, exit proc.Exit, err error, stderr []byte) *fault.Fault {
-	said := strings.TrimSpace(strings.ToValidUTF8(string(stderr), "\uFFFD"))
-	if len(stderr) == maxSaid { // a part of a secret that was cut in two is known by where it stands
-		said = "…" + said
-	}
+	said := saidAtEnd(stderr)
 	late, timedOut := errors.AsType[*TimeoutError](err)
 	var f *fault.Fault
 	switch {

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
@@ -84,6 +86,7 @@ func TestPython(t *testing.T) {
 		"a name of Python's for one": {`"inputs":{"list":[1]},`, "list: Any\nresult: Any = list", "[1]"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			if got := jsonOf(t, perform(t, on, "code", coded(c.given, "python", c.code), v), "result"); got != c.want {
 				t.Errorf("got  %s\nwant %s", got, c.want)
 			}
@@ -115,6 +118,7 @@ func TestJavaScript(t *testing.T) {
 		"a comment at the end":  {``, "result = 1 // the end", "1"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			r := perform(t, on, "code", coded(c.given, "node", c.code), v)
 			if got := jsonOf(t, r, "result"); got != c.want {
 				t.Errorf("got  %s\nwant %s", got, c.want)
@@ -202,6 +206,7 @@ func TestCodeFailures(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			needsProgram(t, strings.Replace(c.language, "python", "python3", 1))
+			t.Parallel()
 			on := task(t)
 			at := -1
 			on.Place = func(param string, offset int) (string, int, int) {
@@ -244,14 +249,21 @@ func TestCodeThatIsStopped(t *testing.T) {
 	}
 }
 
-// A long result comes whole; one that is too long is an error and is not held.
+// What was printed until then is left behind, in a blob as a run keeps it.
 func TestCodeThatPrintsTooMuchIsStopped(t *testing.T) {
-	for _, where := range []string{"1", "2"} {
-		r := perform(t, task(t), "code", `{"language":"bash","timeout":120,"code":"yes >&`+where+`"}`, nil)
+	for where, output := range map[string]string{"1": "stdout", "2": "stderr"} {
+		var kept store
+		on := task(t)
+		on.Capture = kept.capture
+		r := Run(t.Context(), prepared(t, "code", `{"language":"bash","timeout":120,"code":"yes >&`+where+`"}`, nil), on)
 		failedWith(t, r, fault.TooLarge, "printed more than 128 MiB")
+		if got := gjson.GetBytes(r.Outputs, output+".bytes").Int(); got != MaxOutput || kept != (store{0, 1}) {
+			t.Errorf("%s: %d bytes are left, %+v", output, got, kept)
+		}
 	}
 }
 
+// A long result comes whole; one that is too long is an error and is not held.
 func TestCodeResultsAreBounded(t *testing.T) {
 	needsProgram(t, "python3")
 	r := perform(t, task(t), "code", coded("", "python", "result: list = ['x' * 1000] * 5000"), nil)

@@ -11,8 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/google/renameio/v2"
-
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 )
@@ -120,8 +118,8 @@ func (w *written) append(f *os.File, content []byte) error {
 	return fmt.Errorf("only %d of %d bytes were appended: %w", n, len(content), fault.Reason(err))
 }
 
-// replace writes beside the file and renames, so that no reader sees half of it and a failure leaves what was there. What
-// is no regular file, such as a device or a pipe, is written to as it is, and so is a link to a file that is not there yet.
+// replace replaces the file in one step. What is no regular file, such as a device or a pipe, is written to as it is, and so
+// is a link to a file that is not there yet.
 func (w *written) replace(path string) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		if info.IsDir() {
@@ -134,15 +132,10 @@ func (w *written) replace(path string) error {
 	} else if _, err := os.Readlink(path); err == nil {
 		return w.appendTo(path)
 	}
-	t, err := renameio.NewPendingFile(path, renameio.WithPermissions(0o666), renameio.WithExistingPermissions())
-	if err != nil {
+	return replaceFile(path, func(to io.Writer) (err error) {
+		w.size, err = io.Copy(to, &cancellable{ctx: w.ctx, from: w.reader(true)})
 		return err
-	}
-	defer func() { _ = t.Cleanup() }()
-	if w.size, err = io.Copy(t, &cancellable{ctx: w.ctx, from: w.reader(true)}); err != nil {
-		return err
-	}
-	return t.CloseAtomicallyReplace()
+	})
 }
 
 // unspaced leaves out the white space of base64 that is broken into lines.

@@ -83,7 +83,7 @@ func newExchange(ctx context.Context, in *nodetype.HTTP, t *Task) (x *exchange, 
 // bounds refuses numbers that mean nothing.
 func bounds(in *nodetype.HTTP) *fault.Fault {
 	if in.Timeout.Duration() <= 0 {
-		return fault.New(fault.Execution, "timeout must be more than 0 seconds").Suggest(`Give seconds, such as "timeout": 30, or leave it out for that`)
+		return fault.New(fault.Execution, nodetype.NoTime).Suggest(`Give seconds, such as "timeout": 30, or leave it out for that`)
 	}
 	for name, n := range map[string]int{"max_size": in.MaxSize, "max_redirects": in.MaxRedirects, "retries": in.Retries} {
 		if n < 0 {

@@ -125,6 +125,14 @@ func TestHTTPMaxSize(t *testing.T) {
 // store counts what is open in it and what was kept.
 type store struct{ open, kept int }
 
+// capture is a capture that puts what is long there.
+func (s *store) capture() *event.Capture {
+	return &event.Capture{
+		New:    func() (event.Blob, error) { s.open++; return storedBlob{s}, nil },
+		Redact: func(w io.Writer) event.Redacting { return untouched{w} },
+	}
+}
+
 type storedBlob struct{ s *store }
 
 func (b storedBlob) Write(p []byte) (int, error) { return len(p), nil }
@@ -140,12 +148,7 @@ func TestHTTPLongTextGoesIntoABlob(t *testing.T) {
 	s := webserver.Start(t)
 	var kept store
 	on := task(t)
-	on.Capture = func() *event.Capture {
-		return &event.Capture{
-			New:    func() (event.Blob, error) { kept.open++; return storedBlob{&kept}, nil },
-			Redact: func(w io.Writer) event.Redacting { return untouched{w} },
-		}
-	}
+	on.Capture = kept.capture
 	r := Run(t.Context(), prepared(t, "http", `{"url":"`+s.URL+`/text/1000000"}`, nil), on)
 	if r.Fault != nil || gjson.GetBytes(r.Outputs, "response.$blob").Str != "sha256:00" || gjson.GetBytes(r.Outputs, "response.bytes").Int() != 1000000 || kept != (store{0, 1}) {
 		t.Errorf("%v %s %+v", r.Fault, r.Outputs, kept)

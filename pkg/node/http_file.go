@@ -8,8 +8,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/google/renameio/v2"
-
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
@@ -39,7 +37,7 @@ func target(t *Task, name string) (string, *fault.Fault) {
 
 // save streams the body into the file, which is there whole or not at all.
 func (x *exchange) save(ctx context.Context, resp *http.Response) *fault.Fault {
-	err := landed(x.target, func(to io.Writer) error { return x.copyBody(to, resp, int64(x.in.MaxSize)) })
+	err := replaceFile(x.target, func(to io.Writer) error { return x.copyBody(to, resp, int64(x.in.MaxSize)) })
 	if err == nil {
 		x.answer.FilePath = x.in.OutputFile
 		return nil
@@ -53,24 +51,4 @@ func (x *exchange) unsaved(ctx context.Context, resp *http.Response, err error) 
 		return fileFault("write", x.in.OutputFile, x.target, failed.error)
 	}
 	return x.incomplete(ctx, resp, err)
-}
-
-// landed lets fill write a file beside another, and puts it in that one's place when it is whole.
-func landed(path string, fill func(io.Writer) error) error {
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o777); err != nil { //nolint:gosec // the user's own file, under the user's umask
-		return &writeError{err}
-	}
-	to, err := renameio.NewPendingFile(path, renameio.WithTempDir(dir), renameio.WithPermissions(0o666), renameio.WithExistingPermissions())
-	if err != nil {
-		return &writeError{err}
-	}
-	defer func() { _ = to.Cleanup() }()
-	if err := fill(to.File); err != nil {
-		return err
-	}
-	if err := to.CloseAtomicallyReplace(); err != nil {
-		return &writeError{err}
-	}
-	return nil
 }

@@ -136,6 +136,7 @@ func TestHTTPStatus(t *testing.T) {
 		429: {fault.RateLimited, true}, 502: {fault.Unavailable, true}, 503: {fault.Unavailable, true}, 504: {fault.Unavailable, true}, 599: {fault.Execution, false},
 	} {
 		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			t.Parallel()
 			r := perform(t, task(t), "http", fmt.Sprintf(`{"url":"%s/%d","method":"put"}`, strings.Replace(url, "//", "//me:s3cret@", 1), status), nil)
 			failedWith(t, r, want.kind, fmt.Sprintf("HTTP %d", status), "from PUT http://")
 			if status != 304 { // which has no body
@@ -194,7 +195,7 @@ func TestHTTPCannotBeReached(t *testing.T) {
 	}
 	address := l.Addr().String()
 	_ = l.Close()
-	r := perform(t, task(t), "http", `{"url":"http://me:s3cret@`+address+`/"}`, nil)
+	r := perform(t, task(t), "http", `{"url":"http://me:s3cret@`+address+`/","retries":0}`, nil)
 	failedWith(t, r, fault.Unavailable, "Could not connect to http://me:xxxxx@"+address, "refused")
 	if !r.Fault.Retryable || strings.Contains(spelled(t, r), "s3cret") || hasGoWords(r.Fault.Message) {
 		t.Errorf("%+v", r.Fault)
@@ -203,7 +204,7 @@ func TestHTTPCannotBeReached(t *testing.T) {
 		w.Header().Set("Content-Length", "100")
 		_, _ = io.WriteString(w, "part")
 	})
-	r = perform(t, task(t), "http", `{"url":"`+url+`"}`, nil)
+	r = perform(t, task(t), "http", `{"url":"`+url+`","retries":0}`, nil)
 	failedWith(t, r, fault.Unavailable, "The response of "+url+" ended after 4 of 100 bytes")
 }
 

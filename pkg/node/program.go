@@ -39,7 +39,7 @@ func runProgram(ctx context.Context, p *Prepared, t *Task) *Result {
 	if err != nil {
 		return broken(p.notRun(path, err))
 	}
-	e := &ended{prepared: p, program: filepath.Base(path), exit: exit, stderr: lastWords(stderr.String())}
+	e := &ended{prepared: p, program: filepath.Base(path), exit: exit, stderr: saidAtEnd([]byte(stderr.String()))}
 	text := said.whole()
 	if e.said, err = parsed(text); err != nil {
 		return broken(e.garbled(text, err, t))
@@ -212,14 +212,4 @@ func (e *ended) garbled(text []byte, err error, t *Task) *fault.Fault {
 	}
 	e.said = &document{}
 	return e.fault(t)
-}
-
-// lastWords is the end of a text that maxSaid has cut, without the space around it. What was cut is marked, so that a part
-// of a secret is known by where it stands.
-func lastWords(text string) string {
-	cut := len(text) >= maxSaid && !strings.HasPrefix(text, "…")
-	if text = strings.TrimSpace(text); cut {
-		text = "…" + text
-	}
-	return text
 }

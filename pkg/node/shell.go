@@ -142,7 +142,7 @@ func startable(in nodetype.Shell) *fault.Fault {
 		return f
 	}
 	if in.Timeout.Duration() <= 0 {
-		return fault.New(fault.Execution, "timeout must be more than 0 seconds").Suggest("Give the node a \"timeout\" in seconds, or leave it out: it is 30 then")
+		return fault.New(fault.Execution, nodetype.NoTime).Suggest("Give the node a \"timeout\" in seconds, or leave it out: it is 30 then")
 	}
 	return nil
 }

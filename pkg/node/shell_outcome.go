@@ -72,12 +72,20 @@ func shellOutputs(in nodetype.Shell, stdout, stderr *event.Capture, code int) (*
 // maxSaid is how many bytes of the end of what a failed command said stand in its error.
 const maxSaid = 2000
 
-// exitFault is the fault of a command that failed; stderr is the end of what it said.
-func exitFault(exit proc.Exit, stderr []byte) *fault.Fault {
-	said := strings.TrimSpace(strings.ToValidUTF8(string(stderr), "\uFFFD"))
-	if len(stderr) == maxSaid { // a part of a secret that was cut in two is known by where it stands
+// saidAtEnd is the end of what a process said, which maxSaid may have cut, as text without the space around it. What was
+// cut is marked, so that a part of a secret is known by where it stands.
+func saidAtEnd(end []byte) string {
+	said := strings.ToValidUTF8(string(end), "\uFFFD")
+	cut := len(end) >= maxSaid && !strings.HasPrefix(said, "…")
+	if said = strings.TrimSpace(said); cut {
 		said = "…" + said
 	}
+	return said
+}
+
+// exitFault is the fault of a command that failed; stderr is the end of what it said.
+func exitFault(exit proc.Exit, stderr []byte) *fault.Fault {
+	said := saidAtEnd(stderr)
 	what := fmt.Sprintf("Command failed with exit code %d", exit.Code)
 	if exit.Signal != "" {
 		what = fmt.Sprintf("Command was ended by signal: %s", exit.Signal)

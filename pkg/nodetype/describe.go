@@ -78,6 +78,9 @@ func (s Seconds) Duration() time.Duration {
 	return time.Duration(min(float64(s), 1e9) * float64(time.Second))
 }
 
+// NoTime is what a node says of a timeout that gives it none.
+const NoTime = "timeout must be more than 0 seconds"
+
 // Binary is an output that may be text or bytes, as a value of the event stream: a JSON string, or base64 marked as such.
 type Binary json.RawMessage
 

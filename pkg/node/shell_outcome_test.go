@@ -1,0 +1,24 @@
+package node
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestSaidAtEnd(t *testing.T) {
+	full := strings.Repeat("x", maxSaid)
+	for name, c := range map[string]struct{ end, want string }{
+		"nothing":        {"", ""},
+		"space alone":    {" \n", ""},
+		"short":          {"\n no paper\n", "no paper"},
+		"no text":        {"no \xff paper", "no \uFFFD paper"},
+		"almost cut":     {full[1:], full[1:]},
+		"cut":            {full, "…" + full},
+		"cut in space":   {" " + full[2:] + "\n", "…" + full[2:]},
+		"cut and marked": {"…" + full, "…" + full},
+	} {
+		if got := saidAtEnd([]byte(c.end)); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
