@@ -1,0 +1,199 @@
+package velofluxserver_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pflow-suite/pflow/internal/velofluxserver"
+)
+
+// exchange is one that was recorded from a real Manager.
+type exchange struct {
+	Name    string
+	Request struct {
+		Method, Path string
+		Headers      map[string]string
+		Body         *string
+	}
+	Response struct {
+		Status  int
+		Headers map[string]string
+		Body    string
+	}
+}
+
+// unknown are exchanges that this Manager does not know, and why.
+func unknown(name string) string {
+	switch {
+	case name == "export":
+		return "storage has no archive here"
+	case name == "metrics":
+		return "nothing is measured here"
+	case name == "buildcontext":
+		return "the route is left out"
+	case strings.HasPrefix(name, "mqtt-client"):
+		return "there are no shared MQTT clients here"
+	}
+	return ""
+}
+
+// shaped are exchanges whose bodies are this Manager's own.
+func shaped(name string) bool {
+	switch name {
+	case "functions", "functions-describe", "functions-describe-case", "syntax", "stats-running", "badsql-unknown-function":
+		return true
+	}
+	return false
+}
+
+func TestReplay(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("..", "..", "..", "shared", "veloflux", "recorded", "*.json"))
+	if err != nil || len(files) == 0 {
+		t.Skip("there are no recorded exchanges")
+	}
+	s := velofluxserver.Start(t)
+	s.Clear()
+	for _, file := range files { // each stands on those before it
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var e exchange
+		if err := json.Unmarshal(raw, &e); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		if unknown(e.Name) != "" {
+			continue
+		}
+		replay(t, s, filepath.Base(file), &e)
+	}
+}
+
+// shortened is how a recording says that a body was longer.
+var shortened = regexp.MustCompile(`\.\.\.<(\d+) bytes>$`)
+
+func replay(t *testing.T, s *velofluxserver.Server, file string, e *exchange) {
+	t.Helper()
+	body := ""
+	if e.Request.Body != nil {
+		body = *e.Request.Body
+	}
+	if m := shortened.FindStringSubmatch(body); m != nil {
+		length, _ := strconv.Atoi(m[1])
+		body = strings.TrimSuffix(body, m[0])
+		body += strings.Repeat("x", length-len(body))
+	}
+	request := httptest.NewRequest(e.Request.Method, s.URL+e.Request.Path, strings.NewReader(body))
+	request.RequestURI = ""
+	for name, value := range e.Request.Headers {
+		request.Header.Set(name, value)
+	}
+	response, err := http.DefaultTransport.RoundTrip(request)
+	if err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	got, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+	if response.StatusCode != e.Response.Status {
+		t.Errorf("%s: %d, not %d: %s", file, response.StatusCode, e.Response.Status, got)
+		return
+	}
+	compareHeaders(t, file, e, response.Header)
+	if !shaped(e.Name) {
+		if diff := cmp.Diff(stable(e.Response.Body), stable(string(got))); diff != "" {
+			t.Errorf("%s: -recorded +got:\n%s", file, diff)
+		}
+		return
+	}
+	compareShapes(t, file, e.Response.Body, string(got))
+}
+
+// stable leaves out of a body what is another at each time.
+func stable(body string) string {
+	return regexp.MustCompile(`"created_at_secs":\d+`).ReplaceAllString(body, `"created_at_secs":0`)
+}
+
+func compareHeaders(t *testing.T, file string, e *exchange, got http.Header) {
+	t.Helper()
+	for _, name := range []string{
+		"content-type", "allow", "vary", "access-control-allow-origin", "access-control-expose-headers", "access-control-allow-methods", "access-control-allow-headers",
+	} {
+		if got.Get(name) != e.Response.Headers[name] {
+			t.Errorf("%s: %s is %q, not %q", file, name, got.Get(name), e.Response.Headers[name])
+		}
+	}
+	if length := e.Response.Headers["content-length"]; !shaped(e.Name) && e.Name != "head-streams" && got.Get("content-length") != length {
+		t.Errorf("%s: content-length is %q, not %q", file, got.Get("content-length"), length)
+	}
+}
+
+// compareShapes compares the names and the kinds of values.
+func compareShapes(t *testing.T, file, recorded, got string) {
+	t.Helper()
+	var want, have any
+	if json.Unmarshal([]byte(recorded), &want) != nil {
+		prefix, _, _ := strings.Cut(recorded, "[")
+		if !strings.HasPrefix(got, prefix) {
+			t.Errorf("%s: %s does not begin with %s", file, got, prefix)
+		}
+		return
+	}
+	if err := json.Unmarshal([]byte(got), &have); err != nil {
+		t.Errorf("%s: %v: %s", file, err, got)
+		return
+	}
+	wanted, had := map[string]bool{}, map[string]bool{}
+	paths(want, "", wanted)
+	paths(have, "", had)
+	for path := range had {
+		if !wanted[path] {
+			t.Errorf("%s: the Manager has nothing like %s", file, path)
+		}
+	}
+	for path := range wanted {
+		if !had[path] && !rare(path) {
+			t.Errorf("%s: there is no %s", file, path)
+		}
+	}
+}
+
+// rare are places that only some of the real functions have.
+func rare(path string) bool {
+	return strings.Contains(path, "element") || strings.Contains(path, "type.fields")
+}
+
+// paths notes the places of a value, with * for each index and the kind of what is there.
+func paths(v any, at string, into map[string]bool) {
+	switch v := v.(type) {
+	case map[string]any:
+		into[at+"{}"] = true
+		for name, value := range v {
+			paths(value, at+"."+name, into)
+		}
+	case []any:
+		into[at+"[]"] = true
+		for _, value := range v {
+			paths(value, at+"[*]", into)
+		}
+	case string:
+		into[at+":string"] = true
+	case float64:
+		into[at+":number"] = true
+	case bool:
+		into[at+":bool"] = true
+	case nil:
+	}
+}

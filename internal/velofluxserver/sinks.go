@@ -1,0 +1,62 @@
+package velofluxserver
+
+import (
+	"encoding/json"
+	"strconv"
+)
+
+// sinkSpec is a sink's definition with every default filled in.
+type sinkSpec struct {
+	ID      json.RawMessage `json:"id"`
+	Type    string          `json:"type"`
+	Props   json.RawMessage `json:"props"`
+	Common  commonProps     `json:"common_sink_props"`
+	Encoder typed           `json:"encoder"`
+	Output  json.RawMessage `json:"output,omitempty"`
+
+	topic string
+}
+
+type commonProps struct {
+	BatchCount    json.RawMessage `json:"batch_count"`
+	BatchDuration json.RawMessage `json:"batch_duration"`
+}
+
+// sink is one that can be planned.
+type sink struct{ id, connector, encoder string }
+
+func newSinkSpec(v *value) sinkSpec {
+	return sinkSpec{
+		ID: v.json("id", "null"), Type: v.string("type", ""), Props: v.json("props", "{}"),
+		Common:  commonProps{v.get("common_sink_props").json("batch_count", "null"), v.get("common_sink_props").json("batch_duration", "null")},
+		Encoder: typed{Type: v.get("encoder").string("type", "json"), Props: v.get("encoder").json("props", "{}")},
+		Output:  v.json("output", ""),
+		topic:   v.get("props").string("topic", ""),
+	}
+}
+
+// sinks makes those of a pipeline, or says what is wrong with one.
+func (s *Server) sinks(of spec) (made []sink, wrong string) {
+	for i, given := range of.Sinks {
+		switch given.Type {
+		case "mqtt":
+			if given.topic == "" {
+				return nil, "mqtt sink requires topic"
+			}
+		case "memory":
+			if s.topics[given.topic].Topic == "" {
+				return nil, "memory topic `" + given.topic + "` not declared"
+			}
+		case "nop", "kuksa", "kura", "video", "nng_pubsub":
+		default:
+			return nil, "unsupported sink type: " + given.Type
+		}
+		if kind := given.Encoder.Type; kind != "json" && kind != "none" {
+			return nil, "encoder kind `" + kind + "` not registered"
+		}
+		id := of.ID + "_sink_" + strconv.Itoa(i)
+		_ = json.Unmarshal(given.ID, &id) // null leaves it
+		made = append(made, sink{id: id, connector: given.Type, encoder: given.Encoder.Type})
+	}
+	return made, ""
+}
