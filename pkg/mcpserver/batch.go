@@ -15,10 +15,10 @@ type batch struct {
 
 // takeBatch does the same for an array of messages (JSON-RPC batches, which MCP had until 2025-03-26). All its answers
 // go out in one array.
-func (p *pipe) takeBatch(line []byte) {
+func (p *pipe) takeBatch(array []byte) {
 	var elements []json.RawMessage
-	if err := json.Unmarshal(line, &elements); err != nil {
-		p.reject(notJSONRPC())
+	if err := json.Unmarshal(array, &elements); err != nil {
+		p.reject(p.notJSONRPC())
 		return
 	}
 	if len(elements) == 0 {

@@ -3,16 +3,15 @@ package mcpserver
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"log/slog"
 	"maps"
 	"runtime/debug"
 	"slices"
-	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/pflow-suite/pflow/pkg/arguments"
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
@@ -26,10 +25,21 @@ type dispatcher struct {
 	places chan struct{} // one for each call that may run, nil without a limit
 }
 
+// entry is a tool with what checks its arguments.
+type entry struct {
+	*Tool
+	arguments *arguments.Checker
+}
+
+// allows says whether structured content fits the tool's output schema, if it has one.
+func (e *entry) allows(structured json.RawMessage) bool {
+	return e.OutputSchema == nil || structured == nil || arguments.Fit(e.OutputSchema, structured)
+}
+
 func newDispatcher(stop context.Context, s *Server, log *slog.Logger) *dispatcher {
 	d := &dispatcher{server: s, log: log, stop: stop, tools: make(map[string]*entry, len(s.Tools))}
 	for i := range s.Tools {
-		d.tools[s.Tools[i].Name] = &entry{Tool: &s.Tools[i]}
+		d.tools[s.Tools[i].Name] = &entry{&s.Tools[i], arguments.NewChecker(s.Tools[i].Name, s.Tools[i].InputSchema)}
 	}
 	if s.MaxCalls > 0 {
 		d.places = make(chan struct{}, s.MaxCalls)
@@ -51,7 +61,11 @@ func (d *dispatcher) receive(next mcp.MethodHandler) mcp.MethodHandler {
 		case *mcp.CallToolRequest:
 			return d.callTool(ctx, req)
 		case *mcp.ReadResourceRequest:
-			result, err = next(ctx, method, req)
+			if d.server.Read != nil {
+				result, err = d.read(ctx, req)
+			} else {
+				result, err = next(ctx, method, req)
+			}
 			return result, d.readError(req, err)
 		}
 		return next(ctx, method, req)
@@ -73,23 +87,50 @@ func (d *dispatcher) unreachable(context.Context, *mcp.CallToolRequest) (*mcp.Ca
 func (d *dispatcher) callTool(ctx context.Context, req *mcp.CallToolRequest) (mcp.Result, error) {
 	tool := d.tools[req.Params.Name]
 	if tool == nil {
-		return nil, rpcError(jsonrpc.CodeInvalidParams, unknown("tool", req.Params.Name, slices.Sorted(maps.Keys(d.tools))))
+		return nil, d.unknownTool(ctx, req)
 	}
-	r := d.call(ctx, tool, req)
+	wire, err := d.wire(tool, d.call(ctx, tool, req), req)
+	if err == nil {
+		return wire, nil
+	}
+	refused := d.refuse(tool, fault.New(fault.Internal, "The tool %s gave an answer that cannot be sent: %v", tool.Name, err))
+	if wire, err = d.wire(tool, refused, req); err != nil {
+		return nil, rpcError(jsonrpc.CodeInternalError, fault.New(fault.Internal, "The refusal of the tool %s cannot be sent: %v", tool.Name, err))
+	}
+	return wire, nil
+}
+
+// wire is the result of a call as the client's revision has it.
+func (d *dispatcher) wire(tool *entry, r *Result, req *mcp.CallToolRequest) (*wireResult, error) {
 	wire, err := r.wire()
 	if err != nil {
-		r = d.refuse(tool, fault.New(fault.Internal, "The tool %s gave an answer that cannot be sent: %v", tool.Name, err))
-		if wire, err = r.wire(); err != nil {
-			return nil, rpcError(jsonrpc.CodeInternalError, fault.New(fault.Internal, "The refusal of the tool %s cannot be sent: %v", tool.Name, err))
-		}
+		return nil, err
 	}
-	if wire.IsError && !tool.allows(wire.StructuredContent) {
+	revision := revisionOf(req)
+	switch {
+	case wire.StructuredContent == nil:
+	case wire.IsError && !tool.allows(wire.StructuredContent):
+		wire.StructuredContent = nil
+	case r.Summary != "" && revision >= structuredRevision:
+		wire.Content[0].Text = &r.Summary
+	case r.Summary != "":
 		wire.StructuredContent = nil
 	}
-	if req.ProtocolVersion() >= statelessRevision {
+	if revision >= statelessRevision {
 		wire.ResultType = "complete"
 	}
 	return wire, nil
+}
+
+// unknownTool is the error of a call of a tool that is not in the table.
+func (d *dispatcher) unknownTool(ctx context.Context, req *mcp.CallToolRequest) error {
+	if d.server.Unknown != nil {
+		call := &Call{Tool: req.Params.Name, Arguments: req.Params.Arguments}
+		if err := d.server.Unknown(ctx, call); err != nil {
+			return protocolError(err, jsonrpc.CodeInvalidParams)
+		}
+	}
+	return rpcError(jsonrpc.CodeInvalidParams, unknown("tool", req.Params.Name, slices.Sorted(maps.Keys(d.tools))))
 }
 
 // call runs a tool, or says why not.
@@ -99,9 +140,13 @@ func (d *dispatcher) call(ctx context.Context, tool *entry, req *mcp.CallToolReq
 			result = d.refuse(tool, d.crashed("The tool "+tool.Name, r))
 		}
 	}()
-	arguments, f := tool.check(req.Params.Arguments)
-	if f != nil {
-		return d.refuse(tool, f)
+	given := req.Params.Arguments
+	if !tool.Unchecked {
+		checked, f := tool.arguments.Check(given)
+		if f != nil {
+			return d.refuse(tool, f)
+		}
+		given = checked
 	}
 	if d.places != nil {
 		select {
@@ -111,7 +156,7 @@ func (d *dispatcher) call(ctx context.Context, tool *entry, req *mcp.CallToolReq
 			return d.refuse(tool, fault.New(fault.Unavailable, "The call of %s was cancelled while it waited for others to end", tool.Name))
 		}
 	}
-	call := &Call{Tool: tool.Name, Arguments: arguments, report: reporter(ctx, req)}
+	call := &Call{Tool: tool.Name, Arguments: given, report: reporter(ctx, req)}
 	defer call.end()
 	return tool.Call(ctx, call)
 }
@@ -131,62 +176,4 @@ func (d *dispatcher) crashed(who string, cause any) *fault.Fault {
 	d.log.Error("a handler crashed", "handler", who, "cause", cause, "stack", string(debug.Stack()))
 	return fault.New(fault.Internal, "%s crashed: %v", who, cause).
 		Suggest("This is a defect of %s; the server goes on, other calls are not affected", d.server.Name)
-}
-
-// Call is one call of a tool.
-type Call struct {
-	// Tool is the name it was called by.
-	Tool string
-	// Arguments is a JSON object in the client's own bytes, {} when the client sent none.
-	Arguments json.RawMessage
-
-	mu     sync.Mutex
-	report func(done, total float64, message string) // nil when the client did not ask, or the call is over
-}
-
-// Progress tells the client how far the call is; a total of 0 is unknown. It does nothing when the client did not ask
-// for progress, or when the call is over.
-func (c *Call) Progress(done, total float64, message string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.report != nil {
-		c.report(done, total, message)
-	}
-}
-
-func (c *Call) end() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.report = nil
-}
-
-// reporter sends progress to the client of a call, or is nil when it gave no token to send it with.
-func reporter(ctx context.Context, req *mcp.CallToolRequest) func(done, total float64, message string) {
-	token := req.Params.GetProgressToken()
-	if token == nil {
-		return nil
-	}
-	return func(done, total float64, message string) {
-		// A client that is gone is noticed by whoever answers it.
-		_ = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: done, Total: total, Message: message})
-	}
-}
-
-// unknown is the fault of a name that is not in the table.
-func unknown(what, name string, known []string) *fault.Fault {
-	f := fault.New(fault.NotFound, "Unknown %s %q", what, name)
-	if near, ok := fault.Nearest(name, known); ok {
-		f.Suggest("Did you mean %q?", near)
-	}
-	f.Available = known
-	return f
-}
-
-// rpcError is a fault as the protocol's error, with the fault as its data.
-func rpcError(code int64, f *fault.Fault) *jsonrpc.Error {
-	message := f.Error()
-	if len(f.Suggestions) > 0 {
-		message = fmt.Sprintf("%s. %s", message, f.Suggestions[0])
-	}
-	return &jsonrpc.Error{Code: code, Message: message, Data: compact(f)}
 }

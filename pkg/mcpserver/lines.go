@@ -4,27 +4,22 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
-	"io"
 )
 
-// maxLine is the most bytes one line may have.
-const maxLine = 64 << 20
-
-var errLineTooLong = errors.New("line too long")
-
-// lines reads lines of at most maxLine bytes.
+// lines reads lines of at most maxMessage bytes.
 type lines struct{ r *bufio.Reader }
 
-func newLines(r io.Reader) *lines { return &lines{bufio.NewReaderSize(r, 64<<10)} }
+func (*lines) expected() string { return "send one JSON object a line" }
 
-// next gives a line without the space around it. With io.EOF there may be a last line that had no newline. A line over
-// the limit is skipped whole and errLineTooLong returned in its place.
+func (*lines) wrap(message []byte) []byte { return append(message, '\n') }
+
+// next gives a line. One over the limit is skipped whole, with errLineTooLong in its place.
 func (l *lines) next() ([]byte, error) {
 	var line []byte
 	tooLong := false
 	for {
 		part, err := l.r.ReadSlice('\n')
-		if len(line)+len(part) > maxLine {
+		if len(line)+len(part) > maxMessage {
 			tooLong, line = true, nil
 		}
 		if !tooLong {
@@ -36,6 +31,11 @@ func (l *lines) next() ([]byte, error) {
 		if tooLong {
 			return nil, errLineTooLong // an error of the reader shows at the next call again
 		}
-		return bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\uFEFF"))), err
+		return trim(line), err
 	}
+}
+
+// trim takes a byte order mark and white space off a message.
+func trim(message []byte) []byte {
+	return bytes.TrimSpace(bytes.TrimPrefix(message, []byte("\uFEFF")))
 }

@@ -8,8 +8,8 @@ import (
 )
 
 func TestLongLineIsSkippedAlone(t *testing.T) {
-	l := newLines(io.MultiReader(
-		strings.NewReader("\uFEFFfirst\r\n"), io.LimitReader(blanks{}, maxLine+1), strings.NewReader("\nlast")))
+	l := FramingNewline.of(io.MultiReader(
+		strings.NewReader("\uFEFFfirst\r\n"), io.LimitReader(blanks{}, maxMessage+1), strings.NewReader("\nlast")))
 	if line, err := l.next(); string(line) != "first" || err != nil {
 		t.Errorf("%q %v", line, err)
 	}
@@ -22,7 +22,7 @@ func TestLongLineIsSkippedAlone(t *testing.T) {
 }
 
 func TestLongLineAtTheEnd(t *testing.T) {
-	l := newLines(io.LimitReader(blanks{}, maxLine+1))
+	l := FramingNewline.of(io.LimitReader(blanks{}, maxMessage+1))
 	if _, err := l.next(); !errors.Is(err, errLineTooLong) {
 		t.Error(err)
 	}
@@ -35,8 +35,9 @@ func TestLongLineAtTheEnd(t *testing.T) {
 type blanks struct{}
 
 func (blanks) Read(p []byte) (int, error) {
-	for i := range p {
-		p[i] = ' '
+	const some = "                                                                "
+	for n := 0; n < len(p); {
+		n += copy(p[n:], some)
 	}
 	return len(p), nil
 }

@@ -14,13 +14,14 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// pipe is the connection to a client: one JSON-RPC message, or one batch, a line. It is the transport too, for one
+// pipe is the connection to a client: JSON-RPC messages, or batches, in one framing. It is the transport too, for one
 // connection. The SDK sees only messages that are in order, and the end of the input only when all are answered: at
 // that point it drops whatever is not.
 type pipe struct {
-	in  io.ReadCloser
-	out io.WriteCloser
-	log *slog.Logger
+	in      io.ReadCloser
+	out     io.WriteCloser
+	framing Framing
+	log     *slog.Logger
 
 	incoming chan jsonrpc.Message
 	drained  chan struct{} // closed when no request will come and none is unanswered
@@ -28,6 +29,7 @@ type pipe struct {
 	close    sync.Once
 
 	writing sync.Mutex
+	frames  framing // lines until the client's first text is there
 
 	mu         sync.Mutex
 	open       map[jsonrpc.ID]*batch // requests whose answer is not written, nil for one outside a batch
@@ -35,16 +37,16 @@ type pipe struct {
 	over       bool                  // no further request is taken
 }
 
-func newPipe(in io.ReadCloser, out io.WriteCloser, log *slog.Logger) *pipe {
+func newPipe(in io.ReadCloser, out io.WriteCloser, framing Framing, log *slog.Logger) *pipe {
 	return &pipe{
-		in: in, out: out, log: log, incoming: make(chan jsonrpc.Message),
+		in: in, out: out, framing: framing, frames: &lines{}, log: log, incoming: make(chan jsonrpc.Message),
 		drained: make(chan struct{}), closed: make(chan struct{}), open: map[jsonrpc.ID]*batch{},
 	}
 }
 
 // Connect starts reading.
 func (p *pipe) Connect(context.Context) (mcp.Connection, error) {
-	go p.readLines()
+	go p.readMessages()
 	return p, nil
 }
 
@@ -75,18 +77,21 @@ func (p *pipe) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
-// readLines takes the client's lines until there are no more.
-func (p *pipe) readLines() {
+// readMessages takes what the client sends until there is no more.
+func (p *pipe) readMessages() {
 	defer p.finish()
-	lines := newLines(p.in)
+	frames := p.framing.of(p.in)
+	p.writing.Lock()
+	p.frames = frames
+	p.writing.Unlock()
 	for {
-		line, err := lines.next()
-		if errors.Is(err, errLineTooLong) {
-			p.reject(refusal(nil, jsonrpc.CodeInvalidRequest, "The message is longer than "+strconv.Itoa(maxLine>>20)+" MiB and was skipped; send less at a time"))
+		message, err := frames.next()
+		if bad, ok := errors.AsType[*malformed](err); ok {
+			p.reject(refusal(nil, bad.code, bad.message))
 			continue
 		}
-		if len(line) > 0 {
-			p.take(line)
+		if len(message) > 0 {
+			p.take(message)
 		}
 		if err != nil {
 			if !errors.Is(err, io.EOF) {
@@ -97,13 +102,13 @@ func (p *pipe) readLines() {
 	}
 }
 
-// take hands a line's messages to the SDK and answers what is none.
-func (p *pipe) take(line []byte) {
-	if line[0] == '[' {
-		p.takeBatch(line)
+// take hands a message, or those of a batch, to the SDK and answers what is none.
+func (p *pipe) take(message []byte) {
+	if message[0] == '[' {
+		p.takeBatch(message)
 		return
 	}
-	msg, refused := p.accept(line, nil)
+	msg, refused := p.accept(message, nil)
 	if refused != nil {
 		p.reject(refused)
 		return
@@ -114,11 +119,11 @@ func (p *pipe) take(line []byte) {
 // accept decodes a message and notes the request it is, or gives the answer to what cannot be taken.
 func (p *pipe) accept(data []byte, b *batch) (jsonrpc.Message, []byte) {
 	if !json.Valid(data) {
-		return nil, notJSONRPC()
+		return nil, p.notJSONRPC()
 	}
 	msg, err := jsonrpc.DecodeMessage(data)
 	if err != nil {
-		return nil, notJSONRPC()
+		return nil, p.notJSONRPC()
 	}
 	request, ok := msg.(*jsonrpc.Request)
 	if !ok || !request.IsCall() {
@@ -241,10 +246,15 @@ func (p *pipe) encode(msg jsonrpc.Message) error {
 	return p.send(data)
 }
 
-// send writes one line in one write.
+// send writes one message, or the answer to a batch, in one write.
 func (p *pipe) send(data []byte) error {
 	p.writing.Lock()
 	defer p.writing.Unlock()
-	_, err := p.out.Write(append(data, '\n'))
+	_, err := p.out.Write(p.frames.wrap(data))
 	return err
+}
+
+// notJSONRPC is the answer to what is no message. Only the reader of messages asks for it.
+func (p *pipe) notJSONRPC() []byte {
+	return refusal(nil, jsonrpc.CodeParseError, "This is no JSON-RPC 2.0 message and was skipped; "+p.frames.expected())
 }

@@ -19,10 +19,6 @@ func refusal(id json.RawMessage, code int64, message string) []byte {
 	}{"2.0", id, jsonrpc.Error{Code: code, Message: message}})
 }
 
-func notJSONRPC() []byte {
-	return refusal(nil, jsonrpc.CodeParseError, "The line is no JSON-RPC 2.0 message and was skipped; send one JSON object a line")
-}
-
 // coded gives an error of the SDK's its code where it has none: those are requests at a wrong time, such as before
 // initialize.
 func coded(err error) error {

@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -28,39 +29,86 @@ func (r *Resource) add(server *mcp.Server) {
 	}, r.read)
 }
 
-// read gives a resource's content to the SDK. Its errors are faults.
+// read gives a resource's content to the SDK.
 func (r *Resource) read(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-	c, err := r.Read(ctx, req.Params.URI)
-	if err != nil {
-		return nil, fault.From(err)
-	}
-	if c == nil {
-		return nil, fault.New(fault.Internal, "The resource %s gave nothing at all", req.Params.URI)
-	}
-	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{
-		{URI: req.Params.URI, MIMEType: c.MIMEType, Text: c.Text, Blob: c.Blob},
-	}}, nil
+	return contents(ctx, req, r.Read, "") // the SDK knows the type
 }
 
-// readError turns the failure of a read into the protocol's error: a fault is our own, anything else is the SDK's word
-// that no resource has this URI.
+// read gives the content of any URI, whatever the SDK has in its table.
+func (d *dispatcher) read(ctx context.Context, req *mcp.ReadResourceRequest) (mcp.Result, error) {
+	result, err := contents(ctx, req, d.server.Read, d.server.mimeType(req.Params.URI))
+	if err != nil {
+		return nil, err
+	}
+	own := &readResult{Cacheable: result.Cacheable, Contents: result.Contents}
+	if revisionOf(req) >= statelessRevision {
+		own.ResultType = "complete"
+	}
+	return own, nil
+}
+
+// readResult is the result of resources/read where the SDK does not make it: only the SDK can say in its own that it is
+// complete.
+type readResult struct {
+	mcp.ResultBase
+	mcp.Cacheable
+	Contents   []*mcp.ResourceContents `json:"contents"`
+	ResultType string                  `json:"resultType,omitempty"`
+}
+
+// contents asks a resource. The errors are faults or are an *Error.
+func contents(ctx context.Context, req *mcp.ReadResourceRequest, read func(context.Context, string) (*Content, error), mimeType string) (*mcp.ReadResourceResult, error) {
+	uri := req.Params.URI
+	c, err := read(ctx, uri)
+	if err != nil {
+		return nil, wrong(err)
+	}
+	if c == nil {
+		return nil, fault.New(fault.Internal, "The resource %s gave nothing at all", uri)
+	}
+	result := &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{
+		{URI: uri, MIMEType: cmp.Or(c.MIMEType, mimeType), Text: c.Text, Blob: c.Blob},
+	}}
+	hint(&result.Cacheable, revisionOf(req), c.TTL, c.Private)
+	return result, nil
+}
+
+// mimeType is the type of the listed resource that a URI is, or seems to be.
+func (s *Server) mimeType(uri string) string {
+	found, longest := "", -1
+	for _, r := range s.Resources {
+		literal, _, template := strings.Cut(r.URI, "{")
+		switch {
+		case !template && r.URI == uri:
+			return r.MIMEType
+		case template && len(literal) > longest && strings.HasPrefix(uri, literal):
+			found, longest = r.MIMEType, len(literal)
+		}
+	}
+	return found
+}
+
+// readError turns the failure of a read into the protocol's error: a fault or an *Error is our own, anything else is the
+// SDK's word that no resource has this URI.
 func (d *dispatcher) readError(req *mcp.ReadResourceRequest, err error) error {
 	if err == nil {
 		return nil
 	}
-	f, ours := errors.AsType[*fault.Fault](err)
-	if !ours {
+	if !isOurs(err) {
 		var known []string
 		for _, r := range d.server.Resources {
 			known = append(known, r.URI)
 		}
-		f = unknown("resource", req.Params.URI, known)
+		err = unknown("resource", req.Params.URI, known)
 	}
-	switch {
-	case f.Type != fault.NotFound && f.ExitStatus() != 2:
-		return rpcError(jsonrpc.CodeInternalError, f)
-	case f.Type == fault.NotFound && req.ProtocolVersion() < statelessRevision:
-		return rpcError(codeResourceNotFound, f)
+	if revisionOf(req) < statelessRevision {
+		return protocolError(err, codeResourceNotFound)
 	}
-	return rpcError(jsonrpc.CodeInvalidParams, f)
+	return protocolError(err, jsonrpc.CodeInvalidParams)
+}
+
+func isOurs(err error) bool {
+	_, own := errors.AsType[*Error](err)
+	_, isFault := errors.AsType[*fault.Fault](err)
+	return own || isFault
 }

@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 
@@ -9,9 +10,6 @@ import (
 
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
-
-// statelessRevision is the first revision whose results say that they are complete.
-const statelessRevision = "2026-07-28"
 
 // wireResult is the result of tools/call as it goes out: in one pass, with nothing escaped that JSON does not ask for.
 type wireResult struct {
@@ -37,7 +35,7 @@ func (r *Result) wire() (*wireResult, error) {
 		return nil, errors.New("it is nothing at all")
 	}
 	w := &wireResult{IsError: r.IsError}
-	text := r.Text
+	text := cmp.Or(r.Text, r.Summary)
 	if r.Structured != nil {
 		var buf bytes.Buffer
 		if err := json.Compact(&buf, r.Structured); err != nil {
@@ -47,9 +45,7 @@ func (r *Result) wire() (*wireResult, error) {
 			return nil, errors.New("its structured content is no JSON object")
 		}
 		w.StructuredContent = buf.Bytes()
-		if text == "" {
-			text = buf.String()
-		}
+		text = cmp.Or(r.Text, buf.String())
 	}
 	w.Content = append(w.Content, content{Type: "text", Text: &text})
 	for _, l := range r.Links {

@@ -22,7 +22,7 @@ import (
 // patience is how long a test waits for what has to come.
 const patience = 20 * time.Second
 
-// client is the other end of a server's pipes, speaking in raw lines.
+// client is the other end of a server's pipes, speaking in raw lines, or in frames.
 type client struct {
 	t      *testing.T
 	in     *os.File
@@ -36,6 +36,12 @@ type client struct {
 
 // serve starts a server on pipes of the operating system.
 func serve(t *testing.T, s *mcpserver.Server) *client {
+	t.Helper()
+	return serveTo(t, s, func(r *bufio.Reader) (string, error) { return r.ReadString('\n') })
+}
+
+// serveTo does so for a client that reads answers in its own way.
+func serveTo(t *testing.T, s *mcpserver.Server, read func(*bufio.Reader) (string, error)) *client {
 	t.Helper()
 	serverIn, in, err := os.Pipe()
 	if err != nil {
@@ -55,7 +61,7 @@ func serve(t *testing.T, s *mcpserver.Server) *client {
 		defer close(c.lines)
 		r := bufio.NewReader(out)
 		for {
-			line, err := r.ReadString('\n')
+			line, err := read(r)
 			if err != nil {
 				return
 			}
@@ -83,7 +89,12 @@ func (w *watched) Read(p []byte) (int, error) {
 
 func (c *client) send(lines ...string) {
 	c.t.Helper()
-	if _, err := io.WriteString(c.in, strings.Join(lines, "\n")+"\n"); err != nil {
+	c.write(strings.Join(lines, "\n") + "\n")
+}
+
+func (c *client) write(text string) {
+	c.t.Helper()
+	if _, err := io.WriteString(c.in, text); err != nil {
 		c.t.Fatal(err)
 	}
 }
@@ -400,11 +411,15 @@ func TestPanicIsAnAnswer(t *testing.T) {
 	}
 }
 
+func nowhere(context.Context, string) (*mcpserver.Content, error) { return nil, nil }
+
 func TestTableThatCannotBeServed(t *testing.T) {
 	for name, s := range map[string]*mcpserver.Server{
 		"no schema": {Name: "s", Tools: []mcpserver.Tool{{Name: "x"}}},
 		"twins":     {Name: "s", Tools: []mcpserver.Tool{echo(), echo()}},
-		"bad URI":   {Name: "s", Resources: []mcpserver.Resource{{URI: "x://{"}}},
+		"bad URI":   {Name: "s", Resources: []mcpserver.Resource{{URI: "x://{", Read: nowhere}}},
+		"no reader": {Name: "s", Resources: []mcpserver.Resource{{URI: "x://a", Name: "a"}}},
+		"framing":   {Name: "s", Framing: "xml"},
 	} {
 		in, _ := io.Pipe()
 		_, out := io.Pipe()

@@ -26,6 +26,19 @@ type Server struct {
 	// Tools are listed by name, whatever their order here.
 	Tools     []Tool
 	Resources []Resource
+	// Read gives the content of every URI, listed or not, in the place of what Resources have for it; nil leaves each
+	// resource to its own Read. Its errors are as those of Resource.Read.
+	Read func(ctx context.Context, uri string) (*Content, error)
+	// Unknown answers the call of a tool that is not one of Tools: an *Error as it says, any other error as its fault, of
+	// which not_found and wrong usage are -32602 and the rest -32603. Nil, or a nil error, is -32602 with the tools there
+	// are. The call's arguments are as they came: nil, null or no object too.
+	Unknown func(ctx context.Context, call *Call) error
+	// Hint says how long a client may keep the answer to a method, and whether it is for this client's user alone. It is
+	// asked for tools/list, resources/list, resources/templates/list and server/discover of revision 2026-07-28 and later,
+	// and must not wait. By default it is not at all and for anyone.
+	Hint func(method string) (ttl time.Duration, private bool)
+	// Framing is how messages are told apart, by default one a line. Answers go out in the framing that requests come in.
+	Framing Framing
 	// MaxCalls is how many tool calls run at the same time while the rest wait; 0 sets no limit.
 	MaxCalls int
 	// Log takes what the protocol has to say to people; nil is silence.
@@ -42,8 +55,10 @@ type Tool struct {
 	InputSchema, OutputSchema json.RawMessage
 	// The hints a client goes by before it calls: all four are always sent.
 	ReadOnly, Destructive, Idempotent, OpenWorld bool
-	// Call answers one call whose arguments fit InputSchema. Its context ends when the client cancels the call or goes
-	// away, and when the server is stopped; the end of the client's input does not end it.
+	// Unchecked leaves the check of arguments to Call, which gets them as they came: nil, null or no object too.
+	Unchecked bool
+	// Call answers one call whose arguments fit InputSchema, unless it is Unchecked. Its context ends when the client
+	// cancels the call or goes away, and when the server is stopped; the end of the client's input does not end it.
 	Call func(ctx context.Context, call *Call) *Result
 }
 
@@ -54,6 +69,10 @@ type Result struct {
 	Structured json.RawMessage
 	// Text is what a client without structured content shows; when empty it is Structured as compact JSON.
 	Text string
+	// Summary goes out in the place of Text to a client that gets Structured and whose revision knows structured content
+	// (2025-06-18 and later), so that a long answer goes out once. An older client gets the text alone. By default every
+	// client gets both. Without Structured it is the text when Text is empty.
+	Summary string
 	// IsError says that the tool failed, which the client's model is to see.
 	IsError bool
 	// Links point to resources that the answer refers to.
@@ -71,21 +90,29 @@ type Link struct {
 type Resource struct {
 	URI, Name, Title, Description, MIMEType string
 	// Read gives the content of a URI. A *fault.Fault of type not_found becomes the protocol's own error for that; any
-	// fault goes to the client as the error's data.
+	// fault goes to the client as the error's data. An *Error goes out as it is. It is not asked, and may be nil, when the
+	// server has a Read.
 	Read func(ctx context.Context, uri string) (*Content, error)
 }
 
-// Content is what a resource holds: text, or bytes when Blob is not nil. MIMEType is by default the resource's.
+// Content is what a resource holds: text, or bytes when Blob is not nil. MIMEType is by default the resource's; with a
+// Server.Read that of the resource with this URI, else of the template whose beginning, up to its first brace, is the
+// longest that the URI has too.
 type Content struct {
 	MIMEType string
 	Text     string
 	Blob     []byte
+	// TTL is how long a client of 2026-07-28 or later may keep it, in whole milliseconds; Private says that it is for this
+	// client's user alone.
+	TTL     time.Duration
+	Private bool
 }
 
 // grace is how long calls have to answer once the server is stopped.
 const grace = 200 * time.Millisecond
 
-// ServeStdio serves one client, one JSON-RPC message a line, and closes both streams at the end.
+// ServeStdio serves one client, with JSON-RPC messages in the server's Framing, and closes both streams at the end. Input
+// that is no message is answered with -32700 (-32600 for a line over 64 MiB) and does not end the session.
 //
 // At the end of in it waits until every request is answered and returns nil. When ctx ends it takes no more requests,
 // ends the contexts of the calls, gives them a moment to answer and returns the cause; a call that does not heed its
@@ -99,7 +126,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.ReadCloser, out io.WriteC
 	if err != nil {
 		return err
 	}
-	client := newPipe(in, out, log)
+	client := newPipe(in, out, s.Framing, log)
 	defer func() { _ = client.Close() }()
 	session, err := server.Connect(ctx, client, nil)
 	if err != nil {
@@ -128,16 +155,19 @@ func (s *Server) build(stop context.Context, log *slog.Logger) (server *mcp.Serv
 			err = fault.New(fault.Internal, "the table of tools cannot be served: %v", r)
 		}
 	}()
+	if err := s.Framing.check(); err != nil {
+		return nil, err
+	}
 	capabilities := &mcp.ServerCapabilities{} // nil would announce logging
 	if len(s.Tools) > 0 {
 		capabilities.Tools = &mcp.ToolCapabilities{}
 	}
-	if len(s.Resources) > 0 {
+	if len(s.Resources) > 0 || s.Read != nil {
 		capabilities.Resources = &mcp.ResourceCapabilities{}
 	}
 	server = mcp.NewServer(
 		&mcp.Implementation{Name: s.Name, Title: s.Title, Version: s.Version},
-		&mcp.ServerOptions{Instructions: s.Instructions, Logger: log, Capabilities: capabilities},
+		&mcp.ServerOptions{Instructions: s.Instructions, Logger: log, Capabilities: capabilities, SetCacheable: s.setHint},
 	)
 	d := newDispatcher(stop, s, log)
 	if len(d.tools) < len(s.Tools) {
@@ -147,6 +177,9 @@ func (s *Server) build(stop context.Context, log *slog.Logger) (server *mcp.Serv
 		server.AddTool(s.Tools[i].listed(), d.unreachable)
 	}
 	for i := range s.Resources {
+		if s.Resources[i].Read == nil && s.Read == nil {
+			return nil, fault.New(fault.Internal, "the table of resources cannot be served: nothing reads %s", s.Resources[i].URI)
+		}
 		s.Resources[i].add(server)
 	}
 	server.AddReceivingMiddleware(d.receive)
