@@ -2,10 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
+	"encoding/json"
 	"io"
 	"os"
-	"strings"
+	"sync"
+	"time"
 
 	"github.com/pflow-suite/pflow/pkg/cli"
 	"github.com/pflow-suite/pflow/pkg/fault"
@@ -15,76 +16,119 @@ import (
 )
 
 type serveCommand struct {
-	managerFlags
-	Stdio bool `help:"Serve the tools over MCP on standard input and output."`
+	flags
+	Stdio   bool   `help:"Serve the tools and resources over MCP on standard input and output."`
+	Framing string `help:"How messages stand on standard input and output: one a line (newline), behind Content-Length headers (lsp), or as the client begins (auto)." enum:"auto,newline,lsp" default:"auto" env:"VELOFLUX_FRAMING" placeholder:"FRAMING"`
 }
+
+const instructions = `Tools and resources of a veloFlux Manager, a stream processor that runs SQL pipelines over streams.
+To write SQL: read veloFlux://streams/snapshot and veloFlux://streams/schema?name=STREAM for what can be selected from, and veloFlux://catalog/functions_digest and veloFlux://catalog/syntax_digest for what can be used. Then call the tool to verify it: the Manager plans the SQL and nothing stays behind. A planner_error tells what is wrong; correct the SQL and verify again. Heed the warnings: they name what the Manager accepts and silently drops.`
 
 // Run serves until the client is done.
 func (c *serveCommand) Run(app *cli.App) error {
 	if !c.Stdio {
 		return fault.New(fault.Usage, "missing mode: use --stdio").
-			Suggest("veloflux-mcp --stdio serves an MCP client; veloflux-mcp call TOOL calls one tool; veloflux-mcp tools lists them")
+			Suggest("veloflux-mcp --stdio serves an MCP client; veloflux-mcp call TOOL calls one tool; veloflux-mcp read URI reads one resource; veloflux-mcp tools lists the tools")
 	}
-	runtime, err := c.runtime()
+	runtime, release, err := c.runtime(app, nil)
 	if err != nil {
 		return err
 	}
+	defer release()
+	defer sweeping(app.Context, runtime)()
 	os.Stdout = os.Stderr // whatever a library prints must not get between the messages
 	out := struct {
 		io.Writer
 		io.Closer
 	}{app.Stdout, app.Stdout.File()}
-	server := mcpserver.Server{
-		Name: "veloflux-mcp", Title: "veloFlux Manager", Version: cli.Version,
-		Instructions: "Tools of a veloFlux Manager, a stream processor that runs SQL pipelines over streams.",
-		Log:          app.Log,
-		Refuse:       refuse,
-	}
-	for _, tool := range veloflux.Tools() {
-		server.Tools = append(server.Tools, serve(runtime, tool))
-	}
+	server := c.server(app, runtime)
 	return server.ServeStdio(app.Context, app.Stdin, out)
 }
 
-// serve is a tool in the server's table.
+// sweeping keeps sweeping what other verifications have left behind until stop is called.
+func sweeping(ctx context.Context, runtime *veloflux.Runtime) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var sweeper sync.WaitGroup
+	sweeper.Go(func() { runtime.SweepWhile(ctx) })
+	return func() {
+		cancel()
+		sweeper.Wait()
+	}
+}
+
+// server is the runtime as a table of tools and resources.
+func (c *serveCommand) server(app *cli.App, runtime *veloflux.Runtime) *mcpserver.Server {
+	server := &mcpserver.Server{
+		Name: "veloflux-mcp", Title: "veloFlux Manager", Version: cli.Version,
+		Instructions: instructions,
+		Framing:      mcpserver.Framing(c.Framing),
+		Log:          app.Log,
+		Refuse:       refuse,
+		Unknown: func(ctx context.Context, call *mcpserver.Call) error {
+			_, err := runtime.CallTool(ctx, call.Tool, call.Arguments) // which leaves its trace
+			return protocolError(err)
+		},
+		Read: func(ctx context.Context, uri string) (*mcpserver.Content, error) {
+			content, err := runtime.ReadResource(ctx, uri)
+			if err != nil {
+				return nil, protocolError(err)
+			}
+			return &mcpserver.Content{MIMEType: content.MIMEType, Text: string(content.Document), TTL: content.TTL, Private: content.Private}, nil
+		},
+		// The lists do not change as long as the program runs, and are the same for everyone.
+		Hint: func(string) (ttl time.Duration, private bool) { return time.Hour, false },
+	}
+	for _, tool := range runtime.Tools() {
+		server.Tools = append(server.Tools, serve(runtime, tool))
+	}
+	for _, r := range veloflux.Resources() {
+		server.Resources = append(server.Resources, mcpserver.Resource{URI: r.URI, Name: r.Name, Title: r.Title, Description: r.Description, MIMEType: r.MIMEType})
+	}
+	return server
+}
+
+// serve is a tool in the server's table. The runtime checks the arguments itself, so that refused ones are traced too.
 func serve(runtime *veloflux.Runtime, tool veloflux.Tool) mcpserver.Tool {
 	return mcpserver.Tool{
 		Name: tool.Name, Title: tool.Title, Description: tool.Description, InputSchema: tool.InputSchema, OutputSchema: tool.OutputSchema,
-		ReadOnly: tool.ReadOnly, Destructive: tool.Destructive, Idempotent: tool.Idempotent,
+		ReadOnly: tool.ReadOnly, Destructive: tool.Destructive, Idempotent: tool.Idempotent, Unchecked: true,
 		Call: func(ctx context.Context, call *mcpserver.Call) *mcpserver.Result {
 			answer, err := runtime.CallTool(ctx, tool.Name, call.Arguments)
 			if err != nil {
 				return failed(asError(err))
 			}
-			return &mcpserver.Result{Structured: answer}
+			return &mcpserver.Result{Structured: answer, Summary: tool.Summary(answer)}
 		},
 	}
 }
 
 // refuse puts what the server itself found wrong into this program's error shape.
 func refuse(_ string, f *fault.Fault) *mcpserver.Result {
-	e := &veloflux.Error{Code: veloflux.ToolFailed, Message: strings.Join(append([]string{f.Error()}, f.Suggestions...), ". ")}
-	if f.Type == fault.Usage {
-		e.Code = veloflux.InvalidParams
-	}
-	if len(f.Available) > 0 {
-		e.Details = map[string]any{"available": f.Available}
-	}
-	return failed(e)
+	return failed(&veloflux.Error{Code: veloflux.ToolFailed, Message: f.Error()})
 }
 
 func failed(e *veloflux.Error) *mcpserver.Result {
-	raw, err := rawjson.Marshal(e)
-	if err != nil {
-		return &mcpserver.Result{IsError: true, Text: e.Message}
-	}
-	return &mcpserver.Result{IsError: true, Structured: raw}
+	return &mcpserver.Result{IsError: true, Structured: document(e)}
 }
 
-// asError finds the runtime's error in a chain.
-func asError(err error) *veloflux.Error {
-	if e, ok := errors.AsType[*veloflux.Error](err); ok {
-		return e
+// protocolError is a failure of what MCP answers with an error of the protocol: a read, or a tool that is not there.
+func protocolError(err error) error {
+	e := asError(err)
+	kind := mcpserver.Internal
+	switch e.Code {
+	case veloflux.NotFound:
+		kind = mcpserver.NotFound
+	case veloflux.InvalidParams:
+		kind = mcpserver.Invalid
 	}
-	return &veloflux.Error{Code: veloflux.ToolFailed, Message: err.Error()}
+	return &mcpserver.Error{Kind: kind, Message: e.Message, Data: document(e)}
+}
+
+// document is an error as JSON.
+func document(e *veloflux.Error) json.RawMessage {
+	raw, err := rawjson.Marshal(e)
+	if err != nil { // what an embedder's detail might do
+		return rawjson.Quote(e.Message)
+	}
+	return raw
 }

@@ -31,6 +31,7 @@ type App struct {
 	format string
 	cancel context.CancelCauseFunc
 	exit   func(int)
+	logTo  func(io.Writer) *slog.Logger
 	// stdinTaken says that an argument has read standard input.
 	stdinTaken bool
 }
@@ -47,8 +48,12 @@ func newApp(name string, sys System) *App {
 
 func (a *App) configure(c *Common) {
 	a.format, a.Quiet = c.Format, c.Quiet
-	a.Log = logger(a.Stderr, c.LogLevel, c.LogFormat, c.Quiet)
+	a.logTo = func(w io.Writer) *slog.Logger { return logger(w, c.LogLevel, c.LogFormat, c.Quiet) }
+	a.Log = a.logTo(a.Stderr)
 }
+
+// LogTo has the log go to another writer than standard error.
+func (a *App) LogTo(w io.Writer) { a.Log = a.logTo(w) }
 
 // Getenv is one variable of the environment.
 func (a *App) Getenv(name string) string { return proc.Getenv(a.Env, name) }

@@ -29,6 +29,9 @@ type System struct {
 	Stdin  *os.File
 	Stdout *os.File
 	Stderr *os.File
+	// Variables, when not empty, opens the names of environment variables of the program's own, such as X_LOG_LEVEL for
+	// "X_", which go before those of the suite, PFLOW_LOG_LEVEL.
+	Variables string
 	// Exit ends the process at once; it is used for the second signal.
 	Exit func(status int)
 }
@@ -73,6 +76,7 @@ func Main(name, description string, g Grammar, sys System) int {
 		kong.Name(name), kong.Description(description), kong.Writers(app.Stdout, sys.Stderr),
 		kong.Exit(func(int) { answered = true }), kong.Vars{"version": name + " " + Version},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.PostBuild(func(k *kong.Kong) error { return ownVariables(k, sys.Variables) }),
 	)
 	if err != nil {
 		return app.fail(fault.New(fault.Internal, "the grammar of %s: %v", name, err))
@@ -90,6 +94,21 @@ func Main(name, description string, g Grammar, sys System) int {
 		return app.fail(fault.New(fault.Usage, "%s", valueless(err.Error(), sys.Args)).Suggest("%s --help lists what can be asked", strings.TrimSpace(name+" "+asked(err))))
 	}
 	return app.outcome(parsed.Run(app))
+}
+
+// ownVariables has a program's own environment variables set the common flags, before those of the suite do.
+func ownVariables(k *kong.Kong, prefix string) error {
+	if prefix == "" {
+		return nil
+	}
+	for _, flag := range k.Model.Flags {
+		if len(flag.Envs) == 1 {
+			own := prefix + strings.TrimPrefix(flag.Envs[0], "PFLOW_")
+			flag.Envs = []string{own, flag.Envs[0]}
+			flag.Tag.Envs = flag.Envs
+		}
+	}
+	return nil
 }
 
 // asked is the command in whose words a command line went wrong, with the group it is in, or nothing.

@@ -1,128 +1,92 @@
 package veloflux
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"io"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
-	"unicode"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// maxBody is the most bytes an answer of the Manager may have. The list of streams of one with 15,000 columns has 0.6 MB.
-const maxBody = 32 << 20
-
-// Manager is the REST API of a veloFlux Manager.
-type Manager struct {
-	base    string // without a slash at its end, and without credentials
-	user    *url.Userinfo
-	timeout time.Duration
-	http    *http.Client
+// Config says where a Manager is and how it is reached.
+type Config struct {
+	// URL is http:// or https:// (http when there is none), with a path in front of every route when it has one.
+	// user:password@ goes into the Authorization header and into no message.
+	URL string
+	// Timeout holds for each request, with its answer; 0 is 10 seconds.
+	Timeout time.Duration
+	// Header is sent with every request, and wins over what the URL makes of user:password@.
+	Header http.Header
+	// HeaderFile has lines "Name: value", with blank ones and # comments between them, and wins over Header. It is read
+	// again for each request, so that a token in it can be replaced. What is no file but a pipe is read once.
+	HeaderFile string
+	// CAFile has certificates in PEM that are trusted besides the system's. CertFile and KeyFile are the client's own;
+	// without KeyFile the key stands in CertFile.
+	CAFile, CertFile, KeyFile string
+	// SkipVerify takes any certificate of the Manager.
+	SkipVerify bool
+	// Proxy gives the proxy of a request; nil is what HTTP_PROXY, HTTPS_PROXY and NO_PROXY say.
+	Proxy func(*http.Request) (*url.URL, error)
 }
 
-// NewManager makes a client for the Manager at a URL. A path in the URL stays in front of every route; without a scheme
-// it is http; user:password@ goes into the Authorization header and into no message. The timeout holds for each request.
-func NewManager(address string, timeout time.Duration) (*Manager, error) {
-	if !strings.Contains(address, "://") {
-		address = "http://" + address
+// defaultTimeout is how long a request may take.
+const defaultTimeout = 10 * time.Second
+
+// Manager is the REST API of a veloFlux Manager. It may be used by several callers at a time.
+type Manager struct {
+	address   address
+	timeout   time.Duration
+	headers   *headers
+	transport *http.Transport
+}
+
+// NewManager makes a client. It asks the Manager nothing. Its errors are a *fault.Fault of type usage_error.
+func NewManager(c Config) (*Manager, error) {
+	at, f := parseAddress(c.URL)
+	if f != nil {
+		return nil, f
 	}
-	u, err := url.Parse(address)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.RawQuery != "" || u.Fragment != "" {
-		return nil, fault.New(fault.Usage, "The Manager's URL is no http:// or https:// URL with a host and at most a path").
-			Suggest("Write it as http://127.0.0.1:8080")
-	}
-	if timeout <= 0 {
+	if c.Timeout < 0 {
 		return nil, fault.New(fault.Usage, "The time for a request to the Manager must be more than 0 seconds")
 	}
-	user := u.User
-	u.User = nil
-	return &Manager{base: strings.TrimRight(u.String(), "/"), user: user, timeout: timeout, http: &http.Client{}}, nil
+	if c.Timeout == 0 {
+		c.Timeout = defaultTimeout
+	}
+	h, f := newHeaders(at.user, c.Header, c.HeaderFile)
+	if f != nil {
+		return nil, f
+	}
+	transport, f := newTransport(c)
+	if f != nil {
+		return nil, f
+	}
+	return &Manager{address: at, timeout: c.Timeout, headers: h, transport: transport}, nil
 }
 
-// get reads a route, which begins with a slash and is escaped. Its errors are *Error.
-func (m *Manager) get(ctx context.Context, route string) ([]byte, error) {
-	return m.do(ctx, http.MethodGet, route)
-}
+// Base is the URL in front of every route, without a slash at its end and without credentials.
+func (m *Manager) Base() string { return m.address.base }
 
-func (m *Manager) do(ctx context.Context, method, route string) ([]byte, error) {
-	timed, cancel := context.WithTimeout(ctx, m.timeout)
-	defer cancel()
-	what := method + " " + route
-	req, err := http.NewRequestWithContext(timed, method, m.base+route, nil)
-	if err != nil {
-		return nil, &Error{Code: ToolFailed, Message: fmt.Sprintf("%s failed: %v", what, err)}
+// Credentialed says whether requests tell the Manager who asks: by a header such as Authorization, Cookie or X-Api-Key,
+// by user:password@ in the URL or by a client certificate. So what comes back may be for this caller alone.
+func (m *Manager) Credentialed() bool {
+	if len(m.transport.TLSClientConfig.Certificates) > 0 {
+		return true
 	}
-	req.Header.Set("Accept", "application/json")
-	if m.user != nil {
-		password, _ := m.user.Password()
-		req.SetBasicAuth(m.user.Username(), password)
-	}
-	resp, err := m.http.Do(req)
-	if err != nil {
-		return nil, m.unreached(ctx, what, err)
-	}
-	defer func() { _ = resp.Body.Close() }()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
-	if err != nil {
-		return nil, m.unreached(ctx, what, err)
-	}
-	if len(body) > maxBody {
-		return nil, &Error{Code: ManagerHTTP, Message: fmt.Sprintf("%s failed: the answer has more than %d MiB", what, maxBody>>20), Details: map[string]any{"http_status": resp.StatusCode}}
-	}
-	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		return nil, refused(what, m.base, resp.StatusCode, string(body))
-	}
-	return body, nil
-}
-
-// unreached is the error of a request without a whole answer. The context is the caller's, without the timeout.
-func (m *Manager) unreached(ctx context.Context, what string, err error) *Error {
-	if wrapped, ok := errors.AsType[*url.Error](err); ok {
-		err = wrapped.Err // without the URL, which is said in its own words
-	}
-	switch {
-	case errors.Is(ctx.Err(), context.Canceled):
-		return &Error{Code: Cancelled, Message: what + " was cancelled"}
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return &Error{Code: Timeout, Message: what + " failed: timeout: the caller's time ran out"}
-	case errors.Is(err, context.DeadlineExceeded):
-		return &Error{Code: Timeout, Message: fmt.Sprintf("%s failed: timeout after %gs, waiting for %s", what, m.timeout.Seconds(), m.base), Details: map[string]any{"retryable": true}}
-	}
-	return &Error{
-		Code:    ManagerHTTP,
-		Message: fmt.Sprintf("%s failed: no answer from the veloFlux Manager at %s: %v. Is it running, and is the URL right?", what, m.base, err),
-		Details: map[string]any{"retryable": true},
-	}
-}
-
-// malformed is the error of an answer that is not what the route gives.
-func malformed(what, want string, body []byte) *Error {
-	return &Error{
-		Code:    ManagerHTTP,
-		Message: fmt.Sprintf("%s failed: HTTP 200, but the answer is no %s. Is there a veloFlux Manager behind the URL?", what, want),
-		Details: map[string]any{"http_status": 200, "response": excerpt(string(body))},
-	}
-}
-
-// excerpt is text fit for an error: at most 2,000 characters, none of them controls.
-func excerpt(text string) string {
-	text = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' {
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(strings.TrimSpace(text), "?"))
-	const most = 2000
-	n := 0
-	for i := range text {
-		if n++; n > most {
-			return text[:i] + "…"
+	now, _ := m.headers.now()
+	for name := range now {
+		if secretHeader(name) {
+			return true
 		}
 	}
-	return text
+	return false
 }
+
+// Secrets are the values that must be in no trace and no log: of headers that hold credentials, whole and in their
+// parts, also those that the header file has now.
+func (m *Manager) Secrets() []string {
+	now, _ := m.headers.now()
+	return m.address.secrets(secretValues(now))
+}
+
+// Close closes the connections that no request uses.
+func (m *Manager) Close() { m.transport.CloseIdleConnections() }

@@ -1,81 +1,229 @@
-// Package veloflux offers a veloFlux Manager's REST API as tools: for a program that embeds it, or for one that serves
-// them over MCP. It knows nothing of MCP itself.
+// Package veloflux offers a veloFlux Manager's REST API as tools and resources: for a Go program that embeds it, or for
+// one that serves them over MCP. It knows nothing of MCP itself.
 package veloflux
 
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
-
-	"github.com/tidwall/gjson"
+	"time"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// Runtime runs the tools against one Manager. It may be used by several callers at a time.
-type Runtime struct {
-	manager *Manager
-	tools   []Tool
+// DefaultMaxResponse is how many bytes an answer may have when nothing else is said.
+const DefaultMaxResponse = 1 << 20
+
+// Options say what a Runtime offers and how. The zero value offers all tools under their dotted names, caches nothing and
+// traces nothing.
+type Options struct {
+	// CacheTTL is how long what a resource gave is given again; 0 asks the Manager for each read.
+	CacheTTL time.Duration
+	// MaxResponse is the most bytes that an answer may have; 0 is DefaultMaxResponse.
+	MaxResponse int64
+	// ToolNames is how the tools' names are written; empty is NamesDot.
+	ToolNames NameStyle
+	// ReadOnly leaves out whatever changes the Manager, whatever Tools says; nothing is swept then either.
+	ReadOnly bool
+	// Tools are the only ones to offer, all when there is none; ExcludeTools are left out of them. Either spelling of a
+	// name will do.
+	Tools, ExcludeTools []string
+	// Trace is given an entry for every call and every read; nil keeps none.
+	Trace Sink
+	// TraceSQL is how SQL stands in the trace; empty is SQLRaw.
+	TraceSQL SQLMode
+	// Log takes what is of interest to whoever runs the program; nil is silence.
+	Log *slog.Logger
 }
 
-// New makes a runtime.
-func New(manager *Manager) *Runtime { return &Runtime{manager: manager, tools: Tools()} }
+// Runtime runs the tools and reads the resources of one Manager. It may be used by several callers at a time.
+type Runtime struct {
+	manager   *Manager
+	tools     []Tool
+	byName    map[string]*Tool
+	hidden    map[string]string // why a tool is not offered
+	cache     *cache
+	tracer    *tracer
+	temporary *temporaries
+	most      int64
+	log       *slog.Logger
+}
 
-// CallTool runs a tool. The arguments are a JSON object, or nothing for {}; the answer is one that fits the tool's
-// output schema, and what comes from the Manager stands in it byte for byte. Every error is an *Error.
-func (r *Runtime) CallTool(ctx context.Context, name string, args json.RawMessage) (json.RawMessage, error) {
-	i := slices.IndexFunc(r.tools, func(t Tool) bool { return t.Name == name })
-	if i < 0 {
-		var names []string
-		for _, t := range r.tools {
-			names = append(names, t.Name)
-		}
-		return nil, &Error{Code: NotFound, Message: fmt.Sprintf("There is no tool %q%s", name, instead(name, names)), Details: map[string]any{"available": names}}
+// New makes a runtime. It asks the Manager nothing. Its errors are faults: a tool that is not known, or an option that is
+// none.
+func New(manager *Manager, o Options) (*Runtime, error) {
+	log := o.Log
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
 	}
-	tool := r.tools[i]
-	if err := tool.check(args); err != nil {
+	r := &Runtime{
+		manager: manager, most: o.MaxResponse, log: log,
+		cache: newCache(o.CacheTTL), temporary: newTemporaries(manager, log),
+	}
+	if r.most == 0 {
+		r.most = DefaultMaxResponse
+	}
+	var err error
+	if r.tools, r.hidden, err = o.selected(allTools()); err != nil {
 		return nil, err
 	}
-	return tool.call(ctx, r.manager)
+	r.byName = make(map[string]*Tool, len(r.tools))
+	for i := range r.tools {
+		r.byName[r.tools[i].Name] = &r.tools[i]
+	}
+	switch o.TraceSQL {
+	case "", SQLRaw, SQLHash, SQLRedact:
+	default:
+		return nil, fault.New(fault.Usage, "%q is no way to trace SQL", o.TraceSQL).Suggest("It is raw, hash or redact")
+	}
+	r.tracer = newTracer(o.Trace, o.TraceSQL, manager.Secrets, func(err error) {
+		log.Warn("the trace cannot be written", "error", err)
+	})
+	return r, nil
 }
 
-// check refuses arguments that the tool does not have.
-func (t Tool) check(args json.RawMessage) error {
-	if len(args) == 0 {
+// Close deletes what is left of verifications, waiting for those that run until ctx ends, and lets go of connections. No
+// tool is to be called any more.
+func (r *Runtime) Close(ctx context.Context) error {
+	defer r.manager.Close()
+	return r.temporary.close(ctx)
+}
+
+// Tools are the tools on offer, by name.
+func (r *Runtime) Tools() []Tool { return slices.Clone(r.tools) }
+
+// CallTool runs a tool. The arguments are a JSON object, or nothing for {}; an argument that is null counts as not given.
+// The answer fits the tool's output schema, and what comes from the Manager stands in it byte for byte. Every error is an
+// *Error.
+func (r *Runtime) CallTool(ctx context.Context, name string, args json.RawMessage) (json.RawMessage, error) {
+	started := time.Now()
+	answer, err := r.call(ctx, name, args)
+	traced := name
+	if tool := r.byName[name]; tool != nil {
+		traced = tool.dotted
+	}
+	if failure := r.record(KindToolCall, traced, args, started, false, err); failure != nil {
+		return nil, failure
+	}
+	return answer, nil
+}
+
+// record traces what has just ended, and gives its error, if any, in the shape that all have.
+func (r *Runtime) record(kind, name string, args json.RawMessage, started time.Time, cached bool, err error) *Error {
+	var failure *Error
+	if err != nil {
+		failure = asError(err)
+	}
+	r.tracer.record(kind, name, args, started, cached, failure)
+	r.log.Debug(kind, "name", name, "ok", err == nil, "cached", cached, "took", time.Since(started))
+	return failure
+}
+
+func (r *Runtime) call(ctx context.Context, name string, args json.RawMessage) (json.RawMessage, error) {
+	tool := r.byName[name]
+	if tool == nil {
+		return nil, r.noTool(name)
+	}
+	given, err := tool.check(args)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := tool.call(ctx, r, given)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.bounded(name, len(answer), tool.narrow); err != nil {
+		return nil, err
+	}
+	return answer, nil
+}
+
+// bounded refuses an answer that is too large for whoever is to read it; narrow says what to ask for instead.
+func (r *Runtime) bounded(what string, size int, narrow string) error {
+	if int64(size) <= r.most {
 		return nil
 	}
-	given := gjson.ParseBytes(args)
-	if !json.Valid(args) || !given.IsObject() {
-		return &Error{Code: InvalidParams, Message: fmt.Sprintf("The arguments of %s must be a JSON object", t.Name)}
+	return &Error{
+		Code:    ToolFailed,
+		Message: strings.TrimSpace(fmt.Sprintf("The answer of %s has %d bytes, more than the %d that are allowed (max-response-bytes). %s", what, size, r.most, narrow)),
+		Details: map[string]any{"bytes": size, "limit": r.most},
 	}
-	known := []string{}
-	gjson.GetBytes(t.InputSchema, "properties").ForEach(func(key, _ gjson.Result) bool {
-		known = append(known, key.Str)
-		return true
-	})
-	var err error
-	given.ForEach(func(key, _ gjson.Result) bool {
-		if !slices.Contains(known, key.Str) {
-			err = &Error{
-				Code: InvalidParams, Message: fmt.Sprintf("%s has no argument %q%s", t.Name, key.Str, instead(key.Str, known)),
-				Details: map[string]any{"available": known},
-			}
-		}
-		return err == nil
-	})
-	return err
 }
 
-// instead says what there is in place of a name that is not known.
-func instead(name string, known []string) string {
-	if len(known) == 0 {
-		return ". It takes no arguments"
+// noTool is the error of a name that no tool on offer has.
+func (r *Runtime) noTool(name string) *Error {
+	if why, ok := r.hidden[dotted(name)]; ok {
+		return &Error{Code: NotFound, Message: fmt.Sprintf("The tool %s is not on offer: %s", name, why)}
 	}
-	text := ". There is " + strings.Join(known, ", ")
+	var names, said []string
+	for _, t := range r.tools {
+		if !slices.Contains(said, t.dotted) { // one of a tool's names will do
+			names, said = append(names, t.Name), append(said, t.dotted)
+		}
+	}
+	return unknown("tool", name, names)
+}
+
+// unknown is the error of a name that is not among those that are known.
+func unknown(what, name string, known []string) *Error {
+	text := fmt.Sprintf("There is no %s %q. There is ", what, name)
 	if near, ok := fault.Nearest(name, known); ok {
-		text = fmt.Sprintf(". Did you mean %q?%s", near, strings.TrimPrefix(text, "."))
+		text = fmt.Sprintf("There is no %s %q. Did you mean %q? There is ", what, name, near)
 	}
-	return text
+	return &Error{Code: NotFound, Message: text + strings.Join(known, ", "), Details: map[string]any{"available": known}}
+}
+
+// asError finds the *Error in a chain; anything else is a failure of the tool.
+func asError(err error) *Error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	}
+	if f, ok := errors.AsType[*fault.Fault](err); ok {
+		return fromFault(f)
+	}
+	return &Error{Code: ToolFailed, Message: err.Error()}
+}
+
+// fromFault puts a fault of the suite into this package's shape.
+func fromFault(f *fault.Fault) *Error {
+	e := &Error{Code: ToolFailed}
+	if f.Type == fault.Usage {
+		e.Code = InvalidParams
+	}
+	all := f.Errors
+	if len(all) == 0 {
+		all = []*fault.Fault{f}
+	}
+	var said []string
+	details := map[string]any{}
+	for _, one := range all {
+		said = append(append(said, one.Message), one.Suggestions...)
+		if len(one.Available) > 0 {
+			details["available"] = one.Available
+		}
+		if one.Path != "" {
+			details["path"] = one.Path
+		}
+		if missing, _ := details["missing"].([]string); len(one.Missing) > 0 {
+			details["missing"] = append(missing, one.Missing...)
+		}
+	}
+	e.Message = strings.Join(said, ". ")
+	if len(details) > 0 {
+		e.Details = details
+	}
+	return e
+}
+
+// ended is the error of a caller whose context has ended.
+func ended(what string, cause error) *Error {
+	e := &Error{Code: ToolFailed, Message: what + " was cancelled", Cause: cause}
+	if errors.Is(cause, context.DeadlineExceeded) {
+		e.Code, e.Message = Timeout, what+" failed: timeout: the caller's time ran out"
+	}
+	return e
 }

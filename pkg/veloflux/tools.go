@@ -1,11 +1,17 @@
 package veloflux
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/pflow-suite/pflow/pkg/arguments"
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
 // Tool is one thing that can be asked of the Manager.
@@ -20,30 +26,109 @@ type Tool struct {
 	Destructive bool `json:"destructive"`
 	Idempotent  bool `json:"idempotent"`
 
-	call func(ctx context.Context, m *Manager) (json.RawMessage, error)
+	dotted  string // the name as the table has it
+	narrow  string // what to ask for when the answer is too large
+	checker *arguments.Checker
+	call    func(ctx context.Context, r *Runtime, args fields) (json.RawMessage, error)
+	// brief puts a large answer into a shorter text.
+	brief func(answer json.RawMessage) string
 }
 
-// Tools is the table of tools, by name.
-func Tools() []Tool {
-	return []Tool{
-		{
-			Name: "streams.list", Title: "List streams",
-			Description: "List the streams of the veloFlux Manager, each with its name and schema (columns with name and data_type). " +
-				"A pipeline's SQL selects FROM these names; they are case-sensitive.",
-			InputSchema:  json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`),
-			OutputSchema: json.RawMessage(`{"type":"object","properties":{"streams":{"type":"array","items":{"type":"object"}}},"required":["streams"]}`),
-			ReadOnly:     true, Idempotent: true, call: listStreams,
-		},
+// largeAnswer is from how many bytes on an answer is not worth to be said twice.
+const largeAnswer = 8 << 10
+
+// Summary is what stands in the place of a large answer where it would stand a second time, as text beside the structured
+// content of MCP: what a model can go on with. It is empty for an answer that is short.
+func (t *Tool) Summary(answer json.RawMessage) string {
+	if len(answer) <= largeAnswer {
+		return ""
 	}
+	text := ""
+	if t.brief != nil {
+		text = t.brief(answer)
+	}
+	if text == "" || len(text) > len(answer)/2 {
+		text = fault.Short(string(answer), largeAnswer/4)
+	}
+	return text + fmt.Sprintf("\n(The whole answer, %d bytes, is the structured content.)", len(answer))
 }
 
-func listStreams(ctx context.Context, m *Manager) (json.RawMessage, error) {
-	body, err := m.get(ctx, "/streams")
-	if err != nil {
-		return nil, err
+// named is the tool with what goes by its name.
+func (t Tool) named() Tool {
+	t.checker = arguments.NewChecker(t.Name, t.InputSchema)
+	return t
+}
+
+// fields are the arguments of a call, each in the caller's bytes; none is null.
+type fields map[string]json.RawMessage
+
+// text is an argument that is a string, or "".
+func (f fields) text(name string) string { return gjson.ParseBytes(f[name]).String() }
+
+// check gives the arguments when they fit the tool's input schema.
+func (t *Tool) check(args json.RawMessage) (fields, error) {
+	args = bytes.TrimSpace(args)
+	given := fields{}
+	if len(args) > 0 && args[0] == '{' && json.Unmarshal(args, &given) == nil {
+		nulls := len(given)
+		for name, value := range given {
+			if rawjson.Kind(value) == "null" { // clients say so of an argument that they do not give
+				delete(given, name)
+			}
+		}
+		if len(given) < nulls {
+			raw, err := rawjson.Marshal(given)
+			if err != nil {
+				return nil, err
+			}
+			args = raw
+		}
 	}
-	if !json.Valid(body) || !gjson.ParseBytes(body).IsArray() {
-		return nil, malformed("GET /streams", "JSON list", body)
+	if _, f := t.checker.Check(args); f != nil {
+		return nil, fromFault(f)
 	}
-	return slices.Concat([]byte(`{"streams":`), body, []byte("}")), nil
+	return given, nil
+}
+
+// appendTo adds those of the named arguments that are given to a JSON object that is being written.
+func (f fields) appendTo(body []byte, names ...string) []byte {
+	for _, name := range names {
+		if value, ok := f[name]; ok {
+			body = slices.Concat(body, []byte(`,"`+name+`":`), value)
+		}
+	}
+	return body
+}
+
+// under is a JSON object with one field.
+func under(name string, value json.RawMessage) json.RawMessage {
+	return slices.Concat([]byte(`{"`+name+`":`), value, []byte("}"))
+}
+
+// input is the schema of a tool's arguments.
+func input(properties string, required ...string) json.RawMessage {
+	if required == nil {
+		required = []string{}
+	}
+	names, _ := json.Marshal(required)
+	return json.RawMessage(`{"type":"object","properties":{` + properties + `},"required":` + string(names) + `,"additionalProperties":false}`)
+}
+
+// output is the schema of an answer with these fields, all of which are there, or of an error in its place: clients hold
+// what fails to the schema too.
+func output(properties string, required ...string) json.RawMessage {
+	names, _ := json.Marshal(required)
+	return json.RawMessage(`{"type":"object","properties":{` + properties + `},"anyOf":[{"required":` + string(names) + `},` +
+		`{"properties":{"error_code":{"type":"string"},"error_message":{"type":"string"},"details":{"type":"object"}},"required":["error_code","error_message"]}]}`)
+}
+
+// asked is the call of a tool that asks for one thing and gives it under a name.
+func asked(name string, fetch func(m *Manager, ctx context.Context, args fields) (json.RawMessage, error)) func(context.Context, *Runtime, fields) (json.RawMessage, error) {
+	return func(ctx context.Context, r *Runtime, args fields) (json.RawMessage, error) {
+		body, err := fetch(r.manager, ctx, args)
+		if err != nil {
+			return nil, err
+		}
+		return under(name, bytes.TrimSpace(body)), nil
+	}
 }

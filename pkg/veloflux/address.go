@@ -1,0 +1,82 @@
+package veloflux
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
+)
+
+// address is where a Manager is.
+type address struct {
+	base string // without a slash at its end, and without credentials
+	url  *url.URL
+	user *url.Userinfo
+}
+
+// parseAddress reads a Manager's URL. Its faults do not repeat the URL, which may hold a password.
+func parseAddress(text string) (address, *fault.Fault) {
+	text = strings.TrimSpace(text)
+	if !strings.Contains(text, "://") {
+		text = "http://" + text
+	}
+	wrong := func(what string) (address, *fault.Fault) {
+		return address{}, fault.New(fault.Usage, "The Manager's URL %s", what).Suggest("Write it as http://127.0.0.1:8080, with a path behind it if the Manager stands below one")
+	}
+	u, err := url.Parse(text)
+	switch {
+	case err != nil:
+		return wrong("cannot be read as a URL")
+	case u.Scheme != "http" && u.Scheme != "https":
+		return wrong("must begin with http:// or https://")
+	case u.Hostname() == "" || strings.ContainsAny(u.Host, " \t"):
+		return wrong("has no host")
+	case !validPort(u.Port()):
+		return wrong("has a port that is none: it must be from 1 to 65535")
+	case u.RawQuery != "" || u.ForceQuery:
+		return wrong("must have no query (what stands behind a ?)")
+	case u.Fragment != "":
+		return wrong("must have no fragment (what stands behind a #)")
+	case hasDotSegment(u.EscapedPath()):
+		return wrong("must have no segment . or .. in its path")
+	}
+	user := u.User
+	u.User = nil
+	u.Host = strings.TrimSuffix(u.Host, ":")
+	base := strings.TrimRight(u.String(), "/")
+	u, err = url.Parse(base)
+	if err != nil {
+		return wrong("cannot be read as a URL")
+	}
+	return address{base: base, url: u, user: user}, nil
+}
+
+func validPort(port string) bool {
+	n, err := strconv.Atoi(port)
+	return port == "" || err == nil && n >= 1 && n <= 65535
+}
+
+// authorization is the header that user:password@ stands for, or nothing.
+func authorization(user *url.Userinfo) string {
+	if user == nil {
+		return ""
+	}
+	password, _ := user.Password()
+	req := http.Request{Header: http.Header{}}
+	req.SetBasicAuth(user.Username(), password)
+	return req.Header.Get("Authorization")
+}
+
+// secrets adds what is secret in the URL. A user name that stands alone is a token.
+func (a address) secrets(values []string) []string {
+	if a.user == nil {
+		return values
+	}
+	password, _ := a.user.Password()
+	if password == "" {
+		password = a.user.Username()
+	}
+	return addSecret(values, password)
+}

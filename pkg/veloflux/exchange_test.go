@@ -1,0 +1,244 @@
+package veloflux
+
+import (
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestAnswersOverTheLimit(t *testing.T) {
+	long := "[" + strings.Repeat(" ", maxBody) + "]"
+	for name, handler := range map[string]http.HandlerFunc{
+		"plain": func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, long) },
+		"gzip": func(w http.ResponseWriter, r *http.Request) {
+			if r.Header.Get("Accept-Encoding") != "gzip" {
+				t.Error("gzip is not asked for")
+			}
+			w.Header().Set("Content-Encoding", "gzip")
+			packed := gzip.NewWriter(w)
+			_, _ = io.WriteString(packed, long)
+			_ = packed.Close()
+		},
+	} {
+		e := failureOf(t, asStreams(t.Context(), managerFor(t, Config{URL: serverOf(t, handler).URL})))
+		if e.Code != ManagerHTTP || e.Details["status"] != 200 || e.Message != "GET /streams failed: the answer has more than 32 MiB" {
+			t.Errorf("%s: %+v", name, e)
+		}
+	}
+	headers := serverOf(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("X", strings.Repeat("x", maxAnswerHeader))
+	})
+	if e := failureOf(t, asStreams(t.Context(), managerFor(t, Config{URL: headers.URL}))); e.Code != ManagerHTTP || !strings.Contains(e.Message, "headers exceeded 1048576 bytes") {
+		t.Errorf("headers: %+v", e)
+	}
+}
+
+func TestAnswersAreUnpacked(t *testing.T) {
+	s := serverOf(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Encoding", "gzip")
+		packed := gzip.NewWriter(w)
+		_, _ = io.WriteString(packed, "[1.50]")
+		_ = packed.Close()
+	})
+	if body, err := managerFor(t, Config{URL: s.URL}).Streams(t.Context()); err != nil || string(body) != "[1.50]" {
+		t.Errorf("%s %v", body, err)
+	}
+}
+
+// speaks is a server that answers each connection with these bytes, after the request, and ends it.
+func speaks(t *testing.T, bytes string) string {
+	t.Helper()
+	return serverOf(t, func(w http.ResponseWriter, _ *http.Request) {
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		_, _ = io.WriteString(conn, bytes)
+		_ = conn.Close()
+	}).URL
+}
+
+func TestAnswersThatBreakOff(t *testing.T) {
+	for _, tc := range []struct {
+		call   func(context.Context, *Manager) error
+		bytes  string
+		says   string
+		status any
+	}{
+		{asStreams, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n[{\"name\":", "GET /streams failed: HTTP 200, but the answer breaks off after 9 bytes: the connection was closed before the answer was whole", 200},
+		{asStreams, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n[]\r\n", "the answer breaks off after 2 bytes", 200},
+		{asCreate, "HTTP/1.1 201 Created\r\nContent-Length: 100\r\n\r\n{", "HTTP 201, but the answer breaks off after 1 bytes: the connection was closed before the answer was whole" + maybeCreated, 201},
+		{asStreams, "HTTP/1.1 500 x\r\nContent-Length: 100\r\n\r\nboo", "GET /streams failed: HTTP 500: boo", 500},
+		{asStreams, "", "the connection was closed before the answer was whole", nil},
+		{asCreate, "", "the connection was closed before the answer was whole" + maybeCreated, nil},
+		{asStreams, "HTTP/1.1 200 OK\r\nConte", "malformed MIME header", nil},
+		{asStreams, "SSH-2.0-OpenSSH_9.9\r\n\r\n", "malformed HTTP response", nil},
+		{asStreams, "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 2\r\n\r\n[]", "the answer breaks off after 0 bytes", 200},
+	} {
+		e := failureOf(t, tc.call(t.Context(), managerFor(t, Config{URL: speaks(t, tc.bytes)})))
+		if e.Code != ManagerHTTP || !strings.Contains(e.Message, tc.says) || e.Details["status"] != tc.status || e.Details["retryable"] != nil || strings.Contains(e.Message, `Get "`) {
+			t.Errorf("%q: %+v, want %q", tc.bytes, e, tc.says)
+		}
+	}
+}
+
+// TestABodyThatIsTooLong gets the Manager's words, though it closes the connection without reading the body.
+func TestABodyThatIsTooLong(t *testing.T) {
+	const words = "Failed to buffer the request body: length limit exceeded"
+	body := []byte(`{"id":"p","sql":"` + strings.Repeat("x", 16<<20) + `"}`)
+	m := managerFor(t, Config{URL: speaks(t, fmt.Sprintf("HTTP/1.1 413 x\r\nContent-Length: %d\r\n\r\n%s", len(words), words))})
+	_, err := m.CreatePipeline(t.Context(), body)
+	if e := failureOf(t, err); e.Message != "POST /pipelines failed: HTTP 413: "+words {
+		t.Errorf("%+v", e)
+	}
+	echo := serverOf(t, func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(w, r.Body) })
+	if got, err := managerFor(t, Config{URL: echo.URL}).CreatePipeline(t.Context(), body); err != nil || string(got) != string(body) {
+		t.Errorf("%d bytes came back, %v", len(got), err)
+	}
+}
+
+func TestTimeAndCancellation(t *testing.T) {
+	asked := make(chan struct{}, 8)
+	for _, begins := range []string{"", "["} { // without an answer, and in the middle of one
+		s := serverOf(t, func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body) // or the end of the connection is not seen
+			if begins != "" {
+				_, _ = io.WriteString(w, begins)
+				_ = http.NewResponseController(w).Flush()
+			}
+			asked <- struct{}{}
+			<-r.Context().Done()
+		})
+		short := managerFor(t, Config{URL: s.URL, Timeout: 20 * time.Millisecond})
+		e := failureOf(t, asStreams(t.Context(), short))
+		if e.Code != Timeout || e.ExitStatus() != 124 || e.Message != "GET /streams failed: timeout after 0.02s, waiting for "+s.URL || e.Details["retryable"] != true || !errors.Is(e, context.DeadlineExceeded) {
+			t.Errorf("timeout: %+v", e)
+		}
+		if e := failureOf(t, asCreate(t.Context(), short)); e.Code != Timeout || !strings.HasSuffix(e.Message, maybeCreated) {
+			t.Errorf("timeout of a create: %+v", e)
+		}
+		for range 2 {
+			<-asked
+		}
+		long := managerFor(t, Config{URL: s.URL, Timeout: time.Hour})
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() { <-asked; cancel() }()
+		if e := failureOf(t, asStreams(ctx, long)); e.Code != ToolFailed || e.ExitStatus() != 1 || e.Message != "GET /streams was cancelled" || !errors.Is(e, context.Canceled) || e.Details != nil {
+			t.Errorf("cancelled: %+v", e)
+		}
+		ctx, cancel = context.WithTimeout(t.Context(), 20*time.Millisecond)
+		if e := failureOf(t, asStreams(ctx, long)); e.Code != Timeout || !strings.Contains(e.Message, "the caller's time ran out") || !errors.Is(e, context.DeadlineExceeded) {
+			t.Errorf("the caller's deadline: %+v", e)
+		}
+		cancel()
+		<-asked
+	}
+}
+
+// TestStatsMayTakeLonger asks for stats that take longer than other requests may.
+func TestStatsMayTakeLonger(t *testing.T) {
+	s := serverOf(t, func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case <-time.After(50 * time.Millisecond):
+		case <-r.Context().Done():
+		}
+		_, _ = io.WriteString(w, "[]")
+	})
+	m := managerFor(t, Config{URL: s.URL, Timeout: time.Millisecond})
+	if _, err := m.PipelineStats(t.Context(), "p", time.Minute); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNobodyListens(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := l.Addr().String()
+	_ = l.Close()
+	m := managerFor(t, Config{URL: "ann:s3cret-word@" + address})
+	for _, call := range []func(context.Context, *Manager) error{asStreams, asCreate} {
+		e := failureOf(t, call(t.Context(), m))
+		if e.Code != ManagerHTTP || e.Details["retryable"] != true || !strings.HasSuffix(e.Message, " failed: no answer from the veloFlux Manager at http://"+address+": connection refused. Is it running, and is the URL right?") {
+			t.Errorf("%+v", e)
+		}
+	}
+}
+
+func TestAHostThatIsNotThere(t *testing.T) {
+	dns, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = dns.Close() })
+	go func() {
+		query := make([]byte, 512)
+		for {
+			n, from, err := dns.ReadFrom(query)
+			if err != nil {
+				return
+			}
+			query[2], query[3] = query[2]|0x80, 3 // an answer: there is no such name
+			_, _ = dns.WriteTo(query[:n], from)
+		}
+	}()
+	resolver := &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "udp", dns.LocalAddr().String())
+	}}
+	m := managerFor(t, Config{URL: "http://manager.invalid:8080"})
+	m.transport.DialContext = (&net.Dialer{Resolver: resolver}).DialContext
+	if e := failureOf(t, asCreate(t.Context(), m)); e.Code != ManagerHTTP || e.Details != nil || !strings.HasSuffix(e.Message, "there is no host named manager.invalid. Is the URL right?") {
+		t.Errorf("%+v", e)
+	}
+}
+
+func TestConnectionsAreUsedAgain(t *testing.T) {
+	remotes := map[string]bool{}
+	s := serverOf(t, func(w http.ResponseWriter, r *http.Request) {
+		remotes[r.RemoteAddr] = true
+		_, _ = io.WriteString(w, "[]")
+	})
+	m := managerFor(t, Config{URL: s.URL})
+	for range 5 {
+		if _, err := m.Streams(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(remotes) != 1 {
+		t.Errorf("%d connections", len(remotes))
+	}
+	m.Close()
+	if _, err := m.Streams(t.Context()); err != nil || len(remotes) != 2 {
+		t.Errorf("after Close: %v, %d connections", err, len(remotes))
+	}
+}
+
+func TestManyAtATime(t *testing.T) {
+	s := serverOf(t, func(w http.ResponseWriter, r *http.Request) { _, _ = fmt.Fprintf(w, `{"path":%q}`, r.URL.Path) })
+	m := managerFor(t, Config{URL: s.URL, Header: http.Header{"X-Api-Key": {"k-123456"}}})
+	failed := make(chan error, 50)
+	for i := range 50 {
+		go func() {
+			name := fmt.Sprint("s", i)
+			body, err := m.DescribeStream(t.Context(), name)
+			if want := `{"path":"/streams/describe/` + name + `"}`; err == nil && string(body) != want {
+				err = fmt.Errorf("%s, want %s", body, want)
+			}
+			failed <- err
+		}()
+	}
+	for range 50 {
+		if err := <-failed; err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,130 @@
+package veloflux
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/textproto"
+	"net/url"
+	"strings"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
+)
+
+// headers are what is sent with every request.
+type headers struct {
+	fixed http.Header
+	file  *headerFile // nil without one
+}
+
+func newHeaders(user *url.Userinfo, given http.Header, file string) (*headers, *fault.Fault) {
+	h := &headers{fixed: http.Header{"User-Agent": {"veloflux-mcp"}}}
+	if basic := authorization(user); basic != "" {
+		h.fixed.Set("Authorization", basic)
+	}
+	checked := http.Header{}
+	for name, values := range given {
+		for _, value := range values {
+			if err := addHeader(checked, name, value); err != nil {
+				return nil, fault.New(fault.Usage, "%v", err).Suggest("Write a header as Name: value, in one line")
+			}
+		}
+	}
+	maps.Copy(h.fixed, checked)
+	if file == "" {
+		return h, nil
+	}
+	h.file = &headerFile{path: file}
+	if _, err := h.file.read(); err != nil {
+		return nil, fault.New(fault.Usage, "%v", err).Suggest(`Each line of the header file is "Name: value", a # comment or blank`)
+	}
+	return h, nil
+}
+
+// now is what a request sends at this moment. With an error, which is about the file, it is what the file had before.
+func (h *headers) now() (http.Header, error) {
+	all := h.fixed.Clone()
+	if h.file == nil {
+		return all, nil
+	}
+	fresh, err := h.file.read()
+	maps.Copy(all, fresh)
+	return all, err
+}
+
+// addHeader adds a header that is fit to be sent. Its errors name the header and never show its value.
+func addHeader(to http.Header, name, value string) error {
+	if !isToken(name) {
+		return fmt.Errorf("The name of a header must be letters, digits and -, and one given is not") //nolint:staticcheck // a sentence of its own
+	}
+	name = textproto.CanonicalMIMEHeaderKey(name)
+	value = textproto.TrimString(value)
+	switch {
+	case ownHeader(name):
+		return fmt.Errorf("The header %s belongs to the connection and cannot be given", name) //nolint:staticcheck // likewise
+	case !isFieldValue(value):
+		return fmt.Errorf("The header %s has a line break or another control character in its value", name) //nolint:staticcheck // likewise
+	case name == "Host" && !isHost(value):
+		return fmt.Errorf("The header Host is no host with at most a port") //nolint:staticcheck // likewise
+	}
+	to[name] = append(to[name], value)
+	return nil
+}
+
+// isToken says whether a text is a token of RFC 9110, section 5.6.2.
+func isToken(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("!#$%&'*+-.^_`|~", c) >= 0) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// isFieldValue says whether a text may be a header's value by RFC 9110, section 5.5: no control character but the tab.
+func isFieldValue(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' && c != '\t' || c == 0x7f {
+			return false
+		}
+	}
+	return true
+}
+
+func isHost(s string) bool {
+	u, err := url.Parse("http://" + s)
+	return err == nil && u.Host == s && u.Hostname() != "" && u.Path == ""
+}
+
+// ownHeader says whether a header is made by the HTTP client alone. Accept-Encoding is one: only what the client asks
+// for is unpacked.
+func ownHeader(name string) bool {
+	switch name {
+	case "Content-Length", "Transfer-Encoding", "Trailer", "Te", "Connection", "Keep-Alive", "Proxy-Connection", "Upgrade", "Expect", "Accept-Encoding":
+		return true
+	}
+	return false
+}
+
+// parseHeaderFile reads lines of "Name: value".
+func parseHeaderFile(content []byte) (http.Header, error) {
+	found := http.Header{}
+	n := 0
+	for line := range bytes.Lines(bytes.TrimPrefix(content, []byte("\ufeff"))) {
+		n++
+		text := strings.Trim(string(line), " \t\r\n")
+		if text == "" || text[0] == '#' {
+			continue
+		}
+		name, value, ok := strings.Cut(text, ":")
+		if !ok {
+			return nil, fmt.Errorf("line %d has no colon", n)
+		}
+		if err := addHeader(found, name, value); err != nil {
+			return nil, fmt.Errorf("line %d: %w", n, err)
+		}
+	}
+	return found, nil
+}

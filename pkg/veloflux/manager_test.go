@@ -1,0 +1,37 @@
+package veloflux
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+)
+
+// managerFor is a client that is closed at the test's end.
+func managerFor(t *testing.T, c Config) *Manager {
+	t.Helper()
+	m, err := NewManager(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(m.Close)
+	return m
+}
+
+// serverOf is a server that is closed at the test's end.
+func serverOf(t *testing.T, handler http.HandlerFunc) *httptest.Server {
+	t.Helper()
+	s := httptest.NewServer(handler)
+	t.Cleanup(s.Close)
+	return s
+}
+
+// failureOf asserts that an error is an *Error.
+func failureOf(t *testing.T, err error) *Error {
+	t.Helper()
+	e, ok := errors.AsType[*Error](err)
+	if !ok {
+		t.Fatalf("not an *Error: %v", err)
+	}
+	return e
+}

@@ -1,0 +1,143 @@
+package veloflux
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var (
+	asCreate = func(ctx context.Context, m *Manager) error {
+		_, err := m.CreatePipeline(ctx, json.RawMessage(`{"id":"p1"}`))
+		return err
+	}
+	asExplain = func(ctx context.Context, m *Manager) error { _, err := m.Explain(ctx, "p1"); return err }
+	asStreams = func(ctx context.Context, m *Manager) error { _, err := m.Streams(ctx); return err }
+)
+
+func TestAnswersThatAreErrors(t *testing.T) {
+	const (
+		explained = "GET /pipelines/p1/explain failed: "
+		created   = "POST /pipelines failed: "
+		noManager = ". These are not the words of a Manager. Is there one at BASE?"
+		kept      = ". The Manager has kept a record with this id all the same: pipelines.delete removes it"
+	)
+	retry, left := map[string]any{"retryable": true}, map[string]any{"record_left": true}
+	at := func(line, column int) map[string]any { return map[string]any{"line": line, "column": column} }
+	for _, tc := range []struct {
+		call    func(context.Context, *Manager) error
+		status  int
+		body    string
+		code    Code
+		message string // the whole of it; empty is the route, the status and the body
+		details map[string]any
+	}{
+		{asCreate, 400, "parse pipeline p1 sql: Parse error: sql parser error: Expected an SQL statement, found: SELCT at Line: 1, Column 7", Planner, "", at(1, 7)},
+		{asCreate, 400, "parse pipeline  at Line: 9, Column 9 sql: Parse error: x at Line: 12, Column 345 near y", Planner, "", at(12, 345)},
+		{asCreate, 400, "parse pipeline p1 sql: Parse error: sql parser error: Expected an expression:, found: EOF", Planner, "", nil},
+		{asCreate, 400, "parse pipeline p1 sql: x at Line: 99999999999999999999, Column 1", Planner, "", nil},
+		{asCreate, 400, "parse pipeline p1 sql: Expected exactly one SQL statement", Planner, "", nil},
+		{asCreate, 400, "parse pipeline p1 sql: Expected a SELECT query", Planner, "", nil},
+		{asCreate, 400, "parse pipeline p1 sql: Dialect processing error: sql parser error: unsupported time unit `xx` (only `ss` allowed)", Planner, "", nil},
+		{asCreate, 400, "parse pipeline p1 sql: Only one window function is allowed in GROUP BY", Planner, "", nil},
+		{asCreate, 400, "failed to create pipeline p1: pipeline build error: Failed to compile expression: Column not found: No schema bindings available for identifier 'nosuch", Planner, "", nil},
+		{asCreate, 400, "failed to create pipeline p1: pipeline build error: duplicate SELECT alias `x`", Planner, "", nil},
+		{asCreate, 400, "invalid pipeline spec: pipeline build error: No data source found in SELECT statement", Planner, "", nil},
+		{asExplain, 400, "failed to explain pipeline p1: no plan", Planner, "", nil},
+		{asCreate, 400, "stream nosuch missing from storage", Planner, "", nil},
+		{asCreate, 400, `stream "user" missing from storage`, Planner, "", nil},
+		{asCreate, 400, "pipeline must define at least one sink", InvalidParams, "", nil},
+		{asCreate, 400, "pipeline id must not be empty", InvalidParams, "", nil},
+		{asCreate, 400, "pipeline sql must not be empty", InvalidParams, "", nil},
+		{asCreate, 400, "options.data_channel_capacity must be greater than 0", InvalidParams, "", nil},
+		{asCreate, 400, "flow instance other is not declared by config", InvalidParams, "", nil},
+		{asCreate, 400, "unsupported sink type: kafka", InvalidParams, created + "HTTP 400: unsupported sink type: kafka" + kept, left},
+		{asCreate, 400, "mqtt sink requires topic", InvalidParams, created + "HTTP 400: mqtt sink requires topic" + kept, left},
+		{asCreate, 400, "encoder kind `avro` not registered", InvalidParams, created + "HTTP 400: encoder kind `avro` not registered" + kept, left},
+		{asCreate, 400, "pipeline source user is wrong", InvalidParams, created + "HTTP 400: pipeline source user is wrong" + kept, left},
+		{asCreate, 400, "memory topic `t` not declared", InvalidParams, created + "HTTP 400: memory topic `t` not declared" + kept, left},
+		{asExplain, 400, "unsupported sink type: kafka", ManagerHTTP, "", nil},
+		{asCreate, 400, "Failed to parse the request body as JSON: ?: EOF while parsing a value at line 1 column 10", ManagerHTTP, "", nil},
+		{asExplain, 400, "failed to collect pipeline pipeline build error: stats: pipeline runtime error: pipeline p1 is not running", ManagerHTTP, "", nil},
+		{asExplain, 400, "Client sent an HTTP request to an HTTPS server.", ManagerHTTP, explained + "HTTP 400: Client sent an HTTP request to an HTTPS server.. Should the Manager's URL begin with https://?", nil},
+		{asExplain, 404, "stream nope not found", NotFound, "", nil},
+		{asExplain, 404, "pipeline p1 not found", NotFound, "", nil},
+		{asExplain, 404, "function nope not found", NotFound, "", nil},
+		{asExplain, 404, "404 page not found", ManagerHTTP, explained + "HTTP 404: 404 page not found" + noManager, nil},
+		{asExplain, 404, `{"message":"no Route matched with those values"}`, ManagerHTTP, explained + `HTTP 404: {"message":"no Route matched with those values"}` + noManager, nil},
+		{asExplain, 404, "<html><h1>404 pipeline not found</h1>", ManagerHTTP, explained + "HTTP 404 with a page for people in place of a Manager's words. Is there a veloFlux Manager at BASE?", nil},
+		{asExplain, 404, "", ManagerHTTP, explained + "HTTP 404: no such route at BASE. The URL may be wrong, or the Manager too old", nil},
+		{asExplain, 405, "", ManagerHTTP, explained + "HTTP 405: no such route at BASE. The URL may be wrong, or the Manager too old", nil},
+		{asExplain, 401, "who?", ManagerHTTP, explained + "HTTP 401: who?. Whatever stands in front of the Manager wants other credentials: give a header, such as Authorization, that it accepts", nil},
+		{asExplain, 403, "", ManagerHTTP, explained + "HTTP 403 without a word. Whatever stands in front of the Manager wants other credentials: give a header, such as Authorization, that it accepts", nil},
+		{asCreate, 409, "pipeline p1 already exists", Conflict, created + "HTTP 409: pipeline p1 already exists", nil},
+		{asCreate, 409, "pipeline busy is in progress already exists", Conflict, "", nil},
+		{asCreate, 409, "pipeline race is busy processing another command", Conflict, "", retry},
+		{asCreate, 409, "shared mqtt client(s) a, b busy with another command", Conflict, "", retry},
+		{asCreate, 409, "another import/export command is in progress", Conflict, "", retry},
+		{asCreate, 413, "Failed to buffer the request body: length limit exceeded", ManagerHTTP, "", nil},
+		{asCreate, 415, "Expected request with `Content-Type: application/json`", ManagerHTTP, "", nil},
+		{asCreate, 422, "Failed to deserialize the JSON body into the target type: sinks[0]: missing field `type` at line 1 column 53", InvalidParams, "", nil},
+		{asStreams, 429, "slow down", ManagerHTTP, "", nil},
+		{asStreams, 500, "boom", ManagerHTTP, "GET /streams failed: HTTP 500: boom", nil},
+		{asStreams, 502, "", ManagerHTTP, "GET /streams failed: HTTP 502 without a word", retry},
+		{asStreams, 503, "no upstream", ManagerHTTP, "", retry},
+		{asExplain, 504, "collect stats timeout for pipeline p", Timeout, "", retry},
+		{asCreate, 504, "late", Timeout, created + "HTTP 504: late" + maybeCreated, retry},
+		{asStreams, 304, "", ManagerHTTP, "GET /streams failed: HTTP 304 without a word", nil},
+		{asStreams, 302, "", ManagerHTTP, "GET /streams failed: HTTP 302 without a word", nil},
+	} {
+		var asked string
+		s := serverOf(t, func(w http.ResponseWriter, r *http.Request) {
+			asked = r.Method + " " + r.URL.Path
+			w.WriteHeader(tc.status)
+			_, _ = w.Write([]byte(tc.body))
+		})
+		e := failureOf(t, tc.call(t.Context(), managerFor(t, Config{URL: s.URL})))
+		if e.Code != tc.code || e.Cause != nil {
+			t.Errorf("%d %q: code %s, want %s", tc.status, tc.body, e.Code, tc.code)
+		}
+		message := strings.ReplaceAll(tc.message, "BASE", s.URL)
+		if message == "" {
+			message = asked + " failed: " + statusText(tc.status) + tc.body
+		}
+		if e.Message != message {
+			t.Errorf("%d %q:\n got %q\nwant %q", tc.status, tc.body, e.Message, message)
+		}
+		want := map[string]any{"status": tc.status, "response": tc.body}
+		maps.Copy(want, tc.details)
+		if diff := cmp.Diff(want, e.Details); diff != "" {
+			t.Errorf("%d %q: details: %s", tc.status, tc.body, diff)
+		}
+	}
+}
+
+func statusText(status int) string {
+	return "HTTP " + string([]byte{byte('0' + status/100), byte('0' + status/10%10), byte('0' + status%10)}) + ": "
+}
+
+func TestAManagersTextIsCutAtACharacter(t *testing.T) {
+	s := serverOf(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusInternalServerError)
+		_, _ = w.Write([]byte("\xff\x1b[31m" + strings.Repeat("流", 3000)))
+	})
+	e := failureOf(t, asStreams(t.Context(), managerFor(t, Config{URL: s.URL})))
+	response, _ := e.Details["response"].(string)
+	if want := "?[31m" + strings.Repeat("流", 1995) + "…"; response != want || !strings.HasSuffix(e.Message, ": "+want) || !utf8.ValidString(e.Message) {
+		t.Errorf("%d characters: %.40q", utf8.RuneCountInString(response), response)
+	}
+}
+
+func TestExitStatusOfCodes(t *testing.T) {
+	for code, want := range map[Code]int{InvalidParams: 2, Timeout: 124, NotFound: 1, Planner: 1, Conflict: 1, ManagerHTTP: 1, ToolFailed: 1} {
+		if got := (&Error{Code: code}).ExitStatus(); got != want {
+			t.Errorf("%s: exit status %d, want %d", code, got, want)
+		}
+	}
+}

@@ -1,0 +1,103 @@
+package veloflux
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
+)
+
+// NameStyle is how the tools' names are written.
+type NameStyle string
+
+// The styles: streams.list, streams_list, or each tool under both names. MCP allows dots, and some clients do not.
+const (
+	NamesDot        NameStyle = "dot"
+	NamesUnderscore NameStyle = "underscore"
+	NamesBoth       NameStyle = "both"
+)
+
+// names are those of a tool in a style.
+func (s NameStyle) names(t *Tool) []string {
+	underscored := strings.ReplaceAll(t.dotted, ".", "_")
+	switch s {
+	case NamesUnderscore:
+		return []string{underscored}
+	case NamesBoth:
+		return []string{t.dotted, underscored}
+	}
+	return []string{t.dotted}
+}
+
+// dotted is a tool's name as the table has it, whichever way it is written: no name has an underscore before its dot.
+func dotted(name string) string {
+	if strings.Contains(name, ".") {
+		return name
+	}
+	return strings.Replace(name, "_", ".", 1)
+}
+
+// selected are the tools to offer, by name, and why the others are not.
+func (o *Options) selected(all []Tool) (offered []Tool, hidden map[string]string, err error) {
+	if !slices.Contains([]NameStyle{"", NamesDot, NamesUnderscore, NamesBoth}, o.ToolNames) {
+		return nil, nil, fault.New(fault.Usage, "%q is no way to write the tools' names", o.ToolNames).Suggest("It is dot, underscore or both")
+	}
+	only, err := known(o.Tools, all)
+	if err != nil {
+		return nil, nil, err
+	}
+	without, err := known(o.ExcludeTools, all)
+	if err != nil {
+		return nil, nil, err
+	}
+	hidden = map[string]string{}
+	for _, t := range all {
+		switch {
+		case o.ReadOnly && !t.ReadOnly:
+			hidden[t.dotted] = "it changes the Manager, and only what reads is allowed (read-only)"
+		case len(only) > 0 && !slices.Contains(only, t.dotted):
+			hidden[t.dotted] = "it is not among those chosen (tools)"
+		case slices.Contains(without, t.dotted):
+			hidden[t.dotted] = "it is left out (exclude-tools)"
+		default:
+			for _, name := range o.ToolNames.names(&t) {
+				t.Name = name
+				offered = append(offered, t.named())
+			}
+		}
+	}
+	slices.SortFunc(offered, func(a, b Tool) int { return strings.Compare(a.Name, b.Name) })
+	return offered, hidden, nil
+}
+
+// known gives the tools' names as the table has them, and refuses one that it has not.
+func known(names []string, all []Tool) ([]string, error) {
+	var list []string
+	for _, name := range names {
+		name = strings.TrimSpace(name)
+		if name == "" {
+			continue
+		}
+		if !slices.ContainsFunc(all, func(t Tool) bool { return t.dotted == dotted(name) }) {
+			var available []string
+			for _, t := range all {
+				available = append(available, t.dotted)
+			}
+			f := fault.New(fault.Usage, "There is no tool %q to choose or to leave out", name)
+			f.Available = available
+			if near, ok := fault.Nearest(dotted(name), available); ok {
+				f.Suggest("Did you mean %q?", near)
+			}
+			return nil, f.Suggest("The tools are %s", strings.Join(available, ", "))
+		}
+		list = append(list, dotted(name))
+	}
+	return list, nil
+}
+
+// Tools are the tools that a runtime with these options offers, by name. Its errors are faults: a tool or a style that is
+// not known.
+func Tools(o Options) ([]Tool, error) {
+	tools, _, err := o.selected(allTools())
+	return tools, err
+}

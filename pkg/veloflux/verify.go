@@ -1,0 +1,86 @@
+package veloflux
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"strings"
+
+	"github.com/pflow-suite/pflow/pkg/rawjson"
+)
+
+// verification is the answer of pipelines.verify.
+type verification struct {
+	Valid    bool      `json:"valid"`
+	Pretty   string    `json:"pretty"`
+	Warnings []Warning `json:"warnings"`
+}
+
+// verify has the Manager plan a statement. The Manager has no route for that, so a pipeline with a temporary id is made,
+// explained and deleted. The three steps do not end with the caller's context: one that goes away must leave no pipeline
+// behind, and a request that is cut off may be carried out nevertheless.
+func verify(ctx context.Context, r *Runtime, args fields) (json.RawMessage, error) {
+	type outcome struct {
+		plan string
+		left error
+		err  error
+	}
+	done := make(chan outcome, 1)
+	began := r.temporary.while(func(id string) {
+		var o outcome
+		steps := context.WithoutCancel(ctx)
+		body := args.appendTo([]byte(`{"id":"`+id+`","sinks":[{"type":"nop"}]`), "sql", "options", "sources", "flow_instance_id")
+		_, o.err = r.manager.CreatePipeline(steps, append(body, '}'))
+		uncertain := o.err != nil && unanswered(asError(o.err))
+		if o.err == nil {
+			o.plan, o.err = r.manager.Explain(ctx, id)
+		}
+		o.left = r.temporary.remove(steps, id, uncertain)
+		o.plan, o.err = strings.ReplaceAll(o.plan, id, shownID), unnamed(o.err, id)
+		done <- o
+	})
+	if !began {
+		return nil, &Error{Code: ToolFailed, Message: verifying + ": the program is ending"}
+	}
+	var o outcome
+	select {
+	case o = <-done:
+	case <-ctx.Done():
+		return nil, ended(verifying, ctx.Err())
+	}
+	if o.err != nil {
+		return nil, o.err
+	}
+	v := verification{Valid: true, Pretty: o.plan, Warnings: droppedConstructs(args.text("sql"))}
+	if o.left != nil {
+		v.Warnings = append(v.Warnings, Warning{Construct: "cleanup", Message: "The temporary pipeline could not be deleted yet, and is tried again: " + o.left.Error()})
+	}
+	return rawjson.Marshal(v)
+}
+
+// shownID stands for the temporary id in what the Manager says: the same for each verification, and of no use to anyone.
+const shownID = "verify"
+
+// unnamed is an error without the temporary id.
+func unnamed(err error, id string) error {
+	if err == nil {
+		return nil
+	}
+	e := *asError(err)
+	e.Details = maps.Clone(e.Details)
+	e.Message = strings.ReplaceAll(e.Message, id, shownID)
+	if response, ok := e.Details["response"].(string); ok {
+		e.Details["response"] = strings.ReplaceAll(response, id, shownID)
+	}
+	delete(e.Details, "record_left") // it has been deleted, or is tried again
+	return &e
+}
+
+// unanswered says whether a request failed in a way that leaves open what the Manager has done, or will yet do.
+func unanswered(e *Error) bool {
+	if e.Code == InvalidParams || e.Code == Planner || e.Code == Conflict {
+		return false
+	}
+	status, answered := e.Details["status"].(int)
+	return !answered || status >= 500
+}

@@ -1,0 +1,210 @@
+package veloflux
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/pflow-suite/pflow/internal/velofluxserver"
+	"github.com/pflow-suite/pflow/pkg/proc"
+)
+
+// eventually waits until a condition holds.
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !holds(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("never: %s", what)
+		}
+	}
+}
+
+func gone(t *testing.T, s *velofluxserver.Server) {
+	t.Helper()
+	eventually(t, "all temporary pipelines are gone", func() bool { return len(s.Pipelines()) == 0 })
+}
+
+// steps are the requests that were made, as method and route, the temporary id left out.
+func steps(s *velofluxserver.Server) string {
+	var list []string
+	for _, r := range s.Requests() {
+		id := ""
+		if i := strings.Index(r.Path, temporaryPrefix); i >= 0 {
+			id, _, _ = strings.Cut(r.Path[i:], "/")
+		}
+		list = append(list, r.Method+" "+strings.Replace(r.Path, id, "ID", min(1, len(id))))
+	}
+	return strings.Join(list, ", ")
+}
+
+func TestVerifyLeavesNothing(t *testing.T) {
+	const all = "POST /pipelines, GET /pipelines/ID/explain, DELETE /pipelines/ID"
+	const failed = "POST /pipelines, DELETE /pipelines/ID"
+	for _, tc := range []struct {
+		name, args string
+		fault      func(*velofluxserver.Server)
+		code       Code // "" when it is right
+		steps      string
+	}{
+		{"right", `{"sql":"SELECT a FROM user"}`, nil, "", all},
+		{"wrong SQL", `{"sql":"SELCT a FROM user"}`, nil, Planner, failed},
+		{"unknown column", `{"sql":"SELECT nosuch FROM user"}`, nil, Planner, failed},
+		{"a record left by the create", `{"sql":"SELECT a FROM user","sources":[{"type":"none"}]}`, func(s *velofluxserver.Server) {
+			s.On(http.MethodPost, "/pipelines", velofluxserver.Fault{Drop: true, Times: 1})
+		}, ManagerHTTP, failed},
+		{"explain fails", `{"sql":"SELECT a FROM user"}`, func(s *velofluxserver.Server) {
+			s.On(http.MethodGet, "/pipelines/{id}/explain", velofluxserver.Fault{Status: 400, Body: "failed to explain pipeline x: no plan"})
+		}, Planner, all},
+		{"explain is cut off", `{"sql":"SELECT a FROM user"}`, func(s *velofluxserver.Server) {
+			s.On(http.MethodGet, "/pipelines/{id}/explain", velofluxserver.Fault{Drop: true})
+		}, ManagerHTTP, all},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := velofluxserver.Start(t)
+			if tc.fault != nil {
+				tc.fault(s)
+			}
+			r := runtimeOf(t, s.URL, Options{})
+			if tc.code == "" {
+				called(t, r, "pipelines.verify", tc.args)
+			} else {
+				refusedWith(t, r, tc.code, "pipelines.verify", tc.args)
+			}
+			gone(t, s)
+			if got := steps(s); !strings.HasPrefix(strings.ReplaceAll(got, "explain, GET /pipelines/ID/explain", "explain"), tc.steps) { // a request that reads is made again
+				t.Errorf("asked %s", got)
+			}
+		})
+	}
+}
+
+func TestVerifyTellsWhatIsDroppedAndWhereItIsWrong(t *testing.T) {
+	r := runtimeOf(t, velofluxserver.Start(t).URL, Options{})
+	answer := called(t, r, "pipelines.verify", `{"sql":"SELECT DISTINCT a FROM user\nLIMIT 5"}`)
+	if got := gjson.Get(answer, "warnings.#").Int(); got != 2 {
+		t.Errorf("%d warnings: %s", got, answer)
+	}
+	e := refusedWith(t, r, Planner, "pipelines.verify", `{"sql":"SELCT a FROM user"}`)
+	if strings.Contains(e.Message+answer, temporaryPrefix) {
+		t.Errorf("the temporary id is shown: %+v %s", e, answer)
+	}
+	if e.Details["line"] != 1 || e.Details["column"] != 1 || !strings.Contains(e.Message, "found: SELCT") {
+		t.Errorf("%+v", e)
+	}
+}
+
+func TestVerifySurvivesACallerThatGoesAway(t *testing.T) {
+	s := velofluxserver.Start(t)
+	s.On(http.MethodPost, "/pipelines", velofluxserver.Fault{Delay: 50 * time.Millisecond, DelayAfter: 50 * time.Millisecond})
+	r := runtimeOf(t, s.URL, Options{})
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		eventually(t, "the create is on its way", func() bool { return len(s.Requests()) > 0 })
+		cancel()
+	}()
+	_, err := r.CallTool(ctx, "pipelines.verify", json.RawMessage(`{"sql":"SELECT a FROM user"}`))
+	if !errors.Is(err, context.Canceled) || asError(err).Code != ToolFailed {
+		t.Errorf("got %v", err)
+	}
+	eventually(t, "it is deleted", func() bool { return strings.HasSuffix(steps(s), "DELETE /pipelines/ID") })
+	gone(t, s)
+}
+
+// TestVerifyOfASlowManager has the pipeline made after the request for it was given up, and after the first delete.
+func TestVerifyOfASlowManager(t *testing.T) {
+	s := velofluxserver.Start(t)
+	release := s.On(http.MethodPost, "/pipelines", velofluxserver.Fault{Times: 1, Drop: true, Delay: 300 * time.Millisecond})
+	defer release()
+	m, err := NewManager(Config{URL: s.URL, Timeout: 100 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := New(m, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	refusedWith(t, r, Timeout, "pipelines.verify", `{"sql":"SELECT a FROM user"}`)
+	eventually(t, "a delete came after the create", func() bool { return strings.Count(steps(s), "DELETE") >= 2 })
+	gone(t, s)
+	if err := r.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestVerifyTriesTheDeleteAgain(t *testing.T) {
+	s := velofluxserver.Start(t)
+	s.On(http.MethodDelete, "/pipelines/{id}", velofluxserver.Fault{Times: 2, Status: 409, Body: "pipeline x is busy processing another command"})
+	r := runtimeOf(t, s.URL, Options{})
+	answer := called(t, r, "pipelines.verify", `{"sql":"SELECT a FROM user"}`)
+	if gjson.Get(answer, `warnings.#(construct=="cleanup").message`).String() == "" {
+		t.Errorf("not told: %s", answer)
+	}
+	gone(t, s)
+}
+
+func TestCloseTriesOnceMore(t *testing.T) {
+	s := velofluxserver.Start(t)
+	undo := s.On(http.MethodDelete, "/pipelines/{id}", velofluxserver.Fault{Status: 500, Body: "not now"})
+	m, err := NewManager(Config{URL: s.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := New(m, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		called(t, r, "pipelines.verify", `{"sql":"SELECT a FROM user"}`)
+	}
+	undo()
+	if err := r.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if left := s.Pipelines(); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	refusedWith(t, r, ToolFailed, "pipelines.verify", `{"sql":"SELECT a FROM user"}`)
+}
+
+func TestSweep(t *testing.T) {
+	self := proc.Self()
+	if self.Started == "0" {
+		t.Skip("this system does not tell when a process was started")
+	}
+	s := velofluxserver.Start(t)
+	r := runtimeOf(t, s.URL, Options{})
+	dead := self
+	dead.Started += "1"
+	elsewhere := proc.Owner{Machine: "elsewhere-0123456789ab", PID: 1, Started: "1"}
+	left := temporaryID{dead, time.Now(), "a"}.String()
+	old := temporaryID{elsewhere, time.Now().Add(-time.Hour), "b"}.String()
+	live := temporaryID{self, time.Now(), "c"}.String()
+	theirs := temporaryID{elsewhere, time.Now(), "d"}.String()
+	others := []string{"p1", "__nl2pipeline_tmp__0123456789abcdef", live, theirs}
+	for _, id := range append([]string{left, old}, others...) {
+		called(t, r, "pipelines.create", `{"id":"`+id+`","sql":"SELECT a FROM user","sinks":[{"type":"nop"}]}`)
+	}
+	for name, o := range map[string]Options{"read-only": {ReadOnly: true}, "without verify": {ExcludeTools: []string{"pipelines.verify"}}} {
+		if swept, err := runtimeOf(t, s.URL, o).Sweep(t.Context()); len(swept) > 0 || err != nil {
+			t.Errorf("%s: swept %v, %v", name, swept, err)
+		}
+	}
+	swept, err := r.Sweep(t.Context())
+	slices.Sort(swept)
+	want := []string{left, old}
+	slices.Sort(want)
+	if !slices.Equal(swept, want) || err != nil {
+		t.Errorf("swept %v, %v", swept, err)
+	}
+	slices.Sort(others)
+	if got := s.Pipelines(); !slices.Equal(got, others) {
+		t.Errorf("%v are left", got)
+	}
+}
