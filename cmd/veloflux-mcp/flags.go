@@ -116,7 +116,7 @@ func (f *flags) runtime(app *cli.App, adjust func(*veloflux.Options)) (r *velofl
 		_ = sink.Close()
 		_ = log.Close()
 	}
-	if r, err = veloflux.New(manager, options); err != nil {
+	if r, err = veloflux.NewRuntime(manager, options); err != nil {
 		release()
 		return nil, nil, err
 	}
@@ -172,7 +172,7 @@ func (f *flags) trace(app *cli.App) (veloflux.Sink, io.Closer, error) {
 	if err != nil {
 		return nil, nil, fault.New(fault.Usage, "Cannot write the trace to %s: %v", f.TraceFile, err)
 	}
-	sink, err := veloflux.OpenTrace(path, traceBytes, traceFiles)
+	sink, err := veloflux.OpenFileSink(path, traceBytes, traceFiles)
 	switch {
 	case err != nil && f.TraceFile == "":
 		app.Log.Warn("there is no trace", "error", err)
@@ -188,5 +188,5 @@ func asError(err error) *veloflux.Error {
 	if e, ok := errors.AsType[*veloflux.Error](err); ok {
 		return e
 	}
-	return &veloflux.Error{Code: veloflux.ToolFailed, Message: err.Error()}
+	return &veloflux.Error{Code: veloflux.CodeToolFailed, Message: err.Error()}
 }

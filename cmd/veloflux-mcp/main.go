@@ -10,7 +10,7 @@ import (
 type grammar struct {
 	cli.Common
 
-	Serve     serveCommand     `cmd:"" default:"withargs" hidden:""`
+	Serve     serveCommand     `cmd:"" default:"withargs" help:"Serve an MCP client, with --stdio; the word serve can be left out."`
 	Call      callCommand      `cmd:"" help:"Call one tool and print its answer."`
 	Read      readCommand      `cmd:"" help:"Read one resource and print it."`
 	Tools     toolsCommand     `cmd:"" help:"List the tools."`

@@ -104,7 +104,7 @@ func serve(runtime *veloflux.Runtime, tool veloflux.Tool) mcpserver.Tool {
 
 // refuse puts what the server itself found wrong into this program's error shape.
 func refuse(_ string, f *fault.Fault) *mcpserver.Result {
-	return failed(&veloflux.Error{Code: veloflux.ToolFailed, Message: f.Error()})
+	return failed(&veloflux.Error{Code: veloflux.CodeToolFailed, Message: f.Error()})
 }
 
 func failed(e *veloflux.Error) *mcpserver.Result {
@@ -116,9 +116,9 @@ func protocolError(err error) error {
 	e := asError(err)
 	kind := mcpserver.Internal
 	switch e.Code {
-	case veloflux.NotFound:
+	case veloflux.CodeNotFound:
 		kind = mcpserver.NotFound
-	case veloflux.InvalidParams:
+	case veloflux.CodeInvalidParams:
 		kind = mcpserver.Invalid
 	}
 	return &mcpserver.Error{Kind: kind, Message: e.Message, Data: document(e)}

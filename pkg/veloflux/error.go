@@ -8,16 +8,16 @@ import (
 // Code is the stable kind of an Error.
 type Code string
 
-// The codes. ManagerHTTP is every answer of the Manager that has no code of its own, and no answer at all. ToolFailed is
+// The codes. CodeManagerHTTP is every answer of the Manager that has no code of its own, and no answer at all. CodeToolFailed is
 // everything else, a call that was cancelled among it.
 const (
-	InvalidParams Code = "invalid_params"
-	NotFound      Code = "not_found"
-	Planner       Code = "planner_error"
-	Conflict      Code = "conflict"
-	Timeout       Code = "timeout"
-	ManagerHTTP   Code = "manager_http_error"
-	ToolFailed    Code = "tool_error"
+	CodeInvalidParams Code = "invalid_params"
+	CodeNotFound      Code = "not_found"
+	CodePlanner       Code = "planner_error"
+	CodeConflict      Code = "conflict"
+	CodeTimeout       Code = "timeout"
+	CodeManagerHTTP   Code = "manager_http_error"
+	CodeToolFailed    Code = "tool_error"
 )
 
 // Error is how every failure looks to whoever called: what kind, in words fit to be shown, and facts for programs.
@@ -41,9 +41,9 @@ func (e *Error) Unwrap() error { return e.Cause }
 // else 1.
 func (e *Error) ExitStatus() int {
 	switch e.Code {
-	case InvalidParams:
+	case CodeInvalidParams:
 		return 2
-	case Timeout:
+	case CodeTimeout:
 		return 124
 	default:
 		return 1

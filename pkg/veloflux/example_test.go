@@ -24,7 +24,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	runtime, err := veloflux.New(manager, veloflux.Options{
+	runtime, err := veloflux.NewRuntime(manager, veloflux.Options{
 		CacheTTL: time.Minute,
 		Trace:    veloflux.SinkFunc(func(e veloflux.Entry) error { fmt.Println("trace:", e.Kind, e.Name, e.OK); return nil }),
 	})

@@ -68,13 +68,13 @@ func (m *Manager) do(ctx context.Context, r *request) (*answer, *exchange, error
 	header, err := m.headers.now()
 	x.secrets = m.address.secrets(secretValues(header))
 	if err != nil {
-		return nil, x, x.clean(&Error{Code: ToolFailed, Message: fmt.Sprintf("%s was not sent. %v", x.what(), err)})
+		return nil, x, x.clean(&Error{Code: CodeToolFailed, Message: fmt.Sprintf("%s was not sent. %v", x.what(), err)})
 	}
 	timed, cancel := context.WithTimeout(ctx, x.timeout)
 	defer cancel()
 	req, err := m.newRequest(timed, r, header)
 	if err != nil {
-		return nil, x, x.clean(&Error{Code: ToolFailed, Message: fmt.Sprintf("%s cannot be sent: %s", x.what(), plain(err))})
+		return nil, x, x.clean(&Error{Code: CodeToolFailed, Message: fmt.Sprintf("%s cannot be sent: %s", x.what(), plain(err))})
 	}
 	client := http.Client{Transport: m.transport, CheckRedirect: func(next *http.Request, via []*http.Request) error {
 		if x.redirect = m.address.wrongRedirect(next, via); x.redirect != "" {
@@ -130,7 +130,7 @@ func (x *exchange) receive(ctx context.Context, resp *http.Response) (*answer, *
 		return nil, x.brokenOff(ctx, resp.StatusCode, body, err)
 	case len(body) > maxBody:
 		return nil, &Error{
-			Code: ManagerHTTP, Message: fmt.Sprintf("%s failed: the answer has more than %d MiB", x.what(), maxBody>>20),
+			Code: CodeManagerHTTP, Message: fmt.Sprintf("%s failed: the answer has more than %d MiB", x.what(), maxBody>>20),
 			Details: map[string]any{"status": resp.StatusCode},
 		}
 	}

@@ -28,14 +28,14 @@ func TestAnswersOverTheLimit(t *testing.T) {
 		},
 	} {
 		e := failureOf(t, asStreams(t.Context(), managerFor(t, Config{URL: serverOf(t, handler).URL})))
-		if e.Code != ManagerHTTP || e.Details["status"] != 200 || e.Message != "GET /streams failed: the answer has more than 32 MiB" {
+		if e.Code != CodeManagerHTTP || e.Details["status"] != 200 || e.Message != "GET /streams failed: the answer has more than 32 MiB" {
 			t.Errorf("%s: %+v", name, e)
 		}
 	}
 	headers := serverOf(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("X", strings.Repeat("x", maxAnswerHeader))
 	})
-	if e := failureOf(t, asStreams(t.Context(), managerFor(t, Config{URL: headers.URL}))); e.Code != ManagerHTTP || !strings.Contains(e.Message, "headers exceeded 1048576 bytes") {
+	if e := failureOf(t, asStreams(t.Context(), managerFor(t, Config{URL: headers.URL}))); e.Code != CodeManagerHTTP || !strings.Contains(e.Message, "headers exceeded 1048576 bytes") {
 		t.Errorf("headers: %+v", e)
 	}
 }
@@ -84,7 +84,7 @@ func TestAnswersThatBreakOff(t *testing.T) {
 		{asStreams, "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 2\r\n\r\n[]", "the answer breaks off after 0 bytes", 200},
 	} {
 		e := failureOf(t, tc.call(t.Context(), managerFor(t, Config{URL: speaks(t, tc.bytes)})))
-		if e.Code != ManagerHTTP || !strings.Contains(e.Message, tc.says) || e.Details["status"] != tc.status || e.Details["retryable"] != nil || strings.Contains(e.Message, `Get "`) {
+		if e.Code != CodeManagerHTTP || !strings.Contains(e.Message, tc.says) || e.Details["status"] != tc.status || e.Details["retryable"] != nil || strings.Contains(e.Message, `Get "`) {
 			t.Errorf("%q: %+v, want %q", tc.bytes, e, tc.says)
 		}
 	}
@@ -119,10 +119,10 @@ func TestTimeAndCancellation(t *testing.T) {
 		})
 		short := managerFor(t, Config{URL: s.URL, Timeout: 20 * time.Millisecond})
 		e := failureOf(t, asStreams(t.Context(), short))
-		if e.Code != Timeout || e.ExitStatus() != 124 || e.Message != "GET /streams failed: timeout after 0.02s, waiting for "+s.URL || e.Details["retryable"] != true || !errors.Is(e, context.DeadlineExceeded) {
+		if e.Code != CodeTimeout || e.ExitStatus() != 124 || e.Message != "GET /streams failed: timeout after 0.02s, waiting for "+s.URL || e.Details["retryable"] != true || !errors.Is(e, context.DeadlineExceeded) {
 			t.Errorf("timeout: %+v", e)
 		}
-		if e := failureOf(t, asCreate(t.Context(), short)); e.Code != Timeout || !strings.HasSuffix(e.Message, maybeCreated) {
+		if e := failureOf(t, asCreate(t.Context(), short)); e.Code != CodeTimeout || !strings.HasSuffix(e.Message, maybeCreated) {
 			t.Errorf("timeout of a create: %+v", e)
 		}
 		for range 2 {
@@ -131,11 +131,11 @@ func TestTimeAndCancellation(t *testing.T) {
 		long := managerFor(t, Config{URL: s.URL, Timeout: time.Hour})
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() { <-asked; cancel() }()
-		if e := failureOf(t, asStreams(ctx, long)); e.Code != ToolFailed || e.ExitStatus() != 1 || e.Message != "GET /streams was cancelled" || !errors.Is(e, context.Canceled) || e.Details != nil {
+		if e := failureOf(t, asStreams(ctx, long)); e.Code != CodeToolFailed || e.ExitStatus() != 1 || e.Message != "GET /streams was cancelled" || !errors.Is(e, context.Canceled) || e.Details != nil {
 			t.Errorf("cancelled: %+v", e)
 		}
 		ctx, cancel = context.WithTimeout(t.Context(), 20*time.Millisecond)
-		if e := failureOf(t, asStreams(ctx, long)); e.Code != Timeout || !strings.Contains(e.Message, "the caller's time ran out") || !errors.Is(e, context.DeadlineExceeded) {
+		if e := failureOf(t, asStreams(ctx, long)); e.Code != CodeTimeout || !strings.Contains(e.Message, "the caller's time ran out") || !errors.Is(e, context.DeadlineExceeded) {
 			t.Errorf("the caller's deadline: %+v", e)
 		}
 		cancel()
@@ -168,7 +168,7 @@ func TestNobodyListens(t *testing.T) {
 	m := managerFor(t, Config{URL: "ann:s3cret-word@" + address})
 	for _, call := range []func(context.Context, *Manager) error{asStreams, asCreate} {
 		e := failureOf(t, call(t.Context(), m))
-		if e.Code != ManagerHTTP || e.Details["retryable"] != true || !strings.HasSuffix(e.Message, " failed: no answer from the veloFlux Manager at http://"+address+": connection refused. Is it running, and is the URL right?") {
+		if e.Code != CodeManagerHTTP || e.Details["retryable"] != true || !strings.HasSuffix(e.Message, " failed: no answer from the veloFlux Manager at http://"+address+": connection refused. Is it running, and is the URL right?") {
 			t.Errorf("%+v", e)
 		}
 	}
@@ -196,7 +196,7 @@ func TestAHostThatIsNotThere(t *testing.T) {
 	}}
 	m := managerFor(t, Config{URL: "http://manager.invalid:8080"})
 	m.transport.DialContext = (&net.Dialer{Resolver: resolver}).DialContext
-	if e := failureOf(t, asCreate(t.Context(), m)); e.Code != ManagerHTTP || e.Details != nil || !strings.HasSuffix(e.Message, "there is no host named manager.invalid. Is the URL right?") {
+	if e := failureOf(t, asCreate(t.Context(), m)); e.Code != CodeManagerHTTP || e.Details != nil || !strings.HasSuffix(e.Message, "there is no host named manager.invalid. Is the URL right?") {
 		t.Errorf("%+v", e)
 	}
 }

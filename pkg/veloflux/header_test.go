@@ -149,14 +149,14 @@ func TestHeaderFileIsReadForEachRequest(t *testing.T) {
 	got = ""
 	putText(t, file, "s3cret")
 	_, err := m.Streams(t.Context())
-	if e := failureOf(t, err); got != "" || e.Code != ToolFailed || !strings.Contains(e.Message, "GET /streams was not sent. The header file "+file+" cannot be used: line 1 has no colon") {
+	if e := failureOf(t, err); got != "" || e.Code != CodeToolFailed || !strings.Contains(e.Message, "GET /streams was not sent. The header file "+file+" cannot be used: line 1 has no colon") {
 		t.Errorf("a wrong file: %+v, the Manager saw %q", e, got)
 	}
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
 	_, err = m.Streams(t.Context())
-	if e := failureOf(t, err); e.Code != ToolFailed || !strings.Contains(e.Message, "no such file") || !m.Credentialed() {
+	if e := failureOf(t, err); e.Code != CodeToolFailed || !strings.Contains(e.Message, "no such file") || !m.Credentialed() {
 		t.Errorf("no file: %+v", e)
 	}
 }

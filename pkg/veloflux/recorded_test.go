@@ -149,22 +149,22 @@ func asking(m *Manager, r *recorded) func(context.Context) ([]byte, error) {
 func recordedCode(r *recorded) Code {
 	switch r.Response.Status {
 	case http.StatusNotFound:
-		return NotFound
+		return CodeNotFound
 	case http.StatusConflict:
-		return Conflict
+		return CodeConflict
 	case http.StatusUnprocessableEntity:
-		return InvalidParams
+		return CodeInvalidParams
 	case http.StatusRequestEntityTooLarge:
-		return ManagerHTTP
+		return CodeManagerHTTP
 	}
 	switch r.Name {
 	case "stats-stopped-400":
-		return ManagerHTTP
+		return CodeManagerHTTP
 	case "create-nosinks-400", "create-emptysinks-400", "create-emptysql-400", "create-bad-sinktype-400", "create-mqtt-notopic-400",
 		"create-bad-encoder-400", "create-zero-capacity-400", "create-undeclared-instance-400":
-		return InvalidParams
+		return CodeInvalidParams
 	}
-	return Planner // what is left is wrong SQL
+	return CodePlanner // what is left is wrong SQL
 }
 
 func checkReplayed(t *testing.T, r *recorded, got []byte, err error) {

@@ -69,7 +69,7 @@ func TestRedirectsThatAreNotFollowed(t *testing.T) {
 		m := managerFor(t, Config{URL: s.URL + "/b", Header: http.Header{"Authorization": {"Bearer abc"}}})
 		e := failureOf(t, tc.call(t.Context(), m))
 		says := strings.ReplaceAll(tc.says, "HOST", strings.TrimPrefix(s.URL, "http://"))
-		if e.Code != ManagerHTTP || e.Details["status"] != tc.status || !strings.Contains(e.Message, says) || strings.Contains(e.Message, "s3cret") {
+		if e.Code != CodeManagerHTTP || e.Details["status"] != tc.status || !strings.Contains(e.Message, says) || strings.Contains(e.Message, "s3cret") {
 			t.Errorf("%d %s: %+v, want %q", tc.status, tc.place, e, says)
 		}
 		if seen := log.take(); len(seen) != tc.requests {

@@ -11,7 +11,7 @@ import (
 // for wrong SQL and for wrong anything else, so the text has to tell. No text at all is a route that it does not have.
 func (x *exchange) refused(resp *http.Response, body []byte) *Error {
 	status, text := resp.StatusCode, x.repeated(body)
-	e := &Error{Code: ManagerHTTP, Details: map[string]any{"status": status, "response": text}}
+	e := &Error{Code: CodeManagerHTTP, Details: map[string]any{"status": status, "response": text}}
 	if retryableStatus(status) {
 		e.Details["retryable"] = true
 	}
@@ -36,7 +36,7 @@ func (x *exchange) refused(resp *http.Response, body []byte) *Error {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired:
 		e.Message += ". Whatever stands in front of the Manager wants other credentials: give a header, such as Authorization, that it accepts"
 	case http.StatusGatewayTimeout:
-		e.Code = Timeout
+		e.Code = CodeTimeout
 		if x.creates() {
 			e.Message += maybeCreated
 		}
@@ -50,14 +50,14 @@ func (x *exchange) byStatus(e *Error, status int, text string) {
 	case http.StatusBadRequest:
 		x.badRequest(e, text)
 	case http.StatusNotFound:
-		e.Code = NotFound
+		e.Code = CodeNotFound
 	case http.StatusConflict:
-		e.Code = Conflict
+		e.Code = CodeConflict
 		if !strings.HasSuffix(text, " already exists") && (strings.Contains(text, "busy") || strings.Contains(text, "in progress")) {
 			e.Details["retryable"] = true
 		}
 	case http.StatusUnprocessableEntity:
-		e.Code = InvalidParams
+		e.Code = CodeInvalidParams
 	}
 }
 
@@ -81,17 +81,17 @@ func ofAThing(text string) bool {
 func (x *exchange) badRequest(e *Error, text string) {
 	switch {
 	case ofPlanner(text):
-		e.Code = Planner
+		e.Code = CodePlanner
 		if line, column, ok := position(text); ok {
 			e.Details["line"], e.Details["column"] = line, column
 		}
 	case strings.HasPrefix(text, "pipeline must define "), strings.HasSuffix(text, " must not be empty"),
 		strings.HasPrefix(text, "options."), strings.HasPrefix(text, "flow instance "):
-		e.Code = InvalidParams
+		e.Code = CodeInvalidParams
 	case strings.Contains(text, "HTTP request to an HTTPS server"):
 		e.Message += ". Should the Manager's URL begin with https://?"
 	case x.creates() && leavesRecord(text):
-		e.Code = InvalidParams
+		e.Code = CodeInvalidParams
 		e.Details["record_left"] = true
 		e.Message += ". The Manager has kept a record with this id all the same: pipelines.delete removes it"
 	}
@@ -133,7 +133,7 @@ func position(text string) (line, column int, ok bool) {
 func (x *exchange) malformed(a *answer, want string) *Error {
 	text := x.repeated(a.body)
 	e := &Error{
-		Code:    ManagerHTTP,
+		Code:    CodeManagerHTTP,
 		Message: fmt.Sprintf("%s failed: HTTP %d, but the answer is no %s. Is there a veloFlux Manager behind the URL?", x.what(), a.status, want),
 		Details: map[string]any{"status": a.status, "response": text},
 	}

@@ -68,7 +68,7 @@ func (m *Manager) PipelineStats(ctx context.Context, id string, timeout time.Dur
 		return nil, err
 	}
 	if timeout < 0 {
-		return nil, &Error{Code: InvalidParams, Message: "The time to collect a pipeline's stats must not be less than 0"}
+		return nil, &Error{Code: CodeInvalidParams, Message: "The time to collect a pipeline's stats must not be less than 0"}
 	}
 	r := &request{method: http.MethodGet, route: "/pipelines/" + at + "/stats", accept: acceptJSON}
 	if timeout > 0 {
@@ -87,7 +87,7 @@ const statsMargin = 2 * time.Second
 // failed may have left a record behind, see Error.Details. POST /pipelines.
 func (m *Manager) CreatePipeline(ctx context.Context, body json.RawMessage) (json.RawMessage, error) {
 	if !json.Valid(body) || !utf8.Valid(body) || !gjson.ParseBytes(body).IsObject() {
-		return nil, &Error{Code: InvalidParams, Message: "A pipeline must be a JSON object with id, sql and sinks. Nothing was asked of the Manager"}
+		return nil, &Error{Code: CodeInvalidParams, Message: "A pipeline must be a JSON object with id, sql and sinks. Nothing was asked of the Manager"}
 	}
 	var err error
 	gjson.ParseBytes(body).ForEach(func(key, value gjson.Result) bool {

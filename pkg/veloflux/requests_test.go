@@ -78,7 +78,7 @@ func TestRequestsAndTheirAnswers(t *testing.T) {
 				continue
 			}
 			answer = other
-			if _, err = tc.call(t.Context(), m); failureOf(t, err).Code != ManagerHTTP {
+			if _, err = tc.call(t.Context(), m); failureOf(t, err).Code != CodeManagerHTTP {
 				t.Errorf("%s takes %q: %v", tc.sees, other, err)
 			}
 		}
@@ -96,7 +96,7 @@ func TestAnswersThatAreNotTheManagers(t *testing.T) {
 			}
 			_, err := tc.call(t.Context(), m)
 			e := failureOf(t, err)
-			if response, _ := e.Details["response"].(string); e.Code != ManagerHTTP || e.Details["status"] != 200 || !strings.Contains(e.Message, "HTTP 200, but the answer is no ") || strings.Contains(response, "\x1b") {
+			if response, _ := e.Details["response"].(string); e.Code != CodeManagerHTTP || e.Details["status"] != 200 || !strings.Contains(e.Message, "HTTP 200, but the answer is no ") || strings.Contains(response, "\x1b") {
 				t.Errorf("%s %q: %+v", tc.sees, answer, e)
 			}
 		}
@@ -113,11 +113,11 @@ func TestExplainRepairsItsText(t *testing.T) {
 func TestRequestsThatAreNotMade(t *testing.T) {
 	m := managerFor(t, Config{URL: "http://127.0.0.1:1"})
 	for _, body := range []string{"", "[]", "{", "null", `{"id":"`, "{\"id\":\"\xff\"}", "{} {}"} {
-		if _, err := m.CreatePipeline(t.Context(), json.RawMessage(body)); failureOf(t, err).Code != InvalidParams {
+		if _, err := m.CreatePipeline(t.Context(), json.RawMessage(body)); failureOf(t, err).Code != CodeInvalidParams {
 			t.Errorf("%q: %v", body, err)
 		}
 	}
-	if _, err := m.PipelineStats(t.Context(), "p", -1); failureOf(t, err).Code != InvalidParams {
+	if _, err := m.PipelineStats(t.Context(), "p", -1); failureOf(t, err).Code != CodeInvalidParams {
 		t.Error(err)
 	}
 }

@@ -92,7 +92,7 @@ func digested(digest func([]byte) (json.RawMessage, error)) func(json.RawMessage
 		document, err := digest(body)
 		if err != nil {
 			return nil, &Error{
-				Code:    ManagerHTTP,
+				Code:    CodeManagerHTTP,
 				Message: fmt.Sprintf("HTTP 200, but the answer is wrong: %v. Is there a veloFlux Manager behind the URL?", err),
 				Details: map[string]any{"status": 200, "response": excerpt(string(body))},
 			}
@@ -150,7 +150,7 @@ func locate(uri string) (*Resource, string, error) {
 			name, err := queried(uri, query)
 			return r, name, err
 		case asked:
-			return nil, "", &Error{Code: InvalidParams, Message: fmt.Sprintf("The resource %s takes no query", r.URI)}
+			return nil, "", &Error{Code: CodeInvalidParams, Message: fmt.Sprintf("The resource %s takes no query", r.URI)}
 		}
 		return r, "", nil
 	}
@@ -166,8 +166,8 @@ func queried(uri, query string) (string, error) {
 	values, err := url.ParseQuery(query)
 	if err != nil || len(values) != 1 || len(values["name"]) != 1 || values.Get("name") == "" {
 		return "", &Error{
-			Code:    InvalidParams,
-			Message: fmt.Sprintf("%s names no stream. Write %s://streams/schema?name=STREAM, with the stream's name percent-encoded", uri, scheme),
+			Code:    CodeInvalidParams,
+			Message: fmt.Sprintf("%s must have a query that names one stream, and nothing else. Write %s://streams/schema?name=STREAM, with the stream's name percent-encoded", uri, scheme),
 		}
 	}
 	return values.Get("name"), nil

@@ -42,20 +42,20 @@ func TestResourcesThatAreNone(t *testing.T) {
 	s := velofluxserver.Start(t)
 	r := runtimeOf(t, s.URL, Options{})
 	for uri, code := range map[string]Code{
-		"":                                        NotFound,
-		"veloflux://":                             NotFound,
-		"veloflux://streams":                      NotFound,
-		"veloflux://streams/snapshot/extra":       NotFound,
-		"veloflux://streams/snapshot?x=1":         InvalidParams,
-		"http://streams/snapshot":                 NotFound,
-		"streams/snapshot":                        NotFound,
-		"veloflux://streams/schema":               InvalidParams,
-		"veloflux://streams/schema?":              InvalidParams,
-		"veloflux://streams/schema?name=":         InvalidParams,
-		"veloflux://streams/schema?name=a&b=c":    InvalidParams,
-		"veloflux://streams/schema?name=%zz":      InvalidParams,
-		"veloflux://streams/schema?name=..":       InvalidParams,
-		"veloflux://streams/schema?name=a&name=b": InvalidParams,
+		"":                                        CodeNotFound,
+		"veloflux://":                             CodeNotFound,
+		"veloflux://streams":                      CodeNotFound,
+		"veloflux://streams/snapshot/extra":       CodeNotFound,
+		"veloflux://streams/snapshot?x=1":         CodeInvalidParams,
+		"http://streams/snapshot":                 CodeNotFound,
+		"streams/snapshot":                        CodeNotFound,
+		"veloflux://streams/schema":               CodeInvalidParams,
+		"veloflux://streams/schema?":              CodeInvalidParams,
+		"veloflux://streams/schema?name=":         CodeInvalidParams,
+		"veloflux://streams/schema?name=a&b=c":    CodeInvalidParams,
+		"veloflux://streams/schema?name=%zz":      CodeInvalidParams,
+		"veloflux://streams/schema?name=..":       CodeInvalidParams,
+		"veloflux://streams/schema?name=a&name=b": CodeInvalidParams,
 	} {
 		if _, err := r.ReadResource(t.Context(), uri); err == nil || asError(err).Code != code {
 			t.Errorf("%q: %v", uri, err)
@@ -65,7 +65,7 @@ func TestResourcesThatAreNone(t *testing.T) {
 		t.Errorf("the Manager was asked %v", asked)
 	}
 	_, err := r.ReadResource(t.Context(), "veloflux://streams/schema?name=nope")
-	if e := asError(err); e.Code != NotFound || !strings.Contains(e.Message, "stream nope not found") {
+	if e := asError(err); e.Code != CodeNotFound || !strings.Contains(e.Message, "stream nope not found") {
 		t.Errorf("%+v", err)
 	}
 }
@@ -119,7 +119,7 @@ func TestFailedReadsAreNotKept(t *testing.T) {
 	s.On(http.MethodGet, "/functions", velofluxserver.Fault{Times: 1, Status: 200, Body: `{"not":"a list"}`, ContentType: "application/json"})
 	r := runtimeOf(t, s.URL, Options{CacheTTL: time.Hour})
 	for _, uri := range []string{"veloflux://streams/snapshot", "veloflux://catalog/functions_digest"} {
-		if _, err := r.ReadResource(t.Context(), uri); err == nil || asError(err).Code != ManagerHTTP {
+		if _, err := r.ReadResource(t.Context(), uri); err == nil || asError(err).Code != CodeManagerHTTP {
 			t.Errorf("%s: %v", uri, err)
 		}
 		if _, err := r.ReadResource(t.Context(), uri); err != nil {

@@ -23,7 +23,7 @@ func segment(kind, name string) (string, error) {
 		if len([]rune(shown)) > 60 {
 			shown = string([]rune(shown)[:60]) + "…"
 		}
-		return "", &Error{Code: InvalidParams, Message: fmt.Sprintf("The %s %q %s. Nothing was asked of the Manager", nounOf(kind), shown, wrong)}
+		return "", &Error{Code: CodeInvalidParams, Message: fmt.Sprintf("The %s %q %s. Nothing was asked of the Manager", nounOf(kind), shown, wrong)}
 	}
 	return url.PathEscape(name), nil
 }

@@ -153,7 +153,7 @@ func TestNamesStayInTheirRoute(t *testing.T) {
 		for _, route := range namedRoutes {
 			for _, name := range bad {
 				err := route.call(t.Context(), m, name)
-				if e := failureOf(t, err); e.Code != InvalidParams || len(e.Message) > 400 || len(log.take()) != 0 {
+				if e := failureOf(t, err); e.Code != CodeInvalidParams || len(e.Message) > 400 || len(log.take()) != 0 {
 					t.Errorf("%s %q: %v", route.name, name, err)
 				}
 			}
@@ -176,7 +176,7 @@ func TestNoPipelineIsCreatedThatCannotBeNamed(t *testing.T) {
 	m := managerFor(t, Config{URL: "http://127.0.0.1:1"})
 	for _, id := range []string{"..", "../x", "%2e%2e", "", "\u0000", `a\\..`} {
 		_, err := m.CreatePipeline(t.Context(), []byte(`{"sql":"SELECT 1","id":"`+strings.ReplaceAll(id, "\x00", `\u0000`)+`"}`))
-		if e := failureOf(t, err); e.Code != InvalidParams {
+		if e := failureOf(t, err); e.Code != CodeInvalidParams {
 			t.Errorf("%q: %v", id, err)
 		}
 	}

@@ -53,9 +53,9 @@ type Runtime struct {
 	log       *slog.Logger
 }
 
-// New makes a runtime. It asks the Manager nothing. Its errors are faults: a tool that is not known, or an option that is
+// NewRuntime makes a runtime. It asks the Manager nothing. Its errors are faults: a tool that is not known, or an option that is
 // none.
-func New(manager *Manager, o Options) (*Runtime, error) {
+func NewRuntime(manager *Manager, o Options) (*Runtime, error) {
 	log := o.Log
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
@@ -148,7 +148,7 @@ func (r *Runtime) bounded(what string, size int, narrow string) error {
 		return nil
 	}
 	return &Error{
-		Code:    ToolFailed,
+		Code:    CodeToolFailed,
 		Message: strings.TrimSpace(fmt.Sprintf("The answer of %s has %d bytes, more than the %d that are allowed (max-response-bytes). %s", what, size, r.most, narrow)),
 		Details: map[string]any{"bytes": size, "limit": r.most},
 	}
@@ -157,7 +157,7 @@ func (r *Runtime) bounded(what string, size int, narrow string) error {
 // noTool is the error of a name that no tool on offer has.
 func (r *Runtime) noTool(name string) *Error {
 	if why, ok := r.hidden[dotted(name)]; ok {
-		return &Error{Code: NotFound, Message: fmt.Sprintf("The tool %s is not on offer: %s", name, why)}
+		return &Error{Code: CodeNotFound, Message: fmt.Sprintf("The tool %s is not on offer: %s", name, why)}
 	}
 	var names, said []string
 	for _, t := range r.tools {
@@ -174,7 +174,7 @@ func unknown(what, name string, known []string) *Error {
 	if near, ok := fault.Nearest(name, known); ok {
 		text = fmt.Sprintf("There is no %s %q. Did you mean %q? There is ", what, name, near)
 	}
-	return &Error{Code: NotFound, Message: text + strings.Join(known, ", "), Details: map[string]any{"available": known}}
+	return &Error{Code: CodeNotFound, Message: text + strings.Join(known, ", "), Details: map[string]any{"available": known}}
 }
 
 // asError finds the *Error in a chain; anything else is a failure of the tool.
@@ -185,14 +185,14 @@ func asError(err error) *Error {
 	if f, ok := errors.AsType[*fault.Fault](err); ok {
 		return fromFault(f)
 	}
-	return &Error{Code: ToolFailed, Message: err.Error()}
+	return &Error{Code: CodeToolFailed, Message: err.Error()}
 }
 
 // fromFault puts a fault of the suite into this package's shape.
 func fromFault(f *fault.Fault) *Error {
-	e := &Error{Code: ToolFailed}
+	e := &Error{Code: CodeToolFailed}
 	if f.Type == fault.Usage {
-		e.Code = InvalidParams
+		e.Code = CodeInvalidParams
 	}
 	all := f.Errors
 	if len(all) == 0 {
@@ -212,7 +212,7 @@ func fromFault(f *fault.Fault) *Error {
 			details["missing"] = append(missing, one.Missing...)
 		}
 	}
-	e.Message = strings.Join(said, ". ")
+	e.Message = strings.ReplaceAll(strings.Join(said, ". "), "?. ", "? ")
 	if len(details) > 0 {
 		e.Details = details
 	}
@@ -221,9 +221,9 @@ func fromFault(f *fault.Fault) *Error {
 
 // ended is the error of a caller whose context has ended.
 func ended(what string, cause error) *Error {
-	e := &Error{Code: ToolFailed, Message: what + " was cancelled", Cause: cause}
+	e := &Error{Code: CodeToolFailed, Message: what + " was cancelled", Cause: cause}
 	if errors.Is(cause, context.DeadlineExceeded) {
-		e.Code, e.Message = Timeout, what+" failed: timeout: the caller's time ran out"
+		e.Code, e.Message = CodeTimeout, what+" failed: timeout: the caller's time ran out"
 	}
 	return e
 }

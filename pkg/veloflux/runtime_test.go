@@ -23,7 +23,7 @@ func runtimeOf(t *testing.T, url string, o Options) *Runtime {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := New(m, o)
+	r, err := NewRuntime(m, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func TestStatistics(t *testing.T) {
 	s := velofluxserver.Start(t)
 	r := runtimeOf(t, s.URL, Options{})
 	called(t, r, "pipelines.create", `{"id":"p","sql":"SELECT a FROM user","sinks":[{"type":"nop"}]}`)
-	e := refusedWith(t, r, ManagerHTTP, "pipelines.stats", `{"pipeline_id":"p"}`)
+	e := refusedWith(t, r, CodeManagerHTTP, "pipelines.stats", `{"pipeline_id":"p"}`)
 	if !strings.Contains(e.Message, "pipeline p is not running") {
 		t.Errorf("%+v", e)
 	}
@@ -150,7 +150,7 @@ func TestArgumentsThatDoNotFit(t *testing.T) {
 		{"streams.describe", `{"name":null}`, `The argument "name" of streams.describe is missing`},
 		{"streams.describe", `{"name":7}`, "The argument name of streams.describe does not fit"},
 		{"streams.describe", `{"name":".."}`, ".."},
-		{"streams.describe", `{"nam":"user"}`, `Did you mean "name"?`},
+		{"streams.describe", `{"nam":"user"}`, `Did you mean "name"? Its arguments are name. The argument "name"`},
 		{"pipelines.create", `{"id":"p","sql":"SELECT a FROM user"}`, `"sinks"`},
 		{"pipelines.create", `{"id":"p","sql":"SELECT a FROM user","sinks":[]}`, "sinks"},
 		{"pipelines.create", `{"id":"p","sql":"SELECT a FROM user","sinks":"nop"}`, "sinks"},
@@ -159,7 +159,7 @@ func TestArgumentsThatDoNotFit(t *testing.T) {
 		{"pipelines.stats", `{"pipeline_id":"p","timeout_ms":0}`, "timeout_ms"},
 		{"pipelines.delete", `{"pipeline_id":"../streams/user"}`, ".."},
 	} {
-		if e := refusedWith(t, r, InvalidParams, tc.tool, tc.args); !strings.Contains(e.Message, tc.want) || e.ExitStatus() != 2 {
+		if e := refusedWith(t, r, CodeInvalidParams, tc.tool, tc.args); !strings.Contains(e.Message, tc.want) || e.ExitStatus() != 2 {
 			t.Errorf("%s %s: %+v", tc.tool, tc.args, e)
 		}
 	}
@@ -178,7 +178,7 @@ func TestNamesOfNoTool(t *testing.T) {
 		"pipelines.get":    "exclude-tools",
 		"streams_list":     `Did you mean "streams.list"?`,
 	} {
-		if e := refusedWith(t, r, NotFound, name, `{}`); !strings.Contains(e.Message, want) || e.ExitStatus() != 1 {
+		if e := refusedWith(t, r, CodeNotFound, name, `{}`); !strings.Contains(e.Message, want) || e.ExitStatus() != 1 {
 			t.Errorf("%s: %+v", name, e)
 		}
 	}
@@ -186,7 +186,7 @@ func TestNamesOfNoTool(t *testing.T) {
 
 func TestNamesThatAreToldOnce(t *testing.T) {
 	r := runtimeOf(t, "http://127.0.0.1:1", Options{ToolNames: NamesBoth, Tools: []string{"streams.list", "pipelines.get"}})
-	if e := refusedWith(t, r, NotFound, "x", `{}`); e.Message != `There is no tool "x". There is pipelines.get, streams.list` {
+	if e := refusedWith(t, r, CodeNotFound, "x", `{}`); e.Message != `There is no tool "x". There is pipelines.get, streams.list` {
 		t.Errorf("%+v", e)
 	}
 }
@@ -194,12 +194,12 @@ func TestNamesThatAreToldOnce(t *testing.T) {
 func TestAnswersThatAreTooLarge(t *testing.T) {
 	s := velofluxserver.Start(t)
 	r := runtimeOf(t, s.URL, Options{MaxResponse: 500})
-	e := refusedWith(t, r, ToolFailed, "streams.list", "")
+	e := refusedWith(t, r, CodeToolFailed, "streams.list", "")
 	if !strings.Contains(e.Message, "more than the 500 that are allowed") || !strings.Contains(e.Message, "streams/snapshot") || e.Details["limit"] != int64(500) {
 		t.Errorf("%+v", e)
 	}
 	_, err := r.ReadResource(t.Context(), "veloflux://catalog/functions_digest")
-	if e := asError(err); e.Code != ToolFailed || !strings.Contains(e.Message, "more than the 500") {
+	if e := asError(err); e.Code != CodeToolFailed || !strings.Contains(e.Message, "more than the 500") {
 		t.Errorf("%+v", err)
 	}
 	called(t, r, "functions.describe", `{"name":"abs"}`)

@@ -34,7 +34,7 @@ func (r *Runtime) Sweep(ctx context.Context) ([]string, error) {
 		switch err := r.manager.DeletePipeline(ctx, id); {
 		case err == nil:
 			swept = append(swept, id)
-		case asError(err).Code != NotFound: // else another sweep was faster
+		case asError(err).Code != CodeNotFound: // else another sweep was faster
 			failed = append(failed, err)
 		}
 		return ctx.Err() == nil

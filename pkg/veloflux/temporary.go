@@ -74,7 +74,7 @@ func (t *temporaries) while(verification func(id string)) (began bool) {
 // the reason is returned. Of a create that is uncertain, the Manager may make the pipeline after it was asked to delete it.
 func (t *temporaries) remove(ctx context.Context, id string, uncertain bool) error {
 	err := t.manager.DeletePipeline(ctx, id)
-	missing := err != nil && asError(err).Code == NotFound
+	missing := err != nil && asError(err).Code == CodeNotFound
 	if err == nil || missing && !uncertain {
 		return nil
 	}
@@ -106,7 +106,7 @@ func (t *temporaries) retry(id string, uncertain bool) {
 			last = true
 		}
 		err := t.manager.DeletePipeline(context.Background(), id)
-		switch missing := err != nil && asError(err).Code == NotFound; {
+		switch missing := err != nil && asError(err).Code == CodeNotFound; {
 		case err == nil, missing && (last || !uncertain || time.Since(began) > lookFor):
 			return
 		case last || time.Since(began) > giveUp:

@@ -132,7 +132,7 @@ func (t *tracer) record(kind, name string, args json.RawMessage, started time.Ti
 		e.ErrorCode = failure.Code
 		e.ErrorMessage = begin(c.withoutShort(r.Text(message)), maxMessage)
 		if e.ErrorCode == "" {
-			e.ErrorCode = ToolFailed
+			e.ErrorCode = CodeToolFailed
 		}
 		if e.ErrorMessage == "" {
 			e.ErrorMessage = "no message"

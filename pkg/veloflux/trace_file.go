@@ -32,11 +32,11 @@ type FileSink struct {
 	stuck  bool // somebody did not give up the lock
 }
 
-// OpenTrace opens a trace for appending. The file is made with mode 0600, its folder with 0700; wider permissions of a file
+// OpenFileSink opens a trace for appending. The file is made with mode 0600, its folder with 0700; wider permissions of a file
 // that is there are narrowed. A file of maxBytes and more is rotated before the next line, 0 for never; keep is how many
 // rotated files there are at most. A symbolic link is followed to a regular file that belongs to the user and is there;
 // then that is rotated, beside its own place. A character device such as /dev/null will do too. Errors are faults.
-func OpenTrace(path string, maxBytes int64, keep int) (*FileSink, error) {
+func OpenFileSink(path string, maxBytes int64, keep int) (*FileSink, error) {
 	place, err := traceTarget(path)
 	if err != nil {
 		return nil, err

@@ -54,7 +54,7 @@ func TestSeveralProcessesLoseAndTearNothing(t *testing.T) {
 }
 
 func writeLines(t *testing.T, path string) {
-	sink, err := OpenTrace(path, traceSize, traceKeep)
+	sink, err := OpenFileSink(path, traceSize, traceKeep)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func countLines(t *testing.T, path string, want int) (files int) {
 
 func openTrace(t *testing.T, path string, maxBytes int64, keep int) *FileSink {
 	t.Helper()
-	sink, err := OpenTrace(path, maxBytes, keep)
+	sink, err := OpenFileSink(path, maxBytes, keep)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -293,7 +293,7 @@ func TestWhatIsNoTrace(t *testing.T) {
 		"fifo": "named pipe", "folder": "directory", "dangling": "no such file", "to fifo": "symbolic link", "to device": "symbolic link",
 		"loop": "too many links", "file/below": "not a directory", "lock is a link": "symbolic link",
 	} {
-		sink, err := OpenTrace(at(name), 0, 1)
+		sink, err := OpenFileSink(at(name), 0, 1)
 		if sink != nil || err == nil {
 			t.Errorf("%s was opened", name)
 			continue
@@ -387,7 +387,7 @@ func TestLinkToAnothersFile(t *testing.T) {
 	if err := errors.Join(os.WriteFile(target, nil, 0o600), os.Chown(target, 12345, -1), os.Symlink(target, link)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := OpenTrace(link, 0, 1); err == nil || !strings.Contains(err.Error(), "of yours") {
+	if _, err := OpenFileSink(link, 0, 1); err == nil || !strings.Contains(err.Error(), "of yours") {
 		t.Error(err)
 	}
 }

@@ -42,7 +42,7 @@ func FuzzTraceLine(f *testing.F) {
 		var out bytes.Buffer
 		tr := newTracer(WriterSink(&out), modes[int(mode)%3], func() []string { return []string{planted} }, func(err error) { t.Error(err) })
 		given := []byte(plant(string(args)))
-		failure := &Error{Code: Planner, Message: plant(message), Details: map[string]any{"response": plant(message)}}
+		failure := &Error{Code: CodePlanner, Message: plant(message), Details: map[string]any{"response": plant(message)}}
 		tr.record(KindToolCall, plant(message), given, time.Now(), false, failure)
 
 		tr.secrets = nil // what the arguments say themselves must do

@@ -30,7 +30,7 @@ func (c *cleaner) withoutSQL(text string, failure *Error) string {
 			hidden = without(hidden, strings.TrimSuffix(strings.TrimPrefix(form, `"`), `"`))
 		}
 	}
-	if hidden == text && failure.Code == Planner { // the planner's words in another form
+	if hidden == text && failure.Code == CodePlanner { // the planner's words in another form
 		hidden = redact.Mark
 	}
 	if line, ok := failure.Details["line"]; ok && hidden != text {

@@ -109,7 +109,7 @@ func TestUserinfoOfURLs(t *testing.T) {
 		if got := gjson.Get(argsOf(t, traced(t, SQLRaw, args, nil)), "text").Str; got != want {
 			t.Errorf("%s\ngot  %s\nwant %s", in, got, want)
 		}
-		if got := messageOf(t, traced(t, SQLRaw, "", &Error{Code: ToolFailed, Message: in})); got != want {
+		if got := messageOf(t, traced(t, SQLRaw, "", &Error{Code: CodeToolFailed, Message: in})); got != want {
 			t.Errorf("as a message: %s\ngot  %s\nwant %s", in, got, want)
 		}
 		var e Entry
@@ -142,7 +142,7 @@ func TestSecretsOfArgumentsAreNotInMessages(t *testing.T) {
 		`{"Authorization":"Basic hunter22"}`:                 "no hunter22",
 		`{"password":"hunt"}`:                                `string "hunt", expected u8`,
 	} {
-		line := traced(t, SQLRaw, args, &Error{Code: ToolFailed, Message: message})
+		line := traced(t, SQLRaw, args, &Error{Code: CodeToolFailed, Message: message})
 		if got := messageOf(t, line); !strings.Contains(got, "<redacted>") || strings.Contains(line, "hunt") {
 			t.Errorf("%s: %s", args, line)
 		}
@@ -157,7 +157,7 @@ func TestTheManagersSecretsAreNowhere(t *testing.T) {
 		known = []string{"Bearer " + secret}
 		out.Reset()
 		for _, args := range []string{"", `{"a":1,"first":"x"}`, `{"password":"another"}`, `{"a":"x ` + secret + `","b":{"` + secret + `":1}}`, `{"a":"` + secret} {
-			tr.record(KindToolCall, "tool "+secret, json.RawMessage(args), time.Now(), false, &Error{Code: ToolFailed, Message: "no " + secret + " " + url.QueryEscape("Bearer "+secret)})
+			tr.record(KindToolCall, "tool "+secret, json.RawMessage(args), time.Now(), false, &Error{Code: CodeToolFailed, Message: "no " + secret + " " + url.QueryEscape("Bearer "+secret)})
 		}
 		if strings.Contains(out.String(), secret) || strings.Count(out.String(), "\n") != 5 {
 			t.Error(out.String())
@@ -196,7 +196,7 @@ func TestTooManySecrets(t *testing.T) {
 		list = append(list, fmt.Sprintf("secret-%d-", i))
 	}
 	raw, _ := json.Marshal(map[string]any{"tokens": 1, "token": list, "x": list[0]})
-	line := traced(t, SQLRaw, string(raw), &Error{Code: ToolFailed, Message: list[1]})
+	line := traced(t, SQLRaw, string(raw), &Error{Code: CodeToolFailed, Message: list[1]})
 	if strings.Contains(line, "secret-") || argsOf(t, line) != fmt.Sprintf(`{"omitted_bytes":%d}`, len(raw)) {
 		t.Error(line)
 	}

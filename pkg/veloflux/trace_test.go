@@ -47,7 +47,7 @@ func TestEntryIsOneLineWithItsFieldsInOrder(t *testing.T) {
 	var out bytes.Buffer
 	tr := newTracer(WriterSink(&out), SQLRaw, nil, nil)
 	started := time.Now().Add(-1500 * time.Millisecond)
-	tr.record(KindToolCall, "pipelines.create", json.RawMessage("{ \"id\" : \"a<b\",\n\"n\": 1.50 }"), started, false, &Error{Code: Conflict, Message: "no\nway"})
+	tr.record(KindToolCall, "pipelines.create", json.RawMessage("{ \"id\" : \"a<b\",\n\"n\": 1.50 }"), started, false, &Error{Code: CodeConflict, Message: "no\nway"})
 	tr.record(KindResourceRead, "veloFlux://streams/snapshot", json.RawMessage(`{"uri":"veloFlux://streams/snapshot"}`), time.Now(), true, nil)
 	tr.record(KindToolCall, "streams.list", nil, time.Now(), false, nil)
 	lines := strings.SplitAfter(out.String(), "\n")
@@ -94,7 +94,7 @@ func TestLargeArgumentsAreLeftOut(t *testing.T) {
 	long := strings.Repeat("x", 2<<20)
 	args := `{"id":"p1","name":"` + strings.Repeat("n", 201) + `","pipeline_id":7,"uri":"u","sql":"` + long + `","sinks":[{"password":"hunter22"}]}`
 	want := fmt.Sprintf(`{"omitted_bytes":%d,"id":"p1","uri":"u"}`, len(args))
-	line := traced(t, SQLRaw, args, &Error{Code: ToolFailed, Message: "bad hunter22"})
+	line := traced(t, SQLRaw, args, &Error{Code: CodeToolFailed, Message: "bad hunter22"})
 	if got := argsOf(t, line); got != want {
 		t.Errorf("got %s", got)
 	}
@@ -114,7 +114,7 @@ func TestLongNamesAndMessagesAreCut(t *testing.T) {
 	var got Entry
 	tr := newTracer(SinkFunc(func(e Entry) error { got = e; return nil }), SQLRaw, nil, nil)
 	tr.record(KindToolCall, strings.Repeat("€", 1<<20), nil, time.Now(), false, &Error{Message: strings.Repeat("€", 1<<20)})
-	if len(got.Name) > maxName+3 || len(got.ErrorMessage) > maxMessage+3 || !strings.HasSuffix(got.Name, "€…") || got.ErrorCode != ToolFailed {
+	if len(got.Name) > maxName+3 || len(got.ErrorMessage) > maxMessage+3 || !strings.HasSuffix(got.Name, "€…") || got.ErrorCode != CodeToolFailed {
 		t.Errorf("%d %d %s", len(got.Name), len(got.ErrorMessage), got.ErrorCode)
 	}
 }

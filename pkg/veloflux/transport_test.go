@@ -123,7 +123,7 @@ func TestTLS(t *testing.T) {
 			}
 			continue
 		}
-		if e := failureOf(t, err); e.Code != ManagerHTTP || !strings.Contains(e.Message, tc.says) || e.Details["retryable"] != nil || strings.Contains(e.Message, "x509") {
+		if e := failureOf(t, err); e.Code != CodeManagerHTTP || !strings.Contains(e.Message, tc.says) || e.Details["retryable"] != nil || strings.Contains(e.Message, "x509") {
 			t.Errorf("%s: %+v", tc.name, e)
 		}
 	}
@@ -173,17 +173,17 @@ func TestProxy(t *testing.T) {
 		t.Errorf("the proxy saw %s %s, %v", sees, credential, err)
 	}
 	err := asStreams(t.Context(), managerFor(t, Config{URL: "https://manager.invalid", Proxy: through}))
-	if e := failureOf(t, err); e.Code != ManagerHTTP || sees != "CONNECT manager.invalid:443" || !strings.Contains(e.Message, "the proxy answered HTTP 407") {
+	if e := failureOf(t, err); e.Code != CodeManagerHTTP || sees != "CONNECT manager.invalid:443" || !strings.Contains(e.Message, "the proxy answered HTTP 407") {
 		t.Errorf("tunnel: the proxy saw %s: %+v", sees, e)
 	}
 	err = asStreams(t.Context(), managerFor(t, Config{URL: "http://h", Proxy: func(*http.Request) (*url.URL, error) { return nil, errors.New("ann:s3cret@") }}))
-	if e := failureOf(t, err); e.Code != ManagerHTTP || !strings.Contains(e.Message, "the address of the proxy") || strings.Contains(e.Message, "s3cret") {
+	if e := failureOf(t, err); e.Code != CodeManagerHTTP || !strings.Contains(e.Message, "the address of the proxy") || strings.Contains(e.Message, "s3cret") {
 		t.Errorf("a proxy without an address: %+v", e)
 	}
 	p.Close()
 	m.Close()
 	err = asCreate(t.Context(), m)
-	if e := failureOf(t, err); e.Code != ManagerHTTP || !strings.HasSuffix(e.Message, "the proxy refuses the connection") || e.Details["retryable"] != true || strings.Contains(e.Message, "s3cret") {
+	if e := failureOf(t, err); e.Code != CodeManagerHTTP || !strings.HasSuffix(e.Message, "the proxy refuses the connection") || e.Details["retryable"] != true || strings.Contains(e.Message, "s3cret") {
 		t.Errorf("no proxy: %+v", e)
 	}
 }

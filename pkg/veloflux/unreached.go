@@ -26,7 +26,7 @@ func (x *exchange) unreached(ctx context.Context, err error) *Error {
 		err = wrapped.Err // without the URL, which is said in its own words
 	}
 	e := &Error{
-		Code:    ManagerHTTP,
+		Code:    CodeManagerHTTP,
 		Message: fmt.Sprintf("%s failed: no answer from the veloFlux Manager at %s: %s", x.what(), x.base, excerpt(reason(err))),
 	}
 	refused := errors.Is(err, syscall.ECONNREFUSED)
@@ -52,7 +52,7 @@ func (x *exchange) ended(ctx context.Context, err error) *Error {
 	var e *Error
 	switch {
 	case errors.Is(ctx.Err(), context.Canceled):
-		return &Error{Code: ToolFailed, Message: x.what() + " was cancelled", Cause: context.Canceled}
+		return &Error{Code: CodeToolFailed, Message: x.what() + " was cancelled", Cause: context.Canceled}
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		e = &Error{Message: x.what() + " failed: timeout: the caller's time ran out"}
 	case errors.Is(err, context.DeadlineExceeded):
@@ -63,7 +63,7 @@ func (x *exchange) ended(ctx context.Context, err error) *Error {
 	if x.creates() {
 		e.Message += maybeCreated
 	}
-	e.Code, e.Cause, e.Details = Timeout, context.DeadlineExceeded, map[string]any{"retryable": true}
+	e.Code, e.Cause, e.Details = CodeTimeout, context.DeadlineExceeded, map[string]any{"retryable": true}
 	return e
 }
 
@@ -73,7 +73,7 @@ func (x *exchange) brokenOff(ctx context.Context, status int, body []byte, err e
 		return e
 	}
 	e := &Error{
-		Code:    ManagerHTTP,
+		Code:    CodeManagerHTTP,
 		Message: fmt.Sprintf("%s failed: HTTP %d, but the answer breaks off after %d bytes: %s", x.what(), status, len(body), excerpt(reason(err))),
 		Details: map[string]any{"status": status},
 	}

@@ -40,7 +40,7 @@ func verify(ctx context.Context, r *Runtime, args fields) (json.RawMessage, erro
 		done <- o
 	})
 	if !began {
-		return nil, &Error{Code: ToolFailed, Message: verifying + ": the program is ending"}
+		return nil, &Error{Code: CodeToolFailed, Message: verifying + ": the program is ending"}
 	}
 	var o outcome
 	select {
@@ -78,7 +78,7 @@ func unnamed(err error, id string) error {
 
 // unanswered says whether a request failed in a way that leaves open what the Manager has done, or will yet do.
 func unanswered(e *Error) bool {
-	if e.Code == InvalidParams || e.Code == Planner || e.Code == Conflict {
+	if e.Code == CodeInvalidParams || e.Code == CodePlanner || e.Code == CodeConflict {
 		return false
 	}
 	status, answered := e.Details["status"].(int)

@@ -54,17 +54,17 @@ func TestVerifyLeavesNothing(t *testing.T) {
 		steps      string
 	}{
 		{"right", `{"sql":"SELECT a FROM user"}`, nil, "", all},
-		{"wrong SQL", `{"sql":"SELCT a FROM user"}`, nil, Planner, failed},
-		{"unknown column", `{"sql":"SELECT nosuch FROM user"}`, nil, Planner, failed},
+		{"wrong SQL", `{"sql":"SELCT a FROM user"}`, nil, CodePlanner, failed},
+		{"unknown column", `{"sql":"SELECT nosuch FROM user"}`, nil, CodePlanner, failed},
 		{"a record left by the create", `{"sql":"SELECT a FROM user","sources":[{"type":"none"}]}`, func(s *velofluxserver.Server) {
 			s.On(http.MethodPost, "/pipelines", velofluxserver.Fault{Drop: true, Times: 1})
-		}, ManagerHTTP, failed},
+		}, CodeManagerHTTP, failed},
 		{"explain fails", `{"sql":"SELECT a FROM user"}`, func(s *velofluxserver.Server) {
 			s.On(http.MethodGet, "/pipelines/{id}/explain", velofluxserver.Fault{Status: 400, Body: "failed to explain pipeline x: no plan"})
-		}, Planner, all},
+		}, CodePlanner, all},
 		{"explain is cut off", `{"sql":"SELECT a FROM user"}`, func(s *velofluxserver.Server) {
 			s.On(http.MethodGet, "/pipelines/{id}/explain", velofluxserver.Fault{Drop: true})
-		}, ManagerHTTP, all},
+		}, CodeManagerHTTP, all},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := velofluxserver.Start(t)
@@ -91,7 +91,7 @@ func TestVerifyTellsWhatIsDroppedAndWhereItIsWrong(t *testing.T) {
 	if got := gjson.Get(answer, "warnings.#").Int(); got != 2 {
 		t.Errorf("%d warnings: %s", got, answer)
 	}
-	e := refusedWith(t, r, Planner, "pipelines.verify", `{"sql":"SELCT a FROM user"}`)
+	e := refusedWith(t, r, CodePlanner, "pipelines.verify", `{"sql":"SELCT a FROM user"}`)
 	if strings.Contains(e.Message+answer, temporaryPrefix) {
 		t.Errorf("the temporary id is shown: %+v %s", e, answer)
 	}
@@ -110,7 +110,7 @@ func TestVerifySurvivesACallerThatGoesAway(t *testing.T) {
 		cancel()
 	}()
 	_, err := r.CallTool(ctx, "pipelines.verify", json.RawMessage(`{"sql":"SELECT a FROM user"}`))
-	if !errors.Is(err, context.Canceled) || asError(err).Code != ToolFailed {
+	if !errors.Is(err, context.Canceled) || asError(err).Code != CodeToolFailed {
 		t.Errorf("got %v", err)
 	}
 	eventually(t, "it is deleted", func() bool { return strings.HasSuffix(steps(s), "DELETE /pipelines/ID") })
@@ -126,11 +126,11 @@ func TestVerifyOfASlowManager(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := New(m, Options{})
+	r, err := NewRuntime(m, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	refusedWith(t, r, Timeout, "pipelines.verify", `{"sql":"SELECT a FROM user"}`)
+	refusedWith(t, r, CodeTimeout, "pipelines.verify", `{"sql":"SELECT a FROM user"}`)
 	eventually(t, "a delete came after the create", func() bool { return strings.Count(steps(s), "DELETE") >= 2 })
 	gone(t, s)
 	if err := r.Close(t.Context()); err != nil {
@@ -156,7 +156,7 @@ func TestCloseTriesOnceMore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := New(m, Options{})
+	r, err := NewRuntime(m, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +170,7 @@ func TestCloseTriesOnceMore(t *testing.T) {
 	if left := s.Pipelines(); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
-	refusedWith(t, r, ToolFailed, "pipelines.verify", `{"sql":"SELECT a FROM user"}`)
+	refusedWith(t, r, CodeToolFailed, "pipelines.verify", `{"sql":"SELECT a FROM user"}`)
 }
 
 func TestSweep(t *testing.T) {
