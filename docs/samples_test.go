@@ -7,8 +7,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +15,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/pflow-suite/pflow/internal/velofluxserver"
 )
 
 var update = flag.Bool("update", false, "write what the programs printed, and the tables of fields, into the pages")
@@ -107,7 +107,7 @@ func newFolder(t *testing.T) *folder {
 	return &folder{dir: dir, env: []string{
 		"PATH=" + programs(t) + string(filepath.ListSeparator) + os.Getenv("PATH"),
 		"HOME=" + dir, "PFLOW_HOME=" + filepath.Join(dir, "home"), "TMPDIR=" + dir, "LC_ALL=C", "TZ=UTC",
-		"VELOFLUX_MANAGER_URL=" + manager(t),
+		"VELOFLUX_MANAGER_URL=" + velofluxserver.Start(t).URL,
 	}}
 }
 
@@ -157,6 +157,8 @@ var volatile = sync.OnceValue(func() []placeholder {
 		{regexp.MustCompile(`\br[0-9a-hjkmnp-tv-z]{26}\b`), "r01…"},
 		{regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`), "2026-…Z"},
 		{regexp.MustCompile(`"(\w*duration_ms|\w+_items?_ms)":[0-9.e-]+`), `"$1":1.5`},
+		{regexp.MustCompile(`"ts_ms":\d+`), `"ts_ms":1795…`},
+		{regexp.MustCompile(`"latency_ms":\d+`), `"latency_ms":2`},
 		{regexp.MustCompile(`"((?:trace|span|parent_span)_id)":"[0-9a-f]+"`), `"$1":"0af7…"`},
 		{regexp.MustCompile(`"bytes":\d+,"dry_run"`), `"bytes":8192,"dry_run"`},
 		{regexp.MustCompile(`\bsha256:[0-9a-f]{64}\b`), "sha256:…"},
@@ -195,15 +197,3 @@ var build = sync.OnceValue(func() error {
 	}
 	return nil
 })
-
-// manager starts a veloFlux Manager that has one stream.
-func manager(t *testing.T) string {
-	t.Helper()
-	routes := http.NewServeMux()
-	routes.HandleFunc("GET /streams", func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = w.Write([]byte(`[{"name":"clicks","schema":{"columns":[{"name":"user","data_type":"string"}]}}]`))
-	})
-	server := httptest.NewServer(routes)
-	t.Cleanup(server.Close)
-	return server.URL
-}

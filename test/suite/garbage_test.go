@@ -43,7 +43,9 @@ var garbageCalls = []string{
 	"*pflow-exec run good --dry-run --env-file it", "*pflow-exec run good --dry-run --env-file -", "pflow-exec run good --dry-run --resume it", "pflow-exec report -",
 	"pflow-lib check it", "pflow-lib check -",
 	"pflow-sync add it", "pflow-sync add -", "pflow-sync call -- pflow-serve -- browse_components -", "pflow-sync call -- pflow-serve -- describe_workflow name=@it",
-	"*pflow-serve", "*veloflux-mcp --stdio", "veloflux-mcp call streams.list -", "veloflux-mcp call streams.list x=@it",
+	"*pflow-serve", "*veloflux-mcp --stdio", "*veloflux-mcp --stdio --framing lsp", "veloflux-mcp call streams.list x=@it",
+	"veloflux-mcp call pipelines.verify -", "veloflux-mcp call pipelines.create -", "veloflux-mcp call pipelines.verify sql=@it", "veloflux-mcp call streams.describe name=@it",
+	"*veloflux-mcp call streams.list --header-file it", "veloflux-mcp call streams.list --tls-ca-file it", "veloflux-mcp call streams.list --tls-cert-file it",
 }
 
 func TestGarbageIsRefused(t *testing.T) {
@@ -51,7 +53,7 @@ func TestGarbageIsRefused(t *testing.T) {
 	for what, content := range garbage() {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
-			p := newPlace(t)
+			p, _ := fluxPlace(t)
 			p.draft("good", chain("echo good"))
 			p.run("pflow-exec", "run", chainFile(p))
 			p.write("it", content)
@@ -91,7 +93,7 @@ func clip(text string) string {
 // TestWhatIsNoFileIsRefused: folders, and files that may not be read or are not there.
 func TestWhatIsNoFileIsRefused(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p, _ := fluxPlace(t)
 	p.draft("good", chain("echo good"))
 	p.must("pflow-exec", "run", "good")
 	if err := os.Mkdir(filepath.Join(p.dir, "folder"), 0o700); err != nil {
@@ -109,14 +111,15 @@ func TestWhatIsNoFileIsRefused(t *testing.T) {
 	p.write("good.json", chain("echo good"))
 	for _, name := range names {
 		for _, line := range garbageCalls {
-			if fields := strings.Fields(line); slices.ContainsFunc(fields, func(f string) bool { return f == "it" || f == "x=@it" || f == "name=@it" }) {
+			if fields := strings.Fields(line); slices.ContainsFunc(fields, func(f string) bool { return f == "it" || strings.HasSuffix(f, "=@it") }) {
 				p.garbageCall(strings.ReplaceAll(strings.TrimPrefix(line, "*"), "it", name), "", false)
 			}
 		}
 	}
 }
 
-// files gives the content of all files of the home, but of those that locks are taken on.
+// files gives the content of all files of the home, but of those that locks are taken on, and of the trace that every call of
+// veloflux-mcp leaves a line in.
 func (p *place) files() map[string]string {
 	p.Helper()
 	found := map[string]string{}
@@ -125,7 +128,7 @@ func (p *place) files() map[string]string {
 			return err
 		}
 		name, _ := filepath.Rel(p.home, path)
-		if !strings.HasPrefix(name, "locks/") && filepath.Base(name) != "lock" {
+		if !strings.HasPrefix(name, "locks/") && !strings.HasPrefix(name, "traces/") && filepath.Base(name) != "lock" {
 			b, err := os.ReadFile(path)
 			found[name] = string(b)
 			return err
@@ -223,7 +226,7 @@ func TestAHomeThatCannotBe(t *testing.T) {
 	for _, where := range []string{"it/home", "it", "/proc/none/home", "/dev/null"} {
 		t.Run(where, func(t *testing.T) {
 			t.Parallel()
-			p := newPlace(t)
+			p, _ := fluxPlace(t)
 			p.write("it", "a file")
 			p.write("w.json", chain("echo one"))
 			if !filepath.IsAbs(where) {
@@ -233,7 +236,7 @@ func TestAHomeThatCannotBe(t *testing.T) {
 			for _, line := range []string{"pflow-exec run w.json", "pflow-exec run --format json w.json", "pflow-exec start w.json", "pflow-sync add x -- pflow-serve", "pflow-exec status last", "pflow-lib describe x", "pflow-lib save x y", "pflow-lib remove x", "pflow-sync remove x"} {
 				p.garbageCall(line, "", false)
 			}
-			for _, line := range []string{"pflow-exec list", "pflow-lib list", "pflow-lib search", "pflow-sync list", "pflow-sync tools"} {
+			for _, line := range []string{"pflow-exec list", "pflow-lib list", "pflow-lib search", "pflow-sync list", "pflow-sync tools", "veloflux-mcp call streams.list", "veloflux-mcp read veloFlux://streams/snapshot"} {
 				p.garbageCall(line, "", true)
 			}
 			if p.read("it") != "a file" {
@@ -250,7 +253,7 @@ func TestTheFrontHeedsNoGarbage(t *testing.T) {
 		for _, server := range []string{"pflow-serve", "veloflux-mcp"} {
 			t.Run(server+" given "+what, func(t *testing.T) {
 				t.Parallel()
-				p := newPlace(t)
+				p, _ := fluxPlace(t)
 				args := map[string][]string{"veloflux-mcp": {"--stdio"}}[server]
 				o := p.fed(initialize+content+"\n"+`{"jsonrpc":"2.0","id":"after","method":"ping"}`+"\n", server, args...)
 				if o.exit != 0 || !strings.Contains(o.stdout, `{"jsonrpc":"2.0","id":"after","result":{}}`) {

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"net/http"
-	"net/http/httptest"
 	"os/exec"
 	"regexp"
 	"slices"
@@ -20,10 +18,6 @@ import (
 // a terminal the same calls speak to people.
 func TestPurity(t *testing.T) {
 	jsonLine := regexp.MustCompile(`(?m)^(\{"|\[\{|\[\]$|\{\}$)`) // an answer that is an object by nature is shown indented
-	manager := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, `[{"name":"clicks","schema":{"columns":[{"name":"user","data_type":"string"}]}}]`)
-	}))
-	t.Cleanup(manager.Close)
 	for _, c := range calls {
 		name := c.line
 		if c.before != nil {
@@ -32,7 +26,7 @@ func TestPurity(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			t.Run("pipe", func(t *testing.T) {
-				p := purityPlace(t, manager.URL, c)
+				p := purityPlace(t, c)
 				args := strings.Fields(c.line)
 				o := p.fed(c.stdin, args[0], args[1:]...)
 				if o.exit != c.exit {
@@ -45,7 +39,7 @@ func TestPurity(t *testing.T) {
 				}
 			})
 			t.Run("terminal", func(t *testing.T) {
-				p := purityPlace(t, manager.URL, c)
+				p := purityPlace(t, c)
 				o := p.onTerminal(c)
 				if o.exit != c.exit {
 					t.Errorf("not exit status %d: %s", c.exit, o)
@@ -53,7 +47,7 @@ func TestPurity(t *testing.T) {
 				if c.exit == 0 && (c.shape == stream || c.shape == text) {
 					return
 				}
-				if jsonLine.MatchString(o.stdout) && !strings.Contains(c.line, "--format json") {
+				if jsonLine.MatchString(o.stdout) && !strings.Contains(c.line, "--format json") && !strings.Contains(c.line, "--format ndjson") {
 					t.Errorf("JSON for people: %s", o)
 				}
 				if program, _, _ := strings.Cut(c.line, " "); c.exit != 0 && !strings.Contains(o.stderr, program+": error: ") {
@@ -65,10 +59,9 @@ func TestPurity(t *testing.T) {
 }
 
 // purityPlace is a place with what the calls are about.
-func purityPlace(t *testing.T, managerURL string, c call) *place {
+func purityPlace(t *testing.T, c call) *place {
 	t.Helper()
-	p := newPlace(t)
-	p.env = append(p.env, "VELOFLUX_MANAGER_URL="+managerURL)
+	p, _ := fluxPlace(t)
 	p.draft("good", chain("echo hello"))
 	p.draft("failing", chain("echo hello", "echo oops >&2; exit 3"))
 	p.draft("slow", chain("while :; do :; done"))
