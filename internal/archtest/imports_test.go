@@ -86,9 +86,10 @@ var mayImport = map[string]string{
 	"internal/terminal":       "cells",
 	"internal/velofluxserver": "",
 	"internal/webserver":      "",
-	"scripts/bench":           "template",
+	"scripts/bench":           "template internal/velofluxserver",
 	"scripts/bench/trials":    "",
 	"scripts/tally":           "",
+	"scripts/velofluxserver":  "internal/velofluxserver",
 }
 
 // mayNotLink says which packages a package may not have anywhere below it.

@@ -37,6 +37,7 @@ func (b *bench) benchmarks() []benchmark {
 		{"check of 10,000 in parallel", b.check("fan-10000")},
 		{"one field of 100 MB", measureFields},
 		{"registry of 10,000 types", b.registry},
+		{"cached reads over stdio", b.cachedReads},
 	}
 }
 
