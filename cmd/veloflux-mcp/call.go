@@ -35,11 +35,6 @@ func (c *callCommand) Run(app *cli.App) error {
 	}
 	defer release()
 	document, err := runtime.CallTool(app.Context, c.Tool, arguments)
-	if veloflux.Verifies(c.Tool) {
-		if _, err := runtime.Sweep(app.Context); err != nil { // of earlier calls that were killed
-			app.Log.Info("temporary pipelines cannot be swept", "error", err)
-		}
-	}
 	return answer(app, document, err)
 }
 

@@ -158,10 +158,10 @@ func recordedCode(r *recorded) Code {
 		return CodeManagerHTTP
 	}
 	switch r.Name {
-	case "stats-stopped-400":
+	case "stats-stopped-400", "create-bad-sinktype-400", "create-mqtt-notopic-400", "create-bad-encoder-400":
 		return CodeManagerHTTP
-	case "create-nosinks-400", "create-emptysinks-400", "create-emptysql-400", "create-bad-sinktype-400", "create-mqtt-notopic-400",
-		"create-bad-encoder-400", "create-zero-capacity-400", "create-undeclared-instance-400":
+	case "create-nosinks-400", "create-emptysinks-400", "create-emptysql-400", "create-zero-capacity-400",
+		"create-undeclared-instance-400":
 		return CodeInvalidParams
 	}
 	return CodePlanner // what is left is wrong SQL
@@ -179,8 +179,12 @@ func checkReplayed(t *testing.T, r *recorded, got []byte, err error) {
 		}
 		return
 	}
+	if err == nil {
+		t.Errorf("%s: no error in place of %s", r.Name, recordedCode(r))
+		return
+	}
 	e := asError(err)
-	if err == nil || e.Code != recordedCode(r) || e.Details["status"] != r.Response.Status || !strings.Contains(e.Message, excerpt(r.Response.Body)) {
+	if e.Code != recordedCode(r) || e.Details["status"] != r.Response.Status || !strings.Contains(e.Message, excerpt(r.Response.Body)) {
 		t.Errorf("%s: got %+v, want %s with %d and %s", r.Name, e, recordedCode(r), r.Response.Status, r.Response.Body)
 	}
 	if strings.Contains(r.Response.Body, " at Line: ") && (e.Details["line"] == nil || e.Details["column"] == nil) {

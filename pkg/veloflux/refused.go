@@ -37,9 +37,9 @@ func (x *exchange) refused(resp *http.Response, body []byte) *Error {
 		e.Message += ". Whatever stands in front of the Manager wants other credentials: give a header, such as Authorization, that it accepts"
 	case http.StatusGatewayTimeout:
 		e.Code = CodeTimeout
-		if x.creates() {
-			e.Message += maybeCreated
-		}
+	}
+	if x.creates() && (status == http.StatusGatewayTimeout || status == http.StatusBadGateway) {
+		e.maybeCreated()
 	}
 	return e
 }
@@ -91,11 +91,13 @@ func (x *exchange) badRequest(e *Error, text string) {
 	case strings.Contains(text, "HTTP request to an HTTPS server"):
 		e.Message += ". Should the Manager's URL begin with https://?"
 	case x.creates() && leavesRecord(text):
-		e.Code = CodeInvalidParams
 		e.Details["record_left"] = true
-		e.Message += ". The Manager has kept a record with this id all the same: pipelines.delete removes it"
+		e.Message += recordLeft
 	}
 }
+
+// recordLeft ends the error of a create that was refused and not taken back.
+const recordLeft = ". The Manager has kept a record with this id all the same: pipelines.delete removes it"
 
 // ofPlanner says whether a text of status 400 is about the SQL.
 func ofPlanner(text string) bool {
@@ -138,7 +140,7 @@ func (x *exchange) malformed(a *answer, want string) *Error {
 		Details: map[string]any{"status": a.status, "response": text},
 	}
 	if x.creates() {
-		e.Message += maybeCreated
+		e.maybeCreated()
 	}
 	return x.clean(e)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
@@ -21,8 +22,9 @@ type Resource struct {
 	Description string `json:"description"`
 	MIMEType    string `json:"mime_type"`
 
-	path  string // the URI without scheme and query
-	fetch func(ctx context.Context, m *Manager, name string) (json.RawMessage, error)
+	path   string // the URI without scheme and query
+	narrow string // what to do when it is too large
+	fetch  func(ctx context.Context, m *Manager, name string) (json.RawMessage, error)
 }
 
 // Content is what a resource holds.
@@ -44,21 +46,21 @@ const scheme = "veloFlux"
 func Resources() []Resource {
 	all := []Resource{
 		{
-			path: "catalog/functions_digest", Name: "functions_digest", Title: "SQL functions, in short",
+			path: "catalog/functions_digest", narrow: "Allow more bytes, or ask functions.describe for one", Name: "functions_digest", Title: "SQL functions, in short",
 			Description: "All built-in SQL functions with kind, aliases, number of arguments, and where they may stand",
 			fetch: func(ctx context.Context, m *Manager, _ string) (json.RawMessage, error) {
 				return digested(functionsDigest)(m.Functions(ctx))
 			},
 		},
 		{
-			path: "catalog/syntax_digest", Name: "syntax_digest", Title: "SQL syntax, in short",
+			path: "catalog/syntax_digest", narrow: "Allow more bytes", Name: "syntax_digest", Title: "SQL syntax, in short",
 			Description: "The SQL constructs with their status, semantics and syntax",
 			fetch: func(ctx context.Context, m *Manager, _ string) (json.RawMessage, error) {
 				return digested(syntaxDigest)(m.Syntax(ctx))
 			},
 		},
 		{
-			path: "streams/snapshot", Name: "streams_snapshot", Title: "Streams, in short",
+			path: "streams/snapshot", narrow: "Allow more bytes, or read veloFlux://streams/schema?name=STREAM for one stream", Name: "streams_snapshot", Title: "Streams, in short",
 			Description: "The streams, each with the number of its columns and the first of them, and when they were fetched",
 			fetch: func(ctx context.Context, m *Manager, _ string) (json.RawMessage, error) {
 				body, err := m.Streams(ctx)
@@ -66,7 +68,7 @@ func Resources() []Resource {
 			},
 		},
 		{
-			path: "streams/schema", Template: true, Name: "stream_schema", Title: "Schema of a stream",
+			path: "streams/schema", narrow: "Allow more bytes for a stream with this many columns", Template: true, Name: "stream_schema", Title: "Schema of a stream",
 			Description: "The columns of the stream with this name",
 			fetch: func(ctx context.Context, m *Manager, name string) (json.RawMessage, error) {
 				body, err := m.DescribeStream(ctx, name)
@@ -127,7 +129,7 @@ func (r *Runtime) read(ctx context.Context, uri string) (content *Content, trace
 	if err != nil {
 		return nil, own, hit, err
 	}
-	if err := r.bounded(uri, len(found.document), "Allow more bytes for a stream with this many columns"); err != nil {
+	if err := r.bounded(own, len(found.document), resource.narrow); err != nil {
 		return nil, own, hit, err
 	}
 	return &Content{
@@ -167,7 +169,7 @@ func queried(uri, query string) (string, error) {
 	if err != nil || len(values) != 1 || len(values["name"]) != 1 || values.Get("name") == "" {
 		return "", &Error{
 			Code:    CodeInvalidParams,
-			Message: fmt.Sprintf("%s must have a query that names one stream, and nothing else. Write %s://streams/schema?name=STREAM, with the stream's name percent-encoded", uri, scheme),
+			Message: fmt.Sprintf("%s must have a query that names one stream, and nothing else. Write %s://streams/schema?name=STREAM, with the stream's name percent-encoded", fault.Short(uri, maxShownRoute), scheme),
 		}
 	}
 	return values.Get("name"), nil

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
@@ -49,6 +50,7 @@ type Runtime struct {
 	cache     *cache
 	tracer    *tracer
 	temporary *temporaries
+	swept     sync.Once // by the first verification
 	most      int64
 	log       *slog.Logger
 }
@@ -62,7 +64,7 @@ func NewRuntime(manager *Manager, o Options) (*Runtime, error) {
 	}
 	r := &Runtime{
 		manager: manager, most: o.MaxResponse, log: log,
-		cache: newCache(o.CacheTTL), temporary: newTemporaries(manager, log),
+		cache: newCache(o.CacheTTL), temporary: newTemporaries(manager.DeletePipeline, log),
 	}
 	if r.most == 0 {
 		r.most = DefaultMaxResponse
@@ -170,11 +172,11 @@ func (r *Runtime) noTool(name string) *Error {
 
 // unknown is the error of a name that is not among those that are known.
 func unknown(what, name string, known []string) *Error {
-	text := fmt.Sprintf("There is no %s %q. There is ", what, name)
+	text := fmt.Sprintf("There is no %s %q. ", what, fault.Short(name, maxShownRoute))
 	if near, ok := fault.Nearest(name, known); ok {
-		text = fmt.Sprintf("There is no %s %q. Did you mean %q? There is ", what, name, near)
+		text += fmt.Sprintf("Did you mean %q? ", near)
 	}
-	return &Error{Code: CodeNotFound, Message: text + strings.Join(known, ", "), Details: map[string]any{"available": known}}
+	return &Error{Code: CodeNotFound, Message: text + "There is " + strings.Join(known, ", "), Details: map[string]any{"available": known}}
 }
 
 // asError finds the *Error in a chain; anything else is a failure of the tool.

@@ -12,9 +12,11 @@ import (
 // verification takes a few requests.
 const leftoverAge = 10 * time.Minute
 
-// Sweep deletes the temporary pipelines that verifications have left behind: those whose process is dead, and of processes
-// on other machines those older than 10 minutes. It never touches one of a process that is alive, and does nothing where
-// pipelines.verify is not on offer. It gives the ids that it deleted.
+// Sweep deletes the temporary pipelines that verifications have left behind: those whose process is dead, of processes on
+// other machines those older than 10 minutes, and of this runtime those that it gave up. It never touches one that somebody
+// alive sees to, and does nothing where pipelines.verify is not on offer. It gives the ids that it deleted.
+//
+// The first verification of a runtime sweeps by itself. A program that runs for long calls SweepWhile.
 func (r *Runtime) Sweep(ctx context.Context) ([]string, error) {
 	if _, off := r.hidden[verifying]; off {
 		return nil, nil
@@ -27,14 +29,13 @@ func (r *Runtime) Sweep(ctx context.Context) ([]string, error) {
 	var failed []error
 	gjson.ParseBytes(list).ForEach(func(_, pipeline gjson.Result) bool {
 		id := pipeline.Get("id").String()
-		t, ours := parseTemporary(id)
-		if !ours || !t.leftover(time.Now()) {
+		if t, ours := parseTemporary(id); !ours || !r.temporary.leftover(t, time.Now()) {
 			return true
 		}
 		switch err := r.manager.DeletePipeline(ctx, id); {
 		case err == nil:
 			swept = append(swept, id)
-		case asError(err).Code != CodeNotFound: // else another sweep was faster
+		case !missing(err): // else another sweep was faster
 			failed = append(failed, err)
 		}
 		return ctx.Err() == nil
@@ -43,28 +44,39 @@ func (r *Runtime) Sweep(ctx context.Context) ([]string, error) {
 }
 
 // leftover says whether nobody will delete a temporary pipeline any more.
-func (t temporaryID) leftover(now time.Time) bool {
-	alive, known := t.owner.Alive()
+func (t *temporaries) leftover(id temporaryID, now time.Time) bool {
+	if own, live := t.seen(id); own {
+		return !live
+	}
+	alive, known := id.owner.Alive()
 	if known {
 		return !alive
 	}
-	return now.Sub(t.created) > leftoverAge
+	return now.Sub(id.created) > leftoverAge
 }
 
-// Verifies says whether a tool, by either spelling of its name, makes temporary pipelines.
-func Verifies(tool string) bool { return dotted(tool) == verifying }
+// sweepOnce sweeps in the background, once in the runtime's life.
+func (r *Runtime) sweepOnce() {
+	r.swept.Do(func() { r.temporary.begin(func() { r.sweep(context.Background()) }) })
+}
 
-// SweepWhile sweeps until ctx ends: at once, again soon after, for a request of a process that was killed may still be
-// on its way through the Manager, and from then on every ten minutes.
+// sweep sweeps, and tells the log.
+func (r *Runtime) sweep(ctx context.Context) {
+	swept, err := r.Sweep(ctx)
+	for _, id := range swept {
+		r.log.Info("swept a temporary pipeline that was left behind", "id", id)
+	}
+	if err != nil && ctx.Err() == nil {
+		r.log.Info("temporary pipelines cannot be swept", "error", err)
+	}
+}
+
+// SweepWhile sweeps until ctx ends: at once, again soon after, for a request of a process that was killed may still be on
+// its way through the Manager, and from then on every ten minutes.
 func (r *Runtime) SweepWhile(ctx context.Context) {
+	r.swept.Do(func() {})
 	for wait := time.Second; ; wait = min(4*wait, leftoverAge) {
-		swept, err := r.Sweep(ctx)
-		for _, id := range swept {
-			r.log.Info("swept a temporary pipeline that was left behind", "id", id)
-		}
-		if err != nil && ctx.Err() == nil {
-			r.log.Info("temporary pipelines cannot be swept", "error", err)
-		}
+		r.sweep(ctx)
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"strconv"
 	"strings"
 	"sync"
@@ -44,45 +45,62 @@ func parseTemporary(id string) (t temporaryID, ok bool) {
 
 // temporaries are the temporary pipelines of one runtime: each is deleted, at once or as soon as the Manager allows.
 type temporaries struct {
-	manager *Manager
-	log     *slog.Logger
-	owner   func() proc.Owner
+	del   func(ctx context.Context, id string) error
+	log   *slog.Logger
+	owner func() proc.Owner
+	mark  string // in all ids of this runtime: another one of the process has its own
 
 	mu      sync.Mutex
+	live    map[string]bool // ids that are in use, or that somebody here sees to
 	closed  bool
-	work    sync.WaitGroup // verifications that run, and deletions that are tried again
+	work    sync.WaitGroup // what Close waits for
 	closing chan struct{}
 }
 
-func newTemporaries(manager *Manager, log *slog.Logger) *temporaries {
-	return &temporaries{manager: manager, log: log, owner: sync.OnceValue(proc.Self), closing: make(chan struct{})}
+func newTemporaries(del func(ctx context.Context, id string) error, log *slog.Logger) *temporaries {
+	return &temporaries{
+		del: del, log: log, owner: sync.OnceValue(proc.Self), mark: strings.ToLower(rand.Text()),
+		live: map[string]bool{}, closing: make(chan struct{}),
+	}
 }
 
-// while runs a verification under an id of its own; false when the runtime has been closed.
-func (t *temporaries) while(verification func(id string)) (began bool) {
+// begin counts work that close waits for; false when it is too late.
+func (t *temporaries) begin(work func()) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed {
 		return false
 	}
-	id := temporaryID{owner: t.owner(), created: time.Now(), random: strings.ToLower(rand.Text())}
-	t.work.Go(func() { verification(id.String()) })
+	t.work.Go(work)
 	return true
 }
 
-// remove deletes a temporary pipeline, whatever became of its create. When that cannot be done now it is tried again, and
-// the reason is returned. Of a create that is uncertain, the Manager may make the pipeline after it was asked to delete it.
-func (t *temporaries) remove(ctx context.Context, id string, uncertain bool) error {
-	err := t.manager.DeletePipeline(ctx, id)
-	missing := err != nil && asError(err).Code == CodeNotFound
-	if err == nil || missing && !uncertain {
-		return nil
+// while runs a verification under an id of its own; false when the runtime has been closed.
+func (t *temporaries) while(verification func(id string)) (began bool) {
+	id := temporaryID{owner: t.owner(), created: time.Now(), random: t.mark + strings.ToLower(rand.Text()[:10])}.String()
+	return t.begin(func() {
+		t.see(id, true)
+		defer t.see(id, false)
+		verification(id)
+	})
+}
+
+// see notes whether somebody here sees to an id.
+func (t *temporaries) see(id string, live bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if live {
+		t.live[id] = true
+	} else {
+		delete(t.live, id)
 	}
-	t.work.Go(func() { t.retry(id, uncertain) }) // the caller is counted, so that nobody waits for none yet
-	if missing {
-		return nil
-	}
-	return err
+}
+
+// seen says of an id whether it is one of this runtime's, and whether somebody here sees to it.
+func (t *temporaries) seen(id temporaryID) (own, live bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return strings.HasPrefix(id.random, t.mark), t.live[id.String()]
 }
 
 // How long the deletion of a temporary pipeline is tried again, and how long one that the Manager may yet make is looked
@@ -93,6 +111,35 @@ const (
 	giveUp     = 10 * time.Minute
 	lookFor    = 30 * time.Second
 )
+
+// remove deletes a temporary pipeline, whatever became of its create. When that cannot be done now it is tried again in the
+// background, and the reason is returned. A pipeline whose create is uncertain may be made after it was asked to be deleted.
+func (t *temporaries) remove(ctx context.Context, id string, uncertain bool) error {
+	err := t.del(ctx, id)
+	if settled(err, uncertain) {
+		return nil
+	}
+	t.see(id, true)
+	t.work.Go(func() { // whoever calls is counted, so that close is not yet done
+		defer t.see(id, false)
+		t.retry(id, uncertain)
+	})
+	if missing(err) {
+		return nil
+	}
+	return err
+}
+
+func missing(err error) bool { return err != nil && asError(err).Code == CodeNotFound }
+
+// settled says whether there is nothing more to do: it is gone, or what answers will not delete it ever.
+func settled(err error, uncertain bool) bool {
+	if err == nil || missing(err) {
+		return err == nil || !uncertain
+	}
+	status, answered := asError(err).Details["status"].(int)
+	return answered && status < 500 && status != http.StatusConflict && status != http.StatusTooManyRequests
+}
 
 func (t *temporaries) retry(id string, uncertain bool) {
 	began := time.Now()
@@ -105,12 +152,12 @@ func (t *temporaries) retry(id string, uncertain bool) {
 			timer.Stop()
 			last = true
 		}
-		err := t.manager.DeletePipeline(context.Background(), id)
-		switch missing := err != nil && asError(err).Code == CodeNotFound; {
-		case err == nil, missing && (last || !uncertain || time.Since(began) > lookFor):
+		err := t.del(context.Background(), id)
+		switch {
+		case settled(err, uncertain && !last && time.Since(began) < lookFor):
 			return
 		case last || time.Since(began) > giveUp:
-			t.log.Warn("a temporary pipeline is left behind", "id", id, "error", err)
+			t.log.Warn("a temporary pipeline is left behind; it will be swept", "id", id, "error", err)
 			return
 		}
 	}

@@ -1,10 +1,13 @@
 package veloflux
 
 import (
+	"context"
+	"log/slog"
 	"os"
 	"regexp"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/pflow-suite/pflow/pkg/proc"
@@ -33,6 +36,7 @@ func TestTemporaryIDsAreReadBack(t *testing.T) {
 
 func TestLeftoversAreTold(t *testing.T) {
 	now := time.Now()
+	temporary := newTemporaries(nil, nil)
 	self := proc.Self()
 	if self.Started == "0" {
 		t.Skip("this system does not tell when a process was started")
@@ -53,9 +57,75 @@ func TestLeftoversAreTold(t *testing.T) {
 		{"another machine's, old", elsewhere, 11 * time.Minute, true},
 		{"another machine's whose clock is ahead", elsewhere, -time.Hour, false},
 	} {
-		if got := (temporaryID{tc.owner, now.Add(-tc.age), "r"}).leftover(now); got != tc.want {
+		if got := temporary.leftover(temporaryID{tc.owner, now.Add(-tc.age), "r"}, now); got != tc.want {
 			t.Errorf("%s: leftover %v", tc.name, got)
 		}
+	}
+}
+
+// TestOwnLeftoversAreTold has an id of this runtime count as left behind as soon as nobody in it sees to it.
+func TestOwnLeftoversAreTold(t *testing.T) {
+	temporary := newTemporaries(nil, nil)
+	ids := make(chan temporaryID, 1)
+	temporary.while(func(id string) {
+		parsed, _ := parseTemporary(id)
+		if temporary.leftover(parsed, time.Now().Add(time.Hour)) {
+			t.Error("one that is in use is taken for left behind")
+		}
+		ids <- parsed
+	})
+	if err := temporary.close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	id := <-ids
+	if !temporary.leftover(id, time.Now()) {
+		t.Error("one that nobody sees to is not taken for left behind")
+	}
+	if newTemporaries(nil, nil).leftover(id, time.Now()) {
+		t.Error("one of another runtime of this process is taken for left behind")
+	}
+}
+
+// TestDeletionsAreTriedAgain has the Manager answer a row of deletions, and counts them.
+func TestDeletionsAreTriedAgain(t *testing.T) {
+	busy := &Error{Code: CodeConflict, Details: map[string]any{"status": 409}}
+	down := &Error{Code: CodeManagerHTTP}
+	gone := &Error{Code: CodeNotFound, Details: map[string]any{"status": 404}}
+	for _, tc := range []struct {
+		name      string
+		uncertain bool
+		answers   []error // the last one is given for ever
+		told      bool    // the first failure is
+		min, max  int     // deletions
+		took      time.Duration
+	}{
+		{"done", false, []error{nil}, false, 1, 1, 0},
+		{"not there", false, []error{gone}, false, 1, 1, 0},
+		{"busy", false, []error{busy, busy, nil}, true, 3, 3, time.Second},
+		{"down", false, []error{down, down, gone}, true, 3, 3, time.Second},
+		{"down for ever", false, []error{down}, true, 20, 40, giveUp + 2*lastRetry},
+		{"forbidden", false, []error{&Error{Code: CodeManagerHTTP, Details: map[string]any{"status": 403}}}, false, 1, 1, 0},
+		{"not there yet", true, []error{gone, gone, gone, nil}, false, 4, 4, 2 * time.Second},
+		{"never there", true, []error{gone}, false, 7, 10, lookFor + lastRetry},
+		{"made by a create that is not answered", true, []error{nil}, false, 1, 1, 0},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				asked := 0
+				temporary := newTemporaries(func(context.Context, string) error {
+					asked++
+					return tc.answers[min(asked, len(tc.answers))-1]
+				}, slog.New(slog.DiscardHandler))
+				began := time.Now()
+				if err := temporary.remove(t.Context(), "id", tc.uncertain); (err != nil) != tc.told {
+					t.Errorf("told %v", err)
+				}
+				temporary.work.Wait()
+				if took := time.Since(began); asked < tc.min || asked > tc.max || took > tc.took {
+					t.Errorf("%d deletions in %s", asked, took)
+				}
+			})
+		})
 	}
 }
 

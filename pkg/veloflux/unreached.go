@@ -34,9 +34,18 @@ func (x *exchange) unreached(ctx context.Context, err error) *Error {
 		e.Details = map[string]any{"retryable": true}
 	}
 	if _, noDial := errors.AsType[*net.DNSError](err); x.creates() && !refused && !noDial && wasSent(err) {
-		e.Message += maybeCreated
+		e.maybeCreated()
 	}
 	return e
+}
+
+// maybeCreated says that the pipeline may be there all the same.
+func (e *Error) maybeCreated() {
+	e.Message += maybeCreated
+	if e.Details == nil {
+		e.Details = map[string]any{}
+	}
+	e.Details["maybe_created"] = true
 }
 
 // wasSent says whether a request without an answer may have come to the Manager.
@@ -60,10 +69,10 @@ func (x *exchange) ended(ctx context.Context, err error) *Error {
 	default:
 		return nil
 	}
-	if x.creates() {
-		e.Message += maybeCreated
-	}
 	e.Code, e.Cause, e.Details = CodeTimeout, context.DeadlineExceeded, map[string]any{"retryable": true}
+	if x.creates() {
+		e.maybeCreated()
+	}
 	return e
 }
 
@@ -81,7 +90,7 @@ func (x *exchange) brokenOff(ctx context.Context, status int, body []byte, err e
 		e.Details["response"] = text
 	}
 	if x.creates() {
-		e.Message += maybeCreated
+		e.maybeCreated()
 	}
 	return e
 }

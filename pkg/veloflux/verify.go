@@ -17,7 +17,7 @@ type verification struct {
 }
 
 // verify has the Manager plan a statement. The Manager has no route for that, so a pipeline with a temporary id is made,
-// explained and deleted. The three steps do not end with the caller's context: one that goes away must leave no pipeline
+// explained and deleted. Create and delete do not end with the caller's context: one that goes away must leave no pipeline
 // behind, and a request that is cut off may be carried out nevertheless.
 func verify(ctx context.Context, r *Runtime, args fields) (json.RawMessage, error) {
 	type outcome struct {
@@ -25,18 +25,24 @@ func verify(ctx context.Context, r *Runtime, args fields) (json.RawMessage, erro
 		left error
 		err  error
 	}
+	if ctx.Err() != nil {
+		return nil, ended(verifying, ctx.Err())
+	}
 	done := make(chan outcome, 1)
 	began := r.temporary.while(func(id string) {
-		var o outcome
 		steps := context.WithoutCancel(ctx)
 		body := args.appendTo([]byte(`{"id":"`+id+`","sinks":[{"type":"nop"}]`), "sql", "options", "sources", "flow_instance_id")
-		_, o.err = r.manager.CreatePipeline(steps, append(body, '}'))
-		uncertain := o.err != nil && unanswered(asError(o.err))
-		if o.err == nil {
-			o.plan, o.err = r.manager.Explain(ctx, id)
+		var o outcome
+		_, err := r.manager.CreatePipeline(steps, append(body, '}'))
+		if err == nil {
+			o.plan, err = r.manager.Explain(ctx, id)
+			o.left = r.temporary.remove(steps, id, false)
+		} else if e := asError(err); e.Details["maybe_created"] == true {
+			defer func() { _ = r.temporary.remove(steps, id, true) }() // behind the answer: it may take as long again
+		} else if _, answered := e.Details["status"]; answered {
+			o.left = r.temporary.remove(steps, id, false)
 		}
-		o.left = r.temporary.remove(steps, id, uncertain)
-		o.plan, o.err = strings.ReplaceAll(o.plan, id, shownID), unnamed(o.err, id)
+		o.plan, o.err = strings.ReplaceAll(o.plan, id, shownID), unnamed(err, id)
 		done <- o
 	})
 	if !began {
@@ -48,6 +54,7 @@ func verify(ctx context.Context, r *Runtime, args fields) (json.RawMessage, erro
 	case <-ctx.Done():
 		return nil, ended(verifying, ctx.Err())
 	}
+	r.sweepOnce()
 	if o.err != nil {
 		return nil, o.err
 	}
@@ -61,26 +68,18 @@ func verify(ctx context.Context, r *Runtime, args fields) (json.RawMessage, erro
 // shownID stands for the temporary id in what the Manager says: the same for each verification, and of no use to anyone.
 const shownID = "verify"
 
-// unnamed is an error without the temporary id.
+// unnamed is an error without the temporary id, and without advice about the pipeline that has it: that one is seen to.
 func unnamed(err error, id string) error {
 	if err == nil {
 		return nil
 	}
 	e := *asError(err)
+	e.Message = strings.NewReplacer(id, shownID, maybeCreated, "", recordLeft, "").Replace(e.Message)
 	e.Details = maps.Clone(e.Details)
-	e.Message = strings.ReplaceAll(e.Message, id, shownID)
+	delete(e.Details, "record_left")
+	delete(e.Details, "maybe_created")
 	if response, ok := e.Details["response"].(string); ok {
 		e.Details["response"] = strings.ReplaceAll(response, id, shownID)
 	}
-	delete(e.Details, "record_left") // it has been deleted, or is tried again
 	return &e
-}
-
-// unanswered says whether a request failed in a way that leaves open what the Manager has done, or will yet do.
-func unanswered(e *Error) bool {
-	if e.Code == CodeInvalidParams || e.Code == CodePlanner || e.Code == CodeConflict {
-		return false
-	}
-	status, answered := e.Details["status"].(int)
-	return !answered || status >= 500
 }
