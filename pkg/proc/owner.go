@@ -11,7 +11,7 @@ import (
 // parts are made of lower-case letters, digits and "-", so that they can stand in a name.
 type Owner struct {
 	// Machine is the host's name and what tells its process ids from others': the start of the system and, on Linux, the
-	// namespace of the ids, for containers count them anew.
+	// namespaces of ids and of time, for containers count both anew.
 	Machine string
 	PID     int
 	// Started is when the process was started, as the system counts it: ids come again, with another start. It is "0" where
@@ -21,20 +21,24 @@ type Owner struct {
 
 // Self is the Owner that this process is.
 func Self() Owner {
-	start, ok := startOf(os.Getpid())
-	if !ok {
+	start, _ := startOf(os.Getpid())
+	if start == "" {
 		start = "0"
 	}
 	return Owner{Machine: machine(), PID: os.Getpid(), Started: start}
 }
 
-// Alive says whether the process is there. It is known only of processes of this machine, as long as the system is up.
+// Alive says whether the process is there. It is known only of processes of this machine, as long as the system is up, and
+// not of those that the system hides from this user.
 func (o Owner) Alive() (alive, known bool) {
 	if o.Machine != machine() || o.Started == "0" {
 		return false, false
 	}
-	now, ok := startOf(o.PID)
-	return ok && now == o.Started, true
+	now, there := startOf(o.PID)
+	if there && now == "" {
+		return false, false
+	}
+	return there && now == o.Started, true
 }
 
 // machine is the Machine of this process.

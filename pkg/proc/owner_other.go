@@ -2,7 +2,7 @@
 
 package proc
 
-// startOf is not told here in a way that all these systems have.
-func startOf(int) (string, bool) { return "", false }
+// startOf tells nothing: these systems have no way in common.
+func startOf(int) (start string, there bool) { return "", true }
 
 func idSpace() string { return "" }

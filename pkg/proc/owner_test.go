@@ -39,8 +39,8 @@ func TestOwnerThatIsNotWaitedForIsDead(t *testing.T) {
 	if err := child.Start(); err != nil {
 		t.Fatal(err)
 	}
-	start, ok := startOf(child.Process.Pid)
-	if !ok {
+	start, _ := startOf(child.Process.Pid)
+	if start == "" {
 		t.Skip("this system does not tell when a process was started")
 	}
 	owner := Owner{Machine: machine(), PID: child.Process.Pid, Started: start}
