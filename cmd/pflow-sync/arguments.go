@@ -8,17 +8,18 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/pflow-suite/pflow/pkg/arguments"
 	"github.com/pflow-suite/pflow/pkg/cli"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcpclient"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-// arguments are a tool's arguments as they were given: a whole object, or values by key.
-type arguments struct {
-	whole  json.RawMessage
-	keys   []string
-	values map[string]value
+// values are a tool's arguments as they were given: a whole object, or values by key.
+type values struct {
+	whole json.RawMessage
+	keys  []string
+	byKey map[string]value
 }
 
 // value is JSON, or text that takes the type asked for.
@@ -28,35 +29,35 @@ type value struct {
 }
 
 // readArguments reads KEY=VALUE, KEY:=JSON, KEY=@FILE and - off a command line.
-func readArguments(app *cli.App, args []string) (arguments, error) {
-	given := arguments{values: map[string]value{}}
+func readArguments(app *cli.App, args []string) (values, error) {
+	g := values{byKey: map[string]value{}}
 	if slices.Contains(args, "-") {
 		if len(args) > 1 {
-			return given, fault.New(fault.Usage, "- reads all arguments from standard input; nothing can stand beside it")
+			return g, fault.New(fault.Usage, "- reads all arguments from standard input; nothing can stand beside it")
 		}
 		data, err := app.ReadArgument("-")
 		if err != nil {
-			return given, err
+			return g, err
 		}
-		given.whole = bytes.TrimSpace(data)
-		if !json.Valid(given.whole) || !gjson.ParseBytes(given.whole).IsObject() {
-			return given, fault.New(fault.Usage, "Standard input is not one JSON object")
+		g.whole = bytes.TrimSpace(data)
+		if !json.Valid(g.whole) || !gjson.ParseBytes(g.whole).IsObject() {
+			return g, fault.New(fault.Usage, "Standard input is not one JSON object")
 		}
-		return given, nil
+		return g, nil
 	}
 	assignments, err := app.Assignments(args)
 	if err != nil {
-		return given, err
+		return g, err
 	}
 	for _, a := range assignments {
-		given.keys = append(given.keys, a.Key)
-		given.values[a.Key] = value{json: a.JSON, text: a.Text}
+		g.keys = append(g.keys, a.Key)
+		g.byKey[a.Key] = value{json: a.JSON, text: a.Text}
 	}
-	return given, nil
+	return g, nil
 }
 
 // object makes the tool's arguments. All that does not fit the tool's input schema is one validation_error.
-func (g arguments) object(tool mcpclient.Tool) (json.RawMessage, error) {
+func (g values) object(tool mcpclient.Tool) (json.RawMessage, error) {
 	schema := gjson.ParseBytes(tool.InputSchema)
 	keys := g.keys
 	if g.whole != nil {
@@ -66,9 +67,9 @@ func (g arguments) object(tool mcpclient.Tool) (json.RawMessage, error) {
 	faults := misfits(schema, keys)
 	out := []byte("{")
 	for i, key := range g.keys {
-		v, ok := g.values[key].as(property(schema, key))
+		v, ok := g.byKey[key].as(schema, key)
 		if !ok {
-			f := fault.New(fault.Validation, "%q must be of type %s, and the text given is not", key, strings.Join(types(property(schema, key)), " or "))
+			f := fault.New(fault.Validation, "%q must be of type %s, and the text given is not", key, strings.Join(arguments.Types(arguments.Property(schema, key)), " or "))
 			f.Path = "arguments." + key
 			faults = append(faults, f)
 		}
@@ -108,7 +109,7 @@ func misfits(schema gjson.Result, keys []string) []*fault.Fault {
 		if !slices.Contains(keys, name.Str) {
 			f := fault.New(fault.Validation, "The tool requires parameter %q", name.Str)
 			f.Path, f.Missing = "arguments."+name.Str, []string{name.Str}
-			if d := property(schema, name.Str).Get("description").Str; d != "" {
+			if d := arguments.Property(schema, name.Str).Get("description").Str; d != "" {
 				f.Message += ": " + d
 			}
 			faults = append(faults, f)
@@ -117,62 +118,10 @@ func misfits(schema gjson.Result, keys []string) []*fault.Fault {
 	return faults
 }
 
-// property finds a property's schema. The name is not a path: it may hold dots.
-func property(schema gjson.Result, name string) (found gjson.Result) {
-	schema.Get("properties").ForEach(func(key, p gjson.Result) bool {
-		if key.Str == name {
-			found = p
-		}
-		return key.Str != name
-	})
-	return found
-}
-
-// types are the JSON types that a schema allows, none when it does not say.
-func types(schema gjson.Result) []string {
-	var names []string
-	if t := schema.Get("type"); t.IsArray() {
-		for _, name := range t.Array() {
-			names = append(names, name.Str)
-		}
-	} else if t.Exists() {
-		names = append(names, t.Str)
-	}
-	for _, key := range []string{"anyOf", "oneOf"} {
-		for _, s := range schema.Get(key).Array() {
-			names = append(names, types(s)...)
-		}
-	}
-	return names
-}
-
-// as is the value in a type that the schema allows: text stays text wherever only text fits.
-func (v value) as(schema gjson.Result) (json.RawMessage, bool) {
+// as is the value in a type that the schema has for it.
+func (v value) as(schema gjson.Result, key string) (json.RawMessage, bool) {
 	if v.json != nil {
 		return v.json, true
 	}
-	allowed := types(schema)
-	may := func(name string) bool { return len(allowed) == 0 || slices.Contains(allowed, name) }
-	text := strings.TrimSpace(v.text)
-	word := strings.ToLower(text)
-	parsed := gjson.Result{}
-	if json.Valid([]byte(text)) {
-		parsed = gjson.Parse(text)
-	}
-	switch {
-	case may("boolean") && (word == "true" || word == "false"):
-		return json.RawMessage(word), true
-	case parsed.Type == gjson.Number && (may("number") || may("integer") && !strings.ContainsAny(text, ".eE")),
-		parsed.IsObject() && may("object"), parsed.IsArray() && may("array"):
-		return json.RawMessage(text), true
-	case may("string"):
-		return rawjson.Quote(v.text), true
-	case may("boolean") && (word == "yes" || word == "1"):
-		return json.RawMessage("true"), true
-	case may("boolean") && (word == "no" || word == "0"):
-		return json.RawMessage("false"), true
-	case may("null") && text == "null":
-		return json.RawMessage(text), true
-	}
-	return nil, false
+	return arguments.FromText(arguments.Property(schema, key), v.text)
 }

@@ -116,7 +116,7 @@ func (c *callCommand) target(servers func() (mcpclient.Servers, error)) (target,
 }
 
 // call makes the arguments what the tool's schema asks for, and calls.
-func (r *reach) call(t target, given arguments) (*mcpclient.Answer, error) {
+func (r *reach) call(t target, given values) (*mcpclient.Answer, error) {
 	session, err := r.session(r.app.Context, t.name, t.server)
 	if err != nil {
 		return nil, err

@@ -73,12 +73,12 @@ var mayImport = map[string]string{
 	// Programs.
 	"cmd/pflow-exec":       "report history engine progress cells trace cache check library registry settings run node plan redact event workflow template nodetype home proc mcpclient cli",
 	"cmd/pflow-lib":        "graph cells plan run event workflow/schema library registry ranking settings check jq template workflow nodetype redact home cli",
-	"cmd/pflow-sync":       "mcpclient registry settings nodetype redact home proc cli",
+	"cmd/pflow-sync":       "arguments mcpclient registry settings nodetype redact home proc cli",
 	"cmd/pflow-serve":      "front mcpserver proc home cli",
 	"cmd/pflow-node-agent": "agent nodeprogram nodetype proc cli",
 	"cmd/pflow-node-jq":    "jq nodeprogram nodetype cli",
 	"cmd/pflow-node-llm":   "llm nodeprogram settings cli",
-	"cmd/veloflux-mcp":     "veloflux mcpserver cli",
+	"cmd/veloflux-mcp":     "veloflux mcpserver arguments cells cli",
 
 	// Tools of the repository, which ship with no program.
 	"internal/cases":          "",
