@@ -2,10 +2,15 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 
+	"github.com/tidwall/gjson"
+
+	"github.com/pflow-suite/pflow/pkg/cells"
 	"github.com/pflow-suite/pflow/pkg/cli"
 	"github.com/pflow-suite/pflow/pkg/veloflux"
 )
@@ -23,17 +28,36 @@ func answer(app *cli.App, document json.RawMessage, err error) error {
 	}
 	if err != nil {
 		e := asError(err)
-		_, _ = fmt.Fprintf(app.Stderr, "%s: error: %s\n", app.Name, e.Message)
+		var told error
 		if app.JSON() {
-			if err := app.JSONLine(failure{Error: e}); err != nil {
-				return err
-			}
+			told = app.JSONLine(failure{Error: e})
 		}
-		return cli.Status(e.ExitStatus())
+		_, _ = fmt.Fprintf(app.Stderr, "%s: error: %s\n", app.Name, strings.Join(cells.Lines(e.Message), "\n"))
+		return cmp.Or[error](told, cli.Status(e.ExitStatus()))
 	}
-	return app.Document(document, func(w io.Writer) {
+	return app.Document(document, func(w io.Writer) { people(w, document) })
+}
+
+// people writes an answer for people: a plan as it is drawn, with what there is to say about it, and anything else as
+// indented JSON.
+func people(w io.Writer, document json.RawMessage) {
+	plan := gjson.GetBytes(document, "pretty")
+	if !plan.Exists() {
 		var buf bytes.Buffer
 		_ = json.Indent(&buf, document, "", "  ")
-		_, _ = fmt.Fprintln(w, buf.String())
-	})
+		for _, line := range cells.Lines(buf.String()) {
+			_, _ = fmt.Fprintln(w, line)
+		}
+		return
+	}
+	for _, line := range cells.Lines(plan.Str) {
+		_, _ = fmt.Fprintln(w, line)
+	}
+	for _, warning := range gjson.GetBytes(document, "warnings").Array() {
+		where := ""
+		if line := warning.Get("line"); line.Exists() {
+			where = fmt.Sprintf("line %d, column %d: ", line.Int(), warning.Get("column").Int())
+		}
+		_, _ = fmt.Fprintf(w, "\nwarning: %s%s\n", where, cells.Clean(warning.Get("message").Str))
+	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/pflow-suite/pflow/pkg/arguments"
 	"github.com/pflow-suite/pflow/pkg/cli"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
@@ -13,8 +14,9 @@ import (
 
 type callCommand struct {
 	flags
+	offerFlags
 	Tool      string   `arg:"" help:"The tool, as veloflux-mcp tools lists it."`
-	Arguments []string `arg:"" optional:"" name:"key=value" help:"KEY=VALUE is text, KEY:=JSON a JSON value, KEY=@FILE a file's text; - reads one JSON object from standard input."`
+	Arguments []string `arg:"" optional:"" name:"key=value" help:"KEY=VALUE is text that takes the argument's type, KEY:=JSON a JSON value, KEY=@FILE a file's text (KEY=@- standard input's); - reads one JSON object from standard input."`
 }
 
 // Help is the longer text of --help.
@@ -25,21 +27,23 @@ Exit status: 0 done, 2 wrong arguments (invalid_params), 124 out of time (timeou
 
 // Run calls the tool.
 func (c *callCommand) Run(app *cli.App) error {
-	arguments, err := c.object(app)
+	options := c.options()
+	options.ToolNames = veloflux.NamesBoth
+	given, err := c.object(app, options)
 	if err != nil {
 		return err
 	}
-	runtime, release, err := c.runtime(app, func(o *veloflux.Options) { o.ToolNames = veloflux.NamesBoth })
+	runtime, release, err := c.runtime(app, options)
 	if err != nil {
 		return err
 	}
 	defer release()
-	document, err := runtime.CallTool(app.Context, c.Tool, arguments)
+	document, err := runtime.CallTool(app.Context, c.Tool, given)
 	return answer(app, document, err)
 }
 
-// object makes one JSON object of the command line's arguments.
-func (c *callCommand) object(app *cli.App) (json.RawMessage, error) {
+// object makes one JSON object of the command line's arguments, whose texts take the types that the tool has for them.
+func (c *callCommand) object(app *cli.App, options veloflux.Options) (json.RawMessage, error) {
 	if len(c.Arguments) == 1 && c.Arguments[0] == "-" {
 		data, err := app.ReadArgument("-")
 		if err == nil && !(json.Valid(data) && gjson.ParseBytes(data).IsObject()) {
@@ -51,12 +55,34 @@ func (c *callCommand) object(app *cli.App) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	object := make(map[string]any, len(list))
+	schema, err := c.schema(options)
+	if err != nil {
+		return nil, err
+	}
+	object := make(map[string]json.RawMessage, len(list))
 	for _, a := range list {
-		object[a.Key] = a.Text
-		if a.JSON != nil {
-			object[a.Key] = a.JSON
+		value, ok := a.JSON, true
+		if value == nil {
+			value, ok = arguments.FromText(arguments.Property(schema, a.Key), a.Text)
 		}
+		if !ok {
+			value = rawjson.Quote(a.Text) // the tool says what it wants
+		}
+		object[a.Key] = value
 	}
 	return rawjson.Marshal(object)
+}
+
+// schema is the tool's input schema, which does not exist for a tool that there is not.
+func (c *callCommand) schema(options veloflux.Options) (gjson.Result, error) {
+	tools, err := veloflux.Tools(options)
+	if err != nil {
+		return gjson.Result{}, err
+	}
+	for _, t := range tools {
+		if t.Name == c.Tool {
+			return gjson.ParseBytes(t.InputSchema), nil
+		}
+	}
+	return gjson.Result{}, nil
 }

@@ -8,7 +8,11 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"time"
+
+	"github.com/alecthomas/kong"
 
 	"github.com/pflow-suite/pflow/pkg/cli"
 	"github.com/pflow-suite/pflow/pkg/fault"
@@ -17,8 +21,8 @@ import (
 
 // managerFlags say which Manager is meant, and how it is reached.
 type managerFlags struct {
-	ManagerURL    string   `name:"manager-url" help:"The Manager's URL; a path in it is kept." env:"VELOFLUX_MANAGER_URL" default:"http://127.0.0.1:8080" placeholder:"URL"`
-	TimeoutSecs   float64  `name:"timeout-secs" help:"How many seconds one request to the Manager may take." env:"VELOFLUX_TIMEOUT_SECS" default:"10" placeholder:"SECONDS"`
+	ManagerURL    string   `name:"manager-url" help:"The Manager's URL, ${default} by default; a path in it is kept." env:"VELOFLUX_MANAGER_URL" default:"http://127.0.0.1:8080" placeholder:"URL"`
+	TimeoutSecs   float64  `name:"timeout-secs" help:"How many seconds one request to the Manager may take, ${default} by default." env:"VELOFLUX_TIMEOUT_SECS" default:"10" placeholder:"SECONDS"`
 	Header        []string `help:"A header to send with every request, as \"Name: value\"; may be given several times." env:"VELOFLUX_HEADER" sep:"none" placeholder:"HEADER"`
 	HeaderFile    string   `help:"A file with headers to send, one a line; read again when it has changed." env:"VELOFLUX_HEADER_FILE" placeholder:"FILE"`
 	TLSCAFile     string   `name:"tls-ca-file" help:"Certificates (PEM) of authorities to trust besides the system's." env:"VELOFLUX_TLS_CA_FILE" placeholder:"FILE"`
@@ -29,21 +33,19 @@ type managerFlags struct {
 
 // offerFlags say which tools there are.
 type offerFlags struct {
-	ToolNames    string   `help:"How the tools' names are written: dot (streams.list), underscore (streams_list) or both." enum:"dot,underscore,both" default:"dot" env:"VELOFLUX_TOOL_NAMES" placeholder:"STYLE"`
-	ReadOnly     bool     `help:"Offer only tools that change nothing, whatever --tools says." env:"VELOFLUX_READ_ONLY"`
-	Tools        []string `help:"The only tools to offer, with commas between them." env:"VELOFLUX_TOOLS" placeholder:"TOOL"`
-	ExcludeTools []string `help:"Tools not to offer, with commas between them." env:"VELOFLUX_EXCLUDE_TOOLS" placeholder:"TOOL"`
+	ToolNames    string `help:"How the tools' names are written: dot (streams.list, the default), underscore (streams_list, for clients that refuse dots) or both." enum:"dot,underscore,both" default:"dot" env:"VELOFLUX_TOOL_NAMES" placeholder:"STYLE"`
+	ReadOnly     bool   `help:"Offer only tools that change nothing, whatever --tools says." env:"VELOFLUX_READ_ONLY"`
+	Tools        names  `help:"The only tools to offer, with commas between them." env:"VELOFLUX_TOOLS" placeholder:"TOOL"`
+	ExcludeTools names  `help:"Tools not to offer, with commas between them." env:"VELOFLUX_EXCLUDE_TOOLS" placeholder:"TOOL"`
 }
 
-// flags are those of all commands.
+// flags are those of all commands that ask the Manager.
 type flags struct {
 	managerFlags
-	offerFlags
 
-	CacheTTL         string `name:"cache-ttl" help:"How long what a resource gave is given again, such as 30s or 5m; 0 asks the Manager for each read." env:"VELOFLUX_CACHE_TTL" default:"1m" placeholder:"DURATION"`
-	MaxResponseBytes int64  `help:"The most bytes that an answer may have." env:"VELOFLUX_MAX_RESPONSE_BYTES" default:"1048576" placeholder:"BYTES"`
-	TraceFile        string `help:"Where each call and read leaves a line: a file, - for standard error, none for nowhere. By default traces/veloflux.ndjson in $PFLOW_HOME." env:"VELOFLUX_TRACE_FILE" placeholder:"FILE"`
-	TraceSQL         string `name:"trace-sql" help:"How SQL stands in the trace: raw, hash or redact." enum:"raw,hash,redact" default:"raw" env:"VELOFLUX_TRACE_SQL" placeholder:"HOW"`
+	MaxResponseBytes int64  `help:"The most bytes that an answer may have, ${default} by default." env:"VELOFLUX_MAX_RESPONSE_BYTES" default:"1048576" placeholder:"BYTES"`
+	TraceFile        string `help:"Where each call and read leaves a line: a file, - for standard error, none for nowhere. By default traces/veloflux.ndjson in $$PFLOW_HOME." env:"VELOFLUX_TRACE_FILE" placeholder:"FILE"`
+	TraceSQL         string `name:"trace-sql" help:"How SQL stands in the trace: raw (the default), hash or redact." enum:"raw,hash,redact" default:"raw" env:"VELOFLUX_TRACE_SQL" placeholder:"HOW"`
 	LogFile          string `help:"A file for the log, in place of standard error." env:"VELOFLUX_LOG_FILE" placeholder:"FILE"`
 }
 
@@ -71,26 +73,34 @@ func (f *managerFlags) manager() (*veloflux.Manager, error) {
 	})
 }
 
-// options are those of a runtime, but for trace and log.
-func (f *flags) options() (o veloflux.Options, err error) {
-	o = veloflux.Options{
-		MaxResponse: f.MaxResponseBytes, ToolNames: veloflux.NameStyle(f.ToolNames), ReadOnly: f.ReadOnly,
-		Tools: f.Tools, ExcludeTools: f.ExcludeTools, TraceSQL: veloflux.SQLMode(f.TraceSQL),
+// names are those of tools, with commas between them.
+type names []string
+
+// Decode reads the value of a flag. An empty one is no reason to offer all tools: it may be of a shell's variable that is
+// not set.
+func (n *names) Decode(ctx *kong.DecodeContext) error {
+	var text string
+	if err := ctx.Scan.PopValueInto("names", &text); err != nil {
+		return err
 	}
-	if f.MaxResponseBytes <= 0 {
-		return o, fault.New(fault.Usage, "--max-response-bytes must be a number above 0")
+	for name := range strings.SplitSeq(text, ",") {
+		if strings.TrimSpace(name) == "" {
+			return errors.New("the name of a tool is empty; leave the flag out to offer all tools")
+		}
+		*n = append(*n, name)
 	}
-	if f.CacheTTL != "0" {
-		o.CacheTTL, err = cli.Duration(f.CacheTTL)
-	}
-	return o, err
+	return nil
 }
 
-// runtime makes a runtime as the flags say. What release does must be done at the end.
-func (f *flags) runtime(app *cli.App, adjust func(*veloflux.Options)) (r *veloflux.Runtime, release func(), err error) {
-	options, err := f.options()
-	if err != nil {
-		return nil, nil, err
+// options are those of a runtime that say which tools there are.
+func (f *offerFlags) options() veloflux.Options {
+	return veloflux.Options{ToolNames: veloflux.NameStyle(f.ToolNames), ReadOnly: f.ReadOnly, Tools: f.Tools, ExcludeTools: f.ExcludeTools}
+}
+
+// runtime makes a runtime with these options besides those of the flags. What release does must be done at the end.
+func (f *flags) runtime(app *cli.App, options veloflux.Options) (r *veloflux.Runtime, release func(), err error) {
+	if f.MaxResponseBytes <= 0 {
+		return nil, nil, fault.New(fault.Usage, "--max-response-bytes must be a number above 0")
 	}
 	manager, err := f.manager()
 	if err != nil {
@@ -105,10 +115,7 @@ func (f *flags) runtime(app *cli.App, adjust func(*veloflux.Options)) (r *velofl
 		_ = log.Close()
 		return nil, nil, err
 	}
-	options.Log = app.Log
-	if adjust != nil {
-		adjust(&options)
-	}
+	options.MaxResponse, options.TraceSQL, options.Log = f.MaxResponseBytes, veloflux.SQLMode(f.TraceSQL), app.Log
 	release = func() {
 		if r != nil {
 			f.close(app, r)
@@ -144,13 +151,27 @@ func (f *flags) log(app *cli.App) (io.Closer, error) {
 	if f.LogFile == "" {
 		return nothing{}, nil
 	}
-	file, err := os.OpenFile(f.LogFile, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	// A pipe without a reader must not hold the program up.
+	file, err := os.OpenFile(f.LogFile, os.O_APPEND|os.O_CREATE|os.O_WRONLY|syscall.O_NONBLOCK, 0o600)
 	if err != nil {
 		return nil, fault.New(fault.Usage, "Cannot write the log to %s: %v", f.LogFile, fault.Reason(err)).Suggest("Give --log-file a file in a folder that exists")
+	}
+	if same(file, app.Stdout.File()) {
+		_ = file.Close()
+		return nil, fault.New(fault.Usage, "--log-file is standard output, which carries the answers").Suggest("Leave it out for standard error")
 	}
 	app.LogTo(file)
 	return file, nil
 }
+
+func same(a, b *os.File) bool {
+	one, err := a.Stat()
+	other, otherErr := b.Stat()
+	return err == nil && otherErr == nil && !isNull(one) && os.SameFile(one, other)
+}
+
+// isNull says whether a file is a device such as /dev/null, which any number of streams may go to.
+func isNull(info os.FileInfo) bool { return info.Mode()&os.ModeCharDevice != 0 }
 
 // trace is where the trace goes. That the usual place cannot be written is no reason to fail.
 func (f *flags) trace(app *cli.App) (veloflux.Sink, io.Closer, error) {

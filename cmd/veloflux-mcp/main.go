@@ -3,6 +3,7 @@ package main
 
 import (
 	"os"
+	"strings"
 
 	"github.com/pflow-suite/pflow/pkg/cli"
 )
@@ -20,8 +21,16 @@ type grammar struct {
 const description = "A veloFlux Manager as MCP tools and resources. veloflux-mcp --stdio [--manager-url=URL] serves them to an MCP client; " +
 	"call and read use them from a shell. Each flag can be set by an environment variable too."
 
+// variables opens the names of the environment variables that set flags.
+const variables = "VELOFLUX_"
+
 func main() {
+	for _, entry := range os.Environ() { // clients hand on "${X:-}": an empty variable is none
+		if name, value, _ := strings.Cut(entry, "="); value == "" && strings.HasPrefix(name, variables) {
+			_ = os.Unsetenv(name)
+		}
+	}
 	os.Exit(cli.Main("veloflux-mcp", description, &grammar{}, cli.System{
-		Args: os.Args[1:], Env: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Exit: os.Exit, Variables: "VELOFLUX_",
+		Args: os.Args[1:], Env: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Exit: os.Exit, Variables: variables,
 	}))
 }

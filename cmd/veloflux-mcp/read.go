@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/pflow-suite/pflow/pkg/cli"
+	"github.com/pflow-suite/pflow/pkg/veloflux"
 )
 
 type readCommand struct {
@@ -13,7 +14,7 @@ type readCommand struct {
 
 // Run reads the resource.
 func (c *readCommand) Run(app *cli.App) error {
-	runtime, release, err := c.runtime(app, nil)
+	runtime, release, err := c.runtime(app, veloflux.Options{})
 	if err != nil {
 		return err
 	}

@@ -17,8 +17,10 @@ import (
 
 type serveCommand struct {
 	flags
-	Stdio   bool   `help:"Serve the tools and resources over MCP on standard input and output."`
-	Framing string `help:"How messages stand on standard input and output: one a line (newline), behind Content-Length headers (lsp), or as the client begins (auto)." enum:"auto,newline,lsp" default:"auto" env:"VELOFLUX_FRAMING" placeholder:"FRAMING"`
+	offerFlags
+	Stdio    bool   `help:"Serve the tools and resources over MCP on standard input and output."`
+	CacheTTL string `name:"cache-ttl" help:"How long what a resource gave is given again, such as 30s or 5m, ${default} by default; 0 asks the Manager for each read." env:"VELOFLUX_CACHE_TTL" default:"1m" placeholder:"DURATION"`
+	Framing  string `help:"How messages stand on standard input and output: one a line (newline), behind Content-Length headers (lsp), or as the client begins (auto, the default)." enum:"auto,newline,lsp" default:"auto" env:"VELOFLUX_FRAMING" placeholder:"FRAMING"`
 }
 
 const instructions = `Tools and resources of a veloFlux Manager, a stream processor that runs SQL pipelines over streams.
@@ -30,7 +32,13 @@ func (c *serveCommand) Run(app *cli.App) error {
 		return fault.New(fault.Usage, "missing mode: use --stdio").
 			Suggest("veloflux-mcp --stdio serves an MCP client; veloflux-mcp call TOOL calls one tool; veloflux-mcp read URI reads one resource; veloflux-mcp tools lists the tools")
 	}
-	runtime, release, err := c.runtime(app, nil)
+	keep, err := ttl(c.CacheTTL)
+	if err != nil {
+		return err
+	}
+	options := c.options()
+	options.CacheTTL = keep
+	runtime, release, err := c.runtime(app, options)
 	if err != nil {
 		return err
 	}
@@ -43,6 +51,14 @@ func (c *serveCommand) Run(app *cli.App) error {
 	}{app.Stdout, app.Stdout.File()}
 	server := c.server(app, runtime)
 	return server.ServeStdio(app.Context, app.Stdin, out)
+}
+
+// ttl reads --cache-ttl.
+func ttl(text string) (time.Duration, error) {
+	if d, err := time.ParseDuration(text); err == nil && d == 0 {
+		return 0, nil
+	}
+	return cli.Duration(text)
 }
 
 // sweeping keeps sweeping what other verifications have left behind until stop is called.

@@ -3,7 +3,10 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/cli"
 	"github.com/pflow-suite/pflow/pkg/veloflux"
@@ -13,29 +16,42 @@ type toolsCommand struct{ offerFlags }
 
 // Run lists the tools. It asks no Manager.
 func (c *toolsCommand) Run(app *cli.App) error {
-	tools, err := veloflux.Tools(veloflux.Options{
-		ToolNames: veloflux.NameStyle(c.ToolNames), ReadOnly: c.ReadOnly, Tools: c.Tools, ExcludeTools: c.ExcludeTools,
-	})
+	tools, err := veloflux.Tools(c.options())
 	if err != nil {
 		return err
 	}
-	return list(app, "tools", tools, func(t veloflux.Tool) (name, title string) { return t.Name, t.Title })
+	return list(app, "tools", tools, func(t veloflux.Tool) []string { return []string{t.Name, usage(t), t.Title} })
+}
+
+// usage is the arguments of a tool as people write them, optional ones in brackets.
+func usage(t veloflux.Tool) string {
+	schema := gjson.ParseBytes(t.InputSchema)
+	required := schema.Get("required").String()
+	var words []string
+	schema.Get("properties").ForEach(func(key, _ gjson.Result) bool {
+		word := key.Str + "="
+		if !strings.Contains(required, key.Raw) {
+			word = "[" + word + "]"
+		}
+		words = append(words, word)
+		return true
+	})
+	return strings.Join(words, " ")
 }
 
 type resourcesCommand struct{}
 
 // Run lists the resources. It asks no Manager.
 func (resourcesCommand) Run(app *cli.App) error {
-	return list(app, "resources", veloflux.Resources(), func(r veloflux.Resource) (name, title string) { return r.URI, r.Title })
+	return list(app, "resources", veloflux.Resources(), func(r veloflux.Resource) []string { return []string{r.URI, r.Title} })
 }
 
 // list prints one document with the items under their name, or a line for each with --format ndjson.
-func list[T any](app *cli.App, name string, items []T, row func(T) (name, title string)) error {
+func list[T any](app *cli.App, name string, items []T, row func(T) []string) error {
 	text := func(w io.Writer) {
 		table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 		for _, item := range items {
-			name, title := row(item)
-			_, _ = fmt.Fprintf(table, "%s\t%s\n", name, title)
+			_, _ = fmt.Fprintln(table, strings.Join(row(item), "\t"))
 		}
 		_ = table.Flush()
 	}
