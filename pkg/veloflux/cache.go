@@ -16,6 +16,7 @@ const maxCached = 64
 // kept.
 type cache struct {
 	ttl    time.Duration
+	most   int64 // bytes of a document that is kept
 	flight singleflight.Group
 
 	mu   sync.Mutex
@@ -28,7 +29,9 @@ type cached struct {
 	until    time.Time
 }
 
-func newCache(ttl time.Duration) *cache { return &cache{ttl: ttl, kept: map[string]cached{}} }
+func newCache(ttl time.Duration, most int64) *cache {
+	return &cache{ttl: ttl, most: most, kept: map[string]cached{}}
+}
 
 // get gives the document of a key; hit says that it was kept. The fetch does not end with the context of the one who was
 // first to ask, for others may be waiting for it; its errors go to all of them.
@@ -72,6 +75,9 @@ func (c *cache) keep(key string, document json.RawMessage) cached {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := time.Now()
+	if int64(len(document)) > c.most {
+		return cached{document: document}
+	}
 	if _, ok := c.kept[key]; !ok && len(c.kept) >= maxCached {
 		c.makeRoom(now)
 	}

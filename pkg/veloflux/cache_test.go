@@ -17,7 +17,7 @@ func fetching(text string) func(context.Context) (json.RawMessage, error) {
 
 func TestCacheKeepsUntilTheTimeIsUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCache(time.Minute)
+		c := newCache(time.Minute, 10)
 		for _, step := range []struct {
 			after time.Duration
 			fetch string
@@ -44,7 +44,7 @@ func must(c cached, _ bool, err error) cached {
 }
 
 func TestCacheOfNoTimeAsksEachTime(t *testing.T) {
-	c := newCache(0)
+	c := newCache(0, 10)
 	for _, text := range []string{"1", "2"} {
 		if got, hit, err := c.get(t.Context(), "k", fetching(text)); string(got.document) != text || hit || err != nil {
 			t.Errorf("got %s, hit %v, %v", got.document, hit, err)
@@ -53,7 +53,7 @@ func TestCacheOfNoTimeAsksEachTime(t *testing.T) {
 }
 
 func TestCacheKeepsNoError(t *testing.T) {
-	c := newCache(time.Hour)
+	c := newCache(time.Hour, 10)
 	broken := errors.New("broken")
 	for range 2 {
 		if _, _, err := c.get(t.Context(), "k", func(context.Context) (json.RawMessage, error) { return nil, broken }); !errors.Is(err, broken) {
@@ -65,9 +65,18 @@ func TestCacheKeepsNoError(t *testing.T) {
 	}
 }
 
+func TestCacheKeepsNothingLarge(t *testing.T) {
+	c := newCache(time.Hour, 10)
+	for range 2 {
+		if got, hit, err := c.get(t.Context(), "k", fetching(`"12345678 "`)); len(got.document) != 11 || hit || err != nil {
+			t.Errorf("got %s, hit %v, %v", got.document, hit, err)
+		}
+	}
+}
+
 func TestCacheSharesOneFetch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCache(time.Hour)
+		c := newCache(time.Hour, 10)
 		fetches := 0
 		ask := func(ctx context.Context) (cached, bool, error) {
 			return c.get(ctx, "k", func(ctx context.Context) (json.RawMessage, error) {
@@ -102,7 +111,7 @@ func TestCacheSharesOneFetch(t *testing.T) {
 
 func TestCacheIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCache(time.Hour)
+		c := newCache(time.Hour, 10)
 		for i := range 3 * maxCached {
 			time.Sleep(time.Second)
 			must(c.get(t.Context(), strconv.Itoa(i), fetching("1")))

@@ -1,6 +1,7 @@
 package veloflux
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -46,7 +47,7 @@ const scheme = "veloFlux"
 func Resources() []Resource {
 	all := []Resource{
 		{
-			path: "catalog/functions_digest", narrow: "Allow more bytes, or ask functions.describe for one", Name: "functions_digest", Title: "SQL functions, in short",
+			path: "catalog/functions_digest", narrow: "Allow more bytes, or describe functions one by one", Name: "functions_digest", Title: "SQL functions, in short",
 			Description: "All built-in SQL functions with kind, aliases, number of arguments, and where they may stand",
 			fetch: func(ctx context.Context, m *Manager, _ string) (json.RawMessage, error) {
 				return digested(functionsDigest)(m.Functions(ctx))
@@ -133,7 +134,7 @@ func (r *Runtime) read(ctx context.Context, uri string) (content *Content, trace
 		return nil, own, hit, err
 	}
 	return &Content{
-		URI: uri, MIMEType: resource.MIMEType, Document: found.document,
+		URI: uri, MIMEType: resource.MIMEType, Document: bytes.Clone(found.document),
 		TTL: max(0, time.Until(found.until)), Private: r.manager.Credentialed(),
 	}, own, hit, nil
 }

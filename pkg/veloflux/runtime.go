@@ -3,6 +3,7 @@
 package veloflux
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -58,17 +59,17 @@ type Runtime struct {
 // NewRuntime makes a runtime. It asks the Manager nothing. Its errors are faults: a tool that is not known, or an option that is
 // none.
 func NewRuntime(manager *Manager, o Options) (*Runtime, error) {
+	if manager == nil {
+		return nil, fault.New(fault.Internal, "a runtime needs a Manager").Suggest("Make one with NewManager")
+	}
 	log := o.Log
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
 	r := &Runtime{
-		manager: manager, most: o.MaxResponse, log: log,
-		cache: newCache(o.CacheTTL), temporary: newTemporaries(manager.DeletePipeline, log),
+		manager: manager, most: cmp.Or(o.MaxResponse, DefaultMaxResponse), log: log, temporary: newTemporaries(manager.DeletePipeline, log),
 	}
-	if r.most == 0 {
-		r.most = DefaultMaxResponse
-	}
+	r.cache = newCache(o.CacheTTL, r.most)
 	var err error
 	if r.tools, r.hidden, err = o.selected(allTools()); err != nil {
 		return nil, err
@@ -88,8 +89,8 @@ func NewRuntime(manager *Manager, o Options) (*Runtime, error) {
 	return r, nil
 }
 
-// Close deletes what is left of verifications, waiting for those that run until ctx ends, and lets go of connections. No
-// tool is to be called any more.
+// Close deletes what is left of verifications, waiting for those that run until ctx ends, and lets go of connections. Its
+// error says what stays behind, for the next Sweep of another process. No tool is to be called any more.
 func (r *Runtime) Close(ctx context.Context) error {
 	defer r.manager.Close()
 	return r.temporary.close(ctx)
@@ -136,7 +137,7 @@ func (r *Runtime) call(ctx context.Context, name string, args json.RawMessage) (
 	}
 	answer, err := tool.call(ctx, r, given)
 	if err != nil {
-		return nil, err
+		return nil, tool.advised(err)
 	}
 	if err := r.bounded(name, len(answer), tool.narrow); err != nil {
 		return nil, err

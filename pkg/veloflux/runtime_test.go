@@ -78,12 +78,12 @@ func TestTools(t *testing.T) {
 		{"pipelines.create", `{"id":"p/1 ü","sql":"SELECT a FROM user","sinks":[{"type":"nop"}],"options":null}`, "pipeline_id", "p/1 ü"},
 		{"pipelines.list", `{}`, "pipelines.0.id", "p/1 ü"},
 		{"pipelines.get", `{"pipeline_id":"p/1 ü"}`, "pipeline.spec.sql", "SELECT a FROM user"},
-		{"pipelines.explain", `{"pipeline_id":"p/1 ü"}`, "pretty|@trim", ""},
+		{"pipelines.explain", `{"pipeline_id":"p/1 ü"}`, "pretty", "Logical Plan Explain:"},
 		{"pipelines.verify", `{"sql":"SELECT a FROM user"}`, "valid", "true"},
 		{"pipelines.delete", `{"pipeline_id":"p/1 ü"}`, "ok", "true"},
 	} {
 		answer := called(t, r, tc.tool, tc.args)
-		if got := gjson.Get(answer, tc.path).String(); tc.want != "" && got != tc.want {
+		if got, _, _ := strings.Cut(gjson.Get(answer, tc.path).String(), "\n"); got != tc.want {
 			t.Errorf("%s %s: %s is %q, want %q", tc.tool, tc.args, tc.path, got, tc.want)
 		}
 	}

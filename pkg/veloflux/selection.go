@@ -51,6 +51,7 @@ func (o *Options) selected(all []Tool) (offered []Tool, hidden map[string]string
 		return nil, nil, err
 	}
 	hidden = map[string]string{}
+	spell := underscores(all)
 	for _, t := range all {
 		switch {
 		case o.ReadOnly && !t.ReadOnly:
@@ -62,12 +63,21 @@ func (o *Options) selected(all []Tool) (offered []Tool, hidden map[string]string
 		default:
 			for _, name := range o.ToolNames.names(&t) {
 				t.Name = name
-				offered = append(offered, t.named())
+				offered = append(offered, t.named(spell))
 			}
 		}
 	}
 	slices.SortFunc(offered, func(a, b Tool) int { return strings.Compare(a.Name, b.Name) })
 	return offered, hidden, nil
+}
+
+// underscores writes the tools' names in a text without dots.
+func underscores(all []Tool) *strings.Replacer {
+	var pairs []string
+	for _, t := range all {
+		pairs = append(pairs, t.dotted, NamesUnderscore.names(&t)[0])
+	}
+	return strings.NewReplacer(pairs...)
 }
 
 // known gives the tools' names as the table has them, and refuses one that it has not.

@@ -64,6 +64,11 @@ func TestNamesThatClientsTake(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tool := range tools {
+		for _, other := range allTools() {
+			if text := tool.Description + string(tool.InputSchema) + tool.narrow; strings.Contains(text, other.dotted) {
+				t.Errorf("%s speaks of %s, which no client of these names can call: %s", tool.Name, other.dotted, text)
+			}
+		}
 		if strings.Trim(tool.Name, "abcdefghijklmnopqrstuvwxyz_") != "" || len(tool.Name) > 64 {
 			t.Errorf("%q", tool.Name)
 		}

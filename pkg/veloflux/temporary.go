@@ -40,7 +40,12 @@ func parseTemporary(id string) (t temporaryID, ok bool) {
 	pid, pidErr := strconv.Atoi(parts[1])
 	created, createdErr := strconv.ParseInt(parts[3], 10, 64)
 	t = temporaryID{owner: proc.Owner{Machine: parts[0], PID: pid, Started: parts[2]}, created: time.UnixMilli(created), random: parts[4]}
-	return t, pidErr == nil && createdErr == nil && t.String() == id
+	return t, pidErr == nil && createdErr == nil && t.String() == id && isPart(parts[0]) && isPart(parts[2]) && isPart(parts[4])
+}
+
+// isPart says whether a part of an id is made of what parts are made of.
+func isPart(part string) bool {
+	return part != "" && strings.Trim(part, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
 }
 
 // temporaries are the temporary pipelines of one runtime: each is deleted, at once or as soon as the Manager allows.
@@ -52,6 +57,7 @@ type temporaries struct {
 
 	mu      sync.Mutex
 	live    map[string]bool // ids that are in use, or that somebody here sees to
+	left    int             // how many were given up since the runtime is being closed
 	closed  bool
 	work    sync.WaitGroup // what Close waits for
 	closing chan struct{}
@@ -158,6 +164,11 @@ func (t *temporaries) retry(id string, uncertain bool) {
 			return
 		case last || time.Since(began) > giveUp:
 			t.log.Warn("a temporary pipeline is left behind; it will be swept", "id", id, "error", err)
+			if last {
+				t.mu.Lock()
+				t.left++
+				t.mu.Unlock()
+			}
 			return
 		}
 	}
@@ -178,8 +189,13 @@ func (t *temporaries) close(ctx context.Context) error {
 	}()
 	select {
 	case <-done:
-		return nil
 	case <-ctx.Done():
 		return ended("deleting temporary pipelines", ctx.Err())
 	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.left > 0 {
+		return &Error{Code: CodeManagerHTTP, Message: fmt.Sprintf("%d temporary pipelines could not be deleted, and are left to the next sweep", t.left)}
+	}
+	return nil
 }

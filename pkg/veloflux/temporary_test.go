@@ -26,7 +26,8 @@ func TestTemporaryIDsAreReadBack(t *testing.T) {
 	for _, other := range []string{
 		"", "p1", "__nl2pipeline_tmp__0123", temporaryPrefix, want + "_x", want[1:], strings.Replace(want, "_42_", "_+42_", 1),
 		strings.Replace(want, "_42_", "_042_", 1), strings.Replace(want, "_42_", "_x_", 1), temporaryPrefix + "a_1_2_3",
-		strings.ToUpper(want), " " + want,
+		strings.ToUpper(want), " " + want, strings.Replace(want, "web-1", "web/1", 1), strings.Replace(want, "web-1-0123456789ab", "", 1),
+		strings.Replace(want, "abc234", "", 1), strings.Replace(want, "abc234", "日本", 1),
 	} {
 		if got, ok := parseTemporary(other); ok {
 			t.Errorf("%q is taken for a temporary id: %+v", other, got)

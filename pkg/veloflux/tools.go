@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/tidwall/gjson"
 
@@ -26,8 +27,9 @@ type Tool struct {
 	Destructive bool `json:"destructive"`
 	Idempotent  bool `json:"idempotent"`
 
-	dotted  string // the name as the table has it
-	narrow  string // what to ask for when the answer is too large
+	dotted  string            // the name as the table has it
+	narrow  string            // what to ask for when the answer is too large
+	spell   *strings.Replacer // of tools' names in texts, nil when they have dots
 	checker *arguments.Checker
 	call    func(ctx context.Context, r *Runtime, args fields) (json.RawMessage, error)
 	// brief puts a large answer into a shorter text.
@@ -53,10 +55,24 @@ func (t *Tool) Summary(answer json.RawMessage) string {
 	return text + fmt.Sprintf("\n(The whole answer, %d bytes, is the structured content.)", len(answer))
 }
 
-// named is the tool with what goes by its name.
-func (t Tool) named() Tool {
+// named is the tool with what goes by its name. All that it says of other tools has their names in the same way.
+func (t Tool) named(spell *strings.Replacer) Tool {
+	if t.Name != t.dotted {
+		t.Description, t.narrow, t.spell = spell.Replace(t.Description), spell.Replace(t.narrow), spell
+		t.InputSchema = json.RawMessage(spell.Replace(string(t.InputSchema)))
+	}
 	t.checker = arguments.NewChecker(t.Name, t.InputSchema)
 	return t
+}
+
+// advised is an error whose advice names tools as this one is named.
+func (t *Tool) advised(err error) error {
+	if t.spell == nil || !strings.HasSuffix(asError(err).Message, recordLeft) {
+		return err
+	}
+	e := *asError(err)
+	e.Message = strings.TrimSuffix(e.Message, recordLeft) + t.spell.Replace(recordLeft)
+	return &e
 }
 
 // fields are the arguments of a call, each in the caller's bytes; none is null.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
@@ -106,14 +107,20 @@ func TestVerifySurvivesACallerThatGoesAway(t *testing.T) {
 	r := runtimeOf(t, s.URL, Options{})
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
-		eventually(t, "the create is on its way", func() bool { return len(s.Requests()) > 0 })
+		for len(s.Requests()) == 0 { // the create is on its way
+			time.Sleep(time.Millisecond)
+		}
 		cancel()
 	}()
 	_, err := r.CallTool(ctx, "pipelines.verify", json.RawMessage(`{"sql":"SELECT a FROM user"}`))
 	if !errors.Is(err, context.Canceled) || asError(err).Code != CodeToolFailed {
 		t.Errorf("got %v", err)
 	}
+	const want = "POST /pipelines, DELETE /pipelines/ID" // the create is not cut off, so one delete is enough
 	eventually(t, "it is deleted", func() bool { return strings.HasSuffix(steps(s), "DELETE /pipelines/ID") })
+	if got := steps(s); got != want {
+		t.Errorf("asked %s", got)
+	}
 	gone(t, s)
 }
 
@@ -171,6 +178,56 @@ func TestCloseTriesOnceMore(t *testing.T) {
 		t.Errorf("left behind: %v", left)
 	}
 	refusedWith(t, r, CodeToolFailed, "pipelines.verify", `{"sql":"SELECT a FROM user"}`)
+}
+
+func TestCloseSaysWhatItLeaves(t *testing.T) {
+	s := velofluxserver.Start(t)
+	s.On(http.MethodDelete, "/pipelines/{id}", velofluxserver.Fault{Status: 500, Body: "not now"})
+	m, err := NewManager(Config{URL: s.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := NewRuntime(m, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		called(t, r, "pipelines.verify", `{"sql":"SELECT a FROM user"}`)
+	}
+	if err := r.Close(t.Context()); err == nil || !strings.HasPrefix(err.Error(), "2 temporary pipelines could not be deleted") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestVerifyOfAManagerThatIsNotThere(t *testing.T) {
+	m, err := NewManager(Config{URL: "http://127.0.0.1:1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log strings.Builder
+	r, err := NewRuntime(m, Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := refusedWith(t, r, CodeManagerHTTP, "pipelines.verify", `{"sql":"SELECT a FROM user"}`); e.Details["retryable"] != true {
+		t.Errorf("%+v", e)
+	}
+	if err := r.Close(t.Context()); err != nil || strings.Contains(log.String(), "left behind") {
+		t.Errorf("what was never made is seen to: %v %s", err, log.String())
+	}
+}
+
+func TestVerifyOfACallerThatIsGoneAlready(t *testing.T) {
+	s := velofluxserver.Start(t)
+	r := runtimeOf(t, s.URL, Options{})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := r.CallTool(ctx, "pipelines.verify", json.RawMessage(`{"sql":"SELECT a FROM user"}`)); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if asked := steps(s); asked != "" {
+		t.Errorf("asked %s", asked)
+	}
 }
 
 func TestSweep(t *testing.T) {
