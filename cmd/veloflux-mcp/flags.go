@@ -31,12 +31,16 @@ type managerFlags struct {
 	TLSSkipVerify bool     `name:"tls-skip-verify" help:"Trust any certificate of the Manager." env:"VELOFLUX_TLS_SKIP_VERIFY"`
 }
 
+// styleFlags say how tools are named.
+type styleFlags struct {
+	ToolNames string `help:"How the tools' names are written: dot (streams.list, the default), underscore (streams_list, for clients that refuse dots) or both." enum:"dot,underscore,both" default:"dot" env:"VELOFLUX_TOOL_NAMES" placeholder:"STYLE"`
+}
+
 // offerFlags say which tools there are.
 type offerFlags struct {
-	ToolNames    string `help:"How the tools' names are written: dot (streams.list, the default), underscore (streams_list, for clients that refuse dots) or both." enum:"dot,underscore,both" default:"dot" env:"VELOFLUX_TOOL_NAMES" placeholder:"STYLE"`
-	ReadOnly     bool   `help:"Offer only tools that change nothing, whatever --tools says." env:"VELOFLUX_READ_ONLY"`
-	Tools        names  `help:"The only tools to offer, with commas between them." env:"VELOFLUX_TOOLS" placeholder:"TOOL"`
-	ExcludeTools names  `help:"Tools not to offer, with commas between them." env:"VELOFLUX_EXCLUDE_TOOLS" placeholder:"TOOL"`
+	ReadOnly     bool  `help:"Offer only tools that change nothing, whatever --tools says." env:"VELOFLUX_READ_ONLY"`
+	Tools        names `help:"The only tools to offer, with commas between them." env:"VELOFLUX_TOOLS" placeholder:"TOOL"`
+	ExcludeTools names `help:"Tools not to offer, with commas between them." env:"VELOFLUX_EXCLUDE_TOOLS" placeholder:"TOOL"`
 }
 
 // flags are those of all commands that ask the Manager.
@@ -94,7 +98,7 @@ func (n *names) Decode(ctx *kong.DecodeContext) error {
 
 // options are those of a runtime that say which tools there are.
 func (f *offerFlags) options() veloflux.Options {
-	return veloflux.Options{ToolNames: veloflux.NameStyle(f.ToolNames), ReadOnly: f.ReadOnly, Tools: f.Tools, ExcludeTools: f.ExcludeTools}
+	return veloflux.Options{ReadOnly: f.ReadOnly, Tools: f.Tools, ExcludeTools: f.ExcludeTools}
 }
 
 // runtime makes a runtime with these options besides those of the flags. What release does must be done at the end.

@@ -17,6 +17,7 @@ import (
 
 type serveCommand struct {
 	flags
+	styleFlags
 	offerFlags
 	Stdio    bool   `help:"Serve the tools and resources over MCP on standard input and output."`
 	CacheTTL string `name:"cache-ttl" help:"How long what a resource gave is given again, such as 30s or 5m, ${default} by default; 0 asks the Manager for each read." env:"VELOFLUX_CACHE_TTL" default:"1m" placeholder:"DURATION"`
@@ -37,7 +38,7 @@ func (c *serveCommand) Run(app *cli.App) error {
 		return err
 	}
 	options := c.options()
-	options.CacheTTL = keep
+	options.ToolNames, options.CacheTTL = veloflux.NameStyle(c.ToolNames), keep
 	runtime, release, err := c.runtime(app, options)
 	if err != nil {
 		return err

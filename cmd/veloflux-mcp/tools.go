@@ -12,11 +12,16 @@ import (
 	"github.com/pflow-suite/pflow/pkg/veloflux"
 )
 
-type toolsCommand struct{ offerFlags }
+type toolsCommand struct {
+	styleFlags
+	offerFlags
+}
 
 // Run lists the tools. It asks no Manager.
 func (c *toolsCommand) Run(app *cli.App) error {
-	tools, err := veloflux.Tools(c.options())
+	options := c.options()
+	options.ToolNames = veloflux.NameStyle(c.ToolNames)
+	tools, err := veloflux.Tools(options)
 	if err != nil {
 		return err
 	}
