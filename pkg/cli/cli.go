@@ -91,7 +91,11 @@ func Main(name, description string, g Grammar, sys System) int {
 	app.configure(g.common())
 	if err != nil {
 		app.format = askedFormat(sys.Args) // what kong has read is not in the grammar then
-		return app.fail(fault.New(fault.Usage, "%s", valueless(err.Error(), sys.Args)).Suggest("%s --help lists what can be asked", strings.TrimSpace(name+" "+asked(err))))
+		f := fault.New(fault.Usage, "%s", valueless(err.Error(), sys.Args))
+		if strings.Contains(f.Message, "applies to the default command") {
+			f.Suggest("Write the flag behind the command: %s COMMAND … FLAG", name)
+		}
+		return app.fail(f.Suggest("%s --help lists what can be asked", strings.TrimSpace(name+" "+asked(err))))
 	}
 	return app.outcome(parsed.Run(app))
 }
