@@ -3,66 +3,41 @@ package arguments
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 
-	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
+const (
+	// maxEcho is the most bytes of what a caller sent that a text repeats.
+	maxEcho = 200
+	// maxListed is the most of a kind that a text lists.
+	maxListed = 10
+)
+
 // Checker checks the arguments of one tool. It may be used by several callers at a time, and not be copied.
 type Checker struct {
-	tool     string
-	document json.RawMessage
-
-	compile sync.Once
-	schema  *jsonschema.Schema
-	checker *jsonschema.Resolved
-	broken  *fault.Fault
+	tool   string
+	schema *Schema
 }
 
 // NewChecker makes a Checker for the tool of a name, whose input schema is a JSON Schema of type object. With
 // "additionalProperties":false arguments that it does not name are refused. The schema is read at the first check.
 func NewChecker(tool string, schema json.RawMessage) *Checker {
-	return &Checker{tool: tool, document: schema}
-}
-
-func (c *Checker) prepare() {
-	var err error
-	if c.schema, c.checker, err = compile(c.document); err != nil {
-		c.broken = fault.New(fault.Internal, "The input schema of the tool %s is no JSON Schema: %v", c.tool, err)
-	}
-}
-
-func compile(document json.RawMessage) (*jsonschema.Schema, *jsonschema.Resolved, error) {
-	var schema jsonschema.Schema
-	if err := json.Unmarshal(document, &schema); err != nil {
-		return nil, nil, err
-	}
-	checker, err := schema.Resolve(nil)
-	return &schema, checker, err
-}
-
-// Fit says whether a document fits a JSON Schema. Nothing fits one that is none.
-func Fit(schema, document json.RawMessage) bool {
-	_, checker, err := compile(schema)
-	if err != nil {
-		return false
-	}
-	var value any
-	return json.Unmarshal(document, &value) == nil && checker.Validate(value) == nil
+	return &Checker{tool: tool, schema: NewSchema(schema)}
 }
 
 // Check gives the arguments of a call as a JSON object in the caller's bytes, {} for none and for null. A fault of type
-// usage_error says all that is wrong with their names at once, or else the first thing that does not fit.
+// usage_error says all that is wrong with their names at once, ten unknown and ten missing ones at most, or else the
+// first thing that does not fit. Of what the caller sent it repeats no more than 200 bytes at a time.
 func (c *Checker) Check(arguments json.RawMessage) (json.RawMessage, *fault.Fault) {
-	c.compile.Do(c.prepare)
-	if c.broken != nil {
-		return nil, c.broken
+	if err := c.schema.compile(); err != nil {
+		return nil, fault.New(fault.Internal, "The input schema of the tool %s is no JSON Schema: %v", c.tool, err)
 	}
 	given := gjson.ParseBytes(arguments)
 	if given.Type == gjson.Null { // absent too
@@ -77,11 +52,11 @@ func (c *Checker) Check(arguments json.RawMessage) (json.RawMessage, *fault.Faul
 	if f := c.checkNames(given); f != nil {
 		return nil, f
 	}
-	var value any
-	if err := json.Unmarshal(arguments, &value); err != nil {
+	value, err := decode(arguments)
+	if err != nil {
 		return nil, c.wrong("The arguments of %s cannot be read: %v", c.tool, err)
 	}
-	if err := c.checker.Validate(value); err != nil {
+	if err := c.schema.resolved.Validate(value); err != nil {
 		return nil, c.violation(err)
 	}
 	return arguments, nil
@@ -89,27 +64,52 @@ func (c *Checker) Check(arguments json.RawMessage) (json.RawMessage, *fault.Faul
 
 // checkNames says which arguments are unknown or missing, all of them at once.
 func (c *Checker) checkNames(given gjson.Result) *fault.Fault {
-	known := slices.Sorted(maps.Keys(c.schema.Properties))
-	names := given.Map()
-	var faults []*fault.Fault
-	if gjson.GetBytes(c.document, "additionalProperties").Type == gjson.False {
-		for _, name := range slices.Sorted(maps.Keys(names)) {
-			if c.schema.Properties[name] == nil {
-				faults = append(faults, c.unknownArgument(name, known))
+	schema, names := c.schema.schema, given.Map()
+	var unknown, missing []string
+	if gjson.GetBytes(c.schema.document, "additionalProperties").Type == gjson.False {
+		for name := range names {
+			if schema.Properties[name] == nil {
+				unknown = append(unknown, name)
 			}
 		}
+		slices.Sort(unknown)
 	}
-	for _, name := range c.schema.Required {
+	for _, name := range schema.Required {
 		if _, ok := names[name]; !ok {
-			f := c.wrong("The argument %q of %s is missing", name, c.tool)
-			f.Missing = []string{name}
-			faults = append(faults, f)
+			missing = append(missing, name)
 		}
 	}
-	return fault.Join(fault.Usage, "The arguments of "+c.tool, faults)
+	known := slices.Sorted(maps.Keys(schema.Properties))
+	faults := c.first(unknown, "unknown", func(name string) *fault.Fault { return c.unknownArgument(name, known) })
+	faults = append(faults, c.first(missing, "missing", c.missingArgument)...)
+	what := "The arguments of " + c.tool
+	joined := fault.Join(fault.Usage, what, faults)
+	if all := len(unknown) + len(missing); all > len(faults) {
+		joined.Message = fmt.Sprintf("%s: %d errors", what, all)
+	}
+	return joined
+}
+
+// first is a fault of each of the first names, and one that counts the rest.
+func (c *Checker) first(names []string, kind string, of func(name string) *fault.Fault) []*fault.Fault {
+	var faults []*fault.Fault
+	for _, name := range names[:min(len(names), maxListed)] {
+		faults = append(faults, of(name))
+	}
+	if more := len(names) - maxListed; more > 0 {
+		faults = append(faults, c.wrong("… and %d more %s arguments", more, kind))
+	}
+	return faults
+}
+
+func (c *Checker) missingArgument(name string) *fault.Fault {
+	f := c.wrong("The argument %q of %s is missing", name, c.tool)
+	f.Missing = []string{name}
+	return f
 }
 
 func (c *Checker) unknownArgument(name string, known []string) *fault.Fault {
+	name = fault.Short(name, maxEcho)
 	f := c.wrong("%s has no argument %q", c.tool, name)
 	if len(known) == 0 {
 		return f.Suggest("It takes no arguments")
@@ -119,48 +119,6 @@ func (c *Checker) unknownArgument(name string, known []string) *fault.Fault {
 	}
 	f.Available = known
 	return f.Suggest("Its arguments are %s", strings.Join(known, ", "))
-}
-
-// violation puts what the schema's checker found into words. The checker says "validating PLACE: " once for every
-// level, then "keyword: …", where some keywords print the value as Go does.
-func (c *Checker) violation(err error) *fault.Fault {
-	text, place := err.Error(), ""
-	for strings.HasPrefix(text, "validating ") {
-		at, rest, ok := strings.Cut(strings.TrimPrefix(text, "validating "), ": ")
-		if !ok {
-			break
-		}
-		place, text = at, rest
-	}
-	if strings.HasPrefix(text, "type: ") {
-		if at := strings.LastIndex(text, " has type "); at >= 0 {
-			text = "it" + text[at:]
-		}
-	}
-	path := argumentPath(place)
-	if path == "" {
-		return c.wrong("The arguments of %s do not fit its schema: %s", c.tool, text)
-	}
-	f := c.wrong("The argument %s of %s does not fit its schema: %s", path, c.tool, text)
-	f.Path = path
-	return f
-}
-
-// argumentPath makes a.b[] of a place in the schema, /properties/a/properties/b/items.
-func argumentPath(place string) string {
-	segments := strings.Split(strings.TrimPrefix(place, "/"), "/")
-	var path strings.Builder
-	for i := 0; i < len(segments); i++ {
-		switch segments[i] {
-		case "properties":
-			if i++; i < len(segments) {
-				path.WriteString("." + strings.NewReplacer("~1", "/", "~0", "~").Replace(segments[i]))
-			}
-		case "items":
-			path.WriteString("[]")
-		}
-	}
-	return strings.TrimPrefix(path.String(), ".")
 }
 
 func (c *Checker) wrong(format string, args ...any) *fault.Fault {

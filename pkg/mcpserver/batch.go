@@ -13,12 +13,12 @@ type batch struct {
 	answers [][]byte
 }
 
-// takeBatch does the same for an array of messages (JSON-RPC batches, which MCP had until 2025-03-26). All its answers
-// go out in one array.
+// takeBatch does what take does for an array of messages (JSON-RPC batches, which MCP had until 2025-03-26). All its
+// answers go out in one array.
 func (p *pipe) takeBatch(array []byte) {
 	var elements []json.RawMessage
 	if err := json.Unmarshal(array, &elements); err != nil {
-		p.reject(p.notJSONRPC())
+		p.reject(notMessage(array))
 		return
 	}
 	if len(elements) == 0 {

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"runtime/debug"
 	"slices"
+	"sync/atomic"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -23,23 +24,32 @@ type dispatcher struct {
 	stop   context.Context // when it ends, calls end
 	tools  map[string]*entry
 	places chan struct{} // one for each call that may run, nil without a limit
+
+	greeting mcp.InitializeResult   // but for the revision
+	begun    atomic.Bool            // whether there was an initialize
+	revision atomic.Pointer[string] // that it agreed to
 }
 
-// entry is a tool with what checks its arguments.
+// entry is a tool with what checks its arguments and its failures.
 type entry struct {
 	*Tool
 	arguments *arguments.Checker
+	output    *arguments.Schema // nil without one
 }
 
 // allows says whether structured content fits the tool's output schema, if it has one.
 func (e *entry) allows(structured json.RawMessage) bool {
-	return e.OutputSchema == nil || structured == nil || arguments.Fit(e.OutputSchema, structured)
+	return e.output == nil || structured == nil || e.output.Fits(structured)
 }
 
 func newDispatcher(stop context.Context, s *Server, log *slog.Logger) *dispatcher {
-	d := &dispatcher{server: s, log: log, stop: stop, tools: make(map[string]*entry, len(s.Tools))}
+	d := &dispatcher{server: s, log: log, stop: stop, tools: make(map[string]*entry, len(s.Tools)), greeting: s.greeting()}
 	for i := range s.Tools {
-		d.tools[s.Tools[i].Name] = &entry{&s.Tools[i], arguments.NewChecker(s.Tools[i].Name, s.Tools[i].InputSchema)}
+		tool := &s.Tools[i]
+		d.tools[tool.Name] = &entry{Tool: tool, arguments: arguments.NewChecker(tool.Name, tool.InputSchema)}
+		if tool.OutputSchema != nil {
+			d.tools[tool.Name].output = arguments.NewSchema(tool.OutputSchema)
+		}
 	}
 	if s.MaxCalls > 0 {
 		d.places = make(chan struct{}, s.MaxCalls)
@@ -57,19 +67,30 @@ func (d *dispatcher) receive(next mcp.MethodHandler) mcp.MethodHandler {
 		}()
 		ctx, cancel := d.bound(ctx)
 		defer cancel()
-		switch req := req.(type) {
-		case *mcp.CallToolRequest:
-			return d.callTool(ctx, req)
-		case *mcp.ReadResourceRequest:
-			if d.server.Read != nil {
-				result, err = d.read(ctx, req)
-			} else {
-				result, err = next(ctx, method, req)
-			}
-			return result, d.readError(req, err)
+		result, err = d.answer(ctx, next, method, req)
+		if r, ok := req.(request); ok && err == nil && d.revisionOf(r) < statelessRevision {
+			result = unhinted(result)
 		}
-		return next(ctx, method, req)
+		return result, err
 	}
+}
+
+// answer answers what is not the SDK's to answer, and has next answer the rest.
+func (d *dispatcher) answer(ctx context.Context, next mcp.MethodHandler, method string, req mcp.Request) (result mcp.Result, err error) {
+	switch req := req.(type) {
+	case *mcp.CallToolRequest:
+		return d.callTool(ctx, req)
+	case *mcp.ReadResourceRequest:
+		if d.server.Read != nil {
+			result, err = d.read(ctx, req)
+		} else {
+			result, err = next(ctx, method, req)
+		}
+		return result, d.readError(req, err)
+	case *mcp.ServerRequest[*mcp.InitializeParams]:
+		return d.initialize(ctx, next, method, req)
+	}
+	return next(ctx, method, req)
 }
 
 // bound is a context that also ends with the server.
@@ -106,7 +127,7 @@ func (d *dispatcher) wire(tool *entry, r *Result, req *mcp.CallToolRequest) (*wi
 	if err != nil {
 		return nil, err
 	}
-	revision := revisionOf(req)
+	revision := d.revisionOf(req)
 	switch {
 	case wire.StructuredContent == nil:
 	case wire.IsError && !tool.allows(wire.StructuredContent):
@@ -153,8 +174,10 @@ func (d *dispatcher) call(ctx context.Context, tool *entry, req *mcp.CallToolReq
 		case d.places <- struct{}{}:
 			defer func() { <-d.places }()
 		case <-ctx.Done():
-			return d.refuse(tool, fault.New(fault.Unavailable, "The call of %s was cancelled while it waited for others to end", tool.Name))
 		}
+	}
+	if ctx.Err() != nil {
+		return d.refuse(tool, fault.New(fault.Unavailable, "The call of %s was cancelled before it began", tool.Name))
 	}
 	call := &Call{Tool: tool.Name, Arguments: given, report: reporter(ctx, req)}
 	defer call.end()

@@ -10,6 +10,9 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
+// maxEcho is the most bytes of what a client sent that an error repeats.
+const maxEcho = 200
+
 // ErrorKind is what an Error is about; it decides the code of the protocol's error. The empty one is Internal.
 type ErrorKind string
 
@@ -77,6 +80,7 @@ func kindOf(f *fault.Fault) ErrorKind {
 
 // unknown is the fault of a name that is not in the table.
 func unknown(what, name string, known []string) *fault.Fault {
+	name = fault.Short(name, maxEcho)
 	f := fault.New(fault.NotFound, "Unknown %s %q", what, name)
 	if near, ok := fault.Nearest(name, known); ok {
 		f.Suggest("Did you mean %q?", near)

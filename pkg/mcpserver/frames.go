@@ -60,10 +60,10 @@ func (f *frames) next() ([]byte, error) {
 	}
 	message := trim(body)
 	if !json.Valid(message) {
-		return nil, f.lose(noLimit, "The %d bytes that Content-Length announced are no JSON and were skipped", length)
+		bad := f.lose(noLimit, "The %d bytes that Content-Length announced are no JSON and were skipped", length)
+		return nil, notJSON(message, bad.message)
 	}
-	message = bytes.Clone(message)
-	f.in.take(length)
+	f.in.take(length) // its bytes stay until the window is filled again
 	return message, nil
 }
 
@@ -78,7 +78,7 @@ func (f *frames) header() (int, error) {
 		case !whole && len(line) < maxHeader: // the end of the input
 			f.in.take(len(line))
 			if begun || text != "" {
-				return 0, &malformed{jsonrpc.CodeParseError, "The input ended within the header of a frame"}
+				return 0, &malformed{code: jsonrpc.CodeParseError, message: "The input ended within the header of a frame"}
 			}
 			return 0, f.in.err
 		case whole && text == "" && begun:
@@ -92,10 +92,17 @@ func (f *frames) header() (int, error) {
 		if !whole || !ok || !isHeaderName(name) {
 			return 0, f.lose(noLimit, "What came in the place of a Content-Length header was skipped")
 		}
+		if at := headerIn(line); at > 0 && strings.EqualFold(name, "Content-Length") {
+			line = line[:at] // its value runs into the next frame
+		}
 		f.in.take(len(line))
 		begun = true
-		if strings.EqualFold(name, "Content-Length") {
-			value = strings.TrimSpace(rest) // of several the last counts: a block that broke off may come before it
+		if !strings.EqualFold(name, "Content-Length") {
+			continue
+		}
+		value = strings.TrimSpace(rest) // of several the last counts: a block that broke off may come before it
+		if value != "" && !isNumber(value) {
+			return 0, f.lose(noLimit, "A frame whose Content-Length %.40q is no number of bytes was skipped", value)
 		}
 	}
 }
@@ -104,9 +111,6 @@ func (f *frames) header() (int, error) {
 func (f *frames) length(value string) (int, error) {
 	if value == "" {
 		return 0, f.lose(noLimit, "A header block without a Content-Length was skipped")
-	}
-	if !isNumber(value) {
-		return 0, f.lose(noLimit, "A frame whose Content-Length %.40q is no number of bytes was skipped", value)
 	}
 	length, err := strconv.Atoi(value)
 	if err != nil { // more than an integer holds
@@ -123,7 +127,7 @@ func (f *frames) length(value string) (int, error) {
 // lose makes the next call search for a header, in the next limit bytes and behind them if it comes to nothing.
 func (f *frames) lose(limit int, format string, args ...any) *malformed {
 	f.lost, f.skip = true, limit
-	return &malformed{jsonrpc.CodeParseError, fmt.Sprintf(format, args...) + "; " + f.expected()}
+	return &malformed{code: jsonrpc.CodeParseError, message: fmt.Sprintf(format, args...) + "; " + f.expected()}
 }
 
 // search goes to the next header, to where skip ends, or to the end of the input.

@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -77,6 +78,9 @@ func TestFrames(t *testing.T) {
 		{"text in a header block", "Content-Length: 2\r\nhello\r\n\r\n{}" + lastFrame, []string{garbage, last}},
 		{"a long line", strings.Repeat("x", 3*maxHeader) + "\n" + lastFrame, []string{garbage, last}},
 		{"a long line with a header behind it", strings.Repeat("x", 3*maxHeader-7) + lastFrame, []string{garbage, last}},
+		{"bad length, good one in the same block", "Content-Length: 40\r\r{\"a\":1}\r\n" + lastFrame, []string{fmt.Sprintf(noNumber, "40\r\r{\"a\":1}"), last}},
+		{"bad length, good one in the same line", "Content-Length: 40\r\r{}" + lastFrame, []string{fmt.Sprintf(noNumber, "40\r\r{}Content-Length: 10"), last}},
+		{"two bad lengths", "Content-Length: two\nContent-Length: 3x\n\n{}\n" + lastFrame, []string{fmt.Sprintf(noNumber, "two"), fmt.Sprintf(noNumber, "3x"), last}},
 		{"broken off header block", "Content-Length: 7\r\n" + lastFrame, []string{last}},
 
 		{"no JSON", "Content-Length: 5\r\n\r\nhello" + lastFrame, []string{fmt.Sprintf(noJSON, 5), last}},
@@ -152,11 +156,11 @@ func TestFrameOfTheGreatestLength(t *testing.T) {
 func TestFramesKeepNoMoreThanTheyNeed(t *testing.T) {
 	const n = 50_000
 	f := newFrames(strings.NewReader(strings.Repeat(pingFrame, n) + lastFrame + strings.Repeat(pingFrame, n)))
-	var kept []byte
+	var middle string
 	for i := range 2*n + 1 {
 		message, err := f.next()
 		if i == n {
-			kept = message
+			middle = string(message)
 		} else if string(message) != "{}" || err != nil {
 			t.Fatalf("%s %v", message, err)
 		}
@@ -164,8 +168,8 @@ func TestFramesKeepNoMoreThanTheyNeed(t *testing.T) {
 	if cap(f.in.data) > 8*chunk {
 		t.Errorf("it keeps room for %d bytes", cap(f.in.data))
 	}
-	if string(kept) != last {
-		t.Errorf("a message has become %s", kept)
+	if middle != last {
+		t.Errorf("a message has become %s", middle)
 	}
 }
 
@@ -192,7 +196,7 @@ func TestFramesComeBackAsTheyWent(t *testing.T) {
 			stream = append(stream, framings[name].wrap([]byte(message))...)
 		}
 		pieces := rapid.SliceOfN(rapid.IntRange(1, 50), 1, 5).Draw(t, "pieces")
-		f := FramingAuto.of(&inPieces{bytes.NewReader(stream), pieces, 0})
+		f, _ := FramingAuto.of(&inPieces{bytes.NewReader(stream), pieces, 0})
 		if _, lsp := f.(*frames); len(sent) > 0 && lsp != (name == "lsp") {
 			t.Fatalf("%s was taken for %T", name, f)
 		}
@@ -214,25 +218,39 @@ func (p *inPieces) Read(b []byte) (int, error) {
 	return p.r.Read(b[:min(len(b), p.pieces[p.turn%len(p.pieces)])])
 }
 
-func TestAutoLooksAtTheFirstText(t *testing.T) {
-	for in, lsp := range map[string]bool{
-		"":                            false,
-		" \n":                         false,
-		"{}":                          false,
-		"[]":                          false,
-		"\uFEFF{}\n":                  false,
-		"\xEF\xBBContent-Length: 2":   false,
-		"hello":                       false,
-		"Continue\n":                  false,
-		"Content\r\n":                 false,
-		"C":                           true,
-		"Content-":                    true,
-		"cONTENT-lENGTH: 2":           true,
-		"content-type: x":             true,
-		"\r\n\t \uFEFF \nContent-Len": true,
+func TestAutoLooksForTheFirstMessage(t *testing.T) {
+	for in, want := range map[string]struct {
+		lsp   bool
+		noise int
+		rest  string
+	}{
+		"":                                   {false, 0, ""},
+		" \n":                                {false, 0, ""},
+		"{}":                                 {false, 0, "{}"},
+		"[]":                                 {false, 0, "[]"},
+		"[\n":                                {false, 0, "[\n"},
+		"[":                                  {false, 0, "["},
+		"\uFEFF{}\n":                         {false, 0, "{}\n"},
+		"\xEF\xBBContent-Length: 2\n{":       {false, 1, "{"},
+		"hello":                              {false, 1, ""},
+		"Continue\n":                         {false, 1, ""},
+		"Content\r\n":                        {false, 1, ""},
+		"C":                                  {true, 0, "C"},
+		"Content-":                           {true, 0, "Content-"},
+		"cONTENT-lENGTH: 2":                  {true, 0, "cONTENT-lENGTH: 2"},
+		"content-type: x":                    {true, 0, "content-type: x"},
+		"\r\n\t \uFEFF \nContent-Len":        {true, 0, "Content-Len"},
+		"bash: warning\n \nContent-L":        {true, 1, "Content-L"},
+		"bash: warning\nnews\n {}":           {false, 2, "{}"},
+		"[WARN] {\n[7]\nContent-L":           {true, 2, "Content-L"},
+		strings.Repeat("x", 200_000) + "\n{": {false, 1, "{"},
 	} {
-		if _, got := FramingAuto.of(strings.NewReader(in)).(*frames); got != lsp {
-			t.Errorf("%q: %v", in, got)
+		for how, r := range map[string]io.Reader{"at once": strings.NewReader(in), "byte by byte": iotest.OneByteReader(strings.NewReader(in))} {
+			b := bufio.NewReaderSize(r, 64<<10)
+			lsp, noise := settle(b)
+			if rest, _ := io.ReadAll(b); lsp != want.lsp || noise != want.noise || string(rest) != want.rest {
+				t.Errorf("%.40q, %s: %v, %d, %q", in, how, lsp, noise, rest)
+			}
 		}
 	}
 }

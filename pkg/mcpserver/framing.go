@@ -2,7 +2,9 @@ package mcpserver
 
 import (
 	"bufio"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 
@@ -20,8 +22,10 @@ const (
 	// FramingLSP has each message behind a header block with its Content-Length, as the base protocol of the Language
 	// Server Protocol has it.
 	FramingLSP Framing = "lsp"
-	// FramingAuto is FramingLSP for a client whose first text opens a Content- header in whatever case, white space and a
-	// byte order mark aside, and FramingNewline for any other. It is settled once, for the whole connection.
+	// FramingAuto is settled once, for the whole connection, by the first line that a message can begin with: FramingLSP
+	// by one that opens a Content- header in whatever case, FramingNewline by one that opens a JSON object or a batch. Lines
+	// before it, such as a shell's warnings, are skipped and refused together once the framing is known, and so are those
+	// of an input without any such line, as FramingNewline. White space and byte order marks do not count.
 	FramingAuto Framing = "auto"
 )
 
@@ -30,8 +34,8 @@ const maxMessage = 64 << 20
 
 // framing is one way to tell messages apart.
 type framing interface {
-	// next gives a message without the space around it. A *malformed is what stands in the place of one; the next call
-	// goes on behind it. With io.EOF there may be a last message.
+	// next gives a message, which is JSON, without the space around it; its bytes are good until the next call. A *malformed
+	// is what stands in the place of one; the next call goes on behind it. With io.EOF there may be a last message.
 	next() ([]byte, error)
 	// wrap gives a message as it goes out. It may write behind it.
 	wrap(message []byte) []byte
@@ -41,6 +45,7 @@ type framing interface {
 
 // malformed is input that is no message, and the refusal it is answered with.
 type malformed struct {
+	id      json.RawMessage // nil when it cannot be read
 	code    int64
 	message string
 }
@@ -49,7 +54,7 @@ func (m *malformed) Error() string { return m.message }
 
 const tooLong = "The message is longer than 64 MiB and was skipped; send less at a time"
 
-var errLineTooLong = &malformed{jsonrpc.CodeInvalidRequest, tooLong}
+var errLineTooLong = &malformed{code: jsonrpc.CodeInvalidRequest, message: tooLong}
 
 // check says whether it is one of the framings.
 func (f Framing) check() error {
@@ -60,19 +65,58 @@ func (f Framing) check() error {
 	return fault.New(fault.Internal, "the framing %q is none of newline, lsp and auto", string(f))
 }
 
-// of is the framing of a stream. For FramingAuto it waits for the stream's first text.
-func (f Framing) of(in io.Reader) framing {
+// of is the framing of a stream, and how many lines before the first message had to be skipped to know it. For
+// FramingAuto it waits for a line that a message can begin with.
+func (f Framing) of(in io.Reader) (framing, int) {
 	r := bufio.NewReaderSize(in, 64<<10)
-	if f == FramingLSP || f == FramingAuto && opensHeader(r) {
-		return newFrames(r)
+	lsp, noise := f == FramingLSP, 0
+	if f == FramingAuto {
+		lsp, noise = settle(r)
 	}
-	return &lines{r}
+	if lsp {
+		return newFrames(r), noise
+	}
+	return &lines{r}, noise
 }
 
-// opensHeader looks at the first text of a stream, and never at more bytes than it needs: a client that waits for an
-// answer sends no more.
+// settle says whether a stream has frames with a header, and goes past the lines before the first message.
+func settle(r *bufio.Reader) (lsp bool, noise int) {
+	for {
+		skipBlanks(r)
+		switch {
+		case opensHeader(r):
+			return true, noise
+		case opensJSON(r):
+			return false, noise
+		}
+		_, err := r.ReadSlice('\n')
+		for errors.Is(err, bufio.ErrBufferFull) {
+			_, err = r.ReadSlice('\n')
+		}
+		noise++
+		if err != nil {
+			return false, noise
+		}
+	}
+}
+
+func noiseBefore(lines int) string {
+	return fmt.Sprintf("The input began with lines that are no message (%d), and they were skipped; ", lines)
+}
+
+// opensJSON says whether an object or an array of objects begins here, or the stream ends. A log's [WARN] is no array.
+func opensJSON(r *bufio.Reader) bool {
+	head, err := r.Peek(1)
+	if err != nil || head[0] != '[' {
+		return err != nil || head[0] == '{'
+	}
+	head, err = r.Peek(2)
+	return err != nil || strings.IndexByte("{[] \t\r\n", head[1]) >= 0
+}
+
+// opensHeader says whether a Content- header begins here. It never looks at more bytes than it needs: a client that
+// waits for an answer sends no more.
 func opensHeader(r *bufio.Reader) bool {
-	skipBlanks(r)
 	const opening = "content-"
 	for n := range len(opening) {
 		head, err := r.Peek(n + 1)

@@ -81,9 +81,31 @@ func TestLineClientOfAServerThatLooks(t *testing.T) {
 	c.write(call("1", "echo", "{}") + "\n")
 	c.answer("1")
 	c.send("Content-Length: 2", "", "{}") // it is settled
-	for range 2 {
-		if line := c.next(); gjson.Get(line, "error.code").Int() != -32700 || !strings.Contains(line, "a line") {
-			t.Error(line)
+	if line := c.next(); gjson.Get(line, "error.code").Int() != -32700 || !strings.Contains(line, "a line") {
+		t.Error(line)
+	}
+	if line := c.next(); gjson.Get(line, "error.code").Int() != -32600 {
+		t.Error(line)
+	}
+}
+
+// TestNoiseDoesNotSettleTheFraming holds that it is refused once, in the framing of what comes behind it.
+func TestNoiseDoesNotSettleTheFraming(t *testing.T) {
+	s := &mcpserver.Server{Name: "s", Framing: mcpserver.FramingAuto}
+	const noise = "bash: warning: setlocale\n[WARN] two lines\n"
+	framed, lined, none := serveFrames(t, s), serve(t, s), serve(t, s)
+	framed.write(noise + frame(strings.Split(hello("2025-11-25"), "\n")[0]))
+	lined.write(noise + hello("2025-11-25") + "\n")
+	none.write(noise)
+	none.eof()
+	for name, c := range map[string]*client{"frames": framed, "lines": lined, "noise alone": none} {
+		if line := c.next(); gjson.Get(line, "error.code").Int() != -32700 || gjson.Get(line, "id").Raw != "null" || !strings.Contains(line, "(2)") {
+			t.Errorf("%s: %s", name, line)
+		}
+		if c != none {
+			c.answer("0")
+		} else if lines := c.rest(); len(lines) != 0 {
+			t.Errorf("%s: %v", name, lines)
 		}
 	}
 }
@@ -92,21 +114,22 @@ func TestMalformedFramesAreAnsweredAndPassed(t *testing.T) {
 	c := serveFrames(t, &mcpserver.Server{Name: "s", Tools: []mcpserver.Tool{echo()}, Framing: mcpserver.FramingAuto})
 	c.frames(hello("2025-11-25"))
 	c.answer("0")
-	for _, bad := range []string{
-		"Content-Type: x\r\n\r\n",
-		"Content-Length: -1\r\n\r\n",
-		"Content-Length: many\r\n\r\n",
-		"Content-Length: 99999999999\r\n\r\n",
-		"Content-Length: 0\r\n\r\n",
-		`{"jsonrpc":"2.0","id":1,"method":"ping"}` + "\n",
-		frame(`{"jsonrpc":`),
-		frame(`{"level":"info"}`),
-		frame("hello\n" + "Content-Length: 1\n"),
+	for bad, code := range map[string]int64{
+		"Content-Type: x\r\n\r\n":                                        -32700,
+		"Content-Length: -1\r\n\r\n":                                     -32700,
+		"Content-Length: many\r\n\r\n":                                   -32700,
+		"Content-Length: 99999999999\r\n\r\n":                            -32700,
+		"Content-Length: 0\r\n\r\n":                                      -32700,
+		`{"jsonrpc":"2.0","id":1,"method":"ping"}` + "\n":                -32700,
+		frame(`{"jsonrpc":`):                                             -32700,
+		frame(`{"level":"info"}`):                                        -32600,
+		frame(strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000)): -32600,
+		frame("hello\n" + "Content-Length: 1\n"):                         -32700,
 	} {
 		c.write(bad)
 		line := c.next() // before anything else is sent
-		if gjson.Get(line, "error.code").Int() != -32700 || gjson.Get(line, "id").Raw != "null" || gjson.Get(line, "error.message").Str == "" {
-			t.Errorf("%q: %s", bad, line)
+		if gjson.Get(line, "error.code").Int() != code || gjson.Get(line, "id").Raw != "null" || gjson.Get(line, "error.message").Str == "" {
+			t.Errorf("%.80q: %s", bad, line)
 		}
 		c.write("\n")
 		c.frames(call("1", "echo", `{"a":1}`))

@@ -41,20 +41,32 @@ func TestHints(t *testing.T) {
 	}
 }
 
-// TestOlderRevisionsHaveNoHints holds what the SDK sends to older clients: the two fields as if nobody gave a hint.
-// Results are open objects in all revisions, so clients pass over them.
 func TestOlderRevisionsHaveNoHints(t *testing.T) {
-	s := &mcpserver.Server{Name: "s", Tools: []mcpserver.Tool{echo()}, Read: shelf, Hint: func(method string) (time.Duration, bool) {
-		t.Errorf("asked for %s", method)
+	ask := func(string) (time.Duration, bool) {
+		t.Error("asked for a hint")
 		return time.Hour, true
-	}}
-	for _, version := range []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28", "odd"} {
-		c := serve(t, s)
-		c.send(hello(version), legacy("1", "tools/list", ""), legacy("2", "resources/read", `"uri":"lib://typed"`))
-		for _, id := range []string{"1", "2"} {
-			result := gjson.Get(c.answer(id), "result")
-			if result.Get("ttlMs").Raw != "0" || result.Get("cacheScope").Str != "public" || result.Get("resultType").Exists() {
-				t.Errorf("%s: %s", version, result.Raw)
+	}
+	own := &mcpserver.Server{Name: "s", Tools: []mcpserver.Tool{echo()}, Resources: library(), Hint: ask}
+	anyURI := &mcpserver.Server{Name: "s", Tools: []mcpserver.Tool{echo()}, Resources: library(), Read: shelf, Hint: ask}
+	for _, s := range []*mcpserver.Server{own, anyURI} {
+		for _, version := range []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28", "odd"} {
+			c := serve(t, s)
+			c.send(hello(version))
+			for _, tc := range []struct{ method, params, member string }{
+				{"tools/list", "", "tools"}, {"resources/list", "", "resources"}, {"resources/templates/list", "", "resourceTemplates"},
+				{"prompts/list", "", "prompts"}, {"resources/read", `"uri":"lib://books/1"`, "contents"},
+			} {
+				requests := []string{legacy("1", tc.method, tc.params)}
+				if tc.params == "" {
+					requests = append(requests, `{"jsonrpc":"2.0","id":1,"method":"`+tc.method+`"}`)
+				}
+				for _, request := range requests {
+					c.send(request)
+					line := c.answer("1")
+					if members := gjson.Get(line, "result").Map(); len(members) != 1 || !members[tc.member].IsArray() {
+						t.Errorf("%s, %s: %s", version, request, line)
+					}
+				}
 			}
 		}
 	}

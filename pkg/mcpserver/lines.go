@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 )
 
@@ -13,7 +14,7 @@ func (*lines) expected() string { return "send one JSON object a line" }
 
 func (*lines) wrap(message []byte) []byte { return append(message, '\n') }
 
-// next gives a line. One over the limit is skipped whole, with errLineTooLong in its place.
+// next gives a line, which is JSON or empty. One over the limit is skipped whole, with errLineTooLong in its place.
 func (l *lines) next() ([]byte, error) {
 	var line []byte
 	tooLong := false
@@ -31,7 +32,10 @@ func (l *lines) next() ([]byte, error) {
 		if tooLong {
 			return nil, errLineTooLong // an error of the reader shows at the next call again
 		}
-		return trim(line), err
+		if line = trim(line); len(line) > 0 && !json.Valid(line) {
+			return nil, notJSON(line, "This is no JSON and was skipped; "+l.expected()) // its error shows again too
+		}
+		return line, err
 	}
 }
 

@@ -12,6 +12,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/tidwall/gjson"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
 // pipe is the connection to a client: JSON-RPC messages, or batches, in one framing. It is the transport too, for one
@@ -32,15 +34,22 @@ type pipe struct {
 	frames  framing // lines until the client's first text is there
 
 	mu         sync.Mutex
-	open       map[jsonrpc.ID]*batch // requests whose answer is not written, nil for one outside a batch
-	unanswered int                   // of them, or of those whose answer is being written
+	open       map[jsonrpc.ID]*asked // requests whose answer the SDK has not given
+	unanswered int                   // of them that are to be answered, and of those whose answer is being written
 	over       bool                  // no further request is taken
+}
+
+// asked is a request on its way to its answer.
+type asked struct {
+	method    string
+	batch     *batch // nil for one outside a batch
+	cancelled bool   // by the client, which gets no answer
 }
 
 func newPipe(in io.ReadCloser, out io.WriteCloser, framing Framing, log *slog.Logger) *pipe {
 	return &pipe{
 		in: in, out: out, framing: framing, frames: &lines{}, log: log, incoming: make(chan jsonrpc.Message),
-		drained: make(chan struct{}), closed: make(chan struct{}), open: map[jsonrpc.ID]*batch{},
+		drained: make(chan struct{}), closed: make(chan struct{}), open: map[jsonrpc.ID]*asked{},
 	}
 }
 
@@ -80,14 +89,18 @@ func (p *pipe) Read(ctx context.Context) (jsonrpc.Message, error) {
 // readMessages takes what the client sends until there is no more.
 func (p *pipe) readMessages() {
 	defer p.finish()
-	frames := p.framing.of(p.in)
+	frames, noise := p.framing.of(p.in)
 	p.writing.Lock()
 	p.frames = frames
 	p.writing.Unlock()
+	if noise > 0 {
+		p.log.Debug("lines before the first message were skipped", "lines", noise)
+		p.reject(refusal(nil, jsonrpc.CodeParseError, noiseBefore(noise)+frames.expected()))
+	}
 	for {
 		message, err := frames.next()
 		if bad, ok := errors.AsType[*malformed](err); ok {
-			p.reject(refusal(nil, bad.code, bad.message))
+			p.reject(refusal(bad.id, bad.code, bad.message))
 			continue
 		}
 		if len(message) > 0 {
@@ -116,22 +129,26 @@ func (p *pipe) take(message []byte) {
 	p.deliver(msg)
 }
 
-// accept decodes a message and notes the request it is, or gives the answer to what cannot be taken.
+// accept decodes a message, which is JSON, and notes the request it is, or gives the answer to what cannot be taken. Both
+// are nil for what nobody needs to hear of.
 func (p *pipe) accept(data []byte, b *batch) (jsonrpc.Message, []byte) {
-	if !json.Valid(data) {
-		return nil, p.notJSONRPC()
-	}
 	msg, err := jsonrpc.DecodeMessage(data)
-	if err != nil {
-		return nil, p.notJSONRPC()
+	if err != nil || !complete(msg, data) {
+		return nil, notMessage(data)
 	}
 	request, ok := msg.(*jsonrpc.Request)
-	if !ok || !request.IsCall() {
+	if !ok {
+		return msg, nil
+	}
+	if !request.IsCall() {
+		if request.Method == methodCancelled && !p.cancel(request) {
+			return nil, nil
+		}
 		return msg, nil
 	}
 	id := gjson.GetBytes(data, "id").Raw
 	if n, ok := request.ID.Raw().(int64); ok && id != strconv.FormatInt(n, 10) { // the SDK has rounded it
-		return nil, refusal(json.RawMessage(id), jsonrpc.CodeInvalidRequest, "The id "+id+" is no integer up to 2^53; use a smaller integer or a string")
+		return nil, refusal(json.RawMessage(id), jsonrpc.CodeInvalidRequest, "The id "+fault.Short(id, maxEcho)+" is no integer up to 2^53; use a smaller integer or a string")
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -139,9 +156,9 @@ func (p *pipe) accept(data []byte, b *batch) (jsonrpc.Message, []byte) {
 		return nil, refusal(json.RawMessage(id), jsonrpc.CodeInternalError, "The server is being stopped")
 	}
 	if _, taken := p.open[request.ID]; taken {
-		return nil, refusal(nil, jsonrpc.CodeInvalidRequest, "The id "+id+" is that of a request which is not answered yet; use another")
+		return nil, refusal(nil, jsonrpc.CodeInvalidRequest, "The id "+fault.Short(id, maxEcho)+" is that of a request which is not done yet; use another")
 	}
-	p.open[request.ID] = b
+	p.open[request.ID] = &asked{method: request.Method, batch: b}
 	p.unanswered++
 	if b != nil {
 		b.open++
@@ -150,6 +167,9 @@ func (p *pipe) accept(data []byte, b *batch) (jsonrpc.Message, []byte) {
 }
 
 func (p *pipe) deliver(msg jsonrpc.Message) {
+	if msg == nil {
+		return
+	}
 	select {
 	case p.incoming <- msg:
 	case <-p.drained:
@@ -157,21 +177,23 @@ func (p *pipe) deliver(msg jsonrpc.Message) {
 	}
 }
 
-// Write sends a message of the SDK's. An answer that was given already, in its place, is dropped.
+// Write sends a message of the SDK's. An answer that was given already, in its place, or that the client has cancelled,
+// is dropped.
 func (p *pipe) Write(_ context.Context, msg jsonrpc.Message) error {
 	response, ok := msg.(*jsonrpc.Response)
 	if !ok {
 		return p.encode(msg)
 	}
 	p.mu.Lock()
-	b, open := p.open[response.ID]
+	asked := p.open[response.ID]
 	delete(p.open, response.ID) // before it is written: then the client may use the id again
 	p.mu.Unlock()
-	if !open {
+	if asked == nil || asked.cancelled {
 		return nil
 	}
 	defer p.answered()
-	response.Error = coded(response.Error)
+	response.Error = coded(asked.method, response.Error)
+	b := asked.batch
 	if b == nil {
 		return p.encode(response)
 	}
@@ -252,9 +274,4 @@ func (p *pipe) send(data []byte) error {
 	defer p.writing.Unlock()
 	_, err := p.out.Write(p.frames.wrap(data))
 	return err
-}
-
-// notJSONRPC is the answer to what is no message. Only the reader of messages asks for it.
-func (p *pipe) notJSONRPC() []byte {
-	return refusal(nil, jsonrpc.CodeParseError, "This is no JSON-RPC 2.0 message and was skipped; "+p.frames.expected())
 }

@@ -90,7 +90,7 @@ func TestServerReadsForItself(t *testing.T) {
 			if diff := cmp.Diff(tc.contents, result.Get("contents").Raw); diff != "" {
 				t.Errorf("%s: %s", tc.uri, diff)
 			}
-			kind, ttl, scope := "", "0", "public"
+			kind, ttl, scope := "", "", ""
 			if stateless {
 				kind, ttl, scope = "complete", tc.ttl, tc.scope
 			}

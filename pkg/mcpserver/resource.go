@@ -40,18 +40,17 @@ func (d *dispatcher) read(ctx context.Context, req *mcp.ReadResourceRequest) (mc
 	if err != nil {
 		return nil, err
 	}
-	own := &readResult{Cacheable: result.Cacheable, Contents: result.Contents}
-	if revisionOf(req) >= statelessRevision {
-		own.ResultType = "complete"
+	if d.revisionOf(req) < statelessRevision {
+		return result, nil
 	}
-	return own, nil
+	return &readResult{Cacheable: &result.Cacheable, Contents: result.Contents, ResultType: "complete"}, nil
 }
 
 // readResult is the result of resources/read where the SDK does not make it: only the SDK can say in its own that it is
 // complete.
 type readResult struct {
 	mcp.ResultBase
-	mcp.Cacheable
+	*mcp.Cacheable
 	Contents   []*mcp.ResourceContents `json:"contents"`
 	ResultType string                  `json:"resultType,omitempty"`
 }
@@ -64,12 +63,12 @@ func contents(ctx context.Context, req *mcp.ReadResourceRequest, read func(conte
 		return nil, wrong(err)
 	}
 	if c == nil {
-		return nil, fault.New(fault.Internal, "The resource %s gave nothing at all", uri)
+		return nil, fault.New(fault.Internal, "The resource %s gave nothing at all", fault.Short(uri, maxEcho))
 	}
 	result := &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{
 		{URI: uri, MIMEType: cmp.Or(c.MIMEType, mimeType), Text: c.Text, Blob: c.Blob},
 	}}
-	hint(&result.Cacheable, revisionOf(req), c.TTL, c.Private)
+	hint(&result.Cacheable, c.TTL, c.Private)
 	return result, nil
 }
 
@@ -101,7 +100,7 @@ func (d *dispatcher) readError(req *mcp.ReadResourceRequest, err error) error {
 		}
 		err = unknown("resource", req.Params.URI, known)
 	}
-	if revisionOf(req) < statelessRevision {
+	if d.revisionOf(req) < statelessRevision {
 		return protocolError(err, codeResourceNotFound)
 	}
 	return protocolError(err, jsonrpc.CodeInvalidParams)

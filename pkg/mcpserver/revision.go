@@ -2,7 +2,6 @@ package mcpserver
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -24,27 +23,14 @@ type request interface {
 	ProtocolVersion() string
 }
 
-// revisionOf is the revision that a request follows: the one it names, else the one that the server agreed to, which is
-// the newest possible when the client asked for one that there is not.
-func revisionOf(req request) string {
-	revision := req.ProtocolVersion()
-	if _, named := req.GetParams().GetMeta()[mcp.MetaKeyProtocolVersion]; named {
-		return revision
-	}
-	if revision >= statelessRevision || !slices.Contains(mcp.SupportedProtocolVersions(), revision) {
-		return newestWithHandshake
-	}
-	return revision
-}
-
 // setHint says how long the answer to a list or to discover may be kept. What is read says so itself.
-func (s *Server) setHint(_ context.Context, req mcp.Request, c *mcp.Cacheable) {
-	if s.Hint == nil {
+func (d *dispatcher) setHint(_ context.Context, req mcp.Request, c *mcp.Cacheable) {
+	if d.server.Hint == nil {
 		return
 	}
-	if method := hinted(req); method != "" && revisionOf(req.(request)) >= statelessRevision {
-		ttl, private := s.Hint(method)
-		hint(c, statelessRevision, ttl, private)
+	if method := hinted(req); method != "" && d.revisionOf(req.(request)) >= statelessRevision {
+		ttl, private := d.server.Hint(method)
+		hint(c, ttl, private)
 	}
 }
 
@@ -63,15 +49,45 @@ func hinted(req mcp.Request) string {
 	return ""
 }
 
-// hint fills in what the revision has. The SDK sends the two fields in every revision; an older one gets what it would
-// get without any hint.
-func hint(c *mcp.Cacheable, revision string, ttl time.Duration, private bool) {
-	c.CacheScope = "public"
-	if revision < statelessRevision {
-		return
-	}
-	c.TTLMs = int(max(0, ttl.Milliseconds()))
+// hint fills in how long a result may be kept.
+func hint(c *mcp.Cacheable, ttl time.Duration, private bool) {
+	c.TTLMs, c.CacheScope = int(max(0, ttl.Milliseconds())), "public"
 	if private {
 		c.CacheScope = "private"
 	}
+}
+
+// unhinted is a result for a revision that does not say how long one may be kept. The SDK's results always do.
+func unhinted(result mcp.Result) mcp.Result {
+	switch r := result.(type) {
+	case *mcp.ListToolsResult:
+		return &struct {
+			*mcp.ListToolsResult
+			noHints
+		}{ListToolsResult: r}
+	case *mcp.ListResourcesResult:
+		return &struct {
+			*mcp.ListResourcesResult
+			noHints
+		}{ListResourcesResult: r}
+	case *mcp.ListResourceTemplatesResult:
+		return &struct {
+			*mcp.ListResourceTemplatesResult
+			noHints
+		}{ListResourceTemplatesResult: r}
+	case *mcp.ListPromptsResult:
+		return &struct {
+			*mcp.ListPromptsResult
+			noHints
+		}{ListPromptsResult: r}
+	case *mcp.ReadResourceResult:
+		return &readResult{Contents: r.Contents}
+	}
+	return result
+}
+
+// noHints hides the members of mcp.Cacheable from the encoder, which takes the less embedded ones and leaves out nil.
+type noHints struct {
+	TTLMs      *int    `json:"ttlMs,omitempty"`
+	CacheScope *string `json:"cacheScope,omitempty"`
 }

@@ -223,10 +223,21 @@ func TestLinesThatAreNoRequestsAreAnswered(t *testing.T) {
 		{"torn JSON", `{"jsonrpc":"2.0","id":1,"meth`, "null", -32700},
 		{"two on a line", `{"jsonrpc":"2.0","id":1,"method":"ping"} {}`, "null", -32700},
 		{"LSP framing", `Content-Length: 52`, "null", -32700},
-		{"JSON but no JSON-RPC", `{"level":"info"}`, "null", -32700},
-		{"other version", `{"jsonrpc":"1.0","id":1,"method":"ping"}`, "null", -32700},
-		{"a number", `7`, "null", -32700},
-		{"odd id", `{"jsonrpc":"2.0","id":true,"method":"ping"}`, "null", -32700},
+		{"JSON but no JSON-RPC", `{"level":"info"}`, "null", -32600},
+		{"other version", `{"jsonrpc":"1.0","id":1,"method":"ping"}`, "1", -32600},
+		{"no version", `{"id":41,"method":"ping"}`, "41", -32600},
+		{"a number for a method", `{"jsonrpc":"2.0","id":42,"method":7}`, "42", -32600},
+		{"no method", `{"jsonrpc":"2.0","id":43}`, "43", -32600},
+		{"no id and no method", `{"jsonrpc":"2.0"}`, "null", -32600},
+		{"an answer of another form", `{"jsonrpc":"2.0","id":44,"error":7}`, "null", -32600},
+		{"an answer to nothing", `{"jsonrpc":"2.0","result":7}`, "null", -32600},
+		{"null for an id", `{"jsonrpc":"2.0","id":null,"method":"ping"}`, "null", -32600},
+		{"too deep for the SDK", `{"jsonrpc":"2.0","id":"d","method":"ping","params":{"a":` + strings.Repeat("[", 2000) + strings.Repeat("]", 2000) + `}}`, `"d"`, -32600},
+		{"too deep for Go", `{"jsonrpc":"2.0","id":"dd","method":"ping","params":{"a":` + strings.Repeat(`{"\"[":[`, 20_000) + strings.Repeat("]}", 20_000) + `}}`, `"dd"`, -32600},
+		{"a batch too deep", strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000), "null", -32600},
+		{"brackets in strings", `{"jsonrpc":"2.0","id":"s","method":"server/discover","params":{"a":"` + strings.Repeat(`\"[`, 2000) + `"}}`, `"s"`, -32601},
+		{"a number", `7`, "null", -32600},
+		{"odd id", `{"jsonrpc":"2.0","id":true,"method":"ping"}`, "null", -32600},
 		{"big id", `{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}`, "9007199254740993", -32600},
 		{"fraction for an id", `{"jsonrpc":"2.0","id":1.5,"method":"ping"}`, "1.5", -32600},
 		{"empty batch", `[]`, "null", -32600},
@@ -283,24 +294,30 @@ func TestBatchIsAnsweredAsOne(t *testing.T) {
 			t.Errorf("answer to %s: %s", id, lines[0])
 		}
 	}
-	if !answers.Get(`#(error.code==-32700)`).Exists() {
+	if !answers.Get(`#(error.code==-32600)`).Exists() {
 		t.Errorf("no word on the element that is no message: %s", lines[0])
 	}
 }
 
 func TestCancelledNotificationEndsTheCall(t *testing.T) {
-	started := make(chan struct{})
+	started, ended := make(chan struct{}), make(chan struct{})
 	wait := tool("wait", func(ctx context.Context, _ *mcpserver.Call) *mcpserver.Result {
 		close(started)
 		<-ctx.Done()
+		close(ended)
 		return text("cancelled")
 	})
 	c := serve(t, &mcpserver.Server{Name: "s", Tools: []mcpserver.Tool{wait}})
 	c.send(hello("2025-11-25"), call("1", "wait", "{}"))
 	<-started
-	c.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
-	if line := c.answer("1"); gjson.Get(line, "result.content.0.text").Str != "cancelled" {
-		t.Errorf("%s", line)
+	c.send(cancelled("1"))
+	<-ended
+	c.eof()
+	if lines := c.rest(); len(lines) != 1 || gjson.Get(lines[0], "id").Raw != "0" {
+		t.Errorf("answers: %v", lines)
+	}
+	if err := c.result(); err != nil {
+		t.Errorf("ServeStdio = %v", err)
 	}
 }
 

@@ -111,8 +111,10 @@ type Content struct {
 // grace is how long calls have to answer once the server is stopped.
 const grace = 200 * time.Millisecond
 
-// ServeStdio serves one client, with JSON-RPC messages in the server's Framing, and closes both streams at the end. Input
-// that is no message is answered with -32700 (-32600 for a line over 64 MiB) and does not end the session.
+// ServeStdio serves one client, with JSON-RPC messages in the server's Framing, and closes both streams at the end. What is
+// no message does not end the session: text that is no JSON is answered with -32700, other JSON, and a message over 64 MiB
+// or nested more than 1000 levels, with -32600, under its id where that can be read. An id that is null is none that MCP
+// has: such requests are refused, but notifications are taken. What the client cancels is not answered.
 //
 // At the end of in it waits until every request is answered and returns nil. When ctx ends it takes no more requests,
 // ends the contexts of the calls, gives them a moment to answer and returns the cause; a call that does not heed its
@@ -137,6 +139,8 @@ func (s *Server) ServeStdio(ctx context.Context, in io.ReadCloser, out io.WriteC
 	select {
 	case err := <-ended:
 		return err
+	case <-client.drained:
+		return client.leave(ended)
 	case <-ctx.Done():
 	}
 	client.finish()
@@ -158,18 +162,10 @@ func (s *Server) build(stop context.Context, log *slog.Logger) (server *mcp.Serv
 	if err := s.Framing.check(); err != nil {
 		return nil, err
 	}
-	capabilities := &mcp.ServerCapabilities{} // nil would announce logging
-	if len(s.Tools) > 0 {
-		capabilities.Tools = &mcp.ToolCapabilities{}
-	}
-	if len(s.Resources) > 0 || s.Read != nil {
-		capabilities.Resources = &mcp.ResourceCapabilities{}
-	}
-	server = mcp.NewServer(
-		&mcp.Implementation{Name: s.Name, Title: s.Title, Version: s.Version},
-		&mcp.ServerOptions{Instructions: s.Instructions, Logger: log, Capabilities: capabilities, SetCacheable: s.setHint},
-	)
 	d := newDispatcher(stop, s, log)
+	server = mcp.NewServer(d.greeting.ServerInfo, &mcp.ServerOptions{
+		Instructions: s.Instructions, Logger: log, Capabilities: d.greeting.Capabilities, SetCacheable: d.setHint,
+	})
 	if len(d.tools) < len(s.Tools) {
 		return nil, fault.New(fault.Internal, "the table of tools cannot be served: two tools have the same name")
 	}
@@ -184,6 +180,21 @@ func (s *Server) build(stop context.Context, log *slog.Logger) (server *mcp.Serv
 	}
 	server.AddReceivingMiddleware(d.receive)
 	return server, nil
+}
+
+// greeting is what the server says of itself when a session begins.
+func (s *Server) greeting() mcp.InitializeResult {
+	capabilities := &mcp.ServerCapabilities{} // nil would announce logging
+	if len(s.Tools) > 0 {
+		capabilities.Tools = &mcp.ToolCapabilities{}
+	}
+	if len(s.Resources) > 0 || s.Read != nil {
+		capabilities.Resources = &mcp.ResourceCapabilities{}
+	}
+	return mcp.InitializeResult{
+		Capabilities: capabilities, Instructions: s.Instructions,
+		ServerInfo: &mcp.Implementation{Name: s.Name, Title: s.Title, Version: s.Version},
+	}
 }
 
 // listed is the tool as tools/list shows it.

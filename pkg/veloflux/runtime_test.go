@@ -44,7 +44,7 @@ func called(t *testing.T, r *Runtime, tool, args string) string {
 	if err != nil {
 		t.Fatalf("%s %s: %v", tool, args, err)
 	}
-	if !json.Valid(answer) || !arguments.Fit(r.byName[tool].OutputSchema, answer) {
+	if !json.Valid(answer) || !arguments.NewSchema(r.byName[tool].OutputSchema).Fits(answer) {
 		t.Fatalf("%s %s: %s does not fit the output schema", tool, args, answer)
 	}
 	return string(answer)
@@ -58,7 +58,7 @@ func refusedWith(t *testing.T, r *Runtime, code Code, tool, args string) *Error 
 	if !ok || e.Code != code || answer != nil {
 		t.Fatalf("%s %s: %s %+v, want %s", tool, args, answer, err, code)
 	}
-	if raw, err := json.Marshal(e); err != nil || r.byName[tool] != nil && !arguments.Fit(r.byName[tool].OutputSchema, raw) {
+	if raw, err := json.Marshal(e); err != nil || r.byName[tool] != nil && !arguments.NewSchema(r.byName[tool].OutputSchema).Fits(raw) {
 		t.Errorf("%s %s: %s does not fit the output schema, %v", tool, args, raw, err)
 	}
 	return e
@@ -148,7 +148,7 @@ func TestArgumentsThatDoNotFit(t *testing.T) {
 		{"streams.list", `7`, "must be a JSON object"},
 		{"streams.describe", `{}`, `The argument "name" of streams.describe is missing`},
 		{"streams.describe", `{"name":null}`, `The argument "name" of streams.describe is missing`},
-		{"streams.describe", `{"name":7}`, "The argument name of streams.describe does not fit"},
+		{"streams.describe", `{"name":7}`, "The argument name of streams.describe must be a string"},
 		{"streams.describe", `{"name":".."}`, ".."},
 		{"streams.describe", `{"nam":"user"}`, `Did you mean "name"? Its arguments are name. The argument "name"`},
 		{"pipelines.create", `{"id":"p","sql":"SELECT a FROM user"}`, `"sinks"`},
