@@ -18,6 +18,8 @@ type Fault struct {
 	ContentType string
 	// Delay is how long nothing happens at first. A client that is gone meanwhile has asked for nothing.
 	Delay time.Duration
+	// Until holds the request after the Delay until it is closed. A client that is gone meanwhile has asked for nothing.
+	Until <-chan struct{}
 	// DelayAfter is how long the answer takes after everything is done.
 	DelayAfter time.Duration
 	// Hang says that nothing is done or answered until the client is gone or the server closes.
@@ -73,7 +75,7 @@ func (s *Server) fault(method, pattern string) *Fault {
 
 // fail lets a fault happen.
 func (s *Server) fail(ctx context.Context, c *call, r path, f *Fault) {
-	if !s.wait(ctx, f.Delay) {
+	if !s.wait(ctx, f.Delay) || f.Until != nil && !s.held(ctx, f.Until) {
 		abort()
 	}
 	if f.Hang {
@@ -119,6 +121,18 @@ func (s *Server) hang(ctx context.Context) {
 	select {
 	case <-ctx.Done():
 	case <-s.done:
+	}
+}
+
+// held waits for the end of a hold; ok is false when the client or the server is gone meanwhile.
+func (s *Server) held(ctx context.Context, until <-chan struct{}) (ok bool) {
+	select {
+	case <-until:
+		return true
+	case <-ctx.Done():
+		return false
+	case <-s.done:
+		return false
 	}
 }
 

@@ -80,6 +80,7 @@ func TestFaultDelays(t *testing.T) {
 		"before": {velofluxserver.Fault{Delay: time.Hour}, false},
 		"after":  {velofluxserver.Fault{DelayAfter: time.Hour}, true},
 		"never":  {velofluxserver.Fault{Hang: true}, false},
+		"held":   {velofluxserver.Fault{Until: make(chan struct{})}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := velofluxserver.Start(t)
@@ -113,13 +114,10 @@ func TestFaultDelays(t *testing.T) {
 	}
 }
 
-func TestCloseEndsWhatHangs(t *testing.T) {
-	s, err := velofluxserver.Listen()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.On("GET", "/streams", velofluxserver.Fault{Hang: true})
-	gone := make(chan error)
+// asked asks for the streams and waits until the request has come; the channel gets the error of the request.
+func asked(t *testing.T, s *velofluxserver.Server) <-chan error {
+	t.Helper()
+	gone := make(chan error, 1)
 	go func() {
 		response, err := http.Get(s.URL + "/streams")
 		if err == nil {
@@ -134,11 +132,51 @@ func TestCloseEndsWhatHangs(t *testing.T) {
 		case <-time.After(time.Millisecond):
 		}
 	}
-	s.Close()
-	if err := <-gone; err == nil {
-		t.Error("there is an answer")
+	return gone
+}
+
+func TestCloseEndsWhatHangs(t *testing.T) {
+	for _, f := range []velofluxserver.Fault{{Hang: true}, {Until: make(chan struct{})}} {
+		s, err := velofluxserver.Listen()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.On("GET", "/streams", f)
+		gone := asked(t, s)
+		s.Close()
+		if err := <-gone; err == nil {
+			t.Error("there is an answer")
+		}
+		s.Close()
 	}
-	s.Close()
+}
+
+func TestAHeldRequestIsDoneAtLast(t *testing.T) {
+	s := velofluxserver.Start(t)
+	release := make(chan struct{})
+	s.On("POST", pipelinesRoute, velofluxserver.Fault{Until: release})
+	status := make(chan int)
+	go func() {
+		got, _ := ask(t, s, "POST", pipelinesRoute, creation("p", "SELECT a FROM user", nop))
+		status <- got
+	}()
+	for len(s.Requests()) == 0 {
+		select {
+		case <-status:
+			t.Fatal("it is not held")
+		case <-time.After(time.Millisecond):
+		}
+	}
+	if status, body := ask(t, s, "GET", pipelinesRoute, ""); status != http.StatusOK || body != "[]" {
+		t.Errorf("while it is held: %d %s", status, body)
+	}
+	close(release)
+	if got := <-status; got != http.StatusCreated || len(s.Pipelines()) != 1 {
+		t.Errorf("%d, pipelines %v", got, s.Pipelines())
+	}
+	if got, _ := ask(t, s, "POST", pipelinesRoute, creation("q", "SELECT a FROM user", nop)); got != http.StatusCreated {
+		t.Errorf("afterwards: %d", got)
+	}
 }
 
 // A handler that some other server serves hangs until it is closed, too.

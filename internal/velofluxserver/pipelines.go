@@ -31,6 +31,8 @@ type spec struct {
 	Sources  json.RawMessage `json:"sources"`
 	Sinks    []sinkSpec      `json:"sinks"`
 	Options  options         `json:"options"`
+
+	own []ownSource // what Sources says
 }
 
 type options struct {
@@ -79,7 +81,7 @@ func pipelineShape(upsert bool) shape {
 func newSpec(id string, v *value) (made spec, wrong string) {
 	eventtimeGiven := v.get("options").get("eventtime")
 	made = spec{
-		ID: id, Instance: v.string("flow_instance_id", defaultInstance), SQL: v.string("sql", ""), Sources: v.json("sources", "[]"),
+		ID: id, Instance: v.string("flow_instance_id", defaultInstance), SQL: v.string("sql", ""), Sources: v.json("sources", "[]"), own: newOwnSources(v.get("sources")),
 		Options: options{
 			Capacity: v.get("options").json("data_channel_capacity", "16"),
 			Eventtime: eventtime{
@@ -126,7 +128,7 @@ func (s *Server) createPipeline(c *call) answer {
 	if wrong != "" {
 		return text(http.StatusBadRequest, wrong)
 	}
-	sinks, wrong := s.sinks(made)
+	sinks, wrong := s.parts(made)
 	if wrong != "" { // what the Manager has stored by now it does not take back
 		s.pipelines[made.ID] = &pipeline{spec: made, status: "stopped"}
 		return text(http.StatusBadRequest, wrong)
@@ -155,7 +157,7 @@ func (s *Server) putPipeline(c *call) answer {
 	if wrong != "" {
 		return text(http.StatusBadRequest, wrong)
 	}
-	sinks, wrong := s.sinks(made)
+	sinks, wrong := s.parts(made)
 	if wrong != "" {
 		return text(http.StatusBadRequest, wrong)
 	}

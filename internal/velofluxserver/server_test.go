@@ -120,6 +120,43 @@ func TestOrphan(t *testing.T) {
 	}
 }
 
+// A source of a pipeline's own that is wrong is told like a sink: the record stays. A replacement changes nothing.
+func TestSources(t *testing.T) {
+	s := velofluxserver.Start(t)
+	body := func(id, sources string) string {
+		return `{"id":"` + id + `","sql":"SELECT a FROM user","sinks":[` + nop + `],"sources":` + sources + `}`
+	}
+	for i, c := range []struct {
+		sources string
+		status  int
+		want    string
+	}{
+		{`[]`, 201, ""},
+		{`[{"name":"a","type":"mock"},{"name":"b","type":"mqtt","props":{}}]`, 201, ""},
+		{`[{"type":"none"}]`, 400, "pipeline source 0 requires name"},
+		{`[{"name":"a","type":"mock"},7]`, 400, "pipeline source 1 requires name"},
+		{`[{"name":"a"}]`, 400, "pipeline source a requires type"},
+		{`[{"name":"a b","type":"kafka"}]`, 400, "pipeline source a b has unsupported type: kafka"},
+		{`7`, 422, "Failed to deserialize the JSON body into the target type: sources: invalid type: integer `7`, expected a sequence"},
+	} {
+		id := fmt.Sprint("p", i)
+		if status, got := ask(t, s, "PUT", "/pipelines/"+id, body(id, c.sources)); c.status == 400 && (status != c.status || got != c.want || slices.Contains(s.Pipelines(), id)) {
+			t.Errorf("PUT %s: %d %s, pipelines %v", c.sources, status, got, s.Pipelines())
+		}
+		ask(t, s, "DELETE", "/pipelines/"+id, "")
+		status, got := ask(t, s, "POST", "/pipelines", body(id, c.sources))
+		if status != c.status || !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s: %d %s, not %d %s", c.sources, status, got, c.status, c.want)
+		}
+		if stored := slices.Contains(s.Pipelines(), id); stored != (c.status != 422) {
+			t.Errorf("%s: stored %v", c.sources, stored)
+		}
+		if status, _ := ask(t, s, "GET", "/pipelines/"+id+"/explain", ""); (status == 200) != (c.status == 201) {
+			t.Errorf("%s: explain %d", c.sources, status)
+		}
+	}
+}
+
 func TestOneOfManyCreates(t *testing.T) {
 	s := velofluxserver.Start(t)
 	const clients = 16

@@ -38,6 +38,15 @@ func New() *Redactor {
 // Add makes a value a secret from now on. The first name under which a value is added is the one that Named shows.
 func (r *Redactor) Add(name, value string) { r.add([]secret{{name, value}}) }
 
+// AddAll makes values secrets under one name, all in one step: what there is to look for is copied at each.
+func (r *Redactor) AddAll(name string, values ...string) {
+	secrets := make([]secret, len(values))
+	for i, value := range values {
+		secrets[i] = secret{name, value}
+	}
+	r.add(secrets)
+}
+
 // AddJSON makes a JSON value a secret: a text or a number, or all texts and numbers in an object or a list.
 func (r *Redactor) AddJSON(name string, raw json.RawMessage) {
 	switch v := gjson.ParseBytes(raw); {

@@ -69,14 +69,17 @@ func authorization(user *url.Userinfo) string {
 	return req.Header.Get("Authorization")
 }
 
-// secrets adds what is secret in the URL. A user name that stands alone is a token.
-func (a address) secrets(values []string) []string {
-	if a.user == nil {
+// secrets adds what is secret in the URL.
+func (a address) secrets(values []string) []string { return userSecrets(values, a.user) }
+
+// userSecrets adds what is secret in the user:password@ of a URL. A user name that stands alone is a token.
+func userSecrets(values []string, user *url.Userinfo) []string {
+	if user == nil {
 		return values
 	}
-	password, _ := a.user.Password()
+	password, _ := user.Password()
 	if password == "" {
-		password = a.user.Username()
+		return addSecret(values, user.Username())
 	}
-	return addSecret(values, password)
+	return addSecret(addSecret(values, password), user.Username()+":"+password)
 }

@@ -23,14 +23,14 @@ func TestURLs(t *testing.T) {
 		"http://h/流":                   "http://h/%E6%B5%81",
 		"http://ann:p%40ss%2Fword@h:1": "http://h:1",
 	} {
-		if m, err := NewManager(Config{URL: given}); err != nil || m.Base() != base {
+		if m, err := NewManager(Config{URL: given}); err != nil || m.address.base != base {
 			t.Errorf("%q: %v, want %s", given, err, base)
 		}
 	}
 }
 
 func TestBlanksAroundAURL(t *testing.T) {
-	if m, err := NewManager(Config{URL: " https://h/p\n"}); err != nil || m.Base() != "https://h/p" {
+	if m, err := NewManager(Config{URL: " https://h/p\n"}); err != nil || m.address.base != "https://h/p" {
 		t.Error(err)
 	}
 }

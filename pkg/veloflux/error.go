@@ -27,10 +27,13 @@ type Error struct {
 	// Details may hold status (of HTTP), response (the Manager's own words, at most 2,000 characters), line and column
 	// (in the SQL, from 1), retryable (true when the same request may succeed later, else left out), record_left (true when
 	// a create failed and the Manager has kept a record with the id), maybe_created (true when nobody knows whether a
-	// create was carried out), and for a wrong name or argument available.
+	// create was carried out; never with retryable, for to look comes first), and for a wrong name or argument available.
 	Details map[string]any `json:"details,omitempty"`
 	// Cause is context.Canceled or context.DeadlineExceeded where the context or the time for a request ended, else nil.
 	Cause error `json:"-"`
+
+	// again says that the request would be retryable if it were not for maybe_created.
+	again bool
 }
 
 func (e *Error) Error() string { return e.Message }

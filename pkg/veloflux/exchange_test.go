@@ -1,6 +1,7 @@
 package veloflux
 
 import (
+	"bytes"
 	"compress/gzip"
 	"context"
 	"errors"
@@ -8,28 +9,45 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/pflow-suite/pflow/internal/velofluxserver"
 )
 
 func TestAnswersOverTheLimit(t *testing.T) {
-	long := "[" + strings.Repeat(" ", maxBody) + "]"
+	const most = 1 << 20
+	long := []byte("[" + strings.Repeat(" ", most-1) + "]")
+	var packed bytes.Buffer
+	zip := gzip.NewWriter(&packed)
+	_, _ = zip.Write(long)
+	_ = zip.Close()
 	for name, handler := range map[string]http.HandlerFunc{
-		"plain": func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, long) },
+		"plain": func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(long) },
 		"gzip": func(w http.ResponseWriter, r *http.Request) {
 			if r.Header.Get("Accept-Encoding") != "gzip" {
 				t.Error("gzip is not asked for")
 			}
 			w.Header().Set("Content-Encoding", "gzip")
-			packed := gzip.NewWriter(w)
-			_, _ = io.WriteString(packed, long)
-			_ = packed.Close()
+			_, _ = w.Write(packed.Bytes())
 		},
 	} {
-		e := failureOf(t, asStreams(t.Context(), managerFor(t, Config{URL: serverOf(t, handler).URL})))
-		if e.Code != CodeManagerHTTP || e.Details["status"] != 200 || e.Message != "GET /streams failed: the answer has more than 32 MiB" {
+		m := managerFor(t, Config{URL: serverOf(t, handler).URL})
+		if m.most != 32<<20 {
+			t.Errorf("%d bytes are the most", m.most)
+		}
+		m.most = most
+		e := failureOf(t, asStreams(t.Context(), m))
+		if e.Code != CodeManagerHTTP || e.Details["status"] != 200 || e.Message != "GET /streams failed: the answer has more than 1 MiB" {
 			t.Errorf("%s: %+v", name, e)
+		}
+		m.most++
+		if err := asStreams(t.Context(), m); err != nil {
+			t.Errorf("%s: as long as it may be: %v", name, err)
 		}
 	}
 	headers := serverOf(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -44,10 +62,10 @@ func TestAnswersAreUnpacked(t *testing.T) {
 	s := serverOf(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Encoding", "gzip")
 		packed := gzip.NewWriter(w)
-		_, _ = io.WriteString(packed, "[1.50]")
+		_, _ = io.WriteString(packed, "[ ]")
 		_ = packed.Close()
 	})
-	if body, err := managerFor(t, Config{URL: s.URL}).Streams(t.Context()); err != nil || string(body) != "[1.50]" {
+	if body, err := managerFor(t, Config{URL: s.URL}).Streams(t.Context()); err != nil || string(body) != "[ ]" {
 		t.Errorf("%s %v", body, err)
 	}
 }
@@ -80,6 +98,7 @@ func TestAnswersThatBreakOff(t *testing.T) {
 		{asStreams, "", "the connection was closed before the answer was whole", nil},
 		{asCreate, "", "the connection was closed before the answer was whole" + maybeCreated, nil},
 		{asStreams, "HTTP/1.1 200 OK\r\nConte", "malformed MIME header", nil},
+		{asCreate, "HTTP/1.1 200 OK\r\nConte", "malformed MIME header", nil},
 		{asStreams, "SSH-2.0-OpenSSH_9.9\r\n\r\n", "malformed HTTP response", nil},
 		{asStreams, "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 2\r\n\r\n[]", "the answer breaks off after 0 bytes", 200},
 	} {
@@ -93,7 +112,7 @@ func TestAnswersThatBreakOff(t *testing.T) {
 // TestABodyThatIsTooLong gets the Manager's words, though it closes the connection without reading the body.
 func TestABodyThatIsTooLong(t *testing.T) {
 	const words = "Failed to buffer the request body: length limit exceeded"
-	body := []byte(`{"id":"p","sql":"` + strings.Repeat("x", 16<<20) + `"}`)
+	body := []byte(`{"id":"p","status":"stopped","sql":"` + strings.Repeat("x", 8<<20) + `"}`)
 	m := managerFor(t, Config{URL: speaks(t, fmt.Sprintf("HTTP/1.1 413 x\r\nContent-Length: %d\r\n\r\n%s", len(words), words))})
 	_, err := m.CreatePipeline(t.Context(), body)
 	if e := failureOf(t, err); e.Message != "POST /pipelines failed: HTTP 413: "+words {
@@ -122,7 +141,7 @@ func TestTimeAndCancellation(t *testing.T) {
 		if e.Code != CodeTimeout || e.ExitStatus() != 124 || e.Message != "GET /streams failed: timeout after 0.02s, waiting for "+s.URL || e.Details["retryable"] != true || !errors.Is(e, context.DeadlineExceeded) {
 			t.Errorf("timeout: %+v", e)
 		}
-		if e := failureOf(t, asCreate(t.Context(), short)); e.Code != CodeTimeout || !strings.HasSuffix(e.Message, maybeCreated) {
+		if e := failureOf(t, asCreate(t.Context(), short)); e.Code != CodeTimeout || !strings.HasSuffix(e.Message, maybeCreated) || e.Details["maybe_created"] != true || e.Details["retryable"] != nil {
 			t.Errorf("timeout of a create: %+v", e)
 		}
 		for range 2 {
@@ -133,6 +152,11 @@ func TestTimeAndCancellation(t *testing.T) {
 		go func() { <-asked; cancel() }()
 		if e := failureOf(t, asStreams(ctx, long)); e.Code != CodeToolFailed || e.ExitStatus() != 1 || e.Message != "GET /streams was cancelled" || !errors.Is(e, context.Canceled) || e.Details != nil {
 			t.Errorf("cancelled: %+v", e)
+		}
+		ctx, cancel = context.WithCancel(t.Context())
+		go func() { <-asked; cancel() }()
+		if e := failureOf(t, asCreate(ctx, long)); e.Code != CodeToolFailed || e.Details["maybe_created"] != true || !errors.Is(e, context.Canceled) {
+			t.Errorf("a create that was cancelled: %+v", e)
 		}
 		ctx, cancel = context.WithTimeout(t.Context(), 20*time.Millisecond)
 		if e := failureOf(t, asStreams(ctx, long)); e.Code != CodeTimeout || !strings.Contains(e.Message, "the caller's time ran out") || !errors.Is(e, context.DeadlineExceeded) {
@@ -223,14 +247,16 @@ func TestConnectionsAreUsedAgain(t *testing.T) {
 }
 
 func TestManyAtATime(t *testing.T) {
-	s := serverOf(t, func(w http.ResponseWriter, r *http.Request) { _, _ = fmt.Fprintf(w, `{"path":%q}`, r.URL.Path) })
+	s := serverOf(t, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = fmt.Fprintf(w, `{"stream":%q,"spec":{}}`, r.URL.Path)
+	})
 	m := managerFor(t, Config{URL: s.URL, Header: http.Header{"X-Api-Key": {"k-123456"}}})
 	failed := make(chan error, 50)
 	for i := range 50 {
 		go func() {
 			name := fmt.Sprint("s", i)
 			body, err := m.DescribeStream(t.Context(), name)
-			if want := `{"path":"/streams/describe/` + name + `"}`; err == nil && string(body) != want {
+			if want := `{"stream":"/streams/describe/` + name + `","spec":{}}`; err == nil && string(body) != want {
 				err = fmt.Errorf("%s, want %s", body, want)
 			}
 			failed <- err
@@ -241,4 +267,141 @@ func TestManyAtATime(t *testing.T) {
 			t.Error(err)
 		}
 	}
+}
+
+// TestManyWaitForAConnection has many verifications at a time, each of which makes one request after the other.
+func TestManyWaitForAConnection(t *testing.T) {
+	s := velofluxserver.Start(t)
+	s.On("", "", velofluxserver.Fault{Delay: time.Millisecond})
+	m := managerFor(t, Config{URL: s.URL})
+	var open, most atomic.Int64
+	m.transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := (&net.Dialer{}).DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		for now, seen := open.Add(1), most.Load(); now > seen && !most.CompareAndSwap(seen, now); seen = most.Load() {
+		}
+		return countedConn{conn, &open}, nil
+	}
+	r, err := NewRuntime(m, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var calls sync.WaitGroup
+	for range 300 {
+		calls.Go(func() {
+			if _, err := r.CallTool(t.Context(), verifying, []byte(`{"sql":"SELECT a FROM user"}`)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	calls.Wait()
+	if err := r.Close(t.Context()); err != nil || len(s.Pipelines()) != 0 {
+		t.Errorf("%v, and %q is left", err, s.Pipelines())
+	}
+	if n := most.Load(); n > maxConnections || n < 2 {
+		t.Errorf("%d connections at a time", n)
+	}
+}
+
+// countedConn is one connection less when it is closed.
+type countedConn struct {
+	net.Conn
+	open *atomic.Int64
+}
+
+func (c countedConn) Close() error {
+	c.open.Add(-1)
+	return c.Conn.Close()
+}
+
+// TestACreateThatGetsNoConnection is not created for sure, and may be made again.
+func TestACreateThatGetsNoConnection(t *testing.T) {
+	m := managerFor(t, Config{URL: "http://127.0.0.1:1", Timeout: 10 * time.Millisecond})
+	m.transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	if e := failureOf(t, asCreate(t.Context(), m)); e.Code != CodeTimeout || e.Details["maybe_created"] != nil || e.Details["retryable"] != true {
+		t.Errorf("%+v", e)
+	}
+}
+
+// TestAnotherProtocol has servers that answer with one and leave the connection open: no context ends the reading of it.
+func TestAnotherProtocol(t *testing.T) {
+	for _, answer := range []string{
+		"HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n",
+		"HTTP/1.1 101 Switching Protocols\r\n\r\n",
+		"HTTP/1.1 101 x\r\nConnection: upgrade\r\nUpgrade: x\r\nContent-Length: 9\r\nLocation: /streams\r\n\r\nk",
+	} {
+		closed := make(chan struct{}, 2)
+		s := staying(t, answer, closed)
+		m := managerFor(t, Config{URL: s})
+		if e := failureOf(t, asStreams(t.Context(), m)); e.Code != CodeManagerHTTP || e.Details["status"] != 101 || e.Details["maybe_created"] != nil || e.Message != "GET /streams failed: HTTP 101 switches to another protocol, which was not asked for. Is there a veloFlux Manager at "+s+"?" {
+			t.Errorf("%q: %+v", answer, e)
+		}
+		<-closed
+		if e := failureOf(t, asCreate(t.Context(), m)); e.Details["maybe_created"] != true {
+			t.Errorf("%q: a create: %+v", answer, e)
+		}
+		<-closed
+	}
+}
+
+// TestNothingEscapesTheTimeout has answers that have no end.
+func TestNothingEscapesTheTimeout(t *testing.T) {
+	for _, answer := range []string{
+		"HTTP/1.1 100 Continue\r\n\r\n",
+		"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n[",
+		"HTTP/1.1 302 x\r\nLocation: /streams\r\nContent-Length: 9\r\n\r\nk",
+		"HTTP/1.1 500 x\r\nContent-Length: 9\r\n\r\nk",
+		"HTTP/1.1 407 x\r\nProxy-Authenticate: Basic\r\n\r\nk",
+	} {
+		closed := make(chan struct{}, 8)
+		m := managerFor(t, Config{URL: staying(t, answer, closed), Timeout: 50 * time.Millisecond})
+		_ = failureOf(t, asStreams(t.Context(), m))
+		<-closed
+	}
+	closed := make(chan struct{}, 8)
+	for _, answer := range []string{"", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\n\r\n", "HTTP/1.1 101 x\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n", "HTTP/1.1 407 x\r\nContent-Length: 9\r\n\r\n"} {
+		proxy, _ := url.Parse(staying(t, answer, closed))
+		m := managerFor(t, Config{URL: "https://manager.invalid", Timeout: 50 * time.Millisecond, Proxy: func(*http.Request) (*url.URL, error) { return proxy, nil }})
+		_ = failureOf(t, asStreams(t.Context(), m))
+		<-closed
+	}
+}
+
+// staying is a server that answers each connection with these bytes, after the request, and tells when the other side has
+// closed it.
+func staying(t *testing.T, bytes string, closed chan<- struct{}) string {
+	t.Helper()
+	return serverOf(t, func(w http.ResponseWriter, _ *http.Request) {
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer func() { _ = conn.Close() }()
+		_, _ = io.WriteString(conn, bytes)
+		_, _ = io.Copy(io.Discard, conn)
+		closed <- struct{}{}
+	}).URL
+}
+
+// TestInformationWithoutEnd has a server that goes on with answers that are not the last.
+func TestInformationWithoutEnd(t *testing.T) {
+	s := serverOf(t, func(w http.ResponseWriter, _ *http.Request) {
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer func() { _ = conn.Close() }()
+		for err == nil {
+			_, err = io.WriteString(conn, "HTTP/1.1 103 Early Hints\r\n\r\n")
+		}
+	})
+	_ = failureOf(t, asStreams(t.Context(), managerFor(t, Config{URL: s.URL, Timeout: 100 * time.Millisecond})))
 }

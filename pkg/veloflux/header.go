@@ -1,7 +1,6 @@
 package veloflux
 
 import (
-	"bytes"
 	"fmt"
 	"maps"
 	"net/http"
@@ -35,6 +34,9 @@ func newHeaders(user *url.Userinfo, given http.Header, file string) (*headers, *
 	if file == "" {
 		return h, nil
 	}
+	if f := checkPath("header file", file); f != nil {
+		return nil, f
+	}
 	h.file = &headerFile{path: file}
 	if _, err := h.file.read(); err != nil {
 		return nil, fault.New(fault.Usage, "%v", err).Suggest(`Each line of the header file is "Name: value", a # comment or blank`)
@@ -51,6 +53,21 @@ func (h *headers) now() (http.Header, error) {
 	fresh, err := h.file.read()
 	maps.Copy(all, fresh)
 	return all, err
+}
+
+// ParseHeader reads headers that are given as "Name: value" each, for Config. Its errors are faults that show no value.
+func ParseHeader(lines []string) (http.Header, error) {
+	found := http.Header{}
+	for _, line := range lines {
+		name, value, ok := strings.Cut(line, ":")
+		if !ok {
+			return nil, fault.New(fault.Usage, "A header has no colon").Suggest("Write it as Name: value")
+		}
+		if err := addHeader(found, name, value); err != nil {
+			return nil, fault.New(fault.Usage, "%v", err)
+		}
+	}
+	return found, nil
 }
 
 // addHeader adds a header that is fit to be sent. Its errors name the header and never show its value.
@@ -106,25 +123,4 @@ func ownHeader(name string) bool {
 		return true
 	}
 	return false
-}
-
-// parseHeaderFile reads lines of "Name: value".
-func parseHeaderFile(content []byte) (http.Header, error) {
-	found := http.Header{}
-	n := 0
-	for line := range bytes.Lines(bytes.TrimPrefix(content, []byte("\ufeff"))) {
-		n++
-		text := strings.Trim(string(line), " \t\r\n")
-		if text == "" || text[0] == '#' {
-			continue
-		}
-		name, value, ok := strings.Cut(text, ":")
-		if !ok {
-			return nil, fmt.Errorf("line %d has no colon", n)
-		}
-		if err := addHeader(found, name, value); err != nil {
-			return nil, fmt.Errorf("line %d: %w", n, err)
-		}
-	}
-	return found, nil
 }

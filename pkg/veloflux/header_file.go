@@ -2,13 +2,14 @@ package veloflux
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net/http"
 	"os"
+	"strings"
 	"sync"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
 // maxHeaderFile is the most bytes of a header file. No server takes more.
@@ -45,27 +46,40 @@ func (f *headerFile) read() (http.Header, error) {
 func (f *headerFile) load() ([]byte, error) {
 	info, err := os.Stat(f.path)
 	if err != nil {
-		return nil, withoutPath(err)
+		return nil, fault.Reason(err)
 	}
 	if f.known && !info.Mode().IsRegular() {
 		return f.content, nil // a pipe gives what it has once
 	}
 	file, err := os.Open(f.path)
 	if err != nil {
-		return nil, withoutPath(err)
+		return nil, fault.Reason(err)
 	}
 	defer func() { _ = file.Close() }()
 	content, err := io.ReadAll(io.LimitReader(file, maxHeaderFile+1))
 	if err == nil && len(content) > maxHeaderFile {
 		err = fmt.Errorf("it has more than %d bytes", maxHeaderFile)
 	}
-	return content, withoutPath(err)
+	return content, fault.Reason(err)
 }
 
-// withoutPath is what is wrong with a file, without its name.
-func withoutPath(err error) error {
-	if p, ok := errors.AsType[*fs.PathError](err); ok {
-		return p.Err
+// parseHeaderFile reads lines of "Name: value".
+func parseHeaderFile(content []byte) (http.Header, error) {
+	found := http.Header{}
+	n := 0
+	for line := range bytes.Lines(bytes.TrimPrefix(content, []byte("\ufeff"))) {
+		n++
+		text := strings.Trim(string(line), " \t\r\n")
+		if text == "" || text[0] == '#' {
+			continue
+		}
+		name, value, ok := strings.Cut(text, ":")
+		if !ok {
+			return nil, fmt.Errorf("line %d has no colon", n)
+		}
+		if err := addHeader(found, name, value); err != nil {
+			return nil, fmt.Errorf("line %d: %w", n, err)
+		}
 	}
-	return err
+	return found, nil
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
@@ -115,6 +116,14 @@ func TestHeaderFilesThatAreNone(t *testing.T) {
 	file := filepath.Join(dir, "headers")
 	_, err := NewManager(Config{URL: "http://h", HeaderFile: file})
 	checkUsage(t, err, file, "no such file")
+	for _, content := range []string{"Authorization: Bearer s3cret", "X-Api-Key:s3cret", "X-A: 1\nX-B: s3cret", "Bearer s3cret", strings.Repeat("s3cret", 50), filepath.Join(dir, "s3cret\r\n")} {
+		_, err = NewManager(Config{URL: "http://h", HeaderFile: content})
+		checkUsage(t, err, "What is given as the header file is no path")
+	}
+	named := filepath.Join(dir, "Name: value")
+	putText(t, named, "wrong")
+	_, err = NewManager(Config{URL: "http://h", HeaderFile: named})
+	checkUsage(t, err, named, "line 1 has no colon")
 	_, err = NewManager(Config{URL: "http://h", HeaderFile: dir})
 	checkUsage(t, err, dir, "is a directory")
 	putText(t, file, "\n\ns3cret")
@@ -142,7 +151,7 @@ func TestHeaderFileIsReadForEachRequest(t *testing.T) {
 		if _, err := m.Streams(t.Context()); err != nil || got != "Bearer "+token {
 			t.Errorf("%s: the Manager saw %q, %v", token, got, err)
 		}
-		if secrets := m.Secrets(); !slices.Contains(secrets, token) {
+		if secrets := m.secrets(); !slices.Contains(secrets, token) {
 			t.Errorf("%s: secrets %q", token, secrets)
 		}
 	}
@@ -156,7 +165,7 @@ func TestHeaderFileIsReadForEachRequest(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = m.Streams(t.Context())
-	if e := failureOf(t, err); e.Code != CodeToolFailed || !strings.Contains(e.Message, "no such file") || !m.Credentialed() {
+	if e := failureOf(t, err); e.Code != CodeToolFailed || !strings.Contains(e.Message, "no such file") || !m.credentialed() {
 		t.Errorf("no file: %+v", e)
 	}
 }
@@ -187,21 +196,25 @@ func TestSecretsAndCredentials(t *testing.T) {
 		secrets []string
 	}{
 		{"h", nil, nil},
-		{"h", http.Header{"X-Tenant": {"acme"}, "User-Agent": {"x"}, "Author": {"ann"}}, nil},
-		{"ann:p%40ss@h", nil, []string{basic("ann:p@ss"), basic("ann:p@ss")[6:], "p@ss"}},
+		{"h", http.Header{"accept": {"*/*"}, "Accept-Language": {"de"}, "User-Agent": {"x"}, "host": {"h"}, "Content-Type": {"x"}, "x-request-id": {"1"}, "traceparent": {"2"}}, nil},
+		{"h", http.Header{"X-Tenant": {"acme"}}, []string{}}, // too short to be found inside a text
+		{"h", http.Header{"X-Session-Id": {"sid-123456"}, "X-Sid": {"sid-234567"}, "X-Bearer": {"Bearer b-123456"}, "Dpop": {"d-123456"}, "X-Auth-Header": {"h-123456"}}, []string{"sid-123456", "sid-234567", "Bearer b-123456", "b-123456", "d-123456", "h-123456"}},
+		{"h", http.Header{"X-Api-Key-1": {"k-123456"}, "X-Otp": {"123456"}, "X-Ticket": {"t-123456"}, "Authn": {"a-123456"}, "X-Forwarded-User": {"ann.smith"}}, []string{"k-123456", "123456", "t-123456", "a-123456", "ann.smith"}},
+		{"h", http.Header{"X-Forwarded-User": {"ann"}}, []string{}},
+		{"ann:p%40ss@h", nil, []string{basic("ann:p@ss"), basic("ann:p@ss")[6:], "ann:p@ss", "p@ss"}},
 		{"ghp_token@h", nil, []string{basic("ghp_token:"), basic("ghp_token:")[6:], "ghp_token"}},
 		{"h", http.Header{"authorization": {"Bearer abc def"}}, []string{"Bearer abc def", "abc def"}},
 		{"h", http.Header{"Authorization": {"bare"}}, []string{"bare"}},
 		{"h", http.Header{"Cookie": {`a=b; session="xyz"; none`}}, []string{`a=b; session="xyz"; none`, "b", "xyz"}},
 		{"h", http.Header{"X-Api-Key": {"k1"}, "X-Auth-Token": {"k2"}, "X-Csrftoken": {"k3"}, "X-Vault-Token": {"k4"}, "X-Session-Id": {"no"}}, []string{"k1", "k2", "k3", "k4"}},
-		{"ann:lost@h", http.Header{"Authorization": {"Bearer abc"}}, []string{"Bearer abc", "abc", "lost"}},
+		{"ann:lost@h", http.Header{"Authorization": {"Bearer abc"}}, []string{"Bearer abc", "abc", "ann:lost", "lost"}},
 	} {
 		m := managerFor(t, Config{URL: tc.url, Header: tc.header})
-		got := m.Secrets()
+		got := m.secrets()
 		slices.Sort(got)
 		slices.Sort(tc.secrets)
-		if diff := cmp.Diff(tc.secrets, got); diff != "" || m.Credentialed() != (tc.secrets != nil) {
-			t.Errorf("%s %v: credentialed %v %s", tc.url, tc.header, m.Credentialed(), diff)
+		if diff := cmp.Diff(tc.secrets, got, cmpopts.EquateEmpty()); diff != "" || m.credentialed() != (tc.secrets != nil) {
+			t.Errorf("%s %v: credentialed %v %s", tc.url, tc.header, m.credentialed(), diff)
 		}
 	}
 }
@@ -215,13 +228,38 @@ func TestNoErrorShowsASecret(t *testing.T) {
 	_, err := m.Streams(t.Context())
 	e := failureOf(t, err)
 	response, _ := e.Details["response"].(string)
-	for _, secret := range m.Secrets() {
+	for _, secret := range m.secrets() {
 		if strings.Contains(e.Message, secret) || strings.Contains(response, secret) {
 			t.Errorf("%+v shows %q", e, secret)
 		}
 	}
 	if !strings.HasPrefix(response, "<redacted> ") {
 		t.Errorf("%+v", e)
+	}
+}
+
+// TestNoBorderShowsASecret has secrets that end where an error's text does: where no more is looked at, and where the
+// answer is broken off.
+func TestNoBorderShowsASecret(t *testing.T) {
+	const secret = "Bearer k-0123456789abcdef"
+	for _, begin := range []int{2, 5, 12, 20, len(secret)} {
+		part := secret[:begin]
+		shown := part
+		if begin >= 4 {
+			shown = "<redacted>"
+		}
+		for name, tc := range map[string]struct{ answer, want string }{
+			"the border":           {"HTTP/1.1 500 x\r\n\r\n" + strings.Repeat(" ", maxRepeated-begin) + secret, shown},
+			"after many cuts":      {"HTTP/1.1 500 x\r\n\r\n" + strings.Repeat("…", 200) + strings.Repeat("\x01", maxRepeated-600-begin) + secret, strings.Repeat("…", 200) + shown},
+			"a broken failure":     {"HTTP/1.1 500 x\r\nContent-Length: 900\r\n\r\nboo " + part, "boo " + shown},
+			"a broken success":     {"HTTP/1.1 200 x\r\nContent-Length: 900\r\n\r\nboo " + part, "boo " + shown},
+			"not beyond what ends": {"HTTP/1.1 500 x\r\nContent-Length: 11\r\n\r\nboo Bearing", "boo Bearing"},
+		} {
+			m := managerFor(t, Config{URL: speaks(t, tc.answer), Header: http.Header{"Authorization": {secret}}})
+			if e := failureOf(t, asStreams(t.Context(), m)); e.Details["response"] != tc.want || begin >= 12 && strings.Contains(e.Message, "Bearer") {
+				t.Errorf("%s, %d bytes: %.200q, %.200q", name, begin, e.Message, e.Details["response"])
+			}
+		}
 	}
 }
 

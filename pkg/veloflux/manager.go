@@ -36,8 +36,10 @@ const defaultTimeout = 10 * time.Second
 type Manager struct {
 	address   address
 	timeout   time.Duration
+	most      int // bytes of an answer
 	headers   *headers
 	transport *http.Transport
+	proxies   *proxies
 }
 
 // NewManager makes a client. It asks the Manager nothing. Its errors are a *fault.Fault of type usage_error.
@@ -56,36 +58,35 @@ func NewManager(c Config) (*Manager, error) {
 	if f != nil {
 		return nil, f
 	}
-	transport, f := newTransport(c)
+	used := &proxies{}
+	transport, f := newTransport(c, used)
 	if f != nil {
 		return nil, f
 	}
-	return &Manager{address: at, timeout: c.Timeout, headers: h, transport: transport}, nil
+	return &Manager{address: at, timeout: c.Timeout, most: maxBody, headers: h, transport: transport, proxies: used}, nil
 }
 
-// Base is the URL in front of every route, without a slash at its end and without credentials.
-func (m *Manager) Base() string { return m.address.base }
-
-// Credentialed says whether requests tell the Manager who asks: by a header such as Authorization, Cookie or X-Api-Key,
-// by user:password@ in the URL or by a client certificate. So what comes back may be for this caller alone.
-func (m *Manager) Credentialed() bool {
-	if len(m.transport.TLSClientConfig.Certificates) > 0 {
+// credentialed says whether requests tell the Manager, or a proxy before it, who asks: by user:password@ in the URL or
+// in that of a proxy, by a client certificate, or by a header, for a proxy may tell users apart by any. So what comes back may be for this caller
+// alone.
+func (m *Manager) credentialed() bool {
+	if len(m.transport.TLSClientConfig.Certificates) > 0 || len(m.proxies.secrets(nil)) > 0 {
 		return true
 	}
 	now, _ := m.headers.now()
 	for name := range now {
-		if secretHeader(name) {
+		if !harmlessHeader(name) {
 			return true
 		}
 	}
 	return false
 }
 
-// Secrets are the values that must be in no trace and no log: of headers that hold credentials, whole and in their
-// parts, also those that the header file has now.
-func (m *Manager) Secrets() []string {
+// secrets are the values that must be in no trace and no log: of the headers that are given, whole and in their parts,
+// also those that the header file has now, of user:password@ in the URL, and in those of the proxies that were used.
+func (m *Manager) secrets() []string {
 	now, _ := m.headers.now()
-	return m.address.secrets(secretValues(now))
+	return m.proxies.secrets(m.address.secrets(secretValues(now)))
 }
 
 // Close closes the connections that no request uses.

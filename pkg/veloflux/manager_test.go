@@ -1,15 +1,18 @@
 package veloflux
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"time"
 )
 
-// managerFor is a client that is closed at the test's end.
+// managerFor is a client that is closed at the test's end. It has a minute for a request where nothing else is said.
 func managerFor(t *testing.T, c Config) *Manager {
 	t.Helper()
+	c.Timeout = cmp.Or(c.Timeout, time.Minute)
 	m, err := NewManager(c)
 	if err != nil {
 		t.Fatal(err)

@@ -9,8 +9,8 @@ import (
 
 // refused makes an error of an answer that is no success. The Manager's errors are plain text, and its status 400 is
 // for wrong SQL and for wrong anything else, so the text has to tell. No text at all is a route that it does not have.
-func (x *exchange) refused(resp *http.Response, body []byte) *Error {
-	status, text := resp.StatusCode, x.repeated(body)
+func (x *exchange) refused(resp *http.Response, body []byte, broken bool) *Error {
+	status, text := resp.StatusCode, x.repeated(body, broken)
 	e := &Error{Code: CodeManagerHTTP, Details: map[string]any{"status": status, "response": text}}
 	if retryableStatus(status) {
 		e.Details["retryable"] = true
@@ -63,7 +63,7 @@ func (x *exchange) byStatus(e *Error, status int, text string) {
 
 // retryableStatus says whether the status alone tells that the same request may succeed later.
 func retryableStatus(status int) bool {
-	return status == http.StatusBadGateway || status == http.StatusServiceUnavailable || status == http.StatusGatewayTimeout
+	return status == http.StatusTooManyRequests || status == http.StatusBadGateway || status == http.StatusServiceUnavailable || status == http.StatusGatewayTimeout
 }
 
 // ofAThing says whether the text of a 404 is the Manager's about a thing that is not there. A proxy that has no such
@@ -79,43 +79,26 @@ func ofAThing(text string) bool {
 
 // badRequest tells what is wrong with a request by the words of status 400.
 func (x *exchange) badRequest(e *Error, text string) {
-	switch {
-	case ofPlanner(text):
+	switch meaningOf(text) {
+	case wrongSQL:
 		e.Code = CodePlanner
 		if line, column, ok := position(text); ok {
 			e.Details["line"], e.Details["column"] = line, column
 		}
-	case strings.HasPrefix(text, "pipeline must define "), strings.HasSuffix(text, " must not be empty"),
-		strings.HasPrefix(text, "options."), strings.HasPrefix(text, "flow instance "):
+	case wrongField:
 		e.Code = CodeInvalidParams
-	case strings.Contains(text, "HTTP request to an HTTPS server"):
+	case wrongScheme:
 		e.Message += ". Should the Manager's URL begin with https://?"
-	case x.creates() && leavesRecord(text):
-		e.Details["record_left"] = true
-		e.Message += recordLeft
+	case wrongPart:
+		if x.creates() {
+			e.Details["record_left"] = true
+			e.Message += recordLeft
+		}
 	}
 }
 
 // recordLeft ends the error of a create that was refused and not taken back.
 const recordLeft = ". The Manager has kept a record with this id all the same: pipelines.delete removes it"
-
-// ofPlanner says whether a text of status 400 is about the SQL.
-func ofPlanner(text string) bool {
-	return strings.HasPrefix(text, "parse pipeline ") || strings.HasPrefix(text, "failed to explain pipeline ") ||
-		strings.HasPrefix(text, "invalid pipeline spec: pipeline build error:") ||
-		strings.HasPrefix(text, "failed to create pipeline ") && strings.Contains(text, "pipeline build error:") ||
-		strings.HasPrefix(text, "stream ") && strings.HasSuffix(text, " missing from storage")
-}
-
-// leavesRecord says whether a text of status 400 is about a part of a pipeline that the Manager looks at only after it
-// has stored the pipeline, and does not take back.
-func leavesRecord(text string) bool {
-	return strings.HasPrefix(text, "unsupported sink type") ||
-		strings.HasSuffix(text, " requires topic") || strings.Contains(text, " sink requires ") ||
-		strings.HasPrefix(text, "encoder kind ") && strings.HasSuffix(text, " not registered") ||
-		strings.HasPrefix(text, "pipeline source ") ||
-		strings.HasPrefix(text, "memory topic ") && strings.HasSuffix(text, " not declared")
-}
 
 // position reads " at Line: N, Column M", the place in the SQL.
 func position(text string) (line, column int, ok bool) {
@@ -131,16 +114,15 @@ func position(text string) (line, column int, ok bool) {
 	return line, column, found && lineErr == nil && columnErr == nil
 }
 
-// malformed is the error of a success that is not what the route gives.
-func (x *exchange) malformed(a *answer, want string) *Error {
-	text := x.repeated(a.body)
+// switched is the error of an answer that makes another protocol of the connection, which nobody asked for.
+func (x *exchange) switched() *Error {
 	e := &Error{
 		Code:    CodeManagerHTTP,
-		Message: fmt.Sprintf("%s failed: HTTP %d, but the answer is no %s. Is there a veloFlux Manager behind the URL?", x.what(), a.status, want),
-		Details: map[string]any{"status": a.status, "response": text},
+		Message: fmt.Sprintf("%s failed: HTTP %d switches to another protocol, which was not asked for. Is there a veloFlux Manager at %s?", x.what(), http.StatusSwitchingProtocols, x.base),
+		Details: map[string]any{"status": http.StatusSwitchingProtocols},
 	}
 	if x.creates() {
 		e.maybeCreated()
 	}
-	return x.clean(e)
+	return e
 }

@@ -50,14 +50,14 @@ func Resources() []Resource {
 			path: "catalog/functions_digest", narrow: "Allow more bytes, or describe functions one by one", Name: "functions_digest", Title: "SQL functions, in short",
 			Description: "All built-in SQL functions with kind, aliases, number of arguments, and where they may stand",
 			fetch: func(ctx context.Context, m *Manager, _ string) (json.RawMessage, error) {
-				return digested(functionsDigest)(m.Functions(ctx))
+				return m.digested(functionsDigest)(m.Functions(ctx))
 			},
 		},
 		{
 			path: "catalog/syntax_digest", narrow: "Allow more bytes", Name: "syntax_digest", Title: "SQL syntax, in short",
 			Description: "The SQL constructs with their status, semantics and syntax",
 			fetch: func(ctx context.Context, m *Manager, _ string) (json.RawMessage, error) {
-				return digested(syntaxDigest)(m.Syntax(ctx))
+				return m.digested(syntaxDigest)(m.Syntax(ctx))
 			},
 		},
 		{
@@ -65,7 +65,7 @@ func Resources() []Resource {
 			Description: "The streams, each with the number of its columns and the first of them, and when they were fetched",
 			fetch: func(ctx context.Context, m *Manager, _ string) (json.RawMessage, error) {
 				body, err := m.Streams(ctx)
-				return digested(func(b []byte) (json.RawMessage, error) { return streamsSnapshot(b, time.Now()) })(body, err)
+				return m.digested(func(b []byte) (json.RawMessage, error) { return streamsSnapshot(b, time.Now()) })(body, err)
 			},
 		},
 		{
@@ -73,7 +73,7 @@ func Resources() []Resource {
 			Description: "The columns of the stream with this name",
 			fetch: func(ctx context.Context, m *Manager, name string) (json.RawMessage, error) {
 				body, err := m.DescribeStream(ctx, name)
-				return digested(func(b []byte) (json.RawMessage, error) { return streamSchema(name, b) })(body, err)
+				return m.digested(func(b []byte) (json.RawMessage, error) { return streamSchema(name, b) })(body, err)
 			},
 		},
 	}
@@ -87,18 +87,14 @@ func Resources() []Resource {
 }
 
 // digested makes a digest of the Manager's answer.
-func digested(digest func([]byte) (json.RawMessage, error)) func(json.RawMessage, error) (json.RawMessage, error) {
+func (m *Manager) digested(digest func([]byte) (json.RawMessage, error)) func(json.RawMessage, error) (json.RawMessage, error) {
 	return func(body json.RawMessage, err error) (json.RawMessage, error) {
 		if err != nil {
 			return nil, err
 		}
 		document, err := digest(body)
 		if err != nil {
-			return nil, &Error{
-				Code:    CodeManagerHTTP,
-				Message: fmt.Sprintf("HTTP 200, but the answer is wrong: %v. Is there a veloFlux Manager behind the URL?", err),
-				Details: map[string]any{"status": 200, "response": excerpt(string(body))},
-			}
+			return nil, m.undigested(body, err)
 		}
 		return document, nil
 	}
@@ -135,7 +131,7 @@ func (r *Runtime) read(ctx context.Context, uri string) (content *Content, trace
 	}
 	return &Content{
 		URI: uri, MIMEType: resource.MIMEType, Document: bytes.Clone(found.document),
-		TTL: max(0, time.Until(found.until)), Private: r.manager.Credentialed(),
+		TTL: max(0, time.Until(found.until)), Private: r.manager.credentialed(),
 	}, own, hit, nil
 }
 

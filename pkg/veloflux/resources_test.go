@@ -2,6 +2,7 @@ package veloflux
 
 import (
 	"bytes"
+	"fmt"
 	"net/http"
 	"strings"
 	"sync"
@@ -125,5 +126,21 @@ func TestFailedReadsAreNotKept(t *testing.T) {
 		if _, err := r.ReadResource(t.Context(), uri); err != nil {
 			t.Errorf("%s again: %v", uri, err)
 		}
+	}
+}
+
+// TestADigestThatFailsShowsNoSecret has a Manager that answers with the headers that it got.
+func TestADigestThatFailsShowsNoSecret(t *testing.T) {
+	s := serverOf(t, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = fmt.Fprintf(w, `{"constructs":[3,%q]}`, r.Header.Get("Authorization"))
+	})
+	r, err := NewRuntime(managerFor(t, Config{URL: s.URL, Header: http.Header{"Authorization": {"Bearer k-0123456789"}}}), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = r.ReadResource(t.Context(), "veloFlux://catalog/syntax_digest")
+	e := failureOf(t, err)
+	if e.Code != CodeManagerHTTP || e.Details["status"] != 200 || e.Details["response"] != `{"constructs":[3,"<redacted>"]}` || !strings.Contains(e.Message, "is a number, not an object") {
+		t.Errorf("%+v", e)
 	}
 }

@@ -83,7 +83,7 @@ func NewRuntime(manager *Manager, o Options) (*Runtime, error) {
 	default:
 		return nil, fault.New(fault.Usage, "%q is no way to trace SQL", o.TraceSQL).Suggest("It is raw, hash or redact")
 	}
-	r.tracer = newTracer(o.Trace, o.TraceSQL, manager.Secrets, func(err error) {
+	r.tracer = newTracer(o.Trace, o.TraceSQL, r.tools, manager.secrets, func(err error) {
 		log.Warn("the trace cannot be written", "error", err)
 	})
 	return r, nil
@@ -121,7 +121,7 @@ func (r *Runtime) record(kind, name string, args json.RawMessage, started time.T
 	if err != nil {
 		failure = asError(err)
 	}
-	r.tracer.record(kind, name, args, started, cached, failure)
+	name = r.tracer.record(kind, name, args, started, cached, failure)
 	r.log.Debug(kind, "name", name, "ok", err == nil, "cached", cached, "took", time.Since(started))
 	return failure
 }

@@ -24,23 +24,44 @@ func secretHeader(name string) bool {
 	}
 }
 
-// secretValues are the values of all headers that hold credentials, and their parts.
+// harmlessHeader says whether a header tells nothing of who asks, but what is asked, how it may be answered, and with
+// which program.
+func harmlessHeader(name string) bool {
+	switch name {
+	case "Accept", "Accept-Charset", "Accept-Language", "Cache-Control", "Content-Type", "Host", "Pragma", "User-Agent",
+		"Traceparent", "Tracestate", "X-Correlation-Id", "X-Request-Id":
+		return true
+	}
+	return false
+}
+
+// secretValues are the values of all headers but the harmless ones, and their parts: what a proxy takes for a credential
+// is told by no name. A value that is too short to be found inside a text is one only where the name says so.
 func secretValues(h http.Header) []string {
 	var found []string
 	for name, values := range h {
-		if !secretHeader(name) {
+		if harmlessHeader(name) {
 			continue
 		}
+		sure := secretHeader(name)
 		for _, value := range values {
+			if !sure && len(value) < shortest {
+				continue
+			}
 			found = addSecret(found, value)
 			for _, part := range secretParts(name, value) {
-				found = addSecret(found, part)
+				if sure || len(part) >= shortest {
+					found = addSecret(found, part)
+				}
 			}
 		}
 	}
 	slices.Sort(found)
 	return found
 }
+
+// shortest is from how many bytes on a value is looked for inside texts.
+const shortest = 6
 
 // secretParts are what is secret inside a header's value: what stands behind the scheme of Authorization, the password
 // of its Basic form, and each cookie's value.

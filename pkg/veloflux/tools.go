@@ -84,6 +84,9 @@ func (f fields) text(name string) string { return gjson.ParseBytes(f[name]).Stri
 // check gives the arguments when they fit the tool's input schema.
 func (t *Tool) check(args json.RawMessage) (fields, error) {
 	args = bytes.TrimSpace(args)
+	if err := checkText(args); err != nil {
+		return nil, err
+	}
 	given := fields{}
 	if len(args) > 0 && args[0] == '{' && json.Unmarshal(args, &given) == nil {
 		nulls := len(given)

@@ -1,14 +1,18 @@
 package veloflux
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/tidwall/gjson"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 	"github.com/pflow-suite/pflow/pkg/redact"
 )
@@ -37,14 +41,13 @@ type Entry struct {
 }
 
 const (
-	// maxLine is how many bytes the line of an entry has at most, its newline included.
-	maxLine = 1 << 20
-	// maxName and maxMessage are how many bytes of a name and of a message are kept.
+	// maxName and maxMessage are how many bytes of a name and of a message are kept. With maxArguments they keep a line
+	// under 1 MiB.
 	maxName, maxMessage = 2000, 32 << 10
 )
 
 // maxSecrets is how many secrets of one call are looked for. The entry of one with more says next to nothing.
-const maxSecrets = 500
+const maxSecrets = 100
 
 // line is the entry as one line of NDJSON.
 func (e Entry) line() ([]byte, error) {
@@ -56,6 +59,42 @@ func (e Entry) line() ([]byte, error) {
 		return nil, fmt.Errorf("the trace entry of %s is no JSON: %w", e.Name, err)
 	}
 	return append(raw, '\n'), nil
+}
+
+// SQLMode says what becomes of SQL in a trace.
+type SQLMode string
+
+// The modes: SQL as it is, its digest as sql_hash, or nothing of it. In the last two no other text is shown either that
+// might be SQL: of the arguments id, name, pipeline_id and uri, numbers and booleans alone, and error messages without the
+// Manager's own words.
+const (
+	SQLRaw    SQLMode = "raw"
+	SQLHash   SQLMode = "hash"
+	SQLRedact SQLMode = "redact"
+)
+
+// cleaner takes out of one entry what can be told by where it stands: SQL, values under secret names, the userinfo of URLs.
+// What it finds to be secret it keeps, so that it can be looked for everywhere else.
+type cleaner struct {
+	mode SQLMode
+	// declared are the names of the tool's arguments, nil when it is not known.
+	declared []string
+	secrets  []string
+	// sql says that a text is SQL.
+	sql bool
+	// excerpt says that the arguments are a text of which only the beginning may stay, unread that they were left out.
+	excerpt, unread bool
+}
+
+// hides says whether SQL must not be seen. An unknown mode hides it.
+func (c *cleaner) hides() bool { return c.mode != SQLRaw && c.mode != "" }
+
+// name is the name of what was asked for. One that there is not may be anything.
+func (c *cleaner) name(name string) string {
+	if c.declared == nil && (c.unread || c.hides() && !plainWord(name)) {
+		return redact.Mark
+	}
+	return c.text(fault.Short(strings.ToValidUTF8(name, "\uFFFD"), 4*maxName))
 }
 
 // Sink takes the entries of a trace. Record may be called by several goroutines at a time. Its error is reported where the
@@ -90,6 +129,7 @@ func (s *writerSink) Record(e Entry) error {
 type tracer struct {
 	sink     Sink
 	mode     SQLMode
+	tools    []Tool
 	secrets  func() []string
 	complain func(error)
 
@@ -99,54 +139,79 @@ type tracer struct {
 	standing *redact.Redactor // for entries that hold no secret of their own
 }
 
-// newTracer makes a tracer. The secrets are those of the Manager's client, as they are at each call; a failing sink is told
-// to complain once, and again only after it has worked in between. Both may be nil.
-func newTracer(sink Sink, mode SQLMode, secrets func() []string, complain func(error)) *tracer {
-	return &tracer{sink: sink, mode: mode, secrets: secrets, complain: complain}
+// newTracer makes a tracer. The tools are those whose arguments are known, the secrets those of the Manager's client, as
+// they are at each call; a failing sink is told to complain once, and again only after it has worked in between. All but
+// the mode may be nil.
+func newTracer(sink Sink, mode SQLMode, tools []Tool, secrets func() []string, complain func(error)) *tracer {
+	return &tracer{sink: sink, mode: mode, tools: tools, secrets: secrets, complain: complain}
 }
 
-// record makes the entry of a call that has just ended. It never fails.
-func (t *tracer) record(kind, name string, args json.RawMessage, started time.Time, cached bool, failure *Error) {
-	if t == nil || t.sink == nil {
-		return
-	}
+// record makes the entry of a call that has just ended, and gives the name that it has there. It never fails.
+func (t *tracer) record(kind, name string, args json.RawMessage, started time.Time, cached bool, failure *Error) string {
 	took := max(0, time.Since(started).Milliseconds())
 	e := Entry{TS: started.UnixMilli(), Kind: kind, OK: failure == nil, LatencyMS: took, Cached: cached}
-	c := &cleaner{mode: t.mode}
+	c := &cleaner{mode: t.mode, declared: t.declared(kind, name)}
 	e.Args = c.arguments(args)
-	name = c.text(strings.ToValidUTF8(name, "\uFFFD"))
-	message := ""
-	if failure != nil {
-		message = c.message(failure)
-	}
 	if len(c.secrets) > maxSecrets {
-		e.Args, name, message, c = reduced(nil, len(args)), redact.Mark, redact.Mark, &cleaner{}
+		e.Args, c.secrets, c.unread = fmt.Appendf(nil, `{"omitted_bytes":%d}`, len(args)), nil, true
+	}
+	name = c.name(name)
+	if failure != nil {
+		e.ErrorCode, e.ErrorMessage = cmp.Or(failure.Code, CodeToolFailed), c.message(failure)
 	}
 	r := t.redactor(c.secrets)
-	e.Args, _ = r.JSON(e.Args)
-	if c.excerpt {
-		e.Args = excerpted(e.Args)
+	e.Name = fault.Short(r.Text(name), maxName)
+	if t.sink == nil {
+		return e.Name
 	}
-	e.Name = begin(r.Text(name), maxName)
+	if e.Args, _ = r.JSON(e.Args); c.excerpt {
+		e.Args = shortened(e.Args)
+	}
 	if failure != nil {
-		e.ErrorCode = failure.Code
-		e.ErrorMessage = begin(c.withoutShort(r.Text(message)), maxMessage)
-		if e.ErrorCode == "" {
-			e.ErrorCode = CodeToolFailed
-		}
-		if e.ErrorMessage == "" {
-			e.ErrorMessage = "no message"
-		}
+		e.ErrorMessage = cmp.Or(fault.Short(r.Text(e.ErrorMessage), maxMessage), "no message")
 	}
-	t.report(t.write(e.fitting(len(args))))
+	t.report(t.write(e))
+	return e.Name
 }
 
-// fitting is the entry with arguments that are not too long or too deep for a line; they had so many bytes.
-func (e Entry) fitting(size int) Entry {
-	if line, err := e.line(); err != nil || len(line) > maxLine || depth(e.Args) > maxDepth {
-		e.Args = reduced(e.Args, size)
+// declared are the names of the arguments of a call or a read; nil where there is no such tool.
+func (t *tracer) declared(kind, name string) []string {
+	if kind == KindResourceRead {
+		return []string{"uri"}
 	}
-	return e
+	at := slices.IndexFunc(t.tools, func(tool Tool) bool { return tool.dotted == name })
+	if at < 0 {
+		return nil
+	}
+	names := []string{}
+	gjson.GetBytes(t.tools[at].InputSchema, "properties").ForEach(func(key, _ gjson.Result) bool {
+		names = append(names, key.Str)
+		return true
+	})
+	return names
+}
+
+// redactor knows the Manager's secrets and those of an entry. What an entry taught is not kept for the next.
+func (t *tracer) redactor(own []string) *redact.Redactor {
+	var known []string
+	if t.secrets != nil {
+		known = t.secrets()
+	}
+	if len(own) > 0 {
+		return knowing(slices.Concat(known, own))
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.standing == nil || !slices.Equal(t.known, known) {
+		t.standing, t.known = knowing(known), known
+	}
+	return t.standing
+}
+
+func knowing(secrets []string) *redact.Redactor {
+	r := redact.New()
+	r.AddAll("secret", secrets...)
+	return r
 }
 
 // write hands the entry to the sink. A sink of the caller's that panics must not fail the call either.
@@ -176,12 +241,4 @@ func write(w io.Writer, line []byte) error {
 		err = io.ErrShortWrite
 	}
 	return err
-}
-
-// begin is the first so many bytes of a text, in whole characters, and … where that is not all.
-func begin(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	return string(bytes.ToValidUTF8([]byte(text[:most]), nil)) + "…"
 }

@@ -1,11 +1,11 @@
 package veloflux
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"syscall"
@@ -17,19 +17,18 @@ import (
 )
 
 // FileSink appends NDJSON to a file that several processes may append to at the same time, and rotates it by size: PATH
-// becomes PATH.1, PATH.1 becomes PATH.2, and so on. A lock on PATH.lock keeps writers apart. One that is not given up
-// within a second is not waited for again until it is: then lines are appended without it, and nothing is rotated.
+// becomes PATH.1, PATH.1 becomes PATH.2, and so on. A lock on PATH.lock sees to it that one process at a time does that;
+// nobody waits for it, so a file may grow somewhat beyond its size.
 type FileSink struct {
 	path     string
 	maxBytes int64
 	keep     int
-	patience time.Duration // how long the lock is waited for
 
 	mu     sync.Mutex
 	file   *os.File // nil once closed
 	lock   *flock.Flock
-	device bool // a character device: neither locked nor rotated
-	stuck  bool // somebody did not give up the lock
+	device bool // a character device, which is not rotated
+	torn   bool // the file ends with a part of a line
 }
 
 // OpenFileSink opens a trace for appending. The file is made with mode 0600, its folder with 0700; wider permissions of a file
@@ -41,7 +40,7 @@ func OpenFileSink(path string, maxBytes int64, keep int) (*FileSink, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &FileSink{path: place, maxBytes: maxBytes, keep: max(0, keep), patience: time.Second}
+	s := &FileSink{path: place, maxBytes: maxBytes, keep: max(0, keep)}
 	if s.file, err = s.open(); err != nil {
 		return nil, unusableTrace(path, err)
 	}
@@ -50,12 +49,31 @@ func OpenFileSink(path string, maxBytes int64, keep int) (*FileSink, error) {
 		return s, nil
 	}
 	s.lock = flock.New(place+".lock", flock.SetFlag(os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK), flock.SetPermissions(0o600))
-	if err := s.await(); err != nil && !s.stuck {
+	if _, err := s.lock.TryLock(); err != nil {
 		_ = s.file.Close()
 		return nil, unusableTrace(path, err)
 	}
 	_ = s.lock.Unlock()
+	s.torn = endsTorn(s.file)
 	return s, nil
+}
+
+// endsTorn says whether a writer that was killed left a part of a line. What comes next stands on a line of its own then.
+func endsTorn(file *os.File) bool {
+	size := int64(-1)
+	for range 2 {
+		info, err := file.Stat()
+		if err != nil || info.Size() == 0 || size >= 0 && info.Size() != size {
+			return false
+		}
+		size = info.Size()
+		last := make([]byte, 1)
+		if _, err = file.ReadAt(last, size-1); err != nil || last[0] == '\n' {
+			return false
+		}
+		time.Sleep(10 * time.Millisecond) // one that is not killed goes on
+	}
+	return true
 }
 
 // traceTarget is the file that a path means, the symbolic link at its end followed.
@@ -149,61 +167,30 @@ func (s *FileSink) Record(e Entry) error {
 	return nil
 }
 
+// append writes a line at once, at the end of the file wherever that is by now, so that no lock is needed.
 func (s *FileSink) append(line []byte) error {
 	if s.device {
 		return write(s.file, line)
 	}
-	unlocked := s.await()
-	if unlocked == nil {
-		defer func() { _ = s.lock.Unlock() }()
-	}
 	size, err := s.current()
+	var unrotated error
+	if err == nil && s.maxBytes > 0 && size >= s.maxBytes {
+		if unrotated = s.rotate(); unrotated == nil {
+			_, err = s.current()
+		}
+	}
 	if err != nil {
 		return err
 	}
-	if unlocked != nil {
-		if err := write(s.file, line); err != nil || s.stuck {
-			return err
-		}
-		return unlocked
+	if s.torn {
+		line = slices.Concat([]byte("\n"), line)
 	}
-	var unrotated error
-	if s.maxBytes > 0 && size >= s.maxBytes {
-		if unrotated = s.rotate(); unrotated == nil {
-			if size, err = s.current(); err != nil {
-				return err
-			}
-		}
-	}
-	if err := s.appendWhole(line, size); err != nil {
+	n, err := s.file.Write(line) // an error where that is not all
+	s.torn = err != nil && (s.torn || n > 0)
+	if err != nil {
 		return err
 	}
 	return unrotated // the line is kept even so
-}
-
-// await takes the lock.
-func (s *FileSink) await() error {
-	ok, err := s.lock.TryLock()
-	if errors.Is(err, fs.ErrNotExist) { // the folder was removed
-		if err = os.MkdirAll(filepath.Dir(s.path), 0o700); err == nil {
-			ok, err = s.lock.TryLock()
-		}
-	}
-	if ok || err != nil {
-		s.stuck = s.stuck && !ok
-		return err
-	}
-	held := errors.New("another process holds its lock")
-	if s.stuck {
-		return held
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), s.patience)
-	defer cancel()
-	_, err = s.lock.TryLockContext(ctx, time.Millisecond)
-	if s.stuck = errors.Is(err, context.DeadlineExceeded); s.stuck {
-		return held
-	}
-	return err
 }
 
 // current sees to it that the open file is the one at the path, which may have been renamed or removed by others, and gives
@@ -222,16 +209,24 @@ func (s *FileSink) current() (int64, error) {
 		return 0, err
 	}
 	_ = s.file.Close()
-	s.file = file
-	open, err = file.Stat()
-	if err != nil {
+	s.file, s.torn = file, false
+	if open, err = file.Stat(); err != nil {
 		return 0, err
 	}
 	return open.Size(), nil
 }
 
-// rotate moves the file out of the way, and those before it, up to the first number that is free.
+// rotate moves the file out of the way, and those before it, up to the first number that is free; or leaves that to the
+// process that is about it.
 func (s *FileSink) rotate() error {
+	if ok, err := s.lock.TryLock(); !ok {
+		return err
+	}
+	defer func() { _ = s.lock.Unlock() }()
+	size, err := s.current()
+	if err != nil || size < s.maxBytes { // another was faster
+		return err
+	}
 	if s.keep == 0 {
 		return os.Remove(s.path)
 	}
@@ -252,24 +247,6 @@ func (s *FileSink) numbered(n int) string { return s.path + "." + strconv.Itoa(n
 func (s *FileSink) isThere(n int) bool {
 	_, err := os.Lstat(s.numbered(n))
 	return err == nil
-}
-
-// appendWhole appends a line while the lock is held: all of it, or nothing. What a writer that was killed left of a line
-// stays on a line of its own.
-func (s *FileSink) appendWhole(line []byte, size int64) error {
-	last := make([]byte, 1)
-	if size > 0 {
-		if _, err := s.file.ReadAt(last, size-1); err == nil && last[0] != '\n' {
-			line = append([]byte("\n"), line...)
-		}
-	}
-	n, err := s.file.Write(line) // an error where that is not all
-	if err != nil && n > 0 {
-		if info, statErr := s.file.Stat(); statErr == nil && info.Size() == size+int64(n) {
-			_ = s.file.Truncate(size)
-		}
-	}
-	return err
 }
 
 // Close closes the file. Entries after that are refused.

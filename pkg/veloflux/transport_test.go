@@ -7,8 +7,10 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"encoding/base64"
 	"encoding/pem"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"math/big"
@@ -17,6 +19,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -114,8 +117,8 @@ func TestTLS(t *testing.T) {
 	} {
 		m := managerFor(t, tc.c)
 		_, err := m.Streams(t.Context())
-		if m.Credentialed() != (tc.c.CertFile != "") {
-			t.Errorf("%s: credentialed %v", tc.name, m.Credentialed())
+		if m.credentialed() != (tc.c.CertFile != "") {
+			t.Errorf("%s: credentialed %v", tc.name, m.credentialed())
 		}
 		if tc.says == "" {
 			if err != nil {
@@ -125,6 +128,9 @@ func TestTLS(t *testing.T) {
 		}
 		if e := failureOf(t, err); e.Code != CodeManagerHTTP || !strings.Contains(e.Message, tc.says) || e.Details["retryable"] != nil || strings.Contains(e.Message, "x509") {
 			t.Errorf("%s: %+v", tc.name, e)
+		}
+		if e := failureOf(t, asCreate(t.Context(), m)); e.Details["maybe_created"] != nil {
+			t.Errorf("%s: a create: %+v", tc.name, e)
 		}
 	}
 }
@@ -149,6 +155,9 @@ func TestFilesForTLSThatAreNone(t *testing.T) {
 		{Config{CertFile: a.cert, KeyFile: b.key}, "cannot be used"},
 		{Config{CertFile: a.cert, KeyFile: filepath.Join(dir, "none")}, "The key file " + filepath.Join(dir, "none") + " cannot be read"},
 		{Config{CertFile: text, KeyFile: text}, "cannot be used"},
+		{Config{CertFile: a.cert, KeyFile: "-----BEGIN PRIVATE KEY-----\ns3cret\n"}, "What is given as the key file is no path"},
+		{Config{CertFile: "-----BEGIN PRIVATE KEY-----s3cret"}, "What is given as the client certificate's file is no path"},
+		{Config{CAFile: "s3cret\ns3cret"}, "What is given as the CA file is no path"},
 	} {
 		tc.c.URL = "https://h"
 		_, err := NewManager(tc.c)
@@ -164,7 +173,7 @@ func TestProxy(t *testing.T) {
 			w.WriteHeader(http.StatusProxyAuthRequired)
 			return
 		}
-		_, _ = io.WriteString(w, "{}")
+		_, _ = io.WriteString(w, `{"id":"a/b","status":"stopped"}`)
 	})
 	proxy, _ := url.Parse(strings.Replace(p.URL, "://", "://ann:s3cret@", 1))
 	through := func(*http.Request) (*url.URL, error) { return proxy, nil }
@@ -185,5 +194,50 @@ func TestProxy(t *testing.T) {
 	err = asCreate(t.Context(), m)
 	if e := failureOf(t, err); e.Code != CodeManagerHTTP || !strings.HasSuffix(e.Message, "the proxy refuses the connection") || e.Details["retryable"] != true || strings.Contains(e.Message, "s3cret") {
 		t.Errorf("no proxy: %+v", e)
+	}
+}
+
+// TestNoProxyShowsItsSecret has a proxy that answers in the place of the Manager, with the credentials that it got.
+func TestNoProxyShowsItsSecret(t *testing.T) {
+	p := serverOf(t, func(w http.ResponseWriter, r *http.Request) {
+		given := r.Header.Get("Proxy-Authorization")
+		plain, _ := base64.StdEncoding.DecodeString(strings.TrimPrefix(given, "Basic "))
+		http.Error(w, given+" "+string(plain), http.StatusTeapot)
+	})
+	for user, secrets := range map[string][]string{
+		"ann:s3cret-word": {basic("ann:s3cret-word"), basic("ann:s3cret-word")[6:], "s3cret-word", "ann:s3cret-word"},
+		"ann:pw":          {basic("ann:pw"), "ann:pw", "pw"},
+		"token-word":      {basic("token-word:"), "token-word"},
+	} {
+		proxy, _ := url.Parse(strings.Replace(p.URL, "://", "://"+user+"@", 1))
+		m := managerFor(t, Config{URL: "http://manager.invalid", Proxy: func(*http.Request) (*url.URL, error) { return proxy, nil }})
+		e := failureOf(t, asStreams(t.Context(), m))
+		known := m.secrets()
+		for _, secret := range secrets {
+			response, _ := e.Details["response"].(string)
+			if strings.Contains(e.Message, secret) || strings.Contains(response, secret) || response == "" || !slices.Contains(known, secret) {
+				t.Errorf("%s: %q is in %+v or not in %q", user, secret, e, known)
+			}
+		}
+		if !m.credentialed() {
+			t.Errorf("%s: who has credentials for a proxy is not told apart", user)
+		}
+	}
+}
+
+func TestTheLastProxiesAreRemembered(t *testing.T) {
+	var used proxies
+	used.add(nil)
+	used.add(&url.Userinfo{})
+	if got := used.secrets(nil); len(got) != 0 {
+		t.Errorf("without credentials: %q", got)
+	}
+	for i := range maxProxies + 1 {
+		used.add(url.UserPassword("first", "word-0"))
+		used.add(url.UserPassword("u", fmt.Sprint("word-", i)))
+	}
+	got := used.secrets(nil)
+	if slices.Contains(got, "word-1") || !slices.Contains(got, "word-16") || !slices.Contains(got, "first:word-0") || len(used.users) != maxProxies {
+		t.Errorf("%d: %q", len(used.users), got)
 	}
 }

@@ -29,31 +29,24 @@ func (x *exchange) unreached(ctx context.Context, err error) *Error {
 		Code:    CodeManagerHTTP,
 		Message: fmt.Sprintf("%s failed: no answer from the veloFlux Manager at %s: %s", x.what(), x.base, excerpt(reason(err))),
 	}
-	refused := errors.Is(err, syscall.ECONNREFUSED)
-	if refused {
+	if errors.Is(err, syscall.ECONNREFUSED) {
 		e.Details = map[string]any{"retryable": true}
 	}
-	if _, noDial := errors.AsType[*net.DNSError](err); x.creates() && !refused && !noDial && wasSent(err) {
+	if x.creates() && x.connected.Load() && certificateReason(err) == "" {
 		e.maybeCreated()
 	}
 	return e
 }
 
-// maybeCreated says that the pipeline may be there all the same.
+// maybeCreated says that the pipeline may be there all the same. So the same request is not to be made again as it is.
 func (e *Error) maybeCreated() {
 	e.Message += maybeCreated
 	if e.Details == nil {
 		e.Details = map[string]any{}
 	}
 	e.Details["maybe_created"] = true
-}
-
-// wasSent says whether a request without an answer may have come to the Manager.
-func wasSent(err error) bool {
-	if op, ok := errors.AsType[*net.OpError](err); ok && (op.Op == "dial" || op.Op == "proxyconnect" || op.Op == "socks connect") {
-		return false
-	}
-	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+	e.again = e.Details["retryable"] == true
+	delete(e.Details, "retryable")
 }
 
 // ended is the error of a request whose context or time ended, or nil.
@@ -61,19 +54,26 @@ func (x *exchange) ended(ctx context.Context, err error) *Error {
 	var e *Error
 	switch {
 	case errors.Is(ctx.Err(), context.Canceled):
-		return &Error{Code: CodeToolFailed, Message: x.what() + " was cancelled", Cause: context.Canceled}
+		e = &Error{Code: CodeToolFailed, Message: x.what() + " was cancelled", Cause: context.Canceled}
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		e = &Error{Message: x.what() + " failed: timeout: the caller's time ran out"}
+		e = x.late(": the caller's time ran out")
 	case errors.Is(err, context.DeadlineExceeded):
-		e = &Error{Message: fmt.Sprintf("%s failed: timeout after %gs, waiting for %s", x.what(), x.timeout.Seconds(), x.base)}
+		e = x.late(fmt.Sprintf(" after %gs, waiting for %s", x.timeout.Seconds(), x.base))
 	default:
 		return nil
 	}
-	e.Code, e.Cause, e.Details = CodeTimeout, context.DeadlineExceeded, map[string]any{"retryable": true}
-	if x.creates() {
+	if x.creates() && x.connected.Load() {
 		e.maybeCreated()
 	}
 	return e
+}
+
+// late is the error of a request whose time ran out.
+func (x *exchange) late(how string) *Error {
+	return &Error{
+		Code: CodeTimeout, Message: x.what() + " failed: timeout" + how, Cause: context.DeadlineExceeded,
+		Details: map[string]any{"retryable": true},
+	}
 }
 
 // brokenOff is the error of a success whose answer did not come to its end.
@@ -86,7 +86,7 @@ func (x *exchange) brokenOff(ctx context.Context, status int, body []byte, err e
 		Message: fmt.Sprintf("%s failed: HTTP %d, but the answer breaks off after %d bytes: %s", x.what(), status, len(body), excerpt(reason(err))),
 		Details: map[string]any{"status": status},
 	}
-	if text := x.repeated(body); text != "" {
+	if text := x.repeated(body, true); text != "" {
 		e.Details["response"] = text
 	}
 	if x.creates() {

@@ -78,6 +78,9 @@ func unnamed(err error, id string) error {
 	e.Details = maps.Clone(e.Details)
 	delete(e.Details, "record_left")
 	delete(e.Details, "maybe_created")
+	if e.again { // under another id
+		e.Details["retryable"] = true
+	}
 	if response, ok := e.Details["response"].(string); ok {
 		e.Details["response"] = strings.ReplaceAll(response, id, shownID)
 	}

@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidwall/gjson"
 	"pgregory.net/rapid"
 
 	"github.com/pflow-suite/pflow/pkg/rawjson"
@@ -35,21 +34,55 @@ func TestSQLModes(t *testing.T) {
 		}
 	}
 	for in, want := range map[string]string{
-		`{"sql":null}`:                           `{"sql":null}`,
-		`{"s\u0071l":"SELECT 1"}`:                `{"s\u0071l":"<redacted>"}`,
-		`{"sql":"SELECT 1","sql":"SELECT 2"}`:    `{"sql":"<redacted>","sql":"<redacted>"}`,
-		`{"SQL":"SELECT 1"}`:                     `{"SQL":"<redacted>"}`,
-		`{"sql":["SELECT 1",{"a":"]"}],"b":1}`:   `{"sql":"<redacted>","b":1}`,
-		`{"sql":17}`:                             `{"sql":"<redacted>"}`,
-		`{"arguments":{"sql":"SELECT 1"}}`:       `{"arguments":{"sql":"<redacted>"}}`,
-		`{"arguments":"{\"sql\":\"SELECT 1\"}"}`: `{"arguments":"{\"sql\":\"<redacted>\"}"}`,
-		`"SELECT 1"`:                             `{"arguments":"<redacted>"}`,
-		`["SELECT 1"]`:                           `{"arguments":"<redacted>"}`,
-		`{"sql":"SELECT 1`:                       `{"arguments":"<redacted>"}`,
+		`{"sql":null}`:                          `{"sql":null}`,
+		`{"s\u0071l":"SELECT 1"}`:               `{"s\u0071l":"<redacted>"}`,
+		`{"sql":"SELECT 1","sql":"SELECT 2"}`:   `{"sql":"<redacted>","sql":"<redacted>"}`,
+		`{"SQL":"SELECT 1"}`:                    `{"SQL":"<redacted>"}`,
+		`{"sql":["SELECT 1",{"a":"]"}],"id":1}`: `{"sql":"<redacted>","id":1}`,
+		`{"sql":17}`:                            `{"sql":"<redacted>"}`,
+		`"SELECT 1"`:                            `{"arguments":"<redacted>"}`,
+		`["SELECT 1"]`:                          `{"arguments":"<redacted>"}`,
+		`{"sql":"SELECT 1`:                      `{"arguments":"<redacted>"}`,
 	} {
 		if got := argsOf(t, traced(t, SQLRedact, in, nil)); got != want {
 			t.Errorf("%s\ngot  %s\nwant %s", in, got, want)
 		}
+	}
+}
+
+func TestOnlyHarmlessArgumentsAreShownWhereSQLIsHidden(t *testing.T) {
+	const sql = "SELECT topsecret FROM user"
+	for _, tt := range []struct{ tool, args, want string }{
+		{"pipelines.verify", `{"query":"§"}`, `{"<redacted>":"<redacted>"}`},
+		{"pipelines.verify", `{"statement":["§"]}`, `{"<redacted>":"<redacted>"}`},
+		{"pipelines.verify", `{"sql ":"§"}`, `{"<redacted>":"<redacted>"}`},
+		{"pipelines.verify", `{"§":1}`, `{"<redacted>":"<redacted>"}`},
+		{"pipelines.verify", `{"id":"p"}`, `{"<redacted>":"<redacted>"}`},
+		{"pipelines.run", `{"sql":"§"}`, `{"arguments":"<redacted>"}`},
+		{"§", `{"id":"§"}`, `{"arguments":"<redacted>"}`},
+		{"streams.list", `{"id":"§","x":null}`, `{"<redacted>":"<redacted>","<redacted>":"<redacted>"}`},
+		{"streams.list", ``, `{}`},
+		{"functions.describe", `{"name":"sum"}`, `{"name":"sum"}`},
+		{"pipelines.stats", `{"pipeline_id":"p","timeout_ms":5}`, `{"pipeline_id":"p","timeout_ms":5}`},
+		{"pipelines.create", `{"id":["§"],"flow_instance_id":"§"}`, `{"id":["<redacted>"],"flow_instance_id":"<redacted>"}`},
+		{"pipelines.create", `{"id":"{\"a\":\"§\",\"§\":1}"}`, `{"id":"{\"a\":\"<redacted>\",\"<redacted>\":1}"}`},
+		{"pipelines.create", `{"id":"p","sinks":[{"type":"mqtt","id":"§","props":{"qos":1,"§":2,"sql":"§"}}],"options":"§"}`, `{"id":"p","sinks":[{"type":"<redacted>","id":"<redacted>","props":{"qos":1,"<redacted>":2,"sql":"<redacted>"}}],"options":"<redacted>"}`},
+	} {
+		plant := strings.NewReplacer("§", sql).Replace
+		failure := &Error{Code: CodeInvalidParams, Message: "it has no argument " + sql}
+		for _, mode := range []SQLMode{SQLHash, SQLRedact} {
+			line := tracedCall(t, mode, plant(tt.tool), plant(tt.args), failure)
+			if got := argsOf(t, line); got != tt.want || strings.Contains(line, "topsecret") {
+				t.Errorf("%s %s\ngot  %s\nwant %s", tt.tool, tt.args, line, tt.want)
+			}
+		}
+		if got := tracedCall(t, SQLRaw, plant(tt.tool), plant(tt.args), nil); strings.Contains(tt.args, "§") && !strings.Contains(got, "topsecret") {
+			t.Errorf("raw hides it: %s", got)
+		}
+	}
+	unknown := tracedCall(t, SQLHash, sql, "", &Error{Code: CodeNotFound, Message: "There is no tool " + sql})
+	if strings.Contains(unknown, "topsecret") || !strings.Contains(unknown, `"name":"<redacted>"`) {
+		t.Error(unknown)
 	}
 }
 
@@ -82,55 +115,6 @@ func TestCredentialsInArguments(t *testing.T) {
 	}
 }
 
-func TestUserinfoOfURLs(t *testing.T) {
-	for in, want := range map[string]string{
-		"tcp://user:hunter22@broker:1883":                      "tcp://<redacted>@broker:1883",
-		"tcp://user@broker":                                    "tcp://<redacted>@broker",
-		"tcp://user:p@ss@broker/x@y":                           "tcp://<redacted>@y",
-		"tcp://user:p/ss@broker":                               "tcp://<redacted>@broker",
-		"tcp://user:1/ss@broker":                               "tcp://<redacted>@broker",
-		"tcp://user:two words@broker":                          "tcp://<redacted>@broker",
-		"//user:hunter22@broker":                               "//<redacted>@broker",
-		`tcp:\/\/user:hunter22@broker`:                         `tcp:\/\/<redacted>@broker`,
-		"mqtt://broker:1883,mqtt://u:p@b2,mqtt://u:q@b3":       "mqtt://<redacted>@b3",
-		"to mqtt://b1:1883,mqtt://u:p@b2;mqtt://u:q@b3 now":    "to mqtt://b1:1883,mqtt://<redacted>@b2;mqtt://<redacted>@b3 now",
-		"veloFlux://streams/schema?name=a@b":                   "veloFlux://streams/schema?name=a@b",
-		"http://127.0.0.1:8080/pipelines/a@b":                  "http://127.0.0.1:8080/pipelines/a@b",
-		"http://[::1]:8080/a@b":                                "http://[::1]:8080/a@b",
-		"mail a@b, see http://x/y":                             "mail a@b, see http://x/y",
-		"SELECT 'amqp://u:p@h/v' FROM \"s\" WHERE a='x@y'":     "SELECT 'amqp://<redacted>@h/v' FROM \"s\" WHERE a='x@y'",
-		"veloflux://streams/schema?name=tcp%3A%2F%2Fu%3Ap%40h": "veloflux://streams/schema?name=tcp%3A%2F%2F<redacted>%40h",
-		"http://h/x?a=1&api_key=k1&b=2":                        "http://h/x?a=1&api_key=<redacted>&b=2",
-		"http://h/x?access_token=":                             "http://h/x?access_token=",
-		"file:///tmp/@x":                                       "file:///tmp/@x",
-		"50% of 3 @ 5":                                         "50% of 3 @ 5",
-	} {
-		args := `{"text":` + string(rawjson.Quote(in)) + `}`
-		if got := gjson.Get(argsOf(t, traced(t, SQLRaw, args, nil)), "text").Str; got != want {
-			t.Errorf("%s\ngot  %s\nwant %s", in, got, want)
-		}
-		if got := messageOf(t, traced(t, SQLRaw, "", &Error{Code: CodeToolFailed, Message: in})); got != want {
-			t.Errorf("as a message: %s\ngot  %s\nwant %s", in, got, want)
-		}
-		var e Entry
-		newTracer(SinkFunc(func(got Entry) error { e = got; return nil }), SQLRaw, nil, nil).record(KindResourceRead, in, nil, time.Now(), false, nil)
-		if e.Name != want {
-			t.Errorf("as a name: %s\ngot  %s\nwant %s", in, e.Name, want)
-		}
-	}
-	for in, want := range map[string]string{
-		`{"broker_url":"user:hunter22@broker:1883"}`: `{"broker_url":"<redacted>@broker:1883"}`,
-		`{"broker_url":"broker:1883/a@b"}`:           `{"broker_url":"<redacted>@b"}`,
-		`{"uri":"streams/schema?name=a:b@c"}`:        `{"uri":"streams/schema?name=a:b@c"}`,
-		`{"note":"ratio 3:4 @ noon"}`:                `{"note":"ratio 3:4 @ noon"}`,
-		`{"tcp://u:p@h":"tcp:\/\/u:p\u0040h"}`:       `{"tcp://<redacted>@h":"tcp://<redacted>@h"}`,
-	} {
-		if got := argsOf(t, traced(t, SQLRaw, in, nil)); got != want {
-			t.Errorf("%s\ngot  %s\nwant %s", in, got, want)
-		}
-	}
-}
-
 func TestSecretsOfArgumentsAreNotInMessages(t *testing.T) {
 	for args, message := range map[string]string{
 		`{"sinks":[{"props":{"password":"hunter22"}}]}`:      "sinks[0] has hunter22",
@@ -150,11 +134,11 @@ func TestSecretsOfArgumentsAreNotInMessages(t *testing.T) {
 }
 
 func TestTheManagersSecretsAreNowhere(t *testing.T) {
-	known := []string{"Bearer first-secret"}
+	known := []string{"Bearer first-secret", "first-secret"}
 	var out bytes.Buffer
-	tr := newTracer(WriterSink(&out), SQLRaw, func() []string { return known }, nil)
+	tr := newTracer(WriterSink(&out), SQLRaw, allTools(), func() []string { return known }, nil)
 	for _, secret := range []string{"first-secret", "other-secret"} {
-		known = []string{"Bearer " + secret}
+		known = []string{"Bearer " + secret, secret}
 		out.Reset()
 		for _, args := range []string{"", `{"a":1,"first":"x"}`, `{"password":"another"}`, `{"a":"x ` + secret + `","b":{"` + secret + `":1}}`, `{"a":"` + secret} {
 			tr.record(KindToolCall, "tool "+secret, json.RawMessage(args), time.Now(), false, &Error{Code: CodeToolFailed, Message: "no " + secret + " " + url.QueryEscape("Bearer "+secret)})
@@ -173,7 +157,7 @@ func TestTheManagersSecretsAreNowhere(t *testing.T) {
 func TestManyCallsAtATime(t *testing.T) {
 	var n atomic.Int64
 	var out bytes.Buffer
-	tr := newTracer(WriterSink(&out), SQLRaw, func() []string { return []string{fmt.Sprintf("secret-%d", n.Add(1)%3)} }, nil)
+	tr := newTracer(WriterSink(&out), SQLRaw, allTools(), func() []string { return []string{fmt.Sprintf("secret-%d", n.Add(1)%3)} }, nil)
 	var all sync.WaitGroup
 	for i := range 20 {
 		all.Go(func() {
