@@ -56,8 +56,8 @@ type temporaries struct {
 	mark  string // in all ids of this runtime: another one of the process has its own
 
 	mu      sync.Mutex
-	live    map[string]bool // ids that are in use, or that somebody here sees to
-	left    int             // how many were given up since the runtime is being closed
+	live    map[string]int // how many here see to an id: a verification, a deletion that is tried again
+	left    int            // how many were given up since the runtime is being closed
 	closed  bool
 	work    sync.WaitGroup // what Close waits for
 	closing chan struct{}
@@ -66,7 +66,7 @@ type temporaries struct {
 func newTemporaries(del func(ctx context.Context, id string) error, log *slog.Logger) *temporaries {
 	return &temporaries{
 		del: del, log: log, owner: sync.OnceValue(proc.Self), mark: strings.ToLower(rand.Text()),
-		live: map[string]bool{}, closing: make(chan struct{}),
+		live: map[string]int{}, closing: make(chan struct{}),
 	}
 }
 
@@ -85,20 +85,22 @@ func (t *temporaries) begin(work func()) bool {
 func (t *temporaries) while(verification func(id string)) (began bool) {
 	id := temporaryID{owner: t.owner(), created: time.Now(), random: t.mark + strings.ToLower(rand.Text()[:10])}.String()
 	return t.begin(func() {
-		t.see(id, true)
-		defer t.see(id, false)
+		defer t.see(id)()
 		verification(id)
 	})
 }
 
-// see notes whether somebody here sees to an id.
-func (t *temporaries) see(id string, live bool) {
+// see notes that one more here sees to an id, until the function that it gives is called.
+func (t *temporaries) see(id string) (done func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if live {
-		t.live[id] = true
-	} else {
-		delete(t.live, id)
+	t.live[id]++
+	return func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if t.live[id]--; t.live[id] == 0 {
+			delete(t.live, id)
+		}
 	}
 }
 
@@ -106,7 +108,7 @@ func (t *temporaries) see(id string, live bool) {
 func (t *temporaries) seen(id temporaryID) (own, live bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return strings.HasPrefix(id.random, t.mark), t.live[id.String()]
+	return strings.HasPrefix(id.random, t.mark), t.live[id.String()] > 0
 }
 
 // How long the deletion of a temporary pipeline is tried again, and how long one that the Manager may yet make is looked
@@ -125,9 +127,9 @@ func (t *temporaries) remove(ctx context.Context, id string, uncertain bool) err
 	if settled(err, uncertain) {
 		return nil
 	}
-	t.see(id, true)
+	seen := t.see(id)
 	t.work.Go(func() { // whoever calls is counted, so that close is not yet done
-		defer t.see(id, false)
+		defer seen()
 		t.retry(id, uncertain)
 	})
 	if missing(err) {
