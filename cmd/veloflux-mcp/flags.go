@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -24,7 +23,7 @@ type managerFlags struct {
 	ManagerURL    string   `name:"manager-url" help:"The Manager's URL, ${default} by default; a path in it is kept." env:"VELOFLUX_MANAGER_URL" default:"http://127.0.0.1:8080" placeholder:"URL"`
 	TimeoutSecs   float64  `name:"timeout-secs" help:"How many seconds one request to the Manager may take, ${default} by default." env:"VELOFLUX_TIMEOUT_SECS" default:"10" placeholder:"SECONDS"`
 	Header        []string `help:"A header to send with every request, as \"Name: value\"; may be given several times." env:"VELOFLUX_HEADER" sep:"none" placeholder:"HEADER"`
-	HeaderFile    string   `help:"A file with headers to send, one a line; read again when it has changed." env:"VELOFLUX_HEADER_FILE" placeholder:"FILE"`
+	HeaderFile    string   `help:"A file with headers to send, one a line; read for each request." env:"VELOFLUX_HEADER_FILE" placeholder:"FILE"`
 	TLSCAFile     string   `name:"tls-ca-file" help:"Certificates (PEM) of authorities to trust besides the system's." env:"VELOFLUX_TLS_CA_FILE" placeholder:"FILE"`
 	TLSCertFile   string   `name:"tls-cert-file" help:"The client's certificate (PEM)." env:"VELOFLUX_TLS_CERT_FILE" placeholder:"FILE"`
 	TLSKeyFile    string   `name:"tls-key-file" help:"The key of the client's certificate (PEM)." env:"VELOFLUX_TLS_KEY_FILE" placeholder:"FILE"`
@@ -59,7 +58,7 @@ const (
 	traceFiles = 4
 )
 
-// defaultURL is where a Manager listens when nothing else is said; an empty variable says nothing.
+// defaultURL is where a Manager listens when nothing else is said, as by --manager-url= of a variable that is not set.
 const defaultURL = "http://127.0.0.1:8080"
 
 // manager is the Manager that the flags mean.
@@ -158,7 +157,7 @@ func (f *flags) log(app *cli.App) (io.Closer, error) {
 	// A pipe without a reader must not hold the program up.
 	file, err := os.OpenFile(f.LogFile, os.O_APPEND|os.O_CREATE|os.O_WRONLY|syscall.O_NONBLOCK, 0o600)
 	if err != nil {
-		return nil, fault.New(fault.Usage, "Cannot write the log to %s: %v", f.LogFile, fault.Reason(err)).Suggest("Give --log-file a file in a folder that exists")
+		return nil, fault.New(fault.Usage, "Cannot write the log to %s: %v", f.LogFile, fault.Reason(err)).Suggest("Give --log-file another file, or leave it out for standard error")
 	}
 	if same(file, app.Stdout.File()) {
 		_ = file.Close()
@@ -192,10 +191,6 @@ func (f *flags) trace(app *cli.App) (veloflux.Sink, io.Closer, error) {
 			return nil, nothing{}, nil //nolint:nilerr // said
 		}
 		path = home.Path("traces", "veloflux.ndjson")
-	}
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return nil, nil, fault.New(fault.Usage, "Cannot write the trace to %s: %v", f.TraceFile, err)
 	}
 	sink, err := veloflux.OpenFileSink(path, traceBytes, traceFiles)
 	switch {

@@ -2,6 +2,7 @@
 package arguments
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -39,10 +40,10 @@ func (c *Checker) Check(arguments json.RawMessage) (json.RawMessage, *fault.Faul
 	if err := c.schema.compile(); err != nil {
 		return nil, fault.New(fault.Internal, "The input schema of the tool %s is no JSON Schema: %v", c.tool, err)
 	}
-	given := gjson.ParseBytes(arguments)
-	if given.Type == gjson.Null { // absent too
-		arguments, given = json.RawMessage("{}"), gjson.Parse("{}")
+	if trimmed := bytes.TrimSpace(arguments); len(trimmed) == 0 || string(trimmed) == "null" {
+		arguments = json.RawMessage("{}")
 	}
+	given := gjson.ParseBytes(arguments)
 	if !given.IsObject() {
 		return nil, c.wrong("The arguments of %s must be a JSON object", c.tool)
 	}

@@ -35,6 +35,8 @@ func TestCheckSaysWhatIsWrong(t *testing.T) {
 	c := NewChecker("a.tool", json.RawMessage(schema))
 	for given, want := range map[string]string{
 		`[]`:                      "must be a JSON object",
+		`garbage`:                 "must be a JSON object",
+		`null x`:                  "must be a JSON object",
 		`7`:                       "must be a JSON object",
 		`{"name":`:                "cannot be read",
 		`{}`:                      `"name" of a.tool is missing`,

@@ -41,7 +41,7 @@ func Types(schema gjson.Result) []string {
 }
 
 // FromText is the text of a command line as a value of a type that a property's schema allows: text stays text wherever only
-// text fits, and where everything does what reads as JSON is that. False when no type fits.
+// text fits, and where everything does what reads as a boolean, a number, an object or a list is that. False when no type fits.
 func FromText(property gjson.Result, text string) (json.RawMessage, bool) {
 	allowed := Types(property)
 	may := func(name string) bool { return len(allowed) == 0 || slices.Contains(allowed, name) }

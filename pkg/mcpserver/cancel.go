@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"strconv"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -13,8 +14,9 @@ const methodCancelled = "notifications/cancelled"
 // notification as well, ends the context of the request. Until that is heeded the id stays taken. What is not to be
 // cancelled the SDK must not hear of: MCP lets nobody cancel initialize.
 func (p *pipe) cancel(notification *jsonrpc.Request) (heard bool) {
-	id, err := jsonrpc.MakeID(gjson.GetBytes(notification.Params, "requestId").Value())
-	if err != nil {
+	given := gjson.GetBytes(notification.Params, "requestId")
+	id, err := jsonrpc.MakeID(given.Value())
+	if n, ok := id.Raw().(int64); err != nil || ok && given.Raw != strconv.FormatInt(n, 10) { // rounded, it is another's
 		return false
 	}
 	p.mu.Lock()

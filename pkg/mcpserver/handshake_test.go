@@ -104,7 +104,8 @@ func TestWhatCameIsRepeatedShort(t *testing.T) {
 		{legacy("1", "resources/read", `"uri":"`+long+`"`), -32602, "Unknown resource"},
 		{legacy("1", long, ""), -32601, long[:100]},
 		{`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":"` + long + `"}`, -32602, "The params of tools/call do not have the form that MCP gives them"},
-		{`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":7}}`, -32602, "The params of tools/call do not have the form that MCP gives them: the type of name is another"},
+		{`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":7}}`, -32602, "The params of tools/call do not have the form that MCP gives them: name has a wrong type"},
+		{`{"jsonrpc":"2.0","id":1,"method":"tools/call"}`, -32602, "The params of tools/call are missing"},
 		{`{"jsonrpc":"2.0","id":1,"method":"ping","params":5}`, -32602, "The params of ping do not have the form that MCP gives them"},
 	} {
 		c.send(tc.line)

@@ -134,6 +134,9 @@ func coded(method string, err error) error {
 	if ok && rpc.Code != 0 && rpc.Message == err.Error() {
 		return err
 	}
+	if strings.HasSuffix(err.Error(), `missing required "params"`) {
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "The params of " + fault.Short(method, maxEcho) + " are missing"}
+	}
 	if strings.HasPrefix(err.Error(), "handling '") && strings.Contains(err.Error(), "unmarshaling ") {
 		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: wrongParams(method, err)}
 	}
@@ -148,7 +151,7 @@ func coded(method string, err error) error {
 func wrongParams(method string, err error) string {
 	text := "The params of " + fault.Short(method, maxEcho) + " do not have the form that MCP gives them"
 	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && e.Field != "" {
-		return fmt.Sprintf("%s: the type of %s is another", text, e.Field)
+		return fmt.Sprintf("%s: %s has a wrong type", text, e.Field)
 	}
 	return text
 }

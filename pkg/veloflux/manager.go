@@ -66,9 +66,9 @@ func NewManager(c Config) (*Manager, error) {
 	return &Manager{address: at, timeout: c.Timeout, most: maxBody, headers: h, transport: transport, proxies: used}, nil
 }
 
-// credentialed says whether requests tell the Manager, or a proxy before it, who asks: by user:password@ in the URL or
-// in that of a proxy, by a client certificate, or by a header, for a proxy may tell users apart by any. So what comes back may be for this caller
-// alone.
+// credentialed says whether requests tell the Manager, or a proxy before it, who asks: by user:password@ in the URL or in
+// that of a proxy, by a client certificate, or by a header, for a proxy may tell users apart by any. So what comes back may be
+// for this caller alone.
 func (m *Manager) credentialed() bool {
 	if len(m.transport.TLSClientConfig.Certificates) > 0 || len(m.proxies.secrets(nil)) > 0 {
 		return true

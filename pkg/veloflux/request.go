@@ -34,6 +34,7 @@ func (m *Manager) newRequest(ctx context.Context, r *request, header http.Header
 	if err != nil {
 		return nil, err
 	}
+	header = header.Clone() // what is added here the user has not given
 	if host := header.Get("Host"); host != "" {
 		req.Host = host
 	}

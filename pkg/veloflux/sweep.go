@@ -71,8 +71,8 @@ func (r *Runtime) sweep(ctx context.Context) {
 	}
 }
 
-// SweepWhile sweeps until ctx ends: at once, again soon after, for a request of a process that was killed may still be on
-// its way through the Manager, and from then on every ten minutes.
+// SweepWhile sweeps until ctx ends: at once, again after pauses that grow, for a request of a process that was killed may
+// still be on its way through the Manager, and in the end every ten minutes.
 func (r *Runtime) SweepWhile(ctx context.Context) {
 	r.swept.Do(func() {})
 	for wait := time.Second; ; wait = min(4*wait, leftoverAge) {

@@ -121,17 +121,23 @@ const (
 )
 
 // remove deletes a temporary pipeline, whatever became of its create. When that cannot be done now it is tried again in the
-// background, and the reason is returned. A pipeline whose create is uncertain may be made after it was asked to be deleted.
+// background, unless it was refused for good, and the reason is returned. A pipeline whose create is uncertain may be made
+// after it was asked to be deleted.
 func (t *temporaries) remove(ctx context.Context, id string, uncertain bool) error {
 	err := t.del(ctx, id)
 	if settled(err, uncertain) {
-		return nil
+		return present(err)
 	}
 	seen := t.see(id)
 	t.work.Go(func() { // whoever calls is counted, so that close is not yet done
 		defer seen()
 		t.retry(id, uncertain)
 	})
+	return present(err)
+}
+
+// present is the error of a deletion, but for one of what is not there.
+func present(err error) error {
 	if missing(err) {
 		return nil
 	}
@@ -163,6 +169,9 @@ func (t *temporaries) retry(id string, uncertain bool) {
 		err := t.del(context.Background(), id)
 		switch {
 		case settled(err, uncertain && !last && time.Since(began) < lookFor):
+			if err = present(err); err != nil {
+				t.log.Warn("a temporary pipeline may not be deleted", "id", id, "error", err)
+			}
 			return
 		case last || time.Since(began) > giveUp:
 			t.log.Warn("a temporary pipeline is left behind; it will be swept", "id", id, "error", err)
@@ -197,7 +206,7 @@ func (t *temporaries) close(ctx context.Context) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.left > 0 {
-		return &Error{Code: CodeManagerHTTP, Message: fmt.Sprintf("%d temporary pipelines could not be deleted, and are left to the next sweep", t.left)}
+		return &Error{Code: CodeManagerHTTP, Message: fmt.Sprintf("temporary pipelines could not be deleted, and are left to the next sweep: %d", t.left)}
 	}
 	return nil
 }

@@ -105,7 +105,7 @@ func TestDeletionsAreTriedAgain(t *testing.T) {
 		{"busy", false, []error{busy, busy, nil}, true, 3, 3, time.Second},
 		{"down", false, []error{down, down, gone}, true, 3, 3, time.Second},
 		{"down for ever", false, []error{down}, true, 20, 40, giveUp + 2*lastRetry},
-		{"forbidden", false, []error{&Error{Code: CodeManagerHTTP, Details: map[string]any{"status": 403}}}, false, 1, 1, 0},
+		{"forbidden", false, []error{&Error{Code: CodeManagerHTTP, Details: map[string]any{"status": 403}}}, true, 1, 1, 0},
 		{"not there yet", true, []error{gone, gone, gone, nil}, false, 4, 4, 2 * time.Second},
 		{"never there", true, []error{gone}, false, 7, 10, lookFor + lastRetry},
 		{"made by a create that is not answered", true, []error{nil}, false, 1, 1, 0},

@@ -164,7 +164,7 @@ func (t *tracer) record(kind, name string, args json.RawMessage, started time.Ti
 	if t.sink == nil {
 		return e.Name
 	}
-	if e.Args, _ = r.JSON(e.Args); c.excerpt {
+	if e.Args, _ = r.JSON(e.Args); c.excerpt && !c.unread {
 		e.Args = shortened(e.Args)
 	}
 	if failure != nil {

@@ -3,6 +3,7 @@ package veloflux
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"strings"
 
@@ -30,6 +31,11 @@ func verify(ctx context.Context, r *Runtime, args fields) (json.RawMessage, erro
 	}
 	done := make(chan outcome, 1)
 	began := r.temporary.while(func(id string) {
+		defer func() { // one that fails must not take the others down
+			if cause := recover(); cause != nil {
+				done <- outcome{err: fmt.Errorf("%s crashed: %v", verifying, cause)}
+			}
+		}()
 		steps := context.WithoutCancel(ctx)
 		body := args.appendTo([]byte(`{"id":"`+id+`","sinks":[{"type":"nop"}]`), "sql", "options", "sources", "flow_instance_id")
 		var o outcome
@@ -60,7 +66,7 @@ func verify(ctx context.Context, r *Runtime, args fields) (json.RawMessage, erro
 	}
 	v := verification{Valid: true, Pretty: o.plan, Warnings: droppedConstructs(args.text("sql"))}
 	if o.left != nil {
-		v.Warnings = append(v.Warnings, Warning{Construct: "cleanup", Message: "The temporary pipeline could not be deleted yet, and is tried again: " + o.left.Error()})
+		v.Warnings = append(v.Warnings, Warning{Construct: "cleanup", Message: "The temporary pipeline is not deleted yet, which is tried again or left to a sweep: " + o.left.Error()})
 	}
 	return rawjson.Marshal(v)
 }
