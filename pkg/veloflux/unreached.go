@@ -40,7 +40,7 @@ func (x *exchange) unreached(ctx context.Context, err error) *Error {
 
 // maybeCreated says that the pipeline may be there all the same. So the same request is not to be made again as it is.
 func (e *Error) maybeCreated() {
-	e.Message += maybeCreated
+	e.Message = strings.Replace(e.Message+maybeCreated, "?. ", "? ", 1)
 	if e.Details == nil {
 		e.Details = map[string]any{}
 	}

@@ -80,7 +80,7 @@ func unnamed(err error, id string) error {
 		return nil
 	}
 	e := *asError(err)
-	e.Message = strings.NewReplacer(id, shownID, maybeCreated, "", recordLeft, "").Replace(e.Message)
+	e.Message = strings.NewReplacer(id, shownID, maybeCreated, "", maybeCreated[1:], "", recordLeft, "").Replace(e.Message)
 	e.Details = maps.Clone(e.Details)
 	delete(e.Details, "record_left")
 	delete(e.Details, "maybe_created")
