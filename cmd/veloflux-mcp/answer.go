@@ -27,7 +27,7 @@ func answer(app *cli.App, document json.RawMessage, err error) error {
 		return app.Context.Err() // a signal, which has an exit status of its own
 	}
 	if err != nil {
-		e := asError(err)
+		e := veloflux.AsError(err)
 		var told error
 		if app.JSON() {
 			told = app.JSONLine(failure{Error: e})

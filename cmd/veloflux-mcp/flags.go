@@ -202,11 +202,3 @@ func (f *flags) trace(app *cli.App) (veloflux.Sink, io.Closer, error) {
 	}
 	return sink, sink, nil
 }
-
-// asError finds the runtime's error in a chain.
-func asError(err error) *veloflux.Error {
-	if e, ok := errors.AsType[*veloflux.Error](err); ok {
-		return e
-	}
-	return &veloflux.Error{Code: veloflux.CodeToolFailed, Message: err.Error()}
-}

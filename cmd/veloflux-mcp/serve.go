@@ -112,7 +112,7 @@ func serve(runtime *veloflux.Runtime, tool veloflux.Tool) mcpserver.Tool {
 		Call: func(ctx context.Context, call *mcpserver.Call) *mcpserver.Result {
 			answer, err := runtime.CallTool(ctx, tool.Name, call.Arguments)
 			if err != nil {
-				return failed(asError(err))
+				return failed(veloflux.AsError(err))
 			}
 			return &mcpserver.Result{Structured: answer, Summary: tool.Summary(answer)}
 		},
@@ -130,7 +130,7 @@ func failed(e *veloflux.Error) *mcpserver.Result {
 
 // protocolError is a failure of what MCP answers with an error of the protocol: a read, or a tool that is not there.
 func protocolError(err error) error {
-	e := asError(err)
+	e := veloflux.AsError(err)
 	kind := mcpserver.Internal
 	switch e.Code {
 	case veloflux.CodeNotFound:

@@ -75,7 +75,7 @@ func (s *Server) fault(method, pattern string) *Fault {
 
 // fail lets a fault happen.
 func (s *Server) fail(ctx context.Context, c *call, r path, f *Fault) {
-	if !s.wait(ctx, f.Delay) || f.Until != nil && !s.held(ctx, f.Until) {
+	if !s.wait(ctx, f.Delay) || f.Until != nil && !held(ctx, s, f.Until) {
 		abort()
 	}
 	if f.Hang {
@@ -124,18 +124,6 @@ func (s *Server) hang(ctx context.Context) {
 	}
 }
 
-// held waits for the end of a hold; ok is false when the client or the server is gone meanwhile.
-func (s *Server) held(ctx context.Context, until <-chan struct{}) (ok bool) {
-	select {
-	case <-until:
-		return true
-	case <-ctx.Done():
-		return false
-	case <-s.done:
-		return false
-	}
-}
-
 // wait waits; ok is false when the client or the server is gone meanwhile.
 func (s *Server) wait(ctx context.Context, d time.Duration) (ok bool) {
 	if d <= 0 {
@@ -143,8 +131,13 @@ func (s *Server) wait(ctx context.Context, d time.Duration) (ok bool) {
 	}
 	timer := time.NewTimer(d)
 	defer timer.Stop()
+	return held(ctx, s, timer.C)
+}
+
+// held waits for the end of a hold; ok is false when the client or the server is gone meanwhile.
+func held[T any](ctx context.Context, s *Server, until <-chan T) (ok bool) {
 	select {
-	case <-timer.C:
+	case <-until:
 		return true
 	case <-ctx.Done():
 		return false

@@ -5,8 +5,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -16,21 +14,6 @@ import (
 
 	"github.com/pflow-suite/pflow/internal/velofluxserver"
 )
-
-// exchange is one that was recorded from a real Manager.
-type exchange struct {
-	Name    string
-	Request struct {
-		Method, Path string
-		Headers      map[string]string
-		Body         *string
-	}
-	Response struct {
-		Status  int
-		Headers map[string]string
-		Body    string
-	}
-}
 
 // unknown are exchanges that this Manager does not know, and why.
 func unknown(name string) string {
@@ -57,32 +40,21 @@ func shaped(name string) bool {
 }
 
 func TestReplay(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join("..", "..", "..", "shared", "veloflux", "recorded", "*.json"))
-	if err != nil || len(files) == 0 {
-		t.Skip("there are no recorded exchanges")
-	}
+	recorded := velofluxserver.Recorded(t)
 	s := velofluxserver.Start(t)
 	s.Clear()
-	for _, file := range files { // each stands on those before it
-		raw, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var e exchange
-		if err := json.Unmarshal(raw, &e); err != nil {
-			t.Fatalf("%s: %v", file, err)
-		}
+	for _, e := range recorded { // each stands on those before it
 		if unknown(e.Name) != "" {
 			continue
 		}
-		replay(t, s, filepath.Base(file), &e)
+		replay(t, s, &e)
 	}
 }
 
 // shortened is how a recording says that a body was longer.
 var shortened = regexp.MustCompile(`\.\.\.<(\d+) bytes>$`)
 
-func replay(t *testing.T, s *velofluxserver.Server, file string, e *exchange) {
+func replay(t *testing.T, s *velofluxserver.Server, e *velofluxserver.Exchange) {
 	t.Helper()
 	body := ""
 	if e.Request.Body != nil {
@@ -100,25 +72,25 @@ func replay(t *testing.T, s *velofluxserver.Server, file string, e *exchange) {
 	}
 	response, err := http.DefaultTransport.RoundTrip(request)
 	if err != nil {
-		t.Fatalf("%s: %v", file, err)
+		t.Fatalf("%s: %v", e.Name, err)
 	}
 	defer func() { _ = response.Body.Close() }()
 	got, err := io.ReadAll(response.Body)
 	if err != nil {
-		t.Fatalf("%s: %v", file, err)
+		t.Fatalf("%s: %v", e.Name, err)
 	}
 	if response.StatusCode != e.Response.Status {
-		t.Errorf("%s: %d, not %d: %s", file, response.StatusCode, e.Response.Status, got)
+		t.Errorf("%s: %d, not %d: %s", e.Name, response.StatusCode, e.Response.Status, got)
 		return
 	}
-	compareHeaders(t, file, e, response.Header)
+	compareHeaders(t, e, response.Header)
 	if !shaped(e.Name) {
 		if diff := cmp.Diff(stable(e.Response.Body), stable(string(got))); diff != "" {
-			t.Errorf("%s: -recorded +got:\n%s", file, diff)
+			t.Errorf("%s: -recorded +got:\n%s", e.Name, diff)
 		}
 		return
 	}
-	compareShapes(t, file, e.Response.Body, string(got))
+	compareShapes(t, e.Name, e.Response.Body, string(got))
 }
 
 // stable leaves out of a body what is another at each time.
@@ -126,33 +98,33 @@ func stable(body string) string {
 	return regexp.MustCompile(`"created_at_secs":\d+`).ReplaceAllString(body, `"created_at_secs":0`)
 }
 
-func compareHeaders(t *testing.T, file string, e *exchange, got http.Header) {
+func compareHeaders(t *testing.T, e *velofluxserver.Exchange, got http.Header) {
 	t.Helper()
 	for _, name := range []string{
 		"content-type", "allow", "vary", "access-control-allow-origin", "access-control-expose-headers", "access-control-allow-methods", "access-control-allow-headers",
 	} {
 		if got.Get(name) != e.Response.Headers[name] {
-			t.Errorf("%s: %s is %q, not %q", file, name, got.Get(name), e.Response.Headers[name])
+			t.Errorf("%s: %s is %q, not %q", e.Name, name, got.Get(name), e.Response.Headers[name])
 		}
 	}
 	if length := e.Response.Headers["content-length"]; !shaped(e.Name) && e.Name != "head-streams" && got.Get("content-length") != length {
-		t.Errorf("%s: content-length is %q, not %q", file, got.Get("content-length"), length)
+		t.Errorf("%s: content-length is %q, not %q", e.Name, got.Get("content-length"), length)
 	}
 }
 
 // compareShapes compares the names and the kinds of values.
-func compareShapes(t *testing.T, file, recorded, got string) {
+func compareShapes(t *testing.T, name, recorded, got string) {
 	t.Helper()
 	var want, have any
 	if json.Unmarshal([]byte(recorded), &want) != nil {
 		prefix, _, _ := strings.Cut(recorded, "[")
 		if !strings.HasPrefix(got, prefix) {
-			t.Errorf("%s: %s does not begin with %s", file, got, prefix)
+			t.Errorf("%s: %s does not begin with %s", name, got, prefix)
 		}
 		return
 	}
 	if err := json.Unmarshal([]byte(got), &have); err != nil {
-		t.Errorf("%s: %v: %s", file, err, got)
+		t.Errorf("%s: %v: %s", name, err, got)
 		return
 	}
 	wanted, had := map[string]bool{}, map[string]bool{}
@@ -160,12 +132,12 @@ func compareShapes(t *testing.T, file, recorded, got string) {
 	paths(have, "", had)
 	for path := range had {
 		if !wanted[path] {
-			t.Errorf("%s: the Manager has nothing like %s", file, path)
+			t.Errorf("%s: the Manager has nothing like %s", name, path)
 		}
 	}
 	for path := range wanted {
 		if !had[path] && !rare(path) {
-			t.Errorf("%s: there is no %s", file, path)
+			t.Errorf("%s: there is no %s", name, path)
 		}
 	}
 }

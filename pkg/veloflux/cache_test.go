@@ -100,7 +100,7 @@ func TestCacheSharesOneFetch(t *testing.T) {
 		synctest.Wait()
 		leave() // the others still get it
 		readers.Wait()
-		if e := asError(left); !errors.Is(left, context.Canceled) || e.Code != CodeToolFailed {
+		if e := AsError(left); !errors.Is(left, context.Canceled) || e.Code != CodeToolFailed {
 			t.Errorf("the one who went away got %v", left)
 		}
 		if fetches != 1 {

@@ -1,8 +1,12 @@
 package veloflux
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"unicode"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
 // Code is the stable kind of an Error.
@@ -52,6 +56,58 @@ func (e *Error) ExitStatus() int {
 	default:
 		return 1
 	}
+}
+
+// AsError finds the *Error in a chain. Anything else becomes one: a fault of the suite with what it says, the rest as a
+// failure of the tool.
+func AsError(err error) *Error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	}
+	if f, ok := errors.AsType[*fault.Fault](err); ok {
+		return fromFault(f)
+	}
+	return &Error{Code: CodeToolFailed, Message: err.Error()}
+}
+
+// fromFault puts a fault of the suite into this package's shape.
+func fromFault(f *fault.Fault) *Error {
+	e := &Error{Code: CodeToolFailed}
+	if f.Type == fault.Usage {
+		e.Code = CodeInvalidParams
+	}
+	all := f.Errors
+	if len(all) == 0 {
+		all = []*fault.Fault{f}
+	}
+	var said []string
+	details := map[string]any{}
+	for _, one := range all {
+		said = append(append(said, one.Message), one.Suggestions...)
+		if len(one.Available) > 0 {
+			details["available"] = one.Available
+		}
+		if one.Path != "" {
+			details["path"] = one.Path
+		}
+		if missing, _ := details["missing"].([]string); len(one.Missing) > 0 {
+			details["missing"] = append(missing, one.Missing...)
+		}
+	}
+	e.Message = strings.ReplaceAll(strings.Join(said, ". "), "?. ", "? ")
+	if len(details) > 0 {
+		e.Details = details
+	}
+	return e
+}
+
+// ended is the error of a caller whose context has ended.
+func ended(what string, cause error) *Error {
+	e := &Error{Code: CodeToolFailed, Message: what + " was cancelled", Cause: cause}
+	if errors.Is(cause, context.DeadlineExceeded) {
+		e.Code, e.Message = CodeTimeout, what+" failed: timeout: the caller's time ran out"
+	}
+	return e
 }
 
 // maxExcerpt is the most characters of an answer that an error shows.

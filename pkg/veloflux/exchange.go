@@ -45,7 +45,7 @@ func (x *exchange) what() string {
 func (m *Manager) do(ctx context.Context, r *request) (*answer, *exchange, error) {
 	x := &exchange{request: r, base: m.address.base, timeout: max(m.timeout, r.timeout), most: m.most}
 	header, err := m.headers.now()
-	x.secrets = func() []string { return m.proxies.secrets(m.address.secrets(secretValues(header))) }
+	x.secrets = func() []string { return m.secretsWith(header) }
 	if err != nil {
 		return nil, x, x.clean(&Error{Code: CodeToolFailed, Message: fmt.Sprintf("%s was not sent. %v", x.what(), err)})
 	}

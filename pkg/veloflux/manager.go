@@ -86,7 +86,12 @@ func (m *Manager) credentialed() bool {
 // also those that the header file has now, of user:password@ in the URL, and in those of the proxies that were used.
 func (m *Manager) secrets() []string {
 	now, _ := m.headers.now()
-	return m.proxies.secrets(m.address.secrets(secretValues(now)))
+	return m.secretsWith(now)
+}
+
+// secretsWith are the secrets of a request with these headers.
+func (m *Manager) secretsWith(header http.Header) []string {
+	return m.proxies.secrets(m.address.secrets(secretValues(header)))
 }
 
 // Close closes the connections that no request uses.

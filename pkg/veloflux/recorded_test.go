@@ -8,37 +8,19 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
-)
 
-// recorded is an exchange that was recorded from a real Manager.
-type recorded struct {
-	Name    string
-	Request struct {
-		Method, Path string
-		Headers      map[string]string
-		Body         *string
-	}
-	Response struct {
-		Status  int
-		Headers map[string]string
-		Body    string
-	}
-}
+	"github.com/pflow-suite/pflow/internal/velofluxserver"
+)
 
 // TestRecordedExchanges makes each request that was recorded and that this client can make, and compares what it gives
 // with what was answered.
 func TestRecordedExchanges(t *testing.T) {
-	files, _ := filepath.Glob(filepath.Join("..", "..", "..", "shared", "veloflux", "recorded", "*.json"))
-	if len(files) == 0 {
-		t.Skip("no exchanges are at hand")
-	}
-	var now *recorded
+	recorded := velofluxserver.Recorded(t)
+	var now *velofluxserver.Exchange
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		if now == nil || r.Method != now.Request.Method || r.RequestURI != now.Request.Path || string(body) != text(now.Request.Body) ||
@@ -60,15 +42,7 @@ func TestRecordedExchanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	replayed := 0
-	for _, file := range files {
-		raw, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var r recorded
-		if err := json.Unmarshal(raw, &r); err != nil {
-			t.Fatalf("%s: %v", file, err)
-		}
+	for _, r := range recorded {
 		ask := asking(m, &r)
 		if ask == nil {
 			continue
@@ -96,7 +70,7 @@ func text(s *string) string {
 }
 
 // asking is the call of the client that makes a recorded request, nil for one that it cannot make.
-func asking(m *Manager, r *recorded) func(context.Context) ([]byte, error) {
+func asking(m *Manager, r *velofluxserver.Exchange) func(context.Context) ([]byte, error) {
 	path, query, _ := strings.Cut(r.Request.Path, "?")
 	part := strings.Split(path, "/")[1:]
 	name := func(i int) string {
@@ -146,7 +120,7 @@ func asking(m *Manager, r *recorded) func(context.Context) ([]byte, error) {
 }
 
 // recordedCode is the code of a recorded failure, by its name where the status does not tell.
-func recordedCode(r *recorded) Code {
+func recordedCode(r *velofluxserver.Exchange) Code {
 	switch r.Response.Status {
 	case http.StatusNotFound:
 		return CodeNotFound
@@ -167,7 +141,7 @@ func recordedCode(r *recorded) Code {
 	return CodePlanner // what is left is wrong SQL
 }
 
-func checkReplayed(t *testing.T, r *recorded, got []byte, err error) {
+func checkReplayed(t *testing.T, r *velofluxserver.Exchange, got []byte, err error) {
 	t.Helper()
 	if r.Response.Status < 300 {
 		want := r.Response.Body
@@ -183,7 +157,7 @@ func checkReplayed(t *testing.T, r *recorded, got []byte, err error) {
 		t.Errorf("%s: no error in place of %s", r.Name, recordedCode(r))
 		return
 	}
-	e := asError(err)
+	e := AsError(err)
 	if e.Code != recordedCode(r) || e.Details["status"] != r.Response.Status || !strings.Contains(e.Message, excerpt(r.Response.Body)) {
 		t.Errorf("%s: got %+v, want %s with %d and %s", r.Name, e, recordedCode(r), r.Response.Status, r.Response.Body)
 	}

@@ -58,7 +58,7 @@ func TestResourcesThatAreNone(t *testing.T) {
 		"veloflux://streams/schema?name=..":       CodeInvalidParams,
 		"veloflux://streams/schema?name=a&name=b": CodeInvalidParams,
 	} {
-		if _, err := r.ReadResource(t.Context(), uri); err == nil || asError(err).Code != code {
+		if _, err := r.ReadResource(t.Context(), uri); err == nil || AsError(err).Code != code {
 			t.Errorf("%q: %v", uri, err)
 		}
 	}
@@ -66,7 +66,7 @@ func TestResourcesThatAreNone(t *testing.T) {
 		t.Errorf("the Manager was asked %v", asked)
 	}
 	_, err := r.ReadResource(t.Context(), "veloflux://streams/schema?name=nope")
-	if e := asError(err); e.Code != CodeNotFound || !strings.Contains(e.Message, "stream nope not found") {
+	if e := AsError(err); e.Code != CodeNotFound || !strings.Contains(e.Message, "stream nope not found") {
 		t.Errorf("%+v", err)
 	}
 }
@@ -120,7 +120,7 @@ func TestFailedReadsAreNotKept(t *testing.T) {
 	s.On(http.MethodGet, "/functions", velofluxserver.Fault{Times: 1, Status: 200, Body: `{"not":"a list"}`, ContentType: "application/json"})
 	r := runtimeOf(t, s.URL, Options{CacheTTL: time.Hour})
 	for _, uri := range []string{"veloflux://streams/snapshot", "veloflux://catalog/functions_digest"} {
-		if _, err := r.ReadResource(t.Context(), uri); err == nil || asError(err).Code != CodeManagerHTTP {
+		if _, err := r.ReadResource(t.Context(), uri); err == nil || AsError(err).Code != CodeManagerHTTP {
 			t.Errorf("%s: %v", uri, err)
 		}
 		if _, err := r.ReadResource(t.Context(), uri); err != nil {

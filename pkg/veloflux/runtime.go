@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -119,7 +118,10 @@ func (r *Runtime) CallTool(ctx context.Context, name string, args json.RawMessag
 func (r *Runtime) record(kind, name string, args json.RawMessage, started time.Time, cached bool, err error) *Error {
 	var failure *Error
 	if err != nil {
-		failure = asError(err)
+		failure = AsError(err)
+	}
+	if r.tracer.sink == nil && !r.log.Enabled(context.Background(), slog.LevelDebug) {
+		return failure // nobody is told
 	}
 	name = r.tracer.record(kind, name, args, started, cached, failure)
 	r.log.Debug(kind, "name", name, "ok", err == nil, "cached", cached, "took", time.Since(started))
@@ -178,55 +180,4 @@ func unknown(what, name string, known []string) *Error {
 		text += fmt.Sprintf("Did you mean %q? ", near)
 	}
 	return &Error{Code: CodeNotFound, Message: text + "There is " + strings.Join(known, ", "), Details: map[string]any{"available": known}}
-}
-
-// asError finds the *Error in a chain; anything else is a failure of the tool.
-func asError(err error) *Error {
-	if e, ok := errors.AsType[*Error](err); ok {
-		return e
-	}
-	if f, ok := errors.AsType[*fault.Fault](err); ok {
-		return fromFault(f)
-	}
-	return &Error{Code: CodeToolFailed, Message: err.Error()}
-}
-
-// fromFault puts a fault of the suite into this package's shape.
-func fromFault(f *fault.Fault) *Error {
-	e := &Error{Code: CodeToolFailed}
-	if f.Type == fault.Usage {
-		e.Code = CodeInvalidParams
-	}
-	all := f.Errors
-	if len(all) == 0 {
-		all = []*fault.Fault{f}
-	}
-	var said []string
-	details := map[string]any{}
-	for _, one := range all {
-		said = append(append(said, one.Message), one.Suggestions...)
-		if len(one.Available) > 0 {
-			details["available"] = one.Available
-		}
-		if one.Path != "" {
-			details["path"] = one.Path
-		}
-		if missing, _ := details["missing"].([]string); len(one.Missing) > 0 {
-			details["missing"] = append(missing, one.Missing...)
-		}
-	}
-	e.Message = strings.ReplaceAll(strings.Join(said, ". "), "?. ", "? ")
-	if len(details) > 0 {
-		e.Details = details
-	}
-	return e
-}
-
-// ended is the error of a caller whose context has ended.
-func ended(what string, cause error) *Error {
-	e := &Error{Code: CodeToolFailed, Message: what + " was cancelled", Cause: cause}
-	if errors.Is(cause, context.DeadlineExceeded) {
-		e.Code, e.Message = CodeTimeout, what+" failed: timeout: the caller's time ran out"
-	}
-	return e
 }

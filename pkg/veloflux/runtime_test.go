@@ -199,7 +199,7 @@ func TestAnswersThatAreTooLarge(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	_, err := r.ReadResource(t.Context(), "veloflux://catalog/functions_digest")
-	if e := asError(err); e.Code != CodeToolFailed || !strings.Contains(e.Message, "more than the 500") {
+	if e := AsError(err); e.Code != CodeToolFailed || !strings.Contains(e.Message, "more than the 500") {
 		t.Errorf("%+v", err)
 	}
 	called(t, r, "functions.describe", `{"name":"abs"}`)

@@ -3,6 +3,7 @@ package veloflux
 import (
 	"fmt"
 	"net/url"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -141,25 +142,12 @@ func decodeAll(s string) string {
 	for i := range len(s) {
 		out = append(out, s[i])
 		for n := len(out); n >= 3 && out[n-3] == '%'; n = len(out) {
-			high, low := unhex(out[n-2]), unhex(out[n-1])
-			if high < 0 || low < 0 {
+			decoded, err := strconv.ParseUint(string(out[n-2:]), 16, 8)
+			if err != nil {
 				break
 			}
-			out = append(out[:n-3], byte(high<<4|low))
+			out = append(out[:n-3], byte(decoded))
 		}
 	}
 	return string(out)
-}
-
-// unhex is the value of a hexadecimal digit, or -1.
-func unhex(c byte) int {
-	switch {
-	case c >= '0' && c <= '9':
-		return int(c - '0')
-	case c >= 'a' && c <= 'f':
-		return int(c-'a') + 10
-	case c >= 'A' && c <= 'F':
-		return int(c-'A') + 10
-	}
-	return -1
 }

@@ -144,14 +144,14 @@ func present(err error) error {
 	return err
 }
 
-func missing(err error) bool { return err != nil && asError(err).Code == CodeNotFound }
+func missing(err error) bool { return err != nil && AsError(err).Code == CodeNotFound }
 
 // settled says whether there is nothing more to do: it is gone, or what answers will not delete it ever.
 func settled(err error, uncertain bool) bool {
 	if err == nil || missing(err) {
 		return err == nil || !uncertain
 	}
-	status, answered := asError(err).Details["status"].(int)
+	status, answered := AsError(err).Details["status"].(int)
 	return answered && status < 500 && status != http.StatusConflict && status != http.StatusTooManyRequests
 }
 

@@ -67,10 +67,10 @@ func (t Tool) named(spell *strings.Replacer) Tool {
 
 // advised is an error whose advice names tools as this one is named.
 func (t *Tool) advised(err error) error {
-	if t.spell == nil || !strings.HasSuffix(asError(err).Message, recordLeft) {
+	if t.spell == nil || !strings.HasSuffix(AsError(err).Message, recordLeft) {
 		return err
 	}
-	e := *asError(err)
+	e := *AsError(err)
 	e.Message = strings.TrimSuffix(e.Message, recordLeft) + t.spell.Replace(recordLeft)
 	return &e
 }

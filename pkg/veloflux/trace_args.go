@@ -68,7 +68,7 @@ func redacted() json.RawMessage { return rawjson.Quote(redact.Mark) }
 func (c *cleaner) reduced(args json.RawMessage) json.RawMessage {
 	c.unread = true
 	out := strconv.AppendInt([]byte(`{"omitted_bytes":`), int64(len(args)), 10)
-	for _, key := range [...]string{"id", "name", "pipeline_id", "uri"} {
+	for _, key := range harmlessNames {
 		v := gjson.GetBytes(args, key)
 		if v.Type == gjson.String && len(v.Str) <= maxShort && !(c.hides() && !slices.Contains(c.declared, key)) {
 			out = slices.Concat(out, []byte(`,"`+key+`":`), rawjson.Quote(c.text(strings.ToValidUTF8(v.Str, "\uFFFD"))))
@@ -170,10 +170,10 @@ func (c *cleaner) member(k, v gjson.Result, depth int, pair bool) (key, value js
 	return key, value
 }
 
-// harmless says whether a text under the name of an argument is shown where SQL is hidden.
-func harmless(name string) bool {
-	return name == "id" || name == "name" || name == "pipeline_id" || name == "uri"
-}
+// harmlessNames are the arguments whose texts are shown where SQL is hidden, and where the others are left out.
+var harmlessNames = [...]string{"id", "name", "pipeline_id", "uri"}
+
+func harmless(name string) bool { return slices.Contains(harmlessNames[:], name) }
 
 // plainWord says whether a key or a name is none that could be SQL.
 func plainWord(s string) bool {

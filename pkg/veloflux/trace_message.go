@@ -17,7 +17,7 @@ func (c *cleaner) message(failure *Error) string {
 	text = c.text(text)
 	var short []string // too short for a redactor to look for inside a text
 	for _, s := range c.secrets {
-		if len(s) > 2 && len(s) < 6 {
+		if len(s) > 2 && len(s) < shortest {
 			short = append(short, s, redact.Mark)
 		}
 	}

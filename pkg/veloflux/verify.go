@@ -43,7 +43,7 @@ func verify(ctx context.Context, r *Runtime, args fields) (json.RawMessage, erro
 		if err == nil {
 			o.plan, err = r.manager.Explain(ctx, id)
 			o.left = r.temporary.remove(steps, id, false)
-		} else if e := asError(err); e.Details["maybe_created"] == true {
+		} else if e := AsError(err); e.Details["maybe_created"] == true {
 			defer func() { _ = r.temporary.remove(steps, id, true) }() // behind the answer: it may take as long again
 		} else if _, answered := e.Details["status"]; answered {
 			o.left = r.temporary.remove(steps, id, false)
@@ -79,7 +79,7 @@ func unnamed(err error, id string) error {
 	if err == nil {
 		return nil
 	}
-	e := *asError(err)
+	e := *AsError(err)
 	e.Message = strings.NewReplacer(id, shownID, maybeCreated, "", maybeCreated[1:], "", recordLeft, "").Replace(e.Message)
 	e.Details = maps.Clone(e.Details)
 	delete(e.Details, "record_left")

@@ -127,7 +127,7 @@ func TestVerifySurvivesACallerThatGoesAway(t *testing.T) {
 		cancel()
 	}()
 	_, err := r.CallTool(ctx, "pipelines.verify", json.RawMessage(`{"sql":"SELECT a FROM user"}`))
-	if !errors.Is(err, context.Canceled) || asError(err).Code != CodeToolFailed {
+	if !errors.Is(err, context.Canceled) || AsError(err).Code != CodeToolFailed {
 		t.Errorf("got %v", err)
 	}
 	const want = "POST /pipelines, DELETE /pipelines/ID" // the create is not cut off, so one delete is enough
