@@ -44,7 +44,7 @@ func wrongPython() map[string]wrong {
 		"an interrupt":            {"import os, signal\nresult: int = 1\nos.kill(os.getpid(), signal.SIGINT)\nimport time\ntime.sleep(9)", 3, "KeyboardInterrupt", nil},
 		"a crash":                 {"import ctypes\nresult: int = 1\nctypes.string_at(0)", 3, "segmentation fault", nil},
 		"a signal":                {"import os\nresult: int = 1\nos.kill(os.getpid(), 9)", 1, "signal: killed", nil},
-		"no end":                  {"result: int = 1\nprint('begun')\nwhile True:\n    pass", 3, "timed out after 8 seconds", map[string]any{"timeout": 8}},
+		"no end":                  {"result: int = 1\nprint('begun')\nwhile True: pass", 3, "timed out after 8 seconds", map[string]any{"timeout": 8}},
 		"an end from outside":     {"import os\nresult: int = 1\n\nos.kill(os.getpid(), 15)", 4, "signal: terminated", nil},
 		"no result":               {"x = 1\nif False:\n    result: int = 1", 3, "nothing was assigned to result", nil},
 		"a result of other type":  {"x = 1\nresult: list = 'text'", 2, "Result is declared list and is str", nil},
