@@ -10,9 +10,9 @@ import (
 
 	"github.com/mattn/go-isatty"
 
-	"github.com/pflow-suite/pflow/pkg/cells"
-	"github.com/pflow-suite/pflow/pkg/cli"
 	"github.com/pflow-suite/pflow/pkg/engine"
+	"github.com/pflow-suite/pflow/pkg/terminal/cells"
+	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
 // asker asks the person at the terminal, one question at a time.

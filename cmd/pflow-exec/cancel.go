@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/pflow-suite/pflow/pkg/cli"
 	"github.com/pflow-suite/pflow/pkg/engine"
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
-	"github.com/pflow-suite/pflow/pkg/proc"
-	"github.com/pflow-suite/pflow/pkg/run"
+	"github.com/pflow-suite/pflow/pkg/process"
+	"github.com/pflow-suite/pflow/pkg/run/journal"
+	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
 type cancelCommand struct {
@@ -19,7 +19,7 @@ type cancelCommand struct {
 }
 
 // patience is how long a cancel waits for the run's end: longer than any ladder of signals takes.
-const patience = 3 * proc.DefaultGrace
+const patience = 3 * process.DefaultGrace
 
 var errPatience = errors.New("it takes too long")
 
@@ -46,12 +46,12 @@ func (c *cancelCommand) Run(app *cli.App) error {
 	if err != nil {
 		return err
 	}
-	if status == run.Running {
+	if status == journal.Running {
 		return fault.New(fault.Conflict, "Run %s was told to stop and has not stopped within %s", rec.ID, patience).
 			Suggest("pflow-exec status %s tells which nodes still run", rec.ID)
 	}
-	if status == run.Interrupted { // its runner was killed
-		proc.EndMarked(proc.DefaultGrace, engine.RunVariable+"="+rec.ID)
+	if status == journal.Interrupted { // its runner was killed
+		process.EndMarked(process.DefaultGrace, engine.RunVariable+"="+rec.ID)
 	}
 	return app.Document(cancelled{rec.ID, status}, func(w io.Writer) { _, _ = fmt.Fprintln(w, rec.ID, status) })
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/pflow-suite/pflow/pkg/cli"
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
 // readEnvFile reads the variables of a file of KEY=VALUE lines, for the environment of a run. Blank lines and those that

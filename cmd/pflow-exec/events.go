@@ -5,8 +5,8 @@ import (
 	"errors"
 	"io"
 
-	"github.com/pflow-suite/pflow/pkg/cli"
 	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
 type eventsCommand struct {

@@ -10,14 +10,14 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/pflow-suite/pflow/pkg/cli"
+	"github.com/pflow-suite/pflow/pkg/catalog/library"
 	"github.com/pflow-suite/pflow/pkg/engine"
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home"
-	"github.com/pflow-suite/pflow/pkg/library"
-	"github.com/pflow-suite/pflow/pkg/proc"
-	"github.com/pflow-suite/pflow/pkg/run"
+	"github.com/pflow-suite/pflow/pkg/process"
+	"github.com/pflow-suite/pflow/pkg/run/journal"
+	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
 // widen lets more goroutines be in the middle of something than there are processors. That of a node is most of the time
@@ -33,12 +33,12 @@ func widen(app *cli.App) {
 // given every line of the journal as it is written.
 func execute(app *cli.App, h *home.Home, r *request, p *prepared, started func(id string) error, each func(line []byte) error) (*event.Event, error) {
 	defer p.release()
-	proc.AdoptOrphans()
-	options := run.Options{Definition: p.stored, Sync: r.Sync}
+	process.AdoptOrphans()
+	options := journal.Options{Definition: p.stored, Sync: r.Sync}
 	if p.resumed != nil && !p.fork {
 		options.ResumedFrom = p.resumed.ID
 	}
-	rec, err := run.Create(h, options)
+	rec, err := journal.Create(h, options)
 	if err != nil {
 		return nil, unbegun{err}
 	}
@@ -70,7 +70,7 @@ func execute(app *cli.App, h *home.Home, r *request, p *prepared, started func(i
 		p.Reused = func() error { return rec.TookOver(p.resumed) }
 	}
 	p.ResumeCommand = resumeLine(rec.ID)
-	strays := proc.Strays{Mark: engine.RunVariable + "=" + rec.ID, Grace: proc.DefaultGrace}
+	strays := process.Strays{Mark: engine.RunVariable + "=" + rec.ID, Grace: process.DefaultGrace}
 	stopping, stopped := ctx, context.CancelFunc(func() {})
 	if p.Timeout > 0 {
 		stopping, stopped = context.WithTimeout(ctx, p.Timeout)
@@ -194,7 +194,7 @@ func answerOf(last *event.Event, blob event.Load, limit int) (*answer, error) {
 func resumeLine(id string) string { return "pflow-exec resume " + id }
 
 // interruption is why a run stopped without a last word.
-func interruption(rec *run.Record) *fault.Fault {
+func interruption(rec *journal.Record) *fault.Fault {
 	why := rec.Fallen()
 	if why == "" {
 		why = "the program that executed it is gone"
@@ -203,9 +203,9 @@ func interruption(rec *run.Record) *fault.Fault {
 }
 
 // interruptedAnswer is the document of a run that stopped without a last word.
-func interruptedAnswer(rec *run.Record, c *engine.Checkpoint) *answer {
+func interruptedAnswer(rec *journal.Record, c *engine.Checkpoint) *answer {
 	a := &answer{
-		RunID: rec.ID, Status: run.Interrupted, Outputs: json.RawMessage("{}"), Resume: resumeLine(rec.ID),
+		RunID: rec.ID, Status: journal.Interrupted, Outputs: json.RawMessage("{}"), Resume: resumeLine(rec.ID),
 		Error:      interruption(rec),
 		Checkpoint: &event.Checkpoint{RunID: rec.ID, CompletedNodes: []string{}},
 	}

@@ -6,13 +6,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pflow-suite/pflow/pkg/cache"
-	"github.com/pflow-suite/pflow/pkg/cli"
 	"github.com/pflow-suite/pflow/pkg/engine"
+	"github.com/pflow-suite/pflow/pkg/engine/cache"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home"
-	"github.com/pflow-suite/pflow/pkg/proc"
-	"github.com/pflow-suite/pflow/pkg/run"
+	"github.com/pflow-suite/pflow/pkg/process"
+	"github.com/pflow-suite/pflow/pkg/run/journal"
+	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
 type gcCommand struct {
@@ -49,7 +49,7 @@ func (c *gcCommand) Run(app *cli.App) error {
 	if !c.DryRun {
 		endStrays(h)
 	}
-	got, err := run.Collect(h, wanted, time.Now())
+	got, err := journal.Collect(h, wanted, time.Now())
 	if err != nil {
 		return err
 	}
@@ -69,11 +69,11 @@ func (c *gcCommand) Run(app *cli.App) error {
 }
 
 // wanted is what the flags ask for. Each given alone is the only limit.
-func (c *gcCommand) wanted() (run.Collection, error) {
+func (c *gcCommand) wanted() (journal.Collection, error) {
 	if c.OlderThan == "" && c.Keep == nil {
-		return run.Collection{OlderThan: run.DefaultAge, Keep: run.DefaultKeep, DryRun: c.DryRun}, nil
+		return journal.Collection{OlderThan: journal.DefaultAge, Keep: journal.DefaultKeep, DryRun: c.DryRun}, nil
 	}
-	wanted := run.Collection{OlderThan: -1, Keep: -1, DryRun: c.DryRun}
+	wanted := journal.Collection{OlderThan: -1, Keep: -1, DryRun: c.DryRun}
 	if c.OlderThan != "" {
 		age, err := cli.Duration(c.OlderThan)
 		if err != nil && strings.TrimRight(c.OlderThan, "smhd") != "0" { // which is all that has ended
@@ -91,28 +91,28 @@ func (c *gcCommand) wanted() (run.Collection, error) {
 
 // endStrays ends what is left of runs whose runner was killed.
 func endStrays(h *home.Home) {
-	for _, id := range proc.Values(engine.RunVariable) {
-		rec, err := run.Find(h, id)
+	for _, id := range process.Values(engine.RunVariable) {
+		rec, err := journal.Find(h, id)
 		if err != nil || rec.ID != id {
 			continue
 		}
-		if status, _, err := rec.Status(); err == nil && status == run.Interrupted {
-			proc.EndMarked(proc.DefaultGrace, engine.RunVariable+"="+id)
+		if status, _, err := rec.Status(); err == nil && status == journal.Interrupted {
+			process.EndMarked(process.DefaultGrace, engine.RunVariable+"="+id)
 		}
 	}
 }
 
 // tidy collects what is kept no longer, now and then, as a run ends.
 func tidy(app *cli.App, h *home.Home) {
-	if !run.Due(h, time.Now()) {
+	if !journal.Due(h, time.Now()) {
 		return
 	}
-	got, err := run.Collect(h, run.Collection{OlderThan: run.DefaultAge, Keep: run.DefaultKeep}, time.Now())
+	got, err := journal.Collect(h, journal.Collection{OlderThan: journal.DefaultAge, Keep: journal.DefaultKeep}, time.Now())
 	if err == nil {
 		err = got.Failed
 	}
 	if err != nil {
 		app.Log.Warn("old runs were not removed", "error", err)
 	}
-	cache.Open(h).Collect(run.DefaultAge)
+	cache.Open(h).Collect(journal.DefaultAge)
 }

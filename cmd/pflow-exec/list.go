@@ -7,10 +7,10 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/pflow-suite/pflow/pkg/cli"
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
-	"github.com/pflow-suite/pflow/pkg/run"
+	"github.com/pflow-suite/pflow/pkg/run/journal"
+	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
 type listCommand struct {
@@ -36,7 +36,7 @@ func (c *listCommand) Run(app *cli.App) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	records, err := run.List(h)
+	records, err := journal.List(h)
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (c *listCommand) Run(app *cli.App) error {
 
 // statuses are those that a run can have.
 var statuses = []string{
-	string(run.Running), string(run.Interrupted), string(event.Completed), string(event.Degraded), string(event.Failed), string(event.Cancelled),
+	string(journal.Running), string(journal.Interrupted), string(event.Completed), string(event.Degraded), string(event.Failed), string(event.Cancelled),
 	string(event.TimedOut), string(event.Paused), string(event.Denied),
 }
 

@@ -8,11 +8,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pflow-suite/pflow/pkg/cli"
 	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/event/history"
 	"github.com/pflow-suite/pflow/pkg/fault"
-	"github.com/pflow-suite/pflow/pkg/history"
-	"github.com/pflow-suite/pflow/pkg/run"
+	"github.com/pflow-suite/pflow/pkg/run/journal"
+	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
 type logsCommand struct {
@@ -56,7 +56,7 @@ func (c *logsCommand) Run(app *cli.App) error {
 		ctx, cancel = app.WhileRead()
 	}
 	defer cancel()
-	return rec.FollowLogs(ctx, c.Follow, c.nodes(rec), func(l run.Log, piece []byte) error {
+	return rec.FollowLogs(ctx, c.Follow, c.nodes(rec), func(l journal.Log, piece []byte) error {
 		if c.Stream != "all" && l.Stream != c.Stream {
 			return nil
 		}
@@ -75,7 +75,7 @@ func (c *logsCommand) Run(app *cli.App) error {
 }
 
 // nodes gives the nodes that have begun up to now, of those that are asked for. It goes on in the journal where it ended.
-func (c *logsCommand) nodes(rec *run.Record) func() ([]string, error) {
+func (c *logsCommand) nodes(rec *journal.Record) func() ([]string, error) {
 	var nodes []string
 	at := int64(0)
 	return func() ([]string, error) {
@@ -111,7 +111,7 @@ func (c *logsCommand) within(path string) bool {
 }
 
 // known refuses a node that a run does not have. One of a sub-workflow is there when it has begun.
-func known(rec *run.Record, told *history.Run, path string) error {
+func known(rec *journal.Record, told *history.Run, path string) error {
 	if told.Node(path) != nil {
 		return nil
 	}

@@ -11,16 +11,16 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/pflow-suite/pflow/pkg/cli"
 	"github.com/pflow-suite/pflow/pkg/engine"
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home"
-	"github.com/pflow-suite/pflow/pkg/proc"
+	"github.com/pflow-suite/pflow/pkg/home/redact"
+	"github.com/pflow-suite/pflow/pkg/process"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
-	"github.com/pflow-suite/pflow/pkg/redact"
-	"github.com/pflow-suite/pflow/pkg/run"
-	"github.com/pflow-suite/pflow/pkg/template"
+	"github.com/pflow-suite/pflow/pkg/run/journal"
+	"github.com/pflow-suite/pflow/pkg/terminal/cli"
+	"github.com/pflow-suite/pflow/pkg/workflow/template"
 )
 
 // checkpoint takes hold of the run that the request goes on from and begins to read it; read waits until that is done.
@@ -63,7 +63,7 @@ func (p *prepared) checkpoint(app *cli.App, h *home.Home, r *request) (read func
 
 // hold takes hold of the run that the request goes on from, or finds that it is live. When others were faster, that is
 // the run that they made of it.
-func (p *prepared) hold(app *cli.App, r *request, rec *run.Record) (*run.Record, error) {
+func (p *prepared) hold(app *cli.App, r *request, rec *journal.Record) (*journal.Record, error) {
 	for {
 		release, err := func() {}, error(nil)
 		if !r.DryRun { // which needs no hold on what it leaves as it is
@@ -80,7 +80,7 @@ func (p *prepared) hold(app *cli.App, r *request, rec *run.Record) (*run.Record,
 		if r.Resume == "" || newest.ID == rec.ID {
 			p.releasing(release)
 			if p.resumed = rec; !r.DryRun {
-				proc.EndMarked(proc.DefaultGrace, engine.RunVariable+"="+rec.ID) // what a runner that was killed left running
+				process.EndMarked(process.DefaultGrace, engine.RunVariable+"="+rec.ID) // what a runner that was killed left running
 			}
 			return rec, nil
 		}
@@ -94,7 +94,7 @@ func (p *prepared) hold(app *cli.App, r *request, rec *run.Record) (*run.Record,
 }
 
 // same refuses to attach a request to a live run that does something else: one of another workflow, or with other inputs.
-func (r *request) same(rec *run.Record) error {
+func (r *request) same(rec *journal.Record) error {
 	first, _, err := rec.Ends()
 	if err != nil || first == nil || first.Workflow == nil {
 		return nil //nolint:nilerr // it has not said yet what it does
@@ -152,9 +152,9 @@ func (p *prepared) answerable(answer string) error {
 // resumed finds the run in this home that a request goes on from, or nil: the newest of those that went on from the one
 // that was named, so that to say the same twice does nothing twice. The run of an event file is used where the file is a
 // beginning of its journal, which may hold more by now.
-func resumed(h *home.Home, r *request) (*run.Record, error) {
+func resumed(h *home.Home, r *request) (*journal.Record, error) {
 	if r.Resume != "" {
-		rec, err := run.Find(h, r.Resume)
+		rec, err := journal.Find(h, r.Resume)
 		if err != nil {
 			return nil, err
 		}
@@ -166,7 +166,7 @@ func resumed(h *home.Home, r *request) (*run.Record, error) {
 		return nil, nil
 	}
 	id := gjson.GetBytes(firstLine(r.Events), "run").Str
-	rec, err := run.Find(h, id)
+	rec, err := journal.Find(h, id)
 	if id == "" || err != nil {
 		return nil, nil //nolint:nilerr // a run from elsewhere: its events are all there is
 	}

@@ -10,24 +10,24 @@ import (
 
 	"github.com/mattn/go-isatty"
 
-	"github.com/pflow-suite/pflow/pkg/cache"
-	"github.com/pflow-suite/pflow/pkg/check"
-	"github.com/pflow-suite/pflow/pkg/cli"
+	"github.com/pflow-suite/pflow/pkg/catalog/library"
+	"github.com/pflow-suite/pflow/pkg/catalog/registry"
 	"github.com/pflow-suite/pflow/pkg/engine"
+	"github.com/pflow-suite/pflow/pkg/engine/cache"
 	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/event/trace"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home"
-	"github.com/pflow-suite/pflow/pkg/library"
-	"github.com/pflow-suite/pflow/pkg/mcpclient"
-	"github.com/pflow-suite/pflow/pkg/plan"
-	"github.com/pflow-suite/pflow/pkg/proc"
-	"github.com/pflow-suite/pflow/pkg/redact"
-	"github.com/pflow-suite/pflow/pkg/registry"
-	"github.com/pflow-suite/pflow/pkg/run"
-	"github.com/pflow-suite/pflow/pkg/settings"
-	"github.com/pflow-suite/pflow/pkg/template"
-	"github.com/pflow-suite/pflow/pkg/trace"
+	"github.com/pflow-suite/pflow/pkg/home/redact"
+	"github.com/pflow-suite/pflow/pkg/home/settings"
+	"github.com/pflow-suite/pflow/pkg/mcp/mcpclient"
+	"github.com/pflow-suite/pflow/pkg/process"
+	"github.com/pflow-suite/pflow/pkg/run/journal"
+	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 	"github.com/pflow-suite/pflow/pkg/workflow"
+	"github.com/pflow-suite/pflow/pkg/workflow/check"
+	"github.com/pflow-suite/pflow/pkg/workflow/plan"
+	"github.com/pflow-suite/pflow/pkg/workflow/template"
 )
 
 // prepared is a request that has been found able to run.
@@ -38,15 +38,15 @@ type prepared struct {
 	// release lets go of the run that this one goes on from.
 	release func()
 	// resumed is the run that this one goes on from, when it is in this home.
-	resumed *run.Record
+	resumed *journal.Record
 	// fork says that it does so from events that are not those of that run's journal: then that run has no part in it.
 	fork bool
 	// key is the hold on the request's idempotency key.
-	key *run.Key
+	key *journal.Key
 	// untouched is memory that is never used, so that it costs nothing: see untouchedSize.
 	untouched []byte
 	// attach is a run that is live already: it is followed and nothing is started.
-	attach *run.Record
+	attach *journal.Record
 }
 
 // What the run of a long workflow takes and never uses: the garbage collector counts it, and runs less often while there is
@@ -104,10 +104,10 @@ func prepare(app *cli.App, h *home.Home, r *request) (*prepared, error) {
 	}
 	p.stored, _ = p.Redactor.JSON(file.JSON())
 	p.Started = event.Workflow{Name: r.Name, Path: r.Path, Digest: p.Digest, Definition: p.stored}
-	p.Span = trace.Begin(proc.Getenv(app.Env, trace.Variable))
+	p.Span = trace.Begin(process.Getenv(app.Env, trace.Variable))
 	env := app.Env
 	if p.Span.Parent == "" { // then what others say of the trace is about another one
-		env = proc.Environment(env, trace.State)
+		env = process.Environment(env, trace.State)
 	}
 	p.Host.Env = append(slices.Clip(env), trace.Variable+"="+p.Span.String()) // for the servers, which are there for all nodes
 	if p.Host.Suite, err = app.Suite(); err != nil {
@@ -122,7 +122,7 @@ func (p *prepared) idempotent(app *cli.App, h *home.Home, r *request) error {
 	if r.Key == "" {
 		return nil
 	}
-	key := run.KeyOf(h, r.Key)
+	key := journal.KeyOf(h, r.Key)
 	if !r.DryRun {
 		if err := key.Hold(app.Context); err != nil {
 			return err
@@ -249,7 +249,7 @@ func (p *prepared) inputs(app *cli.App, r *request, set *settings.Settings) erro
 		return err
 	}
 	from := workflow.Supply{
-		Environment: func(name string) (string, bool) { return proc.LookupEnv(app.Env, name) },
+		Environment: func(name string) (string, bool) { return process.LookupEnv(app.Env, name) },
 		Settings:    func(name string) (string, bool) { v, ok := set.Env[name]; return v, ok },
 	}
 	for _, name := range lost {

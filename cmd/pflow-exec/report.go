@@ -10,11 +10,11 @@ import (
 
 	"github.com/google/renameio/v2"
 
-	"github.com/pflow-suite/pflow/pkg/cli"
+	"github.com/pflow-suite/pflow/pkg/event/history"
 	"github.com/pflow-suite/pflow/pkg/fault"
-	"github.com/pflow-suite/pflow/pkg/history"
-	"github.com/pflow-suite/pflow/pkg/report"
-	"github.com/pflow-suite/pflow/pkg/run"
+	"github.com/pflow-suite/pflow/pkg/run/journal"
+	"github.com/pflow-suite/pflow/pkg/run/report"
+	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
 type reportCommand struct {
@@ -73,7 +73,7 @@ func (c *reportCommand) read(app *cli.App) (*history.Run, report.Options, error)
 }
 
 // recorded is a run of this home, as much of it as read reads.
-func recorded(rec *run.Record, read func(io.Reader) (*history.Run, error)) (*history.Run, report.Options, error) {
+func recorded(rec *journal.Record, read func(io.Reader) (*history.Run, error)) (*history.Run, report.Options, error) {
 	o := options(rec) // asked first: a run that ends meanwhile has its last event
 	journal, err := rec.Open()
 	if err != nil {
@@ -86,13 +86,13 @@ func recorded(rec *run.Record, read func(io.Reader) (*history.Run, error)) (*his
 
 // options are what a record tells besides its events. Of a run that has ended, a beginning of its events may be shown:
 // then nobody knows how it stood.
-func options(rec *run.Record) report.Options {
+func options(rec *journal.Record) report.Options {
 	o := report.Options{Load: rec.Blob}
 	switch status, _, err := rec.Status(); {
 	case err != nil:
-	case status == run.Running:
+	case status == journal.Running:
 		o.Status, o.Now = status, time.Now()
-	case status == run.Interrupted:
+	case status == journal.Interrupted:
 		o.Status = status
 	}
 	return o

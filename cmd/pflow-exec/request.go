@@ -10,11 +10,11 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/pflow-suite/pflow/pkg/cli"
+	"github.com/pflow-suite/pflow/pkg/catalog/library"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home"
-	"github.com/pflow-suite/pflow/pkg/library"
-	"github.com/pflow-suite/pflow/pkg/run"
+	"github.com/pflow-suite/pflow/pkg/run/journal"
+	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
@@ -102,7 +102,7 @@ func (f *sourceFlags) read(app *cli.App, h *home.Home) (*request, error) {
 	}
 	r.DryRun = f.DryRun
 	if f.Key != nil {
-		if err := run.CheckKey(*f.Key); err != nil {
+		if err := journal.CheckKey(*f.Key); err != nil {
 			return nil, err
 		}
 		r.Key = *f.Key
@@ -183,7 +183,7 @@ func (r *request) readResume(app *cli.App, h *home.Home, name string) (err error
 		r.Events, err = app.ReadArgument(name)
 		return err
 	}
-	rec, err := run.Find(h, name)
+	rec, err := journal.Find(h, name)
 	if err != nil {
 		return err
 	}

@@ -3,12 +3,12 @@ package main
 import (
 	"bytes"
 
-	"github.com/pflow-suite/pflow/pkg/cli"
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home"
-	"github.com/pflow-suite/pflow/pkg/redact"
-	"github.com/pflow-suite/pflow/pkg/run"
+	"github.com/pflow-suite/pflow/pkg/home/redact"
+	"github.com/pflow-suite/pflow/pkg/run/journal"
+	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
 type resumeCommand struct {
@@ -28,19 +28,19 @@ func (c *resumeCommand) Run(app *cli.App) error {
 		return refuse(app, err, show.stream)
 	}
 	status, _, err := rec.Status()
-	if err == nil && status == run.Running {
+	if err == nil && status == journal.Running {
 		err = r.same(rec)
 		if err != nil {
 			return refuse(app, err, show.stream)
 		}
 	}
-	if err == nil && (status.Succeeded() && r.Again || status == run.Running) {
+	if err == nil && (status.Succeeded() && r.Again || status == journal.Running) {
 		return follow(app, rec, show, r.Timeout)
 	}
 	return perform(app, h, r, show)
 }
 
-func (c *resumeCommand) read(app *cli.App) (*request, *home.Home, *run.Record, error) {
+func (c *resumeCommand) read(app *cli.App) (*request, *home.Home, *journal.Record, error) {
 	h, rec, err := openRun(app, c.RunID)
 	if err != nil {
 		return nil, nil, nil, err

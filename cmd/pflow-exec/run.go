@@ -14,13 +14,13 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/pflow-suite/pflow/pkg/cli"
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home"
-	"github.com/pflow-suite/pflow/pkg/run"
-	"github.com/pflow-suite/pflow/pkg/template"
+	"github.com/pflow-suite/pflow/pkg/run/journal"
+	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 	"github.com/pflow-suite/pflow/pkg/workflow"
+	"github.com/pflow-suite/pflow/pkg/workflow/template"
 )
 
 type runCommand struct {
@@ -79,10 +79,10 @@ func perform(app *cli.App, h *home.Home, r *request, show *presenter) error {
 		p.release()
 		return refuse(app, err, show.stream)
 	}
-	var rec *run.Record
+	var rec *journal.Record
 	p.Ask = show.people.asking(p.Ask)
 	defer show.people.end()
-	last, err := execute(app, h, r, p, func(id string) (err error) { rec, err = run.Find(h, id); return err }, show.each())
+	last, err := execute(app, h, r, p, func(id string) (err error) { rec, err = journal.Find(h, id); return err }, show.each())
 	if not, ok := errors.AsType[unbegun](err); ok {
 		return refuse(app, not.error, show.stream)
 	}
@@ -93,7 +93,7 @@ func perform(app *cli.App, h *home.Home, r *request, show *presenter) error {
 }
 
 // follow shows a run that another process executes, for a limited time when limit is more than 0: it goes on after that.
-func follow(app *cli.App, rec *run.Record, show *presenter, limit time.Duration) error {
+func follow(app *cli.App, rec *journal.Record, show *presenter, limit time.Duration) error {
 	ctx, cancel := app.WhileRead()
 	defer cancel()
 	if limit > 0 {

@@ -10,12 +10,12 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/pflow-suite/pflow/pkg/cli"
 	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/event/history"
 	"github.com/pflow-suite/pflow/pkg/fault"
-	"github.com/pflow-suite/pflow/pkg/history"
-	"github.com/pflow-suite/pflow/pkg/run"
-	"github.com/pflow-suite/pflow/pkg/template"
+	"github.com/pflow-suite/pflow/pkg/run/journal"
+	"github.com/pflow-suite/pflow/pkg/terminal/cli"
+	"github.com/pflow-suite/pflow/pkg/workflow/template"
 )
 
 type showCommand struct {
@@ -92,7 +92,7 @@ func (c *showCommand) Run(app *cli.App) error {
 	if err != nil {
 		return err
 	}
-	if status == run.Running {
+	if status == journal.Running {
 		told.Time = time.Now()
 	}
 	if c.Node != "" {
@@ -115,7 +115,7 @@ func (c *showCommand) Run(app *cli.App) error {
 	return app.Document(s, s.text)
 }
 
-func (c *showCommand) run(rec *run.Record, told *history.Run, status event.Status) (*shown, error) {
+func (c *showCommand) run(rec *journal.Record, told *history.Run, status event.Status) (*shown, error) {
 	s := &shown{RunID: rec.ID, Status: status, Nodes: []shownNode{}}
 	if newest := rec.Latest(); newest.ID != rec.ID {
 		s.ResumedBy = newest.ID
@@ -136,7 +136,7 @@ func (c *showCommand) run(rec *run.Record, told *history.Run, status event.Statu
 		}
 		s.Outputs = a.Outputs
 	}
-	if status == run.Interrupted {
+	if status == journal.Interrupted {
 		s.Resume, s.Error = resumeLine(rec.ID), interruption(rec)
 	}
 	for n := range told.All() {
@@ -149,7 +149,7 @@ func (c *showCommand) run(rec *run.Record, told *history.Run, status event.Statu
 	return s, nil
 }
 
-func (c *showCommand) node(rec *run.Record, n *history.Node, now time.Time, status event.Status) (*shownNode, error) {
+func (c *showCommand) node(rec *journal.Record, n *history.Node, now time.Time, status event.Status) (*shownNode, error) {
 	s := &shownNode{
 		Node: n.Path, Type: n.Type, State: string(n.State), Attempts: len(n.Attempts), Iterations: n.Iteration, Action: n.Action, Error: n.Error,
 		FromRun: n.FromRun, Cached: n.Cached, Why: n.Why, Question: n.Question, Answer: n.Answer, Warnings: n.Warnings,
@@ -157,8 +157,8 @@ func (c *showCommand) node(rec *run.Record, n *history.Node, now time.Time, stat
 	switch {
 	case n.State == "":
 		s.State = pending
-	case n.State == history.Running && status != run.Running: // nobody is at it any more
-		s.State = string(run.Interrupted)
+	case n.State == history.Running && status != journal.Running: // nobody is at it any more
+		s.State = string(journal.Interrupted)
 	}
 	if n.Total >= 0 {
 		s.Items = &shownItems{n.Total, len(n.Items), n.Failures()}
@@ -173,7 +173,7 @@ func (c *showCommand) node(rec *run.Record, n *history.Node, now time.Time, stat
 }
 
 // value is a value of the stream as it is shown: plain, with long texts left out.
-func (c *showCommand) value(rec *run.Record, raw json.RawMessage) (json.RawMessage, error) {
+func (c *showCommand) value(rec *journal.Record, raw json.RawMessage) (json.RawMessage, error) {
 	if raw == nil {
 		return nil, nil
 	}

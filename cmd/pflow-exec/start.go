@@ -8,10 +8,10 @@ import (
 	"io"
 	"os"
 
-	"github.com/pflow-suite/pflow/pkg/cli"
 	"github.com/pflow-suite/pflow/pkg/engine"
 	"github.com/pflow-suite/pflow/pkg/fault"
-	"github.com/pflow-suite/pflow/pkg/proc"
+	"github.com/pflow-suite/pflow/pkg/process"
+	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
 type startCommand struct{ sourceFlags }
@@ -60,9 +60,9 @@ func detach(app *cli.App, r *request) (*acknowledgement, error) {
 	if err != nil {
 		return nil, fault.New(fault.Internal, "where this program is cannot be told: %v", err)
 	}
-	child, err := proc.Start(proc.Command{
+	child, err := process.Start(process.Command{
 		Path: self, Args: []string{"detached"}, Session: true,
-		Env: proc.Environment(app.Env, engine.Variables...), // it is no part of a run that starts it
+		Env: process.Environment(app.Env, engine.Variables...), // it is no part of a run that starts it
 	})
 	if err != nil {
 		return nil, err

@@ -5,11 +5,11 @@ import (
 	"io"
 	"time"
 
-	"github.com/pflow-suite/pflow/pkg/cli"
 	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/event/history"
 	"github.com/pflow-suite/pflow/pkg/fault"
-	"github.com/pflow-suite/pflow/pkg/history"
-	"github.com/pflow-suite/pflow/pkg/run"
+	"github.com/pflow-suite/pflow/pkg/run/journal"
+	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
 type statusCommand struct {
@@ -65,7 +65,7 @@ func (c *statusCommand) Run(app *cli.App) error {
 }
 
 // standingOf reads the whole journal.
-func standingOf(rec *run.Record) (*standing, error) {
+func standingOf(rec *journal.Record) (*standing, error) {
 	status, _, err := rec.Status()
 	if err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func standingOf(rec *run.Record) (*standing, error) {
 	}
 	s.count(told)
 	for n := range told.All() {
-		if status == run.Running && n.State == history.Running {
+		if status == journal.Running && n.State == history.Running {
 			s.Running = append(s.Running, n.Path)
 		}
 	}
@@ -94,7 +94,7 @@ func standingOf(rec *run.Record) (*standing, error) {
 	if newest := rec.Latest(); newest.ID != rec.ID {
 		s.ResumedBy = newest.ID
 	}
-	if status == run.Interrupted {
+	if status == journal.Interrupted {
 		s.Resume, s.Error = resumeLine(rec.ID), interruption(rec)
 	}
 	return s, nil

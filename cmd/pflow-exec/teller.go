@@ -11,10 +11,10 @@ import (
 	"github.com/mattn/go-isatty"
 	"golang.org/x/sys/unix"
 
-	"github.com/pflow-suite/pflow/pkg/cli"
 	"github.com/pflow-suite/pflow/pkg/engine"
 	"github.com/pflow-suite/pflow/pkg/event"
-	"github.com/pflow-suite/pflow/pkg/progress"
+	"github.com/pflow-suite/pflow/pkg/run/progress"
+	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
 // teller tells people on standard error what a run does.

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/pflow-suite/pflow/pkg/cli"
 	"github.com/pflow-suite/pflow/pkg/engine"
 	"github.com/pflow-suite/pflow/pkg/home"
-	"github.com/pflow-suite/pflow/pkg/run"
+	"github.com/pflow-suite/pflow/pkg/run/journal"
+	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
 type waitCommand struct {
@@ -35,17 +35,17 @@ func (c *waitCommand) Run(app *cli.App) error {
 var errWaited = errors.New("waited long enough")
 
 // openRun finds a run by what a command line calls it.
-func openRun(app *cli.App, ref string) (*home.Home, *run.Record, error) {
+func openRun(app *cli.App, ref string) (*home.Home, *journal.Record, error) {
 	h, err := app.Home()
 	if err != nil {
 		return nil, nil, err
 	}
-	rec, err := run.Find(h, ref)
+	rec, err := journal.Find(h, ref)
 	return h, rec, err
 }
 
 // interrupted answers for a run that stopped without a last word.
-func interrupted(app *cli.App, rec *run.Record) error {
+func interrupted(app *cli.App, rec *journal.Record) error {
 	checkpoint, err := readCheckpoint(rec)
 	if err != nil {
 		checkpoint = nil // the run was interrupted before its first event
@@ -58,7 +58,7 @@ func interrupted(app *cli.App, rec *run.Record) error {
 	return cli.Status(1)
 }
 
-func readCheckpoint(rec *run.Record) (*engine.Checkpoint, error) {
+func readCheckpoint(rec *journal.Record) (*engine.Checkpoint, error) {
 	journal, err := rec.Open()
 	if err != nil {
 		return nil, err

@@ -5,8 +5,8 @@ import (
 	"io"
 	"runtime/debug"
 
-	"github.com/pflow-suite/pflow/pkg/cli"
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
 type checkCommand struct {

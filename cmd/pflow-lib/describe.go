@@ -7,12 +7,12 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/pflow-suite/pflow/pkg/cells"
-	"github.com/pflow-suite/pflow/pkg/cli"
-	"github.com/pflow-suite/pflow/pkg/library"
-	"github.com/pflow-suite/pflow/pkg/plan"
-	"github.com/pflow-suite/pflow/pkg/redact"
+	"github.com/pflow-suite/pflow/pkg/catalog/library"
+	"github.com/pflow-suite/pflow/pkg/home/redact"
+	"github.com/pflow-suite/pflow/pkg/terminal/cells"
+	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 	"github.com/pflow-suite/pflow/pkg/workflow"
+	"github.com/pflow-suite/pflow/pkg/workflow/plan"
 )
 
 type describeCommand struct {

@@ -5,13 +5,13 @@ import (
 	"io"
 	"slices"
 
-	"github.com/pflow-suite/pflow/pkg/cli"
+	"github.com/pflow-suite/pflow/pkg/catalog/library"
 	"github.com/pflow-suite/pflow/pkg/event"
-	"github.com/pflow-suite/pflow/pkg/graph"
 	"github.com/pflow-suite/pflow/pkg/home"
-	"github.com/pflow-suite/pflow/pkg/library"
-	"github.com/pflow-suite/pflow/pkg/run"
+	"github.com/pflow-suite/pflow/pkg/run/journal"
+	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 	"github.com/pflow-suite/pflow/pkg/workflow"
+	"github.com/pflow-suite/pflow/pkg/workflow/graph"
 )
 
 type graphCommand struct {
@@ -51,7 +51,7 @@ func (c *graphCommand) Run(app *cli.App) error {
 
 // mark applies the events of a run, and warns when it had other nodes.
 func mark(app *cli.App, h *home.Home, g *graph.Graph, ref string, w *workflow.Workflow) error {
-	record, err := run.Find(h, ref)
+	record, err := journal.Find(h, ref)
 	if err != nil {
 		return err
 	}

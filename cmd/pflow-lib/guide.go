@@ -3,7 +3,7 @@ package main
 import (
 	_ "embed"
 
-	"github.com/pflow-suite/pflow/pkg/cli"
+	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
 //go:embed guide.md

@@ -8,14 +8,14 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/pflow-suite/pflow/pkg/check"
+	"github.com/pflow-suite/pflow/pkg/catalog/library"
+	"github.com/pflow-suite/pflow/pkg/catalog/registry"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home"
-	"github.com/pflow-suite/pflow/pkg/jq"
-	"github.com/pflow-suite/pflow/pkg/library"
-	"github.com/pflow-suite/pflow/pkg/registry"
-	"github.com/pflow-suite/pflow/pkg/template"
+	"github.com/pflow-suite/pflow/pkg/nodes/jq"
 	"github.com/pflow-suite/pflow/pkg/workflow"
+	"github.com/pflow-suite/pflow/pkg/workflow/check"
+	"github.com/pflow-suite/pflow/pkg/workflow/template"
 )
 
 // An agent reads the guide whole, each time.

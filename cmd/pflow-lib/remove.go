@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/pflow-suite/pflow/pkg/cli"
+	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
 type removeCommand struct {

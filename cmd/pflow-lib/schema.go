@@ -1,7 +1,7 @@
 package main
 
 import (
-	"github.com/pflow-suite/pflow/pkg/cli"
+	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 	"github.com/pflow-suite/pflow/pkg/workflow/schema"
 )
 

@@ -6,13 +6,13 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/pflow-suite/pflow/pkg/cells"
-	"github.com/pflow-suite/pflow/pkg/cli"
+	"github.com/pflow-suite/pflow/pkg/catalog/library"
+	"github.com/pflow-suite/pflow/pkg/catalog/registry"
+	"github.com/pflow-suite/pflow/pkg/catalog/search"
 	"github.com/pflow-suite/pflow/pkg/fault"
-	"github.com/pflow-suite/pflow/pkg/library"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
-	"github.com/pflow-suite/pflow/pkg/ranking"
-	"github.com/pflow-suite/pflow/pkg/registry"
+	"github.com/pflow-suite/pflow/pkg/terminal/cells"
+	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
 type searchCommand struct {
@@ -97,18 +97,18 @@ func searchWorkflows(lib *library.Library, query string, limit int) (list []foun
 		return nil, 0, err
 	}
 	var all []foundWorkflow
-	var words ranking.Builder
+	var words search.Builder
 	for _, w := range saved {
 		if w.Error == nil {
 			all = append(all, foundWorkflow{w.Name, w.Description()})
-			words.Add(ranking.Document{Name: w.Name, Description: w.Description()})
+			words.Add(search.Document{Name: w.Name, Description: w.Description()})
 		}
 	}
 	list = []foundWorkflow{}
 	if strings.TrimSpace(query) == "" {
 		list = append(list, all...)
 	} else {
-		for _, hit := range ranking.Search(query, func(_, doc int) string { return all[doc].Name }, words.Index()) {
+		for _, hit := range search.Search(query, func(_, doc int) string { return all[doc].Name }, words.Index()) {
 			list = append(list, all[hit.Document])
 		}
 	}

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pflow-suite/pflow/pkg/cli"
+	"github.com/pflow-suite/pflow/pkg/catalog/registry"
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/home/settings"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
-	"github.com/pflow-suite/pflow/pkg/registry"
-	"github.com/pflow-suite/pflow/pkg/settings"
+	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
 type allowCommand struct {

@@ -9,11 +9,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pflow-suite/pflow/pkg/cli"
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/home/redact"
+	"github.com/pflow-suite/pflow/pkg/home/settings"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
-	"github.com/pflow-suite/pflow/pkg/redact"
-	"github.com/pflow-suite/pflow/pkg/settings"
+	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
 type setEnvCommand struct {

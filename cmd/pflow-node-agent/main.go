@@ -4,7 +4,7 @@ package main
 import (
 	"os"
 
-	"github.com/pflow-suite/pflow/pkg/cli"
+	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
 type grammar struct {

@@ -4,12 +4,12 @@ import (
 	"context"
 	"os"
 
-	"github.com/pflow-suite/pflow/pkg/agent"
-	"github.com/pflow-suite/pflow/pkg/cli"
 	"github.com/pflow-suite/pflow/pkg/fault"
-	"github.com/pflow-suite/pflow/pkg/nodeprogram"
+	"github.com/pflow-suite/pflow/pkg/nodes/agent"
+	"github.com/pflow-suite/pflow/pkg/nodes/nodeprogram"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
-	"github.com/pflow-suite/pflow/pkg/proc"
+	"github.com/pflow-suite/pflow/pkg/process"
+	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
 const nodeType = "agent"
@@ -27,7 +27,7 @@ func (c *runCommand) Run(app *cli.App) error {
 	if err != nil {
 		return fault.New(fault.Execution, "Cannot tell the working directory: %v", fault.Reason(err))
 	}
-	proc.AdoptOrphans() // an agent leaves some, and until they are waited for they count as its own
+	process.AdoptOrphans() // an agent leaves some, and until they are waited for they count as its own
 	return app.Told(nodeprogram.Serve(app.Context, nodeType, app.Stdin, app.Stdout, func(ctx context.Context, params nodetype.Agent) (*nodetype.AgentOutputs, error) {
 		return agent.Run(ctx, params, agent.Host{
 			Dir: dir, Env: app.Env, Stderr: app.Stderr,

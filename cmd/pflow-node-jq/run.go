@@ -3,10 +3,10 @@ package main
 import (
 	"context"
 
-	"github.com/pflow-suite/pflow/pkg/cli"
-	"github.com/pflow-suite/pflow/pkg/jq"
-	"github.com/pflow-suite/pflow/pkg/nodeprogram"
+	"github.com/pflow-suite/pflow/pkg/nodes/jq"
+	"github.com/pflow-suite/pflow/pkg/nodes/nodeprogram"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
+	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
 const nodeType = "jq"

@@ -1,10 +1,10 @@
 package main
 
 import (
-	"github.com/pflow-suite/pflow/pkg/cli"
-	"github.com/pflow-suite/pflow/pkg/llm"
-	"github.com/pflow-suite/pflow/pkg/nodeprogram"
-	"github.com/pflow-suite/pflow/pkg/settings"
+	"github.com/pflow-suite/pflow/pkg/home/settings"
+	"github.com/pflow-suite/pflow/pkg/nodes/llm"
+	"github.com/pflow-suite/pflow/pkg/nodes/nodeprogram"
+	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
 type askCommand struct {

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/pflow-suite/pflow/pkg/cli"
-	"github.com/pflow-suite/pflow/pkg/front"
-	"github.com/pflow-suite/pflow/pkg/mcpserver"
+	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
+	"github.com/pflow-suite/pflow/pkg/mcp/suitetools"
+	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
 const instructions = `pflow keeps tasks as workflows: JSON or Markdown files that run the same way every time.
@@ -34,8 +34,8 @@ func (c *stdioCommand) Run(app *cli.App) error {
 	}
 	ctx, cancel := app.WhileRead() // a client that reads no answers is gone
 	defer cancel()
-	f := &front.Front{
-		Suite:   &front.Suite{Dir: suite, Env: app.Env, Version: cli.Version, Log: app.Log},
+	f := &suitetools.Front{
+		Suite:   &suitetools.Suite{Dir: suite, Env: app.Env, Version: cli.Version, Log: app.Log},
 		Serving: ctx,
 	}
 	server := &mcpserver.Server{

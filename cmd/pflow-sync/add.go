@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pflow-suite/pflow/pkg/cli"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home"
-	"github.com/pflow-suite/pflow/pkg/mcpclient"
-	"github.com/pflow-suite/pflow/pkg/proc"
+	"github.com/pflow-suite/pflow/pkg/mcp/mcpclient"
+	"github.com/pflow-suite/pflow/pkg/process"
+	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
 type addCommand struct {
@@ -68,7 +68,7 @@ func (c *addCommand) Run(app *cli.App) error {
 		if command == "" || strings.Contains(command, "${") {
 			continue
 		}
-		if _, err := proc.Look(command, app.Env, ""); err != nil {
+		if _, err := process.Look(command, app.Env, ""); err != nil {
 			answer.Notes = append(answer.Notes, "server "+name+" cannot start here: "+err.Error())
 		}
 	}

@@ -8,11 +8,11 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/pflow-suite/pflow/pkg/arguments"
-	"github.com/pflow-suite/pflow/pkg/cli"
 	"github.com/pflow-suite/pflow/pkg/fault"
-	"github.com/pflow-suite/pflow/pkg/mcpclient"
+	"github.com/pflow-suite/pflow/pkg/mcp/mcpclient"
+	"github.com/pflow-suite/pflow/pkg/mcp/toolargs"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
+	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
 // values are a tool's arguments as they were given: a whole object, or values by key.
@@ -69,7 +69,7 @@ func (g values) object(tool mcpclient.Tool) (json.RawMessage, error) {
 	for i, key := range g.keys {
 		v, ok := g.byKey[key].as(schema, key)
 		if !ok {
-			f := fault.New(fault.Validation, "%q must be of type %s, and the text given is not", key, strings.Join(arguments.Types(arguments.Property(schema, key)), " or "))
+			f := fault.New(fault.Validation, "%q must be of type %s, and the text given is not", key, strings.Join(toolargs.Types(toolargs.Property(schema, key)), " or "))
 			f.Path = "arguments." + key
 			faults = append(faults, f)
 		}
@@ -109,7 +109,7 @@ func misfits(schema gjson.Result, keys []string) []*fault.Fault {
 		if !slices.Contains(keys, name.Str) {
 			f := fault.New(fault.Validation, "The tool requires parameter %q", name.Str)
 			f.Path, f.Missing = "arguments."+name.Str, []string{name.Str}
-			if d := arguments.Property(schema, name.Str).Get("description").Str; d != "" {
+			if d := toolargs.Property(schema, name.Str).Get("description").Str; d != "" {
 				f.Message += ": " + d
 			}
 			faults = append(faults, f)
@@ -123,5 +123,5 @@ func (v value) as(schema gjson.Result, key string) (json.RawMessage, bool) {
 	if v.json != nil {
 		return v.json, true
 	}
-	return arguments.FromText(arguments.Property(schema, key), v.text)
+	return toolargs.FromText(toolargs.Property(schema, key), v.text)
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/mattn/go-isatty"
 	"github.com/tidwall/gjson"
 
-	"github.com/pflow-suite/pflow/pkg/cli"
 	"github.com/pflow-suite/pflow/pkg/fault"
-	"github.com/pflow-suite/pflow/pkg/mcpclient"
+	"github.com/pflow-suite/pflow/pkg/mcp/mcpclient"
+	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
 type callCommand struct {

@@ -7,11 +7,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/pflow-suite/pflow/pkg/cli"
+	"github.com/pflow-suite/pflow/pkg/catalog/registry"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
-	"github.com/pflow-suite/pflow/pkg/proc"
-	"github.com/pflow-suite/pflow/pkg/registry"
+	"github.com/pflow-suite/pflow/pkg/process"
+	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
 type nodesCommand struct{}
@@ -60,7 +60,7 @@ func (c *nodesCommand) Run(app *cli.App) error {
 	if err != nil {
 		return err
 	}
-	proc.AdoptOrphans()
+	process.AdoptOrphans()
 	found := findPrograms(h.Path("nodes"), app.Getenv("PATH"), app.Warn)
 	types := make([]nodetype.Type, len(found))
 	faults := make([]*fault.Fault, len(found))

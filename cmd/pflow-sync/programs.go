@@ -15,7 +15,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
-	"github.com/pflow-suite/pflow/pkg/proc"
+	"github.com/pflow-suite/pflow/pkg/process"
 )
 
 // program is a file that may be a node type.
@@ -85,11 +85,11 @@ func (p *program) describe(ctx context.Context, env []string, limit time.Duratio
 	stdout := &atMost{over: func() {
 		stop(fault.New(fault.TooLarge, "Its answer to --describe has more than %d KiB", maxDescription>>10))
 	}}
-	stderr := proc.NewTail(2000)
-	exit, err := proc.Run(ctx, proc.Command{Path: p.path, Args: []string{"--describe"}, Env: env, Stdout: stdout, Stderr: stderr, Grace: time.Second})
+	stderr := process.NewTail(2000)
+	exit, err := process.Run(ctx, process.Command{Path: p.path, Args: []string{"--describe"}, Env: env, Stdout: stdout, Stderr: stderr, Grace: time.Second})
 	said := strings.TrimSpace(stderr.String())
 	switch {
-	case errors.Is(err, proc.ErrFormat):
+	case errors.Is(err, process.ErrFormat):
 		return nodetype.Type{}, fault.New(fault.Validation, "It is no program of this system, and no script whose first line names its interpreter").
 			Suggest("Begin a script with a line such as #!/bin/sh or #!/usr/bin/env python3")
 	case err != nil && fault.From(err).Type == fault.NotFound:

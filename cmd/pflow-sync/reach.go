@@ -3,13 +3,13 @@ package main
 import (
 	"context"
 
-	"github.com/pflow-suite/pflow/pkg/cli"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home"
-	"github.com/pflow-suite/pflow/pkg/mcpclient"
-	"github.com/pflow-suite/pflow/pkg/proc"
-	"github.com/pflow-suite/pflow/pkg/redact"
-	"github.com/pflow-suite/pflow/pkg/settings"
+	"github.com/pflow-suite/pflow/pkg/home/redact"
+	"github.com/pflow-suite/pflow/pkg/home/settings"
+	"github.com/pflow-suite/pflow/pkg/mcp/mcpclient"
+	"github.com/pflow-suite/pflow/pkg/process"
+	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
 // reach is how servers are reached from a command line: with its environment and the settings behind it. The secrets
@@ -20,7 +20,7 @@ type reach struct {
 }
 
 func newReach(app *cli.App, h *home.Home) (*reach, error) {
-	proc.AdoptOrphans()
+	process.AdoptOrphans()
 	set, err := settings.Load(h)
 	if err != nil {
 		return nil, err

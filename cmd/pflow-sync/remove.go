@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/pflow-suite/pflow/pkg/cli"
-	"github.com/pflow-suite/pflow/pkg/mcpclient"
-	"github.com/pflow-suite/pflow/pkg/registry"
+	"github.com/pflow-suite/pflow/pkg/catalog/registry"
+	"github.com/pflow-suite/pflow/pkg/mcp/mcpclient"
+	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
 type removeCommand struct {

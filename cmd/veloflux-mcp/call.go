@@ -5,10 +5,10 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/pflow-suite/pflow/pkg/arguments"
-	"github.com/pflow-suite/pflow/pkg/cli"
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/mcp/toolargs"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
+	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 	"github.com/pflow-suite/pflow/pkg/veloflux"
 )
 
@@ -63,7 +63,7 @@ func (c *callCommand) object(app *cli.App, options veloflux.Options) (json.RawMe
 	for _, a := range list {
 		value, ok := a.JSON, true
 		if value == nil {
-			value, ok = arguments.FromText(arguments.Property(schema, a.Key), a.Text)
+			value, ok = toolargs.FromText(toolargs.Property(schema, a.Key), a.Text)
 		}
 		if !ok {
 			value = rawjson.Quote(a.Text) // the tool says what it wants

@@ -5,7 +5,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/pflow-suite/pflow/pkg/cli"
+	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
 type grammar struct {

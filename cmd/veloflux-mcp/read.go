@@ -3,7 +3,7 @@ package main
 import (
 	"encoding/json"
 
-	"github.com/pflow-suite/pflow/pkg/cli"
+	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 	"github.com/pflow-suite/pflow/pkg/veloflux"
 )
 

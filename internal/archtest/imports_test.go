@@ -1,4 +1,3 @@
-// Package archtest holds the house's rules that a compiler does not: who may import whom, and what may stand where.
 package archtest
 
 import (
@@ -19,133 +18,146 @@ const (
 	gojq   = "github.com/itchyny/gojq"
 )
 
-// mayImport says for each package which others of the suite it may import, besides pkg/fault and pkg/rawjson, which all may.
-var mayImport = map[string]string{
-	// What crosses a process.
-	"pkg/fault":    "",
-	"pkg/rawjson":  "",
-	"pkg/event":    "",
-	"pkg/nodetype": "",
-	"pkg/trace":    "",
-
-	// The language.
-	"pkg/workflow":        "workflow/yaml",
-	"pkg/workflow/schema": "workflow",
-	"pkg/workflow/yaml":   "",
-	"pkg/template":        "",
-	"pkg/shell":           "template",
-	"pkg/plan":            "workflow template event",
-	"pkg/check":           "workflow template shell plan nodetype",
-	"pkg/history":         "event",
-	"pkg/cells":           "",
-	"pkg/ranking":         "",
-	"pkg/graph":           "workflow template plan event history cells",
-
-	// Running.
-	"pkg/proc":        "",
-	"pkg/run":         "home event proc",
-	"pkg/node":        "proc mcpclient template shell workflow nodetype event",
-	"pkg/nodeprogram": "nodetype",
-	"pkg/jq":          "nodetype",
-	"pkg/agent":       "answer proc shell redact nodetype",
-	"pkg/report":      "event history graph workflow template plan",
-	"pkg/engine":      "plan node run redact event template workflow nodetype trace",
-
-	// The home.
-	"pkg/home":     "",
-	"pkg/settings": "home",
-	"pkg/redact":   "",
-	"pkg/cache":    "home",
-	"pkg/registry": "home nodetype settings ranking",
-	"pkg/library":  "home workflow",
-
-	// Outside.
-	"pkg/mcpclient": "proc home nodetype redact",
-	"pkg/arguments": "",
-	"pkg/mcpserver": "arguments",
-	"pkg/front":     "mcpserver proc",
-	"pkg/veloflux":  "arguments proc redact",
-	"pkg/answer":    "",
-	"pkg/llm":       "answer nodetype settings",
-	"pkg/progress":  "event history cells",
-	"pkg/cli":       "home proc",
-
-	// Programs.
-	"cmd/pflow-exec":       "report history engine progress cells trace cache check library registry settings run node plan redact event workflow template nodetype home proc mcpclient cli",
-	"cmd/pflow-lib":        "graph cells plan run event workflow/schema library registry ranking settings check jq template workflow nodetype redact home cli",
-	"cmd/pflow-sync":       "arguments mcpclient registry settings nodetype redact home proc cli",
-	"cmd/pflow-serve":      "front mcpserver proc home cli",
-	"cmd/pflow-node-agent": "agent nodeprogram nodetype proc cli",
-	"cmd/pflow-node-jq":    "jq nodeprogram nodetype cli",
-	"cmd/pflow-node-llm":   "llm nodeprogram settings cli",
-	"cmd/veloflux-mcp":     "veloflux mcpserver arguments cells cli",
-
-	// Tools of the repository, which ship with no program.
-	"internal/cases":          "",
-	"internal/llmserver":      "",
-	"internal/terminal":       "cells",
-	"internal/velofluxserver": "",
-	"internal/webserver":      "",
-	"scripts/bench":           "template internal/velofluxserver",
-	"scripts/bench/trials":    "",
-	"scripts/tally":           "",
-	"scripts/velofluxserver":  "internal/velofluxserver",
+// tools are the packages outside pkg/ and cmd/, which no program links, with the packages of the suite that each may import.
+var tools = map[string][]string{
+	"internal/archtest":       {},
+	"internal/cases":          {},
+	"internal/llmserver":      {},
+	"internal/terminal":       {"pkg/terminal/cells"},
+	"internal/velofluxserver": {},
+	"internal/webserver":      {},
+	"scripts/bench":           {"pkg/workflow/template", "internal/velofluxserver"},
+	"scripts/bench/trials":    {},
+	"scripts/tally":           {},
+	"scripts/velofluxserver":  {"internal/velofluxserver"},
 }
 
-// mayNotLink says which packages a package may not have anywhere below it.
-var mayNotLink = map[string][]string{
-	// What every start of it would pay for: gojq makes its functions before main.
-	"cmd/pflow-exec": {gojq},
-	"pkg/node":       {gojq},
-	"pkg/engine":     {gojq},
-	"pkg/check":      {gojq},
+// mustNotLink names, for a package or a program, what it must not depend on, directly or indirectly. A path that ends in a
+// slash stands for all below it.
+var mustNotLink = map[string][]string{
+	// gojq builds its tables before main runs, so each start would pay for it.
+	"cmd/pflow-exec":      {gojq},
+	"pkg/engine/node":     {gojq},
+	"pkg/engine":          {gojq, module + "pkg/catalog/", module + "pkg/run/"}, // runner wires these to it
+	"pkg/workflow/check":  {gojq},
+	"pkg/workflow/schema": {module + "pkg/event"},
 
-	"cmd/pflow-lib":   {module + "pkg/node", module + "pkg/engine"}, // it tells what can be used and runs nothing
-	"cmd/pflow-serve": {module + "pkg/engine", module + "pkg/library", module + "pkg/registry", module + "pkg/run"},
-	"pkg/front":       {module + "pkg/engine", module + "pkg/library", module + "pkg/registry", module + "pkg/run"}, // what it knows comes through a pipe
-	"pkg/veloflux":    {sdk},                                                                                        // so that it can be embedded
+	"cmd/pflow-lib":      {module + "pkg/engine"}, // it describes and runs nothing
+	"cmd/pflow-serve":    {module + "pkg/engine", module + "pkg/catalog/", module + "pkg/run/"},
+	"pkg/mcp/suitetools": {module + "pkg/engine", module + "pkg/catalog/", module + "pkg/run/"}, // what it knows comes through a pipe
+	"pkg/veloflux":       {sdk},                                                                 // so that programs can embed it
 }
 
-// mayNeed says which packages alone may import what needs care, for all others go through them.
-var mayNeed = map[string][]string{
-	"os/exec": {"pkg/proc", "scripts/bench", "scripts/bench/trials"}, // a benchmark measures the programs from outside
-	sdk:       {"pkg/mcpclient", "pkg/mcpserver"},
-	gojq:      {"pkg/jq"},
+// onlyImporters names the packages that alone may import something; all others go through them.
+var onlyImporters = map[string][]string{
+	"os/exec": {"pkg/process", "scripts/bench", "scripts/bench/trials"}, // a benchmark measures the programs from outside
+	sdk:       {"pkg/mcp/mcpclient", "pkg/mcp/mcpserver"},
+	gojq:      {"pkg/nodes/jq"},
 
-	module + "pkg/llm":                        {"cmd/pflow-node-llm"}, // no other program is to link the clients
-	"github.com/openai/openai-go/":            {"pkg/llm"},
-	"github.com/anthropics/anthropic-sdk-go":  {"pkg/llm"},
-	"github.com/anthropics/anthropic-sdk-go/": {"pkg/llm"},
+	module + "pkg/nodes/llm":                  {"cmd/pflow-node-llm"}, // no other program links the API clients
+	"github.com/openai/openai-go/":            {"pkg/nodes/llm"},
+	"github.com/anthropics/anthropic-sdk-go":  {"pkg/nodes/llm"},
+	"github.com/anthropics/anthropic-sdk-go/": {"pkg/nodes/llm"},
 }
 
-// pure are the packages of the language: they work on what they are given.
-var pure = []string{"pkg/workflow", "pkg/template", "pkg/shell", "pkg/check", "pkg/plan", "pkg/history", "pkg/cells", "pkg/ranking", "pkg/graph", "pkg/jq"}
+// pure are the packages that work only on what they are given: no I/O.
+var pure = []string{
+	"pkg/workflow", "pkg/workflow/template", "pkg/workflow/shell", "pkg/workflow/plan", "pkg/workflow/check", "pkg/workflow/graph",
+	"pkg/event/history", "pkg/terminal/cells", "pkg/catalog/search", "pkg/nodes/jq",
+}
+
+// TestFolders checks that the table names every package below pkg/, in an order without an arrow up.
+func TestFolders(t *testing.T) {
+	if len(Folders) > 14 {
+		t.Errorf("pkg has %d folders: a reader should find the place for a change at a glance, so at most 14", len(Folders))
+	}
+	packages := suite(t)
+	listed := map[string]bool{}
+	var before []string
+	for _, folder := range Folders {
+		for _, name := range folder.Packages {
+			if listed["pkg/"+name] = true; folderOf("pkg/"+name) != folder.Name {
+				t.Errorf("the folder %s lists %s, which lies in another", folder.Name, name)
+			}
+			if _, ok := packages["pkg/"+name]; !ok {
+				t.Errorf("the folder %s lists %s, which does not exist", folder.Name, name)
+			}
+		}
+		for _, lower := range folder.MayImport {
+			if !slices.Contains(before, lower) {
+				t.Errorf("%s may import %s, which is not listed before it", folder.Name, lower)
+			}
+		}
+		before = append(before, folder.Name)
+	}
+	for name := range packages {
+		if strings.HasPrefix(name, "pkg/") && !listed[name] {
+			t.Errorf("%s is new: add it to Folders in internal/archtest/rules.go and to docs/architecture.md", name)
+		}
+	}
+}
 
 func TestImports(t *testing.T) {
 	for name, p := range suite(t) {
-		allowed, known := mayImport[name]
-		if !known {
-			t.Errorf("%s is new: add it to mayImport in internal/archtest, with the packages of the suite it may import", name)
+		if program, ok := strings.CutPrefix(name, "cmd/"); ok {
+			for _, imported := range p.Imports {
+				other, ours := strings.CutPrefix(imported, module)
+				if ours && !slices.Contains(append([]string{"fault", "rawjson"}, Programs[program]...), folderOf(other)) {
+					t.Errorf("%s imports %s, which the rules do not allow: it may import the folders %s", name, other, strings.Join(Programs[program], ", "))
+				}
+			}
 			continue
 		}
+		allowed := allowedImports(name)
 		for _, imported := range p.Imports {
 			other, ours := strings.CutPrefix(imported, module)
 			if !ours || other == "pkg/fault" || other == "pkg/rawjson" && name != "pkg/fault" {
 				continue
 			}
-			if !slices.Contains(strings.Fields(allowed), strings.TrimPrefix(other, "pkg/")) {
-				t.Errorf("%s imports %s, which the rules do not allow: it may import %s", name, other, or(allowed, "none but fault and rawjson"))
+			if !slices.Contains(allowed, other) {
+				t.Errorf("%s imports %s, which the rules do not allow: it may import %s", name, other, strings.Join(append(allowed, "pkg/fault", "pkg/rawjson"), ", "))
 			}
 		}
 	}
 }
 
+// allowedImports returns the packages of the suite that a package may import besides pkg/fault and pkg/rawjson.
+func allowedImports(name string) (allowed []string) {
+	if !strings.HasPrefix(name, "pkg/") {
+		return tools[name]
+	}
+	at := slices.IndexFunc(Folders, func(f Folder) bool { return f.Name == folderOf(name) })
+	if at < 0 {
+		return nil
+	}
+	for _, folder := range Folders[:at] {
+		if slices.Contains(Folders[at].MayImport, folder.Name) || folder.Name == "rawjson" {
+			for _, other := range folder.Packages {
+				allowed = append(allowed, "pkg/"+other)
+			}
+		}
+	}
+	for _, other := range Folders[at].Packages {
+		if "pkg/"+other == name {
+			break
+		}
+		allowed = append(allowed, "pkg/"+other)
+	}
+	return allowed
+}
+
+// folderOf returns the folder of a package below pkg/.
+func folderOf(name string) string {
+	folder, _, _ := strings.Cut(strings.TrimPrefix(name, "pkg/"), "/")
+	return folder
+}
+
 func TestLinks(t *testing.T) {
 	packages := suite(t)
-	for _, name := range slices.Sorted(maps.Keys(mayNotLink)) {
-		for _, banned := range mayNotLink[name] {
+	for _, name := range slices.Sorted(maps.Keys(mustNotLink)) {
+		for _, banned := range mustNotLink[name] {
 			if i := slices.IndexFunc(packages[name].Deps, under(banned)); i >= 0 {
-				t.Errorf("%s links %s, which it may not", name, packages[name].Deps[i])
+				t.Errorf("%s links %s, which it must not", name, packages[name].Deps[i])
 			}
 		}
 	}
@@ -153,7 +165,7 @@ func TestLinks(t *testing.T) {
 
 func TestOnlyImporters(t *testing.T) {
 	for name, p := range suite(t) {
-		for needed, by := range mayNeed {
+		for needed, by := range onlyImporters {
 			if slices.ContainsFunc(p.Imports, under(needed)) && !slices.Contains(by, name) {
 				t.Errorf("%s imports %s: only %s may", name, strings.TrimSuffix(needed, "/"), strings.Join(by, " and "))
 			}
@@ -166,7 +178,7 @@ func TestPure(t *testing.T) {
 	for _, name := range pure {
 		for _, banned := range []string{"os", "os/exec", "net", "net/http"} {
 			if slices.Contains(packages[name].Imports, banned) {
-				t.Errorf("%s imports %s: the language does no I/O", name, banned)
+				t.Errorf("%s imports %s: this package does no I/O", name, banned)
 			}
 		}
 	}
@@ -184,28 +196,21 @@ func TestFaultStandsAlone(t *testing.T) {
 	}
 }
 
-// under says whether an import path is, or with a slash at its end lies below, another.
+// under returns a function that reports whether an import path is banned, or lies below it if banned ends in a slash.
 func under(banned string) func(string) bool {
 	return func(path string) bool {
 		return path == banned || strings.HasSuffix(banned, "/") && strings.HasPrefix(path, banned)
 	}
 }
 
-func or(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-	return s
-}
-
-// listed is what is asked of `go list`.
+// listed is what `go list` says about a package.
 type listed struct {
 	ImportPath    string
 	GoFiles       []string
 	Imports, Deps []string
 }
 
-// suite gives the packages of the suite that have code outside tests, by their path in the module.
+// suite returns the packages of the module that have code outside tests, by their path in the module.
 func suite(t *testing.T) map[string]listed {
 	t.Helper()
 	packages, err := list()

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/pflow-suite/pflow/pkg/cells"
+	"github.com/pflow-suite/pflow/pkg/terminal/cells"
 )
 
 // Terminal is a screen with all that has left it at its top. It knows what the suite's programs send; anything else is a

@@ -7,14 +7,14 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/pflow-suite/pflow/pkg/engine/node"
 	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/event/trace"
 	"github.com/pflow-suite/pflow/pkg/fault"
-	"github.com/pflow-suite/pflow/pkg/node"
-	"github.com/pflow-suite/pflow/pkg/plan"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
-	"github.com/pflow-suite/pflow/pkg/template"
-	"github.com/pflow-suite/pflow/pkg/trace"
 	"github.com/pflow-suite/pflow/pkg/workflow"
+	"github.com/pflow-suite/pflow/pkg/workflow/plan"
+	"github.com/pflow-suite/pflow/pkg/workflow/template"
 )
 
 // batch is a node's batch once its items are known.

@@ -16,18 +16,18 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/pflow-suite/pflow/pkg/check"
 	"github.com/pflow-suite/pflow/pkg/engine"
+	"github.com/pflow-suite/pflow/pkg/engine/node"
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home"
-	"github.com/pflow-suite/pflow/pkg/mcpclient"
-	"github.com/pflow-suite/pflow/pkg/node"
+	"github.com/pflow-suite/pflow/pkg/home/redact"
+	"github.com/pflow-suite/pflow/pkg/mcp/mcpclient"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
-	"github.com/pflow-suite/pflow/pkg/redact"
-	"github.com/pflow-suite/pflow/pkg/run"
+	"github.com/pflow-suite/pflow/pkg/run/journal"
 	"github.com/pflow-suite/pflow/pkg/workflow"
+	"github.com/pflow-suite/pflow/pkg/workflow/check"
 )
 
 // builtin are the node types of these tests.
@@ -68,7 +68,7 @@ type played struct {
 	last   *event.Event
 	events []*event.Event
 	lines  [][]byte
-	rec    *run.Record
+	rec    *journal.Record
 }
 
 // play runs a workflow to its end. What adjusts may change how.
@@ -82,7 +82,7 @@ func (b *bench) play(ctx context.Context, definition string, adjust ...func(*eng
 
 // try runs a workflow and gives the run's id and what engine.Run does.
 func (b *bench) try(ctx context.Context, definition string, adjust ...func(*engine.Config)) (id string, last *event.Event, err error) {
-	rec, err := run.Create(b.home, run.Options{Definition: []byte(definition)})
+	rec, err := journal.Create(b.home, journal.Options{Definition: []byte(definition)})
 	if err != nil {
 		b.t.Fatalf("%v", err)
 	}
@@ -146,7 +146,7 @@ func subOf(r *check.Report) engine.Sub {
 }
 
 func (b *bench) read(id string, last *event.Event) *played {
-	rec, err := run.Find(b.home, id)
+	rec, err := journal.Find(b.home, id)
 	if err != nil {
 		b.t.Fatalf("%v", err)
 	}

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pflow-suite/pflow/pkg/cache"
 	"github.com/pflow-suite/pflow/pkg/engine"
+	"github.com/pflow-suite/pflow/pkg/engine/cache"
 	"github.com/pflow-suite/pflow/pkg/event"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
-	"github.com/pflow-suite/pflow/pkg/plan"
+	"github.com/pflow-suite/pflow/pkg/workflow/plan"
 )
 
 // Checkpoint is how far an earlier run came, read from its events. What its nodes put out is read when it is used.

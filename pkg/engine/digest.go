@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/pflow-suite/pflow/pkg/plan"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 	"github.com/pflow-suite/pflow/pkg/workflow"
+	"github.com/pflow-suite/pflow/pkg/workflow/plan"
 )
 
 // digest is the hash of all that decides what a node, or an item of its batch, does: its type, its definition, its

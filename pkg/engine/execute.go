@@ -12,12 +12,12 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pflow-suite/pflow/pkg/engine/node"
 	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/event/trace"
 	"github.com/pflow-suite/pflow/pkg/fault"
-	"github.com/pflow-suite/pflow/pkg/node"
-	"github.com/pflow-suite/pflow/pkg/plan"
-	"github.com/pflow-suite/pflow/pkg/trace"
 	"github.com/pflow-suite/pflow/pkg/workflow"
+	"github.com/pflow-suite/pflow/pkg/workflow/plan"
 )
 
 // The variables that a node's process finds in its environment. By the first, what has left its process group is found;

@@ -4,11 +4,11 @@ import (
 	"os"
 	"testing"
 
-	"github.com/pflow-suite/pflow/pkg/proc"
+	"github.com/pflow-suite/pflow/pkg/process"
 )
 
 // The tests' processes end with the tests, wherever the system's first process is slow to wait for orphans.
 func TestMain(m *testing.M) {
-	proc.AdoptOrphans()
+	process.AdoptOrphans()
 	os.Exit(m.Run())
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/pflow-suite/pflow/pkg/event"
-	"github.com/pflow-suite/pflow/pkg/plan"
+	"github.com/pflow-suite/pflow/pkg/workflow/plan"
 )
 
 // Preview is what a run would do that was not begun.

@@ -3,8 +3,8 @@ package engine
 import (
 	"container/heap"
 
-	"github.com/pflow-suite/pflow/pkg/plan"
 	"github.com/pflow-suite/pflow/pkg/workflow"
+	"github.com/pflow-suite/pflow/pkg/workflow/plan"
 )
 
 // due is a step of a level that may start.

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/pflow-suite/pflow/pkg/event"
-	"github.com/pflow-suite/pflow/pkg/plan"
+	"github.com/pflow-suite/pflow/pkg/workflow/plan"
 )
 
 // retry says in the event of a failure that another attempt follows, if one does.

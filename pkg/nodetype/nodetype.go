@@ -1,5 +1,5 @@
 // Package nodetype is what a node type says of itself: parameters, outputs and actions. It is data only; what a type
-// does is in pkg/node, so that a program which merely describes or checks links no implementation.
+// does is in pkg/engine/node, so that a program which merely describes or checks links no implementation.
 package nodetype
 
 import (

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
-	"github.com/pflow-suite/pflow/pkg/redact"
+	"github.com/pflow-suite/pflow/pkg/home/redact"
 )
 
 // maxBody is the most bytes an answer of the Manager may have, unpacked. The list of streams of one with 15,000 columns

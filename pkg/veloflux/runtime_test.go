@@ -13,7 +13,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/internal/velofluxserver"
-	"github.com/pflow-suite/pflow/pkg/arguments"
+	"github.com/pflow-suite/pflow/pkg/mcp/toolargs"
 )
 
 // runtimeOf is a runtime for a Manager, closed at the test's end.
@@ -44,7 +44,7 @@ func called(t *testing.T, r *Runtime, tool, args string) string {
 	if err != nil {
 		t.Fatalf("%s %s: %v", tool, args, err)
 	}
-	if !json.Valid(answer) || !arguments.NewSchema(r.byName[tool].OutputSchema).Fits(answer) {
+	if !json.Valid(answer) || !toolargs.NewSchema(r.byName[tool].OutputSchema).Fits(answer) {
 		t.Fatalf("%s %s: %s does not fit the output schema", tool, args, answer)
 	}
 	return string(answer)
@@ -58,7 +58,7 @@ func refusedWith(t *testing.T, r *Runtime, code Code, tool, args string) *Error 
 	if !ok || e.Code != code || answer != nil {
 		t.Fatalf("%s %s: %s %+v, want %s", tool, args, answer, err, code)
 	}
-	if raw, err := json.Marshal(e); err != nil || r.byName[tool] != nil && !arguments.NewSchema(r.byName[tool].OutputSchema).Fits(raw) {
+	if raw, err := json.Marshal(e); err != nil || r.byName[tool] != nil && !toolargs.NewSchema(r.byName[tool].OutputSchema).Fits(raw) {
 		t.Errorf("%s %s: %s does not fit the output schema, %v", tool, args, raw, err)
 	}
 	return e

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pflow-suite/pflow/pkg/redact"
+	"github.com/pflow-suite/pflow/pkg/home/redact"
 )
 
 // secretHeader says whether a header's value is a credential. Names that end in Auth, Key, Session, Signature, Jwt or

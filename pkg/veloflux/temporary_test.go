@@ -10,12 +10,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/pflow-suite/pflow/pkg/proc"
+	"github.com/pflow-suite/pflow/pkg/process"
 )
 
 func TestTemporaryIDsAreReadBack(t *testing.T) {
 	at := time.UnixMilli(1_790_000_000_123)
-	id := temporaryID{proc.Owner{Machine: "web-1-0123456789ab", PID: 42, Started: "987654"}, at, "abc234"}
+	id := temporaryID{process.Owner{Machine: "web-1-0123456789ab", PID: 42, Started: "987654"}, at, "abc234"}
 	const want = "__veloflux_mcp_verify__web-1-0123456789ab_42_987654_1790000000123_abc234"
 	if id.String() != want {
 		t.Errorf("got %s", id)
@@ -38,16 +38,16 @@ func TestTemporaryIDsAreReadBack(t *testing.T) {
 func TestLeftoversAreTold(t *testing.T) {
 	now := time.Now()
 	temporary := newTemporaries(nil, nil)
-	self := proc.Self()
+	self := process.Self()
 	if self.Started == "0" {
 		t.Skip("this system does not tell when a process was started")
 	}
 	gone := self
 	gone.Started += "1"
-	elsewhere := proc.Owner{Machine: "elsewhere-0123456789ab", PID: os.Getpid(), Started: "1"}
+	elsewhere := process.Owner{Machine: "elsewhere-0123456789ab", PID: os.Getpid(), Started: "1"}
 	for _, tc := range []struct {
 		name  string
-		owner proc.Owner
+		owner process.Owner
 		age   time.Duration
 		want  bool
 	}{

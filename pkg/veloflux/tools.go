@@ -10,8 +10,8 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/pflow-suite/pflow/pkg/arguments"
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/mcp/toolargs"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
@@ -30,7 +30,7 @@ type Tool struct {
 	dotted  string            // the name as the table has it
 	narrow  string            // what to ask for when the answer is too large
 	spell   *strings.Replacer // of tools' names in texts, nil when they have dots
-	checker *arguments.Checker
+	checker *toolargs.Checker
 	call    func(ctx context.Context, r *Runtime, args fields) (json.RawMessage, error)
 	// brief puts a large answer into a shorter text.
 	brief func(answer json.RawMessage) string
@@ -61,7 +61,7 @@ func (t Tool) named(spell *strings.Replacer) Tool {
 		t.Description, t.narrow, t.spell = spell.Replace(t.Description), spell.Replace(t.narrow), spell
 		t.InputSchema = json.RawMessage(spell.Replace(string(t.InputSchema)))
 	}
-	t.checker = arguments.NewChecker(t.Name, t.InputSchema)
+	t.checker = toolargs.NewChecker(t.Name, t.InputSchema)
 	return t
 }
 

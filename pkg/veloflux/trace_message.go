@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
-	"github.com/pflow-suite/pflow/pkg/redact"
+	"github.com/pflow-suite/pflow/pkg/home/redact"
 )
 
 // message is a failure's message without what is secret in it by its form or by what the arguments taught.

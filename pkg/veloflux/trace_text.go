@@ -9,7 +9,7 @@ import (
 	"sync"
 	"unicode"
 
-	"github.com/pflow-suite/pflow/pkg/redact"
+	"github.com/pflow-suite/pflow/pkg/home/redact"
 )
 
 // secretName says whether a name, of an argument, a header or a parameter, is one under which a secret stands. Beyond

@@ -14,7 +14,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/internal/velofluxserver"
-	"github.com/pflow-suite/pflow/pkg/proc"
+	"github.com/pflow-suite/pflow/pkg/process"
 )
 
 // eventually waits until a condition holds.
@@ -245,7 +245,7 @@ func TestVerifyOfACallerThatIsGoneAlready(t *testing.T) {
 }
 
 func TestSweep(t *testing.T) {
-	self := proc.Self()
+	self := process.Self()
 	if self.Started == "0" {
 		t.Skip("this system does not tell when a process was started")
 	}
@@ -253,7 +253,7 @@ func TestSweep(t *testing.T) {
 	r := runtimeOf(t, s.URL, Options{})
 	dead := self
 	dead.Started += "1"
-	elsewhere := proc.Owner{Machine: "elsewhere-0123456789ab", PID: 1, Started: "1"}
+	elsewhere := process.Owner{Machine: "elsewhere-0123456789ab", PID: 1, Started: "1"}
 	left := temporaryID{dead, time.Now(), "a"}.String()
 	old := temporaryID{elsewhere, time.Now().Add(-time.Hour), "b"}.String()
 	live := temporaryID{self, time.Now(), "c"}.String()

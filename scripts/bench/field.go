@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pflow-suite/pflow/pkg/template"
+	"github.com/pflow-suite/pflow/pkg/workflow/template"
 )
 
 const (

@@ -1,0 +1,48 @@
+// Package archtest holds the rules of the house that the compiler does not check: which folder may import which, and
+// what may be called where. docs/architecture.md shows the same tables; a test compares them.
+package archtest
+
+// Folder is a folder below pkg/. Its packages may import pkg/fault and pkg/rawjson, the packages of the same folder that
+// are listed before them, and the packages of the folders in MayImport.
+type Folder struct {
+	Name string
+	// Packages are paths below pkg/, lowest first.
+	Packages []string
+	// MayImport names folders that are listed before this one.
+	MayImport []string
+}
+
+// Folders are the folders below pkg/, lowest first.
+var Folders = []Folder{
+	{"fault", []string{"fault"}, nil},
+	{"rawjson", []string{"rawjson", "rawjson/jsonschema"}, nil},
+
+	{"process", []string{"process"}, nil},
+	{"event", []string{"event", "event/history", "event/trace"}, nil},
+	{"nodetype", []string{"nodetype"}, nil},
+	{"home", []string{"home", "home/settings", "home/redact"}, nil},
+	{"terminal", []string{"terminal/cells", "terminal/cli"}, []string{"process", "home"}},
+
+	{"workflow", []string{
+		"workflow/yaml", "workflow", "workflow/schema", "workflow/template", "workflow/shell", "workflow/plan", "workflow/check", "workflow/graph",
+	}, []string{"event", "nodetype", "terminal"}},
+	{"run", []string{"run/journal", "run/progress", "run/report"}, []string{"process", "event", "home", "terminal", "workflow"}},
+	{"catalog", []string{"catalog/search", "catalog/registry", "catalog/library"}, []string{"nodetype", "home", "workflow"}},
+	{"mcp", []string{"mcp/toolargs", "mcp/mcpclient", "mcp/mcpserver", "mcp/suitetools"}, []string{"process", "nodetype", "home"}},
+
+	{"engine", []string{"engine/cache", "engine/node", "engine"}, []string{"process", "event", "nodetype", "home", "workflow", "run", "catalog", "mcp"}},
+	{"nodes", []string{"nodes/nodeprogram", "nodes/jq", "nodes/llm", "nodes/agent"}, []string{"process", "nodetype", "home", "workflow"}},
+	{"veloflux", []string{"veloflux"}, []string{"process", "home", "mcp"}},
+}
+
+// Programs names for each program the folders below pkg/ that its command line may import besides pkg/fault and pkg/rawjson.
+var Programs = map[string][]string{
+	"pflow-exec":       {"process", "event", "home", "terminal", "workflow", "run", "catalog", "mcp", "engine"},
+	"pflow-lib":        {"event", "nodetype", "home", "terminal", "workflow", "run", "catalog", "nodes"},
+	"pflow-sync":       {"process", "nodetype", "home", "terminal", "catalog", "mcp"},
+	"pflow-serve":      {"terminal", "mcp"},
+	"pflow-node-agent": {"process", "nodetype", "terminal", "nodes"},
+	"pflow-node-jq":    {"nodetype", "terminal", "nodes"},
+	"pflow-node-llm":   {"home", "terminal", "nodes"},
+	"veloflux-mcp":     {"terminal", "mcp", "veloflux"},
+}

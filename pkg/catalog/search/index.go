@@ -1,0 +1,242 @@
+// Package search finds texts by words: those that fit a query best come first, whatever form its words have and though
+// some are mistyped. It knows documents of a name, a description and the names of parameters.
+package search
+
+import (
+	"encoding/binary"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Version changes whenever the same documents would make other bytes of an index, or a query would need them otherwise.
+const Version = 1
+
+// Document is what can be found.
+type Document struct {
+	Name        string
+	Description string
+	Params      []string
+}
+
+// Where a word stands in a document.
+const (
+	inName = 1 << iota
+	inDescription
+	inParams
+
+	fieldBits = 3
+)
+
+// Index is a read-only index of documents, numbered from 0 as they were added. It lies in its bytes as they are stored:
+// nothing is decoded before a query asks for it. It is safe for concurrent use.
+type Index struct {
+	docs int
+	// nameWords is how many words the name of each document has.
+	nameWords []byte
+	// terms are the word stems, sorted, each from its start to the next one's; postings likewise.
+	termAt, postingsAt offsets
+	terms, postings    []byte
+}
+
+// offsets is a list of 32-bit numbers that never go down.
+type offsets []byte
+
+func (o offsets) at(i int) int { return int(binary.LittleEndian.Uint32(o[4*i:])) }
+
+func (x *Index) words() int { return len(x.termAt)/4 - 1 }
+
+func (x *Index) term(i int) string { return string(x.terms[x.termAt.at(i):x.termAt.at(i+1)]) }
+
+// bytes is a term without a copy.
+func (x *Index) bytes(i int) []byte { return x.terms[x.termAt.at(i):x.termAt.at(i+1)] }
+
+// each calls f for every document that a term stands in.
+func (x *Index) each(term int, f func(doc int, fields uint8)) {
+	list, doc := x.postings[x.postingsAt.at(term):x.postingsAt.at(term+1)], -1
+	for len(list) > 0 {
+		v, n := binary.Uvarint(list)
+		if n <= 0 {
+			return
+		}
+		list = list[n:]
+		if doc += int(v>>fieldBits) + 1; doc < 0 || doc >= x.docs {
+			return
+		}
+		f(doc, uint8(v&(1<<fieldBits-1)))
+	}
+}
+
+// Documents is how many there are.
+func (x *Index) Documents() int { return x.docs }
+
+// Builder makes an index. The zero value has no documents.
+type Builder struct {
+	nameWords []byte
+	terms     map[string]*[]posting
+	stems     map[string]*[]posting // by the word as it stands in a text
+	unsorted  bool
+}
+
+type posting struct {
+	doc    uint32
+	fields uint8
+}
+
+// Add adds a document, which gets the next number.
+func (b *Builder) Add(d Document) {
+	b.nameWords = append(b.nameWords, 0)
+	b.put(len(b.nameWords)-1, d)
+}
+
+// Update begins an index of so many documents with those of another one: its document i becomes renumber[i], or none
+// where that is negative. What stands in fresh, by number, is added.
+func Update(old *Index, renumber []int, documents int, fresh map[int]Document) *Builder {
+	b := &Builder{nameWords: make([]byte, documents), terms: map[string]*[]posting{}, stems: map[string]*[]posting{}, unsorted: true}
+	for i, n := range renumber {
+		if n >= 0 {
+			b.nameWords[n] = old.nameWords[i]
+		}
+	}
+	for term := range old.words() {
+		var list []posting
+		old.each(term, func(doc int, fields uint8) {
+			if n := renumber[doc]; n >= 0 {
+				list = append(list, posting{uint32(n), fields})
+			}
+		})
+		if list != nil {
+			b.terms[old.term(term)] = &list
+		}
+	}
+	for n, d := range fresh {
+		b.put(n, d)
+	}
+	return b
+}
+
+func (b *Builder) put(doc int, d Document) {
+	if b.terms == nil {
+		b.terms, b.stems = map[string]*[]posting{}, map[string]*[]posting{}
+	}
+	words := 0
+	scan(d.Name, func(whole string, parts []string) {
+		words += len(parts)
+		b.run(doc, whole, parts, inName)
+	})
+	scan(d.Description, func(whole string, parts []string) { b.run(doc, whole, parts, inDescription) })
+	for _, p := range d.Params {
+		scan(p, func(whole string, parts []string) { b.run(doc, whole, parts, inParams) })
+	}
+	b.nameWords[doc] = byte(min(words, 255))
+}
+
+func (b *Builder) run(doc int, whole string, parts []string, field uint8) {
+	b.word(doc, whole, field)
+	if len(parts) > 1 {
+		for _, part := range parts {
+			b.word(doc, part, field)
+		}
+	}
+}
+
+func (b *Builder) word(doc int, w string, field uint8) {
+	if field != inName && isStopWord(w) {
+		return
+	}
+	list, ok := b.stems[w]
+	if !ok {
+		s := stem(w)
+		if list = b.terms[s]; list == nil {
+			list = new([]posting)
+			b.terms[s] = list
+		}
+		b.stems[w] = list
+	}
+	if n := len(*list); n > 0 && (*list)[n-1].doc == uint32(doc) {
+		(*list)[n-1].fields |= field
+	} else {
+		*list = append(*list, posting{uint32(doc), field})
+	}
+}
+
+// Bytes is the index as it is stored; Parse reads it.
+func (b *Builder) Bytes() []byte {
+	var termAt, postingsAt, postings []byte
+	var terms strings.Builder
+	for _, term := range slices.Sorted(maps.Keys(b.terms)) {
+		termAt = binary.LittleEndian.AppendUint32(termAt, uint32(terms.Len()))
+		postingsAt = binary.LittleEndian.AppendUint32(postingsAt, uint32(len(postings)))
+		terms.WriteString(term)
+		list, last := *b.terms[term], -1
+		if b.unsorted {
+			slices.SortFunc(list, func(a, b posting) int { return int(a.doc) - int(b.doc) })
+		}
+		for _, p := range list {
+			postings = binary.AppendUvarint(postings, uint64(int(p.doc)-last-1)<<fieldBits|uint64(p.fields))
+			last = int(p.doc)
+		}
+	}
+	termAt = binary.LittleEndian.AppendUint32(termAt, uint32(terms.Len()))
+	postingsAt = binary.LittleEndian.AppendUint32(postingsAt, uint32(len(postings)))
+
+	var out []byte
+	for _, n := range []int{len(b.nameWords), len(b.terms), terms.Len(), len(postings)} {
+		out = binary.LittleEndian.AppendUint32(out, uint32(n))
+	}
+	return slices.Concat(out, b.nameWords, termAt, postingsAt, []byte(terms.String()), postings)
+}
+
+// Index is the index of the documents added.
+func (b *Builder) Index() *Index {
+	x, err := Parse(b.Bytes())
+	if err != nil {
+		panic("ranking: an index cannot be read back: " + err.Error())
+	}
+	return x
+}
+
+var errBroken = errors.New("this is no index")
+
+// Parse reads what Bytes has written, and keeps the bytes. It refuses what cannot be an index, and an index that it
+// takes can be searched whatever is in it.
+func Parse(data []byte) (*Index, error) {
+	const head = 16
+	if len(data) < head {
+		return nil, errBroken
+	}
+	var n [4]int
+	for i := range n {
+		n[i] = int(binary.LittleEndian.Uint32(data[4*i:]))
+	}
+	docs, words, terms, postings := n[0], n[1], n[2], n[3]
+	if head+docs+8*(words+1)+terms+postings != len(data) {
+		return nil, errBroken
+	}
+	rest := data[head:]
+	cut := func(n int) []byte {
+		part := rest[:n:n]
+		rest = rest[n:]
+		return part
+	}
+	x := &Index{docs: docs, nameWords: cut(docs)}
+	x.termAt, x.postingsAt = cut(4*(words+1)), cut(4*(words+1))
+	x.terms, x.postings = cut(terms), cut(postings)
+	if !x.termAt.lead(words, terms) || !x.postingsAt.lead(words, postings) {
+		return nil, errBroken
+	}
+	return x, nil
+}
+
+// lead says whether the offsets never go down and end at the end.
+func (o offsets) lead(last, end int) bool {
+	before := 0
+	for i := range last + 1 {
+		if o.at(i) < before {
+			return false
+		}
+		before = o.at(i)
+	}
+	return before == end
+}

@@ -1,0 +1,91 @@
+package node
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/nodetype"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
+	"github.com/pflow-suite/pflow/pkg/workflow"
+	"github.com/pflow-suite/pflow/pkg/workflow/template"
+)
+
+// fit makes every parameter one of its type. A null is a parameter that was not given, but for one of any type and for
+// tools, which say themselves what they take.
+func fit(n *workflow.Node, kind nodetype.Type, params map[string]json.RawMessage) error {
+	var faults []*fault.Fault
+	for _, name := range slices.Sorted(maps.Keys(params)) {
+		param, ok := kind.Param(name)
+		value := bytes.TrimSpace(params[name])
+		if !ok || string(value) == "null" && (param.Type == "any" || kind.MCP != nil) {
+			continue
+		}
+		if string(value) == "null" {
+			delete(params, name)
+			continue
+		}
+		fitted, ok := nodetype.Fit(param.Type, value)
+		if !ok {
+			f := fault.New(fault.Execution, "Parameter %q of node %q must be of type %s and came as %s%s: %s",
+				name, n.ID, param.Type, rawjson.Kind(value), origin(n, name), excerpt(string(value)))
+			f.Node, f.Path = n.ID, "params."+name
+			faults = append(faults, f.Suggest("Name a value of that type, or change what puts this one out"))
+			continue
+		}
+		if kind.MCP == nil && !param.Allows(fitted) {
+			f := fault.New(fault.Execution, "Parameter %q of node %q cannot be %s%s", name, n.ID, excerpt(string(value)), origin(n, name))
+			f.Node, f.Path = n.ID, "params."+name
+			faults = append(faults, f.Suggest("It is one of: %s", param.Enum))
+			continue
+		}
+		params[name] = fitted
+	}
+	for _, param := range kind.Params {
+		if _, ok := params[param.Name]; !ok && param.Required {
+			f := fault.New(fault.Execution, "Parameter %q of node %q is required and came to nothing%s", param.Name, n.ID, origin(n, param.Name))
+			f.Node, f.Path = n.ID, "params."+param.Name
+			faults = append(faults, f.Suggest("Give it a value: null is none"))
+		}
+	}
+	if f := fault.Join(fault.Execution, "Node "+n.ID, faults); f != nil {
+		f.Node = n.ID
+		return f
+	}
+	return nil
+}
+
+// origin says which templates a parameter's value came from.
+func origin(n *workflow.Node, param string) string {
+	var from []string
+	uses, _ := template.Uses(json.RawMessage(gjson.GetBytes(n.Params, gjson.Escape(param)).Raw))
+	for _, u := range uses {
+		if name := u.Ref.String(); !slices.Contains(from, name) {
+			from = append(from, name)
+		}
+	}
+	if len(from) == 0 {
+		return ""
+	}
+	return " from " + strings.Join(from, ", ")
+}
+
+func unresolvedFault(node string, unresolved []template.Unresolved) *fault.Fault {
+	first := unresolved[0]
+	f := fault.New(fault.Template, "Template %s not resolved: %s", first.Expr, first.Reason)
+	f.Node, f.Path = node, "params."+first.Path
+	for _, u := range unresolved {
+		if name := u.Expr.Expression(); !slices.Contains(f.Missing, name) {
+			f.Missing = append(f.Missing, name)
+		}
+	}
+	if len(f.Missing) > 1 {
+		f.Message += "; and " + strings.Join(f.Missing[1:], ", ")
+	}
+	return f.Suggest("Correct the reference, or the node that it reads; $%s would be the literal text", first.Expr)
+}

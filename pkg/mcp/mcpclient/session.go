@@ -1,0 +1,236 @@
+package mcpclient
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/tidwall/gjson"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/process"
+)
+
+// Session is a live connection to one server. Its methods may be used by several goroutines at once.
+type Session struct {
+	name    string
+	timeout time.Duration
+	log     *slog.Logger
+	client  *mcp.ClientSession
+
+	// Either child and pipe are set, or web.
+	child *process.Process
+	pipe  *pipe
+	web   *web
+
+	// calls is what every request's context ends with; its cause says why.
+	calls       context.Context
+	cancelCalls context.CancelCauseFunc
+	tokens      atomic.Int64
+	inFlight    atomic.Int64
+	closing     sync.Once
+}
+
+// Tool is a tool as its server describes it, schemas and annotations in the server's own bytes.
+type Tool struct {
+	Name, Title, Description string
+	InputSchema              json.RawMessage
+	OutputSchema             json.RawMessage
+	Annotations              json.RawMessage
+}
+
+// Tools lists all tools, every page of them, within five seconds.
+func (s *Session) Tools(ctx context.Context) ([]Tool, error) {
+	late := fault.New(fault.Timeout, "MCP server %s did not list its tools within %s", s.name, seconds(listTimeout))
+	ctx, done := s.within(ctx, listTimeout, late)
+	defer done()
+	var tools []Tool
+	seen := map[string]bool{}
+	for cursor := ""; ; {
+		result, err := s.exchange(ctx, &exchange{}, func(ctx context.Context) (mcp.Result, error) {
+			return s.client.ListTools(ctx, &mcp.ListToolsParams{Cursor: cursor})
+		})
+		if err != nil {
+			return nil, s.requestFault(ctx, err)
+		}
+		page := gjson.ParseBytes(result)
+		page.Get("tools").ForEach(func(_, t gjson.Result) bool {
+			if name := t.Get("name").Str; name != "" {
+				tools = append(tools, Tool{
+					Name: name, Title: t.Get("title").Str, Description: t.Get("description").Str,
+					InputSchema: object(t, "inputSchema"), OutputSchema: object(t, "outputSchema"), Annotations: object(t, "annotations"),
+				})
+			}
+			return true
+		})
+		cursor = page.Get("nextCursor").Str
+		if cursor == "" {
+			return tools, nil
+		}
+		if seen[cursor] {
+			return nil, fault.New(fault.Protocol, "MCP server %s lists its tools in a circle: page %q comes twice", s.name, cursor)
+		}
+		seen[cursor] = true
+	}
+}
+
+func object(t gjson.Result, key string) json.RawMessage {
+	if v := t.Get(key); v.IsObject() {
+		return json.RawMessage(v.Raw)
+	}
+	return nil
+}
+
+// Call calls a tool and waits as long as the server's entry allows, 30 seconds by default. args is a JSON object, or
+// nil for none. progress, unless nil, is called in order while the call lasts, and never after it; total is 0 when the
+// server does not know it. It must not block.
+//
+// A tool that fails by its own account is an Answer with IsError, not an error. Errors are faults: timeout "MCP tool
+// timed out after N seconds"; not_found "Tool X not found on server Y"; protocol_error "Method not found", "Invalid
+// params" or "Invalid JSON response from server"; execution_error "MCP server process terminated unexpectedly"; for
+// HTTP what the status says. When ctx is done first, its cause is the error.
+//
+// A stdio server that lets a call time out is taken down, unless other calls are still waiting for it: it may hang, and
+// who comes next is better served by a fresh one.
+func (s *Session) Call(ctx context.Context, tool string, args json.RawMessage, progress func(done, total float64, message string)) (*Answer, error) {
+	return s.CallWithin(ctx, 0, tool, args, progress)
+}
+
+// CallWithin is Call with a time limit of its own, the server's when it is zero.
+func (s *Session) CallWithin(ctx context.Context, limit time.Duration, tool string, args json.RawMessage, progress func(done, total float64, message string)) (*Answer, error) {
+	if len(args) == 0 {
+		args = json.RawMessage("{}")
+	}
+	if !json.Valid(args) || !gjson.ParseBytes(args).IsObject() {
+		return nil, fault.New(fault.Validation, "The arguments of tool %s must be a JSON object", tool)
+	}
+	if limit <= 0 {
+		limit = s.timeout
+	}
+	late := fault.New(fault.Timeout, "MCP tool timed out after %s", seconds(limit)).Detail("server", s.name).Detail("tool", tool).
+		Suggest("Give it more time: \"timeout\", in seconds, in the server's entry of %s", File)
+	limited, done := s.within(ctx, limit, late)
+	defer done()
+	x := &exchange{progress: progress}
+	params := &mcp.CallToolParams{Name: tool, Arguments: args}
+	if progress != nil {
+		x.token = fmt.Sprintf("p%d", s.tokens.Add(1))
+		params.SetProgressToken(x.token)
+	}
+	s.inFlight.Add(1)
+	result, err := s.exchange(limited, x, func(ctx context.Context) (mcp.Result, error) { return s.client.CallTool(ctx, params) })
+	others := s.inFlight.Add(-1)
+	if err != nil {
+		if s.child != nil && others == 0 && errors.Is(context.Cause(limited), late) {
+			go s.stop(0)
+		}
+		return nil, s.callFault(ctx, tool, s.requestFault(limited, err))
+	}
+	if kind := gjson.GetBytes(result, "resultType").Str; kind != "" && kind != "complete" {
+		return nil, fault.New(fault.Protocol, "Tool %s answered with a %q result, which cannot be dealt with here", tool, kind).Detail("server", s.name)
+	}
+	answer := parseAnswer(result)
+	if answer.IsError && speaksOfMissingTool(answer.Text(), tool) {
+		if missing := s.missing(ctx, tool); missing != nil {
+			return nil, missing
+		}
+	}
+	return answer, nil
+}
+
+// exchange makes one request and gives the bytes of its result.
+func (s *Session) exchange(ctx context.Context, x *exchange, request func(context.Context) (mcp.Result, error)) (json.RawMessage, error) {
+	decoded, err := request(x.attach(ctx))
+	if s.pipe != nil {
+		s.pipe.forget(x)
+	}
+	result := x.end()
+	if err == nil && result == nil { // the SDK had it in its cache
+		result, err = json.Marshal(decoded)
+	}
+	return result, err
+}
+
+// within bounds a request by ctx, by a limit with its fault, and by the session's end.
+func (s *Session) within(ctx context.Context, limit time.Duration, late *fault.Fault) (context.Context, func()) {
+	limited, cancel := context.WithTimeoutCause(ctx, limit, late)
+	joined, end := context.WithCancelCause(limited)
+	stop := context.AfterFunc(s.calls, func() { end(context.Cause(s.calls)) })
+	return joined, func() { stop(); end(nil); cancel() }
+}
+
+// Dead says whether the session can be of no more use: the server's process or connection is gone.
+func (s *Session) Dead() bool {
+	if s.calls.Err() != nil {
+		return true
+	}
+	if s.web != nil {
+		return s.web.gone.Load()
+	}
+	select {
+	case <-s.pipe.ended:
+		return true
+	case <-s.pipe.closed:
+		return true
+	case <-s.child.Ended():
+		return true
+	default:
+		return false
+	}
+}
+
+// Close ends calls in flight, closes the server's standard input, gives it two seconds to end by itself, and takes down
+// whatever is left of its process group. How the server ended does not matter. It may be called more than once.
+func (s *Session) Close() { s.stop(stopPatience) }
+
+func (s *Session) stop(patience time.Duration) {
+	s.closing.Do(func() {
+		s.cancelCalls(errClosed)
+		if s.child != nil {
+			_ = s.pipe.Close()
+			s.child.Stop(patience)
+			return // the SDK's session ends with the pipe
+		}
+		if s.client != nil {
+			closed := make(chan struct{})
+			go func() { _ = s.client.Close(); close(closed) }()
+			select {
+			case <-closed:
+			case <-time.After(stopPatience):
+			}
+		}
+		s.web.next.CloseIdleConnections()
+	})
+}
+
+var errClosed = errors.New("the session was closed")
+
+// said logs what a server says on standard error, line by line.
+type said struct {
+	log    *slog.Logger
+	server string
+	line   []byte
+}
+
+func (w *said) Write(p []byte) (int, error) {
+	if !w.log.Enabled(context.Background(), slog.LevelDebug) {
+		return len(p), nil
+	}
+	w.line = append(w.line, p...)
+	for {
+		line, rest, ok := bytes.Cut(w.line, []byte("\n"))
+		if !ok {
+			w.line = w.line[max(0, len(w.line)-64<<10):]
+			return len(p), nil
+		}
+		w.log.Debug("MCP server says", "server", w.server, "line", string(bytes.ToValidUTF8(line, []byte("?"))))
+		w.line = rest
+	}
+}

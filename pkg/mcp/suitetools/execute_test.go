@@ -1,0 +1,191 @@
+package suitetools
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
+)
+
+// running is a pflow-exec whose run ends at once.
+const running = `case "$2" in
+start) cat > "$DIR/stdin"; echo '{"run_id":"r1"}';;
+events) echo '{"event":"run_finished"}';;
+wait) echo '{"success":true,"run_id":"r1","outputs":{"n":9007199254740993}}';;
+cancel) echo '{"run_id":"r1","status":"cancelled"}';;
+esac`
+
+func TestExecute(t *testing.T) {
+	for _, c := range []struct{ arguments, start, stdin, wait string }{
+		{`{"name":"w"}`, "--name -- w", "", "2000"},
+		{`{"name":"--force","max_output_chars":0}`, "--name -- --force", "", "0"},
+		{`{"name":"w","inputs":{}}`, "--name --inputs=- -- w", "{}", "2000"},
+		{`{"name":"w","inputs":{"n":9007199254740993,"x":1.10}}`, "--name --inputs=- -- w", `{"n":9007199254740993,"x":1.10}`, "2000"},
+		{`{"name":"w","inputs":null}`, "--name -- w", "", "2000"},
+		{`{"name":"w","resume":"r0"}`, "--name --resume=r0 -- w", "", "2000"},
+		{`{"name":"w","resume":"-x","inputs":{"a":1}}`, "--name --resume=-x --inputs=- -- w", `{"a":1}`, "2000"},
+	} {
+		t.Run(c.arguments, func(t *testing.T) {
+			f := newFakes(t)
+			f.program("pflow-exec", running)
+			_, r := f.call(f.front(), "execute", c.arguments)
+			if r.IsError || string(r.Structured) != `{"success":true,"run_id":"r1","outputs":{"n":9007199254740993}}` {
+				t.Errorf("answers %s", r.Structured)
+			}
+			want := []string{
+				"pflow-exec --quiet start --format json " + c.start,
+				"pflow-exec --quiet events --follow -- r1",
+				"pflow-exec --quiet wait --format json --max-output-chars " + c.wait + " -- r1",
+			}
+			if got := f.calls(); !slices.Equal(got, want) {
+				t.Errorf("calls %q, not %q", got, want)
+			}
+			if got, _ := os.ReadFile(filepath.Join(f.dir, "stdin")); string(got) != c.stdin {
+				t.Errorf("gives %q, not %q", got, c.stdin)
+			}
+		})
+	}
+}
+
+func TestExecuteThatDoesNotBegin(t *testing.T) {
+	for _, c := range []struct{ name, script, kind string }{
+		{"refused", `echo '{"success":false,"error":{"type":"validation_error","message":"no"}}'; exit 2`, "validation_error"},
+		{"no run id", `echo '{}'`, "protocol_error"},
+		{"no JSON", `echo r1`, "protocol_error"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := newFakes(t)
+			f.program("pflow-exec", c.script)
+			a, r := f.call(f.front(), "execute", `{"name":"w"}`)
+			if kind, _ := faultOf(a); !r.IsError || kind != c.kind || len(f.calls()) != 1 {
+				t.Errorf("%s after %q", r.Structured, f.calls())
+			}
+		})
+	}
+}
+
+// TestExecuteThatIsStopped: a call that is cancelled cancels its run; the end of the server does not.
+func TestExecuteThatIsStopped(t *testing.T) {
+	for name, server := range map[string]bool{"the call": false, "the server": true} {
+		t.Run(name, func(t *testing.T) {
+			f := newFakes(t)
+			gate := filepath.Join(f.dir, "gate")
+			if err := syscall.Mkfifo(gate, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			f.program("pflow-exec", strings.Replace(running, `echo '{"event":"run_finished"}'`, `read x < "$DIR/gate"`, 1))
+			serving, stop := context.WithCancel(t.Context())
+			defer stop()
+			ctx, cancel := context.WithCancel(serving)
+			defer cancel()
+			front := &Front{Suite: f.suite, Serving: serving}
+			answers := make(chan *mcpserver.Result)
+			go func() {
+				answers <- front.execute(ctx, &mcpserver.Call{Arguments: json.RawMessage(`{"name":"w"}`)})
+			}()
+			writer, err := os.OpenFile(gate, os.O_WRONLY, 0) // waits until the events are followed
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = writer.Close() }()
+			if server {
+				stop()
+			} else {
+				cancel()
+			}
+			r := <-answers
+			cancelled := slices.Contains(f.calls(), "pflow-exec --quiet cancel --format json -- r1")
+			if cancelled == server {
+				t.Errorf("calls %q", f.calls())
+			}
+			if server && (!r.IsError || !strings.Contains(string(r.Structured), "run r1 goes on")) {
+				t.Errorf("answers %s", r.Structured)
+			}
+			if !server && !strings.Contains(string(r.Structured), `"run_id":"r1"`) {
+				t.Errorf("answers %s", r.Structured)
+			}
+		})
+	}
+}
+
+// TestExecuteThatIsCancelledAtOnce: the run that is just being started is cancelled too.
+func TestExecuteThatIsCancelledAtOnce(t *testing.T) {
+	f := newFakes(t)
+	gate := filepath.Join(f.dir, "gate")
+	if err := syscall.Mkfifo(gate, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f.program("pflow-exec", strings.Replace(running, `echo '{"run_id":"r1"}'`, `trap '' TERM; echo begun > "$DIR/gate"; read x < "$DIR/gate"; echo '{"run_id":"r1"}'`, 1))
+	ctx, cancel := context.WithCancel(t.Context())
+	answers := make(chan *mcpserver.Result)
+	go func() {
+		answers <- f.front().execute(ctx, &mcpserver.Call{Arguments: json.RawMessage(`{"name":"w"}`)})
+	}()
+	if said, err := os.ReadFile(gate); err != nil || string(said) != "begun\n" {
+		t.Fatalf("%q, %v", said, err)
+	}
+	cancel()
+	if err := os.WriteFile(gate, []byte("go on\n"), 0o600); err != nil { // waits until it is read
+		t.Fatal(err)
+	}
+	r := <-answers
+	if !slices.Contains(f.calls(), "pflow-exec --quiet cancel --format json -- r1") {
+		t.Errorf("the run goes on: calls %q, answers %s", f.calls(), r.Structured)
+	}
+}
+
+func TestLinksOfAnAnswer(t *testing.T) {
+	f := newFakes(t)
+	f.program("pflow-exec", strings.Replace(running, `"n":9007199254740993`, `"short":"x","long":{"$blob":"sha256:a","bytes":5000,"mime":"text/plain","output":"long","uri":"pflow://runs/r1/outputs/long"},"deep":[{"$blob":"sha256:b"},{"a":{"$blob":"sha256:c","bytes":7,"output":"deep","uri":"pflow://runs/r1/outputs/deep"}}]`, 1))
+	_, r := f.call(f.front(), "execute", `{"name":"w"}`)
+	want := []mcpserver.Link{
+		{URI: "pflow://runs/r1/outputs/long", Name: "long", MIMEType: "text/plain", Size: 5000},
+		{URI: "pflow://runs/r1/outputs/deep", Name: "deep", Size: 7},
+	}
+	if !slices.Equal(r.Links, want) {
+		t.Errorf("%+v, not %+v", r.Links, want)
+	}
+}
+
+func TestReadOutput(t *testing.T) {
+	f := newFakes(t)
+	f.program("pflow-exec", `case "$*" in
+*--print=long*) echo 'the  long one';;
+*) echo '{"success":false,"error":{"type":"usage_error","message":"The run has no such output"}}'; exit 2;;
+esac`)
+	read := f.front().Resources()[0].Read
+	for uri, want := range map[string]string{
+		"pflow://runs/r1/outputs/long":     "the  long one",
+		"pflow://runs/r1/outputs/l%6fng":   "the  long one",
+		"pflow://runs/r1/outputs/other":    "not_found: The run has no such output",
+		"pflow://runs/r1":                  "not_found: There is no resource pflow://runs/r1",
+		"pflow://runs/r1/outputs/%zz":      "not_found: There is no resource pflow://runs/r1/outputs/%zz",
+		"file:///etc/passwd":               "not_found: There is no resource file:///etc/passwd",
+		"pflow://runs/--help/outputs/long": "the  long one",
+	} {
+		content, err := read(t.Context(), uri)
+		got := ""
+		if content != nil {
+			got = content.Text
+		}
+		if err != nil {
+			b, _ := json.Marshal(err)
+			var shown map[string]any
+			_ = json.Unmarshal(b, &shown)
+			got = fmt.Sprint(shown["type"], ": ", shown["message"])
+		}
+		if got != want {
+			t.Errorf("%s is %q, not %q", uri, got, want)
+		}
+	}
+	if want := "pflow-exec --quiet wait --format json --print=long -- --help"; !slices.Contains(f.calls(), want) {
+		t.Errorf("a run's name is taken for a flag: %q", f.calls())
+	}
+}

@@ -1,0 +1,70 @@
+package toolargs
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/pflow-suite/pflow/pkg/rawjson"
+)
+
+// Property is the schema of a property in that of an object; it does not exist when the object has none of this name, which
+// is no path: it may hold dots.
+func Property(schema gjson.Result, name string) (found gjson.Result) {
+	schema.Get("properties").ForEach(func(key, p gjson.Result) bool {
+		if key.Str == name {
+			found = p
+		}
+		return key.Str != name
+	})
+	return found
+}
+
+// Types are the JSON types that a schema allows, none when it does not say.
+func Types(schema gjson.Result) []string {
+	var names []string
+	if t := schema.Get("type"); t.IsArray() {
+		for _, name := range t.Array() {
+			names = append(names, name.Str)
+		}
+	} else if t.Exists() {
+		names = append(names, t.Str)
+	}
+	for _, key := range []string{"anyOf", "oneOf"} {
+		for _, s := range schema.Get(key).Array() {
+			names = append(names, Types(s)...)
+		}
+	}
+	return names
+}
+
+// FromText is the text of a command line as a value of a type that a property's schema allows: text stays text wherever only
+// text fits, and where everything does what reads as a boolean, a number, an object or a list is that. False when no type fits.
+func FromText(property gjson.Result, text string) (json.RawMessage, bool) {
+	allowed := Types(property)
+	may := func(name string) bool { return len(allowed) == 0 || slices.Contains(allowed, name) }
+	trimmed := strings.TrimSpace(text)
+	word := strings.ToLower(trimmed)
+	parsed := gjson.Result{}
+	if json.Valid([]byte(trimmed)) {
+		parsed = gjson.Parse(trimmed)
+	}
+	switch {
+	case may("boolean") && (word == "true" || word == "false"):
+		return json.RawMessage(word), true
+	case parsed.Type == gjson.Number && (may("number") || may("integer") && !strings.ContainsAny(trimmed, ".eE")),
+		parsed.IsObject() && may("object"), parsed.IsArray() && may("array"):
+		return json.RawMessage(trimmed), true
+	case may("string"):
+		return rawjson.Quote(text), true
+	case may("boolean") && (word == "yes" || word == "1"):
+		return json.RawMessage("true"), true
+	case may("boolean") && (word == "no" || word == "0"):
+		return json.RawMessage("false"), true
+	case may("null") && trimmed == "null":
+		return json.RawMessage(trimmed), true
+	}
+	return nil, false
+}

@@ -1,0 +1,155 @@
+package jsonschema_test
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/rawjson/jsonschema"
+)
+
+const object = `{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}`
+
+func TestTheSchemaIsChecked(t *testing.T) {
+	t.Parallel()
+	for source, want := range map[string]string{
+		`null`:                      "",
+		object:                      "",
+		`"{\"type\":\"object\"}"`:   "",
+		`{"properties":{"a":true}}`: "",
+		`{"$ref":"#/$defs/a","$defs":{"a":{"type":"object"}}}`: "",
+		`[]`:                                  "it must be a JSON object",
+		`"text"`:                              "it must be a JSON object",
+		`{}`:                                  "it has none of type",
+		`{"type":"array"}`:                    "it describes array, and an answer is always an object",
+		`{"type":["string","null"]}`:          "it describes string or null",
+		`{"properties":{"a":{"type":"str"}}}`: `there is no type "str"`,
+		`{"properties":{"a":{"anyOf":[{"type":"x"}]}}}`:   `there is no type "x"`,
+		`{"properties":{"a":{"pattern":"["}}}`:            "error parsing regexp",
+		`{"properties":{"a":{"$ref":"#/$defs/gone"}}}`:    "gone",
+		`{"properties":{"a":{"$ref":"https://x.org/s"}}}`: "remote",
+		`{"type":"object","properties":[]}`:               "its properties cannot be of type array",
+	} {
+		_, f := jsonschema.ParseObject(json.RawMessage(source))
+		if (want == "") != (f == nil) || f != nil && (!strings.Contains(f.Message, want) || f.Type != fault.Usage || f.Path != "params.output_schema") {
+			t.Errorf("%s: %v, want %q", source, f, want)
+		}
+		if f != nil && (strings.Contains(f.Message, "jsonschema") || strings.Contains(f.Message, "Go ")) {
+			t.Errorf("%s: the library speaks: %v", source, f)
+		}
+	}
+}
+
+func TestStrict(t *testing.T) {
+	t.Parallel()
+	for source, want := range map[string]bool{
+		`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`:                                                                        true,
+		`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}`:                                                                                                     false,
+		`{"type":"object","properties":{"a":{"type":"string"}},"additionalProperties":false}`:                                                                                         false,
+		`{"type":"object","properties":{"a":{"type":"object"}},"required":["a"],"additionalProperties":false}`:                                                                        false,
+		`{"type":"object","properties":{"a":{"not":{}}},"required":["a"],"additionalProperties":false}`:                                                                               false,
+		`{"type":"object","properties":{},"additionalProperties":false,"$defs":{"x":{"type":"object","properties":{"y":{}}}}}`:                                                        false,
+		`{"type":"object","properties":{"properties":{"type":"object","properties":{},"additionalProperties":false}},"required":["properties"],"additionalProperties":false}`:         true,
+		`{"type":"object","properties":{"properties":{"type":"object","properties":{},"additionalProperties":false},"b":{}},"required":["properties"],"additionalProperties":false}`:  false,
+		`{"type":"object","properties":{"a":{"type":"string"}},"required":["b"],"additionalProperties":false}`:                                                                        false,
+		`{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"required":{"type":"string"}},"required":["required"],"additionalProperties":false}`: true,
+	} {
+		s, f := jsonschema.Parse(json.RawMessage(source))
+		if f != nil || s.Strict() != want {
+			t.Errorf("%s: %v, want strict %v", source, f, want)
+		}
+	}
+}
+
+// TestASchemaWithoutEnd: what leads back to itself without going into a part of the value is refused, with its place. The
+// library would follow it until the program dies.
+func TestASchemaWithoutEnd(t *testing.T) {
+	t.Parallel()
+	for source, at := range map[string]string{
+		`{"allOf":[{"$ref":"#"}]}`:                  "/allOf/0/$ref leads back to the root",
+		`{"anyOf":[{"type":"null"},{"$ref":"#"}]}`:  "/anyOf/1/$ref leads back to the root",
+		`{"oneOf":[{"$ref":"#/oneOf/0"}]}`:          "/oneOf/0/$ref leads back to /oneOf/0",
+		`{"not":{"$ref":"#"}}`:                      "/not/$ref",
+		`{"if":{"$ref":"#"}}`:                       "/if/$ref",
+		`{"if":true,"then":{"$ref":"#"}}`:           "/then/$ref",
+		`{"if":true,"else":{"$ref":"#"}}`:           "/else/$ref",
+		`{"$ref":"#"}`:                              "/$ref leads back to the root",
+		`{"AllOf":[{"$REF":"#"}]}`:                  "/allOf/0/$ref",
+		`{"dependentSchemas":{"a/b":{"$ref":"#"}}}`: "/dependentSchemas/a~1b/$ref",
+		`{"$ref":"#/$defs/a","$defs":{"a":{"$ref":"#/$defs/b"},"b":{"$ref":"#/$defs/a"}}}`:       "leads back to /$defs/a",
+		`{"properties":{"x":{"$ref":"#/$defs/a%20b"}},"$defs":{"a b":{"$ref":"#/$defs/a%20b"}}}`: "/$defs/a b/$ref leads back to /$defs/a b",
+		`{"$ref":"#me","$anchor":"me"}`:                                                                "/$ref leads back to the root",
+		`{"$dynamicRef":"#me","$dynamicAnchor":"me"}`:                                                  "/$dynamicRef leads back to the root",
+		`{"$id":"https://x.org/s","allOf":[{"$ref":"https://x.org/s"}]}`:                               "/allOf/0/$ref leads back to the root",
+		`{"$id":"https://x.org/s","allOf":[{"$ref":"https://x.org/s#/allOf/0"}]}`:                      "/allOf/0/$ref leads back to /allOf/0",
+		`{"properties":{"p":{"$id":"https://x.org/t","$ref":"#/$defs/a","$defs":{"a":{"$ref":"#"}}}}}`: "leads back to /properties/p",
+	} {
+		for _, parse := range []func(json.RawMessage) (*jsonschema.Schema, *fault.Fault){jsonschema.Parse, jsonschema.ParseObject} {
+			_, f := parse(json.RawMessage(source))
+			if f == nil || f.Type != fault.Usage || len(f.Suggestions) == 0 || !strings.Contains(f.Message, "output_schema") {
+				t.Errorf("%s: %v", source, f)
+				continue
+			}
+			if !strings.Contains(f.Message, at) && !strings.Contains(f.Message, "it has none of type") {
+				t.Errorf("%s: %v, want %q", source, f, at)
+			}
+		}
+	}
+}
+
+// TestASchemaOfItself: a schema may refer to itself where it goes into the value, and a name may be one of the keywords.
+func TestASchemaOfItself(t *testing.T) {
+	t.Parallel()
+	for source, value := range map[string]string{
+		`{"type":"object","properties":{"next":{"$ref":"#"}},"additionalProperties":false}`:                                                                   `{"next":{"next":{}}}`,
+		`{"$ref":"#/$defs/node","$defs":{"node":{"type":"object","properties":{"of":{"type":"array","items":{"$ref":"#/$defs/node"}}}}}}`:                     `{"of":[{"of":[]}]}`,
+		`{"type":"object","properties":{"v":{"anyOf":[{"type":"null"},{"$ref":"#"}]},"allOf":{"$ref":"#"}}}`:                                                  `{"v":{"v":null},"allOf":{}}`,
+		`{"type":"object","properties":{"a":{"$ref":"#/$defs/s"},"b":{"allOf":[{"$ref":"#/$defs/s"},{"$ref":"#/$defs/s"}]}},"$defs":{"s":{"type":"string"}}}`: `{"a":"x","b":"y"}`,
+		`{"then":{"$ref":"#"},"type":"object"}`:                                      `{}`,
+		`{"enum":[{"$ref":"#"}],"default":{"allOf":[{"$ref":"#"}]},"type":"object"}`: `{"$ref":"#"}`,
+	} {
+		s, f := jsonschema.Parse(json.RawMessage(source))
+		if f != nil {
+			t.Errorf("%s: %v", source, f)
+			continue
+		}
+		if err := s.Check(json.RawMessage(value)); err != nil {
+			t.Errorf("%s: %s: %v", source, value, err)
+		}
+	}
+}
+
+// TestASchemaThatTakesTooLong: references that each lead to two others take longer than anybody waits.
+func TestASchemaThatTakesTooLong(t *testing.T) {
+	t.Parallel()
+	defs := `"n30":{"type":"object"}`
+	for i := range 30 {
+		next := `{"$ref":"#/$defs/n` + strconv.Itoa(i+1) + `"}`
+		defs += `,"n` + strconv.Itoa(i) + `":{"allOf":[` + next + `,` + next + `]}`
+	}
+	_, f := jsonschema.Parse(json.RawMessage(`{"$ref":"#/$defs/n0","$defs":{` + defs + `}}`))
+	if f == nil || f.Type != fault.Usage || !strings.Contains(f.Message, "takes too long to check: at /$defs/n") {
+		t.Error(f)
+	}
+}
+
+// FuzzSchema: whatever is given as a schema, it is refused or a value can be checked by it.
+func FuzzSchema(f *testing.F) {
+	for _, seed := range []string{
+		object, `{"allOf":[{"$ref":"#"}]}`, `{"$ref":"#/properties/a","properties":{"a":{"not":{"$ref":"#"}}}}`,
+		`{"$dynamicRef":"#a","$defs":{"x":{"$dynamicAnchor":"a","$ref":"#a"}}}`, `{"$id":"a","$ref":"a#/$defs/b","$defs":{"b":{"$id":"c","$ref":"#"}}}`,
+		`{"dependencies":{"a":{"$ref":"#"},"b":["a"]},"$schema":"http://json-schema.org/draft-07/schema#"}`,
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(_ *testing.T, source string) {
+		if s, f := jsonschema.Parse(json.RawMessage(source)); f == nil && s != nil {
+			for _, value := range []string{`{"a":{"b":[{}]},"b":1}`, `[[{"a":{}}]]`, `"a"`} {
+				_ = s.Check(json.RawMessage(value))
+			}
+			_ = s.Strict()
+		}
+	})
+}

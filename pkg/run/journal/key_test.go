@@ -1,0 +1,180 @@
+package journal
+
+import (
+	"context"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/home"
+)
+
+func hold(t *testing.T, h *home.Home, key string) *Key {
+	t.Helper()
+	k := KeyOf(h, key)
+	if err := k.Hold(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(k.Release)
+	return k
+}
+
+func TestAKeyNamesTheLiveRunThatWasStartedForIt(t *testing.T) {
+	h := tempHome(t)
+	if KeyOf(h, "k").Live() != nil || exists(h.Dir()) {
+		t.Error("a key that nobody gave")
+	}
+	k := hold(t, h, "k")
+	if k.Live() != nil {
+		t.Error("a key for which no run was started")
+	}
+	live := startElsewhere(t, h)
+	if err := k.Set(live.rec.ID); err != nil {
+		t.Fatal(err)
+	}
+	if got := KeyOf(h, "k").Live(); got == nil || got.ID != live.rec.ID {
+		t.Errorf("%+v", got)
+	}
+	if KeyOf(h, "other").Live() != nil {
+		t.Error("another key has the run")
+	}
+	live.tell(t, "die")
+	_ = live.Wait()
+	if got := k.Live(); got != nil {
+		t.Errorf("a run that is dead: %+v", got)
+	}
+	for _, content := range []string{"", "nonsense", "../" + live.rec.ID, strings.Repeat("x", 1<<20)} {
+		if err := os.WriteFile(k.path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if k.Live() != nil {
+			t.Errorf("%.20q is a run", content)
+		}
+	}
+}
+
+func TestAKeyIsHeldByOneAlone(t *testing.T) {
+	h := tempHome(t)
+	k := hold(t, h, "k")
+	hold(t, h, "other").Release()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := KeyOf(h, "k").Hold(ctx); err == nil {
+		t.Error("a second one holds the key")
+	}
+	k.Release()
+	hold(t, h, "k")
+}
+
+// What is held must be the file that others find: it may have been collected between being opened and being locked.
+func TestAKeyThatWasCollectedIsNotCurrent(t *testing.T) {
+	h := tempHome(t)
+	k := hold(t, h, "k")
+	if !k.current() {
+		t.Error("a key that is held")
+	}
+	if err := os.Remove(k.path); err != nil {
+		t.Fatal(err)
+	}
+	if k.current() {
+		t.Error("a key that is gone")
+	}
+	if hold(t, h, "k"); k.current() {
+		t.Error("a key that another holds")
+	}
+}
+
+// However many want the same at the same time, and while keys are collected, one of them starts a run.
+func TestOneRunIsStartedForAKey(t *testing.T) {
+	h := tempHome(t)
+	stop := make(chan struct{})
+	var collecting, starting sync.WaitGroup
+	collecting.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				collectKeys(h)
+			}
+		}
+	})
+	for range 20 {
+		var started atomic.Int32
+		var mu sync.Mutex
+		var run *Run
+		seen := map[string]bool{}
+		for range 20 {
+			starting.Go(func() {
+				k := KeyOf(h, "k")
+				if err := k.Hold(t.Context()); err != nil {
+					t.Error(err)
+					return
+				}
+				defer k.Release()
+				live := k.Live()
+				if live == nil {
+					r, err := Create(h, Options{})
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					if err := k.Set(r.ID); err != nil {
+						t.Error(err)
+					}
+					started.Add(1)
+					live, run = find(t, h, r.ID), r
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				seen[live.ID] = true
+			})
+		}
+		starting.Wait()
+		if started.Load() != 1 || len(seen) != 1 {
+			t.Fatalf("%d runs were started, %d seen", started.Load(), len(seen))
+		}
+		run.Close()
+	}
+	close(stop)
+	collecting.Wait()
+}
+
+func TestKeysOfRunsThatAreOverAreCollected(t *testing.T) {
+	h := tempHome(t)
+	live := startElsewhere(t, h)
+	over := create(t, h)
+	over.Close()
+	for key, id := range map[string]string{"live": live.rec.ID, "over": over.ID, "held": over.ID, "none": ""} {
+		k := hold(t, h, key)
+		if err := k.Set(id); err != nil {
+			t.Fatal(err)
+		}
+		k.Release()
+	}
+	hold(t, h, "held")
+	for _, dry := range []bool{true, false} {
+		collect(t, h, Collection{OlderThan: -1, Keep: -1, DryRun: dry}, time.Now())
+		for key, stays := range map[string]bool{"live": true, "held": true, "over": dry, "none": dry} {
+			if exists(KeyOf(h, key).path) != stays {
+				t.Errorf("dry run %v: key %s is there: %v", dry, key, !stays)
+			}
+		}
+	}
+	hold(t, h, "over")
+}
+
+func TestCheckKey(t *testing.T) {
+	for key, ok := range map[string]bool{
+		"k": true, "deploy 2026-01-01": true, "\x00/../": true, strings.Repeat("x", 256): true,
+		"": false, " \t\n": false, strings.Repeat("x", 257): false,
+	} {
+		if err := CheckKey(key); (err == nil) != ok || err != nil && fault.From(err).Type != fault.Usage {
+			t.Errorf("%.20q: %v", key, err)
+		}
+	}
+}

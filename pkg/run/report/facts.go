@@ -1,0 +1,95 @@
+package report
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/pflow-suite/pflow/pkg/event/history"
+	"github.com/pflow-suite/pflow/pkg/workflow"
+)
+
+// fact is something short about the run or a node.
+type fact struct {
+	Name, Text string
+	Code       bool
+	// Time is the exact form of a time.
+	Time string
+}
+
+type facts []fact
+
+// add adds a fact, unless its text is empty.
+func (f *facts) add(name, text string) { f.append(fact{Name: name, Text: oneLine(text)}) }
+
+// code adds a fact that is a name or a path.
+func (f *facts) code(name, text string) { f.append(fact{Name: name, Text: oneLine(text), Code: true}) }
+
+// at adds a time, with what people read of it.
+func (f *facts) at(name, text string, t time.Time) {
+	if !t.IsZero() {
+		f.append(fact{Name: name, Text: text, Time: t.UTC().Format(time.RFC3339Nano)})
+	}
+}
+
+func (f *facts) append(one fact) {
+	if one.Text != "" {
+		*f = append(*f, one)
+	}
+}
+
+// facts are those about the run.
+func (r *writer) facts() (f facts) {
+	f.code("Run", r.run.ID())
+	f.at("Started", r.from.UTC().Format("2 January 2006, 15:04:05 UTC"), r.from)
+	if took := r.run.Took(r.Now); took > 0 {
+		f.add("Took", history.Span(took))
+	}
+	if last := r.run.Finished; last != nil {
+		f.add("Language models", last.Usage.String())
+	}
+	if first := r.run.Started; first != nil {
+		f.code("Goes on from", first.ResumedFrom)
+		f.code("Working directory", first.Cwd)
+		if first.Workflow != nil {
+			f.code("Workflow", first.Workflow.Path)
+		}
+	}
+	return f
+}
+
+// nodeFacts are those about a node.
+func (r *writer) nodeFacts(n *history.Node, kind string) (f facts) {
+	f.code("Type", kind)
+	f.at("Began", r.after(n.Began), n.Began)
+	if n.State.Over() && n.Ended != n.Began {
+		f.at("Ended", r.after(n.Ended), n.Ended)
+	}
+	if n.State == history.Reused {
+		from := "Reused from run"
+		if n.Cached {
+			from = "Cached by run"
+		}
+		f.code(from, n.FromRun)
+	}
+	if n.Action != workflow.ActionDefault {
+		f.code("Action", n.Action)
+	}
+	switch n.State {
+	case history.Skipped:
+		f.add("Skipped because", n.Why)
+	case history.Cancelled:
+		f.add("Cancelled because of", n.Why)
+	case history.Running:
+		f.add("Last told", n.Message)
+		if n.Goal > 0 {
+			f.add("Progress", fmt.Sprintf("%g of %g", n.Done, n.Goal))
+		}
+	}
+	if n.Redacted {
+		f.add("Secrets", "taken out of the outputs")
+	}
+	return f
+}
+
+// after is a time as it lies behind the run's beginning.
+func (r *writer) after(t time.Time) string { return "+" + history.Span(t.Sub(r.from)) }

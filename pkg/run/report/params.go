@@ -1,0 +1,127 @@
+package report
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/event/history"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
+	"github.com/pflow-suite/pflow/pkg/workflow"
+	"github.com/pflow-suite/pflow/pkg/workflow/plan"
+	"github.com/pflow-suite/pflow/pkg/workflow/template"
+)
+
+// param is a parameter as the workflow's author wrote it, and with the values of its templates where they are known.
+type param struct {
+	field
+	Resolved *value
+}
+
+// params are those of a node.
+func (r *writer) params(n *history.Node, def *workflow.Node, space *allowance) (params []param) {
+	scope, literal := r.scope(n, def), workflow.Literal(def)
+	gjson.ParseBytes(def.Params).ForEach(func(k, v gjson.Result) bool {
+		raw := json.RawMessage(v.Raw)
+		p := param{field: field{Name: oneLine(k.Str), value: r.value(event.Escape(raw), space)}}
+		if k.Str == literal {
+			params = append(params, p) // what begins like a template there is none of this node's
+			return true
+		}
+		if !n.Began.IsZero() || n.State == history.Reused {
+			if resolved, ok := resolve(raw, scope); ok {
+				v := r.value(event.Escape(resolved), space)
+				p.Resolved = &v
+			}
+		}
+		params = append(params, p)
+		return len(params) < maxFields
+	})
+	return params
+}
+
+// resolve gives a parameter the values of its templates; ok is false when there are none, or not all can be told.
+func resolve(raw json.RawMessage, scope scope) (json.RawMessage, bool) {
+	uses, bad := template.Uses(raw)
+	if len(uses) == 0 || len(bad) > 0 {
+		return nil, false
+	}
+	for _, u := range uses {
+		if slices.Contains(scope.unknown, u.Ref.Root) {
+			return nil, false
+		}
+	}
+	resolved, unresolved := template.Resolve(raw, scope.values)
+	return resolved, len(unresolved) == 0
+}
+
+// scope is what the templates of a node can begin with, as far as the events tell.
+type scope struct {
+	values template.Scope
+	// unknown are names whose values differ from item to item, or from iteration to iteration.
+	unknown []string
+}
+
+func (r *writer) scope(n *history.Node, def *workflow.Node) scope {
+	locals := map[string]json.RawMessage{}
+	if n.Answer != "" {
+		locals[plan.AnswerName] = rawjson.Quote(n.Answer)
+	}
+	s := scope{values: func(ref template.Ref) (json.RawMessage, template.Standing) {
+		if v, ok := locals[ref.Root]; ok {
+			return v, template.Present
+		}
+		return r.recorded(ref)
+	}}
+	for _, name := range plan.Locals(def) {
+		if _, ok := locals[name]; !ok {
+			s.unknown = append(s.unknown, name)
+		}
+	}
+	if def.Loop != nil {
+		s.unknown = append(s.unknown, n.Path)
+	}
+	if def.Batch != nil || def.Loop != nil {
+		return s
+	}
+	gjson.GetBytes(def.Params, "inputs").ForEach(func(k, v gjson.Result) bool {
+		value := json.RawMessage(v.Raw)
+		if resolved, ok := resolve(value, scope{r.recorded, s.unknown}); ok {
+			value = resolved
+		} else if template.MayHoldTemplate(value) {
+			return true
+		}
+		locals[k.Str] = value
+		s.unknown = slices.DeleteFunc(s.unknown, func(name string) bool { return name == k.Str })
+		return true
+	})
+	return s
+}
+
+// recorded gives the values of the run's inputs and of nodes that have ended: inputs win over nodes of the same name.
+func (r *writer) recorded(ref template.Ref) (json.RawMessage, template.Standing) {
+	if first := r.run.Started; first != nil {
+		if v := gjson.GetBytes(first.Inputs, gjson.Escape(ref.Root)); v.Exists() {
+			return r.plain(json.RawMessage(v.Raw), "", template.Present)
+		}
+	}
+	n := r.run.Node(ref.Root)
+	switch {
+	case n == nil || len(n.Outputs) == 0:
+	case n.State == history.Completed, n.State == history.Reused:
+		return r.plain(n.Outputs, ref.Member(), template.Present)
+	case n.State == history.Failed:
+		return r.plain(n.Outputs, ref.Member(), template.Failed)
+	}
+	return nil, template.Absent
+}
+
+func (r *writer) plain(raw json.RawMessage, member string, standing template.Standing) (json.RawMessage, template.Standing) {
+	plain, err := event.Part(raw, member, r.fetch)
+	if err != nil {
+		return nil, template.Absent
+	}
+	return plain, standing
+}

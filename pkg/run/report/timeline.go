@@ -1,0 +1,277 @@
+package report
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pflow-suite/pflow/pkg/event/history"
+)
+
+// timeline is when each node ran.
+type timeline struct {
+	Ticks []tick
+	Rows  []*span
+	Note  string
+	// Tall says that there are so many rows that they are scrolled.
+	Tall bool
+	// Legend are the kinds of bars that there are.
+	Legend []legend
+}
+
+type tick struct{ X, Label string }
+
+type legend struct{ Class, Text string }
+
+// span is a node's row.
+type span struct {
+	Path, Link  string
+	Depth       int
+	State       state
+	Began, Took string
+	Notes       string
+	Bars        []bar
+}
+
+// bar is a piece of time, in hundredths of the whole.
+type bar struct {
+	X, Width string
+	Class    string
+	// Level is how much of it is filled, of 4: for the items of a batch.
+	Level int
+}
+
+// The classes of bars.
+const (
+	tried  = "tried"  // an attempt that failed
+	asked  = "asked"  // the time until a person answered
+	batch  = "batch"  // a node that runs for each item of a list
+	ended  = "ended"  // items that ended
+	broken = "broken" // items that failed
+	mark   = "mark"   // something that took no time
+	open   = "open"   // what runs
+)
+
+var legends = []legend{{tried, "an attempt that failed"}, {asked, "waiting for a person"}, {ended, "items of a batch, as they ended"}, {broken, "items that failed"}, {open, "not ended"}, {mark, "took no time in this run"}}
+
+// maxTimes is how many nodes inside another have rows of their own.
+const maxTimes = 20
+
+// timeline is nil for a run in which no time passed.
+func (r *writer) timeline() *timeline {
+	whole := r.Now.Sub(r.from)
+	if whole <= 0 || len(r.run.Nodes) == 0 {
+		return nil
+	}
+	t := &timeline{Ticks: ticks(whole)}
+	r.spans(t, r.run.Nodes, 0)
+	t.Tall = len(t.Rows) > 2*tall
+	used := map[string]bool{}
+	for _, s := range t.Rows {
+		for _, b := range s.Bars {
+			used[b.Class] = true
+		}
+	}
+	for _, l := range legends {
+		if used[l.Class] {
+			t.Legend = append(t.Legend, l)
+		}
+	}
+	return t
+}
+
+func (r *writer) spans(t *timeline, nodes []*history.Node, depth int) {
+	for i, n := range nodes {
+		if len(t.Rows) == maxRows {
+			t.Note = plural(len(nodes)-i, "node") + " more are left out."
+			return
+		}
+		t.Rows = append(t.Rows, r.span(n, depth))
+		if len(n.Inner) <= maxTimes {
+			r.spans(t, n.Inner, depth+1)
+		}
+	}
+}
+
+func (r *writer) span(n *history.Node, depth int) *span {
+	s := &span{Path: oneLine(n.Path), Link: r.link(n.Path), Depth: min(depth, 5), State: r.nodeState(n)}
+	if !n.Began.IsZero() {
+		s.Began = r.after(n.Began)
+	}
+	s.Took = r.took(n)
+	s.Notes = notes(n)
+	s.Bars = r.bars(n)
+	return s
+}
+
+// notes are what a row tells in words of what its bars show.
+func notes(n *history.Node) string {
+	var parts []string
+	if failures := failedAttempts(n); failures > 0 && len(n.Attempts) > 1 {
+		parts = append(parts, plural(failures, "attempt")+" failed")
+	}
+	if n.Iteration > 0 {
+		parts = append(parts, plural(n.Iteration, "iteration"))
+	}
+	if n.Total >= 0 || len(n.Items) > 0 {
+		parts = append(parts, plural(max(n.Total, len(n.Items)), "item"))
+		if failures := n.Failures(); failures > 0 {
+			parts = append(parts, thousands(failures)+" failed")
+		}
+	}
+	if waited := n.Answered.Sub(n.Asked); !n.Asked.IsZero() && waited >= time.Millisecond {
+		parts = append(parts, "asked for "+history.Span(waited))
+	}
+	if len(n.Inner) > maxTimes {
+		parts = append(parts, plural(len(n.Inner), "node")+" inside")
+	}
+	return strings.Join(parts, ", ")
+}
+
+func failedAttempts(n *history.Node) (count int) {
+	for _, a := range n.Attempts {
+		if a.Error != nil {
+			count++
+		}
+	}
+	return count
+}
+
+// bars are the pieces of time of a node.
+func (r *writer) bars(n *history.Node) (bars []bar) {
+	if n.State == history.Reused || n.Began.IsZero() {
+		if n.State == "" || n.Ended.IsZero() {
+			return nil
+		}
+		return []bar{r.bar(n.Ended, n.Ended, mark)}
+	}
+	class := r.nodeState(n).Class
+	if !n.Asked.IsZero() && !n.Asked.Before(n.Began) {
+		until := n.Answered
+		if until.IsZero() {
+			until = r.end(n)
+		}
+		bars = append(bars, r.bar(n.Asked, until, asked))
+	}
+	tries := n.Attempts
+	if n.Total >= 0 && len(tries) > 0 { // its attempts are those of its items
+		class, tries = batch, []history.Attempt{{Began: tries[0].Began, Ended: n.Ended}}
+	}
+	for i, a := range tries[max(0, len(tries)-maxAttempts):] {
+		until, is := a.Ended, class
+		switch {
+		case a.Error != nil && i < len(tries)-1:
+			is = tried
+		case a.FromRun != "":
+			is = mark
+		case a.Ended.IsZero():
+			until, is = r.end(n), open
+		case i < len(tries)-1:
+			is = "completed" // an iteration
+		}
+		bars = append(bars, r.bar(a.Began, until, is))
+	}
+	if len(tries) == 0 && n.Asked.IsZero() {
+		bars = append(bars, r.bar(n.Began, r.end(n), class))
+	}
+	return append(bars, r.density(n)...)
+}
+
+// end is when the node ended, or now.
+func (r *writer) end(n *history.Node) time.Time {
+	if n.State.Over() && !n.Ended.IsZero() {
+		return n.Ended
+	}
+	return r.Now
+}
+
+// where is a time as a part of the run's, from 0 to 100.
+func (r *writer) where(t time.Time) float64 {
+	return min(max(float64(t.Sub(r.from))/float64(r.Now.Sub(r.from))*100, 0), 100)
+}
+
+// thinnest is what can still be seen.
+const thinnest = 0.25
+
+func (r *writer) bar(from, until time.Time, class string) bar {
+	x := min(r.where(from), 99.5)
+	return bar{X: percent(x), Width: percent(max(r.where(until)-x, thinnest)), Class: class}
+}
+
+func percent(f float64) string { return strconv.FormatFloat(f, 'f', 2, 64) }
+
+// slots are how many pieces of time the items of a batch are counted in.
+const slots = 150
+
+// density shows when the items of a batch ended: the fuller a piece, the more did. Those that failed stand below.
+func (r *writer) density(n *history.Node) (bars []bar) {
+	var all, failed [slots + 1]int
+	for _, it := range n.Items {
+		if it.FromRun != "" {
+			continue
+		}
+		i := int(r.where(it.Ended) / 100 * slots)
+		all[i]++
+		if it.Error != nil {
+			failed[i]++
+		}
+	}
+	most := 0
+	for _, k := range all {
+		most = max(most, k)
+	}
+	for i := 0; i < len(all); {
+		level, from, bad := fill(all[i], most), i, failed[i] > 0
+		for i < len(all) && fill(all[i], most) == level && failed[i] > 0 == bad {
+			i++
+		}
+		piece := bar{X: percent(float64(from) * 100 / slots), Width: percent(float64(i-from) * 100 / slots), Level: level}
+		if level > 0 {
+			piece.Class = ended
+			bars = append(bars, piece)
+		}
+		if bad {
+			piece.Class = broken
+			bars = append(bars, piece)
+		}
+	}
+	return bars
+}
+
+// fill is a count as one of five levels.
+func fill(k, most int) int {
+	if k == 0 {
+		return 0
+	}
+	return 1 + (4*k-1)/most
+}
+
+// ticks divide the time into three to seven pieces of a round length.
+func ticks(whole time.Duration) (out []tick) {
+	step := round(whole)
+	for i := range whole/step + 1 {
+		t := i * step
+		out = append(out, tick{X: percent(float64(t) / float64(whole) * 100), Label: history.Span(t)})
+	}
+	if len(out) > 1 && float64(whole/step*step)/float64(whole) > 0.94 {
+		out[len(out)-1].Label = "" // it would stand over the edge
+	}
+	return out
+}
+
+// round is the shortest round time of which the whole has at most six.
+func round(whole time.Duration) time.Duration {
+	for unit := time.Microsecond; unit < time.Minute; unit *= 10 {
+		for _, k := range []time.Duration{1, 2, 5} {
+			if step := k * unit; step >= whole/6 && step <= 20*time.Second {
+				return step
+			}
+		}
+	}
+	for _, minutes := range []time.Duration{1, 2, 5, 10, 15, 30, 60, 2 * 60, 4 * 60, 6 * 60, 12 * 60, 24 * 60} {
+		if step := minutes * time.Minute; step >= whole/6 {
+			return step
+		}
+	}
+	return whole/6 + time.Nanosecond
+}

@@ -1,0 +1,152 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/home"
+	"github.com/pflow-suite/pflow/pkg/process"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
+)
+
+// App is what a command's Run is given: the streams, the environment and what the common flags chose.
+type App struct {
+	Name   string
+	Env    []string
+	Stdin  *os.File
+	Stdout *Stdout
+	Stderr *os.File
+	Log    *slog.Logger
+	// Quiet says that nothing but errors goes to standard error.
+	Quiet bool
+	// Context is cancelled by the first SIGINT, SIGTERM or SIGHUP; its cause is an Interrupted.
+	Context context.Context
+
+	format string
+	cancel context.CancelCauseFunc
+	exit   func(int)
+	logTo  func(io.Writer) *slog.Logger
+	// stdinTaken says that an argument has read standard input.
+	stdinTaken bool
+}
+
+func newApp(name string, sys System) *App {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	a := &App{
+		Name: name, Env: sys.Env, Stdin: sys.Stdin, Stdout: &Stdout{file: sys.Stdout}, Stderr: sys.Stderr,
+		Context: ctx, cancel: cancel, exit: sys.Exit, format: "auto",
+	}
+	a.Log = logger(sys.Stderr, "warn", "text", false)
+	return a
+}
+
+func (a *App) configure(c *Common) {
+	a.format, a.Quiet = c.Format, c.Quiet
+	a.logTo = func(w io.Writer) *slog.Logger { return logger(w, c.LogLevel, c.LogFormat, c.Quiet) }
+	a.Log = a.logTo(a.Stderr)
+}
+
+// LogTo has the log go to another writer than standard error.
+func (a *App) LogTo(w io.Writer) { a.Log = a.logTo(w) }
+
+// Getenv is one variable of the environment.
+func (a *App) Getenv(name string) string { return process.Getenv(a.Env, name) }
+
+// Home opens the home folder that the environment names.
+func (a *App) Home() (*home.Home, error) { return home.Open(a.Getenv("PFLOW_HOME"), a.Getenv("HOME")) }
+
+// Format is the --format that was asked for, or "auto".
+func (a *App) Format() string { return a.format }
+
+// JSON says whether standard output carries JSON: asked for, or by default when it is no terminal.
+func (a *App) JSON() bool {
+	switch a.format {
+	case "json", "ndjson":
+		return true
+	case "text":
+		return false
+	}
+	return !a.Stdout.Terminal()
+}
+
+// Document prints one JSON document, or with text asked for what the function writes.
+func (a *App) Document(v any, text func(w io.Writer)) error {
+	if a.JSON() {
+		return a.JSONLine(v)
+	}
+	return a.text(text)
+}
+
+// List prints items as NDJSON, as one array with --format json, or with text asked for what the function writes.
+func List[T any](a *App, items []T, text func(w io.Writer)) error {
+	switch {
+	case !a.JSON():
+		return a.text(text)
+	case a.format == "json":
+		if items == nil {
+			items = []T{}
+		}
+		return a.JSONLine(items)
+	}
+	for _, item := range items {
+		if err := a.JSONLine(item); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// JSONLine writes a value as one line of JSON in one write.
+func (a *App) JSONLine(v any) error {
+	raw, err := rawjson.Marshal(v)
+	if err != nil {
+		return fault.New(fault.Internal, "cannot write the answer as JSON: %v", err)
+	}
+	_, err = a.Stdout.Write(append(raw, '\n'))
+	return err
+}
+
+func (a *App) text(write func(w io.Writer)) error {
+	var buf bytes.Buffer
+	write(&buf)
+	_, err := a.Stdout.Write(buf.Bytes())
+	return err
+}
+
+// Warn says something to people that is no error.
+func (a *App) Warn(format string, args ...any) {
+	if !a.Quiet {
+		_, _ = fmt.Fprintf(a.Stderr, "%s: warning: %s\n", a.Name, fmt.Sprintf(format, args...))
+	}
+}
+
+// ReadArgument reads a file that an argument names, or standard input for "-", which only one may.
+func (a *App) ReadArgument(name string) ([]byte, error) {
+	switch {
+	case name == "":
+		return nil, fault.New(fault.Usage, "There is no file name, where a file or - for standard input is asked for")
+	case name == "-" && a.stdinTaken:
+		return nil, fault.New(fault.Usage, "Two arguments ask for standard input, and it can be read only once").Suggest("Give one of them as a file")
+	case name == "-":
+		a.stdinTaken = true
+		b, err := io.ReadAll(a.Stdin)
+		if err != nil {
+			return nil, fault.New(fault.Usage, "Cannot read standard input: %v", err)
+		}
+		return b, nil
+	}
+	b, err := os.ReadFile(name)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fault.New(fault.NotFound, "FileNotFoundError: there is no file %s", name)
+	}
+	if err != nil {
+		return nil, fault.New(fault.Usage, "Cannot read %s: %v", name, fault.Reason(err))
+	}
+	return b, nil
+}

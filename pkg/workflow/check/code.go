@@ -1,0 +1,145 @@
+package check
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/pflow-suite/pflow/pkg/nodetype"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
+	"github.com/pflow-suite/pflow/pkg/workflow"
+	"github.com/pflow-suite/pflow/pkg/workflow/plan"
+	"github.com/pflow-suite/pflow/pkg/workflow/template"
+)
+
+// code checks the program of a code node by its text alone. What is an error here can never run; what can only be meant
+// otherwise is a warning.
+func (c *checker) code(n *workflow.Node, params map[string]json.RawMessage, at string) {
+	text, language := "", "python"
+	if json.Unmarshal(params["code"], &text) != nil {
+		return
+	}
+	if raw, ok := params["language"]; ok && (json.Unmarshal(raw, &language) != nil || template.MayHoldTemplate(raw)) {
+		return
+	}
+	inputs := plan.Inputs(n)
+	for _, name := range inputs {
+		if why, next := nodetype.CodeName(language, name); why != "" {
+			c.fail(rawjson.JoinPath(at+".params.inputs", name), "Node %q: input %q %s", n.ID, name, why).Suggest("%s", next).Node = n.ID
+		}
+	}
+	if language == "python" {
+		c.declared(n, text, inputs, at+".params.code")
+	}
+	c.noTemplates(n, language, text, params, at+".params.code")
+}
+
+// declared checks that Python code declares its inputs and its result.
+func (c *checker) declared(n *workflow.Node, text string, inputs []string, path string) {
+	var bare []string
+	for _, name := range inputs {
+		if why, _ := nodetype.CodeName("python", name); why == "" && !annotated(text, name) {
+			bare = append(bare, name)
+		}
+	}
+	if len(bare) > 0 {
+		c.fail(path, "Node %q: Input(s) missing type annotation in code: %s", n.ID, strings.Join(bare, ", ")).
+			Suggest("Add lines that declare them: %s: list", strings.Join(bare, ": list, ")).Node = n.ID
+	}
+	if !annotated(text, "result") {
+		c.fail(path, "Node %q: Code must declare result type annotation: result: <type> = ...", n.ID).
+			Suggest("Write the type behind the name where result gets its value: result: list = …").Node = n.ID
+	}
+}
+
+// annotated says whether somewhere in Python code a name may be declared with a type. It is never wrong about a name that
+// is: the name stands there as a word, and behind it is a colon.
+func annotated(text, name string) bool {
+	for at := range words(text, name) {
+		rest := strings.TrimLeft(text[at+len(name):], " \t\f\r\n\\)")
+		if strings.HasPrefix(rest, "#") || strings.HasPrefix(rest, ":") && !strings.HasPrefix(rest, ":=") {
+			return true
+		}
+	}
+	return false
+}
+
+// words gives where a name stands in a text as a word of its own.
+func words(text, name string) func(yield func(int) bool) {
+	part := func(b byte) bool {
+		return b == '_' || b >= 0x80 || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z'
+	}
+	return func(yield func(int) bool) {
+		for from := 0; ; {
+			k := strings.Index(text[from:], name)
+			if k < 0 {
+				return
+			}
+			at := from + k
+			from = at + len(name)
+			if (at == 0 || !part(text[at-1])) && (from == len(text) || !part(text[from])) && !yield(at) {
+				return
+			}
+		}
+	}
+}
+
+// noTemplates warns of what would be a template elsewhere: in code it is text, or whatever it is in that language.
+func (c *checker) noTemplates(n *workflow.Node, language, text string, params map[string]json.RawMessage, path string) {
+	if !strings.Contains(text, "${") {
+		return
+	}
+	parts := template.Parse(text)
+	var around strings.Builder // the code without them
+	for _, p := range parts {
+		if p.Expr == nil {
+			around.WriteString(p.Source)
+		}
+	}
+	var env map[string]json.RawMessage
+	_ = json.Unmarshal(params["env"], &env) // its type is checked among the parameters
+	inputs, offset := plan.Inputs(n), 0
+	for _, p := range parts {
+		if p.Expr != nil {
+			p.Expr.Refs(func(ref template.Ref, _ bool) {
+				if env[ref.Root] == nil && c.meant(language, around.String(), inputs, ref) {
+					c.located(c.warn(path, "Node %q: ${%s} in the code is no template: code is taken as it stands", n.ID, ref.Expression()),
+						place{path: path, node: n, inText: true, offset: offset}).Suggest("%s", asInput(language, inputs, ref))
+				}
+			})
+		}
+		offset += len(p.Source)
+	}
+}
+
+// meant says whether a reference in code can only be meant as a template: it names an input of the workflow or a node, and
+// the code itself knows nothing of that name.
+func (c *checker) meant(language, around string, inputs []string, ref template.Ref) bool {
+	mentioned := func(name string) bool {
+		for range words(around, name) {
+			return true
+		}
+		return false
+	}
+	if slices.Contains(inputs, ref.Root) { // as in f"${price}"
+		formatted := slices.ContainsFunc([]string{`f"`, `f'`, `F"`, `F'`, `fr"`, `fr'`, "Template", "string."}, func(s string) bool { return strings.Contains(around, s) })
+		return language == "python" && !formatted
+	}
+	first, _, _ := strings.Cut(ref.Root, "-") // in the language a hyphen is something else
+	return c.known(ref.Root) && !mentioned(first)
+}
+
+// asInput is how the value gets into the code.
+func asInput(language string, inputs []string, ref template.Ref) string {
+	if slices.Contains(inputs, ref.Root) && len(ref.Path) == 0 {
+		return "Write " + ref.Root + " alone, the variable that has the value"
+	}
+	name := ref.Root
+	if len(ref.Path) > 0 && ref.Path[len(ref.Path)-1].Key != "" {
+		name = ref.Path[len(ref.Path)-1].Key
+	}
+	if why, _ := nodetype.CodeName(language, name); why != "" {
+		name = "value"
+	}
+	return `Give it as an input: "inputs": {"` + name + `": "` + ref.String() + `"}, and use ` + name + " in the code"
+}

@@ -1,0 +1,142 @@
+package check
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/nodetype"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
+	"github.com/pflow-suite/pflow/pkg/workflow"
+	"github.com/pflow-suite/pflow/pkg/workflow/plan"
+	"github.com/pflow-suite/pflow/pkg/workflow/template"
+)
+
+// control checks how a node is run: its batch, loop, retries and so on, and what they exclude.
+func (c *checker) control(n *workflow.Node, kind nodetype.Type, at string) {
+	fail := func(field, format string, args ...any) *fault.Fault {
+		f := c.fail(at+"."+field, format, args...)
+		f.Node = n.ID
+		return f
+	}
+	if n.Batch != nil {
+		c.batch(n, at)
+		if n.Loop != nil {
+			fail("loop", "Node %q has a batch and a loop: it can have one of them", n.ID).
+				Suggest("Put the loop into a workflow of its own, and let the batch run that: \"type\": \"workflow\"")
+		}
+		if n.Approval != nil {
+			fail("approval", "Node %q has a batch and an approval: a person is asked about a node, not about its items", n.ID).
+				Suggest("Put the approval on a node before it")
+		}
+	}
+	if n.Loop != nil {
+		c.loop(n, kind, at)
+		if n.Cache != nil {
+			fail("cache", "Node %q has a loop and a cache: a loop is there to look again", n.ID).Suggest("Take one of them out")
+		}
+	}
+	if b := n.Batch; b != nil && c.known(b.As) {
+		c.warn(at+".batch", "In node %q, ${%s} is the batch's item and hides the input or node of that name", n.ID, b.As).
+			Suggest(`Call the item something else: "as": "…"`).Node = n.ID
+	}
+	if r := n.Retry; r != nil && len(r.OnlyExitCodes) > 0 && kind.Name != "" && kind.Name != "shell" && kind.Name != workflow.SubType {
+		fail("retry.only_exit_codes", "Node %q (%s) ends with no exit status: only_exit_codes would never let it be tried again", n.ID, n.Type).
+			Suggest("Take only_exit_codes out")
+	}
+}
+
+// batch checks the list of a batch and the name of its item.
+func (c *checker) batch(n *workflow.Node, at string) {
+	items := gjson.ParseBytes(n.Batch.Items)
+	path := at + ".batch.items"
+	switch {
+	case items.IsArray():
+		if !items.Get("0").Exists() {
+			c.warn(path, "Node %q: the batch has no items, so the node does nothing", n.ID).Node = n.ID
+			return
+		}
+	default:
+		expr, ok := template.Whole(items.Str)
+		if !ok {
+			c.fail(path, "Node %q: the items of a batch are a list, or one template that gives one, not the text %q", n.ID, items.Str).
+				Suggest(`Write "items": "${node.key}"`).Node = n.ID
+			return
+		}
+		if ref, ok := expr.Ref(); ok {
+			c.fits(place{path: path, node: n}, ref, "list")
+		}
+	}
+	uses, _ := template.Uses(n.Params) // plan.Uses leaves local names out
+	if !slices.ContainsFunc(uses, func(u template.Use) bool { return u.Ref.Root == n.Batch.As || u.Ref.Root == plan.IndexName }) {
+		c.warn(at+".batch", "Node %q: no template uses ${%s}, so it does the same for every item", n.ID, n.Batch.As).
+			Suggest("Use ${%s}, or take the batch out", n.Batch.As).Node = n.ID
+	}
+}
+
+// loop checks that a loop's condition can change, and that what it carries has a first value.
+func (c *checker) loop(n *workflow.Node, kind nodetype.Type, at string) {
+	condition, path := n.Loop.While, at+".loop.while"
+	if n.Loop.Until != "" {
+		condition, path = n.Loop.Until, at+".loop.until"
+	}
+	if _, ok := template.Whole(condition); !ok && strings.Contains(condition, "${") {
+		c.fail(path, "Node %q: the condition of a loop is one template, not the text %q", n.ID, condition).
+			Suggest("Let the node put out true or false, and name that: ${%s.key}", n.ID).Node = n.ID
+	}
+	own := plan.Inputs(n)
+	names := make([]string, 0, len(n.Loop.Carry))
+	for name := range n.Loop.Carry {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		at := rawjson.JoinPath(at+".loop.carry", name)
+		switch {
+		case !template.IsName(name):
+			c.fail(at, "Node %q: no template could name what it carries, %q", n.ID, name).Node = n.ID
+		case slices.Contains(own, name):
+		case c.subDefault(n, kind, name):
+		default:
+			f := c.fail(at, "Node %q carries %q, which has no value in the first iteration", n.ID, name)
+			f.Node = n.ID
+			if near, ok := c.nearest(name, own); ok {
+				f.Suggest("Did you mean %q?", near)
+			}
+			f.Suggest(`Give it one: "inputs": {"%s": …} in the node's params`, name)
+		}
+	}
+}
+
+// subDefault says whether a name is an input of the node's sub-workflow that needs no value.
+func (c *checker) subDefault(n *workflow.Node, kind nodetype.Type, name string) bool {
+	sub, ok := c.report.Subs[n.ID]
+	if !ok {
+		return kind.Name == workflow.SubType
+	}
+	in, ok := sub.File.Workflow.Inputs[name]
+	return ok && !in.IsRequired()
+}
+
+func sortedNames[T any](m map[string]T) []string {
+	names := make([]string, 0, len(m))
+	for name := range m {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// outputName is the name that a node gives to an output of its sub-workflow.
+func outputName(n *workflow.Node, name string) string {
+	gjson.GetBytes(n.Params, "output_mapping").ForEach(func(from, to gjson.Result) bool {
+		if from.Str != name || to.Str == "" {
+			return true
+		}
+		name = to.Str
+		return false
+	})
+	return name
+}

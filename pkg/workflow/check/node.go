@@ -1,0 +1,325 @@
+package check
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/nodetype"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
+	"github.com/pflow-suite/pflow/pkg/workflow"
+	"github.com/pflow-suite/pflow/pkg/workflow/plan"
+	"github.com/pflow-suite/pflow/pkg/workflow/shell"
+	"github.com/pflow-suite/pflow/pkg/workflow/template"
+)
+
+// node checks one node: its type, its parameters, how it is run, and the references in it.
+func (c *checker) node(i int) {
+	n := &c.w.Nodes[i]
+	at := nodePath(i)
+	var params map[string]json.RawMessage
+	if json.Unmarshal(n.Params, &params) != nil {
+		return
+	}
+	kind, ok := c.kind(n, at)
+	if ok {
+		c.assumed(n, kind, at)
+		c.params(n, kind, params, at)
+		c.fromInputs(n, kind, params, at)
+		c.filter(n, kind, params, at)
+	}
+	c.control(n, kind, at)
+	command := ok && kind.Name == "shell"
+	if command {
+		c.command(n, params, at)
+	}
+	if ok && kind.Name == workflow.CodeType {
+		c.code(n, params, at)
+	}
+	uses, bad := plan.Uses(n)
+	for _, b := range bad {
+		if !command || b.Path != "params.command" {
+			c.malformed(place{path: at + "." + b.Path, node: n, inText: true, offset: b.Offset}, b.Ref.Root)
+		}
+	}
+	for _, u := range uses {
+		if command && u.Path == "params.command" {
+			continue
+		}
+		where := place{path: at + "." + u.Path, node: n, inText: true, offset: u.Offset}
+		c.reference(where, u.Ref, u.Optional)
+		if kind, ok := c.wholeType(params, u, kind); ok {
+			c.fits(where, u.Ref, kind)
+		}
+	}
+	if n.UnsafeTemplates && !command {
+		c.fail(at+".unsafe_templates", "Node %q (%s): unsafe_templates is for shell nodes", n.ID, n.Type).Suggest("Take it out").Node = n.ID
+	}
+}
+
+// described is what to do about a parameter, with what the parameter is for.
+func described(what string, p nodetype.Param) string {
+	if p.Description == "" {
+		return what
+	}
+	return what + ": " + p.Description
+}
+
+// shown is a literal value as an error shows it: what it is and, where it is short, the value.
+func shown(raw json.RawMessage) string {
+	kind, text := rawjson.Kind(raw), string(bytes.TrimSpace(raw))
+	switch {
+	case kind == "true or false":
+		return text
+	case kind == "an object", kind == "a list", len(text) > 60:
+		return kind
+	}
+	return kind + ": " + text
+}
+
+// kind finds the node's type.
+func (c *checker) kind(n *workflow.Node, at string) (nodetype.Type, bool) {
+	if kind, ok := c.report.Kinds[n.Type]; ok {
+		return kind, true
+	}
+	kind, ok, err := c.types.Type(n.Type)
+	if err != nil {
+		c.report.Errors = append(c.report.Errors, fault.From(err))
+		return kind, false
+	}
+	if ok {
+		c.report.Kinds[n.Type] = kind
+		return kind, true
+	}
+	if denied := denial(c.types, n.Type); denied != nil {
+		f := c.fail(at+".type", "%s", denied.Message)
+		f.Node, f.Suggestions = n.ID, denied.Suggestions
+		return kind, false
+	}
+	f := c.fail(at+".type", "Unknown node type %q", n.Type)
+	f.Node = n.ID
+	names := c.typeNames()
+	f.Available = listed(names)
+	near, found := c.nearest(n.Type, names)
+	if found {
+		f.Suggest("Did you mean %q?", near)
+	}
+	if !found && strings.HasPrefix(n.Type, "mcp-") {
+		f.Suggest("Tools of MCP servers become node types with: pflow-sync add NAME -- COMMAND, then pflow-sync sync NAME")
+	}
+	if !found && !strings.HasPrefix(n.Type, "mcp-") {
+		f.Suggest("A program pflow-node-NAME becomes the node type NAME with: pflow-sync nodes")
+	}
+	f.Suggest("pflow-lib search lists all node types")
+	return kind, false
+}
+
+// assumed warns of a tool that nobody has described: whether there is one shows when it is called.
+func (c *checker) assumed(n *workflow.Node, kind nodetype.Type, at string) {
+	if !kind.Assumed {
+		return
+	}
+	c.warn(at+".type", "Node %q: the tool %q of MCP server %q is not registered, so neither it nor its parameters can be checked", n.ID, kind.MCP.Tool, kind.MCP.Server).
+		Suggest("pflow-sync sync %s registers the tools that the server has", kind.MCP.Server).Node = n.ID
+}
+
+// kindOf is the type of a node, without a complaint where it has none.
+func (c *checker) kindOf(n *workflow.Node) (nodetype.Type, bool) {
+	if kind, ok := c.report.Kinds[n.Type]; ok {
+		return kind, true
+	}
+	kind, ok, err := c.types.Type(n.Type)
+	if ok = ok && err == nil; ok {
+		c.report.Kinds[n.Type] = kind
+	}
+	return kind, ok
+}
+
+// typeNames are the names of all node types there are, as far as that can be told.
+func (c *checker) typeNames() []string {
+	if c.kinds == nil {
+		c.kinds = append([]string{}, namesOf(c.types)...)
+		slices.SortStableFunc(c.kinds, func(a, b string) int { // the built-in ones stand first
+			return cmp.Compare(len(a)-len(strings.TrimPrefix(a, "mcp-")), len(b)-len(strings.TrimPrefix(b, "mcp-")))
+		})
+	}
+	return c.kinds
+}
+
+// denial is the fault of a type that there is and that the settings deny, where the types can tell.
+func denial(types Types, name string) *fault.Fault {
+	judge, ok := types.(interface {
+		Denial(name string) *fault.Fault
+	})
+	if !ok {
+		return nil
+	}
+	return judge.Denial(name)
+}
+
+// namesOf asks for the names alone where they can be had without the types.
+func namesOf(types Types) (names []string) {
+	if named, ok := types.(interface{ Names() ([]string, error) }); ok {
+		names, _ = named.Names()
+		return names
+	}
+	all, _ := types.Types()
+	for _, t := range all {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
+// params checks that the parameters are the type's: none unknown, none missing, literal values of the right type.
+func (c *checker) params(n *workflow.Node, kind nodetype.Type, params map[string]json.RawMessage, at string) {
+	for _, name := range slices.Sorted(maps.Keys(params)) {
+		path := rawjson.JoinPath(at+".params", name)
+		p, ok := kind.Param(name)
+		switch {
+		case strings.HasPrefix(name, "__"):
+			c.fail(path, "Node %q (%s): parameter %q is reserved: names beginning with __ are not the author's to set", n.ID, n.Type, name).
+				Suggest("Take it out").Node = n.ID
+		case !ok && kind.MCP != nil && len(kind.Params) == 0: // the tool does not say what it takes
+		case !ok && name == "inputs": // names of the node's own
+			c.ownInputs(n, params[name], path)
+		case !ok:
+			f := c.fail(path, "Node %q (%s): unknown parameter %q", n.ID, n.Type, name)
+			f.Node = n.ID
+			c.instead(f, name, "A "+n.Type+" node takes", kind.ParamNames())
+		case string(params[name]) != "null" && !strings.Contains(string(params[name]), "${"):
+			c.literal(n, kind, p, params[name], path)
+		}
+	}
+	for _, p := range kind.Params {
+		if _, ok := params[p.Name]; !ok && p.Required {
+			f := c.fail(at, "Node %q (%s): parameter %q is required", n.ID, n.Type, p.Name)
+			f.Node, f.Missing = n.ID, []string{p.Name}
+			f.Suggest("%s", described(fmt.Sprintf("Add %q", p.Name), p))
+		}
+	}
+}
+
+// literal checks a value that stands in the file as it is.
+func (c *checker) literal(n *workflow.Node, kind nodetype.Type, p nodetype.Param, value json.RawMessage, path string) {
+	fail := func(format string, args ...any) *fault.Fault {
+		f := c.fail(path, "Node %q (%s): parameter %q %s", n.ID, n.Type, p.Name, fmt.Sprintf(format, args...))
+		f.Node = n.ID
+		return f
+	}
+	fitted, ok := nodetype.Fit(p.Type, value)
+	switch {
+	case !ok:
+		fail("must be of type %s, not %s", p.Type, shown(value)).Suggest("%s", described("Correct the value", p))
+	case !p.Allows(value):
+		fail("cannot be %s", shown(value)).Suggest("It is one of: %s", p.Enum)
+	case kind.MCP != nil:
+	case p.Name == "timeout":
+		if s, err := strconv.ParseFloat(string(fitted), 64); err == nil && s <= 0 {
+			fail("must be more than 0 seconds").Suggest("%s", described("Correct the value", p))
+		}
+	case kind.Name == "http" && p.Name == "url":
+		var text string
+		if json.Unmarshal(fitted, &text) != nil {
+			return
+		}
+		if u, err := url.Parse(text); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+			fail("must be an http or https URL, not %s", shown(value)).Suggest("Write the whole URL: https://host/path")
+		}
+	}
+}
+
+// ownInputs checks the names that a node gives to values.
+func (c *checker) ownInputs(n *workflow.Node, raw json.RawMessage, path string) {
+	var named map[string]json.RawMessage
+	if json.Unmarshal(raw, &named) != nil || named == nil {
+		c.fail(path, "Node %q: inputs must be an object of names and values, not %s", n.ID, rawjson.Kind(raw)).Node = n.ID
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(named)) {
+		if !template.IsName(name) {
+			c.fail(rawjson.JoinPath(path, name), "Node %q: no template could name its input %q", n.ID, name).
+				Suggest("Begin with a letter or _, and go on with letters, digits, _ and -").Node = n.ID
+		}
+	}
+}
+
+// command checks the templates of a shell command where they stand in it.
+func (c *checker) command(n *workflow.Node, params map[string]json.RawMessage, at string) {
+	path := at + ".params.command"
+	var text string
+	if json.Unmarshal(params["command"], &text) != nil {
+		return
+	}
+	if n.UnsafeTemplates {
+		c.warn(at+".unsafe_templates", "Node %q pastes values into its command as they are: a value can become code there", n.ID).
+			Suggest("Take unsafe_templates out, unless the command is put together from values that you trust").Node = n.ID
+	}
+	var env map[string]json.RawMessage
+	_ = json.Unmarshal(params["env"], &env) // its type is checked among the parameters
+	parts := template.Parse(text)
+	for _, p := range parts {
+		if p.Expr != nil { // also in a command that is faulty for another reason
+			p.Expr.Refs(func(ref template.Ref, _ bool) { c.used[ref.Root] = true })
+		}
+	}
+	locals := plan.Locals(n)
+	known := func(root string) bool { return slices.Contains(locals, root) || c.known(root) }
+	options := shell.Options{Known: known, Own: slices.Sorted(maps.Keys(env)), Unsafe: n.UnsafeTemplates, StdinTainted: template.MayHoldTemplate(params["stdin"])}
+	for _, name := range options.Own {
+		if template.MayHoldTemplate(env[name]) {
+			options.Tainted = append(options.Tainted, name)
+		}
+	}
+	script, problems := shell.Parse(text, options)
+	for _, p := range problems {
+		note := c.fail
+		if p.Warning {
+			note = c.warn
+		}
+		f := note(path, "Node %q: %s", n.ID, p.Message)
+		if p.Offset >= 0 {
+			f.Line, f.Column = c.file.PlaceIn(path, p.Offset)
+		}
+		f.Node = n.ID
+		if p.Dangerous {
+			f.Type = fault.Security
+		}
+		if p.Name != "" {
+			f.Type, f.Message, f.Missing = fault.Template, "Template "+p.Message, []string{p.Name}
+			names := c.namesWith(locals)
+			f.Available = listed(names)
+			if near, ok := c.nearest(p.Name, names); ok {
+				f.Suggest("Did you mean ${%s}?", near)
+			}
+			c.localOfOthers(f, p.Name)
+		}
+		f.Suggest("%s", p.Suggest)
+	}
+	if script == nil {
+		return
+	}
+	offset := 0
+	for _, p := range parts {
+		if p.Expr != nil {
+			p.Expr.Refs(func(ref template.Ref, optional bool) {
+				if !slices.Contains(locals, ref.Root) && c.known(ref.Root) {
+					c.reference(place{path: path, node: n, inText: true, offset: offset}, ref, optional)
+				}
+			})
+		}
+		offset += len(p.Source)
+	}
+}
+
+func (c *checker) known(root string) bool {
+	_, node := c.nodes[root]
+	_, input := c.w.Inputs[root]
+	return node || input
+}

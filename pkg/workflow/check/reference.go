@@ -1,0 +1,241 @@
+package check
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/nodetype"
+	"github.com/pflow-suite/pflow/pkg/workflow"
+	"github.com/pflow-suite/pflow/pkg/workflow/plan"
+	"github.com/pflow-suite/pflow/pkg/workflow/template"
+)
+
+// place is where a reference stands: its JSON path, the node that it is in, if any, and where it stands in the text at the
+// path, when that is known.
+type place struct {
+	path   string
+	node   *workflow.Node
+	inText bool
+	offset int
+}
+
+// at notes an error at a place.
+func (c *checker) at(p place, format string, args ...any) *fault.Fault {
+	return c.located(c.fail(p.path, format, args...), p)
+}
+
+func (c *checker) located(f *fault.Fault, p place) *fault.Fault {
+	if p.inText {
+		f.Line, f.Column = c.file.PlaceIn(p.path, p.offset)
+	}
+	if p.node != nil {
+		f.Node = p.node.ID
+	}
+	return f
+}
+
+func (c *checker) malformed(p place, source string) *fault.Fault {
+	return c.at(p, "Malformed template %s", source).
+		Suggest(`A template is ${name}, ${node.key}, ${node.key[0]}, ${node["any key"]} or ${a.key ?? b.key ?? "text"}; for a literal ${ write $${`)
+}
+
+// reference checks that what a template names exists: an input, or a node and one of its outputs; and that there is a
+// value at that time.
+func (c *checker) reference(p place, ref template.Ref, optional bool) {
+	if _, ok := c.w.Inputs[ref.Root]; ok {
+		c.used[ref.Root] = true
+		c.inside(p, ref, 0, c.w.Inputs[ref.Root].Type)
+		return
+	}
+	i, ok := c.nodes[ref.Root]
+	if !ok {
+		c.undefined(p, ref)
+		return
+	}
+	n := &c.w.Nodes[i]
+	if n == p.node && n.Loop != nil && !optional && !strings.Contains(p.path, ".loop.") {
+		fixed := template.Expr{Terms: []template.Term{{Ref: &ref}, {Literal: json.RawMessage(`"first"`)}}}
+		c.at(p, "Node %q has no value of its own in its first iteration: %s", n.ID, ref).Suggest("Say what stands there then: %s", fixed)
+		return
+	}
+	if c.output(p, ref, n) && !optional && n != p.node {
+		c.runs(p, ref, n)
+	}
+}
+
+// undefined is the fault of a name that nothing has.
+func (c *checker) undefined(p place, ref template.Ref) {
+	f := c.at(p, "Template %s not resolved: there is no input and no node %q", ref, ref.Root)
+	f.Type = fault.Template
+	names := c.roots
+	if p.node != nil {
+		names = c.namesWith(plan.Locals(p.node))
+	}
+	f.Missing, f.Available = []string{ref.Root}, listed(names)
+	if c.localOfOthers(f, ref.Root) {
+		return
+	}
+	if near, ok := c.nearest(ref.Root, names); ok {
+		fixed := ref
+		fixed.Root = near
+		f.Suggest("Did you mean %s?", fixed)
+	} else {
+		f.Suggest(`Declare it under "inputs", or name one of: %s`, strings.Join(f.Available, ", "))
+	}
+}
+
+// namesWith are all names that a template can begin with where some are local. In a workflow with very many faults it is
+// those that it can begin with everywhere.
+func (c *checker) namesWith(locals []string) []string {
+	if len(locals) == 0 || c.searches > maxSearches {
+		return c.roots
+	}
+	return slices.Concat(locals, c.roots)
+}
+
+// localOfOthers says in a fault that a name is one that only batches, loops or approvals have.
+func (c *checker) localOfOthers(f *fault.Fault, name string) bool {
+	switch name {
+	case "item", plan.IndexName:
+		f.Suggest(`${%s} is there in a node with a "batch" only`, name)
+	case plan.IterationName:
+		f.Suggest(`${%s} is there in a node with a "loop" only`, name)
+	case plan.AnswerName:
+		f.Suggest(`${%s} is there in a node with an "approval" only`, name)
+	default:
+		return false
+	}
+	return true
+}
+
+// outputsOf are what a node leaves behind, with their types; open says that there may be others.
+func (c *checker) outputsOf(n *workflow.Node) (outputs []nodetype.Output, open, ok bool) {
+	if n.Batch != nil {
+		return []nodetype.Output{
+			{Name: "results", Type: "list"}, {Name: "count", Type: "int"}, {Name: "success_count", Type: "int"},
+			{Name: "error_count", Type: "int"}, {Name: "errors", Type: "list"}, {Name: "batch_metadata", Type: "dict"}, {Name: "error", Type: "str"},
+		}, false, true
+	}
+	outputs, open, ok = c.single(n)
+	if !slices.ContainsFunc(outputs, func(o nodetype.Output) bool { return o.Name == "error" }) { // every node that failed has it
+		outputs = append(slices.Clip(outputs), nodetype.Output{Name: "error", Type: "str", Description: "why it failed; absent when it did not"})
+	}
+	if n.Loop != nil {
+		outputs = append(slices.Clip(outputs), nodetype.Output{Name: "loop_stopped", Type: "str"})
+	}
+	return outputs, open, ok
+}
+
+// single are what one run of a node leaves behind.
+func (c *checker) single(n *workflow.Node) (outputs []nodetype.Output, open, ok bool) {
+	kind, ok := c.kindOf(n)
+	if !ok {
+		return nil, true, false
+	}
+	if sub, ok := c.report.Subs[n.ID]; ok && len(sub.File.Workflow.Outputs) > 0 {
+		return subOutputs(n, sub.File.Workflow), false, true
+	}
+	return kind.Outputs, kind.Open, true
+}
+
+// output checks that a node has the output that a reference names. It is false when there was something to say.
+func (c *checker) output(p place, ref template.Ref, n *workflow.Node) bool {
+	if len(ref.Path) == 0 || ref.Path[0].IsIndex || ref.Path[0].At != nil {
+		return true
+	}
+	outputs, open, ok := c.outputsOf(n)
+	if !ok {
+		return true
+	}
+	key := ref.Path[0].Key
+	i := slices.IndexFunc(outputs, func(o nodetype.Output) bool { return o.Name == key })
+	if i < 0 {
+		if !open {
+			c.noOutput(p, ref, 0, fmt.Sprintf("Node %q (type: %s) does not output %q", n.ID, n.Type, key), outputs)
+		}
+		return open
+	}
+	if n.Batch != nil && key == "results" && len(ref.Path) > 2 && ref.Path[2].Key != "" {
+		inner, open, ok := c.single(n)
+		inner = slices.DeleteFunc(slices.Clone(inner), func(o nodetype.Output) bool { return o.Name == "item" || o.Name == "error" })
+		inner = append(inner, nodetype.Output{Name: "item", Type: "any"}, nodetype.Output{Name: "error", Type: "str"})
+		if ok && !open && !slices.ContainsFunc(inner, func(o nodetype.Output) bool { return o.Name == ref.Path[2].Key }) {
+			c.noOutput(p, ref, 2, fmt.Sprintf("The results of node %q (batch of type: %s) have no %q", n.ID, n.Type, ref.Path[2].Key), inner)
+			return false
+		}
+	}
+	return c.inside(p, ref, 1, outputs[i].Type)
+}
+
+// noOutput is the fault of an output that is not there, at a step of the reference.
+func (c *checker) noOutput(p place, ref template.Ref, step int, message string, outputs []nodetype.Output) {
+	f := c.at(p, "%s", message)
+	f.Missing = []string{ref.Expression()}
+	var names []string
+	instead := func(name string) template.Ref {
+		steps := append(slices.Clone(ref.Path[:step]), template.Step{Key: name})
+		return template.Ref{Root: ref.Root, Path: steps}
+	}
+	for _, o := range outputs {
+		names = append(names, o.Name)
+		f.Available = append(f.Available, fmt.Sprintf("%s (%s)", instead(o.Name), o.Type))
+	}
+	f.Available = listed(f.Available)
+	if near, ok := c.nearest(ref.Path[step].Key, names); ok {
+		fixed := instead(near)
+		fixed.Path = append(fixed.Path, ref.Path[step+1:]...)
+		f.Suggest("Did you mean %s?", fixed)
+	} else if len(names) > 0 {
+		f.Suggest("Available outputs: %s", strings.Join(f.Available, ", "))
+	}
+}
+
+// inside checks that a reference does not go on into a value that has nothing inside. typ is the type of what the
+// reference has reached after so many steps.
+func (c *checker) inside(p place, ref template.Ref, steps int, typ string) bool {
+	if len(ref.Path) <= steps {
+		return true
+	}
+	so, next := template.Ref{Root: ref.Root, Path: ref.Path[:steps]}, ref.Path[steps]
+	switch typ {
+	case "int", "float", "bool", "integer", "number", "boolean":
+		c.at(p, "%s is of type %s and has nothing inside: %s", so, typ, ref).Suggest("Use %s as it is", so)
+		return false
+	case "dict", "object":
+		if next.IsIndex {
+			c.at(p, "%s is an object and has no items: %s", so, ref).Suggest("Name a key of it: %s", template.Ref{Root: so.Root, Path: append(slices.Clone(so.Path), template.Step{Key: "key"})})
+			return false
+		}
+	case "list", "array":
+		if !next.IsIndex && next.At == nil {
+			c.at(p, "%s is a list, of which %q cannot be taken: %s", so, next.Key, ref).
+				Suggest("Name an item of it: %s", template.Ref{Root: so.Root, Path: append(append(slices.Clone(so.Path), template.Step{IsIndex: true}), ref.Path[steps:]...)})
+			return false
+		}
+	}
+	return true
+}
+
+// runs warns of a reading of a node that does not run in every case in which the reader does.
+func (c *checker) runs(p place, ref template.Ref, n *workflow.Node) {
+	if c.certain == nil {
+		return
+	}
+	reader := ""
+	if p.node != nil {
+		reader = p.node.ID
+	}
+	if c.certain.ran(n.ID, reader) {
+		return
+	}
+	who := "The output"
+	if p.node != nil {
+		who = fmt.Sprintf("Node %q", p.node.ID)
+	}
+	fixed := template.Expr{Terms: []template.Term{{Ref: &ref}, {Literal: json.RawMessage(`""`)}}}
+	c.located(c.warn(p.path, "%s reads %s, and there are ways on which node %q does not run: then the run fails here", who, ref, n.ID), p).
+		Suggest("Say what stands there then: %s", fixed)
+}

@@ -1,0 +1,185 @@
+package check
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
+	"github.com/pflow-suite/pflow/pkg/workflow"
+	"github.com/pflow-suite/pflow/pkg/workflow/template"
+)
+
+// subs checks the workflows that the nodes run, and what the nodes give them.
+func (c *checker) subs() {
+	for i := range c.w.Nodes {
+		n := &c.w.Nodes[i]
+		if kind, ok := c.kindOf(n); !ok || kind.Name != workflow.SubType {
+			continue
+		}
+		at := nodePath(i)
+		named, ok := workflow.SubOf(n.Params)
+		if !ok {
+			c.fail(at, "Node %q names no workflow to run", n.ID).
+				Suggest(`Add "workflow": the name of a saved workflow or a draft, a path, or a workflow itself`).Node = n.ID
+			continue
+		}
+		path := at + ".params." + named.Param
+		if strings.Contains(named.Ref, "${") {
+			c.warn(path, "Node %q: which workflow %q is can be told only when it runs, so it is not checked", n.ID, named.Ref).Node = n.ID
+			continue
+		}
+		if sub := c.sub(n, named, path); sub != nil {
+			c.report.Subs[n.ID] = sub
+			c.subInputs(n, sub.File.Workflow, at)
+		}
+	}
+}
+
+// sub finds and checks the workflow that a node names; nil when there is none.
+func (c *checker) sub(n *workflow.Node, named workflow.Sub, path string) *Report {
+	refuse := func(f *fault.Fault) *Report {
+		f.Node, f.Path = n.ID, path
+		c.place(f)
+		c.report.Errors = append(c.report.Errors, f)
+		return nil
+	}
+	var file *workflow.File
+	var err error
+	switch {
+	case named.Inline != nil:
+		file, err = workflow.Parse(c.file.Name, named.Inline)
+		if err != nil {
+			c.inlined(n, path, fault.From(err))
+			return nil
+		}
+	case c.load == nil:
+		return refuse(fault.New(fault.Validation, "Node %q: no workflow can be looked up here", n.ID))
+	default:
+		file, err = c.load(named.Ref)
+		if f := fault.From(err); err != nil && f.Type == fault.NotFound {
+			g := *f
+			g.Type = fault.Validation
+			g.Message = fmt.Sprintf("Node %q runs a workflow that is not there: %s", n.ID, f.Message)
+			return refuse(&g)
+		} else if err != nil {
+			g := *f
+			g.Message = fmt.Sprintf("Node %q runs a workflow that cannot be read: %s", n.ID, f.Message)
+			c.report.Errors = append(c.report.Errors, &g)
+			return nil
+		}
+	}
+	if i := slices.IndexFunc(c.within, func(f *workflow.File) bool { return bytes.Equal(f.Source, file.Source) }); i >= 0 && named.Inline == nil {
+		names := []string{}
+		for _, f := range append(slices.Clone(c.within[i:]), file) {
+			names = append(names, f.Name)
+		}
+		return refuse(fault.New(fault.Validation, "Circular workflows: %s (each runs the next)", strings.Join(names, " → ")).
+			Suggest("A workflow cannot run itself, be it through others: repeat with a loop or a batch"))
+	}
+	if len(c.within) > workflow.MaxDepth {
+		return refuse(fault.New(fault.Validation, "The workflow %q would run at depth %d: workflows run in one another at most %d deep", file.Name, len(c.within), workflow.MaxDepth).
+			Suggest("Call fewer workflows from within one another"))
+	}
+	key := string(file.Source)
+	if report, ok := c.setting.subs[key]; ok && named.Inline == nil {
+		return report
+	}
+	report := workflowIn(file, c.setting, append(slices.Clone(c.within), file))
+	c.setting.subs[key] = report
+	for _, list := range [][]*fault.Fault{report.Errors, report.Warnings} {
+		for _, f := range list {
+			if named.Inline != nil {
+				f.Path = joined(path, f.Path)
+				c.place(f)
+			}
+		}
+	}
+	c.report.Errors = append(c.report.Errors, report.Errors...)
+	c.report.Warnings = append(c.report.Warnings, report.Warnings...)
+	return report
+}
+
+// inlined takes over the faults in the form of a workflow that stands in a node.
+func (c *checker) inlined(n *workflow.Node, path string, f *fault.Fault) {
+	single := f.Errors
+	if len(single) == 0 {
+		single = []*fault.Fault{f}
+	}
+	for _, e := range single {
+		g := *e
+		g.Path, g.Node = joined(path, e.Path), n.ID
+		c.place(&g)
+		c.report.Errors = append(c.report.Errors, &g)
+	}
+}
+
+func joined(path, inner string) string {
+	if inner == "" || inner[0] == '[' {
+		return path + inner
+	}
+	return path + "." + inner
+}
+
+// subInputs checks the values that a node gives to a workflow.
+func (c *checker) subInputs(n *workflow.Node, w *workflow.Workflow, at string) {
+	given := map[string]json.RawMessage{}
+	path := at + ".params.inputs"
+	if !gjson.GetBytes(n.Params, "inputs").Exists() && gjson.GetBytes(n.Params, "param_mapping").Exists() {
+		path = at + ".params.param_mapping"
+	}
+	gjson.ParseBytes(workflow.SubInputs(n.Params)).ForEach(func(name, value gjson.Result) bool {
+		given[name.Str] = json.RawMessage(value.Raw)
+		return true
+	})
+	if n.Loop != nil {
+		for name := range n.Loop.Carry {
+			if _, ok := w.Inputs[name]; !ok {
+				given[name] = nil
+			}
+		}
+	}
+	names := sortedNames(w.Inputs)
+	whole := gjson.GetBytes(n.Params, strings.TrimPrefix(path, at+".params."))
+	byTemplate := whole.Type == gjson.String && template.MayHoldTemplate(json.RawMessage(whole.Raw)) // then a run tells
+	for _, name := range sortedNames(given) {
+		in, ok := w.Inputs[name]
+		if !ok {
+			f := c.fail(rawjson.JoinPath(path, name), "Node %q: the workflow that it runs has no input %q", n.ID, name)
+			f.Node = n.ID
+			c.instead(f, name, "Its inputs are", names)
+			continue
+		}
+		if raw := given[name]; !template.MayHoldTemplate(raw) {
+			if err := in.Accepts(name, raw); err != nil {
+				c.fail(rawjson.JoinPath(path, name), "Node %q: %v", n.ID, fault.From(err).Message).Node = n.ID
+			}
+		}
+	}
+	for _, name := range names {
+		if _, ok := given[name]; !ok && !byTemplate && w.Inputs[name].IsRequired() {
+			f := c.fail(at, "Node %q: the workflow that it runs requires input %q", n.ID, name)
+			f.Node, f.Missing = n.ID, []string{name}
+			if d := w.Inputs[name].Description; d != "" {
+				f.Message += ": " + d
+			}
+			f.Suggest(`Add it: "inputs": {"%s": …}`, name)
+		}
+	}
+	mapping := gjson.GetBytes(n.Params, "output_mapping")
+	if mapping.IsObject() && len(w.Outputs) > 0 {
+		mapping.ForEach(func(name, _ gjson.Result) bool {
+			if _, ok := w.Outputs[name.Str]; !ok {
+				f := c.fail(rawjson.JoinPath(at+".params.output_mapping", name.Str), "Node %q: the workflow that it runs has no output %q", n.ID, name.Str)
+				f.Node = n.ID
+				c.instead(f, name.Str, "Its outputs are", sortedNames(w.Outputs))
+			}
+			return true
+		})
+	}
+}
