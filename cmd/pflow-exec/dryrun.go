@@ -56,7 +56,7 @@ func foresee(app *cli.App, h *home.Home, r *request) error {
 	if p.From != nil {
 		f.ResumedFrom = p.From.Run
 	}
-	look, err := engine.Look(app.Context, p.Config)
+	look, err := engine.DryRun(app.Context, p.Config)
 	if err != nil {
 		return refuse(app, p.Redactor.Fault(fault.From(err)), false)
 	}

@@ -67,7 +67,7 @@ func execute(app *cli.App, h *home.Home, r *request, p *prepared, started func(i
 		p.Adopt = func(ref event.Reference) (bool, error) { return rec.Adopt(ref, p.resumed) }
 	}
 	if options.ResumedFrom != "" {
-		p.Reused = func() error { return rec.TookOver(p.resumed) }
+		p.Reused = func() error { return rec.MarkSuperseded(p.resumed) }
 	}
 	p.ResumeCommand = resumeLine(rec.ID)
 	strays := process.Strays{Mark: engine.RunVariable + "=" + rec.ID, Grace: process.DefaultGrace}
@@ -94,7 +94,7 @@ func execute(app *cli.App, h *home.Home, r *request, p *prepared, started func(i
 		if !r.known && rec.Remove() {
 			return nil, unbegun{&f}
 		}
-		rec.Fell(err)
+		rec.RecordFailure(err)
 		return nil, f.Suggest("go on from here with: %s", p.ResumeCommand)
 	}
 	if r.Saved {
@@ -182,7 +182,7 @@ func answerOf(last *event.Event, blob event.Load, limit int) (*answer, error) {
 		}
 		member := append(append([]byte{'{'}, key.Raw...), ':') // its key is unescaped with it
 		member = append(append(member, value.Raw...), '}')
-		member, failed = event.Answer(member, limit, blob, func(ref event.Reference) json.RawMessage { return ref.Stand(last.Run, key.Str) })
+		member, failed = event.Answer(member, limit, blob, func(ref event.Reference) json.RawMessage { return ref.Placeholder(last.Run, key.Str) })
 		out = append(out, member[1:len(member)-1]...)
 		return failed == nil
 	})
@@ -194,8 +194,8 @@ func answerOf(last *event.Event, blob event.Load, limit int) (*answer, error) {
 func resumeLine(id string) string { return "pflow-exec resume " + id }
 
 // interruption is why a run stopped without a last word.
-func interruption(rec *journal.Record) *fault.Fault {
-	why := rec.Fallen()
+func interruption(rec *journal.Reader) *fault.Fault {
+	why := rec.FailureReason()
 	if why == "" {
 		why = "the program that executed it is gone"
 	}
@@ -203,7 +203,7 @@ func interruption(rec *journal.Record) *fault.Fault {
 }
 
 // interruptedAnswer is the document of a run that stopped without a last word.
-func interruptedAnswer(rec *journal.Record, c *engine.Checkpoint) *answer {
+func interruptedAnswer(rec *journal.Reader, c *engine.Checkpoint) *answer {
 	a := &answer{
 		RunID: rec.ID, Status: journal.Interrupted, Outputs: json.RawMessage("{}"), Resume: resumeLine(rec.ID),
 		Error:      interruption(rec),

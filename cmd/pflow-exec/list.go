@@ -47,7 +47,7 @@ func (c *listCommand) Run(app *cli.App) error {
 		}
 		item := listed{RunID: rec.ID}
 		status, last, err := rec.Status()
-		if err != nil && !rec.There() {
+		if err != nil && !rec.Exists() {
 			continue // it was removed meanwhile
 		}
 		if err != nil {
@@ -55,10 +55,10 @@ func (c *listCommand) Run(app *cli.App) error {
 			continue
 		}
 		item.Status = status
-		if first, _, err := rec.Ends(); err == nil && first != nil && first.Workflow != nil {
+		if first, _, err := rec.FirstAndLast(); err == nil && first != nil && first.Workflow != nil {
 			item.Workflow, item.StartedAt = first.Workflow.Name, &first.Time
 		}
-		if last != nil && last.Ends() {
+		if last != nil && last.IsTerminal() {
 			item.DurationMS = last.DurationMS
 		}
 		if c.Status != "" && c.Status != string(item.Status) || c.Workflow != "" && c.Workflow != item.Workflow {

@@ -75,7 +75,7 @@ func (c *logsCommand) Run(app *cli.App) error {
 }
 
 // nodes gives the nodes that have begun up to now, of those that are asked for. It goes on in the journal where it ended.
-func (c *logsCommand) nodes(rec *journal.Record) func() ([]string, error) {
+func (c *logsCommand) nodes(rec *journal.Reader) func() ([]string, error) {
 	var nodes []string
 	at := int64(0)
 	return func() ([]string, error) {
@@ -111,7 +111,7 @@ func (c *logsCommand) within(path string) bool {
 }
 
 // known refuses a node that a run does not have. One of a sub-workflow is there when it has begun.
-func known(rec *journal.Record, told *history.Run, path string) error {
+func known(rec *journal.Reader, told *history.Run, path string) error {
 	if told.Node(path) != nil {
 		return nil
 	}

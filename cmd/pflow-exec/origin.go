@@ -63,7 +63,7 @@ func (p *prepared) checkpoint(app *cli.App, h *home.Home, r *request) (read func
 
 // hold takes hold of the run that the request goes on from, or finds that it is live. When others were faster, that is
 // the run that they made of it.
-func (p *prepared) hold(app *cli.App, r *request, rec *journal.Record) (*journal.Record, error) {
+func (p *prepared) hold(app *cli.App, r *request, rec *journal.Reader) (*journal.Reader, error) {
 	for {
 		release, err := func() {}, error(nil)
 		if !r.DryRun { // which needs no hold on what it leaves as it is
@@ -76,7 +76,7 @@ func (p *prepared) hold(app *cli.App, r *request, rec *journal.Record) (*journal
 		if err != nil {
 			return nil, err
 		}
-		newest := rec.Newest()
+		newest := rec.ResumePoint()
 		if r.Resume == "" || newest.ID == rec.ID {
 			p.releasing(release)
 			if p.resumed = rec; !r.DryRun {
@@ -94,8 +94,8 @@ func (p *prepared) hold(app *cli.App, r *request, rec *journal.Record) (*journal
 }
 
 // same refuses to attach a request to a live run that does something else: one of another workflow, or with other inputs.
-func (r *request) same(rec *journal.Record) error {
-	first, _, err := rec.Ends()
+func (r *request) same(rec *journal.Reader) error {
+	first, _, err := rec.FirstAndLast()
 	if err != nil || first == nil || first.Workflow == nil {
 		return nil //nolint:nilerr // it has not said yet what it does
 	}
@@ -152,13 +152,13 @@ func (p *prepared) answerable(answer string) error {
 // resumed finds the run in this home that a request goes on from, or nil: the newest of those that went on from the one
 // that was named, so that to say the same twice does nothing twice. The run of an event file is used where the file is a
 // beginning of its journal, which may hold more by now.
-func resumed(h *home.Home, r *request) (*journal.Record, error) {
+func resumed(h *home.Home, r *request) (*journal.Reader, error) {
 	if r.Resume != "" {
 		rec, err := journal.Find(h, r.Resume)
 		if err != nil {
 			return nil, err
 		}
-		rec = rec.Newest()
+		rec = rec.ResumePoint()
 		r.Resume = rec.ID
 		return rec, nil
 	}
@@ -178,7 +178,7 @@ func resumed(h *home.Home, r *request) (*journal.Record, error) {
 	whole := events(r.Events)
 	begin := make([]byte, len(whole))
 	if _, err := io.ReadFull(journal, begin); err == nil && bytes.Equal(begin, whole) {
-		rec = rec.Newest()
+		rec = rec.ResumePoint()
 		r.Resume, r.Events = rec.ID, nil
 	}
 	return rec, nil

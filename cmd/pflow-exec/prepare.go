@@ -38,7 +38,7 @@ type prepared struct {
 	// release lets go of the run that this one goes on from.
 	release func()
 	// resumed is the run that this one goes on from, when it is in this home.
-	resumed *journal.Record
+	resumed *journal.Reader
 	// fork says that it does so from events that are not those of that run's journal: then that run has no part in it.
 	fork bool
 	// key is the hold on the request's idempotency key.
@@ -46,7 +46,7 @@ type prepared struct {
 	// untouched is memory that is never used, so that it costs nothing: see untouchedSize.
 	untouched []byte
 	// attach is a run that is live already: it is followed and nothing is started.
-	attach *journal.Record
+	attach *journal.Reader
 }
 
 // What the run of a long workflow takes and never uses: the garbage collector counts it, and runs less often while there is
@@ -204,7 +204,7 @@ func (p *prepared) defaults(w *workflow.Workflow) {
 func (p *prepared) sub(name string, report *check.Report, set *settings.Settings) *engine.Sub {
 	p.defaults(report.File.Workflow)
 	definition, _ := p.Redactor.JSON(report.File.JSON())
-	s := &engine.Sub{Name: name, Workflow: report.File.Workflow, File: report.File, Kinds: report.Kinds, Digest: event.Name(definition), Subs: map[string]*engine.Sub{}}
+	s := &engine.Sub{Name: name, Workflow: report.File.Workflow, File: report.File, Kinds: report.Kinds, Digest: event.Digest(definition), Subs: map[string]*engine.Sub{}}
 	if s.Workflow.TemplateResolutionMode == "" {
 		s.Workflow.TemplateResolutionMode = set.TemplateResolutionMode
 	}

@@ -73,7 +73,7 @@ func (c *reportCommand) read(app *cli.App) (*history.Run, report.Options, error)
 }
 
 // recorded is a run of this home, as much of it as read reads.
-func recorded(rec *journal.Record, read func(io.Reader) (*history.Run, error)) (*history.Run, report.Options, error) {
+func recorded(rec *journal.Reader, read func(io.Reader) (*history.Run, error)) (*history.Run, report.Options, error) {
 	o := options(rec) // asked first: a run that ends meanwhile has its last event
 	journal, err := rec.Open()
 	if err != nil {
@@ -86,7 +86,7 @@ func recorded(rec *journal.Record, read func(io.Reader) (*history.Run, error)) (
 
 // options are what a record tells besides its events. Of a run that has ended, a beginning of its events may be shown:
 // then nobody knows how it stood.
-func options(rec *journal.Record) report.Options {
+func options(rec *journal.Reader) report.Options {
 	o := report.Options{Load: rec.Blob}
 	switch status, _, err := rec.Status(); {
 	case err != nil:

@@ -40,12 +40,12 @@ func (c *resumeCommand) Run(app *cli.App) error {
 	return perform(app, h, r, show)
 }
 
-func (c *resumeCommand) read(app *cli.App) (*request, *home.Home, *journal.Record, error) {
+func (c *resumeCommand) read(app *cli.App) (*request, *home.Home, *journal.Reader, error) {
 	h, rec, err := openRun(app, c.RunID)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	rec = rec.Newest()
+	rec = rec.ResumePoint()
 	r, err := c.settingsFlags.read(app)
 	if err != nil {
 		return nil, nil, nil, err
@@ -56,7 +56,7 @@ func (c *resumeCommand) read(app *cli.App) (*request, *home.Home, *journal.Recor
 	if r.Source, err = rec.Definition(); err != nil {
 		return nil, nil, nil, err
 	}
-	first, _, err := rec.Ends()
+	first, _, err := rec.FirstAndLast()
 	if err != nil {
 		return nil, nil, nil, err
 	}

@@ -79,7 +79,7 @@ func perform(app *cli.App, h *home.Home, r *request, show *presenter) error {
 		p.release()
 		return refuse(app, err, show.stream)
 	}
-	var rec *journal.Record
+	var rec *journal.Reader
 	p.Ask = show.people.asking(p.Ask)
 	defer show.people.end()
 	last, err := execute(app, h, r, p, func(id string) (err error) { rec, err = journal.Find(h, id); return err }, show.each())
@@ -93,7 +93,7 @@ func perform(app *cli.App, h *home.Home, r *request, show *presenter) error {
 }
 
 // follow shows a run that another process executes, for a limited time when limit is more than 0: it goes on after that.
-func follow(app *cli.App, rec *journal.Record, show *presenter, limit time.Duration) error {
+func follow(app *cli.App, rec *journal.Reader, show *presenter, limit time.Duration) error {
 	ctx, cancel := app.WhileRead()
 	defer cancel()
 	if limit > 0 {
@@ -106,7 +106,7 @@ func follow(app *cli.App, rec *journal.Record, show *presenter, limit time.Durat
 	each := show.each()
 	err := rec.Follow(ctx, func(line []byte) error {
 		if bytes.Contains(line, []byte(`"event":"run_`)) { // the few that may be the last
-			if e, _, err := event.NewReader(bytes.NewReader(line)).Next(); err == nil && e.Ends() {
+			if e, _, err := event.NewReader(bytes.NewReader(line)).Next(); err == nil && e.IsTerminal() {
 				last = e
 			}
 		}
@@ -247,7 +247,7 @@ func (s *presenter) one(last *event.Event, blob event.Load, name string) error {
 	if !ok {
 		ref = template.Ref{Root: "outputs", Path: []template.Step{{Key: name}}}
 	}
-	value, reason := template.Lookup(ref, func(template.Ref) (json.RawMessage, template.Standing) { return plain, template.Present })
+	value, reason := template.Lookup(ref, func(template.Ref) (json.RawMessage, template.Availability) { return plain, template.Present })
 	if reason != "" {
 		f := fault.New(fault.Usage, "The run has no output %q", name)
 		gjson.ParseBytes(plain).ForEach(func(k, _ gjson.Result) bool { f.Available = append(f.Available, k.Str); return true })

@@ -115,9 +115,9 @@ func (c *showCommand) Run(app *cli.App) error {
 	return app.Document(s, s.text)
 }
 
-func (c *showCommand) run(rec *journal.Record, told *history.Run, status event.Status) (*shown, error) {
+func (c *showCommand) run(rec *journal.Reader, told *history.Run, status event.Status) (*shown, error) {
 	s := &shown{RunID: rec.ID, Status: status, Nodes: []shownNode{}}
-	if newest := rec.Latest(); newest.ID != rec.ID {
+	if newest := rec.LastSuccessor(); newest.ID != rec.ID {
 		s.ResumedBy = newest.ID
 	}
 	var err error
@@ -149,7 +149,7 @@ func (c *showCommand) run(rec *journal.Record, told *history.Run, status event.S
 	return s, nil
 }
 
-func (c *showCommand) node(rec *journal.Record, n *history.Node, now time.Time, status event.Status) (*shownNode, error) {
+func (c *showCommand) node(rec *journal.Reader, n *history.Node, now time.Time, status event.Status) (*shownNode, error) {
 	s := &shownNode{
 		Node: n.Path, Type: n.Type, State: string(n.State), Attempts: len(n.Attempts), Iterations: n.Iteration, Action: n.Action, Error: n.Error,
 		FromRun: n.FromRun, Cached: n.Cached, Why: n.Why, Question: n.Question, Answer: n.Answer, Warnings: n.Warnings,
@@ -173,7 +173,7 @@ func (c *showCommand) node(rec *journal.Record, n *history.Node, now time.Time, 
 }
 
 // value is a value of the stream as it is shown: plain, with long texts left out.
-func (c *showCommand) value(rec *journal.Record, raw json.RawMessage) (json.RawMessage, error) {
+func (c *showCommand) value(rec *journal.Reader, raw json.RawMessage) (json.RawMessage, error) {
 	if raw == nil {
 		return nil, nil
 	}
@@ -206,7 +206,7 @@ func took(ms *float64) string {
 	if ms == nil {
 		return ""
 	}
-	return history.Span(time.Duration(*ms * float64(time.Millisecond)))
+	return history.FormatDuration(time.Duration(*ms * float64(time.Millisecond)))
 }
 
 func (n *shownNode) text(w io.Writer) {

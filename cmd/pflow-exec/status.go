@@ -65,7 +65,7 @@ func (c *statusCommand) Run(app *cli.App) error {
 }
 
 // standingOf reads the whole journal.
-func standingOf(rec *journal.Record) (*standing, error) {
+func standingOf(rec *journal.Reader) (*standing, error) {
 	status, _, err := rec.Status()
 	if err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func standingOf(rec *journal.Record) (*standing, error) {
 			s.Error = e.Error
 		}
 	}
-	if newest := rec.Latest(); newest.ID != rec.ID {
+	if newest := rec.LastSuccessor(); newest.ID != rec.ID {
 		s.ResumedBy = newest.ID
 	}
 	if status == journal.Interrupted {

@@ -35,7 +35,7 @@ func (c *waitCommand) Run(app *cli.App) error {
 var errWaited = errors.New("waited long enough")
 
 // openRun finds a run by what a command line calls it.
-func openRun(app *cli.App, ref string) (*home.Home, *journal.Record, error) {
+func openRun(app *cli.App, ref string) (*home.Home, *journal.Reader, error) {
 	h, err := app.Home()
 	if err != nil {
 		return nil, nil, err
@@ -45,7 +45,7 @@ func openRun(app *cli.App, ref string) (*home.Home, *journal.Record, error) {
 }
 
 // interrupted answers for a run that stopped without a last word.
-func interrupted(app *cli.App, rec *journal.Record) error {
+func interrupted(app *cli.App, rec *journal.Reader) error {
 	checkpoint, err := readCheckpoint(rec)
 	if err != nil {
 		checkpoint = nil // the run was interrupted before its first event
@@ -58,7 +58,7 @@ func interrupted(app *cli.App, rec *journal.Record) error {
 	return cli.Status(1)
 }
 
-func readCheckpoint(rec *journal.Record) (*engine.Checkpoint, error) {
+func readCheckpoint(rec *journal.Reader) (*engine.Checkpoint, error) {
 	journal, err := rec.Open()
 	if err != nil {
 		return nil, err

@@ -28,7 +28,7 @@ func describeType(app *cli.App, name string, unknown error) error {
 		return err
 	}
 	switch {
-	case ok && t.Assumed:
+	case ok && t.Unregistered:
 		return fault.New(fault.NotFound, "The tool %q of MCP server %q is not registered, so what it takes and gives is not known", t.MCP.Tool, t.MCP.Server).
 			Suggest("pflow-sync sync %s registers the tools that the server has", t.MCP.Server).
 			Suggest("pflow-lib search lists what there is")

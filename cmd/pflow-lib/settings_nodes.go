@@ -193,7 +193,7 @@ func (c *mayCommand) Run(app *cli.App) error {
 	if known {
 		name, v = t.Name, registry.Judge(s, t)
 	}
-	answer := may{Type: name, Known: known && !t.Assumed, Allowed: v.Allowed, Pattern: v.Pattern}
+	answer := may{Type: name, Known: known && !t.Unregistered, Allowed: v.Allowed, Pattern: v.Pattern}
 	if v.List != "" {
 		answer.By = "registry.nodes." + v.List
 	}

@@ -117,7 +117,7 @@ func (p *program) check() error {
 	case strings.HasPrefix(p.name, "mcp-"):
 		return fault.New(fault.Validation, "Names that begin with mcp- are those of MCP servers' tools").Suggest("Choose another name")
 	case !nodeName(p.name):
-		f := fault.New(fault.Validation, "%q is no name of a node type", fault.Short(p.name, home.MaxType)).
+		f := fault.New(fault.Validation, "%q is no name of a node type", fault.Truncate(p.name, home.MaxType)).
 			Suggest("Use lower-case letters and digits in words joined by single hyphens, at most %d bytes", home.MaxType)
 		if stem, _, ok := strings.Cut(p.name, "."); ok && nodeName(stem) {
 			f.Suggest("Call the program %s, without an ending", nodetype.ProgramPrefix+stem)

@@ -93,7 +93,7 @@ func (c *serveCommand) server(app *cli.App, runtime *veloflux.Runtime) *mcpserve
 			return &mcpserver.Content{MIMEType: content.MIMEType, Text: string(content.Document), TTL: content.TTL, Private: content.Private}, nil
 		},
 		// The lists do not change as long as the program runs, and are the same for everyone.
-		Hint: func(string) (ttl time.Duration, private bool) { return time.Hour, false },
+		CachePolicy: func(string) (ttl time.Duration, private bool) { return time.Hour, false },
 	}
 	for _, tool := range runtime.Tools() {
 		server.Tools = append(server.Tools, serve(runtime, tool))
@@ -108,7 +108,7 @@ func (c *serveCommand) server(app *cli.App, runtime *veloflux.Runtime) *mcpserve
 func serve(runtime *veloflux.Runtime, tool veloflux.Tool) mcpserver.Tool {
 	return mcpserver.Tool{
 		Name: tool.Name, Title: tool.Title, Description: tool.Description, InputSchema: tool.InputSchema, OutputSchema: tool.OutputSchema,
-		ReadOnly: tool.ReadOnly, Destructive: tool.Destructive, Idempotent: tool.Idempotent, Unchecked: true,
+		ReadOnly: tool.ReadOnly, Destructive: tool.Destructive, Idempotent: tool.Idempotent, SkipValidation: true,
 		Call: func(ctx context.Context, call *mcpserver.Call) *mcpserver.Result {
 			answer, err := runtime.CallTool(ctx, tool.Name, call.Arguments)
 			if err != nil {

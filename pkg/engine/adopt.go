@@ -22,7 +22,7 @@ func (e *execution) adopt(l *level) {
 // reuse takes a node from the checkpoint when nothing that decides about it has changed, or goes on with one that was not
 // done. It is false when the step is to be done as any other.
 func (e *execution) reuse(l *level, s plan.Step) bool {
-	if s.Item >= 0 || s.Attempt > 1 || s.Do == plan.Collect || l.plan.Settled(s.Node) {
+	if s.Item >= 0 || s.Attempt > 1 || s.Do == plan.FanIn || l.plan.Settled(s.Node) {
 		return false
 	}
 	if a := l.active[s.Node]; a != nil {

@@ -104,7 +104,7 @@ func (e *execution) question(l *level, a *active) (*Question, error) {
 	if err != nil {
 		return nil, err
 	}
-	q.Text = fault.Short(template.AsText(v), maxQuestion)
+	q.Text = fault.Truncate(template.AsText(v), maxQuestion)
 	return q, nil
 }
 

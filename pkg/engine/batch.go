@@ -33,12 +33,12 @@ type batch struct {
 
 type read struct {
 	raw      json.RawMessage
-	standing template.Standing
+	standing template.Availability
 }
 
 // once is a scope from which each value is fetched once: what one item reads the others read too, and it may be long.
 func (b *batch) once(scope template.Scope) template.Scope {
-	return func(ref template.Ref) (json.RawMessage, template.Standing) {
+	return func(ref template.Ref) (json.RawMessage, template.Availability) {
 		of := [2]string{ref.Root, ref.Member()}
 		r, ok := b.read[of]
 		if !ok {
@@ -131,7 +131,7 @@ func (e *execution) readItems(l *level, a *active) error {
 	}
 	list := gjson.ParseBytes(value)
 	if !list.IsArray() {
-		shown := fault.Short(string(rawjson.Compact(value)), 100)
+		shown := fault.Truncate(string(rawjson.Compact(value)), 100)
 		f := fault.New(fault.Execution, "Batch items must be a list, and are %s: %s", rawjson.Kind(value), shown)
 		if text := gjson.ParseBytes(source); text.Type == gjson.String {
 			f.Message = fmt.Sprintf("Batch items must be a list, got %s. Template '%s' resolved to: %s", rawjson.Kind(value), text.Str, shown)

@@ -28,9 +28,9 @@ func (e *execution) begin(d due) *task {
 	switch s.Do {
 	case plan.Ask:
 		e.ask(l, a)
-	case plan.Spread:
+	case plan.FanOut:
 		e.spread(l, a, s)
-	case plan.Collect:
+	case plan.FanIn:
 		e.collect(l, a, s)
 	case plan.Attempt:
 		if s.Item >= 0 {

@@ -68,7 +68,7 @@ type played struct {
 	last   *event.Event
 	events []*event.Event
 	lines  [][]byte
-	rec    *journal.Record
+	rec    *journal.Reader
 }
 
 // play runs a workflow to its end. What adjusts may change how.
@@ -137,7 +137,7 @@ func (b *bench) load(name string) (*engine.Sub, error) {
 
 // subOf is a checked workflow as the engine runs it.
 func subOf(r *check.Report) engine.Sub {
-	s := engine.Sub{Name: r.File.Name, Workflow: r.File.Workflow, Kinds: r.Kinds, Digest: event.Name(r.File.Source), Subs: map[string]*engine.Sub{}}
+	s := engine.Sub{Name: r.File.Name, Workflow: r.File.Workflow, Kinds: r.Kinds, Digest: event.Digest(r.File.Source), Subs: map[string]*engine.Sub{}}
 	for id, sub := range r.Subs {
 		inner := subOf(sub)
 		s.Subs[id] = &inner

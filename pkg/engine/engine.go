@@ -21,8 +21,8 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-// Record keeps what a run writes. Its methods may be called by several goroutines.
-type Record interface {
+// Journal keeps what a run writes. Its methods may be called by several goroutines.
+type Journal interface {
 	// Append writes an event to the journal.
 	Append(e *event.Event) error
 	// Line gives the line of an event that was appended, by its At.
@@ -60,7 +60,7 @@ type Config struct {
 	Started event.Workflow
 	// Inputs are the values of all declared inputs.
 	Inputs   map[string]json.RawMessage
-	Record   Record
+	Record   Journal
 	Redactor *redact.Redactor
 	Host     node.Host
 	// Span is that of the run; each attempt at a node is one below it.

@@ -83,7 +83,7 @@ func TestMoreWarningsThanAnybodyReads(t *testing.T) {
 
 // full is a record that cannot be written any more from some event, or some blob, on.
 type full struct {
-	engine.Record
+	engine.Journal
 	events, blobs int
 
 	mu sync.Mutex
@@ -99,21 +99,21 @@ func (f *full) Append(e *event.Event) error {
 	if over {
 		return errFull
 	}
-	return f.Record.Append(e)
+	return f.Journal.Append(e)
 }
 
 func (f *full) PutBlob(content []byte) (string, error) {
 	if f.noBlob() {
 		return "", errFull
 	}
-	return f.Record.PutBlob(content)
+	return f.Journal.PutBlob(content)
 }
 
 func (f *full) NewBlob() (event.Blob, error) {
 	if f.noBlob() {
 		return nil, errFull
 	}
-	return f.Record.NewBlob()
+	return f.Journal.NewBlob()
 }
 
 func (f *full) noBlob() bool {
@@ -132,7 +132,7 @@ func TestARecordThatCannotBeKeptEndsTheRun(t *testing.T) {
 	// ends plays with a record that has room for so much, and says whether the run came to its end.
 	ends := func(long string, room *full) bool {
 		_, last, err := b.try(t.Context(), fmt.Sprintf(def, long), yes, func(c *engine.Config) {
-			room.Record = c.Record
+			room.Journal = c.Record
 			c.Record = room
 		})
 		if err != nil && (!errors.Is(err, errFull) || last != nil) {

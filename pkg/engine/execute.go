@@ -202,7 +202,7 @@ func (e *execution) progress(path string, s plan.Step) func(done, total float64,
 		last = time.Now()
 		// A journal that cannot be written shows at the node's end too.
 		_ = e.Record.Append(&event.Event{
-			Event: event.NodeProgress, Node: path, Iteration: s.Iteration, Item: itemOf(s), Done: done, Total: total, Message: fault.Short(e.Redactor.Text(message), maxMessage),
+			Event: event.NodeProgress, Node: path, Iteration: s.Iteration, Item: itemOf(s), Done: done, Total: total, Message: fault.Truncate(e.Redactor.Text(message), maxMessage),
 		})
 	}
 }

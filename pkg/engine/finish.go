@@ -175,7 +175,7 @@ func (e *execution) fail(r *result) {
 const maxTold = 32 << 10
 
 // told is a fault as it is written: without secrets, and no longer than anybody reads.
-func (e *execution) told(f *fault.Fault) *fault.Fault { return e.Redactor.Fault(f).Within(maxTold) }
+func (e *execution) told(f *fault.Fault) *fault.Fault { return e.Redactor.Fault(f).LimitBytes(maxTold) }
 
 // settle writes a node's last event. checkpoint says that a later run can go on from it.
 func (e *execution) settle(l *level, a *active, ev *event.Event, checkpoint bool) {

@@ -174,7 +174,7 @@ func (e *execution) binding(l *level, a *active) *node.Binding {
 
 // scope gives the values of inputs and nodes: inputs win over nodes of the same name.
 func (e *execution) scope(l *level) template.Scope {
-	return func(ref template.Ref) (json.RawMessage, template.Standing) {
+	return func(ref template.Ref) (json.RawMessage, template.Availability) {
 		if v, ok := l.inputs[ref.Root]; ok {
 			return v, template.Present
 		}

@@ -43,7 +43,7 @@ func without(id string, l *level, scope template.Scope) template.Scope {
 	if _, ok := l.inputs[id]; ok { // which is what templates mean by that name
 		return scope
 	}
-	return func(ref template.Ref) (json.RawMessage, template.Standing) {
+	return func(ref template.Ref) (json.RawMessage, template.Availability) {
 		if ref.Root == id {
 			return nil, template.Absent
 		}

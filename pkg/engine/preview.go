@@ -32,8 +32,8 @@ const (
 	WouldDeny  Intent = "deny"  // the answer given beforehand forbids it, and ends the run
 )
 
-// Look says what a run of the config would do. Nothing is executed, asked or kept.
-func Look(ctx context.Context, c Config) (*Preview, error) {
+// DryRun says what a run of the config would do. Nothing is executed, asked or kept.
+func DryRun(ctx context.Context, c Config) (*Preview, error) {
 	top, err := newLevel(&c.Sub, c.Inputs)
 	if err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ func (u *unkept) Line(int64) ([]byte, error) { return []byte("{}\n"), nil }
 
 // PutBlob holds a long value, NewBlob takes one that nobody reads, Blob fetches one that is held or of the checkpoint.
 func (u *unkept) PutBlob(content []byte) (string, error) {
-	ref := event.Name(content)
+	ref := event.Digest(content)
 	u.blobs[ref] = content
 	return ref, nil
 }
@@ -137,6 +137,6 @@ func (u *unkept) Log(string, string) io.WriteCloser { return discarded{io.Discar
 
 type discarded struct{ io.Writer }
 
-func (discarded) Keep() (string, error) { return event.Name(nil), nil }
+func (discarded) Keep() (string, error) { return event.Digest(nil), nil }
 func (discarded) Drop()                 {}
 func (discarded) Close() error          { return nil }

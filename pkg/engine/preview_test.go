@@ -20,7 +20,7 @@ import (
 func looked(into **engine.Preview) func(*engine.Config) {
 	return func(c *engine.Config) {
 		var err error
-		if *into, err = engine.Look(context.Background(), *c); err != nil {
+		if *into, err = engine.DryRun(context.Background(), *c); err != nil {
 			panic(err)
 		}
 	}

@@ -54,7 +54,7 @@ func (e *execution) push(l *level, s plan.Step) {
 	switch {
 	case a != nil && a.waits && s.Item >= 0:
 		if a.held = append(a.held, s); len(a.held) == 1 { // the first of them waits for the place
-			d.step = plan.Step{Node: s.Node, Do: plan.Spread, Item: -1}
+			d.step = plan.Step{Node: s.Node, Do: plan.FanOut, Item: -1}
 			e.queue.add(d, true)
 		}
 	case a != nil && s.Retry != nil && a.delays[s.Item] > 0:
@@ -67,7 +67,7 @@ func (e *execution) push(l *level, s plan.Step) {
 // takesPlace says whether a step needs a place of its own among the jobs: an attempt at a node and the whole of a batch
 // do, but not what runs in a sub-workflow's node, whose own nodes do.
 func (e *execution) takesPlace(l *level, s plan.Step) bool {
-	if s.Item >= 0 || s.Do != plan.Attempt && s.Do != plan.Spread {
+	if s.Item >= 0 || s.Do != plan.Attempt && s.Do != plan.FanOut {
 		return false
 	}
 	n, _ := l.Workflow.Node(s.Node)

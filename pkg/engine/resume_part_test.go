@@ -238,7 +238,7 @@ func TestAnItemWhoseLongValueIsGoneRunsAgain(t *testing.T) {
 	def := `{"nodes":[` + s.node("each", "${item}", `,"batch":{"items":[1,2,3]}`) + `]}`
 	first := b.play(t.Context(), def)
 	checkpoint := first.whole(b)
-	name := event.Name([]byte(strings.Repeat("2", 70000)))
+	name := event.Digest([]byte(strings.Repeat("2", 70000)))
 	if err := os.Remove(b.home.Path("runs", first.id, "blobs", strings.TrimPrefix(name, "sha256:"))); err != nil {
 		t.Fatal(err)
 	}

@@ -104,12 +104,12 @@ func attend[T any](m *meeting, giveUp <-chan T) {
 
 // watched is a record that tells each event when it is written.
 type watched struct {
-	engine.Record
+	engine.Journal
 	each func(*event.Event)
 }
 
 func (w watched) Append(e *event.Event) error {
-	err := w.Record.Append(e)
+	err := w.Journal.Append(e)
 	w.each(e)
 	return err
 }

@@ -70,7 +70,7 @@ func (e *execution) outputs(l *level) (json.RawMessage, error) {
 		return nil, f
 	}
 	if len(l.Workflow.Outputs) == 0 {
-		for _, id := range l.plan.Ends() {
+		for _, id := range l.plan.Leaves() {
 			if v, ok := l.values[id]; ok {
 				out[id] = v.raw
 			}

@@ -14,9 +14,9 @@ func Answer(raw json.RawMessage, limit int, load Load, stand func(ref Reference)
 	return r.value(raw), r.failed
 }
 
-// Stand is what stands for a text in an answer: the reference to it, the output it belongs to, and the URI under which
+// Placeholder is what stands for a text in an answer: the reference to it, the output it belongs to, and the URI under which
 // that can be read.
-func (r Reference) Stand(run, output string) json.RawMessage {
+func (r Reference) Placeholder(run, output string) json.RawMessage {
 	raw := r.Value()
 	uri := "pflow://runs/" + run + "/outputs/" + url.PathEscape(output)
 	raw = append(append(raw[:len(raw)-1], `,"output":`...), rawjson.Quote(output)...)

@@ -66,8 +66,8 @@ func Head(text string) string {
 	return text
 }
 
-// Name is the name of content as a blob: sha256: and the hash in hexadecimal.
-func Name(content []byte) string {
+// Digest is the name of content as a blob: sha256: and the hash in hexadecimal.
+func Digest(content []byte) string {
 	sum := sha256.Sum256(content)
 	return "sha256:" + hex.EncodeToString(sum[:])
 }

@@ -50,7 +50,7 @@ func (b *stored) Write(p []byte) (int, error) {
 
 func (b *stored) Keep() (string, error) {
 	b.store.open--
-	ref := Name(b.Bytes())
+	ref := Digest(b.Bytes())
 	b.store.blobs[ref] = b.Bytes()
 	return ref, nil
 }
@@ -107,7 +107,7 @@ func TestACaptureIsTheValueOfWhatWasWritten(t *testing.T) {
 			kept = strings.TrimRight(whole, "\r\n")
 		}
 		want, err := Spill(String([]byte(kept)), func(content []byte) (string, error) {
-			ref := Name(content)
+			ref := Digest(content)
 			memory.blobs[ref] = content
 			return ref, nil
 		})
@@ -115,7 +115,7 @@ func TestACaptureIsTheValueOfWhatWasWritten(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(kept) <= InlineLimit { // what is short as bytes may be long as JSON: then it is spilled later
-			got, err = Spill(got, func(content []byte) (string, error) { return Name(content), nil })
+			got, err = Spill(got, func(content []byte) (string, error) { return Digest(content), nil })
 		}
 		if err != nil || string(got) != string(want) {
 			t.Fatalf("%.300s\n%.300s\n%v", got, want, err)

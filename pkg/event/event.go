@@ -164,19 +164,19 @@ func (e *Event) Fails() bool {
 	return e.Event == NodeFailed && e.Item == nil && (e.WillRetry == nil || !*e.WillRetry)
 }
 
-// Ends says whether the event is the last of its stream.
-func (e *Event) Ends() bool { return e.Event == RunFinished || e.Event == RunRefused }
+// IsTerminal says whether the event is the last of its stream.
+func (e *Event) IsTerminal() bool { return e.Event == RunFinished || e.Event == RunRefused }
 
 // fitting is the event with what is said to people cut, where it is long.
 func (e *Event) fitting() *Event {
 	const most = 2000 // bytes of a warning, of which there are not many
 	c := *e
 	if e.Error != nil {
-		c.Error = e.Error.Within(MaxLine / 4)
+		c.Error = e.Error.LimitBytes(MaxLine / 4)
 	}
 	c.Warnings = nil
 	for _, w := range e.Warnings {
-		c.Warnings = append(c.Warnings, fault.Short(w, most))
+		c.Warnings = append(c.Warnings, fault.Truncate(w, most))
 	}
 	return &c
 }

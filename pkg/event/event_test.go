@@ -64,7 +64,7 @@ func TestValuesComeBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		blobs := map[string][]byte{}
-		kept, err := Spill(Escape(want), func(c []byte) (string, error) { blobs[Name(c)] = c; return Name(c), nil })
+		kept, err := Spill(Escape(want), func(c []byte) (string, error) { blobs[Digest(c)] = c; return Digest(c), nil })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +88,7 @@ func TestLongValuesAreSpilled(t *testing.T) {
 	manyJSON, _ := json.Marshal(many)
 	raw := json.RawMessage(`{"s":"x","long":` + string(rawjson.Quote(long)) + `,"bin":` + string(String(binary)) + `,"many":` + string(manyJSON) + `}`)
 	blobs := map[string][]byte{}
-	kept, err := Spill(raw, func(c []byte) (string, error) { blobs[Name(c)] = bytes.Clone(c); return Name(c), nil })
+	kept, err := Spill(raw, func(c []byte) (string, error) { blobs[Digest(c)] = bytes.Clone(c); return Digest(c), nil })
 	if err != nil {
 		t.Fatal(err)
 	}

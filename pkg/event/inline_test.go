@@ -44,7 +44,7 @@ func TestInlineStandsAlone(t *testing.T) {
 		raw.WriteByte('}')
 		blobs := map[string][]byte{}
 		load := func(ref string) ([]byte, error) { return blobs[ref], nil }
-		kept, err := Spill(raw.Bytes(), func(c []byte) (string, error) { blobs[Name(c)] = bytes.Clone(c); return Name(c), nil })
+		kept, err := Spill(raw.Bytes(), func(c []byte) (string, error) { blobs[Digest(c)] = bytes.Clone(c); return Digest(c), nil })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,14 +62,14 @@ func TestInlineStandsAlone(t *testing.T) {
 		if again, err := Inline(whole, gone); err != nil || !bytes.Equal(again, whole) {
 			t.Fatalf("inline twice: %v", err)
 		}
-		if again, err := Spill(whole, func(c []byte) (string, error) { return Name(c), nil }); err != nil || !bytes.Equal(again, kept) {
+		if again, err := Spill(whole, func(c []byte) (string, error) { return Digest(c), nil }); err != nil || !bytes.Equal(again, kept) {
 			t.Fatalf("kept again: %v: %.200s, was %.200s", err, again, kept)
 		}
 	})
 }
 
 func TestInlineSaysWhatIsMissing(t *testing.T) {
-	kept, err := Spill(String(bytes.Repeat([]byte("x"), InlineLimit)), func(c []byte) (string, error) { return Name(c), nil })
+	kept, err := Spill(String(bytes.Repeat([]byte("x"), InlineLimit)), func(c []byte) (string, error) { return Digest(c), nil })
 	if err != nil {
 		t.Fatal(err)
 	}

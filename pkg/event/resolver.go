@@ -90,5 +90,5 @@ func (r *resolver) text(text gjson.Result) json.RawMessage {
 		return json.RawMessage(text.Raw)
 	}
 	content := []byte(text.Str)
-	return r.stand(Reference{Blob: Name(content), Bytes: len(content), MIME: mimeText, Head: Head(text.Str)})
+	return r.stand(Reference{Blob: Digest(content), Bytes: len(content), MIME: mimeText, Head: Head(text.Str)})
 }

@@ -88,7 +88,7 @@ func TestWithinFits(t *testing.T) {
 		}},
 	} {
 		before := len(c.f.Errors)
-		got := c.f.Within(8000)
+		got := c.f.LimitBytes(8000)
 		raw, err := json.Marshal(got)
 		if err != nil || len(raw) > 8000 || !c.want(got) || len(c.f.Errors) != before {
 			t.Errorf("%s: %d bytes, %.200s %v", name, len(raw), raw, err)

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Within is the fault as JSON of no more than so many bytes, a thousand at least: with fewer of the faults that it counts
+// LimitBytes is the fault as JSON of no more than so many bytes, a thousand at least: with fewer of the faults that it counts
 // and of what it lists, and at last with a shorter message and no details. One that fits is given back as it is.
-func (f *Fault) Within(most int) *Fault {
+func (f *Fault) LimitBytes(most int) *Fault {
 	c := *f
 	for !c.fits(most) {
 		switch {
@@ -18,8 +18,8 @@ func (f *Fault) Within(most int) *Fault {
 		case len(c.Details) > 0:
 			c.Details = nil
 		default:
-			c.Message = Short(c.Message, most/8)
-			c.Node, c.Path, c.File = Short(c.Node, most/32), Short(c.Path, most/32), Short(c.File, most/32)
+			c.Message = Truncate(c.Message, most/8)
+			c.Node, c.Path, c.File = Truncate(c.Node, most/32), Truncate(c.Path, most/32), Truncate(c.File, most/32)
 			return &c
 		}
 	}
@@ -33,8 +33,8 @@ func (f *Fault) fits(most int) bool {
 
 func half(list []string) []string { return list[:len(list)/2] }
 
-// Short is the first so many bytes of a text, and … where that is not all.
-func Short(text string, most int) string {
+// Truncate is the first so many bytes of a text, and … where that is not all.
+func Truncate(text string, most int) string {
 	if len(text) <= most {
 		return text
 	}

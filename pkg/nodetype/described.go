@@ -60,7 +60,7 @@ func Described(name, program string, answer []byte) (Type, error) {
 const formSuggestion = `It prints {"interface":{"description":TEXT,"params":[{"name":TEXT,"type":"str","description":TEXT,"required":true}],"outputs":[{"name":TEXT,"type":"any","description":TEXT}],"actions":["default"]}}`
 
 func excerpt(text []byte) string {
-	return fault.Short(strings.ToValidUTF8(string(text[:min(len(text), 81)]), "\uFFFD"), 80)
+	return fault.Truncate(strings.ToValidUTF8(string(text[:min(len(text), 81)]), "\uFFFD"), 80)
 }
 
 // description collects what is wrong with an interface.

@@ -36,7 +36,7 @@ func TestDescribed(t *testing.T) {
 	} {
 		typ, err := Described("x", "/x", []byte(answer))
 		raw, _ := typ.MarshalJSON()
-		if back := (Type{}); err != nil || typ.Open != open || back.UnmarshalJSON(raw) != nil || back.Open != open {
+		if back := (Type{}); err != nil || typ.ExtraOutputs != open || back.UnmarshalJSON(raw) != nil || back.ExtraOutputs != open {
 			t.Errorf("%s: %v %+v", answer, err, typ)
 		}
 	}

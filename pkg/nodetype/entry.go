@@ -52,7 +52,7 @@ func (i entryItem) name() string {
 func (t Type) MarshalJSON() ([]byte, error) {
 	e := entry{ClassName: "Node", Module: "pflow.nodes." + t.Name, FilePath: "virtual://builtin", Interface: entryInterface{
 		Description: t.Description, Params: []entryItem{}, Outputs: []entryItem{}, Actions: t.Actions, MCP: t.MCP,
-		Open: t.Open && t.MCP == nil && len(t.Outputs) > 0,
+		Open: t.ExtraOutputs && t.MCP == nil && len(t.Outputs) > 0,
 	}}
 	if t.MCP != nil {
 		e.ClassName, e.Module, e.FilePath = "MCPNode", "pflow.nodes.mcp.node", "virtual://mcp"
@@ -93,7 +93,7 @@ func (t *Type) UnmarshalJSON(b []byte) error {
 	if t.MCP == nil && strings.HasPrefix(e.Module, ProgramModule) {
 		t.Program = e.FilePath
 	}
-	t.Open = t.MCP != nil || len(t.Outputs) == 0 || e.Interface.Open // what it gives is known only when it has run
+	t.ExtraOutputs = t.MCP != nil || len(t.Outputs) == 0 || e.Interface.Open // what it gives is known only when it has run
 	if t.MCP != nil && !slices.Contains(t.Actions, "error") {
 		t.Actions = append(t.Actions, "error")
 	}

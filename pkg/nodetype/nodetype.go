@@ -18,13 +18,13 @@ type Type struct {
 	Outputs     []Output
 	// Actions are the routes a node of this type can take besides error, default among them.
 	Actions []string
-	// Open says that outputs besides the named ones may appear, so a reference to one cannot be refused beforehand.
-	Open bool
+	// ExtraOutputs says that outputs besides the named ones may appear, so a reference to one cannot be refused beforehand.
+	ExtraOutputs bool
 	// MCP is set for a tool of an MCP server.
 	MCP *MCP
-	// Assumed says that nobody has described the tool: its server is configured, and the tool not registered. Its name
+	// Unregistered says that nobody has described the tool: its server is configured, and the tool not registered. Its name
 	// in MCP may be in the spelling of node types.
-	Assumed bool
+	Unregistered bool
 	// Program is set for a type that a program of its own runs, pflow-node-NAME: its path, or for a type of the suite its
 	// name.
 	Program string

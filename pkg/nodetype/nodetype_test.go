@@ -67,7 +67,7 @@ func TestMCPName(t *testing.T) {
 
 func TestEntryRoundTrip(t *testing.T) {
 	types := []Type{{
-		Name: "mcp-s-t", Description: "a <b> & c", Actions: []string{"default", "error"}, Open: true,
+		Name: "mcp-s-t", Description: "a <b> & c", Actions: []string{"default", "error"}, ExtraOutputs: true,
 		Params: []Param{
 			{Name: "n", Type: "int", Description: "how many", Required: true, Default: json.RawMessage(`10`), Enum: json.RawMessage(`[10,20]`)},
 			{Name: "s", Type: "str", Default: json.RawMessage(`"<&>"`)},
@@ -77,7 +77,7 @@ func TestEntryRoundTrip(t *testing.T) {
 	}}
 	for _, name := range BuiltinNames() {
 		typ, ok := Builtin(name)
-		if !ok || typ.Name != name || typ.Description == "" || len(typ.Params) == 0 || len(typ.Outputs) == 0 && !typ.Open {
+		if !ok || typ.Name != name || typ.Description == "" || len(typ.Params) == 0 || len(typ.Outputs) == 0 && !typ.ExtraOutputs {
 			t.Errorf("%s: %+v", name, typ)
 		}
 		typ.Program = "" // an entry has the path of one
@@ -117,7 +117,7 @@ func TestEntryOfUpstream(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := Type{
-		Name: "mcp-s-t", Description: "d", Actions: []string{"default", "error"}, Open: true, MCP: &MCP{Server: "s", Tool: "t"},
+		Name: "mcp-s-t", Description: "d", Actions: []string{"default", "error"}, ExtraOutputs: true, MCP: &MCP{Server: "s", Tool: "t"},
 		Params: []Param{{Name: "p", Type: "str", Required: true}, {Name: "q", Type: "any"}}, Outputs: []Output{{Name: "result", Type: "any"}},
 	}
 	if d := cmp.Diff(want, typ); d != "" {

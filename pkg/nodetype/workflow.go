@@ -15,6 +15,6 @@ type Workflow struct {
 
 func describeWorkflow() Type {
 	t := describe("workflow", "Run another workflow; its declared outputs are the node's", Workflow{}, struct{}{})
-	t.Open = true
+	t.ExtraOutputs = true
 	return t
 }

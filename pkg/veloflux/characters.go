@@ -31,7 +31,7 @@ func wrongText(raw json.RawMessage, wrong string, in func(part string) bool) *Er
 		if in(key.Raw) || !in(value.Raw) {
 			return true
 		}
-		what = fmt.Sprintf("The argument %q", fault.Short(key.String(), maxShownName))
+		what = fmt.Sprintf("The argument %q", fault.Truncate(key.String(), maxShownName))
 		return false
 	})
 	return &Error{Code: CodeInvalidParams, Message: what + " " + wrong + ". Nothing was asked of the Manager"}

@@ -38,7 +38,7 @@ const maxShownRoute = 200
 
 // what names the request in errors.
 func (x *exchange) what() string {
-	return x.method + " " + fault.Short(x.route, maxShownRoute)
+	return x.method + " " + fault.Truncate(x.route, maxShownRoute)
 }
 
 // do makes a request and reads its answer. Its errors are *Error, and have no secret in them.

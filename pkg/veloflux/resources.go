@@ -166,7 +166,7 @@ func queried(uri, query string) (string, error) {
 	if err != nil || len(values) != 1 || len(values["name"]) != 1 || values.Get("name") == "" {
 		return "", &Error{
 			Code:    CodeInvalidParams,
-			Message: fmt.Sprintf("%s must have a query that names one stream, and nothing else. Write %s://streams/schema?name=STREAM, with the stream's name percent-encoded", fault.Short(uri, maxShownRoute), scheme),
+			Message: fmt.Sprintf("%s must have a query that names one stream, and nothing else. Write %s://streams/schema?name=STREAM, with the stream's name percent-encoded", fault.Truncate(uri, maxShownRoute), scheme),
 		}
 	}
 	return values.Get("name"), nil

@@ -175,7 +175,7 @@ func (r *Runtime) noTool(name string) *Error {
 
 // unknown is the error of a name that is not among those that are known.
 func unknown(what, name string, known []string) *Error {
-	text := fmt.Sprintf("There is no %s %q. ", what, fault.Short(name, maxShownRoute))
+	text := fmt.Sprintf("There is no %s %q. ", what, fault.Truncate(name, maxShownRoute))
 	if near, ok := fault.Nearest(name, known); ok {
 		text += fmt.Sprintf("Did you mean %q? ", near)
 	}

@@ -30,7 +30,7 @@ func segment(kind, name string) (string, error) {
 		wrong = "ends in " + route + ", which leads to another route where a proxy decodes the path"
 	}
 	if wrong != "" {
-		shown := fault.Short(excerpt(name), maxShownName)
+		shown := fault.Truncate(excerpt(name), maxShownName)
 		return "", &Error{Code: CodeInvalidParams, Message: fmt.Sprintf("The %s %q %s. Nothing was asked of the Manager", nounOf(kind), shown, wrong)}
 	}
 	return url.PathEscape(name), nil

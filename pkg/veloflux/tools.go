@@ -50,7 +50,7 @@ func (t *Tool) Summary(answer json.RawMessage) string {
 		text = t.brief(answer)
 	}
 	if text == "" || len(text) > len(answer)/2 {
-		text = fault.Short(string(answer), largeAnswer/4)
+		text = fault.Truncate(string(answer), largeAnswer/4)
 	}
 	return text + fmt.Sprintf("\n(The whole answer, %d bytes, is the structured content.)", len(answer))
 }

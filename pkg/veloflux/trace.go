@@ -94,7 +94,7 @@ func (c *cleaner) name(name string) string {
 	if c.declared == nil && (c.unread || c.hides() && !plainWord(name)) {
 		return redact.Mark
 	}
-	return c.text(fault.Short(strings.ToValidUTF8(name, "\uFFFD"), 4*maxName))
+	return c.text(fault.Truncate(strings.ToValidUTF8(name, "\uFFFD"), 4*maxName))
 }
 
 // Sink takes the entries of a trace. Record may be called by several goroutines at a time. Its error is reported where the
@@ -160,7 +160,7 @@ func (t *tracer) record(kind, name string, args json.RawMessage, started time.Ti
 		e.ErrorCode, e.ErrorMessage = cmp.Or(failure.Code, CodeToolFailed), c.message(failure)
 	}
 	r := t.redactor(c.secrets)
-	e.Name = fault.Short(r.Text(name), maxName)
+	e.Name = fault.Truncate(r.Text(name), maxName)
 	if t.sink == nil {
 		return e.Name
 	}
@@ -168,7 +168,7 @@ func (t *tracer) record(kind, name string, args json.RawMessage, started time.Ti
 		e.Args = shortened(e.Args)
 	}
 	if failure != nil {
-		e.ErrorMessage = cmp.Or(fault.Short(r.Text(e.ErrorMessage), maxMessage), "no message")
+		e.ErrorMessage = cmp.Or(fault.Truncate(r.Text(e.ErrorMessage), maxMessage), "no message")
 	}
 	t.report(t.write(e))
 	return e.Name

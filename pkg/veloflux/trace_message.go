@@ -10,7 +10,7 @@ import (
 
 // message is a failure's message without what is secret in it by its form or by what the arguments taught.
 func (c *cleaner) message(failure *Error) string {
-	text := fault.Short(strings.ToValidUTF8(failure.Message, "\uFFFD"), 2*maxMessage)
+	text := fault.Truncate(strings.ToValidUTF8(failure.Message, "\uFFFD"), 2*maxMessage)
 	if c.hides() || c.unread {
 		text = c.withoutQuotes(text, failure)
 	}

@@ -151,7 +151,7 @@ func coerce(name string, in Input, g Given, origin string) (json.RawMessage, *fa
 	case !utf8.ValidString(text):
 		shown, hint = "bytes that are not UTF-8", "Give binary data as base64"
 	default:
-		shown = fault.Short(text, 60)
+		shown = fault.Truncate(text, 60)
 	}
 	switch origin {
 	case "environment", "settings":

@@ -166,7 +166,7 @@ func isParameter(s string) bool {
 }
 
 // shorten is text as an error quotes it.
-func shorten(s string) string { return fault.Short(s, 40) }
+func shorten(s string) string { return fault.Truncate(s, 40) }
 
 // item reads a parameter: the line with its dash, and the lines below that are indented more. A blank line ends it when
 // its value is all there; a code block does too, but for lines that belong to text after | or >.

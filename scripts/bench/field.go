@@ -79,7 +79,7 @@ func (f field) measure() (result, error) {
 	if !ok || !json.Valid(document) {
 		return result{}, errors.New("its reference or its document is malformed")
 	}
-	scope := func(template.Ref) (json.RawMessage, template.Standing) { return document, template.Present }
+	scope := func(template.Ref) (json.RawMessage, template.Availability) { return document, template.Present }
 	var reads, scans []float64
 	for round := range fieldRounds + 1 {
 		start := time.Now()

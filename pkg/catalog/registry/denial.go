@@ -12,7 +12,7 @@ import (
 // not registered is not known: a pattern denies it in any spelling.
 func Judge(s *settings.Settings, t nodetype.Type) settings.Verdict {
 	v := s.Judge(t.Name, spellings(t)...)
-	if v.Allowed && t.Assumed {
+	if v.Allowed && t.Unregistered {
 		if denied := s.Denies(t.Name, plain); !denied.Allowed {
 			return denied
 		}

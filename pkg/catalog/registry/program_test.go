@@ -36,7 +36,7 @@ func TestReplacePrograms(t *testing.T) {
 		t.Error(after)
 	}
 	typ, ok, err := r.Type("new")
-	if err != nil || !ok || typ.Program != "/bin/new" || typ.Open {
+	if err != nil || !ok || typ.Program != "/bin/new" || typ.ExtraOutputs {
 		t.Errorf("%+v %v %v", typ, ok, err)
 	}
 	before := content(t, h, fileName+".bak")

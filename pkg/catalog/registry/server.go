@@ -38,7 +38,7 @@ func (r *Registry) assumed(s *snapshot, name string) (nodetype.Type, bool) {
 	}
 	return nodetype.Type{
 		Name: name, Description: "A tool of MCP server " + server + " that is not registered", Actions: []string{"default", "error"},
-		Open: true, Assumed: true, MCP: &nodetype.MCP{Server: server, Tool: tool},
+		ExtraOutputs: true, Unregistered: true, MCP: &nodetype.MCP{Server: server, Tool: tool},
 	}, true
 }
 

@@ -56,14 +56,14 @@ func TestAnUnregisteredTool(t *testing.T) {
 			t.Errorf("%s: %v %v", name, ok, err)
 			continue
 		}
-		if want != nil && (!typ.Assumed || !typ.Open || typ.Name != name || typ.MCP.Server != want.Server || typ.MCP.Tool != want.Tool || len(typ.Params) > 0) {
+		if want != nil && (!typ.Unregistered || !typ.ExtraOutputs || typ.Name != name || typ.MCP.Server != want.Server || typ.MCP.Tool != want.Tool || len(typ.Params) > 0) {
 			t.Errorf("%s: %+v %+v", name, typ, typ.MCP)
 		}
 	}
-	if typ, ok, err := r.Type("mcp-git-hub-create_issue"); !ok || err != nil || typ.Assumed {
+	if typ, ok, err := r.Type("mcp-git-hub-create_issue"); !ok || err != nil || typ.Unregistered {
 		t.Errorf("a registered tool: %+v %v %v", typ, ok, err)
 	}
-	if typ, ok, err := r.Known("mcp-x-no_way"); !ok || err != nil || !typ.Assumed {
+	if typ, ok, err := r.Known("mcp-x-no_way"); !ok || err != nil || !typ.Unregistered {
 		t.Errorf("a denied one: %+v %v %v", typ, ok, err)
 	}
 }

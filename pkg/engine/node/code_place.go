@@ -22,7 +22,7 @@ func (c *codeProgram) locate(f *fault.Fault, r *report) {
 		offset = at + column
 		f.Message += fmt.Sprintf("\n  at line %d", n)
 		if text != "" {
-			f.Message += ": " + fault.Short(text, maxQuoted)
+			f.Message += ": " + fault.Truncate(text, maxQuoted)
 		}
 		f.Detail("code_line", n)
 	}

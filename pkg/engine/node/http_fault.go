@@ -193,7 +193,7 @@ func (x *exchange) statusFault(status int, said []byte) *fault.Fault {
 	}
 	f.Message += fmt.Sprintf(" from %s %s", x.call.method, x.call.shown())
 	if text := strings.TrimSpace(strings.ToValidUTF8(string(said), "\uFFFD")); text != "" {
-		f.Message += ": " + fault.Short(text, 500)
+		f.Message += ": " + fault.Truncate(text, 500)
 	}
 	switch status {
 	case http.StatusTooManyRequests:

@@ -19,7 +19,7 @@ func runTool(ctx context.Context, p *Prepared, t *Task) *Result {
 		return failed(toolFault(err), toolOutputs(nil, err.Error()))
 	}
 	name := tool.Tool
-	if p.kind.Assumed {
+	if p.kind.Unregistered {
 		if name, err = session.Spelling(ctx, name); err != nil {
 			return failed(toolFault(err), toolOutputs(nil, err.Error()))
 		}

@@ -106,7 +106,7 @@ func TestMCPOutputsAreDeclared(t *testing.T) {
 	for _, o := range kind.Outputs {
 		names = append(names, o.Name)
 	}
-	if strings.Join(names, " ") != "result error a" || !kind.Open {
-		t.Errorf("%v open %v", names, kind.Open)
+	if strings.Join(names, " ") != "result error a" || !kind.ExtraOutputs {
+		t.Errorf("%v open %v", names, kind.ExtraOutputs)
 	}
 }

@@ -128,4 +128,4 @@ func failed(f *fault.Fault, outputs any) *Result {
 }
 
 // excerpt is the beginning of a text that may be long.
-func excerpt(s string) string { return fault.Short(s, 80) }
+func excerpt(s string) string { return fault.Truncate(s, 80) }

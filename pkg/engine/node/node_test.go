@@ -22,7 +22,7 @@ type values map[string]string
 
 func (v values) known(root string) bool { _, ok := v[root]; return ok }
 
-func (v values) scope(ref template.Ref) (json.RawMessage, template.Standing) {
+func (v values) scope(ref template.Ref) (json.RawMessage, template.Availability) {
 	raw, ok := v[ref.Root]
 	if !ok {
 		return nil, template.Absent

@@ -51,7 +51,7 @@ func over(locals map[string]json.RawMessage, scope template.Scope) template.Scop
 	if len(locals) == 0 {
 		return scope
 	}
-	return func(ref template.Ref) (json.RawMessage, template.Standing) {
+	return func(ref template.Ref) (json.RawMessage, template.Availability) {
 		if v, ok := locals[ref.Root]; ok {
 			return v, template.Present
 		}

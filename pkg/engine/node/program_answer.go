@@ -73,7 +73,7 @@ func (a *answer) tell(line []byte) (ok bool) {
 		return false
 	}
 	if said := whole["progress"]; a.progress != nil {
-		a.progress(said.Done, said.Total, fault.Short(said.Message, maxSaid))
+		a.progress(said.Done, said.Total, fault.Truncate(said.Message, maxSaid))
 	}
 	return true
 }
@@ -147,7 +147,7 @@ func parsed(text []byte) (*document, error) {
 
 // excerptOf is the beginning of a text that may be anything.
 func excerptOf(text []byte, most int) string {
-	return fault.Short(strings.ToValidUTF8(string(text[:min(len(text), most+1)]), "\uFFFD"), most)
+	return fault.Truncate(strings.ToValidUTF8(string(text[:min(len(text), most+1)]), "\uFFFD"), most)
 }
 
 // told puts what a program says of its own failure into the fault: an object as FAULT is, or a text.
@@ -158,7 +158,7 @@ func (d *document) told(f *fault.Fault) {
 		}
 		said := gjson.ParseBytes(m.value)
 		if said.Type == gjson.String && said.Str != "" {
-			f.Message = fault.Short(said.Str, maxSaid)
+			f.Message = fault.Truncate(said.Str, maxSaid)
 		}
 		if message := said.Get("message"); message.Type == gjson.String && message.Str != "" {
 			var own fault.Fault
@@ -166,7 +166,7 @@ func (d *document) told(f *fault.Fault) {
 			if !own.Type.Known() {
 				own.Type = f.Type
 			}
-			own.Message = fault.Short(own.Message, maxSaid)
+			own.Message = fault.Truncate(own.Message, maxSaid)
 			own.Node, own.File, own.Line, own.Column = "", "", 0, 0 // where it is the runner knows
 			*f = own
 		}

@@ -30,7 +30,7 @@ func ownProgram(t *testing.T, text string) nodetype.Type {
 	if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	return nodetype.Type{Name: "own", Program: path, Open: true, Actions: []string{"next", "retry", "x"}, Params: []nodetype.Param{
+	return nodetype.Type{Name: "own", Program: path, ExtraOutputs: true, Actions: []string{"next", "retry", "x"}, Params: []nodetype.Param{
 		{Name: "text", Type: "str"}, {Name: "count", Type: "int", Default: json.RawMessage("3")}, {Name: "any", Type: "any"},
 	}}
 }
@@ -361,7 +361,7 @@ type keptBlob struct {
 
 func (b *keptBlob) Keep() (string, error) {
 	b.store.kept = append(b.store.kept, b.Bytes())
-	return event.Name(b.Bytes()), nil
+	return event.Digest(b.Bytes()), nil
 }
 
 func (b *keptBlob) Drop() {}
@@ -428,7 +428,7 @@ func TestAnswerIsTheSameHoweverItComes(t *testing.T) {
 		whole, told := read(func(rest string) int { return len(rest) })
 		again, toldAgain := read(func(rest string) int { return rapid.IntRange(1, len(rest)).Draw(t, "piece") })
 		if whole != again || told != toldAgain {
-			t.Fatalf("%d and %d times progress; %q and %q", told, toldAgain, fault.Short(whole, 200), fault.Short(again, 200))
+			t.Fatalf("%d and %d times progress; %q and %q", told, toldAgain, fault.Truncate(whole, 200), fault.Truncate(again, 200))
 		}
 	})
 }

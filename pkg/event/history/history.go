@@ -199,8 +199,8 @@ func Plural(n int, what string) string {
 	return strconv.Itoa(n) + " " + what + "s"
 }
 
-// Span is a time as people write it, to three digits or so: 120ms, 1.2s, 1m5s.
-func Span(d time.Duration) string {
+// FormatDuration is a time as people write it, to three digits or so: 120ms, 1.2s, 1m5s.
+func FormatDuration(d time.Duration) string {
 	switch d = max(0, d); {
 	case d < 10*time.Millisecond:
 		return d.Round(100 * time.Microsecond).String()

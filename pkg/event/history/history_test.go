@@ -188,7 +188,7 @@ func TestSpan(t *testing.T) {
 		-time.Second: "0s", 40 * time.Microsecond: "0s", 2040 * time.Microsecond: "2ms", 9960 * time.Microsecond: "10ms",
 		123456 * time.Microsecond: "123ms", 1234500 * time.Microsecond: "1.2s", 65432 * time.Millisecond: "1m5s",
 	} {
-		if got := Span(d); got != want {
+		if got := FormatDuration(d); got != want {
 			t.Errorf("%v: %s, want %s", d, got, want)
 		}
 	}

@@ -18,7 +18,7 @@ import (
 func NodeType(server string, t Tool) nodetype.Type {
 	typ := nodetype.Type{
 		Name: typeName(server, t.Name), Description: strings.TrimSpace(t.Description),
-		Actions: []string{"default", "error"}, Open: true,
+		Actions: []string{"default", "error"}, ExtraOutputs: true,
 		Outputs: []nodetype.Output{
 			{Name: "result", Type: "any", Description: "what the tool gave back, whole"},
 			{Name: "error", Type: "str", Description: "why it failed, null when it did not"},

@@ -21,7 +21,7 @@ func TestNodeType(t *testing.T) {
 		OutputSchema: json.RawMessage(`{"type":"object","properties":{"issue_url":{"type":"string"},"result":{"type":"integer"}}}`),
 	})
 	want := nodetype.Type{
-		Name: "mcp-github-create-issue", Description: "Create a GitHub issue", Actions: []string{"default", "error"}, Open: true,
+		Name: "mcp-github-create-issue", Description: "Create a GitHub issue", Actions: []string{"default", "error"}, ExtraOutputs: true,
 		Params: []nodetype.Param{
 			{Name: "title", Type: "str", Description: "the title", Required: true},
 			{Name: "count", Type: "int", Default: json.RawMessage("10")},

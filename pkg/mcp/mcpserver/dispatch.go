@@ -162,7 +162,7 @@ func (d *dispatcher) call(ctx context.Context, tool *entry, req *mcp.CallToolReq
 		}
 	}()
 	given := req.Params.Arguments
-	if !tool.Unchecked {
+	if !tool.SkipValidation {
 		checked, f := tool.arguments.Check(given)
 		if f != nil {
 			return d.refuse(tool, f)

@@ -80,7 +80,7 @@ func kindOf(f *fault.Fault) ErrorKind {
 
 // unknown is the fault of a name that is not in the table.
 func unknown(what, name string, known []string) *fault.Fault {
-	name = fault.Short(name, maxEcho)
+	name = fault.Truncate(name, maxEcho)
 	f := fault.New(fault.NotFound, "Unknown %s %q", what, name)
 	if near, ok := fault.Nearest(name, known); ok {
 		f.Suggest("Did you mean %q?", near)

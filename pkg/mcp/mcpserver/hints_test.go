@@ -13,7 +13,7 @@ import (
 
 func TestHints(t *testing.T) {
 	of := map[string]time.Duration{"tools/list": time.Hour, "resources/list": time.Second, "resources/templates/list": 1500 * time.Microsecond, "server/discover": -time.Second}
-	hinted := &mcpserver.Server{Name: "s", Tools: []mcpserver.Tool{echo()}, Resources: library(), Hint: func(method string) (time.Duration, bool) {
+	hinted := &mcpserver.Server{Name: "s", Tools: []mcpserver.Tool{echo()}, Resources: library(), CachePolicy: func(method string) (time.Duration, bool) {
 		ttl, ok := of[method]
 		if !ok {
 			t.Errorf("asked for %s", method)
@@ -46,8 +46,8 @@ func TestOlderRevisionsHaveNoHints(t *testing.T) {
 		t.Error("asked for a hint")
 		return time.Hour, true
 	}
-	own := &mcpserver.Server{Name: "s", Tools: []mcpserver.Tool{echo()}, Resources: library(), Hint: ask}
-	anyURI := &mcpserver.Server{Name: "s", Tools: []mcpserver.Tool{echo()}, Resources: library(), Read: shelf, Hint: ask}
+	own := &mcpserver.Server{Name: "s", Tools: []mcpserver.Tool{echo()}, Resources: library(), CachePolicy: ask}
+	anyURI := &mcpserver.Server{Name: "s", Tools: []mcpserver.Tool{echo()}, Resources: library(), Read: shelf, CachePolicy: ask}
 	for _, s := range []*mcpserver.Server{own, anyURI} {
 		for _, version := range []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28", "odd"} {
 			c := serve(t, s)

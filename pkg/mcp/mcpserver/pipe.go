@@ -148,7 +148,7 @@ func (p *pipe) accept(data []byte, b *batch) (jsonrpc.Message, []byte) {
 	}
 	id := gjson.GetBytes(data, "id").Raw
 	if n, ok := request.ID.Raw().(int64); ok && id != strconv.FormatInt(n, 10) { // the SDK has rounded it
-		return nil, refusal(json.RawMessage(id), jsonrpc.CodeInvalidRequest, "The id "+fault.Short(id, maxEcho)+" is no integer up to 2^53; use a smaller integer or a string")
+		return nil, refusal(json.RawMessage(id), jsonrpc.CodeInvalidRequest, "The id "+fault.Truncate(id, maxEcho)+" is no integer up to 2^53; use a smaller integer or a string")
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -156,7 +156,7 @@ func (p *pipe) accept(data []byte, b *batch) (jsonrpc.Message, []byte) {
 		return nil, refusal(json.RawMessage(id), jsonrpc.CodeInternalError, "The server is being stopped")
 	}
 	if _, taken := p.open[request.ID]; taken {
-		return nil, refusal(nil, jsonrpc.CodeInvalidRequest, "The id "+fault.Short(id, maxEcho)+" is that of a request which is not done yet; use another")
+		return nil, refusal(nil, jsonrpc.CodeInvalidRequest, "The id "+fault.Truncate(id, maxEcho)+" is that of a request which is not done yet; use another")
 	}
 	p.open[request.ID] = &asked{method: request.Method, batch: b}
 	p.unanswered++

@@ -194,7 +194,7 @@ func TestUncheckedArgumentsAreAsTheyCame(t *testing.T) {
 		seen.Store(string(c.Arguments))
 		return text("ran")
 	})
-	anything.InputSchema, anything.Unchecked = json.RawMessage(describeSchema), true
+	anything.InputSchema, anything.SkipValidation = json.RawMessage(describeSchema), true
 	c := serve(t, &mcpserver.Server{Name: "s", Tools: []mcpserver.Tool{anything}})
 	c.send(hello("2025-11-25"))
 	for arguments, want := range map[string]string{

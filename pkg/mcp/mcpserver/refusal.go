@@ -135,12 +135,12 @@ func coded(method string, err error) error {
 		return err
 	}
 	if strings.HasSuffix(err.Error(), `missing required "params"`) {
-		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "The params of " + fault.Short(method, maxEcho) + " are missing"}
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "The params of " + fault.Truncate(method, maxEcho) + " are missing"}
 	}
 	if strings.HasPrefix(err.Error(), "handling '") && strings.Contains(err.Error(), "unmarshaling ") {
 		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: wrongParams(method, err)}
 	}
-	coded := &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: fault.Short(err.Error(), maxEcho)}
+	coded := &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: fault.Truncate(err.Error(), maxEcho)}
 	if ok && rpc.Code != 0 {
 		coded.Code, coded.Data = rpc.Code, rpc.Data
 	}
@@ -149,7 +149,7 @@ func coded(method string, err error) error {
 
 // wrongParams says what is wrong with params that the SDK cannot decode.
 func wrongParams(method string, err error) string {
-	text := "The params of " + fault.Short(method, maxEcho) + " do not have the form that MCP gives them"
+	text := "The params of " + fault.Truncate(method, maxEcho) + " do not have the form that MCP gives them"
 	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && e.Field != "" {
 		return fmt.Sprintf("%s: %s has a wrong type", text, e.Field)
 	}

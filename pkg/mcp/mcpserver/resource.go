@@ -63,7 +63,7 @@ func contents(ctx context.Context, req *mcp.ReadResourceRequest, read func(conte
 		return nil, wrong(err)
 	}
 	if c == nil {
-		return nil, fault.New(fault.Internal, "The resource %s gave nothing at all", fault.Short(uri, maxEcho))
+		return nil, fault.New(fault.Internal, "The resource %s gave nothing at all", fault.Truncate(uri, maxEcho))
 	}
 	result := &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{
 		{URI: uri, MIMEType: cmp.Or(c.MIMEType, mimeType), Text: c.Text, Blob: c.Blob},

@@ -25,11 +25,11 @@ type request interface {
 
 // setHint says how long the answer to a list or to discover may be kept. What is read says so itself.
 func (d *dispatcher) setHint(_ context.Context, req mcp.Request, c *mcp.Cacheable) {
-	if d.server.Hint == nil {
+	if d.server.CachePolicy == nil {
 		return
 	}
 	if method := hinted(req); method != "" && d.revisionOf(req.(request)) >= statelessRevision {
-		ttl, private := d.server.Hint(method)
+		ttl, private := d.server.CachePolicy(method)
 		hint(c, ttl, private)
 	}
 }

@@ -33,10 +33,10 @@ type Server struct {
 	// which not_found and wrong usage are -32602 and the rest -32603. Nil, or a nil error, is -32602 with the tools there
 	// are. The call's arguments are as they came: nil, null or no object too.
 	Unknown func(ctx context.Context, call *Call) error
-	// Hint says how long a client may keep the answer to a method, and whether it is for this client's user alone. It is
+	// CachePolicy says how long a client may keep the answer to a method, and whether it is for this client's user alone. It is
 	// asked for tools/list, resources/list, resources/templates/list and server/discover of revision 2026-07-28 and later,
 	// and must not wait. By default it is not at all and for anyone.
-	Hint func(method string) (ttl time.Duration, private bool)
+	CachePolicy func(method string) (ttl time.Duration, private bool)
 	// Framing is how messages are told apart, by default one a line. Answers go out in the framing that requests come in.
 	Framing Framing
 	// MaxCalls is how many tool calls run at the same time while the rest wait; 0 sets no limit.
@@ -55,8 +55,8 @@ type Tool struct {
 	InputSchema, OutputSchema json.RawMessage
 	// The hints a client goes by before it calls: all four are always sent.
 	ReadOnly, Destructive, Idempotent, OpenWorld bool
-	// Unchecked leaves the check of arguments to Call, which gets them as they came: nil, null or no object too.
-	Unchecked bool
+	// SkipValidation leaves the check of arguments to Call, which gets them as they came: nil, null or no object too.
+	SkipValidation bool
 	// Call answers one call whose arguments fit InputSchema, unless it is Unchecked. Its context ends when the client
 	// cancels the call or goes away, and when the server is stopped; the end of the client's input does not end it.
 	Call func(ctx context.Context, call *Call) *Result

@@ -110,7 +110,7 @@ func (c *Checker) missingArgument(name string) *fault.Fault {
 }
 
 func (c *Checker) unknownArgument(name string, known []string) *fault.Fault {
-	name = fault.Short(name, maxEcho)
+	name = fault.Truncate(name, maxEcho)
 	f := c.wrong("%s has no argument %q", c.tool, name)
 	if len(known) == 0 {
 		return f.Suggest("It takes no arguments")

@@ -51,7 +51,7 @@ func (v violated) demand() string {
 	case "enum":
 		return "be one of " + listed(limit.Array())
 	case "const":
-		return "be " + fault.Short(limit.Raw, maxEcho)
+		return "be " + fault.Truncate(limit.Raw, maxEcho)
 	case "pattern":
 		return "match the regular expression " + limit.Str
 	case "minLength", "minItems", "minProperties":
@@ -84,7 +84,7 @@ func (v violated) demand() string {
 		return "fit one of the forms that its schema has"
 	}
 	keyword, _, _ := strings.Cut(v.keyword, "[") // dependentRequired says of which member
-	return fmt.Sprintf("fit its schema, by the keyword %q", fault.Short(keyword, maxEcho))
+	return fmt.Sprintf("fit its schema, by the keyword %q", fault.Truncate(keyword, maxEcho))
 }
 
 const hasType = ` has type "`
@@ -120,7 +120,7 @@ func (v violated) hint(f *fault.Fault) *fault.Fault {
 			known = append(known, value.String())
 		}
 		given, _, _ := strings.Cut(v.found, " does not equal any of: ")
-		if near, ok := fault.Nearest(fault.Short(given, maxEcho), known); ok {
+		if near, ok := fault.Nearest(fault.Truncate(given, maxEcho), known); ok {
 			f.Suggest("Did you mean %q?", near)
 		}
 	}
@@ -165,7 +165,7 @@ func unitOf(keyword string) string {
 func listed(values []gjson.Result) string {
 	var all []string
 	for _, value := range values[:min(len(values), maxListed)] {
-		all = append(all, fault.Short(value.Raw, maxEcho))
+		all = append(all, fault.Truncate(value.Raw, maxEcho))
 	}
 	if more := len(values) - maxListed; more > 0 {
 		all = append(all, fmt.Sprintf("… and %d more", more))
@@ -176,7 +176,7 @@ func listed(values []gjson.Result) string {
 // names is a list of names as the checker has it, ["a" "b"], as prose.
 func names(list string) string {
 	list = strings.TrimSuffix(strings.TrimPrefix(list, "["), "]")
-	return fault.Short(strings.ReplaceAll(list, `" "`, `", "`), maxEcho)
+	return fault.Truncate(strings.ReplaceAll(list, `" "`, `", "`), maxEcho)
 }
 
 // segmentsOf are the names in a place in a schema, /properties/a/items.

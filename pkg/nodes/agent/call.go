@@ -90,7 +90,7 @@ func (s *stream) line(line []byte) {
 	}
 	if line[0] != '{' || !gjson.ValidBytes(line) {
 		if s.noise == "" {
-			s.noise = strconv.QuoteToGraphic(fault.Short(string(line), 200))
+			s.noise = strconv.QuoteToGraphic(fault.Truncate(string(line), 200))
 		}
 		return
 	}
@@ -133,5 +133,5 @@ func (j *job) tell(r *report, does string) {
 		return
 	}
 	j.lastSaid = now
-	j.host.Progress(float64(j.turns+r.turns), float64(j.in.MaxTurns), fault.Short(j.secrets.Text(does), 80))
+	j.host.Progress(float64(j.turns+r.turns), float64(j.in.MaxTurns), fault.Truncate(j.secrets.Text(does), 80))
 }

@@ -23,7 +23,7 @@ func (j *job) stopped(err error, s *stream) error {
 	case errors.Is(err, errLate):
 		f = j.budget(timeout)
 		if s.waits != "" {
-			f.Message += "; " + fault.Short(s.waits, maxSaid)
+			f.Message += "; " + fault.Truncate(s.waits, maxSaid)
 			because := j.failed(s.waits, s.waitsStatus)
 			f.Suggestions, f.Retryable = append(because.Suggestions, f.Suggestions...), because.Retryable
 		}
@@ -60,7 +60,7 @@ func (j *job) budget(name string) *fault.Fault {
 	if j.session == "" {
 		return f.Suggest("Give a greater %s, or a smaller task", name)
 	}
-	return f.Suggest("Go on where it stopped with resume %q and a greater %s, or give a smaller task", fault.Short(j.session, 100), name)
+	return f.Suggest("Go on where it stopped with resume %q and a greater %s, or give a smaller task", fault.Truncate(j.session, 100), name)
 }
 
 func plural(n float64, of string) string {
@@ -157,10 +157,10 @@ func (j *job) misfit(r *report, wrong error, again bool) *fault.Fault {
 		said = string(r.structured)
 	}
 	if said = strings.TrimSpace(said); said != "" {
-		f.Message += ". It said: " + fault.Short(said, 500)
+		f.Message += ". It said: " + fault.Truncate(said, 500)
 	}
 	return j.cleaned(f.Suggest("Say in the prompt what the result must hold, or make output_schema simpler").
-		Suggest("Or go on with resume %q", fault.Short(j.session, 100)))
+		Suggest("Or go on with resume %q", fault.Truncate(j.session, 100)))
 }
 
 // cleaned is a fault without secrets.

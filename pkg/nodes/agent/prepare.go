@@ -71,7 +71,7 @@ func (j *job) plain() *fault.Fault {
 	case j.in.Timeout <= 0:
 		return wrong("timeout", nodetype.NoTime)
 	case strings.HasPrefix(j.in.Resume, "-") || strings.ContainsRune(j.in.Resume, 0):
-		return wrong("resume", "resume is no session's id: %s", fault.Short(j.in.Resume, 80))
+		return wrong("resume", "resume is no session's id: %s", fault.Truncate(j.in.Resume, 80))
 	case strings.ContainsRune(j.in.Model, 0) || strings.ContainsRune(j.in.SystemPrompt, 0) || strings.ContainsRune(j.in.PermissionMode, 0):
 		return wrong("model", "there is a NUL byte in model, system_prompt or permission_mode")
 	}

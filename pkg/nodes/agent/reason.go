@@ -40,7 +40,7 @@ func (j *job) failed(said string, status int) *fault.Fault {
 	if said == "" {
 		said = "it does not say why"
 	}
-	f := fault.New(fault.Execution, "%s failed: %s", j.in.Backend, fault.Short(strings.TrimSpace(said), maxSaid))
+	f := fault.New(fault.Execution, "%s failed: %s", j.in.Backend, fault.Truncate(strings.TrimSpace(said), maxSaid))
 	if status > 0 {
 		f.Detail("http_status", status)
 	}

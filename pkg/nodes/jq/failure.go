@@ -71,9 +71,9 @@ func (v *values) refused(err error, value any) error {
 // said is a value that a filter ended with, as a message shows it.
 func said(value any) string {
 	if text, ok := value.(string); ok {
-		return fault.Short(text, maxSaid)
+		return fault.Truncate(text, maxSaid)
 	}
-	return fault.Short(string(marshalled(value)), maxSaid)
+	return fault.Truncate(string(marshalled(value)), maxSaid)
 }
 
 func marshalled(value any) json.RawMessage {

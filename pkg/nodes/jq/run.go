@@ -99,7 +99,7 @@ func newFilter(in *nodetype.JQ, values *values, stderr io.Writer) (*filter, erro
 	}
 	code, f := compile(in.Filter, names, values, func(text []byte) { _, _ = stderr.Write(text) })
 	if f != nil {
-		return nil, f.Detail("filter", fault.Short(in.Filter, 80))
+		return nil, f.Detail("filter", fault.Truncate(in.Filter, 80))
 	}
 	return &filter{code, args, values}, nil
 }

@@ -89,7 +89,7 @@ func understood[A interface{ RawJSON() string }](x *exchange, q *question, answe
 
 // noAnswer is the fault of a response that says it is one and is not.
 func (x *exchange) noAnswer(err error) error {
-	return fault.New(fault.Protocol, "%s answered with something else than a completion: %s", x.at.host(), fault.Short(firstLine(err.Error()), maxShown)).
+	return fault.New(fault.Protocol, "%s answered with something else than a completion: %s", x.at.host(), fault.Truncate(firstLine(err.Error()), maxShown)).
 		Suggest("Check that base_url (%s) is where an API of the provider %q is", x.at.shown(), x.at.provider)
 }
 

@@ -45,13 +45,13 @@ func (f *failure) code() string { return gjson.GetBytes(f.body, "error.code").St
 func (f *failure) message() string {
 	for _, path := range []string{"error.message", "error", "message", "detail.0.msg", "detail"} {
 		if v := gjson.GetBytes(f.body, path); v.Type == gjson.String && v.Str != "" {
-			return fault.Short(v.Str, 1000)
+			return fault.Truncate(v.Str, 1000)
 		}
 	}
 	if f.isPage() {
 		return ""
 	}
-	return fault.Short(strings.Join(strings.Fields(strings.ToValidUTF8(string(f.body), "?")), " "), maxShown)
+	return fault.Truncate(strings.Join(strings.Fields(strings.ToValidUTF8(string(f.body), "?")), " "), maxShown)
 }
 
 // isPage says whether the error is a page for people, as something else than the API answers with.
@@ -217,5 +217,5 @@ func reason(err error) string {
 	if ue, ok := errors.AsType[*url.Error](err); ok {
 		err = ue.Err
 	}
-	return fault.Short(firstLine(err.Error()), maxShown)
+	return fault.Truncate(firstLine(err.Error()), maxShown)
 }

@@ -70,12 +70,12 @@ func readDataURL(where string) (image, int, error) {
 	mediaType, isBase64 := strings.CutSuffix(head, ";base64")
 	content, err := base64.StdEncoding.DecodeString(data)
 	if !ok || !isBase64 || err != nil {
-		return image{}, 0, fault.New(fault.Execution, "The data: URL in images is no base64: %s", fault.Short(where, 60)).
+		return image{}, 0, fault.New(fault.Execution, "The data: URL in images is no base64: %s", fault.Truncate(where, 60)).
 			Suggest("Write data:image/png;base64,… or give the path of a file")
 	}
 	mediaType, _, _ = strings.Cut(strings.ToLower(mediaType), ";")
 	if !slices.Contains(pictures, mediaType) {
-		return image{}, 0, unsupported(fault.Short(where, 60), mediaType)
+		return image{}, 0, unsupported(fault.Truncate(where, 60), mediaType)
 	}
 	return image{mediaType: mediaType, data: data}, len(content), nil
 }
@@ -109,6 +109,6 @@ func unsupported(where, mediaType string) error {
 }
 
 func tooLarge(where string) error {
-	return fault.New(fault.TooLarge, "The images have more than %d MiB with %s", maxImages>>20, fault.Short(where, 200)).
+	return fault.New(fault.TooLarge, "The images have more than %d MiB with %s", maxImages>>20, fault.Truncate(where, 200)).
 		Suggest("Make the pictures smaller: models see no more than about 1,500 pixels of a side")
 }

@@ -81,7 +81,7 @@ func (r *reply) unusable(q *question) *fault.Fault {
 	case r.end == declined:
 		f = fault.New(fault.Execution, "The model refused to answer (%s)", r.stop).Suggest("Ask in another way, or another model")
 		if r.text != "" {
-			f.Message += ": " + fault.Short(r.text, maxShown)
+			f.Message += ": " + fault.Truncate(r.text, maxShown)
 		}
 	case r.end == cutOff && (q.schema != nil || r.text == ""):
 		f = fault.New(fault.Execution, "The answer was cut off after %d tokens (%s)", r.usage.OutputTokens, r.stop).
@@ -108,7 +108,7 @@ func misfit(answer string, wrong error) *fault.Fault {
 	if answer == "" {
 		f.Message += ". The answer is empty"
 	} else {
-		f.Message += ". The answer begins: " + fault.Short(answer, maxShown)
+		f.Message += ". The answer begins: " + fault.Truncate(answer, maxShown)
 	}
 	return f.Suggest("Say in the prompt what the fields mean, make output_schema simpler, or use a more capable model")
 }

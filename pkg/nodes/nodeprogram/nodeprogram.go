@@ -83,7 +83,7 @@ func known(kind nodetype.Type, raw json.RawMessage) error {
 			return f
 		}
 		if !param.Allows(value) {
-			return fault.New(fault.Usage, "Parameter %q cannot be %s", name, fault.Short(string(value), 80)).Suggest("It is one of: %s", param.Enum)
+			return fault.New(fault.Usage, "Parameter %q cannot be %s", name, fault.Truncate(string(value), 80)).Suggest("It is one of: %s", param.Enum)
 		}
 	}
 	for _, param := range kind.Params {

@@ -115,7 +115,7 @@ func (t *trail) next(path string) ([]step, *fault.Fault) {
 		}
 		to := t.targets(path, ref)
 		if len(to) == 0 {
-			return nil, refused(fault.New(fault.Usage, "output_schema has a reference that is not followed here: %s at %s", fault.Short(ref, 100), path+"/"+keyword)).
+			return nil, refused(fault.New(fault.Usage, "output_schema has a reference that is not followed here: %s at %s", fault.Truncate(ref, 100), path+"/"+keyword)).
 				Suggest("Refer to a schema within output_schema, by its place, such as #/$defs/name")
 		}
 		for _, target := range to {

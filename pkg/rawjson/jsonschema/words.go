@@ -45,5 +45,5 @@ func plain(err error) string {
 	if place != "" && place != "root" {
 		text = place + ": " + text
 	}
-	return fault.Short(text, maxShown)
+	return fault.Truncate(text, maxShown)
 }

@@ -18,8 +18,8 @@ import (
 const keeping = "keep a long value"
 
 // PutBlob keeps content under its hash and gives the reference to it.
-func (r *Run) PutBlob(content []byte) (string, error) {
-	ref := event.Name(content)
+func (r *Writer) PutBlob(content []byte) (string, error) {
+	ref := event.Digest(content)
 	if exists(blobPath(r.dir, ref)) {
 		return ref, nil
 	}
@@ -35,7 +35,7 @@ func (r *Run) PutBlob(content []byte) (string, error) {
 }
 
 // NewBlob begins a long value that is written piece by piece.
-func (r *Run) NewBlob() (event.Blob, error) {
+func (r *Writer) NewBlob() (event.Blob, error) {
 	dir := filepath.Join(r.dir, blobsDir)
 	if err := r.makeBlobs(); err != nil {
 		return nil, recordFault(keeping, err)
@@ -48,7 +48,7 @@ func (r *Run) NewBlob() (event.Blob, error) {
 }
 
 // makeBlobs makes the folder of the long values.
-func (r *Run) makeBlobs() error {
+func (r *Writer) makeBlobs() error {
 	err := os.Mkdir(filepath.Join(r.dir, blobsDir), 0o700)
 	switch {
 	case errors.Is(err, fs.ErrExist):
@@ -103,7 +103,7 @@ func (b *blob) Drop() {
 
 // Adopt takes over a long value of another run, which is not changed by it, and says whether that has it. The disk holds
 // it once where it can.
-func (r *Run) Adopt(ref event.Reference, from *Record) (found bool, err error) {
+func (r *Writer) Adopt(ref event.Reference, from *Reader) (found bool, err error) {
 	to := blobPath(r.dir, ref.Blob)
 	if exists(to) {
 		return true, nil
@@ -129,7 +129,7 @@ func (r *Run) Adopt(ref event.Reference, from *Record) (found bool, err error) {
 }
 
 // Blob fetches a long value.
-func (r *Run) Blob(ref string) ([]byte, error) { return readBlob(r.dir, ref) }
+func (r *Writer) Blob(ref string) ([]byte, error) { return readBlob(r.dir, ref) }
 
 func blobPath(dir, ref string) string {
 	return filepath.Join(dir, blobsDir, strings.TrimPrefix(ref, "sha256:"))

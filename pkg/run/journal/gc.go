@@ -68,7 +68,7 @@ func Collect(h *home.Home, c Collection, now time.Time) (*Collected, error) {
 }
 
 // Began is when the run was made, as its id says.
-func (r *Record) Began() time.Time {
+func (r *Reader) Began() time.Time {
 	id, err := ulid.Parse(strings.ToUpper(strings.TrimPrefix(r.ID, "r")))
 	if err != nil {
 		return time.Time{}
@@ -77,7 +77,7 @@ func (r *Record) Began() time.Time {
 }
 
 // collect removes a run, if it may go: over the number of those that are kept, or old enough.
-func (r *Record) collect(c Collection, over bool, now time.Time, done *Collected) bool {
+func (r *Reader) collect(c Collection, over bool, now time.Time, done *Collected) bool {
 	lock := flock.New(filepath.Join(r.dir, lockFile))
 	if ok, err := lock.TryLock(); !ok || err != nil {
 		if err != nil && exists(r.dir) {
@@ -86,7 +86,7 @@ func (r *Record) collect(c Collection, over bool, now time.Time, done *Collected
 		return false
 	}
 	defer func() { _ = lock.Close() }()
-	if _, last, err := r.Ends(); !over && err == nil && last != nil && now.Sub(last.Time) < c.OlderThan {
+	if _, last, err := r.FirstAndLast(); !over && err == nil && last != nil && now.Sub(last.Time) < c.OlderThan {
 		return false
 	}
 	size := sizeOf(r.dir)

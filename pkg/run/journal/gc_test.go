@@ -159,7 +159,7 @@ func TestCollectLeavesALaterRunItsValues(t *testing.T) {
 		t.Fatal(found, err)
 	}
 	add(t, second, begun)
-	if err := second.TookOver(find(t, h, first.ID)); err != nil {
+	if err := second.MarkSuperseded(find(t, h, first.ID)); err != nil {
 		t.Fatal(err)
 	}
 	first.Close()
@@ -170,8 +170,8 @@ func TestCollectLeavesALaterRunItsValues(t *testing.T) {
 	if content, err := rec.Blob(name); err != nil || string(content) != "long" {
 		t.Errorf("%q %v", content, err)
 	}
-	if rec.Newest().ID != second.ID {
-		t.Errorf("the newest is %s", rec.Newest().ID)
+	if rec.ResumePoint().ID != second.ID {
+		t.Errorf("the newest is %s", rec.ResumePoint().ID)
 	}
 }
 

@@ -25,7 +25,7 @@ const keysFolder = ".keys"
 
 // KeyOf is a key that is not held.
 func KeyOf(h *home.Home, key string) *Key {
-	return &Key{path: h.Path("runs", keysFolder, strings.TrimPrefix(event.Name([]byte(key)), "sha256:")), home: h}
+	return &Key{path: h.Path("runs", keysFolder, strings.TrimPrefix(event.Digest([]byte(key)), "sha256:")), home: h}
 }
 
 // Hold waits for the key: nobody else starts a run for it until Release.
@@ -56,7 +56,7 @@ func (k *Key) current() bool {
 }
 
 // Live is the run that was started for the key, as long as a process executes it; else nil.
-func (k *Key) Live() *Record {
+func (k *Key) Live() *Reader {
 	b, err := os.ReadFile(k.path)
 	if id := strings.TrimSpace(string(b)); err == nil && isID(id) {
 		if r, err := Find(k.home, id); err == nil && r.Held() {

@@ -106,7 +106,7 @@ func TestOneRunIsStartedForAKey(t *testing.T) {
 	for range 20 {
 		var started atomic.Int32
 		var mu sync.Mutex
-		var run *Run
+		var run *Writer
 		seen := map[string]bool{}
 		for range 20 {
 			starting.Go(func() {

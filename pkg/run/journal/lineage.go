@@ -18,11 +18,11 @@ const (
 // maxResumes is more than anybody makes one after the other.
 const maxResumes = 10_000
 
-// Newest is the run to go on from: this one, or the last in the line of those that went on from it. One that was stopped
+// ResumePoint is the run to go on from: this one, or the last in the line of those that went on from it. One that was stopped
 // while it still took over what an earlier run had is none of that line: going on from it would do again what it had not
 // come to.
-func (r *Record) Newest() *Record {
-	last := r.Latest()
+func (r *Reader) ResumePoint() *Reader {
+	last := r.LastSuccessor()
 	for range maxResumes {
 		origin := last.named(originFile)
 		if origin == nil {
@@ -31,13 +31,13 @@ func (r *Record) Newest() *Record {
 		if next := origin.named(successorFile); next != nil && next.ID == last.ID {
 			break // it has taken over all, and was stopped before it said so itself
 		}
-		last = origin.Latest()
+		last = origin.LastSuccessor()
 	}
 	return last
 }
 
-// Latest is the last in the line of those that went on from this run; itself when there is none.
-func (r *Record) Latest() *Record {
+// LastSuccessor is the last in the line of those that went on from this run; itself when there is none.
+func (r *Reader) LastSuccessor() *Reader {
 	for range maxResumes {
 		next := r.named(successorFile)
 		if next == nil {
@@ -49,22 +49,22 @@ func (r *Record) Latest() *Record {
 }
 
 // named is the run that a file of this one's directory names, or nil when there is none.
-func (r *Record) named(file string) *Record {
+func (r *Reader) named(file string) *Reader {
 	b, err := os.ReadFile(filepath.Join(r.dir, file))
 	id := strings.TrimSpace(string(b))
 	if err != nil || !isID(id) {
 		return nil
 	}
-	other := &Record{ID: id, dir: filepath.Join(filepath.Dir(r.dir), id)}
+	other := &Reader{ID: id, dir: filepath.Join(filepath.Dir(r.dir), id)}
 	if !exists(other.dir) {
 		return nil
 	}
 	return other
 }
 
-// TookOver notes that all that can be taken over from the run that this one goes on from stands in the journal: from now
+// MarkSuperseded notes that all that can be taken over from the run that this one goes on from stands in the journal: from now
 // on whoever goes on from that one goes on from this one.
-func (r *Run) TookOver(from *Record) error {
+func (r *Writer) MarkSuperseded(from *Reader) error {
 	err := renameio.WriteFile(filepath.Join(from.dir, successorFile), []byte(r.ID+"\n"), 0o600) // from here on it is so
 	if err == nil {
 		err = os.Remove(filepath.Join(r.dir, originFile))

@@ -11,14 +11,14 @@ import (
 )
 
 // after makes a run that goes on from another, and has taken over all of it when done says so.
-func after(t *testing.T, h *home.Home, from *Run, done bool) *Run {
+func after(t *testing.T, h *home.Home, from *Writer, done bool) *Writer {
 	t.Helper()
 	r, err := Create(h, Options{Definition: []byte("{}"), ResumedFrom: from.ID})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if done {
-		if err := r.TookOver(find(t, h, from.ID)); err != nil {
+		if err := r.MarkSuperseded(find(t, h, from.ID)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -34,10 +34,10 @@ func TestNewestIsTheLastThatTookOverAll(t *testing.T) {
 	killed := after(t, h, second, false)
 	alone := create(t, h)
 	alone.Close()
-	want := func(when, is string, from ...*Run) {
+	want := func(when, is string, from ...*Writer) {
 		t.Helper()
 		for _, r := range from {
-			if got := find(t, h, r.ID).Newest(); got.ID != is {
+			if got := find(t, h, r.ID).ResumePoint(); got.ID != is {
 				t.Errorf("%s: from %s on the newest is %s, not %s", when, r.ID, got.ID, is)
 			}
 		}
@@ -46,7 +46,7 @@ func TestNewestIsTheLastThatTookOverAll(t *testing.T) {
 	want("no relation", alone.ID, alone)
 	third := after(t, h, second, true)
 	want("another successor", third.ID, first, second, killed, third)
-	if got := find(t, h, second.ID).Latest(); got.ID != third.ID {
+	if got := find(t, h, second.ID).LastSuccessor(); got.ID != third.ID {
 		t.Errorf("the latest is %s", got.ID)
 	}
 	late := after(t, h, third, false) // killed between the two steps of taking over
@@ -57,7 +57,7 @@ func TestNewestIsTheLastThatTookOverAll(t *testing.T) {
 	if err := os.RemoveAll(late.Dir()); err != nil {
 		t.Fatal(err)
 	}
-	for _, gone := range []*Run{second, third} {
+	for _, gone := range []*Writer{second, third} {
 		if err := os.RemoveAll(gone.Dir()); err != nil {
 			t.Fatal(err)
 		}
@@ -70,7 +70,7 @@ func TestARunOfWhichNothingIsRecordedIsTakenAway(t *testing.T) {
 	h := tempHome(t)
 	empty, told := create(t, h), create(t, h)
 	add(t, told, &event.Event{Event: event.RunStarted})
-	for r, removed := range map[*Run]bool{empty: true, told: false} {
+	for r, removed := range map[*Writer]bool{empty: true, told: false} {
 		if r.Remove() != removed || exists(r.Dir()) == removed {
 			t.Errorf("removed: %v", removed)
 		}
@@ -94,7 +94,7 @@ func TestALongValueIsTakenOverOnce(t *testing.T) {
 		found bool
 	}{
 		"whole":   {event.Reference{Blob: name, Bytes: 100}, true},
-		"missing": {event.Reference{Blob: event.Name([]byte("y")), Bytes: 1}, false},
+		"missing": {event.Reference{Blob: event.Digest([]byte("y")), Bytes: 1}, false},
 		"torn":    {event.Reference{Blob: name, Bytes: 101}, false},
 	} {
 		r := create(t, h)

@@ -20,8 +20,8 @@ const resuming = "resuming "
 // fallen is what a lock file begins with when the record of the run could not be kept.
 const fallen = "fell: "
 
-// Fallen says why a run that was interrupted was: because its record could not be kept; empty when nobody knows.
-func (r *Record) Fallen() string {
+// FailureReason says why a run that was interrupted was: because its record could not be kept; empty when nobody knows.
+func (r *Reader) FailureReason() string {
 	b, err := os.ReadFile(filepath.Join(r.dir, lockFile))
 	why, ok := strings.CutPrefix(string(b), fallen)
 	if err != nil || !ok {
@@ -31,7 +31,7 @@ func (r *Record) Fallen() string {
 }
 
 // Held says whether some process executes the run.
-func (r *Record) Held() bool {
+func (r *Reader) Held() bool {
 	path := filepath.Join(r.dir, lockFile)
 	lock := flock.New(path, flock.SetFlag(os.O_RDONLY))
 	ok, err := lock.TryRLock()
@@ -57,7 +57,7 @@ func holder(path string) (int, error) {
 }
 
 // Hold takes the run's lock, so that no other process goes on from it meanwhile; a conflict when another has it.
-func (r *Record) Hold(ctx context.Context) (release func(), err error) {
+func (r *Reader) Hold(ctx context.Context) (release func(), err error) {
 	path := filepath.Join(r.dir, lockFile)
 	lock := flock.New(path)
 	soon, cancel := context.WithTimeout(ctx, 200*time.Millisecond) // longer than any reader's look at it
@@ -76,9 +76,9 @@ func (r *Record) Hold(ctx context.Context) (release func(), err error) {
 	return func() { _ = lock.Close() }, nil
 }
 
-// Fell notes in the lock file why the record could not be kept: there is room for that where nothing else can be written
+// RecordFailure notes in the lock file why the record could not be kept: there is room for that where nothing else can be written
 // any more. See Record.Fallen.
-func (r *Run) Fell(why error) {
+func (r *Writer) RecordFailure(why error) {
 	f, err := os.OpenFile(filepath.Join(r.dir, lockFile), os.O_WRONLY, 0)
 	if err != nil {
 		return

@@ -20,7 +20,7 @@ type Log struct {
 }
 
 // Logs lists the logs that there are of some nodes, in the order of the nodes, stdout first.
-func (r *Record) Logs(nodes []string) ([]Log, error) {
+func (r *Reader) Logs(nodes []string) ([]Log, error) {
 	entries, err := os.ReadDir(filepath.Join(r.dir, logsDir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, recordFault("list the run's logs", err)
@@ -43,7 +43,7 @@ func (r *Record) Logs(nodes []string) ([]Log, error) {
 // FollowLogs passes on what the logs hold, in pieces that end with a whole line where they can, as it comes, until the run
 // has ended and all is read, or ctx ends, or each fails. It asks nodes now and then which there are. When follow is false
 // it ends with what there is now.
-func (r *Record) FollowLogs(ctx context.Context, follow bool, nodes func() ([]string, error), each func(l Log, piece []byte) error) error {
+func (r *Reader) FollowLogs(ctx context.Context, follow bool, nodes func() ([]string, error), each func(l Log, piece []byte) error) error {
 	begun := map[Log]*tail{}
 	var order []Log
 	for last := !follow || !r.Held(); ; {

@@ -14,7 +14,7 @@ import (
 )
 
 // say writes to a node's log.
-func say(t interface{ Fatal(args ...any) }, r *Run, node, stream, text string) {
+func say(t interface{ Fatal(args ...any) }, r *Writer, node, stream, text string) {
 	log := r.Log(node, stream)
 	if _, err := io.WriteString(log, text); err != nil {
 		t.Fatal(err)
@@ -45,7 +45,7 @@ func TestLogsAreThoseThatThereAre(t *testing.T) {
 }
 
 // pieces are what a log is passed on in.
-func pieces(t interface{ Fatal(args ...any) }, rec *Record) (list []string) {
+func pieces(t interface{ Fatal(args ...any) }, rec *Reader) (list []string) {
 	err := rec.FollowLogs(context.Background(), false, these("n"), func(_ Log, piece []byte) error {
 		list = append(list, string(piece))
 		return nil

@@ -19,8 +19,8 @@ import (
 	"github.com/pflow-suite/pflow/pkg/process"
 )
 
-// Record is a run as anyone may read it, whoever executes or executed it.
-type Record struct {
+// Reader is a run as anyone may read it, whoever executes or executed it.
+type Reader struct {
 	ID  string
 	dir string
 }
@@ -32,27 +32,27 @@ const (
 )
 
 // List gives the runs of a home, the newest first.
-func List(h *home.Home) ([]*Record, error) {
+func List(h *home.Home) ([]*Reader, error) {
 	entries, err := os.ReadDir(h.Path("runs"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, recordFault("list the runs", err)
 	}
-	var records []*Record
+	var records []*Reader
 	for _, e := range slices.Backward(entries) {
 		if e.IsDir() && isID(e.Name()) {
-			records = append(records, &Record{ID: e.Name(), dir: h.Path("runs", e.Name())})
+			records = append(records, &Reader{ID: e.Name(), dir: h.Path("runs", e.Name())})
 		}
 	}
 	return records, nil
 }
 
 // Find gives a run by its id, a prefix of it that no other has, or "last".
-func Find(h *home.Home, ref string) (*Record, error) {
+func Find(h *home.Home, ref string) (*Reader, error) {
 	if err := home.CheckPathless("run", ref); err != nil {
 		return nil, err
 	}
 	if isID(ref) {
-		if r := (&Record{ID: ref, dir: h.Path("runs", ref)}); exists(r.dir) {
+		if r := (&Reader{ID: ref, dir: h.Path("runs", ref)}); exists(r.dir) {
 			return r, nil
 		}
 	}
@@ -60,7 +60,7 @@ func Find(h *home.Home, ref string) (*Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	var found []*Record
+	var found []*Reader
 	for _, r := range all {
 		if ref == "last" || ref != "" && strings.HasPrefix(r.ID, strings.ToLower(ref)) {
 			found = append(found, r)
@@ -92,11 +92,11 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// There says whether the run has not been removed meanwhile.
-func (r *Record) There() bool { return exists(r.dir) }
+// Exists says whether the run has not been removed meanwhile.
+func (r *Reader) Exists() bool { return exists(r.dir) }
 
 // Definition is the workflow file that ran.
-func (r *Record) Definition() ([]byte, error) {
+func (r *Reader) Definition() ([]byte, error) {
 	b, err := os.ReadFile(filepath.Join(r.dir, workflowFile))
 	if err != nil {
 		return nil, recordFault("read the run's workflow", err)
@@ -105,10 +105,10 @@ func (r *Record) Definition() ([]byte, error) {
 }
 
 // Blob fetches a long value of the run.
-func (r *Record) Blob(ref string) ([]byte, error) { return readBlob(r.dir, ref) }
+func (r *Reader) Blob(ref string) ([]byte, error) { return readBlob(r.dir, ref) }
 
 // Open opens the journal for reading.
-func (r *Record) Open() (*os.File, error) {
+func (r *Reader) Open() (*os.File, error) {
 	f, err := os.Open(filepath.Join(r.dir, journalFile))
 	if err != nil {
 		return nil, recordFault("read the run's journal", err)
@@ -116,9 +116,9 @@ func (r *Record) Open() (*os.File, error) {
 	return f, nil
 }
 
-// Ends gives the first and the last event of the journal without reading what is between. Either is nil where the
+// FirstAndLast gives the first and the last event of the journal without reading what is between. Either is nil where the
 // journal has none.
-func (r *Record) Ends() (first, last *event.Event, err error) {
+func (r *Reader) FirstAndLast() (first, last *event.Event, err error) {
 	f, err := os.Open(filepath.Join(r.dir, journalFile))
 	if err != nil {
 		return nil, nil, recordFault("read the run's journal", err)
@@ -165,13 +165,13 @@ func lastEvent(f io.ReaderAt, size int64) (*event.Event, error) {
 }
 
 // Status is running, interrupted, or how the run ended.
-func (r *Record) Status() (event.Status, *event.Event, error) {
+func (r *Reader) Status() (event.Status, *event.Event, error) {
 	held := r.Held() // asked first: a run that ends between the two questions has ended, not been interrupted
-	_, last, err := r.Ends()
+	_, last, err := r.FirstAndLast()
 	switch {
 	case err != nil:
 		return "", nil, err
-	case last != nil && last.Ends():
+	case last != nil && last.IsTerminal():
 		return last.Status, last, nil
 	case held:
 		return Running, last, nil
@@ -184,7 +184,7 @@ func (r *Record) Status() (event.Status, *event.Event, error) {
 const CancelSignal = syscall.SIGUSR1
 
 // Cancel asks the process that executes the run to stop it in order. It is false when no process does.
-func (r *Record) Cancel() (bool, error) {
+func (r *Reader) Cancel() (bool, error) {
 	if !r.Held() {
 		return false, nil
 	}
@@ -199,7 +199,7 @@ func (r *Record) Cancel() (bool, error) {
 
 // Follow passes every line of the journal to each, as they come, until the run's last event, or the end of ctx, or each
 // fails. A run that was interrupted ends with its last whole line.
-func (r *Record) Follow(ctx context.Context, each func(line []byte) error) error {
+func (r *Reader) Follow(ctx context.Context, each func(line []byte) error) error {
 	f, err := os.Open(filepath.Join(r.dir, journalFile))
 	if err != nil {
 		return recordFault("read the run's journal", err)

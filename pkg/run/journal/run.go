@@ -34,8 +34,8 @@ const (
 	logsDir      = "logs"
 )
 
-// Run is a run that this process executes. Its methods may be called by several goroutines.
-type Run struct {
+// Writer is a run that this process executes. Its methods may be called by several goroutines.
+type Writer struct {
 	ID  string
 	dir string
 
@@ -69,7 +69,7 @@ func NewID() (string, error) {
 }
 
 // Create makes a run's directory and locks it. It is made under a temporary name, so that no reader sees half of it.
-func Create(h *home.Home, o Options) (*Run, error) {
+func Create(h *home.Home, o Options) (*Writer, error) {
 	id, err := NewID()
 	if err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func Create(h *home.Home, o Options) (*Run, error) {
 		return nil, err
 	}
 	making := filepath.Join(runs, newPrefix+id)
-	r := &Run{ID: id, dir: filepath.Join(runs, id), sync: o.Sync, grown: make(chan struct{}, 1), ended: make(chan struct{})}
+	r := &Writer{ID: id, dir: filepath.Join(runs, id), sync: o.Sync, grown: make(chan struct{}, 1), ended: make(chan struct{})}
 	if err := r.make(making, o); err != nil {
 		r.Close()
 		_ = os.RemoveAll(making)
@@ -88,7 +88,7 @@ func Create(h *home.Home, o Options) (*Run, error) {
 	return r, nil
 }
 
-func (r *Run) make(dir string, o Options) error {
+func (r *Writer) make(dir string, o Options) error {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return err
 	}
@@ -116,18 +116,18 @@ func (r *Run) make(dir string, o Options) error {
 }
 
 // Remove takes away the record of a run of which nothing could be recorded, and says whether it was one.
-func (r *Run) Remove() bool {
+func (r *Writer) Remove() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.size == 0 && os.RemoveAll(r.dir) == nil
 }
 
 // Dir is the run's directory.
-func (r *Run) Dir() string { return r.dir }
+func (r *Writer) Dir() string { return r.dir }
 
 // Append numbers and dates an event and writes it to the journal in one write. After an error the journal ends with the
 // last whole line.
-func (r *Run) Append(e *event.Event) error {
+func (r *Writer) Append(e *event.Event) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e.V, e.Run, e.Seq, e.Time, e.At = event.Version, r.ID, r.seq+1, time.Now().UTC(), r.size
@@ -154,7 +154,7 @@ func (r *Run) Append(e *event.Event) error {
 }
 
 // Line reads the line of an event that was appended, by its At.
-func (r *Run) Line(at int64) ([]byte, error) {
+func (r *Writer) Line(at int64) ([]byte, error) {
 	line, err := bufio.NewReader(io.NewSectionReader(r.journal, at, event.MaxLine)).ReadBytes('\n')
 	if err != nil {
 		return nil, recordFault("read the run's journal", err)
@@ -163,12 +163,12 @@ func (r *Run) Line(at int64) ([]byte, error) {
 }
 
 // Log is a writer for what a node says on one of its streams, "stdout" or "stderr". The file is made by the first write.
-func (r *Run) Log(node, stream string) io.WriteCloser {
+func (r *Writer) Log(node, stream string) io.WriteCloser {
 	return &logFile{dir: filepath.Join(r.dir, logsDir), node: node, stream: stream}
 }
 
 // Follow passes every line of the journal to each, as they come, until Close or until each fails.
-func (r *Run) Follow(each func(line []byte) error) error {
+func (r *Writer) Follow(each func(line []byte) error) error {
 	f, err := os.Open(filepath.Join(r.dir, journalFile))
 	if err != nil {
 		return recordFault("read the run's journal", err)
@@ -182,7 +182,7 @@ func (r *Run) Follow(each func(line []byte) error) error {
 const together = 2 * time.Millisecond
 
 // more waits for the journal to grow; false is its end.
-func (r *Run) more() bool {
+func (r *Writer) more() bool {
 	select {
 	case <-r.ended:
 		return false
@@ -199,10 +199,10 @@ func (r *Run) more() bool {
 }
 
 // EndFollowers lets those who follow the journal read it to its end and return. Nothing may be appended afterwards.
-func (r *Run) EndFollowers() { close(r.ended) }
+func (r *Writer) EndFollowers() { close(r.ended) }
 
 // Close lets go of the lock.
-func (r *Run) Close() {
+func (r *Writer) Close() {
 	if r.journal != nil {
 		_ = r.journal.Close()
 	}
@@ -224,7 +224,7 @@ func safeFile(node string) string {
 	}
 	name := b.String()
 	if len(name) > 100 {
-		name = name[:60] + strings.TrimPrefix(event.Name([]byte(node)), "sha256:")[:32]
+		name = name[:60] + strings.TrimPrefix(event.Digest([]byte(node)), "sha256:")[:32]
 	}
 	return name
 }

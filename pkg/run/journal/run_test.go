@@ -75,7 +75,7 @@ func tempHome(t *testing.T) *home.Home {
 	return h
 }
 
-func create(t *testing.T, h *home.Home) *Run {
+func create(t *testing.T, h *home.Home) *Writer {
 	t.Helper()
 	r, err := Create(h, Options{Definition: []byte(`{"nodes":[]}`)})
 	if err != nil {
@@ -85,7 +85,7 @@ func create(t *testing.T, h *home.Home) *Run {
 	return r
 }
 
-func add(t *testing.T, r *Run, events ...*event.Event) {
+func add(t *testing.T, r *Writer, events ...*event.Event) {
 	t.Helper()
 	for _, e := range events {
 		if err := r.Append(e); err != nil {
@@ -94,7 +94,7 @@ func add(t *testing.T, r *Run, events ...*event.Event) {
 	}
 }
 
-func find(t *testing.T, h *home.Home, ref string) *Record {
+func find(t *testing.T, h *home.Home, ref string) *Reader {
 	t.Helper()
 	rec, err := Find(h, ref)
 	if err != nil {
@@ -103,7 +103,7 @@ func find(t *testing.T, h *home.Home, ref string) *Record {
 	return rec
 }
 
-func status(t *testing.T, rec *Record) event.Status {
+func status(t *testing.T, rec *Reader) event.Status {
 	t.Helper()
 	s, _, err := rec.Status()
 	if err != nil {
@@ -117,7 +117,7 @@ type elsewhere struct {
 	*exec.Cmd
 	ask  io.Writer
 	said *bufio.Reader
-	rec  *Record
+	rec  *Reader
 }
 
 func startElsewhere(t *testing.T, h *home.Home) *elsewhere {
@@ -203,7 +203,7 @@ func TestAppendNumbersAndDates(t *testing.T) {
 	h := tempHome(t)
 	r := create(t, h)
 	rec := find(t, h, r.ID)
-	if first, last, err := rec.Ends(); first != nil || last != nil || err != nil {
+	if first, last, err := rec.FirstAndLast(); first != nil || last != nil || err != nil {
 		t.Errorf("an empty journal: %v %v %v", first, last, err)
 	}
 	var all sync.WaitGroup
@@ -232,7 +232,7 @@ func TestAppendNumbersAndDates(t *testing.T) {
 	if _, _, err := events.Next(); !errors.Is(err, io.EOF) {
 		t.Errorf("%v", err)
 	}
-	first, last, err := rec.Ends()
+	first, last, err := rec.FirstAndLast()
 	if err != nil || first.Seq != 1 || last.Seq != 9 || status(t, rec) != event.Completed {
 		t.Errorf("%+v %+v %v", first, last, err)
 	}
@@ -242,7 +242,7 @@ func TestEndsFindsALongLastLine(t *testing.T) {
 	h := tempHome(t)
 	r := create(t, h)
 	add(t, r, &event.Event{Event: event.RunStarted}, &event.Event{Event: event.NodeProgress, Message: strings.Repeat("x", 500_000)})
-	if first, last, err := find(t, h, r.ID).Ends(); err != nil || first.Event != event.RunStarted || last.Event != event.NodeProgress || last.Seq != 2 {
+	if first, last, err := find(t, h, r.ID).FirstAndLast(); err != nil || first.Event != event.RunStarted || last.Event != event.NodeProgress || last.Seq != 2 {
 		t.Errorf("%v", err)
 	}
 }
@@ -265,7 +265,7 @@ func TestATornLastLineDoesNotCount(t *testing.T) {
 		if got := status(t, rec); got != Interrupted {
 			t.Errorf("status %s", got)
 		}
-		if _, last, err := rec.Ends(); err != nil || last == nil || last.Event != event.RunStarted {
+		if _, last, err := rec.FirstAndLast(); err != nil || last == nil || last.Event != event.RunStarted {
 			t.Errorf("%+v %v", last, err)
 		}
 		var lines []string
@@ -285,14 +285,14 @@ func TestBlobs(t *testing.T) {
 	content := bytes.Repeat([]byte{0, 0xff, '\n'}, 100_000)
 	ref, err := r.PutBlob(content)
 	again, err2 := r.PutBlob(content)
-	if err := errors.Join(err, err2); err != nil || ref != again || ref != event.Name(content) {
+	if err := errors.Join(err, err2); err != nil || ref != again || ref != event.Digest(content) {
 		t.Errorf("%s %s %v", ref, again, err)
 	}
 	for _, read := range []func(string) ([]byte, error){r.Blob, find(t, h, r.ID).Blob} {
 		if got, err := read(ref); err != nil || !bytes.Equal(got, content) {
 			t.Errorf("%d bytes, %v", len(got), err)
 		}
-		_, err := read(event.Name([]byte("another")))
+		_, err := read(event.Digest([]byte("another")))
 		if f := fault.From(err); f == nil || f.Type != fault.Execution || !strings.Contains(f.Message, "missing") {
 			t.Errorf("%v", err)
 		}
@@ -501,7 +501,7 @@ func TestAFullDiskLeavesWholeLines(t *testing.T) {
 			t.Fatalf("line %d: %+v %v", seq, ev, err)
 		}
 	}
-	if _, last, err := e.rec.Ends(); err != nil || last.Node != "short" {
+	if _, last, err := e.rec.FirstAndLast(); err != nil || last.Node != "short" {
 		t.Errorf("%+v %v", last, err)
 	}
 }

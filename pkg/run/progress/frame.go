@@ -252,4 +252,4 @@ func number(f float64) string {
 }
 
 // live is a time that goes on: in whole seconds, so that nothing moves faster than an eye follows.
-func live(d time.Duration) string { return history.Span(d.Truncate(time.Second)) }
+func live(d time.Duration) string { return history.FormatDuration(d.Truncate(time.Second)) }

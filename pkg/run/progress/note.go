@@ -50,7 +50,7 @@ func noteOf(r *history.Run, e *event.Event) (note, bool) {
 	}
 	o := note{node: n.Path}
 	if took := n.Took(e.Time); took > 0 && n.State.Over() {
-		o.took = history.Span(took)
+		o.took = history.FormatDuration(took)
 	}
 	switch e.Event {
 	case event.NodeCompleted:

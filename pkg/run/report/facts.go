@@ -42,7 +42,7 @@ func (r *writer) facts() (f facts) {
 	f.code("Run", r.run.ID())
 	f.at("Started", r.from.UTC().Format("2 January 2006, 15:04:05 UTC"), r.from)
 	if took := r.run.Took(r.Now); took > 0 {
-		f.add("Took", history.Span(took))
+		f.add("Took", history.FormatDuration(took))
 	}
 	if last := r.run.Finished; last != nil {
 		f.add("Language models", last.Usage.String())
@@ -92,4 +92,4 @@ func (r *writer) nodeFacts(n *history.Node, kind string) (f facts) {
 }
 
 // after is a time as it lies behind the run's beginning.
-func (r *writer) after(t time.Time) string { return "+" + history.Span(t.Sub(r.from)) }
+func (r *writer) after(t time.Time) string { return "+" + history.FormatDuration(t.Sub(r.from)) }

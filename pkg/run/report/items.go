@@ -75,7 +75,7 @@ func (r *writer) itemSummary(n *history.Node, list []history.Item) string {
 	}
 	if len(took) > 1 {
 		slices.Sort(took)
-		text += fmt.Sprintf("; half took up to %s, the longest %s", history.Span(took[len(took)/2]), history.Span(took[len(took)-1]))
+		text += fmt.Sprintf("; half took up to %s, the longest %s", history.FormatDuration(took[len(took)/2]), history.FormatDuration(took[len(took)-1]))
 	}
 	return text
 }
@@ -90,7 +90,7 @@ func (r *writer) itemTable(caption string, list []history.Item, room int, of fun
 		if !of(it) {
 			continue
 		}
-		w := row{State: stateOf("completed"), Cells: []string{strconv.Itoa(it.Index), history.Span(it.Duration), ""}}
+		w := row{State: stateOf("completed"), Cells: []string{strconv.Itoa(it.Index), history.FormatDuration(it.Duration), ""}}
 		switch {
 		case it.Error != nil:
 			w.State, w.Cells[2] = stateOf("failed"), brief(it.Error.Message)

@@ -110,7 +110,7 @@ func (r *writer) took(n *history.Node) string {
 	if took <= 0 || n.State == history.Reused || n.State == history.Skipped || len(n.Attempts) == 0 && n.State == history.Waiting && r.Now.Equal(n.Asked) {
 		return ""
 	}
-	return history.Span(took)
+	return history.FormatDuration(took)
 }
 
 func (r *writer) answer(n *history.Node) *answer {
@@ -121,7 +121,7 @@ func (r *writer) answer(n *history.Node) *answer {
 	if !n.Asked.IsZero() {
 		a.Facts.at("Asked", r.after(n.Asked), n.Asked)
 		if !n.Answered.IsZero() {
-			a.Facts.add("Waited", history.Span(n.Answered.Sub(n.Asked)))
+			a.Facts.add("Waited", history.FormatDuration(n.Answered.Sub(n.Asked)))
 		}
 	}
 	return a
@@ -172,7 +172,7 @@ func (r *writer) attempt(n *history.Node, a *history.Attempt, loop bool) row {
 		w.Cells[3] = w.State.Word
 	}
 	if !a.Ended.IsZero() {
-		w.Cells[2] = history.Span(a.Ended.Sub(a.Began))
+		w.Cells[2] = history.FormatDuration(a.Ended.Sub(a.Began))
 	}
 	if loop {
 		w.Cells = slices.Insert(w.Cells, 0, strconv.Itoa(a.Iteration))

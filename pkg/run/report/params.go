@@ -69,7 +69,7 @@ func (r *writer) scope(n *history.Node, def *workflow.Node) scope {
 	if n.Answer != "" {
 		locals[plan.AnswerName] = rawjson.Quote(n.Answer)
 	}
-	s := scope{values: func(ref template.Ref) (json.RawMessage, template.Standing) {
+	s := scope{values: func(ref template.Ref) (json.RawMessage, template.Availability) {
 		if v, ok := locals[ref.Root]; ok {
 			return v, template.Present
 		}
@@ -101,7 +101,7 @@ func (r *writer) scope(n *history.Node, def *workflow.Node) scope {
 }
 
 // recorded gives the values of the run's inputs and of nodes that have ended: inputs win over nodes of the same name.
-func (r *writer) recorded(ref template.Ref) (json.RawMessage, template.Standing) {
+func (r *writer) recorded(ref template.Ref) (json.RawMessage, template.Availability) {
 	if first := r.run.Started; first != nil {
 		if v := gjson.GetBytes(first.Inputs, gjson.Escape(ref.Root)); v.Exists() {
 			return r.plain(json.RawMessage(v.Raw), "", template.Present)
@@ -118,7 +118,7 @@ func (r *writer) recorded(ref template.Ref) (json.RawMessage, template.Standing)
 	return nil, template.Absent
 }
 
-func (r *writer) plain(raw json.RawMessage, member string, standing template.Standing) (json.RawMessage, template.Standing) {
+func (r *writer) plain(raw json.RawMessage, member string, standing template.Availability) (json.RawMessage, template.Availability) {
 	plain, err := event.Part(raw, member, r.fetch)
 	if err != nil {
 		return nil, template.Absent

@@ -120,7 +120,7 @@ func notes(n *history.Node) string {
 		}
 	}
 	if waited := n.Answered.Sub(n.Asked); !n.Asked.IsZero() && waited >= time.Millisecond {
-		parts = append(parts, "asked for "+history.Span(waited))
+		parts = append(parts, "asked for "+history.FormatDuration(waited))
 	}
 	if len(n.Inner) > maxTimes {
 		parts = append(parts, plural(len(n.Inner), "node")+" inside")
@@ -251,7 +251,7 @@ func ticks(whole time.Duration) (out []tick) {
 	step := round(whole)
 	for i := range whole/step + 1 {
 		t := i * step
-		out = append(out, tick{X: percent(float64(t) / float64(whole) * 100), Label: history.Span(t)})
+		out = append(out, tick{X: percent(float64(t) / float64(whole) * 100), Label: history.FormatDuration(t)})
 	}
 	if len(out) > 1 && float64(whole/step*step)/float64(whole) > 0.94 {
 		out[len(out)-1].Label = "" // it would stand over the edge

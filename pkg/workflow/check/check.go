@@ -229,12 +229,12 @@ func (c *checker) edges() {
 		known(fmt.Sprintf("edges[%d].to", i), "Edge", e.To)
 	}
 	if s := c.w.StartNode; s != "" && known("start_node", "start_node", s) {
-		for _, id := range plan.LeftOut(c.w) {
+		for _, id := range plan.Unreachable(c.w) {
 			c.warn(nodePath(c.nodes[id]), "Node %q does not run: no way leads to it from start_node %q", id, s).
 				Suggest("Connect it with an edge, or leave out start_node")
 		}
 	}
-	for _, id := range plan.Loose(c.w) {
+	for _, id := range plan.Unconnected(c.w) {
 		c.fail(nodePath(c.nodes[id]), "Node %q would never run: no edge leads to it or from it", id).
 			Suggest("Connect it with an edge, or leave out all edges to have the nodes ordered by their templates")
 	}

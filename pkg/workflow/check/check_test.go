@@ -27,7 +27,7 @@ func (types) Type(name string) (nodetype.Type, bool, error) {
 	switch name {
 	case "mcp-github-list-issues":
 		return nodetype.Type{
-			Name: name, Open: true, Actions: []string{"default", "error"}, MCP: &nodetype.MCP{Server: "github", Tool: "list_issues"},
+			Name: name, ExtraOutputs: true, Actions: []string{"default", "error"}, MCP: &nodetype.MCP{Server: "github", Tool: "list_issues"},
 			Params: []nodetype.Param{
 				{Name: "repo", Type: "str", Required: true, Description: "owner/name"},
 				{Name: "limit", Type: "int"},
@@ -35,7 +35,7 @@ func (types) Type(name string) (nodetype.Type, bool, error) {
 			Outputs: []nodetype.Output{{Name: "result", Type: "any"}, {Name: "error", Type: "str"}},
 		}, true, nil
 	case "mcp-github-anything":
-		return nodetype.Type{Name: name, Open: true, MCP: &nodetype.MCP{Server: "github", Tool: "anything"}}, true, nil
+		return nodetype.Type{Name: name, ExtraOutputs: true, MCP: &nodetype.MCP{Server: "github", Tool: "anything"}}, true, nil
 	case "broken":
 		return nodetype.Type{}, false, fault.New(fault.Validation, "The entry of node type %q is broken", name)
 	}

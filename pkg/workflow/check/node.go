@@ -123,7 +123,7 @@ func (c *checker) kind(n *workflow.Node, at string) (nodetype.Type, bool) {
 
 // assumed warns of a tool that nobody has described: whether there is one shows when it is called.
 func (c *checker) assumed(n *workflow.Node, kind nodetype.Type, at string) {
-	if !kind.Assumed {
+	if !kind.Unregistered {
 		return
 	}
 	c.warn(at+".type", "Node %q: the tool %q of MCP server %q is not registered, so neither it nor its parameters can be checked", n.ID, kind.MCP.Tool, kind.MCP.Server).

@@ -138,7 +138,7 @@ func (c *checker) single(n *workflow.Node) (outputs []nodetype.Output, open, ok 
 	if sub, ok := c.report.Subs[n.ID]; ok && len(sub.File.Workflow.Outputs) > 0 {
 		return subOutputs(n, sub.File.Workflow), false, true
 	}
-	return kind.Outputs, kind.Open, true
+	return kind.Outputs, kind.ExtraOutputs, true
 }
 
 // output checks that a node has the output that a reference names. It is false when there was something to say.

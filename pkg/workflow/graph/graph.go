@@ -72,7 +72,7 @@ func New(w *workflow.Workflow) *Graph {
 		}
 	}
 	g.connect(w)
-	for _, id := range plan.LeftOut(w) {
+	for _, id := range plan.Unreachable(w) {
 		g.nodes[g.index[id]].leftOut = true
 	}
 	g.sort()

@@ -38,7 +38,7 @@ func (n *node) caption() string {
 	}
 	parts := append([]string{string(run.State)}, notes(run)...)
 	if took := run.Took(run.Began); took > 0 {
-		parts = append(parts, history.Span(took))
+		parts = append(parts, history.FormatDuration(took))
 	}
 	switch {
 	case run.State == history.Running && run.Total > 0:

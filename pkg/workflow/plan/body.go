@@ -14,10 +14,10 @@ const (
 	Ask Do = iota
 	// Attempt tries the node, or an item of it; node_started says that an attempt at the node began.
 	Attempt
-	// Spread reads the items of a batch; node_started says how many there are.
-	Spread
-	// Collect puts together what the items of a batch gave, for all of them have ended.
-	Collect
+	// FanOut reads the items of a batch; node_started says how many there are.
+	FanOut
+	// FanIn puts together what the items of a batch gave, for all of them have ended.
+	FanIn
 )
 
 // Step is a piece of work that may start now.
@@ -82,7 +82,7 @@ func (p *Plan) begin(i int) {
 	b := p.state[i].body
 	b.attempt, b.items, b.next, b.busy, b.ended, b.failed, b.started = 1, nil, 0, 0, 0, 0, false
 	if p.w.Nodes[i].Batch != nil {
-		p.offer(i, Step{Do: Spread, Iteration: b.iteration, Item: -1, Attempt: 1})
+		p.offer(i, Step{Do: FanOut, Iteration: b.iteration, Item: -1, Attempt: 1})
 		return
 	}
 	p.offer(i, Step{Do: Attempt, Iteration: b.iteration, Item: -1, Attempt: 1})
@@ -207,6 +207,6 @@ func (p *Plan) spread(i int) {
 		p.offer(i, Step{Do: Attempt, Iteration: b.iteration, Item: b.next, Attempt: 1})
 	}
 	if b.busy == 0 && (stopped || b.ended == len(b.items)) {
-		p.offer(i, Step{Do: Collect, Iteration: b.iteration, Item: -1, Attempt: b.attempt})
+		p.offer(i, Step{Do: FanIn, Iteration: b.iteration, Item: -1, Attempt: b.attempt})
 	}
 }

@@ -121,8 +121,8 @@ func (g *graph) choose(w *workflow.Workflow) {
 	}
 }
 
-// Loose lists the nodes that no edge touches in a workflow that has edges and no start node: they would never run.
-func Loose(w *workflow.Workflow) []string {
+// Unconnected lists the nodes that no edge touches in a workflow that has edges and no start node: they would never run.
+func Unconnected(w *workflow.Workflow) []string {
 	if len(w.Edges) == 0 || w.StartNode != "" {
 		return nil
 	}
@@ -139,8 +139,8 @@ func Loose(w *workflow.Workflow) []string {
 	return loose
 }
 
-// LeftOut lists the nodes that do not run because the start node does not lead to them.
-func LeftOut(w *workflow.Workflow) []string {
+// Unreachable lists the nodes that do not run because the start node does not lead to them.
+func Unreachable(w *workflow.Workflow) []string {
 	g := newGraph(w)
 	var left []string
 	for i, id := range g.ids {

@@ -227,9 +227,9 @@ func (p *Plan) Sources(id string) []string {
 	return ids
 }
 
-// Ends lists the nodes that ran to an end that routes no further: what they put out is a run's result when the workflow
+// Leaves lists the nodes that ran to an end that routes no further: what they put out is a run's result when the workflow
 // declares no outputs.
-func (p *Plan) Ends() []string {
+func (p *Plan) Leaves() []string {
 	var ids []string
 	for i, s := range p.state {
 		if s.phase == completed && !p.Routes(p.g.ids[i], s.action) && !p.readByRun(i) {

@@ -122,10 +122,10 @@ func TestCycleIsNamed(t *testing.T) {
 }
 
 func TestLoose(t *testing.T) {
-	if got := Loose(flow("a>b", "c")); len(got) != 1 || got[0] != "c" {
+	if got := Unconnected(flow("a>b", "c")); len(got) != 1 || got[0] != "c" {
 		t.Errorf("loose: %v", got)
 	}
-	if got := Loose(flow("a", "b")); got != nil {
+	if got := Unconnected(flow("a", "b")); got != nil {
 		t.Errorf("without edges: %v", got)
 	}
 }
@@ -135,7 +135,7 @@ func TestEnds(t *testing.T) {
 	for _, id := range []string{"a", "b", "d", "e", "f"} {
 		p.Apply(&event.Event{Event: event.NodeCompleted, Node: id, Action: workflow.ActionDefault})
 	}
-	if got := fmt.Sprint(p.Ends()); got != "[b d f]" {
+	if got := fmt.Sprint(p.Leaves()); got != "[b d f]" {
 		t.Errorf("ends %s", got)
 	}
 }

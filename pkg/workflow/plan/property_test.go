@@ -79,7 +79,7 @@ func (r *player) note(events []*event.Event) {
 func (r *player) reopen() {
 	var may []string
 	for _, id := range r.w.NodeIDs() {
-		if r.settled[id] && !r.rerun[id] && !slices.Contains(LeftOut(r.w), id) {
+		if r.settled[id] && !r.rerun[id] && !slices.Contains(Unreachable(r.w), id) {
 			may = append(may, id)
 		}
 	}
@@ -100,9 +100,9 @@ func (r *player) step(s Step) {
 	switch {
 	case s.Do == Ask:
 		r.tell(&event.Event{Event: event.ApprovalResolved, Node: s.Node, Answer: "yes"})
-	case s.Do == Spread:
+	case s.Do == FanOut:
 		r.tell(&event.Event{Event: event.NodeStarted, Node: s.Node, Iteration: s.Iteration, Attempt: 1, Items: &script.items})
-	case s.Do == Collect:
+	case s.Do == FanIn:
 		failed := 0
 		for _, bad := range script.bad {
 			if bad {
@@ -160,7 +160,7 @@ func TestPlanProperties(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := &player{t: t, w: w, p: p, scripts: scripts, settled: map[string]bool{}, done: map[string]bool{}, rerun: map[string]bool{}}
-		for _, id := range LeftOut(w) {
+		for _, id := range Unreachable(w) {
 			r.settled[id] = true
 		}
 		r.queue = append(r.queue, p.Ready()...)

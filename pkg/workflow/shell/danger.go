@@ -140,7 +140,7 @@ func (d *danger) each(name string, args, operands []string, forbidden func(strin
 		if name == "chmod" || name == "chown" || name == "chgrp" {
 			said = append(said, operands[0])
 		}
-		d.what = fault.Short(strings.Join(append(said, o), " "), 80)
+		d.what = fault.Truncate(strings.Join(append(said, o), " "), 80)
 		return
 	}
 }

@@ -42,7 +42,7 @@ func FuzzLookup(f *testing.F) {
 		if !ok {
 			t.Skip()
 		}
-		got, reason := Lookup(ref, func(Ref) (json.RawMessage, Standing) { return json.RawMessage(doc), Present })
+		got, reason := Lookup(ref, func(Ref) (json.RawMessage, Availability) { return json.RawMessage(doc), Present })
 		if !json.Valid([]byte(doc)) || !utf8.ValidString(doc) || equalKeys(doc) {
 			return // it did not panic; there is no telling what is right
 		}

@@ -8,19 +8,19 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-// Standing says what a root name stands for in a run.
-type Standing int
+// Availability says what a root name stands for in a run.
+type Availability int
 
 // A root is absent when it is no name or its node did not run, failed when its node failed and an error edge took that.
 const (
-	Absent Standing = iota
+	Absent Availability = iota
 	Present
 	Failed
 )
 
 // Scope gives the value of a reference's root, as valid JSON. The value of a failed node is what it left behind. Of an
 // object, members that the reference does not lead into may be null, where fetching them would take long.
-type Scope func(ref Ref) (json.RawMessage, Standing)
+type Scope func(ref Ref) (json.RawMessage, Availability)
 
 // Value gives the first of the terms that has a value: one that leads somewhere, to something else than null, and not to
 // what a failed node left behind. Where there is none, null and what a failed node left behind are values too. When the
@@ -60,7 +60,7 @@ func Lookup(ref Ref, scope Scope) (value json.RawMessage, reason string) {
 	return value, reason
 }
 
-func lookup(ref Ref, scope Scope) (value json.RawMessage, standing Standing, reason string) {
+func lookup(ref Ref, scope Scope) (value json.RawMessage, standing Availability, reason string) {
 	value, standing = scope(ref)
 	if standing == Absent {
 		return nil, Absent, "there is no value of " + ref.Root + ", which did not run"
@@ -87,7 +87,7 @@ func lookup(ref Ref, scope Scope) (value json.RawMessage, standing Standing, rea
 }
 
 // plain is a path with what its indexes refer to in their place. It stands as the least of them does.
-func plain(path []Step, scope Scope) (steps []Step, standing Standing, reason string) {
+func plain(path []Step, scope Scope) (steps []Step, standing Availability, reason string) {
 	refers := func(s Step) bool { return s.At != nil }
 	if !slices.ContainsFunc(path, refers) {
 		return path, Present, ""
@@ -110,7 +110,7 @@ func plain(path []Step, scope Scope) (steps []Step, standing Standing, reason st
 
 // at gives the step that a reference in an index stands for: text is a key, and a number, also one in a text, an index
 // in a list and a key in an object. Such a step has both.
-func (s Step) at(scope Scope) (Step, Standing, string) {
+func (s Step) at(scope Scope) (Step, Availability, string) {
 	got, standing, reason := lookup(*s.At, scope)
 	if reason != "" {
 		return Step{}, standing, reason

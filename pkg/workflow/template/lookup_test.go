@@ -18,7 +18,7 @@ func scope(t interface{ Fatal(...any) }, doc string) Scope {
 	if err := json.Unmarshal([]byte(doc), &m); err != nil {
 		t.Fatal(err)
 	}
-	return func(ref Ref) (json.RawMessage, Standing) {
+	return func(ref Ref) (json.RawMessage, Availability) {
 		root := ref.Root
 		v, ok := m[root]
 		switch {
@@ -33,7 +33,7 @@ func scope(t interface{ Fatal(...any) }, doc string) Scope {
 
 // only is the scope of a run with nothing but n.
 func only(doc string) Scope {
-	return func(ref Ref) (json.RawMessage, Standing) {
+	return func(ref Ref) (json.RawMessage, Availability) {
 		if ref.Root != "n" {
 			return nil, Absent
 		}
@@ -288,7 +288,7 @@ func TestValuesEndWhereTheyEnd(t *testing.T) {
 		doc := `{"a":{"b":1,"c":2},"l":[1,{"c":3},4],"t":"{\"x\":1,\"y\":2}","u":"[1]","z":0}  `
 		kept := json.RawMessage(doc)
 		ref, _ := ParseExpression(in)
-		got, reason := Lookup(ref, func(Ref) (json.RawMessage, Standing) { return kept, Present })
+		got, reason := Lookup(ref, func(Ref) (json.RawMessage, Availability) { return kept, Present })
 		if reason != "" {
 			t.Errorf("%s: %s", in, reason)
 		}
@@ -372,7 +372,7 @@ func TestIndexesByReference(t *testing.T) {
 			}
 			roots[name] = rawjson.Quote(step.Key)
 		}
-		lookup := func(ref Ref) (json.RawMessage, Standing) { return roots[ref.Root], Present }
+		lookup := func(ref Ref) (json.RawMessage, Availability) { return roots[ref.Root], Present }
 		want, why := Lookup(Ref{Root: "n", Path: path}, lookup)
 		got, reason := Lookup(Ref{Root: "n", Path: by}, lookup)
 		if why == "" && string(got) != string(want) {

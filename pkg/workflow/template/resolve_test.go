@@ -83,7 +83,7 @@ func TestValuesAreWhatTheyWere(t *testing.T) {
 		"9007199254740993", "9223372036854775807", "18446744073709551616", "1e400", "-0", "1.0", "1.50", "1E+2", "0.1000000000000000055511151231257827",
 		`"\ud800"`, `"\u0000"`, `"\u00e9é"`, `"\/"`, "\"\xff\"", `{"b":1, "a" : [ 1.0 ],"b":2}`, "[ ]", `"$${x} ${y}"`, `"[1.0]x"`, "null", "true",
 	} {
-		values := func(Ref) (json.RawMessage, Standing) { return json.RawMessage(`{"v":` + value + `}`), Present }
+		values := func(Ref) (json.RawMessage, Availability) { return json.RawMessage(`{"v":` + value + `}`), Present }
 		for in, want := range map[string]string{
 			`"${n.v}"`: value, `["${n.v}"]`: "[" + value + "]", `"${n.w ?? n.v}"`: value, `{"k":"${n}"}`: `{"k":{"v":` + value + `}}`, `"${n.w ?? ` + "[0]" + `}"`: "[0]",
 		} {

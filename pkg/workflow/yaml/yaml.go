@@ -190,4 +190,4 @@ func (r *reader) enter(at int) bool {
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 
 // shown is a bit of text as an error quotes it.
-func shown(s string) string { return fault.Short(s, 40) }
+func shown(s string) string { return fault.Truncate(s, 40) }
