@@ -62,7 +62,7 @@ func execute(app *cli.App, h *home.Home, r *request, p *prepared, started func(i
 	if each != nil {
 		copying.Go(func() { unshown = rec.Follow(each) })
 	}
-	p.RunID, p.Record = rec.ID, rec
+	p.RunID, p.Journal = rec.ID, rec
 	if p.resumed != nil {
 		p.Adopt = func(ref event.Reference) (bool, error) { return rec.Adopt(ref, p.resumed) }
 	}

@@ -236,7 +236,7 @@ func (e *execution) adoptBlob(path string, ref event.Reference) bool {
 		if content, err = e.From.Blob(ref.Blob); err != nil || len(content) != ref.Bytes {
 			found, err = false, nil
 		} else if e.Adopt == nil {
-			_, err = e.Record.PutBlob(content)
+			_, err = e.Journal.PutBlob(content)
 		}
 	}
 	if err != nil {

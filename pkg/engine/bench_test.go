@@ -92,7 +92,7 @@ func (b *bench) try(ctx context.Context, definition string, adjust ...func(*engi
 		b.t.Fatalf("%v", err)
 	}
 	c := engine.Config{
-		RunID: rec.ID, Record: rec, Sub: b.checked(file), Load: b.load, Jobs: 4, Redactor: redact.New(), Log: slog.New(slog.DiscardHandler),
+		RunID: rec.ID, Journal: rec, Sub: b.checked(file), Load: b.load, Jobs: 4, Redactor: redact.New(), Log: slog.New(slog.DiscardHandler),
 		Started: event.Workflow{Name: "w", Definition: file.Source}, Inputs: map[string]json.RawMessage{},
 		Host: node.Host{Dir: b.dir, Env: []string{"PATH=/usr/bin:/bin"}, Servers: mcpclient.NewPool(func(string) (mcpclient.Spec, error) { return mcpclient.Spec{}, errors.New("no servers here") })},
 	}

@@ -149,7 +149,7 @@ func (e *execution) event(path string, m event.Mark) *event.Event {
 	if !e.adoptBlobs(path, old.Outputs) {
 		return nil
 	}
-	if old.Outputs, err = event.Spill(old.Outputs, e.Record.PutBlob); err != nil { // of a stream that stands alone
+	if old.Outputs, err = event.Spill(old.Outputs, e.Journal.PutBlob); err != nil { // of a stream that stands alone
 		e.fall(err)
 		return nil
 	}

@@ -60,7 +60,7 @@ type Config struct {
 	Started event.Workflow
 	// Inputs are the values of all declared inputs.
 	Inputs   map[string]json.RawMessage
-	Record   Journal
+	Journal  Journal
 	Redactor *redact.Redactor
 	Host     node.Host
 	// Span is that of the run; each attempt at a node is one below it.
@@ -244,7 +244,7 @@ func (e *execution) append(ev *event.Event) {
 	if e.broken != nil {
 		return
 	}
-	if err := e.Record.Append(ev); err != nil {
+	if err := e.Journal.Append(ev); err != nil {
 		e.fall(err)
 	}
 }
@@ -337,5 +337,5 @@ func (e *execution) announce() error {
 	if e.From != nil {
 		ev.ResumedFrom = e.From.Run
 	}
-	return e.Record.Append(ev)
+	return e.Journal.Append(ev)
 }

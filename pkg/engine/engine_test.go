@@ -132,8 +132,8 @@ func TestARecordThatCannotBeKeptEndsTheRun(t *testing.T) {
 	// ends plays with a record that has room for so much, and says whether the run came to its end.
 	ends := func(long string, room *full) bool {
 		_, last, err := b.try(t.Context(), fmt.Sprintf(def, long), yes, func(c *engine.Config) {
-			room.Journal = c.Record
-			c.Record = room
+			room.Journal = c.Journal
+			c.Journal = room
 		})
 		if err != nil && (!errors.Is(err, errFull) || last != nil) {
 			t.Fatalf("%v, a last event: %t", err, last != nil)

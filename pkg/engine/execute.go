@@ -97,7 +97,7 @@ func (t *task) place() func(param string, offset int) (file string, line, column
 // log is where what a node says is kept without secrets. What goes wrong there is told when it is closed, and stops
 // nothing. What items of a batch say at the same time comes in whole lines.
 func (e *execution) log(t *task, path, stream string) *kept {
-	file := e.Record.Log(path, stream)
+	file := e.Journal.Log(path, stream)
 	k := &kept{file: file}
 	k.clean = e.Redactor.Writer(file)
 	if t.step.Item >= 0 {
@@ -167,7 +167,7 @@ func (l *lines) end() error {
 
 // capture is what the output of a node's process is collected in.
 func (e *execution) capture() *event.Capture {
-	return &event.Capture{New: e.Record.NewBlob, Redact: func(w io.Writer) event.Redacting { return e.Redactor.Writer(w) }}
+	return &event.Capture{New: e.Journal.NewBlob, Redact: func(w io.Writer) event.Redacting { return e.Redactor.Writer(w) }}
 }
 
 // attemptContext bounds the time of an attempt.
@@ -201,7 +201,7 @@ func (e *execution) progress(path string, s plan.Step) func(done, total float64,
 		}
 		last = time.Now()
 		// A journal that cannot be written shows at the node's end too.
-		_ = e.Record.Append(&event.Event{
+		_ = e.Journal.Append(&event.Event{
 			Event: event.NodeProgress, Node: path, Iteration: s.Iteration, Item: itemOf(s), Done: done, Total: total, Message: fault.Truncate(e.Redactor.Text(message), maxMessage),
 		})
 	}

@@ -182,7 +182,7 @@ func (e *execution) scope(l *level) template.Scope {
 		if !ok {
 			return nil, template.Absent
 		}
-		plain, err := event.Part(v.raw, ref.Member(), e.Record.Blob)
+		plain, err := event.Part(v.raw, ref.Member(), e.Journal.Blob)
 		if err != nil {
 			e.Log.Error("a long value cannot be read", "node", l.path(ref.Root), "error", err)
 			return nil, template.Absent

@@ -51,7 +51,7 @@ func DryRun(ctx context.Context, c Config) (*Preview, error) {
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	c.Record, c.Cache, c.Ask, c.Adopt = &unkept{from: c.From, would: p.Would, blobs: map[string][]byte{}}, nil, nil, nil
+	c.Journal, c.Cache, c.Ask, c.Adopt = &unkept{from: c.From, would: p.Would, blobs: map[string][]byte{}}, nil, nil, nil
 	top.inherits, top.ctx = true, ctx
 	e := &execution{
 		Config: c, top: top, ctx: ctx, stop: stop, began: time.Now(), warned: map[string]bool{}, questions: map[*active]*level{}, digests: map[*Sub]string{},

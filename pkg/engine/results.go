@@ -38,7 +38,7 @@ func (a *active) succeeded() (n int) {
 // results gives a batch its outputs. What is written is put together from the journal, an item at a time; only where that
 // lacks secrets is the whole made in memory as well, for the templates of this run.
 func (e *execution) results(a *active, r *result) (err error) {
-	written := &lists{results: event.Spool{New: e.Record.NewBlob}, errors: event.Spool{New: e.Record.NewBlob}}
+	written := &lists{results: event.Spool{New: e.Journal.NewBlob}, errors: event.Spool{New: e.Journal.NewBlob}}
 	defer written.drop()
 	if r.kept, err = e.putTogether(a, written, false); err != nil {
 		return err
@@ -49,7 +49,7 @@ func (e *execution) results(a *active, r *result) (err error) {
 			return err
 		}
 	}
-	r.kept, err = event.Spill(r.kept, e.Record.PutBlob)
+	r.kept, err = event.Spill(r.kept, e.Journal.PutBlob)
 	return err
 }
 
@@ -113,7 +113,7 @@ func (e *execution) addItem(a *active, i int, it *itemEnd, to *lists, whole bool
 
 // itemOutputs reads what an item put out from the journal.
 func (e *execution) itemOutputs(it *itemEnd) (json.RawMessage, error) {
-	line, err := e.Record.Line(it.at)
+	line, err := e.Journal.Line(it.at)
 	if err != nil {
 		return nil, err
 	}

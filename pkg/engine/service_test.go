@@ -116,5 +116,5 @@ func (w watched) Append(e *event.Event) error {
 
 // each has every event told when it is written.
 func each(f func(*event.Event)) func(*engine.Config) {
-	return func(c *engine.Config) { c.Record = watched{c.Record, f} }
+	return func(c *engine.Config) { c.Journal = watched{c.Journal, f} }
 }

@@ -38,13 +38,13 @@ func valueOf(r *result) value {
 // a secret was in it.
 func (e *execution) keep(raw json.RawMessage) (kept json.RawMessage, redacted bool, err error) {
 	kept, redacted = e.Redactor.JSON(raw)
-	kept, err = event.Spill(kept, e.Record.PutBlob)
+	kept, err = event.Spill(kept, e.Journal.PutBlob)
 	return kept, redacted, err
 }
 
 // plain is the JSON that a value of the stream stands for.
 func (e *execution) plain(raw json.RawMessage) (json.RawMessage, error) {
-	return event.Plain(raw, e.Record.Blob)
+	return event.Plain(raw, e.Journal.Blob)
 }
 
 // outputs resolves what a level gives back, as a value of the stream: its declared outputs, or what the nodes put out that
@@ -123,7 +123,7 @@ func integer(n int) json.RawMessage { return strconv.AppendInt(nil, int64(n), 10
 // opened is an object of the stream itself, where a reference stands for it.
 func (e *execution) opened(raw json.RawMessage) (json.RawMessage, error) {
 	if ref, ok := event.ReferenceOf(raw); ok {
-		return e.Record.Blob(ref.Blob)
+		return e.Journal.Blob(ref.Blob)
 	}
 	return raw, nil
 }
