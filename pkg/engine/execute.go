@@ -61,7 +61,7 @@ func (e *execution) execute(t *task) *result {
 	ctx, cancel := e.attemptContext(t)
 	defer cancel()
 	r := &result{task: t}
-	r.node = node.Run(ctx, t.prepared.Prepared, &node.Task{
+	r.node = node.Run(ctx, t.prepared.Call, &node.Task{
 		Host: host, Node: path, Marks: marks, Stdout: stdout, Stderr: stderr, Capture: e.capture, Progress: e.progress(path, t.step),
 		Place: t.place(),
 	})
@@ -74,7 +74,7 @@ func (e *execution) execute(t *task) *result {
 		}
 	}
 	r.node.Action = e.Redactor.Text(r.node.Action) // a node may choose any text
-	r.err = r.node.Unkept
+	r.err = r.node.StoreErr
 	if r.node.Outputs != nil {
 		r.kept, r.redacted, r.err = e.keep(r.node.Outputs)
 	}

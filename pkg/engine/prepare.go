@@ -12,7 +12,7 @@ import (
 
 // prepared is a node, or an item of its batch, with all that its templates say.
 type prepared struct {
-	*node.Prepared
+	*node.Call
 	// sub is the workflow that a node of that type runs.
 	sub    *Sub
 	digest string
@@ -27,7 +27,7 @@ func (e *execution) prepare(l *level, a *active, b *node.Binding) (*prepared, er
 	if err != nil {
 		return nil, err
 	}
-	p := &prepared{Prepared: resolved}
+	p := &prepared{Call: resolved}
 	if a.kind.Name == workflow.SubType {
 		if p.sub, err = e.sub(l, a.node, resolved.Params); err != nil {
 			return nil, err

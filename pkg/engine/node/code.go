@@ -34,7 +34,7 @@ type codeProgram struct {
 
 // runCode runs a program in another language. What it assigns to result comes back on a descriptor of its own, so that
 // nothing it prints is taken for it.
-func runCode(ctx context.Context, p *Prepared, t *Task) *Result {
+func runCode(ctx context.Context, p *Call, t *Task) *Result {
 	in, f := decode[nodetype.Code](p)
 	if f != nil {
 		return failed(f, nil)
@@ -150,7 +150,7 @@ func (c *codeProgram) outcome(action string, result json.RawMessage, f *fault.Fa
 	stdout, err := c.stdout.Value(false)
 	stderr, other := c.stderr.Value(false)
 	if err := errors.Join(err, other); err != nil {
-		return &Result{Unkept: err}
+		return &Result{StoreErr: err}
 	}
 	out := nodetype.CodeOutputs{Result: result, Stdout: nodetype.Binary(stdout), Stderr: nodetype.Binary(stderr)}
 	if f != nil {

@@ -14,7 +14,7 @@ import (
 const maxCount = 1000
 
 // runEcho gives back what it is given.
-func runEcho(_ context.Context, p *Prepared, _ *Task) *Result {
+func runEcho(_ context.Context, p *Call, _ *Task) *Result {
 	in, f := decode[nodetype.Echo](p)
 	if f != nil {
 		return failed(f, nil)

@@ -13,7 +13,7 @@ import (
 )
 
 // runReadFile reads a whole file.
-func runReadFile(ctx context.Context, p *Prepared, t *Task) *Result {
+func runReadFile(ctx context.Context, p *Call, t *Task) *Result {
 	in, f := decode[nodetype.ReadFile](p)
 	if f != nil {
 		return failed(f, nil)
@@ -41,7 +41,7 @@ func runReadFile(ctx context.Context, p *Prepared, t *Task) *Result {
 	}
 	value, unkept := content.Value(false)
 	if unkept != nil {
-		return &Result{Unkept: unkept}
+		return &Result{StoreErr: unkept}
 	}
 	if err != nil {
 		return fileFailed(readFault(in, path, err), in.FilePath)

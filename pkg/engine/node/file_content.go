@@ -38,7 +38,7 @@ func object(members map[string]json.RawMessage) json.RawMessage {
 
 // large takes a parameter out that may be very long: its value as it stands among the parameters, which is no copy, and
 // the node without it.
-func large(p *Prepared, param string) (json.RawMessage, *Prepared) {
+func large(p *Call, param string) (json.RawMessage, *Call) {
 	from, to := member(p.Params, param)
 	if from == to {
 		return nil, p

@@ -13,7 +13,7 @@ import (
 )
 
 // runDeleteFile deletes a file, or a link as a link. One that is not there is deleted already.
-func runDeleteFile(_ context.Context, p *Prepared, t *Task) *Result {
+func runDeleteFile(_ context.Context, p *Call, t *Task) *Result {
 	in, f := decode[nodetype.DeleteFile](p)
 	if f != nil {
 		return failed(f, nil)

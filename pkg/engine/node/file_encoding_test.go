@@ -121,7 +121,7 @@ func TestLarge(t *testing.T) {
 		`{"a":"\"content\":1"}`:                                           {"", `{"a":"\"content\":1"}`},
 		`{}`:                                                              {"", `{}`},
 	} {
-		value, rest := large(&Prepared{Params: json.RawMessage(params)}, "content")
+		value, rest := large(&Call{Params: json.RawMessage(params)}, "content")
 		if string(value) != want[0] || string(rest.Params) != want[1] {
 			t.Errorf("%s: %s and %s", params, value, rest.Params)
 		}

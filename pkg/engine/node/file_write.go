@@ -16,7 +16,7 @@ import (
 )
 
 // runWriteFile writes a file: replaced in one step, or added to.
-func runWriteFile(ctx context.Context, p *Prepared, t *Task) *Result {
+func runWriteFile(ctx context.Context, p *Call, t *Task) *Result {
 	raw, p := large(p, "content")
 	in, f := decode[nodetype.WriteFile](p)
 	if f != nil {

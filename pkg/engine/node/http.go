@@ -13,7 +13,7 @@ import (
 )
 
 // runHTTP makes one request. It goes where it is redirected to, and is made again where that can do no harm.
-func runHTTP(ctx context.Context, p *Prepared, t *Task) *Result {
+func runHTTP(ctx context.Context, p *Call, t *Task) *Result {
 	in, f := decode[nodetype.HTTP](p)
 	if f != nil {
 		return failed(f, nil)
@@ -38,7 +38,7 @@ type exchange struct {
 	// credentials are what the node's files for TLS hold.
 	credentials credentials
 	// call is the request as it is sent now: another one after a redirect.
-	call call
+	call outgoing
 	// target is the file that takes the body, or empty.
 	target string
 	began  time.Time
@@ -99,7 +99,7 @@ func (x *exchange) run(ctx context.Context) *Result {
 		x.attempts++
 		response, f := x.attempt(ctx)
 		if x.unkept != nil {
-			return &Result{Unkept: x.unkept}
+			return &Result{StoreErr: x.unkept}
 		}
 		f, more := x.again(ctx, f)
 		if more {

@@ -29,7 +29,7 @@ func (x *exchange) follow(resp *http.Response) (followed bool, f *fault.Fault) {
 		return false, fault.New(fault.Security, "%s redirects to a %s URL: only http and https are followed", x.call.shown(), next.Scheme).
 			Suggest(`With "max_redirects": 0 the redirect itself is the response`)
 	case len(x.chain) > x.in.MaxRedirects:
-		to := call{url: next, written: next.String()}
+		to := outgoing{url: next, written: next.String()}
 		return false, endless(append(x.chain, to.shown()), x.in.MaxRedirects)
 	}
 	x.call.redirect(next, resp.StatusCode)
@@ -60,7 +60,7 @@ func endless(chain []string, most int) *fault.Fault {
 
 // redirect makes it the call to another place. After 303, and after 301 and 302 in answer to a POST, that is a GET without
 // the body, as everywhere (RFC 9110, 15.4). Credentials go to no other origin, and do not come back from there.
-func (c *call) redirect(to *url.URL, status int) {
+func (c *outgoing) redirect(to *url.URL, status int) {
 	get := status == http.StatusSeeOther && c.method != http.MethodHead ||
 		(status == http.StatusMovedPermanently || status == http.StatusFound) && c.method == http.MethodPost
 	if get {
@@ -112,7 +112,7 @@ func portOf(u *url.URL) string {
 }
 
 // credential says whether a header is one, by its name or by what is in it.
-func (c *call) credential(name, value string) bool {
+func (c *outgoing) credential(name, value string) bool {
 	scheme, _, spaced := strings.Cut(value, " ")
 	return credentialName(name) ||
 		spaced && slices.ContainsFunc([]string{"Basic", "Bearer", "Digest", "Negotiate"}, func(s string) bool { return strings.EqualFold(s, scheme) }) ||

@@ -18,8 +18,8 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow/template"
 )
 
-// call is a request that can be sent any number of times.
-type call struct {
+// outgoing is a request that can be sent any number of times.
+type outgoing struct {
 	method string
 	url    *url.URL
 	// written is the URL as it was written. A secret in it is known there, and may not be in what an url.URL makes of it.
@@ -36,17 +36,17 @@ type call struct {
 }
 
 // newCall is the request that a node asks for.
-func newCall(in *nodetype.HTTP) (call, *fault.Fault) {
+func newCall(in *nodetype.HTTP) (outgoing, *fault.Fault) {
 	u, err := url.Parse(in.URL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return call{}, fault.New(fault.Execution, "%q is no http or https URL", shownText(in.URL)).Suggest("Give a whole URL, such as https://example.org/path")
+		return outgoing{}, fault.New(fault.Execution, "%q is no http or https URL", shownText(in.URL)).Suggest("Give a whole URL, such as https://example.org/path")
 	}
 	if !validPort(u) {
-		return call{}, fault.New(fault.Execution, "%q is no http or https URL: there is no port %s", shownText(in.URL), excerpt(u.Port())).
+		return outgoing{}, fault.New(fault.Execution, "%q is no http or https URL: there is no port %s", shownText(in.URL), excerpt(u.Port())).
 			Suggest("Give a port from 1 to 65535, or none for the scheme's own")
 	}
 	u.RawQuery = strings.Trim(u.RawQuery+"&"+query(in.Params), "&")
-	c := call{method: strings.ToUpper(in.Method), url: u, written: in.URL, header: http.Header{}}
+	c := outgoing{method: strings.ToUpper(in.Method), url: u, written: in.URL, header: http.Header{}}
 	if len(in.Params) > 0 {
 		before, _, _ := strings.Cut(in.URL, "?")
 		c.written = before + "?" + u.RawQuery
@@ -69,7 +69,7 @@ func newCall(in *nodetype.HTTP) (call, *fault.Fault) {
 	return c, c.authorize(in)
 }
 
-func (c *call) headers(given map[string]string) {
+func (c *outgoing) headers(given map[string]string) {
 	for k, v := range given {
 		if strings.EqualFold(k, "Host") { // Go sends it from elsewhere
 			c.host = v
@@ -86,7 +86,7 @@ func (c *call) headers(given map[string]string) {
 }
 
 // authorize puts in the credentials.
-func (c *call) authorize(in *nodetype.HTTP) *fault.Fault {
+func (c *outgoing) authorize(in *nodetype.HTTP) *fault.Fault {
 	switch {
 	case in.AuthToken != "" && in.APIKey != "":
 		return fault.New(fault.Execution, "auth_token and api_key exclude each other").Suggest("Give one of them")
@@ -122,7 +122,7 @@ func query(params map[string]json.RawMessage) string {
 
 // repeatable says whether doing it twice has the effect of doing it once: RFC 9110, 9.2.2, and for other methods the
 // word of who sends it, by a key that the server tells repetitions by.
-func (c *call) repeatable() bool {
+func (c *outgoing) repeatable() bool {
 	switch c.method {
 	case http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace, http.MethodPut, http.MethodDelete:
 		return true
@@ -131,7 +131,7 @@ func (c *call) repeatable() bool {
 }
 
 // request is the call as Go sends it.
-func (c *call) request(ctx context.Context) (*http.Request, error) {
+func (c *outgoing) request(ctx context.Context) (*http.Request, error) {
 	var body io.Reader
 	if c.body != nil {
 		body = strings.NewReader(*c.body)
@@ -149,7 +149,7 @@ func (c *call) request(ctx context.Context) (*http.Request, error) {
 
 // shown is the URL as errors show it: without its password. One whose query has something under the name of a secret is
 // cut at the host: were only that taken out, what is left of a secret that a path or a query splits would not be known.
-func (c *call) shown() string {
+func (c *outgoing) shown() string {
 	for pair := range strings.SplitSeq(c.url.RawQuery, "&") {
 		name, value, _ := strings.Cut(pair, "=")
 		if plain, err := url.QueryUnescape(name); value != "" && err == nil && credentialName(plain) {

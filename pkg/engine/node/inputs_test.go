@@ -12,7 +12,7 @@ import (
 )
 
 // bound is a node of a built-in type with a binding.
-func bound(t *testing.T, kind, params string, b *Binding) (*Prepared, error) {
+func bound(t *testing.T, kind, params string, b *Binding) (*Call, error) {
 	t.Helper()
 	typ, ok := nodetype.Builtin(kind)
 	if !ok {

@@ -12,7 +12,7 @@ import (
 )
 
 // runTool calls a tool of an MCP server; the run's nodes share one process of each server.
-func runTool(ctx context.Context, p *Prepared, t *Task) *Result {
+func runTool(ctx context.Context, p *Call, t *Task) *Result {
 	tool := p.kind.MCP
 	session, err := t.Servers.Session(ctx, tool.Server)
 	if err != nil {

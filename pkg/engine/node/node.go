@@ -59,12 +59,12 @@ type Result struct {
 	Outputs json.RawMessage
 	// Fault is set when the node failed.
 	Fault *fault.Fault
-	// Unkept is set when the outputs could not be kept: then there are none.
-	Unkept error
+	// StoreErr is set when the outputs could not be kept: then there are none.
+	StoreErr error
 }
 
 // runners run the built-in types, but for those that a program runs and for workflow, which the engine does.
-var runners = map[string]func(context.Context, *Prepared, *Task) *Result{
+var runners = map[string]func(context.Context, *Call, *Task) *Result{
 	"code":        runCode,
 	"copy-file":   runCopyFile,
 	"delete-file": runDeleteFile,
@@ -77,7 +77,7 @@ var runners = map[string]func(context.Context, *Prepared, *Task) *Result{
 }
 
 // Run executes a prepared node once. It never panics and always gives a result; a fault in it says what to do next.
-func Run(ctx context.Context, p *Prepared, t *Task) *Result {
+func Run(ctx context.Context, p *Call, t *Task) *Result {
 	switch run, builtin := runners[p.kind.Name]; {
 	case p.kind.MCP != nil:
 		return runTool(ctx, p, t)
@@ -95,7 +95,7 @@ func Run(ctx context.Context, p *Prepared, t *Task) *Result {
 var defaultsOf sync.Map
 
 // decode reads the parameters into the type's Go form, with the defaults for what was not given.
-func decode[T any](p *Prepared) (T, *fault.Fault) {
+func decode[T any](p *Call) (T, *fault.Fault) {
 	defaults, ok := defaultsOf.Load(p.kind.Name)
 	if !ok {
 		var v T

@@ -31,7 +31,7 @@ func (v values) scope(ref template.Ref) (json.RawMessage, template.Availability)
 }
 
 // prepared is a node of a built-in type, ready to run.
-func prepared(t *testing.T, kind, params string, v values) *Prepared {
+func prepared(t *testing.T, kind, params string, v values) *Call {
 	t.Helper()
 	p, err := prepare(t, kind, params, v, false)
 	if err != nil {
@@ -40,7 +40,7 @@ func prepared(t *testing.T, kind, params string, v values) *Prepared {
 	return p
 }
 
-func prepare(t *testing.T, kind, params string, v values, permissive bool) (*Prepared, error) {
+func prepare(t *testing.T, kind, params string, v values, permissive bool) (*Call, error) {
 	t.Helper()
 	typ, ok := nodetype.Builtin(kind)
 	if !ok {
@@ -159,19 +159,19 @@ func failedWith(t *testing.T, r *Result, kind fault.Type, words ...string) {
 // Every parameter that a type declares is decoded under its name into a field of its own, and nothing else is.
 func TestDeclaredParametersAreDecoded(t *testing.T) {
 	samples := map[string]string{"str": `"x"`, "int": `7`, "float": `7`, "bool": `true`, "dict": `{"k":"v"}`, "list": `["x"]`, "any": `{"k":"v"}`}
-	decoders := map[string]func(*Prepared) (any, *fault.Fault){
-		"shell":       func(p *Prepared) (any, *fault.Fault) { return decodeAny[nodetype.Shell](p) },
-		"http":        func(p *Prepared) (any, *fault.Fault) { return decodeAny[nodetype.HTTP](p) },
-		"read-file":   func(p *Prepared) (any, *fault.Fault) { return decodeAny[nodetype.ReadFile](p) },
-		"write-file":  func(p *Prepared) (any, *fault.Fault) { return decodeAny[nodetype.WriteFile](p) },
-		"echo":        func(p *Prepared) (any, *fault.Fault) { return decodeAny[nodetype.Echo](p) },
-		"code":        func(p *Prepared) (any, *fault.Fault) { return decodeAny[nodetype.Code](p) },
-		"jq":          func(p *Prepared) (any, *fault.Fault) { return decodeAny[nodetype.JQ](p) },
-		"copy-file":   func(p *Prepared) (any, *fault.Fault) { return decodeAny[nodetype.CopyFile](p) },
-		"move-file":   func(p *Prepared) (any, *fault.Fault) { return decodeAny[nodetype.MoveFile](p) },
-		"delete-file": func(p *Prepared) (any, *fault.Fault) { return decodeAny[nodetype.DeleteFile](p) },
-		"llm":         func(p *Prepared) (any, *fault.Fault) { return decodeAny[nodetype.LLM](p) },
-		"agent":       func(p *Prepared) (any, *fault.Fault) { return decodeAny[nodetype.Agent](p) },
+	decoders := map[string]func(*Call) (any, *fault.Fault){
+		"shell":       func(p *Call) (any, *fault.Fault) { return decodeAny[nodetype.Shell](p) },
+		"http":        func(p *Call) (any, *fault.Fault) { return decodeAny[nodetype.HTTP](p) },
+		"read-file":   func(p *Call) (any, *fault.Fault) { return decodeAny[nodetype.ReadFile](p) },
+		"write-file":  func(p *Call) (any, *fault.Fault) { return decodeAny[nodetype.WriteFile](p) },
+		"echo":        func(p *Call) (any, *fault.Fault) { return decodeAny[nodetype.Echo](p) },
+		"code":        func(p *Call) (any, *fault.Fault) { return decodeAny[nodetype.Code](p) },
+		"jq":          func(p *Call) (any, *fault.Fault) { return decodeAny[nodetype.JQ](p) },
+		"copy-file":   func(p *Call) (any, *fault.Fault) { return decodeAny[nodetype.CopyFile](p) },
+		"move-file":   func(p *Call) (any, *fault.Fault) { return decodeAny[nodetype.MoveFile](p) },
+		"delete-file": func(p *Call) (any, *fault.Fault) { return decodeAny[nodetype.DeleteFile](p) },
+		"llm":         func(p *Call) (any, *fault.Fault) { return decodeAny[nodetype.LLM](p) },
+		"agent":       func(p *Call) (any, *fault.Fault) { return decodeAny[nodetype.Agent](p) },
 	}
 	for _, name := range nodetype.BuiltinNames() {
 		if name == workflow.SubType { // whoever executes runs runs it
@@ -183,7 +183,7 @@ func TestDeclaredParametersAreDecoded(t *testing.T) {
 			continue
 		}
 		typ, _ := nodetype.Builtin(name)
-		without, f := decoder(&Prepared{Params: json.RawMessage("{}"), kind: typ})
+		without, f := decoder(&Call{Params: json.RawMessage("{}"), kind: typ})
 		if f != nil {
 			t.Fatal(f)
 		}
@@ -192,7 +192,7 @@ func TestDeclaredParametersAreDecoded(t *testing.T) {
 			if string(p.Default) == value {
 				value = "false"
 			}
-			with, f := decoder(&Prepared{Params: json.RawMessage(`{"` + p.Name + `":` + value + `}`), kind: typ})
+			with, f := decoder(&Call{Params: json.RawMessage(`{"` + p.Name + `":` + value + `}`), kind: typ})
 			if f != nil {
 				t.Errorf("%s.%s: %v", name, p.Name, f)
 				continue
@@ -215,11 +215,11 @@ func TestParametersOfASubWorkflowAreRead(t *testing.T) {
 			t.Errorf("%s changes nothing", p.Name)
 		}
 	}
-	r := Run(t.Context(), &Prepared{Params: json.RawMessage("{}"), kind: typ}, task(t))
+	r := Run(t.Context(), &Call{Params: json.RawMessage("{}"), kind: typ}, task(t))
 	failedWith(t, r, fault.Execution, `runs node type "workflow"`)
 }
 
-func decodeAny[T any](p *Prepared) (any, *fault.Fault) { return decode[T](p) }
+func decodeAny[T any](p *Call) (any, *fault.Fault) { return decode[T](p) }
 
 func spelled(t *testing.T, v any) string {
 	t.Helper()
@@ -291,7 +291,7 @@ func TestUnresolvedTemplates(t *testing.T) {
 }
 
 func TestUnknownTypeIsAFault(t *testing.T) {
-	r := Run(t.Context(), &Prepared{Params: json.RawMessage("{}"), kind: nodetype.Type{Name: "nope"}}, task(t))
+	r := Run(t.Context(), &Call{Params: json.RawMessage("{}"), kind: nodetype.Type{Name: "nope"}}, task(t))
 	failedWith(t, r, fault.Execution, `"nope"`)
 }
 

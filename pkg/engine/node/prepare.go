@@ -15,8 +15,8 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow/template"
 )
 
-// Prepared is a node with its parameters resolved, ready to run.
-type Prepared struct {
+// Call is a node with its parameters resolved, ready to run.
+type Call struct {
 	// Params are the parameters as the node gets them: what its input digest is taken over.
 	Params json.RawMessage
 	// Unresolved are the templates that stand as they were written, in permissive mode.
@@ -73,12 +73,12 @@ func (b *Binding) Value(n *workflow.Node, path string, raw json.RawMessage) (jso
 
 // Prepare resolves a node's parameters and makes them fit its type. What cannot be resolved or does not fit is a fault,
 // unless the binding lets templates stand.
-func Prepare(n *workflow.Node, kind nodetype.Type, b *Binding) (*Prepared, error) {
+func Prepare(n *workflow.Node, kind nodetype.Type, b *Binding) (*Call, error) {
 	params := map[string]json.RawMessage{}
 	if err := json.Unmarshal(n.Params, &params); err != nil {
 		return nil, fault.New(fault.Validation, "the parameters of node %q are no object", n.ID)
 	}
-	p := &Prepared{kind: kind}
+	p := &Call{kind: kind}
 	var apart []string // what must not be resolved as a whole
 	if literal := workflow.Literal(n); literal != "" {
 		apart = append(apart, literal)
@@ -149,7 +149,7 @@ const inputsParam = "inputs"
 
 // inputs resolves the node's own inputs and makes them names for the other templates. They stay a parameter where the
 // node's type has one of that name.
-func (p *Prepared) inputs(kind nodetype.Type, params map[string]json.RawMessage, b *Binding) (unresolved []template.Unresolved) {
+func (p *Call) inputs(kind nodetype.Type, params map[string]json.RawMessage, b *Binding) (unresolved []template.Unresolved) {
 	p.locals = maps.Clone(b.Locals)
 	raw, given := params[inputsParam]
 	if !given && len(b.Carry) == 0 {
@@ -202,7 +202,7 @@ func carryOn(params, carry map[string]json.RawMessage) {
 }
 
 // resolve resolves one parameter.
-func (p *Prepared) resolve(name string, raw json.RawMessage, scope template.Scope, unresolved []template.Unresolved) (json.RawMessage, []template.Unresolved) {
+func (p *Call) resolve(name string, raw json.RawMessage, scope template.Scope, unresolved []template.Unresolved) (json.RawMessage, []template.Unresolved) {
 	value, missing := template.Resolve(raw, over(p.locals, scope))
 	for _, u := range missing {
 		u.Path = strings.TrimSuffix(strings.Replace(name+"."+u.Path, ".[", "[", 1), ".")
@@ -212,4 +212,4 @@ func (p *Prepared) resolve(name string, raw json.RawMessage, scope template.Scop
 }
 
 // Locals are the names that only this node's templates know, with their values.
-func (p *Prepared) Locals() map[string]json.RawMessage { return p.locals }
+func (p *Call) Locals() map[string]json.RawMessage { return p.locals }

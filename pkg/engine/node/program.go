@@ -21,7 +21,7 @@ import (
 )
 
 // runProgram runs a node type that is a program of its own (docs/contracts.md, "A node type of your own").
-func runProgram(ctx context.Context, p *Prepared, t *Task) *Result {
+func runProgram(ctx context.Context, p *Call, t *Task) *Result {
 	path, err := p.program(t)
 	if err != nil {
 		return broken(fault.From(err))
@@ -53,7 +53,7 @@ func broken(f *fault.Fault) *Result {
 }
 
 // program is the path of the node type's program. One of the suite is looked for beside the running program first.
-func (p *Prepared) program(t *Task) (string, error) {
+func (p *Call) program(t *Task) (string, error) {
 	name := p.kind.Program
 	if filepath.IsAbs(name) {
 		return name, nil
@@ -70,7 +70,7 @@ func (p *Prepared) program(t *Task) (string, error) {
 }
 
 // notRun is the fault of a program that did not come to its own end.
-func (p *Prepared) notRun(path string, err error) *fault.Fault {
+func (p *Call) notRun(path string, err error) *fault.Fault {
 	if late, ok := errors.AsType[*TimeoutError](err); ok {
 		return fault.New(fault.Timeout, "%s %v", filepath.Base(path), late).
 			Suggest(`Give the node a longer "timeout", or make it finish sooner`)
@@ -110,7 +110,7 @@ func firstLine(path string) string {
 
 // ended is a program that came to its end: how, and what it said.
 type ended struct {
-	prepared *Prepared
+	prepared *Call
 	program  string
 	exit     process.Exit
 	// stderr is the end of what it said there.
@@ -144,12 +144,12 @@ func (e *ended) result(t *Task) *Result {
 		r.Outputs = event.Escape(e.said.text) // which may be long, as it is
 		return r
 	}
-	r.Outputs, r.Unkept = t.keep(outputs)
+	r.Outputs, r.StoreErr = t.keep(outputs)
 	return r
 }
 
 // declares says whether the type has an action.
-func (p *Prepared) declares(action string) bool {
+func (p *Call) declares(action string) bool {
 	return action == workflow.ActionDefault || slices.Contains(p.kind.Actions, action) || slices.Contains(p.kind.Actions, nodetype.AnyAction)
 }
 
@@ -178,7 +178,7 @@ func (e *ended) fault(t *Task) *fault.Fault {
 
 // locate makes the parameter that a program's fault is about, and the byte of its text that it may tell beside it, a place
 // in the workflow's file. A path that leads to no parameter is taken out.
-func (p *Prepared) locate(f *fault.Fault, t *Task) {
+func (p *Call) locate(f *fault.Fault, t *Task) {
 	inside, ok := strings.CutPrefix(f.Path, "params.")
 	name := inside
 	if i := strings.IndexAny(inside, ".["); i >= 0 {

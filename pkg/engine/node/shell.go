@@ -25,7 +25,7 @@ import (
 const MaxOutput = 128 << 20
 
 // render renders the shell command and puts it back among the parameters, as it was written, with the values beside it.
-func (p *Prepared) render(n *workflow.Node, raw json.RawMessage, params map[string]json.RawMessage, b *Binding) ([]template.Unresolved, error) {
+func (p *Call) render(n *workflow.Node, raw json.RawMessage, params map[string]json.RawMessage, b *Binding) ([]template.Unresolved, error) {
 	if string(bytes.TrimSpace(raw)) == "null" {
 		return nil, nil // fit will say that there is none
 	}
@@ -95,7 +95,7 @@ func refused(n *workflow.Node, problem *shell.Problem) *fault.Fault {
 const templatesParam = "${}"
 
 // runShell runs a command.
-func runShell(ctx context.Context, p *Prepared, t *Task) *Result {
+func runShell(ctx context.Context, p *Call, t *Task) *Result {
 	in, f := decode[nodetype.Shell](p)
 	if f != nil {
 		return unstarted(f)
@@ -131,7 +131,7 @@ func runShell(ctx context.Context, p *Prepared, t *Task) *Result {
 	}
 	out, unkept := shellOutputs(in, stdout, stderr, exit.Code)
 	if unkept != nil {
-		return &Result{Unkept: unkept}
+		return &Result{StoreErr: unkept}
 	}
 	return p.judge(&said, out)
 }
@@ -148,7 +148,7 @@ func startable(in nodetype.Shell) *fault.Fault {
 }
 
 // process is the command to start: executed directly when it has no shell syntax and its program is there, else by sh.
-func (p *Prepared) process(in nodetype.Shell, t *Task) process.Command {
+func (p *Call) process(in nodetype.Shell, t *Task) process.Command {
 	c := process.Command{Path: "/bin/sh", Args: []string{"-c", p.command}, Dir: t.Dir, Env: slices.Clip(t.Env), Marks: t.Marks, TTY: in.TTY}
 	c.Env, _ = process.Extend(c.Env, in.Env) // startable has seen that it can
 	c.Env = append(c.Env, p.values...)

@@ -22,7 +22,7 @@ type shellEnding struct {
 }
 
 // judge says whether it failed.
-func (p *Prepared) judge(e *shellEnding, out *nodetype.ShellOutputs) *Result {
+func (p *Call) judge(e *shellEnding, out *nodetype.ShellOutputs) *Result {
 	var f *fault.Fault
 	late, timedOut := errors.AsType[*TimeoutError](e.err)
 	switch {

@@ -13,7 +13,7 @@ import (
 )
 
 // runCopyFile copies a file, with its permissions and its time.
-func runCopyFile(ctx context.Context, p *Prepared, t *Task) *Result {
+func runCopyFile(ctx context.Context, p *Call, t *Task) *Result {
 	in, f := decode[nodetype.CopyFile](p)
 	if f != nil {
 		return failed(f, nil)
@@ -28,7 +28,7 @@ func runCopyFile(ctx context.Context, p *Prepared, t *Task) *Result {
 }
 
 // runMoveFile moves a file, or a link as a link.
-func runMoveFile(ctx context.Context, p *Prepared, t *Task) *Result {
+func runMoveFile(ctx context.Context, p *Call, t *Task) *Result {
 	in, f := decode[nodetype.MoveFile](p)
 	if f != nil {
 		return failed(f, nil)
