@@ -91,7 +91,7 @@ func (c *gcCommand) wanted() (journal.Collection, error) {
 
 // endStrays ends what is left of runs whose runner was killed.
 func endStrays(h *home.Home) {
-	for _, id := range process.Values(engine.RunVariable) {
+	for _, id := range process.EnvironmentValues(engine.RunVariable) {
 		rec, err := journal.Find(h, id)
 		if err != nil || rec.ID != id {
 			continue

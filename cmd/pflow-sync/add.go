@@ -68,7 +68,7 @@ func (c *addCommand) Run(app *cli.App) error {
 		if command == "" || strings.Contains(command, "${") {
 			continue
 		}
-		if _, err := process.Look(command, app.Env, ""); err != nil {
+		if _, err := process.LookPath(command, app.Env, ""); err != nil {
 			answer.Notes = append(answer.Notes, "server "+name+" cannot start here: "+err.Error())
 		}
 	}

@@ -11,15 +11,15 @@ type family struct {
 	marks   []string
 	session bool    // it leads one
 	first   process // the child as it was found
-	known   map[identity]bool
+	known   map[instance]bool
 }
 
 // familyOf is asked while the child lives: what descends from a child that has ended is found by its marks alone.
 func familyOf(child int, c *Command) *family {
-	f := &family{child: child, marks: c.Marks, session: c.TTY, known: map[identity]bool{}}
+	f := &family{child: child, marks: c.Marks, session: c.TTY, known: map[instance]bool{}}
 	if p, ok := table()[child]; ok {
 		f.first = p
-		f.known[p.identity] = true
+		f.known[p.instance] = true
 	}
 	return f
 }
@@ -34,7 +34,7 @@ func (f *family) find() (left []process, whole bool) {
 	all := table()
 	var roots []int
 	for id := range f.known {
-		if p, ok := all[id.pid]; ok && p.identity == id {
+		if p, ok := all[id.pid]; ok && p.instance == id {
 			roots = append(roots, id.pid)
 		}
 	}
@@ -44,10 +44,10 @@ func (f *family) find() (left []process, whole bool) {
 		below = append(below, sessionOf(all, f.child)...)
 	}
 	for _, p := range below {
-		f.known[p.identity] = true
+		f.known[p.instance] = true
 	}
 	for id := range f.known {
-		if p, ok := all[id.pid]; ok && p.identity == id && p.group != f.child {
+		if p, ok := all[id.pid]; ok && p.instance == id && p.group != f.child {
 			left = append(left, p)
 		}
 	}

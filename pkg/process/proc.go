@@ -80,7 +80,7 @@ func (c *Command) grace() time.Duration {
 
 // build makes the exec.Cmd, with the program looked up on the command's own PATH.
 func (c *Command) build() (*exec.Cmd, error) {
-	path, err := Look(c.Path, c.Env, c.Dir)
+	path, err := LookPath(c.Path, c.Env, c.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -139,8 +139,8 @@ func tooMany(f *fault.Fault, err error) *fault.Fault {
 	return f
 }
 
-// Look finds a program: a path with a separator as it stands (relative to dir), a bare name on the PATH of env.
-func Look(name string, env []string, dir string) (string, error) {
+// LookPath finds a program: a path with a separator as it stands (relative to dir), a bare name on the PATH of env.
+func LookPath(name string, env []string, dir string) (string, error) {
 	if strings.ContainsRune(name, '/') {
 		path := name
 		if !filepath.IsAbs(path) && dir != "" {

@@ -19,7 +19,7 @@ func Run(ctx context.Context, c Command) (Exit, error) {
 	if err := context.Cause(ctx); err != nil {
 		return Exit{}, err
 	}
-	path, err := Look(c.Path, c.Env, c.Dir)
+	path, err := LookPath(c.Path, c.Env, c.Dir)
 	if err != nil {
 		return Exit{}, err
 	}

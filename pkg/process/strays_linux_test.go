@@ -147,7 +147,7 @@ func TestEachIsToldOnce(t *testing.T) {
 
 func TestAProcessOfAnotherUserIsNotWaitedFor(t *testing.T) {
 	var asked int
-	find := func() ([]process, bool) { asked++; return []process{{identity: identity{pid: 1}}}, true }
+	find := func() ([]process, bool) { asked++; return []process{{instance: instance{pid: 1}}}, true }
 	if os.Getuid() == 0 || !errors.Is(syscall.Kill(1, 0), syscall.EPERM) {
 		t.Skip("every process may be signalled here")
 	}

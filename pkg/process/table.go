@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// identity names a process for good: ids come again, with another start.
-type identity struct {
+// instance names a process for good: ids come again, with another start.
+type instance struct {
 	pid     int
 	started string
 }
 
 // process is a line of the system's table of processes.
 type process struct {
-	identity
+	instance
 	parent, group, session int
 	ended                  bool // and nobody has waited for it yet
 }
@@ -67,7 +67,7 @@ func another(env []byte, variables []string) bool {
 const outlives = "PFLOW_DETACHED=1"
 
 // inherited are the children that this program had before it started any.
-var inherited map[identity]bool
+var inherited map[instance]bool
 
 // descendants are those of some processes, without what outlives the program that started it, what this program has
 // inherited, and the descendants of both; spared says that there is such.
@@ -80,7 +80,7 @@ func descendants(all map[int]process, of ...int) (found []process, spared bool) 
 		next := children[of[0]]
 		of = of[1:]
 		for _, p := range next {
-			if inherited[p.identity] || has(environment(p.pid), outlives) {
+			if inherited[p.instance] || has(environment(p.pid), outlives) {
 				spared = true
 				continue
 			}

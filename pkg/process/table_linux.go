@@ -39,7 +39,7 @@ func read(pid int) (p process, ok bool) {
 	if len(fields) < 20 {
 		return p, false
 	}
-	p = process{identity: identity{pid, string(fields[19])}, ended: fields[0][0] == 'Z' || fields[0][0] == 'X'}
+	p = process{instance: instance{pid, string(fields[19])}, ended: fields[0][0] == 'Z' || fields[0][0] == 'X'}
 	p.parent, _ = strconv.Atoi(string(fields[1]))
 	p.group, _ = strconv.Atoi(string(fields[2]))
 	p.session, _ = strconv.Atoi(string(fields[3]))
@@ -52,14 +52,14 @@ func childless() bool {
 }
 
 // children are those that this program has.
-func children() map[identity]bool {
+func children() map[instance]bool {
 	if childless() { // which is told much faster than who they are
 		return nil
 	}
-	found := map[identity]bool{}
+	found := map[instance]bool{}
 	for _, p := range table() {
 		if p.parent == os.Getpid() {
-			found[p.identity] = true
+			found[p.instance] = true
 		}
 	}
 	return found

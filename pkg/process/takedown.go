@@ -15,7 +15,7 @@ var told sync.Map
 // it finds nothing and says that nothing can have escaped it. Those that spare names get no SIGTERM: somebody else, who
 // knows better, sees to their end, and only what he leaves is killed.
 func takeDown(deadline time.Time, find func() (left []process, whole bool), spare func(process) bool) {
-	lost := map[identity]bool{} // those of other users
+	lost := map[instance]bool{} // those of other users
 	for pause := time.Millisecond; time.Now().Before(deadline); pause = min(2*pause, 50*time.Millisecond) {
 		left, whole := find()
 		left = without(left, lost)
@@ -26,7 +26,7 @@ func takeDown(deadline time.Time, find func() (left []process, whole bool), spar
 			if spare != nil && spare(p) {
 				continue
 			}
-			lost[p.identity] = terminate(p)
+			lost[p.instance] = terminate(p)
 		}
 		time.Sleep(min(pause, time.Until(deadline)))
 	}
@@ -34,9 +34,9 @@ func takeDown(deadline time.Time, find func() (left []process, whole bool), spar
 }
 
 // kill first stops all that is found until nothing new is, so that nothing is left which starts others, and then kills.
-func kill(find func() ([]process, bool), lost map[identity]bool) {
+func kill(find func() ([]process, bool), lost map[instance]bool) {
 	enough := time.Now().Add(DefaultGrace) // for one that the kernel holds
-	stopped := map[identity]bool{}
+	stopped := map[instance]bool{}
 	for pause := time.Millisecond; time.Now().Before(enough); pause = min(2*pause, 50*time.Millisecond) {
 		left, whole := find()
 		left = without(left, lost)
@@ -45,9 +45,9 @@ func kill(find func() ([]process, bool), lost map[identity]bool) {
 		}
 		fresh := false
 		for _, p := range left {
-			if !stopped[p.identity] {
-				stopped[p.identity], fresh = true, true
-				lost[p.identity] = denied(p, syscall.SIGSTOP)
+			if !stopped[p.instance] {
+				stopped[p.instance], fresh = true, true
+				lost[p.instance] = denied(p, syscall.SIGSTOP)
 			}
 		}
 		if fresh {
@@ -60,10 +60,10 @@ func kill(find func() ([]process, bool), lost map[identity]bool) {
 	}
 }
 
-func without(list []process, lost map[identity]bool) []process {
+func without(list []process, lost map[instance]bool) []process {
 	kept := list[:0]
 	for _, p := range list {
-		if !p.ended && !lost[p.identity] {
+		if !p.ended && !lost[p.instance] {
 			kept = append(kept, p)
 		}
 	}
@@ -72,7 +72,7 @@ func without(list []process, lost map[identity]bool) []process {
 
 // terminate sends a process its SIGTERM, once, and says whether this user may not.
 func terminate(p process) (forbidden bool) {
-	if _, old := told.LoadOrStore(p.identity, true); old {
+	if _, old := told.LoadOrStore(p.instance, true); old {
 		return false
 	}
 	return denied(p, syscall.SIGTERM)

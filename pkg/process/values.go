@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// Values lists the values that a variable has in the environments of this user's processes, each once. Only Linux shows
+// EnvironmentValues lists the values that a variable has in the environments of this user's processes, each once. Only Linux shows
 // them.
-func Values(name string) []string {
+func EnvironmentValues(name string) []string {
 	seen := map[string]bool{}
 	for pid, p := range table() {
 		if p.ended {

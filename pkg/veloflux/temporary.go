@@ -20,7 +20,7 @@ const temporaryPrefix = "__veloflux_mcp_verify__"
 // temporaryID names a pipeline that is made to verify SQL: whose it is and how old, so that it can be told from another
 // live process's when it is found later.
 type temporaryID struct {
-	owner   process.Owner
+	owner   process.Identity
 	created time.Time
 	random  string
 }
@@ -39,7 +39,7 @@ func parseTemporary(id string) (t temporaryID, ok bool) {
 	}
 	pid, pidErr := strconv.Atoi(parts[1])
 	created, createdErr := strconv.ParseInt(parts[3], 10, 64)
-	t = temporaryID{owner: process.Owner{Machine: parts[0], PID: pid, Started: parts[2]}, created: time.UnixMilli(created), random: parts[4]}
+	t = temporaryID{owner: process.Identity{Machine: parts[0], PID: pid, Started: parts[2]}, created: time.UnixMilli(created), random: parts[4]}
 	return t, pidErr == nil && createdErr == nil && t.String() == id && isPart(parts[0]) && isPart(parts[2]) && isPart(parts[4])
 }
 
@@ -52,7 +52,7 @@ func isPart(part string) bool {
 type temporaries struct {
 	del   func(ctx context.Context, id string) error
 	log   *slog.Logger
-	owner func() process.Owner
+	owner func() process.Identity
 	mark  string // in all ids of this runtime: another one of the process has its own
 
 	mu      sync.Mutex

@@ -15,7 +15,7 @@ import (
 
 func TestTemporaryIDsAreReadBack(t *testing.T) {
 	at := time.UnixMilli(1_790_000_000_123)
-	id := temporaryID{process.Owner{Machine: "web-1-0123456789ab", PID: 42, Started: "987654"}, at, "abc234"}
+	id := temporaryID{process.Identity{Machine: "web-1-0123456789ab", PID: 42, Started: "987654"}, at, "abc234"}
 	const want = "__veloflux_mcp_verify__web-1-0123456789ab_42_987654_1790000000123_abc234"
 	if id.String() != want {
 		t.Errorf("got %s", id)
@@ -44,10 +44,10 @@ func TestLeftoversAreTold(t *testing.T) {
 	}
 	gone := self
 	gone.Started += "1"
-	elsewhere := process.Owner{Machine: "elsewhere-0123456789ab", PID: os.Getpid(), Started: "1"}
+	elsewhere := process.Identity{Machine: "elsewhere-0123456789ab", PID: os.Getpid(), Started: "1"}
 	for _, tc := range []struct {
 		name  string
-		owner process.Owner
+		owner process.Identity
 		age   time.Duration
 		want  bool
 	}{

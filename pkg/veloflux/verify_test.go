@@ -253,7 +253,7 @@ func TestSweep(t *testing.T) {
 	r := runtimeOf(t, s.URL, Options{})
 	dead := self
 	dead.Started += "1"
-	elsewhere := process.Owner{Machine: "elsewhere-0123456789ab", PID: 1, Started: "1"}
+	elsewhere := process.Identity{Machine: "elsewhere-0123456789ab", PID: 1, Started: "1"}
 	left := temporaryID{dead, time.Now(), "a"}.String()
 	old := temporaryID{elsewhere, time.Now().Add(-time.Hour), "b"}.String()
 	live := temporaryID{self, time.Now(), "c"}.String()

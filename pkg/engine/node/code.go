@@ -91,7 +91,7 @@ func (c *codeProgram) command() (process.Command, *fault.Fault) {
 		command.Dir = under(c.task, c.Cwd)
 	}
 	for _, name := range c.language.programs {
-		if path, err := process.Look(name, command.Env, command.Dir); err == nil {
+		if path, err := process.LookPath(name, command.Env, command.Dir); err == nil {
 			c.interpreter = path
 			break
 		}

@@ -61,7 +61,7 @@ func (p *Call) program(t *Task) (string, error) {
 	if beside := filepath.Join(t.Suite, name); t.Suite != "" && process.Executable(beside) {
 		return beside, nil
 	}
-	path, err := process.Look(name, t.Env, t.Dir)
+	path, err := process.LookPath(name, t.Env, t.Dir)
 	if err != nil {
 		return "", fault.New(fault.Unavailable, "The program of node type %q, %s, is neither beside pflow-exec nor on PATH", p.kind.Name, name).
 			Suggest("Install the whole suite into one folder")

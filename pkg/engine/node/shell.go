@@ -168,7 +168,7 @@ func (p *Call) process(in nodetype.Shell, t *Task) process.Command {
 
 // found finds a program that may be executed.
 func found(name string, env []string, dir string) (string, bool) {
-	path, err := process.Look(name, env, dir)
+	path, err := process.LookPath(name, env, dir)
 	return path, err == nil && process.Executable(path)
 }
 

@@ -96,7 +96,7 @@ func (s *Suite) find(program string) (string, error) {
 	if beside := filepath.Join(s.Dir, program); process.Executable(beside) {
 		return beside, nil
 	}
-	path, err := process.Look(program, s.Env, "")
+	path, err := process.LookPath(program, s.Env, "")
 	if err != nil {
 		return "", fault.New(fault.Unavailable, "The program %s is neither beside pflow-serve nor on PATH", program).
 			Suggest("Install the whole suite into one folder")

@@ -118,7 +118,7 @@ func (j *job) place() *fault.Fault {
 	if strings.ContainsRune(words[0], filepath.Separator) {
 		words[0] = j.under(words[0])
 	}
-	path, err := process.Look(words[0], j.env, j.dir)
+	path, err := process.LookPath(words[0], j.env, j.dir)
 	if err != nil || !process.Executable(path) {
 		return j.missing(words[0])
 	}

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Owner names a process so that any other, at any time and on any machine, can tell whether it is still alive. All three
+// Identity names a process so that any other, at any time and on any machine, can tell whether it is still alive. All three
 // parts are made of lower-case letters, digits and "-", so that they can stand in a name.
-type Owner struct {
+type Identity struct {
 	// Machine is the host's name and what tells its process ids from others': the start of the system and, on Linux, the
 	// namespaces of ids and of time, for containers count both anew.
 	Machine string
@@ -19,18 +19,18 @@ type Owner struct {
 	Started string
 }
 
-// Self is the Owner that this process is.
-func Self() Owner {
+// Self returns the Identity of this process.
+func Self() Identity {
 	start, _ := startOf(os.Getpid())
 	if start == "" {
 		start = "0"
 	}
-	return Owner{Machine: machine(), PID: os.Getpid(), Started: start}
+	return Identity{Machine: machine(), PID: os.Getpid(), Started: start}
 }
 
 // Alive says whether the process is there. It is known only of processes of this machine, as long as the system is up, and
 // not of those that the system hides from this user.
-func (o Owner) Alive() (alive, known bool) {
+func (o Identity) Alive() (alive, known bool) {
 	if o.Machine != machine() || o.Started == "0" {
 		return false, false
 	}
@@ -48,7 +48,7 @@ func machine() string {
 	return plainHost(host) + "-" + hex.EncodeToString(sum[:6])
 }
 
-// plainHost is the beginning of a host's name, made of what may stand in an Owner.
+// plainHost is the beginning of a host's name, made of what may stand in an Identity.
 func plainHost(host string) string {
 	const most = 24
 	host, _, _ = strings.Cut(strings.ToLower(host), ".")

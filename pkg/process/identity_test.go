@@ -16,7 +16,7 @@ func TestOwnerIsAliveAsLongAsItsProcess(t *testing.T) {
 	if alive, known := self.Alive(); !alive || !known || self.PID != os.Getpid() {
 		t.Errorf("this process is %+v: alive %v, known %v", self, alive, known)
 	}
-	for name, other := range map[string]Owner{
+	for name, other := range map[string]Identity{
 		"an id that came again": {self.Machine, self.PID, self.Started + "1"},
 		"an id of nobody":       {self.Machine, 1 << 30, self.Started},
 	} {
@@ -24,7 +24,7 @@ func TestOwnerIsAliveAsLongAsItsProcess(t *testing.T) {
 			t.Errorf("%s: alive %v, known %v", name, alive, known)
 		}
 	}
-	for name, other := range map[string]Owner{
+	for name, other := range map[string]Identity{
 		"another machine":        {"elsewhere-0123456789ab", self.PID, self.Started},
 		"a system without start": {self.Machine, self.PID, "0"},
 	} {
@@ -43,7 +43,7 @@ func TestOwnerThatIsNotWaitedForIsDead(t *testing.T) {
 	if start == "" {
 		t.Skip("this system does not tell when a process was started")
 	}
-	owner := Owner{Machine: machine(), PID: child.Process.Pid, Started: start}
+	owner := Identity{Machine: machine(), PID: child.Process.Pid, Started: start}
 	if alive, _ := owner.Alive(); !alive {
 		t.Error("a child that runs is told dead")
 	}
