@@ -182,7 +182,7 @@ func answerOf(last *event.Event, blob event.Load, limit int) (*answer, error) {
 		}
 		member := append(append([]byte{'{'}, key.Raw...), ':') // its key is unescaped with it
 		member = append(append(member, value.Raw...), '}')
-		member, failed = event.Answer(member, limit, blob, func(ref event.Reference) json.RawMessage { return ref.Placeholder(last.Run, key.Str) })
+		member, failed = event.Abridge(member, limit, blob, func(ref event.Reference) json.RawMessage { return ref.Placeholder(last.Run, key.Str) })
 		out = append(out, member[1:len(member)-1]...)
 		return failed == nil
 	})

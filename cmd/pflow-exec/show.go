@@ -164,7 +164,7 @@ func (c *showCommand) node(rec *journal.Reader, n *history.Node, now time.Time, 
 		s.Items = &shownItems{n.Total, len(n.Items), n.Failures()}
 	}
 	if !n.Began.IsZero() {
-		ms := float64(n.Took(now).Microseconds()) / 1000
+		ms := float64(n.Elapsed(now).Microseconds()) / 1000
 		s.StartedAt, s.DurationMS = &n.Began, &ms
 	}
 	var err error
@@ -177,7 +177,7 @@ func (c *showCommand) value(rec *journal.Reader, raw json.RawMessage) (json.RawM
 	if raw == nil {
 		return nil, nil
 	}
-	return event.Answer(raw, c.MaxOutputChars, rec.Blob, event.Reference.Value)
+	return event.Abridge(raw, c.MaxOutputChars, rec.Blob, event.Reference.Value)
 }
 
 func (s *shown) text(w io.Writer) {

@@ -95,7 +95,7 @@ func TestARunIsCancelledAtAnyEvent(t *testing.T) {
 			first.ended(t, event.Cancelled)
 			ends := map[string]int{}
 			for _, e := range first.events {
-				if e.Event == event.NodeCompleted || e.Event == event.NodeCancelled || e.Fails() {
+				if e.Event == event.NodeCompleted || e.Event == event.NodeCancelled || e.IsFailure() {
 					ends[e.Node]++
 				}
 			}

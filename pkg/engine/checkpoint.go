@@ -15,7 +15,7 @@ type Checkpoint struct {
 	Run     string
 	Started *event.Event
 	// settled are the last words of the nodes that came through, by their path; parts those of items and iterations.
-	settled, parts map[string]event.Mark
+	settled, parts map[string]event.Header
 	// begun are the nodes of which some part is there: an item, an iteration, or what an inner node left.
 	begun map[string]bool
 	// Open are the questions that are without an answer or were answered no, answers the answers there were.
@@ -46,7 +46,7 @@ type Source interface {
 // as the checkpoint is used.
 func ReadCheckpoint(source Source, blob event.Load) (*Checkpoint, error) {
 	c := &Checkpoint{
-		settled: map[string]event.Mark{}, parts: map[string]event.Mark{}, begun: map[string]bool{}, Open: map[string]bool{}, Choices: map[string][]string{}, asked: map[string]string{},
+		settled: map[string]event.Header{}, parts: map[string]event.Header{}, begun: map[string]bool{}, Open: map[string]bool{}, Choices: map[string][]string{}, asked: map[string]string{},
 		answers: map[string]*event.Event{}, Blob: blob, source: source, held: map[int64]*event.Event{},
 	}
 	for events := event.NewReader(source); ; {
@@ -79,7 +79,7 @@ func (c *Checkpoint) Completed() []string {
 	return completed
 }
 
-func (c *Checkpoint) take(m event.Mark) error {
+func (c *Checkpoint) take(m event.Header) error {
 	switch {
 	case m.Event == event.RunStarted, m.Event == event.ApprovalRequested, m.Event == event.ApprovalResolved:
 		e, err := m.Read(c.source)
@@ -126,7 +126,7 @@ func (c *Checkpoint) takeWhole(e *event.Event) error {
 
 // begin notes that the nodes around one have begun.
 func (c *Checkpoint) begin(path string) {
-	for around := event.Around(path); around != ""; around = event.Around(around) {
+	for around := event.Enclosing(path); around != ""; around = event.Enclosing(around) {
 		c.begun[around] = true
 	}
 }
@@ -137,7 +137,7 @@ func iterationKey(path string, iteration int) string { return path + "#" + strco
 
 // event reads what a mark is of and takes its long values over; it is nil when that cannot be read any more, or not be
 // kept.
-func (e *execution) event(path string, m event.Mark) *event.Event {
+func (e *execution) event(path string, m event.Header) *event.Event {
 	old, err := e.From.held[m.At], error(nil)
 	if old == nil {
 		old, err = m.Read(e.From.source)

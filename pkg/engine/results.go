@@ -61,8 +61,8 @@ type lists struct {
 }
 
 func (s *lists) drop() {
-	s.results.Drop()
-	s.errors.Drop()
+	s.results.Discard()
+	s.errors.Discard()
 }
 
 // putTogether makes the outputs of a batch; whole ones have their secrets.

@@ -57,8 +57,8 @@ func (c *Capture) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// Over says whether more was written than the limit allows.
-func (c *Capture) Over() bool { return c.over }
+// Truncated says whether more was written than the limit allows.
+func (c *Capture) Truncated() bool { return c.over }
 
 func (c *Capture) hold(p []byte) {
 	c.size += len(p)
@@ -168,11 +168,11 @@ func (c *Capture) Value(strip bool) (json.RawMessage, error) {
 		c.pass(!strip)
 	}
 	if err := errors.Join(c.err, c.clean.Close()); err != nil {
-		c.blob.Drop()
+		c.blob.Discard()
 		return nil, err
 	}
 	if c.clean.Redacted() || c.passed <= InlineLimit {
-		c.blob.Drop()
+		c.blob.Discard()
 		return String(c.whole(strip)), nil
 	}
 	mime := mimeText
@@ -188,11 +188,11 @@ func (c *Capture) Value(strip bool) (json.RawMessage, error) {
 	return value, nil
 }
 
-// Drop lets go of what was written, when nobody wants its value.
-func (c *Capture) Drop() {
+// Discard lets go of what was written, when nobody wants its value.
+func (c *Capture) Discard() {
 	if c.blob != nil {
 		_ = c.clean.Close()
-		c.blob.Drop()
+		c.blob.Discard()
 	}
 	*c = Capture{}
 }
@@ -217,8 +217,8 @@ func (c *Capture) beginning(n int) []byte {
 	return out
 }
 
-// End is the last bytes that were written, n at most.
-func (c *Capture) End(n int) []byte {
+// Tail is the last bytes that were written, n at most.
+func (c *Capture) Tail(n int) []byte {
 	var out []byte
 	for i := len(c.chunks) - 1; i >= 0 && len(out) < n; i-- {
 		chunk := c.chunks[i]

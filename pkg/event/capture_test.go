@@ -55,7 +55,7 @@ func (b *stored) Keep() (string, error) {
 	return ref, nil
 }
 
-func (b *stored) Drop() { b.store.open-- }
+func (b *stored) Discard() { b.store.open-- }
 
 // clean takes one secret out, which does not come in pieces.
 type clean struct {
@@ -97,10 +97,10 @@ func TestACaptureIsTheValueOfWhatWasWritten(t *testing.T) {
 			}
 			rest = rest[k:]
 		}
-		end := c.End(10)
+		end := c.Tail(10)
 		got, err := c.Value(strip)
-		if err != nil || s.open != 0 || c.Over() || c.Binary() == utf8.ValidString(whole) || string(end) != whole[max(0, len(whole)-10):] {
-			t.Fatalf("%v, %d open, over %v, binary %v, the end %q", err, s.open, c.Over(), c.Binary(), end)
+		if err != nil || s.open != 0 || c.Truncated() || c.Binary() == utf8.ValidString(whole) || string(end) != whole[max(0, len(whole)-10):] {
+			t.Fatalf("%v, %d open, over %v, binary %v, the end %q", err, s.open, c.Truncated(), c.Binary(), end)
 		}
 		kept := whole
 		if strip && utf8.ValidString(whole) {
@@ -142,7 +142,7 @@ func TestACaptureTakesNoMoreThanItsLimit(t *testing.T) {
 			t.Error(n, err)
 		}
 	}
-	if v, err := c.Value(true); !c.Over() || string(v) != `"abcabca"` || err != nil {
+	if v, err := c.Value(true); !c.Truncated() || string(v) != `"abcabca"` || err != nil {
 		t.Errorf("%s %v", v, err)
 	}
 }
@@ -173,7 +173,7 @@ func TestASpoolIsAListOfAnyLength(t *testing.T) {
 			}
 		}
 		value, err := spool.Value()
-		spool.Drop()
+		spool.Discard()
 		want, failed := memory.Value()
 		if err != nil || failed != nil || s.open != 0 {
 			t.Fatal(err, failed, s.open)

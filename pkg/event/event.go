@@ -154,13 +154,13 @@ func (e *Event) Settles() bool {
 	case NodeCompleted, NodeReused:
 		return true
 	case NodeFailed:
-		return e.Fails() && e.Handled != nil && *e.Handled
+		return e.IsFailure() && e.Handled != nil && *e.Handled
 	}
 	return false
 }
 
-// Fails says whether the event is the failure of a node as a whole: not of one of its items, and none that is retried.
-func (e *Event) Fails() bool {
+// IsFailure says whether the event is the failure of a node as a whole: not of one of its items, and none that is retried.
+func (e *Event) IsFailure() bool {
 	return e.Event == NodeFailed && e.Item == nil && (e.WillRetry == nil || !*e.WillRetry)
 }
 

@@ -2,9 +2,9 @@ package event
 
 import "strings"
 
-// Around is the path of the node whose sub-workflow a node is in, without the item or the iteration; empty for one of
+// Enclosing is the path of the node whose sub-workflow a node is in, without the item or the iteration; empty for one of
 // the workflow's own.
-func Around(path string) string {
+func Enclosing(path string) string {
 	i := strings.LastIndexByte(path, '/')
 	if i < 0 {
 		return ""

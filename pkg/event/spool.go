@@ -11,7 +11,7 @@ type Blob interface {
 	io.Writer
 	// Keep ends the content and gives the reference to it; Drop forgets it. One of the two is to be called.
 	Keep() (ref string, err error)
-	Drop()
+	Discard()
 }
 
 // Spool is a list of values of the stream, of any length. No more than about InlineLimit bytes of it are held in memory:
@@ -71,9 +71,9 @@ func (s *Spool) Value() (json.RawMessage, error) {
 	return refer(ref, s.head, s.size, mimeJSON), nil
 }
 
-// Drop forgets a list that has become no value.
-func (s *Spool) Drop() {
+// Discard forgets a list that has become no value.
+func (s *Spool) Discard() {
 	if s.blob != nil {
-		s.blob.Drop()
+		s.blob.Discard()
 	}
 }

@@ -46,7 +46,7 @@ type Load func(ref string) ([]byte, error)
 
 // Plain gives the JSON that a value of the stream stands for: bytes as base64 text, blobs fetched, keys unescaped.
 func Plain(raw json.RawMessage, load Load) (json.RawMessage, error) {
-	return Answer(raw, 0, load, nil)
+	return Abridge(raw, 0, load, nil)
 }
 
 // unescaped is a key as it was before Escape.

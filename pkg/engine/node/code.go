@@ -107,7 +107,7 @@ func (c *codeProgram) command() (process.Command, *fault.Fault) {
 
 // ended is the result of the program once its process has ended; err is why that could not end by itself.
 func (c *codeProgram) ended(exit process.Exit, err error) *Result {
-	said := c.stderr.End(maxSaid)
+	said := c.stderr.Tail(maxSaid)
 	r := c.language.report(c.results.data)
 	f := c.fault(r, exit, err, said)
 	var result json.RawMessage
@@ -130,7 +130,7 @@ func (c *codeProgram) ended(exit process.Exit, err error) *Result {
 // result is what the program assigned to result, as a value of the stream.
 func (c *codeProgram) result(r report) (json.RawMessage, *fault.Fault) {
 	switch {
-	case c.stdout.Over() || c.stderr.Over():
+	case c.stdout.Truncated() || c.stderr.Truncated():
 		return nil, overflow("code") // it ended before it was ended
 	case c.results.over:
 		return nil, fault.New(fault.TooLarge, "The result has more than %d MiB", MaxOutput>>20).Suggest("Write large data to a file and make its path the result")

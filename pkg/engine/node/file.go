@@ -35,8 +35,8 @@ func runReadFile(ctx context.Context, p *Call, t *Task) *Result {
 	}
 	defer func() { _ = file.Close() }()
 	content := t.capture()
-	_, err = io.Copy(content, &cancellable{ctx: ctx, from: form.reader(file), enough: content.Over})
-	if content.Over() {
+	_, err = io.Copy(content, &cancellable{ctx: ctx, from: form.reader(file), enough: content.Truncated})
+	if content.Truncated() {
 		err = errTooLong
 	}
 	value, unkept := content.Value(false)

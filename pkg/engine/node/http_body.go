@@ -54,7 +54,7 @@ func (x *exchange) read(resp *http.Response) (value json.RawMessage, said []byte
 	c.Limit = 0 // max_size says it
 	begin := &beginning{}
 	if err := x.copyBody(io.MultiWriter(decoded(c, resp), begin), resp, x.limit()); err != nil {
-		c.Drop()
+		c.Discard()
 		return nil, begin.text, err
 	}
 	x.answer.ResponseIsBinary = c.Binary()

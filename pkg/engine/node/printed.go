@@ -16,14 +16,14 @@ type printed struct {
 
 // Write never fails.
 func (w *printed) Write(b []byte) (int, error) {
-	if w.capture.Over() {
+	if w.capture.Truncated() {
 		return len(b), nil
 	}
 	_, _ = w.capture.Write(b)
 	if w.log != nil {
 		_, _ = w.log.Write(b)
 	}
-	if w.capture.Over() {
+	if w.capture.Truncated() {
 		w.over()
 	}
 	return len(b), nil

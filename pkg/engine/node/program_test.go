@@ -364,7 +364,7 @@ func (b *keptBlob) Keep() (string, error) {
 	return event.Digest(b.Bytes()), nil
 }
 
-func (b *keptBlob) Drop() {}
+func (b *keptBlob) Discard() {}
 
 // TestPieces: the pieces of a JSON string are what it stands for, wherever it is cut.
 func TestPieces(t *testing.T) {

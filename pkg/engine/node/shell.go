@@ -122,12 +122,12 @@ func runShell(ctx context.Context, p *Call, t *Task) *Result {
 			err = f
 		}
 	}
-	if err == nil && (stdout.Over() || stderr.Over()) { // it ended before it was ended
+	if err == nil && (stdout.Truncated() || stderr.Truncated()) { // it ended before it was ended
 		err = overflow("command")
 	}
-	said := shellEnding{in: in, exit: exit, err: err, stderr: stderr.End(maxSaid)}
+	said := shellEnding{in: in, exit: exit, err: err, stderr: stderr.Tail(maxSaid)}
 	if in.TTY {
-		said.stderr = stdout.End(maxSaid)
+		said.stderr = stdout.Tail(maxSaid)
 	}
 	out, unkept := shellOutputs(in, stdout, stderr, exit.Code)
 	if unkept != nil {

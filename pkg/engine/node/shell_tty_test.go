@@ -68,7 +68,7 @@ func TestShellThatPrintsTooMuchIsStopped(t *testing.T) {
 			t.Error(n, err)
 		}
 	}
-	if f := fault.From(context.Cause(ctx)); f.Type != fault.TooLarge || log.String() != "abcdef" || string(w.capture.End(9)) != "abcd" {
+	if f := fault.From(context.Cause(ctx)); f.Type != fault.TooLarge || log.String() != "abcdef" || string(w.capture.Tail(9)) != "abcd" {
 		t.Errorf("%v, logged %q", f, log.String())
 	}
 }

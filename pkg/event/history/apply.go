@@ -44,7 +44,7 @@ func (r *Run) node(path string) *Node {
 	}
 	n := NewNode(path)
 	r.byPath[path] = n
-	if around := event.Around(path); around != "" {
+	if around := event.Enclosing(path); around != "" {
 		outer := r.node(around)
 		outer.Inner = append(outer.Inner, n)
 	} else {
@@ -95,7 +95,7 @@ func (n *Node) Apply(e *event.Event) {
 // end takes the last word about an attempt, or about the node.
 func (n *Node) end(e *event.Event) {
 	n.endAttempt(e)
-	if e.Event == event.NodeFailed && !e.Fails() {
+	if e.Event == event.NodeFailed && !e.IsFailure() {
 		return // it is tried again
 	}
 	n.Action, n.Outputs, n.Redacted, n.Error, n.Warnings = e.Action, e.Outputs, e.Redacted, e.Error, e.Warnings
@@ -118,7 +118,7 @@ func (n *Node) end(e *event.Event) {
 }
 
 func (n *Node) enter(s State, e *event.Event) {
-	again := n.State.Over() // one that was reused runs again
+	again := n.State.Ended() // one that was reused runs again
 	n.State, n.took = s, 0
 	if s == Running || s == Waiting {
 		if again {

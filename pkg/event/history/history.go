@@ -26,8 +26,8 @@ const (
 	Cancelled State = "cancelled"
 )
 
-// Over says whether the node has had its last word.
-func (s State) Over() bool { return s != "" && s != Running && s != Waiting }
+// Ended says whether the node has had its last word.
+func (s State) Ended() bool { return s != "" && s != Running && s != Waiting }
 
 // Run is what the events up to now have told. The zero value is a run of which nothing was told.
 type Run struct {
@@ -109,23 +109,23 @@ type Item struct {
 	FromRun string
 }
 
-// Took is how long the node took, as it says itself where it does, and up to now for one that runs; 0 for one that never
+// Elapsed is how long the node took, as it says itself where it does, and up to now for one that runs; 0 for one that never
 // began.
-func (n *Node) Took(now time.Time) time.Duration {
+func (n *Node) Elapsed(now time.Time) time.Duration {
 	switch {
 	case n.took > 0:
 		return n.took
 	case n.Began.IsZero():
 		return 0
-	case n.State.Over():
+	case n.State.Ended():
 		return n.Ended.Sub(n.Began)
 	}
 	return max(0, now.Sub(n.Began))
 }
 
-// Took is how long the run took, as it says itself once it has finished, and until then up to now; 0 while nothing was
+// Elapsed is how long the run took, as it says itself once it has finished, and until then up to now; 0 while nothing was
 // told of it.
-func (r *Run) Took(now time.Time) time.Duration {
+func (r *Run) Elapsed(now time.Time) time.Duration {
 	switch {
 	case r.Finished != nil && r.Finished.DurationMS != nil:
 		return span(r.Finished.DurationMS)

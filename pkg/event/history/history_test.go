@@ -106,7 +106,7 @@ func describe(n *Node, now time.Time) string {
 		}
 		tries = append(tries, fmt.Sprint(a.Number)+mark)
 	}
-	parts := []string{n.Took(now).String(), fmt.Sprint(tries)}
+	parts := []string{n.Elapsed(now).String(), fmt.Sprint(tries)}
 	if n.Handled {
 		parts = append(parts, "handled")
 	}
@@ -166,7 +166,7 @@ func TestHowLongARunTook(t *testing.T) {
 		"0s": nil, "9s": {began}, "2s": {began, `"event":"node_started","node":"a"`, finished}, "1.5s": {began, finished + `,"duration_ms":1500`},
 	} {
 		r := read(t, lines...)
-		if got := r.Took(time.Date(2026, 1, 1, 0, 0, 9, 0, time.UTC)).String(); got != want {
+		if got := r.Elapsed(time.Date(2026, 1, 1, 0, 0, 9, 0, time.UTC)).String(); got != want {
 			t.Errorf("%d events: %s, want %s", len(lines), got, want)
 		}
 	}

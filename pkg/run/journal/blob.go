@@ -28,7 +28,7 @@ func (r *Writer) PutBlob(content []byte) (string, error) {
 		return "", err
 	}
 	if _, err := b.Write(content); err != nil {
-		b.Drop()
+		b.Discard()
 		return "", err
 	}
 	return b.Keep()
@@ -95,8 +95,8 @@ func (b *blob) Keep() (string, error) {
 	return ref, nil
 }
 
-// Drop forgets the content.
-func (b *blob) Drop() {
+// Discard forgets the content.
+func (b *blob) Discard() {
 	_ = b.f.Close()
 	_ = os.Remove(b.f.Name())
 }

@@ -76,7 +76,7 @@ func (d *Display) note(o note) {
 	switch {
 	case !d.live() || o.kept(&d.run):
 		d.notes = append(d.notes, o)
-	case o.kind == reused && event.Around(o.node) == "":
+	case o.kind == reused && event.Enclosing(o.node) == "":
 		d.reused++
 	}
 }

@@ -80,14 +80,14 @@ func header(r *history.Run, now time.Time, c columns) line {
 	counts := r.Counts()
 	over, parts := 0, 0.0
 	for _, n := range r.Nodes {
-		if n.State.Over() {
+		if n.State.Ended() {
 			over++
 			parts++
 		} else {
 			parts += part(n)
 		}
 	}
-	l := c.begin(span{" ", normal}, cells.Cut(cells.Clean(name(r)), c.name), bold, live(r.Took(now)))
+	l := c.begin(span{" ", normal}, cells.Cut(cells.Clean(name(r)), c.name), bold, live(r.Elapsed(now)))
 	l.blanks(2)
 	l.column(normal, fmt.Sprintf("%d/%d", over, len(r.Nodes)), c.counter, true)
 	if c.bar >= 8 && len(r.Nodes) > 0 {
@@ -136,7 +136,7 @@ func running(r *history.Run, now time.Time, rows int) (shown []active, hidden in
 	visit = func(nodes []*history.Node, around string, depth int) {
 		var level []active
 		for _, n := range nodes {
-			if n.State != history.Running && n.State != history.Waiting || n.State == history.Running && n.Took(now) < brief {
+			if n.State != history.Running && n.State != history.Waiting || n.State == history.Running && n.Elapsed(now) < brief {
 				continue
 			}
 			level = append(level, active{n, strings.TrimPrefix(strings.TrimPrefix(n.Path, around), "/"), depth})
@@ -184,7 +184,7 @@ func (a active) since(now time.Time) time.Duration {
 	if a.State == history.Running && a.Answered.After(a.Began) {
 		return max(0, now.Sub(a.Answered))
 	}
-	return a.Took(now)
+	return a.Elapsed(now)
 }
 
 // doing is what a node that runs is at.
@@ -236,7 +236,7 @@ func asking(n *history.Node) string {
 // innerOver is how many nodes inside a node have ended.
 func innerOver(n *history.Node) (count int) {
 	for _, in := range n.Inner {
-		if in.State.Over() {
+		if in.State.Ended() {
 			count++
 		}
 	}

@@ -49,7 +49,7 @@ func noteOf(r *history.Run, e *event.Event) (note, bool) {
 		return note{}, false
 	}
 	o := note{node: n.Path}
-	if took := n.Took(e.Time); took > 0 && n.State.Over() {
+	if took := n.Elapsed(e.Time); took > 0 && n.State.Ended() {
 		o.took = history.FormatDuration(took)
 	}
 	switch e.Event {
@@ -84,7 +84,7 @@ func (o *note) fail(r *history.Run, n *history.Node, e *event.Event) {
 		o.text = e.Error.Message
 	}
 	switch {
-	case !e.Fails():
+	case !e.IsFailure():
 		o.kind, o.took = retried, ""
 		o.text = fmt.Sprintf("attempt %d failed: %s", e.Attempt, o.text)
 	case n.Handled:
@@ -92,7 +92,7 @@ func (o *note) fail(r *history.Run, n *history.Node, e *event.Event) {
 	default:
 		o.kind = failed
 		o.told = !ofItem(n.Path)
-		if event.Around(n.Path) != "" { // the failure of the node around it says why, that of an item says nothing
+		if event.Enclosing(n.Path) != "" { // the failure of the node around it says why, that of an item says nothing
 			return
 		}
 		// The first is why the run fails, which is said at the end.
@@ -127,7 +127,7 @@ func sizes(n *history.Node) (parts []string) {
 
 // ofItem says whether a node is inside an item of a batch.
 func ofItem(path string) bool {
-	for around := event.Around(path); around != ""; path, around = around, event.Around(around) {
+	for around := event.Enclosing(path); around != ""; path, around = around, event.Enclosing(around) {
 		if path[len(around)] == '[' {
 			return true
 		}
@@ -150,7 +150,7 @@ func (o note) kept(r *history.Run) bool {
 			return false // it never began
 		}
 	}
-	return event.Around(o.node) == "" && len(r.Nodes) <= many
+	return event.Enclosing(o.node) == "" && len(r.Nodes) <= many
 }
 
 // line is the note on a screen.

@@ -90,7 +90,7 @@ func (s *summary) headline(r *history.Run) {
 	l.blanks(1)
 	l.add(c, status(last.Status))
 	l.blanks(1)
-	l.add(normal, "in "+history.FormatDuration(r.Took(r.Time)))
+	l.add(normal, "in "+history.FormatDuration(r.Elapsed(r.Time)))
 	if counts := counted(r); counts != "" {
 		l.add(normal, ":")
 		l.blanks(1)
@@ -187,7 +187,7 @@ func opening(r *history.Run) string {
 
 // closing is the last line of plain text about a run; why it failed is said elsewhere.
 func closing(r *history.Run) string {
-	text := status(r.Finished.Status) + " in " + history.FormatDuration(r.Took(r.Time))
+	text := status(r.Finished.Status) + " in " + history.FormatDuration(r.Elapsed(r.Time))
 	if counts := counted(r); counts != "" {
 		text += ": " + counts
 	}

@@ -41,7 +41,7 @@ func (f *facts) append(one fact) {
 func (r *writer) facts() (f facts) {
 	f.code("Run", r.run.ID())
 	f.at("Started", r.from.UTC().Format("2 January 2006, 15:04:05 UTC"), r.from)
-	if took := r.run.Took(r.Now); took > 0 {
+	if took := r.run.Elapsed(r.Now); took > 0 {
 		f.add("Took", history.FormatDuration(took))
 	}
 	if last := r.run.Finished; last != nil {
@@ -61,7 +61,7 @@ func (r *writer) facts() (f facts) {
 func (r *writer) nodeFacts(n *history.Node, kind string) (f facts) {
 	f.code("Type", kind)
 	f.at("Began", r.after(n.Began), n.Began)
-	if n.State.Over() && n.Ended != n.Began {
+	if n.State.Ended() && n.Ended != n.Began {
 		f.at("Ended", r.after(n.Ended), n.Ended)
 	}
 	if n.State == history.Reused {

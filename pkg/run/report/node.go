@@ -97,7 +97,7 @@ func (r *writer) section(n *history.Node, level int) *node {
 
 // defined is the node as the workflow defines it; nil for one inside a sub-workflow, which the events do not hold.
 func (r *writer) defined(n *history.Node) *workflow.Node {
-	if r.workflow == nil || event.Around(n.Path) != "" {
+	if r.workflow == nil || event.Enclosing(n.Path) != "" {
 		return nil
 	}
 	def, _ := r.workflow.Node(n.Path)
@@ -106,7 +106,7 @@ func (r *writer) defined(n *history.Node) *workflow.Node {
 
 // took is how long a node took; nothing for one that has done nothing in this run.
 func (r *writer) took(n *history.Node) string {
-	took := n.Took(r.Now)
+	took := n.Elapsed(r.Now)
 	if took <= 0 || n.State == history.Reused || n.State == history.Skipped || len(n.Attempts) == 0 && n.State == history.Waiting && r.Now.Equal(n.Asked) {
 		return ""
 	}

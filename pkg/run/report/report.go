@@ -186,7 +186,7 @@ func (r *writer) choose(nodes []*history.Node, most int) {
 	chosen := map[*history.Node]bool{}
 	for _, dull := range []bool{false, true} {
 		for _, n := range nodes {
-			if len(chosen) < room && (n.State.Over() && n.State != history.Failed) == dull {
+			if len(chosen) < room && (n.State.Ended() && n.State != history.Failed) == dull {
 				chosen[n] = true
 			}
 		}

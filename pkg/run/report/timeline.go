@@ -179,7 +179,7 @@ func (r *writer) bars(n *history.Node) (bars []bar) {
 
 // end is when the node ended, or now.
 func (r *writer) end(n *history.Node) time.Time {
-	if n.State.Over() && !n.Ended.IsZero() {
+	if n.State.Ended() && !n.Ended.IsZero() {
 		return n.Ended
 	}
 	return r.Now

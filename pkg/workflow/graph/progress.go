@@ -37,7 +37,7 @@ func (n *node) caption() string {
 		return ""
 	}
 	parts := append([]string{string(run.State)}, notes(run)...)
-	if took := run.Took(run.Began); took > 0 {
+	if took := run.Elapsed(run.Began); took > 0 {
 		parts = append(parts, history.FormatDuration(took))
 	}
 	switch {

@@ -154,7 +154,7 @@ func (p *Plan) Apply(e *event.Event) []*event.Event {
 		return nil
 	case s.phase.settled(): // it runs once more
 		switch {
-		case e.Settles(), e.Fails(), e.Event == event.NodeCancelled:
+		case e.Settles(), e.IsFailure(), e.Event == event.NodeCancelled:
 			s.body = nil
 			p.withdraw(i, all)
 		default:
@@ -172,7 +172,7 @@ func (p *Plan) Apply(e *event.Event) []*event.Event {
 		p.settle(i, completed, e.Action, e.Node, &out)
 	case event.NodeFailed:
 		switch {
-		case !e.Fails():
+		case !e.IsFailure():
 			p.advance(i, e)
 		case p.Handles(e.Node):
 			p.settle(i, handled, workflow.ActionError, e.Node, &out)

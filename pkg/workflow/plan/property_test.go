@@ -62,7 +62,7 @@ func (r *player) tell(e *event.Event) {
 // note writes events into the journal.
 func (r *player) note(events []*event.Event) {
 	for _, ev := range events {
-		settles := ev.Settles() || ev.Fails() || ev.Event == event.NodeCancelled || ev.Event == event.NodeSkipped
+		settles := ev.Settles() || ev.IsFailure() || ev.Event == event.NodeCancelled || ev.Event == event.NodeSkipped
 		switch {
 		case settles && ev.Node == r.again:
 			r.again = ""

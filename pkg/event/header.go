@@ -11,8 +11,8 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// Mark is what tells an event from others: enough to know whether it is worth reading whole.
-type Mark struct {
+// Header is what tells an event from others: enough to know whether it is worth reading whole.
+type Header struct {
 	Event Kind
 	Node  string
 	// Item is -1 for an event about no item.
@@ -26,11 +26,11 @@ type Mark struct {
 }
 
 // Skim is Next for who wants the mark alone: it reads a journal several times as fast.
-func (r *Reader) Skim() (Mark, error) {
-	var m Mark
+func (r *Reader) Skim() (Header, error) {
+	var m Header
 	v := 0
 	line, err := r.next(func(line []byte) bool {
-		m, v = Mark{Item: -1}, 0
+		m, v = Header{Item: -1}, 0
 		if !gjson.ValidBytes(line) {
 			return false
 		}
@@ -61,14 +61,14 @@ func (r *Reader) Skim() (Mark, error) {
 		err = r.version(v)
 	}
 	if err != nil {
-		return Mark{}, err
+		return Header{}, err
 	}
 	m.At, m.Size = r.at-int64(len(line)), len(line)
 	return m, nil
 }
 
 // Settles is what Event.Settles says of the whole event.
-func (m *Mark) Settles() bool {
+func (m *Header) Settles() bool {
 	switch m.Event {
 	case NodeCompleted, NodeReused:
 		return true
@@ -79,7 +79,7 @@ func (m *Mark) Settles() bool {
 }
 
 // Read reads the whole event from what was skimmed.
-func (m *Mark) Read(from io.ReaderAt) (*Event, error) {
+func (m *Header) Read(from io.ReaderAt) (*Event, error) {
 	line := make([]byte, m.Size)
 	if _, err := from.ReadAt(line, m.At); err != nil {
 		return nil, fault.New(fault.Internal, "Cannot read the event stream again: %v", fault.Reason(err))

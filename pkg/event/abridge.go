@@ -7,9 +7,9 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-// Answer is Plain for who wants no long texts: for each of more than limit characters, or that much base64, there is what
+// Abridge is Plain for who wants no long texts: for each of more than limit characters, or that much base64, there is what
 // stands for it instead. It is not fetched for that. A limit of 0 leaves out none.
-func Answer(raw json.RawMessage, limit int, load Load, stand func(ref Reference) json.RawMessage) (json.RawMessage, error) {
+func Abridge(raw json.RawMessage, limit int, load Load, stand func(ref Reference) json.RawMessage) (json.RawMessage, error) {
 	r := resolver{load: load, limit: limit, stand: stand}
 	return r.value(raw), r.failed
 }
