@@ -28,7 +28,7 @@ func (c *runCommand) Run(app *cli.App) error {
 		return fault.New(fault.Execution, "Cannot tell the working directory: %v", fault.Reason(err))
 	}
 	process.AdoptOrphans() // an agent leaves some, and until they are waited for they count as its own
-	return app.Told(nodeprogram.Serve(app.Context, nodeType, app.Stdin, app.Stdout, func(ctx context.Context, params nodetype.Agent) (*nodetype.AgentOutputs, error) {
+	return app.Reported(nodeprogram.Serve(app.Context, nodeType, app.Stdin, app.Stdout, func(ctx context.Context, params nodetype.Agent) (*nodetype.AgentOutputs, error) {
 		return agent.Run(ctx, params, agent.Host{
 			Dir: dir, Env: app.Env, Stderr: app.Stderr,
 			Progress: func(done, total float64, message string) {

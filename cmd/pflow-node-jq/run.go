@@ -20,7 +20,7 @@ func (c *runCommand) Run(app *cli.App) error {
 	if c.Describe {
 		return nodeprogram.Describe(app.Stdout, nodeType)
 	}
-	return app.Told(nodeprogram.Serve(app.Context, nodeType, app.Stdin, app.Stdout, func(ctx context.Context, in nodetype.JQ) (*nodetype.JQOutputs, error) {
+	return app.Reported(nodeprogram.Serve(app.Context, nodeType, app.Stdin, app.Stdout, func(ctx context.Context, in nodetype.JQ) (*nodetype.JQOutputs, error) {
 		return jq.Run(ctx, in, app.Stderr)
 	}))
 }

@@ -138,5 +138,5 @@ func (u *unkept) Log(string, string) io.WriteCloser { return discarded{io.Discar
 type discarded struct{ io.Writer }
 
 func (discarded) Keep() (string, error) { return event.Digest(nil), nil }
-func (discarded) Discard()                 {}
+func (discarded) Discard()              {}
 func (discarded) Close() error          { return nil }

@@ -9,7 +9,7 @@ import (
 // Blob is content on its way to where long values are kept.
 type Blob interface {
 	io.Writer
-	// Keep ends the content and gives the reference to it; Drop forgets it. One of the two is to be called.
+	// Keep ends the content and gives the reference to it; Discard forgets it. One of the two is to be called.
 	Keep() (ref string, err error)
 	Discard()
 }

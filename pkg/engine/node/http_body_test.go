@@ -137,7 +137,7 @@ type storedBlob struct{ s *store }
 
 func (b storedBlob) Write(p []byte) (int, error) { return len(p), nil }
 func (b storedBlob) Keep() (string, error)       { b.s.open--; b.s.kept++; return "sha256:00", nil }
-func (b storedBlob) Discard()                       { b.s.open-- }
+func (b storedBlob) Discard()                    { b.s.open-- }
 
 type untouched struct{ io.Writer }
 

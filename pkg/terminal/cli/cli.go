@@ -183,9 +183,9 @@ func (a *App) Complain(f *fault.Fault) {
 	}
 }
 
-// Told ends a command whose failure standard output has already: people are told of it here, and the exit status is that of
+// Reported ends a command whose failure standard output has already: people are told of it here, and the exit status is that of
 // the failure. One that a signal has stopped ends as any command does.
-func (a *App) Told(err error) error {
+func (a *App) Reported(err error) error {
 	if err == nil || a.Context.Err() != nil {
 		return err
 	}
