@@ -9,14 +9,14 @@ import (
 	"unicode/utf8"
 )
 
-// space is what JSON takes for white space.
+// space is white space as RFC 8259, section 2, defines it.
 const space = " \t\r\n"
 
-// embeddedLimit is the longest text that is tried as JSON.
+// embeddedLimit is the length in bytes of the longest text that is parsed as JSON.
 const embeddedLimit = 10 << 20
 
-// Embedded gives the JSON object or list that a JSON string of at most 10 MiB holds. Other JSON, and text that is none,
-// is left alone.
+// Embedded returns the JSON object or list that a JSON string of at most 10 MiB holds. It returns false for other JSON
+// values and for strings that hold anything else.
 func Embedded(raw json.RawMessage) (json.RawMessage, bool) {
 	if len(raw) < 4 || raw[0] != '"' || len(raw) > len(`\u0000`)*embeddedLimit {
 		return nil, false
@@ -32,7 +32,7 @@ func Embedded(raw json.RawMessage) (json.RawMessage, bool) {
 	return slices.Clip(text), true
 }
 
-// stringEnd is where the JSON string ends that begins at i, behind its closing quote, or the end of s.
+// stringEnd returns the offset just after the closing quote of the JSON string that begins at i, or len(s) if it has none.
 func stringEnd[T ~string | ~[]byte](s T, i int) int {
 	for i++; i < len(s); i++ {
 		switch s[i] {
@@ -45,7 +45,7 @@ func stringEnd[T ~string | ~[]byte](s T, i int) int {
 	return len(s)
 }
 
-// valueEnd is where the JSON value ends that begins at i.
+// valueEnd returns the offset just after the JSON value that begins at i.
 func valueEnd(s []byte, i int) int {
 	if i < len(s) && s[i] != '"' && s[i] != '{' && s[i] != '[' {
 		if n := bytes.IndexAny(s[i:], space+",]}"); n >= 0 {
@@ -74,7 +74,7 @@ func valueEnd(s []byte, i int) int {
 	return len(s)
 }
 
-// member is the value of a key in a valid JSON object, of equal keys that of the first.
+// member returns the value of a key in a valid JSON object. Of equal keys the first counts.
 func member(object []byte, key string) (json.RawMessage, bool) {
 	skip := func(i int, what string) int { return len(object) - len(bytes.TrimLeft(object[i:], what)) }
 	for i := skip(1, space); i < len(object) && object[i] == '"'; {
@@ -90,14 +90,14 @@ func member(object []byte, key string) (json.RawMessage, bool) {
 	return nil, false
 }
 
-// unquote is the text of a valid JSON string.
+// unquote returns the text of a valid JSON string.
 func unquote(quoted []byte) string { return string(unescape(quoted)) }
 
-// unescape is the text of a valid JSON string, within it where it has no escapes. A surrogate that stands alone is
-// U+FFFD, as in encoding/json; bytes that are no UTF-8 stay what they are.
+// unescape returns the text of a valid JSON string; without escapes, the result is part of quoted. A lone surrogate becomes
+// U+FFFD, as in encoding/json. Bytes that are not valid UTF-8 are kept.
 func unescape(quoted []byte) []byte {
 	if len(quoted) < len(`""`) {
-		return nil // it is none
+		return nil // not a string
 	}
 	s := quoted[1 : len(quoted)-1]
 	i := bytes.IndexByte(s, '\\')
@@ -136,7 +136,7 @@ func unescape(quoted []byte) []byte {
 	return append(out, s...)
 }
 
-// hex4 is the character of the four digits behind \u.
+// hex4 returns the character that the four digits after \u denote.
 func hex4(s []byte) rune {
 	n, err := strconv.ParseUint(string(s[:min(4, len(s))]), 16, 32)
 	if err != nil {

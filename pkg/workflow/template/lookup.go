@@ -8,39 +8,39 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-// Availability says what a root name stands for in a run.
+// Availability is the state of a root name in a run.
 type Availability int
 
-// A root is absent when it is no name or its node did not run, failed when its node failed and an error edge took that.
+// A root is Absent if it names nothing or its node did not run, and Failed if its node failed and an error edge was taken.
 const (
 	Absent Availability = iota
 	Present
 	Failed
 )
 
-// Scope gives the value of a reference's root, as valid JSON. The value of a failed node is what it left behind. Of an
-// object, members that the reference does not lead into may be null, where fetching them would take long.
+// Scope returns the value of a reference's root, as valid JSON. The value of a failed node is its partial outputs. Members
+// of an object that the reference does not lead into may be null if fetching them would take long.
 type Scope func(ref Ref) (json.RawMessage, Availability)
 
-// Value gives the first of the terms that has a value: one that leads somewhere, to something else than null, and not to
-// what a failed node left behind. Where there is none, null and what a failed node left behind are values too. When the
-// reason is not empty there is none at all, and it says why.
+// Value returns the value of the first term that resolves to something other than null or a failed node's outputs. If no
+// term does, it returns null or the failed node's outputs, if a term resolves to one of them. Otherwise the reason is not
+// empty and says why the last term does not resolve.
 func (e Expr) Value(scope Scope) (value json.RawMessage, reason string) {
 	value, _, reason = e.value(scope)
 	return value, reason
 }
 
-// value says also which term the value is from.
+// value is Value and returns also the term that the value is from.
 func (e Expr) value(scope Scope) (value json.RawMessage, from Term, reason string) {
 	for _, t := range e.Terms {
-		got, standing, why := t.Literal, Present, ""
+		got, availability, why := t.Literal, Present, ""
 		if t.Ref != nil {
-			got, standing, why = lookup(*t.Ref, scope)
+			got, availability, why = lookup(*t.Ref, scope)
 		}
 		switch {
 		case why != "":
 			reason = why
-		case standing == Present && string(got) != "null":
+		case availability == Present && string(got) != "null":
 			return got, t, ""
 		case value == nil || string(value) == "null":
 			value, from = got, t
@@ -52,25 +52,25 @@ func (e Expr) value(scope Scope) (value json.RawMessage, from Term, reason strin
 	return value, from, reason
 }
 
-// Lookup follows a reference. When it leads nowhere the reason says how far it went; an empty reason is success.
-// Text that holds a JSON object or list is looked into where the reference goes on. Of equal keys in an object the first
-// counts. The value is a part of what the scope gave, and like that not to be changed.
+// Lookup follows a reference. If it cannot be followed to its end, the reason says how far it leads; otherwise the reason
+// is empty. Text that holds a JSON object or list is parsed if the reference leads into it. Of equal keys in an object the
+// first counts. The value may share memory with what the scope returned and must not be modified.
 func Lookup(ref Ref, scope Scope) (value json.RawMessage, reason string) {
 	value, _, reason = lookup(ref, scope)
 	return value, reason
 }
 
-func lookup(ref Ref, scope Scope) (value json.RawMessage, standing Availability, reason string) {
-	value, standing = scope(ref)
-	if standing == Absent {
-		return nil, Absent, "there is no value of " + ref.Root + ", which did not run"
+func lookup(ref Ref, scope Scope) (value json.RawMessage, availability Availability, reason string) {
+	value, availability = scope(ref)
+	if availability == Absent {
+		return nil, Absent, ref.Root + " has no value: it did not run"
 	}
-	path, stands, reason := plain(ref.Path, scope)
+	path, least, reason := resolveIndexes(ref.Path, scope)
 	if reason != "" {
-		return nil, standing, reason
+		return nil, availability, reason
 	}
-	if stands == Failed {
-		standing = Failed
+	if least == Failed {
+		availability = Failed
 	}
 	value = bytes.TrimSpace(value)
 	for i := 0; i < len(path); {
@@ -79,46 +79,47 @@ func lookup(ref Ref, scope Scope) (value json.RawMessage, standing Availability,
 		}
 		next, n := along(value, path[i:])
 		if n == 0 {
-			return nil, standing, missed(Ref{Root: ref.Root, Path: ref.Path[:i]}, value, path[i])
+			return nil, availability, missed(Ref{Root: ref.Root, Path: ref.Path[:i]}, value, path[i])
 		}
 		value, i = next, i+n
 	}
-	return slices.Clip(value), standing, "" // what is appended to it must not run into what stands behind it
+	return slices.Clip(value), availability, "" // an append must not overwrite what follows it
 }
 
-// plain is a path with what its indexes refer to in their place. It stands as the least of them does.
-func plain(path []Step, scope Scope) (steps []Step, standing Availability, reason string) {
+// resolveIndexes returns a path with the references in its indexes replaced by their values. Its availability is Failed if
+// one of theirs is.
+func resolveIndexes(path []Step, scope Scope) (steps []Step, availability Availability, reason string) {
 	refers := func(s Step) bool { return s.At != nil }
 	if !slices.ContainsFunc(path, refers) {
 		return path, Present, ""
 	}
-	steps, standing = slices.Clone(path), Present
+	steps, availability = slices.Clone(path), Present
 	for i, s := range steps {
 		if !refers(s) {
 			continue
 		}
-		step, stands, why := s.at(scope)
+		step, of, why := s.at(scope)
 		if why != "" {
-			return nil, stands, why
+			return nil, of, why
 		}
-		if steps[i] = step; stands == Failed {
-			standing = Failed
+		if steps[i] = step; of == Failed {
+			availability = Failed
 		}
 	}
-	return steps, standing, ""
+	return steps, availability, ""
 }
 
-// at gives the step that a reference in an index stands for: text is a key, and a number, also one in a text, an index
-// in a list and a key in an object. Such a step has both.
+// at resolves a reference in an index to a step. Text is a key. A number, also one in a text, is an index in a list and a
+// key in an object: the step has both.
 func (s Step) at(scope Scope) (Step, Availability, string) {
-	got, standing, reason := lookup(*s.At, scope)
+	got, availability, reason := lookup(*s.At, scope)
 	if reason != "" {
-		return Step{}, standing, reason
+		return Step{}, availability, reason
 	}
 	key := AsText(got)
 	index, ok := parseIndex(key)
 	if !ok && !bytes.HasPrefix(got, []byte(`"`)) {
-		return Step{}, standing, s.At.String() + " is " + rawjson.Kind(got) + "; an index is a whole number from 0 up, or a key"
+		return Step{}, availability, s.At.String() + " is " + rawjson.Kind(got) + "; an index must be a whole number from 0 up, or a key"
 	}
-	return Step{Key: key, Index: index, IsIndex: ok}, standing, ""
+	return Step{Key: key, Index: index, IsIndex: ok}, availability, ""
 }

@@ -2,11 +2,15 @@ package template
 
 import (
 	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/pflow-suite/pflow/pkg/rawjson"
@@ -128,56 +132,50 @@ func TestValue(t *testing.T) {
 	}
 }
 
+var update = flag.Bool("update", false, "rewrite testdata/*.golden")
+
 func TestReasons(t *testing.T) {
 	many := map[string]int{}
 	for i := range 25 {
 		many["key"+strconv.Itoa(i+10)] = i
 	}
-	manyKeys, err := json.Marshal(many)
+	twentyFive, err := json.Marshal(many)
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc := `{"a":{"stdout":"plain","o":{"k":1,"l":[1],"l2":[1,2],"l0":[]},"e":{},"f":true,"number":"5"}, "nothing":null, "many":` + string(manyKeys) + `,
+	doc := `{"a":{"stdout":"plain","o":{"k":1,"l":[1],"l2":[1,2],"l0":[]},"e":{},"f":true,"number":"5"}, "nothing":null, "many":` + string(twentyFive) + `,
 		"odd":{"a b":1, "":2, "` + strings.Repeat("é", 100) + `":3}, "long":` + string(rawjson.Quote("["+strings.Repeat(" ", embeddedLimit)+"]")) + `, "half":0.5, "o":{}}`
 	run := scope(t, doc)
-	for in, why := range map[string]string{
-		"b.x":               "there is no value of b, which did not run",
-		"a.nope":            "${a} has no key nope, only stdout, o, e, f, number",
-		"a.stdot":           "${a} has no key stdot, only stdout, o, e, f, number; the nearest is stdout",
-		"a.Stdout":          "${a} has no key Stdout, only stdout, o, e, f, number; the nearest is stdout",
-		"a.stdout.x":        "${a.stdout} is text that is no JSON object or list",
-		"a.stdout[0]":       "${a.stdout} is text that is no JSON object or list",
-		"a.number.x":        "${a.number} is text that is no JSON object or list",
-		"a.o.l[1]":          "${a.o.l} is a list of 1 item, [0]",
-		"a.o.l2[2].x":       "${a.o.l2} is a list of 2 items, [0] to [1]",
-		"a.o.l0[0]":         "${a.o.l0} is a list without items",
-		"a.o.l0.x":          "${a.o.l0} is a list without items",
-		"a.o.l2.x":          "${a.o.l2} is a list of 2 items, [0] to [1], and has no keys",
-		"a.o[0]":            "${a.o} is an object and has no items, only keys: k, l, l2, l0",
-		"a.e.x":             "${a.e} is an object without keys",
-		"a.e[0]":            "${a.e} is an object without keys",
-		"nothing.x":         "${nothing} is null",
-		"a.o.k.z":           "${a.o.k} is a number",
-		"a.f.z":             "${a.f} is true or false",
-		"many.x":            "${many} has no key x, only key10, key11, key12, key13, key14, key15, key16, key17, key18, key19, key20, key21, key22, key23, key24, key25, key26, key27, key28, key29 and 5 more",
-		"many.kye34":        "${many} has no key kye34, only key10, key11, key12, key13, key14, key15, key16, key17, key18, key19, key20, key21, key22, key23, key24, key25, key26, key27, key28, key29 and 5 more; the nearest is key34",
-		`odd["a.b"]`:        `${odd} has no key "a.b", only "a b", "", "` + strings.Repeat("é", longKey/2) + `"…; the nearest is "a b"`,
-		"long[0]":           "${long} is text of more than 10 MiB, which is not read as JSON",
-		"a.o.l[${b}]":       "there is no value of b, which did not run",
-		"a.o.l[${half}]":    "${half} is a number; an index is a whole number from 0 up, or a key",
-		"a.o.l[${a.f}]":     "${a.f} is true or false; an index is a whole number from 0 up, or a key",
-		"a.o.l[${o}]":       "${o} is an object; an index is a whole number from 0 up, or a key",
-		"a.o.l[${a.o.k}].x": "${a.o.l} is a list of 1 item, [0]",
-		"a.o[${a.stdout}]":  "${a.o} has no key plain, only k, l, l2, l0",
+	var got strings.Builder
+	for _, in := range []string{
+		"b.x", "a.nope", "a.stdot", "a.Stdout", "a.stdout.x", "a.stdout[0]", "a.number.x", "a.o.l[1]", "a.o.l2[2].x",
+		"a.o.l0[0]", "a.o.l0.x", "a.o.l2.x", "a.o[0]", "a.e.x", "a.e[0]", "nothing.x", "a.o.k.z", "a.f.z",
+		"many.x", "many.kye34", `odd["a.b"]`, "long[0]", "a.o.l[${b}]", "a.o.l[${half}]", "a.o.l[${a.f}]", "a.o.l[${o}]", "a.o.l[${a.o.k}].x",
+		"a.o[${a.stdout}]",
 	} {
 		ref, ok := ParseExpression(in)
 		if !ok {
-			t.Errorf("%s is no reference", in)
+			t.Errorf("%s is not a reference", in)
 			continue
 		}
-		if got, reason := Lookup(ref, run); reason != why || got != nil {
-			t.Errorf("%s: %s (%s)\nwant %s", in, got, reason, why)
+		value, reason := Lookup(ref, run)
+		if reason == "" || value != nil {
+			t.Errorf("%s: %s (%s), want a reason and no value", in, value, reason)
 		}
+		_, _ = fmt.Fprintf(&got, "%s\n\t%s\n", in, reason)
+	}
+	const golden = "testdata/reasons.golden"
+	if *update {
+		if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(string(want), got.String()); d != "" {
+		t.Errorf("go test ./pkg/workflow/template -update writes the reasons (-want +got):\n%s", d)
 	}
 	huge := strings.Repeat("k", 1<<20)
 	if _, reason := Lookup(Ref{Root: "n", Path: []Step{{Key: huge}}}, only(`{"`+huge[1:]+`":1}`)); len(reason) > 500 {

@@ -6,21 +6,22 @@ import (
 	"strings"
 )
 
-// Part is a piece of a text: literal text, an expression, or something that begins like one and is none.
+// Part is a piece of a text: literal text, an expression, or a malformed expression.
 type Part struct {
-	// Text is the literal, with $${ already made ${; for a Bad part, as it was written.
+	// Text is the literal with $${ replaced by ${, or the source of a Bad part.
 	Text string
 	Expr *Expr
-	Bad  bool
-	// Source is the part as it stands in the text.
+	// Bad marks a part that begins with ${ but is not an expression.
+	Bad bool
+	// Source is the part as written.
 	Source string
 }
 
-// Parse splits a text into its parts. It never fails: what begins with ${ and is no expression is a Bad part.
+// Parse splits a text into its parts. It never fails: a malformed expression becomes a Bad part.
 func Parse(text string) []Part {
 	var parts []Part
 	var literal strings.Builder
-	begin, done := 0, 0 // where the literal begins, and up to where it has been read
+	begin, done := 0, 0 // the literal begins at begin and is read up to done
 	end := func(at int) {
 		if at == begin {
 			return
@@ -61,8 +62,8 @@ func Parse(text string) []Part {
 	return parts
 }
 
-// badLength is how much of a text that begins like a reference is taken for a bad one: up to its closing brace, or to the
-// next reference or escape, which may stand inside it as in the shell's ${x:-${y}}.
+// badLength returns the length of the malformed expression at the start of a text. It ends at the closing brace, or before
+// the next reference or escape, which may be nested in it as in the shell's ${x:-${y}}.
 func badLength(text string) int {
 	if i := strings.Index(text[2:], "${"); i >= 0 {
 		text = strings.TrimSuffix(text[:2+i], "$")
@@ -73,7 +74,7 @@ func badLength(text string) int {
 	return len(text)
 }
 
-// ParseExpression reads a reference without its braces, such as node.key. ok is false when it is none.
+// ParseExpression parses a reference without ${ and }, such as node.key. It returns false if expr is not a reference.
 func ParseExpression(expr string) (Ref, bool) {
 	ref, n := parseRef(expr, 0)
 	if ref == nil || n != len(expr) {
@@ -82,7 +83,8 @@ func ParseExpression(expr string) (Ref, bool) {
 	return *ref, true
 }
 
-// Source is an output's source as a template: node.key, node and $node.key mean the same as ${node.key}.
+// Source returns an output's source as a template: node.key and $node.key mean ${node.key}, and node means ${node}. Other
+// text is returned as it is.
 func Source(source string) string {
 	if ref, ok := ParseExpression(strings.TrimPrefix(source, "$")); ok {
 		return ref.String()
@@ -90,7 +92,7 @@ func Source(source string) string {
 	return source
 }
 
-// Whole is the expression when a text is just that one.
+// Whole returns the expression if a text consists of one expression only.
 func Whole(text string) (Expr, bool) {
 	if !strings.HasPrefix(text, "${") {
 		return Expr{}, false
@@ -101,14 +103,14 @@ func Whole(text string) (Expr, bool) {
 	return Expr{}, false
 }
 
-// Nobody writes as many. They bound how often a value is read for one expression, and what that takes to say.
+// No real workflow comes near these limits. They bound the work that one expression can cause.
 const (
 	maxTerms   = 100
 	maxSteps   = 100
-	maxNesting = 8 // how deep a reference may stand in the index of another
+	maxNesting = 8 // of references in the indexes of others
 )
 
-// parseExpr reads ${…} at the start of s, and says how many bytes it has; nil when there is none.
+// parseExpr parses the expression ${…} at the start of s and returns it with its length in bytes, or nil.
 func parseExpr(s string) (*Expr, int) {
 	expr := &Expr{}
 	n := len("${")
@@ -134,8 +136,8 @@ func parseExpr(s string) (*Expr, int) {
 	return nil, 0
 }
 
-// parseTerm reads a reference or a JSON literal. The names true, false and null are literals, but for an expression that
-// is nothing else.
+// parseTerm parses a reference or a JSON literal. The names true, false and null are literals, except in an expression
+// that consists of such a name only.
 func parseTerm(s string, first bool) (Term, int) {
 	if word := s[:wordLength(s, true)]; word == "true" || word == "false" || word == "null" {
 		if after := s[len(word):]; after != "" && after[0] != '.' && after[0] != '[' && (!first || after[0] != '}') {
@@ -149,7 +151,7 @@ func parseTerm(s string, first bool) (Term, int) {
 	return Term{Literal: literal}, len(literal)
 }
 
-// parseLiteral reads the JSON value at the start of s; nil when there is none.
+// parseLiteral returns the JSON value at the start of s, or nil.
 func parseLiteral(s string) json.RawMessage {
 	if s == "" || !strings.ContainsRune(`"{[-0123456789`, rune(s[0])) {
 		return nil
@@ -168,7 +170,7 @@ func parseLiteral(s string) json.RawMessage {
 	return raw
 }
 
-// parseRef reads the longest reference at the start of s, and says how many bytes that took.
+// parseRef parses the longest reference at the start of s and returns it with its length in bytes, or nil.
 func parseRef(s string, depth int) (*Ref, int) {
 	n := wordLength(s, true)
 	if n == 0 || depth > maxNesting {
@@ -198,7 +200,7 @@ func parseRef(s string, depth int) (*Ref, int) {
 	return ref, n
 }
 
-// parseBracket reads [12], ["any key"] or [${reference}].
+// parseBracket parses [12], ["any key"] or [${reference}] at the start of s and returns the step with its length in bytes.
 func parseBracket(s string, depth int) (Step, int) {
 	step, n := Step{}, 0
 	switch inner := s[1:]; {
@@ -228,7 +230,7 @@ func parseBracket(s string, depth int) (Step, int) {
 	return step, n + len("[]")
 }
 
-// parseIndex reads digits and nothing else.
+// parseIndex parses a number that consists of digits only.
 func parseIndex(s string) (int, bool) {
 	i, err := strconv.Atoi(s)
 	return i, err == nil && s[0] >= '0' && s[0] <= '9'

@@ -11,14 +11,13 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-// A reason lists so many keys. One that may have been meant is looked for among so many, and only so long ones.
 const (
-	manyKeys = 20
-	nearKeys = 1000
-	longKey  = 60
+	maxKeys       = 20   // listed in a reason
+	maxCandidates = 1000 // among which the nearest key is searched
+	maxKeyLength  = 60   // in bytes; a longer key is truncated and never the nearest
 )
 
-// missed says in words why a step could not be taken.
+// missed describes why step does not lead anywhere from value, which is the value of so.
 func missed(so Ref, value json.RawMessage, step Step) string {
 	v := gjson.ParseBytes(value)
 	switch {
@@ -36,30 +35,30 @@ func missed(so Ref, value json.RawMessage, step Step) string {
 	case v.Type == gjson.String && len(v.Str) > embeddedLimit:
 		return so.String() + " is text of more than 10 MiB, which is not read as JSON"
 	case v.Type == gjson.String:
-		return so.String() + " is text that is no JSON object or list"
+		return so.String() + " is text, not a JSON object or list"
 	default:
 		return so.String() + " is " + rawjson.Kind(value)
 	}
 }
 
-// available lists the keys of an object, and says which of them is nearest to one that it lacks.
+// available lists the keys of an object and names the one nearest to a missing key.
 func available(object gjson.Result, key string) string {
 	var names, candidates []string
 	count := 0
 	object.ForEach(func(k, _ gjson.Result) bool {
-		if count++; count <= manyKeys {
+		if count++; count <= maxKeys {
 			names = append(names, shown(k.Str))
 		}
-		if count <= nearKeys && len(k.Str) <= longKey {
+		if count <= maxCandidates && len(k.Str) <= maxKeyLength {
 			candidates = append(candidates, k.Str)
 		}
 		return true
 	})
 	s := strings.Join(names, ", ")
-	if count > manyKeys {
-		s += " and " + strconv.Itoa(count-manyKeys) + " more"
+	if count > maxKeys {
+		s += " and " + strconv.Itoa(count-maxKeys) + " more"
 	}
-	if len(key) <= longKey {
+	if len(key) <= maxKeyLength {
 		if nearest, ok := fault.Nearest(key, candidates); ok {
 			s += "; the nearest is " + shown(nearest)
 		}
@@ -67,11 +66,11 @@ func available(object gjson.Result, key string) string {
 	return s
 }
 
-// shown is a key as a sentence has it: quoted where it is no plain word, and cut where it is long.
+// shown returns a key for use in a sentence: quoted unless it is a plain word, and truncated if it is long.
 func shown(key string) string {
 	switch {
-	case len(key) > longKey:
-		return string(rawjson.Quote(strings.ToValidUTF8(key[:longKey], ""))) + "…"
+	case len(key) > maxKeyLength:
+		return string(rawjson.Quote(strings.ToValidUTF8(key[:maxKeyLength], ""))) + "…"
 	case plainKey(key):
 		return key
 	default:
@@ -79,7 +78,7 @@ func shown(key string) string {
 	}
 }
 
-// extent says what a list has.
+// extent describes the items of a list to which step does not lead.
 func extent(list gjson.Result, step Step) string {
 	n := int(list.Get("#").Int())
 	if n == 0 {

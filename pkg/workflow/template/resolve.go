@@ -8,18 +8,20 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-// Unresolved is an expression that leads nowhere: where it stands, and why the last of its terms does not.
+// Unresolved is an expression without a value. Path is the JSON path of its text, and Reason says why its last term does
+// not resolve.
 type Unresolved struct {
 	Expr   Expr
 	Path   string
 	Reason string
 }
 
-// Resolve gives a JSON value with every template in its texts replaced. A text that is one template becomes the value
-// itself with its type; inside other text a value is put as text: a string as it is, null as nothing, an object or list
-// as compact JSON. A whole-text template inside an object or list that leads to a part of a value, such as a node's
-// output, that is text and holds a JSON object or list becomes that object or list; a root name, such as an input, and a
-// literal give what they are. What cannot be resolved stays as it was written and is reported.
+// Resolve returns a JSON value with every template in its texts replaced.
+//
+// A text that consists of one template becomes the template's value, with its type. Inside other text a value is inserted
+// as AsText returns it. Where a template in an object or list leads to a part of a value, such as an output of a node, and
+// that part is text which holds a JSON object or list, the template becomes that object or list. A root name, such as an
+// input, and a literal keep their type. A template that does not resolve is left as written and reported.
 func Resolve(raw json.RawMessage, scope Scope) (json.RawMessage, []Unresolved) {
 	var out []byte
 	var unresolved []Unresolved
@@ -41,7 +43,8 @@ func Resolve(raw json.RawMessage, scope Scope) (json.RawMessage, []Unresolved) {
 	return append(out, raw[done:]...), unresolved
 }
 
-// resolveText gives the JSON value that a text stands for; nil leaves it as it was written.
+// resolveText returns the JSON value that replaces a text, or nil to leave the text as written. inside reports whether the
+// text is in an object or list.
 func resolveText(text string, inside bool, scope Scope) (json.RawMessage, []Unresolved) {
 	parts := Parse(text)
 	if len(parts) > 1 || parts[0].Expr == nil {
@@ -61,7 +64,8 @@ func resolveText(text string, inside bool, scope Scope) (json.RawMessage, []Unre
 	return value, nil
 }
 
-// Text puts the values of templates into the text around them.
+// Text returns the parts as one text, with each template replaced by its value as AsText returns it. A template that does
+// not resolve is left as written and reported.
 func Text(parts []Part, scope Scope) (string, []Unresolved) {
 	var b strings.Builder
 	var unresolved []Unresolved
@@ -81,7 +85,8 @@ func Text(parts []Part, scope Scope) (string, []Unresolved) {
 	return b.String(), unresolved
 }
 
-// AsText is a JSON value as it stands inside a text.
+// AsText returns a JSON value as it appears inside a text: a string without quotes, null as nothing, an object or list as
+// compact JSON, a number or boolean as spelled.
 func AsText(raw json.RawMessage) string {
 	raw = bytes.TrimSpace(raw)
 	switch {

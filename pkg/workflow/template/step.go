@@ -10,9 +10,9 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// along takes as many steps into an object or a list as one reading of it allows, and says how many; 0 when there is not
-// even the first. Several are tried at once, for each alone reads over all that lies before it. gjson then goes on to the
-// next of equal keys where the first does not lead on, which single steps do not.
+// along takes as many steps into an object or a list as one pass over it allows, and returns how many; 0 if not even the
+// first leads anywhere. It tries several at once because each single step scans all that comes before its target. gjson
+// then tries the next of equal keys if the first does not lead on; single steps do not.
 func along(value json.RawMessage, steps []Step) (json.RawMessage, int) {
 	if len(value) == 0 || value[0] != '{' && value[0] != '[' { // gjson would look for a brace in text as well
 		return nil, 0
@@ -28,8 +28,8 @@ func along(value json.RawMessage, steps []Step) (json.RawMessage, int) {
 	return nil, 0
 }
 
-// pathOf is the gjson path of as many steps as it can be trusted with. It ends with the first index: gjson takes that for
-// a key as well, and get can tell only of the last step which it was.
+// pathOf returns the gjson path of the longest prefix of steps that gjson follows as Lookup would. It ends at the first
+// index: gjson accepts an index as a key too, and get can tell the two apart only for the last step.
 func pathOf(steps []Step) (path string, n int) {
 	var b strings.Builder
 	for _, s := range steps {
@@ -49,12 +49,11 @@ func pathOf(steps []Step) (path string, n int) {
 	return b.String(), n
 }
 
-// trusted says whether gjson finds this key and no other: what it makes of half a surrogate pair is not what that stands
-// for.
+// trusted reports whether gjson finds exactly this key: it decodes a lone surrogate differently.
 func trusted(key string) bool { return !strings.ContainsRune(key, utf8.RuneError) }
 
-// escape makes a key a component of a gjson path that matches just that key, in objects alone: behind a backslash no
-// character means anything to gjson, and no digits are an index.
+// escape returns a component of a gjson path that matches only the given key, and only in objects: after a backslash no
+// character is special to gjson, and digits are not an index.
 func escape(key string) string {
 	var b strings.Builder
 	for i := range len(key) {
@@ -66,10 +65,10 @@ func escape(key string) string {
 	return b.String()
 }
 
-// get is the value at a gjson path, cut out of the value that it is in. last is the step that the path ends with.
+// get returns the value at a gjson path as part of value. last is the last step of the path.
 func get(value json.RawMessage, path string, last Step) (json.RawMessage, bool) {
 	got := gjson.GetBytes(value, path)
-	if got.Index == 0 { // nothing, or nothing that stands in the value
+	if got.Index == 0 { // not found, or not a part of value
 		return nil, false
 	}
 	before := bytes.TrimRight(value[:got.Index], space)
@@ -79,7 +78,7 @@ func get(value json.RawMessage, path string, last Step) (json.RawMessage, bool) 
 	return value[got.Index : got.Index+len(got.Raw)], true
 }
 
-// into takes one step.
+// into takes one step into a value.
 func into(value json.RawMessage, step Step) (json.RawMessage, bool) {
 	switch {
 	case value[0] == '[' && step.IsIndex:

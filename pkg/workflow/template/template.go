@@ -1,8 +1,9 @@
-// Package template is ${…}: finding references in text and in JSON, and resolving them against raw JSON.
+// Package template parses the templates ${…} in text and in JSON, and resolves them against raw JSON.
 //
-// A reference is ${name}, followed by .key, [index] or ["key"] any number of times; an index may be a reference itself,
-// [${i}]. Several with ?? between them are tried in turn, and a JSON literal may stand among them: ${a.x ?? b.y ?? "z"}.
-// $${ stands for a literal ${. Values keep their spelling: what is not looked into is copied byte for byte.
+// A reference is a name followed by .key, [index] or ["key"] any number of times, as in ${files.list[0].name}. An index may
+// be a reference itself: [${i}]. Alternatives separated by ?? are tried in turn, and JSON literals may be among them:
+// ${a.x ?? b.y ?? "z"}. $${ is a literal ${. Values keep their spelling: what no reference leads into is copied byte for
+// byte.
 package template
 
 import (
@@ -19,7 +20,7 @@ type Ref struct {
 	Path []Step
 }
 
-// Step goes into an object by Key, or into a list by Index when IsIndex, or by what At gives when it is set.
+// Step leads into an object by Key, into a list by Index if IsIndex is set, or by the value of At if that is not nil.
 type Step struct {
 	Key     string
 	Index   int
@@ -33,10 +34,11 @@ type Term struct {
 	Literal json.RawMessage
 }
 
-// Expr is what stands between ${ and }: one reference, or several terms that are tried in turn.
+// Expr is the content of ${…}: one reference, or several terms that are tried in turn.
 type Expr struct{ Terms []Term }
 
-// Member is the key of the root's value that the reference leads into; empty when it is no such key, or not known yet.
+// Member returns the key of the root's value that the reference leads into, or "" if the reference leads into none or the
+// key depends on another reference.
 func (r Ref) Member() string {
 	if len(r.Path) == 0 || r.Path[0].At != nil {
 		return ""
@@ -44,10 +46,10 @@ func (r Ref) Member() string {
 	return r.Path[0].Key
 }
 
-// String is the reference as it is written, with its braces.
+// String returns the reference in its source form, with ${ and }.
 func (r Ref) String() string { return "${" + r.Expression() + "}" }
 
-// Expression is the reference as it is written, without braces.
+// Expression returns the reference in its source form, without ${ and }.
 func (r Ref) Expression() string {
 	var b strings.Builder
 	b.WriteString(r.Root)
@@ -66,10 +68,10 @@ func (r Ref) Expression() string {
 	return b.String()
 }
 
-// String is the expression as it is written, with its braces.
+// String returns the expression in its source form, with ${ and }.
 func (e Expr) String() string { return "${" + e.Expression() + "}" }
 
-// Expression is the expression as it is written, without braces.
+// Expression returns the expression in its source form, without ${ and }.
 func (e Expr) Expression() string {
 	terms := make([]string, len(e.Terms))
 	for i, t := range e.Terms {
@@ -80,7 +82,7 @@ func (e Expr) Expression() string {
 	return strings.Join(terms, " ?? ")
 }
 
-// Ref is the reference when the expression is just one.
+// Ref returns the expression's reference if it consists of one reference only.
 func (e Expr) Ref() (Ref, bool) {
 	if len(e.Terms) != 1 || e.Terms[0].Ref == nil {
 		return Ref{}, false
@@ -88,8 +90,8 @@ func (e Expr) Ref() (Ref, bool) {
 	return *e.Terms[0].Ref, true
 }
 
-// Refs lists the references in an expression, those inside an index included. optional says that the expression may
-// have a value without that one.
+// Refs calls visit for each reference in an expression, including those inside an index. optional reports whether the
+// expression may have a value without that reference.
 func (e Expr) Refs(visit func(ref Ref, optional bool)) {
 	for _, t := range e.Terms {
 		if t.Ref != nil {
@@ -107,13 +109,13 @@ func (r Ref) refs(optional bool, visit func(Ref, bool)) {
 	}
 }
 
-// IsName says whether a text can be the name of an input, a node or an alias: whether a template can begin with it.
+// IsName reports whether a text can be the name of an input, a node or an alias, that is, the root of a reference.
 func IsName(text string) bool { return text != "" && wordLength(text, true) == len(text) }
 
 func plainKey(key string) bool { return key != "" && wordLength(key, false) == len(key) }
 
-// wordLength is how many bytes at the start of s are a name: letters, digits, _ and -, not beginning with a digit or
-// hyphen when it is a root.
+// wordLength returns the number of bytes at the start of s that form a name: letters, digits, _ and -. The name of a root
+// does not begin with a digit or a hyphen.
 func wordLength(s string, root bool) int {
 	n := 0
 	for n < len(s) {

@@ -10,8 +10,8 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-// Use is a reference with the JSON path of the text it stands in, and where in that its template begins. Optional says that
-// the template has a value also when this reference leads nowhere, for others stand beside it.
+// Use is a reference in a JSON value. Path is the JSON path of its text and Offset the byte offset of its template in the
+// text. Optional reports whether the template may have a value without this reference, because it has alternatives.
 type Use struct {
 	Ref      Ref
 	Path     string
@@ -19,7 +19,7 @@ type Use struct {
 	Optional bool
 }
 
-// Uses lists the references in all texts of a JSON value, and the things that begin like one and are none.
+// Uses returns the references in all texts of a JSON value, and the malformed ones.
 func Uses(raw json.RawMessage) (uses []Use, bad []Use) {
 	for at, text := range texts(raw) {
 		path, offset := at.String(), 0
@@ -36,29 +36,30 @@ func Uses(raw json.RawMessage) (uses []Use, bad []Use) {
 	return uses, bad
 }
 
-// MayHoldTemplate says whether some text of a JSON value may have a ${ in it, also one written with JSON's escapes.
+// MayHoldTemplate reports whether a text in a JSON value may contain ${, literally or written with JSON escapes. It may
+// report true for a value without a template.
 func MayHoldTemplate(raw json.RawMessage) bool {
 	return bytes.Contains(raw, []byte("${")) || bytes.Contains(raw, []byte(`\u00`))
 }
 
-// text is a text that has a ${ in it, and where it stands in the JSON value, quotes included.
+// text is a text that contains ${, with its byte offsets in the JSON value, quotes included.
 type text struct {
 	value      string
 	start, end int
 }
 
-// place is the way to a text: the levels of objects and lists around it.
+// place is the path to a text: the objects and lists around it, outermost first.
 type place []level
 
-// level is the member of an object or the item of a list that is being read. key has its quotes, and is nil where the
-// next string is one.
+// level is the member of an object or the item of a list that is being read. key includes its quotes; it is nil if the next
+// string is a key.
 type level struct {
 	object bool
 	key    []byte
 	index  int
 }
 
-// String is the place as a path, such as nodes[1].params.
+// String returns the place as a path, such as nodes[1].params.
 func (p place) String() string {
 	path := ""
 	for _, l := range p {
@@ -71,14 +72,14 @@ func (p place) String() string {
 	return path
 }
 
-// texts finds the texts with a ${ in them, but for keys, in one reading of a valid JSON value. A place is good until the
-// next one is asked for.
+// texts iterates over the texts that contain ${, except keys, in one pass over a valid JSON value. A place is valid until
+// the next iteration.
 func texts(raw []byte) iter.Seq2[place, text] {
 	return func(yield func(place, text) bool) {
 		if !MayHoldTemplate(raw) {
 			return
 		}
-		at := place{{}} // a level below all others spares the question whether there is one
+		at := place{{}} // a level below all others, so that there is always one
 		for i := 0; i < len(raw); i++ {
 			top := &at[len(at)-1]
 			switch raw[i] {

@@ -7,8 +7,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Truth says whether a value counts as true: not when it is false, null, 0, an empty text, list or object, or text that
-// says false, no, null or 0.
+// Truth reports whether a value counts as true. False are false, null, 0, an empty text, list or object, and the texts
+// false, no, null and 0 in any case.
 func Truth(raw json.RawMessage) bool {
 	v := gjson.ParseBytes(raw)
 	switch v.Type {
