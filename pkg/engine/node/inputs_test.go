@@ -3,12 +3,14 @@ package node
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 	"github.com/pflow-suite/pflow/pkg/workflow"
+	"github.com/pflow-suite/pflow/pkg/workflow/shell"
 )
 
 // bound is a node of a built-in type with a binding.
@@ -152,7 +154,7 @@ func TestValuesThatAreTooMuchTogether(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := perform(t, task(t), "shell", string(raw), v)
-	failedWith(t, r, fault.Template, "cannot be started", "bytes together")
+	failedWith(t, r, fault.Template, strconv.Itoa(shell.MaxEnvironment))
 	if len(r.Fault.Suggestions) == 0 || !strings.Contains(r.Fault.Suggestions[0], `"stdin": "${`) {
 		t.Errorf("%q", r.Fault.Suggestions)
 	}

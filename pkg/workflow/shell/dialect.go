@@ -8,7 +8,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// compare blames the marks that stand elsewhere in the POSIX dialect, and those that are no values in either.
+// compare reports the marks whose place differs in the POSIX dialect, and those that no dialect expands.
 func (d *draft) compare(posix []place) {
 	for i := range d.marks {
 		m := &d.marks[i]
@@ -16,16 +16,16 @@ func (d *draft) compare(posix []place) {
 		switch v := m.expr; {
 		case m.faulty:
 		case here.quote == ansi || here.quote == localized:
-			d.blame(i, fmt.Sprintf("%s stands in $'…' or $\"…\", which some shells read otherwise", v), fmt.Sprintf(`Write it in double quotes: "%s"`, v))
-		case d.escaped(m): // also within backticks, where it would be read
-			d.blame(i, fmt.Sprintf("%s stands where the shell would not read it as a value, for there is a backslash before it", v), fmt.Sprintf("Leave out the backslash; a literal is written $%s", v))
+			d.blame(i, fmt.Sprintf("%s is in $'…' or $\"…\", which shells read differently", v), fmt.Sprintf(`Write it in double quotes: "%s"`, v))
+		case d.escaped(m): // also inside backticks, where the shell would expand it
+			d.blame(i, fmt.Sprintf("the shell would not expand %s: a backslash precedes it", v), fmt.Sprintf("Remove the backslash; a literal is written $%s", v))
 		case here.quote == unread:
-			d.blame(i, fmt.Sprintf("%s stands where the shell would not read it as a value", v), fmt.Sprintf(`Put it in double quotes: "%s"; a literal is written $%[1]s`, v))
+			d.blame(i, fmt.Sprintf("the shell would not expand %s here", v), fmt.Sprintf(`Put it in double quotes: "%s"; a literal is written $%[1]s`, v))
 		case here.quote == rawBackticks:
-			d.blame(i, fmt.Sprintf("%s stands in a quoted here-document within backticks", v), "Write $(…) instead of the backticks")
-		case here == place{double, commandName} && there == place{double, argument}: // behind time, a keyword of bash
+			d.blame(i, fmt.Sprintf("%s is in a quoted here-document inside backticks", v), "Write $(…) instead of the backticks")
+		case here == place{double, commandName} && there == place{double, argument}: // after time, a keyword of bash
 		case here != there:
-			form := `Write it as every sh reads it, or let bash run it: bash -c '… "$1" …' bash "%s"`
+			form := `Use a form that every sh understands, or let bash run it: bash -c '… "$1" …' bash "%s"`
 			switch here.role {
 			case operand:
 				form = `Write [ "%s" = "…" ], or case "%[1]s" in … esac for a pattern`
@@ -34,25 +34,25 @@ func (d *draft) compare(posix []place) {
 			case assignment:
 				form = `Write x="$x"%s for x+=%[1]s`
 			}
-			d.blame(i, fmt.Sprintf("%s stands in a place that shells read differently: for bash it is %s, for others %s", v, here.role, there.role), fmt.Sprintf(form, v))
+			d.blame(i, fmt.Sprintf("shells disagree on the role of %s: for bash it is %s, for others %s", v, here.role, there.role), fmt.Sprintf(form, v))
 		case here.role == operand:
-			d.warn(i, fmt.Sprintf("%s stands in [[ ]], which is bash's: /bin/sh may be a shell that does not have it", v), fmt.Sprintf(`Write [ "%s" = "…" ], or case "%[1]s" in … esac for a pattern`, v))
+			d.warn(i, fmt.Sprintf("%s is in [[ ]], which only bash understands: /bin/sh may be another shell", v), fmt.Sprintf(`Write [ "%s" = "…" ], or case "%[1]s" in … esac for a pattern`, v))
 		case here == place{bare, argument}:
-			d.warn(i, fmt.Sprintf("%s is not quoted: the shell splits it into words, and makes file names of * ? [ in it", v), fmt.Sprintf(`Put the word in double quotes: "%s"`, v))
+			d.warn(i, fmt.Sprintf("%s is not quoted: the shell splits it into words and expands * ? [ in it to file names", v), fmt.Sprintf(`Put the word in double quotes: "%s"`, v))
 		case here == place{bare, pattern}:
 			d.warn(i, fmt.Sprintf("%s is not quoted in a pattern: * ? [ in it match other text", v), fmt.Sprintf(`Put it in double quotes: "%s"`, v))
 		}
 	}
 }
 
-// escaped says whether there is a backslash before a mark that is none in quotes.
+// escaped reports whether a backslash escapes the mark.
 func (d *draft) escaped(m *mark) bool {
 	before := d.text[:m.from]
 	backslashes := len(before) - len(strings.TrimRight(before, `\`))
 	return backslashes%2 == 1 && m.place.quote != single && m.place.quote != rawHeredoc
 }
 
-// posixForms says how to write without bash what a parser of the POSIX dialect complains about, by a part of the complaint.
+// posixForms maps a part of an error of the POSIX parser to the portable form to write instead.
 var posixForms = [][2]string{
 	{"herestrings", `printf '%s\n' "…" | command`},
 	{"redirects", "command >file 2>&1"},
@@ -67,21 +67,21 @@ var posixForms = [][2]string{
 	{"expansion operator", `$(printf '%s' "$x" | tr a-z A-Z)`},
 }
 
-// bashOnly notes that the POSIX dialect cannot read a command with templates.
+// bashOnly reports that a command with templates is not valid POSIX shell.
 func (d *draft) bashOnly(err error) {
 	at, what := d.syntaxError(err)
-	form := "Write it as every sh reads it"
+	form := "Use a form that every sh understands"
 	for _, f := range posixForms {
 		if strings.Contains(what, f[0]) {
 			form = "Write " + f[1]
 			break
 		}
 	}
-	d.add(Problem{Offset: at, Message: fmt.Sprintf("bash alone can read this command (%s), and /bin/sh may be another shell, which would read its templates elsewhere", what),
+	d.add(Problem{Offset: at, Message: fmt.Sprintf("only bash can parse this command (%s); /bin/sh may be another shell, which would read its templates in other places", what),
 		Suggest: fmt.Sprintf(`%s; or let bash run it: bash -c '… "$1" …' bash "%s"`, form, d.marks[0].expr)})
 }
 
-// syntaxError is the place in the command of what a parser could not read, and what it says.
+// syntaxError returns the offset in the command of a parser's error, and its text.
 func (d *draft) syntaxError(err error) (at int, what string) {
 	offset := uint(0)
 	if e, ok := errors.AsType[syntax.ParseError](err); ok {

@@ -2,18 +2,18 @@ package shell
 
 import "strings"
 
-// direct are the characters that mean nothing to a shell inside a word.
+// direct are the characters without a special meaning for a shell inside a word.
 const direct = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,@%+-"
 
-// builtins are the first words that only a shell understands, or that it answers itself: POSIX's special and regular
-// built-ins, reserved words, and what dash and bash add.
+// builtins are the first words that a shell handles itself: POSIX's special and regular built-ins, reserved words, and
+// those of dash and bash.
 const builtins = " . : [ alias bg bind break builtin caller case cd chdir command compgen complete compopt continue coproc declare dirs disown do done " +
 	"echo elif else enable esac eval exec exit export false fc fg fi for function getopts hash help history if in jobs kill let local " +
 	"logout mapfile popd printf pushd pwd read readarray readonly return select set shift shopt source suspend test then time times " +
 	"trap true type typeset ulimit umask unalias unset until wait while "
 
-// Direct splits a command that has no shell syntax into its words, to be executed without a shell between. Its first
-// word is a path, or no built-in, reserved word or assignment.
+// Direct splits a command without shell syntax into words, so that it can be executed without a shell. It returns false
+// for a command with shell syntax, and for one that begins with a built-in, a reserved word or an assignment.
 func Direct(command string) (words []string, ok bool) {
 	for i := range len(command) {
 		if strings.IndexByte(direct+" ", command[i]) < 0 {
@@ -28,7 +28,7 @@ func Direct(command string) (words []string, ok bool) {
 	return words, strings.Contains(first, "/") || !strings.Contains(builtins, " "+first+" ")
 }
 
-// assigns says whether a word without quotes and brackets is an assignment.
+// assigns reports whether a word without quotes and brackets is an assignment.
 func assigns(word string) bool {
 	name, _, ok := strings.Cut(word, "=")
 	name = strings.TrimSuffix(name, "+") // bash's +=

@@ -12,35 +12,35 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow/template"
 )
 
-// VariablePrefix begins the names of the variables that carry values into a command.
+// VariablePrefix is the prefix of the names of the variables that hold the values of templates.
 const VariablePrefix = "PFLOW_T"
 
-// draft is a command while it is worked on.
+// draft is a command while Parse works on it.
 type draft struct {
 	Options
-	command string // as it was written
-	text    string // with each template made a plain reference to its variable, and $${ made ${
+	command string // as written
+	text    string // with each template replaced by a plain reference to its variable, and $${ by ${
 	shifts  []shift
 	marks   []mark
-	index   map[string]int // the marks by their names
-	doubts  []doubt
+	index   map[string]int // of marks, by their names
+	unclear []unclear
 
 	problems []Problem
-	said     map[Problem]bool
+	reported map[Problem]bool
 	edits    []edit
 }
 
-// mark is a template: its variable, and where the reference to it stands in the text.
+// mark is a template, with its variable and the position of the reference in the text.
 type mark struct {
 	name     string
 	expr     template.Expr
 	offset   int // in the command
 	from, to uint
 	place    place
-	faulty   bool // an error was found
+	faulty   bool // an error was reported
 }
 
-// shift says that from a place in the text on, what stands there stood elsewhere in the command.
+// shift maps an offset in the text to the corresponding offset in the command.
 type shift struct{ text, command int }
 
 // edit replaces the bytes from…to of the text.
@@ -49,7 +49,7 @@ type edit struct {
 	text     string
 }
 
-// newDraft tells the templates from the rest.
+// newDraft splits a command into templates, unclear names and the rest.
 func newDraft(command string, o Options) *draft {
 	d := &draft{Options: o, command: command}
 	var b strings.Builder
@@ -81,8 +81,8 @@ func newDraft(command string, o Options) *draft {
 	return d
 }
 
-// unescaped notes where the text and the command part: behind each $${, which is ${ in the text. It warns of \$${name},
-// which is easily written for a $ before a template, as awk's columns want.
+// unescaped records the shift after each $${, which is ${ in the text. It warns of \$${name}, an easy mistake for a $ before
+// a template, as in a column of awk.
 func (d *draft) unescaped(source string, at, offset int) {
 	for i, escapes := 0, 0; ; {
 		next := strings.Index(source[i:], "$${")
@@ -93,15 +93,15 @@ func (d *draft) unescaped(source string, at, offset int) {
 		escapes++
 		d.shifts = append(d.shifts, shift{at + i - escapes, offset + i})
 		if name := templateName(source[i:]); name != "" && d.Known(name) && strings.HasSuffix(source[:i], `\$${`) {
-			d.add(Problem{Offset: offset + i - len("$${"), Warning: true, Message: fmt.Sprintf("$${%s} is the text ${%[1]s}, and no $ before a template", name),
-				Suggest: fmt.Sprintf(`If a $ before the value is meant, hand the value over: awk -v n="${%s}" '… $n …'`, name)})
+			d.add(Problem{Offset: offset + i - len("$${"), Warning: true, Message: fmt.Sprintf("$${%s} is the literal text ${%[1]s}, not a $ before a template", name),
+				Suggest: fmt.Sprintf(`If you mean a $ before the value, pass the value: awk -v n="${%s}" '… $n …'`, name)})
 		}
 	}
 }
 
 func variable(n int) string { return VariablePrefix + strconv.Itoa(n) }
 
-// number notes which mark has which name.
+// number rebuilds the index of the marks.
 func (d *draft) number() {
 	d.index = make(map[string]int, len(d.marks))
 	for i, m := range d.marks {
@@ -109,7 +109,7 @@ func (d *draft) number() {
 	}
 }
 
-// rootOf is the name that an expression's first reference begins with, if it has one.
+// rootOf returns the root name of an expression's first reference, or "" if it has no reference.
 func rootOf(e *template.Expr) (root string, ok bool) {
 	if e == nil {
 		return "", false
@@ -122,7 +122,7 @@ func rootOf(e *template.Expr) (root string, ok bool) {
 	return root, true
 }
 
-// original is the place in the command of a place in the text; within a mark, its end.
+// original returns the offset in the command for an offset in the text; inside a mark, the end of its template.
 func (d *draft) original(offset uint) int {
 	i, found := slices.BinarySearchFunc(d.shifts, int(offset), func(s shift, at int) int { return cmp.Compare(s.text, at) })
 	if !found {
@@ -135,7 +135,7 @@ func (d *draft) original(offset uint) int {
 	return min(at, end)
 }
 
-// within lists the marks in a stretch of the text, by their index.
+// within returns the range of the marks between two offsets of the text.
 func (d *draft) within(from, to uint) (first, end int) {
 	at := func(m mark, offset uint) int { return cmp.Compare(m.from, offset) }
 	first, _ = slices.BinarySearchFunc(d.marks, from, at)
@@ -143,7 +143,7 @@ func (d *draft) within(from, to uint) (first, end int) {
 	return first, end
 }
 
-// marked is the index of the mark that an expansion is.
+// marked returns the index of the mark that an expansion refers to.
 func (d *draft) marked(p *syntax.ParamExp) (int, bool) {
 	if p.Param == nil {
 		return 0, false
@@ -153,16 +153,16 @@ func (d *draft) marked(p *syntax.ParamExp) (int, bool) {
 }
 
 func (d *draft) add(p Problem) {
-	if d.said == nil {
-		d.said = map[Problem]bool{}
+	if d.reported == nil {
+		d.reported = map[Problem]bool{}
 	}
-	if !d.said[p] {
-		d.said[p] = true
+	if !d.reported[p] {
+		d.reported[p] = true
 		d.problems = append(d.problems, p)
 	}
 }
 
-// blame notes an error about a mark, or a template that is not in the command when i is none.
+// blame reports an error about a mark. If i is negative the template is not in the command, but in the node's env or stdin.
 func (d *draft) blame(i int, message, suggest string) {
 	if i < 0 {
 		d.add(Problem{Message: message, Suggest: suggest, Offset: -1})
@@ -172,7 +172,7 @@ func (d *draft) blame(i int, message, suggest string) {
 	d.add(Problem{Message: message, Suggest: suggest, Offset: d.marks[i].offset})
 }
 
-// warn notes what is worth a second look about a mark.
+// warn reports a warning about a mark, with i as in blame.
 func (d *draft) warn(i int, message, suggest string) {
 	if i < 0 {
 		d.add(Problem{Message: message, Suggest: suggest, Offset: -1, Warning: true})
@@ -181,17 +181,17 @@ func (d *draft) warn(i int, message, suggest string) {
 	d.add(Problem{Message: message, Suggest: suggest, Offset: d.marks[i].offset, Warning: true})
 }
 
-// unreadable notes that no shell could parse the command, at the place in the command as it was written.
+// unreadable reports that no shell can parse the command.
 func (d *draft) unreadable(err error) {
 	at, what := d.syntaxError(err)
 	before := d.command[:at]
 	line := 1 + strings.Count(before, "\n")
 	column := 1 + len(before) - (strings.LastIndexByte(before, '\n') + 1)
-	d.add(Problem{Offset: at, Message: fmt.Sprintf("the command is no shell syntax: line %d, column %d: %s", line, column, what),
-		Suggest: "Check its quotes and brackets; for a literal ${ write $${"})
+	d.add(Problem{Offset: at, Message: fmt.Sprintf("the command is not valid shell syntax: line %d, column %d: %s", line, column, what),
+		Suggest: "Check the quotes and brackets; for a literal ${ write $${"})
 }
 
-// script is what became of the command.
+// script returns the result: the script and its problems.
 func (d *draft) script() (*Script, []Problem) {
 	slices.SortStableFunc(d.problems, func(a, b Problem) int { return cmp.Compare(a.Offset, b.Offset) })
 	s := &Script{}
@@ -218,7 +218,7 @@ func (d *draft) script() (*Script, []Problem) {
 	return s, d.problems
 }
 
-// edited is the text with all edits made.
+// edited returns the text with all edits applied.
 func (d *draft) edited() string {
 	slices.SortFunc(d.edits, func(a, b edit) int { return cmp.Compare(a.from, b.from) })
 	var b strings.Builder

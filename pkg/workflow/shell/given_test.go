@@ -18,7 +18,7 @@ func TestGiven(t *testing.T) {
 		{e, `x=$P; sh -c "ls $x"`, "$x, which holds"},
 		{e, `echo "${P}" | sh`, "reads and runs as code"},
 		{e, `[ $P -gt 3 ]`, "unquoted in [ ]"},
-		{e, `echo "$P`, "no shell syntax"},
+		{e, `echo "$P`, "not valid shell syntax"},
 		{e, `z=$y; y=$x; x=$P; echo $((z))`, "in arithmetic"},
 		{e, `echo "$P" $P; for i in $P; do ls "$i"; done; sh -c 'echo "$P"'; [ "$P" = x ]; [[ -n $P ]]`, ""},
 		{in, `sh`, "the node's standard input stands in what sh reads and runs as code"},

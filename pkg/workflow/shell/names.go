@@ -12,21 +12,21 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow/template"
 )
 
-// doubt is a ${…} that begins with no known name, or that has an operator of the shell's: whether it is right depends on
-// what the command sets.
-type doubt struct {
+// unclear is a ${…} that does not begin with a known name, or that has a shell operator. It is valid if the command sets
+// the variable.
+type unclear struct {
 	source   string
-	variable string // the shell's variable that it would be
-	root     string // the name that a template would begin with
-	operator bool   // it is of the form ${name:-x}, and a template can begin with the name
+	variable string // its name as a shell variable
+	root     string // its root name as a template
+	operator bool   // it has the form ${name:-x}, and a template may begin with the name
 	expr     *template.Expr
 	from     uint
 	offset   int
 }
 
-// question takes note of a ${…} that is not known to be a template, and gives the text for the shell.
+// question records a ${…} that may not be a template and returns the text for the shell.
 func (d *draft) question(p template.Part, root string, from uint, offset int) string {
-	t := doubt{source: p.Source, variable: shellName(p.Source[len("${"):]), root: root, expr: p.Expr, from: from, offset: offset}
+	t := unclear{source: p.Source, variable: shellName(p.Source[len("${"):]), root: root, expr: p.Expr, from: from, offset: offset}
 	switch {
 	case p.Bad:
 		bare := strings.TrimLeft(p.Source[len("${"):], "#!")
@@ -34,7 +34,7 @@ func (d *draft) question(p template.Part, root string, from uint, offset int) st
 		for _, name := range []string{templateName(bare), t.variable} {
 			if name != "" && d.Known(name) {
 				t.root, t.operator = name, true
-				d.doubts = append(d.doubts, t)
+				d.unclear = append(d.unclear, t)
 				break
 			}
 		}
@@ -42,7 +42,7 @@ func (d *draft) question(p template.Part, root string, from uint, offset int) st
 		if t.variable != root && d.Known(t.variable) {
 			t.root, t.operator = t.variable, true
 		}
-		d.doubts = append(d.doubts, t)
+		d.unclear = append(d.unclear, t)
 	default:
 		d.add(undefined(t))
 		return "${_}"
@@ -50,13 +50,13 @@ func (d *draft) question(p template.Part, root string, from uint, offset int) st
 	return p.Source
 }
 
-// readable says whether a shell can read an expression: one of a name and, in bash, a subscript.
+// readable reports whether a shell can parse an expression: a name and, in bash, subscripts.
 func readable(e *template.Expr) bool {
 	ref, ok := e.Ref()
 	return ok && !slices.ContainsFunc(ref.Path, func(s template.Step) bool { return !s.IsIndex && s.At == nil })
 }
 
-// shellName is the name of a shell variable that a text begins with.
+// shellName returns the longest prefix of a text that is the name of a shell variable.
 func shellName(s string) string {
 	n := 0
 	for n < len(s) && (s[n] == '_' || s[n]|0x20 >= 'a' && s[n]|0x20 <= 'z' || n > 0 && s[n] >= '0' && s[n] <= '9') {
@@ -65,7 +65,7 @@ func shellName(s string) string {
 	return s[:n]
 }
 
-// templateName is the longest name of a template that a text begins with.
+// templateName returns the longest prefix of a text that is the root name of a template.
 func templateName(s string) string {
 	n := len(shellName(s))
 	for n > 0 && n < len(s) && template.IsName(s[:n+1]) {
@@ -74,7 +74,7 @@ func templateName(s string) string {
 	return s[:n]
 }
 
-// settle decides about the names that are in doubt, and drops the marks that stand in comments.
+// settle decides about the unclear names and drops the marks in comments.
 func (d *draft) settle(file *syntax.File) {
 	var comments []stretch
 	var texts []*inert
@@ -107,32 +107,32 @@ func (d *draft) settle(file *syntax.File) {
 	}
 	for i, m := range d.marks {
 		if ref, ok := m.expr.Ref(); ok && readable(&m.expr) && set[ref.Root] {
-			d.blame(i, fmt.Sprintf("%s is both: a template, and a variable that the command or the node's env sets", m.expr),
-				fmt.Sprintf("For the shell's variable write $%s; for the template give the variable another name", ref.Root))
+			d.blame(i, fmt.Sprintf("%s is both a template and a variable that the command or the node's env sets", m.expr),
+				fmt.Sprintf("For the shell variable write $%s; for the template, rename the variable", ref.Root))
 		}
 	}
-	for _, t := range d.doubts {
+	for _, t := range d.unclear {
 		if !commented(t.from) {
-			d.doubtful(t, set[t.variable] || slices.ContainsFunc(texts, func(text *inert) bool { return text.sets(t) }))
+			d.judge(t, set[t.variable] || slices.ContainsFunc(texts, func(text *inert) bool { return text.sets(t) }))
 		}
 	}
 }
 
-// ended blames a here-document whose quoted delimiter goes on where the parser takes it to end, as in 'EOF'#.
+// ended reports a here-document whose delimiter does not end where the parser assumes, as in 'EOF'#.
 func (d *draft) ended(r *syntax.Redirect) {
 	end := int(r.Word.End().Offset())
 	if r.Op != syntax.Hdoc && r.Op != syntax.DashHdoc || !quotedWord(r.Word) || d.Unsafe || end >= len(d.text) || strings.IndexByte(" \t\r\n;&|<>()`", d.text[end]) >= 0 {
 		return
 	}
-	d.add(Problem{Offset: d.original(uint(end)), Message: "the delimiter of a here-document is not quoted as a whole", Suggest: "Put the whole of it in single quotes: <<'EOF'"})
+	d.add(Problem{Offset: d.original(uint(end)), Message: "only a part of a here-document's delimiter is quoted", Suggest: "Put all of it in single quotes: <<'EOF'"})
 }
 
-// stretch is a piece of the text.
+// stretch is a range of offsets in the text.
 type stretch struct{ from, to uint }
 
 func (s stretch) holds(offset uint) bool { return s.from <= offset && offset < s.to }
 
-// inert is text that the shell hands on as it is, and that may be code.
+// inert is text that the shell does not expand and that may be code for another shell.
 type inert struct {
 	stretch
 	text   string
@@ -140,8 +140,8 @@ type inert struct {
 	names  []string
 }
 
-// sets says whether a doubtful name stands in the text and the text, taken for a shell's code, sets it.
-func (i *inert) sets(t doubt) bool {
+// sets reports whether the text contains an unclear name and, read as shell code, sets the variable.
+func (i *inert) sets(t unclear) bool {
 	if !i.holds(t.from) {
 		return false
 	}
@@ -154,33 +154,33 @@ func (i *inert) sets(t doubt) bool {
 	return slices.Contains(i.names, t.variable)
 }
 
-// doubtful judges a doubt, knowing whether the variable is the shell's.
-func (d *draft) doubtful(t doubt, shells bool) {
+// judge reports what is wrong with an unclear name. set reports whether the command sets the variable.
+func (d *draft) judge(t unclear, set bool) {
 	switch {
-	case !shells && t.operator:
+	case !set && t.operator:
 		other := "x"
 		if t.variable == other {
 			other = "y"
 		}
-		suggest := fmt.Sprintf("Set a variable of the shell and use that: %s=${%s}; … %s", other, t.root, strings.Replace(t.source, t.root, other, 1))
+		suggest := fmt.Sprintf("Set a shell variable and use that: %s=${%s}; … %s", other, t.root, strings.Replace(t.source, t.root, other, 1))
 		if rest := t.source[len("${")+len(t.root):]; strings.HasPrefix(rest, "-") || strings.HasPrefix(rest, ":-") {
-			suggest = fmt.Sprintf("For another value where there is none write ${%s ?? %s}", t.root, quoted(rest))
+			suggest = fmt.Sprintf("For a default value write ${%s ?? %s}", t.root, quoted(rest))
 		}
-		d.add(Problem{Offset: t.offset, Message: fmt.Sprintf("%s is no template, though %s is the name of one: templates have no operators of the shell's", t.source, t.root),
-			Suggest: fmt.Sprintf("%s; for the shell's own variable %s write $%s", suggest, t.variable, t.source)})
-	case !shells:
+		d.add(Problem{Offset: t.offset, Message: fmt.Sprintf("%s has a shell operator, which a template cannot have, but %s is the name of a template", t.source, t.root),
+			Suggest: fmt.Sprintf("%s; for the shell variable %s write $%s", suggest, t.variable, t.source)})
+	case !set:
 		d.add(undefined(t))
 	case t.expr != nil:
 		t.expr.Refs(func(ref template.Ref, _ bool) {
 			if d.Known(ref.Root) {
-				d.add(Problem{Offset: t.offset, Message: fmt.Sprintf("%s stands in a subscript of the shell's variable %s, which bash evaluates as code", ref, t.variable),
+				d.add(Problem{Offset: t.offset, Message: fmt.Sprintf("%s is in a subscript of the shell variable %s, which bash evaluates as code", ref, t.variable),
 					Suggest: fmt.Sprintf("First i=$((%s)), which accepts an integer only; then $${%s[i]}", ref, t.variable)})
 			}
 		})
 	}
 }
 
-// quoted is what follows a shell's :- as a JSON text.
+// quoted returns the word after the shell operator :- as a JSON string.
 func quoted(operator string) string {
 	word := strings.TrimLeft(operator, ":-")
 	if !strings.HasSuffix(word, "}") {
@@ -193,30 +193,30 @@ func quoted(operator string) string {
 	return string(b)
 }
 
-// guess decides about the names in doubt in a command that cannot be parsed.
+// guess decides about the unclear names in a command that cannot be parsed.
 func (d *draft) guess() {
-	for _, t := range d.doubts {
+	for _, t := range d.unclear {
 		if !t.operator {
-			d.doubtful(t, slices.Contains(d.Own, t.variable) || strings.Contains(d.text, t.variable+"="))
+			d.judge(t, slices.Contains(d.Own, t.variable) || strings.Contains(d.text, t.variable+"="))
 		}
 	}
 }
 
-func undefined(t doubt) Problem {
+func undefined(t unclear) Problem {
 	p := Problem{Name: t.root, Offset: t.offset,
-		Message: fmt.Sprintf("%s not resolved: it is no input and no node, and the command does not set it", t.source)}
+		Message: fmt.Sprintf("%s not resolved: no input or node has this name, and the command does not set it", t.source)}
 	switch {
 	case !readable(t.expr):
 		p.Suggest = fmt.Sprintf("For a literal %s write $%[1]s", t.source)
 	case t.variable == t.root && !strings.Contains(t.source, "["):
-		p.Suggest = fmt.Sprintf("For the shell's own variable write $%s, or $%s", t.root, t.source)
+		p.Suggest = fmt.Sprintf("For the shell variable write $%s, or $%s", t.root, t.source)
 	default: // $a-b would be $a and text
-		p.Suggest = fmt.Sprintf("For the shell's own variable %s write $%s", t.variable, t.source)
+		p.Suggest = fmt.Sprintf("For the shell variable %s write $%s", t.variable, t.source)
 	}
 	return p
 }
 
-// assigned lists the variables that a command sets.
+// assigned returns the names of the variables that a command sets.
 func assigned(file *syntax.File) (names []string) {
 	arithmetic := func(x syntax.ArithmExpr) {
 		if w, ok := x.(*syntax.Word); ok {
@@ -255,8 +255,8 @@ func assigned(file *syntax.File) (names []string) {
 	return names
 }
 
-// setByCall lists the variables that a built-in command sets by the names among its arguments. What else stands there,
-// options and their arguments, does no harm among the names.
+// setByCall returns the names of the variables that a built-in command sets. Options among its arguments may be included;
+// they do no harm.
 func setByCall(args []*syntax.Word) (names []string) {
 	words := make([]string, len(args))
 	for i, a := range args {

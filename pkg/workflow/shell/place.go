@@ -7,7 +7,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// place is where a template stands: how the text there is quoted, and what the shell does with it.
+// place is the context of a template: the quoting there, and the role of the text in the command.
 type place struct {
 	quote quote
 	role  role
@@ -15,17 +15,16 @@ type place struct {
 
 type quote int
 
-// The first is the place of a template that the shell would not read as a value.
 const (
-	unread quote = iota
+	unread quote = iota // the shell would not expand a variable there
 	bare
 	double    // "…"
 	single    // '…'
-	ansi      // $'…', in bash alone
-	localized // $"…", in bash alone
+	ansi      // $'…', in bash only
+	localized // $"…", in bash only
 	heredoc
 	rawHeredoc   // with a quoted delimiter
-	rawBackticks // the same within `…`
+	rawBackticks // the same inside `…`
 )
 
 type role int
@@ -45,13 +44,13 @@ const (
 	document
 )
 
-// String is the role as it stands in a message.
+// String returns the role as messages name it.
 func (r role) String() string {
-	return [...]string{"an argument", "a command's name", "an assignment", "an assignment", "a variable's name", "an item of a list",
+	return [...]string{"an argument", "a command name", "an assignment", "an assignment", "a variable name", "a list item",
 		"the word of a case", "a pattern", "a redirection", "an operand of [[ ]]", "arithmetic", "a here-document"}[r]
 }
 
-// locate finds where the templates stand in both dialects, and what is wrong with that.
+// locate finds the places of the templates in both dialects and reports what is wrong with them.
 func (d *draft) locate(file *syntax.File) {
 	for i, p := range d.find(file) {
 		d.marks[i].place = p
@@ -65,7 +64,7 @@ func (d *draft) locate(file *syntax.File) {
 	d.render(file)
 }
 
-// find gives the places of the marks in a parsed command.
+// find returns the places of the marks in a parsed command.
 func (d *draft) find(file *syntax.File) []place {
 	places := make([]place, len(d.marks))
 	var stack []syntax.Node
@@ -106,7 +105,7 @@ func (d *draft) find(file *syntax.File) []place {
 	return places
 }
 
-// above reads a place from the nodes that lead to it. q is how the last of them itself is quoted.
+// above derives a place from the path of syntax nodes that leads to it. q is the quoting of the last node.
 func above(stack []syntax.Node, q quote) place {
 	if q == rawHeredoc || q == rawBackticks {
 		return place{q, document}
@@ -123,7 +122,7 @@ func above(stack []syntax.Node, q quote) place {
 		switch n := stack[i].(type) {
 		case *syntax.DblQuoted:
 			switch {
-			case q == single && fallback: // in "${x:-'…'}" the inner quotes are text
+			case q == single && fallback: // in "${x:-'…'}" the inner quotes are literal
 				q = double
 			case q == bare && n.Dollar:
 				q = localized
@@ -133,7 +132,7 @@ func above(stack []syntax.Node, q quote) place {
 		case *syntax.ParamExp:
 			switch {
 			case n.Exp == nil || child != syntax.Node(n.Exp.Word):
-				math = math || n.Repl == nil // a subscript, or the bounds of a substring
+				math = math || n.Repl == nil // a subscript, or the offset or length of a substring
 			case isPattern(n.Exp.Op):
 				return place{q, pattern}
 			default:
@@ -184,7 +183,7 @@ func isPattern(op syntax.ParExpOperator) bool {
 	return op >= syntax.RemSmallSuffix && op <= syntax.RemLargePrefix || op >= syntax.UpperFirst && op <= syntax.LowerAll
 }
 
-// inCall is what a command does with one of its words.
+// inCall returns the role of a word in a simple command.
 func inCall(c *syntax.CallExpr, word syntax.Node) role {
 	i := slices.IndexFunc(c.Args, func(w *syntax.Word) bool { return syntax.Node(w) == word })
 	if i == 0 {

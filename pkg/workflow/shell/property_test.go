@@ -25,7 +25,7 @@ func (p pair) and(q pair) pair { return pair{p.command + q.command, p.hand + q.h
 
 func same(text string) pair { return pair{text, text} }
 
-// aWord draws a word. Nothing in backticks stands within backticks.
+// aWord draws a word. Nothing in backticks stands inside backticks.
 func aWord(t *rapid.T, depth int, ticks bool) pair {
 	kinds := []string{"bare", "double", "single", "literal", "text"}
 	if depth > 0 {

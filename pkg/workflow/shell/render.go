@@ -8,8 +8,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// render notes what has to be written differently for the places of the marks. In double quotes, in here-documents and
-// where the shell splits no words, and bare, where it is to split, the reference alone is right.
+// render records the edits that the places of the marks require. A plain reference needs none in double quotes, in
+// here-documents, where the shell does not split words, and unquoted, where the author wants splitting.
 func (d *draft) render(file *syntax.File) {
 	for _, m := range d.marks {
 		ref := d.text[m.from:m.to]
@@ -30,8 +30,8 @@ func (d *draft) render(file *syntax.File) {
 	})
 }
 
-// openHeredoc makes a here-document with a quoted delimiter one without quotes in which all but the templates is
-// escaped, so that it still stands there verbatim.
+// openHeredoc turns a here-document with a quoted delimiter into one with an unquoted delimiter, and escapes everything in
+// it except the templates, so that the rest stays verbatim.
 func (d *draft) openHeredoc(r *syntax.Redirect, first, last int) {
 	delimiter, _ := static(r.Word)
 	start := r.Hdoc.Pos().Offset()
@@ -46,8 +46,8 @@ func (d *draft) openHeredoc(r *syntax.Redirect, first, last int) {
 			end += uint(len(line)) + 1
 		}
 	}
-	if !found { // lines that end with a carriage return: a shell would not find it either
-		d.blame(first, fmt.Sprintf("%s stands in a here-document whose end is not found", d.marks[first].expr), "End it with a line that is just "+delimiter)
+	if !found { // such as lines that end with a carriage return: a shell would not find it either
+		d.blame(first, fmt.Sprintf("%s is in a here-document without an end", d.marks[first].expr), "End it with a line that consists of "+delimiter)
 		return
 	}
 	var b strings.Builder

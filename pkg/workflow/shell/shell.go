@@ -1,9 +1,9 @@
-// Package shell finds where a template stands in a shell command and renders it there, so that a value can never become
-// code: the value travels in an environment variable, and what stands in the command is a reference to it that the
-// shell expands after it has parsed. A template thus behaves as the shell variable that holds its value would.
+// Package shell renders the templates in a shell command so that a value cannot become code. The value is passed in an
+// environment variable, and the template is replaced by a reference to that variable, which the shell expands after it has
+// parsed the command. So a template behaves as a shell variable with the same value.
 //
-// A command is read in the POSIX dialect and in bash's, for /bin/sh may be either. A template about whose place they
-// differ is an error, and so is one, or a variable set from one, where a shell takes text for code once more.
+// Commands are parsed both as POSIX shell and as bash, because /bin/sh may be either. It is an error if the two disagree on
+// the context of a template, or if a template, or a variable set from one, is used where a shell evaluates text as code.
 package shell
 
 import (
@@ -16,58 +16,59 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow/template"
 )
 
-// Options say what a command's ${…} may mean.
+// Options describe the names that a command can use.
 type Options struct {
-	// Known says which names templates may begin with: inputs, nodes and aliases.
+	// Known reports whether a template may begin with a name: an input, a node or an alias.
 	Known func(root string) bool
-	// Own are the variables that the node's env sets.
+	// Own lists the variables that the node's env sets.
 	Own []string
-	// Tainted are those of the node's env whose values hold templates, so that they must not become code either.
+	// Tainted lists those of the node's env whose values contain templates; they must not become code either.
 	Tainted []string
-	// StdinTainted says that a template gives the standard input of the command.
+	// StdinTainted reports whether the standard input of the command contains a template.
 	StdinTainted bool
-	// Unsafe pastes values into the command as they are, so that they can be code.
+	// Unsafe pastes values into the command as they are, so that they can become code.
 	Unsafe bool
 }
 
-// Script is a command with its templates made references to variables.
+// Script is a command with its templates replaced by references to variables.
 type Script struct {
-	// Command is what the shell is given; of an unsafe script with templates, what the author wrote. It is empty when
+	// Command is the text for the shell. For an unsafe script with templates it is the command as written. It is empty if
 	// there is an error among the problems.
 	Command string
-	// Vars are the templates in the order of their places. One in a comment is not among them.
+	// Vars are the templates in order of appearance, without those in comments.
 	Vars []Var
 
 	pieces []string // of an unsafe script: the text before, between and after the values
 }
 
-// Var is one template and the variable that carries its value.
+// Var is a template and the variable that holds its value.
 type Var struct {
-	// Name is the variable's; empty in an unsafe script.
+	// Name is the name of the variable, empty in an unsafe script.
 	Name string
 	Expr template.Expr
-	// Integer says that the template stands in arithmetic, where only an integer may stand: see Accepts.
+	// Integer reports whether the template is used in arithmetic, where Accepts allows only an integer.
 	Integer bool
 }
 
-// Problem is a template, or a variable or standard input with one in it, that stands where no value may stand, a name that
-// is neither a template nor the shell's, or a command that would destroy the system.
+// Problem is an error or a warning about a command: a template, or a variable or standard input that contains one, in a
+// place where no value is allowed; a name that is neither a template nor a shell variable; a command that would destroy the
+// system.
 type Problem struct {
 	Message string
 	Suggest string
-	// Name is the root in question, when the problem is that nothing has this name.
+	// Name is the undefined root name, if the problem is that the name is undefined.
 	Name string
-	// Warning says that the command can be run all the same.
+	// Warning reports whether the command can still be run.
 	Warning bool
-	// Dangerous says that the command is refused for what it would destroy.
+	// Dangerous reports whether the command is refused because of what it would destroy.
 	Dangerous bool
-	// Offset is where in the command, as it was written, the template in question stands; -1 when it is not known.
+	// Offset is the byte offset of the problem in the command as written, or -1 if it is not known.
 	Offset int
 }
 
-// Parse renders a command. A ${…} in it is a template if it begins with a known name. Otherwise it is the shell's own
-// when the command or the node's env sets the variable, or when no template has its form, as ${name:-x} has none; and it
-// is a problem when it is neither. There is always a script, but one with an error among its problems cannot be run.
+// Parse renders a command. A ${…} in it is a template if it begins with a known name. Otherwise it is a shell expansion if
+// the command or the node's env sets the variable, or if it does not have the form of a template, such as ${name:-x}. A
+// ${…} that is neither is a problem. Parse always returns a script; it can be run if all problems are warnings.
 func Parse(command string, o Options) (*Script, []Problem) {
 	given := !o.Unsafe && (len(o.Tainted) > 0 || o.StdinTainted)
 	if !given && !strings.Contains(command, "${") {
@@ -79,8 +80,8 @@ func Parse(command string, o Options) (*Script, []Problem) {
 		return &Script{Command: command}, nil
 	}
 	if len(command) > MaxVariable {
-		return &Script{}, []Problem{{Offset: -1, Message: fmt.Sprintf("the command has %d bytes, and the system takes at most %d", len(command), MaxVariable),
-			Suggest: `Put it into a script file, or give what is long in it to the command as standard input ("stdin")`}}
+		return &Script{}, []Problem{{Offset: -1, Message: fmt.Sprintf("the command is %d bytes long; the system allows at most %d", len(command), MaxVariable),
+			Suggest: `Put it into a script file, or pass its long parts as standard input ("stdin")`}}
 	}
 	d := newDraft(command, o)
 	if what, at := dangerous(d.text, nil, 0); what != "" {
@@ -88,13 +89,13 @@ func Parse(command string, o Options) (*Script, []Problem) {
 		p.Offset = d.original(at)
 		d.add(p)
 	}
-	if !given && len(d.marks) == 0 && len(d.doubts) == 0 {
+	if !given && len(d.marks) == 0 && len(d.unclear) == 0 {
 		return d.script()
 	}
 	safe := (given || len(d.marks) > 0) && !o.Unsafe
 	if nesting(d.text) > maxNesting {
 		if safe {
-			d.add(Problem{Offset: -1, Message: fmt.Sprintf("the command has brackets in brackets more than %d deep", maxNesting), Suggest: "Put what is in them into a script file, and call that"})
+			d.add(Problem{Offset: -1, Message: fmt.Sprintf("the command nests brackets more than %d deep", maxNesting), Suggest: "Put the nested part into a script file and call that"})
 		}
 		return d.script()
 	}
@@ -116,10 +117,10 @@ func Parse(command string, o Options) (*Script, []Problem) {
 	return d.script()
 }
 
-// maxNesting is how deep brackets may stand in brackets: a parser goes as deep.
+// maxNesting is the deepest nesting of brackets, which bounds the recursion of the parser.
 const maxNesting = 1000
 
-// nesting is how deep brackets can stand in brackets in a text or a part of it, whatever they are there.
+// nesting returns an upper bound for the nesting of brackets in a text, whatever they mean there.
 func nesting(text string) (deepest int) {
 	open := 0
 	for i := range len(text) {
@@ -134,7 +135,7 @@ func nesting(text string) (deepest int) {
 	return deepest
 }
 
-// parsers are kept for the next command: a parser costs more to make than most commands to parse.
+// parsers are reused: creating a parser takes longer than parsing most commands.
 var parsers = map[syntax.LangVariant]*sync.Pool{syntax.LangBash: parsersOf(syntax.LangBash), syntax.LangPOSIX: parsersOf(syntax.LangPOSIX)}
 
 func parsersOf(dialect syntax.LangVariant) *sync.Pool {
@@ -147,8 +148,8 @@ func parse(text string, dialect syntax.LangVariant) (*syntax.File, error) {
 	return p.Parse(strings.NewReader(text), "")
 }
 
-// Render gives the command to hand to the shell and the variables ("NAME=value") to set for it, when the values of Vars
-// are these, in their order. In an unsafe script the values are pasted into the command, and no variable is set.
+// Render returns the command for the shell and the variables ("NAME=value") to set for it, given the values of Vars in
+// their order. In an unsafe script the values are pasted into the command and no variable is set.
 func (s *Script) Render(values []string) (command string, variables []string) {
 	if len(s.pieces) == 0 {
 		for i, v := range s.Vars {

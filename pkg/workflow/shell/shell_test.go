@@ -113,7 +113,7 @@ func TestUnsafePastes(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	for command, want := range map[string]string{
-		`echo ${nope}`:                  "${nope} not resolved: it is no input and no node, and the command does not set it|$nope, or $${nope}",
+		`echo ${nope}`:                  "${nope} not resolved: no input or node has this name, and the command does not set it|$nope, or $${nope}",
 		`echo ${nope.stdout}`:           "${nope.stdout} not resolved|$${nope.stdout}",
 		`echo ${nope ?? v}`:             "not resolved|$${nope ?? v}",
 		`echo ${nope[0]}`:               "not resolved|variable nope write $${nope[0]}",
@@ -121,12 +121,12 @@ func TestNames(t *testing.T) {
 		`echo "${v} ${nope.a}"`:         "not resolved|$${nope.a}",
 		`v=1; echo ${v}`:                "${v} is both|write $v;",
 		`read -r w; echo "${w}"`:        "${w} is both|write $w;",
-		`echo ${v:-x}`:                  "${v:-x} is no template|write ${v ?? \"x\"}",
-		`echo ${my-node:-"a b"}`:        "is no template|write ${my-node ?? \"a b\"}",
-		`echo ${v-x}`:                   "${v-x} is no template|write ${v ?? \"x\"}",
-		`echo ${v%.txt}`:                "is no template|x=${v}; … ${x%.txt}",
-		`echo ${#v}`:                    "is no template|x=${v}; … ${#x}",
-		`a=(1); echo ${a[${v}]}`:        "${v} stands in a subscript of the shell's variable a|i=$((${v}))",
+		`echo ${v:-x}`:                  "${v:-x} has a shell operator|write ${v ?? \"x\"}",
+		`echo ${my-node:-"a b"}`:        "has a shell operator|write ${my-node ?? \"a b\"}",
+		`echo ${v-x}`:                   "${v-x} has a shell operator|write ${v ?? \"x\"}",
+		`echo ${v%.txt}`:                "has a shell operator|x=${v}; … ${x%.txt}",
+		`echo ${#v}`:                    "has a shell operator|x=${v}; … ${#x}",
+		`a=(1); echo ${a[${v}]}`:        "${v} is in a subscript of the shell variable a|i=$((${v}))",
 		"cat <<E\n${nope}\nE":           "not resolved|$nope",
 		`python3 -c 'print("${nope}")'`: "not resolved|$${nope}",
 	} {

@@ -6,13 +6,14 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// static is the text of a word in which nothing is expanded and no template stands, without its quotes.
+// static returns the text of a word without its quotes, or false if the shell expands something in it or it contains a
+// template.
 func static(w *syntax.Word) (text string, ok bool) {
 	text, rest := prefix(w)
 	return text, rest == 0
 }
 
-// prefix is the text that a word begins with, without its quotes, and how many of its parts are not text alone.
+// prefix returns the literal text at the start of a word, without its quotes, and a positive number if more follows.
 func prefix(w *syntax.Word) (text string, rest int) {
 	if w == nil {
 		return "", 0
@@ -42,7 +43,7 @@ func prefix(w *syntax.Word) (text string, rest int) {
 	return b.String(), 0
 }
 
-// unescaped is a text without the backslashes that quote one of the characters, or any when none are given.
+// unescaped removes the backslashes that quote one of the characters, or any character if characters is empty.
 func unescaped(s, characters string) string {
 	if !strings.Contains(s, `\`) {
 		return s
@@ -57,7 +58,7 @@ func unescaped(s, characters string) string {
 	return b.String()
 }
 
-// hasText says whether text stands in a word beside what is expanded.
+// hasText reports whether a word has literal text.
 func hasText(parts []syntax.WordPart) bool {
 	for _, p := range parts {
 		switch p := p.(type) {
@@ -72,7 +73,7 @@ func hasText(parts []syntax.WordPart) bool {
 	return false
 }
 
-// plainVariable is the variable whose value a word is and nothing else, quoted or not.
+// plainVariable returns the name of the variable if a word, quoted or not, consists of its plain expansion, and "" otherwise.
 func plainVariable(w *syntax.Word) string {
 	if w == nil || len(w.Parts) != 1 {
 		return ""
@@ -87,7 +88,7 @@ func plainVariable(w *syntax.Word) string {
 	return ""
 }
 
-// quotedWord says whether some of a word is quoted.
+// quotedWord reports whether a part of a word is quoted.
 func quotedWord(w *syntax.Word) bool {
 	for _, p := range w.Parts {
 		switch p := p.(type) {
@@ -102,7 +103,7 @@ func quotedWord(w *syntax.Word) bool {
 	return false
 }
 
-// assignedName is the variable that an assignment, or an argument of export that stands for one, sets.
+// assignedName returns the name of the variable that an assignment sets, or an argument of export that has the form of one.
 func assignedName(a *syntax.Assign) string {
 	if a.Name != nil {
 		return a.Name.Value
@@ -114,5 +115,5 @@ func assignedName(a *syntax.Assign) string {
 	return ""
 }
 
-// base is the last part of a path.
+// base returns the last element of a path.
 func base(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
