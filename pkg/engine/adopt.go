@@ -12,42 +12,42 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow/plan"
 )
 
-// adopt takes everything of a level from the checkpoint that can be, and puts what is left into the queue.
-func (e *execution) adopt(l *level) {
+// adopt takes everything of a frame from the checkpoint that can be, and puts what is left into the queue.
+func (e *execution) adopt(l *frame) {
 	l.adopting = true
-	e.take(l)
+	e.enqueueReady(l)
 	l.adopting = false
 }
 
 // reuse takes a node from the checkpoint when nothing that decides about it has changed, or goes on with one that was not
 // done. It is false when the step is to be done as any other.
-func (e *execution) reuse(l *level, s plan.Step) bool {
+func (e *execution) reuse(l *frame, s plan.Step) bool {
 	if s.Item >= 0 || s.Attempt > 1 || s.Do == plan.FanIn || l.plan.Settled(s.Node) {
 		return false
 	}
-	if a := l.active[s.Node]; a != nil {
-		return e.goOn(l, a, s)
+	if a := l.running[s.Node]; a != nil {
+		return e.resumePart(l, a, s)
 	}
 	if slices.ContainsFunc(l.plan.Sources(s.Node), func(from string) bool { return !l.reused[from] && l.settled[from] }) {
 		return false
 	}
-	a := e.newActive(l, s.Node)
+	a := e.newNodeRun(l, s.Node)
 	switch {
 	case e.reuseWhole(l, a, s):
 		return true
 	case s.Do != plan.Ask:
 		a.inherits = true
-		return e.goOn(l, a, s)
+		return e.resumePart(l, a, s)
 	case e.reuseAnswer(l, a):
 		a.inherits = true
-		l.active[s.Node] = a
+		l.running[s.Node] = a
 		return true
 	}
 	return false
 }
 
-// goOn goes on with a node of which the checkpoint has some part.
-func (e *execution) goOn(l *level, a *active, s plan.Step) bool {
+// resumePart goes on with a node of which the checkpoint has some part.
+func (e *execution) resumePart(l *frame, a *nodeRun, s plan.Step) bool {
 	if !a.inherits || !e.From.begun[l.path(s.Node)] || !l.adopting && e.halted(l) {
 		return false
 	}
@@ -57,13 +57,13 @@ func (e *execution) goOn(l *level, a *active, s plan.Step) bool {
 	if a.node.Batch == nil && a.kind.Name != workflow.SubType {
 		return false
 	}
-	l.active[s.Node] = a
+	l.running[s.Node] = a
 	e.begin(due{l: l, step: s}) // what it has to execute comes by the queue
 	return true
 }
 
 // reuseAnswer takes a person's answer when the question is the same, about the same node.
-func (e *execution) reuseAnswer(l *level, a *active) bool {
+func (e *execution) reuseAnswer(l *frame, a *nodeRun) bool {
 	if a.answer == nil {
 		return false
 	}
@@ -71,14 +71,14 @@ func (e *execution) reuseAnswer(l *level, a *active) bool {
 	if q, err := e.question(l, a); err != nil || e.questionDigest(a, q) != old.InputDigest {
 		return false
 	}
-	e.tell(l, e.retold(old, a.node.ID))
+	e.record(l, e.inherited(old, a.node.ID))
 	return true
 }
 
 // reuseWhole takes a node that was done.
-func (e *execution) reuseWhole(l *level, a *active, s plan.Step) bool {
+func (e *execution) reuseWhole(l *frame, a *nodeRun, s plan.Step) bool {
 	m, ok := e.From.settled[l.path(s.Node)]
-	if !ok || m.InputDigest == "" || e.digestNow(l, a) != m.InputDigest {
+	if !ok || m.InputDigest == "" || e.currentDigest(l, a) != m.InputDigest {
 		return false
 	}
 	old := e.event(l.path(s.Node), m)
@@ -90,13 +90,13 @@ func (e *execution) reuseWhole(l *level, a *active, s plan.Step) bool {
 		return false
 	}
 	if s.Do == plan.Ask && a.answer != nil { // templates may read it when the node has to run again
-		e.tell(l, e.retold(e.From.answers[l.path(s.Node)], s.Node))
+		e.record(l, e.inherited(e.From.answers[l.path(s.Node)], s.Node))
 	}
-	ev := e.retold(old, s.Node)
+	ev := e.inherited(old, s.Node)
 	ev.Event, ev.Attempt = event.NodeReused, 0
 	v := value{raw: orEmpty(old.Outputs), redacted: old.Redacted, failed: failed}
-	for _, doubt := range old.Warnings {
-		e.degrade(&task{l: l, a: a}, doubt)
+	for _, why := range old.Warnings {
+		e.degrade(&task{l: l, a: a}, why)
 	}
 	if failed {
 		ev.Action, ev.Error = workflow.ActionError, old.Error
@@ -117,8 +117,8 @@ func orEmpty(outputs json.RawMessage) json.RawMessage {
 	return outputs
 }
 
-// digestNow is the digest that a node would have if it ran now; empty when that cannot be told.
-func (e *execution) digestNow(l *level, a *active) string {
+// currentDigest is the digest that a node would have if it ran now; empty when that cannot be told.
+func (e *execution) currentDigest(l *frame, a *nodeRun) string {
 	if a.node.Batch != nil {
 		if e.readItems(l, a) != nil {
 			return ""
@@ -129,7 +129,7 @@ func (e *execution) digestNow(l *level, a *active) string {
 		}
 		return digest
 	}
-	p, err := e.prepare(l, a, e.binding(l, a))
+	p, err := e.bind(l, a, e.binding(l, a))
 	if err != nil {
 		return ""
 	}
@@ -137,7 +137,7 @@ func (e *execution) digestNow(l *level, a *active) string {
 }
 
 // inheritItems takes the items of a batch that are in the checkpoint.
-func (e *execution) inheritItems(l *level, a *active) {
+func (e *execution) inheritItems(l *frame, a *nodeRun) {
 	for i := range a.batch.items {
 		m, ok := e.From.parts[itemKey(l.path(a.node.ID), i)]
 		if !ok {
@@ -152,21 +152,21 @@ func (e *execution) inheritItems(l *level, a *active) {
 			continue
 		}
 		it := &a.batch.ends[i]
-		for _, doubt := range old.Warnings {
-			e.degrade(&task{l: l, a: a}, doubt)
+		for _, why := range old.Warnings {
+			e.degrade(&task{l: l, a: a}, why)
 		}
-		it.ended, it.lacks, it.at = true, old.Redacted, e.tell(l, e.retold(old, a.node.ID))
+		it.ended, it.missingSecrets, it.at = true, old.Redacted, e.record(l, e.inherited(old, a.node.ID))
 	}
 }
 
 // inheritIteration takes an iteration that is in the checkpoint, if the loop goes on after it.
-func (e *execution) inheritIteration(l *level, a *active, s plan.Step) bool {
+func (e *execution) inheritIteration(l *frame, a *nodeRun, s plan.Step) bool {
 	id := a.node.ID
 	m, ok := e.From.parts[iterationKey(l.path(id), s.Iteration)]
 	if !ok || len(e.stale(l, a)) > 0 {
 		return false
 	}
-	p, err := e.prepare(l, a, e.binding(l, a))
+	p, err := e.bind(l, a, e.binding(l, a))
 	if err != nil || m.InputDigest != p.digest {
 		return false
 	}
@@ -175,9 +175,9 @@ func (e *execution) inheritIteration(l *level, a *active, s plan.Step) bool {
 		return false
 	}
 	before, had := l.values[id]
-	a.prepared = p
+	a.bound = p
 	l.set(id, value{raw: orEmpty(old.Outputs)})
-	if again, _, err := e.again(l, a); err != nil || !again {
+	if again, _, err := e.nextIteration(l, a); err != nil || !again {
 		delete(l.values, id)
 		if had {
 			l.set(id, before)
@@ -187,17 +187,17 @@ func (e *execution) inheritIteration(l *level, a *active, s plan.Step) bool {
 	if s.Iteration == 1 {
 		a.digest = p.digest
 	}
-	for _, doubt := range old.Warnings {
-		e.degrade(&task{l: l, a: a}, doubt)
+	for _, why := range old.Warnings {
+		e.degrade(&task{l: l, a: a}, why)
 	}
-	l.active[id] = a
-	e.tell(l, e.retold(old, id))
+	l.running[id] = a
+	e.record(l, e.inherited(old, id))
 	a.iteration++
 	return true
 }
 
-// retold is an event of an earlier run, told once more in this one.
-func (e *execution) retold(old *event.Event, id string) *event.Event {
+// inherited is an event of an earlier run, told once more in this one.
+func (e *execution) inherited(old *event.Event, id string) *event.Event {
 	from := old.FromRun
 	if from == "" {
 		from = old.Run
@@ -240,7 +240,7 @@ func (e *execution) adoptBlob(path string, ref event.Reference) bool {
 		}
 	}
 	if err != nil {
-		e.fall(err)
+		e.abort(err)
 		return false
 	}
 	if !found {

@@ -15,7 +15,7 @@ import (
 )
 
 // ask asks a person whether a node may run.
-func (e *execution) ask(l *level, a *active) {
+func (e *execution) ask(l *frame, a *nodeRun) {
 	q, err := e.question(l, a)
 	if err != nil {
 		e.refuse(l, a, plan.Step{Node: a.node.ID, Do: plan.Attempt, Item: -1, Attempt: 1, Iteration: a.iteration}, err)
@@ -33,7 +33,7 @@ func (e *execution) ask(l *level, a *active) {
 	ctx, cancel := context.WithCancel(l.ctx)
 	a.unask = cancel
 	var answer, by string
-	e.later(func() {
+	e.async(func() {
 		defer cancel()
 		answer, by, err = e.Ask(ctx, *q)
 	}, func() {
@@ -41,7 +41,7 @@ func (e *execution) ask(l *level, a *active) {
 			return // it was taken back
 		}
 		if err != nil || !slices.Contains(q.Choices, answer) { // nobody answered: the question stays open
-			e.close(l)
+			e.closeFrame(l)
 			return
 		}
 		delete(e.questions, a)
@@ -49,14 +49,14 @@ func (e *execution) ask(l *level, a *active) {
 	})
 }
 
-// withdraw takes back the questions of a level in which nothing more may start.
-func (e *execution) withdraw(l *level) {
+// withdraw takes back the questions of a frame in which nothing more may start.
+func (e *execution) withdraw(l *frame) {
 	for a, of := range e.questions {
 		if of != l {
 			continue
 		}
 		delete(e.questions, a)
-		delete(l.active, a.node.ID)
+		delete(l.running, a.node.ID)
 		if a.unask != nil {
 			a.unask()
 		}
@@ -91,7 +91,7 @@ func choicesOf(a *workflow.Approval) []string {
 const maxQuestion = 16 << 10
 
 // question is what is asked before a node runs.
-func (e *execution) question(l *level, a *active) (*Question, error) {
+func (e *execution) question(l *frame, a *nodeRun) (*Question, error) {
 	q := &Question{Node: l.path(a.node.ID), Choices: choicesOf(a.node.Approval)}
 	if a.node.Approval.Question == "" {
 		q.Text = fmt.Sprintf("Run node %s (%s)?", q.Node, a.node.Type)
@@ -109,7 +109,7 @@ func (e *execution) question(l *level, a *active) (*Question, error) {
 }
 
 // questionDigest is the hash of what a person was asked about: another question, or another node, needs another answer.
-func (e *execution) questionDigest(a *active, q *Question) string {
+func (e *execution) questionDigest(a *nodeRun, q *Question) string {
 	parts := []json.RawMessage{rawjson.Quote(a.node.Type), e.Redactor.Named(a.node.Params), rawjson.Quote(e.Redactor.Text(q.Text))}
 	for _, c := range q.Choices {
 		parts = append(parts, rawjson.Quote(c))
@@ -118,11 +118,11 @@ func (e *execution) questionDigest(a *active, q *Question) string {
 }
 
 // answered lets a node run, or denies the run.
-func (e *execution) answered(l *level, a *active, q *Question, answer, by string) {
-	e.tell(l, &event.Event{Event: event.ApprovalResolved, Node: a.node.ID, Answer: answer, By: by, InputDigest: e.questionDigest(a, q)})
+func (e *execution) answered(l *frame, a *nodeRun, q *Question, answer, by string) {
+	e.record(l, &event.Event{Event: event.ApprovalResolved, Node: a.node.ID, Answer: answer, By: by, InputDigest: e.questionDigest(a, q)})
 	if !plan.Denies(answer) {
 		a.answer = rawjson.Quote(answer)
-		e.take(l)
+		e.enqueueReady(l)
 		return
 	}
 	if e.denied == nil {
@@ -130,12 +130,12 @@ func (e *execution) answered(l *level, a *active, q *Question, answer, by string
 		e.denied.Node = q.Node
 	}
 	e.cancel(l, a)
-	levels := map[*level]bool{l: true}
+	levels := map[*frame]bool{l: true}
 	for _, other := range e.questions {
 		levels[other] = true
 	}
 	for other := range levels {
 		e.withdraw(other)
-		e.close(other)
+		e.closeFrame(other)
 	}
 }

@@ -52,31 +52,31 @@ func (b *batch) once(scope template.Scope) template.Scope {
 // itemEnd is what is known of an item: how it was prepared, while it is tried, and how it ended. There may be very many,
 // so what an item put out is not held here: it is read again from the journal.
 type itemEnd struct {
-	prepared *prepared
-	digest   string
-	ended    bool
+	bound  *boundNode
+	digest string
+	ended  bool
 	// at is where the journal has its last event.
 	at int64
 	// whole is what it put out, when the journal lacks a secret of that.
-	whole json.RawMessage
-	fault *fault.Fault
-	took  time.Duration
-	lacks bool
+	whole          json.RawMessage
+	fault          *fault.Fault
+	took           time.Duration
+	missingSecrets bool
 }
 
-// spread reads the items of a batch and says how many there are. From a checkpoint it takes the items that are there.
-func (e *execution) spread(l *level, a *active, s plan.Step) {
-	if a.waits { // its items are known, and now there is a place
-		a.waits, a.holds = false, true
-		e.places++
-		for _, held := range a.held {
+// fanOut reads the items of a batch and says how many there are. From a checkpoint it takes the items that are there.
+func (e *execution) fanOut(l *frame, a *nodeRun, s plan.Step) {
+	if a.waitsForSlot { // its items are known, and now there is a place
+		a.waitsForSlot, a.holdsSlot = false, true
+		e.slots++
+		for _, held := range a.heldBack {
 			e.push(l, held)
 		}
-		a.held = nil
+		a.heldBack = nil
 		return
 	}
 	if a.ctx.Err() != nil {
-		e.refuse(l, a, s, e.late(a.ctx))
+		e.refuse(l, a, s, e.timeoutFault(a.ctx))
 		return
 	}
 	if stale := e.stale(l, a); len(stale) > 0 {
@@ -104,23 +104,23 @@ func (e *execution) spread(l *level, a *active, s plan.Step) {
 	if l.owner != nil {
 		ev.ParentSpanID = a.batch.span.Parent
 	}
-	e.tell(l, ev)
+	e.record(l, ev)
 	if l.inherits && a.inherits {
 		e.inheritItems(l, a)
 	}
 	switch {
 	case a.kind.Name == workflow.SubType:
-	case e.places < e.Jobs:
-		a.holds = true
-		e.places++
+	case e.slots < e.Jobs:
+		a.holdsSlot = true
+		e.slots++
 	default: // it was begun to take from the checkpoint, and goes on when it is its turn
-		a.waits = true
+		a.waitsForSlot = true
 	}
-	e.take(l)
+	e.enqueueReady(l)
 }
 
 // readItems resolves the list of a batch.
-func (e *execution) readItems(l *level, a *active) error {
+func (e *execution) readItems(l *frame, a *nodeRun) error {
 	source := a.node.Batch.Items
 	value, err := e.binding(l, a).Value(a.node, "batch.items", source)
 	if err != nil {
@@ -148,20 +148,20 @@ func (e *execution) readItems(l *level, a *active) error {
 	return nil
 }
 
-// prepareItem resolves the node's parameters for an item.
-func (e *execution) prepareItem(l *level, a *active, i int) (*prepared, error) {
+// bindItem resolves the node's parameters for an item.
+func (e *execution) bindItem(l *frame, a *nodeRun, i int) (*boundNode, error) {
 	b := e.binding(l, a)
 	b.Scope = a.batch.once(b.Scope)
 	b.Locals[a.node.Batch.As] = a.batch.items[i]
 	b.Locals[plan.IndexName] = integer(i)
-	return e.prepare(l, a, b)
+	return e.bind(l, a, b)
 }
 
 // itemDigest is the digest of an item, which is worked out once.
-func (e *execution) itemDigest(l *level, a *active, i int) (string, error) {
+func (e *execution) itemDigest(l *frame, a *nodeRun, i int) (string, error) {
 	it := &a.batch.ends[i]
 	if it.digest == "" {
-		p, err := e.prepareItem(l, a, i)
+		p, err := e.bindItem(l, a, i)
 		if err != nil {
 			return "", err
 		}
@@ -179,26 +179,26 @@ func (e *execution) finishItem(r *result) {
 	a.batch.busy--
 	switch {
 	case r.node.Fault == nil:
-		it.end(r, e.tell(l, &event.Event{
+		it.end(r, e.record(l, &event.Event{
 			Event: event.ItemCompleted, Node: a.node.ID, Item: &i, Attempt: r.step.Attempt, Outputs: r.kept, InputDigest: it.digest,
-			Redacted: r.redacted, DurationMS: &ms, Warnings: e.texts(r.doubts),
+			Redacted: r.redacted, DurationMS: &ms, Warnings: e.warningTexts(r.degradations),
 		}))
 	case r.stopped:
 		a.batch.cut = true
 	default:
-		f := *e.told(r.node.Fault)
+		f := *e.redacted(r.node.Fault)
 		f.Node = l.path(a.node.ID)
 		ev := &event.Event{
 			Event: event.NodeFailed, Node: a.node.ID, Item: &i, Attempt: r.step.Attempt, Error: &f, Outputs: r.kept, Redacted: r.redacted, DurationMS: &ms,
 		}
 		if e.retry(r, ev) {
 			a.batch.busy++
-			e.tell(l, ev)
+			e.record(l, ev)
 			break
 		}
 		no := false
 		ev.WillRetry, it.fault = &no, &f
-		it.end(r, e.tell(l, ev))
+		it.end(r, e.record(l, ev))
 	}
 	if a.batch.busy == 0 && (a.batch.cut || e.ctx.Err() != nil) {
 		e.cancel(l, a)
@@ -207,14 +207,14 @@ func (e *execution) finishItem(r *result) {
 
 // end notes how an item ended, and where the journal says so.
 func (it *itemEnd) end(r *result, at int64) {
-	it.ended, it.at, it.prepared, it.lacks = true, at, nil, r.lacks
-	if r.redacted && !r.lacks {
+	it.ended, it.at, it.bound, it.missingSecrets = true, at, nil, r.missingSecrets
+	if r.redacted && !r.missingSecrets {
 		it.whole = r.node.Outputs
 	}
 }
 
-// collect puts together what the items gave, and ends the node.
-func (e *execution) collect(l *level, a *active, s plan.Step) {
+// fanIn puts together what the items gave, and ends the node.
+func (e *execution) fanIn(l *frame, a *nodeRun, s plan.Step) {
 	if a.digest == "" {
 		if digest, err := e.batchDigest(l, a); err == nil { // else an item could not be prepared, and a later run does that anew
 			a.digest = digest
@@ -223,11 +223,11 @@ func (e *execution) collect(l *level, a *active, s plan.Step) {
 	r := &result{task: &task{l: l, a: a, step: s, began: a.began}, node: &node.Result{Action: workflow.ActionDefault}}
 	first, failed := a.failures()
 	for _, it := range a.batch.ends {
-		r.lacks = r.lacks || it.lacks
+		r.missingSecrets = r.missingSecrets || it.missingSecrets
 	}
 	switch all := len(a.batch.items); {
 	case failed > 0 && a.ctx.Err() != nil:
-		f := *e.late(a.ctx)
+		f := *e.timeoutFault(a.ctx)
 		f.Message = fmt.Sprintf("Batch '%s' did not come to its end, %d of %d items did: %s", a.node.ID, a.succeeded(), all, f.Message)
 		r.node = failure(&f)
 	case plan.BatchFails(a.node.Batch, all, failed):
@@ -240,7 +240,7 @@ func (e *execution) collect(l *level, a *active, s plan.Step) {
 	case failed > 0:
 		e.degrade(r.task, fmt.Sprintf("node %s: %d of %d items failed, the first, [%d], with: %s", l.path(a.node.ID), failed, all, first, a.batch.ends[first].fault.Message))
 	}
-	if e.broken == nil {
+	if e.journalErr == nil {
 		r.err = e.results(a, r)
 	}
 	e.finish(r)

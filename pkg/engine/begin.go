@@ -14,10 +14,10 @@ import (
 // begin brings a step on its way. What is to be executed by a goroutine is given back as a task.
 func (e *execution) begin(d due) *task {
 	l, s := d.l, d.step
-	a := l.active[s.Node]
+	a := l.running[s.Node]
 	if a == nil {
 		if e.halted(l) {
-			e.close(l)
+			e.closeFrame(l)
 			return nil
 		}
 		a = e.activate(l, s.Node)
@@ -29,9 +29,9 @@ func (e *execution) begin(d due) *task {
 	case plan.Ask:
 		e.ask(l, a)
 	case plan.FanOut:
-		e.spread(l, a, s)
+		e.fanOut(l, a, s)
 	case plan.FanIn:
-		e.collect(l, a, s)
+		e.fanIn(l, a, s)
 	case plan.Attempt:
 		if s.Item >= 0 {
 			return e.attemptItem(l, a, s)
@@ -43,20 +43,20 @@ func (e *execution) begin(d due) *task {
 
 // drop lets go of a step that comes too late, because the run is over, and of its node when nothing of it runs.
 func (e *execution) drop(d due) {
-	a := d.l.active[d.step.Node]
+	a := d.l.running[d.step.Node]
 	if a != nil && a.batch != nil && d.step.Attempt > 1 { // an item that waited to be tried again
 		a.batch.busy--
 	}
 	if a != nil && (a.batch == nil || a.batch.busy == 0) {
 		e.cancel(d.l, a)
 	}
-	e.close(d.l)
+	e.closeFrame(d.l)
 }
 
-// newActive is a node of a level that may begin.
-func (e *execution) newActive(l *level, id string) *active {
+// newNodeRun is a node of a frame that may begin.
+func (e *execution) newNodeRun(l *frame, id string) *nodeRun {
 	n, _ := l.Workflow.Node(id)
-	a := &active{node: n, kind: l.Kinds[n.Type], began: time.Now(), ctx: l.ctx, cancel: func() {}}
+	a := &nodeRun{node: n, kind: l.Kinds[n.Type], began: time.Now(), ctx: l.ctx, cancel: func() {}}
 	if n.Loop != nil {
 		a.iteration = 1
 	}
@@ -69,18 +69,18 @@ func (e *execution) newActive(l *level, id string) *active {
 }
 
 // activate makes a node one of those that have begun.
-func (e *execution) activate(l *level, id string) *active {
+func (e *execution) activate(l *frame, id string) *nodeRun {
 	a := l.parked[id]
 	delete(l.parked, id)
 	if a == nil {
-		a = e.newActive(l, id)
+		a = e.newNodeRun(l, id)
 	}
-	l.active[id] = a
+	l.running[id] = a
 	return a
 }
 
 // clock starts a node's time, which a person who is asked does not use up.
-func (a *active) clock() {
+func (a *nodeRun) clock() {
 	if t := a.node.Timeout; t != nil && t.Node > 0 && !a.timed {
 		a.timed = true
 		a.ctx, a.cancel = context.WithTimeoutCause(a.ctx, time.Duration(t.Node), &node.TimeoutError{After: time.Duration(t.Node)})
@@ -88,9 +88,9 @@ func (a *active) clock() {
 }
 
 // attempt prepares a node, and starts an attempt at it.
-func (e *execution) attempt(l *level, a *active, s plan.Step) *task {
+func (e *execution) attempt(l *frame, a *nodeRun, s plan.Step) *task {
 	if a.ctx.Err() != nil {
-		e.refuse(l, a, s, e.late(a.ctx))
+		e.refuse(l, a, s, e.timeoutFault(a.ctx))
 		return nil
 	}
 	if s.Attempt == 1 {
@@ -98,12 +98,12 @@ func (e *execution) attempt(l *level, a *active, s plan.Step) *task {
 			e.refresh(l, a, s, stale)
 			return nil
 		}
-		p, err := e.prepare(l, a, e.binding(l, a))
+		p, err := e.bind(l, a, e.binding(l, a))
 		if err != nil {
 			e.refuse(l, a, s, err)
 			return nil
 		}
-		a.prepared = p
+		a.bound = p
 		if s.Iteration <= 1 {
 			a.digest = p.digest
 		}
@@ -112,57 +112,57 @@ func (e *execution) attempt(l *level, a *active, s plan.Step) *task {
 		}
 		e.count(a)
 	}
-	t := &task{l: l, a: a, step: s, prepared: a.prepared, began: time.Now(), span: e.span(l).Child()}
+	t := &task{l: l, a: a, step: s, bound: a.bound, began: time.Now(), span: e.span(l).Child()}
 	ev := e.started(a, s)
 	ev.SpanID = t.span.ID
 	if l.owner != nil {
 		ev.ParentSpanID = t.span.Parent
 	}
-	e.tell(l, ev)
+	e.record(l, ev)
 	return e.start(t)
 }
 
 // attemptItem prepares an item of a batch, and starts an attempt at it.
-func (e *execution) attemptItem(l *level, a *active, s plan.Step) *task {
+func (e *execution) attemptItem(l *frame, a *nodeRun, s plan.Step) *task {
 	t := &task{l: l, a: a, step: s, began: time.Now(), span: a.batch.span.Child()}
 	if s.Attempt == 1 {
 		a.batch.busy++
 	}
 	it := &a.batch.ends[s.Item]
 	var err error
-	if it.prepared == nil {
-		it.prepared, err = e.prepareItem(l, a, s.Item)
+	if it.bound == nil {
+		it.bound, err = e.bindItem(l, a, s.Item)
 	}
 	if a.ctx.Err() != nil {
-		err = e.late(a.ctx)
+		err = e.timeoutFault(a.ctx)
 	}
 	if err != nil {
 		e.finish(&result{task: t, node: failure(err), refused: true})
 		return nil
 	}
-	it.digest, t.prepared = it.prepared.digest, it.prepared
+	it.digest, t.bound = it.bound.digest, it.bound
 	return e.start(t)
 }
 
-// start gives a task to a goroutine, or makes a level of its sub-workflow.
+// start gives a task to a goroutine, or makes a frame of its sub-workflow.
 func (e *execution) start(t *task) *task {
-	if e.broken != nil {
+	if e.journalErr != nil {
 		return nil
 	}
-	e.standing(t)
+	e.noteUnresolved(t)
 	if t.a.kind.Name == workflow.SubType {
-		e.call(t)
+		e.openFrame(t)
 		return nil
 	}
 	if t.step.Item < 0 {
-		t.taken = true
-		e.places++
+		t.tookSlot = true
+		e.slots++
 	}
 	return t
 }
 
 // refuse fails a node that cannot be tried.
-func (e *execution) refuse(l *level, a *active, s plan.Step, err error) {
+func (e *execution) refuse(l *frame, a *nodeRun, s plan.Step, err error) {
 	if !a.counted {
 		e.write(l, e.started(a, s))
 	}
@@ -171,7 +171,7 @@ func (e *execution) refuse(l *level, a *active, s plan.Step, err error) {
 }
 
 // count makes a node one of those that were executed.
-func (e *execution) count(a *active) {
+func (e *execution) count(a *nodeRun) {
 	if !a.counted {
 		a.counted = true
 		e.executed++
@@ -179,7 +179,7 @@ func (e *execution) count(a *active) {
 }
 
 // started is the event of an attempt that begins.
-func (e *execution) started(a *active, s plan.Step) *event.Event {
+func (e *execution) started(a *nodeRun, s plan.Step) *event.Event {
 	ev := &event.Event{Event: event.NodeStarted, Node: a.node.ID, Type: a.node.Type, Attempt: s.Attempt, Iteration: s.Iteration}
 	if a.kind.MCP != nil {
 		ev.MCP = &event.MCP{Server: a.kind.MCP.Server, Tool: a.kind.MCP.Tool}

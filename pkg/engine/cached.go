@@ -10,7 +10,7 @@ import (
 )
 
 // fromCache takes a node's outputs from an earlier run, when its author allows that and nothing has changed since.
-func (e *execution) fromCache(l *level, a *active) bool {
+func (e *execution) fromCache(l *frame, a *nodeRun) bool {
 	if a.node.Cache == nil || e.Cache == nil {
 		return false
 	}
@@ -27,14 +27,14 @@ func (e *execution) fromCache(l *level, a *active) bool {
 	e.settle(l, a, &event.Event{
 		Event: event.NodeReused, Node: a.node.ID, Action: workflow.ActionDefault, Outputs: kept, InputDigest: a.digest, FromRun: run, Cached: true,
 	}, true)
-	e.take(l)
-	e.close(l)
+	e.enqueueReady(l)
+	e.closeFrame(l)
 	return true
 }
 
 // store keeps a node's outputs for later runs, unless they lack a secret or are no full success.
-func (e *execution) store(a *active, r *result, outputs json.RawMessage) {
-	if a.node.Cache == nil || e.Cache == nil || r.redacted || len(a.doubts) > 0 || r.node.Action != workflow.ActionDefault {
+func (e *execution) store(a *nodeRun, r *result, outputs json.RawMessage) {
+	if a.node.Cache == nil || e.Cache == nil || r.redacted || len(a.degradations) > 0 || r.node.Action != workflow.ActionDefault {
 		return
 	}
 	plain, err := e.plain(outputs)
@@ -47,6 +47,6 @@ func (e *execution) store(a *active, r *result, outputs json.RawMessage) {
 }
 
 // cacheKey is that of a node in the cache: its digest, and the folder that relative paths in it are relative to.
-func (e *execution) cacheKey(a *active) string {
+func (e *execution) cacheKey(a *nodeRun) string {
 	return hash(rawjson.Quote(a.digest), rawjson.Quote(e.Host.Dir))
 }

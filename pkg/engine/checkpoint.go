@@ -150,7 +150,7 @@ func (e *execution) event(path string, m event.Header) *event.Event {
 		return nil
 	}
 	if old.Outputs, err = event.Spill(old.Outputs, e.Journal.PutBlob); err != nil { // of a stream that stands alone
-		e.fall(err)
+		e.abort(err)
 		return nil
 	}
 	return old

@@ -16,7 +16,7 @@ import (
 func (e *execution) conclude() (*event.Event, error) {
 	last := &event.Event{Event: event.RunFinished, Outputs: json.RawMessage("{}"), Checkpoint: &event.Checkpoint{RunID: e.RunID}}
 	cause := ""
-	if e.cut || e.denied != nil || !e.top.plan.Done() {
+	if e.interrupted || e.denied != nil || !e.top.plan.Done() {
 		cause = e.stopCause()
 	}
 	switch {
@@ -53,13 +53,13 @@ func (e *execution) conclude() (*event.Event, error) {
 	last.Checkpoint.FailedNode = e.top.failedNode
 	executed, reuses, ms := e.executed, e.reuses, milliseconds(e.began)
 	last.NodesExecuted, last.NodesReused, last.DurationMS = &executed, &reuses, &ms
-	last.Warnings, last.Usage = e.texts(e.warnings), e.usage
+	last.Warnings, last.Usage = e.warningTexts(e.warnings), e.usage
 	if !last.Status.Succeeded() {
 		last.Resume = e.ResumeCommand
 	}
 	last.Error = e.Redactor.Fault(last.Error)
-	if e.append(last); e.broken != nil {
-		return nil, e.broken
+	if e.append(last); e.journalErr != nil {
+		return nil, e.journalErr
 	}
 	return last, nil
 }
@@ -93,7 +93,7 @@ func (e *execution) complete(last *event.Event) {
 		return
 	}
 	if last.Outputs, last.Redacted, err = e.keep(outputs); err != nil {
-		e.broken = err
+		e.journalErr = err
 		return
 	}
 	last.Status = event.Completed

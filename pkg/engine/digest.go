@@ -17,7 +17,7 @@ import (
 // digest is the hash of all that decides what a node, or an item of its batch, does: its type, its definition, its
 // resolved parameters. A secret in the definition counts by its name and not by its value; in the parameters only that
 // there is one counts, for so it stands in the outputs of a checkpoint, which they may come from.
-func (e *execution) digest(l *level, a *active, p *prepared) string {
+func (e *execution) digest(l *frame, a *nodeRun, p *boundNode) string {
 	params, _ := e.Redactor.JSON(p.Params) // what stands under a secret's name is one from here on
 	parts := []json.RawMessage{rawjson.Quote(a.node.Type), e.Redactor.Named(a.node.Params), params}
 	if a.node.Loop != nil {
@@ -59,7 +59,7 @@ func definition[T workflow.Loop | workflow.Batch](part *T) json.RawMessage {
 }
 
 // batchDigest is the hash of a batch as a whole: of all its items, which stand in its results, and what each is to do.
-func (e *execution) batchDigest(l *level, a *active) (string, error) {
+func (e *execution) batchDigest(l *frame, a *nodeRun) (string, error) {
 	parts := []json.RawMessage{rawjson.Quote(a.node.Type), e.Redactor.Named(a.node.Params), definition(a.node.Batch)}
 	for i, item := range a.batch.items {
 		digest, err := e.itemDigest(l, a, i)

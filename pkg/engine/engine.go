@@ -101,7 +101,7 @@ var ErrTimeout = errors.New("the run's time is over")
 // Run executes a run to its end and gives its last event. The error is one of keeping the record: then there is no last
 // event, and the journal ends with its last whole line.
 func Run(ctx context.Context, c Config) (*event.Event, error) {
-	top, err := newLevel(&c.Sub, c.Inputs)
+	top, err := newFrame(&c.Sub, c.Inputs)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func Run(ctx context.Context, c Config) (*event.Event, error) {
 	defer stop(nil)
 	top.ctx = ctx
 	e := &execution{
-		Config: c, top: top, ctx: ctx, stop: stop, began: time.Now(), warned: map[string]bool{}, questions: map[*active]*level{}, digests: map[*Sub]string{},
+		Config: c, top: top, ctx: ctx, stop: stop, began: time.Now(), warned: map[string]bool{}, questions: map[*nodeRun]*frame{}, digests: map[*Sub]string{},
 	}
 	return e.run()
 }
@@ -127,25 +127,25 @@ type execution struct {
 	mu      sync.Mutex
 	workers sync.WaitGroup
 
-	top   *level
+	top   *frame
 	ctx   context.Context
 	stop  context.CancelCauseFunc
 	began time.Time
 
 	queue queue
-	// places is how many of the run's jobs are taken.
-	places int
+	// slots is how many of the run's jobs are taken.
+	slots int
 
 	executed, reuses int
 	usage            *event.Usage
 	degraded         bool
 	warnings         []string
 	warned           map[string]bool
-	cut              bool               // some node was stopped before its end
-	denied           *fault.Fault       // a person forbade to go on
-	questions        map[*active]*level // those without an answer, by the node that asks
-	digests          map[*Sub]string    // of workflows with all that their nodes run
-	broken           error              // the record cannot be kept
+	interrupted      bool                // some node was stopped before its end
+	denied           *fault.Fault        // a person forbade to go on
+	questions        map[*nodeRun]*frame // those without an answer, by the node that asks
+	digests          map[*Sub]string     // of workflows with all that their nodes run
+	journalErr       error               // the record cannot be kept
 }
 
 func (e *execution) run() (*event.Event, error) {
@@ -157,20 +157,20 @@ func (e *execution) run() (*event.Event, error) {
 	// run stopped, a resume of it would not find what the earlier run had completed.
 	e.adopt(e.top)
 	tasks := e.advance()
-	if e.Reused != nil && e.broken == nil {
+	if e.Reused != nil && e.journalErr == nil {
 		if err := e.Reused(); err != nil {
-			e.fall(err)
+			e.abort(err)
 			tasks = nil
 		}
 	}
-	e.hand(tasks)
+	e.dispatch(tasks)
 	e.mu.Unlock()
 	e.workers.Wait()
-	if e.Stopped != nil && (e.cut || e.broken != nil || e.ctx.Err() != nil) {
+	if e.Stopped != nil && (e.interrupted || e.journalErr != nil || e.ctx.Err() != nil) {
 		e.Stopped()
 	}
-	if e.broken != nil {
-		return nil, e.broken
+	if e.journalErr != nil {
+		return nil, e.journalErr
 	}
 	return e.conclude()
 }
@@ -179,11 +179,11 @@ func (e *execution) run() (*event.Event, error) {
 func (e *execution) advance() []*task {
 	var tasks []*task
 	for {
-		d, ok := e.queue.next(e.places < e.Jobs)
+		d, ok := e.queue.next(e.slots < e.Jobs)
 		switch {
 		case !ok:
 			return tasks
-		case e.broken != nil:
+		case e.journalErr != nil:
 		case e.ctx.Err() != nil:
 			e.drop(d)
 		default:
@@ -194,8 +194,8 @@ func (e *execution) advance() []*task {
 	}
 }
 
-// hand gives each task a goroutine.
-func (e *execution) hand(tasks []*task) {
+// dispatch gives each task a goroutine.
+func (e *execution) dispatch(tasks []*task) {
 	for _, t := range tasks {
 		e.workers.Go(func() { e.work(t) })
 	}
@@ -210,27 +210,27 @@ func (e *execution) work(t *task) {
 		next := e.advance()
 		if t = nil; len(next) > 0 {
 			t = next[0]
-			e.hand(next[1:])
+			e.dispatch(next[1:])
 		}
 		e.mu.Unlock()
 	}
 }
 
-// later does something that changes where the run stands, after what takes its time has been waited for.
-func (e *execution) later(wait func(), then func()) {
+// async does something that changes where the run stands, after what takes its time has been waited for.
+func (e *execution) async(wait func(), then func()) {
 	e.workers.Go(func() {
 		wait()
 		e.mu.Lock()
 		then()
 		tasks := e.advance()
 		e.mu.Unlock()
-		e.hand(tasks)
+		e.dispatch(tasks)
 	})
 }
 
-// take puts what the plan of a level has made ready into the queue, but for what the checkpoint has.
-func (e *execution) take(l *level) {
-	for steps := l.plan.Ready(); len(steps) > 0 && e.broken == nil; steps = l.plan.Ready() {
+// enqueueReady puts what the plan of a frame has made ready into the queue, but for what the checkpoint has.
+func (e *execution) enqueueReady(l *frame) {
+	for steps := l.plan.Ready(); len(steps) > 0 && e.journalErr == nil; steps = l.plan.Ready() {
 		for _, s := range steps {
 			if !l.inherits || !e.reuse(l, s) {
 				e.push(l, s)
@@ -241,23 +241,23 @@ func (e *execution) take(l *level) {
 
 // append writes an event. When that fails the run is over: what runs is stopped, and nothing more is started.
 func (e *execution) append(ev *event.Event) {
-	if e.broken != nil {
+	if e.journalErr != nil {
 		return
 	}
 	if err := e.Journal.Append(ev); err != nil {
-		e.fall(err)
+		e.abort(err)
 	}
 }
 
-// fall ends the run because the record cannot be kept.
-func (e *execution) fall(err error) {
-	e.broken = err
+// abort ends the run because the record cannot be kept.
+func (e *execution) abort(err error) {
+	e.journalErr = err
 	e.stop(err)
 }
 
-// tell writes an event about a node of a level, applies it to the plan, and writes what follows of it. It gives the place
+// record writes an event about a node of a frame, applies it to the plan, and writes what follows of it. It gives the place
 // of the event in the journal.
-func (e *execution) tell(l *level, ev *event.Event) (at int64) {
+func (e *execution) record(l *frame, ev *event.Event) (at int64) {
 	at = e.write(l, ev)
 	for _, d := range l.plan.Apply(ev) {
 		e.write(l, d)
@@ -265,8 +265,8 @@ func (e *execution) tell(l *level, ev *event.Event) (at int64) {
 	return at
 }
 
-// write writes an event about a node of a level, which calls nodes by their ids, and gives its place in the journal.
-func (e *execution) write(l *level, ev *event.Event) (at int64) {
+// write writes an event about a node of a frame, which calls nodes by their ids, and gives its place in the journal.
+func (e *execution) write(l *frame, ev *event.Event) (at int64) {
 	if l.prefix == "" {
 		e.append(ev)
 		return ev.At
@@ -297,16 +297,16 @@ func (e *execution) degrade(t *task, why string) {
 	e.degraded = true
 	e.warn(why)
 	for ; t != nil; t = t.l.owner {
-		for _, doubts := range []*[]string{&t.doubts, &t.a.doubts} {
-			if len(*doubts) < maxWarnings && !slices.Contains(*doubts, why) {
-				*doubts = append(*doubts, why)
+		for _, reasons := range []*[]string{&t.degradations, &t.a.degradations} {
+			if len(*reasons) < maxWarnings && !slices.Contains(*reasons, why) {
+				*reasons = append(*reasons, why)
 			}
 		}
 	}
 }
 
-// texts are warnings as they are written.
-func (e *execution) texts(warnings []string) []string {
+// warningTexts are warnings as they are written.
+func (e *execution) warningTexts(warnings []string) []string {
 	var out []string
 	for _, w := range warnings[:min(len(warnings), maxWarnings)] {
 		out = append(out, e.Redactor.Text(w))

@@ -36,13 +36,13 @@ var Variables = []string{RunVariable, NodeVariable, AttemptVariable, ItemVariabl
 // result is how a task ended, with the node's outputs as they are written.
 type result struct {
 	*task
-	node     *node.Result
-	kept     json.RawMessage
-	redacted bool
-	lacks    bool  // what was taken from a checkpoint lacks a secret
-	refused  bool  // it failed before it could be tried, and would again
-	stopped  bool  // it ended because the run does not go on
-	err      error // of keeping the outputs
+	node           *node.Result
+	kept           json.RawMessage
+	redacted       bool
+	missingSecrets bool  // what was taken from a checkpoint lacks a secret
+	refused        bool  // it failed before it could be tried, and would again
+	stopped        bool  // it ended because the run does not go on
+	err            error // of keeping the outputs
 }
 
 // execute runs a task. It is the one part of a run that several goroutines do at the same time.
@@ -61,12 +61,12 @@ func (e *execution) execute(t *task) *result {
 	ctx, cancel := e.attemptContext(t)
 	defer cancel()
 	r := &result{task: t}
-	r.node = node.Run(ctx, t.prepared.Call, &node.Task{
+	r.node = node.Run(ctx, t.bound.Call, &node.Task{
 		Host: host, Node: path, Marks: marks, Stdout: stdout, Stderr: stderr, Capture: e.capture, Progress: e.progress(path, t.step),
 		Place: t.place(),
 	})
 	if ctx.Err() != nil && e.ctx.Err() == nil && r.node.Fault != nil && r.node.Fault.Type != fault.Timeout {
-		r.node.Fault = e.late(ctx)
+		r.node.Fault = e.timeoutFault(ctx)
 	}
 	for _, w := range []io.Closer{stdout, stderr} {
 		if err := w.Close(); err != nil {
@@ -96,9 +96,9 @@ func (t *task) place() func(param string, offset int) (file string, line, column
 
 // log is where what a node says is kept without secrets. What goes wrong there is told when it is closed, and stops
 // nothing. What items of a batch say at the same time comes in whole lines.
-func (e *execution) log(t *task, path, stream string) *kept {
+func (e *execution) log(t *task, path, stream string) *nodeLog {
 	file := e.Journal.Log(path, stream)
-	k := &kept{file: file}
+	k := &nodeLog{file: file}
 	k.clean = e.Redactor.Writer(file)
 	if t.step.Item >= 0 {
 		k.lines = &lines{to: file}
@@ -107,7 +107,7 @@ func (e *execution) log(t *task, path, stream string) *kept {
 	return k
 }
 
-type kept struct {
+type nodeLog struct {
 	clean io.WriteCloser
 	lines *lines
 	file  io.Closer
@@ -115,7 +115,7 @@ type kept struct {
 }
 
 // Write never fails.
-func (k *kept) Write(p []byte) (int, error) {
+func (k *nodeLog) Write(p []byte) (int, error) {
 	if k.err == nil {
 		_, k.err = k.clean.Write(p)
 	}
@@ -123,7 +123,7 @@ func (k *kept) Write(p []byte) (int, error) {
 }
 
 // Close gives the first error that there was.
-func (k *kept) Close() error {
+func (k *nodeLog) Close() error {
 	if k.err == nil {
 		k.err = k.clean.Close()
 	}
@@ -178,8 +178,8 @@ func (e *execution) attemptContext(t *task) (context.Context, context.CancelFunc
 	return t.a.ctx, func() {}
 }
 
-// late is the fault of a node whose time is over.
-func (e *execution) late(ctx context.Context) *fault.Fault {
+// timeoutFault is the fault of a node whose time is over.
+func (e *execution) timeoutFault(ctx context.Context) *fault.Fault {
 	if limit, ok := errors.AsType[*node.TimeoutError](context.Cause(ctx)); ok {
 		return fault.New(fault.Timeout, "The node %v", limit).Suggest("Give the node a longer \"timeout\", or make it finish sooner")
 	}

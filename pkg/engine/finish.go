@@ -16,8 +16,8 @@ import (
 
 // finish settles a task that has ended, and makes ready what may go on because of it.
 func (e *execution) finish(r *result) {
-	if r.taken {
-		e.places--
+	if r.tookSlot {
+		e.slots--
 	}
 	l, a := r.l, r.a
 	if a.kind.Program != "" { // which alone tell of a usage
@@ -26,7 +26,7 @@ func (e *execution) finish(r *result) {
 	r.stopped = r.stopped || e.ctx.Err() != nil && r.node.Fault != nil
 	switch {
 	case r.err != nil:
-		e.fall(r.err)
+		e.abort(r.err)
 	case r.step.Item >= 0:
 		e.finishItem(r)
 	case r.stopped:
@@ -36,13 +36,13 @@ func (e *execution) finish(r *result) {
 	default:
 		e.succeed(r)
 	}
-	e.take(l)
-	e.close(l)
+	e.enqueueReady(l)
+	e.closeFrame(l)
 }
 
 // cancel settles a node that has begun and was stopped before its end.
-func (e *execution) cancel(l *level, a *active) {
-	e.cut = true
+func (e *execution) cancel(l *frame, a *nodeRun) {
+	e.interrupted = true
 	e.settle(l, a, &event.Event{Event: event.NodeCancelled, Node: a.node.ID, Cause: e.stopCause()}, false)
 }
 
@@ -53,22 +53,22 @@ func (e *execution) succeed(r *result) {
 	ms := milliseconds(r.began)
 	if a.node.Loop != nil {
 		l.set(a.node.ID, v)
-		again, stopped, err := e.again(l, a)
+		again, stopped, err := e.nextIteration(l, a)
 		if err != nil {
 			r.node, r.refused = &node.Result{Action: workflow.ActionError, Fault: fault.From(err), Outputs: r.node.Outputs}, true
 			e.fail(r)
 			return
 		}
 		if again {
-			e.tell(l, &event.Event{
+			e.record(l, &event.Event{
 				Event: event.IterationCompleted, Node: a.node.ID, Iteration: a.iteration, Action: r.node.Action, Outputs: r.kept,
-				InputDigest: a.prepared.digest, Redacted: r.redacted, DurationMS: &ms, Attempt: r.step.Attempt, Warnings: e.texts(r.doubts),
+				InputDigest: a.bound.digest, Redacted: r.redacted, DurationMS: &ms, Attempt: r.step.Attempt, Warnings: e.warningTexts(r.degradations),
 			})
 			a.iteration++
 			return
 		}
 		if v, err = e.endLoop(r, v, stopped); err != nil {
-			e.fall(err)
+			e.abort(err)
 			return
 		}
 		ms = milliseconds(a.began)
@@ -80,7 +80,7 @@ func (e *execution) succeed(r *result) {
 	e.store(a, r, v.raw)
 	e.settle(l, a, &event.Event{
 		Event: event.NodeCompleted, Node: a.node.ID, Action: r.node.Action, Outputs: r.kept, InputDigest: a.digest,
-		Redacted: r.redacted, DurationMS: &ms, Attempt: r.step.Attempt, Iteration: r.step.Iteration, Warnings: e.texts(a.doubts),
+		Redacted: r.redacted, DurationMS: &ms, Attempt: r.step.Attempt, Iteration: r.step.Iteration, Warnings: e.warningTexts(a.degradations),
 	}, true)
 	if action := r.node.Action; action != workflow.ActionDefault && !l.plan.Routes(a.node.ID, action) {
 		e.warn(fmt.Sprintf("node %s ended with action %q, which no edge takes", l.path(a.node.ID), action))
@@ -107,11 +107,11 @@ const (
 	stoppedByMost      = "max_iterations"
 )
 
-// again says whether a node's loop goes on, and works out what the next iteration is given; else it says why it stops.
-func (e *execution) again(l *level, a *active) (again bool, stopped string, err error) {
+// nextIteration says whether a node's loop goes on, and works out what the next iteration is given; else it says why it stops.
+func (e *execution) nextIteration(l *frame, a *nodeRun) (again bool, stopped string, err error) {
 	loop := a.node.Loop
 	b := e.binding(l, a)
-	b.Locals = a.prepared.Locals()
+	b.Locals = a.bound.Locals()
 	condition, path := loop.While, "loop.while"
 	if loop.Until != "" {
 		condition, path = loop.Until, "loop.until"
@@ -140,7 +140,7 @@ func (e *execution) again(l *level, a *active) (again bool, stopped string, err 
 // fail tries a node that failed again, or settles it.
 func (e *execution) fail(r *result) {
 	l, a := r.l, r.a
-	f := *e.told(r.node.Fault)
+	f := *e.redacted(r.node.Fault)
 	f.Node = l.path(a.node.ID)
 	ms := milliseconds(r.began)
 	ev := &event.Event{
@@ -148,7 +148,7 @@ func (e *execution) fail(r *result) {
 		Outputs: r.kept, Redacted: r.redacted, DurationMS: &ms,
 	}
 	if e.retry(r, ev) {
-		e.tell(l, ev)
+		e.record(l, ev)
 		return
 	}
 	retry, handled := false, l.plan.Handles(a.node.ID)
@@ -171,28 +171,30 @@ func (e *execution) fail(r *result) {
 	e.settle(l, a, ev, handled)
 }
 
-// maxTold is how many bytes the fault of a node has in its event, and in what is made of it, at most.
-const maxTold = 32 << 10
+// maxFault is how many bytes the fault of a node has in its event, and in what is made of it, at most.
+const maxFault = 32 << 10
 
-// told is a fault as it is written: without secrets, and no longer than anybody reads.
-func (e *execution) told(f *fault.Fault) *fault.Fault { return e.Redactor.Fault(f).LimitBytes(maxTold) }
+// redacted is a fault as it is written: without secrets, and no longer than anybody reads.
+func (e *execution) redacted(f *fault.Fault) *fault.Fault {
+	return e.Redactor.Fault(f).LimitBytes(maxFault)
+}
 
 // settle writes a node's last event. checkpoint says that a later run can go on from it.
-func (e *execution) settle(l *level, a *active, ev *event.Event, checkpoint bool) {
+func (e *execution) settle(l *frame, a *nodeRun, ev *event.Event, checkpoint bool) {
 	id := a.node.ID
-	if l.active[id] == a {
-		delete(l.active, id)
+	if l.running[id] == a {
+		delete(l.running, id)
 	}
 	a.cancel()
-	if a.holds {
-		a.holds = false
-		e.places--
+	if a.holdsSlot {
+		a.holdsSlot = false
+		e.slots--
 	}
 	if checkpoint && !l.settled[id] {
 		l.settled[id] = true
 		l.order = append(l.order, id)
 	}
-	e.tell(l, ev)
+	e.record(l, ev)
 	e.release(l, id, checkpoint)
 }
 

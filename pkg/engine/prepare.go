@@ -10,16 +10,16 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow/template"
 )
 
-// prepared is a node, or an item of its batch, with all that its templates say.
-type prepared struct {
+// boundNode is a node, or an item of its batch, with all that its templates say.
+type boundNode struct {
 	*node.Call
 	// sub is the workflow that a node of that type runs.
 	sub    *Sub
 	digest string
 }
 
-// prepare resolves the templates of a node.
-func (e *execution) prepare(l *level, a *active, b *node.Binding) (*prepared, error) {
+// bind resolves the templates of a node.
+func (e *execution) bind(l *frame, a *nodeRun, b *node.Binding) (*boundNode, error) {
 	if a.node.Loop != nil && a.iteration == 1 {
 		b.Scope = without(a.node.ID, l, b.Scope)
 	}
@@ -27,7 +27,7 @@ func (e *execution) prepare(l *level, a *active, b *node.Binding) (*prepared, er
 	if err != nil {
 		return nil, err
 	}
-	p := &prepared{Call: resolved}
+	p := &boundNode{Call: resolved}
 	if a.kind.Name == workflow.SubType {
 		if p.sub, err = e.sub(l, a.node, resolved.Params); err != nil {
 			return nil, err
@@ -39,7 +39,7 @@ func (e *execution) prepare(l *level, a *active, b *node.Binding) (*prepared, er
 
 // without is a scope in which a node has put out nothing yet: what an earlier execution of it put out is not for the
 // first iteration of its loop.
-func without(id string, l *level, scope template.Scope) template.Scope {
+func without(id string, l *frame, scope template.Scope) template.Scope {
 	if _, ok := l.inputs[id]; ok { // which is what templates mean by that name
 		return scope
 	}
@@ -52,7 +52,7 @@ func without(id string, l *level, scope template.Scope) template.Scope {
 }
 
 // sub is the workflow that a node runs.
-func (e *execution) sub(l *level, n *workflow.Node, params json.RawMessage) (*Sub, error) {
+func (e *execution) sub(l *frame, n *workflow.Node, params json.RawMessage) (*Sub, error) {
 	if sub, ok := l.Subs[n.ID]; ok {
 		return sub, nil
 	}
@@ -69,9 +69,9 @@ func failure(err error) *node.Result {
 	return &node.Result{Action: workflow.ActionError, Fault: fault.From(err)}
 }
 
-// standing notes the templates that were left as they were written.
-func (e *execution) standing(t *task) {
-	for _, u := range t.prepared.Unresolved {
+// noteUnresolved notes the templates that were left as they were written.
+func (e *execution) noteUnresolved(t *task) {
+	for _, u := range t.bound.Unresolved {
 		e.degrade(t, fmt.Sprintf("node %s: template %s not resolved: %s", t.l.path(t.a.node.ID), u.Expr, u.Reason))
 	}
 }

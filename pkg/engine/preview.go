@@ -34,7 +34,7 @@ const (
 
 // DryRun says what a run of the config would do. Nothing is executed, asked or kept.
 func DryRun(ctx context.Context, c Config) (*Preview, error) {
-	top, err := newLevel(&c.Sub, c.Inputs)
+	top, err := newFrame(&c.Sub, c.Inputs)
 	if err != nil {
 		return nil, err
 	}
@@ -51,10 +51,10 @@ func DryRun(ctx context.Context, c Config) (*Preview, error) {
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	c.Journal, c.Cache, c.Ask, c.Adopt = &unkept{from: c.From, would: p.Would, blobs: map[string][]byte{}}, nil, nil, nil
+	c.Journal, c.Cache, c.Ask, c.Adopt = &dryJournal{from: c.From, would: p.Would, blobs: map[string][]byte{}}, nil, nil, nil
 	top.inherits, top.ctx = true, ctx
 	e := &execution{
-		Config: c, top: top, ctx: ctx, stop: stop, began: time.Now(), warned: map[string]bool{}, questions: map[*active]*level{}, digests: map[*Sub]string{},
+		Config: c, top: top, ctx: ctx, stop: stop, began: time.Now(), warned: map[string]bool{}, questions: map[*nodeRun]*frame{}, digests: map[*Sub]string{},
 	}
 	e.adopt(top)
 	for _, id := range p.Order {
@@ -72,7 +72,7 @@ func DryRun(ctx context.Context, c Config) (*Preview, error) {
 				continue
 			}
 			n, _ := c.Workflow.Node(id)
-			for _, from := range e.stale(top, &active{node: n}) {
+			for _, from := range e.stale(top, &nodeRun{node: n}) {
 				changed = changed || p.Would[from] == WouldReuse
 				p.Would[from] = WouldRun // for the secret in what it put out
 			}
@@ -82,13 +82,13 @@ func DryRun(ctx context.Context, c Config) (*Preview, error) {
 }
 
 // answers says whether the answer given beforehand is one to the node's question, as far as that can be told by now.
-func (e *execution) answers(l *level, id string) bool {
-	q, err := e.question(l, e.newActive(l, id))
+func (e *execution) answers(l *frame, id string) bool {
+	q, err := e.question(l, e.newNodeRun(l, id))
 	return err == nil && e.answerFor(q) != ""
 }
 
-// unkept is a record that keeps nothing but what it means for the workflow's own nodes.
-type unkept struct {
+// dryJournal is a record that keeps nothing but what it means for the workflow's own nodes.
+type dryJournal struct {
 	from  *Checkpoint
 	would map[string]Intent
 	// blobs are the long values of a stream that stood alone.
@@ -96,7 +96,7 @@ type unkept struct {
 }
 
 // Append notes what an event says of what would be done.
-func (u *unkept) Append(e *event.Event) error {
+func (u *dryJournal) Append(e *event.Event) error {
 	if strings.Contains(e.Node, "/") {
 		return nil
 	}
@@ -112,20 +112,20 @@ func (u *unkept) Append(e *event.Event) error {
 }
 
 // Line gives an event without outputs: what a batch would put out nobody reads.
-func (u *unkept) Line(int64) ([]byte, error) { return []byte("{}\n"), nil }
+func (u *dryJournal) Line(int64) ([]byte, error) { return []byte("{}\n"), nil }
 
 // PutBlob holds a long value, NewBlob takes one that nobody reads, Blob fetches one that is held or of the checkpoint.
-func (u *unkept) PutBlob(content []byte) (string, error) {
+func (u *dryJournal) PutBlob(content []byte) (string, error) {
 	ref := event.Digest(content)
 	u.blobs[ref] = content
 	return ref, nil
 }
 
 // NewBlob is for package event.
-func (u *unkept) NewBlob() (event.Blob, error) { return discarded{io.Discard}, nil }
+func (u *dryJournal) NewBlob() (event.Blob, error) { return discard{io.Discard}, nil }
 
 // Blob is for package event.
-func (u *unkept) Blob(ref string) ([]byte, error) {
+func (u *dryJournal) Blob(ref string) ([]byte, error) {
 	if content, ok := u.blobs[ref]; ok {
 		return content, nil
 	}
@@ -133,10 +133,10 @@ func (u *unkept) Blob(ref string) ([]byte, error) {
 }
 
 // Log is where nobody says anything.
-func (u *unkept) Log(string, string) io.WriteCloser { return discarded{io.Discard} }
+func (u *dryJournal) Log(string, string) io.WriteCloser { return discard{io.Discard} }
 
-type discarded struct{ io.Writer }
+type discard struct{ io.Writer }
 
-func (discarded) Keep() (string, error) { return event.Digest(nil), nil }
-func (discarded) Discard()              {}
-func (discarded) Close() error          { return nil }
+func (discard) Keep() (string, error) { return event.Digest(nil), nil }
+func (discard) Discard()              {}
+func (discard) Close() error          { return nil }

@@ -7,9 +7,9 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow/plan"
 )
 
-// due is a step of a level that may start.
+// due is a step of a frame that may start.
 type due struct {
-	l        *level
+	l        *frame
 	step     plan.Step
 	priority int
 	seq      int
@@ -48,25 +48,25 @@ func (q *queue) next(place bool) (due, bool) {
 }
 
 // push puts a step into the queue.
-func (e *execution) push(l *level, s plan.Step) {
+func (e *execution) push(l *frame, s plan.Step) {
 	d := due{l: l, step: s, priority: l.priority + l.plan.Rank(s.Node)}
-	a := l.active[s.Node]
+	a := l.running[s.Node]
 	switch {
-	case a != nil && a.waits && s.Item >= 0:
-		if a.held = append(a.held, s); len(a.held) == 1 { // the first of them waits for the place
+	case a != nil && a.waitsForSlot && s.Item >= 0:
+		if a.heldBack = append(a.heldBack, s); len(a.heldBack) == 1 { // the first of them waits for the place
 			d.step = plan.Step{Node: s.Node, Do: plan.FanOut, Item: -1}
 			e.queue.add(d, true)
 		}
 	case a != nil && s.Retry != nil && a.delays[s.Item] > 0:
 		e.wait(d, a)
 	default:
-		e.queue.add(d, e.takesPlace(l, s))
+		e.queue.add(d, e.needsSlot(l, s))
 	}
 }
 
-// takesPlace says whether a step needs a place of its own among the jobs: an attempt at a node and the whole of a batch
+// needsSlot says whether a step needs a place of its own among the jobs: an attempt at a node and the whole of a batch
 // do, but not what runs in a sub-workflow's node, whose own nodes do.
-func (e *execution) takesPlace(l *level, s plan.Step) bool {
+func (e *execution) needsSlot(l *frame, s plan.Step) bool {
 	if s.Item >= 0 || s.Do != plan.Attempt && s.Do != plan.FanOut {
 		return false
 	}

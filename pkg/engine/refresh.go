@@ -13,11 +13,11 @@ import (
 )
 
 // stale lists the reused nodes of which a node reads a value that lacks a secret.
-func (e *execution) stale(l *level, a *active) []string {
-	if len(l.lacking) == 0 {
+func (e *execution) stale(l *frame, a *nodeRun) []string {
+	if len(l.missingSecrets) == 0 {
 		return nil
 	}
-	ids := slices.Sorted(maps.Keys(l.lacking))
+	ids := slices.Sorted(maps.Keys(l.missingSecrets))
 	var scope template.Scope
 	uses, _ := plan.Uses(a.node)
 	return slices.DeleteFunc(ids, func(id string) bool {
@@ -29,14 +29,14 @@ func (e *execution) stale(l *level, a *active) []string {
 				scope = e.scope(l)
 			}
 			v, reason := template.Lookup(u.Ref, scope)
-			return reason != "" || lacks(v) // a path through the item of a batch is not known yet
+			return reason != "" || missesSecret(v) // a path through the item of a batch is not known yet
 		})
 	})
 }
 
 // refresh runs reused nodes again for the secrets in their outputs, before the step that reads them.
-func (e *execution) refresh(l *level, a *active, s plan.Step, stale []string) {
-	delete(l.active, s.Node)
+func (e *execution) refresh(l *frame, a *nodeRun, s plan.Step, stale []string) {
+	delete(l.running, s.Node)
 	l.parked[s.Node] = a
 	a.cancel() // its time begins anew
 	a.ctx, a.cancel, a.timed = l.ctx, func() {}, false
@@ -47,18 +47,18 @@ func (e *execution) refresh(l *level, a *active, s plan.Step, stale []string) {
 			l.plan.Reopen(from)
 		}
 	}
-	e.take(l)
+	e.enqueueReady(l)
 }
 
 // release brings those back into the queue that waited for a node which ran again, once they wait for no other. When
 // that node failed they cannot run.
-func (e *execution) release(l *level, id string, succeeded bool) {
+func (e *execution) release(l *frame, id string, succeeded bool) {
 	waiters := l.refreshing[id]
 	delete(l.refreshing, id)
 	for _, w := range waiters {
 		if !succeeded {
 			delete(l.parked, w.Node)
-			e.tell(l, &event.Event{Event: event.NodeCancelled, Node: w.Node, Cause: id})
+			e.record(l, &event.Event{Event: event.NodeCancelled, Node: w.Node, Cause: id})
 			continue
 		}
 		waits := false
@@ -71,5 +71,5 @@ func (e *execution) release(l *level, id string, succeeded bool) {
 	}
 }
 
-// lacks says whether a value lacks a secret that was taken out of it.
-func lacks(raw json.RawMessage) bool { return bytes.Contains(raw, []byte(redact.Mark)) }
+// missesSecret says whether a value misses a secret that was taken out of it.
+func missesSecret(raw json.RawMessage) bool { return bytes.Contains(raw, []byte(redact.Mark)) }

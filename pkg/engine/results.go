@@ -13,7 +13,7 @@ import (
 )
 
 // failures says which item failed first in the order of the list, -1 when none did, and how many did.
-func (a *active) failures() (first, failed int) {
+func (a *nodeRun) failures() (first, failed int) {
 	first = -1
 	for i, it := range a.batch.ends {
 		if it.fault != nil {
@@ -26,7 +26,7 @@ func (a *active) failures() (first, failed int) {
 }
 
 // succeeded is how many items did what they were to do.
-func (a *active) succeeded() (n int) {
+func (a *nodeRun) succeeded() (n int) {
 	for _, it := range a.batch.ends {
 		if it.ended && it.fault == nil {
 			n++
@@ -37,14 +37,14 @@ func (a *active) succeeded() (n int) {
 
 // results gives a batch its outputs. What is written is put together from the journal, an item at a time; only where that
 // lacks secrets is the whole made in memory as well, for the templates of this run.
-func (e *execution) results(a *active, r *result) (err error) {
+func (e *execution) results(a *nodeRun, r *result) (err error) {
 	written := &lists{results: event.Spool{New: e.Journal.NewBlob}, errors: event.Spool{New: e.Journal.NewBlob}}
 	defer written.drop()
 	if r.kept, err = e.putTogether(a, written, false); err != nil {
 		return err
 	}
 	r.node.Outputs = r.kept
-	if r.redacted = written.redacted || r.lacks; written.redacted && !r.lacks {
+	if r.redacted = written.redacted || r.missingSecrets; written.redacted && !r.missingSecrets {
 		if r.node.Outputs, err = e.putTogether(a, &lists{}, true); err != nil {
 			return err
 		}
@@ -66,7 +66,7 @@ func (s *lists) drop() {
 }
 
 // putTogether makes the outputs of a batch; whole ones have their secrets.
-func (e *execution) putTogether(a *active, to *lists, whole bool) (json.RawMessage, error) {
+func (e *execution) putTogether(a *nodeRun, to *lists, whole bool) (json.RawMessage, error) {
 	for i := range a.batch.ends {
 		if it := &a.batch.ends[i]; it.ended { // else it never started
 			if err := e.addItem(a, i, it, to, whole); err != nil {
@@ -86,7 +86,7 @@ func (e *execution) putTogether(a *active, to *lists, whole bool) (json.RawMessa
 }
 
 // addItem adds an item that has ended.
-func (e *execution) addItem(a *active, i int, it *itemEnd, to *lists, whole bool) error {
+func (e *execution) addItem(a *nodeRun, i int, it *itemEnd, to *lists, whole bool) error {
 	item, outputs, redacted := event.Escape(a.batch.items[i]), it.whole, false
 	if !whole {
 		item, redacted = e.Redactor.JSON(item)
@@ -125,7 +125,7 @@ func (e *execution) itemOutputs(it *itemEnd) (json.RawMessage, error) {
 }
 
 // batchOutputs are the outputs of a batch with its two lists.
-func (a *active) batchOutputs(results, errors json.RawMessage) json.RawMessage {
+func (a *nodeRun) batchOutputs(results, errors json.RawMessage) json.RawMessage {
 	var most, least, total time.Duration
 	count := 0
 	for _, it := range a.batch.ends {

@@ -28,15 +28,15 @@ func (e *execution) retry(r *result, ev *event.Event) bool {
 }
 
 // wait lets the time before another attempt pass, or what is left of the node's.
-func (e *execution) wait(d due, a *active) {
+func (e *execution) wait(d due, a *nodeRun) {
 	delay, ctx := a.delays[d.step.Item], a.ctx
 	delete(a.delays, d.step.Item)
-	e.later(func() {
+	e.async(func() {
 		timer := time.NewTimer(delay)
 		defer timer.Stop()
 		select {
 		case <-timer.C:
 		case <-ctx.Done():
 		}
-	}, func() { e.queue.add(d, ctx.Err() == nil && e.takesPlace(d.l, d.step)) })
+	}, func() { e.queue.add(d, ctx.Err() == nil && e.needsSlot(d.l, d.step)) })
 }

@@ -27,10 +27,10 @@ func valueOf(r *result) value {
 	switch {
 	case r.node.Outputs == nil:
 		return value{raw: json.RawMessage("{}")}
-	case r.redacted && !r.lacks:
+	case r.redacted && !r.missingSecrets:
 		return value{raw: r.node.Outputs}
 	default:
-		return value{raw: r.kept, redacted: r.lacks}
+		return value{raw: r.kept, redacted: r.missingSecrets}
 	}
 }
 
@@ -47,9 +47,9 @@ func (e *execution) plain(raw json.RawMessage) (json.RawMessage, error) {
 	return event.Plain(raw, e.Journal.Blob)
 }
 
-// outputs resolves what a level gives back, as a value of the stream: its declared outputs, or what the nodes put out that
+// outputs resolves what a frame gives back, as a value of the stream: its declared outputs, or what the nodes put out that
 // nothing followed.
-func (e *execution) outputs(l *level) (json.RawMessage, error) {
+func (e *execution) outputs(l *frame) (json.RawMessage, error) {
 	out := map[string]json.RawMessage{}
 	var faults []*fault.Fault
 	for name, declared := range l.Workflow.Outputs {
@@ -85,7 +85,7 @@ func (e *execution) outputs(l *level) (json.RawMessage, error) {
 
 // long is what a template stands for that is a node's outputs or a member of them, where that is kept as a long value:
 // it can be passed on without being fetched.
-func (l *level) long(source string) (json.RawMessage, bool) {
+func (l *frame) long(source string) (json.RawMessage, bool) {
 	parts := template.Parse(source)
 	if len(parts) != 1 || parts[0].Expr == nil {
 		return nil, false

@@ -14,21 +14,21 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow/plan"
 )
 
-// call makes a level of the workflow that a task's node runs. The task ends when the level does.
-func (e *execution) call(t *task) {
-	child, err := e.child(t)
+// openFrame makes a frame of the workflow that a task's node runs. The task ends when the frame does.
+func (e *execution) openFrame(t *task) {
+	child, err := e.newChild(t)
 	if err != nil {
 		e.finish(&result{task: t, node: failure(err), refused: true})
 		return
 	}
 	t.child = child
 	e.adopt(child)
-	e.close(child)
+	e.closeFrame(child)
 }
 
-// child prepares the level of a sub-workflow: the values of its inputs above all.
-func (e *execution) child(t *task) (*level, error) {
-	sub, params := t.prepared.sub, t.prepared.Params
+// newChild prepares the frame of a sub-workflow: the values of its inputs above all.
+func (e *execution) newChild(t *task) (*frame, error) {
+	sub, params := t.bound.sub, t.bound.Params
 	if t.l.depth+1 > workflow.MaxDepth {
 		return nil, fault.New(fault.Validation, "The workflow %q would run at depth %d: workflows run in one another at most %d deep", sub.Name, t.l.depth+1, workflow.MaxDepth).
 			Suggest("Call fewer workflows from within one another, or repeat with a loop or a batch")
@@ -51,7 +51,7 @@ func (e *execution) child(t *task) (*level, error) {
 		}
 		inputs[name] = v.JSON
 	}
-	child, err := newLevel(sub, inputs)
+	child, err := newFrame(sub, inputs)
 	if err != nil {
 		return nil, err
 	}
@@ -73,12 +73,12 @@ func instance(s plan.Step) string {
 	return ""
 }
 
-// close ends a level of a sub-workflow when nothing of it runs and nothing may start any more.
-func (e *execution) close(l *level) {
+// closeFrame ends a frame of a sub-workflow when nothing of it runs and nothing may start any more.
+func (e *execution) closeFrame(l *frame) {
 	if l.owner == nil || l.owner.child != l || l.adopting || !l.plan.Done() && !e.halted(l) {
 		return
 	}
-	for _, a := range l.active {
+	for _, a := range l.running {
 		if _, asks := e.questions[a]; !asks {
 			return
 		}
@@ -108,10 +108,10 @@ func (e *execution) close(l *level) {
 			r.node, r.refused = failure(err), true
 			break
 		}
-		r.node.Outputs = workflow.SubOutputs(t.prepared.Params, outputs)
+		r.node.Outputs = workflow.SubOutputs(t.bound.Params, outputs)
 		r.kept, r.redacted, r.err = e.keep(r.node.Outputs)
-		r.lacks = len(l.lacking) > 0 && lacks(r.kept)
-		r.redacted = r.redacted || r.lacks
+		r.missingSecrets = len(l.missingSecrets) > 0 && missesSecret(r.kept)
+		r.redacted = r.redacted || r.missingSecrets
 	}
 	e.finish(r)
 }

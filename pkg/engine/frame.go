@@ -29,55 +29,55 @@ type Sub struct {
 	Subs map[string]*Sub
 }
 
-// level is a workflow being executed: the run's own, or one inside a node of another level.
-type level struct {
+// frame is a workflow being executed: the run's own, or one inside a node of another frame.
+type frame struct {
 	*Sub
 	// prefix stands before the ids of its nodes in events: empty, or such as build/.
 	prefix string
 	depth  int
-	// ctx ends with the run, or with the time of the node that the level is in.
+	// ctx ends with the run, or with the time of the node that the frame is in.
 	ctx    context.Context
 	cancel context.CancelFunc
 	plan   *plan.Plan
 	inputs map[string]json.RawMessage
 	// owner is the attempt that this level is the execution of; nil for the run's own.
 	owner *task
-	// priority is how much work stands behind the level's owner.
+	// priority is how much work stands behind the frame's owner.
 	priority int
 	// inherits says that what is in the checkpoint can be used: nothing that leads here has changed; adopting that it is
-	// being looked through for the first time: until that is done the level does not end.
+	// being looked through for the first time: until that is done the frame does not end.
 	inherits, adopting bool
 
-	// values is what each settled node put out, lacking those of them that lack a secret.
-	values  map[string]value
-	lacking map[string]bool
+	// values is what each settled node put out, missingSecrets those of them that lack a secret.
+	values         map[string]value
+	missingSecrets map[string]bool
 	// reused are the nodes taken from the checkpoint, settled those with a checkpoint of their own in this run.
 	reused, settled map[string]bool
 	order           []string
-	// active are the nodes that have begun and are not settled.
-	active map[string]*active
+	// running are the nodes that have begun and are not settled.
+	running map[string]*nodeRun
 	// refreshing maps a node that runs again for its redacted outputs to the steps that wait for them, parked are the
 	// nodes of those steps.
 	refreshing map[string][]plan.Step
-	parked     map[string]*active
+	parked     map[string]*nodeRun
 
 	root       *fault.Fault // the first failure that no edge took
 	failedNode string
 }
 
-func newLevel(s *Sub, inputs map[string]json.RawMessage) (*level, error) {
+func newFrame(s *Sub, inputs map[string]json.RawMessage) (*frame, error) {
 	p, err := plan.New(s.Workflow)
 	if err != nil {
 		return nil, err
 	}
-	return &level{
-		Sub: s, plan: p, inputs: inputs, values: map[string]value{}, lacking: map[string]bool{}, reused: map[string]bool{}, settled: map[string]bool{},
-		active: map[string]*active{}, refreshing: map[string][]plan.Step{}, parked: map[string]*active{},
+	return &frame{
+		Sub: s, plan: p, inputs: inputs, values: map[string]value{}, missingSecrets: map[string]bool{}, reused: map[string]bool{}, settled: map[string]bool{},
+		running: map[string]*nodeRun{}, refreshing: map[string][]plan.Step{}, parked: map[string]*nodeRun{},
 	}, nil
 }
 
-// active is a node that has begun.
-type active struct {
+// nodeRun is a node that has begun.
+type nodeRun struct {
 	node  *workflow.Node
 	kind  nodetype.Type
 	began time.Time
@@ -95,55 +95,55 @@ type active struct {
 	// iteration is that of its loop, carry what the iteration before gave to it.
 	iteration int
 	carry     map[string]json.RawMessage
-	// prepared is the node of the current iteration, digest that of the node as a whole.
-	prepared *prepared
-	digest   string
-	batch    *batch
-	// counted says that the node is among those that were executed, holds that it takes one of the run's places as long
-	// as it is active, and waits that its items cannot go on before there is such a place: those are held back.
-	counted, holds, waits bool
-	held                  []plan.Step
+	// bound is the node of the current iteration, digest that of the node as a whole.
+	bound  *boundNode
+	digest string
+	batch  *batch
+	// counted says that the node is among those that were executed, holdsSlot that it takes one of the run's places as long
+	// as it is active, and waitsForSlot that its items cannot go on before there is such a slot: those are held back.
+	counted, holdsSlot, waitsForSlot bool
+	heldBack                         []plan.Step
 	// delays are the waits before attempts that were announced, by item.
 	delays map[int]time.Duration
-	// doubts say why what the node ends with is no full success.
-	doubts []string
+	// degradations say why what the node ends with is no full success.
+	degradations []string
 }
 
 // task is one attempt at a node, or at an item of its batch.
 type task struct {
-	l        *level
-	a        *active
-	step     plan.Step
-	prepared *prepared
-	began    time.Time
-	span     trace.Span
-	// taken is the level's place among the running, given back at the end.
-	taken bool
-	// child is the level of a sub-workflow.
-	child *level
-	// doubts say why what the attempt ends with is no full success.
-	doubts []string
+	l     *frame
+	a     *nodeRun
+	step  plan.Step
+	bound *boundNode
+	began time.Time
+	span  trace.Span
+	// tookSlot is the frame's place among the running, given back at the end.
+	tookSlot bool
+	// child is the frame of a sub-workflow.
+	child *frame
+	// degradations say why what the attempt ends with is no full success.
+	degradations []string
 }
 
 // set keeps what a node put out.
-func (l *level) set(id string, v value) {
+func (l *frame) set(id string, v value) {
 	l.values[id] = v
-	delete(l.lacking, id)
+	delete(l.missingSecrets, id)
 	if v.redacted {
-		l.lacking[id] = true
+		l.missingSecrets[id] = true
 	}
 }
 
-// path is what events call a node of the level.
-func (l *level) path(id string) string { return l.prefix + id }
+// path is what events call a node of the frame.
+func (l *frame) path(id string) string { return l.prefix + id }
 
-// halted says whether no further node of the level may start.
-func (e *execution) halted(l *level) bool {
-	return e.broken != nil || e.ctx.Err() != nil || e.denied != nil || l.root != nil && !e.KeepGoing
+// halted says whether no further node of the frame may start.
+func (e *execution) halted(l *frame) bool {
+	return e.journalErr != nil || e.ctx.Err() != nil || e.denied != nil || l.root != nil && !e.KeepGoing
 }
 
-// span is that of the run, or of the attempt that the level is the execution of.
-func (e *execution) span(l *level) trace.Span {
+// span is that of the run, or of the attempt that the frame is the execution of.
+func (e *execution) span(l *frame) trace.Span {
 	if l.owner == nil {
 		return e.Span
 	}
@@ -151,7 +151,7 @@ func (e *execution) span(l *level) trace.Span {
 }
 
 // known says whether a template may begin with a name.
-func (l *level) known(root string) bool {
+func (l *frame) known(root string) bool {
 	if _, ok := l.Workflow.Inputs[root]; ok {
 		return true
 	}
@@ -160,7 +160,7 @@ func (l *level) known(root string) bool {
 }
 
 // binding is what the templates of a node can begin with: in an iteration of a loop also what the node put out before.
-func (e *execution) binding(l *level, a *active) *node.Binding {
+func (e *execution) binding(l *frame, a *nodeRun) *node.Binding {
 	b := &node.Binding{Scope: e.scope(l), Known: l.known, Carry: a.carry, Permissive: l.Workflow.Permissive()}
 	b.Locals = map[string]json.RawMessage{}
 	if a.node.Loop != nil {
@@ -173,7 +173,7 @@ func (e *execution) binding(l *level, a *active) *node.Binding {
 }
 
 // scope gives the values of inputs and nodes: inputs win over nodes of the same name.
-func (e *execution) scope(l *level) template.Scope {
+func (e *execution) scope(l *frame) template.Scope {
 	return func(ref template.Ref) (json.RawMessage, template.Availability) {
 		if v, ok := l.inputs[ref.Root]; ok {
 			return v, template.Present
