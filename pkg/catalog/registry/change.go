@@ -3,10 +3,8 @@ package registry
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
@@ -78,63 +76,30 @@ func (r *Registry) RemoveServer(ctx context.Context, server string) ([]string, e
 // change reads the file under the lock, applies what edit does to its entries and writes it when it differs.
 func (r *Registry) change(ctx context.Context, edit func(*file)) error {
 	return r.home.Lock(ctx, "registry", func() error {
-		f, known, err := r.current()
+		source, err := r.home.Read(fileName)
+		if err != nil {
+			return err
+		}
+		f, err := parseFile(source)
 		if err != nil {
 			return err
 		}
 		before := maps.Clone(f.nodes)
 		edit(f)
-		if f.source != nil && maps.Equal(before, f.nodes) || len(before) == 0 && len(f.nodes) == 0 {
+		if source != nil && maps.Equal(before, f.nodes) || len(before) == 0 && len(f.nodes) == 0 {
 			return nil
 		}
-		if f.source != nil {
-			if err := r.home.Write(f.source, 0o600, fileName+".bak"); err != nil {
+		if source != nil {
+			if err := r.home.Write(source, 0o600, fileName+".bak"); err != nil {
 				return err
 			}
 		}
-		after, written := f.text()
-		if err := r.home.Write(after, 0o600, fileName); err != nil {
+		if err := r.home.Write(f.text(), 0o600, fileName); err != nil {
 			return err
 		}
-		r.forget() // what was read before is out of date
-		r.reindex(written, before, known)
+		r.forget()
 		return nil
 	})
-}
-
-// current reads the file, and the index when it is that of its content: then the content is known to be JSON.
-func (r *Registry) current() (*file, *index, error) {
-	source, err := r.home.Read(fileName)
-	if err != nil {
-		return nil, nil, err
-	}
-	if int64(len(source)) >= r.leastIndexed {
-		if known := r.matching(source, sha256.Sum256(source)); known != nil {
-			f := newFile(source)
-			return f, known, f.parse()
-		}
-	}
-	f, err := parseFile(source)
-	return f, nil, err
-}
-
-// reindex makes the index of what was just written, from that of the state before where there is one. A change that
-// comes in between is found by its digest.
-func (r *Registry) reindex(f *file, before map[string]entry, known *index) {
-	if int64(len(f.source)) < r.leastIndexed {
-		return
-	}
-	opened, err := os.Open(r.home.Path(fileName))
-	if err != nil {
-		return
-	}
-	defer func() { _ = opened.Close() }()
-	of, err := stampOf(opened)
-	if err != nil {
-		return
-	}
-	built := rebuild(f, before, known)
-	r.store(built, f, of, sha256.Sum256(f.source), false)
 }
 
 // entriesOf writes the types as entries, by the names under which they stand in the registry.

@@ -34,7 +34,7 @@ type entry string
 
 // parseFile reads the registry's text, which is nil or empty where there is no file.
 func parseFile(source []byte) (*file, error) {
-	f := newFile(source)
+	f := &file{source: source, nodes: map[string]entry{}, offsets: map[string]int{}, around: map[string]string{"version": formVersion}}
 	if source == nil {
 		return f, nil
 	}
@@ -42,10 +42,6 @@ func parseFile(source []byte) (*file, error) {
 		return nil, corrupt(source)
 	}
 	return f, f.parse()
-}
-
-func newFile(source []byte) *file {
-	return &file{source: source, nodes: map[string]entry{}, offsets: map[string]int{}, around: map[string]string{"version": formVersion}}
 }
 
 // parse takes apart what is known to be JSON.
@@ -99,19 +95,17 @@ func (f *file) add(name string, value gjson.Result) {
 	f.nodes[name], f.offsets[name] = entry(value.Raw), value.Index
 }
 
-// text is the file as it is written: sorted, two spaces deep. The second answer is the file as it is read from that.
-func (f *file) text() ([]byte, *file) {
+// text returns the file as it is written: the entries sorted by name, two spaces deep.
+func (f *file) text() []byte {
 	size := 64
 	for name, e := range f.nodes {
 		size += len(name) + len(e) + 16
 	}
-	written := &file{nodes: f.nodes, offsets: make(map[string]int, len(f.nodes)), around: f.around}
 	b := append(make([]byte, 0, size), "{\n  \"nodes\": {"...)
 	separator := "\n"
 	for _, name := range slices.Sorted(maps.Keys(f.nodes)) {
 		b = append(append(b, separator...), "    "...)
 		b = append(gjson.AppendJSONString(b, name), ": "...)
-		written.offsets[name] = len(b)
 		b = append(b, f.nodes[name]...)
 		separator = ",\n"
 	}
@@ -123,8 +117,7 @@ func (f *file) text() ([]byte, *file) {
 		b = append(gjson.AppendJSONString(append(b, ",\n  "...), name), ": "...)
 		b = append(b, f.around[name]...)
 	}
-	written.source = append(b, "\n}\n"...)
-	return written.source, written
+	return append(b, "\n}\n"...)
 }
 
 // corrupt is the fault of a file that is no registry. The file is left as it is.

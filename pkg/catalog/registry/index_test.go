@@ -3,8 +3,10 @@ package registry
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"hash/crc32"
 	"os"
 	"slices"
 	"strings"
@@ -171,20 +173,8 @@ func TestAnIndexOfTheSameTickIsNotTrusted(t *testing.T) {
 	if err := os.WriteFile(h.Path(fileName), []byte(one("now")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	f, err := os.Open(h.Path(fileName))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = f.Close() }()
-	s, ok := parseStored([]byte(content(t, h, indexName)))
-	if !ok {
-		t.Fatal("there is no index")
-	}
-	if s.stamp, err = stampOf(f); err != nil {
-		t.Fatal(err)
-	}
-	if err := h.Write(s.encode(), 0o600, indexName); err != nil {
-		t.Fatal(err)
+	if _, err := os.Stat(h.Path(indexName)); !os.IsNotExist(err) {
+		t.Errorf("an index is stored: %v", err)
 	}
 	if typ, ok, err := indexed(h, true).Type("one"); !ok || err != nil || typ.Description != "now" {
 		t.Errorf("%q %v %v", typ.Description, ok, err)
@@ -210,6 +200,38 @@ func TestAnOpenRegistrySeesAChange(t *testing.T) {
 	}
 }
 
+// A file that is changed in place while it is read through its index is read again.
+func TestAChangeWhileReading(t *testing.T) {
+	_, h := open(t, map[string]string{fileName: one("a")})
+	if _, _, err := indexed(h, true).Type("one"); err != nil {
+		t.Fatal(err)
+	}
+	var seen []string
+	err := indexed(h, true).read(func(s *snapshot) error {
+		if seen == nil {
+			if err := os.WriteFile(h.Path(fileName), []byte(one("bb")), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		entry, _ := s.find("one")
+		typ, err := s.typeOf(entry)
+		seen = append(seen, typ.Description)
+		return err
+	})
+	if err != nil || len(seen) != 2 || seen[1] != "bb" {
+		t.Errorf("%q %v", seen, err)
+	}
+}
+
+// headSize is a few bytes more than the head of an index has.
+const headSize = 128
+
+// reseal gives a changed index the checksum that fits it.
+func reseal(stored string) string {
+	b := []byte(stored)[:len(stored)-crc32.Size]
+	return string(binary.LittleEndian.AppendUint32(b, checksum(b)))
+}
+
 // A damaged index, one of another version or of another file is not used, and is made anew.
 func TestADamagedIndexIsMadeAnew(t *testing.T) {
 	_, h := open(t, map[string]string{fileName: upstreamFlat})
@@ -220,7 +242,8 @@ func TestADamagedIndexIsMadeAnew(t *testing.T) {
 	if good == "" {
 		t.Fatal("there is no index")
 	}
-	damage := map[string]string{"empty": "", "cut": good[:len(good)-1], "long": good + "x", "text": "{}", "head": good[:headSize]}
+	damage := map[string]string{"empty": "", "cut": good[:len(good)-1], "long": good + "x", "text": "{}", "head": good[:headSize],
+		"other layout": reseal(strings.Replace(good, fmt.Sprint(layout), fmt.Sprint(layout+1), 1))}
 	for i := 0; i < len(good); i += 1 + i/headSize*6 { // all of the head
 		b := []byte(good)
 		b[i] ^= 0x41
@@ -312,17 +335,16 @@ func TestReadersAndWriters(t *testing.T) {
 
 func FuzzStored(f *testing.F) {
 	file, _ := parseFile([]byte(upstreamFlat))
-	good := build(file)
-	good.stamp.size = int64(len(upstreamFlat))
-	f.Add(good.encode(), []byte(upstreamFlat))
-	f.Add([]byte(magic), []byte("{}"))
+	of := stamp{Size: int64(len(upstreamFlat))}
+	f.Add(newIndex(file).encode(of), []byte(upstreamFlat))
+	f.Add([]byte(head(of)), []byte("{}"))
 	f.Fuzz(func(t *testing.T, data, text []byte) {
-		_, _ = parseStored(data)
-		// What the checksums would keep out is tried as well.
-		if e, ok := parseEntries(data, 1000); ok {
-			e.find("mcp-s-x")
-			for i := range e.count {
-				if r := e.at(i); r.offset+r.size > 1000 {
+		_ = decodeIndex(data, of)
+		// What the checksum would keep out is tried as well.
+		if x := parseIndex(data, of); x != nil {
+			x.find("mcp-s-x")
+			for _, r := range x.entries {
+				if int64(r.offset+r.size) > of.Size {
 					t.Errorf("an entry at %d of %d bytes", r.offset, r.size)
 				}
 			}
@@ -331,13 +353,16 @@ func FuzzStored(f *testing.F) {
 		if err != nil {
 			return
 		}
-		x := light(parsed)
-		for i := range x.count {
-			r := x.at(i)
+		built := newIndex(parsed)
+		for _, r := range built.entries {
 			if got := string(text[r.offset : r.offset+r.size]); got != string(parsed.nodes[r.name]) {
 				t.Errorf("%q stands at %q", r.name, got)
 			}
 		}
-		x.words()
+		of := stamp{Size: int64(len(text))}
+		read := decodeIndex(built.encode(of), of)
+		if read == nil || !slices.Equal(read.entries, built.entries) || !bytes.Equal(read.words().Bytes(), built.words().Bytes()) {
+			t.Errorf("the index of %q is read back as %+v", text, read)
+		}
 	})
 }

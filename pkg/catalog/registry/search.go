@@ -32,37 +32,28 @@ func (r *Registry) Search(query string, limit int) (matches []Match, more int, e
 		own.Add(document(t))
 	}
 	err = r.read(func(s *snapshot) error {
-		entries, err := s.ranked(r)
-		if err != nil {
-			return err
-		}
 		hits := search.Search(query, func(index, doc int) string {
 			if index == 0 {
 				return builtin[doc]
 			}
-			return s.name(doc)
-		}, own.Index(), entries)
+			return s.entries[doc].name
+		}, own.Index(), s.words())
 		hits = slices.DeleteFunc(hits, func(h search.Hit) bool {
 			if h.Index == 0 {
 				return !allowed.Allowed(builtin[h.Document])
 			}
-			e := s.at(h.Document)
+			e := s.entries[h.Document]
 			return !usable(e) || !permits(allowed, e)
 		})
 		matches, more = []Match{}, 0
 		if limit > 0 && len(hits) > limit {
 			hits, more = hits[:limit], len(hits)-limit
 		}
-		if len(hits) > manyEntries {
-			if err := s.whole(); err != nil {
-				return err
-			}
-		}
 		for _, h := range hits {
 			m := Match{Score: h.Score}
 			if h.Index == 0 {
 				m.Type, _ = nodetype.Builtin(builtin[h.Document])
-			} else if m.Type, err = s.typeOf(h.Document); err != nil {
+			} else if m.Type, err = s.typeOf(s.entries[h.Document]); err != nil {
 				return err
 			}
 			matches = append(matches, m)

@@ -43,9 +43,9 @@ func (r *Registry) assumed(s *snapshot, name string) (nodetype.Type, bool) {
 }
 
 // tools are the names of a server's tools as their node types have them.
-func (e *entries) tools(server string) (tools []string) {
-	for i := range e.count {
-		if r := e.at(i); r.server == server {
+func (x *index) tools(server string) (tools []string) {
+	for _, r := range x.entries {
+		if r.server == server {
 			tools = append(tools, strings.TrimPrefix(nodetype.MCPName("", r.tool), "mcp--"))
 		}
 	}

@@ -32,7 +32,8 @@ const (
 // Index is a read-only index of documents, numbered from 0 as they were added. It lies in its bytes as they are stored:
 // nothing is decoded before a query asks for it. It is safe for concurrent use.
 type Index struct {
-	docs int
+	stored []byte
+	docs   int
 	// nameWords is how many words the name of each document has.
 	nameWords []byte
 	// terms are the word stems, sorted, each from its start to the next one's; postings likewise.
@@ -68,15 +69,17 @@ func (x *Index) each(term int, f func(doc int, fields uint8)) {
 	}
 }
 
-// Documents is how many there are.
+// Documents returns the number of documents.
 func (x *Index) Documents() int { return x.docs }
+
+// Bytes returns the index as it is stored. Parse reads it.
+func (x *Index) Bytes() []byte { return x.stored }
 
 // Builder makes an index. The zero value has no documents.
 type Builder struct {
 	nameWords []byte
 	terms     map[string]*[]posting
 	stems     map[string]*[]posting // by the word as it stands in a text
-	unsorted  bool
 }
 
 type posting struct {
@@ -86,41 +89,10 @@ type posting struct {
 
 // Add adds a document, which gets the next number.
 func (b *Builder) Add(d Document) {
-	b.nameWords = append(b.nameWords, 0)
-	b.put(len(b.nameWords)-1, d)
-}
-
-// Update begins an index of so many documents with those of another one: its document i becomes renumber[i], or none
-// where that is negative. What stands in fresh, by number, is added.
-func Update(old *Index, renumber []int, documents int, fresh map[int]Document) *Builder {
-	b := &Builder{nameWords: make([]byte, documents), terms: map[string]*[]posting{}, stems: map[string]*[]posting{}, unsorted: true}
-	for i, n := range renumber {
-		if n >= 0 {
-			b.nameWords[n] = old.nameWords[i]
-		}
-	}
-	for term := range old.words() {
-		var list []posting
-		old.each(term, func(doc int, fields uint8) {
-			if n := renumber[doc]; n >= 0 {
-				list = append(list, posting{uint32(n), fields})
-			}
-		})
-		if list != nil {
-			b.terms[old.term(term)] = &list
-		}
-	}
-	for n, d := range fresh {
-		b.put(n, d)
-	}
-	return b
-}
-
-func (b *Builder) put(doc int, d Document) {
 	if b.terms == nil {
 		b.terms, b.stems = map[string]*[]posting{}, map[string]*[]posting{}
 	}
-	words := 0
+	doc, words := len(b.nameWords), 0
 	scan(d.Name, func(whole string, parts []string) {
 		words += len(parts)
 		b.run(doc, whole, parts, inName)
@@ -129,7 +101,7 @@ func (b *Builder) put(doc int, d Document) {
 	for _, p := range d.Params {
 		scan(p, func(whole string, parts []string) { b.run(doc, whole, parts, inParams) })
 	}
-	b.nameWords[doc] = byte(min(words, 255))
+	b.nameWords = append(b.nameWords, byte(min(words, 255)))
 }
 
 func (b *Builder) run(doc int, whole string, parts []string, field uint8) {
@@ -161,8 +133,8 @@ func (b *Builder) word(doc int, w string, field uint8) {
 	}
 }
 
-// Bytes is the index as it is stored; Parse reads it.
-func (b *Builder) Bytes() []byte {
+// Index returns the index of the documents added.
+func (b *Builder) Index() *Index {
 	var termAt, postingsAt, postings []byte
 	var terms strings.Builder
 	for _, term := range slices.Sorted(maps.Keys(b.terms)) {
@@ -170,9 +142,6 @@ func (b *Builder) Bytes() []byte {
 		postingsAt = binary.LittleEndian.AppendUint32(postingsAt, uint32(len(postings)))
 		terms.WriteString(term)
 		list, last := *b.terms[term], -1
-		if b.unsorted {
-			slices.SortFunc(list, func(a, b posting) int { return int(a.doc) - int(b.doc) })
-		}
 		for _, p := range list {
 			postings = binary.AppendUvarint(postings, uint64(int(p.doc)-last-1)<<fieldBits|uint64(p.fields))
 			last = int(p.doc)
@@ -185,16 +154,10 @@ func (b *Builder) Bytes() []byte {
 	for _, n := range []int{len(b.nameWords), len(b.terms), terms.Len(), len(postings)} {
 		out = binary.LittleEndian.AppendUint32(out, uint32(n))
 	}
-	return slices.Concat(out, b.nameWords, termAt, postingsAt, []byte(terms.String()), postings)
-}
-
-// Index is the index of the documents added.
-func (b *Builder) Index() *Index {
-	x, err := Parse(b.Bytes())
-	if err != nil {
-		panic("ranking: an index cannot be read back: " + err.Error())
+	return &Index{
+		stored: slices.Concat(out, b.nameWords, termAt, postingsAt, []byte(terms.String()), postings), docs: len(b.nameWords), nameWords: b.nameWords,
+		termAt: termAt, terms: []byte(terms.String()), postingsAt: postingsAt, postings: postings,
 	}
-	return x
 }
 
 var errBroken = errors.New("this is no index")
@@ -220,7 +183,7 @@ func Parse(data []byte) (*Index, error) {
 		rest = rest[n:]
 		return part
 	}
-	x := &Index{docs: docs, nameWords: cut(docs)}
+	x := &Index{stored: data, docs: docs, nameWords: cut(docs)}
 	x.termAt, x.postingsAt = cut(4*(words+1)), cut(4*(words+1))
 	x.terms, x.postings = cut(terms), cut(postings)
 	if !x.termAt.lead(words, terms) || !x.postingsAt.lead(words, postings) {
