@@ -5,16 +5,17 @@ import (
 	"time"
 )
 
-// family is a child with what descends from it and what has its marks.
+// family is a child, its descendants, and the processes that have its marks.
 type family struct {
 	child   int
 	marks   []string
-	session bool    // it leads one
-	first   process // the child as it was found
+	session bool     // the child leads a session
+	first   procInfo // the child; zero if it had ended already
 	known   map[instance]bool
 }
 
-// familyOf is asked while the child lives: what descends from a child that has ended is found by its marks alone.
+// familyOf returns the family of a child. Call it while the child lives: the descendants of a child that has ended are found
+// by their marks alone.
 func familyOf(child int, c *Command) *family {
 	f := &family{child: child, marks: c.Marks, session: c.TTY, known: map[instance]bool{}}
 	if p, ok := table()[child]; ok {
@@ -24,13 +25,14 @@ func familyOf(child int, c *Command) *family {
 	return f
 }
 
-// end takes down by the ladder what has left the child's group.
+// end ends the members of the family that have left the child's group: SIGTERM, the grace, SIGKILL.
 func (f *family) end(grace time.Duration) {
-	takeDown(time.Now().Add(grace), f.find, func(p process) bool { return another(environment(p.pid), f.marks) })
+	takeDown(time.Now().Add(grace), f.find, func(p procInfo) bool { return differs(environment(p.pid), f.marks) })
 }
 
-// find also finds those whose parent has ended since they were first found.
-func (f *family) find() (left []process, whole bool) {
+// find returns the members of the family that have left the child's group, also those whose parents have ended since an
+// earlier call found them.
+func (f *family) find() (left []procInfo, complete bool) {
 	all := table()
 	var roots []int
 	for id := range f.known {
@@ -54,11 +56,11 @@ func (f *family) find() (left []process, whole bool) {
 	return left, true
 }
 
-// orphans are those of the program's that must be the child's, though nothing says so: they have cleared their environment,
-// and since the child was started there has been no other from which they could descend.
-func (f *family) orphans(all map[int]process) (found []process) {
-	starting.Lock() // from here on births has every child that may be in the table
-	alone := sole(f.child)
+// orphans returns adopted orphans that descend from the child although neither descent nor marks show it: they have cleared
+// their environment. They can only be the child's if this program has started no other child since.
+func (f *family) orphans(all map[int]procInfo) (found []procInfo) {
+	starting.Lock() // now births counts every child that may be in the table
+	alone := soleChild(f.child)
 	starting.Unlock()
 	if !alone || f.first.pid == 0 || len(f.marks) == 0 {
 		return nil
@@ -67,15 +69,16 @@ func (f *family) orphans(all map[int]process) (found []process) {
 		if p.parent != os.Getpid() || p.ended || p.pid == f.child || !p.after(f.first) {
 			continue
 		}
-		if env := environment(p.pid); !has(env, outlives) && !another(env, f.marks) {
+		if env := environment(p.pid); !hasAll(env, outlives) && !differs(env, f.marks) {
 			found = append(found, p)
 		}
 	}
 	return found
 }
 
-// sessionOf are the processes of a session that have not ended. A shell with job control gives each of its jobs a group.
-func sessionOf(all map[int]process, leader int) (found []process) {
+// sessionOf returns the processes of a session that have not ended. They may be in several groups: a shell with job control
+// puts each job in a group of its own.
+func sessionOf(all map[int]procInfo, leader int) (found []procInfo) {
 	for _, p := range all {
 		if p.session == leader && !p.ended {
 			found = append(found, p)
@@ -84,7 +87,7 @@ func sessionOf(all map[int]process, leader int) (found []process) {
 	return found
 }
 
-// endSession takes down what is left of the session of a child that has ended and has been waited for.
+// endSession ends what is left of the session of a child that has been reaped.
 func endSession(leader int, grace time.Duration) {
-	takeDown(time.Now().Add(grace), func() ([]process, bool) { return sessionOf(table(), leader), true }, nil)
+	takeDown(time.Now().Add(grace), func() ([]procInfo, bool) { return sessionOf(table(), leader), true }, nil)
 }

@@ -11,22 +11,23 @@ import (
 )
 
 var (
-	// groups are those of the children that were started and not yet done with: a birth each, by their ids.
+	// groups maps the pid of each child whose group may still have members to its birth.
 	groups sync.Map
-	// starting is held for reading while there may be a child that groups does not have yet.
-	starting       sync.RWMutex
+	// starting is held for reading while a child may exist that is not yet in groups.
+	starting sync.RWMutex
+	// births counts the children that were ever started, living those in groups.
 	births, living atomic.Int64
 )
 
-// birth is when a child was started: how many were before it, and whether there was no other one then.
+// birth describes the moment at which a child was started.
 type birth struct {
-	number  int64
-	sole    bool
-	session bool // it is to outlive this program
+	number  int64 // the child's number, counted from 1
+	sole    bool  // there was no other child then
+	session bool  // the child outlives this program
 }
 
-// started has a child started and notes its group.
-func started(c *Command, start func() (pid int, err error)) (pid int, err error) {
+// register starts a child by calling start, and records its group.
+func register(c *Command, start func() (pid int, err error)) (pid int, err error) {
 	starting.RLock()
 	defer starting.RUnlock()
 	if pid, err = start(); err == nil {
@@ -35,8 +36,8 @@ func started(c *Command, start func() (pid int, err error)) (pid int, err error)
 	return pid, err
 }
 
-// KillChildren kills the groups of all children at once, but for those with a session of their own, for a program that is
-// to end without waiting for them.
+// KillChildren kills the groups of all children at once, except those with a session of their own. It is for a program that
+// ends without waiting for its children.
 func KillChildren() {
 	groups.Range(func(pid, born any) bool {
 		pgid, ok := pid.(int)
@@ -47,27 +48,28 @@ func KillChildren() {
 	})
 }
 
-// done forgets a child of which nothing is left.
-func done(pid int) {
+// unregister removes a child whose group has no member left.
+func unregister(pid int) {
 	groups.Delete(pid)
 	living.Add(-1)
 }
 
-// sole says whether there has been no other child since this one was started.
-func sole(pid int) bool {
+// soleChild reports whether no other child has existed since this one was started.
+func soleChild(pid int) bool {
 	v, _ := groups.Load(pid)
 	b, ok := v.(birth)
 	return ok && b.sole && b.number == births.Load()
 }
 
-// endGroup takes a child's group down by the ladder. Waited says whether the child has been waited for: before that its
-// status is not to be lost, after it what it left to this program is waited for here.
-func endGroup(pgid int, grace time.Duration, waited func() bool) {
+// endGroup ends a child's group: SIGTERM, the grace, SIGKILL. The function reaped reports whether the child has been reaped.
+// Only then does endGroup reap members of the group that this program has adopted: earlier it could take the child's status
+// from whoever waits for it.
+func endGroup(pgid int, grace time.Duration, reaped func() bool) {
 	left := func() bool {
 		if !groupAlive(pgid) {
 			return false
 		}
-		if waited() {
+		if reaped() {
 			collectGroup(pgid)
 		}
 		return groupAlive(pgid)
@@ -76,7 +78,7 @@ func endGroup(pgid int, grace time.Duration, waited func() bool) {
 		if !left() || !signalGroup(pgid, sig) {
 			return
 		}
-		// A process cannot be waited for by those who are not its parent, so this asks again at growing intervals.
+		// Only its parent can wait for a process, so this polls at growing intervals.
 		deadline := time.Now().Add(grace)
 		for pause := time.Millisecond; left(); pause = min(2*pause, 50*time.Millisecond) {
 			if time.Now().After(deadline) {
@@ -87,13 +89,13 @@ func endGroup(pgid int, grace time.Duration, waited func() bool) {
 	}
 }
 
-// reap takes down what a child left in its group that has ended and has been waited for.
-func reap(pgid int, grace time.Duration) {
+// endLeftovers ends what is left of the group of a child that has been reaped.
+func endLeftovers(pgid int, grace time.Duration) {
 	endGroup(pgid, grace, func() bool { return true })
 }
 
-// collectGroup waits for the processes of a group that have ended and whose parent this program has become, see AdoptOrphans:
-// until somebody does, they count as members of the group.
+// collectGroup reaps the zombies of a group that this program has adopted, see AdoptOrphans: a zombie counts as a member of
+// its group.
 func collectGroup(pgid int) {
 	for {
 		if pid, err := unix.Wait4(-pgid, nil, unix.WNOHANG, nil); pid <= 0 && !errors.Is(err, unix.EINTR) {

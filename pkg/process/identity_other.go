@@ -2,7 +2,7 @@
 
 package process
 
-// startOf tells nothing: these systems have no way in common.
-func startOf(int) (start string, there bool) { return "", true }
+// startTime knows nothing: these systems have no common interface for it.
+func startTime(int) (start string, there bool) { return "", true }
 
 func idSpace() string { return "" }

@@ -10,7 +10,7 @@ import (
 
 func TestOwnerIsAliveAsLongAsItsProcess(t *testing.T) {
 	if runtime.GOOS != "linux" && runtime.GOOS != "darwin" {
-		t.Skip("this system does not tell when a process was started")
+		t.Skip("this system does not provide start times")
 	}
 	self := Self()
 	if alive, known := self.Alive(); !alive || !known || self.PID != os.Getpid() {
@@ -39,18 +39,18 @@ func TestOwnerThatIsNotWaitedForIsDead(t *testing.T) {
 	if err := child.Start(); err != nil {
 		t.Fatal(err)
 	}
-	start, _ := startOf(child.Process.Pid)
+	start, _ := startTime(child.Process.Pid)
 	if start == "" {
-		t.Skip("this system does not tell when a process was started")
+		t.Skip("this system does not provide start times")
 	}
 	owner := Identity{Machine: machine(), PID: child.Process.Pid, Started: start}
 	if alive, _ := owner.Alive(); !alive {
-		t.Error("a child that runs is told dead")
+		t.Error("a running child is reported dead")
 	}
 	if err := child.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	for alive := true; alive; { // the kill takes its moment; nobody has waited for the child yet
+	for alive := true; alive; { // the kill takes a moment; the child has not been reaped yet
 		alive, _ = owner.Alive()
 	}
 	_ = child.Wait()

@@ -8,26 +8,28 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// adopting says that orphans become children of this program.
-var adopting atomic.Bool
+// adoptsOrphans is set if orphans become children of this program.
+var adoptsOrphans atomic.Bool
 
-// collected is when orphans were last looked for, in nanoseconds; collecting is how often they are.
-var collected atomic.Int64
+// lastCollected is the time at which orphans were last reaped, in nanoseconds since 1970.
+var lastCollected atomic.Int64
 
-const collecting = time.Second
+// collectInterval is the least time between two times at which orphans are reaped.
+const collectInterval = time.Second
 
-// collectOrphans waits now and then for the adopted orphans that have ended: a run of many nodes whose daemons end would
-// fill the system's table of processes with them. The children of this program's own are left to those who wait for them.
+// collectOrphans reaps the adopted orphans that have ended, at most once per collectInterval. Without it a run of many nodes
+// whose daemons end would fill the process table with zombies. Children that this program has started are reaped by whoever
+// waits for them.
 func collectOrphans() {
-	last, now := collected.Load(), time.Now().UnixNano()
-	if adopting.Load() && now-last >= int64(collecting) && collected.CompareAndSwap(last, now) {
-		collect(table())
+	last, now := lastCollected.Load(), time.Now().UnixNano()
+	if adoptsOrphans.Load() && now-last >= int64(collectInterval) && lastCollected.CompareAndSwap(last, now) {
+		collectFrom(table())
 	}
 }
 
-// collect waits for the orphans in a table that have ended.
-func collect(all map[int]process) {
-	starting.Lock() // from here on groups has every child that may be in the table
+// collectFrom reaps the orphans in a table that have ended.
+func collectFrom(all map[int]procInfo) {
+	starting.Lock() // now groups holds every child that may be in the table
 	defer starting.Unlock()
 	for _, p := range all {
 		if _, ours := groups.Load(p.pid); p.ended && !ours && p.parent == os.Getpid() {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Process is a running child that is talked to through its standard input and output, such as an MCP server.
+// Process is a running child whose standard input and output are pipes to this program, such as an MCP server.
 type Process struct {
 	// Stdin and Stdout are this program's ends of the pipes.
 	Stdin  io.WriteCloser
@@ -22,9 +22,9 @@ type Process struct {
 	stop  sync.Once
 }
 
-// Start starts the command with pipes on its standard input and output; Stdin and Stdout of c are not used. The end of
-// what it says on standard error is kept, see StderrTail, besides going to c.Stderr; of a child with a session of its own
-// it is discarded.
+// Start starts the command with pipes on its standard input and output; c.Stdin and c.Stdout are not used. Standard error
+// goes to c.Stderr, if that is set, and its end is kept for StderrTail. The standard error of a child with a session of its
+// own is discarded.
 func Start(c Command) (*Process, error) {
 	cmd, err := c.build()
 	if err != nil {
@@ -33,19 +33,19 @@ func Start(c Command) (*Process, error) {
 	p := &Process{cmd: cmd, grace: c.grace(), tail: NewTail(8 << 10), ended: make(chan struct{})}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = nil, nil, p.tail
 	switch {
-	case c.Session: // it outlives this program, and so would a pipe
+	case c.Session: // the child outlives this program, whose end of a pipe would be closed
 		cmd.Stderr = nil
 	case c.Stderr != nil:
 		cmd.Stderr = io.MultiWriter(p.tail, c.Stderr)
 	}
-	cmd.WaitDelay = drain
+	cmd.WaitDelay = drainTime
 	if p.Stdin, err = cmd.StdinPipe(); err != nil {
 		return nil, err
 	}
 	if p.Stdout, err = cmd.StdoutPipe(); err != nil {
 		return nil, err
 	}
-	_, err = started(&c, func() (int, error) {
+	_, err = register(&c, func() (int, error) {
 		if err := cmd.Start(); err != nil {
 			return 0, err
 		}
@@ -54,7 +54,7 @@ func Start(c Command) (*Process, error) {
 	if err != nil {
 		return nil, c.startFault(err)
 	}
-	// The child is waited for apart from cmd.Wait, which would close Stdout under its reader.
+	// cmd.Wait is not used: it would close Stdout while it is read.
 	go func() {
 		_, _ = cmd.Process.Wait()
 		close(p.ended)
@@ -62,13 +62,13 @@ func Start(c Command) (*Process, error) {
 	return p, nil
 }
 
-// Pid is the child's process id, which is also its group's.
+// Pid returns the child's process id, which is also its group's id.
 func (p *Process) Pid() int { return p.cmd.Process.Pid }
 
-// Ended is closed when the child itself has ended.
+// Ended returns a channel that is closed when the child itself has ended.
 func (p *Process) Ended() <-chan struct{} { return p.ended }
 
-func (p *Process) waited() bool {
+func (p *Process) reaped() bool {
 	select {
 	case <-p.ended:
 		return true
@@ -77,11 +77,11 @@ func (p *Process) waited() bool {
 	}
 }
 
-// StderrTail is the end of what the child said on standard error.
+// StderrTail returns the end of what the child has written to standard error, at most 8 KiB.
 func (p *Process) StderrTail() string { return p.tail.String() }
 
-// Stop closes the child's standard input and waits patience for it to end by itself; then it takes the whole group
-// down by the ladder. Nothing of the group is left when it returns. It may be called more than once.
+// Stop closes the child's standard input and waits for at most patience until the child ends. Then it ends the child's
+// group: SIGTERM, the grace, SIGKILL. The group has no member left when Stop returns. Further calls do nothing.
 func (p *Process) Stop(patience time.Duration) {
 	p.stop.Do(func() {
 		_ = p.Stdin.Close()
@@ -91,20 +91,20 @@ func (p *Process) Stop(patience time.Duration) {
 		case <-p.ended:
 		case <-timer.C:
 		}
-		endGroup(p.Pid(), p.grace, p.waited)
+		endGroup(p.Pid(), p.grace, p.reaped)
 		<-p.ended
-		done(p.Pid())
+		unregister(p.Pid())
 		_ = p.Stdout.Close()
 	})
 }
 
-// Release lets go of a child that was started in a session of its own: its pipes are closed and it runs on.
+// Release closes the pipes of a child that was started with Command.Session; the child runs on.
 func (p *Process) Release() {
 	_ = p.Stdin.Close()
 	_ = p.Stdout.Close()
 }
 
-// Signal sends a signal to a process that is not this program's child. It is false when there is no such process.
+// Signal sends a signal to a process that is not this program's child. It reports whether the process exists.
 func Signal(pid int, sig syscall.Signal) bool {
 	return !errors.Is(syscall.Kill(pid, sig), syscall.ESRCH)
 }

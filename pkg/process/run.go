@@ -9,12 +9,15 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// Run starts the command and waits until it and everything in its process group, or in its terminal's session, has ended.
-// What has left these and still holds the output is ended too, if the command has marks. When ctx is done first, the group
-// and, if the command has marks, what has left it are taken down by the ladder, and the error is the context's cause. A child that could not be started is a fault: not_found "Command not found: NAME", or execution_error.
+// Run starts the command and waits for the child. Then it ends what is left of the child's process group, or of its
+// terminal's session. If the command has marks, it also ends processes that have left these and still hold the output open.
 //
-// It does without os/exec's goroutines and os's files: one thread sleeps on the child's output and its end together. A
-// workflow starts so many short processes that this is felt.
+// If ctx is done first, Run ends the group and, if the command has marks, what has left it: SIGTERM, the grace, SIGKILL. The
+// error is then the context's cause. If the child cannot be started, the error is a fault: not_found with "Command not
+// found: NAME", or execution_error.
+//
+// Run does not use os/exec with its goroutines and files: one thread waits for the child's output and its end together. A
+// workflow starts so many short processes that the difference is noticeable.
 func Run(ctx context.Context, c Command) (Exit, error) {
 	if err := context.Cause(ctx); err != nil {
 		return Exit{}, err
@@ -23,14 +26,14 @@ func Run(ctx context.Context, c Command) (Exit, error) {
 	if err != nil {
 		return Exit{}, err
 	}
-	var f childFiles
+	var f childIO
 	defer f.close()
 	if err := f.open(&c); err != nil {
 		return Exit{}, tooMany(fault.New(fault.Execution, "Cannot start %s: %v", c.Path, err), err)
 	}
-	handle := none
-	pid, err := started(&c, func() (pid int, err error) {
-		pid, handle, err = start(path, c.argv(), &syscall.ProcAttr{
+	handle := noFD
+	pid, err := register(&c, func() (pid int, err error) {
+		pid, handle, err = startProcess(path, c.argv(), &syscall.ProcAttr{
 			Dir: c.Dir, Env: c.environment(), Files: f.child, Sys: attributes(&c),
 		})
 		return pid, err
@@ -38,23 +41,23 @@ func Run(ctx context.Context, c Command) (Exit, error) {
 	if err != nil {
 		return Exit{}, c.startFault(err)
 	}
-	defer done(pid)
-	f.started()
-	var waited atomic.Bool
+	defer unregister(pid)
+	f.childStarted()
+	var reaped atomic.Bool
 	ended := make(chan struct{})
 	stopped := context.AfterFunc(ctx, func() {
 		defer close(ended)
-		c.end(pid, waited.Load)
+		c.end(pid, reaped.Load)
 	})
 	status, held := f.drain(pid, handle, &c)
 	exit := exitOf(status)
-	waited.Store(true)
+	reaped.Store(true)
 	if stopped() {
-		reap(pid, c.grace())
+		endLeftovers(pid, c.grace())
 		if c.TTY {
 			endSession(pid, c.grace())
 		}
-		if held && len(c.Marks) > 0 { // in a session of its own, or the group's end would have closed it
+		if held && len(c.Marks) > 0 { // a process outside the group holds it
 			endHolders(c.grace(), c.Marks)
 		}
 		collectOrphans()
@@ -64,14 +67,14 @@ func Run(ctx context.Context, c Command) (Exit, error) {
 	return exit, context.Cause(ctx)
 }
 
-// end takes down the child's group and, at the same time, what has left it.
-func (c *Command) end(pid int, waited func() bool) {
+// end ends the child's group and, at the same time, what has left it; see endGroup for reaped.
+func (c *Command) end(pid int, reaped func() bool) {
 	var family sync.WaitGroup
 	if len(c.Marks) > 0 || c.TTY {
 		f := familyOf(pid, c)
 		_, _ = f.find()
 		family.Go(func() { f.end(c.grace()) })
 	}
-	endGroup(pid, c.grace(), waited)
+	endGroup(pid, c.grace(), reaped)
 	family.Wait()
 }

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// jobs starts jobs as a shell with job control does, each in a group of its own: their ids are in the file pids.
+// jobs starts jobs as a shell with job control does, each in a group of its own, and writes their ids to the file pids.
 const jobs = `set -m; sleep 100 & echo $! >> pids; (trap "" TERM HUP; sleep 100; true) & echo $! >> pids; cat & echo $! >> pids; `
 
 func pids(t *testing.T, dir string) (list []int) {
@@ -33,8 +33,8 @@ func pids(t *testing.T, dir string) (list []int) {
 	return list
 }
 
-// Neither the terminal's end nor a cancel leaves any of its jobs, though they have groups of their own and the kernel stops
-// what reads in the background.
+// No job survives the end of its terminal or a cancellation, although each has a group of its own and the kernel stops jobs
+// that read in the background.
 func TestNoJobOutlivesItsTerminal(t *testing.T) {
 	for name, marked := range map[string]bool{"with marks": true, "without": false} {
 		for _, cancelled := range []bool{true, false} {
@@ -74,7 +74,7 @@ func TestNoJobOutlivesItsTerminal(t *testing.T) {
 	}
 }
 
-// What left the session and holds the terminal is not waited for.
+// A process that has left the session and holds the terminal is not waited for.
 func TestATerminalThatIsHeld(t *testing.T) {
 	c, out := at(`setsid sleep 100 & echo $! > pids; while ! [ "$(ps -o sid= -p $!)" -eq $! ]; do :; done; echo end`, "")
 	c.Dir = t.TempDir()

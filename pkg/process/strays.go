@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// Strays are the descendants of this program that have left the groups of its children, whatever their environment: with
-// AdoptOrphans also those whose parents have ended. What Command.Session gave a session of its own, however deep, is none
-// of them. Only Linux shows who descends from whom: elsewhere there are none.
+// Strays are the descendants of this program that have left the groups of its children, whatever their environment. After
+// AdoptOrphans they include descendants whose parents have ended. A descendant that was started with Command.Session, by
+// this program or by a descendant, is not a stray. Only Linux shows parents; elsewhere no strays are found.
 type Strays struct {
-	// Mark is a variable, NAME=VALUE. Whoever has it is one of them too. A descendant that has another value of NAME
-	// belongs to a program which sees to its end itself: it is not told to end, but killed with the rest.
+	// Mark is a variable, NAME=VALUE. Every process that has it is a stray too. A descendant with another value of NAME
+	// belongs to a program that ends its own descendants: it gets no SIGTERM, but SIGKILL with the rest.
 	Mark string
 	// Grace is the time between SIGTERM and SIGKILL.
 	Grace time.Duration
@@ -20,8 +20,8 @@ type Strays struct {
 	deadline time.Time
 }
 
-// Terminate sends SIGTERM to the strays that there are now, and from then on the grace counts. It is for the moment at
-// which this program's children are told to end.
+// Terminate sends SIGTERM to the current strays and starts the grace. Call it when this program's children receive their
+// SIGTERM.
 func (s *Strays) Terminate() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -34,8 +34,8 @@ func (s *Strays) Terminate() {
 	}
 }
 
-// End takes down by the ladder all that descends from this program, until nothing of it is left. It is for the moment at
-// which this program's children have ended.
+// End ends all descendants of this program and returns when none is left: SIGTERM unless Terminate has sent it, SIGKILL
+// after the grace. Call it when this program's children have ended.
 func (s *Strays) End() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -45,13 +45,14 @@ func (s *Strays) End() {
 	takeDown(s.deadline, s.find, s.spares)
 }
 
-// find may miss one that starts another and ends while the table is read. But it becomes a child of this program, so that
-// what is left when there are no children is nothing.
-func (s *Strays) find() (left []process, whole bool) {
+// find returns the strays. It may miss one whose parent ends while the table is read. The missed process becomes a child of
+// this program, so the list is complete once this program has no children.
+func (s *Strays) find() (left []procInfo, complete bool) {
 	all := table()
-	collect(all)
+	collectFrom(all)
 	left, spared := descendants(all, os.Getpid())
 	return append(left, marked(all, []string{s.Mark})...), spared || childless()
 }
 
-func (s *Strays) spares(p process) bool { return another(environment(p.pid), []string{s.Mark}) }
+// spares reports whether a process is left to the program that has marked it.
+func (s *Strays) spares(p procInfo) bool { return differs(environment(p.pid), []string{s.Mark}) }

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// begin runs a script in a folder of its own until it has ended, and gives the process that it wrote into the file pid.
+// begin runs a script in a folder of its own until it has ended, and returns the pid that it wrote to the file pid.
 func begin(t *testing.T, script string) (pid int, dir string) {
 	t.Helper()
 	AdoptOrphans()
@@ -46,7 +46,7 @@ func TestStraysAreEndedWhateverTheyDo(t *testing.T) {
 			strays := Strays{Mark: "PFLOW_RUN_ID=r-of-this-test", Grace: 200 * time.Millisecond}
 			strays.Terminate()
 			strays.End()
-			if left, _ := descendants(table(), os.Getpid()); alive(pid) || len(without(left, nil)) > 0 {
+			if left, _ := descendants(table(), os.Getpid()); alive(pid) || len(killable(left, nil)) > 0 {
 				t.Errorf("%d, and %v are left", pid, left)
 			}
 		})
@@ -58,7 +58,7 @@ func TestAStrayOfAnotherRunIsNotToldButKilled(t *testing.T) {
 	strays := Strays{Mark: "PFLOW_RUN_ID=mine", Grace: 100 * time.Millisecond}
 	strays.End()
 	if _, err := os.Stat(filepath.Join(dir, "heard")); err == nil || alive(pid) {
-		t.Errorf("it is left, or was told: %v", err)
+		t.Errorf("it is left, or received SIGTERM: %v", err)
 	}
 }
 
@@ -79,7 +79,7 @@ func TestASessionOfItsOwnIsNoStray(t *testing.T) {
 	}
 }
 
-// stopped runs a script whose context ends when it has printed something.
+// stopped runs a script and cancels it when it has printed something.
 func stopped(t *testing.T, script string, grace time.Duration) (dir string, took time.Duration) {
 	t.Helper()
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -96,7 +96,7 @@ func stopped(t *testing.T, script string, grace time.Duration) (dir string, took
 	return c.Dir, time.Since(began)
 }
 
-// Two programs that each have their own group and are deaf are ended in the time of one grace.
+// Two processes in groups of their own that ignore SIGTERM are ended within one grace.
 func TestWhatLeftTheGroupIsEndedWithIt(t *testing.T) {
 	const grace = 500 * time.Millisecond
 	_, took := stopped(t, `trap "" TERM; env -i setsid sh -c 'echo $$ > one; sleep 100; true' & (setsid sh -c 'echo $$ > two; sleep 100; true' >/dev/null &)
@@ -104,12 +104,12 @@ func TestWhatLeftTheGroupIsEndedWithIt(t *testing.T) {
 	if left := marked(table(), []string{"PFLOW_RUN_ID=r-of-this-test"}); len(left) > 0 || took < grace || took > 10*grace {
 		t.Errorf("%v are left after %s", left, took)
 	}
-	if left, _ := descendants(table(), os.Getpid()); len(without(left, nil)) > 0 {
+	if left, _ := descendants(table(), os.Getpid()); len(killable(left, nil)) > 0 {
 		t.Errorf("%v are left", left)
 	}
 }
 
-// What descends from a child and tells it by nothing is known by there being no other child.
+// A descendant without any trace of its descent is attributed to the only child there is.
 func TestOrphansOfTheSoleChildAreEndedWithIt(t *testing.T) {
 	AdoptOrphans()
 	const script = `(env -i setsid sh -c 'trap "" TERM; echo $$ > one; sleep 100; true' >/dev/null 2>&1 &)
@@ -137,9 +137,9 @@ func TestOrphansOfTheSoleChildAreEndedWithIt(t *testing.T) {
 	}
 }
 
-// A program takes a second SIGTERM for impatience.
+// Each process receives SIGTERM once: many programs end at once at the second.
 func TestEachIsToldOnce(t *testing.T) {
-	dir, _ := stopped(t, `sh -c 'trap "echo heard >> heard" TERM; echo ready; while :; do sleep 0.01; done' & exec sleep 100`, drain+500*time.Millisecond)
+	dir, _ := stopped(t, `sh -c 'trap "echo heard >> heard" TERM; echo ready; while :; do sleep 0.01; done' & exec sleep 100`, drainTime+500*time.Millisecond)
 	if heard, err := os.ReadFile(filepath.Join(dir, "heard")); err != nil || string(heard) != "heard\n" {
 		t.Errorf("%q %v", heard, err)
 	}
@@ -147,7 +147,7 @@ func TestEachIsToldOnce(t *testing.T) {
 
 func TestAProcessOfAnotherUserIsNotWaitedFor(t *testing.T) {
 	var asked int
-	find := func() ([]process, bool) { asked++; return []process{{instance: instance{pid: 1}}}, true }
+	find := func() ([]procInfo, bool) { asked++; return []procInfo{{instance: instance{pid: 1}}}, true }
 	if os.Getuid() == 0 || !errors.Is(syscall.Kill(1, 0), syscall.EPERM) {
 		t.Skip("every process may be signalled here")
 	}
@@ -174,7 +174,7 @@ func TestOrphansThatHaveEndedAreCollected(t *testing.T) {
 		}
 	}
 	for deadline := time.Now().Add(10 * time.Second); ended() > 0; {
-		collected.Store(0)
+		lastCollected.Store(0)
 		c, _, _ := sh("exit 3")
 		if exit, err := Run(t.Context(), c); err != nil || exit.Code != 3 || time.Now().After(deadline) {
 			t.Fatalf("%d orphans that have ended are left: %+v %v", ended(), exit, err)
@@ -182,7 +182,7 @@ func TestOrphansThatHaveEndedAreCollected(t *testing.T) {
 	}
 }
 
-// A pipe that cannot be made leaves no descriptor behind that is another's.
+// A failure to make a pipe leaves no descriptor in childIO that could belong to another file.
 func TestWithoutDescriptorsNoOtherIsClosed(t *testing.T) {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
@@ -193,7 +193,7 @@ func TestWithoutDescriptorsNoOtherIsClosed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = held.Close() }()
-	var f childFiles
+	var f childIO
 	low := unix.Rlimit{Cur: 0, Max: limit.Max}
 	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &low); err != nil {
 		t.Fatal(err)
@@ -202,12 +202,12 @@ func TestWithoutDescriptorsNoOtherIsClosed(t *testing.T) {
 	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
 		t.Fatal(err)
 	}
-	if f.close(); failed == nil || !slices.Equal(f.output, []int{none, none}) {
+	if f.close(); failed == nil || !slices.Equal(f.output, []int{noFD, noFD}) {
 		t.Errorf("%v, %v", failed, f.output)
 	}
 }
 
-// What has left the group and holds the output is ended with the child, and what outlives this program is not.
+// A process that has left the group and holds the output is ended with the child, unless it outlives this program.
 func TestWhoHoldsTheOutputIsEnded(t *testing.T) {
 	c, _, _ := sh("setsid sleep 100 & echo $! > one; PFLOW_DETACHED=1 setsid sleep 100 & echo $! > two")
 	c.Dir, c.Marks = t.TempDir(), []string{"PFLOW_RUN_ID=" + t.Name()}

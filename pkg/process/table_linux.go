@@ -10,16 +10,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// table reads the system's processes. It takes its time, and what starts or ends meanwhile may or may not be in it.
-func table() map[int]process {
+// table returns the system's processes by their pids. Reading takes a while; a process that starts or ends meanwhile may be
+// missing or included.
+func table() map[int]procInfo {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return nil
 	}
-	all := make(map[int]process, len(entries))
+	all := make(map[int]procInfo, len(entries))
 	for _, e := range entries {
 		if pid, err := strconv.Atoi(e.Name()); err == nil {
-			if p, ok := read(pid); ok {
+			if p, ok := readProc(pid); ok {
 				all[pid] = p
 			}
 		}
@@ -27,33 +28,33 @@ func table() map[int]process {
 	return all
 }
 
-// read reads what the system tells of a process; false when it has ended.
-func read(pid int) (p process, ok bool) {
+// readProc returns the entry of one process; ok is false if the process no longer exists.
+func readProc(pid int) (p procInfo, ok bool) {
 	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
 	if err != nil {
 		return p, false
 	}
-	// The name, in parentheses, may hold anything; behind it are the state, the parent, the group, the session and, as
-	// the 20th, the start.
+	// See proc_pid_stat(5). The name, in parentheses, may hold any character. After it come the state, the parent, the
+	// group, the session and, as the 20th field, the start time.
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 	if len(fields) < 20 {
 		return p, false
 	}
-	p = process{instance: instance{pid, string(fields[19])}, ended: fields[0][0] == 'Z' || fields[0][0] == 'X'}
+	p = procInfo{instance: instance{pid, string(fields[19])}, ended: fields[0][0] == 'Z' || fields[0][0] == 'X'}
 	p.parent, _ = strconv.Atoi(string(fields[1]))
 	p.group, _ = strconv.Atoi(string(fields[2]))
 	p.session, _ = strconv.Atoi(string(fields[3]))
 	return p, true
 }
 
-// childless says whether this program has no child, not even one that has ended and has not been waited for.
+// childless reports whether this program has no child, not even a zombie.
 func childless() bool {
 	return errors.Is(unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil), unix.ECHILD)
 }
 
-// children are those that this program has.
+// children returns the children of this program.
 func children() map[instance]bool {
-	if childless() { // which is told much faster than who they are
+	if childless() { // much faster than reading the table
 		return nil
 	}
 	found := map[instance]bool{}
@@ -65,8 +66,8 @@ func children() map[instance]bool {
 	return found
 }
 
-// environment is what a process was started with, NAME=VALUE each between NUL bytes: empty for one that has ended or
-// belongs to another user.
+// environment returns the environment that a process was started with: NAME=VALUE entries, each between two NUL bytes. It
+// is empty for a process that has ended or belongs to another user.
 func environment(pid int) []byte {
 	env, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "environ"))
 	return append([]byte{0}, env...)

@@ -2,8 +2,8 @@
 
 package process
 
-// table is empty here: other systems show neither parents nor environments in files.
-func table() map[int]process { return nil }
+// table returns nil: only Linux shows parents and environments in files.
+func table() map[int]procInfo { return nil }
 
 func childless() bool { return true }
 

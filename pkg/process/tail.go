@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Tail is a writer that keeps the last bytes written to it. It may be written and read at the same time.
+// Tail is a writer that keeps the last bytes written to it. It is safe for concurrent use.
 type Tail struct {
 	mu    sync.Mutex
 	limit int
@@ -13,10 +13,10 @@ type Tail struct {
 	cut   bool
 }
 
-// NewTail makes a tail of at most limit bytes.
+// NewTail returns a Tail that keeps at most limit bytes.
 func NewTail(limit int) *Tail { return &Tail{limit: limit} }
 
-// Write keeps the end of p and never fails.
+// Write appends p to what is kept. It never fails.
 func (t *Tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -28,11 +28,11 @@ func (t *Tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// cutMark stands where something was left out. By it a part of a secret that was cut in two is known.
+// cutMark replaces what was dropped. Redaction recognizes by it that a secret may have been cut in two.
 const cutMark = "…"
 
-// String is what was kept, as valid UTF-8. Where something was cut off it begins with …, and goes on at a line's start when
-// there is one.
+// String returns what was kept, as valid UTF-8. If something was dropped, the text begins with … and continues with the
+// first whole line, if there is one.
 func (t *Tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -7,47 +7,49 @@ import (
 	"time"
 )
 
-// told are the processes that have had their SIGTERM from takeDown: a program that has it twice may take the second for
-// impatience.
-var told sync.Map
+// terminated holds the instances that have received SIGTERM from this program. Each receives it once: many programs take a
+// second one as the request to end at once, without cleaning up.
+var terminated sync.Map
 
-// takeDown takes down by the ladder what find finds, and what that starts meanwhile. Find is asked again and again until
-// it finds nothing and says that nothing can have escaped it. Those that spare names get no SIGTERM: somebody else, who
-// knows better, sees to their end, and only what he leaves is killed.
-func takeDown(deadline time.Time, find func() (left []process, whole bool), spare func(process) bool) {
-	lost := map[instance]bool{} // those of other users
+// takeDown ends the processes that find returns and what they start meanwhile: SIGTERM, and SIGKILL after the deadline. It
+// calls find until that returns no process and a complete list. A process for which spare returns true gets no SIGTERM,
+// because the program that started it ends it; it is killed if it is still alive after the deadline. A nil spare spares
+// none.
+func takeDown(deadline time.Time, find func() (left []procInfo, complete bool), spare func(procInfo) bool) {
+	forbidden := map[instance]bool{} // processes of other users
 	for pause := time.Millisecond; time.Now().Before(deadline); pause = min(2*pause, 50*time.Millisecond) {
-		left, whole := find()
-		left = without(left, lost)
-		if len(left) == 0 && whole {
+		left, complete := find()
+		left = killable(left, forbidden)
+		if len(left) == 0 && complete {
 			return
 		}
 		for _, p := range left {
 			if spare != nil && spare(p) {
 				continue
 			}
-			lost[p.instance] = terminate(p)
+			forbidden[p.instance] = terminate(p)
 		}
 		time.Sleep(min(pause, time.Until(deadline)))
 	}
-	kill(find, lost)
+	kill(find, forbidden)
 }
 
-// kill first stops all that is found until nothing new is, so that nothing is left which starts others, and then kills.
-func kill(find func() ([]process, bool), lost map[instance]bool) {
-	enough := time.Now().Add(DefaultGrace) // for one that the kernel holds
+// kill stops the processes that find returns with SIGSTOP until find returns no new one, so that none can start others, and
+// then kills them.
+func kill(find func() ([]procInfo, bool), forbidden map[instance]bool) {
+	enough := time.Now().Add(DefaultGrace) // a process may hang in the kernel
 	stopped := map[instance]bool{}
 	for pause := time.Millisecond; time.Now().Before(enough); pause = min(2*pause, 50*time.Millisecond) {
-		left, whole := find()
-		left = without(left, lost)
-		if len(left) == 0 && whole {
+		left, complete := find()
+		left = killable(left, forbidden)
+		if len(left) == 0 && complete {
 			return
 		}
 		fresh := false
 		for _, p := range left {
 			if !stopped[p.instance] {
 				stopped[p.instance], fresh = true, true
-				lost[p.instance] = denied(p, syscall.SIGSTOP)
+				forbidden[p.instance] = denied(p, syscall.SIGSTOP)
 			}
 		}
 		if fresh {
@@ -60,43 +62,26 @@ func kill(find func() ([]process, bool), lost map[instance]bool) {
 	}
 }
 
-func without(list []process, lost map[instance]bool) []process {
+// killable returns the processes that have not ended and to which this user may send signals. It reuses list.
+func killable(list []procInfo, forbidden map[instance]bool) []procInfo {
 	kept := list[:0]
 	for _, p := range list {
-		if !p.ended && !lost[p.instance] {
+		if !p.ended && !forbidden[p.instance] {
 			kept = append(kept, p)
 		}
 	}
 	return kept
 }
 
-// terminate sends a process its SIGTERM, once, and says whether this user may not.
-func terminate(p process) (forbidden bool) {
-	if _, old := told.LoadOrStore(p.instance, true); old {
+// terminate sends SIGTERM to a process unless it has received it, and reports whether this user may not.
+func terminate(p procInfo) (forbidden bool) {
+	if _, old := terminated.LoadOrStore(p.instance, true); old {
 		return false
 	}
 	return denied(p, syscall.SIGTERM)
 }
 
-// denied sends a signal and says whether this user may not.
-func denied(p process, sig syscall.Signal) bool {
+// denied sends a signal and reports whether this user may not.
+func denied(p procInfo, sig syscall.Signal) bool {
 	return errors.Is(syscall.Kill(p.pid, sig), syscall.EPERM)
-}
-
-// EndMarked takes down the processes that Marked finds, by the ladder, and what they start meanwhile.
-func EndMarked(grace time.Duration, variables ...string) {
-	takeDown(time.Now().Add(grace), func() ([]process, bool) { return marked(table(), variables), true }, nil)
-}
-
-// endHolders does so with those that are to end with a child, whose marks these are.
-func endHolders(grace time.Duration, marks []string) {
-	find := func() (left []process, whole bool) {
-		for _, p := range marked(table(), marks) {
-			if !has(environment(p.pid), outlives) {
-				left = append(left, p)
-			}
-		}
-		return left, true
-	}
-	takeDown(time.Now().Add(grace), find, nil)
 }

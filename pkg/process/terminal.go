@@ -9,29 +9,31 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The terminal of a child that asks for one.
+// The size and type of a child's terminal.
 const (
 	terminalColumns = 80
 	terminalLines   = 24
 	terminalType    = "xterm-256color"
 )
 
-// terminal is a pseudo-terminal: what the child shows is read from this program's side of it, and what is typed is written
-// there. The child's side is held open as long as the child lives, so that it can be asked how the terminal is set, and a
-// child that closes its own and opens it again loses nothing.
+// terminal is a pseudo-terminal. This program reads the child's output from its own side and writes what is typed there. It
+// keeps the child's side open, too, as long as the child lives: so it can read the terminal's settings, and no output is
+// lost if the child closes its descriptors and opens the terminal again.
 type terminal struct {
 	ours, child int
-	screen      io.Writer // what the child shows; nil discards it
-	// packets says that each read begins with a byte that tells what happened on the child's side.
+	screen      io.Writer // receives the output; nil discards it
+	// packets is set in packet mode: each read begins with a byte that reports events of the child's side, see
+	// TIOCPKT(2const).
 	packets bool
-	flushed bool // what was typed and not read yet has been thrown away
-	shown   bool // there was output
-	open    bool // the last line of output has no end: it may be a prompt
-	held    bool // a carriage return came last, which a newline may follow
+	flushed bool // unread input has been discarded, as programs do before they ask for a password
+	shown   bool // there was output since the typist's last step
+	open    bool // the output does not end with a newline: it may be a prompt
+	held    bool // a carriage return at the end of the output is held back: a newline may follow
 }
 
+// openTerminal opens a pseudo-terminal whose output goes to screen. The caller must close it, also after an error.
 func openTerminal(screen io.Writer) (*terminal, error) {
-	t := &terminal{ours: none, child: none, screen: screen}
+	t := &terminal{ours: noFD, child: noFD, screen: screen}
 	ours, child, err := pty.Open()
 	if err != nil {
 		return t, err
@@ -53,20 +55,20 @@ func openTerminal(screen io.Writer) (*terminal, error) {
 	return t, unix.SetNonblock(t.child, false)
 }
 
-// duplicate gives a descriptor of a file that is this program's to wait at and to close.
+// duplicate returns a new descriptor of a file, outside the control of package os.
 func duplicate(f *os.File) (fd int, err error) {
-	fd = none
+	fd = noFD
 	raw, err := f.SyscallConn()
 	if err != nil {
-		return none, err
+		return noFD, err
 	}
 	if failed := raw.Control(func(old uintptr) { fd, err = unix.FcntlInt(old, unix.F_DUPFD_CLOEXEC, 0) }); failed != nil {
-		return none, failed
+		return noFD, failed
 	}
 	return fd, err
 }
 
-// Write takes what one read gave.
+// Write takes the result of one read from this program's side.
 func (t *terminal) Write(p []byte) (int, error) {
 	n := len(p)
 	if t.packets && n > 0 {
@@ -80,7 +82,7 @@ func (t *terminal) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// show passes output on with its line ends as text has them.
+// show passes output on to the screen with CR LF turned into newlines.
 func (t *terminal) show(p []byte) {
 	if t.screen == nil {
 		return
@@ -96,44 +98,45 @@ func (t *terminal) show(p []byte) {
 	}
 }
 
-// leave closes the child's side here: when nobody else holds it, there will be no more output.
+// leave closes this program's copy of the child's side. The output ends when no process holds the child's side any more.
 func (t *terminal) leave() {
-	if t.child != none {
+	if t.child != noFD {
 		_ = unix.Close(t.child)
-		t.child = none
+		t.child = noFD
 	}
 }
 
-// close closes both sides, which tells those that are left at the terminal to hang up.
+// close closes both sides. Processes that still use the terminal receive SIGHUP.
 func (t *terminal) close() {
 	t.leave()
 	if t.held && t.screen != nil {
 		_, _ = t.screen.Write([]byte{'\r'})
 	}
-	if t.ours != none {
+	if t.ours != noFD {
 		_ = unix.Close(t.ours)
-		t.ours = none
+		t.ours = noFD
 	}
 }
 
-// ready says whether a descriptor has one of the events now.
+// ready reports whether one of the events is pending for a descriptor.
 func ready(fd int, events int16) bool {
 	fds := []unix.PollFd{{Fd: int32(fd), Events: events}}
 	n, err := unix.Poll(fds, 0)
 	return err == nil && n > 0 && fds[0].Revents&events != 0
 }
 
-// setting is how a terminal is set.
-type setting struct {
-	lines bool // it gives whole lines to read, which can be edited, and an end
-	echo  bool // it shows what is typed
-	end   byte // what is typed for the end of input, 0 if nothing is
+// termSettings are the settings of a terminal that matter for typing, see termios(3).
+type termSettings struct {
+	canonical bool // programs read whole lines, which can be edited, and an end of input
+	echo      bool // typed characters are shown
+	eof       byte // the character that stands for the end of input; 0 if there is none
 }
 
-func (t *terminal) setting() setting {
-	s, err := unix.IoctlGetTermios(t.child, getSetting)
+// settings returns the current settings; zero if they cannot be read.
+func (t *terminal) settings() termSettings {
+	s, err := unix.IoctlGetTermios(t.child, getTermios)
 	if err != nil {
-		return setting{}
+		return termSettings{}
 	}
-	return setting{lines: s.Lflag&unix.ICANON != 0, echo: s.Lflag&unix.ECHO != 0, end: s.Cc[unix.VEOF]}
+	return termSettings{canonical: s.Lflag&unix.ICANON != 0, echo: s.Lflag&unix.ECHO != 0, eof: s.Cc[unix.VEOF]}
 }

@@ -9,10 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// getSetting is the request that tells how a terminal is set.
-const getSetting = unix.TCGETS
+// getTermios is the ioctl request that reads the settings of a terminal.
+const getTermios = unix.TCGETS
 
-// busy says whether a process, or one that descends from it, runs or waits for a disk.
+// busy reports whether a process or one of its descendants runs or waits for a disk.
 func busy(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

@@ -4,8 +4,8 @@ package process
 
 import "golang.org/x/sys/unix"
 
-// getSetting is the request that tells how a terminal is set.
-const getSetting = unix.TIOCGETA
+// getTermios is the ioctl request that reads the settings of a terminal.
+const getTermios = unix.TIOCGETA
 
-// busy is not told here.
+// busy returns false: it is known on Linux only.
 func busy(int) bool { return false }

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// at gives a script a terminal.
+// at returns a command that runs a script at a terminal.
 func at(script, stdin string) (Command, *bytes.Buffer) {
 	c, out, _ := sh(script)
 	c.TTY = true
@@ -83,7 +83,8 @@ func TestResults(t *testing.T) {
 	}
 }
 
-// Results are read to their end though stdout has ended, and do not hold up a child that has left them to another.
+// Results are read to their end even if stdout has ended. They do not delay the end of a child that has left them open in
+// another process.
 func TestResultsAreReadToTheirEnd(t *testing.T) {
 	var results bytes.Buffer
 	c, _, _ := sh("exec >&- 2>&-; seq 100000 >&3; setsid sleep 100 & echo $! >&3")
@@ -101,7 +102,7 @@ func TestResultsAreReadToTheirEnd(t *testing.T) {
 	}
 }
 
-// What is typed is not copied in advance: a child that does not read it does not keep its source busy.
+// Input is not read in advance: it is read only as far as the child reads.
 func TestASourceWithoutEndIsNoHindrance(t *testing.T) {
 	c, out := at("stty -echo; head -n 2", "")
 	c.Stdin = endless{}
@@ -127,7 +128,7 @@ func TestCarriageReturnsBetweenPackets(t *testing.T) {
 		{[]string{"a\r", "\nb"}, "a\nb"}, {[]string{"a\r", "b"}, "a\rb"}, {[]string{"a\r"}, "a\r"}, {[]string{"\r", "\r\n"}, "\r\n"}, {[]string{"\r\n\r\n"}, "\n\n"},
 	} {
 		var out bytes.Buffer
-		screen := &terminal{ours: none, child: none, screen: &out, packets: true}
+		screen := &terminal{ours: noFD, child: noFD, screen: &out, packets: true}
 		for _, p := range c.packets {
 			if n, err := screen.Write(append([]byte{0}, p...)); n != 1+len(p) || err != nil {
 				t.Error(n, err)

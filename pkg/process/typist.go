@@ -8,82 +8,82 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// How long a terminal has to be quiet before something is typed.
+// The times for which a terminal has to be quiet before the typist types.
 const (
-	// atPrompt is for a program that has turned the echo off, reads key by key, or has begun a line and not ended it.
-	atPrompt = 20 * time.Millisecond
-	// blindly is for one that has not said anything: it may be about to ask for a password, and throw away what was typed
-	// before it did. That it has is told, and then it is typed again.
-	blindly = 300 * time.Millisecond
-	// following is for one that has read what was typed before. After many it is followed at once.
-	following = 50 * time.Millisecond
-	many      = 20
-	// unquiet is how long one that is never quiet is waited for.
-	unquiet = 2 * time.Second
-	// often is how much time is at least between two looks at the terminal.
-	often = time.Millisecond
+	// promptDelay applies if the child has turned the echo off, reads single keys, or has written a line without a newline.
+	promptDelay = 20 * time.Millisecond
+	// blindDelay applies if the child has written nothing. It may be about to ask for a password and discard what was typed
+	// before; the terminal reports that, and the typist types it again.
+	blindDelay = 300 * time.Millisecond
+	// nextDelay applies if the child has read the piece before. After manyLines pieces there is no delay any more.
+	nextDelay = 50 * time.Millisecond
+	manyLines = 20
+	// maxDelay is the longest wait for a terminal that is never quiet.
+	maxDelay = 2 * time.Second
+	// minInterval is the least time between two steps.
+	minInterval = time.Millisecond
 )
 
-// longest is how many bytes of a line are typed at a time: a terminal holds 1024 at least, Linux's 4096.
-const longest = 1000
+// maxPiece is the most bytes that are typed at a time. A terminal's line holds at least 1024 bytes, on Linux 4096.
+const maxPiece = 1000
 
-// typist types the input of a child at its terminal as somebody would who sees what it shows: line by line, the next when
-// the one before has been read and the child seems to wait.
+// typist types a child's input at its terminal as a person would who watches the screen: line by line, the next one when the
+// child has read the one before and seems to wait.
 type typist struct {
 	*terminal
-	pid    int    // the process at it
-	pipe   int    // what is to be typed comes from here, as it is wanted
-	source int    // the same until its end, then none
-	text   []byte // what has come and is not typed yet
-	typed  []byte // what was typed last, as long as it is not known to have been read
-	blind  bool   // it was typed while nothing showed that the child waits for it
-	lines  int    // how often something was typed and read
-	since  time.Time
-	quiet  time.Time // since when nothing has changed
-	asked  time.Time
-	pause  time.Duration
-	last   setting
+	pid    int           // the child
+	pipe   int           // the input is read from here, as it is needed
+	source int           // pipe until its end is reached, then noFD
+	text   []byte        // input that has been read and not typed yet
+	typed  []byte        // the last piece, until the child has read it
+	blind  bool          // the last piece was typed without a sign that the child waits for it
+	lines  int           // the number of pieces that the child has read
+	since  time.Time     // the last piece was typed or read then
+	quiet  time.Time     // the terminal last changed then
+	asked  time.Time     // the last step was then
+	pause  time.Duration // the wait before the next step
+	last   termSettings  // the settings at the last step
 }
 
 func newTypist(t *terminal) *typist {
 	now := time.Now()
-	return &typist{terminal: t, pipe: none, source: none, since: now, quiet: now, pause: time.Millisecond}
+	return &typist{terminal: t, pipe: noFD, source: noFD, since: now, quiet: now, pause: time.Millisecond}
 }
 
 func (t *typist) close() {
-	if t.pipe != none {
+	if t.pipe != noFD {
 		_ = unix.Close(t.pipe)
-		t.pipe = none
+		t.pipe = noFD
 	}
 	t.terminal.close()
 }
 
-// attend does what is to be done now and says after how long to ask again.
-func (t *typist) attend() (again time.Duration) {
+// step types the next piece if it is time, and returns how long to wait before the next step.
+func (t *typist) step() (again time.Duration) {
 	now := time.Now()
-	if soon := now.Sub(t.asked); soon < often { // there is much output
-		return often - soon
+	if soon := now.Sub(t.asked); soon < minInterval { // steps come fast while there is much output
+		return minInterval - soon
 	}
 	t.asked = now
-	set := t.setting()
+	set := t.settings()
 	if t.shown || set != t.last {
 		t.quiet, t.pause = now, time.Millisecond
 	}
 	t.shown, t.last = false, set
 	switch {
-	case t.unread(): // so that what was thrown away, if anything was, came before it
+	case t.hasUnread(): // input that was discarded, if any was, was typed earlier
 		t.flushed = false
-	case t.packets && ready(t.ours, unix.POLLPRI): // something happened that has not been read yet
+	case t.packets && ready(t.ours, unix.POLLPRI): // an event of the terminal has not been read yet
 		return 0
 	default:
-		t.settle(now)
+		t.settleTyped(now)
 		t.fetch()
 		if !t.due(now, set) {
 			break
 		}
-		if t.blind && now.Sub(t.since) < unquiet && busy(t.pid) { // it does something else than to wait
+		if t.blind && now.Sub(t.since) < maxDelay && busy(t.pid) { // it works rather than waits
 			t.quiet = now
-		} else if t.enter(set) {
+		} else if t.typeNext(set) {
 			t.since, t.quiet, t.pause = now, now, time.Millisecond
 		}
 	}
@@ -92,11 +92,12 @@ func (t *typist) attend() (again time.Duration) {
 	return again
 }
 
-// unread says whether there is something typed that the child could read and has not.
-func (t *typist) unread() bool { return ready(t.child, unix.POLLIN) }
+// hasUnread reports whether the child has not read all that was typed.
+func (t *typist) hasUnread() bool { return ready(t.child, unix.POLLIN) }
 
-// settle is for the moment at which nothing that was typed is left to read: it has been read, or thrown away.
-func (t *typist) settle(now time.Time) {
+// settleTyped is called when nothing typed is left to read. The last piece has been read, or was discarded and is typed
+// again.
+func (t *typist) settleTyped(now time.Time) {
 	if len(t.typed) > 0 {
 		if t.flushed && t.blind {
 			t.text = append(t.typed, t.text...)
@@ -108,39 +109,39 @@ func (t *typist) settle(now time.Time) {
 	t.flushed = false
 }
 
-// fetch takes more of what is to be typed, when less is there than a line.
+// fetch reads more input while there is less than a line of it.
 func (t *typist) fetch() {
-	for t.source != none && bytes.IndexByte(t.text, '\n') < 0 && len(t.text) <= longest && ready(t.source, unix.POLLIN|unix.POLLHUP) {
+	for t.source != noFD && bytes.IndexByte(t.text, '\n') < 0 && len(t.text) <= maxPiece && ready(t.source, unix.POLLIN|unix.POLLHUP) {
 		more := make([]byte, 4<<10)
 		n, err := unix.Read(t.source, more)
 		switch {
 		case n > 0:
 			t.text = append(t.text, more[:n]...)
 		case !errors.Is(err, unix.EINTR):
-			t.source = none
+			t.source = noFD
 		}
 	}
 }
 
-// due says whether it is time to type.
-func (t *typist) due(now time.Time, set setting) bool {
-	wait := blindly
-	prompted := t.open || !set.echo || !set.lines
+// due reports whether it is time to type.
+func (t *typist) due(now time.Time, set termSettings) bool {
+	wait := blindDelay
+	prompted := t.open || !set.echo || !set.canonical
 	t.blind = !prompted
 	switch {
 	case prompted:
-		wait = atPrompt
-	case t.lines > many && len(t.text) > 0:
+		wait = promptDelay
+	case t.lines > manyLines && len(t.text) > 0:
 		wait, t.blind = 0, false
 	case t.lines > 0:
-		wait = following
+		wait = nextDelay
 	}
-	return now.Sub(t.quiet) >= wait || now.Sub(t.since) >= unquiet
+	return now.Sub(t.quiet) >= wait || now.Sub(t.since) >= maxDelay
 }
 
-// enter types the next piece of what is there, or the end of input, and says whether it did.
-func (t *typist) enter(set setting) bool {
-	piece, keys := t.next(set)
+// typeNext types the next piece of input, or the end of input, and reports whether it did.
+func (t *typist) typeNext(set termSettings) bool {
+	piece, keys := t.nextKeys(set)
 	if len(keys) == 0 {
 		return false
 	}
@@ -154,23 +155,23 @@ func (t *typist) enter(set setting) bool {
 	return true
 }
 
-// next is how many bytes are typed next, and by which keys.
-func (t *typist) next(set setting) (piece int, keys []byte) {
+// nextKeys returns how many bytes of the input are typed next, and the keys to type.
+func (t *typist) nextKeys(set termSettings) (piece int, keys []byte) {
 	end := bytes.IndexByte(t.text, '\n') + 1
-	whole := end > 0 || t.source == none
+	whole := end > 0 || t.source == noFD
 	if end == 0 {
 		end = len(t.text)
 	}
-	piece = min(end, longest)
+	piece = min(end, maxPiece)
 	keys = append(keys, t.text[:piece]...)
 	switch {
-	case !whole && len(t.text) <= longest: // the rest of the line is still to come
+	case !whole && len(t.text) <= maxPiece: // the rest of the line has not been read yet
 		return 0, nil
-	case !set.lines: // as the key for a new line gives it
+	case !set.canonical: // the Enter key sends a carriage return
 		return piece, bytes.ReplaceAll(keys, []byte{'\n'}, []byte{'\r'})
-	case piece == 0, piece < end: // an end behind a part of a line hands that over
-		if set.end != 0 {
-			keys = append(keys, set.end)
+	case piece == 0, piece < end: // in the middle of a line, the end of input hands over what was typed
+		if set.eof != 0 {
+			keys = append(keys, set.eof)
 		}
 	case keys[piece-1] != '\n':
 		keys = append(keys, '\n')

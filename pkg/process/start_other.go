@@ -4,7 +4,7 @@ package process
 
 import "syscall"
 
-// attributes puts a child into a group, or a session, of its own.
+// attributes returns the system attributes of a child, which leads a process group or a session of its own.
 func attributes(c *Command) *syscall.SysProcAttr {
 	switch {
 	case c.TTY:
@@ -15,11 +15,8 @@ func attributes(c *Command) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true}
 }
 
-// AdoptOrphans does nothing here: the system's first process waits for orphans.
-func AdoptOrphans() {}
-
-// pipe gives the two ends of a pipe that no other child inherits.
-func pipe() (read, write int, err error) {
+// newPipe returns the two ends of a pipe that no other child inherits.
+func newPipe() (read, write int, err error) {
 	var fds [2]int
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
@@ -31,8 +28,8 @@ func pipe() (read, write int, err error) {
 	return fds[0], fds[1], nil
 }
 
-// start starts a child. There is no descriptor that tells of its end.
-func start(path string, argv []string, attr *syscall.ProcAttr) (pid, handle int, err error) {
+// startProcess starts a child. The handle is always noFD: there is no descriptor that becomes readable when a child ends.
+func startProcess(path string, argv []string, attr *syscall.ProcAttr) (pid, handle int, err error) {
 	pid, err = syscall.ForkExec(path, argv, attr)
-	return pid, none, err
+	return pid, noFD, err
 }

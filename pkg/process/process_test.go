@@ -78,7 +78,7 @@ func TestCannotStart(t *testing.T) {
 	}
 }
 
-// alive says whether a process with this id is there and no zombie.
+// alive reports whether a process with this id exists and is not a zombie.
 func alive(pid int) bool {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {

@@ -1,0 +1,6 @@
+//go:build unix && !linux
+
+package process
+
+// AdoptOrphans does nothing: the system's first process reaps orphans.
+func AdoptOrphans() {}
