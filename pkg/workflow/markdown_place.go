@@ -171,30 +171,64 @@ func (p piece) trace(source string, offset int) (at int, ok bool) {
 	return at, ok
 }
 
-// traceYAML is where in the file a byte of a scalar stands: exactly where it stands there as it is, or after |.
-func traceYAML(source string, n yaml.Node, offset int) (int, bool) {
+// traceYAML returns the offset in the file of a byte of a scalar's text; ok is false where the text is not in the file as it
+// is, as after an escape sequence.
+func traceYAML(source string, n yaml.Node, offset int) (at int, ok bool) {
 	if offset > len(n.Text) {
 		return n.At, false
 	}
-	switch at := n.At; n.Kind {
+	_, below := lineEnd(source, n.At)
+	switch n.Kind {
 	case yaml.Quoted:
-		return at + 1 + offset, strings.HasPrefix(source[at+1:], n.Text[:offset])
+		return traceFolded(source, n.At+1, n.Text, 0, offset)
 	case yaml.Plain:
-		return at + offset, strings.HasPrefix(source[at:], n.Text[:offset])
+		return traceFolded(source, n.At, n.Text, 0, offset)
+	case yaml.Folded:
+		return traceFolded(source, firstWord(source, below), n.Text, firstWord(n.Text, 0), offset)
 	case yaml.Literal:
-		_, next := lineEnd(source, at)
-		for line := range strings.SplitSeq(n.Text, "\n") {
-			from := next
-			var stop int
-			stop, next = lineEnd(source, from)
-			if !strings.HasSuffix(source[from:stop], line) {
-				return at, false
-			}
-			if offset <= len(line) {
-				return stop - len(line) + offset, true
-			}
-			offset -= len(line) + 1
-		}
+		return traceLiteral(source, below, n.Text, offset)
 	}
 	return n.At, false
+}
+
+// traceLiteral is traceYAML for text after |, whose first line starts at the given offset. Each line of the text is the end
+// of a line of the file.
+func traceLiteral(source string, from int, text string, offset int) (at int, ok bool) {
+	for line := range strings.SplitSeq(text, "\n") {
+		stop, next := lineEnd(source, from)
+		if !strings.HasSuffix(source[from:stop], line) {
+			return from, false
+		}
+		if offset <= len(line) {
+			return stop - len(line) + offset, true
+		}
+		offset -= len(line) + 1
+		from = next
+	}
+	return from, false
+}
+
+// traceFolded is traceYAML for text whose line breaks may have become spaces. The text from the byte done on starts at the
+// given offset of the file. The spaces that a line break became have no place.
+func traceFolded(source string, from int, text string, done, offset int) (at int, ok bool) {
+	for offset >= done {
+		stop, next := lineEnd(source, from)
+		same := 0
+		for from+same < stop && done+same < len(text) && source[from+same] == text[done+same] {
+			same++
+		}
+		if offset <= done+same {
+			return from + offset - done, true
+		}
+		if strings.Trim(source[from+same:stop], " \t") != "" || next == len(source) {
+			return from, false
+		}
+		from, done = firstWord(source, next), firstWord(text, done+same)
+	}
+	return from, false
+}
+
+// firstWord returns the offset of the first byte of text, from an offset on, that is not white space.
+func firstWord(text string, from int) int {
+	return len(text) - len(strings.TrimLeft(text[from:], " \t\r\n"))
 }

@@ -83,6 +83,28 @@ One.
 - note: |
     line é
       indented ${who}
+- digit: |2-
+      three
+    ${who}
+- fold: >
+    one
+    two ${who}
+
+      three
+    four ${user}
+- fold-digit: >1+
+      one
+     é ${who}
+
+- lines: one
+    two ${who}
+
+    three ${user} # remark
+- quoted: "one
+    é ${who}"
+- single: ' one
+
+    two ${who}'
 
    ` + "```" + `shell command
    echo é
@@ -135,13 +157,20 @@ func TestPlaceMarkdown(t *testing.T) {
 	}
 	for path, text := range map[string]string{
 		"nodes[0].params.stdin": "plain ${who}", "nodes[0].params.cwd": "quoted é ${who}", "nodes[0].params.note": "line é\n  indented ${who}",
+		"nodes[0].params.digit": "  three\n${who}", "nodes[0].params.fold": "one two ${who}\n\n  three\nfour ${user}\n", "nodes[0].params.fold-digit": "   one\n  é ${who}\n\n",
+		"nodes[0].params.lines": "one two ${who}\nthree ${user}", "nodes[0].params.quoted": "one é ${who}", "nodes[0].params.single": " one\ntwo ${who}",
 		"nodes[0].params.command": "echo é\necho ${who}", "nodes[0].params.data.k[0]": "aé ${who}", "outputs.out.source": "${first.stdout}",
 	} {
-		offset := strings.Index(text, "${")
-		line, column := f.PlaceIn(path, offset)
-		got := strings.Split(placed, "\n")[line-1]
-		if !strings.HasPrefix(got[column-1:], text[offset:]) {
-			t.Errorf("byte %d of %s is at %d:%d, %q", offset, path, line, column, got)
+		for offset := strings.Index(text, "${"); offset < len(text); offset++ {
+			if !strings.HasPrefix(text[offset:], "${") {
+				continue
+			}
+			name, _, _ := strings.Cut(text[offset:], "}")
+			line, column := f.PlaceIn(path, offset)
+			got := strings.Split(placed, "\n")[line-1]
+			if !strings.HasPrefix(got[column-1:], name) {
+				t.Errorf("byte %d of %s is at %d:%d, %q", offset, path, line, column, got)
+			}
 		}
 	}
 	for path, where := range map[string]string{
