@@ -28,7 +28,7 @@ const (
 	blockOfText
 )
 
-// maxYAML is how many bytes of YAML there may be in one place: read, it takes a hundred times as much memory.
+// maxYAML bounds the bytes of YAML in one place: parsed, they can take two hundred times as much memory.
 const maxYAML = 1 << 20
 
 // readYAML reads a piece of YAML, and notes what is wrong with it.

@@ -2,9 +2,9 @@ package yaml
 
 import "strings"
 
-// document is the one value there is.
+// document parses the one value of the text.
 func (r *reader) document() Node {
-	if r.text[r.line:r.stop] == "---" { // it begins a document, also the only one
+	if r.text[r.line:r.stop] == "---" {
 		r.pos = r.stop
 	}
 	if !r.content() {
@@ -12,18 +12,18 @@ func (r *reader) document() Node {
 	}
 	n := r.node(-1)
 	if r.content() {
-		r.fail(r.pos, "Check its indentation", "%q, which belongs to nothing before it", shown(r.text[r.pos:r.stop]))
+		r.fail(r.pos, "Check its indentation", "%q does not belong to the value before it", excerpt(r.text[r.pos:r.stop]))
 	}
 	return n
 }
 
-// node reads the value that begins here, inside something that stands in the column parent.
+// node parses the value at the current position. Its container is in the column parent.
 func (r *reader) node(parent int) Node {
 	switch {
-	case r.dash():
+	case r.atDash():
 		return r.list()
 	case r.peek(0) == '?' && (isBlank(r.peek(1)) || r.peek(1) == 0):
-		r.fail(r.pos, "Write key: value", "a key after ?, where a key is plain text")
+		r.fail(r.pos, "Write key: value", "keys written with ? are not supported")
 		return Node{}
 	}
 	if _, ok := r.key(); ok {
@@ -32,12 +32,12 @@ func (r *reader) node(parent int) Node {
 	return r.inline(parent)
 }
 
-// dash says whether an item of a list begins here.
-func (r *reader) dash() bool {
+// atDash reports whether a list item starts at the current position.
+func (r *reader) atDash() bool {
 	return r.peek(0) == '-' && (r.peek(1) == 0 || isBlank(r.peek(1)))
 }
 
-// list reads the items that begin in this column.
+// list parses the items that start in the current column.
 func (r *reader) list() Node {
 	n, column := Node{Kind: List, At: r.pos}, r.column()
 	if !r.enter(n.At) {
@@ -46,14 +46,14 @@ func (r *reader) list() Node {
 	for {
 		at := r.pos
 		r.pos++
-		if item, ok := r.below(column, at, false); ok {
+		if item, ok := r.nested(column, at, false); ok {
 			n.Items = append(n.Items, item)
 		}
-		if !r.content() || r.column() < column || r.column() == column && !r.dash() {
+		if !r.content() || r.column() < column || r.column() == column && !r.atDash() {
 			break
 		}
 		if r.column() > column {
-			r.fail(r.pos, "Begin it in the column of the items before", "a line that is indented more than the list it belongs to")
+			r.fail(r.pos, "Start it in the column of the items above", "this line is indented more than the list it belongs to")
 			break
 		}
 	}
@@ -61,29 +61,29 @@ func (r *reader) list() Node {
 	return n
 }
 
-// mapping reads the keys that begin in this column, with their values.
+// mapping parses the keys that start in the current column, with their values.
 func (r *reader) mapping() Node {
 	n, column := Node{Kind: Mapping, At: r.pos}, r.column()
 	if !r.enter(n.At) {
 		return n
 	}
-	keys := distinct{}
+	keys := keySet{}
 	for {
 		key, ok := r.key()
 		if !ok {
-			r.noKey(n, column)
+			r.failKey(n, column)
 			break
 		}
 		r.pos = key.after
-		value, ok := r.below(column, key.at, true)
-		if ok && r.fresh(&keys, key.text, key.at) {
+		value, ok := r.nested(column, key.at, true)
+		if ok && r.addKey(keys, key.text, key.at) {
 			n.Entries = append(n.Entries, Entry{key.text, key.at, value})
 		}
 		if !r.content() || r.column() < column {
 			break
 		}
 		if r.column() > column {
-			r.fail(r.pos, "Begin it in the column of the keys before", "a line that is indented more than the mapping it belongs to")
+			r.fail(r.pos, "Start it in the column of the keys above", "this line is indented more than the mapping it belongs to")
 			break
 		}
 	}
@@ -91,36 +91,36 @@ func (r *reader) mapping() Node {
 	return n
 }
 
-// noKey is the error of a line that stands where a key does and is none.
-func (r *reader) noKey(so Node, column int) {
-	rest := shown(r.text[r.pos:r.stop])
-	if r.dash() {
-		r.fail(r.pos, "Indent the list more than the key it belongs to", "an item of a list, where a key stands")
+// failKey reports a line of a mapping that does not start with a key.
+func (r *reader) failKey(mapping Node, column int) {
+	rest := excerpt(r.text[r.pos:r.stop])
+	if r.atDash() {
+		r.fail(r.pos, "Indent the list more than the key it belongs to", "a list item where a key was expected")
 		return
 	}
-	if last := so.Entries; len(last) > 0 {
+	if last := mapping.Entries; len(last) > 0 {
 		if v := last[len(last)-1].Value; (v.Kind == Literal || v.Kind == Folded) && v.Text == "" {
-			r.fail(r.pos, "Indent the text after | and > more than its key", "%q, where text after | stands in column %d or further right", rest, column+2)
+			r.fail(r.pos, "Indent the text after | and > more than its key", "%q; the text after | or > must start in column %d or further right", rest, column+2)
 			return
 		}
 	}
-	r.fail(r.pos, "Write key: value, with a space after the colon", "%q, where a key with its value was expected", rest)
+	r.fail(r.pos, "Write key: value, with a space after the colon", "%q where a key with its value was expected", rest)
 }
 
-// below reads what belongs to the key or the dash before: in this line, or indented in the lines after it. There is
-// none when the reading failed.
-func (r *reader) below(column, at int, key bool) (Node, bool) {
-	if !r.blankAhead() {
-		r.spaces()
-		if !key {
+// nested parses the value after a key or a dash at the given column and offset: the rest of the line, or the lines below
+// that are indented more. It returns false after a syntax error.
+func (r *reader) nested(column, at int, afterKey bool) (Node, bool) {
+	if !r.skipRest() {
+		r.skipBlanks()
+		if !afterKey {
 			return r.node(column), !r.failed
 		}
-		if r.dash() {
-			r.fail(r.pos, "Begin the list on the next line, or write [a, b]", "a list in the line of its key")
+		if r.atDash() {
+			r.fail(r.pos, "Start the list on the next line, or write [a, b]", "a list cannot start in the line of its key")
 		}
 		return r.inline(column), !r.failed
 	}
-	if !r.content() || r.column() < column || r.column() == column && !(key && r.dash()) {
+	if !r.content() || r.column() < column || r.column() == column && !(afterKey && r.atDash()) {
 		return Node{At: at}, !r.failed
 	}
 	if r.column() == column {
@@ -129,15 +129,15 @@ func (r *reader) below(column, at int, key bool) (Node, bool) {
 	return r.node(column), !r.failed
 }
 
-// found is a key that was found: its text, where it begins, and where what comes after its colon does.
-type found struct {
+// keyToken is a key of a block mapping: its text, its offset, and the offset after its colon.
+type keyToken struct {
 	text      string
 	at, after int
 }
 
-// key looks whether a key begins here. It moves nothing.
-func (r *reader) key() (found, bool) {
-	k := found{at: r.pos}
+// key returns the key at the current position, without moving; ok is false if no key starts there.
+func (r *reader) key() (k keyToken, ok bool) {
+	k.at = r.pos
 	switch c := r.peek(0); c {
 	case 0, '[', '{', ']', '}', ',', '|', '>', '&', '*', '!', '%', '@', '`', '#':
 		return k, false
@@ -156,44 +156,45 @@ func (r *reader) key() (found, bool) {
 	return k, false
 }
 
-// quotedKey looks whether a key in quotes begins here, which ends in this line.
-func (r *reader) quotedKey() (found, bool) {
-	k, quote := found{at: r.pos}, r.peek(0)
+// quotedKey is key for a key in quotes, which must end in its line.
+func (r *reader) quotedKey() (k keyToken, ok bool) {
+	k.at = r.pos
+	quote := r.peek(0)
 	i := r.pos + 1
 	for ; i < r.stop && r.text[i] != quote; i++ {
 		if r.text[i] == '\\' && quote == '"' {
 			i++
 		}
 	}
-	look := *r
-	look.pos = min(i+1, r.stop)
-	if look.spaces(); i >= r.stop || look.peek(0) != ':' || look.peek(1) != 0 && !isBlank(look.peek(1)) {
+	ahead := *r
+	ahead.pos = min(i+1, r.stop)
+	if ahead.skipBlanks(); i >= r.stop || ahead.peek(0) != ':' || ahead.peek(1) != 0 && !isBlank(ahead.peek(1)) {
 		return k, false
 	}
-	k.after = look.pos + 1
-	look.pos = r.pos
-	k.text = look.quoted().Text
-	return k, !look.failed
+	k.after = ahead.pos + 1
+	ahead.pos = r.pos
+	k.text = ahead.quoted().Text
+	return k, !ahead.failed
 }
 
-// distinct is the keys of a mapping so far, each with its offset.
-type distinct map[string]int
+// keySet holds the keys of a mapping with their offsets.
+type keySet map[string]int
 
-// fresh says whether a key of a mapping may stand: it is the first of its name, and no merge key.
-func (r *reader) fresh(keys *distinct, key string, at int) bool {
+// addKey adds a key. It reports a merge key or a duplicate as an error and returns false.
+func (r *reader) addKey(keys keySet, key string, at int) bool {
 	if key == "<<" {
-		r.note(at, "Write the keys out", "a merge key <<, which is not read here")
+		r.report(at, "Write the keys out", "merge keys (<<) are not supported")
 		return false
 	}
-	if first, ok := (*keys)[key]; ok {
-		r.note(at, "Keep one of them", "the key %q a second time: line %d has it too", key, 1+strings.Count(r.text[:first], "\n"))
+	if first, ok := keys[key]; ok {
+		r.report(at, "Keep one of them", "the key %q is a duplicate: line %d has it too", key, 1+strings.Count(r.text[:first], "\n"))
 		return false
 	}
-	(*keys)[key] = at
+	keys[key] = at
 	return true
 }
 
-// inline reads a value that is no block mapping or list, and what is left in its last line.
+// inline parses a value that is not a block mapping or list, up to the end of its last line.
 func (r *reader) inline(parent int) Node {
 	var n Node
 	switch c := r.peek(0); c {
@@ -204,29 +205,28 @@ func (r *reader) inline(parent int) Node {
 	case '[', '{':
 		n = r.flow()
 	case '&', '*', '!', '%', '@', '`', ',', ']', '}':
-		r.indicator(c)
+		r.failIndicator(c)
 		return n
 	default:
 		return r.plain(parent)
 	}
-	if !r.failed && !r.blankAhead() {
-		if r.spaces(); r.peek(0) == ':' && n.Kind != Quoted {
-			r.fail(n.At, "Write plain text as the key", "a key that is a list or a mapping")
+	if !r.failed && !r.skipRest() {
+		if r.skipBlanks(); r.peek(0) == ':' && n.Kind != Quoted {
+			r.fail(n.At, "Write plain text as the key", "a key must be text, not a list or a mapping")
 		}
-		r.fail(r.pos, "Put all of the text into one pair of quotes", "%q after the end of the value", shown(r.text[r.pos:r.stop]))
+		r.fail(r.pos, "Put all of the text into one pair of quotes", "%q after the end of the value", excerpt(r.text[r.pos:r.stop]))
 	}
 	return n
 }
 
-// indicator is the error of a value that begins with a character that YAML gives a meaning of its own.
-func (r *reader) indicator(c byte) {
-	quote := `Put the text into double quotes`
+// failIndicator reports a value that starts with a character that is special in YAML.
+func (r *reader) failIndicator(c byte) {
 	switch c {
 	case '&', '*':
-		r.fail(r.pos, "Write the value out; text that begins so stands in double quotes", "an anchor or alias (%c), which is not read here", c)
+		r.fail(r.pos, "Write the value out; put text that starts this way into double quotes", "anchors and aliases (%c) are not supported", c)
 	case '!':
-		r.fail(r.pos, "Leave the tag out; text that begins so stands in double quotes", "a tag (!), which is not read here")
+		r.fail(r.pos, "Remove the tag; put text that starts this way into double quotes", "tags (!) are not supported")
 	default:
-		r.fail(r.pos, quote, "a value that begins with %c, as text without quotes cannot", c)
+		r.fail(r.pos, "Put the text into double quotes", "text without quotes cannot start with %c", c)
 	}
 }

@@ -2,7 +2,7 @@ package yaml
 
 import "strings"
 
-// flow reads [a, b] or {a: b}, over as many lines as it has.
+// flow parses [a, b] or {a: b}, which may span several lines.
 func (r *reader) flow() Node {
 	open, n := r.pos, Node{Kind: List, At: r.pos}
 	closer := byte(']')
@@ -12,19 +12,19 @@ func (r *reader) flow() Node {
 	if !r.enter(open) {
 		return n
 	}
-	keys := distinct{}
+	keys := keySet{}
 	r.pos++
 	for r.flowSpace(open) && r.peek(0) != closer {
 		if n.Kind == List {
 			n.Items = append(n.Items, r.flowValue(open))
-		} else if e, ok := r.flowEntry(open); ok && r.fresh(&keys, e.Key, e.At) {
+		} else if e, ok := r.flowEntry(open); ok && r.addKey(keys, e.Key, e.At) {
 			n.Entries = append(n.Entries, e)
 		}
 		if !r.flowSpace(open) || r.peek(0) == closer {
 			break
 		}
 		if r.peek(0) != ',' {
-			r.flowBroken(n.Kind, closer)
+			r.failFlow(n.Kind, closer)
 			break
 		}
 		r.pos++
@@ -34,27 +34,29 @@ func (r *reader) flow() Node {
 	return n
 }
 
-func (r *reader) flowBroken(in Kind, closer byte) {
+// failFlow reports what follows a value inside brackets and is neither a comma nor the closing bracket.
+func (r *reader) failFlow(in Kind, closer byte) {
 	switch c := r.peek(0); {
 	case c == ':' && in == List:
-		r.fail(r.pos, "Write [{key: value}]", "a key with a value in a list")
+		r.fail(r.pos, "Write [{key: value}]", "a key with a value in a list must be in braces")
 	case c == ']' || c == '}':
-		r.fail(r.pos, "Close the brackets in the order in which they were opened", "%c where %c was expected", c, closer)
+		r.fail(r.pos, "Close the innermost bracket first", "%c where %c was expected", c, closer)
 	default:
-		r.fail(r.pos, "Put text that has brackets, braces, commas or \": \" in it into double quotes", "%q where , or %c was expected", shown(r.text[r.pos:r.stop]), closer)
+		r.fail(r.pos, "Put text that contains brackets, braces, commas or \": \" into double quotes", "%q where a comma or %c was expected", excerpt(r.text[r.pos:r.stop]), closer)
 	}
 }
 
-// flowSpace goes to the next thing inside brackets, which were opened at an offset.
+// flowSpace skips blanks, comments and line breaks inside the brackets that were opened at the given offset. It returns
+// false after a syntax error.
 func (r *reader) flowSpace(open int) bool {
-	for r.blankAhead() {
-		if r.atEnd() {
-			r.fail(open, "Close it", "%c that is never closed", r.text[open])
+	for r.skipRest() {
+		if r.lastLine() {
+			r.fail(open, "Close it", "%c is never closed", r.text[open])
 			return false
 		}
-		r.begin(r.next)
+		r.startLine(r.next)
 	}
-	r.spaces()
+	r.skipBlanks()
 	return !r.failed
 }
 
@@ -65,10 +67,10 @@ func (r *reader) flowValue(open int) Node {
 	case '"', '\'':
 		return r.quoted()
 	case '&', '*', '!', '%', '@', '`', '|', '>':
-		r.indicator(c)
+		r.failIndicator(c)
 		return Node{}
 	case ',':
-		r.fail(r.pos, "Take one of the commas out", "a comma without a value before it")
+		r.fail(r.pos, "Remove one of the commas", "a comma without a value before it")
 		return Node{}
 	}
 	return r.flowPlain(open)
@@ -81,7 +83,7 @@ func (r *reader) flowEntry(open int) (Entry, bool) {
 		return e, false
 	}
 	if k.Kind != Plain && k.Kind != Quoted {
-		r.fail(e.At, "Write plain text as the key", "a key that is a list or a mapping")
+		r.fail(e.At, "Write plain text as the key", "a key must be text, not a list or a mapping")
 		return e, false
 	}
 	e.Key, e.Value = k.Text, Node{At: e.At}
@@ -98,7 +100,7 @@ func (r *reader) flowEntry(open int) (Entry, bool) {
 	return e, !r.failed
 }
 
-// flowPlain reads text without quotes inside brackets. A template in it may have brackets of its own.
+// flowPlain parses text without quotes inside brackets. A template in it may contain brackets.
 func (r *reader) flowPlain(open int) Node {
 	n := Node{Kind: Plain, At: r.pos}
 	var b strings.Builder
@@ -124,12 +126,12 @@ func (r *reader) flowPlain(open int) Node {
 		b.WriteByte(' ')
 	}
 	if n.Text = b.String(); n.Text == "" && !r.failed {
-		r.fail(n.At, "Put it into double quotes", "%q where a value was expected", shown(r.text[n.At:max(r.stop, n.At)]))
+		r.fail(n.At, "Put it into double quotes", "%q where a value was expected", excerpt(r.text[n.At:max(r.stop, n.At)]))
 	}
 	return n
 }
 
-// templateLength is how long the ${…} is with which a text begins, or 2 when it is not closed soon.
+// templateLength returns the length of the ${…} at the start of s, or 2 if it does not end within 200 bytes.
 func templateLength(s string) int {
 	depth := 0
 	for i := range min(len(s), 200) {

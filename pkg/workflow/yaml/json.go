@@ -7,9 +7,9 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-// AppendJSON appends the node as JSON. A plain scalar is what YAML 1.1 takes it for, so yes, no, on and off are true and
-// false; but what looks like a date, a time of day or a number with leading zeros is text, as it is for those who write
-// it. Numbers that JSON can write too keep their spelling, the others get the one of JSON.
+// AppendJSON appends the node as JSON to dst. A plain scalar has the type that YAML 1.1 gives it, so yes, no, on and off
+// are true and false, except that dates, times of day and numbers with leading zeros are text. A number keeps its spelling
+// if it is valid JSON. An error means that a value has no JSON form.
 func (n Node) AppendJSON(dst []byte) ([]byte, []Error) {
 	var errors []Error
 	switch n.Kind {
@@ -18,7 +18,7 @@ func (n Node) AppendJSON(dst []byte) ([]byte, []Error) {
 	case Plain:
 		value, ok := scalar(n.Text)
 		if !ok {
-			errors = []Error{{n.At, n.Text + ", which JSON cannot say", "Put it into double quotes where text will do"}}
+			errors = []Error{{n.At, n.Text + " is not a number that JSON has", "Put it into double quotes to make it text"}}
 		}
 		return append(dst, value...), errors
 	case List:
@@ -47,8 +47,8 @@ func (n Node) AppendJSON(dst []byte) ([]byte, []Error) {
 	return rawjson.AppendQuoted(dst, n.Text), nil
 }
 
-// scalar is the JSON value of text without quotes; false when JSON has none, as for .inf.
-func scalar(s string) ([]byte, bool) {
+// scalar returns the JSON value of text without quotes; ok is false if JSON has no such value, as for .inf.
+func scalar(s string) (value []byte, ok bool) {
 	switch s {
 	case "", "~", "null", "Null", "NULL":
 		return []byte("null"), true
@@ -67,11 +67,11 @@ func scalar(s string) ([]byte, bool) {
 	return rawjson.Quote(s), true
 }
 
-// maxNumber is the most characters of a number that is not written as in JSON.
+// maxNumber bounds the length of a number that is not valid JSON, which has to be converted.
 const maxNumber = 1000
 
-// number is the JSON spelling of a number; false for what is none.
-func number(s string) (string, bool) {
+// number returns the JSON spelling of a number; ok is false if s is not a number.
+func number(s string) (spelling string, ok bool) {
 	sign, rest := "", s
 	if s[0] == '-' || s[0] == '+' {
 		sign, rest = strings.TrimPrefix(s[:1], "+"), s[1:]
@@ -112,7 +112,8 @@ func number(s string) (string, bool) {
 	return sign + whole + fraction + exponent, after == ""
 }
 
-// digits takes the digits off the front of a text. With grouped they may stand in threes with _ between them, as in 1_000.
+// digits splits s after its leading digits. If grouped, the digits may be in groups of three with _ between, as in 1_000,
+// and taken omits the underscores.
 func digits(s string, grouped bool) (taken, rest string) {
 	i := 0
 	for i < len(s) && s[i] >= '0' && s[i] <= '9' {

@@ -2,7 +2,7 @@ package yaml
 
 import "strings"
 
-// blockText reads the text after | or >: the lines that are indented more than the column parent.
+// blockText parses the text after | or >: the lines that are indented more than the column parent.
 func (r *reader) blockText(parent int) Node {
 	n := Node{Kind: Literal, At: r.pos}
 	if r.peek(0) == '>' {
@@ -16,48 +16,48 @@ func (r *reader) blockText(parent int) Node {
 			b.indent = max(parent, 0) + int(c-'0')
 		}
 	}
-	if !r.blankAhead() {
-		r.fail(r.pos, "Begin the text on the next line, or put it into double quotes", "text in the line of | or >")
+	if !r.skipRest() {
+		r.fail(r.pos, "Start the text on the next line, or put it into double quotes", "text in the line of | or >, where it must start on the next line")
 		return n
 	}
-	for !r.atEnd() {
-		look := *r
-		look.begin(look.next)
-		for look.peek(0) == ' ' && (b.indent < 0 || look.column() < b.indent) {
-			look.pos++
+	for !r.lastLine() {
+		ahead := *r
+		ahead.startLine(ahead.next)
+		for ahead.peek(0) == ' ' && (b.indent < 0 || ahead.column() < b.indent) {
+			ahead.pos++
 		}
-		if look.pos == look.stop {
-			*r = look
+		if ahead.pos == ahead.stop {
+			*r = ahead
 			b.breaks++
 			continue
 		}
-		if b.indent < 0 && look.column() > parent {
-			b.indent = look.column()
+		if b.indent < 0 && ahead.column() > parent {
+			b.indent = ahead.column()
 		}
-		if look.column() < b.indent || b.indent < 0 {
+		if ahead.column() < b.indent || b.indent < 0 {
 			break
 		}
-		b.line(look.text[look.pos:look.stop])
-		look.pos = look.stop
-		*r = look
+		b.line(ahead.text[ahead.pos:ahead.stop])
+		ahead.pos = ahead.stop
+		*r = ahead
 	}
 	n.Text = b.text()
 	return n
 }
 
-// blockText is the text after | or > so far.
+// blockText collects the text after | or >.
 type blockText struct {
 	out    []byte
 	indent int
 	folded bool
-	// chomp says which breaks at the end are text: one, or with + all, with - none.
+	// chomp says which line breaks at the end belong to the text: one by default, all for +, none for -.
 	chomp byte
-	// breaks counts the blank lines since the last line; spaced says that that one begins with a blank.
+	// breaks counts the empty lines since the last line. spaced reports whether that line starts with a blank.
 	breaks        int
 	begun, spaced bool
 }
 
-// line appends a line. In folded text one break between two lines is a space, if neither begins with a blank.
+// line appends a line. In folded text a single line break becomes a space, unless a line beside it starts with a blank.
 func (b *blockText) line(s string) {
 	spaced := isBlank(s[0])
 	switch {
@@ -68,13 +68,13 @@ func (b *blockText) line(s string) {
 	default:
 		b.out = append(b.out, '\n')
 	}
-	b.end()
+	b.flush()
 	b.out = append(b.out, s...)
 	b.begun, b.spaced = true, spaced
 }
 
-// end writes the breaks of the blank lines.
-func (b *blockText) end() {
+// flush appends the line breaks of the empty lines.
+func (b *blockText) flush() {
 	for ; b.breaks > 0; b.breaks-- {
 		b.out = append(b.out, '\n')
 	}
@@ -85,7 +85,7 @@ func (b *blockText) text() string {
 		b.out = append(b.out, '\n')
 	}
 	if b.chomp == '+' {
-		b.end()
+		b.flush()
 	}
 	return string(b.out)
 }

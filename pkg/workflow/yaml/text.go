@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// plain reads text without quotes, which goes on in the lines that are indented more than the column parent.
+// plain parses text without quotes. It continues in the lines that are indented more than the column parent.
 func (r *reader) plain(parent int) Node {
 	n := Node{Kind: Plain, At: r.pos}
 	var b strings.Builder
@@ -15,13 +15,13 @@ func (r *reader) plain(parent int) Node {
 		line, commented := r.plainLine()
 		b.WriteString(line)
 		breaks, more := 0, false
-		for look := *r; !commented && !look.atEnd(); {
-			look.begin(look.next)
+		for ahead := *r; !commented && !ahead.lastLine(); {
+			ahead.startLine(ahead.next)
 			breaks++
-			if look.spaces(); look.pos < look.stop {
-				more = look.column() > parent && look.peek(0) != '#'
+			if ahead.skipBlanks(); ahead.pos < ahead.stop {
+				more = ahead.column() > parent && ahead.peek(0) != '#'
 				if more {
-					*r = look
+					*r = ahead
 				}
 				break
 			}
@@ -30,11 +30,11 @@ func (r *reader) plain(parent int) Node {
 			break
 		}
 		if _, ok := r.key(); ok {
-			r.fail(r.pos, "Begin it in the column of the keys before, or put the text into quotes", "a key, where the text before goes on")
+			r.fail(r.pos, "Start it in the column of the keys above, or put the text into quotes", "a key inside the text that starts above it")
 			break
 		}
-		if r.dash() {
-			r.fail(r.pos, "Begin it in the column of the items before, or put the text into quotes", "an item of a list, where the text before goes on")
+		if r.atDash() {
+			r.fail(r.pos, "Start it in the column of the items above, or put the text into quotes", "a list item inside the text that starts above it")
 			break
 		}
 		if breaks == 1 {
@@ -47,7 +47,7 @@ func (r *reader) plain(parent int) Node {
 	return n
 }
 
-// plainLine is the rest of a line up to a comment.
+// plainLine returns the rest of the line up to a comment.
 func (r *reader) plainLine() (text string, commented bool) {
 	from := r.pos
 	for ; r.pos < r.stop; r.pos++ {
@@ -57,19 +57,19 @@ func (r *reader) plainLine() (text string, commented bool) {
 			r.pos = r.stop
 			return strings.TrimRight(text, " \t"), true
 		case c == ':' && (r.peek(1) == 0 || isBlank(r.peek(1))):
-			r.fail(r.pos, "Put the text into double quotes", "a colon with a space after it, which text without quotes cannot have")
+			r.fail(r.pos, "Put the text into double quotes", "text without quotes cannot contain a colon followed by a space")
 			return "", false
 		}
 	}
 	return strings.TrimRight(r.text[from:r.stop], " \t"), false
 }
 
-// quoted reads text in single or double quotes, over as many lines as it has.
+// quoted parses text in single or double quotes, which may span several lines.
 func (r *reader) quoted() Node {
 	n := Node{Kind: Quoted, At: r.pos}
 	quote := r.peek(0)
 	var out []byte
-	solid := 0 // no blank before this belongs to the end of a line
+	solid := 0 // the length of out up to which blanks are kept at the end of a line
 	for r.pos++; !r.failed; {
 		switch c := r.peek(0); {
 		case r.pos >= r.stop:
@@ -91,7 +91,7 @@ func (r *reader) quoted() Node {
 			r.pos++
 			n.Text = string(out)
 			return n
-		case c == '\\' && quote == '"' && r.pos+1 == r.stop: // the break is no part of the text
+		case c == '\\' && quote == '"' && r.pos+1 == r.stop: // an escaped line break is not part of the text
 			r.pos++
 			for range r.fold(n.At) - 1 {
 				out = append(out, '\n')
@@ -108,26 +108,26 @@ func (r *reader) quoted() Node {
 	return n
 }
 
-// fold goes to where quoted text goes on, and counts the line breaks on the way.
+// fold moves to the next line of quoted text that is not empty, and returns the number of line breaks it passed.
 func (r *reader) fold(open int) (breaks int) {
 	for r.pos >= r.stop {
-		if r.atEnd() {
-			r.fail(open, "Close the quotes", "text in quotes that are never closed")
+		if r.lastLine() {
+			r.fail(open, "Close the quotes", "the quotes are never closed")
 			return 1
 		}
-		r.begin(r.next)
-		r.spaces()
+		r.startLine(r.next)
+		r.skipBlanks()
 		breaks++
 	}
 	return breaks
 }
 
-// escapes are the letters that stand after a backslash for one character, and escaped are the characters.
+// escapes holds the letters that follow a backslash, and escaped the characters they stand for (YAML 1.2, section 5.7).
 const escapes = "0abt\tnvfre \"/\\N_LP"
 
 var escaped = [...]rune{0, '\a', '\b', '\t', '\t', '\n', '\v', '\f', '\r', 0x1b, ' ', '"', '/', '\\', 0x85, 0xa0, 0x2028, 0x2029}
 
-// escape appends the character that a backslash and what follows it stand for.
+// escape appends the character of the escape sequence at the current position.
 func (r *reader) escape(out []byte) []byte {
 	at, c := r.pos, r.peek(1)
 	if i := strings.IndexByte(escapes, c); i >= 0 {
@@ -144,7 +144,7 @@ func (r *reader) escape(out []byte) []byte {
 		size = 8
 	}
 	char, ok := r.hex(r.pos+2, size)
-	if r.pos += 2 + size; ok && utf16.IsSurrogate(char) { // JSON writes one character as two halves
+	if r.pos += 2 + size; ok && utf16.IsSurrogate(char) { // JSON writes a character outside the BMP as a surrogate pair
 		low, _ := r.hex(r.pos+2, 4)
 		if char = utf16.DecodeRune(char, low); char != utf8.RuneError && r.text[r.pos:r.pos+2] == `\u` {
 			r.pos += 6
@@ -153,14 +153,14 @@ func (r *reader) escape(out []byte) []byte {
 		ok = false
 	}
 	if !ok || !utf8.ValidRune(char) {
-		r.fail(at, `Write a backslash in double quotes as \\, or put the text into single quotes`, "%q, which stands for no character", shown(r.text[at:min(at+2+size, r.stop)]))
+		r.fail(at, `Write a backslash in double quotes as \\, or put the text into single quotes`, "%q is not a valid escape sequence", excerpt(r.text[at:min(at+2+size, r.stop)]))
 		return out
 	}
 	return utf8.AppendRune(out, char)
 }
 
-// hex reads a number of so many digits; false when there is none in this line.
-func (r *reader) hex(at, digits int) (rune, bool) {
+// hex parses a number of the given count of hexadecimal digits; ok is false if the line has no such number there.
+func (r *reader) hex(at, digits int) (char rune, ok bool) {
 	if digits == 0 || at+digits > r.stop {
 		return 0, false
 	}

@@ -3,20 +3,21 @@ package yaml
 import (
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 )
 
-// asJSON parses a whole text and gives its JSON, or its first error with its line and column.
+// asJSON parses a whole text and returns its JSON, or its first error with its line and column.
 func asJSON(text string) string {
 	n, errors := Parse(text, 0, len(text), 0)
 	out, more := n.AppendJSON(nil)
 	if errors = append(errors, more...); len(errors) > 0 {
 		e := errors[0]
-		before := text[:e.At]
-		return fmt.Sprintf("%d:%d: %s", strings.Count(before, "\n")+1, e.At-strings.LastIndexByte(before, '\n'), e.Message)
+		return placeOf(text, e.At) + ": " + e.Message
 	}
 	return string(out)
 }
@@ -73,45 +74,119 @@ func TestScalars(t *testing.T) {
 	}
 }
 
+// TestErrors checks the place of each error, and the facts that its message must have.
 func TestErrors(t *testing.T) {
-	for text, want := range map[string]string{
-		"a: x: y":                       `1:5: a colon with a space after it, which text without quotes cannot have`,
-		"a: [1, 2":                      `1:4: [ that is never closed`,
-		"a: {b: 1]":                     `1:9: ] where } was expected`,
-		"a: [b: c]":                     `1:6: a key with a value in a list`,
-		"a: [,]":                        `1:5: a comma without a value before it`,
-		"a: @x":                         `1:4: a value that begins with @, as text without quotes cannot`,
-		"a: %x":                         `1:4: a value that begins with %, as text without quotes cannot`,
-		"a: &x 1":                       `1:4: an anchor or alias (&), which is not read here`,
-		"a: [*x]":                       `1:5: an anchor or alias (*), which is not read here`,
-		"a: !!str 1":                    `1:4: a tag (!), which is not read here`,
-		"<<: {a: 1}":                    `1:1: a merge key <<, which is not read here`,
-		"b: 1\na: 1\nb: 2":              `3:1: the key "b" a second time: line 1 has it too`,
-		"{a: 1, a: 2}":                  `1:8: the key "a" a second time: line 1 has it too`,
-		"a: 1\n---\nb: 2":               `2:1: the mark of a document, of which there is only one here`,
-		"a: \"x":                        `1:4: text in quotes that are never closed`,
-		"a: \"\\q\"":                    `1:5: "\\q", which stands for no character`,
-		"a: \"\\ud800\"":                `1:5: "\\ud800", which stands for no character`,
-		"a: 'x' y":                      `1:8: "y" after the end of the value`,
-		"a: b\n c: d":                   `2:2: a key, where the text before goes on`,
-		"a:\n  b: 1\n   c: 2":           `3:4: a key, where the text before goes on`,
-		"a:\n  - b\n c: d":              `3:2: a line that is indented more than the mapping it belongs to`,
-		"a: 1\nb":                       `2:1: "b", where a key with its value was expected`,
-		"a: |\nb c":                     `2:1: "b c", where text after | stands in column 2 or further right`,
-		"a: | x":                        `1:5: text in the line of | or >`,
-		"a: - b":                        `1:4: a list in the line of its key`,
-		"? a\n: b":                      `1:1: a key after ?, where a key is plain text`,
-		"[a]: b":                        `1:1: a key that is a list or a mapping`,
-		"a:\n\t- b":                     `2:1: a tab indents the line, where only spaces may`,
-		"- a\nb: c":                     `2:1: "b: c", which belongs to nothing before it`,
-		"a: .inf":                       `1:4: .inf, which JSON cannot say`,
-		strings.Repeat("[", 201):        `1:201: more than 200 mappings and lists inside each other`,
-		strings.Repeat("- ", 201) + "x": `1:401: more than 200 mappings and lists inside each other`,
+	for text, want := range map[string]struct{ place, facts string }{
+		"a: x: y":                       {"1:5", "colon"},
+		"a: [1, 2":                      {"1:4", "[ never closed"},
+		"a: {b: 1]":                     {"1:9", "] } expected"},
+		"a: [b: c]":                     {"1:6", "key list"},
+		"a: [,]":                        {"1:5", "comma"},
+		"a: @x":                         {"1:4", "@ quotes"},
+		"a: %x":                         {"1:4", "% quotes"},
+		"a: &x 1":                       {"1:4", "anchor &"},
+		"a: [*x]":                       {"1:5", "alias *"},
+		"a: !!str 1":                    {"1:4", "tag !"},
+		"<<: {a: 1}":                    {"1:1", "merge <<"},
+		"b: 1\na: 1\nb: 2":              {"3:1", `key "b" line 1`},
+		"{a: 1, a: 2}":                  {"1:8", `key "a" line 1`},
+		"a: 1\n---\nb: 2":               {"2:1", "document ---"},
+		"a: 1\n...\n":                   {"2:1", "document ..."},
+		"a: \"x":                        {"1:4", "quotes never closed"},
+		"a: \"\\q\"":                    {"1:5", `"\\q" escape`},
+		"a: \"\\ud800\"":                {"1:5", `"\\ud800" escape`},
+		"a: 'x' y":                      {"1:8", `"y" end`},
+		"a: b\n c: d":                   {"2:2", "key above"},
+		"a:\n  b: 1\n   c: 2":           {"3:4", "key above"},
+		"a:\n  - b\n c: d":              {"3:2", "indented mapping"},
+		"a: 1\nb":                       {"2:1", `"b" key expected`},
+		"a: |\nb c":                     {"2:1", `"b c" | column 2`},
+		"a: | x":                        {"1:5", "| > line"},
+		"a: - b":                        {"1:4", "list line key"},
+		"? a\n: b":                      {"1:1", "key ?"},
+		"[a]: b":                        {"1:1", "key list mapping"},
+		"a:\n\t- b":                     {"2:1", "tab spaces"},
+		"- a\nb: c":                     {"2:1", `"b: c" belong before`},
+		"a: .inf":                       {"1:4", ".inf JSON"},
+		strings.Repeat("[", 201):        {"1:201", "more than 200"},
+		strings.Repeat("- ", 201) + "x": {"1:401", "more than 200"},
 	} {
-		if got := asJSON(text); got != want {
-			t.Errorf("%q\n got %s\nwant %s", text[:min(len(text), 60)], got, want)
+		got := asJSON(text)
+		place, message, _ := strings.Cut(got, ": ")
+		if place != want.place {
+			t.Errorf("%q: %s, want it at %s", text[:min(len(text), 60)], got, want.place)
+		}
+		for fact := range strings.FieldsSeq(want.facts) {
+			if !strings.Contains(message, fact) {
+				t.Errorf("%q: %s, want %s in it", text[:min(len(text), 60)], got, fact)
+			}
 		}
 	}
+}
+
+// TestHostile gives the parser 1 MB of what is expensive for parsers. Each text ends in a value, or in an error at its
+// place, in bounded memory and time.
+func TestHostile(t *testing.T) {
+	const size = 1 << 20
+	for text, place := range map[string]string{
+		"[":            "1:201",
+		"{":            "1:201",
+		"[{a: ":        "1:501",
+		"- ":           "1:401",
+		"-\n":          "",
+		"? ":           "1:1",
+		"&a ":          "1:1",
+		"- &a b\n":     "1:3",
+		"- *a\n":       "1:3",
+		"\t":           "",
+		"\x00":         "",
+		"a\x00: ":      "1:7",
+		"\xff":         "",
+		"- \xc3\n":     "",
+		"#\n":          "",
+		"\n":           "",
+		" ":            "",
+		"a: ":          "1:5",
+		"a:\n":         "2:1",
+		"a: b\n ":      "2:2",
+		"\"":           "1:3",
+		"'":            "",
+		"\"a\" ":       "1:5",
+		"a: |\n ":      "",
+		"a: |9\n ":     "2:2",
+		"|+\n\n":       "",
+		"- >\n  a\n\n": "",
+		"${":           "",
+		"[${":          "1:4",
+		"[a,":          "1:601",
+		"<<: a\n":      "1:1",
+		"a\\":          "",
+		"\"\\u":        "1:2",
+		"---\n":        "2:1",
+	} {
+		input := strings.Repeat(text, size/len(text))
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		start := time.Now()
+		n, errors := Parse(input, 0, len(input), 0)
+		_, more := n.AppendJSON(nil)
+		took := time.Since(start)
+		runtime.ReadMemStats(&after)
+		got := ""
+		if errors = append(errors, more...); len(errors) > 0 {
+			got = placeOf(input, errors[0].At)
+		}
+		if got != place {
+			t.Errorf("%q again and again: %q, want %q (%.300v)", text, got, place, errors)
+		}
+		if bytes := after.TotalAlloc - before.TotalAlloc; bytes > 400*size || took > 20*time.Second {
+			t.Errorf("%q again and again takes %d MB and %s", text, bytes/size, took)
+		}
+	}
+}
+
+func placeOf(text string, at int) string {
+	return fmt.Sprintf("%d:%d", strings.Count(text[:at], "\n")+1, at-strings.LastIndexByte(text[:at], '\n'))
 }
 
 func TestParsePlaces(t *testing.T) {
@@ -234,16 +309,51 @@ func writeValue(t *rapid.T, b *strings.Builder, v any, indent int) {
 func FuzzParse(f *testing.F) {
 	f.Add("- type: shell\n- a: |\n    b\n- c: [1, {d: \"e\"}]\n", 0)
 	f.Add("a: >-\n  b\n\n  c\nd: 'e'\n# f\ng:\n- h\n", 2)
+	f.Add("a: |2+\n    b ${c}\n\n\t\n- &d *e !f <<: ? [,]\n", 0)
+	f.Add("{\"a\\ud83d\\ude00\": [${b[${c}]}, 0x1F, 1_000, .5, ~, yes], 'it''s': \"x\\\n  y\"}\r\n", 1)
+	f.Add("\x00\t\xff---\n...\n\u2028:\u0085 -\n", 3)
 	f.Fuzz(func(t *testing.T, text string, indent int) {
 		n, errors := Parse(text, 0, len(text), indent%8)
 		raw, more := n.AppendJSON(nil)
 		if len(errors)+len(more) == 0 && !json.Valid(raw) {
 			t.Errorf("%q became %q", text, raw)
 		}
-		for _, e := range errors {
+		for _, e := range append(errors, more...) {
 			if e.At < 0 || e.At > len(text) || e.Message == "" {
 				t.Errorf("%q: %+v", text, e)
 			}
 		}
+		if len(errors) > maxErrors+1 {
+			t.Errorf("%q: %d errors", text, len(errors))
+		}
+		if len(errors) == 0 {
+			inOrder(t, text, n, 0)
+		}
 	})
+}
+
+// inOrder checks that the keys and values of a node are in the text one after another, and not nested too deep.
+func inOrder(t *testing.T, text string, n Node, depth int) {
+	t.Helper()
+	if n.At < 0 || n.At > len(text) || depth > maxDepth+1 {
+		t.Errorf("%q: a node at %d, %d deep", text, n.At, depth)
+	}
+	last := n.At
+	next := func(at int) {
+		if at < last {
+			t.Errorf("%q: %d after %d", text, at, last)
+		}
+		last = at
+	}
+	for _, item := range n.Items {
+		next(item.At)
+		inOrder(t, text, item, depth+1)
+	}
+	for _, e := range n.Entries {
+		next(e.At)
+		if next(e.Value.At); !strings.HasPrefix(strings.Trim(text[e.At:], "\"'"), e.Key[:min(len(e.Key), 1)]) && !strings.ContainsAny(text[e.At:e.At+1], "\"'") {
+			t.Errorf("%q: no key %q at %d", text, e.Key, e.At)
+		}
+		inOrder(t, text, e.Value, depth+1)
+	}
 }
