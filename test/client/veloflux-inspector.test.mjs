@@ -1,5 +1,5 @@
-// veloflux-mcp served to the command line of the MCP inspector. scripts/test installs it in CI, as it is some 300 MB; elsewhere
-// it is taken where it is there.
+// veloflux-mcp served to the command line of the MCP inspector, whose packages are in the folder CASE_INSPECTOR: scripts/test
+// --clients installs them.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -7,13 +7,13 @@ import test from 'node:test';
 import { newHome, program } from './suite.mjs';
 import { assertNothingLeft, catalog, document, failed, newManager, sql, succeeded } from './veloflux.mjs';
 
-const modules = program('tools/inspector/node_modules');
+const modules = process.env.CASE_INSPECTOR;
 const inspector = `${modules}/@modelcontextprotocol/inspector/clients/launcher/build/index.js`;
 const besideIt = `${modules}/node-${process.platform}-${process.arch}/bin/node`;
 const [major, minor] = process.versions.node.split('.').map(Number);
 const node = existsSync(besideIt) ? besideIt : process.execPath;
 const able = node === besideIt || major > 22 || (major === 22 && minor >= 19);
-const skip = !existsSync(inspector) ? 'there is no bin/tools/inspector' : !able && 'needs Node 22.19';
+const skip = !modules ? 'CASE_INSPECTOR is not set: use scripts/test --clients' : !able && 'needs Node 22.19';
 
 test('ask, verify, loop by @modelcontextprotocol/inspector', { skip }, async (t) => {
   const manager = await newManager(t);

@@ -21,22 +21,6 @@ echo '{"type":"assistant","session_id":"9b1c","message":{"id":"b","model":"stand
 echo '{"type":"result","subtype":"success","is_error":false,"num_turns":2,"session_id":"9b1c","result":"","structured_output":{"file":"notes.txt","lines":1},"total_cost_usd":0.02,"usage":{"input_tokens":14,"output_tokens":5}}'
 `
 
-// claude is the real one, as npm has it, or nothing: the path of its program in CASE_CLAUDE, or what test/client installed.
-func claude() string {
-	if path := os.Getenv("CASE_CLAUDE"); path != "" {
-		return path
-	}
-	found, _ := filepath.Glob(filepath.Join("..", "client", "node_modules", "@anthropic-ai", "claude-code-*", "claude"))
-	if len(found) == 0 {
-		return ""
-	}
-	path, err := filepath.Abs(found[0])
-	if err != nil {
-		return ""
-	}
-	return path
-}
-
 // planned is a workflow of three steps: a model plans, an agent works by the plan in a folder, and a command uses what it
 // made. What is in double brackets is read by the model's server.
 const planned = `{
@@ -70,12 +54,12 @@ func TestAPlanIsDoneByAnAgent(t *testing.T) {
 	}
 }
 
-// TestAPlanIsDoneByClaude is the same with the real one, whose model is the local server.
+// TestAPlanIsDoneByClaude is the same with the real claude CLI, whose path is in CASE_CLAUDE. Its model is the local server.
 func TestAPlanIsDoneByClaude(t *testing.T) {
 	t.Parallel()
-	program := claude()
+	program := os.Getenv("CASE_CLAUDE")
 	if program == "" {
-		t.Skip("there is no claude in test/client/node_modules, and CASE_CLAUDE names none")
+		t.Skip("CASE_CLAUDE is not set: use scripts/test --clients")
 	}
 	server := llmserver.Start(t)
 	p := newPlace(t)
