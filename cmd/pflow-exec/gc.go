@@ -4,14 +4,9 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
-	"github.com/pflow-suite/pflow/pkg/engine"
-	"github.com/pflow-suite/pflow/pkg/engine/cache"
+	"github.com/pflow-suite/pflow/pkg/engine/runner"
 	"github.com/pflow-suite/pflow/pkg/fault"
-	"github.com/pflow-suite/pflow/pkg/home"
-	"github.com/pflow-suite/pflow/pkg/process"
-	"github.com/pflow-suite/pflow/pkg/run/journal"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
@@ -46,15 +41,9 @@ func (c *gcCommand) Run(app *cli.App) error {
 	if err != nil {
 		return err
 	}
-	if !c.DryRun {
-		endStrays(h)
-	}
-	got, err := journal.Collect(h, wanted, time.Now())
+	got, err := runner.Collect(h, wanted)
 	if err != nil {
 		return err
-	}
-	if !c.DryRun && wanted.OlderThan >= 0 {
-		cache.Open(h).Collect(wanted.OlderThan)
 	}
 	done := collected{got.Removed, got.Kept, got.Bytes, c.DryRun}
 	err = app.Document(done, func(w io.Writer) {
@@ -69,11 +58,13 @@ func (c *gcCommand) Run(app *cli.App) error {
 }
 
 // wanted is what the flags ask for. Each given alone is the only limit.
-func (c *gcCommand) wanted() (journal.Collection, error) {
+func (c *gcCommand) wanted() (runner.Limits, error) {
+	wanted := runner.DefaultLimits()
+	wanted.DryRun = c.DryRun
 	if c.OlderThan == "" && c.Keep == nil {
-		return journal.Collection{OlderThan: journal.DefaultAge, Keep: journal.DefaultKeep, DryRun: c.DryRun}, nil
+		return wanted, nil
 	}
-	wanted := journal.Collection{OlderThan: -1, Keep: -1, DryRun: c.DryRun}
+	wanted.OlderThan, wanted.Keep = -1, -1
 	if c.OlderThan != "" {
 		age, err := cli.Duration(c.OlderThan)
 		if err != nil && strings.TrimRight(c.OlderThan, "smhd") != "0" { // which is all that has ended
@@ -87,32 +78,4 @@ func (c *gcCommand) wanted() (journal.Collection, error) {
 		}
 	}
 	return wanted, nil
-}
-
-// endStrays ends what is left of runs whose runner was killed.
-func endStrays(h *home.Home) {
-	for _, id := range process.EnvironmentValues(engine.RunVariable) {
-		rec, err := journal.Find(h, id)
-		if err != nil || rec.ID != id {
-			continue
-		}
-		if status, _, err := rec.Status(); err == nil && status == journal.Interrupted {
-			process.EndMarked(process.DefaultGrace, engine.RunVariable+"="+id)
-		}
-	}
-}
-
-// tidy collects what is kept no longer, now and then, as a run ends.
-func tidy(app *cli.App, h *home.Home) {
-	if !journal.Due(h, time.Now()) {
-		return
-	}
-	got, err := journal.Collect(h, journal.Collection{OlderThan: journal.DefaultAge, Keep: journal.DefaultKeep}, time.Now())
-	if err == nil {
-		err = got.Failed
-	}
-	if err != nil {
-		app.Log.Warn("old runs were not removed", "error", err)
-	}
-	cache.Open(h).Collect(journal.DefaultAge)
 }

@@ -1,13 +1,7 @@
 package main
 
 import (
-	"bytes"
-
-	"github.com/pflow-suite/pflow/pkg/event"
-	"github.com/pflow-suite/pflow/pkg/fault"
-	"github.com/pflow-suite/pflow/pkg/home"
-	"github.com/pflow-suite/pflow/pkg/home/redact"
-	"github.com/pflow-suite/pflow/pkg/run/journal"
+	"github.com/pflow-suite/pflow/pkg/engine/runner"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
@@ -23,50 +17,25 @@ type resumeCommand struct {
 // answered again unless other inputs are given.
 func (c *resumeCommand) Run(app *cli.App) error {
 	show := newPresenter(app, c.answerFlags)
-	r, h, rec, err := c.read(app)
+	host, err := newHost(app)
 	if err != nil {
 		return refuse(app, err, show.stream)
 	}
-	status, _, err := rec.Status()
-	if err == nil && status == journal.Running {
-		err = r.same(rec)
-		if err != nil {
-			return refuse(app, err, show.stream)
-		}
+	r, err := c.load(app, host)
+	if err != nil {
+		return refuse(app, err, show.stream)
 	}
-	if err == nil && (status.Succeeded() && r.Again || status == journal.Running) {
-		return follow(app, rec, show, r.Timeout)
-	}
-	return perform(app, h, r, show)
+	return runHere(app, host, r, show)
 }
 
-func (c *resumeCommand) read(app *cli.App) (*request, *home.Home, *journal.Reader, error) {
-	h, rec, err := openRun(app, c.RunID)
+func (c *resumeCommand) load(app *cli.App, host *runner.Host) (*runner.Request, error) {
+	o, err := c.options()
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, err
 	}
-	rec = rec.ResumePoint()
-	r, err := c.settingsFlags.read(app)
+	in, err := inputs(app, c.Inputs, c.Values)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, err
 	}
-	if r.Inputs, err = readInputs(app, c.Inputs, c.Values); err != nil {
-		return nil, nil, nil, err
-	}
-	if r.Source, err = rec.Definition(); err != nil {
-		return nil, nil, nil, err
-	}
-	first, _, err := rec.FirstAndLast()
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	r.Name, r.File, r.Resume, r.Again = "workflow.json", "workflow.json", rec.ID, len(r.Inputs) == 0
-	if first != nil && first.Event == event.RunStarted {
-		r.Name, r.Path = first.Workflow.Name, first.Workflow.Path
-	}
-	if bytes.Contains(r.Source, []byte(redact.Mark)) {
-		return nil, nil, nil, fault.New(fault.Usage, "The workflow of run %s was kept without a secret that is written in it", rec.ID).
-			Suggest("Resume with the workflow itself: pflow-exec run WORKFLOW --resume %s", rec.ID)
-	}
-	return r, h, rec, nil
+	return runner.LoadRun(host, c.RunID, in, o)
 }

@@ -14,9 +14,9 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/pflow-suite/pflow/pkg/engine/runner"
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
-	"github.com/pflow-suite/pflow/pkg/home"
 	"github.com/pflow-suite/pflow/pkg/run/journal"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 	"github.com/pflow-suite/pflow/pkg/workflow"
@@ -50,42 +50,53 @@ a person, 124 --timeout, 129, 130, 143 a signal, 141 nobody read.`
 // Run executes a workflow in this process.
 func (c *runCommand) Run(app *cli.App) error {
 	show := newPresenter(app, c.answerFlags)
-	h, err := app.Home()
+	host, err := newHost(app)
 	if err != nil {
 		return refuse(app, err, show.stream)
 	}
-	r, err := c.read(app, h)
+	r, err := c.load(app, host)
 	if err != nil {
 		return refuse(app, err, show.stream)
 	}
 	if r.DryRun {
-		return foresee(app, h, r)
+		return dryRun(app, host, r)
 	}
-	return perform(app, h, r, show)
+	return runHere(app, host, r, show)
 }
 
-// perform prepares a request, executes it here and shows it.
-func perform(app *cli.App, h *home.Home, r *request, show *presenter) error {
-	p, err := prepare(app, h, r)
+// runHere executes a request in this process and shows the run, or follows the run that does already what is asked for.
+func runHere(app *cli.App, host *runner.Host, r *runner.Request, show *presenter) error {
+	host.Ask = show.people.asking(host.Ask)
+	l, err := runner.Resolve(app.Context, host, r)
 	if err != nil {
-		p.release()
 		return refuse(app, err, show.stream)
 	}
-	if p.attach != nil {
-		p.release()
-		return follow(app, p.attach, show, r.Timeout)
+	defer l.Release()
+	if l.Attach != "" {
+		rec, err := journal.Find(host.Home, l.Attach)
+		if err != nil {
+			return err
+		}
+		return follow(app, rec, show, r.Timeout)
 	}
-	if err := show.check(p.Workflow); err != nil {
-		p.release()
+	if err := show.check(l.Workflow()); err != nil {
 		return refuse(app, err, show.stream)
 	}
-	var rec *journal.Reader
-	p.Ask = show.people.asking(p.Ask)
 	defer show.people.end()
-	last, err := execute(app, h, r, p, func(id string) (err error) { rec, err = journal.Find(h, id); return err }, show.each())
-	if not, ok := errors.AsType[unbegun](err); ok {
-		return refuse(app, not.error, show.stream)
+	ctx, cancel := app.WhileRead()
+	defer cancel()
+	last, err := l.Execute(ctx, runner.Observer{Event: show.each()})
+	if refused, ok := errors.AsType[*runner.NotStartedError](err); ok {
+		return refuse(app, refused.Err, show.stream)
 	}
+	if err != nil {
+		return err
+	}
+	if show.unwritten != nil && !app.Stdout.Closed() {
+		return fault.New(fault.Internal, "The run ended as %s, but its events could not be written to standard output: %v", last.Status, show.unwritten).
+			Suggest("pflow-exec events %s prints them", last.Run)
+	}
+	rec, err := journal.Find(host.Home, last.Run)
 	if err != nil {
 		return err
 	}
@@ -138,6 +149,8 @@ type presenter struct {
 	alone  string
 	stream bool
 	people *teller
+	// unwritten is why the events could not be written to standard output.
+	unwritten error
 }
 
 func newPresenter(app *cli.App, flags answerFlags) *presenter {
@@ -179,8 +192,8 @@ func (s *presenter) each() func(line []byte) error {
 		if !s.stream {
 			return nil
 		}
-		_, err := s.app.Stdout.Write(line)
-		return err
+		_, s.unwritten = s.app.Stdout.Write(line)
+		return s.unwritten
 	}
 }
 

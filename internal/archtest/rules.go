@@ -30,7 +30,7 @@ var Folders = []Folder{
 	{"catalog", []string{"catalog/search", "catalog/registry", "catalog/library"}, []string{"nodetype", "home", "workflow"}},
 	{"mcp", []string{"mcp/toolargs", "mcp/mcpclient", "mcp/mcpserver", "mcp/suitetools"}, []string{"process", "nodetype", "home"}},
 
-	{"engine", []string{"engine/cache", "engine/node", "engine"}, []string{"process", "event", "nodetype", "home", "workflow", "run", "catalog", "mcp"}},
+	{"engine", []string{"engine/cache", "engine/node", "engine", "engine/runner"}, []string{"process", "event", "nodetype", "home", "workflow", "run", "catalog", "mcp"}},
 	{"nodes", []string{"nodes/nodeprogram", "nodes/jq", "nodes/llm", "nodes/agent"}, []string{"process", "nodetype", "home", "workflow"}},
 	{"veloflux", []string{"veloflux"}, []string{"process", "home", "mcp"}},
 }

@@ -28,8 +28,8 @@ func InputTypes() []string {
 
 // Given is a value as a run is given it: a JSON value, or text that takes the declared type.
 type Given struct {
-	JSON json.RawMessage
-	Text string
+	JSON json.RawMessage `json:"json,omitempty"`
+	Text string          `json:"text,omitempty"`
 }
 
 // IsText says whether the value is text to be coerced.

@@ -1,4 +1,4 @@
-package main
+package runner
 
 import (
 	"bytes"
@@ -6,18 +6,17 @@ import (
 	"unicode/utf8"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
-	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
 // readEnvFile reads the variables of a file of KEY=VALUE lines, for the environment of a run. Blank lines and those that
 // begin with # say nothing, and an export before the key is passed over. A value in single quotes is what stands between
 // them; in double quotes \n, \t, \", \$ and \\ are what they are in a shell; both may go over several lines. One without
 // quotes ends with its line, or before a # that follows a blank. Nothing is expanded.
-func readEnvFile(app *cli.App, name string) ([]string, error) {
+func readEnvFile(host *Host, name string) ([]string, error) {
 	if name == "" {
 		return nil, nil
 	}
-	content, err := app.ReadArgument(name)
+	content, err := host.Read(name)
 	if err != nil {
 		return nil, err
 	}

@@ -1,120 +1,18 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
-	"runtime"
-	"sync"
 	"time"
 
 	"github.com/tidwall/gjson"
 
-	"github.com/pflow-suite/pflow/pkg/catalog/library"
 	"github.com/pflow-suite/pflow/pkg/engine"
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
-	"github.com/pflow-suite/pflow/pkg/home"
-	"github.com/pflow-suite/pflow/pkg/process"
 	"github.com/pflow-suite/pflow/pkg/run/journal"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
-
-// widen lets more goroutines be in the middle of something than there are processors. That of a node is most of the time
-// inside a system call, which waits for a process: the fewer have to be woken for each that comes out of one, the less
-// a short node costs.
-func widen(app *cli.App) {
-	if n := runtime.GOMAXPROCS(0); app.Getenv("GOMAXPROCS") == "" {
-		runtime.GOMAXPROCS(n + (n+1)/2)
-	}
-}
-
-// execute runs what was prepared. started is told the run's id as soon as there is one; each, when it is not nil, is
-// given every line of the journal as it is written.
-func execute(app *cli.App, h *home.Home, r *request, p *prepared, started func(id string) error, each func(line []byte) error) (*event.Event, error) {
-	defer p.release()
-	process.AdoptOrphans()
-	options := journal.Options{Definition: p.stored, Sync: r.Sync}
-	if p.resumed != nil && !p.fork {
-		options.ResumedFrom = p.resumed.ID
-	}
-	rec, err := journal.Create(h, options)
-	if err != nil {
-		return nil, unbegun{err}
-	}
-	defer rec.Close()
-	if p.key != nil {
-		err := p.key.Set(rec.ID)
-		p.key.Release()
-		if err != nil {
-			rec.Remove()
-			return nil, err
-		}
-	}
-	if err := started(rec.ID); err != nil {
-		rec.Remove()
-		return nil, err
-	}
-	ctx, cancel := app.WhileRead()
-	defer cancel()
-	var copying sync.WaitGroup
-	var unshown error
-	if each != nil {
-		copying.Go(func() { unshown = rec.Follow(each) })
-	}
-	p.RunID, p.Journal = rec.ID, rec
-	if p.resumed != nil {
-		p.Adopt = func(ref event.Reference) (bool, error) { return rec.Adopt(ref, p.resumed) }
-	}
-	if options.ResumedFrom != "" {
-		p.Reused = func() error { return rec.MarkSuperseded(p.resumed) }
-	}
-	p.ResumeCommand = resumeLine(rec.ID)
-	strays := process.Strays{Mark: engine.RunVariable + "=" + rec.ID, Grace: process.DefaultGrace}
-	stopping, stopped := ctx, context.CancelFunc(func() {})
-	if p.Timeout > 0 {
-		stopping, stopped = context.WithTimeout(ctx, p.Timeout)
-	}
-	defer stopped()
-	ended := context.AfterFunc(stopping, strays.Terminate)
-	p.Stopped = func() {
-		p.Host.Servers.Close()
-		strays.End()
-	}
-	widen(app)
-	began := time.Now()
-	defer runtime.KeepAlive(p.untouched)
-	last, err := engine.Run(ctx, p.Config)
-	ended() // what a node has left running on purpose is not to be ended for what comes later
-	p.Host.Servers.Close()
-	rec.EndFollowers()
-	copying.Wait()
-	if err != nil {
-		f := *fault.From(err)
-		if !r.known && rec.Remove() {
-			return nil, unbegun{&f}
-		}
-		rec.RecordFailure(err)
-		return nil, f.Suggest("go on from here with: %s", p.ResumeCommand)
-	}
-	if r.Saved {
-		if err := library.Open(h).RecordRun(context.WithoutCancel(app.Context), r.Name, string(last.Status), began, time.Since(began)); err != nil {
-			app.Log.Warn("the workflow's statistics are not up to date", "error", err)
-		}
-	}
-	tidy(app, h)
-	if unshown != nil && !app.Stdout.Closed() {
-		return nil, fault.New(fault.Internal, "The run ended as %s, but its events could not be written to standard output: %v", last.Status, unshown).
-			Suggest("pflow-exec events %s prints them", rec.ID)
-	}
-	return last, nil
-}
-
-// unbegun is the error of a run of which nothing could be recorded.
-type unbegun struct{ error }
-
-// Unwrap gives why.
-func (u unbegun) Unwrap() error { return u.error }
 
 // exitStatus is a run's, from its last event.
 func exitStatus(last *event.Event) cli.Status {

@@ -1,0 +1,87 @@
+package runner
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/home/redact"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
+	"github.com/pflow-suite/pflow/pkg/run/journal"
+	"github.com/pflow-suite/pflow/pkg/workflow"
+	"github.com/pflow-suite/pflow/pkg/workflow/template"
+)
+
+// holdKey sets Attach if the run that was started for the request's key is live. If not, it holds the key, so that no
+// other process starts one.
+func (l *Launch) holdKey(ctx context.Context) error {
+	r := l.request
+	if r.Key == "" {
+		return nil
+	}
+	key := journal.KeyOf(l.host.Home, r.Key)
+	if !r.DryRun {
+		if err := key.Hold(ctx); err != nil {
+			return err
+		}
+		l.key = key
+		l.releases = append(l.releases, key.Release)
+	}
+	if live := key.Live(); live != nil {
+		return l.attach(live, true)
+	}
+	return nil
+}
+
+// attach has the caller follow a run in place of starting one. A live one must do what is asked for.
+func (l *Launch) attach(rec *journal.Reader, live bool) error {
+	if live {
+		if err := l.request.checkSame(rec); err != nil {
+			return err
+		}
+	}
+	l.Attach = rec.ID
+	return nil
+}
+
+// checkSame returns a fault if a live run is one of another workflow or has other inputs.
+func (r *Request) checkSame(rec *journal.Reader) error {
+	first, _, err := rec.FirstAndLast()
+	if err != nil || first == nil || first.Workflow == nil {
+		return nil //nolint:nilerr // its first event is not written yet
+	}
+	w := first.Workflow
+	known := r.Name != "-" && w.Name != "-"
+	if known && w.Name != r.Name && (w.Path == "" || w.Path != r.Path) {
+		return fault.New(fault.Usage, "Run %s is still running, and it is one of another workflow, %s", rec.ID, w.Name).
+			Suggest("pflow-exec wait %s answers when it has ended", rec.ID)
+	}
+	inputs, err := event.Plain(first.Inputs, rec.Blob)
+	if err != nil {
+		return nil //nolint:nilerr // they cannot be compared
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Inputs)) {
+		has := gjson.GetBytes(inputs, gjson.Escape(name))
+		if has.Exists() && !strings.Contains(has.Raw, redact.Mark) && !same(r.Inputs[name], has.Raw) {
+			return fault.New(fault.Usage, "Run %s is still running, and its input %q is another one", rec.ID, name).
+				Suggest("pflow-exec wait %s answers when it has ended", rec.ID)
+		}
+	}
+	return nil
+}
+
+// same reports whether a value that is given is the one that a run has.
+func same(given workflow.Given, raw string) bool {
+	has := json.RawMessage(raw)
+	if given.IsText() {
+		return template.AsText(has) == given.Text
+	}
+	return bytes.Equal(rawjson.Compact(given.JSON), rawjson.Compact(has)) || template.AsText(given.JSON) == template.AsText(has)
+}

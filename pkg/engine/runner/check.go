@@ -1,0 +1,73 @@
+package runner
+
+import (
+	"github.com/pflow-suite/pflow/pkg/catalog/library"
+	"github.com/pflow-suite/pflow/pkg/catalog/registry"
+	"github.com/pflow-suite/pflow/pkg/engine"
+	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/home/redact"
+	"github.com/pflow-suite/pflow/pkg/workflow"
+	"github.com/pflow-suite/pflow/pkg/workflow/check"
+)
+
+// check checks the workflow and all that it runs, and makes them ready for the engine.
+func (l *Launch) check() error {
+	file := l.request.file
+	if file == nil {
+		var err error
+		if file, err = workflow.Parse(l.request.File, l.request.Source); err != nil {
+			return err
+		}
+		l.request.file = file
+	}
+	types, lib := registry.Open(l.host.Home), library.Open(l.host.Home)
+	read := func(ref string) (*workflow.File, error) {
+		sub, _, err := lib.Open(l.request.inDir(ref), ref == "-", l.host.Read) // "-" is not standard input here
+		return sub, err
+	}
+	l.addDefaults(file.Workflow)
+	l.redactor.JSON(file.JSON()) // learns what is written under secret names before an error can show it
+	report := check.Workflow(file, types, read)
+	if f := report.Fault(l.request.Name); f != nil {
+		return f
+	}
+	for _, w := range report.Warnings {
+		l.host.Advise(l.redactor.Fault(w))
+	}
+	l.top = *l.sub(l.request.Name, report)
+	l.load = func(ref string) (*engine.Sub, error) {
+		sub, err := read(ref)
+		if err != nil {
+			return nil, err
+		}
+		report := check.Workflow(sub, types, read)
+		if f := report.Fault(ref); f != nil {
+			return nil, f
+		}
+		return l.sub(ref, report), nil
+	}
+	return nil
+}
+
+// sub returns a checked workflow as the engine runs it. Its digest is that of the definition without secrets.
+func (l *Launch) sub(name string, report *check.Report) *engine.Sub {
+	l.addDefaults(report.File.Workflow)
+	definition, _ := l.redactor.JSON(report.File.JSON())
+	s := &engine.Sub{Name: name, Workflow: report.File.Workflow, File: report.File, Kinds: report.Kinds, Digest: event.Digest(definition), Subs: map[string]*engine.Sub{}}
+	if s.Workflow.TemplateResolutionMode == "" {
+		s.Workflow.TemplateResolutionMode = l.settings.TemplateResolutionMode
+	}
+	for id, sub := range report.Subs {
+		s.Subs[id] = l.sub(sub.File.Name, sub)
+	}
+	return s
+}
+
+// addDefaults makes the defaults of secret inputs secrets.
+func (l *Launch) addDefaults(w *workflow.Workflow) {
+	for name, in := range w.Inputs {
+		if in.Secret || redact.SecretName(name) {
+			l.redactor.AddJSON(name, in.Default)
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package runner
+
+import (
+	"slices"
+
+	"github.com/pflow-suite/pflow/pkg/engine"
+	"github.com/pflow-suite/pflow/pkg/engine/cache"
+	"github.com/pflow-suite/pflow/pkg/engine/node"
+	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/event/trace"
+	"github.com/pflow-suite/pflow/pkg/mcp/mcpclient"
+	"github.com/pflow-suite/pflow/pkg/process"
+)
+
+// config returns the launch as the engine takes it, without what depends on the run's journal.
+func (l *Launch) config() engine.Config {
+	r := l.request
+	span := trace.Begin(process.Getenv(l.env, trace.Variable))
+	env := l.env
+	if span.Parent == "" { // a new trace: the state is about another one
+		env = process.Environment(env, trace.State)
+	}
+	env = append(slices.Clip(env), trace.Variable+"="+span.String()) // servers belong to the run, not to a node
+	kept := cache.Open(l.host.Home)
+	kept.WriteOnly = r.NoCache
+	return engine.Config{
+		Sub:      l.top,
+		Load:     l.load,
+		Started:  event.Workflow{Name: r.Name, Path: r.Path, Digest: l.top.Digest, Definition: l.definition},
+		Inputs:   l.inputs,
+		Redactor: l.redactor,
+		Host:     node.Host{Dir: l.dir, Env: env, Suite: l.suite, Servers: mcpclient.NewPool(l.reach(env))},
+		Span:     span,
+		Ask:      l.host.Ask,
+		Answer:   r.Answer,
+		Cache:    kept,
+		Jobs:     r.Jobs, KeepGoing: r.KeepGoing, Timeout: r.Timeout,
+		From: l.from,
+		Log:  l.host.Log,
+	}
+}
+
+// reach returns how the run's MCP servers are reached. Their configuration is read when the first of them is needed.
+func (l *Launch) reach(env []string) func(server string) (mcpclient.Spec, error) {
+	reach := &mcpclient.Reach{Env: env, Settings: l.settings.Env, Dir: l.dir, Redactor: l.redactor, Log: l.host.Log, Warn: l.host.Warn}
+	return func(name string) (mcpclient.Spec, error) {
+		servers, err := mcpclient.LoadServers(l.host.Home)
+		if err != nil {
+			return mcpclient.Spec{}, err
+		}
+		server, err := servers.Get(name)
+		if err != nil {
+			return mcpclient.Spec{}, err
+		}
+		return reach.Spec(name, server), nil
+	}
+}

@@ -1,0 +1,93 @@
+package runner
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+
+	"github.com/pflow-suite/pflow/pkg/engine"
+	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/process"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
+)
+
+// Acknowledgement is the one line by which a detached process answers the process that started it: the id of the run, or
+// why there is none.
+type Acknowledgement struct {
+	RunID string       `json:"run_id,omitempty"`
+	Error *fault.Fault `json:"error,omitempty"`
+}
+
+// Detach starts this program anew, in a session of its own, with the arguments by which it calls ReadRequest and Serve.
+// The acknowledgement has the id of the run that is executed there, or of the live one that does what is asked for. The
+// error is one of starting the process.
+func Detach(host *Host, r *Request, args ...string) (*Acknowledgement, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fault.New(fault.Internal, "where this program is cannot be told: %v", err)
+	}
+	child, err := process.Start(process.Command{
+		Path: self, Args: args, Session: true,
+		Env: process.Environment(host.Env, engine.Variables...), // it is not part of a run that starts it
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer child.Release()
+	if err := json.NewEncoder(child.Stdin).Encode(r); err != nil {
+		return nil, fault.New(fault.Internal, "the run could not be handed over: %v", err)
+	}
+	_ = child.Stdin.Close()
+	line, err := bufio.NewReader(child.Stdout).ReadBytes('\n')
+	var ack Acknowledgement
+	if err != nil || json.Unmarshal(line, &ack) != nil {
+		return nil, fault.New(fault.Internal, "the process that was to execute the run ended before it began")
+	}
+	return &ack, nil
+}
+
+// ReadRequest reads the request that Detach has sent.
+func ReadRequest(in io.ReadCloser) (*Request, error) {
+	var r Request
+	if err := json.NewDecoder(in).Decode(&r); err != nil {
+		return nil, fault.New(fault.Usage, "detached is how start calls this program: it reads a request on standard input")
+	}
+	_ = in.Close()
+	return &r, nil
+}
+
+// Acknowledge writes the acknowledgement and closes out, so that the process that called Detach can end.
+func Acknowledge(out io.WriteCloser, ack Acknowledgement) error {
+	line, err := rawjson.Marshal(ack)
+	if err != nil {
+		return fault.From(err)
+	}
+	if _, err := out.Write(append(line, '\n')); err != nil {
+		return fault.New(fault.Internal, "the run's start could not be acknowledged: %v", fault.Reason(err))
+	}
+	return out.Close()
+}
+
+// Serve resolves and executes a request in a detached process. It acknowledges the run's id before the first event, or why
+// there is none. The last event is nil if nothing was executed.
+func Serve(ctx context.Context, host *Host, r *Request, out io.WriteCloser) (*event.Event, error) {
+	l, err := Resolve(ctx, host, r)
+	if err != nil {
+		return nil, Acknowledge(out, Acknowledgement{Error: fault.From(err)})
+	}
+	if l.Attach != "" {
+		return nil, Acknowledge(out, Acknowledgement{RunID: l.Attach})
+	}
+	acknowledged := false
+	last, err := l.Execute(ctx, Observer{Started: func(id string) error {
+		acknowledged = true
+		return Acknowledge(out, Acknowledgement{RunID: id})
+	}})
+	if err != nil && !acknowledged {
+		return nil, Acknowledge(out, Acknowledgement{Error: fault.From(err)})
+	}
+	return last, err
+}

@@ -1,0 +1,123 @@
+package runner
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/pflow-suite/pflow/pkg/catalog/library"
+	"github.com/pflow-suite/pflow/pkg/engine"
+	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/process"
+	"github.com/pflow-suite/pflow/pkg/run/journal"
+)
+
+// Observer hears of a run while it is executed. Both functions may be nil.
+type Observer struct {
+	// Started is called with the run's id before its first event. If it fails, nothing runs. A run whose id is known stays
+	// in the home even if none of its events can be recorded.
+	Started func(id string) error
+	// Event is called with each line of the journal, in order, until it fails.
+	Event func(line []byte) error
+}
+
+// NotStartedError is the error of a run of which nothing is recorded.
+type NotStartedError struct{ Err error }
+
+func (e *NotStartedError) Error() string { return e.Err.Error() }
+
+// Unwrap returns why the run did not start.
+func (e *NotStartedError) Unwrap() error { return e.Err }
+
+// Execute runs the launch to its end and returns the run's last event. It returns an error if the run could not be
+// recorded: a NotStartedError if nothing of it was, else a fault that says how to go on. If the run is stopped, everything
+// that descends from this process is ended, so a process executes one run at a time.
+func (l *Launch) Execute(ctx context.Context, o Observer) (*event.Event, error) {
+	defer l.Release()
+	process.AdoptOrphans()
+	w, err := l.begin(o)
+	if err != nil {
+		return nil, &NotStartedError{err}
+	}
+	defer w.Close()
+	var followers sync.WaitGroup
+	if o.Event != nil {
+		followers.Go(func() { _ = w.Follow(o.Event) })
+	}
+	began := time.Now()
+	last, err := l.run(ctx, w)
+	w.EndFollowers()
+	followers.Wait()
+	if err != nil {
+		f := *fault.From(err)
+		if o.Started == nil && w.Remove() {
+			return nil, &NotStartedError{&f}
+		}
+		w.RecordFailure(err)
+		return nil, f.Suggest("go on from here with: %s", resumeCommand(w.ID))
+	}
+	if l.request.Saved {
+		statistics := library.Open(l.host.Home)
+		if err := statistics.RecordRun(context.WithoutCancel(ctx), l.request.Name, string(last.Status), began, time.Since(began)); err != nil {
+			l.host.Log.Warn("the workflow's statistics are not up to date", "error", err)
+		}
+	}
+	tidy(l.host)
+	return last, nil
+}
+
+// begin makes the run's record. After an error there is none.
+func (l *Launch) begin(o Observer) (*journal.Writer, error) {
+	options := journal.Options{Definition: l.definition, Sync: l.request.Sync}
+	if l.origin != nil && !l.fork {
+		options.ResumedFrom = l.origin.ID
+	}
+	w, err := journal.Create(l.host.Home, options)
+	if err != nil {
+		return nil, err
+	}
+	if l.key != nil {
+		err = l.key.Set(w.ID)
+		l.key.Release()
+	}
+	if err == nil && o.Started != nil {
+		err = o.Started(w.ID)
+	}
+	if err != nil {
+		w.Remove()
+		w.Close()
+		return nil, err
+	}
+	return w, nil
+}
+
+// run has the engine execute the workflow, and ends the processes that the nodes leave running if the run is stopped.
+func (l *Launch) run(ctx context.Context, w *journal.Writer) (*event.Event, error) {
+	c := l.config()
+	c.RunID, c.Journal, c.ResumeCommand = w.ID, w, resumeCommand(w.ID)
+	if l.origin != nil {
+		c.Adopt = func(ref event.Reference) (bool, error) { return w.Adopt(ref, l.origin) }
+		if !l.fork {
+			c.Reused = func() error { return w.MarkSuperseded(l.origin) }
+		}
+	}
+	strays := process.Strays{Mark: mark(w.ID), Grace: process.DefaultGrace}
+	c.Stopped = func() {
+		c.Host.Servers.Close()
+		strays.End()
+	}
+	stopping, cancel := ctx, context.CancelFunc(func() {})
+	if c.Timeout > 0 {
+		stopping, cancel = context.WithTimeout(ctx, c.Timeout)
+	}
+	defer cancel()
+	ended := context.AfterFunc(stopping, strays.Terminate)
+	last, err := engine.Run(ctx, c)
+	ended() // a stop after the end does not concern what a node has left running on purpose
+	c.Host.Servers.Close()
+	return last, err
+}
+
+// resumeCommand returns the command that goes on from a run.
+func resumeCommand(id string) string { return "pflow-exec resume " + id }

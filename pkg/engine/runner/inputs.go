@@ -1,0 +1,137 @@
+package runner
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/home/redact"
+	"github.com/pflow-suite/pflow/pkg/home/settings"
+	"github.com/pflow-suite/pflow/pkg/process"
+	"github.com/pflow-suite/pflow/pkg/workflow"
+	"github.com/pflow-suite/pflow/pkg/workflow/plan"
+	"github.com/pflow-suite/pflow/pkg/workflow/template"
+)
+
+// minSecret is the least number of bytes in an environment variable that counts as a secret because of its name. A shorter
+// one, such as a flag, would be found in texts that have nothing to do with it.
+const minSecret = 6
+
+// newRedactor returns a redactor that knows the values of the settings, and those of the environment with secret names.
+func newRedactor(env []string, set *settings.Settings) *redact.Redactor {
+	r := redact.New()
+	for name, value := range set.Env {
+		r.Add(name, value)
+	}
+	for _, kv := range env {
+		if name, value, _ := strings.Cut(kv, "="); len(value) >= minSecret && redact.SecretName(name) {
+			r.Add(name, value)
+		}
+	}
+	return r
+}
+
+// resolveInputs finds a value for every input and adds those that are secret to the redactor.
+func (l *Launch) resolveInputs() error {
+	w := l.top.Workflow
+	given := l.request.given(w)
+	for name, in := range w.Inputs {
+		if g, ok := given[name]; ok && (in.Secret || redact.SecretName(name)) { // before an error can show it
+			if g.IsText() {
+				l.redactor.Add(name, g.Text)
+			}
+			l.redactor.AddJSON(name, g.JSON)
+		}
+	}
+	lost, err := l.addRecorded(given)
+	if err != nil {
+		return err
+	}
+	from := workflow.Supply{
+		Environment: func(name string) (string, bool) { return process.LookupEnv(l.env, name) },
+		Settings:    func(name string) (string, bool) { v, ok := l.settings.Env[name]; return v, ok },
+	}
+	for _, name := range lost {
+		if _, ok := from.Environment(name); ok {
+			continue
+		}
+		if _, ok := from.Settings(name); !ok {
+			f := fault.New(fault.Usage, "Input %q is a secret, which run %s did not keep", name, l.from.Run).
+				Suggest("Give it again: %s=VALUE, or in the environment or the settings", name)
+			f.Missing = []string{name}
+			return f
+		}
+	}
+	values, err := w.Resolve(given, from)
+	if err != nil {
+		return l.nameNode(fault.From(err))
+	}
+	l.inputs = make(map[string]json.RawMessage, len(values))
+	for name, v := range values {
+		if in := w.Inputs[name]; in.Secret || v.Origin == "settings" || redact.SecretName(name) {
+			l.redactor.AddJSON(name, v.JSON)
+		}
+		l.inputs[name] = v.JSON
+	}
+	return nil
+}
+
+// nameNode adds to a fault of missing inputs the first node that needs one of them.
+func (l *Launch) nameNode(f *fault.Fault) *fault.Fault {
+	for _, n := range l.top.Workflow.Nodes {
+		uses, _ := plan.Uses(&n)
+		if slices.ContainsFunc(uses, func(u template.Use) bool { return slices.Contains(f.Missing, u.Ref.Root) }) {
+			f.Node = n.ID
+			break
+		}
+	}
+	return f
+}
+
+// addRecorded adds the values of the run to go on from for inputs that have no other. It returns the names of those that
+// the run did not keep because they are secret.
+func (l *Launch) addRecorded(given map[string]workflow.Given) (lost []string, err error) {
+	if l.from == nil || l.from.Started.Inputs == nil {
+		return nil, nil
+	}
+	plain, err := event.Plain(l.from.Started.Inputs, l.from.Blob)
+	if err != nil {
+		return nil, err
+	}
+	var values map[string]json.RawMessage
+	if err := json.Unmarshal(plain, &values); err != nil {
+		return nil, fault.New(fault.Protocol, "The inputs of run %s cannot be read", l.from.Run)
+	}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		v := values[name]
+		in, declared := l.top.Workflow.Inputs[name]
+		_, already := given[name]
+		switch {
+		case !declared || already || string(v) == "null":
+		case bytes.Contains(v, []byte(redact.Mark)) && in.Default != nil: // the workflow's file has it
+		case bytes.Contains(v, []byte(redact.Mark)):
+			lost = append(lost, name)
+		default:
+			given[name] = workflow.Given{JSON: v}
+		}
+	}
+	return lost, nil
+}
+
+// resolveDir sets the run's folder: the one asked for, else that of the run to go on from, else this process's.
+func (l *Launch) resolveDir() error {
+	l.dir = l.request.Dir
+	if l.from == nil || l.request.DirGiven || l.from.Started.Cwd == "" {
+		return nil
+	}
+	l.dir = l.from.Started.Cwd
+	if info, err := os.Stat(l.dir); err != nil || !info.IsDir() {
+		return fault.New(fault.Usage, "The folder that run %s ran in is gone", l.from.Run).Suggest("Give another with -C DIR")
+	}
+	return nil
+}

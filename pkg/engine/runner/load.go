@@ -1,0 +1,177 @@
+package runner
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/pflow-suite/pflow/pkg/catalog/library"
+	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/home/redact"
+	"github.com/pflow-suite/pflow/pkg/run/journal"
+	"github.com/pflow-suite/pflow/pkg/workflow"
+)
+
+// Source names what to run.
+type Source struct {
+	// Workflow is a path, the name of a saved workflow or a draft, or "-" for standard input. With NameOnly it is a name.
+	Workflow string
+	NameOnly bool
+	Inputs   Inputs
+	// Resume is the run to go on from: its id, a file with its events, or "-" for events on standard input; empty for a
+	// new run.
+	Resume string
+	// Key is an idempotency key, or nil.
+	Key *string
+	// DryRun asks what would run, see Launch.DryRun.
+	DryRun bool
+}
+
+// Inputs name the values of a workflow's inputs.
+type Inputs struct {
+	// File holds one JSON object, "-" is standard input; empty if there is none.
+	File string
+	// Values win over those of the file.
+	Values map[string]workflow.Given
+}
+
+// Options say how to run.
+type Options struct {
+	// Jobs is how many nodes run at the same time; 0 is one for each processor.
+	Jobs int
+	// Timeout stops the run when it is over; 0 is no limit.
+	Timeout   time.Duration
+	KeepGoing bool
+	NoCache   bool
+	Sync      bool
+	// Dir is the folder to run in; empty for this process's, or that of the run to go on from.
+	Dir string
+	// EnvFile has KEY=VALUE lines for the environment, "-" is standard input; empty if there is none.
+	EnvFile string
+	// Answer answers the questions that the run to go on from left open; empty if there is none.
+	Answer string
+}
+
+// Load reads everything that a source and its options name.
+func Load(host *Host, s Source, o Options) (*Request, error) {
+	r, err := o.request(host)
+	if err != nil {
+		return nil, err
+	}
+	r.DryRun = s.DryRun
+	if s.Key != nil {
+		if err := journal.CheckKey(*s.Key); err != nil {
+			return nil, err
+		}
+		r.Key = *s.Key
+	}
+	if err := r.loadWorkflow(host, s); err != nil {
+		return nil, err
+	}
+	if r.Inputs, err = s.Inputs.load(host); err != nil {
+		return nil, err
+	}
+	if err := r.loadOrigin(host, s.Resume); err != nil {
+		return nil, err
+	}
+	r.Stdin, err = pipedInput(host, r.file.Workflow, r.Inputs)
+	return r, err
+}
+
+// LoadRun makes a request that goes on from a run with the workflow that it has stored. The run is named by its id, a
+// prefix of the id that no other run has, or "last".
+func LoadRun(host *Host, run string, in Inputs, o Options) (*Request, error) {
+	rec, err := journal.Find(host.Home, run)
+	if err != nil {
+		return nil, err
+	}
+	rec = rec.ResumePoint()
+	r, err := o.request(host)
+	if err != nil {
+		return nil, err
+	}
+	if r.Inputs, err = in.load(host); err != nil {
+		return nil, err
+	}
+	if r.Source, err = rec.Definition(); err != nil {
+		return nil, err
+	}
+	first, _, err := rec.FirstAndLast()
+	if err != nil {
+		return nil, err
+	}
+	r.Name, r.File, r.Resume, r.Stored = "workflow.json", "workflow.json", rec.ID, true
+	if first != nil && first.Event == event.RunStarted {
+		r.Name, r.Path = first.Workflow.Name, first.Workflow.Path
+	}
+	if bytes.Contains(r.Source, []byte(redact.Mark)) {
+		return nil, fault.New(fault.Usage, "The workflow of run %s was kept without a secret that is written in it", rec.ID).
+			Suggest("Resume with the workflow itself: pflow-exec run WORKFLOW --resume %s", rec.ID)
+	}
+	return r, nil
+}
+
+// request returns a request with the options in it.
+func (o Options) request(host *Host) (*Request, error) {
+	r := &Request{
+		Jobs: o.Jobs, Timeout: o.Timeout, KeepGoing: o.KeepGoing, Sync: o.Sync, NoCache: o.NoCache, Answer: o.Answer, DirGiven: o.Dir != "",
+	}
+	if r.Jobs == 0 {
+		r.Jobs = runtime.GOMAXPROCS(0)
+	}
+	var err error
+	if r.Env, err = readEnvFile(host, o.EnvFile); err != nil {
+		return nil, err
+	}
+	if r.Dir, err = filepath.Abs(o.Dir); err != nil {
+		return nil, fault.From(err)
+	}
+	if info, err := os.Stat(r.Dir); err != nil || !info.IsDir() {
+		return nil, fault.New(fault.Usage, "There is no folder %s", o.Dir)
+	}
+	return r, nil
+}
+
+// loadWorkflow reads and parses the workflow.
+func (r *Request) loadWorkflow(host *Host, s Source) error {
+	file, entry, err := library.Open(host.Home).Open(s.Workflow, s.NameOnly, host.Read)
+	if err != nil {
+		return err
+	}
+	r.Name, r.File, r.Source, r.file = file.Name, file.Name, file.Source, file
+	if entry == nil {
+		if s.Workflow != "-" {
+			if r.Path, err = filepath.Abs(s.Workflow); err != nil {
+				return fault.From(err)
+			}
+		}
+		return nil
+	}
+	r.Name, r.Saved = entry.Name, entry.Saved
+	if entry.Hidden {
+		host.Warn("a draft named %s is hidden by the saved workflow", entry.Name)
+	}
+	return nil
+}
+
+// loadOrigin finds out what the run to go on from is named by: events on standard input, a file with events, or a run's id.
+func (r *Request) loadOrigin(host *Host, name string) (err error) {
+	if name == "" {
+		return nil
+	}
+	info, statErr := os.Stat(name)
+	if name == "-" || statErr == nil && !info.IsDir() || strings.Contains(name, "/") {
+		r.Events, err = host.Read(name)
+		return err
+	}
+	rec, err := journal.Find(host.Home, name)
+	if err != nil {
+		return err
+	}
+	r.Resume = rec.ID
+	return nil
+}

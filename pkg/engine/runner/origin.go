@@ -1,0 +1,172 @@
+package runner
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/pflow-suite/pflow/pkg/engine"
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/home"
+	"github.com/pflow-suite/pflow/pkg/run/journal"
+)
+
+// openCheckpoint begins to read the checkpoint to go on from. The function that it returns waits for the end of that;
+// l.from may not be used before.
+func (l *Launch) openCheckpoint() (read func() error, err error) {
+	if l.origin == nil && l.request.Events == nil {
+		return func() error { return nil }, nil
+	}
+	var source engine.Source = bytes.NewReader(l.request.Events)
+	blob := func(string) ([]byte, error) {
+		return nil, fault.New(fault.Execution, "The long values of a run from elsewhere are not here")
+	}
+	if l.origin != nil {
+		blob = l.origin.Blob
+		if l.fork = l.request.Resume == ""; !l.fork {
+			journal, err := l.origin.Open()
+			if err != nil {
+				return nil, err
+			}
+			source = journal
+			l.releases = append(l.releases, func() { _ = journal.Close() })
+		}
+	}
+	done := make(chan error, 1)
+	go func() {
+		var err error
+		l.from, err = engine.ReadCheckpoint(source, blob)
+		done <- err
+	}()
+	return func() error {
+		if err := <-done; err != nil {
+			return err
+		}
+		return l.checkAnswer()
+	}, nil
+}
+
+// origin finds the run in this home to go on from, or returns nil: the newest of those that went on from the one that is
+// named, so that asking twice does nothing twice. The run of an event file is used if the file is a prefix of its journal,
+// which may have grown since.
+func (r *Request) origin(h *home.Home) (*journal.Reader, error) {
+	if r.Resume != "" {
+		rec, err := journal.Find(h, r.Resume)
+		if err != nil {
+			return nil, err
+		}
+		rec = rec.ResumePoint()
+		r.Resume = rec.ID
+		return rec, nil
+	}
+	if r.Events == nil {
+		return nil, nil
+	}
+	first, _, _ := bytes.Cut(r.Events, []byte("\n"))
+	id := gjson.GetBytes(first, "run").Str
+	rec, err := journal.Find(h, id)
+	if id == "" || err != nil {
+		return nil, nil //nolint:nilerr // a run from elsewhere: its events are all that is needed
+	}
+	journal, err := rec.Open()
+	if err != nil {
+		return nil, nil //nolint:nilerr // likewise
+	}
+	defer func() { _ = journal.Close() }()
+	whole := wholeEvents(r.Events)
+	prefix := make([]byte, len(whole))
+	if _, err := io.ReadFull(journal, prefix); err == nil && bytes.Equal(prefix, whole) {
+		rec = rec.ResumePoint()
+		r.Resume, r.Events = rec.ID, nil
+	}
+	return rec, nil
+}
+
+// wholeEvents returns the whole lines of a stream up to its last event. A program that fails writes an error behind it.
+func wholeEvents(stream []byte) []byte {
+	for {
+		end := bytes.LastIndexByte(stream, '\n')
+		last := bytes.LastIndexByte(stream[:max(end, 0)], '\n') + 1
+		if end < 0 || gjson.GetBytes(stream[last:end], "seq").Exists() {
+			return stream[:end+1]
+		}
+		stream = stream[:last]
+	}
+}
+
+// holdOrigin finds and locks the run to go on from, or sets Attach if that is live. If another process went on from it
+// first, the run that it made takes its place.
+func (l *Launch) holdOrigin(ctx context.Context) error {
+	r := l.request
+	rec, err := r.origin(l.host.Home)
+	if rec == nil || err != nil {
+		return err
+	}
+	for {
+		if r.Stored {
+			if status, _, err := rec.Status(); err == nil && (status == journal.Running || status.Succeeded() && r.again()) {
+				return l.attach(rec, status == journal.Running)
+			}
+		}
+		release, err := func() {}, error(nil)
+		if !r.DryRun { // which leaves the run as it is
+			release, err = rec.Hold(ctx)
+		}
+		if (err != nil || r.DryRun) && rec.Held() {
+			return l.attach(rec, true)
+		}
+		if err != nil {
+			return err
+		}
+		newest := rec.ResumePoint()
+		if r.Resume == "" || newest.ID == rec.ID {
+			l.releases = append(l.releases, release)
+			if l.origin = rec; !r.DryRun {
+				endStrays(rec.ID)
+			}
+			return nil
+		}
+		release()
+		rec, r.Resume = newest, newest.ID
+	}
+}
+
+// warnForeign warns if nothing of the run to go on from can be used.
+func (l *Launch) warnForeign() {
+	if l.from == nil {
+		return
+	}
+	known := func(id string) bool { _, ok := l.top.Workflow.Node(id); return ok }
+	if !slices.ContainsFunc(l.from.Started.Nodes, known) {
+		l.host.Warn("run %s, of %s, has no node in common with %s: nothing of it is used", l.from.Run, l.from.Started.Workflow.Name, l.request.Name)
+	}
+}
+
+// checkAnswer refuses an answer that fits none of the questions that the run to go on from left open.
+func (l *Launch) checkAnswer() error {
+	answer := l.request.Answer
+	if answer == "" {
+		return nil
+	}
+	var open []string
+	for _, node := range slices.Sorted(maps.Keys(l.from.Open)) {
+		if !l.from.Open[node] {
+			continue
+		}
+		choices := l.from.Choices[node]
+		if slices.Contains(choices, answer) {
+			return nil
+		}
+		open = append(open, fmt.Sprintf("node %s can be answered %s", node, strings.Join(choices, ", ")))
+	}
+	if len(open) == 0 {
+		return fault.New(fault.Usage, "Run %s asks nothing that is to be answered", l.from.Run).Suggest("Leave out --approve")
+	}
+	return fault.New(fault.Usage, "%q answers nothing that run %s asks", answer, l.from.Run).Suggest("%s", strings.Join(open, "; "))
+}

@@ -1,0 +1,81 @@
+package runner
+
+import (
+	"maps"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/pflow-suite/pflow/pkg/workflow"
+)
+
+// Request is a run that is asked for. Everything that it names has been read, so it can cross to another process as JSON.
+type Request struct {
+	// Name is what the run calls its workflow, "-" for one from standard input.
+	Name string `json:"name"`
+	// File is the name under which Source is parsed: its ending can say in which form the workflow is written.
+	File string `json:"file"`
+	// Path is the absolute path of the workflow's file, or empty.
+	Path string `json:"path,omitempty"`
+	// Saved is set for a saved workflow, of which statistics are kept.
+	Saved bool `json:"saved,omitempty"`
+	// Source is the workflow's file.
+	Source []byte `json:"source"`
+	// file is Source parsed, or nil in another process than the one that has read it.
+	file *workflow.File
+
+	Inputs map[string]workflow.Given `json:"inputs,omitempty"`
+	// Stdin is the text for the input that takes standard input, or nil if nothing was piped in.
+	Stdin *string `json:"stdin,omitempty"`
+
+	// Resume is the id of the run to go on from, Events are a run's events to go on from; both are empty for a new run.
+	Resume string `json:"resume,omitempty"`
+	Events []byte `json:"events"`
+	// Stored is set if the workflow is the one that the run to go on from has stored.
+	Stored bool `json:"stored,omitempty"`
+	// Answer answers the questions that the run to go on from left open.
+	Answer string `json:"answer,omitempty"`
+
+	// Key is an idempotency key, or empty.
+	Key string `json:"key,omitempty"`
+
+	// Dir is the folder to run in. DirGiven is set if it was asked for, and wins over that of the run to go on from.
+	Dir      string `json:"dir"`
+	DirGiven bool   `json:"dir_given,omitempty"`
+	// Env are variables that are added to the environment.
+	Env       []string      `json:"env,omitempty"`
+	Jobs      int           `json:"jobs"`
+	Timeout   time.Duration `json:"timeout,omitempty"`
+	KeepGoing bool          `json:"keep_going,omitempty"`
+	// NoCache runs nodes with a cache too. Their outputs are kept for later runs.
+	NoCache bool `json:"no_cache,omitempty"`
+	// Sync makes every event reach the disk before the run goes on.
+	Sync bool `json:"sync,omitempty"`
+	// DryRun takes no lock and changes nothing. It does not cross to another process.
+	DryRun bool `json:"-"`
+}
+
+// again reports whether the request repeats a run as it was: then one that has succeeded is not run again.
+func (r *Request) again() bool { return r.Stored && len(r.Inputs) == 0 }
+
+// given returns the values for the inputs of the workflow.
+func (r *Request) given(w *workflow.Workflow) map[string]workflow.Given {
+	values := make(map[string]workflow.Given, len(r.Inputs)+1)
+	maps.Copy(values, r.Inputs)
+	if r.Stdin != nil {
+		for name, in := range w.Inputs {
+			if in.Stdin {
+				values[name] = workflow.Given{Text: *r.Stdin}
+			}
+		}
+	}
+	return values
+}
+
+// inDir returns a reference to a workflow as the run sees it: a path is relative to the run's folder, a name stays as it is.
+func (r *Request) inDir(ref string) string {
+	if filepath.IsAbs(ref) || !strings.ContainsRune(ref, filepath.Separator) && filepath.Ext(ref) == "" {
+		return ref
+	}
+	return filepath.Join(r.Dir, ref)
+}

@@ -1,0 +1,105 @@
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/pflow-suite/pflow/pkg/engine"
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/home/redact"
+	"github.com/pflow-suite/pflow/pkg/home/settings"
+	"github.com/pflow-suite/pflow/pkg/run/journal"
+	"github.com/pflow-suite/pflow/pkg/workflow"
+)
+
+// Launch is a request that can run. It holds locks until Release or Execute.
+type Launch struct {
+	// Attach is the id of a run that does, or has done, what is asked for; empty if there is none. A launch with it holds no
+	// lock and cannot be executed.
+	Attach string
+
+	host     *Host
+	request  *Request
+	env      []string
+	settings *settings.Settings
+	redactor *redact.Redactor
+	// releases undo what the launch holds, the last one first.
+	releases []func()
+
+	// top is the checked workflow. load reads and checks one that a node names by a template.
+	top  engine.Sub
+	load func(ref string) (*engine.Sub, error)
+	// definition is the workflow's file as the run stores it, without secrets.
+	definition json.RawMessage
+	inputs     map[string]json.RawMessage
+	dir        string
+	suite      string
+
+	// key is held so that no other process starts a run for it. It is nil if there is none.
+	key *journal.Key
+	// from is the checkpoint to go on from, and origin the run of this home that it belongs to. Either may be nil.
+	from   *engine.Checkpoint
+	origin *journal.Reader
+	// fork is set if the checkpoint's events are not those of the origin's journal: then the new run does not supersede it.
+	fork bool
+}
+
+// Resolve checks everything that can be checked before a run: the workflow, its inputs, and the run to go on from. It
+// takes the locks that the run needs, and writes nothing else. The caller ends the launch with Release or Execute.
+func Resolve(ctx context.Context, host *Host, r *Request) (*Launch, error) {
+	l := &Launch{host: host, request: r, env: append(slices.Clip(host.Env), r.Env...)}
+	err := l.resolve(ctx)
+	if err != nil || l.Attach != "" {
+		l.Release()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+func (l *Launch) resolve(ctx context.Context) (err error) {
+	if err := l.holdKey(ctx); err != nil || l.Attach != "" {
+		return err
+	}
+	if err := l.holdOrigin(ctx); err != nil || l.Attach != "" {
+		return err
+	}
+	if l.settings, err = settings.Load(l.host.Home); err != nil {
+		return err
+	}
+	l.redactor = newRedactor(l.env, l.settings)
+	read, err := l.openCheckpoint()
+	if err != nil {
+		return err
+	}
+	checkErr := l.check()
+	if err := read(); err != nil {
+		return err
+	}
+	if checkErr != nil {
+		return l.redactor.Fault(fault.From(checkErr))
+	}
+	l.warnForeign()
+	if err := l.resolveInputs(); err != nil {
+		return l.redactor.Fault(fault.From(err))
+	}
+	if err := l.resolveDir(); err != nil {
+		return err
+	}
+	l.definition, _ = l.redactor.JSON(l.request.file.JSON()) // when all secrets are known
+	l.suite, err = l.host.Suite()
+	return err
+}
+
+// Release lets go of everything that the launch holds. It may be called more than once.
+func (l *Launch) Release() {
+	for _, release := range slices.Backward(l.releases) {
+		release()
+	}
+	l.releases = nil
+}
+
+// Workflow returns the checked workflow.
+func (l *Launch) Workflow() *workflow.Workflow { return l.top.Workflow }

@@ -1,0 +1,66 @@
+package runner
+
+import (
+	"context"
+	"errors"
+
+	"github.com/pflow-suite/pflow/pkg/engine"
+	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/home"
+	"github.com/pflow-suite/pflow/pkg/process"
+	"github.com/pflow-suite/pflow/pkg/run/journal"
+)
+
+// mark returns the variable, NAME=VALUE, that the processes of a run have in their environment.
+func mark(run string) string { return engine.RunVariable + "=" + run }
+
+// endStrays ends the processes of a run whose runner was killed.
+func endStrays(run string) { process.EndMarked(process.DefaultGrace, mark(run)) }
+
+// endAllStrays ends the processes of all runs whose runner was killed.
+func endAllStrays(h *home.Home) {
+	for _, id := range process.EnvironmentValues(engine.RunVariable) {
+		rec, err := journal.Find(h, id)
+		if err != nil || rec.ID != id {
+			continue
+		}
+		if status, _, err := rec.Status(); err == nil && status == journal.Interrupted {
+			endStrays(id)
+		}
+	}
+}
+
+// patience is how long Cancel waits: longer than it takes to end processes by SIGTERM and then SIGKILL.
+const patience = 3 * process.DefaultGrace
+
+var errPatience = errors.New("the run took too long to stop")
+
+// Cancel stops a run in order, waits until it has stopped, and returns its status. It does nothing to a run that has ended,
+// except that it ends the processes of one whose runner was killed.
+func Cancel(ctx context.Context, h *home.Home, run string) (id string, status event.Status, err error) {
+	rec, err := journal.Find(h, run)
+	if err != nil {
+		return "", "", err
+	}
+	if _, err := rec.Cancel(); err != nil {
+		return "", "", err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, errPatience)
+	defer cancel()
+	if err := rec.Follow(ctx, func([]byte) error { return nil }); err != nil && !errors.Is(err, errPatience) {
+		return "", "", err
+	}
+	status, _, err = rec.Status()
+	if err != nil {
+		return "", "", err
+	}
+	if status == journal.Running {
+		return "", "", fault.New(fault.Conflict, "Run %s was told to stop and has not stopped within %s", rec.ID, patience).
+			Suggest("pflow-exec status %s tells which nodes still run", rec.ID)
+	}
+	if status == journal.Interrupted {
+		endStrays(rec.ID)
+	}
+	return rec.ID, status, nil
+}
