@@ -2,36 +2,36 @@ package check
 
 import "github.com/pflow-suite/pflow/pkg/workflow"
 
-// certainty says which nodes run in every case in which another does, on a way on which nothing fails for good.
+// certainty holds which nodes run whenever another node does, as long as no node fails the run.
 type certainty struct {
 	index map[string]int
-	// from are the nodes from which an edge comes to a node.
+	// from lists, for each node, the nodes whose edges lead to it.
 	from [][]int
-	// follow are, for each node, those that run in every case in which it does, itself among them.
+	// follow holds, for each node, the nodes that run whenever it does, including itself.
 	follow []set
-	// always are those that run in every run.
+	// always holds the nodes that run in every run.
 	always set
-	// doubt says that there is a node of which this is not sure.
-	doubt bool
-	// looks counts the searches for a way round a node: in a large graph with many doubts they are given up.
-	looks int
+	// branches reports whether an edge has another action than default. Without such an edge, every node runs.
+	branches bool
+	// searches counts the searches for a path around a node. After maxPathSearches of them, nodes count as certain.
+	searches int
 }
 
-// set holds numbers of nodes, a bit each.
+// set is a set of node indexes, one bit each.
 type set []uint64
 
 func (s set) has(i int) bool { return s[i/64]&(1<<(i%64)) != 0 }
 func (s set) add(i int)      { s[i/64] |= 1 << (i % 64) }
 
-// unite adds all of another set.
-func (s set) unite(other set) {
+// union adds the members of another set.
+func (s set) union(other set) {
 	for w := range s {
 		s[w] |= other[w]
 	}
 }
 
-// meet leaves what another set has too.
-func (s set) meet(other set) {
+// intersect removes the members that are not in another set.
+func (s set) intersect(other set) {
 	for w := range s {
 		s[w] &= other[w]
 	}
@@ -43,17 +43,17 @@ func newCertainty(w *workflow.Workflow, order []string) *certainty {
 	for i, node := range w.Nodes {
 		c.index[node.ID] = i
 	}
-	branches := make([]map[string][]int, n) // the nodes to which a node's edges lead, by their action
+	targets := make([]map[string][]int, n) // for each node, the nodes its edges lead to, by action
 	for _, e := range w.Edges {
 		from, to := c.index[e.From], c.index[e.To]
-		if branches[from] == nil {
-			branches[from] = map[string][]int{}
+		if targets[from] == nil {
+			targets[from] = map[string][]int{}
 		}
-		branches[from][e.Action] = append(branches[from][e.Action], to)
+		targets[from][e.Action] = append(targets[from][e.Action], to)
 		c.from[to] = append(c.from[to], from)
-		c.doubt = c.doubt || e.Action != workflow.ActionDefault
+		c.branches = c.branches || e.Action != workflow.ActionDefault
 	}
-	if !c.doubt {
+	if !c.branches {
 		return c
 	}
 	words := (n + 63) / 64
@@ -61,44 +61,44 @@ func newCertainty(w *workflow.Workflow, order []string) *certainty {
 	for k := range order {
 		i := c.index[order[len(order)-1-k]]
 		c.follow[i] = make(set, words)
-		if branches[i][workflow.ActionDefault] != nil { // else the action default ends the branch
-			c.follow[i] = c.common(branches[i], words)
+		if targets[i][workflow.ActionDefault] != nil { // otherwise the action default ends the branch
+			c.follow[i] = c.common(targets[i], words)
 		}
 		c.follow[i].add(i)
 	}
 	for i, node := range w.Nodes {
 		if w.StartNode == node.ID || w.StartNode == "" && len(c.from[i]) == 0 {
-			c.always.unite(c.follow[i])
+			c.always.union(c.follow[i])
 		}
 	}
 	return c
 }
 
-// common are the nodes that run whatever action is taken.
-func (c *certainty) common(branches map[string][]int, words int) set {
+// common returns the nodes that run whatever action is taken.
+func (c *certainty) common(targets map[string][]int, words int) set {
 	var all set
-	for _, nodes := range branches {
+	for _, nodes := range targets {
 		one := make(set, words)
 		for _, to := range nodes {
-			one.unite(c.follow[to])
+			one.union(c.follow[to])
 		}
 		if all == nil {
 			all = one
 			continue
 		}
-		all.meet(one)
+		all.intersect(one)
 	}
 	return all
 }
 
-// maxLooks is how many ways round a node are looked for.
-const maxLooks = 2000
+// maxPathSearches bounds the searches in a large graph.
+const maxPathSearches = 2000
 
-// ran says whether a node has run whenever a reader runs: it always does, or every way to the reader leads through it, or
-// through one after which it runs in every case. An empty reader is the run's end.
+// ran reports whether a node has run whenever a reader runs: it runs in every run, or every path to the reader leads through
+// a node after which it always runs. An empty reader stands for the end of the run.
 func (c *certainty) ran(id, reader string) bool {
 	i := c.index[id]
-	if !c.doubt || c.always.has(i) {
+	if !c.branches || c.always.has(i) {
 		return true
 	}
 	if reader == "" {
@@ -109,12 +109,12 @@ func (c *certainty) ran(id, reader string) bool {
 			return true
 		}
 	}
-	return c.looks > maxLooks
+	return c.searches > maxPathSearches
 }
 
-// through says whether every way to a node leads through another.
+// through reports whether every path to a node leads through another.
 func (c *certainty) through(other, node int) bool {
-	if c.looks++; c.looks > maxLooks {
+	if c.searches++; c.searches > maxPathSearches {
 		return false
 	}
 	seen := map[int]bool{other: true}
@@ -126,7 +126,7 @@ func (c *certainty) through(other, node int) bool {
 			continue
 		}
 		seen[at] = true
-		if len(c.from[at]) == 0 { // a way that leads round it
+		if len(c.from[at]) == 0 { // a path around the other node
 			return false
 		}
 		stack = append(stack, c.from[at]...)

@@ -1,5 +1,5 @@
-// Package check finds every fault of a workflow at once, before anything runs: each with its place, what exists instead
-// and the nearest name.
+// Package check finds all errors of a workflow before it runs. Each error has its place, the names that exist instead of a
+// wrong one, and the nearest of them.
 package check
 
 import (
@@ -17,48 +17,48 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow/template"
 )
 
-// Types says which node types there are.
+// Types looks up node types.
 type Types interface {
-	// Type finds one by the name that a workflow gives it.
-	Type(name string) (nodetype.Type, bool, error)
-	// Types lists them all; it is asked only to say what exists instead of one that does not.
+	// Type returns the node type that a workflow calls by the given name; ok is false if it does not exist.
+	Type(name string) (t nodetype.Type, ok bool, err error)
+	// Types lists all node types. It is called only to suggest names.
 	Types() ([]nodetype.Type, error)
 }
 
-// Load gives the workflow that a node names: a name or a path. A workflow that is not there is a not_found.
+// Load returns the workflow with the given name or path. If it does not exist, the error is a not_found fault.
 type Load func(ref string) (*workflow.File, error)
 
-// JudgeFilter says what is wrong with a filter in the language of jq that may use variables of some names, written without
-// the $; nil when nothing is. The byte of the filter where it is wrong is the fact "offset" of the fault's details, an int;
-// a variable that is not defined is what the fault misses.
+// JudgeFilter checks a jq filter that may use the given variables, which are named without the $. It returns nil if the
+// filter is valid. Otherwise the fault's detail "offset", an int, is the byte of the filter where the error is, and its
+// Missing holds the name of an undefined variable.
 type JudgeFilter func(filter string, variables []string) *fault.Fault
 
-// Report is what a check found. Warnings stop nothing.
+// Report is the result of a check. A workflow with warnings can still run.
 type Report struct {
 	File     *workflow.File
 	Errors   []*fault.Fault
 	Warnings []*fault.Fault
-	// Kinds are the node types in use, by the name that the workflow gives them.
+	// Kinds holds the node types in use by the names that the workflow uses.
 	Kinds map[string]nodetype.Type
-	// Subs are the workflows that its nodes run, by the node's id, but for those that a template names.
+	// Subs holds the reports of the workflows that nodes run, by node id. A workflow named by a template is not checked.
 	Subs map[string]*Report
 }
 
-// Fault is all errors as one, or nil.
+// Fault joins all errors into one fault. It returns nil if there are no errors.
 func (r *Report) Fault(name string) *fault.Fault {
 	return fault.Join(fault.Validation, name+" cannot run", r.Errors)
 }
 
-// Workflow checks a workflow file, and the workflows that it runs, against the node types there are. It judges no filters
-// of jq: whoever only runs workflows need not know that language.
+// Workflow checks a workflow file and the workflows that it runs. It does not check jq filters, so that a program that only
+// runs workflows need not link that language.
 func Workflow(f *workflow.File, types Types, load Load) *Report {
-	return workflowIn(f, newSetting(types, load, nil), []*workflow.File{f})
+	return workflowIn(f, newShared(types, load, nil), []*workflow.File{f})
 }
 
-// Read checks what workflow.Read could read of a file, and what was wrong with its form. What follows of a fault in the form
-// alone is not told. Filters are judged, too.
+// Read checks the result of [workflow.Read]. Its error form is part of the report, and errors that only follow from it are
+// left out. Jq filters are checked with judge.
 func Read(f *workflow.File, form error, types Types, load Load, judge JudgeFilter) *Report {
-	s := newSetting(types, load, judge)
+	s := newShared(types, load, judge)
 	if form == nil {
 		return workflowIn(f, s, []*workflow.File{f})
 	}
@@ -70,10 +70,10 @@ func Read(f *workflow.File, form error, types Types, load Load, judge JudgeFilte
 	if f == nil {
 		return report
 	}
-	told := report.Errors
+	known := report.Errors
 	further := workflowIn(f, s, []*workflow.File{f})
 	for _, e := range further.Errors {
-		if e.File != f.Name || !slices.ContainsFunc(told, func(t *fault.Fault) bool { return within(e.Path, t.Path) }) {
+		if e.File != f.Name || !slices.ContainsFunc(known, func(t *fault.Fault) bool { return within(e.Path, t.Path) }) {
 			report.Errors = append(report.Errors, e)
 		}
 	}
@@ -81,40 +81,40 @@ func Read(f *workflow.File, form error, types Types, load Load, judge JudgeFilte
 	return report
 }
 
-// within says whether a path is another, or leads into what is there.
+// within reports whether a path is equal to another or below it.
 func within(path, other string) bool {
 	rest, ok := strings.CutPrefix(path, other)
 	return ok && other != "" && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// setting is what the checks of a workflow and of all it runs share.
-type setting struct {
+// shared holds the state that the check of a workflow shares with the checks of its sub-workflows.
+type shared struct {
 	types Types
 	load  Load
-	// judge is nil where no filters are judged.
+	// judge is nil if filters are not checked.
 	judge JudgeFilter
-	// subs are the workflows that were checked already, by their source.
+	// subs holds the reports of workflows by their source, so that each is checked once.
 	subs map[string]*Report
-	// kinds are the names of all node types, when they have been asked for.
-	kinds []string
-	// searches counts the looks for a nearest name.
+	// typeNames caches the names of all node types.
+	typeNames []string
+	// searches counts the searches for a nearest name.
 	searches int
 }
 
-func newSetting(types Types, load Load, judge JudgeFilter) *setting {
-	return &setting{types: types, load: load, judge: judge, subs: map[string]*Report{}}
+func newShared(types Types, load Load, judge JudgeFilter) *shared {
+	return &shared{types: types, load: load, judge: judge, subs: map[string]*Report{}}
 }
 
-// workflowIn checks one workflow. within are the workflows around it and itself.
-func workflowIn(f *workflow.File, s *setting, within []*workflow.File) *Report {
+// workflowIn checks one workflow. within holds the workflows that contain it, outermost first, and itself.
+func workflowIn(f *workflow.File, s *shared, within []*workflow.File) *Report {
 	c := &checker{
-		setting: s, file: f, w: f.Workflow, within: within, nodes: map[string]int{}, used: map[string]bool{},
+		shared: s, file: f, w: f.Workflow, within: within, nodes: map[string]int{}, used: map[string]bool{},
 		report: &Report{File: f, Kinds: map[string]nodetype.Type{}, Subs: map[string]*Report{}},
 	}
 	c.names()
 	c.edges()
-	c.subs()                       // what they put out is needed to check who reads them
-	if len(c.report.Errors) == 0 { // an order can be told only of a sound graph
+	c.subs()                       // before the nodes that read their outputs
+	if len(c.report.Errors) == 0 { // only a valid graph has an order
 		if p, err := plan.New(c.w); err != nil {
 			c.place(fault.From(err))
 			c.report.Errors = append(c.report.Errors, fault.From(err))
@@ -132,28 +132,28 @@ func workflowIn(f *workflow.File, s *setting, within []*workflow.File) *Report {
 }
 
 type checker struct {
-	*setting
+	*shared
 	file   *workflow.File
 	w      *workflow.Workflow
 	within []*workflow.File
 	nodes  map[string]int
 	used   map[string]bool
 	report *Report
-	// roots are all names that a template may begin with, each once: the inputs, and then the nodes.
+	// roots lists the names that a template can start with, without duplicates: the inputs, then the nodes.
 	roots []string
-	// certain says which nodes run in every case; nil for a workflow whose graph is not sound.
+	// certain is nil if the graph is not valid.
 	certain *certainty
 }
 
-// In a workflow with thousands of faults, what exists instead is not told thousands of times over: a list is cut, and
-// a nearest name is looked for in the first faults only. After so many errors no more are told.
+// The report of a workflow with thousands of errors stays readable: lists are cut after maxListed names, a nearest name is
+// searched for in the first errors only, and after maxErrors no more are reported.
 const (
 	maxListed   = 30
 	maxSearches = 100
 	maxErrors   = 10_000
 )
 
-// fail notes an error at a JSON path and returns it, for what to do next to be added.
+// fail reports an error at a JSON path and returns it, so that the caller can add suggestions.
 func (c *checker) fail(path, format string, args ...any) *fault.Fault {
 	f := fault.New(fault.Validation, format, args...)
 	f.Path = path
@@ -165,6 +165,7 @@ func (c *checker) fail(path, format string, args ...any) *fault.Fault {
 	return f
 }
 
+// warn reports a warning at a JSON path and returns it.
 func (c *checker) warn(path, format string, args ...any) *fault.Fault {
 	f := fault.New(fault.Validation, format, args...)
 	f.Path = path
@@ -173,10 +174,10 @@ func (c *checker) warn(path, format string, args ...any) *fault.Fault {
 	return f
 }
 
-// maxExcerpts is how many errors, and how many warnings, show their line.
+// maxExcerpts bounds the errors, and the warnings, that show their line.
 const maxExcerpts = 30
 
-// excerpts shows the lines in which the first errors and warnings are.
+// excerpts adds their lines to the first errors and warnings.
 func (c *checker) excerpts() {
 	for _, list := range [][]*fault.Fault{c.report.Errors, c.report.Warnings} {
 		for _, f := range list[:min(len(list), maxExcerpts)] {
@@ -190,7 +191,7 @@ func (c *checker) excerpts() {
 	}
 }
 
-// secret says whether a text has the default of an input in it that is a secret.
+// secret reports whether a text contains the default of a secret input.
 func (c *checker) secret(text string) bool {
 	for _, in := range c.w.Inputs {
 		if in.Secret && in.Default != nil && (strings.Contains(text, string(in.Default)) || strings.Contains(text, template.AsText(in.Default))) {
@@ -200,14 +201,16 @@ func (c *checker) secret(text string) bool {
 	return false
 }
 
-// nodePath is the JSON path of a node.
+// nodePath returns the JSON path of a node.
 func nodePath(i int) string { return "nodes[" + strconv.Itoa(i) + "]" }
 
+// place sets the file, line and column of a fault by its path.
 func (c *checker) place(f *fault.Fault) {
 	f.File = c.file.Name
 	f.Line, f.Column = c.file.Place(f.Path)
 }
 
+// edges checks the ends and the actions of edges, and that every node can run.
 func (c *checker) edges() {
 	var ids []string
 	for i, n := range c.w.Nodes {
@@ -230,17 +233,17 @@ func (c *checker) edges() {
 	}
 	if s := c.w.StartNode; s != "" && known("start_node", "start_node", s) {
 		for _, id := range plan.Unreachable(c.w) {
-			c.warn(nodePath(c.nodes[id]), "Node %q does not run: no way leads to it from start_node %q", id, s).
-				Suggest("Connect it with an edge, or leave out start_node")
+			c.warn(nodePath(c.nodes[id]), "Node %q does not run: no path leads to it from start_node %q", id, s).
+				Suggest("Connect it with an edge, or remove start_node")
 		}
 	}
 	for _, id := range plan.Unconnected(c.w) {
 		c.fail(nodePath(c.nodes[id]), "Node %q would never run: no edge leads to it or from it", id).
-			Suggest("Connect it with an edge, or leave out all edges to have the nodes ordered by their templates")
+			Suggest("Connect it with an edge, or remove all edges to order the nodes by their templates")
 	}
 }
 
-// action warns of an edge for which its node has no action: a misspelt one would never be taken, without a word.
+// action warns of an edge whose action its node never ends with, such as a misspelt one.
 func (c *checker) action(i int, e workflow.Edge) {
 	if e.Action == workflow.ActionDefault || e.Action == workflow.ActionError {
 		return
@@ -255,7 +258,7 @@ func (c *checker) action(i int, e workflow.Edge) {
 	c.instead(f, e.Action, "The actions are", slices.Compact(actions))
 }
 
-// outputs checks where the declared outputs come from.
+// outputs checks the sources of the declared outputs.
 func (c *checker) outputs() {
 	var stdout []string
 	for _, name := range slices.Sorted(maps.Keys(c.w.Outputs)) {
@@ -266,8 +269,8 @@ func (c *checker) outputs() {
 		}
 		parts := template.Parse(template.Source(c.w.Outputs[name].Source))
 		if !slices.ContainsFunc(parts, func(p template.Part) bool { return p.Expr != nil || p.Bad }) {
-			c.fail(path, "Output %q has the source %q, which names no node", name, c.w.Outputs[name].Source).
-				Suggest("Write ${node.key}, with the node and the key of its outputs")
+			c.fail(path, "The source of output %q does not name a node: %q", name, c.w.Outputs[name].Source).
+				Suggest("Write ${node.key}, where key is one of the node's outputs")
 		}
 		offset := 0
 		for _, p := range parts {
@@ -282,18 +285,19 @@ func (c *checker) outputs() {
 		}
 	}
 	if len(stdout) > 1 {
-		c.fail(rawjson.JoinPath("outputs", stdout[1])+".stdout", "More than one output is printed alone: %s", strings.Join(stdout, ", ")).
-			Suggest(`Leave "stdout": true with one of them`)
+		c.fail(rawjson.JoinPath("outputs", stdout[1])+".stdout", `More than one output has "stdout": true: %s`, strings.Join(stdout, ", ")).
+			Suggest(`Keep "stdout": true for one of them`)
 	}
 }
 
+// inputs checks the declared inputs and their defaults.
 func (c *checker) inputs() {
 	var stdin []string
 	for _, name := range slices.Sorted(maps.Keys(c.w.Inputs)) {
 		path := rawjson.JoinPath("inputs", name)
 		named := template.IsName(name)
 		if !named {
-			c.fail(path, "Invalid input name %q: no template could name it", name).Suggest("Begin with a letter or _, and go on with letters, digits, _ and -")
+			c.fail(path, "Invalid input name %q: templates cannot refer to it", name).Suggest(nameRule)
 		}
 		in := c.w.Inputs[name]
 		if in.Stdin {
@@ -306,16 +310,16 @@ func (c *checker) inputs() {
 			}
 		}
 		if named && !c.used[name] {
-			c.warn(path, "Input %q is declared and never used", name).Suggest("Use it as ${%s}, or take it out", name)
+			c.warn(path, "Input %q is declared but never used", name).Suggest("Use it as ${%s}, or remove it", name)
 		}
 	}
 	if len(stdin) > 1 {
-		c.fail(rawjson.JoinPath("inputs", stdin[1])+".stdin", "More than one input takes standard input: %s", strings.Join(stdin, ", ")).
-			Suggest(`Leave "stdin": true with one of them`)
+		c.fail(rawjson.JoinPath("inputs", stdin[1])+".stdin", `More than one input has "stdin": true: %s`, strings.Join(stdin, ", ")).
+			Suggest(`Keep "stdin": true for one of them`)
 	}
 }
 
-// instead adds what exists in the place of a name that does not: the nearest, or else all of them, as "what: …".
+// instead suggests a name that exists in place of one that does not: the nearest, or else all of them, as "what: …".
 func (c *checker) instead(f *fault.Fault, name, what string, among []string) {
 	f.Available = listed(among)
 	if near, ok := c.nearest(name, among); ok {
@@ -325,6 +329,7 @@ func (c *checker) instead(f *fault.Fault, name, what string, among []string) {
 	}
 }
 
+// nearest returns the name that is most like the given one, as long as few names were searched for.
 func (c *checker) nearest(name string, among []string) (string, bool) {
 	if c.searches++; c.searches > maxSearches {
 		return "", false
@@ -332,7 +337,7 @@ func (c *checker) nearest(name string, among []string) (string, bool) {
 	return fault.Nearest(name, among)
 }
 
-// listed is a list as a fault shows it.
+// listed cuts a list of names after maxListed of them.
 func listed(names []string) []string {
 	if more := len(names) - maxListed; more > 0 {
 		return append(slices.Clone(names[:maxListed]), fmt.Sprintf("… and %d more", more))

@@ -20,7 +20,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata/*.golden")
 
-// types are the built-in node types, a tool that says what it takes, and one that does not.
+// types has the built-in node types, an MCP tool with an input schema, and one without.
 type types struct{}
 
 func (types) Type(name string) (nodetype.Type, bool, error) {
@@ -51,7 +51,7 @@ func (types) Types() (all []nodetype.Type, err error) {
 	return all, nil
 }
 
-// Each file of testdata is a workflow with the faults that its name says, and beside it stands all that a user is told.
+// TestGolden checks the workflows of testdata, and compares all that the check reports with the golden files beside them.
 func TestGolden(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.json")
 	if err != nil || len(files) < 15 {
@@ -64,7 +64,7 @@ func TestGolden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := told(filepath.Base(path), source)
+			got := reported(filepath.Base(path), source)
 			golden := strings.TrimSuffix(path, ".json") + ".golden"
 			if *update {
 				if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
@@ -76,13 +76,13 @@ func TestGolden(t *testing.T) {
 				t.Fatal(err)
 			}
 			if d := cmp.Diff(string(want), got); d != "" {
-				t.Errorf("go test ./pkg/workflow/check -update writes what is told now (-want +got):\n%s", d)
+				t.Errorf("go test ./pkg/workflow/check -update rewrites the file (-want +got):\n%s", d)
 			}
 		})
 	}
 }
 
-// library are the workflows that others can run.
+// library holds the workflows that others can run.
 var library = map[string]string{
 	"greet": `{"inputs":{"name":{"description":"whom"},"times":{"type":"integer","default":1}},
 		"nodes":[{"id":"say","type":"echo","params":{"message":"hello ${name}","count":"${times}"}}],"outputs":{"greeting":{"type":"string","source":"${say.echo}"}}}`,
@@ -98,16 +98,16 @@ func load(ref string) (*workflow.File, error) {
 	return workflow.Parse(ref, []byte(source))
 }
 
-// told is all that a check says of a workflow.
-func told(name string, source []byte) string {
+// reported returns all errors and warnings of a workflow as text.
+func reported(name string, source []byte) string {
 	var b strings.Builder
 	f, form := workflow.Read(name, source)
 	report := Read(f, form, types{}, load, jq.Check)
 	for _, e := range report.Errors {
-		tell(&b, "error", e)
+		writeFault(&b, "error", e)
 	}
 	for _, w := range report.Warnings {
-		tell(&b, "warning", w)
+		writeFault(&b, "warning", w)
 	}
 	if b.Len() == 0 {
 		return "valid\n"
@@ -115,7 +115,7 @@ func told(name string, source []byte) string {
 	return b.String()
 }
 
-func tell(b *strings.Builder, what string, f *fault.Fault) {
+func writeFault(b *strings.Builder, what string, f *fault.Fault) {
 	kind := ""
 	if f.Type != fault.Validation {
 		kind = string(f.Type) + ": "
@@ -156,7 +156,7 @@ func TestWhatCannotBeReadIsAFault(t *testing.T) {
 func TestFaultCounts(t *testing.T) {
 	r := &Report{}
 	if r.Fault("w.json") != nil {
-		t.Error("a fault of nothing")
+		t.Error("a fault without errors")
 	}
 	r.Errors = []*fault.Fault{fault.New(fault.Validation, "a"), fault.New(fault.Template, "b")}
 	if f := r.Fault("w.json"); f.Type != fault.Validation || !strings.HasPrefix(f.Error(), "w.json cannot run: 2 errors\n") {
@@ -168,7 +168,8 @@ func TestFaultCounts(t *testing.T) {
 	}
 }
 
-// chain is a workflow of n nodes, each of which reads the one before it and, with a fault in each, one that does not exist.
+// chain returns a workflow of n nodes, each of which reads the one before it. If faulty, each also reads a node that does
+// not exist.
 func chain(t *testing.T, n int, faulty bool) *workflow.File {
 	t.Helper()
 	var nodes, edges []string
@@ -190,7 +191,7 @@ func chain(t *testing.T, n int, faulty bool) *workflow.File {
 	return f
 }
 
-// Five times the nodes take about five times the memory, also when each has a fault of its own.
+// Five times the nodes take about five times the memory, even if each node has an error.
 func TestAChainIsCheckedInLinearSpace(t *testing.T) {
 	for _, faulty := range []bool{false, true} {
 		var bytes [2]float64

@@ -12,8 +12,8 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow/template"
 )
 
-// code checks the program of a code node by its text alone. What is an error here can never run; what can only be meant
-// otherwise is a warning.
+// code checks the program of a code node by its text alone. It reports an error if the program can never run, and a warning
+// if it surely does something else than intended.
 func (c *checker) code(n *workflow.Node, params map[string]json.RawMessage, at string) {
 	text, language := "", "python"
 	if json.Unmarshal(params["code"], &text) != nil {
@@ -44,16 +44,16 @@ func (c *checker) declared(n *workflow.Node, text string, inputs []string, path 
 	}
 	if len(bare) > 0 {
 		c.fail(path, "Node %q: Input(s) missing type annotation in code: %s", n.ID, strings.Join(bare, ", ")).
-			Suggest("Add lines that declare them: %s: list", strings.Join(bare, ": list, ")).Node = n.ID
+			Suggest("Declare them in the code: %s: list", strings.Join(bare, ": list, ")).Node = n.ID
 	}
 	if !annotated(text, "result") {
 		c.fail(path, "Node %q: Code must declare result type annotation: result: <type> = ...", n.ID).
-			Suggest("Write the type behind the name where result gets its value: result: list = …").Node = n.ID
+			Suggest("Annotate result where it is assigned: result: list = …").Node = n.ID
 	}
 }
 
-// annotated says whether somewhere in Python code a name may be declared with a type. It is never wrong about a name that
-// is: the name stands there as a word, and behind it is a colon.
+// annotated reports whether Python code may declare a name with a type: a colon follows the name. It may be true for a name
+// without a type, but is never false for one with a type.
 func annotated(text, name string) bool {
 	for at := range words(text, name) {
 		rest := strings.TrimLeft(text[at+len(name):], " \t\f\r\n\\)")
@@ -64,7 +64,7 @@ func annotated(text, name string) bool {
 	return false
 }
 
-// words gives where a name stands in a text as a word of its own.
+// words yields the offsets at which a text contains a name as a whole word.
 func words(text, name string) func(yield func(int) bool) {
 	part := func(b byte) bool {
 		return b == '_' || b >= 0x80 || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z'
@@ -84,26 +84,26 @@ func words(text, name string) func(yield func(int) bool) {
 	}
 }
 
-// noTemplates warns of what would be a template elsewhere: in code it is text, or whatever it is in that language.
+// noTemplates warns of ${…} in code that looks like a template. Templates are not resolved in code.
 func (c *checker) noTemplates(n *workflow.Node, language, text string, params map[string]json.RawMessage, path string) {
 	if !strings.Contains(text, "${") {
 		return
 	}
 	parts := template.Parse(text)
-	var around strings.Builder // the code without them
+	var around strings.Builder // the code without templates
 	for _, p := range parts {
 		if p.Expr == nil {
 			around.WriteString(p.Source)
 		}
 	}
 	var env map[string]json.RawMessage
-	_ = json.Unmarshal(params["env"], &env) // its type is checked among the parameters
+	_ = json.Unmarshal(params["env"], &env) // params checks its type
 	inputs, offset := plan.Inputs(n), 0
 	for _, p := range parts {
 		if p.Expr != nil {
 			p.Expr.Refs(func(ref template.Ref, _ bool) {
 				if env[ref.Root] == nil && c.meant(language, around.String(), inputs, ref) {
-					c.located(c.warn(path, "Node %q: ${%s} in the code is no template: code is taken as it stands", n.ID, ref.Expression()),
+					c.located(c.warn(path, "Node %q: ${%s} in the code is not resolved: templates do not work in code", n.ID, ref.Expression()),
 						place{path: path, node: n, inText: true, offset: offset}).Suggest("%s", asInput(language, inputs, ref))
 				}
 			})
@@ -112,8 +112,8 @@ func (c *checker) noTemplates(n *workflow.Node, language, text string, params ma
 	}
 }
 
-// meant says whether a reference in code can only be meant as a template: it names an input of the workflow or a node, and
-// the code itself knows nothing of that name.
+// meant reports whether a reference in code is surely meant as a template: it names an input of the workflow or a node, and
+// the rest of the code does not mention that name.
 func (c *checker) meant(language, around string, inputs []string, ref template.Ref) bool {
 	mentioned := func(name string) bool {
 		for range words(around, name) {
@@ -125,14 +125,14 @@ func (c *checker) meant(language, around string, inputs []string, ref template.R
 		formatted := slices.ContainsFunc([]string{`f"`, `f'`, `F"`, `F'`, `fr"`, `fr'`, "Template", "string."}, func(s string) bool { return strings.Contains(around, s) })
 		return language == "python" && !formatted
 	}
-	first, _, _ := strings.Cut(ref.Root, "-") // in the language a hyphen is something else
+	first, _, _ := strings.Cut(ref.Root, "-") // a hyphen ends a name in code
 	return c.known(ref.Root) && !mentioned(first)
 }
 
-// asInput is how the value gets into the code.
+// asInput suggests how to pass the value to the code.
 func asInput(language string, inputs []string, ref template.Ref) string {
 	if slices.Contains(inputs, ref.Root) && len(ref.Path) == 0 {
-		return "Write " + ref.Root + " alone, the variable that has the value"
+		return "Write " + ref.Root + " alone: the variable holds the value"
 	}
 	name := ref.Root
 	if len(ref.Path) > 0 && ref.Path[len(ref.Path)-1].Key != "" {
@@ -141,5 +141,5 @@ func asInput(language string, inputs []string, ref template.Ref) string {
 	if why, _ := nodetype.CodeName(language, name); why != "" {
 		name = "value"
 	}
-	return `Give it as an input: "inputs": {"` + name + `": "` + ref.String() + `"}, and use ` + name + " in the code"
+	return `Pass it as an input: "inputs": {"` + name + `": "` + ref.String() + `"}, and use ` + name + " in the code"
 }

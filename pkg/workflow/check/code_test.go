@@ -9,7 +9,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
-// checkCode gives what is told of a code node c, in a workflow with the inputs who and user and a node fetch-it.
+// checkCode returns the errors and warnings of a code node c, in a workflow with the inputs who and user and a node fetch-it.
 func checkCode(t *testing.T, params, code string) (errors, warnings []string) {
 	t.Helper()
 	source := fmt.Sprintf(`{"inputs":{"who":{"default":"x"},"user":{"default":"y"}},"nodes":[
@@ -70,7 +70,7 @@ func TestCodeThatIsWrong(t *testing.T) {
 		"a template in python":  {``, "result: str = '${fetch-it.echo}'", "", `"inputs": {"echo": "${fetch-it.echo}"}, and use echo`},
 		"an input of the run":   {``, "result: str = '${who}'", "", `"inputs": {"who": "${who}"}`},
 		"its own, in text":      {`,"inputs":{"who":1}`, "who: int\nresult: str = '${who}'", "", "Write who alone"},
-		"a template in node":    {`,"language":"node"`, "result = `${fetch-it.echo}`", "", `${fetch-it.echo} in the code is no template`},
+		"a template in node":    {`,"language":"node"`, "result = `${fetch-it.echo}`", "", `${fetch-it.echo} in the code`},
 		"a template in bash":    {`,"language":"bash"`, "result=${user.name}", "", `"inputs": {"name": "${user.name}"}`},
 		"what cannot be a name": {``, "result: str = '${fetch-it[0]}'", "", `"inputs": {"value": "${fetch-it[0]}"}`},
 	} {

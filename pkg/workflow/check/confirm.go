@@ -8,8 +8,8 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
-// fromInputs notes which inputs of the workflow stand for parameters of their names, and finds a deletion that nothing
-// confirms: it would fail in every run.
+// fromInputs marks the workflow's inputs that set the parameters of the same name as used. It reports a deletion that is
+// not confirmed, because it would fail in every run.
 func (c *checker) fromInputs(n *workflow.Node, kind nodetype.Type, params map[string]json.RawMessage, at string) {
 	for _, p := range kind.Params {
 		if !p.Input {
@@ -28,13 +28,13 @@ func (c *checker) fromInputs(n *workflow.Node, kind nodetype.Type, params map[st
 		if fitted, ok := nodetype.Fit(p.Type, orNull(value)); !absent && (!ok || string(fitted) != "false" || strings.Contains(string(value), "${")) {
 			continue
 		}
-		f := c.fail(at, "Node %q (%s) would delete nothing: confirm_delete is not true", n.ID, n.Type)
+		f := c.fail(at, "Node %q (%s) would delete nothing and fail: confirm_delete is not true", n.ID, n.Type)
 		if given {
 			f.Path = at + ".params." + p.Name
 			c.place(f)
 		}
 		f.Node = n.ID
-		f.Suggest(`Set "confirm_delete": true in its params, or declare an input of that name, which whoever runs the workflow confirms: "inputs": {"confirm_delete": {"type": "boolean"}}`)
+		f.Suggest(`Set "confirm_delete": true in its params, or declare an input of that name, so that each run confirms it: "inputs": {"confirm_delete": {"type": "boolean"}}`)
 	}
 }
 

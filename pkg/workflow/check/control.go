@@ -14,7 +14,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow/template"
 )
 
-// control checks how a node is run: its batch, loop, retries and so on, and what they exclude.
+// control checks how a node runs: its batch, loop, retry and so on, and which of them exclude each other.
 func (c *checker) control(n *workflow.Node, kind nodetype.Type, at string) {
 	fail := func(field, format string, args ...any) *fault.Fault {
 		f := c.fail(at+"."+field, format, args...)
@@ -24,31 +24,31 @@ func (c *checker) control(n *workflow.Node, kind nodetype.Type, at string) {
 	if n.Batch != nil {
 		c.batch(n, at)
 		if n.Loop != nil {
-			fail("loop", "Node %q has a batch and a loop: it can have one of them", n.ID).
-				Suggest("Put the loop into a workflow of its own, and let the batch run that: \"type\": \"workflow\"")
+			fail("loop", "Node %q has both a batch and a loop: only one of them is allowed", n.ID).
+				Suggest(`Move the loop into a workflow of its own that the batch runs: "type": "workflow"`)
 		}
 		if n.Approval != nil {
-			fail("approval", "Node %q has a batch and an approval: a person is asked about a node, not about its items", n.ID).
+			fail("approval", "Node %q has both a batch and an approval: a person approves a node, not its items", n.ID).
 				Suggest("Put the approval on a node before it")
 		}
 	}
 	if n.Loop != nil {
 		c.loop(n, kind, at)
 		if n.Cache != nil {
-			fail("cache", "Node %q has a loop and a cache: a loop is there to look again", n.ID).Suggest("Take one of them out")
+			fail("cache", "Node %q has both a loop and a cache: a cached node would not run again", n.ID).Suggest("Remove one of them")
 		}
 	}
 	if b := n.Batch; b != nil && c.known(b.As) {
 		c.warn(at+".batch", "In node %q, ${%s} is the batch's item and hides the input or node of that name", n.ID, b.As).
-			Suggest(`Call the item something else: "as": "…"`).Node = n.ID
+			Suggest(`Give the item another name: "as": "…"`).Node = n.ID
 	}
 	if r := n.Retry; r != nil && len(r.OnlyExitCodes) > 0 && kind.Name != "" && kind.Name != "shell" && kind.Name != workflow.SubType {
-		fail("retry.only_exit_codes", "Node %q (%s) ends with no exit status: only_exit_codes would never let it be tried again", n.ID, n.Type).
-			Suggest("Take only_exit_codes out")
+		fail("retry.only_exit_codes", "Node %q (%s) has no exit status, so only_exit_codes would prevent every retry", n.ID, n.Type).
+			Suggest("Remove only_exit_codes")
 	}
 }
 
-// batch checks the list of a batch and the name of its item.
+// batch checks the items of a batch and whether a template uses them.
 func (c *checker) batch(n *workflow.Node, at string) {
 	items := gjson.ParseBytes(n.Batch.Items)
 	path := at + ".batch.items"
@@ -61,7 +61,7 @@ func (c *checker) batch(n *workflow.Node, at string) {
 	default:
 		expr, ok := template.Whole(items.Str)
 		if !ok {
-			c.fail(path, "Node %q: the items of a batch are a list, or one template that gives one, not the text %q", n.ID, items.Str).
+			c.fail(path, "Node %q: the items of a batch must be a list, or one template that resolves to a list, not the text %q", n.ID, items.Str).
 				Suggest(`Write "items": "${node.key}"`).Node = n.ID
 			return
 		}
@@ -72,19 +72,19 @@ func (c *checker) batch(n *workflow.Node, at string) {
 	uses, _ := template.Uses(n.Params) // plan.Uses leaves local names out
 	if !slices.ContainsFunc(uses, func(u template.Use) bool { return u.Ref.Root == n.Batch.As || u.Ref.Root == plan.IndexName }) {
 		c.warn(at+".batch", "Node %q: no template uses ${%s}, so it does the same for every item", n.ID, n.Batch.As).
-			Suggest("Use ${%s}, or take the batch out", n.Batch.As).Node = n.ID
+			Suggest("Use ${%s}, or remove the batch", n.Batch.As).Node = n.ID
 	}
 }
 
-// loop checks that a loop's condition can change, and that what it carries has a first value.
+// loop checks that a loop's condition is a template, and that each carried name has a value in the first iteration.
 func (c *checker) loop(n *workflow.Node, kind nodetype.Type, at string) {
 	condition, path := n.Loop.While, at+".loop.while"
 	if n.Loop.Until != "" {
 		condition, path = n.Loop.Until, at+".loop.until"
 	}
 	if _, ok := template.Whole(condition); !ok && strings.Contains(condition, "${") {
-		c.fail(path, "Node %q: the condition of a loop is one template, not the text %q", n.ID, condition).
-			Suggest("Let the node put out true or false, and name that: ${%s.key}", n.ID).Node = n.ID
+		c.fail(path, "Node %q: the condition of a loop must be one template, not the text %q", n.ID, condition).
+			Suggest("Have the node output true or false, and refer to that: ${%s.key}", n.ID).Node = n.ID
 	}
 	own := plan.Inputs(n)
 	names := make([]string, 0, len(n.Loop.Carry))
@@ -96,7 +96,7 @@ func (c *checker) loop(n *workflow.Node, kind nodetype.Type, at string) {
 		at := rawjson.JoinPath(at+".loop.carry", name)
 		switch {
 		case !template.IsName(name):
-			c.fail(at, "Node %q: no template could name what it carries, %q", n.ID, name).Node = n.ID
+			c.fail(at, "Node %q: invalid name %q in carry: templates cannot refer to it", n.ID, name).Suggest(nameRule).Node = n.ID
 		case slices.Contains(own, name):
 		case c.subDefault(n, kind, name):
 		default:
@@ -105,12 +105,12 @@ func (c *checker) loop(n *workflow.Node, kind nodetype.Type, at string) {
 			if near, ok := c.nearest(name, own); ok {
 				f.Suggest("Did you mean %q?", near)
 			}
-			f.Suggest(`Give it one: "inputs": {"%s": …} in the node's params`, name)
+			f.Suggest(`Give it a first value: "inputs": {"%s": …} in the node's params`, name)
 		}
 	}
 }
 
-// subDefault says whether a name is an input of the node's sub-workflow that needs no value.
+// subDefault reports whether a name is an input of the node's sub-workflow that is not required.
 func (c *checker) subDefault(n *workflow.Node, kind nodetype.Type, name string) bool {
 	sub, ok := c.report.Subs[n.ID]
 	if !ok {
@@ -120,6 +120,7 @@ func (c *checker) subDefault(n *workflow.Node, kind nodetype.Type, name string) 
 	return ok && !in.IsRequired()
 }
 
+// sortedNames returns the keys of a map in order.
 func sortedNames[T any](m map[string]T) []string {
 	names := make([]string, 0, len(m))
 	for name := range m {
@@ -129,7 +130,7 @@ func sortedNames[T any](m map[string]T) []string {
 	return names
 }
 
-// outputName is the name that a node gives to an output of its sub-workflow.
+// outputName returns the name under which a node has the given output of its sub-workflow.
 func outputName(n *workflow.Node, name string) string {
 	gjson.GetBytes(n.Params, "output_mapping").ForEach(func(from, to gjson.Result) bool {
 		if from.Str != name || to.Str == "" {

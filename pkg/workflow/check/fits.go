@@ -9,8 +9,8 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow/template"
 )
 
-// wholeType is the type that a value must have in the place where a reference stands; ok is false where it becomes part
-// of a text, or any type will do.
+// wholeType returns the type that the value of a use must have; ok is false if the value becomes part of a text, or may have
+// any type.
 func (c *checker) wholeType(params map[string]json.RawMessage, u template.Use, kind nodetype.Type) (typ string, ok bool) {
 	name, ok := strings.CutPrefix(u.Path, "params.")
 	if !ok {
@@ -28,21 +28,21 @@ func (c *checker) wholeType(params map[string]json.RawMessage, u template.Use, k
 	return p.Type, ok
 }
 
-// fits checks that what a reference gives can be what it is used as.
+// fits checks that the value of a reference can have the type that is needed.
 func (c *checker) fits(p place, ref template.Ref, want string) {
 	got := c.typeOf(ref)
 	if got == "" || fitting(got, want) {
 		return
 	}
-	f := c.at(p, "%s is of type %s, and a value of type %s is needed here", ref, got, want)
+	f := c.at(p, "%s is of type %s, but a value of type %s is needed here", ref, got, want)
 	if want == "list" || want == "dict" {
-		f.Suggest("Name a value of that type, or JSON text that holds one")
+		f.Suggest("Use a value of type %s, or text that holds one as JSON", want)
 		return
 	}
-	f.Suggest("Name a value of that type")
+	f.Suggest("Use a value of type %s", want)
 }
 
-// typeOf is the declared type of what a reference gives, in the words of node types; empty when that is not known.
+// typeOf returns the declared type of a reference's value, in the words of node types, or "" if it is not known.
 func (c *checker) typeOf(ref template.Ref) string {
 	if in, ok := c.w.Inputs[ref.Root]; ok {
 		if len(ref.Path) > 0 {
@@ -66,20 +66,21 @@ func (c *checker) typeOf(ref template.Ref) string {
 	return ""
 }
 
-// fitting says whether a value of one type can be one of another. Any value becomes text, and text may spell any value.
+// fitting reports whether a value of one type can be used as another. Any value can become text, and text can spell any
+// value.
 func fitting(got, want string) bool {
 	switch {
 	case got == want, got == "any", want == "any", want == "", got == "str", want == "str":
 		return true
 	case got == "int" || got == "float":
 		return want == "int" || want == "float"
-	case got != "bool" && got != "list" && got != "dict": // a type that is not ours
+	case got != "bool" && got != "list" && got != "dict": // a type of an MCP tool
 		return true
 	}
 	return want != "int" && want != "float" && want != "bool" && want != "list" && want != "dict"
 }
 
-// subOutputs are what a node that runs a workflow leaves behind.
+// subOutputs returns the outputs of a node that runs the given workflow.
 func subOutputs(n *workflow.Node, w *workflow.Workflow) []nodetype.Output {
 	var outputs []nodetype.Output
 	for _, name := range sortedNames(w.Outputs) {

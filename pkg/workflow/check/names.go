@@ -7,10 +7,13 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow/template"
 )
 
-// maxIDs is how many bytes the ids of all nodes may have together: a run tells of them in one line, see event.MaxLine.
+// maxIDs bounds the total bytes of all node ids, because one event of a run lists them, see event.MaxLine.
 const maxIDs = 512 << 10
 
-// names checks that ids are distinct and not taken twice over.
+// nameRule is the suggestion for a name that templates cannot refer to.
+const nameRule = "Start with a letter or _, then use letters, digits, _ and -"
+
+// names checks that node ids are valid and distinct, and collects the names that templates can start with.
 func (c *checker) names() {
 	if len(c.w.Nodes) == 0 {
 		c.fail("nodes", "The workflow has no nodes").Suggest(`Add one, such as {"id": "hello", "type": "echo"}`)
@@ -18,15 +21,15 @@ func (c *checker) names() {
 	for i, n := range c.w.Nodes {
 		path := nodePath(i) + ".id"
 		if first, ok := c.nodes[n.ID]; ok {
-			c.fail(path, "Duplicate node id %q: nodes[%d] has it too", n.ID, first).Suggest("Give every node an id of its own")
+			c.fail(path, "Duplicate node id %q: nodes[%d] has it too", n.ID, first).Suggest("Give each node its own id")
 			continue
 		}
 		if !template.IsName(n.ID) {
-			c.fail(path, "Invalid node id %q: no template could name it", n.ID).Suggest("Begin with a letter or _, and go on with letters, digits, _ and -")
+			c.fail(path, "Invalid node id %q: templates cannot refer to it", n.ID).Suggest(nameRule)
 		}
 		c.nodes[n.ID] = i
 		if _, ok := c.w.Inputs[n.ID]; ok {
-			c.warn(path, "Node %q has the name of an input: ${%s} is the input, and no template can read the node", n.ID, n.ID).
+			c.warn(path, "Node %q has the same name as an input: ${%s} is the input, so no template can read the node", n.ID, n.ID).
 				Suggest("Rename one of them")
 		}
 	}
@@ -41,7 +44,7 @@ func (c *checker) names() {
 		total += len(c.w.Nodes[i].ID) + len(`"",`)
 	}
 	if total > maxIDs {
-		c.fail("nodes", "The ids of the nodes have %d bytes together, and may have %d", total, maxIDs).
-			Suggest("Give shorter ids, or move a part of the nodes into a workflow of its own")
+		c.fail("nodes", "The node ids have %d bytes in all, and at most %d are allowed", total, maxIDs).
+			Suggest("Use shorter ids, or move some of the nodes into a workflow of their own")
 	}
 }

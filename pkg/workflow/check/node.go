@@ -20,7 +20,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow/template"
 )
 
-// node checks one node: its type, its parameters, how it is run, and the references in it.
+// node checks one node: its type, its parameters, how it runs, and its references.
 func (c *checker) node(i int) {
 	n := &c.w.Nodes[i]
 	at := nodePath(i)
@@ -30,7 +30,7 @@ func (c *checker) node(i int) {
 	}
 	kind, ok := c.kind(n, at)
 	if ok {
-		c.assumed(n, kind, at)
+		c.unregistered(n, kind, at)
 		c.params(n, kind, params, at)
 		c.fromInputs(n, kind, params, at)
 		c.filter(n, kind, params, at)
@@ -60,11 +60,11 @@ func (c *checker) node(i int) {
 		}
 	}
 	if n.UnsafeTemplates && !command {
-		c.fail(at+".unsafe_templates", "Node %q (%s): unsafe_templates is for shell nodes", n.ID, n.Type).Suggest("Take it out").Node = n.ID
+		c.fail(at+".unsafe_templates", "Node %q (%s): unsafe_templates is only for shell nodes", n.ID, n.Type).Suggest("Remove it").Node = n.ID
 	}
 }
 
-// described is what to do about a parameter, with what the parameter is for.
+// described appends the description of a parameter to a suggestion.
 func described(what string, p nodetype.Param) string {
 	if p.Description == "" {
 		return what
@@ -72,7 +72,7 @@ func described(what string, p nodetype.Param) string {
 	return what + ": " + p.Description
 }
 
-// shown is a literal value as an error shows it: what it is and, where it is short, the value.
+// shown describes a literal value in an error: its kind and, if it is short, the value.
 func shown(raw json.RawMessage) string {
 	kind, text := rawjson.Kind(raw), string(bytes.TrimSpace(raw))
 	switch {
@@ -84,7 +84,7 @@ func shown(raw json.RawMessage) string {
 	return kind + ": " + text
 }
 
-// kind finds the node's type.
+// kind returns the type of a node. It reports an error if the type does not exist.
 func (c *checker) kind(n *workflow.Node, at string) (nodetype.Type, bool) {
 	if kind, ok := c.report.Kinds[n.Type]; ok {
 		return kind, true
@@ -105,7 +105,7 @@ func (c *checker) kind(n *workflow.Node, at string) (nodetype.Type, bool) {
 	}
 	f := c.fail(at+".type", "Unknown node type %q", n.Type)
 	f.Node = n.ID
-	names := c.typeNames()
+	names := c.allTypeNames()
 	f.Available = listed(names)
 	near, found := c.nearest(n.Type, names)
 	if found {
@@ -121,16 +121,16 @@ func (c *checker) kind(n *workflow.Node, at string) (nodetype.Type, bool) {
 	return kind, false
 }
 
-// assumed warns of a tool that nobody has described: whether there is one shows when it is called.
-func (c *checker) assumed(n *workflow.Node, kind nodetype.Type, at string) {
+// unregistered warns of an MCP tool that is not registered. Whether it exists shows only when it is called.
+func (c *checker) unregistered(n *workflow.Node, kind nodetype.Type, at string) {
 	if !kind.Unregistered {
 		return
 	}
 	c.warn(at+".type", "Node %q: the tool %q of MCP server %q is not registered, so neither it nor its parameters can be checked", n.ID, kind.MCP.Tool, kind.MCP.Server).
-		Suggest("pflow-sync sync %s registers the tools that the server has", kind.MCP.Server).Node = n.ID
+		Suggest("Run pflow-sync sync %s to register the tools of the server", kind.MCP.Server).Node = n.ID
 }
 
-// kindOf is the type of a node, without a complaint where it has none.
+// kindOf returns the type of a node, without reporting an error.
 func (c *checker) kindOf(n *workflow.Node) (nodetype.Type, bool) {
 	if kind, ok := c.report.Kinds[n.Type]; ok {
 		return kind, true
@@ -142,18 +142,18 @@ func (c *checker) kindOf(n *workflow.Node) (nodetype.Type, bool) {
 	return kind, ok
 }
 
-// typeNames are the names of all node types there are, as far as that can be told.
-func (c *checker) typeNames() []string {
-	if c.kinds == nil {
-		c.kinds = append([]string{}, namesOf(c.types)...)
-		slices.SortStableFunc(c.kinds, func(a, b string) int { // the built-in ones stand first
+// allTypeNames lists the names of all node types, those of MCP tools last.
+func (c *checker) allTypeNames() []string {
+	if c.typeNames == nil {
+		c.typeNames = append([]string{}, namesOf(c.types)...)
+		slices.SortStableFunc(c.typeNames, func(a, b string) int {
 			return cmp.Compare(len(a)-len(strings.TrimPrefix(a, "mcp-")), len(b)-len(strings.TrimPrefix(b, "mcp-")))
 		})
 	}
-	return c.kinds
+	return c.typeNames
 }
 
-// denial is the fault of a type that there is and that the settings deny, where the types can tell.
+// denial returns the fault of a type that exists but is denied by the settings. It returns nil if types cannot tell.
 func denial(types Types, name string) *fault.Fault {
 	judge, ok := types.(interface {
 		Denial(name string) *fault.Fault
@@ -164,7 +164,7 @@ func denial(types Types, name string) *fault.Fault {
 	return judge.Denial(name)
 }
 
-// namesOf asks for the names alone where they can be had without the types.
+// namesOf lists the names of all node types, without loading the types if possible.
 func namesOf(types Types) (names []string) {
 	if named, ok := types.(interface{ Names() ([]string, error) }); ok {
 		names, _ = named.Names()
@@ -177,17 +177,17 @@ func namesOf(types Types) (names []string) {
 	return names
 }
 
-// params checks that the parameters are the type's: none unknown, none missing, literal values of the right type.
+// params checks that no parameter is unknown or missing, and that literal values have the right type.
 func (c *checker) params(n *workflow.Node, kind nodetype.Type, params map[string]json.RawMessage, at string) {
 	for _, name := range slices.Sorted(maps.Keys(params)) {
 		path := rawjson.JoinPath(at+".params", name)
 		p, ok := kind.Param(name)
 		switch {
 		case strings.HasPrefix(name, "__"):
-			c.fail(path, "Node %q (%s): parameter %q is reserved: names beginning with __ are not the author's to set", n.ID, n.Type, name).
-				Suggest("Take it out").Node = n.ID
-		case !ok && kind.MCP != nil && len(kind.Params) == 0: // the tool does not say what it takes
-		case !ok && name == "inputs": // names of the node's own
+			c.fail(path, "Node %q (%s): parameter %q is reserved: a workflow cannot set names that start with __", n.ID, n.Type, name).
+				Suggest("Remove it").Node = n.ID
+		case !ok && kind.MCP != nil && len(kind.Params) == 0: // a tool without an input schema
+		case !ok && name == "inputs": // local names of the node
 			c.ownInputs(n, params[name], path)
 		case !ok:
 			f := c.fail(path, "Node %q (%s): unknown parameter %q", n.ID, n.Type, name)
@@ -206,7 +206,7 @@ func (c *checker) params(n *workflow.Node, kind nodetype.Type, params map[string
 	}
 }
 
-// literal checks a value that stands in the file as it is.
+// literal checks a value without templates.
 func (c *checker) literal(n *workflow.Node, kind nodetype.Type, p nodetype.Param, value json.RawMessage, path string) {
 	fail := func(format string, args ...any) *fault.Fault {
 		f := c.fail(path, "Node %q (%s): parameter %q %s", n.ID, n.Type, p.Name, fmt.Sprintf(format, args...))
@@ -218,7 +218,7 @@ func (c *checker) literal(n *workflow.Node, kind nodetype.Type, p nodetype.Param
 	case !ok:
 		fail("must be of type %s, not %s", p.Type, shown(value)).Suggest("%s", described("Correct the value", p))
 	case !p.Allows(value):
-		fail("cannot be %s", shown(value)).Suggest("It is one of: %s", p.Enum)
+		fail("cannot be %s", shown(value)).Suggest("Use one of: %s", p.Enum)
 	case kind.MCP != nil:
 	case p.Name == "timeout":
 		if s, err := strconv.ParseFloat(string(fitted), 64); err == nil && s <= 0 {
@@ -235,7 +235,7 @@ func (c *checker) literal(n *workflow.Node, kind nodetype.Type, p nodetype.Param
 	}
 }
 
-// ownInputs checks the names that a node gives to values.
+// ownInputs checks the local names in a node's inputs.
 func (c *checker) ownInputs(n *workflow.Node, raw json.RawMessage, path string) {
 	var named map[string]json.RawMessage
 	if json.Unmarshal(raw, &named) != nil || named == nil {
@@ -244,13 +244,13 @@ func (c *checker) ownInputs(n *workflow.Node, raw json.RawMessage, path string) 
 	}
 	for _, name := range slices.Sorted(maps.Keys(named)) {
 		if !template.IsName(name) {
-			c.fail(rawjson.JoinPath(path, name), "Node %q: no template could name its input %q", n.ID, name).
-				Suggest("Begin with a letter or _, and go on with letters, digits, _ and -").Node = n.ID
+			c.fail(rawjson.JoinPath(path, name), "Node %q: invalid input name %q: templates cannot refer to it", n.ID, name).
+				Suggest(nameRule).Node = n.ID
 		}
 	}
 }
 
-// command checks the templates of a shell command where they stand in it.
+// command checks the templates of a shell command in their places in it.
 func (c *checker) command(n *workflow.Node, params map[string]json.RawMessage, at string) {
 	path := at + ".params.command"
 	var text string
@@ -258,14 +258,14 @@ func (c *checker) command(n *workflow.Node, params map[string]json.RawMessage, a
 		return
 	}
 	if n.UnsafeTemplates {
-		c.warn(at+".unsafe_templates", "Node %q pastes values into its command as they are: a value can become code there", n.ID).
-			Suggest("Take unsafe_templates out, unless the command is put together from values that you trust").Node = n.ID
+		c.warn(at+".unsafe_templates", "Node %q: unsafe_templates pastes values into the command without quoting, so a value can become code", n.ID).
+			Suggest("Remove unsafe_templates, unless you trust every value in the command").Node = n.ID
 	}
 	var env map[string]json.RawMessage
-	_ = json.Unmarshal(params["env"], &env) // its type is checked among the parameters
+	_ = json.Unmarshal(params["env"], &env) // params checks its type
 	parts := template.Parse(text)
 	for _, p := range parts {
-		if p.Expr != nil { // also in a command that is faulty for another reason
+		if p.Expr != nil { // also if the command has other errors
 			p.Expr.Refs(func(ref template.Ref, _ bool) { c.used[ref.Root] = true })
 		}
 	}
@@ -318,6 +318,7 @@ func (c *checker) command(n *workflow.Node, params map[string]json.RawMessage, a
 	}
 }
 
+// known reports whether a name is that of an input or a node.
 func (c *checker) known(root string) bool {
 	_, node := c.nodes[root]
 	_, input := c.w.Inputs[root]

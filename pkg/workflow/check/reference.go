@@ -13,8 +13,8 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow/template"
 )
 
-// place is where a reference stands: its JSON path, the node that it is in, if any, and where it stands in the text at the
-// path, when that is known.
+// place is the place of a reference: its JSON path, its node, which is nil for an output of the workflow, and its offset in
+// the text at the path if inText is set.
 type place struct {
 	path   string
 	node   *workflow.Node
@@ -22,11 +22,12 @@ type place struct {
 	offset int
 }
 
-// at notes an error at a place.
+// at reports an error at a place.
 func (c *checker) at(p place, format string, args ...any) *fault.Fault {
 	return c.located(c.fail(p.path, format, args...), p)
 }
 
+// located sets the line, column and node of a fault.
 func (c *checker) located(f *fault.Fault, p place) *fault.Fault {
 	if p.inText {
 		f.Line, f.Column = c.file.PlaceIn(p.path, p.offset)
@@ -37,13 +38,14 @@ func (c *checker) located(f *fault.Fault, p place) *fault.Fault {
 	return f
 }
 
+// malformed reports a template with a syntax error.
 func (c *checker) malformed(p place, source string) *fault.Fault {
 	return c.at(p, "Malformed template %s", source).
 		Suggest(`A template is ${name}, ${node.key}, ${node.key[0]}, ${node["any key"]} or ${a.key ?? b.key ?? "text"}; for a literal ${ write $${`)
 }
 
-// reference checks that what a template names exists: an input, or a node and one of its outputs; and that there is a
-// value at that time.
+// reference checks that the input, or the node and output, that a template names exists, and that it has a value when the
+// template is resolved.
 func (c *checker) reference(p place, ref template.Ref, optional bool) {
 	if _, ok := c.w.Inputs[ref.Root]; ok {
 		c.used[ref.Root] = true
@@ -58,7 +60,7 @@ func (c *checker) reference(p place, ref template.Ref, optional bool) {
 	n := &c.w.Nodes[i]
 	if n == p.node && n.Loop != nil && !optional && !strings.Contains(p.path, ".loop.") {
 		fixed := template.Expr{Terms: []template.Term{{Ref: &ref}, {Literal: json.RawMessage(`"first"`)}}}
-		c.at(p, "Node %q has no value of its own in its first iteration: %s", n.ID, ref).Suggest("Say what stands there then: %s", fixed)
+		c.at(p, "Node %q has no outputs of its own in its first iteration: %s", n.ID, ref).Suggest("Give it a default: %s", fixed)
 		return
 	}
 	if c.output(p, ref, n) && !optional && n != p.node {
@@ -66,9 +68,9 @@ func (c *checker) reference(p place, ref template.Ref, optional bool) {
 	}
 }
 
-// undefined is the fault of a name that nothing has.
+// undefined reports a name that neither an input nor a node has.
 func (c *checker) undefined(p place, ref template.Ref) {
-	f := c.at(p, "Template %s not resolved: there is no input and no node %q", ref, ref.Root)
+	f := c.at(p, "Template %s not resolved: no input or node has the name %q", ref, ref.Root)
 	f.Type = fault.Template
 	names := c.roots
 	if p.node != nil {
@@ -83,12 +85,12 @@ func (c *checker) undefined(p place, ref template.Ref) {
 		fixed.Root = near
 		f.Suggest("Did you mean %s?", fixed)
 	} else {
-		f.Suggest(`Declare it under "inputs", or name one of: %s`, strings.Join(f.Available, ", "))
+		f.Suggest(`Declare it under "inputs", or use one of: %s`, strings.Join(f.Available, ", "))
 	}
 }
 
-// namesWith are all names that a template can begin with where some are local. In a workflow with very many faults it is
-// those that it can begin with everywhere.
+// namesWith lists the names that a template can start with, local ones first. After many errors it leaves the local names
+// out to save memory.
 func (c *checker) namesWith(locals []string) []string {
 	if len(locals) == 0 || c.searches > maxSearches {
 		return c.roots
@@ -96,22 +98,22 @@ func (c *checker) namesWith(locals []string) []string {
 	return slices.Concat(locals, c.roots)
 }
 
-// localOfOthers says in a fault that a name is one that only batches, loops or approvals have.
+// localOfOthers adds a suggestion and returns true if a name exists only in nodes with a batch, a loop or an approval.
 func (c *checker) localOfOthers(f *fault.Fault, name string) bool {
 	switch name {
 	case "item", plan.IndexName:
-		f.Suggest(`${%s} is there in a node with a "batch" only`, name)
+		f.Suggest(`${%s} exists only in a node with a "batch"`, name)
 	case plan.IterationName:
-		f.Suggest(`${%s} is there in a node with a "loop" only`, name)
+		f.Suggest(`${%s} exists only in a node with a "loop"`, name)
 	case plan.AnswerName:
-		f.Suggest(`${%s} is there in a node with an "approval" only`, name)
+		f.Suggest(`${%s} exists only in a node with an "approval"`, name)
 	default:
 		return false
 	}
 	return true
 }
 
-// outputsOf are what a node leaves behind, with their types; open says that there may be others.
+// outputsOf returns the outputs of a node. If open is true, it may have others. ok is false if its type is not known.
 func (c *checker) outputsOf(n *workflow.Node) (outputs []nodetype.Output, open, ok bool) {
 	if n.Batch != nil {
 		return []nodetype.Output{
@@ -120,8 +122,8 @@ func (c *checker) outputsOf(n *workflow.Node) (outputs []nodetype.Output, open, 
 		}, false, true
 	}
 	outputs, open, ok = c.single(n)
-	if !slices.ContainsFunc(outputs, func(o nodetype.Output) bool { return o.Name == "error" }) { // every node that failed has it
-		outputs = append(slices.Clip(outputs), nodetype.Output{Name: "error", Type: "str", Description: "why it failed; absent when it did not"})
+	if !slices.ContainsFunc(outputs, func(o nodetype.Output) bool { return o.Name == "error" }) { // every failed node has it
+		outputs = append(slices.Clip(outputs), nodetype.Output{Name: "error", Type: "str", Description: "why the node failed; absent if it did not"})
 	}
 	if n.Loop != nil {
 		outputs = append(slices.Clip(outputs), nodetype.Output{Name: "loop_stopped", Type: "str"})
@@ -129,7 +131,7 @@ func (c *checker) outputsOf(n *workflow.Node) (outputs []nodetype.Output, open, 
 	return outputs, open, ok
 }
 
-// single are what one run of a node leaves behind.
+// single is outputsOf for a single run of the node, without its batch and loop.
 func (c *checker) single(n *workflow.Node) (outputs []nodetype.Output, open, ok bool) {
 	kind, ok := c.kindOf(n)
 	if !ok {
@@ -141,7 +143,7 @@ func (c *checker) single(n *workflow.Node) (outputs []nodetype.Output, open, ok 
 	return kind.Outputs, kind.ExtraOutputs, true
 }
 
-// output checks that a node has the output that a reference names. It is false when there was something to say.
+// output checks that a node has the output that a reference names. It returns false if it reported an error.
 func (c *checker) output(p place, ref template.Ref, n *workflow.Node) bool {
 	if len(ref.Path) == 0 || ref.Path[0].IsIndex || ref.Path[0].At != nil {
 		return true
@@ -170,7 +172,7 @@ func (c *checker) output(p place, ref template.Ref, n *workflow.Node) bool {
 	return c.inside(p, ref, 1, outputs[i].Type)
 }
 
-// noOutput is the fault of an output that is not there, at a step of the reference.
+// noOutput reports an output that does not exist. Its name is the given step of the reference.
 func (c *checker) noOutput(p place, ref template.Ref, step int, message string, outputs []nodetype.Output) {
 	f := c.at(p, "%s", message)
 	f.Missing = []string{ref.Expression()}
@@ -193,8 +195,8 @@ func (c *checker) noOutput(p place, ref template.Ref, step int, message string, 
 	}
 }
 
-// inside checks that a reference does not go on into a value that has nothing inside. typ is the type of what the
-// reference has reached after so many steps.
+// inside checks that the next step of a reference fits the value it has reached. typ is the type of that value, and steps
+// the number of steps that lead to it.
 func (c *checker) inside(p place, ref template.Ref, steps int, typ string) bool {
 	if len(ref.Path) <= steps {
 		return true
@@ -202,24 +204,24 @@ func (c *checker) inside(p place, ref template.Ref, steps int, typ string) bool 
 	so, next := template.Ref{Root: ref.Root, Path: ref.Path[:steps]}, ref.Path[steps]
 	switch typ {
 	case "int", "float", "bool", "integer", "number", "boolean":
-		c.at(p, "%s is of type %s and has nothing inside: %s", so, typ, ref).Suggest("Use %s as it is", so)
+		c.at(p, "%s is of type %s, so it has no keys or items: %s", so, typ, ref).Suggest("Use %s as it is", so)
 		return false
 	case "dict", "object":
 		if next.IsIndex {
-			c.at(p, "%s is an object and has no items: %s", so, ref).Suggest("Name a key of it: %s", template.Ref{Root: so.Root, Path: append(slices.Clone(so.Path), template.Step{Key: "key"})})
+			c.at(p, "%s is an object, so it has no items: %s", so, ref).Suggest("Use one of its keys: %s", template.Ref{Root: so.Root, Path: append(slices.Clone(so.Path), template.Step{Key: "key"})})
 			return false
 		}
 	case "list", "array":
 		if !next.IsIndex && next.At == nil {
-			c.at(p, "%s is a list, of which %q cannot be taken: %s", so, next.Key, ref).
-				Suggest("Name an item of it: %s", template.Ref{Root: so.Root, Path: append(append(slices.Clone(so.Path), template.Step{IsIndex: true}), ref.Path[steps:]...)})
+			c.at(p, "%s is a list, so it has no key %q: %s", so, next.Key, ref).
+				Suggest("Use one of its items: %s", template.Ref{Root: so.Root, Path: append(append(slices.Clone(so.Path), template.Step{IsIndex: true}), ref.Path[steps:]...)})
 			return false
 		}
 	}
 	return true
 }
 
-// runs warns of a reading of a node that does not run in every case in which the reader does.
+// runs warns of a reference to a node that may not have run when the reader runs.
 func (c *checker) runs(p place, ref template.Ref, n *workflow.Node) {
 	if c.certain == nil {
 		return
@@ -236,6 +238,6 @@ func (c *checker) runs(p place, ref template.Ref, n *workflow.Node) {
 		who = fmt.Sprintf("Node %q", p.node.ID)
 	}
 	fixed := template.Expr{Terms: []template.Term{{Ref: &ref}, {Literal: json.RawMessage(`""`)}}}
-	c.located(c.warn(p.path, "%s reads %s, and there are ways on which node %q does not run: then the run fails here", who, ref, n.ID), p).
-		Suggest("Say what stands there then: %s", fixed)
+	c.located(c.warn(p.path, "%s reads %s, but node %q does not run on every path, and without it the run fails here", who, ref, n.ID), p).
+		Suggest("Give it a default: %s", fixed)
 }

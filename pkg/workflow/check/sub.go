@@ -15,7 +15,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow/template"
 )
 
-// subs checks the workflows that the nodes run, and what the nodes give them.
+// subs checks the workflows that nodes run, and the inputs that the nodes pass to them.
 func (c *checker) subs() {
 	for i := range c.w.Nodes {
 		n := &c.w.Nodes[i]
@@ -25,13 +25,13 @@ func (c *checker) subs() {
 		at := nodePath(i)
 		named, ok := workflow.SubOf(n.Params)
 		if !ok {
-			c.fail(at, "Node %q names no workflow to run", n.ID).
-				Suggest(`Add "workflow": the name of a saved workflow or a draft, a path, or a workflow itself`).Node = n.ID
+			c.fail(at, "Node %q does not name a workflow to run", n.ID).
+				Suggest(`Add "workflow": the name of a saved workflow or draft, a path, or a workflow object`).Node = n.ID
 			continue
 		}
 		path := at + ".params." + named.Param
 		if strings.Contains(named.Ref, "${") {
-			c.warn(path, "Node %q: which workflow %q is can be told only when it runs, so it is not checked", n.ID, named.Ref).Node = n.ID
+			c.warn(path, "Node %q: the workflow %q is not checked, because it is known only at run time", n.ID, named.Ref).Node = n.ID
 			continue
 		}
 		if sub := c.sub(n, named, path); sub != nil {
@@ -41,7 +41,7 @@ func (c *checker) subs() {
 	}
 }
 
-// sub finds and checks the workflow that a node names; nil when there is none.
+// sub checks the workflow that a node names. It returns nil if the workflow cannot be read or must not run.
 func (c *checker) sub(n *workflow.Node, named workflow.Sub, path string) *Report {
 	refuse := func(f *fault.Fault) *Report {
 		f.Node, f.Path = n.ID, path
@@ -59,13 +59,13 @@ func (c *checker) sub(n *workflow.Node, named workflow.Sub, path string) *Report
 			return nil
 		}
 	case c.load == nil:
-		return refuse(fault.New(fault.Validation, "Node %q: no workflow can be looked up here", n.ID))
+		return refuse(fault.New(fault.Validation, "Node %q: workflows cannot be looked up here", n.ID))
 	default:
 		file, err = c.load(named.Ref)
 		if f := fault.From(err); err != nil && f.Type == fault.NotFound {
 			g := *f
 			g.Type = fault.Validation
-			g.Message = fmt.Sprintf("Node %q runs a workflow that is not there: %s", n.ID, f.Message)
+			g.Message = fmt.Sprintf("Node %q runs a workflow that does not exist: %s", n.ID, f.Message)
 			return refuse(&g)
 		} else if err != nil {
 			g := *f
@@ -80,18 +80,18 @@ func (c *checker) sub(n *workflow.Node, named workflow.Sub, path string) *Report
 			names = append(names, f.Name)
 		}
 		return refuse(fault.New(fault.Validation, "Circular workflows: %s (each runs the next)", strings.Join(names, " → ")).
-			Suggest("A workflow cannot run itself, be it through others: repeat with a loop or a batch"))
+			Suggest("A workflow cannot run itself, directly or through others: use a loop or a batch to repeat"))
 	}
 	if len(c.within) > workflow.MaxDepth {
-		return refuse(fault.New(fault.Validation, "The workflow %q would run at depth %d: workflows run in one another at most %d deep", file.Name, len(c.within), workflow.MaxDepth).
-			Suggest("Call fewer workflows from within one another"))
+		return refuse(fault.New(fault.Validation, "The workflow %q would run at depth %d: workflows nest at most %d deep", file.Name, len(c.within), workflow.MaxDepth).
+			Suggest("Nest fewer workflows"))
 	}
 	key := string(file.Source)
-	if report, ok := c.setting.subs[key]; ok && named.Inline == nil {
+	if report, ok := c.shared.subs[key]; ok && named.Inline == nil {
 		return report
 	}
-	report := workflowIn(file, c.setting, append(slices.Clone(c.within), file))
-	c.setting.subs[key] = report
+	report := workflowIn(file, c.shared, append(slices.Clone(c.within), file))
+	c.shared.subs[key] = report
 	for _, list := range [][]*fault.Fault{report.Errors, report.Warnings} {
 		for _, f := range list {
 			if named.Inline != nil {
@@ -105,7 +105,7 @@ func (c *checker) sub(n *workflow.Node, named workflow.Sub, path string) *Report
 	return report
 }
 
-// inlined takes over the faults in the form of a workflow that stands in a node.
+// inlined reports the form errors of a workflow object inside a node.
 func (c *checker) inlined(n *workflow.Node, path string, f *fault.Fault) {
 	single := f.Errors
 	if len(single) == 0 {
@@ -119,6 +119,7 @@ func (c *checker) inlined(n *workflow.Node, path string, f *fault.Fault) {
 	}
 }
 
+// joined appends a path inside a workflow object to the path of the object.
 func joined(path, inner string) string {
 	if inner == "" || inner[0] == '[' {
 		return path + inner
@@ -126,7 +127,7 @@ func joined(path, inner string) string {
 	return path + "." + inner
 }
 
-// subInputs checks the values that a node gives to a workflow.
+// subInputs checks the inputs that a node passes to its workflow, and the outputs that it renames.
 func (c *checker) subInputs(n *workflow.Node, w *workflow.Workflow, at string) {
 	given := map[string]json.RawMessage{}
 	path := at + ".params.inputs"
@@ -146,11 +147,11 @@ func (c *checker) subInputs(n *workflow.Node, w *workflow.Workflow, at string) {
 	}
 	names := sortedNames(w.Inputs)
 	whole := gjson.GetBytes(n.Params, strings.TrimPrefix(path, at+".params."))
-	byTemplate := whole.Type == gjson.String && template.MayHoldTemplate(json.RawMessage(whole.Raw)) // then a run tells
+	byTemplate := whole.Type == gjson.String && template.MayHoldTemplate(json.RawMessage(whole.Raw)) // known only at run time
 	for _, name := range sortedNames(given) {
 		in, ok := w.Inputs[name]
 		if !ok {
-			f := c.fail(rawjson.JoinPath(path, name), "Node %q: the workflow that it runs has no input %q", n.ID, name)
+			f := c.fail(rawjson.JoinPath(path, name), "Node %q: the workflow it runs has no input %q", n.ID, name)
 			f.Node = n.ID
 			c.instead(f, name, "Its inputs are", names)
 			continue
@@ -163,7 +164,7 @@ func (c *checker) subInputs(n *workflow.Node, w *workflow.Workflow, at string) {
 	}
 	for _, name := range names {
 		if _, ok := given[name]; !ok && !byTemplate && w.Inputs[name].IsRequired() {
-			f := c.fail(at, "Node %q: the workflow that it runs requires input %q", n.ID, name)
+			f := c.fail(at, "Node %q: the workflow it runs requires input %q", n.ID, name)
 			f.Node, f.Missing = n.ID, []string{name}
 			if d := w.Inputs[name].Description; d != "" {
 				f.Message += ": " + d
@@ -175,7 +176,7 @@ func (c *checker) subInputs(n *workflow.Node, w *workflow.Workflow, at string) {
 	if mapping.IsObject() && len(w.Outputs) > 0 {
 		mapping.ForEach(func(name, _ gjson.Result) bool {
 			if _, ok := w.Outputs[name.Str]; !ok {
-				f := c.fail(rawjson.JoinPath(at+".params.output_mapping", name.Str), "Node %q: the workflow that it runs has no output %q", n.ID, name.Str)
+				f := c.fail(rawjson.JoinPath(at+".params.output_mapping", name.Str), "Node %q: the workflow it runs has no output %q", n.ID, name.Str)
 				f.Node = n.ID
 				c.instead(f, name.Str, "Its outputs are", sortedNames(w.Outputs))
 			}
