@@ -7,8 +7,8 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
-// Create writes a new draft, whose form its text decides. A name that a draft has, or a saved workflow, which would hide
-// the draft, is an already_exists.
+// Create writes a new draft. The text decides its form. If a draft has the name already, or a saved workflow that would hide
+// the draft, the error is an already_exists.
 func (l *Library) Create(ctx context.Context, name string, text []byte) (*Entry, error) {
 	if err := home.CheckName("workflow", name); err != nil {
 		return nil, err

@@ -1,5 +1,5 @@
-// Package library is the workflows of a home: drafts, in workflows/, and saved ones, in library/, with what is known of
-// their runs. A saved workflow hides a draft of the same name.
+// Package library manages the workflows of a home: drafts in workflows/, saved ones in library/, and the statistics of their
+// runs. A saved workflow hides a draft of the same name.
 package library
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
-// The folders in the home, and how the name of a workflow's file ends in each of its two forms.
+// The folders in the home, and the endings of a workflow's file name in its two forms.
 const (
 	draftsFolder = "workflows"
 	savedFolder  = "library"
@@ -26,32 +26,32 @@ const (
 
 var endings = []string{jsonEnding, markdownEnding}
 
-// looks is how often a file is looked for: between the look at one form and that at the other a save may replace the
-// workflow by one of the other form, and it would seem to be there twice, or not at all.
+// looks is the number of times that a file is looked for. A save may replace the workflow by one of the other form between
+// the looks at the two forms, so that both or neither seem to exist.
 const looks = 4
 
-// maxAvailable is how many names an error lists.
+// maxAvailable is the number of names that an error lists.
 const maxAvailable = 20
 
 // Library finds, lists and changes the workflows of a home.
 type Library struct{ home *home.Home }
 
-// Open gives the library of a home. Nothing is read or created before it is asked for.
+// Open returns the library of a home. It reads and creates nothing yet.
 func Open(h *home.Home) *Library { return &Library{home: h} }
 
-// Entry is a workflow that is there. It is for one goroutine.
+// Entry is an existing workflow. It must not be used by several goroutines at once.
 type Entry struct {
 	Name  string
 	Saved bool
-	// Hidden says that a saved workflow and a draft have this name; the name stands for the saved one.
+	// Hidden is true if a saved workflow and a draft have this name. The name stands for the saved one.
 	Hidden bool
-	// Path is the absolute path of the file. It belongs in no message.
+	// Path is the absolute path of the file. Messages must not contain it.
 	Path string
 
 	file *workflow.File
 }
 
-// Source reads the workflow's file, byte for byte.
+// Source returns the bytes of the workflow's file.
 func (e *Entry) Source() ([]byte, error) {
 	for range looks {
 		for _, path := range []string{e.Path, otherForm(e.Path)} {
@@ -67,7 +67,7 @@ func (e *Entry) Source() ([]byte, error) {
 	return nil, gone(e.Name)
 }
 
-// Load reads and parses the workflow, once.
+// Load reads and parses the workflow. It does so once and returns the same file again.
 func (e *Entry) Load() (*workflow.File, error) {
 	file, err := e.read()
 	if err != nil {
@@ -76,7 +76,7 @@ func (e *Entry) Load() (*workflow.File, error) {
 	return file, nil
 }
 
-// read is Load, but beside an error it gives what could be read all the same.
+// read is like Load, but with an error it returns as much of the workflow as could be read.
 func (e *Entry) read() (*workflow.File, error) {
 	if e.file != nil {
 		return e.file, nil
@@ -92,8 +92,8 @@ func (e *Entry) read() (*workflow.File, error) {
 	return file, err
 }
 
-// called is how errors call the file. The name of a Markdown file says what it is, for its text may begin with anything;
-// but while a save replaces the other form, JSON may stand in it.
+// called returns the name of the file for errors and for the choice of its form. A Markdown text may begin with anything, so
+// the ending decides, except that the file may contain JSON while a save replaces the other form.
 func (e *Entry) called(source []byte) string {
 	if strings.HasSuffix(e.Path, markdownEnding) && !bytes.HasPrefix(bytes.TrimLeft(source, " \t\r\n"), []byte("{")) {
 		return e.Name + markdownEnding
@@ -101,8 +101,8 @@ func (e *Entry) called(source []byte) string {
 	return e.Name
 }
 
-// Find gives the workflow that a name stands for: the saved one, else the draft. A name that is not there is a
-// not_found that lists what is, and one that two files have, of either form, a conflict.
+// Find returns the workflow that a name stands for: the saved one, else the draft. If there is neither, the error is a
+// not_found that lists the existing names. If the name has files of both forms, the error is a conflict.
 func (l *Library) Find(name string) (*Entry, error) {
 	if err := home.CheckName("workflow", name); err != nil {
 		return nil, err
@@ -123,7 +123,7 @@ func (l *Library) Find(name string) (*Entry, error) {
 	return nil, offer(f, name, slices.Concat(l.names(true), l.names(false)))
 }
 
-// Draft gives the draft of a name, whether or not a saved workflow hides it.
+// Draft returns the draft of a name, even if a saved workflow hides it.
 func (l *Library) Draft(name string) (*Entry, error) {
 	if err := home.CheckName("workflow", name); err != nil {
 		return nil, err
@@ -138,9 +138,9 @@ func (l *Library) Draft(name string) (*Entry, error) {
 	return nil, offer(f, name, l.names(false))
 }
 
-// Open reads the workflow that an argument names: a file when it has a separator, ends in .json or .md or is "-"; else a
-// name, and when there is none of that name an existing file. With nameOnly it is a name and nothing else. Files are
-// read by read; the entry is nil for them. Beside the error of a faulty form there is what could be read of the workflow.
+// Open reads the workflow that an argument names. The argument is a file if it has a path separator, ends in .json or .md, or
+// is "-"; else it is a name, or an existing file if no workflow has the name. With nameOnly it is always a name. The function
+// read reads files; the entry is nil for them. With the error of a faulty form, Open returns what could be read.
 func (l *Library) Open(ref string, nameOnly bool, read func(name string) ([]byte, error)) (*workflow.File, *Entry, error) {
 	if nameOnly || !isPath(ref) {
 		entry, err := l.Find(ref)
@@ -176,7 +176,7 @@ func folder(saved bool) string {
 	return draftsFolder
 }
 
-// at gives the entry of a name in one of the folders, nil when it is not there. Files of both forms are a conflict.
+// at returns the entry of a name in one of the folders, or nil if there is none. Files of both forms are a conflict.
 func (l *Library) at(saved bool, name string) (*Entry, error) {
 	var found []string
 	for range looks {
@@ -194,11 +194,11 @@ func (l *Library) at(saved bool, name string) (*Entry, error) {
 	if found == nil {
 		return nil, nil
 	}
-	return nil, fault.New(fault.Conflict, "There are two workflows %q in the home's %s folder, one in each form", name, folder(saved)).
+	return nil, fault.New(fault.Conflict, "The home's %s folder has two workflows %q, one in each form", folder(saved), name).
 		Suggest("Remove %s or %s from that folder", name+jsonEnding, name+markdownEnding)
 }
 
-// otherForm is the path that a workflow's file has in its other form.
+// otherForm returns the path that a workflow's file has in its other form.
 func otherForm(path string) string {
 	if base, ok := strings.CutSuffix(path, markdownEnding); ok {
 		return base + jsonEnding
@@ -206,7 +206,7 @@ func otherForm(path string) string {
 	return strings.TrimSuffix(path, jsonEnding) + markdownEnding
 }
 
-// names lists what is in one of the folders, sorted. A folder that cannot be read has nothing.
+// names returns the names of the workflows in one of the folders, sorted. It returns nil if the folder cannot be read.
 func (l *Library) names(saved bool) []string {
 	files, _ := os.ReadDir(l.home.Path(folder(saved)))
 	var names []string
@@ -222,7 +222,7 @@ func (l *Library) names(saved bool) []string {
 	return slices.Compact(names)
 }
 
-// offer adds what is there to the fault of a name that is not.
+// offer adds the existing names to the fault of an unknown one.
 func offer(f *fault.Fault, name string, names []string) *fault.Fault {
 	slices.Sort(names)
 	names = slices.Compact(names)
@@ -240,10 +240,10 @@ func offer(f *fault.Fault, name string, names []string) *fault.Fault {
 }
 
 func gone(name string) *fault.Fault {
-	return fault.New(fault.NotFound, "FileNotFoundError: the workflow %q is no longer there", name)
+	return fault.New(fault.NotFound, "FileNotFoundError: the workflow %q no longer exists", name)
 }
 
-// unusable is the fault of a file that the system does not give or take. It repeats no path.
+// unusable returns the fault of a file that cannot be read or written. It contains no path.
 func unusable(what, name string, err error) *fault.Fault {
 	return fault.New(fault.Internal, "Cannot %s the workflow %q: %v", what, name, fault.Reason(err)).
 		Suggest("Check the permissions and the space of the folder that PFLOW_HOME names (by default ~/.pflow)")

@@ -11,14 +11,14 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
-// Listed is a workflow in a list. File is nil where Error says why it cannot be used.
+// Listed is a workflow in a list. If the workflow cannot be used, Error says why and File is nil.
 type Listed struct {
 	*Entry
 	File  *workflow.File
 	Error *fault.Fault
 }
 
-// Description is what the workflow says of itself; a broken one says nothing.
+// Description returns the workflow's description, or "" if it cannot be used.
 func (l Listed) Description() string {
 	if l.File == nil {
 		return ""
@@ -26,9 +26,9 @@ func (l Listed) Description() string {
 	return l.File.Workflow.Description
 }
 
-// List gives the saved workflows, and with drafts the drafts too, sorted by name and the saved one first. A pattern
-// with * or ? is matched against the name; else each of its words must stand in the name or the description. A file
-// that is broken is in the list with its fault.
+// List returns the saved workflows and, with drafts, the drafts too, sorted by name with the saved one first. A pattern with
+// * or ? is matched against the name; otherwise the name or the description must contain each of its words. A broken file
+// is listed with its fault.
 func (l *Library) List(drafts bool, pattern string) ([]Listed, error) {
 	matches, err := filter(pattern)
 	if err != nil {
@@ -69,7 +69,7 @@ func (l *Library) listed(saved bool, name string) Listed {
 	return e
 }
 
-// filter makes a pattern a question about a name and a description.
+// filter returns a function that reports whether a name and a description match the pattern.
 func filter(pattern string) (func(name, description string) bool, error) {
 	pattern = strings.ToLower(pattern)
 	if !strings.ContainsAny(pattern, "*?") {
@@ -80,10 +80,10 @@ func filter(pattern string) (func(name, description string) bool, error) {
 		}, nil
 	}
 	if _, err := path.Match(pattern, ""); err != nil {
-		return nil, fault.New(fault.Usage, "%q is no pattern: %v", pattern, err).Suggest("Write * for any text and ? for one character, or just words")
+		return nil, fault.New(fault.Usage, "Invalid pattern %q: %v", pattern, err).Suggest("Use * for any text and ? for one character, or only words")
 	}
 	return func(name, _ string) bool {
-		ok, _ := path.Match(pattern, strings.ToLower(name)) // tried above
+		ok, _ := path.Match(pattern, strings.ToLower(name)) // the pattern is valid
 		return ok
 	}, nil
 }

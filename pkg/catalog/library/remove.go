@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// Remove deletes the workflow that a name stands for: the saved one with its statistics, else the draft. A draft that
-// a saved workflow hid stays.
+// Remove deletes the workflow that a name stands for: the saved one with its statistics, else the draft. A draft that the
+// saved workflow hid stays.
 func (l *Library) Remove(ctx context.Context, name string) (*Entry, error) {
 	var removed *Entry
 	err := l.home.Lock(ctx, savedFolder, func() error {

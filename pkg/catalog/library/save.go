@@ -17,13 +17,13 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
-// firstVersion is the version of a workflow that says none itself.
+// firstVersion is the version of a workflow that declares none.
 const firstVersion = "1.0.0"
 
-// Save moves a draft into the library under its final name, in the form that its author wrote. The text stays as it is
-// but for description (when one is given), created_at, updated_at and version. A name that is taken is an
-// already_exists, also when another program takes it at this very moment; with force the saved workflow is replaced,
-// and there is one of that name all the time. The draft goes last.
+// Save moves a draft to the library under its final name, in its own form. It changes nothing in the text except description
+// (if one is given), created_at, updated_at and version. If the name is taken, even by another program at the same time, the
+// error is an already_exists. With force Save replaces the saved workflow, so that at every moment one of that name exists.
+// The draft is removed last.
 func (l *Library) Save(ctx context.Context, draft, final, description string, force bool) (*Entry, error) {
 	if err := home.CheckName("workflow", final); err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func (l *Library) Save(ctx context.Context, draft, final, description string, fo
 	return saved, err
 }
 
-// createdAt is when the workflow says that it was made, else when the one was that it replaces, else now.
+// createdAt returns the time of creation that the workflow declares, else that of the workflow it replaces, else now.
 func createdAt(file *workflow.File, before *Entry) time.Time {
 	if !file.CreatedAt.IsZero() {
 		return file.CreatedAt
@@ -74,7 +74,7 @@ func createdAt(file *workflow.File, before *Entry) time.Time {
 	return time.Now().UTC()
 }
 
-// ending is how the name of a file of this form ends.
+// ending returns the ending of the file name for the form of a workflow.
 func ending(file *workflow.File) string {
 	if file.Markdown {
 		return markdownEnding
@@ -82,8 +82,8 @@ func ending(file *workflow.File) string {
 	return jsonEnding
 }
 
-// put writes a saved workflow: a new one, or one in the place of the one before in one rename. One of the other form is
-// given the new file's name first, so that at every moment there is exactly one file; its form is told by its text.
+// put writes a saved workflow: a new file, or one that replaces the old file in one rename. An old file of the other form is
+// renamed to the new name first, so that at every moment there is exactly one file; meanwhile its text shows its form.
 func (l *Library) put(file string, text []byte, before *Entry) error {
 	if before == nil {
 		return l.create(text, savedFolder, file)
@@ -105,7 +105,7 @@ func (l *Library) put(file string, text []byte, before *Entry) error {
 	return nil
 }
 
-// create writes a file that is not there yet, in one step: a link, which fails on a name that is taken.
+// create writes a new file in one step: it links a temporary file, which fails if the name is taken.
 func (l *Library) create(text []byte, folder, file string) error {
 	tmp, err := l.temporary(text, folder, file)
 	if err != nil {
@@ -124,7 +124,7 @@ func (l *Library) create(text []byte, folder, file string) error {
 	return nil
 }
 
-// temporary writes what is to become a file, beside it.
+// temporary writes the text of a file to a temporary one in the same folder.
 func (l *Library) temporary(text []byte, folder, file string) (*renameio.PendingFile, error) {
 	dir, err := l.home.Make(folder)
 	if err != nil {
@@ -141,31 +141,31 @@ func (l *Library) temporary(text []byte, folder, file string) (*renameio.Pending
 	return tmp, nil
 }
 
-// nameOf is the workflow's name in that of its file: there is no dot in it.
+// nameOf returns the workflow's name, which has no dot, from the name of its file.
 func nameOf(file string) string {
 	name, _, _ := strings.Cut(file, ".")
 	return name
 }
 
-// drop removes a draft that was saved, unless its author has written a new one meanwhile.
+// drop removes a draft that was saved, unless its text has changed since it was read.
 func (l *Library) drop(draft *Entry, saved []byte) error {
 	now, err := draft.Source()
-	if err != nil || !bytes.HasSuffix(now, saved) { // the bytes that were parsed are without a byte order mark
+	if err != nil || !bytes.HasSuffix(now, saved) { // saved has no byte order mark
 		return nil
 	}
 	if err := os.Remove(draft.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return unusable("remove the draft of", draft.Name, err).Suggest("It is saved; only its draft is left over")
+		return unusable("remove the draft of", draft.Name, err).Suggest("The workflow is saved; only the removal of its draft failed")
 	}
 	return nil
 }
 
-// taken is the fault of a name that a workflow in one of the folders has.
+// taken returns the fault of a name that a workflow in one of the folders has.
 func taken(folder, name string) *fault.Fault {
 	if folder == draftsFolder {
-		return fault.New(fault.AlreadyExists, "FileExistsError: there is a draft %q already; nothing was changed", name).
-			Suggest("Choose another name, or go on with that one: pflow-lib show %s", name)
+		return fault.New(fault.AlreadyExists, "FileExistsError: the draft %q already exists; nothing was changed", name).
+			Suggest("Choose another name, or continue with that draft: pflow-lib show %s", name)
 	}
-	return fault.New(fault.AlreadyExists, "FileExistsError: a workflow %q is in the library already; nothing was changed", name).
+	return fault.New(fault.AlreadyExists, "FileExistsError: the library already has a workflow %q; nothing was changed", name).
 		Suggest("Choose another name").
-		Suggest("To replace it use pflow-lib save --force on the command line")
+		Suggest("To replace it, use pflow-lib save --force on the command line")
 }

@@ -12,24 +12,24 @@ import (
 	"github.com/pflow-suite/pflow/pkg/home"
 )
 
-// statsFolder holds NAME.json for each saved workflow that has run, so that running changes no workflow.
+// statsFolder has a NAME.json for each saved workflow that has run, so that a run does not change the workflow's file.
 const statsFolder = "stats"
 
-// Stats is what is known of a saved workflow's runs.
+// Stats are the statistics of a saved workflow's runs.
 type Stats struct {
 	Runs      int `json:"runs"`
 	Successes int `json:"successes"` // completed or degraded
 	Failures  int `json:"failures"`  // failed or timed_out; other runs were stopped by a person
-	// LastRun is when the last run began; zero when there was none.
+	// LastRun is the start of the last run, or zero if there was none.
 	LastRun           time.Time `json:"last_run,omitzero"`
 	LastStatus        string    `json:"last_status,omitempty"`
 	LastDurationMS    int64     `json:"last_duration_ms"`
 	AverageDurationMS int64     `json:"average_duration_ms"`
-	// TotalDurationMS is what the average is made of.
+	// TotalDurationMS divided by Runs is the average.
 	TotalDurationMS int64 `json:"total_duration_ms"`
 }
 
-// ReadStats reads a workflow's statistics. None, and those that cannot be understood, are zero.
+// ReadStats returns a workflow's statistics. They are zero if there is no file or it is not valid.
 func (l *Library) ReadStats(name string) (Stats, error) {
 	if err := home.CheckName("workflow", name); err != nil {
 		return Stats{}, err
@@ -45,7 +45,7 @@ func (l *Library) ReadStats(name string) (Stats, error) {
 	return s, nil
 }
 
-// RecordRun adds a run that has ended, with the status of its run_finished event, to a workflow's statistics.
+// RecordRun adds a run that has ended to a workflow's statistics. The status is that of its run_finished event.
 func (l *Library) RecordRun(ctx context.Context, name, status string, start time.Time, duration time.Duration) error {
 	if err := home.CheckName("workflow", name); err != nil {
 		return err
@@ -67,13 +67,13 @@ func (l *Library) RecordRun(ctx context.Context, name, status string, start time
 		s.AverageDurationMS = s.TotalDurationMS / int64(s.Runs)
 		b, err := json.MarshalIndent(s, "", "  ")
 		if err != nil {
-			return fault.New(fault.Internal, "the statistics of %q: %v", name, err)
+			return fault.New(fault.Internal, "Cannot write the statistics of %q as JSON: %v", name, err)
 		}
 		return l.home.Write(append(b, '\n'), 0o600, statsFolder, name+jsonEnding)
 	})
 }
 
-// RemoveStats deletes a workflow's statistics where there are any.
+// RemoveStats deletes a workflow's statistics, if there are any.
 func (l *Library) RemoveStats(name string) error {
 	if err := home.CheckName("workflow", name); err != nil {
 		return err

@@ -12,18 +12,18 @@ import (
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 )
 
-// Change is what a sync did to the registry, as names of node types, each list sorted.
+// Change lists what a sync changed in the registry: the names of node types, each list sorted.
 type Change struct {
 	Added   []string
 	Updated []string
 	Removed []string
-	// Overwritten are names that belonged to something else than this server before.
+	// Overwritten are the names that belonged to another owner before.
 	Overwritten []string
 }
 
-// ReplaceServer makes types the only tools of a server, in one step. Where nothing changes nothing is written; else
-// registry.json.bak holds the state before. Of two tools whose names differ only in characters that a node type's name
-// leaves out, one keeps the type's name and the other stands under its own name, mcp-SERVER-TOOL, as it is.
+// ReplaceServer makes types the only tools of a server, in one step. If nothing changes, nothing is written; otherwise
+// registry.json.bak holds the state before. If the names of two tools make the same node type name, one tool gets that name
+// and the other is registered as mcp-SERVER-TOOL, with TOOL as the server spells it.
 func (r *Registry) ReplaceServer(ctx context.Context, server string, types []nodetype.Type) (Change, error) {
 	entries, err := entriesOf(server, types)
 	if err != nil {
@@ -33,8 +33,8 @@ func (r *Registry) ReplaceServer(ctx context.Context, server string, types []nod
 	return c, err
 }
 
-// replace makes entries the only ones of an owner, except that those named in keep stay as they are; kept are those of them
-// that there were. The lists are sorted.
+// replace makes entries the only ones of an owner, except that it leaves the entries named in keep as they are. It returns in
+// kept which of these exist. All lists are sorted.
 func (r *Registry) replace(ctx context.Context, entries map[string]entry, owned func(entry) bool, keep []string) (c Change, kept []string, err error) {
 	err = r.change(ctx, func(f *file) {
 		for name, e := range f.nodes {
@@ -67,13 +67,13 @@ func (r *Registry) replace(ctx context.Context, entries map[string]entry, owned 
 	return c, kept, err
 }
 
-// RemoveServer takes all tools of a server out of the registry and gives their node types, sorted.
+// RemoveServer removes all tools of a server from the registry and returns the names of their node types, sorted.
 func (r *Registry) RemoveServer(ctx context.Context, server string) ([]string, error) {
 	c, err := r.ReplaceServer(ctx, server, nil)
 	return c.Removed, err
 }
 
-// change reads the file under the lock, applies what edit does to its entries and writes it when it differs.
+// change reads the file under the lock, lets edit change its entries, and writes the file if they differ.
 func (r *Registry) change(ctx context.Context, edit func(*file)) error {
 	return r.home.Lock(ctx, "registry", func() error {
 		source, err := r.home.Read(fileName)
@@ -102,14 +102,14 @@ func (r *Registry) change(ctx context.Context, edit func(*file)) error {
 	})
 }
 
-// entriesOf writes the types as entries, by the names under which they stand in the registry.
+// entriesOf returns the entries of the types, by their names in the registry.
 func entriesOf(server string, types []nodetype.Type) (map[string]entry, error) {
 	entries := make(map[string]entry, len(types))
-	ordered := slices.Clone(types) // a tool whose own name is the type's name has the first right to it
+	ordered := slices.Clone(types) // a tool that is spelled like the type's name comes first, so that it gets the name
 	slices.SortStableFunc(ordered, func(a, b nodetype.Type) int { return rank(a) - rank(b) })
 	for _, t := range ordered {
 		if t.MCP == nil || t.MCP.Server != server {
-			return nil, fault.New(fault.Internal, "The node type %q is no tool of server %q", t.Name, server)
+			return nil, fault.New(fault.Internal, "The node type %q is not a tool of server %q", t.Name, server)
 		}
 		name := t.Name
 		if _, taken := entries[name]; taken {
@@ -131,7 +131,7 @@ func rank(t nodetype.Type) int {
 	return 1
 }
 
-// text is a type's entry, indented for its place in the file.
+// text returns the entry of a type, indented for its place in the file.
 func text(t nodetype.Type) (string, error) {
 	b, err := t.MarshalJSON()
 	if err != nil {
@@ -142,7 +142,8 @@ func text(t nodetype.Type) (string, error) {
 	return out.String(), err
 }
 
-// isOf says whether an entry is a tool of a server. Most are not, and do not so much as name it.
+// isOf reports whether an entry is a tool of a server. Most entries do not contain the server's name, so their JSON need not
+// be parsed.
 func (e entry) isOf(server string) bool {
 	return (strings.Contains(string(e), server) || strings.Contains(string(e), `\u`)) && e.server() == server
 }
@@ -152,7 +153,7 @@ func (e entry) server() string {
 	return server
 }
 
-// sameJSON compares two texts but for the space between their tokens.
+// sameJSON reports whether two JSON texts are equal except for the space between their tokens.
 func sameJSON(a, b string) bool {
 	var x, y bytes.Buffer
 	return json.Compact(&x, []byte(a)) == nil && json.Compact(&y, []byte(b)) == nil && bytes.Equal(x.Bytes(), y.Bytes())

@@ -8,8 +8,8 @@ import (
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 )
 
-// Judge says whether settings allow a type, by all names that patterns may know it by. How the server spells a tool that is
-// not registered is not known: a pattern denies it in any spelling.
+// Judge reports whether settings allow a type under all its names. The server's spelling of an unregistered tool is unknown,
+// so a pattern that matches any spelling denies it.
 func Judge(s *settings.Settings, t nodetype.Type) settings.Verdict {
 	v := s.Judge(t.Name, spellings(t)...)
 	if v.Allowed && t.Unregistered {
@@ -20,7 +20,7 @@ func Judge(s *settings.Settings, t nodetype.Type) settings.Verdict {
 	return v
 }
 
-// spellings are the other names of a type.
+// spellings returns the other names of a type.
 func spellings(t nodetype.Type) []string {
 	if t.MCP == nil {
 		return nil
@@ -28,7 +28,7 @@ func spellings(t nodetype.Type) []string {
 	return []string{rawName(t.MCP.Server, t.MCP.Tool), nodetype.MCPName(t.MCP.Server, t.MCP.Tool)}
 }
 
-// plain is a pattern or a name of a tool as nodetype.MCPName spells it, with what is special in patterns as it stands.
+// plain spells a pattern or the name of a tool as nodetype.MCPName does. It keeps the special characters of patterns.
 func plain(pattern string) string {
 	var b strings.Builder
 	last, class := rune(0), false
@@ -46,8 +46,8 @@ func plain(pattern string) string {
 	return strings.TrimSuffix(b.String(), "-")
 }
 
-// Denial says that the settings deny a node type that there is, by which pattern, and how to take that back. It is nil for
-// a type that is allowed and for one that is unknown.
+// Denial returns the fault of using a node type that the settings deny: it names the pattern and the command that allows the
+// type. It returns nil if the type is allowed or unknown.
 func (r *Registry) Denial(name string) *fault.Fault {
 	rules, err := r.rules()
 	if err != nil {
@@ -61,15 +61,15 @@ func (r *Registry) Denial(name string) *fault.Fault {
 	case v.Allowed:
 		return nil
 	case v.Pattern == "":
-		f := fault.New(fault.Validation, "%s does not allow the node type %q: it has patterns that allow, and none of them matches", settings.File, name)
-		return f.Suggest("If it shall be used: pflow-lib settings allow %s", quoted(t.Name))
+		f := fault.New(fault.Validation, "%s does not allow the node type %q: none of its allow patterns matches", settings.File, name)
+		return f.Suggest("To allow it: pflow-lib settings allow %s", quoted(t.Name))
 	default:
-		f := fault.New(fault.Validation, "%s denies the node type %q, by the pattern %q", settings.File, name, v.Pattern)
-		return f.Suggest("If it shall be used: pflow-lib settings remove %s", quoted(v.Pattern))
+		f := fault.New(fault.Validation, "%s denies the node type %q with the pattern %q", settings.File, name, v.Pattern)
+		return f.Suggest("To allow it: pflow-lib settings remove %s", quoted(v.Pattern))
 	}
 }
 
-// quoted is a word for a shell.
+// quoted quotes a word for a shell.
 func quoted(word string) string {
 	if strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") == "" {
 		return word

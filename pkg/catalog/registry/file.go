@@ -12,27 +12,26 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// fileName is the registry in the home.
+// fileName is the name of the registry in the home.
 const fileName = "registry.json"
 
-// formVersion is written where a file has no version yet.
+// formVersion is the version that a file gets if it has none.
 const formVersion = `"1.0.0"`
 
-// file is registry.json with its entries as they stand in it: they are decoded when they are asked for, and what is not
-// changed is written back byte for byte.
+// file is registry.json. Its entries stay JSON text, so that unchanged ones are written back byte for byte.
 type file struct {
 	source []byte
 	nodes  map[string]entry
-	// offsets say where in source the entries stand.
+	// offsets has the place of each entry in source.
 	offsets map[string]int
-	// around holds the keys beside "nodes", such as version and upstream's __metadata__.
+	// around has the other keys of the file and their JSON, such as version and upstream's __metadata__.
 	around map[string]string
 }
 
 // entry is the JSON text of one entry.
 type entry string
 
-// parseFile reads the registry's text, which is nil or empty where there is no file.
+// parseFile parses the text of registry.json, which is nil if there is no file.
 func parseFile(source []byte) (*file, error) {
 	f := &file{source: source, nodes: map[string]entry{}, offsets: map[string]int{}, around: map[string]string{"version": formVersion}}
 	if source == nil {
@@ -44,7 +43,7 @@ func parseFile(source []byte) (*file, error) {
 	return f, f.parse()
 }
 
-// parse takes apart what is known to be JSON.
+// parse finds the entries of a source that is valid JSON.
 func (f *file) parse() error {
 	top := gjson.ParseBytes(f.source)
 	if !top.IsObject() {
@@ -72,8 +71,8 @@ func (f *file) parse() error {
 	return nil
 }
 
-// wrapped takes the entries under "nodes", and says whether it is the key of the wrapped shape. In the flat shape a type
-// may be called nodes.
+// wrapped adds the entries under "nodes" and reports whether the file has the wrapped shape, {"nodes":{NAME:ENTRY}}. In
+// upstream's flat shape, {NAME:ENTRY}, "nodes" may be the name of a type.
 func (f *file) wrapped(nodes gjson.Result) bool {
 	if !nodes.IsObject() {
 		return false
@@ -120,7 +119,7 @@ func (f *file) text() []byte {
 	return append(b, "\n}\n"...)
 }
 
-// corrupt is the fault of a file that is no registry. The file is left as it is.
+// corrupt returns the fault of a file that is not a registry. The file is left as it is.
 func corrupt(source []byte) *fault.Fault {
 	var form map[string]json.RawMessage
 	err := json.Unmarshal(source, &form)
@@ -132,13 +131,13 @@ func corrupt(source []byte) *fault.Fault {
 	default:
 		f.Message = fileName + " in the home folder is corrupt: it is not a JSON object"
 	}
-	return f.Suggest("Nothing was changed. Mend the file, or put %s.bak, the state before the last change, in its place", fileName).
-		Suggest("Or move it away and run pflow-sync sync --all, which writes it anew")
+	return f.Suggest("Nothing was changed. Repair the file, or replace it with %s.bak, its state before the last change", fileName).
+		Suggest("Or move it away and run pflow-sync sync --all, which writes a new one")
 }
 
-// brokenEntry is the fault of an entry that is no node type's.
+// brokenEntry returns the fault of an entry that does not describe a node type.
 func brokenEntry(name string, err error) *fault.Fault {
 	f := fault.New(fault.Validation, "The entry of node type %q in %s is broken: %v", name, fileName, err)
 	f.File = fileName
-	return f.Suggest("Sync its server again with pflow-sync sync, or take the entry out of %s", fileName)
+	return f.Suggest("Sync its server again with pflow-sync sync, or delete the entry from %s", fileName)
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 )
 
-// ReplacePrograms makes types the only node types that programs run, in one step, except that those named in keep stay
-// as they are; kept are those of them that there were. Where nothing changes nothing is written; else registry.json.bak
-// holds the state before.
+// ReplacePrograms makes types the only node types that programs run, in one step, except that it leaves the types named in
+// keep as they are. It returns in kept which of these exist. If nothing changes, nothing is written; otherwise
+// registry.json.bak holds the state before.
 func (r *Registry) ReplacePrograms(ctx context.Context, types []nodetype.Type, keep []string) (c Change, kept []string, err error) {
 	entries := make(map[string]entry, len(types))
 	for _, t := range types {
@@ -25,7 +25,7 @@ func (r *Registry) ReplacePrograms(ctx context.Context, types []nodetype.Type, k
 	return r.replace(ctx, entries, entry.program, keep)
 }
 
-// program says whether a program runs the nodes of an entry.
+// program reports whether a program runs the nodes of an entry.
 func (e entry) program() bool {
 	return strings.HasPrefix(gjson.Get(string(e), "module").String(), nodetype.ProgramModule)
 }

@@ -50,17 +50,17 @@ type Registry struct {
 	last     *snapshot
 }
 
-// Open gives the registry of a home. Nothing is read before it is asked for.
+// Open returns the registry of a home. It reads nothing yet.
 func Open(h *home.Home) *Registry {
 	return &Registry{home: h, leastIndexed: leastIndexed, now: time.Now}
 }
 
-// Type finds a node type: a built-in one, else an entry of that name, else the MCP tool that the name stands for in
-// another spelling: mcp-SERVER-TOOL with the tool's name as the server has it (upstream pflow's form) or as
-// nodetype.MCPName has it. The type's Name is then the entry's. Built-in types are found without reading registry.json.
+// Type returns the node type that a name stands for, and whether there is one. It looks for a built-in type, then for an entry
+// of that name, then for a registered MCP tool in another spelling: mcp-SERVER-TOOL with the tool's name as the server spells
+// it (upstream pflow's form) or as nodetype.MCPName does. The type's Name is then that of the entry. Built-in types are found
+// without reading registry.json.
 //
-// A name that none of these is but begins with mcp-SERVER-, for a configured server, stands for the tool whose name is
-// the rest of it: see assumed.
+// Any other name that begins with mcp-SERVER-, for a configured server, stands for an unregistered tool of it: see assumed.
 func (r *Registry) Type(name string) (nodetype.Type, bool, error) {
 	allowed, err := r.rules()
 	if err != nil {
@@ -73,7 +73,7 @@ func (r *Registry) Type(name string) (nodetype.Type, bool, error) {
 	return t, true, nil
 }
 
-// Known is Type without regard to what the settings deny.
+// Known is like Type, but returns types that the settings deny, too.
 func (r *Registry) Known(name string) (t nodetype.Type, ok bool, err error) {
 	t, ok = nodetype.Builtin(name)
 	if !ok {
@@ -91,17 +91,17 @@ func (r *Registry) Known(name string) (t nodetype.Type, ok bool, err error) {
 	return t, ok && err == nil, err
 }
 
-// Types lists all node types, sorted by name.
+// Types returns all node types, sorted by name.
 func (r *Registry) Types() ([]nodetype.Type, error) {
 	return r.list(true, func(record) bool { return true })
 }
 
-// MCPTools lists the node types of one MCP server's tools, sorted by name.
+// MCPTools returns the node types of one MCP server's tools, sorted by name.
 func (r *Registry) MCPTools(server string) ([]nodetype.Type, error) {
 	return r.list(false, func(e record) bool { return e.server == server })
 }
 
-// Names lists the names of all node types, sorted, without reading what they say of themselves.
+// Names returns the names of all node types, sorted. It does not decode the entries.
 func (r *Registry) Names() ([]string, error) {
 	allowed, err := r.rules()
 	if err != nil {
@@ -127,7 +127,7 @@ func (r *Registry) Names() ([]string, error) {
 	return names, err
 }
 
-// list gives the allowed types: the entries that are wanted, and the built-in ones before them.
+// list returns the allowed types among the wanted entries and, with builtin, the built-in types too.
 func (r *Registry) list(builtin bool, wanted func(record) bool) ([]nodetype.Type, error) {
 	allowed, err := r.rules()
 	if err != nil {
@@ -162,13 +162,13 @@ func (r *Registry) list(builtin bool, wanted func(record) bool) ([]nodetype.Type
 	return types, nil
 }
 
-// usable says whether an entry is a type that can be used: the suite's own, which no built-in one hides.
+// usable reports whether an entry is a type of this suite that no built-in type hides.
 func usable(e record) bool {
 	_, builtin := nodetype.Builtin(e.name)
 	return e.ours && !builtin
 }
 
-// permits says whether the settings allow an entry. Mostly they have no patterns, and its other names are not needed.
+// permits reports whether the settings allow an entry. Usually they have no patterns, and its other names are not needed.
 func permits(s *settings.Settings, e record) bool {
 	return s.Allow == nil && len(s.Deny) == 0 || s.Allowed(e.name, e.aliases()...)
 }
@@ -186,15 +186,15 @@ func (r *Registry) rules() (*settings.Settings, error) {
 	return r.settings, nil
 }
 
-// upstreamsOwn says whether a module is one of upstream pflow's own nodes, which its registry lists too.
+// upstreamsOwn reports whether a module is one of upstream pflow's own nodes, which its registry lists too.
 func upstreamsOwn(module string) bool { return strings.HasPrefix(module, "pflow.nodes.") }
 
-// tool names the server and the tool behind an MCP entry.
+// tool returns the server and the tool of an MCP entry.
 func (e entry) tool() (server, tool string, ok bool) {
 	m := gjson.Get(string(e), "interface.mcp_metadata")
 	server, tool = m.Get("server").String(), m.Get("tool").String()
 	return server, tool, server != "" && tool != ""
 }
 
-// rawName is the node type of a server's tool as upstream pflow writes it.
+// rawName returns the node type of a server's tool as upstream pflow writes it.
 func rawName(server, tool string) string { return "mcp-" + server + "-" + tool }

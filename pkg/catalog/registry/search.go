@@ -9,14 +9,14 @@ import (
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 )
 
-// Match is a node type that a search found. The best has the highest score.
+// Match is a node type that a search found. The best match has the highest score.
 type Match struct {
 	Type  nodetype.Type
 	Score float64
 }
 
-// Search finds the types that fit the words of a query, best first, as pkg/catalog/search has it; equals by name. It gives at
-// most limit of them, all when it is 0, and how many more there are. An empty query finds all types, by name.
+// Search returns the types that match the words of a query, best first (see pkg/catalog/search) and then by name. It returns
+// at most limit matches, or all if limit is 0, and the number of further matches. An empty query matches all types.
 func (r *Registry) Search(query string, limit int) (matches []Match, more int, err error) {
 	if strings.TrimSpace(query) == "" {
 		return r.all(limit)
@@ -63,7 +63,7 @@ func (r *Registry) Search(query string, limit int) (matches []Match, more int, e
 	return matches, more, err
 }
 
-// all is the search for nothing.
+// all returns the matches of an empty query.
 func (r *Registry) all(limit int) ([]Match, int, error) {
 	types, err := r.Types()
 	if err != nil {
@@ -80,12 +80,12 @@ func (r *Registry) all(limit int) ([]Match, int, error) {
 	return matches, more, nil
 }
 
-// document is what a type is found by.
+// document returns the texts by which a search finds a type.
 func document(t nodetype.Type) search.Document {
 	return search.Document{Name: t.Name, Description: t.Description, Params: t.ParamNames()}
 }
 
-// Nearest gives words of the names of node types that are near those of a query, for a search that found nothing.
+// Nearest returns words from the names of node types that are similar to the words of a query, for a search without matches.
 func (r *Registry) Nearest(query string) []string {
 	names, err := r.Names()
 	if err != nil {
@@ -95,7 +95,7 @@ func (r *Registry) Nearest(query string) []string {
 	seen := map[string]bool{}
 	for _, name := range names {
 		for _, w := range search.QueryWords(name) {
-			if !seen[w] && strings.Trim(w, "0123456789") != "" { // a number is nobody's typing error
+			if !seen[w] && strings.Trim(w, "0123456789") != "" { // digits alone are not a typing error
 				words = append(words, w)
 			}
 			seen[w] = true
@@ -111,5 +111,5 @@ func (r *Registry) Nearest(query string) []string {
 	return near
 }
 
-// maxNear is for how many words of a query near ones are looked for: each is held against all words of all names.
+// maxNear limits how many words of a query Nearest looks up, because it compares each with the words of all names.
 const maxNear = 8

@@ -11,13 +11,13 @@ import (
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 )
 
-// serversFile is the configuration of the MCP servers in the home, which is theirs who talk to them: here only the
-// names in it are read.
+// serversFile is the configuration of the MCP servers in the home. pkg/mcp/mcpclient owns it; this package reads only the
+// servers' names.
 const serversFile = "mcp-servers.json"
 
-// assumed is the type of a tool that the registry does not know: of mcp-SERVER-TOOL the longest SERVER that is
-// configured, and the rest of the name as it stands. What the tool takes and gives is not known then. A name that is
-// nearly that of a registered tool of the server is a mistyped one, and none.
+// assumed returns the type of a tool that is not registered, without parameters and outputs: in mcp-SERVER-TOOL, SERVER is the
+// longest configured server that fits, and TOOL the rest of the name. It returns false if TOOL looks like a typing error for
+// a registered tool of the server.
 func (r *Registry) assumed(s *snapshot, name string) (nodetype.Type, bool) {
 	rest, ok := strings.CutPrefix(name, "mcp-")
 	if !ok {
@@ -42,7 +42,7 @@ func (r *Registry) assumed(s *snapshot, name string) (nodetype.Type, bool) {
 	}, true
 }
 
-// tools are the names of a server's tools as their node types have them.
+// tools returns the names of a server's tools as their node types spell them.
 func (x *index) tools(server string) (tools []string) {
 	for _, r := range x.entries {
 		if r.server == server {
@@ -52,7 +52,8 @@ func (x *index) tools(server string) (tools []string) {
 	return tools
 }
 
-// serverNames are the configured servers. A configuration that cannot be read has none here: whoever calls one is told.
+// serverNames returns the names of the configured servers, sorted. It returns nil if the configuration cannot be read: calling
+// a server reports that fault.
 func serverNames(h *home.Home) (names []string) {
 	source, err := h.Read(serversFile)
 	if err != nil || !gjson.ValidBytes(source) {

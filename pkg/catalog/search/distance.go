@@ -1,7 +1,7 @@
 package search
 
-// distance counts the edits between two words (a letter more, less, other, or two swapped), or gives most+1 when there
-// are more than most. It counts bytes: most letters of names are one.
+// distance returns the number of edits between two words, or most+1 if there are more than most. An edit inserts, removes or
+// replaces a byte, or swaps two neighbours. Bytes will do, because most letters in names are ASCII.
 func distance(a, b string, most int) int {
 	if len(a) > len(b) {
 		a, b = b, a

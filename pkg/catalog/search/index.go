@@ -1,5 +1,5 @@
-// Package search finds texts by words: those that fit a query best come first, whatever form its words have and though
-// some are mistyped. It knows documents of a name, a description and the names of parameters.
+// Package search finds documents by words, the best match first. It finds other forms of a word, synonyms, and mistyped words.
+// A document has a name, a description and the names of parameters.
 package search
 
 import (
@@ -10,17 +10,18 @@ import (
 	"strings"
 )
 
-// Version changes whenever the same documents would make other bytes of an index, or a query would need them otherwise.
+// Version is the version of a stored index. It changes whenever the same documents would be stored as other bytes, or the same
+// bytes would be read in another way.
 const Version = 1
 
-// Document is what can be found.
+// Document has the texts by which a document is found.
 type Document struct {
 	Name        string
 	Description string
 	Params      []string
 }
 
-// Where a word stands in a document.
+// The fields of a document in which a word occurs.
 const (
 	inName = 1 << iota
 	inDescription
@@ -29,19 +30,20 @@ const (
 	fieldBits = 3
 )
 
-// Index is a read-only index of documents, numbered from 0 as they were added. It lies in its bytes as they are stored:
-// nothing is decoded before a query asks for it. It is safe for concurrent use.
+// Index is a read-only index of documents, numbered from 0 in the order in which they were added. It works on its stored bytes,
+// so that a query decodes only what it needs. It is safe for concurrent use.
 type Index struct {
 	stored []byte
 	docs   int
-	// nameWords is how many words the name of each document has.
+	// nameWords has the number of words in the name of each document.
 	nameWords []byte
-	// terms are the word stems, sorted, each from its start to the next one's; postings likewise.
+	// terms has the word stems, sorted and joined, and termAt the start of each and the end of the last. postings has for each
+	// term the documents in which it occurs, and postingsAt the starts likewise.
 	termAt, postingsAt offsets
 	terms, postings    []byte
 }
 
-// offsets is a list of 32-bit numbers that never go down.
+// offsets is a list of 32-bit numbers in ascending order.
 type offsets []byte
 
 func (o offsets) at(i int) int { return int(binary.LittleEndian.Uint32(o[4*i:])) }
@@ -50,10 +52,10 @@ func (x *Index) words() int { return len(x.termAt)/4 - 1 }
 
 func (x *Index) term(i int) string { return string(x.terms[x.termAt.at(i):x.termAt.at(i+1)]) }
 
-// bytes is a term without a copy.
+// bytes returns a term without copying it.
 func (x *Index) bytes(i int) []byte { return x.terms[x.termAt.at(i):x.termAt.at(i+1)] }
 
-// each calls f for every document that a term stands in.
+// each calls f for every document in which a term occurs.
 func (x *Index) each(term int, f func(doc int, fields uint8)) {
 	list, doc := x.postings[x.postingsAt.at(term):x.postingsAt.at(term+1)], -1
 	for len(list) > 0 {
@@ -75,11 +77,11 @@ func (x *Index) Documents() int { return x.docs }
 // Bytes returns the index as it is stored. Parse reads it.
 func (x *Index) Bytes() []byte { return x.stored }
 
-// Builder makes an index. The zero value has no documents.
+// Builder builds an index. The zero value has no documents.
 type Builder struct {
 	nameWords []byte
 	terms     map[string]*[]posting
-	stems     map[string]*[]posting // by the word as it stands in a text
+	stems     map[string]*[]posting // by the word before it is stemmed
 }
 
 type posting struct {
@@ -160,10 +162,10 @@ func (b *Builder) Index() *Index {
 	}
 }
 
-var errBroken = errors.New("this is no index")
+var errBroken = errors.New("not a search index")
 
-// Parse reads what Bytes has written, and keeps the bytes. It refuses what cannot be an index, and an index that it
-// takes can be searched whatever is in it.
+// Parse returns the index that Bytes stored. It keeps data. It returns an error if data cannot be an index; a search of damaged
+// data that it accepts does not panic.
 func Parse(data []byte) (*Index, error) {
 	const head = 16
 	if len(data) < head {
@@ -186,14 +188,14 @@ func Parse(data []byte) (*Index, error) {
 	x := &Index{stored: data, docs: docs, nameWords: cut(docs)}
 	x.termAt, x.postingsAt = cut(4*(words+1)), cut(4*(words+1))
 	x.terms, x.postings = cut(terms), cut(postings)
-	if !x.termAt.lead(words, terms) || !x.postingsAt.lead(words, postings) {
+	if !x.termAt.valid(words, terms) || !x.postingsAt.valid(words, postings) {
 		return nil, errBroken
 	}
 	return x, nil
 }
 
-// lead says whether the offsets never go down and end at the end.
-func (o offsets) lead(last, end int) bool {
+// valid reports whether the offsets ascend and the one at index last is end.
+func (o offsets) valid(last, end int) bool {
 	before := 0
 	for i := range last + 1 {
 		if o.at(i) < before {

@@ -2,8 +2,8 @@ package search
 
 import "math/bits"
 
-// letterSets are which letters the terms of indexes have, a bit for each, made when they are first asked for. An edit
-// changes two bits at most, so that most terms are told apart from a word without counting edits.
+// letterSets has the letters of each term of each index, one bit per letter; of computes them once. An edit changes at most two
+// bits, so that most terms can be ruled out without computing a distance.
 type letterSets struct{ sets [][]uint32 }
 
 func (l *letterSets) of(over []*Index) [][]uint32 {
@@ -20,7 +20,7 @@ func (l *letterSets) of(over []*Index) [][]uint32 {
 	return l.sets
 }
 
-// lettersOf are the letters of a word. Other bytes share what bits are left.
+// lettersOf returns the letters of a word. Other bytes share the remaining bits.
 func lettersOf(word []byte) (set uint32) {
 	for _, b := range word {
 		if 'a' <= b && b <= 'z' {
@@ -32,5 +32,5 @@ func lettersOf(word []byte) (set uint32) {
 	return set
 }
 
-// differ counts the letters that only one of two words has.
+// differ returns the number of letters that only one of two words has.
 func differ(a, b uint32) int { return bits.OnesCount32(a ^ b) }

@@ -9,25 +9,25 @@ import (
 	"unicode/utf8"
 )
 
-// What a word of the index is worth for a word of a query, by how near it is. The same stem is worth 1.
+// The worth of a word of the index for a word of a query, by their similarity. The same stem is worth 1.
 const (
-	worthPrefix   = 0.8 // of the part of the word that was given
+	worthPrefix   = 0.8 // times the part of the word that the query has
 	worthSynonym  = 0.6
-	worthMistyped = 0.7 // by one edit
-	worthGarbled  = 0.5 // by two
+	worthMistyped = 0.7 // one edit away
+	worthGarbled  = 0.5 // two edits away
 	worthInside   = 0.4
 )
 
 // wanted is a word of a query.
 type wanted struct {
 	word, stem string
-	// terms are the index's words that may be meant and what they are worth, for each index.
+	// terms has for each index the terms that the word may mean, and their worth.
 	terms []map[int]float64
-	// weight is the more the rarer the word is.
+	// weight is greater for rarer words.
 	weight float64
 }
 
-// want reads a query: its words but for those that say nothing, unless there are no others.
+// want returns the words of a query. It leaves out stop words unless there are no others.
 func want(query string, over []*Index) []wanted {
 	var list []wanted
 	var all []string
@@ -72,10 +72,10 @@ func want(query string, over []*Index) []wanted {
 	return list
 }
 
-// maxWords is how many words of a query count.
+// maxWords is the number of words of a query that count.
 const maxWords = 32
 
-// QueryWords are the words of a query that count: the first 32, and 64 bytes of each.
+// QueryWords returns the words of a query that count: the first 32, and 64 bytes of each.
 func QueryWords(query string) []string {
 	var words []string
 	scan(query, func(_ string, parts []string) {
@@ -94,7 +94,7 @@ func bounded(words []string) []string {
 	return words
 }
 
-// find is the place of a stem among an index's terms.
+// find returns the number of the term that equals stem, and whether there is one.
 func (x *Index) find(stem string) (int, bool) {
 	i := x.search(stem)
 	return i, i < x.words() && string(x.bytes(i)) == stem
@@ -104,9 +104,9 @@ func (x *Index) search(prefix string) int {
 	return sort.Search(x.words(), func(i int) bool { return string(x.bytes(i)) >= prefix })
 }
 
-// literal finds the terms that are the word, begin with it, or mean the same, and says whether there are any.
+// literal finds the terms that equal the word, begin with it, or are synonyms, and reports whether there are any.
 func (w *wanted) literal(over []*Index) bool {
-	others := alike(w.word, w.stem)
+	others := synonymsOf(w.word, w.stem)
 	found := false
 	w.terms = make([]map[int]float64, len(over))
 	for n, x := range over {
@@ -118,7 +118,7 @@ func (w *wanted) literal(over []*Index) bool {
 			}
 		}
 		for _, prefix := range []string{w.word, w.stem} {
-			if n := utf8.RuneCountInString(prefix); n < 2 || n < 4 && prefix != w.word { // of raed only ra is left
+			if n := utf8.RuneCountInString(prefix); n < 2 || n < 4 && prefix != w.word { // the stem of raed is ra
 				continue
 			}
 			for i := x.search(prefix); i < x.words() && strings.HasPrefix(x.term(i), prefix); i++ {
@@ -135,7 +135,7 @@ func (w *wanted) literal(over []*Index) bool {
 	return found
 }
 
-// split takes a word for two that were written as one.
+// split takes a word apart into two known words. It returns nil if it cannot.
 func split(word string, over []*Index) []wanted {
 	for at := 3; at <= len(word)-3; at++ {
 		if !utf8.RuneStart(word[at]) {
@@ -153,7 +153,7 @@ func split(word string, over []*Index) []wanted {
 	return nil
 }
 
-// known says whether a stem is a word of an index, and stands in a name.
+// known reports whether a stem occurs in a name.
 func known(stem string, over []*Index) bool {
 	return slices.ContainsFunc(over, func(x *Index) bool {
 		i, ok := x.find(stem)
@@ -166,7 +166,8 @@ func known(stem string, over []*Index) bool {
 	})
 }
 
-// mistyped finds the terms that are nearly the word, or have it inside. Short words are too near to each other to tell.
+// mistyped finds the terms that are similar to the word or contain it. It ignores short words, which are too similar to each
+// other.
 func (w *wanted) mistyped(over []*Index, letters [][]uint32) {
 	most := w.edits()
 	if most == 0 {
@@ -199,7 +200,7 @@ func (w *wanted) mistyped(over []*Index, letters [][]uint32) {
 	w.nearest()
 }
 
-// edits is how many the word may be away from what is meant.
+// edits returns how many edits the word may be away from what is meant.
 func (w *wanted) edits() int {
 	switch n := utf8.RuneCountInString(w.word); {
 	case n >= 7:
@@ -210,7 +211,7 @@ func (w *wanted) edits() int {
 	return 0
 }
 
-// mistypedSynonym finds the terms that mean what a word means that this one nearly is.
+// mistypedSynonym finds the synonyms of the words that this one is similar to.
 func (w *wanted) mistypedSynonym(over []*Index) {
 	most := min(w.edits(), 1)
 	if most == 0 {
@@ -225,7 +226,7 @@ func (w *wanted) mistypedSynonym(over []*Index) {
 	}
 }
 
-// nearest leaves out the words two edits away where others are only one.
+// nearest drops the terms two edits away if there are terms one edit away.
 func (w *wanted) nearest() {
 	near := slices.ContainsFunc(w.terms, func(terms map[int]float64) bool {
 		for _, worth := range terms {
@@ -244,7 +245,7 @@ func (w *wanted) nearest() {
 	}
 }
 
-// frequency is how many documents have the best of the terms.
+// frequency returns the number of documents with the best of the terms.
 func (w *wanted) frequency(over []*Index) int {
 	best, count := 0.0, 0
 	for n, x := range over {

@@ -6,47 +6,48 @@ import (
 	"strings"
 )
 
-// Hit is a document that a search has found.
+// Hit is a document that a search found.
 type Hit struct {
-	// Index and Document say which: the index as they were given to Search, and its document.
+	// Index is the position of the document's index in the arguments of Search, and Document its number in that index.
 	Index, Document int
-	// Score is how well it fits: about 1 where every word of the query stands in the name, less where words are
-	// mistyped or stand elsewhere.
+	// Score rates the match: about 1 if every word of the query occurs in the name, less if words are mistyped or occur
+	// elsewhere.
 	Score float64
-	// All says that every word of the query stands in it somehow, or all of its name in the query.
+	// All is true if every word of the query matches the document, or every word of its name is in the query.
 	All bool
 
-	// named says that its whole name stands in the query.
+	// named is true if every word of its name is in the query.
 	named bool
 }
 
-// What a word is worth by where it stands in a document.
+// The worth of a word by the fields in which it occurs.
 const (
 	worthName        = 1.0
 	worthDescription = 0.45
 	worthParams      = 0.25
-	worthTwice       = 0.1 // in addition, where it stands in the description too
+	worthTwice       = 0.1 // in addition, if it occurs in the description too
 )
 
-// What else is worth something when the hits are ordered.
+// What is added to a score to order the hits.
 const (
-	worthWhole = 0.25 // the whole name stands in the query
-	worthFirst = 0.05 // in the first of several indexes
+	worthWhole = 0.25 // the whole name is in the query
+	worthFirst = 0.05 // the document is in the first index
 )
 
-// What a document that lacks words of the query must score to be worth telling: a part of the best score, and at least
-// something.
+// The least score of a document that does not match all words of the query: leastPart of the best score, and at least
+// leastScore.
 const (
 	leastPart  = 0.5
 	leastScore = 0.15
 )
 
-// Search finds the documents that fit a query, best first: the one of that very name, then those in which all its words
-// stand, then those in which some do, as far as they come near the best. Rare words count more, and a word in the name
-// more than one in the description, and that more than one among the parameters. A document whose whole name stands in the
-// query counts as one with all its words. Equals stand by their names, which name gives. A query without words finds
-// nothing, and of a long one what QueryWords gives counts. Several indexes are searched as if they were one, but that near
-// equals of the first come first.
+// Search returns the documents that match a query, best first: those with exactly that name, then those that match all words,
+// then those that match some words and score nearly as well. Rare words count more. A word in the name counts more than one in
+// the description, and that more than one in the parameters. A document whose whole name is in the query counts as one that
+// matches all words. Documents with equal scores are sorted by name; the function name returns the name of a document.
+//
+// A query without words matches nothing. Of a long query only the words that QueryWords returns count. Several indexes are
+// searched as if they were one, except that documents of the first index rank a little higher.
 func Search(query string, name func(index, doc int) string, over ...*Index) []Hit {
 	words := want(query, over)
 	var hits []Hit
@@ -57,11 +58,11 @@ func Search(query string, name func(index, doc int) string, over ...*Index) []Hi
 	best, whole := 0.0, 0.0
 	for i := range hits {
 		h := &hits[i]
-		if h.Score >= likely { // no other can bear the very name
-			switch given := name(h.Index, h.Document); {
-			case given == query:
+		if h.Score >= likely { // no other can have exactly this name
+			switch documentName := name(h.Index, h.Document); {
+			case documentName == query:
 				h.Score += 2
-			case strings.Join(Words(given), "") == exact:
+			case strings.Join(Words(documentName), "") == exact:
 				h.Score++
 			}
 		}
@@ -70,22 +71,22 @@ func Search(query string, name func(index, doc int) string, over ...*Index) []Hi
 			whole = max(whole, min(h.Score, 1))
 		}
 	}
-	if whole > 0 { // what has some of the words is measured at what has all of them
+	if whole > 0 { // matches of some words are compared with the best match of all words
 		best = whole
 	}
 	hits = slices.DeleteFunc(hits, func(h Hit) bool { return !h.All && h.Score < max(leastPart*best, leastScore) })
 	slices.SortFunc(hits, func(a, b Hit) int {
-		return cmp.Or(cmp.Compare(rung(b), rung(a)), cmp.Compare(b.standing(), a.standing()),
+		return cmp.Or(cmp.Compare(tier(b), tier(a)), cmp.Compare(b.sortScore(), a.sortScore()),
 			cmp.Compare(name(a.Index, a.Document), name(b.Index, b.Document)))
 	})
 	return hits
 }
 
-// likely is a score under that of a document that has the query as its name.
+// likely is less than the score of any document whose name is the query.
 const likely = 0.9
 
-// standing is the score by which hits are ordered.
-func (h Hit) standing() float64 {
+// sortScore returns the score by which hits are ordered.
+func (h Hit) sortScore() float64 {
 	score := h.Score
 	if h.named {
 		score += worthWhole
@@ -96,8 +97,8 @@ func (h Hit) standing() float64 {
 	return score
 }
 
-// rung is 2 for the very name, 1 for all words, and 0.
-func rung(h Hit) int {
+// tier returns 2 if the name is exactly the query, 1 if all words match, and otherwise 0.
+func tier(h Hit) int {
 	switch {
 	case h.Score > 1.5+worthTwice:
 		return 2
@@ -107,7 +108,7 @@ func rung(h Hit) int {
 	return 0
 }
 
-// hits rates the documents of one index.
+// hits returns the documents of one index that match some words, with their scores.
 func (x *Index) hits(index int, words []wanted) []Hit {
 	if len(words) == 0 || x.docs == 0 {
 		return nil
@@ -129,7 +130,7 @@ func (x *Index) hits(index int, words []wanted) []Hit {
 		if r.words == 0 {
 			continue
 		}
-		// Of two names with the same words in them the shorter one fits better.
+		// Of two names that contain the same words the shorter one matches better.
 		named := float64(r.named) / float64(max(int(x.nameWords[doc]), 1))
 		h := Hit{Index: index, Document: doc, Score: (r.sum/total + nameShare*min(named, 1)) / (1 + nameShare), All: r.words == len(words)}
 		if r.exact > 0 && r.exact == int(x.nameWords[doc]) {
@@ -140,16 +141,17 @@ func (x *Index) hits(index int, words []wanted) []Hit {
 	return hits
 }
 
-// nameShare is what it is worth that the query names all words of the name.
+// nameShare is the worth of a query that contains all words of the name.
 const nameShare = 0.3
 
-// rating is what the words seen so far are worth to a document.
+// rating adds up what the words of a query are worth in a document.
 type rating struct {
 	sum          float64
 	words, named int
-	exact        int // words that stand in the name as they are
+	exact        int // words that occur in the name without a change
 
-	// of is the word that is being looked at, best what it is worth.
+	// of is the current word, and best its worth. title is true if it occurs in the name, whole if it does so without a change,
+	// and seen if it occurs anywhere.
 	of    int
 	best  float64
 	title bool
@@ -161,7 +163,7 @@ func (r *rating) see(word int, worth float64, fields uint8) {
 	if !r.seen || r.of != word {
 		r.of, r.best, r.title, r.whole, r.seen = word, 0, false, false, true
 	}
-	r.best = max(r.best, worth*place(fields))
+	r.best = max(r.best, worth*worthOf(fields))
 	r.whole = r.whole || worth == 1 && fields&inName != 0
 	r.title = r.title || fields&inName != 0
 }
@@ -181,8 +183,8 @@ func (r *rating) settle(word int, weight float64) {
 	r.seen = false
 }
 
-// place is what the fields are worth in which a word stands.
-func place(fields uint8) float64 {
+// worthOf returns the worth of a word by the fields in which it occurs.
+func worthOf(fields uint8) float64 {
 	twice := 0.0
 	if fields&inDescription != 0 {
 		twice = worthTwice

@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// synonyms are words for the same act or thing, a group a line. Who writes a tool picks one of them, and who looks for
-// it cannot know which.
+// synonyms has words for the same act or thing, one group per line. The author of a tool chooses one of them, and its user
+// cannot know which.
 //
 //go:embed synonyms.txt
 var synonyms string
 
-// alike gives the stems of the other words of a word's groups.
-func alike(word, stemmed string) []string {
+// synonymsOf returns the stems of a word's synonyms.
+func synonymsOf(word, stemmed string) []string {
 	return meaning(stemmed, func(w string) bool { return w == word || w == stemmed || stem(w) == stemmed })
 }
 
-// meaning gives the stems of the words in the groups of those that are asked for, but for one. A group behind a name and a
-// colon stands for that name, and not for its words.
+// meaning returns the stems of the words in each group that has a word for which asked returns true, except the stem but. A
+// group "NAME: WORDS" stands for NAME only.
 func meaning(but string, asked func(word string) bool) []string {
 	var found []string
 	for line := range strings.Lines(synonyms) {

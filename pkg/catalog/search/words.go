@@ -8,17 +8,16 @@ import (
 	"github.com/kljensen/snowball/english"
 )
 
-// Words splits a text into its words: at what is neither letter nor digit, and where a name in camelCase goes on. They
-// are lower-cased and have no accents.
+// Words splits a text into its words, lower-cased and without accents. It splits at characters that are neither letters nor
+// digits, and between the parts of a name in camelCase.
 func Words(text string) []string {
 	var words []string
 	scan(text, func(_ string, parts []string) { words = append(words, parts...) })
 	return words
 }
 
-// scan calls each for every run of letters and digits without anything between: one word, or the parts of a name in
-// camelCase. GitHub, too, looks as if it were two words, so that the whole is given beside the parts. The list of parts is
-// the caller's until it returns.
+// scan calls each for every run of letters and digits, with the whole run and its parts: one word, or the parts of a name in
+// camelCase. Both are needed, because a name like GitHub looks like two words. The function must not keep parts.
 func scan(text string, each func(whole string, parts []string)) {
 	start, from, last := -1, -1, rune(0) // of the run, and of the part
 	var buffer [8]string
@@ -40,7 +39,7 @@ func scan(text string, each func(whole string, parts []string)) {
 	}
 	for i, r := range text {
 		switch {
-		case r >= 0x300 && unicode.Is(unicode.Mn, r): // an accent that stands by itself belongs to the letter before
+		case r >= 0x300 && unicode.Is(unicode.Mn, r): // a combining accent belongs to the letter before it
 			continue
 		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
 			end(i)
@@ -49,21 +48,21 @@ func scan(text string, each func(whole string, parts []string)) {
 		case unicode.IsUpper(r) && (unicode.IsLower(last) || unicode.IsDigit(last)):
 			next(i)
 		case unicode.IsLower(r) && unicode.IsUpper(last) && i-utf8.RuneLen(last) > from && !plural(text[i:]):
-			next(i - utf8.RuneLen(last)) // HTTPServer is HTTP and Server
+			next(i - utf8.RuneLen(last)) // split HTTPServer into HTTP and Server
 		}
 		last = r
 	}
 	end(len(text))
 }
 
-// plural says whether the rest of a word is no more than an s, as in URLs.
+// plural reports whether the rest of a word is only an s, as in URLs.
 func plural(rest string) bool {
 	after, ok := strings.CutPrefix(rest, "s")
 	r, _ := utf8.DecodeRuneInString(after)
 	return ok && (after == "" || !unicode.IsLower(r))
 }
 
-// fold lower-cases a word and takes the accents off the letters of Latin-1 and off those that carry them as marks.
+// fold returns a word lower-cased and without the accents of Latin-1 letters and combining accents.
 func fold(word string) string {
 	plain := true
 	for i := range len(word) {
@@ -98,7 +97,7 @@ func fold(word string) string {
 	}, word)
 }
 
-// stem is a word without its English ending.
+// stem returns a word without its English ending.
 func stem(word string) string {
 	word = shortened(word)
 	if s := english.Stem(word, true); s != "" {
@@ -107,7 +106,7 @@ func stem(word string) string {
 	return word
 }
 
-// shortened is what counts of a word.
+// shortened returns the beginning of a word, which is the part that counts.
 func shortened(word string) string {
 	if len(word) <= maxWord {
 		return word
@@ -119,10 +118,10 @@ func shortened(word string) string {
 	return word[:cut]
 }
 
-// maxWord is how many bytes of a word count.
+// maxWord is the number of bytes of a word that count.
 const maxWord = 64
 
-// isStopWord says whether a word says nothing of what is looked for.
+// isStopWord reports whether a word is too common to search for.
 func isStopWord(word string) bool {
 	switch word {
 	case "a", "an", "the", "this", "that", "these", "those", "it", "its", "some", "any",
