@@ -9,21 +9,22 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// address is where a Manager is.
+// address is the parsed URL of a Manager.
 type address struct {
-	base string // without a slash at its end, and without credentials
+	base string // without a trailing slash and without credentials
 	url  *url.URL
 	user *url.Userinfo
 }
 
-// parseAddress reads a Manager's URL. Its faults do not repeat the URL, which may hold a password.
+// parseAddress parses a Manager's URL. The scheme defaults to http. Its faults do not repeat the URL, which may hold a
+// password.
 func parseAddress(text string) (address, *fault.Fault) {
 	text = strings.TrimSpace(text)
 	if !strings.Contains(text, "://") {
 		text = "http://" + text
 	}
 	wrong := func(what string) (address, *fault.Fault) {
-		return address{}, fault.New(fault.Usage, "The Manager's URL %s", what).Suggest("Write it as http://127.0.0.1:8080, with a path behind it if the Manager stands below one")
+		return address{}, fault.New(fault.Usage, "The Manager's URL %s", what).Suggest("Write it as http://127.0.0.1:8080, followed by a path if the Manager is served below one")
 	}
 	u, err := url.Parse(text)
 	switch {
@@ -34,13 +35,13 @@ func parseAddress(text string) (address, *fault.Fault) {
 	case u.Hostname() == "" || strings.ContainsAny(u.Host, " \t"):
 		return wrong("has no host")
 	case !validPort(u.Port()):
-		return wrong("has a port that is none: it must be from 1 to 65535")
+		return wrong("has an invalid port: it must be from 1 to 65535")
 	case u.RawQuery != "" || u.ForceQuery:
-		return wrong("must have no query (what stands behind a ?)")
+		return wrong("must not have a query (the part after ?)")
 	case u.Fragment != "":
-		return wrong("must have no fragment (what stands behind a #)")
+		return wrong("must not have a fragment (the part after #)")
 	case hasDotSegment(u.EscapedPath()):
-		return wrong("must have no segment . or .. in its path")
+		return wrong("must not have a segment . or .. in its path")
 	}
 	user := u.User
 	u.User = nil
@@ -58,7 +59,7 @@ func validPort(port string) bool {
 	return port == "" || err == nil && n >= 1 && n <= 65535
 }
 
-// authorization is the header that user:password@ stands for, or nothing.
+// authorization returns the value of the Authorization header for user:password@, or "" if user is nil.
 func authorization(user *url.Userinfo) string {
 	if user == nil {
 		return ""
@@ -69,11 +70,11 @@ func authorization(user *url.Userinfo) string {
 	return req.Header.Get("Authorization")
 }
 
-// secrets adds what is secret in the URL.
-func (a address) secrets(values []string) []string { return userSecrets(values, a.user) }
+// appendSecrets appends the appendSecrets of the URL.
+func (a address) appendSecrets(values []string) []string { return appendUserSecrets(values, a.user) }
 
-// userSecrets adds what is secret in the user:password@ of a URL. A user name that stands alone is a token.
-func userSecrets(values []string, user *url.Userinfo) []string {
+// appendUserSecrets appends the secrets in the user:password@ of a URL. A user name without a password is a token.
+func appendUserSecrets(values []string, user *url.Userinfo) []string {
 	if user == nil {
 		return values
 	}

@@ -39,8 +39,8 @@ func TestURLsThatAreNone(t *testing.T) {
 	for given, says := range map[string]string{
 		"": "no host", "://": "cannot be read", "http://": "no host", "http://:8080": "no host", "/x": "no host",
 		"ftp://h": "must begin with http", "file:///etc/passwd": "must begin with http", "unix:///run/x": "must begin with http",
-		"http://h/?q=s3cret": "no query", "http://h/x?": "no query", "http://h/#s3cret": "no fragment",
-		"http://h:99999": "a port that is none", "http://h:0": "a port that is none", "http://h:s3cret": "cannot be read",
+		"http://h/?q=s3cret": "query", "http://h/x?": "query", "http://h/#s3cret": "fragment",
+		"http://h:99999": "port", "http://h:0": "port", "http://h:s3cret": "cannot be read",
 		"http://h/a/../b": "segment . or ..", "http://h/%2e%2e/b": "segment . or ..", "http://h/.": "segment . or ..",
 		"http://ann:s3cret@h/%zz": "cannot be read", "http://ann:s3cret@/": "no host", "ann:s3cret://h": "must begin with http", "http://h\x00/": "cannot be read",
 	} {

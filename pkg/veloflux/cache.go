@@ -9,42 +9,42 @@ import (
 	"golang.org/x/sync/singleflight"
 )
 
-// maxCached is how many documents a cache keeps; a client may ask for the schema of any number of streams.
+// maxCached is the most documents that a cache keeps. A client may ask for the schemas of any number of streams.
 const maxCached = 64
 
-// cache keeps documents for a while. Several that ask for the same one at the same time share one fetch; errors are never
+// cache keeps documents for a limited time. Concurrent requests for the same document share one fetch. Errors are not
 // kept.
 type cache struct {
-	ttl    time.Duration
-	most   int64 // bytes of a document that is kept
-	flight singleflight.Group
+	ttl      time.Duration
+	maxBytes int64 // larger documents are not kept
+	flight   singleflight.Group
 
 	mu   sync.Mutex
-	kept map[string]cached
+	kept map[string]cacheEntry
 }
 
-// cached is a document and when it stops to be fresh.
-type cached struct {
+// cacheEntry is a document and the time until which it is fresh.
+type cacheEntry struct {
 	document json.RawMessage
 	until    time.Time
 }
 
 func newCache(ttl time.Duration, most int64) *cache {
-	return &cache{ttl: ttl, most: most, kept: map[string]cached{}}
+	return &cache{ttl: ttl, maxBytes: most, kept: map[string]cacheEntry{}}
 }
 
-// get gives the document of a key; hit says that it was kept. The fetch does not end with the context of the one who was
-// first to ask, for others may be waiting for it; its errors go to all of them.
-func (c *cache) get(ctx context.Context, key string, fetch func(context.Context) (json.RawMessage, error)) (found cached, hit bool, err error) {
+// get returns the document of a key; hit reports whether it came from the cache. The fetch is not cancelled with ctx,
+// because other callers may be waiting for it. Its error goes to all of them.
+func (c *cache) get(ctx context.Context, key string, fetch func(context.Context) (json.RawMessage, error)) (found cacheEntry, hit bool, err error) {
 	if c.ttl <= 0 {
 		document, err := fetch(ctx)
-		return cached{document: document}, false, err
+		return cacheEntry{document: document}, false, err
 	}
 	if found, ok := c.fresh(key); ok {
 		return found, true, nil
 	}
 	done := c.flight.DoChan(key, func() (any, error) {
-		if found, ok := c.fresh(key); ok { // of a flight that has just ended
+		if found, ok := c.fresh(key); ok { // another flight has just ended
 			return found, nil
 		}
 		document, err := fetch(context.WithoutCancel(ctx))
@@ -56,38 +56,38 @@ func (c *cache) get(ctx context.Context, key string, fetch func(context.Context)
 	select {
 	case r := <-done:
 		if r.Err != nil {
-			return cached{}, false, r.Err
+			return cacheEntry{}, false, r.Err
 		}
-		return r.Val.(cached), false, nil //nolint:forcetypeassert // made above
+		return r.Val.(cacheEntry), false, nil //nolint:forcetypeassert // the function above returns a cacheEntry
 	case <-ctx.Done():
-		return cached{}, false, ended("reading "+key, ctx.Err())
+		return cacheEntry{}, false, contextEnded("reading "+key, ctx.Err())
 	}
 }
 
-func (c *cache) fresh(key string) (cached, bool) {
+func (c *cache) fresh(key string) (cacheEntry, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	found, ok := c.kept[key]
 	return found, ok && time.Now().Before(found.until)
 }
 
-func (c *cache) keep(key string, document json.RawMessage) cached {
+func (c *cache) keep(key string, document json.RawMessage) cacheEntry {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := time.Now()
-	if int64(len(document)) > c.most {
-		return cached{document: document}
+	if int64(len(document)) > c.maxBytes {
+		return cacheEntry{document: document}
 	}
 	if _, ok := c.kept[key]; !ok && len(c.kept) >= maxCached {
-		c.makeRoom(now)
+		c.evict(now)
 	}
-	kept := cached{document, now.Add(c.ttl)}
+	kept := cacheEntry{document, now.Add(c.ttl)}
 	c.kept[key] = kept
 	return kept
 }
 
-// makeRoom drops what is not fresh any more, or else what will be so first.
-func (c *cache) makeRoom(now time.Time) {
+// evict drops all expired entries, or the one that expires first if none has expired.
+func (c *cache) evict(now time.Time) {
 	oldest := ""
 	for key, entry := range c.kept {
 		if !now.Before(entry.until) {

@@ -36,7 +36,7 @@ func TestCacheKeepsUntilTheTimeIsUp(t *testing.T) {
 	})
 }
 
-func must(c cached, _ bool, err error) cached {
+func must(c cacheEntry, _ bool, err error) cacheEntry {
 	if err != nil {
 		panic(err)
 	}
@@ -78,7 +78,7 @@ func TestCacheSharesOneFetch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCache(time.Hour, 10)
 		fetches := 0
-		ask := func(ctx context.Context) (cached, bool, error) {
+		ask := func(ctx context.Context) (cacheEntry, bool, error) {
 			return c.get(ctx, "k", func(ctx context.Context) (json.RawMessage, error) {
 				fetches++
 				time.Sleep(time.Second)

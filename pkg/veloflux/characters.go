@@ -11,34 +11,35 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// checkText refuses JSON whose texts are not what they say once they are decoded: bytes that are no UTF-8, and halves of
-// a surrogate pair. A decoder makes U+FFFD of both, which may be the name of something else.
+// checkText refuses JSON that changes when it is decoded: bytes that are not UTF-8, and lone halves of a surrogate pair.
+// A decoder replaces both by U+FFFD, and the result may be the name of something else.
 func checkText(raw json.RawMessage) error {
 	if !utf8.Valid(raw) {
-		return wrongText(raw, "is no valid UTF-8", func(part string) bool { return !utf8.ValidString(part) })
+		return invalidText(raw, "is not valid UTF-8", func(part string) bool { return !utf8.ValidString(part) })
 	}
 	if loneSurrogate(raw) && json.Valid(raw) {
-		return wrongText(raw, `has one half of a surrogate pair without the other (\ud800 to \udfff), which is no character`,
+		return invalidText(raw, `has one half of a surrogate pair (\ud800 to \udfff) without the other`,
 			func(part string) bool { return loneSurrogate(json.RawMessage(part)) })
 	}
 	return nil
 }
 
-// wrongText names the argument that is wrong.
-func wrongText(raw json.RawMessage, wrong string, in func(part string) bool) *Error {
+// invalidText returns the error for arguments that are not valid text. It names the first argument for which invalid
+// reports true.
+func invalidText(raw json.RawMessage, problem string, invalid func(part string) bool) *Error {
 	what := "Something in the arguments"
 	gjson.ParseBytes(raw).ForEach(func(key, value gjson.Result) bool {
-		if in(key.Raw) || !in(value.Raw) {
+		if invalid(key.Raw) || !invalid(value.Raw) {
 			return true
 		}
 		what = fmt.Sprintf("The argument %q", fault.Truncate(key.String(), maxShownName))
 		return false
 	})
-	return &Error{Code: CodeInvalidParams, Message: what + " " + wrong + ". Nothing was asked of the Manager"}
+	return &Error{Code: CodeInvalidParams, Message: what + " " + problem + notSent}
 }
 
-// loneSurrogate says whether a string in JSON has an escape for one half of a surrogate pair without the other (RFC 8259,
-// section 8.2).
+// loneSurrogate reports whether a string in JSON has an escape for one half of a surrogate pair without the other
+// (RFC 8259, section 8.2).
 func loneSurrogate(raw json.RawMessage) bool {
 	for {
 		at := bytes.IndexByte(raw, '\\')
@@ -57,7 +58,7 @@ func loneSurrogate(raw json.RawMessage) bool {
 	}
 }
 
-// surrogateOf says whether text begins with the escape for a high (h) or a low (l) half, 0 for neither.
+// surrogateOf returns 'h' or 'l' if text begins with the escape for a high or a low surrogate, else 0.
 func surrogateOf(text []byte) byte {
 	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' || text[2]|0x20 != 'd' {
 		return 0

@@ -13,8 +13,8 @@ import (
 
 func TestTextsThatAreNone(t *testing.T) {
 	const (
-		half = ` has one half of a surrogate pair without the other (\ud800 to \udfff), which is no character. Nothing was asked of the Manager`
-		utf  = ` is no valid UTF-8. Nothing was asked of the Manager`
+		half = ` has one half of a surrogate pair (\ud800 to \udfff) without the other. No request was sent to the Manager`
+		utf  = ` is not valid UTF-8. No request was sent to the Manager`
 	)
 	s := velofluxserver.Start(t)
 	s.AddPipeline("\ufffd", "SELECT a FROM user")
@@ -57,7 +57,7 @@ func TestTextsThatAreNone(t *testing.T) {
 	}
 }
 
-// TestLoneSurrogates compares with a decoder that makes U+FFFD of them.
+// TestLoneSurrogates compares with a decoder that replaces them by U+FFFD.
 func TestLoneSurrogates(t *testing.T) {
 	parts := rapid.SampledFrom([]string{`\ud800`, `\uDBFF`, `\udc00`, `\uDfFf`, `\ud7ff`, `\ue000`, `\u0041`, `\\`, `\"`, `\n`, `\/`, "ud800", "u", "d8", "a", "流"})
 	rapid.Check(t, func(t *rapid.T) {

@@ -11,7 +11,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-// parseBody reads an answer of the Manager that must be JSON.
+// parseBody parses a response body that must be JSON.
 func parseBody(body []byte) (gjson.Result, error) {
 	switch {
 	case !utf8.Valid(body):
@@ -22,7 +22,7 @@ func parseBody(body []byte) (gjson.Result, error) {
 	return gjson.ParseBytes(body), nil
 }
 
-// parseList is the elements of an answer that must be a list of objects with a name.
+// parseList returns the elements of a response body that must be a list of objects, each with a name.
 func parseList(body []byte, what string) ([]gjson.Result, error) {
 	document, err := parseBody(body)
 	if err != nil {
@@ -45,7 +45,7 @@ func parseList(body []byte, what string) ([]gjson.Result, error) {
 
 func kindOf(value gjson.Result) string { return rawjson.Kind(json.RawMessage(value.Raw)) }
 
-// rawText is a value's own bytes if it is text, else "".
+// rawText returns the bytes of a JSON string, or those of an empty one for any other value.
 func rawText(value gjson.Result) json.RawMessage {
 	if value.Type != gjson.String {
 		return json.RawMessage(`""`)
@@ -53,7 +53,7 @@ func rawText(value gjson.Result) json.RawMessage {
 	return json.RawMessage(value.Raw)
 }
 
-// rawList is a value's own bytes if it is a list, else [].
+// rawList returns the bytes of a JSON list, or [] for any other value.
 func rawList(value gjson.Result) json.RawMessage {
 	if !value.IsArray() {
 		return json.RawMessage(`[]`)

@@ -8,7 +8,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-// functionDigest is what stays of a function. Its parts are the Manager's own bytes without white space.
+// functionDigest is the part of a function that its digest keeps, in the Manager's bytes without white space.
 type functionDigest struct {
 	Name            json.RawMessage `json:"name"`
 	Kind            json.RawMessage `json:"kind"`
@@ -18,9 +18,9 @@ type functionDigest struct {
 	Requirements    json.RawMessage `json:"requirements"`
 }
 
-// functionsDigest makes {"functions":[…]} of the body of GET /functions, in its order. The arg_count is how many
-// arguments are declared, optional and variadic ones among them, and null when the function declares no list. The same
-// body gives the same bytes. The error completes a sentence that names the body.
+// functionsDigest makes {"functions":[…]} from the body of GET /functions, in the same order. The arg_count is the
+// number of declared arguments, including optional and variadic ones, or null if the function declares no list. The
+// result is deterministic. The error completes a sentence that names the body.
 func functionsDigest(body []byte) (json.RawMessage, error) {
 	functions, err := parseList(body, "function")
 	if err != nil {
@@ -42,7 +42,7 @@ func functionsDigest(body []byte) (json.RawMessage, error) {
 	return rawjson.Marshal(digest)
 }
 
-// count is the length of a list, and nil for anything else.
+// count returns the length of a list, or nil for any other value.
 func count(value gjson.Result) *int {
 	if !value.IsArray() {
 		return nil

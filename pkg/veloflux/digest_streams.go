@@ -12,19 +12,19 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-// sampleColumns is how many of a stream's columns its summary names.
+// sampleColumns is the most columns of a stream that its summary names.
 const sampleColumns = 8
 
-// streamSummary is what stays of a stream.
+// streamSummary is the part of a stream that the snapshot keeps.
 type streamSummary struct {
 	Name       json.RawMessage   `json:"name"`
 	Cols       int               `json:"cols"`
 	SampleCols []json.RawMessage `json:"sample_cols"`
 }
 
-// streamsSnapshot makes {"fetched_at","streams":[{"name","cols","sample_cols"}]} of the body of GET /streams, in its
-// order. The time is written in UTC with milliseconds; sample_cols are the names of the first 8 columns. The same body
-// and time give the same bytes. The error completes a sentence that names the body.
+// streamsSnapshot makes {"fetched_at","streams":[{"name","cols","sample_cols"}]} from the body of GET /streams, in the
+// same order. The time is in UTC with milliseconds; sample_cols are the names of the first 8 columns. The result is
+// deterministic. The error completes a sentence that names the body.
 func streamsSnapshot(body []byte, fetched time.Time) (json.RawMessage, error) {
 	streams, err := parseList(body, "stream")
 	if err != nil {
@@ -56,8 +56,8 @@ func summarize(stream gjson.Result) streamSummary {
 	return summary
 }
 
-// streamSchema makes {"name","schema"} of a stream's name and the body of GET /streams/describe/:name. The schema is
-// the Manager's, byte for byte. The error completes a sentence that names the body.
+// streamSchema makes {"name","schema"} from a stream's name and the body of GET /streams/describe/:name. The schema
+// keeps the Manager's bytes. The error completes a sentence that names the body.
 func streamSchema(name string, describe []byte) (json.RawMessage, error) {
 	document, err := parseBody(describe)
 	if err != nil {

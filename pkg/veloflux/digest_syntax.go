@@ -12,13 +12,14 @@ import (
 )
 
 const (
-	// maxSemantics is the characters of a construct's semantics that a digest keeps.
+	// maxSemantics is the most characters of a construct's semantics that a digest keeps.
 	maxSemantics = 240
-	// maxSyntaxDepth bounds the recursion. The Manager's own tree has five levels.
+	// maxSyntaxDepth bounds the recursion. The Manager's tree has five levels.
 	maxSyntaxDepth = 100
 )
 
-// syntaxNode is what stays of a construct. Its parts but the semantics are the Manager's own bytes without white space.
+// syntaxNode is the part of a construct that its digest keeps. All fields except the semantics are the Manager's bytes
+// without white space.
 type syntaxNode struct {
 	ID          json.RawMessage `json:"id"`
 	Type        json.RawMessage `json:"type"`
@@ -31,9 +32,9 @@ type syntaxNode struct {
 	Children    []syntaxNode    `json:"children,omitempty"`
 }
 
-// syntaxDigest makes {"dialect","ir","constructs":[…]} of the body of GET /capabilities/syntax: the tree of what a
-// query is written with, without purposes, workarounds, examples and plan nodes, and with semantics of at most 240
-// characters and "...". The same body gives the same bytes. The error completes a sentence that names the body.
+// syntaxDigest makes {"dialect","ir","constructs":[…]} from the body of GET /capabilities/syntax: the tree of query
+// constructs without purposes, workarounds, examples and plan nodes. Semantics are cut after 240 characters, followed by
+// "...". The result is deterministic. The error completes a sentence that names the body.
 func syntaxDigest(body []byte) (json.RawMessage, error) {
 	document, err := parseBody(body)
 	if err != nil {
@@ -57,7 +58,7 @@ func syntaxDigest(body []byte) (json.RawMessage, error) {
 	}{rawText(document.Get("dialect")), rawText(document.Get("ir")), nodes})
 }
 
-// syntaxNodes is the nodes of a list that stay: those of a query's parts, and those above one that stays.
+// syntaxNodes returns the digests of the constructs in a list that are part of a query or have such a descendant.
 func syntaxNodes(list gjson.Result, depth int) ([]syntaxNode, error) {
 	if depth > maxSyntaxDepth {
 		return nil, fmt.Errorf("its constructs are nested more than %d deep", maxSyntaxDepth)
@@ -99,7 +100,7 @@ func newSyntaxNode(n gjson.Result, children []syntaxNode) syntaxNode {
 	}
 }
 
-// inQuery says whether an id is that of a part of a query, such as select or select.where.
+// inQuery reports whether an id names a part of a query, such as select or select.where.
 func inQuery(id gjson.Result) bool {
 	if id.Type != gjson.String {
 		return false
@@ -112,7 +113,7 @@ func inQuery(id gjson.Result) bool {
 	return false
 }
 
-// unlessEmpty is a value's own bytes, and nil for nothing, null, "", [] and {}.
+// unlessEmpty returns the compact bytes of a value, or nil if it is missing, null, "", [] or {}.
 func unlessEmpty(value gjson.Result) json.RawMessage {
 	raw := rawjson.Compact(json.RawMessage(value.Raw))
 	switch string(raw) {
@@ -122,7 +123,8 @@ func unlessEmpty(value gjson.Result) json.RawMessage {
 	return raw
 }
 
-// shortSemantics is text without white space around it, cut after maxSemantics characters, and nil if none is left.
+// shortSemantics returns a JSON string trimmed of white space and cut after maxSemantics characters, or nil if it is
+// empty or not a string.
 func shortSemantics(value gjson.Result) json.RawMessage {
 	if value.Type != gjson.String {
 		return nil

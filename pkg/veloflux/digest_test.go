@@ -16,7 +16,7 @@ import (
 
 var fetched = time.Date(2026, 11, 22, 5, 6, 7, 8_999_999, time.FixedZone("", 2*60*60))
 
-// recordedBody is an answer of a real Manager.
+// recordedBody returns a response of a real Manager.
 func recordedBody(t testing.TB, name string) []byte {
 	t.Helper()
 	body, err := os.ReadFile(filepath.Join("..", "..", "..", "shared", "veloflux", "bodies", name))
@@ -29,7 +29,7 @@ func recordedBody(t testing.TB, name string) []byte {
 	return body
 }
 
-// digests is every digest as a function of a body alone.
+// digests returns every digest as a function of only a body.
 func digests() map[string]func([]byte) (json.RawMessage, error) {
 	return map[string]func([]byte) (json.RawMessage, error){
 		"functions": functionsDigest,

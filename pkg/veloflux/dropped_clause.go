@@ -1,25 +1,24 @@
 package veloflux
 
-// clauseScan walks over the outermost SELECT of a query. A keyword may be a name as well (SELECT limit FROM t), so it
-// tells them apart as the parser does: an operand begins where an operator or a keyword has just been, and anything
-// else follows an operand.
+// clauseScan walks over the outermost SELECT of a query. A keyword may also be a name (SELECT limit FROM t), so it tells
+// them apart as the parser does: an operand begins after an operator or a keyword, and anything else follows an operand.
 type clauseScan struct {
 	lexer *lexer
 	found []Warning
 
 	part    queryPart
 	operand bool   // the last token ended an operand
-	before  string // the last token's text
+	before  string // the text of the last token
 	table   bool   // a table may begin here
-	opened  *token // the last token, if it is a parenthesis where a table may begin
+	opened  *token // the last token if it is a parenthesis where a table may begin, else nil
 }
 
-// queryPart is how far a scan has come.
+// queryPart is the part of the query that a scan has reached.
 type queryPart int
 
 const (
 	beforeSelect queryPart = iota
-	afterSelect            // just behind the word, where DISTINCT and TOP may be
+	afterSelect            // directly after the word, where DISTINCT and TOP may be
 	inProjection
 	inFrom
 	afterFrom
@@ -32,17 +31,17 @@ func (s *clauseScan) step(t token) {
 	case symbolToken:
 		s.symbol(t)
 	default:
-		s.ends(true)
+		s.note(true)
 	}
 	s.before = t.text
 }
 
-// ends notes what the token of this step was, for the next one.
-func (s *clauseScan) ends(operand bool) {
+// note records, for the next step, whether this token ended an operand.
+func (s *clauseScan) note(operand bool) {
 	s.operand, s.table, s.opened = operand, false, nil
 	switch {
 	case s.part != afterSelect:
-	case s.before == "TOP" || s.before == "ON": // TOP 5 and DISTINCT ON (a) stand before the projection
+	case s.before == "TOP" || s.before == "ON": // TOP 5 and DISTINCT ON (a) precede the projection
 		s.operand = false
 	default:
 		s.part = inProjection
@@ -61,20 +60,20 @@ func (s *clauseScan) symbol(t token) {
 			return
 		}
 		s.skipToClosing()
-		s.ends(true)
+		s.note(true)
 	case ")":
-		s.ends(true)
+		s.note(true)
 	case "*":
-		s.ends(!s.operand) // a wildcard, or a product
+		s.note(!s.operand) // a wildcard, or a product
 	case ",":
-		s.ends(false)
+		s.note(false)
 		s.table = s.part == inFrom
 	default:
-		s.ends(false)
+		s.note(false)
 	}
 }
 
-// skipToClosing passes over the rest of what has just been opened.
+// skipToClosing skips everything up to the closing parenthesis or bracket of the one that was just read.
 func (s *clauseScan) skipToClosing() {
 	for depth := 1; depth > 0; {
 		switch t := s.lexer.next(); {
@@ -92,33 +91,33 @@ func (s *clauseScan) skipToClosing() {
 func (s *clauseScan) word(t token) {
 	switch {
 	case s.before == "." || s.before == "AS":
-		s.ends(true) // a name, whatever it is
+		s.note(true) // a name, whatever it is
 	case s.opened != nil && (t.text == "SELECT" || t.text == "WITH" || t.text == "VALUES"):
 		s.warn("sub-query in FROM", *s.opened)
 		s.skipToClosing()
-		s.ends(true)
+		s.note(true)
 	case s.part == beforeSelect:
 		s.start(t)
 	case s.part == afterSelect && s.selectOption(t):
 		s.operand = false
 	case s.operand && s.clause(t):
 	case isInfix(t.text) && (s.operand || s.before == "NOT" || s.before == "CASE"):
-		s.ends(false)
+		s.note(false)
 	case !s.operand && (t.text == "NOT" || t.text == "CASE"):
-		s.ends(false)
+		s.note(false)
 	case !s.operand && t.text == "DISTINCT" && (s.before == "IS" || s.before == "NOT"),
 		t.text == "FROM" && s.before == "DISTINCT" && s.part != afterSelect:
-		s.ends(false) // a IS DISTINCT FROM b
+		s.note(false) // a IS DISTINCT FROM b
 	case t.text == "LATERAL" && s.table:
 		s.table = true
 	default:
-		s.ends(true)
+		s.note(true)
 	}
 }
 
-// start takes a word before the outermost SELECT.
+// start handles a word before the outermost SELECT.
 func (s *clauseScan) start(t token) {
-	s.ends(false)
+	s.note(false)
 	switch {
 	case t.text == "WITH" && s.before == "":
 		s.warn("WITH", t)
@@ -127,7 +126,7 @@ func (s *clauseScan) start(t token) {
 	}
 }
 
-// selectOption takes a word that may stand between SELECT and the projection.
+// selectOption handles a word between SELECT and the projection. It reports whether the word belongs there.
 func (s *clauseScan) selectOption(t token) bool {
 	switch t.text {
 	case "DISTINCT", "TOP":
@@ -146,11 +145,11 @@ func (s *clauseScan) selectOption(t token) bool {
 	return true
 }
 
-// clause takes a word behind an operand that begins a clause or a table.
+// clause handles a word after an operand. It reports whether the word begins a clause or a table.
 func (s *clauseScan) clause(t token) bool {
 	switch {
 	case t.text == "FROM" && s.part < inFrom:
-		s.ends(false)
+		s.note(false)
 		s.part, s.table = inFrom, true
 		return true
 	case s.part < inFrom:
@@ -158,14 +157,14 @@ func (s *clauseScan) clause(t token) bool {
 	}
 	switch t.text {
 	case "JOIN", "APPLY":
-		s.ends(false)
+		s.note(false)
 		s.table = s.part == inFrom
 	case "WHERE", "GROUP", "HAVING", "ORDER", "WINDOW":
-		s.ends(t.text == "GROUP" || t.text == "ORDER") // BY follows those as an operator would
+		s.note(t.text == "GROUP" || t.text == "ORDER") // BY follows these like an operator
 		s.part = afterFrom
 	case "LIMIT", "OFFSET", "FETCH", "QUALIFY":
 		s.warn(t.text, t)
-		s.ends(false)
+		s.note(false)
 		s.part = afterFrom
 	default:
 		return false
@@ -173,7 +172,7 @@ func (s *clauseScan) clause(t token) bool {
 	return true
 }
 
-// isInfix says whether a word behind an operand has another one behind itself.
+// isInfix reports whether a word after an operand is followed by another operand.
 func isInfix(word string) bool {
 	switch word {
 	case "AND", "OR", "XOR", "NOT", "IS", "IN", "LIKE", "ILIKE", "RLIKE", "REGEXP", "SIMILAR", "TO", "BETWEEN", "ESCAPE",

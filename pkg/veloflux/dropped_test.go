@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// places is warnings as "construct line:column", each.
+// places returns each warning as "construct line:column".
 func places(warnings []Warning) []string {
 	out := []string{}
 	for _, w := range warnings {
@@ -39,7 +39,7 @@ func TestDroppedConstructs(t *testing.T) {
 		{"WITH x AS (SELECT DISTINCT a FROM user LIMIT 3) SELECT a FROM x", []string{"WITH 1:1"}},
 		{"WITH RECURSIVE x AS (SELECT 1), y AS (SELECT 2) SELECT a FROM user LIMIT 1", []string{"WITH 1:1", "LIMIT 1:68"}},
 
-		// Sub-queries in FROM, and not what is in them.
+		// Sub-queries in FROM, but not the constructs inside them.
 		{"SELECT a FROM (SELECT a FROM user) t", []string{"sub-query in FROM 1:15"}},
 		{"SELECT a FROM (SELECT DISTINCT a FROM (SELECT a FROM user) LIMIT 3) t LIMIT 1", []string{"sub-query in FROM 1:15", "LIMIT 1:71"}},
 		{"SELECT a FROM ((SELECT a FROM user)) t LIMIT 1", []string{"sub-query in FROM 1:16", "LIMIT 1:40"}},
@@ -88,7 +88,7 @@ func TestDroppedConstructs(t *testing.T) {
 		{"SELECT lag(a) OVER (PARTITION BY c) AS p FROM t LIMIT 1", []string{"LIMIT 1:49"}},
 		{"SELECT ALL a FROM t", nil},
 
-		// Text that is no code.
+		// Comments and quoted text.
 		{"SELECT 'LIMIT 5', 'it''s LIMIT 5' FROM t", nil},
 		{"SELECT 'a\\' FROM t LIMIT 5", []string{"LIMIT 1:20"}},
 		{"SELECT \"a\"\" LIMIT 5\" FROM \"limit\"", nil},
@@ -109,7 +109,7 @@ func TestDroppedConstructs(t *testing.T) {
 		{"SELECT '\n中', \"\n\n中中\", 'x' FROM t LIMIT 5", []string{"LIMIT 4:17"}},
 		{"/* 中\n中 */ SELECT\u00a0DISTINCT a FROM t", []string{"DISTINCT 2:13"}},
 
-		// What the Manager refuses, or is supported.
+		// SQL that the Manager refuses or supports.
 		{"", nil},
 		{";", nil},
 		{"hello LIMIT 5", nil},
@@ -131,7 +131,7 @@ func TestDroppedConstructs(t *testing.T) {
 	}
 }
 
-// TestDroppedMessages sees that each message names its construct, says what becomes of it, and what to do.
+// TestDroppedMessages asserts that each message names its construct, what happens to it, and what to do.
 func TestDroppedMessages(t *testing.T) {
 	found := droppedConstructs("WITH x AS (SELECT 1) SELECT DISTINCT TOP 5 a FROM (SELECT a FROM user) QUALIFY a LIMIT 1 OFFSET 2 FETCH NEXT ROW ONLY")
 	if len(found) != 8 {
@@ -145,7 +145,7 @@ func TestDroppedMessages(t *testing.T) {
 	}
 }
 
-// TestDroppedConstructsOfLargeText takes minutes where a step looks at all the rest of the text.
+// TestDroppedConstructsOfLargeText takes minutes if a step scans all the rest of the text.
 func TestDroppedConstructsOfLargeText(t *testing.T) {
 	const size = 1 << 20
 	for _, piece := range []string{"(", ")", "'", "\"", "`", "/*", "*/", "--", "-- \n", "$", "$a$", "$a", "[", "5", "a", "é", "\n", "FROM ", "LIMIT ", ", (", "\xff"} {
@@ -185,7 +185,7 @@ func FuzzDroppedConstructs(f *testing.F) {
 	})
 }
 
-// fromColumn is a line without the characters before a column.
+// fromColumn returns a line from a column on.
 func fromColumn(line string, column int) string {
 	for ; column > 1 && line != ""; column-- {
 		_, size := utf8.DecodeRuneInString(line)

@@ -6,17 +6,17 @@ import (
 	"unicode/utf8"
 )
 
-// tokenKind says what a token of SQL is.
+// tokenKind is the kind of an SQL token.
 type tokenKind int
 
 const (
 	endToken    tokenKind = iota
-	wordToken             // a keyword or a name, not quoted
+	wordToken             // a keyword or an unquoted name
 	valueToken            // a number, a string, a quoted name or a numbered parameter
-	symbolToken           // one character of anything else
+	symbolToken           // any other single character
 )
 
-// token is a piece of SQL. The text is that of the source, in capitals for a word and empty for a value. Line and
+// token is a token of SQL. The text is that of the source, in upper case for a word and empty for a value. Line and
 // column count from 1, the column in characters.
 type token struct {
 	kind         tokenKind
@@ -24,9 +24,9 @@ type token struct {
 	line, column int
 }
 
-// lexer reads SQL as the Manager's dialect does: ” inside strings and the doubled quote inside "…" and `…` names
-// stand for one, a backslash is nothing special, $tag$…$tag$ is a string, comments begin with -- or are /* nested */.
-// What is left open goes on to the end.
+// lexer splits SQL into tokens by the rules of the Manager's dialect: a doubled quote inside '…', "…" and `…` stands for
+// one, a backslash has no special meaning, $tag$…$tag$ is a string, comments begin with -- or are /* nested */.
+// An unterminated token extends to the end.
 type lexer struct {
 	rest         string
 	line, column int
@@ -34,7 +34,7 @@ type lexer struct {
 
 func newLexer(sql string) *lexer { return &lexer{rest: sql, line: 1, column: 1} }
 
-// next is the next token, and an endToken again and again after the last.
+// next returns the next token, and an endToken for every call after the last.
 func (l *lexer) next() token {
 	l.skipBlanks()
 	t := token{line: l.line, column: l.column}
@@ -62,7 +62,7 @@ func (l *lexer) next() token {
 	return t
 }
 
-// take passes over a number of bytes, and gives them.
+// take consumes n bytes and returns them.
 func (l *lexer) take(n int) string {
 	taken := l.rest[:n]
 	l.rest = l.rest[n:]
@@ -75,7 +75,7 @@ func (l *lexer) take(n int) string {
 	return taken
 }
 
-// skipBlanks passes over white space and comments.
+// skipBlanks consumes white space and comments.
 func (l *lexer) skipBlanks() {
 	for {
 		n := len(l.rest) - len(strings.TrimLeftFunc(l.rest, unicode.IsSpace))
@@ -94,8 +94,8 @@ func (l *lexer) skipBlanks() {
 	}
 }
 
-// commentLength is the bytes of the /* comment */ at the start of a text, with those inside it. As in the parser one
-// character may be of two marks: */* closes a comment and opens another.
+// commentLength returns the length in bytes of the /* comment */ at the start of a text, including nested comments. As in
+// the Manager's parser, one character may belong to two marks: */* closes a comment and opens another.
 func commentLength(text string) int {
 	depth := 1
 	for i := 3; i < len(text); i++ {
@@ -111,7 +111,7 @@ func commentLength(text string) int {
 	return len(text)
 }
 
-// quotedLength is the bytes of what stands in quotes at the start of a text, with the quotes.
+// quotedLength returns the length in bytes of the quoted text at the start of a text, including the quotes.
 func quotedLength(text string) int {
 	quote := text[0]
 	for i := 1; i < len(text); i++ {
@@ -126,7 +126,7 @@ func quotedLength(text string) int {
 	return len(text)
 }
 
-// dollarLength is the bytes of the $tag$string$tag$ or the parameter such as $1 at the start of a text.
+// dollarLength returns the length in bytes of the $tag$string$tag$, or the parameter such as $1, at the start of a text.
 func dollarLength(text string) int {
 	tag := 1 + wordLength(text[1:])
 	if tag == len(text) || text[tag] != '$' {
@@ -140,7 +140,7 @@ func dollarLength(text string) int {
 	return tag + end + tag
 }
 
-// numberLength is the bytes of the number at the start of a text. The L of a long is one of them.
+// numberLength returns the length in bytes of the number at the start of a text, including the L of a long.
 func numberLength(text string) int {
 	digits := func(from int) int {
 		for from < len(text) && text[from] >= '0' && text[from] <= '9' {
@@ -169,7 +169,7 @@ func numberLength(text string) int {
 
 func isWordStart(r rune) bool { return r == '_' || unicode.IsLetter(r) }
 
-// wordLength is the bytes of the letters, digits and underscores at the start of a text.
+// wordLength returns the length in bytes of the letters, digits and underscores at the start of a text.
 func wordLength(text string) int {
 	for i, r := range text {
 		if !isWordStart(r) && !unicode.IsMark(r) && (r < '0' || r > '9') {

@@ -12,8 +12,8 @@ import (
 // Code is the stable kind of an Error.
 type Code string
 
-// The codes. CodeManagerHTTP is every answer of the Manager that has no code of its own, and no answer at all. CodeToolFailed is
-// everything else, a call that was cancelled among it.
+// The codes. CodeManagerHTTP stands for every response of the Manager that has no code of its own, and for a missing
+// response. CodeToolFailed is everything else, including a cancelled call.
 const (
 	CodeInvalidParams Code = "invalid_params"
 	CodeNotFound      Code = "not_found"
@@ -24,29 +24,30 @@ const (
 	CodeToolFailed    Code = "tool_error"
 )
 
-// Error is how every failure looks to whoever called: what kind, in words fit to be shown, and facts for programs.
+// Error is the form of every failure that a caller sees: a code, a message that can be shown, and facts for programs.
 type Error struct {
 	Code    Code   `json:"error_code"`
 	Message string `json:"error_message"`
-	// Details may hold status (of HTTP), response (the Manager's own words, at most 2,000 characters), line and column
-	// (in the SQL, from 1), retryable (true when the same request may succeed later, else left out), record_left (true when
-	// a create failed and the Manager has kept a record with the id), maybe_created (true when nobody knows whether a
-	// create was carried out; never with retryable, for to look comes first), and for a wrong name or argument available.
+	// Details may hold status (the HTTP status), response (the Manager's text, at most 2,000 characters), line and column
+	// (in the SQL, from 1), retryable (true if the same request may succeed later, else left out), record_left (true if
+	// a create failed and the Manager kept a record with the id), maybe_created (true if it is unknown whether a create
+	// was carried out; never together with retryable, because the caller must check first), and available (the valid
+	// names, for a wrong name or argument).
 	Details map[string]any `json:"details,omitempty"`
-	// Cause is context.Canceled or context.DeadlineExceeded where the context or the time for a request ended, else nil.
+	// Cause is context.Canceled or context.DeadlineExceeded if the context or the time for a request ended, else nil.
 	Cause error `json:"-"`
 
-	// again says that the request would be retryable if it were not for maybe_created.
-	again bool
+	// wasRetryable means that the error had retryable before maybe_created replaced it.
+	wasRetryable bool
 }
 
 func (e *Error) Error() string { return e.Message }
 
-// Unwrap lets errors.Is find the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// ExitStatus is the status of a program that ends with this error: 2 when the request was wrong, 124 when time ran out,
-// else 1.
+// ExitStatus returns the exit status of a program that ends with this error: 2 if the request was wrong, 124 if time ran
+// out, else 1.
 func (e *Error) ExitStatus() int {
 	switch e.Code {
 	case CodeInvalidParams:
@@ -58,8 +59,8 @@ func (e *Error) ExitStatus() int {
 	}
 }
 
-// AsError finds the *Error in a chain. Anything else becomes one: a fault of the suite with what it says, the rest as a
-// failure of the tool.
+// AsError returns the *Error in the chain of err. Any other error is converted: a fault of the suite keeps its message
+// and suggestions, and the rest becomes a CodeToolFailed with the error's text.
 func AsError(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
@@ -70,7 +71,7 @@ func AsError(err error) *Error {
 	return &Error{Code: CodeToolFailed, Message: err.Error()}
 }
 
-// fromFault puts a fault of the suite into this package's shape.
+// fromFault converts a fault of the suite to an Error.
 func fromFault(f *fault.Fault) *Error {
 	e := &Error{Code: CodeToolFailed}
 	if f.Type == fault.Usage {
@@ -101,8 +102,8 @@ func fromFault(f *fault.Fault) *Error {
 	return e
 }
 
-// ended is the error of a caller whose context has ended.
-func ended(what string, cause error) *Error {
+// contextEnded returns the error for a caller whose context has contextEnded.
+func contextEnded(what string, cause error) *Error {
 	e := &Error{Code: CodeToolFailed, Message: what + " was cancelled", Cause: cause}
 	if errors.Is(cause, context.DeadlineExceeded) {
 		e.Code, e.Message = CodeTimeout, what+" failed: timeout: the caller's time ran out"
@@ -110,11 +111,12 @@ func ended(what string, cause error) *Error {
 	return e
 }
 
-// maxExcerpt is the most characters of an answer that an error shows.
-const maxExcerpt = 2000
+// maxPrintable is the most characters of a response that an error shows.
+const maxPrintable = 2000
 
-// excerpt is text fit for an error: at most 2,000 characters, none of them controls.
-func excerpt(text string) string {
+// printable returns text that an error can show: at most maxPrintable characters, without control characters except
+// newlines and tabs.
+func printable(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' {
 			return -1
@@ -123,7 +125,7 @@ func excerpt(text string) string {
 	}, strings.ToValidUTF8(strings.TrimSpace(text), "?"))
 	n := 0
 	for i := range text {
-		if n++; n > maxExcerpt {
+		if n++; n > maxPrintable {
 			return text[:i] + "…"
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/pflow-suite/pflow/pkg/veloflux"
 )
 
-// A program that has a model write SQL grounds it with the resources, verifies what it wrote, and shows the error to the
-// model when it was wrong.
+// A program that has a model write SQL gives it the resources, verifies the SQL, and shows the error to the model if the
+// SQL is wrong.
 func Example() {
 	server, err := velofluxserver.Listen() // in the place of a veloFlux Manager
 	if err != nil {

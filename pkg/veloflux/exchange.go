@@ -14,37 +14,37 @@ import (
 	"github.com/pflow-suite/pflow/pkg/home/redact"
 )
 
-// maxBody is the most bytes an answer of the Manager may have, unpacked. The list of streams of one with 15,000 columns
-// has 0.6 MB.
+// maxBody is the most bytes that the uncompressed body of a response may have. The list of streams with 15,000 columns
+// takes 0.6 MB.
 const maxBody = 32 << 20
 
-// exchange is one request on its way.
+// exchange is one request and what is needed to report its failure.
 type exchange struct {
 	*request
-	base    string
-	timeout time.Duration
-	most    int
-	// secrets gives what the request sent as credentials, and redactor takes them out of texts once one is needed.
+	base     string
+	timeout  time.Duration
+	maxBytes int
+	// secrets returns the credentials that the request sent. redactor removes them from texts; it is made on first use.
 	secrets  func() []string
 	redactor *redact.Redactor
-	// connected says that the request got a connection, and so may have come to the Manager.
+	// connected is set once the request has a connection, so that it may have reached the Manager.
 	connected atomic.Bool
-	// redirect says why the last redirect was not followed.
+	// redirect is the reason why the last redirect was not followed, or "".
 	redirect string
 }
 
 // maxShownRoute is the most bytes of a route that an error shows.
 const maxShownRoute = 200
 
-// what names the request in errors.
+// what returns the method and route, as errors show them.
 func (x *exchange) what() string {
 	return x.method + " " + fault.Truncate(x.route, maxShownRoute)
 }
 
-// do makes a request and reads its answer. Its errors are *Error, and have no secret in them.
-func (m *Manager) do(ctx context.Context, r *request) (*answer, *exchange, error) {
-	x := &exchange{request: r, base: m.address.base, timeout: max(m.timeout, r.timeout), most: m.most}
-	header, err := m.headers.now()
+// do sends a request and reads the response. Its errors are *Error and contain no secret.
+func (m *Manager) do(ctx context.Context, r *request) (*response, *exchange, error) {
+	x := &exchange{request: r, base: m.address.base, timeout: max(m.timeout, r.timeout), maxBytes: m.maxBytes}
+	header, err := m.headers.current()
 	x.secrets = func() []string { return m.secretsWith(header) }
 	if err != nil {
 		return nil, x, x.clean(&Error{Code: CodeToolFailed, Message: fmt.Sprintf("%s was not sent. %v", x.what(), err)})
@@ -53,11 +53,11 @@ func (m *Manager) do(ctx context.Context, r *request) (*answer, *exchange, error
 	defer cancel()
 	traced := httptrace.WithClientTrace(timed, &httptrace.ClientTrace{GotConn: func(got httptrace.GotConnInfo) {
 		x.connected.Store(true)
-		_ = got.Conn.SetDeadline(time.Time{}) // from here on the context counts
+		_ = got.Conn.SetDeadline(time.Time{}) // the context bounds the rest
 	}})
 	req, err := m.newRequest(traced, r, header)
 	if err != nil {
-		return nil, x, x.clean(&Error{Code: CodeToolFailed, Message: fmt.Sprintf("%s cannot be sent: %s", x.what(), plain(err))})
+		return nil, x, x.clean(&Error{Code: CodeToolFailed, Message: fmt.Sprintf("%s cannot be sent: %s", x.what(), withoutPrefixes(err))})
 	}
 	client := http.Client{Transport: m.transport, CheckRedirect: func(next *http.Request, via []*http.Request) error {
 		if x.redirect = m.address.wrongRedirect(next, via); x.redirect != "" {
@@ -77,52 +77,53 @@ func (m *Manager) do(ctx context.Context, r *request) (*answer, *exchange, error
 	return a, x, nil
 }
 
-// receive reads the answer.
-func (x *exchange) receive(ctx context.Context, resp *http.Response) (*answer, *Error) {
+// receive reads the body of a response and turns any status except 2xx into an error.
+func (x *exchange) receive(ctx context.Context, resp *http.Response) (*response, *Error) {
 	if resp.StatusCode == http.StatusSwitchingProtocols {
-		return nil, x.switched() // its body is the connection itself, which no timeout ends
+		return nil, x.switched() // its body is the connection itself, which has no timeout
 	}
-	body, err := io.ReadAll(io.LimitReader(resp.Body, int64(x.most)+1))
+	body, err := io.ReadAll(io.LimitReader(resp.Body, int64(x.maxBytes)+1))
 	success := resp.StatusCode >= 200 && resp.StatusCode <= 299
 	switch {
 	case !success:
-		return nil, x.refused(resp, body, err != nil) // with what there is of its words
+		return nil, x.refused(resp, body, err != nil) // with as much of the text as was read
 	case err != nil:
 		return nil, x.brokenOff(ctx, resp.StatusCode, body, err)
-	case len(body) > x.most:
+	case len(body) > x.maxBytes:
 		return nil, &Error{
-			Code: CodeManagerHTTP, Message: fmt.Sprintf("%s failed: the answer has more than %d MiB", x.what(), x.most>>20),
+			Code: CodeManagerHTTP, Message: fmt.Sprintf("%s failed: the answer has more than %d MiB", x.what(), x.maxBytes>>20),
 			Details: map[string]any{"status": resp.StatusCode},
 		}
 	}
-	return &answer{resp.StatusCode, resp.Header, body}, nil
+	return &response{resp.StatusCode, resp.Header, body}, nil
 }
 
-// clean takes secrets out of an error's message. What it repeats of an answer has none any more.
+// clean removes secrets from an error's message. The text in its details is already redacted.
 func (x *exchange) clean(e *Error) *Error {
 	e.Message = x.redacted(e.Message)
 	return e
 }
 
-// repeated is an answer as an error shows it: without secrets first, for a secret cut in two is found no more. What is
-// left of one that begins before the answer's end is found where it is broken off or longer than what is looked at.
-func (x *exchange) repeated(body []byte, broken bool) string {
-	if len(body) <= maxRepeated && !broken {
-		return excerpt(x.redacted(string(body)))
+// quoted returns the body of a response as an error shows it. Secrets are removed before the text is cut, because half a
+// secret would not be found. If the body is broken off, or longer than maxQuoted, a secret that its end cuts in two is
+// removed too.
+func (x *exchange) quoted(body []byte, broken bool) string {
+	if len(body) <= maxQuoted && !broken {
+		return printable(x.redacted(string(body)))
 	}
-	const cut = "…" // tells a redactor that something may go on behind it
-	text := x.redacted(string(body[:min(len(body), maxRepeated)]))
+	const cut = "…" // a redactor takes the text before this mark as the possible beginning of a secret
+	text := x.redacted(string(body[:min(len(body), maxQuoted)]))
 	rest := text
 	if at := strings.LastIndex(text, cut); at >= 0 {
-		rest = text[at+len(cut):] // a redactor looks at so many cuts of a text alone, and the last must be among them
+		rest = text[at+len(cut):] // a redactor looks at a limited number of marks, and the last one must be among them
 	}
-	return excerpt(strings.TrimSuffix(text, rest) + strings.TrimSuffix(x.redacted(rest+cut), cut))
+	return printable(strings.TrimSuffix(text, rest) + strings.TrimSuffix(x.redacted(rest+cut), cut))
 }
 
-// maxRepeated is the most bytes of an answer that are looked at for an error's text.
-const maxRepeated = 64 << 10
+// maxQuoted is the most bytes of a response that an error's text is made from.
+const maxQuoted = 64 << 10
 
-// redacted is text without what the request sent as credentials.
+// redacted returns text without the credentials that the request sent.
 func (x *exchange) redacted(text string) string {
 	if x.redactor == nil {
 		x.redactor = redact.New()

@@ -37,21 +37,21 @@ func TestAnswersOverTheLimit(t *testing.T) {
 		},
 	} {
 		m := managerFor(t, Config{URL: serverOf(t, handler).URL})
-		if m.most != 32<<20 {
-			t.Errorf("%d bytes are the most", m.most)
+		if m.maxBytes != 32<<20 {
+			t.Errorf("%d bytes are the most", m.maxBytes)
 		}
-		m.most = most
+		m.maxBytes = most
 		e := failureOf(t, asStreams(t.Context(), m))
 		if e.Code != CodeManagerHTTP || e.Details["status"] != 200 || e.Message != "GET /streams failed: the answer has more than 1 MiB" {
 			t.Errorf("%s: %+v", name, e)
 		}
-		m.most++
+		m.maxBytes++
 		if err := asStreams(t.Context(), m); err != nil {
 			t.Errorf("%s: as long as it may be: %v", name, err)
 		}
 	}
 	headers := serverOf(t, func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("X", strings.Repeat("x", maxAnswerHeader))
+		w.Header().Set("X", strings.Repeat("x", maxResponseHeader))
 	})
 	if e := failureOf(t, asStreams(t.Context(), managerFor(t, Config{URL: headers.URL}))); e.Code != CodeManagerHTTP || !strings.Contains(e.Message, "headers exceeded 1048576 bytes") {
 		t.Errorf("headers: %+v", e)
@@ -70,7 +70,7 @@ func TestAnswersAreUnpacked(t *testing.T) {
 	}
 }
 
-// speaks is a server that answers each connection with these bytes, after the request, and ends it.
+// speaks starts a server that sends the given bytes on each connection after the request, and closes it.
 func speaks(t *testing.T, bytes string) string {
 	t.Helper()
 	return serverOf(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -93,10 +93,10 @@ func TestAnswersThatBreakOff(t *testing.T) {
 	}{
 		{asStreams, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n[{\"name\":", "GET /streams failed: HTTP 200, but the answer breaks off after 9 bytes: the connection was closed before the answer was whole", 200},
 		{asStreams, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n[]\r\n", "the answer breaks off after 2 bytes", 200},
-		{asCreate, "HTTP/1.1 201 Created\r\nContent-Length: 100\r\n\r\n{", "HTTP 201, but the answer breaks off after 1 bytes: the connection was closed before the answer was whole" + maybeCreated, 201},
+		{asCreate, "HTTP/1.1 201 Created\r\nContent-Length: 100\r\n\r\n{", "HTTP 201, but the answer breaks off after 1 bytes: the connection was closed before the answer was whole" + maybeCreatedAdvice, 201},
 		{asStreams, "HTTP/1.1 500 x\r\nContent-Length: 100\r\n\r\nboo", "GET /streams failed: HTTP 500: boo", 500},
 		{asStreams, "", "the connection was closed before the answer was whole", nil},
-		{asCreate, "", "the connection was closed before the answer was whole" + maybeCreated, nil},
+		{asCreate, "", "the connection was closed before the answer was whole" + maybeCreatedAdvice, nil},
 		{asStreams, "HTTP/1.1 200 OK\r\nConte", "malformed MIME header", nil},
 		{asCreate, "HTTP/1.1 200 OK\r\nConte", "malformed MIME header", nil},
 		{asStreams, "SSH-2.0-OpenSSH_9.9\r\n\r\n", "malformed HTTP response", nil},
@@ -109,7 +109,7 @@ func TestAnswersThatBreakOff(t *testing.T) {
 	}
 }
 
-// TestABodyThatIsTooLong gets the Manager's words, though it closes the connection without reading the body.
+// TestABodyThatIsTooLong gets the Manager's message although it closes the connection without reading the body.
 func TestABodyThatIsTooLong(t *testing.T) {
 	const words = "Failed to buffer the request body: length limit exceeded"
 	body := []byte(`{"id":"p","status":"stopped","sql":"` + strings.Repeat("x", 8<<20) + `"}`)
@@ -141,7 +141,7 @@ func TestTimeAndCancellation(t *testing.T) {
 		if e.Code != CodeTimeout || e.ExitStatus() != 124 || e.Message != "GET /streams failed: timeout after 0.02s, waiting for "+s.URL || e.Details["retryable"] != true || !errors.Is(e, context.DeadlineExceeded) {
 			t.Errorf("timeout: %+v", e)
 		}
-		if e := failureOf(t, asCreate(t.Context(), short)); e.Code != CodeTimeout || !strings.HasSuffix(e.Message, maybeCreated) || e.Details["maybe_created"] != true || e.Details["retryable"] != nil {
+		if e := failureOf(t, asCreate(t.Context(), short)); e.Code != CodeTimeout || !strings.HasSuffix(e.Message, maybeCreatedAdvice) || e.Details["maybe_created"] != true || e.Details["retryable"] != nil {
 			t.Errorf("timeout of a create: %+v", e)
 		}
 		for range 2 {
@@ -167,7 +167,7 @@ func TestTimeAndCancellation(t *testing.T) {
 	}
 }
 
-// TestStatsMayTakeLonger asks for stats that take longer than other requests may.
+// TestStatsMayTakeLonger requests stats that take longer than other requests may.
 func TestStatsMayTakeLonger(t *testing.T) {
 	s := serverOf(t, func(w http.ResponseWriter, r *http.Request) {
 		select {
@@ -211,7 +211,7 @@ func TestAHostThatIsNotThere(t *testing.T) {
 			if err != nil {
 				return
 			}
-			query[2], query[3] = query[2]|0x80, 3 // an answer: there is no such name
+			query[2], query[3] = query[2]|0x80, 3 // a response: no such name
 			_, _ = dns.WriteTo(query[:n], from)
 		}
 	}()
@@ -269,7 +269,7 @@ func TestManyAtATime(t *testing.T) {
 	}
 }
 
-// TestManyWaitForAConnection has many verifications at a time, each of which makes one request after the other.
+// TestManyWaitForAConnection runs many verifications at the same time. Each makes one request after the other.
 func TestManyWaitForAConnection(t *testing.T) {
 	s := velofluxserver.Start(t)
 	s.On("", "", velofluxserver.Fault{Delay: time.Millisecond})
@@ -291,7 +291,7 @@ func TestManyWaitForAConnection(t *testing.T) {
 	var calls sync.WaitGroup
 	for range 300 {
 		calls.Go(func() {
-			if _, err := r.CallTool(t.Context(), verifying, []byte(`{"sql":"SELECT a FROM user"}`)); err != nil {
+			if _, err := r.CallTool(t.Context(), verifyTool, []byte(`{"sql":"SELECT a FROM user"}`)); err != nil {
 				t.Error(err)
 			}
 		})
@@ -305,7 +305,7 @@ func TestManyWaitForAConnection(t *testing.T) {
 	}
 }
 
-// countedConn is one connection less when it is closed.
+// countedConn decrements the count of connections when it is closed.
 type countedConn struct {
 	net.Conn
 	open *atomic.Int64
@@ -316,7 +316,7 @@ func (c countedConn) Close() error {
 	return c.Conn.Close()
 }
 
-// TestACreateThatGetsNoConnection is not created for sure, and may be made again.
+// TestACreateThatGetsNoConnection certainly creates nothing, so that it may be repeated.
 func TestACreateThatGetsNoConnection(t *testing.T) {
 	m := managerFor(t, Config{URL: "http://127.0.0.1:1", Timeout: 10 * time.Millisecond})
 	m.transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -328,7 +328,7 @@ func TestACreateThatGetsNoConnection(t *testing.T) {
 	}
 }
 
-// TestAnotherProtocol has servers that answer with one and leave the connection open: no context ends the reading of it.
+// TestAnotherProtocol has servers that switch the protocol and leave the connection open: no context ends reading it.
 func TestAnotherProtocol(t *testing.T) {
 	for _, answer := range []string{
 		"HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n",
@@ -349,7 +349,7 @@ func TestAnotherProtocol(t *testing.T) {
 	}
 }
 
-// TestNothingEscapesTheTimeout has answers that have no end.
+// TestNothingEscapesTheTimeout has responses without an end.
 func TestNothingEscapesTheTimeout(t *testing.T) {
 	for _, answer := range []string{
 		"HTTP/1.1 100 Continue\r\n\r\n",
@@ -373,8 +373,8 @@ func TestNothingEscapesTheTimeout(t *testing.T) {
 	}
 }
 
-// staying is a server that answers each connection with these bytes, after the request, and tells when the other side has
-// closed it.
+// staying starts a server that sends the given bytes on each connection after the request, and reports when the client
+// has closed it.
 func staying(t *testing.T, bytes string, closed chan<- struct{}) string {
 	t.Helper()
 	return serverOf(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -390,7 +390,7 @@ func staying(t *testing.T, bytes string, closed chan<- struct{}) string {
 	}).URL
 }
 
-// TestInformationWithoutEnd has a server that goes on with answers that are not the last.
+// TestInformationWithoutEnd has a server that keeps sending informational responses.
 func TestInformationWithoutEnd(t *testing.T) {
 	s := serverOf(t, func(w http.ResponseWriter, _ *http.Request) {
 		conn, _, err := http.NewResponseController(w).Hijack()

@@ -11,10 +11,10 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// headers are what is sent with every request.
+// headers are the headers that every request sends.
 type headers struct {
 	fixed http.Header
-	file  *headerFile // nil without one
+	file  *headerFile // may be nil
 }
 
 func newHeaders(user *url.Userinfo, given http.Header, file string) (*headers, *fault.Fault) {
@@ -44,8 +44,9 @@ func newHeaders(user *url.Userinfo, given http.Header, file string) (*headers, *
 	return h, nil
 }
 
-// now is what a request sends at this moment. With an error, which is about the file, it is what the file had before.
-func (h *headers) now() (http.Header, error) {
+// current returns the headers for a request made current. An error is about the header file; the headers are then those that
+// the file had before.
+func (h *headers) current() (http.Header, error) {
 	all := h.fixed.Clone()
 	if h.file == nil {
 		return all, nil
@@ -55,7 +56,7 @@ func (h *headers) now() (http.Header, error) {
 	return all, err
 }
 
-// ParseHeader reads headers that are given as "Name: value" each, for Config. Its errors are faults that show no value.
+// ParseHeader parses headers, each as "Name: value", for Config. Its errors are faults that do not show values.
 func ParseHeader(lines []string) (http.Header, error) {
 	found := http.Header{}
 	for _, line := range lines {
@@ -70,26 +71,26 @@ func ParseHeader(lines []string) (http.Header, error) {
 	return found, nil
 }
 
-// addHeader adds a header that is fit to be sent. Its errors name the header and never show its value.
+// addHeader adds a header if it can be sent. Its errors name the header and never show its value.
 func addHeader(to http.Header, name, value string) error {
 	if !isToken(name) {
-		return fmt.Errorf("The name of a header must be letters, digits and -, and one given is not") //nolint:staticcheck // a sentence of its own
+		return fmt.Errorf("A header name may have only letters, digits and -") //nolint:staticcheck // a sentence of its own
 	}
 	name = textproto.CanonicalMIMEHeaderKey(name)
 	value = textproto.TrimString(value)
 	switch {
 	case ownHeader(name):
-		return fmt.Errorf("The header %s belongs to the connection and cannot be given", name) //nolint:staticcheck // likewise
+		return fmt.Errorf("The header %s cannot be set: it belongs to the connection", name) //nolint:staticcheck // likewise
 	case !isFieldValue(value):
 		return fmt.Errorf("The header %s has a line break or another control character in its value", name) //nolint:staticcheck // likewise
 	case name == "Host" && !isHost(value):
-		return fmt.Errorf("The header Host is no host with at most a port") //nolint:staticcheck // likewise
+		return fmt.Errorf("The header Host must be a host, with or without a port") //nolint:staticcheck // likewise
 	}
 	to[name] = append(to[name], value)
 	return nil
 }
 
-// isToken says whether a text is a token of RFC 9110, section 5.6.2.
+// isToken reports whether s is a token (RFC 9110, section 5.6.2).
 func isToken(s string) bool {
 	for i := range len(s) {
 		c := s[i]
@@ -100,7 +101,8 @@ func isToken(s string) bool {
 	return s != ""
 }
 
-// isFieldValue says whether a text may be a header's value by RFC 9110, section 5.5: no control character but the tab.
+// isFieldValue reports whether s may be the value of a header: it must not have control characters other than the tab
+// (RFC 9110, section 5.5).
 func isFieldValue(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' && c != '\t' || c == 0x7f {
@@ -115,8 +117,8 @@ func isHost(s string) bool {
 	return err == nil && u.Host == s && u.Hostname() != "" && u.Path == ""
 }
 
-// ownHeader says whether a header is made by the HTTP client alone. Accept-Encoding is one: only what the client asks
-// for is unpacked.
+// ownHeader reports whether only the HTTP client may set a header. That includes Accept-Encoding, because the client
+// decompresses only what it asked for itself.
 func ownHeader(name string) bool {
 	switch name {
 	case "Content-Length", "Transfer-Encoding", "Trailer", "Te", "Connection", "Keep-Alive", "Proxy-Connection", "Upgrade", "Expect", "Accept-Encoding":

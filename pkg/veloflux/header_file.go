@@ -12,10 +12,10 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// maxHeaderFile is the most bytes of a header file. No server takes more.
+// maxHeaderFile is the most bytes of a header file. No server accepts more.
 const maxHeaderFile = 1 << 20
 
-// headerFile is a file of headers that may be replaced while it is in use.
+// headerFile is a file of headers that may be replaced while the program runs.
 type headerFile struct {
 	path string
 
@@ -25,7 +25,7 @@ type headerFile struct {
 	header  http.Header
 }
 
-// read gives what the file has now. With an error it is what the file had before.
+// read returns the headers that the file has now, or those that it had before and an error.
 func (f *headerFile) read() (http.Header, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -42,14 +42,14 @@ func (f *headerFile) read() (http.Header, error) {
 	return f.header, nil
 }
 
-// load reads the file. The whole of it, as it is short: its time and size can be the same after a change.
+// load reads the whole file each time, because its time and size can be the same after a change.
 func (f *headerFile) load() ([]byte, error) {
 	info, err := os.Stat(f.path)
 	if err != nil {
 		return nil, fault.Reason(err)
 	}
 	if f.known && !info.Mode().IsRegular() {
-		return f.content, nil // a pipe gives what it has once
+		return f.content, nil // a pipe can be read only once
 	}
 	file, err := os.Open(f.path)
 	if err != nil {
@@ -63,7 +63,7 @@ func (f *headerFile) load() ([]byte, error) {
 	return content, fault.Reason(err)
 }
 
-// parseHeaderFile reads lines of "Name: value".
+// parseHeaderFile parses lines "Name: value", skipping blank lines and # comments.
 func parseHeaderFile(content []byte) (http.Header, error) {
 	found := http.Header{}
 	n := 0

@@ -17,7 +17,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// echoed is what a Manager got of the headers that are asked for.
+// echoed returns the values of the given headers that a Manager received.
 func echoed(t *testing.T, c Config, names ...string) (got []string) {
 	t.Helper()
 	s := serverOf(t, func(w http.ResponseWriter, r *http.Request) {
@@ -81,19 +81,19 @@ func TestHeadersThatAreRefused(t *testing.T) {
 	for _, tc := range []struct{ name, value, says string }{
 		{"X-A", "s3cret\r\nHost: evil", "X-A has a line break"}, {"X-A", "s3cret\nx", "X-A has a line break"}, {"X-A", "s3cret\rx", "X-A has a line break"},
 		{"X-A", "s3cret\x00", "X-A has a line break"}, {"X-A", "s3cret\x7f", "X-A has a line break"}, {"x-a", "\x1bs3cret", "X-A has a line break"},
-		{"", "s3cret", "name of a header"}, {"X A", "s3cret", "name of a header"}, {"X\r\nB", "s3cret", "name of a header"}, {"X:", "s3cret", "name of a header"},
-		{"名", "s3cret", "name of a header"}, {"X\x00", "s3cret", "name of a header"}, {"Bearer s3cret", "x", "name of a header"},
-		{"content-length", "5", "Content-Length belongs"}, {"Transfer-Encoding", "chunked", "Transfer-Encoding belongs"}, {"Connection", "close", "Connection belongs"},
-		{"Accept-Encoding", "br", "Accept-Encoding belongs"}, {"Host", "a b", "Host is no host"}, {"Host", "a/b", "Host is no host"}, {"Host", "", "Host is no host"}, {"Host", "u@h", "Host is no host"},
+		{"", "s3cret", "header name"}, {"X A", "s3cret", "header name"}, {"X\r\nB", "s3cret", "header name"}, {"X:", "s3cret", "header name"},
+		{"名", "s3cret", "header name"}, {"X\x00", "s3cret", "header name"}, {"Bearer s3cret", "x", "header name"},
+		{"content-length", "5", "Content-Length"}, {"Transfer-Encoding", "chunked", "Transfer-Encoding"}, {"Connection", "close", "header Connection"},
+		{"Accept-Encoding", "br", "Accept-Encoding"}, {"Host", "a b", "header Host"}, {"Host", "a/b", "header Host"}, {"Host", "", "header Host"}, {"Host", "u@h", "header Host"},
 	} {
 		_, err := NewManager(Config{URL: "http://h", Header: http.Header{tc.name: {"fine", tc.value}}})
 		checkUsage(t, err, tc.says)
 		if strings.ContainsAny(tc.name+tc.value, "\r\n:\x00") || tc.name == "" {
-			continue // such a line says something else
+			continue // such a line means something else
 		}
 		putText(t, file, "X-Fine: 1\n"+tc.name+": "+tc.value)
 		_, err = NewManager(Config{URL: "http://h", HeaderFile: file})
-		checkUsage(t, err, "The header file "+file+" cannot be used: line 2: The", tc.says)
+		checkUsage(t, err, "The header file "+file+" cannot be used: line 2: ", tc.says)
 	}
 }
 
@@ -118,7 +118,7 @@ func TestHeaderFilesThatAreNone(t *testing.T) {
 	checkUsage(t, err, file, "no such file")
 	for _, content := range []string{"Authorization: Bearer s3cret", "X-Api-Key:s3cret", "X-A: 1\nX-B: s3cret", "Bearer s3cret", strings.Repeat("s3cret", 50), filepath.Join(dir, "s3cret\r\n")} {
 		_, err = NewManager(Config{URL: "http://h", HeaderFile: content})
-		checkUsage(t, err, "What is given as the header file is no path")
+		checkUsage(t, err, "header file is not a path")
 	}
 	named := filepath.Join(dir, "Name: value")
 	putText(t, named, "wrong")
@@ -131,7 +131,7 @@ func TestHeaderFilesThatAreNone(t *testing.T) {
 	checkUsage(t, err, "line 3 has no colon")
 	putText(t, file, ": s3cret")
 	_, err = NewManager(Config{URL: "http://h", HeaderFile: file})
-	checkUsage(t, err, "line 1: The name of a header")
+	checkUsage(t, err, "line 1: A header name")
 	putText(t, file, "X: "+strings.Repeat("y", maxHeaderFile))
 	_, err = NewManager(Config{URL: "http://h", HeaderFile: file})
 	checkUsage(t, err, "more than 1048576 bytes")
@@ -165,7 +165,7 @@ func TestHeaderFileIsReadForEachRequest(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = m.Streams(t.Context())
-	if e := failureOf(t, err); e.Code != CodeToolFailed || !strings.Contains(e.Message, "no such file") || !m.credentialed() {
+	if e := failureOf(t, err); e.Code != CodeToolFailed || !strings.Contains(e.Message, "no such file") || !m.sendsCredentials() {
 		t.Errorf("no file: %+v", e)
 	}
 }
@@ -213,8 +213,8 @@ func TestSecretsAndCredentials(t *testing.T) {
 		got := m.secrets()
 		slices.Sort(got)
 		slices.Sort(tc.secrets)
-		if diff := cmp.Diff(tc.secrets, got, cmpopts.EquateEmpty()); diff != "" || m.credentialed() != (tc.secrets != nil) {
-			t.Errorf("%s %v: credentialed %v %s", tc.url, tc.header, m.credentialed(), diff)
+		if diff := cmp.Diff(tc.secrets, got, cmpopts.EquateEmpty()); diff != "" || m.sendsCredentials() != (tc.secrets != nil) {
+			t.Errorf("%s %v: credentialed %v %s", tc.url, tc.header, m.sendsCredentials(), diff)
 		}
 	}
 }
@@ -238,8 +238,8 @@ func TestNoErrorShowsASecret(t *testing.T) {
 	}
 }
 
-// TestNoBorderShowsASecret has secrets that end where an error's text does: where no more is looked at, and where the
-// answer is broken off.
+// TestNoBorderShowsASecret has secrets that cross the end of an error's text: where the text is cut, and where the
+// response is broken off.
 func TestNoBorderShowsASecret(t *testing.T) {
 	const secret = "Bearer k-0123456789abcdef"
 	for _, begin := range []int{2, 5, 12, 20, len(secret)} {
@@ -249,8 +249,8 @@ func TestNoBorderShowsASecret(t *testing.T) {
 			shown = "<redacted>"
 		}
 		for name, tc := range map[string]struct{ answer, want string }{
-			"the border":           {"HTTP/1.1 500 x\r\n\r\n" + strings.Repeat(" ", maxRepeated-begin) + secret, shown},
-			"after many cuts":      {"HTTP/1.1 500 x\r\n\r\n" + strings.Repeat("…", 200) + strings.Repeat("\x01", maxRepeated-600-begin) + secret, strings.Repeat("…", 200) + shown},
+			"the border":           {"HTTP/1.1 500 x\r\n\r\n" + strings.Repeat(" ", maxQuoted-begin) + secret, shown},
+			"after many cuts":      {"HTTP/1.1 500 x\r\n\r\n" + strings.Repeat("…", 200) + strings.Repeat("\x01", maxQuoted-600-begin) + secret, strings.Repeat("…", 200) + shown},
 			"a broken failure":     {"HTTP/1.1 500 x\r\nContent-Length: 900\r\n\r\nboo " + part, "boo " + shown},
 			"a broken success":     {"HTTP/1.1 200 x\r\nContent-Length: 900\r\n\r\nboo " + part, "boo " + shown},
 			"not beyond what ends": {"HTTP/1.1 500 x\r\nContent-Length: 11\r\n\r\nboo Bearing", "boo Bearing"},

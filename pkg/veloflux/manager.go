@@ -8,41 +8,41 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// Config says where a Manager is and how it is reached.
+// Config says where a Manager is and how to reach it.
 type Config struct {
-	// URL is http:// or https:// (http when there is none), with a path in front of every route when it has one.
-	// user:password@ goes into the Authorization header and into no message.
+	// URL begins with http:// or https://; without a scheme it is http. Its path, if any, precedes every route.
+	// user:password@ goes into the Authorization header and never into a message.
 	URL string
-	// Timeout holds for each request, with its answer; 0 is 10 seconds.
+	// Timeout bounds each request, including reading the response; 0 means 10 seconds.
 	Timeout time.Duration
-	// Header is sent with every request, and wins over what the URL makes of user:password@.
+	// Header is sent with every request. It overrides the Authorization header made from the URL.
 	Header http.Header
-	// HeaderFile has lines "Name: value", with blank ones and # comments between them, and wins over Header. It is read
-	// again for each request, so that a token in it can be replaced. What is no file but a pipe is read once.
+	// HeaderFile names a file with lines "Name: value", blank lines and # comments. It overrides Header and is read
+	// again for each request, so that a token in it can be replaced. A pipe is read only once.
 	HeaderFile string
-	// CAFile has certificates in PEM that are trusted besides the system's. CertFile and KeyFile are the client's own;
-	// without KeyFile the key stands in CertFile.
+	// CAFile has PEM certificates of authorities that are trusted in addition to the system's. CertFile and KeyFile are
+	// the client's certificate and key; without KeyFile the key is in CertFile.
 	CAFile, CertFile, KeyFile string
-	// SkipVerify takes any certificate of the Manager.
+	// SkipVerify accepts any certificate of the Manager.
 	SkipVerify bool
-	// Proxy gives the proxy of a request; nil is what HTTP_PROXY, HTTPS_PROXY and NO_PROXY say.
+	// Proxy returns the proxy for a request; nil means to follow HTTP_PROXY, HTTPS_PROXY and NO_PROXY.
 	Proxy func(*http.Request) (*url.URL, error)
 }
 
-// defaultTimeout is how long a request may take.
+// defaultTimeout bounds a request if Config.Timeout is 0.
 const defaultTimeout = 10 * time.Second
 
-// Manager is the REST API of a veloFlux Manager. It may be used by several callers at a time.
+// Manager is a client of a veloFlux Manager's REST API. It is safe for concurrent use.
 type Manager struct {
 	address   address
 	timeout   time.Duration
-	most      int // bytes of an answer
+	maxBytes  int // bytes of a response
 	headers   *headers
 	transport *http.Transport
 	proxies   *proxies
 }
 
-// NewManager makes a client. It asks the Manager nothing. Its errors are a *fault.Fault of type usage_error.
+// NewManager returns a client. It does not contact the Manager. Its errors are *fault.Fault of type usage_error.
 func NewManager(c Config) (*Manager, error) {
 	at, f := parseAddress(c.URL)
 	if f != nil {
@@ -63,17 +63,17 @@ func NewManager(c Config) (*Manager, error) {
 	if f != nil {
 		return nil, f
 	}
-	return &Manager{address: at, timeout: c.Timeout, most: maxBody, headers: h, transport: transport, proxies: used}, nil
+	return &Manager{address: at, timeout: c.Timeout, maxBytes: maxBody, headers: h, transport: transport, proxies: used}, nil
 }
 
-// credentialed says whether requests tell the Manager, or a proxy before it, who asks: by user:password@ in the URL or in
-// that of a proxy, by a client certificate, or by a header, for a proxy may tell users apart by any. So what comes back may be
-// for this caller alone.
-func (m *Manager) credentialed() bool {
-	if len(m.transport.TLSClientConfig.Certificates) > 0 || len(m.proxies.secrets(nil)) > 0 {
+// sendsCredentials reports whether requests may identify the user to the Manager or to a proxy, so that the response may
+// be for this user only. That is so with user:password@ in the URL or in that of a proxy, with a client certificate, and
+// with any header that is not known to be harmless, because a proxy may identify users by any header.
+func (m *Manager) sendsCredentials() bool {
+	if len(m.transport.TLSClientConfig.Certificates) > 0 || len(m.proxies.appendSecrets(nil)) > 0 {
 		return true
 	}
-	now, _ := m.headers.now()
+	now, _ := m.headers.current()
 	for name := range now {
 		if !harmlessHeader(name) {
 			return true
@@ -82,17 +82,17 @@ func (m *Manager) credentialed() bool {
 	return false
 }
 
-// secrets are the values that must be in no trace and no log: of the headers that are given, whole and in their parts,
-// also those that the header file has now, of user:password@ in the URL, and in those of the proxies that were used.
+// secrets returns the values that must not appear in a trace or a log: those of the headers, including the current ones
+// of the header file, whole and in parts, and the credentials in the URL and in the URLs of the proxies that were used.
 func (m *Manager) secrets() []string {
-	now, _ := m.headers.now()
+	now, _ := m.headers.current()
 	return m.secretsWith(now)
 }
 
-// secretsWith are the secrets of a request with these headers.
+// secretsWith returns the secrets of a request with the given headers.
 func (m *Manager) secretsWith(header http.Header) []string {
-	return m.proxies.secrets(m.address.secrets(secretValues(header)))
+	return m.proxies.appendSecrets(m.address.appendSecrets(secretValues(header)))
 }
 
-// Close closes the connections that no request uses.
+// Close closes idle connections.
 func (m *Manager) Close() { m.transport.CloseIdleConnections() }

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// managerFor is a client that is closed at the test's end. It has a minute for a request where nothing else is said.
+// managerFor returns a client that is closed at the end of the test. Its timeout is a minute unless c has another.
 func managerFor(t *testing.T, c Config) *Manager {
 	t.Helper()
 	c.Timeout = cmp.Or(c.Timeout, time.Minute)
@@ -21,7 +21,7 @@ func managerFor(t *testing.T, c Config) *Manager {
 	return m
 }
 
-// serverOf is a server that is closed at the test's end.
+// serverOf starts a server that is closed at the end of the test.
 func serverOf(t *testing.T, handler http.HandlerFunc) *httptest.Server {
 	t.Helper()
 	s := httptest.NewServer(handler)

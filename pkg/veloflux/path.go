@@ -8,10 +8,11 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// maxFileName is the most bytes that the name of a file has, on any system.
+// maxFileName is the most bytes of a file name on any system.
 const maxFileName = 255
 
-// checkPath refuses what was given as a file's path and is what should stand in that file. The fault does not repeat it.
+// checkPath refuses a path that is not a path but the content of the file that was meant. The fault does not repeat it,
+// because it may be a secret.
 func checkPath(what, path string) *fault.Fault {
 	if !isContent(path) {
 		return nil
@@ -19,10 +20,10 @@ func checkPath(what, path string) *fault.Fault {
 	if _, err := os.Stat(path); err == nil {
 		return nil
 	}
-	return fault.New(fault.Usage, "What is given as the %s is no path", what).Suggest("Write the content into a file that only its user can read, and give that file's path")
+	return fault.New(fault.Usage, "The value given as the %s is not a path", what).Suggest("Write the content into a file that only its user can read, and give that file's path")
 }
 
-// isContent says whether a text looks like headers, PEM or a credential, and not like a path.
+// isContent reports whether a text looks like headers, PEM or a credential rather than a path.
 func isContent(text string) bool {
 	if strings.ContainsFunc(text, unicode.IsControl) || strings.Contains(text, "-----") {
 		return true

@@ -6,17 +6,16 @@ import (
 	"sync"
 )
 
-// maxProxies is how many proxies are remembered, the last ones that were used.
+// maxProxies is the most proxies that are remembered; the least recently used one is forgotten first.
 const maxProxies = 16
 
-// proxies are the credentials for the proxies that requests went through. A proxy can repeat them in its answer, as the
-// Manager can repeat its own.
+// proxies holds the credentials for the proxies that requests went through. A proxy may repeat them in its response.
 type proxies struct {
 	mu    sync.Mutex
-	users []url.Userinfo // without a double
+	users []url.Userinfo // without duplicates, the last used one last
 }
 
-// add remembers the user:password@ of a proxy that a request goes through.
+// add records the user:password@ of a proxy that a request goes through. user may be nil.
 func (p *proxies) add(user *url.Userinfo) {
 	if user == nil || *user == (url.Userinfo{}) {
 		return
@@ -32,8 +31,8 @@ func (p *proxies) add(user *url.Userinfo) {
 	}
 }
 
-// secrets adds what is secret in them, also as it is sent.
-func (p *proxies) secrets(values []string) []string {
+// appendSecrets appends the credentials, also in the form in which they are sent.
+func (p *proxies) appendSecrets(values []string) []string {
 	p.mu.Lock()
 	users := slices.Clone(p.users)
 	p.mu.Unlock()
@@ -43,7 +42,7 @@ func (p *proxies) secrets(values []string) []string {
 		for _, part := range secretParts("Proxy-Authorization", basic) {
 			values = addSecret(values, part)
 		}
-		values = userSecrets(values, &users[i])
+		values = appendUserSecrets(values, &users[i])
 	}
 	return values
 }

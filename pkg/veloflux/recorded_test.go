@@ -16,8 +16,8 @@ import (
 	"github.com/pflow-suite/pflow/internal/velofluxserver"
 )
 
-// TestRecordedExchanges makes each request that was recorded and that this client can make, and compares what it gives
-// with what was answered.
+// TestRecordedExchanges makes each recorded request that this client can make, and compares the result with the recorded
+// response.
 func TestRecordedExchanges(t *testing.T) {
 	recorded := velofluxserver.Recorded(t)
 	var now *velofluxserver.Exchange
@@ -69,7 +69,7 @@ func text(s *string) string {
 	return *s
 }
 
-// asking is the call of the client that makes a recorded request, nil for one that it cannot make.
+// asking returns the client's call that makes a recorded request, or nil if it cannot make it.
 func asking(m *Manager, r *velofluxserver.Exchange) func(context.Context) ([]byte, error) {
 	path, query, _ := strings.Cut(r.Request.Path, "?")
 	part := strings.Split(path, "/")[1:]
@@ -119,7 +119,7 @@ func asking(m *Manager, r *velofluxserver.Exchange) func(context.Context) ([]byt
 	return nil
 }
 
-// recordedCode is the code of a recorded failure, by its name where the status does not tell.
+// recordedCode returns the code of a recorded failure, by its name if the status does not decide it.
 func recordedCode(r *velofluxserver.Exchange) Code {
 	switch r.Response.Status {
 	case http.StatusNotFound:
@@ -158,7 +158,7 @@ func checkReplayed(t *testing.T, r *velofluxserver.Exchange, got []byte, err err
 		return
 	}
 	e := AsError(err)
-	if e.Code != recordedCode(r) || e.Details["status"] != r.Response.Status || !strings.Contains(e.Message, excerpt(r.Response.Body)) {
+	if e.Code != recordedCode(r) || e.Details["status"] != r.Response.Status || !strings.Contains(e.Message, printable(r.Response.Body)) {
 		t.Errorf("%s: got %+v, want %s with %d and %s", r.Name, e, recordedCode(r), r.Response.Status, r.Response.Body)
 	}
 	if strings.Contains(r.Response.Body, " at Line: ") && (e.Details["line"] == nil || e.Details["column"] == nil) {

@@ -7,21 +7,21 @@ import (
 	"strings"
 )
 
-// maxRedirects is how many redirects one request follows.
+// maxRedirects is the most redirects that one request follows.
 const maxRedirects = 5
 
-// wrongRedirect says why a redirect is not followed, or nothing. Only reading is sent on, and only inside the Manager:
-// elsewhere nobody may see a credential, and no answer would be the Manager's.
+// wrongRedirect returns the reason why a redirect is not followed, or "". Only GET is redirected, and only below the
+// Manager's URL: other places must not see the credentials, and their responses are not the Manager's.
 func (a address) wrongRedirect(next *http.Request, via []*http.Request) string {
 	switch {
 	case via[0].Method != http.MethodGet:
-		return "which is followed for GET alone"
+		return "which is followed only for GET"
 	case len(via) > maxRedirects:
-		return fmt.Sprintf("which is one redirect more than the %d that are followed", maxRedirects)
+		return fmt.Sprintf("but at most %d redirects are followed", maxRedirects)
 	case next.URL.User != nil || !sameOrigin(next.URL, a.url):
 		return "which is another server and is not followed"
 	case hasDotSegment(next.URL.EscapedPath()) || !strings.HasPrefix(next.URL.EscapedPath(), a.url.EscapedPath()+"/"):
-		return "which is outside of the Manager's URL and is not followed"
+		return "which is outside the Manager's URL and is not followed"
 	}
 	return ""
 }
@@ -41,11 +41,11 @@ func portOf(u *url.URL) string {
 	}
 }
 
-// placeOf is where a redirect leads, without what may be secret in it.
+// placeOf returns the target of a redirect without its query and credentials, which may be secret.
 func placeOf(resp *http.Response) string {
 	place, err := resp.Location()
 	if err != nil {
-		return "a place that is no URL"
+		return "an invalid URL"
 	}
 	return (&url.URL{Scheme: place.Scheme, Host: place.Host, Path: place.Path, RawPath: place.RawPath}).String()
 }

@@ -7,10 +7,11 @@ import (
 	"strings"
 )
 
-// refused makes an error of an answer that is no success. The Manager's errors are plain text, and its status 400 is
-// for wrong SQL and for wrong anything else, so the text has to tell. No text at all is a route that it does not have.
+// refused returns the error for a response with a status other than 2xx. The Manager's errors are plain text. Its status
+// 400 is for wrong SQL as well as for any other mistake, so the text decides. An empty text means that the Manager does
+// not have the route.
 func (x *exchange) refused(resp *http.Response, body []byte, broken bool) *Error {
-	status, text := resp.StatusCode, x.repeated(body, broken)
+	status, text := resp.StatusCode, x.quoted(body, broken)
 	e := &Error{Code: CodeManagerHTTP, Details: map[string]any{"status": status, "response": text}}
 	if retryableStatus(status) {
 		e.Details["retryable"] = true
@@ -24,17 +25,17 @@ func (x *exchange) refused(resp *http.Response, body []byte, broken bool) *Error
 	case text == "" && noRoute:
 		e.Message = fmt.Sprintf("%s: no such route at %s. The URL may be wrong, or the Manager too old", opening, x.base)
 	case text == "":
-		e.Message = opening + " without a word"
+		e.Message = opening + " without a message"
 	case isHTML(resp.Header, body):
-		e.Message = fmt.Sprintf("%s with a page for people in place of a Manager's words. Is there a veloFlux Manager at %s?", opening, x.base)
+		e.Message = fmt.Sprintf("%s with an HTML page instead of a Manager's message. Is there a veloFlux Manager at %s?", opening, x.base)
 	case noRoute && !(status == http.StatusNotFound && ofAThing(text)):
-		e.Message += fmt.Sprintf(". These are not the words of a Manager. Is there one at %s?", x.base)
+		e.Message += fmt.Sprintf(". This is not a message of a Manager. Is there a veloFlux Manager at %s?", x.base)
 	default:
 		x.byStatus(e, status, text)
 	}
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired:
-		e.Message += ". Whatever stands in front of the Manager wants other credentials: give a header, such as Authorization, that it accepts"
+		e.Message += ". The Manager, or a proxy in front of it, wants other credentials: give a header that it accepts, such as Authorization"
 	case http.StatusGatewayTimeout:
 		e.Code = CodeTimeout
 	}
@@ -44,7 +45,7 @@ func (x *exchange) refused(resp *http.Response, body []byte, broken bool) *Error
 	return e
 }
 
-// byStatus tells what the Manager's own words mean.
+// byStatus sets the code and details that follow from the status and the Manager's text.
 func (x *exchange) byStatus(e *Error, status int, text string) {
 	switch status {
 	case http.StatusBadRequest:
@@ -61,15 +62,15 @@ func (x *exchange) byStatus(e *Error, status int, text string) {
 	}
 }
 
-// retryableStatus says whether the status alone tells that the same request may succeed later.
+// retryableStatus reports whether the status alone means that the same request may succeed later.
 func retryableStatus(status int) bool {
 	return status == http.StatusTooManyRequests || status == http.StatusBadGateway || status == http.StatusServiceUnavailable || status == http.StatusGatewayTimeout
 }
 
-// ofAThing says whether the text of a 404 is the Manager's about a thing that is not there. A proxy that has no such
-// route has other words, or a page.
+// ofAThing reports whether the text of a 404 is the Manager's message that a stream, pipeline or function does not exist.
+// A proxy that does not know the route sends another text or a page.
 func ofAThing(text string) bool {
-	for _, kind := range [...]string{aStream, aPipeline, aFunction} {
+	for _, kind := range [...]string{streamKind, pipelineKind, functionKind} {
 		if strings.HasPrefix(text, kind+" ") {
 			return true
 		}
@@ -77,7 +78,7 @@ func ofAThing(text string) bool {
 	return false
 }
 
-// badRequest tells what is wrong with a request by the words of status 400.
+// badRequest sets the code and details that follow from the text of a status 400.
 func (x *exchange) badRequest(e *Error, text string) {
 	switch meaningOf(text) {
 	case wrongSQL:
@@ -92,15 +93,15 @@ func (x *exchange) badRequest(e *Error, text string) {
 	case wrongPart:
 		if x.creates() {
 			e.Details["record_left"] = true
-			e.Message += recordLeft
+			e.Message += recordLeftAdvice
 		}
 	}
 }
 
-// recordLeft ends the error of a create that was refused and not taken back.
-const recordLeft = ". The Manager has kept a record with this id all the same: pipelines.delete removes it"
+// recordLeftAdvice ends the message for a create that failed but was not rolled back.
+const recordLeftAdvice = ". The Manager kept a record with this id: pipelines.delete removes it"
 
-// position reads " at Line: N, Column M", the place in the SQL.
+// position parses " at Line: N, Column M", a place in the SQL.
 func position(text string) (line, column int, ok bool) {
 	const mark = " at Line: "
 	at := strings.LastIndex(text, mark)
@@ -114,7 +115,7 @@ func position(text string) (line, column int, ok bool) {
 	return line, column, found && lineErr == nil && columnErr == nil
 }
 
-// switched is the error of an answer that makes another protocol of the connection, which nobody asked for.
+// switched returns the error for a response that switches the connection to another protocol, unasked.
 func (x *exchange) switched() *Error {
 	e := &Error{
 		Code:    CodeManagerHTTP,

@@ -25,8 +25,8 @@ func TestAnswersThatAreErrors(t *testing.T) {
 	const (
 		explained = "GET /pipelines/p1/explain failed: "
 		created   = "POST /pipelines failed: "
-		noManager = ". These are not the words of a Manager. Is there one at BASE?"
-		kept      = ". The Manager has kept a record with this id all the same: pipelines.delete removes it"
+		noManager = ". This is not a message of a Manager. Is there a veloFlux Manager at BASE?"
+		kept      = ". The Manager kept a record with this id: pipelines.delete removes it"
 	)
 	retry, left := map[string]any{"retryable": true}, map[string]any{"record_left": true}
 	at := func(line, column int) map[string]any { return map[string]any{"line": line, "column": column} }
@@ -75,11 +75,11 @@ func TestAnswersThatAreErrors(t *testing.T) {
 		{asExplain, 404, "function nope not found", CodeNotFound, "", nil},
 		{asExplain, 404, "404 page not found", CodeManagerHTTP, explained + "HTTP 404: 404 page not found" + noManager, nil},
 		{asExplain, 404, `{"message":"no Route matched with those values"}`, CodeManagerHTTP, explained + `HTTP 404: {"message":"no Route matched with those values"}` + noManager, nil},
-		{asExplain, 404, "<html><h1>404 pipeline not found</h1>", CodeManagerHTTP, explained + "HTTP 404 with a page for people in place of a Manager's words. Is there a veloFlux Manager at BASE?", nil},
+		{asExplain, 404, "<html><h1>404 pipeline not found</h1>", CodeManagerHTTP, explained + "HTTP 404 with an HTML page instead of a Manager's message. Is there a veloFlux Manager at BASE?", nil},
 		{asExplain, 404, "", CodeManagerHTTP, explained + "HTTP 404: no such route at BASE. The URL may be wrong, or the Manager too old", nil},
 		{asExplain, 405, "", CodeManagerHTTP, explained + "HTTP 405: no such route at BASE. The URL may be wrong, or the Manager too old", nil},
-		{asExplain, 401, "who?", CodeManagerHTTP, explained + "HTTP 401: who?. Whatever stands in front of the Manager wants other credentials: give a header, such as Authorization, that it accepts", nil},
-		{asExplain, 403, "", CodeManagerHTTP, explained + "HTTP 403 without a word. Whatever stands in front of the Manager wants other credentials: give a header, such as Authorization, that it accepts", nil},
+		{asExplain, 401, "who?", CodeManagerHTTP, explained + "HTTP 401: who?. The Manager, or a proxy in front of it, wants other credentials: give a header that it accepts, such as Authorization", nil},
+		{asExplain, 403, "", CodeManagerHTTP, explained + "HTTP 403 without a message. The Manager, or a proxy in front of it, wants other credentials: give a header that it accepts, such as Authorization", nil},
 		{asCreate, 409, "pipeline p1 already exists", CodeConflict, created + "HTTP 409: pipeline p1 already exists", nil},
 		{asCreate, 409, "pipeline busy is in progress already exists", CodeConflict, "", nil},
 		{asCreate, 409, "pipeline race is busy processing another command", CodeConflict, "", retry},
@@ -91,12 +91,12 @@ func TestAnswersThatAreErrors(t *testing.T) {
 		{asStreams, 429, "slow down", CodeManagerHTTP, "", retry},
 		{asCreate, 429, "slow down", CodeManagerHTTP, "", retry},
 		{asStreams, 500, "boom", CodeManagerHTTP, "GET /streams failed: HTTP 500: boom", nil},
-		{asStreams, 502, "", CodeManagerHTTP, "GET /streams failed: HTTP 502 without a word", retry},
+		{asStreams, 502, "", CodeManagerHTTP, "GET /streams failed: HTTP 502 without a message", retry},
 		{asStreams, 503, "no upstream", CodeManagerHTTP, "", retry},
 		{asExplain, 504, "collect stats timeout for pipeline p", CodeTimeout, "", retry},
-		{asCreate, 504, "late", CodeTimeout, created + "HTTP 504: late" + maybeCreated, map[string]any{"maybe_created": true}},
-		{asStreams, 304, "", CodeManagerHTTP, "GET /streams failed: HTTP 304 without a word", nil},
-		{asStreams, 302, "", CodeManagerHTTP, "GET /streams failed: HTTP 302 without a word", nil},
+		{asCreate, 504, "late", CodeTimeout, created + "HTTP 504: late" + maybeCreatedAdvice, map[string]any{"maybe_created": true}},
+		{asStreams, 304, "", CodeManagerHTTP, "GET /streams failed: HTTP 304 without a message", nil},
+		{asStreams, 302, "", CodeManagerHTTP, "GET /streams failed: HTTP 302 without a message", nil},
 	} {
 		var asked string
 		s := serverOf(t, func(w http.ResponseWriter, r *http.Request) {

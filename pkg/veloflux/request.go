@@ -8,21 +8,21 @@ import (
 	"time"
 )
 
-// request is what is asked of the Manager.
+// request is a request to the Manager.
 type request struct {
 	method string
 	route  string // begins with a slash and is escaped
 	accept string
-	body   []byte // JSON, nil for none
-	// timeout is for a route that takes its time, 0 is the Manager's own.
+	body   []byte // JSON, or nil
+	// timeout is for a route that may take longer; 0 means that of the client.
 	timeout time.Duration
 }
 
-// creates says whether the request makes a pipeline.
+// creates reports whether the request creates a pipeline.
 func (r *request) creates() bool { return r.method == http.MethodPost }
 
-// longBody is the size from which on a body is sent only when the Manager wants it. It refuses one of more than 2 MiB
-// without reading it, and its words are lost when the connection breaks in the middle of the body.
+// longBody is the most bytes of a body that is sent without asking the Manager first. The Manager refuses more than 2 MiB
+// without reading it, and its message is lost if the connection breaks in the middle of the body.
 const longBody = 1 << 20
 
 func (m *Manager) newRequest(ctx context.Context, r *request, header http.Header) (*http.Request, error) {
@@ -34,7 +34,7 @@ func (m *Manager) newRequest(ctx context.Context, r *request, header http.Header
 	if err != nil {
 		return nil, err
 	}
-	header = header.Clone() // what is added here the user has not given
+	header = header.Clone() // the caller's header stays as the user gave it
 	if host := header.Get("Host"); host != "" {
 		req.Host = host
 	}

@@ -13,9 +13,9 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-// Resource is one thing to read, or all whose URIs come of a template.
+// Resource is a resource, or all resources whose URIs match a template.
 type Resource struct {
-	// URI is a URI, or a template for URIs (RFC 6570) where Template says so. The scheme may be written in any case.
+	// URI is a URI, or a URI template (RFC 6570) if Template is true. The scheme is not case-sensitive.
 	URI         string `json:"uri"`
 	Template    bool   `json:"template"`
 	Name        string `json:"name"`
@@ -23,53 +23,53 @@ type Resource struct {
 	Description string `json:"description"`
 	MIMEType    string `json:"mime_type"`
 
-	path   string // the URI without scheme and query
-	narrow string // what to do when it is too large
-	fetch  func(ctx context.Context, m *Manager, name string) (json.RawMessage, error)
+	path       string // the URI without scheme and query
+	ifTooLarge string // what to do if the document is too large
+	fetch      func(ctx context.Context, m *Manager, name string) (json.RawMessage, error)
 }
 
-// Content is what a resource holds.
+// Content is the content of a resource.
 type Content struct {
-	// URI is the one that was asked for.
+	// URI is the URI that was requested.
 	URI      string
 	MIMEType string
-	// Document is JSON, the same bytes for every read until it is fetched anew.
+	// Document is JSON. It has the same bytes for every read until it is fetched again.
 	Document json.RawMessage
-	// TTL is how long it stays fresh; 0 when nothing is cached.
+	// TTL is how long the document stays fresh, or 0 if it is not cached.
 	TTL time.Duration
-	// Private says that the Manager was asked with credentials.
+	// Private is true if credentials were sent, so that the document may be for this user only.
 	Private bool
 }
 
 const scheme = "veloFlux"
 
-// Resources are the resources there are.
+// Resources returns all resources.
 func Resources() []Resource {
 	all := []Resource{
 		{
-			path: "catalog/functions_digest", narrow: "Allow more bytes, or describe functions one by one", Name: "functions_digest", Title: "SQL functions, in short",
-			Description: "All built-in SQL functions with kind, aliases, number of arguments, and where they may stand",
+			path: "catalog/functions_digest", ifTooLarge: "Allow more bytes, or describe functions one by one", Name: "functions_digest", Title: "SQL functions, in short",
+			Description: "All built-in SQL functions with kind, aliases, number of arguments, and where they may be used",
 			fetch: func(ctx context.Context, m *Manager, _ string) (json.RawMessage, error) {
 				return m.digested(functionsDigest)(m.Functions(ctx))
 			},
 		},
 		{
-			path: "catalog/syntax_digest", narrow: "Allow more bytes", Name: "syntax_digest", Title: "SQL syntax, in short",
+			path: "catalog/syntax_digest", ifTooLarge: "Allow more bytes", Name: "syntax_digest", Title: "SQL syntax, in short",
 			Description: "The SQL constructs with their status, semantics and syntax",
 			fetch: func(ctx context.Context, m *Manager, _ string) (json.RawMessage, error) {
 				return m.digested(syntaxDigest)(m.Syntax(ctx))
 			},
 		},
 		{
-			path: "streams/snapshot", narrow: "Allow more bytes, or read veloFlux://streams/schema?name=STREAM for one stream", Name: "streams_snapshot", Title: "Streams, in short",
-			Description: "The streams, each with the number of its columns and the first of them, and when they were fetched",
+			path: "streams/snapshot", ifTooLarge: "Allow more bytes, or read veloFlux://streams/schema?name=STREAM for one stream", Name: "streams_snapshot", Title: "Streams, in short",
+			Description: "The streams, each with the number of its columns and the names of the first ones, and the time of the fetch",
 			fetch: func(ctx context.Context, m *Manager, _ string) (json.RawMessage, error) {
 				body, err := m.Streams(ctx)
 				return m.digested(func(b []byte) (json.RawMessage, error) { return streamsSnapshot(b, time.Now()) })(body, err)
 			},
 		},
 		{
-			path: "streams/schema", narrow: "Allow more bytes for a stream with this many columns", Template: true, Name: "stream_schema", Title: "Schema of a stream",
+			path: "streams/schema", ifTooLarge: "Allow more bytes for a stream with this many columns", Template: true, Name: "stream_schema", Title: "Schema of a stream",
 			Description: "The columns of the stream with this name",
 			fetch: func(ctx context.Context, m *Manager, name string) (json.RawMessage, error) {
 				body, err := m.DescribeStream(ctx, name)
@@ -86,7 +86,7 @@ func Resources() []Resource {
 	return all
 }
 
-// digested makes a digest of the Manager's answer.
+// digested returns a function that makes a digest of the Manager's response, or passes its error on.
 func (m *Manager) digested(digest func([]byte) (json.RawMessage, error)) func(json.RawMessage, error) (json.RawMessage, error) {
 	return func(body json.RawMessage, err error) (json.RawMessage, error) {
 		if err != nil {
@@ -94,13 +94,13 @@ func (m *Manager) digested(digest func([]byte) (json.RawMessage, error)) func(js
 		}
 		document, err := digest(body)
 		if err != nil {
-			return nil, m.undigested(body, err)
+			return nil, m.digestError(body, err)
 		}
 		return document, nil
 	}
 }
 
-// ReadResource reads a resource. Every error is an *Error.
+// ReadResource returns the content of the resource with the given URI. Every error is an *Error.
 func (r *Runtime) ReadResource(ctx context.Context, uri string) (*Content, error) {
 	started := time.Now()
 	content, traced, hit, err := r.read(ctx, uri)
@@ -111,7 +111,8 @@ func (r *Runtime) ReadResource(ctx context.Context, uri string) (*Content, error
 	return content, nil
 }
 
-// read gives also the resource's own URI, or the one asked for where there is none, for the trace.
+// read reads a resource. For the trace, it also returns the resource's URI without the query, or uri itself if no
+// resource has it.
 func (r *Runtime) read(ctx context.Context, uri string) (content *Content, traced string, hit bool, err error) {
 	resource, name, err := locate(uri)
 	if err != nil {
@@ -126,16 +127,16 @@ func (r *Runtime) read(ctx context.Context, uri string) (content *Content, trace
 	if err != nil {
 		return nil, own, hit, err
 	}
-	if err := r.bounded(own, len(found.document), resource.narrow); err != nil {
+	if err := r.checkSize(own, len(found.document), resource.ifTooLarge); err != nil {
 		return nil, own, hit, err
 	}
 	return &Content{
 		URI: uri, MIMEType: resource.MIMEType, Document: bytes.Clone(found.document),
-		TTL: max(0, time.Until(found.until)), Private: r.manager.credentialed(),
+		TTL: max(0, time.Until(found.until)), Private: r.manager.sendsCredentials(),
 	}, own, hit, nil
 }
 
-// locate finds the resource that a URI names, and the name in its query.
+// locate returns the resource that a URI names, and the name in its query.
 func locate(uri string) (*Resource, string, error) {
 	all := Resources()
 	rest, query, asked := strings.Cut(strings.TrimSpace(uri), "?")
@@ -157,16 +158,16 @@ func locate(uri string) (*Resource, string, error) {
 	for _, r := range all {
 		available = append(available, r.URI)
 	}
-	return nil, "", unknown("resource", uri, available)
+	return nil, "", unknownName("resource", uri, available)
 }
 
-// queried is the name in a query, which has nothing else.
+// queried returns the name in a query. The query must not have anything else.
 func queried(uri, query string) (string, error) {
 	values, err := url.ParseQuery(query)
 	if err != nil || len(values) != 1 || len(values["name"]) != 1 || values.Get("name") == "" {
 		return "", &Error{
 			Code:    CodeInvalidParams,
-			Message: fmt.Sprintf("%s must have a query that names one stream, and nothing else. Write %s://streams/schema?name=STREAM, with the stream's name percent-encoded", fault.Truncate(uri, maxShownRoute), scheme),
+			Message: fmt.Sprintf("The query of %s must name one stream and nothing else. Write %s://streams/schema?name=STREAM, with the stream's name percent-encoded", fault.Truncate(uri, maxShownRoute), scheme),
 		}
 	}
 	return values.Get("name"), nil

@@ -71,7 +71,7 @@ func TestResourcesThatAreNone(t *testing.T) {
 	}
 }
 
-// TestSnapshotIsTheSameUntilItIsFetchedAnew asserts also that all spellings of a URI share what is kept.
+// TestSnapshotIsTheSameUntilItIsFetchedAnew also asserts that all spellings of a URI share one cache entry.
 func TestSnapshotIsTheSameUntilItIsFetchedAnew(t *testing.T) {
 	s := velofluxserver.Start(t)
 	kept, fresh := runtimeOf(t, s.URL, Options{CacheTTL: time.Hour}), runtimeOf(t, s.URL, Options{})
@@ -129,7 +129,7 @@ func TestFailedReadsAreNotKept(t *testing.T) {
 	}
 }
 
-// TestADigestThatFailsShowsNoSecret has a Manager that answers with the headers that it got.
+// TestADigestThatFailsShowsNoSecret has a Manager that responds with the headers that it received.
 func TestADigestThatFailsShowsNoSecret(t *testing.T) {
 	s := serverOf(t, func(w http.ResponseWriter, r *http.Request) {
 		_, _ = fmt.Fprintf(w, `{"constructs":[3,%q]}`, r.Header.Get("Authorization"))

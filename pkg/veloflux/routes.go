@@ -16,45 +16,45 @@ const (
 	acceptText = "text/plain"
 )
 
-// Streams are all streams: a list, by name. GET /streams.
+// Streams returns all streams as a list, sorted by name. GET /streams.
 func (m *Manager) Streams(ctx context.Context) (json.RawMessage, error) {
 	return m.get(ctx, "/streams", listOf("streams", "name"))
 }
 
-// DescribeStream is one stream with all that it was created with. GET /streams/describe/:name.
+// DescribeStream returns one stream with its whole definition. GET /streams/describe/:name.
 func (m *Manager) DescribeStream(ctx context.Context, name string) (json.RawMessage, error) {
-	return m.getOne(ctx, aStream, "/streams/describe/", name, streamForm())
+	return m.getOne(ctx, streamKind, "/streams/describe/", name, streamShape())
 }
 
-// Functions are all functions that SQL may call: a list, by name. GET /functions.
+// Functions returns all SQL functions as a list, sorted by name. GET /functions.
 func (m *Manager) Functions(ctx context.Context) (json.RawMessage, error) {
 	return m.get(ctx, "/functions", listOf("functions", "name"))
 }
 
-// DescribeFunction is one function, by its name or an alias in any case. GET /functions/describe/:name.
+// DescribeFunction returns one function by its name or an alias, in any case. GET /functions/describe/:name.
 func (m *Manager) DescribeFunction(ctx context.Context, name string) (json.RawMessage, error) {
-	return m.getOne(ctx, aFunction, "/functions/describe/", name, functionForm())
+	return m.getOne(ctx, functionKind, "/functions/describe/", name, functionShape())
 }
 
-// Syntax is the tree of what SQL may hold. GET /capabilities/syntax.
+// Syntax returns the tree of SQL constructs. GET /capabilities/syntax.
 func (m *Manager) Syntax(ctx context.Context) (json.RawMessage, error) {
-	return m.get(ctx, "/capabilities/syntax", syntaxForm())
+	return m.get(ctx, "/capabilities/syntax", syntaxShape())
 }
 
-// Pipelines are all pipelines with their status: a list, by id. GET /pipelines.
+// Pipelines returns all pipelines with their status as a list, sorted by id. GET /pipelines.
 func (m *Manager) Pipelines(ctx context.Context) (json.RawMessage, error) {
 	return m.get(ctx, "/pipelines", listOf("pipelines", "id"))
 }
 
-// Pipeline is one pipeline with what it was created with. GET /pipelines/:id.
+// Pipeline returns one pipeline with its definition. GET /pipelines/:id.
 func (m *Manager) Pipeline(ctx context.Context, id string) (json.RawMessage, error) {
-	return m.getOne(ctx, aPipeline, "/pipelines/", id, pipelineForm(id))
+	return m.getOne(ctx, pipelineKind, "/pipelines/", id, pipelineShape(id))
 }
 
-// PipelineStats are the counters of a running pipeline's processors: a list, in no order. The Manager takes as long as
-// timeout to collect them, 0 is its own default of 5 seconds. GET /pipelines/:id/stats.
+// PipelineStats returns the counters of a running pipeline's processors as a list in no particular order. The Manager may
+// take as long as timeout to collect them; 0 means its default of 5 seconds. GET /pipelines/:id/stats.
 func (m *Manager) PipelineStats(ctx context.Context, id string, timeout time.Duration) (json.RawMessage, error) {
-	at, err := segment(aPipeline, id)
+	at, err := segment(pipelineKind, id)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func (m *Manager) PipelineStats(ctx context.Context, id string, timeout time.Dur
 	return m.json(ctx, r, listOf("processors", "processor_id"))
 }
 
-// statsMargin is how much longer than the Manager this side waits, so that the Manager's own words come through.
+// statsMargin is how much longer than the Manager this client waits, so that it gets the Manager's message.
 const statsMargin = 2 * time.Second
 
 // CreatePipeline stores a pipeline and does not start it. The body is the Manager's CreatePipelineRequest, an object with
@@ -81,31 +81,32 @@ func (m *Manager) CreatePipeline(ctx context.Context, body json.RawMessage) (jso
 		return nil, err
 	}
 	if !json.Valid(body) || !gjson.ParseBytes(body).IsObject() {
-		return nil, &Error{Code: CodeInvalidParams, Message: "A pipeline must be a JSON object with id, sql and sinks. Nothing was asked of the Manager"}
+		return nil, &Error{Code: CodeInvalidParams, Message: "A pipeline must be a JSON object with id, sql and sinks" + notSent}
 	}
 	id, err := idOf(body)
 	if err != nil {
 		return nil, err
 	}
-	return m.json(ctx, &request{method: http.MethodPost, route: "/pipelines", accept: acceptJSON, body: body}, pipelineForm(id))
+	return m.json(ctx, &request{method: http.MethodPost, route: "/pipelines", accept: acceptJSON, body: body}, pipelineShape(id))
 }
 
-// idOf is the id in a CreatePipelineRequest, "" without one. Of several none may be one that no route could name.
+// idOf returns the id in a CreatePipelineRequest, or "". It returns an error if any id in it cannot be named by a route;
+// if there are several, the last one counts.
 func idOf(body json.RawMessage) (id string, err error) {
 	gjson.ParseBytes(body).ForEach(func(key, value gjson.Result) bool {
 		if key.Str == "id" && value.Type == gjson.String {
 			id = value.Str
-			_, err = segment(aPipeline, id)
+			_, err = segment(pipelineKind, id)
 		}
 		return err == nil
 	})
 	return id, err
 }
 
-// Explain is the plan of a pipeline as text for people, in UTF-8, without the blanks that pad its lines.
+// Explain returns the plan of a pipeline as UTF-8 text for people, without the spaces that pad its lines.
 // GET /pipelines/:id/explain.
 func (m *Manager) Explain(ctx context.Context, id string) (string, error) {
-	at, err := segment(aPipeline, id)
+	at, err := segment(pipelineKind, id)
 	if err != nil {
 		return "", err
 	}
@@ -120,7 +121,7 @@ func (m *Manager) Explain(ctx context.Context, id string) (string, error) {
 	return plan, nil
 }
 
-// trimmed is text without blanks at the ends of its lines and without line breaks at its end.
+// trimmed returns text without white space at the ends of its lines and without line breaks at its end.
 func trimmed(text string) string {
 	var b strings.Builder
 	b.Grow(len(text))
@@ -133,7 +134,7 @@ func trimmed(text string) string {
 
 // DeletePipeline stops a pipeline and removes it. DELETE /pipelines/:id.
 func (m *Manager) DeletePipeline(ctx context.Context, id string) error {
-	at, err := segment(aPipeline, id)
+	at, err := segment(pipelineKind, id)
 	if err != nil {
 		return err
 	}
@@ -142,18 +143,18 @@ func (m *Manager) DeletePipeline(ctx context.Context, id string) error {
 		return err
 	}
 	if !isDeletion(strings.TrimSpace(string(a.body))) {
-		return x.malformed(a, "word of a Manager that the pipeline is deleted")
+		return x.malformed(a, "message of a Manager that the pipeline is deleted")
 	}
 	return nil
 }
 
-// get reads a route that gives JSON.
-func (m *Manager) get(ctx context.Context, route string, want form) (json.RawMessage, error) {
+// get reads a route that returns JSON of the given shape.
+func (m *Manager) get(ctx context.Context, route string, want shape) (json.RawMessage, error) {
 	return m.json(ctx, &request{method: http.MethodGet, route: route, accept: acceptJSON}, want)
 }
 
-// getOne reads a route that gives one thing by its name.
-func (m *Manager) getOne(ctx context.Context, what, route, name string, want form) (json.RawMessage, error) {
+// getOne reads a route that returns one stream, function or pipeline by its name.
+func (m *Manager) getOne(ctx context.Context, what, route, name string, want shape) (json.RawMessage, error) {
 	at, err := segment(what, name)
 	if err != nil {
 		return nil, err
@@ -161,13 +162,13 @@ func (m *Manager) getOne(ctx context.Context, what, route, name string, want for
 	return m.get(ctx, route+at, want)
 }
 
-// json makes a request whose answer is JSON of a form, and gives it byte for byte.
-func (m *Manager) json(ctx context.Context, r *request, want form) (json.RawMessage, error) {
+// json sends a request and returns the JSON body of the response unchanged. The body must have the given shape.
+func (m *Manager) json(ctx context.Context, r *request, want shape) (json.RawMessage, error) {
 	a, x, err := m.do(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	if !a.holds(want) {
+	if !a.hasShape(want) {
 		return nil, x.malformed(a, want.name)
 	}
 	return a.body, nil

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// everyRequest is each request, as the Manager sees it, and an answer that fits it.
+// everyRequest has each request, as the Manager sees it, and a valid response to it.
 var everyRequest = []struct {
 	sees, accept, answer string
 	call                 func(context.Context, *Manager) (string, error)

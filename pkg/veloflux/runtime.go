@@ -1,5 +1,5 @@
-// Package veloflux offers a veloFlux Manager's REST API as tools and resources: for a Go program that embeds it, or for
-// one that serves them over MCP. It knows nothing of MCP itself.
+// Package veloflux offers a veloFlux Manager's REST API as tools and resources, for a Go program that uses them directly
+// or serves them over MCP. The package itself does not speak MCP.
 package veloflux
 
 import (
@@ -16,47 +16,46 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// DefaultMaxResponse is how many bytes an answer may have when nothing else is said.
+// DefaultMaxResponse is the default of Options.MaxResponse.
 const DefaultMaxResponse = 1 << 20
 
-// Options say what a Runtime offers and how. The zero value offers all tools under their dotted names, caches nothing and
-// traces nothing.
+// Options configures a Runtime. The zero value offers all tools under their dotted names, without a cache or a trace.
 type Options struct {
-	// CacheTTL is how long what a resource gave is given again; 0 asks the Manager for each read.
+	// CacheTTL is how long the document of a resource is cached; 0 means to ask the Manager for each read.
 	CacheTTL time.Duration
-	// MaxResponse is the most bytes that an answer may have; 0 is DefaultMaxResponse.
+	// MaxResponse is the most bytes that an answer may have; 0 means DefaultMaxResponse.
 	MaxResponse int64
-	// ToolNames is how the tools' names are written; empty is NamesDot.
+	// ToolNames is the style of the tools' names; empty means NamesDot.
 	ToolNames NameStyle
-	// ReadOnly leaves out whatever changes the Manager, whatever Tools says; nothing is swept then either.
+	// ReadOnly leaves out the tools that change the Manager, even if Tools names them. Nothing is swept either.
 	ReadOnly bool
-	// Tools are the only ones to offer, all when there is none; ExcludeTools are left out of them. Either spelling of a
-	// name will do.
+	// Tools names the only tools to offer; empty means all. ExcludeTools names tools to leave out. Names may be in either
+	// style.
 	Tools, ExcludeTools []string
-	// Trace is given an entry for every call and every read; nil keeps none.
+	// Trace receives an entry for every call and every read. It may be nil.
 	Trace Sink
-	// TraceSQL is how SQL stands in the trace; empty is SQLRaw.
+	// TraceSQL is how SQL appears in the trace; empty means SQLRaw.
 	TraceSQL SQLMode
-	// Log takes what is of interest to whoever runs the program; nil is silence.
+	// Log receives messages for the operator of the program. It may be nil.
 	Log *slog.Logger
 }
 
-// Runtime runs the tools and reads the resources of one Manager. It may be used by several callers at a time.
+// Runtime runs the tools and reads the resources of one Manager. It is safe for concurrent use.
 type Runtime struct {
-	manager   *Manager
-	tools     []Tool
-	byName    map[string]*Tool
-	hidden    map[string]string // why a tool is not offered
-	cache     *cache
-	tracer    *tracer
-	temporary *temporaries
-	swept     sync.Once // by the first verification
-	most      int64
-	log       *slog.Logger
+	manager     *Manager
+	tools       []Tool
+	byName      map[string]*Tool
+	hidden      map[string]string // the reason why a tool is not offered, by its dotted name
+	cache       *cache
+	tracer      *tracer
+	temporary   *temporaries
+	swept       sync.Once // done by the first verification
+	maxResponse int64
+	log         *slog.Logger
 }
 
-// NewRuntime makes a runtime. It asks the Manager nothing. Its errors are faults: a tool that is not known, or an option that is
-// none.
+// NewRuntime returns a runtime. It does not contact the Manager. It returns a fault if a tool is unknown or an option is
+// invalid.
 func NewRuntime(manager *Manager, o Options) (*Runtime, error) {
 	if manager == nil {
 		return nil, fault.New(fault.Internal, "a runtime needs a Manager").Suggest("Make one with NewManager")
@@ -66,9 +65,9 @@ func NewRuntime(manager *Manager, o Options) (*Runtime, error) {
 		log = slog.New(slog.DiscardHandler)
 	}
 	r := &Runtime{
-		manager: manager, most: cmp.Or(o.MaxResponse, DefaultMaxResponse), log: log, temporary: newTemporaries(manager.DeletePipeline, log),
+		manager: manager, maxResponse: cmp.Or(o.MaxResponse, DefaultMaxResponse), log: log, temporary: newTemporaries(manager.DeletePipeline, log),
 	}
-	r.cache = newCache(o.CacheTTL, r.most)
+	r.cache = newCache(o.CacheTTL, r.maxResponse)
 	var err error
 	if r.tools, r.hidden, err = o.selected(allTools()); err != nil {
 		return nil, err
@@ -80,7 +79,7 @@ func NewRuntime(manager *Manager, o Options) (*Runtime, error) {
 	switch o.TraceSQL {
 	case "", SQLRaw, SQLHash, SQLRedact:
 	default:
-		return nil, fault.New(fault.Usage, "%q is no way to trace SQL", o.TraceSQL).Suggest("It is raw, hash or redact")
+		return nil, fault.New(fault.Usage, "%q is not a way to trace SQL", o.TraceSQL).Suggest("Use raw, hash or redact")
 	}
 	r.tracer = newTracer(o.Trace, o.TraceSQL, r.tools, manager.secrets, func(err error) {
 		log.Warn("the trace cannot be written", "error", err)
@@ -88,19 +87,19 @@ func NewRuntime(manager *Manager, o Options) (*Runtime, error) {
 	return r, nil
 }
 
-// Close deletes what is left of verifications, waiting for those that run until ctx ends, and lets go of connections. Its
-// error says what stays behind, for the next Sweep of another process. No tool is to be called any more.
+// Close waits for running verifications, deletes the temporary pipelines that are left, and closes idle connections. It
+// gives up when ctx ends. Its error says what is left behind; the next Sweep of any process deletes it. No tool may be
+// called after Close.
 func (r *Runtime) Close(ctx context.Context) error {
 	defer r.manager.Close()
 	return r.temporary.close(ctx)
 }
 
-// Tools are the tools on offer, by name.
+// Tools returns the offered tools, sorted by name.
 func (r *Runtime) Tools() []Tool { return slices.Clone(r.tools) }
 
-// CallTool runs a tool. The arguments are a JSON object, or nothing for {}; an argument that is null counts as not given.
-// The answer fits the tool's output schema, and what comes from the Manager stands in it byte for byte. Every error is an
-// *Error.
+// CallTool runs a tool. args is a JSON object, or empty for {}; an argument that is null counts as not given. The answer
+// fits the tool's output schema and contains the Manager's JSON unchanged. Every error is an *Error.
 func (r *Runtime) CallTool(ctx context.Context, name string, args json.RawMessage) (json.RawMessage, error) {
 	started := time.Now()
 	answer, err := r.call(ctx, name, args)
@@ -114,14 +113,14 @@ func (r *Runtime) CallTool(ctx context.Context, name string, args json.RawMessag
 	return answer, nil
 }
 
-// record traces what has just ended, and gives its error, if any, in the shape that all have.
+// record traces a call or a read that has just ended. It returns err as an *Error, or nil.
 func (r *Runtime) record(kind, name string, args json.RawMessage, started time.Time, cached bool, err error) *Error {
 	var failure *Error
 	if err != nil {
 		failure = AsError(err)
 	}
 	if r.tracer.sink == nil && !r.log.Enabled(context.Background(), slog.LevelDebug) {
-		return failure // nobody is told
+		return failure // neither the trace nor the log wants it
 	}
 	name = r.tracer.record(kind, name, args, started, cached, failure)
 	r.log.Debug(kind, "name", name, "ok", err == nil, "cached", cached, "took", time.Since(started))
@@ -131,7 +130,7 @@ func (r *Runtime) record(kind, name string, args json.RawMessage, started time.T
 func (r *Runtime) call(ctx context.Context, name string, args json.RawMessage) (json.RawMessage, error) {
 	tool := r.byName[name]
 	if tool == nil {
-		return nil, r.noTool(name)
+		return nil, r.unknownTool(name)
 	}
 	given, err := tool.check(args)
 	if err != nil {
@@ -139,45 +138,45 @@ func (r *Runtime) call(ctx context.Context, name string, args json.RawMessage) (
 	}
 	answer, err := tool.call(ctx, r, given)
 	if err != nil {
-		return nil, tool.advised(err)
+		return nil, tool.renameAdvice(err)
 	}
-	if err := r.bounded(name, len(answer), tool.narrow); err != nil {
+	if err := r.checkSize(name, len(answer), tool.ifTooLarge); err != nil {
 		return nil, err
 	}
 	return answer, nil
 }
 
-// bounded refuses an answer that is too large for whoever is to read it; narrow says what to ask for instead.
-func (r *Runtime) bounded(what string, size int, narrow string) error {
-	if int64(size) <= r.most {
+// checkSize returns an error if an answer is larger than the limit; narrow says what to do instead.
+func (r *Runtime) checkSize(what string, size int, narrow string) error {
+	if int64(size) <= r.maxResponse {
 		return nil
 	}
 	return &Error{
 		Code:    CodeToolFailed,
-		Message: strings.TrimSpace(fmt.Sprintf("The answer of %s has %d bytes, more than the %d that are allowed (max-response-bytes). %s", what, size, r.most, narrow)),
-		Details: map[string]any{"bytes": size, "limit": r.most},
+		Message: strings.TrimSpace(fmt.Sprintf("The answer of %s has %d bytes, more than the %d that are allowed (max-response-bytes). %s", what, size, r.maxResponse, narrow)),
+		Details: map[string]any{"bytes": size, "limit": r.maxResponse},
 	}
 }
 
-// noTool is the error of a name that no tool on offer has.
-func (r *Runtime) noTool(name string) *Error {
+// unknownTool returns the error for a tool that is not offered.
+func (r *Runtime) unknownTool(name string) *Error {
 	if why, ok := r.hidden[dotted(name)]; ok {
-		return &Error{Code: CodeNotFound, Message: fmt.Sprintf("The tool %s is not on offer: %s", name, why)}
+		return &Error{Code: CodeNotFound, Message: fmt.Sprintf("The tool %s is not offered: %s", name, why)}
 	}
 	var names, said []string
 	for _, t := range r.tools {
-		if !slices.Contains(said, t.dotted) { // one of a tool's names will do
+		if !slices.Contains(said, t.dotted) { // one name of each tool is enough
 			names, said = append(names, t.Name), append(said, t.dotted)
 		}
 	}
-	return unknown("tool", name, names)
+	return unknownName("tool", name, names)
 }
 
-// unknown is the error of a name that is not among those that are known.
-func unknown(what, name string, known []string) *Error {
+// unknownName returns the error for a name that is not one of the known ones.
+func unknownName(what, name string, known []string) *Error {
 	text := fmt.Sprintf("There is no %s %q. ", what, fault.Truncate(name, maxShownRoute))
 	if near, ok := fault.Nearest(name, known); ok {
 		text += fmt.Sprintf("Did you mean %q? ", near)
 	}
-	return &Error{Code: CodeNotFound, Message: text + "There is " + strings.Join(known, ", "), Details: map[string]any{"available": known}}
+	return &Error{Code: CodeNotFound, Message: text + "The " + what + "s are " + strings.Join(known, ", "), Details: map[string]any{"available": known}}
 }

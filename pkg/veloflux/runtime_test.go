@@ -16,7 +16,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/mcp/toolargs"
 )
 
-// runtimeOf is a runtime for a Manager, closed at the test's end.
+// runtimeOf returns a runtime for a Manager. It is closed at the end of the test.
 func runtimeOf(t *testing.T, url string, o Options) *Runtime {
 	t.Helper()
 	m, err := NewManager(Config{URL: url, Timeout: time.Minute})
@@ -37,7 +37,7 @@ func runtimeOf(t *testing.T, url string, o Options) *Runtime {
 	return r
 }
 
-// called gives a tool's answer and asserts that it fits the tool's output schema.
+// called returns a tool's answer and asserts that it fits the tool's output schema.
 func called(t *testing.T, r *Runtime, tool, args string) string {
 	t.Helper()
 	answer, err := r.CallTool(t.Context(), tool, json.RawMessage(args))
@@ -50,7 +50,7 @@ func called(t *testing.T, r *Runtime, tool, args string) string {
 	return string(answer)
 }
 
-// refusedWith asserts that a call fails with a code and gives the error.
+// refusedWith asserts that a call fails with a code, and returns the error.
 func refusedWith(t *testing.T, r *Runtime, code Code, tool, args string) *Error {
 	t.Helper()
 	answer, err := r.CallTool(t.Context(), tool, json.RawMessage(args))
@@ -172,7 +172,7 @@ func TestNamesOfNoTool(t *testing.T) {
 	r := runtimeOf(t, "http://127.0.0.1:1", Options{ReadOnly: true, ExcludeTools: []string{"pipelines.get"}})
 	for name, want := range map[string]string{
 		"streams.lst":      `Did you mean "streams.list"?`,
-		"x":                "There is catalog.functions, catalog.syntax_capabilities, functions.describe",
+		"x":                "catalog.functions, catalog.syntax_capabilities, functions.describe",
 		"pipelines.create": "read-only",
 		"pipelines_verify": "read-only",
 		"pipelines.get":    "exclude-tools",
@@ -186,7 +186,7 @@ func TestNamesOfNoTool(t *testing.T) {
 
 func TestNamesThatAreToldOnce(t *testing.T) {
 	r := runtimeOf(t, "http://127.0.0.1:1", Options{ToolNames: NamesBoth, Tools: []string{"streams.list", "pipelines.get"}})
-	if e := refusedWith(t, r, CodeNotFound, "x", `{}`); e.Message != `There is no tool "x". There is pipelines.get, streams.list` {
+	if e := refusedWith(t, r, CodeNotFound, "x", `{}`); e.Message != `There is no tool "x". The tools are pipelines.get, streams.list` {
 		t.Errorf("%+v", e)
 	}
 }
@@ -205,7 +205,7 @@ func TestAnswersThatAreTooLarge(t *testing.T) {
 	called(t, r, "functions.describe", `{"name":"abs"}`)
 }
 
-// TestSummaries asserts that what stands beside a large answer is smaller and says enough to go on with.
+// TestSummaries asserts that the summary of a large answer is smaller and has enough for a model to work with.
 func TestSummaries(t *testing.T) {
 	s := velofluxserver.Start(t)
 	columns := `{"name":"c","data_type":"int64"}`

@@ -9,8 +9,8 @@ import (
 	"github.com/pflow-suite/pflow/pkg/home/redact"
 )
 
-// secretHeader says whether a header's value is a credential. Names that end in Auth, Key, Session, Signature, Jwt or
-// Cookie are taken for such too: one name too many costs little.
+// secretHeader reports whether the value of a header is a credential. It also accepts names that end in Auth, Key,
+// Session, Signature, Jwt or Cookie: a name too many does little harm.
 func secretHeader(name string) bool {
 	if redact.SecretName(name) {
 		return true
@@ -24,8 +24,7 @@ func secretHeader(name string) bool {
 	}
 }
 
-// harmlessHeader says whether a header tells nothing of who asks, but what is asked, how it may be answered, and with
-// which program.
+// harmlessHeader reports whether a header cannot identify the user. name is in canonical form.
 func harmlessHeader(name string) bool {
 	switch name {
 	case "Accept", "Accept-Charset", "Accept-Language", "Cache-Control", "Content-Type", "Host", "Pragma", "User-Agent",
@@ -35,8 +34,8 @@ func harmlessHeader(name string) bool {
 	return false
 }
 
-// secretValues are the values of all headers but the harmless ones, and their parts: what a proxy takes for a credential
-// is told by no name. A value that is too short to be found inside a text is one only where the name says so.
+// secretValues returns the values of all headers except the harmless ones, and their parts: any header may be a
+// credential to a proxy, whatever its name. Values shorter than minSecret count only if the name is that of a secret.
 func secretValues(h http.Header) []string {
 	var found []string
 	for name, values := range h {
@@ -45,12 +44,12 @@ func secretValues(h http.Header) []string {
 		}
 		sure := secretHeader(name)
 		for _, value := range values {
-			if !sure && len(value) < shortest {
+			if !sure && len(value) < minSecret {
 				continue
 			}
 			found = addSecret(found, value)
 			for _, part := range secretParts(name, value) {
-				if sure || len(part) >= shortest {
+				if sure || len(part) >= minSecret {
 					found = addSecret(found, part)
 				}
 			}
@@ -60,11 +59,11 @@ func secretValues(h http.Header) []string {
 	return found
 }
 
-// shortest is from how many bytes on a value is looked for inside texts.
-const shortest = 6
+// minSecret is the least bytes of a value that a redactor looks for inside texts.
+const minSecret = 6
 
-// secretParts are what is secret inside a header's value: what stands behind the scheme of Authorization, the password
-// of its Basic form, and each cookie's value.
+// secretParts returns the secrets inside a header's value: the text after the scheme of an Authorization, the password of
+// its Basic form, and the value of each cookie.
 func secretParts(name, value string) []string {
 	if name == "Cookie" {
 		var parts []string

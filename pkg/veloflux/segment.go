@@ -11,60 +11,63 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// The things that routes are about.
+// The kinds of things that routes name.
 const (
-	aStream   = "stream"
-	aFunction = "function"
-	aPipeline = "pipeline"
+	streamKind   = "stream"
+	functionKind = "function"
+	pipelineKind = "pipeline"
 )
 
 // maxShownName is the most bytes of a name that an error shows.
 const maxShownName = 120
 
-// segment makes one segment of a path of a name. A name that could lead to another route is refused, also where a proxy
-// in front of the Manager decodes the path, more than once, and takes \ for a slash. What is not refused and has a slash
-// in it, as a/b, is not found behind such a proxy: the Manager has no route that it then asks for.
+// notSent ends the message for a request that was refused before it was sent.
+const notSent = ". No request was sent to the Manager"
+
+// segment returns a name as one escaped segment of a path. It refuses a name that could lead to another route, even if a
+// proxy in front of the Manager decodes the path, more than once, and takes \ for a slash. A name with a slash that is
+// not refused, such as a/b, is not found behind such a proxy, because the Manager does not have the resulting route.
 func segment(kind, name string) (string, error) {
 	wrong := wrongName(name)
 	if route := routeAtEnd(kind, name); wrong == "" && route != "" {
-		wrong = "ends in " + route + ", which leads to another route where a proxy decodes the path"
+		wrong = "ends in " + route + ", which leads to another route if a proxy decodes the path"
 	}
 	if wrong != "" {
-		shown := fault.Truncate(excerpt(name), maxShownName)
-		return "", &Error{Code: CodeInvalidParams, Message: fmt.Sprintf("The %s %q %s. Nothing was asked of the Manager", nounOf(kind), shown, wrong)}
+		shown := fault.Truncate(printable(name), maxShownName)
+		return "", &Error{Code: CodeInvalidParams, Message: fmt.Sprintf("The %s %q %s", nounOf(kind), shown, wrong) + notSent}
 	}
 	return url.PathEscape(name), nil
 }
 
-// nounOf is what names a thing of a kind.
+// nounOf returns the words for the name of a thing.
 func nounOf(kind string) string {
-	if kind == aPipeline {
+	if kind == pipelineKind {
 		return "pipeline id"
 	}
 	return kind + " name"
 }
 
-// wrongName says why a name cannot be a segment of a path, or nothing.
+// wrongName returns the reason why a name cannot be a segment of a path, or "".
 func wrongName(name string) string {
 	switch {
 	case strings.TrimFunc(name, unicode.IsSpace) == "":
 		return "is empty"
 	case !utf8.ValidString(name):
-		return "is no valid UTF-8"
+		return "is not valid UTF-8"
 	case strings.ContainsFunc(name, unicode.IsControl):
-		return "has a control character in it"
+		return "has a control character"
 	case hasDotSegment(name):
 		return "has a segment . or .., which leads to another route"
 	case hasEmptySegment(name):
-		return "has a slash at its beginning or end or two in a row, which leads to another route where a proxy decodes the path"
+		return "begins or ends with a slash or has two in a row, which leads to another route if a proxy decodes the path"
 	}
 	return ""
 }
 
-// isSlash says whether a character parts segments.
+// isSlash reports whether a character separates segments.
 func isSlash(r rune) bool { return r == '/' || r == '\\' }
 
-// withoutParameters is a segment without parameters, a query and a fragment.
+// withoutParameters returns a segment without its parameters, query and fragment.
 func withoutParameters(part string) string {
 	if end := strings.IndexAny(part, ";?#"); end >= 0 {
 		return part[:end]
@@ -72,8 +75,8 @@ func withoutParameters(part string) string {
 	return part
 }
 
-// hasEmptySegment says whether a name, decoded as often as there is something to decode, has slashes or backslashes with
-// nothing between them, or with nothing before or behind them.
+// hasEmptySegment reports whether a name, fully decoded, has two slashes or backslashes in a row, or one at its beginning
+// or end.
 func hasEmptySegment(name string) bool {
 	parts := strings.Split(slashed(decodeAll(name)), "/")
 	if len(parts) == 1 {
@@ -87,8 +90,8 @@ func hasEmptySegment(name string) bool {
 	return false
 }
 
-// hasDotSegment says whether a name, decoded as often as there is something to decode, has a segment . or .. between
-// slashes and backslashes, also with parameters, a query or a fragment behind it.
+// hasDotSegment reports whether a name, fully decoded, has a segment . or .. between slashes or backslashes. The segment
+// may be followed by parameters, a query or a fragment.
 func hasDotSegment(name string) bool {
 	for part := range strings.FieldsFuncSeq(decodeAll(name), isSlash) {
 		if part = withoutParameters(part); part == "." || part == ".." {
@@ -98,22 +101,22 @@ func hasDotSegment(name string) bool {
 	return false
 }
 
-// slashed is a path with slashes where it has backslashes.
+// slashed returns a path with its backslashes replaced by slashes.
 func slashed(path string) string { return strings.ReplaceAll(path, `\`, "/") }
 
-// routeAtEnd is the end of a route of the Manager that a name ends in behind a slash, decoded as often as there is
-// something to decode, with or without a query and parameters; or nothing. A name that is such an end alone makes no
-// other route, but for streams: /streams/describe/shared/stats is about a stream named describe.
+// routeAtEnd returns the end of a Manager's route, such as /explain, that a name ends in when it is fully decoded, with
+// or without a query and parameters, or "". A pipeline id that is only such an end does not lead to another route. A
+// stream name does: /streams/describe/shared/stats is about a stream named describe.
 func routeAtEnd(kind, name string) string {
 	var ends []string
 	switch kind {
-	case aPipeline:
+	case pipelineKind:
 		ends = []string{"/explain", "/stats", "/start", "/stop", "/buildContext"}
-	case aStream:
+	case streamKind:
 		ends = []string{"/shared/stats"}
 	}
 	whole := "/" + slashed(decodeAll(name))
-	if kind == aPipeline {
+	if kind == pipelineKind {
 		whole = whole[1:]
 	}
 	path := whole
@@ -135,8 +138,8 @@ func routeAtEnd(kind, name string) string {
 	return ""
 }
 
-// decodeAll undoes percent-encoding until nothing is left to undo. What is no encoding stays as it is. A decoded byte can
-// end another sequence (%2%35 is %25 is %), so each byte that comes out is looked at again.
+// decodeAll undoes percent-encoding until no encoded byte is left. Invalid sequences stay as they are. A decoded byte can
+// complete another sequence (%2%35 is %25 is %), so the end of the output is examined again after each byte.
 func decodeAll(s string) string {
 	out := make([]byte, 0, len(s))
 	for i := range len(s) {

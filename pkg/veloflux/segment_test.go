@@ -17,7 +17,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// namedRoutes are the requests that put a name into their path.
+// namedRoutes are the requests with a name in their path.
 var namedRoutes = []struct {
 	name, method, prefix, suffix string
 	call                         func(context.Context, *Manager, string) error
@@ -47,7 +47,7 @@ var namedRoutes = []struct {
 	}},
 }
 
-// refusedNames lead elsewhere, or are no names.
+// refusedNames lead to other routes or are invalid.
 func refusedNames() []string {
 	names := []string{
 		"", " ", "\t", "   ", "\u3000", "\u00a0 ", "\n",
@@ -69,7 +69,7 @@ func refusedNames() []string {
 	return names
 }
 
-// goodNames look strange and are names all the same.
+// goodNames look strange but are valid.
 func goodNames() []string {
 	return []string{
 		"p1", "a.b", ".hidden", "...", "a..b", "..a", "a..", "....", "v1.2.3", "a/b", "a/b/c", "a/ /b", `a\b`, `C:\x`, "a%2Fb", "a/b c?#%中", " pad ", "trailing ", " leading",
@@ -81,7 +81,7 @@ func goodNames() []string {
 	}
 }
 
-// requestLog is what came to a server.
+// requestLog records the requests to a server.
 type requestLog struct {
 	mu   sync.Mutex
 	list []string
@@ -93,7 +93,7 @@ func (l *requestLog) add(r *http.Request) {
 	l.list = append(l.list, r.Method+" "+r.RequestURI)
 }
 
-// take empties the log.
+// take returns the recorded requests and empties the log.
 func (l *requestLog) take() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -105,7 +105,7 @@ func (l *requestLog) take() []string {
 // escape matches one percent-encoded byte.
 var escape = regexp.MustCompile(`%[0-9a-fA-F]{2}`)
 
-// decoded is what a proxy makes of a path that decodes whatever it can and takes every slash for one.
+// decoded returns a path as a proxy sees it that decodes everything and takes \ for a slash.
 func decoded(p string) string {
 	for last := ""; p != last; {
 		last, p = p, escape.ReplaceAllStringFunc(p, func(s string) string {
@@ -116,7 +116,7 @@ func decoded(p string) string {
 	return strings.ReplaceAll(p, `\`, "/")
 }
 
-// mostEager is the path that such a proxy asks for, without parameters, query and fragment.
+// mostEager returns the path that such a proxy requests, without parameters, query and fragment.
 func mostEager(p string) string {
 	segments := strings.Split(decoded(p), "/")
 	for i, segment := range segments {
@@ -125,7 +125,7 @@ func mostEager(p string) string {
 	return path.Clean(strings.Join(segments, "/"))
 }
 
-// oneSegment says what is wrong with how a name stands in a request's path, or nothing.
+// oneSegment returns what is wrong with a name in the path of a request, or "".
 func oneSegment(uri, prefix, suffix, name string) string {
 	at, ok := strings.CutPrefix(uri, prefix)
 	if ok {
@@ -191,11 +191,11 @@ func TestNamesThatEndInARoute(t *testing.T) {
 		refused bool
 		names   []string
 	}{
-		{aPipeline, true, []string{"p1/explain", "p1/stats", "p1/start", "p1/stop", "p1/buildContext", `p1\explain`, "p1%2Fexplain", "p1%252fstats", "p1%2%66stop", "p1/%65xplain", "a/b/stats", "p1/STATS", "p1/stats;x", "p1/stats?a=b", "p1/stats#a", "p1/stats?a/b", "p1;x/stats"}},
-		{aPipeline, false, []string{"explain", "stats", "p1/explained", "p1-stats", "p1/stats/x", "shared/stat", "veh data/中文?#%"}},
-		{aStream, true, []string{"shared/stats", "x/shared/stats", `shared\stats`, "shared%2Fstats", "x/shared/stats?flow_instance_id=a"}},
-		{aStream, false, []string{"p1/explain", "p1/stats", "shared", "unshared/stats", "veh data/中文?#%"}},
-		{aFunction, false, []string{"p1/explain", "shared/stats"}},
+		{pipelineKind, true, []string{"p1/explain", "p1/stats", "p1/start", "p1/stop", "p1/buildContext", `p1\explain`, "p1%2Fexplain", "p1%252fstats", "p1%2%66stop", "p1/%65xplain", "a/b/stats", "p1/STATS", "p1/stats;x", "p1/stats?a=b", "p1/stats#a", "p1/stats?a/b", "p1;x/stats"}},
+		{pipelineKind, false, []string{"explain", "stats", "p1/explained", "p1-stats", "p1/stats/x", "shared/stat", "veh data/中文?#%"}},
+		{streamKind, true, []string{"shared/stats", "x/shared/stats", `shared\stats`, "shared%2Fstats", "x/shared/stats?flow_instance_id=a"}},
+		{streamKind, false, []string{"p1/explain", "p1/stats", "shared", "unshared/stats", "veh data/中文?#%"}},
+		{functionKind, false, []string{"p1/explain", "shared/stats"}},
 	} {
 		for _, name := range tc.names {
 			if _, err := segment(tc.kind, name); (err != nil) != tc.refused || err != nil && !strings.Contains(err.Error(), "leads to another route") {
@@ -219,14 +219,14 @@ func TestSegmentsOfAnyName(t *testing.T) {
 	parts := rapid.SampledFrom([]string{".", "..", "/", `\`, "%", "2", "e", "E", "5", "c", "f", "F", "%2e", "%2f", "%25", "a", " ", ";", "?", "#", "中", "stats", "/stop"})
 	rapid.Check(t, func(t *rapid.T) {
 		name := strings.Join(rapid.SliceOf(parts).Draw(t, "parts"), "")
-		at, err := segment(aPipeline, name)
+		at, err := segment(pipelineKind, name)
 		if err == nil {
 			if wrong := oneSegment("/pipelines/"+at+"/stats", "/pipelines/", "/stats", name); wrong != "" {
 				t.Fatalf("%q is sent as %s: %s", name, at, wrong)
 			}
 			return
 		}
-		// No more is refused than has to be.
+		// Harmless names are not refused.
 		if strings.TrimSpace(name) != "" && !strings.Contains(decoded(name), ".") && !strings.Contains(decoded(name), "/") && !strings.ContainsFunc(decoded(name), unicode.IsControl) {
 			t.Fatalf("%q is refused: %v", name, err)
 		}
@@ -238,7 +238,7 @@ func FuzzSegment(f *testing.F) {
 		f.Add(name)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
-		at, err := segment(aStream, name)
+		at, err := segment(streamKind, name)
 		if err != nil {
 			return
 		}

@@ -7,17 +7,17 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// NameStyle is how the tools' names are written.
+// NameStyle is a style of tool names.
 type NameStyle string
 
-// The styles: streams.list, streams_list, or each tool under both names. MCP allows dots, and some clients do not.
+// The styles: streams.list, streams_list, or each tool under both names. MCP allows dots, but some clients do not.
 const (
 	NamesDot        NameStyle = "dot"
 	NamesUnderscore NameStyle = "underscore"
 	NamesBoth       NameStyle = "both"
 )
 
-// names are those of a tool in a style.
+// names returns the names of a tool in this style.
 func (s NameStyle) names(t *Tool) []string {
 	underscored := strings.ReplaceAll(t.dotted, ".", "_")
 	switch s {
@@ -29,7 +29,7 @@ func (s NameStyle) names(t *Tool) []string {
 	return []string{t.dotted}
 }
 
-// dotted is a tool's name as the table has it, whichever way it is written: no name has an underscore before its dot.
+// dotted returns a tool's name with a dot, given in either style. No tool name has an underscore before its dot.
 func dotted(name string) string {
 	if strings.Contains(name, ".") {
 		return name
@@ -37,10 +37,10 @@ func dotted(name string) string {
 	return strings.Replace(name, "_", ".", 1)
 }
 
-// selected are the tools to offer, by name, and why the others are not.
+// selected returns the tools to offer, sorted by name, and for the others the reason why they are hidden.
 func (o *Options) selected(all []Tool) (offered []Tool, hidden map[string]string, err error) {
 	if !slices.Contains([]NameStyle{"", NamesDot, NamesUnderscore, NamesBoth}, o.ToolNames) {
-		return nil, nil, fault.New(fault.Usage, "%q is no way to write the tools' names", o.ToolNames).Suggest("It is dot, underscore or both")
+		return nil, nil, fault.New(fault.Usage, "%q is not a style of tool names", o.ToolNames).Suggest("Use dot, underscore or both")
 	}
 	only, err := known(o.Tools, all)
 	if err != nil {
@@ -55,11 +55,11 @@ func (o *Options) selected(all []Tool) (offered []Tool, hidden map[string]string
 	for _, t := range all {
 		switch {
 		case o.ReadOnly && !t.ReadOnly:
-			hidden[t.dotted] = "it changes the Manager, and only what reads is allowed (read-only)"
+			hidden[t.dotted] = "it changes the Manager, and only reading is allowed (read-only)"
 		case len(only) > 0 && !slices.Contains(only, t.dotted):
-			hidden[t.dotted] = "it is not among those chosen (tools)"
+			hidden[t.dotted] = "it is not among the selected ones (tools)"
 		case slices.Contains(without, t.dotted):
-			hidden[t.dotted] = "it is left out (exclude-tools)"
+			hidden[t.dotted] = "it is excluded (exclude-tools)"
 		default:
 			for _, name := range o.ToolNames.names(&t) {
 				t.Name = name
@@ -71,7 +71,7 @@ func (o *Options) selected(all []Tool) (offered []Tool, hidden map[string]string
 	return offered, hidden, nil
 }
 
-// underscores writes the tools' names in a text without dots.
+// underscores returns a replacer that writes the tools' names in a text with underscores.
 func underscores(all []Tool) *strings.Replacer {
 	var pairs []string
 	for _, t := range all {
@@ -80,7 +80,7 @@ func underscores(all []Tool) *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-// known gives the tools' names as the table has them, and refuses one that it has not.
+// known returns the dotted names of tools given in either style. It returns a fault if a tool does not exist.
 func known(names []string, all []Tool) ([]string, error) {
 	var list []string
 	for _, name := range names {
@@ -93,7 +93,7 @@ func known(names []string, all []Tool) ([]string, error) {
 			for _, t := range all {
 				available = append(available, t.dotted)
 			}
-			f := fault.New(fault.Usage, "There is no tool %q to choose or to leave out", name)
+			f := fault.New(fault.Usage, "There is no tool %q to select or exclude", name)
 			f.Available = available
 			if near, ok := fault.Nearest(dotted(name), available); ok {
 				f.Suggest("Did you mean %q?", near)
@@ -105,8 +105,8 @@ func known(names []string, all []Tool) ([]string, error) {
 	return list, nil
 }
 
-// Tools are the tools that a runtime with these options offers, by name. Its errors are faults: a tool or a style that is
-// not known.
+// Tools returns the tools that a runtime with the given options offers, sorted by name. It returns a fault if a tool or a
+// style is unknown.
 func Tools(o Options) ([]Tool, error) {
 	tools, _, err := o.selected(allTools())
 	return tools, err

@@ -42,7 +42,7 @@ func TestOptionsThatAreNone(t *testing.T) {
 		o    Options
 		want string
 	}{
-		"style":   {Options{ToolNames: "camel"}, `"camel" is no way to write`},
+		"style":   {Options{ToolNames: "camel"}, `"camel"`},
 		"tool":    {Options{Tools: []string{"streams_lst"}}, `There is no tool "streams_lst"`},
 		"exclude": {Options{ExcludeTools: []string{"x"}}, `There is no tool "x"`},
 	} {
@@ -57,7 +57,7 @@ func TestOptionsThatAreNone(t *testing.T) {
 	}
 }
 
-// TestNamesThatClientsTake holds the names that clients with a narrow pattern take.
+// TestNamesThatClientsTake asserts that clients with a narrow pattern accept the names.
 func TestNamesThatClientsTake(t *testing.T) {
 	tools, err := Tools(Options{ToolNames: NamesUnderscore})
 	if err != nil {
@@ -65,7 +65,7 @@ func TestNamesThatClientsTake(t *testing.T) {
 	}
 	for _, tool := range tools {
 		for _, other := range allTools() {
-			if text := tool.Description + string(tool.InputSchema) + tool.narrow; strings.Contains(text, other.dotted) {
+			if text := tool.Description + string(tool.InputSchema) + tool.ifTooLarge; strings.Contains(text, other.dotted) {
 				t.Errorf("%s speaks of %s, which no client of these names can call: %s", tool.Name, other.dotted, text)
 			}
 		}

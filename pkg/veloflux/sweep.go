@@ -8,17 +8,17 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// leftoverAge is how old a temporary pipeline of a process that nobody here can know must be to count as left behind. A
-// verification takes a few requests.
+// leftoverAge is the age from which a temporary pipeline counts as left behind if it cannot be known whether its process
+// is alive. A verification takes only a few requests.
 const leftoverAge = 10 * time.Minute
 
-// Sweep deletes the temporary pipelines that verifications have left behind: those whose process is dead, of processes on
-// other machines those older than 10 minutes, and of this runtime those that it gave up. It never touches one that somebody
-// alive sees to, and does nothing where pipelines.verify is not on offer. It gives the ids that it deleted.
+// Sweep deletes the temporary pipelines that verifications left behind, and returns their ids. Left behind are those
+// whose process is dead, those of other machines that are older than 10 minutes, and those that this runtime gave up. It
+// never deletes a pipeline that a live process will delete, and does nothing if pipelines.verify is not offered.
 //
 // The first verification of a runtime sweeps by itself. A program that runs for long calls SweepWhile.
 func (r *Runtime) Sweep(ctx context.Context) ([]string, error) {
-	if _, off := r.hidden[verifying]; off {
+	if _, off := r.hidden[verifyTool]; off {
 		return nil, nil
 	}
 	list, err := r.manager.Pipelines(ctx)
@@ -35,7 +35,7 @@ func (r *Runtime) Sweep(ctx context.Context) ([]string, error) {
 		switch err := r.manager.DeletePipeline(ctx, id); {
 		case err == nil:
 			swept = append(swept, id)
-		case !missing(err): // else another sweep was faster
+		case !isNotFound(err): // otherwise another sweep was faster
 			failed = append(failed, err)
 		}
 		return ctx.Err() == nil
@@ -43,9 +43,9 @@ func (r *Runtime) Sweep(ctx context.Context) ([]string, error) {
 	return swept, errors.Join(failed...)
 }
 
-// leftover says whether nobody will delete a temporary pipeline any more.
+// leftover reports whether no process will delete a temporary pipeline by itself.
 func (t *temporaries) leftover(id temporaryID, now time.Time) bool {
-	if own, live := t.seen(id); own {
+	if own, live := t.held(id); own {
 		return !live
 	}
 	alive, known := id.owner.Alive()
@@ -55,12 +55,12 @@ func (t *temporaries) leftover(id temporaryID, now time.Time) bool {
 	return now.Sub(id.created) > leftoverAge
 }
 
-// sweepOnce sweeps in the background, once in the runtime's life.
+// sweepOnce sweeps in the background when it is called for the first time.
 func (r *Runtime) sweepOnce() {
 	r.swept.Do(func() { r.temporary.begin(func() { r.sweep(context.Background()) }) })
 }
 
-// sweep sweeps, and tells the log.
+// sweep sweeps and logs the result.
 func (r *Runtime) sweep(ctx context.Context) {
 	swept, err := r.Sweep(ctx)
 	for _, id := range swept {
@@ -71,8 +71,8 @@ func (r *Runtime) sweep(ctx context.Context) {
 	}
 }
 
-// SweepWhile sweeps until ctx ends: at once, again after pauses that grow, for a request of a process that was killed may
-// still be on its way through the Manager, and in the end every ten minutes.
+// SweepWhile sweeps until ctx ends: at once, then after growing pauses, because the Manager may still be carrying out a
+// request of a process that was killed, and finally every ten minutes.
 func (r *Runtime) SweepWhile(ctx context.Context) {
 	r.swept.Do(func() {})
 	for wait := time.Second; ; wait = min(4*wait, leftoverAge) {

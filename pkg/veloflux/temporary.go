@@ -14,11 +14,11 @@ import (
 	"github.com/pflow-suite/pflow/pkg/process"
 )
 
-// temporaryPrefix opens the id of a pipeline that is made to verify SQL.
+// temporaryPrefix begins the id of a pipeline that is created to verify SQL.
 const temporaryPrefix = "__veloflux_mcp_verify__"
 
-// temporaryID names a pipeline that is made to verify SQL: whose it is and how old, so that it can be told from another
-// live process's when it is found later.
+// temporaryID is the id of a pipeline that is created to verify SQL. It names the process and the time, so that a sweep
+// can tell a leftover from the pipeline of a live process.
 type temporaryID struct {
 	owner   process.Identity
 	created time.Time
@@ -30,7 +30,7 @@ func (t temporaryID) String() string {
 		strconv.FormatInt(t.created.UnixMilli(), 10), t.random)
 }
 
-// parseTemporary reads the id of a temporary pipeline; false for any other.
+// parseTemporary parses the id of a temporary pipeline. ok is false for any other id.
 func parseTemporary(id string) (t temporaryID, ok bool) {
 	rest, ok := strings.CutPrefix(id, temporaryPrefix)
 	parts := strings.Split(rest, "_")
@@ -43,23 +43,23 @@ func parseTemporary(id string) (t temporaryID, ok bool) {
 	return t, pidErr == nil && createdErr == nil && t.String() == id && isPart(parts[0]) && isPart(parts[2]) && isPart(parts[4])
 }
 
-// isPart says whether a part of an id is made of what parts are made of.
+// isPart reports whether a text is a valid part of a temporary id.
 func isPart(part string) bool {
 	return part != "" && strings.Trim(part, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
 }
 
-// temporaries are the temporary pipelines of one runtime: each is deleted, at once or as soon as the Manager allows.
+// temporaries are the temporary pipelines of one runtime. Each is deleted at once or as soon as the Manager allows it.
 type temporaries struct {
 	del   func(ctx context.Context, id string) error
 	log   *slog.Logger
 	owner func() process.Identity
-	mark  string // in all ids of this runtime: another one of the process has its own
+	mark  string // in all ids of this runtime; another runtime of the process has its own
 
 	mu      sync.Mutex
-	live    map[string]int // how many here see to an id: a verification, a deletion that is tried again
-	left    int            // how many were given up since the runtime is being closed
+	live    map[string]int // the number of users of an id: its verification and its retried deletion
+	left    int            // the number of pipelines that were given up because the runtime is being closed
 	closed  bool
-	work    sync.WaitGroup // what Close waits for
+	work    sync.WaitGroup // the work that Close waits for
 	closing chan struct{}
 }
 
@@ -70,7 +70,7 @@ func newTemporaries(del func(ctx context.Context, id string) error, log *slog.Lo
 	}
 }
 
-// begin counts work that close waits for; false when it is too late.
+// begin runs work in the background; close waits for it. It returns false if the runtime has been closed.
 func (t *temporaries) begin(work func()) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -81,17 +81,17 @@ func (t *temporaries) begin(work func()) bool {
 	return true
 }
 
-// while runs a verification under an id of its own; false when the runtime has been closed.
-func (t *temporaries) while(verification func(id string)) (began bool) {
+// run runs a verification in the background with a new id. It returns false if the runtime has been closed.
+func (t *temporaries) run(verification func(id string)) (began bool) {
 	id := temporaryID{owner: t.owner(), created: time.Now(), random: t.mark + strings.ToLower(rand.Text()[:10])}.String()
 	return t.begin(func() {
-		defer t.see(id)()
+		defer t.hold(id)()
 		verification(id)
 	})
 }
 
-// see notes that one more here sees to an id, until the function that it gives is called.
-func (t *temporaries) see(id string) (done func()) {
+// hold records one more user of an id until the returned function is called.
+func (t *temporaries) hold(id string) (done func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.live[id]++
@@ -104,15 +104,15 @@ func (t *temporaries) see(id string) (done func()) {
 	}
 }
 
-// seen says of an id whether it is one of this runtime's, and whether somebody here sees to it.
-func (t *temporaries) seen(id temporaryID) (own, live bool) {
+// held reports whether an id belongs to this runtime, and whether it has a user.
+func (t *temporaries) held(id temporaryID) (own, live bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return strings.HasPrefix(id.random, t.mark), t.live[id.String()] > 0
 }
 
-// How long the deletion of a temporary pipeline is tried again, and how long one that the Manager may yet make is looked
-// for. What is left then is swept later.
+// The deletion of a temporary pipeline is retried after pauses that grow from firstRetry to lastRetry, until giveUp. A
+// pipeline that the Manager may still create is looked for until lookFor. A later sweep deletes what is left then.
 const (
 	firstRetry = 200 * time.Millisecond
 	lastRetry  = 30 * time.Second
@@ -120,35 +120,35 @@ const (
 	lookFor    = 30 * time.Second
 )
 
-// remove deletes a temporary pipeline, whatever became of its create. When that cannot be done now it is tried again in the
-// background, unless it was refused for good, and the reason is returned. A pipeline whose create is uncertain may be made
-// after it was asked to be deleted.
+// remove deletes a temporary pipeline. If it cannot be deleted now, remove returns the reason, and retries in the
+// background unless the Manager refused for good. uncertain means that the outcome of the create is unknown, so that the
+// pipeline may still be created after the request to delete it.
 func (t *temporaries) remove(ctx context.Context, id string, uncertain bool) error {
 	err := t.del(ctx, id)
 	if settled(err, uncertain) {
-		return present(err)
+		return ignoreNotFound(err)
 	}
-	seen := t.see(id)
-	t.work.Go(func() { // whoever calls is counted, so that close is not yet done
+	seen := t.hold(id)
+	t.work.Go(func() { // the caller runs under begin, so close is still waiting
 		defer seen()
 		t.retry(id, uncertain)
 	})
-	return present(err)
+	return ignoreNotFound(err)
 }
 
-// present is the error of a deletion, but for one of what is not there.
-func present(err error) error {
-	if missing(err) {
+// ignoreNotFound returns the error of a deletion, or nil if the pipeline does not exist.
+func ignoreNotFound(err error) error {
+	if isNotFound(err) {
 		return nil
 	}
 	return err
 }
 
-func missing(err error) bool { return err != nil && AsError(err).Code == CodeNotFound }
+func isNotFound(err error) bool { return err != nil && AsError(err).Code == CodeNotFound }
 
-// settled says whether there is nothing more to do: it is gone, or what answers will not delete it ever.
+// settled reports whether a deletion need not be retried: the pipeline is gone, or the Manager will never delete it.
 func settled(err error, uncertain bool) bool {
-	if err == nil || missing(err) {
+	if err == nil || isNotFound(err) {
 		return err == nil || !uncertain
 	}
 	status, answered := AsError(err).Details["status"].(int)
@@ -169,7 +169,7 @@ func (t *temporaries) retry(id string, uncertain bool) {
 		err := t.del(context.Background(), id)
 		switch {
 		case settled(err, uncertain && !last && time.Since(began) < lookFor):
-			if err = present(err); err != nil {
+			if err = ignoreNotFound(err); err != nil {
 				t.log.Warn("a temporary pipeline may not be deleted", "id", id, "error", err)
 			}
 			return
@@ -185,7 +185,7 @@ func (t *temporaries) retry(id string, uncertain bool) {
 	}
 }
 
-// close tries what is left once more, and waits for it and for verifications that run until ctx ends.
+// close retries pending deletions once more, and waits for them and for running verifications until ctx ends.
 func (t *temporaries) close(ctx context.Context) error {
 	t.mu.Lock()
 	if !t.closed {
@@ -201,12 +201,12 @@ func (t *temporaries) close(ctx context.Context) error {
 	select {
 	case <-done:
 	case <-ctx.Done():
-		return ended("deleting temporary pipelines", ctx.Err())
+		return contextEnded("deleting temporary pipelines", ctx.Err())
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.left > 0 {
-		return &Error{Code: CodeManagerHTTP, Message: fmt.Sprintf("temporary pipelines could not be deleted, and are left to the next sweep: %d", t.left)}
+		return &Error{Code: CodeManagerHTTP, Message: fmt.Sprintf("temporary pipelines that could not be deleted: %d; the next sweep deletes them", t.left)}
 	}
 	return nil
 }

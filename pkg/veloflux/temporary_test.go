@@ -64,11 +64,11 @@ func TestLeftoversAreTold(t *testing.T) {
 	}
 }
 
-// TestOwnLeftoversAreTold has an id of this runtime count as left behind as soon as nobody in it sees to it.
+// TestOwnLeftoversAreTold asserts that an id of this runtime counts as left behind once it has no user.
 func TestOwnLeftoversAreTold(t *testing.T) {
 	temporary := newTemporaries(nil, nil)
 	ids := make(chan temporaryID, 1)
-	temporary.while(func(id string) {
+	temporary.run(func(id string) {
 		parsed, _ := parseTemporary(id)
 		if temporary.leftover(parsed, time.Now().Add(time.Hour)) {
 			t.Error("one that is in use is taken for left behind")
@@ -87,7 +87,7 @@ func TestOwnLeftoversAreTold(t *testing.T) {
 	}
 }
 
-// TestDeletionsAreTriedAgain has the Manager answer a row of deletions, and counts them.
+// TestDeletionsAreTriedAgain has the Manager answer a series of deletions, and counts them.
 func TestDeletionsAreTriedAgain(t *testing.T) {
 	busy := &Error{Code: CodeConflict, Details: map[string]any{"status": 409}}
 	down := &Error{Code: CodeManagerHTTP}
@@ -135,7 +135,7 @@ func TestTemporaryIDsAreTheirOwn(t *testing.T) {
 	seen := map[string]bool{}
 	ids := make(chan string)
 	for range 100 {
-		if !temporary.while(func(id string) { ids <- id }) {
+		if !temporary.run(func(id string) { ids <- id }) {
 			t.Fatal("closed")
 		}
 		id := <-ids
@@ -150,7 +150,7 @@ func TestTemporaryIDsAreTheirOwn(t *testing.T) {
 	if err := temporary.close(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if temporary.while(func(string) { t.Error("runs after the end") }) {
+	if temporary.run(func(string) { t.Error("runs after the end") }) {
 		t.Error("begins after the end")
 	}
 }

@@ -15,32 +15,32 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-// Tool is one thing that can be asked of the Manager.
+// Tool is a tool that a Runtime offers.
 type Tool struct {
 	Name         string          `json:"name"`
 	Title        string          `json:"title"`
 	Description  string          `json:"description"`
 	InputSchema  json.RawMessage `json:"input_schema"`
 	OutputSchema json.RawMessage `json:"output_schema"`
-	// ReadOnly, Destructive and Idempotent say what a call does to the Manager.
+	// ReadOnly, Destructive and Idempotent say what a call does to the Manager's state.
 	ReadOnly    bool `json:"read_only"`
 	Destructive bool `json:"destructive"`
 	Idempotent  bool `json:"idempotent"`
 
-	dotted  string            // the name as the table has it
-	narrow  string            // what to ask for when the answer is too large
-	spell   *strings.Replacer // of tools' names in texts, nil when they have dots
-	checker *toolargs.Checker
-	call    func(ctx context.Context, r *Runtime, args fields) (json.RawMessage, error)
-	// brief puts a large answer into a shorter text.
+	dotted     string            // the name with a dot
+	ifTooLarge string            // what to do if the answer is too large
+	renamer    *strings.Replacer // rewrites tools' names in texts; nil if the name has a dot
+	checker    *toolargs.Checker
+	call       func(ctx context.Context, r *Runtime, args arguments) (json.RawMessage, error)
+	// brief returns a shorter text for a large answer, or "". It may be nil.
 	brief func(answer json.RawMessage) string
 }
 
-// largeAnswer is from how many bytes on an answer is not worth to be said twice.
+// largeAnswer is the most bytes of an answer that is worth sending twice.
 const largeAnswer = 8 << 10
 
-// Summary is what stands in the place of a large answer where it would stand a second time, as text beside the structured
-// content of MCP: what a model can go on with. It is empty for an answer that is short.
+// Summary returns a shorter text that stands for a large answer where MCP wants text beside the structured content. A
+// model can work with it. It returns "" for a short answer.
 func (t *Tool) Summary(answer json.RawMessage) string {
 	if len(answer) <= largeAnswer {
 		return ""
@@ -55,43 +55,43 @@ func (t *Tool) Summary(answer json.RawMessage) string {
 	return text + fmt.Sprintf("\n(The whole answer, %d bytes, is the structured content.)", len(answer))
 }
 
-// named is the tool with what goes by its name. All that it says of other tools has their names in the same way.
+// named returns the tool with its checker, and with the names of tools in its texts in the style of its own name.
 func (t Tool) named(spell *strings.Replacer) Tool {
 	if t.Name != t.dotted {
-		t.Description, t.narrow, t.spell = spell.Replace(t.Description), spell.Replace(t.narrow), spell
+		t.Description, t.ifTooLarge, t.renamer = spell.Replace(t.Description), spell.Replace(t.ifTooLarge), spell
 		t.InputSchema = json.RawMessage(spell.Replace(string(t.InputSchema)))
 	}
 	t.checker = toolargs.NewChecker(t.Name, t.InputSchema)
 	return t
 }
 
-// advised is an error whose advice names tools as this one is named.
-func (t *Tool) advised(err error) error {
-	if t.spell == nil || !strings.HasSuffix(AsError(err).Message, recordLeft) {
+// renameAdvice returns an error whose advice names tools in the style of this tool's name.
+func (t *Tool) renameAdvice(err error) error {
+	if t.renamer == nil || !strings.HasSuffix(AsError(err).Message, recordLeftAdvice) {
 		return err
 	}
 	e := *AsError(err)
-	e.Message = strings.TrimSuffix(e.Message, recordLeft) + t.spell.Replace(recordLeft)
+	e.Message = strings.TrimSuffix(e.Message, recordLeftAdvice) + t.renamer.Replace(recordLeftAdvice)
 	return &e
 }
 
-// fields are the arguments of a call, each in the caller's bytes; none is null.
-type fields map[string]json.RawMessage
+// arguments are the arguments of a call, each in the caller's bytes. An argument that is null is left out.
+type arguments map[string]json.RawMessage
 
-// text is an argument that is a string, or "".
-func (f fields) text(name string) string { return gjson.ParseBytes(f[name]).String() }
+// text returns an argument that is a string, or "".
+func (f arguments) text(name string) string { return gjson.ParseBytes(f[name]).String() }
 
-// check gives the arguments when they fit the tool's input schema.
-func (t *Tool) check(args json.RawMessage) (fields, error) {
+// check parses the arguments of a call. It returns an error if they do not fit the tool's input schema.
+func (t *Tool) check(args json.RawMessage) (arguments, error) {
 	args = bytes.TrimSpace(args)
 	if err := checkText(args); err != nil {
 		return nil, err
 	}
-	given := fields{}
+	given := arguments{}
 	if len(args) > 0 && args[0] == '{' && json.Unmarshal(args, &given) == nil {
 		nulls := len(given)
 		for name, value := range given {
-			if rawjson.Kind(value) == "null" { // clients say so of an argument that they do not give
+			if rawjson.Kind(value) == "null" { // some clients send null for an argument that is not given
 				delete(given, name)
 			}
 		}
@@ -109,8 +109,8 @@ func (t *Tool) check(args json.RawMessage) (fields, error) {
 	return given, nil
 }
 
-// appendTo adds those of the named arguments that are given to a JSON object that is being written.
-func (f fields) appendTo(body []byte, names ...string) []byte {
+// appendTo appends the given ones of the named arguments to a JSON object that has a member and is not closed yet.
+func (f arguments) appendTo(body []byte, names ...string) []byte {
 	for _, name := range names {
 		if value, ok := f[name]; ok {
 			body = slices.Concat(body, []byte(`,"`+name+`":`), value)
@@ -119,13 +119,13 @@ func (f fields) appendTo(body []byte, names ...string) []byte {
 	return body
 }
 
-// under is a JSON object with one field.
-func under(name string, value json.RawMessage) json.RawMessage {
+// objectWith returns a JSON object with one member.
+func objectWith(name string, value json.RawMessage) json.RawMessage {
 	return slices.Concat([]byte(`{"`+name+`":`), value, []byte("}"))
 }
 
-// input is the schema of a tool's arguments.
-func input(properties string, required ...string) json.RawMessage {
+// inputSchema returns the schema of a tool's arguments.
+func inputSchema(properties string, required ...string) json.RawMessage {
 	if required == nil {
 		required = []string{}
 	}
@@ -133,21 +133,21 @@ func input(properties string, required ...string) json.RawMessage {
 	return json.RawMessage(`{"type":"object","properties":{` + properties + `},"required":` + string(names) + `,"additionalProperties":false}`)
 }
 
-// output is the schema of an answer with these fields, all of which are there, or of an error in its place: clients hold
-// what fails to the schema too.
-func output(properties string, required ...string) json.RawMessage {
+// outputSchema returns the schema of an answer with the given properties, or of an error in its place: clients check errors
+// against the schema too.
+func outputSchema(properties string, required ...string) json.RawMessage {
 	names, _ := json.Marshal(required)
 	return json.RawMessage(`{"type":"object","properties":{` + properties + `},"anyOf":[{"required":` + string(names) + `},` +
 		`{"properties":{"error_code":{"type":"string"},"error_message":{"type":"string"},"details":{"type":"object"}},"required":["error_code","error_message"]}]}`)
 }
 
-// asked is the call of a tool that asks for one thing and gives it under a name.
-func asked(name string, fetch func(m *Manager, ctx context.Context, args fields) (json.RawMessage, error)) func(context.Context, *Runtime, fields) (json.RawMessage, error) {
-	return func(ctx context.Context, r *Runtime, args fields) (json.RawMessage, error) {
+// fetchCall returns the call of a tool that fetches one document and returns it as a member with the given name.
+func fetchCall(name string, fetch func(m *Manager, ctx context.Context, args arguments) (json.RawMessage, error)) func(context.Context, *Runtime, arguments) (json.RawMessage, error) {
+	return func(ctx context.Context, r *Runtime, args arguments) (json.RawMessage, error) {
 		body, err := fetch(r.manager, ctx, args)
 		if err != nil {
 			return nil, err
 		}
-		return under(name, bytes.TrimSpace(body)), nil
+		return objectWith(name, bytes.TrimSpace(body)), nil
 	}
 }

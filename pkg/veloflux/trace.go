@@ -23,82 +23,82 @@ const (
 	KindResourceRead = "resource_read"
 )
 
-// Entry is what the trace says of one tool call or one read of a resource. No credential is in it.
+// Entry is the trace's record of one tool call or one read of a resource. It contains no credentials.
 type Entry struct {
-	// TS is the start of the call in milliseconds since 1970.
+	// TS is the start of the call in milliseconds since the Unix epoch.
 	TS        int64  `json:"ts_ms"`
 	Kind      string `json:"kind"`
 	Name      string `json:"name"`
 	OK        bool   `json:"ok"`
 	LatencyMS int64  `json:"latency_ms"`
-	// ErrorCode and ErrorMessage are set when OK is false, and only then.
+	// ErrorCode and ErrorMessage are set if and only if OK is false.
 	ErrorCode    Code   `json:"error_code,omitempty"`
 	ErrorMessage string `json:"error_message,omitempty"`
-	// Args is a JSON object: the arguments of the tool, or {"uri":…} for a read.
+	// Args is a JSON object: the arguments of the tool, or {"uri":…} for a read of a resource.
 	Args json.RawMessage `json:"args"`
-	// Cached says that a read was served without a request to the Manager.
+	// Cached is true if a read was served without a request to the Manager.
 	Cached bool `json:"cached,omitempty"`
 }
 
 const (
-	// maxName and maxMessage are how many bytes of a name and of a message are kept. With maxArguments they keep a line
-	// under 1 MiB.
+	// maxName and maxMessage are the most bytes of a name and of a message. Together with maxArguments they keep a line
+	// below 1 MiB.
 	maxName, maxMessage = 2000, 32 << 10
 )
 
-// maxSecrets is how many secrets of one call are looked for. The entry of one with more says next to nothing.
+// maxSecrets is the most secrets that the arguments of a call may contain. If there are more, the arguments are omitted.
 const maxSecrets = 100
 
-// line is the entry as one line of NDJSON.
+// line returns the entry as one line of NDJSON.
 func (e Entry) line() ([]byte, error) {
 	if e.Args == nil {
 		e.Args = json.RawMessage("{}")
 	}
 	raw, err := rawjson.Marshal(e)
 	if err != nil {
-		return nil, fmt.Errorf("the trace entry of %s is no JSON: %w", e.Name, err)
+		return nil, fmt.Errorf("the trace entry of %s cannot be written as JSON: %w", e.Name, err)
 	}
 	return append(raw, '\n'), nil
 }
 
-// SQLMode says what becomes of SQL in a trace.
+// SQLMode is the way in which SQL appears in a trace.
 type SQLMode string
 
-// The modes: SQL as it is, its digest as sql_hash, or nothing of it. In the last two no other text is shown either that
-// might be SQL: of the arguments id, name, pipeline_id and uri, numbers and booleans alone, and error messages without the
-// Manager's own words.
+// The modes: the SQL itself, its SHA-256 as sql_hash, or nothing. The last two also hide every other text that might be
+// SQL: all texts in arguments except id, name, pipeline_id and uri, and the Manager's text in error messages.
 const (
 	SQLRaw    SQLMode = "raw"
 	SQLHash   SQLMode = "hash"
 	SQLRedact SQLMode = "redact"
 )
 
-// cleaner takes out of one entry what can be told by where it stands: SQL, values under secret names, the userinfo of URLs.
-// What it finds to be secret it keeps, so that it can be looked for everywhere else.
+// cleaner removes from one entry what its place shows to be secret: values under secret names and the userinfo of URLs,
+// and SQL if the mode hides it. It collects the secrets that it finds, so that they can be looked for everywhere else.
 type cleaner struct {
 	mode SQLMode
-	// declared are the names of the tool's arguments, nil when it is not known.
+	// declared are the names of the tool's arguments, or nil if the tool is unknown.
 	declared []string
 	secrets  []string
-	// sql says that a text is SQL.
+	// sql is true while the text being cleaned is SQL.
 	sql bool
-	// excerpt says that the arguments are a text of which only the beginning may stay, unread that they were left out.
-	excerpt, unread bool
+	// excerpt means that the arguments are a text of which only the beginning may be kept; omitted that they are omitted.
+	excerpt, omitted bool
 }
 
-// hides says whether SQL must not be seen. An unknown mode hides it.
-func (c *cleaner) hides() bool { return c.mode != SQLRaw && c.mode != "" }
+// hidesSQL reports whether the entry must not show SQL. An unknown mode hidesSQL it.
+func (c *cleaner) hidesSQL() bool { return c.mode != SQLRaw && c.mode != "" }
 
-// name is the name of what was asked for. One that there is not may be anything.
+// name returns the name of the tool or resource without secrets. The name of an unknown tool may be any text, including
+// SQL.
 func (c *cleaner) name(name string) string {
-	if c.declared == nil && (c.unread || c.hides() && !plainWord(name)) {
+	if c.declared == nil && (c.omitted || c.hidesSQL() && !plainWord(name)) {
 		return redact.Mark
 	}
 	return c.text(fault.Truncate(strings.ToValidUTF8(name, "\uFFFD"), 4*maxName))
 }
 
-// Sink takes the entries of a trace. Record may be called by several goroutines at a time. Its error is reported where the
-// runtime reports such things, and never fails the call that the entry is about.
+// Sink receives the entries of a trace. Record must be safe for concurrent use. The runtime logs its error, which does not
+// fail the call that the entry is about.
 type Sink interface{ Record(Entry) error }
 
 // SinkFunc is a function as a Sink.
@@ -107,7 +107,7 @@ type SinkFunc func(Entry) error
 // Record calls the function.
 func (f SinkFunc) Record(e Entry) error { return f(e) }
 
-// WriterSink writes NDJSON: each entry with one Write, one after another.
+// WriterSink returns a Sink that writes each entry as a line of NDJSON, by one Write. The Writes are not concurrent.
 func WriterSink(w io.Writer) Sink { return &writerSink{w: w} }
 
 type writerSink struct {
@@ -127,33 +127,33 @@ func (s *writerSink) Record(e Entry) error {
 
 // tracer makes entries and hands them to a sink.
 type tracer struct {
-	sink     Sink
-	mode     SQLMode
-	tools    []Tool
-	secrets  func() []string
-	complain func(error)
+	sink      Sink
+	mode      SQLMode
+	tools     []Tool
+	secrets   func() []string
+	onFailure func(error)
 
-	mu       sync.Mutex
-	failing  bool             // the last entry could not be recorded, and that was said
-	known    []string         // what standing knows
-	standing *redact.Redactor // for entries that hold no secret of their own
+	mu      sync.Mutex
+	failing bool             // the last entry could not be recorded, which was reported
+	known   []string         // the secrets that standing removes
+	shared  *redact.Redactor // for entries without secrets of their own
 }
 
-// newTracer makes a tracer. The tools are those whose arguments are known, the secrets those of the Manager's client, as
-// they are at each call; a failing sink is told to complain once, and again only after it has worked in between. All but
-// the mode may be nil.
+// newTracer returns a tracer. tools are those whose arguments are known; secrets returns the current secrets of the
+// Manager's client. complain is called when the sink begins to fail, and again only after it has worked in between. All
+// arguments except the mode may be nil.
 func newTracer(sink Sink, mode SQLMode, tools []Tool, secrets func() []string, complain func(error)) *tracer {
-	return &tracer{sink: sink, mode: mode, tools: tools, secrets: secrets, complain: complain}
+	return &tracer{sink: sink, mode: mode, tools: tools, secrets: secrets, onFailure: complain}
 }
 
-// record makes the entry of a call that has just ended, and gives the name that it has there. It never fails.
+// record records a call or a read that has just ended, and returns the name that its entry shows. It never fails.
 func (t *tracer) record(kind, name string, args json.RawMessage, started time.Time, cached bool, failure *Error) string {
 	took := max(0, time.Since(started).Milliseconds())
 	e := Entry{TS: started.UnixMilli(), Kind: kind, OK: failure == nil, LatencyMS: took, Cached: cached}
 	c := &cleaner{mode: t.mode, declared: t.declared(kind, name)}
 	e.Args = c.arguments(args)
 	if len(c.secrets) > maxSecrets {
-		e.Args, c.secrets, c.unread = fmt.Appendf(nil, `{"omitted_bytes":%d}`, len(args)), nil, true
+		e.Args, c.secrets, c.omitted = fmt.Appendf(nil, `{"omitted_bytes":%d}`, len(args)), nil, true
 	}
 	name = c.name(name)
 	if failure != nil {
@@ -164,7 +164,7 @@ func (t *tracer) record(kind, name string, args json.RawMessage, started time.Ti
 	if t.sink == nil {
 		return e.Name
 	}
-	if e.Args, _ = r.JSON(e.Args); c.excerpt && !c.unread {
+	if e.Args, _ = r.JSON(e.Args); c.excerpt && !c.omitted {
 		e.Args = shortened(e.Args)
 	}
 	if failure != nil {
@@ -174,7 +174,7 @@ func (t *tracer) record(kind, name string, args json.RawMessage, started time.Ti
 	return e.Name
 }
 
-// declared are the names of the arguments of a call or a read; nil where there is no such tool.
+// declared returns the names of the arguments of a call or a read, or nil if the tool is unknown.
 func (t *tracer) declared(kind, name string) []string {
 	if kind == KindResourceRead {
 		return []string{"uri"}
@@ -191,30 +191,30 @@ func (t *tracer) declared(kind, name string) []string {
 	return names
 }
 
-// redactor knows the Manager's secrets and those of an entry. What an entry taught is not kept for the next.
+// redactor returns a redactor for the Manager's secrets and those of one entry. The latter are not kept for later entries.
 func (t *tracer) redactor(own []string) *redact.Redactor {
 	var known []string
 	if t.secrets != nil {
 		known = t.secrets()
 	}
 	if len(own) > 0 {
-		return knowing(slices.Concat(known, own))
+		return newRedactor(slices.Concat(known, own))
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.standing == nil || !slices.Equal(t.known, known) {
-		t.standing, t.known = knowing(known), known
+	if t.shared == nil || !slices.Equal(t.known, known) {
+		t.shared, t.known = newRedactor(known), known
 	}
-	return t.standing
+	return t.shared
 }
 
-func knowing(secrets []string) *redact.Redactor {
+func newRedactor(secrets []string) *redact.Redactor {
 	r := redact.New()
 	r.AddAll("secret", secrets...)
 	return r
 }
 
-// write hands the entry to the sink. A sink of the caller's that panics must not fail the call either.
+// write passes the entry to the sink. It turns a panic of the caller's sink into an error.
 func (t *tracer) write(e Entry) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -229,12 +229,12 @@ func (t *tracer) report(err error) {
 	said := t.failing
 	t.failing = err != nil
 	t.mu.Unlock()
-	if err != nil && !said && t.complain != nil {
-		t.complain(err)
+	if err != nil && !said && t.onFailure != nil {
+		t.onFailure(err)
 	}
 }
 
-// write is one Write, of which a part is an error.
+// write writes a line with one Write. A short write is an error.
 func write(w io.Writer, line []byte) error {
 	n, err := w.Write(line)
 	if err == nil && n < len(line) {

@@ -17,21 +17,21 @@ import (
 )
 
 const (
-	// maxArguments is how many bytes of arguments are read: cleaning takes time, and the call waits for it.
+	// maxArguments is the most bytes of arguments that are cleaned, because the call waits for it.
 	maxArguments = 128 << 10
-	// maxDepth is how deep arguments may be nested: some readers refuse more than 256 levels. JSON that stands as text
-	// inside JSON counts as so many levels more, and is taken out where that is too much.
+	// maxDepth is the most levels to which arguments may be nested, since some JSON readers refuse more than 256. A string
+	// that holds JSON counts as textDepth levels; if that is too deep, the string is removed.
 	maxDepth, textDepth = 200, 60
-	// maxShort is how many bytes a text has at most that stays where arguments are left out.
+	// maxShort is the most bytes of a text that is kept when arguments are omitted.
 	maxShort = 200
 )
 
-// arguments makes an object of what was given as arguments, however wrong, without what can be told to be secret by where
-// it stands. Of text that is no JSON the beginning stays; it is cut when the secrets are out of it, for of one that was cut
-// in two a part would be left.
+// arguments returns the arguments of a call as a JSON object, even if they are invalid, without the secrets that their
+// place gives away. Of text that is not JSON the beginning is kept. It is cut only after the secrets are removed,
+// because part of a secret that is cut in two would be left.
 func (c *cleaner) arguments(args json.RawMessage) json.RawMessage {
 	if len(args) > maxArguments {
-		return c.reduced(args)
+		return c.omittedArguments(args)
 	}
 	args = bytes.TrimSpace(bytes.ToValidUTF8(args, []byte("\uFFFD")))
 	valid := json.Valid(args)
@@ -47,10 +47,10 @@ func (c *cleaner) arguments(args json.RawMessage) json.RawMessage {
 		clean = rawjson.Quote(c.text(untilSecretName(string(args))))
 	}
 	switch {
-	case c.unread:
-		return c.reduced(args)
-	case c.hides() && (c.declared == nil || !object): // nobody knows what is SQL
-		return wrapped(redacted())
+	case c.omitted:
+		return c.omittedArguments(args)
+	case c.hidesSQL() && (c.declared == nil || !object): // any part may be SQL
+		return wrapped(redactedMark())
 	case !object:
 		return wrapped(clean)
 	}
@@ -61,27 +61,27 @@ func wrapped(value json.RawMessage) json.RawMessage {
 	return slices.Concat([]byte(`{"arguments":`), value, []byte("}"))
 }
 
-func redacted() json.RawMessage { return rawjson.Quote(redact.Mark) }
+func redactedMark() json.RawMessage { return rawjson.Quote(redact.Mark) }
 
-// reduced stands for arguments that are left out: how many bytes they had, and the short texts that say what the call was
-// about. What secrets they hold is not known then.
-func (c *cleaner) reduced(args json.RawMessage) json.RawMessage {
-	c.unread = true
+// omittedArguments returns what stands for arguments that are omitted: their size in bytes, and the short texts that say
+// what the call was about. The secrets in the arguments are then not known.
+func (c *cleaner) omittedArguments(args json.RawMessage) json.RawMessage {
+	c.omitted = true
 	out := strconv.AppendInt([]byte(`{"omitted_bytes":`), int64(len(args)), 10)
 	for _, key := range harmlessNames {
 		v := gjson.GetBytes(args, key)
-		if v.Type == gjson.String && len(v.Str) <= maxShort && !(c.hides() && !slices.Contains(c.declared, key)) {
+		if v.Type == gjson.String && len(v.Str) <= maxShort && !(c.hidesSQL() && !slices.Contains(c.declared, key)) {
 			out = slices.Concat(out, []byte(`,"`+key+`":`), rawjson.Quote(c.text(strings.ToValidUTF8(v.Str, "\uFFFD"))))
 		}
 	}
 	return append(out, '}')
 }
 
-// value cleans what stands under a key. What is not to be cleaned keeps its bytes.
+// value cleans the value of a key. A value without secrets keeps its bytes.
 func (c *cleaner) value(key string, v gjson.Result, depth int) json.RawMessage {
 	switch {
 	case depth > maxDepth:
-		c.unread = true
+		c.omitted = true
 	case v.Type == gjson.Null, v.IsBool():
 	case secretName(key):
 		return c.secret(key, v, depth)
@@ -90,10 +90,10 @@ func (c *cleaner) value(key string, v gjson.Result, depth int) json.RawMessage {
 	case v.IsArray():
 		return c.array(key, v, depth)
 	case v.Type == gjson.Number:
-	case c.hides() && !(depth == 1 && harmless(key)):
-		return redacted()
+	case c.hidesSQL() && !(depth == 1 && harmless(key)):
+		return redactedMark()
 	default:
-		if clean := c.document(key, v.Str, depth); clean != v.Str {
+		if clean := c.stringValue(key, v.Str, depth); clean != v.Str {
 			return rawjson.Quote(clean)
 		}
 	}
@@ -107,7 +107,7 @@ func (c *cleaner) array(key string, v gjson.Result, depth int) json.RawMessage {
 			out = append(out, ',')
 		}
 		out = append(out, c.value(key, item, depth+1)...)
-		return !c.unread
+		return !c.omitted
 	})
 	return append(out, ']')
 }
@@ -121,12 +121,12 @@ func (c *cleaner) object(v gjson.Result, depth int) json.RawMessage {
 		}
 		key, clean := c.member(k, item, depth+1, pair)
 		out = slices.Concat(out, key, []byte(":"), clean)
-		return !c.unread
+		return !c.omitted
 	})
 	return append(out, '}')
 }
 
-// isPair says whether an object is a secret in the form {"name":…,"value":…}.
+// isPair reports whether an object is a secret in the form {"name":…,"value":…}.
 func isPair(v gjson.Result) bool {
 	secret := false
 	v.ForEach(func(k, item gjson.Result) bool {
@@ -139,23 +139,23 @@ func isPair(v gjson.Result) bool {
 	return secret
 }
 
-// member cleans a key and its value; pair says that what stands under value is secret.
+// member cleans a key and its value. pair means that the member named value is secret.
 func (c *cleaner) member(k, v gjson.Result, depth int, pair bool) (key, value json.RawMessage) {
 	name := k.Str
 	sql := depth == 1 && strings.EqualFold(name, "sql")
 	switch {
-	case !c.hides():
+	case !c.hidesSQL():
 	case sql && v.Type != gjson.Null && !v.IsBool():
 		if c.mode == SQLHash {
 			sum := sha256.Sum256([]byte(v.String()))
 			return rawjson.Quote("sql_hash"), rawjson.Quote("sha256:" + hex.EncodeToString(sum[:]))
 		}
-		return json.RawMessage(k.Raw), redacted()
+		return json.RawMessage(k.Raw), redactedMark()
 	case depth == 1 && !sql && !slices.Contains(c.declared, name):
-		c.value(name, v, depth) // for the secrets in it
-		return redacted(), redacted()
+		c.value(name, v, depth) // collects the secrets in it
+		return redactedMark(), redactedMark()
 	case !plainWord(name):
-		return redacted(), c.value(name, v, depth)
+		return redactedMark(), c.value(name, v, depth)
 	}
 	if pair && strings.HasPrefix(strings.ToLower(name), "val") {
 		name = "secret"
@@ -170,45 +170,45 @@ func (c *cleaner) member(k, v gjson.Result, depth int, pair bool) (key, value js
 	return key, value
 }
 
-// harmlessNames are the arguments whose texts are shown where SQL is hidden, and where the others are left out.
+// harmlessNames are the arguments whose texts are shown even if SQL is hidden or the arguments are omitted.
 var harmlessNames = [...]string{"id", "name", "pipeline_id", "uri"}
 
 func harmless(name string) bool { return slices.Contains(harmlessNames[:], name) }
 
-// plainWord says whether a key or a name is none that could be SQL.
+// plainWord reports whether a key or a name is a single word, which cannot be SQL.
 func plainWord(s string) bool {
 	return len(s) <= 64 && strings.IndexFunc(s, func(r rune) bool { return !inWord(r) }) < 0
 }
 
-// secret keeps a value under a secret name, and gives what stands for it: an empty one may stay.
+// secret collects a value under a secret name and returns its replacement. An empty value is not replaced.
 func (c *cleaner) secret(name string, v gjson.Result, depth int) json.RawMessage {
 	if v.Raw == `""` || v.Raw == "[]" || v.Raw == "{}" {
 		return json.RawMessage(v.Raw)
 	}
-	c.learnValue(name, v, depth)
-	return redacted()
+	c.collectValue(name, v, depth)
+	return redactedMark()
 }
 
-func (c *cleaner) learnValue(name string, v gjson.Result, depth int) {
+func (c *cleaner) collectValue(name string, v gjson.Result, depth int) {
 	switch {
 	case depth > maxDepth:
-		c.unread = true
+		c.omitted = true
 	case v.IsObject(), v.IsArray():
 		v.ForEach(func(_, item gjson.Result) bool {
-			c.learnValue(name, item, depth+1)
-			return !c.unread
+			c.collectValue(name, item, depth+1)
+			return !c.omitted
 		})
 	case v.Type == gjson.String, v.Type == gjson.Number:
-		c.learn(name, v.String())
+		c.collect(name, v.String())
 	}
 }
 
-// document cleans a text, which may be JSON itself.
-func (c *cleaner) document(key, text string, depth int) string {
+// stringValue cleans a string, which may itself be JSON.
+func (c *cleaner) stringValue(key, text string, depth int) string {
 	trimmed := strings.TrimSpace(text)
 	switch {
 	case trimmed == "" || !strings.Contains(`{["`, trimmed[:1]):
-		return c.place(key, text)
+		return c.hostText(key, text)
 	case !json.Valid([]byte(trimmed)):
 		return c.text(untilSecretName(text))
 	case depth+textDepth > maxDepth:
@@ -221,7 +221,7 @@ func (c *cleaner) document(key, text string, depth int) string {
 	return text
 }
 
-// shortened is what is left of {"arguments":"…"}.
+// shortened returns {"arguments":"…"} with its text cut to maxShort characters.
 func shortened(args json.RawMessage) json.RawMessage {
 	text := gjson.GetBytes(args, "arguments").Str
 	if utf8.RuneCountInString(text) > maxShort {

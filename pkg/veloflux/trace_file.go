@@ -16,9 +16,9 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// FileSink appends NDJSON to a file that several processes may append to at the same time, and rotates it by size: PATH
-// becomes PATH.1, PATH.1 becomes PATH.2, and so on. A lock on PATH.lock sees to it that one process at a time does that;
-// nobody waits for it, so a file may grow somewhat beyond its size.
+// FileSink appends NDJSON to a file. Several processes may append to it at the same time. It rotates the file by size:
+// PATH becomes PATH.1, PATH.1 becomes PATH.2, and so on. A lock on PATH.lock lets only one process rotate at a time. No
+// process waits for the lock, so a file may grow somewhat beyond its maximum size.
 type FileSink struct {
 	path     string
 	maxBytes int64
@@ -28,13 +28,13 @@ type FileSink struct {
 	file   *os.File // nil once closed
 	lock   *flock.Flock
 	device bool // a character device, which is not rotated
-	torn   bool // the file ends with a part of a line
+	torn   bool // the file ends with an incomplete line
 }
 
-// OpenFileSink opens a trace for appending. The file is made with mode 0600, its folder with 0700; wider permissions of a file
-// that is there are narrowed. A file of maxBytes and more is rotated before the next line, 0 for never; keep is how many
-// rotated files there are at most. A symbolic link is followed to a regular file that belongs to the user and is there;
-// then that is rotated, beside its own place. A character device such as /dev/null will do too. Errors are faults.
+// OpenFileSink opens a trace for appending. The file is created with mode 0600, its folder with 0700; wider permissions of
+// an existing file are narrowed. A file of maxBytes or more is rotated before the next line; 0 means never. keep is the
+// most rotated files. A symbolic link is followed if it leads to an existing regular file of the user; then that file is
+// rotated, in its own folder. A character device such as /dev/null is accepted too. Errors are faults.
 func OpenFileSink(path string, maxBytes int64, keep int) (*FileSink, error) {
 	place, err := traceTarget(path)
 	if err != nil {
@@ -58,7 +58,7 @@ func OpenFileSink(path string, maxBytes int64, keep int) (*FileSink, error) {
 	return s, nil
 }
 
-// endsTorn says whether a writer that was killed left a part of a line. What comes next stands on a line of its own then.
+// endsTorn reports whether a writer that was killed left an incomplete line. The next entry then begins a new line.
 func endsTorn(file *os.File) bool {
 	size := int64(-1)
 	for range 2 {
@@ -71,12 +71,12 @@ func endsTorn(file *os.File) bool {
 		if _, err = file.ReadAt(last, size-1); err != nil || last[0] == '\n' {
 			return false
 		}
-		time.Sleep(10 * time.Millisecond) // one that is not killed goes on
+		time.Sleep(10 * time.Millisecond) // a live writer completes its line
 	}
 	return true
 }
 
-// traceTarget is the file that a path means, the symbolic link at its end followed.
+// traceTarget returns the absolute path of the file, following a symbolic link at its end.
 func traceTarget(path string) (string, error) {
 	absolute, err := filepath.Abs(path) // the working directory may change
 	if err != nil {
@@ -95,25 +95,25 @@ func traceTarget(path string) (string, error) {
 		return "", unusableTrace(path, err)
 	}
 	if owner, ok := info.Sys().(*syscall.Stat_t); !info.Mode().IsRegular() || !ok || int(owner.Uid) != os.Geteuid() {
-		return "", unusableTrace(path, errors.New("it is a symbolic link to something else than a regular file of yours"))
+		return "", unusableTrace(path, errors.New("it is a symbolic link to something other than a regular file that you own"))
 	}
 	return target, nil
 }
 
-// unusableTrace is the fault of a file that cannot be the trace.
+// unusableTrace returns the fault for a file that cannot be the trace.
 func unusableTrace(path string, err error) error {
 	return fault.New(fault.Usage, "The trace cannot be written to %s: %v", path, fault.Reason(err)).
-		Suggest("Name another file for the trace, or none")
+		Suggest("Name another file, or none for no trace")
 }
 
-// open opens the file, or makes it, without waiting for anybody.
+// open opens or creates the file without blocking.
 func (s *FileSink) open() (*os.File, error) {
 	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
 		return nil, err
 	}
-	// What the path names now may be another thing by the time it is open: only what is open counts.
+	// The path may name another file by the time it is opened, so the open file is checked again.
 	if info, err := os.Lstat(s.path); err == nil {
-		if err := fitForTrace(info); err != nil {
+		if err := checkTraceFile(info); err != nil {
 			return nil, err
 		}
 	}
@@ -123,11 +123,11 @@ func (s *FileSink) open() (*os.File, error) {
 	}
 	info, err := file.Stat()
 	if err == nil {
-		err = fitForTrace(info)
+		err = checkTraceFile(info)
 	}
 	if err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0 {
 		if file.Chmod(info.Mode().Perm()&0o700) != nil {
-			err = errors.New("others may read it or write to it, and it belongs to somebody else")
+			err = errors.New("other users may read or write it, and you do not own it")
 		}
 	}
 	if err != nil {
@@ -137,8 +137,8 @@ func (s *FileSink) open() (*os.File, error) {
 	return file, nil
 }
 
-// fitForTrace says why a file cannot hold a trace.
-func fitForTrace(info fs.FileInfo) error {
+// checkTraceFile returns an error if a file cannot be a trace.
+func checkTraceFile(info fs.FileInfo) error {
 	switch mode := info.Mode(); {
 	case mode.IsRegular(), mode&fs.ModeCharDevice != 0:
 		return nil
@@ -147,10 +147,10 @@ func fitForTrace(info fs.FileInfo) error {
 	case mode&fs.ModeNamedPipe != 0:
 		return errors.New("it is a named pipe, and a call must not wait for its reader")
 	}
-	return errors.New("it is no regular file")
+	return errors.New("it is not a regular file")
 }
 
-// Record appends an entry. It may be called by several goroutines at a time.
+// Record appends an entry. It is safe for concurrent use.
 func (s *FileSink) Record(e Entry) error {
 	line, err := e.line()
 	if err != nil {
@@ -167,7 +167,7 @@ func (s *FileSink) Record(e Entry) error {
 	return nil
 }
 
-// append writes a line at once, at the end of the file wherever that is by now, so that no lock is needed.
+// append writes a line with one Write in append mode, so that writers need no lock.
 func (s *FileSink) append(line []byte) error {
 	if s.device {
 		return write(s.file, line)
@@ -185,16 +185,15 @@ func (s *FileSink) append(line []byte) error {
 	if s.torn {
 		line = slices.Concat([]byte("\n"), line)
 	}
-	n, err := s.file.Write(line) // an error where that is not all
+	n, err := s.file.Write(line) // a short write is an error
 	s.torn = err != nil && (s.torn || n > 0)
 	if err != nil {
 		return err
 	}
-	return unrotated // the line is kept even so
+	return unrotated // the line is written nevertheless
 }
 
-// current sees to it that the open file is the one at the path, which may have been renamed or removed by others, and gives
-// its size.
+// current reopens the file if another process has renamed or removed it, and returns its size.
 func (s *FileSink) current() (int64, error) {
 	open, err := s.file.Stat()
 	if err != nil {
@@ -216,22 +215,22 @@ func (s *FileSink) current() (int64, error) {
 	return open.Size(), nil
 }
 
-// rotate moves the file out of the way, and those before it, up to the first number that is free; or leaves that to the
-// process that is about it.
+// rotate renames the file and the older ones before it, up to the first free number. It does nothing if another process
+// is rotating.
 func (s *FileSink) rotate() error {
 	if ok, err := s.lock.TryLock(); !ok {
 		return err
 	}
 	defer func() { _ = s.lock.Unlock() }()
 	size, err := s.current()
-	if err != nil || size < s.maxBytes { // another was faster
+	if err != nil || size < s.maxBytes { // another process was faster
 		return err
 	}
 	if s.keep == 0 {
 		return os.Remove(s.path)
 	}
 	free := 1
-	for free < s.keep && s.isThere(free) {
+	for free < s.keep && s.exists(free) {
 		free++
 	}
 	for n := free; n > 1; n-- {
@@ -244,12 +243,12 @@ func (s *FileSink) rotate() error {
 
 func (s *FileSink) numbered(n int) string { return s.path + "." + strconv.Itoa(n) }
 
-func (s *FileSink) isThere(n int) bool {
+func (s *FileSink) exists(n int) bool {
 	_, err := os.Lstat(s.numbered(n))
 	return err == nil
 }
 
-// Close closes the file. Entries after that are refused.
+// Close closes the file. Later calls of Record return an error.
 func (s *FileSink) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -66,8 +66,8 @@ func writeLines(t *testing.T, path string) {
 	}
 }
 
-// countLines wants each line once in all files of a trace. How far a file runs over its size depends on how long a process
-// that rotates is kept from it.
+// countLines asserts that each line is once in all files of a trace. How far a file exceeds its size depends on how long
+// the process that rotates it is held up.
 func countLines(t *testing.T, path string, want int) (files int) {
 	t.Helper()
 	seen := map[string]int{}
@@ -361,7 +361,7 @@ func TestLineAfterOneThatDidNotFit(t *testing.T) {
 	}
 }
 
-// fillUp records to a file that may not grow over a limit, which is as good as a full disk.
+// fillUp records to a file whose size is limited, which stands for a full disk.
 func fillUp(t *testing.T, path string) {
 	signal.Ignore(syscall.SIGXFSZ)
 	sink := openTrace(t, path, 0, 1)
@@ -393,7 +393,7 @@ func TestLinkToAnothersFile(t *testing.T) {
 	if err := errors.Join(os.WriteFile(target, nil, 0o600), os.Chown(target, 12345, -1), os.Symlink(target, link)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := OpenFileSink(link, 0, 1); err == nil || !strings.Contains(err.Error(), "of yours") {
+	if _, err := OpenFileSink(link, 0, 1); err == nil || !strings.Contains(err.Error(), link+": it is a symbolic link") {
 		t.Error(err)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-// Arguments that are made to take long: the time is not asserted, but a test that takes minutes is seen.
+// Arguments that are meant to take long. The time is not asserted, but a test that takes minutes is noticed.
 func TestHostileArguments(t *testing.T) {
 	const size = 1 << 20
 	for _, text := range []string{

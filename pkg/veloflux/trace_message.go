@@ -8,31 +8,31 @@ import (
 	"github.com/pflow-suite/pflow/pkg/home/redact"
 )
 
-// message is a failure's message without what is secret in it by its form or by what the arguments taught.
+// message returns a failure's message without texts that look secret and without the secrets of the arguments.
 func (c *cleaner) message(failure *Error) string {
 	text := fault.Truncate(strings.ToValidUTF8(failure.Message, "\uFFFD"), 2*maxMessage)
-	if c.hides() || c.unread {
+	if c.hidesSQL() || c.omitted {
 		text = c.withoutQuotes(text, failure)
 	}
 	text = c.text(text)
-	var short []string // too short for a redactor to look for inside a text
+	var short []string // secrets too short for a redactor to look for inside a text
 	for _, s := range c.secrets {
-		if len(s) > 2 && len(s) < shortest {
+		if len(s) > 2 && len(s) < minSecret {
 			short = append(short, s, redact.Mark)
 		}
 	}
 	return strings.NewReplacer(short...).Replace(text)
 }
 
-// withoutQuotes is a message up to the Manager's own words, which may quote the SQL, or the mark alone where it may quote
-// the arguments itself, with the place in the SQL behind it.
+// withoutQuotes returns a message up to the Manager's text, which may quote the SQL. If the message itself may quote the
+// arguments, only a mark is left of it. The place in the SQL, if known, is appended.
 func (c *cleaner) withoutQuotes(text string, failure *Error) string {
 	response, _ := failure.Details["response"].(string)
 	at := strings.Index(text, response[:min(16, len(response))])
 	switch {
 	case response != "" && at >= 0:
 		text = text[:at] + redact.Mark
-	case failure.Code == CodePlanner, failure.Code == CodeInvalidParams, c.unread, c.declared == nil:
+	case failure.Code == CodePlanner, failure.Code == CodeInvalidParams, c.omitted, c.declared == nil:
 		text = redact.Mark
 	default:
 		return text

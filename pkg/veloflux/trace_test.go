@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// traced is the line that a call of pipelines.create leaves.
+// traced returns the line that a call of pipelines.create leaves.
 func traced(t *testing.T, mode SQLMode, args string, failure *Error, secrets ...string) string {
 	t.Helper()
 	return tracedCall(t, mode, "pipelines.create", args, failure, secrets...)

@@ -12,9 +12,8 @@ import (
 	"github.com/pflow-suite/pflow/pkg/home/redact"
 )
 
-// secretName says whether a name, of an argument, a header or a parameter, is one under which a secret stands. Beyond
-// what is a secret header these are names in camel case, and those that end in a word before Key, such as AccountKey, but
-// for keys of tables.
+// secretName reports whether the name of an argument, a header or a parameter is that of a secret. In addition to secret
+// headers it accepts names in camel case, and names that end in Key, such as AccountKey, except keys of tables.
 func secretName(name string) bool {
 	if redact.SecretName(name) {
 		return true
@@ -41,18 +40,18 @@ func secretName(name string) bool {
 	return secretHeader(dashed)
 }
 
-// maxSecret is how many bytes a secret has at most that is looked for: for a longer one that could take seconds, so the
-// arguments are left out.
+// maxSecret is the most bytes of a secret that is looked for. Looking for a longer one could take seconds, so the
+// arguments that contain it are omitted.
 const maxSecret = 4 << 10
 
-// learn keeps a secret, and the credentials in it when it is a header's value.
-func (c *cleaner) learn(name, value string) {
+// collect collects a secret, and the credentials in it if it is a header's value.
+func (c *cleaner) collect(name, value string) {
 	value = strings.TrimSpace(value)
 	if value == "" || value == redact.Mark {
 		return
 	}
 	if len(value) > maxSecret {
-		c.unread = true
+		c.omitted = true
 		return
 	}
 	c.secrets = append(c.secrets, value)
@@ -68,13 +67,13 @@ func (c *cleaner) learn(name, value string) {
 }
 
 var (
-	// pemBlock is a PEM block, also one whose end is missing.
+	// pemBlock matches a PEM block, with or without its end.
 	pemBlock = lazily(`(?s)-----BEGIN [^-]+-----.*?(?:-----END [^-]+-----|$)`)
-	// schemed is the value of a header without its name.
-	schemed = lazily(`(?i)\b(?:Bearer|Basic)[ \t]+([^\s;&,"'<>]+)`)
-	// assigned is what follows the = or : behind a name.
-	assigned = lazily(`^[ \t]*(?:"((?:[^"\\]|\\.)*)|'([^']*)|\\+["']([^"'\\]*)|([^\s;&,"'\\]+))`)
-	words    = lazily(`[\pL\pN_.-]+`)
+	// schemeCredentials matches credentials after an authentication scheme.
+	schemeCredentials = lazily(`(?i)\b(?:Bearer|Basic)[ \t]+([^\s;&,"'<>]+)`)
+	// assignedValue matches the value after a name and = or :.
+	assignedValue = lazily(`^[ \t]*(?:"((?:[^"\\]|\\.)*)|'([^']*)|\\+["']([^"'\\]*)|([^\s;&,"'\\]+))`)
+	wordPattern   = lazily(`[\pL\pN_.-]+`)
 )
 
 func lazily(pattern string) func() *regexp.Regexp {
@@ -85,7 +84,7 @@ func inWord(r rune) bool {
 	return strings.ContainsRune("_.-", r) || unicode.IsLetter(r) || unicode.IsDigit(r)
 }
 
-// text takes out of a text what is a secret by its form, and keeps it.
+// text removes and collects what looks like a secret in a text.
 func (c *cleaner) text(text string) string {
 	if strings.Contains(text, "-----BEGIN ") {
 		text = pemBlock().ReplaceAllString(text, redact.Mark)
@@ -105,16 +104,16 @@ func (c *cleaner) schemes(text string) string {
 	}
 	var b strings.Builder
 	at := 0
-	for _, m := range schemed().FindAllStringSubmatchIndex(text, -1) {
-		c.learn("", text[m[2]:m[3]])
+	for _, m := range schemeCredentials().FindAllStringSubmatchIndex(text, -1) {
+		c.collect("", text[m[2]:m[3]])
 		b.WriteString(text[at:m[2]] + redact.Mark)
 		at = m[3]
 	}
 	return b.String() + text[at:]
 }
 
-// assignments takes out what follows a secret name and = in a text, "name": anywhere, and name: at the beginning of a
-// line, of which the rest is taken then. In SQL only a text in quotes is taken for a secret.
+// assignments removes and collects the values of secret names in a text: after name= and "name": anywhere, and after
+// name: at the beginning of a line, where the value is the rest of the line. In SQL only a quoted text is a value.
 func (c *cleaner) assignments(text string) string {
 	var b strings.Builder
 	at := 0
@@ -130,7 +129,7 @@ func (c *cleaner) assignments(text string) string {
 		if text[i] == ':' && bare == before && !header || !secretName(name) {
 			continue
 		}
-		rest := text[i+1 : min(len(text), i+2+maxSecret)] // so that many a name costs no more than so much each
+		rest := text[i+1 : min(len(text), i+2+maxSecret)] // bounds the work for each name
 		if c.sql && !strings.HasPrefix(strings.TrimLeft(rest, " \t\\"), `"`) && !strings.HasPrefix(strings.TrimLeft(rest, " \t\\"), "'") {
 			continue
 		}
@@ -139,9 +138,9 @@ func (c *cleaner) assignments(text string) string {
 		if from == to || strings.HasPrefix(text[from:to], redact.Mark) {
 			continue
 		}
-		c.learn(name, text[from:to])
+		c.collect(name, text[from:to])
 		if plain, err := url.QueryUnescape(text[from:to]); err == nil {
-			c.learn(name, plain)
+			c.collect(name, plain)
 		}
 		b.WriteString(text[at:from] + redact.Mark)
 		at, i = to, to-1
@@ -149,7 +148,8 @@ func (c *cleaner) assignments(text string) string {
 	return b.String() + text[at:]
 }
 
-// valueOf is where the value begins and ends with which a text begins.
+// valueOf returns where the value at the beginning of a text begins and ends. line means that it extends to the end of
+// the line.
 func valueOf(text string, line bool) (from, to int) {
 	if line {
 		end := strings.IndexAny(text, "\r\n")
@@ -158,7 +158,7 @@ func valueOf(text string, line bool) (from, to int) {
 		}
 		return end - len(strings.TrimLeft(text[:end], " \t")), end
 	}
-	m := assigned().FindStringSubmatchIndex(text)
+	m := assignedValue().FindStringSubmatchIndex(text)
 	for i := 2; i < len(m); i += 2 {
 		if m[i] >= 0 {
 			return m[i], m[i+1]
@@ -167,8 +167,9 @@ func valueOf(text string, line bool) (from, to int) {
 	return 0, 0
 }
 
-// userinfo takes out what stands between // and the last @ before the next space or quote (RFC 3986, section 3.2.1): a
-// password may hold characters that it should not. Of a text that begins as a URL all up to the last @ is taken.
+// userinfo removes and collects the text between // and the last @ before the next space or quote (RFC 3986, section
+// 3.2.1), because a password may contain characters that it should not. If the text begins with a URL, everything up to
+// the last @ is removed.
 func (c *cleaner) userinfo(text string) string {
 	var b strings.Builder
 	for first := true; ; first = false {
@@ -184,7 +185,7 @@ func (c *cleaner) userinfo(text string) string {
 		}
 		b.WriteString(text[:start])
 		if n := strings.LastIndexByte(run, '@'); n > 0 {
-			c.learnUserinfo(run[:n])
+			c.collectUserinfo(run[:n])
 			b.WriteString(redact.Mark)
 			text = run[n:] + text[start+len(run):]
 			continue
@@ -194,7 +195,7 @@ func (c *cleaner) userinfo(text string) string {
 	}
 }
 
-// authority is where the authority of a URL begins, also of one with \/ for /.
+// authority returns where the authority of the first URL in a text begins, or -1. The URL may have \/ for /.
 func authority(text string) int {
 	plain, escaped := strings.Index(text, "//"), strings.Index(text, `\/\/`)
 	if escaped >= 0 && (plain < 0 || escaped < plain) {
@@ -206,42 +207,42 @@ func authority(text string) int {
 	return plain + len("//")
 }
 
-// isScheme says whether what stands before an authority is the scheme of a URL and nothing else.
+// isScheme reports whether the text before an authority is only the scheme of a URL.
 func isScheme(before string) bool {
 	return plainWord(strings.TrimRight(strings.TrimSpace(before), `:/\`))
 }
 
-// learnUserinfo keeps a userinfo and its password, and those of a list of URLs.
-func (c *cleaner) learnUserinfo(info string) {
+// collectUserinfo collects a userinfo and its password. It may be that of a list of URLs.
+func (c *cleaner) collectUserinfo(info string) {
 	list := strings.FieldsFunc(info, func(r rune) bool { return strings.ContainsRune(",;|", r) })
 	for _, part := range append(list, info) {
 		if start := authority(part); start >= 0 {
 			part = part[start:]
 		}
-		c.learnPassword(part)
+		c.collectPassword(part)
 		if at := strings.LastIndexByte(part, '@'); at >= 0 {
-			c.learnPassword(part[:at])
+			c.collectPassword(part[:at])
 		}
 	}
 }
 
-// learnPassword keeps a userinfo and its password, as they are written and as they are meant.
-func (c *cleaner) learnPassword(info string) {
+// collectPassword collects a userinfo and its password, both as they are and percent-decoded.
+func (c *cleaner) collectPassword(info string) {
 	plain, err := url.PathUnescape(info)
 	if err != nil {
 		plain = info
 	}
 	for _, form := range slices.Compact([]string{info, plain}) {
-		c.learn("", form)
+		c.collect("", form)
 		if _, password, ok := strings.Cut(form, ":"); ok {
-			c.learn("", password)
+			c.collect("", password)
 		}
 	}
 }
 
-// place is a text without the userinfo of user:password@host too, which is a URL without its scheme, where the key says
-// that a URL or a host stands there.
-func (c *cleaner) place(key, text string) string {
+// hostText cleans a text. If the key is that of a URL or a host, it also removes the userinfo of user:password@host, a URL
+// without its scheme.
+func (c *cleaner) hostText(key, text string) string {
 	key = strings.ToLower(key)
 	for _, word := range [...]string{"url", "uri", "broker", "brokers", "server", "servers", "address", "addr", "dsn", "endpoint", "host", "hosts"} {
 		if !strings.HasSuffix(key, word) || strings.Contains(text, "//") {
@@ -254,9 +255,9 @@ func (c *cleaner) place(key, text string) string {
 	return c.text(text)
 }
 
-// untilSecretName is a text up to the first secret name in it: nobody knows where the secret behind it ends.
+// untilSecretName returns a text up to the first secret name in it, because the end of the secret after it is unknown.
 func untilSecretName(text string) string {
-	for _, at := range words().FindAllStringIndex(text, -1) {
+	for _, at := range wordPattern().FindAllStringIndex(text, -1) {
 		if at[1] < len(text) && secretName(text[at[0]:at[1]]) {
 			return text[:at[1]] + redact.Mark
 		}

@@ -18,12 +18,12 @@ import (
 )
 
 const (
-	// maxAnswerHeader is the most bytes that the headers of an answer may have.
-	maxAnswerHeader = 1 << 20
-	// maxPEM is the most bytes that are read of a file for TLS. The certificates of all authorities take a quarter of that.
+	// maxResponseHeader is the most bytes of a response's headers.
+	maxResponseHeader = 1 << 20
+	// maxPEM is the most bytes of a file for TLS. The certificates of all public authorities take a quarter of that.
 	maxPEM = 1 << 20
-	// maxConnections is how many there are to the Manager at a time. A request that finds none free waits for one, and its
-	// time runs meanwhile. None holds one while it waits for another: a redirect is followed when its answer is read.
+	// maxConnections is the most connections to the Manager. A request waits for a free one, and its timeout includes
+	// that. It never holds one while it waits for another, since a redirect is followed after its response was read.
 	maxConnections = 64
 )
 
@@ -47,45 +47,47 @@ func newTransport(c Config, used *proxies) (*http.Transport, *fault.Fault) {
 			}
 			return u, nil
 		},
-		DialContext:            dialler(2 * c.Timeout),
-		OnProxyConnectResponse: proxyAnswered,
+		DialContext:            deadlineDialer(2 * c.Timeout),
+		OnProxyConnectResponse: checkProxyResponse,
 		TLSClientConfig:        config,
 		ForceAttemptHTTP2:      true,
 		MaxConnsPerHost:        maxConnections,
 		MaxIdleConns:           maxConnections,
 		MaxIdleConnsPerHost:    maxConnections,
 		IdleConnTimeout:        30 * time.Second,
-		MaxResponseHeaderBytes: maxAnswerHeader,
+		MaxResponseHeaderBytes: maxResponseHeader,
 		ExpectContinueTimeout:  time.Second,
 	}, nil
 }
 
-// dialler makes connections that fail unless a request gets them in time. The transport goes on with a tunnel or a TLS
-// handshake when the request that wanted it has ended, and a peer that says nothing would hold the connection for ever.
-func dialler(within time.Duration) func(ctx context.Context, network, address string) (net.Conn, error) {
+// deadlineDialer returns a dial function whose connections have a deadline until a request gets them. The transport
+// continues a tunnel or a TLS handshake after the request that wanted it has ended, and a silent peer would hold the
+// connection for ever.
+func deadlineDialer(within time.Duration) func(ctx context.Context, network, address string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := (&net.Dialer{Timeout: within}).DialContext(ctx, network, address)
 		if err != nil {
 			return nil, err
 		}
-		_ = conn.SetDeadline(time.Now().Add(within)) // fails where it is closed already, which the next use of it tells
+		_ = conn.SetDeadline(time.Now().Add(within)) // fails only on a closed connection, which its next use reports
 		return conn, nil
 	}
 }
 
-var errProxyAddress = errors.New("the address of the proxy, from the environment or the program, is no URL")
+var errProxyAddress = errors.New("the address of the proxy, from the environment or the program, is not a URL")
 
-// proxyAnswered refuses a proxy's answer that is no success, which would else be an error without its status.
-func proxyAnswered(_ context.Context, _ *url.URL, _ *http.Request, resp *http.Response) error {
+// checkProxyResponse returns an error with the status if a proxy refuses a tunnel. Without it the error would not have
+// the status.
+func checkProxyResponse(_ context.Context, _ *url.URL, _ *http.Request, resp *http.Response) error {
 	if resp.StatusCode == http.StatusOK {
 		return nil
 	}
 	return fmt.Errorf("the proxy answered HTTP %d to the request for a tunnel", resp.StatusCode)
 }
 
-// tlsConfig is how the Manager's certificate is checked and which one is shown to it.
+// tlsConfig returns how the Manager's certificate is verified and which client certificate is sent.
 func tlsConfig(c Config) (*tls.Config, *fault.Fault) {
-	config := &tls.Config{InsecureSkipVerify: c.SkipVerify} //nolint:gosec // the caller says so
+	config := &tls.Config{InsecureSkipVerify: c.SkipVerify} //nolint:gosec // the caller asked for it
 	if c.CAFile != "" {
 		pem, f := readPEM("CA file", c.CAFile)
 		if f != nil {
@@ -97,7 +99,7 @@ func tlsConfig(c Config) (*tls.Config, *fault.Fault) {
 		}
 		if !pool.AppendCertsFromPEM(pem) {
 			return nil, fault.New(fault.Usage, "The CA file %s holds no certificate in PEM", c.CAFile).
-				Suggest("It must have blocks that begin with -----BEGIN CERTIFICATE-----")
+				Suggest("It must contain blocks that begin with -----BEGIN CERTIFICATE-----")
 		}
 		config.RootCAs = pool
 	}
@@ -128,8 +130,8 @@ func clientCertificate(certFile, keyFile string) (pair tls.Certificate, f *fault
 	}
 	pair, err := tls.X509KeyPair(cert, key)
 	if err != nil {
-		return pair, fault.New(fault.Usage, "The client certificate %s cannot be used: %s", certFile, plain(err)).
-			Suggest("It needs the certificate, and the key that belongs to it without a password, both in PEM; the key may stand in the same file")
+		return pair, fault.New(fault.Usage, "The client certificate %s cannot be used: %s", certFile, withoutPrefixes(err)).
+			Suggest("Give the certificate and its key without a password, both in PEM; the key may be in the same file")
 	}
 	return pair, nil
 }
@@ -148,13 +150,13 @@ func readPEM(what, path string) ([]byte, *fault.Fault) {
 	case err != nil:
 		return nil, fault.New(fault.Usage, "The %s %s cannot be read: %v", what, path, fault.Reason(err))
 	case len(content) > maxPEM:
-		return nil, fault.New(fault.Usage, "The %s %s has more than %d bytes, and is no certificate or key", what, path, maxPEM)
+		return nil, fault.New(fault.Usage, "The %s %s has more than %d bytes and so is not a certificate or key", what, path, maxPEM)
 	}
 	return content, nil
 }
 
-// plain is an error of Go's library without how its parts begin theirs.
-func plain(err error) string {
+// withoutPrefixes returns the text of an error without the prefixes of Go's packages.
+func withoutPrefixes(err error) string {
 	text := err.Error()
 	for _, prefix := range [...]string{"net/http: ", "http: ", "http2: ", "HTTP/1.x transport connection broken: ", "tls: ", "x509: "} {
 		text = strings.ReplaceAll(text, prefix, "")

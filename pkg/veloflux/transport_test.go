@@ -25,7 +25,7 @@ import (
 	"time"
 )
 
-// issued is a certificate with its key, as files.
+// issued is a certificate and its key, as files.
 type issued struct {
 	cert, key, both string
 	pair            tls.Certificate
@@ -33,7 +33,7 @@ type issued struct {
 	private         *ecdsa.PrivateKey
 }
 
-// issue makes a certificate that by signed, or an authority's own.
+// issue makes a certificate signed by the authority by, or a self-signed authority if by is nil.
 func issue(t *testing.T, name string, by *issued, until time.Time) *issued {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -117,8 +117,8 @@ func TestTLS(t *testing.T) {
 	} {
 		m := managerFor(t, tc.c)
 		_, err := m.Streams(t.Context())
-		if m.credentialed() != (tc.c.CertFile != "") {
-			t.Errorf("%s: credentialed %v", tc.name, m.credentialed())
+		if m.sendsCredentials() != (tc.c.CertFile != "") {
+			t.Errorf("%s: credentialed %v", tc.name, m.sendsCredentials())
 		}
 		if tc.says == "" {
 			if err != nil {
@@ -149,15 +149,15 @@ func TestFilesForTLSThatAreNone(t *testing.T) {
 		{Config{CAFile: dir}, "The CA file " + dir + " cannot be read: is a directory"},
 		{Config{CAFile: text}, "holds no certificate in PEM"},
 		{Config{CAFile: a.key}, "holds no certificate in PEM"},
-		{Config{CAFile: long}, "is no certificate or key"},
+		{Config{CAFile: long}, "The CA file " + long + " has more than 1048576 bytes"},
 		{Config{KeyFile: a.key}, "A key file is given without"},
 		{Config{CertFile: a.cert}, "The client certificate " + a.cert + " cannot be used"},
 		{Config{CertFile: a.cert, KeyFile: b.key}, "cannot be used"},
 		{Config{CertFile: a.cert, KeyFile: filepath.Join(dir, "none")}, "The key file " + filepath.Join(dir, "none") + " cannot be read"},
 		{Config{CertFile: text, KeyFile: text}, "cannot be used"},
-		{Config{CertFile: a.cert, KeyFile: "-----BEGIN PRIVATE KEY-----\ns3cret\n"}, "What is given as the key file is no path"},
-		{Config{CertFile: "-----BEGIN PRIVATE KEY-----s3cret"}, "What is given as the client certificate's file is no path"},
-		{Config{CAFile: "s3cret\ns3cret"}, "What is given as the CA file is no path"},
+		{Config{CertFile: a.cert, KeyFile: "-----BEGIN PRIVATE KEY-----\ns3cret\n"}, "key file is not a path"},
+		{Config{CertFile: "-----BEGIN PRIVATE KEY-----s3cret"}, "client certificate's file is not a path"},
+		{Config{CAFile: "s3cret\ns3cret"}, "CA file is not a path"},
 	} {
 		tc.c.URL = "https://h"
 		_, err := NewManager(tc.c)
@@ -197,7 +197,7 @@ func TestProxy(t *testing.T) {
 	}
 }
 
-// TestNoProxyShowsItsSecret has a proxy that answers in the place of the Manager, with the credentials that it got.
+// TestNoProxyShowsItsSecret has a proxy that answers instead of the Manager, with the credentials that it received.
 func TestNoProxyShowsItsSecret(t *testing.T) {
 	p := serverOf(t, func(w http.ResponseWriter, r *http.Request) {
 		given := r.Header.Get("Proxy-Authorization")
@@ -219,7 +219,7 @@ func TestNoProxyShowsItsSecret(t *testing.T) {
 				t.Errorf("%s: %q is in %+v or not in %q", user, secret, e, known)
 			}
 		}
-		if !m.credentialed() {
+		if !m.sendsCredentials() {
 			t.Errorf("%s: who has credentials for a proxy is not told apart", user)
 		}
 	}
@@ -229,14 +229,14 @@ func TestTheLastProxiesAreRemembered(t *testing.T) {
 	var used proxies
 	used.add(nil)
 	used.add(&url.Userinfo{})
-	if got := used.secrets(nil); len(got) != 0 {
+	if got := used.appendSecrets(nil); len(got) != 0 {
 		t.Errorf("without credentials: %q", got)
 	}
 	for i := range maxProxies + 1 {
 		used.add(url.UserPassword("first", "word-0"))
 		used.add(url.UserPassword("u", fmt.Sprint("word-", i)))
 	}
-	got := used.secrets(nil)
+	got := used.appendSecrets(nil)
 	if slices.Contains(got, "word-1") || !slices.Contains(got, "word-16") || !slices.Contains(got, "first:word-0") || len(used.users) != maxProxies {
 		t.Errorf("%d: %q", len(used.users), got)
 	}

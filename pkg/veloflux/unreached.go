@@ -14,20 +14,20 @@ import (
 	"syscall"
 )
 
-// maybeCreated ends the error of a create whose end nobody knows.
-const maybeCreated = ". The pipeline may have been created all the same: look whether it is there before you try again"
+// maybeCreatedAdvice ends the message for a create whose outcome is unknown.
+const maybeCreatedAdvice = ". The pipeline may have been created anyway: check whether it exists before you try again"
 
-// unreached is the error of a request without an answer. The context is the caller's, without the timeout.
+// unreached returns the error for a request without a response. ctx is the caller's context, without the timeout.
 func (x *exchange) unreached(ctx context.Context, err error) *Error {
-	if e := x.ended(ctx, err); e != nil {
+	if e := x.contextError(ctx, err); e != nil {
 		return e
 	}
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
-		err = wrapped.Err // without the URL, which is said in its own words
+		err = wrapped.Err // without the URL, which the message shows in another form
 	}
 	e := &Error{
 		Code:    CodeManagerHTTP,
-		Message: fmt.Sprintf("%s failed: no answer from the veloFlux Manager at %s: %s", x.what(), x.base, excerpt(reason(err))),
+		Message: fmt.Sprintf("%s failed: no answer from the veloFlux Manager at %s: %s", x.what(), x.base, printable(unreachedReason(err))),
 	}
 	if errors.Is(err, syscall.ECONNREFUSED) {
 		e.Details = map[string]any{"retryable": true}
@@ -38,27 +38,27 @@ func (x *exchange) unreached(ctx context.Context, err error) *Error {
 	return e
 }
 
-// maybeCreated says that the pipeline may be there all the same. So the same request is not to be made again as it is.
+// maybeCreated records that the pipeline may exist, so that the request must not simply be repeated.
 func (e *Error) maybeCreated() {
-	e.Message = strings.Replace(e.Message+maybeCreated, "?. ", "? ", 1)
+	e.Message = strings.Replace(e.Message+maybeCreatedAdvice, "?. ", "? ", 1)
 	if e.Details == nil {
 		e.Details = map[string]any{}
 	}
 	e.Details["maybe_created"] = true
-	e.again = e.Details["retryable"] == true
+	e.wasRetryable = e.Details["retryable"] == true
 	delete(e.Details, "retryable")
 }
 
-// ended is the error of a request whose context or time ended, or nil.
-func (x *exchange) ended(ctx context.Context, err error) *Error {
+// contextError returns the error for a request whose context or timeout contextError, or nil.
+func (x *exchange) contextError(ctx context.Context, err error) *Error {
 	var e *Error
 	switch {
 	case errors.Is(ctx.Err(), context.Canceled):
 		e = &Error{Code: CodeToolFailed, Message: x.what() + " was cancelled", Cause: context.Canceled}
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		e = x.late(": the caller's time ran out")
+		e = x.timeoutError(": the caller's time ran out")
 	case errors.Is(err, context.DeadlineExceeded):
-		e = x.late(fmt.Sprintf(" after %gs, waiting for %s", x.timeout.Seconds(), x.base))
+		e = x.timeoutError(fmt.Sprintf(" after %gs, waiting for %s", x.timeout.Seconds(), x.base))
 	default:
 		return nil
 	}
@@ -68,25 +68,25 @@ func (x *exchange) ended(ctx context.Context, err error) *Error {
 	return e
 }
 
-// late is the error of a request whose time ran out.
-func (x *exchange) late(how string) *Error {
+// timeoutError returns the error for a request whose time ran out.
+func (x *exchange) timeoutError(how string) *Error {
 	return &Error{
 		Code: CodeTimeout, Message: x.what() + " failed: timeout" + how, Cause: context.DeadlineExceeded,
 		Details: map[string]any{"retryable": true},
 	}
 }
 
-// brokenOff is the error of a success whose answer did not come to its end.
+// brokenOff returns the error for a successful response whose body is incomplete.
 func (x *exchange) brokenOff(ctx context.Context, status int, body []byte, err error) *Error {
-	if e := x.ended(ctx, err); e != nil {
+	if e := x.contextError(ctx, err); e != nil {
 		return e
 	}
 	e := &Error{
 		Code:    CodeManagerHTTP,
-		Message: fmt.Sprintf("%s failed: HTTP %d, but the answer breaks off after %d bytes: %s", x.what(), status, len(body), excerpt(reason(err))),
+		Message: fmt.Sprintf("%s failed: HTTP %d, but the answer breaks off after %d bytes: %s", x.what(), status, len(body), printable(unreachedReason(err))),
 		Details: map[string]any{"status": status},
 	}
-	if text := x.repeated(body, true); text != "" {
+	if text := x.quoted(body, true); text != "" {
 		e.Details["response"] = text
 	}
 	if x.creates() {
@@ -95,8 +95,8 @@ func (x *exchange) brokenOff(ctx context.Context, status int, body []byte, err e
 	return e
 }
 
-// reason says why there is no answer, and what can be done.
-func reason(err error) string {
+// unreachedReason returns why there is no response, and what can be done.
+func unreachedReason(err error) string {
 	if said := certificateReason(err); said != "" {
 		return said
 	}
@@ -128,19 +128,19 @@ func reason(err error) string {
 	case errors.Is(err, errProxyAddress):
 		return err.Error()
 	}
-	return where + plain(err)
+	return where + withoutPrefixes(err)
 }
 
-// certificateReason says what is wrong with TLS, or nothing.
+// certificateReason returns what is wrong with TLS, or "".
 func certificateReason(err error) string {
 	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
 		return "its certificate is signed by an authority that is not trusted here. Give that authority's certificate (PEM) as the CA file"
 	}
 	if wrong, ok := errors.AsType[x509.HostnameError](err); ok {
-		return "its certificate is for another host: " + plain(wrong) + ". Use a name that the certificate has in the URL"
+		return "its certificate is for another host: " + withoutPrefixes(wrong) + ". Use a name from the certificate in the URL"
 	}
 	if wrong, ok := errors.AsType[x509.CertificateInvalidError](err); ok {
-		return "its certificate is not valid: " + plain(wrong)
+		return "its certificate is not valid: " + withoutPrefixes(wrong)
 	}
 	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok || strings.Contains(err.Error(), "server gave HTTP response to HTTPS client") {
 		return "it does not speak TLS. Should the URL begin with http://?"

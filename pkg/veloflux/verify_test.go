@@ -32,7 +32,7 @@ func gone(t *testing.T, s *velofluxserver.Server) {
 	eventually(t, "all temporary pipelines are gone", func() bool { return len(s.Pipelines()) == 0 })
 }
 
-// steps are the requests that were made, as method and route, the temporary id left out, and looks for what others left.
+// steps returns the requests that were made, as method and route, without the temporary id and without those of sweeps.
 func steps(s *velofluxserver.Server) string {
 	var list []string
 	for _, r := range s.Requests() {
@@ -138,7 +138,7 @@ func TestVerifySurvivesACallerThatGoesAway(t *testing.T) {
 	gone(t, s)
 }
 
-// TestVerifyOfASlowManager has the pipeline made after the request for it was given up, and after the first delete.
+// TestVerifyOfASlowManager has the Manager create the pipeline after the request was given up and the first delete.
 func TestVerifyOfASlowManager(t *testing.T) {
 	s := velofluxserver.Start(t)
 	release := s.On(http.MethodPost, "/pipelines", velofluxserver.Fault{Times: 1, Drop: true, Delay: 300 * time.Millisecond})
@@ -208,7 +208,7 @@ func TestCloseSaysWhatItLeaves(t *testing.T) {
 	for range 2 {
 		called(t, r, "pipelines.verify", `{"sql":"SELECT a FROM user"}`)
 	}
-	if err := r.Close(t.Context()); err == nil || !strings.HasPrefix(err.Error(), "temporary pipelines could not be deleted, and are left to the next sweep: 2") {
+	if err := r.Close(t.Context()); err == nil || !strings.HasPrefix(err.Error(), "temporary pipelines that could not be deleted: 2") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -2,18 +2,18 @@ package veloflux
 
 import "strings"
 
-// meaning is what a text of status 400 is about.
+// meaning is the kind of mistake that a text of status 400 reports.
 type meaning int
 
 const (
 	unclear     meaning = iota
-	wrongSQL            // the statement cannot be read or planned
-	wrongField          // a field of the request has a value that it cannot have
-	wrongScheme         // a server that speaks TLS was asked without
-	wrongPart           // a part of a pipeline that is looked at after the pipeline was stored, which is not taken back
+	wrongSQL            // the statement cannot be parsed or planned
+	wrongField          // a field of the request has an invalid value
+	wrongScheme         // a plain HTTP request came to a server that speaks TLS
+	wrongPart           // a part of a pipeline is invalid, and the pipeline was stored before that was found
 )
 
-// wordings are how the Manager's texts of status 400 begin, what is in them and how they end. The first that fits counts.
+// wordings are the Manager's texts of status 400, by what they begin with, contain and end with. The first match counts.
 var wordings = [...]struct {
 	prefix, contains, suffix string
 	meaning                  meaning
@@ -40,7 +40,7 @@ var wordings = [...]struct {
 	{"memory topic ", " kind mismatch", "", wrongPart},
 }
 
-// meaningOf tells by the words of a text of status 400 what is wrong: the status is the same for all of it.
+// meaningOf returns the meaning of a text of status 400. The status is the same for all kinds of mistakes.
 func meaningOf(text string) meaning {
 	for _, w := range wordings {
 		if strings.HasPrefix(text, w.prefix) && strings.Contains(text, w.contains) && strings.HasSuffix(text, w.suffix) {

@@ -8,8 +8,7 @@ import (
 	"github.com/pflow-suite/pflow/internal/velofluxserver"
 )
 
-// TestAnswersThatAreNotTheManagers gets a success that some other server gives, or one whose answer lacks what is the
-// Manager's own.
+// TestAnswersThatAreNotTheManagers has successful responses of other servers, which do not have the shape of the Manager's.
 func TestAnswersThatAreNotTheManagers(t *testing.T) {
 	var answer string
 	s := serverOf(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(answer)) })
@@ -27,7 +26,7 @@ func TestAnswersThatAreNotTheManagers(t *testing.T) {
 			}
 			_, err := tc.call(t.Context(), m)
 			e := failureOf(t, err)
-			if response, _ := e.Details["response"].(string); e.Code != CodeManagerHTTP || e.Details["status"] != 200 || !strings.Contains(e.Message, "HTTP 200, but the answer is no ") || !strings.HasSuffix(strings.TrimSuffix(e.Message, maybeCreated[1:]), ". Is there a veloFlux Manager behind the URL?") || strings.Contains(response, "\x1b") {
+			if response, _ := e.Details["response"].(string); e.Code != CodeManagerHTTP || e.Details["status"] != 200 || !strings.Contains(e.Message, "HTTP 200, but the answer is not a ") || !strings.HasSuffix(strings.TrimSuffix(e.Message, maybeCreatedAdvice[1:]), ". Is there a veloFlux Manager at the URL?") || strings.Contains(response, "\x1b") {
 				t.Errorf("%s %q: %+v", tc.sees, answer, e)
 			}
 		}
@@ -43,7 +42,7 @@ func TestACreateMustAnswerWithItsID(t *testing.T) {
 	m := managerFor(t, Config{URL: s.URL})
 	for _, answer = range []string{`{"id":"p2","status":"stopped"}`, `{"id":"p1"}`, `{"status":"stopped"}`} {
 		e := failureOf(t, asCreate(t.Context(), m))
-		if e.Code != CodeManagerHTTP || e.Details["maybe_created"] != true || e.Message != "POST /pipelines failed: HTTP 201, but the answer is no JSON object with the pipeline's id and a status. Is there a veloFlux Manager behind the URL?"+maybeCreated[1:] {
+		if e.Code != CodeManagerHTTP || e.Details["maybe_created"] != true || e.Message != "POST /pipelines failed: HTTP 201, but the answer is not a JSON object with the pipeline's id and a status. Is there a veloFlux Manager at the URL?"+maybeCreatedAdvice[1:] {
 			t.Errorf("%s: %+v", answer, e)
 		}
 	}
@@ -58,7 +57,7 @@ func TestACreateMustAnswerWithItsID(t *testing.T) {
 	}
 }
 
-// TestNothingIsVerifiedByAnotherServer asks one that answers everything with the same JSON.
+// TestNothingIsVerifiedByAnotherServer has a server that answers everything with the same JSON.
 func TestNothingIsVerifiedByAnotherServer(t *testing.T) {
 	s := velofluxserver.Start(t)
 	s.On("", "", velofluxserver.Fault{Body: `{"hello":"world"}`, ContentType: "application/json"})
@@ -66,8 +65,8 @@ func TestNothingIsVerifiedByAnotherServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := r.CallTool(t.Context(), verifying, []byte(`{"sql":"SELCT nonsense"}`))
-	if e := failureOf(t, err); e.Code != CodeManagerHTTP || e.Details["status"] != 200 || !strings.Contains(e.Message, "Is there a veloFlux Manager behind the URL?") {
+	got, err := r.CallTool(t.Context(), verifyTool, []byte(`{"sql":"SELCT nonsense"}`))
+	if e := failureOf(t, err); e.Code != CodeManagerHTTP || e.Details["status"] != 200 || !strings.Contains(e.Message, "Is there a veloFlux Manager at the URL?") {
 		t.Errorf("%s %+v", got, e)
 	}
 	if err := r.Close(t.Context()); err != nil {
@@ -75,7 +74,7 @@ func TestNothingIsVerifiedByAnotherServer(t *testing.T) {
 	}
 }
 
-// TestAVerificationMayBeRepeated has a create whose end is not known: the next verification has another id.
+// TestAVerificationMayBeRepeated has a create whose outcome is unknown: the next verification has another id.
 func TestAVerificationMayBeRepeated(t *testing.T) {
 	s := velofluxserver.Start(t)
 	for _, tc := range []struct {
@@ -90,7 +89,7 @@ func TestAVerificationMayBeRepeated(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = r.CallTool(t.Context(), verifying, []byte(`{"sql":"SELECT a FROM user"}`))
+		_, err = r.CallTool(t.Context(), verifyTool, []byte(`{"sql":"SELECT a FROM user"}`))
 		if e := failureOf(t, err); e.Details["retryable"] != tc.want || e.Details["maybe_created"] != nil {
 			t.Errorf("%+v: %+v", tc.fault, e)
 		}
