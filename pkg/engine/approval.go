@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -14,72 +13,73 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow/template"
 )
 
-// ask asks a person whether a node may run.
-func (e *execution) ask(l *frame, a *nodeRun) {
-	q, err := e.question(l, a)
-	if err != nil {
-		e.refuse(l, a, plan.Step{Node: a.node.ID, Do: plan.Attempt, Item: -1, Attempt: 1, Iteration: a.iteration}, err)
+// approvals asks people whether nodes may run.
+type approvals struct {
+	// from is the checkpoint, or nil. answer answers the questions that it left open.
+	from   *Checkpoint
+	answer string
+	// askPerson asks a person, if it is not nil.
+	askPerson func(ctx context.Context, q Question) (answer, by string, err error)
+	questions *questions
+
+	sched    *scheduler
+	settler  *settler
+	rec      *recorder
+	store    *store
+	stop     *stopState
+	warnings *warnings
+	binder   *binder
+	digests  *digester
+}
+
+// ask asks a question about a node. The node goes on when it is answered.
+func (a *approvals) ask(nr *nodeRun, q *Question) {
+	a.rec.write(nr.frame, &event.Event{Event: event.ApprovalRequested, Node: nr.id(), Question: a.store.redactor.Text(q.Text), Choices: q.Choices})
+	if answer := a.answerFor(q); answer != "" {
+		a.answered(nr, q, answer, "--approve")
 		return
 	}
-	e.write(l, &event.Event{Event: event.ApprovalRequested, Node: a.node.ID, Question: e.Redactor.Text(q.Text), Choices: q.Choices})
-	if answer := e.answerFor(q); answer != "" {
-		e.answered(l, a, q, answer, "--approve")
+	a.questions.open[nr], nr.question = true, q
+	if a.askPerson == nil {
 		return
 	}
-	e.questions[a], a.question = l, q
-	if e.Ask == nil {
-		return
-	}
-	ctx, cancel := context.WithCancel(l.ctx)
-	a.unask = cancel
+	ctx, cancel := context.WithCancel(nr.frame.ctx)
+	nr.withdraw = cancel
 	var answer, by string
-	e.async(func() {
+	var err error
+	a.sched.async(func() {
 		defer cancel()
-		answer, by, err = e.Ask(ctx, *q)
+		answer, by, err = a.askPerson(ctx, *q)
 	}, func() {
-		if _, open := e.questions[a]; !open {
-			return // it was taken back
+		if !a.questions.open[nr] {
+			return // it was withdrawn
 		}
-		if err != nil || !slices.Contains(q.Choices, answer) { // nobody answered: the question stays open
-			e.closeFrame(l)
+		if err != nil || !slices.Contains(q.Choices, answer) { // without an answer the question stays open
+			a.settler.closeFrame(nr.frame)
 			return
 		}
-		delete(e.questions, a)
-		e.answered(l, a, q, answer, by)
+		delete(a.questions.open, nr)
+		a.answered(nr, q, answer, by)
 	})
 }
 
-// withdraw takes back the questions of a frame in which nothing more may start.
-func (e *execution) withdraw(l *frame) {
-	for a, of := range e.questions {
-		if of != l {
-			continue
-		}
-		delete(e.questions, a)
-		delete(l.running, a.node.ID)
-		if a.unask != nil {
-			a.unask()
-		}
-	}
-}
-
-// answerFor is the answer given beforehand to a question that the run resumed left open.
-func (e *execution) answerFor(q *Question) string {
-	if e.From == nil || e.Answer == "" || !e.From.Open[q.Node] {
+// answerFor returns the given answer to a question that the resumed run left open, or "".
+func (a *approvals) answerFor(q *Question) string {
+	if a.from == nil || a.answer == "" || !a.from.Open[q.Node] {
 		return ""
 	}
-	if asked := e.From.asked[q.Node]; asked != e.Redactor.Text(q.Text) { // nobody has seen this question
-		e.warn(fmt.Sprintf("node %s was not answered: it asks %q now, and asked %q before", q.Node, q.Text, asked))
+	if asked := a.from.asked[q.Node]; asked != a.store.redactor.Text(q.Text) { // the answer was given to another question
+		a.warnings.add(fmt.Sprintf("node %s was not answered: it asks %q now, and asked %q before", q.Node, q.Text, asked))
 		return ""
 	}
-	if slices.Contains(q.Choices, e.Answer) {
-		return e.Answer
+	if slices.Contains(q.Choices, a.answer) {
+		return a.answer
 	}
-	e.warn(fmt.Sprintf("node %s cannot be answered %q, only %q", q.Node, e.Answer, q.Choices))
+	a.warnings.add(fmt.Sprintf("node %s cannot be answered %q, only %q", q.Node, a.answer, q.Choices))
 	return ""
 }
 
-// choicesOf are the answers that there are.
+// choicesOf returns the valid answers.
 func choicesOf(a *workflow.Approval) []string {
 	if len(a.Choices) > 0 {
 		return a.Choices
@@ -87,20 +87,20 @@ func choicesOf(a *workflow.Approval) []string {
 	return []string{"yes", "no"}
 }
 
-// maxQuestion is how many bytes of a question are asked, more than anybody reads.
+// maxQuestion is the most bytes of a question. The rest is cut.
 const maxQuestion = 16 << 10
 
-// question is what is asked before a node runs.
-func (e *execution) question(l *frame, a *nodeRun) (*Question, error) {
-	q := &Question{Node: l.path(a.node.ID), Choices: choicesOf(a.node.Approval)}
-	if a.node.Approval.Question == "" {
-		q.Text = fmt.Sprintf("Run node %s (%s)?", q.Node, a.node.Type)
-		if a.node.Purpose != "" {
-			q.Text = a.node.Purpose + " " + q.Text
+// question returns the question to ask before a node runs.
+func (a *approvals) question(nr *nodeRun) (*Question, error) {
+	q := &Question{Node: nr.path(), Choices: choicesOf(nr.node.Approval)}
+	if nr.node.Approval.Question == "" {
+		q.Text = fmt.Sprintf("Run node %s (%s)?", q.Node, nr.node.Type)
+		if nr.node.Purpose != "" {
+			q.Text = nr.node.Purpose + " " + q.Text
 		}
 		return q, nil
 	}
-	v, err := e.binding(l, a).Value(a.node, "approval.question", rawjson.Quote(a.node.Approval.Question))
+	v, err := a.binder.binding(nr).Value(nr.node, "approval.question", rawjson.Quote(nr.node.Approval.Question))
 	if err != nil {
 		return nil, err
 	}
@@ -108,34 +108,25 @@ func (e *execution) question(l *frame, a *nodeRun) (*Question, error) {
 	return q, nil
 }
 
-// questionDigest is the hash of what a person was asked about: another question, or another node, needs another answer.
-func (e *execution) questionDigest(a *nodeRun, q *Question) string {
-	parts := []json.RawMessage{rawjson.Quote(a.node.Type), e.Redactor.Named(a.node.Params), rawjson.Quote(e.Redactor.Text(q.Text))}
-	for _, c := range q.Choices {
-		parts = append(parts, rawjson.Quote(c))
-	}
-	return hash(parts...)
-}
-
 // answered lets a node run, or denies the run.
-func (e *execution) answered(l *frame, a *nodeRun, q *Question, answer, by string) {
-	e.record(l, &event.Event{Event: event.ApprovalResolved, Node: a.node.ID, Answer: answer, By: by, InputDigest: e.questionDigest(a, q)})
+func (a *approvals) answered(nr *nodeRun, q *Question, answer, by string) {
+	a.rec.record(nr.frame, &event.Event{Event: event.ApprovalResolved, Node: nr.id(), Answer: answer, By: by, InputDigest: a.digests.question(nr, q)})
 	if !plan.Denies(answer) {
-		a.answer = rawjson.Quote(answer)
-		e.enqueueReady(l)
+		nr.answer = rawjson.Quote(answer)
+		a.sched.enqueueReady(nr.frame)
 		return
 	}
-	if e.denied == nil {
-		e.denied = fault.New(fault.Execution, "Node %s was denied: %q was answered by %s", q.Node, answer, by).Suggest("Resume the run to be asked again")
-		e.denied.Node = q.Node
+	if a.stop.denied == nil {
+		a.stop.denied = fault.New(fault.Execution, "Node %s was denied: %q was answered by %s", q.Node, answer, by).Suggest("Resume the run to be asked again")
+		a.stop.denied.Node = q.Node
 	}
-	e.cancel(l, a)
-	levels := map[*frame]bool{l: true}
-	for _, other := range e.questions {
-		levels[other] = true
+	a.settler.cancel(nr)
+	frames := map[*frame]bool{nr.frame: true}
+	for other := range a.questions.open {
+		frames[other.frame] = true
 	}
-	for other := range levels {
-		e.withdraw(other)
-		e.closeFrame(other)
+	for fr := range frames {
+		a.questions.withdraw(fr)
+		a.settler.closeFrame(fr)
 	}
 }

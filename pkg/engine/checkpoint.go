@@ -10,52 +10,56 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow/plan"
 )
 
-// Checkpoint is how far an earlier run came, read from its events. What its nodes put out is read when it is used.
+// Checkpoint is how far an earlier run came, read from its events. Its maps are keyed by node paths. The outputs of its
+// nodes are read when they are used.
 type Checkpoint struct {
-	Run     string
+	Run string
+	// Started is the run_started event.
 	Started *event.Event
-	// settled are the last words of the nodes that came through, by their path; parts those of items and iterations.
+	// settled has the last events of settled nodes, parts the events of items and iterations (see itemKey, iterationKey).
 	settled, parts map[string]event.Header
-	// begun are the nodes of which some part is there: an item, an iteration, or what an inner node left.
+	// begun has the nodes that have a part in the checkpoint: an item, an iteration, or an event of an inner node.
 	begun map[string]bool
-	// Open are the questions that are without an answer or were answered no, answers the answers there were.
+	// Open has the questions that are unanswered or were answered no.
 	Open map[string]bool
-	// Choices are the answers that there are to each question, asked its text.
+	// Choices has the valid answers to each question.
 	Choices map[string][]string
+	// asked has the text of each question, answers its answer.
 	asked   map[string]string
 	answers map[string]*event.Event
 	// Blob fetches the run's long values.
 	Blob   event.Load
 	source Source
-	// held are the events of marks that were read beforehand, by where they stand: they are read beside the workflow's
-	// check, as long as they are not too many to be held. size is that of their lines.
+	// held has events that were read beforehand, by their place in the source: the checkpoint is read while the workflow is
+	// checked. size is the total size of their lines, at most maxHeld.
 	held map[int64]*event.Event
 	size int
 }
 
-// maxHeld is how many bytes the lines of events have that are held.
+// maxHeld is the most bytes of events that are held in memory.
 const maxHeld = 16 << 20
 
-// Source is a stream of events that can be read more than once.
+// Source is a stream of events that can be read repeatedly.
 type Source interface {
 	io.Reader
 	io.ReaderAt
 }
 
-// ReadCheckpoint reads the events of one run, whole or any beginning of them. The source must stay as it is for as long
-// as the checkpoint is used.
+// ReadCheckpoint reads the events of one run, or any prefix of them. The source must not change while the checkpoint is in
+// use.
 func ReadCheckpoint(source Source, blob event.Load) (*Checkpoint, error) {
 	c := &Checkpoint{
-		settled: map[string]event.Header{}, parts: map[string]event.Header{}, begun: map[string]bool{}, Open: map[string]bool{}, Choices: map[string][]string{}, asked: map[string]string{},
-		answers: map[string]*event.Event{}, Blob: blob, source: source, held: map[int64]*event.Event{},
+		settled: map[string]event.Header{}, parts: map[string]event.Header{}, begun: map[string]bool{},
+		Open: map[string]bool{}, Choices: map[string][]string{}, asked: map[string]string{}, answers: map[string]*event.Event{},
+		Blob: blob, source: source, held: map[int64]*event.Event{},
 	}
 	for events := event.NewReader(source); ; {
-		m, err := events.Skim()
+		h, err := events.Skim()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err == nil {
-			err = c.take(m)
+			err = c.add(h)
 		}
 		if err != nil {
 			return nil, err
@@ -68,7 +72,7 @@ func ReadCheckpoint(source Source, blob event.Load) (*Checkpoint, error) {
 	return c, nil
 }
 
-// Completed lists those of the workflow's own nodes that came through, in the file's order.
+// Completed returns the ids of the workflow's own nodes that are settled, in the order of the file.
 func (c *Checkpoint) Completed() []string {
 	completed := []string{}
 	for _, id := range c.Started.Nodes {
@@ -79,35 +83,37 @@ func (c *Checkpoint) Completed() []string {
 	return completed
 }
 
-func (c *Checkpoint) take(m event.Header) error {
+// add adds the event of a header.
+func (c *Checkpoint) add(h event.Header) error {
 	switch {
-	case m.Event == event.RunStarted, m.Event == event.ApprovalRequested, m.Event == event.ApprovalResolved:
-		e, err := m.Read(c.source)
+	case h.Event == event.RunStarted, h.Event == event.ApprovalRequested, h.Event == event.ApprovalResolved:
+		e, err := h.Read(c.source)
 		if err != nil {
 			return err
 		}
-		return c.takeWhole(e)
-	case m.Event == event.ItemCompleted && m.Item >= 0:
-		c.parts[itemKey(m.Node, m.Item)] = m
-		c.begun[m.Node] = true
-	case m.Event == event.IterationCompleted:
-		c.parts[iterationKey(m.Node, m.Iteration)] = m
-		c.begun[m.Node] = true
-	case m.Settles():
-		c.settled[m.Node] = m
-		if c.size += m.Size; c.size <= maxHeld {
-			if e, err := m.Read(c.source); err == nil { // else that is told when it is needed
-				c.held[m.At] = e
+		return c.addEvent(e)
+	case h.Event == event.ItemCompleted && h.Item >= 0:
+		c.parts[itemKey(h.Node, h.Item)] = h
+		c.begun[h.Node] = true
+	case h.Event == event.IterationCompleted:
+		c.parts[iterationKey(h.Node, h.Iteration)] = h
+		c.begun[h.Node] = true
+	case h.Settles():
+		c.settled[h.Node] = h
+		if c.size += h.Size; c.size <= maxHeld {
+			if e, err := h.Read(c.source); err == nil { // else the error is reported when the event is used
+				c.held[h.At] = e
 			}
 		}
 	default:
 		return nil
 	}
-	c.begin(m.Node)
+	c.markBegun(h.Node)
 	return nil
 }
 
-func (c *Checkpoint) takeWhole(e *event.Event) error {
+// addEvent adds an event that was read as a whole.
+func (c *Checkpoint) addEvent(e *event.Event) error {
 	switch e.Event {
 	case event.RunStarted:
 		if c.Started != nil {
@@ -117,15 +123,15 @@ func (c *Checkpoint) takeWhole(e *event.Event) error {
 	case event.ApprovalRequested:
 		c.Open[e.Node], c.Choices[e.Node], c.asked[e.Node] = true, e.Choices, e.Question
 	case event.ApprovalResolved:
-		c.Open[e.Node] = plan.Denies(e.Answer) // who denied it may still allow it
+		c.Open[e.Node] = plan.Denies(e.Answer) // a denied node may still be allowed
 		c.answers[e.Node] = e
-		c.begin(e.Node)
+		c.markBegun(e.Node)
 	}
 	return nil
 }
 
-// begin notes that the nodes around one have begun.
-func (c *Checkpoint) begin(path string) {
+// markBegun notes that the nodes around one have begun.
+func (c *Checkpoint) markBegun(path string) {
 	for around := event.Enclosing(path); around != ""; around = event.Enclosing(around) {
 		c.begun[around] = true
 	}
@@ -134,24 +140,3 @@ func (c *Checkpoint) begin(path string) {
 func itemKey(path string, item int) string { return path + "[" + strconv.Itoa(item) + "]" }
 
 func iterationKey(path string, iteration int) string { return path + "#" + strconv.Itoa(iteration) }
-
-// event reads what a mark is of and takes its long values over; it is nil when that cannot be read any more, or not be
-// kept.
-func (e *execution) event(path string, m event.Header) *event.Event {
-	old, err := e.From.held[m.At], error(nil)
-	if old == nil {
-		old, err = m.Read(e.From.source)
-	}
-	if err != nil {
-		e.Log.Warn("a completed node runs again", "node", m.Node, "error", err)
-		return nil
-	}
-	if !e.adoptBlobs(path, old.Outputs) {
-		return nil
-	}
-	if old.Outputs, err = event.Spill(old.Outputs, e.Journal.PutBlob); err != nil { // of a stream that stands alone
-		e.abort(err)
-		return nil
-	}
-	return old
-}

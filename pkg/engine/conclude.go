@@ -4,119 +4,90 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"slices"
-	"strings"
+	"time"
 
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// conclude writes run_finished.
+// conclude writes run_finished and returns it.
 func (e *execution) conclude() (*event.Event, error) {
-	last := &event.Event{Event: event.RunFinished, Outputs: json.RawMessage("{}"), Checkpoint: &event.Checkpoint{RunID: e.RunID}}
-	cause := ""
-	if e.interrupted || e.denied != nil || !e.top.plan.Done() {
-		cause = e.stopCause()
-	}
-	switch {
-	case e.top.root != nil:
-		last.Status, last.Error = event.Failed, e.top.root
-		cause = e.top.failedNode
-	case cause == causeTimedOut:
-		last.Status = event.TimedOut
-		last.Error = fault.New(fault.Timeout, "The run did not end within its %s", e.Timeout).Suggest("Resume it with a longer --timeout")
-	case cause == causeDenied:
-		last.Status, last.Error = event.Denied, e.denied
-	case cause != "":
-		last.Status = event.Cancelled
-		why := context.Cause(e.ctx)
-		last.Error = fault.New(fault.Execution, "The run was cancelled: %v", why).Suggest("Resume it to go on from where it stopped")
-		var exit interface{ ExitStatus() int }
-		if errors.As(why, &exit) {
-			last.Error.Detail("exit_status", exit.ExitStatus())
-		}
-	case len(e.questions) > 0:
-		last.Status = event.Paused
-		last.Error = e.waiting()
-	case !e.top.plan.Done():
-		last.Status, last.Error = event.Failed, fault.New(fault.Internal, "The run stopped although not all of its nodes had come to an end").Suggest("Resume it")
-	default:
-		e.complete(last)
+	last := &event.Event{Event: event.RunFinished, Outputs: json.RawMessage("{}"), Checkpoint: &event.Checkpoint{RunID: e.runID}}
+	cause, err := e.outcome(last)
+	if err != nil {
+		return nil, err
 	}
 	if last.Status != event.Paused {
-		for _, d := range e.top.plan.Halt(cause) {
-			e.append(d)
+		for _, ev := range e.top.plan.Halt(cause) {
+			e.rec.append(ev)
 		}
 	}
 	last.Checkpoint.CompletedNodes = append([]string{}, e.top.order...)
 	last.Checkpoint.FailedNode = e.top.failedNode
-	executed, reuses, ms := e.executed, e.reuses, milliseconds(e.began)
-	last.NodesExecuted, last.NodesReused, last.DurationMS = &executed, &reuses, &ms
-	last.Warnings, last.Usage = e.warningTexts(e.warnings), e.usage
+	ms := milliseconds(time.Since(e.began))
+	last.NodesExecuted, last.NodesReused, last.DurationMS = &e.counts.executed, &e.counts.reused, &ms
+	last.Warnings, last.Usage = e.store.warnings(e.warnings.texts), e.counts.usage
 	if !last.Status.Succeeded() {
-		last.Resume = e.ResumeCommand
+		last.Resume = e.resumeCommand
 	}
-	last.Error = e.Redactor.Fault(last.Error)
-	if e.append(last); e.journalErr != nil {
-		return nil, e.journalErr
+	last.Error = e.store.redactor.Fault(last.Error)
+	if e.rec.append(last); e.rec.journalErr != nil {
+		return nil, e.rec.journalErr
 	}
 	return last, nil
 }
 
-// maxQuestions is how many open questions are told when a run pauses.
-const maxQuestions = 10
-
-// waiting says what a run that is paused waits for.
-func (e *execution) waiting() *fault.Fault {
-	var open []*Question
-	for a := range e.questions {
-		open = append(open, a.question)
+// outcome sets the status, the error and the outputs of the run's last event. It returns what the nodes that are not
+// settled are cancelled because of.
+func (e *execution) outcome(last *event.Event) (cause string, err error) {
+	if e.stop.interrupted || e.stop.denied != nil || !e.top.plan.Done() {
+		cause = e.stop.cause()
 	}
-	slices.SortFunc(open, func(a, b *Question) int { return strings.Compare(a.Node, b.Node) })
-	f := fault.New(fault.Execution, "The run waits for a person's answer: %s", open[0].Text)
-	f.Node = open[0].Node
-	for _, q := range open[1:min(len(open), maxQuestions)] {
-		f.Message += fmt.Sprintf("; and node %s asks: %s", q.Node, q.Text)
+	switch {
+	case e.top.failure != nil:
+		last.Status, last.Error = event.Failed, e.top.failure
+		cause = e.top.failedNode
+	case cause == causeTimedOut:
+		last.Status = event.TimedOut
+		last.Error = fault.New(fault.Timeout, "The run did not end within its %s", e.timeout).Suggest("Resume it with a longer --timeout")
+	case cause == causeDenied:
+		last.Status, last.Error = event.Denied, e.stop.denied
+	case cause != "":
+		last.Status, last.Error = event.Cancelled, cancelledFault(context.Cause(e.stop.ctx))
+	case len(e.questions.open) > 0:
+		last.Status, last.Error = event.Paused, e.questions.fault(e.runID)
+	case !e.top.plan.Done():
+		last.Status, last.Error = event.Failed, fault.New(fault.Internal, "The run stopped although not all of its nodes had come to an end").Suggest("Resume it")
+	default:
+		return "", e.complete(last)
 	}
-	if more := len(open) - maxQuestions; more > 0 {
-		f.Message += fmt.Sprintf("; and %d questions more", more)
-	}
-	return f.Suggest("Answer with: pflow-exec resume %s --approve ANSWER, where ANSWER is one of: %s", e.RunID, strings.Join(open[0].Choices, ", "))
+	return cause, nil
 }
 
-// complete gives the run its outputs and its status.
-func (e *execution) complete(last *event.Event) {
-	outputs, err := e.outputs(e.top)
+// complete sets the outputs and the status of a run whose nodes are all settled. It returns an error only if the outputs
+// cannot be stored.
+func (e *execution) complete(last *event.Event) error {
+	outputs, err := e.binder.outputs(e.top)
 	if err != nil {
 		last.Status, last.Error = event.Failed, fault.From(err)
-		return
+		return nil
 	}
-	if last.Outputs, last.Redacted, err = e.keep(outputs); err != nil {
-		e.journalErr = err
-		return
+	if last.Outputs, last.Redacted, err = e.store.keep(outputs); err != nil {
+		return err
 	}
 	last.Status = event.Completed
-	if e.degraded {
+	if e.warnings.degraded {
 		last.Status = event.Degraded
 	}
+	return nil
 }
 
-// Why nodes are cancelled when no failure is the cause.
-const (
-	causeTimedOut  = "timeout"
-	causeCancelled = "cancelled"
-	causeDenied    = "denied"
-)
-
-func (e *execution) stopCause() string {
-	switch {
-	case e.ctx.Err() == nil && e.denied != nil:
-		return causeDenied
-	case e.ctx.Err() == nil:
-		return ""
-	case errors.Is(context.Cause(e.ctx), ErrTimeout):
-		return causeTimedOut
+// cancelledFault returns the fault of a run that was cancelled from outside.
+func cancelledFault(why error) *fault.Fault {
+	f := fault.New(fault.Execution, "The run was cancelled: %v", why).Suggest("Resume it to go on from where it stopped")
+	var exit interface{ ExitStatus() int }
+	if errors.As(why, &exit) {
+		f.Detail("exit_status", exit.ExitStatus())
 	}
-	return causeCancelled
+	return f
 }

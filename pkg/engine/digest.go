@@ -9,47 +9,80 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/pflow-suite/pflow/pkg/home/redact"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 	"github.com/pflow-suite/pflow/pkg/workflow/plan"
 )
 
-// digest is the hash of all that decides what a node, or an item of its batch, does: its type, its definition, its
-// resolved parameters. A secret in the definition counts by its name and not by its value; in the parameters only that
-// there is one counts, for so it stands in the outputs of a checkpoint, which they may come from.
-func (e *execution) digest(l *frame, a *nodeRun, p *boundNode) string {
-	params, _ := e.Redactor.JSON(p.Params) // what stands under a secret's name is one from here on
-	parts := []json.RawMessage{rawjson.Quote(a.node.Type), e.Redactor.Named(a.node.Params), params}
-	if a.node.Loop != nil {
-		parts = append(parts, definition(a.node.Loop))
-		uses, _ := plan.Uses(a.node)
+// digester computes input digests: hashes of everything that decides what a node does. A node whose digest is that of an
+// earlier run need not run again.
+type digester struct {
+	redactor *redact.Redactor
+	// workflows has the digests that workflow has computed.
+	workflows map[*Sub]string
+}
+
+// node returns the digest of a node, or of an item of its batch: of its type, its definition, and its resolved parameters.
+// A secret in the definition counts by its name and not by its value. In the parameters only its presence counts, for the
+// parameters may come from a checkpoint's outputs, which are without secrets.
+func (d *digester) node(nr *nodeRun, bound *boundNode) string {
+	params, _ := d.redactor.JSON(bound.Params) // from here on, what stands under a secret's name counts as a secret
+	parts := []json.RawMessage{rawjson.Quote(nr.node.Type), d.redactor.Named(nr.node.Params), params}
+	if nr.node.Loop != nil {
+		parts = append(parts, definition(nr.node.Loop))
+		uses, _ := plan.Uses(nr.node)
 		for _, u := range uses { // later iterations may read what the first does not
-			if v, ok := l.inputs[u.Ref.Root]; ok {
-				v, _ = e.Redactor.JSON(v)
+			if v, ok := nr.frame.inputs[u.Ref.Root]; ok {
+				v, _ = d.redactor.JSON(v)
 				parts = append(parts, v)
 			}
 		}
 	}
-	if p.sub != nil {
-		parts = append(parts, rawjson.Quote(e.subDigest(p.sub)))
+	if bound.sub != nil {
+		parts = append(parts, rawjson.Quote(d.workflow(bound.sub)))
 	}
 	return hash(parts...)
 }
 
-// subDigest is the hash of a workflow and of all that its nodes run.
-func (e *execution) subDigest(s *Sub) string {
-	if digest, ok := e.digests[s]; ok {
+// workflow returns the digest of a workflow and of all workflows that its nodes run.
+func (d *digester) workflow(s *Sub) string {
+	if digest, ok := d.workflows[s]; ok {
 		return digest
 	}
 	parts := []json.RawMessage{rawjson.Quote(s.Digest)}
 	for _, id := range slices.Sorted(maps.Keys(s.Subs)) {
-		parts = append(parts, rawjson.Quote(id), rawjson.Quote(e.subDigest(s.Subs[id])))
+		parts = append(parts, rawjson.Quote(id), rawjson.Quote(d.workflow(s.Subs[id])))
 	}
-	e.digests[s] = hash(parts...)
-	return e.digests[s]
+	d.workflows[s] = hash(parts...)
+	return d.workflows[s]
 }
 
-// definition is a part of a workflow as JSON.
+// batch returns the digest of a batch as a whole: of its definition, and of each item, which its outputs repeat, with the
+// item's digest.
+func (d *digester) batch(nr *nodeRun, itemDigest func(nr *nodeRun, i int) (string, error)) (string, error) {
+	parts := []json.RawMessage{rawjson.Quote(nr.node.Type), d.redactor.Named(nr.node.Params), definition(nr.node.Batch)}
+	for i, item := range nr.batch.items {
+		digest, err := itemDigest(nr, i)
+		if err != nil {
+			return "", err
+		}
+		item, _ = d.redactor.JSON(item)
+		parts = append(parts, item, json.RawMessage(digest))
+	}
+	return hash(parts...), nil
+}
+
+// question returns the digest of what a person is asked about. Another question, or another node, needs another answer.
+func (d *digester) question(nr *nodeRun, q *Question) string {
+	parts := []json.RawMessage{rawjson.Quote(nr.node.Type), d.redactor.Named(nr.node.Params), rawjson.Quote(d.redactor.Text(q.Text))}
+	for _, c := range q.Choices {
+		parts = append(parts, rawjson.Quote(c))
+	}
+	return hash(parts...)
+}
+
+// definition returns a part of a workflow as JSON.
 func definition[T workflow.Loop | workflow.Batch](part *T) json.RawMessage {
 	raw, err := rawjson.Marshal(part)
 	if err != nil {
@@ -58,20 +91,7 @@ func definition[T workflow.Loop | workflow.Batch](part *T) json.RawMessage {
 	return raw
 }
 
-// batchDigest is the hash of a batch as a whole: of all its items, which stand in its results, and what each is to do.
-func (e *execution) batchDigest(l *frame, a *nodeRun) (string, error) {
-	parts := []json.RawMessage{rawjson.Quote(a.node.Type), e.Redactor.Named(a.node.Params), definition(a.node.Batch)}
-	for i, item := range a.batch.items {
-		digest, err := e.itemDigest(l, a, i)
-		if err != nil {
-			return "", err
-		}
-		item, _ = e.Redactor.JSON(item)
-		parts = append(parts, item, json.RawMessage(digest))
-	}
-	return hash(parts...), nil
-}
-
+// hash returns the SHA-256 of parts, each compacted if it is JSON and preceded by its length.
 func hash(parts ...json.RawMessage) string {
 	h := sha256.New()
 	var buf bytes.Buffer

@@ -3,68 +3,70 @@ package engine
 import (
 	"context"
 	"encoding/json"
-	"time"
 
-	"github.com/pflow-suite/pflow/pkg/engine/node"
-	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/event/trace"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 	"github.com/pflow-suite/pflow/pkg/workflow/plan"
-	"github.com/pflow-suite/pflow/pkg/workflow/template"
 )
 
-// Sub is a workflow that can be run: the run's own, or one that a node runs. It has been checked.
+// Sub is a workflow that can run: the run's own, or one that a node runs. It has been checked.
 type Sub struct {
 	Name     string
 	Workflow *workflow.Workflow
-	// File tells where what stands in the workflow's file; nil where that is not known.
+	// File locates values in the workflow's file; nil if the places are unknown.
 	File *workflow.File
-	// Digest is the name of the workflow's definition.
+	// Digest is the hash of the workflow's definition.
 	Digest string
-	// Kinds are the node types in use, by the name the workflow gives them.
+	// Kinds are the node types in use, by the names the workflow has for them.
 	Kinds map[string]nodetype.Type
-	// Subs are the workflows that its nodes run, by the node's id; those named by a template are not among them.
+	// Subs are the workflows that its nodes run, by the node's id, except those named by a template.
 	Subs map[string]*Sub
 }
 
-// frame is a workflow being executed: the run's own, or one inside a node of another frame.
+// frame is one execution of a workflow: of the run's own, or of one inside a node of another frame.
 type frame struct {
 	*Sub
-	// prefix stands before the ids of its nodes in events: empty, or such as build/.
+	// prefix precedes the ids of its nodes in events: empty, or such as "build/".
 	prefix string
-	depth  int
-	// ctx ends with the run, or with the time of the node that the frame is in.
+	// depth is 0 for the run's own workflow.
+	depth int
+	// ctx ends with the run, or with the time of the node that the frame is in. cancel releases it.
 	ctx    context.Context
 	cancel context.CancelFunc
 	plan   *plan.Plan
 	inputs map[string]json.RawMessage
-	// owner is the attempt that this level is the execution of; nil for the run's own.
+	// owner is the attempt that the frame executes; nil for the run's own workflow.
 	owner *task
-	// priority is how much work stands behind the frame's owner.
+	// priority is the length of the longest chain of nodes behind the owner.
 	priority int
-	// inherits says that what is in the checkpoint can be used: nothing that leads here has changed; adopting that it is
-	// being looked through for the first time: until that is done the frame does not end.
-	inherits, adopting bool
+	// inherits reports whether the checkpoint may be used: nothing that leads to this frame has changed.
+	inherits bool
+	// entering is set while the checkpoint is searched for the first time. The frame does not end meanwhile.
+	entering bool
 
-	// values is what each settled node put out, missingSecrets those of them that lack a secret.
-	values         map[string]value
+	// values are the outputs of the settled nodes.
+	values map[string]value
+	// missingSecrets are the nodes whose value misses a secret.
 	missingSecrets map[string]bool
-	// reused are the nodes taken from the checkpoint, settled those with a checkpoint of their own in this run.
+	// reused are the nodes taken from the checkpoint, settled the nodes that a later run can resume from, and order the
+	// latter in the order of their settling.
 	reused, settled map[string]bool
 	order           []string
 	// running are the nodes that have begun and are not settled.
 	running map[string]*nodeRun
-	// refreshing maps a node that runs again for its redacted outputs to the steps that wait for them, parked are the
-	// nodes of those steps.
+	// refreshing maps each node that runs again for the secrets in its outputs to the steps that wait for it. parked are
+	// the nodes of those steps.
 	refreshing map[string][]plan.Step
 	parked     map[string]*nodeRun
 
-	root       *fault.Fault // the first failure that no edge took
+	// failure is the first failure that no edge handles, failedNode its node.
+	failure    *fault.Fault
 	failedNode string
 }
 
+// newFrame returns a frame that has not begun.
 func newFrame(s *Sub, inputs map[string]json.RawMessage) (*frame, error) {
 	p, err := plan.New(s.Workflow)
 	if err != nil {
@@ -76,120 +78,31 @@ func newFrame(s *Sub, inputs map[string]json.RawMessage) (*frame, error) {
 	}, nil
 }
 
-// nodeRun is a node that has begun.
-type nodeRun struct {
-	node  *workflow.Node
-	kind  nodetype.Type
-	began time.Time
-	// ctx ends with the run, or when the node's time is over.
-	ctx    context.Context
-	cancel context.CancelFunc
-	timed  bool // its time has been started
-	// inherits says that what the checkpoint has of the node's items, iterations and inner nodes can be used.
-	inherits bool
-	// question is what a person is asked, from when it is asked, answer what was said, nil when nobody was asked; unask
-	// takes the question back that a person is being asked.
-	question *Question
-	answer   json.RawMessage
-	unask    context.CancelFunc
-	// iteration is that of its loop, carry what the iteration before gave to it.
-	iteration int
-	carry     map[string]json.RawMessage
-	// bound is the node of the current iteration, digest that of the node as a whole.
-	bound  *boundNode
-	digest string
-	batch  *batch
-	// counted says that the node is among those that were executed, holdsSlot that it takes one of the run's places as long
-	// as it is active, and waitsForSlot that its items cannot go on before there is such a slot: those are held back.
-	counted, holdsSlot, waitsForSlot bool
-	heldBack                         []plan.Step
-	// delays are the waits before attempts that were announced, by item.
-	delays map[int]time.Duration
-	// degradations say why what the node ends with is no full success.
-	degradations []string
-}
-
-// task is one attempt at a node, or at an item of its batch.
-type task struct {
-	l     *frame
-	a     *nodeRun
-	step  plan.Step
-	bound *boundNode
-	began time.Time
-	span  trace.Span
-	// tookSlot is the frame's place among the running, given back at the end.
-	tookSlot bool
-	// child is the frame of a sub-workflow.
-	child *frame
-	// degradations say why what the attempt ends with is no full success.
-	degradations []string
-}
-
-// set keeps what a node put out.
-func (l *frame) set(id string, v value) {
-	l.values[id] = v
-	delete(l.missingSecrets, id)
-	if v.redacted {
-		l.missingSecrets[id] = true
+// set stores the outputs of a node.
+func (fr *frame) set(id string, v value) {
+	fr.values[id] = v
+	delete(fr.missingSecrets, id)
+	if v.missingSecrets {
+		fr.missingSecrets[id] = true
 	}
 }
 
-// path is what events call a node of the frame.
-func (l *frame) path(id string) string { return l.prefix + id }
+// path returns a node's path, by which events name it.
+func (fr *frame) path(id string) string { return fr.prefix + id }
 
-// halted says whether no further node of the frame may start.
-func (e *execution) halted(l *frame) bool {
-	return e.journalErr != nil || e.ctx.Err() != nil || e.denied != nil || l.root != nil && !e.KeepGoing
-}
-
-// span is that of the run, or of the attempt that the frame is the execution of.
-func (e *execution) span(l *frame) trace.Span {
-	if l.owner == nil {
-		return e.Span
+// spanIn returns the span that the frame's nodes are children of: the run's, or that of the attempt which the frame executes.
+func (fr *frame) spanIn(run trace.Span) trace.Span {
+	if fr.owner == nil {
+		return run
 	}
-	return l.owner.span
+	return fr.owner.span
 }
 
-// known says whether a template may begin with a name.
-func (l *frame) known(root string) bool {
-	if _, ok := l.Workflow.Inputs[root]; ok {
+// known reports whether a template may begin with a name.
+func (fr *frame) known(root string) bool {
+	if _, ok := fr.Workflow.Inputs[root]; ok {
 		return true
 	}
-	_, ok := l.Workflow.Node(root)
+	_, ok := fr.Workflow.Node(root)
 	return ok
-}
-
-// binding is what the templates of a node can begin with: in an iteration of a loop also what the node put out before.
-func (e *execution) binding(l *frame, a *nodeRun) *node.Binding {
-	b := &node.Binding{Scope: e.scope(l), Known: l.known, Carry: a.carry, Permissive: l.Workflow.Permissive()}
-	b.Locals = map[string]json.RawMessage{}
-	if a.node.Loop != nil {
-		b.Locals[plan.IterationName] = integer(a.iteration)
-	}
-	if a.answer != nil {
-		b.Locals[plan.AnswerName] = a.answer
-	}
-	return b
-}
-
-// scope gives the values of inputs and nodes: inputs win over nodes of the same name.
-func (e *execution) scope(l *frame) template.Scope {
-	return func(ref template.Ref) (json.RawMessage, template.Availability) {
-		if v, ok := l.inputs[ref.Root]; ok {
-			return v, template.Present
-		}
-		v, ok := l.values[ref.Root]
-		if !ok {
-			return nil, template.Absent
-		}
-		plain, err := event.Part(v.raw, ref.Member(), e.Journal.Blob)
-		if err != nil {
-			e.Log.Error("a long value cannot be read", "node", l.path(ref.Root), "error", err)
-			return nil, template.Absent
-		}
-		if v.failed {
-			return plain, template.Failed
-		}
-		return plain, template.Present
-	}
 }

@@ -4,35 +4,34 @@ import (
 	"context"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/workflow/plan"
 )
 
-// Preview is what a run would do that was not begun.
+// Preview is what a run would do with the workflow's own nodes.
 type Preview struct {
-	// Order is the workflow's own nodes, each behind those that it waits for; After are those that a node waits for.
+	// Order lists the nodes, each after those that it waits for.
 	Order []string
+	// After lists the nodes that each node waits for.
 	After map[string][]string
-	// Would is what would be done about each.
+	// Would is what the run would do with each node.
 	Would map[string]Intent
 }
 
-// Intent is what a run would do about a node.
+// Intent is what a run would do with a node.
 type Intent string
 
-// The intents. What a node that runs puts out decides about those behind it: some that would run, or be asked about, may
-// be skipped.
+// The intents. The outputs of a node that runs decide about the nodes after it: some that would run or ask may be skipped.
 const (
 	WouldRun   Intent = "run"
-	WouldReuse Intent = "reuse" // what the checkpoint has
+	WouldReuse Intent = "reuse" // the checkpoint has it
 	WouldAsk   Intent = "ask"   // a person, before it runs
-	WouldSkip  Intent = "skip"  // since what is reused decided so
-	WouldDeny  Intent = "deny"  // the answer given beforehand forbids it, and ends the run
+	WouldSkip  Intent = "skip"  // because of the outputs of reused nodes
+	WouldDeny  Intent = "deny"  // the answer given beforehand denies it, which ends the run
 )
 
-// DryRun says what a run of the config would do. Nothing is executed, asked or kept.
+// DryRun returns what a run of the config would do. It executes, asks and stores nothing.
 func DryRun(ctx context.Context, c Config) (*Preview, error) {
 	top, err := newFrame(&c.Sub, c.Inputs)
 	if err != nil {
@@ -52,15 +51,25 @@ func DryRun(ctx context.Context, c Config) (*Preview, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	c.Journal, c.Cache, c.Ask, c.Adopt = &dryJournal{from: c.From, would: p.Would, blobs: map[string][]byte{}}, nil, nil, nil
-	top.inherits, top.ctx = true, ctx
-	e := &execution{
-		Config: c, top: top, ctx: ctx, stop: stop, began: time.Now(), warned: map[string]bool{}, questions: map[*nodeRun]*frame{}, digests: map[*Sub]string{},
-	}
-	e.adopt(top)
+	e := newExecution(ctx, stop, c, top)
+	e.sched.enter(top)
+	e.foresee(p)
+	return p, nil
+}
+
+// foresee corrects a preview by the answer given beforehand, and by the secrets that nodes read.
+func (e *execution) foresee(p *Preview) {
 	for _, id := range p.Order {
-		if p.Would[id] == WouldAsk && e.answers(top, id) {
+		if p.Would[id] != WouldAsk {
+			continue
+		}
+		q, err := e.approvals.question(e.starter.newNodeRun(e.top, id))
+		if err != nil {
+			continue
+		}
+		if answer := e.approvals.answerFor(q); answer != "" {
 			p.Would[id] = WouldRun
-			if plan.Denies(c.Answer) {
+			if plan.Denies(answer) {
 				p.Would[id] = WouldDeny
 			}
 		}
@@ -71,69 +80,62 @@ func DryRun(ctx context.Context, c Config) (*Preview, error) {
 			if p.Would[id] == WouldReuse || p.Would[id] == WouldSkip {
 				continue
 			}
-			n, _ := c.Workflow.Node(id)
-			for _, from := range e.stale(top, &nodeRun{node: n}) {
+			n, _ := e.top.Workflow.Node(id)
+			for _, from := range e.refresher.stale(&nodeRun{frame: e.top, node: n}) {
 				changed = changed || p.Would[from] == WouldReuse
-				p.Would[from] = WouldRun // for the secret in what it put out
+				p.Would[from] = WouldRun // for the secret in its outputs
 			}
 		}
 	}
-	return p, nil
 }
 
-// answers says whether the answer given beforehand is one to the node's question, as far as that can be told by now.
-func (e *execution) answers(l *frame, id string) bool {
-	q, err := e.question(l, e.newNodeRun(l, id))
-	return err == nil && e.answerFor(q) != ""
-}
-
-// dryJournal is a record that keeps nothing but what it means for the workflow's own nodes.
+// dryJournal is a journal that notes what its events mean for the workflow's own nodes, and stores nothing.
 type dryJournal struct {
 	from  *Checkpoint
 	would map[string]Intent
-	// blobs are the long values of a stream that stood alone.
+	// blobs are the long values of a stream without blobs.
 	blobs map[string][]byte
 }
 
-// Append notes what an event says of what would be done.
-func (u *dryJournal) Append(e *event.Event) error {
+// Append notes what an event says would be done.
+func (j *dryJournal) Append(e *event.Event) error {
 	if strings.Contains(e.Node, "/") {
 		return nil
 	}
 	switch e.Event {
 	case event.NodeReused:
-		u.would[e.Node] = WouldReuse
+		j.would[e.Node] = WouldReuse
 	case event.NodeSkipped:
-		u.would[e.Node] = WouldSkip
+		j.would[e.Node] = WouldSkip
 	case event.ApprovalResolved:
-		u.would[e.Node] = WouldRun
+		j.would[e.Node] = WouldRun
 	}
 	return nil
 }
 
-// Line gives an event without outputs: what a batch would put out nobody reads.
-func (u *dryJournal) Line(int64) ([]byte, error) { return []byte("{}\n"), nil }
+// Line returns an event without outputs: the outputs of a batch are not used.
+func (j *dryJournal) Line(int64) ([]byte, error) { return []byte("{}\n"), nil }
 
-// PutBlob holds a long value, NewBlob takes one that nobody reads, Blob fetches one that is held or of the checkpoint.
-func (u *dryJournal) PutBlob(content []byte) (string, error) {
+// PutBlob holds a long value in memory.
+func (j *dryJournal) PutBlob(content []byte) (string, error) {
 	ref := event.Digest(content)
-	u.blobs[ref] = content
+	j.blobs[ref] = content
 	return ref, nil
 }
 
-// NewBlob is for package event.
-func (u *dryJournal) NewBlob() (event.Blob, error) { return discard{io.Discard}, nil }
+// NewBlob returns a blob whose content is discarded.
+func (j *dryJournal) NewBlob() (event.Blob, error) { return discard{io.Discard}, nil }
 
-// Blob is for package event.
-func (u *dryJournal) Blob(ref string) ([]byte, error) {
-	if content, ok := u.blobs[ref]; ok {
+// Blob returns a long value from memory, or from the checkpoint.
+func (j *dryJournal) Blob(ref string) ([]byte, error) {
+	if content, ok := j.blobs[ref]; ok {
 		return content, nil
 	}
-	return u.from.Blob(ref)
+	return j.from.Blob(ref)
 }
 
-// Log is where nobody says anything.
-func (u *dryJournal) Log(string, string) io.WriteCloser { return discard{io.Discard} }
+// Log returns a log whose content is discarded.
+func (j *dryJournal) Log(string, string) io.WriteCloser { return discard{io.Discard} }
 
 type discard struct{ io.Writer }
 

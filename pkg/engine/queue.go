@@ -3,79 +3,51 @@ package engine
 import (
 	"container/heap"
 
-	"github.com/pflow-suite/pflow/pkg/workflow"
 	"github.com/pflow-suite/pflow/pkg/workflow/plan"
 )
 
-// due is a step of a frame that may start.
-type due struct {
-	l        *frame
+// dueStep is a step of a frame that may begin.
+type dueStep struct {
+	frame    *frame
 	step     plan.Step
 	priority int
 	seq      int
 }
 
-// queue holds what may start. What takes a place among the run's jobs waits for one, that with most work behind it first;
-// what takes none, such as the items of a batch that has a place already, waits for nothing.
+// queue holds the steps that may begin. Steps that need a slot wait for one, those with the longest chain of nodes behind
+// them first. Steps that need none, such as the items of a batch that has a slot, come at once.
 type queue struct {
-	free   []due
-	placed byPriority
-	seq    int
+	free    []dueStep
+	slotted byPriority
+	seq     int
 }
 
-func (q *queue) add(d due, takesPlace bool) {
+func (q *queue) add(d dueStep, needsSlot bool) {
 	q.seq++
 	d.seq = q.seq
-	if takesPlace {
-		heap.Push(&q.placed, d)
+	if needsSlot {
+		heap.Push(&q.slotted, d)
 		return
 	}
 	q.free = append(q.free, d)
 }
 
-// next takes the next step; place says whether there is a free one.
-func (q *queue) next(place bool) (due, bool) {
+// next removes the next step and returns it. slotFree reports whether a slot is free.
+func (q *queue) next(slotFree bool) (dueStep, bool) {
 	if len(q.free) > 0 {
 		d := q.free[0]
 		q.free = q.free[1:]
 		return d, true
 	}
-	if place && len(q.placed) > 0 {
-		d, ok := heap.Pop(&q.placed).(due)
+	if slotFree && len(q.slotted) > 0 {
+		d, ok := heap.Pop(&q.slotted).(dueStep)
 		return d, ok
 	}
-	return due{}, false
+	return dueStep{}, false
 }
 
-// push puts a step into the queue.
-func (e *execution) push(l *frame, s plan.Step) {
-	d := due{l: l, step: s, priority: l.priority + l.plan.Rank(s.Node)}
-	a := l.running[s.Node]
-	switch {
-	case a != nil && a.waitsForSlot && s.Item >= 0:
-		if a.heldBack = append(a.heldBack, s); len(a.heldBack) == 1 { // the first of them waits for the place
-			d.step = plan.Step{Node: s.Node, Do: plan.FanOut, Item: -1}
-			e.queue.add(d, true)
-		}
-	case a != nil && s.Retry != nil && a.delays[s.Item] > 0:
-		e.wait(d, a)
-	default:
-		e.queue.add(d, e.needsSlot(l, s))
-	}
-}
-
-// needsSlot says whether a step needs a place of its own among the jobs: an attempt at a node and the whole of a batch
-// do, but not what runs in a sub-workflow's node, whose own nodes do.
-func (e *execution) needsSlot(l *frame, s plan.Step) bool {
-	if s.Item >= 0 || s.Do != plan.Attempt && s.Do != plan.FanOut {
-		return false
-	}
-	n, _ := l.Workflow.Node(s.Node)
-	return l.Kinds[n.Type].Name != workflow.SubType
-}
-
-// byPriority is a heap: the highest priority first, and among equals what came first.
-type byPriority []due
+// byPriority is a heap: the highest priority first, and the oldest first among equals.
+type byPriority []dueStep
 
 func (h byPriority) Len() int { return len(h) }
 func (h byPriority) Less(i, j int) bool {
@@ -86,14 +58,14 @@ func (h byPriority) Less(i, j int) bool {
 }
 func (h byPriority) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
 
-// Push is for package heap.
+// Push implements heap.Interface.
 func (h *byPriority) Push(x any) {
-	if d, ok := x.(due); ok {
+	if d, ok := x.(dueStep); ok {
 		*h = append(*h, d)
 	}
 }
 
-// Pop is for package heap.
+// Pop implements heap.Interface.
 func (h *byPriority) Pop() any {
 	old := *h
 	d := old[len(old)-1]

@@ -1,0 +1,153 @@
+package engine
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/pflow-suite/pflow/pkg/event"
+)
+
+// adopter takes events of the checkpoint over into this run, with their long values, so that this run's journal stands
+// alone.
+type adopter struct {
+	// from is the checkpoint, or nil.
+	from *Checkpoint
+	// copyBlob is Config.Adopt.
+	copyBlob func(ref event.Reference) (found bool, err error)
+	batches  *batches
+	store    *store
+	rec      *recorder
+	warnings *warnings
+	log      *slog.Logger
+}
+
+// answer returns the event of the answer to the question about a node, or nil.
+func (a *adopter) answer(nr *nodeRun) *event.Event {
+	if a.from == nil {
+		return nil
+	}
+	return a.from.answers[nr.path()]
+}
+
+// settled returns the last event of a node, or nil unless the node has the digest that it had then.
+func (a *adopter) settled(nr *nodeRun, digest func() string) *event.Event {
+	return a.unchanged(nr, a.from.settled[nr.path()], digest)
+}
+
+// iteration returns the event of an iteration of a node's loop, or nil unless it has the digest that it had then.
+func (a *adopter) iteration(nr *nodeRun, iteration int, digest func() string) *event.Event {
+	return a.unchanged(nr, a.from.parts[iterationKey(nr.path(), iteration)], digest)
+}
+
+func (a *adopter) unchanged(nr *nodeRun, h event.Header, digest func() string) *event.Event {
+	if h.InputDigest == "" || digest() != h.InputDigest {
+		return nil
+	}
+	return a.event(nr, h)
+}
+
+// items takes the items of a batch over that the checkpoint has.
+func (a *adopter) items(nr *nodeRun) {
+	for i := range nr.batch.items {
+		h, ok := a.from.parts[itemKey(nr.path(), i)]
+		if !ok {
+			continue
+		}
+		digest, err := a.batches.itemDigest(nr, i)
+		if err != nil || h.InputDigest != digest {
+			continue
+		}
+		old := a.event(nr, h)
+		if old == nil {
+			continue
+		}
+		it := &nr.batch.states[i]
+		a.degrade(nr, old)
+		it.ended, it.missingSecrets, it.at = true, old.Redacted, a.rec.record(nr.frame, inherited(old, nr.id()))
+	}
+}
+
+// degrade notes why the outputs of an adopted event were not a full success.
+func (a *adopter) degrade(nr *nodeRun, old *event.Event) {
+	for _, why := range old.Warnings {
+		a.warnings.degradeNode(nr, why)
+	}
+}
+
+// inherited returns an event of an earlier run as this run records it.
+func inherited(old *event.Event, id string) *event.Event {
+	from := old.FromRun
+	if from == "" {
+		from = old.Run
+	}
+	return &event.Event{
+		Event: old.Event, Node: id, Item: old.Item, Iteration: old.Iteration, Action: old.Action, Outputs: old.Outputs, InputDigest: old.InputDigest,
+		Redacted: old.Redacted, Warnings: old.Warnings, Answer: old.Answer, By: old.By, FromRun: from, Attempt: old.Attempt,
+	}
+}
+
+// event reads the event of a header and takes its long values over. It returns nil if the event can no longer be
+// read, or if this run's journal cannot be written.
+func (a *adopter) event(nr *nodeRun, h event.Header) *event.Event {
+	old, err := a.from.held[h.At], error(nil)
+	if old == nil {
+		old, err = h.Read(a.from.source)
+	}
+	if err != nil {
+		a.log.Warn("a completed node runs again", "node", h.Node, "error", err)
+		return nil
+	}
+	if !a.blobs(nr.path(), old.Outputs) {
+		return nil
+	}
+	if old.Outputs, err = event.Spill(old.Outputs, a.store.journal.PutBlob); err != nil { // of a stream without blobs
+		a.rec.abort(err)
+		return nil
+	}
+	return old
+}
+
+// blobs takes the long values among outputs over. It reports whether all were found; if they cannot be stored, the run is
+// aborted.
+func (a *adopter) blobs(path string, outputs json.RawMessage) bool {
+	if !bytes.Contains(outputs, []byte(`"$blob"`)) {
+		return true
+	}
+	if ref, ok := event.ReferenceOf(outputs); ok {
+		return a.blob(path, ref)
+	}
+	all := true
+	gjson.ParseBytes(outputs).ForEach(func(_, v gjson.Result) bool {
+		all = !v.IsObject() && !v.IsArray() || a.blobs(path, json.RawMessage(v.Raw))
+		return all
+	})
+	return all
+}
+
+// blob takes one long value over, and those that it refers to.
+func (a *adopter) blob(path string, ref event.Reference) bool {
+	var content []byte
+	found, err := true, error(nil)
+	if a.copyBlob != nil {
+		found, err = a.copyBlob(ref)
+	}
+	if found && err == nil && (a.copyBlob == nil || ref.JSON()) {
+		if content, err = a.from.Blob(ref.Blob); err != nil || len(content) != ref.Bytes {
+			found, err = false, nil
+		} else if a.copyBlob == nil {
+			_, err = a.store.journal.PutBlob(content)
+		}
+	}
+	if err != nil {
+		a.rec.abort(err)
+		return false
+	}
+	if !found {
+		a.log.Warn("a completed node runs again: a long value that it put out is missing", "node", path)
+		return false
+	}
+	return !ref.JSON() || a.blobs(path, content)
+}

@@ -1,0 +1,130 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/pflow-suite/pflow/pkg/engine/node"
+	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/event/trace"
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/workflow"
+	"github.com/pflow-suite/pflow/pkg/workflow/plan"
+)
+
+// The variables that the engine adds to the environment of a node's processes. RunVariable finds processes that have left
+// their process group. All of them together are unique to one attempt.
+const (
+	RunVariable       = "PFLOW_RUN_ID"
+	NodeVariable      = "PFLOW_NODE_ID"
+	AttemptVariable   = "PFLOW_ATTEMPT"
+	ItemVariable      = "PFLOW_ITEM"
+	IterationVariable = "PFLOW_ITERATION"
+)
+
+// Variables lists all of them.
+var Variables = []string{RunVariable, NodeVariable, AttemptVariable, ItemVariable, IterationVariable}
+
+// attempts executes tasks. It is the one part of a run that several goroutines use at the same time, without the lock: it
+// reads the task, and touches no state of the run.
+type attempts struct {
+	runID string
+	// runCtx is the context of the run.
+	runCtx context.Context
+	host   node.Host
+	store  *store
+	log    *slog.Logger
+}
+
+// run executes a task.
+func (a *attempts) run(t *task) *result {
+	path := t.run.path()
+	stdout, stderr := a.nodeLog(t, path, "stdout"), a.nodeLog(t, path, "stderr")
+	host := a.host
+	marks := []string{RunVariable + "=" + a.runID, NodeVariable + "=" + path, AttemptVariable + "=" + strconv.Itoa(t.step.Attempt)}
+	if t.step.Item >= 0 {
+		marks = append(marks, ItemVariable+"="+strconv.Itoa(t.step.Item))
+	}
+	if t.step.Iteration > 0 {
+		marks = append(marks, IterationVariable+"="+strconv.Itoa(t.step.Iteration))
+	}
+	host.Env = append(slices.Concat(host.Env, marks), trace.Variable+"="+t.span.String())
+	ctx, cancel := t.run.attemptContext()
+	defer cancel()
+	r := &result{task: t}
+	r.node = node.Run(ctx, t.bound.Call, &node.Task{
+		Host: host, Node: path, Marks: marks, Stdout: stdout, Stderr: stderr, Capture: a.capture, Progress: a.progress(path, t.step),
+		Place: t.place(),
+	})
+	if ctx.Err() != nil && a.runCtx.Err() == nil && r.node.Fault != nil && r.node.Fault.Type != fault.Timeout {
+		r.node.Fault = timeoutFault(ctx)
+	}
+	for _, w := range []io.Closer{stdout, stderr} {
+		if err := w.Close(); err != nil {
+			a.log.Warn("a node's log is incomplete", "node", path, "error", err)
+		}
+	}
+	r.node.Action = a.store.redactor.Text(r.node.Action) // a node may choose any text
+	r.err = r.node.StoreErr
+	if r.node.Outputs != nil {
+		r.kept, r.redacted, r.err = a.store.keep(r.node.Outputs)
+	}
+	return r
+}
+
+// place returns a function that locates a parameter's text in the workflow's file, or nil if there is no file.
+func (t *task) place() func(param string, offset int) (file string, line, column int) {
+	fr := t.run.frame
+	if fr.File == nil {
+		return nil
+	}
+	return func(param string, offset int) (string, int, int) {
+		i := slices.IndexFunc(fr.Workflow.Nodes, func(n workflow.Node) bool { return n.ID == t.run.id() })
+		line, column := fr.File.PlaceIn(fmt.Sprintf("nodes[%d].params.%s", i, param), offset)
+		return fr.File.Name, line, column
+	}
+}
+
+// capture returns a buffer for the output of a node's process.
+func (a *attempts) capture() *event.Capture {
+	redactor := a.store.redactor
+	return &event.Capture{New: a.store.journal.NewBlob, Redact: func(w io.Writer) event.Redacting { return redactor.Writer(w) }}
+}
+
+// maxMessage is the most bytes of a node's progress message.
+const maxMessage = 1000
+
+// progressInterval is the least time between two progress events of a node.
+const progressInterval = 250 * time.Millisecond
+
+// progress returns a function that writes a node's progress into the journal.
+func (a *attempts) progress(path string, step plan.Step) func(done, total float64, message string) {
+	var mu sync.Mutex
+	var last time.Time
+	return func(done, total float64, message string) {
+		mu.Lock()
+		defer mu.Unlock()
+		if time.Since(last) < progressInterval {
+			return
+		}
+		last = time.Now()
+		// The node's last event shows a journal that cannot be written too.
+		_ = a.store.journal.Append(&event.Event{
+			Event: event.NodeProgress, Node: path, Iteration: step.Iteration, Item: itemOf(step), Done: done, Total: total,
+			Message: fault.Truncate(a.store.redactor.Text(message), maxMessage),
+		})
+	}
+}
+
+func itemOf(step plan.Step) *int {
+	if step.Item < 0 {
+		return nil
+	}
+	return &step.Item
+}

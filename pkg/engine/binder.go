@@ -1,0 +1,149 @@
+package engine
+
+import (
+	"encoding/json"
+	"log/slog"
+
+	"github.com/pflow-suite/pflow/pkg/engine/node"
+	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
+	"github.com/pflow-suite/pflow/pkg/workflow"
+	"github.com/pflow-suite/pflow/pkg/workflow/plan"
+	"github.com/pflow-suite/pflow/pkg/workflow/template"
+)
+
+// binder resolves templates: those of nodes, of loops, and of a workflow's outputs.
+type binder struct {
+	store   *store
+	digests *digester
+	// load loads a workflow that a node names by a template; it may be nil.
+	load func(ref string) (*Sub, error)
+	log  *slog.Logger
+}
+
+// boundNode is a node, or an item of its batch, whose templates are resolved.
+type boundNode struct {
+	*node.Call
+	// sub is the workflow to run, for a node that runs one.
+	sub    *Sub
+	digest string
+}
+
+// scope returns the values of a frame's inputs and nodes, by their names. Inputs win over nodes of the same name.
+func (b *binder) scope(fr *frame) template.Scope {
+	return func(ref template.Ref) (json.RawMessage, template.Availability) {
+		if v, ok := fr.inputs[ref.Root]; ok {
+			return v, template.Present
+		}
+		v, ok := fr.values[ref.Root]
+		if !ok {
+			return nil, template.Absent
+		}
+		plain, err := event.Part(v.raw, ref.Member(), b.store.journal.Blob)
+		if err != nil {
+			b.log.Error("a long value cannot be read", "node", fr.path(ref.Root), "error", err)
+			return nil, template.Absent
+		}
+		if v.failed {
+			return plain, template.Failed
+		}
+		return plain, template.Present
+	}
+}
+
+// binding returns what the templates of a node may refer to.
+func (b *binder) binding(nr *nodeRun) *node.Binding {
+	fr := nr.frame
+	binding := &node.Binding{Scope: b.scope(fr), Known: fr.known, Carry: nr.carry, Permissive: fr.Workflow.Permissive(), Locals: map[string]json.RawMessage{}}
+	if nr.node.Loop != nil {
+		binding.Locals[plan.IterationName] = integer(nr.iteration)
+	}
+	if nr.answer != nil {
+		binding.Locals[plan.AnswerName] = nr.answer
+	}
+	return binding
+}
+
+// bind resolves the templates of a node.
+func (b *binder) bind(nr *nodeRun, binding *node.Binding) (*boundNode, error) {
+	if nr.node.Loop != nil && nr.iteration == 1 {
+		binding.Scope = without(nr, binding.Scope)
+	}
+	call, err := node.Prepare(nr.node, nr.kind, binding)
+	if err != nil {
+		return nil, err
+	}
+	bound := &boundNode{Call: call}
+	if nr.isSub() {
+		if bound.sub, err = b.sub(nr, call.Params); err != nil {
+			return nil, err
+		}
+	}
+	bound.digest = b.digests.node(nr, bound)
+	return bound, nil
+}
+
+// without returns a scope in which a node has no outputs yet. The first iteration of a loop must not see the outputs of an
+// earlier execution of the node.
+func without(nr *nodeRun, scope template.Scope) template.Scope {
+	id := nr.id()
+	if _, ok := nr.frame.inputs[id]; ok { // templates mean the input by that name
+		return scope
+	}
+	return func(ref template.Ref) (json.RawMessage, template.Availability) {
+		if ref.Root == id {
+			return nil, template.Absent
+		}
+		return scope(ref)
+	}
+}
+
+// sub returns the workflow that a node runs.
+func (b *binder) sub(nr *nodeRun, params json.RawMessage) (*Sub, error) {
+	if sub, ok := nr.frame.Subs[nr.id()]; ok {
+		return sub, nil
+	}
+	named, ok := workflow.SubOf(params)
+	if !ok || named.Ref == "" || b.load == nil {
+		return nil, fault.New(fault.Validation, "Node %q names no workflow to run", nr.id()).
+			Suggest(`Set "workflow" to the name of a saved workflow or a draft, or to a path`)
+	}
+	return b.load(named.Ref)
+}
+
+// outputs resolves the outputs of a frame, as a value of the stream: those that the workflow declares, else those of the
+// nodes that no other followed.
+func (b *binder) outputs(fr *frame) (json.RawMessage, error) {
+	out := map[string]json.RawMessage{}
+	var faults []*fault.Fault
+	for name, declared := range fr.Workflow.Outputs {
+		source := template.Source(declared.Source)
+		if long, ok := fr.longValue(source); ok {
+			out[name] = long
+			continue
+		}
+		v, missed := template.Resolve(rawjson.Quote(source), b.scope(fr))
+		for _, u := range missed {
+			f := fault.New(fault.Template, "Output %q: template %s not resolved: %s", name, u.Expr, u.Reason)
+			f.Path, f.Missing = rawjson.JoinPath("outputs", name), []string{u.Expr.Expression()}
+			faults = append(faults, f.Suggest("Give the output a source that every way through the workflow fills, such as ${a.key ?? b.key}"))
+		}
+		out[name] = event.Escape(v)
+	}
+	if f := fault.Join(fault.Template, "The run's outputs", faults); f != nil {
+		return nil, f
+	}
+	if len(fr.Workflow.Outputs) == 0 {
+		for _, id := range fr.plan.Leaves() {
+			if v, ok := fr.values[id]; ok {
+				out[id] = v.raw
+			}
+		}
+	}
+	raw, err := rawjson.Marshal(out)
+	if err != nil {
+		return nil, fault.From(err)
+	}
+	return raw, nil
+}

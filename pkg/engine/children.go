@@ -1,0 +1,104 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/pflow-suite/pflow/pkg/engine/node"
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/home/redact"
+	"github.com/pflow-suite/pflow/pkg/workflow"
+	"github.com/pflow-suite/pflow/pkg/workflow/plan"
+)
+
+// children makes the frames of sub-workflows, and the results of the nodes that run them.
+type children struct {
+	binder *binder
+	store  *store
+	stop   *stopState
+}
+
+// open returns the frame of the workflow that a task's node runs, with the values of its inputs.
+func (c *children) open(t *task) (*frame, error) {
+	nr, sub := t.run, t.bound.sub
+	depth := nr.frame.depth + 1
+	if depth > workflow.MaxDepth {
+		return nil, fault.New(fault.Validation, "The workflow %q would run at depth %d: workflows run in one another at most %d deep", sub.Name, depth, workflow.MaxDepth).
+			Suggest("Call fewer workflows from within one another, or repeat with a loop or a batch")
+	}
+	inputs, err := c.inputs(sub, t.bound.Params)
+	if err != nil {
+		return nil, err
+	}
+	child, err := newFrame(sub, inputs)
+	if err != nil {
+		return nil, err
+	}
+	child.prefix, child.owner, child.depth = nr.path()+instance(t.step)+"/", t, depth
+	child.priority = nr.frame.priority + nr.frame.plan.Rank(nr.id())
+	child.inherits = nr.frame.inherits && nr.inherits && t.step.Attempt == 1
+	child.ctx, child.cancel = nr.attemptContext()
+	return child, nil
+}
+
+// inputs returns the values of a workflow's inputs, from the parameters of the node that runs it.
+func (c *children) inputs(sub *Sub, params json.RawMessage) (map[string]json.RawMessage, error) {
+	given := map[string]workflow.Given{}
+	gjson.ParseBytes(workflow.SubInputs(params)).ForEach(func(name, value gjson.Result) bool {
+		given[name.Str] = workflow.Given{JSON: json.RawMessage(value.Raw)}
+		return true
+	})
+	values, err := sub.Workflow.Resolve(given, workflow.Supply{})
+	if err != nil {
+		f := *fault.From(err)
+		f.Message = fmt.Sprintf("The workflow %q cannot run: %s", sub.Name, f.Message)
+		return nil, &f
+	}
+	inputs := make(map[string]json.RawMessage, len(values))
+	for name, v := range values {
+		if in := sub.Workflow.Inputs[name]; in.Secret || redact.SecretName(name) {
+			c.store.redactor.AddJSON(name, v.JSON)
+		}
+		inputs[name] = v.JSON
+	}
+	return inputs, nil
+}
+
+// instance distinguishes the executions of one sub-workflow: those of a batch's items, and of iterations after the first.
+func instance(step plan.Step) string {
+	switch {
+	case step.Item >= 0:
+		return "[" + strconv.Itoa(step.Item) + "]"
+	case step.Iteration > 1:
+		return "#" + strconv.Itoa(step.Iteration)
+	}
+	return ""
+}
+
+// result returns the result of a task whose frame has ended.
+func (c *children) result(fr *frame) *result {
+	t := fr.owner
+	r := &result{task: t, node: &node.Result{Action: workflow.ActionDefault}}
+	switch {
+	case fr.failure != nil:
+		f := *fr.failure
+		f.Message = fmt.Sprintf("The workflow %q failed at its node %q: %s", fr.Name, fr.failedNode, f.Message)
+		r.node = failure(&f)
+	case c.stop.halted(fr):
+		r.node, r.stopped = failure(fault.New(fault.Execution, "The run was stopped")), true
+	default:
+		outputs, err := c.binder.outputs(fr)
+		if err != nil {
+			r.node, r.refused = failure(err), true
+			break
+		}
+		r.node.Outputs = workflow.SubOutputs(t.bound.Params, outputs)
+		r.kept, r.redacted, r.err = c.store.keep(r.node.Outputs)
+		r.missingSecrets = len(fr.missingSecrets) > 0 && missesSecret(r.kept)
+		r.redacted = r.redacted || r.missingSecrets
+	}
+	return r
+}

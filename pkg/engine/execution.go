@@ -1,0 +1,131 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/event/trace"
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
+)
+
+// execution is one run: it begins it, waits for its nodes, and ends it. What happens to the nodes is the work of its parts:
+// the scheduler says when, the starter begins a step and the settler ends it, the reuser takes what the checkpoint has.
+type execution struct {
+	top   *frame
+	began time.Time
+
+	sched     *scheduler
+	starter   *starter
+	approvals *approvals
+	questions *questions
+	refresher *refresher
+	binder    *binder
+
+	store    *store
+	rec      *recorder
+	stop     *stopState
+	warnings *warnings
+	counts   *counts
+
+	started       event.Workflow
+	resumedFrom   string
+	dir           string
+	span          trace.Span
+	runID         string
+	timeout       time.Duration
+	resumeCommand string
+	onReused      func() error
+	onStopped     func()
+}
+
+// counts is what run_finished reports in numbers.
+type counts struct {
+	executed, reused int
+	usage            *event.Usage
+}
+
+// newExecution puts the parts of a run together. stop cancels ctx.
+func newExecution(ctx context.Context, stop context.CancelCauseFunc, c Config, top *frame) *execution {
+	top.ctx, top.inherits = ctx, c.From != nil
+	var (
+		store     = &store{journal: c.Journal, redactor: c.Redactor}
+		rec       = &recorder{journal: c.Journal, cancelRun: stop}
+		stopping  = &stopState{ctx: ctx, rec: rec, keepGoing: c.KeepGoing}
+		counts    = &counts{}
+		warnings  = &warnings{seen: map[string]bool{}}
+		digests   = &digester{redactor: c.Redactor, workflows: map[*Sub]string{}}
+		binder    = &binder{store: store, digests: digests, load: c.Load, log: c.Log}
+		batches   = &batches{binder: binder, digests: digests, store: store, warnings: warnings}
+		cache     = &outputCache{cache: c.Cache, runID: c.RunID, dir: c.Host.Dir, store: store, log: c.Log}
+		children  = &children{binder: binder, store: store, stop: stopping}
+		questions = &questions{open: map[*nodeRun]bool{}}
+		sched     = &scheduler{jobs: c.Jobs, rec: rec, stop: stopping}
+		refresher = &refresher{sched: sched, rec: rec, binder: binder}
+		adopter   = &adopter{from: c.From, copyBlob: c.Adopt, batches: batches, store: store, rec: rec, warnings: warnings, log: c.Log}
+		attempts  = &attempts{runID: c.RunID, runCtx: ctx, host: c.Host, store: store, log: c.Log}
+		settler   = &settler{
+			sched: sched, rec: rec, store: store, stop: stopping, counts: counts, warnings: warnings,
+			binder: binder, cache: cache, children: children, questions: questions, refresher: refresher,
+		}
+		approvals = &approvals{
+			from: c.From, answer: c.Answer, askPerson: c.Ask, questions: questions,
+			sched: sched, settler: settler, rec: rec, store: store, stop: stopping, warnings: warnings, binder: binder, digests: digests,
+		}
+		starter = &starter{
+			sched: sched, settler: settler, rec: rec, stop: stopping, counts: counts, warnings: warnings, binder: binder,
+			approvals: approvals, batches: batches, cache: cache, children: children, refresher: refresher, adopter: adopter, span: c.Span,
+		}
+		reuser = &reuser{
+			adopter: adopter, starter: starter, settler: settler, rec: rec, stop: stopping, counts: counts, warnings: warnings,
+			binder: binder, approvals: approvals, batches: batches, refresher: refresher,
+		}
+	)
+	sched.begin, sched.drop, sched.execute, sched.finish, sched.reuse = starter.begin, settler.drop, attempts.run, settler.finish, reuser.reuse
+	e := &execution{
+		top: top, began: time.Now(), sched: sched, starter: starter, approvals: approvals, questions: questions, refresher: refresher, binder: binder,
+		store: store, rec: rec, stop: stopping, warnings: warnings, counts: counts,
+		started: c.Started, dir: c.Host.Dir, span: c.Span, runID: c.RunID, timeout: c.Timeout, resumeCommand: c.ResumeCommand,
+		onReused: c.Reused, onStopped: c.Stopped,
+	}
+	if c.From != nil {
+		e.resumedFrom = c.From.Run
+	}
+	return e
+}
+
+// run executes the run and returns its last event.
+func (e *execution) run() (*event.Event, error) {
+	if err := e.announce(); err != nil {
+		return nil, err
+	}
+	e.sched.run(e.top, e.onReused)
+	if e.onStopped != nil && (e.stop.interrupted || e.rec.journalErr != nil || e.stop.over()) {
+		e.onStopped()
+	}
+	if e.rec.journalErr != nil {
+		return nil, e.rec.journalErr
+	}
+	return e.conclude()
+}
+
+// announce writes run_started.
+func (e *execution) announce() error {
+	inputs, err := rawjson.Marshal(e.top.inputs)
+	if err != nil {
+		return fault.From(err)
+	}
+	kept, _, err := e.store.keep(event.Escape(inputs))
+	if err != nil {
+		return err
+	}
+	started := e.started
+	if started.Definition, _, err = e.store.keep(event.Escape(started.Definition)); err != nil {
+		return err
+	}
+	return e.rec.journal.Append(&event.Event{
+		Event: event.RunStarted, Workflow: &started, Inputs: kept, Nodes: e.top.Workflow.NodeIDs(), Cwd: e.dir,
+		TraceID: e.span.Trace, SpanID: e.span.ID, ParentSpanID: e.span.Parent, ResumedFrom: e.resumedFrom,
+	})
+}

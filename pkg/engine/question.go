@@ -1,0 +1,50 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
+)
+
+// questions are the open questions of a run.
+type questions struct {
+	// open has the nodes whose question is unanswered.
+	open map[*nodeRun]bool
+}
+
+// withdraw withdraws the questions of a frame in which nothing more may start.
+func (q *questions) withdraw(fr *frame) {
+	for nr := range q.open {
+		if nr.frame != fr {
+			continue
+		}
+		delete(q.open, nr)
+		delete(fr.running, nr.id())
+		if nr.withdraw != nil {
+			nr.withdraw()
+		}
+	}
+}
+
+// maxQuestions is how many open questions a paused run lists. It counts the others.
+const maxQuestions = 10
+
+// fault returns the fault of a run that is paused, which asks the open questions.
+func (q *questions) fault(runID string) *fault.Fault {
+	var open []*Question
+	for nr := range q.open {
+		open = append(open, nr.question)
+	}
+	slices.SortFunc(open, func(a, b *Question) int { return strings.Compare(a.Node, b.Node) })
+	f := fault.New(fault.Execution, "The run waits for a person's answer: %s", open[0].Text)
+	f.Node = open[0].Node
+	for _, other := range open[1:min(len(open), maxQuestions)] {
+		f.Message += fmt.Sprintf("; and node %s asks: %s", other.Node, other.Text)
+	}
+	if more := len(open) - maxQuestions; more > 0 {
+		f.Message += fmt.Sprintf("; and %d questions more", more)
+	}
+	return f.Suggest("Answer with: pflow-exec resume %s --approve ANSWER, where ANSWER is one of: %s", runID, strings.Join(open[0].Choices, ", "))
+}

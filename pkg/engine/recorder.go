@@ -1,0 +1,58 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/pflow-suite/pflow/pkg/event"
+)
+
+// recorder writes the events of a run into the journal, and applies those about nodes to the plan of their frame.
+type recorder struct {
+	journal Journal
+	// cancelRun cancels the context of the run.
+	cancelRun context.CancelCauseFunc
+	// journalErr is why the journal can no longer be written, or nil. After it nothing is written and nothing starts.
+	journalErr error
+}
+
+// append writes an event. If that fails, the run is aborted.
+func (r *recorder) append(ev *event.Event) {
+	if r.journalErr != nil {
+		return
+	}
+	if err := r.journal.Append(ev); err != nil {
+		r.abort(err)
+	}
+}
+
+// abort ends the run because the journal cannot be written.
+func (r *recorder) abort(err error) {
+	r.journalErr = err
+	r.cancelRun(err)
+}
+
+// record writes an event about a node of a frame, applies it to the plan, and writes the events that follow from it. It
+// returns the event's place in the journal.
+func (r *recorder) record(fr *frame, ev *event.Event) (at int64) {
+	at = r.write(fr, ev)
+	for _, next := range fr.plan.Apply(ev) {
+		r.write(fr, next)
+	}
+	return at
+}
+
+// write writes an event about a node of a frame and returns its place in the journal. The event and its cause name nodes by
+// their ids, the journal by their paths.
+func (r *recorder) write(fr *frame, ev *event.Event) (at int64) {
+	if fr.prefix == "" {
+		r.append(ev)
+		return ev.At
+	}
+	written := *ev
+	written.Node = fr.path(ev.Node)
+	if _, ok := fr.Workflow.Node(ev.Cause); ok && ev.Cause != "" {
+		written.Cause = fr.path(ev.Cause)
+	}
+	r.append(&written)
+	return written.At
+}

@@ -1,0 +1,166 @@
+package engine
+
+import (
+	"slices"
+
+	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/workflow"
+	"github.com/pflow-suite/pflow/pkg/workflow/plan"
+)
+
+// reuser takes nodes, answers and iterations from the checkpoint, instead of running or asking them again.
+type reuser struct {
+	adopter   *adopter
+	starter   *starter
+	settler   *settler
+	rec       *recorder
+	stop      *stopState
+	counts    *counts
+	warnings  *warnings
+	binder    *binder
+	approvals *approvals
+	batches   *batches
+	refresher *refresher
+}
+
+// reuse takes the node of a step from the checkpoint if nothing that decides about the node has changed, or resumes it if
+// the checkpoint has a part of it. It reports false if the step must be done like any other.
+func (r *reuser) reuse(fr *frame, step plan.Step) bool {
+	if step.Item >= 0 || step.Attempt > 1 || step.Do == plan.FanIn || fr.plan.Settled(step.Node) {
+		return false
+	}
+	if nr := fr.running[step.Node]; nr != nil {
+		return r.resume(nr, step)
+	}
+	if slices.ContainsFunc(fr.plan.Sources(step.Node), func(from string) bool { return !fr.reused[from] && fr.settled[from] }) {
+		return false
+	}
+	nr := r.starter.newNodeRun(fr, step.Node)
+	switch {
+	case r.reuseNode(nr, step):
+		return true
+	case step.Do != plan.Ask:
+		nr.inherits = true
+		return r.resume(nr, step)
+	case r.reuseAnswer(nr):
+		nr.inherits = true
+		fr.running[step.Node] = nr
+		return true
+	}
+	return false
+}
+
+// resume goes on with a node if the checkpoint has a part of it.
+func (r *reuser) resume(nr *nodeRun, step plan.Step) bool {
+	fr := nr.frame
+	if !nr.inherits || !r.adopter.from.begun[nr.path()] || !fr.entering && r.stop.halted(fr) {
+		return false
+	}
+	if nr.node.Loop != nil && r.reuseIteration(nr, step) {
+		return true
+	}
+	if nr.node.Batch == nil && !nr.isSub() {
+		return false
+	}
+	fr.running[step.Node] = nr
+	r.starter.begin(dueStep{frame: fr, step: step}) // its items and inner nodes are queued
+	return true
+}
+
+// reuseAnswer takes a person's answer if the question is the same, about the same node.
+func (r *reuser) reuseAnswer(nr *nodeRun) bool {
+	if nr.answer == nil {
+		return false
+	}
+	old := r.adopter.answer(nr)
+	if q, err := r.approvals.question(nr); err != nil || r.approvals.digests.question(nr, q) != old.InputDigest {
+		return false
+	}
+	r.rec.record(nr.frame, inherited(old, nr.id()))
+	return true
+}
+
+// reuseNode takes a node that was settled.
+func (r *reuser) reuseNode(nr *nodeRun, step plan.Step) bool {
+	old := r.adopter.settled(nr, func() string { return r.currentDigest(nr) })
+	if old == nil {
+		return false
+	}
+	fr, id := nr.frame, nr.id()
+	failed := old.Event == event.NodeFailed || old.Action == workflow.ActionError && old.Error != nil
+	if failed && !fr.plan.Handles(id) {
+		return false
+	}
+	if step.Do == plan.Ask && nr.answer != nil { // its templates may read the answer if it has to run again
+		r.rec.record(fr, inherited(r.adopter.answer(nr), id))
+	}
+	ev := inherited(old, id)
+	ev.Event, ev.Attempt = event.NodeReused, 0
+	r.adopter.degrade(nr, old)
+	if failed {
+		ev.Action, ev.Error = workflow.ActionError, old.Error
+		r.warnings.degrade(fr.owner, "node "+nr.path()+" failed in run "+ev.FromRun+" and an error edge took it")
+	}
+	fr.set(id, value{raw: orEmpty(old.Outputs), missingSecrets: old.Redacted, failed: failed})
+	fr.reused[id] = true
+	r.counts.reused++
+	r.settler.settle(nr, ev, true)
+	return true
+}
+
+// currentDigest returns the digest that a node would have if it ran now, or "" if that is unknown.
+func (r *reuser) currentDigest(nr *nodeRun) string {
+	if nr.node.Batch != nil {
+		if r.batches.readItems(nr) != nil {
+			return ""
+		}
+		digest, err := r.batches.digest(nr)
+		if err != nil {
+			return ""
+		}
+		return digest
+	}
+	bound, err := r.binder.bind(nr, r.binder.binding(nr))
+	if err != nil {
+		return ""
+	}
+	return bound.digest
+}
+
+// reuseIteration takes an iteration of a node's loop, if the loop goes on after it.
+func (r *reuser) reuseIteration(nr *nodeRun, step plan.Step) bool {
+	fr, id := nr.frame, nr.id()
+	var bound *boundNode
+	old := r.adopter.iteration(nr, step.Iteration, func() (digest string) {
+		if len(r.refresher.stale(nr)) > 0 {
+			return ""
+		}
+		var err error
+		if bound, err = r.binder.bind(nr, r.binder.binding(nr)); err != nil {
+			return ""
+		}
+		return bound.digest
+	})
+	if old == nil || old.Redacted {
+		return false
+	}
+	before, had := fr.values[id]
+	nr.bound = bound
+	fr.set(id, value{raw: orEmpty(old.Outputs)})
+	next, err := r.binder.nextIteration(nr)
+	if err != nil || next.stopped != "" {
+		delete(fr.values, id)
+		if had {
+			fr.set(id, before)
+		}
+		return false
+	}
+	if step.Iteration == 1 {
+		nr.digest = bound.digest
+	}
+	r.adopter.degrade(nr, old)
+	fr.running[id] = nr
+	r.rec.record(fr, inherited(old, id))
+	nr.advance(next)
+	return true
+}

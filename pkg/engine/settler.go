@@ -1,0 +1,249 @@
+package engine
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/pflow-suite/pflow/pkg/engine/node"
+	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/workflow"
+	"github.com/pflow-suite/pflow/pkg/workflow/plan"
+)
+
+// settler ends tasks, nodes and frames: it records how they ended, and enqueues what may begin because of it.
+type settler struct {
+	sched     *scheduler
+	rec       *recorder
+	store     *store
+	stop      *stopState
+	counts    *counts
+	warnings  *warnings
+	binder    *binder
+	cache     *outputCache
+	children  *children
+	questions *questions
+	refresher *refresher
+}
+
+// finish ends a task.
+func (s *settler) finish(r *result) {
+	nr := r.run
+	if r.usesSlot {
+		s.sched.slots--
+	}
+	if nr.kind.Program != "" { // only programs report a usage
+		s.counts.usage = s.counts.usage.Add(r.node.Outputs)
+	}
+	r.stopped = r.stopped || s.stop.over() && r.node.Fault != nil
+	switch {
+	case r.err != nil:
+		s.rec.abort(r.err)
+	case r.step.Item >= 0:
+		s.finishItem(r)
+	case r.stopped:
+		s.cancel(nr)
+	case r.node.Fault != nil:
+		s.fail(r)
+	default:
+		s.succeed(r)
+	}
+	s.sched.enqueueReady(nr.frame)
+	s.closeFrame(nr.frame)
+}
+
+// drop gives up a step that comes too late because the run is over, and cancels its node unless a part of that still runs.
+func (s *settler) drop(d dueStep) {
+	nr := d.frame.running[d.step.Node]
+	if nr != nil && nr.batch != nil && d.step.Attempt > 1 { // an item that waited to be tried again
+		nr.batch.busy--
+	}
+	if nr != nil && (nr.batch == nil || nr.batch.busy == 0) {
+		s.cancel(nr)
+	}
+	s.closeFrame(d.frame)
+}
+
+// cancel settles a node that was stopped before its end.
+func (s *settler) cancel(nr *nodeRun) {
+	s.stop.interrupted = true
+	s.settle(nr, &event.Event{Event: event.NodeCancelled, Node: nr.id(), Cause: s.stop.cause()}, false)
+}
+
+// succeed settles a node that succeeded, or begins the next iteration of its loop.
+func (s *settler) succeed(r *result) {
+	nr, fr, id := r.run, r.run.frame, r.run.id()
+	v := r.value()
+	ms := milliseconds(time.Since(r.began))
+	if nr.node.Loop != nil {
+		fr.set(id, v)
+		next, err := s.binder.nextIteration(nr)
+		switch {
+		case err != nil:
+			r.node, r.refused = &node.Result{Action: workflow.ActionError, Fault: fault.From(err), Outputs: r.node.Outputs}, true
+			s.fail(r)
+			return
+		case next.stopped == "":
+			s.rec.record(fr, &event.Event{
+				Event: event.IterationCompleted, Node: id, Iteration: nr.iteration, Action: r.node.Action, Outputs: r.kept, InputDigest: nr.bound.digest,
+				Redacted: r.redacted, DurationMS: &ms, Attempt: r.step.Attempt, Warnings: s.store.warnings(r.degradations),
+			})
+			nr.advance(next)
+			return
+		}
+		if v, err = s.endLoop(r, v, next.stopped); err != nil {
+			s.rec.abort(err)
+			return
+		}
+	}
+	if nr.node.Loop != nil || nr.node.Batch != nil || r.step.Attempt > 1 {
+		ms = milliseconds(time.Since(nr.began))
+	}
+	fr.set(id, v)
+	s.cache.put(r, v.raw)
+	s.settle(nr, &event.Event{
+		Event: event.NodeCompleted, Node: id, Action: r.node.Action, Outputs: r.kept, InputDigest: nr.digest,
+		Redacted: r.redacted, DurationMS: &ms, Attempt: r.step.Attempt, Iteration: r.step.Iteration, Warnings: s.store.warnings(nr.degradations),
+	}, true)
+	if action := r.node.Action; action != workflow.ActionDefault && !fr.plan.Routes(id, action) {
+		s.warnings.add(fmt.Sprintf("node %s ended with action %q, which no edge takes", nr.path(), action))
+	}
+}
+
+// fail settles a node that failed, unless another attempt follows.
+func (s *settler) fail(r *result) {
+	nr, fr, id := r.run, r.run.frame, r.run.id()
+	f := s.faultOf(r)
+	ms := milliseconds(time.Since(r.began))
+	ev := &event.Event{
+		Event: event.NodeFailed, Node: id, Error: f, Attempt: r.step.Attempt, Iteration: r.step.Iteration,
+		Outputs: r.kept, Redacted: r.redacted, DurationMS: &ms,
+	}
+	if s.retry(r, ev) {
+		s.rec.record(fr, ev)
+		return
+	}
+	retry, handled := false, fr.plan.Handles(id)
+	ev.WillRetry, ev.Handled = &retry, &handled
+	if handled {
+		ev.InputDigest = nr.digest
+		v := r.value()
+		v.raw, v.failed, ev.Outputs = withError(v.raw, f.Message), true, withError(r.kept, f.Message)
+		fr.set(id, v)
+		s.warnings.degrade(fr.owner, fmt.Sprintf("node %s failed and an error edge took it: %s", f.Node, f.Message))
+	} else {
+		delete(fr.values, id) // the outputs of an earlier iteration
+		if fr.failure == nil {
+			fr.failure, fr.failedNode = f, id
+		}
+		if s.stop.halted(fr) {
+			s.questions.withdraw(fr)
+		}
+	}
+	s.settle(nr, ev, handled)
+}
+
+// faultOf returns the fault of a failed task as it is written.
+func (s *settler) faultOf(r *result) *fault.Fault {
+	f := *s.store.fault(r.node.Fault)
+	f.Node = r.run.path()
+	return &f
+}
+
+// retry reports whether another attempt follows a failed one, and announces it in the event of the failure.
+func (s *settler) retry(r *result, ev *event.Event) bool {
+	nr := r.run
+	if r.refused || nr.ctx.Err() != nil || nr.node.Batch != nil && r.step.Item < 0 {
+		return false
+	}
+	policy := plan.Retries(nr.node, r.step.Attempt, r.node.Fault)
+	if policy == nil {
+		return false
+	}
+	delay := plan.Jittered(policy, plan.Delay(policy, r.step.Attempt), rand.Float64()) //nolint:gosec // predictable jitter does no harm
+	again, ms := true, milliseconds(delay)
+	ev.WillRetry, ev.RetryInMS = &again, &ms
+	if nr.delays == nil {
+		nr.delays = map[int]time.Duration{}
+	}
+	nr.delays[r.step.Item] = delay
+	return true
+}
+
+// finishItem ends an attempt at an item of a batch: the item is settled, or tried again.
+func (s *settler) finishItem(r *result) {
+	nr, fr, i := r.run, r.run.frame, r.step.Item
+	it := &nr.batch.states[i]
+	it.took = time.Since(r.began)
+	ms := milliseconds(it.took)
+	nr.batch.busy--
+	switch {
+	case r.node.Fault == nil:
+		it.end(r, s.rec.record(fr, &event.Event{
+			Event: event.ItemCompleted, Node: nr.id(), Item: &i, Attempt: r.step.Attempt, Outputs: r.kept, InputDigest: it.digest,
+			Redacted: r.redacted, DurationMS: &ms, Warnings: s.store.warnings(r.degradations),
+		}))
+	case r.stopped:
+		nr.batch.interrupted = true
+	default:
+		f := s.faultOf(r)
+		ev := &event.Event{
+			Event: event.NodeFailed, Node: nr.id(), Item: &i, Attempt: r.step.Attempt, Error: f, Outputs: r.kept, Redacted: r.redacted, DurationMS: &ms,
+		}
+		if s.retry(r, ev) {
+			nr.batch.busy++
+			s.rec.record(fr, ev)
+			break
+		}
+		no := false
+		ev.WillRetry, it.fault = &no, f
+		it.end(r, s.rec.record(fr, ev))
+	}
+	if nr.batch.busy == 0 && (nr.batch.interrupted || s.stop.over()) {
+		s.cancel(nr)
+	}
+}
+
+// settle records a node's last event. resumable reports whether a later run can resume from it.
+func (s *settler) settle(nr *nodeRun, ev *event.Event, resumable bool) {
+	fr, id := nr.frame, nr.id()
+	if fr.running[id] == nr {
+		delete(fr.running, id)
+	}
+	nr.cancel()
+	if nr.holdsSlot {
+		nr.holdsSlot = false
+		s.sched.slots--
+	}
+	if resumable && !fr.settled[id] {
+		fr.settled[id] = true
+		fr.order = append(fr.order, id)
+	}
+	s.rec.record(fr, ev)
+	s.refresher.release(fr, id, resumable)
+}
+
+// closeFrame ends the frame of a sub-workflow, and its task, once nothing of it runs and nothing more may start.
+func (s *settler) closeFrame(fr *frame) {
+	t := fr.owner
+	if t == nil || t.child != fr || fr.entering || !fr.plan.Done() && !s.stop.halted(fr) {
+		return
+	}
+	for _, nr := range fr.running {
+		if !s.questions.open[nr] {
+			return
+		}
+	}
+	s.questions.withdraw(fr)
+	t.child = nil
+	fr.cancel()
+	cause := fr.failedNode
+	if cause == "" {
+		cause = s.stop.cause()
+	}
+	for _, ev := range fr.plan.Halt(cause) {
+		s.rec.write(fr, ev)
+	}
+	s.finish(s.children.result(fr))
+}

@@ -1,0 +1,286 @@
+package engine
+
+import (
+	"time"
+
+	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/event/trace"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
+	"github.com/pflow-suite/pflow/pkg/workflow"
+	"github.com/pflow-suite/pflow/pkg/workflow/plan"
+)
+
+// starter begins steps.
+type starter struct {
+	sched     *scheduler
+	settler   *settler
+	rec       *recorder
+	stop      *stopState
+	counts    *counts
+	warnings  *warnings
+	binder    *binder
+	approvals *approvals
+	batches   *batches
+	cache     *outputCache
+	children  *children
+	refresher *refresher
+	adopter   *adopter
+	// span is the span of the run.
+	span trace.Span
+}
+
+// begin begins a step. It returns the task to execute, if there is one.
+func (s *starter) begin(d dueStep) *task {
+	fr, step := d.frame, d.step
+	nr := fr.running[step.Node]
+	if nr == nil {
+		if s.stop.halted(fr) {
+			s.settler.closeFrame(fr)
+			return nil
+		}
+		nr = s.activate(fr, step.Node)
+	}
+	if step.Do != plan.Ask {
+		nr.startTime()
+	}
+	switch step.Do {
+	case plan.Ask:
+		s.ask(nr)
+	case plan.FanOut:
+		s.fanOut(nr, step)
+	case plan.FanIn:
+		s.fanIn(nr, step)
+	case plan.Attempt:
+		if step.Item >= 0 {
+			return s.attemptItem(nr, step)
+		}
+		return s.attempt(nr, step)
+	}
+	return nil
+}
+
+// newNodeRun returns a node of a frame that has not begun.
+func (s *starter) newNodeRun(fr *frame, id string) *nodeRun {
+	n, _ := fr.Workflow.Node(id)
+	nr := &nodeRun{frame: fr, node: n, kind: fr.Kinds[n.Type], began: time.Now(), ctx: fr.ctx, cancel: func() {}}
+	if n.Loop != nil {
+		nr.iteration = 1
+	}
+	if n.Approval != nil {
+		if old := s.adopter.answer(nr); old != nil && !plan.Denies(old.Answer) {
+			nr.answer = rawjson.Quote(old.Answer)
+		}
+	}
+	return nr
+}
+
+// activate makes a node one of the running ones.
+func (s *starter) activate(fr *frame, id string) *nodeRun {
+	nr := fr.parked[id]
+	delete(fr.parked, id)
+	if nr == nil {
+		nr = s.newNodeRun(fr, id)
+	}
+	fr.running[id] = nr
+	return nr
+}
+
+// ask asks a person whether a node may run.
+func (s *starter) ask(nr *nodeRun) {
+	q, err := s.approvals.question(nr)
+	if err != nil {
+		s.refuse(nr, plan.Step{Node: nr.id(), Do: plan.Attempt, Item: -1, Attempt: 1, Iteration: nr.iteration}, err)
+		return
+	}
+	s.approvals.ask(nr, q)
+}
+
+// attempt binds a node, and begins an attempt at it.
+func (s *starter) attempt(nr *nodeRun, step plan.Step) *task {
+	if nr.ctx.Err() != nil {
+		s.refuse(nr, step, timeoutFault(nr.ctx))
+		return nil
+	}
+	if step.Attempt == 1 {
+		if stale := s.refresher.stale(nr); len(stale) > 0 {
+			s.refresher.refresh(nr, step, stale)
+			return nil
+		}
+		bound, err := s.binder.bind(nr, s.binder.binding(nr))
+		if err != nil {
+			s.refuse(nr, step, err)
+			return nil
+		}
+		nr.bound = bound
+		if step.Iteration <= 1 {
+			nr.digest = bound.digest
+		}
+		if s.fromCache(nr) {
+			return nil
+		}
+		s.count(nr)
+	}
+	t := &task{run: nr, step: step, bound: nr.bound, began: time.Now(), span: nr.frame.spanIn(s.span).Child()}
+	ev := nr.startedEvent(step)
+	ev.SpanID = t.span.ID
+	if nr.frame.owner != nil {
+		ev.ParentSpanID = t.span.Parent
+	}
+	s.rec.record(nr.frame, ev)
+	return s.start(t)
+}
+
+// attemptItem binds an item of a batch, and begins an attempt at it.
+func (s *starter) attemptItem(nr *nodeRun, step plan.Step) *task {
+	t := &task{run: nr, step: step, began: time.Now(), span: nr.batch.span.Child()}
+	if step.Attempt == 1 {
+		nr.batch.busy++
+	}
+	it := &nr.batch.states[step.Item]
+	var err error
+	if it.bound == nil {
+		it.bound, err = s.batches.bindItem(nr, step.Item)
+	}
+	if nr.ctx.Err() != nil {
+		err = timeoutFault(nr.ctx)
+	}
+	if err != nil {
+		s.settler.finish(&result{task: t, node: failure(err), refused: true})
+		return nil
+	}
+	it.digest, t.bound = it.bound.digest, it.bound
+	return s.start(t)
+}
+
+// start returns a task that is to be executed. For a sub-workflow it enters the frame of that instead.
+func (s *starter) start(t *task) *task {
+	if s.rec.journalErr != nil {
+		return nil
+	}
+	s.warnings.noteUnresolved(t)
+	if t.run.isSub() {
+		s.enterChild(t)
+		return nil
+	}
+	if t.step.Item < 0 {
+		t.usesSlot = true
+		s.sched.slots++
+	}
+	return t
+}
+
+// enterChild begins the workflow that a task's node runs. The task ends when that frame does.
+func (s *starter) enterChild(t *task) {
+	child, err := s.children.open(t)
+	if err != nil {
+		s.settler.finish(&result{task: t, node: failure(err), refused: true})
+		return
+	}
+	t.child = child
+	s.sched.enter(child)
+	s.settler.closeFrame(child)
+}
+
+// refuse fails a node that cannot be tried.
+func (s *starter) refuse(nr *nodeRun, step plan.Step, err error) {
+	if !nr.executed {
+		s.rec.write(nr.frame, nr.startedEvent(step))
+	}
+	s.count(nr)
+	s.settler.finish(&result{task: &task{run: nr, step: step, began: time.Now()}, node: failure(err), refused: true})
+}
+
+// count counts a node as executed, once.
+func (s *starter) count(nr *nodeRun) {
+	if !nr.executed {
+		nr.executed = true
+		s.counts.executed++
+	}
+}
+
+// fromCache settles a node with outputs from the cache. It reports whether there are any.
+func (s *starter) fromCache(nr *nodeRun) bool {
+	kept, run, ok := s.cache.get(nr)
+	if !ok {
+		return false
+	}
+	fr := nr.frame
+	fr.set(nr.id(), value{raw: kept})
+	s.counts.reused++
+	s.settler.settle(nr, &event.Event{
+		Event: event.NodeReused, Node: nr.id(), Action: workflow.ActionDefault, Outputs: kept, InputDigest: nr.digest, FromRun: run, Cached: true,
+	}, true)
+	s.sched.enqueueReady(fr)
+	s.settler.closeFrame(fr)
+	return true
+}
+
+// fanOut reads the items of a batch and records how many there are. It takes those over that the checkpoint has.
+func (s *starter) fanOut(nr *nodeRun, step plan.Step) {
+	if nr.waitsForSlot { // its items are known, and now there is a slot
+		nr.waitsForSlot, nr.holdsSlot = false, true
+		s.sched.slots++
+		for _, held := range nr.heldBack {
+			s.sched.enqueue(nr.frame, held)
+		}
+		nr.heldBack = nil
+		return
+	}
+	if nr.ctx.Err() != nil {
+		s.refuse(nr, step, timeoutFault(nr.ctx))
+		return
+	}
+	if stale := s.refresher.stale(nr); len(stale) > 0 {
+		s.refresher.refresh(nr, step, stale)
+		return
+	}
+	if err := s.batches.readItems(nr); err != nil {
+		s.refuse(nr, step, err)
+		return
+	}
+	if s.cache.wanted(nr) {
+		digest, err := s.batches.digest(nr)
+		if err != nil {
+			s.refuse(nr, step, err)
+			return
+		}
+		if nr.digest = digest; s.fromCache(nr) {
+			return
+		}
+	}
+	s.count(nr)
+	fr := nr.frame
+	nr.batch.span = fr.spanIn(s.span).Child()
+	ev, n := nr.startedEvent(step), len(nr.batch.items)
+	ev.Items, ev.SpanID = &n, nr.batch.span.ID
+	if fr.owner != nil {
+		ev.ParentSpanID = nr.batch.span.Parent
+	}
+	s.rec.record(fr, ev)
+	if fr.inherits && nr.inherits {
+		s.adopter.items(nr)
+	}
+	switch {
+	case nr.isSub():
+	case s.sched.slotFree():
+		nr.holdsSlot = true
+		s.sched.slots++
+	default: // it began early for what the checkpoint has, and goes on in its turn
+		nr.waitsForSlot = true
+	}
+	s.sched.enqueueReady(fr)
+}
+
+// fanIn puts the results of a batch's items together, and ends the node.
+func (s *starter) fanIn(nr *nodeRun, step plan.Step) {
+	if nr.digest == "" {
+		if digest, err := s.batches.digest(nr); err == nil { // else an item could not be bound, and a later run tries that again
+			nr.digest = digest
+		}
+	}
+	r := s.batches.result(&task{run: nr, step: step, began: nr.began})
+	if s.rec.journalErr == nil {
+		r.err = s.batches.outputs(r)
+	}
+	s.settler.finish(r)
+}
