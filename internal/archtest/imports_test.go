@@ -54,6 +54,8 @@ var onlyImporters = map[string][]string{
 	sdk:       {"pkg/mcp/mcpclient", "pkg/mcp/mcpserver"},
 	gojq:      {"pkg/nodes/jq"},
 
+	"github.com/google/jsonschema-go/jsonschema": {"pkg/rawjson/jsonschema"}, // what reads its error messages has one place
+
 	module + "pkg/nodes/llm":                  {"cmd/pflow-node-llm"}, // no other program links the API clients
 	"github.com/openai/openai-go/":            {"pkg/nodes/llm"},
 	"github.com/anthropics/anthropic-sdk-go":  {"pkg/nodes/llm"},

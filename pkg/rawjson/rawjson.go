@@ -82,7 +82,7 @@ func Kind(raw json.RawMessage) string {
 // JoinPath adds a key to a path such as nodes[1].params; a key that is no plain word is quoted.
 func JoinPath(path, key string) string {
 	switch {
-	case strings.ContainsAny(key, `.[]"`):
+	case key == "" || strings.ContainsAny(key, `.[]"`):
 		return fmt.Sprintf("%s[%q]", path, key)
 	case path == "":
 		return key

@@ -13,7 +13,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/internal/velofluxserver"
-	"github.com/pflow-suite/pflow/pkg/mcp/toolargs"
+	"github.com/pflow-suite/pflow/pkg/rawjson/jsonschema"
 )
 
 // runtimeOf returns a runtime for a Manager. It is closed at the end of the test.
@@ -44,10 +44,20 @@ func called(t *testing.T, r *Runtime, tool, args string) string {
 	if err != nil {
 		t.Fatalf("%s %s: %v", tool, args, err)
 	}
-	if !json.Valid(answer) || !toolargs.NewSchema(r.byName[tool].OutputSchema).Fits(answer) {
+	if !json.Valid(answer) || !fitsOutput(t, r, tool, answer) {
 		t.Fatalf("%s %s: %s does not fit the output schema", tool, args, answer)
 	}
 	return string(answer)
+}
+
+// fitsOutput reports whether an answer fits the tool's output schema.
+func fitsOutput(t *testing.T, r *Runtime, tool string, answer json.RawMessage) bool {
+	t.Helper()
+	schema, f := jsonschema.Compile(r.byName[tool].OutputSchema)
+	if f != nil {
+		t.Fatal(f)
+	}
+	return schema.Fits(answer)
 }
 
 // refusedWith asserts that a call fails with a code, and returns the error.
@@ -58,7 +68,7 @@ func refusedWith(t *testing.T, r *Runtime, code Code, tool, args string) *Error 
 	if !ok || e.Code != code || answer != nil {
 		t.Fatalf("%s %s: %s %+v, want %s", tool, args, answer, err, code)
 	}
-	if raw, err := json.Marshal(e); err != nil || r.byName[tool] != nil && !toolargs.NewSchema(r.byName[tool].OutputSchema).Fits(raw) {
+	if raw, err := json.Marshal(e); err != nil || r.byName[tool] != nil && !fitsOutput(t, r, tool, raw) {
 		t.Errorf("%s %s: %s does not fit the output schema, %v", tool, args, raw, err)
 	}
 	return e

@@ -72,7 +72,7 @@ func TestArgumentsAreChecked(t *testing.T) {
 			`{"type":"usage_error","message":"describe has no argument \"nam\"","suggestions":["Did you mean \"name\"?","Its arguments are filter, limit, mode, name"],"available":["filter","limit","mode","name"]},` +
 			`{"type":"usage_error","message":"The argument \"name\" of describe is missing","missing":["name"]}]}`},
 		{"describe", `{"name":5}`, `{"type":"usage_error","message":"The argument name of describe must be a string, not an integer","path":"name"}`},
-		{"describe", `{"name":"a","filter":{"tags":[{"b":1}]}}`, `{"type":"usage_error","message":"The argument filter.tags[] of describe must be a string, not an object","path":"filter.tags[]"}`},
+		{"describe", `{"name":"a","filter":{"tags":[{"b":1}]}}`, `{"type":"usage_error","message":"The argument filter.tags[0] of describe must be a string, not an object","path":"filter.tags[0]"}`},
 		{"describe", `{"name":"a","mode":"slow"}`, `{"type":"usage_error","message":"The argument mode of describe must be one of \"fast\", \"full\"","path":"mode"}`},
 		{"describe", `[1]`, `{"type":"usage_error","message":"The arguments of describe must be a JSON object"}`},
 		{"none", `{"a":1}`, `{"type":"usage_error","message":"none has no argument \"a\"","suggestions":["It takes no arguments"]}`},

@@ -14,6 +14,7 @@ import (
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcp/toolargs"
+	"github.com/pflow-suite/pflow/pkg/rawjson/jsonschema"
 )
 
 // dispatcher stands between the SDK and the table: it answers tools/call itself, because the SDK's own way there writes a
@@ -34,12 +35,16 @@ type dispatcher struct {
 type entry struct {
 	*Tool
 	arguments *toolargs.Checker
-	output    *toolargs.Schema // nil without one
+	output    func() (*jsonschema.Schema, *fault.Fault) // nil without an output schema
 }
 
 // allows says whether structured content fits the tool's output schema, if it has one.
 func (e *entry) allows(structured json.RawMessage) bool {
-	return e.output == nil || structured == nil || e.output.Fits(structured)
+	if e.output == nil || structured == nil {
+		return true
+	}
+	schema, f := e.output()
+	return f == nil && schema.Fits(structured)
 }
 
 func newDispatcher(stop context.Context, s *Server, log *slog.Logger) *dispatcher {
@@ -48,7 +53,7 @@ func newDispatcher(stop context.Context, s *Server, log *slog.Logger) *dispatche
 		tool := &s.Tools[i]
 		d.tools[tool.Name] = &entry{Tool: tool, arguments: toolargs.NewChecker(tool.Name, tool.InputSchema)}
 		if tool.OutputSchema != nil {
-			d.tools[tool.Name].output = toolargs.NewSchema(tool.OutputSchema)
+			d.tools[tool.Name].output = jsonschema.Lazy(tool.OutputSchema)
 		}
 	}
 	if s.MaxCalls > 0 {

@@ -1,87 +1,80 @@
-// Package toolargs checks what a tool is called with against its input schema.
+// Package toolargs checks the arguments of a tool against its input schema, and reads arguments from the text of a command
+// line.
 package toolargs
 
 import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/rawjson/jsonschema"
 )
 
 const (
-	// maxEcho is the most bytes of what a caller sent that a text repeats.
+	// maxEcho is the most bytes of what a caller sent that a message repeats.
 	maxEcho = 200
-	// maxListed is the most of a kind that a text lists.
+	// maxListed is the most unknown arguments, and the most missing ones, that a message lists.
 	maxListed = 10
 )
 
-// Checker checks the arguments of one tool. It may be used by several callers at a time, and not be copied.
+// Checker checks the arguments of one tool. It may be used by several goroutines at a time.
 type Checker struct {
 	tool   string
-	schema *Schema
+	schema func() (*jsonschema.Schema, *fault.Fault)
 }
 
-// NewChecker makes a Checker for the tool of a name, whose input schema is a JSON Schema of type object. With
-// "additionalProperties":false arguments that it does not name are refused. The schema is read at the first check.
+// NewChecker returns a Checker for the named tool. Its input schema must be a JSON Schema of type object, which is read at the
+// first check. With "additionalProperties": false it refuses arguments that it does not name.
 func NewChecker(tool string, schema json.RawMessage) *Checker {
-	return &Checker{tool: tool, schema: NewSchema(schema)}
+	return &Checker{tool: tool, schema: jsonschema.Lazy(schema)}
 }
 
-// Check gives the arguments of a call as a JSON object in the caller's bytes, {} for none and for null. A fault of type
-// usage_error says all that is wrong with their names at once, ten unknown and ten missing ones at most, or else the
-// first thing that does not fit. Of what the caller sent it repeats no more than 200 bytes at a time.
+// Check returns the arguments of a call as a JSON object in the caller's bytes: {} for no arguments and for null. A fault of
+// type usage_error names all unknown and missing arguments at once, at most ten of each, or else the first value that does not
+// fit. It repeats no more than 200 bytes of what the caller sent at a time.
 func (c *Checker) Check(arguments json.RawMessage) (json.RawMessage, *fault.Fault) {
-	if err := c.schema.compile(); err != nil {
-		return nil, fault.New(fault.Internal, "The input schema of the tool %s is no JSON Schema: %v", c.tool, err)
+	schema, f := c.schema()
+	if f != nil {
+		return nil, fault.New(fault.Internal, "The input schema of the tool %s is not a JSON Schema: %s", c.tool, f.Message)
 	}
 	if trimmed := bytes.TrimSpace(arguments); len(trimmed) == 0 || string(trimmed) == "null" {
 		arguments = json.RawMessage("{}")
 	}
-	given := gjson.ParseBytes(arguments)
-	if !given.IsObject() {
+	value, err := jsonschema.Decode(arguments)
+	if err != nil {
+		return nil, c.wrong("The arguments of %s cannot be read, they must be a JSON object: %v", c.tool, err)
+	}
+	object, ok := value.(map[string]any)
+	if !ok {
 		return nil, c.wrong("The arguments of %s must be a JSON object", c.tool)
 	}
-	if !json.Valid(arguments) {
-		return nil, c.wrong("The arguments of %s cannot be read: they are no JSON", c.tool)
-	}
-	if f := c.checkNames(given); f != nil {
+	if f := c.checkNames(schema, object); f != nil {
 		return nil, f
 	}
-	value, err := decode(arguments)
-	if err != nil {
-		return nil, c.wrong("The arguments of %s cannot be read: %v", c.tool, err)
-	}
-	if err := c.schema.resolved.Validate(value); err != nil {
-		return nil, c.violation(err)
+	if v := schema.CheckValue(object); v != nil {
+		return nil, c.violation(v)
 	}
 	return arguments, nil
 }
 
-// checkNames says which arguments are unknown or missing, all of them at once.
-func (c *Checker) checkNames(given gjson.Result) *fault.Fault {
-	schema, names := c.schema.schema, given.Map()
-	var unknown, missing []string
-	if gjson.GetBytes(c.schema.document, "additionalProperties").Type == gjson.False {
-		for name := range names {
-			if schema.Properties[name] == nil {
-				unknown = append(unknown, name)
-			}
-		}
-		slices.Sort(unknown)
+func (c *Checker) violation(v *jsonschema.Violation) *fault.Fault {
+	f := c.wrong("The arguments of %s must %s", c.tool, v.Must)
+	if v.Path != "" {
+		f = c.wrong("The argument %s of %s must %s", fault.Truncate(v.Path, maxEcho), c.tool, v.Must)
+		f.Path = v.Path
 	}
-	for _, name := range schema.Required {
-		if _, ok := names[name]; !ok {
-			missing = append(missing, name)
-		}
+	if v.Hint != "" {
+		f.Suggest("%s", v.Hint)
 	}
-	known := slices.Sorted(maps.Keys(schema.Properties))
-	faults := c.first(unknown, "unknown", func(name string) *fault.Fault { return c.unknownArgument(name, known) })
+	return f
+}
+
+// checkNames returns the unknown and the missing arguments as one fault, or nil if there are none.
+func (c *Checker) checkNames(schema *jsonschema.Schema, object map[string]any) *fault.Fault {
+	unknown, missing := schema.Names(object)
+	faults := c.first(unknown, "unknown", func(name string) *fault.Fault { return c.unknownArgument(name, schema.Properties()) })
 	faults = append(faults, c.first(missing, "missing", c.missingArgument)...)
 	what := "The arguments of " + c.tool
 	joined := fault.Join(fault.Usage, what, faults)
@@ -91,7 +84,7 @@ func (c *Checker) checkNames(given gjson.Result) *fault.Fault {
 	return joined
 }
 
-// first is a fault of each of the first names, and one that counts the rest.
+// first returns a fault for each of the first names, and one that counts the rest.
 func (c *Checker) first(names []string, kind string, of func(name string) *fault.Fault) []*fault.Fault {
 	var faults []*fault.Fault
 	for _, name := range names[:min(len(names), maxListed)] {

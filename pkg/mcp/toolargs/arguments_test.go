@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/rawjson/jsonschema"
 )
 
 const schema = `{"type":"object","properties":{"name":{"type":"string","minLength":1},"n":{"type":"integer"},"list":{"type":"array","items":{"type":"object"}}},
@@ -44,7 +45,7 @@ func TestCheckSaysWhatIsWrong(t *testing.T) {
 		`{"nam":"x","y":1}`:       "3 errors",
 		`{"name":""}`:             "The argument name of a.tool must not be empty",
 		`{"name":"x","n":1.5}`:    "The argument n of a.tool must be an integer, not a number",
-		`{"name":"x","list":[1]}`: "The argument list[] of a.tool must be an object, not an integer",
+		`{"name":"x","list":[1]}`: "The argument list[0] of a.tool must be an object, not an integer",
 	} {
 		_, f := c.Check(json.RawMessage(given))
 		if f == nil || f.Type != fault.Usage || !strings.Contains(f.Error(), want) {
@@ -96,7 +97,7 @@ func TestEveryKeywordHasItsWords(t *testing.T) {
 		{`{"oneOf":[{"type":"integer"},{"minimum":1}]}`, `7`, `fit only one of the forms that its schema has, and fits several`},
 		{`{"not":{"type":"integer"}}`, `7`, `fit its schema, by the keyword "not"`},
 		{`{"dependentRequired":{"a":["b"]}}`, `{"a":1}`, `fit its schema, by the keyword "dependentRequired"`},
-		{`{"$ref":"#/$defs/short"}`, `"abc"`, ``},
+		{`{"$ref":"#/$defs/short"}`, `"abc"`, `have at most 2 characters`},
 	} {
 		c := NewChecker("tool", json.RawMessage(`{"type":"object","properties":{"x/y":`+tc.schema+`},"$defs":{"short":{"maxLength":2}}}`))
 		_, f := c.Check(json.RawMessage(`{"x/y":` + tc.value + `}`))
@@ -106,9 +107,6 @@ func TestEveryKeywordHasItsWords(t *testing.T) {
 		}
 		got := strings.Join(append([]string{f.Error()}, f.Suggestions...), ". ")
 		want := "The argument x/y of tool must " + tc.want
-		if tc.want == "" {
-			want = "The arguments of tool must have at most 2 characters"
-		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s, %s: %s", tc.schema, tc.value, diff)
 		}
@@ -141,25 +139,17 @@ func TestWhatCameIsRepeatedShort(t *testing.T) {
 	}
 }
 
-func TestFits(t *testing.T) {
-	s := NewSchema(json.RawMessage(schema))
-	for document, want := range map[string]bool{`{"name":"x"}`: true, `{"name":"x","n":1e400}`: true, `{"name":7}`: false, `{`: false, `7`: false} {
-		if got := s.Fits(json.RawMessage(document)); got != want {
-			t.Errorf("%s: %v", document, got)
-		}
-	}
-	if NewSchema(json.RawMessage(`{"type":`)).Fits(json.RawMessage(`{}`)) {
-		t.Error("something fits a schema that is none")
-	}
-}
-
 func FuzzCheck(f *testing.F) {
 	c := NewChecker("a.tool", json.RawMessage(schema))
 	for _, given := range []string{"", "{}", `{"name":"x"}`, `{"name":"x","n":1e400}`, `{"a":1,"a":2}`, "{\"name\":\"\xff\"}", strings.Repeat("[", 100)} {
 		f.Add([]byte(given))
 	}
+	fits, wrong := jsonschema.Compile(json.RawMessage(schema))
+	if wrong != nil {
+		f.Fatal(wrong)
+	}
 	f.Fuzz(func(t *testing.T, given []byte) {
-		if got, wrong := c.Check(given); wrong == nil && (!json.Valid(got) || !NewSchema(json.RawMessage(schema)).Fits(got)) {
+		if got, wrong := c.Check(given); wrong == nil && (!json.Valid(got) || !fits.Fits(got)) {
 			t.Errorf("%q is let through as %q", given, got)
 		}
 	})

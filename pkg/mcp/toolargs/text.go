@@ -10,8 +10,8 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-// Property is the schema of a property in that of an object; it does not exist when the object has none of this name, which
-// is no path: it may hold dots.
+// Property returns the schema of the named property in that of an object. It does not exist if the object has no such property.
+// The name is not a path: it may have dots.
 func Property(schema gjson.Result, name string) (found gjson.Result) {
 	schema.Get("properties").ForEach(func(key, p gjson.Result) bool {
 		if key.Str == name {
@@ -22,7 +22,7 @@ func Property(schema gjson.Result, name string) (found gjson.Result) {
 	return found
 }
 
-// Types are the JSON types that a schema allows, none when it does not say.
+// Types returns the JSON types that a schema allows, or nil if it allows every type.
 func Types(schema gjson.Result) []string {
 	var names []string
 	if t := schema.Get("type"); t.IsArray() {
@@ -40,8 +40,9 @@ func Types(schema gjson.Result) []string {
 	return names
 }
 
-// FromText is the text of a command line as a value of a type that a property's schema allows: text stays text wherever only
-// text fits, and where everything does what reads as a boolean, a number, an object or a list is that. False when no type fits.
+// FromText returns text from a command line as a JSON value of a type that a property's schema allows. If the schema allows
+// several types, text that reads as a boolean, a number, an object or a list becomes that, and else a string. It returns false
+// if no type fits.
 func FromText(property gjson.Result, text string) (json.RawMessage, bool) {
 	allowed := Types(property)
 	may := func(name string) bool { return len(allowed) == 0 || slices.Contains(allowed, name) }

@@ -182,7 +182,7 @@ func TestAResultThatDoesNotFit(t *testing.T) {
 	if f == nil || f.Type != fault.Execution || s.calls() != 2 || out.Turns != 2 || out.Result != nil {
 		t.Fatalf("%d calls: %v, %s", s.calls(), f, asJSON(t, out))
 	}
-	has(t, "the fault", f.Message, "also when it was asked again", "/properties/answer", `It said: {"answer":"wrong"}`)
+	has(t, "the fault", f.Message, "also when it was asked again", "answer must be an integer, not a string", `It said: {"answer":"wrong"}`)
 	again := newStandIn(t)
 	again.stream(0, "codex-misfit", 0)
 	if _, f = again.run(t.Context(), task+`,"max_turns":1}`); f == nil || again.calls() != 1 {

@@ -23,7 +23,7 @@ func (claude) lacks(in *nodetype.Agent) []lack {
 }
 
 // takes: the schema becomes that of a tool's input, which is an object.
-func (claude) takes(s *jsonschema.Schema) bool { return s.Object() }
+func (claude) takes(s *jsonschema.Schema) bool { return s.IsObject() }
 
 func (claude) cumulative() bool { return false }
 func (claude) install() string  { return "npm install -g @anthropic-ai/claude-code" }

@@ -31,7 +31,7 @@ func (codex) lacks(in *nodetype.Agent) []lack {
 }
 
 // takes: the API refuses a schema that leaves something open.
-func (codex) takes(s *jsonschema.Schema) bool { return s.Object() && s.Strict() }
+func (codex) takes(s *jsonschema.Schema) bool { return s.IsObject() && s.Strict() }
 
 func (codex) cumulative() bool { return true }
 func (codex) install() string  { return "npm install -g @openai/codex" }

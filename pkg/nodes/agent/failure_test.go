@@ -24,8 +24,8 @@ func TestRefused(t *testing.T) {
 		`"prompt":"p","timeout":0`:                "timeout must be more than 0",
 		`"prompt":"p","resume":"--help"`:          "resume is no session's id",
 		`"prompt":"p","allowed_tools":[" "]`:      "a tool without a name",
-		`"prompt":"p","output_schema":{"type":3}`: "output_schema is no JSON Schema",
-		`"prompt":"p","output_schema":"text"`:     "output_schema is no JSON Schema",
+		`"prompt":"p","output_schema":{"type":3}`: "output_schema cannot be used",
+		`"prompt":"p","output_schema":"text"`:     "output_schema cannot be used",
 		`"prompt":"p","env":{"A=B":"c"}`:          "cannot hold the variable",
 		`"prompt":"p","backend":"codex","allowed_tools":["a"],"disallowed_tools":["b"],"permission_mode":"plan","max_cost_usd":1`: "Backend codex has no allowed_tools, disallowed_tools, permission_mode, max_cost_usd",
 	} {

@@ -47,7 +47,7 @@ func (j *job) prepare() *fault.Fault {
 		return f
 	}
 	var f *fault.Fault
-	if j.schema, f = jsonschema.Parse(j.in.OutputSchema); f != nil {
+	if j.schema, f = jsonschema.ParseOutput(j.in.OutputSchema); f != nil {
 		return f
 	}
 	j.native = j.schema != nil && j.backend.takes(j.schema)

@@ -115,7 +115,7 @@ func TestALooseSchemaIsSentAsOne(t *testing.T) {
 
 func TestWhatIsWrongWithAnAnswer(t *testing.T) {
 	t.Parallel()
-	s, f := jsonschema.ParseObject(json.RawMessage(`{"properties":{"n":{"type":"integer"},"o":{"properties":{"p":{"anyOf":[{"type":"string"},{"type":"null"}]}}}},"required":["n"],"additionalProperties":false}`))
+	s, f := jsonschema.ParseObjectOutput(json.RawMessage(`{"properties":{"n":{"type":"integer"},"o":{"properties":{"p":{"anyOf":[{"type":"string"},{"type":"null"}]}}}},"required":["n"],"additionalProperties":false}`))
 	if f != nil {
 		t.Fatal(f)
 	}
@@ -123,14 +123,14 @@ func TestWhatIsWrongWithAnAnswer(t *testing.T) {
 		`{"n":1}`:                       "",
 		"```json\n{\"n\":1}\n```":       "",
 		"Sure! {\"n\":1} is it.":        "",
-		``:                              "it is no JSON",
-		`[1]`:                           "it has type",
-		`{"n":1}{"n":2}`:                "it is no JSON",
-		`{"n":"validating x: type: y"}`: `/properties/n: it has type "string", want "integer"`,
-		`{"o":{}}`:                      `missing properties: ["n"]`,
-		`{"n":1,"x":{"deep":{"er":1}}}`: `unexpected additional properties ["x"]`,
-		`{"n":{"deep":1}}`:              `/properties/n: it has type "object", want "integer"`,
-		`{"n":1,"o":{"p":[{"q":"r"}]}}`: "it fits none of the choices of anyOf",
+		``:                              "it must be JSON",
+		`[1]`:                           "it must be an object, not an array",
+		`{"n":1}{"n":2}`:                "it must be JSON",
+		`{"n":"validating x: type: y"}`: "n must be an integer, not a string",
+		`{"o":{}}`:                      `it must have "n"`,
+		`{"n":1,"x":{"deep":{"er":1}}}`: `it must not have "x"`,
+		`{"n":{"deep":1}}`:              "n must be an integer, not an object",
+		`{"n":1,"o":{"p":[{"q":"r"}]}}`: "o.p must fit one of the forms",
 	} {
 		value, err := valueIn(said, s)
 		if want == "" {
@@ -165,7 +165,7 @@ func FuzzAnswer(f *testing.F) {
 	for _, seed := range []string{`{"n":1}`, "```json\n{}\n```", "x { } y", "```", "{}}"} {
 		f.Add(seed)
 	}
-	s, wrong := jsonschema.ParseObject(json.RawMessage(flat))
+	s, wrong := jsonschema.ParseObjectOutput(json.RawMessage(flat))
 	if wrong != nil {
 		f.Fatal(wrong)
 	}

@@ -79,7 +79,7 @@ func (a *Asker) question(p *nodetype.LLM) (*question, *exchange, error) {
 		model: at.model, system: p.System, turns: []turn{{text: p.Prompt}}, temperature: p.Temperature,
 		maxTokens: p.MaxTokens, effort: p.ReasoningEffort,
 	}
-	schema, f := jsonschema.ParseObject(p.OutputSchema)
+	schema, f := jsonschema.ParseObjectOutput(p.OutputSchema)
 	if f != nil {
 		return nil, nil, f
 	}

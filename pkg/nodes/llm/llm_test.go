@@ -358,7 +358,7 @@ func TestNothingIsSent(t *testing.T) {
 		"data that is no image": {func(p *nodetype.LLM) { p.Images = []string{"data:application/pdf;base64,aGk="} }, "is of type application/pdf"},
 		"data that is none":     {func(p *nodetype.LLM) { p.Images = []string{"data:image/png,raw"} }, "is no base64"},
 		"a schema of itself":    {func(p *nodetype.LLM) { p.OutputSchema = json.RawMessage(`{"allOf":[{"$ref":"#"}]}`) }, "/allOf/0/$ref leads back to the root"},
-		"no schema":             {func(p *nodetype.LLM) { p.OutputSchema = json.RawMessage(`{"name":"text"}`) }, "output_schema is no JSON Schema"},
+		"no schema":             {func(p *nodetype.LLM) { p.OutputSchema = json.RawMessage(`{"name":"text"}`) }, "output_schema cannot be used"},
 	} {
 		p := params(s.URL, openaiName, "hello")
 		c.change(&p)

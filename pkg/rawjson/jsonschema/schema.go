@@ -1,174 +1,139 @@
-// Package jsonschema is the JSON value that a model or an agent is asked for: the JSON Schema that says what it must be, and what
-// is wrong with a value that does not fit it.
+// Package jsonschema checks JSON values against JSON Schemas. It reports the first part of a value that its schema does not
+// allow as a [Violation]: where it is, what the schema asks for and what is there instead. The dialects are draft 2020-12 and
+// draft-07, as github.com/google/jsonschema-go reads them; no other package of the suite imports that library.
 package jsonschema
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
+	"sync"
 
-	"github.com/google/jsonschema-go/jsonschema"
+	google "github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-// Schema is what an answer must fit.
+// Schema is a JSON Schema. It may be used by several goroutines at a time.
 type Schema struct {
-	source  json.RawMessage
-	checker *jsonschema.Resolved
+	source   json.RawMessage
+	document *google.Schema
+	resolved *google.Resolved
+	// parts holds the schemas within this one that are objects, by their JSON Pointers, with each keyword in its standard
+	// spelling. The library ignores the case of keywords.
+	parts map[string]map[string]any
 }
 
-// Parse reads the parameter output_schema: an object, or text that holds one. It gives nil when there is none. The fault is
-// a usage_error at params.output_schema that says what is wrong and where. A schema that comes back to itself without having
-// gone into a part of the value is refused, for no value can be checked by it.
-func Parse(raw json.RawMessage) (*Schema, *fault.Fault) {
-	source, _, f := sourceOf(raw)
-	if f != nil || source == nil {
-		return nil, f
+// Compile reads a JSON Schema. The fault is a usage_error whose message begins with the place in the schema, a JSON Pointer,
+// if it has one. A schema by which the check of a value would not end is refused.
+func Compile(source json.RawMessage) (*Schema, *fault.Fault) {
+	s := &Schema{source: rawjson.Compact(source), document: &google.Schema{}, parts: map[string]map[string]any{}}
+	if err := json.Unmarshal(source, s.document); err != nil {
+		return nil, invalid("%s", decodingError(err))
 	}
-	return compile(source)
-}
-
-// ParseObject is Parse for an answer that is always an object, which the source of the schema then says.
-func ParseObject(raw json.RawMessage) (*Schema, *fault.Fault) {
-	source, fields, f := sourceOf(raw)
-	if f != nil || source == nil {
-		return nil, f
-	}
-	if !slices.ContainsFunc(describing, func(k string) bool { return fields[k] != nil }) {
-		return nil, noSchema("it has none of type, properties, anyOf, $ref …")
-	}
-	if kinds := typesOf(fields["type"]); len(kinds) > 0 && !slices.Contains(kinds, "object") {
-		return nil, noSchema("it describes " + strings.Join(kinds, " or ") + ", and an answer is always an object")
-	}
-	fields["type"] = json.RawMessage(`"object"`) // the APIs want it said, and of nothing else
-	source, err := rawjson.Marshal(fields)
+	canonical, err := json.Marshal(s.document)
 	if err != nil {
-		return nil, noSchema(err.Error())
+		return nil, invalid("%s", libraryText(err))
 	}
-	return compile(source)
-}
-
-// describing are the keywords of which a schema has one that says anything about objects.
-var describing = []string{"type", "properties", "required", "additionalProperties", "patternProperties", "$ref", "allOf", "anyOf", "oneOf", "enum", "const", "if"}
-
-// sourceOf is a schema with its keywords; nil when there is none.
-func sourceOf(raw json.RawMessage) (json.RawMessage, map[string]json.RawMessage, *fault.Fault) {
-	raw = bytes.TrimSpace(raw)
-	if len(raw) == 0 || string(raw) == "null" {
-		return nil, nil, nil
+	Walk(decoded(canonical), func(path string, part map[string]any) { s.parts[path] = part })
+	for _, path := range s.paths() {
+		if f := checkTypes(path, s.parts[path]); f != nil {
+			return nil, f
+		}
 	}
-	var text string
-	if json.Unmarshal(raw, &text) == nil {
-		raw = []byte(text)
-	}
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &fields); err != nil || fields == nil {
-		return nil, nil, noSchema("it must be a JSON object")
-	}
-	return raw, fields, nil
-}
-
-// compile makes a schema of its source.
-func compile(source json.RawMessage) (*Schema, *fault.Fault) {
-	source = rawjson.Compact(source)
-	var document jsonschema.Schema
-	if err := json.Unmarshal(source, &document); err != nil {
-		return nil, noSchema(illFormed(err))
-	}
-	if f := checkTypes(source); f != nil {
+	if f := checkRecursion(s); f != nil {
 		return nil, f
 	}
-	checker, err := document.Resolve(nil)
-	if err != nil {
-		return nil, noSchema(plain(err))
+	if s.resolved, err = s.document.Resolve(nil); err != nil {
+		return nil, invalid("%s", libraryText(err))
 	}
-	canonical, err := json.Marshal(&document) // in which each keyword is spelt as the checker reads it
-	if err != nil {
-		return nil, noSchema(plain(err))
+	// An error about the value wraps the one of the keyword. One about the schema's dialect stands alone.
+	if err := s.resolved.Validate(nil); err != nil && errors.Unwrap(err) == nil {
+		return nil, invalid("/$schema: the dialect %q is not supported", fault.Truncate(s.document.Schema, maxEcho)).
+			Suggest("Leave $schema out, or write https://json-schema.org/draft/2020-12/schema or http://json-schema.org/draft-07/schema#")
 	}
-	if f := checkEnd(canonical); f != nil {
-		return nil, f
-	}
-	return &Schema{source: source, checker: checker}, nil
+	return s, nil
 }
 
-func noSchema(why string) *fault.Fault {
-	return refused(fault.New(fault.Usage, "output_schema is no JSON Schema of an answer: %s", why)).
-		Suggest(`Write for example {"type": "object", "properties": {"title": {"type": "string"}}, "required": ["title"], "additionalProperties": false}`)
+// Lazy returns a function that compiles the schema at its first call, and returns the same result at each call.
+func Lazy(source json.RawMessage) func() (*Schema, *fault.Fault) {
+	return sync.OnceValues(func() (*Schema, *fault.Fault) { return Compile(source) })
 }
 
-// refused names the parameter that a fault is about.
-func refused(f *fault.Fault) *fault.Fault {
-	f.Path = "params.output_schema"
-	return f
+func invalid(format string, args ...any) *fault.Fault {
+	return fault.New(fault.Usage, format, args...)
 }
 
-// typesOf are the types that a schema's type lists: one or several.
-func typesOf(raw json.RawMessage) []string {
-	var one string
-	var several []string
-	if json.Unmarshal(raw, &one) == nil && one != "" {
-		return []string{one}
-	}
-	if json.Unmarshal(raw, &several) == nil {
-		return several
+// paths returns the places of the schema's parts, outer parts first.
+func (s *Schema) paths() []string { return slices.Sorted(maps.Keys(s.parts)) }
+
+var typeNames = []string{"object", "array", "string", "number", "integer", "boolean", "null"}
+
+// checkTypes refuses types that do not exist, which the library lets through.
+func checkTypes(path string, part map[string]any) *fault.Fault {
+	for _, name := range typesOf(part) {
+		if !slices.Contains(typeNames, name) {
+			return invalid("%s/type: there is no type %q", path, fault.Truncate(name, maxEcho)).Suggest("The types are %s", strings.Join(typeNames, ", "))
+		}
 	}
 	return nil
 }
 
-var typeNames = []string{"object", "array", "string", "number", "integer", "boolean", "null"}
-
-// checkTypes refuses names that are no types, which the library takes.
-func checkTypes(source json.RawMessage) *fault.Fault {
-	var f *fault.Fault
-	Walk(decoded(source), func(path string, s map[string]any) {
-		kinds, _ := s["type"].([]any)
-		if one, ok := s["type"].(string); ok {
-			kinds = []any{one}
+// typesOf returns the names in the keyword type of a schema.
+func typesOf(part map[string]any) []string {
+	switch kinds := part["type"].(type) {
+	case string:
+		return []string{kinds}
+	case []any:
+		names := make([]string, len(kinds))
+		for i, kind := range kinds {
+			names[i], _ = kind.(string)
 		}
-		for _, kind := range kinds {
-			name, _ := kind.(string)
-			if f == nil && !slices.Contains(typeNames, name) {
-				f = noSchema("there is no type "+string(rawjson.Quote(name))+", which stands at "+path+"/type").
-					Suggest("The types are %s", strings.Join(typeNames, ", "))
-			}
-		}
-	})
-	return f
+		return names
+	}
+	return nil
 }
 
-// decoded is a schema as Go values; nil when it is none.
+// decodingError returns why a document is not a schema.
+func decodingError(err error) string {
+	wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
+	if !ok {
+		return libraryText(err)
+	}
+	if keyword := wrong.Field[strings.LastIndexByte(wrong.Field, '.')+1:]; keyword != "" {
+		return fmt.Sprintf("%s cannot be of type %s", keyword, wrong.Value)
+	}
+	return "a schema cannot be of type " + wrong.Value
+}
+
+// libraryText returns the library's message about a schema, without the names of its Go package and types.
+func libraryText(err error) string {
+	for wrapped, ok := errors.AsType[*json.MarshalerError](err); ok; wrapped, ok = errors.AsType[*json.MarshalerError](err) {
+		err = wrapped.Err
+	}
+	text := err.Error()
+	for _, prefix := range []string{"jsonschema: ", "jsonschema.Schema: ", "<anonymous schema>: "} {
+		text = strings.TrimPrefix(text, prefix)
+	}
+	return fault.Truncate(text, maxEcho)
+}
+
+// decoded returns a JSON object as a Go value, or nil if raw is not one.
 func decoded(raw json.RawMessage) map[string]any {
 	var m map[string]any
 	_ = json.Unmarshal(raw, &m)
 	return m
 }
 
-// Source is the schema as JSON, without blanks.
+// Source returns the schema as JSON without white space.
 func (s *Schema) Source() json.RawMessage { return s.source }
 
-// Document is the schema as Go values, the caller's own.
+// Document returns the schema as a Go value that belongs to the caller.
 func (s *Schema) Document() map[string]any { return decoded(s.source) }
 
-// Object says whether the schema says of itself that every value that fits is an object.
-func (s *Schema) Object() bool { return s.Document()["type"] == "object" }
-
-// Check says what of a value does not fit, in the words of who wrote the schema: where, and how. A nil value is an answer that
-// holds none.
-func (s *Schema) Check(value json.RawMessage) error {
-	var v any
-	if value == nil {
-		return errors.New("it is no JSON")
-	}
-	if err := json.Unmarshal(value, &v); err != nil {
-		return errors.New("it is no JSON: " + err.Error())
-	}
-	if err := s.checker.Validate(v); err != nil {
-		return errors.New(plain(err))
-	}
-	return nil
-}
+// IsObject reports whether the schema's type is object and nothing else.
+func (s *Schema) IsObject() bool { return s.parts[""]["type"] == "object" }

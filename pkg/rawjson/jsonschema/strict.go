@@ -2,15 +2,15 @@ package jsonschema
 
 import "slices"
 
-// strictKeywords are what OpenAI's structured outputs know when they are strict.
+// strictKeywords are the keywords that OpenAI's strict structured outputs know.
 var strictKeywords = []string{
 	"$schema", "type", "properties", "required", "additionalProperties", "items", "enum", "const", "anyOf", "$ref", "$defs", "definitions",
 	"description", "title", "pattern", "format", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf",
 	"minItems", "maxItems",
 }
 
-// Strict says whether OpenAI can hold a model to the schema: every object names all its properties as required and allows no
-// others, and nothing else is asked than what is known there (platform.openai.com/docs/guides/structured-outputs).
+// Strict reports whether OpenAI can hold a model to the schema: every object requires all its properties and allows no others,
+// and all keywords are known there (platform.openai.com/docs/guides/structured-outputs).
 func (s *Schema) Strict() bool {
 	ok := true
 	Walk(s.Document(), func(_ string, m map[string]any) {

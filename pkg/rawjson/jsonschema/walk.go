@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Walk visits a schema and all schemas within it, outer ones first, each with its path: a JSON Pointer, empty for the root.
-// What a visit takes out of a schema is not visited.
+// Walk visits a schema and the schemas within it, outer ones first, each with its path: a JSON Pointer, empty for the root. The
+// values that a visit deletes from a schema are not visited.
 func Walk(document map[string]any, visit func(path string, s map[string]any)) {
 	if document != nil {
 		walk("", document, visit)
@@ -24,13 +24,13 @@ func walk(path string, s map[string]any, visit func(string, map[string]any)) {
 	}
 }
 
-// part is a schema that stands directly in another.
+// part is a schema directly in another.
 type part struct {
 	path   string
 	schema map[string]any
 }
 
-// within are the schemas that the value of a keyword holds.
+// within returns the schemas in the value of a keyword.
 func within(path, keyword string, value any) []part {
 	var parts []part
 	path += "/" + keyword
@@ -56,5 +56,5 @@ func within(path, keyword string, value any) []part {
 	return parts
 }
 
-// escaped writes a name as a part of a JSON Pointer (RFC 6901, section 3).
+// escaped writes a name as a segment of a JSON Pointer (RFC 6901, section 3).
 var escaped = strings.NewReplacer("~", "~0", "/", "~1")
