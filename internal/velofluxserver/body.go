@@ -8,27 +8,27 @@ import (
 	"strings"
 )
 
-// maxBody is the most bytes of a body that the Manager takes.
+// maxBody is the most bytes of a body that the Manager accepts.
 const maxBody = 2 << 20
 
-// shape says what a JSON value has to be. A shape without a kind is anything.
+// shape is what the Manager requires of a JSON value. The zero value allows any value.
 type shape struct {
-	kind byte // as of a value: " # b [ {, or u for a number of 0 and more
-	// name is that of the Manager's struct, and wants how many members it has.
+	kind byte // one of a value's kinds " # b [ {, or u for an unsigned integer
+	// name is the name of the Manager's struct, and wants the number of its fields.
 	name  string
 	wants int
-	// required are the members it must have, in the order in which a missing one is told.
+	// required are the members that must be there. The first missing one is reported.
 	required []string
 	members  map[string]shape
 	items    *shape
-	// nullable says that null stands for nothing.
+	// nullable means that null counts as missing.
 	nullable bool
 }
 
-// read gives the body as JSON, or the answer to one that is not what the shape wants.
-func (c *call) read(want shape) (*value, *answer) {
-	refuse := func(status int, message string) (*value, *answer) {
-		a := text(status, message)
+// decode parses the body as JSON of the given shape. If that fails, it returns the Manager's response.
+func (c *call) decode(want shape) (*value, *response) {
+	refuse := func(status int, message string) (*value, *response) {
+		a := textResponse(status, message)
 		return nil, &a
 	}
 	media, _, _ := mime.ParseMediaType(c.header.Get("Content-Type"))
@@ -49,7 +49,7 @@ func (c *call) read(want shape) (*value, *answer) {
 	return v, nil
 }
 
-// check gives what is wrong with a value; nil when nothing is.
+// check returns what is wrong with a value, or nil.
 func (s shape) check(v *value, path []string) *syntaxError {
 	wrong := func(at int, format string, args ...any) *syntaxError {
 		return &syntaxError{path: joinedPath(path), message: fmt.Sprintf(format, args...), at: at}
@@ -100,7 +100,7 @@ func (s shape) check(v *value, path []string) *syntaxError {
 	return nil
 }
 
-// expected says what is wanted, in the Manager's words.
+// expected returns the Manager's words for the shape.
 func (s shape) expected() string {
 	switch s.kind {
 	case '"':
@@ -120,7 +120,7 @@ func (s shape) expected() string {
 	return "a value"
 }
 
-// described says what there is.
+// described returns the Manager's words for the value.
 func (v *value) described() string {
 	switch v.kind {
 	case 'n':
@@ -140,7 +140,7 @@ func (v *value) described() string {
 	return "map"
 }
 
-// written gives a value as the answer's JSON.
-func written(status int, v any) answer {
-	return answer{status: status, contentType: "application/json", body: marshal(v)}
+// jsonResponse returns a response with v as JSON.
+func jsonResponse(status int, v any) response {
+	return response{status: status, contentType: "application/json", body: marshal(v)}
 }

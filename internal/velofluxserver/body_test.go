@@ -35,7 +35,7 @@ func TestBody(t *testing.T) {
 	}
 }
 
-// What the definition says comes back byte for byte, but for the order of names in maps.
+// The definition comes back unchanged except for the order of names in maps.
 func TestSpecKeepsValues(t *testing.T) {
 	s := New()
 	const sql = `SELECT a, '<é>&\u0001' AS t FROM user`

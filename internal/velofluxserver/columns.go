@@ -1,6 +1,6 @@
 package velofluxserver
 
-// column is one of a stream's. A struct has Fields, a list has an Element.
+// column is a column of a stream. A struct has Fields, a list has an Element.
 type column struct {
 	Name     string   `json:"name"`
 	DataType string   `json:"data_type"`

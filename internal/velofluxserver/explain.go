@@ -6,10 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// row is one of an explained plan: a node and what is told about it.
+// row is a row of an explained plan: a node and its description.
 type row struct{ node, info string }
 
-// rows are those of a plan from its sources up. They number the nodes.
+// rows are the rows of a plan, sources first. They number the nodes.
 type rows struct {
 	all  []row
 	next int
@@ -20,13 +20,13 @@ func (r *rows) add(node, format string, args ...any) {
 	r.next++
 }
 
-// explained gives both plans as the Manager pads them.
+// explained returns both plans, padded as the Manager pads them.
 func (p *pipeline) explained() string {
 	return "Logical Plan Explain:\n" + table(p.logical()) + "\n\nPhysical Plan Explain:\n" + table(p.physical())
 }
 
-// table draws rows from the last to the first, each a step further in. A column is as wide as its longest text has bytes, and
-// each text is filled up by its characters, so that one with box characters is followed by more blanks than needed.
+// table draws rows from the last to the first, each indented further. Like the Manager, it takes the width of a column
+// from the bytes of its longest text but pads by characters, so that texts with box characters get too many spaces.
 func table(all []row) string {
 	drawn := []row{{"- id", "info"}}
 	for i := range all {
@@ -44,12 +44,12 @@ func table(all []row) string {
 	}
 	var lines []string
 	for _, r := range drawn {
-		lines = append(lines, filled(r.node, left)+" | "+filled(r.info, right))
+		lines = append(lines, padded(r.node, left)+" | "+padded(r.info, right))
 	}
 	return strings.Join(lines, "\n")
 }
 
-func filled(text string, width int) string {
+func padded(text string, width int) string {
 	return text + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(text)))
 }
 
@@ -87,7 +87,7 @@ func (p *pipeline) logical() []row {
 	return r.all
 }
 
-// columns are those that are read; the stream's time is among them when it counts.
+// columns returns the columns that are read, including the column of the event time if it is used.
 func (p *pipeline) columns() []string {
 	if !p.eventtime() {
 		return p.plan.columns
@@ -126,7 +126,7 @@ func (q *plan) grouped() string {
 	return ", group_by=" + list(q.groups, "; ")
 }
 
-// projected gives the fields that are wanted.
+// projected returns the fields for which wanted reports true.
 func (q *plan) projected(wanted func(planField) bool) string {
 	var all []string
 	for _, f := range q.fields {
@@ -142,7 +142,7 @@ func (q *plan) projected(wanted func(planField) bool) string {
 	return list(all, "; ")
 }
 
-// windowed says what the window is, without the word before it.
+// windowed returns the description of the window.
 func (q *plan) windowed() string {
 	switch strings.ToLower(q.window.text) {
 	case "tumblingwindow":

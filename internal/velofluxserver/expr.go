@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// expr is an expression of SQL.
+// expr is an SQL expression.
 type expr struct {
 	kind exprKind
-	// text is a name, a literal, an operator, or a function's name.
+	// text is a name, a literal, an operator, or the name of a function.
 	text string
 	args []*expr
-	// over is what stands in the parentheses behind OVER.
+	// over is the text in the parentheses after OVER, or nil.
 	over *string
-	// distinct says that a function's arguments are.
+	// distinct means that DISTINCT precedes the arguments of a function.
 	distinct bool
 }
 
@@ -21,28 +21,28 @@ type exprKind int
 
 const (
 	nameExpr        exprKind = iota // a.b is one name
-	constantExpr                    // numbers, texts, TRUE, FALSE, NULL
+	constantExpr                    // a number, a string, TRUE, FALSE or NULL
 	unaryExpr                       // text is the operator
-	binaryExpr                      // here too
-	callExpr                        // of a function
+	binaryExpr                      // text is the operator
+	callExpr                        // text is the name of the function
 	starExpr                        // all columns
-	parensExpr                      // what stands in parentheses
-	caseExpr                        // args are pairs of WHEN and THEN, and then perhaps ELSE
-	testExpr                        // IN and BETWEEN; text is the whole
-	unsupportedExpr                 // what parses and cannot be planned; text is the whole
+	parensExpr                      // an expression in parentheses
+	caseExpr                        // args are pairs of WHEN and THEN, then ELSE if there is one
+	testExpr                        // IN and BETWEEN; text is the whole expression
+	unsupportedExpr                 // parses but cannot be planned; text is the whole expression
 )
 
-// parser reads a statement. The first mistake stops it: it panics with a parseError that parseSQL recovers.
+// parser parses a statement. At the first mistake it panics with a parseError, which parseSQL recovers.
 type parser struct {
 	all       []token
 	at, depth int
 }
 
-// maxDepth is how deep expressions and statements may nest.
+// maxDepth is the most levels to which expressions and statements may nest.
 const maxDepth = 50
 
-// deeper is called where something may stand in something of its kind; the caller defers what it gives.
-func (p *parser) deeper() (out func()) {
+// enter enters a nested expression or statement. The caller defers the returned function.
+func (p *parser) enter() (out func()) {
 	if p.depth++; p.depth > maxDepth {
 		panic(parseError("Parse error: sql parser error: recursion limit exceeded"))
 	}
@@ -62,7 +62,7 @@ func (p *parser) next() token {
 	return t
 }
 
-// accept takes the words that come when they are these.
+// accept consumes the next tokens if they are the given words, and reports whether they were.
 func (p *parser) accept(words ...string) bool {
 	for i, w := range words {
 		if p.at+i >= len(p.all) || !p.all[p.at+i].is(w) {
@@ -84,8 +84,8 @@ func (p *parser) expected(what string) {
 	panic(parseError("Parse error: sql parser error: Expected " + what + ", found: " + t.String() + t.position()))
 }
 
-// binding is how tightly an operator binds; 0 is no operator.
-func binding(t token) int {
+// precedence returns the precedence of an operator, or 0 for any other token.
+func precedence(t token) int {
 	switch strings.ToUpper(t.text) {
 	case "OR":
 		return 1
@@ -105,15 +105,15 @@ func binding(t token) int {
 
 func (p *parser) expression() *expr { return p.operation(0) }
 
-// operation reads what binds tighter than the operator before it.
+// operation parses an expression whose operators bind tighter than the operator before it.
 func (p *parser) operation(than int) *expr {
-	defer p.deeper()()
+	defer p.enter()()
 	left := p.operand()
 	for {
 		t := p.peek()
 		b := 0
 		if t.kind == wordToken || t.kind == symbolToken {
-			b = binding(t)
+			b = precedence(t)
 		}
 		if b <= than {
 			return left
@@ -128,7 +128,7 @@ func (p *parser) operation(than int) *expr {
 	}
 }
 
-// predicate reads what follows IS, LIKE, IN and BETWEEN, perhaps behind NOT.
+// predicate parses the rest of IS, LIKE, IN and BETWEEN, which NOT may precede.
 func (p *parser) predicate(left *expr, operator string) *expr {
 	if operator == "NOT" {
 		for _, known := range [...]string{"LIKE", "IN", "BETWEEN"} {
@@ -156,12 +156,12 @@ func (p *parser) predicate(left *expr, operator string) *expr {
 		p.expect("AND")
 		e.args = append(e.args, p.operation(4))
 	}
-	e.text = left.String() + " " + p.written(from)
+	e.text = left.String() + " " + p.sourceText(from)
 	return e
 }
 
-// written gives the tokens from one on as they were written, with a blank between two.
-func (p *parser) written(from int) string {
+// sourceText returns the source text of the tokens from one on, separated by spaces.
+func (p *parser) sourceText(from int) string {
 	var words []string
 	for _, t := range p.all[from:p.at] {
 		words = append(words, t.text)
@@ -191,7 +191,7 @@ func (p *parser) operand() *expr {
 		from := p.at
 		p.next()
 		p.balanced()
-		e.kind, e.text = unsupportedExpr, p.written(from)
+		e.kind, e.text = unsupportedExpr, p.sourceText(from)
 	case t.is("*"):
 		p.next()
 		e.kind = starExpr
@@ -210,7 +210,7 @@ func (p *parser) operand() *expr {
 	return e
 }
 
-// name reads a name of one or more parts, or the call of a function.
+// name parses a name of one or more parts, or a function call.
 func (p *parser) name() *expr {
 	e := &expr{kind: nameExpr, text: p.next().text}
 	for p.accept(".") {
@@ -236,7 +236,7 @@ func (p *parser) name() *expr {
 	return e
 }
 
-// list reads expressions up to a closing parenthesis, whose opening one has been read.
+// list parses expressions up to the closing parenthesis. The opening one has been read.
 func (p *parser) list() []*expr {
 	var all []*expr
 	if p.accept(")") {
@@ -270,7 +270,7 @@ func (p *parser) caseOf() *expr {
 	return e
 }
 
-// balanced reads what stands in parentheses, whatever it is, and gives its words.
+// balanced skips any text in parentheses and returns its words.
 func (p *parser) balanced() string {
 	p.expect("(")
 	var words []string

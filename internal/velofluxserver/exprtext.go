@@ -2,7 +2,7 @@ package velofluxserver
 
 import "strings"
 
-// String gives the expression in the Manager's spelling.
+// String returns the expression in the Manager's spelling.
 func (e *expr) String() string {
 	switch e.kind {
 	case unaryExpr:
@@ -54,7 +54,7 @@ func joined(all []*expr) string {
 	return strings.Join(parts, ", ")
 }
 
-// walk visits an expression and all below it. The name behind -> is a struct's, and visited all the same.
+// walk visits an expression and all its descendants, including the field name after ->.
 func (e *expr) walk(visit func(*expr)) {
 	visit(e)
 	for _, a := range e.args {

@@ -7,41 +7,41 @@ import (
 	"time"
 )
 
-// Fault is what goes wrong with a request. The zero value is nothing.
+// Fault is what goes wrong with a request. The zero value has no effect.
 type Fault struct {
-	// Times is how many requests it happens to; 0 is all.
+	// Times is the number of requests that it affects; 0 means all.
 	Times int
-	// Status is answered in the place of the Manager's answer, and nothing is done. With a Body and no Status it is 200.
+	// Status and Body replace the Manager's response, and nothing is done. Status is 200 if only Body is set.
 	Status int
 	Body   string
-	// ContentType is that of Body, by default the Manager's for texts.
+	// ContentType is the type of Body; empty means the Manager's type for texts.
 	ContentType string
-	// Delay is how long nothing happens at first. A client that is gone meanwhile has asked for nothing.
+	// Delay is how long the request waits before anything happens. If the client goes away meanwhile, nothing is done.
 	Delay time.Duration
-	// Until holds the request after the Delay until it is closed. A client that is gone meanwhile has asked for nothing.
+	// Until holds the request after the Delay until it is closed. If the client goes away meanwhile, nothing is done.
 	Until <-chan struct{}
-	// DelayAfter is how long the answer takes after everything is done.
+	// DelayAfter is how long the response waits after the request was carried out.
 	DelayAfter time.Duration
-	// Hang says that nothing is done or answered until the client is gone or the server closes.
+	// Hang means that nothing is done and no response is sent until the client goes away or the server closes.
 	Hang bool
-	// Drop says that everything is done, and then the connection is cut without an answer.
+	// Drop means that the request is carried out, and then the connection is cut without a response.
 	Drop bool
-	// Cut is after how many bytes of the body the connection is cut; 0 is never.
+	// Cut is the number of bytes of the body after which the connection is cut; 0 means never.
 	Cut int
 }
 
-// fault is a Fault that waits for its requests.
+// fault is a Fault for the requests of a route.
 type fault struct {
 	Fault
 	method, pattern string
 	left            int
 }
 
-// On lets the next requests of a route go wrong. The route is a pattern such as "/pipelines" or "/pipelines/{id}/explain"; an
-// empty one is any path, also one that has no route, and an empty method is any. Several faults of one route happen in the order
-// in which they were added. Undo takes the fault away. It panics when the Manager has no such route.
+// On makes the next requests of a route fail. route is a pattern such as "/pipelines" or "/pipelines/{id}/explain"; an
+// empty one stands for any path, including unknown ones, and an empty method for any method. Several faults of one route
+// happen in the order in which they were added. undo removes the fault. On panics if the Manager does not have the route.
 func (s *Server) On(method, route string, f Fault) (undo func()) {
-	known := slices.ContainsFunc(routes(), func(r path) bool { return r.pattern == route })
+	known := slices.ContainsFunc(routes(), func(r knownRoute) bool { return r.pattern == route })
 	if route != "" && !known {
 		panic("the Manager has no route " + route)
 	}
@@ -56,7 +56,7 @@ func (s *Server) On(method, route string, f Fault) (undo func()) {
 	}
 }
 
-// fault takes the one that happens to a request, if any does.
+// fault returns the fault that affects a request, or nil.
 func (s *Server) fault(method, pattern string) *Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -73,18 +73,18 @@ func (s *Server) fault(method, pattern string) *Fault {
 	return nil
 }
 
-// fail lets a fault happen.
-func (s *Server) fail(ctx context.Context, c *call, r path, f *Fault) {
-	if !s.wait(ctx, f.Delay) || f.Until != nil && !held(ctx, s, f.Until) {
+// fail answers a request with a fault.
+func (s *Server) fail(ctx context.Context, c *call, r knownRoute, f *Fault) {
+	if !s.wait(ctx, f.Delay) || f.Until != nil && !waitFor(ctx, s, f.Until) {
 		abort()
 	}
 	if f.Hang {
 		s.hang(ctx)
 		abort()
 	}
-	var a answer
+	var a response
 	if f.Status != 0 || f.Body != "" {
-		a = f.answer()
+		a = f.response()
 	} else {
 		a = c.act(s, r)
 	}
@@ -101,8 +101,8 @@ func (s *Server) fail(ctx context.Context, c *call, r path, f *Fault) {
 	abort()
 }
 
-func (f *Fault) answer() answer {
-	a := text(f.Status, f.Body)
+func (f *Fault) response() response {
+	a := textResponse(f.Status, f.Body)
 	if a.status == 0 {
 		a.status = http.StatusOK
 	}
@@ -124,18 +124,18 @@ func (s *Server) hang(ctx context.Context) {
 	}
 }
 
-// wait waits; ok is false when the client or the server is gone meanwhile.
+// wait waits for a time. ok is false if the client or the server goes away meanwhile.
 func (s *Server) wait(ctx context.Context, d time.Duration) (ok bool) {
 	if d <= 0 {
 		return true
 	}
 	timer := time.NewTimer(d)
 	defer timer.Stop()
-	return held(ctx, s, timer.C)
+	return waitFor(ctx, s, timer.C)
 }
 
-// held waits for the end of a hold; ok is false when the client or the server is gone meanwhile.
-func held[T any](ctx context.Context, s *Server, until <-chan T) (ok bool) {
+// waitFor waits until a channel is closed or receives. ok is false if the client or the server goes away meanwhile.
+func waitFor[T any](ctx context.Context, s *Server, until <-chan T) (ok bool) {
 	select {
 	case <-until:
 		return true

@@ -71,7 +71,7 @@ func TestFaultConnections(t *testing.T) {
 	}
 }
 
-// A request whose client goes away is done when only its answer was late, and else it is not.
+// A request whose client goes away is carried out only if nothing but its response was late.
 func TestFaultDelays(t *testing.T) {
 	for name, c := range map[string]struct {
 		fault velofluxserver.Fault
@@ -114,7 +114,7 @@ func TestFaultDelays(t *testing.T) {
 	}
 }
 
-// asked asks for the streams and waits until the request has come; the channel gets the error of the request.
+// asked requests the streams and waits until the server has the request. The channel gets the error of the request.
 func asked(t *testing.T, s *velofluxserver.Server) <-chan error {
 	t.Helper()
 	gone := make(chan error, 1)
@@ -179,7 +179,7 @@ func TestAHeldRequestIsDoneAtLast(t *testing.T) {
 	}
 }
 
-// A handler that some other server serves hangs until it is closed, too.
+// A handler that another server serves also hangs until it is closed.
 func TestCloseEndsAHandler(t *testing.T) {
 	s := velofluxserver.New()
 	s.On("GET", "/streams", velofluxserver.Fault{Hang: true})

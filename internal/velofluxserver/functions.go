@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// functionDef is a function of the catalogue.
+// functionDef is a function of the catalog.
 type functionDef struct {
 	Kind         string      `json:"kind"`
 	Name         string      `json:"name"`
@@ -50,7 +50,7 @@ type statefulIn struct {
 	Semantics string `json:"state_semantics"`
 }
 
-// functions is the catalogue, sorted by name. As in the real one, isnull is there twice.
+// functions returns the catalog, sorted by name. As in the real one, isnull is there twice.
 func functions() []functionDef {
 	anything, numeric := dataType{Kind: "any"}, dataType{"category", "numeric"}
 	named := func(name string) dataType { return dataType{"named", name} }
@@ -116,7 +116,7 @@ func withState(name, description string, args []argument, result dataType) funct
 	return f
 }
 
-// functionNamed finds a function by its name or an alias, in any case.
+// functionNamed returns a function by its name or an alias, in any case.
 func functionNamed(name string) (f functionDef, ok bool) {
 	same := func(other string) bool { return strings.EqualFold(name, other) }
 	for _, f := range functions() {
@@ -127,13 +127,13 @@ func functionNamed(name string) (f functionDef, ok bool) {
 	return functionDef{}, false
 }
 
-// functionKind is a function's kind; empty when there is no such function.
+// functionKind returns the kind of a function, or "" if it does not exist.
 func functionKind(name string) string {
 	f, _ := functionNamed(name)
 	return f.Kind
 }
 
-// availableFunctions are the scalar functions as the planner lists them.
+// availableFunctions returns the scalar functions as the planner lists them.
 func availableFunctions() string {
 	var names []string
 	for _, f := range functions() {
@@ -147,12 +147,12 @@ func availableFunctions() string {
 	return "[" + strings.Join(slices.Compact(names), ", ") + "]"
 }
 
-func (s *Server) listFunctions(*call) answer { return written(http.StatusOK, functions()) }
+func (s *Server) listFunctions(*call) response { return jsonResponse(http.StatusOK, functions()) }
 
-func (s *Server) describeFunction(c *call) answer {
+func (s *Server) describeFunction(c *call) response {
 	f, ok := functionNamed(c.arg)
 	if !ok {
-		return text(http.StatusNotFound, "function "+c.arg+" not found")
+		return textResponse(http.StatusNotFound, "function "+c.arg+" not found")
 	}
-	return written(http.StatusOK, f)
+	return jsonResponse(http.StatusOK, f)
 }

@@ -7,11 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// value is a JSON value that knows where it ends, for the Manager's texts say that.
+// value is a JSON value with its end, which the Manager's texts report.
 type value struct {
 	kind   byte // one of n b # " [ {
 	raw    string
-	text   string // of a string
+	text   string // the decoded text of a string
 	items  []*value
 	fields []field
 	end    int
@@ -19,11 +19,11 @@ type value struct {
 
 type field struct {
 	name  string
-	end   int // of the name
+	end   int // the end of the name
 	value *value
 }
 
-// get gives the value of a name; nil when there is none.
+// get returns the value of a member, or nil.
 func (v *value) get(name string) *value {
 	if v == nil {
 		return nil
@@ -36,7 +36,7 @@ func (v *value) get(name string) *value {
 	return nil
 }
 
-// string gives the text of a member, or a default when there is none.
+// string returns the text of a member that is a string, or a default.
 func (v *value) string(name, otherwise string) string {
 	if m := v.get(name); m != nil && m.kind == '"' {
 		return m.text
@@ -44,7 +44,7 @@ func (v *value) string(name, otherwise string) string {
 	return otherwise
 }
 
-// json gives a member as it stands, with its names sorted as the Manager's maps are, or a default when there is none.
+// json returns the bytes of a member, with its names sorted as the Manager's maps are, or a default.
 func (v *value) json(name, otherwise string) json.RawMessage {
 	m := v.get(name)
 	if m == nil || m.kind == 'n' {
@@ -53,13 +53,13 @@ func (v *value) json(name, otherwise string) json.RawMessage {
 	return sorted(m.raw)
 }
 
-// syntaxError is what is wrong with a text that is no JSON.
+// syntaxError is what is wrong with a text, at a byte offset.
 type syntaxError struct {
 	path, message string
 	at            int
 }
 
-// jsonReader reads one value. What stands behind it is not looked at.
+// jsonReader parses one value and ignores the text after it.
 type jsonReader struct {
 	in   string
 	at   int
@@ -205,7 +205,7 @@ func (r *jsonReader) object(v *value) {
 	r.at++
 }
 
-// member reads a name and its value; c is what comes next.
+// member parses a name and its value; c is the next byte.
 func (r *jsonReader) member(v *value, c byte) (ok bool) {
 	switch {
 	case c == 0 && len(v.fields) == 0:
@@ -273,7 +273,7 @@ func (r *jsonReader) array(v *value) {
 	r.at++
 }
 
-// place says where an offset is, as the Manager counts: lines from 1, and the bytes before it in its line.
+// place returns an offset as the Manager writes it: the line from 1, and the bytes before the offset in that line.
 func place(in string, at int) string {
 	before := in[:min(at, len(in))]
 	return fmt.Sprintf("line %d column %d", 1+strings.Count(before, "\n"), len(before)-strings.LastIndexByte(before, '\n')-1)

@@ -7,7 +7,8 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-// marshal writes JSON without escapes that the Manager does not write. It panics on what is no JSON: the values are this package's.
+// marshal writes JSON without HTML escapes, like the Manager. It panics if v cannot be written, which would be a mistake of
+// this package.
 func marshal(v any) []byte {
 	raw, err := rawjson.Marshal(v)
 	if err != nil {
@@ -18,7 +19,7 @@ func marshal(v any) []byte {
 
 func quoted(text string) json.RawMessage { return rawjson.Quote(text) }
 
-// sorted gives JSON without blanks and with the names of its objects sorted; numbers keep their spelling.
+// sorted returns JSON without white space and with the names of its objects sorted. Numbers keep their spelling.
 func sorted(raw string) json.RawMessage {
 	d := json.NewDecoder(bytes.NewReader([]byte(raw)))
 	d.UseNumber()

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// physical are the nodes that run. Sinks beyond the first are drawn like the first.
+// physical returns the rows of the physical plan. All sinks are drawn like the first one.
 func (p *pipeline) physical() []row {
 	q := p.plan
 	r := &rows{}
@@ -30,7 +30,7 @@ func (p *pipeline) physical() []row {
 	} else {
 		r.add("PhysicalProject", "fields=%s", q.projected(func(planField) bool { return true }))
 	}
-	for _, s := range p.sinks { // the sink has the lower number and stands above its encoder
+	for _, s := range p.sinks { // the sink has the lower number and is drawn above its encoder
 		at := len(r.all)
 		r.add("PhysicalDataSink", "sink_id=%s, connector=%s", s.id, s.connector)
 		r.add("PhysicalEncoder", "sink_id=%s, encoder=%s%s", s.id, s.encoder, projection)
@@ -72,7 +72,7 @@ func (p *pipeline) reading(r *rows) {
 	r.add("PhysicalDecoder", "decoder=%s, schema=%s%s", s.Decoder.Type, columns, event)
 }
 
-// aggregating adds the nodes of a window and its aggregates. A window has a number though no node of it is left.
+// aggregating adds the nodes of a window and its aggregates. The window takes a number although it has no node.
 func (p *pipeline) aggregating(r *rows) {
 	q := p.plan
 	if q.window == nil {
@@ -97,7 +97,7 @@ func (p *pipeline) aggregating(r *rows) {
 	r.add("PhysicalStreamingAggregation", "calls=%s%s, %s", list(q.aggregates, "; "), q.grouped(), window)
 }
 
-// direct are the fields that the encoder takes from the stream's message itself.
+// direct returns the fields that the encoder takes directly from the stream's message.
 func (q *plan) direct() []string {
 	index := map[string]int{}
 	for i, c := range q.columns {
@@ -117,7 +117,7 @@ func (q *plan) direct() []string {
 	return all
 }
 
-// processor is a node and its counters.
+// processor is a node with its counters.
 type processor struct {
 	ID    string   `json:"processor_id"`
 	Stats counters `json:"stats"`
@@ -130,7 +130,7 @@ type counters struct {
 	LastError *string `json:"last_error"`
 }
 
-// stats are the counters of what runs: nothing ever comes, for the source finds nobody to listen to.
+// stats returns the counters of a running pipeline. No records arrive, because the source cannot connect.
 func (p *pipeline) stats() []processor {
 	all := []processor{}
 	for _, r := range p.physical() {

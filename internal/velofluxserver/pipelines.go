@@ -10,20 +10,20 @@ import (
 	"strings"
 )
 
-// defaultInstance is the only flow instance that there is.
+// defaultInstance is the only flow instance.
 const defaultInstance = "default"
 
-// pipeline is a record of one.
+// pipeline is the record of a pipeline.
 type pipeline struct {
 	spec   spec
 	status string // stopped or running
-	// plan is missing when the record was left by a create that failed.
+	// plan is nil if a failed create left the record.
 	plan *plan
-	// sinks are the types of the sinks and of their encoders.
+	// sinks are the ids and types of the sinks, and the types of their encoders.
 	sinks []sink
 }
 
-// spec is a pipeline's definition with every default filled in.
+// spec is the definition of a pipeline with all defaults filled in.
 type spec struct {
 	ID       string          `json:"id"`
 	Instance string          `json:"flow_instance_id"`
@@ -32,7 +32,7 @@ type spec struct {
 	Sinks    []sinkSpec      `json:"sinks"`
 	Options  options         `json:"options"`
 
-	own []ownSource // what Sources says
+	own []ownSource // Sources, parsed
 }
 
 type options struct {
@@ -45,7 +45,7 @@ type eventtime struct {
 	Tolerance json.RawMessage `json:"late_tolerance_ms"`
 }
 
-// created is what a create and a replacement answer.
+// created is the response to a create and a replacement.
 type created struct {
 	ID     string `json:"id"`
 	Status string `json:"status"`
@@ -77,7 +77,7 @@ func pipelineShape(upsert bool) shape {
 	return s
 }
 
-// newSpec fills in the defaults, or says what no pipeline may be.
+// newSpec fills in the defaults. wrong is what is wrong with the definition, or "".
 func newSpec(id string, v *value) (made spec, wrong string) {
 	eventtimeGiven := v.get("options").get("eventtime")
 	made = spec{
@@ -110,70 +110,70 @@ func newSpec(id string, v *value) (made spec, wrong string) {
 	return made, wrong
 }
 
-func (s *Server) createPipeline(c *call) answer {
-	v, refused := c.read(pipelineShape(false))
+func (s *Server) createPipeline(c *call) response {
+	v, refused := c.decode(pipelineShape(false))
 	if refused != nil {
 		return *refused
 	}
 	made, wrong := newSpec(v.string("id", ""), v)
 	if wrong != "" {
-		return text(http.StatusBadRequest, wrong)
+		return textResponse(http.StatusBadRequest, wrong)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.pipelines[made.ID] != nil {
-		return text(http.StatusConflict, "pipeline "+made.ID+" already exists")
+		return textResponse(http.StatusConflict, "pipeline "+made.ID+" already exists")
 	}
 	parsed, wrong := s.parsed(made)
 	if wrong != "" {
-		return text(http.StatusBadRequest, wrong)
+		return textResponse(http.StatusBadRequest, wrong)
 	}
 	sinks, wrong := s.parts(made)
-	if wrong != "" { // what the Manager has stored by now it does not take back
+	if wrong != "" { // the Manager has stored the pipeline by now and does not take it back
 		s.pipelines[made.ID] = &pipeline{spec: made, status: "stopped"}
-		return text(http.StatusBadRequest, wrong)
+		return textResponse(http.StatusBadRequest, wrong)
 	}
 	planned, wrong := s.planned(parsed)
 	if wrong != "" {
-		return text(http.StatusBadRequest, "failed to create pipeline "+made.ID+": pipeline build error: "+wrong)
+		return textResponse(http.StatusBadRequest, "failed to create pipeline "+made.ID+": pipeline build error: "+wrong)
 	}
 	s.pipelines[made.ID] = &pipeline{spec: made, status: "stopped", plan: planned, sinks: sinks}
-	return written(http.StatusCreated, created{made.ID, "stopped"})
+	return jsonResponse(http.StatusCreated, created{made.ID, "stopped"})
 }
 
-// putPipeline replaces a pipeline, or makes it; it changes nothing when the definition is wrong.
-func (s *Server) putPipeline(c *call) answer {
-	v, refused := c.read(pipelineShape(true))
+// putPipeline replaces or creates a pipeline. It changes nothing if the definition is wrong.
+func (s *Server) putPipeline(c *call) response {
+	v, refused := c.decode(pipelineShape(true))
 	if refused != nil {
 		return *refused
 	}
 	made, wrong := newSpec(c.arg, v)
 	if wrong != "" {
-		return text(http.StatusBadRequest, wrong)
+		return textResponse(http.StatusBadRequest, wrong)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	parsed, wrong := s.parsed(made)
 	if wrong != "" {
-		return text(http.StatusBadRequest, wrong)
+		return textResponse(http.StatusBadRequest, wrong)
 	}
 	sinks, wrong := s.parts(made)
 	if wrong != "" {
-		return text(http.StatusBadRequest, wrong)
+		return textResponse(http.StatusBadRequest, wrong)
 	}
 	planned, wrong := s.planned(parsed)
 	if wrong != "" {
-		return text(http.StatusBadRequest, "invalid pipeline spec: pipeline build error: "+wrong)
+		return textResponse(http.StatusBadRequest, "invalid pipeline spec: pipeline build error: "+wrong)
 	}
 	status := "stopped"
 	if old := s.pipelines[made.ID]; old != nil {
 		status = old.status
 	}
 	s.pipelines[made.ID] = &pipeline{spec: made, status: status, plan: planned, sinks: sinks}
-	return written(http.StatusOK, created{made.ID, status})
+	return jsonResponse(http.StatusOK, created{made.ID, status})
 }
 
-// parsed reads the SQL and finds its streams.
+// parsed parses the SQL and checks that its streams exist.
 func (s *Server) parsed(made spec) (q *query, wrong string) {
 	q, err := parseSQL(made.SQL)
 	if err != "" {
@@ -187,7 +187,7 @@ func (s *Server) parsed(made spec) (q *query, wrong string) {
 	return q, ""
 }
 
-func (s *Server) listPipelines(*call) answer {
+func (s *Server) listPipelines(*call) response {
 	type listed struct {
 		ID       string `json:"id"`
 		Status   string `json:"status"`
@@ -199,38 +199,38 @@ func (s *Server) listPipelines(*call) answer {
 	for _, id := range slices.Sorted(maps.Keys(s.pipelines)) {
 		all = append(all, listed{id, s.pipelines[id].status, defaultInstance})
 	}
-	return written(http.StatusOK, all)
+	return jsonResponse(http.StatusOK, all)
 }
 
-func noPipeline(id string) answer {
-	return text(http.StatusNotFound, "pipeline "+id+" not found")
+func noPipeline(id string) response {
+	return textResponse(http.StatusNotFound, "pipeline "+id+" not found")
 }
 
-func (s *Server) getPipeline(c *call) answer {
+func (s *Server) getPipeline(c *call) response {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := s.pipelines[c.arg]
 	if p == nil {
 		return noPipeline(c.arg)
 	}
-	return written(http.StatusOK, struct {
+	return jsonResponse(http.StatusOK, struct {
 		ID     string `json:"id"`
 		Status string `json:"status"`
 		Spec   spec   `json:"spec"`
 	}{c.arg, p.status, p.spec})
 }
 
-func (s *Server) deletePipeline(c *call) answer {
+func (s *Server) deletePipeline(c *call) response {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.pipelines[c.arg] == nil {
 		return noPipeline(c.arg)
 	}
 	delete(s.pipelines, c.arg)
-	return text(http.StatusOK, "pipeline "+c.arg+" deleted")
+	return textResponse(http.StatusOK, "pipeline "+c.arg+" deleted")
 }
 
-// built gives a pipeline that more is left of than a record; nil when there is none. The caller holds the lock.
+// built returns a pipeline that has a plan, or nil. The caller holds the lock.
 func (s *Server) built(id string) *pipeline {
 	if p := s.pipelines[id]; p != nil && p.plan != nil {
 		return p
@@ -238,20 +238,20 @@ func (s *Server) built(id string) *pipeline {
 	return nil
 }
 
-func (s *Server) startPipeline(c *call) answer { return s.turn(c, "running", "started") }
+func (s *Server) startPipeline(c *call) response { return s.setStatus(c, "running", "started") }
 
-func (s *Server) stopPipeline(c *call) answer {
+func (s *Server) stopPipeline(c *call) response {
 	query, timeoutWrong := c.timeout()
 	if timeoutWrong != nil {
 		return *timeoutWrong
 	}
 	if mode := query.Get("mode"); query.Has("mode") && mode != "quick" && mode != "graceful" {
-		return text(http.StatusBadRequest, "unsupported stop mode: "+mode)
+		return textResponse(http.StatusBadRequest, "unsupported stop mode: "+mode)
 	}
-	return s.turn(c, "stopped", "stopped")
+	return s.setStatus(c, "stopped", "stopped")
 }
 
-func (s *Server) turn(c *call, status, done string) answer {
+func (s *Server) setStatus(c *call, status, done string) response {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := s.built(c.arg)
@@ -259,32 +259,32 @@ func (s *Server) turn(c *call, status, done string) answer {
 		return noPipeline(c.arg)
 	}
 	p.status = status
-	return text(http.StatusOK, "pipeline "+c.arg+" "+done)
+	return textResponse(http.StatusOK, "pipeline "+c.arg+" "+done)
 }
 
-// timeout gives the query, or the answer to one whose timeout_ms is no number.
-func (c *call) timeout() (url.Values, *answer) {
+// timeout returns the parsed query, or the response to an invalid timeout_ms.
+func (c *call) timeout() (url.Values, *response) {
 	query, _ := url.ParseQuery(c.query)
 	if query.Has("timeout_ms") {
 		if _, err := strconv.ParseUint(query.Get("timeout_ms"), 10, 64); err != nil {
-			wrong := text(http.StatusBadRequest, "Failed to deserialize query string: invalid digit found in string")
+			wrong := textResponse(http.StatusBadRequest, "Failed to deserialize query string: invalid digit found in string")
 			return nil, &wrong
 		}
 	}
 	return query, nil
 }
 
-func (s *Server) explainPipeline(c *call) answer {
+func (s *Server) explainPipeline(c *call) response {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := s.built(c.arg)
 	if p == nil {
 		return noPipeline(c.arg)
 	}
-	return text(http.StatusOK, p.explained())
+	return textResponse(http.StatusOK, p.explained())
 }
 
-func (s *Server) pipelineStats(c *call) answer {
+func (s *Server) pipelineStats(c *call) response {
 	if _, wrong := c.timeout(); wrong != nil {
 		return *wrong
 	}
@@ -295,7 +295,7 @@ func (s *Server) pipelineStats(c *call) answer {
 		return noPipeline(c.arg)
 	}
 	if p.status != "running" {
-		return text(http.StatusBadRequest, "failed to collect pipeline "+c.arg+" stats: pipeline runtime error: pipeline "+c.arg+" is not running")
+		return textResponse(http.StatusBadRequest, "failed to collect pipeline "+c.arg+" stats: pipeline runtime error: pipeline "+c.arg+" is not running")
 	}
-	return written(http.StatusOK, p.stats())
+	return jsonResponse(http.StatusOK, p.stats())
 }

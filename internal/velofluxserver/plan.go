@@ -7,13 +7,13 @@ import (
 	"unicode"
 )
 
-// plan is what the Manager would make of a query.
+// plan is the plan that the Manager would make of a query.
 type plan struct {
 	from, alias string
 	stream      *stream
-	// columns are those of the stream that are used, in its order.
+	// columns are the used columns of the stream, in its order.
 	columns []string
-	// aggregates and stateful are calls and where their values go, as "sum(a) -> col_1".
+	// aggregates and stateful are calls with the columns of their values, such as "sum(a) -> col_1".
 	aggregates, stateful []string
 	fields               []planField
 	where, having        *expr
@@ -21,16 +21,16 @@ type plan struct {
 	groups, order        []string
 }
 
-// planField is one of the output's.
+// planField is a field of the output.
 type planField struct {
 	expr *expr
-	// as is its name; it is empty when the expression has the same.
+	// as is the name of the field; empty means that of the expression.
 	as string
-	// column is the stream's when it is handed on as it is.
+	// column is the stream's column if the field is that column unchanged, else "".
 	column string
 }
 
-// planner makes a plan. The first thing that is wrong stays in wrong.
+// planner makes a plan. wrong keeps the first problem.
 type planner struct {
 	*plan
 	known   map[string]bool // the stream's columns
@@ -40,7 +40,7 @@ type planner struct {
 	wrong   string
 }
 
-// planned makes the plan of a query, or says what the planner says.
+// planned returns the plan of a query, or the planner's text for what is wrong.
 func (s *Server) planned(q *query) (made *plan, wrong string) {
 	if len(q.from) == 0 {
 		return nil, "No data source found in SELECT statement"
@@ -74,7 +74,7 @@ func (p *planner) fail(format string, args ...any) {
 	}
 }
 
-// checkAliases refuses aliases that stand twice and those that are used before they are there, at which -> is no exception.
+// checkAliases refuses duplicate aliases, and aliases that are used before they are defined, even as a field after ->.
 func (p *planner) checkAliases(q *query) {
 	later := map[string]bool{}
 	for _, i := range q.items {
@@ -156,7 +156,7 @@ func (p *planner) grouping(q *query) {
 	}
 }
 
-// column is the stream's column that a name means; empty when it has none.
+// column returns the stream's column that a name means, or "".
 func (p *planner) column(text string) string {
 	if prefix, rest, ok := strings.Cut(text, "."); ok && (prefix == p.from || prefix == p.alias) {
 		text = rest
@@ -168,7 +168,7 @@ func (p *planner) column(text string) string {
 	return ""
 }
 
-// resolve gives an expression with the values of its aliases and calls, and notes which columns it uses.
+// resolve replaces the aliases and calls in an expression by their values, and records the columns that it uses.
 func (p *planner) resolve(e *expr) *expr {
 	made := *e
 	made.args = nil
@@ -216,7 +216,7 @@ func (p *planner) resolveName(e *expr) *expr {
 	return e
 }
 
-// partition notes the columns behind OVER.
+// partition records the columns after OVER.
 func (p *planner) partition(e *expr) {
 	if e.over == nil {
 		return
@@ -228,7 +228,7 @@ func (p *planner) partition(e *expr) {
 	}
 }
 
-// called gives the place where the value of a call will be. A scalar function has none: it stays where it is.
+// called returns the column for the value of a call. The call of a scalar function is returned unchanged.
 func (p *planner) called(e *expr) *expr {
 	kind, text := functionKind(e.text), e.String()
 	if kind == "scalar" {

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// query is a SELECT statement. What the Manager drops silently (DISTINCT, LIMIT and sub-queries) is not in it.
+// query is a SELECT statement without what the Manager drops silently: DISTINCT, LIMIT and sub-queries.
 type query struct {
-	items  []item
+	items  []selectItem
 	from   []source
 	where  *expr
 	group  []*expr
@@ -15,8 +15,8 @@ type query struct {
 	order  []sortKey
 }
 
-// item is one of the select list.
-type item struct {
+// selectItem is an selectItem of the select list.
+type selectItem struct {
 	expr  *expr
 	alias string
 }
@@ -24,7 +24,7 @@ type item struct {
 // source is a stream in FROM.
 type source struct{ name, alias string }
 
-// parseSQL reads a statement, or gives the Manager's text for what is wrong with it.
+// parseSQL parses a statement, or returns the Manager's text for what is wrong with it.
 func parseSQL(sql string) (q *query, wrong string) {
 	all, wrong := tokens(sql)
 	if wrong != "" {
@@ -42,7 +42,7 @@ func parseSQL(sql string) (q *query, wrong string) {
 	return (&parser{all: all}).statements()
 }
 
-// statements reads all there are; there may be one.
+// statements parses all statements. There must be exactly one.
 func (p *parser) statements() (q *query, wrong string) {
 	count := 0
 	for {
@@ -67,7 +67,7 @@ func (p *parser) statements() (q *query, wrong string) {
 }
 
 func (p *parser) statement() (q *query, wrong string) {
-	defer p.deeper()()
+	defer p.enter()()
 	t := p.peek()
 	switch {
 	case p.accept("("):
@@ -102,7 +102,7 @@ func (p *parser) statement() (q *query, wrong string) {
 	return nil, ""
 }
 
-// query reads what follows SELECT.
+// query parses the rest of a SELECT statement.
 func (p *parser) query() *query {
 	q := &query{}
 	_ = p.accept("DISTINCT") || p.accept("ALL")
@@ -136,8 +136,8 @@ func (p *parser) query() *query {
 	return q
 }
 
-func (p *parser) item() item {
-	i := item{expr: p.expression()}
+func (p *parser) item() selectItem {
+	i := selectItem{expr: p.expression()}
 	if p.accept("AS") {
 		i.alias = p.next().text
 	} else if p.isAlias() {
@@ -146,7 +146,7 @@ func (p *parser) item() item {
 	return i
 }
 
-// isAlias says whether a name comes that stands for what was before it.
+// isAlias reports whether the next token is an alias without AS.
 func (p *parser) isAlias() bool {
 	t := p.peek()
 	return t.kind == nameToken || t.kind == wordToken && !slices.ContainsFunc([]string{
@@ -173,7 +173,7 @@ func (p *parser) sources() []source {
 	}
 }
 
-// source reads a stream, or the one of a sub-query.
+// source parses a stream, or a sub-query and returns its stream.
 func (p *parser) source() source {
 	var s source
 	t := p.next()
@@ -206,7 +206,7 @@ func (p *parser) expressions() []*expr {
 	return all
 }
 
-// sortKey is one of ORDER BY's.
+// sortKey is a key of ORDER BY.
 type sortKey struct {
 	expr       *expr
 	descending bool
@@ -226,12 +226,12 @@ func (p *parser) ordering() []sortKey {
 	}
 }
 
-// window says whether an expression of GROUP BY declares one.
+// window reports whether an expression of GROUP BY declares a window.
 func (e *expr) window() bool {
 	return e.kind == callExpr && slices.Contains([]string{"tumblingwindow", "slidingwindow", "countwindow", "statewindow"}, strings.ToLower(e.text))
 }
 
-// windows says what is wrong with those in GROUP BY.
+// windows returns what is wrong with the windows in GROUP BY, or "".
 func (q *query) windows() (wrong string) {
 	count := 0
 	for _, e := range q.group {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Exchange is one that was recorded from a real Manager.
+// Exchange is a request to a real Manager and its response, as recorded.
 type Exchange struct {
 	Name    string
 	Request struct {
@@ -22,8 +22,8 @@ type Exchange struct {
 	}
 }
 
-// Recorded gives the exchanges that are at hand beside the repository, in the order in which they were recorded, and skips
-// the test where there are none. The test's package stands two folders deep.
+// Recorded returns the recorded exchanges that are kept beside the repository, in the order of recording. It skips the
+// test if there are no such files. The package of the test must be two folders deep.
 func Recorded(t testing.TB) []Exchange {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("..", "..", "..", "shared", "veloflux", "recorded", "*.json"))

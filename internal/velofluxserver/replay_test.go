@@ -15,7 +15,7 @@ import (
 	"github.com/pflow-suite/pflow/internal/velofluxserver"
 )
 
-// unknown are exchanges that this Manager does not know, and why.
+// unknown are the exchanges that the fake Manager does not support, with the reasons.
 func unknown(name string) string {
 	switch {
 	case name == "export":
@@ -30,7 +30,7 @@ func unknown(name string) string {
 	return ""
 }
 
-// shaped are exchanges whose bodies are this Manager's own.
+// shaped are the exchanges for which the fake Manager has other bodies.
 func shaped(name string) bool {
 	switch name {
 	case "functions", "functions-describe", "functions-describe-case", "syntax", "stats-running", "badsql-unknown-function":
@@ -43,7 +43,7 @@ func TestReplay(t *testing.T) {
 	recorded := velofluxserver.Recorded(t)
 	s := velofluxserver.Start(t)
 	s.Clear()
-	for _, e := range recorded { // each stands on those before it
+	for _, e := range recorded { // each depends on those before it
 		if unknown(e.Name) != "" {
 			continue
 		}
@@ -51,7 +51,7 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// shortened is how a recording says that a body was longer.
+// shortened is the mark of a recording for a body that was longer.
 var shortened = regexp.MustCompile(`\.\.\.<(\d+) bytes>$`)
 
 func replay(t *testing.T, s *velofluxserver.Server, e *velofluxserver.Exchange) {
@@ -93,7 +93,7 @@ func replay(t *testing.T, s *velofluxserver.Server, e *velofluxserver.Exchange) 
 	compareShapes(t, e.Name, e.Response.Body, string(got))
 }
 
-// stable leaves out of a body what is another at each time.
+// stable removes from a body what differs each time.
 func stable(body string) string {
 	return regexp.MustCompile(`"created_at_secs":\d+`).ReplaceAllString(body, `"created_at_secs":0`)
 }
@@ -142,12 +142,12 @@ func compareShapes(t *testing.T, name, recorded, got string) {
 	}
 }
 
-// rare are places that only some of the real functions have.
+// rare are paths that only some of the real functions have.
 func rare(path string) bool {
 	return strings.Contains(path, "element") || strings.Contains(path, "type.fields")
 }
 
-// paths notes the places of a value, with * for each index and the kind of what is there.
+// paths records the paths in a value, with * for each index, and the kinds of their values.
 func paths(v any, at string, into map[string]bool) {
 	switch v := v.(type) {
 	case map[string]any:

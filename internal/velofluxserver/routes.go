@@ -10,21 +10,21 @@ import (
 	"strings"
 )
 
-// path is one of the Manager's and what its methods do.
-type path struct {
+// knownRoute is a route of the Manager, with its methods.
+type knownRoute struct {
 	pattern string
 	// allow lists the methods as the Manager does in its header.
 	allow string
-	do    map[string]func(*Server, *call) answer
-	// arg is the value of the pattern's {}, decoded.
+	do    map[string]func(*Server, *call) response
+	// arg is the decoded value of the parameter in the pattern.
 	arg string
 }
 
-// routes are all of them. Of those that are about memory topics only what streams need is here, and nothing about shared MQTT
-// clients, user-defined functions, import and export.
-func routes() []path {
-	type methods = map[string]func(*Server, *call) answer
-	return []path{
+// routes returns all routes. Memory topics have only the routes that streams need. Shared MQTT clients, user-defined
+// functions, import and export are left out.
+func routes() []knownRoute {
+	type methods = map[string]func(*Server, *call) response
+	return []knownRoute{
 		{pattern: "/functions", allow: "GET,HEAD", do: methods{"GET": (*Server).listFunctions}},
 		{pattern: "/functions/describe/{name}", allow: "GET,HEAD", do: methods{"GET": (*Server).describeFunction}},
 		{pattern: "/capabilities/syntax", allow: "GET,HEAD", do: methods{"GET": (*Server).syntax}},
@@ -44,29 +44,29 @@ func routes() []path {
 	}
 }
 
-// find finds a path as it is on the wire. A segment is what stands between two slashes before it is decoded; the pattern of an
-// unknown path is empty.
-func find(target string) path {
+// findRoute returns the route of a path as it is on the wire. The path is split into segments before they are decoded. The
+// pattern of an unknown path is empty.
+func findRoute(target string) knownRoute {
 	segments := strings.Split(target, "/")
 	for _, r := range routes() {
 		pattern := strings.Split(r.pattern, "/")
-		if slices.EqualFunc(pattern, segments, fits) {
-			if i := slices.IndexFunc(pattern, parameter); i >= 0 {
+		if slices.EqualFunc(pattern, segments, segmentMatches) {
+			if i := slices.IndexFunc(pattern, isParameter); i >= 0 {
 				r.arg, _ = url.PathUnescape(segments[i])
 			}
 			return r
 		}
 	}
-	return path{}
+	return knownRoute{}
 }
 
-func parameter(pattern string) bool { return strings.HasPrefix(pattern, "{") }
+func isParameter(pattern string) bool { return strings.HasPrefix(pattern, "{") }
 
-func fits(pattern, segment string) bool {
-	return pattern == segment || parameter(pattern) && segment != ""
+func segmentMatches(pattern, segment string) bool {
+	return pattern == segment || isParameter(pattern) && segment != ""
 }
 
-// call is a request while it is answered.
+// call is a request that is being answered.
 type call struct {
 	w          http.ResponseWriter
 	method     string
@@ -75,22 +75,22 @@ type call struct {
 	body       []byte
 }
 
-// answer is what the Manager says. A body without a type is text.
-type answer struct {
+// response is a response of the Manager. Without a contentType it has no Content-Type header.
+type response struct {
 	status      int
 	contentType string
 	body        []byte
 	header      map[string]string
 }
 
-func text(status int, body string) answer {
-	return answer{status: status, contentType: "text/plain; charset=utf-8", body: []byte(body)}
+func textResponse(status int, body string) response {
+	return response{status: status, contentType: "text/plain; charset=utf-8", body: []byte(body)}
 }
 
-// empty is the answer to what has no route.
-func empty(status int) answer { return answer{status: status} }
+// emptyResponse returns a response without a body.
+func emptyResponse(status int) response { return response{status: status} }
 
-// ServeHTTP answers a request and keeps it.
+// ServeHTTP answers a request and records it.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	target := wire(r)
 	body, err := io.ReadAll(io.LimitReader(r.Body, 64<<20))
@@ -101,7 +101,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.requests = append(s.requests, Request{Method: r.Method, Path: target, Header: r.Header.Clone(), Body: bytes.Clone(body)})
 	s.mu.Unlock()
 	where, query, _ := strings.Cut(target, "?")
-	found := find(where)
+	found := findRoute(where)
 	c := &call{w: w, method: r.Method, query: query, header: r.Header, body: body}
 	if f := s.fault(r.Method, found.pattern); f != nil {
 		s.fail(r.Context(), c, found, f)
@@ -110,24 +110,24 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.serve(s, found)
 }
 
-// wire is the path and the query as they came.
+// wire returns the path and the query as they are on the wire.
 func wire(r *http.Request) string {
 	if strings.HasPrefix(r.RequestURI, "/") {
 		return r.RequestURI
 	}
-	return r.URL.RequestURI() // a request made for a handler, or one for a proxy
+	return r.URL.RequestURI() // the request was made in the program or is meant for a proxy
 }
 
-func (c *call) serve(s *Server, r path) { c.write(c.act(s, r)) }
+func (c *call) serve(s *Server, r knownRoute) { c.write(c.act(s, r)) }
 
-// act does what is asked.
-func (c *call) act(s *Server, r path) answer {
+// act carries out the request.
+func (c *call) act(s *Server, r knownRoute) response {
 	c.arg = r.arg
 	if c.method == http.MethodOptions {
-		return answer{status: http.StatusOK, header: allowed(r.allow)}
+		return response{status: http.StatusOK, header: allowed(r.allow)}
 	}
 	if r.pattern == "" {
-		return empty(http.StatusNotFound)
+		return emptyResponse(http.StatusNotFound)
 	}
 	method := c.method
 	if method == http.MethodHead {
@@ -135,7 +135,7 @@ func (c *call) act(s *Server, r path) answer {
 	}
 	do, ok := r.do[method]
 	if !ok {
-		a := empty(http.StatusMethodNotAllowed)
+		a := emptyResponse(http.StatusMethodNotAllowed)
 		a.header = allowed(r.allow)
 		return a
 	}
@@ -149,15 +149,15 @@ func allowed(methods string) map[string]string {
 	return map[string]string{"Allow": methods}
 }
 
-func (c *call) write(a answer) {
+func (c *call) write(a response) {
 	c.head(a)
 	if c.method != http.MethodHead {
 		_, _ = c.w.Write(a.body)
 	}
 }
 
-// head writes the status and the headers, those of a server that lets every page in a browser ask.
-func (c *call) head(a answer) {
+// head writes the status and the headers, including those that allow requests from any page in a browser (CORS).
+func (c *call) head(a response) {
 	h := c.w.Header()
 	h.Set("Vary", "origin, access-control-request-method, access-control-request-headers")
 	h.Set("Access-Control-Allow-Origin", "*")
@@ -167,7 +167,7 @@ func (c *call) head(a answer) {
 	} else {
 		h.Set("Access-Control-Expose-Headers", "*")
 	}
-	h["Content-Type"] = nil // without this the server guesses one
+	h["Content-Type"] = nil // keeps the server from guessing one
 	if a.contentType != "" {
 		h.Set("Content-Type", a.contentType)
 	}

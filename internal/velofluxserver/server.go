@@ -1,6 +1,6 @@
-// Package velofluxserver is a veloFlux Manager for tests. It answers as the real one does, with the same routes, statuses,
-// headers and texts, and keeps streams and pipelines, but it runs none: it reads only as much SQL as it needs to plan simple
-// statements and to refuse what the real one refuses. Where the real text for a mistake is not known, it says a likely one.
+// Package velofluxserver is a fake veloFlux Manager for tests. It has the routes, statuses, headers and texts of the real
+// one, and keeps streams and pipelines, but does not run them: it understands only as much SQL as it needs to plan simple
+// statements and to refuse what the real one refuses. If the real text for a mistake is not known, it uses a likely one.
 package velofluxserver
 
 import (
@@ -17,9 +17,10 @@ import (
 	"time"
 )
 
-// Server is a Manager. It has streams to start with: user, nested, shared_demo, and one whose name needs care in a path.
+// Server is a fake Manager. It starts with the streams user, nested, shared_demo, and one whose name must be escaped in a
+// path.
 type Server struct {
-	// URL is where it listens, on the loopback interface, without a slash at its end. It is empty after New.
+	// URL is the URL on the loopback interface, without a trailing slash. It is empty after New.
 	URL string
 
 	server *http.Server
@@ -35,7 +36,7 @@ type Server struct {
 	faults    []*fault
 }
 
-// Request is one that came.
+// Request is a request that the server received.
 type Request struct {
 	Method string
 	// Path is the path and the query as they were on the wire.
@@ -44,7 +45,7 @@ type Request struct {
 	Body   []byte
 }
 
-// New makes a server that does not listen: it is a handler.
+// New returns a server that does not listen, for use as a handler.
 func New() *Server {
 	s := &Server{done: make(chan struct{})}
 	s.Clear()
@@ -54,7 +55,7 @@ func New() *Server {
 	return s
 }
 
-// Listen runs a server. Whoever starts it closes it.
+// Listen starts a server. The caller must close it.
 func Listen() (*Server, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -67,7 +68,7 @@ func Listen() (*Server, error) {
 	return s, nil
 }
 
-// Start runs a server that ends with the test.
+// Start starts a server that is closed at the end of the test.
 func Start(t testing.TB) *Server {
 	t.Helper()
 	s, err := Listen()
@@ -78,7 +79,7 @@ func Start(t testing.TB) *Server {
 	return s
 }
 
-// Close ends the server and everything that it is answering.
+// Close stops the server and aborts all requests.
 func (s *Server) Close() {
 	s.ended.Do(func() { close(s.done) })
 	if s.server != nil {
@@ -87,17 +88,17 @@ func (s *Server) Close() {
 	}
 }
 
-// Clear forgets all streams, pipelines and memory topics.
+// Clear removes all streams, pipelines and memory topics.
 func (s *Server) Clear() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.streams, s.pipelines, s.topics = map[string]*stream{}, map[string]*pipeline{}, map[string]topic{}
 }
 
-// AddStream adds a stream, given as the body of POST /streams. It panics when the Manager would refuse it.
+// AddStream adds a stream, given as the body of POST /streams. It panics if the Manager would refuse it.
 func (s *Server) AddStream(json string) { s.add("/streams", json) }
 
-// AddPipeline adds a pipeline with a sink of type nop. It panics when the Manager would refuse it.
+// AddPipeline adds a pipeline with a sink of type nop. It panics if the Manager would refuse it.
 func (s *Server) AddPipeline(id, sql string) {
 	s.add("/pipelines", fmt.Sprintf(`{"id":%s,"sql":%s,"sinks":[{"type":"nop"}]}`, quoted(id), quoted(sql)))
 }
@@ -105,34 +106,34 @@ func (s *Server) AddPipeline(id, sql string) {
 func (s *Server) add(path, body string) {
 	w := httptest.NewRecorder()
 	c := &call{w: w, method: http.MethodPost, header: http.Header{"Content-Type": {"application/json"}}, body: []byte(body)}
-	c.serve(s, find(path))
+	c.serve(s, findRoute(path))
 	if w.Code != http.StatusCreated {
 		panic(fmt.Sprintf("POST %s: %d %s", path, w.Code, w.Body))
 	}
 }
 
-// Streams are the names of all streams, sorted.
+// Streams returns the names of all streams, sorted.
 func (s *Server) Streams() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Sorted(maps.Keys(s.streams))
 }
 
-// Pipelines are the ids of all pipelines, sorted, with the records that failed creates left.
+// Pipelines returns the ids of all pipelines, sorted, including the records that failed creates left.
 func (s *Server) Pipelines() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Sorted(maps.Keys(s.pipelines))
 }
 
-// Requests are all that came so far, in order.
+// Requests returns the recorded requests, in order.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.requests)
 }
 
-// Reset forgets the requests that came so far. It keeps the state and the faults.
+// Reset forgets the recorded requests. It keeps the state and the faults.
 func (s *Server) Reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 	"github.com/pflow-suite/pflow/internal/velofluxserver"
 )
 
-// ask asks a server and gives the status and the body.
+// ask sends a request and returns the status and the body.
 func ask(t *testing.T, s *velofluxserver.Server, method, path, body string) (int, string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(body))
@@ -89,7 +89,7 @@ func TestWideStream(t *testing.T) {
 	}
 }
 
-// A definition that cannot be built leaves a record; one that cannot be planned leaves none.
+// A definition that cannot be built leaves a record. One that cannot be planned does not.
 func TestOrphan(t *testing.T) {
 	s := velofluxserver.Start(t)
 	steps := []struct {
@@ -120,7 +120,7 @@ func TestOrphan(t *testing.T) {
 	}
 }
 
-// A source of a pipeline's own that is wrong is told like a sink: the record stays. A replacement changes nothing.
+// A wrong source of a pipeline is reported like a wrong sink: the record stays. A replacement changes nothing.
 func TestSources(t *testing.T) {
 	s := velofluxserver.Start(t)
 	body := func(id, sources string) string {

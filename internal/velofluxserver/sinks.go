@@ -5,13 +5,13 @@ import (
 	"strconv"
 )
 
-// sinkSpec is a sink's definition with every default filled in.
+// sinkSpec is the definition of a sink with all defaults filled in.
 type sinkSpec struct {
 	ID      json.RawMessage `json:"id"`
 	Type    string          `json:"type"`
 	Props   json.RawMessage `json:"props"`
 	Common  commonProps     `json:"common_sink_props"`
-	Encoder typed           `json:"encoder"`
+	Encoder typeAndProps    `json:"encoder"`
 	Output  json.RawMessage `json:"output,omitempty"`
 
 	topic string
@@ -22,20 +22,20 @@ type commonProps struct {
 	BatchDuration json.RawMessage `json:"batch_duration"`
 }
 
-// sink is one that can be planned.
+// sink is a sink that can be planned.
 type sink struct{ id, connector, encoder string }
 
 func newSinkSpec(v *value) sinkSpec {
 	return sinkSpec{
 		ID: v.json("id", "null"), Type: v.string("type", ""), Props: v.json("props", "{}"),
 		Common:  commonProps{v.get("common_sink_props").json("batch_count", "null"), v.get("common_sink_props").json("batch_duration", "null")},
-		Encoder: typed{Type: v.get("encoder").string("type", "json"), Props: v.get("encoder").json("props", "{}")},
+		Encoder: typeAndProps{Type: v.get("encoder").string("type", "json"), Props: v.get("encoder").json("props", "{}")},
 		Output:  v.json("output", ""),
 		topic:   v.get("props").string("topic", ""),
 	}
 }
 
-// sinks makes those of a pipeline, or says what is wrong with one.
+// sinks returns the sinks of a pipeline, or what is wrong with one of them.
 func (s *Server) sinks(of spec) (made []sink, wrong string) {
 	for i, given := range of.Sinks {
 		switch given.Type {
@@ -55,7 +55,7 @@ func (s *Server) sinks(of spec) (made []sink, wrong string) {
 			return nil, "encoder kind `" + kind + "` not registered"
 		}
 		id := of.ID + "_sink_" + strconv.Itoa(i)
-		_ = json.Unmarshal(given.ID, &id) // null leaves it
+		_ = json.Unmarshal(given.ID, &id) // null leaves it unchanged
 		made = append(made, sink{id: id, connector: given.Type, encoder: given.Encoder.Type})
 	}
 	return made, ""

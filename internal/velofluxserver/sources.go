@@ -2,9 +2,9 @@ package velofluxserver
 
 import "strconv"
 
-// ownSource is one of a pipeline's own.
+// ownSource is a source that belongs to one pipeline.
 type ownSource struct {
-	name  string // its place in the list when it has none
+	name  string // its index in the list if it has no name
 	named bool
 	kind  string
 }
@@ -24,7 +24,7 @@ func newOwnSources(list *value) (made []ownSource) {
 	return made
 }
 
-// wrongSource says what is wrong with a pipeline's own sources, or nothing.
+// wrongSource returns what is wrong with a pipeline's own sources, or "".
 func (of spec) wrongSource() string {
 	for _, s := range of.own {
 		switch {
@@ -42,7 +42,7 @@ func (of spec) wrongSource() string {
 	return ""
 }
 
-// parts makes what a pipeline has besides its plan, or says what is wrong with a source or a sink.
+// parts returns the sinks of a pipeline, or what is wrong with a source or a sink.
 func (s *Server) parts(of spec) (sinks []sink, wrong string) {
 	if wrong = of.wrongSource(); wrong != "" {
 		return nil, wrong

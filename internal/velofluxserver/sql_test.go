@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// create asks a server for a pipeline and gives the status and the text.
+// create creates a pipeline and returns the status and the text.
 func create(s *Server, body string) (int, string) {
 	r := httptest.NewRequest(http.MethodPost, "/pipelines", strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
@@ -63,7 +63,7 @@ func TestSQL(t *testing.T) {
 	}
 }
 
-// The first thing that is wrong is told, whatever is wrong besides.
+// Only the first mistake is reported.
 func TestCreateOrder(t *testing.T) {
 	for _, c := range []struct{ body, want string }{
 		{`{"id":" ","sql":" ","options":{"data_channel_capacity":0},"flow_instance_id":"x"}`, "pipeline id must not be empty"},

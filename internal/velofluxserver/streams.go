@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// startStreams are the bodies of those that a server has to start with.
+// startStreams are the bodies of the streams that a server starts with.
 var startStreams = [...]string{
 	`{"name":"user","type":"mqtt","schema":{"type":"json","props":{"columns":[{"name":"a","data_type":"int64"},{"name":"b","data_type":"int64"},{"name":"c","data_type":"string"},{"name":"ts","data_type":"int64"}]}},"props":{"broker_url":"tcp://reader:s3cret@127.0.0.1:1","topic":"/users","qos":0},"eventtime":{"column":"ts","type":"unixtimestamp_ms"}}`,
 	`{"name":"nested","type":"mqtt","schema":{"type":"json","props":{"columns":[{"name":"id","data_type":"string"},{"name":"pos","data_type":"struct","fields":[{"name":"lat","data_type":"float64"},{"name":"lon","data_type":"float64"}]},{"name":"tags","data_type":"list","element":{"name":"element","data_type":"string"}},{"name":"items","data_type":"list","element":{"name":"element","data_type":"struct","fields":[{"name":"k","data_type":"string"},{"name":"v","data_type":"uint8"}]}}]}},"props":{"broker_url":"tcp://127.0.0.1:1","topic":"/nested","qos":0}}`,
@@ -16,13 +16,13 @@ var startStreams = [...]string{
 	`{"name":"veh data/中文?#%","type":"mqtt","schema":{"type":"json","props":{"columns":[{"name":"a","data_type":"int64"}]}},"props":{"broker_url":"tcp://127.0.0.1:1","topic":"/odd","qos":0}}`,
 }
 
-// stream is what is kept of one; it has the form in which it is described.
+// stream is a stream in the form in which /streams/describe returns it.
 type stream struct {
 	Type      string          `json:"type"`
 	Schema    schema          `json:"schema"`
 	Props     json.RawMessage `json:"props"`
 	Shared    bool            `json:"shared"`
-	Decoder   typed           `json:"decoder"`
+	Decoder   typeAndProps    `json:"decoder"`
 	Eventtime json.RawMessage `json:"eventtime,omitempty"`
 	Sampler   json.RawMessage `json:"sampler,omitempty"`
 
@@ -30,14 +30,14 @@ type stream struct {
 	samplerInterval, samplerKind string
 }
 
-// typed is a type with its properties.
-type typed struct {
+// typeAndProps is a type with its properties.
+type typeAndProps struct {
 	Type  string          `json:"type"`
 	Props json.RawMessage `json:"props"`
 }
 
-// info is a stream as it is listed.
-type info struct {
+// streamInfo is a stream in the form in which /streams lists it.
+type streamInfo struct {
 	Name         string      `json:"name"`
 	Shared       bool        `json:"shared"`
 	Schema       schema      `json:"schema"`
@@ -64,36 +64,36 @@ func streamShape() shape {
 	}
 }
 
-func (s *Server) createStream(c *call) answer {
-	v, refused := c.read(streamShape())
+func (s *Server) createStream(c *call) response {
+	v, refused := c.decode(streamShape())
 	if refused != nil {
 		return *refused
 	}
 	made, wrong := newStream(v)
 	if wrong != "" {
-		return text(http.StatusBadRequest, wrong)
+		return textResponse(http.StatusBadRequest, wrong)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if made.Type == "memory" {
 		if name := v.get("props").string("topic", ""); s.topics[name].Topic == "" {
-			return text(http.StatusBadRequest, "memory topic `"+name+"` not declared")
+			return textResponse(http.StatusBadRequest, "memory topic `"+name+"` not declared")
 		}
 	}
 	if s.streams[made.name] != nil {
-		return text(http.StatusConflict, "stream "+made.name+" already exists")
+		return textResponse(http.StatusConflict, "stream "+made.name+" already exists")
 	}
 	s.streams[made.name] = made
-	told := made.info()
+	listed := made.info()
 	if made.Shared {
-		told.SharedStream = &sharedInfo{
+		listed.SharedStream = &sharedInfo{
 			ID: made.name, Status: "stopped", ConnectorID: made.name + "_shared_source_connector", CreatedAt: 1700000000,
 		}
 	}
-	return written(http.StatusCreated, told)
+	return jsonResponse(http.StatusCreated, listed)
 }
 
-// newStream makes a stream from its definition, or says what is wrong with that.
+// newStream returns a stream made from its definition, or what is wrong with the definition.
 func newStream(v *value) (made *stream, wrong string) {
 	made = &stream{name: v.string("name", ""), Type: v.string("type", ""), Props: v.json("props", "{}")}
 	if strings.TrimSpace(made.name) == "" {
@@ -120,7 +120,7 @@ func newStream(v *value) (made *stream, wrong string) {
 	}
 	made.Shared = v.get("shared") != nil && v.get("shared").raw == "true"
 	decoder := v.get("decoder")
-	made.Decoder = typed{Type: decoder.string("type", "json"), Props: decoder.json("props", "{}")}
+	made.Decoder = typeAndProps{Type: decoder.string("type", "json"), Props: decoder.json("props", "{}")}
 	if made.Type == "video" {
 		made.Schema, made.Decoder.Type = videoSchema(), "none"
 	}
@@ -139,37 +139,39 @@ func newStream(v *value) (made *stream, wrong string) {
 	return made, ""
 }
 
-func (s *stream) info() info { return info{Name: s.name, Shared: s.Shared, Schema: s.Schema} }
+func (s *stream) info() streamInfo {
+	return streamInfo{Name: s.name, Shared: s.Shared, Schema: s.Schema}
+}
 
-func (s *Server) listStreams(*call) answer {
+func (s *Server) listStreams(*call) response {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	all := []info{}
+	all := []streamInfo{}
 	for _, name := range slices.Sorted(maps.Keys(s.streams)) {
 		all = append(all, s.streams[name].info())
 	}
-	return written(http.StatusOK, all)
+	return jsonResponse(http.StatusOK, all)
 }
 
-func (s *Server) describeStream(c *call) answer {
+func (s *Server) describeStream(c *call) response {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	found := s.streams[c.arg]
 	if found == nil {
-		return text(http.StatusNotFound, "stream "+c.arg+" not found")
+		return textResponse(http.StatusNotFound, "stream "+c.arg+" not found")
 	}
-	return written(http.StatusOK, struct {
+	return jsonResponse(http.StatusOK, struct {
 		Stream  string  `json:"stream"`
 		Version int     `json:"spec_version"`
 		Spec    *stream `json:"spec"`
 	}{c.arg, 1, found})
 }
 
-func (s *Server) deleteStream(c *call) answer {
+func (s *Server) deleteStream(c *call) response {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.streams[c.arg] == nil {
-		return text(http.StatusInternalServerError, "stream "+c.arg+" deleted in runtime but failed to remove from storage: not found: "+c.arg)
+		return textResponse(http.StatusInternalServerError, "stream "+c.arg+" deleted in runtime but failed to remove from storage: not found: "+c.arg)
 	}
 	var users []string
 	for _, id := range slices.Sorted(maps.Keys(s.pipelines)) {
@@ -178,22 +180,22 @@ func (s *Server) deleteStream(c *call) answer {
 		}
 	}
 	if users != nil {
-		return text(http.StatusConflict, "stream "+c.arg+" still referenced by pipelines: "+strings.Join(users, ", "))
+		return textResponse(http.StatusConflict, "stream "+c.arg+" still referenced by pipelines: "+strings.Join(users, ", "))
 	}
 	delete(s.streams, c.arg)
-	return text(http.StatusOK, "stream "+c.arg+" deleted")
+	return textResponse(http.StatusOK, "stream "+c.arg+" deleted")
 }
 
-func (s *Server) sharedStats(c *call) answer {
+func (s *Server) sharedStats(c *call) response {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch found := s.streams[c.arg]; {
 	case found == nil:
-		return text(http.StatusNotFound, "stream "+c.arg+" not found")
+		return textResponse(http.StatusNotFound, "stream "+c.arg+" not found")
 	case !found.Shared:
-		return text(http.StatusBadRequest, "stream "+c.arg+" is not a shared stream")
+		return textResponse(http.StatusBadRequest, "stream "+c.arg+" is not a shared stream")
 	}
-	return written(http.StatusOK, struct {
+	return jsonResponse(http.StatusOK, struct {
 		Stream     string   `json:"stream"`
 		Instance   string   `json:"flow_instance_id"`
 		Status     string   `json:"status"`

@@ -2,7 +2,7 @@ package velofluxserver
 
 import "net/http"
 
-// construct is a node of the syntax tree. What is empty is left out.
+// construct is a node of the syntax tree. Empty fields are left out of the JSON.
 type construct struct {
 	ID          string      `json:"id"`
 	Type        string      `json:"type"`
@@ -24,8 +24,8 @@ type placement struct {
 	Contexts []string `json:"contexts,omitempty"`
 }
 
-func (s *Server) syntax(*call) answer {
-	return written(http.StatusOK, struct {
+func (s *Server) syntax(*call) response {
+	return jsonResponse(http.StatusOK, struct {
 		Dialect    string      `json:"dialect"`
 		IR         string      `json:"ir"`
 		Constructs []construct `json:"constructs"`
@@ -40,8 +40,8 @@ func feature(id, title, status string, syntax ...string) construct {
 	return construct{ID: id, Type: "feature", Title: title, Status: status, Syntax: syntax}
 }
 
-// constructs are the five roots. Windows nest three deep, and what their root says is longer than 240 characters, of which
-// those around the 240th have more than one byte.
+// constructs returns the five roots. Windows nest three deep. The semantics of their root have more than 240 characters,
+// and those around the 240th have more than one byte.
 func constructs() []construct {
 	statement := feature("statement.select", "SELECT statement", "supported", "SELECT <list> FROM <stream>")
 	statement.Constraints = []string{"exactly_one_statement", "select_only"}

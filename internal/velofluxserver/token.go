@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// token is a piece of SQL.
+// token is a token of SQL.
 type token struct {
 	kind      tokenKind
 	text      string // as it was written
@@ -25,12 +25,12 @@ const (
 	symbolToken
 )
 
-// is says whether a token is a symbol, or a word in any case.
+// is reports whether a token is the given symbol, or the given word in any case.
 func (t token) is(text string) bool {
 	return t.kind == symbolToken && t.text == text || t.kind == wordToken && strings.EqualFold(t.text, text)
 }
 
-// position is where a token is, as the Manager adds it to a text; the end is nowhere.
+// position returns the place of a token as the Manager appends it to a text, or "" for the end.
 func (t token) position() string {
 	if t.kind == endToken {
 		return ""
@@ -45,13 +45,13 @@ func (t token) String() string {
 	return t.text
 }
 
-// lexer cuts SQL into tokens.
+// lexer splits SQL into tokens.
 type lexer struct {
 	rest      string
 	line, col int
 }
 
-// tokens cuts SQL into tokens, the last of which is the end, or says what cannot be one.
+// tokens splits SQL into tokens, ending with an endToken, or returns the Manager's text for what is wrong.
 func tokens(sql string) (all []token, wrong string) {
 	l := &lexer{rest: sql, line: 1, col: 1}
 	for {
@@ -81,7 +81,7 @@ func (l *lexer) take(n int) string {
 	return taken
 }
 
-// skipBlanks skips comments too.
+// skipBlanks skips white space and comments.
 func (l *lexer) skipBlanks() {
 	for {
 		l.take(len(l.rest) - len(strings.TrimLeftFunc(l.rest, unicode.IsSpace)))
@@ -103,24 +103,24 @@ func upTo(s, mark string) int {
 	return len(s)
 }
 
-// next says what comes and how many bytes it has.
+// next returns the kind of the next token and its length in bytes.
 func (l *lexer) next() (kind tokenKind, n int, wrong string) {
 	first, size := utf8.DecodeRuneInString(l.rest)
 	switch {
 	case first == '\'':
-		if n = closed(l.rest, '\''); n == 0 {
+		if n = quotedLength(l.rest, '\''); n == 0 {
 			return 0, 0, "Unterminated string literal"
 		}
 		return textToken, n, ""
 	case first == '"' || first == '`':
-		if n = closed(l.rest, byte(first)); n == 0 {
+		if n = quotedLength(l.rest, byte(first)); n == 0 {
 			return 0, 0, fmt.Sprintf("Expected close delimiter '%c' before EOF.", first)
 		}
 		return nameToken, n, ""
 	case unicode.IsDigit(first):
-		return numberToken, span(l.rest, func(r rune) bool { return unicode.IsDigit(r) || r == '.' }), ""
+		return numberToken, prefixLength(l.rest, func(r rune) bool { return unicode.IsDigit(r) || r == '.' }), ""
 	case unicode.IsLetter(first) || first == '_' || first == '@' || first == '$':
-		return wordToken, span(l.rest, func(r rune) bool {
+		return wordToken, prefixLength(l.rest, func(r rune) bool {
 			return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '$' || r == '@'
 		}), ""
 	}
@@ -132,8 +132,9 @@ func (l *lexer) next() (kind tokenKind, n int, wrong string) {
 	return symbolToken, size, ""
 }
 
-// closed is how many bytes a quoted text has; a doubled quote is part of it, and one that is not closed has none.
-func closed(s string, quote byte) int {
+// quotedLength returns the length in bytes of the quoted text at the start of s, or 0 if it is not quotedLength. A doubled quote does
+// not close it.
+func quotedLength(s string, quote byte) int {
 	for i := 1; i < len(s); i++ {
 		if s[i] != quote {
 			continue
@@ -146,6 +147,6 @@ func closed(s string, quote byte) int {
 	return 0
 }
 
-func span(s string, in func(rune) bool) int {
+func prefixLength(s string, in func(rune) bool) int {
 	return len(s) - len(strings.TrimLeftFunc(s, in))
 }

@@ -14,8 +14,8 @@ type topic struct {
 	Capacity int    `json:"capacity"`
 }
 
-func (s *Server) createTopic(c *call) answer {
-	v, refused := c.read(shape{
+func (s *Server) createTopic(c *call) response {
+	v, refused := c.decode(shape{
 		kind: '{', name: "CreateMemoryTopicRequest", wants: 3, required: []string{"topic", "kind"},
 		members: map[string]shape{"topic": {kind: '"'}, "kind": {kind: '"'}, "capacity": {kind: 'u'}},
 	})
@@ -27,15 +27,15 @@ func (s *Server) createTopic(c *call) answer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.topics[made.Topic] = made
-	return written(http.StatusCreated, made)
+	return jsonResponse(http.StatusCreated, made)
 }
 
-func (s *Server) listTopics(*call) answer {
+func (s *Server) listTopics(*call) response {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all := []topic{}
 	for _, name := range slices.Sorted(maps.Keys(s.topics)) {
 		all = append(all, s.topics[name])
 	}
-	return written(http.StatusOK, all)
+	return jsonResponse(http.StatusOK, all)
 }
