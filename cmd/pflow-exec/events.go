@@ -2,8 +2,6 @@ package main
 
 import (
 	"bytes"
-	"errors"
-	"io"
 
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
@@ -17,13 +15,13 @@ type eventsCommand struct {
 
 // Run prints a run's events, NDJSON whatever standard output is.
 func (c *eventsCommand) Run(app *cli.App) error {
-	_, rec, err := openRun(app, c.RunID)
+	run, err := openRun(app, c.RunID)
 	if err != nil {
 		return err
 	}
 	write := func(line []byte) error {
 		if c.Inline {
-			whole, err := event.Inline(bytes.TrimSuffix(line, []byte("\n")), rec.Blob)
+			whole, err := event.Inline(bytes.TrimSuffix(line, []byte("\n")), run.Blob)
 			if err != nil {
 				return err
 			}
@@ -35,24 +33,8 @@ func (c *eventsCommand) Run(app *cli.App) error {
 	if c.Follow {
 		ctx, cancel := app.WhileRead()
 		defer cancel()
-		return rec.Follow(ctx, write)
-	}
-	journal, err := rec.Open()
-	if err != nil {
+		_, err := run.Follow(ctx, write)
 		return err
 	}
-	defer func() { _ = journal.Close() }()
-	events := event.NewReader(journal)
-	for {
-		_, line, err := events.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if err := write(line); err != nil {
-			return err
-		}
-	}
+	return run.Events(func(_ *event.Event, line []byte) error { return write(line) })
 }

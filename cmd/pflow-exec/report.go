@@ -10,9 +10,10 @@ import (
 
 	"github.com/google/renameio/v2"
 
+	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/event/history"
 	"github.com/pflow-suite/pflow/pkg/fault"
-	"github.com/pflow-suite/pflow/pkg/run/journal"
+	"github.com/pflow-suite/pflow/pkg/run/reader"
 	"github.com/pflow-suite/pflow/pkg/run/report"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
@@ -31,68 +32,60 @@ type reported struct {
 
 // Run writes a run as one page.
 func (c *reportCommand) Run(app *cli.App) error {
-	told, options, err := c.read(app)
+	h, options, err := c.read(app)
 	if err != nil {
 		return err
 	}
 	if c.Output == "" {
-		return report.Write(app.Stdout, told, options)
+		return report.Write(app.Stdout, h, options)
 	}
 	var page bytes.Buffer
-	if err := report.Write(&page, told, options); err != nil {
+	if err := report.Write(&page, h, options); err != nil {
 		return err
 	}
 	if err := replace(c.Output, page.Bytes()); err != nil {
 		return fault.New(fault.Usage, "Cannot write %s: %v", c.Output, fault.Reason(err))
 	}
-	done := reported{RunID: told.ID(), File: c.Output, Bytes: page.Len()}
+	done := reported{RunID: h.ID(), File: c.Output, Bytes: page.Len()}
 	return app.Document(done, func(w io.Writer) { _, _ = fmt.Fprintf(w, "%s  %d bytes\n", done.File, done.Bytes) })
 }
 
-// read gives the run that is asked for, and what its events do not tell of it.
+// read returns the run that is asked for, and what its events do not say.
 func (c *reportCommand) read(app *cli.App) (*history.Run, report.Options, error) {
 	if c.RunID != "-" {
-		_, rec, err := openRun(app, c.RunID)
+		run, err := openRun(app, c.RunID)
 		if err != nil {
 			return nil, report.Options{}, err
 		}
-		return recorded(rec, history.Read)
+		h, status, err := run.History()
+		return h, options(run, status), err
 	}
-	told, err := history.Read(app.Stdin)
-	if err == nil && told.Started == nil && told.Finished == nil {
+	h, err := history.Read(app.Stdin)
+	if err == nil && h.Started == nil && h.Finished == nil {
 		err = fault.New(fault.Usage, "There is no run on standard input").Suggest("Give the output of pflow-exec run with --format ndjson, or a run id")
 	}
-	if err != nil || told.ID() == "" {
-		return told, report.Options{}, err
+	if err != nil || h.ID() == "" {
+		return h, report.Options{}, err
 	}
-	_, rec, err := openRun(app, told.ID())
-	if err != nil || rec.ID != told.ID() {
-		return told, report.Options{}, nil //nolint:nilerr // a run from elsewhere: its events are all there is
+	run, err := openRun(app, h.ID())
+	if err != nil || run.ID() != h.ID() {
+		return h, report.Options{}, nil //nolint:nilerr // a run from elsewhere: its events are all there is
 	}
-	return told, options(rec), nil
-}
-
-// recorded is a run of this home, as much of it as read reads.
-func recorded(rec *journal.Reader, read func(io.Reader) (*history.Run, error)) (*history.Run, report.Options, error) {
-	o := options(rec) // asked first: a run that ends meanwhile has its last event
-	journal, err := rec.Open()
+	status, err := run.Status()
 	if err != nil {
-		return nil, o, err
+		status = ""
 	}
-	defer func() { _ = journal.Close() }()
-	told, err := read(journal)
-	return told, o, err
+	return h, options(run, status), nil
 }
 
-// options are what a record tells besides its events. Of a run that has ended, a beginning of its events may be shown:
-// then nobody knows how it stood.
-func options(rec *journal.Reader) report.Options {
-	o := report.Options{Load: rec.Blob}
-	switch status, _, err := rec.Status(); {
-	case err != nil:
-	case status == journal.Running:
+// options are what a run's events do not say. Of a run that has ended, the beginning of its events may be shown: then it
+// is not known how it stood.
+func options(run *reader.Run, status event.Status) report.Options {
+	o := report.Options{Load: run.Blob}
+	switch status {
+	case reader.Running:
 		o.Status, o.Now = status, time.Now()
-	case status == journal.Interrupted:
+	case reader.Interrupted:
 		o.Status = status
 	}
 	return o

@@ -2,12 +2,8 @@ package main
 
 import (
 	"errors"
-	"fmt"
-	"io"
 
-	"github.com/pflow-suite/pflow/pkg/engine"
-	"github.com/pflow-suite/pflow/pkg/home"
-	"github.com/pflow-suite/pflow/pkg/run/journal"
+	"github.com/pflow-suite/pflow/pkg/run/reader"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
@@ -23,46 +19,22 @@ func (c *waitCommand) Run(app *cli.App) error {
 	if err != nil {
 		return err
 	}
-	_, rec, err := openRun(app, c.RunID)
+	run, err := openRun(app, c.RunID)
 	if err != nil {
 		return err
 	}
 	show := newPresenter(app, c.answerFlags)
 	show.stream, show.people.active = false, false
-	return follow(app, rec, show, limit)
+	return follow(app, run, show, limit)
 }
 
 var errWaited = errors.New("waited long enough")
 
 // openRun finds a run by what a command line calls it.
-func openRun(app *cli.App, ref string) (*home.Home, *journal.Reader, error) {
+func openRun(app *cli.App, ref string) (*reader.Run, error) {
 	h, err := app.Home()
-	if err != nil {
-		return nil, nil, err
-	}
-	rec, err := journal.Find(h, ref)
-	return h, rec, err
-}
-
-// interrupted answers for a run that stopped without a last word.
-func interrupted(app *cli.App, rec *journal.Reader) error {
-	checkpoint, err := readCheckpoint(rec)
-	if err != nil {
-		checkpoint = nil // the run was interrupted before its first event
-	}
-	a := interruptedAnswer(rec, checkpoint)
-	app.Complain(a.Error)
-	if err := app.Document(a, func(w io.Writer) { _, _ = fmt.Fprintln(w, a.Status) }); err != nil {
-		return err
-	}
-	return cli.Status(1)
-}
-
-func readCheckpoint(rec *journal.Reader) (*engine.Checkpoint, error) {
-	journal, err := rec.Open()
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = journal.Close() }()
-	return engine.ReadCheckpoint(journal, rec.Blob)
+	return reader.Open(h).Find(ref)
 }

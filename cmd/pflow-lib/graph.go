@@ -1,14 +1,12 @@
 package main
 
 import (
-	"errors"
-	"io"
 	"slices"
 
 	"github.com/pflow-suite/pflow/pkg/catalog/library"
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/home"
-	"github.com/pflow-suite/pflow/pkg/run/journal"
+	"github.com/pflow-suite/pflow/pkg/run/reader"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 	"github.com/pflow-suite/pflow/pkg/workflow/graph"
@@ -51,26 +49,15 @@ func (c *graphCommand) Run(app *cli.App) error {
 
 // mark applies the events of a run, and warns when it had other nodes.
 func mark(app *cli.App, h *home.Home, g *graph.Graph, ref string, w *workflow.Workflow) error {
-	record, err := journal.Find(h, ref)
+	run, err := reader.Open(h).Find(ref)
 	if err != nil {
 		return err
 	}
-	journal, err := record.Open()
-	if err != nil {
-		return err
-	}
-	defer func() { _ = journal.Close() }()
-	for events := event.NewReader(journal); ; {
-		e, _, err := events.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
+	return run.Events(func(e *event.Event, _ []byte) error {
 		if e.Event == event.RunStarted && !slices.Equal(e.Nodes, w.NodeIDs()) {
-			app.Warn("run %s is of a workflow with other nodes; what it did is shown where the ids are the same", record.ID)
+			app.Warn("run %s is of a workflow with other nodes; what it did is shown where the ids are the same", run.ID())
 		}
 		g.Apply(e)
-	}
+		return nil
+	})
 }

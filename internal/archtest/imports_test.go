@@ -56,6 +56,10 @@ var onlyImporters = map[string][]string{
 
 	"github.com/google/jsonschema-go/jsonschema": {"pkg/rawjson/jsonschema"}, // what reads its error messages has one place
 
+	// The commands open no journal and take no lock: they ask the reader, and the runner writes.
+	module + "pkg/run/journal": {"pkg/engine/runner", "pkg/run/reader"},
+	"github.com/gofrs/flock":   {"pkg/home", "pkg/run/journal", "pkg/veloflux"},
+
 	module + "pkg/nodes/llm":                  {"cmd/pflow-node-llm"}, // no other program links the API clients
 	"github.com/openai/openai-go/":            {"pkg/nodes/llm"},
 	"github.com/anthropics/anthropic-sdk-go":  {"pkg/nodes/llm"},

@@ -26,7 +26,7 @@ var Folders = []Folder{
 	{"workflow", []string{
 		"workflow/yaml", "workflow", "workflow/schema", "workflow/template", "workflow/shell", "workflow/plan", "workflow/check", "workflow/graph",
 	}, []string{"event", "nodetype", "terminal"}},
-	{"run", []string{"run/journal", "run/progress", "run/report"}, []string{"process", "event", "home", "terminal", "workflow"}},
+	{"run", []string{"run/journal", "run/reader", "run/progress", "run/report"}, []string{"process", "event", "home", "terminal", "workflow"}},
 	{"catalog", []string{"catalog/search", "catalog/registry", "catalog/library"}, []string{"nodetype", "home", "workflow"}},
 	{"mcp", []string{"mcp/toolargs", "mcp/mcpclient", "mcp/mcpserver", "mcp/suitetools"}, []string{"process", "nodetype", "home"}},
 
@@ -37,7 +37,7 @@ var Folders = []Folder{
 
 // Programs names for each program the folders below pkg/ that its command line may import besides pkg/fault and pkg/rawjson.
 var Programs = map[string][]string{
-	"pflow-exec":       {"process", "event", "home", "terminal", "workflow", "run", "catalog", "mcp", "engine"},
+	"pflow-exec":       {"event", "terminal", "workflow", "run", "engine"},
 	"pflow-lib":        {"event", "nodetype", "home", "terminal", "workflow", "run", "catalog", "nodes"},
 	"pflow-sync":       {"process", "nodetype", "home", "terminal", "catalog", "mcp"},
 	"pflow-serve":      {"terminal", "mcp"},

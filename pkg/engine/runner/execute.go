@@ -55,7 +55,7 @@ func (l *Launch) Execute(ctx context.Context, o Observer) (*event.Event, error) 
 			return nil, &NotStartedError{&f}
 		}
 		w.RecordFailure(err)
-		return nil, f.Suggest("go on from here with: %s", resumeCommand(w.ID))
+		return nil, f.Suggest("go on from here with: %s", journal.ResumeCommand(w.ID))
 	}
 	if l.request.Saved {
 		statistics := library.Open(l.host.Home)
@@ -95,7 +95,7 @@ func (l *Launch) begin(o Observer) (*journal.Writer, error) {
 // run has the engine execute the workflow, and ends the processes that the nodes leave running if the run is stopped.
 func (l *Launch) run(ctx context.Context, w *journal.Writer) (*event.Event, error) {
 	c := l.config()
-	c.RunID, c.Journal, c.ResumeCommand = w.ID, w, resumeCommand(w.ID)
+	c.RunID, c.Journal, c.ResumeCommand = w.ID, w, journal.ResumeCommand(w.ID)
 	if l.origin != nil {
 		c.Adopt = func(ref event.Reference) (bool, error) { return w.Adopt(ref, l.origin) }
 		if !l.fork {
@@ -118,6 +118,3 @@ func (l *Launch) run(ctx context.Context, w *journal.Writer) (*event.Event, erro
 	c.Host.Servers.Close()
 	return last, err
 }
-
-// resumeCommand returns the command that goes on from a run.
-func resumeCommand(id string) string { return "pflow-exec resume " + id }

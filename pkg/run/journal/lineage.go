@@ -48,6 +48,9 @@ func (r *Reader) LastSuccessor() *Reader {
 	return r
 }
 
+// ResumeCommand returns the command line that goes on from a run.
+func ResumeCommand(id string) string { return "pflow-exec resume " + id }
+
 // named is the run that a file of this one's directory names, or nil when there is none.
 func (r *Reader) named(file string) *Reader {
 	b, err := os.ReadFile(filepath.Join(r.dir, file))

@@ -168,15 +168,22 @@ func lastEvent(f io.ReaderAt, size int64) (*event.Event, error) {
 func (r *Reader) Status() (event.Status, *event.Event, error) {
 	held := r.Held() // asked first: a run that ends between the two questions has ended, not been interrupted
 	_, last, err := r.FirstAndLast()
-	switch {
-	case err != nil:
+	if err != nil {
 		return "", nil, err
-	case last != nil && last.IsTerminal():
-		return last.Status, last, nil
-	case held:
-		return Running, last, nil
 	}
-	return Interrupted, last, nil
+	return StatusOf(last, held), last, nil
+}
+
+// StatusOf returns the status of a run from its last event, which may be nil, and from whether a process held the run
+// before that was read.
+func StatusOf(last *event.Event, held bool) event.Status {
+	switch {
+	case last != nil && last.IsTerminal():
+		return last.Status
+	case held:
+		return Running
+	}
+	return Interrupted
 }
 
 // CancelSignal asks a process that executes a run to stop it. It may come more than once, and is no sign of impatience as

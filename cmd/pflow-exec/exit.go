@@ -1,0 +1,76 @@
+package main
+
+import (
+	"errors"
+	"time"
+
+	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/terminal/cli"
+)
+
+// exitStatus is a run's, from its last event.
+func exitStatus(last *event.Event) cli.Status {
+	switch {
+	case last.Status.Succeeded():
+		return 0
+	case last.Status == event.TimedOut:
+		return 124
+	case last.Status == event.Denied:
+		return 3
+	case last.Status == event.Paused:
+		return 4
+	case last.Status == event.Cancelled:
+		if last.Error != nil {
+			switch status := last.Error.Details["exit_status"].(type) {
+			case int:
+				return cli.Status(status)
+			case float64:
+				return cli.Status(status)
+			}
+		}
+		return 143
+	}
+	return 1
+}
+
+// refusal is the document of a run that did not begin.
+type refusal struct {
+	Success    bool              `json:"success"`
+	Error      *fault.Fault      `json:"error"`
+	Checkpoint *event.Checkpoint `json:"checkpoint,omitempty"`
+}
+
+// refuse reports that nothing ran, in the form that the command's answers have. The checkpoint of a fault in a node is
+// empty and names it.
+func refuse(app *cli.App, err error, stream bool) error {
+	if interrupted, ok := errors.AsType[cli.Interrupted](err); ok {
+		return interrupted
+	}
+	f := fault.From(err)
+	var checkpoint *event.Checkpoint
+	if f.Node != "" {
+		checkpoint = &event.Checkpoint{CompletedNodes: []string{}, FailedNode: f.Node}
+	}
+	no := false
+	switch {
+	case stream:
+		var line []byte
+		refused := &event.Event{V: event.Version, Seq: 1, Event: event.RunRefused, Time: time.Now().UTC(), Success: &no, Error: f, Checkpoint: checkpoint}
+		if line, err = refused.Line(); err == nil {
+			_, err = app.Stdout.Write(line)
+		}
+	case app.JSON():
+		err = app.JSONLine(refusal{Error: f, Checkpoint: checkpoint})
+	default:
+		err = nil // text is for people, and stands on standard error
+	}
+	if err != nil {
+		return err
+	}
+	app.Complain(f)
+	if f.Type == fault.Template { // found before anything ran
+		return cli.Status(2)
+	}
+	return cli.Status(f.ExitStatus())
+}

@@ -1,0 +1,79 @@
+package reader
+
+import (
+	"encoding/json"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/run/journal"
+)
+
+// Answer is the document of a run that has ended.
+type Answer struct {
+	Success bool            `json:"success"`
+	RunID   string          `json:"run_id"`
+	Status  event.Status    `json:"status"`
+	Outputs json.RawMessage `json:"outputs"`
+	// Checkpoint is nil after a success: there is nothing to go on from.
+	Checkpoint *event.Checkpoint `json:"checkpoint"`
+	Error      *fault.Fault      `json:"error,omitempty"`
+	Usage      *event.Usage      `json:"usage,omitempty"`
+	// Resume is the command that goes on from the run.
+	Resume   string   `json:"resume,omitempty"`
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// Answer returns the answer of a run from its last event, or of one that was interrupted if last is nil. In the place of a
+// text of more than limit characters stands a reference to it; 0 is no limit.
+func (r *Run) Answer(last *event.Event, limit int) (*Answer, error) {
+	if last == nil {
+		return r.interrupted(), nil
+	}
+	a := &Answer{
+		Success: last.Status.Succeeded(), RunID: last.Run, Status: last.Status, Error: last.Error, Usage: last.Usage, Resume: last.Resume, Warnings: last.Warnings,
+	}
+	if !a.Success {
+		a.Checkpoint = last.Checkpoint
+	}
+	var err error
+	a.Outputs, err = r.outputs(last, limit)
+	return a, err
+}
+
+// interrupted returns the answer of a run that stopped without a last event.
+func (r *Run) interrupted() *Answer {
+	a := &Answer{
+		RunID: r.ID(), Status: journal.Interrupted, Outputs: json.RawMessage("{}"), Resume: journal.ResumeCommand(r.ID()), Error: r.interruption(),
+		Checkpoint: &event.Checkpoint{RunID: r.ID(), CompletedNodes: []string{}},
+	}
+	if h, _, err := r.outline(); err == nil { // else it may not even have begun
+		a.Checkpoint.CompletedNodes = completed(h)
+	}
+	return a
+}
+
+// outputs returns the outputs of a run as one object. In the place of a long text stands a reference that names its output.
+func (r *Run) outputs(last *event.Event, limit int) (json.RawMessage, error) {
+	outputs := last.Outputs
+	if ref, ok := event.ReferenceOf(outputs); ok { // all of them together are long
+		var err error
+		if outputs, err = r.Blob(ref.Blob); err != nil {
+			return nil, err
+		}
+	}
+	out := []byte{'{'}
+	var failed error
+	gjson.ParseBytes(outputs).ForEach(func(key, value gjson.Result) bool {
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		member := append(append([]byte{'{'}, key.Raw...), ':') // Abridge unescapes the key too
+		member = append(append(member, value.Raw...), '}')
+		member, failed = event.Abridge(member, limit, r.Blob, func(ref event.Reference) json.RawMessage { return ref.Placeholder(last.Run, key.Str) })
+		out = append(out, member[1:len(member)-1]...)
+		return failed == nil
+	})
+	return append(out, '}'), failed
+}

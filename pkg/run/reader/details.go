@@ -1,0 +1,169 @@
+package reader
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/event/history"
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/run/journal"
+)
+
+// Details is the document of everything that is known about a run.
+type Details struct {
+	RunID       string          `json:"run_id"`
+	Workflow    string          `json:"workflow"`
+	Path        string          `json:"path,omitempty"`
+	Digest      string          `json:"digest"`
+	Status      event.Status    `json:"status"`
+	StartedAt   *time.Time      `json:"started_at,omitempty"`
+	EndedAt     *time.Time      `json:"ended_at,omitempty"`
+	DurationMS  *float64        `json:"duration_ms,omitempty"`
+	Cwd         string          `json:"cwd,omitempty"`
+	TraceID     string          `json:"trace_id,omitempty"`
+	ResumedFrom string          `json:"resumed_from,omitempty"`
+	ResumedBy   string          `json:"resumed_by,omitempty"`
+	Inputs      json.RawMessage `json:"inputs,omitempty"`
+	Outputs     json.RawMessage `json:"outputs,omitempty"`
+	Error       *fault.Fault    `json:"error,omitempty"`
+	Warnings    []string        `json:"warnings,omitempty"`
+	Usage       *event.Usage    `json:"usage,omitempty"`
+	// Resume is the command that goes on from the run.
+	Resume string        `json:"resume,omitempty"`
+	Nodes  []NodeDetails `json:"nodes"`
+}
+
+// NodeDetails is everything that is known about a node.
+type NodeDetails struct {
+	// Node is the node's path.
+	Node string `json:"node"`
+	Type string `json:"type,omitempty"`
+	// State is that of the history, "pending" for a node without events, or "interrupted".
+	State      string          `json:"state"`
+	Attempts   int             `json:"attempts,omitempty"`
+	Iterations int             `json:"iterations,omitempty"`
+	Items      *ItemCounts     `json:"items,omitempty"`
+	StartedAt  *time.Time      `json:"started_at,omitempty"`
+	DurationMS *float64        `json:"duration_ms,omitempty"`
+	Action     string          `json:"action,omitempty"`
+	Outputs    json.RawMessage `json:"outputs,omitempty"`
+	Error      *fault.Fault    `json:"error,omitempty"`
+	FromRun    string          `json:"from_run,omitempty"`
+	Cached     bool            `json:"cached,omitempty"`
+	Why        string          `json:"why,omitempty"`
+	Question   string          `json:"question,omitempty"`
+	Answer     string          `json:"answer,omitempty"`
+	Warnings   []string        `json:"warnings,omitempty"`
+}
+
+// ItemCounts counts the items of a batch.
+type ItemCounts struct {
+	Total  int `json:"total"`
+	Ended  int `json:"ended"`
+	Failed int `json:"failed"`
+}
+
+// pending is the state of a node without events.
+const pending = "pending"
+
+// Details reads everything that is known about the run. Texts of more than limit characters are left out; 0 is no limit.
+func (r *Run) Details(limit int) (*Details, error) {
+	h, status, err := r.now()
+	if err != nil {
+		return nil, err
+	}
+	d := &Details{RunID: r.ID(), Status: status, ResumedBy: r.successor(), Nodes: []NodeDetails{}}
+	if e := h.Started; e != nil {
+		d.Workflow, d.Path, d.Digest, d.StartedAt = e.Workflow.Name, e.Workflow.Path, e.Workflow.Digest, &e.Time
+		d.Cwd, d.TraceID, d.ResumedFrom = e.Cwd, e.TraceID, e.ResumedFrom
+		if d.Inputs, err = r.value(e.Inputs, limit); err != nil {
+			return nil, err
+		}
+	}
+	if e := h.Finished; e != nil {
+		d.EndedAt, d.DurationMS, d.Error, d.Warnings, d.Resume, d.Usage = &e.Time, e.DurationMS, e.Error, e.Warnings, e.Resume, e.Usage
+		if d.Outputs, err = r.outputs(e, limit); err != nil {
+			return nil, err
+		}
+	}
+	if status == journal.Interrupted {
+		d.Resume, d.Error = journal.ResumeCommand(r.ID()), r.interruption()
+	}
+	for n := range h.All() {
+		node, err := r.details(n, h.Time, status, limit)
+		if err != nil {
+			return nil, err
+		}
+		d.Nodes = append(d.Nodes, *node)
+	}
+	return d, nil
+}
+
+// Node reads everything that is known about a node of the run. Texts of more than limit characters are left out; 0 is no
+// limit.
+func (r *Run) Node(path string, limit int) (*NodeDetails, error) {
+	h, status, err := r.now()
+	if err != nil {
+		return nil, err
+	}
+	if err := r.known(h, path); err != nil {
+		return nil, err
+	}
+	return r.details(h.Node(path), h.Time, status, limit)
+}
+
+// now returns the history of the run. That of a live one ends now.
+func (r *Run) now() (*history.Run, event.Status, error) {
+	h, status, err := r.History()
+	if err == nil && status == journal.Running {
+		h.Time = time.Now()
+	}
+	return h, status, err
+}
+
+func (r *Run) details(n *history.Node, now time.Time, status event.Status, limit int) (*NodeDetails, error) {
+	d := &NodeDetails{
+		Node: n.Path, Type: n.Type, State: string(n.State), Attempts: len(n.Attempts), Iterations: n.Iteration, Action: n.Action, Error: n.Error,
+		FromRun: n.FromRun, Cached: n.Cached, Why: n.Why, Question: n.Question, Answer: n.Answer, Warnings: n.Warnings,
+	}
+	switch {
+	case n.State == "":
+		d.State = pending
+	case n.State == history.Running && status != journal.Running:
+		d.State = string(journal.Interrupted)
+	}
+	if n.Total >= 0 {
+		d.Items = &ItemCounts{n.Total, len(n.Items), n.Failures()}
+	}
+	if !n.Began.IsZero() {
+		ms := float64(n.Elapsed(now).Microseconds()) / 1000
+		d.StartedAt, d.DurationMS = &n.Began, &ms
+	}
+	var err error
+	d.Outputs, err = r.value(n.Outputs, limit)
+	return d, err
+}
+
+// value returns a value of the event stream as plain JSON, with long texts left out.
+func (r *Run) value(raw json.RawMessage, limit int) (json.RawMessage, error) {
+	if raw == nil {
+		return nil, nil
+	}
+	return event.Abridge(raw, limit, r.Blob, event.Reference.Value)
+}
+
+// known returns a fault if the run has no node of that path. One inside another node is there once it has begun.
+func (r *Run) known(h *history.Run, path string) error {
+	if h.Node(path) != nil {
+		return nil
+	}
+	f := fault.New(fault.NotFound, "Run %s has no node %q", r.ID(), path)
+	for n := range h.All() {
+		f.Available = append(f.Available, n.Path)
+	}
+	if near, ok := fault.Nearest(path, f.Available); ok {
+		f.Suggest("Did you mean %q?", near)
+	}
+	return f
+}
