@@ -11,24 +11,24 @@ import (
 
 type checkCommand struct {
 	Workflow string `arg:"" help:"A file, a name, or - for standard input."`
-	Name     bool   `help:"WORKFLOW is a name and nothing else."`
+	Name     bool   `help:"WORKFLOW is always a name."`
 }
 
-// refuse reports what is wrong with a workflow. Nothing was done, whatever the type of the fault.
+// refuse reports the faults of a workflow. The exit status is 2, because nothing was done.
 func refuse(app *cli.App, f *fault.Fault) error {
 	app.Report(f)
 	return cli.Status(2)
 }
 
-// verdict is the answer for a workflow without faults.
+// verdict is the result for a workflow without faults.
 type verdict struct {
 	Valid    bool           `json:"valid"`
 	Warnings []*fault.Fault `json:"warnings"`
 }
 
-// Run prints that the workflow is valid, or fails with everything that is wrong with it.
+// Run prints that the workflow is valid, or fails with all its faults.
 func (c *checkCommand) Run(app *cli.App) error {
-	debug.SetGCPercent(400) // a check is over before its garbage matters
+	debug.SetGCPercent(400) // the process ends before the garbage matters
 	lib, types, err := open(app)
 	if err != nil {
 		return err

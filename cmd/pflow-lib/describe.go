@@ -16,7 +16,7 @@ import (
 )
 
 type describeCommand struct {
-	Name string `arg:"" help:"The workflow's name, or a node type where no workflow has it."`
+	Name string `arg:"" help:"The workflow's name, or a node type if no workflow has that name."`
 }
 
 // description is a workflow's interface.
@@ -31,7 +31,7 @@ type description struct {
 	Statistics     library.Stats              `json:"statistics"`
 }
 
-// input is a declared input with what follows from its declaration.
+// input is the declaration of an input, completed by its defaults.
 type input struct {
 	Description string          `json:"description,omitempty"`
 	Type        string          `json:"type"`
@@ -47,7 +47,7 @@ type node struct {
 	Purpose string `json:"purpose,omitempty"`
 }
 
-// Run prints the workflow's interface, or the node type's where no workflow has the name.
+// Run prints the interface of the workflow, or of the node type if no workflow has the name.
 func (c *describeCommand) Run(app *cli.App) error {
 	lib, entry, err := find(app, c.Name)
 	if err != nil {
@@ -85,8 +85,8 @@ func describe(w *workflow.Workflow) description {
 	return d
 }
 
-// templateInputs lists the names in a node's templates that are neither nodes nor names of its own. In a shell command
-// a name that is no input either is a variable of the shell's.
+// templateInputs returns the names in a node's templates that are neither nodes nor defined by the node itself. In a shell
+// command, a name that is not an input is a variable of the shell.
 func templateInputs(w *workflow.Workflow, n *workflow.Node) (names []string) {
 	uses, _ := plan.Uses(n)
 	for _, use := range uses {
@@ -101,7 +101,8 @@ func templateInputs(w *workflow.Workflow, n *workflow.Node) (names []string) {
 	return names
 }
 
-// harmless prints like Fprintf, with texts on one line and without what would steer a terminal: they are of others.
+// harmless returns a function like Fprintf that cleans its texts, which come from others: it puts each on one line and removes
+// control sequences.
 func harmless(w io.Writer) func(format string, args ...any) {
 	return func(format string, args ...any) {
 		for i, arg := range args {
@@ -116,7 +117,7 @@ func harmless(w io.Writer) func(format string, args ...any) {
 	}
 }
 
-// text is the interface for people.
+// text prints the interface for people.
 func (d description) text(w io.Writer) {
 	p := harmless(w)
 	p("%s: %s\n", d.Name, d.Description)
@@ -146,6 +147,6 @@ func (d description) text(w io.Writer) {
 		p("  %s (%s) %s\n", n.ID, n.Type, n.Purpose)
 	}
 	if s := d.Statistics; s.Runs > 0 {
-		p("runs: %d, %d succeeded, the last %s at %s\n", s.Runs, s.Successes, s.LastStatus, s.LastRun.Format("2006-01-02 15:04:05"))
+		p("runs: %d, %d succeeded; the last %s at %s\n", s.Runs, s.Successes, s.LastStatus, s.LastRun.Format("2006-01-02 15:04:05"))
 	}
 }

@@ -12,10 +12,11 @@ import (
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
-// describeType prints a node type's interface, where the fault given is that there is no workflow of the name.
+// describeType prints the interface of a node type. If there is no such type either, it returns a fault made of unknown, the
+// fault of finding no workflow of that name.
 func describeType(app *cli.App, name string, unknown error) error {
 	f := fault.From(unknown)
-	if f.Type != fault.NotFound && f.Type != fault.Validation { // the name of a node type need not be one of a workflow
+	if f.Type != fault.NotFound && f.Type != fault.Validation { // a node type's name may be invalid for a workflow
 		return unknown
 	}
 	h, err := app.Home()
@@ -29,9 +30,9 @@ func describeType(app *cli.App, name string, unknown error) error {
 	}
 	switch {
 	case ok && t.Unregistered:
-		return fault.New(fault.NotFound, "The tool %q of MCP server %q is not registered, so what it takes and gives is not known", t.MCP.Tool, t.MCP.Server).
-			Suggest("pflow-sync sync %s registers the tools that the server has", t.MCP.Server).
-			Suggest("pflow-lib search lists what there is")
+		return fault.New(fault.NotFound, "The tool %q of MCP server %q is not registered: its parameters and outputs are unknown", t.MCP.Tool, t.MCP.Server).
+			Suggest("pflow-sync sync %s registers the tools of the server", t.MCP.Server).
+			Suggest("pflow-lib search lists all node types")
 	case ok:
 		c := componentOf(t)
 		return app.Document(c, c.text)
@@ -42,7 +43,7 @@ func describeType(app *cli.App, name string, unknown error) error {
 	return nothing(types, name, f)
 }
 
-// nothing is the fault of a name that neither a workflow nor a node type has, with the nearest of both.
+// nothing returns the fault of a name that neither a workflow nor a node type has. It suggests similar names of both.
 func nothing(types *registry.Registry, name string, unknown *fault.Fault) error {
 	answer := *unknown
 	answer.Suggestions = nil
@@ -57,12 +58,12 @@ func nothing(types *registry.Registry, name string, unknown *fault.Fault) error 
 		answer.Suggest("Did you mean the workflow %q?", near)
 	}
 	if len(answer.Suggestions) == 0 {
-		answer.Suggest("Node types and saved workflows are found with: pflow-lib search WORDS")
+		answer.Suggest("To find node types and saved workflows: pflow-lib search WORDS")
 	}
 	return &answer
 }
 
-// text is the interface for people.
+// text prints the interface for people.
 func (c component) text(w io.Writer) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	p := harmless(t)
@@ -87,7 +88,7 @@ func (c component) text(w io.Writer) {
 	_ = t.Flush()
 }
 
-// extras are a parameter's default and the only values that it may have.
+// extras returns a parameter's default and its permitted values, as text.
 func extras(standard, enum json.RawMessage) (text string) {
 	if standard != nil {
 		text += fmt.Sprintf(" [%s]", standard)

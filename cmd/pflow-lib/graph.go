@@ -14,12 +14,12 @@ import (
 
 type graphCommand struct {
 	Workflow string `arg:"" help:"A file, a name, or - for standard input."`
-	Name     bool   `help:"WORKFLOW is a name and nothing else."`
-	As       string `help:"What to write: mermaid, dot, svg or text." enum:"mermaid,dot,svg,text" default:"text" placeholder:"FORM"`
-	RunID    string `name:"run" help:"Mark how far a run is: its id, the beginning of one, or last." placeholder:"RUN"`
+	Name     bool   `help:"WORKFLOW is always a name."`
+	As       string `help:"The output: mermaid, dot, svg or text." enum:"mermaid,dot,svg,text" default:"text" placeholder:"FORM"`
+	RunID    string `name:"run" help:"Show the progress of a run: its id, the beginning of an id, or last." placeholder:"RUN"`
 }
 
-// Run draws the workflow, also one that a check refuses.
+// Run draws the workflow, even one with faults.
 func (c *graphCommand) Run(app *cli.App) error {
 	h, err := app.Home()
 	if err != nil {
@@ -47,7 +47,7 @@ func (c *graphCommand) Run(app *cli.App) error {
 	return g.Text(app.Stdout)
 }
 
-// mark applies the events of a run, and warns when it had other nodes.
+// mark applies the events of a run, and warns if the run had other nodes.
 func mark(app *cli.App, h *home.Home, g *graph.Graph, ref string, w *workflow.Workflow) error {
 	run, err := reader.Open(h).Find(ref)
 	if err != nil {
@@ -55,7 +55,7 @@ func mark(app *cli.App, h *home.Home, g *graph.Graph, ref string, w *workflow.Wo
 	}
 	return run.Events(func(e *event.Event, _ []byte) error {
 		if e.Event == event.RunStarted && !slices.Equal(e.Nodes, w.NodeIDs()) {
-			app.Warn("run %s is of a workflow with other nodes; what it did is shown where the ids are the same", run.ID())
+			app.Warn("run %s is of a workflow with other nodes; its progress is shown on nodes with the same ids", run.ID())
 		}
 		g.Apply(e)
 		return nil

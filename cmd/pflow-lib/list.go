@@ -12,11 +12,11 @@ import (
 )
 
 type listCommand struct {
-	Pattern string `arg:"" optional:"" help:"Words that all stand in the name or the description, or a name with * and ?."`
+	Pattern string `arg:"" optional:"" help:"Words that the name or the description must contain, or a name with * and ?."`
 	Drafts  bool   `help:"List the drafts too."`
 }
 
-// listed is one workflow of a list.
+// listed is one workflow in the list.
 type listed struct {
 	Name        string       `json:"name"`
 	Description string       `json:"description"`
@@ -59,7 +59,7 @@ func item(w library.Listed) listed {
 	return i
 }
 
-// state is what people are told of a workflow besides its name.
+// state returns the state of a workflow for people.
 func (i listed) state() string {
 	switch {
 	case i.Error != nil:

@@ -1,4 +1,4 @@
-// Command pflow-lib says what can be used: drafts, saved workflows and node types.
+// Command pflow-lib manages what can be used: drafts, saved workflows, node types and settings.
 package main
 
 import (
@@ -18,25 +18,25 @@ type grammar struct {
 	cli.Common
 
 	List     listCommand     `cmd:"" help:"List the saved workflows."`
-	Show     showCommand     `cmd:"" help:"Print a workflow's file as it is."`
+	Show     showCommand     `cmd:"" help:"Print a workflow's file, or the workflow in the other form."`
 	Describe describeCommand `cmd:"" help:"Describe a workflow: its inputs, outputs, nodes and runs."`
 	Check    checkCommand    `cmd:"" help:"Find everything that is wrong with a workflow, without running it."`
-	Graph    graphCommand    `cmd:"" help:"Draw a workflow, or how far a run of it is."`
+	Graph    graphCommand    `cmd:"" help:"Draw a workflow, or the progress of a run of it."`
 	Search   searchCommand   `cmd:"" aliases:"browse" help:"Search node types and saved workflows."`
-	New      newCommand      `cmd:"" help:"Make a draft to begin with, which runs as it is."`
-	Save     saveCommand     `cmd:"" help:"Check a draft and move it into the library."`
+	New      newCommand      `cmd:"" help:"Create a first draft, which already runs."`
+	Save     saveCommand     `cmd:"" help:"Check a draft and move it to the library."`
 	Remove   removeCommand   `cmd:"" help:"Delete a workflow: the saved one of that name, else the draft."`
 	Settings settingsCommand `cmd:"" help:"Show and change the settings: which node types may be used, values for inputs, defaults."`
 	Schema   schemaCommand   `cmd:"" help:"Print the JSON Schema of workflow files."`
-	Guide    guideCommand    `cmd:"" help:"Print what to know for writing a workflow, on one page."`
+	Guide    guideCommand    `cmd:"" help:"Print on one page how to write a workflow."`
 }
 
 func main() {
-	os.Exit(cli.Main("pflow-lib", "What can be used: drafts, saved workflows and node types.", &grammar{},
+	os.Exit(cli.Main("pflow-lib", "Manage drafts, saved workflows, node types and settings.", &grammar{},
 		cli.System{Args: os.Args[1:], Env: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Exit: os.Exit}))
 }
 
-// open gives the library and the registry of the home that the environment names.
+// open returns the library and the registry of the home.
 func open(app *cli.App) (*library.Library, *registry.Registry, error) {
 	h, err := app.Home()
 	if err != nil {
@@ -45,7 +45,7 @@ func open(app *cli.App) (*library.Library, *registry.Registry, error) {
 	return library.Open(h), registry.Open(h), nil
 }
 
-// find gives the workflow of a name, and warns when it hides a draft.
+// find returns the workflow of a name, and warns if it hides a draft.
 func find(app *cli.App, name string) (*library.Library, *library.Entry, error) {
 	lib, _, err := open(app)
 	if err != nil {
@@ -59,17 +59,17 @@ func find(app *cli.App, name string) (*library.Library, *library.Entry, error) {
 	return lib, entry, nil
 }
 
-// checked checks a workflow, and those that it runs: by name, or by path from the working directory.
+// checked checks a workflow and the workflows that it runs. These are found by name, or by path from the working directory.
 func checked(app *cli.App, lib *library.Library, types *registry.Registry, file *workflow.File, form error) *check.Report {
 	report := check.Read(file, form, types, func(ref string) (*workflow.File, error) {
-		sub, _, err := lib.Open(ref, ref == "-", app.ReadArgument) // no workflow reads another from standard input
+		sub, _, err := lib.Open(ref, ref == "-", app.ReadArgument) // "-" does not mean standard input here
 		return sub, err
 	}, jq.Check)
 	clean(report)
 	return report
 }
 
-// clean takes out of a report what the workflow has written under secret names, or as the default of a secret input.
+// clean redacts in a report what the workflow has under secret names or as the default of a secret input.
 func clean(report *check.Report) {
 	secrets := redact.New()
 	secrets.JSON(report.File.JSON())

@@ -12,7 +12,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
-// The drafts to begin with. NAME and DESCRIPTION stand where those are put.
+// The first drafts, in which NAME and DESCRIPTION are replaced.
 var (
 	//go:embed draft.json
 	jsonDraft string
@@ -23,7 +23,7 @@ var (
 type newCommand struct {
 	Name        string `arg:"" help:"The draft's name."`
 	Description string `help:"What the workflow is for." default:"Say hello"`
-	Form        string `help:"How the file is written: json or markdown." enum:"json,markdown" default:"json" placeholder:"FORM"`
+	Form        string `help:"The form of the file: json or markdown." enum:"json,markdown" default:"json" placeholder:"FORM"`
 }
 
 // Run writes the draft.
@@ -41,13 +41,13 @@ func (c *newCommand) Run(app *cli.App) error {
 		return err
 	}
 	return app.Document(saved{true, draft.Name, draft.Path}, func(w io.Writer) {
-		_, _ = fmt.Fprintf(w, "made the draft %s\n\n", draft.Path)
-		_, _ = fmt.Fprintf(w, "Change it (pflow-lib guide says how), and then\n")
+		_, _ = fmt.Fprintf(w, "created the draft %s\n\n", draft.Path)
+		_, _ = fmt.Fprintf(w, "Change it (see pflow-lib guide), and then\n")
 		_, _ = fmt.Fprintf(w, "  pflow-lib check %s\n  pflow-exec run %s\n  pflow-lib save %s %s\n", draft.Name, draft.Name, draft.Name, draft.Name)
 	})
 }
 
-// text is the draft. A description that Markdown would not take for one is refused.
+// text returns the text of the draft, or an error if Markdown would not read the description as one.
 func (c *newCommand) text() ([]byte, error) {
 	if c.Form == "json" {
 		return []byte(strings.Replace(jsonDraft, `"DESCRIPTION"`, string(rawjson.Quote(c.Description)), 1)), nil
@@ -55,8 +55,8 @@ func (c *newCommand) text() ([]byte, error) {
 	text := []byte(strings.NewReplacer("NAME", c.Name, "DESCRIPTION", c.Description).Replace(markdownDraft))
 	file, err := workflow.Parse(c.Name, text)
 	if err != nil || file.Workflow.Description != c.Description || len(file.Workflow.Nodes) != 1 {
-		return nil, fault.New(fault.Usage, "The description cannot stand in a Markdown file as it is: it would be taken for more than text").
-			Suggest("Give plain sentences on one line, or use --form json")
+		return nil, fault.New(fault.Usage, "The description is not plain text in a Markdown file").
+			Suggest("Use plain sentences on one line, or --form json")
 	}
 	return text, nil
 }

@@ -11,7 +11,7 @@ type removeCommand struct {
 	Name string `arg:"" help:"The workflow's name."`
 }
 
-// removed is the answer. Saved is false when it was a draft.
+// removed is the result. Saved is false for a draft.
 type removed struct {
 	Success bool   `json:"success"`
 	Name    string `json:"name"`

@@ -11,11 +11,11 @@ import (
 type saveCommand struct {
 	Draft       string `arg:"" help:"The draft's name."`
 	Name        string `arg:"" help:"The name in the library."`
-	Description string `help:"What the workflow is for; without, the draft's own."`
+	Description string `help:"What the workflow is for. Default: the draft's description."`
 	Force       bool   `help:"Replace a saved workflow of that name."`
 }
 
-// saved is the answer.
+// saved is the result.
 type saved struct {
 	Success bool   `json:"success"`
 	Name    string `json:"name"`

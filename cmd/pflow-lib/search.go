@@ -16,23 +16,23 @@ import (
 )
 
 type searchCommand struct {
-	Words       []string `arg:"" optional:"" help:"What is looked for; all there is without."`
+	Words       []string `arg:"" optional:"" help:"What to search for. Without words, everything is listed."`
 	NoWorkflows bool     `help:"Search node types only."`
-	Limit       int      `help:"Most node types, and most workflows, to print, the best ones; 0 for all. Without, 50 for a query." default:"-1" placeholder:"N"`
+	Limit       int      `help:"Print at most N node types and N workflows; 0 for all. Default: 50 with words, all without." default:"-1" placeholder:"N"`
 }
 
-// defaultLimit is how many of each kind a query finds when nothing else is asked for.
+// defaultLimit is the limit of a query without --limit.
 const defaultLimit = 50
 
-// Help is what --help says besides.
+// Help returns more text for --help.
 func (searchCommand) Help() string {
-	return `Words may be mistyped a little or have another form, and a whole sentence will do: "reading files" finds read-file. What has
-all the words comes first, in its name before in its description, and rare words count more. The first 32 words count, and
-64 bytes of each. Quotation marks around the words may be left out.`
+	return `Words may have another form or small typing errors, and may form a sentence: "reading files" finds read-file. Results with all
+words come first; a word in a name counts more than one in a description, and a rare word more than a common one. The first 32
+words count, and 64 bytes of each. The words need no quotation marks.`
 }
 
-// found is the answer. Workflows is absent when they were not asked for, More when nothing was left out, and Suggestions
-// when something was found.
+// found is the result. Workflows is nil with --no-workflows. More is the number of results over the limit. Suggestions is nil
+// if something was found.
 type found struct {
 	Nodes       []component      `json:"nodes"`
 	Workflows   *[]foundWorkflow `json:"workflows,omitempty"`
@@ -59,7 +59,7 @@ func (c *searchCommand) Run(app *cli.App) error {
 	limit, query := c.Limit, strings.Join(c.Words, " ")
 	switch {
 	case limit < -1:
-		return fault.New(fault.Usage, "--limit %d is less than nothing", limit).Suggest("Give the most to print, or 0 for all")
+		return fault.New(fault.Usage, "--limit must be at least 0, got %d", limit).Suggest("Use the number of results to print, or 0 for all")
 	case limit == -1 && strings.TrimSpace(query) != "":
 		limit = defaultLimit
 	}
@@ -90,7 +90,7 @@ func (c *searchCommand) Run(app *cli.App) error {
 	return nil
 }
 
-// searchWorkflows finds saved workflows as node types are found. What is broken cannot be run, and is left out.
+// searchWorkflows searches the saved workflows in the same way as node types. It leaves out broken ones.
 func searchWorkflows(lib *library.Library, query string, limit int) (list []foundWorkflow, more int, err error) {
 	saved, err := lib.List(false, "")
 	if err != nil {
@@ -118,14 +118,14 @@ func searchWorkflows(lib *library.Library, query string, limit int) (list []foun
 	return list, more, nil
 }
 
-// suggestions are what to try when nothing was found.
+// suggestions returns what to try if nothing was found.
 func suggestions(types *registry.Registry, query string) (list []string) {
 	if near := types.Nearest(query); len(near) > 0 {
-		list = append(list, "Names have the words: "+strings.Join(near, ", "))
+		list = append(list, "Names contain the words: "+strings.Join(near, ", "))
 	}
 	return append(list,
-		"Try fewer or other words; pflow-lib search without any lists everything there is",
-		"A tool of an MCP server is there when the server is: pflow-sync add NAME -- COMMAND, then pflow-sync sync NAME")
+		"Try fewer or other words; pflow-lib search without words lists everything",
+		"To add the tools of an MCP server: pflow-sync add NAME -- COMMAND, then pflow-sync sync NAME")
 }
 
 func components(matches []registry.Match) []component {
@@ -157,7 +157,7 @@ func (f found) text(w io.Writer) {
 	_ = t.Flush()
 }
 
-// hints are for people who read the text: what was left out, and what to try.
+// hints prints for people how many results were left out, and what to try.
 func (f found) hints(w io.Writer) {
 	if f.More > 0 {
 		_, _ = fmt.Fprintf(w, "and %d more; --limit 0 shows all\n", f.More)

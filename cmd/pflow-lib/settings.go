@@ -15,29 +15,29 @@ import (
 )
 
 type settingsCommand struct {
-	Init     settingsInit   `cmd:"" help:"Write a file with what stands without one, to begin with."`
+	Init     settingsInit   `cmd:"" help:"Write a settings file with the defaults."`
 	Show     settingsShow   `cmd:"" default:"1" help:"Print the settings, without secrets."`
-	Path     settingsPath   `cmd:"" help:"Print where the file is."`
+	Path     settingsPath   `cmd:"" help:"Print the path of the file."`
 	Allow    allowCommand   `cmd:"" help:"Allow node types."`
 	Deny     denyCommand    `cmd:"" help:"Deny node types."`
-	Remove   unlistCommand  `cmd:"" help:"Take patterns out of what is allowed and what is denied."`
-	Check    mayCommand     `cmd:"" help:"Tell whether a node type may be used, and why."`
+	Remove   unlistCommand  `cmd:"" help:"Remove patterns for node types."`
+	Check    mayCommand     `cmd:"" help:"Print whether a node type may be used, and why."`
 	SetEnv   setEnvCommand  `cmd:"" help:"Set values for inputs and for servers' environments."`
-	UnsetEnv unsetEnv       `cmd:"" help:"Take such values out."`
+	UnsetEnv unsetEnv       `cmd:"" help:"Remove such values."`
 	ListEnv  listEnvCommand `cmd:"" help:"List the names of such values."`
 	Get      getCommand     `cmd:"" help:"Print one of the other settings."`
 	Set      setCommand     `cmd:"" help:"Set one of the other settings."`
-	Unset    unsetCommand   `cmd:"" help:"Take one of the other settings out."`
-	Reset    resetCommand   `cmd:"" help:"Take out the patterns and the other settings, so that the defaults stand."`
+	Unset    unsetCommand   `cmd:"" help:"Remove one of the other settings."`
+	Reset    resetCommand   `cmd:"" help:"Remove the patterns and the other settings: the defaults apply."`
 }
 
-// applied is the answer of what changes the file. Changed is false when it was so already.
+// applied is the result of a command that changes the file. Changed is false if nothing had to be changed.
 type applied struct {
 	Success bool `json:"success"`
 	Changed bool `json:"changed"`
 }
 
-// change edits the file and says what was done.
+// change edits the file and prints done.
 func change(app *cli.App, done string, edit func(*settings.Document) error) error {
 	h, err := app.Home()
 	if err != nil {
@@ -57,13 +57,13 @@ func change(app *cli.App, done string, edit func(*settings.Document) error) erro
 
 type settingsShow struct{}
 
-// Run prints the file with its secrets covered.
+// Run prints the file with its secrets redacted.
 func (settingsShow) Run(app *cli.App) error {
 	d, err := readSettings(app)
 	if err != nil {
 		return err
 	}
-	shown, _ := redact.New().JSON(d.Covered(redact.Mark))
+	shown, _ := redact.New().JSON(d.Masked(redact.Mark))
 	return app.Document(shown, func(w io.Writer) {
 		var b bytes.Buffer
 		_ = json.Indent(&b, shown, "", "  ")
@@ -79,7 +79,7 @@ func readSettings(app *cli.App) (*settings.Document, error) {
 	return settings.Read(h)
 }
 
-// loadSettings opens the home and gives the settings that stand there.
+// loadSettings returns the home and its settings.
 func loadSettings(app *cli.App) (*home.Home, *settings.Settings, error) {
 	h, err := app.Home()
 	if err != nil {
@@ -125,7 +125,7 @@ const initial = `{
 }
 `
 
-// Run writes the file, if there is none.
+// Run writes the file unless it exists.
 func (settingsInit) Run(app *cli.App) error {
 	h, err := app.Home()
 	if err != nil {
@@ -143,17 +143,17 @@ func initialise(h *home.Home) error {
 		if err != nil {
 			return err
 		}
-		return fault.New(fault.AlreadyExists, "There is a %s already", settings.File).
-			Suggest("pflow-lib settings show prints it; pflow-lib settings reset takes out what is set")
+		return fault.New(fault.AlreadyExists, "%s already exists", settings.File).
+			Suggest("pflow-lib settings show prints it; pflow-lib settings reset restores the defaults")
 	}
 	return h.Write([]byte(initial), 0o600, settings.File)
 }
 
 type resetCommand struct {
-	All bool `help:"Take out everything: the values of env and keys of other programs, too."`
+	All bool `help:"Remove everything, also the values of env and the keys of other programs."`
 }
 
-// Run takes the settings out.
+// Run removes the settings.
 func (c *resetCommand) Run(app *cli.App) error {
 	return change(app, "reset", func(d *settings.Document) error {
 		if c.All {

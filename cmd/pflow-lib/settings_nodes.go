@@ -19,10 +19,11 @@ type allowCommand struct {
 	Only     bool     `help:"Allow nothing else."`
 }
 
-// Help is what --help says besides.
+// Help returns more text for --help.
 func (allowCommand) Help() string {
-	return `Without a list every node type is allowed. A type must match a pattern that allows, where there are any, and none that
-denies. The pattern itself is taken out of what is denied. --only makes these patterns the whole list.`
+	return `By default every node type is allowed. With a list of allowed patterns, a type must match one of them. A type that matches a
+denied pattern is never allowed. This command removes its patterns from the denied ones. With --only they become the whole list
+of allowed patterns.`
 }
 
 type denyCommand struct {
@@ -30,10 +31,10 @@ type denyCommand struct {
 }
 
 type unlistCommand struct {
-	Patterns []string `arg:"" name:"pattern" help:"Patterns as they stand in the settings."`
+	Patterns []string `arg:"" name:"pattern" help:"Patterns as the settings have them."`
 }
 
-// Run adds to what is allowed.
+// Run adds patterns to the allowed ones.
 func (c *allowCommand) Run(app *cli.App) error {
 	if err := checkPatterns(c.Patterns); err != nil {
 		return err
@@ -43,14 +44,14 @@ func (c *allowCommand) Run(app *cli.App) error {
 		switch {
 		case c.Only:
 			l.allow = slices.Clone(c.Patterns)
-		case l.allow != nil: // without a list all are allowed
+		case l.allow != nil: // without a list all types are allowed
 			l.allow = with(l.allow, c.Patterns)
 		}
 		return nil
 	})
 }
 
-// Run adds to what is denied.
+// Run adds patterns to the denied ones.
 func (c *denyCommand) Run(app *cli.App) error {
 	if err := checkPatterns(c.Patterns); err != nil {
 		return err
@@ -61,7 +62,7 @@ func (c *denyCommand) Run(app *cli.App) error {
 	})
 }
 
-// Run takes patterns out of both lists.
+// Run removes patterns from both lists.
 func (c *unlistCommand) Run(app *cli.App) error {
 	return changeLists(app, func(l *lists) error {
 		all := slices.Concat(l.allow, l.deny)
@@ -74,27 +75,27 @@ func (c *unlistCommand) Run(app *cli.App) error {
 			if near, ok := fault.Nearest(p, all); ok {
 				f.Suggest("Did you mean %q?", near)
 			}
-			return f.Suggest("pflow-lib settings show prints the patterns; pflow-lib settings check NODE_TYPE tells which one counts")
+			return f.Suggest("pflow-lib settings show prints the patterns; pflow-lib settings check NODE_TYPE prints which one decides")
 		}
 		l.allow, l.deny = without(l.allow, c.Patterns), without(l.deny, c.Patterns)
 		return nil
 	})
 }
 
-// checkPatterns refuses what is no pattern, and what the shell may have made of one.
+// checkPatterns returns an error for an invalid pattern, or an empty one, which a shell may have made.
 func checkPatterns(patterns []string) error {
 	for _, p := range patterns {
 		if _, err := path.Match(p, ""); err != nil || p == "" {
-			return fault.New(fault.Usage, "%q is no pattern", p).Suggest("Write * for any text, ? for one character and [a-z] for one of several, such as 'mcp-github-*'")
+			return fault.New(fault.Usage, "Invalid pattern %q", p).Suggest("Use * for any text, ? for one character and [a-z] for one of several, such as 'mcp-github-*'")
 		}
 	}
 	return nil
 }
 
-// lists are the patterns. The first is nil where there is no list.
+// lists are the patterns. The field allow is nil if there is no such list.
 type lists struct{ allow, deny []string }
 
-// ruled is the answer of what changes them.
+// ruled is the result of a command that changes them.
 type ruled struct {
 	applied
 	Allow []string `json:"allow"`
@@ -150,7 +151,7 @@ func words(list []string) string {
 	return strings.Join(list, " ")
 }
 
-// with adds to a list what is not in it.
+// with returns the list with the texts of more that it does not have.
 func with(list, more []string) []string {
 	list = slices.Clone(list)
 	for _, m := range more {
@@ -169,8 +170,7 @@ type mayCommand struct {
 	Type string `arg:"" name:"node-type" help:"The node type."`
 }
 
-// may is the answer. By is the list that decides, Pattern the one in it that does; neither is there where every type may be
-// used.
+// may is the result. Pattern decides, and By is its list; both are "" if every type may be used.
 type may struct {
 	Type    string `json:"type"`
 	Known   bool   `json:"known"`
@@ -179,7 +179,7 @@ type may struct {
 	Pattern string `json:"pattern,omitempty"`
 }
 
-// Run tells whether the type may be used. One that there is not yet is judged by its name.
+// Run prints whether the type may be used. For an unknown type only the name counts.
 func (c *mayCommand) Run(app *cli.App) error {
 	h, s, err := loadSettings(app)
 	if err != nil {
@@ -203,13 +203,13 @@ func (c *mayCommand) Run(app *cli.App) error {
 func (m may) text() string {
 	text := m.Type + " is "
 	if !m.Known {
-		text = m.Type + " is not known, and would be "
+		text = m.Type + " is unknown, and would be "
 	}
 	switch {
 	case !m.Allowed && m.Pattern != "":
 		return text + "denied by the pattern " + m.Pattern
 	case !m.Allowed:
-		return text + "denied: none of the patterns that allow matches it"
+		return text + "denied: none of the allowed patterns matches"
 	case m.Pattern != "":
 		return text + "allowed by the pattern " + m.Pattern
 	}

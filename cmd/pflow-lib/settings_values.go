@@ -17,15 +17,15 @@ import (
 )
 
 type setEnvCommand struct {
-	Values []string `arg:"" name:"name[=value]" help:"NAME -, NAME=@FILE or NAME=VALUE; more than one may be given."`
+	Values []string `arg:"" name:"name[=value]" help:"NAME -, NAME=@FILE or NAME=VALUE. May be repeated."`
 }
 
-// Help is what --help says besides.
+// Help returns more text for --help.
 func (setEnvCommand) Help() string {
-	return `NAME - takes the value from standard input and NAME=@FILE from a file, without the newline at its end. NAME=VALUE works
-too, but a command line is seen by every user of the machine and kept in the shell's history: no place for a secret.
+	return `NAME - reads the value from standard input, and NAME=@FILE from a file, both without the newline at the end. NAME=VALUE works
+too, but do not use it for secrets: every user of the machine can see a command line, and the shell's history keeps it.
 
-The values stand for inputs of the same name and for ${NAME} in servers' configurations, and are kept out of all that is recorded.`
+The values are used for inputs of the same name and for ${NAME} in the configuration of MCP servers. They are never recorded.`
 }
 
 // Run sets the values.
@@ -53,7 +53,7 @@ func (c *setEnvCommand) Run(app *cli.App) error {
 	})
 }
 
-// fromStdin writes "NAME -" as the assignment that it is.
+// fromStdin replaces "NAME -" by the assignment NAME=@-.
 func fromStdin(args []string) (list []string) {
 	for _, arg := range args {
 		if last := len(list) - 1; arg == "-" && last >= 0 && !strings.Contains(list[last], "=") {
@@ -65,38 +65,38 @@ func fromStdin(args []string) (list []string) {
 	return list
 }
 
-// badValue is the fault of what is no assignment. It repeats no value: it may be a secret, in the wrong place.
+// badValue returns the fault of an argument that is not an assignment. It contains no argument, which may be a secret.
 func badValue(args []string, err error) error {
 	for _, arg := range fromStdin(args) {
 		if !strings.Contains(arg, "=") {
-			return fault.New(fault.Usage, "A name stands without its value").
-				Suggest("Write NAME - and give the value on standard input: pflow-lib settings set-env NAME - < FILE").
-				Suggest("Or write NAME=@FILE, or NAME=VALUE for what is no secret")
+			return fault.New(fault.Usage, "A name has no value").
+				Suggest("Use NAME - and put the value on standard input: pflow-lib settings set-env NAME - < FILE").
+				Suggest("Or use NAME=@FILE, or NAME=VALUE if the value is not a secret")
 		}
 	}
 	return err
 }
 
-// envName refuses a name that neither an input nor a variable has.
+// envName returns an error for a name that neither an input nor a variable can have.
 func envName(name string) error {
 	if regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`).MatchString(name) {
 		return nil
 	}
-	return fault.New(fault.Usage, "%q is no name of an input or a variable", name).Suggest("A name has letters, digits, _, - and ., and begins with a letter or _")
+	return fault.New(fault.Usage, "%q is not a valid name of an input or a variable", name).Suggest("A name has letters, digits, _, - and ., and begins with a letter or _")
 }
 
 type unsetEnv struct {
 	Names []string `arg:"" name:"name" help:"The names."`
 }
 
-// Run takes the values out.
+// Run removes the values.
 func (c *unsetEnv) Run(app *cli.App) error {
-	return change(app, "taken out", func(d *settings.Document) error {
+	return change(app, "removed", func(d *settings.Document) error {
 		for _, name := range c.Names {
 			if d.Delete("env", name) {
 				continue
 			}
-			f := fault.New(fault.NotFound, "There is no value of the name %q", name)
+			f := fault.New(fault.NotFound, "There is no value with the name %q", name)
 			f.Available = d.Names("env")
 			if near, ok := fault.Nearest(name, f.Available); ok {
 				f.Suggest("Did you mean %s?", near)
@@ -108,10 +108,10 @@ func (c *unsetEnv) Run(app *cli.App) error {
 }
 
 type listEnvCommand struct {
-	ShowValues bool `help:"Show the values too."`
+	ShowValues bool `help:"Print the values too."`
 }
 
-// Run prints the names, with their values covered.
+// Run prints the names, with their values redacted unless --show-values is given.
 func (c *listEnvCommand) Run(app *cli.App) error {
 	_, s, err := loadSettings(app)
 	if err != nil {
@@ -132,17 +132,17 @@ func (c *listEnvCommand) Run(app *cli.App) error {
 }
 
 type getCommand struct {
-	Key string `arg:"" optional:"" help:"The setting; without, all there are and what they are for."`
+	Key string `arg:"" optional:"" help:"The setting. Without it, all settings are listed."`
 }
 
-// setting is one of a list.
+// setting is one of the listed settings.
 type setting struct {
 	Key   string          `json:"key"`
 	Value json.RawMessage `json:"value"`
 	Help  string          `json:"help,omitempty"`
 }
 
-// Run prints the value, null where none is set.
+// Run prints the value, or null if none is set.
 func (c *getCommand) Run(app *cli.App) error {
 	d, err := readSettings(app)
 	if err != nil {
@@ -171,7 +171,7 @@ func (c *getCommand) Run(app *cli.App) error {
 	})
 }
 
-// text is the value as people write it.
+// text returns the value for people.
 func (s setting) text() string {
 	if s.Value == nil {
 		return "(not set)"
@@ -205,13 +205,13 @@ type unsetCommand struct {
 	Key string `arg:"" help:"The setting; pflow-lib settings get lists them."`
 }
 
-// Run takes the setting out. That it was not set is no failure.
+// Run removes the setting. It succeeds even if it was not set.
 func (c *unsetCommand) Run(app *cli.App) error {
 	path, _, err := settings.KeyPath(c.Key)
 	if err != nil {
 		return err
 	}
-	return change(app, "taken out", func(d *settings.Document) error {
+	return change(app, "removed", func(d *settings.Document) error {
 		d.Delete(path...)
 		return nil
 	})

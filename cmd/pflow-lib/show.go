@@ -7,7 +7,7 @@ import (
 
 type showCommand struct {
 	Name string `arg:"" help:"The workflow's name."`
-	As   string `help:"The form: the file as it is, or the workflow as JSON or Markdown." enum:"file,json,markdown" default:"file" placeholder:"file|json|markdown"`
+	As   string `help:"Print the file as it is, or the workflow as JSON or Markdown." enum:"file,json,markdown" default:"file" placeholder:"file|json|markdown"`
 }
 
 // Run prints the file, byte for byte, or the workflow in the other form.
@@ -29,7 +29,7 @@ func (c *showCommand) Run(app *cli.App) error {
 	return err
 }
 
-// converted is the workflow in the form that was asked for.
+// converted returns the workflow in the requested form.
 func (c *showCommand) converted(load func() (*workflow.File, error)) ([]byte, error) {
 	file, err := load()
 	switch {

@@ -1,5 +1,5 @@
-// Package home is the folder where the suite keeps what outlives a process: its paths, the names that may stand in
-// them, files that are replaced in one step, and locks.
+// Package home manages the folder in which the suite keeps its files: paths, the names that paths may contain, files that
+// are replaced in one step, and locks.
 package home
 
 import (
@@ -17,31 +17,31 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// Home is the folder. Nothing in it is created before it is needed.
+// Home is the home folder. Nothing in it is created before it is needed.
 type Home struct{ dir string }
 
-// Open gives the home: dir (PFLOW_HOME) when it is set, else .pflow in the user's own home.
+// Open returns the home: dir (PFLOW_HOME) if it is not empty, else .pflow in the user's home.
 func Open(dir, userHome string) (*Home, error) {
 	if dir == "" {
 		if userHome == "" {
-			return nil, fault.New(fault.Usage, "Neither PFLOW_HOME nor HOME is set").Suggest("Set PFLOW_HOME to the folder to keep workflows and runs in")
+			return nil, fault.New(fault.Usage, "Neither PFLOW_HOME nor HOME is set").Suggest("Set PFLOW_HOME to a folder for workflows and runs")
 		}
 		dir = filepath.Join(userHome, ".pflow")
 	}
 	abs, err := filepath.Abs(dir)
 	if err != nil {
-		return nil, fault.New(fault.Internal, "the home's path: %v", err)
+		return nil, fault.New(fault.Internal, "Cannot find the home folder: %v", err)
 	}
 	return &Home{dir: abs}, nil
 }
 
-// Dir is the folder's absolute path.
+// Dir returns the folder's absolute path.
 func (h *Home) Dir() string { return h.dir }
 
-// Path is a path inside the home.
+// Path returns the absolute path of a file in the home.
 func (h *Home) Path(elem ...string) string { return filepath.Join(append([]string{h.dir}, elem...)...) }
 
-// Make creates a folder inside the home, and the home itself, readable by the user alone.
+// Make creates a folder in the home, and the home itself, that only the user can read. It returns its path.
 func (h *Home) Make(elem ...string) (string, error) {
 	dir := h.Path(elem...)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -50,7 +50,7 @@ func (h *Home) Make(elem ...string) (string, error) {
 	return dir, nil
 }
 
-// Read reads a file of the home. A missing file is nil without an error.
+// Read returns the content of a file of the home, or nil if there is no such file.
 func (h *Home) Read(elem ...string) ([]byte, error) {
 	b, err := os.ReadFile(h.Path(elem...))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -62,8 +62,8 @@ func (h *Home) Read(elem ...string) ([]byte, error) {
 	return b, nil
 }
 
-// Write replaces a file of the home in one step: a temporary beside it, synced, renamed. Where the file is a symbolic link,
-// that which it leads to is replaced, and the link stays.
+// Write replaces a file of the home in one step: it writes a temporary file in the same folder, syncs it and renames it. If the
+// file is a symbolic link, Write replaces the link's target.
 func (h *Home) Write(data []byte, perm fs.FileMode, elem ...string) error {
 	path := h.Path(elem...)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -79,12 +79,12 @@ func (h *Home) Write(data []byte, perm fs.FileMode, elem ...string) error {
 	return nil
 }
 
-// target is where the links of a path lead, whether or not there is a file.
+// target follows the symbolic links of a path. The file at the end need not exist.
 func target(path string) (string, error) {
-	const most = 40 // as many as Linux follows
+	const most = 40 // the limit of Linux
 	for range most {
 		next, err := os.Readlink(path)
-		if err != nil { // no link, or nothing at all
+		if err != nil { // not a link
 			return path, nil
 		}
 		if !filepath.IsAbs(next) {
@@ -95,8 +95,8 @@ func target(path string) (string, error) {
 	return "", syscall.ELOOP
 }
 
-// Lock holds a lock that all programs of the suite respect while f runs, for a change that reads before it writes.
-// It waits up to ten seconds for another holder, and no longer than ctx: then the error is the context's cause.
+// Lock calls f while it holds a lock of the given name, which all programs of the suite respect. Every change that reads before
+// it writes needs one. Lock waits up to ten seconds for another holder; if ctx ends first, the error is the context's cause.
 func (h *Home) Lock(ctx context.Context, name string, f func() error) error {
 	if _, err := h.Make("locks"); err != nil {
 		return err
@@ -113,13 +113,13 @@ func (h *Home) Lock(ctx context.Context, name string, f func() error) error {
 		}
 		f := fault.New(fault.Conflict, "Another program has been changing %s for ten seconds", name)
 		f.Retryable = true
-		return f.Suggest("Try again when it is done")
+		return f.Suggest("Try again when it has finished")
 	}
 	defer func() { _ = lock.Unlock() }()
 	return f()
 }
 
-// broken is the fault of a home that cannot be used. Its message repeats no path: it may reach an agent.
+// broken returns the fault of a home that cannot be used. It contains no path, because it may reach an agent.
 func broken(what string, err error) *fault.Fault {
 	return fault.New(fault.Internal, "Cannot %s the home folder: %v", what, fault.Reason(err)).
 		Suggest("Check the folder that PFLOW_HOME names (by default ~/.pflow): its permissions and the space on its disk")

@@ -11,38 +11,38 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// MaxName and MaxType are the most bytes a workflow's or server's name and a node type's name may have.
+// MaxName is the maximum length in bytes of a workflow's or server's name, MaxType that of a node type's name.
 const (
 	MaxName = 50
 	MaxType = 128
 )
 
-// Reserved are the words that no workflow may be called: they are commands, or mean nothing, elsewhere.
+// Reserved are the names that a workflow must not have. Elsewhere they are commands, or stand for nothing.
 var Reserved = []string{"last", "mcp", "none", "null", "registry", "settings", "skill", "test", "undefined", "workflow"}
 
-// CheckName says whether a name may be a workflow's ("workflow") or a server's ("server"): ^[a-z0-9]+(-[a-z0-9]+)*$, at
-// most 50 bytes and, for a workflow, not reserved. A name that could leave its folder is a security_error; no message
-// repeats a path.
+// CheckName returns an error unless a name can be that of a "workflow" or a "server", which kind says: it must match
+// ^[a-z0-9]+(-[a-z0-9]+)*$, have at most MaxName bytes and, for a workflow, not be reserved. For a name that could be a path
+// the error is a security_error. No message contains a path.
 func CheckName(kind, name string) error {
 	if err := CheckPathless(kind, name); err != nil {
 		return err
 	}
 	switch {
 	case name == "":
-		return fault.New(fault.Validation, "The %s name is empty", kind).Suggest("Give one, such as my-%s", kind)
+		return fault.New(fault.Validation, "The %s name must not be empty", kind).Suggest("Use a name such as my-%s", kind)
 	case len(name) > MaxName:
-		return fault.New(fault.Validation, "The %s name is %d bytes long, at most %d are allowed", kind, len(name), MaxName).
-			Suggest("Choose a shorter one")
+		return fault.New(fault.Validation, "The %s name has %d bytes, at most %d are allowed", kind, len(name), MaxName).
+			Suggest("Choose a shorter name")
 	case !wellFormed(name):
 		return fault.New(fault.Validation, "Invalid %s name %q", kind, name).
 			Suggest("Use lower-case letters and digits in words joined by single hyphens, such as %s", suggestion(kind, name))
 	case kind == "workflow" && slices.Contains(Reserved, name):
-		return fault.New(fault.Validation, "The workflow name %q is reserved", name).Suggest("Choose another, such as my-%s", name)
+		return fault.New(fault.Validation, "The workflow name %q is reserved", name).Suggest("Choose another name, such as my-%s", name)
 	}
 	return nil
 }
 
-// CheckPathless refuses a name that is, or could become, a path: a security_error before any file is touched.
+// CheckPathless returns a security_error for a name that is a path or could become one. It touches no file.
 func CheckPathless(kind, name string) error {
 	bad := strings.ContainsAny(name, `/\`) || name == ".." || strings.Contains(name, "..") || filepath.IsAbs(name) ||
 		strings.ContainsFunc(name, unicode.IsControl)
@@ -62,7 +62,8 @@ func wellFormed(name string) bool {
 	return true
 }
 
-// CleanName makes a name well-formed where that can be done: lowered, other characters made single hyphens, cut.
+// CleanName makes a name well-formed: it lower-cases it, replaces other characters by single hyphens and shortens it. It returns
+// "" if nothing is left.
 func CleanName(name string) string {
 	s := strings.Trim(regexp.MustCompile(`[^a-z0-9]+`).ReplaceAllString(strings.ToLower(name), "-"), "-")
 	if len(s) > MaxName {
@@ -71,7 +72,7 @@ func CleanName(name string) string {
 	return s
 }
 
-// suggestion is a well-formed name near to one that is not.
+// suggestion returns a well-formed name similar to an invalid one.
 func suggestion(kind, name string) string {
 	s := CleanName(name)
 	if s == "" || kind == "workflow" && slices.Contains(Reserved, s) {

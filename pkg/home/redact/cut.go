@@ -7,26 +7,26 @@ import (
 )
 
 const (
-	// ellipsis stands where something was left out of a text to keep it short.
+	// ellipsis marks the place where a text was shortened.
 	ellipsis = "…"
-	// telling is from how many bytes on a part of a secret tells something of it.
-	telling = 4
-	// maxCuts is how many places are looked at in one text: more are no excerpts put together, but a text of its own.
+	// leastPart is the least length in bytes of a part of a secret that is redacted.
+	leastPart = 4
+	// maxCuts limits the places that are searched in one text. A text with more ellipses is not made of excerpts.
 	maxCuts = 100
 )
 
-// cuts adds to what was found in a text the parts of secrets that are left where it was cut.
+// cuts adds to the spans of a text the parts of secrets before and behind the places where it was shortened.
 func (m *matcher) cuts(s string, spans []span) []span {
 	if len(m.patterns) == 0 || !strings.Contains(s, ellipsis) {
 		return spans
 	}
 	found := len(spans)
 	for at := range cutsOf(s) {
-		if from := m.begins(s[:at]); at-from >= telling {
+		if from := m.begins(s[:at]); at-from >= leastPart {
 			spans = append(spans, span{start: from, end: at})
 		}
 		after := at + len(ellipsis)
-		if n := m.ends(s[after:]); n >= telling {
+		if n := m.ends(s[after:]); n >= leastPart {
 			spans = append(spans, span{start: after, end: after + n})
 		}
 	}
@@ -41,7 +41,7 @@ func (m *matcher) cuts(s string, spans []span) []span {
 	return united
 }
 
-// cutsOf gives the places of a text at which something was left out.
+// cutsOf returns the places where a text was shortened.
 func cutsOf(s string) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		at := 0
@@ -55,18 +55,18 @@ func cutsOf(s string) iter.Seq[int] {
 	}
 }
 
-// begins is where a secret may begin that goes on behind the text.
+// begins returns the place in the text where a secret may begin that continues behind it, or its length.
 func (m *matcher) begins(s string) int {
-	from := max(0, len(s)-maxRun*m.longest()) // each character may be an escape
+	from := max(0, len(s)-maxRun*m.longest()) // each character may be escaped
 	_, cut := m.scan(s[from:], false)
 	return from + cut
 }
 
-// ends is where the text that begins in the middle of a secret leaves it, 0 when it does not begin so.
+// ends returns the place where the secret ends in whose middle the text begins, or 0 if it does not.
 func (m *matcher) ends(s string) int {
 	far := 0
 	for _, p := range m.patterns {
-		for skip := 1; skip <= len(p.text)-telling; skip++ {
+		for skip := 1; skip <= len(p.text)-leastPart; skip++ {
 			rest := *p
 			rest.text = p.text[skip:]
 			end, _ := rest.at(s, 0, true)
@@ -76,7 +76,7 @@ func (m *matcher) ends(s string) int {
 	return far
 }
 
-// longest is how many bytes the longest pattern has.
+// longest returns the length in bytes of the longest pattern.
 func (m *matcher) longest() int {
 	n := 0
 	for _, p := range m.patterns {

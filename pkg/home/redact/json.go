@@ -8,13 +8,13 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-// JSON redacts valid JSON token by token: strings and keys, whatever their escapes, and numbers of six digits and more
-// that are a secret as a whole. A string under a key that is a SecretName, also in a list there, becomes a secret
-// itself, unless it is empty or a single ${…}. Where nothing was redacted the very same bytes are given back, and false.
+// JSON redacts valid JSON token by token: strings and keys, with any escapes, and numbers of six or more digits that are a
+// secret as a whole. A string under a key that is a SecretName, directly or in a list, becomes a secret itself, unless it is
+// empty or a single ${…}. JSON reports whether it redacted anything; if not, it returns raw itself.
 func (r *Redactor) JSON(raw json.RawMessage) (json.RawMessage, bool) { return r.document(raw, plain) }
 
-// Named does what JSON does with <redacted:NAME> for the mark, NAME being the key of a string under a secret name and
-// else the name of the value. So a digest does not change with a rotated secret, and is no oracle for one.
+// Named is like JSON, but the mark is <redacted:NAME>. NAME is the key for a string under a secret name, and else the name of the
+// value. So a digest of the result does not change with a rotated secret, and does not reveal one.
 func (r *Redactor) Named(raw json.RawMessage) json.RawMessage {
 	out, _ := r.document(raw, named)
 	return out
@@ -24,7 +24,7 @@ func (r *Redactor) document(raw json.RawMessage, mark marker) (json.RawMessage, 
 	if len(raw) == 0 {
 		return raw, false
 	}
-	text := unsafe.String(unsafe.SliceData(raw), len(raw)) // read only, and not kept
+	text := unsafe.String(unsafe.SliceData(raw), len(raw)) // only read, and not kept
 	var found []secret
 	walk(text, func(t token) {
 		if t.secret != "" {
@@ -58,11 +58,10 @@ func (r *Redactor) document(raw json.RawMessage, mark marker) (json.RawMessage, 
 	return append(out, raw[at:]...), true
 }
 
-// hidden says whether a string under a secret name is a secret: not when it is only a template that is still to be
-// resolved, or was redacted before.
+// hidden reports whether a string under a secret name is a secret. An unresolved template is not, nor a redacted value.
 func hidden(value string) bool { return value != "" && !isMark(value) && !isTemplate(value) }
 
-// isTemplate says whether a text is one ${…} and nothing else.
+// isTemplate reports whether a text is exactly one ${…}.
 func isTemplate(s string) bool {
 	if !strings.HasPrefix(s, "${") {
 		return false
@@ -98,11 +97,11 @@ func (m *matcher) token(t token, source string, mark marker) (string, bool) {
 type token struct {
 	start, end int
 	number     bool
-	// secret is the key under which the string stands when that is a SecretName.
+	// secret is the key of the string if that is a SecretName, else "".
 	secret string
 }
 
-// text is the token's value: for a number, and a string without escapes, a part of the source.
+// text returns the token's value. It is a part of the source for a number and for a string without escapes.
 func (t token) text(source string) string {
 	raw := source[t.start:t.end]
 	if t.number {
@@ -119,10 +118,10 @@ func (t token) text(source string) string {
 	return s
 }
 
-// level is an object or a list that the walk is in.
+// level is an object or a list around the current token.
 type level struct {
-	object, key bool   // key: a key comes next
-	secret      string // the secret name under which the next value stands
+	object, key bool   // key is true if a key comes next
+	secret      string // the key of the next value if it is a SecretName
 }
 
 // walk visits the strings, keys and numbers of valid JSON in order.
@@ -167,7 +166,7 @@ func walk(s string, visit func(token)) {
 	}
 }
 
-// stringEnd is where the string that opens at s[i] has ended.
+// stringEnd returns the end of the string that begins at s[i].
 func stringEnd(s string, i int) int {
 	for i++; i < len(s); {
 		k := strings.IndexByte(s[i:], '"')

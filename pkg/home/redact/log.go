@@ -5,7 +5,7 @@ import (
 	"log/slog"
 )
 
-// Handler gives a log handler that takes the secrets out of the texts it passes on.
+// Handler returns a log handler that redacts the texts that it passes to next.
 func (r *Redactor) Handler(next slog.Handler) slog.Handler { return logHandler{next, r} }
 
 type logHandler struct {
@@ -36,7 +36,7 @@ func (h logHandler) WithGroup(name string) slog.Handler {
 
 func (h logHandler) clean(a slog.Attr) slog.Attr {
 	switch a.Value.Kind() {
-	case slog.KindString, slog.KindAny: // an error's text among them
+	case slog.KindString, slog.KindAny: // KindAny includes errors
 		return slog.String(a.Key, h.redactor.Text(a.Value.String()))
 	}
 	return a

@@ -8,20 +8,20 @@ import (
 	"strings"
 )
 
-// matcher finds all secrets in one pass. It does not change once it is made.
+// matcher finds all secrets in one pass. It is immutable.
 type matcher struct {
-	// whole maps each value to its name, the short ones too.
+	// whole maps each value to its name, including the short ones.
 	whole map[string]string
-	// short says that some value is too short to be looked for inside longer texts.
+	// short is true if some value is too short to be searched for in longer texts.
 	short    bool
 	patterns []*pattern
 	byFirst  [256][]*pattern
 	byPair   map[uint16][]*pattern
-	// pairs has a bit for each pair of bytes a match may begin with, which keeps the search fast where nothing is found.
+	// pairs has a bit for each pair of bytes with which a match may begin. It keeps the search fast in texts without secrets.
 	pairs [1024]uint64
 }
 
-// with gives a matcher for more values, none of which it has.
+// with returns a matcher that also finds the given values. The receiver must not have them.
 func (m *matcher) with(fresh []secret) *matcher {
 	w := &matcher{whole: maps.Clone(m.whole), short: m.short, byPair: map[uint16][]*pattern{}}
 	if w.whole == nil {
@@ -39,20 +39,20 @@ func (m *matcher) with(fresh []secret) *matcher {
 	for _, p := range w.patterns {
 		w.index(p)
 	}
-	for c := range 256 { // what may begin an escape
+	for c := range 256 { // an escape may begin with these
 		w.pair('%', byte(c))
 		w.pair('\\', byte(c))
 	}
 	return w
 }
 
-// index files a pattern under everything its first two characters may look like.
+// index enters a pattern under every spelling of its first two characters.
 func (m *matcher) index(p *pattern) {
 	firsts, seconds := spellings(p, p.text), append(spellings(p, p.text[1:]), '%', '\\')
 	switch {
 	case p.base64:
 		seconds = append(seconds, '\n', '\r')
-	case p.text[0] == '%' && hex(p.text[1]) > 9: // a digit in its other case
+	case p.text[0] == '%' && hex(p.text[1]) > 9: // the digit in the other case
 		seconds = append(seconds, p.text[1]^0x20)
 	}
 	for _, a := range firsts {
@@ -65,7 +65,7 @@ func (m *matcher) index(p *pattern) {
 	}
 }
 
-// spellings are the bytes that may stand for the first of text, escapes apart.
+// spellings returns the bytes that may stand for the first byte of text, except escapes.
 func spellings(p *pattern, text string) []byte {
 	c := text[0]
 	switch {
@@ -86,15 +86,15 @@ func (m *matcher) pair(a, b byte) {
 	m.pairs[key>>6] |= 1 << (key & 63)
 }
 
-// span is a part of a text to be replaced, named after the longest secret in it.
+// span is a part of a text that will be replaced. Its name is that of the longest secret in it.
 type span struct {
 	start, end int
 	name       string
 	longest    int
 }
 
-// scan finds all that is secret in a text, overlapping finds united. When more text may follow (not final), cut is
-// where the part ends that can be told already; spans are of that part.
+// scan finds the secrets in a text and unites those that overlap. If more text may follow (final is false), cut is the end of the
+// part that further text cannot change, and spans are those of that part.
 func (m *matcher) scan(s string, final bool) (spans []span, cut int) {
 	if len(m.patterns) == 0 || final && len(s) < inside {
 		return nil, len(s)
@@ -117,7 +117,7 @@ func (m *matcher) scan(s string, final bool) (spans []span, cut int) {
 	return spans, len(s)
 }
 
-// hold cuts a text before i, or before the character of base64 text or the find that reaches up to there.
+// hold cuts a text before i, or before the span or the character of base64 text that reaches i.
 func hold(s string, i int, spans []span) ([]span, int) {
 	n := len(spans)
 	switch {
@@ -130,7 +130,7 @@ func hold(s string, i int, spans []span) ([]span, int) {
 	return spans, i
 }
 
-// tryAt adds what begins at s[i] to the spans, and says whether something may begin there that is not all there yet.
+// tryAt adds a secret that begins at s[i] to the spans, and reports whether a secret may begin there whose end is missing.
 func (m *matcher) tryAt(s string, i int, percent bool, spans *[]span) (more bool) {
 	lists, more := m.candidates(s, i)
 	for _, list := range lists {
@@ -150,7 +150,7 @@ func (m *matcher) tryAt(s string, i int, percent bool, spans *[]span) (more bool
 	return more
 }
 
-// candidates are the patterns that may begin at s[i], told by the first two bytes or by the first escape.
+// candidates returns the patterns that may begin at s[i], by the first two bytes or by the first escape.
 func (m *matcher) candidates(s string, i int) (lists [3][]*pattern, more bool) {
 	c := s[i]
 	if i+1 == len(s) {
@@ -193,7 +193,7 @@ func (m *matcher) candidates(s string, i int) (lists [3][]*pattern, more bool) {
 	return lists, false
 }
 
-// unite adds a find; those before it begin no later, but for one character.
+// unite adds a span to the others and unites it with those that it overlaps. The others begin at most one character later.
 func unite(spans []span, found span) []span {
 	for n := len(spans); n > 0 && spans[n-1].end > found.start; n-- {
 		last := spans[n-1]
@@ -206,7 +206,8 @@ func unite(spans []span, found span) []span {
 	return append(spans, found)
 }
 
-// isWhole says whether a text as a whole is a secret. The encodings of longer ones are found by scan.
+// isWhole reports whether a text as a whole is a secret, and returns its name. It decodes only short texts, because scan finds
+// the encodings of longer ones.
 func (m *matcher) isWhole(s string) (name string, ok bool) {
 	if name, ok = m.whole[s]; ok || !m.short || len(s) > inside*maxRun {
 		return name, ok

@@ -2,9 +2,9 @@ package redact
 
 import "strings"
 
-// SecretName says whether a name is one under which a secret stands: its last word, split at "_", "-", "." and
-// camelCase, is password, passwd, passphrase, secret, token, credential(s) or authorization, or key after api, private
-// or access. So max_tokens and author are none.
+// SecretName reports whether a value of this name is a secret: the last word of the name, split at "_", "-", "." and camelCase,
+// is password, passwd, passphrase, secret, token, credential(s) or authorization, or key after api, private or access. So
+// max_tokens and author are not secret names.
 func SecretName(name string) bool {
 	word, rest := lastWord(name)
 	for _, secret := range [...]string{"password", "passwd", "passphrase", "secret", "token", "credential", "credentials", "authorization"} {

@@ -7,19 +7,19 @@ import (
 	"unicode/utf8"
 )
 
-// maxRun is how many backslashes before an escape are followed: JSON inside JSON, four deep.
+// maxRun is the number of backslashes before an escape that are read: enough for JSON inside JSON, four deep.
 const maxRun = 8
 
-// pattern is one thing to look for: a value, or the part of its base64 form that does not depend on what stands around.
+// pattern is a text to search for: a value, or the part of its base64 form that does not depend on the bytes around the value.
 type pattern struct {
 	name   string
 	text   string
 	base64 bool
-	// left and right say that a character of base64 text before and behind also carries bits of the value.
+	// left and right are true if the character of base64 text before or behind the pattern has bits of the value too.
 	left, right bool
 }
 
-// patternsOf gives a value and its base64 form at each of the three places it can have in a group of three bytes.
+// patternsOf returns the patterns of a value: itself, and its base64 form for each place in a group of three bytes.
 func patternsOf(s secret) []*pattern {
 	patterns := []*pattern{{name: s.name, text: s.value}}
 	for offset := range 3 {
@@ -32,8 +32,8 @@ func patternsOf(s secret) []*pattern {
 	return patterns
 }
 
-// at tries the pattern at s[i:], in every encoding, and gives the farthest end, 0 for none. More says that a longer
-// text might match, or match farther.
+// at matches the pattern at s[i:] in every encoding. It returns the farthest end, or 0 if nothing matches. More is true if a
+// longer text could match, or match farther.
 func (p *pattern) at(s string, i int, percent bool) (end int, more bool) {
 	find := p.value
 	if p.base64 {
@@ -50,8 +50,8 @@ func (p *pattern) at(s string, i int, percent bool) (end int, more bool) {
 	return end, more || end == 0 && len(s)-i < len(p.text) && strings.HasPrefix(p.text, s[i:])
 }
 
-// value matches a value with any of its characters escaped as in JSON, any number of times over, and percent-encoded
-// when percent is set. Runs of backslashes are not counted: how often they were doubled cannot be told.
+// value matches a value in which any character may be escaped as in JSON, any number of times, and percent-encoded if percent
+// is true. The length of a run of backslashes does not matter, because it is unknown how often they were doubled.
 func (p *pattern) value(s string, i int, percent bool) (end int, more bool) {
 	return matchValue(p.text, s, i, percent)
 }
@@ -60,7 +60,7 @@ func matchValue(v, s string, i int, percent bool) (end int, more bool) {
 	afterRun := false
 	for j := 0; j < len(v); {
 		c, next := read(s, i, percent)
-		if afterRun { // the run may have held the backslash of an escape
+		if afterRun { // the run may have included the backslash of an escape
 			n, after, wait := escape(v[j:], s, i, percent)
 			more, afterRun = more || wait, false
 			if n > 0 {
@@ -91,7 +91,7 @@ func matchValue(v, s string, i int, percent bool) (end int, more bool) {
 		case c == v[j], percent && v[j] == ' ' && s[i] == '+':
 			i, j = next, j+1
 			continue
-		case v[j] >= utf8.RuneSelf && c == 0xEF && invalid(v[j:]): // what a JSON writer makes of bytes that are no text
+		case v[j] >= utf8.RuneSelf && c == 0xEF && invalid(v[j:]): // a JSON encoder writes U+FFFD for invalid UTF-8
 			if !strings.HasPrefix(s[i:], "\uFFFD") {
 				return 0, more || strings.HasPrefix("\uFFFD", s[i:])
 			}
@@ -110,8 +110,8 @@ func matchValue(v, s string, i int, percent bool) (end int, more bool) {
 	return i, more
 }
 
-// matchPercent matches a value that begins with a % at one in a text. That may be an escape, or stand as it is; of digits
-// behind it that stand as they are the letters may have changed their case, as when a URL is put into its normal form.
+// matchPercent matches a value that begins with % at a % in a text, which may be literal or begin an escape. If it is literal,
+// the hexadecimal digits behind it may be in the other case, as in a normalized URL.
 func matchPercent(v, s string, i int) (end int, more bool) {
 	c, next := read(s, i, true)
 	more = next == 0
@@ -134,7 +134,7 @@ func invalid(v string) bool {
 	return r == utf8.RuneError && n == 1
 }
 
-// inBase64 matches base64 text in either alphabet, with line breaks in it.
+// inBase64 matches base64 text in either alphabet, with or without line breaks.
 func (p *pattern) inBase64(s string, i int, percent bool) (end int, more bool) {
 	breaks := 0
 	for j := 0; j < len(p.text); {
@@ -178,7 +178,8 @@ func (p *pattern) inBase64(s string, i int, percent bool) (end int, more bool) {
 	return i, false
 }
 
-// read gives the byte at s[i] and where the next one is, 0 when the text ends before that can be told.
+// read returns the byte at s[i], decoded if percent is true, and the place of the next one. The place is 0 if the text ends
+// before the byte does.
 func read(s string, i int, percent bool) (c byte, next int) {
 	if i >= len(s) {
 		return 0, 0
@@ -196,8 +197,8 @@ func read(s string, i int, percent bool) (c byte, next int) {
 	return s[i], i + 1
 }
 
-// skipBackslashes goes over a run of backslashes, and with coded also of those that are written \u005c. More says that
-// the text ended before the run did.
+// skipBackslashes returns the place behind a run of backslashes, also written \u005c if coded is true. More is true if the text
+// ends within the run.
 func skipBackslashes(s string, i, limit int, percent, coded bool) (next int, more bool) {
 	for range limit {
 		c, n := read(s, i, percent)
@@ -220,7 +221,8 @@ func skipBackslashes(s string, i, limit int, percent, coded bool) (next int, mor
 	return i, false
 }
 
-// escape matches what follows the backslash of a JSON escape with the beginning of v: n is how many bytes of v it is.
+// escape matches the rest of a JSON escape, behind its backslash, with the beginning of v. It returns in n the number of bytes
+// of v that match.
 func escape(v, s string, i int, percent bool) (n, next int, more bool) {
 	c, next := read(s, i, percent)
 	if next == 0 {
@@ -257,7 +259,7 @@ func escape(v, s string, i int, percent bool) (n, next int, more bool) {
 	return n, next, false
 }
 
-// hex4 reads four hexadecimal digits: -1 when they are none, next 0 when the text ends before.
+// hex4 reads four hexadecimal digits. It returns -1 for other characters, and 0 as next if the text ends before.
 func hex4(s string, i int, percent bool) (r rune, next int) {
 	for range 4 {
 		c, n := read(s, i, percent)
@@ -285,7 +287,7 @@ func hex(c byte) int {
 	return -1
 }
 
-// standard is a character of base64's URL alphabet in the standard one.
+// standard returns the character of base64's standard alphabet for one of the URL alphabet.
 func standard(c byte) byte {
 	switch c {
 	case '-':

@@ -1,7 +1,7 @@
-// Package redact takes secrets out of whatever is written: events, logs, records, reports and errors.
+// Package redact removes secrets from everything that is written: events, logs, journals, reports and errors.
 //
-// A value is found as it is, JSON-escaped (also twice), percent-encoded, and in base64 of either alphabet, also where
-// other bytes stand before and behind it in the same base64 text.
+// It finds a value unchanged, JSON-escaped (also twice), percent-encoded, and in base64 of either alphabet, also between other
+// bytes in the same base64 text.
 package redact
 
 import (
@@ -15,30 +15,30 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// Mark stands where a secret stood.
+// Mark replaces a secret.
 const Mark = "<redacted>"
 
-// inside is the least length in bytes from which on a value is looked for inside longer texts. A shorter one is found
-// only where it is the whole text.
+// inside is the least length in bytes of a value that is searched for inside longer texts. A shorter one is redacted only if it
+// is the whole text.
 const inside = 6
 
-// Redactor knows the secrets. It is safe for concurrent use, also while values are added.
+// Redactor knows the secrets and redacts them. It is safe for concurrent use, also while values are added.
 type Redactor struct {
-	mu    sync.Mutex // held by whoever adds
+	mu    sync.Mutex // serializes add
 	known atomic.Pointer[matcher]
 }
 
-// New gives a Redactor that knows no secret.
+// New returns a Redactor without secrets.
 func New() *Redactor {
 	r := &Redactor{}
 	r.known.Store(&matcher{})
 	return r
 }
 
-// Add makes a value a secret from now on. The first name under which a value is added is the one that Named shows.
+// Add makes a value a secret. Named shows the first name under which a value was added.
 func (r *Redactor) Add(name, value string) { r.add([]secret{{name, value}}) }
 
-// AddAll makes values secrets under one name, all in one step: what there is to look for is copied at each.
+// AddAll makes values secrets under one name. It is faster than several calls of Add, each of which copies all patterns.
 func (r *Redactor) AddAll(name string, values ...string) {
 	secrets := make([]secret, len(values))
 	for i, value := range values {
@@ -47,7 +47,7 @@ func (r *Redactor) AddAll(name string, values ...string) {
 	r.add(secrets)
 }
 
-// AddJSON makes a JSON value a secret: a text or a number, or all texts and numbers in an object or a list.
+// AddJSON makes a JSON value secret: a text or a number, or all texts and numbers in an object or a list.
 func (r *Redactor) AddJSON(name string, raw json.RawMessage) {
 	switch v := gjson.ParseBytes(raw); {
 	case v.Type == gjson.String:
@@ -62,13 +62,13 @@ func (r *Redactor) AddJSON(name string, raw json.RawMessage) {
 	}
 }
 
-// Empty says whether there is no secret.
+// Empty reports whether there are no secrets.
 func (r *Redactor) Empty() bool { return len(r.known.Load().whole) == 0 }
 
 // secret is a value with its name.
 type secret struct{ name, value string }
 
-// add makes values secrets, all in one step: what there is to look for is copied each time.
+// add makes values secrets. It copies all patterns once.
 func (r *Redactor) add(secrets []secret) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -76,7 +76,7 @@ func (r *Redactor) add(secrets []secret) {
 	var fresh []secret
 	seen := map[string]bool{}
 	for _, s := range secrets {
-		// A value that was read with the newline at its end is used without it.
+		// A value that was read with a newline at its end is used without it.
 		for _, v := range [...]string{s.value, strings.TrimSpace(s.value)} {
 			if _, old := known.whole[v]; !old && !seen[v] && v != "" && v != Mark {
 				seen[v] = true
@@ -89,27 +89,27 @@ func (r *Redactor) add(secrets []secret) {
 	}
 }
 
-// Text gives the text with <redacted> in the place of each secret: of a text that is a secret as a whole, and inside a
-// longer text of each that has at least six bytes. Where secrets overlap no part of either is left. Where … says that
-// something was cut off, the part of a secret that is left before or behind it is redacted too, from four bytes on.
+// Text returns the text with <redacted> in place of each secret. A secret of less than six bytes is replaced only if it is the
+// whole text. Of secrets that overlap no part is left. Before and behind an ellipsis (…), where the text was shortened, Text
+// also replaces parts of secrets, of four bytes and more.
 func (r *Redactor) Text(s string) string {
 	out, _ := r.known.Load().text(s, plain)
 	return out
 }
 
-// marker makes what stands in a secret's place of the secret's name.
+// marker returns the mark that replaces a secret of the given name.
 type marker func(name string) string
 
 func plain(string) string { return Mark }
 
 func named(name string) string { return "<redacted:" + name + ">" }
 
-// isMark says whether a text is what a redaction left.
+// isMark reports whether a text is a mark.
 func isMark(s string) bool {
 	return s == Mark || strings.HasPrefix(s, "<redacted:") && strings.IndexByte(s, '>') == len(s)-1
 }
 
-// text redacts a text and says whether there was anything.
+// text redacts a text and reports whether it contained a secret.
 func (m *matcher) text(s string, mark marker) (string, bool) {
 	if name, ok := m.isWhole(s); ok {
 		return mark(name), true
@@ -134,8 +134,8 @@ func replace(s string, spans []span, mark marker) string {
 	return b.String()
 }
 
-// Fault gives a copy of a fault with every text in it redacted. The line of a file that it shows, as the details text and
-// mark, is left out when there is something to redact: the mark would stand at another place.
+// Fault returns a copy of a fault with all its texts redacted. It drops the details text and mark, which show a line of a file,
+// if the line contains a secret, because the mark would point at another place.
 func (r *Redactor) Fault(f *fault.Fault) *fault.Fault {
 	if f == nil {
 		return nil
@@ -159,7 +159,7 @@ func (r *Redactor) texts(list []string) []string {
 	return out
 }
 
-// details redacts the facts of a fault as the JSON they are written as. One in which nothing is found stays what it is.
+// details redacts the JSON of a fault's details. A detail without secrets keeps its Go value.
 func (r *Redactor) details(facts map[string]any) map[string]any {
 	if facts == nil {
 		return nil
@@ -173,7 +173,7 @@ func (r *Redactor) details(facts map[string]any) map[string]any {
 		}
 		raw, err := json.Marshal(map[string]any{key: value})
 		if err != nil {
-			out[r.Text(key)] = Mark // what cannot be read cannot be cleaned
+			out[r.Text(key)] = Mark // it may contain a secret
 			continue
 		}
 		clean, changed := r.JSON(raw)
@@ -191,7 +191,7 @@ func (r *Redactor) details(facts map[string]any) map[string]any {
 	return out
 }
 
-// simplest is a text for JSON text, and other JSON as it is.
+// simplest returns a string for JSON text, and other JSON unchanged.
 func simplest(raw json.RawMessage) any {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {

@@ -5,9 +5,9 @@ import (
 	"unsafe"
 )
 
-// Writer gives a stream that redacts what is written to it, also where a secret is split across writes. It holds back
-// no more than what a secret may still begin with, the longest of their forms at most; Close writes that out, and
-// leaves w open. It is for one goroutine. A stream is one long text, so secrets of less than six bytes are not looked for.
+// Writer returns a stream that redacts what is written to it and passes it to w, also if a secret is split across writes. It
+// holds back text that may be the beginning of a secret; Close writes that, and leaves w open. Secrets of less than six bytes
+// are not redacted, because a stream is one long text. A Writer must not be used by several goroutines at once.
 func (r *Redactor) Writer(w io.Writer) *Writer { return &Writer{redactor: r, to: w} }
 
 // Writer is a stream that redacts.
@@ -18,10 +18,10 @@ type Writer struct {
 	found    bool
 }
 
-// Redacted says whether a secret was in what has been passed on; after Close, in all that was written.
+// Redacted reports whether the text passed on so far contained a secret.
 func (w *Writer) Redacted() bool { return w.found }
 
-// Write redacts and passes on all that can be told already.
+// Write redacts p and passes on the part that further text cannot change.
 func (w *Writer) Write(p []byte) (int, error) {
 	if len(w.held) == 0 && w.redactor.Empty() {
 		return w.to.Write(p)
@@ -33,7 +33,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Close passes on what was held back.
+// Close passes on the rest.
 func (w *Writer) Close() error { return w.pass(true) }
 
 func (w *Writer) pass(final bool) error {

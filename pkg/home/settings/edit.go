@@ -17,10 +17,10 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-// Document is the text of settings.json while it is changed. What a change does not name stays as it is written.
+// Document is the text of settings.json while it is changed. A change leaves the rest of the text as it is.
 type Document struct{ text []byte }
 
-// Read gives the file's text, {} where there is none. A broken file is Load's validation_error.
+// Read returns the file's text, or {} if there is no file. For an invalid file it returns the error of Load.
 func Read(h *home.Home) (*Document, error) {
 	source, err := h.Read(File)
 	if err != nil {
@@ -35,17 +35,17 @@ func Read(h *home.Home) (*Document, error) {
 	return &Document{source}, nil
 }
 
-// Change lets edit work on the file and replaces it in one step, readable by the user alone, under a lock that every
-// program of the suite respects. Nothing is written when edit fails, when it changes nothing, or when what comes out is
-// not settings; and it says whether something was. A file with a key twice in one object is a validation_error.
+// Change lets edit change the file's text and replaces the file in one step, under a lock that every program of the suite
+// respects. Only the user can read the new file. Change reports whether it wrote the file: it does not if edit fails, changes
+// nothing, or leaves invalid settings. For a file with the same key twice in one object the error is a validation_error.
 func Change(ctx context.Context, h *home.Home, edit func(*Document) error) (changed bool, err error) {
 	err = h.Lock(ctx, File, func() error {
 		d, err := Read(h)
 		if err != nil {
 			return err
 		}
-		if key := twice(d.text); key != "" {
-			return invalid("%s has the key %q twice in one object", File, key).Suggest("Take one of them out by hand: the last of them counts, and a change would find the first")
+		if key := duplicateKey(d.text); key != "" {
+			return invalid("%s has the key %q twice in one object", File, key).Suggest("Delete one of them by hand: programs read the last, but a change would change the first")
 		}
 		before := bytes.Clone(d.text)
 		if err := edit(d); err != nil {
@@ -55,21 +55,21 @@ func Change(ctx context.Context, h *home.Home, edit func(*Document) error) (chan
 			return nil
 		}
 		if indented := indent(before); bytes.Equal(bytes.TrimSpace(indented), bytes.TrimSpace(before)) {
-			d.text = indent(d.text) // the file keeps the form that programs give it, and no other is taken from a person
+			d.text = indent(d.text) // a file that a program wrote stays indented; a person's own form is kept
 		}
 		if _, err := parse(d.text); err != nil {
 			return err
 		}
 		changed = true
-		if err := os.Chmod(h.Path(File), 0o600); err != nil && !errors.Is(err, fs.ErrNotExist) { // a file that is replaced keeps its mode
-			return fault.New(fault.Internal, "Cannot keep %s from other users: %v", File, fault.Reason(err))
+		if err := os.Chmod(h.Path(File), 0o600); err != nil && !errors.Is(err, fs.ErrNotExist) { // a replaced file keeps its mode
+			return fault.New(fault.Internal, "Cannot make %s private to its user: %v", File, fault.Reason(err))
 		}
 		return h.Write(d.text, 0o600, File)
 	})
 	return changed, err
 }
 
-// indent is a document as programs write it.
+// indent returns a document as programs write it.
 func indent(text []byte) []byte {
 	var b bytes.Buffer
 	if json.Indent(&b, bytes.TrimSpace(text), "", "  ") != nil {
@@ -78,18 +78,18 @@ func indent(text []byte) []byte {
 	return append(b.Bytes(), '\n')
 }
 
-// Get is the value at a path of keys, nil where there is none.
+// Get returns the value at a path of keys, or nil if there is none.
 func (d *Document) Get(path ...string) json.RawMessage {
-	if v := gjson.GetBytes(d.text, joined(path)); v.Exists() {
+	if v := gjson.GetBytes(d.text, gjsonPath(path)); v.Exists() {
 		return json.RawMessage(v.Raw)
 	}
 	return nil
 }
 
-// Set puts a value at a path of keys.
+// Set sets the value at a path of keys. It creates missing objects on the way.
 func (d *Document) Set(value json.RawMessage, path ...string) error {
-	for n := 1; n < len(path); n++ { // else a key of digits would make a list
-		if v := gjson.GetBytes(d.text, joined(path[:n])); !v.IsObject() {
+	for n := 1; n < len(path); n++ { // sjson would create a list for a key of digits
+		if v := gjson.GetBytes(d.text, gjsonPath(path[:n])); !v.IsObject() {
 			if v.Exists() && v.Type != gjson.Null {
 				return invalid("%s: %s must hold an object, not %s", File, strings.Join(path[:n], "."), rawjson.Kind(json.RawMessage(v.Raw)))
 			}
@@ -102,7 +102,7 @@ func (d *Document) Set(value json.RawMessage, path ...string) error {
 }
 
 func (d *Document) put(value json.RawMessage, path []string) error {
-	text, err := sjson.SetRawBytes(d.text, forced(path), value)
+	text, err := sjson.SetRawBytes(d.text, sjsonPath(path), value)
 	if err != nil {
 		return fault.New(fault.Internal, "%s cannot be changed: %v", File, err)
 	}
@@ -110,12 +110,12 @@ func (d *Document) put(value json.RawMessage, path []string) error {
 	return nil
 }
 
-// Delete takes out what is at a path of keys, and says whether there was something.
+// Delete deletes the value at a path of keys, and reports whether there was one.
 func (d *Document) Delete(path ...string) bool {
 	if d.Get(path...) == nil {
 		return false
 	}
-	text, err := sjson.DeleteBytes(d.text, forced(path))
+	text, err := sjson.DeleteBytes(d.text, sjsonPath(path))
 	if err != nil {
 		return false
 	}
@@ -123,21 +123,21 @@ func (d *Document) Delete(path ...string) bool {
 	return true
 }
 
-// Clear takes everything out.
+// Clear deletes everything.
 func (d *Document) Clear() { d.text = []byte("{}") }
 
-// Names lists the keys of an object, in the order in which they stand there.
+// Names returns the keys of the object at a path, in the order of the text.
 func (d *Document) Names(path ...string) (names []string) {
-	gjson.GetBytes(d.text, joined(path)).ForEach(func(key, _ gjson.Result) bool {
+	gjson.GetBytes(d.text, gjsonPath(path)).ForEach(func(key, _ gjson.Result) bool {
 		names = append(names, key.String())
 		return true
 	})
 	return names
 }
 
-// Texts is a list of texts, nil where there is none.
+// Texts returns the list of texts at a path of keys, or nil if there is no list.
 func (d *Document) Texts(path ...string) []string {
-	v := gjson.GetBytes(d.text, joined(path))
+	v := gjson.GetBytes(d.text, gjsonPath(path))
 	if !v.IsArray() {
 		return nil
 	}
@@ -148,8 +148,8 @@ func (d *Document) Texts(path ...string) []string {
 	return list
 }
 
-// joined is a path as gjson reads it.
-func joined(path []string) string {
+// gjsonPath returns a path in the syntax of gjson.
+func gjsonPath(path []string) string {
 	parts := make([]string, len(path))
 	for i, p := range path {
 		parts[i] = gjson.Escape(p)
@@ -157,9 +157,9 @@ func joined(path []string) string {
 	return strings.Join(parts, ".")
 }
 
-// forced is a path as sjson reads it, which takes off a colon that a key begins with, and digits behind one for a key and
-// no place in a list.
-func forced(path []string) string {
+// sjsonPath returns a path in the syntax of sjson. A colon before a key makes sjson take digits for a key, not for a place in a
+// list; sjson removes it, so a key that begins with a colon needs another one.
+func sjsonPath(path []string) string {
 	parts := make([]string, len(path))
 	for i, p := range path {
 		parts[i] = gjson.Escape(p)

@@ -10,11 +10,11 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-// maxDepth is how much of a path is told. No setting is as deep.
+// maxDepth is the number of keys of a path that tokens passes on. No setting is as deep.
 const maxDepth = 6
 
-// tokens reads a JSON text token by token: see is told what each is, for a key and a value the first maxDepth keys of its
-// path, which has the place in a list as a number, and where it ends in the text.
+// tokens calls see for every token of a JSON text, with its end in the text and whether it is a key. The path of a key or a
+// value has its first maxDepth keys, with a number for a place in a list.
 func tokens(text []byte, see func(path []string, t json.Token, key bool, end int64)) {
 	type level struct {
 		object bool
@@ -56,7 +56,8 @@ func tokens(text []byte, see func(path []string, t json.Token, key bool, end int
 	}
 }
 
-// known are the keys that count, by those above them; * stands for any. There are none where any key counts.
+// known returns the names of the settings in the object at a path, in which * stands for any key. It returns "" if the object
+// may have any keys.
 func known(above string) string {
 	switch above {
 	case "":
@@ -75,9 +76,9 @@ func known(above string) string {
 	return ""
 }
 
-// exact makes keys that only look like those of the settings, such as "Env", into others of the same length: decoding
-// would take them too.
-func exact(source []byte) []byte {
+// exactKeys replaces keys that differ from settings only in case, such as "Env", by others of the same length, because the decoder
+// of encoding/json would accept them.
+func exactKeys(source []byte) []byte {
 	text := bytes.Clone(source)
 	tokens(source, func(path []string, t json.Token, key bool, end int64) {
 		if !key {
@@ -98,7 +99,7 @@ func exact(source []byte) []byte {
 	return text
 }
 
-// opens says whether a quotation mark begins a text that ends behind it: one inside has a backslash before it.
+// opens reports whether the character is the quotation mark that begins a text. One inside a text has a backslash before it.
 func opens(source []byte, at int64) bool {
 	if source[at] != '"' {
 		return false
@@ -110,9 +111,9 @@ func opens(source []byte, at int64) bool {
 	return escapes%2 == 0
 }
 
-// twice is a key that stands more than once in an object of the settings, or nothing. Of such a key the last counts, which
-// is not the one that a change would find.
-func twice(source []byte) string {
+// duplicateKey returns a key that occurs more than once in an object, or "". Programs read the last of them, but a change would change
+// the first.
+func duplicateKey(source []byte) string {
 	seen, found := map[string]bool{}, ""
 	tokens(source, func(path []string, _ json.Token, key bool, _ int64) {
 		if !key || len(path) == maxDepth {
@@ -127,11 +128,11 @@ func twice(source []byte) string {
 	return found
 }
 
-// Covered is the document as JSON on one line with a mark in the place of every value under env, however often the key
-// stands there and in whatever case its letters are.
-func (d *Document) Covered(mark string) json.RawMessage {
+// Masked returns the document as JSON on one line, with a mark in place of every value under every key env, in upper or lower
+// case.
+func (d *Document) Masked(mark string) json.RawMessage {
 	var out []byte
-	valued := false // a value has been written last
+	valued := false // whether the last token ended a value
 	tokens(d.text, func(path []string, t json.Token, key bool, _ int64) {
 		delim, _ := t.(json.Delim)
 		if valued && delim != '}' && delim != ']' {

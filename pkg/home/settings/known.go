@@ -8,26 +8,26 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-// Key is a setting that has one value.
+// Key is a setting with one value.
 type Key struct {
 	Name string
 	Help string
-	// JSON says that the value is JSON; else it is text.
+	// JSON is true if the value is JSON, false if it is text.
 	JSON bool
 }
 
-// Keys lists the settings besides env and the patterns for node types, sorted.
+// Keys returns the settings except env and the patterns for node types, sorted by name.
 func Keys() []Key {
 	return []Key{
-		{Name: "llm.default_model", Help: "the model of llm nodes that name none"},
+		{Name: "llm.default_model", Help: "the model of llm nodes without one"},
 		{Name: "llm.prices", JSON: true, Help: `dollars for a million tokens, by model: {"MODEL": {"input": 3, "output": 15}}; llm.prices.MODEL sets one`},
-		{Name: "llm.provider", Help: "openai or anthropic, where the model's name does not tell"},
-		{Name: "runtime.template_resolution_mode", Help: "strict or permissive, for workflows that do not say it"},
+		{Name: "llm.provider", Help: "openai or anthropic, if the model's name does not decide"},
+		{Name: "runtime.template_resolution_mode", Help: "strict or permissive, for workflows that do not set it"},
 	}
 }
 
-// KeyPath is the path of a setting in the file, and what is known of it. A name that is none is a usage_error with what
-// there is.
+// KeyPath returns the path of a setting in the file, and the setting. For an unknown name the error is a usage_error that lists
+// the known ones.
 func KeyPath(name string) ([]string, Key, error) {
 	const prices = "llm.prices."
 	if model, ok := strings.CutPrefix(name, prices); ok && model != "" {
@@ -49,18 +49,18 @@ func KeyPath(name string) ([]string, Key, error) {
 		f.Suggest("pflow-lib settings set-env NAME sets a value for inputs and servers")
 	}
 	if strings.HasPrefix(name, "registry.") {
-		f.Suggest("pflow-lib settings allow PATTERN and deny PATTERN say which node types may be used")
+		f.Suggest("To choose the node types that may be used: pflow-lib settings allow PATTERN, deny PATTERN")
 	}
 	return nil, Key{}, f
 }
 
-// Value is the JSON of a value as a command line gives it.
+// Value returns the JSON of a value from a command line.
 func (k Key) Value(text string) (json.RawMessage, error) {
 	if !k.JSON {
 		return rawjson.Quote(text), nil
 	}
 	if !json.Valid([]byte(text)) {
-		return nil, fault.New(fault.Usage, "The value of %s is no JSON", k.Name).
+		return nil, fault.New(fault.Usage, "The value of %s must be JSON", k.Name).
 			Suggest(`Write it in single quotes, such as '{"input": 3, "output": 15}'`)
 	}
 	return json.RawMessage(text), nil

@@ -6,17 +6,17 @@ import (
 	"slices"
 )
 
-// LLM is what nodes of type llm ask when they do not say it themselves.
+// LLM has the defaults of nodes of type llm.
 type LLM struct {
 	// DefaultModel is upstream pflow's llm.default_model.
 	DefaultModel string `json:"default_model"`
-	// Provider is "openai", "anthropic" or "", which lets the model's name decide.
+	// Provider is "openai", "anthropic" or "", with which the model's name decides.
 	Provider string `json:"provider"`
-	// Prices are by a model's name, or by the beginning of names with a * behind it.
+	// Prices has a price for each model, or for all models whose name begins with the text before a *.
 	Prices map[string]Price `json:"prices"`
 }
 
-// Price is in dollars for a million tokens. What a cache's tokens cost is that of the input where it is nil.
+// Price is in dollars for a million tokens. A nil price for cached tokens means the price of the input.
 type Price struct {
 	Input      float64  `json:"input"`
 	Output     float64  `json:"output"`

@@ -1,4 +1,5 @@
-// Package settings is settings.json: values for inputs and servers' environments, and which node types may be used.
+// Package settings reads and changes settings.json: values for inputs and for the environments of servers, the node types that
+// may be used, and defaults of nodes.
 package settings
 
 import (
@@ -17,21 +18,20 @@ import (
 // File is the name of the settings in the home.
 const File = "settings.json"
 
-// Settings is what the user has set. The zero value sets nothing and allows everything.
+// Settings are the user's settings. The zero value sets nothing and allows every node type.
 type Settings struct {
-	// Env supplies inputs that are not given and ${VAR} in servers' configurations. All its values are secrets.
+	// Env supplies inputs without a value, and ${VAR} in servers' configurations. All its values are secrets.
 	Env map[string]string
-	// Allow and Deny are patterns for node types, as path.Match reads them. A nil Allow allows every type.
+	// Allow and Deny are patterns for node types, in the syntax of path.Match. A nil Allow allows every type.
 	Allow []string
 	Deny  []string
-	// TemplateResolutionMode is "strict", "permissive" or "" for workflows that do not say it themselves.
+	// TemplateResolutionMode is "strict", "permissive" or "". It is for workflows that do not set it.
 	TemplateResolutionMode string
-	// LLM is for nodes of type llm.
+	// LLM has the defaults of nodes of type llm.
 	LLM LLM
 }
 
-// shape is the file's form, which upstream pflow shares. Other keys are ignored, also those that differ only in the case of
-// their letters.
+// shape is the form of the file, which upstream pflow shares. Other keys are ignored, even if they differ only in case.
 type shape struct {
 	Env      map[string]string `json:"env"`
 	Registry struct {
@@ -46,8 +46,8 @@ type shape struct {
 	LLM LLM `json:"llm"`
 }
 
-// Load reads the settings. A missing file sets nothing; a broken one is a validation_error with its line, which
-// repeats none of the file's values.
+// Load reads the settings. A missing file sets nothing. For an invalid file the error is a validation_error with the line; it
+// contains no value from the file.
 func Load(h *home.Home) (*Settings, error) {
 	source, err := h.Read(File)
 	if err != nil || source == nil {
@@ -62,7 +62,7 @@ func parse(source []byte) (*Settings, error) {
 	if !json.Valid(source) {
 		return nil, broken(source, json.Unmarshal(source, &s))
 	}
-	if err := json.Unmarshal(exact(source), &s); err != nil {
+	if err := json.Unmarshal(exactKeys(source), &s); err != nil {
 		return nil, broken(source, err)
 	}
 	nodes := s.Registry.Nodes
@@ -81,34 +81,34 @@ func parse(source []byte) (*Settings, error) {
 	return &Settings{Env: s.Env, Allow: nodes.Allow, Deny: nodes.Deny, TemplateResolutionMode: mode, LLM: s.LLM}, nil
 }
 
-// checkPatterns refuses what path.Match cannot read: a broken Deny would deny nothing.
+// checkPatterns returns an error for an invalid pattern, which would match nothing.
 func checkPatterns(list string, patterns []string) error {
 	for i, p := range patterns {
 		if _, err := path.Match(p, ""); err != nil {
 			where := fmt.Sprintf("registry.nodes.%s[%d]", list, i)
-			f := invalid("%s: %s is no pattern: %q", File, where, p)
+			f := invalid("%s: %s is not a valid pattern: %q", File, where, p)
 			f.Path = where
-			return f.Suggest("Write * for any text, ? for one character and [a-z] for one of several, such as mcp-github-*")
+			return f.Suggest("Use * for any text, ? for one character and [a-z] for one of several, such as mcp-github-*")
 		}
 	}
 	return nil
 }
 
-// Allowed says whether a node type may be used: some Allow pattern matches and no Deny pattern does. Aliases are the
-// type's other names; a pattern that matches one of them matches the type.
+// Allowed reports whether a node type may be used: no Deny pattern matches, and an Allow pattern does or Allow is nil. A pattern
+// that matches an alias matches the type.
 func (s *Settings) Allowed(name string, aliases ...string) bool {
 	return s.Judge(name, aliases...).Allowed
 }
 
-// Verdict says whether a node type may be used, and by which pattern of which list: none where every type may, and no
-// pattern where none of the Allow patterns matches.
+// Verdict reports whether a node type may be used, and the list and pattern that decide it. List is "" if every type may be
+// used. Pattern is "" if none of the Allow patterns matches.
 type Verdict struct {
 	Allowed bool
 	List    string // "allow", "deny" or ""
 	Pattern string
 }
 
-// Judge is Allowed with its reason.
+// Judge is like Allowed, but also returns the reason.
 func (s *Settings) Judge(name string, aliases ...string) Verdict {
 	if s.Allow == nil && s.Deny == nil {
 		return Verdict{Allowed: true}
@@ -124,11 +124,11 @@ func (s *Settings) Judge(name string, aliases ...string) Verdict {
 	return Verdict{ok, "allow", p}
 }
 
-// matching is the first of the patterns that one of the names fits.
+// matching returns the first pattern that matches one of the names.
 func matching(patterns, names []string) (string, bool) {
 	for _, p := range patterns {
 		for _, n := range names {
-			if ok, _ := path.Match(p, n); ok { // Load has refused what is no pattern
+			if ok, _ := path.Match(p, n); ok { // Load has checked the patterns
 				return p, true
 			}
 		}
@@ -136,8 +136,8 @@ func matching(patterns, names []string) (string, bool) {
 	return "", false
 }
 
-// Denies says which Deny pattern matches a type's name once both are spelled by spell: for a type whose own name is not
-// known, and that patterns may name in any of its spellings.
+// Denies reports whether a Deny pattern matches a type's name after spell has been applied to both. It is for a type whose
+// spelling is unknown, which patterns may name in any spelling.
 func (s *Settings) Denies(name string, spell func(string) string) Verdict {
 	name = spell(name)
 	for _, p := range s.Deny {
@@ -154,14 +154,14 @@ func invalid(format string, args ...any) *fault.Fault {
 	return f
 }
 
-// broken is the fault of a file that does not decode, with the line where it stops to.
+// broken returns the fault of a file that cannot be decoded, with the line of the problem.
 func broken(source []byte, err error) *fault.Fault {
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		f := invalid("Invalid JSON in %s: %v", File, syntax)
 		f.Line = lineOf(source, syntax.Offset)
-		return f.Suggest("Mend line %d of %s in the home folder, or move the file away to go on without it", f.Line, File)
+		return f.Suggest("Correct line %d of %s in the home folder, or move the file away to continue without it", f.Line, File)
 	}
-	f := invalid("%s does not have the form of settings: %v", File, err)
+	f := invalid("%s is not valid: %v", File, err)
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		what, _, _ := strings.Cut(wrong.Value, " ") // "number 1e99" repeats the value
 		f.Message = fmt.Sprintf("%s: %s must hold %s, not %s", File, wrong.Field, jsonWord(wrong.Type.Kind().String()), what)
@@ -170,10 +170,10 @@ func broken(source []byte, err error) *fault.Fault {
 		}
 		f.Path, f.Line = wrong.Field, lineOf(source, wrong.Offset)
 	}
-	return f.Suggest(`The form is {"env": {"NAME": "text"}, "registry": {"nodes": {"allow": ["*"], "deny": ["mcp-github-*"]}}}`)
+	return f.Suggest(`Use the form {"env": {"NAME": "text"}, "registry": {"nodes": {"allow": ["*"], "deny": ["mcp-github-*"]}}}`)
 }
 
-// jsonWord is the JSON word for a kind of Go value.
+// jsonWord returns the JSON word for a kind of Go value.
 func jsonWord(kind string) string {
 	switch kind {
 	case "slice":
