@@ -1,5 +1,5 @@
-// Package archtest holds the rules of the house that the compiler does not check: which folder may import which, and
-// what may be called where. docs/architecture.md shows the same tables; a test compares them.
+// Package archtest has the rules of the code base that the compiler does not check: which folder may import which, and what may
+// be called where. docs/architecture.md shows the same tables, and a test compares them.
 package archtest
 
 // Folder is a folder below pkg/. Its packages may import pkg/fault and pkg/rawjson, the packages of the same folder that

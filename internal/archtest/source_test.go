@@ -15,13 +15,13 @@ import (
 	"testing"
 )
 
-// root is the repository, seen from this package.
+// root is the path of the repository from this package.
 const root = "../.."
 
-// process is what only a main reaches for, and hands to what it calls.
-var process = []string{"Args", "Clearenv", "Environ", "Exit", "Getenv", "LookupEnv", "Setenv", "Stderr", "Stdin", "Stdout", "Unsetenv"}
+// processState has the names in package os that only programs may use; they pass the values on.
+var processState = []string{"Args", "Clearenv", "Environ", "Exit", "Getenv", "LookupEnv", "Setenv", "Stderr", "Stdin", "Stdout", "Unsetenv"}
 
-// TestProcessState: the process's own state is reached for in cmd/ alone.
+// TestProcessState checks that only cmd/ uses the state of the process.
 func TestProcessState(t *testing.T) {
 	sources(t, func(t *testing.T, name string, file *ast.File, at func(ast.Node) token.Position) {
 		pkg := importedAs(file, "os")
@@ -29,15 +29,15 @@ func TestProcessState(t *testing.T) {
 			return
 		}
 		ast.Inspect(file, func(n ast.Node) bool {
-			if what := selected(n, pkg); slices.Contains(process, what) {
-				t.Errorf("%s: os.%s outside cmd/: let main hand it in, through cli.System and cli.App", at(n), what)
+			if what := selected(n, pkg); slices.Contains(processState, what) {
+				t.Errorf("%s: os.%s outside cmd/: let main pass it in, through cli.System and cli.App", at(n), what)
 			}
 			return true
 		})
 	})
 }
 
-// TestStartUp: nothing is worked out before main runs, for every call of a program pays for it.
+// TestStartUp checks that nothing is computed before main runs, because each start of a program would pay for it.
 func TestStartUp(t *testing.T) {
 	sources(t, func(t *testing.T, _ string, file *ast.File, at func(ast.Node) token.Position) {
 		regexp := importedAs(file, "regexp")
@@ -45,12 +45,12 @@ func TestStartUp(t *testing.T) {
 			switch d := decl.(type) {
 			case *ast.FuncDecl:
 				if d.Recv == nil && d.Name.Name == "init" {
-					t.Errorf("%s: func init: start-up time is measured, do this when it is needed", at(d))
+					t.Errorf("%s: func init slows down every start: compute the value when it is needed", at(d))
 				}
 			case *ast.GenDecl:
 				ast.Inspect(d, func(n ast.Node) bool {
 					if regexp != "" && selected(n, regexp) == "MustCompile" {
-						t.Errorf("%s: a regular expression compiled at start-up: use sync.OnceValue, or none", at(n))
+						t.Errorf("%s: a regular expression compiled at start-up: use sync.OnceValue or another way", at(n))
 					}
 					_, later := n.(*ast.FuncLit)
 					return !later
@@ -106,7 +106,7 @@ func receiver(f *ast.FuncDecl) string {
 	}
 }
 
-// TestWords: the repository stands alone, wherever it is checked out and whatever lies beside it.
+// TestWords checks that no file mentions paths outside the repository.
 func TestWords(t *testing.T) {
 	words := [][]byte{[]byte("../" + "shared"), []byte("/" + "work/")}
 	walk(t, func(name string) {
@@ -116,18 +116,18 @@ func TestWords(t *testing.T) {
 		}
 		for _, word := range words {
 			if before, _, found := bytes.Cut(text, word); found {
-				t.Errorf("%s:%d: mentions %s, which is no part of the repository", name, 1+bytes.Count(before, []byte("\n")), word)
+				t.Errorf("%s:%d: mentions %s, which is not in the repository", name, 1+bytes.Count(before, []byte("\n")), word)
 			}
 		}
 	})
 }
 
-// isMain says whether a file belongs to a program, and not to what programs are made of.
+// isMain reports whether a file belongs to a program rather than a package.
 func isMain(name string) bool {
 	return strings.HasPrefix(name, "cmd/") || strings.HasPrefix(name, "scripts/")
 }
 
-// sources parses every Go file that is no test.
+// sources parses every Go file that is not a test and calls each with it.
 func sources(t *testing.T, each func(t *testing.T, name string, file *ast.File, at func(ast.Node) token.Position)) {
 	t.Helper()
 	seen := 0
@@ -149,11 +149,11 @@ func sources(t *testing.T, each func(t *testing.T, name string, file *ast.File, 
 		each(t, name, file, func(n ast.Node) token.Position { return files.Position(n.Pos()) })
 	})
 	if seen == 0 {
-		t.Fatal("no source was found")
+		t.Fatal("there are no Go files")
 	}
 }
 
-// walk names every file of the repository, with slashes, but for what git ignores.
+// walk calls each with the slash-separated path of every file of the repository, except those that git ignores.
 func walk(t *testing.T, each func(name string)) {
 	t.Helper()
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
@@ -177,7 +177,7 @@ func walk(t *testing.T, each func(name string)) {
 	}
 }
 
-// importedAs is the name by which a file knows a package, or "" when it does not import it.
+// importedAs returns the name by which a file imports a package, or "" if it does not import it.
 func importedAs(file *ast.File, path string) string {
 	for _, spec := range file.Imports {
 		if imported, err := strconv.Unquote(spec.Path.Value); err != nil || imported != path {
@@ -191,7 +191,7 @@ func importedAs(file *ast.File, path string) string {
 	return ""
 }
 
-// selected is Name when a node is pkg.Name, else "".
+// selected returns NAME if the node is pkg.NAME, else "".
 func selected(n ast.Node, pkg string) string {
 	if s, ok := n.(*ast.SelectorExpr); ok {
 		if x, ok := s.X.(*ast.Ident); ok && x.Name == pkg {

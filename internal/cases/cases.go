@@ -1,4 +1,4 @@
-// Package cases is the workflow cases of the tests: each a workflow, what it is given, and what must come of it.
+// Package cases reads the workflow cases of the tests. A case is a workflow with its inputs and its expected results.
 package cases
 
 import (
@@ -14,23 +14,23 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Case is one workflow with what must come of it.
+// Case is one workflow with its expected results.
 type Case struct {
-	// Name is the file's, without its ending.
+	// Name is the name of the file without .json.
 	Name     string          `json:"name"`
 	Workflow json.RawMessage `json:"workflow"`
 	Args     []string        `json:"args"`
-	// Stdin is nil when nothing is piped in.
+	// Stdin is nil if nothing is piped in.
 	Stdin    *string           `json:"stdin"`
 	Env      map[string]string `json:"env"`
 	Settings json.RawMessage   `json:"settings"`
-	// Files lie in the working directory beforehand; Needs are programs without which the case cannot run.
+	// Files are written to the working directory before the run, by name. Needs are the programs that the case needs.
 	Files  map[string]string `json:"files"`
 	Needs  []string          `json:"needs"`
 	Expect Expect            `json:"expect"`
 }
 
-// Expect is what must come of a case. Outputs is a part of the run's outputs: what it names must be there.
+// Expect has the expected results of a case. Outputs is a part of the run's outputs.
 type Expect struct {
 	Exit          []int             `json:"exit"`
 	Status        string            `json:"status"`
@@ -39,7 +39,7 @@ type Expect struct {
 	Files         map[string]string `json:"files"`
 }
 
-// Read reads all cases of a folder, sorted by name.
+// Read returns all cases of a folder, sorted by name.
 func Read(dir string) ([]Case, error) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.json"))
 	if err != nil {
@@ -63,7 +63,7 @@ func Read(dir string) ([]Case, error) {
 	return all, nil
 }
 
-// Parameters are the parameters that nodes of a type are given in a case's workflow, sorted.
+// Parameters returns the names of the parameters that nodes of a type have in the case's workflow, sorted.
 func (c *Case) Parameters(nodeType string) []string {
 	names := map[string]bool{}
 	gjson.GetBytes(c.Workflow, "nodes").ForEach(func(_, n gjson.Result) bool {
@@ -78,13 +78,13 @@ func (c *Case) Parameters(nodeType string) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// Lacks says what of want is not in got, and where: every member that an object of want names must be in got's, all else
-// must be equal. Two texts that hold JSON are compared as that. It is empty when nothing is lacking.
-func Lacks(want, got json.RawMessage) string {
-	return lacks(gjson.ParseBytes(want), gjson.ParseBytes(got), "outputs")
+// Missing returns the first place where got does not contain want, and why, or "" if it contains all of it. An object contains
+// another if it has its members; other values must be equal. Two texts of JSON are compared as JSON.
+func Missing(want, got json.RawMessage) string {
+	return missing(gjson.ParseBytes(want), gjson.ParseBytes(got), "outputs")
 }
 
-func lacks(want, got gjson.Result, at string) (why string) {
+func missing(want, got gjson.Result, at string) (why string) {
 	switch {
 	case want.IsObject() && got.IsObject():
 		members := got.Map()
@@ -93,7 +93,7 @@ func lacks(want, got gjson.Result, at string) (why string) {
 			if !ok {
 				why = fmt.Sprintf("%s.%s is missing", at, k.Str)
 			} else {
-				why = lacks(v, member, at+"."+k.Str)
+				why = missing(v, member, at+"."+k.Str)
 			}
 			return why == ""
 		})
@@ -101,13 +101,13 @@ func lacks(want, got gjson.Result, at string) (why string) {
 	case want.IsArray() && got.IsArray() && len(want.Array()) == len(got.Array()):
 		items := got.Array()
 		for i, v := range want.Array() {
-			if why := lacks(v, items[i], fmt.Sprintf("%s[%d]", at, i)); why != "" {
+			if why := missing(v, items[i], fmt.Sprintf("%s[%d]", at, i)); why != "" {
 				return why
 			}
 		}
 		return ""
 	case want.Type == gjson.String && got.Type == gjson.String && want.Str != got.Str && json.Valid([]byte(want.Str)) && json.Valid([]byte(got.Str)):
-		if lacks(gjson.Parse(want.Str), gjson.Parse(got.Str), at) == "" && lacks(gjson.Parse(got.Str), gjson.Parse(want.Str), at) == "" {
+		if missing(gjson.Parse(want.Str), gjson.Parse(got.Str), at) == "" && missing(gjson.Parse(got.Str), gjson.Parse(want.Str), at) == "" {
 			return ""
 		}
 	case want.Type == got.Type && !want.IsObject() && !want.IsArray() && want.Value() == got.Value():

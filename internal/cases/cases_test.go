@@ -20,8 +20,8 @@ func TestLacks(t *testing.T) {
 		{`{"a":null}`, `{"a":false}`, "outputs.a: want null, got false"},
 		{`{"a":{}}`, `{"a":[]}`, "outputs.a: want {}, got []"},
 	} {
-		if why := Lacks(json.RawMessage(test.want), json.RawMessage(test.got)); why != test.why {
-			t.Errorf("Lacks(%s, %s) = %q, want %q", test.want, test.got, why, test.why)
+		if why := Missing(json.RawMessage(test.want), json.RawMessage(test.got)); why != test.why {
+			t.Errorf("Missing(%s, %s) = %q, want %q", test.want, test.got, why, test.why)
 		}
 	}
 }

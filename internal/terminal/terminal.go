@@ -1,4 +1,4 @@
-// Package terminal is a terminal as tests see it: what a program writes, and what then stands on the screen.
+// Package terminal is a terminal for tests. It computes from the bytes that a program writes what the screen shows.
 package terminal
 
 import (
@@ -9,22 +9,22 @@ import (
 	"github.com/pflow-suite/pflow/pkg/terminal/cells"
 )
 
-// Terminal is a screen with all that has left it at its top. It knows what the suite's programs send; anything else is a
-// fault. The zero value has no size.
+// Terminal is a screen with the lines that have scrolled off its top. It knows the sequences that the suite's programs use; any
+// other sequence is a fault. Width and Height must be set.
 type Terminal struct {
 	Width, Height int
-	// Faults are sequences that it does not know, and lines that were broken or cut for they are too long.
+	// Faults has the unknown sequences, and the lines that were broken or cut because they were too long.
 	Faults []string
-	// Hidden says that the cursor cannot be seen.
+	// Hidden is true if the cursor is hidden.
 	Hidden bool
 
-	lines   []string // all of them, the last Height ones are the screen
-	x, y    int      // the cursor, y counted from the first of all lines
-	cutting bool     // what is too long is cut, not broken
-	rest    string   // the beginning of a sequence that is not yet whole
+	lines   []string // all lines; the last Height ones are on the screen
+	x, y    int      // the cursor; y counts from the first of all lines
+	cutting bool     // long lines are cut, not broken
+	rest    string   // the beginning of an incomplete sequence
 }
 
-// Write takes what a program writes.
+// Write processes what a program writes. It never fails.
 func (t *Terminal) Write(b []byte) (int, error) {
 	text := t.rest + string(b)
 	t.rest = ""
@@ -56,7 +56,7 @@ func (t *Terminal) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// print puts a character where the cursor is.
+// print writes a character at the cursor.
 func (t *Terminal) print(char string) {
 	width := cells.Width(char)
 	if t.x+width > t.Width {
@@ -73,7 +73,7 @@ func (t *Terminal) print(char string) {
 	t.x += width
 }
 
-// first is the part of a text in its first columns.
+// first returns the part of a text in its first columns.
 func first(text string, columns int) string {
 	for i, r := range text {
 		if columns -= cells.Width(string(r)); columns < 0 {
@@ -83,7 +83,7 @@ func first(text string, columns int) string {
 	return text
 }
 
-// line is the line that the cursor is in.
+// line returns the line of the cursor.
 func (t *Terminal) line() string {
 	for len(t.lines) <= t.y {
 		t.lines = append(t.lines, "")
@@ -91,10 +91,10 @@ func (t *Terminal) line() string {
 	return t.lines[t.y]
 }
 
-// top is the first line on the screen.
+// top returns the index of the first line on the screen.
 func (t *Terminal) top() int { return max(0, len(t.lines)-t.Height) }
 
-// obey does what a sequence says.
+// obey executes a control sequence.
 func (t *Terminal) obey(sequence string) {
 	t.line()
 	switch command := sequence[len(sequence)-1]; {
@@ -119,13 +119,13 @@ func (t *Terminal) obey(sequence string) {
 	}
 }
 
-// Lines are all lines that were ever shown, as they stand now, without the empty ones at the end.
+// Lines returns all lines, also those that have left the screen, without the empty ones at the end.
 func (t *Terminal) Lines() []string {
 	text := strings.TrimRight(strings.Join(t.lines, "\n"), "\n ")
 	return strings.Split(text, "\n")
 }
 
-// Home says whether the cursor is at the beginning of an empty row below everything.
+// Home reports whether the cursor is at the beginning of an empty line below all others.
 func (t *Terminal) Home() bool {
 	t.line()
 	return t.x == 0 && strings.TrimSpace(strings.Join(t.lines[t.y:], "")) == ""

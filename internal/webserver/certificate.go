@@ -19,7 +19,7 @@ type authority struct {
 	key  *ecdsa.PrivateKey
 }
 
-// certificate says what one is to be like.
+// certificate describes a certificate to issue.
 type certificate struct {
 	hosts    []string
 	loopback bool
@@ -64,7 +64,7 @@ func (c certificate) template() *x509.Certificate {
 	return template
 }
 
-// issue makes a certificate with a key of its own.
+// issue returns a new certificate with its own key.
 func (a *authority) issue(c certificate) (tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -74,7 +74,7 @@ func (a *authority) issue(c certificate) (tls.Certificate, error) {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, err
 }
 
-// selfSigned makes a certificate that no authority signed.
+// selfSigned returns a certificate that no authority signed.
 func selfSigned() (tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -95,7 +95,7 @@ func (a *authority) encoded() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.cert.Raw})
 }
 
-// encoded is a certificate and its key in PEM.
+// encoded returns a certificate and its key in PEM.
 func encoded(c tls.Certificate) (cert, key []byte, err error) {
 	der, err := x509.MarshalPKCS8PrivateKey(c.PrivateKey)
 	if err != nil {

@@ -13,35 +13,35 @@ import (
 	"time"
 )
 
-// pause is the time between two bytes of a slow answer.
+// pause is the time between two bytes of a slow response.
 const pause = 10 * time.Millisecond
 
-// hostile adds the pages that do what no client should have to bear:
+// hostile adds the pages that misbehave:
 //
-//	/hostile/silent           no answer at all
+//	/hostile/silent           no response at all
 //	/hostile/slow-headers     headers that come byte by byte and never end
 //	/hostile/endless-headers  headers that come fast and never end
-//	/hostile/informational    interim answers without end
+//	/hostile/informational    endless interim responses
 //	/hostile/drip             a body that comes byte by byte and never ends
 //	/hostile/endless          a body that comes fast and never ends, with the status in the query's "code" (200)
 //	/hostile/short            a body shorter than its Content-Length
 //	/hostile/long             a body longer than its Content-Length, which is 5: "whole" and more
 //	/hostile/chunks           chunks that break off
-//	/hostile/numbers          chunks whose length is no number
+//	/hostile/numbers          chunks with an invalid length
 //	/hostile/lengths          two lengths
 //	/hostile/upgrade          101 Switching Protocols, and then nothing
-//	/hostile/garbage          what is no HTTP
-//	/hostile/loop             a redirect to itself; /hostile/ping and /hostile/pong are one to each other
+//	/hostile/garbage          text that is not HTTP
+//	/hostile/loop             a redirect to itself; /hostile/ping and /hostile/pong redirect to each other
 //	/hostile/maze/N           a redirect to the next N
-//	/hostile/bomb             10 MB of gzip that unpack to 10 GB, as text; with the query "json" as JSON
+//	/hostile/bomb             10 MB of gzip that decompress to 10 GB, as text; with the query "json" as JSON
 //	/hostile/unpacked         text whose header says gzip
 //	/hostile/torn             gzip that breaks off
-//	/hostile/corrupt          gzip with a byte that is none of it in the middle
+//	/hostile/corrupt          gzip with invalid bytes in the middle
 func (s *Server) hostile(m *http.ServeMux) {
 	raw := func(path string, talk func(net.Conn)) {
 		m.HandleFunc("/hostile/"+path, func(w http.ResponseWriter, _ *http.Request) {
 			conn, _, err := http.NewResponseController(w).Hijack()
-			if err != nil { // HTTP/2 has no such thing
+			if err != nil { // HTTP/2 has no connection to take over
 				w.WriteHeader(http.StatusHTTPVersionNotSupported)
 				return
 			}
@@ -104,7 +104,7 @@ func (s *Server) hostile(m *http.ServeMux) {
 
 func say(c net.Conn, text string) { _, _ = io.WriteString(c, text) }
 
-// forever says the same until nobody listens.
+// forever writes first, and then again and again until the client is gone.
 func forever(c net.Conn, first, again string) {
 	say(c, first)
 	for {
@@ -114,7 +114,7 @@ func forever(c net.Conn, first, again string) {
 	}
 }
 
-// slowly says a byte at a time until nobody listens.
+// slowly writes first, and then one byte at a time until the client is gone.
 func (s *Server) slowly(c net.Conn, first string) {
 	say(c, first)
 	tick := time.NewTicker(pause)
@@ -131,7 +131,7 @@ func (s *Server) slowly(c net.Conn, first string) {
 	}
 }
 
-// untilGone waits until the client, or the server, is gone.
+// untilGone waits until the client is gone or the server is closed.
 func (s *Server) untilGone(c net.Conn) {
 	gone := make(chan struct{})
 	go func() {
@@ -170,7 +170,7 @@ func bomb(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// megabyte is a MiB of zeros, packed: as many as one likes can stand behind one another.
+// megabyte returns a MiB of zeros as a gzip member. Any number of members may follow one another.
 var megabyte = sync.OnceValue(func() []byte {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)

@@ -10,21 +10,21 @@ import (
 	"strings"
 )
 
-// pages are those of a server that behaves:
+// pages returns the handler of all pages. These behave as a server should:
 //
 //	/echo             JSON of method, path, query, host, headers (names in lower case, the first value of each) and body
 //	/status/N         the status N with the JSON {"status":N}
-//	/bytes/N          N bytes that are no UTF-8
-//	/text, /text/N    a line of text, or N bytes of it
+//	/bytes/N          N bytes that are not UTF-8
+//	/text, /text/N    a line of text, or N bytes of text
 //	/json             a JSON object
-//	/gzip             a line of text, packed with gzip for who takes that
+//	/gzip             a line of text, in gzip if the client accepts that
 //	/latin1           text in ISO-8859-1, as its header says
-//	/redirect         to the URL in the query's "to", with the status in its "code" (302)
+//	/redirect         a redirect to the URL in the query's "to", with the status in its "code" (302)
 //	/flaky/KEY/N      503 with Retry-After: 0 the first N times for a key, then JSON of the count
-//	/drop/KEY/N       no answer but the end of the connection the first N times, then JSON of the count
-//	/cut/KEY/N        the first N times a body that ends before it should, then JSON of the count
+//	/drop/KEY/N       the end of the connection without a response the first N times, then JSON of the count
+//	/cut/KEY/N        a body that ends too early the first N times, then JSON of the count
 //	/refuse           the status in the query's "code" (503), with its "after" as Retry-After
-//	/auth             200 with a bearer token or X-API-Key, and JSON of which; else 401
+//	/auth             200 and JSON of the credentials, for a bearer token or X-API-Key; else 401
 //	/hostile/…        see hostile
 func (s *Server) pages() http.Handler {
 	m := http.NewServeMux()
@@ -86,7 +86,7 @@ func (s *Server) pages() http.Handler {
 	return m
 }
 
-// again counts a request for the path's key, and says whether it is among the first n.
+// again counts a request for the path's key, and reports whether it is among the first n.
 func (s *Server) again(r *http.Request) (count int, again bool) {
 	count = s.count(r.PathValue("key"))
 	return count, count <= number(r.PathValue("n"), 0)
@@ -156,7 +156,7 @@ func answer(w http.ResponseWriter, status int, value any) {
 	_ = json.NewEncoder(w).Encode(value)
 }
 
-// fill writes as many bytes as the path says.
+// fill writes n bytes, with the n of the path.
 func fill(w http.ResponseWriter, r *http.Request, pattern string) {
 	n := number(r.PathValue("n"), 0)
 	w.Header().Set("Content-Length", fmt.Sprint(n))

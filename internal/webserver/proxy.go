@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// proxy is an HTTP proxy. Hosts whose names end in .test are the server itself, whatever their port.
+// proxy is an HTTP proxy. It takes hosts whose names end in .test for the server itself, with any port.
 type proxy struct {
 	server         *Server
 	user, password string
 }
 
-// ServeHTTP passes a request on, or connects.
+// ServeHTTP forwards a request, or opens a tunnel for CONNECT.
 func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.server.mu.Lock()
 	p.server.proxied++

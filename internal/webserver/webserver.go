@@ -1,5 +1,5 @@
-// Package webserver is an HTTP server for tests: with pages that behave, pages that do not, TLS of every kind, and proxies.
-// It listens on the loopback interface alone.
+// Package webserver is an HTTP server for tests, with pages that behave, pages that misbehave, good and bad TLS certificates,
+// and proxies. It listens on the loopback interface only.
 package webserver
 
 import (
@@ -16,25 +16,25 @@ import (
 	"testing"
 )
 
-// Host is a name under which only the proxies know the server: http://webserver.test and https://webserver.test.
+// Host is a name of the server that only its proxies know: http://webserver.test and https://webserver.test.
 const Host = "webserver.test"
 
-// Server is a running server. Every URL is a base without a slash at its end.
+// Server is a running server. No URL ends in a slash.
 type Server struct {
-	// URL is plain HTTP. OtherURL has the same pages at another address, as another host would.
+	// URL is for plain HTTP. OtherURL has the same pages at another address, like another host.
 	URL, OtherURL string
-	// TLSURL has a certificate of the authority in CAFile, for 127.0.0.1, localhost and Host. It speaks HTTP/2 too.
+	// TLSURL has a certificate of the authority in CAFile, for 127.0.0.1, localhost and Host. It also speaks HTTP/2.
 	TLSURL string
-	// MutualURL is the same and wants a certificate of the client, such as the one in ClientCert with its key in ClientKey.
-	// It speaks TLS 1.2: there it refuses during the handshake, where a client surely hears it.
-	// ClientBoth has both in one file.
+	// MutualURL is like TLSURL, but requires a certificate of the client, such as the one in ClientCert with its key in
+	// ClientKey; ClientBoth has both in one file. It speaks TLS 1.2, with which it refuses a client during the handshake, so
+	// that the client always sees the reason.
 	MutualURL string
-	// ExpiredURL, SelfSignedURL and WrongHostURL have certificates that nobody should trust. That of the first and of the
-	// last is of the authority in CAFile.
+	// ExpiredURL, SelfSignedURL and WrongHostURL have certificates that a client must not trust. The authority in CAFile signed
+	// the first and the last.
 	ExpiredURL, SelfSignedURL, WrongHostURL string
-	// CAFile, ClientCert, ClientKey and ClientBoth are paths of files in PEM.
+	// CAFile, ClientCert, ClientKey and ClientBoth are paths of PEM files.
 	CAFile, ClientCert, ClientKey, ClientBoth string
-	// ProxyURL is an HTTP proxy. AuthProxyURL is one that wants the user and the password which stand in it.
+	// ProxyURL is an HTTP proxy. AuthProxyURL is one that requires the user and the password in the URL.
 	ProxyURL, AuthProxyURL string
 
 	mu       sync.Mutex
@@ -46,12 +46,12 @@ type Server struct {
 	serving  sync.WaitGroup
 }
 
-// Request is one that came.
+// Request is a request that the server received.
 type Request struct {
-	// Host, Method and Path are as the client sent them; Path has the query.
+	// Host, Method and Path are as the client sent them. Path includes the query.
 	Host, Method, Path string
 	Header             http.Header
-	// Other says that it came to OtherURL.
+	// Other is true if it came to OtherURL.
 	Other bool
 }
 
@@ -66,7 +66,7 @@ func Start(t testing.TB) *Server {
 	return s
 }
 
-// New starts a server that keeps its certificates in a folder. Whoever starts it closes it.
+// New starts a server that writes its certificates to dir. The caller must close it.
 func New(dir string) (*Server, error) {
 	s := &Server{counts: map[string]int{}, done: make(chan struct{})}
 	if err := s.start(dir); err != nil {
@@ -97,13 +97,13 @@ func (s *Server) start(dir string) error {
 		config  *tls.Config
 		handler http.Handler
 	}{
-		{&s.URL, nil, s.kept(pages, false)},
-		{&s.OtherURL, nil, s.kept(pages, true)},
-		{&s.TLSURL, &tls.Config{Certificates: []tls.Certificate{good}}, s.kept(pages, false)},
-		{&s.MutualURL, &tls.Config{Certificates: []tls.Certificate{good}, ClientCAs: ca.pool(), ClientAuth: tls.RequireAndVerifyClientCert, MaxVersion: tls.VersionTLS12}, s.kept(pages, false)},
-		{&s.ExpiredURL, &tls.Config{Certificates: []tls.Certificate{expired}}, s.kept(pages, false)},
-		{&s.SelfSignedURL, &tls.Config{Certificates: []tls.Certificate{itself}}, s.kept(pages, false)},
-		{&s.WrongHostURL, &tls.Config{Certificates: []tls.Certificate{wrong}}, s.kept(pages, false)},
+		{&s.URL, nil, s.recording(pages, false)},
+		{&s.OtherURL, nil, s.recording(pages, true)},
+		{&s.TLSURL, &tls.Config{Certificates: []tls.Certificate{good}}, s.recording(pages, false)},
+		{&s.MutualURL, &tls.Config{Certificates: []tls.Certificate{good}, ClientCAs: ca.pool(), ClientAuth: tls.RequireAndVerifyClientCert, MaxVersion: tls.VersionTLS12}, s.recording(pages, false)},
+		{&s.ExpiredURL, &tls.Config{Certificates: []tls.Certificate{expired}}, s.recording(pages, false)},
+		{&s.SelfSignedURL, &tls.Config{Certificates: []tls.Certificate{itself}}, s.recording(pages, false)},
+		{&s.WrongHostURL, &tls.Config{Certificates: []tls.Certificate{wrong}}, s.recording(pages, false)},
 		{&s.ProxyURL, nil, &proxy{server: s}},
 		{&s.AuthProxyURL, nil, &proxy{server: s, user: "user", password: "pr0xy-passw0rd"}},
 	} {
@@ -115,13 +115,13 @@ func (s *Server) start(dir string) error {
 	return nil
 }
 
-// serve serves pages at an address of its own.
+// serve serves pages at a new address.
 func (s *Server) serve(pages http.Handler, config *tls.Config) (url string, err error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", err
 	}
-	server := &http.Server{Handler: pages, TLSConfig: config, ErrorLog: log.New(io.Discard, "", 0)} //nolint:gosec // it has to bear slow clients
+	server := &http.Server{Handler: pages, TLSConfig: config, ErrorLog: log.New(io.Discard, "", 0)} //nolint:gosec // it must accept slow clients
 	s.servers = append(s.servers, server)
 	if config == nil {
 		s.serving.Go(func() { _ = server.Serve(l) })
@@ -131,7 +131,7 @@ func (s *Server) serve(pages http.Handler, config *tls.Config) (url string, err 
 	return "https://" + l.Addr().String(), nil
 }
 
-// Close ends all connections and waits until nothing is served.
+// Close closes all connections and waits until all servers have stopped.
 func (s *Server) Close() {
 	close(s.done)
 	for _, server := range s.servers {
@@ -140,22 +140,22 @@ func (s *Server) Close() {
 	s.serving.Wait()
 }
 
-// Requests are all that came so far, to a page and not to a proxy.
+// Requests returns all requests for pages so far. Requests to the proxies are not among them.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.requests)
 }
 
-// Proxied is how many requests and connections came to the proxies.
+// Proxied returns the number of requests and connections to the proxies.
 func (s *Server) Proxied() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.proxied
 }
 
-// kept keeps what came.
-func (s *Server) kept(next http.Handler, other bool) http.Handler {
+// recording records requests before it passes them on.
+func (s *Server) recording(next http.Handler, other bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
 		s.requests = append(s.requests, Request{Host: r.Host, Method: r.Method, Path: r.URL.RequestURI(), Header: r.Header.Clone(), Other: other})
@@ -164,7 +164,7 @@ func (s *Server) kept(next http.Handler, other bool) http.Handler {
 	})
 }
 
-// count counts one more of a name.
+// count returns how often it was called with a name.
 func (s *Server) count(name string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -172,7 +172,7 @@ func (s *Server) count(name string) int {
 	return s.counts[name]
 }
 
-// files writes the certificates for clients.
+// files writes the files that clients need.
 func (s *Server) files(dir string, ca *authority) error {
 	client, err := ca.issue(certificate{client: true})
 	if err != nil {

@@ -63,7 +63,7 @@ func runCase(p *place, c *cases.Case, servers []string) {
 		p.Errorf("status %q, want %q", last.Get("status").Str, want)
 	}
 	if want := c.Expect.Outputs; want != nil && string(want) != "null" {
-		if why := cases.Lacks(want, json.RawMessage(last.Get("outputs").Raw)); why != "" {
+		if why := cases.Missing(want, json.RawMessage(last.Get("outputs").Raw)); why != "" {
 			p.Error(why)
 		}
 	}
