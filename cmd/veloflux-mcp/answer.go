@@ -15,32 +15,31 @@ import (
 	"github.com/pflow-suite/pflow/pkg/veloflux"
 )
 
-// failure is the document that stands in the place of an answer.
+// failure is the document that is printed instead of an answer.
 type failure struct {
 	Success bool            `json:"success"`
 	Error   *veloflux.Error `json:"error"`
 }
 
-// answer prints a document of the runtime, or the error in its place.
-func answer(app *cli.App, document json.RawMessage, err error) error {
+// printAnswer prints a document of the runtime, or err instead, and returns the error for the exit status.
+func printAnswer(app *cli.App, document json.RawMessage, err error) error {
 	if app.Context.Err() != nil {
-		return app.Context.Err() // a signal, which has an exit status of its own
+		return app.Context.Err() // a signal has its own exit status
 	}
 	if err != nil {
 		e := veloflux.AsError(err)
-		var told error
+		var printErr error
 		if app.JSON() {
-			told = app.JSONLine(failure{Error: e})
+			printErr = app.JSONLine(failure{Error: e})
 		}
 		_, _ = fmt.Fprintf(app.Stderr, "%s: error: %s\n", app.Name, strings.Join(cells.Lines(e.Message), "\n"))
-		return cmp.Or[error](told, cli.Status(e.ExitStatus()))
+		return cmp.Or[error](printErr, cli.Status(e.ExitStatus()))
 	}
-	return app.Document(document, func(w io.Writer) { people(w, document) })
+	return app.Document(document, func(w io.Writer) { writeText(w, document) })
 }
 
-// people writes an answer for people: a plan as it is drawn, with what there is to say about it, and anything else as
-// indented JSON.
-func people(w io.Writer, document json.RawMessage) {
+// writeText writes an answer for writeText: a plan as drawn, with its warnings, and anything else as indented JSON.
+func writeText(w io.Writer, document json.RawMessage) {
 	plan := gjson.GetBytes(document, "pretty")
 	if !plan.Exists() {
 		var buf bytes.Buffer

@@ -16,13 +16,13 @@ type callCommand struct {
 	flags
 	offerFlags
 	Tool      string   `arg:"" help:"The tool, as veloflux-mcp tools lists it."`
-	Arguments []string `arg:"" optional:"" name:"key=value" help:"KEY=VALUE is text that takes the argument's type, KEY:=JSON a JSON value, KEY=@FILE a file's text (KEY=@- standard input's); - reads one JSON object from standard input."`
+	Arguments []string `arg:"" optional:"" name:"key=value" help:"KEY=VALUE is text that is converted to the argument's type, KEY:=JSON a JSON value, KEY=@FILE the text of a file (KEY=@- that of standard input); - reads one JSON object from standard input."`
 }
 
 // Help is the longer text of --help.
 func (callCommand) Help() string {
 	return `Prints the tool's answer as one JSON document, or {"success":false,"error":{"error_code","error_message","details"}}.
-Exit status: 0 done, 2 wrong arguments (invalid_params), 124 out of time (timeout), 1 anything else.`
+Exit status: 0 for success, 2 for wrong arguments (invalid_params), 124 if time ran out (timeout), 1 for any other failure.`
 }
 
 // Run calls the tool.
@@ -39,10 +39,11 @@ func (c *callCommand) Run(app *cli.App) error {
 	}
 	defer release()
 	document, err := runtime.CallTool(app.Context, c.Tool, given)
-	return answer(app, document, err)
+	return printAnswer(app, document, err)
 }
 
-// object makes one JSON object of the command line's arguments, whose texts take the types that the tool has for them.
+// object makes one JSON object from the arguments of the command line. Texts are converted to the types that the tool
+// wants.
 func (c *callCommand) object(app *cli.App, options veloflux.Options) (json.RawMessage, error) {
 	if len(c.Arguments) == 1 && c.Arguments[0] == "-" {
 		data, err := app.ReadArgument("-")
@@ -66,14 +67,14 @@ func (c *callCommand) object(app *cli.App, options veloflux.Options) (json.RawMe
 			value, ok = toolargs.FromText(toolargs.Property(schema, a.Key), a.Text)
 		}
 		if !ok {
-			value = rawjson.Quote(a.Text) // the tool says what it wants
+			value = rawjson.Quote(a.Text) // the tool reports what it wants
 		}
 		object[a.Key] = value
 	}
 	return rawjson.Marshal(object)
 }
 
-// schema is the tool's input schema, which does not exist for a tool that there is not.
+// schema returns the tool's input schema, or the zero value for an unknown tool.
 func (c *callCommand) schema(options veloflux.Options) (gjson.Result, error) {
 	tools, err := veloflux.Tools(options)
 	if err != nil {

@@ -18,50 +18,50 @@ import (
 	"github.com/pflow-suite/pflow/pkg/veloflux"
 )
 
-// managerFlags say which Manager is meant, and how it is reached.
+// managerFlags say where the Manager is and how to reach it.
 type managerFlags struct {
-	ManagerURL    string   `name:"manager-url" help:"The Manager's URL, ${default} by default; a path in it is kept." env:"VELOFLUX_MANAGER_URL" default:"http://127.0.0.1:8080" placeholder:"URL"`
-	TimeoutSecs   float64  `name:"timeout-secs" help:"How many seconds one request to the Manager may take, ${default} by default." env:"VELOFLUX_TIMEOUT_SECS" default:"10" placeholder:"SECONDS"`
-	Header        []string `help:"A header to send with every request, as \"Name: value\"; may be given several times." env:"VELOFLUX_HEADER" sep:"none" placeholder:"HEADER"`
-	HeaderFile    string   `help:"A file with headers to send, one a line; read for each request." env:"VELOFLUX_HEADER_FILE" placeholder:"FILE"`
-	TLSCAFile     string   `name:"tls-ca-file" help:"Certificates (PEM) of authorities to trust besides the system's." env:"VELOFLUX_TLS_CA_FILE" placeholder:"FILE"`
+	ManagerURL    string   `name:"manager-url" help:"The Manager's URL, ${default} by default. A path in it precedes every route." env:"VELOFLUX_MANAGER_URL" default:"http://127.0.0.1:8080" placeholder:"URL"`
+	TimeoutSecs   float64  `name:"timeout-secs" help:"The most seconds that one request to the Manager may take, ${default} by default." env:"VELOFLUX_TIMEOUT_SECS" default:"10" placeholder:"SECONDS"`
+	Header        []string `help:"A header to send with every request, as \"Name: value\". May be repeated." env:"VELOFLUX_HEADER" sep:"none" placeholder:"HEADER"`
+	HeaderFile    string   `help:"A file with headers to send, one per line. It is read for each request." env:"VELOFLUX_HEADER_FILE" placeholder:"FILE"`
+	TLSCAFile     string   `name:"tls-ca-file" help:"Certificates (PEM) of authorities to trust in addition to the system's." env:"VELOFLUX_TLS_CA_FILE" placeholder:"FILE"`
 	TLSCertFile   string   `name:"tls-cert-file" help:"The client's certificate (PEM)." env:"VELOFLUX_TLS_CERT_FILE" placeholder:"FILE"`
 	TLSKeyFile    string   `name:"tls-key-file" help:"The key of the client's certificate (PEM)." env:"VELOFLUX_TLS_KEY_FILE" placeholder:"FILE"`
 	TLSSkipVerify bool     `name:"tls-skip-verify" help:"Trust any certificate of the Manager." env:"VELOFLUX_TLS_SKIP_VERIFY"`
 }
 
-// styleFlags say how tools are named.
+// styleFlags set the style of the tools' names.
 type styleFlags struct {
-	ToolNames string `help:"How the tools' names are written: dot (streams.list, the default), underscore (streams_list, for clients that refuse dots) or both." enum:"dot,underscore,both" default:"dot" env:"VELOFLUX_TOOL_NAMES" placeholder:"STYLE"`
+	ToolNames string `help:"The style of the tools' names: dot (streams.list, the default), underscore (streams_list, for clients that refuse dots) or both." enum:"dot,underscore,both" default:"dot" env:"VELOFLUX_TOOL_NAMES" placeholder:"STYLE"`
 }
 
-// offerFlags say which tools there are.
+// offerFlags select the tools.
 type offerFlags struct {
-	ReadOnly     bool  `help:"Offer only tools that change nothing, whatever --tools says." env:"VELOFLUX_READ_ONLY"`
-	Tools        names `help:"The only tools to offer, with commas between them." env:"VELOFLUX_TOOLS" placeholder:"TOOL"`
-	ExcludeTools names `help:"Tools not to offer, with commas between them." env:"VELOFLUX_EXCLUDE_TOOLS" placeholder:"TOOL"`
+	ReadOnly     bool  `help:"Offer only tools that change nothing, even if --tools names others." env:"VELOFLUX_READ_ONLY"`
+	Tools        names `help:"The only tools to offer, separated by commas." env:"VELOFLUX_TOOLS" placeholder:"TOOL"`
+	ExcludeTools names `help:"Tools not to offer, separated by commas." env:"VELOFLUX_EXCLUDE_TOOLS" placeholder:"TOOL"`
 }
 
-// flags are those of all commands that ask the Manager.
+// flags are the flags of all commands that use the Manager.
 type flags struct {
 	managerFlags
 
 	MaxResponseBytes int64  `help:"The most bytes that an answer may have, ${default} by default." env:"VELOFLUX_MAX_RESPONSE_BYTES" default:"1048576" placeholder:"BYTES"`
-	TraceFile        string `help:"Where each call and read leaves a line: a file, - for standard error, none for nowhere. By default traces/veloflux.ndjson in $$PFLOW_HOME." env:"VELOFLUX_TRACE_FILE" placeholder:"FILE"`
-	TraceSQL         string `name:"trace-sql" help:"How SQL stands in the trace: raw (the default), hash or redact." enum:"raw,hash,redact" default:"raw" env:"VELOFLUX_TRACE_SQL" placeholder:"HOW"`
-	LogFile          string `help:"A file for the log, in place of standard error." env:"VELOFLUX_LOG_FILE" placeholder:"FILE"`
+	TraceFile        string `help:"Where to write a line for each call and read: a file, - for standard error, or none. By default traces/veloflux.ndjson in $$PFLOW_HOME." env:"VELOFLUX_TRACE_FILE" placeholder:"FILE"`
+	TraceSQL         string `name:"trace-sql" help:"How SQL appears in the trace: raw (the default), hash or redact." enum:"raw,hash,redact" default:"raw" env:"VELOFLUX_TRACE_SQL" placeholder:"HOW"`
+	LogFile          string `help:"A file for the log instead of standard error." env:"VELOFLUX_LOG_FILE" placeholder:"FILE"`
 }
 
-// The trace is rotated at this size, and this many older files are kept.
+// The trace is rotated at traceBytes, and at most traceFiles older files are kept.
 const (
 	traceBytes = 16 << 20
 	traceFiles = 4
 )
 
-// defaultURL is where a Manager listens when nothing else is said, as by --manager-url= of a variable that is not set.
+// defaultURL is the URL for an empty --manager-url, as a shell makes it from an unset variable.
 const defaultURL = "http://127.0.0.1:8080"
 
-// manager is the Manager that the flags mean.
+// manager returns a client for the Manager of the flags.
 func (f *managerFlags) manager() (*veloflux.Manager, error) {
 	if !(f.TimeoutSecs > 0) || f.TimeoutSecs > math.MaxInt32 {
 		return nil, fault.New(fault.Usage, "--timeout-secs must be a number of seconds above 0")
@@ -76,11 +76,11 @@ func (f *managerFlags) manager() (*veloflux.Manager, error) {
 	})
 }
 
-// names are those of tools, with commas between them.
+// names are names of tools, separated by commas on the command line.
 type names []string
 
-// Decode reads the value of a flag. An empty one is no reason to offer all tools: it may be of a shell's variable that is
-// not set.
+// Decode parses the value of a flag. It refuses an empty name, which may come from an unset variable of a shell and must
+// not offer all tools.
 func (n *names) Decode(ctx *kong.DecodeContext) error {
 	var text string
 	if err := ctx.Scan.PopValueInto("names", &text); err != nil {
@@ -95,12 +95,12 @@ func (n *names) Decode(ctx *kong.DecodeContext) error {
 	return nil
 }
 
-// options are those of a runtime that say which tools there are.
+// options returns the options of a runtime with these tools.
 func (f *offerFlags) options() veloflux.Options {
 	return veloflux.Options{ReadOnly: f.ReadOnly, Tools: f.Tools, ExcludeTools: f.ExcludeTools}
 }
 
-// runtime makes a runtime with these options besides those of the flags. What release does must be done at the end.
+// runtime returns a runtime with the given options and those of the flags. The caller must call release at the end.
 func (f *flags) runtime(app *cli.App, options veloflux.Options) (r *veloflux.Runtime, release func(), err error) {
 	if f.MaxResponseBytes <= 0 {
 		return nil, nil, fault.New(fault.Usage, "--max-response-bytes must be a number above 0")
@@ -133,7 +133,7 @@ func (f *flags) runtime(app *cli.App, options veloflux.Options) (r *veloflux.Run
 	return r, release, nil
 }
 
-// closing is how long the end of a program waits for what verifications have left to be deleted.
+// closing is how long the program waits at its end for temporary pipelines to be deleted.
 const closing = 5 * time.Second
 
 func (f *flags) close(app *cli.App, r *veloflux.Runtime) {
@@ -144,17 +144,17 @@ func (f *flags) close(app *cli.App, r *veloflux.Runtime) {
 	}
 }
 
-// nothing is a Closer for what is not to be closed.
+// nothing is a Closer that does nothing.
 type nothing struct{}
 
 func (nothing) Close() error { return nil }
 
-// log has the log go where the flags say.
+// log sends the log to the file of the flags, if any, and returns what closes it.
 func (f *flags) log(app *cli.App) (io.Closer, error) {
 	if f.LogFile == "" {
 		return nothing{}, nil
 	}
-	// A pipe without a reader must not hold the program up.
+	// O_NONBLOCK keeps a pipe without a reader from blocking the program.
 	file, err := os.OpenFile(f.LogFile, os.O_APPEND|os.O_CREATE|os.O_WRONLY|syscall.O_NONBLOCK, 0o600)
 	if err != nil {
 		return nil, fault.New(fault.Usage, "Cannot write the log to %s: %v", f.LogFile, fault.Reason(err)).Suggest("Give --log-file another file, or leave it out for standard error")
@@ -173,10 +173,10 @@ func same(a, b *os.File) bool {
 	return err == nil && otherErr == nil && !isNull(one) && os.SameFile(one, other)
 }
 
-// isNull says whether a file is a device such as /dev/null, which any number of streams may go to.
+// isNull reports whether a file is a device such as /dev/null, to which any number of streams may go.
 func isNull(info os.FileInfo) bool { return info.Mode()&os.ModeCharDevice != 0 }
 
-// trace is where the trace goes. That the usual place cannot be written is no reason to fail.
+// trace opens the trace of the flags. It does not fail if only the default file cannot be written.
 func (f *flags) trace(app *cli.App) (veloflux.Sink, io.Closer, error) {
 	path := f.TraceFile
 	switch path {
@@ -187,15 +187,15 @@ func (f *flags) trace(app *cli.App) (veloflux.Sink, io.Closer, error) {
 	case "":
 		home, err := app.Home()
 		if err != nil {
-			app.Log.Warn("there is no trace", "error", err)
-			return nil, nothing{}, nil //nolint:nilerr // said
+			app.Log.Warn("no trace is written", "error", err)
+			return nil, nothing{}, nil //nolint:nilerr // logged
 		}
 		path = home.Path("traces", "veloflux.ndjson")
 	}
 	sink, err := veloflux.OpenFileSink(path, traceBytes, traceFiles)
 	switch {
 	case err != nil && f.TraceFile == "":
-		app.Log.Warn("there is no trace", "error", err)
+		app.Log.Warn("no trace is written", "error", err)
 		return nil, nothing{}, nil
 	case err != nil:
 		return nil, nil, err

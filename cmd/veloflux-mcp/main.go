@@ -11,7 +11,7 @@ import (
 type grammar struct {
 	cli.Common
 
-	Serve     serveCommand     `cmd:"" default:"withargs" help:"Serve an MCP client, with --stdio; the word serve can be left out."`
+	Serve     serveCommand     `cmd:"" default:"withargs" help:"Serve an MCP client, with --stdio. The word serve may be left out."`
 	Call      callCommand      `cmd:"" help:"Call one tool and print its answer."`
 	Read      readCommand      `cmd:"" help:"Read one resource and print it."`
 	Tools     toolsCommand     `cmd:"" help:"List the tools."`
@@ -19,13 +19,13 @@ type grammar struct {
 }
 
 const description = "A veloFlux Manager as MCP tools and resources. veloflux-mcp --stdio [--manager-url=URL] serves them to an MCP client; " +
-	"call and read use them from a shell. Each flag can be set by an environment variable too."
+	"call and read use them from a shell. Each flag can also be set by an environment variable."
 
-// variables opens the names of the environment variables that set flags.
+// variables begins the names of the environment variables that set flags.
 const variables = "VELOFLUX_"
 
 func main() {
-	for _, entry := range os.Environ() { // clients hand on "${X:-}": an empty variable is none
+	for _, entry := range os.Environ() { // clients pass "${X:-}" on, so an empty variable counts as unset
 		if name, value, _ := strings.Cut(entry, "="); value == "" && strings.HasPrefix(name, variables) {
 			_ = os.Unsetenv(name)
 		}

@@ -18,12 +18,12 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"veloflux-mcp": main})
 }
 
-// managerKey is where a script has its Manager.
+// managerKey is the key of a script's Manager.
 type managerKey struct{}
 
-// TestScripts runs the program. Each script has a Manager of its own at $MANAGER, which is where the program looks too. $SLOW never
-// answers, $BUSY answers 409, and at $NOBODY nobody listens. "exits N COMMAND…" is exec with the exit status that is to
-// come; "requests FILE" writes what came to the Manager into a file, each request with its headers behind it.
+// TestScripts runs the program. Each script has its own Manager at $MANAGER, which the program uses by default. $SLOW never
+// answers, $BUSY answers 409, and nothing listens at $NOBODY. "exits N COMMAND…" is exec with the expected exit status;
+// "requests FILE" writes the requests that the Manager received to a file, each followed by its headers.
 func TestScripts(t *testing.T) {
 	slow, busy := velofluxserver.Start(t), velofluxserver.Start(t)
 	slow.On("", "", velofluxserver.Fault{Hang: true})
@@ -51,7 +51,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// exits runs a command, which has to end with a status.
+// exits runs a command and asserts its exit status.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits STATUS COMMAND…")
@@ -71,7 +71,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// requests writes the requests so far, and forgets them.
+// requests writes the requests so far to a file, and forgets them.
 func requests(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: requests FILE")

@@ -24,5 +24,5 @@ func (c *readCommand) Run(app *cli.App) error {
 	if err == nil {
 		document = content.Document
 	}
-	return answer(app, document, err)
+	return printAnswer(app, document, err)
 }

@@ -20,12 +20,12 @@ type serveCommand struct {
 	styleFlags
 	offerFlags
 	Stdio    bool   `help:"Serve the tools and resources over MCP on standard input and output."`
-	CacheTTL string `name:"cache-ttl" help:"How long what a resource gave is given again, such as 30s or 5m, ${default} by default; 0 asks the Manager for each read." env:"VELOFLUX_CACHE_TTL" default:"1m" placeholder:"DURATION"`
-	Framing  string `help:"How messages stand on standard input and output: one a line (newline), behind Content-Length headers (lsp), or as the client begins (auto, the default)." enum:"auto,newline,lsp" default:"auto" env:"VELOFLUX_FRAMING" placeholder:"FRAMING"`
+	CacheTTL string `name:"cache-ttl" help:"How long a resource is cached, such as 30s or 5m, ${default} by default; 0 asks the Manager for each read." env:"VELOFLUX_CACHE_TTL" default:"1m" placeholder:"DURATION"`
+	Framing  string `help:"How messages are delimited on standard input and output: one per line (newline), by Content-Length headers (lsp), or like the client's first message (auto, the default)." enum:"auto,newline,lsp" default:"auto" env:"VELOFLUX_FRAMING" placeholder:"FRAMING"`
 }
 
 const instructions = `Tools and resources of a veloFlux Manager, a stream processor that runs SQL pipelines over streams.
-To write SQL: read veloFlux://streams/snapshot and veloFlux://streams/schema?name=STREAM for what can be selected from, and veloFlux://catalog/functions_digest and veloFlux://catalog/syntax_digest for what can be used. Then call the tool to verify it: the Manager plans the SQL and nothing stays behind. A planner_error tells what is wrong; correct the SQL and verify again. Heed the warnings: they name what the Manager accepts and silently drops.`
+To write SQL: read veloFlux://streams/snapshot and veloFlux://streams/schema?name=STREAM for the streams and columns, and veloFlux://catalog/functions_digest and veloFlux://catalog/syntax_digest for the functions and syntax. Then call the tool to verify it: the Manager plans the SQL and nothing is left behind. A planner_error says what is wrong; correct the SQL and verify again. Heed the warnings: they name constructs that the Manager accepts but silently drops.`
 
 // Run serves until the client is done.
 func (c *serveCommand) Run(app *cli.App) error {
@@ -45,7 +45,7 @@ func (c *serveCommand) Run(app *cli.App) error {
 	}
 	defer release()
 	defer sweeping(app.Context, runtime)()
-	os.Stdout = os.Stderr // whatever a library prints must not get between the messages
+	os.Stdout = os.Stderr // what a library prints must not get between the messages
 	out := struct {
 		io.Writer
 		io.Closer
@@ -54,7 +54,7 @@ func (c *serveCommand) Run(app *cli.App) error {
 	return server.ServeStdio(app.Context, app.Stdin, out)
 }
 
-// ttl reads --cache-ttl.
+// ttl parses --cache-ttl.
 func ttl(text string) (time.Duration, error) {
 	if d, err := time.ParseDuration(text); err == nil && d == 0 {
 		return 0, nil
@@ -62,7 +62,7 @@ func ttl(text string) (time.Duration, error) {
 	return cli.Duration(text)
 }
 
-// sweeping keeps sweeping what other verifications have left behind until stop is called.
+// sweeping sweeps temporary pipelines that other processes left behind, in the background until stop is called.
 func sweeping(ctx context.Context, runtime *veloflux.Runtime) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var sweeper sync.WaitGroup
@@ -73,7 +73,7 @@ func sweeping(ctx context.Context, runtime *veloflux.Runtime) (stop func()) {
 	}
 }
 
-// server is the runtime as a table of tools and resources.
+// server returns an MCP server with the runtime's tools and resources.
 func (c *serveCommand) server(app *cli.App, runtime *veloflux.Runtime) *mcpserver.Server {
 	server := &mcpserver.Server{
 		Name: "veloflux-mcp", Title: "veloFlux Manager", Version: cli.Version,
@@ -82,7 +82,7 @@ func (c *serveCommand) server(app *cli.App, runtime *veloflux.Runtime) *mcpserve
 		Log:          app.Log,
 		Refuse:       refuse,
 		Unknown: func(ctx context.Context, call *mcpserver.Call) error {
-			_, err := runtime.CallTool(ctx, call.Tool, call.Arguments) // which leaves its trace
+			_, err := runtime.CallTool(ctx, call.Tool, call.Arguments) // it traces the call and returns the error
 			return protocolError(err)
 		},
 		Read: func(ctx context.Context, uri string) (*mcpserver.Content, error) {
@@ -92,7 +92,7 @@ func (c *serveCommand) server(app *cli.App, runtime *veloflux.Runtime) *mcpserve
 			}
 			return &mcpserver.Content{MIMEType: content.MIMEType, Text: string(content.Document), TTL: content.TTL, Private: content.Private}, nil
 		},
-		// The lists do not change as long as the program runs, and are the same for everyone.
+		// The lists do not change while the program runs, and are the same for all users.
 		CachePolicy: func(string) (ttl time.Duration, private bool) { return time.Hour, false },
 	}
 	for _, tool := range runtime.Tools() {
@@ -104,7 +104,8 @@ func (c *serveCommand) server(app *cli.App, runtime *veloflux.Runtime) *mcpserve
 	return server
 }
 
-// serve is a tool in the server's table. The runtime checks the arguments itself, so that refused ones are traced too.
+// serve returns a tool for the server's table. The runtime checks the arguments itself, so that refused ones are traced
+// too.
 func serve(runtime *veloflux.Runtime, tool veloflux.Tool) mcpserver.Tool {
 	return mcpserver.Tool{
 		Name: tool.Name, Title: tool.Title, Description: tool.Description, InputSchema: tool.InputSchema, OutputSchema: tool.OutputSchema,
@@ -119,7 +120,7 @@ func serve(runtime *veloflux.Runtime, tool veloflux.Tool) mcpserver.Tool {
 	}
 }
 
-// refuse puts what the server itself found wrong into this program's error shape.
+// refuse returns what the server itself found wrong in this program's error shape.
 func refuse(_ string, f *fault.Fault) *mcpserver.Result {
 	return failed(&veloflux.Error{Code: veloflux.CodeToolFailed, Message: f.Error()})
 }
@@ -128,7 +129,7 @@ func failed(e *veloflux.Error) *mcpserver.Result {
 	return &mcpserver.Result{IsError: true, Structured: document(e)}
 }
 
-// protocolError is a failure of what MCP answers with an error of the protocol: a read, or a tool that is not there.
+// protocolError returns the JSON-RPC error for a failed read or an unknown tool, for which MCP has no error result.
 func protocolError(err error) error {
 	e := veloflux.AsError(err)
 	kind := mcpserver.Internal
@@ -141,10 +142,10 @@ func protocolError(err error) error {
 	return &mcpserver.Error{Kind: kind, Message: e.Message, Data: document(e)}
 }
 
-// document is an error as JSON.
+// document returns an error as JSON.
 func document(e *veloflux.Error) json.RawMessage {
 	raw, err := rawjson.Marshal(e)
-	if err != nil { // what an embedder's detail might do
+	if err != nil { // a detail that JSON cannot represent
 		return rawjson.Quote(e.Message)
 	}
 	return raw

@@ -17,7 +17,7 @@ type toolsCommand struct {
 	offerFlags
 }
 
-// Run lists the tools. It asks no Manager.
+// Run lists the tools. It does not contact the Manager.
 func (c *toolsCommand) Run(app *cli.App) error {
 	options := c.options()
 	options.ToolNames = veloflux.NameStyle(c.ToolNames)
@@ -28,7 +28,7 @@ func (c *toolsCommand) Run(app *cli.App) error {
 	return list(app, "tools", tools, func(t veloflux.Tool) []string { return []string{t.Name, usage(t), t.Title} })
 }
 
-// usage is the arguments of a tool as people write them, optional ones in brackets.
+// usage returns the arguments of a tool as people write them, optional ones in brackets.
 func usage(t veloflux.Tool) string {
 	schema := gjson.ParseBytes(t.InputSchema)
 	required := schema.Get("required").String()
@@ -46,12 +46,12 @@ func usage(t veloflux.Tool) string {
 
 type resourcesCommand struct{}
 
-// Run lists the resources. It asks no Manager.
+// Run lists the resources. It does not contact the Manager.
 func (resourcesCommand) Run(app *cli.App) error {
 	return list(app, "resources", veloflux.Resources(), func(r veloflux.Resource) []string { return []string{r.URI, r.Title} })
 }
 
-// list prints one document with the items under their name, or a line for each with --format ndjson.
+// list prints one document with the items under the given name, or a line for each item with --format ndjson.
 func list[T any](app *cli.App, name string, items []T, row func(T) []string) error {
 	text := func(w io.Writer) {
 		table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
