@@ -10,17 +10,17 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// Answer is what a tool gave back, in the server's own spelling: numbers are as they stood on the wire.
+// Answer is the result of a tool call in the server's bytes, so that numbers keep their spelling.
 type Answer struct {
-	// IsError says that the tool itself failed; what it said stands in the content.
+	// IsError means that the tool itself failed. Its message is in the content.
 	IsError bool
-	// Structured is structuredContent, or nil.
+	// Structured is the structuredContent, or nil.
 	Structured json.RawMessage
 	// Content holds the blocks (text, image, audio, resource_link, resource), each a JSON object.
 	Content []json.RawMessage
 }
 
-// parseAnswer takes the result of tools/call apart.
+// parseAnswer parses the result of tools/call.
 func parseAnswer(result json.RawMessage) *Answer {
 	a := &Answer{}
 	gjson.ParseBytes(result).ForEach(func(key, value gjson.Result) bool {
@@ -42,9 +42,9 @@ func parseAnswer(result json.RawMessage) *Answer {
 	return a
 }
 
-// Result is the `result` of an MCP node, as JSON: the structured content if there is any; else the one content block,
-// or a list when there are several, or null when there is none. A text block is its text, or the object or list that
-// the text is the JSON of; any other block is the object itself.
+// Result returns the `result` output of an MCP node as JSON: the structured content, else the only content block, else
+// the list of blocks, else null. A text block becomes its text, or the object or list if the text is the JSON of one. Any
+// other block is the block's object.
 func (a *Answer) Result() json.RawMessage {
 	if a.Structured != nil {
 		return a.Structured
@@ -80,7 +80,7 @@ func blockValue(block json.RawMessage) json.RawMessage {
 	return json.RawMessage(text.Raw)
 }
 
-// Text joins the text blocks with newlines.
+// Text returns the text blocks joined by newlines.
 func (a *Answer) Text() string {
 	var texts []string
 	for _, block := range a.Content {
@@ -91,8 +91,8 @@ func (a *Answer) Text() string {
 	return strings.Join(texts, "\n")
 }
 
-// Failure is nil unless the tool failed by its own account: then an execution_error with what it said. Of a tool that
-// answers with an error object, such as {"error":{"message":…}}, that is the message.
+// Failure returns an execution_error with the tool's message if the tool itself failed, else nil. The message comes from
+// an error object in the structured content, such as {"error":{"message":…}}, or from the text.
 func (a *Answer) Failure(server, tool string) *fault.Fault {
 	if !a.IsError {
 		return nil
@@ -105,7 +105,7 @@ func (a *Answer) Failure(server, tool string) *fault.Fault {
 		}
 	}
 	if text == "" {
-		text = "the tool reported an error without a word about it"
+		text = "the tool reported an error without a message"
 	}
 	return fault.New(fault.Execution, "MCP tool failed: %s", text).Detail("server", server).Detail("tool", tool)
 }

@@ -18,20 +18,20 @@ import (
 )
 
 const (
-	// DefaultStartTimeout is the time a server has from its start to the end of the handshake.
+	// DefaultStartTimeout bounds the time from a server's start to the end of the handshake.
 	DefaultStartTimeout = 30 * time.Second
-	// DefaultCallTimeout is the time a call has when its server's entry says nothing else.
+	// DefaultCallTimeout bounds a call if the server's entry has no timeout.
 	DefaultCallTimeout = 30 * time.Second
-	// listTimeout is the time a server has for the whole list of its tools.
+	// listTimeout bounds listing all tools of a server.
 	listTimeout = 5 * time.Second
-	// stopPatience is how long a server may take to end by itself once its standard input is closed.
+	// stopPatience is how long a server may take to exit after its standard input was closed.
 	stopPatience = 2 * time.Second
 	// stopGrace is the time between SIGTERM and SIGKILL.
 	stopGrace = 2 * time.Second
 )
 
-// The revisions to open with. Nearly every server speaks the first; one that ignores or dies on what it does not know
-// would never survive being asked for the second, which has no handshake.
+// The revisions of MCP to connect with, in this order. Nearly every server knows the first. The second has no handshake,
+// and many servers that do not know it ignore its requests or crash.
 const (
 	handshakeVersion = "2025-11-25"
 	statelessVersion = "2026-07-28"
@@ -39,25 +39,26 @@ const (
 
 // Spec says which server to connect to, and how.
 type Spec struct {
-	// Name is the server's name in messages and node types.
+	// Name is the name of the server in messages and node types.
 	Name string
-	// Server is its entry, expanded.
+	// Server is the expanded entry of the server.
 	Server Server
-	// Dir is the working directory of a stdio server, by default this program's.
+	// Dir is the working directory of a stdio server; empty means that of this program.
 	Dir string
-	// Env is the environment a stdio server's own env is added to, KEY=VALUE each.
+	// Env is the environment of a stdio server, KEY=VALUE each. The entry's env is added to it.
 	Env []string
-	// Log takes warnings, and with debug what the server says on standard error. Nothing is logged when it is nil.
+	// Log receives warnings and, at debug level, the server's standard error. It may be nil.
 	Log *slog.Logger
-	// StartTimeout is the time the server has to start; when it is zero DefaultStartTimeout, or the server's own
-	// timeout where that is longer.
+	// StartTimeout bounds the start of the server; 0 means DefaultStartTimeout, or the timeout of the server's entry if
+	// that is longer.
 	StartTimeout time.Duration
 }
 
-// Connect starts a stdio server, or reaches one over HTTP, and shakes hands with it. ctx bounds the start only. When ctx is
-// done first, its cause is the error; what fails otherwise is a fault: not_found "Command not found: X"; timeout; protocol_error "MCP protocol version not supported",
-// "Invalid JSON response from server" or a handshake that failed otherwise; execution_error "MCP server process
-// terminated unexpectedly"; for HTTP what the status says. Nothing is left running then.
+// Connect starts a stdio server, or connects to an HTTP server, and performs the handshake. ctx bounds only the start. If
+// ctx ends first, the error is its cause. All other errors are faults: not_found "Command not found: X"; timeout;
+// protocol_error "MCP protocol version not supported", "Invalid JSON response from server" or another failure of the
+// handshake; execution_error "MCP server process terminated unexpectedly"; for HTTP, the fault for the status. After an
+// error no process is left running.
 func Connect(ctx context.Context, spec Spec) (*Session, error) {
 	if err := spec.Server.Check(spec.Name); err != nil {
 		return nil, err
@@ -65,7 +66,7 @@ func Connect(ctx context.Context, spec Spec) (*Session, error) {
 	if spec.Log == nil {
 		spec.Log = slog.New(slog.DiscardHandler)
 	}
-	if spec.StartTimeout <= 0 { // a server that is given more time for its calls gets it for its start too
+	if spec.StartTimeout <= 0 { // a server with a longer timeout for calls may also take that long to start
 		spec.StartTimeout = max(DefaultStartTimeout, spec.Server.callTimeout())
 	}
 	late := fault.New(fault.Timeout, "MCP server %s did not start within %s", spec.Name, seconds(spec.StartTimeout)).
@@ -73,7 +74,7 @@ func Connect(ctx context.Context, spec Spec) (*Session, error) {
 	limited, cancel := context.WithTimeoutCause(ctx, spec.StartTimeout, late)
 	defer cancel()
 	s, err := open(limited, spec, handshakeVersion)
-	if answered(err) { // it lives and does not know the handshake: perhaps it is of the era without one
+	if isErrorResponse(err) { // it does not know the handshake, so it may speak the revision without one
 		if modern, err2 := open(limited, spec, statelessVersion); err2 == nil {
 			s, err = modern, nil
 		}
@@ -93,7 +94,7 @@ func open(ctx context.Context, spec Spec, version string) (*Session, error) {
 	s.calls, s.cancelCalls = context.WithCancelCause(context.Background())
 	var transport mcp.Transport
 	if spec.Server.Transport() == HTTP {
-		web, err := newWeb(spec.Server)
+		web, err := newWebClient(spec.Server)
 		if err != nil {
 			return nil, err
 		}
@@ -104,8 +105,8 @@ func open(ctx context.Context, spec Spec, version string) (*Session, error) {
 			return nil, err
 		}
 		s.child = child
-		s.pipe = newPipe(spec.Name, child.Stdin, child.Stdout, spec.Log)
-		transport = s.pipe
+		s.stdio = newStdioConn(spec.Name, child.Stdin, child.Stdout, spec.Log)
+		transport = s.stdio
 		go s.watchMemory(spec.Server.MaxMemory)
 	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "pflow", Version: "1"}, &mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}})
@@ -114,28 +115,28 @@ func open(ctx context.Context, spec Spec, version string) (*Session, error) {
 		err     error
 	}
 	done := make(chan outcome, 1)
-	go func() { // the SDK closes a connection that failed, which can wait for more than ctx
+	go func() { // after a failure the SDK closes the connection, which may block longer than ctx
 		cs, err := client.Connect(ctx, transport, &mcp.ClientSessionOptions{ProtocolVersion: version})
 		done <- outcome{cs, err}
 	}()
 	select {
 	case o := <-done:
 		if o.err != nil {
-			err := s.broken(ctx, o.err)
+			err := s.failureCause(ctx, o.err)
 			s.stop(0)
 			return nil, err
 		}
 		s.client = o.session
 		return s, nil
 	case <-ctx.Done():
-		err := s.broken(ctx, ctx.Err())
+		err := s.failureCause(ctx, ctx.Err())
 		s.stop(0)
 		return nil, err
 	}
 }
 
-// command is the child of a stdio server. NODE_EXTRA_CA_CERTS is not handed down: reading it costs every start of a
-// Node program a few hundred milliseconds; a server that needs it has it in its env.
+// command returns the command of a stdio server. It leaves out NODE_EXTRA_CA_CERTS, which costs every start of a Node
+// program a few hundred milliseconds. A server that needs it can set it in its entry's env.
 func command(spec Spec) process.Command {
 	env := slices.DeleteFunc(slices.Clone(spec.Env), func(kv string) bool { return strings.HasPrefix(kv, "NODE_EXTRA_CA_CERTS=") })
 	for _, name := range slices.Sorted(maps.Keys(spec.Server.Env)) {
@@ -143,17 +144,17 @@ func command(spec Spec) process.Command {
 	}
 	return process.Command{
 		Path: spec.Server.Command, Args: spec.Server.Args, Dir: spec.Dir, Env: env, Grace: stopGrace,
-		Stderr: &said{log: spec.Log, server: spec.Name},
+		Stderr: &stderrLog{log: spec.Log, server: spec.Name},
 	}
 }
 
-// answered says whether the server itself refused the handshake, alive and well.
-func answered(err error) bool {
+// isErrorResponse reports whether err is an error response of the server itself.
+func isErrorResponse(err error) bool {
 	_, refused := errors.AsType[*jsonrpc.Error](err)
 	return refused
 }
 
-// startFault puts a failed start into words.
+// startFault returns the fault for a failed start.
 func startFault(spec Spec, err error) error {
 	if we, ok := errors.AsType[*jsonrpc.Error](err); ok {
 		text := strings.ToLower(we.Message)
@@ -177,7 +178,7 @@ func versionFault(server, why string) *fault.Fault {
 		Suggest("Server %s must speak a revision of MCP from 2024-11-05 to %s; update it", server, statelessVersion)
 }
 
-// seconds writes a duration as people say it.
+// seconds returns a duration in words, such as "1 second" or "30 seconds".
 func seconds(d time.Duration) string {
 	if d == time.Second {
 		return "1 second"

@@ -8,18 +8,18 @@ import (
 	"strings"
 )
 
-// Expanded is a server's entry with every ${VAR} replaced, as Connect takes it.
+// Expanded is a server's entry with every ${VAR} replaced, ready for Connect.
 type Expanded struct {
 	Server
-	// Secrets are the variables that went into env or headers, by name: no value of them may be shown.
+	// Secrets are the values of the variables in env and headers, by name. They must not be shown.
 	Secrets map[string]string
-	// Undefined names the variables that were set nowhere and became the empty text; each deserves a warning.
+	// Undefined are the names of the variables that are not set and became empty. The user should be warned.
 	Undefined []string
 }
 
-// Expand replaces ${VAR} and ${VAR:-default} in the command, arguments, environment, URL and headers by what lookup
-// finds; ${env:VAR} is another spelling of ${VAR}. A default stands in for a variable that is unset or empty. Without
-// either the text is empty. The entry itself is not changed.
+// Expand replaces ${VAR} and ${VAR:-default} in the command, arguments, environment, URL and headers by the values that
+// lookup returns; ${env:VAR} is another spelling of ${VAR}. The default replaces an unset or empty variable. Without a
+// default, an unset variable becomes empty. Expand does not change the entry itself.
 func (s Server) Expand(lookup func(name string) (string, bool)) Expanded {
 	e := expander{lookup: lookup, secrets: map[string]string{}}
 	x := Expanded{Server: s}
@@ -55,7 +55,7 @@ func (e *expander) texts(m map[string]string) map[string]string {
 	return out
 }
 
-// text expands one text. What follows ${ and is no variable's name stays as it is.
+// text expands one text. A ${ that is not followed by the name of a variable stays as it is.
 func (e *expander) text(s string) string {
 	var b strings.Builder
 	for {
@@ -95,7 +95,7 @@ func isVariable(name string) bool {
 	return name != "" && letters == "" && (name[0] < '0' || name[0] > '9')
 }
 
-// authorization turns upstream pflow's "auth" object, {"type":"bearer"|"api_key"|"basic",…}, into a header.
+// authorization returns the header for an "auth" object of upstream pflow, {"type":"bearer"|"api_key"|"basic",…}.
 func (e *expander) authorization(raw json.RawMessage) (name, value string) {
 	var auth struct{ Type, Token, Key, Header, Username, Password string }
 	if json.Unmarshal(raw, &auth) != nil {

@@ -13,10 +13,10 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// requestFault puts a failed request into words: the first of why the request's context ended, what broke the
-// connection, and what the server answered.
+// requestFault returns the fault for a failed request: why its context ended, else why the connection broke, else the
+// server's error.
 func (s *Session) requestFault(ctx context.Context, err error) error {
-	err = s.broken(ctx, err)
+	err = s.failureCause(ctx, err)
 	we, ok := errors.AsType[*jsonrpc.Error](err)
 	if !ok {
 		return err
@@ -24,7 +24,7 @@ func (s *Session) requestFault(ctx context.Context, err error) error {
 	f := fault.New(fault.Protocol, "%s", we.Message)
 	switch we.Code {
 	case jsonrpc.CodeMethodNotFound:
-		f = fault.New(fault.Protocol, "Method not found").Suggest("Server %s does not offer what was asked of it", s.name)
+		f = fault.New(fault.Protocol, "Method not found").Suggest("Server %s does not offer this method", s.name)
 	case jsonrpc.CodeInvalidParams:
 		f = fault.New(fault.Protocol, "Invalid params: %s", strings.TrimPrefix(we.Message, "Invalid params: "))
 	case jsonrpc.CodeInternalError:
@@ -33,7 +33,7 @@ func (s *Session) requestFault(ctx context.Context, err error) error {
 		f = versionFault(s.name, we.Message)
 	default:
 		if we.Message == "" {
-			f.Message = "MCP server " + s.name + " answered with an error without a message"
+			f.Message = "MCP server " + s.name + " returned an error without a message"
 		}
 	}
 	f.Detail("server", s.name).Detail("code", we.Code)
@@ -43,9 +43,9 @@ func (s *Session) requestFault(ctx context.Context, err error) error {
 	return f
 }
 
-// broken finds out why a request got no answer. A JSON-RPC error is an answer and is given back as it is.
-func (s *Session) broken(ctx context.Context, err error) error {
-	if f := s.end(); f != nil {
+// failureCause returns the reason why a request got no response. A JSON-RPC error is a response and is returned unchanged.
+func (s *Session) failureCause(ctx context.Context, err error) error {
+	if f := s.endFault(); f != nil {
 		return f
 	}
 	if cause := context.Cause(ctx); cause != nil {
@@ -61,24 +61,24 @@ func (s *Session) broken(ctx context.Context, err error) error {
 	case errors.Is(err, mcp.ErrSessionMissing):
 		s.web.gone.Store(true)
 		return httpFault(404, "")
-	case answered(err) || strings.Contains(err.Error(), "unsupported protocol version"):
+	case isErrorResponse(err) || strings.Contains(err.Error(), "unsupported protocol version"):
 		return err
-	case s.pipe != nil:
+	case s.stdio != nil:
 		return s.terminated()
 	}
-	s.web.gone.Store(true) // whatever this was, a new session is the better start
-	return fault.New(fault.Protocol, "The exchange with MCP server %s failed: %v", s.name, err)
+	s.web.gone.Store(true) // a new session is more likely to work
+	return fault.New(fault.Protocol, "The request to MCP server %s failed: %v", s.name, err)
 }
 
-// end is the fault that ended the session as a whole: too much memory, or a line that no server may write.
-func (s *Session) end() *fault.Fault {
+// endFault returns the fault that ended the whole session, or nil: too much memory, or an invalid line.
+func (s *Session) endFault() *fault.Fault {
 	if f, ok := errors.AsType[*fault.Fault](context.Cause(s.calls)); ok {
 		return f
 	}
-	if s.pipe != nil {
+	if s.stdio != nil {
 		select {
-		case <-s.pipe.ended:
-			f, _ := errors.AsType[*fault.Fault](s.pipe.err)
+		case <-s.stdio.ended:
+			f, _ := errors.AsType[*fault.Fault](s.stdio.err)
 			return f
 		default:
 		}
@@ -86,7 +86,7 @@ func (s *Session) end() *fault.Fault {
 	return nil
 }
 
-// lastLines are the last lines of a text that fit a message.
+// lastLines returns the last lines of a text, as far as they fit a message.
 func lastLines(text string) string {
 	lines := strings.Split(text, "\n")
 	kept := lines[len(lines)-1]
@@ -99,8 +99,8 @@ func lastLines(text string) string {
 	return kept
 }
 
-// terminated is the fault of a server that went away. What it said last explains it best, and is still on its way for
-// a moment after its end.
+// terminated returns the fault for a server process that has ended. It includes the end of the server's standard error,
+// which may arrive shortly after the process has ended.
 func (s *Session) terminated() *fault.Fault {
 	f := fault.New(fault.Execution, "MCP server process terminated unexpectedly").Detail("server", s.name)
 	select {
@@ -114,26 +114,26 @@ func (s *Session) terminated() *fault.Fault {
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
-	return f.Suggest("It said nothing on standard error; start its command by hand to see why it ends")
+	return f.Suggest("It wrote nothing to standard error; start its command by hand to see why it ends")
 }
 
-// callFault makes the fault of a call clearer where the tool is not there at all.
+// callFault replaces the fault of a call by a clearer one if the server does not have the tool.
 func (s *Session) callFault(ctx context.Context, tool string, err error) error {
 	f, ok := errors.AsType[*fault.Fault](err)
 	if !ok || f.Type != fault.Protocol {
 		return err
 	}
-	if code, ok := f.Details["code"].(int64); ok && (code == jsonrpc.CodeInvalidParams || speaksOfMissingTool(f.Message, tool)) {
-		if missing := s.missing(ctx, tool); missing != nil {
+	if code, ok := f.Details["code"].(int64); ok && (code == jsonrpc.CodeInvalidParams || mayMeanMissingTool(f.Message, tool)) {
+		if missing := s.missingTool(ctx, tool); missing != nil {
 			return missing
 		}
 	}
 	return err
 }
 
-// speaksOfMissingTool says whether a server's words may mean that it has no such tool. Servers put it very differently,
-// so it is a hint to look, no more.
-func speaksOfMissingTool(text, tool string) bool {
+// mayMeanMissingTool reports whether a server's message may mean that it does not have the tool. Servers word this very
+// differently, so the list of tools must be checked.
+func mayMeanMissingTool(text, tool string) bool {
 	text = strings.ToLower(text)
 	if len(text) > 1000 || !strings.Contains(text, strings.ToLower(tool)) {
 		return false
@@ -141,8 +141,8 @@ func speaksOfMissingTool(text, tool string) bool {
 	return slices.ContainsFunc([]string{"not found", "unknown tool", "no such tool", "does not exist"}, func(s string) bool { return strings.Contains(text, s) })
 }
 
-// missing asks the server for its tools, and is the fault "Tool X not found on server Y" when this one is not among them.
-func (s *Session) missing(ctx context.Context, tool string) *fault.Fault {
+// missingTool lists the server's tools and returns the fault "Tool X not found on server Y" if the tool is not among them.
+func (s *Session) missingTool(ctx context.Context, tool string) *fault.Fault {
 	tools, err := s.Tools(ctx)
 	if err != nil {
 		return nil
@@ -157,12 +157,12 @@ func (s *Session) missing(ctx context.Context, tool string) *fault.Fault {
 	return ToolNotFound(s.name, tool, names)
 }
 
-// ToolNotFound is the fault of a tool that a server does not have.
+// ToolNotFound returns the fault for a tool that a server does not have. names are those of its tools.
 func ToolNotFound(server, tool string, names []string) *fault.Fault {
 	f := fault.New(fault.NotFound, "Tool %s not found on server %s", tool, server)
 	f.Available = names
 	if near, ok := fault.Nearest(tool, names); ok {
 		f.Suggest("Did you mean %q?", near)
 	}
-	return f.Suggest("pflow-sync sync %s brings the registry up to date with the tools the server has now", server)
+	return f.Suggest("pflow-sync sync %s updates the registry to the tools that the server has now", server)
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// The test program is its own MCP server: with FAKE_SERVER set it behaves as that says.
+// The test program is its own MCP server: FAKE_SERVER sets its behavior.
 func TestMain(m *testing.M) {
 	switch mode := os.Getenv("FAKE_SERVER"); mode {
 	case "":
@@ -70,8 +70,8 @@ func serveSDK() {
 	_ = sdkServer().Run(context.Background(), &mcp.StdioTransport{})
 }
 
-// serveByHand is a server of the plain kind: it knows initialize, tools/list and tools/call, and whatever misbehaviour
-// the mode (at its start) or the tool's name (in a call) asks for.
+// serveByHand is a simple server: it knows initialize, tools/list and tools/call, and misbehaves as the mode (at its
+// start) or the tool's name (in a call) demands.
 func serveByHand(mode string) {
 	out := bufio.NewWriter(os.Stdout)
 	say := func(format string, args ...any) {

@@ -18,17 +18,17 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// web is the way to a streamable HTTP server: it adds the configured headers, says HTTP failures in words, and keeps
-// the bytes of results. The SDK's transport stands on it.
-type web struct {
+// webClient is the http.RoundTripper of the SDK's transport for a streamable HTTP server. It adds the configured headers,
+// turns HTTP failures into faults, and keeps the bytes of results.
+type webClient struct {
 	endpoint *url.URL
 	headers  map[string]string
 	next     *http.Transport
-	// gone is set when the server has forgotten the session: a new one must be made.
+	// gone is set if the server has forgotten the session, so that a new one is needed.
 	gone atomic.Bool
 }
 
-func newWeb(s Server) (*web, error) {
+func newWebClient(s Server) (*webClient, error) {
 	endpoint, err := url.Parse(s.URL)
 	if err != nil || endpoint.Host == "" {
 		return nil, fault.New(fault.Validation, "The server's url is not a URL").Suggest("Check it, and the variables in it, with pflow-sync list")
@@ -37,20 +37,20 @@ func newWeb(s Server) (*web, error) {
 	if !ok {
 		next = &http.Transport{}
 	}
-	return &web{endpoint: endpoint, headers: s.Headers, next: next.Clone()}, nil
+	return &webClient{endpoint: endpoint, headers: s.Headers, next: next.Clone()}, nil
 }
 
-func (w *web) transport() mcp.Transport {
+func (w *webClient) transport() mcp.Transport {
 	return &mcp.StreamableClientTransport{
 		Endpoint: w.endpoint.String(), HTTPClient: &http.Client{Transport: w},
-		DisableStandaloneSSE: true, // nothing that a server says unasked is of use here
+		DisableStandaloneSSE: true, // unsolicited messages of a server are not used
 		MaxEventSize:         MaxLineLength,
 	}
 }
 
 // RoundTrip sends one request.
-func (w *web) RoundTrip(req *http.Request) (*http.Response, error) {
-	if req.URL.Host == w.endpoint.Host && req.URL.Scheme == w.endpoint.Scheme { // a redirect elsewhere gets no secret
+func (w *webClient) RoundTrip(req *http.Request) (*http.Response, error) {
+	if req.URL.Host == w.endpoint.Host && req.URL.Scheme == w.endpoint.Scheme { // other servers must not see the secrets
 		req = req.Clone(req.Context())
 		for name, value := range w.headers {
 			req.Header.Set(name, value)
@@ -66,15 +66,15 @@ func (w *web) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.Method == http.MethodPost && resp.StatusCode >= 400 {
 		return w.failed(req, resp)
 	}
-	if x := exchangeOf(req.Context()); x != nil && resp.StatusCode == http.StatusOK {
+	if x := pendingRequestOf(req.Context()); x != nil && resp.StatusCode == http.StatusOK {
 		kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-		resp.Body = &copied{ReadCloser: resp.Body, x: x, events: kind == "text/event-stream"}
+		resp.Body = &observedBody{ReadCloser: resp.Body, x: x, events: kind == "text/event-stream"}
 	}
 	return resp, nil
 }
 
-// failed passes a JSON-RPC error on to the SDK and makes a fault of any other answer.
-func (w *web) failed(req *http.Request, resp *http.Response) (*http.Response, error) {
+// failed passes a JSON-RPC error on to the SDK and turns any other failure into a fault.
+func (w *webClient) failed(req *http.Request, resp *http.Response) (*http.Response, error) {
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
 	_ = resp.Body.Close()
 	if resp.StatusCode == http.StatusNotFound && req.Header.Get("Mcp-Session-Id") != "" {
@@ -88,7 +88,7 @@ func (w *web) failed(req *http.Request, resp *http.Response) (*http.Response, er
 	return nil, httpFault(resp.StatusCode, resp.Header.Get("Retry-After"))
 }
 
-// httpFault says an HTTP status in words.
+// httpFault returns the fault for an HTTP status.
 func httpFault(status int, retryAfter string) *fault.Fault {
 	var f *fault.Fault
 	switch {
@@ -116,8 +116,8 @@ func httpFault(status int, retryAfter string) *fault.Fault {
 	return f.Detail("http_status", status)
 }
 
-// unreachable is the fault of a server that could not be talked to. A query may hold a secret, so it is not shown.
-func (w *web) unreachable(err error) *fault.Fault {
+// unreachable returns the fault for a server that cannot be reached. It does not show the query, which may be secret.
+func (w *webClient) unreachable(err error) *fault.Fault {
 	at := url.URL{Scheme: w.endpoint.Scheme, Host: w.endpoint.Host, Path: w.endpoint.Path}
 	f := fault.New(fault.Unavailable, "Could not connect to MCP server at %s: %v", at.String(), err).
 		Suggest("Check if the server is running and accessible")
@@ -126,16 +126,16 @@ func (w *web) unreachable(err error) *fault.Fault {
 	return f
 }
 
-// copied is a response's body that shows its messages to the exchange while the SDK reads them.
-type copied struct {
+// observedBody is the body of a response. It passes the messages to the pending request while the SDK reads them.
+type observedBody struct {
 	io.ReadCloser
-	x      *exchange
+	x      *pendingRequest
 	events bool
-	line   []byte // the unfinished line of a stream, or the whole of a single document so far
-	data   []byte // the data of the unfinished event
+	line   []byte // the incomplete line of a stream, or a single document so far
+	data   []byte // the data of the incomplete event
 }
 
-func (c *copied) Read(p []byte) (int, error) {
+func (c *observedBody) Read(p []byte) (int, error) {
 	n, err := c.ReadCloser.Read(p)
 	if c.events {
 		c.scan(p[:n])
@@ -149,8 +149,8 @@ func (c *copied) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// scan goes through the next part of a stream: data lines of one event belong together, an empty line ends it.
-func (c *copied) scan(part []byte) {
+// scan reads the next part of an event stream: the data lines up to an empty line form one event.
+func (c *observedBody) scan(part []byte) {
 	for {
 		end, rest, ok := bytes.Cut(part, []byte("\n"))
 		c.line = append(c.line, end...)
@@ -162,15 +162,15 @@ func (c *copied) scan(part []byte) {
 			c.data = append(append(c.data, bytes.TrimPrefix(text, []byte(" "))...), '\n')
 		} else if len(line) == 0 && c.data != nil {
 			c.message(c.data)
-			c.data = nil // the result is a part of it
+			c.data = nil // not reused, because the result is a slice of it
 		}
 		c.line, part = c.line[:0], rest
 	}
 }
 
-func (c *copied) message(data []byte) {
+func (c *observedBody) message(data []byte) {
 	if !json.Valid(data) {
-		return // the SDK finds that out for itself
+		return // the SDK reports it
 	}
 	if result := gjson.GetBytes(data, "result"); result.Exists() {
 		c.x.keep(json.RawMessage(result.Raw))

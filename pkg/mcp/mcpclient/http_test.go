@@ -13,7 +13,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// serveHTTP serves the SDK's fake over streamable HTTP to those who bring the token.
+// serveHTTP serves the SDK's fake over streamable HTTP to clients that send the token.
 func serveHTTP(t *testing.T, options *mcp.StreamableHTTPOptions) Spec {
 	t.Helper()
 	fake := sdkServer()

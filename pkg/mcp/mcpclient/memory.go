@@ -8,15 +8,15 @@ import (
 
 const (
 	megabyte = 1_000_000
-	// memoryNotice is how many bytes the processes of a server may hold before a warning is given, once.
+	// memoryNotice is the resident memory of a server, in bytes, from which one warning is logged.
 	memoryNotice = 100 * megabyte
-	// memoryPause is the time between two looks.
+	// memoryPause is the time between two checks.
 	memoryPause = 2 * time.Second
 )
 
-// watchMemory looks at the resident memory of the server's process group until it ends. Over the limit, in megabytes,
-// the session ends with a fault that says so. An address-space limit would be simpler, but programs such as Node hang
-// under one.
+// watchMemory checks the resident memory of the server's process group until the server ends. If it exceeds the limit, in
+// megabytes, the session ends with a fault. A limit of 0 means no limit. An address-space limit would be simpler, but
+// programs such as Node hang under one.
 func (s *Session) watchMemory(limit int) {
 	tick := time.NewTicker(memoryPause)
 	defer tick.Stop()

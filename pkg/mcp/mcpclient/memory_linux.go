@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// residentMemory sums the resident bytes of all processes in a group; false when that cannot be told.
+// residentMemory returns the resident bytes of all processes in a group. ok is false if they are not known.
 func residentMemory(pgid int) (sum int64, ok bool) {
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {
@@ -17,9 +17,9 @@ func residentMemory(pgid int) (sum int64, ok bool) {
 	for _, path := range stats {
 		stat, err := os.ReadFile(path)
 		if err != nil {
-			continue // it has ended since
+			continue // the process has ended
 		}
-		// The second field, the program's name in parentheses, may hold anything; what is behind it starts with field 3.
+		// The second field, the program's name in parentheses, may contain anything. Field 3 follows it (proc_pid_stat(5)).
 		fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 		const group, resident = 5 - 3, 24 - 3
 		if len(fields) <= resident || string(fields[group]) != strconv.Itoa(pgid) {

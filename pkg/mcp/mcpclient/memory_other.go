@@ -2,5 +2,5 @@
 
 package mcpclient
 
-// residentMemory cannot be told here without starting a program for it, so memory is not watched.
+// residentMemory returns false: the memory is not known without starting a program, so it is not watched.
 func residentMemory(int) (int64, bool) { return 0, false }

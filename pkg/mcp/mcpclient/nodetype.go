@@ -12,16 +12,16 @@ import (
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 )
 
-// NodeType is a tool as a node type: its parameters are the properties of the tool's input schema, in the schema's
-// order. Outputs are `result`, `error` and the top-level fields of the output schema. The server's and the tool's own
-// names are kept for the wire; the type's name is made of their clean forms.
+// NodeType returns the node type of a tool. Its parameters are the properties of the tool's input schema, in the schema's
+// order. Its outputs are `result`, `error` and the top-level properties of the output schema. The type's name is made of
+// the cleaned names of the server and the tool; their own names are kept for calls.
 func NodeType(server string, t Tool) nodetype.Type {
 	typ := nodetype.Type{
 		Name: typeName(server, t.Name), Description: strings.TrimSpace(t.Description),
 		Actions: []string{"default", "error"}, ExtraOutputs: true,
 		Outputs: []nodetype.Output{
-			{Name: "result", Type: "any", Description: "what the tool gave back, whole"},
-			{Name: "error", Type: "str", Description: "why it failed, null when it did not"},
+			{Name: "result", Type: "any", Description: "the whole result of the tool"},
+			{Name: "error", Type: "str", Description: "why it failed, or null"},
 		},
 		MCP: &nodetype.MCP{Server: server, Tool: t.Name, OriginalSchema: t.InputSchema},
 	}
@@ -52,7 +52,7 @@ func NodeType(server string, t Tool) nodetype.Type {
 	return typ
 }
 
-// typeName is the node type's name, with its end replaced by a digest when it would be too long.
+// typeName returns the name of a node type. If it would be too long, its end is replaced by a digest.
 func typeName(server, tool string) string {
 	clean := home.CleanName(server)
 	name := strings.TrimSuffix(nodetype.MCPName(clean, tool), "-")
@@ -63,7 +63,7 @@ func typeName(server, tool string) string {
 	return strings.TrimSuffix(name[:min(len(name), home.MaxType-len(digest))], "-") + digest
 }
 
-// schemaType is the registry's word for the type that a JSON Schema asks for: any, unless it names exactly one.
+// schemaType returns the registry's name for the type of a JSON Schema, or any unless the schema has exactly one type.
 func schemaType(schema gjson.Result) string {
 	names := map[string]string{
 		"string": "str", "number": "float", "integer": "int", "boolean": "bool", "array": "list", "object": "dict",

@@ -30,8 +30,8 @@ func TestNodeType(t *testing.T) {
 			{Name: "maybe", Type: "any"}, {Name: "either", Type: "any"}, {Name: "ref", Type: "any"},
 		},
 		Outputs: []nodetype.Output{
-			{Name: "result", Type: "any", Description: "what the tool gave back, whole"},
-			{Name: "error", Type: "str", Description: "why it failed, null when it did not"},
+			{Name: "result", Type: "any", Description: "the whole result of the tool"},
+			{Name: "error", Type: "str", Description: "why it failed, or null"},
 			{Name: "issue_url", Type: "str"},
 		},
 		MCP: &nodetype.MCP{Server: "github", Tool: "Create Issue", OriginalSchema: schema},

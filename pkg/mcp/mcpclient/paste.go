@@ -9,9 +9,9 @@ import (
 	"github.com/pflow-suite/pflow/pkg/home"
 )
 
-// ParseServers reads what a server's own instructions give to paste: {"mcpServers":{…}} as Claude Code and Cursor
-// write it, {"servers":{…}} as VS Code does, or the bare {NAME:{"command":…}}. Names are cleaned to the suite's form;
-// each change is a note to be shown. One entry that cannot be used fails the whole document.
+// ParseServers parses a document of servers as their instructions show it: {"mcpServers":{…}} as for Claude Code and
+// Cursor, {"servers":{…}} as for VS Code, or {NAME:{"command":…}}. Names are cleaned to the suite's form; notes has a
+// text for the user about each change. If one entry is invalid, the whole document is refused.
 func ParseServers(data []byte) (servers Servers, notes []string, err error) {
 	var top map[string]json.RawMessage
 	if err := json.Unmarshal(data, &top); err != nil {
@@ -29,7 +29,7 @@ func ParseServers(data []byte) (servers Servers, notes []string, err error) {
 	}
 	if !wrapped {
 		if _, ok := top["command"]; ok {
-			return nil, nil, fault.New(fault.Validation, "The document is an entry without a server's name").Suggest("%s", pasteForm)
+			return nil, nil, fault.New(fault.Validation, "The document is an entry without the name of a server").Suggest("%s", pasteForm)
 		}
 		if found, err = decodeEntries(data, "servers"); err != nil {
 			return nil, nil, err
@@ -38,13 +38,13 @@ func ParseServers(data []byte) (servers Servers, notes []string, err error) {
 	if len(found) == 0 {
 		return nil, nil, fault.New(fault.Validation, "The document names no servers").Suggest("%s", pasteForm)
 	}
-	return clean(found)
+	return normalize(found)
 }
 
 const pasteForm = `Give {"mcpServers":{NAME:{"command":…,"args":[…]}}} or {NAME:{"command":…}}`
 
-// clean gives every server a well-formed name and a plain type.
-func clean(found Servers) (Servers, []string, error) {
+// normalize gives every server a well-formed name and a canonical type.
+func normalize(found Servers) (Servers, []string, error) {
 	servers := Servers{}
 	var notes []string
 	for _, name := range found.Names() {

@@ -9,8 +9,8 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// Pool holds the sessions of one run: a server is started when it is first needed, shared by all who need it, started
-// again when it has died, and gone when the pool is closed.
+// Pool holds the sessions of one run. A server is started when it is first needed, shared by all callers, started again
+// if it has died, and stopped when the pool is closed.
 type Pool struct {
 	spec func(name string) (Spec, error)
 
@@ -23,21 +23,21 @@ type Pool struct {
 	started map[string]*start
 }
 
-// start is one start of a server; session and err are set when done is closed.
+// start is one start of a server. session and err are set when done is closed.
 type start struct {
 	done    chan struct{}
 	session *Session
 	err     error
 }
 
-// NewPool makes a pool. spec says how to reach a server; its error is given to who asked for the server.
+// NewPool returns a pool. spec returns how to connect to a server; Session returns its error.
 func NewPool(spec func(name string) (Spec, error)) *Pool {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Pool{spec: spec, ctx: ctx, cancel: cancel, started: map[string]*start{}}
 }
 
-// Session gives the session with a server. Who asks while it is being started waits for that one start; a start that
-// failed is tried anew by the next who asks. The session is the pool's to close.
+// Session returns the session with a server, starting the server if needed. Concurrent callers wait for the same start.
+// After a failed start, the next caller tries again. The caller must not close the session; the pool does.
 func (p *Pool) Session(ctx context.Context, server string) (*Session, error) {
 	for {
 		st, err := p.current(server)
@@ -60,19 +60,19 @@ func (p *Pool) Session(ctx context.Context, server string) (*Session, error) {
 	}
 }
 
-// current is the server's start, begun now when there is none.
+// current returns the current start of a server, and begins one if there is none.
 func (p *Pool) current(server string) (*start, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
-		return nil, fault.New(fault.Internal, "MCP server %s was asked for after the run's end", server)
+		return nil, fault.New(fault.Internal, "MCP server %s was requested after the end of the run", server)
 	}
 	if st, ok := p.started[server]; ok {
 		return st, nil
 	}
 	st := &start{done: make(chan struct{})}
 	p.started[server] = st
-	p.starts.Go(func() { // not under the asker's context: others may be waiting too
+	p.starts.Go(func() { // not bound by the caller's context, because others may be waiting too
 		defer close(st.done)
 		spec, err := p.spec(server)
 		if err == nil {
@@ -93,7 +93,7 @@ func (p *Pool) drop(server string, st *start) {
 	}
 }
 
-// Close gives up starts, ends calls, and returns when nothing is left of any server.
+// Close cancels starts, ends calls, and returns when all servers have stopped.
 func (p *Pool) Close() {
 	p.mu.Lock()
 	p.closed = true
@@ -104,7 +104,7 @@ func (p *Pool) Close() {
 	started := slices.Collect(maps.Values(p.started))
 	p.mu.Unlock()
 	var closing sync.WaitGroup
-	for _, st := range started { // each has started: a start that failed is not among them
+	for _, st := range started { // all have a session, since a failed start removes itself
 		closing.Go(st.session.Close)
 	}
 	closing.Wait()

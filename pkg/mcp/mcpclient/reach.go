@@ -7,22 +7,22 @@ import (
 	"github.com/pflow-suite/pflow/pkg/process"
 )
 
-// Reach is how configured servers are reached from a program: where the variables in their entries come from, and who
-// is told which of their values are secrets.
+// Resolver makes configured servers ready to connect to: it expands the variables in their entries and registers the
+// secret values.
 type Reach struct {
-	// Env is the environment, of variables and of stdio servers; Settings stands behind it for variables.
+	// Env is the environment of stdio servers. Variables are looked up in Env, then in Settings.
 	Env      []string
 	Settings map[string]string
 	// Dir is the working directory of stdio servers.
 	Dir      string
 	Redactor *redact.Redactor
 	Log      *slog.Logger
-	// Warn tells people what deserves their attention.
+	// Warn shows a warning to the user.
 	Warn func(format string, args ...any)
 }
 
-// Spec makes a server's entry ready to connect to. What came into its env and headers from variables, or stands there
-// under a secret's name, is a secret from here on; a variable that is set nowhere is warned of.
+// Spec expands a server's entry for Connect. It adds the values of variables in env and headers, and all values there
+// under the name of a secret, to Redactor. It warns of variables that are not set.
 func (r *Reach) Spec(name string, server Server) Spec {
 	x := server.Expand(func(name string) (string, bool) {
 		if value, ok := process.LookupEnv(r.Env, name); ok {

@@ -1,6 +1,6 @@
-// Package mcpclient is for MCP servers that other people wrote: which ones are configured, and talking to one through
-// the official SDK's client. Real servers print banners on standard output, ignore or die on what they do not know,
-// hang, crash and leave processes behind; all that is dealt with here, once.
+// Package mcpclient keeps the configuration of MCP servers and talks to them through the client of the official SDK. It
+// copes with real servers, which print banners on standard output, ignore or crash on requests that they do not know,
+// hang, crash and leave processes behind.
 package mcpclient
 
 import (
@@ -19,41 +19,41 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-// File is the file of the home that holds the configuration.
+// File is the name of the configuration file in the home.
 const File = "mcp-servers.json"
 
-// The transports that a server may be reached by.
+// The supported transports.
 const (
 	Stdio = "stdio"
 	HTTP  = "http"
 )
 
-// Server is the configuration of one server, as its entry has it: ${VAR} is not expanded, see Expand.
+// Server is the entry of one server. Expand replaces ${VAR} in it.
 type Server struct {
 	// Command, Args and Env start a server that speaks over its standard input and output.
 	Command string            `json:"command,omitempty"`
 	Args    []string          `json:"args,omitempty"`
 	Env     map[string]string `json:"env,omitempty"`
-	// Type is Stdio or HTTP, or empty in a file that leaves it to be seen from Command and URL: ask Transport.
+	// Type is the transport as the file has it, and may be empty. Transport returns the effective one.
 	Type string `json:"type,omitempty"`
-	// URL and Headers reach a server that speaks streamable HTTP.
+	// URL and Headers connect to a server that speaks streamable HTTP.
 	URL     string            `json:"url,omitempty"`
 	Headers map[string]string `json:"headers,omitempty"`
-	// Timeout is how many seconds a call may take, 30 when it is zero.
+	// Timeout is the most seconds that a call may take; 0 means 30.
 	Timeout float64 `json:"timeout,omitempty"`
-	// MaxMemory is how many megabytes (of 1,000,000 bytes) the processes of a stdio server may hold resident before
-	// they are killed; no limit when it is zero.
+	// MaxMemory is the most resident memory of a stdio server's processes, in megabytes of 1,000,000 bytes, before they
+	// are killed; 0 means no limit.
 	MaxMemory int `json:"max_memory,omitempty"`
 
-	// rest holds the keys that are not ours, for the next rewrite.
+	// rest holds unknown keys, which are preserved when the file is rewritten.
 	rest map[string]json.RawMessage
 }
 
 // Servers are the configured servers by name.
 type Servers map[string]Server
 
-// LoadServers reads the configuration. A missing file is no servers. An entry that cannot be used does not keep the
-// others from being read: Check says what is wrong with one.
+// LoadServers reads the configuration. It is empty if the file does not exist. It may contain invalid entries: Check
+// returns what is wrong with one.
 func LoadServers(h *home.Home) (Servers, error) {
 	doc, err := readDocument(h)
 	if err != nil {
@@ -62,8 +62,8 @@ func LoadServers(h *home.Home) (Servers, error) {
 	return doc.servers, nil
 }
 
-// ChangeServers reads the configuration, lets change work on it and replaces the file in one step, all under a lock
-// that every program of the suite respects. Nothing is written when change fails. Keys that are not ours survive.
+// ChangeServers reads the configuration, calls change with it and replaces the file atomically, under a lock that every
+// program of the suite respects. If change returns an error, nothing is written. Unknown keys are preserved.
 func ChangeServers(ctx context.Context, h *home.Home, change func(Servers) error) error {
 	return h.Lock(ctx, File, func() error {
 		doc, err := readDocument(h)
@@ -81,7 +81,7 @@ func ChangeServers(ctx context.Context, h *home.Home, change func(Servers) error
 	})
 }
 
-// Get finds a configured server. Its fault is not_found "Server NAME not configured".
+// Get returns a configured server, or the fault not_found "Server NAME not configured".
 func (s Servers) Get(name string) (Server, error) {
 	if server, ok := s[name]; ok {
 		return server, nil
@@ -91,13 +91,13 @@ func (s Servers) Get(name string) (Server, error) {
 	if near, ok := fault.Nearest(name, f.Available); ok {
 		f.Suggest("Did you mean %q?", near)
 	}
-	return Server{}, f.Suggest("pflow-sync add %s -- COMMAND [ARG…] configures it; pflow-sync list shows the servers there are", name)
+	return Server{}, f.Suggest("pflow-sync add %s -- COMMAND [ARG…] configures it; pflow-sync list shows the configured servers", name)
 }
 
-// Names lists the servers, sorted.
+// Names returns the names of the servers, sorted.
 func (s Servers) Names() []string { return slices.Sorted(maps.Keys(s)) }
 
-// Transport is Stdio, HTTP, or the word in the entry when it is neither.
+// Transport returns Stdio, HTTP, or the entry's type if it is neither.
 func (s Server) Transport() string {
 	switch strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(s.Type)) {
 	case "":
@@ -113,8 +113,8 @@ func (s Server) Transport() string {
 	return s.Type
 }
 
-// Check says whether an entry can be used: a validation_error when its transport is neither stdio nor streamable HTTP,
-// or lacks its command or URL.
+// Check returns a validation_error if an entry is invalid: its transport is neither stdio nor streamable HTTP, it has no
+// command or no URL, or a limit is negative.
 func (s Server) Check(name string) error {
 	switch s.Transport() {
 	case Stdio:
@@ -148,12 +148,12 @@ func invalid(name, format string, args ...any) *fault.Fault {
 	return f
 }
 
-// known are the keys of an entry that Server has fields for; "transport" is another word for "type".
-func known() []string {
+// knownKeys returns the keys of an entry that Server has fields for; "transport" is an alias of "type".
+func knownKeys() []string {
 	return []string{"command", "args", "env", "type", "transport", "url", "headers", "timeout", "max_memory"}
 }
 
-// UnmarshalJSON reads an entry and keeps what it does not know.
+// UnmarshalJSON reads an entry and keeps its unknown keys.
 func (s *Server) UnmarshalJSON(data []byte) error {
 	type plain Server // without this method
 	var entry struct {
@@ -170,13 +170,13 @@ func (s *Server) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &s.rest); err != nil {
 		return err
 	}
-	for _, key := range known() {
+	for _, key := range knownKeys() {
 		delete(s.rest, key)
 	}
 	return nil
 }
 
-// MarshalJSON writes an entry, its keys sorted.
+// MarshalJSON writes an entry with its unknown keys, sorted.
 func (s Server) MarshalJSON() ([]byte, error) {
 	type plain Server
 	own, err := rawjson.Marshal(plain(s))
@@ -190,7 +190,7 @@ func (s Server) MarshalJSON() ([]byte, error) {
 	return rawjson.Marshal(all)
 }
 
-// document is the whole file; rest are its top-level keys besides the servers.
+// document is the whole file. rest holds its other top-level keys.
 type document struct {
 	servers Servers
 	rest    map[string]json.RawMessage
@@ -211,7 +211,7 @@ func readDocument(h *home.Home) (*document, error) {
 	if doc.rest == nil {
 		return nil, unreadable(errors.New("it is null"))
 	}
-	for _, key := range []string{"servers", "mcpServers"} { // what stands under mcpServers wins
+	for _, key := range []string{"servers", "mcpServers"} { // mcpServers overrides servers
 		entries, err := decodeEntries(doc.rest[key], key)
 		if err != nil {
 			f := fault.From(err)
@@ -231,7 +231,7 @@ func unreadable(err error) error {
 	return f.Suggest("Correct the file in the home folder by hand; it has the form {\"mcpServers\":{NAME:{\"command\":…}}}")
 }
 
-// decodeEntries reads the object of entries that stands under a key.
+// decodeEntries reads the object of entries under a key.
 func decodeEntries(data json.RawMessage, key string) (Servers, error) {
 	if data == nil {
 		return nil, nil
@@ -258,7 +258,7 @@ func decodeEntries(data json.RawMessage, key string) (Servers, error) {
 	return servers, nil
 }
 
-// decodeProblem says what json could not decode without naming Go's types.
+// decodeProblem returns what could not be decoded, without the names of Go types.
 func decodeProblem(err error) string {
 	if te, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		if te.Field == "" {
@@ -279,7 +279,7 @@ func (d *document) encode() ([]byte, error) {
 	return indented(all)
 }
 
-// indented writes JSON for people to read, with a newline at its end.
+// indented returns v as indented JSON with a newline at its end.
 func indented(v any) ([]byte, error) {
 	raw, err := rawjson.Marshal(v)
 	if err != nil {

@@ -125,7 +125,7 @@ func TestParseServers(t *testing.T) {
 		"websocket":         {doc: `{"x":{"transport":"ws","url":"wss://h"}}`, fault: "not supported"},
 		"no command":        {doc: `{"x":{"args":[]}}`, fault: "has no command"},
 		"no url":            {doc: `{"x":{"type":"http"}}`, fault: "has no usable url"},
-		"an entry alone":    {doc: `{"command":"npx"}`, fault: "without a server's name"},
+		"an entry alone":    {doc: `{"command":"npx"}`, fault: "without the name"},
 		"nothing":           {doc: `{"mcpServers":{}}`, fault: "names no servers"},
 		"two of one name":   {doc: `{"a b":{"command":"x"},"a-b":{"command":"y"}}`, fault: "would both be called a-b"},
 		"a name for a path": {doc: `{"../x":{"command":"x"}}`, fault: "SecurityError"},

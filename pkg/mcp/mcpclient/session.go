@@ -18,7 +18,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/process"
 )
 
-// Session is a live connection to one server. Its methods may be used by several goroutines at once.
+// Session is a live connection to one server. It is safe for concurrent use.
 type Session struct {
 	name    string
 	timeout time.Duration
@@ -27,10 +27,10 @@ type Session struct {
 
 	// Either child and pipe are set, or web.
 	child *process.Process
-	pipe  *pipe
-	web   *web
+	stdio *stdioConn
+	web   *webClient
 
-	// calls is what every request's context ends with; its cause says why.
+	// calls ends all requests when it is cancelled. Its cause is the reason.
 	calls       context.Context
 	cancelCalls context.CancelCauseFunc
 	tokens      atomic.Int64
@@ -38,7 +38,7 @@ type Session struct {
 	closing     sync.Once
 }
 
-// Tool is a tool as its server describes it, schemas and annotations in the server's own bytes.
+// Tool is a tool as its server describes it. Schemas and annotations are the server's bytes, or nil.
 type Tool struct {
 	Name, Title, Description string
 	InputSchema              json.RawMessage
@@ -46,7 +46,7 @@ type Tool struct {
 	Annotations              json.RawMessage
 }
 
-// Tools lists all tools, every page of them, within five seconds.
+// Tools returns all tools, from all pages of the list. It must take no longer than listTimeout.
 func (s *Session) Tools(ctx context.Context) ([]Tool, error) {
 	late := fault.New(fault.Timeout, "MCP server %s did not list its tools within %s", s.name, seconds(listTimeout))
 	ctx, done := s.within(ctx, listTimeout, late)
@@ -54,7 +54,7 @@ func (s *Session) Tools(ctx context.Context) ([]Tool, error) {
 	var tools []Tool
 	seen := map[string]bool{}
 	for cursor := ""; ; {
-		result, err := s.exchange(ctx, &exchange{}, func(ctx context.Context) (mcp.Result, error) {
+		result, err := s.exchange(ctx, &pendingRequest{}, func(ctx context.Context) (mcp.Result, error) {
 			return s.client.ListTools(ctx, &mcp.ListToolsParams{Cursor: cursor})
 		})
 		if err != nil {
@@ -75,7 +75,7 @@ func (s *Session) Tools(ctx context.Context) ([]Tool, error) {
 			return tools, nil
 		}
 		if seen[cursor] {
-			return nil, fault.New(fault.Protocol, "MCP server %s lists its tools in a circle: page %q comes twice", s.name, cursor)
+			return nil, fault.New(fault.Protocol, "MCP server %s lists its tools in a loop: page %q was returned twice", s.name, cursor)
 		}
 		seen[cursor] = true
 	}
@@ -88,22 +88,22 @@ func object(t gjson.Result, key string) json.RawMessage {
 	return nil
 }
 
-// Call calls a tool and waits as long as the server's entry allows, 30 seconds by default. args is a JSON object, or
-// nil for none. progress, unless nil, is called in order while the call lasts, and never after it; total is 0 when the
-// server does not know it. It must not block.
+// Call calls a tool and waits as long as the server's entry allows, 30 seconds by default. args is a JSON object, or nil.
+// progress may be nil; it is called in order during the call and never after it, and must not block. total is 0 if the
+// server does not know it.
 //
-// A tool that fails by its own account is an Answer with IsError, not an error. Errors are faults: timeout "MCP tool
-// timed out after N seconds"; not_found "Tool X not found on server Y"; protocol_error "Method not found", "Invalid
-// params" or "Invalid JSON response from server"; execution_error "MCP server process terminated unexpectedly"; for
-// HTTP what the status says. When ctx is done first, its cause is the error.
+// If the tool itself fails, Call returns an Answer with IsError and no error. Errors are faults: timeout "MCP tool timed
+// out after N seconds"; not_found "Tool X not found on server Y"; protocol_error "Method not found", "Invalid params" or
+// "Invalid JSON response from server"; execution_error "MCP server process terminated unexpectedly"; for HTTP, the fault
+// for the status. If ctx ends first, the error is its cause.
 //
-// A stdio server that lets a call time out is taken down, unless other calls are still waiting for it: it may hang, and
-// who comes next is better served by a fresh one.
+// After a timeout, a stdio server is stopped unless other calls are waiting for it: it may hang, and the next call is
+// better served by a new process.
 func (s *Session) Call(ctx context.Context, tool string, args json.RawMessage, progress func(done, total float64, message string)) (*Answer, error) {
 	return s.CallWithin(ctx, 0, tool, args, progress)
 }
 
-// CallWithin is Call with a time limit of its own, the server's when it is zero.
+// CallWithin is like Call with the given time limit; 0 means that of the server's entry.
 func (s *Session) CallWithin(ctx context.Context, limit time.Duration, tool string, args json.RawMessage, progress func(done, total float64, message string)) (*Answer, error) {
 	if len(args) == 0 {
 		args = json.RawMessage("{}")
@@ -115,10 +115,10 @@ func (s *Session) CallWithin(ctx context.Context, limit time.Duration, tool stri
 		limit = s.timeout
 	}
 	late := fault.New(fault.Timeout, "MCP tool timed out after %s", seconds(limit)).Detail("server", s.name).Detail("tool", tool).
-		Suggest("Give it more time: \"timeout\", in seconds, in the server's entry of %s", File)
+		Suggest("Set a longer \"timeout\", in seconds, in the server's entry of %s", File)
 	limited, done := s.within(ctx, limit, late)
 	defer done()
-	x := &exchange{progress: progress}
+	x := &pendingRequest{progress: progress}
 	params := &mcp.CallToolParams{Name: tool, Arguments: args}
 	if progress != nil {
 		x.token = fmt.Sprintf("p%d", s.tokens.Add(1))
@@ -134,31 +134,32 @@ func (s *Session) CallWithin(ctx context.Context, limit time.Duration, tool stri
 		return nil, s.callFault(ctx, tool, s.requestFault(limited, err))
 	}
 	if kind := gjson.GetBytes(result, "resultType").Str; kind != "" && kind != "complete" {
-		return nil, fault.New(fault.Protocol, "Tool %s answered with a %q result, which cannot be dealt with here", tool, kind).Detail("server", s.name)
+		return nil, fault.New(fault.Protocol, "Tool %s returned a result of type %q, which is not supported", tool, kind).Detail("server", s.name)
 	}
 	answer := parseAnswer(result)
-	if answer.IsError && speaksOfMissingTool(answer.Text(), tool) {
-		if missing := s.missing(ctx, tool); missing != nil {
+	if answer.IsError && mayMeanMissingTool(answer.Text(), tool) {
+		if missing := s.missingTool(ctx, tool); missing != nil {
 			return nil, missing
 		}
 	}
 	return answer, nil
 }
 
-// exchange makes one request and gives the bytes of its result.
-func (s *Session) exchange(ctx context.Context, x *exchange, request func(context.Context) (mcp.Result, error)) (json.RawMessage, error) {
+// exchange makes one request and returns the bytes of its result.
+func (s *Session) exchange(ctx context.Context, x *pendingRequest, request func(context.Context) (mcp.Result, error)) (json.RawMessage, error) {
 	decoded, err := request(x.attach(ctx))
-	if s.pipe != nil {
-		s.pipe.forget(x)
+	if s.stdio != nil {
+		s.stdio.forget(x)
 	}
 	result := x.end()
-	if err == nil && result == nil { // the SDK had it in its cache
+	if err == nil && result == nil { // the SDK took it from its cache
 		result, err = json.Marshal(decoded)
 	}
 	return result, err
 }
 
-// within bounds a request by ctx, by a limit with its fault, and by the session's end.
+// within returns a context that ends with ctx, with the fault late after the limit, and with the session. The caller must
+// call the returned function.
 func (s *Session) within(ctx context.Context, limit time.Duration, late *fault.Fault) (context.Context, func()) {
 	limited, cancel := context.WithTimeoutCause(ctx, limit, late)
 	joined, end := context.WithCancelCause(limited)
@@ -166,7 +167,7 @@ func (s *Session) within(ctx context.Context, limit time.Duration, late *fault.F
 	return joined, func() { stop(); end(nil); cancel() }
 }
 
-// Dead says whether the session can be of no more use: the server's process or connection is gone.
+// Dead reports whether the session is unusable because the server's process or connection is gone.
 func (s *Session) Dead() bool {
 	if s.calls.Err() != nil {
 		return true
@@ -175,9 +176,9 @@ func (s *Session) Dead() bool {
 		return s.web.gone.Load()
 	}
 	select {
-	case <-s.pipe.ended:
+	case <-s.stdio.ended:
 		return true
-	case <-s.pipe.closed:
+	case <-s.stdio.closed:
 		return true
 	case <-s.child.Ended():
 		return true
@@ -186,17 +187,17 @@ func (s *Session) Dead() bool {
 	}
 }
 
-// Close ends calls in flight, closes the server's standard input, gives it two seconds to end by itself, and takes down
-// whatever is left of its process group. How the server ended does not matter. It may be called more than once.
+// Close ends all calls, closes the server's standard input, gives the server two seconds to exit, and kills what is left
+// of its process group. It ignores how the server exited. It may be called more than once.
 func (s *Session) Close() { s.stop(stopPatience) }
 
 func (s *Session) stop(patience time.Duration) {
 	s.closing.Do(func() {
 		s.cancelCalls(errClosed)
 		if s.child != nil {
-			_ = s.pipe.Close()
+			_ = s.stdio.Close()
 			s.child.Stop(patience)
-			return // the SDK's session ends with the pipe
+			return // the SDK's session ends with the connection
 		}
 		if s.client != nil {
 			closed := make(chan struct{})
@@ -212,14 +213,14 @@ func (s *Session) stop(patience time.Duration) {
 
 var errClosed = errors.New("the session was closed")
 
-// said logs what a server says on standard error, line by line.
-type said struct {
+// stderrLog logs a server's standard error, line by line, at debug level.
+type stderrLog struct {
 	log    *slog.Logger
 	server string
 	line   []byte
 }
 
-func (w *said) Write(p []byte) (int, error) {
+func (w *stderrLog) Write(p []byte) (int, error) {
 	if !w.log.Enabled(context.Background(), slog.LevelDebug) {
 		return len(p), nil
 	}

@@ -68,7 +68,7 @@ func until(t *testing.T, what string, met func() bool) {
 	}
 }
 
-// zombie says whether a process has ended without having been waited for by whoever adopted it.
+// zombie reports whether a process has ended but was not waited for by the process that adopted it.
 func zombie(pid int) bool {
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	return err == nil && bytes.Contains(stat, []byte(") Z "))
@@ -302,7 +302,7 @@ func TestConnectIsCancelled(t *testing.T) {
 
 func TestToolsFaults(t *testing.T) {
 	_, err := connect(t, "circle").Tools(t.Context())
-	if f := asFault(t, err); f.Type != fault.Protocol || !strings.Contains(f.Message, "in a circle") {
+	if f := asFault(t, err); f.Type != fault.Protocol || !strings.Contains(f.Message, `page "again"`) {
 		t.Errorf("fault is %s %q", f.Type, f.Message)
 	}
 }

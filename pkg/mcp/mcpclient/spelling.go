@@ -7,13 +7,14 @@ import (
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 )
 
-// Spelling is a tool's own name on the server: name itself when the server has such a tool, else that of the one tool
-// whose name is the same in the spelling of node types (create-issue for create_issue). Its fault is not_found "Tool X not
-// found on server Y", with the tools there are. A server that does not list its tools is asked for the name as it is.
+// ToolName returns a tool's name on the server: name itself if the server has such a tool, else the name of the only tool
+// that has the same name in node types (create-issue for create_issue). If there is no such tool, it returns the fault
+// not_found "Tool X not found on server Y" with the server's tools. If the server does not list its tools, it returns
+// name.
 func (s *Session) Spelling(ctx context.Context, name string) (string, error) {
 	tools, err := s.Tools(ctx)
 	if err != nil {
-		return name, nil //nolint:nilerr // the call itself will tell what is wrong with the server
+		return name, nil //nolint:nilerr // the call will report what is wrong with the server
 	}
 	var names, alike []string
 	for _, t := range tools {
@@ -30,7 +31,7 @@ func (s *Session) Spelling(ctx context.Context, name string) (string, error) {
 	}
 	f := ToolNotFound(s.name, name, names)
 	if len(alike) > 1 {
-		f.Message += ", and several are alike"
+		f.Message += ", and several have a similar name"
 		f.Available = alike
 	}
 	return "", f

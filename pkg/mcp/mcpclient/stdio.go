@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -19,54 +20,55 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// MaxLineLength is the most bytes one message of a server may have.
+// MaxLineLength is the most bytes of a message from a server.
 const MaxLineLength = 64 << 20
 
-// pipe is the connection to a stdio server: one JSON-RPC message a line. It is the transport too, for one connection.
-type pipe struct {
+// stdioConn is the connection to a stdio server: one JSON-RPC message per line. It is also the SDK's transport, for one
+// connection.
+type stdioConn struct {
 	name   string
 	stdin  io.WriteCloser
 	stdout io.Reader
 	log    *slog.Logger
 
-	writing  chan struct{} // holds one token: whoever has it writes
+	writing  chan struct{} // a semaphore for writers
 	incoming chan jsonrpc.Message
 	closed   chan struct{}
 	close    sync.Once
 
 	ended chan struct{} // closed when nothing more can be read
-	err   error         // why; set before ended is closed
+	err   error         // the reason; set before ended is closed
 
 	mu      sync.Mutex
-	pending map[jsonrpc.ID]*exchange
+	pending map[jsonrpc.ID]*pendingRequest
 	noisy   bool
 }
 
-func newPipe(name string, stdin io.WriteCloser, stdout io.Reader, log *slog.Logger) *pipe {
-	return &pipe{
+func newStdioConn(name string, stdin io.WriteCloser, stdout io.Reader, log *slog.Logger) *stdioConn {
+	return &stdioConn{
 		name: name, stdin: stdin, stdout: stdout, log: log,
 		writing: make(chan struct{}, 1), incoming: make(chan jsonrpc.Message),
-		closed: make(chan struct{}), ended: make(chan struct{}), pending: map[jsonrpc.ID]*exchange{},
+		closed: make(chan struct{}), ended: make(chan struct{}), pending: map[jsonrpc.ID]*pendingRequest{},
 	}
 }
 
-// Connect starts reading.
-func (p *pipe) Connect(context.Context) (mcp.Connection, error) {
+// Connect starts reading and returns the connection itself.
+func (p *stdioConn) Connect(context.Context) (mcp.Connection, error) {
 	go p.readLines()
 	return p, nil
 }
 
-// SessionID is empty: a pipe is its own session.
-func (p *pipe) SessionID() string { return "" }
+// SessionID returns "": a stdio connection has no session id.
+func (p *stdioConn) SessionID() string { return "" }
 
-// Close ends reads and writes. The process behind the pipe is the session's to stop.
-func (p *pipe) Close() error {
+// Close ends reads and writes. It does not stop the server process; the session does.
+func (p *stdioConn) Close() error {
 	p.close.Do(func() { close(p.closed) })
 	return nil
 }
 
-// Read gives the next message.
-func (p *pipe) Read(ctx context.Context) (jsonrpc.Message, error) {
+// Read returns the next message.
+func (p *stdioConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	select {
 	case msg := <-p.incoming:
 		return msg, nil
@@ -79,13 +81,13 @@ func (p *pipe) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
-// readLines reads until the server is gone or has said what no server may say.
-func (p *pipe) readLines() {
+// readLines reads messages until the server closes its output or writes an invalid message.
+func (p *stdioConn) readLines() {
 	defer close(p.ended)
 	lines := bufio.NewReaderSize(p.stdout, 64<<10)
 	for {
 		line, err := readLine(lines)
-		if err != nil { // a last line without its newline was torn off by the server's end
+		if err != nil { // a last line without a newline is incomplete and is dropped
 			p.err = err
 			return
 		}
@@ -106,7 +108,7 @@ func (p *pipe) readLines() {
 	}
 }
 
-// readLine reads a line of at most MaxLineLength bytes.
+// readLine reads a line of at most MaxLineLength bytes and trims it.
 func readLine(r *bufio.Reader) ([]byte, error) {
 	var line []byte
 	for {
@@ -119,13 +121,13 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 			return nil, io.EOF
 		case len(line) > MaxLineLength:
 			return nil, fault.New(fault.TooLarge, "The server sent a message of more than %d MiB", MaxLineLength>>20).
-				Suggest("Ask the tool for less at a time")
+				Suggest("Request less data at a time from the tool")
 		}
 	}
 }
 
-// decode makes a message of a line, or nil when there is nothing for the SDK in it.
-func (p *pipe) decode(line []byte) (jsonrpc.Message, error) {
+// decode parses a line as a message. It returns nil if the SDK does not need the message.
+func (p *stdioConn) decode(line []byte) (jsonrpc.Message, error) {
 	line = bytes.TrimPrefix(line, []byte("\uFEFF"))
 	if len(line) == 0 {
 		return nil, nil
@@ -141,8 +143,8 @@ func (p *pipe) decode(line []byte) (jsonrpc.Message, error) {
 			return nil, nil
 		}
 		return nil, fault.New(fault.Protocol, "Invalid JSON response from server").
-			Detail("server", p.name).Detail("line", excerpt(line)).
-			Suggest("The server must write only JSON-RPC to its standard output, one message a line; report it to its author")
+			Detail("server", p.name).Detail("line", shownLine(line)).
+			Suggest("The server must write only JSON-RPC to its standard output, one message per line; report this to its author")
 	}
 	switch m := msg.(type) {
 	case *jsonrpc.Response:
@@ -156,9 +158,9 @@ func (p *pipe) decode(line []byte) (jsonrpc.Message, error) {
 	return msg, nil
 }
 
-// settle keeps a result's bytes for the one who asked. What the SDK decodes instead is empty, unless the result is no
-// final one and the SDK has to act on it.
-func (p *pipe) settle(r *jsonrpc.Response) {
+// settle stores the bytes of a result in its pending request. The SDK gets an empty result instead to decode, unless the
+// result is not final and the SDK must act on it.
+func (p *stdioConn) settle(r *jsonrpc.Response) {
 	p.mu.Lock()
 	x := p.pending[r.ID]
 	delete(p.pending, r.ID)
@@ -172,9 +174,9 @@ func (p *pipe) settle(r *jsonrpc.Response) {
 	}
 }
 
-func (p *pipe) progress(params json.RawMessage) {
+func (p *stdioConn) progress(params json.RawMessage) {
 	p.mu.Lock()
-	waiting := make([]*exchange, 0, len(p.pending))
+	waiting := make([]*pendingRequest, 0, len(p.pending))
 	for _, x := range p.pending {
 		waiting = append(waiting, x)
 	}
@@ -184,23 +186,23 @@ func (p *pipe) progress(params json.RawMessage) {
 	}
 }
 
-// noise warns once of lines that are no messages.
-func (p *pipe) noise(line []byte) {
+// noise logs one warning about lines that are not messages.
+func (p *stdioConn) noise(line []byte) {
 	if !p.noisy {
 		p.noisy = true
-		p.log.Warn("MCP server writes other things than JSON-RPC to its standard output; they are skipped", "server", p.name, "line", excerpt(line))
+		p.log.Warn("MCP server writes lines to its standard output that are not JSON-RPC; they are skipped", "server", p.name, "line", shownLine(line))
 	}
 }
 
-// Write sends one message. A server that does not read holds a write up no longer than ctx allows; when that leaves
-// half a message behind, the connection is over.
-func (p *pipe) Write(ctx context.Context, msg jsonrpc.Message) error {
+// Write sends one message. If the server does not read it before ctx ends, Write fails. If part of the message was
+// written by then, it also closes the connection.
+func (p *stdioConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	data, err := jsonrpc.EncodeMessage(msg)
 	if err != nil {
 		return err
 	}
 	if call, ok := msg.(*jsonrpc.Request); ok && call.IsCall() {
-		if x := exchangeOf(ctx); x != nil {
+		if x := pendingRequestOf(ctx); x != nil {
 			p.mu.Lock()
 			p.pending[call.ID] = x
 			p.mu.Unlock()
@@ -217,7 +219,7 @@ func (p *pipe) Write(ctx context.Context, msg jsonrpc.Message) error {
 	return p.write(ctx, append(data, '\n'))
 }
 
-func (p *pipe) write(ctx context.Context, data []byte) error {
+func (p *stdioConn) write(ctx context.Context, data []byte) error {
 	deadline, ok := p.stdin.(interface{ SetWriteDeadline(time.Time) error })
 	if !ok {
 		_, err := p.stdin.Write(data)
@@ -243,8 +245,8 @@ func (p *pipe) write(ctx context.Context, data []byte) error {
 	return err
 }
 
-// forget drops a request that nobody waits for any more.
-func (p *pipe) forget(x *exchange) {
+// forget removes a request that no caller is waiting for.
+func (p *stdioConn) forget(x *pendingRequest) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for id, other := range p.pending {
@@ -254,11 +256,7 @@ func (p *pipe) forget(x *exchange) {
 	}
 }
 
-// excerpt is the start of what a server wrote, fit to be shown.
-func excerpt(line []byte) string {
-	const most = 200
-	if len(line) <= most {
-		return string(bytes.ToValidUTF8(line, []byte("?")))
-	}
-	return string(bytes.ToValidUTF8(line[:most], nil)) + "…"
+// shownLine returns the beginning of a line from a server as valid UTF-8.
+func shownLine(line []byte) string {
+	return strings.ToValidUTF8(fault.Truncate(string(line), 200), "?")
 }
