@@ -20,7 +20,7 @@ func runTool(ctx context.Context, p *Call, t *Task) *Result {
 	}
 	name := tool.Tool
 	if p.kind.Unregistered {
-		if name, err = session.Spelling(ctx, name); err != nil {
+		if name, err = session.ToolName(ctx, name); err != nil {
 			return failed(toolFault(err), toolOutputs(nil, err.Error()))
 		}
 	}

@@ -42,7 +42,7 @@ func (l *Launch) config() engine.Config {
 
 // reach returns how the run's MCP servers are reached. Their configuration is read when the first of them is needed.
 func (l *Launch) reach(env []string) func(server string) (mcpclient.Spec, error) {
-	reach := &mcpclient.Reach{Env: env, Settings: l.settings.Env, Dir: l.dir, Redactor: l.redactor, Log: l.host.Log, Warn: l.host.Warn}
+	resolver := &mcpclient.Resolver{Env: env, Settings: l.settings.Env, Dir: l.dir, Redactor: l.redactor, Log: l.host.Log, Warn: l.host.Warn}
 	return func(name string) (mcpclient.Spec, error) {
 		servers, err := mcpclient.LoadServers(l.host.Home)
 		if err != nil {
@@ -52,6 +52,6 @@ func (l *Launch) reach(env []string) func(server string) (mcpclient.Spec, error)
 		if err != nil {
 			return mcpclient.Spec{}, err
 		}
-		return reach.Spec(name, server), nil
+		return resolver.Spec(name, server), nil
 	}
 }

@@ -11,7 +11,7 @@ import (
 // that has the same name in node types (create-issue for create_issue). If there is no such tool, it returns the fault
 // not_found "Tool X not found on server Y" with the server's tools. If the server does not list its tools, it returns
 // name.
-func (s *Session) Spelling(ctx context.Context, name string) (string, error) {
+func (s *Session) ToolName(ctx context.Context, name string) (string, error) {
 	tools, err := s.Tools(ctx)
 	if err != nil {
 		return name, nil //nolint:nilerr // the call will report what is wrong with the server

@@ -15,7 +15,7 @@ import (
 // reach is how servers are reached from a command line: with its environment and the settings behind it. The secrets
 // that go to a server are kept, so that what comes back of them is not shown.
 type reach struct {
-	mcpclient.Reach
+	mcpclient.Resolver
 	app *cli.App
 }
 
@@ -25,7 +25,7 @@ func newReach(app *cli.App, h *home.Home) (*reach, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &reach{mcpclient.Reach{Env: app.Env, Settings: set.Env, Redactor: redact.New(), Log: app.Log, Warn: app.Warn}, app}, nil
+	return &reach{mcpclient.Resolver{Env: app.Env, Settings: set.Env, Redactor: redact.New(), Log: app.Log, Warn: app.Warn}, app}, nil
 }
 
 // session connects to a server as it is configured.

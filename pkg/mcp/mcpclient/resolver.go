@@ -9,7 +9,7 @@ import (
 
 // Resolver makes configured servers ready to connect to: it expands the variables in their entries and registers the
 // secret values.
-type Reach struct {
+type Resolver struct {
 	// Env is the environment of stdio servers. Variables are looked up in Env, then in Settings.
 	Env      []string
 	Settings map[string]string
@@ -23,7 +23,7 @@ type Reach struct {
 
 // Spec expands a server's entry for Connect. It adds the values of variables in env and headers, and all values there
 // under the name of a secret, to Redactor. It warns of variables that are not set.
-func (r *Reach) Spec(name string, server Server) Spec {
+func (r *Resolver) Spec(name string, server Server) Spec {
 	x := server.Expand(func(name string) (string, bool) {
 		if value, ok := process.LookupEnv(r.Env, name); ok {
 			return value, true
