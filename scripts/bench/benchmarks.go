@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// bench is the folder of what is measured: the built programs in bin/, and files made for the benchmarks.
+// bench has the folder of the benchmarks, with the built programs in bin/ and the files that they need.
 type bench struct {
 	dir      string
 	programs []string
-	tools    map[string]string // the programs to compare with that were looked for; empty are those that are not there
+	tools    map[string]string // paths of the programs to compare with; "" if one is missing
 }
 
 // benchmark is one thing to measure.
@@ -41,7 +41,7 @@ func (b *bench) benchmarks() []benchmark {
 	}
 }
 
-// build builds the suite's programs, and a bare one to compare them to, and writes what they are to run.
+// build builds the suite's programs and a bare one to compare with, and writes the workflows that they run.
 func (b *bench) build() error {
 	if err := quietly("go", "build", "-o", b.path("bin")+"/", "github.com/pflow-suite/pflow/cmd/..."); err != nil {
 		return err
@@ -71,8 +71,8 @@ func (b *bench) build() error {
 	return nil
 }
 
-// versions compares the start of each program with that of a bare one. A program that is a node type has a limit of its
-// own: what it links is slow to start, and it is started for work that takes far longer.
+// versions compares the start of each program with that of a bare one. A program that is a node type has a higher limit: the
+// libraries that it links start slowly, and its work takes far longer.
 func (b *bench) versions() ([]result, error) {
 	var all []result
 	for _, ofNode := range []bool{false, true} {
@@ -104,7 +104,7 @@ func (b *bench) oneNode() ([]result, error) {
 	return comparison{rounds: 100, limitMS: 10, subjects: []command{b.run("chain-1")}, rivals: []rival{{command: b.bare()}}}.measure()
 }
 
-// steps compares a run with the other programs that run the same steps, two at a time.
+// steps compares a run with other programs that run the same steps, two at a time.
 func (b *bench) steps(name string, rounds int, limit float64) func() ([]result, error) {
 	return func() ([]result, error) {
 		c := comparison{rounds: rounds, subjects: []command{b.run(name)}}
@@ -122,7 +122,7 @@ func (b *bench) steps(name string, rounds int, limit float64) func() ([]result, 
 	}
 }
 
-// check has a limit of its own; the time in which make reads the makefile of the same shape stands beside it.
+// check measures a check. It also shows the time in which make reads the makefile of the same shape.
 func (b *bench) check(name string) func() ([]result, error) {
 	return func() ([]result, error) {
 		c := comparison{
@@ -139,7 +139,7 @@ func (b *bench) check(name string) func() ([]result, error) {
 // run runs a workflow of this folder.
 func (b *bench) run(name string) command { return b.exec("run", b.path(name+".json")) }
 
-// exec is a command of pflow-exec on two processors.
+// exec returns a command of pflow-exec that runs two nodes at a time.
 func (b *bench) exec(verb, what string) command {
 	return command{name: "pflow-exec " + verb, args: []string{b.path("bin", "pflow-exec"), verb, "--quiet", "--jobs", "2", what}}
 }

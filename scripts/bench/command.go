@@ -9,20 +9,20 @@ import (
 	"time"
 )
 
-// command runs with nothing on stdin.
+// command is a command without standard input.
 type command struct {
 	name   string
 	args   []string
-	stdout io.Writer // nil throws it away
+	stdout io.Writer // nil discards it
 }
 
-// execution is one run of a command, from its start to its end.
+// execution is the time of one run of a command.
 type execution struct {
 	start time.Time
 	took  time.Duration
 }
 
-// alone runs the command in a new folder.
+// alone runs the command in a new temporary folder.
 func (c command) alone() (execution, error) {
 	dir, err := os.MkdirTemp("", "pflow-bench-run-")
 	if err != nil {
@@ -32,7 +32,7 @@ func (c command) alone() (execution, error) {
 	return c.in(dir)
 }
 
-// in runs the command in a folder, which also has the home. A command that fails is no measurement.
+// in runs the command in a folder, which also has the home. It returns an error if the command fails.
 func (c command) in(dir string) (execution, error) {
 	cmd := exec.Command(c.args[0], c.args[1:]...)
 	cmd.Dir, cmd.Stdout = dir, c.stdout
@@ -48,7 +48,7 @@ func (c command) in(dir string) (execution, error) {
 
 func homeIn(dir string) string { return filepath.Join(dir, "home") }
 
-// quietly runs a command that is not measured; its error has what it said.
+// quietly runs a command that is not measured. The error has its output.
 func quietly(name string, args ...string) error {
 	if out, err := exec.Command(name, args...).CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w\n%s", name, err, out)

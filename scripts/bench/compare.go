@@ -2,21 +2,21 @@ package main
 
 import "slices"
 
-// comparison runs commands in turn, round by round, so that what else the machine does falls on all alike.
+// comparison runs commands alternately, round by round, so that other load on the machine affects all alike.
 type comparison struct {
 	rounds   int
 	subjects []command
-	limitMS  float64 // the longest median that a subject may have; 0 is none
+	limitMS  float64 // the maximum median of a subject; 0 means no limit
 	rivals   []rival
 }
 
-// rival is what every subject is compared with.
+// rival is a command with which every subject is compared.
 type rival struct {
 	command
-	limit float64 // the largest ratio of a subject to it; 0 is none: its time stands beside the subject's
+	limit float64 // the maximum ratio of a subject to it; 0 means no limit, only its time is shown
 }
 
-// measure gives a result for each limit of each subject. One round before warms the caches.
+// measure returns a result for each limit of each subject. A first round that does not count warms the caches.
 func (c comparison) measure() ([]result, error) {
 	commands := slices.Clone(c.subjects)
 	for _, r := range c.rivals {
@@ -57,7 +57,7 @@ func (c comparison) measure() ([]result, error) {
 	return results, nil
 }
 
-// ratio is the median of the rounds' ratios.
+// ratio returns the median of the rounds' ratios.
 func ratio(times, others []float64) float64 {
 	ratios := make([]float64, len(times))
 	for round := range ratios {

@@ -1,10 +1,10 @@
-// Bench measures the suite's programs, side by side with what they are compared to, and fails if a limit is missed.
+// Bench measures the suite's programs next to others that do the same, and fails if a limit is missed.
 //
 //	go run ./scripts/bench [--only REGEXP] [--json]
 //
-// What is compared runs in turn, round by round, so that what else the machine does falls on all alike. A time is the
-// median of the rounds, a ratio the median of the rounds' ratios. make and ninja are compared with where they are
-// installed; go-task is installed into bin/tools. Progress goes to standard error. The status is 1 when a limit is missed.
+// Programs that are compared run alternately, round by round, so that other load on the machine affects all alike. A time is
+// the median of the rounds, a ratio the median of the rounds' ratios. make and ninja take part if they are installed; go-task
+// is installed into bin/tools. Progress goes to standard error. The exit status is 1 if a limit is missed.
 package main
 
 import (
@@ -24,11 +24,11 @@ func main() {
 		}
 		return
 	}
-	only := flag.String("only", "", "measure only what has a name that `REGEXP` matches, such as 'fan-out|resume'")
+	only := flag.String("only", "", "measure only the benchmarks whose name matches `REGEXP`, such as 'fan-out|resume'")
 	asJSON := flag.Bool("json", false, "print one JSON document instead of a table")
 	flag.Parse()
 	if flag.NArg() > 0 {
-		fail(fmt.Errorf("%q is no flag", flag.Arg(0)))
+		fail(fmt.Errorf("unexpected argument %q", flag.Arg(0)))
 	}
 	pattern, err := regexp.Compile(*only)
 	if err != nil {
@@ -56,7 +56,7 @@ func fail(err error) {
 	os.Exit(2)
 }
 
-// measure measures the benchmarks whose names match, in a folder that is gone afterwards.
+// measure measures the benchmarks whose names match, in a temporary folder.
 func measure(only *regexp.Regexp) ([]result, error) {
 	dir, err := os.MkdirTemp("", "pflow-bench-")
 	if err != nil {
@@ -87,7 +87,7 @@ func measure(only *regexp.Regexp) ([]result, error) {
 	return results, nil
 }
 
-// choose gives the benchmarks whose names match.
+// choose returns the benchmarks whose names match.
 func choose(all []benchmark, only *regexp.Regexp) ([]benchmark, error) {
 	var chosen []benchmark
 	var names []string
@@ -98,7 +98,7 @@ func choose(all []benchmark, only *regexp.Regexp) ([]benchmark, error) {
 		}
 	}
 	if len(chosen) == 0 {
-		return nil, fmt.Errorf("--only %s matches none of: %s", only, strings.Join(names, "; "))
+		return nil, fmt.Errorf("--only %s matches no benchmark; there are: %s", only, strings.Join(names, "; "))
 	}
 	return chosen, nil
 }

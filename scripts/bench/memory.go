@@ -11,7 +11,7 @@ import (
 	"syscall"
 )
 
-// batchMemory compares the memory of a long batch with that of a short one.
+// batchMemory compares the memory of a run of a long batch with that of a short one.
 func (b *bench) batchMemory() ([]result, error) {
 	const rounds = 3
 	var long, short []float64
@@ -32,7 +32,7 @@ func (b *bench) batchMemory() ([]result, error) {
 	}}, nil
 }
 
-// batchOf has n items, each with another output of about 10 kB.
+// batchOf returns a workflow with a batch of n items, each with a different output of about 10 kB.
 func batchOf(n int) object {
 	items := make([]int, n)
 	for i := range items {
@@ -57,7 +57,7 @@ func (b *bench) outputMemory() ([]result, error) {
 	return []result{{Subject: "pflow-exec run", quantity: quantity{median(peaks), "MB"}, Limit: 150, Rounds: rounds}}, nil
 }
 
-// memory is the most memory that a run of the workflow takes, in MB.
+// memory returns the peak memory of a run of the workflow, in MB.
 func (b *bench) memory(workflow object) (float64, error) {
 	if err := b.writeWorkflow("memory", workflow); err != nil {
 		return 0, err
@@ -67,17 +67,17 @@ func (b *bench) memory(workflow object) (float64, error) {
 		return 0, err
 	}
 	c := b.run("memory")
-	var said bytes.Buffer
-	c.args, c.stdout = append([]string{self, weigh}, c.args...), &said
+	var printed bytes.Buffer
+	c.args, c.stdout = append([]string{self, weigh}, c.args...), &printed
 	if _, err := c.alone(); err != nil {
 		return 0, err
 	}
-	return strconv.ParseFloat(strings.TrimSpace(said.String()), 64)
+	return strconv.ParseFloat(strings.TrimSpace(printed.String()), 64)
 }
 
-// weigh is the argument with which the bench, in a process of its own, runs the command after it and prints the most
-// memory in MB that it, or one of its children, had at a time. The kernel counts what a process was before it became the
-// command too, and the bench at work is larger than some of what it measures.
+// weigh is the argument with which this program runs the command after it and prints the peak memory, in MB, of that command
+// or one of its children. It needs its own process, because the kernel also counts the memory that a process had before it
+// executed the command, and this program at work is larger than some commands.
 const weigh = "weigh"
 
 func weighCommand(args []string) error {
@@ -87,7 +87,7 @@ func weighCommand(args []string) error {
 	}
 	usage, _ := cmd.ProcessState.SysUsage().(*syscall.Rusage)
 	most := float64(usage.Maxrss) * 1024
-	if runtime.GOOS == "darwin" { // which counts in bytes
+	if runtime.GOOS == "darwin" { // it counts in bytes
 		most = float64(usage.Maxrss)
 	}
 	_, err := fmt.Println(most / 1e6)

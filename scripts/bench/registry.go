@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// registry measures what asks a registry of 10,000 tools: a search, and a check of a workflow with one of them, with the
-// start of the program. What it takes to read the file whole stands beside, and then what it takes to change it.
+// registry measures commands that use a registry of 10,000 tools, each as a whole process: searches, a check of a workflow with
+// one of the tools, and a sync. It also shows the time that reading the whole file takes.
 func (b *bench) registry() ([]result, error) {
 	const rounds = 20
 	dir := b.path("registry")
@@ -33,7 +33,7 @@ func (b *bench) registry() ([]result, error) {
 	time.Sleep(2500 * time.Millisecond) // the index is stored two seconds after a change
 	var many strings.Builder
 	for i := range 10_000 {
-		fmt.Fprintf(&many, "qwrty%d ", i) // none is known, and each is held against all words
+		fmt.Fprintf(&many, "qwrty%d ", i) // unknown words are compared with all known ones
 	}
 	asked := []struct {
 		command
@@ -57,7 +57,7 @@ func (b *bench) registry() ([]result, error) {
 		}
 		start := time.Now()
 		if data, err := os.ReadFile(file); err != nil || !json.Valid(data) {
-			return nil, fmt.Errorf("the registry is no JSON: %w", err)
+			return nil, fmt.Errorf("the registry is not valid JSON: %w", err)
 		}
 		whole = append(whole, milliseconds(time.Since(start)))
 	}
@@ -104,14 +104,14 @@ func (b *bench) syncInto(dir, file string, source []byte, search command) ([]res
 	return results, nil
 }
 
-// toolType is the node type of a tool of the made registry.
+// toolType returns the node type of a tool of the generated registry.
 func toolType(i int) string { return fmt.Sprintf("mcp-server-%d-%s-%d", i%100, verbOf(i), i) }
 
 func verbOf(i int) string {
 	return []string{"read-file", "create-issue", "list-channels", "query-table", "send-message", "update-page", "delete-row", "search-code"}[i%8]
 }
 
-// tools is a registry of n tools as servers describe theirs: a few sentences, five parameters, a schema.
+// tools returns a registry of n tools that are described as servers do: with some sentences, five parameters and a schema.
 func tools(n int) ([]byte, error) {
 	random := rand.New(rand.NewPCG(1, 2))
 	words := vocabulary(random)
@@ -138,7 +138,7 @@ func tools(n int) ([]byte, error) {
 	return json.MarshalIndent(object{"version": "1.0.0", "nodes": nodes}, "", "  ")
 }
 
-// vocabulary is the words of descriptions: those that are asked for, and thousands of others.
+// vocabulary returns the words of descriptions: those that the searches look for, and thousands of others.
 func vocabulary(random *rand.Rand) []string {
 	words := strings.Fields("read write file folder issue github repository message channel table row page search the of a to in and for with from")
 	syllables := strings.Fields("ba con de fer gra hin jo ka lum mer nor pla qui ras sto tru ver wen xi zo")
@@ -152,7 +152,7 @@ func vocabulary(random *rand.Rand) []string {
 	return words
 }
 
-// sentence is n words, common ones more often.
+// sentence returns n words. The first ones of the vocabulary are more frequent.
 func sentence(random *rand.Rand, words []string, n int) string {
 	chosen := make([]string, n)
 	for i := range chosen {

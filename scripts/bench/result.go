@@ -16,7 +16,7 @@ type quantity struct {
 	Unit  string  `json:"unit"`
 }
 
-// String gives three digits, or as many as stand before the point.
+// String returns the number with three digits, or all digits before the decimal point if these are more, and the unit.
 func (q quantity) String() string {
 	digits := 2
 	if q.Value != 0 {
@@ -25,18 +25,18 @@ func (q quantity) String() string {
 	return strconv.FormatFloat(q.Value, 'f', digits, 64) + " " + q.Unit
 }
 
-// result is a quantity that was measured.
+// result is a measured quantity.
 type result struct {
 	Benchmark string `json:"benchmark"`
 	Subject   string `json:"subject"`
 	quantity
-	Limit  float64  `json:"limit"` // the most that the value may be
+	Limit  float64  `json:"limit"` // the maximum of the value
 	Rounds int      `json:"rounds"`
 	Beside []figure `json:"beside,omitempty"`
 	OK     bool     `json:"ok"`
 }
 
-// figure is what a result was worked out from, or what can be compared with it.
+// figure is a number from which a result was computed, or with which it can be compared.
 type figure struct {
 	Name string `json:"name"`
 	quantity
@@ -45,7 +45,7 @@ type figure struct {
 // table writes the results for people.
 func table(out io.Writer, results []result) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "what\tsubject\tvalue\tlimit\tverdict\tN\tbeside")
+	fmt.Fprintln(w, "benchmark\tsubject\tvalue\tlimit\tverdict\trounds\tother figures")
 	for _, r := range results {
 		verdict := "ok"
 		if !r.OK {

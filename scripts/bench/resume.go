@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// resume measures the time from the start of a resume to that of the first node that is left, which notes it as the time
-// of a file. The run that is gone on from has failed in its last node, for the file's folder was not there.
+// resume measures the time from the start of a resume to the start of the first node that has to run. The node creates a file,
+// whose time is read. The resumed run failed in that node, its last, because the file's folder did not exist.
 func (b *bench) resume() ([]result, error) {
 	const rounds = 10
 	noted := b.path("noted", "time")
@@ -23,7 +23,7 @@ func (b *bench) resume() ([]result, error) {
 		return nil, err
 	}
 	if _, err := b.run("resume").in(failed); err == nil {
-		return nil, errors.New("the run to resume has not failed")
+		return nil, errors.New("the run to resume must fail, but succeeded")
 	}
 	if _, err := journalIn(failed); err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func (b *bench) resume() ([]result, error) {
 	}
 	return []result{{
 		Subject: c.name + " to the first node", quantity: quantity{median(first), "ms"}, Limit: 300, Rounds: rounds,
-		Beside: []figure{{"all of it", quantity{median(whole), "ms"}}},
+		Beside: []figure{{"the whole resume", quantity{median(whole), "ms"}}},
 	}}, nil
 }
 

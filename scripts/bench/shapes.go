@@ -9,7 +9,7 @@ import (
 
 type object = map[string]any
 
-// step does nothing, after another one when that is not empty.
+// step is a step that does nothing. If after is not empty, it runs after that step.
 type step struct{ name, after string }
 
 // shape is a set of steps.
@@ -31,7 +31,7 @@ func fan(n int) shape {
 	return s
 }
 
-// write writes the shape in every language that has a program to run it: as NAME.json, .mk, .ninja and .yml.
+// write writes the shape for every program that can run it: as NAME.json, .mk, .ninja and .yml.
 func (b *bench) write(name string, s shape) error {
 	nodes, edges := s.nodes()
 	if err := b.writeWorkflow(name, object{"nodes": nodes, "edges": edges}); err != nil {
@@ -53,7 +53,7 @@ func (b *bench) writeWorkflow(name string, workflow object) error {
 	return os.WriteFile(b.path(name+".json"), text, 0o600)
 }
 
-// nodes have commands that need no shell: the node starts /bin/true itself.
+// nodes returns nodes whose commands need no shell: the node starts /bin/true itself.
 func (s shape) nodes() (nodes, edges []object) {
 	edges = []object{}
 	for _, each := range s {
@@ -69,7 +69,7 @@ func shellNode(id, command string) object {
 	return object{"id": id, "type": "shell", "params": object{"command": command}}
 }
 
-// makefile has recipes that need no shell: make starts /bin/true itself.
+// makefile returns a makefile whose recipes need no shell: make starts /bin/true itself.
 func (s shape) makefile() string {
 	var text strings.Builder
 	names := strings.Join(s.names(), " ")
@@ -80,7 +80,8 @@ func (s shape) makefile() string {
 	return text.String()
 }
 
-// ninja starts every command by /bin/sh -c, it has no other way. No step makes the file that it names, so all of them run.
+// ninja returns a file for ninja, which starts every command with /bin/sh -c. No step makes the file that it names, so every
+// step runs.
 func (s shape) ninja() string {
 	var text strings.Builder
 	text.WriteString("rule true\n  command = /bin/true\n")
@@ -90,12 +91,12 @@ func (s shape) ninja() string {
 	return text.String()
 }
 
-// taskfile has commands that the shell inside go-task starts, without a process of its own.
+// taskfile returns a file for go-task, whose built-in shell starts the commands without an own process.
 func (s shape) taskfile() string {
 	var text strings.Builder
 	goals := s.names()
 	if s[len(s)-1].after != "" {
-		goals = goals[len(s)-1:] // go-task runs a task once for each that names it
+		goals = goals[len(s)-1:] // go-task would run a task once for each task that depends on it
 	}
 	fmt.Fprintf(&text, "version: '3'\ntasks:\n  all:\n    deps: [%s]\n", strings.Join(goals, ", "))
 	for _, each := range s {

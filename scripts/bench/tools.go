@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// goTask is the version of go-task to compare with.
+// goTask is the pinned version of go-task.
 const goTask = "3.53.1"
 
-// tool finds a program to compare with. Without it the benchmarks go on; that it is left out is said once.
+// tool returns the path of a program to compare with, and whether it was found. It reports a missing program once.
 func (b *bench) tool(name string) (path string, ok bool) {
 	path, known := b.tools[name]
 	if !known {
 		var err error
 		if path, err = find(name); err != nil {
-			fmt.Fprintf(os.Stderr, "bench: %s is left out: %v\n", name, err)
+			fmt.Fprintf(os.Stderr, "bench: skipping %s: %v\n", name, err)
 			path = ""
 		}
 		b.tools[name] = path
@@ -32,12 +32,12 @@ func find(name string) (string, error) {
 	return exec.LookPath(name)
 }
 
-// findTask gives the pinned version of go-task, which it installs into the repository's bin/tools unless it is there or on
-// PATH.
+// findTask returns the path of the pinned version of go-task. It installs it into the repository's bin/tools unless it is there
+// or on PATH.
 func findTask() (string, error) {
 	root, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output()
 	if err != nil {
-		return "", fmt.Errorf("there is no folder to install it into: %w", err)
+		return "", fmt.Errorf("cannot find the folder to install it into: %w", err)
 	}
 	tools := filepath.Join(strings.TrimSpace(string(root)), "bin", "tools")
 	installed := filepath.Join(tools, "task")
@@ -50,7 +50,7 @@ func findTask() (string, error) {
 	install := exec.Command("go", "install", "github.com/go-task/task/v3/cmd/task@v"+goTask)
 	install.Env = append(os.Environ(), "GOBIN="+tools)
 	if out, err := install.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("it could not be installed: %w\n%s", err, out)
+		return "", fmt.Errorf("cannot install it: %w\n%s", err, out)
 	}
 	return installed, nil
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/pflow-suite/pflow/internal/velofluxserver"
 )
 
-// cachedReads measures how long a client waits for a resource that veloflux-mcp has in its cache. The same read without a
-// cache, for which a Manager on the loopback interface is asked, stands beside.
+// cachedReads measures how long a client waits for a resource that veloflux-mcp has in its cache, next to the same read without
+// a cache, which asks a Manager on the loopback interface.
 func (b *bench) cachedReads() ([]result, error) {
 	const rounds = 3000
 	manager, err := velofluxserver.Listen()
@@ -51,18 +51,18 @@ func (b *bench) cachedReads() ([]result, error) {
 		if err != nil {
 			return nil, err
 		}
-		if round > 0 { // the first read asks the Manager in both
+		if round > 0 { // the first read asks the Manager in both cases
 			hits, misses = append(hits, milliseconds(hit)), append(misses, milliseconds(miss))
 		}
 	}
 	asked := 0
 	for _, r := range manager.Requests() {
-		if r.Path == "/functions" { // not what a sweep asks
+		if r.Path == "/functions" { // other requests are those of a sweep
 			asked++
 		}
 	}
 	if asked != 1+rounds+1 {
-		return nil, fmt.Errorf("the Manager was asked %d times: 1 for all cached reads and %d for the others is right", asked, rounds+1)
+		return nil, fmt.Errorf("the Manager got %d requests, want 1 for all cached reads and %d for the others", asked, rounds+1)
 	}
 	return []result{{
 		Subject: "veloflux-mcp, functions_digest", quantity: quantity{median(hits), "ms"}, Limit: 1, Rounds: rounds,
@@ -74,7 +74,7 @@ func (b *bench) cachedReads() ([]result, error) {
 	}}, nil
 }
 
-// manyFunctions gives a Manager as many functions as the real one has.
+// manyFunctions lets a Manager return as many functions as the real one.
 func manyFunctions(manager *velofluxserver.Server) error {
 	answer := httptest.NewRecorder()
 	manager.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/functions", http.NoBody))
@@ -96,23 +96,23 @@ func manyFunctions(manager *velofluxserver.Server) error {
 	return nil
 }
 
-// session is a client of an MCP server: one line on its standard input for each on its standard output.
+// session is a client of an MCP server, which answers each line on its standard input with one on its standard output.
 type session struct {
 	cmd  *exec.Cmd
 	in   io.WriteCloser
 	out  *bufio.Reader
-	said bytes.Buffer
-	size int // of the last answer
+	log  bytes.Buffer // the server's standard error
+	size int          // of the last response
 }
 
-// serveVeloflux starts a server in a home of its own and begins a session.
+// serveVeloflux starts a server with a new home and begins a session.
 func (b *bench) serveVeloflux(url, ttl string) (*session, error) {
 	dir, err := os.MkdirTemp(b.dir, "veloflux-")
 	if err != nil {
 		return nil, err
 	}
 	s := &session{cmd: exec.Command(b.path("bin", "veloflux-mcp"), "--stdio", "--manager-url", url, "--cache-ttl", ttl)}
-	s.cmd.Dir, s.cmd.Stderr = dir, &s.said
+	s.cmd.Dir, s.cmd.Stderr = dir, &s.log
 	s.cmd.Env = append(os.Environ(), "PFLOW_HOME="+homeIn(dir))
 	if s.in, err = s.cmd.StdinPipe(); err != nil {
 		return nil, err
@@ -127,7 +127,7 @@ func (b *bench) serveVeloflux(url, ttl string) (*session, error) {
 	}
 	if err := s.begin(); err != nil {
 		s.stop()
-		return nil, fmt.Errorf("veloflux-mcp: %w: %s", err, &s.said)
+		return nil, fmt.Errorf("veloflux-mcp: %w: %s", err, &s.log)
 	}
 	return s, nil
 }
@@ -141,7 +141,7 @@ func (s *session) begin() error {
 	return err
 }
 
-// read is how long it takes from the request to the whole line of its answer.
+// read returns the time from the request to the end of the response.
 func (s *session) read() (time.Duration, error) {
 	answer, took, err := s.request(`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"veloFlux://catalog/functions_digest"}}`)
 	if err != nil {
@@ -149,12 +149,12 @@ func (s *session) read() (time.Duration, error) {
 	}
 	s.size = len(answer)
 	if !bytes.Contains(answer, []byte(`\"functions\":[{`)) {
-		return 0, fmt.Errorf("the answer is no digest: %.200s", answer)
+		return 0, fmt.Errorf("the response is not a digest: %.200s", answer)
 	}
 	return took, nil
 }
 
-// request sends a line and waits for the line that answers it, which holds until the next one.
+// request sends a line and returns the response, which is valid until the next request, and the time it took.
 func (s *session) request(line string) ([]byte, time.Duration, error) {
 	start := time.Now()
 	if _, err := io.WriteString(s.in, line+"\n"); err != nil {
@@ -166,12 +166,12 @@ func (s *session) request(line string) ([]byte, time.Duration, error) {
 		return nil, 0, err
 	}
 	if !json.Valid(answer) {
-		return nil, 0, errors.New("the answer is no JSON")
+		return nil, 0, errors.New("the response is not JSON")
 	}
 	return answer, took, nil
 }
 
-// stop ends the server as its client does.
+// stop ends the server as a client does, by closing its standard input.
 func (s *session) stop() {
 	_ = s.in.Close()
 	_ = s.cmd.Wait()

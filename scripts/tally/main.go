@@ -1,9 +1,9 @@
-// Tally reads what `go test -json` prints, shows failures in full and everything else as a line a package, and counts.
+// Tally reads the output of `go test -json`. It prints failures in full and one line for each other package, and counts tests.
 //
 //	go test -json ./... | tally COUNTS
 //
-// COUNTS is a file that gets "passed failed skipped". A test with subtests is not counted beside them. What failed
-// outside a test (a package that does not build, a panic) counts as one failure. The status is 1 when something failed.
+// COUNTS is a file to which "passed failed skipped" is written. Of a test with subtests only these are counted. A failure outside
+// a test (a package that does not build, a panic) counts as one. The exit status is 1 if anything failed.
 package main
 
 import (
@@ -39,14 +39,14 @@ type counts struct{ passed, failed, skipped int }
 type line struct {
 	Action      string
 	Package     string
-	ImportPath  string // a build's lines have this one
+	ImportPath  string // in the lines of a build, instead of Package
 	Test        string
 	Output      string
 	Elapsed     float64
 	FailedBuild string
 }
 
-// tally reads the whole stream. A line that is no JSON (the go command's own words) is passed on.
+// tally reads the whole stream. It passes on lines that are not JSON, which are messages of the go command.
 func tally(in io.Reader, out io.Writer) (counts, error) {
 	var total counts
 	packages := map[string]*pkg{}
@@ -90,7 +90,7 @@ func tally(in io.Reader, out io.Writer) (counts, error) {
 			delete(packages, l.Package)
 		}
 	}
-	for name, p := range packages { // the stream was cut off
+	for name, p := range packages { // the stream ended too early
 		total.failed += p.end(line{Action: "fail", Package: name}, nil, out).failed
 	}
 	return total, lines.Err()

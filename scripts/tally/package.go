@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// pkg is what is known of a package whose tests run.
+// pkg is a package whose tests run.
 type pkg struct {
 	tests  map[string]*test
 	order  []string
@@ -20,7 +20,7 @@ type test struct {
 	output strings.Builder
 }
 
-// test takes a line about one test.
+// test processes a line about one test.
 func (p *pkg) test(l line) {
 	t := p.tests[l.Test]
 	if t == nil {
@@ -38,10 +38,10 @@ func (p *pkg) test(l line) {
 	}
 }
 
-// end shows the package and counts its tests, when its last line has come.
+// end prints the result of a package after its last line, and returns the counts of its tests.
 func (p *pkg) end(last line, build *strings.Builder, out io.Writer) counts {
 	for name, t := range p.tests {
-		if t.result == "" { // it ran when the process died
+		if t.result == "" { // it was running when the process died
 			t.result = "fail"
 		}
 		for at := strings.LastIndexByte(name, '/'); at > 0; at = strings.LastIndexByte(name[:at], '/') {
@@ -88,7 +88,8 @@ func (p *pkg) end(last line, build *strings.Builder, out io.Writer) counts {
 	return n
 }
 
-// framing says whether a line is only the runner's own: "=== RUN", "--- FAIL: TestX (0.1s)", "FAIL", "FAIL\tpackage".
+// framing reports whether the test runner wrote the line, not a test: "=== RUN", "--- FAIL: TestX (0.1s)", "FAIL",
+// "FAIL\tpackage".
 func framing(output string) bool {
 	output = strings.TrimLeft(output, " ")
 	for _, own := range []string{"=== ", "--- PASS: ", "--- FAIL: ", "--- SKIP: ", "FAIL\n", "FAIL\t"} {
@@ -99,7 +100,7 @@ func framing(output string) bool {
 	return false
 }
 
-// reason is why a test was skipped: its last words, without the place in the source.
+// reason returns why a test was skipped: the last line of its output, without the place in the source.
 func reason(output string) string {
 	var words string
 	for line := range strings.Lines(output) {

@@ -3,7 +3,7 @@
 //
 //	GET /__requests
 //
-// answers the requests that came so far, in order, as [{"method","path","body"}]; it is not one of them.
+// returns the requests so far, in order, as [{"method","path","body"}]. Requests for /__requests are not among them.
 package main
 
 import (
@@ -42,7 +42,7 @@ func run(in io.Reader, out io.Writer) error {
 	return err
 }
 
-// request is one that came, as it is shown.
+// request is a received request in the output.
 type request struct {
 	Method string `json:"method"`
 	Path   string `json:"path"`

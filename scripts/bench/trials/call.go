@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -13,42 +15,45 @@ import (
 	"time"
 )
 
-// patience is how long a program may take that is not killed.
+// patience is the maximum time of a program that is not killed.
 const patience = time.Minute
 
-// call is one program that was started, and how it ended.
+// call is a started program, and how it ended.
 type call struct {
 	args []string
-	// stdout and stderr are files. run is the new run that the call made, if it made one.
+	// stdout and stderr are files. run is the run that the call created, or "".
 	stdout, stderr, run string
-	// killed says that it ended because it was killed or asked to end.
+	// killed is true if it was killed or asked to end.
 	killed bool
 	exit   int
-	// rival says that the next call was made while this one was at work.
+	// rival is true if the next call ran at the same time.
 	rival bool
 
 	cmd    *exec.Cmd
 	ended  chan struct{}
-	before []string // the runs that there were
+	before []string // the runs that existed before
 }
 
 func (c *call) String() string {
 	line := "pflow-exec " + strings.Join(c.args, " ")
 	if c.rival {
-		line += " (beside the next)"
+		line += " (while the next one runs)"
 	}
 	return line
 }
 
-// done says that the call ended by itself, as one that has nothing more to do.
+// done reports whether the call ended by itself and succeeded.
 func (c *call) done() bool { return !c.killed && c.exit == 0 }
 
-// beaten says that another program went on from the same run.
+// beaten reports whether the call failed because another program has resumed the same run.
 func (c *call) beaten() bool {
-	return c.exit == 1 && strings.Contains(quote(c.stderr), "Another program goes on from run")
+	text, _ := os.ReadFile(c.stdout)
+	last := text[bytes.LastIndexByte(bytes.TrimSpace(text), '\n')+1:]
+	var answer event
+	return c.exit == 1 && json.Unmarshal(last, &answer) == nil && answer.Error != nil && answer.Error.Type == "conflict"
 }
 
-// end says how the call ended.
+// end describes how the call ended.
 func (c *call) end() string {
 	if c.killed {
 		return "killed or interrupted"
@@ -56,15 +61,16 @@ func (c *call) end() string {
 	return fmt.Sprintf("exit status %d", c.exit)
 }
 
-// moment is when a program is killed: after a time, or a time after it has made a run, or after the nodes have left so
-// many side effects. One that is asked to end first has that long for it. The zero moment is never.
+// moment is the time when a program is killed: the duration after, counted from its start, or with made from the moment when it
+// has created a run, or with effects from that number of side effects. If asked is not 0, the program is asked to end that long
+// before. At the zero moment it is not killed.
 type moment struct {
 	made         bool
 	effects      int
 	after, asked time.Duration
 }
 
-// call starts pflow-exec and waits until it has ended, or the moment has come and it is killed.
+// call starts pflow-exec, kills it at the given moment, and waits until it has ended.
 func (t *trial) call(kill moment, stdin string, args ...string) (*call, error) {
 	runs := len(t.runs())
 	c, err := t.start(stdin, args...)
@@ -133,21 +139,21 @@ func (t *trial) wait(c *call) {
 	}
 	status, _ := c.cmd.ProcessState.Sys().(syscall.WaitStatus)
 	c.exit = c.cmd.ProcessState.ExitCode()
-	// SIGTERM itself is what ends a program that has only just begun; later it ends in order, and says so by its status.
+	// SIGTERM ends a program at once if it has only just begun. Later the program ends in order, with its own status.
 	c.killed = status.Signaled() && (status.Signal() == syscall.SIGKILL || status.Signal() == syscall.SIGTERM) || c.exit == 128+int(syscall.SIGTERM)
 	if made := slices.DeleteFunc(t.runs(), func(id string) bool { return slices.Contains(c.before, id) }); len(made) > 0 {
 		c.run = made[0]
 	}
 }
 
-// bring starts a run, or goes on with one, and waits until it has ended or its runner was killed at the moment. One that is
-// detached is killed by the process that its lock names, while its events are followed.
+// bring starts or resumes a run, kills its runner at the given moment, and waits until it has ended. It finds the runner of a
+// detached run through the run's lock, and waits by following its events.
 func (t *trial) bring(kill moment, stdin string, args ...string) (*call, error) {
 	if args[0] != "start" {
 		return t.call(kill, stdin, args...)
 	}
 	started, err := t.call(moment{}, stdin, args...)
-	if err != nil || started.exit != 0 || started.run == "" { // with no new run it is one that has ended
+	if err != nil || started.exit != 0 || started.run == "" { // without a new run, the resumed one had ended
 		return started, err
 	}
 	id, runs := started.run, len(started.before)
@@ -174,7 +180,8 @@ func killHolder(lock string) {
 	}
 }
 
-// reached waits for a moment; it is false when the program ended before. There were so many runs when it was started.
+// reached waits for a moment and reports whether it came before the program ended. runs is the number of runs before the
+// program was started.
 func (t *trial) reached(kill moment, runs int, ended <-chan struct{}) bool {
 	if kill == (moment{}) {
 		return false
@@ -194,7 +201,7 @@ func (t *trial) reached(kill moment, runs int, ended <-chan struct{}) bool {
 	}
 }
 
-// quote is the beginning of what a program said.
+// quote returns the beginning of a program's output.
 func quote(file string) string {
 	b, _ := os.ReadFile(file)
 	return strings.TrimSpace(string(b[:min(len(b), 600)]))

@@ -11,25 +11,25 @@ import (
 	"time"
 )
 
-// condition is a way in which a home cannot be written, for a time.
+// condition is a reason for which a home cannot be written for some time.
 type condition struct {
 	name string
-	// mount is what the home is mounted with first, empty when it is a plain folder; user says that another user than
-	// root runs the programs.
+	// mount has the options with which the home is mounted; it is "" if the home is a plain folder. user is true if a user other
+	// than root runs the programs.
 	mount string
 	user  bool
-	// begin brings it about and end takes it away. inMidst says that it comes while the first run is at work, after that
-	// it comes after a run that was killed, if not before the first.
+	// begin starts the condition and end ends it. With inMidst it begins during the first run; with after it may also begin after
+	// a killed run; otherwise it begins before the first run.
 	begin, end     func(*trial) error
 	inMidst, after bool
 }
 
-// nobody is the user who runs the programs where root would be let through, by the command asNobody.
+// nobody is the user who runs the programs, through the command asNobody, if permissions do not stop root.
 const nobody = "65534"
 
 var asNobody = []string{"setpriv", "--reuid", nobody, "--regid", nobody, "--clear-groups"}
 
-// conditions are those that can be brought about here; skipped says why others cannot.
+// conditions returns the conditions that are possible on this machine, and the results that say why others are skipped.
 func (r *rig) conditions() (possible []condition, skipped []*result) {
 	const roomy = "size=64m,nr_inodes=10000"
 	large := func(t *trial) error { return t.remount(roomy) }
@@ -58,26 +58,26 @@ func (r *rig) conditions() (possible []condition, skipped []*result) {
 	}
 	permissions := condition{name: "permissions", user: os.Getuid() == 0, inMidst: true,
 		begin: func(t *trial) error {
-			_ = command("chmod", "-R", "a-w", t.home) // what goes away meanwhile is an error to it
+			_ = command("chmod", "-R", "a-w", t.home) // it fails for files that disappear meanwhile
 			return nil
 		},
 		end: func(t *trial) error { return command("chmod", "-R", "u+w", t.home) }}
 	if !permissions.user || command("setpriv", append(slices.Clone(asNobody[1:]), "sh", "-c", `test -x "$0" && cd "$1"`, r.program("pflow-exec"), r.dir)...) == nil {
 		anywhere = append(anywhere, permissions)
 	} else {
-		skipped = append(skipped, newResult(permissions.name, "skipped: root needs setpriv, and folders that others can enter"))
+		skipped = append(skipped, newResult(permissions.name, "skipped: root needs setpriv, and a folder that other users can enter"))
 	}
 	if r.mounts {
 		return append(mounted, anywhere...), skipped
 	}
 	for _, c := range mounted {
-		skipped = append(skipped, newResult(c.name, "skipped: mounting is not permitted, root is needed"))
+		skipped = append(skipped, newResult(c.name, "skipped: mounting needs root"))
 	}
 	return anywhere, skipped
 }
 
-// try runs a saved workflow in a home that cannot be written from some moment on, then can again, and goes on until the
-// run is done.
+// try runs a saved workflow in a home that cannot be written from some moment on, makes it writable again, and resumes the run
+// until it has succeeded.
 func (c condition) try(t *trial) (err error) {
 	t.workflow = *filling(t.rng)
 	if c.mount != "" {
@@ -104,7 +104,7 @@ func (c condition) try(t *trial) (err error) {
 	if err := c.end(t); err != nil {
 		return err
 	}
-	for range 3 { // one is enough, but for a run that was refused before it was made
+	for range 3 { // one is enough, unless no run was created
 		if last.done() {
 			break
 		}
@@ -113,14 +113,14 @@ func (c condition) try(t *trial) (err error) {
 			return err
 		}
 		if !last.done() {
-			t.complain("%s, when the home can be written again: %s: %s", last, last.end(), quote(last.stderr))
+			t.complain("%s, with a writable home: %s: %s", last, last.end(), quote(last.stderr))
 		}
 	}
 	t.verify(last)
 	return nil
 }
 
-// suffer calls the programs while the condition comes and while it lasts.
+// suffer calls the programs while the condition begins and lasts.
 func (c condition) suffer(t *trial) (last *call, err error) {
 	switch {
 	case c.inMidst:
@@ -161,18 +161,18 @@ func (c condition) suffer(t *trial) (last *call, err error) {
 	return last, t.verifyReaders()
 }
 
-// used is how many kilobytes the home has by now, by whole pages and a bit more.
+// used returns the size of the home's files in kilobytes, in whole pages and a bit more.
 func (t *trial) used() int { return 8 + len(t.json())/4096*4 }
 
-// verifyRefusal: a program that could not write says so, and what to do, and nothing of its own insides.
+// verifyRefusal checks that a program that could not write reports this and what to do, without internal details.
 func (t *trial) verifyRefusal(c *call) {
 	said, err := os.ReadFile(c.stderr)
 	if err != nil {
-		t.complain("what %s said cannot be read", c)
+		t.complain("cannot read the messages of %s", c)
 	}
 	for _, inside := range []string{"panic", "goroutine", "runtime error", "%!", "&{", "map[", "0xc0", "PathError", "*fs.", t.home} {
 		if strings.Contains(string(said), inside) {
-			t.complain("%s says %q: %s", c, inside, quote(c.stderr))
+			t.complain("%s prints %q: %s", c, inside, quote(c.stderr))
 		}
 	}
 	if c.killed || c.exit == 0 {
@@ -196,7 +196,7 @@ func (t *trial) verifyRefusal(c *call) {
 	}
 }
 
-// verifyReaders: who only reads still can.
+// verifyReaders checks that commands that only read still work.
 func (t *trial) verifyReaders() error {
 	ids := t.runs()
 	if len(ids) == 0 {
@@ -209,7 +209,7 @@ func (t *trial) verifyReaders() error {
 			return err
 		}
 		if c.exit != 0 {
-			t.complain("%s, when the home cannot be written: exit status %d: %s", c, c.exit, quote(c.stderr))
+			t.complain("%s, with a home that cannot be written: exit status %d: %s", c, c.exit, quote(c.stderr))
 		}
 	}
 	return nil

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 )
 
-// event is what is looked at of a line of a journal.
+// event has the fields of a journal's line that are checked.
 type event struct {
 	Seq       int    `json:"seq"`
 	Event     string `json:"event"`
@@ -27,7 +27,7 @@ type event struct {
 	Outputs map[string]json.RawMessage `json:"outputs"`
 }
 
-// completes gives the key of what an event says is done: a node, an item or an iteration.
+// completes returns the key of the node, item or iteration that an event completes, and whether it completes one.
 func (e *event) completes() (key string, ok bool) {
 	switch {
 	case e.FromRun != "":
@@ -41,19 +41,19 @@ func (e *event) completes() (key string, ok bool) {
 	return "", false
 }
 
-// journal is what a run wrote.
+// journal is the journal of a run.
 type journal struct {
 	text   []byte
 	events []event
 	wrong  string
 }
 
-// journal reads a run's journal: all of its lines but a torn last one.
+// journal reads a run's journal, except an incomplete last line.
 func (t *trial) journal(id string) journal {
 	text, err := os.ReadFile(filepath.Join(t.home, "runs", id, "journal.ndjson"))
 	j := journal{text: text}
 	if err != nil {
-		j.wrong = "it cannot be read"
+		j.wrong = "cannot read it"
 		return j
 	}
 	for line := range bytes.Lines(text) {
@@ -64,7 +64,7 @@ func (t *trial) journal(id string) journal {
 		n := len(j.events) + 1
 		switch err := json.Unmarshal(line, &e); {
 		case err != nil:
-			j.wrong = fmt.Sprintf("line %d is no event: %v", n, err)
+			j.wrong = fmt.Sprintf("line %d is not an event: %v", n, err)
 		case e.Seq != n:
 			j.wrong = fmt.Sprintf("line %d has the number %d", n, e.Seq)
 		case e.Run != id:
@@ -72,7 +72,7 @@ func (t *trial) journal(id string) journal {
 		case (e.Event == "run_started") != (n == 1):
 			j.wrong = fmt.Sprintf("line %d is %s", n, e.Event)
 		case n > 1 && j.events[n-2].Event == "run_finished":
-			j.wrong = fmt.Sprintf("line %d stands after the end", n)
+			j.wrong = fmt.Sprintf("line %d follows run_finished", n)
 		}
 		if j.wrong != "" {
 			return j
@@ -82,7 +82,7 @@ func (t *trial) journal(id string) journal {
 	return j
 }
 
-// status is that of the run when nobody executes it.
+// status returns the status of the run, which no process executes.
 func (j journal) status() string {
 	if n := len(j.events); n > 0 && j.events[n-1].Event == "run_finished" {
 		return j.events[n-1].Status

@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// mostKills is how often the runner of one trial is killed at most.
+// mostKills is the maximum number of kills in one trial.
 const mostKills = 5
 
-// kill runs a workflow whose runner is killed at a random instant, and goes on until it is done.
+// kill runs a workflow, kills its runner at a random moment, and resumes the run until it has ended.
 func (t *trial) kill() error {
 	t.workflow = *branching(t.rng)
 	t.file = filepath.Join(t.dir, "workflow.json")
@@ -39,7 +39,7 @@ func (t *trial) kill() error {
 	return nil
 }
 
-// next goes on in one of the ways that there are, and is killed again with an even chance.
+// next resumes the run in a random way. In half of the cases the runner is killed again.
 func (t *trial) next() (*call, error) {
 	stdin, args := t.goOn()
 	var at moment
@@ -53,7 +53,7 @@ func (t *trial) next() (*call, error) {
 	return t.bring(at, stdin, args...)
 }
 
-// race goes on twice at the same time. The one that comes too late may be told so.
+// race resumes the run twice at the same time. The later one may fail with a conflict.
 func (t *trial) race(at moment, stdin string, args ...string) (*call, error) {
 	rival, err := t.start("", "resume", "last")
 	if err != nil {
@@ -68,9 +68,8 @@ func (t *trial) race(at moment, stdin string, args ...string) (*call, error) {
 	return c, err
 }
 
-// moment draws when the runner is killed: over the whole length of a run, or of what is left of it, by the side effects
-// that there are; and also at its very beginning, when it looks at what was done, at its very end, and while it ends in
-// order.
+// moment returns a random moment to kill the runner: after some of the remaining side effects, or at the very beginning, when it
+// reads what was done, at the very end, or while it ends in order.
 func (t *trial) moment() moment {
 	count := t.effectCount()
 	rest := max(1, len(t.effects)+1-count)
@@ -88,12 +87,12 @@ func (t *trial) moment() moment {
 	return moment{effects: some, after: t.soon(2 * time.Millisecond)}
 }
 
-// soon is a time that is over before another.
+// soon returns a random time of at most the given one.
 func (t *trial) soon(most time.Duration) time.Duration {
 	return 1 + time.Duration(t.rng.Int64N(int64(most)))
 }
 
-// verifyKilled: a run that was killed is interrupted, unless it had ended; its journal is whole.
+// verifyKilled checks that a killed run is interrupted, unless it had ended, and that its journal is whole.
 func (t *trial) verifyKilled(c *call) {
 	if c.run == "" {
 		return
@@ -102,7 +101,7 @@ func (t *trial) verifyKilled(c *call) {
 	if j.wrong != "" {
 		t.complain("after %s was killed, the journal of %s is not whole: %s", c, c.run, j.wrong)
 	}
-	if t.rng.IntN(3) > 0 { // list says it of all of them at the end
+	if t.rng.IntN(3) > 0 { // verifyList checks all runs at the end
 		return
 	}
 	s, err := t.call(moment{}, "", "status", c.run, "--format", "json")

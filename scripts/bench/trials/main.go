@@ -1,11 +1,11 @@
-// Trials stops runs in the middle and lets them go on, and fails when anything is lost or done twice.
+// Trials interrupts runs and resumes them, and fails if anything is lost or done twice.
 //
 //	go run ./scripts/bench/trials [--kill 500] [--full 50] [--seed N] [--json]
 //
-// In a kill trial the runner of a workflow is killed with kill -9 at a random instant, and so are some of those that go on
-// from it. In a full trial the home is full, read-only or limited from a random moment on, and then no longer. Every node
-// leaves a line in a file, which is compared with the journals in the end. A trial that fails keeps its folder; its seed,
-// with --kill 1 or --full 1, draws the same workflow and the same moments again. The status is 1 when any failed.
+// In a kill trial the runner of a workflow is killed with kill -9 at a random moment, and so are some of the runners that resume
+// the run. In a full trial the home is full, read-only or limited from a random moment on, and later writable again. Every
+// node writes a line to a file, which is compared with the journals at the end. The folder of a failed trial is kept. Its seed,
+// with --kill 1 or --full 1, gives the same workflow and the same moments again. The exit status is 1 if a trial failed.
 package main
 
 import (
@@ -24,12 +24,12 @@ import (
 
 func main() {
 	r := &rig{}
-	kills := flag.Int("kill", 500, "how many kill trials")
-	full := flag.Int("full", 50, "how many trials with a home that is full or cannot be written")
-	seed := flag.Uint64("seed", 0, "the first trial's seed; the others count on from it (0: random)")
+	kills := flag.Int("kill", 500, "the number of kill trials")
+	full := flag.Int("full", 50, "the number of trials with a home that is full or cannot be written")
+	seed := flag.Uint64("seed", 0, "the seed of the first trial; each of the others has the next number (0: random)")
 	asJSON := flag.Bool("json", false, "print one JSON document instead of a table")
-	flag.StringVar(&r.programs, "programs", "", "a folder with the programs; by default they are built")
-	flag.BoolVar(&r.mounts, "mounts", false, "may mount: for the program's own use, in a namespace of its own")
+	flag.StringVar(&r.programs, "programs", "", "the folder of the programs (default: build them)")
+	flag.BoolVar(&r.mounts, "mounts", false, "internal: this process may mount file systems, because it has its own mount namespace")
 	flag.Parse()
 	if *seed == 0 {
 		*seed = rand.Uint64N(1_000_000_000)
@@ -52,22 +52,22 @@ func main() {
 	os.Exit(status)
 }
 
-// rig is what the trials share.
+// rig has what the trials share.
 type rig struct {
 	dir, programs string
-	// mounts says that file systems may be mounted.
+	// mounts is true if file systems may be mounted.
 	mounts bool
 }
 
 func (r *rig) program(name string) string { return filepath.Join(r.programs, name) }
 
-// result is what the trials of one kind came to.
+// result is the result of all trials of one kind.
 type result struct {
 	Kind     string    `json:"kind"`
 	Trials   int       `json:"trials"`
 	Kills    int       `json:"kills"`
 	Resumes  int       `json:"resumes"`
-	Strays   int       `json:"strays"` // temporary files among the runs, of runners that were killed
+	Strays   int       `json:"strays"` // temporary files that killed runners left among the runs
 	Skipped  string    `json:"skipped,omitempty"`
 	Failures []failure `json:"failures"`
 }
@@ -84,7 +84,7 @@ type failure struct {
 	Calls  []string `json:"calls"`
 }
 
-// all runs the trials, says what they came to, and gives the exit status.
+// all runs the trials, prints the results and returns the exit status.
 func (r *rig) all(kills, full int, seed uint64, asJSON bool) (status int, err error) {
 	if r.dir, err = os.MkdirTemp("", "pflow-trials-"); err != nil {
 		return 2, err
@@ -117,7 +117,7 @@ func (r *rig) all(kills, full int, seed uint64, asJSON bool) (status int, err er
 	return status, table(os.Stdout, seed, results)
 }
 
-// draw gives the trials, and what they add to.
+// draw returns the trials, and the results to which they add.
 func (r *rig) draw(kills, full int, seed uint64) (results []*result, trials []func() error) {
 	add := func(to *result, i int, run func(*trial) error) {
 		trials = append(trials, func() error { return r.try(to, seed+uint64(i), run) })
@@ -143,10 +143,10 @@ func (r *rig) draw(kills, full int, seed uint64) (results []*result, trials []fu
 	return slices.Concat(results, of, skipped), trials
 }
 
-// tally guards the results.
+// tally protects the results.
 var tally sync.Mutex
 
-// try runs one trial and adds it up.
+// try runs one trial and adds it to a result.
 func (r *rig) try(to *result, seed uint64, run func(*trial) error) error {
 	t, err := newTrial(r, to.Kind, seed)
 	if err != nil {
@@ -166,13 +166,13 @@ func (r *rig) try(to *result, seed uint64, run func(*trial) error) error {
 	}
 	f := failure{Seed: seed, Folder: t.dir, Wrong: t.wrong}
 	for _, c := range t.calls {
-		f.Calls = append(f.Calls, fmt.Sprintf("%s: %s, made %q", c, c.end(), c.run))
+		f.Calls = append(f.Calls, fmt.Sprintf("%s: %s, created %q", c, c.end(), c.run))
 	}
 	to.Failures = append(to.Failures, f)
 	return nil
 }
 
-// atOnce runs so many of the functions at the same time, and gives their first error, after which none starts.
+// atOnce runs the functions, n at a time. It returns the first error, after which it starts no other.
 func atOnce(n int, all []func() error) error {
 	var mu sync.Mutex
 	var first error
@@ -202,7 +202,7 @@ func atOnce(n int, all []func() error) error {
 	return first
 }
 
-// most is how much of what is wrong with a trial stands in the table.
+// most is the number of problems of a trial that the table shows.
 const most = 10
 
 func table(out io.Writer, seed uint64, results []*result) error {

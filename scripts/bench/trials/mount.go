@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// mountNamespace is the beginning of the command that starts a program in a mount namespace of its own, so that no mount
-// outlives it; nil when that is not permitted here.
+// mountNamespace returns the beginning of a command that starts a program in a new mount namespace, so that no mount outlives it.
+// It returns nil if that is not permitted.
 func mountNamespace() []string {
 	enter := []string{"unshare", "--mount", "--propagation", "private", "--"}
 	try := append(slices.Clone(enter), "sh", "-c", "mount -t tmpfs -o size=64k tmpfs /mnt && touch /mnt/a")
@@ -20,8 +20,7 @@ func mountNamespace() []string {
 	return enter
 }
 
-// again starts this program anew with more arguments, by a command that ends with the one to be started, and gives its
-// exit status.
+// again starts this program again through another command, with more arguments, and returns its exit status.
 func again(by []string, more ...string) (status int, err error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -37,12 +36,12 @@ func again(by []string, more ...string) (status int, err error) {
 	return 0, err
 }
 
-// mount makes the home a small file system of its own.
+// mount mounts a small file system on the home.
 func (t *trial) mount(options string) error {
 	return command("mount", "-t", "tmpfs", "-o", options, "tmpfs", t.home)
 }
 
-// remount changes the options. A process that one which was killed had just forked may keep the home busy for a moment.
+// remount changes the options. It tries again, because a child of a killed process may keep the home busy for a moment.
 func (t *trial) remount(options string) (err error) {
 	for range 100 {
 		if err = command("mount", "-o", "remount,"+options, t.home); err == nil {
@@ -53,7 +52,7 @@ func (t *trial) remount(options string) (err error) {
 	return err
 }
 
-// unmount takes the file system away. What is in it is kept beside it when the trial has failed.
+// unmount unmounts the file system. If the trial has failed, it first copies the files.
 func (t *trial) unmount() error {
 	if len(t.wrong) > 0 {
 		if err := command("cp", "-a", t.home, t.home+"-kept"); err != nil {
@@ -63,7 +62,7 @@ func (t *trial) unmount() error {
 	return command("umount", "--lazy", t.home)
 }
 
-// command runs a command that is no part of what is tried; its error has what it said.
+// command runs a command that is not under test. The error has its output.
 func command(name string, args ...string) error {
 	if out, err := exec.Command(name, args...).CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w\n%s", name, err, out)

@@ -13,25 +13,25 @@ import (
 	"strings"
 )
 
-// trial is one run that is brought to its end whatever happens to it, in a folder of its own.
+// trial is one run, in its own folder, that is resumed until it has ended.
 type trial struct {
 	rig *rig
 	rng *rand.Rand
 	workflow
-	// dir holds the home, the file of side effects, and what each program said; file is how the workflow is named.
+	// dir has the home, the file of side effects and the output of each program. file is the workflow's path or name.
 	dir, home, file, effectsFile string
-	// wrap is what every program is started by, such as setpriv; with piped its standard output is a pipe, and so has no
-	// limit of its own.
+	// wrap is a command that starts every program, such as setpriv. With piped the standard output is a pipe, to which no limit
+	// on file sizes applies.
 	wrap  []string
 	piped bool
 
 	calls          []*call
 	kills, resumes int
-	// wrong is what is not as it has to be.
+	// wrong has the problems found.
 	wrong []string
 }
 
-// newTrial makes the folder of a trial. Of the same seed it draws the same.
+// newTrial creates a trial and its folder. The same seed gives the same trial.
 func newTrial(r *rig, kind string, seed uint64) (*trial, error) {
 	t := &trial{rig: r, rng: rand.New(rand.NewPCG(seed, seed))}
 	t.dir = filepath.Join(r.dir, fmt.Sprintf("%s-%d", strings.ReplaceAll(kind, " ", "-"), seed))
@@ -39,18 +39,18 @@ func newTrial(r *rig, kind string, seed uint64) (*trial, error) {
 	return t, errors.Join(os.MkdirAll(t.home, 0o700), os.WriteFile(t.effectsFile, nil, 0o600))
 }
 
-// complain notes what is wrong.
+// complain records a problem.
 func (t *trial) complain(format string, args ...any) {
 	t.wrong = append(t.wrong, fmt.Sprintf(format, args...))
 }
 
-// effectCount is how many side effects there are by now.
+// effectCount returns the number of side effects so far.
 func (t *trial) effectCount() int {
 	b, _ := os.ReadFile(t.effectsFile)
 	return bytes.Count(b, []byte("\n"))
 }
 
-// runs are the ids of the home's runs, the oldest first.
+// runs returns the ids of the home's runs, the oldest first.
 func (t *trial) runs() []string {
 	entries, _ := os.ReadDir(filepath.Join(t.home, "runs"))
 	var ids []string
@@ -62,7 +62,7 @@ func (t *trial) runs() []string {
 	return ids
 }
 
-// strays are the temporary files and folders that are left among the runs: their names begin with a dot and have a number.
+// strays returns the temporary files and folders that are left among the runs. Their names begin with a dot and have a digit.
 func (t *trial) strays() []string {
 	var found []string
 	_ = filepath.WalkDir(filepath.Join(t.home, "runs"), func(path string, entry fs.DirEntry, err error) error {
@@ -74,8 +74,8 @@ func (t *trial) strays() []string {
 	return found
 }
 
-// goOn gives the arguments of one of the ways to go on, and what is to stand on standard input. Where no run has begun by
-// now that is to run the workflow anew.
+// goOn returns the arguments of one of the ways to resume the run, and the file for standard input. If no run has begun yet, they
+// run the workflow again.
 func (t *trial) goOn() (stdin string, args []string) {
 	ids := slices.DeleteFunc(t.runs(), func(id string) bool { return len(t.journal(id).events) == 0 && t.fresh(id) })
 	if len(ids) == 0 {
@@ -110,7 +110,7 @@ func (t *trial) goOn() (stdin string, args []string) {
 	}
 }
 
-// flags adds some that decide how a run goes.
+// flags adds random flags that change how a run is executed.
 func (t *trial) flags(args ...string) []string {
 	if t.rng.IntN(2) == 0 {
 		args = append(args, "--jobs", strconv.Itoa(1+t.rng.IntN(8)))
@@ -121,14 +121,14 @@ func (t *trial) flags(args ...string) []string {
 	return args
 }
 
-// fresh says whether a run went on from no other.
+// fresh reports whether a run did not resume another.
 func (t *trial) fresh(id string) bool {
 	return slices.ContainsFunc(t.calls, func(c *call) bool {
 		return c.run == id && (c.args[0] == "run" || c.args[0] == "start") && !slices.Contains(c.args, "--resume")
 	})
 }
 
-// pick takes the newest as often as any of all.
+// pick returns the last element in half of the cases, and otherwise any.
 func (t *trial) pick(from []string) string {
 	if t.rng.IntN(2) == 0 {
 		return from[len(from)-1]

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// left is a line of the file of side effects.
+// left is a line in the file of side effects.
 type left struct{ run, node, item, iteration, attempt string }
 
-// key says which node, item or iteration left it.
+// key returns the key of the node, item or iteration that wrote it.
 func (l left) key() string {
 	switch {
 	case l.item != "-":
@@ -24,11 +24,11 @@ func (l left) key() string {
 	return l.node
 }
 
-// verify looks at all that the trial left when the last call had ended.
+// verify checks everything that the trial left, after its last call has ended.
 func (t *trial) verify(last *call) {
 	ids := t.runs()
 	journals := map[string]journal{}
-	done := map[string]int{} // what is done, by its key, and in which of the runs
+	done := map[string]int{} // the run in which each key was completed
 	for i, id := range ids {
 		j := t.journal(id)
 		if j.wrong != "" {
@@ -51,12 +51,12 @@ func (t *trial) verify(last *call) {
 	t.verifyNothingRuns()
 	for _, path := range t.strays() {
 		if len(ids) > 0 && strings.Contains(path, ids[len(ids)-1]) {
-			t.complain("%s is left by a run that nobody killed", path)
+			t.complain("%s is left by a run that was not killed", path)
 		}
 	}
 }
 
-// verifyEffects: what was done did not run again, and all ran that had to.
+// verifyEffects checks that everything ran, and that nothing ran again after it was completed.
 func (t *trial) verifyEffects(ids []string, done map[string]int) {
 	text, err := os.ReadFile(t.effectsFile)
 	if err != nil {
@@ -67,7 +67,7 @@ func (t *trial) verifyEffects(ids []string, done map[string]int) {
 	for line := range strings.Lines(string(text)) {
 		f := strings.Fields(line)
 		if len(f) != 5 || !strings.HasSuffix(line, "\n") {
-			t.complain("a side effect is torn: %q", line)
+			t.complain("a side effect is incomplete: %q", line)
 			continue
 		}
 		l := left{f[0], f[1], f[2], f[3], f[4]}
@@ -76,14 +76,14 @@ func (t *trial) verifyEffects(ids []string, done map[string]int) {
 		ran[key]++
 		attempts[l]++
 		if first, ok := earliest(done, key); ok && in > first {
-			t.complain("%s ran in %s although it was done in %s", key, l.run, ids[first])
+			t.complain("%s ran in %s although it was completed in %s", key, l.run, ids[first])
 		}
 		if in < 0 {
-			t.complain("%s ran in %s, of which there is no record", key, l.run)
+			t.complain("%s ran in %s, which has no journal", key, l.run)
 			continue
 		}
 		if in < newest {
-			t.complain("%s of %s was still at work when %s had begun", key, l.run, ids[newest])
+			t.complain("%s of %s was still running when %s had begun", key, l.run, ids[newest])
 		}
 		newest = max(newest, in)
 	}
@@ -98,16 +98,16 @@ func (t *trial) verifyEffects(ids []string, done map[string]int) {
 	}
 	for key, n := range most {
 		if ran[key] < n {
-			t.complain("%s left %d side effects, and not %d", key, ran[key], n)
+			t.complain("%s left %d side effects, want %d", key, ran[key], n)
 		}
 		delete(ran, key)
 	}
 	for key := range ran {
-		t.complain("%s ran, which does not belong to it", key)
+		t.complain("%s ran, but the workflow does not have it", key)
 	}
 }
 
-// earliest is the first run in which the key, or what it is a part of, was done.
+// earliest returns the first run in which a key, or a node that contains it, was completed.
 func earliest(done map[string]int, key string) (run int, ok bool) {
 	for end := range len(key) + 1 {
 		if end < len(key) && !strings.ContainsRune("/[#", rune(key[end])) {
@@ -120,12 +120,12 @@ func earliest(done map[string]int, key string) (run int, ok bool) {
 	return run, ok
 }
 
-// verifyCopies: what a call wrote to standard output stands in the journal of the run that it shows.
+// verifyCopies checks that the journal of a run has what calls wrote about it to standard output.
 func (t *trial) verifyCopies(journals map[string]journal) {
 	for _, c := range t.calls {
 		text, err := os.ReadFile(c.stdout)
 		if err != nil {
-			t.complain("what %s wrote cannot be read", c)
+			t.complain("cannot read the output of %s", c)
 			continue
 		}
 		if !bytes.HasPrefix(text, []byte(`{"v":1,"seq":1,"event":"run_started"`)) {
@@ -134,16 +134,16 @@ func (t *trial) verifyCopies(journals map[string]journal) {
 		var first event
 		line, _, _ := bytes.Cut(text, []byte("\n"))
 		if json.Unmarshal(line, &first) != nil {
-			continue // torn
+			continue // incomplete
 		}
 		journal := journals[first.Run].text
-		if !c.killed && c.exit != 0 { // it ends with an error that is no event
+		if !c.killed && c.exit != 0 { // it ends with an error, which is not an event
 			if i := bytes.LastIndex(text, []byte("{\"success\"")); i >= 0 {
 				text = text[:i]
 			}
 		}
 		if !bytes.HasPrefix(journal, text) {
-			t.complain("%s wrote what does not stand in the journal of %s", c, first.Run)
+			t.complain("%s wrote lines that the journal of %s does not have", c, first.Run)
 		}
 		if !c.killed && c.exit == 0 && len(text) != len(journal) {
 			t.complain("%s wrote %d of the %d bytes of its journal", c, len(text), len(journal))
@@ -151,7 +151,7 @@ func (t *trial) verifyCopies(journals map[string]journal) {
 	}
 }
 
-// verifyEnd: the last call ended as a run that nobody stops.
+// verifyEnd checks that the last call ended like a run without interruptions.
 func (t *trial) verifyEnd(c *call, journals map[string]journal) {
 	text, _ := os.ReadFile(c.stdout)
 	lines := bytes.Split(bytes.TrimSpace(text), []byte("\n"))
@@ -162,7 +162,7 @@ func (t *trial) verifyEnd(c *call, journals map[string]journal) {
 	}
 	for name, want := range t.want {
 		if got := string(last.Outputs[name]); got != want {
-			t.complain("the output %s is %s, and not %s", name, got, want)
+			t.complain("the output %s is %s, want %s", name, got, want)
 		}
 	}
 	if j := journals[last.Run]; j.status() != t.status {
@@ -170,7 +170,7 @@ func (t *trial) verifyEnd(c *call, journals map[string]journal) {
 	}
 }
 
-// verifyList: everybody is told the states that the journals tell.
+// verifyList checks that list prints the same status for each run as its journal has.
 func (t *trial) verifyList(journals map[string]journal) {
 	c, err := t.call(moment{}, "", "list", "--format", "ndjson")
 	if err != nil || c.exit != 0 {
@@ -190,30 +190,29 @@ func (t *trial) verifyList(journals map[string]journal) {
 		}
 		seen++
 		if want := journals[run.ID].status(); run.Status != want {
-			t.complain("list says that %s is %s, and its journal that it is %s", run.ID, run.Status, want)
+			t.complain("list shows %s as %s, its journal has %s", run.ID, run.Status, want)
 		}
 	}
 	if seen != len(journals) {
-		t.complain("list tells of %d runs, and there are %d", seen, len(journals))
+		t.complain("list shows %d runs, want %d", seen, len(journals))
 	}
 }
 
-// verifyNothingRuns: no process with this home is there.
+// verifyNothingRuns checks that no process with this home is left.
 func (t *trial) verifyNothingRuns() {
 	var found []string
-	for range 100 { // one that was killed takes its time to go, and so does a detached one after its last event
+	for range 100 { // a killed process needs some time to end, and so does a detached one after its last event
 		if found = t.processes(); len(found) == 0 {
 			return
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
 	for _, p := range found {
-		t.complain("is left running: %s", p)
+		t.complain("still running: %s", p)
 	}
 }
 
-// processes are the command lines of those that have this home, as programs and nodes have. Where there is no /proc there
-// are none.
+// processes returns the command lines of all processes with this home in their environment. It returns nil without /proc.
 func (t *trial) processes() []string {
 	var found []string
 	environments, _ := filepath.Glob("/proc/[0-9]*/environ")

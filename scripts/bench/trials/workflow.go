@@ -11,22 +11,22 @@ import (
 
 type object = map[string]any
 
-// workflow is one to be tried, and what becomes of it when nothing goes wrong.
+// workflow is the workflow of a trial, and its expected results.
 type workflow struct {
 	nodes, edges []object
 	outputs      object
-	// effects are what its nodes, items and iterations must leave in the file of side effects, by their keys.
+	// effects are the keys of the side effects that its nodes, items and iterations must leave.
 	effects []string
-	// want are the run's outputs as they are in JSON.
+	// want has the run's outputs as JSON.
 	want map[string]string
-	// status is how a whole run of it ends.
+	// status is the final status of a run.
 	status string
 }
 
-// effect is a shell command that says in the file of side effects, in one short write, who runs.
+// effect is a shell command that writes a side effect, the key of what runs, in one short write.
 const effect = `echo "$PFLOW_RUN_ID $PFLOW_NODE_ID ${PFLOW_ITEM:--} ${PFLOW_ITERATION:--} $PFLOW_ATTEMPT" >> "$EFFECTS"; `
 
-// add adds a shell node, which says that it runs, and the edges that lead to it; inputs names values for its command.
+// add adds a shell node that leaves a side effect, and the edges that lead to it. inputs has values for its command.
 func (w *workflow) add(id, command string, inputs object, after ...string) object {
 	n := shell(id, command, inputs)
 	w.nodes = append(w.nodes, n)
@@ -49,7 +49,7 @@ func (w *workflow) after(id string, after ...string) {
 	}
 }
 
-// parts says what a node leaves besides its own id, or instead of it.
+// parts adds the side effects of a node's parts. With instead they replace that of the node itself.
 func (w *workflow) parts(id string, instead bool, parts ...string) {
 	if instead {
 		w.effects = w.effects[:len(w.effects)-1]
@@ -77,8 +77,8 @@ const (
 	items    = 20
 )
 
-// branching is the workflow of the kill trials: 60 nodes, of which most are in branches that fork, join and part after a
-// failure; others are a batch, loops, sub-workflows, one that is tried twice, one that leaves a process behind.
+// branching returns the workflow of the kill trials. It has 60 nodes: most are in branches that fork, join and split after a
+// failure. The others are a batch, loops, sub-workflows, a node that is retried, and one that leaves a process behind.
 func branching(rng *rand.Rand) *workflow {
 	w := &workflow{outputs: object{}, want: map[string]string{}, status: "completed"}
 	w.add("start", "echo 1", nil)
@@ -105,7 +105,8 @@ func branching(rng *rand.Rand) *workflow {
 	return w
 }
 
-// branch adds eight nodes: one, two beside each other, their join, one that may fail, and what meets after it.
+// branch adds eight nodes: one, two parallel paths, their join, a node that may fail, one that handles its failure, and one after
+// both.
 func (w *workflow) branch(p string, b int, fails bool) (end string) {
 	value := func(id string) string { return "${" + p + id + ".stdout}" }
 	w.add(p+"split", fmt.Sprintf("echo $((${start.stdout} + %d))", b), nil, "start") // b+1
@@ -127,7 +128,7 @@ func (w *workflow) branch(p string, b int, fails bool) (end string) {
 	return p + "meet"
 }
 
-// special adds ten nodes, each with something of its own to go on from.
+// special adds ten nodes, each of which is resumed in a different way.
 func (w *workflow) special() {
 	each := w.add("each", "echo $((${item} * ${item}))", nil, "start")
 	each["batch"] = object{"items": numbers(items), "parallel": true, "max_concurrent": 4}
@@ -160,12 +161,12 @@ func (w *workflow) special() {
 	w.add("slow", "sleep 0.03", nil, "start")
 	flaky := w.add("flaky", `test "$PFLOW_ATTEMPT" = 2`, nil, "start")
 	flaky["retry"] = object{"max": 1, "wait": "2ms"}
-	// What it leaves in the background dies with the run only if somebody sees to it.
+	// The process in the background must not outlive the run.
 	w.add("behind", "(sleep 0.08; "+effect+") & wait", nil, "start")
 	w.parts("behind", true, "", "")
 }
 
-// sub adds a node that is a workflow of three nodes, which gives 2·x + 4; at says where its nodes run.
+// sub adds a node that is a workflow of three nodes with the output 2·x + 4. The keys of its nodes follow each of at.
 func (w *workflow) sub(id string, more object, x string, at ...string) {
 	inner := object{
 		"inputs": object{"x": object{"type": "integer"}},
@@ -178,7 +179,7 @@ func (w *workflow) sub(id string, more object, x string, at ...string) {
 	if n, err := strconv.Atoi(x); err == nil {
 		value = n
 	}
-	if _, loops := more["loop"]; loops { // it stops once it has said that there is no more
+	if _, loops := more["loop"]; loops { // the loop ends when the output more is no
 		inner["nodes"] = append(inner["nodes"].([]object), shell("d", `test "${c.stdout}" -lt 28 && echo yes || echo no`, nil))
 		inner["outputs"].(object)["more"] = object{"source": "${d.stdout}"}
 	}
@@ -201,8 +202,8 @@ func numbers(n int) []int {
 	return list
 }
 
-// filling is the workflow of the trials with a full home: its nodes put out little and much, in one line of the journal and
-// in long values, and some of it is kept in the cache.
+// filling returns the workflow of the full trials. Its nodes have short and long outputs, which are written to the journal and to
+// blobs, and some are cached.
 func filling(rng *rand.Rand) *workflow {
 	w := &workflow{outputs: object{}, want: map[string]string{}, status: "completed"}
 	w.add("start", "echo 1", nil)
