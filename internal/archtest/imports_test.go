@@ -27,6 +27,7 @@ var tools = map[string][]string{
 	"internal/velofluxserver": {},
 	"internal/webserver":      {},
 	"scripts/bench":           {"pkg/workflow/template", "internal/velofluxserver"},
+	"scripts/bench/pairs":     {},
 	"scripts/bench/trials":    {},
 	"scripts/tally":           {},
 	"scripts/velofluxserver":  {"internal/velofluxserver"},
@@ -50,7 +51,7 @@ var mustNotLink = map[string][]string{
 
 // onlyImporters names the packages that alone may import something; all others go through them.
 var onlyImporters = map[string][]string{
-	"os/exec": {"pkg/process", "scripts/bench", "scripts/bench/trials"}, // a benchmark measures the programs from outside
+	"os/exec": {"pkg/process", "scripts/bench", "scripts/bench/pairs", "scripts/bench/trials"}, // a benchmark measures the programs from outside
 	sdk:       {"pkg/mcp/mcpclient", "pkg/mcp/mcpserver"},
 	gojq:      {"pkg/nodes/jq"},
 
