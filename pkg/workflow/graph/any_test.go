@@ -17,7 +17,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
-// TestAnyWorkflowIsDrawn: in every format, and no text of the workflow is more than text in any.
+// TestAnyWorkflowIsDrawn draws any workflow in every format, and checks that its text is escaped.
 func TestAnyWorkflowIsDrawn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := anyGraph(t)
@@ -29,7 +29,7 @@ func TestAnyWorkflowIsDrawn(t *testing.T) {
 	})
 }
 
-// anyWorkflow is one that an author, or an enemy, could write: with cycles, ids twice, and edges to nowhere.
+// anyWorkflow draws a workflow that may be hostile: with cycles, duplicate ids, and edges to nodes that do not exist.
 func anyWorkflow(t *rapid.T) *workflow.Workflow {
 	ids := rapid.OneOf(rapid.SampledFrom([]string{"a", "b", "c", "d", "e", "f-1", "_"}), rapid.String())
 	text := rapid.OneOf(rapid.SampledFrom([]string{"", "shell", workflow.SubType, "\"]; x --> y", "--> </text> ]]> %%{init:{}}%%", "\\", "`x`", "&lt;", "\x1b[2J\u202e\u200b\n", "\xff\ufffe"}), rapid.String())
@@ -59,7 +59,7 @@ func anyWorkflow(t *rapid.T) *workflow.Workflow {
 	return w
 }
 
-// anyGraph is that of any workflow, with any events applied.
+// anyGraph draws the graph of any workflow, with any events applied.
 func anyGraph(t *rapid.T) *Graph {
 	w := anyWorkflow(t)
 	g := New(w)
@@ -77,7 +77,7 @@ func anyGraph(t *rapid.T) *Graph {
 	return g
 }
 
-// checkText: each node has a line, behind those of the nodes that it waits for, and none steers the terminal.
+// checkText checks that each node has a line after those of the nodes that it waits for, without control characters.
 func checkText(t *rapid.T, g *Graph) {
 	text := drawn(t, g, (*Graph).Text)
 	if got := strings.Count(text, "\n"); got != len(g.nodes) {
@@ -97,7 +97,7 @@ func checkText(t *rapid.T, g *Graph) {
 	}
 }
 
-// Lines of Mermaid and of dot, with Q in the place of what stands in quotes.
+// Lines of Mermaid and of dot, with Q in place of quoted text.
 var (
 	mermaidQuoted = regexp.MustCompile(`"([^"#&<>%{}\\` + "`" + `:;|\[\]]|#\d+;|<br/>)*"`)
 	mermaidLine   = regexp.MustCompile(`^(flowchart TD|    n\d+(\[Q\]|\[\[Q\]\]|\{\{Q\}\})|    n\d+ (-->|-\.->|-->\|Q\|) n\d+|    classDef [a-z]+ fill:#[0-9a-f]+,stroke:#[0-9a-f]+,color:#[0-9a-f]+|    class n\d+(,n\d+)* [a-z]+)$`)
@@ -113,7 +113,7 @@ func checkLines(t *rapid.T, text string, quoted, line *regexp.Regexp) {
 	}
 }
 
-// checkSVG: it is XML with the elements that it should have, and none that loads or runs anything.
+// checkSVG checks that the picture is XML with the expected elements, none of which loads or runs anything.
 func checkSVG(t *rapid.T, g *Graph) {
 	svg := drawn(t, g, (*Graph).SVG)
 	count := map[string]int{}
@@ -144,7 +144,7 @@ func checkSVG(t *rapid.T, g *Graph) {
 	}
 }
 
-// checkLayout: no two boxes meet, all are inside the picture, and what waits stands lower.
+// checkLayout checks that boxes do not overlap, are inside the picture, and are below the nodes that they wait for.
 func checkLayout(t *rapid.T, g *Graph) {
 	l := g.arrange()
 	for _, row := range l.rows {
@@ -168,7 +168,7 @@ func checkLayout(t *rapid.T, g *Graph) {
 	}
 }
 
-// TestDotIsAccepted asks Graphviz, where it is installed.
+// TestDotIsAccepted runs Graphviz if it is installed.
 func TestDotIsAccepted(t *testing.T) {
 	dot, err := exec.LookPath("dot")
 	if err != nil {

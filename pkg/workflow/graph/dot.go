@@ -9,10 +9,10 @@ import (
 	"github.com/pflow-suite/pflow/pkg/terminal/cells"
 )
 
-// Dot writes the graph as Graphviz reads it. Routes are solid lines with their actions, readings dashed ones.
+// Dot writes the graph in the language of Graphviz. Routes are solid lines labelled with their actions, reads are dashed.
 func (g *Graph) Dot(w io.Writer) error {
 	out := bufio.NewWriter(w)
-	p := func(format string, args ...any) { _, _ = fmt.Fprintf(out, format, args...) } // Flush has the error
+	p := func(format string, args ...any) { _, _ = fmt.Fprintf(out, format, args...) } // Flush returns the error
 	p("digraph workflow {\n")
 	p("    label=%s; labelloc=t;\n", dotText(cells.Cut(g.title, maxText)))
 	p("    node [shape=box, style=\"rounded,filled\", fillcolor=\"%s\"];\n", plain.light.fill)
@@ -39,9 +39,9 @@ func (g *Graph) Dot(w io.Writer) error {
 	return out.Flush()
 }
 
-// dotText is lines of text as a label in dot.
+// dotText quotes lines of text as a label.
 func dotText(lines ...string) string {
-	escape := strings.NewReplacer(`\`, `\\`, `"`, `\"`, `&`, `&amp;`) // dot knows HTML's entities
+	escape := strings.NewReplacer(`\`, `\\`, `"`, `\"`, `&`, `&amp;`) // Graphviz decodes HTML entities
 	for i, line := range lines {
 		lines[i] = escape.Replace(line)
 	}

@@ -1,5 +1,5 @@
-// Package graph draws a workflow, or a run of one: as Mermaid, as dot, as SVG, and as text for a terminal. It draws
-// every workflow, also one that a check refuses, and no text in a workflow is taken for more than text.
+// Package graph draws a workflow, or a run of it, as Mermaid, as Graphviz dot, as SVG, and as text for a terminal. It draws
+// every workflow, even an invalid one, and escapes all text of the workflow.
 package graph
 
 import (
@@ -14,32 +14,32 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow/plan"
 )
 
-// Graph is a workflow as it is drawn, and the states of a run of it.
+// Graph is the drawing of a workflow, with the states of its nodes in a run.
 type Graph struct {
 	title string
 	nodes []node
-	// edges has at most one for each pair of nodes, in the order of the nodes that they come to.
+	// edges has at most one edge for each pair of nodes, in the order of the nodes that they lead to.
 	edges []edge
-	// order is the nodes, each behind those that it waits for.
+	// order lists the nodes, each after the nodes that it waits for.
 	order []int
-	// index finds a node by its id: the first, where several have it.
+	// index maps an id to the first node that has it.
 	index map[string]int
-	// ran says that an event of a run was applied.
+	// ran reports whether the graph has the states of a run.
 	ran bool
 }
 
 type node struct {
 	id, kind, purpose string
 	marks             []string
-	// leftOut says that start_node does not lead to the node.
+	// leftOut reports whether start_node does not lead to the node.
 	leftOut bool
 	shape   shape
-	// in are the edges that come to the node.
+	// in lists the edges that lead to the node.
 	in  []int
 	run history.Node
 }
 
-// shape is what is special about a node at first sight.
+// shape is the form of a node's box.
 type shape int
 
 const (
@@ -48,17 +48,17 @@ const (
 	question
 )
 
-// edge is what a node waits for: another that routes to it, or one that its templates read. A reading along a route is
-// not drawn beside it.
+// edge leads to a node from one that it waits for: a route, or a read by its templates. A read along a route is not drawn
+// as an edge of its own.
 type edge struct {
 	from, to int
-	// actions are those that take the route; a reading has none.
+	// actions lists the actions that take the route. It is empty for a read.
 	actions []string
-	// back says that the edge closes a cycle: the node comes before what it waits for.
+	// back reports whether the edge closes a cycle, so that the node comes before the one it waits for.
 	back bool
 }
 
-// New makes the graph of a workflow, whatever faults it has. An edge from or to a node that there is not is left out.
+// New returns the graph of a workflow, which may be invalid. Edges from or to a node that does not exist are left out.
 func New(w *workflow.Workflow) *Graph {
 	g := &Graph{title: cells.Clean(w.Description), nodes: make([]node, len(w.Nodes)), index: make(map[string]int, len(w.Nodes))}
 	if g.title == "" {
@@ -89,7 +89,7 @@ func shapeOf(n *workflow.Node) shape {
 	return step
 }
 
-// marks says what is special about a node, in words.
+// marks lists what is special about how a node runs.
 func marks(n *workflow.Node) (marks []string) {
 	if n.Type == workflow.SubType {
 		if sub, ok := workflow.SubOf(n.Params); ok && sub.Ref != "" {
@@ -114,7 +114,7 @@ func marks(n *workflow.Node) (marks []string) {
 	return marks
 }
 
-// connect collects the edges: first the routes, then the readings where there is no route.
+// connect adds the routes, and the reads between nodes without a route.
 func (g *Graph) connect(w *workflow.Workflow) {
 	type pair struct{ from, to int }
 	at := map[pair]int{}
@@ -154,7 +154,7 @@ func (g *Graph) connect(w *workflow.Workflow) {
 	}
 }
 
-// label is the actions of an edge, or nothing where the default is the only one.
+// label returns the actions of an edge, or "" if default is the only one.
 func (e *edge) label() string {
 	if len(e.actions) == 1 && e.actions[0] == workflow.ActionDefault {
 		return ""
@@ -162,14 +162,13 @@ func (e *edge) label() string {
 	return strings.Join(e.actions, ", ")
 }
 
-// reads says whether only templates make the edge.
+// reads reports whether the edge is a read and not a route.
 func (e *edge) reads() bool { return len(e.actions) == 0 }
 
-// about is the node's type and what is special about it.
+// about returns the node's type and marks.
 func (n *node) about() string { return strings.Join(append([]string{n.kind}, n.marks...), ", ") }
 
-// sort gives the nodes an order in which each comes behind all that it waits for, and otherwise that of the file. The
-// edges of a cycle that lead back are marked and wait for nothing.
+// sort sorts the nodes topologically, and otherwise in the order of the file. It marks the edges that close a cycle.
 func (g *Graph) sort() {
 	const (
 		unseen = iota

@@ -24,7 +24,7 @@ var formats = map[string]func(*Graph, io.Writer) error{
 	"txt": (*Graph).Text, "mmd": (*Graph).Mermaid, "dot": (*Graph).Dot, "svg": (*Graph).SVG,
 }
 
-// read makes a graph of a workflow that need not be sound, and of the events of a run when there are any.
+// read returns the graph of a workflow, which may be invalid, with the events of a run if there are any.
 func read(t *testing.T, path string) *Graph {
 	t.Helper()
 	source, err := os.ReadFile(path)
@@ -55,7 +55,7 @@ func read(t *testing.T, path string) *Graph {
 	}
 }
 
-// Beside each workflow of testdata stand its pictures.
+// TestGolden compares the drawings of each workflow of testdata with the files beside it.
 func TestGolden(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.json")
 	if err != nil || len(files) == 0 {
@@ -76,7 +76,7 @@ func TestGolden(t *testing.T) {
 				t.Fatal(err)
 			}
 			if d := cmp.Diff(string(want), got); d != "" {
-				t.Errorf("%s: go test ./pkg/workflow/graph -update writes what is drawn now (-want +got):\n%s", golden, d)
+				t.Errorf("%s: go test ./pkg/workflow/graph -update rewrites the file (-want +got):\n%s", golden, d)
 			}
 		}
 	}
@@ -105,7 +105,7 @@ type failing struct{}
 
 func (failing) Write([]byte) (int, error) { return 0, errFull }
 
-// A workflow that is as hard to draw as can be: the last node first, and the first read by all.
+// The workflow is the hardest to draw: the last node is first in the file, and every node reads the first one.
 func TestALongChainIsDrawnInLinearSpace(t *testing.T) {
 	var size [2]int
 	for i, n := range []int{500, 5000} {

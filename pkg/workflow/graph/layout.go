@@ -9,45 +9,46 @@ import (
 
 // The measures of a drawing, in pixels.
 const (
-	charWidth  = 7.5 // of the font that styles names
+	charWidth  = 7.5 // of the font in Styles
 	lineHeight = 17.0
 	padding    = 9.0
 	gap        = 26.0 // between boxes side by side
 	rowGap     = 54.0
 	margin     = 20.0
-	laneWidth  = 2.0 // of an edge that passes a row
+	laneWidth  = 2.0 // of an edge that crosses a row
 )
 
-// maxBends is over how many rows an edge is led around the boxes; a longer one is drawn as an arc behind them, so that
-// no edge costs more than that.
+// maxBends bounds the rows over which an edge is led around the boxes. A longer edge is an arc behind them, which bounds the
+// cost of each edge.
 const maxBends = 20
 
-// sweeps is how often the rows are ordered, and then moved, by their neighbours. More make no visible difference.
+// sweeps is the number of times that the rows are ordered, and then moved, by their neighbours. More make no visible
+// difference.
 const sweeps = 12
 
-// vertex is what stands in a row: a node's box, or the bend of an edge.
+// vertex is an element of a row: the box of a node, or the bend of an edge.
 type vertex struct {
 	row          int
-	place        int   // in its row
-	above, below []int // its neighbours in the rows next to its own
+	place        int   // its index in the row
+	above, below []int // its neighbours in the rows above and below
 	wish         float64
-	x, width     float64 // x is its middle
+	x, width     float64 // x is the middle
 	top, height  float64
-	bend         bool // no box, but the place where an edge passes a row
+	bend         bool // a bend, where an edge crosses the row
 }
 
-// layout is a drawing from top to bottom: the boxes of the nodes, in rows, each below all that it waits for.
+// layout is a drawing from top to bottom: the boxes of the nodes in rows, each below the nodes that it waits for.
 type layout struct {
-	vertices []vertex // the nodes, and then the bends of edges
+	vertices []vertex // the nodes, then the bends of edges
 	rows     [][]int
-	// ways has the vertices that each edge passes on its way, the last its node; an edge without any is drawn as an arc.
-	ways          [][]int
+	// paths lists, for each edge, its bends and the node it leads to. It is nil for an edge that is drawn as an arc.
+	paths         [][]int
 	width, height float64
 }
 
 // arrange lays out the graph.
 func (g *Graph) arrange() *layout {
-	l := &layout{vertices: make([]vertex, len(g.nodes)), ways: make([][]int, len(g.edges))}
+	l := &layout{vertices: make([]vertex, len(g.nodes)), paths: make([][]int, len(g.edges))}
 	for _, i := range g.order {
 		n, v := &g.nodes[i], &l.vertices[i]
 		lines := n.lines()
@@ -71,7 +72,7 @@ func (g *Graph) arrange() *layout {
 	return l
 }
 
-// enter puts a vertex at the end of its row.
+// enter appends a vertex to its row.
 func (l *layout) enter(i int) {
 	row := l.vertices[i].row
 	for len(l.rows) <= row {
@@ -81,7 +82,7 @@ func (l *layout) enter(i int) {
 	l.rows[row] = append(l.rows[row], i)
 }
 
-// lead gives an edge a bend in each row that it passes, unless it leads back or passes too many.
+// lead adds a bend in each row that an edge crosses, unless the edge leads back or crosses too many.
 func (l *layout) lead(i int, e *edge) {
 	from, to := l.vertices[e.from].row, l.vertices[e.to].row
 	if e.back || to-from-1 > maxBends {
@@ -93,11 +94,11 @@ func (l *layout) lead(i int, e *edge) {
 		l.vertices = append(l.vertices, vertex{row: row, width: laneWidth, bend: true})
 		l.enter(bend)
 		l.join(last, bend)
-		l.ways[i] = append(l.ways[i], bend)
+		l.paths[i] = append(l.paths[i], bend)
 		last = bend
 	}
 	l.join(last, e.to)
-	l.ways[i] = append(l.ways[i], e.to)
+	l.paths[i] = append(l.paths[i], e.to)
 }
 
 func (l *layout) join(above, below int) {
@@ -105,8 +106,8 @@ func (l *layout) join(above, below int) {
 	l.vertices[below].above = append(l.vertices[below].above, above)
 }
 
-// reorder sorts each row by where the neighbours of its vertices are in the row above, then in the row below, and so on:
-// that leaves few crossings.
+// reorder sorts each row by the positions of its vertices' neighbours, in the row above and the row below in turn. This
+// leaves few crossings.
 func (l *layout) reorder() {
 	l.sweep(func(row []int, neighbours func(*vertex) []int) {
 		for _, i := range row {
@@ -122,7 +123,7 @@ func (l *layout) reorder() {
 	})
 }
 
-// move puts each vertex as near to the middle of its neighbours as its row lets it.
+// move moves each vertex as near to the middle of its neighbours as its row allows.
 func (l *layout) move() {
 	for _, row := range l.rows {
 		l.spread(row, func(*vertex) float64 { return 0 })
@@ -134,7 +135,7 @@ func (l *layout) move() {
 	})
 }
 
-// sweep goes through the rows, down by the neighbours above and up by those below in turn.
+// sweep visits the rows downwards with the neighbours above, then upwards with the neighbours below, and so on.
 func (l *layout) sweep(each func(row []int, neighbours func(*vertex) []int)) {
 	for range sweeps / 2 {
 		for _, row := range l.rows {
@@ -146,10 +147,10 @@ func (l *layout) sweep(each func(row []int, neighbours func(*vertex) []int)) {
 	}
 }
 
-// mean is that of the neighbours, or what is given where there are none.
-func (l *layout) mean(neighbours []int, without float64, of func(*vertex) float64) float64 {
+// mean returns the mean of a value of the neighbours, or otherwise if there are none.
+func (l *layout) mean(neighbours []int, otherwise float64, of func(*vertex) float64) float64 {
 	if len(neighbours) == 0 {
-		return without
+		return otherwise
 	}
 	sum := 0.0
 	for _, n := range neighbours {
@@ -158,8 +159,8 @@ func (l *layout) mean(neighbours []int, without float64, of func(*vertex) float6
 	return sum / float64(len(neighbours))
 }
 
-// spread moves the vertices of a row to where they wish to be, as far as they do not meet: halfway between where they
-// are when the left ones give way, and when the right ones do.
+// spread moves the vertices of a row as near to their wishes as they fit: halfway between their places if each makes way to
+// the right, and if each makes way to the left.
 func (l *layout) spread(row []int, wish func(*vertex) float64) {
 	if len(row) == 0 {
 		return
@@ -183,7 +184,7 @@ func (l *layout) spread(row []int, wish func(*vertex) float64) {
 	}
 }
 
-// measure gives the rows their heights and moves the drawing to where its coordinates begin.
+// measure sets the places of the rows and the size of the drawing, and moves it to the origin.
 func (l *layout) measure(edges []edge) {
 	least, most := 0.0, 0.0
 	for i := range l.vertices {
@@ -192,11 +193,11 @@ func (l *layout) measure(edges []edge) {
 	}
 	for i := range edges {
 		e := &edges[i]
-		if l.ways[i] == nil {
+		if l.paths[i] == nil {
 			from, to := &l.vertices[e.from], &l.vertices[e.to]
 			most = max(most, max(from.x, to.x)+arc(from, to))
 		}
-		x, _ := l.middle(e, l.ways[i])
+		x, _ := l.middle(e, l.paths[i])
 		half := charWidth * float64(cells.Width(e.caption())) / 2
 		least, most = min(least, x-half), max(most, x+half)
 	}

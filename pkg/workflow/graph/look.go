@@ -5,10 +5,10 @@ import (
 	"github.com/pflow-suite/pflow/pkg/terminal/cells"
 )
 
-// maxText is how many columns of a text are drawn.
+// maxText bounds the columns of a text.
 const maxText = 40
 
-// lines is what stands in a node's box: its id, what it is, what it is for, and how far it is.
+// lines returns the text of a node's box: its id, its type and marks, its purpose, and its state.
 func (n *node) lines() []string {
 	lines := []string{cells.Cut(n.id, maxText), cells.Cut(n.about(), maxText)}
 	for _, text := range []string{n.purpose, n.caption()} {
@@ -19,19 +19,19 @@ func (n *node) lines() []string {
 	return lines
 }
 
-// caption is the edge's label as it is drawn.
+// caption returns the edge's label, cut to fit.
 func (e *edge) caption() string { return cells.Cut(e.label(), maxText) }
 
-// colors are those of a box.
+// colors holds the colours of a box.
 type colors struct{ fill, stroke string }
 
-// look is how a state is shown, on light and on dark paper.
+// look is the appearance of a state in the light and the dark scheme.
 type look struct {
 	state       history.State
 	light, dark colors
 }
 
-// plain is the look of a node of which nothing is known, looks those of the states.
+// plain is the look of a node without a state, and looks has those of the states.
 var plain = look{"", colors{"#ffffff", "#59636e"}, colors{"#151b23", "#9198a1"}}
 
 var looks = []look{
@@ -44,7 +44,7 @@ var looks = []look{
 	{history.Cancelled, colors{"#fff1e5", "#bc4c00"}, colors{"#221a19", "#db6d28"}},
 }
 
-// The colours of text, and of what everything stands on.
+// The colours of text and of the background.
 const (
 	lightInk, lightPaper = "#1f2328", "#ffffff"
 	darkInk, darkPaper   = "#f0f6fc", "#0d1117"
@@ -57,13 +57,13 @@ func (l look) colors(dark bool) colors {
 	return l.light
 }
 
-// Colors are those of the box of a node in some state, for whoever shows more of a run beside the picture.
+// Colors returns the colours of the box of a node in the given state, for pages that show more of a run than the picture.
 func Colors(s history.State, dark bool) (fill, stroke string) {
 	c := lookOf(s).colors(dark)
 	return c.fill, c.stroke
 }
 
-// lookOf is how a node in some state is shown.
+// lookOf returns the look of a state.
 func lookOf(s history.State) look {
 	for _, l := range looks {
 		if l.state == s {

@@ -8,10 +8,10 @@ import (
 	"unicode"
 )
 
-// Mermaid writes a flowchart as Mermaid reads it. Routes are solid lines with their actions, readings dashed ones.
+// Mermaid writes the graph as a Mermaid flowchart. Routes are solid lines labelled with their actions, reads are dashed.
 func (g *Graph) Mermaid(w io.Writer) error {
 	out := bufio.NewWriter(w)
-	p := func(format string, args ...any) { _, _ = fmt.Fprintf(out, format, args...) } // Flush has the error
+	p := func(format string, args ...any) { _, _ = fmt.Fprintf(out, format, args...) } // Flush returns the error
 	p("flowchart TD\n")
 	shapes := map[shape][2]string{step: {"[", "]"}, subWorkflow: {"[[", "]]"}, question: {"{{", "}}"}}
 	for i := range g.nodes {
@@ -48,8 +48,8 @@ func (g *Graph) Mermaid(w io.Writer) error {
 	return out.Flush()
 }
 
-// mermaidText is a text as it may stand in Mermaid's quotes. All that could mean something to Mermaid, or to the HTML
-// that it makes, is written as a number.
+// mermaidText escapes a text for Mermaid's quotes. Each character that could be special to Mermaid, or to the HTML that it
+// generates, becomes a numeric entity.
 func mermaidText(text string) string {
 	var b strings.Builder
 	for _, r := range text {

@@ -8,8 +8,8 @@ import (
 	"github.com/pflow-suite/pflow/pkg/event/history"
 )
 
-// Apply marks the node that an event of a run is about. Events of nodes inside a sub-workflow and of no node change
-// nothing: the node that runs the sub-workflow has events of its own.
+// Apply updates the state of the node of an event. Events without a node, and those of nodes inside a sub-workflow, change
+// nothing: the node that runs the sub-workflow has its own events.
 func (g *Graph) Apply(e *event.Event) {
 	g.ran = true
 	if i, ok := g.index[e.Node]; ok {
@@ -17,7 +17,7 @@ func (g *Graph) Apply(e *event.Event) {
 	}
 }
 
-// Mark takes the states of all nodes from what is known of a run, in the place of its events.
+// Mark sets the states of all nodes to those in a run's history. It replaces calls of Apply.
 func (g *Graph) Mark(r *history.Run) {
 	g.ran = true
 	for id, i := range g.index {
@@ -27,7 +27,7 @@ func (g *Graph) Mark(r *history.Run) {
 	}
 }
 
-// caption is the state in words: completed, 120ms, 3 items.
+// caption describes the state, for example "completed, 120ms, 3 items".
 func (n *node) caption() string {
 	run := &n.run
 	if run.State == "" {
@@ -55,7 +55,7 @@ func (n *node) caption() string {
 	return strings.Join(parts, ", ")
 }
 
-// notes are what is told beside a node's state.
+// notes lists details of a node's state.
 func notes(run *history.Node) []string {
 	switch tries := len(run.Attempts); {
 	case run.State == history.Failed && run.Handled:
@@ -69,7 +69,7 @@ func notes(run *history.Node) []string {
 	return nil
 }
 
-// class is the state as styles call it.
+// class returns the state whose style the node has.
 func (n *node) class() history.State {
 	if n.run.State == "" && n.leftOut {
 		return history.Skipped

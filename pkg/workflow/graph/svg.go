@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// SVG writes a picture that stands alone, in a file or inside a page: it loads nothing, runs nothing, has the colours
-// that its reader prefers, and says in words what it shows.
+// SVG writes a complete picture for a file or a page. It loads and runs nothing, follows the reader's colour scheme, and
+// describes itself in words.
 func (g *Graph) SVG(w io.Writer) error {
 	var words strings.Builder
 	if err := g.Text(&words); err != nil {
@@ -20,17 +20,17 @@ func (g *Graph) SVG(w io.Writer) error {
 	return err
 }
 
-// Inline writes the picture for a page that has Styles among its own and says elsewhere in words what the picture shows.
-// Each box is a link to where its node's id leads, unless that is nowhere. It gives the picture's width in pixels.
-func (g *Graph) Inline(w io.Writer, where func(id string) string) (width int, err error) {
-	return g.draw(w, fmt.Sprintf(`role="group" aria-label="%s"`, html.EscapeString(g.title)), "", where)
+// Inline writes the picture for a page that includes Styles and describes the run in words elsewhere. Each box is a link to
+// the address that link returns for its node's id, unless that is empty. Inline returns the picture's width in pixels.
+func (g *Graph) Inline(w io.Writer, link func(id string) string) (width int, err error) {
+	return g.draw(w, fmt.Sprintf(`role="group" aria-label="%s"`, html.EscapeString(g.title)), "", link)
 }
 
-// draw writes the picture with what is its own at its head.
-func (g *Graph) draw(w io.Writer, attributes, head string, where func(id string) string) (width int, err error) {
+// draw writes the picture with the given attributes and head.
+func (g *Graph) draw(w io.Writer, attributes, head string, link func(id string) string) (width int, err error) {
 	l := g.arrange()
 	out := bufio.NewWriter(w)
-	p := func(format string, args ...any) { _, _ = fmt.Fprintf(out, format, args...) } // Flush has the error
+	p := func(format string, args ...any) { _, _ = fmt.Fprintf(out, format, args...) } // Flush returns the error
 	p(`<svg xmlns="http://www.w3.org/2000/svg" class="pflow-graph" %s width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f">`+"\n%s", attributes, l.width, l.height, l.width, l.height, head)
 	p(`<rect class="paper" width="100%%" height="100%%"/>` + "\n")
 	for i := range g.edges {
@@ -40,18 +40,18 @@ func (g *Graph) draw(w io.Writer, attributes, head string, where func(id string)
 			class = "reading"
 		}
 		to := &l.vertices[e.to]
-		p(`<path class="%s" d="%s"/><path class="head" d="M%.0f %.0fl-4-8h8z"/>`+"\n", class, l.line(e, l.ways[i]), to.x, to.top)
+		p(`<path class="%s" d="%s"/><path class="head" d="M%.0f %.0fl-4-8h8z"/>`+"\n", class, l.line(e, l.paths[i]), to.x, to.top)
 	}
 	for _, i := range g.order {
 		box := g.nodes[i].box(&l.vertices[i])
-		if to := where(g.nodes[i].run.Path); to != "" {
+		if to := link(g.nodes[i].run.Path); to != "" {
 			box = fmt.Sprintf(`<a href="%s">%s</a>`, html.EscapeString(to), box)
 		}
 		p("%s\n", box)
 	}
 	for i := range g.edges {
 		if e := &g.edges[i]; e.caption() != "" {
-			x, y := l.middle(e, l.ways[i])
+			x, y := l.middle(e, l.paths[i])
 			p(`<text class="action" x="%.0f" y="%.0f">%s</text>`+"\n", x, y, html.EscapeString(e.caption()))
 		}
 	}
@@ -59,7 +59,7 @@ func (g *Graph) draw(w io.Writer, attributes, head string, where func(id string)
 	return int(l.width), out.Flush()
 }
 
-// box is a node's box with its lines of text.
+// box returns a node's box with its lines of text.
 func (n *node) box(v *vertex) string {
 	var b strings.Builder
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
@@ -83,16 +83,16 @@ func (n *node) box(v *vertex) string {
 	return b.String()
 }
 
-// line is the path of an edge: from the foot of one box, through its bends, to the head of the other.
-func (l *layout) line(e *edge, way []int) string {
+// line returns the SVG path of an edge: from the bottom of one box, through its bends, to the top of the other.
+func (l *layout) line(e *edge, path []int) string {
 	from, to := &l.vertices[e.from], &l.vertices[e.to]
 	x, y := from.x, from.top+from.height
 	d := fmt.Sprintf("M%.0f %.0f", x, y)
-	if way == nil {
+	if path == nil {
 		side := arc(from, to)
 		return d + fmt.Sprintf("C%.0f %.0f %.0f %.0f %.0f %.0f", x+side, y+rowGap, to.x+side, to.top-rowGap, to.x, to.top)
 	}
-	for _, i := range way {
+	for _, i := range path {
 		v := &l.vertices[i]
 		half := (y + v.top) / 2
 		d += fmt.Sprintf("C%.0f %.0f %.0f %.0f %.0f %.0f", x, half, v.x, half, v.x, v.top)
@@ -104,22 +104,22 @@ func (l *layout) line(e *edge, way []int) string {
 	return d
 }
 
-// middle is where an edge's label stands.
-func (l *layout) middle(e *edge, way []int) (x, y float64) {
+// middle returns the place of an edge's label.
+func (l *layout) middle(e *edge, path []int) (x, y float64) {
 	from, to := &l.vertices[e.from], &l.vertices[e.to]
 	side := 0.0
-	if way == nil {
-		side = arc(from, to) * 3 / 4 // as far as such a curve goes
+	if path == nil {
+		side = arc(from, to) * 3 / 4 // the widest point of the curve
 	} else {
-		to = &l.vertices[way[0]]
+		to = &l.vertices[path[0]]
 	}
 	return (from.x+to.x)/2 + side, (from.top+from.height+to.top)/2 + lineHeight/4
 }
 
-// arc is how far to the side an edge swings that is not led around the boxes.
+// arc returns how far an edge without a path swings to the side.
 func arc(from, to *vertex) float64 { return (from.width+to.width)/2 + gap }
 
-// Styles are the rules of the picture. They name its class, so that in a page they change nothing else.
+// Styles returns the CSS rules of the picture. They apply to its class only, so that they do not affect the rest of a page.
 func Styles() string {
 	var b strings.Builder
 	b.WriteString(`.pflow-graph text{font:12px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;text-anchor:middle}

@@ -8,8 +8,8 @@ import (
 	"github.com/pflow-suite/pflow/pkg/terminal/cells"
 )
 
-// Text writes one line for each node, behind those that it waits for: its state where a run was applied, its id, its
-// type and what is special about it, and then what it waits for, routes before readings.
+// Text writes one line for each node, after the nodes that it waits for: its state if the graph has those of a run, its id,
+// its type and marks, and the nodes that it waits for, routes before reads.
 //
 //	fetch  http, retry 3
 //	parse  shell          after fetch
@@ -34,7 +34,7 @@ func (g *Graph) Text(w io.Writer) error {
 	return writeTable(w, rows)
 }
 
-// waits says what a node waits for.
+// waits describes the nodes that a node waits for.
 func (g *Graph) waits(n *node) string {
 	var after, reads []string
 	for _, in := range n.in {
@@ -52,6 +52,7 @@ func (g *Graph) waits(n *node) string {
 	return joined("; ", listed("after ", after), listed("reads ", reads))
 }
 
+// listed joins names after a word, or returns "" if there are none.
 func listed(what string, names []string) string {
 	if len(names) == 0 {
 		return ""
@@ -70,9 +71,9 @@ func joined(sep string, parts ...string) string {
 	return strings.Join(some, sep)
 }
 
-// writeTable writes rows of as many columns each, two blanks apart.
+// writeTable writes rows with the same number of columns, which are separated by two blanks.
 func writeTable(w io.Writer, rows [][]string) error {
-	const widest = 40 // a column is no wider for the sake of one long text
+	const widest = 40 // one long text does not widen its column further
 	var widths []int
 	for _, row := range rows {
 		for i, text := range row {
@@ -89,7 +90,7 @@ func writeTable(w io.Writer, rows [][]string) error {
 			line.WriteString(text)
 			line.WriteString(strings.Repeat(" ", max(0, widths[i]-cells.Width(text))+2))
 		}
-		_, _ = out.WriteString(strings.TrimRight(line.String(), " ") + "\n") // Flush has the error
+		_, _ = out.WriteString(strings.TrimRight(line.String(), " ") + "\n") // Flush returns the error
 	}
 	return out.Flush()
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-// schema is the part of JSON Schema that is used here.
+// schema is the part of JSON Schema (draft 2020-12) that the package uses.
 type schema struct {
 	Schema      string `json:"$schema,omitempty"`
 	Ref         string `json:"$ref,omitempty"`
@@ -49,18 +49,19 @@ type schema struct {
 	Defs  map[string]*schema `json:"$defs,omitempty"`
 }
 
-// no is the schema that accepts nothing.
-type no struct{}
+// reject is the schema that accepts no value.
+type reject struct{}
 
 // MarshalJSON writes false.
-func (no) MarshalJSON() ([]byte, error) { return []byte("false"), nil }
+func (reject) MarshalJSON() ([]byte, error) { return []byte("false"), nil }
 
-// property is a field of an object; editors offer them in their order.
+// property is a field of an object.
 type property struct {
 	name   string
 	schema *schema
 }
 
+// properties keeps its order, in which editors offer the fields.
 type properties []property
 
 // MarshalJSON writes an object.
@@ -79,10 +80,10 @@ func (p properties) MarshalJSON() ([]byte, error) {
 	return append(out, '}'), nil
 }
 
-// indent lays a schema out for people.
+// indent formats a schema for people.
 func indent(text []byte) []byte {
 	var b bytes.Buffer
-	_ = json.Indent(&b, text, "", "  ") // it was made by an encoder
+	_ = json.Indent(&b, text, "", "  ") // the text comes from an encoder
 	b.WriteByte('\n')
 	return b.Bytes()
 }

@@ -1,34 +1,37 @@
 package schema
 
-// What the Go types do not say: which values a field takes, what is meant without it, and its short forms.
+// The rules hold what the Go types do not: the values of a field, its default, and its short forms.
 
-// duration is a time: a number of seconds, or text; at least so long, or with more than 0 longer than none.
-func duration(more float64) *schema {
+// duration accepts a number of seconds or text such as 1h30m. If positive, the duration must be more than 0.
+func duration(positive bool) *schema {
 	seconds := &schema{Type: "number", Minimum: new(float64(0)), Maximum: new(float64(100 * 365 * 24 * 3600))}
 	text := &schema{Type: "string", Pattern: `^(\+?([0-9]+(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|\s*\+?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+\s*)$`}
-	if more > 0 {
+	if positive {
 		seconds.Minimum, seconds.ExclusiveMinimum = nil, new(float64(0))
 		text.Not = &schema{Pattern: `^[^1-9]*$`}
 	}
 	return &schema{AnyOf: []*schema{seconds, text}}
 }
 
+// enum accepts the given words. The first is the default.
 func enum(words ...string) func(*schema) {
 	return func(s *schema) { s.Enum, s.Default = words, words[0] }
 }
 
-func whole(least, most float64, meant any) func(*schema) {
-	return func(s *schema) { s.Minimum, s.Maximum, s.Default = new(least), new(most), meant }
+// between accepts numbers from least to most. The default may be nil.
+func between(least, most float64, standard any) func(*schema) {
+	return func(s *schema) { s.Minimum, s.Maximum, s.Default = new(least), new(most), standard }
 }
 
-func filled(s *schema) { s.MinLength = 1 }
+// notEmpty accepts text that is not empty.
+func notEmpty(s *schema) { s.MinLength = 1 }
 
-// positive makes a duration one that is longer than none.
-func positive(meant any) func(*schema) {
-	return func(s *schema) { s.AnyOf, s.Default = duration(1).AnyOf, meant }
+// positive accepts durations of more than 0. The default may be nil.
+func positive(standard any) func(*schema) {
+	return func(s *schema) { s.AnyOf, s.Default = duration(true).AnyOf, standard }
 }
 
-// also lets a field take other forms besides.
+// also accepts other forms of a field.
 func also(forms ...*schema) func(*schema) {
 	return func(s *schema) {
 		own := *s
@@ -37,12 +40,12 @@ func also(forms ...*schema) func(*schema) {
 	}
 }
 
-// template is text that holds ${ which is not escaped.
+// template accepts text with a ${ that is not escaped.
 func template() *schema { return &schema{Type: "string", Pattern: `(^|[^$])\$\{`} }
 
 func boolean(value bool) *schema { return &schema{Const: value} }
 
-// rules are what bounds fields, by the name of the type and the field.
+// rules returns the rules of fields, by the names of their type and their JSON field.
 func rules() map[string]func(*schema) {
 	return map[string]func(*schema){
 		"Workflow.ir_version":               func(s *schema) { s.Pattern = `^[0-9]+\.[0-9]+\.[0-9]+$` },
@@ -50,28 +53,28 @@ func rules() map[string]func(*schema) {
 		"Workflow.outputs":                  func(s *schema) { s.PropertyNames = &schema{MinLength: 1} },
 		"Workflow.template_resolution_mode": enum("strict", "permissive"),
 
-		"Node.id":       filled,
-		"Node.type":     filled,
+		"Node.id":       notEmpty,
+		"Node.type":     notEmpty,
 		"Node.params":   func(s *schema) { s.Type = "object" },
 		"Node.retry":    also(&schema{Type: "integer", Minimum: new(float64(1)), Maximum: new(float64(100))}),
-		"Node.timeout":  also(duration(1).AnyOf...),
+		"Node.timeout":  also(duration(true).AnyOf...),
 		"Node.approval": also(&schema{Type: "boolean"}, &schema{Const: "required"}),
 		"Node.cache":    also(&schema{Type: "boolean"}),
 
 		"Batch.items":          func(s *schema) { s.AnyOf = []*schema{{Type: "array"}, template()} },
 		"Batch.as":             func(s *schema) { s.Pattern, s.Default = `^(?:[A-Za-z]|_(?:[A-Za-z0-9-]|$))[A-Za-z0-9_-]*$`, "item" },
 		"Batch.error_handling": enum("fail_fast", "continue"),
-		"Batch.max_concurrent": whole(1, 100, 10),
-		"Batch.max_retries":    whole(1, 10, 1),
+		"Batch.max_concurrent": between(1, 100, 10),
+		"Batch.max_retries":    between(1, 10, 1),
 
 		"Loop.while":          func(s *schema) { s.Type, s.AnyOf = "", []*schema{template(), boolean(true), {Const: "true"}} },
 		"Loop.until":          func(s *schema) { s.Pattern = template().Pattern },
-		"Loop.max_iterations": whole(1, 10000, 100),
+		"Loop.max_iterations": between(1, 10000, 100),
 
-		"Retry.max":             whole(1, 100, nil),
+		"Retry.max":             between(1, 100, nil),
 		"Retry.backoff":         enum("fixed", "exponential"),
 		"Retry.max_wait":        positive("60s"),
-		"Retry.jitter":          whole(0, 1, nil),
+		"Retry.jitter":          between(0, 1, nil),
 		"Retry.only_exit_codes": func(s *schema) { s.MinItems, s.Items.Minimum, s.Items.Maximum = 1, new(float64(1)), new(float64(255)) },
 
 		"Timeout.node":    positive(nil),
@@ -81,19 +84,19 @@ func rules() map[string]func(*schema) {
 			s.MinItems, s.MaxItems, s.UniqueItems, s.Items.Pattern = 2, 100, true, `\S`
 		},
 
-		"Edge.from":   filled,
-		"Edge.to":     filled,
+		"Edge.from":   notEmpty,
+		"Edge.to":     notEmpty,
 		"Edge.action": func(s *schema) { s.Default = "default" },
 
 		"Input.type": func(s *schema) {
 			s.Enum = []string{"string", "number", "integer", "boolean", "object", "array", "any", "str", "int", "float", "bool", "dict", "list", ""}
 			s.Default = "any"
 		},
-		"Output.source": filled,
+		"Output.source": notEmpty,
 	}
 }
 
-// finishing adds to an object what is not about one field: synonyms, and fields that go together.
+// finishing returns rules for objects, by the name of their type: synonyms of fields, and fields that exclude each other.
 func finishing() map[string]func(*schema) {
 	return map[string]func(*schema){
 		"Workflow": func(s *schema) {
@@ -101,10 +104,10 @@ func finishing() map[string]func(*schema) {
 		},
 		"Node": func(s *schema) {
 			s.Properties = append(s.Properties,
-				property{"inputs", &schema{Type: "object", Description: "values with names of the node's own, for its other templates to use"}},
+				property{"inputs", &schema{Type: "object", Description: "values with local names that the node's other templates can use"}},
 				property{"parameters", &schema{Type: "object", Deprecated: true, Description: "the same as params"}})
 			s.Not = &schema{Required: []string{"params", "parameters"}}
-			s.PatternProperties = map[string]*schema{"^_source": {}} // upstream's parser leaves such behind
+			s.PatternProperties = map[string]*schema{"^_source": {}} // pflow's Python parser adds such fields
 		},
 		"Edge": func(s *schema) {
 			s.Required = nil

@@ -1,5 +1,5 @@
-// Package schema is the JSON Schema of the workflow file, made of the Go types and their help tags. Editors complete and
-// check a file by it.
+// Package schema generates the JSON Schema of workflow files from the Go types and their help tags. Editors use it to
+// complete and check a file.
 package schema
 
 import (
@@ -12,16 +12,16 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
-// JSON is the schema (draft 2020-12) of a file of the JSON form, bare or wrapped. What it accepts has the right form; it
-// says nothing about node types, templates and how nodes follow each other, which the check does.
+// JSON returns the schema (draft 2020-12) of workflow files in the JSON form, bare or wrapped. It covers the form of a file.
+// Node types, templates and the order of nodes are left to package check.
 func JSON() []byte {
 	b := &builder{defs: map[string]*schema{}, rules: rules(), finishing: finishing()}
 	bare := b.object(reflect.TypeFor[workflow.Workflow]())
 	inner := &schema{Ref: b.define("workflow", bare)}
 	saved := properties{
 		{"version", &schema{Type: "string", Description: "the version of a saved workflow"}},
-		{"created_at", &schema{Type: "string", Format: "date-time", Description: "when it was made"}},
-		{"updated_at", &schema{Type: "string", Format: "date-time", Description: "when it was saved last"}},
+		{"created_at", &schema{Type: "string", Format: "date-time", Description: "when the workflow was first saved"}},
+		{"updated_at", &schema{Type: "string", Format: "date-time", Description: "when the workflow was last saved"}},
 	}
 	outer := *bare
 	outer.Properties = append(slices.Clip(outer.Properties), saved...)
@@ -29,30 +29,30 @@ func JSON() []byte {
 		{"name", &schema{Type: "string"}},
 		{"description", &schema{Type: "string", Description: "what the workflow is for"}},
 		{"ir", inner},
-		{"rich_metadata", &schema{Type: "object", Description: "what pflow notes of its runs"}},
+		{"rich_metadata", &schema{Type: "object", Description: "what pflow records about its runs"}},
 	}, saved...), "ir")
 	root := &schema{
 		Schema: "https://json-schema.org/draft/2020-12/schema", Title: "pflow workflow",
 		If:   &schema{Type: "object", Required: []string{"ir"}},
 		Then: wrapped, Else: &outer, Defs: b.defs,
 	}
-	text, _ := rawjson.Marshal(root) // of plain values, which have a JSON form
+	text, _ := rawjson.Marshal(root) // plain values always have a JSON form
 	return indent(text)
 }
 
-// builder makes schemas of types; those of structs have names and are defined once.
+// builder builds the schemas of Go types. Each struct has one named definition.
 type builder struct {
 	defs             map[string]*schema
 	rules, finishing map[string]func(*schema)
 }
 
-// define gives a schema a name and says how it is referred to.
+// define names a schema and returns the reference to it.
 func (b *builder) define(name string, s *schema) string {
 	b.defs[name] = s
 	return "#/$defs/" + name
 }
 
-// object is the schema of a struct: its JSON fields, described by their help tags and bounded by the rules.
+// object returns the schema of a struct: its JSON fields with their help tags and rules.
 func (b *builder) object(t reflect.Type) *schema {
 	var fields properties
 	var required []string
@@ -78,15 +78,16 @@ func (b *builder) object(t reflect.Type) *schema {
 	return s
 }
 
-// closed is an object with these fields and no others.
+// closed returns the schema of an object with the given fields and no others.
 func closed(fields properties, required ...string) *schema {
-	return &schema{Type: "object", Properties: fields, Required: required, AdditionalProperties: no{}}
+	return &schema{Type: "object", Properties: fields, Required: required, AdditionalProperties: reject{}}
 }
 
+// value returns the schema of a type.
 func (b *builder) value(t reflect.Type) *schema {
 	switch {
 	case t == reflect.TypeFor[workflow.Duration]():
-		return duration(0)
+		return duration(false)
 	case t == reflect.TypeFor[json.RawMessage]():
 		return &schema{}
 	}

@@ -34,7 +34,7 @@ func accepts(t *testing.T, s *jsonschema.Resolved, source []byte) error {
 	return s.Validate(value)
 }
 
-// TestExamples: every example of either form is accepted in its JSON form.
+// TestExamples checks that the schema accepts every example in its JSON form.
 func TestExamples(t *testing.T) {
 	s := validator(t)
 	seen := 0
@@ -58,7 +58,7 @@ func TestExamples(t *testing.T) {
 			}
 			seen++
 			if strings.Contains(string(f.JSON()), `"purpose": null`) {
-				continue // the parser takes null for what is not there, which an editor need not offer
+				continue // the parser treats null as a missing field, which the schema does not
 			}
 			if err := accepts(t, s, f.JSON()); err != nil {
 				t.Errorf("%s: %v", name, err)
@@ -77,7 +77,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// TestAgreesWithTheParser: the schema and the parser say the same of each field, right or wrong.
+// TestAgreesWithTheParser checks that the schema and the parser accept and refuse the same fields.
 func TestAgreesWithTheParser(t *testing.T) {
 	s := validator(t)
 	const nodes = `"nodes": [{"id": "a", "type": "echo"}]`
@@ -131,7 +131,7 @@ func TestAgreesWithTheParser(t *testing.T) {
 	}
 }
 
-// TestDescribesEverything: every field has a description, for editors to show.
+// TestDescribesEverything checks that every field has a description.
 func TestDescribesEverything(t *testing.T) {
 	walk := func(path string, s *jsonschema.Schema) {
 		for name, p := range s.Properties {
