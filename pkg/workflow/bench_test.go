@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// chain is a workflow of n nodes, each of which reads the one before, in the JSON form.
+// chain returns a workflow of n nodes, each of which reads the one before it, in the JSON form.
 func chain(n int) []byte {
 	var b strings.Builder
 	b.WriteString("{\n  \"nodes\": [\n")
@@ -29,7 +29,7 @@ func chain(n int) []byte {
 	return []byte(b.String())
 }
 
-// steps is the same in the Markdown form.
+// steps returns the same workflow in the Markdown form.
 func steps(n int) []byte {
 	var b strings.Builder
 	b.WriteString("# Steps\n\nMany of them.\n\n## Steps\n")

@@ -11,10 +11,10 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow/yaml"
 )
 
-// markdown reads a file of the Markdown form: it writes the JSON form of what the file says, and has that decoded.
+// markdown reads a file of the Markdown form: it converts the file to the JSON form and decodes that.
 func (d *decoder) markdown(f *File) {
 	if strings.TrimSpace(d.text.s) == "" {
-		d.addAt(0, "", "%s is empty", d.file).Suggest("Begin with # and a title, and write the steps below ## Steps")
+		d.addAt(0, "", "%s is empty", d.file).Suggest("Start with # and a title, then write the steps below ## Steps")
 		return
 	}
 	o := d.outline()
@@ -26,16 +26,16 @@ func (d *decoder) markdown(f *File) {
 		c.structure(&o.outline)
 	}
 	var indented bytes.Buffer
-	_ = json.Indent(&indented, c.out, "", "  ") // what is scanned below has a JSON form
+	_ = json.Indent(&indented, c.out, "", "  ") // the converter writes valid JSON
 	d.json = indented.String() + "\n"
 	if s := (&scanner{d: d, text: d.json, converted: true}); s.all() && !d.full() {
 		d.decode(f, 0)
 	}
 }
 
-// structure notes which parts of a file are missing.
+// structure reports missing parts of a file.
 func (c *converter) structure(o *outline) {
-	example := "Write ## Steps, below it ### hello, a sentence about the step, and - type: echo"
+	example := "Write ## Steps, and below it ### hello, a sentence about the step, and - type: echo"
 	switch at := o.found[stepsSection]; {
 	case at < 0:
 		f := c.addAt(0, "", "Missing '## Steps' section").Suggest("%s", example)
@@ -54,19 +54,19 @@ type converter struct {
 	places *markdownPlaces
 }
 
-// item begins an object in a list.
+// item starts an object in a list.
 func (c *converter) item() {
 	c.comma()
 	c.out = append(c.out, '{')
 }
 
-// open begins an object or a list that is the value of a key.
+// open starts an object or a list that is the value of a key.
 func (c *converter) open(bracket byte, key string) {
 	c.key(key)
 	c.out = append(c.out, bracket)
 }
 
-// key writes what stands before a value.
+// key writes a key with its colon, and a comma before it if needed.
 func (c *converter) key(key string) {
 	c.comma()
 	c.out = append(rawjson.AppendQuoted(c.out, key), ':')
@@ -80,7 +80,7 @@ func (c *converter) comma() {
 
 func (c *converter) close(bracket byte) { c.out = append(c.out, bracket) }
 
-// words writes a text, if there is one.
+// words writes a text under a key, unless it is empty.
 func (c *converter) words(key, text string) {
 	if text == "" {
 		return
@@ -115,7 +115,7 @@ func (c *converter) workflow(o *outline) {
 	c.close('}')
 }
 
-// front reads the front matter. What is in it besides the fields of a workflow is upstream's own, and stays.
+// front reads the front matter. Keys that are not fields of a workflow belong to pflow's Python version and are ignored.
 func (c *converter) front(p *piece) (fields []parameter) {
 	if p == nil {
 		return nil
@@ -130,7 +130,7 @@ func (c *converter) front(p *piece) (fields []parameter) {
 	return fields
 }
 
-// value writes a parameter. Where text belongs, what YAML takes for a number or for true is text as it is written.
+// value writes a parameter. If text is set, a plain scalar that YAML reads as a number or a boolean is text as written.
 func (c *converter) value(p parameter, text bool) {
 	c.key(p.name)
 	if p.json != "" {
@@ -143,11 +143,11 @@ func (c *converter) value(p parameter, text bool) {
 	var errors []yaml.Error
 	c.out, errors = p.value.AppendJSON(c.out)
 	for _, e := range errors {
-		c.addAt(e.At, "", "The value of %q cannot be kept: %s", p.name, e.Message).Suggest("%s", e.Suggestion)
+		c.addAt(e.At, "", "Invalid value of %q: %s", p.name, e.Message).Suggest("%s", e.Suggestion)
 	}
 }
 
-// asText makes text of a plain scalar that is not null, or of those in a list.
+// asText returns the node with plain scalars as text, also those in a list. Null stays null.
 func asText(n yaml.Node) yaml.Node {
 	if n.Kind == yaml.Plain && n.Text != "~" && strings.ToLower(n.Text) != "null" {
 		n.Kind = yaml.Quoted
@@ -177,20 +177,20 @@ func (c *converter) declarations(key string, s section, o *outline) {
 		c.described(e, s.noun(), path, "description")
 		text := []string{"type", "source"}
 		for _, p := range parameters {
-			if p.name == "type" && inputTypes[p.value.Text] == "string" { // so its default is text too
+			if p.name == "type" && inputTypes[p.value.Text] == "string" { // the default has the type of the input
 				text = append(text, "default")
 			}
 		}
 		sourced := s == inputsSection
 		for _, p := range parameters {
 			if p.name == "description" {
-				c.addAt(p.at, path, "The description of %s %q is the text below its heading", s.noun(), e.id).Suggest("Write it there, and take this out")
+				c.addAt(p.at, path, "The description of %s %q is the text below its heading", s.noun(), e.id).Suggest("Move it there, and remove this parameter")
 				continue
 			}
 			sourced = sourced || p.name == "source"
 			c.value(p, slices.Contains(text, p.name))
 		}
-		if e.broken && !sourced { // it may be in what could not be read
+		if e.broken && !sourced { // the source may be in the part that could not be read
 			c.words("source", "?")
 		}
 		c.close('}')
@@ -198,7 +198,7 @@ func (c *converter) declarations(key string, s section, o *outline) {
 	c.close('}')
 }
 
-// described writes the description of an entity, which it must have.
+// described writes the description of an entity. It reports an error if there is none.
 func (c *converter) described(e *entity, noun, path, key string) {
 	description := e.prose.description()
 	if description == "" && !e.broken {
@@ -207,10 +207,10 @@ func (c *converter) described(e *entity, noun, path, key string) {
 	c.words(key, description)
 }
 
-// nodeFields are the fields of a node that a step's parameters can set; all others are parameters of its node type.
+// nodeFields lists the fields of a node that a step's parameters can set. All other parameters belong to its node type.
 var nodeFields = []string{"batch", "loop", "retry", "timeout", "approval", "cache", "unsafe_templates"}
 
-// steps writes the nodes, and gives what the steps say of where to go on.
+// steps writes the nodes, and returns the routes between them.
 func (c *converter) steps(o *outline) []route {
 	c.open('[', "nodes")
 	var routes []route
@@ -243,9 +243,9 @@ func (c *converter) steps(o *outline) []route {
 		case typ != nil:
 			c.value(*typ, true)
 		case !e.broken:
-			c.addAt(e.at, path, "Step %q has no type", e.id).Suggest("Add - type: shell, or what type it is")
+			c.addAt(e.at, path, "Step %q has no type", e.id).Suggest("Add - type: shell, or another node type")
 			fallthrough
-		default: // that it is missing has been said, or it may be in what could not be read
+		default: // reported above, or the type may be in the part that could not be read
 			c.words("type", "?")
 		}
 		c.described(e, "step", path, "purpose")
@@ -267,7 +267,7 @@ func (c *converter) steps(o *outline) []route {
 	return routes
 }
 
-// withTexts makes text of what is text in the fields of a node.
+// withTexts returns the value of a node field with its text fields as text.
 func withTexts(n yaml.Node) yaml.Node {
 	n.Entries = slices.Clone(n.Entries)
 	for i, e := range n.Entries {

@@ -11,18 +11,18 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-// maxFaults is how many faults of a file are told. When there are so many, it is not read on.
+// maxFaults bounds the faults that are reported for a file. Decoding stops after them.
 const maxFaults = 200
 
-// decoder reads the parts of a file and collects everything that is wrong with its form.
+// decoder reads the parts of a file and collects the faults in its form.
 type decoder struct {
 	file string
-	// text is the file's, json that of the workflow's JSON form: the same, when the file is of that form.
+	// text is the file's text, and json the workflow's JSON form. They are equal for a file of the JSON form.
 	text   *text
 	json   string
 	places places
 	faults []*fault.Fault
-	// noted counts the faults, with those that are not told.
+	// noted counts all faults, including those after maxFaults.
 	noted int
 }
 
@@ -30,7 +30,7 @@ func newDecoder(file string, source []byte) *decoder {
 	return &decoder{file: file, text: &text{s: string(source)}}
 }
 
-// fault is all that was found, in the order of the file, or nil.
+// fault joins the faults in the order of the file. It returns nil if there are none.
 func (d *decoder) fault() error {
 	slices.SortStableFunc(d.faults, func(a, b *fault.Fault) int {
 		if a.Line != b.Line {
@@ -39,7 +39,7 @@ func (d *decoder) fault() error {
 		return a.Column - b.Column
 	})
 	if d.noted > len(d.faults) {
-		d.faults = append(d.faults, fault.New(fault.Validation, "There are more faults than these").Suggest("Mend these first"))
+		d.faults = append(d.faults, fault.New(fault.Validation, "The file has more errors than these").Suggest("Fix these first"))
 	}
 	if f := fault.Join(fault.Validation, d.file, d.faults); f != nil {
 		return f
@@ -47,7 +47,7 @@ func (d *decoder) fault() error {
 	return nil
 }
 
-// add notes a fault at a JSON path.
+// add reports a fault at a JSON path.
 func (d *decoder) add(path, format string, args ...any) *fault.Fault {
 	at := 0
 	if !d.full() {
@@ -56,10 +56,10 @@ func (d *decoder) add(path, format string, args ...any) *fault.Fault {
 	return d.addAt(at, path, format, args...)
 }
 
-// full says that no more faults are told.
+// full reports whether no more faults are collected.
 func (d *decoder) full() bool { return len(d.faults) >= maxFaults }
 
-// addAt notes a fault at an offset into the file.
+// addAt reports a fault at an offset in the file.
 func (d *decoder) addAt(at int, path, format string, args ...any) *fault.Fault {
 	if d.noted++; d.full() {
 		return &fault.Fault{}
@@ -67,7 +67,7 @@ func (d *decoder) addAt(at int, path, format string, args ...any) *fault.Fault {
 	f := fault.New(fault.Validation, format, args...)
 	f.Path, f.File = path, d.file
 	f.Line, f.Column = d.text.place(at)
-	if len(d.faults) < maxShownLines && !strings.Contains(d.text.s, "secret") { // which value is one is not known yet
+	if len(d.faults) < maxShownLines && !strings.Contains(d.text.s, "secret") { // which values are secret is not known yet
 		line, mark := d.text.show(at)
 		f.Detail("text", line).Detail("mark", mark)
 	}
@@ -75,27 +75,27 @@ func (d *decoder) addAt(at int, path, format string, args ...any) *fault.Fault {
 	return f
 }
 
-// maxShownLines is how many faults show the line that they are in.
+// maxShownLines bounds the faults that show their line.
 const maxShownLines = 30
 
-// raw is a value as it stands in the workflow's JSON form.
+// raw returns the JSON text of a value.
 func (d *decoder) raw(v span) string { return d.json[v.at:v.end] }
 
-// kind is the word for what a value is.
+// kind describes the kind of a value, such as "a list".
 func (d *decoder) kind(v span) string { return rawjson.Kind([]byte(d.json[v.at : v.at+1])) }
 
 func (d *decoder) isText(v span) bool { return d.json[v.at] == '"' }
 
 func (d *decoder) isNull(v span) bool { return d.json[v.at] == 'n' }
 
-// object is one that is being decoded.
+// object is an object that is being decoded, at its path.
 type object struct {
 	*decoder
 	path   string
 	fields []field
 }
 
-// object takes an object apart; what is none is a fault.
+// object returns the fields of an object. Another kind of value is a fault.
 func (d *decoder) object(v span, path string) (object, bool) {
 	o := object{decoder: d, path: path}
 	if d.json[v.at] != '{' {
@@ -109,7 +109,7 @@ func (d *decoder) object(v span, path string) (object, bool) {
 	return o, true
 }
 
-// items are those of a list; what is none is a fault.
+// items returns the items of a list. Another kind of value is a fault.
 func (d *decoder) items(v span, path string) (items []span) {
 	if d.json[v.at] != '[' {
 		d.add(path, "%s must be a list, not %s", called(path), d.kind(v))
@@ -121,10 +121,10 @@ func (d *decoder) items(v span, path string) (items []span) {
 
 func item(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
 
-// at is the path of a field.
+// at returns the path of a field.
 func (o object) at(key string) string { return rawjson.JoinPath(o.path, key) }
 
-// has finds a field.
+// has returns the value of a field; the result is false if the field is missing.
 func (o object) has(key string) (span, bool) {
 	for _, f := range o.fields {
 		if f.key == key {
@@ -134,35 +134,35 @@ func (o object) has(key string) (span, bool) {
 	return span{}, false
 }
 
-// get finds a field whose value is not null, which says as much as leaving it out.
+// get is has, except that null counts as missing.
 func (o object) get(key string) (span, bool) {
 	v, ok := o.has(key)
 	return v, ok && !o.isNull(v)
 }
 
-// known refuses fields that are not in the list, with what is meant probably.
+// known reports fields that are not among the keys, and suggests what may be meant.
 func (o object) known(keys ...string) {
 	for _, f := range o.fields {
 		if o.full() {
 			return
 		}
-		if slices.Contains(keys, f.key) || strings.HasPrefix(f.key, "_source") { // upstream's parser leaves such behind
+		if slices.Contains(keys, f.key) || strings.HasPrefix(f.key, "_source") { // pflow's Python parser adds such fields
 			continue
 		}
 		unknown := o.add(o.at(f.key), "Unknown field %q in %s", f.key, called(o.path))
-		if meant := meant(o.path, f.key, keys); meant != "" {
-			unknown.Suggest("%s", meant)
+		if next := suggestion(o.path, f.key, keys); next != "" {
+			unknown.Suggest("%s", next)
 		}
 		unknown.Available = keys
 	}
 }
 
-// must notes that a field is not what it must be.
+// must reports a field whose value is not what is wanted.
 func (o object) must(key, want string, v span) *fault.Fault {
 	return o.add(o.at(key), "%s must be %s, not %s", called(o.at(key)), want, o.shown(v))
 }
 
-// shown is a value in an error: itself when it is short and no object or list, else what it is.
+// shown describes a value in an error: the value if it is a short scalar, otherwise its kind.
 func (d *decoder) shown(v span) string {
 	if raw := d.raw(v); len(raw) <= 60 && raw[0] != '{' && raw[0] != '[' {
 		return raw
@@ -170,7 +170,7 @@ func (d *decoder) shown(v span) string {
 	return d.kind(v)
 }
 
-// text decodes a text, if there is one.
+// text decodes a text. It returns "" if the field is missing.
 func (o object) text(key string) string {
 	v, ok := o.get(key)
 	if !ok {
@@ -183,7 +183,7 @@ func (o object) text(key string) string {
 	return unquote(o.raw(v))
 }
 
-// required decodes a text that must be there and not be empty.
+// required decodes a text that must not be missing or empty.
 func (o object) required(key, suggestion string) string {
 	s := o.text(key)
 	if v, ok := o.get(key); s == "" && (!ok || o.isText(v)) {
@@ -192,7 +192,7 @@ func (o object) required(key, suggestion string) string {
 	return s
 }
 
-// oneOf decodes one of a few words; the first is what is meant when there is none.
+// oneOf decodes one of the given words. The first is the default.
 func (o object) oneOf(key string, words ...string) string {
 	v, ok := o.get(key)
 	if !ok {
@@ -208,7 +208,7 @@ func (o object) oneOf(key string, words ...string) string {
 	return words[0]
 }
 
-// unquoted is what a JSON string says; another value has no word.
+// unquoted returns the text of a JSON string, or "" for another value.
 func unquoted(raw string) string {
 	if raw[0] != '"' {
 		return ""
@@ -216,12 +216,13 @@ func unquoted(raw string) string {
 	return unquote(raw)
 }
 
+// orOf lists words as "a, b or c".
 func orOf(words []string) string {
 	n := len(words) - 1
 	return strings.Join(words[:n], ", ") + " or " + words[n]
 }
 
-// flag decodes true or false, if it is there.
+// flag decodes a boolean; ok is false if the field is missing.
 func (o object) flag(key string) (value, ok bool) {
 	v, ok := o.get(key)
 	if !ok {
@@ -237,7 +238,7 @@ func (o object) flag(key string) (value, ok bool) {
 	return false, false
 }
 
-// whole decodes a whole number within bounds, or gives the one that is meant when there is none.
+// whole decodes a whole number from least to most. It returns otherwise if the field is missing.
 func (o object) whole(key string, least, most, otherwise int) int {
 	v, ok := o.get(key)
 	if !ok {
@@ -251,13 +252,13 @@ func (o object) whole(key string, least, most, otherwise int) int {
 	return n
 }
 
-// between is a whole number, which may be spelled 2.0; false for what is none or is out of bounds.
+// between decodes a whole number from least to most, which may be spelled 2.0. It returns false for any other value.
 func (d *decoder) between(v span, least, most int) (int, bool) {
 	n, err := strconv.ParseFloat(d.raw(v), 64)
 	return int(n), err == nil && n >= float64(least) && n <= float64(most) && n == float64(int(n))
 }
 
-// duration decodes a time. The one that is meant when there is none is given too.
+// duration decodes a duration. It returns otherwise if the field is missing.
 func (o object) duration(key string, otherwise Duration) Duration {
 	v, ok := o.get(key)
 	if !ok {
@@ -274,7 +275,7 @@ func (o object) durationOf(key string, v span) Duration {
 	return d
 }
 
-// positive decodes a time that is longer than none.
+// positive decodes a duration of more than 0. It returns otherwise if the field is missing.
 func (o object) positive(key string, otherwise Duration) Duration {
 	v, ok := o.get(key)
 	if !ok {
@@ -283,12 +284,12 @@ func (o object) positive(key string, otherwise Duration) Duration {
 	before := o.noted
 	d := o.durationOf(key, v)
 	if d == 0 && o.noted == before {
-		o.must(key, "more than 0", v).Suggest("Leave it out for what is usual")
+		o.must(key, "more than 0", v).Suggest("Leave it out to use the default")
 	}
 	return d
 }
 
-// date decodes a point in time.
+// date decodes a time in the form of RFC 3339.
 func (o object) date(key string) time.Time {
 	v, ok := o.get(key)
 	if !ok {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// What is meant where nothing is written.
+// The defaults of fields.
 const (
 	defaultItem          = "item"
 	defaultMaxConcurrent = 10
@@ -22,10 +22,10 @@ func (d *decoder) node(v span, path string) (n Node) {
 	if !ok {
 		return n
 	}
-	o.rename("parameters", "params") // upstream reads both words
+	o.rename("parameters", "params") // pflow's Python parser accepts both words
 	o.known("id", "type", "purpose", "params", "inputs", "batch", "loop", "retry", "timeout", "approval", "cache", "unsafe_templates")
-	n.ID = o.required("id", "Give it a name of its own, by which templates and edges call it")
-	n.Type = o.required("type", "Say what it runs, such as shell; pflow-lib search lists the node types")
+	n.ID = o.required("id", "Give it a name that templates and edges can use")
+	n.Type = o.required("type", "Write the node type, such as shell; pflow-lib search lists them")
 	n.Purpose = o.text("purpose")
 	n.Params = o.params()
 	n.Batch = part(o, "batch", o.batch)
@@ -38,7 +38,7 @@ func (d *decoder) node(v span, path string) (n Node) {
 	return n
 }
 
-// part decodes a field that says how a node runs, if it is there.
+// part decodes a field of a node. It returns nil if the field is missing.
 func part[T any](o object, key string, decode func(key string, v span) *T) *T {
 	if v, ok := o.has(key); ok {
 		return decode(key, v)
@@ -46,7 +46,7 @@ func part[T any](o object, key string, decode func(key string, v span) *T) *T {
 	return nil
 }
 
-// params are a node's parameters, with the inputs that stand beside them.
+// params returns a node's parameters, with the inputs that are written beside them.
 func (o object) params() json.RawMessage {
 	params := json.RawMessage("{}")
 	var fields object
@@ -60,7 +60,7 @@ func (o object) params() json.RawMessage {
 		return params
 	}
 	if _, both := fields.has("inputs"); both {
-		o.add(o.at("inputs"), "%s has inputs twice: beside params and in them", called(o.path)).Suggest("Keep one of them")
+		o.add(o.at("inputs"), "%s has inputs both in params and beside it", called(o.path)).Suggest("Keep one of them")
 		return params
 	}
 	if _, ok := o.object(v, o.at("inputs")); !ok {
@@ -90,26 +90,26 @@ func (o object) batch(key string, v span) *Batch {
 	b.Parallel, _ = o.flag("parallel")
 	if v, ok := o.get("as"); ok {
 		if b.As = o.text("as"); o.isText(v) && !isName(b.As) {
-			o.add(o.at("as"), "%q cannot name the item in templates", b.As).Suggest("Begin with a letter or _ (not two), and go on with letters, digits, _ and -")
+			o.add(o.at("as"), "%q cannot be the name of the item in templates", b.As).Suggest("Start with a letter or one _, then use letters, digits, _ and -")
 		}
 	}
 	return b
 }
 
-// list decodes what a batch runs over: a list, or a template that gives one.
+// list decodes a list, or a template that resolves to one.
 func (o object) list(key string) json.RawMessage {
 	v, ok := o.has(key)
 	switch {
 	case !ok:
-		o.add(o.path, "%s needs %q", called(o.path), key).Suggest(`Write a list, or a template that gives one, such as "${node.key}"`)
+		o.add(o.path, "%s needs %q", called(o.path), key).Suggest(`Write a list, or a template that resolves to one, such as "${node.key}"`)
 		return nil
 	case o.json[v.at] != '[' && !(o.isText(v) && holdsTemplate(unquote(o.raw(v)))):
-		o.must(key, "a list or a template", v).Suggest(`Write a list, or a template that gives one, such as "${node.key}"`)
+		o.must(key, "a list or a template", v).Suggest(`Write a list, or a template that resolves to one, such as "${node.key}"`)
 	}
 	return json.RawMessage(o.raw(v))
 }
 
-// isName says whether a word can be the name of an item in templates. Those that begin with __ are the suite's own.
+// isName reports whether a word can be the name of an item in templates. Names that start with __ are reserved.
 func isName(s string) bool {
 	for i := range len(s) {
 		c := s[i]
@@ -121,7 +121,7 @@ func isName(s string) bool {
 	return s != "" && !strings.HasPrefix(s, "__")
 }
 
-// holdsTemplate says whether a text has a template in it: ${ that is not escaped.
+// holdsTemplate reports whether a text contains a ${ that is not escaped.
 func holdsTemplate(s string) bool {
 	for i := 0; ; i += 2 {
 		next := strings.Index(s[i:], "${")
@@ -146,7 +146,7 @@ func (o object) loop(key string, v span) *Loop {
 	if while && until {
 		o.add(o.path, "%s has both while and until", called(o.path)).Suggest("Keep one of them")
 	} else if !while && !until {
-		o.add(o.path, "%s needs while or until", called(o.path)).Suggest(`Write "until": "${node.done}" with what the node puts out, or "while"`)
+		o.add(o.path, "%s needs while or until", called(o.path)).Suggest(`Write "until": "${node.done}" with an output of the node, or "while"`)
 	}
 	if v, ok := o.has("carry"); ok {
 		if carry, ok := o.object(v, o.at("carry")); ok {
@@ -159,7 +159,7 @@ func (o object) loop(key string, v span) *Loop {
 	return l
 }
 
-// condition decodes a template that says whether a loop goes on. "while": true has no end but max_iterations.
+// condition decodes the condition of a loop. With "while": true, only max_iterations ends the loop.
 func (o object) condition(key string) string {
 	v, ok := o.get(key)
 	if !ok {
@@ -176,7 +176,7 @@ func (o object) condition(key string) string {
 	if key == "while" {
 		want = "a template or true"
 	}
-	o.must(key, want, v).Suggest(`Write a template of what the node puts out, such as "${node.more}"`)
+	o.must(key, want, v).Suggest(`Write a template of the node's output, such as "${node.more}"`)
 	return ""
 }
 
@@ -185,22 +185,22 @@ func (o object) retry(key string, v span) *Retry {
 		return &Retry{Max: o.whole(key, 1, 100, 1), Backoff: "fixed", MaxWait: defaultMaxWait}
 	}
 	if o.json[v.at] != '{' {
-		o.must(key, "a number or an object", v).Suggest(`Write 3 to try again three times, or {"max": 3, "wait": "5s"}`)
+		o.must(key, "a number or an object", v).Suggest(`Write 3 to retry three times, or {"max": 3, "wait": "5s"}`)
 		return nil
 	}
 	o, _ = o.object(v, o.at(key))
 	o.known("max", "wait", "backoff", "max_wait", "jitter", "only_exit_codes")
 	r := &Retry{Max: o.whole("max", 1, 100, 1), Wait: o.duration("wait", 0), Backoff: o.oneOf("backoff", "fixed", "exponential"), OnlyExitCodes: o.exitCodes()}
 	if _, ok := o.get("max"); !ok {
-		o.add(o.path, `%s needs "max"`, called(o.path)).Suggest(`Say how often to try again: "max": 3`)
+		o.add(o.path, `%s needs "max"`, called(o.path)).Suggest(`Write how many times to retry: "max": 3`)
 	}
 	r.MaxWait = o.positive("max_wait", max(defaultMaxWait, r.Wait))
 	if r.MaxWait < r.Wait && r.MaxWait > 0 {
-		o.add(o.at("max_wait"), "%s is %s, less than wait, which is %s", called(o.at("max_wait")), r.MaxWait, r.Wait).Suggest("Make it as long at least, or leave it out")
+		o.add(o.at("max_wait"), "%s is %s, which is less than wait (%s)", called(o.at("max_wait")), r.MaxWait, r.Wait).Suggest("Make it at least as long as wait, or leave it out")
 	}
 	if v, ok := o.get("jitter"); ok {
 		if err := json.Unmarshal([]byte(o.raw(v)), &r.Jitter); err != nil || r.Jitter < 0 || r.Jitter > 1 {
-			o.must("jitter", "a number from 0 to 1", v).Suggest("Write 0.2 for a fifth more or less")
+			o.must("jitter", "a number from 0 to 1", v).Suggest("Write 0.2 to change each wait by up to a fifth")
 		}
 	}
 	return r
@@ -213,7 +213,7 @@ func (o object) exitCodes() (codes []int) {
 	}
 	items := o.items(v, o.at("only_exit_codes"))
 	if o.json[v.at] == '[' && len(items) == 0 {
-		o.add(o.at("only_exit_codes"), "%s is empty", called(o.at("only_exit_codes"))).Suggest("Leave it out to try again after any failure")
+		o.add(o.at("only_exit_codes"), "%s is empty", called(o.at("only_exit_codes"))).Suggest("Leave it out to retry after any failure")
 	}
 	for i, v := range items {
 		if o.full() {
@@ -242,7 +242,7 @@ func (o object) timeout(key string, v span) *Timeout {
 	o, _ = o.object(v, o.at(key))
 	o.known("node", "attempt")
 	if len(o.fields) == 0 {
-		o.add(o.path, "%s says no time", called(o.path)).Suggest(`Write {"node": "5m"} for all of the node, {"attempt": "30s"} for each attempt`)
+		o.add(o.path, "%s has neither node nor attempt", called(o.path)).Suggest(`Write {"node": "5m"} for the whole node, {"attempt": "30s"} for each attempt`)
 	}
 	return &Timeout{Node: o.positive("node", 0), Attempt: o.positive("attempt", 0)}
 }
@@ -254,7 +254,7 @@ func (o object) approval(key string, v span) *Approval {
 	case raw == "true", unquoted(raw) == "required":
 		return &Approval{}
 	case raw[0] != '{':
-		o.must(key, `true, "required" or an object`, v).Suggest(`Write {"question": "Deploy ${version}?"} to say what is asked`)
+		o.must(key, `true, "required" or an object`, v).Suggest(`Write {"question": "Deploy ${version}?"} to ask a question`)
 		return nil
 	}
 	o, _ = o.object(v, o.at(key))
@@ -267,7 +267,7 @@ func (o object) approval(key string, v span) *Approval {
 	path := o.at("choices")
 	choices := o.items(list, path)
 	if len(choices) > maxChoices {
-		o.add(path, "%s has %d choices, and %d are the most", path, len(choices), maxChoices).Suggest("Offer fewer to choose from")
+		o.add(path, "%s has %d choices, and at most %d are allowed", path, len(choices), maxChoices).Suggest("Offer fewer choices")
 		return a
 	}
 	for i, v := range choices {
@@ -276,19 +276,19 @@ func (o object) approval(key string, v span) *Approval {
 		case !o.isText(v):
 			o.add(item(path, i), "%s must be a string, not %s", item(path, i), o.shown(v)).Suggest("Put it into double quotes")
 		case strings.TrimSpace(choice) == "":
-			o.add(item(path, i), "%s is empty", item(path, i)).Suggest("Say what a person can answer")
+			o.add(item(path, i), "%s is empty", item(path, i)).Suggest("Write an answer, or remove it")
 		case slices.Contains(a.Choices, choice):
-			o.add(item(path, i), "The choice %q is there twice", choice).Suggest("Keep one of them")
+			o.add(item(path, i), "Duplicate choice %q", choice).Suggest("Keep one of them")
 		}
 		a.Choices = append(a.Choices, choice)
 	}
 	if o.json[list.at] == '[' && len(choices) < 2 {
-		o.add(path, "%s needs two choices at least", path).Suggest("Leave it out for yes and no")
+		o.add(path, "%s needs at least two choices", path).Suggest("Leave it out for yes and no")
 	}
 	return a
 }
 
-// maxChoices is how many answers a person may be given to choose from.
+// maxChoices bounds the choices of an approval.
 const maxChoices = 100
 
 func (o object) cache(key string, v span) *Cache {
@@ -298,7 +298,7 @@ func (o object) cache(key string, v span) *Cache {
 	case raw == "true":
 		return &Cache{TTL: defaultTTL}
 	case raw[0] != '{':
-		o.must(key, "true, false or an object", v).Suggest(`Write {"ttl": "1h"} to say how long; true is a day`)
+		o.must(key, "true, false or an object", v).Suggest(`Write {"ttl": "1h"} to set how long; true means one day`)
 		return nil
 	}
 	o, _ = o.object(v, o.at(key))

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestNodeFields: every form of the fields of a node, in JSON, with what is meant where nothing is written.
+// TestNodeFields decodes every form of a node's fields, with their defaults.
 func TestNodeFields(t *testing.T) {
 	minute, day := Duration(time.Minute), Duration(24*time.Hour)
 	for fields, want := range map[string]Node{
@@ -95,7 +95,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestLimits: what is hostile is an error, and a short one.
+// TestLimits checks that a hostile file results in an error, and in a short one.
 func TestLimits(t *testing.T) {
 	node := func(data string) string {
 		return `{"nodes": [{"id": "a", "type": "echo", "params": {"data": ` + data + `}}]}`
@@ -107,18 +107,18 @@ func TestLimits(t *testing.T) {
 		fmt.Fprintf(&parameters, "- p%d: [1]\n", i)
 	}
 	for name, c := range map[string]struct{ file, source, want string }{
-		"deep":              {"w.json", node(strings.Repeat("[", 1_000_000)), "More than 200 objects and lists"},
-		"deep and closed":   {"w.json", node(strings.Repeat("[", 198) + strings.Repeat("]", 198)), "More than 200 objects and lists"},
+		"deep":              {"w.json", node(strings.Repeat("[", 1_000_000)), "More than 200 nested objects and lists"},
+		"deep and closed":   {"w.json", node(strings.Repeat("[", 198) + strings.Repeat("]", 198)), "More than 200 nested objects and lists"},
 		"deep enough":       {"w.json", node(strings.Repeat("[", 196) + strings.Repeat("]", 196)), ""},
 		"long number":       {"w.json", node(strings.Repeat("1", 1001)), "A number of 1001 characters"},
 		"number":            {"w.json", node(strings.Repeat("1", 1000)), ""},
 		"exponent":          {"w.json", node("1e-00001"), "exponent of 5 digits"},
 		"many faults":       {"w.json", `{"nodes": [` + many + `]}`, "200 errors"},
-		"same key":          {"w.json", `{"nodes": [], "x": {` + strings.Repeat(`"a": 1, `, 100_000) + `"a": 1}}`, "more faults"},
-		"many choices":      {"w.json", `{"nodes": [{"id": "a", "type": "echo", "approval": {"choices": [` + many + `]}}]}`, "has 100001 choices, and 100 are the most"},
+		"same key":          {"w.json", `{"nodes": [], "x": {` + strings.Repeat(`"a": 1, `, 100_000) + `"a": 1}}`, "more errors"},
+		"many choices":      {"w.json", `{"nodes": [{"id": "a", "type": "echo", "approval": {"choices": [` + many + `]}}]}`, "has 100001 choices, and at most 100 are allowed"},
 		"deep YAML":         {"w.md", step(strings.Repeat("[", 1_000_000)), "more than 200 nested mappings and lists"},
 		"deep dashes":       {"w.md", step("\n    " + strings.Repeat("- ", 300_000) + "x"), "more than 200 nested mappings and lists"},
-		"deep in all":       {"w.md", step(strings.Repeat("[", 198) + strings.Repeat("]", 198)), "More than 200 objects and lists"},
+		"deep in all":       {"w.md", step(strings.Repeat("[", 198) + strings.Repeat("]", 198)), "More than 200 nested objects and lists"},
 		"long YAML number":  {"w.md", step(strings.Repeat("1", 1001)), "A number of 1001 characters"},
 		"YAML exponent":     {"w.md", step("1e123456"), "exponent of 6 digits"},
 		"much YAML":         {"w.md", step("[" + strings.Repeat("1,", 600_000) + "]"), "More than 1048576 bytes of YAML"},
@@ -126,7 +126,7 @@ func TestLimits(t *testing.T) {
 		"much front matter": {"w.md", "---\n" + strings.Repeat("# remark\n", 200_000) + "---\n" + step("1"), "More than 1048576 bytes of YAML in the front matter"},
 		"billion laughs":    {"w.md", step("&a [x, x]\n- b: &b [*a, *a]\n- c: [*b, *b]"), "anchors and aliases"},
 		"many YAML faults":  {"w.md", step("{" + strings.Repeat("a,", 100_000) + "}"), "is a duplicate"},
-		"many text faults":  {"w.md", "## Steps\n" + strings.Repeat("### A\n", 10_000), "more faults"},
+		"many text faults":  {"w.md", "## Steps\n" + strings.Repeat("### A\n", 10_000), "more errors"},
 	} {
 		_, err := Parse(c.file, []byte(c.source))
 		switch {
@@ -138,7 +138,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestFaultsPrintNoGo: whatever stands in a field, the error is in the words of the file form.
+// TestFaultsPrintNoGo checks that errors never show names of Go types, whatever the value of a field.
 func TestFaultsPrintNoGo(t *testing.T) {
 	values := []string{`null`, `true`, `7`, `"x"`, `[]`, `[null]`, `{}`, `{"x": 1}`}
 	fields := []string{"id", "type", "purpose", "params", "parameters", "inputs", "batch", "loop", "retry", "timeout", "approval", "cache", "unsafe_templates"}
@@ -152,7 +152,7 @@ func TestFaultsPrintNoGo(t *testing.T) {
 	}
 }
 
-// TestScanAcceptsWhatIsJSON compares the scanner with the standard library on what is nearly JSON.
+// TestScanAcceptsWhatIsJSON compares the scanner with the standard library on texts that are nearly JSON.
 func TestScanAcceptsWhatIsJSON(t *testing.T) {
 	pieces := []string{`{`, `}`, `[`, `]`, `,`, `:`, `"a"`, `"b\n"`, `"\u00e9"`, `"\x"`, `"`, `1`, `-0.5`, `e+1`, `01`, `-`, `.`, `true`, `nul`, `null`, ` `, "\n", "\x00", "é", `\`}
 	valid := 0

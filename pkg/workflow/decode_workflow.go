@@ -8,7 +8,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// decode reads the JSON form into a file. The scanner has accepted it.
+// decode decodes the JSON form, which a scanner has accepted, into a file.
 func (d *decoder) decode(f *File, root int) {
 	top, ok := d.object(span{root, valueEnd(d.json, root)}, "")
 	if !ok {
@@ -31,11 +31,11 @@ func (d *decoder) decode(f *File, root int) {
 	}
 }
 
-// workflowKeys are the fields of a workflow.
+// workflowKeys lists the fields of a workflow.
 var workflowKeys = []string{"ir_version", "description", "inputs", "nodes", "edges", "start_node", "outputs", "template_resolution_mode"}
 
 func (o object) workflow(wrapped bool) *Workflow {
-	o.upstream()
+	o.dropLegacy()
 	keys := workflowKeys
 	if !wrapped {
 		keys = append(slices.Clip(keys), savedKeys...)
@@ -48,7 +48,7 @@ func (o object) workflow(wrapped bool) *Workflow {
 		TemplateResolutionMode: o.text("template_resolution_mode"),
 	}
 	if w.IRVersion != "" && !isVersion(w.IRVersion) {
-		o.add(o.at("ir_version"), "ir_version must be three numbers with points between, not %q", w.IRVersion).Suggest(`Write "0.1.0", or leave it out`)
+		o.add(o.at("ir_version"), "ir_version must be three numbers with dots between them, not %q", w.IRVersion).Suggest(`Write "0.1.0", or leave it out`)
 	}
 	if w.TemplateResolutionMode != "" {
 		o.oneOf("template_resolution_mode", "strict", "permissive")
@@ -80,17 +80,17 @@ func (o object) workflow(wrapped bool) *Workflow {
 	return w
 }
 
-// upstream takes out of a workflow what upstream pflow's files have and what means nothing here.
-func (o *object) upstream() {
+// dropLegacy removes the fields of older workflow files that have no effect here.
+func (o *object) dropLegacy() {
 	kept := o.fields[:0:0]
 	for _, f := range o.fields {
 		switch {
 		case f.key == "mappings":
-			o.add(o.at(f.key), "mappings had no effect in pflow and has none here").Suggest("Take it out, and read values with templates such as ${node.key}")
+			o.add(o.at(f.key), "mappings has no effect").Suggest("Remove it, and read values with templates such as ${node.key}")
 		case f.key != "enable_namespacing":
 			kept = append(kept, f)
 		case o.raw(f.value) == "false":
-			o.add(o.at(f.key), "enable_namespacing cannot be false: every node has a namespace of its own").Suggest("Take it out, and read values with templates such as ${node.key}")
+			o.add(o.at(f.key), "enable_namespacing cannot be false: every node has its own namespace").Suggest("Remove it, and read values with templates such as ${node.key}")
 		default:
 			o.flag(f.key)
 		}
@@ -98,7 +98,7 @@ func (o *object) upstream() {
 	o.fields = kept
 }
 
-// isVersion says whether a text is a version such as 0.1.0.
+// isVersion reports whether a text is a version such as 0.1.0.
 func isVersion(s string) bool {
 	parts := strings.Split(s, ".")
 	for _, p := range parts {
@@ -109,7 +109,7 @@ func isVersion(s string) bool {
 	return len(parts) == 3
 }
 
-// mapOf decodes an object whose values are all of one kind.
+// mapOf decodes an object whose values have one type.
 func mapOf[T any](o object, key string, one func(span, string) T) map[string]T {
 	v, ok := o.has(key)
 	if !ok {
@@ -122,7 +122,7 @@ func mapOf[T any](o object, key string, one func(span, string) T) map[string]T {
 			break
 		}
 		if f.key == "" {
-			o.add(entries.path, "A name in %s is empty", o.at(key)).Suggest("Give it one, for templates to call it by")
+			o.add(entries.path, "A name in %s is empty", o.at(key)).Suggest("Give it a name that templates can use")
 		}
 		out[f.key] = one(f.value, entries.at(f.key))
 	}
@@ -137,8 +137,8 @@ func (d *decoder) edge(v span, path string) (e Edge) {
 	o.rename("source", "from")
 	o.rename("target", "to")
 	o.known("from", "to", "action")
-	e.From = o.required("from", "Name the node before")
-	e.To = o.required("to", "Name the node after")
+	e.From = o.required("from", "Name the node that the edge starts at")
+	e.To = o.required("to", "Name the node that the edge leads to")
 	e.Action = o.text("action")
 	if e.Action == "" {
 		e.Action = ActionDefault
@@ -146,14 +146,14 @@ func (d *decoder) edge(v span, path string) (e Edge) {
 	return e
 }
 
-// rename gives a field the name it is known by. Both names at once are a fault.
+// rename renames a synonym of a field. Having both names is a fault.
 func (o *object) rename(synonym, key string) {
 	for i, f := range o.fields {
 		if f.key != synonym {
 			continue
 		}
 		if _, both := o.has(key); both {
-			o.add(o.at(synonym), "%s has both %q and %q, which are the same", called(o.path), key, synonym).Suggest("Keep %q", key)
+			o.add(o.at(synonym), "%s has both %q and %q, which mean the same", called(o.path), key, synonym).Suggest("Keep %q", key)
 		}
 		o.fields[i].key = key
 		return
@@ -193,13 +193,13 @@ func (d *decoder) output(v span, path string) (out Output) {
 	}
 	o.known("description", "type", "source", "stdout")
 	out.Description, out.Type = o.text("description"), o.text("type")
-	out.Source = o.required("source", "Say where it comes from, such as ${node.key}")
+	out.Source = o.required("source", "Write where the value comes from, such as ${node.key}")
 	out.Stdout, _ = o.flag("stdout")
 	return out
 }
 
-// meant is what to write instead of a field that there is not, or "".
-func meant(path, key string, keys []string) string {
+// suggestion says what to write instead of an unknown field, or returns "".
+func suggestion(path, key string, keys []string) string {
 	in := ""
 	if steps := stepsOf(strings.TrimPrefix(path, "ir.")); len(steps) == 2 {
 		in = steps[0].key
@@ -215,25 +215,25 @@ func meant(path, key string, keys []string) string {
 	return ""
 }
 
-// misnomer says what to write instead of a field that other systems have.
+// misnomer says what to write instead of a field of other systems, or returns "".
 func misnomer(field string) string {
 	switch field {
 	case "workflow.name":
-		return "A workflow's name is that of its file: take the field out"
+		return "A workflow has the name of its file: remove the field"
 	case "workflow.title", "workflow.metadata":
-		return `Say what the workflow is for in "description"`
+		return `Write what the workflow is for in "description"`
 	case "workflow.steps", "workflow.tasks":
-		return `The steps are "nodes"`
+		return `The steps are in "nodes"`
 	case "workflow.params", "workflow.parameters":
-		return `The values that a run is given are "inputs"`
+		return `The inputs of a run are in "inputs"`
 	case "nodes.name":
 		return `A node's name is its "id"`
 	case "nodes.config", "nodes.with", "nodes.args":
-		return `A node's parameters stand in "params"`
+		return `A node's parameters are in "params"`
 	case "nodes.description":
-		return `Say what the step is for in "purpose"`
+		return `Write what the step is for in "purpose"`
 	case "nodes.depends_on", "nodes.needs", "nodes.next":
-		return `Which node follows which is said in the workflow's "edges"; a template waits for the node that it reads`
+		return `Order nodes with the workflow's "edges"; a template waits for the node that it reads`
 	case "nodes.on_error", "nodes.on-error":
 		return `Add an edge with "action": "error" to the workflow's "edges"`
 	case "nodes.retries", "nodes.max_retries":
@@ -241,7 +241,7 @@ func misnomer(field string) string {
 	case "nodes.command", "nodes.prompt", "nodes.url", "nodes.message":
 		return `It is a parameter: put it into "params"`
 	case "edges.condition", "edges.on":
-		return `An edge is taken by the "action" of the node before`
+		return `An edge is taken if its node ends with the edge's "action"`
 	case "inputs.value":
 		return `Write it as "default"`
 	case "inputs.optional":

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// Duration is a time as workflows write it: a number of seconds, or text such as 500ms, 30s, 5m or 1h30m. It is written
-// as a number of seconds.
+// Duration is a duration in a workflow: a number of seconds, or text such as 500ms, 30s, 5m or 1h30m. It is encoded as a
+// number of seconds.
 type Duration time.Duration
 
-// ParseDuration reads a duration; ok is false for what is none or is negative.
+// ParseDuration parses a duration; ok is false if text is not a duration or is negative.
 func ParseDuration(text string) (d Duration, ok bool) {
 	if s, err := strconv.ParseFloat(text, 64); err == nil {
 		if !(s >= 0 && s <= maxSeconds) {
@@ -27,7 +27,7 @@ func ParseDuration(text string) (d Duration, ok bool) {
 // maxSeconds is the longest duration, 100 years.
 const maxSeconds = 100 * 365 * 24 * 3600
 
-// UnmarshalJSON reads a number or a text.
+// UnmarshalJSON decodes a number or a text.
 func (d *Duration) UnmarshalJSON(b []byte) error {
 	text := string(b)
 	if len(b) > 0 && b[0] == '"' {
@@ -45,10 +45,10 @@ func (d *Duration) UnmarshalJSON(b []byte) error {
 
 var errNoDuration = errors.New(`a duration is a number of seconds, or text such as "30s" or "5m"`)
 
-// MarshalJSON writes seconds.
+// MarshalJSON encodes the duration in seconds.
 func (d Duration) MarshalJSON() ([]byte, error) {
 	return strconv.AppendFloat(nil, time.Duration(d).Seconds(), 'f', -1, 64), nil
 }
 
-// String is the duration as people write it: 1.5s, 2m.
+// String formats the duration like [time.Duration], for example 1.5s or 2m0s.
 func (d Duration) String() string { return time.Duration(d).String() }

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// same compares workflows as they are in memory; values that stay as they were written are compared as JSON.
+// same compares workflows in memory. It compares raw values as JSON.
 var same = cmp.Options{
 	cmpopts.IgnoreUnexported(Workflow{}),
 	cmp.FilterValues(func(a, b json.RawMessage) bool { return true }, cmp.Comparer(func(a, b json.RawMessage) bool {
@@ -20,7 +20,7 @@ var same = cmp.Options{
 	})),
 }
 
-// examples are the files that the tests read, by their names.
+// examples returns the example files by their names.
 func examples(t *testing.T) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}
@@ -43,7 +43,7 @@ func examples(t *testing.T) map[string][]byte {
 	return files
 }
 
-// TestExamples compares what each example is in memory with what is written beside it.
+// TestExamples compares each example in memory with the golden file beside it.
 func TestExamples(t *testing.T) {
 	for name, source := range examples(t) {
 		f, err := Parse(name, source)
@@ -71,7 +71,8 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// TestExamplesInOtherForms: each example says the same as JSON, with other line ends and, where it can, in Markdown.
+// TestExamplesInOtherForms checks that each example has the same meaning as JSON, with other line endings and, if possible,
+// in Markdown.
 func TestExamplesInOtherForms(t *testing.T) {
 	for name, source := range examples(t) {
 		f, err := Parse(name, source)

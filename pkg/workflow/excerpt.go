@@ -1,7 +1,7 @@
 package workflow
 
-// Excerpt is the line of the file around a place, cut where it is long, and below it a mark at the place; empty for a place
-// that is not in the file.
+// Excerpt returns the line of the file at a place, shortened if it is long, and a line with a mark below the place. Both are
+// empty if the place is not in the file.
 func (f *File) Excerpt(line, column int) (text, mark string) {
 	f.text.place(0)
 	if line < 1 || line > len(f.text.lines) || column < 1 {

@@ -13,9 +13,9 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
-// TestFaults compares what is said of broken files with what is written beside them.
+// TestFaults compares the faults of broken files with the texts beside them.
 func TestFaults(t *testing.T) {
 	for _, name := range []string{"testdata/json_faults.txtar", "testdata/markdown_faults.txtar"} {
 		archive, err := txtar.ParseFile(name)
@@ -33,10 +33,10 @@ func TestFaults(t *testing.T) {
 			if strings.HasSuffix(file.Name, ".want") {
 				continue
 			}
-			said := told(t, file.Name, file.Data)
+			said := reported(t, file.Name, file.Data)
 			got.Files = append(got.Files, file, txtar.File{Name: file.Name + ".want", Data: []byte(said)})
 			if !*update && said != want[file.Name] {
-				t.Errorf("%s says\n%s\nwant\n%s", file.Name, said, want[file.Name])
+				t.Errorf("%s has the faults\n%s\nwant\n%s", file.Name, said, want[file.Name])
 			}
 		}
 		if *update {
@@ -47,8 +47,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// told is the faults of a file as a person would read them.
-func told(t *testing.T, name string, source []byte) string {
+// reported returns the faults of a file as text.
+func reported(t *testing.T, name string, source []byte) string {
 	t.Helper()
 	_, err := Parse(name, bytes.TrimSuffix(source, []byte("\n")))
 	if err == nil {

@@ -6,33 +6,33 @@ import (
 	"time"
 )
 
-// File is a workflow with what a file adds to it. A bare workflow is a file without; a saved one has dates.
+// File is a workflow file. A saved workflow has dates and a version.
 type File struct {
-	// Name is how errors call the file: a path, a workflow's name, or "-".
+	// Name is the name of the file in errors: a path, a workflow's name, or "-".
 	Name     string
 	Workflow *Workflow
-	// Source is the bytes that were read, but for a byte order mark.
+	// Source holds the bytes of the file without a byte order mark.
 	Source []byte
-	// Markdown says that the file is of the Markdown form, and Wrapped that the workflow stands under "ir", as upstream
-	// pflow writes its JSON files.
+	// Markdown reports whether the file has the Markdown form. Wrapped reports whether the workflow is under the key "ir", as
+	// in the JSON files of pflow's Python version.
 	Markdown  bool
 	Wrapped   bool
 	CreatedAt time.Time
 	UpdatedAt time.Time
 	Version   string
 
-	// inner says that the description is that of the workflow itself, and not of what is around it.
+	// inner reports whether the description is inside the wrapped workflow and not beside it.
 	inner  bool
 	text   *text
 	json   string
 	places places
 }
 
-// savedKeys may stand beside a bare workflow, or around a wrapped one.
+// savedKeys lists the fields of a saved workflow, beside those of a bare workflow or beside "ir".
 var savedKeys = []string{"created_at", "updated_at", "version"}
 
-// Parse reads a workflow file of either form: a name that ends in .md is Markdown, one that ends in .json is JSON, and
-// with another name the text decides. The error is a fault that counts every one found, each with its place.
+// Parse parses a workflow file. A name that ends in .md means the Markdown form and one that ends in .json the JSON form; with
+// any other name the text decides. The error is a fault that holds every fault found, each with its place.
 func Parse(name string, source []byte) (*File, error) {
 	f, err := Read(name, source)
 	if err != nil {
@@ -41,8 +41,8 @@ func Parse(name string, source []byte) (*File, error) {
 	return f, nil
 }
 
-// Read is Parse, but beside an error it gives what could be read of the workflow all the same, nil when that is nothing:
-// a check can go on with it.
+// Read is Parse, except that with an error it also returns what could be read of the workflow, so that a check can continue.
+// The file is nil if nothing could be read.
 func Read(name string, source []byte) (*File, error) {
 	source = bytes.TrimPrefix(source, []byte("\xef\xbb\xbf"))
 	d := newDecoder(name, source)
@@ -76,7 +76,7 @@ const (
 	markdownForm
 )
 
-// formOf says which form a file has.
+// formOf returns the form of a file.
 func formOf(name, text string) form {
 	switch text := strings.TrimLeft(text, " \t\r\n"); {
 	case strings.HasSuffix(name, ".md"):
@@ -94,7 +94,7 @@ func (d *decoder) bare(f *File) {
 	d.json = d.text.s
 	root := len(d.json) - len(strings.TrimLeft(d.json, " \t\r\n"))
 	if root == len(d.json) {
-		d.addAt(0, "", "Invalid JSON in %s: the file is empty", d.file).Suggest(`A workflow file is one JSON object with a list of nodes`)
+		d.addAt(0, "", "Invalid JSON in %s: the file is empty", d.file).Suggest(`Write one JSON object with a list of nodes`)
 		return
 	}
 	d.places = &jsonPlaces{text: d.json, root: root}
@@ -103,7 +103,7 @@ func (d *decoder) bare(f *File) {
 	}
 }
 
-// JSON is the workflow in its JSON form: the source of a file that has it, else what the file says in Markdown.
+// JSON returns the workflow in its JSON form: the source of a JSON file, or a Markdown file converted to JSON.
 func (f *File) JSON() []byte {
 	if !f.Markdown {
 		return f.Source
@@ -111,15 +111,15 @@ func (f *File) JSON() []byte {
 	return []byte(f.json)
 }
 
-// Place is where in the file a JSON path such as nodes[1].params.url stands, in lines and bytes from 1. A path that is
-// not there is where as much of it stands as there is. It may be asked for very often.
+// Place returns the line and the column, in bytes, of a JSON path such as nodes[1].params.url, both from 1. For a path that
+// does not exist, it returns the place of the longest part that does. It is fast enough to be called for each fault.
 func (f *File) Place(path string) (line, column int) {
 	at, _, _ := f.places.of(f.steps(path))
 	return f.text.place(at)
 }
 
-// PlaceIn is where in the file a byte of the text at a path stands. Where that cannot be told it is where the text begins,
-// and for a path that leads to no text, its place.
+// PlaceIn returns the line and the column of a byte of the text at a path. It returns the place of the path if the byte's own
+// place is not known.
 func (f *File) PlaceIn(path string, offset int) (line, column int) {
 	_, value, whole := f.places.of(f.steps(path))
 	if whole && value.trace != nil && offset >= 0 {

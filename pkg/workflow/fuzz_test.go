@@ -11,7 +11,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// parsed looks at what a source is, whatever it is: a workflow or a fault, each with its promises.
+// parsed parses any source and checks the properties of the resulting workflow or fault.
 func parsed(t *testing.T, name string, source []byte) {
 	f, err := Parse(name, source)
 	if (f == nil) == (err == nil) {
@@ -57,7 +57,7 @@ func parsed(t *testing.T, name string, source []byte) {
 	}
 }
 
-// seeds gives a target the examples and the broken files.
+// seeds adds the examples and the broken files to a fuzz target.
 func seeds(f *testing.F, form string) {
 	for _, pattern := range []string{"testdata/examples/*", "testdata/*_faults.txtar"} {
 		names, err := filepath.Glob(pattern)
@@ -88,7 +88,7 @@ func FuzzParseJSON(f *testing.F) {
 	f.Fuzz(func(t *testing.T, source []byte) { parsed(t, "f.json", source) })
 }
 
-// The seeds are long, so the fuzzer would spend its time on making them shorter: run it with -fuzzminimizetime 10x.
+// FuzzParseMarkdown has long seeds. Run it with -fuzzminimizetime 10x, or the fuzzer spends its time on minimizing them.
 func FuzzParseMarkdown(f *testing.F) {
 	seeds(f, ".md")
 	f.Fuzz(func(t *testing.T, source []byte) { parsed(t, "f.md", source) })

@@ -14,46 +14,47 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-// inputTypes maps every word that may be written to the word that is meant.
+// inputTypes maps each accepted word for a type to the type.
 var inputTypes = map[string]string{
 	"": "any", "any": "any", "string": "string", "str": "string", "number": "number", "float": "number",
 	"integer": "integer", "int": "integer", "boolean": "boolean", "bool": "boolean",
 	"object": "object", "dict": "object", "array": "array", "list": "array",
 }
 
-// InputTypes lists the types an input may declare.
+// InputTypes lists the types of inputs.
 func InputTypes() []string {
 	return []string{"string", "number", "integer", "boolean", "object", "array", "any"}
 }
 
-// Given is a value as a run is given it: a JSON value, or text that takes the declared type.
+// Given is the value of an input as it was passed to a run: a JSON value, or text that is converted to the declared type.
 type Given struct {
 	JSON json.RawMessage `json:"json,omitempty"`
 	Text string          `json:"text,omitempty"`
 }
 
-// IsText says whether the value is text to be coerced.
+// IsText reports whether the value is text.
 func (g Given) IsText() bool { return g.JSON == nil }
 
 func (g Given) isNull() bool { return string(bytes.TrimSpace(g.JSON)) == "null" }
 
-// Supply says where values come from besides what is given: a lookup by name for each origin, asked in this order.
+// Supply looks up the values of inputs that were not passed to a run, first in the environment, then in the settings.
+// Either function may be nil.
 type Supply struct {
 	Environment func(name string) (string, bool)
 	Settings    func(name string) (string, bool)
 }
 
-// Value is an input's value with where it came from: given, environment, settings, default, or unset for the null of
-// an optional input.
+// Value is an input's value with its origin: given, environment, settings, default, or unset for an optional input without a
+// value, which is null.
 type Value struct {
 	JSON   json.RawMessage
 	Origin string
 }
 
-// Resolve gives every declared input its value: given, else from the environment, else from the settings, else its
-// default, else null when it is optional. The error counts everything wrong at once: missing inputs, values of the wrong
-// type, names that are not declared. It is a template_error when inputs are missing and nothing else is wrong, else a
-// validation_error; its Missing names what was not given.
+// Resolve returns the value of every declared input: the given value, or that of the environment, of the settings, its
+// default, or null if it is optional. The error holds all faults at once: missing inputs, values of the wrong type, names
+// that are not declared. It is a template_error if inputs are missing and nothing else is wrong, otherwise a
+// validation_error. Its Missing lists the missing inputs.
 func (w *Workflow) Resolve(given map[string]Given, from Supply) (map[string]Value, error) {
 	var faults []*fault.Fault
 	values := make(map[string]Value, len(w.Inputs))
@@ -62,7 +63,7 @@ func (w *Workflow) Resolve(given map[string]Given, from Supply) (map[string]Valu
 		in := w.Inputs[name]
 		g, origin := lookup(name, given, from)
 		if g.isNull() && in.IsRequired() {
-			origin = "" // null is the value of an optional input that is not given
+			origin = "" // only an optional input can be null
 		}
 		switch {
 		case origin != "":
@@ -83,9 +84,9 @@ func (w *Workflow) Resolve(given map[string]Given, from Supply) (map[string]Valu
 			f := fault.New(fault.Template, "Template ${%s} not resolved: the workflow requires input %q%s", name, name, describeInput(in))
 			f.Path, f.Missing = rawjson.JoinPath("inputs", name), []string{name}
 			if g.isNull() {
-				f.Message += "; null is no value of it"
+				f.Message += "; its value cannot be null"
 			}
-			faults = append(faults, f.Suggest("Give it as %s=VALUE", name))
+			faults = append(faults, f.Suggest("Pass it as %s=VALUE", name))
 		default:
 			values[name] = Value{json.RawMessage("null"), "unset"}
 		}
@@ -131,8 +132,8 @@ func describeInput(in Input) string {
 	return ": " + in.Description
 }
 
-// coerce makes a value of the declared type, or says that it cannot be one and where it came from. Numbers keep their
-// spelling.
+// coerce converts a value to the declared type of its input, or returns a fault that names the value's origin. Numbers keep
+// their spelling.
 func coerce(name string, in Input, g Given, origin string) (json.RawMessage, *fault.Fault) {
 	typ := inputTypes[in.Type]
 	if v, ok := convert(typ, g); ok {
@@ -149,7 +150,7 @@ func coerce(name string, in Input, g Given, origin string) (json.RawMessage, *fa
 	case text == "":
 		shown = "empty text"
 	case !utf8.ValidString(text):
-		shown, hint = "bytes that are not UTF-8", "Give binary data as base64"
+		shown, hint = "bytes that are not UTF-8", "Pass binary data as base64"
 	default:
 		shown = fault.Truncate(text, 60)
 	}
@@ -164,7 +165,7 @@ func coerce(name string, in Input, g Given, origin string) (json.RawMessage, *fa
 	return nil, f.Suggest("%s", hint)
 }
 
-// usual is how a value of a type is written.
+// usual says how to write a value of a type.
 func usual(typ string) string {
 	switch typ {
 	case "number":
@@ -172,7 +173,7 @@ func usual(typ string) string {
 	case "integer":
 		return "Write a whole number, such as 15"
 	case "boolean":
-		return "Write true or false; yes, no, 1 and 0 will do too"
+		return "Write true or false; yes, no, 1 and 0 are accepted too"
 	case "object":
 		return `Write a JSON object, such as {"key": "value"}`
 	case "array":
@@ -181,7 +182,7 @@ func usual(typ string) string {
 	return "Write UTF-8 text"
 }
 
-// hint is how to write what was probably meant.
+// hint says how to write what was probably meant.
 func hint(typ, text string) string {
 	text = strings.TrimSpace(text)
 	switch typ {
@@ -204,7 +205,7 @@ func hint(typ, text string) string {
 	return usual(typ)
 }
 
-// Accepts says whether a JSON value can be one of the input's type.
+// Accepts returns an error if a JSON value cannot be converted to the input's type.
 func (i Input) Accepts(name string, value json.RawMessage) error {
 	if _, f := coerce(name, i, Given{JSON: value}, ""); f != nil {
 		return f
@@ -212,6 +213,7 @@ func (i Input) Accepts(name string, value json.RawMessage) error {
 	return nil
 }
 
+// convert converts a value to a type; the result is false if it cannot be converted.
 func convert(typ string, g Given) (json.RawMessage, bool) {
 	text := g.Text
 	if !g.IsText() {
@@ -265,7 +267,7 @@ func convert(typ string, g Given) (json.RawMessage, bool) {
 	return nil, false
 }
 
-// guess reads text for an input of any type: true, false, a number, an object or a list are that, all else is text.
+// guess converts text for an input of any type: booleans, numbers, objects and lists have their type, the rest is text.
 func guess(text string) json.RawMessage {
 	trimmed := strings.TrimSpace(text)
 	switch {
@@ -283,7 +285,8 @@ func isNumber(s string) bool {
 	return s != "" && len(s) <= maxNumber && (s[0] == '-' || s[0] >= '0' && s[0] <= '9') && json.Valid([]byte(s))
 }
 
-// isInteger takes 7 and also 7.0 and 7e0, whatever the size. A huge exponent is refused before it is worked out.
+// isInteger reports whether a number of any size is whole, as 7, 7.0 and 7e0 are. A number with a huge exponent is not, so
+// that it is never expanded.
 func isInteger(s string) bool {
 	if i := strings.IndexAny(s, "eE"); i >= 0 {
 		if n, err := strconv.Atoi(s[i+1:]); err != nil || n > 400 || n < -400 {

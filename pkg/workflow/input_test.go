@@ -24,16 +24,16 @@ func TestResolveInputs(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		in   Given
-		want string // or with a ! before it, what is suggested when it is refused
+		want string // the value or, after a !, a part of the suggestion
 	}{
 		{"s", written("42"), `"42"`}, {"s", given("42"), `"42"`}, {"s", written(""), `""`}, {"s", given(`{"a": 1}`), `"{\"a\":1}"`}, {"s", given("null"), "null"}, {"s", written(" a\n"), `" a\n"`},
-		{"s", given("true"), `"true"`}, {"s", given("1.50"), `"1.50"`}, {"s", written("\xff"), "!Give binary data as base64"}, {"must", written(""), `""`}, {"d", given("null"), "null"},
+		{"s", given("true"), `"true"`}, {"s", given("1.50"), `"1.50"`}, {"s", written("\xff"), "!base64"}, {"must", written(""), `""`}, {"d", given("null"), "null"},
 		{"n", written("1.50"), "1.50"}, {"n", written("9007199254740993"), "9007199254740993"}, {"n", written(" -2e3 "), "-2e3"}, {"n", given(`"7"`), "7"}, {"n", written("12345678901234567890123"), "12345678901234567890123"},
 		{"n", written("abc"), "!Write a number, such as 1.5"}, {"n", written(""), "!Write a number"}, {"n", given("true"), "!Write a number"}, {"n", written("1,5"), "!Write a number"}, {"n", written("NaN"), "!Write a number"},
-		{"n", written("007"), "!without zeros"}, {"n", written(".5"), "!a digit before the point"}, {"n", written("5."), "!a digit after"}, {"n", written("+5"), "!without the plus"}, {"n", written("0x10"), "!digits 0 to 9"},
+		{"n", written("007"), "!without leading zeros"}, {"n", written(".5"), "!a digit before the decimal point"}, {"n", written("5."), "!a digit after"}, {"n", written("+5"), "!without the plus"}, {"n", written("0x10"), "!in decimal"},
 		{"n", written(strings.Repeat("1", 1001)), "!Write a number"},
 		{"i", written("7"), "7"}, {"i", written("7.0"), "7.0"}, {"i", written("70e-1"), "70e-1"}, {"i", written("12345678901234567890123"), "12345678901234567890123"}, {"i", given("7.0"), "7.0"},
-		{"i", written("7.5"), "!Write a whole number"}, {"i", written("1e999999999"), "!Write a whole number"}, {"i", written("0x10"), "!digits 0 to 9"}, {"i", given("[7]"), "!Write a whole number"},
+		{"i", written("7.5"), "!Write a whole number"}, {"i", written("1e999999999"), "!Write a whole number"}, {"i", written("0x10"), "!in decimal"}, {"i", given("[7]"), "!Write a whole number"},
 		{"b", written("Yes"), "true"}, {"b", written("0"), "false"}, {"b", written("TRUE"), "true"}, {"b", written("no"), "false"}, {"b", given("false"), "false"}, {"b", given("1"), "true"}, {"b", given(`"true"`), "true"},
 		{"b", written("maybe"), "!Write true or false"}, {"b", written(""), "!Write true or false"}, {"b", given("2"), "!Write true or false"},
 		{"o", written(`{"k":[1]}`), `{"k":[1]}`}, {"o", given(`{"k": 1}`), `{"k": 1}`}, {"o", given(`"{\"k\":1}"`), `{"k":1}`},
@@ -89,7 +89,7 @@ func TestResolveOrderAndFaults(t *testing.T) {
 	}
 }
 
-// TestSecretsAreNotTold: no error about a secret's value has a part of it.
+// TestSecretsAreNotTold checks that no error contains a part of a secret's value.
 func TestSecretsAreNotTold(t *testing.T) {
 	for _, typ := range InputTypes() {
 		w := &Workflow{Inputs: map[string]Input{"x": {Type: typ, Secret: true}}}
@@ -102,7 +102,7 @@ func TestSecretsAreNotTold(t *testing.T) {
 	}
 }
 
-// TestResolveAnything: a value is of the type that was declared, or there is an error that names the input.
+// TestResolveAnything checks that a value has the declared type, or that the error names the input.
 func TestResolveAnything(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		typ := rapid.SampledFrom(InputTypes()).Draw(t, "type")

@@ -1,10 +1,10 @@
 package workflow
 
-// CodeType is the node type whose code is a program in another language.
+// CodeType is the node type that runs a program in another language.
 const CodeType = "code"
 
-// Literal names the parameter of a node in which ${ begins no template of the node's: a program, or a workflow that
-// stands there itself and has templates of its own. It is empty where there is none.
+// Literal returns the name of the node's parameter in which ${ does not start a template of the node, because it is a program
+// or a workflow object with templates of its own. It returns "" if there is no such parameter.
 func Literal(n *Node) string {
 	switch n.Type {
 	case CodeType:

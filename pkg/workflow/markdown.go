@@ -2,7 +2,7 @@ package workflow
 
 import "strings"
 
-// outline is what stands where in a file of the Markdown form.
+// outline holds the parts of a Markdown file with their places.
 type outline struct {
 	front *piece
 	// titleAt is the offset of the title, or -1.
@@ -10,11 +10,11 @@ type outline struct {
 	titleAt  int
 	prose    prose
 	entities [sections][]*entity
-	// found is the offset of the first heading of each section, or -1.
+	// found holds the offset of the first heading of each section, or -1.
 	found [sections]int
 }
 
-// section is one of those that mean something.
+// section is a section of a Markdown file. Sections without a meaning are documentation.
 type section int
 
 const (
@@ -27,24 +27,24 @@ const (
 	documentation section = -2
 )
 
-// noun is what an entity of a section is.
+// noun names an entity of a section.
 func (s section) noun() string { return [...]string{"input", "step", "output"}[s] }
 
-// entity is an input, a step or an output: what stands under one heading.
+// entity is an input, a step or an output: the part of a file below one heading.
 type entity struct {
 	id     string
 	at     int
 	prose  prose
 	items  []piece
 	blocks []block
-	// broken says that a part of it could not be read, so that what is missing may be in there.
+	// broken reports whether a part could not be read. A missing parameter may be in that part.
 	broken bool
 }
 
-// piece is lines of the file, from the first byte to that after the last; indent spaces before each are no part of it.
+// piece is a range of lines of a file, without the first indent spaces of each line.
 type piece struct{ from, to, indent int }
 
-// block is a fenced code block: the first word of its tag and the last, which names a parameter.
+// block is a fenced code block. The first word of its tag is the language, and the last is the name of a parameter.
 type block struct {
 	piece
 	at       int
@@ -53,16 +53,17 @@ type block struct {
 	name     string
 }
 
-// prose is the text of an entity, with an empty line between paragraphs.
+// prose is the text of an entity. An empty line separates paragraphs.
 type prose struct {
 	lines []string
-	// open says that a paragraph goes on.
+	// open reports whether the next line continues the paragraph.
 	open bool
-	// before is how many lines stand before the first parameter, once there is one.
+	// parameters reports whether a parameter followed, and before counts the lines before the first one.
 	before     int
 	parameters bool
 }
 
+// add appends a line.
 func (p *prose) add(line string) {
 	if !p.open && len(p.lines) > 0 {
 		p.lines = append(p.lines, "")
@@ -71,14 +72,14 @@ func (p *prose) add(line string) {
 	p.open = true
 }
 
-// parameter ends a paragraph with a parameter.
+// parameter ends the paragraph because a parameter follows.
 func (p *prose) parameter() {
 	if p.open = false; !p.parameters {
 		p.before, p.parameters = len(p.lines), true
 	}
 }
 
-// description is the text before the parameters or, when there is none, that after them.
+// description returns the text before the parameters, or the text after them if there is none before.
 func (p *prose) description() string {
 	lines := p.lines
 	if p.before > 0 {

@@ -8,23 +8,23 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow/yaml"
 )
 
-// markdownPlaces is those of a file of the Markdown form, by their paths in the JSON form. What stands where inside an
-// input, a step or an output is read anew when it is asked for.
+// markdownPlaces finds the places of a Markdown file by their paths in the JSON form. It parses the parameters of an entity
+// again when a place inside it is needed.
 type markdownPlaces struct {
 	text    *text
 	outline *outline
 	edges   []edgePlace
 
 	mu sync.Mutex
-	// ids are the inputs and the outputs by their names, once there was a question.
+	// ids maps the names of inputs and outputs to their entities. It is filled on first use.
 	ids [sections]map[string]*entity
-	// read is what was read last, with its parameters; blocks are the places in code blocks of JSON, by their offsets.
+	// read is the entity that was parsed last, with its parameters. blocks holds the places in JSON code blocks by offset.
 	read       *entity
 	parameters []parameter
 	blocks     map[int]*jsonPlaces
 }
 
-// edgePlace is where the step before is named, and the one after.
+// edgePlace holds the offsets of the names of an edge's steps.
 type edgePlace struct{ from, to int }
 
 func (p *markdownPlaces) of(steps []pathStep) (at int, value content, whole bool) {
@@ -53,7 +53,7 @@ func (p *markdownPlaces) of(steps []pathStep) (at int, value content, whole bool
 	return p.front(steps)
 }
 
-// front looks into the front matter.
+// front finds a place in the front matter.
 func (p *markdownPlaces) front(steps []pathStep) (at int, value content, whole bool) {
 	return p.among((&converter{decoder: &decoder{text: p.text}}).front(p.outline.front), steps, 0)
 }
@@ -109,7 +109,7 @@ func (p *markdownPlaces) entity(s section, step pathStep) *entity {
 	return p.ids[s][step.key]
 }
 
-// among follows steps into one of some parameters. When none has the name, the place is the one given.
+// among finds a place in one of the given parameters. If none has the name, the place is otherwise.
 func (p *markdownPlaces) among(all []parameter, steps []pathStep, otherwise int) (at int, value content, whole bool) {
 	i := slices.IndexFunc(all, func(q parameter) bool { return q.name == steps[0].key })
 	if i < 0 {
@@ -138,7 +138,7 @@ func (p *markdownPlaces) among(all []parameter, steps []pathStep, otherwise int)
 	return at, content{n.At, func(offset int) (int, bool) { return traceYAML(p.text.s, n, offset) }}, true
 }
 
-// block is the places in the JSON of a code block that begins at an offset.
+// block returns the places in the JSON code block at an offset.
 func (p *markdownPlaces) block(at int) *jsonPlaces {
 	if p.blocks == nil {
 		p.blocks = map[int]*jsonPlaces{}
@@ -149,7 +149,7 @@ func (p *markdownPlaces) block(at int) *jsonPlaces {
 	return p.blocks[at]
 }
 
-// within is like of, for a text whose key stands elsewhere.
+// within is of for a JSON text whose key is at another place.
 func (p *jsonPlaces) within(key int, steps []pathStep) (at int, value content, whole bool) {
 	at, value, whole = p.of(steps)
 	if at == p.root {
@@ -158,7 +158,7 @@ func (p *jsonPlaces) within(key int, steps []pathStep) (at int, value content, w
 	return at, value, whole
 }
 
-// trace is where in the file a byte of the text of a code block stands.
+// trace returns the offset in the file of a byte of a code block's text.
 func (p piece) trace(source string, offset int) (at int, ok bool) {
 	p.lines(source, func(from, stop int) bool {
 		if offset <= stop-from {

@@ -10,9 +10,9 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow/yaml"
 )
 
-// WithMetadata is the file's text with a description (when one is given), dates, and a version (when one is given). All
-// else stays byte for byte as its author wrote it. In the Markdown form they stand in the front matter, where a
-// description wins over the prose below the title. The error is a fault.
+// WithMetadata returns the file's text with dates and, unless they are empty, a description and a version. The rest of the text
+// is not changed. In the Markdown form they are in the front matter, whose description takes precedence over the prose below
+// the title. The error is a fault.
 func (f *File) WithMetadata(description string, created, updated time.Time, version string) ([]byte, error) {
 	dates := [][2]string{{"created_at", created.Format(time.RFC3339Nano)}, {"updated_at", updated.Format(time.RFC3339Nano)}}
 	if version != "" {
@@ -66,12 +66,12 @@ func (f *File) withFront(fields [][2]string) (string, error) {
 	}
 	root, _ := yaml.Parse(text, o.front.from, o.front.to, 0)
 	if root.Kind == yaml.Mapping && text[root.At] == '{' {
-		broken := fault.New(fault.Validation, "The front matter of %s cannot be changed, as it stands in braces", f.Name)
+		broken := fault.New(fault.Validation, "The front matter of %s cannot be changed because it is in braces", f.Name)
 		broken.File = f.Name
 		broken.Line, broken.Column = f.text.place(root.At)
 		return "", broken.Suggest("Write each of its keys on a line of its own, without braces")
 	}
-	// From the last to the first, so that the offsets of those before stay right.
+	// From the last to the first, so that earlier offsets stay valid.
 	slices.Reverse(fields)
 	end := o.front.to
 	for _, field := range fields {
@@ -88,8 +88,8 @@ func (f *File) withFront(fields [][2]string) (string, error) {
 	return text, nil
 }
 
-// entryEnd is where the lines of a key end that begins at an offset: with its own, or the last one that is indented or
-// an item of a list before the next key.
+// entryEnd returns the end of the lines of the key at an offset: its own line, and the lines below that are indented or are
+// list items.
 func entryEnd(text string, at, end int) int {
 	_, last := lineEnd(text, at)
 	for next := last; next < end; {
@@ -105,8 +105,8 @@ func entryEnd(text string, at, end int) int {
 	return last
 }
 
-// set gives JSON text with one key of the object (or of the one under "ir") set. All other bytes stay; a new key comes
-// last, and is laid out as the first is. The object is not empty: a workflow has nodes.
+// set returns JSON text with one key set in its object, or in the object under "ir" if inner. The other bytes do not change. A
+// new key is appended and formatted like the first one. The object must not be empty.
 func set(text string, inner bool, key, value string) string {
 	at := len(text) - len(strings.TrimLeft(text, " \t\r\n"))
 	var fields []field

@@ -62,7 +62,7 @@ func TestWithMetadata(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.WithMetadata("", created, updated, ""); !strings.Contains(fmt.Sprint(err), "stands in braces") {
+	if _, err := f.WithMetadata("", created, updated, ""); !strings.Contains(fmt.Sprint(err), "in braces") {
 		t.Error(err)
 	}
 }

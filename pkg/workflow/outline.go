@@ -7,29 +7,28 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// outliner reads a file line by line. Headings, fenced blocks, comments and lists are told apart as in CommonMark, but
-// that a list's item of the form "- key: value" is YAML to its end.
+// outliner reads a file line by line. It recognizes headings, fenced blocks, comments and lists as CommonMark does, except that
+// a list item of the form "- key: value" is YAML.
 type outliner struct {
 	d    *decoder
 	text string
-	// at is where the line begins, stop where its break does, next where the next line begins.
+	// at is the offset of the line, stop that of its line break, and next that of the next line.
 	at, stop, next int
 
 	outline
-	// names are those of each section, with the offsets where they stand.
+	// names holds the names in each section with their offsets.
 	names   [sections]map[string]int
 	section section
 	entity  *entity
-	// loose says that the line before was a parameter's, so that text here was surely meant to belong to it.
+	// loose reports whether the previous line belongs to a parameter, so that text in this line surely should too.
 	loose bool
-	// note says that a documentation bullet goes on: in the lines below it, and after a blank line (gap) in those that are
-	// indented.
+	// note reports whether a documentation bullet continues: in the next line, or in an indented line after a blank one (gap).
 	note, gap bool
-	// lost says that the rest of the file cannot be told apart.
+	// lost reports whether the rest of the file cannot be interpreted.
 	lost bool
 }
 
-// outline takes a file apart.
+// outline reads the outline of a file.
 func (d *decoder) outline() *outliner {
 	o := &outliner{d: d, text: d.text.s, section: noSection, outline: outline{titleAt: -1, found: [sections]int{-1, -1, -1}}}
 	for i := range o.names {
@@ -47,7 +46,7 @@ func (d *decoder) outline() *outliner {
 	return o
 }
 
-// line goes to the next line; false at the end.
+// line moves to the next line. It returns false at the end of the file.
 func (o *outliner) line() bool {
 	if o.next >= len(o.text) {
 		return false
@@ -57,7 +56,7 @@ func (o *outliner) line() bool {
 	return true
 }
 
-// lineEnd is where the line that begins at an offset ends, before and after its break.
+// lineEnd returns the end of the line at an offset, before and after its line break.
 func lineEnd(text string, at int) (stop, next int) {
 	i := strings.IndexByte(text[at:], '\n')
 	if i < 0 {
@@ -69,14 +68,14 @@ func lineEnd(text string, at int) (stop, next int) {
 	return at + i, at + i + 1
 }
 
-// rest is the line without the white space before and after it, and the column in which it begins.
+// rest returns the line without the white space around it, and the column in which it starts.
 func (o *outliner) rest() (rest string, column int) {
 	line := o.text[o.at:o.stop]
 	trimmed := strings.TrimLeft(line, " \t")
 	return strings.TrimRight(trimmed, " \t"), len(line) - len(trimmed)
 }
 
-// fault notes what is wrong with the line.
+// fault reports a fault in the line.
 func (o *outliner) fault(column int, suggestion, format string, args ...any) {
 	f := o.d.addAt(o.at+column, "", format, args...)
 	if suggestion != "" {
@@ -84,7 +83,7 @@ func (o *outliner) fault(column int, suggestion, format string, args ...any) {
 	}
 }
 
-// frontMatter reads the YAML between the first line, which is ---, and the next one that is.
+// frontMatter reads the YAML between the --- in the first line and the next ---.
 func (o *outliner) frontMatter() {
 	open, from := o.at, o.next
 	for o.line() {
@@ -98,7 +97,7 @@ func (o *outliner) frontMatter() {
 	o.lost = true
 }
 
-// read reads a line, and with it all that belongs to it.
+// read reads a line with all lines that belong to it.
 func (o *outliner) read() {
 	rest, column := o.rest()
 	loose, note := o.loose, o.note && (!o.gap || column >= 2)
@@ -120,14 +119,14 @@ func (o *outliner) read() {
 		o.paragraphs().open, o.note = false, true
 	case o.entity != nil && rest[0] == '-' && (len(rest) == 1 || isSpace(rest[1])):
 		o.item(column)
-	case note: // a bullet that goes on
+	case note: // a bullet continues
 		o.note = true
 	default:
 		o.words(rest, column, loose)
 	}
 }
 
-// paragraphs is where prose belongs here.
+// paragraphs returns the prose that text in this line belongs to.
 func (o *outliner) paragraphs() *prose {
 	switch {
 	case o.entity != nil:
@@ -138,7 +137,7 @@ func (o *outliner) paragraphs() *prose {
 	return &prose{}
 }
 
-// words reads a line of prose, after it is sure that it was not meant to be something else.
+// words reads a line of prose. It reports a line that was surely meant as something else.
 func (o *outliner) words(rest string, column int, loose bool) {
 	inside := o.entity != nil || o.section == noSection
 	hashes := len(rest) - len(strings.TrimLeft(rest, "#"))
@@ -146,12 +145,12 @@ func (o *outliner) words(rest string, column int, loose bool) {
 	switch {
 	case o.section == documentation:
 	case hashes >= 2 && hashes <= 6 && word != "" && isLetter(word[0]):
-		o.fault(column, fmt.Sprintf("Put a space after the #: %s %s", rest[:hashes], word), "%q is no heading", shorten(rest))
+		o.fault(column, fmt.Sprintf("Put a space after the #: %s %s", rest[:hashes], word), "%q is not a heading", shorten(rest))
 	case o.entity != nil && rest[0] == '-' && isParameter(word):
-		o.fault(column, "Put a space after the dash: - "+shorten(word), "%q is no parameter", shorten(rest))
+		o.fault(column, "Put a space after the dash: - "+shorten(word), "%q is not a parameter", shorten(rest))
 		o.entity.broken = true
 	case loose && inside && rest[0] != '>': // a quotation needs no blank line
-		o.fault(column, "Indent it by two spaces more than the dash if it belongs to the parameter; if not, put a blank line before it", "%q stands below a parameter and is not indented", shorten(rest))
+		o.fault(column, "Indent it two spaces more than the dash if it belongs to the parameter; if not, put a blank line before it", "%q follows a parameter but is not indented", shorten(rest))
 	default:
 		o.paragraphs().add(rest)
 	}
@@ -159,17 +158,17 @@ func (o *outliner) words(rest string, column int, loose bool) {
 
 func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
 
-// isParameter says whether a text begins with a key and a colon.
+// isParameter reports whether a text starts with a key and a colon.
 func isParameter(s string) bool {
 	key, _, ok := strings.Cut(s, ":")
 	return ok && isID(strings.ToLower(key))
 }
 
-// shorten is text as an error quotes it.
+// shorten shortens text for an error.
 func shorten(s string) string { return fault.Truncate(s, 40) }
 
-// item reads a parameter: the line with its dash, and the lines below that are indented more. A blank line ends it when
-// its value is all there; a code block does too, but for lines that belong to text after | or >.
+// item reads a parameter: the line with its dash, and the lines below that are indented more. A blank line ends it if its value
+// is complete. A code block ends it too, except inside the text after | or >.
 func (o *outliner) item(column int) {
 	o.entity.prose.parameter()
 	p := piece{from: o.at, to: o.next}
@@ -193,7 +192,7 @@ func (o *outliner) item(column int) {
 	o.entity.items = append(o.entity.items, p)
 }
 
-// heading begins a section or an entity.
+// heading starts a section or an entity.
 func (o *outliner) heading(rest string, column, level int) {
 	at := o.at + column + level
 	words := strings.TrimLeft(rest[level:], " \t")
@@ -211,11 +210,11 @@ func (o *outliner) heading(rest string, column, level int) {
 	case level == 3:
 		o.name(words, at, column)
 	case o.entity != nil && isID(words):
-		o.fault(column, "Write ### "+words, "The heading %q has %d #, where that of %s has three", words, level, a(o.section.noun()))
+		o.fault(column, "Write ### "+words, "The heading %q has %d #, but the heading of %s has three", words, level, a(o.section.noun()))
 	}
 }
 
-// headline is the title, of which there is one.
+// headline reads the title. A second one is a fault.
 func (o *outliner) headline(words string, at, column int) {
 	if o.titleAt < 0 && o.section == noSection {
 		o.title, o.titleAt = words, at
@@ -225,14 +224,14 @@ func (o *outliner) headline(words string, at, column int) {
 	if o.titleAt < 0 {
 		f = "A title below a section"
 	}
-	suggestion := "Write ## for a section and ### for a step; code that has lines with # stands in a fenced block"
+	suggestion := "Write ## for a section and ### for a step; put code with # lines into a fenced block"
 	if _, known, _ := sectionOf(words); known {
 		suggestion = "Write ## " + words
 	}
 	o.fault(column, suggestion, "%s: %q", f, shorten(words))
 }
 
-// begin begins a section. One that means nothing is documentation, but for those that were surely meant to.
+// begin starts a section. An unknown section is documentation, or a fault if it was surely meant as a known one.
 func (o *outliner) begin(words string, column int) {
 	s, known, meant := sectionOf(words)
 	o.entity, o.section = nil, documentation
@@ -246,26 +245,26 @@ func (o *outliner) begin(words string, column int) {
 	}
 }
 
-// name begins an entity.
+// name starts an entity.
 func (o *outliner) name(words string, at, column int) {
 	o.entity = nil
 	if o.section == noSection {
-		o.fault(column, "Put it below ## Steps, ## Inputs or ## Outputs", "%q stands in no section", shorten(words))
+		o.fault(column, "Move it below ## Steps, ## Inputs or ## Outputs", "%q is not in a section", shorten(words))
 		return
 	}
 	e := &entity{id: words, at: at}
 	if o.entity = e; !isID(words) {
-		suggestion := "Begin with a small letter, and go on with small letters, digits, - and _"
+		suggestion := "Start with a lower-case letter, then use lower-case letters, digits, - and _"
 		if id := asID(words); id != "" {
 			suggestion += ": " + id
 		}
 		o.fault(column, suggestion, "Invalid name of %s: %q", a(o.section.noun()), shorten(words))
 	} else if o.section == stepsSection && words == endOfRoute {
-		o.fault(column, "Give the step another name", "No step can have the name end: it is what - next: end says")
+		o.fault(column, "Give the step another name", "A step cannot have the name end, because - next: end means that no step follows")
 	}
 	if first, ok := o.names[o.section][words]; ok {
 		line, _ := o.d.text.place(first)
-		o.fault(column, fmt.Sprintf("Give every %s a name of its own", o.section.noun()), "Duplicate %s %q: line %d has it too", o.section.noun(), words, line)
+		o.fault(column, fmt.Sprintf("Give each %s its own name", o.section.noun()), "Duplicate %s %q: line %d has it too", o.section.noun(), words, line)
 		return
 	}
 	o.names[o.section][words] = at

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// comment skips <!-- and all up to the line with -->.
+// comment skips the lines from <!-- to -->.
 func (o *outliner) comment(column int) {
 	open := o.at
 	for !strings.Contains(o.text[o.at:o.stop], "-->") {
@@ -44,7 +44,7 @@ func (o *outliner) fenced(rest string, column int, fence string) {
 	}
 }
 
-// tagged notes a code block with its entity.
+// tagged adds a code block to its entity.
 func (o *outliner) tagged(e *entity, b block, column int) {
 	e.prose.parameter()
 	switch strings.ToLower(b.tag) {
@@ -56,33 +56,33 @@ func (o *outliner) tagged(e *entity, b block, column int) {
 		if b.isData() {
 			name = "batch"
 		}
-		o.fault(column, fmt.Sprintf("Name the parameter that the block is the value of, such as ```%s %s", b.tag, name), "The tag %q names a language and no parameter", b.tag)
+		o.fault(column, fmt.Sprintf("Add the name of the parameter, such as ```%s %s", b.tag, name), "The tag %q names a language but not a parameter", b.tag)
 		e.broken = true
 		return
 	}
 	e.blocks = append(e.blocks, b)
 }
 
-// untagged is the fault of a code block without a tag. After one that has a tag it is likely to be what is left of that,
-// when it had a fence inside; then which block is which cannot be told from here on.
+// untagged reports a code block without a tag. After a block with a tag it is probably the end of that block, which contained
+// a fence. Then the rest of the file cannot be interpreted.
 func (o *outliner) untagged(e *entity, column int) {
 	nested := o.orNested(block{})
-	o.fault(column, "Name the parameter that it is the value of: ```shell command, ```prompt, ```yaml batch"+nested, "Code block has no tag")
+	o.fault(column, "Name the parameter whose value it is: ```shell command, ```prompt, ```yaml batch"+nested, "Code block has no tag")
 	o.lost = nested != ""
 	e.broken = true
 }
 
-// orNested is what else a block without a tag can be: the end of the block before it, when that had a fence inside.
+// orNested suggests that a block without a tag is the end of the block before it, which contains a fence.
 func (o *outliner) orNested(b block) string {
 	if b.tag != "" || o.entity == nil || len(o.entity.blocks) == 0 {
 		return ""
 	}
 	last := o.entity.blocks[len(o.entity.blocks)-1]
 	line, _ := o.d.text.place(last.at)
-	return fmt.Sprintf("; or, if it is the end of the block of line %d, which has ``` in it, open and close that with four: ````%s", line, last.tag)
+	return fmt.Sprintf("; or, if it ends the block of line %d, which contains ```, open and close that block with four: ````%s", line, last.tag)
 }
 
-// isData says whether a block is YAML or JSON, and no text.
+// isData reports whether a block is YAML or JSON and not text.
 func (b block) isData() bool {
 	return b.language == "yaml" || b.language == "yml" || b.language == "json"
 }

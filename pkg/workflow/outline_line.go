@@ -6,7 +6,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// fenceOf is the fence with which a line opens a code block, or "".
+// fenceOf returns the fence with which a line opens a code block, or "".
 func fenceOf(line string) string {
 	for _, c := range []string{"`", "~"} {
 		after := strings.TrimLeft(line, c)
@@ -17,7 +17,7 @@ func fenceOf(line string) string {
 	return ""
 }
 
-// headingLevel counts the # of a heading; 0 is none.
+// headingLevel returns the number of # of a heading, or 0 if the line is not a heading.
 func headingLevel(line string) int {
 	after := strings.TrimLeft(line, "#")
 	if n := len(line) - len(after); n >= 1 && n <= 6 && (after == "" || isSpace(after[0])) {
@@ -26,7 +26,7 @@ func headingLevel(line string) int {
 	return 0
 }
 
-// isRule says whether a line is one drawn across the page.
+// isRule reports whether a line is a thematic break, such as ---.
 func isRule(line string) bool {
 	mark := line[:1]
 	return strings.Count(line, mark) >= 3 && strings.Contains("-*_", mark) && strings.Trim(line, mark+" \t") == ""
@@ -34,7 +34,7 @@ func isRule(line string) bool {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' }
 
-// isID says whether a word can name a step, an input or an output.
+// isID reports whether a word can name a step, an input or an output.
 func isID(s string) bool {
 	for i := range len(s) {
 		c := s[i]
@@ -45,7 +45,7 @@ func isID(s string) bool {
 	return s != ""
 }
 
-// asID makes such a name of a heading, or "".
+// asID converts a heading to an id. It returns "" if that is not possible.
 func asID(s string) string {
 	id := strings.Join(strings.FieldsFunc(strings.ToLower(s), func(c rune) bool {
 		return c != '_' && (c < 'a' || c > 'z') && (c < '0' || c > '9')
@@ -57,8 +57,8 @@ func asID(s string) string {
 	return id
 }
 
-// sectionOf finds the section of a heading. Of one that is unknown, meant says what to do when it was meant to be one.
-func sectionOf(words string) (s section, known bool, meant string) {
+// sectionOf returns the section of a heading. If it is unknown, suggestion says what to write if a section was meant.
+func sectionOf(words string) (s section, known bool, suggestion string) {
 	lower := strings.ToLower(words)
 	switch lower {
 	case "inputs":
@@ -68,15 +68,15 @@ func sectionOf(words string) (s section, known bool, meant string) {
 	case "outputs":
 		return outputsSection, true, ""
 	case "nodes", "tasks", "workflow":
-		return 0, false, "The steps stand below ## Steps"
+		return 0, false, "Write the steps below ## Steps"
 	case "parameters", "params", "arguments", "variables":
-		return 0, false, "The values that a run is given stand below ## Inputs"
+		return 0, false, "Write the inputs of a run below ## Inputs"
 	case "results", "result", "returns":
-		return 0, false, "The values that a run gives back stand below ## Outputs"
+		return 0, false, "Write the results of a run below ## Outputs"
 	case "edges", "routes", "flow":
-		return 0, false, "The steps follow each other as they stand; a step that goes elsewhere says so: - next: id"
+		return 0, false, "Steps follow each other in the order of the file; write - next: id in a step that leads elsewhere"
 	case "cache":
-		return 0, false, `Each step says for itself what is kept: "- cache: true", or with a time "- cache: {ttl: 1h}"`
+		return 0, false, `Set the cache in each step: "- cache: true", or with a time "- cache: {ttl: 1h}"`
 	}
 	if near, ok := fault.Nearest(lower, []string{"inputs", "steps", "outputs"}); ok {
 		return 0, false, "Did you mean ## " + strings.ToUpper(near[:1]) + near[1:] + "?"
@@ -84,7 +84,7 @@ func sectionOf(words string) (s section, known bool, meant string) {
 	return 0, false, ""
 }
 
-// hasValue says whether the value of a parameter is all in its first line, as far as that can be told.
+// hasValue reports whether the value of a parameter seems to be complete in its first line.
 func hasValue(line string) bool {
 	_, value, found := strings.Cut(line, ":")
 	if value = strings.TrimLeft(value, " \t"); !found {
@@ -93,11 +93,11 @@ func hasValue(line string) bool {
 	return value != "" && strings.IndexByte("|>[{\"'#", value[0]) < 0
 }
 
-// openText is text after | or >: the lines that are indented more than the line that opened it, as far as the first of
+// openText is text after | or >: lines that are indented more than the line that opens it, and at least as much as the first of
 // them.
 type openText struct{ outside, indent int }
 
-// opened is the text that a line opens which begins in a column; it takes nothing when the line opens none.
+// opened returns the text that a line opens. It returns nil if the line ends without | or >.
 func opened(line string, column int) *openText {
 	words := strings.Fields(line)
 	for i, w := range words {
@@ -110,7 +110,7 @@ func opened(line string, column int) *openText {
 	return nil
 }
 
-// takes says whether a line belongs to the text that begins in a column.
+// takes reports whether a line that starts in the given column belongs to the text.
 func (t *openText) takes(column int) bool {
 	if t == nil || column <= t.outside || column < t.indent {
 		return false
@@ -121,7 +121,7 @@ func (t *openText) takes(column int) bool {
 	return true
 }
 
-// a puts the article before a noun.
+// a returns a noun with its article.
 func a(noun string) string {
 	if strings.IndexByte("aeiou", noun[0]) >= 0 {
 		return "an " + noun

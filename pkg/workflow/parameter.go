@@ -6,19 +6,19 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow/yaml"
 )
 
-// parameter is a key of an entity with its value: YAML, the text of a code block, which is quoted YAML as it were, or the
-// JSON of one.
+// parameter is a key of an entity with its value: YAML, or the text or JSON of a code block. The text of a code block is a
+// quoted YAML node.
 type parameter struct {
 	name  string
 	at    int
 	value yaml.Node
 	json  string
 	form  valueForm
-	// piece is the lines of a code block.
+	// piece holds the lines of a code block.
 	piece piece
 }
 
-// valueForm is how a value stands in a file: as that of a key among others, or alone in a code block.
+// valueForm is the form of a value in a file: YAML after its key, or a code block.
 type valueForm int
 
 const (
@@ -31,7 +31,7 @@ const (
 // maxYAML bounds the bytes of YAML in one place: parsed, they can take two hundred times as much memory.
 const maxYAML = 1 << 20
 
-// readYAML reads a piece of YAML, and notes what is wrong with it.
+// readYAML parses a piece of YAML and reports its errors.
 func (c *converter) readYAML(p piece, where string) (yaml.Node, []yaml.Error) {
 	if p.to-p.from > maxYAML {
 		return yaml.Node{At: p.from}, c.tooMuch(p, where)
@@ -48,17 +48,18 @@ func (c *converter) readYAML(p piece, where string) (yaml.Node, []yaml.Error) {
 	return n, errors
 }
 
+// tooMuch reports more YAML than maxYAML.
 func (c *converter) tooMuch(p piece, where string) []yaml.Error {
-	c.addAt(p.from, "", "More than %d bytes of YAML in %s", maxYAML, where).Suggest("Write so much data as JSON, in a block ```json name")
+	c.addAt(p.from, "", "More than %d bytes of YAML in %s", maxYAML, where).Suggest("Write large data as JSON, in a block ```json name")
 	return []yaml.Error{{At: p.from}}
 }
 
-// isMapping says whether the value is one.
+// isMapping reports whether the value is a mapping or a JSON object.
 func (p parameter) isMapping() bool {
 	return p.value.Kind == yaml.Mapping || strings.HasPrefix(p.json, "{")
 }
 
-// parameters reads those of an entity. Those that are broken are left out.
+// parameters reads the parameters of an entity. It leaves out broken ones.
 func (c *converter) parameters(e *entity, noun string) []parameter {
 	var all []parameter
 	index := map[string]int{}
@@ -104,29 +105,30 @@ func (c *converter) parameters(e *entity, noun string) []parameter {
 	return all
 }
 
-// twice is the fault of two parameters of one name.
+// twice reports two parameters with the same name.
 func (c *converter) twice(first, second parameter) {
 	line, _ := c.text.place(first.at)
-	format := "Parameter %q is there twice: line %d has it too"
+	format := "Duplicate parameter %q: line %d has it too"
 	switch {
 	case first.form != keyOfYAML:
 		format = "Duplicate code block for %q: line %d has one too"
 	case second.form != keyOfYAML:
-		format = "Parameter %q stands in a code block, and inline on line %d"
+		format = "Parameter %q is in a code block, and also inline on line %d"
 	}
 	c.addAt(second.at, "", format, second.name, line).Suggest("Keep one of them")
 }
 
+// notParameter reports a list item that is not a key with a value.
 func (c *converter) notParameter(item yaml.Node) {
-	f := c.addAt(item.At, "", "%q is no parameter", shorten(item.Text))
+	f := c.addAt(item.At, "", "%q is not a parameter", shorten(item.Text))
 	if key, _, colon := strings.Cut(item.Text, ":"); colon && isID(strings.ToLower(key)) {
 		f.Suggest("Put a space after the colon")
 		return
 	}
-	f.Suggest("Write - key: value; for a remark use * in place of the dash")
+	f.Suggest("Write - key: value; for a remark use * instead of -")
 }
 
-// block reads a code block; false when it is broken.
+// block reads a code block. It returns false if the block is broken.
 func (c *converter) block(b block) (p parameter, ok bool) {
 	p = parameter{name: b.name, at: b.at, piece: b.piece, form: blockOfText}
 	switch b.language {
@@ -146,7 +148,7 @@ func (c *converter) block(b block) (p parameter, ok bool) {
 	return p, true
 }
 
-// text is what a code block says: its lines, without the break after the last.
+// text returns the lines of a piece without the last line break.
 func (p piece) text(source string) string {
 	var b strings.Builder
 	b.Grow(p.to - p.from)
@@ -158,7 +160,7 @@ func (p piece) text(source string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// lines visits the lines of a piece, each from where its indent ends to its break.
+// lines visits the lines of a piece without their indent and line break, until visit returns false.
 func (p piece) lines(source string, visit func(at, stop int) bool) {
 	for at := p.from; at < p.to; {
 		stop, next := lineEnd(source, at)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// called is how an error calls the thing at a path.
+// called names a path in an error.
 func called(path string) string {
 	if path == "" || path == "ir" {
 		return "the workflow"
@@ -14,14 +14,14 @@ func called(path string) string {
 	return path
 }
 
-// pathStep is one part of a path: a key of an object, or an index into a list.
+// pathStep is one part of a path: a key of an object or, if list is set, an index of a list.
 type pathStep struct {
 	key   string
 	index int
 	list  bool
 }
 
-// stepsOf takes a path such as nodes[1].params["a.b"] apart.
+// stepsOf splits a path such as nodes[1].params["a.b"].
 func stepsOf(path string) []pathStep {
 	var steps []pathStep
 	for path != "" {
@@ -53,8 +53,8 @@ func stepsOf(path string) []pathStep {
 	return steps
 }
 
-// spellings are the other ways in which a path may stand in a JSON file: its fields have synonyms, and what a node takes
-// as params.inputs may stand beside its params.
+// spellings returns the other paths that a path can have in a JSON file, because fields have synonyms, and a node's
+// params.inputs may be written beside params.
 func spellings(steps []pathStep) (others [][]pathStep) {
 	i := slices.IndexFunc(steps, func(s pathStep) bool { return s.list }) + 1
 	if i < 2 || i >= len(steps) {

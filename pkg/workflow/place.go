@@ -6,20 +6,20 @@ import (
 	"unicode/utf8"
 )
 
-// places knows where in a file every path of its workflow stands.
+// places finds the places of paths in a file.
 type places interface {
-	// of finds the longest beginning of a path that is there: the offset where its key stands, or without a key the
-	// value; and the value. whole says that this is all of the path.
+	// of finds the longest prefix of a path that exists. It returns the offset of its key, or of its value if it has no key,
+	// and the value. whole reports whether the prefix is the whole path.
 	of(steps []pathStep) (at int, value content, whole bool)
 }
 
-// content is a value in a file: where it begins and, when it is text, where in the file each of its bytes stands.
+// content is a value in a file: its offset and, for text, a function that returns the offset of each byte of the text.
 type content struct {
 	at    int
 	trace func(offset int) (at int, ok bool)
 }
 
-// jsonPlaces is those of a JSON text. It looks at each object and list once, when it is first asked for something in it.
+// jsonPlaces finds places in a JSON text. It reads each object and list once, on first use.
 type jsonPlaces struct {
 	text string
 	root int
@@ -44,7 +44,7 @@ func (p *jsonPlaces) of(steps []pathStep) (at int, value content, whole bool) {
 	return at, content{v, func(offset int) (int, bool) { return traceJSON(p.text, v, offset) }}, left == 0
 }
 
-// find follows steps as far as they lead, and counts those that are left.
+// find follows steps as far as they exist, and returns the number of those left.
 func (p *jsonPlaces) find(steps []pathStep) (at, value, left int) {
 	at, value = p.root, p.root
 	for i, s := range steps {
@@ -65,7 +65,7 @@ func (p *jsonPlaces) find(steps []pathStep) (at, value, left int) {
 	return at, value, 0
 }
 
-// list is where the items of a list begin; nil for another value.
+// list returns the offsets of the items of a list, or nil for another value.
 func (p *jsonPlaces) list(at int) []int {
 	items, ok := p.lists[at]
 	if !ok && p.text[at] == '[' {
@@ -78,7 +78,7 @@ func (p *jsonPlaces) list(at int) []int {
 	return items
 }
 
-// object is the fields of an object by their keys; nil for another value.
+// object returns the fields of an object by their keys, or nil for another value.
 func (p *jsonPlaces) object(at int) map[string]field {
 	fields, ok := p.objects[at]
 	if !ok && p.text[at] == '{' {
@@ -97,7 +97,7 @@ func (p *jsonPlaces) object(at int) map[string]field {
 	return fields
 }
 
-// traceJSON is the offset in a file of a byte of the text that a JSON string at an offset says.
+// traceJSON returns the offset in the file of a byte of the text of the JSON string at an offset.
 func traceJSON(text string, at, offset int) (int, bool) {
 	if text[at] != '"' {
 		return at, false

@@ -12,7 +12,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-// at is where a text stands in a source, from 1.
+// at returns the line and column of a text in a source, from 1.
 func at(t *testing.T, source, text string) string {
 	t.Helper()
 	before, _, ok := strings.Cut(source, text)
@@ -183,7 +183,7 @@ func TestPlaceMarkdown(t *testing.T) {
 	}
 }
 
-// TestPlaceInAnyText: every letter of every parameter stands where it is said to.
+// TestPlaceInAnyText checks the place of every letter of every parameter.
 func TestPlaceInAnyText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := anyWorkflow(t, true)
@@ -221,7 +221,7 @@ func TestPlaceInAnyText(t *testing.T) {
 	})
 }
 
-// letters looks for each letter of the text at a path; where it cannot be told, the text's own place is given.
+// letters checks the place of each letter of the text at a path. A letter without a place has that of the text.
 func letters(t *rapid.T, f *File, lines [][]byte, path, text string) {
 	own, column := f.PlaceIn(path, 1<<30)
 	for i := range len(text) {

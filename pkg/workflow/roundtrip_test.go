@@ -14,7 +14,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-// TestWorkflowRoundTrip: a workflow in memory, written as JSON, is the same again.
+// TestWorkflowRoundTrip checks that a workflow does not change when it is written as JSON and parsed.
 func TestWorkflowRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := anyWorkflow(t, rapid.Bool().Draw(t, "sayable"))
@@ -32,7 +32,7 @@ func TestWorkflowRoundTrip(t *testing.T) {
 	})
 }
 
-// TestMarkdownRoundTrip: a workflow that the Markdown form can say is the same again when it is parsed from it.
+// TestMarkdownRoundTrip checks that a workflow does not change when it is written as Markdown and parsed.
 func TestMarkdownRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := anyWorkflow(t, true)
@@ -59,7 +59,7 @@ func TestMarkdownRoundTrip(t *testing.T) {
 	})
 }
 
-// TestMarkdownSaysWhatItCannot: any workflow becomes the same in Markdown, or an error.
+// TestMarkdownSaysWhatItCannot checks that any workflow is the same in Markdown, or results in an error.
 func TestMarkdownSaysWhatItCannot(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := anyWorkflow(t, false)
@@ -87,13 +87,13 @@ func TestMarkdownNamesWhatItCannotSay(t *testing.T) {
 		want string
 	}{
 		"no purpose":     {Workflow{Nodes: []Node{{ID: "a", Type: "echo"}}}, "nodes[0].purpose is missing"},
-		"odd name":       {Workflow{Nodes: []Node{step("A")}}, `no name "A"`},
-		"end":            {Workflow{Nodes: []Node{step("end")}}, "no step of the name end"},
-		"list":           {Workflow{Nodes: []Node{{ID: "a", Type: "echo", Purpose: "- a\n- b"}}}, "nodes[0].purpose is no plain prose"},
+		"odd name":       {Workflow{Nodes: []Node{step("A")}}, `the name "A"`},
+		"end":            {Workflow{Nodes: []Node{step("end")}}, "the name end"},
+		"list":           {Workflow{Nodes: []Node{{ID: "a", Type: "echo", Purpose: "- a\n- b"}}}, "nodes[0].purpose must be plain prose"},
 		"no edges":       {Workflow{Nodes: []Node{step("a"), step("b")}}, "no edges"},
 		"two beginnings": {Workflow{Nodes: []Node{step("a"), step("b"), step("c")}, Edges: []Edge{edge}}, `No edge leads to node "c"`},
-		"unknown node":   {Workflow{Nodes: []Node{step("a"), step("b")}, Edges: []Edge{edge, {From: "a", To: "c"}}}, "of which one is no node"},
-		"parameter":      {Workflow{Nodes: []Node{{ID: "a", Type: "echo", Purpose: "Text.", Params: json.RawMessage(`{"retry": 3}`)}}}, "parameter of the name retry"},
+		"unknown node":   {Workflow{Nodes: []Node{step("a"), step("b")}, Edges: []Edge{edge, {From: "a", To: "c"}}}, `from "a" to "c"`},
+		"parameter":      {Workflow{Nodes: []Node{{ID: "a", Type: "echo", Purpose: "Text.", Params: json.RawMessage(`{"retry": 3}`)}}}, "the name retry"},
 		"input":          {Workflow{Inputs: map[string]Input{"x": {Type: "any"}}, Nodes: []Node{step("a")}}, "inputs.x.description is missing"},
 		"twice":          {Workflow{Nodes: []Node{step("a"), step("a")}, Edges: []Edge{{From: "a", To: "a"}}}, "Duplicate step"},
 		"no type":        {Workflow{Nodes: []Node{{ID: "a", Purpose: "x"}}}, `needs "type"`},
@@ -105,7 +105,7 @@ func TestMarkdownNamesWhatItCannotSay(t *testing.T) {
 	}
 }
 
-// anyWorkflow draws a workflow as it is in memory. A sayable one has what the Markdown form needs.
+// anyWorkflow draws a workflow. A sayable one can be expressed in the Markdown form.
 func anyWorkflow(t *rapid.T, sayable bool) *Workflow {
 	draw := drawer{t, sayable}
 	w := &Workflow{
@@ -134,7 +134,7 @@ type drawer struct {
 	sayable bool
 }
 
-// prose is plain paragraphs where the Markdown form needs them, else any text.
+// prose draws plain paragraphs for a sayable workflow, otherwise any text.
 func (d drawer) prose(label string, optional bool) string {
 	if !d.sayable {
 		return d.text(label)
@@ -226,7 +226,7 @@ func (d drawer) node(id string) Node {
 	return n
 }
 
-// edges draws a chain with routes over it, or for what need not be sayable any edges.
+// edges draws a chain with additional routes for a sayable workflow, otherwise any edges.
 func (d drawer) edges(w *Workflow) {
 	n := len(w.Nodes)
 	action := rapid.SampledFrom([]string{"default", "error", "retry", "yes", "a b"})
@@ -262,7 +262,7 @@ func (d drawer) input() Input {
 	return in
 }
 
-// faultOf is the fault in an error, or one that says there is none.
+// faultOf returns the fault in an error, or a fault that says that there is no error.
 func faultOf(err error) *fault.Fault {
 	if err == nil {
 		return fault.New(fault.Internal, "no error")

@@ -7,36 +7,36 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow/yaml"
 )
 
-// endOfRoute is what stands in a step's next when nothing comes after it.
+// endOfRoute is the value of next in a step that no step follows.
 const endOfRoute = "end"
 
-// route is what a step says of where to go on. Without next it is the step below.
+// route holds the next and on-error of a step. Without next, the step below follows.
 type route struct {
 	id            string
 	at            int
 	next, onError *parameter
 }
 
-// target is a step that another leads to when it ends with an action.
+// target is a step that follows another one that ends with the given action.
 type target struct {
 	id     string
 	at     int
 	action string
 }
 
-// router works out which step follows which.
+// router computes the edges between steps.
 type router struct {
 	*converter
 	routes []route
-	// steps is where each id stands; targets are those of each step.
+	// steps maps ids to indexes, and targets holds the targets of each step.
 	steps   map[string]int
 	targets [][]target
 	reach   reach
 	broken  bool
 }
 
-// reach says of each step that one leads to it, that one does so with another action than default, and that one does so
-// which is not the one above.
+// reach holds, for each step, whether a step leads to it, whether one does with another action than default, and whether one
+// other than the step above does.
 type reach struct{ reached, branched, jumped []bool }
 
 func newReach(n int) reach { return reach{make([]bool, n), make([]bool, n), make([]bool, n)} }
@@ -47,10 +47,10 @@ func (r reach) lead(from, to int, action string) {
 	r.jumped[to] = r.jumped[to] || to != from+1
 }
 
-// mustSay says whether a step must say where it goes on, although it is to the one below: it is the target of a route.
-func (r reach) mustSay(i int) bool { return r.branched[i] || r.jumped[i] }
+// needsNext reports whether a step must have a next even if the step below follows, because it is the target of a route.
+func (r reach) needsNext(i int) bool { return r.branched[i] || r.jumped[i] }
 
-// edges writes the edges. With a start node, steps that nothing leads to may be there.
+// edges writes the edges. With a start node, steps that no step leads to are allowed.
 func (c *converter) edges(routes []route, start bool) {
 	n := len(routes)
 	r := &router{converter: c, routes: routes, steps: map[string]int{}, targets: make([][]target, n), reach: newReach(n)}
@@ -58,22 +58,22 @@ func (c *converter) edges(routes []route, start bool) {
 		r.steps[route.id] = i
 	}
 	for i := range routes {
-		r.said(i)
+		r.explicit(i)
 	}
 	for i := range routes {
-		r.unsaid(i)
+		r.implicit(i)
 	}
 	for i := range routes {
 		if i > 0 && !r.reach.reached[i] && !start && !r.broken {
 			c.addAt(routes[i].at, item("nodes", i), "Nothing leads to step %q", routes[i].id).
-				Suggest("Name it in the next or on-error of a step, or take it out")
+				Suggest("Name it in the next or on-error of a step, or remove it")
 		}
 	}
 	r.write()
 }
 
-// said takes the targets that a step names.
-func (r *router) said(i int) {
+// explicit adds the targets that a step names.
+func (r *router) explicit(i int) {
 	for _, p := range []*parameter{r.routes[i].next, r.routes[i].onError} {
 		if p == nil {
 			continue
@@ -93,22 +93,22 @@ func (r *router) said(i int) {
 	}
 }
 
-// unsaid lets a step that does not say where to go on go on to the one below, where no doubt is possible.
-func (r *router) unsaid(i int) {
+// implicit adds the step below as the target of a step without next. It reports a fault if that may not be intended.
+func (r *router) implicit(i int) {
 	route := r.routes[i]
 	if route.next != nil || i+1 == len(r.routes) {
 		return
 	}
 	below := r.routes[i+1].id
 	switch {
-	case r.reach.mustSay(i):
+	case r.reach.needsNext(i):
 		r.broken = true
-		r.addAt(route.at, item("nodes", i), "Step %q is reached by a route, and does not say where to go on", route.id).
-			Suggest("Add - next: %s to go on with the step below, or - next: end", below)
+		r.addAt(route.at, item("nodes", i), "Step %q is the target of a route, but has no next", route.id).
+			Suggest("Add - next: %s to continue with the step below, or - next: end", below)
 	case r.reach.branched[i+1]:
 		r.broken = true
-		r.addAt(route.at, item("nodes", i), "Step %q would go on to %q below it, which is there for the action of another step", route.id, below).
-			Suggest("Add - next: end, or - next: with the step that comes after it; - next: %s if that is meant", below)
+		r.addAt(route.at, item("nodes", i), "Step %q would continue with %q below it, which is the target of another step's action", route.id, below).
+			Suggest("Add - next: end, - next: with another step, or - next: %s if that is intended", below)
 	default:
 		r.targets[i] = append([]target{{below, route.at, ActionDefault}}, r.targets[i]...)
 		r.reach.lead(i, i+1, ActionDefault)
@@ -121,20 +121,20 @@ func (r *router) unknown(key string, t target) {
 	for _, route := range r.routes {
 		ids = append(ids, route.id)
 	}
-	f := r.addAt(t.at, "", "There is no step %q for %s", shorten(t.id), key)
+	f := r.addAt(t.at, "", "Unknown step %q in %s", shorten(t.id), key)
 	if t.id == endOfRoute {
-		f.Suggest("Name the step that takes the failure; without on-error a failure ends the run")
+		f.Suggest("Name the step that handles the failure; without on-error a failure ends the run")
 	} else if near, ok := fault.Nearest(t.id, ids); ok {
 		f.Suggest("Did you mean %q?", near)
 	}
 	f.Available = ids[:min(len(ids), maxListed)]
 }
 
-// maxListed is how many names a fault lists.
+// maxListed bounds the names that a fault lists.
 const maxListed = 30
 
-// named are the targets that a next or an on-error names: one step; several in a list, which all follow; several with
-// commas between, of which the step chooses one by the action of its name; or a mapping of actions to steps.
+// named returns the targets of a next or an on-error. Its value is one step; a list of steps, which all follow; steps separated
+// by commas, from which the step's action selects one by name; or a mapping of actions to steps.
 func (r *router) named(p parameter) []target {
 	switch v := p.value; {
 	case p.json != "":
@@ -158,12 +158,12 @@ func (r *router) named(p parameter) []target {
 		return choice
 	}
 	r.broken = true
-	f := r.addAt(p.at, "", "%s names no step", p.name)
+	f := r.addAt(p.at, "", "%s does not name a step", p.name)
 	if p.name == "next" {
 		f.Suggest("Write - next: id, - next: end, - next: [id, id] for steps that all follow, or - next: {default: id, action: id}")
 		return nil
 	}
-	f.Suggest("Write - on-error: id, with the step that takes the failure")
+	f.Suggest("Write - on-error: id, with the step that handles the failure")
 	return nil
 }
 
@@ -171,7 +171,7 @@ func (r *router) list(v yaml.Node, action string) (targets []target) {
 	for _, n := range v.Items {
 		if n.Text == "" {
 			r.broken = true
-			r.addAt(n.At, "", "next names something that is no step").Suggest("Write the ids of steps: [id, id]")
+			r.addAt(n.At, "", "next contains a value that is not a step").Suggest("Write the ids of steps: [id, id]")
 			continue
 		}
 		targets = append(targets, target{n.Text, n.At, action})
@@ -179,12 +179,12 @@ func (r *router) list(v yaml.Node, action string) (targets []target) {
 	return targets
 }
 
-// actions are the targets of a mapping. It says of the action default too where that leads: else it would end there,
-// unsaid.
+// actions returns the targets of a mapping. It reports a mapping without the action default, which would end the route
+// silently.
 func (r *router) actions(v yaml.Node) (targets []target) {
 	if _, ok := v.Get(ActionDefault); !ok {
 		r.broken = true
-		r.addAt(v.At, "", "next does not say where the action default leads").Suggest("Add default: with the step that follows, or default: end")
+		r.addAt(v.At, "", "next has no step for the action default").Suggest("Add default: with the step that follows, or default: end")
 	}
 	for _, e := range v.Entries {
 		if e.Value.Kind == yaml.List {

@@ -9,33 +9,32 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-// The limits of a JSON text: how many objects and lists may stand inside each other, how long a number may be, and how
-// many digits an exponent may have.
+// The limits of a JSON text: the depth of nested objects and lists, the length of a number, and the digits of an exponent.
 const (
 	maxDepth    = 200
 	maxNumber   = 1000
 	maxExponent = 4
 )
 
-// scanner reads JSON text once, from end to end. It accepts what json.Valid does, but for what is hostile or surely a
-// mistake: too deep, a number too long, half a character, the same key twice. These it notes and goes on; at the first
-// error of the syntax it stops. What it has accepted can be walked without looking back.
+// scanner reads JSON text once. It accepts what json.Valid accepts, except for what is hostile or surely a mistake: too many
+// levels, long numbers, half of a surrogate pair, duplicate keys. It reports these and continues, and stops at the first
+// syntax error. Accepted text can be walked without checks.
 type scanner struct {
 	d    *decoder
 	text string
 	pos  int
-	// within is the path of the value that is scanned; frames lead from there to where the scanner is.
+	// within is the path of the scanned value, and frames lead from there to the current position.
 	within string
 	frames []frame
-	// keys are those of all open objects, each object's from its frame's keys on.
+	// keys holds the keys of all open objects. Those of an object start at its frame's keys.
 	keys []scannedKey
-	// before is where the last value ended.
+	// before is the end of the last value.
 	before int
-	// converted says that the text is not the file's, so that what is wrong stands where its path does.
+	// converted reports whether the text was converted from Markdown, so that the place of a fault is that of its path.
 	converted bool
 }
 
-// frame is an object or a list that is open, and where in it the scanner is, if it is in one of its values.
+// frame is an open object or list, and the key or index of the current position if inside is set.
 type frame struct {
 	open   int
 	keys   int
@@ -49,14 +48,14 @@ type scannedKey struct {
 	at   int
 }
 
-// scan reads the value that begins in text[from:], and all the white space around it. It says whether the syntax is
-// right; what is wrong is noted with the decoder.
+// scan reads the value at text[from:] with the white space around it, and reports faults to the decoder. It returns whether the
+// syntax is valid.
 func (d *decoder) scan(text string, from int, within string) bool {
 	s := scanner{d: d, text: text, pos: from, before: from, within: within}
 	return s.all()
 }
 
-// note notes what is wrong at an offset.
+// note reports a fault at an offset.
 func (s *scanner) note(at int, path, format string, args ...any) *fault.Fault {
 	if s.converted {
 		at, _, _ = s.d.places.of(stepsOf(path))
@@ -75,7 +74,7 @@ func (s *scanner) all() bool {
 	return true
 }
 
-// path is where the scanner is.
+// path returns the path of the current position.
 func (s *scanner) path() string {
 	path := s.within
 	for _, f := range s.frames {
@@ -102,7 +101,7 @@ func (s *scanner) space() {
 	}
 }
 
-// peek is the next byte, or 0 at the end.
+// peek returns the next byte, or 0 at the end of the text.
 func (s *scanner) peek() byte {
 	if s.pos < len(s.text) {
 		return s.text[s.pos]
@@ -171,10 +170,10 @@ func (s *scanner) object() bool {
 	}
 }
 
-// few is how many keys of an object are compared one by one before a table is made of them.
+// few is the number of keys of an object above which a map is used to find duplicates.
 const few = 16
 
-// key notes a key of the innermost object, and that the object has it already.
+// key adds a key to the innermost object, and reports a duplicate. It returns the map of the object's keys, if it has one.
 func (s *scanner) key(name string, at int, distinct map[string]int) map[string]int {
 	mine := s.keys[s.frames[len(s.frames)-1].keys:]
 	first := -1
@@ -211,7 +210,7 @@ func (s *scanner) key(name string, at int, distinct map[string]int) map[string]i
 	return distinct
 }
 
-// more passes over the comma before another member or element, or over the bracket that closes them; else it is not ok.
+// more skips the comma before another element, or the closing bracket; ok is false if neither follows.
 func (s *scanner) more(closing byte) (more, ok bool) {
 	s.space()
 	switch s.peek() {
@@ -245,12 +244,12 @@ func (s *scanner) list() bool {
 }
 
 func (s *scanner) tooDeep() bool {
-	f := s.note(s.pos, s.path(), "More than %d objects and lists inside each other", maxDepth)
-	f.Suggest("Keep the data flatter, or in a file of its own").Path = "" // it would be too long to read
+	f := s.note(s.pos, s.path(), "More than %d nested objects and lists", maxDepth)
+	f.Suggest("Keep the data flatter, or in a file of its own").Path = "" // it is too long to read
 	return false
 }
 
-// quote is a piece of the text as an error shows it.
+// quote quotes the text at an offset for an error.
 func (s *scanner) quote(at int) string {
 	if at >= len(s.text) {
 		return "the end of the text"

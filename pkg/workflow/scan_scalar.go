@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// quoted reads text in double quotes, and gives what it says.
+// quoted reads a string and returns its text.
 func (s *scanner) quoted() (string, bool) {
 	from := s.pos
 	escaped := false
@@ -52,14 +52,14 @@ func (s *scanner) escape() bool {
 				s.pos += 6
 				return true
 			}
-			s.note(at, s.path(), `%s is half a character`, s.text[at:at+6]).Suggest("Write both halves, or the character itself")
+			s.note(at, s.path(), `%s is half of a surrogate pair`, s.text[at:at+6]).Suggest("Write both halves, or the character itself")
 			return true
 		}
 	}
 	return s.badEscape(at)
 }
 
-// hex reads four digits.
+// hex parses four hexadecimal digits.
 func hex(text string, at int) (rune, bool) {
 	if at+4 > len(text) {
 		return 0, false
@@ -96,9 +96,9 @@ func (s *scanner) number() bool {
 		return s.badNumber(from)
 	}
 	if length := s.pos - from; length > maxNumber {
-		s.note(from, s.path(), "A number of %d characters, where %d are the most", length, maxNumber).Suggest("Put it into quotes as text")
+		s.note(from, s.path(), "A number of %d characters, and at most %d are allowed", length, maxNumber).Suggest("Put it into quotes as text")
 	} else if exponent > maxExponent {
-		s.note(from, s.path(), "A number with an exponent of %d digits, where %d are the most", exponent, maxExponent).Suggest("Put it into quotes as text")
+		s.note(from, s.path(), "A number with an exponent of %d digits, and at most %d are allowed", exponent, maxExponent).Suggest("Put it into quotes as text")
 	}
 	return true
 }
@@ -121,7 +121,7 @@ func (s *scanner) word() bool {
 	return s.fail(s.pos, "a value")
 }
 
-// isWord says whether a byte can be part of a word that somebody wrote without quotes.
+// isWord reports whether a byte can be part of a word or number without quotes.
 func isWord(c byte) bool {
 	return c == '_' || c == '-' || c == '.' || c == '+' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= utf8.RuneSelf
 }

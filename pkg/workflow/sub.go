@@ -11,22 +11,22 @@ import (
 // SubType is the node type that runs another workflow.
 const SubType = "workflow"
 
-// MaxDepth is how deep workflows may run in one another.
+// MaxDepth bounds how deep workflows may run in each other.
 const MaxDepth = 10
 
-// Sub is the workflow that a node of type workflow runs: a name or a path, which may be a template, or one that stands
-// there itself.
+// Sub is the workflow that a node of type workflow runs: Ref is a name or a path, which may contain a template, and Inline is a
+// workflow object.
 type Sub struct {
 	Ref    string
 	Inline json.RawMessage
-	// Param is the parameter that says so.
+	// Param is the name of the parameter that holds the workflow.
 	Param string
 }
 
-// SubParams are the parameters that name a sub-workflow: the first, and upstream pflow's words for it.
+// SubParams lists the parameters that can hold a sub-workflow: workflow, and its names in pflow's Python version.
 var SubParams = []string{"workflow", "workflow_name", "workflow_ref", "workflow_ir"}
 
-// SubOf gives the workflow that a node's parameters name; ok is false when they name none.
+// SubOf returns the workflow in a node's parameters; ok is false if there is none.
 func SubOf(params json.RawMessage) (s Sub, ok bool) {
 	for _, name := range SubParams {
 		switch v := gjson.GetBytes(params, name); {
@@ -39,7 +39,7 @@ func SubOf(params json.RawMessage) (s Sub, ok bool) {
 	return Sub{}, false
 }
 
-// SubInputs are the values that a node's parameters give to its sub-workflow, a JSON object; nil when they give none.
+// SubInputs returns the JSON object of the values that a node passes to its sub-workflow, or nil if it passes none.
 func SubInputs(params json.RawMessage) json.RawMessage {
 	for _, name := range []string{"inputs", "param_mapping"} {
 		if v := gjson.GetBytes(params, name); v.IsObject() {
@@ -49,7 +49,7 @@ func SubInputs(params json.RawMessage) json.RawMessage {
 	return nil
 }
 
-// SubOutputs gives a sub-workflow's outputs the names that the node's output_mapping gives them; others keep theirs.
+// SubOutputs renames a sub-workflow's outputs by the node's output_mapping. The other outputs keep their names.
 func SubOutputs(params, outputs json.RawMessage) json.RawMessage {
 	mapping := gjson.GetBytes(params, "output_mapping")
 	if !mapping.IsObject() {

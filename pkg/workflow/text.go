@@ -7,14 +7,14 @@ import (
 	"unicode/utf8"
 )
 
-// text is a file's text, which knows where its lines begin.
+// text is a file's text with the offsets of its lines.
 type text struct {
 	s     string
 	once  sync.Once
 	lines []int
 }
 
-// place is the line and the column of an offset, both from 1; the column counts bytes.
+// place returns the line and the column, in bytes, of an offset, both from 1.
 func (t *text) place(offset int) (line, column int) {
 	t.once.Do(func() {
 		t.lines = make([]int, 1, 1+strings.Count(t.s, "\n"))
@@ -28,10 +28,10 @@ func (t *text) place(offset int) (line, column int) {
 	return line, offset - t.lines[line-1] + 1
 }
 
-// maxShown is the most of a line that is shown around a place, in bytes.
+// maxShown bounds the bytes of a line that are shown around a place.
 const maxShown = 160
 
-// show is the line around an offset, cut where it is long, and below it a mark at the offset.
+// show returns the line at an offset, shortened if it is long, and a line with a mark below the offset.
 func (t *text) show(offset int) (line, mark string) {
 	from := strings.LastIndexByte(t.s[:offset], '\n') + 1
 	to := len(t.s)
@@ -54,7 +54,7 @@ func (t *text) show(offset int) (line, mark string) {
 	return before + after, mark + "^"
 }
 
-// invalid finds the first byte that is no part of a UTF-8 character.
+// invalid finds the first byte that is not part of a UTF-8 character.
 func (t *text) invalid() (offset int, found bool) {
 	if utf8.ValidString(t.s) {
 		return 0, false

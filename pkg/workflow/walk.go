@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// What is here walks JSON text that a scanner has accepted, and looks at it once at every level that is asked for.
+// The functions in this file walk JSON text that a scanner has accepted, one level at a time.
 
-// span is where a value stands in a text.
+// span is the range of a value in a text.
 type span struct{ at, end int }
 
 // field is a key of an object with its value.
@@ -17,7 +17,7 @@ type field struct {
 	value span
 }
 
-// spaceAfter is the offset of the first byte from i on that is no white space.
+// spaceAfter returns the offset of the first byte from i on that is not white space.
 func spaceAfter(text string, i int) int {
 	for text[i] == ' ' || text[i] == '\n' || text[i] == '\t' || text[i] == '\r' {
 		i++
@@ -25,7 +25,7 @@ func spaceAfter(text string, i int) int {
 	return i
 }
 
-// quotedEnd is where text in quotes ends that begins at i.
+// quotedEnd returns the end of the string at i.
 func quotedEnd(text string, i int) int {
 	for i++; text[i] != '"'; i++ {
 		if text[i] == '\\' {
@@ -35,7 +35,7 @@ func quotedEnd(text string, i int) int {
 	return i + 1
 }
 
-// valueEnd is where a value ends that begins at i.
+// valueEnd returns the end of the value at i.
 func valueEnd(text string, i int) int {
 	switch text[i] {
 	case '"':
@@ -62,7 +62,7 @@ func valueEnd(text string, i int) int {
 	return i
 }
 
-// fieldsOf visits the fields of the object that begins at i, until visit is false.
+// fieldsOf visits the fields of the object at i, until visit returns false.
 func fieldsOf(text string, i int, visit func(f field) bool) {
 	i = spaceAfter(text, i+1)
 	for text[i] != '}' {
@@ -78,7 +78,7 @@ func fieldsOf(text string, i int, visit func(f field) bool) {
 	}
 }
 
-// itemsOf visits the items of the list that begins at i.
+// itemsOf visits the items of the list at i.
 func itemsOf(text string, i int, visit func(item span)) {
 	i = spaceAfter(text, i+1)
 	for text[i] != ']' {
@@ -90,12 +90,12 @@ func itemsOf(text string, i int, visit func(item span)) {
 	}
 }
 
-// unquote is what a JSON string says.
+// unquote returns the text of a JSON string.
 func unquote(raw string) string {
 	if strings.IndexByte(raw, '\\') < 0 {
 		return raw[1 : len(raw)-1]
 	}
 	var s string
-	_ = json.Unmarshal([]byte(raw), &s) // the scanner has seen to it
+	_ = json.Unmarshal([]byte(raw), &s) // the scanner has accepted it
 	return s
 }

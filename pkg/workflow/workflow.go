@@ -1,5 +1,4 @@
-// Package workflow is the workflow file: its types and both its forms, JSON and Markdown. It reads from the bytes it is
-// given and does no I/O of its own.
+// Package workflow defines the workflow file: its types, and its two forms, JSON and Markdown. The package does no I/O.
 package workflow
 
 import (
@@ -7,72 +6,71 @@ import (
 	"slices"
 )
 
-// Workflow is a workflow as its author wrote it. The help tags say what each field is for: the JSON Schema and the
-// documentation are made of them.
+// Workflow is a workflow as its author wrote it. The help tags describe the fields in the JSON Schema and the documentation.
 type Workflow struct {
 	IRVersion   string            `json:"ir_version,omitempty" help:"the version of the file form, such as 0.1.0"`
 	Description string            `json:"description,omitempty" help:"what the workflow is for"`
-	Inputs      map[string]Input  `json:"inputs,omitempty" help:"the values that a run is given, by name"`
+	Inputs      map[string]Input  `json:"inputs,omitempty" help:"the inputs of a run, by name"`
 	Nodes       []Node            `json:"nodes" help:"the steps"`
-	Edges       []Edge            `json:"edges,omitempty" help:"which node follows which; without any, nodes are ordered by the templates that read them"`
-	StartNode   string            `json:"start_node,omitempty" help:"run this node and what it leads to, and nothing else"`
-	Outputs     map[string]Output `json:"outputs,omitempty" help:"the values that a run gives back, by name; without any, what the last nodes put out"`
+	Edges       []Edge            `json:"edges,omitempty" help:"which node follows which; without edges, a node follows the nodes that its templates read"`
+	StartNode   string            `json:"start_node,omitempty" help:"run only this node and the nodes that it leads to"`
+	Outputs     map[string]Output `json:"outputs,omitempty" help:"the results of a run, by name; without outputs, the outputs of the last nodes"`
 	// TemplateResolutionMode is "strict" (the default) or "permissive".
-	TemplateResolutionMode string `json:"template_resolution_mode,omitempty" help:"strict: a template that leads nowhere fails its node; permissive: it stands as it was written and the run is degraded"`
+	TemplateResolutionMode string `json:"template_resolution_mode,omitempty" help:"strict: an unresolved template fails its node; permissive: it stays as it was written and the run is degraded"`
 
-	// index is where each id stands in Nodes, in a workflow that was parsed.
+	// index maps ids to indexes of Nodes. It is nil in a workflow that was not parsed.
 	index map[string]int
 }
 
 // Node is one step.
 type Node struct {
-	ID      string `json:"id" help:"the name by which templates and edges call the node"`
+	ID      string `json:"id" help:"the name of the node in templates and edges"`
 	Type    string `json:"type" help:"the node type, such as shell; pflow-lib search lists them"`
 	Purpose string `json:"purpose,omitempty" help:"what the step is for"`
-	// Params is the JSON object of the node's parameters, as it stands in the file; {} when there are none. Its key
-	// "inputs" gives names of the node's own to values: its other templates may use them.
-	Params   json.RawMessage `json:"params,omitempty" help:"the parameters of the node type; inputs among them gives values names that the node's other templates can use"`
+	// Params is the JSON object of the node's parameters as in the file, or {}. Its key "inputs" gives values local names that
+	// the node's other templates can use.
+	Params   json.RawMessage `json:"params,omitempty" help:"the parameters of the node type; the parameter inputs gives values local names that the node's other templates can use"`
 	Batch    *Batch          `json:"batch,omitempty" help:"run the node once for each item of a list"`
 	Loop     *Loop           `json:"loop,omitempty" help:"run the node again while or until a condition holds"`
-	Retry    *Retry          `json:"retry,omitempty" help:"try the node, or an item of its batch, again when it fails"`
-	Timeout  *Timeout        `json:"timeout,omitempty" help:"how long the node may take in all (a duration), or node and attempt apart"`
+	Retry    *Retry          `json:"retry,omitempty" help:"retry the node, or an item of its batch, when it fails"`
+	Timeout  *Timeout        `json:"timeout,omitempty" help:"how long the node may take in all (a duration), or limits for node and attempt"`
 	Approval *Approval       `json:"approval,omitempty" help:"ask a person before the node runs"`
-	Cache    *Cache          `json:"cache,omitempty" help:"take the outputs of an earlier run when nothing that decides about them has changed"`
-	// UnsafeTemplates pastes values into a shell node's command as they are, so that they can become code.
-	UnsafeTemplates bool `json:"unsafe_templates,omitempty" help:"paste values into a shell command as they are, so that they can become code: only for commands that are put together from trusted values"`
+	Cache    *Cache          `json:"cache,omitempty" help:"reuse the outputs of an earlier run if nothing that they depend on has changed"`
+	// UnsafeTemplates pastes values into a shell node's command without quoting, so that they can become code.
+	UnsafeTemplates bool `json:"unsafe_templates,omitempty" help:"paste values into a shell command without quoting, so that they can become code: only for trusted values"`
 }
 
 // Batch runs a node once for each item of a list.
 type Batch struct {
-	// Items is a JSON list, or the JSON text of a template that gives one.
-	Items         json.RawMessage `json:"items" help:"a list, or a template that gives one"`
-	As            string          `json:"as,omitempty" help:"the name of the item in templates, item by default; __index__ is its number from 0"`
-	ErrorHandling string          `json:"error_handling,omitempty" help:"fail_fast (the default) fails the node with the first item that fails, continue goes on with the others"`
+	// Items is a JSON list, or the JSON string of a template that resolves to one.
+	Items         json.RawMessage `json:"items" help:"a list, or a template that resolves to one"`
+	As            string          `json:"as,omitempty" help:"the name of the item in templates, item by default; __index__ is its index from 0"`
+	ErrorHandling string          `json:"error_handling,omitempty" help:"fail_fast (the default) fails the node at the first item that fails, continue runs the other items"`
 	Parallel      bool            `json:"parallel,omitempty" help:"run items at the same time"`
-	MaxConcurrent int             `json:"max_concurrent,omitempty" help:"how many items run at the same time when parallel, 10 by default, 1 to 100"`
-	MaxRetries    int             `json:"max_retries,omitempty" help:"how often an item is tried in all, 1 by default, 1 to 10; retry says more"`
-	RetryWait     Duration        `json:"retry_wait,omitempty" help:"how long to wait before an item is tried again"`
+	MaxConcurrent int             `json:"max_concurrent,omitempty" help:"with parallel, how many items run at the same time, 1 to 100, 10 by default"`
+	MaxRetries    int             `json:"max_retries,omitempty" help:"how many attempts an item has in all, 1 to 10, 1 by default; retry has more settings"`
+	RetryWait     Duration        `json:"retry_wait,omitempty" help:"how long to wait before the next attempt of an item"`
 }
 
-// Loop runs a node again. Its condition is looked at after each iteration; exactly one of While and Until is set.
+// Loop runs a node repeatedly. Its condition is evaluated after each iteration. Exactly one of While and Until is set.
 type Loop struct {
-	While         string                     `json:"while,omitempty" help:"go on while this template is true"`
-	Until         string                     `json:"until,omitempty" help:"go on until this template is true"`
-	Carry         map[string]json.RawMessage `json:"carry,omitempty" help:"the values that names of the node's inputs have from the second iteration on"`
+	While         string                     `json:"while,omitempty" help:"repeat while this template is true"`
+	Until         string                     `json:"until,omitempty" help:"repeat until this template is true"`
+	Carry         map[string]json.RawMessage `json:"carry,omitempty" help:"the values of the node's inputs from the second iteration on, by name"`
 	MaxIterations int                        `json:"max_iterations,omitempty" help:"the most iterations, 100 by default, 1 to 10000"`
 }
 
-// Retry says how a node that failed is tried again.
+// Retry retries a node that failed.
 type Retry struct {
-	Max           int      `json:"max" help:"how often to try again after the first attempt, 1 to 100"`
+	Max           int      `json:"max" help:"how many times to retry after the first attempt, 1 to 100"`
 	Wait          Duration `json:"wait,omitempty" help:"how long to wait before the next attempt, 0 by default"`
-	Backoff       string   `json:"backoff,omitempty" help:"fixed (the default) waits the same time each time, exponential twice as long each time"`
+	Backoff       string   `json:"backoff,omitempty" help:"fixed (the default) waits the same time each time, exponential doubles it each time"`
 	MaxWait       Duration `json:"max_wait,omitempty" help:"the longest wait, 60s by default"`
-	Jitter        float64  `json:"jitter,omitempty" help:"by which part of itself a wait is changed at random, 0 (the default) to 1"`
-	OnlyExitCodes []int    `json:"only_exit_codes,omitempty" help:"try again only after these exit statuses"`
+	Jitter        float64  `json:"jitter,omitempty" help:"the fraction of a wait by which it is changed at random, 0 (the default) to 1"`
+	OnlyExitCodes []int    `json:"only_exit_codes,omitempty" help:"retry only after these exit statuses"`
 }
 
-// Timeout bounds a node's time. In a file it may be a bare duration, which is that of the node.
+// Timeout bounds the time of a node. In a file it may be a duration, which is the limit of the node.
 type Timeout struct {
 	Node    Duration `json:"node,omitempty" help:"for the whole node: all its attempts, waits, items and iterations"`
 	Attempt Duration `json:"attempt,omitempty" help:"for each attempt"`
@@ -81,40 +79,40 @@ type Timeout struct {
 // Approval asks a person before a node runs. In a file it may be true or "required".
 type Approval struct {
 	Question string `json:"question,omitempty" help:"what is asked; templates are resolved"`
-	// Choices are the answers that may be given; without any, yes and no. With the answer no the run is denied.
+	// Choices lists the possible answers. If it is empty, they are yes and no. The answer no denies the run.
 	Choices []string `json:"choices,omitempty" help:"the answers to choose from, yes and no by default; no denies the run; __answer__ is the answer in templates"`
 }
 
-// Cache keeps a node's outputs for later runs. In a file it may be true or false; false is no cache at all.
+// Cache keeps a node's outputs for later runs. In a file it may be true or false, which means no cache.
 type Cache struct {
-	TTL Duration `json:"ttl,omitempty" help:"how long they may be used, 24h by default"`
+	TTL Duration `json:"ttl,omitempty" help:"how long outputs may be reused, 24h by default"`
 }
 
-// Edge routes from one node to another when the first ends with the action.
+// Edge leads from a node that ends with the action to another node.
 type Edge struct {
-	From   string `json:"from" help:"the node before"`
-	To     string `json:"to" help:"the node after"`
-	Action string `json:"action,omitempty" help:"the action of the node before that takes this edge, default by default; error takes its failure"`
+	From   string `json:"from" help:"the node that the edge starts at"`
+	To     string `json:"to" help:"the node that the edge leads to"`
+	Action string `json:"action,omitempty" help:"the action of the first node with which the edge is taken, default by default; error is its failure"`
 }
 
-// The actions that have a meaning of their own.
+// The actions with a special meaning.
 const (
 	ActionDefault = "default"
 	ActionError   = "error"
 )
 
-// Input is a value that a run is given.
+// Input declares an input of a run.
 type Input struct {
 	Description string `json:"description,omitempty" help:"what the value is for"`
 	// Type is one of string, number, integer, boolean, object, array, any.
 	Type     string          `json:"type,omitempty" help:"string, number, integer, boolean, object, array or any (the default)"`
-	Required *bool           `json:"required,omitempty" help:"whether a run must be given the value: true by default, and never with a default"`
-	Default  json.RawMessage `json:"default,omitempty" help:"the value when none is given"`
-	Stdin    bool            `json:"stdin,omitempty" help:"take what is piped into the run"`
-	Secret   bool            `json:"secret,omitempty" help:"let the value appear in no event, log or report"`
+	Required *bool           `json:"required,omitempty" help:"whether a run needs the value: true by default, and always false with a default"`
+	Default  json.RawMessage `json:"default,omitempty" help:"the value if none is given"`
+	Stdin    bool            `json:"stdin,omitempty" help:"take the value from standard input"`
+	Secret   bool            `json:"secret,omitempty" help:"keep the value out of events, logs and reports"`
 }
 
-// IsRequired says whether a run must be given the input: not when it is said so, nor when there is a default.
+// IsRequired reports whether a run needs the input: it has no default, and required is not false.
 func (i Input) IsRequired() bool {
 	if i.Default != nil {
 		return false
@@ -122,19 +120,19 @@ func (i Input) IsRequired() bool {
 	return i.Required == nil || *i.Required
 }
 
-// Output is a value that a run gives back.
+// Output declares a result of a run.
 type Output struct {
 	Description string `json:"description,omitempty" help:"what the value is"`
-	Type        string `json:"type,omitempty" help:"what type the value has"`
-	// Source is where the value comes from: ${node.key}, node.key or node.
+	Type        string `json:"type,omitempty" help:"the type of the value"`
+	// Source is the place that the value comes from: ${node.key}, node.key or node.
 	Source string `json:"source" help:"where the value comes from, such as ${node.key}"`
-	Stdout bool   `json:"stdout,omitempty" help:"print this output alone where outputs are printed as text"`
+	Stdout bool   `json:"stdout,omitempty" help:"print only this output if outputs are printed as text"`
 }
 
-// Permissive says whether unresolved templates stand as they were written.
+// Permissive reports whether unresolved templates stay as they were written.
 func (w *Workflow) Permissive() bool { return w.TemplateResolutionMode == "permissive" }
 
-// Node finds a node by its id: the first, where several have it.
+// Node returns the first node with the given id; the result is false if no node has it.
 func (w *Workflow) Node(id string) (*Node, bool) {
 	if i, ok := w.index[id]; ok && i < len(w.Nodes) && w.Nodes[i].ID == id {
 		return &w.Nodes[i], true
@@ -146,7 +144,7 @@ func (w *Workflow) Node(id string) (*Node, bool) {
 	return &w.Nodes[i], true
 }
 
-// NodeIDs lists the nodes in the order of the file.
+// NodeIDs lists the ids of the nodes in the order of the file.
 func (w *Workflow) NodeIDs() []string {
 	ids := make([]string, len(w.Nodes))
 	for i, n := range w.Nodes {

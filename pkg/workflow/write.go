@@ -14,13 +14,13 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow/yaml"
 )
 
-// Markdown writes a workflow in the Markdown form. Parsed again it is the same workflow, but for the order of its edges
-// and, when it has no description, that the title is one. The error is a fault that names everything in the workflow
-// that the Markdown form cannot say, such as a node without a purpose.
+// Markdown returns a workflow in the Markdown form. Parsing it results in the same workflow, except for the order of edges, and
+// that the title is the description of a workflow without one. The error is a fault that lists everything that the Markdown
+// form cannot express, such as a node without a purpose.
 func Markdown(w *Workflow, title string) ([]byte, error) {
 	raw, err := rawjson.Marshal(w)
 	if err != nil {
-		return nil, fault.New(fault.Validation, "The workflow holds a value that is no JSON")
+		return nil, fault.New(fault.Validation, "The workflow contains a value that is not valid JSON")
 	}
 	f, err := Parse("the workflow", raw)
 	if err != nil {
@@ -37,12 +37,12 @@ func Markdown(w *Workflow, title string) ([]byte, error) {
 		return nil, err
 	}
 	if part := difference(f.Workflow, again.Workflow, title); part != "" {
-		return nil, fault.New(fault.Validation, "The Markdown form cannot say %s as it is", part)
+		return nil, fault.New(fault.Validation, "The Markdown form cannot express %s", part)
 	}
 	return m.out.Bytes(), nil
 }
 
-// difference is the path of a part in which two workflows differ, or "".
+// difference returns the path of a part in which two workflows differ, or "".
 func difference(a, b *Workflow, title string) string {
 	left, right := *a, *b
 	if left.Description == "" {
@@ -74,7 +74,7 @@ func sorted(edges []Edge) []Edge {
 	})
 }
 
-// sameJSON says whether two values are the same as JSON, with their numbers spelled alike.
+// sameJSON reports whether two values have equal JSON forms. Numbers must have the same spelling.
 func sameJSON(a, b any) bool {
 	var values [2]any
 	for i, v := range []any{a, b} {
@@ -91,7 +91,7 @@ func sameJSON(a, b any) bool {
 	return reflect.DeepEqual(values[0], values[1])
 }
 
-// writer writes the Markdown form. The decoder is that of the workflow's JSON form, and collects what cannot be said.
+// writer writes the Markdown form. Its decoder, which has the JSON form, collects what cannot be expressed.
 type writer struct {
 	*decoder
 	w   *Workflow
@@ -105,7 +105,7 @@ func (m *writer) line(parts ...string) {
 	m.out.WriteByte('\n')
 }
 
-// cannot notes something that the Markdown form does not have.
+// cannot reports something that the Markdown form cannot express.
 func (m *writer) cannot(path, suggestion, format string, args ...any) {
 	f := m.add(path, format, args...)
 	f.File, f.Line, f.Column = "", 0, 0
@@ -135,7 +135,7 @@ func (m *writer) write(title string) {
 		m.flag("stdin", in.Stdin)
 		m.flag("secret", in.Secret)
 		if in.Type == "string" && in.Default != nil && in.Default[0] != '"' && in.Default[0] != 'n' {
-			m.block("json default", string(in.Default)) // inline it would be text
+			m.block("json default", string(in.Default)) // inline, the value would be text
 		} else if in.Default != nil {
 			m.value("default", in.Default)
 		}
@@ -156,7 +156,7 @@ func (m *writer) write(title string) {
 	}
 }
 
-// front writes the front matter, of what has no other place.
+// front writes the front matter, for fields that have no other place.
 func (m *writer) front() {
 	fields := [][2]string{{"ir_version", m.w.IRVersion}, {"start_node", m.w.StartNode}, {"template_resolution_mode", m.w.TemplateResolutionMode}}
 	if !isProse(m.w.Description) {
@@ -179,22 +179,22 @@ func (m *writer) flag(key string, on bool) {
 	}
 }
 
-// heading begins an entity with its description.
+// heading writes the heading of an entity and its description.
 func (m *writer) heading(path, id, description, field string) {
 	if !isID(id) {
-		m.cannot(path, "Begin it with a small letter, and go on with small letters, digits, - and _", "The Markdown form has no name %q", id)
+		m.cannot(path, "Start with a lower-case letter, then use lower-case letters, digits, - and _", "The Markdown form cannot have the name %q", id)
 	}
 	path = rawjson.JoinPath(path, field)
 	switch {
 	case description == "":
-		m.cannot(path, "Say in a sentence what it is for", "%s is missing, which the Markdown form must have", path)
+		m.cannot(path, "Write a sentence about what it is for", "%s is missing, but the Markdown form requires it", path)
 	case !isProse(description):
-		m.cannot(path, "Make plain paragraphs of it, without lists, headings and code blocks", "%s is no plain prose, which is all that the Markdown form can say there", path)
+		m.cannot(path, "Write plain paragraphs, without lists, headings and code blocks", "%s must be plain prose in the Markdown form", path)
 	}
 	m.line("\n### ", id, "\n\n", description, "\n")
 }
 
-// isProse says whether text below a heading is read as it is.
+// isProse reports whether text below a heading is read back unchanged.
 func isProse(s string) bool {
 	blank := true
 	for line := range strings.SplitSeq(s, "\n") {
@@ -212,7 +212,7 @@ func isProse(s string) bool {
 	return !blank || s == ""
 }
 
-// scalarText is a text as YAML in one line.
+// scalarText returns a text as YAML in one line.
 func scalarText(s string) string {
 	if s != "" && strings.IndexByte("+-.0123456789", s[0]) < 0 {
 		n, errors := yaml.Parse("k: "+s, 0, 3+len(s), 0)
@@ -225,7 +225,7 @@ func scalarText(s string) string {
 	return string(rawjson.Quote(s))
 }
 
-// inline is a JSON value as YAML in one line.
+// inline returns a JSON value as YAML in one line.
 func inline(raw json.RawMessage) string {
 	if raw[0] == '"' {
 		return scalarText(unquote(string(raw)))
@@ -233,7 +233,7 @@ func inline(raw json.RawMessage) string {
 	return string(rawjson.Compact(raw))
 }
 
-// value writes a parameter: a short one inline, a long text or a list or object in a code block.
+// value writes a parameter: long text, lists and objects in a code block, other values inline.
 func (m *writer) value(name string, raw json.RawMessage) {
 	isText := raw[0] == '"'
 	s := unquoted(string(raw))
@@ -243,7 +243,7 @@ func (m *writer) value(name string, raw json.RawMessage) {
 		m.block(tagOf(name), s)
 	case simple && (raw[0] == '{' || raw[0] == '[') && len(raw) > 2:
 		var b bytes.Buffer
-		_ = json.Indent(&b, bytes.TrimSpace(raw), "", "  ") // it was parsed
+		_ = json.Indent(&b, bytes.TrimSpace(raw), "", "  ") // the value was parsed before
 		m.block("json "+name, b.String())
 	default:
 		key := name
@@ -254,7 +254,7 @@ func (m *writer) value(name string, raw json.RawMessage) {
 	}
 }
 
-// tagOf is the tag of a text's code block.
+// tagOf returns the tag of the code block of a text parameter.
 func tagOf(name string) string {
 	switch name {
 	case "command":
@@ -267,7 +267,7 @@ func tagOf(name string) string {
 	return "text " + name
 }
 
-// block writes a code block, in a fence that is longer than any in it.
+// block writes a code block with a fence that is longer than any fence inside.
 func (m *writer) block(tag, text string) {
 	fence := "```"
 	for strings.Contains(text, fence) {

@@ -7,13 +7,13 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-// steps writes the nodes, each with where it leads to.
+// steps writes the nodes with their routes.
 func (m *writer) steps() {
 	routes := m.routes()
 	for i, n := range m.w.Nodes {
 		path := item("nodes", i)
 		if n.ID == endOfRoute {
-			m.cannot(path, "Give it another id", "The Markdown form has no step of the name end")
+			m.cannot(path, "Give it another id", "A step of the Markdown form cannot have the name end")
 		}
 		m.heading(path, n.ID, n.Purpose, "purpose")
 		m.line("- type: ", scalarText(n.Type))
@@ -25,7 +25,7 @@ func (m *writer) steps() {
 	}
 }
 
-// params writes a node's parameters. Those that a step has under their names can be said in the JSON form alone.
+// params writes a node's parameters. Only the JSON form can have parameters with the names of a step's fields.
 func (m *writer) params(path string, n Node) {
 	fieldsOf(string(n.Params), 0, func(f field) bool {
 		raw := n.Params[f.value.at:f.value.end]
@@ -35,7 +35,7 @@ func (m *writer) params(path string, n Node) {
 		}
 		if taken {
 			path := rawjson.JoinPath(path+".params", f.key)
-			m.cannot(path, "Keep the workflow in the JSON form", "A parameter of the name %s cannot stand in the Markdown form, where it says something about the step", f.key)
+			m.cannot(path, "Keep the workflow in the JSON form", "The Markdown form cannot have a parameter with the name %s, which is a field of the step there", f.key)
 			return true
 		}
 		m.value(f.key, raw)
@@ -43,7 +43,7 @@ func (m *writer) params(path string, n Node) {
 	})
 }
 
-// runs writes how a node runs, as far as that is not what is meant anyway.
+// runs writes the batch, loop, retry and so on of a node, without default values.
 func (m *writer) runs(n Node) {
 	if b := n.Batch; b != nil {
 		m.fields("batch", fieldText("items", b.Items, nil), fieldText("as", b.As, defaultItem), fieldText("error_handling", b.ErrorHandling, "fail_fast"),
@@ -74,7 +74,7 @@ func (m *writer) runs(n Node) {
 	m.flag("unsafe_templates", n.UnsafeTemplates)
 }
 
-// fieldText is a field as a line of YAML; nothing when the value is what is meant without it.
+// fieldText returns a field as a line of YAML, or "" if the value is the default.
 func fieldText(key string, value, otherwise any) string {
 	raw, err := rawjson.Marshal(value)
 	if err != nil || string(raw) == "null" || sameJSON(value, otherwise) {
@@ -83,13 +83,13 @@ func fieldText(key string, value, otherwise any) string {
 	return key + ": " + inline(raw)
 }
 
-// fields writes a mapping of fields in a code block.
+// fields writes the lines of a mapping in a code block. Empty lines are left out.
 func (m *writer) fields(name string, lines ...string) {
 	lines = slices.DeleteFunc(lines, func(line string) bool { return line == "" })
 	m.block("yaml "+name, strings.Join(lines, "\n"))
 }
 
-// routes says for each node where it leads to, in as few words as the reader of the Markdown form needs.
+// routes returns the next and on-error lines of each node, without those that are implied.
 func (m *writer) routes() [][]string {
 	nodes := m.w.Nodes
 	at := make(map[string]int, len(nodes))
@@ -97,7 +97,7 @@ func (m *writer) routes() [][]string {
 		at[n.ID] = i
 	}
 	if len(nodes) > 1 && len(m.w.Edges) == 0 {
-		m.cannot("edges", "Add the edges, or keep the workflow in the JSON form", "The workflow has no edges, and in the Markdown form steps follow each other")
+		m.cannot("edges", "Add the edges, or keep the workflow in the JSON form", "The workflow has no edges, but in the Markdown form each step leads to the next one")
 	}
 	n := len(nodes)
 	targets := make([]map[string][]string, n)
@@ -106,7 +106,7 @@ func (m *writer) routes() [][]string {
 		from, known := at[e.From]
 		to, also := at[e.To]
 		if !known || !also {
-			m.cannot(item("edges", i), "Name nodes that there are", "An edge leads from %q to %q, of which one is no node", e.From, e.To)
+			m.cannot(item("edges", i), "Name existing nodes", "The edge from %q to %q names a node that does not exist", e.From, e.To)
 			continue
 		}
 		if targets[from] == nil {
@@ -118,16 +118,16 @@ func (m *writer) routes() [][]string {
 	lines := make([][]string, n)
 	for i, n := range nodes {
 		if i > 0 && !reach.reached[i] && m.w.StartNode == "" && len(m.w.Edges) > 0 {
-			m.cannot(item("nodes", i), "Put it first, or keep the workflow in the JSON form", "No edge leads to node %q, and in the Markdown form only the first step may be so", n.ID)
+			m.cannot(item("nodes", i), "Put it first, or keep the workflow in the JSON form", "No edge leads to node %q, but in the Markdown form only the first step can be without one", n.ID)
 		}
 		last := i+1 == len(nodes)
-		plain := last || !reach.mustSay(i) && !reach.branched[i+1]
+		plain := last || !reach.needsNext(i) && !reach.branched[i+1]
 		lines[i] = routeLines(targets[i], plain, last, func(id string) bool { return at[id] == i+1 })
 	}
 	return lines
 }
 
-// routeLines says where a node leads to. Of one that is plain the next step needs no word.
+// routeLines returns the next and on-error lines of a node. If plain, a next that names the step below is implied.
 func routeLines(targets map[string][]string, plain, last bool, isNext func(id string) bool) (lines []string) {
 	errors := targets[ActionError]
 	if len(errors) == 1 {
