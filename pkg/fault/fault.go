@@ -1,7 +1,7 @@
-// Package fault is the one error shape that crosses a process: what was wrong, where, and what to do next.
+// Package fault defines the error that all programs of the suite share: what was wrong, where, and what to do next.
 //
 // A fault is written for a reader who has only its text. Programs print it as JSON at the end of standard output and
-// as one line on standard error; the exit status follows from its type (see docs/contracts.md, "Failures").
+// as one line on standard error. The exit status follows from its type (docs/contracts.md, "Failures").
 package fault
 
 import (
@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// Type is the closed list of kinds of fault. New ones are added at the end, none is ever renamed.
+// Type is the kind of a fault. The list is closed: scripts and agents rely on the names, so none is ever renamed.
 type Type string
 
-// The kinds, by the exit status they lead to: the first group 2 (nothing was done, the request was wrong), the second 1.
+// The types. Those of the first group lead to exit status 2 (the request was wrong, nothing was done), the others to 1.
 const (
 	Usage         Type = "usage_error"
 	Validation    Type = "validation_error"
@@ -32,7 +32,7 @@ const (
 	Internal    Type = "internal_error"
 )
 
-// Known says whether it is one of the kinds.
+// Known reports whether t is one of the types above.
 func (t Type) Known() bool {
 	switch t {
 	case Usage, Validation, Security, NotFound, AlreadyExists, Execution, Template, Protocol, Unavailable, Conflict, RateLimited,
@@ -42,38 +42,38 @@ func (t Type) Known() bool {
 	return false
 }
 
-// Fault is the error object. Type and Message are always set, the rest only where it helps the reader.
+// Fault is an error. Type and Message are always set, the other fields where they help the reader.
 type Fault struct {
 	Type    Type   `json:"type"`
 	Message string `json:"message"`
-	// Node is the id of the workflow's node that the fault belongs to.
+	// Node is the id of the workflow's node in which the fault is.
 	Node string `json:"node,omitempty"`
 	// Path is the place inside the document, such as nodes[1].params.url.
 	Path string `json:"path,omitempty"`
-	// File, Line and Column are the place in the file as the user named it; Line and Column count from 1.
+	// File is the file as the user named it, Line and Column the place in it. Both count from 1.
 	File   string `json:"file,omitempty"`
 	Line   int    `json:"line,omitempty"`
 	Column int    `json:"column,omitempty"`
-	// Missing names what was asked for and is not there.
+	// Missing names what is required and not there.
 	Missing []string `json:"missing,omitempty"`
-	// Suggestions are sentences that say what to do next, the best first.
+	// Suggestions are sentences that say what to do next, best first.
 	Suggestions []string `json:"suggestions,omitempty"`
-	// Available lists what exists instead, with types where there are any.
+	// Available lists the names that exist instead, with their types if they have any.
 	Available []string `json:"available,omitempty"`
-	// Retryable is true only when the very same request may succeed later.
+	// Retryable is true if the same request may succeed later.
 	Retryable bool `json:"retryable,omitempty"`
-	// Errors holds the single faults when this one counts several.
+	// Errors holds the faults that this one sums up.
 	Errors []*Fault `json:"errors,omitempty"`
-	// Details carries facts for programs: an exit status, an HTTP status, the end of standard error.
+	// Details holds facts for programs, such as an exit status, an HTTP status or the end of standard error.
 	Details map[string]any `json:"details,omitempty"`
 }
 
-// New makes a fault from a format.
+// New returns a fault whose message is formatted as by fmt.Sprintf.
 func New(t Type, format string, args ...any) *Fault {
 	return &Fault{Type: t, Message: fmt.Sprintf(format, args...)}
 }
 
-// Error is the message alone, with the messages of counted faults behind it.
+// Error returns the message, followed by those of Errors, one a line.
 func (f *Fault) Error() string {
 	if len(f.Errors) == 0 {
 		return f.Message
@@ -85,7 +85,7 @@ func (f *Fault) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Where is the place as people write it, "file:line:column: ", or the path inside the document, or nothing.
+// Where returns the place as a prefix of a message: "file:line:column: ", else the path inside the document, else "".
 func (f *Fault) Where() string {
 	switch {
 	case f.Line > 0 && f.Column > 0:
@@ -98,13 +98,13 @@ func (f *Fault) Where() string {
 	return ""
 }
 
-// Suggest appends what to do next and returns the fault.
+// Suggest appends a suggestion, formatted as by fmt.Sprintf, and returns the fault.
 func (f *Fault) Suggest(format string, args ...any) *Fault {
 	f.Suggestions = append(f.Suggestions, fmt.Sprintf(format, args...))
 	return f
 }
 
-// Detail sets one fact for programs and returns the fault.
+// Detail sets one of Details and returns the fault.
 func (f *Fault) Detail(key string, value any) *Fault {
 	if f.Details == nil {
 		f.Details = map[string]any{}
@@ -113,7 +113,7 @@ func (f *Fault) Detail(key string, value any) *Fault {
 	return f
 }
 
-// ExitStatus is the status of a program that ends with this fault, by its type.
+// ExitStatus returns the exit status of a program that ends with this fault. It follows from the type.
 func (f *Fault) ExitStatus() int {
 	switch f.Type {
 	case Usage, Validation, Security, NotFound, AlreadyExists:
@@ -123,7 +123,7 @@ func (f *Fault) ExitStatus() int {
 	}
 }
 
-// From finds the fault in an error's chain; any other error becomes an internal_error with its text. From(nil) is nil.
+// From returns the fault in an error's chain. Any other error becomes an internal_error with the same text, and nil stays nil.
 func From(err error) *Fault {
 	if err == nil {
 		return nil
@@ -134,8 +134,9 @@ func From(err error) *Fault {
 	return &Fault{Type: Internal, Message: err.Error()}
 }
 
-// Join makes one fault of several: nil of none, the fault itself of one. Of more it counts them: it is of type t, or of
-// the type that all of them have, and then opens with the first. What any of them misses, it misses.
+// Join returns one fault for several: nil for an empty list, and the fault itself for one. For more, it counts them in the
+// message "what: N errors", and its type is t. If all faults have the same other type, it takes that type and the message of
+// the first. Its Missing are those of all.
 func Join(t Type, what string, faults []*Fault) *Fault {
 	switch len(faults) {
 	case 0:

@@ -35,7 +35,7 @@ func TestFromFindsTheFaultInAChain(t *testing.T) {
 func TestJoinCounts(t *testing.T) {
 	one := New(Validation, "a")
 	if Join(Validation, "w.json", nil) != nil || Join(Validation, "w.json", []*Fault{one}) != one {
-		t.Error("Join of none or one must not wrap")
+		t.Error("Join of no fault or one fault must not wrap it")
 	}
 	two := Join(Validation, "w.json", []*Fault{one, {Type: Validation, Message: "b", File: "w.json", Line: 3, Column: 4}})
 	if got, want := two.Error(), "w.json: 2 errors\n  a\n  w.json:3:4: b"; got != want {

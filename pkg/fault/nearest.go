@@ -2,8 +2,9 @@ package fault
 
 import "strings"
 
-// Nearest is the candidate closest to name by edits (insert, delete, replace, swap of neighbours), when it is close
-// enough to be what was meant: at most a third of the name's length, but one edit where the name has at least two letters.
+// Nearest returns the candidate with the fewest edits to name (insert, delete, replace or swap neighbouring bytes, ignoring
+// case), and whether it is close enough to be what was meant: by at most a third of the length of name, or by one edit if name
+// has at least two bytes.
 func Nearest(name string, candidates []string) (string, bool) {
 	best, bestAt := "", min(max(1, len(name)/3)+1, len(name))
 	for _, c := range candidates {
@@ -14,7 +15,7 @@ func Nearest(name string, candidates []string) (string, bool) {
 	return best, best != ""
 }
 
-// edits is the optimal string alignment distance of a and b, or limit when it is no less than that.
+// edits returns the optimal string alignment distance of a and b, or limit if the distance is not less.
 func edits(a, b string, limit int) int {
 	if abs(len(a)-len(b)) >= limit {
 		return limit

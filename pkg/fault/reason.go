@@ -6,8 +6,8 @@ import (
 	"os"
 )
 
-// Reason is why an operation on a file failed, without the operation and the paths that os puts before it: a message
-// names the file in the user's own words, or must not name it.
+// Reason returns why an operation on a file failed, without the operation and the paths that package os puts before it. So a
+// message can name the file as the user did, or not at all.
 func Reason(err error) error {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return pe.Err

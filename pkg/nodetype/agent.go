@@ -5,32 +5,32 @@ import "encoding/json"
 // Agent is the agent node: a task for a command-line agent, which works in a folder. The program pflow-node-agent runs it.
 type Agent struct {
 	Prompt          string          `json:"prompt" required:"" help:"the task"`
-	Backend         string          `json:"backend" default:"\"claude\"" enum:"[\"claude\",\"codex\"]" help:"which agent: claude (claude -p) or codex (codex exec)"`
-	Command         string          `json:"command" help:"its program, from PATH or a path, with words to put before its own arguments; by default the one that is called as the backend"`
-	Cwd             string          `json:"cwd" help:"the folder it works in, by default the run's"`
-	Model           string          `json:"model" help:"the model, by default the agent's own choice"`
-	SystemPrompt    string          `json:"system_prompt" help:"added to the agent's system prompt"`
-	AllowedTools    []string        `json:"allowed_tools" help:"tools it may use without asking (claude)"`
-	DisallowedTools []string        `json:"disallowed_tools" help:"tools it may not use (claude)"`
-	PermissionMode  string          `json:"permission_mode" help:"what it may do unasked, in the agent's own words: of claude, such as acceptEdits or plan"`
-	Sandbox         string          `json:"sandbox" enum:"[\"read-only\",\"workspace-write\",\"danger-full-access\"]" help:"what it may touch (codex): read-only, workspace-write or danger-full-access"`
-	MaxTurns        int             `json:"max_turns" default:"50" help:"how many turns it may take: answers of its model (claude), or things it says and does (codex)"`
-	MaxCostUSD      *float64        `json:"max_cost_usd" help:"how much it may cost (claude)"`
-	Timeout         Seconds         `json:"timeout" default:"300" help:"seconds until it and all it started are stopped"`
-	OutputSchema    json.RawMessage `json:"output_schema" help:"a JSON Schema: the result is then a value that fits it"`
-	Resume          string          `json:"resume" help:"go on with the session of this id, in the folder it was made in"`
-	Env             Texts           `json:"env" help:"variables added to the environment"`
+	Backend         string          `json:"backend" default:"\"claude\"" enum:"[\"claude\",\"codex\"]" help:"the agent: claude (claude -p) or codex (codex exec)"`
+	Command         string          `json:"command" help:"the agent's program, a name on PATH or a path, optionally followed by arguments to put before all others; by default the name of the backend"`
+	Cwd             string          `json:"cwd" help:"the agent's working directory; by default the run's"`
+	Model           string          `json:"model" help:"the model; by default the agent's own choice"`
+	SystemPrompt    string          `json:"system_prompt" help:"text added to the agent's system prompt"`
+	AllowedTools    []string        `json:"allowed_tools" help:"tools that the agent may use without asking (claude)"`
+	DisallowedTools []string        `json:"disallowed_tools" help:"tools that the agent must not use (claude)"`
+	PermissionMode  string          `json:"permission_mode" help:"the permission mode, such as acceptEdits or plan (claude)"`
+	Sandbox         string          `json:"sandbox" enum:"[\"read-only\",\"workspace-write\",\"danger-full-access\"]" help:"the sandbox (codex): read-only, workspace-write or danger-full-access"`
+	MaxTurns        int             `json:"max_turns" default:"50" help:"the maximum number of turns: answers of the model (claude), or messages and actions (codex)"`
+	MaxCostUSD      *float64        `json:"max_cost_usd" help:"the maximum cost in US dollars (claude)"`
+	Timeout         Seconds         `json:"timeout" default:"300" help:"seconds until the agent and all its processes are stopped"`
+	OutputSchema    json.RawMessage `json:"output_schema" help:"a JSON Schema; the result is then a value that fits it"`
+	Resume          string          `json:"resume" help:"the id of a session to continue, with the cwd in which it began"`
+	Env             Texts           `json:"env" help:"environment variables to add"`
 }
 
-// AgentOutputs is what an agent node leaves behind. Of a node that failed there are the session, the turns and what they
-// used, as far as the agent told them.
+// AgentOutputs are the outputs of an agent node. If it failed, they hold the session, the turns and the usage, as far as the
+// agent reported them.
 type AgentOutputs struct {
-	Result    json.RawMessage `json:"result,omitempty" help:"what it says at the end: text, or with output_schema a value"`
-	SessionID string          `json:"session_id" help:"the session, to go on with"`
-	Turns     int             `json:"turns" help:"how many turns it took"`
-	Denied    []string        `json:"denied" help:"tools that it was not allowed to use (claude)"`
-	LLMUsage  *Usage          `json:"llm_usage,omitempty" help:"model, input_tokens, output_tokens, total_tokens, cache_creation_input_tokens, cache_read_input_tokens, and cost_usd where the agent tells it; of codex the whole session's"`
-	Error     string          `json:"error,omitempty" help:"why it failed; absent when it did not"`
+	Result    json.RawMessage `json:"result,omitempty" help:"the agent's last message: text, or with output_schema a value"`
+	SessionID string          `json:"session_id" help:"the id of the session, for resume"`
+	Turns     int             `json:"turns" help:"the number of turns taken"`
+	Denied    []string        `json:"denied" help:"tools that the agent asked for and was denied (claude)"`
+	LLMUsage  *Usage          `json:"llm_usage,omitempty" help:"model, input_tokens, output_tokens, total_tokens, cache_creation_input_tokens, cache_read_input_tokens, and cost_usd if the agent reports it; for codex, of the whole session"`
+	Error     string          `json:"error,omitempty" help:"why the node failed; absent if it did not"`
 }
 
 func describeAgent() Type {

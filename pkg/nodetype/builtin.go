@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// builtin maps each built-in type to how it describes itself. Nothing is reflected upon before it is asked for.
+// builtin holds the functions that describe the built-in types. Each uses reflection, so only those that are needed are called.
 var builtin = map[string]func() Type{
 	"agent":       describeAgent,
 	"code":        describeCode,
@@ -22,7 +22,7 @@ var builtin = map[string]func() Type{
 	"write-file":  describeWriteFile,
 }
 
-// Builtin finds a built-in node type.
+// Builtin returns the named built-in node type, if it exists.
 func Builtin(name string) (Type, bool) {
 	f, ok := builtin[name]
 	if !ok {
@@ -31,5 +31,5 @@ func Builtin(name string) (Type, bool) {
 	return f(), true
 }
 
-// BuiltinNames lists the built-in node types, sorted.
+// BuiltinNames returns the names of the built-in node types, sorted.
 func BuiltinNames() []string { return slices.Sorted(maps.Keys(builtin)) }

@@ -2,30 +2,30 @@ package nodetype
 
 import "encoding/json"
 
-// Code is the code node: a program in another language, run in a process of its own. Its text is taken as it stands,
-// without templates: values come to it as inputs.
+// Code is the code node: a program in another language, run in a process of its own. Templates in its text are not resolved:
+// values come as inputs.
 type Code struct {
-	Code     string                     `json:"code" required:"" help:"the program; templates are not resolved in it: give it values as inputs. What it assigns to result is the output"`
-	Inputs   map[string]json.RawMessage `json:"inputs" help:"values, as variables of the program by their names; Python declares each with its type, as in: items: list"`
+	Code     string                     `json:"code" required:"" help:"the program, in which templates are not resolved: pass values as inputs. Its variable result is the output"`
+	Inputs   map[string]json.RawMessage `json:"inputs" help:"values that become variables of the program, by name; Python code declares each with its type, such as items: list"`
 	Language string                     `json:"language" default:"\"python\"" enum:"[\"python\",\"node\",\"bash\"]" help:"python, node (JavaScript) or bash"`
-	Timeout  Seconds                    `json:"timeout" default:"30" help:"seconds until the program and all it started are stopped"`
-	Requires Names                      `json:"requires" help:"modules that must be installed; told before the program begins when one is not"`
-	Cwd      string                     `json:"cwd" help:"the working directory, by default the run's"`
-	Env      Texts                      `json:"env" help:"variables added to the environment"`
+	Timeout  Seconds                    `json:"timeout" default:"30" help:"seconds until the program and all its processes are stopped"`
+	Requires Names                      `json:"requires" help:"modules that must be installed; checked before the program starts"`
+	Cwd      string                     `json:"cwd" help:"the working directory; by default the run's"`
+	Env      Texts                      `json:"env" help:"environment variables to add"`
 }
 
-// CodeOutputs is what a code node leaves behind.
+// CodeOutputs are the outputs of a code node.
 type CodeOutputs struct {
-	Result json.RawMessage `json:"result,omitempty" help:"what the program assigned to result; absent when it failed"`
-	Stdout Binary          `json:"stdout" help:"what it printed"`
-	Stderr Binary          `json:"stderr" help:"what it printed to standard error"`
-	Error  string          `json:"error,omitempty" help:"why it failed; absent when it did not"`
+	Result json.RawMessage `json:"result,omitempty" help:"the value of the variable result; absent if the program failed"`
+	Stdout Binary          `json:"stdout" help:"standard output"`
+	Stderr Binary          `json:"stderr" help:"standard error"`
+	Error  string          `json:"error,omitempty" help:"why the node failed; absent if it did not"`
 }
 
-// Names is a list of texts; other values are taken as they are spelled, and null as nothing.
+// Names is a list of text. Other values become the text of their JSON, and empty text and null are left out.
 type Names []string
 
-// UnmarshalJSON reads a list.
+// UnmarshalJSON reads a JSON list.
 func (n *Names) UnmarshalJSON(b []byte) error {
 	var raw []json.RawMessage
 	if err := json.Unmarshal(b, &raw); err != nil {
@@ -45,7 +45,7 @@ func (n *Names) UnmarshalJSON(b []byte) error {
 }
 
 func describeCode() Type {
-	t := describe("code", "Run Python, JavaScript or bash on values", Code{}, CodeOutputs{})
+	t := describe("code", "Run Python, JavaScript or bash code on values", Code{}, CodeOutputs{})
 	t.Actions = append(t.Actions, AnyAction)
 	return t
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// CodeName says why an input of a code node cannot have a name in a language, in words that follow the name, and what to
-// do; both are empty when it can.
+// CodeName returns why an input of a code node in a language cannot have a name, as words that follow the name, and what to do.
+// Both are empty if it can.
 func CodeName(language, name string) (why, next string) {
 	what := map[string]string{"node": "JavaScript", "bash": "bash"}[language]
 	if what == "" {
@@ -14,16 +14,16 @@ func CodeName(language, name string) (why, next string) {
 	}
 	switch {
 	case !identifier(name, language == "node"):
-		return "cannot be a variable of " + what, "Use letters, digits and _ alone, such as " + identifierOf(name)
+		return "cannot be a variable of " + what, "Use only letters, digits and _, such as " + identifierOf(name)
 	case name == "result", name == "next":
-		return "has the name of what the code gives back", "Give it another name, such as " + name + "_in"
+		return "has the name of a variable that the code sets", "Give it another name, such as " + name + "_in"
 	case slices.Contains(strings.Fields(keywords(language)), name), language == "bash" && reservedInBash(name):
-		return "has a name that " + what + " keeps for itself", "Give it another name, such as " + name + "_"
+		return "is reserved in " + what, "Give it another name, such as " + name + "_"
 	}
 	return "", ""
 }
 
-// identifier says whether a name has letters, digits and _ alone, and begins with no digit.
+// identifier reports whether a name has only letters, digits and _ (and $ if dollar is true), and does not begin with a digit.
 func identifier(name string, dollar bool) bool {
 	for i, r := range name {
 		letter := r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || dollar && r == '$'
@@ -47,7 +47,7 @@ func identifierOf(name string) string {
 	return "_" + near
 }
 
-// keywords are the words of a language that can name no variable.
+// keywords returns the words that cannot be variables in a language, separated by spaces.
 func keywords(language string) string {
 	switch language {
 	case "node":
@@ -61,7 +61,7 @@ func keywords(language string) string {
 		"import in is lambda nonlocal not or pass raise return try while with yield"
 }
 
-// reservedInBash says whether bash, or what runs the code in it, has variables of such names.
+// reservedInBash reports whether bash, or the code around the user's, has variables with such names.
 func reservedInBash(name string) bool {
 	return strings.HasPrefix(name, "BASH") || strings.HasPrefix(name, "COMP_") || strings.HasPrefix(name, "EPOCH") || strings.HasPrefix(name, "__pflow")
 }

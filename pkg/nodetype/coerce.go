@@ -13,12 +13,12 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-// Fit makes a parameter's value one of the parameter's type where that loses nothing: any value becomes text as JSON
-// spells it, text that spells a number, true or false, an object or a list becomes that. ok is false when it cannot be.
+// Fit converts a value to the type of a parameter, if that loses nothing. For str, any other value becomes the text of its
+// JSON. For other types, text becomes the number, boolean, object or list that it spells. Otherwise ok is false.
 func Fit(typ string, raw json.RawMessage) (value json.RawMessage, ok bool) {
 	raw = bytes.TrimSpace(raw)
 	isText := raw[0] == '"'
-	if typ == "any" || typ == "str" && isText { // it may be very long
+	if typ == "any" || typ == "str" && isText { // without decoding: it may be very long
 		return raw, true
 	}
 	text := string(raw)
@@ -53,8 +53,8 @@ func Fit(typ string, raw json.RawMessage) (value json.RawMessage, ok bool) {
 	return raw, true
 }
 
-// fitInt makes a number an integer: one that is spelled so, and one such as 2.0 or 1e3, up to where every integer has a
-// number of its own.
+// fitInt converts a number to an integer, also if it is spelled as 2.0 or 1e3. Such a spelling must be less than 2^53: beyond
+// that, a float64 does not hold every integer.
 func fitInt(number string) (json.RawMessage, bool) {
 	if _, err := strconv.ParseInt(number, 10, 64); err == nil {
 		return json.RawMessage(number), true
@@ -67,13 +67,13 @@ func fitInt(number string) (json.RawMessage, bool) {
 	return json.RawMessage(strconv.FormatInt(int64(f), 10)), true
 }
 
-// Decode reads parameters into the Go form of their type; what is given there already stands where a parameter is not.
-// The error is an execution_error that names the parameter.
+// Decode decodes the parameters of a node into a struct of their type, which keeps its values for parameters that are not
+// given. The error is an execution_error that names the parameter.
 func Decode(params json.RawMessage, to any) error {
 	err := json.Unmarshal(params, to)
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
 		return fault.New(fault.Execution, "Parameter %q cannot hold %s", wrong.Field+itemOf(params, wrong), wrong.Value).
-			Suggest("Give it values of the type that pflow-lib search tells")
+			Suggest("pflow-lib describe TYPE lists the parameters and their types")
 	}
 	if err != nil {
 		return fault.New(fault.Execution, "The parameters cannot be read: %v", err)
@@ -81,7 +81,7 @@ func Decode(params json.RawMessage, to any) error {
 	return nil
 }
 
-// itemOf is the place in a list of the first value of the wrong kind, such as [2]; nothing where the parameter holds no list.
+// itemOf returns the index of the first item of a wrong type, such as "[2]", or "" if the parameter is not a list.
 func itemOf(params json.RawMessage, wrong *json.UnmarshalTypeError) string {
 	var given map[string]json.RawMessage
 	var items []json.RawMessage
@@ -97,7 +97,7 @@ func itemOf(params json.RawMessage, wrong *json.UnmarshalTypeError) string {
 	return ""
 }
 
-// Defaults is the JSON object of the parameters that have a default, for those that are not given.
+// Defaults returns a JSON object with the default values of the parameters that have one.
 func (t *Type) Defaults() json.RawMessage {
 	given := map[string]json.RawMessage{}
 	for _, p := range t.Params {
@@ -106,7 +106,7 @@ func (t *Type) Defaults() json.RawMessage {
 		}
 	}
 	raw, err := rawjson.Marshal(given)
-	if err != nil { // a default in a tag is no JSON
+	if err != nil { // a default in a struct tag is not JSON
 		return json.RawMessage("{}")
 	}
 	return raw

@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// describe makes a Type from the Go types of its parameters and outputs, so that what is documented, checked and
-// decoded cannot drift apart. A parameter's field carries its name in the json tag, and in further tags
+// describe returns the Type for the structs of its parameters and outputs. So what is documented, checked and decoded is always
+// the same. The json tag of a field is the name of the parameter. The other tags are
 //
-//	help:"…"       what it is for
+//	help:"…"       its description
 //	required:""    it must be given
-//	default:"…"    the JSON value that stands when it is not
-//	enum:"…"       a JSON list of the only values it may have
-//	input:""       the workflow's input of its name stands for it when it is not given
+//	default:"…"    its default, as JSON
+//	enum:"…"       a JSON list of the values that it may have
+//	input:""       if it is not given, the workflow's input of the same name is used
 func describe(name, help string, params, outputs any) Type {
 	t := Type{Name: name, Description: help, Actions: []string{"default", "error"}}
 	for _, f := range reflect.VisibleFields(reflect.TypeOf(params)) {
@@ -40,7 +40,7 @@ func jsonName(f reflect.StructField) string {
 	return name
 }
 
-// typeName is the registry's word for a Go type.
+// typeName returns the registry's name for a Go type.
 func typeName(t reflect.Type) string {
 	switch t {
 	case reflect.TypeFor[Seconds]():
@@ -70,27 +70,27 @@ func typeName(t reflect.Type) string {
 	}
 }
 
-// Seconds is a duration as workflows write it, in seconds, with a fraction where one is needed.
+// Seconds is a duration in seconds, possibly with a fraction, as workflows write it.
 type Seconds float64
 
-// Duration is the same as Go counts it, which is 31 years at most.
+// Duration returns the duration, at most about 31 years.
 func (s Seconds) Duration() time.Duration {
 	return time.Duration(min(float64(s), 1e9) * float64(time.Second))
 }
 
-// NoTime is what a node says of a timeout that gives it none.
+// NoTime is the message of a node for a timeout that is not positive.
 const NoTime = "timeout must be more than 0 seconds"
 
-// Binary is an output that may be text or bytes, as a value of the event stream: a JSON string, or base64 marked as such.
+// Binary is an output that is text or bytes, as a value of the event stream: a JSON string, or an object with base64.
 type Binary json.RawMessage
 
-// MarshalJSON writes the value as it is.
+// MarshalJSON returns the value unchanged.
 func (b Binary) MarshalJSON() ([]byte, error) { return b, nil }
 
-// Texts is an object whose values are text; numbers, true and false are taken as they are spelled, null as nothing.
+// Texts is an object whose values are text. Other values become the text of their JSON, and null is left out.
 type Texts map[string]string
 
-// UnmarshalJSON reads an object of scalars.
+// UnmarshalJSON reads a JSON object.
 func (t *Texts) UnmarshalJSON(b []byte) error {
 	var raw map[string]json.RawMessage
 	if err := json.Unmarshal(b, &raw); err != nil {

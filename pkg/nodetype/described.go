@@ -11,12 +11,12 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-// The types that a parameter or an output may have.
+// valueTypes are the types that a parameter or an output may have.
 var valueTypes = []string{"str", "int", "float", "bool", "list", "dict", "any"}
 
-// Described reads what a program answers to --describe: a registry entry, of which the interface counts. All that is
-// wrong with it is told at once, as a validation_error. The type gets an output "error" of text, which the runner leaves
-// behind when the program fails, and the actions default and error, where the program does not name them.
+// Described returns the node type that a program prints for --describe, as an entry of the registry; only the interface of the
+// entry is used. The error is a validation_error with all faults of the answer at once. If the program does not declare them,
+// the type gets the output "error", which the runner sets if the program fails, and the actions default and error.
 func Described(name, program string, answer []byte) (Type, error) {
 	t := Type{Name: name}
 	var form struct {
@@ -24,7 +24,7 @@ func Described(name, program string, answer []byte) (Type, error) {
 	}
 	answer = bytes.TrimSpace(answer)
 	if len(answer) == 0 {
-		return t, fault.New(fault.Validation, "It printed nothing when it was asked --describe").Suggest(formSuggestion)
+		return t, fault.New(fault.Validation, "It printed nothing for --describe").Suggest(formSuggestion)
 	}
 	if err := json.Unmarshal(answer, &form); err != nil {
 		return t, fault.New(fault.Validation, "Its answer to --describe is not one JSON object: %s", excerpt(answer)).Suggest(formSuggestion)
@@ -47,7 +47,7 @@ func Described(name, program string, answer []byte) (Type, error) {
 	}
 	t.Program = program
 	if _, ok := t.Output("error"); !ok && len(t.Outputs) > 0 {
-		t.Outputs = append(t.Outputs, Output{Name: "error", Type: "str", Description: "why it failed; absent when it did not"})
+		t.Outputs = append(t.Outputs, Output{Name: "error", Type: "str", Description: "why the node failed; absent if it did not"})
 	}
 	for _, action := range []string{"default", "error"} {
 		if !slices.Contains(t.Actions, action) {
@@ -57,13 +57,13 @@ func Described(name, program string, answer []byte) (Type, error) {
 	return t, nil
 }
 
-const formSuggestion = `It prints {"interface":{"description":TEXT,"params":[{"name":TEXT,"type":"str","description":TEXT,"required":true}],"outputs":[{"name":TEXT,"type":"any","description":TEXT}],"actions":["default"]}}`
+const formSuggestion = `It must print {"interface":{"description":TEXT,"params":[{"name":TEXT,"type":"str","description":TEXT,"required":true}],"outputs":[{"name":TEXT,"type":"any","description":TEXT}],"actions":["default"]}}`
 
 func excerpt(text []byte) string {
 	return fault.Truncate(strings.ToValidUTF8(string(text[:min(len(text), 81)]), "\uFFFD"), 80)
 }
 
-// description collects what is wrong with an interface.
+// description collects the faults of an interface.
 type description struct{ faults []*fault.Fault }
 
 func (d *description) fail(path, format string, args ...any) {
@@ -75,23 +75,23 @@ func (d *description) add(path string, f *fault.Fault) {
 	d.faults = append(d.faults, f)
 }
 
-// read takes an interface apart, so that what is of a wrong form is told by its place.
+// read decodes an interface field by field, so that each fault has its place.
 func (d *description) read(raw json.RawMessage) entryInterface {
 	var e entryInterface
 	const at = "interface"
 	var fields map[string]json.RawMessage
 	_ = json.Unmarshal(raw, &fields)
-	d.field(fields, at, "description", "a text", &e.Description)
+	d.field(fields, at, "description", "text", &e.Description)
 	d.field(fields, at, "open", "true or false", &e.Open)
-	d.field(fields, at, "actions", "a list of texts", &e.Actions)
+	d.field(fields, at, "actions", "a list of text", &e.Actions)
 	e.Params, e.Outputs = d.items(fields, "params"), d.items(fields, "outputs")
 	return e
 }
 
-// field decodes a field that may be left out.
+// field decodes a field, which may be missing.
 func (d *description) field(fields map[string]json.RawMessage, at, name, form string, to any) {
 	if raw, ok := fields[name]; ok && json.Unmarshal(raw, to) != nil {
-		d.fail(rawjson.JoinPath(at, name), "%q must be %s and is %s", name, form, rawjson.Kind(raw))
+		d.fail(rawjson.JoinPath(at, name), "%q must be %s, not %s", name, form, rawjson.Kind(raw))
 	}
 }
 
@@ -103,10 +103,10 @@ func (d *description) items(fields map[string]json.RawMessage, name string) []en
 	for i, raw := range raws {
 		at := fmt.Sprintf("%s[%d]", at, i)
 		item := &items[i]
-		d.field(raw, at, "name", "a text", &item.Name)
-		d.field(raw, at, "key", "a text", &item.Key)
-		d.field(raw, at, "type", "a text", &item.Type)
-		d.field(raw, at, "description", "a text", &item.Description)
+		d.field(raw, at, "name", "text", &item.Name)
+		d.field(raw, at, "key", "text", &item.Key)
+		d.field(raw, at, "type", "text", &item.Type)
+		d.field(raw, at, "description", "text", &item.Description)
 		d.field(raw, at, "required", "true or false", &item.Required)
 		if v := raw["default"]; rawjson.Kind(v) != "null" {
 			item.Default = v
@@ -118,11 +118,11 @@ func (d *description) items(fields map[string]json.RawMessage, name string) []en
 	return items
 }
 
-// check says what is wrong with the values of an interface whose form is right.
+// check adds the faults in the values of an interface whose form is right.
 func (d *description) check(t *Type) {
 	if t.Description == "" && len(d.faults) == 0 {
 		d.add("interface.description", fault.New(fault.Validation, "There is no description").
-			Suggest("Say in a sentence what it does: it is what pflow-lib search finds it by"))
+			Suggest("Describe in a sentence what it does: pflow-lib search finds it by that"))
 	}
 	seen := map[string]bool{}
 	for i, p := range t.Params {
@@ -131,7 +131,7 @@ func (d *description) check(t *Type) {
 			d.values(at, &p)
 		}
 		if strings.HasPrefix(p.Name, "__") {
-			d.fail(at+".name", "The name of parameter %q begins with __, which is kept for the runner", p.Name)
+			d.fail(at+".name", "The name of parameter %q begins with __, which is reserved for the runner", p.Name)
 		}
 	}
 	seen = map[string]bool{}
@@ -145,21 +145,21 @@ func (d *description) check(t *Type) {
 	}
 }
 
-// named checks a name and a type, and says whether the type is one.
+// named checks a name and a type. It reports whether the type exists.
 func (d *description) named(at, what, name, typ string, seen map[string]bool) bool {
 	switch {
 	case name == "":
 		d.fail(at, "A %s has no name", what)
 	case !plainName(name):
-		d.fail(at+".name", "The name of %s %q may have letters, digits, _ and - only and begins with a letter or _", what, name)
+		d.fail(at+".name", "The name of %s %q must have only letters, digits, _ and -, and begin with a letter or _", what, name)
 	case seen[name]:
-		d.fail(at+".name", "There are two %ss of the name %q", what, name)
+		d.fail(at+".name", "There are two %ss with the name %q", what, name)
 	}
 	seen[name] = true
 	if slices.Contains(valueTypes, typ) {
 		return true
 	}
-	f := fault.New(fault.Validation, "The type of %s %q is %q, which is none", what, name, typ)
+	f := fault.New(fault.Validation, "The type of %s %q is %q, which does not exist", what, name, typ)
 	if typ == "" {
 		f.Message = fmt.Sprintf("The %s %q has no type", what, name)
 	}
@@ -171,7 +171,7 @@ func (d *description) named(at, what, name, typ string, seen map[string]bool) bo
 	return false
 }
 
-// ourWord is the type that JSON Schema and others call so.
+// ourWord returns the type that JSON Schema and others call typ, or "".
 func ourWord(typ string) string {
 	switch strings.ToLower(typ) {
 	case "string", "text":
@@ -198,7 +198,7 @@ func (d *description) values(at string, p *Param) {
 		case !ok:
 			d.fail(at+".default", "The default of parameter %q is %s, which does not fit its type %s", p.Name, excerpt(p.Default), p.Type)
 		case !p.Allows(fitted):
-			d.fail(at+".default", "The default of parameter %q is %s, which its enum does not have", p.Name, excerpt(p.Default))
+			d.fail(at+".default", "The default of parameter %q is %s, which is not in its enum", p.Name, excerpt(p.Default))
 		}
 	}
 	if p.Enum == nil {
@@ -206,7 +206,7 @@ func (d *description) values(at string, p *Param) {
 	}
 	var allowed []json.RawMessage
 	if json.Unmarshal(p.Enum, &allowed) != nil || len(allowed) == 0 {
-		d.fail(at+".enum", "The enum of parameter %q must be a list of values and is %s", p.Name, excerpt(p.Enum))
+		d.fail(at+".enum", "The enum of parameter %q must be a list of values, not %s", p.Name, excerpt(p.Enum))
 	}
 	for _, v := range allowed {
 		if fitted, ok := Fit(p.Type, v); !ok || string(fitted) != string(rawjson.Compact(v)) {
@@ -215,7 +215,7 @@ func (d *description) values(at string, p *Param) {
 	}
 }
 
-// plainName says whether a template can name it without quotes.
+// plainName reports whether a template can refer to a name without quotes.
 func plainName(name string) bool {
 	for i, r := range name {
 		letter := r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'

@@ -17,7 +17,7 @@ func TestDescribed(t *testing.T) {
 		"outputs":[{"name":"did","type":"str"}],"actions":["shrunk"],"mcp_metadata":{"server":"a","tool":"b"}}}`))
 	want := Type{Name: "wash", Description: "Wash", Program: "/bin/pflow-node-wash", Actions: []string{"shrunk", "default", "error"},
 		Params:  []Param{{Name: "degrees", Type: "int", Default: json.RawMessage("30"), Enum: json.RawMessage("[30,60]")}, {Name: "what", Type: "list", Required: true}},
-		Outputs: []Output{{Name: "did", Type: "str"}, {Name: "error", Type: "str", Description: "why it failed; absent when it did not"}}}
+		Outputs: []Output{{Name: "did", Type: "str"}, {Name: "error", Type: "str", Description: "why the node failed; absent if it did not"}}}
 	if d := cmp.Diff(want, got); d != "" || err != nil {
 		t.Errorf("%v\n%s", err, d)
 	}
@@ -51,22 +51,22 @@ func TestDescribedWrongly(t *testing.T) {
 		`{}`:                              `no object "interface": {}`,
 		`{"interface":"x"}`:               `no object "interface"`,
 		`{"interface":{}}`:                "There is no description",
-		`{"interface":{"description":5}}`: `"description" must be a text and is a number`,
-		`{"interface":{"description":"x","params":{}}}`:                                                         `"params" must be a list of objects and is an object`,
-		`{"interface":{"description":"x","params":[{"name":5,"type":"str"}]}}`:                                  `"name" must be a text and is a number`,
+		`{"interface":{"description":5}}`: `"description" must be text, not a number`,
+		`{"interface":{"description":"x","params":{}}}`:                                                         `"params" must be a list of objects, not an object`,
+		`{"interface":{"description":"x","params":[{"name":5,"type":"str"}]}}`:                                  `"name" must be text, not a number`,
 		`{"interface":{"description":"x","params":[{"type":"str"}]}}`:                                           "A parameter has no name",
 		`{"interface":{"description":"x","params":[{"name":"a"}]}}`:                                             `The parameter "a" has no type`,
 		`{"interface":{"description":"x","params":[{"name":"a","type":"Object"}]}}`:                             `Did you mean "dict"?`,
-		`{"interface":{"description":"x","params":[{"name":"a b","type":"str"}]}}`:                              `The name of parameter "a b" may have`,
+		`{"interface":{"description":"x","params":[{"name":"a b","type":"str"}]}}`:                              `The name of parameter "a b" must have`,
 		`{"interface":{"description":"x","params":[{"name":"__a","type":"str"}]}}`:                              "begins with __",
-		`{"interface":{"description":"x","params":[{"name":"a","type":"str"},{"name":"a","type":"str"}]}}`:      `two parameters of the name "a"`,
+		`{"interface":{"description":"x","params":[{"name":"a","type":"str"},{"name":"a","type":"str"}]}}`:      `two parameters with the name "a"`,
 		`{"interface":{"description":"x","params":[{"name":"a","type":"int","default":"x"}]}}`:                  "does not fit its type int",
 		`{"interface":{"description":"x","params":[{"name":"a","type":"int","enum":[1,"2"]}]}}`:                 `The enum of parameter "a" has "2"`,
-		`{"interface":{"description":"x","params":[{"name":"a","type":"int","enum":7}]}}`:                       "must be a list of values and is 7",
-		`{"interface":{"description":"x","params":[{"name":"a","type":"int","enum":[1],"default":2}]}}`:         "which its enum does not have",
+		`{"interface":{"description":"x","params":[{"name":"a","type":"int","enum":7}]}}`:                       "must be a list of values, not 7",
+		`{"interface":{"description":"x","params":[{"name":"a","type":"int","enum":[1],"default":2}]}}`:         "which is not in its enum",
 		`{"interface":{"description":"x","outputs":[{"name":"a","type":"str"},{"name":"a","type":"nothing"}]}}`: `The type of output "a" is "nothing"`,
 		`{"interface":{"description":"x","actions":[""]}}`:                                                      "An action has no name",
-		`{"interface":{"description":"x","actions":"full"}}`:                                                    `"actions" must be a list of texts and is text`,
+		`{"interface":{"description":"x","actions":"full"}}`:                                                    `"actions" must be a list of text, not text`,
 	} {
 		_, err := Described("x", "/x", []byte(answer))
 		f := fault.From(err)

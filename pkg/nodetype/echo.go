@@ -2,25 +2,25 @@ package nodetype
 
 import "encoding/json"
 
-// Echo is the echo node: it gives back what it is given, to try templates with.
+// Echo is the echo node, which returns its parameters. It is for trying templates.
 type Echo struct {
 	Message   string          `json:"message" default:"\"Hello, World!\"" help:"the text"`
-	Count     int             `json:"count" default:"1" help:"how often the text is repeated, up to 1000 times"`
-	Data      json.RawMessage `json:"data" help:"any value, given back as it is"`
-	Prefix    string          `json:"prefix" help:"put before the text"`
-	Suffix    string          `json:"suffix" help:"put behind the text"`
-	Uppercase bool            `json:"uppercase" default:"false" help:"in capitals"`
+	Count     int             `json:"count" default:"1" help:"how many times to repeat the text, at most 1000"`
+	Data      json.RawMessage `json:"data" help:"any value; it is returned unchanged"`
+	Prefix    string          `json:"prefix" help:"text to put before the message"`
+	Suffix    string          `json:"suffix" help:"text to put after the message"`
+	Uppercase bool            `json:"uppercase" default:"false" help:"convert the text to upper case"`
 }
 
-// EchoOutputs is what an echo node leaves behind.
+// EchoOutputs are the outputs of an echo node.
 type EchoOutputs struct {
-	Echo     string          `json:"echo" help:"the text, repeated with a space between"`
-	Data     json.RawMessage `json:"data" help:"the value that was given"`
+	Echo     string          `json:"echo" help:"the text, repeated and separated by spaces"`
+	Data     json.RawMessage `json:"data" help:"the value of data, unchanged"`
 	Metadata EchoMetadata    `json:"metadata" help:"original_message, count, modified"`
-	Error    string          `json:"error,omitempty" help:"why it failed; absent when it did not"`
+	Error    string          `json:"error,omitempty" help:"why the node failed; absent if it did not"`
 }
 
-// EchoMetadata says what an echo node did to its text.
+// EchoMetadata reports what an echo node did to its text.
 type EchoMetadata struct {
 	OriginalMessage string `json:"original_message"`
 	Count           int    `json:"count"`
@@ -28,5 +28,5 @@ type EchoMetadata struct {
 }
 
 func describeEcho() Type {
-	return describe("echo", "Give back a text and a value", Echo{}, EchoOutputs{})
+	return describe("echo", "Return a text and a value, to try templates", Echo{}, EchoOutputs{})
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-// entry is a node type as registry.json and `pflow-lib search` write it; upstream pflow's files have the same shape.
+// entry is a node type in registry.json and in the output of `pflow-lib search`. The files of upstream pflow have the same form.
 type entry struct {
 	ClassName string         `json:"class_name"`
 	Module    string         `json:"module"`
@@ -20,16 +20,16 @@ type entryInterface struct {
 	Description string      `json:"description"`
 	Params      []entryItem `json:"params"`
 	Outputs     []entryItem `json:"outputs"`
-	// Open says that there may be other outputs, too. A type without any says so anyway.
+	// Open reports whether a node may have other outputs too. That is always so for a type without outputs.
 	Open    bool     `json:"open,omitempty"`
 	Actions []string `json:"actions"`
 	MCP     *MCP     `json:"mcp_metadata,omitempty"`
 }
 
-// ProgramModule is how the module of an entry begins that a program runs.
+// ProgramModule is the beginning of the module of an entry that is run by a program.
 const ProgramModule = "pflow.programs."
 
-// entryItem is a parameter or an output. "name" is written; "key", upstream's word for it, is read too.
+// entryItem is a parameter or an output. Its name is written as "name", and also read from "key", as upstream calls it.
 type entryItem struct {
 	Name        string          `json:"name"`
 	Key         string          `json:"key,omitempty"`
@@ -47,8 +47,8 @@ func (i entryItem) name() string {
 	return i.Key
 }
 
-// MarshalJSON writes the registry's entry, without the name, which is the entry's key. An encoder that escapes HTML, as
-// json.Marshal does, escapes the entry too.
+// MarshalJSON returns the registry's entry, without the name, which is its key there. With an encoder that escapes HTML, as
+// json.Marshal does, the entry is escaped too.
 func (t Type) MarshalJSON() ([]byte, error) {
 	e := entry{ClassName: "Node", Module: "pflow.nodes." + t.Name, FilePath: "virtual://builtin", Interface: entryInterface{
 		Description: t.Description, Params: []entryItem{}, Outputs: []entryItem{}, Actions: t.Actions, MCP: t.MCP,
@@ -74,7 +74,7 @@ func (t Type) MarshalJSON() ([]byte, error) {
 	return rawjson.Marshal(e)
 }
 
-// UnmarshalJSON reads a registry's entry. The name is the entry's key and is left as it is.
+// UnmarshalJSON reads an entry of the registry. It leaves the name unchanged.
 func (t *Type) UnmarshalJSON(b []byte) error {
 	var e entry
 	if err := json.Unmarshal(b, &e); err != nil {
@@ -93,14 +93,14 @@ func (t *Type) UnmarshalJSON(b []byte) error {
 	if t.MCP == nil && strings.HasPrefix(e.Module, ProgramModule) {
 		t.Program = e.FilePath
 	}
-	t.ExtraOutputs = t.MCP != nil || len(t.Outputs) == 0 || e.Interface.Open // what it gives is known only when it has run
+	t.ExtraOutputs = t.MCP != nil || len(t.Outputs) == 0 || e.Interface.Open // then only a run shows the outputs
 	if t.MCP != nil && !slices.Contains(t.Actions, "error") {
 		t.Actions = append(t.Actions, "error")
 	}
 	return nil
 }
 
-// compact is a value without white space between its parts; nil stays nil.
+// compact returns a value without white space between its parts, and nil for nil.
 func compact(raw json.RawMessage) json.RawMessage {
 	if raw == nil {
 		return nil

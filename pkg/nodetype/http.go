@@ -9,45 +9,45 @@ import (
 
 // HTTP is the http node: one request.
 type HTTP struct {
-	URL          string                     `json:"url" required:"" help:"where to, http or https"`
-	Method       string                     `json:"method" help:"GET by default, POST when there is a body"`
+	URL          string                     `json:"url" required:"" help:"the URL, http or https"`
+	Method       string                     `json:"method" help:"the method; by default GET, or POST if there is a body"`
 	Body         json.RawMessage            `json:"body" help:"text is sent as it is, any other value as JSON"`
 	Headers      Texts                      `json:"headers" help:"request headers"`
-	Params       map[string]json.RawMessage `json:"params" help:"query parameters; a list repeats its name"`
-	Timeout      Seconds                    `json:"timeout" default:"30" help:"seconds for the whole exchange, with redirects and retries"`
-	AuthToken    string                     `json:"auth_token" help:"sent as Authorization: Bearer …; credentials follow no redirect to another host"`
-	APIKey       string                     `json:"api_key" help:"sent in the header that api_key_header names; not together with auth_token"`
+	Params       map[string]json.RawMessage `json:"params" help:"query parameters; a list repeats the parameter"`
+	Timeout      Seconds                    `json:"timeout" default:"30" help:"seconds for the whole exchange, including redirects and retries"`
+	AuthToken    string                     `json:"auth_token" help:"a token, sent as Authorization: Bearer …; it is not sent to another host after a redirect"`
+	APIKey       string                     `json:"api_key" help:"a key, sent in the header api_key_header; not together with auth_token"`
 	APIKeyHeader string                     `json:"api_key_header" default:"\"X-API-Key\"" help:"the header for api_key"`
-	OutputFile   string                     `json:"output_file" help:"the file that takes the body of a success as it comes, relative to the run's working directory; it is there whole or not at all, and response is null"`
-	MaxSize      int                        `json:"max_size" help:"the most bytes of the body, unpacked; 67108864 by default, without a limit into a file"`
-	MaxRedirects int                        `json:"max_redirects" default:"10" help:"how many redirects are followed; with 0 the redirect is the response and a success: response_headers.location says where it leads"`
-	Retries      int                        `json:"retries" default:"2" help:"how often the request is made again after a fault of the connection, where it can do no harm, and after 429 and 503, when Retry-After says"`
-	Proxy        string                     `json:"proxy" help:"the proxy's URL (http, https, socks5), or none; by default what HTTP_PROXY, HTTPS_PROXY and NO_PROXY say"`
-	VerifyTLS    bool                       `json:"verify_tls" default:"true" help:"false takes any certificate of the server"`
-	CAFile       string                     `json:"ca_file" help:"certificates, in PEM, that the server's is trusted by, besides the system's"`
-	ClientCert   string                     `json:"client_cert" help:"the file of the certificate to show to the server, in PEM"`
-	ClientKey    string                     `json:"client_key" help:"the file of that certificate's key; by default it is in the same file"`
+	OutputFile   string                     `json:"output_file" help:"the file for the body of a successful response, relative to the run's working directory; response is then null, and the file appears only when it is complete"`
+	MaxSize      int                        `json:"max_size" help:"the maximum size of the uncompressed body in bytes; by default 67108864, or no limit with output_file"`
+	MaxRedirects int                        `json:"max_redirects" default:"10" help:"the maximum number of redirects to follow; with 0 a redirect is a success, and response_headers.location is its target"`
+	Retries      int                        `json:"retries" default:"2" help:"the maximum number of retries: after a failed connection if repeating the request is safe, and after 429 and 503, with the delay in Retry-After"`
+	Proxy        string                     `json:"proxy" help:"the URL of a proxy (http, https, socks5), or none; by default HTTP_PROXY, HTTPS_PROXY and NO_PROXY apply"`
+	VerifyTLS    bool                       `json:"verify_tls" default:"true" help:"whether to verify the server's certificate"`
+	CAFile       string                     `json:"ca_file" help:"a PEM file of certificate authorities to trust, in addition to the system's"`
+	ClientCert   string                     `json:"client_cert" help:"a PEM file with the client certificate"`
+	ClientKey    string                     `json:"client_key" help:"a PEM file with the key of the client certificate; by default the same file"`
 }
 
-// HTTPOutputs is what an http node leaves behind that had an answer.
+// HTTPOutputs are the outputs of an http node that got a response.
 type HTTPOutputs struct {
-	Response         json.RawMessage   `json:"response" help:"the body: parsed when it is JSON, base64 when it is not text; null when it is in a file or could not be had whole"`
+	Response         json.RawMessage   `json:"response" help:"the body: parsed if it is JSON, base64 if it is not text; null if it is in a file or incomplete"`
 	ResponseIsBinary bool              `json:"response_is_binary" help:"whether response is base64"`
-	StatusCode       int               `json:"status_code" help:"the status, such as 200"`
-	ResponseHeaders  map[string]string `json:"response_headers" help:"response headers, names in lower case"`
-	ResponseTime     float64           `json:"response_time" help:"seconds the exchange took"`
-	URL              string            `json:"url" help:"where the response came from, after redirects"`
-	FilePath         string            `json:"file_path" help:"the file that has the body; empty when there is none"`
-	Size             int64             `json:"size" help:"how many bytes the body has, unpacked"`
-	Error            string            `json:"error,omitempty" help:"why it failed; absent when it did not"`
+	StatusCode       int               `json:"status_code" help:"the HTTP status, such as 200"`
+	ResponseHeaders  map[string]string `json:"response_headers" help:"response headers, with names in lower case"`
+	ResponseTime     float64           `json:"response_time" help:"duration of the exchange in seconds"`
+	URL              string            `json:"url" help:"the URL of the response, after redirects"`
+	FilePath         string            `json:"file_path" help:"the file with the body; empty without output_file"`
+	Size             int64             `json:"size" help:"size of the uncompressed body in bytes"`
+	Error            string            `json:"error,omitempty" help:"why the node failed; absent if it did not"`
 }
 
-// HTTPFailure is what an http node leaves behind that had no answer.
+// HTTPFailure are the outputs of an http node that got no response.
 type HTTPFailure struct {
 	Error string `json:"error"`
 }
 
-// JSON is the outputs with a response, a value of the event stream that may be long and is copied once.
+// JSON returns the outputs with a response, which is a value of the event stream. It may be long, so it is copied only once.
 func (o *HTTPOutputs) JSON(response json.RawMessage) json.RawMessage {
 	rest := *o
 	rest.Response = nil

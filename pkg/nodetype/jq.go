@@ -5,19 +5,19 @@ import "encoding/json"
 // JQ is the jq node: a filter over JSON, in the language of jq. The program pflow-node-jq runs it.
 type JQ struct {
 	Filter   string                     `json:"filter" required:"" help:"the filter, in the language of jq 1.7, such as .items[] | select(.size > $least); it sees no environment and no files"`
-	Input    json.RawMessage            `json:"input" help:"what it works on; text that holds JSON is taken as that JSON, empty text as no value at all; left out it is null"`
+	Input    json.RawMessage            `json:"input" help:"the input of the filter; text that holds JSON is parsed, and empty text is no value; by default null"`
 	Args     map[string]json.RawMessage `json:"args" help:"values for the filter's $variables, by name"`
-	RawInput bool                       `json:"raw_input" default:"false" help:"take text as it is, also when it holds JSON"`
-	Slurp    bool                       `json:"slurp" default:"false" help:"when the text holds several JSON values, such as NDJSON: work on the list of them; otherwise on one after the other, and input and inputs give those that follow"`
+	RawInput bool                       `json:"raw_input" default:"false" help:"do not parse text as JSON"`
+	Slurp    bool                       `json:"slurp" default:"false" help:"pass several JSON values, such as NDJSON, as one list; otherwise the filter runs on each, and input and inputs read the next ones"`
 	Timeout  Seconds                    `json:"timeout" default:"30" help:"seconds until the filter is stopped"`
 }
 
-// JQOutputs is what a jq node leaves behind.
+// JQOutputs are the outputs of a jq node.
 type JQOutputs struct {
-	Result  json.RawMessage `json:"result" help:"the first value that the filter gave; null when it gave none"`
-	Results json.RawMessage `json:"results" help:"all values that it gave, as a list; numbers keep their digits, keys are sorted"`
-	Count   int             `json:"count" help:"how many they are"`
-	Error   string          `json:"error,omitempty" help:"why it failed; absent when it did not"`
+	Result  json.RawMessage `json:"result" help:"the first result of the filter; null if there is none"`
+	Results json.RawMessage `json:"results" help:"all results as a list; numbers keep their digits, keys are sorted"`
+	Count   int             `json:"count" help:"the number of results"`
+	Error   string          `json:"error,omitempty" help:"why the node failed; absent if it did not"`
 }
 
 func describeJQ() Type {

@@ -1,5 +1,5 @@
-// Package nodetype is what a node type says of itself: parameters, outputs and actions. It is data only; what a type
-// does is in pkg/engine/node, so that a program which merely describes or checks links no implementation.
+// Package nodetype describes node types: their parameters, outputs and actions. It holds data only. The implementations are in
+// pkg/engine/node and pkg/nodes, so a program that only describes or checks node types does not link them.
 package nodetype
 
 import (
@@ -10,33 +10,32 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-// Type is a node type as the registry knows it.
+// Type describes a node type.
 type Type struct {
 	Name        string
 	Description string
 	Params      []Param
 	Outputs     []Output
-	// Actions are the routes a node of this type can take besides error, default among them.
+	// Actions are the actions that a node of this type can end with, usually default and error.
 	Actions []string
-	// ExtraOutputs says that outputs besides the named ones may appear, so a reference to one cannot be refused beforehand.
+	// ExtraOutputs reports whether a node may have other outputs than Outputs. A reference to one cannot be checked before the run.
 	ExtraOutputs bool
 	// MCP is set for a tool of an MCP server.
 	MCP *MCP
-	// Unregistered says that nobody has described the tool: its server is configured, and the tool not registered. Its name
-	// in MCP may be in the spelling of node types.
+	// Unregistered reports whether the tool is not in the registry, only its server in the configuration: parameters and outputs
+	// are unknown, and the tool's name in MCP may be in the spelling of node types.
 	Unregistered bool
-	// Program is set for a type that a program of its own runs, pflow-node-NAME: its path, or for a type of the suite its
-	// name.
+	// Program is set for a type that a program pflow-node-NAME runs: its path, or for a type of the suite its name.
 	Program string
 }
 
-// ProgramPrefix is how the names of programs begin that are node types.
+// ProgramPrefix is the beginning of the names of programs that are node types.
 const ProgramPrefix = "pflow-node-"
 
-// AnyAction among a type's actions says that its nodes choose their actions themselves.
+// AnyAction among a type's actions means that a node may end with any action.
 const AnyAction = "*"
 
-// Param is one parameter of a node type.
+// Param is a parameter of a node type.
 type Param struct {
 	Name        string          `json:"name"`
 	Type        string          `json:"type"`
@@ -44,11 +43,11 @@ type Param struct {
 	Required    bool            `json:"required"`
 	Default     json.RawMessage `json:"default,omitempty"`
 	Enum        json.RawMessage `json:"enum,omitempty"`
-	// Input says that the workflow's input of the same name stands for the parameter when it is not given.
+	// Input reports whether the workflow's input of the same name is used if the parameter is not given.
 	Input bool `json:"-"`
 }
 
-// Allows says whether a value is one of those that the parameter's Enum lists, if it lists any.
+// Allows reports whether Enum lists a value, or lists no values at all.
 func (p *Param) Allows(value json.RawMessage) bool {
 	var allowed []json.RawMessage
 	if json.Unmarshal(p.Enum, &allowed) != nil || len(allowed) == 0 {
@@ -58,21 +57,21 @@ func (p *Param) Allows(value json.RawMessage) bool {
 	return slices.ContainsFunc(allowed, func(a json.RawMessage) bool { return string(rawjson.Compact(a)) == want })
 }
 
-// Output is one key a node of the type leaves behind. Type is one of str, int, float, bool, list, dict, any.
+// Output is an output of a node type. Type is one of str, int, float, bool, list, dict and any.
 type Output struct {
 	Name        string `json:"name"`
 	Type        string `json:"type"`
 	Description string `json:"description,omitempty"`
 }
 
-// MCP names the tool behind a node type: the server as it is configured and the tool as it is called on the wire.
+// MCP names the tool of a node type: the server as in the configuration, and the tool as in MCP.
 type MCP struct {
 	Server         string          `json:"server"`
 	Tool           string          `json:"tool"`
 	OriginalSchema json.RawMessage `json:"original_schema,omitempty"`
 }
 
-// Param finds a parameter by name.
+// Param returns the named parameter, if the type has it.
 func (t *Type) Param(name string) (Param, bool) {
 	i := slices.IndexFunc(t.Params, func(p Param) bool { return p.Name == name })
 	if i < 0 {
@@ -81,7 +80,7 @@ func (t *Type) Param(name string) (Param, bool) {
 	return t.Params[i], true
 }
 
-// Output finds an output by name.
+// Output returns the named output, if the type has it.
 func (t *Type) Output(name string) (Output, bool) {
 	i := slices.IndexFunc(t.Outputs, func(o Output) bool { return o.Name == name })
 	if i < 0 {
@@ -90,7 +89,7 @@ func (t *Type) Output(name string) (Output, bool) {
 	return t.Outputs[i], true
 }
 
-// ParamNames lists the parameters in the order in which they are described.
+// ParamNames returns the names of the parameters, in their order.
 func (t *Type) ParamNames() []string {
 	names := make([]string, len(t.Params))
 	for i, p := range t.Params {
@@ -99,8 +98,8 @@ func (t *Type) ParamNames() []string {
 	return names
 }
 
-// MCPName is the node type of a server's tool: mcp-SERVER-TOOL, with each run of characters outside [a-z0-9] in the
-// tool's name, lower-cased, made one hyphen.
+// MCPName returns the name of the node type for a server's tool: mcp-SERVER-TOOL. The tool's name is in lower case, and each
+// run of characters outside [a-z0-9] is one hyphen.
 func MCPName(server, tool string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(tool) {

@@ -7,31 +7,31 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-// Shell is the shell node: a command given to sh.
+// Shell is the shell node: a command for sh.
 type Shell struct {
-	Command      string          `json:"command" required:"" help:"the command, as sh -c takes it; a template in it behaves as the shell variable that holds its value"`
-	Stdin        json.RawMessage `json:"stdin" help:"what the command reads: text as it is, any other value as JSON; nothing by default"`
-	Cwd          string          `json:"cwd" help:"the working directory, by default the run's"`
-	Env          Texts           `json:"env" help:"variables added to the environment"`
-	Timeout      Seconds         `json:"timeout" default:"30" help:"seconds until the command and all it started are stopped"`
-	IgnoreErrors bool            `json:"ignore_errors" default:"false" help:"go on with action default whatever the exit status"`
-	StripNewline bool            `json:"strip_newline" default:"true" help:"drop the newlines at the end of stdout"`
-	TTY          bool            `json:"tty" default:"false" help:"run the command at a terminal of 80 columns and 24 lines: stdin is typed into it, and all that it shows is stdout"`
+	Command      string          `json:"command" required:"" help:"the command for sh -c; a template in it behaves like a shell variable that holds the value"`
+	Stdin        json.RawMessage `json:"stdin" help:"standard input: text as it is, any other value as JSON; by default empty"`
+	Cwd          string          `json:"cwd" help:"the working directory; by default the run's"`
+	Env          Texts           `json:"env" help:"environment variables to add"`
+	Timeout      Seconds         `json:"timeout" default:"30" help:"seconds until the command and all its processes are stopped"`
+	IgnoreErrors bool            `json:"ignore_errors" default:"false" help:"take the action default for every exit status"`
+	StripNewline bool            `json:"strip_newline" default:"true" help:"remove newlines at the end of stdout"`
+	TTY          bool            `json:"tty" default:"false" help:"run the command in a terminal of 80 columns and 24 lines: stdin is typed, and stdout is everything that the terminal receives"`
 }
 
-// ShellOutputs is what a shell node leaves behind.
+// ShellOutputs are the outputs of a shell node.
 type ShellOutputs struct {
-	Stdout             Binary `json:"stdout" help:"standard output, base64 when it is not UTF-8"`
+	Stdout             Binary `json:"stdout" help:"standard output, or base64 if it is not UTF-8"`
 	StdoutIsBinary     bool   `json:"stdout_is_binary" help:"whether stdout is base64"`
-	Stderr             Binary `json:"stderr" help:"standard error, base64 when it is not UTF-8"`
+	Stderr             Binary `json:"stderr" help:"standard error, or base64 if it is not UTF-8"`
 	StderrIsBinary     bool   `json:"stderr_is_binary" help:"whether stderr is base64"`
-	ExitCode           int    `json:"exit_code" help:"exit status, 128 plus the signal when one ended it, -1 when there is none, as after the timeout"`
-	Error              string `json:"error,omitempty" help:"why it failed; absent when it did not"`
-	SmartHandled       bool   `json:"smart_handled,omitempty" help:"true when an exit status other than 0 is none of a failure, such as that of grep without a match; absent otherwise"`
-	SmartHandledReason string `json:"smart_handled_reason,omitempty" help:"why it is none; absent otherwise"`
+	ExitCode           int    `json:"exit_code" help:"the exit status; 128 plus the signal's number if a signal ended the command, -1 without a status, as after the timeout"`
+	Error              string `json:"error,omitempty" help:"why the node failed; absent if it did not"`
+	SmartHandled       bool   `json:"smart_handled,omitempty" help:"true if an exit status other than 0 is not a failure, such as that of grep without a match; absent otherwise"`
+	SmartHandledReason string `json:"smart_handled_reason,omitempty" help:"why the exit status is not a failure; absent otherwise"`
 }
 
-// JSON is what encoding/json makes of it, without looking through the outputs again, which may be long: they are JSON.
+// JSON returns the same as package encoding/json, without scanning Stdout and Stderr again: they are JSON, and may be long.
 func (o *ShellOutputs) JSON() json.RawMessage {
 	out := make([]byte, 0, len(o.Stdout)+len(o.Stderr)+len(o.Error)+128)
 	out = append(append(out, `{"stdout":`...), o.Stdout...)

@@ -1,5 +1,5 @@
-// Package rawjson is JSON values that stay as they were written: numbers keep their spelling and text its bytes. It
-// writes such values, says what they are, and names places in them.
+// Package rawjson handles JSON values that stay as they were written: numbers keep their spelling and strings their bytes. It
+// encodes such values, names their kinds, and writes paths to places in them.
 package rawjson
 
 import (
@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Marshal is json.Marshal that escapes nothing JSON does not ask for, <, > and & above all.
+// Marshal is json.Marshal without the escaping of <, > and &.
 func Marshal(v any) (json.RawMessage, error) {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
@@ -20,12 +20,12 @@ func Marshal(v any) (json.RawMessage, error) {
 	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
 }
 
-// Quote is UTF-8 text as a JSON string.
+// Quote returns UTF-8 text as a JSON string.
 func Quote[T ~string | ~[]byte](text T) json.RawMessage {
 	return AppendQuoted(make([]byte, 0, len(text)+2), text)
 }
 
-// AppendQuoted appends UTF-8 text as a JSON string.
+// AppendQuoted appends UTF-8 text to dst as a JSON string.
 func AppendQuoted[T ~string | ~[]byte](dst []byte, text T) []byte {
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')
@@ -48,7 +48,7 @@ func AppendQuoted[T ~string | ~[]byte](dst []byte, text T) []byte {
 	return append(dst, '"')
 }
 
-// Compact is a value without white space between its parts.
+// Compact returns a value without white space between its parts, or raw itself if it is not JSON.
 func Compact(raw json.RawMessage) json.RawMessage {
 	var buf bytes.Buffer
 	if json.Compact(&buf, raw) != nil {
@@ -57,7 +57,7 @@ func Compact(raw json.RawMessage) json.RawMessage {
 	return buf.Bytes()
 }
 
-// Kind is the word for what a value is.
+// Kind returns what a value is, in words that follow "is" in a message.
 func Kind(raw json.RawMessage) string {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 {
@@ -79,7 +79,7 @@ func Kind(raw json.RawMessage) string {
 	}
 }
 
-// JoinPath adds a key to a path such as nodes[1].params; a key that is no plain word is quoted.
+// JoinPath appends a key to a path such as nodes[1].params. A key that is empty or has a dot, a bracket or a quote is quoted.
 func JoinPath(path, key string) string {
 	switch {
 	case key == "" || strings.ContainsAny(key, `.[]"`):

@@ -193,7 +193,7 @@ func TestCodeFailures(t *testing.T) {
 		"javascript":        {"node", "", "result = 1; null.x", fault.Execution, "x", []string{"TypeError", "at line 1"}},
 		"javascript syntax": {"node", "", "result = 1; let y = ;", fault.Execution, ";", []string{"SyntaxError"}},
 		"bash":              {"bash", "", "echo out\n  false", fault.Execution, "false", []string{"exit status 1", "at line 2: false"}},
-		"keyword":           {"python", `"inputs":{"class":1},`, "result: int = 1", fault.Execution, "", []string{`Input "class" has a name that Python keeps`}},
+		"keyword":           {"python", `"inputs":{"class":1},`, "result: int = 1", fault.Execution, "", []string{`Input "class" is reserved in Python`}},
 		"NUL in bash":       {"bash", `"inputs":{"x":"a\u0000"},`, "result=1", fault.Execution, "", []string{"NUL byte"}},
 		"environment":       {"bash", `"env":{"A=B":1},`, "result=1", fault.Execution, "", []string{"cannot hold the variable"}},
 		"no folder":         {"bash", `"cwd":"/no/such",`, "result=1", fault.Execution, "", []string{"Working directory does not exist"}},

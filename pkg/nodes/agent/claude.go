@@ -172,7 +172,7 @@ func claudeTotal(m gjson.Result) nodetype.Usage {
 		cost := v.Num
 		u.CostUSD = &cost
 	}
-	return u.Believed()
+	return u.Plausible()
 }
 
 func claudeUsage(u gjson.Result) nodetype.Usage {
@@ -186,5 +186,5 @@ func claudeTokens(u gjson.Result, input, output, creation, read string) nodetype
 		InputTokens: u.Get(input).Int() + written + cached, OutputTokens: u.Get(output).Int(),
 		CacheCreationTokens: written, CacheReadTokens: cached,
 	}
-	return sum(nodetype.Usage{}, told.Believed())
+	return sum(nodetype.Usage{}, told.Plausible())
 }

@@ -118,5 +118,5 @@ func codexUsage(u gjson.Result) nodetype.Usage {
 		InputTokens: u.Get("input_tokens").Int(), OutputTokens: u.Get("output_tokens").Int(),
 		CacheReadTokens: u.Get("cached_input_tokens").Int(), CacheCreationTokens: u.Get("cache_write_input_tokens").Int(),
 	}
-	return sum(nodetype.Usage{}, told.Believed())
+	return sum(nodetype.Usage{}, told.Plausible())
 }

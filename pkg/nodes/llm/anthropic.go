@@ -138,7 +138,7 @@ func anthropicReply(message gjson.Result) (*reply, error) {
 		Model: message.Get("model").Str, OutputTokens: tokens(u.Get("output_tokens")), CacheCreationTokens: written, CacheReadTokens: read,
 		InputTokens: tokens(u.Get("input_tokens")) + written + read, // which the API counts apart
 	}
-	r.usage = r.usage.Believed()
+	r.usage = r.usage.Plausible()
 	return r, nil
 }
 

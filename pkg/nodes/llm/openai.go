@@ -102,7 +102,7 @@ func openaiReply(completion gjson.Result) (*reply, error) {
 	if told := u.Get("cost"); told.Type == gjson.Number { // OpenRouter's
 		r.usage.CostUSD = &told.Num
 	}
-	r.usage = r.usage.Believed()
+	r.usage = r.usage.Plausible()
 	return r, nil
 }
 

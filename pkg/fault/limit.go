@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// LimitBytes is the fault as JSON of no more than so many bytes, a thousand at least: with fewer of the faults that it counts
-// and of what it lists, and at last with a shorter message and no details. One that fits is given back as it is.
+// LimitBytes returns a copy of the fault that takes at most the given number of bytes as JSON, which must be at least 1000.
+// It drops Errors first, then Missing, Available and Suggestions, then Details, and shortens the message last.
 func (f *Fault) LimitBytes(most int) *Fault {
 	c := *f
 	for !c.fits(most) {
@@ -33,7 +33,7 @@ func (f *Fault) fits(most int) bool {
 
 func half(list []string) []string { return list[:len(list)/2] }
 
-// Truncate is the first so many bytes of a text, and … where that is not all.
+// Truncate returns text if it has at most the given number of bytes, and else its beginning followed by "…".
 func Truncate(text string, most int) string {
 	if len(text) <= most {
 		return text
