@@ -121,11 +121,7 @@ func (a *approvals) answered(nr *nodeRun, q *Question, answer, by string) {
 		a.stop.denied.Node = q.Node
 	}
 	a.settler.cancel(nr)
-	frames := map[*frame]bool{nr.frame: true}
-	for other := range a.questions.open {
-		frames[other.frame] = true
-	}
-	for fr := range frames {
+	for _, fr := range a.questions.frames(nr.frame) {
 		a.questions.withdraw(fr)
 		a.settler.closeFrame(fr)
 	}

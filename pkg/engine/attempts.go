@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -10,7 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/pflow-suite/pflow/pkg/engine/node"
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/event/trace"
 	"github.com/pflow-suite/pflow/pkg/fault"
@@ -37,16 +37,46 @@ type attempts struct {
 	runID string
 	// runCtx is the context of the run.
 	runCtx context.Context
-	host   node.Host
-	store  *store
-	log    *slog.Logger
+	// dir and env are the working directory and the environment of the run.
+	dir     string
+	env     []string
+	execute func(ctx context.Context, a Attempt) Result
+	store   *store
+	clock   *clock
+	log     *slog.Logger
 }
 
 // run executes a task.
 func (a *attempts) run(t *task) *result {
 	path := t.run.path()
 	stdout, stderr := a.nodeLog(t, path, "stdout"), a.nodeLog(t, path, "stderr")
-	host := a.host
+	marks := a.marks(t, path)
+	ctx, cancel := t.run.attemptContext(a.clock)
+	defer cancel()
+	done := a.execute(ctx, Attempt{
+		RunID: a.runID, Node: path, Number: t.step.Attempt, Item: t.step.Item, Iteration: t.step.Iteration,
+		Type: t.run.kind, Call: t.bound.Call, Timeout: t.run.attemptTimeout(),
+		Dir: a.dir, Env: append(slices.Concat(a.env, marks), trace.Variable+"="+t.span.String()), Marks: marks,
+		Stdout: stdout, Stderr: stderr, Capture: a.capture, Progress: a.progress(path, t.step), Place: t.place(),
+	})
+	if ctx.Err() != nil && a.runCtx.Err() == nil && done.Fault != nil && done.Fault.Type != fault.Timeout {
+		done.Fault = timeoutFault(ctx)
+	}
+	for _, w := range []io.Closer{stdout, stderr} {
+		if err := w.Close(); err != nil {
+			a.log.Warn("a node's log is incomplete", "node", path, "error", err)
+		}
+	}
+	done.Action = a.store.redactor.Text(cmp.Or(done.Action, workflow.ActionDefault)) // a node may choose any text
+	r := &result{task: t, node: &done, err: done.StoreErr}
+	if done.Outputs != nil {
+		r.kept, r.redacted, r.err = a.store.keep(done.Outputs)
+	}
+	return r
+}
+
+// marks returns the variables that are unique to an attempt.
+func (a *attempts) marks(t *task, path string) []string {
 	marks := []string{RunVariable + "=" + a.runID, NodeVariable + "=" + path, AttemptVariable + "=" + strconv.Itoa(t.step.Attempt)}
 	if t.step.Item >= 0 {
 		marks = append(marks, ItemVariable+"="+strconv.Itoa(t.step.Item))
@@ -54,28 +84,7 @@ func (a *attempts) run(t *task) *result {
 	if t.step.Iteration > 0 {
 		marks = append(marks, IterationVariable+"="+strconv.Itoa(t.step.Iteration))
 	}
-	host.Env = append(slices.Concat(host.Env, marks), trace.Variable+"="+t.span.String())
-	ctx, cancel := t.run.attemptContext()
-	defer cancel()
-	r := &result{task: t}
-	r.node = node.Run(ctx, t.bound.Call, &node.Task{
-		Host: host, Node: path, Marks: marks, Stdout: stdout, Stderr: stderr, Capture: a.capture, Progress: a.progress(path, t.step),
-		Place: t.place(),
-	})
-	if ctx.Err() != nil && a.runCtx.Err() == nil && r.node.Fault != nil && r.node.Fault.Type != fault.Timeout {
-		r.node.Fault = timeoutFault(ctx)
-	}
-	for _, w := range []io.Closer{stdout, stderr} {
-		if err := w.Close(); err != nil {
-			a.log.Warn("a node's log is incomplete", "node", path, "error", err)
-		}
-	}
-	r.node.Action = a.store.redactor.Text(r.node.Action) // a node may choose any text
-	r.err = r.node.StoreErr
-	if r.node.Outputs != nil {
-		r.kept, r.redacted, r.err = a.store.keep(r.node.Outputs)
-	}
-	return r
+	return marks
 }
 
 // place returns a function that locates a parameter's text in the workflow's file, or nil if there is no file.
@@ -110,10 +119,11 @@ func (a *attempts) progress(path string, step plan.Step) func(done, total float6
 	return func(done, total float64, message string) {
 		mu.Lock()
 		defer mu.Unlock()
-		if time.Since(last) < progressInterval {
+		now := a.clock.now()
+		if now.Sub(last) < progressInterval {
 			return
 		}
-		last = time.Now()
+		last = now
 		// The node's last event shows a journal that cannot be written too.
 		_ = a.store.journal.Append(&event.Event{
 			Event: event.NodeProgress, Node: path, Iteration: step.Iteration, Item: itemOf(step), Done: done, Total: total,

@@ -3,6 +3,8 @@ package engine
 import (
 	"encoding/json"
 	"log/slog"
+	"maps"
+	"slices"
 
 	"github.com/pflow-suite/pflow/pkg/engine/node"
 	"github.com/pflow-suite/pflow/pkg/event"
@@ -117,8 +119,8 @@ func (b *binder) sub(nr *nodeRun, params json.RawMessage) (*Sub, error) {
 func (b *binder) outputs(fr *frame) (json.RawMessage, error) {
 	out := map[string]json.RawMessage{}
 	var faults []*fault.Fault
-	for name, declared := range fr.Workflow.Outputs {
-		source := template.Source(declared.Source)
+	for _, name := range slices.Sorted(maps.Keys(fr.Workflow.Outputs)) {
+		source := template.Source(fr.Workflow.Outputs[name].Source)
 		if long, ok := fr.longValue(source); ok {
 			out[name] = long
 			continue

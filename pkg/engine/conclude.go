@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"time"
 
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
@@ -24,7 +23,7 @@ func (e *execution) conclude() (*event.Event, error) {
 	}
 	last.Checkpoint.CompletedNodes = append([]string{}, e.top.order...)
 	last.Checkpoint.FailedNode = e.top.failedNode
-	ms := milliseconds(time.Since(e.began))
+	ms := milliseconds(e.clock.since(e.began))
 	last.NodesExecuted, last.NodesReused, last.DurationMS = &e.counts.executed, &e.counts.reused, &ms
 	last.Warnings, last.Usage = e.store.warnings(e.warnings.texts), e.counts.usage
 	if !last.Status.Succeeded() {

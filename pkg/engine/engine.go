@@ -102,6 +102,19 @@ type Config struct {
 	// ResumeCommand is the command that resumes a run which did not succeed.
 	ResumeCommand string
 	Log           *slog.Logger
+
+	// Execute executes an attempt at a node and returns how it ended. It may be called by several goroutines. If Execute is
+	// nil, attempts run on this machine: see Local.
+	Execute func(ctx context.Context, a Attempt) Result
+
+	// Now, AfterFunc and Rand are the time and the randomness of the run; nil means time.Now, time.AfterFunc and the
+	// generator of math/rand/v2. With others a test replays a run to the byte, and need not wait. They do not reach the
+	// nodes themselves.
+	Now func() time.Time
+	// AfterFunc calls f after d, on a goroutine of its own, unless stop is called before.
+	AfterFunc func(d time.Duration, f func()) (stop func() bool)
+	// Rand returns uniformly distributed random bits.
+	Rand func() uint64
 }
 
 // ErrTimeout is the cause of a run's context that was cancelled by Config.Timeout.
@@ -116,7 +129,7 @@ func Run(ctx context.Context, c Config) (*event.Event, error) {
 	}
 	if c.Timeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, c.Timeout, ErrTimeout)
+		ctx, cancel = newClock(&c).withTimeout(ctx, c.Timeout, ErrTimeout)
 		defer cancel()
 	}
 	ctx, stop := context.WithCancelCause(ctx)

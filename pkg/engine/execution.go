@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"math/rand/v2"
 	"time"
 
 	"github.com/pflow-suite/pflow/pkg/event"
@@ -14,6 +15,7 @@ import (
 // the scheduler says when, the starter begins a step and the settler ends it, the reuser takes what the checkpoint has.
 type execution struct {
 	top   *frame
+	clock *clock
 	began time.Time
 
 	sched     *scheduler
@@ -49,6 +51,13 @@ type counts struct {
 // newExecution puts the parts of a run together. stop cancels ctx.
 func newExecution(ctx context.Context, stop context.CancelCauseFunc, c Config, top *frame) *execution {
 	top.ctx, top.inherits = ctx, c.From != nil
+	clock, random, execute := newClock(&c), c.Rand, c.Execute
+	if random == nil {
+		random = rand.Uint64
+	}
+	if execute == nil {
+		execute = Local(c.Host)
+	}
 	var (
 		store     = &store{journal: c.Journal, redactor: c.Redactor}
 		rec       = &recorder{journal: c.Journal, cancelRun: stop}
@@ -59,15 +68,16 @@ func newExecution(ctx context.Context, stop context.CancelCauseFunc, c Config, t
 		binder    = &binder{store: store, digests: digests, load: c.Load, log: c.Log}
 		batches   = &batches{binder: binder, digests: digests, store: store, warnings: warnings}
 		cache     = &outputCache{cache: c.Cache, runID: c.RunID, dir: c.Host.Dir, store: store, log: c.Log}
-		children  = &children{binder: binder, store: store, stop: stopping}
+		children  = &children{binder: binder, store: store, stop: stopping, clock: clock}
 		questions = &questions{open: map[*nodeRun]bool{}}
-		sched     = &scheduler{jobs: c.Jobs, rec: rec, stop: stopping}
+		sched     = &scheduler{jobs: c.Jobs, rec: rec, stop: stopping, clock: clock}
 		refresher = &refresher{sched: sched, rec: rec, binder: binder}
 		adopter   = &adopter{from: c.From, copyBlob: c.Adopt, batches: batches, store: store, rec: rec, warnings: warnings, log: c.Log}
-		attempts  = &attempts{runID: c.RunID, runCtx: ctx, host: c.Host, store: store, log: c.Log}
+		attempts  = &attempts{runID: c.RunID, runCtx: ctx, dir: c.Host.Dir, env: c.Host.Env, execute: execute, store: store, clock: clock, log: c.Log}
 		settler   = &settler{
 			sched: sched, rec: rec, store: store, stop: stopping, counts: counts, warnings: warnings,
 			binder: binder, cache: cache, children: children, questions: questions, refresher: refresher,
+			clock: clock, random: random,
 		}
 		approvals = &approvals{
 			from: c.From, answer: c.Answer, askPerson: c.Ask, questions: questions,
@@ -75,7 +85,8 @@ func newExecution(ctx context.Context, stop context.CancelCauseFunc, c Config, t
 		}
 		starter = &starter{
 			sched: sched, settler: settler, rec: rec, stop: stopping, counts: counts, warnings: warnings, binder: binder,
-			approvals: approvals, batches: batches, cache: cache, children: children, refresher: refresher, adopter: adopter, span: c.Span,
+			approvals: approvals, batches: batches, cache: cache, children: children, refresher: refresher, adopter: adopter,
+			span: c.Span, clock: clock, random: random,
 		}
 		reuser = &reuser{
 			adopter: adopter, starter: starter, settler: settler, rec: rec, stop: stopping, counts: counts, warnings: warnings,
@@ -84,7 +95,7 @@ func newExecution(ctx context.Context, stop context.CancelCauseFunc, c Config, t
 	)
 	sched.begin, sched.drop, sched.execute, sched.finish, sched.reuse = starter.begin, settler.drop, attempts.run, settler.finish, reuser.reuse
 	e := &execution{
-		top: top, began: time.Now(), sched: sched, starter: starter, approvals: approvals, questions: questions, refresher: refresher, binder: binder,
+		top: top, clock: clock, began: clock.now(), sched: sched, starter: starter, approvals: approvals, questions: questions, refresher: refresher, binder: binder,
 		store: store, rec: rec, stop: stopping, warnings: warnings, counts: counts,
 		started: c.Started, dir: c.Host.Dir, span: c.Span, runID: c.RunID, timeout: c.Timeout, resumeCommand: c.ResumeCommand,
 		onReused: c.Reused, onStopped: c.Stopped,

@@ -3,6 +3,8 @@ package engine
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 	"github.com/pflow-suite/pflow/pkg/workflow/plan"
@@ -45,8 +47,8 @@ func (b *binder) nextIteration(nr *nodeRun) (next iteration, err error) {
 		return next, nil
 	}
 	next.carry = map[string]json.RawMessage{}
-	for name, raw := range loop.Carry {
-		if next.carry[name], err = binding.Value(nr.node, rawjson.JoinPath("loop.carry", name), raw); err != nil {
+	for _, name := range slices.Sorted(maps.Keys(loop.Carry)) {
+		if next.carry[name], err = binding.Value(nr.node, rawjson.JoinPath("loop.carry", name), loop.Carry[name]); err != nil {
 			return next, err
 		}
 	}

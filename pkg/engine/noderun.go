@@ -59,17 +59,25 @@ func (nr *nodeRun) path() string { return nr.frame.path(nr.node.ID) }
 func (nr *nodeRun) isSub() bool { return nr.kind.Name == workflow.SubType }
 
 // startTime begins the node's time. A person who is asked does not use it up.
-func (nr *nodeRun) startTime() {
+func (nr *nodeRun) startTime(c *clock) {
 	if t := nr.node.Timeout; t != nil && t.Node > 0 && !nr.timed {
 		nr.timed = true
-		nr.ctx, nr.cancel = context.WithTimeoutCause(nr.ctx, time.Duration(t.Node), &node.TimeoutError{After: time.Duration(t.Node)})
+		nr.ctx, nr.cancel = c.withTimeout(nr.ctx, time.Duration(t.Node), &node.TimeoutError{After: time.Duration(t.Node)})
 	}
 }
 
+// attemptTimeout returns the longest that one attempt may take, or 0.
+func (nr *nodeRun) attemptTimeout() time.Duration {
+	if nr.node.Timeout == nil {
+		return 0
+	}
+	return time.Duration(nr.node.Timeout.Attempt)
+}
+
 // attemptContext returns the context of one attempt, which ends with the attempt's time.
-func (nr *nodeRun) attemptContext() (context.Context, context.CancelFunc) {
-	if limit := nr.node.Timeout; limit != nil && limit.Attempt > 0 {
-		return context.WithTimeoutCause(nr.ctx, time.Duration(limit.Attempt), &node.TimeoutError{After: time.Duration(limit.Attempt)})
+func (nr *nodeRun) attemptContext(c *clock) (context.Context, context.CancelFunc) {
+	if limit := nr.attemptTimeout(); limit > 0 {
+		return c.withTimeout(nr.ctx, limit, &node.TimeoutError{After: limit})
 	}
 	return nr.ctx, func() {}
 }

@@ -28,6 +28,18 @@ func (q *questions) withdraw(fr *frame) {
 	}
 }
 
+// frames returns a frame and those with open questions, in the order of their prefixes.
+func (q *questions) frames(fr *frame) []*frame {
+	frames := []*frame{fr}
+	for nr := range q.open {
+		if !slices.Contains(frames, nr.frame) {
+			frames = append(frames, nr.frame)
+		}
+	}
+	slices.SortFunc(frames, func(a, b *frame) int { return strings.Compare(a.prefix, b.prefix) })
+	return frames
+}
+
 // maxQuestions is how many open questions a paused run lists. It counts the others.
 const maxQuestions = 10
 

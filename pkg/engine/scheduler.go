@@ -2,7 +2,6 @@ package engine
 
 import (
 	"sync"
-	"time"
 
 	"github.com/pflow-suite/pflow/pkg/workflow"
 	"github.com/pflow-suite/pflow/pkg/workflow/plan"
@@ -23,6 +22,7 @@ type scheduler struct {
 	jobs, slots int
 	rec         *recorder
 	stop        *stopState
+	clock       *clock
 
 	// begin begins a step under the lock. It returns the task to execute without the lock, if there is one. drop gives up a
 	// step that comes too late because the run is over.
@@ -103,14 +103,7 @@ func needsSlot(d dueStep) bool {
 func (s *scheduler) delay(d dueStep, nr *nodeRun) {
 	wait, ctx := nr.delays[d.step.Item], nr.ctx
 	delete(nr.delays, d.step.Item)
-	s.async(func() {
-		timer := time.NewTimer(wait)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-		}
-	}, func() { s.queue.add(d, ctx.Err() == nil && needsSlot(d)) })
+	s.async(func() { s.clock.wait(ctx, wait) }, func() { s.queue.add(d, ctx.Err() == nil && needsSlot(d)) })
 }
 
 // slotFree reports whether a slot is free.

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"time"
 
 	"github.com/pflow-suite/pflow/pkg/engine/node"
@@ -25,6 +24,8 @@ type settler struct {
 	children  *children
 	questions *questions
 	refresher *refresher
+	clock     *clock
+	random    func() uint64
 }
 
 // finish ends a task.
@@ -75,7 +76,7 @@ func (s *settler) cancel(nr *nodeRun) {
 func (s *settler) succeed(r *result) {
 	nr, fr, id := r.run, r.run.frame, r.run.id()
 	v := r.value()
-	ms := milliseconds(time.Since(r.began))
+	ms := milliseconds(s.clock.since(r.began))
 	if nr.node.Loop != nil {
 		fr.set(id, v)
 		next, err := s.binder.nextIteration(nr)
@@ -98,7 +99,7 @@ func (s *settler) succeed(r *result) {
 		}
 	}
 	if nr.node.Loop != nil || nr.node.Batch != nil || r.step.Attempt > 1 {
-		ms = milliseconds(time.Since(nr.began))
+		ms = milliseconds(s.clock.since(nr.began))
 	}
 	fr.set(id, v)
 	s.cache.put(r, v.raw)
@@ -115,7 +116,7 @@ func (s *settler) succeed(r *result) {
 func (s *settler) fail(r *result) {
 	nr, fr, id := r.run, r.run.frame, r.run.id()
 	f := s.faultOf(r)
-	ms := milliseconds(time.Since(r.began))
+	ms := milliseconds(s.clock.since(r.began))
 	ev := &event.Event{
 		Event: event.NodeFailed, Node: id, Error: f, Attempt: r.step.Attempt, Iteration: r.step.Iteration,
 		Outputs: r.kept, Redacted: r.redacted, DurationMS: &ms,
@@ -161,7 +162,8 @@ func (s *settler) retry(r *result, ev *event.Event) bool {
 	if policy == nil {
 		return false
 	}
-	delay := plan.Jittered(policy, plan.Delay(policy, r.step.Attempt), rand.Float64()) //nolint:gosec // predictable jitter does no harm
+	draw := float64(s.random()>>11) / (1 << 53) // from 0 to 1
+	delay := plan.Jittered(policy, plan.Delay(policy, r.step.Attempt), draw)
 	again, ms := true, milliseconds(delay)
 	ev.WillRetry, ev.RetryInMS = &again, &ms
 	if nr.delays == nil {
@@ -175,7 +177,7 @@ func (s *settler) retry(r *result, ev *event.Event) bool {
 func (s *settler) finishItem(r *result) {
 	nr, fr, i := r.run, r.run.frame, r.step.Item
 	it := &nr.batch.states[i]
-	it.took = time.Since(r.began)
+	it.took = s.clock.since(r.began)
 	ms := milliseconds(it.took)
 	nr.batch.busy--
 	switch {

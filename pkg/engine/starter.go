@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"time"
-
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/event/trace"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
@@ -26,7 +24,9 @@ type starter struct {
 	refresher *refresher
 	adopter   *adopter
 	// span is the span of the run.
-	span trace.Span
+	span   trace.Span
+	clock  *clock
+	random func() uint64
 }
 
 // begin begins a step. It returns the task to execute, if there is one.
@@ -41,7 +41,7 @@ func (s *starter) begin(d dueStep) *task {
 		nr = s.activate(fr, step.Node)
 	}
 	if step.Do != plan.Ask {
-		nr.startTime()
+		nr.startTime(s.clock)
 	}
 	switch step.Do {
 	case plan.Ask:
@@ -62,7 +62,7 @@ func (s *starter) begin(d dueStep) *task {
 // newNodeRun returns a node of a frame that has not begun.
 func (s *starter) newNodeRun(fr *frame, id string) *nodeRun {
 	n, _ := fr.Workflow.Node(id)
-	nr := &nodeRun{frame: fr, node: n, kind: fr.Kinds[n.Type], began: time.Now(), ctx: fr.ctx, cancel: func() {}}
+	nr := &nodeRun{frame: fr, node: n, kind: fr.Kinds[n.Type], began: s.clock.now(), ctx: fr.ctx, cancel: func() {}}
 	if n.Loop != nil {
 		nr.iteration = 1
 	}
@@ -120,7 +120,7 @@ func (s *starter) attempt(nr *nodeRun, step plan.Step) *task {
 		}
 		s.count(nr)
 	}
-	t := &task{run: nr, step: step, bound: nr.bound, began: time.Now(), span: nr.frame.spanIn(s.span).Child()}
+	t := &task{run: nr, step: step, bound: nr.bound, began: s.clock.now(), span: nr.frame.spanIn(s.span).Child(s.random)}
 	ev := nr.startedEvent(step)
 	ev.SpanID = t.span.ID
 	if nr.frame.owner != nil {
@@ -132,7 +132,7 @@ func (s *starter) attempt(nr *nodeRun, step plan.Step) *task {
 
 // attemptItem binds an item of a batch, and begins an attempt at it.
 func (s *starter) attemptItem(nr *nodeRun, step plan.Step) *task {
-	t := &task{run: nr, step: step, began: time.Now(), span: nr.batch.span.Child()}
+	t := &task{run: nr, step: step, began: s.clock.now(), span: nr.batch.span.Child(s.random)}
 	if step.Attempt == 1 {
 		nr.batch.busy++
 	}
@@ -187,7 +187,7 @@ func (s *starter) refuse(nr *nodeRun, step plan.Step, err error) {
 		s.rec.write(nr.frame, nr.startedEvent(step))
 	}
 	s.count(nr)
-	s.settler.finish(&result{task: &task{run: nr, step: step, began: time.Now()}, node: failure(err), refused: true})
+	s.settler.finish(&result{task: &task{run: nr, step: step, began: s.clock.now()}, node: failure(err), refused: true})
 }
 
 // count counts a node as executed, once.
@@ -250,7 +250,7 @@ func (s *starter) fanOut(nr *nodeRun, step plan.Step) {
 	}
 	s.count(nr)
 	fr := nr.frame
-	nr.batch.span = fr.spanIn(s.span).Child()
+	nr.batch.span = fr.spanIn(s.span).Child(s.random)
 	ev, n := nr.startedEvent(step), len(nr.batch.items)
 	ev.Items, ev.SpanID = &n, nr.batch.span.ID
 	if fr.owner != nil {

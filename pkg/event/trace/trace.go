@@ -28,13 +28,15 @@ type Span struct {
 // empty or none (section 3.2.2.4).
 func Begin(parent string) Span {
 	if trace, id, flags, ok := parse(parent); ok {
-		return Span{Trace: trace, ID: random(8), Parent: id, flags: flags}
+		return Span{Trace: trace, ID: newID(8, rand.Uint64), Parent: id, flags: flags}
 	}
-	return Span{Trace: random(16), ID: random(8), flags: "00"}
+	return Span{Trace: newID(16, rand.Uint64), ID: newID(8, rand.Uint64), flags: "00"}
 }
 
-// Child is a span below this one.
-func (s Span) Child() Span { return Span{Trace: s.Trace, ID: random(8), Parent: s.ID, flags: s.flags} }
+// Child returns a span below this one, with an id from random.
+func (s Span) Child(random func() uint64) Span {
+	return Span{Trace: s.Trace, ID: newID(8, random), Parent: s.ID, flags: s.flags}
+}
 
 // String is the traceparent by which others become children of the span (section 3.2).
 func (s Span) String() string { return "00-" + s.Trace + "-" + s.ID + "-" + s.flags }
@@ -57,11 +59,11 @@ func parse(text string) (trace, id, flags string, ok bool) {
 	return trace, id, flags, true
 }
 
-// random is an id of so many bytes that are not all zero. Nobody gains by guessing it.
-func random(bytes int) string {
+// newID returns an id of the given length in bytes, which are not all zero. It need not be hard to guess.
+func newID(bytes int, random func() uint64) string {
 	b := make([]byte, 0, 16)
 	for len(b) < bytes {
-		b = binary.BigEndian.AppendUint64(b, rand.Uint64()|1) //nolint:gosec // see above
+		b = binary.BigEndian.AppendUint64(b, random()|1)
 	}
 	return hex.EncodeToString(b)
 }

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"math/rand/v2"
 	"strings"
 	"testing"
 )
@@ -12,7 +13,7 @@ func TestBegin(t *testing.T) {
 	if s.Trace != "0af7651916cd43dd8448eb211c80319c" || s.Parent != "b7ad6b7169203331" || s.ID == s.Parent || !strings.HasSuffix(s.String(), s.ID+"-01") {
 		t.Errorf("%+v %s", s, s)
 	}
-	child := s.Child()
+	child := s.Child(rand.Uint64)
 	if child.Trace != s.Trace || child.Parent != s.ID || child.ID == s.ID {
 		t.Errorf("%+v below %+v", child, s)
 	}

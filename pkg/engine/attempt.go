@@ -1,0 +1,61 @@
+package engine
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/pflow-suite/pflow/pkg/engine/node"
+	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/nodetype"
+)
+
+// Attempt is one attempt at a node, or at an item of its batch, with all that is needed to execute it. It consists of data,
+// which can be sent to another machine, and of callbacks, which take what is known before the attempt ends. The context that
+// comes with it ends when the attempt must: by a timeout, or because the run stops.
+type Attempt struct {
+	// RunID is the id of the run, Node the path of the node in it.
+	RunID, Node string
+	// Number counts the attempts at the node or item, from 1.
+	Number int
+	// Item is the index of the batch's item, or -1.
+	Item int
+	// Iteration is the iteration of the node's loop, from 1, or 0.
+	Iteration int
+
+	// Type is the node's type.
+	Type nodetype.Type
+	// Call is the node with its parameters resolved: they are in Call.Params, and Call.Shell has the command of a shell node.
+	Call *node.Call
+	// Timeout is the longest that the attempt may take; 0 means no limit of its own.
+	Timeout time.Duration
+	// Dir is the run's working directory, an absolute path.
+	Dir string
+	// Env is the environment of the node's processes. Marks are the variables in it that only this attempt's processes have.
+	Env, Marks []string
+
+	// Stdout and Stderr take what the node prints. It is stored without secrets.
+	Stdout, Stderr io.Writer
+	// Capture returns a buffer for a long output that becomes a value of the stream.
+	Capture func() *event.Capture
+	// Progress takes how far the node is. total is 0 if it is unknown, message may be empty.
+	Progress func(done, total float64, message string)
+	// Place locates the byte at an offset of a parameter's text in the workflow's file. It is nil if the file is unknown.
+	Place func(param string, offset int) (file string, line, column int)
+}
+
+// Result is how an attempt ended. Its Action is "default", which may be left empty, "error", or another one that the node's
+// type declares. Its Outputs are an object of the event stream (see package event), which a failed attempt may have too.
+type Result = node.Result
+
+// Local returns the executor that runs attempts on this machine, with the node types of pkg/engine/node. Of the host it uses
+// the folder of the suite's programs and the MCP servers.
+func Local(host node.Host) func(ctx context.Context, a Attempt) Result {
+	return func(ctx context.Context, a Attempt) Result {
+		at := host
+		at.Dir, at.Env = a.Dir, a.Env
+		return *node.Run(ctx, a.Call, &node.Task{
+			Host: at, Node: a.Node, Marks: a.Marks, Stdout: a.Stdout, Stderr: a.Stderr, Capture: a.Capture, Place: a.Place, Progress: a.Progress,
+		})
+	}
+}

@@ -1,0 +1,54 @@
+package engine
+
+import (
+	"context"
+	"time"
+)
+
+// clock is the time of a run.
+type clock struct {
+	now func() time.Time
+	// afterFunc is nil for the time of the system.
+	afterFunc func(d time.Duration, f func()) (stop func() bool)
+}
+
+// newClock returns the clock that a config describes.
+func newClock(c *Config) *clock {
+	if c.Now == nil {
+		return &clock{now: time.Now, afterFunc: c.AfterFunc}
+	}
+	return &clock{now: c.Now, afterFunc: c.AfterFunc}
+}
+
+// since returns the time that has passed since t.
+func (c *clock) since(t time.Time) time.Duration { return c.now().Sub(t) }
+
+// wait waits for d to pass, or for the end of a context.
+func (c *clock) wait(ctx context.Context, d time.Duration) {
+	passed := make(chan struct{})
+	over := func() { close(passed) }
+	if c.afterFunc == nil {
+		timer := time.AfterFunc(d, over)
+		defer timer.Stop()
+	} else {
+		defer c.afterFunc(d, over)()
+	}
+	select {
+	case <-passed:
+	case <-ctx.Done():
+	}
+}
+
+// withTimeout returns a context that is cancelled with a cause after d. With the system's time it has a deadline, which
+// nodes may read.
+func (c *clock) withTimeout(ctx context.Context, d time.Duration, cause error) (context.Context, context.CancelFunc) {
+	if c.afterFunc == nil {
+		return context.WithTimeoutCause(ctx, d, cause)
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := c.afterFunc(d, func() { cancel(cause) })
+	return ctx, func() {
+		stop()
+		cancel(nil)
+	}
+}
