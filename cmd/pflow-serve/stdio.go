@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
+	"github.com/pflow-suite/pflow/pkg/mcp/stdio"
 	"github.com/pflow-suite/pflow/pkg/mcp/suitetools"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
@@ -34,15 +35,15 @@ func (c *stdioCommand) Run(app *cli.App) error {
 	}
 	ctx, cancel := app.WhileRead() // a client that reads no answers is gone
 	defer cancel()
-	f := &suitetools.Front{
-		Suite:   &suitetools.Suite{Dir: suite, Env: app.Env, Version: cli.Version, Log: app.Log},
-		Serving: ctx,
-	}
-	server := &mcpserver.Server{
+	f := &suitetools.Front{Suite: &suitetools.Suite{Dir: suite, Env: app.Env, Version: cli.Version, Log: app.Log}}
+	server, err := mcpserver.New(mcpserver.Config{
 		Name: "pflow", Title: "pflow", Version: cli.Version, Instructions: fmt.Sprintf(instructions, drafts),
 		Tools: f.Tools(), Resources: f.Resources(), Log: app.Log,
+	})
+	if err != nil {
+		return err
 	}
 	out := app.Stdout.File()
-	os.Stdout = os.Stderr // whatever a library prints must not get between the messages
-	return server.ServeStdio(ctx, app.Stdin, out)
+	os.Stdout = os.Stderr // what a library prints must not get between the messages
+	return server.Serve(ctx, &stdio.Transport{In: app.Stdin, Out: out, Log: app.Log})
 }

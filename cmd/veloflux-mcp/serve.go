@@ -10,6 +10,7 @@ import (
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
+	"github.com/pflow-suite/pflow/pkg/mcp/stdio"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 	"github.com/pflow-suite/pflow/pkg/veloflux"
@@ -50,8 +51,11 @@ func (c *serveCommand) Run(app *cli.App) error {
 		io.Writer
 		io.Closer
 	}{app.Stdout, app.Stdout.File()}
-	server := c.server(app, runtime)
-	return server.ServeStdio(app.Context, app.Stdin, out)
+	server, err := c.server(app, runtime)
+	if err != nil {
+		return err
+	}
+	return server.Serve(app.Context, &stdio.Transport{In: app.Stdin, Out: out, Framing: stdio.Framing(c.Framing), Log: app.Log})
 }
 
 // ttl parses --cache-ttl.
@@ -74,11 +78,10 @@ func sweeping(ctx context.Context, runtime *veloflux.Runtime) (stop func()) {
 }
 
 // server returns an MCP server with the runtime's tools and resources.
-func (c *serveCommand) server(app *cli.App, runtime *veloflux.Runtime) *mcpserver.Server {
-	server := &mcpserver.Server{
+func (c *serveCommand) server(app *cli.App, runtime *veloflux.Runtime) (*mcpserver.Server, error) {
+	config := mcpserver.Config{
 		Name: "veloflux-mcp", Title: "veloFlux Manager", Version: cli.Version,
 		Instructions: instructions,
-		Framing:      mcpserver.Framing(c.Framing),
 		Log:          app.Log,
 		Refuse:       refuse,
 		Unknown: func(ctx context.Context, call *mcpserver.Call) error {
@@ -96,12 +99,12 @@ func (c *serveCommand) server(app *cli.App, runtime *veloflux.Runtime) *mcpserve
 		CachePolicy: func(string) (ttl time.Duration, private bool) { return time.Hour, false },
 	}
 	for _, tool := range runtime.Tools() {
-		server.Tools = append(server.Tools, serve(runtime, tool))
+		config.Tools = append(config.Tools, serve(runtime, tool))
 	}
 	for _, r := range veloflux.Resources() {
-		server.Resources = append(server.Resources, mcpserver.Resource{URI: r.URI, Name: r.Name, Title: r.Title, Description: r.Description, MIMEType: r.MIMEType})
+		config.Resources = append(config.Resources, mcpserver.Resource{URI: r.URI, Name: r.Name, Title: r.Title, Description: r.Description, MIMEType: r.MIMEType})
 	}
-	return server
+	return mcpserver.New(config)
 }
 
 // serve returns a tool for the server's table. The runtime checks the arguments itself, so that refused ones are traced

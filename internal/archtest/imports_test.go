@@ -52,7 +52,7 @@ var mustNotLink = map[string][]string{
 // onlyImporters names the packages that alone may import something; all others go through them.
 var onlyImporters = map[string][]string{
 	"os/exec": {"pkg/process", "scripts/bench", "scripts/bench/pairs", "scripts/bench/trials"}, // a benchmark measures the programs from outside
-	sdk:       {"pkg/mcp/mcpclient", "pkg/mcp/mcpserver"},
+	sdk:       {"pkg/mcp/mcpclient", "pkg/mcp/stdio", "pkg/mcp/mcpserver"},
 	gojq:      {"pkg/nodes/jq"},
 
 	"github.com/google/jsonschema-go/jsonschema": {"pkg/rawjson/jsonschema"}, // what reads its error messages has one place

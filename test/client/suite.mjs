@@ -14,7 +14,7 @@ export const program = (name) => join(bin, name);
 /** newHome makes an empty home for one test. */
 export async function newHome(t) {
   const dir = await mkdtemp(join(tmpdir(), 'pflow-'));
-  t.after(() => rm(dir, { recursive: true, force: true }));
+  t.after(() => rm(dir, { recursive: true, force: true, maxRetries: 10 })); // a run may still be writing its last file
   const env = { PATH: process.env.PATH, HOME: dir, PFLOW_HOME: join(dir, 'home') };
   return {
     dir,

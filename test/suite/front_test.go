@@ -260,6 +260,30 @@ func TestAClientThatGoesAway(t *testing.T) {
 	}
 }
 
+// TestACallThatTimesOutLeavesItsRun: a client that waits no longer cancels its request, and the run goes on.
+func TestACallThatTimesOutLeavesItsRun(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	g := p.gate("gate")
+	p.draft("long", gated())
+	c := p.connect("pflow-serve")
+	id := c.request("execute", `{"name":"long"}`)
+	open := g.reached()
+	c.send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d,"reason":"McpError: MCP error -32001: Request timed out"}}`, id))
+	if a, failed := c.call("list_library", `{}`); failed {
+		t.Errorf("the server does not serve on: %v", a)
+	}
+	if got := p.runStatus(); got != "running" {
+		t.Errorf("while the second node waits the run is %q", got)
+	}
+	open()
+	p.eventually("the run has ended", func() bool { return p.runStatus() != "running" })
+	if got := p.runStatus(); got != "completed" || p.read("ran.txt") != "a\nb\nc\n" {
+		t.Errorf("the run is %q, and %q ran", got, p.read("ran.txt"))
+	}
+	c.leave()
+}
+
 // TestACancelledCallEndsItsRun: a client that cancels means it.
 func TestACancelledCallEndsItsRun(t *testing.T) {
 	t.Parallel()

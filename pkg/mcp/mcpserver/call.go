@@ -5,23 +5,26 @@ import (
 	"encoding/json"
 	"sync"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
 // Call is one call of a tool.
 type Call struct {
-	// Tool is the name it was called by.
+	// Tool is the name that the client called.
 	Tool string
-	// Arguments is a JSON object in the client's own bytes, {} when the client sent none. Those of an Unchecked tool, or of
-	// one that is not in the table, are whatever the client sent, nil when it sent none.
+	// Arguments is a JSON object in the client's own bytes, {} if the client sent none. For a tool with SkipValidation, and
+	// for a name that is not in the table, it is whatever the client sent, and nil if it sent nothing.
 	Arguments json.RawMessage
 
 	mu     sync.Mutex
-	report func(done, total float64, message string) // nil when the client did not ask, or the call is over
+	report func(done, total float64, message string) // nil if the client did not ask, or the call has ended
 }
 
-// Progress tells the client how far the call is; a total of 0 is unknown. It does nothing when the client did not ask
-// for progress, or when the call is over.
+// Progress reports to the client how far the call is; a total of 0 is unknown. It does nothing if the client did not ask
+// for progress, or if the call has ended.
 func (c *Call) Progress(done, total float64, message string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -36,14 +39,84 @@ func (c *Call) end() {
 	c.report = nil
 }
 
-// reporter sends progress to the client of a call, or is nil when it gave no token to send it with.
+// reporter returns a function that sends progress to the client of a call, or nil if the client gave no token for it.
 func reporter(ctx context.Context, req *mcp.CallToolRequest) func(done, total float64, message string) {
 	token := req.Params.GetProgressToken()
 	if token == nil {
 		return nil
 	}
 	return func(done, total float64, message string) {
-		// A client that is gone is noticed by whoever answers it.
+		// That the client is gone shows when the call is answered.
 		_ = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: done, Total: total, Message: message})
 	}
+}
+
+// callTool answers tools/call.
+func (s *Server) callTool(ctx context.Context, req *mcp.CallToolRequest) (mcp.Result, error) {
+	tool := s.table.tool(req.Params.Name)
+	if tool == nil {
+		return nil, s.unknownTool(ctx, req)
+	}
+	revision := revisionOf(ctx, req)
+	wire, err := tool.wire(s.call(ctx, tool, req), revision)
+	if err == nil {
+		return wire, nil
+	}
+	refused := s.refuse(tool, fault.New(fault.Internal, "The tool %s gave an answer that cannot be sent: %v", tool.Name, err))
+	if wire, err = tool.wire(refused, revision); err != nil {
+		return nil, rpcError(jsonrpc.CodeInternalError, fault.New(fault.Internal, "The refusal of the tool %s cannot be sent: %v", tool.Name, err))
+	}
+	return wire, nil
+}
+
+// unknownTool returns the error of a call of a tool that is not in the table.
+func (s *Server) unknownTool(ctx context.Context, req *mcp.CallToolRequest) error {
+	if s.config.Unknown != nil {
+		call := &Call{Tool: req.Params.Name, Arguments: req.Params.Arguments}
+		if err := s.config.Unknown(ctx, call); err != nil {
+			return protocolError(err, jsonrpc.CodeInvalidParams)
+		}
+	}
+	return rpcError(jsonrpc.CodeInvalidParams, unknown("tool", req.Params.Name, s.table.names()))
+}
+
+// call runs a tool. It returns a refusal if the tool cannot run or panics.
+func (s *Server) call(ctx context.Context, tool *entry, req *mcp.CallToolRequest) (result *Result) {
+	defer func() {
+		if r := recover(); r != nil {
+			result = s.refuse(tool, s.crashed("The tool "+tool.Name, r))
+		}
+	}()
+	given := req.Params.Arguments
+	if !tool.SkipValidation {
+		checked, f := tool.arguments.Check(given)
+		if f != nil {
+			return s.refuse(tool, f)
+		}
+		given = checked
+	}
+	if s.slots != nil {
+		select {
+		case s.slots <- struct{}{}:
+			defer func() { <-s.slots }()
+		case <-ctx.Done():
+		}
+	}
+	if ctx.Err() != nil {
+		return s.refuse(tool, fault.New(fault.Unavailable, "The call of %s was cancelled before it began", tool.Name))
+	}
+	call := &Call{Tool: tool.Name, Arguments: given, report: reporter(ctx, req)}
+	defer call.end()
+	return tool.Call(ctx, call)
+}
+
+// refuse returns the result of a call that failed outside its handler.
+func (s *Server) refuse(tool *entry, f *fault.Fault) *Result {
+	if s.config.Refuse != nil {
+		return s.config.Refuse(tool.Name, f)
+	}
+	return &Result{IsError: true, Structured: compact(struct {
+		Success bool         `json:"success"`
+		Error   *fault.Fault `json:"error"`
+	}{Error: f})}
 }

@@ -27,7 +27,7 @@ func stubborn(t *testing.T) (busy mcpserver.Tool, entered chan string, release c
 
 func TestCancelledIDIsTakenUntilTheCallEnds(t *testing.T) {
 	busy, entered, release := stubborn(t)
-	c := serve(t, &mcpserver.Server{Name: "s", Tools: []mcpserver.Tool{busy}})
+	c := serve(t, mcpserver.Config{Name: "s", Tools: []mcpserver.Tool{busy}})
 	c.send(hello("2025-11-25"), call(`"a"`, "stubborn", "{}"))
 	<-entered
 	c.send(cancelled(`"a"`), cancelled(`"a"`), cancelled(`"b"`), cancelled(`true`), call(`"a"`, "stubborn", "{}"))
@@ -48,7 +48,7 @@ func TestCancelledIDIsTakenUntilTheCallEnds(t *testing.T) {
 func TestEndOfInputDoesNotWaitForTheCancelled(t *testing.T) {
 	busy, entered, release := stubborn(t)
 	defer close(release)
-	c := serve(t, &mcpserver.Server{Name: "s", Tools: []mcpserver.Tool{busy}})
+	c := serve(t, mcpserver.Config{Name: "s", Tools: []mcpserver.Tool{busy}})
 	c.send(hello("2025-11-25"), call("1", "stubborn", "{}"))
 	<-entered
 	c.send(cancelled("1"))
@@ -57,14 +57,14 @@ func TestEndOfInputDoesNotWaitForTheCancelled(t *testing.T) {
 		t.Errorf("answers: %v", lines)
 	}
 	if err := c.result(); err != nil {
-		t.Errorf("ServeStdio = %v", err)
+		t.Errorf("Serve = %v", err)
 	}
 }
 
 func TestCancelledCallOfABatch(t *testing.T) {
 	busy, entered, release := stubborn(t)
 	defer close(release)
-	c := serve(t, &mcpserver.Server{Name: "s", Tools: []mcpserver.Tool{busy, echo()}})
+	c := serve(t, mcpserver.Config{Name: "s", Tools: []mcpserver.Tool{busy, echo()}})
 	c.send(hello("2025-03-26"))
 	c.answer("0")
 	c.send("[" + call("1", "stubborn", "{}") + "," + call("2", "echo", "{}") + "]")
@@ -80,7 +80,7 @@ func TestCancelledCallOfABatch(t *testing.T) {
 }
 
 func TestInitializeCannotBeCancelled(t *testing.T) {
-	c := serve(t, &mcpserver.Server{Name: "s"})
+	c := serve(t, mcpserver.Config{Name: "s"})
 	c.send("[" + strings.Split(hello("2025-03-26"), "\n")[0] + "," + cancelled("0") + "]")
 	if line := c.next(); gjson.Get(line, "0.result.protocolVersion").Str != "2025-03-26" {
 		t.Error(line)

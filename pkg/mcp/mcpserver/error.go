@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
@@ -96,4 +97,36 @@ func rpcError(code int64, f *fault.Fault) *jsonrpc.Error {
 		message = fmt.Sprintf("%s. %s", message, f.Suggestions[0])
 	}
 	return &jsonrpc.Error{Code: code, Message: message, Data: compact(f)}
+}
+
+// coded gives an error of the SDK's its code where it has none: those are requests at a wrong time, such as before
+// initialize. Its texts repeat what came, whole, and the types of its own that params do not fit.
+func coded(method string, err error) error {
+	if err == nil {
+		return nil
+	}
+	rpc, ok := errors.AsType[*jsonrpc.Error](err)
+	if ok && rpc.Code != 0 && rpc.Message == err.Error() {
+		return err
+	}
+	if strings.HasSuffix(err.Error(), `missing required "params"`) {
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "The params of " + fault.Truncate(method, maxEcho) + " are missing"}
+	}
+	if strings.HasPrefix(err.Error(), "handling '") && strings.Contains(err.Error(), "unmarshaling ") {
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: wrongParams(method, err)}
+	}
+	coded := &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: fault.Truncate(err.Error(), maxEcho)}
+	if ok && rpc.Code != 0 {
+		coded.Code, coded.Data = rpc.Code, rpc.Data
+	}
+	return coded
+}
+
+// wrongParams says what is wrong with params that the SDK cannot decode.
+func wrongParams(method string, err error) string {
+	text := "The params of " + fault.Truncate(method, maxEcho) + " do not have the form that MCP gives them"
+	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && e.Field != "" {
+		return fmt.Sprintf("%s: %s has a wrong type", text, e.Field)
+	}
+	return text
 }

@@ -15,12 +15,13 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
+	"github.com/pflow-suite/pflow/pkg/mcp/stdio"
 )
 
-// serveFrames starts a server for a client that reads frames, as strictly as the Language Server Protocol has them.
-func serveFrames(t *testing.T, s *mcpserver.Server) *client {
+// serveFrames begins a session for a client that reads frames, as strictly as the Language Server Protocol defines them.
+func serveFrames(t *testing.T, config mcpserver.Config, framing stdio.Framing) *client {
 	t.Helper()
-	return serveTo(t, s, func(r *bufio.Reader) (string, error) {
+	return serveFramed(t, newServer(t, config), framing, func(r *bufio.Reader) (string, error) {
 		header, err := textproto.NewReader(r).ReadMIMEHeader()
 		if err != nil {
 			return "", err
@@ -37,6 +38,12 @@ func serveFrames(t *testing.T, s *mcpserver.Server) *client {
 	})
 }
 
+// serveAuto begins a session for a client that reads lines, with a server that looks for the framing.
+func serveAuto(t *testing.T, config mcpserver.Config) *client {
+	t.Helper()
+	return serveFramed(t, newServer(t, config), stdio.FramingAuto, func(r *bufio.Reader) (string, error) { return r.ReadString('\n') })
+}
+
 func frame(message string) string {
 	return fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(message), message)
 }
@@ -50,8 +57,8 @@ func (c *client) frames(messages ...string) {
 }
 
 func TestContentLengthSession(t *testing.T) {
-	for _, framing := range []mcpserver.Framing{mcpserver.FramingLSP, mcpserver.FramingAuto} {
-		c := serveFrames(t, &mcpserver.Server{Name: "s", Tools: []mcpserver.Tool{echo()}, Framing: framing})
+	for _, framing := range []stdio.Framing{stdio.FramingLSP, stdio.FramingAuto} {
+		c := serveFrames(t, mcpserver.Config{Name: "s", Tools: []mcpserver.Tool{echo()}}, framing)
 		c.frames(hello("2025-11-25"))
 		c.answer("0")
 		c.frames(call("1", "echo", `{"t":"流"}`)) // a client that waits gets each answer
@@ -68,13 +75,13 @@ func TestContentLengthSession(t *testing.T) {
 			t.Errorf("%s: at the end: %v", framing, lines)
 		}
 		if err := c.result(); err != nil {
-			t.Errorf("%s: ServeStdio = %v", framing, err)
+			t.Errorf("%s: Serve = %v", framing, err)
 		}
 	}
 }
 
 func TestLineClientOfAServerThatLooks(t *testing.T) {
-	c := serve(t, &mcpserver.Server{Name: "s", Tools: []mcpserver.Tool{echo()}, Framing: mcpserver.FramingAuto})
+	c := serveAuto(t, mcpserver.Config{Name: "s", Tools: []mcpserver.Tool{echo()}})
 	c.write("\uFEFF \n")
 	c.send(hello("2025-11-25"))
 	c.answer("0")
@@ -91,9 +98,9 @@ func TestLineClientOfAServerThatLooks(t *testing.T) {
 
 // TestNoiseDoesNotSettleTheFraming holds that it is refused once, in the framing of what comes behind it.
 func TestNoiseDoesNotSettleTheFraming(t *testing.T) {
-	s := &mcpserver.Server{Name: "s", Framing: mcpserver.FramingAuto}
+	s := mcpserver.Config{Name: "s"}
 	const noise = "bash: warning: setlocale\n[WARN] two lines\n"
-	framed, lined, none := serveFrames(t, s), serve(t, s), serve(t, s)
+	framed, lined, none := serveFrames(t, s, stdio.FramingAuto), serveAuto(t, s), serveAuto(t, s)
 	framed.write(noise + frame(strings.Split(hello("2025-11-25"), "\n")[0]))
 	lined.write(noise + hello("2025-11-25") + "\n")
 	none.write(noise)
@@ -111,7 +118,7 @@ func TestNoiseDoesNotSettleTheFraming(t *testing.T) {
 }
 
 func TestMalformedFramesAreAnsweredAndPassed(t *testing.T) {
-	c := serveFrames(t, &mcpserver.Server{Name: "s", Tools: []mcpserver.Tool{echo()}, Framing: mcpserver.FramingAuto})
+	c := serveFrames(t, mcpserver.Config{Name: "s", Tools: []mcpserver.Tool{echo()}}, stdio.FramingAuto)
 	c.frames(hello("2025-11-25"))
 	c.answer("0")
 	for bad, code := range map[string]int64{
@@ -143,15 +150,15 @@ func TestMalformedFramesAreAnsweredAndPassed(t *testing.T) {
 		t.Errorf("torn: %v", lines)
 	}
 	if err := c.result(); err != nil {
-		t.Errorf("ServeStdio = %v", err)
+		t.Errorf("Serve = %v", err)
 	}
 }
 
 func TestFrameIsOneWrite(t *testing.T) {
 	out := &writes{}
-	s := &mcpserver.Server{Name: "s", Tools: []mcpserver.Tool{echo()}, Framing: mcpserver.FramingLSP}
+	s := newServer(t, mcpserver.Config{Name: "s", Tools: []mcpserver.Tool{echo()}})
 	in := frame(strings.Split(hello("2025-11-25"), "\n")[0]) + frame(`{"jsonrpc":"2.0","method":"notifications/initialized"}`) + frame(call("1", "echo", "{}")) + frame("[]")
-	if err := s.ServeStdio(t.Context(), io.NopCloser(strings.NewReader(in)), out); err != nil {
+	if err := s.Serve(t.Context(), &stdio.Transport{In: io.NopCloser(strings.NewReader(in)), Out: out, Framing: stdio.FramingLSP}); err != nil {
 		t.Fatal(err)
 	}
 	if len(out.all) != 3 {
@@ -182,7 +189,7 @@ func TestContentLengthAtTheEndOfInput(t *testing.T) {
 		<-c.atEOF
 		return text("done")
 	})
-	c = serveFrames(t, &mcpserver.Server{Name: "s", Tools: []mcpserver.Tool{slow}, Framing: mcpserver.FramingAuto})
+	c = serveFrames(t, mcpserver.Config{Name: "s", Tools: []mcpserver.Tool{slow}}, stdio.FramingAuto)
 	close(ready)
 	c.frames(hello("2025-11-25"), call("1", "slow", "{}"), call("2", "slow", "{}"))
 	c.eof()
@@ -199,7 +206,7 @@ func TestContentLengthAtTheEndOfInput(t *testing.T) {
 }
 
 func TestStopBeforeTheClientSaysAnything(t *testing.T) {
-	c := serve(t, &mcpserver.Server{Name: "s", Framing: mcpserver.FramingAuto})
+	c := serveAuto(t, mcpserver.Config{Name: "s"})
 	c.stop(os.ErrDeadlineExceeded)
 	if lines := c.rest(); len(lines) != 0 || c.result() == nil {
 		t.Errorf("%v, %v", lines, c.result())

@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"reflect"
 	"slices"
@@ -9,15 +10,16 @@ import (
 )
 
 // initialize answers the request that begins a session of the revisions before the stateless one. The SDK takes a
-// request of the stateless revision for such a beginning, and would refuse this one behind it. But a client that probes
-// with server/discover, and gives up before the answer is there, goes on with initialize on the same pipe.
-func (d *dispatcher) initialize(ctx context.Context, next mcp.MethodHandler, method string, req *mcp.ServerRequest[*mcp.InitializeParams]) (mcp.Result, error) {
-	if !d.begun.CompareAndSwap(false, true) {
-		return next(ctx, method, req) // which refuses it
+// request of the stateless revision for such a beginning, and would refuse this one after it. But a client that probes
+// with server/discover, and gives up before the answer is there, goes on with initialize on the same connection.
+func (s *Server) initialize(ctx context.Context, next mcp.MethodHandler, method string, req *mcp.ServerRequest[*mcp.InitializeParams]) (mcp.Result, error) {
+	client := sessionOf(ctx)
+	revision := agreed(req.Params.ProtocolVersion)
+	if client == nil || !client.agree(revision) {
+		return next(ctx, method, req) // refuses the second one
 	}
-	result := d.greeting
-	result.ProtocolVersion = agreed(req.Params.ProtocolVersion)
-	d.revision.Store(&result.ProtocolVersion)
+	result := s.greeting
+	result.ProtocolVersion = revision
 	if req.Session.InitializeParams() == nil {
 		// For the SDK the session begins here, unless it takes a request of the stateless revision at the same time.
 		_, _ = next(ctx, method, req)
@@ -25,7 +27,18 @@ func (d *dispatcher) initialize(ctx context.Context, next mcp.MethodHandler, met
 	return &result, nil
 }
 
-// agreed is the revision of a session whose client asks for one: that, or the newest that begins with initialize.
+// agree records the revision of a session that begins with initialize. It reports false if it has begun before.
+func (s *session) agree(revision string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.begun {
+		return false
+	}
+	s.begun, s.revision = true, revision
+	return true
+}
+
+// agreed returns the revision of a session whose client asks for one: the same, or the newest that begins with initialize.
 func agreed(asked string) string {
 	if asked < statelessRevision && slices.Contains(mcp.SupportedProtocolVersions(), asked) {
 		return asked
@@ -33,16 +46,19 @@ func agreed(asked string) string {
 	return newestWithHandshake
 }
 
-// revisionOf is the revision that a request follows: the one it names, else the one that the session began with, which
-// is the newest possible when it never did.
-func (d *dispatcher) revisionOf(req request) string {
-	if params := req.GetParams(); !reflect.ValueOf(params).IsNil() { // as they are when the client sent none
+// revisionOf returns the revision that a request follows: the one it names, or else the one that its session agreed to.
+// In a session that did not begin with initialize, that is the newest possible one.
+func revisionOf(ctx context.Context, req request) string {
+	if params := req.GetParams(); !reflect.ValueOf(params).IsNil() { // as they are if the client sent none
 		if _, named := params.GetMeta()[mcp.MetaKeyProtocolVersion]; named {
 			return req.ProtocolVersion()
 		}
 	}
-	if revision := d.revision.Load(); revision != nil {
-		return *revision
+	client := sessionOf(ctx)
+	if client == nil {
+		return agreed(req.ProtocolVersion())
 	}
-	return newestWithHandshake
+	client.mu.Lock()
+	defer client.mu.Unlock()
+	return cmp.Or(client.revision, newestWithHandshake)
 }

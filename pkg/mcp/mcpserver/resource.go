@@ -35,12 +35,12 @@ func (r *Resource) read(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp
 }
 
 // read gives the content of any URI, whatever the SDK has in its table.
-func (d *dispatcher) read(ctx context.Context, req *mcp.ReadResourceRequest) (mcp.Result, error) {
-	result, err := contents(ctx, req, d.server.Read, d.server.mimeType(req.Params.URI))
+func (s *Server) read(ctx context.Context, req *mcp.ReadResourceRequest) (mcp.Result, error) {
+	result, err := contents(ctx, req, s.config.Read, s.table.mimeType(req.Params.URI))
 	if err != nil {
 		return nil, err
 	}
-	if d.revisionOf(req) < statelessRevision {
+	if revisionOf(ctx, req) < statelessRevision {
 		return result, nil
 	}
 	return &readResult{Cacheable: &result.Cacheable, Contents: result.Contents, ResultType: "complete"}, nil
@@ -68,39 +68,20 @@ func contents(ctx context.Context, req *mcp.ReadResourceRequest, read func(conte
 	result := &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{
 		{URI: uri, MIMEType: cmp.Or(c.MIMEType, mimeType), Text: c.Text, Blob: c.Blob},
 	}}
-	hint(&result.Cacheable, c.TTL, c.Private)
+	setCache(&result.Cacheable, c.TTL, c.Private)
 	return result, nil
-}
-
-// mimeType is the type of the listed resource that a URI is, or seems to be.
-func (s *Server) mimeType(uri string) string {
-	found, longest := "", -1
-	for _, r := range s.Resources {
-		literal, _, template := strings.Cut(r.URI, "{")
-		switch {
-		case !template && r.URI == uri:
-			return r.MIMEType
-		case template && len(literal) > longest && strings.HasPrefix(uri, literal):
-			found, longest = r.MIMEType, len(literal)
-		}
-	}
-	return found
 }
 
 // readError turns the failure of a read into the protocol's error: a fault or an *Error is our own, anything else is the
 // SDK's word that no resource has this URI.
-func (d *dispatcher) readError(req *mcp.ReadResourceRequest, err error) error {
+func (s *Server) readError(ctx context.Context, req *mcp.ReadResourceRequest, err error) error {
 	if err == nil {
 		return nil
 	}
 	if !isOurs(err) {
-		var known []string
-		for _, r := range d.server.Resources {
-			known = append(known, r.URI)
-		}
-		err = unknown("resource", req.Params.URI, known)
+		err = unknown("resource", req.Params.URI, s.table.uris())
 	}
-	if d.revisionOf(req) < statelessRevision {
+	if revisionOf(ctx, req) < statelessRevision {
 		return protocolError(err, codeResourceNotFound)
 	}
 	return protocolError(err, jsonrpc.CodeInvalidParams)

@@ -11,6 +11,30 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
+// Result is the answer of a tool.
+type Result struct {
+	// Structured is a JSON object, sent as structuredContent. If a failed call's Structured does not match the tool's
+	// OutputSchema, only the text is sent: clients check even failures against that schema.
+	Structured json.RawMessage
+	// Text is what a client without structured content shows; if it is empty, that is Structured as compact JSON.
+	Text string
+	// Summary replaces Text for a client that receives Structured and whose revision has structured content (2025-06-18 and
+	// later), so that a long answer is sent once. An older client receives the text alone. Without a Summary every client
+	// receives both. Without Structured, Summary is the text if Text is empty.
+	Summary string
+	// IsError reports to the client's model that the tool failed.
+	IsError bool
+	// Links point to resources that the answer refers to.
+	Links []Link
+}
+
+// Link is a resource that a result points to.
+type Link struct {
+	URI, Name, MIMEType string
+	// Size is in bytes; 0 is unknown.
+	Size int64
+}
+
 // wireResult is the result of tools/call as it goes out: in one pass, with nothing escaped that JSON does not ask for.
 type wireResult struct {
 	mcp.ResultBase
@@ -30,7 +54,7 @@ type content struct {
 	Size     int64   `json:"size,omitempty"`
 }
 
-func (r *Result) wire() (*wireResult, error) {
+func (r *Result) encode() (*wireResult, error) {
 	if r == nil {
 		return nil, errors.New("it is nothing at all")
 	}
@@ -52,6 +76,27 @@ func (r *Result) wire() (*wireResult, error) {
 		w.Content = append(w.Content, content{Type: "resource_link", URI: l.URI, Name: l.Name, MIMEType: l.MIMEType, Size: l.Size})
 	}
 	return w, nil
+}
+
+// wire returns the result of a call in the form of the client's revision.
+func (e *entry) wire(r *Result, revision string) (*wireResult, error) {
+	wire, err := r.encode()
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case wire.StructuredContent == nil:
+	case wire.IsError && !e.allows(wire.StructuredContent):
+		wire.StructuredContent = nil
+	case r.Summary != "" && revision >= structuredRevision:
+		wire.Content[0].Text = &r.Summary
+	case r.Summary != "":
+		wire.StructuredContent = nil
+	}
+	if revision >= statelessRevision {
+		wire.ResultType = "complete"
+	}
+	return wire, nil
 }
 
 // compact encodes a value of this package or a fault, which have no unencodable parts but a fault's details.

@@ -10,32 +10,33 @@ import (
 const (
 	// structuredRevision is the first revision whose results have structured content.
 	structuredRevision = "2025-06-18"
-	// newestWithHandshake is the last revision that a session begins with initialize in.
+	// newestWithHandshake is the last revision whose sessions begin with initialize.
 	newestWithHandshake = "2025-11-25"
-	// statelessRevision is the first one whose requests each say which they follow. Its results say that they are complete,
-	// and how long they may be kept.
+	// statelessRevision is the first one in which each request names the revision that it follows. Its results say that they
+	// are complete, and how long they may be kept.
 	statelessRevision = "2026-07-28"
 )
 
-// request is what every request of a client knows of itself.
+// request is what every request of a client knows about itself.
 type request interface {
 	mcp.Request
 	ProtocolVersion() string
 }
 
-// setHint says how long the answer to a list or to discover may be kept. What is read says so itself.
-func (d *dispatcher) setHint(_ context.Context, req mcp.Request, c *mcp.Cacheable) {
-	if d.server.CachePolicy == nil {
+// setCacheable fills in how long the answer to a list or to server/discover may be kept. The answer to a read has its own
+// values. The SDK calls it with its lock held.
+func (s *Server) setCacheable(ctx context.Context, req mcp.Request, c *mcp.Cacheable) {
+	if s.config.CachePolicy == nil {
 		return
 	}
-	if method := hinted(req); method != "" && d.revisionOf(req.(request)) >= statelessRevision {
-		ttl, private := d.server.CachePolicy(method)
-		hint(c, ttl, private)
+	if method := cacheableMethod(req); method != "" && revisionOf(ctx, req.(request)) >= statelessRevision {
+		ttl, private := s.config.CachePolicy(method)
+		setCache(c, ttl, private)
 	}
 }
 
-// hinted is the method of a request that Server.Hint is asked about.
-func hinted(req mcp.Request) string {
+// cacheableMethod returns the method of a request that Config.CachePolicy is called for, or "".
+func cacheableMethod(req mcp.Request) string {
 	switch req.(type) {
 	case *mcp.ListToolsRequest:
 		return "tools/list"
@@ -49,15 +50,16 @@ func hinted(req mcp.Request) string {
 	return ""
 }
 
-// hint fills in how long a result may be kept.
-func hint(c *mcp.Cacheable, ttl time.Duration, private bool) {
+// setCache fills in how long a result may be kept.
+func setCache(c *mcp.Cacheable, ttl time.Duration, private bool) {
 	c.TTLMs, c.CacheScope = int(max(0, ttl.Milliseconds())), "public"
 	if private {
 		c.CacheScope = "private"
 	}
 }
 
-// unhinted is a result for a revision that does not say how long one may be kept. The SDK's results always do.
+// unhinted returns a result without the members that say how long it may be kept, for the revisions before these exist.
+// The SDK's results always have them.
 func unhinted(result mcp.Result) mcp.Result {
 	switch r := result.(type) {
 	case *mcp.ListToolsResult:
@@ -86,7 +88,8 @@ func unhinted(result mcp.Result) mcp.Result {
 	return result
 }
 
-// noHints hides the members of mcp.Cacheable from the encoder, which takes the less embedded ones and leaves out nil.
+// noHints hides the members of mcp.Cacheable from the encoder, which prefers the less deeply embedded members and omits
+// nil.
 type noHints struct {
 	TTLMs      *int    `json:"ttlMs,omitempty"`
 	CacheScope *string `json:"cacheScope,omitempty"`

@@ -9,7 +9,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -17,168 +16,8 @@ import (
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
+	"github.com/pflow-suite/pflow/pkg/mcp/stdio"
 )
-
-// patience is how long a test waits for what has to come.
-const patience = 20 * time.Second
-
-// client is the other end of a server's pipes, speaking in raw lines, or in frames.
-type client struct {
-	t      *testing.T
-	in     *os.File
-	lines  chan string
-	served chan struct{} // closed when the server is done
-	err    error
-	stop   context.CancelCauseFunc
-	atEOF  chan struct{} // closed when the server has seen the end of its input
-	passed []string      // lines that answer has passed over
-}
-
-// serve starts a server on pipes of the operating system.
-func serve(t *testing.T, s *mcpserver.Server) *client {
-	t.Helper()
-	return serveTo(t, s, func(r *bufio.Reader) (string, error) { return r.ReadString('\n') })
-}
-
-// serveTo does so for a client that reads answers in its own way.
-func serveTo(t *testing.T, s *mcpserver.Server, read func(*bufio.Reader) (string, error)) *client {
-	t.Helper()
-	serverIn, in, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, serverOut, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancelCause(t.Context())
-	c := &client{t: t, in: in, lines: make(chan string, 100), served: make(chan struct{}), stop: stop, atEOF: make(chan struct{})}
-	go func() {
-		defer close(c.served)
-		c.err = s.ServeStdio(ctx, &watched{ReadCloser: serverIn, ended: c.atEOF}, serverOut)
-	}()
-	go func() {
-		defer close(c.lines)
-		r := bufio.NewReader(out)
-		for {
-			line, err := read(r)
-			if err != nil {
-				return
-			}
-			c.lines <- line
-		}
-	}()
-	t.Cleanup(func() { stop(nil); _ = in.Close(); _ = c.result(); _ = out.Close() })
-	return c
-}
-
-// watched says when the end of a stream has been read.
-type watched struct {
-	io.ReadCloser
-	once  sync.Once
-	ended chan struct{}
-}
-
-func (w *watched) Read(p []byte) (int, error) {
-	n, err := w.ReadCloser.Read(p)
-	if err != nil {
-		w.once.Do(func() { close(w.ended) })
-	}
-	return n, err
-}
-
-func (c *client) send(lines ...string) {
-	c.t.Helper()
-	c.write(strings.Join(lines, "\n") + "\n")
-}
-
-func (c *client) write(text string) {
-	c.t.Helper()
-	if _, err := io.WriteString(c.in, text); err != nil {
-		c.t.Fatal(err)
-	}
-}
-
-func (c *client) eof() { _ = c.in.Close() }
-
-// next is the server's next line; "" when there is none.
-func (c *client) next() string {
-	c.t.Helper()
-	select {
-	case line, ok := <-c.lines:
-		if ok && !json.Valid([]byte(line)) {
-			c.t.Errorf("not JSON on standard output: %q", line)
-		}
-		return strings.TrimSuffix(line, "\n")
-	case <-time.After(patience):
-		c.t.Fatal("no answer")
-		return ""
-	}
-}
-
-// answer is the answer to a request, before or behind others.
-func (c *client) answer(id string) string {
-	c.t.Helper()
-	is := func(line string) bool { return gjson.Get(line, "id").Raw == id }
-	if i := slices.IndexFunc(c.passed, is); i >= 0 {
-		line := c.passed[i]
-		c.passed = slices.Delete(c.passed, i, i+1)
-		return line
-	}
-	for {
-		line := c.next()
-		if line == "" {
-			c.t.Fatalf("the output ended without an answer to %s", id)
-		}
-		if is(line) {
-			return line
-		}
-		c.passed = append(c.passed, line)
-	}
-}
-
-// rest is everything that is still to come.
-func (c *client) rest() []string {
-	c.t.Helper()
-	var all []string
-	for line := c.next(); line != ""; line = c.next() {
-		all = append(all, line)
-	}
-	return all
-}
-
-// result is what ServeStdio returned.
-func (c *client) result() error {
-	c.t.Helper()
-	select {
-	case <-c.served:
-	case <-time.After(patience):
-		c.t.Error("the server goes on")
-	}
-	return c.err
-}
-
-func hello(version string) string {
-	return `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"` + version + `","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` +
-		"\n" + `{"jsonrpc":"2.0","method":"notifications/initialized"}`
-}
-
-func call(id, tool, arguments string) string {
-	return `{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{"name":"` + tool + `","arguments":` + arguments + `}}`
-}
-
-func text(s string) *mcpserver.Result { return &mcpserver.Result{Text: s} }
-
-// tool is one that takes anything.
-func tool(name string, run func(ctx context.Context, c *mcpserver.Call) *mcpserver.Result) mcpserver.Tool {
-	return mcpserver.Tool{Name: name, Description: name, InputSchema: json.RawMessage(`{"type":"object"}`), Call: run}
-}
-
-func echo() mcpserver.Tool {
-	return tool("echo", func(_ context.Context, c *mcpserver.Call) *mcpserver.Result {
-		return &mcpserver.Result{Structured: c.Arguments}
-	})
-}
 
 func TestOneShotPipesGetEveryAnswer(t *testing.T) {
 	for range 30 {
@@ -192,10 +31,10 @@ func TestOneShotPipesGetEveryAnswer(t *testing.T) {
 			}
 			return text("done")
 		})
-		c = serve(t, &mcpserver.Server{Name: "s", Tools: []mcpserver.Tool{slow}})
+		c = serve(t, mcpserver.Config{Name: "s", Tools: []mcpserver.Tool{slow}})
 		close(ready)
 		c.send(hello("2025-11-25"), call("1", "slow", "{}"), call("2", "slow", "{}"))
-		_, _ = io.WriteString(c.in, call(`"three"`, "slow", "{}")) // the last line has no newline
+		c.write(call(`"three"`, "slow", "{}")) // the last line has no newline
 		c.eof()
 		var done []string
 		for _, line := range c.rest() {
@@ -208,13 +47,13 @@ func TestOneShotPipesGetEveryAnswer(t *testing.T) {
 			t.Fatalf("answered: %s", got)
 		}
 		if err := c.result(); err != nil {
-			t.Fatalf("ServeStdio = %v", err)
+			t.Fatalf("Serve = %v", err)
 		}
 	}
 }
 
 func TestLinesThatAreNoRequestsAreAnswered(t *testing.T) {
-	c := serve(t, &mcpserver.Server{Name: "s", Tools: []mcpserver.Tool{echo()}})
+	c := serve(t, mcpserver.Config{Name: "s", Tools: []mcpserver.Tool{echo()}})
 	for _, tc := range []struct {
 		name, line, id string
 		code           int64
@@ -262,7 +101,7 @@ func TestLinesThatAreNoRequestsAreAnswered(t *testing.T) {
 func TestIDInUseIsRefusedAndFreeAfterwards(t *testing.T) {
 	release := make(chan struct{})
 	hold := tool("hold", func(context.Context, *mcpserver.Call) *mcpserver.Result { <-release; return text("held") })
-	c := serve(t, &mcpserver.Server{Name: "s", Tools: []mcpserver.Tool{hold}})
+	c := serve(t, mcpserver.Config{Name: "s", Tools: []mcpserver.Tool{hold}})
 	c.send(hello("2025-11-25"), call("1", "hold", "{}"), call("1", "hold", "{}"))
 	if line := c.answer("null"); gjson.Get(line, "error.code").Int() != -32600 {
 		t.Errorf("second use: %s", line)
@@ -276,7 +115,7 @@ func TestIDInUseIsRefusedAndFreeAfterwards(t *testing.T) {
 }
 
 func TestBatchIsAnsweredAsOne(t *testing.T) {
-	c := serve(t, &mcpserver.Server{Name: "s", Tools: []mcpserver.Tool{echo()}})
+	c := serve(t, mcpserver.Config{Name: "s", Tools: []mcpserver.Tool{echo()}})
 	c.send(hello("2025-03-26"))
 	c.answer("0")
 	c.send("[" + call("1", "echo", `{"n":1}`) + `,{"no":"message"},{"jsonrpc":"2.0","method":"notifications/other"},` + call("2", "echo", `{"n":2}`) + "]")
@@ -307,7 +146,7 @@ func TestCancelledNotificationEndsTheCall(t *testing.T) {
 		close(ended)
 		return text("cancelled")
 	})
-	c := serve(t, &mcpserver.Server{Name: "s", Tools: []mcpserver.Tool{wait}})
+	c := serve(t, mcpserver.Config{Name: "s", Tools: []mcpserver.Tool{wait}})
 	c.send(hello("2025-11-25"), call("1", "wait", "{}"))
 	<-started
 	c.send(cancelled("1"))
@@ -317,57 +156,61 @@ func TestCancelledNotificationEndsTheCall(t *testing.T) {
 		t.Errorf("answers: %v", lines)
 	}
 	if err := c.result(); err != nil {
-		t.Errorf("ServeStdio = %v", err)
+		t.Errorf("Serve = %v", err)
 	}
 }
 
 func TestStopLetsCallsAnswer(t *testing.T) {
-	started := make(chan struct{}, 2)
-	release := make(chan struct{})
-	defer close(release)
-	heeds := tool("heeds", func(ctx context.Context, _ *mcpserver.Call) *mcpserver.Result {
-		started <- struct{}{}
-		<-ctx.Done()
-		return text(context.Cause(ctx).Error())
+	overBoth(t, func(t *testing.T, over connect) {
+		started := make(chan struct{}, 2)
+		release := make(chan struct{})
+		defer close(release)
+		heeds := tool("heeds", func(ctx context.Context, _ *mcpserver.Call) *mcpserver.Result {
+			started <- struct{}{}
+			<-ctx.Done()
+			return text(context.Cause(ctx).Error())
+		})
+		ignores := tool("ignores", func(context.Context, *mcpserver.Call) *mcpserver.Result {
+			started <- struct{}{}
+			<-release
+			return text("too late")
+		})
+		c := over.serve(t, mcpserver.Config{Name: "s", Tools: []mcpserver.Tool{heeds, ignores}})
+		c.send(hello("2025-11-25"), call("1", "heeds", "{}"), call("2", "ignores", "{}"))
+		<-started
+		<-started
+		stopped := errors.New("stopped by a signal")
+		c.stop(stopped)
+		answers := map[string]string{}
+		for _, line := range c.rest() {
+			answers[gjson.Get(line, "id").Raw] = line
+		}
+		if got := gjson.Get(answers["1"], "result.content.0.text").Str; got != stopped.Error() {
+			t.Errorf("the call that heeds its context: %s", answers["1"])
+		}
+		if gjson.Get(answers["2"], "error.code").Int() != -32603 {
+			t.Errorf("the call that does not: %s", answers["2"])
+		}
+		if err := c.result(); !errors.Is(err, stopped) {
+			t.Errorf("Serve = %v", err)
+		}
 	})
-	ignores := tool("ignores", func(context.Context, *mcpserver.Call) *mcpserver.Result {
-		started <- struct{}{}
-		<-release
-		return text("too late")
-	})
-	c := serve(t, &mcpserver.Server{Name: "s", Tools: []mcpserver.Tool{heeds, ignores}})
-	c.send(hello("2025-11-25"), call("1", "heeds", "{}"), call("2", "ignores", "{}"))
-	<-started
-	<-started
-	stopped := errors.New("stopped by a signal")
-	c.stop(stopped)
-	answers := map[string]string{}
-	for _, line := range c.rest() {
-		answers[gjson.Get(line, "id").Raw] = line
-	}
-	if got := gjson.Get(answers["1"], "result.content.0.text").Str; got != stopped.Error() {
-		t.Errorf("the call that heeds its context: %s", answers["1"])
-	}
-	if gjson.Get(answers["2"], "error.code").Int() != -32603 {
-		t.Errorf("the call that does not: %s", answers["2"])
-	}
-	if err := c.result(); !errors.Is(err, stopped) {
-		t.Errorf("ServeStdio = %v", err)
-	}
 }
 
 func TestStopOfAnIdleServer(t *testing.T) {
-	c := serve(t, &mcpserver.Server{Name: "s", Tools: []mcpserver.Tool{echo()}})
-	c.send(hello("2025-11-25"))
-	c.answer("0")
-	stopped := errors.New("stopped by a signal")
-	c.stop(stopped)
-	if lines := c.rest(); len(lines) != 0 {
-		t.Errorf("it still said %v", lines)
-	}
-	if err := c.result(); !errors.Is(err, stopped) {
-		t.Errorf("ServeStdio = %v", err)
-	}
+	overBoth(t, func(t *testing.T, over connect) {
+		c := over.serve(t, mcpserver.Config{Name: "s", Tools: []mcpserver.Tool{echo()}})
+		c.send(hello("2025-11-25"))
+		c.answer("0")
+		stopped := errors.New("stopped by a signal")
+		c.stop(stopped)
+		if lines := c.rest(); len(lines) != 0 {
+			t.Errorf("it still said %v", lines)
+		}
+		if err := c.result(); !errors.Is(err, stopped) {
+			t.Errorf("Serve = %v", err)
+		}
+	})
 }
 
 func TestClientThatGoesAwayEndsCalls(t *testing.T) {
@@ -382,7 +225,7 @@ func TestClientThatGoesAwayEndsCalls(t *testing.T) {
 	})
 	served := make(chan error, 1)
 	go func() {
-		served <- (&mcpserver.Server{Name: "s", Tools: []mcpserver.Tool{wait}}).ServeStdio(t.Context(), serverIn, serverOut)
+		served <- newServer(t, mcpserver.Config{Name: "s", Tools: []mcpserver.Tool{wait}}).Serve(t.Context(), &stdio.Transport{In: serverIn, Out: serverOut})
 	}()
 	_, _ = io.WriteString(in, hello("2025-11-25")+"\n")
 	_, _ = bufio.NewReader(out).ReadString('\n')
@@ -400,48 +243,52 @@ func TestClientThatGoesAwayEndsCalls(t *testing.T) {
 }
 
 func TestPanicIsAnAnswer(t *testing.T) {
-	crash := tool("crash", func(context.Context, *mcpserver.Call) *mcpserver.Result { panic("ouch") })
-	nothing := tool("nothing", func(context.Context, *mcpserver.Call) *mcpserver.Result { return nil })
-	garbled := tool("garbled", func(context.Context, *mcpserver.Call) *mcpserver.Result {
-		return &mcpserver.Result{Structured: json.RawMessage(`{"a":`)}
-	})
-	list := tool("list", func(context.Context, *mcpserver.Call) *mcpserver.Result {
-		return &mcpserver.Result{Structured: json.RawMessage(`[1]`)}
-	})
-	crashing := mcpserver.Resource{URI: "x://crash", Name: "crash", Read: func(context.Context, string) (*mcpserver.Content, error) { panic("ouch") }}
-	c := serve(t, &mcpserver.Server{Name: "s", Tools: []mcpserver.Tool{crash, nothing, garbled, list, echo()}, Resources: []mcpserver.Resource{crashing}})
-	c.send(hello("2025-11-25"))
-	for _, name := range []string{"crash", "nothing", "garbled", "list"} {
-		c.send(call("1", name, "{}"))
-		line := c.answer("1")
-		if got := gjson.Get(line, "result.structuredContent.error.type").Str; got != "internal_error" || !gjson.Get(line, "result.isError").Bool() {
-			t.Errorf("%s: %s", name, line)
+	overBoth(t, func(t *testing.T, over connect) {
+		crash := tool("crash", func(context.Context, *mcpserver.Call) *mcpserver.Result { panic("ouch") })
+		nothing := tool("nothing", func(context.Context, *mcpserver.Call) *mcpserver.Result { return nil })
+		garbled := tool("garbled", func(context.Context, *mcpserver.Call) *mcpserver.Result {
+			return &mcpserver.Result{Structured: json.RawMessage(`{"a":`)}
+		})
+		list := tool("list", func(context.Context, *mcpserver.Call) *mcpserver.Result {
+			return &mcpserver.Result{Structured: json.RawMessage(`[1]`)}
+		})
+		crashing := mcpserver.Resource{URI: "x://crash", Name: "crash", Read: func(context.Context, string) (*mcpserver.Content, error) { panic("ouch") }}
+		c := over.serve(t, mcpserver.Config{Name: "s", Tools: []mcpserver.Tool{crash, nothing, garbled, list, echo()}, Resources: []mcpserver.Resource{crashing}})
+		c.send(hello("2025-11-25"))
+		for _, name := range []string{"crash", "nothing", "garbled", "list"} {
+			c.send(call("1", name, "{}"))
+			line := c.answer("1")
+			if got := gjson.Get(line, "result.structuredContent.error.type").Str; got != "internal_error" || !gjson.Get(line, "result.isError").Bool() {
+				t.Errorf("%s: %s", name, line)
+			}
 		}
-	}
-	c.send(`{"jsonrpc":"2.0","id":2,"method":"resources/read","params":{"uri":"x://crash"}}`)
-	if line := c.answer("2"); gjson.Get(line, "error.code").Int() != -32603 || gjson.Get(line, "error.data.type").Str != "internal_error" {
-		t.Errorf("resource: %s", line)
-	}
-	c.send(call("3", "echo", `{}`))
-	if line := c.answer("3"); gjson.Get(line, "result.isError").Bool() {
-		t.Errorf("afterwards: %s", line)
-	}
+		c.send(`{"jsonrpc":"2.0","id":2,"method":"resources/read","params":{"uri":"x://crash"}}`)
+		if line := c.answer("2"); gjson.Get(line, "error.code").Int() != -32603 || gjson.Get(line, "error.data.type").Str != "internal_error" {
+			t.Errorf("resource: %s", line)
+		}
+		c.send(call("3", "echo", `{}`))
+		if line := c.answer("3"); gjson.Get(line, "result.isError").Bool() {
+			t.Errorf("afterwards: %s", line)
+		}
+	})
 }
 
 func nowhere(context.Context, string) (*mcpserver.Content, error) { return nil, nil }
 
 func TestTableThatCannotBeServed(t *testing.T) {
-	for name, s := range map[string]*mcpserver.Server{
+	for name, s := range map[string]mcpserver.Config{
 		"no schema": {Name: "s", Tools: []mcpserver.Tool{{Name: "x"}}},
 		"twins":     {Name: "s", Tools: []mcpserver.Tool{echo(), echo()}},
 		"bad URI":   {Name: "s", Resources: []mcpserver.Resource{{URI: "x://{", Read: nowhere}}},
 		"no reader": {Name: "s", Resources: []mcpserver.Resource{{URI: "x://a", Name: "a"}}},
-		"framing":   {Name: "s", Framing: "xml"},
 	} {
-		in, _ := io.Pipe()
-		_, out := io.Pipe()
-		if err := s.ServeStdio(t.Context(), in, out); err == nil || fault.From(err).Type != fault.Internal {
+		if _, err := mcpserver.New(s); err == nil || fault.From(err).Type != fault.Internal {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	in, _ := io.Pipe()
+	_, out := io.Pipe()
+	if err := newServer(t, mcpserver.Config{Name: "s"}).Serve(t.Context(), &stdio.Transport{In: in, Out: out, Framing: "xml"}); err == nil || fault.From(err).Type != fault.Internal {
+		t.Errorf("framing: %v", err)
 	}
 }

@@ -3,7 +3,6 @@ package suitetools
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"strconv"
 	"strings"
 
@@ -37,8 +36,11 @@ func (f *Front) execute(ctx context.Context, call *mcpserver.Call) *mcpserver.Re
 		return failure(fault.New(fault.Protocol, "pflow-exec start gave no run id"))
 	}
 	_, err := f.Suite.run(ctx, command{program: "pflow-exec", args: []string{"--quiet", "events", "--follow", "--", run}, long: true, each: progress(call)})
-	if err != nil {
+	if err != nil && ctx.Err() != nil {
 		return f.stopped(ctx, run)
+	}
+	if err != nil {
+		return failure(fault.New(fault.Unavailable, "Run %s goes on, but cannot be followed: %v", run, err).Detail("run_id", run))
 	}
 	limit := 2000
 	if a.MaxOutputChars != nil {
@@ -69,17 +71,21 @@ func progress(call *mcpserver.Call) func(line []byte) {
 	}
 }
 
-// stopped answers a call whose context ended. A call that was cancelled cancels its run; when the client or this
-// server goes away the run goes on.
+// stopped answers a call whose context ended. If the client cancelled the call, that cancels the run. If the client went
+// away or the server stops, the run goes on.
 func (f *Front) stopped(ctx context.Context, run string) *mcpserver.Result {
-	if f.Serving.Err() == nil && errors.Is(context.Cause(ctx), context.Canceled) {
+	why := "The client went away"
+	switch mcpserver.WhyEnded(ctx) {
+	case mcpserver.Cancelled:
 		ctx = context.WithoutCancel(ctx)
 		if r := f.answer(ctx, command{program: "pflow-exec", args: []string{"cancel", "--format", "json", "--", run}}); r.IsError {
 			return r
 		}
 		return f.answer(ctx, command{program: "pflow-exec", args: []string{"wait", "--format", "json", "--", run}})
+	case mcpserver.Stopping:
+		why = "The server is stopping"
 	}
-	return failure(fault.New(fault.Unavailable, "The server is stopping; run %s goes on", run).
+	return failure(fault.New(fault.Unavailable, "%s; run %s goes on", why, run).
 		Suggest("Call execute with resume %q to have its result", run).Detail("run_id", run))
 }
 

@@ -3,6 +3,7 @@ package suitetools
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -71,9 +72,9 @@ func TestExecuteThatDoesNotBegin(t *testing.T) {
 	}
 }
 
-// TestExecuteThatIsStopped: a call that is cancelled cancels its run; the end of the server does not.
+// TestExecuteThatIsStopped: a call that is cancelled cancels its run; the end of the server or of the client does not.
 func TestExecuteThatIsStopped(t *testing.T) {
-	for name, server := range map[string]bool{"the call": false, "the server": true} {
+	for name, by := range map[string]mcpserver.End{"the call": mcpserver.Cancelled, "the client": mcpserver.Gone, "the server": mcpserver.Stopping} {
 		t.Run(name, func(t *testing.T) {
 			f := newFakes(t)
 			gate := filepath.Join(f.dir, "gate")
@@ -81,11 +82,9 @@ func TestExecuteThatIsStopped(t *testing.T) {
 				t.Fatal(err)
 			}
 			f.program("pflow-exec", strings.Replace(running, `echo '{"event":"run_finished"}'`, `read x < "$DIR/gate"`, 1))
-			serving, stop := context.WithCancel(t.Context())
-			defer stop()
-			ctx, cancel := context.WithCancel(serving)
-			defer cancel()
-			front := &Front{Suite: f.suite, Serving: serving}
+			ctx, end := context.WithCancelCause(t.Context())
+			defer end(nil)
+			front := &Front{Suite: f.suite}
 			answers := make(chan *mcpserver.Result)
 			go func() {
 				answers <- front.execute(ctx, &mcpserver.Call{Arguments: json.RawMessage(`{"name":"w"}`)})
@@ -95,12 +94,9 @@ func TestExecuteThatIsStopped(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer func() { _ = writer.Close() }()
-			if server {
-				stop()
-			} else {
-				cancel()
-			}
+			end(&mcpserver.Ended{By: by, Err: errors.New("it ended")})
 			r := <-answers
+			server := by != mcpserver.Cancelled
 			cancelled := slices.Contains(f.calls(), "pflow-exec --quiet cancel --format json -- r1")
 			if cancelled == server {
 				t.Errorf("calls %q", f.calls())
@@ -123,7 +119,7 @@ func TestExecuteThatIsCancelledAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.program("pflow-exec", strings.Replace(running, `echo '{"run_id":"r1"}'`, `trap '' TERM; echo begun > "$DIR/gate"; read x < "$DIR/gate"; echo '{"run_id":"r1"}'`, 1))
-	ctx, cancel := context.WithCancel(t.Context())
+	ctx, end := context.WithCancelCause(t.Context())
 	answers := make(chan *mcpserver.Result)
 	go func() {
 		answers <- f.front().execute(ctx, &mcpserver.Call{Arguments: json.RawMessage(`{"name":"w"}`)})
@@ -131,7 +127,7 @@ func TestExecuteThatIsCancelledAtOnce(t *testing.T) {
 	if said, err := os.ReadFile(gate); err != nil || string(said) != "begun\n" {
 		t.Fatalf("%q, %v", said, err)
 	}
-	cancel()
+	end(&mcpserver.Ended{By: mcpserver.Cancelled, Err: errors.New("it ended")})
 	if err := os.WriteFile(gate, []byte("go on\n"), 0o600); err != nil { // waits until it is read
 		t.Fatal(err)
 	}

@@ -55,7 +55,7 @@ func (f *fakes) calls() []string {
 	return strings.Split(strings.TrimSpace(string(b)), "\n")
 }
 
-func (f *fakes) front() *Front { return &Front{Suite: f.suite, Serving: f.Context()} }
+func (f *fakes) front() *Front { return &Front{Suite: f.suite} }
 
 // call calls a tool and gives its answer.
 func (f *fakes) call(front *Front, name, arguments string) (answer map[string]any, result *mcpserver.Result) {

@@ -9,11 +9,7 @@ import (
 )
 
 // Front is the tools over a suite.
-type Front struct {
-	Suite *Suite
-	// Serving ends when the server does: a run whose caller merely went away goes on.
-	Serving context.Context
-}
+type Front struct{ Suite *Suite }
 
 // Tools is the core toolset: exactly these five.
 func (f *Front) Tools() []mcpserver.Tool {

@@ -1,4 +1,4 @@
-package mcpserver
+package stdio
 
 import (
 	"bufio"
@@ -13,6 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
 const (
@@ -191,7 +193,11 @@ func TestFramesComeBackAsTheyWent(t *testing.T) {
 		framings := map[string]framing{"lsp": &frames{}, "newline": &lines{}}
 		name := rapid.SampledFrom([]string{"lsp", "newline"}).Draw(t, "framing")
 		for _, text := range rapid.SliceOf(rapid.String()).Draw(t, "texts") {
-			message := string(compact(map[string]string{"Content-Length: 1\n": text}))
+			encoded, err := rawjson.Marshal(map[string]string{"Content-Length: 1\n": text})
+			if err != nil {
+				t.Fatal(err)
+			}
+			message := string(encoded)
 			sent = append(sent, message)
 			stream = append(stream, framings[name].wrap([]byte(message))...)
 		}

@@ -1,4 +1,4 @@
-package mcpserver
+package stdio
 
 import (
 	"bytes"
@@ -13,8 +13,8 @@ type batch struct {
 	answers [][]byte
 }
 
-// takeBatch does what take does for an array of messages (JSON-RPC batches, which MCP had until 2025-03-26). All its
-// answers go out in one array.
+// takeBatch does what take does, for an array of messages (a JSON-RPC batch, which revisions of MCP up to 2025-03-26
+// allow). All its answers go out in one array.
 func (p *pipe) takeBatch(array []byte) {
 	var elements []json.RawMessage
 	if err := json.Unmarshal(array, &elements); err != nil {
@@ -25,7 +25,7 @@ func (p *pipe) takeBatch(array []byte) {
 		p.reject(refusal(nil, jsonrpc.CodeInvalidRequest, "The batch is empty; send a request"))
 		return
 	}
-	b := &batch{open: 1} // for this loop, so that an early answer does not end it
+	b := &batch{open: 1} // counts this loop, so that an early answer does not complete the batch
 	var messages []jsonrpc.Message
 	var refusals [][]byte
 	for _, element := range elements {
@@ -48,7 +48,7 @@ func (p *pipe) takeBatch(array []byte) {
 	}
 }
 
-// settle counts one answer off, and gives the whole answer when it was the last. The pipe's mu is held.
+// settle counts one answer off, and returns the array of all answers if it was the last. The pipe's mu must be held.
 func (b *batch) settle() []byte {
 	b.open--
 	if b.open > 0 || len(b.answers) == 0 {

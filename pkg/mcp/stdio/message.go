@@ -1,18 +1,19 @@
-package mcpserver
+package stdio
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/tidwall/gjson"
 
-	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
 const (
+	// maxEcho is the most bytes of the client's text that an error repeats.
+	maxEcho = 200
 	// maxDepth is how deep a message may be nested for the SDK to decode it.
 	maxDepth = 1000
 	// checkedDepth is how deep JSON may be nested for encoding/json to check it.
@@ -24,11 +25,12 @@ func refusal(id json.RawMessage, code int64, message string) []byte {
 	if id == nil {
 		id = json.RawMessage("null")
 	}
-	return compact(struct {
+	answer, _ := rawjson.Marshal(struct { // which cannot fail: an id is JSON
 		Version string          `json:"jsonrpc"`
 		ID      json.RawMessage `json:"id"`
 		Error   jsonrpc.Error   `json:"error"`
 	}{"2.0", id, jsonrpc.Error{Code: code, Message: message}})
+	return answer
 }
 
 // notJSON stands for text that is no JSON, and for text that is nested too deep to know.
@@ -122,36 +124,4 @@ func deeper(data []byte, most int) bool {
 		}
 	}
 	return false
-}
-
-// coded gives an error of the SDK's its code where it has none: those are requests at a wrong time, such as before
-// initialize. Its texts repeat what came, whole, and the types of its own that params do not fit.
-func coded(method string, err error) error {
-	if err == nil {
-		return nil
-	}
-	rpc, ok := errors.AsType[*jsonrpc.Error](err)
-	if ok && rpc.Code != 0 && rpc.Message == err.Error() {
-		return err
-	}
-	if strings.HasSuffix(err.Error(), `missing required "params"`) {
-		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "The params of " + fault.Truncate(method, maxEcho) + " are missing"}
-	}
-	if strings.HasPrefix(err.Error(), "handling '") && strings.Contains(err.Error(), "unmarshaling ") {
-		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: wrongParams(method, err)}
-	}
-	coded := &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: fault.Truncate(err.Error(), maxEcho)}
-	if ok && rpc.Code != 0 {
-		coded.Code, coded.Data = rpc.Code, rpc.Data
-	}
-	return coded
-}
-
-// wrongParams says what is wrong with params that the SDK cannot decode.
-func wrongParams(method string, err error) string {
-	text := "The params of " + fault.Truncate(method, maxEcho) + " do not have the form that MCP gives them"
-	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && e.Field != "" {
-		return fmt.Sprintf("%s: %s has a wrong type", text, e.Field)
-	}
-	return text
 }

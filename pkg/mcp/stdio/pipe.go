@@ -1,4 +1,4 @@
-package mcpserver
+package stdio
 
 import (
 	"context"
@@ -10,15 +10,15 @@ import (
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// pipe is the connection to a client: JSON-RPC messages, or batches, in one framing. It is the transport too, for one
-// connection. The SDK sees only messages that are in order, and the end of the input only when all are answered: at
-// that point it drops whatever is not.
+// methodListen is the request that is answered only when the session ends.
+const methodListen = "subscriptions/listen"
+
+// pipe is the connection of a Transport: JSON-RPC messages, or batches of them, in one framing.
 type pipe struct {
 	in      io.ReadCloser
 	out     io.WriteCloser
@@ -26,43 +26,37 @@ type pipe struct {
 	log     *slog.Logger
 
 	incoming chan jsonrpc.Message
-	drained  chan struct{} // closed when no request will come and none is unanswered
+	drained  chan struct{} // closed at the end of the input, when every request that counts is answered
 	closed   chan struct{}
 	close    sync.Once
 
 	writing sync.Mutex
-	frames  framing // lines until the client's first text is there
+	frames  framing // lines, until the client's first text shows the framing
 
 	mu         sync.Mutex
-	open       map[jsonrpc.ID]*asked // requests whose answer the SDK has not given
-	unanswered int                   // of them that are to be answered, and of those whose answer is being written
-	over       bool                  // no further request is taken
+	open       map[jsonrpc.ID]*openRequest
+	unanswered int  // open requests that are to be answered, and those whose answer is being written
+	over       bool // the input has ended
 }
 
-// asked is a request on its way to its answer.
-type asked struct {
-	method    string
-	batch     *batch // nil for one outside a batch
-	cancelled bool   // by the client, which gets no answer
+// openRequest is a request that the session has not answered.
+type openRequest struct {
+	batch   *batch // nil outside a batch
+	lasting bool   // the end of the input does not wait for its answer
+	dropped bool   // its answer is not sent
 }
 
 func newPipe(in io.ReadCloser, out io.WriteCloser, framing Framing, log *slog.Logger) *pipe {
 	return &pipe{
 		in: in, out: out, framing: framing, frames: &lines{}, log: log, incoming: make(chan jsonrpc.Message),
-		drained: make(chan struct{}), closed: make(chan struct{}), open: map[jsonrpc.ID]*asked{},
+		drained: make(chan struct{}), closed: make(chan struct{}), open: map[jsonrpc.ID]*openRequest{},
 	}
 }
 
-// Connect starts reading.
-func (p *pipe) Connect(context.Context) (mcp.Connection, error) {
-	go p.readMessages()
-	return p, nil
-}
-
-// SessionID is empty: a pipe is its own session.
+// SessionID returns the empty string: a pipe carries one session.
 func (p *pipe) SessionID() string { return "" }
 
-// Close closes both streams.
+// Close closes both streams. Only the first call has an effect.
 func (p *pipe) Close() error {
 	p.close.Do(func() {
 		close(p.closed)
@@ -72,7 +66,8 @@ func (p *pipe) Close() error {
 	return nil
 }
 
-// Read gives the next message, and io.EOF when there will be none and all requests are answered.
+// Read returns the next message. It returns io.EOF after Close, and at the end of the input once every request is
+// answered.
 func (p *pipe) Read(ctx context.Context) (jsonrpc.Message, error) {
 	select {
 	case msg := <-p.incoming:
@@ -86,7 +81,7 @@ func (p *pipe) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
-// readMessages takes what the client sends until there is no more.
+// readMessages reads what the client sends until the input ends.
 func (p *pipe) readMessages() {
 	defer p.finish()
 	frames, noise := p.framing.of(p.in)
@@ -115,7 +110,7 @@ func (p *pipe) readMessages() {
 	}
 }
 
-// take hands a message, or those of a batch, to the SDK and answers what is none.
+// take delivers a message, or the messages of a batch, to the session. It answers what is not a message.
 func (p *pipe) take(message []byte) {
 	if message[0] == '[' {
 		p.takeBatch(message)
@@ -129,21 +124,15 @@ func (p *pipe) take(message []byte) {
 	p.deliver(msg)
 }
 
-// accept decodes a message, which is JSON, and notes the request it is, or gives the answer to what cannot be taken. Both
-// are nil for what nobody needs to hear of.
+// accept decodes a message, which is JSON, and records the request that it is. For what cannot be accepted it returns
+// the answer instead.
 func (p *pipe) accept(data []byte, b *batch) (jsonrpc.Message, []byte) {
 	msg, err := jsonrpc.DecodeMessage(data)
 	if err != nil || !complete(msg, data) {
 		return nil, notMessage(data)
 	}
 	request, ok := msg.(*jsonrpc.Request)
-	if !ok {
-		return msg, nil
-	}
-	if !request.IsCall() {
-		if request.Method == methodCancelled && !p.cancel(request) {
-			return nil, nil
-		}
+	if !ok || !request.IsCall() {
 		return msg, nil
 	}
 	id := gjson.GetBytes(data, "id").Raw
@@ -152,24 +141,23 @@ func (p *pipe) accept(data []byte, b *batch) (jsonrpc.Message, []byte) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.over {
-		return nil, refusal(json.RawMessage(id), jsonrpc.CodeInternalError, "The server is being stopped")
-	}
-	if _, taken := p.open[request.ID]; taken {
+	if p.open[request.ID] != nil {
 		return nil, refusal(nil, jsonrpc.CodeInvalidRequest, "The id "+fault.Truncate(id, maxEcho)+" is that of a request which is not done yet; use another")
 	}
-	p.open[request.ID] = &asked{method: request.Method, batch: b}
-	p.unanswered++
-	if b != nil {
+	open := &openRequest{batch: b, lasting: request.Method == methodListen}
+	if open.lasting {
+		open.batch = nil // the other answers of the batch do not wait for this one
+	} else {
+		p.unanswered++
+	}
+	if open.batch != nil {
 		b.open++
 	}
+	p.open[request.ID] = open
 	return msg, nil
 }
 
 func (p *pipe) deliver(msg jsonrpc.Message) {
-	if msg == nil {
-		return
-	}
 	select {
 	case p.incoming <- msg:
 	case <-p.drained:
@@ -177,23 +165,21 @@ func (p *pipe) deliver(msg jsonrpc.Message) {
 	}
 }
 
-// Write sends a message of the SDK's. An answer that was given already, in its place, or that the client has cancelled,
-// is dropped.
+// Write sends a message of the session. It discards the answer to a request that was dropped or is answered already.
 func (p *pipe) Write(_ context.Context, msg jsonrpc.Message) error {
 	response, ok := msg.(*jsonrpc.Response)
 	if !ok {
 		return p.encode(msg)
 	}
 	p.mu.Lock()
-	asked := p.open[response.ID]
-	delete(p.open, response.ID) // before it is written: then the client may use the id again
+	request := p.open[response.ID]
+	delete(p.open, response.ID) // before the answer is written: then the client may use the id again
 	p.mu.Unlock()
-	if asked == nil || asked.cancelled {
+	if request == nil || request.dropped {
 		return nil
 	}
-	defer p.answered()
-	response.Error = coded(asked.method, response.Error)
-	b := asked.batch
+	defer p.answered(request)
+	b := request.batch
 	if b == nil {
 		return p.encode(response)
 	}
@@ -211,15 +197,39 @@ func (p *pipe) Write(_ context.Context, msg jsonrpc.Message) error {
 	return p.send(answer)
 }
 
-// answered counts an answer that is out.
-func (p *pipe) answered() {
+// Drop declares that the answer to a request is not to be sent, and that the end of the input does not wait for it. The
+// id stays in use until the session has answered.
+func (p *pipe) Drop(id jsonrpc.ID) {
+	p.mu.Lock()
+	request := p.open[id]
+	if request == nil || request.dropped {
+		p.mu.Unlock()
+		return
+	}
+	request.dropped = true
+	var rest []byte
+	if request.batch != nil {
+		rest = request.batch.settle()
+	}
+	p.mu.Unlock()
+	if rest != nil {
+		p.reject(rest)
+	}
+	p.answered(request)
+}
+
+// answered counts a request that needs no further answer.
+func (p *pipe) answered(request *openRequest) {
+	if request.lasting {
+		return
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.unanswered--
 	p.checkDrained()
 }
 
-// finish takes no more requests.
+// finish records the end of the input.
 func (p *pipe) finish() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -238,22 +248,7 @@ func (p *pipe) checkDrained() {
 	}
 }
 
-// abandon answers what nobody else answers any more.
-func (p *pipe) abandon() {
-	p.mu.Lock()
-	var left []jsonrpc.ID
-	for id := range p.open {
-		left = append(left, id)
-	}
-	p.mu.Unlock()
-	for _, id := range left {
-		_ = p.Write(context.Background(), &jsonrpc.Response{ID: id, Error: &jsonrpc.Error{
-			Code: jsonrpc.CodeInternalError, Message: "The server was stopped before the request was answered",
-		}})
-	}
-}
-
-// reject sends an answer from outside the SDK. That it cannot be sent shows at the SDK's next message too.
+// reject sends an answer that does not come from the session. If it cannot be sent, the session's next message fails too.
 func (p *pipe) reject(answer []byte) {
 	if err := p.send(answer); err != nil {
 		p.log.Debug("an answer could not be sent", "error", err)
@@ -268,7 +263,7 @@ func (p *pipe) encode(msg jsonrpc.Message) error {
 	return p.send(data)
 }
 
-// send writes one message, or the answer to a batch, in one write.
+// send writes one message, or the answers to a batch, in one write.
 func (p *pipe) send(data []byte) error {
 	p.writing.Lock()
 	defer p.writing.Unlock()
