@@ -18,14 +18,14 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow/template"
 )
 
-// An agent reads the guide whole, each time.
+// The guide stays short, because an agent reads all of it each time.
 func TestGuideIsShort(t *testing.T) {
 	if n := utf8.RuneCount(guide); n > 5500 {
 		t.Errorf("the guide has %d characters", n)
 	}
 }
 
-// Every sample in the guide is sound: whole workflows of both forms, and the parts of one in running text.
+// Every sample in the guide is valid: the whole workflows in both forms, and the parts of workflows in running text.
 func TestGuideSamples(t *testing.T) {
 	h, err := home.Open(t.TempDir(), "")
 	if err != nil {
@@ -76,7 +76,7 @@ func TestGuideSamples(t *testing.T) {
 	}
 }
 
-// around makes a workflow of a part of one: a field, or a node.
+// around returns a workflow that contains a part of one: a field or a node.
 func around(t *testing.T, part string) string {
 	t.Helper()
 	node, input, edge := `"params": {"command": "echo '{\"done\": true}'"}`, `"required": false`, `"action": "default"`
@@ -110,7 +110,7 @@ func around(t *testing.T, part string) string {
 }`
 }
 
-// edgeTo is the edge to a node that stands last.
+// edgeTo returns the edge to the last node.
 func edgeTo(last string) string {
 	id := regexp.MustCompile(`^, {"id": ("[^"]+")`).FindStringSubmatch(last)
 	if id == nil {

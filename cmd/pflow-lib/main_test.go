@@ -29,8 +29,8 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// checkJSON is the command json PATH VALUE: what is at a gjson path of stdout is the value, as JSON, or is not there
-// when the value is missing.
+// checkJSON is the command json PATH [VALUE]. It checks that stdout has this JSON value at a gjson path, or none if VALUE is
+// missing.
 func checkJSON(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) < 1 || len(args) > 2 {
 		ts.Fatalf("usage: json PATH [VALUE]")

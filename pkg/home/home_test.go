@@ -23,7 +23,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// The test program, told to, holds a lock of a home until its standard input ends.
+// On request the test program holds a lock of a home until its standard input ends.
 func TestMain(m *testing.M) {
 	dir := os.Getenv("HOME_TEST_LOCK")
 	if dir == "" {
@@ -156,7 +156,7 @@ func TestWriteAndRead(t *testing.T) {
 	}
 }
 
-// Whoever reads while others write sees a whole file.
+// A reader always sees a whole file while others write.
 func TestWritersDoNotMix(t *testing.T) {
 	h := home(t)
 	texts := []string{strings.Repeat("a", 100_000), strings.Repeat("b", 50_000), "c"}
@@ -255,7 +255,7 @@ func TestLockKeepsProcessesApart(t *testing.T) {
 	if line, err := bufio.NewReader(out).ReadString('\n'); line != "held\n" {
 		t.Fatalf("%q %v", line, err)
 	}
-	// A context that ends is the reason, and not the lock that was waited for.
+	// If the context ends, the error is its cause, not the lock.
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("interrupted")
 	timer := time.AfterFunc(20*time.Millisecond, func() { cancel(why) })

@@ -152,7 +152,7 @@ func TestSaveKeepsTheForm(t *testing.T) {
 	}
 }
 
-// Whoever looks while a workflow is replaced, again and again and always by the other form, finds one.
+// A reader always finds a workflow while it is replaced again and again by the other form.
 func TestThereIsAlwaysOne(t *testing.T) {
 	l, h := open(t, map[string]string{"library/final.json": hello, "workflows/other.json": hello})
 	var done atomic.Bool

@@ -17,7 +17,7 @@ import (
 
 const hello = `{"description": "Says hello", "nodes": [{"id": "a", "type": "echo"}]}`
 
-// open gives the library of a fresh home with files by their path in it.
+// open returns the library of a new home with the given files, by their paths.
 func open(t *testing.T, files map[string]string) (*Library, *home.Home) {
 	t.Helper()
 	h, err := home.Open(t.TempDir(), "")

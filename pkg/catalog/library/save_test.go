@@ -141,7 +141,7 @@ func TestOfSavesOfOneNameOneWins(t *testing.T) {
 	}
 }
 
-// A program that does not take the lock cannot be overwritten either.
+// The file of a program that does not take the lock is not overwritten either.
 func TestPutNeverOverwrites(t *testing.T) {
 	l, h := open(t, map[string]string{"library/x.json": "theirs"})
 	if err := l.put("x.json", []byte("ours"), nil); fault.From(err).Type != fault.AlreadyExists {

@@ -21,7 +21,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 )
 
-// indexed gives a registry that has an index whatever its size. Settled, it takes its files for old.
+// indexed returns a registry that has an index at any size. With settled it takes its files for old.
 func indexed(h *home.Home, settled bool) *Registry {
 	r := Open(h)
 	r.leastIndexed = 1
@@ -31,7 +31,7 @@ func indexed(h *home.Home, settled bool) *Registry {
 	return r
 }
 
-// answers are what a registry says, as text.
+// answers returns the results of a registry's methods, as text.
 func answers(r *Registry, names []string) string {
 	var b strings.Builder
 	say := func(v any, err error) {
@@ -91,7 +91,7 @@ func source(t *rapid.T) (text string, names []string) {
 	return string(raw), append(names, "http", "none", "mcp-s-none")
 }
 
-// With an index, just made or stored, the answers are those without one.
+// With an index, new or stored, the answers are the same as without one.
 func TestAnIndexChangesNoAnswer(t *testing.T) {
 	dir := t.TempDir()
 	n := 0
@@ -125,13 +125,13 @@ func TestAnIndexChangesNoAnswer(t *testing.T) {
 	})
 }
 
-// one is a registry with a type of that description. All that have descriptions of fewer than ten bytes are of one size,
-// but what stands in them does not stand in the same places.
+// one returns a registry with a type of that description. For descriptions of fewer than ten bytes all registries have the same
+// size, but the places in them differ.
 func one(description string) string {
 	return `{"nodes":{"all":{"module":"` + strings.Repeat("m", 10-len(description)) + `"},"one":{"module":"x","interface":{"description":"` + description + `"}}}}`
 }
 
-// A change by hand is seen, however fast it comes after the index and whatever times the file is given.
+// A change by hand is seen, even right after the index was stored and with any file times.
 func TestAnEditIsSeen(t *testing.T) {
 	_, h := open(t, map[string]string{fileName: one("a")})
 	path := h.Path(fileName)
@@ -163,8 +163,8 @@ func TestAnEditIsSeen(t *testing.T) {
 	}
 }
 
-// An index that is made in the tick of the clock in which the file was written is not trusted for what comes after, for a
-// further change in that tick leaves the times as they are.
+// No index is stored in the tick of the clock in which the file was written, because a further change in that tick leaves the
+// times as they are.
 func TestAnIndexOfTheSameTickIsNotTrusted(t *testing.T) {
 	_, h := open(t, map[string]string{fileName: one("before")})
 	if _, _, err := indexed(h, false).Type("one"); err != nil {
@@ -181,7 +181,7 @@ func TestAnIndexOfTheSameTickIsNotTrusted(t *testing.T) {
 	}
 }
 
-// A reader that has the index sees a later change, too.
+// A reader that has loaded the index sees a later change, too.
 func TestAnOpenRegistrySeesAChange(t *testing.T) {
 	_, h := open(t, map[string]string{fileName: one("a")})
 	if _, _, err := indexed(h, true).Type("one"); err != nil {
@@ -209,7 +209,7 @@ func TestAChangeWhileReading(t *testing.T) {
 	var seen []string
 	err := indexed(h, true).read(func(s *snapshot) error {
 		if seen == nil {
-			if err := os.WriteFile(h.Path(fileName), []byte(one("bb")), 0o600); err != nil {
+			if err := os.WriteFile(h.Path(fileName), []byte(one("bb")+"\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -232,7 +232,7 @@ func reseal(stored string) string {
 	return string(binary.LittleEndian.AppendUint32(b, checksum(b)))
 }
 
-// A damaged index, one of another version or of another file is not used, and is made anew.
+// An index that is damaged or has another layout is not used, and is stored again.
 func TestADamagedIndexIsMadeAnew(t *testing.T) {
 	_, h := open(t, map[string]string{fileName: upstreamFlat})
 	names := []string{"resize", "mcp-fs-read-text-file"}
@@ -272,7 +272,7 @@ func TestAHomeThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// A small registry has no file beside it.
+// A small registry has no index file.
 func TestASmallRegistryHasNoIndex(t *testing.T) {
 	r, h := open(t, map[string]string{fileName: upstreamFlat})
 	if _, _, err := r.Search("read", 0); err != nil {
@@ -283,7 +283,7 @@ func TestASmallRegistryHasNoIndex(t *testing.T) {
 	}
 }
 
-// Who reads while others write sees one state or another, and never a mixture.
+// A reader sees one state of the registry while others write, never a mixture.
 func TestReadersAndWriters(t *testing.T) {
 	_, h := open(t, nil)
 	states := func(n int) []nodetype.Type {
@@ -340,7 +340,7 @@ func FuzzStored(f *testing.F) {
 	f.Add([]byte(head(of)), []byte("{}"))
 	f.Fuzz(func(t *testing.T, data, text []byte) {
 		_ = decodeIndex(data, of)
-		// What the checksum would keep out is tried as well.
+		// Data with a wrong checksum is parsed as well.
 		if x := parseIndex(data, of); x != nil {
 			x.find("mcp-s-x")
 			for _, r := range x.entries {

@@ -9,7 +9,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 )
 
-// mixed holds a type of each kind.
+// mixed has a type of each kind.
 const mixed = `{"version":"1","nodes":{
   "gone": {"module":"pflow.programs.gone","file_path":"/bin/gone","interface":{"description":"g"}},
   "held": {"module":"pflow.programs.held","file_path":"/bin/held","interface":{"description":"h"}},

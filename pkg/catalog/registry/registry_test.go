@@ -27,13 +27,13 @@ const upstreamFlat = `{
   "__metadata__": {"mcp_last_sync_time": 1.5}
 }`
 
-// wrapped is the shape that is written.
+// wrapped is a registry in the shape that this package writes.
 const wrapped = `{"version":"0.8.0","last_core_scan":"2026-01-01","nodes":{
   "mcp-git-hub-create-issue": {"class_name":"MCPNode","module":"pflow.nodes.mcp.node",
     "interface":{"description":"Create an issue","params":[{"name":"title","type":"str","required":true}],"outputs":[],
       "mcp_metadata":{"server":"git-hub","tool":"create_issue"}}}}}`
 
-// open gives the registry of a fresh home that holds the files.
+// open returns the registry of a new home with the given files.
 func open(t testing.TB, files map[string]string) (*Registry, *home.Home) {
 	t.Helper()
 	h, err := home.Open(t.TempDir(), "")
@@ -174,7 +174,7 @@ func TestACorruptFileIsAClearFault(t *testing.T) {
 	}
 }
 
-// large writes a registry of n types with schemas as servers have them.
+// large returns a registry of n types with schemas like those of servers.
 func large(n int) string {
 	entries := map[string]json.RawMessage{}
 	for i := range n {

@@ -9,7 +9,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 )
 
-// The names of the servers are those that who talks to them has.
+// The names of the servers are the same as in pkg/mcp/mcpclient.
 func TestServerNames(t *testing.T) {
 	for _, text := range []string{
 		`{"mcpServers":{"b":{"command":"x"},"a":{"url":"http://x"}}}`,
@@ -33,7 +33,7 @@ func TestServerNames(t *testing.T) {
 	}
 }
 
-// A tool that is not registered is that of the longest server's name, unless it is a registered one mistyped.
+// An unregistered tool belongs to the server with the longest name that fits, unless it is a registered tool with a typing error.
 func TestAnUnregisteredTool(t *testing.T) {
 	r, _ := open(t, map[string]string{
 		serversFile: `{"mcpServers":{"git":{"command":"x"},"git-hub":{"command":"x"},"x":{"command":"x"}}}`, fileName: wrapped,
@@ -68,7 +68,7 @@ func TestAnUnregisteredTool(t *testing.T) {
 	}
 }
 
-// A workflow may spell a tool in more than one way, and none of them gets past what denies it.
+// A workflow may spell a tool in several ways, and a pattern denies all of them.
 func TestAnUnregisteredToolIsDeniedInEverySpelling(t *testing.T) {
 	for pattern, denied := range map[string]bool{
 		"mcp-g.h-list_all": true, "mcp-g.h-List.All": true, "mcp-g.h-list-*": true, "mcp-g.h-list_*": true, "mcp-*_all": true, "mcp-g.h-[a-l]ist_all": true,

@@ -10,7 +10,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/catalog/search"
 )
 
-// corpus is node types as they are met: the built-in ones and the tools of well-known servers.
+// corpus returns realistic node types: the built-in ones and the tools of well-known servers.
 func corpus(t testing.TB) (names []string, x *search.Index) {
 	t.Helper()
 	var b search.Builder
@@ -41,7 +41,7 @@ func find(names []string, x *search.Index, query string) (found []string) {
 	return found
 }
 
-// What an agent asks for, and what must be the answer: the first, or with + among the first three.
+// Queries of agents with the type that must be found: as the first, or with + among the first three.
 func TestQueries(t *testing.T) {
 	names, x := corpus(t)
 	for query, want := range map[string]string{
@@ -102,7 +102,7 @@ func TestQueries(t *testing.T) {
 		"comment on an existing issue":                "mcp-github-add-issue-comment",
 		"get the transcript of a video":               "mcp-youtube-getTranscript",
 		"add a reaction to a message":                 "mcp-slack-slack-add-reaction",
-		// Other words for the same.
+		// Synonyms.
 		"remove a file":      "delete-file",
 		"rename file":        "move-file",
 		"create a folder":    "mcp-filesystem-create-directory",
@@ -111,7 +111,7 @@ func TestQueries(t *testing.T) {
 		"download url":       "+mcp-fetch-fetch",
 		"bash command":       "shell",
 		"edit file":          "mcp-filesystem-edit-file",
-		// What people call what the built-in types do.
+		// Common words for what the built-in types do.
 		"openai": "llm", "anthropic": "llm", "gpt": "llm", "ask gpt a question": "llm", "chatgpt": "llm", "antropic": "llm",
 		"claude": "+agent", "download": "+http", "curl": "http", "rest api": "http", "http post request": "http", "send an http request": "http",
 		"excecute": "+shell", //nolint:misspell // on purpose
@@ -135,7 +135,7 @@ func TestQueries(t *testing.T) {
 	}
 }
 
-// Among thousands of tools that have a word of the query each, the built-in type that is meant comes first.
+// The built-in type comes first among thousands of tools that match one word of the query each.
 func TestQueriesOverManyTools(t *testing.T) {
 	names, _ := corpus(t)
 	names = slices.DeleteFunc(names, func(name string) bool { return strings.HasPrefix(name, "mcp-") })

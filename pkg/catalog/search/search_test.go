@@ -32,7 +32,7 @@ func TestOrder(t *testing.T) {
 	if !slices.Contains(first, "mcp-github-create-issue") || slices.Contains(first, "mcp-time-convert-time") {
 		t.Errorf("%v", first)
 	}
-	// What has all words stands before what has some of them, as does what bears one of them as its name; equals stand by name.
+	// Documents with all words, and those whose name is one of them, come before those with some words; then the order is by name.
 	var b search.Builder
 	list := []string{"z-copy", "b-copy", "a-copy", "copy", "rare"}
 	for _, name := range list {
@@ -51,7 +51,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// A name comes before a description and that before a parameter, and a whole name before part of one.
+// A match in the name comes before one in the description, and that before one in a parameter; a whole name before a part of one.
 func TestWhereAWordStands(t *testing.T) {
 	var b search.Builder
 	list := []string{"param", "told", "named-zebra-long", "zebra"}
@@ -93,7 +93,7 @@ func TestBytes(t *testing.T) {
 	})
 }
 
-// The same documents in several indexes are found as those in one.
+// The same documents are found in several indexes as in one.
 func TestIndexesAreSearchedAsOne(t *testing.T) {
 	names, whole := corpus(t)
 	_, other := corpus(t)
@@ -106,7 +106,7 @@ func TestIndexesAreSearchedAsOne(t *testing.T) {
 	}
 }
 
-// Whatever is taken for an index can be searched.
+// Data that Parse accepts can be searched.
 func FuzzParse(f *testing.F) {
 	var b search.Builder
 	b.Add(search.Document{Name: "read-file", Description: "Read a file"})
@@ -127,7 +127,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// Of a long query the first words count, and the beginning of each.
+// Only the first words of a long query count, and the beginning of each.
 func TestALongQueryIsBounded(t *testing.T) {
 	names, x := corpus(t)
 	found := find(names, x, "shell "+strings.Repeat("qqzz ", 31)+"github")
@@ -150,7 +150,7 @@ func TestALongQueryIsBounded(t *testing.T) {
 	}
 }
 
-// A term that the letters tell apart from a mistyped word is one that the edits would.
+// Letter sets rule out no term that is within the permitted edits.
 func TestMistypedWordsOfOtherLetters(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		word := rapid.StringMatching(`[a-h0-9é]{7,12}`).Draw(t, "word")

@@ -16,7 +16,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-// forms are the ways in which a value may be written, by name.
+// forms are the encodings of a value, by name.
 var forms = map[string]func(string) string{
 	"raw":         func(s string) string { return s },
 	"json":        func(s string) string { return inner(rawjson.Quote(s)) },
@@ -76,7 +76,7 @@ func wrap(s, newline string) string {
 	return strings.Join(lines, newline)
 }
 
-// letters are those that the encodings treat each in its own way.
+// letters are characters that the encodings treat differently.
 const letters = `abcXYZ019-_.~/+= "'\%&<>n u?` + "\n\t\x01\u00e9\u20ac\U0001F511"
 
 func secretValue() *rapid.Generator[string] {
@@ -86,7 +86,7 @@ func secretValue() *rapid.Generator[string] {
 	})
 }
 
-// formOf draws a form, by name so that a failure tells which.
+// formOf draws a form by name, so that a failure shows it.
 func formOf(t *rapid.T, value string) string {
 	names := []string{}
 	for name := range forms {
@@ -149,7 +149,7 @@ func TestInsideLongerBase64(t *testing.T) {
 		text := enc.EncodeToString(slices.Concat(before, []byte(value), after))
 		got := r.Text(text)
 		head, tail, ok := strings.Cut(got, Mark)
-		// Of the bits of the secret none is left: what stays are whole characters before and behind it.
+		// No bit of the secret is left: only whole characters before and behind it stay.
 		if !ok || len(head) > len(before)*8/6 || len(tail) > (len(after)*8+5)/6+2 || !strings.HasPrefix(text, head) || !strings.HasSuffix(text, tail) {
 			t.Errorf("%q: got %q", text, got)
 		}

@@ -17,7 +17,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/home"
 )
 
-// edited is settings.json after a change; an empty text is a missing file.
+// edited returns settings.json after a change. An empty text stands for a missing file.
 func edited(t testing.TB, before string, edit func(*Document) error) (after string, changed bool, err error) {
 	t.Helper()
 	h, openErr := home.Open(filepath.Join(t.TempDir(), "home"), "")
@@ -110,7 +110,7 @@ func TestChangesAtTheSameTimeLoseNothing(t *testing.T) {
 	}
 }
 
-// What is set is there, and everything else is as it was.
+// A value that was set can be read, and everything else is unchanged.
 func TestAChangeTouchesNothingElse(t *testing.T) {
 	key := rapid.SampledFrom([]string{"a", "a.b", "0", "-1", "*", "x?", "#", "@this", "ü", "a|b", `q"\`, "!", "{", "[", "~", ":1", ":"})
 	rapid.Check(t, func(t *rapid.T) {

@@ -11,7 +11,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/home"
 )
 
-// load reads settings with the given text; an empty text is a missing file.
+// load reads settings with the given text. An empty text stands for a missing file.
 func load(t *testing.T, text string) (*Settings, error) {
 	t.Helper()
 	h, err := home.Open(t.TempDir(), "")
