@@ -29,7 +29,7 @@ type snapshot struct {
 // size, changes a time, unless it comes within the same tick of the file system's clock.
 type stamp struct {
 	Size              int64
-	Modified, Changed int64 // in nanoseconds; nobody can set the time of the last change
+	Modified, Changed int64 // in nanoseconds; no program can set Changed
 	Device, Inode     uint64
 }
 
