@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/pflow-suite/pflow/pkg/workflow/yaml"
 )
 
 // parsed parses any source and checks the properties of the resulting workflow or fault.
@@ -92,6 +94,38 @@ func FuzzParseJSON(f *testing.F) {
 func FuzzParseMarkdown(f *testing.F) {
 	seeds(f, ".md")
 	f.Fuzz(func(t *testing.T, source []byte) { parsed(t, "f.md", source) })
+}
+
+// FuzzTraceYAML checks that each byte of a scalar that has a place is at that place in the file, or at its escape sequence.
+func FuzzTraceYAML(f *testing.F) {
+	f.Add("a: |2-\n    b ${c}\n   d\n\n- e\n")
+	f.Add("- >1+\n     a\n  b ${c}\n\n    d\n- 'it''s\n\n  ${e}'\n- \"f\\n ${g}\n  h\"\n- i # j\n- k\r\n  l\r\n")
+	f.Fuzz(func(t *testing.T, source string) {
+		root, errors := yaml.Parse(source, 0, len(source), 0)
+		if len(errors) > 0 || len(source) > 1000 {
+			return
+		}
+		var visit func(n yaml.Node)
+		visit = func(n yaml.Node) {
+			for _, item := range n.Items {
+				visit(item)
+			}
+			for _, e := range n.Entries {
+				visit(e.Value)
+			}
+			for i := range len(n.Text) {
+				at, ok := traceYAML(source, n, i)
+				if !ok || strings.ContainsAny(n.Text[i:i+1], " \t\r\n") {
+					continue
+				}
+				escape := n.Kind == yaml.Quoted && at < len(source) && (source[at] == '\\' || source[at] == '\'')
+				if !escape && (at >= len(source) || source[at] != n.Text[i]) {
+					t.Fatalf("%q: byte %d of %q is at %d", source, i, n.Text, at)
+				}
+			}
+		}
+		visit(root)
+	})
 }
 
 func FuzzInputs(f *testing.F) {

@@ -217,10 +217,12 @@ func traceFolded(source string, from int, text string, done, offset int) (at int
 		for from+same < stop && done+same < len(text) && source[from+same] == text[done+same] {
 			same++
 		}
-		if offset <= done+same {
+		escape := strings.Trim(source[from+same:stop], " \t") != ""
+		atEnd := offset == len(text) || firstWord(text, offset) > offset // and not the start of the next line
+		if offset < done+same || offset == done+same && (escape || atEnd) {
 			return from + offset - done, true
 		}
-		if strings.Trim(source[from+same:stop], " \t") != "" || next == len(source) {
+		if escape || next == len(source) {
 			return from, false
 		}
 		from, done = firstWord(source, next), firstWord(text, done+same)
