@@ -9,14 +9,14 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// InlineLimit is the most bytes that a string, or a node's outputs together, take inside a line.
+// InlineLimit is the most bytes of a string, or of a node's outputs together, in a line.
 const InlineLimit = 64 << 10
 
-// Put keeps content and gives its reference, sha256:….
+// Put stores content and returns its reference, sha256:….
 type Put func(content []byte) (ref string, err error)
 
-// Spill puts what is too long for a line into blobs: every string over InlineLimit, and the whole value when it still
-// is longer than that.
+// Spill stores what is too long for a line as blobs: every string over InlineLimit, and then the whole value if it still is
+// longer.
 func Spill(raw json.RawMessage, put Put) (json.RawMessage, error) {
 	if len(raw) <= InlineLimit {
 		return raw, nil
@@ -54,7 +54,7 @@ func Spill(raw json.RawMessage, put Put) (json.RawMessage, error) {
 	return whole, failed
 }
 
-// Head is the first 200 characters of a text.
+// Head returns the first 200 characters of a text.
 func Head(text string) string {
 	n := 0
 	for i := range text {
@@ -66,21 +66,21 @@ func Head(text string) string {
 	return text
 }
 
-// Digest is the name of content as a blob: sha256: and the hash in hexadecimal.
+// Digest returns the reference of content: sha256: and its hash in hexadecimal.
 func Digest(content []byte) string {
 	sum := sha256.Sum256(content)
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// headBytes is enough of a text for its head.
+// headBytes is the most bytes of the head of a text.
 const headBytes = 4 * 201
 
 func reference(ref string, content []byte, mime string) json.RawMessage {
-	return refer(ref, content, len(content), mime)
+	return referenceTo(ref, content, len(content), mime)
 }
 
-// refer is a reference to content of so many bytes that begins like this.
-func refer(ref string, beginning []byte, size int, mime string) json.RawMessage {
+// referenceTo returns a reference to content of size bytes with the given beginning.
+func referenceTo(ref string, beginning []byte, size int, mime string) json.RawMessage {
 	head := ""
 	if mime != mimeBytes {
 		head = Head(string(beginning[:min(len(beginning), headBytes)]))

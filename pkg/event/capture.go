@@ -9,56 +9,56 @@ import (
 	"unicode/utf8"
 )
 
-// Redacting is a stream that takes secrets out of what is written to it.
+// Redacting removes secrets from what is written to it.
 type Redacting interface {
 	io.WriteCloser
-	// Redacted says whether there were any, once it is closed.
+	// Redacted reports whether it has removed any. It is called after Close.
 	Redacted() bool
 }
 
-// Capture collects what a program prints, as a value of the stream: text, or bytes that are not UTF-8. What is long goes
-// into a blob as it comes and is held in memory once, for the case that a secret is in it: then the value is what was
-// printed, for the templates of the run that read it, and nothing is kept here. The zero value holds everything in memory.
-// A write never fails: what happened to it is told by Value.
+// Capture collects the output of a program as a value of the stream: text, or bytes that are not UTF-8. Output longer than
+// InlineLimit is also written to a blob as it comes, with secrets removed. If the output contains a secret, the value is the
+// output itself, for the templates of the run that read it, and the blob is discarded. The zero value holds everything in
+// memory. Writes never fail: Value returns their error.
 type Capture struct {
-	// New makes a blob, Redact what takes the secrets out on the way there.
+	// New returns a new blob, Redact a writer to it that removes secrets.
 	New    func() (Blob, error)
 	Redact func(w io.Writer) Redacting
-	// Limit is the most bytes that are taken; 0 is no limit.
+	// Limit is the most bytes that are collected; 0 is no limit.
 	Limit int
 
-	chunks [][]byte
-	size   int
-	over   bool
-	// invalid says that some of it is not UTF-8, split is the beginning of a character.
+	chunks    [][]byte
+	size      int
+	truncated bool
+	// invalid is set if the output is not UTF-8. split is the beginning of a character at the end of the last write.
 	invalid bool
 	split   []byte
 	blob    Blob
 	clean   Redacting
-	passed  int // bytes given to the blob
+	written int // the number of bytes written to the blob
 	err     error
 }
 
-// chunkSize is how much memory is taken at a time: a buffer that grows would be copied.
+// chunkSize is the size of a piece of memory. One growing buffer would be copied again and again.
 const chunkSize = 1 << 20
 
-// Write takes more of the output.
+// Write appends to the output.
 func (c *Capture) Write(p []byte) (int, error) {
 	n := len(p)
 	if c.Limit > 0 && len(p) > c.Limit-c.size {
-		c.over = true
+		c.truncated = true
 		p = p[:c.Limit-c.size]
 	}
 	c.validate(p)
 	c.hold(p)
 	if c.New != nil && c.err == nil && c.size > InlineLimit {
-		c.pass(false)
+		c.writeBlob(false)
 	}
 	return n, nil
 }
 
-// Truncated says whether more was written than the limit allows.
-func (c *Capture) Truncated() bool { return c.over }
+// Truncated reports whether more was written than Limit allows.
+func (c *Capture) Truncated() bool { return c.truncated }
 
 func (c *Capture) hold(p []byte) {
 	c.size += len(p)
@@ -79,7 +79,7 @@ func (c *Capture) hold(p []byte) {
 	}
 }
 
-// validate follows the text, in which a character may be split between two writes.
+// validate checks that the output is UTF-8. A character may be split between two writes.
 func (c *Capture) validate(p []byte) {
 	if len(c.split) > 0 && !c.invalid {
 		k := min(len(p), utf8.UTFMax-len(c.split))
@@ -100,7 +100,8 @@ func (c *Capture) validate(p []byte) {
 	c.split = append(c.split, p[whole:]...)
 }
 
-// WholeText is how many bytes at the start of p end with a whole character, or with something that will never be one.
+// WholeText returns the length of p without an incomplete character at its end. Bytes that cannot become a character count
+// as complete.
 func WholeText(p []byte) int {
 	for k := 1; k < utf8.UTFMax && k <= len(p); k++ {
 		if b := p[len(p)-k]; utf8.RuneStart(b) {
@@ -113,8 +114,9 @@ func WholeText(p []byte) int {
 	return len(p)
 }
 
-// pass gives the blob what is held and it has not, but for newlines at the end, which may not belong to the value.
-func (c *Capture) pass(all bool) {
+// writeBlob writes the bytes that the blob does not have yet, except newlines at the end, which may not belong to the value,
+// unless all is set.
+func (c *Capture) writeBlob(all bool) {
 	if c.blob == nil {
 		if c.blob, c.err = c.New(); c.err != nil {
 			return
@@ -127,7 +129,7 @@ func (c *Capture) pass(all bool) {
 	}
 	at := 0
 	for _, chunk := range c.chunks {
-		from, to := max(c.passed-at, 0), min(end-at, len(chunk))
+		from, to := max(c.written-at, 0), min(end-at, len(chunk))
 		at += len(chunk)
 		if from >= to {
 			continue
@@ -136,10 +138,10 @@ func (c *Capture) pass(all bool) {
 			return
 		}
 	}
-	c.passed = max(c.passed, end)
+	c.written = max(c.written, end)
 }
 
-// trimmed is how many bytes there are without the newlines at the end.
+// trimmed returns the length of the output without newlines at its end.
 func (c *Capture) trimmed() int {
 	end := c.size
 	for _, chunk := range slices.Backward(c.chunks) {
@@ -152,12 +154,12 @@ func (c *Capture) trimmed() int {
 	return end
 }
 
-// Binary says whether it is no UTF-8 text.
+// Binary reports whether the output is not UTF-8 text.
 func (c *Capture) Binary() bool { return c.invalid || len(c.split) > 0 }
 
-// Value is what was written, of a text without the newlines at its end when strip says so. It is called once.
+// Value returns the output; strip removes newlines at the end of a text. It is called once.
 func (c *Capture) Value(strip bool) (json.RawMessage, error) {
-	strip = strip && !c.Binary() // a newline at the end of bytes is one of them
+	strip = strip && !c.Binary() // in binary output a newline is data
 	if c.blob == nil {
 		if c.err != nil {
 			return nil, c.err
@@ -165,13 +167,13 @@ func (c *Capture) Value(strip bool) (json.RawMessage, error) {
 		return String(c.whole(strip)), nil
 	}
 	if c.err == nil {
-		c.pass(!strip)
+		c.writeBlob(!strip)
 	}
 	if err := errors.Join(c.err, c.clean.Close()); err != nil {
 		c.blob.Discard()
 		return nil, err
 	}
-	if c.clean.Redacted() || c.passed <= InlineLimit {
+	if c.clean.Redacted() || c.written <= InlineLimit {
 		c.blob.Discard()
 		return String(c.whole(strip)), nil
 	}
@@ -183,12 +185,12 @@ func (c *Capture) Value(strip bool) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	value := refer(ref, c.beginning(headBytes), c.passed, mime)
+	value := referenceTo(ref, c.head(headBytes), c.written, mime)
 	c.chunks = nil
 	return value, nil
 }
 
-// Discard lets go of what was written, when nobody wants its value.
+// Discard drops the output if its value is not needed.
 func (c *Capture) Discard() {
 	if c.blob != nil {
 		_ = c.clean.Close()
@@ -197,16 +199,16 @@ func (c *Capture) Discard() {
 	*c = Capture{}
 }
 
-// whole is all that was written in one piece.
+// whole returns the output in one piece.
 func (c *Capture) whole(strip bool) []byte {
 	end := c.size
 	if strip {
 		end = c.trimmed()
 	}
-	return c.beginning(end)
+	return c.head(end)
 }
 
-func (c *Capture) beginning(n int) []byte {
+func (c *Capture) head(n int) []byte {
 	if len(c.chunks) > 0 && n <= len(c.chunks[0]) {
 		return c.chunks[0][:n]
 	}
@@ -217,7 +219,7 @@ func (c *Capture) beginning(n int) []byte {
 	return out
 }
 
-// Tail is the last bytes that were written, n at most.
+// Tail returns the last n bytes of the output, or all of it if it is shorter.
 func (c *Capture) Tail(n int) []byte {
 	var out []byte
 	for i := len(c.chunks) - 1; i >= 0 && len(out) < n; i-- {

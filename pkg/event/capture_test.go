@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// store is where blobs are kept in a test, by their names.
+// store holds the blobs of a test by their references.
 type store struct {
 	blobs  map[string][]byte
 	open   int
@@ -57,7 +57,7 @@ func (b *stored) Keep() (string, error) {
 
 func (b *stored) Discard() { b.store.open-- }
 
-// clean takes one secret out, which does not come in pieces.
+// clean removes one secret, which must come in one piece.
 type clean struct {
 	to     io.Writer
 	secret string
@@ -75,8 +75,7 @@ func (c *clean) Write(p []byte) (int, error) {
 func (c *clean) Close() error   { return nil }
 func (c *clean) Redacted() bool { return c.found }
 
-// TestACaptureIsTheValueOfWhatWasWritten: whatever the pieces it comes in, the same value stands in the stream as when it
-// had been held in memory, in the same blob.
+// Output in any pieces has the same value and the same blob as output that is held in memory.
 func TestACaptureIsTheValueOfWhatWasWritten(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		unit := rapid.SampledFrom([]string{"x", "é", "日本", "𝄞", "\n", "a\r\n", "\xff", "\xe6\x97", "\x00", "\"\\"}).Draw(t, "unit")

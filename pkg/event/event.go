@@ -1,7 +1,8 @@
-// Package event is one line of the stream that a run writes: its types, its reader, and how values stand in it.
+// Package event defines the lines of the stream that a run writes: their types, their reader, and the form of values in
+// them.
 //
-// The stream is the record of a run and its checkpoint: what it must hold is in docs/contracts.md, "The event stream". A reader ignores events and
-// fields that it does not know.
+// The stream is the record of a run and its checkpoint; docs/contracts.md, "The event stream", specifies it. A reader
+// ignores events and fields that it does not know.
 package event
 
 import (
@@ -12,16 +13,16 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-// Version is the contract's number, in every line's "v".
+// Version is the version of the contract, the "v" of every line.
 const Version = 1
 
-// MaxLine is the most bytes a line has, its newline included.
+// MaxLine is the most bytes of a line, including its newline.
 const MaxLine = 1 << 20
 
-// Kind is an event's name.
+// Kind is the name of an event.
 type Kind string
 
-// The events. A stream ends with exactly one RunFinished or RunRefused.
+// The kinds of events. A stream ends with exactly one RunFinished or RunRefused.
 const (
 	RunStarted    Kind = "run_started"
 	RunFinished   Kind = "run_finished"
@@ -34,7 +35,7 @@ const (
 	NodeSkipped   Kind = "node_skipped"
 	NodeCancelled Kind = "node_cancelled"
 
-	// ItemCompleted is one item of a batch, IterationCompleted one iteration of a loop that goes on after it.
+	// ItemCompleted ends one item of a batch, IterationCompleted one iteration of a loop that is not the last.
 	ItemCompleted      Kind = "item_completed"
 	IterationCompleted Kind = "iteration_completed"
 
@@ -45,51 +46,53 @@ const (
 // Status is how a run ended.
 type Status string
 
-// The statuses of a finished run. Degraded is a run that went through although something failed on the way.
+// The statuses of a finished run. A degraded run came to its end although something failed on the way.
 const (
 	Completed Status = "completed"
 	Degraded  Status = "degraded"
 	Failed    Status = "failed"
 	Cancelled Status = "cancelled"
 	TimedOut  Status = "timed_out"
-	// Paused waits for a person's answer, Denied got one that forbids to go on.
+	// Paused waits for a person's answer, Denied received one that stops the run.
 	Paused Status = "paused"
 	Denied Status = "denied"
 )
 
-// Succeeded says whether the status is one of success.
+// Succeeded reports whether the status is a success.
 func (s Status) Succeeded() bool { return s == Completed || s == Degraded }
 
-// Event is one line. Which fields are set depends on its kind; unset ones are absent from the line.
+// Event is one line of the stream. Its kind determines which fields are set; fields that are not set are absent from the
+// line.
 type Event struct {
 	V     int       `json:"v"`
 	Seq   int64     `json:"seq"`
 	Event Kind      `json:"event"`
 	Run   string    `json:"run"`
 	Time  time.Time `json:"time"`
-	// At is where the line begins in the journal that the event was appended to.
+	// At is the offset of the line in the journal that the event was appended to.
 	At int64 `json:"-"`
 
-	// Node is the node's id, in all events about a node; inside a sub-workflow it is a path, such as build/compile.
+	// Node is the node's id, in all events about a node. For a node inside a sub-workflow it is a path, such as
+	// build/compile.
 	Node string `json:"node,omitempty"`
-	// Iteration is that of a node with a loop, from 1; Item the number of a batch's item, from 0.
+	// Iteration is the iteration of a node with a loop, from 1. Item is the index of a batch's item, from 0.
 	Iteration int  `json:"iteration,omitempty"`
 	Item      *int `json:"item,omitempty"`
 
 	Workflow    *Workflow       `json:"workflow,omitempty"`     // run_started
 	Inputs      json.RawMessage `json:"inputs,omitempty"`       // run_started
-	Nodes       []string        `json:"nodes,omitempty"`        // run_started: the ids, in the file's order
+	Nodes       []string        `json:"nodes,omitempty"`        // run_started: the ids, in the order of the file
 	Cwd         string          `json:"cwd,omitempty"`          // run_started
 	ResumedFrom string          `json:"resumed_from,omitempty"` // run_started
 
-	// The span of the run, or of an attempt at a node; W3C Trace Context.
+	// The span of the run or of an attempt at a node, see W3C Trace Context.
 	TraceID      string `json:"trace_id,omitempty"`       // run_started
 	SpanID       string `json:"span_id,omitempty"`        // run_started, node_started
-	ParentSpanID string `json:"parent_span_id,omitempty"` // run_started below another trace's span, node_started inside a sub-workflow
+	ParentSpanID string `json:"parent_span_id,omitempty"` // run_started of a traced caller, node_started inside a sub-workflow
 
 	Type    string `json:"type,omitempty"`    // node_started
 	MCP     *MCP   `json:"mcp,omitempty"`     // node_started of an MCP tool
-	Items   *int   `json:"items,omitempty"`   // node_started of a batch: how many there are
+	Items   *int   `json:"items,omitempty"`   // node_started of a batch: the number of items
 	Attempt int    `json:"attempt,omitempty"` // node_started, node_completed, node_failed: from 1
 
 	Done    float64 `json:"done,omitempty"`    // node_progress
@@ -99,7 +102,7 @@ type Event struct {
 	Action      string          `json:"action,omitempty"`       // node_completed, node_reused
 	Outputs     json.RawMessage `json:"outputs,omitempty"`      // node_completed, node_reused, node_failed, run_finished, item_, iteration_completed
 	InputDigest string          `json:"input_digest,omitempty"` // node_completed, node_reused, node_failed when handled, item_, iteration_completed
-	Redacted    bool            `json:"redacted,omitempty"`     // outputs lack a secret that was in them
+	Redacted    bool            `json:"redacted,omitempty"`     // a secret was removed from the outputs
 	DurationMS  *float64        `json:"duration_ms,omitempty"`  // node_completed, node_failed, run_finished
 	FromRun     string          `json:"from_run,omitempty"`     // node_reused, and an item or iteration taken from an earlier run
 	Cached      bool            `json:"cached,omitempty"`       // node_reused: taken from the cache of earlier runs
@@ -107,27 +110,27 @@ type Event struct {
 	Error     *fault.Fault `json:"error,omitempty"`       // node_failed, run_finished, run_refused
 	WillRetry *bool        `json:"will_retry,omitempty"`  // node_failed
 	RetryInMS *float64     `json:"retry_in_ms,omitempty"` // node_failed that is retried
-	Handled   *bool        `json:"handled,omitempty"`     // node_failed: an error edge takes it
+	Handled   *bool        `json:"handled,omitempty"`     // node_failed: an error edge handles it
 
 	Question string   `json:"question,omitempty"` // approval_requested
 	Choices  []string `json:"choices,omitempty"`  // approval_requested
 	Answer   string   `json:"answer,omitempty"`   // approval_resolved
-	By       string   `json:"by,omitempty"`       // approval_resolved: who answered, a user's name or how it came
+	By       string   `json:"by,omitempty"`       // approval_resolved: the user who answered, or the way the answer came
 
 	Reason string `json:"reason,omitempty"` // node_skipped
-	Cause  string `json:"cause,omitempty"`  // node_cancelled: the node whose failure stopped it, or what did
+	Cause  string `json:"cause,omitempty"`  // node_cancelled: the node whose failure stopped it, or another cause
 
 	Success       *bool       `json:"success,omitempty"`        // run_refused: false
 	Status        Status      `json:"status,omitempty"`         // run_finished
 	Checkpoint    *Checkpoint `json:"checkpoint,omitempty"`     // run_finished
 	NodesExecuted *int        `json:"nodes_executed,omitempty"` // run_finished
 	NodesReused   *int        `json:"nodes_reused,omitempty"`   // run_finished
-	Usage         *Usage      `json:"usage,omitempty"`          // run_finished: what was asked of language models
-	Resume        string      `json:"resume,omitempty"`         // run_finished: the command that goes on from here
-	Warnings      []string    `json:"warnings,omitempty"`       // run_finished: why a run is degraded, and what else is worth knowing
+	Usage         *Usage      `json:"usage,omitempty"`          // run_finished: the use of language models
+	Resume        string      `json:"resume,omitempty"`         // run_finished: the command that resumes the run
+	Warnings      []string    `json:"warnings,omitempty"`       // run_finished: why a run is degraded, and other warnings
 }
 
-// Workflow is the workflow that a run executes.
+// Workflow identifies the workflow that a run executes.
 type Workflow struct {
 	Name       string          `json:"name"`
 	Path       string          `json:"path,omitempty"`
@@ -148,7 +151,7 @@ type Checkpoint struct {
 	RunID          string   `json:"run_id"`
 }
 
-// Settles says whether the event is a checkpoint: a node's last word, by which a later run can go on.
+// Settles reports whether the event is a checkpoint: the last event of a node, from which a later run can continue.
 func (e *Event) Settles() bool {
 	switch e.Event {
 	case NodeCompleted, NodeReused:
@@ -159,17 +162,18 @@ func (e *Event) Settles() bool {
 	return false
 }
 
-// IsFailure says whether the event is the failure of a node as a whole: not of one of its items, and none that is retried.
+// IsFailure reports whether the event is the failure of a node as a whole: not of an item of a batch, and not of an attempt
+// that is retried.
 func (e *Event) IsFailure() bool {
 	return e.Event == NodeFailed && e.Item == nil && (e.WillRetry == nil || !*e.WillRetry)
 }
 
-// IsTerminal says whether the event is the last of its stream.
+// IsTerminal reports whether the event is the last of its stream.
 func (e *Event) IsTerminal() bool { return e.Event == RunFinished || e.Event == RunRefused }
 
-// fitting is the event with what is said to people cut, where it is long.
-func (e *Event) fitting() *Event {
-	const most = 2000 // bytes of a warning, of which there are not many
+// shortened returns a copy of the event whose error and warnings fit in a line.
+func (e *Event) shortened() *Event {
+	const most = 2000 // bytes per warning; a run has few warnings
 	c := *e
 	if e.Error != nil {
 		c.Error = e.Error.LimitBytes(MaxLine / 4)
@@ -181,18 +185,17 @@ func (e *Event) fitting() *Event {
 	return &c
 }
 
-// Line is the event as it stands in the stream, newline included. Of an error and warnings that do not fit a line there is
-// as much as does.
+// Line returns the event as a line of the stream, including its newline. An error and warnings that do not fit are cut.
 func (e *Event) Line() ([]byte, error) {
 	raw, err := rawjson.Marshal(e)
 	if err == nil && len(raw) >= MaxLine {
-		raw, err = rawjson.Marshal(e.fitting())
+		raw, err = rawjson.Marshal(e.shortened())
 	}
 	if err != nil {
 		return nil, err
 	}
 	if len(raw) >= MaxLine {
-		return nil, fault.New(fault.TooLarge, "an event of %d bytes does not fit a line of the stream", len(raw))
+		return nil, fault.New(fault.TooLarge, "an event of %d bytes does not fit in a line of the stream", len(raw))
 	}
 	return append(raw, '\n'), nil
 }

@@ -50,7 +50,7 @@ func TestReaderRefusesWhatIsNoStream(t *testing.T) {
 	}
 }
 
-// Whatever JSON a node puts out, it comes back as it was, and none of it is taken for a reference.
+// Any JSON that a node outputs comes back unchanged, and no part of it is taken for a reference.
 func TestValuesComeBack(t *testing.T) {
 	key := rapid.OneOf(rapid.SampledFrom([]string{"$blob", "$base64", "$$blob", "a", "$", "", "mime"}), rapid.String())
 	rapid.Check(t, func(t *rapid.T) {

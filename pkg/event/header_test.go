@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// lines are events as they stand in a stream, and what is like them.
+// lines are events of a stream, and lines that resemble them.
 var lines = []string{
 	`{"v":1,"seq":7,"event":"node_completed","run":"r1","time":"2026-01-01T10:00:00.123456789Z","node":"a/b","attempt":2,"action":"default","outputs":{"x":"\u00e9\"","y":[1,1.50]},"input_digest":"sha256:0","duration_ms":1.5}`,
 	`{"v":1,"seq":8,"event":"node_reused","run":"r1","time":"2026-01-01T10:00:00Z","node":"a","outputs":{},"input_digest":"d","redacted":true,"from_run":"r0","cached":true}`,
@@ -28,7 +28,7 @@ var lines = []string{
 	`{"v":1,"seq":1,"event":"node_completed","run":"r1","time":"2026-01-01T10:00:00Z","node":"\ud83d\ude00"}`,
 }
 
-// TestAnEventIsTheSameHoweverItIsRead: skimmed and then read as a whole, or by encoding/json at once.
+// An event that is skimmed and then read equals one that encoding/json has parsed.
 func TestAnEventIsTheSameHoweverItIsRead(t *testing.T) {
 	for _, line := range lines {
 		stream := []byte(lines[0] + "\n" + line + "\n" + lines[0] + "\n")
@@ -63,7 +63,7 @@ func TestAnEventIsTheSameHoweverItIsRead(t *testing.T) {
 	}
 }
 
-// TestSkimmingEndsWhereReadingDoes: at the same torn or broken line, with the same words.
+// Skimming ends at the same torn or broken line as reading, with the same error.
 func TestSkimmingEndsWhereReadingDoes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		whole := strings.Join(lines[:8], "\n") + "\n"

@@ -9,8 +9,8 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-// Inline gives a value of the stream in which nothing is a reference: what it refers to stands there itself, still as a
-// value of the stream.
+// Inline returns a value of the stream with each reference replaced by its content. The result is still a value of the
+// stream.
 func Inline(raw json.RawMessage, load Load) (json.RawMessage, error) {
 	if !mayHoldDollar(raw) {
 		return raw, nil

@@ -11,10 +11,10 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// gone is a record of which no long value is left.
+// gone is a store whose blobs are all lost.
 func gone(string) ([]byte, error) { return nil, fault.New(fault.NotFound, "gone") }
 
-// What stands inline needs no blobs, and is the value that it was.
+// An inlined value needs no blobs and equals the original.
 func TestInlineStandsAlone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		obj := map[string]json.RawMessage{}

@@ -2,8 +2,8 @@ package event
 
 import "strings"
 
-// Enclosing is the path of the node whose sub-workflow a node is in, without the item or the iteration; empty for one of
-// the workflow's own.
+// Enclosing returns the path of the node whose sub-workflow contains a node, without its item and iteration. It is empty for
+// a node of the workflow itself.
 func Enclosing(path string) string {
 	i := strings.LastIndexByte(path, '/')
 	if i < 0 {

@@ -11,23 +11,24 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// Reader reads a stream. What ends without a newline is a torn line and does not count, nor does a last line that is no
-// event.
+// Reader reads a stream. It ignores text without a newline at the end, and a last line that is not an event: a crash or
+// power loss may leave both.
 type Reader struct {
 	r    *bufio.Reader
 	line int
-	// at is where the next line begins.
+	// at is the offset of the next line.
 	at int64
 }
 
-// maxRead is the most bytes of a line that is read: in a stream that stands alone, long values are where they belong.
+// maxRead is the most bytes of a line. It is larger than MaxLine because a stream without blobs contains long values in its
+// lines.
 const maxRead = 1 << 30
 
-// NewReader reads from r.
+// NewReader returns a Reader that reads from r.
 func NewReader(r io.Reader) *Reader { return &Reader{r: bufio.NewReaderSize(r, 64<<10)} }
 
-// Next is the next event with the line it stands in, or io.EOF at the end of the last whole line. A line that is no
-// event is a protocol_error that says which line it is, and so is one of another contract's version.
+// Next returns the next event and its line, or io.EOF after the last whole line. A line that is not an event or has another
+// version is a protocol_error with the number of the line.
 func (r *Reader) Next() (*Event, []byte, error) {
 	var e Event
 	line, err := r.next(func(line []byte) bool {
@@ -43,7 +44,7 @@ func (r *Reader) Next() (*Event, []byte, error) {
 	return &e, slices.Clone(line), nil
 }
 
-// next reads the next line that is not empty and has parse read it. The line is overwritten by the next call.
+// next reads the next line that is not empty and passes it to parse. The next call overwrites the line.
 func (r *Reader) next(parse func(line []byte) bool) ([]byte, error) {
 	for {
 		line, err := r.readLine()
@@ -57,9 +58,9 @@ func (r *Reader) next(parse func(line []byte) bool) ([]byte, error) {
 		}
 		if !parse(line) {
 			if _, err := r.r.Peek(1); errors.Is(err, io.EOF) && r.line > 1 {
-				return nil, io.EOF // what a loss of power left of the last line
+				return nil, io.EOF // a last line that a power loss has damaged
 			}
-			return line, fault.New(fault.Protocol, "Line %d of the event stream is no event", r.line).
+			return line, fault.New(fault.Protocol, "Line %d of the event stream is not an event", r.line).
 				Suggest("Give the output of pflow-exec run with --format ndjson, or a run id")
 		}
 		return line, nil
@@ -67,10 +68,10 @@ func (r *Reader) next(parse func(line []byte) bool) ([]byte, error) {
 }
 
 func (r *Reader) version(v int) error {
-	return fault.New(fault.Protocol, "Line %d of the event stream is of version %d, this program reads version %d", r.line, v, Version)
+	return fault.New(fault.Protocol, "Line %d of the event stream has version %d, this program reads version %d", r.line, v, Version)
 }
 
-// readLine reads up to a newline. Text without one is dropped and is the end. The line is overwritten by the next call.
+// readLine reads up to a newline. Text without one is dropped and counts as the end. The next call overwrites the line.
 func (r *Reader) readLine() ([]byte, error) {
 	var whole []byte
 	for {

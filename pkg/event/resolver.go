@@ -11,13 +11,13 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-// resolver gives what values of the stream stand for.
+// resolver replaces references in values of the stream.
 type resolver struct {
 	load Load
-	// limit is the most characters of a text, 0 for any number; stand gives what stands for a longer one.
-	limit int
-	stand func(ref Reference) json.RawMessage
-	// failed is why a long value could not be had: null is in its place.
+	// limit is the most characters of a text; 0 is no limit. placeholder returns the replacement of a longer one.
+	limit       int
+	placeholder func(ref Reference) json.RawMessage
+	// failed is the error of a blob that could not be loaded. Its value is null.
 	failed error
 }
 
@@ -25,7 +25,7 @@ func (r *resolver) value(raw json.RawMessage) json.RawMessage {
 	if r.limit == 0 && !mayHoldDollar(raw) {
 		return raw
 	}
-	return rewrite(raw, r.replace, unescaped)
+	return rewrite(raw, r.replace, unescape)
 }
 
 func (r *resolver) replace(value gjson.Result, out *[]byte) bool {
@@ -44,7 +44,7 @@ func (r *resolver) replace(value gjson.Result, out *[]byte) bool {
 	if !ok {
 		return false
 	}
-	content, err := r.long(ref)
+	content, err := r.blob(ref)
 	if err != nil {
 		r.failed = err
 		content = json.RawMessage("null")
@@ -53,10 +53,10 @@ func (r *resolver) replace(value gjson.Result, out *[]byte) bool {
 	return true
 }
 
-// long is the content of a blob, or what stands for it, which does not have to be fetched.
-func (r *resolver) long(ref Reference) (json.RawMessage, error) {
+// blob returns the value of a blob, or its placeholder. A text that is certainly too long is not loaded.
+func (r *resolver) blob(ref Reference) (json.RawMessage, error) {
 	if r.limit > 0 && !ref.JSON() && ref.Bytes > utf8.UTFMax*r.limit {
-		return r.stand(ref), nil
+		return r.placeholder(ref), nil
 	}
 	content, err := ref.fetch(r.load)
 	if err != nil {
@@ -73,10 +73,10 @@ func (r *resolver) long(ref Reference) (json.RawMessage, error) {
 	case mimeBytes:
 		return r.quoted(rawjson.Quote(base64.StdEncoding.EncodeToString(content))), nil
 	}
-	return nil, fault.New(fault.Protocol, "the blob %s is of unknown kind %q", ref.Blob, ref.MIME)
+	return nil, fault.New(fault.Protocol, "the blob %s has the unknown type %q", ref.Blob, ref.MIME)
 }
 
-// quoted is text for a JSON text that is not read yet, and may be long.
+// quoted returns a quoted text, or its placeholder.
 func (r *resolver) quoted(text json.RawMessage) json.RawMessage {
 	if r.limit == 0 {
 		return text
@@ -84,11 +84,11 @@ func (r *resolver) quoted(text json.RawMessage) json.RawMessage {
 	return r.text(gjson.ParseBytes(text))
 }
 
-// text is a text, or what stands for it.
+// text returns a parsed text, or its placeholder.
 func (r *resolver) text(text gjson.Result) json.RawMessage {
 	if r.limit == 0 || utf8.RuneCountInString(text.Str) <= r.limit {
 		return json.RawMessage(text.Raw)
 	}
 	content := []byte(text.Str)
-	return r.stand(Reference{Blob: Digest(content), Bytes: len(content), MIME: mimeText, Head: Head(text.Str)})
+	return r.placeholder(Reference{Blob: Digest(content), Bytes: len(content), MIME: mimeText, Head: Head(text.Str)})
 }

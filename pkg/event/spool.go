@@ -6,26 +6,26 @@ import (
 	"io"
 )
 
-// Blob is content on its way to where long values are kept.
+// Blob receives content to be stored.
 type Blob interface {
 	io.Writer
-	// Keep ends the content and gives the reference to it; Discard forgets it. One of the two is to be called.
+	// Keep ends the content and returns its reference; Discard drops it. One of the two must be called.
 	Keep() (ref string, err error)
 	Discard()
 }
 
-// Spool is a list of values of the stream, of any length. No more than about InlineLimit bytes of it are held in memory:
-// a longer one becomes a blob.
+// Spool collects values of the stream into a list of any length. It holds about InlineLimit bytes in memory; a longer list
+// becomes a blob.
 type Spool struct {
-	// New makes a blob; without it all is held in memory.
+	// New returns a new blob. If it is nil, the list is held in memory.
 	New  func() (Blob, error)
-	text []byte // all of it, or of a long one what is not written yet
+	text []byte // the list, or the part of a long one that is not written yet
 	head []byte
 	blob Blob
 	size int
 }
 
-// Add puts a value at the end of the list.
+// Add appends a value to the list.
 func (s *Spool) Add(value json.RawMessage) error {
 	separator := byte(',')
 	if s.size+len(s.text) == 0 {
@@ -51,7 +51,7 @@ func (s *Spool) write() (err error) {
 	return err
 }
 
-// Value is the list, or a reference to it. It is called once.
+// Value returns the list, or a reference to it. It is called once.
 func (s *Spool) Value() (json.RawMessage, error) {
 	if s.size+len(s.text) == 0 {
 		return json.RawMessage("[]"), nil
@@ -68,10 +68,10 @@ func (s *Spool) Value() (json.RawMessage, error) {
 		return nil, err
 	}
 	s.blob = nil
-	return refer(ref, s.head, s.size, mimeJSON), nil
+	return referenceTo(ref, s.head, s.size, mimeJSON), nil
 }
 
-// Discard forgets a list that has become no value.
+// Discard drops a list whose value is not needed.
 func (s *Spool) Discard() {
 	if s.blob != nil {
 		s.blob.Discard()

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 )
 
-// paired replaces each half of a surrogate pair that stands alone in JSON text by U+FFFD: it is no character, and many
-// readers refuse a line that has one (RFC 8259, 8.2). The text is copied only when there is one.
-func paired(raw json.RawMessage) json.RawMessage {
+// replaceLoneSurrogates replaces each lone surrogate in JSON text by U+FFFD: it is not a character, and many readers refuse
+// a line that has one (RFC 8259, 8.2). The text is copied only if it has any.
+func replaceLoneSurrogates(raw json.RawMessage) json.RawMessage {
 	copied := false
 	for i := 0; ; {
 		at := bytes.IndexByte(raw[i:], '\\')
@@ -38,7 +38,7 @@ const (
 	low
 )
 
-// surrogate says which half the text begins with, 0 for none.
+// surrogate returns which half of a surrogate pair the text begins with, or 0.
 func surrogate(text []byte) int {
 	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' || text[2]|0x20 != 'd' {
 		return 0

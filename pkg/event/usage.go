@@ -8,10 +8,10 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Usage is what a run asked of language models: the sum of what its nodes put out as llm_usage, of failed attempts too,
-// and of nothing that was taken from an earlier run.
+// Usage is a run's use of language models: the sum of its nodes' outputs llm_usage, including failed attempts, without what
+// was reused from an earlier run.
 type Usage struct {
-	// Calls is how many node executions told of a usage.
+	// Calls counts the node executions that reported a usage.
 	Calls               int      `json:"calls"`
 	Models              []string `json:"models,omitempty"`
 	InputTokens         int64    `json:"input_tokens"`
@@ -19,22 +19,23 @@ type Usage struct {
 	TotalTokens         int64    `json:"total_tokens"`
 	CacheCreationTokens int64    `json:"cache_creation_input_tokens,omitempty"`
 	CacheReadTokens     int64    `json:"cache_read_input_tokens,omitempty"`
-	// CostUSD is in dollars, of the calls whose cost is known; nil when it is known of none.
+	// CostUSD is the cost in dollars of the calls whose cost is known; nil if no cost is known.
 	CostUSD *float64 `json:"cost_usd,omitempty"`
-	// Unpriced is how many calls there are whose cost is not known.
+	// Unpriced counts the calls whose cost is unknown.
 	Unpriced int `json:"unpriced,omitempty"`
 }
 
-// What is more than this is an error of whoever told it.
+// Larger numbers are taken for errors of the node that reported them.
 const (
 	maxTokens = 1 << 53
 	maxCost   = 1e9
 )
 
-// maxModels is how many models a usage names.
+// maxModels is the most models that a usage names.
 const maxModels = 20
 
-// Add adds what a node put out as llm_usage to a usage, which may be nil; what is no object adds nothing.
+// Add returns the usage with a node's output llm_usage added. u may be nil. Outputs without an object llm_usage change
+// nothing.
 func (u *Usage) Add(outputs []byte) *Usage {
 	one := gjson.GetBytes(outputs, "llm_usage")
 	if !one.IsObject() {
@@ -65,7 +66,7 @@ func (u *Usage) Add(outputs []byte) *Usage {
 	return u
 }
 
-// String is the usage in one line for people.
+// String returns the usage as one line for people.
 func (u *Usage) String() string {
 	if u == nil {
 		return ""

@@ -14,11 +14,11 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-// How values stand in the stream. Three objects mean something else than they say: {"$base64":"…"} is bytes that are
-// not UTF-8, {"$blob":"sha256:…",…} is a long value kept in a file, and a key that begins with $ is written with one
-// more, so that nothing a node puts out can forge either.
+// The form of values in the stream. Two objects have a meaning: {"$base64":"…"} stands for bytes that are not UTF-8, and
+// {"$blob":"sha256:…",…} for a long value that is stored in a file. A key of a node's output that begins with $ gets another
+// $ in front, so that no output can forge them.
 
-// String is text, or bytes that are not text, as a value of the stream.
+// String returns text, or bytes that are not UTF-8, as a value of the stream.
 func String(b []byte) json.RawMessage {
 	if !utf8.Valid(b) {
 		return json.RawMessage(`{"$base64":"` + base64.StdEncoding.EncodeToString(b) + `"}`)
@@ -26,10 +26,10 @@ func String(b []byte) json.RawMessage {
 	return rawjson.Quote(b)
 }
 
-// Escape makes valid JSON from outside a value of the stream: keys that begin with $ get one more, and halves of characters
-// become U+FFFD.
+// Escape returns valid JSON as a value of the stream: keys that begin with $ get another $, and lone surrogates become
+// U+FFFD.
 func Escape(raw json.RawMessage) json.RawMessage {
-	raw = paired(raw)
+	raw = replaceLoneSurrogates(raw)
 	if !mayHoldDollar(raw) {
 		return raw
 	}
@@ -41,24 +41,24 @@ func Escape(raw json.RawMessage) json.RawMessage {
 	})
 }
 
-// Load fetches the content of a blob by its reference, sha256:….
+// Load returns the content of a blob by its reference, sha256:….
 type Load func(ref string) ([]byte, error)
 
-// Plain gives the JSON that a value of the stream stands for: bytes as base64 text, blobs fetched, keys unescaped.
+// Plain returns the JSON that a value of the stream stands for: bytes as base64 text, blobs loaded, keys unescaped.
 func Plain(raw json.RawMessage, load Load) (json.RawMessage, error) {
 	return Abridge(raw, 0, load, nil)
 }
 
-// unescaped is a key as it was before Escape.
-func unescaped(key string) string {
+// unescape reverts Escape for a key.
+func unescape(key string) string {
 	if strings.HasPrefix(key, "$$") {
 		return key[1:]
 	}
 	return key
 }
 
-// Part is Plain for a reader of one member of an object: long values are fetched of that one only, others are null. An
-// empty key is that of every member.
+// Part is like Plain for a reader who needs one member of an object only: the others are null if they may contain a blob. An
+// empty key selects all members.
 func Part(raw json.RawMessage, key string, load Load) (json.RawMessage, error) {
 	if key == "" || !mayHoldDollar(raw) {
 		return Plain(raw, load)
@@ -88,7 +88,7 @@ func Part(raw json.RawMessage, key string, load Load) (json.RawMessage, error) {
 	return Plain(append(out, '}'), load)
 }
 
-// Reference stands for a long value: where it is kept, how long it is, and how it begins.
+// Reference stands for a long value: its blob, its length in bytes, and its first characters.
 type Reference struct {
 	Blob  string `json:"$blob"`
 	Bytes int    `json:"bytes"`
@@ -96,7 +96,7 @@ type Reference struct {
 	Head  string `json:"head,omitempty"`
 }
 
-// Value is the reference as it stands in the stream.
+// Value returns the reference as a value of the stream.
 func (r Reference) Value() json.RawMessage {
 	b := append([]byte(`{"$blob":`), rawjson.Quote(r.Blob)...)
 	b = strconv.AppendInt(append(b, `,"bytes":`...), int64(r.Bytes), 10)
@@ -107,50 +107,50 @@ func (r Reference) Value() json.RawMessage {
 	return append(b, '}')
 }
 
-// JSON says whether the content is a value of the stream, which may refer to others.
+// JSON reports whether the blob is a value of the stream, which may contain references.
 func (r Reference) JSON() bool { return r.MIME == mimeJSON }
 
-// The kinds of content of a blob: text, JSON, or bytes.
+// The content types of blobs.
 const (
 	mimeText  = "text/plain; charset=utf-8"
 	mimeJSON  = "application/json"
 	mimeBytes = "application/octet-stream"
 )
 
-// ReferenceOf reads a value of the stream that is a reference.
-func ReferenceOf(raw json.RawMessage) (Reference, bool) {
-	var r Reference
+// ReferenceOf returns the reference that a value of the stream is; ok is false if it is not one.
+func ReferenceOf(raw json.RawMessage) (r Reference, ok bool) {
 	if !bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) || !gjson.GetBytes(raw, "$blob").Exists() || json.Unmarshal(raw, &r) != nil {
 		return r, false
 	}
 	return r, true
 }
 
-// fetch loads the content, which must be as long as the reference says: what a loss of power left of a file is not it.
+// fetch loads the blob and checks its length: a power loss may leave a shorter file.
 func (r Reference) fetch(load Load) ([]byte, error) {
 	content, err := load(r.Blob)
 	if err == nil && len(content) != r.Bytes {
-		err = fault.New(fault.Execution, "The long value %s has %d bytes and should have %d", r.Blob, len(content), r.Bytes)
+		err = fault.New(fault.Execution, "The blob %s has %d bytes, its reference says %d", r.Blob, len(content), r.Bytes)
 	}
 	return content, err
 }
 
-// mayHoldDollar says whether some key may begin with $: nothing has to be rewritten in almost every value.
+// mayHoldDollar reports whether a key may begin with $. Few values have such a key; all others need no rewriting.
 func mayHoldDollar(raw json.RawMessage) bool {
 	return bytes.Contains(raw, []byte(`"$`)) || bytes.Contains(raw, []byte(`"\u0024`))
 }
 
 func unchanged(key string) string { return key }
 
-// closing is the bracket that ends an object or a list. It is not taken from the raw value, which may have space behind it.
-func closing(object bool) byte {
+// closingBracket returns the end of an object or a list. The raw value's last byte may be white space.
+func closingBracket(object bool) byte {
 	if object {
 		return '}'
 	}
 	return ']'
 }
 
-// rewrite copies JSON, with every key renamed and every value for which replace says so replaced.
+// rewrite copies JSON with every key renamed. A value for which replace returns true is not copied: replace has appended its
+// replacement to out.
 func rewrite(raw json.RawMessage, replace func(value gjson.Result, out *[]byte) bool, rename func(string) string) json.RawMessage {
 	out := make([]byte, 0, len(raw))
 	var value func(v gjson.Result)
@@ -174,7 +174,7 @@ func rewrite(raw json.RawMessage, replace func(value gjson.Result, out *[]byte) 
 				value(item)
 				return true
 			})
-			out = append(out, closing(object))
+			out = append(out, closingBracket(object))
 		default:
 			out = append(out, v.Raw...)
 		}

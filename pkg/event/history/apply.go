@@ -4,7 +4,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/event"
 )
 
-// Apply takes the next event. What is unknown changes nothing.
+// Apply applies the next event. Unknown events change nothing.
 func (r *Run) Apply(e *event.Event) {
 	if r.byPath == nil {
 		r.byPath = map[string]*Node{}
@@ -23,12 +23,12 @@ func (r *Run) Apply(e *event.Event) {
 		r.Finished = e
 		return
 	}
-	if e.Node != "" && known(e.Event) {
+	if e.Node != "" && isNodeEvent(e.Event) {
 		r.node(e.Node).Apply(e)
 	}
 }
 
-func known(k event.Kind) bool {
+func isNodeEvent(k event.Kind) bool {
 	switch k {
 	case event.NodeStarted, event.NodeProgress, event.NodeCompleted, event.NodeReused, event.NodeFailed, event.NodeSkipped, event.NodeCancelled,
 		event.ItemCompleted, event.IterationCompleted, event.ApprovalRequested, event.ApprovalResolved:
@@ -37,7 +37,7 @@ func known(k event.Kind) bool {
 	return false
 }
 
-// node finds a node or adds one.
+// node returns the node with the given path and adds it if it is new.
 func (r *Run) node(path string) *Node {
 	if n, ok := r.byPath[path]; ok {
 		return n
@@ -53,10 +53,10 @@ func (r *Run) node(path string) *Node {
 	return n
 }
 
-// NewNode is a node of which nothing was told.
+// NewNode returns a node without events.
 func NewNode(path string) *Node { return &Node{Path: path, Total: -1} }
 
-// Apply takes an event about the node.
+// Apply applies an event about the node.
 func (n *Node) Apply(e *event.Event) {
 	n.Iteration = max(n.Iteration, e.Iteration)
 	if e.Item != nil {
@@ -65,7 +65,7 @@ func (n *Node) Apply(e *event.Event) {
 	}
 	switch e.Event {
 	case event.NodeStarted:
-		n.enter(Running, e)
+		n.setState(Running, e)
 		n.Type, n.Done, n.Goal, n.Message = e.Type, 0, 0, ""
 		if e.Items != nil {
 			n.Total = *e.Items
@@ -74,10 +74,10 @@ func (n *Node) Apply(e *event.Event) {
 	case event.NodeProgress:
 		n.Done, n.Goal, n.Message = e.Done, e.Total, e.Message
 	case event.ApprovalRequested:
-		n.enter(Waiting, e)
+		n.setState(Waiting, e)
 		n.Question, n.Choices, n.Asked = e.Question, e.Choices, e.Time
 	case event.ApprovalResolved:
-		if n.State == Waiting { // else an earlier run's answer is told once more
+		if n.State == Waiting { // otherwise the answer of an earlier run is repeated
 			n.State = Running
 		}
 		n.Answer, n.By, n.Answered = e.Answer, e.By, e.Time
@@ -92,34 +92,34 @@ func (n *Node) Apply(e *event.Event) {
 	}
 }
 
-// end takes the last word about an attempt, or about the node.
+// end applies an event that ends an attempt or the node.
 func (n *Node) end(e *event.Event) {
 	n.endAttempt(e)
 	if e.Event == event.NodeFailed && !e.IsFailure() {
-		return // it is tried again
+		return // it is retried
 	}
 	n.Action, n.Outputs, n.Redacted, n.Error, n.Warnings = e.Action, e.Outputs, e.Redacted, e.Error, e.Warnings
 	switch e.Event {
 	case event.NodeCompleted:
-		n.enter(Completed, e)
+		n.setState(Completed, e)
 	case event.NodeReused:
-		n.enter(Reused, e)
+		n.setState(Reused, e)
 		n.FromRun, n.Cached = e.FromRun, e.Cached
 	case event.NodeFailed:
-		n.enter(Failed, e)
+		n.setState(Failed, e)
 		n.Handled = e.Handled != nil && *e.Handled
 	case event.NodeSkipped:
-		n.enter(Skipped, e)
-		n.Why = e.Reason
+		n.setState(Skipped, e)
+		n.Reason = e.Reason
 	case event.NodeCancelled:
-		n.enter(Cancelled, e)
-		n.Why = e.Cause
+		n.setState(Cancelled, e)
+		n.Reason = e.Cause
 	}
 }
 
-func (n *Node) enter(s State, e *event.Event) {
-	again := n.State.Ended() // one that was reused runs again
-	n.State, n.took = s, 0
+func (n *Node) setState(s State, e *event.Event) {
+	again := n.State.Ended() // a reused node runs again
+	n.State, n.duration = s, 0
 	if s == Running || s == Waiting {
 		if again {
 			n.Items = nil
@@ -130,8 +130,8 @@ func (n *Node) enter(s State, e *event.Event) {
 		return
 	}
 	n.Ended = e.Time
-	if s != Failed || len(n.Attempts) < 2 { // a failure's time is that of the last attempt
-		n.took = span(e.DurationMS)
+	if s != Failed || len(n.Attempts) < 2 { // a failure's duration is that of its last attempt only
+		n.duration = milliseconds(e.DurationMS)
 	}
 }
 
@@ -145,18 +145,18 @@ func (n *Node) endAttempt(e *event.Event) {
 			a.Error = e.Error
 		}
 		if e.RetryInMS != nil {
-			a.Again = e.Time.Add(span(e.RetryInMS))
+			a.RetryAt = e.Time.Add(milliseconds(e.RetryInMS))
 		}
 	}
 }
 
-// item takes an event about an item of the node's batch. A failure that is tried again is not its end.
+// item applies an event about an item of the node's batch. A failure that is retried does not end the item.
 func (n *Node) item(e *event.Event) {
 	failed := e.Event == event.NodeFailed && (e.WillRetry == nil || !*e.WillRetry)
 	switch {
 	case e.Event == event.NodeProgress:
 		n.Message = e.Message
 	case e.Event == event.ItemCompleted, failed:
-		n.Items = append(n.Items, Item{Index: *e.Item, Ended: e.Time, Duration: span(e.DurationMS), Error: e.Error, FromRun: e.FromRun})
+		n.Items = append(n.Items, Item{Index: *e.Item, Ended: e.Time, Duration: milliseconds(e.DurationMS), Error: e.Error, FromRun: e.FromRun})
 	}
 }

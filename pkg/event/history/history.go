@@ -1,5 +1,5 @@
-// Package history is what the events of a run, applied one by one, say about it: how far the run and each of its nodes
-// are. Everything that shows a run to people is made of it.
+// Package history derives from the events of a run how far the run and each of its nodes are. Everything that shows a run to
+// people uses it.
 package history
 
 import (
@@ -15,7 +15,7 @@ import (
 // State is how far a node is.
 type State string
 
-// The states. The zero state is that of a node of which a run has not told anything.
+// The states. A node without events has the empty state.
 const (
 	Running   State = "running"
 	Waiting   State = "waiting" // for a person's answer
@@ -26,95 +26,96 @@ const (
 	Cancelled State = "cancelled"
 )
 
-// Ended says whether the node has had its last word.
+// Ended reports whether the node has ended.
 func (s State) Ended() bool { return s != "" && s != Running && s != Waiting }
 
-// Run is what the events up to now have told. The zero value is a run of which nothing was told.
+// Run is the state of a run after the events applied so far. The zero value is a run without events.
 type Run struct {
-	// Started and Finished are the run's first and last event, nil while they have not come.
+	// Started and Finished are the run's first and last event; nil before they are applied.
 	Started, Finished *event.Event
-	// Nodes are the workflow's own, in the file's order.
+	// Nodes are the workflow's own nodes, in the order of the file.
 	Nodes []*Node
-	// Time is that of the latest event.
+	// Time is the time of the latest event.
 	Time time.Time
 
 	byPath map[string]*Node
 }
 
-// Node is a node of the run, or of a sub-workflow inside it.
+// Node is a node of the run, or of a sub-workflow in it.
 type Node struct {
-	// Path is the node's id; inside a sub-workflow it begins with the path of the node around it: build/compile.
+	// Path is the node's id; inside a sub-workflow it begins with the path of the enclosing node: build/compile.
 	Path string
-	// Type is the node type, empty for a node that never began.
+	// Type is the node type; empty for a node that has not started.
 	Type  string
 	State State
-	// Attempts are the tries that began, of all iterations; those of a batch's items are not among them.
+	// Attempts are the attempts that have started, of all iterations, without those of a batch's items.
 	Attempts []Attempt
-	// Iteration is that of the loop the node is in or ended with; 0 for a node without one.
+	// Iteration is the latest iteration of the node's loop; 0 for a node without a loop.
 	Iteration int
-	// Total is how many items a batch has, -1 for a node without one. Items are those that have ended, in that order.
+	// Total is the number of items of a batch, -1 for a node without a batch. Items are those that have ended, in that
+	// order.
 	Total int
 	Items []Item
-	// Done, Goal and Message are what the node itself last told of its progress.
+	// Done, Goal and Message are the progress that the node last reported.
 	Done, Goal float64
 	Message    string
 
-	// Action, Outputs, Redacted, Error and Handled are as in the node's last event.
+	// Action, Outputs, Redacted, Error and Handled are those of the node's last event.
 	Action   string
 	Outputs  json.RawMessage
 	Redacted bool
 	Error    *fault.Fault
 	Handled  bool
-	// FromRun is the run that a reused node comes from, Cached says that it came by the cache.
+	// FromRun is the run that a reused node comes from; Cached is set if it was taken from the cache.
 	FromRun string
 	Cached  bool
-	// Why is the reason of a skipped node, or the cause of a cancelled one.
-	Why string
-	// Question and Choices are what a person is asked, Answer and By what was said.
+	// Reason is the reason of a skipped node, or the cause of a cancelled one.
+	Reason string
+	// Question and Choices are what a person is asked, Answer and By the reply.
 	Question   string
 	Choices    []string
 	Answer, By string
-	// Asked and Answered are when that was.
+	// Asked and Answered are the times of the question and the reply.
 	Asked, Answered time.Time
 	Warnings        []string
-	// Began and Ended are the times of the first and the last event about the node as a whole.
+	// Began and Ended are the times of the first and last event about the node as a whole.
 	Began, Ended time.Time
-	took         time.Duration
-	// Inner are the nodes of its sub-workflow, of all its items and iterations, as they were first told of.
+	duration     time.Duration
+	// Inner are the nodes of its sub-workflow, of all items and iterations, in the order of their first events.
 	Inner []*Node
 }
 
-// Attempt is one try at a node.
+// Attempt is one attempt at a node.
 type Attempt struct {
 	Number, Iteration int
-	// Ended is zero while it runs.
+	// Ended is zero while the attempt runs.
 	Began, Ended time.Time
-	// Error is why it failed, also when another attempt followed.
+	// Error is the failure, also if another attempt followed; nil if it did not fail.
 	Error *fault.Fault
-	// Again is when another was to follow, as a failure said; else it is zero.
-	Again time.Time
-	// FromRun is the run that a whole iteration was taken from; such an attempt has no number.
+	// RetryAt is the time of the next attempt that a failure announced; zero if there is no other attempt.
+	RetryAt time.Time
+	// FromRun is the run from which a whole iteration was reused; such an attempt has no number.
 	FromRun string
 }
 
-// Item is one item of a batch that has ended.
+// Item is an item of a batch that has ended.
 type Item struct {
 	Index int
-	// Ended is when it did, Duration how long it took; one taken from an earlier run took none.
+	// Ended is the time of its end. Duration is 0 for an item reused from an earlier run.
 	Ended    time.Time
 	Duration time.Duration
-	// Error is why it failed, nil when it did not.
+	// Error is the failure; nil if it did not fail.
 	Error *fault.Fault
-	// FromRun is the run that it was taken from.
+	// FromRun is the run that the item was reused from.
 	FromRun string
 }
 
-// Elapsed is how long the node took, as it says itself where it does, and up to now for one that runs; 0 for one that never
-// began.
+// Elapsed returns how long the node took: the duration that it reported, or the time from its start to its end, or to now
+// while it runs. It is 0 for a node that has not started.
 func (n *Node) Elapsed(now time.Time) time.Duration {
 	switch {
-	case n.took > 0:
-		return n.took
+	case n.duration > 0:
+		return n.duration
 	case n.Began.IsZero():
 		return 0
 	case n.State.Ended():
@@ -123,12 +124,12 @@ func (n *Node) Elapsed(now time.Time) time.Duration {
 	return max(0, now.Sub(n.Began))
 }
 
-// Elapsed is how long the run took, as it says itself once it has finished, and until then up to now; 0 while nothing was
-// told of it.
+// Elapsed returns how long the run took: the duration that its last event reports, or the time from its start to now. It is
+// 0 for a run without events.
 func (r *Run) Elapsed(now time.Time) time.Duration {
 	switch {
 	case r.Finished != nil && r.Finished.DurationMS != nil:
-		return span(r.Finished.DurationMS)
+		return milliseconds(r.Finished.DurationMS)
 	case r.Started == nil:
 		return 0
 	case r.Finished != nil:
@@ -137,15 +138,15 @@ func (r *Run) Elapsed(now time.Time) time.Duration {
 	return max(0, now.Sub(r.Started.Time))
 }
 
-// span is a time of so many milliseconds.
-func span(ms *float64) time.Duration {
+// milliseconds returns the duration of a number of milliseconds; nil is 0.
+func milliseconds(ms *float64) time.Duration {
 	if ms == nil {
 		return 0
 	}
 	return time.Duration(min(max(*ms, 0), 1e12) * float64(time.Millisecond))
 }
 
-// Failures are how many of the items failed.
+// Failures returns the number of items that failed.
 func (n *Node) Failures() (count int) {
 	for _, it := range n.Items {
 		if it.Error != nil {
@@ -155,7 +156,7 @@ func (n *Node) Failures() (count int) {
 	return count
 }
 
-// ID is the run's; empty for one that was refused, and while nothing was told.
+// ID returns the run's id; empty for a refused run, and before the first event.
 func (r *Run) ID() string {
 	for _, e := range []*event.Event{r.Started, r.Finished} {
 		if e != nil && e.Run != "" {
@@ -165,10 +166,10 @@ func (r *Run) ID() string {
 	return ""
 }
 
-// Node finds a node by its path; nil when nothing was told of it.
+// Node returns the node with the given path, or nil if there was no event about it.
 func (r *Run) Node(path string) *Node { return r.byPath[path] }
 
-// All are all nodes, each followed by those inside it.
+// All returns all nodes, each followed by those inside it.
 func (r *Run) All() iter.Seq[*Node] {
 	return func(yield func(*Node) bool) { each(r.Nodes, yield) }
 }
@@ -182,7 +183,7 @@ func each(nodes []*Node, yield func(*Node) bool) bool {
 	return true
 }
 
-// Counts are how many of the workflow's own nodes are in each state.
+// Counts returns how many of the workflow's own nodes are in each state.
 func (r *Run) Counts() map[State]int {
 	counts := map[State]int{}
 	for _, n := range r.Nodes {
@@ -191,7 +192,7 @@ func (r *Run) Counts() map[State]int {
 	return counts
 }
 
-// Plural is a number of something, with an s for more than one: 3 items.
+// Plural returns a number with its noun, which gets an s unless n is 1: 3 items.
 func Plural(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -199,7 +200,7 @@ func Plural(n int, what string) string {
 	return strconv.Itoa(n) + " " + what + "s"
 }
 
-// FormatDuration is a time as people write it, to three digits or so: 120ms, 1.2s, 1m5s.
+// FormatDuration returns a duration rounded for people: 120ms, 1.2s, 1m5s.
 func FormatDuration(d time.Duration) string {
 	switch d = max(0, d); {
 	case d < 10*time.Millisecond:

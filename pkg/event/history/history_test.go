@@ -10,8 +10,8 @@ import (
 	"github.com/pflow-suite/pflow/pkg/event"
 )
 
-// told is a stream in which each event comes a second after the one before.
-func told(lines ...string) string {
+// stream returns a stream in which each event comes one second after the one before.
+func stream(lines ...string) string {
 	var b strings.Builder
 	for i, line := range lines {
 		fmt.Fprintf(&b, `{"v":1,"seq":%d,"run":"r1","time":"2026-01-01T00:00:%02dZ",%s}`+"\n", i+1, i, line)
@@ -21,7 +21,7 @@ func told(lines ...string) string {
 
 func read(t *testing.T, lines ...string) *Run {
 	t.Helper()
-	r, err := Read(strings.NewReader(told(lines...)))
+	r, err := Read(strings.NewReader(stream(lines...)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func TestNodesAreInTheirStates(t *testing.T) {
 		state State
 		more  string
 	}{
-		"nothing told":      {nil, "", "0s []"},
+		"no event":          {nil, "", "0s []"},
 		"runs":              {[]string{started(`,"attempt":1`), `"event":"run_unheard_of","node":"a"`}, Running, "1s [1]"},
 		"completed":         {[]string{started(`,"attempt":1`), `"event":"node_completed","node":"a","action":"default"`}, Completed, "1s [1]"},
 		"tried again":       {[]string{started(`,"attempt":1`), retried}, Running, "1s [1!]"},
@@ -90,7 +90,7 @@ func TestNodesAreInTheirStates(t *testing.T) {
 	}
 }
 
-// describe is what a node tells beside its state.
+// describe returns the properties of a node except its state.
 func describe(n *Node, now time.Time) string {
 	var tries []string
 	for _, a := range n.Attempts {
@@ -98,8 +98,8 @@ func describe(n *Node, now time.Time) string {
 		if a.Error != nil {
 			mark = "!"
 		}
-		if !a.Again.IsZero() {
-			mark += "+" + a.Again.Sub(a.Ended).String()
+		if !a.RetryAt.IsZero() {
+			mark += "+" + a.RetryAt.Sub(a.Ended).String()
 		}
 		if a.FromRun != "" {
 			mark = "<" + a.FromRun
@@ -119,7 +119,7 @@ func describe(n *Node, now time.Time) string {
 	if n.FromRun != "" {
 		parts = append(parts, "from "+n.FromRun)
 	}
-	for _, text := range []string{n.Question, n.Answer, n.Why} {
+	for _, text := range []string{n.Question, n.Answer, n.Reason} {
 		if text != "" {
 			parts = append(parts, text)
 		}
@@ -152,7 +152,7 @@ func TestNodesInsideOthersStandBehindThem(t *testing.T) {
 }
 
 func TestTheEventsOfTwoRunsAreRefused(t *testing.T) {
-	if _, err := Read(strings.NewReader(told(began, began))); err == nil {
+	if _, err := Read(strings.NewReader(stream(began, began))); err == nil {
 		t.Error("two runs in one")
 	}
 	if r := read(t, began, `"event":"run_finished","status":"completed"`); r.Finished == nil || r.Finished.Status != event.Completed || r.Started == nil {

@@ -8,14 +8,14 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// Read applies a stream of one run's events, whole or any beginning of them. Its faults are those of event.Reader, and a
-// usage_error for the events of two runs.
+// Read applies a stream of one run's events, or any beginning of it. It returns the faults of event.Reader, and a
+// usage_error if the stream has the events of two runs.
 func Read(r io.Reader) (*Run, error) { return fold(r, func(*event.Event) {}) }
 
-// Outline is Read without what the run was given and what it put out, which may be much.
+// Outline is like Read without inputs, outputs and definition, which may be large.
 func Outline(r io.Reader) (*Run, error) { return fold(r, Trim) }
 
-// Trim takes the inputs, the definition and the outputs out of an event.
+// Trim removes the inputs, the definition and the outputs from an event.
 func Trim(e *event.Event) {
 	e.Inputs, e.Outputs, e.Checkpoint = nil, nil, nil
 	if e.Workflow != nil {
@@ -35,7 +35,7 @@ func fold(r io.Reader, trim func(*event.Event)) (*Run, error) {
 			return nil, err
 		}
 		if e.Event == event.RunStarted && h.Started != nil {
-			return nil, fault.New(fault.Usage, "The event stream holds more than one run").Suggest("Give the events of one run")
+			return nil, fault.New(fault.Usage, "The event stream has the events of more than one run").Suggest("Give the events of one run")
 		}
 		trim(e)
 		h.Apply(e)

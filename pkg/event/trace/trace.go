@@ -1,5 +1,5 @@
-// Package trace is W3C Trace Context (https://www.w3.org/TR/trace-context/): where a run and its nodes stand in a trace
-// that began elsewhere, or begins with the run.
+// Package trace implements W3C Trace Context (https://www.w3.org/TR/trace-context/): the place of a run and its nodes in a
+// trace that began elsewhere, or begins with the run.
 package trace
 
 import (
@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Variable is the environment variable that carries a span to a child process. What State says beside it is passed on as
-// it is, as long as the trace is the same.
+// Variable is the environment variable that carries a span to a child process. State is passed on unchanged within the same
+// trace.
 const (
 	Variable = "TRACEPARENT"
 	State    = "TRACESTATE"
@@ -18,14 +18,14 @@ const (
 
 // Span is one unit of work in a trace.
 type Span struct {
-	// Trace has 32 hexadecimal digits, ID and Parent 16; Parent is empty for the first span of a trace.
+	// Trace has 32 hexadecimal digits, ID and Parent have 16. Parent is empty for the first span of a trace.
 	Trace, ID, Parent string
-	// flags are those of the trace: whether somebody records it.
+	// flags are the trace's flags: whether it is recorded.
 	flags string
 }
 
-// Begin is the span of a run: below the one that a traceparent names, or the first of a trace of its own when that is
-// empty or none (section 3.2.2.4).
+// Begin returns the span of a run: a child of the span that a traceparent names, or the first of a new trace if that is
+// empty or invalid (section 3.2.2.4).
 func Begin(parent string) Span {
 	if trace, id, flags, ok := parse(parent); ok {
 		return Span{Trace: trace, ID: newID(8, rand.Uint64), Parent: id, flags: flags}
@@ -38,10 +38,10 @@ func (s Span) Child(random func() uint64) Span {
 	return Span{Trace: s.Trace, ID: newID(8, random), Parent: s.ID, flags: s.flags}
 }
 
-// String is the traceparent by which others become children of the span (section 3.2).
+// String returns the traceparent by which others become children of the span (section 3.2).
 func (s Span) String() string { return "00-" + s.Trace + "-" + s.ID + "-" + s.flags }
 
-// parse reads a traceparent. A version that is not known yet is read as far as this one goes (section 4).
+// parse parses a traceparent. Of a later version it parses the fields of this version (section 4).
 func parse(text string) (trace, id, flags string, ok bool) {
 	if len(text) < 55 || text[2] != '-' || text[35] != '-' || text[52] != '-' || text[:2] == "ff" || text[:2] == "00" && len(text) > 55 ||
 		len(text) > 55 && text[55] != '-' {

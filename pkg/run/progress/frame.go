@@ -200,8 +200,8 @@ func (a active) doing(now time.Time) (parts []string) {
 	}
 	if tries := len(a.Attempts); tries > 0 {
 		switch last := a.Attempts[tries-1]; {
-		case last.Error != nil && last.Again.After(now):
-			parts = append(parts, fmt.Sprintf("attempt %d failed, the next in %s", last.Number, live(last.Again.Sub(now)+time.Second-1)))
+		case last.Error != nil && last.RetryAt.After(now):
+			parts = append(parts, fmt.Sprintf("attempt %d failed, the next in %s", last.Number, live(last.RetryAt.Sub(now)+time.Second-1)))
 		case last.Number > 1:
 			parts = append(parts, fmt.Sprintf("attempt %d", last.Number))
 		}

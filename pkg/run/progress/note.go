@@ -61,10 +61,10 @@ func noteOf(r *history.Run, e *event.Event) (note, bool) {
 			o.text += ", by the cache"
 		}
 	case event.NodeSkipped:
-		o.kind, o.text = skipped, n.Why
+		o.kind, o.text = skipped, n.Reason
 	case event.NodeCancelled:
-		if o.kind = cancelled; n.Why != cancelled.word {
-			o.text = n.Why
+		if o.kind = cancelled; n.Reason != cancelled.word {
+			o.text = n.Reason
 		}
 	case event.NodeFailed:
 		o.fail(r, n, e)

@@ -125,7 +125,7 @@ func (r *Run) now() (*history.Run, event.Status, error) {
 func (r *Run) details(n *history.Node, now time.Time, status event.Status, limit int) (*NodeDetails, error) {
 	d := &NodeDetails{
 		Node: n.Path, Type: n.Type, State: string(n.State), Attempts: len(n.Attempts), Iterations: n.Iteration, Action: n.Action, Error: n.Error,
-		FromRun: n.FromRun, Cached: n.Cached, Why: n.Why, Question: n.Question, Answer: n.Answer, Warnings: n.Warnings,
+		FromRun: n.FromRun, Cached: n.Cached, Why: n.Reason, Question: n.Question, Answer: n.Answer, Warnings: n.Warnings,
 	}
 	switch {
 	case n.State == "":

@@ -76,9 +76,9 @@ func (r *writer) nodeFacts(n *history.Node, kind string) (f facts) {
 	}
 	switch n.State {
 	case history.Skipped:
-		f.add("Skipped because", n.Why)
+		f.add("Skipped because", n.Reason)
 	case history.Cancelled:
-		f.add("Cancelled because of", n.Why)
+		f.add("Cancelled because of", n.Reason)
 	case history.Running:
 		f.add("Last told", n.Message)
 		if n.Goal > 0 {
