@@ -1,4 +1,4 @@
-// Package cells is text in the columns of a terminal: how many it takes, how it is cut to fit, and what of it could do harm there.
+// Package cells measures, cuts and cleans text for the columns of a terminal.
 package cells
 
 import (
@@ -6,34 +6,36 @@ import (
 	"unicode"
 )
 
-// Clean is a text on one line that is safe to show: white space is one blank, and what cannot be seen or would steer a
-// terminal or the direction of the text is a replacement character.
+// Clean returns a text as one line that is safe to show. White space becomes one blank. Characters that are invisible, or
+// that control a terminal or the direction of the text, become U+FFFD.
 func Clean(text string) string {
 	words := strings.Fields(text)
 	for i, word := range words {
-		words[i] = strings.Map(harmless, word)
+		words[i] = strings.Map(replaceUnsafe, word)
 	}
 	return strings.Join(words, " ")
 }
 
-// Lines are the lines of a text, each safe to show as by Clean, but with the blanks it has. Blank lines at both ends are left out.
+// Lines returns the lines of a text, each safe to show as by Clean, but with its white space. Blank lines at both ends are
+// left out.
 func Lines(text string) []string {
 	lines := strings.Split(strings.Trim(strings.ReplaceAll(text, "\r\n", "\n"), "\n"), "\n")
 	for i, line := range lines {
-		lines[i] = strings.Map(harmless, strings.ReplaceAll(strings.TrimRightFunc(line, unicode.IsSpace), "\t", "    "))
+		lines[i] = strings.Map(replaceUnsafe, strings.ReplaceAll(strings.TrimRightFunc(line, unicode.IsSpace), "\t", "    "))
 	}
 	return lines
 }
 
-func harmless(r rune) rune {
+// replaceUnsafe replaces a character that is not safe to show by U+FFFD.
+func replaceUnsafe(r rune) rune {
 	if unicode.IsGraphic(r) || unicode.Is(unicode.Join_Control, r) {
 		return r
 	}
 	return unicode.ReplacementChar
 }
 
-// Width is how many columns a text takes that is safe to show. Where terminals differ, as about joined emoji, it is the
-// most.
+// Width returns how many columns a cleaned text takes. If terminals differ, as for joined emoji, it returns the largest
+// number.
 func Width(text string) (n int) {
 	for _, r := range text {
 		n += width(r)
@@ -45,7 +47,7 @@ func width(r rune) int {
 	switch {
 	case r < 0x300:
 		return 1
-	case r == 0xfe0f: // asks for the wide form of the character before
+	case r == 0xfe0f: // selects the wide form of the character before it
 		return 1
 	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
 		return 0
@@ -55,7 +57,7 @@ func width(r rune) int {
 	return 1
 }
 
-// Cut is a text of at most so many columns, with … in the place of the rest.
+// Cut returns a text of at most most columns, with … in place of what is cut off.
 func Cut(text string, most int) string {
 	if Width(text) <= most {
 		return text
@@ -72,7 +74,7 @@ func Cut(text string, most int) string {
 	return text
 }
 
-// wide are the characters that take two columns: those of East Asian width W and F, and emoji.
+// wide contains the characters that take two columns: those of East Asian width W and F, and emoji.
 var wide = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{0x1100, 0x115f, 1},

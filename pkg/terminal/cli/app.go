@@ -15,7 +15,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-// App is what a command's Run is given: the streams, the environment and what the common flags chose.
+// App is what a command's Run receives: the streams, the environment and the values of the common flags.
 type App struct {
 	Name   string
 	Env    []string
@@ -23,16 +23,16 @@ type App struct {
 	Stdout *Stdout
 	Stderr *os.File
 	Log    *slog.Logger
-	// Quiet says that nothing but errors goes to standard error.
+	// Quiet suppresses everything except errors on standard error.
 	Quiet bool
-	// Context is cancelled by the first SIGINT, SIGTERM or SIGHUP; its cause is an Interrupted.
+	// Context is cancelled by the first SIGINT, SIGTERM or SIGHUP, with an Interrupted as its cause.
 	Context context.Context
 
 	format string
 	cancel context.CancelCauseFunc
 	exit   func(int)
 	logTo  func(io.Writer) *slog.Logger
-	// stdinTaken says that an argument has read standard input.
+	// stdinTaken is set once an argument has read standard input.
 	stdinTaken bool
 }
 
@@ -52,19 +52,19 @@ func (a *App) configure(c *Common) {
 	a.Log = a.logTo(a.Stderr)
 }
 
-// LogTo has the log go to another writer than standard error.
+// LogTo redirects the log from standard error to w.
 func (a *App) LogTo(w io.Writer) { a.Log = a.logTo(w) }
 
-// Getenv is one variable of the environment.
+// Getenv returns a variable of the environment, or "".
 func (a *App) Getenv(name string) string { return process.Getenv(a.Env, name) }
 
 // Home opens the home folder that the environment names.
 func (a *App) Home() (*home.Home, error) { return home.Open(a.Getenv("PFLOW_HOME"), a.Getenv("HOME")) }
 
-// Format is the --format that was asked for, or "auto".
+// Format returns the value of --format, by default "auto".
 func (a *App) Format() string { return a.format }
 
-// JSON says whether standard output carries JSON: asked for, or by default when it is no terminal.
+// JSON reports whether standard output carries JSON: by --format, or by default if it is not a terminal.
 func (a *App) JSON() bool {
 	switch a.format {
 	case "json", "ndjson":
@@ -75,7 +75,7 @@ func (a *App) JSON() bool {
 	return !a.Stdout.Terminal()
 }
 
-// Document prints one JSON document, or with text asked for what the function writes.
+// Document prints v as one JSON document or, in text format, what text writes.
 func (a *App) Document(v any, text func(w io.Writer)) error {
 	if a.JSON() {
 		return a.JSONLine(v)
@@ -83,7 +83,7 @@ func (a *App) Document(v any, text func(w io.Writer)) error {
 	return a.text(text)
 }
 
-// List prints items as NDJSON, as one array with --format json, or with text asked for what the function writes.
+// List prints items as NDJSON, with --format json as one array or, in text format, what text writes.
 func List[T any](a *App, items []T, text func(w io.Writer)) error {
 	switch {
 	case !a.JSON():
@@ -102,11 +102,11 @@ func List[T any](a *App, items []T, text func(w io.Writer)) error {
 	return nil
 }
 
-// JSONLine writes a value as one line of JSON in one write.
+// JSONLine writes a value as one line of JSON, in one write.
 func (a *App) JSONLine(v any) error {
 	raw, err := rawjson.Marshal(v)
 	if err != nil {
-		return fault.New(fault.Internal, "cannot write the answer as JSON: %v", err)
+		return fault.New(fault.Internal, "cannot write the result as JSON: %v", err)
 	}
 	_, err = a.Stdout.Write(append(raw, '\n'))
 	return err
@@ -119,20 +119,20 @@ func (a *App) text(write func(w io.Writer)) error {
 	return err
 }
 
-// Warn says something to people that is no error.
+// Warn writes a warning to standard error unless the app is quiet.
 func (a *App) Warn(format string, args ...any) {
 	if !a.Quiet {
 		_, _ = fmt.Fprintf(a.Stderr, "%s: warning: %s\n", a.Name, fmt.Sprintf(format, args...))
 	}
 }
 
-// ReadArgument reads a file that an argument names, or standard input for "-", which only one may.
+// ReadArgument reads the file that an argument names, or standard input for "-", which only one argument may read.
 func (a *App) ReadArgument(name string) ([]byte, error) {
 	switch {
 	case name == "":
-		return nil, fault.New(fault.Usage, "There is no file name, where a file or - for standard input is asked for")
+		return nil, fault.New(fault.Usage, "The name of a file must not be empty").Suggest("Give a file, or - for standard input")
 	case name == "-" && a.stdinTaken:
-		return nil, fault.New(fault.Usage, "Two arguments ask for standard input, and it can be read only once").Suggest("Give one of them as a file")
+		return nil, fault.New(fault.Usage, "Two arguments read standard input, which can be read only once").Suggest("Give one of them as a file")
 	case name == "-":
 		a.stdinTaken = true
 		b, err := io.ReadAll(a.Stdin)

@@ -11,27 +11,27 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// Assignment is one KEY=VALUE of a command line: text that takes the declared type, or a JSON value.
+// Assignment is one KEY=VALUE of a command line: text, which is converted to the declared type, or a JSON value.
 type Assignment struct {
 	Key  string
 	Text string
-	// JSON is set for KEY:=JSON, and nil for text.
+	// JSON is set for KEY:=JSON and nil for text.
 	JSON json.RawMessage
 }
 
-// Assignments reads KEY=VALUE (text), KEY=@FILE (a file's text; KEY=@- is standard input's) and KEY:=JSON. A value that
+// Assignments parses KEY=VALUE (text), KEY=@FILE (the text of a file; KEY=@- is standard input) and KEY:=JSON. A value that
 // begins with @ is written @@.
 func (a *App) Assignments(args []string) ([]Assignment, error) {
 	list := make([]Assignment, 0, len(args))
 	for _, arg := range args {
 		key, value, ok := strings.Cut(arg, "=")
 		if !ok || key == "" || key == ":" {
-			return nil, fault.New(fault.Usage, "%q is no KEY=VALUE", arg).Suggest("Write KEY=VALUE for text, KEY:=JSON for a JSON value, KEY=@FILE for a file's text")
+			return nil, fault.New(fault.Usage, "%q is not KEY=VALUE", arg).Suggest("Write KEY=VALUE for text, KEY:=JSON for a JSON value, KEY=@FILE for a file's text")
 		}
 		one := Assignment{Key: key, Text: value}
 		if name, isJSON := strings.CutSuffix(key, ":"); isJSON {
 			if !json.Valid([]byte(value)) {
-				return nil, fault.New(fault.Usage, "The value of %s:= is no JSON", name).Suggest("Write %s=VALUE for text", name)
+				return nil, fault.New(fault.Usage, "The value of %s:= is not valid JSON", name).Suggest("Write %s=VALUE for text", name)
 			}
 			one = Assignment{Key: name, JSON: json.RawMessage(value)}
 		} else if file, isFile := strings.CutPrefix(value, "@"); isFile && !strings.HasPrefix(file, "@") {
@@ -44,7 +44,7 @@ func (a *App) Assignments(args []string) ([]Assignment, error) {
 			one.Text = file
 		}
 		if !utf8.ValidString(one.Text) || !utf8.Valid(one.JSON) {
-			return nil, fault.New(fault.Usage, "The value of %s is no UTF-8 text", one.Key).Suggest("Give bytes as base64, or the path of their file")
+			return nil, fault.New(fault.Usage, "The value of %s is not UTF-8 text", one.Key).Suggest("Give bytes as base64, or the path of their file")
 		}
 		if slices.ContainsFunc(list, func(a Assignment) bool { return a.Key == one.Key }) {
 			return nil, fault.New(fault.Usage, "%s is given twice", one.Key)
@@ -54,7 +54,7 @@ func (a *App) Assignments(args []string) ([]Assignment, error) {
 	return list, nil
 }
 
-// Duration reads 30s, 5m, 1h30m, or a bare number of seconds. Nothing is no limit, 0.
+// Duration parses 30s, 5m, 1h30m, 7d, or a number of seconds. The empty text is 0, which means no limit.
 func Duration(text string) (time.Duration, error) {
 	if text == "" {
 		return 0, nil
@@ -69,7 +69,7 @@ func Duration(text string) (time.Duration, error) {
 		d, err = time.Duration(s*float64(time.Second)), nil
 	}
 	if err != nil || d <= 0 {
-		return 0, fault.New(fault.Usage, "%q is no duration", text).Suggest("Write 30s, 5m, 1h30m, 7d, or a number of seconds")
+		return 0, fault.New(fault.Usage, "%q is not a duration", text).Suggest("Write 30s, 5m, 1h30m, 7d, or a number of seconds")
 	}
 	return d, nil
 }

@@ -40,8 +40,8 @@ func TestAssignments(t *testing.T) {
 		}
 	}
 	for args, want := range map[string]string{
-		"a": "no KEY=VALUE", "=b": "no KEY=VALUE", ":=1": "no KEY=VALUE", "": "no KEY=VALUE", "a:=x": "no JSON", "a:=": "no JSON", "a:=1 2": "no JSON", "a=\xff": "no UTF-8", "a:=\"\xff\"": "no UTF-8",
-		"a=1|a:=2": "given twice", "a=@/no/such": "no file /no/such", "a=@": "no file name", "a=@-|b=@-": "standard input", "a=@" + filepath.Dir(file): "directory",
+		"a": "KEY=VALUE", "=b": "KEY=VALUE", ":=1": "KEY=VALUE", "": "KEY=VALUE", "a:=x": "JSON", "a:=": "JSON", "a:=1 2": "JSON", "a=\xff": "UTF-8", "a:=\"\xff\"": "UTF-8",
+		"a=1|a:=2": "a is given twice", "a=@/no/such": "no file /no/such", "a=@": "name of a file", "a=@-|b=@-": "standard input", "a=@" + filepath.Dir(file): "directory",
 	} {
 		_, err := app(t, "x").Assignments(strings.Split(args, "|"))
 		f := fault.From(err)
@@ -49,7 +49,7 @@ func TestAssignments(t *testing.T) {
 			t.Errorf("%q: %v, want %q", args, err, want)
 		}
 		if f != nil && strings.Count(f.Message, filepath.Dir(file)) > 1 {
-			t.Errorf("%q: says the path twice: %s", args, f)
+			t.Errorf("%q: the path is repeated: %s", args, f)
 		}
 	}
 }

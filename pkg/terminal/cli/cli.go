@@ -1,4 +1,4 @@
-// Package cli is what every main shares: the grammar's common part, formats, faults and exit statuses, signals,
+// Package cli is what all mains share: the common part of the grammar, output formats, faults and exit statuses, signals,
 // logging, version and completion.
 package cli
 
@@ -19,29 +19,29 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// Version is the suite's version; all its programs carry the same.
+// Version is the version of the suite and of all its programs.
 const Version = "0.1.0"
 
-// System is the process a main runs in: what only cmd/ may reach for.
+// System is the process that a main runs in. Only cmd/ may access it.
 type System struct {
 	Args   []string // without the program's name
 	Env    []string
 	Stdin  *os.File
 	Stdout *os.File
 	Stderr *os.File
-	// Variables, when not empty, opens the names of environment variables of the program's own, such as X_LOG_LEVEL for
-	// "X_", which go before those of the suite, PFLOW_LOG_LEVEL.
+	// Variables, if not empty, is the prefix of environment variables of the program's own, such as "X_" for X_LOG_LEVEL.
+	// They take precedence over those of the suite, such as PFLOW_LOG_LEVEL.
 	Variables string
-	// Exit ends the process at once; it is used for the second signal.
+	// Exit ends the process at once. It is called for the second signal.
 	Exit func(status int)
 }
 
-// Common is the part of the grammar that all programs share; a grammar embeds it.
+// Common is the part of the grammar that all programs share. A grammar embeds it.
 type Common struct {
-	Format    string           `help:"What standard output carries: json, ndjson or text; by default text on a terminal." enum:"auto,json,ndjson,text" default:"auto" placeholder:"FORMAT"`
-	LogLevel  string           `help:"Least level to log: debug, info, warn or error." enum:"debug,info,warn,error" default:"warn" env:"PFLOW_LOG_LEVEL" placeholder:"LEVEL"`
-	LogFormat string           `help:"How to log: text or json." enum:"text,json" default:"text" env:"PFLOW_LOG_FORMAT" placeholder:"FORMAT"`
-	Quiet     bool             `short:"q" help:"Say nothing on standard error but errors."`
+	Format    string           `help:"Format of standard output: json, ndjson or text; by default text on a terminal." enum:"auto,json,ndjson,text" default:"auto" placeholder:"FORMAT"`
+	LogLevel  string           `help:"Lowest level to log: debug, info, warn or error." enum:"debug,info,warn,error" default:"warn" env:"PFLOW_LOG_LEVEL" placeholder:"LEVEL"`
+	LogFormat string           `help:"Format of the log: text or json." enum:"text,json" default:"text" env:"PFLOW_LOG_FORMAT" placeholder:"FORMAT"`
+	Quiet     bool             `short:"q" help:"Write only errors to standard error."`
 	Version   kong.VersionFlag `help:"Print the version and exit."`
 
 	Completion completion `cmd:"" help:"Print the completion script for a shell."`
@@ -52,26 +52,26 @@ func (c *Common) common() *Common { return c }
 // Grammar is a pointer to a kong grammar that embeds Common.
 type Grammar interface{ common() *Common }
 
-// Status is an error that only carries an exit status: what there was to say has been said.
+// Status is an error that only carries an exit status, because its message has been written already.
 type Status int
 
 func (s Status) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
 
-// Main parses the arguments into the grammar, runs the selected command's Run(*App) error, and gives the exit status
-// of docs/contracts.md, "Failures". It never ends the process itself, but for the second signal.
+// Main parses the arguments into the grammar, runs the Run(*App) error method of the selected command, and returns the exit
+// status of docs/contracts.md, "Failures". It does not end the process itself, except on a second signal.
 func Main(name, description string, g Grammar, sys System) int {
-	if len(sys.Args) == 1 && sys.Args[0] == "--version" { // before any grammar is reflected upon: scripts ask often
+	if len(sys.Args) == 1 && sys.Args[0] == "--version" { // scripts ask often, and building the grammar takes time
 		signal.Ignore(syscall.SIGPIPE)
 		if _, err := fmt.Fprintln(sys.Stdout, name, Version); errors.Is(err, syscall.EPIPE) {
 			return ReaderGone{}.ExitStatus()
 		}
 		return 0
 	}
-	log.SetOutput(io.Discard) // what libraries say there, such as net/http of a server's manners, is not for people
+	log.SetOutput(io.Discard) // messages of libraries, such as net/http, are not for people
 	app := newApp(name, sys)
 	stop := app.handleSignals()
 	defer stop()
-	answered := false // --help or --version has been
+	answered := false // by --help or --version
 	parser, err := kong.New(g,
 		kong.Name(name), kong.Description(description), kong.Writers(app.Stdout, sys.Stderr),
 		kong.Exit(func(int) { answered = true }), kong.Vars{"version": name + " " + Version},
@@ -84,23 +84,23 @@ func Main(name, description string, g Grammar, sys System) int {
 	if complete(parser, app.Env) {
 		return 0
 	}
-	parsed, err := parser.Parse(ordered(parser.Model.Node, sys.Args))
+	parsed, err := parser.Parse(flagsFirst(parser.Model.Node, sys.Args))
 	if answered || app.Stdout.Closed() {
-		return app.outcome(nil)
+		return app.exitStatus(nil)
 	}
 	app.configure(g.common())
 	if err != nil {
-		app.format = askedFormat(sys.Args) // what kong has read is not in the grammar then
-		f := fault.New(fault.Usage, "%s", valueless(err.Error(), sys.Args))
+		app.format = formatIn(sys.Args) // after an error, kong has not set the grammar's fields
+		f := fault.New(fault.Usage, "%s", hideValues(err.Error(), sys.Args))
 		if strings.Contains(f.Message, "applies to the default command") {
-			f.Suggest("Write the flag behind the command: %s COMMAND … FLAG", name)
+			f.Suggest("Write the flag after the command: %s COMMAND … FLAG", name)
 		}
-		return app.fail(f.Suggest("%s --help lists what can be asked", strings.TrimSpace(name+" "+asked(err))))
+		return app.fail(f.Suggest("See %s --help", strings.TrimSpace(name+" "+commandOf(err))))
 	}
-	return app.outcome(parsed.Run(app))
+	return app.exitStatus(parsed.Run(app))
 }
 
-// ownVariables has a program's own environment variables set the common flags, before those of the suite do.
+// ownVariables lets a program's own environment variables set the common flags, before those of the suite.
 func ownVariables(k *kong.Kong, prefix string) error {
 	if prefix == "" {
 		return nil
@@ -115,8 +115,8 @@ func ownVariables(k *kong.Kong, prefix string) error {
 	return nil
 }
 
-// asked is the command in whose words a command line went wrong, with the group it is in, or nothing.
-func asked(err error) string {
+// commandOf returns the command that a parse error is about, with the names of its groups, or "".
+func commandOf(err error) string {
 	pe, ok := errors.AsType[*kong.ParseError](err)
 	if !ok || pe.Context == nil || pe.Context.Selected() == nil {
 		return ""
@@ -128,8 +128,8 @@ func asked(err error) string {
 	return strings.Join(names, " ")
 }
 
-// outcome turns what a command returned into an exit status, and says what has to be said.
-func (a *App) outcome(err error) int {
+// exitStatus returns the exit status of a command's error, and reports the error if that is not done yet.
+func (a *App) exitStatus(err error) int {
 	if status, ok := errors.AsType[Status](err); ok {
 		return int(status)
 	}
@@ -148,7 +148,7 @@ func (a *App) outcome(err error) int {
 	return a.fail(fault.From(err))
 }
 
-// Report writes a fault as JSON at the end of standard output in a JSON format, and in words on standard error.
+// Report writes a fault as JSON to standard output, if that carries JSON, and for people to standard error.
 func (a *App) Report(f *fault.Fault) {
 	if a.JSON() {
 		_ = a.JSONLine(failure{Error: f})
@@ -156,7 +156,7 @@ func (a *App) Report(f *fault.Fault) {
 	a.Complain(f)
 }
 
-// fail reports a fault and gives its exit status.
+// fail reports a fault and returns its exit status.
 func (a *App) fail(f *fault.Fault) int {
 	a.Report(f)
 	if a.Stdout.Closed() {
@@ -165,13 +165,13 @@ func (a *App) fail(f *fault.Fault) int {
 	return f.ExitStatus()
 }
 
-// failure is the document that stands in the place of an answer.
+// failure is the JSON document of a fault.
 type failure struct {
 	Success bool         `json:"success"`
 	Error   *fault.Fault `json:"error"`
 }
 
-// Complain writes a fault for people, in age's manner: "program: error: …" and "program: hint: …".
+// Complain writes a fault for people to standard error, as lines "program: error: …" and "program: hint: …".
 func (a *App) Complain(f *fault.Fault) {
 	a.complain(f)
 	for i, e := range f.Errors {
@@ -183,8 +183,8 @@ func (a *App) Complain(f *fault.Fault) {
 	}
 }
 
-// Reported ends a command whose failure standard output has already: people are told of it here, and the exit status is that of
-// the failure. One that a signal has stopped ends as any command does.
+// Reported returns the error of a command whose failure is on standard output already. It writes the failure to standard
+// error; the error only carries the exit status. The error of an interrupted command is returned unchanged.
 func (a *App) Reported(err error) error {
 	if err == nil || a.Context.Err() != nil {
 		return err
@@ -194,10 +194,10 @@ func (a *App) Reported(err error) error {
 	return Status(f.ExitStatus())
 }
 
-// maxComplaints is how many of several errors people are told.
+// maxComplaints is the most errors that Complain writes.
 const maxComplaints = 20
 
-// complain writes one error: where and what, the line that it is in, and what to do next.
+// complain writes one error: its place, its message, the line of text that it is in, and its suggestions.
 func (a *App) complain(f *fault.Fault) {
 	_, _ = fmt.Fprintf(a.Stderr, "%s: error: %s%s\n", a.Name, f.Where(), f.Message)
 	if text, ok := f.Details["text"].(string); ok {
@@ -209,8 +209,8 @@ func (a *App) complain(f *fault.Fault) {
 	}
 }
 
-// askedFormat is the --format among arguments that cannot be parsed.
-func askedFormat(args []string) string {
+// formatIn returns the --format of arguments that cannot be parsed.
+func formatIn(args []string) string {
 	format := "auto"
 	for i, arg := range args {
 		if arg == "--" {
@@ -225,7 +225,7 @@ func askedFormat(args []string) string {
 	return format
 }
 
-// logger makes the logger that a program's flags ask for.
+// logger returns the logger that a program's flags describe.
 func logger(w io.Writer, level, format string, quiet bool) *slog.Logger {
 	var l slog.Level
 	if err := l.UnmarshalText([]byte(level)); err != nil {

@@ -304,7 +304,7 @@ func TestUsageErrors(t *testing.T) {
 			if status != 2 || gjson.Get(stdout, "error.type").Str != "usage_error" || gjson.Get(stdout, "error.message").Str == "" || gjson.Get(stdout, "error.suggestions.0").Str == "" {
 				t.Errorf("%d %q %q", status, stdout, stderr)
 			}
-			if !strings.HasPrefix(stderr, "small: error: ") || !strings.Contains(stderr, "\nsmall: hint: small "+asked+"--help") {
+			if !strings.HasPrefix(stderr, "small: error: ") || !strings.Contains(stderr, " small "+asked+"--help") {
 				t.Errorf("%q", stderr)
 			}
 		})

@@ -11,7 +11,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/process"
 )
 
-// completion prints the script that makes a shell ask this very program what may follow.
+// completion prints the script by which a shell asks this program for completions.
 type completion struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
 }
@@ -26,13 +26,13 @@ var completionScripts = map[string]string{
 func (c *completion) Run(app *App) error {
 	self, err := os.Executable()
 	if err != nil {
-		return fault.New(fault.Internal, "where this program is cannot be told: %v", err)
+		return fault.New(fault.Internal, "Cannot find the path of this program: %v", err)
 	}
 	_, err = fmt.Fprintf(app.Stdout, completionScripts[c.Shell], app.Name, self)
 	return err
 }
 
-// complete answers a shell that asks for completions, which it does through COMP_LINE, and says whether it did.
+// complete answers a shell that asks for completions through COMP_LINE, and reports whether it did.
 func complete(parser *kong.Kong, env []string) bool {
 	if process.Getenv(env, "COMP_LINE") == "" {
 		return false

@@ -12,25 +12,26 @@ import (
 	"github.com/pflow-suite/pflow/pkg/process"
 )
 
-// Interrupted is the cause of a context that a signal cancelled.
+// Interrupted is the cause of a context that a signal has cancelled.
 type Interrupted struct{ Signal syscall.Signal }
 
 func (i Interrupted) Error() string { return "stopped by " + unix.SignalName(i.Signal) }
 
-// Is makes it one of the ways in which a context is cancelled.
+// Is reports whether target is context.Canceled, so that an interruption counts as a cancellation.
 func (i Interrupted) Is(target error) bool { return target == context.Canceled }
 
-// ExitStatus is 128 plus the signal's number: 129, 130 or 143.
+// ExitStatus returns 128 plus the signal's number: 129, 130 or 143.
 func (i Interrupted) ExitStatus() int { return 128 + int(i.Signal) }
 
-// closing is longer than it takes a terminal to be closed.
-const closing = time.Second
+// hangupWindow is the time within which a second SIGHUP counts as part of the first.
+const hangupWindow = time.Second
 
-// handleSignals cancels the app's context on the first signal and ends the process on the second. SIGUSR1 is what another
-// program of the suite asks with: it cancels as SIGTERM does, however often it comes. Nor does a SIGHUP count that
-// follows another at once: when a terminal is closed, the kernel and the shell send one each. SIGPIPE is taken too, so that a write to a closed pipe
-// is an error and not a death; a child gets its default back when it starts. What the program was started to ignore, as by
-// nohup, it ignores.
+// handleSignals cancels the app's context on the first SIGINT, SIGTERM or SIGHUP and ends the process on the second. A
+// signal that the program was started to ignore, as by nohup, stays ignored. A second SIGHUP within hangupWindow is ignored
+// too: when a terminal closes, the kernel and the shell send one each.
+//
+// SIGUSR1 comes from other programs of the suite. It cancels like SIGTERM, however often it comes. SIGPIPE is caught so that
+// a write to a closed pipe returns an error; children start with its default action.
 func (a *App) handleSignals() (stop func()) {
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, syscall.SIGPIPE, syscall.SIGUSR1)
@@ -45,7 +46,7 @@ func (a *App) handleSignals() (stop func()) {
 		for s := range signals {
 			sig, _ := s.(syscall.Signal)
 			switch {
-			case sig == syscall.SIGPIPE, sig == syscall.SIGHUP && first == sig && time.Since(at) < closing:
+			case sig == syscall.SIGPIPE, sig == syscall.SIGHUP && first == sig && time.Since(at) < hangupWindow:
 			case sig == syscall.SIGUSR1:
 				a.cancel(Interrupted{syscall.SIGTERM})
 			case first != 0:

@@ -13,29 +13,29 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// ReaderGone is the cause of a context that ended because nobody reads standard output any more.
+// ReaderGone is the cause of a context that ended because the reader of standard output went away.
 type ReaderGone struct{}
 
 func (ReaderGone) Error() string { return "standard output was closed" }
 
-// ExitStatus is 141, as for a program that SIGPIPE ends.
+// ExitStatus returns 141, the status of a program that SIGPIPE ends.
 func (ReaderGone) ExitStatus() int { return 141 }
 
-// WhileRead is the app's context for work that makes sense only as long as somebody reads standard output: it also ends
-// when the reader goes away, with ReaderGone as its cause.
+// WhileRead returns a context for work that is useful only while standard output is read. It ends with the app's context, or
+// with the cause ReaderGone when the reader goes away.
 func (a *App) WhileRead() (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(a.Context)
 	a.Stdout.whenClosed(ctx, func() { cancel(ReaderGone{}) })
 	return ctx, func() { cancel(nil) }
 }
 
-// Stdout is standard output. It remembers that its reader went away, which ends a program with status 141.
+// Stdout is standard output. It records that its reader went away, which ends a program with status 141.
 type Stdout struct {
 	file   *os.File
 	closed atomic.Bool
 }
 
-// Write writes p in one call and notes a reader that went away.
+// Write writes p in one call. It records that the reader went away.
 func (s *Stdout) Write(p []byte) (int, error) {
 	n, err := s.file.Write(p)
 	switch {
@@ -47,14 +47,14 @@ func (s *Stdout) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// whenClosed calls f when the reader of standard output goes away before ctx ends, also while nothing is written. It works
-// on pipes and sockets; nothing else has a reader that can go away.
+// whenClosed calls f when the reader of standard output goes away before ctx ends, even if nothing is written. It works for
+// pipes and sockets; no other file has a reader that can go away.
 func (s *Stdout) whenClosed(ctx context.Context, f func()) {
 	info, err := s.file.Stat()
 	if err != nil || info.Mode()&(os.ModeNamedPipe|os.ModeSocket) == 0 {
 		return
 	}
-	fds := []unix.PollFd{{Fd: int32(s.file.Fd())}} // asked for nothing, poll still tells of errors
+	fds := []unix.PollFd{{Fd: int32(s.file.Fd())}} // even without requested events, poll reports errors
 	go func() {
 		for {
 			n, err := unix.Poll(fds, -1)
@@ -69,11 +69,11 @@ func (s *Stdout) whenClosed(ctx context.Context, f func()) {
 	}()
 }
 
-// Closed says whether the reader of standard output went away.
+// Closed reports whether the reader of standard output went away.
 func (s *Stdout) Closed() bool { return s.closed.Load() }
 
-// Terminal says whether standard output is a terminal.
+// Terminal reports whether standard output is a terminal.
 func (s *Stdout) Terminal() bool { return isatty.IsTerminal(s.file.Fd()) }
 
-// File is the file behind it, for a transport that needs one.
+// File returns the underlying file, for a transport that needs one.
 func (s *Stdout) File() *os.File { return s.file }

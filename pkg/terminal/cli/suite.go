@@ -7,7 +7,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// Suite is the folder of the running program, links resolved, in which the other programs of the suite are looked for
+// Suite returns the folder of the running program, with links resolved. The suite's other programs are looked up there
 // first.
 func (a *App) Suite() (string, error) {
 	self, err := os.Executable()
@@ -15,7 +15,7 @@ func (a *App) Suite() (string, error) {
 		self, err = filepath.EvalSymlinks(self)
 	}
 	if err != nil {
-		return "", fault.New(fault.Internal, "where this program is cannot be told: %v", err)
+		return "", fault.New(fault.Internal, "Cannot find the path of this program: %v", err)
 	}
 	return filepath.Dir(self), nil
 }

@@ -7,16 +7,16 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// ordered puts the flags behind a command before its arguments, as git and make let people mix them: kong takes a list of
-// arguments only where nothing stands between them. What stands behind -- is none of them, and a line with a flag that is
-// not known stays as it is.
-func ordered(root *kong.Node, args []string) []string {
+// flagsFirst moves the flags after a command before its arguments. So flags and arguments can be mixed, as in git and make;
+// kong takes a list of arguments only if no flag interrupts it. Arguments after -- are not flags. A command line with an
+// unknown flag is returned unchanged.
+func flagsFirst(root *kong.Node, args []string) []string {
 	node, flags, positionals := root, []string{}, []string{}
-	var before []string // up to the command's name
+	var before []string // everything up to the command's name
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
 		switch {
-		case arg == "--" && begunList(node, positionals):
+		case arg == "--" && inList(node, positionals):
 			return slices.Concat(before, flags, []string{"--"}, positionals, args[i+1:])
 		case arg == "--":
 			return slices.Concat(before, flags, positionals, args[i:])
@@ -41,13 +41,14 @@ func ordered(root *kong.Node, args []string) []string {
 	return slices.Concat(before, flags, positionals)
 }
 
-// begunList says whether a command takes a list of arguments and has got the first of it: -- may not stand in it either.
-func begunList(node *kong.Node, positionals []string) bool {
+// inList reports whether a command takes a list of arguments and has its first one: kong does not accept -- inside the list
+// either.
+func inList(node *kong.Node, positionals []string) bool {
 	n := len(node.Positional)
 	return n > 0 && node.Positional[n-1].IsCumulative() && len(positionals) >= n
 }
 
-// command is the child that an argument names.
+// command returns the child that an argument names, or nil.
 func command(node *kong.Node, name string) *kong.Node {
 	for _, child := range node.Children {
 		if child.Type == kong.CommandNode && (child.Name == name || slices.Contains(child.Aliases, name)) {
@@ -57,7 +58,7 @@ func command(node *kong.Node, name string) *kong.Node {
 	return nil
 }
 
-// takesNext says whether the argument behind a flag is its value; false where there is no such flag.
+// takesNext reports whether the argument after a flag is its value; ok is false if there is no such flag.
 func takesNext(node *kong.Node, arg string) (takes, ok bool) {
 	if !strings.HasPrefix(arg, "--") {
 		return shortTakesNext(node, arg[1:])
@@ -72,7 +73,7 @@ func takesNext(node *kong.Node, arg string) (takes, ok bool) {
 	return !valued && !flag.IsBool() && !flag.IsCounter(), true
 }
 
-// shortTakesNext looks at letters behind one hyphen: flags without a value, of which the last may have one.
+// shortTakesNext is takesNext for the letters after one hyphen: flags without values, except that the last one may have one.
 func shortTakesNext(node *kong.Node, letters string) (takes, ok bool) {
 	for i, letter := range letters {
 		flag := flagOf(node, func(f *kong.Flag) bool { return f.Short == letter })
@@ -86,7 +87,7 @@ func shortTakesNext(node *kong.Node, letters string) (takes, ok bool) {
 	return false, true
 }
 
-// flagOf is a flag of a command, of those above it, or of the one that it stands for when nothing is named.
+// flagOf returns the flag of a command, of its default command, or of a command above it; nil if there is none.
 func flagOf(node *kong.Node, is func(*kong.Flag) bool) *kong.Flag {
 	if node.DefaultCmd != nil && node.DefaultCmd.Tag.Default == "withargs" {
 		node = node.DefaultCmd
@@ -99,8 +100,8 @@ func flagOf(node *kong.Node, is func(*kong.Flag) bool) *kong.Flag {
 	return nil
 }
 
-// valueless takes the values out of the assignments that a message repeats: they may be secrets.
-func valueless(message string, args []string) string {
+// hideValues removes the values of assignments from a message, because they may be secrets.
+func hideValues(message string, args []string) string {
 	for _, arg := range args {
 		if key, value, ok := strings.Cut(arg, "="); ok && value != "" && arg[0] != '-' {
 			message = strings.ReplaceAll(message, arg, key+"=…")
