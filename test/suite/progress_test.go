@@ -98,7 +98,8 @@ func (s *session) types(text string) {
 	}
 }
 
-// ends waits for the program's end, and compares what then stands on the terminal.
+// ends waits for the end of the program and compares the lines on the terminal. Of a wanted line that ends with … only the
+// beginning has to match.
 func (s *session) ends(exit int, want ...string) {
 	s.Helper()
 	_ = s.cmd.Wait()
@@ -106,7 +107,11 @@ func (s *session) ends(exit int, want ...string) {
 	if got := s.cmd.ProcessState.ExitCode(); got != exit {
 		s.Errorf("exit status %d, not %d", got, exit)
 	}
-	if got := s.lines(); !slices.Equal(got, want) {
+	same := func(got, want string) bool {
+		begin, cut := strings.CutSuffix(want, "…")
+		return got == want || cut && strings.HasPrefix(got, begin)
+	}
+	if got := s.lines(); !slices.EqualFunc(got, want, same) {
 		s.Errorf("the terminal shows\n%s\nnot\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	if s.term.Hidden || !s.term.Home() {
@@ -184,7 +189,7 @@ func TestAFailureIsSummedUpOnATerminal(t *testing.T) {
 	s.show()
 	s.ends(1, "✓ a", "✗ b Command failed with exit code 4: no such table: users",
 		"✗ w.json failed in 1 completed, 1 failed, 1 cancelled RUN", "b", "Command failed with exit code 4: no such table: users",
-		`hint: Correct the command, or set "ignore_errors": true if this exit status is no failure, or take it with an edge of action "error"`,
+		"hint: …",
 		"go on from here with: pflow-exec resume RUN")
 	if p.read("run.ndjson") != p.journal() {
 		t.Error("standard output is not the journal")

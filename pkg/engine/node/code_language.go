@@ -14,7 +14,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow/template"
 )
 
-// The runners: each runs in the process of the program, and tells on descriptor 3 how it ended.
+// The runners. Each runs in the same process as the program and writes a report of how the program ended to descriptor 3.
 var (
 	//go:embed code/runner.py
 	pythonRunner []byte
@@ -24,8 +24,8 @@ var (
 	bashRunner []byte
 )
 
-// What an interpreter is given on its command line: it reads the runner and the program from its standard input, and the
-// program finds that empty.
+// The code on each interpreter's command line. It reads the runner and the program from standard input, which is then empty
+// for the program.
 const (
 	pythonStart = `import sys
 if sys.version_info < (3, 8):
@@ -36,23 +36,24 @@ exec(sys.stdin.buffer.read(int(sys.stdin.buffer.readline())))
 `
 	nodeStart = `{const f=require("node:fs"),b=f.readFileSync(0),n=b.indexOf(10)+1,e=n+ +b.subarray(0,n);` +
 		`f.closeSync(0);f.openSync("/dev/null");(0,eval)(b.toString("utf8",n,e))(JSON.parse(b.toString("utf8",e)))}`
-	// It is one line, so that bash counts the lines of the code from one.
+	// One line only, so that bash counts the lines of the code from 1.
 	bashStart = `__pflow_code=$(</dev/stdin); exec </dev/null; eval "$__pflow_code"; { eval "$__pflow_code"; } 3>&-; __pflow_report $? >&3`
 )
 
-// language is one in which a code node's program can be.
+// language is a language that a code node can use.
 type language struct {
-	// programs are the names of what runs it, the best first, and install what to install where there is none.
+	// programs are the names of its interpreters, in order of preference, and install what to install if none is found.
 	programs []string
 	install  string
-	// arguments are those of the interpreter.
+	// arguments are the command line of the interpreter.
 	arguments []string
-	// payload is what it reads.
+	// payload returns the interpreter's standard input.
 	payload func(*codeProgram) ([]byte, *fault.Fault)
-	// text says that the result is text as it is and not JSON.
-	text bool
+	// rawText is set if the result is text, not JSON.
+	rawText bool
 }
 
+// languageOf returns a language by its name in the workflow.
 func languageOf(name string) language {
 	switch name {
 	case "node":
@@ -63,7 +64,7 @@ func languageOf(name string) language {
 	return language{[]string{"python3", "python"}, "Python 3", []string{"-c", pythonStart}, jsonPayload(pythonRunner), false}
 }
 
-// jsonPayload is the runner's length, the runner, and the program as JSON.
+// jsonPayload returns the payload of a runner that reads JSON: the runner's length, the runner, and the program as JSON.
 func jsonPayload(runner []byte) func(*codeProgram) ([]byte, *fault.Fault) {
 	return func(c *codeProgram) ([]byte, *fault.Fault) {
 		job, err := rawjson.Marshal(map[string]any{
@@ -76,6 +77,7 @@ func jsonPayload(runner []byte) func(*codeProgram) ([]byte, *fault.Fault) {
 	}
 }
 
+// orEmpty returns an empty map instead of nil, which JSON would have as null.
 func orEmpty(inputs map[string]json.RawMessage) map[string]json.RawMessage {
 	if inputs == nil {
 		return map[string]json.RawMessage{}
@@ -83,10 +85,10 @@ func orEmpty(inputs map[string]json.RawMessage) map[string]json.RawMessage {
 	return inputs
 }
 
-// bashName is what bash calls the code in its messages.
+// bashName is the name of the code in the messages of bash.
 const bashName = "code"
 
-// bashPayload is the runner between the variables that it reads and those that the code does.
+// bashPayload returns the payload of bash: the variables of the runner, the runner, and the variables of the code.
 func bashPayload(c *codeProgram) ([]byte, *fault.Fault) {
 	var b bytes.Buffer
 	b.WriteString("__pflow_requires=(" + shellWords(c.Requires) + ")\n")
@@ -94,13 +96,13 @@ func bashPayload(c *codeProgram) ([]byte, *fault.Fault) {
 	for _, name := range slices.Sorted(maps.Keys(c.Inputs)) {
 		value := template.AsText(c.Inputs[name])
 		if strings.ContainsRune(value, 0) {
-			return nil, fault.New(fault.Execution, "Input %q has a NUL byte, which no variable of bash can hold", name).
-				Suggest("Give it in a file, or use another language")
+			return nil, fault.New(fault.Execution, "Input %q contains a NUL byte, which a bash variable cannot hold", name).
+				Suggest("Pass it in a file, or use another language")
 		}
 		b.WriteString(name + "=" + shellWords([]string{value}) + "\n")
 	}
 	if strings.ContainsRune(c.Code.Code, 0) {
-		return nil, fault.New(fault.Execution, "The code has a NUL byte, which bash does not take").Suggest("Take it out")
+		return nil, fault.New(fault.Execution, "The code contains a NUL byte, which bash does not accept").Suggest("Remove it")
 	}
 	b.WriteString("__pflow_code=" + shellWords([]string{c.Code.Code}) + "\n")
 	return b.Bytes(), nil

@@ -7,10 +7,10 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// maxQuoted is how many bytes of a line of code an error shows.
+// maxQuoted is the most bytes of a line of code in a message.
 const maxQuoted = 160
 
-// locate says in a fault where in the code it is, and where in the workflow's file.
+// locate adds to a fault its place in the code and in the workflow file.
 func (c *codeProgram) locate(f *fault.Fault, r *report) {
 	offset, text := 0, ""
 	if line, at, n := lineOf(c.Code.Code, r.Line); n > 0 {
@@ -35,8 +35,9 @@ func (c *codeProgram) locate(f *fault.Fault, r *report) {
 	}
 }
 
-// lineOf is a line of a text, counted from 1 as interpreters do, where it begins, and its number. A line past the end,
-// where what is not closed is missed, is the last that has text. There is no line 0.
+// lineOf returns a line of a text, its offset and its number. Lines are counted from 1, as interpreters do. A line after the
+// end, where an interpreter reports that something is not closed, stands for the last line with text. There is no line 0: n
+// is 0 then.
 func lineOf(text string, wanted int) (line string, at, n int) {
 	if wanted < 1 {
 		return "", 0, 0
@@ -57,8 +58,8 @@ func lineOf(text string, wanted int) (line string, at, n int) {
 	}
 }
 
-// assigned is the last line on which a value is assigned to result, 0 where there is none.
-func assigned(code string) (line int) {
+// lastAssignment returns the last line that assigns a value to result, or 0.
+func lastAssignment(code string) (line int) {
 	for i, text := range strings.Split(code, "\n") {
 		if _, rest, ok := strings.Cut(text, "result"); ok && strings.HasPrefix(strings.TrimLeft(rest, " "), "=") {
 			line = i + 1

@@ -13,30 +13,30 @@ import (
 	"github.com/pflow-suite/pflow/pkg/process"
 )
 
-// maxReport is how many bytes a report may have besides the result.
+// maxReport is the most bytes of a report without the result.
 const maxReport = 1 << 20
 
-// report is what a runner tells of how the program ended.
+// report is a runner's report of how the program ended.
 type report struct {
 	Done bool   `json:"done"`
 	Next string `json:"next"`
-	// Kind is why it failed: syntax, declare, input, requires, exception, exit, result or version.
+	// Kind is the reason of a failure: syntax, declare, input, requires, exception, exit, result or version.
 	Kind    string `json:"kind"`
 	Message string `json:"message"`
-	// Line counts from 1, and is 0 when it is not known; Column counts bytes from 0, and is absent or -1 when it is not.
+	// Line counts from 1 and is 0 if unknown. Column counts bytes from 0 and is absent or -1 if unknown.
 	Line      int      `json:"line"`
 	Column    *int     `json:"column"`
 	Modules   []string `json:"modules"`
 	Traceback string   `json:"traceback"`
-	// Unfit is the type of what JSON cannot hold.
-	Unfit string `json:"unfit"`
+	// NotJSON is the type of a value that JSON cannot represent.
+	NotJSON string `json:"unfit"`
 
 	result []byte
-	// crash is what the interpreter itself wrote, on a signal.
+	// crash is what the interpreter itself wrote because of a signal.
 	crash string
 }
 
-// report reads what a runner wrote: what the interpreter had to say, if anything, then a line of JSON, then the result.
+// report parses what a runner wrote: messages of the interpreter, if there are any, a line of JSON, and the result.
 func (l *language) report(data []byte) report {
 	var r report
 	rest := data
@@ -49,7 +49,7 @@ func (l *language) report(data []byte) report {
 		r.Done = false
 	}
 	r.result = result
-	if !l.text {
+	if !l.rawText {
 		r.result, _, _ = bytes.Cut(result, []byte("\n"))
 		return r
 	}
@@ -59,105 +59,105 @@ func (l *language) report(data []byte) report {
 	return r
 }
 
-// fault is why the program failed, or nil.
+// fault returns why the program failed; nil if it did not.
 func (c *codeProgram) fault(r report, exit process.Exit, err error, stderr []byte) *fault.Fault {
-	said := saidAtEnd(stderr)
+	text := tailText(stderr)
 	late, timedOut := errors.AsType[*TimeoutError](err)
 	var f *fault.Fault
 	switch {
 	case timedOut:
 		f = fault.New(fault.Timeout, "The code timed out after %s seconds", seconds(late.After)).
-			Suggest("Give the node a longer \"timeout\" (in seconds), or make the code finish sooner")
+			Suggest("Give the node a longer \"timeout\" (in seconds), or make the code faster")
 	case err != nil:
 		return fault.From(err)
 	case exit.Signal != "":
 		f = fault.New(fault.Execution, "The code was ended by signal: %s", exit.Signal).Detail("exit_code", exit.Code)
-		f.Suggest("A library in native code may have crashed, or the system may have ended it for its use of memory")
+		f.Suggest("A native library may have crashed, or the system may have run out of memory")
 	case r.Done && exit.Code == 0:
 		return nil
 	default:
-		f = c.told(&r, exit, said)
+		f = c.reportedFault(&r, exit, text)
 	}
 	if r.Line == 0 {
-		r.Line = c.lineIn(r.crash, said)
+		r.Line = c.lineIn(r.crash, text)
 	}
 	if r.Line == 0 && r.Kind == "result" {
-		r.Line = assigned(c.Code.Code)
+		r.Line = lastAssignment(c.Code.Code)
 	}
 	c.locate(f, &r)
-	if said != "" {
-		f.Message += "\n  stderr: " + said
+	if text != "" {
+		f.Message += "\n  stderr: " + text
 	}
 	if r.Traceback != "" {
-		f.Detail("traceback", end(r.Traceback, maxSaid))
+		f.Detail("traceback", lastBytes(r.Traceback, maxTail))
 	}
 	return f
 }
 
-// told is the fault that a runner told, or that there was none to tell of a program that failed.
-func (c *codeProgram) told(r *report, exit process.Exit, said string) *fault.Fault {
+// reportedFault is the fault of a runner's report, or of a program that failed without one.
+func (c *codeProgram) reportedFault(r *report, exit process.Exit, stderr string) *fault.Fault {
 	f := fault.New(fault.Execution, "%s", r.Message)
 	switch {
 	case r.Kind == "version":
-		f.Message = fmt.Sprintf("Python 3.8 or later is needed, and %s is Python %s", c.interpreter, r.Message)
+		f.Message = fmt.Sprintf("The code needs Python 3.8 or later, but %s is Python %s", c.interpreter, r.Message)
 		return f.Suggest("Install a later Python 3, and put it first on PATH")
 	case r.Done:
-		f.Message = fmt.Sprintf("The code set its result, and ended with exit status %d", exit.Code)
-		f.Detail("exit_code", exit.Code).Suggest("Let it end with exit status 0")
-	case c.language.text && (r.Kind == "" || r.Kind == "exit"):
+		f.Message = fmt.Sprintf("The code set its result but ended with exit status %d", exit.Code)
+		f.Detail("exit_code", exit.Code).Suggest("End the code with exit status 0")
+	case c.language.rawText && (r.Kind == "" || r.Kind == "exit"):
 		f.Message = fmt.Sprintf("The code ended with exit status %d", exit.Code)
 		f.Detail("exit_code", exit.Code).Suggest("Correct the code; its exit status must be 0")
 	case r.Kind == "":
-		f.Message = fmt.Sprintf("The code ended with exit status %d before its result could be taken", exit.Code)
-		f.Detail("exit_code", exit.Code).Suggest("Let the code come to its end, without os._exit, exec and their like")
+		f.Message = fmt.Sprintf("The code ended with exit status %d before its result could be read", exit.Code)
+		f.Detail("exit_code", exit.Code).Suggest("Let the code run to its end, without os._exit, exec and the like")
 	case len(r.Modules) > 0:
 		c.suggestModules(f, r)
 	default:
-		f.Suggest("%s", r.next(c.Language))
+		f.Suggest("%s", r.suggestion(c.Language))
 	}
 	return f
 }
 
-// next is what to do about a failure.
-func (r *report) next(language string) string {
+// suggestion says what to do about a failure.
+func (r *report) suggestion(language string) string {
 	switch r.Kind {
 	case "syntax":
 		if strings.Contains(r.Message, "import statement") {
 			return `Write const x = require("x"), or const x = await import("x"): the code is the body of an async function`
 		}
-		return "Correct the code there: the whole text of the code is checked before it runs"
+		return "Correct the code; it is checked as a whole before it runs"
 	case "declare":
 		return "Declare each input and result with its type on a line of the code, such as: result: list = []"
 	case "input":
-		return "Give an input of that type, or declare another type in the code; Any takes every value"
+		return "Give an input of that type, or declare another type in the code; Any accepts every value"
 	case "exit":
-		return "Let the code come to its end with a result, or take the failure with an edge of action \"error\""
+		return "Let the code run to its end with a result, or handle the failure with an edge of action \"error\""
 	case "result":
-		return resultNext(language, r)
+		return resultSuggestion(language, r)
 	}
-	return "Correct the code, or the inputs it is given; an edge of action \"error\" takes this failure"
+	return "Correct the code or its inputs, or handle this failure with an edge of action \"error\""
 }
 
-// resultNext is what to do about a result that cannot be taken.
-func resultNext(language string, r *report) string {
+// resultSuggestion says what to do about a result that JSON cannot represent.
+func resultSuggestion(language string, r *report) string {
 	if language == "python" {
-		switch kind := r.Unfit; {
+		switch kind := r.NotJSON; {
 		case kind == "set", kind == "frozenset", kind == "generator", strings.HasPrefix(kind, "dict_"):
-			return "Make a list of it: list(value), or sorted(value)"
+			return "Convert it to a list: list(value) or sorted(value)"
 		case kind == "bytes", kind == "bytearray":
-			return "Make text of it: value.decode(), or base64.b64encode(value).decode()"
+			return "Convert it to text: value.decode() or base64.b64encode(value).decode()"
 		case strings.HasPrefix(kind, "datetime."):
-			return "Make text of it: value.isoformat(), or str(value)"
+			return "Convert it to text: value.isoformat() or str(value)"
 		case strings.HasPrefix(kind, "numpy."):
-			return "Make a value of Python's own of it: value.tolist()"
+			return "Convert it to a Python value: value.tolist()"
 		case strings.HasPrefix(kind, "pandas."):
-			return `Make a list of it: value.to_dict("records"), or value.tolist()`
+			return `Convert it to a list: value.to_dict("records") or value.tolist()`
 		}
 	}
-	return "Assign to result what JSON can hold: text, numbers, true, false, null, and lists and objects of these"
+	return "Assign a JSON value to result: text, numbers, true, false, null, and lists and objects of these"
 }
 
-// suggestModules says how to install what is missing.
+// suggestModules adds how to install the missing modules.
 func (c *codeProgram) suggestModules(f *fault.Fault, r *report) {
 	f.Missing = r.Modules
 	names := strings.Join(r.Modules, " ")
@@ -179,10 +179,10 @@ func (c *codeProgram) suggestModules(f *fault.Fault, r *report) {
 		f.Type = fault.Unavailable
 		return
 	}
-	f.Suggest(`Name it under "requires": then it is told before the code begins`)
+	f.Suggest(`Add it to "requires" to have it checked before the code runs`)
 }
 
-// packageOf is the package that a module of Python is installed from.
+// packageOf returns the package that a Python module is installed from.
 func packageOf(module string) string {
 	module, _, _ = strings.Cut(module, ".")
 	switch module {
@@ -204,26 +204,26 @@ func packageOf(module string) string {
 	return module
 }
 
-// lineIn is the line of the code that the interpreter named when a signal came, or that bash did; 0 where there is none.
-func (c *codeProgram) lineIn(crash, said string) int {
+// lineIn returns the line of the code that the interpreter named after a signal, or bash in a message; 0 if there is none.
+func (c *codeProgram) lineIn(crash, stderr string) int {
 	pattern, text := `File "`+regexp.QuoteMeta(c.name)+`", line (\d+)`, crash
-	if c.language.text {
-		pattern, text = `(?m)^`+bashName+`: (?:eval: )?line (\d+): `, said
+	if c.language.rawText {
+		pattern, text = `(?m)^`+bashName+`: (?:eval: )?line (\d+): `, stderr
 	}
 	found := regexp.MustCompile(pattern).FindAllStringSubmatch(text, -1)
 	if len(found) == 0 {
 		return 0
 	}
 	which := found[0] // the innermost frame
-	if c.language.text {
+	if c.language.rawText {
 		which = found[len(found)-1]
 	}
 	line, _ := strconv.Atoi(which[1])
 	return line
 }
 
-// end is the end of a text.
-func end(text string, most int) string {
+// lastBytes returns the end of a text.
+func lastBytes(text string, most int) string {
 	if len(text) <= most {
 		return text
 	}

@@ -179,7 +179,7 @@ func TestCodeChoosesItsAction(t *testing.T) {
 	}
 }
 
-// What fails says where in the code, to the byte where the interpreter knows that, and leaves behind what was printed.
+// A failure has its place in the code, to the byte if the interpreter knows it, and leaves behind what was printed.
 func TestCodeFailures(t *testing.T) {
 	for name, c := range map[string]struct {
 		language, given, code string
@@ -195,14 +195,14 @@ func TestCodeFailures(t *testing.T) {
 		"bash":              {"bash", "", "echo out\n  false", fault.Execution, "false", []string{"exit status 1", "at line 2: false"}},
 		"keyword":           {"python", `"inputs":{"class":1},`, "result: int = 1", fault.Execution, "", []string{`Input "class" is reserved in Python`}},
 		"NUL in bash":       {"bash", `"inputs":{"x":"a\u0000"},`, "result=1", fault.Execution, "", []string{"NUL byte"}},
-		"environment":       {"bash", `"env":{"A=B":1},`, "result=1", fault.Execution, "", []string{"cannot hold the variable"}},
+		"environment":       {"bash", `"env":{"A=B":1},`, "result=1", fault.Execution, "", []string{`"A=B"`}},
 		"no folder":         {"bash", `"cwd":"/no/such",`, "result=1", fault.Execution, "", []string{"Working directory does not exist"}},
 		"no time":           {"bash", `"timeout":0,`, "result=1", fault.Execution, "", []string{"more than 0 seconds"}},
-		"no program":        {"python", `"env":{"PATH":"/nowhere"},`, "result: int = 1", fault.Unavailable, "", []string{"no python3 or python on PATH"}},
+		"no program":        {"python", `"env":{"PATH":"/nowhere"},`, "result: int = 1", fault.Unavailable, "", []string{"python3 or python", "PATH"}},
 		"requires":          {"node", `"requires":["no-such"],`, "result = 1", fault.Unavailable, "", []string{"not installed: no-such"}},
-		"requires a name":   {"bash", `"requires":["a b"],`, "result=1", fault.Execution, "", []string{"is no name of a module"}},
+		"requires a name":   {"bash", `"requires":["a b"],`, "result=1", fault.Execution, "", []string{`"a b"`, "requires"}},
 		"descriptor 3":      {"python", "", "import os\nresult: int = 1\nos.write(3, b'{\"done\":true}\\nnonsense\\n')\nos._exit(0)", fault.Execution, "", []string{"descriptor 3"}},
-		"a half result":     {"python", "", "import os\nresult: int = 1\nos.write(3, b'{\"done\":true}\\n[1')\nos._exit(0)", fault.Execution, "", []string{"no JSON"}},
+		"a half result":     {"python", "", "import os\nresult: int = 1\nos.write(3, b'{\"done\":true}\\n[1')\nos._exit(0)", fault.Execution, "", []string{"JSON"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			needsProgram(t, strings.Replace(c.language, "python", "python3", 1))
@@ -219,7 +219,7 @@ func TestCodeFailures(t *testing.T) {
 			r := perform(t, on, "code", coded(c.given, c.language, c.code), nil)
 			failedWith(t, r, c.kind, c.words...)
 			if len(r.Fault.Suggestions) == 0 && name != "no folder" {
-				t.Error("it does not say what to do")
+				t.Error("no suggestion")
 			}
 			if got := plainOutput(t, r, "error"); got != r.Fault.Message {
 				t.Errorf("error %q", got)
@@ -270,14 +270,14 @@ func TestCodeResultsAreBounded(t *testing.T) {
 	if got := jsonOf(t, r, "result"); len(got) != 5000*1003+1 {
 		t.Errorf("%d bytes", len(got))
 	}
-	b := &bounded{most: 10}
+	b := &boundedBuffer{most: 10}
 	for range 5 {
 		if n, err := b.Write([]byte("abcd")); n != 4 || err != nil {
 			t.Fatal(n, err)
 		}
 	}
-	if string(b.data) != "abcdabcdab" || !b.over {
-		t.Errorf("%q %v", b.data, b.over)
+	if string(b.data) != "abcdabcdab" || !b.truncated {
+		t.Errorf("%q %v", b.data, b.truncated)
 	}
 }
 

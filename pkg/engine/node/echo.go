@@ -10,17 +10,17 @@ import (
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 )
 
-// maxCount is how often a text is repeated at most.
+// maxCount is the most repetitions of a text.
 const maxCount = 1000
 
-// runEcho gives back what it is given.
+// runEcho returns its parameters as outputs.
 func runEcho(_ context.Context, p *Call, _ *Task) *Result {
 	in, f := decode[nodetype.Echo](p)
 	if f != nil {
 		return failed(f, nil)
 	}
 	if in.Count > maxCount {
-		return broken(fault.New(fault.Execution, "count cannot be %d", in.Count).Suggest("Give it a number from 0 to %d", maxCount))
+		return failedWithError(fault.New(fault.Execution, "count must be at most %d, got %d", maxCount, in.Count).Suggest("Give a number from 0 to %d", maxCount))
 	}
 	text := in.Prefix + in.Message + in.Suffix
 	if in.Uppercase {
@@ -34,5 +34,5 @@ func runEcho(_ context.Context, p *Call, _ *Task) *Result {
 	if len(in.Data) > 0 {
 		out.Data = event.Escape(in.Data)
 	}
-	return completed(out)
+	return succeeded(out)
 }

@@ -12,26 +12,26 @@ import (
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 )
 
-// runDeleteFile deletes a file, or a link as a link. One that is not there is deleted already.
+// runDeleteFile deletes a file; a symbolic link itself, not its target. It succeeds if there is no such file.
 func runDeleteFile(_ context.Context, p *Call, t *Task) *Result {
 	in, f := decode[nodetype.DeleteFile](p)
 	if f != nil {
 		return failed(f, nil)
 	}
 	if !in.ConfirmDelete {
-		return fileFailed(fault.New(fault.Execution, "%s is not deleted: confirm_delete is not true", in.FilePath).
-			Suggest(`Set "confirm_delete": true in the node's params, or give true for the workflow's input of that name`), in.FilePath)
+		return failedOnFile(fault.New(fault.Execution, "%s is not deleted: confirm_delete is not true", in.FilePath).
+			Suggest(`Set "confirm_delete": true in the node's params, or give the workflow's input confirm_delete as true`), in.FilePath)
 	}
-	path, f := located(t, "file_path", in.FilePath)
+	path, f := locateFile(t, "file_path", in.FilePath)
 	if f != nil {
-		return fileFailed(f, in.FilePath)
+		return failedOnFile(f, in.FilePath)
 	}
 	info, err := os.Lstat(path)
 	switch {
 	case err == nil && info.IsDir():
-		return fileFailed(fault.New(fault.Execution, "Cannot delete %s: it is a folder, and a delete-file node deletes one file", in.FilePath).
-			Suggest("Name a file in it; a shell node deletes a folder with all that is in it: rm -r"), in.FilePath)
-	case err == nil && namesFolder(in.FilePath):
+		return failedOnFile(fault.New(fault.Execution, "Cannot delete %s: it is a folder, and a delete-file node deletes only files", in.FilePath).
+			Suggest("Name a file in it, or delete the folder in a shell node: rm -r"), in.FilePath)
+	case err == nil && isFolderPath(in.FilePath):
 		err = syscall.ENOTDIR
 	case err == nil:
 		err = os.Remove(path)
@@ -41,7 +41,7 @@ func runDeleteFile(_ context.Context, p *Call, t *Task) *Result {
 		done, err = "File '%s' was already gone: there was nothing to delete", nil
 	}
 	if err != nil {
-		return fileFailed(fileFault("delete", in.FilePath, path, err), in.FilePath)
+		return failedOnFile(fileFault("delete", in.FilePath, path, err), in.FilePath)
 	}
-	return completed(nodetype.DeleteFileOutputs{Deleted: fmt.Sprintf(done, in.FilePath), FilePath: in.FilePath})
+	return succeeded(nodetype.DeleteFileOutputs{Deleted: fmt.Sprintf(done, in.FilePath), FilePath: in.FilePath})
 }

@@ -12,26 +12,26 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// encoding is how text stands in the bytes of a file. A nil step leaves it as it is, which is UTF-8.
+// encoding is the form of text in the bytes of a file. A nil function means UTF-8, which needs no conversion.
 type encoding struct {
-	decode, encode func() step
-	// mark is what a file begins with.
+	decode, encode func() converter
+	// mark is the byte order mark that a file begins with.
 	mark string
-	// wide says that a file may be twice as long as its text in UTF-8.
+	// wide is set if a file may be twice as long as its text in UTF-8.
 	wide bool
 }
 
-// longest is how many bytes a file has at most whose text can be a node's output.
-func (e encoding) longest() int64 {
+// maxFileSize returns the most bytes of a file whose text can be a node's output.
+func (e encoding) maxFileSize() int64 {
 	if e.wide {
 		return 2*MaxOutput + int64(len(e.mark))
 	}
 	return MaxOutput + int64(len(e.mark))
 }
 
-// step converts the beginning of src and appends it to dst: as much as is whole. At the end of the text nothing may be left.
-// The error is one of the next bytes of src.
-type step func(dst, src []byte, end bool) (out []byte, used int, err error)
+// converter converts as much of src as consists of whole characters, appends it to dst, and returns how many bytes it used.
+// end is set for the last part of the text, which it must use up. An error is about the next byte of src.
+type converter func(dst, src []byte, end bool) (out []byte, used int, err error)
 
 // The byte order marks.
 const (
@@ -40,12 +40,12 @@ const (
 	markUTF16BE = "\xfe\xff"
 )
 
-// encodingNames are the encodings as messages name them.
+// encodingNames lists the encodings for messages.
 const encodingNames = "utf-8, utf-8-sig, latin-1, ascii, utf-16, utf-16-le or utf-16-be"
 
-// encodingOf finds an encoding by one of its names, in upper or lower case and with - or _ or nothing between their parts.
+// encodingOf returns the encoding of a name. Case, hyphens, underscores and spaces do not matter.
 func encodingOf(name string) (encoding, *fault.Fault) {
-	fixed := func(s step) func() step { return func() step { return s } }
+	fixed := func(s converter) func() converter { return func() converter { return s } }
 	switch strings.NewReplacer("-", "", "_", "", " ", "").Replace(strings.ToLower(name)) {
 	case "utf8", "u8":
 		return encoding{}, nil
@@ -62,27 +62,27 @@ func encodingOf(name string) (encoding, *fault.Fault) {
 	case "utf16be":
 		return encoding{decode: fixed(decodeUTF16(binary.BigEndian)), encode: fixed(encodeUTF16(binary.BigEndian)), wide: true}, nil
 	}
-	return encoding{}, fault.New(fault.Execution, "Unknown encoding %q", excerpt(name)).
+	return encoding{}, fault.New(fault.Execution, "Unknown encoding %q", shorten(name)).
 		Suggest("Use %s; a shell node converts others: iconv -f OTHER -t utf-8 FILE", encodingNames)
 }
 
-// reader gives the text of a file as UTF-8.
+// reader returns the file's text as UTF-8.
 func (e encoding) reader(file io.Reader) io.Reader {
 	if e.decode == nil {
 		return file
 	}
-	return &recoder{from: file, step: e.decode()}
+	return &transcoder{from: file, step: e.decode()}
 }
 
-// writer gives the bytes that text in UTF-8 has in a file, without the mark.
+// writer returns the bytes of UTF-8 text in the encoding, without the mark.
 func (e encoding) writer(text io.Reader) io.Reader {
 	if e.encode == nil {
 		return text
 	}
-	return &recoder{from: text, step: e.encode()}
+	return &transcoder{from: text, step: e.encode()}
 }
 
-// encodingError says what cannot be converted, and where.
+// encodingError is the error of bytes or characters that cannot be converted.
 type encodingError struct {
 	what string
 	at   int
@@ -90,20 +90,20 @@ type encodingError struct {
 
 func (e *encodingError) Error() string { return fmt.Sprintf("%s, at byte %d", e.what, e.at) }
 
-// recoder converts what it reads.
-type recoder struct {
+// transcoder converts what it reads.
+type transcoder struct {
 	from io.Reader
-	step step
+	step converter
 	in   [32 << 10]byte
-	held int // bytes of in that are not converted yet
-	at   int // bytes that are
+	held int // the number of bytes in in that are not converted yet
+	at   int // the number of bytes that are converted
 	out  []byte
 	room []byte
 	err  error
 }
 
-// Read gives what is converted.
-func (r *recoder) Read(p []byte) (int, error) {
+// Read returns converted bytes.
+func (r *transcoder) Read(p []byte) (int, error) {
 	for len(r.out) == 0 {
 		if r.err != nil {
 			return 0, r.err
@@ -115,7 +115,7 @@ func (r *recoder) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-func (r *recoder) fill() {
+func (r *transcoder) fill() {
 	n, err := r.from.Read(r.in[r.held:])
 	r.held += n
 	end := errors.Is(err, io.EOF)
@@ -135,12 +135,12 @@ func (r *recoder) fill() {
 	}
 }
 
-// decodeBytes reads bytes that are characters of their own, up to a greatest.
-func decodeBytes(most byte) step {
+// decodeBytes decodes one byte per character, up to the byte most.
+func decodeBytes(most byte) converter {
 	return func(dst, src []byte, _ bool) ([]byte, int, error) {
 		for i, c := range src {
 			if c > most {
-				return dst, i, fmt.Errorf("0x%02x is no character of it", c)
+				return dst, i, fmt.Errorf("0x%02x is not a character of this encoding", c)
 			}
 			dst = utf8.AppendRune(dst, rune(c))
 		}
@@ -148,29 +148,30 @@ func decodeBytes(most byte) step {
 	}
 }
 
-// encodeBytes writes a byte a character.
-func encodeBytes(most rune) step {
+// encodeBytes encodes one byte per character, up to the character most.
+func encodeBytes(most rune) converter {
 	return eachRune(func(dst []byte, c rune) ([]byte, bool) { return append(dst, byte(c)), c <= most })
 }
 
-// encodeUTF16 writes two bytes a character, or four.
-func encodeUTF16(order binary.AppendByteOrder) step {
+// encodeUTF16 encodes two or four bytes per character.
+func encodeUTF16(order binary.AppendByteOrder) converter {
 	return eachRune(func(dst []byte, c rune) ([]byte, bool) {
 		if high, low := utf16.EncodeRune(c); high != utf8.RuneError {
-			return order.AppendUint16(order.AppendUint16(dst, uint16(high)), uint16(low)), true //nolint:gosec // halves of a pair
+			return order.AppendUint16(order.AppendUint16(dst, uint16(high)), uint16(low)), true //nolint:gosec // surrogates are 16 bits
 		}
-		return order.AppendUint16(dst, uint16(c)), true //nolint:gosec // it needs no pair
+		return order.AppendUint16(dst, uint16(c)), true //nolint:gosec // it fits in 16 bits
 	})
 }
 
-func eachRune(put func(dst []byte, c rune) ([]byte, bool)) step {
+// eachRune encodes character by character; put returns false for a character that the encoding does not have.
+func eachRune(put func(dst []byte, c rune) ([]byte, bool)) converter {
 	return func(dst, src []byte, end bool) ([]byte, int, error) {
 		used := 0
 		for used < len(src) && (end || utf8.FullRune(src[used:])) {
 			c, size := utf8.DecodeRune(src[used:])
 			out, ok := put(dst, c)
 			if !ok {
-				return dst, used, fmt.Errorf("%q is no character of it", string(c))
+				return dst, used, fmt.Errorf("%q is not a character of this encoding", string(c))
 			}
 			dst, used = out, used+size
 		}
@@ -178,8 +179,8 @@ func eachRune(put func(dst []byte, c rune) ([]byte, bool)) step {
 	}
 }
 
-// decodeUTF16 reads two bytes a character, or four.
-func decodeUTF16(order binary.ByteOrder) step {
+// decodeUTF16 decodes two or four bytes per character.
+func decodeUTF16(order binary.ByteOrder) converter {
 	return func(dst, src []byte, end bool) ([]byte, int, error) {
 		used := 0
 		for len(src)-used >= 2 {
@@ -192,7 +193,7 @@ func decodeUTF16(order binary.ByteOrder) step {
 					c = utf16.DecodeRune(c, rune(order.Uint16(src[used+2:])))
 				}
 				if c == utf8.RuneError || utf16.IsSurrogate(c) {
-					return dst, used, errors.New("half of a pair of surrogates stands alone")
+					return dst, used, errors.New("half of a surrogate pair is missing")
 				}
 			}
 			dst, used = utf8.AppendRune(dst, c), used+size
@@ -204,9 +205,9 @@ func decodeUTF16(order binary.ByteOrder) step {
 	}
 }
 
-// decodeMarkedUTF16 reads UTF-16 whose mark says which byte comes first: without one it is the lower.
-func decodeMarkedUTF16() step {
-	var inner step
+// decodeMarkedUTF16 decodes UTF-16 in the byte order of its mark, or little-endian if there is no mark.
+func decodeMarkedUTF16() converter {
+	var inner converter
 	return func(dst, src []byte, end bool) ([]byte, int, error) {
 		if inner != nil {
 			return inner(dst, src, end)
@@ -227,8 +228,8 @@ func decodeMarkedUTF16() step {
 	}
 }
 
-// decodeMarkedUTF8 reads UTF-8 and takes the mark away that some editors put before it.
-func decodeMarkedUTF8() step {
+// decodeMarkedUTF8 decodes UTF-8 without the mark that some editors write before it.
+func decodeMarkedUTF8() converter {
 	begun := false
 	return func(dst, src []byte, end bool) ([]byte, int, error) {
 		skip := 0
@@ -248,7 +249,7 @@ func decodeMarkedUTF8() step {
 				if !end && !utf8.FullRune(src[used:]) {
 					break
 				}
-				return append(dst, src[skip:used]...), used, fmt.Errorf("0x%02x is no UTF-8", src[used])
+				return append(dst, src[skip:used]...), used, fmt.Errorf("0x%02x is not UTF-8", src[used])
 			}
 			used += size
 		}

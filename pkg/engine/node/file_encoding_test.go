@@ -37,14 +37,14 @@ func TestReadFileEncodings(t *testing.T) {
 		})
 	}
 	for encoding, c := range map[string]struct{ bytes, why string }{
-		"ascii":     {"ab\xc3\xbc", "Cannot read f as ascii: 0xc3 is no character of it, at byte 2"},
-		"utf-8-sig": {"a\xfc", "0xfc is no UTF-8, at byte 1"},
-		"utf-16-le": {"a\x00b", "the last character is cut off, at byte 2"},
-		"utf-16":    {"\xff\xfe=\xd8a\x00", "half of a pair of surrogates stands alone, at byte 2"},
+		"ascii":     {"ab\xc3\xbc", ", at byte 2"},
+		"utf-8-sig": {"a\xfc", ", at byte 1"},
+		"utf-16-le": {"a\x00b", ", at byte 2"},
+		"utf-16":    {"\xff\xfe=\xd8a\x00", ", at byte 2"},
 	} {
 		put(t, filepath.Join(on.Dir, "f"), c.bytes)
 		r := perform(t, on, "read-file", `{"file_path":"f","encoding":"`+encoding+`"}`, nil)
-		failedWith(t, r, fault.Execution, c.why)
+		failedWith(t, r, fault.Execution, "f as "+encoding, c.why)
 		if got := plainOutput(t, r, "error"); !strings.Contains(got, c.why) {
 			t.Errorf("the output error is %q", got)
 		}
@@ -83,7 +83,7 @@ func TestEncodingsRoundTrip(t *testing.T) {
 		if f != nil {
 			t.Fatal(f)
 		}
-		w := &written{raw: rawjson.Quote(text), form: form}
+		w := &fileContent{raw: rawjson.Quote(text), form: form}
 		bytes, err := io.ReadAll(iotest.HalfReader(w.reader(true)))
 		if err != nil {
 			t.Fatal(err)
@@ -121,7 +121,7 @@ func TestLarge(t *testing.T) {
 		`{"a":"\"content\":1"}`:                                           {"", `{"a":"\"content\":1"}`},
 		`{}`:                                                              {"", `{}`},
 	} {
-		value, rest := large(&Call{Params: json.RawMessage(params)}, "content")
+		value, rest := splitParam(&Call{Params: json.RawMessage(params)}, "content")
 		if string(value) != want[0] || string(rest.Params) != want[1] {
 			t.Errorf("%s: %s and %s", params, value, rest.Params)
 		}

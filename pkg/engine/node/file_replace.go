@@ -8,9 +8,9 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// replaceFile lets fill write beside the file at path, and puts what it wrote in that file's place when it is whole, so that
-// no reader sees half of it and a failure leaves what was there. A file that is there keeps its permissions; folders that are
-// missing are made. An error of fill is given back as it is, one of the file as a writeError.
+// replaceFile replaces the file at path in one step with what fill writes. Readers never see a part of it, and a failure
+// leaves the old file. An existing file keeps its permissions; missing folders are created. It returns an error of fill
+// unchanged, an error of the file as a writeError.
 func replaceFile(path string, fill func(io.Writer) error) error {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o777); err != nil { //nolint:gosec // the user's own file, under the user's umask

@@ -14,11 +14,11 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// patience is the time after which a pipe that takes nothing is asked again.
-const patience = 10 * time.Millisecond
+// retryPause is the time between two attempts to open or write to a pipe that is not ready.
+const retryPause = 10 * time.Millisecond
 
-// feed writes to what is no regular file, such as a pipe, until ctx is done: also where nobody reads.
-func (w *written) feed(path string, content []byte) error {
+// feed writes to a file that is not regular, such as a pipe. It ends when ctx is done, even if there is no reader.
+func (w *fileContent) feed(path string, content []byte) error {
 	f, err := w.openToFeed(path)
 	if err != nil {
 		return err
@@ -28,7 +28,7 @@ func (w *written) feed(path string, content []byte) error {
 		var n int
 		n, err = f.Write(content)
 		w.size, content = w.size+int64(n), content[n:]
-		if errors.Is(err, syscall.EAGAIN) { // where the system cannot tell when there is room
+		if errors.Is(err, syscall.EAGAIN) { // the system does not report when there is room
 			err = w.pause()
 		}
 	}
@@ -39,8 +39,8 @@ func (w *written) feed(path string, content []byte) error {
 	return err
 }
 
-// openToFeed opens what is no regular file. A pipe that nobody reads is waited for.
-func (w *written) openToFeed(path string) (*os.File, error) {
+// openToFeed opens a file that is not regular. For a pipe it waits until there is a reader.
+func (w *fileContent) openToFeed(path string) (*os.File, error) {
 	for {
 		f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|syscall.O_NONBLOCK, 0)
 		if !errors.Is(err, syscall.ENXIO) {
@@ -55,9 +55,9 @@ func (w *written) openToFeed(path string) (*os.File, error) {
 	}
 }
 
-// pause waits a little, or until ctx is done.
-func (w *written) pause() error {
-	timer := time.NewTimer(patience)
+// pause waits for retryPause, or returns the context's cause when ctx is done.
+func (w *fileContent) pause() error {
+	timer := time.NewTimer(retryPause)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
@@ -67,19 +67,19 @@ func (w *written) pause() error {
 	}
 }
 
-// maxLinks is how many links are followed from one path.
+// maxLinks is the most symbolic links that are followed from one path.
 const maxLinks = 40
 
-// ownStream says whether a path leads to an open file of this very process, such as its standard output, on which the
-// events of the run go out, or to the regular file that standard output goes to.
-func ownStream(path string) bool {
+// isOwnStream reports whether a path leads to an open descriptor of this process, or to the regular file that is its
+// standard output. The run's events are written there.
+func isOwnStream(path string) bool {
 	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
 		if out, err := os.Stat("/dev/fd/1"); err == nil && os.SameFile(info, out) {
 			return true
 		}
 	}
 	for range maxLinks {
-		if descriptor(path) {
+		if isDescriptor(path) {
 			return true
 		}
 		target, err := os.Readlink(path)
@@ -94,22 +94,22 @@ func ownStream(path string) bool {
 	return false
 }
 
-// descriptors are the folders that hold the open files of a process, and the names for three of them.
-var descriptors = sync.OnceValue(func() *regexp.Regexp {
+// descriptorPaths matches the paths of this process's open descriptors.
+var descriptorPaths = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(/dev/fd/[0-9]+|/dev/std(in|out|err)|/proc/(self|thread-self|` + strconv.Itoa(os.Getpid()) + `)(/task/[0-9]+)?/fd/[0-9]+)$`)
 })
 
-// descriptor says whether a path is that of an open file of this process.
-func descriptor(path string) bool {
-	if descriptors().MatchString(path) {
+// isDescriptor reports whether a path is that of an open descriptor of this process.
+func isDescriptor(path string) bool {
+	if descriptorPaths().MatchString(path) {
 		return true
 	}
 	folder, err := filepath.EvalSymlinks(filepath.Dir(path))
-	return err == nil && descriptors().MatchString(filepath.Join(folder, filepath.Base(path)))
+	return err == nil && descriptorPaths().MatchString(filepath.Join(folder, filepath.Base(path)))
 }
 
-// streamFault is the fault of a file that a node must not write to, for this process does.
+// streamFault is the fault of writing to a file that is a stream of this process.
 func streamFault(param, name string) *fault.Fault {
-	return fault.New(fault.Execution, "%s %s is a stream of the program that runs the workflow, whose events go out there", param, name).
-		Suggest("Write to a file, or declare what is to be seen as an output of the workflow")
+	return fault.New(fault.Execution, "%s %s is a stream of the program that runs the workflow, which writes events there", param, name).
+		Suggest("Write to a file, or declare the value as an output of the workflow")
 }

@@ -15,49 +15,50 @@ import (
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 )
 
-// runWriteFile writes a file: replaced in one step, or added to.
+// runWriteFile replaces a file in one step, or appends to it.
 func runWriteFile(ctx context.Context, p *Call, t *Task) *Result {
-	raw, p := large(p, "content")
+	raw, p := splitParam(p, "content")
 	in, f := decode[nodetype.WriteFile](p)
 	if f != nil {
 		return failed(f, nil)
 	}
-	path, f := located(t, "file_path", in.FilePath)
+	path, f := locateFile(t, "file_path", in.FilePath)
 	if f != nil {
-		return fileFailed(f, in.FilePath)
+		return failedOnFile(f, in.FilePath)
 	}
 	form, f := encodingOf(in.Encoding)
 	if f != nil {
-		return fileFailed(f, in.FilePath)
+		return failedOnFile(f, in.FilePath)
 	}
-	if namesFolder(in.FilePath) {
-		return fileFailed(fileFault("write", in.FilePath, path, errFolder), in.FilePath)
+	if isFolderPath(in.FilePath) {
+		return failedOnFile(fileFault("write", in.FilePath, path, errFolder), in.FilePath)
 	}
-	if ownStream(path) {
-		return fileFailed(streamFault("file_path", in.FilePath), in.FilePath)
+	if isOwnStream(path) {
+		return failedOnFile(streamFault("file_path", in.FilePath), in.FilePath)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil { //nolint:gosec // the user's own file, under the user's umask
-		return fileFailed(fileFault("create the folder of", in.FilePath, path, err), in.FilePath)
+		return failedOnFile(fileFault("create the folder of", in.FilePath, path, err), in.FilePath)
 	}
-	w := &written{ctx: ctx, raw: raw, form: form, binary: in.ContentIsBinary}
+	w := &fileContent{ctx: ctx, raw: raw, form: form, binary: in.ContentIsBinary}
 	verb, write := "wrote", w.replace
 	if in.Append {
 		verb, write = "appended", w.appendTo
 	}
 	if err := write(path); err != nil {
-		return fileFailed(writeFault(in, path, err), in.FilePath)
+		return failedOnFile(writeFault(in, path, err), in.FilePath)
 	}
-	return completed(nodetype.WriteFileOutputs{Written: fmt.Sprintf("Successfully %s %d bytes to '%s'", verb, w.size, in.FilePath), FilePath: in.FilePath})
+	return succeeded(nodetype.WriteFileOutputs{Written: fmt.Sprintf("Successfully %s %d bytes to '%s'", verb, w.size, in.FilePath), FilePath: in.FilePath})
 }
 
+// writeFault is the fault of a file that cannot be written.
 func writeFault(in nodetype.WriteFile, path string, err error) *fault.Fault {
 	if wrong, ok := errors.AsType[base64.CorruptInputError](err); ok || errors.Is(err, io.ErrUnexpectedEOF) {
 		at := ""
 		if ok {
 			at = fmt.Sprintf(", at byte %d", int64(wrong))
 		}
-		return fault.New(fault.Execution, "content_is_binary is set and content is no base64%s", at).
-			Suggest(`Give base64 in "content", or leave content_is_binary out to write the text as it is`)
+		return fault.New(fault.Execution, "content_is_binary is true, and content is not base64%s", at).
+			Suggest(`Give base64 in "content", or omit content_is_binary to write text`)
 	}
 	if wrong, ok := errors.AsType[*encodingError](err); ok {
 		return fault.New(fault.Execution, "Cannot write %s as %s: %v of content", in.FilePath, in.Encoding, wrong).Suggest(`Use "encoding": "utf-8"`)
@@ -65,8 +66,8 @@ func writeFault(in nodetype.WriteFile, path string, err error) *fault.Fault {
 	return fileFault("write", in.FilePath, path, err)
 }
 
-// written is what is to be written to a file.
-type written struct {
+// fileContent is the content to write to a file.
+type fileContent struct {
 	ctx    context.Context
 	raw    json.RawMessage
 	form   encoding
@@ -74,11 +75,12 @@ type written struct {
 	size   int64
 }
 
-// reader gives the bytes of the content; first says that they are the first of the file.
-func (w *written) reader(first bool) io.Reader {
+// reader returns the bytes to write; first is set if they are the first of the file, which begins with the mark of its
+// encoding.
+func (w *fileContent) reader(first bool) io.Reader {
 	content := textOf(w.raw)
 	if w.binary {
-		return base64.NewDecoder(base64.StdEncoding, &unspaced{content})
+		return base64.NewDecoder(base64.StdEncoding, &spaceStripper{content})
 	}
 	content = w.form.writer(content)
 	if first && w.form.mark != "" {
@@ -87,8 +89,8 @@ func (w *written) reader(first bool) io.Reader {
 	return content
 }
 
-// appendTo adds the content to a file's end in one write, so that those of several writers do not mix.
-func (w *written) appendTo(path string) error {
+// appendTo appends the content to a file in one write, so that the writes of several processes do not mix.
+func (w *fileContent) appendTo(path string) error {
 	info, err := os.Stat(path)
 	content, failed := io.ReadAll(w.reader(err != nil || info.Size() == 0))
 	if failed != nil {
@@ -104,8 +106,8 @@ func (w *written) appendTo(path string) error {
 	return errors.Join(w.append(f, content), f.Close())
 }
 
-// append writes, and takes back what it could write of what it could not write whole.
-func (w *written) append(f *os.File, content []byte) error {
+// append writes the content. If only a part could be written, it removes that part again.
+func (w *fileContent) append(f *os.File, content []byte) error {
 	before, failed := f.Stat()
 	n, err := f.Write(content)
 	w.size = int64(n)
@@ -118,9 +120,9 @@ func (w *written) append(f *os.File, content []byte) error {
 	return fmt.Errorf("only %d of %d bytes were appended: %w", n, len(content), fault.Reason(err))
 }
 
-// replace replaces the file in one step. What is no regular file, such as a device or a pipe, is written to as it is, and so
-// is a link to a file that is not there yet.
-func (w *written) replace(path string) error {
+// replace replaces the file in one step. A file that is not regular, such as a device or a pipe, and the missing target of a
+// link are written to in place.
+func (w *fileContent) replace(path string) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		if info.IsDir() {
 			return errFolder
@@ -133,16 +135,16 @@ func (w *written) replace(path string) error {
 		return w.appendTo(path)
 	}
 	return replaceFile(path, func(to io.Writer) (err error) {
-		w.size, err = io.Copy(to, &cancellable{ctx: w.ctx, from: w.reader(true)})
+		w.size, err = io.Copy(to, &cancelReader{ctx: w.ctx, from: w.reader(true)})
 		return err
 	})
 }
 
-// unspaced leaves out the white space of base64 that is broken into lines.
-type unspaced struct{ from io.Reader }
+// spaceStripper removes white space, for base64 that is broken into lines.
+type spaceStripper struct{ from io.Reader }
 
-// Read gives what is left of the next piece.
-func (u *unspaced) Read(p []byte) (int, error) {
+// Read reads the next part without its white space.
+func (u *spaceStripper) Read(p []byte) (int, error) {
 	n, err := u.from.Read(p)
 	kept := 0
 	for _, c := range p[:n] {

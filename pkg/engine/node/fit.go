@@ -16,9 +16,9 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow/template"
 )
 
-// fit makes every parameter one of its type. A null is a parameter that was not given, but for one of any type and for
-// tools, which say themselves what they take.
-func fit(n *workflow.Node, kind nodetype.Type, params map[string]json.RawMessage) error {
+// fitParams converts every parameter to its declared type. A null stands for a parameter that is not given, except for a
+// parameter of any type and for MCP tools, which check their arguments themselves.
+func fitParams(n *workflow.Node, kind nodetype.Type, params map[string]json.RawMessage) error {
 	var faults []*fault.Fault
 	for _, name := range slices.Sorted(maps.Keys(params)) {
 		param, ok := kind.Param(name)
@@ -32,14 +32,14 @@ func fit(n *workflow.Node, kind nodetype.Type, params map[string]json.RawMessage
 		}
 		fitted, ok := nodetype.Fit(param.Type, value)
 		if !ok {
-			f := fault.New(fault.Execution, "Parameter %q of node %q must be of type %s and came as %s%s: %s",
-				name, n.ID, param.Type, rawjson.Kind(value), origin(n, name), excerpt(string(value)))
+			f := fault.New(fault.Execution, "Parameter %q of node %q must be of type %s, got %s%s: %s",
+				name, n.ID, param.Type, rawjson.Kind(value), origin(n, name), shorten(string(value)))
 			f.Node, f.Path = n.ID, "params."+name
-			faults = append(faults, f.Suggest("Name a value of that type, or change what puts this one out"))
+			faults = append(faults, f.Suggest("Give a value of that type, or change the node that it comes from"))
 			continue
 		}
 		if kind.MCP == nil && !param.Allows(fitted) {
-			f := fault.New(fault.Execution, "Parameter %q of node %q cannot be %s%s", name, n.ID, excerpt(string(value)), origin(n, name))
+			f := fault.New(fault.Execution, "Parameter %q of node %q cannot be %s%s", name, n.ID, shorten(string(value)), origin(n, name))
 			f.Node, f.Path = n.ID, "params."+name
 			faults = append(faults, f.Suggest("It is one of: %s", param.Enum))
 			continue
@@ -48,9 +48,9 @@ func fit(n *workflow.Node, kind nodetype.Type, params map[string]json.RawMessage
 	}
 	for _, param := range kind.Params {
 		if _, ok := params[param.Name]; !ok && param.Required {
-			f := fault.New(fault.Execution, "Parameter %q of node %q is required and came to nothing%s", param.Name, n.ID, origin(n, param.Name))
+			f := fault.New(fault.Execution, "Parameter %q of node %q is required and has no value%s", param.Name, n.ID, origin(n, param.Name))
 			f.Node, f.Path = n.ID, "params."+param.Name
-			faults = append(faults, f.Suggest("Give it a value: null is none"))
+			faults = append(faults, f.Suggest("Give it a value other than null"))
 		}
 	}
 	if f := fault.Join(fault.Execution, "Node "+n.ID, faults); f != nil {
@@ -60,7 +60,7 @@ func fit(n *workflow.Node, kind nodetype.Type, params map[string]json.RawMessage
 	return nil
 }
 
-// origin says which templates a parameter's value came from.
+// origin names the templates that a parameter's value came from, for an error message.
 func origin(n *workflow.Node, param string) string {
 	var from []string
 	uses, _ := template.Uses(json.RawMessage(gjson.GetBytes(n.Params, gjson.Escape(param)).Raw))
@@ -75,6 +75,7 @@ func origin(n *workflow.Node, param string) string {
 	return " from " + strings.Join(from, ", ")
 }
 
+// unresolvedFault is the fault of a node whose templates cannot be resolved.
 func unresolvedFault(node string, unresolved []template.Unresolved) *fault.Fault {
 	first := unresolved[0]
 	f := fault.New(fault.Template, "Template %s not resolved: %s", first.Expr, first.Reason)
@@ -87,5 +88,5 @@ func unresolvedFault(node string, unresolved []template.Unresolved) *fault.Fault
 	if len(f.Missing) > 1 {
 		f.Message += "; and " + strings.Join(f.Missing[1:], ", ")
 	}
-	return f.Suggest("Correct the reference, or the node that it reads; $%s would be the literal text", first.Expr)
+	return f.Suggest("Correct the reference, or the node that it reads; write $%s for the literal text", first.Expr)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
-// runHTTP makes one request. It goes where it is redirected to, and is made again where that can do no harm.
+// runHTTP sends a request. It follows redirects, and sends the request again if that is safe.
 func runHTTP(ctx context.Context, p *Call, t *Task) *Result {
 	in, f := decode[nodetype.HTTP](p)
 	if f != nil {
@@ -25,101 +25,101 @@ func runHTTP(ctx context.Context, p *Call, t *Task) *Result {
 	if f != nil {
 		return failed(f, nodetype.HTTPFailure{Error: f.Message})
 	}
-	defer x.close()
+	defer x.closeIdle()
 	return x.run(ctx)
 }
 
-// exchange is the work of one node: a request, and all that comes of it.
+// exchange is one attempt at an http node: its requests and what is known of their response.
 type exchange struct {
 	in   *nodetype.HTTP
 	task *Task
-	// client sends.
+	// client sends the requests.
 	client *http.Transport
-	// credentials are what the node's files for TLS hold.
-	credentials credentials
-	// call is the request as it is sent now: another one after a redirect.
-	call outgoing
-	// target is the file that takes the body, or empty.
+	// tls holds the contents of the files that the node names for TLS.
+	tls tlsFiles
+	// request is the request to send next. A redirect changes it.
+	request outgoing
+	// target is the path of the file that receives the body, or empty.
 	target string
-	began  time.Time
-	// chain is where the request went, without passwords, from the first place to this one.
-	chain []string
-	// attempts counts how often the node began or began again.
+	start  time.Time
+	// visited lists the URLs, without passwords, that have redirected the request.
+	visited []string
+	// attempts counts how often the request was sent, without redirects.
 	attempts int
-	// reached says that the last request may have come to the server.
-	reached bool
-	// answer is what is known of the last response; there is none while its status is 0.
-	answer nodetype.HTTPOutputs
-	// refused is what a 429 or 503 says of another attempt.
-	refused *retryAfter
-	// unkept is why the response could not be kept.
-	unkept error
+	// connected is set if the last request may have reached the server.
+	connected bool
+	// outputs describes the last response; its status is 0 if there is none.
+	outputs nodetype.HTTPOutputs
+	// retryAfter is what a 429 or 503 says about another attempt; nil for any other status.
+	retryAfter *retryAfterHeader
+	// storeErr is set if the response could not be stored.
+	storeErr error
 }
 
-// newExchange makes what a node asks for ready to be sent.
+// newExchange checks the parameters of a node and prepares its request.
 func newExchange(ctx context.Context, in *nodetype.HTTP, t *Task) (x *exchange, f *fault.Fault) {
-	x = &exchange{in: in, task: t, began: time.Now()}
-	if f := bounds(in); f != nil {
+	x = &exchange{in: in, task: t, start: time.Now()}
+	if f := validateHTTP(in); f != nil {
 		return nil, f
 	}
-	if x.call, f = newCall(in); f != nil {
+	if x.request, f = newOutgoing(in); f != nil {
 		return nil, f
 	}
 	if in.OutputFile != "" {
-		if x.target, f = target(t, in.OutputFile); f != nil {
+		if x.target, f = outputFile(t, in.OutputFile); f != nil {
 			return nil, f
 		}
 	}
-	if x.credentials, f = readCredentials(ctx, in, t); f != nil {
+	if x.tls, f = readTLSFiles(ctx, in, t); f != nil {
 		if late := context.Cause(ctx); late != nil {
-			f = x.broken(ctx, late)
+			f = x.noResponseFault(ctx, late)
 		}
 		return nil, f
 	}
-	x.client, f = transportFor(in, t, x.credentials, x.call.repeatable())
+	x.client, f = transportFor(in, t, x.tls, x.request.idempotent())
 	return x, f
 }
 
-// bounds refuses numbers that mean nothing.
-func bounds(in *nodetype.HTTP) *fault.Fault {
+// validateHTTP refuses numbers out of range.
+func validateHTTP(in *nodetype.HTTP) *fault.Fault {
 	if in.Timeout.Duration() <= 0 {
-		return fault.New(fault.Execution, nodetype.NoTime).Suggest(`Give seconds, such as "timeout": 30, or leave it out for that`)
+		return fault.New(fault.Execution, nodetype.NoTime).Suggest(`Give seconds, such as "timeout": 30, which is the default`)
 	}
 	for name, n := range map[string]int{"max_size": in.MaxSize, "max_redirects": in.MaxRedirects, "retries": in.Retries} {
 		if n < 0 {
-			return fault.New(fault.Execution, "%s cannot be %d: it counts from 0", name, n).Suggest("Give a number that is not negative, or leave %s out for its default", name)
+			return fault.New(fault.Execution, "%s must be at least 0, got %d", name, n).Suggest("Give a number from 0, or omit %s for its default", name)
 		}
 	}
 	return nil
 }
 
-// run sends the request until there is an answer that stands.
+// run sends the request until there is a final response.
 func (x *exchange) run(ctx context.Context) *Result {
 	for {
 		x.attempts++
 		response, f := x.attempt(ctx)
-		if x.unkept != nil {
-			return &Result{StoreErr: x.unkept}
+		if x.storeErr != nil {
+			return &Result{StoreErr: x.storeErr}
 		}
-		f, more := x.again(ctx, f)
+		f, more := x.retry(ctx, f)
 		if more {
 			continue
 		}
-		x.answer.ResponseTime = time.Since(x.began).Seconds()
+		x.outputs.ResponseTime = time.Since(x.start).Seconds()
 		if f == nil {
-			return &Result{Action: workflow.ActionDefault, Outputs: x.answer.JSON(response)}
+			return &Result{Action: workflow.ActionDefault, Outputs: x.outputs.JSON(response)}
 		}
-		f = x.counted(ctx, f)
-		if x.answer.StatusCode == 0 {
+		f = x.withAttempts(ctx, f)
+		if x.outputs.StatusCode == 0 {
 			return failed(f, nodetype.HTTPFailure{Error: f.Message})
 		}
-		x.answer.Error = f.Message
-		return &Result{Action: workflow.ActionError, Fault: f, Outputs: x.answer.JSON(response)}
+		x.outputs.Error = f.Message
+		return &Result{Action: workflow.ActionError, Fault: f, Outputs: x.outputs.JSON(response)}
 	}
 }
 
-// attempt sends the request, follows redirects and takes the answer. After a redirect the next attempt begins there: what
-// led to it has been done.
+// attempt sends the request, follows redirects and reads the response. After a redirect, the next attempt starts with the
+// redirected request: the first one has been processed.
 func (x *exchange) attempt(ctx context.Context) (json.RawMessage, *fault.Fault) {
 	for {
 		resp, f := x.send(ctx)
@@ -130,7 +130,7 @@ func (x *exchange) attempt(ctx context.Context) (json.RawMessage, *fault.Fault) 
 		if f != nil || followed {
 			discard(resp)
 		}
-		if followed && x.call.strayed {
+		if followed && x.request.leftOrigin {
 			f = x.withoutCertificate()
 		}
 		if f != nil {
@@ -142,15 +142,15 @@ func (x *exchange) attempt(ctx context.Context) (json.RawMessage, *fault.Fault) 
 	}
 }
 
-// note keeps what is known of a response before its body is read.
-func (x *exchange) note(resp *http.Response) {
-	from := x.call.written
-	if bare := *x.call.url; bare.User != nil {
+// recordResponse sets the outputs that are known before the body is read.
+func (x *exchange) recordResponse(resp *http.Response) {
+	from := x.request.written
+	if bare := *x.request.url; bare.User != nil {
 		bare.User = nil
 		from = bare.String()
 	}
-	x.answer = nodetype.HTTPOutputs{StatusCode: resp.StatusCode, ResponseHeaders: make(map[string]string, len(resp.Header)), URL: from}
+	x.outputs = nodetype.HTTPOutputs{StatusCode: resp.StatusCode, ResponseHeaders: make(map[string]string, len(resp.Header)), URL: from}
 	for k, v := range resp.Header {
-		x.answer.ResponseHeaders[strings.ToLower(k)] = strings.Join(v, ", ")
+		x.outputs.ResponseHeaders[strings.ToLower(k)] = strings.Join(v, ", ")
 	}
 }

@@ -19,99 +19,101 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// maxBody is the most bytes of a body that are taken into memory when the node does not say.
-const maxBody = 64 << 20
+// defaultMaxSize is the most bytes of a body that are held in memory if the node has no max_size.
+const defaultMaxSize = 64 << 20
 
-// receive takes the response: a success into the file where there is one, else as a value.
+// receive reads the response: the body of a success goes to the output file, if the node has one; any other is returned as a
+// value.
 func (x *exchange) receive(ctx context.Context, resp *http.Response) (json.RawMessage, *fault.Fault) {
 	defer func() { _ = resp.Body.Close() }()
-	x.refused = refusal(resp)
-	asked := x.in.MaxRedirects == 0 && redirects(resp.StatusCode)
+	x.retryAfter = retryAfterOf(resp)
+	wanted := x.in.MaxRedirects == 0 && isRedirect(resp.StatusCode)
 	success := resp.StatusCode >= 200 && resp.StatusCode < 300
 	if success && x.target != "" {
 		return json.RawMessage("null"), x.save(ctx, resp)
 	}
-	value, said, err := x.read(resp)
+	value, head, err := x.readBody(resp)
 	switch {
-	case x.unkept != nil:
+	case x.storeErr != nil:
 		return nil, nil
-	case err != nil && (success || asked || ctx.Err() != nil):
-		return json.RawMessage("null"), x.incomplete(ctx, resp, err)
-	case success || asked:
+	case err != nil && (success || wanted || ctx.Err() != nil):
+		return json.RawMessage("null"), x.bodyFault(ctx, resp, err)
+	case success || wanted:
 		return value, nil
-	case err != nil: // what the status says is more than that
+	case err != nil: // the status matters more
 		value = json.RawMessage("null")
 	}
-	return value, x.statusFault(resp.StatusCode, said)
+	return value, x.statusFault(resp.StatusCode, head)
 }
 
-// read takes the body as a value: parsed JSON where its type says so, else text or bytes. said is how it begins.
-func (x *exchange) read(resp *http.Response) (value json.RawMessage, said []byte, err error) {
+// readBody reads the body as a value: parsed JSON if its Content-Type says so, else text or bytes. head is the beginning of
+// the body.
+func (x *exchange) readBody(resp *http.Response) (value json.RawMessage, head []byte, err error) {
 	if kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); strings.HasSuffix(kind, "/json") || strings.HasSuffix(kind, "+json") {
 		return x.readJSON(resp)
 	}
 	c := x.task.capture()
-	c.Limit = 0 // max_size says it
-	begin := &beginning{}
-	if err := x.copyBody(io.MultiWriter(decoded(c, resp), begin), resp, x.limit()); err != nil {
+	c.Limit = 0 // copyBody limits it
+	begin := &headBuffer{}
+	if err := x.copyBody(io.MultiWriter(toUTF8(c, resp), begin), resp, x.maxSize()); err != nil {
 		c.Discard()
 		return nil, begin.text, err
 	}
-	x.answer.ResponseIsBinary = c.Binary()
+	x.outputs.ResponseIsBinary = c.Binary()
 	if value, err = c.Value(false); err != nil {
-		x.unkept = err
+		x.storeErr = err
 	}
 	return value, begin.text, nil
 }
 
-// readJSON takes a body that should be JSON, and one that is not as text or bytes.
-func (x *exchange) readJSON(resp *http.Response) (value json.RawMessage, said []byte, err error) {
+// readJSON reads a body that should be JSON. A body that is not becomes text or bytes.
+func (x *exchange) readJSON(resp *http.Response) (value json.RawMessage, head []byte, err error) {
 	var body bytes.Buffer
 	if n := resp.ContentLength; n > 0 {
-		body.Grow(int(min(n, 1<<20)) + bytes.MinRead) // and no more on the server's word alone
+		body.Grow(int(min(n, 1<<20)) + bytes.MinRead) // Content-Length alone does not justify more
 	}
-	if err := x.copyBody(decoded(&body, resp), resp, x.limit()); err != nil {
-		return nil, said, err
+	if err := x.copyBody(toUTF8(&body, resp), resp, x.maxSize()); err != nil {
+		return nil, head, err
 	}
 	text := bytes.TrimPrefix(body.Bytes(), []byte("\uFEFF"))
-	said = bytes.Clone(text[:min(len(text), maxSaid)])
+	head = bytes.Clone(text[:min(len(text), maxTail)])
 	if utf8.Valid(text) {
 		compact := bytes.NewBuffer(make([]byte, 0, len(text)))
 		if json.Compact(compact, text) == nil && compact.Len() > 0 {
-			return event.Escape(compact.Bytes()), said, nil
+			return event.Escape(compact.Bytes()), head, nil
 		}
 	}
-	x.answer.ResponseIsBinary = !utf8.Valid(body.Bytes())
-	return event.String(body.Bytes()), said, nil
+	x.outputs.ResponseIsBinary = !utf8.Valid(body.Bytes())
+	return event.String(body.Bytes()), head, nil
 }
 
-// limit is the most bytes of a body that are taken into memory.
-func (x *exchange) limit() int64 {
+// maxSize returns the most bytes of a body that are held in memory.
+func (x *exchange) maxSize() int64 {
 	if x.in.MaxSize > 0 {
 		return int64(x.in.MaxSize)
 	}
-	return maxBody
+	return defaultMaxSize
 }
 
-// errTooBig is the error of a body that is longer than it may be, or of a header that says so.
+// errTooBig is the error of a body that is longer than allowed, or whose Content-Length is.
 var errTooBig = errors.New("the body is too long")
 
-// errUnpack is the error of a body that is not packed as its header says.
-var errUnpack = errors.New("its Content-Encoding is gzip, and the body is not")
+// errNotGzip is the error of a body that is not gzip although its Content-Encoding says so.
+var errNotGzip = errors.New("its Content-Encoding is gzip, but the body is not gzip")
 
-// writeError is an error of the place that a body goes to.
+// writeError is an error of the file that a body is written to.
 type writeError struct{ error }
 
 func (e *writeError) Unwrap() error { return e.error }
 
-// copyBody copies the unpacked body, of at most limit bytes; 0 is no limit.
+// copyBody copies the unpacked body of at most limit bytes; a limit of 0 means no limit.
 func (x *exchange) copyBody(to io.Writer, resp *http.Response, limit int64) error {
 	from, packed, err := unpacked(resp)
 	if err != nil {
 		return err
 	}
 	total := int64(0)
-	if !packed && x.call.method != http.MethodHead { // after which the length is that of a body that does not come
+	if !packed && x.request.method != http.MethodHead { // Content-Length after HEAD is that of a body that is not sent
 		total = max(0, resp.ContentLength)
 	}
 	if limit > 0 && total > limit {
@@ -120,87 +122,87 @@ func (x *exchange) copyBody(to io.Writer, resp *http.Response, limit int64) erro
 	buf := make([]byte, 64<<10)
 	for {
 		n, err := from.Read(buf)
-		if limit > 0 && int64(n) > limit-x.answer.Size {
+		if limit > 0 && int64(n) > limit-x.outputs.Size {
 			return errTooBig
 		}
-		x.answer.Size += int64(n)
+		x.outputs.Size += int64(n)
 		if _, failed := to.Write(buf[:n]); failed != nil {
 			return &writeError{failed}
 		}
 		switch {
 		case err == io.EOF:
 			return nil
-		case packed && notGzip(err):
-			return errUnpack
+		case packed && isGzipError(err):
+			return errNotGzip
 		case err != nil:
 			return err
 		case n > 0 && x.task.Progress != nil:
-			x.task.Progress(float64(x.answer.Size), float64(total), "")
+			x.task.Progress(float64(x.outputs.Size), float64(total), "")
 		}
 	}
 }
 
-// unpacked is the body without the packing that its header tells of: gzip. Other packing stays as it is.
+// unpacked returns the body without its gzip encoding. Other encodings are left as they are.
 func unpacked(resp *http.Response) (body io.Reader, packed bool, err error) {
 	encoding := strings.ToLower(strings.TrimSpace(resp.Header.Get("Content-Encoding")))
 	if encoding != "gzip" && encoding != "x-gzip" {
 		return resp.Body, false, nil
 	}
 	in := bufio.NewReader(resp.Body)
-	if _, err := in.Peek(1); err == io.EOF { // as after HEAD
+	if _, err := in.Peek(1); err == io.EOF { // no body, as after HEAD
 		return in, false, nil
 	} else if err != nil {
 		return nil, true, err
 	}
 	z, err := gzip.NewReader(in)
-	if err != nil && notGzip(err) {
-		err = errUnpack
+	if err != nil && isGzipError(err) {
+		err = errNotGzip
 	}
 	return z, true, err
 }
 
-// notGzip says whether an error is of the packed bytes themselves, and not of the way they came.
-func notGzip(err error) bool {
+// isGzipError reports whether an error is about the packed bytes, not about their transmission.
+func isGzipError(err error) bool {
 	_, corrupt := errors.AsType[flate.CorruptInputError](err)
 	return corrupt || errors.Is(err, gzip.ErrHeader) || errors.Is(err, gzip.ErrChecksum)
 }
 
-// beginning keeps the first bytes that are written to it.
-type beginning struct{ text []byte }
+// headBuffer keeps the first maxTail bytes that are written to it.
+type headBuffer struct{ text []byte }
 
 // Write never fails.
-func (b *beginning) Write(p []byte) (int, error) {
-	b.text = append(b.text, p[:min(len(p), maxSaid-len(b.text))]...)
+func (b *headBuffer) Write(p []byte) (int, error) {
+	b.text = append(b.text, p[:min(len(p), maxTail-len(b.text))]...)
 	return len(p), nil
 }
 
-// incomplete is the fault of a body that cannot be had whole.
-func (x *exchange) incomplete(ctx context.Context, resp *http.Response, err error) *fault.Fault {
-	where := x.call.shown()
-	limit := x.limit()
+// bodyFault is the fault of a body that could not be read to its end.
+func (x *exchange) bodyFault(ctx context.Context, resp *http.Response, err error) *fault.Fault {
+	where := x.request.displayURL()
+	limit := x.maxSize()
 	if x.target != "" && x.in.MaxSize > 0 {
 		limit = int64(x.in.MaxSize)
 	}
 	switch {
 	case ctx.Err() != nil:
-		return x.broken(ctx, err)
+		return x.noResponseFault(ctx, err)
 	case errors.Is(err, errTooBig):
-		f := fault.New(fault.TooLarge, "The response of %s is longer than %d bytes, which is the most that is taken here", where, limit)
+		f := fault.New(fault.TooLarge, "The response of %s is longer than %d bytes, the limit here", where, limit)
 		if x.target == "" {
-			f.Suggest(`Give "output_file", which takes the body without holding it in memory, and pass the file on`)
+			f.Suggest(`Give "output_file" to write the body to a file, and pass its path on`)
 		}
-		return f.Suggest(`Ask for less at once, or give a larger "max_size" (in bytes)`)
-	case errors.Is(err, errUnpack):
+		return f.Suggest(`Request less at once, or give a larger "max_size" (in bytes)`)
+	case errors.Is(err, errNotGzip):
 		return fault.New(fault.Protocol, "The response of %s cannot be unpacked: %v", where, err).
-			Suggest(`Ask for it as it is, with the header "Accept-Encoding": "identity"`)
-	case malformed(err.Error()):
-		return fault.New(fault.Protocol, "The response of %s is not sent as HTTP is: %s", where, plainNet(err)).Suggest("Tell who runs the server")
+			Suggest(`Request it unpacked with the header "Accept-Encoding": "identity"`)
+	case isMalformed(err.Error()):
+		return fault.New(fault.Protocol, "The response of %s is not valid HTTP: %s", where, netMessage(err)).Suggest("Report it to the operator of the server")
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		what := "in the middle"
 		if n := resp.ContentLength; n >= 0 && resp.Header.Get("Content-Encoding") == "" {
-			what = fmt.Sprintf("after %d of %d bytes", x.answer.Size, n)
+			what = fmt.Sprintf("after %d of %d bytes", x.outputs.Size, n)
 		}
-		return x.unavailable("The response of %s ended %s: the connection was closed too early", where, what)
+		return x.unavailableFault("The response of %s ended %s: the connection was closed too early", where, what)
 	}
-	return x.unavailable("The response of %s broke off after %d bytes: %s", where, x.answer.Size, plainNet(err))
+	return x.unavailableFault("The response of %s broke off after %d bytes: %s", where, x.outputs.Size, netMessage(err))
 }

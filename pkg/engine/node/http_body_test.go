@@ -256,11 +256,11 @@ func TestHTTPOntoAFullDisk(t *testing.T) {
 		t.Fatal(f)
 	}
 	defer func() { _ = resp.Body.Close() }()
-	f = x.unsaved(t.Context(), resp, x.copyBody(fullDisk{}, resp, 0))
+	f = x.saveFault(t.Context(), resp, x.copyBody(fullDisk{}, resp, 0))
 	if f.Type != fault.Execution || !f.Retryable || f.Message != "Cannot write f: no space left on device" || len(f.Suggestions) == 0 {
 		t.Errorf("%+v", f)
 	}
-	if _, again := x.again(t.Context(), f); again {
+	if _, again := x.retry(t.Context(), f); again {
 		t.Error("it is tried again, as if that made room")
 	}
 }

@@ -85,12 +85,12 @@ func TestHTTPLeavesNoConnectionThatIsNotReady(t *testing.T) {
 	}()
 	for _, method := range []string{"GET", "POST"} {
 		r := perform(t, task(t), "http", `{"url":"https://`+l.Addr().String()+`","method":"`+method+`","timeout":0.2}`, nil)
-		failedWith(t, r, fault.Timeout, "timed out after 0.2 seconds, before an answer came")
-		<-ended // the test's own limit is what ends it otherwise
+		failedWith(t, r, fault.Timeout, "0.2 seconds")
+		<-ended // otherwise the test's own time limit ends it
 	}
 }
 
-// What is no short file is not waited for, and not read whole.
+// A pipe is not waited for, and a long file is not read as a whole.
 func TestHTTPReadsOfItsFilesNoMoreThanItMust(t *testing.T) {
 	s := webserver.Start(t)
 	on := task(t)
@@ -103,10 +103,10 @@ func TestHTTPReadsOfItsFilesNoMoreThanItMust(t *testing.T) {
 	}
 	for _, param := range []string{"ca_file", "client_cert"} {
 		r := perform(t, on, "http", `{"url":"`+s.TLSURL+`","timeout":0.2,"`+param+`":"pipe"}`, nil)
-		failedWith(t, r, fault.Timeout, "timed out after 0.2 seconds")
+		failedWith(t, r, fault.Timeout, "0.2 seconds")
 		for _, file := range []string{"long", "/dev/zero"} {
 			r = perform(t, on, "http", `{"url":"`+s.TLSURL+`","`+param+`":"`+file+`"}`, nil)
-			failedWith(t, r, fault.Execution, "Cannot read "+file+": it has more than 1048576 bytes")
+			failedWith(t, r, fault.Execution, file+": ", "1048576 bytes")
 		}
 	}
 }

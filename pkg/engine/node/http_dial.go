@@ -7,25 +7,25 @@ import (
 	"time"
 )
 
-// dialing is what a request knows of the connections that are made for it. Go makes them apart from the request, so that
-// others can use them, and does not give up when the request is over: this does.
-type dialing struct {
+// dials holds the connections that are being made for one request. net/http dials apart from the request, because other
+// requests may use the connection, and continues when the request has ended. dials ends these connections with the request.
+type dials struct {
 	ctx context.Context
-	// secure says that TLS has to be agreed on before the connection can be used.
+	// secure is set if a TLS handshake follows the dial.
 	secure bool
 
 	mu sync.Mutex
-	// unfinished lets a connection be that is ready.
+	// unfinished holds, for each connection in its handshake, a function that keeps it open after the request.
 	unfinished []func() bool
 }
 
 type dialingKey struct{}
 
-// carried is the context of the request with what dial needs in it.
-func (d *dialing) carried() context.Context { return context.WithValue(d.ctx, dialingKey{}, d) }
+// requestContext returns the request's context, which carries d to dial.
+func (d *dials) requestContext() context.Context { return context.WithValue(d.ctx, dialingKey{}, d) }
 
-// done leaves the connections to who uses them: TLS is agreed on, or will not be.
-func (d *dialing) done() {
+// done is called after the TLS handshake. The connections then stay open after the request.
+func (d *dials) done() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, stop := range d.unfinished {
@@ -34,10 +34,10 @@ func (d *dialing) done() {
 	d.unfinished = nil
 }
 
-// dial connects until the request is over that wants it, and closes a connection that is not ready by then.
+// dial connects to an address. When the request ends, it stops, and closes a connection that is still in its handshake.
 func dial(ctx context.Context, network, address string) (net.Conn, error) {
 	dialer := &net.Dialer{Timeout: time.Minute, KeepAlive: 30 * time.Second}
-	d, ok := ctx.Value(dialingKey{}).(*dialing)
+	d, ok := ctx.Value(dialingKey{}).(*dials)
 	if !ok {
 		return dialer.DialContext(ctx, network, address)
 	}

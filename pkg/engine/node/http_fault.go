@@ -16,9 +16,9 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// broken says why there is no response.
-func (x *exchange) broken(ctx context.Context, err error) *fault.Fault {
-	where := x.call.shown()
+// noResponseFault is the fault of a request without a response.
+func (x *exchange) noResponseFault(ctx context.Context, err error) *fault.Fault {
+	where := x.request.displayURL()
 	if late, ok := errors.AsType[*TimeoutError](context.Cause(ctx)); ok {
 		f := fault.New(fault.Timeout, "Request to %s timed out after %s seconds%s", where, seconds(late.After), x.progress()).
 			Suggest("Give the node a longer \"timeout\" (in seconds)")
@@ -28,98 +28,99 @@ func (x *exchange) broken(ctx context.Context, err error) *fault.Fault {
 	if cause := context.Cause(ctx); cause != nil {
 		return fault.From(cause)
 	}
-	if own, ok := errors.AsType[*fault.Fault](err); ok { // of a proxy in the environment
+	if own, ok := errors.AsType[*fault.Fault](err); ok { // about a proxy in the environment
 		return own
 	}
 	if f := x.certificateFault(err); f != nil {
 		return f
 	}
-	said := err.Error()
+	message := err.Error()
 	switch {
-	case strings.HasPrefix(said, "net/http: invalid"): // of a header or a method, before anything is sent
-		return fault.New(fault.Execution, "Request to %s failed: %s", where, plainNet(err)).Suggest("Correct the request: its url, method and headers")
-	case strings.Contains(said, "server response headers exceeded"):
-		return fault.New(fault.TooLarge, "The headers of the response of %s are longer than %d bytes", where, maxHeader).
-			Suggest("Check the URL: no ordinary server answers so")
-	case malformed(said):
-		return fault.New(fault.Protocol, "%s does not answer as HTTP servers do: %s", where, plainNet(err)).Suggest("Check the URL: its scheme, host and port")
+	case strings.HasPrefix(message, "net/http: invalid"): // about a header or a method, before the request is sent
+		return fault.New(fault.Execution, "Request to %s failed: %s", where, netMessage(err)).Suggest("Correct the url, method or headers")
+	case strings.Contains(message, "server response headers exceeded"):
+		return fault.New(fault.TooLarge, "The response headers of %s are longer than %d bytes", where, maxHeader).
+			Suggest("Check the URL: the server may not be the one you mean")
+	case isMalformed(message):
+		return fault.New(fault.Protocol, "%s did not send a valid HTTP response: %s", where, netMessage(err)).Suggest("Check the URL: its scheme, host and port")
 	}
-	return x.unreachable(where, err)
+	return x.connectionFault(where, err)
 }
 
-// progress says how far the response had come.
+// progress describes how much of the response had arrived.
 func (x *exchange) progress() string {
-	if x.answer.StatusCode == 0 {
-		return ", before an answer came"
+	if x.outputs.StatusCode == 0 {
+		return " without a response"
 	}
-	return fmt.Sprintf(", when %d bytes of the response had come", x.answer.Size)
+	return fmt.Sprintf("; %d bytes of the response were received", x.outputs.Size)
 }
 
-// malformed says whether an error is of an answer that is no HTTP: the next would not be either.
-func malformed(said string) bool {
+// isMalformed reports whether an error is about a response that is not HTTP, which another attempt would not change.
+// net/http has no types for these errors.
+func isMalformed(message string) bool {
 	return slices.ContainsFunc([]string{"malformed ", "unsupported transfer encoding", "bad Content-Length", "invalid Content-Length", "too many 1xx", "too many transfer encodings",
 		"multiple Content-Length", "invalid byte in chunk", "chunk length too large", "empty hex number for chunk", "chunked encoding contains too much", "header line too long"},
-		func(part string) bool { return strings.Contains(said, part) })
+		func(part string) bool { return strings.Contains(message, part) })
 }
 
-// unreachable is the fault of a connection that cannot be had or broke.
-func (x *exchange) unreachable(where string, err error) *fault.Fault {
+// connectionFault is the fault of a connection that could not be made, or broke.
+func (x *exchange) connectionFault(where string, err error) *fault.Fault {
 	if refused, ok := errors.AsType[*proxyError](err); ok {
 		f := fault.New(fault.Unavailable, "The proxy refused to connect to %s: HTTP %d %s", where, refused.status, http.StatusText(refused.status))
 		if refused.status == http.StatusProxyAuthRequired {
 			return f.Suggest("Put the proxy's user and password into its URL: http://user:password@host:port")
 		}
 		f.Retryable = refused.status >= 500
-		return f.Suggest(checkProxy)
+		return f.Suggest(suggestProxy)
 	}
 	if op, ok := errors.AsType[*net.OpError](err); ok && (op.Op == "proxyconnect" || op.Op == "socks connect") {
-		return x.proxyUnreachable(where, op.Err)
+		return x.proxyConnectionFault(where, op.Err)
 	}
 	if unknown, ok := errors.AsType[*net.DNSError](err); ok && unknown.IsNotFound {
-		return fault.New(fault.Unavailable, "Could not connect to %s: there is no host named %s", where, unknown.Name).
-			Suggest("Check the host in the URL, and that there is a network")
+		return fault.New(fault.Unavailable, "Could not connect to %s: unknown host %s", where, unknown.Name).
+			Suggest("Check the host in the URL and the network connection")
 	}
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
-		return x.unavailable("Could not connect to %s: %s", where, plainNet(err))
+		return x.unavailableFault("Could not connect to %s: %s", where, netMessage(err))
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return x.unavailable("Request to %s failed: the server closed the connection without an answer", where)
+		return x.unavailableFault("Request to %s failed: the server closed the connection without a response", where)
 	}
-	return x.unavailable("Request to %s failed: %s", where, plainNet(err))
+	return x.unavailableFault("Request to %s failed: %s", where, netMessage(err))
 }
 
-// proxyUnreachable is the fault of a proxy that cannot be reached, or does not let one through.
-func (x *exchange) proxyUnreachable(where string, err error) *fault.Fault {
+// proxyConnectionFault is the fault of a proxy that cannot be reached, or refuses the client.
+func (x *exchange) proxyConnectionFault(where string, err error) *fault.Fault {
 	named := "HTTP_PROXY"
 	switch {
 	case x.in.Proxy != "":
 		named = "proxy"
-	case x.call.url.Scheme == "https":
+	case x.request.url.Scheme == "https":
 		named = "HTTPS_PROXY"
 	}
-	f := fault.New(fault.Unavailable, "Could not connect to %s through its proxy, which %s names: %s", where, named, plainNet(err))
+	f := fault.New(fault.Unavailable, "Could not connect to %s through the proxy given in %s: %s", where, named, netMessage(err))
 	unknown, ok := errors.AsType[*net.DNSError](err)
 	f.Retryable = !strings.Contains(err.Error(), "authentication") && !(ok && unknown.IsNotFound)
-	return f.Suggest(checkProxy)
+	return f.Suggest(suggestProxy)
 }
 
-const checkProxy = `Check the proxy, which "proxy" names, or HTTP_PROXY and HTTPS_PROXY; "proxy": "none" uses none`
+const suggestProxy = `Check the proxy in "proxy", HTTP_PROXY or HTTPS_PROXY; "proxy": "none" connects directly`
 
-// unavailable is the fault of a connection, which the next attempt may not have.
-func (x *exchange) unavailable(format string, args ...any) *fault.Fault {
+// unavailableFault is the fault of a connection that may work at the next attempt.
+func (x *exchange) unavailableFault(format string, args ...any) *fault.Fault {
 	f := fault.New(fault.Unavailable, format, args...).Suggest("Check the URL, and that the service is running")
 	f.Retryable = true
 	return f
 }
 
-// proxyError is an answer of a proxy to CONNECT that is no success.
+// proxyError is the error of a proxy's response to CONNECT other than 200.
 type proxyError struct{ status int }
 
-func (e *proxyError) Error() string { return fmt.Sprintf("the proxy answered HTTP %d", e.status) }
+func (e *proxyError) Error() string { return fmt.Sprintf("the proxy responded with HTTP %d", e.status) }
 
-// certificateFault is the fault of TLS that could not be agreed on, nil for any other error.
+// certificateFault is the fault of a failed TLS handshake; nil for any other error.
 func (x *exchange) certificateFault(err error) *fault.Fault {
-	where, host := x.call.shown(), x.call.url.Hostname()
+	where, host := x.request.displayURL(), x.request.url.Hostname()
 	if plain, ok := errors.AsType[tls.RecordHeaderError](err); ok {
 		f := fault.New(fault.Protocol, "%s does not speak TLS", where)
 		if string(plain.RecordHeader[:]) == "HTTP/" {
@@ -129,10 +130,10 @@ func (x *exchange) certificateFault(err error) *fault.Fault {
 	}
 	if wrong, ok := errors.AsType[x509.HostnameError](err); ok {
 		f := fault.New(fault.Execution, "The certificate of %s is not for %s", where, host)
-		if names := certified(wrong.Certificate); names != "" {
-			f.Message += " but for " + names
+		if names := certificateNames(wrong.Certificate); names != "" {
+			f.Message += ", only for " + names
 		}
-		return f.Suggest("Use the name that the certificate is for in the URL").Suggest(unverified)
+		return f.Suggest("Use a name in the URL that the certificate is for").Suggest(suggestUnverified)
 	}
 	if wrong, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
 		what := "is signed by an authority that is not trusted here"
@@ -140,38 +141,38 @@ func (x *exchange) certificateFault(err error) *fault.Fault {
 			what = "is self-signed, or signed by an authority that is not trusted here"
 		}
 		return fault.New(fault.Execution, "The certificate of %s %s", where, what).
-			Suggest(`Give the authority's certificate, or the self-signed one, as "ca_file"`).Suggest(unverified)
+			Suggest(`Give the authority's certificate, or the self-signed one, as "ca_file"`).Suggest(suggestUnverified)
 	}
 	if wrong, ok := errors.AsType[x509.CertificateInvalidError](err); ok {
-		return invalid(where, wrong)
+		return invalidCertificateFault(where, wrong)
 	}
 	if alert, ok := errors.AsType[*net.OpError](err); ok && alert.Op == "remote error" {
-		return fault.New(fault.Execution, "%s refused the TLS connection: %s", where, plainNet(alert.Err)).
-			Suggest(`If it wants a certificate of the client, give "client_cert" and "client_key" that it trusts`)
+		return fault.New(fault.Execution, "%s refused the TLS connection: %s", where, netMessage(alert.Err)).
+			Suggest(`If it requires a client certificate, give "client_cert" and "client_key" that it trusts`)
 	}
 	if wrong, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
-		return fault.New(fault.Execution, "The certificate of %s cannot be trusted: %s", where, plainNet(wrong.Err)).Suggest(unverified)
+		return fault.New(fault.Execution, "The certificate of %s cannot be trusted: %s", where, netMessage(wrong.Err)).Suggest(suggestUnverified)
 	}
 	return nil
 }
 
-// unverified is the last way to go.
-const unverified = `Only where nobody can stand between: "verify_tls": false takes any certificate`
+// suggestUnverified is the last suggestion about a certificate.
+const suggestUnverified = `Only on a trusted network: "verify_tls": false accepts any certificate`
 
-// invalid is the fault of a certificate with something wrong in itself.
-func invalid(where string, wrong x509.CertificateInvalidError) *fault.Fault {
+// invalidCertificateFault is the fault of a certificate that has expired or is malformed.
+func invalidCertificateFault(where string, wrong x509.CertificateInvalidError) *fault.Fault {
 	if wrong.Reason != x509.Expired || wrong.Cert == nil {
-		return fault.New(fault.Execution, "The certificate of %s is not valid: %s", where, plainNet(wrong)).Suggest(unverified)
+		return fault.New(fault.Execution, "The certificate of %s is not valid: %s", where, netMessage(wrong)).Suggest(suggestUnverified)
 	}
-	f := fault.New(fault.Execution, "The certificate of %s has expired on %s", where, wrong.Cert.NotAfter.UTC().Format(time.DateOnly))
+	f := fault.New(fault.Execution, "The certificate of %s expired on %s", where, wrong.Cert.NotAfter.UTC().Format(time.DateOnly))
 	if time.Now().Before(wrong.Cert.NotBefore) {
 		f.Message = fmt.Sprintf("The certificate of %s is not valid before %s", where, wrong.Cert.NotBefore.UTC().Format(time.DateOnly))
 	}
-	return f.Suggest("Let who runs the server renew it, and check this machine's clock").Suggest(unverified)
+	return f.Suggest("Ask the operator of the server to renew it, and check this machine's clock").Suggest(suggestUnverified)
 }
 
-// certified lists what a certificate is for, a few at most.
-func certified(c *x509.Certificate) string {
+// certificateNames lists the hosts that a certificate is for, at most five.
+func certificateNames(c *x509.Certificate) string {
 	if c == nil {
 		return ""
 	}
@@ -185,14 +186,14 @@ func certified(c *x509.Certificate) string {
 	return strings.Join(names, ", ")
 }
 
-// statusFault is the fault of an answer that is no success; said is how its body begins.
-func (x *exchange) statusFault(status int, said []byte) *fault.Fault {
+// statusFault is the fault of a status other than a success; head is the beginning of the body.
+func (x *exchange) statusFault(status int, head []byte) *fault.Fault {
 	f := fault.New(fault.Execution, "HTTP %d", status).Detail("status", status)
 	if text := http.StatusText(status); text != "" {
 		f.Message += " " + text
 	}
-	f.Message += fmt.Sprintf(" from %s %s", x.call.method, x.call.shown())
-	if text := strings.TrimSpace(strings.ToValidUTF8(string(said), "\uFFFD")); text != "" {
+	f.Message += fmt.Sprintf(" from %s %s", x.request.method, x.request.displayURL())
+	if text := strings.TrimSpace(strings.ToValidUTF8(string(head), "\uFFFD")); text != "" {
 		f.Message += ": " + fault.Truncate(text, 500)
 	}
 	switch status {
@@ -202,14 +203,14 @@ func (x *exchange) statusFault(status int, said []byte) *fault.Fault {
 		f.Type, f.Retryable = fault.Unavailable, true
 	case http.StatusUnauthorized, http.StatusForbidden:
 		f.Suggest("Check the credentials: auth_token, api_key or headers")
-		if len(x.chain) > 0 {
-			f.Suggest("It was redirected here from %s: credentials go to no other host, so ask here at once", x.chain[len(x.chain)-1])
+		if len(x.visited) > 0 {
+			f.Suggest("It was redirected from %s, and credentials are not sent to another host: use this URL directly", x.visited[len(x.visited)-1])
 		}
 	case http.StatusProxyAuthRequired:
 		f.Suggest("Put the proxy's user and password into its URL: http://user:password@host:port")
 	}
 	if len(f.Suggestions) == 0 {
-		f.Suggest("Correct the request, or take this failure with an edge of action \"error\"")
+		f.Suggest("Correct the request, or handle this failure with an edge of action \"error\"")
 	}
 	return f
 }

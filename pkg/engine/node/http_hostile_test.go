@@ -21,38 +21,38 @@ type hostileCase struct {
 	words        []string
 	retryable    bool
 	attempts     int
-	// status is 0 where there was no answer.
+	// status is 0 if there was no response.
 	status int
 }
 
 var hostileCases = map[string]hostileCase{
-	"no answer":        {"silent", `"timeout":0.2`, fault.Timeout, []string{"timed out after 0.2 seconds, before an answer came"}, true, 1, 0},
-	"slow headers":     {"slow-headers", `"timeout":0.3`, fault.Timeout, []string{"timed out after 0.3 seconds, before an answer came"}, true, 1, 0},
-	"slow body":        {"drip", `"timeout":0.3`, fault.Timeout, []string{"timed out after 0.3 seconds, when ", " bytes of the response had come"}, true, 1, 200},
-	"endless headers":  {"endless-headers", ``, fault.TooLarge, []string{"headers of the response", "longer than 1048576 bytes"}, false, 1, 0},
+	"no answer":        {"silent", `"timeout":0.2`, fault.Timeout, []string{"0.2 seconds"}, true, 1, 0},
+	"slow headers":     {"slow-headers", `"timeout":0.3`, fault.Timeout, []string{"0.3 seconds"}, true, 1, 0},
+	"slow body":        {"drip", `"timeout":0.3`, fault.Timeout, []string{"0.3 seconds", " bytes"}, true, 1, 200},
+	"endless headers":  {"endless-headers", ``, fault.TooLarge, []string{"headers", "1048576 bytes"}, false, 1, 0},
 	"interim answers":  {"informational", ``, "", []string{"/hostile/informational"}, false, 1, 0},
-	"endless body":     {"endless", `"max_size":4194304`, fault.TooLarge, []string{"longer than 4194304 bytes"}, false, 1, 200},
-	"endless to file":  {"endless", `"max_size":4194304,"output_file":"f"`, fault.TooLarge, []string{"longer than 4194304 bytes"}, false, 1, 200},
-	"until time is up": {"endless", `"timeout":0.2,"output_file":"f"`, fault.Timeout, []string{"timed out after 0.2 seconds, when "}, true, 1, 200},
+	"endless body":     {"endless", `"max_size":4194304`, fault.TooLarge, []string{"4194304 bytes"}, false, 1, 200},
+	"endless to file":  {"endless", `"max_size":4194304,"output_file":"f"`, fault.TooLarge, []string{"4194304 bytes"}, false, 1, 200},
+	"until time is up": {"endless", `"timeout":0.2,"output_file":"f"`, fault.Timeout, []string{"0.2 seconds", " bytes"}, true, 1, 200},
 	"endless failure":  {"endless?code=500", `"max_size":4194304`, fault.Execution, []string{"HTTP 500", ": endless endless"}, false, 1, 500},
-	"gzip bomb":        {"bomb", `"max_size":4194304`, fault.TooLarge, []string{"longer than 4194304 bytes"}, false, 1, 200},
-	"JSON bomb":        {"bomb?json", `"max_size":4194304`, fault.TooLarge, []string{"longer than 4194304 bytes"}, false, 1, 200},
-	"bomb to file":     {"bomb", `"max_size":4194304,"output_file":"f"`, fault.TooLarge, []string{"longer than 4194304 bytes"}, false, 1, 200},
-	"too short":        {"short", ``, fault.Unavailable, []string{"ended after 6 of 1000 bytes", "(after 3 attempts)"}, true, 3, 200},
-	"short to file":    {"short", `"output_file":"f"`, fault.Unavailable, []string{"ended after 6 of 1000 bytes", "(after 3 attempts)"}, true, 3, 200},
-	"short after post": {"short", `"method":"POST"`, fault.Unavailable, []string{"ended after 6 of 1000 bytes"}, true, 1, 200},
-	"torn chunks":      {"chunks", `"retries":0`, fault.Unavailable, []string{"ended in the middle"}, true, 1, 200},
-	"torn gzip":        {"torn", `"retries":0`, fault.Unavailable, []string{"ended in the middle"}, true, 1, 200},
-	"no gzip":          {"unpacked", ``, fault.Protocol, []string{"cannot be unpacked", "gzip"}, false, 1, 200},
-	"corrupt gzip":     {"corrupt", ``, fault.Protocol, []string{"cannot be unpacked", "gzip"}, false, 1, 200},
-	"corrupt to file":  {"corrupt", `"output_file":"f"`, fault.Protocol, []string{"cannot be unpacked", "gzip"}, false, 1, 200},
-	"odd chunks":       {"numbers", ``, fault.Protocol, []string{"is not sent as HTTP is: invalid byte in chunk length"}, false, 1, 200},
-	"two lengths":      {"lengths", ``, fault.Protocol, []string{"does not answer as HTTP servers do"}, false, 1, 0},
-	"other protocol":   {"upgrade", `"timeout":60`, fault.Protocol, []string{"answers HTTP 101"}, false, 1, 101},
-	"no HTTP":          {"garbage", ``, fault.Protocol, []string{"does not answer as HTTP servers do"}, false, 1, 0},
-	"redirect to self": {"loop", ``, fault.Execution, []string{"redirected in a loop, stopped after 10 redirects: ", "/hostile/loop → "}, false, 1, 302},
-	"ping and pong":    {"ping", `"max_redirects":3`, fault.Execution, []string{"redirected in a loop, stopped after 3 redirects", "/hostile/ping → ", "/hostile/pong → "}, false, 1, 302},
-	"no end in sight":  {"maze/0", ``, fault.Execution, []string{"redirected on and on, stopped after 10 redirects", "/maze/0 → ", " → … → ", "/maze/11"}, false, 1, 302},
+	"gzip bomb":        {"bomb", `"max_size":4194304`, fault.TooLarge, []string{"4194304 bytes"}, false, 1, 200},
+	"JSON bomb":        {"bomb?json", `"max_size":4194304`, fault.TooLarge, []string{"4194304 bytes"}, false, 1, 200},
+	"bomb to file":     {"bomb", `"max_size":4194304,"output_file":"f"`, fault.TooLarge, []string{"4194304 bytes"}, false, 1, 200},
+	"too short":        {"short", ``, fault.Unavailable, []string{"6 of 1000 bytes", "3 attempts"}, true, 3, 200},
+	"short to file":    {"short", `"output_file":"f"`, fault.Unavailable, []string{"6 of 1000 bytes", "3 attempts"}, true, 3, 200},
+	"short after post": {"short", `"method":"POST"`, fault.Unavailable, []string{"6 of 1000 bytes"}, true, 1, 200},
+	"torn chunks":      {"chunks", `"retries":0`, fault.Unavailable, []string{"/hostile/"}, true, 1, 200},
+	"torn gzip":        {"torn", `"retries":0`, fault.Unavailable, []string{"/hostile/"}, true, 1, 200},
+	"no gzip":          {"unpacked", ``, fault.Protocol, []string{"gzip"}, false, 1, 200},
+	"corrupt gzip":     {"corrupt", ``, fault.Protocol, []string{"gzip"}, false, 1, 200},
+	"corrupt to file":  {"corrupt", `"output_file":"f"`, fault.Protocol, []string{"gzip"}, false, 1, 200},
+	"odd chunks":       {"numbers", ``, fault.Protocol, []string{"invalid byte in chunk length"}, false, 1, 200},
+	"two lengths":      {"lengths", ``, fault.Protocol, []string{"multiple Content-Length"}, false, 1, 0},
+	"other protocol":   {"upgrade", `"timeout":60`, fault.Protocol, []string{"HTTP 101"}, false, 1, 101},
+	"no HTTP":          {"garbage", ``, fault.Protocol, []string{"/hostile/garbage"}, false, 1, 0},
+	"redirect to self": {"loop", ``, fault.Execution, []string{"loop", "10 redirects: ", "/hostile/loop → "}, false, 1, 302},
+	"ping and pong":    {"ping", `"max_redirects":3`, fault.Execution, []string{"loop", "3 redirects: ", "/hostile/ping → ", "/hostile/pong → "}, false, 1, 302},
+	"no end in sight":  {"maze/0", ``, fault.Execution, []string{"10 redirects: ", "/maze/0 → ", " → … → ", "/maze/11"}, false, 1, 302},
 }
 
 func TestHTTPAgainstAHostileServer(t *testing.T) {
@@ -67,7 +67,7 @@ func TestHTTPAgainstAHostileServer(t *testing.T) {
 			before := allocated()
 			r := perform(t, on, "http", params+"}", nil)
 			took := allocated() - before
-			if c.kind == "" { // how many interim answers are too many is for Go to say
+			if c.kind == "" { // net/http decides how many interim responses are too many
 				c.kind = r.Fault.Type
 			}
 			failedWith(t, r, c.kind, c.words...)
@@ -78,7 +78,7 @@ func TestHTTPAgainstAHostileServer(t *testing.T) {
 				t.Errorf("an error edge gets %s", r.Outputs)
 			}
 			if hasGoWords(r.Fault.Message) {
-				t.Errorf("it speaks as Go does: %s", r.Fault.Message)
+				t.Errorf("the message names Go packages: %s", r.Fault.Message)
 			}
 			if got := gjson.GetBytes(r.Outputs, "status_code").Int(); got != int64(c.status) {
 				t.Errorf("status_code %d, want %d", got, c.status)
@@ -93,12 +93,12 @@ func TestHTTPAgainstAHostileServer(t *testing.T) {
 	}
 }
 
-// hasGoWords says whether a message has the names of packages and system calls in it.
+// hasGoWords reports whether a message contains the names of Go packages or system calls.
 func hasGoWords(message string) bool {
 	return slices.ContainsFunc([]string{"net/http:", "http2:", "tls:", "x509:", "dial tcp", "connect:", "read:", "HTTP/1.x", "lookup "}, func(words string) bool { return strings.Contains(message, words) })
 }
 
-// allocated is all memory that was ever taken.
+// allocated returns how many bytes of memory have ever been allocated.
 func allocated() uint64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
@@ -137,19 +137,19 @@ func TestHTTPAgainstInvalidTLS(t *testing.T) {
 		says        string
 		suggests    string
 	}{
-		"unknown authority":  {s.TLSURL, ``, fault.Execution, "authority that is not trusted here", `"ca_file"`},
-		"self-signed":        {s.SelfSignedURL, ``, fault.Execution, "is self-signed", `"ca_file"`},
-		"other self-signed":  {s.SelfSignedURL, `,"ca_file":"` + s.CAFile + `"`, fault.Execution, "is self-signed", `"verify_tls": false`},
-		"expired":            {s.ExpiredURL, `,"ca_file":"` + s.CAFile + `"`, fault.Execution, "has expired on 20", "renew it"},
-		"for another host":   {s.WrongHostURL, `,"ca_file":"` + s.CAFile + `"`, fault.Execution, "is not for 127.0.0.1 but for elsewhere.test", "Use the name"},
-		"without client's":   {s.MutualURL, `,"ca_file":"` + s.CAFile + `"`, fault.Execution, "refused the TLS connection", `"client_cert"`},
-		"no TLS":             {"https" + strings.TrimPrefix(s.URL, "http"), ``, fault.Protocol, "does not speak TLS but plain HTTP", "http://"},
-		"HTTP where TLS is":  {"http://127.0.0.1" + port, ``, fault.Execution, "HTTP 400", "Correct"},
-		"broken ca_file":     {s.TLSURL, `,"ca_file":"` + s.ClientKey + `"`, fault.Execution, "holds no certificate in PEM", "BEGIN CERTIFICATE"},
-		"missing ca_file":    {s.TLSURL, `,"ca_file":"nowhere.pem"`, fault.Execution, "Cannot read nowhere.pem", "Check the path"},
-		"key alone":          {s.MutualURL, `,"client_key":"` + s.ClientKey + `"`, fault.Execution, "client_key is given without client_cert", "client_cert"},
-		"certificate alone":  {s.MutualURL, `,"client_cert":"` + s.ClientCert + `"`, fault.Execution, "cannot be used", "its key"},
-		"key of another one": {s.MutualURL, `,"client_cert":"` + s.CAFile + `","client_key":"` + s.ClientKey + `"`, fault.Execution, "cannot be used", "its key"},
+		"unknown authority":  {s.TLSURL, ``, fault.Execution, "authority", `"ca_file"`},
+		"self-signed":        {s.SelfSignedURL, ``, fault.Execution, "self-signed", `"ca_file"`},
+		"other self-signed":  {s.SelfSignedURL, `,"ca_file":"` + s.CAFile + `"`, fault.Execution, "self-signed", `"verify_tls": false`},
+		"expired":            {s.ExpiredURL, `,"ca_file":"` + s.CAFile + `"`, fault.Execution, "expired on 20", "clock"},
+		"for another host":   {s.WrongHostURL, `,"ca_file":"` + s.CAFile + `"`, fault.Execution, "elsewhere.test", "URL"},
+		"without client's":   {s.MutualURL, `,"ca_file":"` + s.CAFile + `"`, fault.Execution, s.MutualURL, `"client_cert"`},
+		"no TLS":             {"https" + strings.TrimPrefix(s.URL, "http"), ``, fault.Protocol, "plain HTTP", "http://"},
+		"HTTP where TLS is":  {"http://127.0.0.1" + port, ``, fault.Execution, "HTTP 400", `"error"`},
+		"broken ca_file":     {s.TLSURL, `,"ca_file":"` + s.ClientKey + `"`, fault.Execution, s.ClientKey, "BEGIN CERTIFICATE"},
+		"missing ca_file":    {s.TLSURL, `,"ca_file":"nowhere.pem"`, fault.Execution, "nowhere.pem", "-C DIR"},
+		"key alone":          {s.MutualURL, `,"client_key":"` + s.ClientKey + `"`, fault.Execution, "client_key", "client_cert"},
+		"certificate alone":  {s.MutualURL, `,"client_cert":"` + s.ClientCert + `"`, fault.Execution, s.ClientCert, "client_key"},
+		"key of another one": {s.MutualURL, `,"client_cert":"` + s.CAFile + `","client_key":"` + s.ClientKey + `"`, fault.Execution, s.CAFile, "client_key"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := perform(t, task(t), "http", `{"url":"`+c.url+`/text"`+c.params+`}`, nil)

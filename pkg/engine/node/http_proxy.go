@@ -12,20 +12,20 @@ import (
 	"github.com/pflow-suite/pflow/pkg/process"
 )
 
-// proxies say which proxy a request goes through: one for all, or by the environment.
-type proxies struct {
-	// all is a URL, none, or empty.
+// proxyRules select the proxy of a request: one for all requests, or by the environment's variables.
+type proxyRules struct {
+	// all is the URL of the proxy for all requests, "none", or empty for the rules below.
 	all string
-	// http and https are for URLs of that scheme, except for the hosts that no lists.
-	http, https, no string
+	// forHTTP and forHTTPS are for URLs of these schemes, except for the hosts that exceptions lists.
+	forHTTP, forHTTPS, exceptions string
 }
 
-// noProxy is the value of the parameter proxy that means none.
+// noProxy is the value of the parameter proxy for a direct connection.
 const noProxy = "none"
 
-// proxiesFor reads the parameter proxy, and without it the environment of the node: HTTP_PROXY, HTTPS_PROXY and NO_PROXY,
-// also in lower case. HTTP_PROXY does not count in a CGI program, where a client could set it by a header.
-func proxiesFor(param string, env []string) (p proxies, f *fault.Fault) {
+// proxiesFor reads the parameter proxy or, if that is empty, the variables HTTP_PROXY, HTTPS_PROXY and NO_PROXY of the
+// node's environment, also in lower case. HTTP_PROXY is ignored in a CGI program, where a client could set it with a header.
+func proxiesFor(param string, env []string) (p proxyRules, f *fault.Fault) {
 	p.all = strings.TrimSpace(param)
 	if p.all == noProxy {
 		return p, nil
@@ -46,7 +46,7 @@ func proxiesFor(param string, env []string) (p proxies, f *fault.Fault) {
 	if process.Getenv(env, "REQUEST_METHOD") != "" {
 		plain = plain[1:]
 	}
-	p.http, p.https, p.no = first(plain...), first("HTTPS_PROXY", "https_proxy"), first("NO_PROXY", "no_proxy")
+	p.forHTTP, p.forHTTPS, p.exceptions = first(plain...), first("HTTPS_PROXY", "https_proxy"), first("NO_PROXY", "no_proxy")
 	return p, nil
 }
 
@@ -54,22 +54,22 @@ func proxyFault(where string, err error) *fault.Fault {
 	if err == nil {
 		return nil
 	}
-	return fault.New(fault.Execution, "%s: %v", where, err).Suggest("Give a URL such as http://proxy.example.org:3128 (or https, socks5), or none")
+	return fault.New(fault.Execution, "%s: %v", where, err).Suggest("Give a URL such as http://proxy.example.org:3128 (or https, socks5), or \"none\"")
 }
 
-// choose gives the proxy for a URL, nil for none.
-func (p *proxies) choose(u *url.URL) (*url.URL, error) {
+// proxyFor returns the proxy of a URL; nil for a direct connection.
+func (p *proxyRules) proxyFor(u *url.URL) (*url.URL, error) {
 	switch {
 	case p.all == noProxy:
 		return nil, nil
 	case p.all != "":
 		return proxyURL(p.all)
 	}
-	value, name := p.http, "HTTP_PROXY"
+	value, name := p.forHTTP, "HTTP_PROXY"
 	if u.Scheme == "https" {
-		value, name = p.https, "HTTPS_PROXY"
+		value, name = p.forHTTPS, "HTTPS_PROXY"
 	}
-	if value == "" || exempt(p.no, u.Hostname(), portOf(u)) {
+	if value == "" || bypassesProxy(p.exceptions, u.Hostname(), portOf(u)) {
 		return nil, nil
 	}
 	proxy, err := proxyURL(value)
@@ -79,29 +79,29 @@ func (p *proxies) choose(u *url.URL) (*url.URL, error) {
 	return proxy, nil
 }
 
-// proxyURL reads the address of a proxy, of which the scheme may be left out. Its error shows nothing of the address, in
-// which a password may be.
+// proxyURL parses the address of a proxy, whose default scheme is http. Its errors do not show the address, which may
+// contain a password.
 func proxyURL(value string) (*url.URL, error) {
 	if !strings.Contains(value, "://") {
 		value = "http://" + value
 	}
 	u, err := url.Parse(value)
 	if err != nil || u.Hostname() == "" {
-		return nil, fmt.Errorf("the proxy's address is no URL")
+		return nil, fmt.Errorf("the proxy's address is not a URL")
 	}
 	if !validPort(u) {
-		return nil, fmt.Errorf("the proxy's address has a port that there is not")
+		return nil, fmt.Errorf("the port of the proxy's address must be from 1 to 65535")
 	}
 	if !slices.Contains([]string{"http", "https", "socks5", "socks5h"}, u.Scheme) {
-		return nil, fmt.Errorf("there is no way to use a proxy of scheme %q", u.Scheme)
+		return nil, fmt.Errorf("proxies of scheme %q are not supported", u.Scheme)
 	}
 	return u, nil
 }
 
-// exempt says whether a host is reached without a proxy: itself by loopback, or in a list of names (which stand for all
-// below them too), names that begin with a dot (for those below alone), addresses, networks, and * for every host. An
-// entry may end with a port. That is how curl, Go and Python read NO_PROXY.
-func exempt(list, host, port string) bool {
+// bypassesProxy reports whether a host is reached without a proxy: a loopback host, or one in a NO_PROXY list. Its entries
+// are names, which include their subdomains; names with a leading dot, for subdomains only; addresses; networks; and * for
+// every host. An entry may end with a port. Curl, Go and Python read NO_PROXY in this way.
+func bypassesProxy(list, host, port string) bool {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	address, err := netip.ParseAddr(host)
 	isAddress := err == nil
@@ -132,15 +132,15 @@ func exempt(list, host, port string) bool {
 			}
 			continue
 		}
-		if !isAddress && below(host, strings.TrimSuffix(strings.TrimPrefix(entry, "*"), ".")) {
+		if !isAddress && matchesDomain(host, strings.TrimSuffix(strings.TrimPrefix(entry, "*"), ".")) {
 			return true
 		}
 	}
 	return false
 }
 
-// below says whether a host is a name or, of one that begins with a dot, lies below it alone.
-func below(host, name string) bool {
+// matchesDomain reports whether a host is the name or a subdomain of it. A name with a leading dot matches subdomains only.
+func matchesDomain(host, name string) bool {
 	if parent, only := strings.CutPrefix(name, "."); only {
 		return parent != "" && strings.HasSuffix(host, name)
 	}

@@ -10,41 +10,42 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// follow makes the call that a redirect asks for; followed is false when the response is none, or is wanted itself.
+// follow changes the request to what a redirect asks for. followed is false if the response is not a redirect, or is the one
+// that the node wants.
 func (x *exchange) follow(resp *http.Response) (followed bool, f *fault.Fault) {
 	location := resp.Header.Get("Location")
-	if !redirects(resp.StatusCode) || location == "" || x.in.MaxRedirects == 0 {
+	if !isRedirect(resp.StatusCode) || location == "" || x.in.MaxRedirects == 0 {
 		return false, nil
 	}
-	x.chain = append(x.chain, x.call.shown())
-	next, err := x.call.url.Parse(location)
+	x.visited = append(x.visited, x.request.displayURL())
+	next, err := x.request.url.Parse(location)
 	switch {
 	case err != nil:
-		return false, fault.New(fault.Protocol, "%s redirects to what is no URL", x.call.shown()).
-			Suggest(`With "max_redirects": 0 the redirect itself is the response`)
+		return false, fault.New(fault.Protocol, "%s redirects to an invalid URL", x.request.displayURL()).
+			Suggest(`Set "max_redirects": 0 to receive the redirect itself as the response`)
 	case !validPort(next):
-		return false, fault.New(fault.Protocol, "%s redirects to a port that there is not: %s", x.call.shown(), next.Port()).
-			Suggest(`With "max_redirects": 0 the redirect itself is the response`)
+		return false, fault.New(fault.Protocol, "%s redirects to an invalid port: %s", x.request.displayURL(), next.Port()).
+			Suggest(`Set "max_redirects": 0 to receive the redirect itself as the response`)
 	case next.Scheme != "http" && next.Scheme != "https" || next.Host == "":
-		return false, fault.New(fault.Security, "%s redirects to a %s URL: only http and https are followed", x.call.shown(), next.Scheme).
-			Suggest(`With "max_redirects": 0 the redirect itself is the response`)
-	case len(x.chain) > x.in.MaxRedirects:
+		return false, fault.New(fault.Security, "%s redirects to a %s URL; only http and https are followed", x.request.displayURL(), next.Scheme).
+			Suggest(`Set "max_redirects": 0 to receive the redirect itself as the response`)
+	case len(x.visited) > x.in.MaxRedirects:
 		to := outgoing{url: next, written: next.String()}
-		return false, endless(append(x.chain, to.shown()), x.in.MaxRedirects)
+		return false, redirectFault(append(x.visited, to.displayURL()), x.in.MaxRedirects)
 	}
-	x.call.redirect(next, resp.StatusCode)
+	x.request.redirect(next, resp.StatusCode)
 	return true, nil
 }
 
-// redirects says whether a status sends the request elsewhere (RFC 9110, 15.4).
-func redirects(status int) bool {
+// isRedirect reports whether a status redirects the request (RFC 9110, 15.4).
+func isRedirect(status int) bool {
 	return slices.Contains([]int{301, 302, 303, 307, 308}, status)
 }
 
-// endless is the fault of a request that is sent on and on.
-func endless(chain []string, most int) *fault.Fault {
+// redirectFault is the fault of a request with more than the allowed redirects, often a loop.
+func redirectFault(chain []string, most int) *fault.Fault {
 	last := len(chain) - 1
-	what := "is redirected on and on"
+	what := "is redirected too often"
 	shown := chain
 	if first := slices.Index(chain, chain[last]); first < last {
 		what, shown = "is redirected in a loop", chain[first:]
@@ -55,11 +56,11 @@ func endless(chain []string, most int) *fault.Fault {
 		shown = slices.Concat(chain[:3], []string{"…"}, chain[last-1:])
 	}
 	return fault.New(fault.Execution, "Request to %s %s, stopped after %d redirects: %s", chain[0], what, most, strings.Join(shown, " → ")).
-		Suggest(`Ask for the address where the content is, or see where it leads with "max_redirects": 0`).Detail("redirects", chain)
+		Suggest(`Use the final URL, or set "max_redirects": 0 to see where the first redirect leads`).Detail("redirects", chain)
 }
 
-// redirect makes it the call to another place. After 303, and after 301 and 302 in answer to a POST, that is a GET without
-// the body, as everywhere (RFC 9110, 15.4). Credentials go to no other origin, and do not come back from there.
+// redirect changes the request to another URL. After 303, and after 301 and 302 in response to a POST, it becomes a GET
+// without a body, as in browsers (RFC 9110, 15.4). At the first change of origin it loses its credentials for good.
 func (c *outgoing) redirect(to *url.URL, status int) {
 	get := status == http.StatusSeeOther && c.method != http.MethodHead ||
 		(status == http.StatusMovedPermanently || status == http.StatusFound) && c.method == http.MethodPost
@@ -69,22 +70,22 @@ func (c *outgoing) redirect(to *url.URL, status int) {
 			c.header.Del(name)
 		}
 	}
-	if trusted(c.url, to) {
+	if sameOrigin(c.url, to) {
 		c.url, c.written = to, to.String()
 		return
 	}
 	to.User = nil
-	c.url, c.written, c.host, c.strayed = to, to.String(), "", true
+	c.url, c.written, c.host, c.leftOrigin = to, to.String(), "", true
 	for name, values := range c.header {
-		if slices.ContainsFunc(values, func(v string) bool { return c.credential(name, v) }) {
+		if slices.ContainsFunc(values, func(v string) bool { return c.isCredential(name, v) }) {
 			delete(c.header, name)
 		}
 	}
 }
 
-// trusted says whether credentials for one place may go to another: to the same host and port with the same scheme, or
-// from http to https where each has its own port.
-func trusted(from, to *url.URL) bool {
+// sameOrigin reports whether credentials for one URL may be sent to another: to the same host, port and scheme, or from http
+// to https if both use their default ports.
+func sameOrigin(from, to *url.URL) bool {
 	if !strings.EqualFold(from.Hostname(), to.Hostname()) {
 		return false
 	}
@@ -92,7 +93,7 @@ func trusted(from, to *url.URL) bool {
 	return upgrade || from.Scheme == to.Scheme && portOf(from) == portOf(to)
 }
 
-// validPort says whether a URL has no port, or one that there can be.
+// validPort reports whether a URL has no port, or one from 1 to 65535.
 func validPort(u *url.URL) bool {
 	if u.Port() == "" {
 		return true
@@ -101,6 +102,7 @@ func validPort(u *url.URL) bool {
 	return err == nil && n > 0
 }
 
+// portOf returns the port of a URL, by default its scheme's.
 func portOf(u *url.URL) string {
 	switch {
 	case u.Port() != "":
@@ -111,17 +113,17 @@ func portOf(u *url.URL) string {
 	return "80"
 }
 
-// credential says whether a header is one, by its name or by what is in it.
-func (c *outgoing) credential(name, value string) bool {
+// isCredential reports whether a header is a credential, by its name or its value.
+func (c *outgoing) isCredential(name, value string) bool {
 	scheme, _, spaced := strings.Cut(value, " ")
-	return credentialName(name) ||
+	return isCredentialName(name) ||
 		spaced && slices.ContainsFunc([]string{"Basic", "Bearer", "Digest", "Negotiate"}, func(s string) bool { return strings.EqualFold(s, scheme) }) ||
 		slices.ContainsFunc(c.secrets, func(s string) bool { return strings.Contains(value, s) })
 }
 
-// credentialName says whether a credential stands under a name. It says so of too many rather than of too few: a header
-// that is left out on the way to another host is seldom missed.
-func credentialName(name string) bool {
+// isCredentialName reports whether a header or parameter of this name may be a credential. It prefers false positives: a
+// header left out on the way to another host is seldom missed.
+func isCredentialName(name string) bool {
 	lower := strings.ToLower(name)
 	return slices.ContainsFunc([]string{"auth", "cookie", "credential", "key", "pass", "secret", "session", "signature", "token"},
 		func(part string) bool { return strings.Contains(lower, part) })

@@ -22,30 +22,31 @@ import (
 type outgoing struct {
 	method string
 	url    *url.URL
-	// written is the URL as it was written. A secret in it is known there, and may not be in what an url.URL makes of it.
+	// written is the URL as the workflow has it. Redaction finds secrets in it, which it may not in the encoding of a
+	// url.URL.
 	written string
 	header  http.Header
-	// host is the Host header where it is not that of the URL.
+	// host is the Host header if it differs from the URL's host.
 	host string
-	// body is nil when there is none, which is not the same as an empty one.
+	// body is nil if there is none, which differs from an empty body.
 	body *string
-	// secrets are the credentials that the node names as such: a header that has one in it is a credential too.
+	// secrets are the values of auth_token and api_key. A header that contains one is a credential.
 	secrets []string
-	// strayed says that a redirect led to where credentials must not go: they are gone for good.
-	strayed bool
+	// leftOrigin is set once a redirect has led to another origin: the credentials have been removed.
+	leftOrigin bool
 }
 
-// newCall is the request that a node asks for.
-func newCall(in *nodetype.HTTP) (outgoing, *fault.Fault) {
+// newOutgoing returns the request that a node describes.
+func newOutgoing(in *nodetype.HTTP) (outgoing, *fault.Fault) {
 	u, err := url.Parse(in.URL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return outgoing{}, fault.New(fault.Execution, "%q is no http or https URL", shownText(in.URL)).Suggest("Give a whole URL, such as https://example.org/path")
+		return outgoing{}, fault.New(fault.Execution, "%q is not an http or https URL", displayText(in.URL)).Suggest("Give a complete URL, such as https://example.org/path")
 	}
 	if !validPort(u) {
-		return outgoing{}, fault.New(fault.Execution, "%q is no http or https URL: there is no port %s", shownText(in.URL), excerpt(u.Port())).
-			Suggest("Give a port from 1 to 65535, or none for the scheme's own")
+		return outgoing{}, fault.New(fault.Execution, "%q is not an http or https URL: invalid port %s", displayText(in.URL), shorten(u.Port())).
+			Suggest("Give a port from 1 to 65535, or omit it for the scheme's default")
 	}
-	u.RawQuery = strings.Trim(u.RawQuery+"&"+query(in.Params), "&")
+	u.RawQuery = strings.Trim(u.RawQuery+"&"+encodeQuery(in.Params), "&")
 	c := outgoing{method: strings.ToUpper(in.Method), url: u, written: in.URL, header: http.Header{}}
 	if len(in.Params) > 0 {
 		before, _, _ := strings.Cut(in.URL, "?")
@@ -65,19 +66,20 @@ func newCall(in *nodetype.HTTP) (outgoing, *fault.Fault) {
 	default:
 		c.method = http.MethodGet
 	}
-	c.headers(in.Headers)
+	c.setHeaders(in.Headers)
 	return c, c.authorize(in)
 }
 
-func (c *outgoing) headers(given map[string]string) {
+// setHeaders sets the given headers and the default ones.
+func (c *outgoing) setHeaders(given map[string]string) {
 	for k, v := range given {
-		if strings.EqualFold(k, "Host") { // Go sends it from elsewhere
+		if strings.EqualFold(k, "Host") { // net/http has a field of its own for it
 			c.host = v
 			continue
 		}
 		c.header.Set(k, v)
 	}
-	if c.header.Get("User-Agent") == "" { // Go's own is turned away by some
+	if c.header.Get("User-Agent") == "" { // some servers refuse Go's default
 		c.header.Set("User-Agent", "pflow")
 	}
 	if c.header.Get("Accept-Encoding") == "" && c.header.Get("Range") == "" && c.method != http.MethodHead {
@@ -85,11 +87,11 @@ func (c *outgoing) headers(given map[string]string) {
 	}
 }
 
-// authorize puts in the credentials.
+// authorize adds the credentials.
 func (c *outgoing) authorize(in *nodetype.HTTP) *fault.Fault {
 	switch {
 	case in.AuthToken != "" && in.APIKey != "":
-		return fault.New(fault.Execution, "auth_token and api_key exclude each other").Suggest("Give one of them")
+		return fault.New(fault.Execution, "auth_token and api_key cannot be used together").Suggest("Give one of them")
 	case in.AuthToken != "":
 		c.header.Set("Authorization", "Bearer "+in.AuthToken)
 		c.secrets = []string{in.AuthToken}
@@ -103,13 +105,13 @@ func (c *outgoing) authorize(in *nodetype.HTTP) *fault.Fault {
 	return nil
 }
 
-// query is parameters as a URL has them, sorted. A list gives its name once for each item; null gives none.
-func query(params map[string]json.RawMessage) string {
+// encodeQuery returns parameters as a URL query, sorted by name. A list repeats the name for each item; null is left out.
+func encodeQuery(params map[string]json.RawMessage) string {
 	values := url.Values{}
 	for name, value := range params {
 		items := []json.RawMessage{value}
 		if value[0] == '[' {
-			_ = json.Unmarshal(value, &items) // it begins like a list, and is valid
+			_ = json.Unmarshal(value, &items) // cannot fail: the value is valid JSON
 		}
 		for _, item := range items {
 			if string(item) != "null" {
@@ -120,9 +122,9 @@ func query(params map[string]json.RawMessage) string {
 	return values.Encode()
 }
 
-// repeatable says whether doing it twice has the effect of doing it once: RFC 9110, 9.2.2, and for other methods the
-// word of who sends it, by a key that the server tells repetitions by.
-func (c *outgoing) repeatable() bool {
+// idempotent reports whether sending the request twice has the effect of sending it once: by its method (RFC 9110, 9.2.2),
+// or because it carries a key by which the server recognizes repetitions.
+func (c *outgoing) idempotent() bool {
 	switch c.method {
 	case http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace, http.MethodPut, http.MethodDelete:
 		return true
@@ -130,8 +132,8 @@ func (c *outgoing) repeatable() bool {
 	return c.header.Get("Idempotency-Key") != "" || c.header.Get("X-Idempotency-Key") != ""
 }
 
-// request is the call as Go sends it.
-func (c *outgoing) request(ctx context.Context) (*http.Request, error) {
+// build returns the request for net/http.
+func (c *outgoing) build(ctx context.Context) (*http.Request, error) {
 	var body io.Reader
 	if c.body != nil {
 		body = strings.NewReader(*c.body)
@@ -147,12 +149,12 @@ func (c *outgoing) request(ctx context.Context) (*http.Request, error) {
 	return req, nil
 }
 
-// shown is the URL as errors show it: without its password. One whose query has something under the name of a secret is
-// cut at the host: were only that taken out, what is left of a secret that a path or a query splits would not be known.
-func (c *outgoing) shown() string {
+// displayURL returns the URL for messages, without its password. If the query has a parameter with the name of a credential,
+// only the host is shown: redaction could not recognize the rest of a secret that is cut.
+func (c *outgoing) displayURL() string {
 	for pair := range strings.SplitSeq(c.url.RawQuery, "&") {
 		name, value, _ := strings.Cut(pair, "=")
-		if plain, err := url.QueryUnescape(name); value != "" && err == nil && credentialName(plain) {
+		if plain, err := url.QueryUnescape(name); value != "" && err == nil && isCredentialName(plain) {
 			return c.url.Scheme + "://" + c.url.Host + "/…"
 		}
 	}
@@ -167,8 +169,8 @@ func (c *outgoing) shown() string {
 	return scheme + "//" + c.url.User.Username() + ":xxxxx" + rest[strings.LastIndexByte(rest[:end], '@'):]
 }
 
-// shownText is what errors show of a text that should be a URL: nothing that may be a password or stands in a query.
-func shownText(text string) string {
+// displayText returns for messages what should be a URL, without what may be a password and without the query.
+func displayText(text string) string {
 	end := strings.IndexAny(text, "?#")
 	if end < 0 {
 		end = len(text)
@@ -178,41 +180,41 @@ func shownText(text string) string {
 		rest = text[end:end+1] + "…"
 	}
 	switch at := strings.LastIndexByte(text, '@'); {
-	case at >= end: // of a password, or of the query
+	case at >= end: // it may belong to a password
 		return "…"
 	case at >= 0:
 		before = "…" + before[at:]
 	}
-	return excerpt(before) + rest
+	return shorten(before) + rest
 }
 
-// send sends the request and gives the response, of which the body is still to be read.
+// send sends the request and returns the response, whose body is not read yet.
 func (x *exchange) send(ctx context.Context) (*http.Response, *fault.Fault) {
-	x.answer, x.refused, x.reached = nodetype.HTTPOutputs{}, nil, false
+	x.outputs, x.retryAfter, x.connected = nodetype.HTTPOutputs{}, nil, false
 	var connected atomic.Bool
-	d := &dialing{ctx: ctx, secure: x.call.url.Scheme == "https"}
-	req, err := x.call.request(httptrace.WithClientTrace(d.carried(), &httptrace.ClientTrace{
+	d := &dials{ctx: ctx, secure: x.request.url.Scheme == "https"}
+	req, err := x.request.build(httptrace.WithClientTrace(d.requestContext(), &httptrace.ClientTrace{
 		GotConn:          func(httptrace.GotConnInfo) { connected.Store(true) },
 		TLSHandshakeDone: func(tls.ConnectionState, error) { d.done() },
 	}))
 	if err != nil {
-		return nil, x.broken(ctx, err)
+		return nil, x.noResponseFault(ctx, err)
 	}
 	resp, err := x.client.RoundTrip(req)
-	x.reached = connected.Load()
+	x.connected = connected.Load()
 	if err != nil {
-		return nil, x.broken(ctx, err)
+		return nil, x.noResponseFault(ctx, err)
 	}
-	x.note(resp)
-	if resp.StatusCode == http.StatusSwitchingProtocols { // its body is the connection itself, which no context ends
+	x.recordResponse(resp)
+	if resp.StatusCode == http.StatusSwitchingProtocols { // its body is the connection itself, which the context does not close
 		_ = resp.Body.Close()
-		return nil, fault.New(fault.Protocol, "%s answers HTTP 101: it leaves HTTP for another protocol, which an http node does not speak", x.call.shown()).
-			Suggest("Leave out the header Upgrade, or check the URL: it may be that of a WebSocket")
+		return nil, fault.New(fault.Protocol, "%s responded with HTTP 101 to switch to another protocol, which an http node does not support", x.request.displayURL()).
+			Suggest("Omit the header Upgrade, or check the URL: it may be that of a WebSocket")
 	}
 	return resp, nil
 }
 
-// discard lets go of a response that nobody wants. Of a short one the connection can be used again.
+// discard closes a response that is not needed. If it is short, its connection can be used again.
 func discard(resp *http.Response) {
 	_, _ = io.CopyN(io.Discard, resp.Body, 4<<10)
 	_ = resp.Body.Close()

@@ -18,7 +18,7 @@ import (
 
 func TestParseRetryAfter(t *testing.T) {
 	now := time.Date(2026, 11, 22, 1, 2, 3, 0, time.UTC)
-	for value, want := range map[string]retryAfter{
+	for value, want := range map[string]retryAfterHeader{
 		"":                               {},
 		"soon":                           {},
 		"-1":                             {},
@@ -48,7 +48,7 @@ func FuzzParseRetryAfter(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, value string) {
 		r := parseRetryAfter(value, time.Unix(1e9, 0))
-		if r.wait < 0 || !r.said && r.wait != 0 {
+		if r.wait < 0 || !r.given && r.wait != 0 {
 			t.Errorf("%q: %v", value, r)
 		}
 	})
@@ -78,16 +78,16 @@ func TestHTTPAsksAgain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			on := task(t)
-			told := 0
+			announced := 0
 			on.Progress = func(_, _ float64, message string) {
-				if strings.HasPrefix(message, "trying again in ") {
-					told++
+				if strings.Contains(message, " seconds: ") {
+					announced++
 				}
 			}
 			r := perform(t, on, "http", `{"url":"`+s.URL+strings.Replace(c.path, "KEY", fmt.Sprint(len(s.Requests())), 1)+`"`+c.params+`}`, nil)
-			ours := told == c.count-1 || strings.HasPrefix(c.path, "/drop") && told == 0 // Go itself takes a new connection for one that was open before
+			ours := announced == c.count-1 || strings.HasPrefix(c.path, "/drop") && announced == 0 // net/http itself replaces a kept connection that has broken
 			if output(t, r, "response.count") != fmt.Sprint(c.count) || !ours {
-				t.Errorf("%s, told %d times", r.Outputs, told)
+				t.Errorf("%s, announced %d times", r.Outputs, announced)
 			}
 		})
 	}
@@ -120,7 +120,7 @@ func TestHTTPDoesNotAskAgain(t *testing.T) {
 	}
 }
 
-// 429 says that nothing was done, whatever the method; the last answer is what stands.
+// A 429 means that nothing was done, whatever the method. The last response is the result.
 func TestHTTPGivesUpAfterItsAttempts(t *testing.T) {
 	s := webserver.Start(t)
 	r := perform(t, task(t), "http", `{"url":"`+s.URL+`/refuse?code=429","method":"POST","body":"x"}`, nil)
@@ -130,7 +130,7 @@ func TestHTTPGivesUpAfterItsAttempts(t *testing.T) {
 	}
 }
 
-// Nobody listens: nothing can have been done.
+// Without a connection nothing can have been done.
 func TestHTTPAsksAgainWhenThereWasNoConnection(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -152,13 +152,13 @@ func TestHTTPWithoutTimeToWait(t *testing.T) {
 		code := map[fault.Type]string{fault.Unavailable: "503", fault.RateLimited: "429"}[kind]
 		before := len(s.Requests())
 		r := perform(t, task(t), "http", `{"url":"`+s.URL+`/refuse?code=`+code+`&after=`+after+`","timeout":20}`, nil)
-		failedWith(t, r, kind, "HTTP "+code, "the server asks to wait ", " seconds (Retry-After), and ", " seconds of the node's timeout are left")
-		if len(s.Requests())-before != 1 || !r.Fault.Retryable || r.Fault.Details["retry_after"] == nil || !strings.Contains(r.Fault.Suggestions[0], "Resume the run after ") {
+		failedWith(t, r, kind, "HTTP "+code, " seconds (Retry-After)", " seconds of the node's timeout")
+		if len(s.Requests())-before != 1 || !r.Fault.Retryable || r.Fault.Details["retry_after"] == nil || !strings.Contains(r.Fault.Suggestions[0], " seconds") {
 			t.Errorf("%+v", r.Fault)
 		}
 	}
 	r := perform(t, task(t), "http", `{"url":"`+s.URL+`/refuse","timeout":0.1}`, nil)
-	failedWith(t, r, fault.Unavailable, "HTTP 503", "there is no time for another attempt")
+	failedWith(t, r, fault.Unavailable, "HTTP 503", "0.1 seconds of the node's timeout")
 }
 
 func TestHTTPIsCancelledWhileItWaits(t *testing.T) {
@@ -168,7 +168,7 @@ func TestHTTPIsCancelledWhileItWaits(t *testing.T) {
 	defer cancel(nil)
 	on := task(t)
 	on.Progress = func(_, _ float64, message string) {
-		if strings.HasPrefix(message, "trying again in 20 seconds") {
+		if strings.Contains(message, " 20 seconds: ") {
 			cancel(why)
 		}
 	}

@@ -13,36 +13,36 @@ import (
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 )
 
-// maxHeader is the most bytes of a response's headers that are read.
+// maxHeader is the most bytes of a response's headers.
 const maxHeader = 1 << 20
 
-// route is how requests get to their servers. Those with the same route share their connections.
+// route is how requests reach their servers. Requests with the same route share their connections.
 type route struct {
-	proxies  proxies
+	proxies  proxyRules
 	insecure bool
-	// files is the digest of what is in ca_file, client_cert and client_key.
+	// files is the digest of ca_file, client_cert and client_key.
 	files [sha256.Size]byte
-	// fresh is a connection of its own for each request. One that was used before may break at the moment of sending, and
-	// then a request that must not be sent twice would fail for no reason of its own.
-	fresh bool
+	// singleUse gives each request a connection of its own. A kept connection may break while a request is sent, and a
+	// request that must not be sent twice would then fail needlessly.
+	singleUse bool
 }
 
-// transports are the routes that are open. Connections without work are closed after a while.
+// transports holds a transport for each open route. Idle connections are closed after a while.
 var transports struct {
 	sync.Mutex
 	open map[route]*http.Transport
 }
 
-// maxRoutes is how many routes stay open: some workflow may have another certificate for every request.
+// maxRoutes is the most routes that stay open: a workflow may use another certificate for every request.
 const maxRoutes = 16
 
-// transportFor is what sends the requests of a node.
-func transportFor(in *nodetype.HTTP, t *Task, c credentials, repeatable bool) (*http.Transport, *fault.Fault) {
+// transportFor returns the transport for the requests of a node.
+func transportFor(in *nodetype.HTTP, t *Task, c tlsFiles, repeatable bool) (*http.Transport, *fault.Fault) {
 	p, f := proxiesFor(in.Proxy, t.Env)
 	if f != nil {
 		return nil, f
 	}
-	r := route{proxies: p, insecure: !in.VerifyTLS, fresh: !repeatable}
+	r := route{proxies: p, insecure: !in.VerifyTLS, singleUse: !repeatable}
 	if c.ca != nil || c.cert != nil {
 		r.files = c.digest()
 	}
@@ -71,14 +71,14 @@ func transportFor(in *nodetype.HTTP, t *Task, c credentials, repeatable bool) (*
 
 func (r *route) transport(config *tls.Config) *http.Transport {
 	return &http.Transport{
-		Proxy:                  func(req *http.Request) (*url.URL, error) { return r.proxies.choose(req.URL) },
-		OnProxyConnectResponse: proxyAnswered,
+		Proxy:                  func(req *http.Request) (*url.URL, error) { return r.proxies.proxyFor(req.URL) },
+		OnProxyConnectResponse: checkProxyResponse,
 		DialContext:            dial,
-		TLSHandshakeTimeout:    time.Minute, // of what the node's end does not end
+		TLSHandshakeTimeout:    time.Minute, // for handshakes that outlive the node
 		TLSClientConfig:        config,
 		ForceAttemptHTTP2:      true,
-		DisableCompression:     true, // it is asked for and unpacked here, where what came can be counted
-		DisableKeepAlives:      r.fresh,
+		DisableCompression:     true, // the exchange asks for gzip and unpacks it, and so counts the bytes
+		DisableKeepAlives:      r.singleUse,
 		MaxIdleConns:           64,
 		MaxIdleConnsPerHost:    16,
 		IdleConnTimeout:        30 * time.Second,
@@ -86,26 +86,27 @@ func (r *route) transport(config *tls.Config) *http.Transport {
 	}
 }
 
-// withoutCertificate goes on without the client's certificate: like other credentials, it goes to no other origin.
+// withoutCertificate continues without the client's certificate: like other credentials, it is not sent to another origin.
 func (x *exchange) withoutCertificate() (f *fault.Fault) {
-	if x.credentials.cert == nil {
+	if x.tls.cert == nil {
 		return nil
 	}
-	x.close()
-	x.credentials.cert, x.credentials.key = nil, nil
-	x.client, f = transportFor(x.in, x.task, x.credentials, !x.client.DisableKeepAlives)
+	x.closeIdle()
+	x.tls.cert, x.tls.key = nil, nil
+	x.client, f = transportFor(x.in, x.task, x.tls, !x.client.DisableKeepAlives)
 	return f
 }
 
-// close lets go of connections that no other node will use.
-func (x *exchange) close() {
+// closeIdle closes connections that no other node will use.
+func (x *exchange) closeIdle() {
 	if x.client.DisableKeepAlives {
 		x.client.CloseIdleConnections()
 	}
 }
 
-// proxyAnswered refuses a proxy's answer that is no success, which would else be an error without its status.
-func proxyAnswered(_ context.Context, _ *url.URL, _ *http.Request, resp *http.Response) error {
+// checkProxyResponse returns an error for a proxy's response other than 200; net/http's own error would not include the
+// status.
+func checkProxyResponse(_ context.Context, _ *url.URL, _ *http.Request, resp *http.Response) error {
 	if resp.StatusCode == http.StatusOK {
 		return nil
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-// runTool calls a tool of an MCP server; the run's nodes share one process of each server.
+// runTool calls a tool of an MCP server. The run's nodes share one session of each server.
 func runTool(ctx context.Context, p *Call, t *Task) *Result {
 	tool := p.kind.MCP
 	session, err := t.Servers.Session(ctx, tool.Server)
@@ -24,29 +24,29 @@ func runTool(ctx context.Context, p *Call, t *Task) *Result {
 			return failed(toolFault(err), toolOutputs(nil, err.Error()))
 		}
 	}
-	answer, err := session.Call(ctx, name, p.Params, t.Progress)
+	reply, err := session.Call(ctx, name, p.Params, t.Progress)
 	if err != nil {
 		return failed(toolFault(err), toolOutputs(nil, err.Error()))
 	}
-	result := event.Escape(answer.Result())
-	if answer.IsError {
-		return failed(answer.Failure(tool.Server, name), toolOutputs(result, answer.Text()))
+	result := event.Escape(reply.Result())
+	if reply.IsError {
+		return failed(reply.Failure(tool.Server, name), toolOutputs(result, reply.Text()))
 	}
-	return completed(toolOutputs(result, ""))
+	return succeeded(toolOutputs(result, ""))
 }
 
-// toolOutputs is result, error, and every top-level field of an object result under its own key; fields called result
-// or error stand only under result.
+// toolOutputs returns the outputs of a tool: result, error, and each field of an object result under its own name. A field
+// named result or error is found under result only.
 func toolOutputs(result json.RawMessage, failure string) json.RawMessage {
 	if result == nil {
 		result = json.RawMessage("null")
 	}
-	said := json.RawMessage("null")
+	message := json.RawMessage("null")
 	if failure != "" {
-		said = rawjson.Quote(failure)
+		message = rawjson.Quote(failure)
 	}
 	out := append([]byte(`{"result":`), result...)
-	out = append(append(out, `,"error":`...), said...)
+	out = append(append(out, `,"error":`...), message...)
 	if v := gjson.ParseBytes(result); v.IsObject() {
 		v.ForEach(func(k, item gjson.Result) bool {
 			if k.Str != "result" && k.Str != "error" {
@@ -58,7 +58,8 @@ func toolOutputs(result json.RawMessage, failure string) json.RawMessage {
 	return append(out, '}')
 }
 
-// toolFault is a server's fault as a node's: a run that could not find a server or tool has failed, it was not refused.
+// toolFault returns a server's fault as a node's: not_found, usage_error and validation_error, which mean a refused run,
+// become execution_error.
 func toolFault(err error) *fault.Fault {
 	f := *fault.From(err)
 	if f.Type == fault.NotFound || f.Type == fault.Usage || f.Type == fault.Validation {

@@ -1,4 +1,4 @@
-// Package node is what the node types do, one file each. What they say of themselves is in pkg/nodetype.
+// Package node runs the node types, one file each. What they declare about themselves is in pkg/nodetype.
 package node
 
 import (
@@ -16,22 +16,22 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
-// TimeoutError is the cause of a context whose time is over because of a limit that the node's author set.
+// TimeoutError is the cause of a context that ended because of a time limit set in the workflow.
 type TimeoutError struct{ After time.Duration }
 
 func (e *TimeoutError) Error() string {
 	return "timed out after " + seconds(e.After) + " seconds"
 }
 
-// Host is what a run gives all its nodes.
+// Host is what all nodes of a run share.
 type Host struct {
-	// Dir is the run's working directory, absolute.
+	// Dir is the run's working directory, an absolute path.
 	Dir string
-	// Env is the environment that nodes' processes get.
+	// Env is the environment of nodes' processes.
 	Env []string
-	// Suite is the folder in which the programs of the suite are looked for first.
+	// Suite is the folder in which the suite's programs are looked up before PATH. It may be empty.
 	Suite string
-	// Servers holds the MCP servers of the run.
+	// Servers holds the run's MCP servers.
 	Servers *mcpclient.Pool
 }
 
@@ -40,30 +40,30 @@ type Task struct {
 	Host
 	// Node is the node's id.
 	Node string
-	// Marks are the variables in Env that no other node's processes have: by them those are found that leave their group.
+	// Marks are the entries of Env that identify this node's processes, see process.Command.
 	Marks []string
-	// Stdout and Stderr take what the node's process says, as it comes.
+	// Stdout and Stderr receive the output of the node's process as it comes.
 	Stdout, Stderr io.Writer
-	// Capture makes what a process's output is collected in; by default that is held in memory.
+	// Capture returns what collects an output of the node's process. If it is nil, output is held in memory.
 	Capture func() *event.Capture
-	// Place tells where in the workflow's file a byte of the text of a parameter stands; nil where that is not known.
+	// Place returns the place in the workflow file of a byte of a parameter's text. It is nil if the file is unknown.
 	Place func(param string, offset int) (file string, line, column int)
-	// Progress takes how far the node is; total is 0 when it is not known.
+	// Progress receives the node's progress; total is 0 if it is unknown. It may be nil.
 	Progress func(done, total float64, message string)
 }
 
-// Result is how a node ended. Outputs is an object of the event stream (see pkg/event), present also after a failure
-// that left something behind.
+// Result is how an attempt ended. Outputs is an object of the event stream (see pkg/event). After a failure it holds what
+// the node has left behind, and may be nil.
 type Result struct {
 	Action  string
 	Outputs json.RawMessage
-	// Fault is set when the node failed.
+	// Fault is set if the node failed.
 	Fault *fault.Fault
-	// StoreErr is set when the outputs could not be kept: then there are none.
+	// StoreErr is set if the outputs could not be stored. Outputs is nil then.
 	StoreErr error
 }
 
-// runners run the built-in types, but for those that a program runs and for workflow, which the engine does.
+// runners holds the built-in types, except workflow, which the engine runs, and the types that programs run.
 var runners = map[string]func(context.Context, *Call, *Task) *Result{
 	"code":        runCode,
 	"copy-file":   runCopyFile,
@@ -76,7 +76,7 @@ var runners = map[string]func(context.Context, *Call, *Task) *Result{
 	"write-file":  runWriteFile,
 }
 
-// Run executes a prepared node once. It never panics and always gives a result; a fault in it says what to do next.
+// Run runs a call once. It never panics and never returns nil.
 func Run(ctx context.Context, p *Call, t *Task) *Result {
 	switch run, builtin := runners[p.kind.Name]; {
 	case p.kind.MCP != nil:
@@ -86,15 +86,15 @@ func Run(ctx context.Context, p *Call, t *Task) *Result {
 	case builtin:
 		return run(ctx, p, t)
 	}
-	return broken(fault.New(fault.Execution, "Nothing is known that runs node type %q", p.kind.Name).
-		Suggest("A program pflow-node-%s on PATH runs it once it is made known with: pflow-sync nodes", p.kind.Name))
+	return failedWithError(fault.New(fault.Execution, "No program is known that runs node type %q", p.kind.Name).
+		Suggest("Put a program named pflow-node-%s on PATH and run: pflow-sync nodes", p.kind.Name))
 }
 
-// defaultsOf keeps each built-in type's Go form with its defaults, which are the same for all its nodes. They are texts,
-// numbers, true and false, so that a copy has nothing in common with it.
+// defaultsOf caches the parameters of each built-in type with their default values. These are strings, numbers and booleans,
+// so that each copy is independent.
 var defaultsOf sync.Map
 
-// decode reads the parameters into the type's Go form, with the defaults for what was not given.
+// decode returns the call's parameters as the type's Go struct, with the defaults for those that are not given.
 func decode[T any](p *Call) (T, *fault.Fault) {
 	defaults, ok := defaultsOf.Load(p.kind.Name)
 	if !ok {
@@ -109,16 +109,16 @@ func decode[T any](p *Call) (T, *fault.Fault) {
 	return v, fault.From(err)
 }
 
-// completed is a success with the outputs of the type's Go form.
-func completed(outputs any) *Result {
+// succeeded is the result of a success. The outputs are marshaled.
+func succeeded(outputs any) *Result {
 	raw, err := rawjson.Marshal(outputs)
 	if err != nil {
-		return failed(fault.New(fault.Internal, "the outputs are no JSON: %v", err), nil)
+		return failed(fault.New(fault.Internal, "the outputs cannot be written as JSON: %v", err), nil)
 	}
 	return &Result{Action: workflow.ActionDefault, Outputs: raw}
 }
 
-// failed is a failure, with what outputs there are.
+// failed is the result of a failure. The outputs are marshaled; they may be nil.
 func failed(f *fault.Fault, outputs any) *Result {
 	r := &Result{Action: workflow.ActionError, Fault: f}
 	if outputs != nil {
@@ -127,5 +127,10 @@ func failed(f *fault.Fault, outputs any) *Result {
 	return r
 }
 
-// excerpt is the beginning of a text that may be long.
-func excerpt(s string) string { return fault.Truncate(s, 80) }
+// failedWithError is the result of a failure whose only output is "error".
+func failedWithError(f *fault.Fault) *Result {
+	return failed(f, map[string]string{errorKey: f.Message})
+}
+
+// shorten returns the beginning of a text for an error message.
+func shorten(s string) string { return fault.Truncate(s, 80) }

@@ -238,8 +238,8 @@ func TestParametersThatDoNotFit(t *testing.T) {
 		"missing":           {"shell", `{}`, `"command"`},
 		"null":              {"shell", `{"command":null}`, `"command" of node "n" is required`},
 		"resolved to null":  {"read-file", `{"file_path":"${nothing}"}`, `"file_path" of node "n" is required`},
-		"wrong type":        {"shell", `{"command":"true","timeout":"soon"}`, `must be of type float and came as text: "soon"`},
-		"resolved wrong":    {"echo", `{"count":"${list}"}`, `must be of type int and came as a list from ${list}: [1,2]`},
+		"wrong type":        {"shell", `{"command":"true","timeout":"soon"}`, `must be of type float, got text: "soon"`},
+		"resolved wrong":    {"echo", `{"count":"${list}"}`, `must be of type int, got a list from ${list}: [1,2]`},
 		"out of range":      {"shell", `{"command":"true","timeout":1e999}`, `must be of type float`},
 		"list for a dict":   {"http", `{"url":"http://127.0.0.1","headers":"${list}"}`, `"headers"`},
 		"everything at one": {"http", `{"headers":3,"timeout":[]}`, "3 errors"},
@@ -311,5 +311,5 @@ func TestEcho(t *testing.T) {
 	if got := output(t, perform(t, task(t), "echo", `{"count":-3}`, nil), "echo"); got != "" {
 		t.Errorf("count -3: %q", got)
 	}
-	failedWith(t, perform(t, task(t), "echo", `{"count":1000000000}`, nil), fault.Execution, "count cannot be 1000000000")
+	failedWith(t, perform(t, task(t), "echo", `{"count":1000000000}`, nil), fault.Execution, "count", "1000, ", "1000000000")
 }

@@ -17,37 +17,37 @@ import (
 
 // Call is a node with its parameters resolved, ready to run.
 type Call struct {
-	// Params are the parameters as the node gets them: what its input digest is taken over.
+	// Params are the resolved parameters. The node's input digest is taken over them.
 	Params json.RawMessage
-	// Unresolved are the templates that stand as they were written, in permissive mode.
+	// Unresolved are the templates that permissive mode left as they were written.
 	Unresolved []template.Unresolved
-	// changed are the parameters whose text is not the one that stands in the file, for there are templates in it.
+	// changed names the parameters whose text differs from the file's because templates were resolved in it.
 	changed []string
-	// Shell parameters carry their values apart, so that they cannot become code.
+	// A shell command is rendered with its values apart, so that they cannot become code.
 	script  *shell.Script
 	command string
 	values  []string
 	kind    nodetype.Type
-	// locals are the names that only this node's templates know.
+	// locals are the names that only this node's templates have.
 	locals map[string]json.RawMessage
 }
 
-// Binding is what a node's templates can begin with.
+// Binding holds what a node's templates can refer to.
 type Binding struct {
-	// Scope gives the values of the workflow's inputs and of other nodes.
+	// Scope returns the values of the workflow's inputs and of other nodes.
 	Scope template.Scope
-	// Known says which names that are.
+	// Known reports whether Scope has a name.
 	Known func(root string) bool
-	// Locals are the names that only this node has, such as the item of its batch. They win over the others.
+	// Locals are names that only this node has, such as the item of its batch. They take precedence over Scope.
 	Locals map[string]json.RawMessage
 	// Carry replaces values of the node's inputs.
 	Carry map[string]json.RawMessage
-	// Permissive lets what cannot be resolved stand as it was written.
+	// Permissive leaves templates that cannot be resolved as they were written.
 	Permissive bool
 }
 
-// over gives the scope in which names of the node's own win.
-func over(locals map[string]json.RawMessage, scope template.Scope) template.Scope {
+// withLocals returns a scope in which the local names take precedence.
+func withLocals(locals map[string]json.RawMessage, scope template.Scope) template.Scope {
 	if len(locals) == 0 {
 		return scope
 	}
@@ -59,10 +59,10 @@ func over(locals map[string]json.RawMessage, scope template.Scope) template.Scop
 	}
 }
 
-// Value resolves a JSON value of a node, such as the items of its batch. What cannot be resolved is a template_error, also
-// when the node is permissive.
+// Value resolves a JSON value of a node, such as the items of its batch. If a template cannot be resolved, it returns a
+// template_error, also in permissive mode.
 func (b *Binding) Value(n *workflow.Node, path string, raw json.RawMessage) (json.RawMessage, error) {
-	value, missing := template.Resolve(raw, over(b.Locals, b.Scope))
+	value, missing := template.Resolve(raw, withLocals(b.Locals, b.Scope))
 	if len(missing) == 0 {
 		return value, nil
 	}
@@ -71,19 +71,19 @@ func (b *Binding) Value(n *workflow.Node, path string, raw json.RawMessage) (jso
 	return nil, f
 }
 
-// Prepare resolves a node's parameters and makes them fit its type. What cannot be resolved or does not fit is a fault,
-// unless the binding lets templates stand.
+// Prepare resolves a node's parameters and converts them to the types that its node type declares. It returns a fault if a
+// template cannot be resolved, unless the binding is permissive, or if a parameter does not fit.
 func Prepare(n *workflow.Node, kind nodetype.Type, b *Binding) (*Call, error) {
 	params := map[string]json.RawMessage{}
 	if err := json.Unmarshal(n.Params, &params); err != nil {
-		return nil, fault.New(fault.Validation, "the parameters of node %q are no object", n.ID)
+		return nil, fault.New(fault.Validation, "the parameters of node %q are not an object", n.ID)
 	}
 	p := &Call{kind: kind}
-	var apart []string // what must not be resolved as a whole
+	var apart []string // parameters that are not resolved here
 	if literal := workflow.Literal(n); literal != "" {
 		apart = append(apart, literal)
 	}
-	if kind.Name == "shell" { // its command is code: values must not be put into it
+	if kind.Name == "shell" { // its command is code, into which values must not be inserted
 		apart = append(apart, "command")
 	}
 	kept := map[string]json.RawMessage{}
@@ -93,8 +93,8 @@ func Prepare(n *workflow.Node, kind nodetype.Type, b *Binding) (*Call, error) {
 			delete(params, name)
 		}
 	}
-	fromInputs(kind, params, b)
-	unresolved := p.inputs(kind, params, b)
+	defaultFromInputs(kind, params, b)
+	unresolved := p.resolveInputs(kind, params, b)
 	for _, name := range slices.Sorted(maps.Keys(params)) {
 		if name == inputsParam {
 			continue
@@ -106,10 +106,10 @@ func Prepare(n *workflow.Node, kind nodetype.Type, b *Binding) (*Call, error) {
 		}
 	}
 	if kind.Name == workflow.SubType && len(b.Carry) > 0 {
-		carryOn(params, b.Carry)
+		applyCarry(params, b.Carry)
 	}
 	if command, ok := kept["command"]; ok && kind.Name == "shell" {
-		u, err := p.render(n, command, params, b)
+		u, err := p.renderCommand(n, command, params, b)
 		if err != nil {
 			return nil, err
 		}
@@ -121,22 +121,23 @@ func Prepare(n *workflow.Node, kind nodetype.Type, b *Binding) (*Call, error) {
 		return nil, unresolvedFault(n.ID, unresolved)
 	}
 	p.Unresolved = unresolved
-	if err := fit(n, kind, params); err != nil {
+	if err := fitParams(n, kind, params); err != nil {
 		return nil, err
 	}
-	if kind.Program != "" { // it is given its defaults: with others it is not the same node
+	if kind.Program != "" { // the program receives the defaults, and other defaults are another input digest
 		for _, param := range kind.Params {
 			if _, given := params[param.Name]; !given && param.Default != nil {
 				params[param.Name] = param.Default
 			}
 		}
 	}
-	p.Params = object(params)
+	p.Params = marshalParams(params)
 	return p, nil
 }
 
-// fromInputs lets the workflow's inputs stand for parameters of their names that are not given, where the type says so.
-func fromInputs(kind nodetype.Type, params map[string]json.RawMessage, b *Binding) {
+// defaultFromInputs sets parameters that are not given to the workflow's inputs of the same names, for parameters whose type
+// declares it.
+func defaultFromInputs(kind nodetype.Type, params map[string]json.RawMessage, b *Binding) {
 	for _, p := range kind.Params {
 		if _, given := params[p.Name]; p.Input && !given && b.Known(p.Name) {
 			params[p.Name] = rawjson.Quote("${" + p.Name + "}")
@@ -144,12 +145,12 @@ func fromInputs(kind nodetype.Type, params map[string]json.RawMessage, b *Bindin
 	}
 }
 
-// inputsParam gives names of the node's own to values.
+// inputsParam is the parameter whose members become names for the other parameters of the node.
 const inputsParam = "inputs"
 
-// inputs resolves the node's own inputs and makes them names for the other templates. They stay a parameter where the
-// node's type has one of that name.
-func (p *Call) inputs(kind nodetype.Type, params map[string]json.RawMessage, b *Binding) (unresolved []template.Unresolved) {
+// resolveInputs resolves the node's inputs and makes them local names. They stay a parameter only if the node type has one
+// of that name.
+func (p *Call) resolveInputs(kind nodetype.Type, params map[string]json.RawMessage, b *Binding) (unresolved []template.Unresolved) {
 	p.locals = maps.Clone(b.Locals)
 	raw, given := params[inputsParam]
 	if !given && len(b.Carry) == 0 {
@@ -173,7 +174,7 @@ func (p *Call) inputs(kind nodetype.Type, params map[string]json.RawMessage, b *
 			value = merged
 		}
 	}
-	if _, own := kind.Param(inputsParam); own || kind.MCP != nil && len(kind.Params) == 0 { // such a tool does not say what it takes
+	if _, own := kind.Param(inputsParam); own || kind.MCP != nil && len(kind.Params) == 0 { // such a tool declares no parameters
 		params[inputsParam] = value
 	} else {
 		delete(params, inputsParam)
@@ -181,8 +182,9 @@ func (p *Call) inputs(kind nodetype.Type, params map[string]json.RawMessage, b *
 	return unresolved
 }
 
-// carryOn gives what a loop carries to the inputs of a sub-workflow, by whichever name they go.
-func carryOn(params, carry map[string]json.RawMessage) {
+// applyCarry puts the values that a loop carries into the inputs of a sub-workflow, under either of the parameter's two
+// names.
+func applyCarry(params, carry map[string]json.RawMessage) {
 	const otherName = "param_mapping"
 	name := inputsParam
 	if params[name] == nil && params[otherName] != nil {
@@ -190,9 +192,9 @@ func carryOn(params, carry map[string]json.RawMessage) {
 	}
 	named := map[string]json.RawMessage{}
 	if raw := params[name]; raw != nil && json.Unmarshal(raw, &named) != nil {
-		return // fit will say what is wrong
+		return // fitParams reports what is wrong
 	}
-	if named == nil { // it came as null
+	if named == nil { // the parameter was null
 		named = map[string]json.RawMessage{}
 	}
 	maps.Copy(named, carry)
@@ -201,9 +203,9 @@ func carryOn(params, carry map[string]json.RawMessage) {
 	}
 }
 
-// resolve resolves one parameter.
+// resolve resolves one parameter. It appends the templates that cannot be resolved to unresolved.
 func (p *Call) resolve(name string, raw json.RawMessage, scope template.Scope, unresolved []template.Unresolved) (json.RawMessage, []template.Unresolved) {
-	value, missing := template.Resolve(raw, over(p.locals, scope))
+	value, missing := template.Resolve(raw, withLocals(p.locals, scope))
 	for _, u := range missing {
 		u.Path = strings.TrimSuffix(strings.Replace(name+"."+u.Path, ".[", "[", 1), ".")
 		unresolved = append(unresolved, u)
@@ -211,5 +213,5 @@ func (p *Call) resolve(name string, raw json.RawMessage, scope template.Scope, u
 	return value, unresolved
 }
 
-// Locals are the names that only this node's templates know, with their values.
+// Locals returns the names that only this node's templates have, with their values.
 func (p *Call) Locals() map[string]json.RawMessage { return p.locals }

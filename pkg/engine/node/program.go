@@ -22,38 +22,33 @@ import (
 
 // runProgram runs a node type that is a program of its own (docs/contracts.md, "A node type of your own").
 func runProgram(ctx context.Context, p *Call, t *Task) *Result {
-	path, err := p.program(t)
+	path, err := p.programPath(t)
 	if err != nil {
-		return broken(fault.From(err))
+		return failedWithError(fault.From(err))
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	request := slices.Concat([]byte(`{"v":1,"params":`), p.Params, []byte("}\n"))
-	over := func() { stop(tooLong(path)) }
-	said := &answer{progress: t.Progress, over: over}
-	stderr := process.NewTail(maxSaid)
+	overflow := func() { stop(tooLong(path)) }
+	stdout := &programStdout{progress: t.Progress, stop: overflow}
+	stderr := process.NewTail(maxTail)
 	exit, err := process.Run(ctx, process.Command{
 		Path: path, Dir: t.Dir, Env: t.Env, Marks: t.Marks, Stdin: bytes.NewReader(request),
-		Stdout: io.MultiWriter(said, &limited{t.Stdout, MaxOutput, over}), Stderr: &limited{io.MultiWriter(stderr, t.Stderr), MaxOutput, over},
+		Stdout: io.MultiWriter(stdout, &limitedOutput{t.Stdout, MaxOutput, overflow}), Stderr: &limitedOutput{io.MultiWriter(stderr, t.Stderr), MaxOutput, overflow},
 	})
 	if err != nil {
-		return broken(p.notRun(path, err))
+		return failedWithError(p.startFault(path, err))
 	}
-	e := &ended{prepared: p, program: filepath.Base(path), exit: exit, stderr: saidAtEnd([]byte(stderr.String()))}
-	text := said.whole()
-	if e.said, err = parsed(text); err != nil {
-		return broken(e.garbled(text, err, t))
+	e := &programEnd{call: p, program: filepath.Base(path), exit: exit, stderr: tailText([]byte(stderr.String()))}
+	text := stdout.object()
+	if e.object, err = parseObject(text); err != nil {
+		return failedWithError(e.protocolFault(text, err, t))
 	}
 	return e.result(t)
 }
 
-// broken is a failure of which only the reason is left behind.
-func broken(f *fault.Fault) *Result {
-	return failed(f, map[string]string{errorKey: f.Message})
-}
-
-// program is the path of the node type's program. One of the suite is looked for beside the running program first.
-func (p *Call) program(t *Task) (string, error) {
+// programPath returns the path of the node type's program. A program of the suite is looked up first in Host.Suite.
+func (p *Call) programPath(t *Task) (string, error) {
 	name := p.kind.Program
 	if filepath.IsAbs(name) {
 		return name, nil
@@ -63,17 +58,17 @@ func (p *Call) program(t *Task) (string, error) {
 	}
 	path, err := process.LookPath(name, t.Env, t.Dir)
 	if err != nil {
-		return "", fault.New(fault.Unavailable, "The program of node type %q, %s, is neither beside pflow-exec nor on PATH", p.kind.Name, name).
+		return "", fault.New(fault.Unavailable, "The program of node type %q, %s, is neither in the folder of pflow-exec nor on PATH", p.kind.Name, name).
 			Suggest("Install the whole suite into one folder")
 	}
 	return path, nil
 }
 
-// notRun is the fault of a program that did not come to its own end.
-func (p *Call) notRun(path string, err error) *fault.Fault {
+// startFault is the fault of a program that could not be started, or did not end by itself.
+func (p *Call) startFault(path string, err error) *fault.Fault {
 	if late, ok := errors.AsType[*TimeoutError](err); ok {
 		return fault.New(fault.Timeout, "%s %v", filepath.Base(path), late).
-			Suggest(`Give the node a longer "timeout", or make it finish sooner`)
+			Suggest(`Give the node a longer "timeout", or make it faster`)
 	}
 	f := fault.From(err)
 	if f.Type != fault.NotFound && f.Type != fault.Execution && !errors.Is(err, process.ErrFormat) {
@@ -82,22 +77,22 @@ func (p *Call) notRun(path string, err error) *fault.Fault {
 	info, missing := os.Stat(path)
 	switch {
 	case missing != nil:
-		return fault.New(fault.Unavailable, "The program of node type %q is gone: %s", p.kind.Name, path).
-			Suggest("Install it again, or make its new place known with: pflow-sync nodes")
+		return fault.New(fault.Unavailable, "The program of node type %q does not exist any more: %s", p.kind.Name, path).
+			Suggest("Install it again, or register its new path with: pflow-sync nodes")
 	case !info.Mode().IsRegular() || info.Mode()&0o111 == 0:
-		return fault.New(fault.Unavailable, "The program of node type %q may not be executed: %s", p.kind.Name, path).
+		return fault.New(fault.Unavailable, "The program of node type %q cannot be executed: %s", p.kind.Name, path).
 			Suggest("Make it executable with: chmod +x '%s'", path)
 	case errors.Is(err, process.ErrFormat):
-		return fault.New(fault.Unavailable, "%s is no program of this system, and no script whose first line names its interpreter", path).
+		return fault.New(fault.Unavailable, "%s is neither a program of this system nor a script with a #! line", path).
 			Suggest("Begin a script with a line such as #!/bin/sh or #!/usr/bin/env python3")
 	case f.Type == fault.NotFound:
-		return fault.New(fault.Unavailable, "The interpreter that the first line of %s names is not there: %s", path, firstLine(path)).
+		return fault.New(fault.Unavailable, "The interpreter in the first line of %s does not exist: %s", path, firstLine(path)).
 			Suggest("Install it, or correct the line")
 	}
 	return f
 }
 
-// firstLine is the beginning of a file.
+// firstLine returns the beginning of the first line of a file.
 func firstLine(path string) string {
 	file, err := os.Open(path)
 	if err != nil {
@@ -105,56 +100,56 @@ func firstLine(path string) string {
 	}
 	defer func() { _ = file.Close() }()
 	line, _ := bufio.NewReader(io.LimitReader(file, 256)).ReadString('\n')
-	return excerpt(strings.TrimSpace(strings.ToValidUTF8(line, "\uFFFD")))
+	return shorten(strings.TrimSpace(strings.ToValidUTF8(line, "\uFFFD")))
 }
 
-// ended is a program that came to its end: how, and what it said.
-type ended struct {
-	prepared *Call
-	program  string
-	exit     process.Exit
-	// stderr is the end of what it said there.
+// programEnd is a program that has ended: how, and what it printed.
+type programEnd struct {
+	call    *Call
+	program string
+	exit    process.Exit
+	// stderr is the end of its standard error.
 	stderr string
-	said   *document
+	object *printedObject
 }
 
-// result is what the node comes to.
-func (e *ended) result(t *Task) *Result {
+// result returns the node's result.
+func (e *programEnd) result(t *Task) *Result {
 	r := &Result{Action: workflow.ActionDefault}
-	switch action := e.said.action; {
+	switch action := e.object.action; {
 	case e.exit.Code != 0:
 		r.Action, r.Fault = workflow.ActionError, e.fault(t)
 	case action.Exists() && action.Str == "":
-		return broken(fault.New(fault.Protocol, `The "$action" that %s chose is no text: %s`, e.program, excerpt(action.Raw)).
-			Suggest(`"$action" is the name of an action, such as "default", or left out`))
+		return failedWithError(fault.New(fault.Protocol, `"$action" of %s must be a string that is not empty, got %s`, e.program, shorten(action.Raw)).
+			Suggest(`Give the name of an action, such as "default", or omit "$action"`))
 	case action.Str == workflow.ActionError:
 		r.Action, r.Fault = workflow.ActionError, e.fault(t)
 	case action.Str != "":
-		if r.Action = action.Str; !e.prepared.declares(r.Action) {
-			return broken(fault.New(fault.Protocol, `The "$action" that %s chose is none that it declares: %s`, e.program, excerpt(r.Action)).
-				Suggest("Its actions are %s: let --describe tell all of them, and run pflow-sync nodes", strings.Join(e.prepared.kind.Actions, ", ")))
+		if r.Action = action.Str; !e.call.declares(r.Action) {
+			return failedWithError(fault.New(fault.Protocol, `"$action" of %s is not one that it declares: %s`, e.program, shorten(r.Action)).
+				Suggest("Its declared actions are %s: add it to what --describe prints, and run pflow-sync nodes", strings.Join(e.call.kind.Actions, ", ")))
 		}
 	}
-	outputs := e.said.outputs
+	outputs := e.object.outputs
 	switch {
 	case r.Fault != nil:
-		outputs = slices.DeleteFunc(outputs, func(m programOutput) bool { return m.key == errorKey })
-		outputs = append(outputs, programOutput{errorKey, rawjson.Quote(r.Fault.Message)})
-	case e.said.text != nil && !slices.ContainsFunc(outputs, programOutput.long):
-		r.Outputs = event.Escape(e.said.text) // which may be long, as it is
+		outputs = slices.DeleteFunc(outputs, func(m namedOutput) bool { return m.key == errorKey })
+		outputs = append(outputs, namedOutput{errorKey, rawjson.Quote(r.Fault.Message)})
+	case e.object.text != nil && !slices.ContainsFunc(outputs, namedOutput.long):
+		r.Outputs = event.Escape(e.object.text) // not copied: it may be long
 		return r
 	}
-	r.Outputs, r.StoreErr = t.keep(outputs)
+	r.Outputs, r.StoreErr = t.storeOutputs(outputs)
 	return r
 }
 
-// declares says whether the type has an action.
+// declares reports whether the node type has an action.
 func (p *Call) declares(action string) bool {
 	return action == workflow.ActionDefault || slices.Contains(p.kind.Actions, action) || slices.Contains(p.kind.Actions, nodetype.AnyAction)
 }
 
-// fault is why the program failed: what it says itself under error, else the end of its standard error.
-func (e *ended) fault(t *Task) *fault.Fault {
+// fault returns why the program failed: its own output error, or else the end of its standard error.
+func (e *programEnd) fault(t *Task) *fault.Fault {
 	f := fault.New(fault.Execution, "%s failed with exit code %d", e.program, e.exit.Code)
 	switch {
 	case e.exit.Code == 0:
@@ -165,19 +160,19 @@ func (e *ended) fault(t *Task) *fault.Fault {
 	if e.exit.Code != 0 && e.stderr != "" {
 		f.Message += ": " + e.stderr
 	}
-	e.said.told(f)
-	e.prepared.locate(f, t)
+	e.object.overrideFault(f)
+	e.call.locate(f, t)
 	if e.exit.Code != 0 {
 		f.Detail("exit_code", e.exit.Code)
 	}
 	if len(f.Suggestions) == 0 {
-		f.Suggest(`Correct the node's parameters, or take this failure with an edge of action "error"`)
+		f.Suggest(`Correct the node's parameters, or handle this failure with an edge of action "error"`)
 	}
 	return f
 }
 
-// locate makes the parameter that a program's fault is about, and the byte of its text that it may tell beside it, a place
-// in the workflow's file. A path that leads to no parameter is taken out.
+// locate sets the place in the workflow file of a program's fault: its path names a parameter, and its detail offset a byte
+// of that parameter's text. A path that names no parameter is removed.
 func (p *Call) locate(f *fault.Fault, t *Task) {
 	inside, ok := strings.CutPrefix(f.Path, "params.")
 	name := inside
@@ -192,24 +187,24 @@ func (p *Call) locate(f *fault.Fault, t *Task) {
 		return
 	}
 	offset := -1
-	if said, ok := f.Details["offset"].(float64); ok && inside == name && said < math.MaxInt32 && !slices.Contains(p.changed, name) {
-		offset = int(said)
+	if n, ok := f.Details["offset"].(float64); ok && inside == name && n < math.MaxInt32 && !slices.Contains(p.changed, name) {
+		offset = int(n)
 	}
 	f.File, f.Line, f.Column = t.Place(inside, offset)
 }
 
-// garbled is the fault of a program whose standard output is no answer.
-func (e *ended) garbled(text []byte, err error, t *Task) *fault.Fault {
+// protocolFault is the fault of a program whose standard output is not a JSON object.
+func (e *programEnd) protocolFault(text []byte, err error, t *Task) *fault.Fault {
 	if e.exit.Code == 0 {
-		f := fault.New(fault.Protocol, "%s ended well and %v", e.program, err)
+		f := fault.New(fault.Protocol, "%s ended with exit code 0 but %v", e.program, err)
 		if e.stderr != "" {
 			f.Message += ": " + e.stderr
 		}
-		return f.Suggest("The program must print one JSON object of outputs on standard output, and all else on standard error")
+		return f.Suggest("The program must print one JSON object of outputs to standard output, and everything else to standard error")
 	}
-	if e.stderr == "" && len(text) > 0 { // it said there what was wrong
-		e.stderr = excerptOf(text, maxSaid)
+	if e.stderr == "" && len(text) > 0 { // the reason may be there
+		e.stderr = shortenBytes(text, maxTail)
 	}
-	e.said = &document{}
+	e.object = &printedObject{}
 	return e.fault(t)
 }

@@ -104,7 +104,7 @@ func TestProgramFailures(t *testing.T) {
 	for name, c := range map[string]struct {
 		script  string
 		typ     fault.Type
-		message string // how it begins
+		message string // what it contains
 		outputs string // besides error
 	}{
 		"status":                 {`exit 3`, fault.Execution, "pflow-node-own failed with exit code 3", `{}`},
@@ -119,26 +119,26 @@ func TestProgramFailures(t *testing.T) {
 		"action error":           {`echo '{"$action":"error","error":"no paper","pages":2}'`, fault.Execution, "no paper", `{"pages":2}`},
 		"action error alone":     {`echo '{"$action":"error"}'`, fault.Execution, `pflow-node-own ended with action "error"`, `{}`},
 		"a signal":               {`echo '{"pages":2}'; kill -9 $$`, fault.Execution, "pflow-node-own was ended by signal: killed", `{"pages":2}`},
-		"nothing":                {`:`, fault.Protocol, "pflow-node-own ended well and printed nothing", `{}`},
-		"nothing but words":      {`echo forgot the outputs >&2`, fault.Protocol, "pflow-node-own ended well and printed nothing, where one JSON object of outputs is expected: forgot the outputs", `{}`},
-		"garbage":                {`echo hello`, fault.Protocol, "pflow-node-own ended well and printed what is not one JSON object: hello", `{}`},
-		"a list":                 {`echo '[1]'`, fault.Protocol, "pflow-node-own ended well and printed what is not one JSON object: [1]", `{}`},
-		"two objects":            {`echo '{"a":1}'; echo '{"b":2}'`, fault.Protocol, "pflow-node-own ended well and printed what is not one JSON object: {\"a\":1}\n{\"b\":2}", `{}`},
-		"half an object":         {`printf '{"a":'`, fault.Protocol, `pflow-node-own ended well and printed what is not one JSON object: {"a":`, `{}`},
-		"a log line first":       {`echo starting; echo '{"a":1}'`, fault.Protocol, "pflow-node-own ended well and printed what is not one JSON object: starting", `{}`},
-		"bytes":                  {`printf '{"a":"\377"}'`, fault.Protocol, "pflow-node-own ended well and printed bytes that are no UTF-8 text", `{}`},
-		"an action that is none": {`echo '{"$action":7}'`, fault.Protocol, `The "$action" that pflow-node-own chose is no text: 7`, `{}`},
-		"an empty action":        {`echo '{"$action":""}'`, fault.Protocol, `The "$action" that pflow-node-own chose is no text: ""`, `{}`},
-		"an undeclared action":   {`echo '{"$action":"elsewhere"}'`, fault.Protocol, `The "$action" that pflow-node-own chose is none that it declares: elsewhere`, `{}`},
-		"a key twice":            {`echo '{"a":1,"a":2}'`, fault.Protocol, `pflow-node-own ended well and printed an object that has the key "a" twice`, `{}`},
-		"endless words":          {`yes >&2`, fault.TooLarge, "pflow-node-own printed more than 128 MiB and was stopped", `{}`},
-		"endless":                {`yes`, fault.TooLarge, "pflow-node-own printed more than 128 MiB and was stopped", `{}`},
-		"endless on one line":    {`tr '\0' a < /dev/zero`, fault.TooLarge, "pflow-node-own printed more than 128 MiB and was stopped", `{}`},
+		"nothing":                {`:`, fault.Protocol, "pflow-node-own", `{}`},
+		"nothing but words":      {`echo forgot the outputs >&2`, fault.Protocol, ": forgot the outputs", `{}`},
+		"garbage":                {`echo hello`, fault.Protocol, ": hello", `{}`},
+		"a list":                 {`echo '[1]'`, fault.Protocol, ": [1]", `{}`},
+		"two objects":            {`echo '{"a":1}'; echo '{"b":2}'`, fault.Protocol, ": {\"a\":1}\n{\"b\":2}", `{}`},
+		"half an object":         {`printf '{"a":'`, fault.Protocol, `: {"a":`, `{}`},
+		"a log line first":       {`echo starting; echo '{"a":1}'`, fault.Protocol, ": starting", `{}`},
+		"bytes":                  {`printf '{"a":"\377"}'`, fault.Protocol, "UTF-8", `{}`},
+		"an action that is none": {`echo '{"$action":7}'`, fault.Protocol, "got 7", `{}`},
+		"an empty action":        {`echo '{"$action":""}'`, fault.Protocol, `got ""`, `{}`},
+		"an undeclared action":   {`echo '{"$action":"elsewhere"}'`, fault.Protocol, ": elsewhere", `{}`},
+		"a key twice":            {`echo '{"a":1,"a":2}'`, fault.Protocol, `"a"`, `{}`},
+		"endless words":          {`yes >&2`, fault.TooLarge, "pflow-node-own printed more than 128 MiB", `{}`},
+		"endless":                {`yes`, fault.TooLarge, "pflow-node-own printed more than 128 MiB", `{}`},
+		"endless on one line":    {`tr '\0' a < /dev/zero`, fault.TooLarge, "pflow-node-own printed more than 128 MiB", `{}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := performProgram(t, task(t), ownProgram(t, "#!/bin/sh\n"+c.script+"\n"), `{}`)
-			if r.Fault == nil || r.Fault.Type != c.typ || !strings.HasPrefix(r.Fault.Message, c.message) {
+			if r.Fault == nil || r.Fault.Type != c.typ || !strings.Contains(r.Fault.Message, c.message) {
 				t.Fatalf("%+v", r.Fault)
 			}
 			if r.Fault.Node != "" || r.Fault.Line != 0 || r.Fault.Retryable != (c.typ == fault.RateLimited) {
@@ -159,7 +159,7 @@ func TestProgramFailures(t *testing.T) {
 	}
 }
 
-// A program's fault that names a parameter of its node gets the place in the workflow's file.
+// A program's fault that names a parameter of its node gets its place in the workflow file.
 func TestPlaceOfAProgramsFault(t *testing.T) {
 	t.Parallel()
 	on := task(t)
@@ -207,13 +207,14 @@ func TestProgramThatCannotStart(t *testing.T) {
 		text    string
 		spoil   func(path string) error
 		message string
+		advice  string
 	}{
-		"gone":              {good, os.Remove, `The program of node type "own" is gone: `},
-		"not executable":    {good, func(path string) error { return os.Chmod(path, 0o600) }, `The program of node type "own" may not be executed: `},
-		"a folder":          {good, func(path string) error { _ = os.Remove(path); return os.Mkdir(path, 0o700) }, `The program of node type "own" may not be executed: `},
-		"no first line":     {"echo '{}'\n", nil, "%s is no program of this system, and no script whose first line names its interpreter"},
-		"no interpreter":    {"#!/no/such/interpreter -x\n", nil, "The interpreter that the first line of %s names is not there: #!/no/such/interpreter -x"},
-		"no working folder": {good, nil, "Working directory does not exist: "},
+		"gone":              {good, os.Remove, "%s", "pflow-sync nodes"},
+		"not executable":    {good, func(path string) error { return os.Chmod(path, 0o600) }, "%s", "chmod +x"},
+		"a folder":          {good, func(path string) error { _ = os.Remove(path); return os.Mkdir(path, 0o700) }, "%s", "chmod +x"},
+		"no first line":     {"echo '{}'\n", nil, "%s", "#!"},
+		"no interpreter":    {"#!/no/such/interpreter -x\n", nil, "#!/no/such/interpreter -x", ""},
+		"no working folder": {good, nil, "Working directory does not exist: ", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -232,7 +233,7 @@ func TestProgramThatCannotStart(t *testing.T) {
 			}
 			r := Run(t.Context(), p, on)
 			want := strings.ReplaceAll(c.message, "%s", kind.Program)
-			if r.Fault == nil || !strings.HasPrefix(r.Fault.Message, want) || r.Fault.Retryable {
+			if r.Fault == nil || !strings.Contains(r.Fault.Message, want) || !strings.Contains(strings.Join(r.Fault.Suggestions, " "), c.advice) || r.Fault.Retryable {
 				t.Errorf("%+v", r.Fault)
 			}
 		})
@@ -383,7 +384,7 @@ func TestPieces(t *testing.T) {
 		cut := rapid.IntRange(1, 20).Draw(t, "cut")
 		var got strings.Builder
 		for len(inside) > 0 {
-			n := boundary(inside, cut)
+			n := cutPoint(inside, cut)
 			got.WriteString(gjson.Parse(`"` + string(inside[:n]) + `"`).Str)
 			inside = inside[n:]
 		}
@@ -412,18 +413,18 @@ func escaped(text string) []byte {
 func TestAnswerIsTheSameHoweverItComes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		lines := rapid.SliceOf(rapid.SampledFrom([]string{
-			"{\"progress\":{\"done\":1}}\n", "{\"a\":1}\n", "\n", "  ", "{\"progress\":{\"done\":2}}", "{\"progress\":1}\n", strings.Repeat("x", longLine) + "\n", "y",
+			"{\"progress\":{\"done\":1}}\n", "{\"a\":1}\n", "\n", "  ", "{\"progress\":{\"done\":2}}", "{\"progress\":1}\n", strings.Repeat("x", maxProgressLine) + "\n", "y",
 		})).Draw(t, "lines")
 		text := strings.Join(lines, "")
 		read := func(pieces func(rest string) int) (string, int) {
 			told := 0
-			a := &answer{progress: func(float64, float64, string) { told++ }, over: func() { t.Fatal("over") }}
+			a := &programStdout{progress: func(float64, float64, string) { told++ }, stop: func() { t.Fatal("over") }}
 			for rest := text; rest != ""; {
 				n := pieces(rest)
 				_, _ = a.Write([]byte(rest[:n]))
 				rest = rest[n:]
 			}
-			return string(a.whole()), told
+			return string(a.object()), told
 		}
 		whole, told := read(func(rest string) int { return len(rest) })
 		again, toldAgain := read(func(rest string) int { return rapid.IntRange(1, len(rest)).Draw(t, "piece") })

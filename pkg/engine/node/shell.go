@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 	"github.com/pflow-suite/pflow/pkg/process"
@@ -21,21 +20,19 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow/template"
 )
 
-// MaxOutput is the most bytes of a process's standard output, and of its standard error, that become a node's outputs.
-const MaxOutput = 128 << 20
-
-// render renders the shell command and puts it back among the parameters, as it was written, with the values beside it.
-func (p *Call) render(n *workflow.Node, raw json.RawMessage, params map[string]json.RawMessage, b *Binding) ([]template.Unresolved, error) {
+// renderCommand parses the shell command and renders its templates as environment variables. It puts the command back among
+// the parameters as it was written, with the values beside it.
+func (p *Call) renderCommand(n *workflow.Node, raw json.RawMessage, params map[string]json.RawMessage, b *Binding) ([]template.Unresolved, error) {
 	if string(bytes.TrimSpace(raw)) == "null" {
-		return nil, nil // fit will say that there is none
+		return nil, nil // fitParams reports that it is missing
 	}
 	var text string
 	if fitted, ok := nodetype.Fit("str", raw); !ok || json.Unmarshal(fitted, &text) != nil {
-		return nil, fault.New(fault.Internal, "the command is no JSON")
+		return nil, fault.New(fault.Internal, "the command is not valid JSON")
 	}
 	var own nodetype.Texts
 	if env, ok := params["env"]; ok {
-		_ = json.Unmarshal(env, &own) // fit will say what is wrong
+		_ = json.Unmarshal(env, &own) // fitParams reports what is wrong
 	}
 	known := func(root string) bool {
 		_, local := p.locals[root]
@@ -44,14 +41,14 @@ func (p *Call) render(n *workflow.Node, raw json.RawMessage, params map[string]j
 	script, problems := shell.Parse(text, shell.Options{Known: known, Own: slices.Collect(maps.Keys(own)), Unsafe: n.UnsafeTemplates})
 	for _, problem := range problems {
 		if !problem.Warning {
-			return nil, refused(n, &problem)
+			return nil, problemFault(n, &problem)
 		}
 	}
 	params["command"] = rawjson.Quote(text)
 	var unresolved []template.Unresolved
 	values := make([]string, len(script.Vars))
 	named := map[string]string{}
-	scope := over(p.locals, b.Scope)
+	scope := withLocals(p.locals, b.Scope)
 	for i, v := range script.Vars {
 		value, reason := v.Expr.Value(scope)
 		values[i] = template.AsText(value)
@@ -66,7 +63,7 @@ func (p *Call) render(n *workflow.Node, raw json.RawMessage, params map[string]j
 		named[v.Expr.String()] = values[i]
 	}
 	if problem := script.Danger(values); problem != nil {
-		return nil, refused(n, problem)
+		return nil, problemFault(n, problem)
 	}
 	p.script = script
 	p.command, p.values = script.Render(values)
@@ -80,8 +77,8 @@ func (p *Call) render(n *workflow.Node, raw json.RawMessage, params map[string]j
 	return unresolved, nil
 }
 
-// refused is the fault of a command that is not run.
-func refused(n *workflow.Node, problem *shell.Problem) *fault.Fault {
+// problemFault is the fault of a command that must not be run.
+func problemFault(n *workflow.Node, problem *shell.Problem) *fault.Fault {
 	f := fault.New(fault.Validation, "%s", problem.Message).Suggest("%s", problem.Suggest)
 	if problem.Dangerous {
 		f.Type = fault.Security
@@ -90,18 +87,18 @@ func refused(n *workflow.Node, problem *shell.Problem) *fault.Fault {
 	return f
 }
 
-// templatesParam stands among a shell node's parameters for the values that its command's templates have; no parameter
-// may have such a name.
+// templatesParam is the key among a shell node's parameters under which the values of its command's templates are kept, so
+// that they are part of the input digest. No parameter can have such a name.
 const templatesParam = "${}"
 
 // runShell runs a command.
 func runShell(ctx context.Context, p *Call, t *Task) *Result {
 	in, f := decode[nodetype.Shell](p)
 	if f != nil {
-		return unstarted(f)
+		return notStarted(f)
 	}
-	if f := startable(in); f != nil {
-		return unstarted(f)
+	if f := validateShell(in); f != nil {
+		return notStarted(f)
 	}
 	deadline := in.Timeout.Duration()
 	ctx, cancel := context.WithTimeoutCause(ctx, deadline, &TimeoutError{deadline})
@@ -110,53 +107,54 @@ func runShell(ctx context.Context, p *Call, t *Task) *Result {
 	defer stop(nil)
 	stdout, stderr := t.capture(), t.capture()
 	c := p.process(in, t)
-	over := func() { stop(overflow("command")) }
-	c.Stdout, c.Stderr = &printed{stdout, t.Stdout, over}, &printed{stderr, t.Stderr, over}
+	overflow := func() { stop(overflowFault("command")) }
+	c.Stdout, c.Stderr = &capturedOutput{stdout, t.Stdout, overflow}, &capturedOutput{stderr, t.Stderr, overflow}
 	exit, err := process.Run(ctx, c)
 	if c.Path != "/bin/sh" && (errors.Is(err, process.ErrFormat) || err != nil && fault.From(err).Type == fault.NotFound) {
 		c.Path, c.Name, c.Args = "/bin/sh", "", []string{"-c", p.command}
 		exit, err = process.Run(ctx, c)
 	}
-	if err != nil && len(p.values) > 0 && fault.From(err).Type == fault.TooLarge { // which value it is only the script can tell
+	if err != nil && len(p.values) > 0 && fault.From(err).Type == fault.TooLarge { // the script knows which value is too large
 		if f := p.script.Fits(append([]string{c.Path}, c.Args...), c.Env); f != nil {
 			err = f
 		}
 	}
-	if err == nil && (stdout.Truncated() || stderr.Truncated()) { // it ended before it was ended
-		err = overflow("command")
+	if err == nil && (stdout.Truncated() || stderr.Truncated()) { // it ended by itself before it could be stopped
+		err = overflowFault("command")
 	}
-	said := shellEnding{in: in, exit: exit, err: err, stderr: stderr.Tail(maxSaid)}
+	end := shellExit{in: in, exit: exit, err: err, tail: stderr.Tail(maxTail)}
 	if in.TTY {
-		said.stderr = stdout.Tail(maxSaid)
+		end.tail = stdout.Tail(maxTail)
 	}
-	out, unkept := shellOutputs(in, stdout, stderr, exit.Code)
-	if unkept != nil {
-		return &Result{StoreErr: unkept}
+	out, storeErr := shellOutputs(in, stdout, stderr, exit.Code)
+	if storeErr != nil {
+		return &Result{StoreErr: storeErr}
 	}
-	return p.judge(&said, out)
+	return p.shellResult(&end, out)
 }
 
-// startable says why a command cannot be started; nil if it can.
-func startable(in nodetype.Shell) *fault.Fault {
+// validateShell returns the fault of parameters with which no command can be started.
+func validateShell(in nodetype.Shell) *fault.Fault {
 	if _, f := process.Extend(nil, in.Env); f != nil {
 		return f
 	}
 	if in.Timeout.Duration() <= 0 {
-		return fault.New(fault.Execution, nodetype.NoTime).Suggest("Give the node a \"timeout\" in seconds, or leave it out: it is 30 then")
+		return fault.New(fault.Execution, nodetype.NoTime).Suggest("Give the node a \"timeout\" in seconds, or omit it for the default of 30")
 	}
 	return nil
 }
 
-// process is the command to start: executed directly when it has no shell syntax and its program is there, else by sh.
+// process returns the command to start. A command without shell syntax is executed directly if its program is found, any
+// other by /bin/sh.
 func (p *Call) process(in nodetype.Shell, t *Task) process.Command {
 	c := process.Command{Path: "/bin/sh", Args: []string{"-c", p.command}, Dir: t.Dir, Env: slices.Clip(t.Env), Marks: t.Marks, TTY: in.TTY}
-	c.Env, _ = process.Extend(c.Env, in.Env) // startable has seen that it can
+	c.Env, _ = process.Extend(c.Env, in.Env) // validateShell has checked it
 	c.Env = append(c.Env, p.values...)
 	if in.Cwd != "" {
-		c.Dir = under(t, in.Cwd)
+		c.Dir = resolvePath(t, in.Cwd)
 	}
 	if words, ok := shell.Direct(p.command); ok && len(p.values) == 0 {
-		if path, ok := found(words[0], c.Env, c.Dir); ok {
+		if path, ok := findProgram(words[0], c.Env, c.Dir); ok {
 			c.Path, c.Name, c.Args = path, words[0], words[1:]
 		}
 	}
@@ -166,27 +164,19 @@ func (p *Call) process(in nodetype.Shell, t *Task) process.Command {
 	return c
 }
 
-// found finds a program that may be executed.
-func found(name string, env []string, dir string) (string, bool) {
+// findProgram returns the path of an executable program.
+func findProgram(name string, env []string, dir string) (string, bool) {
 	path, err := process.LookPath(name, env, dir)
 	return path, err == nil && process.Executable(path)
 }
 
-// under is a path as a node names it: ~ is the user's home, and what is relative is relative to the run's directory.
-func under(t *Task, path string) string {
+// resolvePath returns the absolute path of a path that a node names: ~ is the user's home, and a relative path is relative
+// to the run's directory.
+func resolvePath(t *Task, path string) string {
 	return process.Path(path, t.Dir, t.Env)
 }
 
-// capture is what an output of the task's process is collected in.
-func (t *Task) capture() *event.Capture {
-	c := &event.Capture{}
-	if t.Capture != nil {
-		c = t.Capture()
-	}
-	c.Limit = MaxOutput
-	return c
-}
-
+// seconds formats a duration in seconds, without trailing zeros.
 func seconds(d time.Duration) string {
 	return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%.3f", d.Seconds()), "0"), ".")
 }

@@ -13,52 +13,52 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow/shell"
 )
 
-// shellEnding is how a command ended, with the end of what it said.
-type shellEnding struct {
-	in     nodetype.Shell
-	exit   process.Exit
-	err    error
-	stderr []byte
+// shellExit is how a command ended. tail is the end of its standard error or, with a terminal, of all its output.
+type shellExit struct {
+	in   nodetype.Shell
+	exit process.Exit
+	err  error
+	tail []byte
 }
 
-// judge says whether it failed.
-func (p *Call) judge(e *shellEnding, out *nodetype.ShellOutputs) *Result {
+// shellResult decides whether the command has failed, and completes its outputs.
+func (p *Call) shellResult(e *shellExit, out *nodetype.ShellOutputs) *Result {
 	var f *fault.Fault
 	late, timedOut := errors.AsType[*TimeoutError](e.err)
 	switch {
 	case timedOut:
-		out.ExitCode = noStatus
+		out.ExitCode = noExitCode
 		f = fault.New(fault.Timeout, "Command timed out after %s seconds", seconds(late.After)).
-			Suggest("Give the node a longer \"timeout\" (in seconds), or make the command finish sooner")
+			Suggest("Give the node a longer \"timeout\" (in seconds), or make the command faster")
 	case e.err != nil:
 		if e.exit.Code == 0 {
-			out.ExitCode = noStatus
+			out.ExitCode = noExitCode
 		}
 		f = fault.From(e.err)
 	case e.exit.Code == 0 || e.in.IgnoreErrors:
 		return &Result{Action: workflow.ActionDefault, Outputs: out.JSON()}
 	default:
-		if reason, ok := shell.Benign(p.command, e.exit.Code, string(e.stderr)); ok && e.exit.Signal == "" {
+		if reason, ok := shell.Benign(p.command, e.exit.Code, string(e.tail)); ok && e.exit.Signal == "" {
 			out.SmartHandled, out.SmartHandledReason = true, reason
 			return &Result{Action: workflow.ActionDefault, Outputs: out.JSON()}
 		}
-		f = exitFault(e.exit, e.stderr)
+		f = exitFault(e.exit, e.tail)
 	}
 	out.Error = f.Message
 	return &Result{Action: workflow.ActionError, Fault: f, Outputs: out.JSON()}
 }
 
-// unstarted is the result of a command that was not started.
-func unstarted(f *fault.Fault) *Result {
+// notStarted is the result of a command that was not started.
+func notStarted(f *fault.Fault) *Result {
 	empty := nodetype.Binary(event.String(nil))
-	out := nodetype.ShellOutputs{Stdout: empty, Stderr: empty, ExitCode: noStatus, Error: f.Message}
+	out := nodetype.ShellOutputs{Stdout: empty, Stderr: empty, ExitCode: noExitCode, Error: f.Message}
 	return &Result{Action: workflow.ActionError, Fault: f, Outputs: out.JSON()}
 }
 
-// noStatus is the exit status of a command that has none.
-const noStatus = -1
+// noExitCode is the exit_code of a command that was not started or was stopped.
+const noExitCode = -1
 
-// shellOutputs are what a command printed. The error is one of keeping that.
+// shellOutputs returns what a command printed. The error is one of storing it.
 func shellOutputs(in nodetype.Shell, stdout, stderr *event.Capture, code int) (*nodetype.ShellOutputs, error) {
 	o, err := stdout.Value(in.StripNewline)
 	e, failed := stderr.Value(false)
@@ -69,39 +69,39 @@ func shellOutputs(in nodetype.Shell, stdout, stderr *event.Capture, code int) (*
 	}, errors.Join(err, failed)
 }
 
-// maxSaid is how many bytes of the end of what a failed command said stand in its error.
-const maxSaid = 2000
+// maxTail is the most bytes of the end of a process's output that its error contains.
+const maxTail = 2000
 
-// saidAtEnd is the end of what a process said, which maxSaid may have cut, as text without the space around it. What was
-// cut is marked, so that a part of a secret is known by where it stands.
-func saidAtEnd(end []byte) string {
-	said := strings.ToValidUTF8(string(end), "\uFFFD")
-	cut := len(end) >= maxSaid && !strings.HasPrefix(said, "…")
-	if said = strings.TrimSpace(said); cut {
-		said = "…" + said
+// tailText returns the end of a process's output as trimmed text. A text that maxTail has cut begins with …, so that
+// redaction recognizes a part of a secret.
+func tailText(end []byte) string {
+	text := strings.ToValidUTF8(string(end), "\uFFFD")
+	cut := len(end) >= maxTail && !strings.HasPrefix(text, "…")
+	if text = strings.TrimSpace(text); cut {
+		text = "…" + text
 	}
-	return said
+	return text
 }
 
-// exitFault is the fault of a command that failed; stderr is the end of what it said.
+// exitFault is the fault of a command that failed; stderr is the end of its output.
 func exitFault(exit process.Exit, stderr []byte) *fault.Fault {
-	said := saidAtEnd(stderr)
+	text := tailText(stderr)
 	what := fmt.Sprintf("Command failed with exit code %d", exit.Code)
 	if exit.Signal != "" {
 		what = fmt.Sprintf("Command was ended by signal: %s", exit.Signal)
 	}
 	f := fault.New(fault.Execution, "%s", what)
-	if said != "" {
-		f.Message += ": " + said
+	if text != "" {
+		f.Message += ": " + text
 	}
 	f.Detail("exit_code", exit.Code)
 	switch exit.Code {
 	case 126:
-		f.Suggest("The program is there but may not be executed: check its permissions")
+		f.Suggest("The program exists but cannot be executed: check its permissions")
 	case 127:
 		f.Suggest("A program in the command was not found: install it, or correct its name or PATH")
 	default:
-		f.Suggest("Correct the command, or set \"ignore_errors\": true if this exit status is no failure, or take it with an edge of action \"error\"")
+		f.Suggest("Correct the command, or set \"ignore_errors\": true if this exit status is not a failure, or handle it with an edge of action \"error\"")
 	}
 	return f
 }

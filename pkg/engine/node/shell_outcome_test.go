@@ -6,7 +6,7 @@ import (
 )
 
 func TestSaidAtEnd(t *testing.T) {
-	full := strings.Repeat("x", maxSaid)
+	full := strings.Repeat("x", maxTail)
 	for name, c := range map[string]struct{ end, want string }{
 		"nothing":        {"", ""},
 		"space alone":    {" \n", ""},
@@ -17,7 +17,7 @@ func TestSaidAtEnd(t *testing.T) {
 		"cut in space":   {" " + full[2:] + "\n", "…" + full[2:]},
 		"cut and marked": {"…" + full, "…" + full},
 	} {
-		if got := saidAtEnd([]byte(c.end)); got != c.want {
+		if got := tailText([]byte(c.end)); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}

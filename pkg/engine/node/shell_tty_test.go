@@ -59,7 +59,7 @@ func TestShellAtATerminalIsEnded(t *testing.T) {
 func TestShellThatPrintsTooMuchIsStopped(t *testing.T) {
 	ctx, stop := context.WithCancelCause(t.Context())
 	var log bytes.Buffer
-	w := &printed{&event.Capture{Limit: 4}, &log, func() { stop(overflow("command")) }}
+	w := &capturedOutput{&event.Capture{Limit: 4}, &log, func() { stop(overflowFault("command")) }}
 	for _, s := range []string{"ab", "cd", "ef", "gh"} {
 		if err := context.Cause(ctx); (err != nil) != (s == "gh") {
 			t.Errorf("before %s: %v", s, err)

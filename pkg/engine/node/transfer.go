@@ -12,7 +12,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 )
 
-// runCopyFile copies a file, with its permissions and its time.
+// runCopyFile copies a file with its permissions and its modification time.
 func runCopyFile(ctx context.Context, p *Call, t *Task) *Result {
 	in, f := decode[nodetype.CopyFile](p)
 	if f != nil {
@@ -20,14 +20,14 @@ func runCopyFile(ctx context.Context, p *Call, t *Task) *Result {
 	}
 	tr := &transfer{ctx: ctx, task: t, verb: "copy", source: in.SourcePath, dest: in.DestPath, overwrite: in.Overwrite}
 	if f := tr.run(tr.copy); f != nil {
-		return fileFailed(f, tr.dest)
+		return failedOnFile(f, tr.dest)
 	}
-	return completed(nodetype.CopyFileOutputs{
+	return succeeded(nodetype.CopyFileOutputs{
 		Copied: fmt.Sprintf("Successfully copied '%s' to '%s'", in.SourcePath, tr.dest), FilePath: tr.dest,
 	})
 }
 
-// runMoveFile moves a file, or a link as a link.
+// runMoveFile moves a file; a symbolic link itself, not its target.
 func runMoveFile(ctx context.Context, p *Call, t *Task) *Result {
 	in, f := decode[nodetype.MoveFile](p)
 	if f != nil {
@@ -35,29 +35,29 @@ func runMoveFile(ctx context.Context, p *Call, t *Task) *Result {
 	}
 	tr := &transfer{ctx: ctx, task: t, verb: "move", source: in.SourcePath, dest: in.DestPath, overwrite: in.Overwrite, links: true}
 	if f := tr.run(tr.move); f != nil {
-		return fileFailed(f, tr.dest)
+		return failedOnFile(f, tr.dest)
 	}
-	return completed(nodetype.MoveFileOutputs{
+	return succeeded(nodetype.MoveFileOutputs{
 		Moved: fmt.Sprintf("Successfully moved '%s' to '%s'", in.SourcePath, tr.dest), FilePath: tr.dest,
 	})
 }
 
-// transfer is a file on its way from one path to another.
+// transfer copies or moves a file.
 type transfer struct {
 	ctx  context.Context
 	task *Task
 	verb string
-	// source and dest are the paths as the node names them; from and to where they are.
+	// source and dest are the node's names of the paths, from and to the absolute paths.
 	source, dest string
 	from, to     string
 	overwrite    bool
-	// links says that a link is taken as itself, not as what it leads to.
+	// links is set if a symbolic link is taken itself, not its target.
 	links bool
-	// info is of the source.
+	// info describes the source.
 	info fs.FileInfo
 }
 
-// run finds out what is to be done, refuses what must not be, and does it.
+// run checks both paths, creates the folder of the destination and calls do.
 func (tr *transfer) run(do func() error) *fault.Fault {
 	if f := tr.locate(); f != nil {
 		return f
@@ -74,11 +74,12 @@ func (tr *transfer) run(do func() error) *fault.Fault {
 	return nil
 }
 
+// locate finds the source and the destination, and refuses what cannot be transferred.
 func (tr *transfer) locate() (f *fault.Fault) {
-	if tr.from, f = located(tr.task, "source_path", tr.source); f != nil {
+	if tr.from, f = locateFile(tr.task, "source_path", tr.source); f != nil {
 		return f
 	}
-	if tr.to, f = located(tr.task, "dest_path", tr.dest); f != nil {
+	if tr.to, f = locateFile(tr.task, "dest_path", tr.dest); f != nil {
 		return f
 	}
 	var err error
@@ -88,18 +89,18 @@ func (tr *transfer) locate() (f *fault.Fault) {
 	switch mode := tr.info.Mode(); {
 	case mode.IsDir():
 		word := map[string]string{"copy": "cp -r", "move": "mv"}[tr.verb]
-		return fault.New(fault.Execution, "Cannot %s %s: it is a folder, and a %s-file node takes one file", tr.verb, tr.source, tr.verb).
+		return fault.New(fault.Execution, "Cannot %s %s: it is a folder, and a %s-file node takes only files", tr.verb, tr.source, tr.verb).
 			Suggest("Name a file in it, or use a shell node: %s", word)
-	case namesFolder(tr.source):
+	case isFolderPath(tr.source):
 		return fileFault(tr.verb, tr.source, tr.from, syscall.ENOTDIR)
 	case !mode.IsRegular() && mode&fs.ModeSymlink == 0:
-		return fault.New(fault.Execution, "Cannot %s %s: it is a pipe, a socket or a device, and no regular file", tr.verb, tr.source).
-			Suggest("Use a shell node with the right program")
+		return fault.New(fault.Execution, "Cannot %s %s: it is a pipe, a socket or a device, not a regular file", tr.verb, tr.source).
+			Suggest("Use a shell node with a suitable program")
 	}
-	if info, err := os.Stat(tr.to); namesFolder(tr.dest) || err == nil && info.IsDir() {
+	if info, err := os.Stat(tr.to); isFolderPath(tr.dest) || err == nil && info.IsDir() {
 		tr.dest, tr.to = filepath.Join(tr.dest, filepath.Base(tr.from)), filepath.Join(tr.to, filepath.Base(tr.from))
 	}
-	return tr.acceptable()
+	return tr.checkDestination()
 }
 
 func (tr *transfer) stat(path string) (fs.FileInfo, error) {
@@ -109,9 +110,10 @@ func (tr *transfer) stat(path string) (fs.FileInfo, error) {
 	return os.Stat(path)
 }
 
-// acceptable refuses a destination that must not be replaced. That it is not there is no promise that it stays so.
-func (tr *transfer) acceptable() *fault.Fault {
-	if ownStream(tr.to) {
+// checkDestination refuses a destination that must not be replaced. A destination that does not exist now may still appear
+// before the transfer.
+func (tr *transfer) checkDestination() *fault.Fault {
+	if isOwnStream(tr.to) {
 		return streamFault("dest_path", tr.dest)
 	}
 	if there, err := tr.stat(tr.to); err == nil && os.SameFile(tr.info, there) {
@@ -123,26 +125,26 @@ func (tr *transfer) acceptable() *fault.Fault {
 	case err != nil:
 		return nil
 	case !tr.overwrite:
-		return tr.exists()
+		return tr.existsFault()
 	case there.IsDir():
-		return fault.New(fault.Execution, "Cannot %s %s to %s: there is a folder of that name", tr.verb, tr.source, tr.dest).
+		return fault.New(fault.Execution, "Cannot %s %s to %s: a folder of that name exists", tr.verb, tr.source, tr.dest).
 			Suggest("Give another dest_path")
 	case !there.Mode().IsRegular() && there.Mode()&fs.ModeSymlink == 0:
-		return fault.New(fault.Execution, "Cannot %s %s to %s: that is a pipe, a socket or a device, and no regular file", tr.verb, tr.source, tr.dest).
+		return fault.New(fault.Execution, "Cannot %s %s to %s: the destination is a pipe, a socket or a device, not a regular file", tr.verb, tr.source, tr.dest).
 			Suggest("Write to it with a write-file or a shell node")
 	}
-	if target, err := filepath.EvalSymlinks(tr.to); err == nil && !tr.links { // a copy goes to where a link leads, as with cp
+	if target, err := filepath.EvalSymlinks(tr.to); err == nil && !tr.links { // a copy replaces the target of a link, as with cp
 		tr.to = target
 		if info, err := os.Stat(target); err == nil && !info.Mode().IsRegular() {
-			return fault.New(fault.Execution, "Cannot copy %s to %s: it leads to what is no regular file", tr.source, tr.dest).
+			return fault.New(fault.Execution, "Cannot copy %s to %s: the link does not lead to a regular file", tr.source, tr.dest).
 				Suggest("Give another dest_path")
 		}
 	}
 	return nil
 }
 
-// exists is the fault of a destination that is there already.
-func (tr *transfer) exists() *fault.Fault {
+// existsFault is the fault of a destination that already exists.
+func (tr *transfer) existsFault() *fault.Fault {
 	return fault.New(fault.Execution, "Error: Destination file '%s' already exists. Set \"overwrite\": true to replace it.", tr.dest).
 		Suggest(`Set "overwrite": true, or give another dest_path`)
 }

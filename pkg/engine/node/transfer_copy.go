@@ -11,26 +11,26 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// copy makes a whole copy beside the destination and then gives it its name.
+// copy writes a whole copy beside the destination and then renames it.
 func (tr *transfer) copy() error {
-	beside, err := tr.write()
+	beside, err := tr.copyBeside()
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.Remove(beside) }() // the name is gone when all went well
+	defer func() { _ = os.Remove(beside) }() // after a success it has been renamed
 	if tr.overwrite {
 		return os.Rename(beside, tr.to)
 	}
-	return tr.place(beside)
+	return tr.renameWithoutOverwrite(beside)
 }
 
-// move renames, and where another file system is in between copies and then deletes.
+// move renames the file, or copies and deletes it if the destination is on another file system.
 func (tr *transfer) move() error {
 	var err error
 	if tr.overwrite {
 		err = os.Rename(tr.from, tr.to)
 	} else {
-		err = tr.place(tr.from)
+		err = tr.renameWithoutOverwrite(tr.from)
 	}
 	if !errors.Is(err, syscall.EXDEV) {
 		return err
@@ -46,12 +46,12 @@ func (tr *transfer) move() error {
 	return tr.deleteSource()
 }
 
-// deleteSource ends a move to another file system. Where that fails nothing is lost: there are two files, or one as before.
+// deleteSource completes a move to another file system. A failure loses nothing: both files remain, or only the source.
 func (tr *transfer) deleteSource() error {
 	now, err := os.Lstat(tr.from)
 	switch {
 	case err == nil && (now.Size() != tr.info.Size() || !now.ModTime().Equal(tr.info.ModTime())):
-		err = errors.New("it was changed while it was copied")
+		err = errors.New("it changed while it was copied")
 	case err == nil:
 		err = os.Remove(tr.from)
 	}
@@ -60,27 +60,27 @@ func (tr *transfer) deleteSource() error {
 	}
 	if !tr.overwrite && os.Remove(tr.to) == nil {
 		return fault.New(fault.Execution, "Cannot move %s to %s: the source cannot be deleted: %v", tr.source, tr.dest, fault.Reason(err)).
-			Suggest("Check the permissions of the source's folder, or use a copy-file node; nothing was changed")
+			Suggest("Check the permissions of the source's folder, or use a copy-file node; nothing has changed")
 	}
-	return fault.New(fault.Execution, "%s was copied to %s, but it cannot be deleted: %v", tr.source, tr.dest, fault.Reason(err)).
-		Suggest("Delete the source yourself, or check the permissions of its folder")
+	return fault.New(fault.Execution, "%s was copied to %s, but the source cannot be deleted: %v", tr.source, tr.dest, fault.Reason(err)).
+		Suggest("Delete the source, or check the permissions of its folder")
 }
 
-// place gives a file the destination's name, if nothing has that.
-func (tr *transfer) place(path string) error {
+// renameWithoutOverwrite renames a file to the destination unless that exists.
+func (tr *transfer) renameWithoutOverwrite(path string) error {
 	err := renameNew(path, tr.to)
 	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EINVAL) {
-		err = tr.reserve(path)
+		err = tr.reserveAndRename(path)
 	}
 	if errors.Is(err, fs.ErrExist) {
-		return tr.exists()
+		return tr.existsFault()
 	}
 	return err
 }
 
-// reserve takes the destination's name with an empty file, so that no other takes it, and then renames over that. It is
-// for file systems that have no better way.
-func (tr *transfer) reserve(path string) error {
+// reserveAndRename creates an empty file at the destination, so that no other process takes the name, and then renames over
+// it. It is for file systems that cannot rename without overwriting.
+func (tr *transfer) reserveAndRename(path string) error {
 	f, err := os.OpenFile(tr.to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
@@ -91,11 +91,12 @@ func (tr *transfer) reserve(path string) error {
 	return err
 }
 
-// portion is how much is copied until it is asked again whether the node is to go on.
-const portion = 8 << 20
+// copyChunk is how many bytes are copied between two checks of the context.
+const copyChunk = 8 << 20
 
-// write makes a copy of the source beside the destination: its content, permissions and time are on the disk.
-func (tr *transfer) write() (beside string, err error) {
+// copyBeside copies the source to a temporary file in the destination's folder, with its permissions and modification time,
+// synced to disk. It returns the path.
+func (tr *transfer) copyBeside() (beside string, err error) {
 	from, err := os.Open(tr.from)
 	if err != nil {
 		return "", fileFault(tr.verb, tr.source, tr.from, err)
@@ -118,7 +119,7 @@ func (tr *transfer) write() (beside string, err error) {
 		if err := tr.ctx.Err(); err != nil {
 			return "", err
 		}
-		n, err := io.CopyN(to, from, portion) // the kernel copies where it can
+		n, err := io.CopyN(to, from, copyChunk) // the kernel copies where it can
 		done += n
 		if errors.Is(err, io.EOF) {
 			break
@@ -133,7 +134,7 @@ func (tr *transfer) write() (beside string, err error) {
 	return to.Name(), errors.Join(to.Chmod(tr.info.Mode().Perm()), to.Sync())
 }
 
-// copyLink makes a link like the source.
+// copyLink creates a symbolic link like the source.
 func (tr *transfer) copyLink() error {
 	target, err := os.Readlink(tr.from)
 	if err != nil {
@@ -145,7 +146,7 @@ func (tr *transfer) copyLink() error {
 		}
 	}
 	if err = os.Symlink(target, tr.to); errors.Is(err, fs.ErrExist) {
-		return tr.exists()
+		return tr.existsFault()
 	}
 	return err
 }

@@ -1,5 +1,5 @@
-// Runs the code of a node: takes {"name","code","inputs","requires"} and writes how it ended to descriptor 3, a line of
-// JSON and after it, when all went well, the result as JSON.
+// Runs the code of a node. It takes {"name","code","inputs","requires"} and writes to descriptor 3: a report of how the code
+// ended as one line of JSON and, after a success, the result as JSON.
 'use strict';
 (job) => {
   const fs = require('node:fs');
@@ -22,7 +22,7 @@
     }
   };
 
-  // The first outcome that is a failure stands; it is written when the process ends, for code may still run until then.
+  // The first failure is the outcome. It is written when the process ends, because code may still run until then.
   let outcome = null;
   const fail = (report) => {
     if (outcome === null || outcome.done) outcome = report;
@@ -43,7 +43,7 @@
     }
     const stack = String(error.stack || '');
     const report = {message: error.message ? error.name + ': ' + error.message : String(error.name), kind, ...placeIn(stack)};
-    const mark = stack.startsWith(job.name + ':') && /^( *)\^+$/m.exec(stack); // below the line of a syntax error
+    const mark = stack.startsWith(job.name + ':') && /^( *)\^+$/m.exec(stack); // marks the place of a syntax error below its line
     if (mark) report.column = mark[1].length - (report.line === 1 ? begin.length : 0);
     report.message = report.message.split('\nRequire stack:')[0];
     report.traceback = stack.split('\n').filter((l) => !/^\s+at /.test(l) || l.includes(job.name)).join('\n');
@@ -52,15 +52,15 @@
     return report;
   };
 
-  // offence finds what JSON cannot hold in a value: [path, what], or null.
-  const offence = (value, at, around) => {
+  // notJSON finds what JSON cannot represent in a value: [path, what], or null.
+  const notJSON = (value, at, around) => {
     if (value !== null && typeof value === 'object' && typeof value.toJSON === 'function') value = value.toJSON();
     switch (typeof value) {
       case 'number': return Number.isFinite(value) ? null : [at, String(value)];
       case 'bigint': return [at, 'a BigInt'];
       case 'function': return [at, 'a function'];
       case 'symbol': return [at, 'a symbol'];
-      case 'string': return value.isWellFormed && !value.isWellFormed() ? [at, 'text with half a character (a lone surrogate)'] : null;
+      case 'string': return value.isWellFormed && !value.isWellFormed() ? [at, 'text with a lone surrogate'] : null;
       case 'object': break;
       default: return null;
     }
@@ -73,7 +73,7 @@
     around.add(value);
     for (const key of Object.keys(value)) {
       const inside = Array.isArray(value) ? `[${key}]` : /^[A-Za-z_$][\w$]*$/.test(key) ? '.' + key : `[${JSON.stringify(key)}]`;
-      const found = offence(value[key], at + inside, around);
+      const found = notJSON(value[key], at + inside, around);
       if (found) return found;
     }
     around.delete(value);
@@ -84,18 +84,18 @@
     const refuse = (message) => fail({message, kind: 'result', line: 0, column: -1});
     if (result === undefined) return refuse('The code ended, and nothing was assigned to result');
     if (next !== undefined && next !== null && typeof next !== 'string') {
-      return refuse(`next must be the name of an action, and is ${typeof next}`);
+      return refuse(`next must be the name of an action, not ${typeof next}`);
     }
     try {
-      const found = offence(result, 'result', new Set());
+      const found = notJSON(result, 'result', new Set());
       if (found) return refuse('The result cannot be written as JSON: ' + found[0] + (found[1] ? ' is ' + found[1] : ' contains itself'));
       if (outcome === null) outcome = {done: true, next: next ?? '', result: JSON.stringify(result)};
     } catch (e) {
-      refuse('The result cannot be written as JSON: ' + (e instanceof RangeError ? 'more is inside each other than JSON can be written for' : e.message));
+      refuse('The result cannot be written as JSON: ' + (e instanceof RangeError ? 'result is nested too deeply' : e.message));
     }
   };
 
-  let left = () => [undefined, undefined]; // gives result and next as they are
+  let left = () => [undefined, undefined]; // returns the current result and next
   let exited = null;
   process.exit = (code) => {
     exited ??= {message: '', kind: 'exit', ...placeIn(new Error('').stack)};
@@ -104,7 +104,7 @@
   process.on('exit', (status) => {
     if (outcome === null && status === 0 && exited) finish(left());
     if (outcome === null && exited) outcome = {...exited, message: `The code ended itself with exit status ${status}`};
-    if (outcome === null) outcome = {message: 'The code waits for what can never come: a promise that nothing settles', kind: 'exit', line: 0, column: -1};
+    if (outcome === null) outcome = {message: 'The code waits for a promise that is never settled', kind: 'exit', line: 0, column: -1};
     const {result, ...report} = outcome;
     if (report.done && status !== 0) {
       Object.assign(report, {done: false, message: `The code ended with exit status ${status}`, kind: 'exit', line: 0, column: -1});
@@ -132,7 +132,7 @@
     return fail({message: 'Module(s) that the code requires are not installed: ' + missing.join(', '), kind: 'requires', modules: missing});
   }
   const warn = process.emitWarning;
-  process.emitWarning = (warning, ...rest) => { // of what lets the code import modules
+  process.emitWarning = (warning, ...rest) => { // hides the warning about importing modules
     if (!String(warning).startsWith('vm.USE_MAIN_CONTEXT_DEFAULT_LOADER')) warn.call(process, warning, ...rest);
   };
   Error.stackTraceLimit = 100;

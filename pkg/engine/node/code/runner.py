@@ -1,8 +1,8 @@
-# Runs the code of a node: reads {"name","code","inputs","requires"} from standard input and writes how it ended to
-# descriptor 3, a line of JSON and after it, when all went well, the result as JSON.
+# Runs the code of a node. It reads {"name","code","inputs","requires"} from standard input and writes to descriptor 3: a
+# report of how the code ended as one line of JSON and, after a success, the result as JSON.
 import sys
 
-sys.path[:] = [p for p in sys.path if p]  # no module of the working folder may stand for one of these
+sys.path[:] = [p for p in sys.path if p]  # modules of the working folder must not replace these
 import builtins
 import faulthandler
 import json
@@ -13,7 +13,7 @@ SIGTERM = 15
 
 
 class Refused(Exception):
-    """A fault of the code that is told before it runs, or of what it leaves behind."""
+    """A fault of the code found before it runs, or of its result."""
 
     def __init__(self, message, kind="", line=0, column=0, **more):
         self.report = dict(more, message=message, kind=kind, line=line, column=column)
@@ -27,7 +27,7 @@ def send(report, result=b""):
 
 
 class Source:
-    """Lets tracebacks that the code prints show its lines."""
+    """A loader by which tracebacks that the code prints can show its lines."""
 
     def __init__(self, code):
         self.code = code
@@ -57,7 +57,7 @@ def full_kind(value):
 # What the code declares.
 
 def statements(body):
-    """All statements of the module's own scope."""
+    """Yields all statements of the module's own scope."""
     for node in body:
         yield node
         for field in ("body", "orelse", "finalbody"):
@@ -75,11 +75,11 @@ def declarations(tree):
     return found
 
 
-def plain(tree, names):
-    """Takes the annotations of these names out, so that Python need not know the types."""
+def remove_annotations(tree, names):
+    """Removes the annotations of these names, because Python may not know the types."""
     import _ast as ast
 
-    def bare(body):
+    def remove(body):
         for i, node in enumerate(body):
             if type(node).__name__ in ("FunctionDef", "AsyncFunctionDef", "ClassDef"):
                 continue
@@ -92,11 +92,11 @@ def plain(tree, names):
             for field in ("body", "orelse", "finalbody"):
                 part = getattr(node, field, None)
                 if isinstance(part, list):
-                    bare(part)
+                    remove(part)
             for part in getattr(node, "handlers", None) or getattr(node, "cases", None) or []:
-                bare(part.body)
+                remove(part.body)
 
-    bare(tree.body)
+    remove(tree.body)
 
 
 TYPES = {
@@ -111,7 +111,7 @@ def parsed(source):
 
 
 def expects(node):
-    """The outer types that an annotation allows, by their names, or None where that cannot be told."""
+    """Returns the names of the outer types that an annotation allows, or None if they are unknown."""
     kind = type(node).__name__
     if kind == "Index":  # before Python 3.9
         return expects(node.value)
@@ -157,8 +157,8 @@ def fits(value, names):
     return names is None or any(isinstance(value, TYPES[name]) for name in names)
 
 
-def given(name, value, names):
-    """An input as the code gets it: JSON in text is read where a list or an object is wanted, and never a number."""
+def convert(value, names):
+    """Returns the value of an input: text that is a JSON list or object is parsed if the declared type is one."""
     if not fits(value, names) and isinstance(value, str) and any(n in ("list", "dict", "List", "Dict") for n in names):
         try:
             read = json.loads(value)
@@ -172,10 +172,11 @@ def given(name, value, names):
 # The result as JSON.
 
 CIRCLE = "contains itself"
+TOO_DEEP = "nested too deeply"
 
 
-def offence(value, path="result"):
-    """What JSON cannot hold in a value, and where: (path, what), or None."""
+def not_json(value, path="result"):
+    """Finds what JSON cannot represent in a value: (path, what, found), or None."""
     pending, around = [(value, path, ())], None
     while pending:
         value, path, around = pending.pop()
@@ -183,7 +184,7 @@ def offence(value, path="result"):
             try:
                 value.encode("utf-8")
             except UnicodeEncodeError:
-                return path, "text with half a character (a lone surrogate)", value
+                return path, "text with a lone surrogate", value
         elif value is None or isinstance(value, int):
             pass
         elif isinstance(value, float):
@@ -193,7 +194,7 @@ def offence(value, path="result"):
             if id(value) in around:
                 return path, CIRCLE, value
             if len(around) > 5000:
-                return path, "more inside each other than JSON can be written for", value
+                return path, TOO_DEEP, value
             inside = around + (id(value),)
             if isinstance(value, dict):
                 for key in value:
@@ -210,7 +211,7 @@ def offence(value, path="result"):
 
 
 def unlimited():
-    """Lets integers have any number of digits; gives what undoes that."""
+    """Allows integers of any number of digits. Returns a function that undoes that."""
     if not hasattr(sys, "get_int_max_str_digits"):
         return lambda: None
     before = sys.get_int_max_str_digits()
@@ -223,11 +224,11 @@ def encoded(value, place):
     try:
         return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8")
     except RecursionError:
-        why = ("result", "more inside each other than JSON can be written for", value)
+        why = ("result", TOO_DEEP, value)
     except (TypeError, ValueError) as e:
         why = None
         try:
-            why = offence(value)
+            why = not_json(value)
         except Exception:
             pass
         if why is None:
@@ -241,15 +242,15 @@ def encoded(value, place):
                   else "The result cannot be written as JSON: %s has %s" % (path, what), "result", unfit=full_kind(found), **place)
 
 
-# The way of the code.
+# The run of the code.
 
 def prepare(job):
-    """Compiles the code and fits its inputs: (compiled, declarations, inputs)."""
+    """Compiles the code and converts its inputs: (compiled, declarations, inputs)."""
     code, inputs = job["code"], job["inputs"]
     try:
         tree = compile(code, job["name"], "exec", 0x400, True)
         declared = declarations(tree)
-        compile(tree, job["name"], "exec", 0, True)  # what is wrong beyond the grammar is told before all else
+        compile(tree, job["name"], "exec", 0, True)  # finds errors beyond the grammar first
     except SyntaxError as e:
         line = (e.text or "").rstrip("\n")
         raise Refused("%s: %s" % (type(e).__name__, e.msg), "syntax", e.lineno or 0, bytes_before(line, max(0, (e.offset or 1) - 1)))
@@ -263,11 +264,11 @@ def prepare(job):
         raise Refused("Code must declare result type annotation: result: <type> = ...", "declare")
     for name in inputs:
         names = expects(declared[name][0].annotation)
-        inputs[name] = given(name, inputs[name], names)
+        inputs[name] = convert(inputs[name], names)
         if not fits(inputs[name], names):
             raise Refused("Input '%s' expects %s but received %s" % (name, " | ".join(names), kind_of(inputs[name])), "input",
                           **at(declared[name][0]))
-    plain(tree, set(inputs) | {"result", "next"})
+    remove_annotations(tree, set(inputs) | {"result", "next"})
     return compile(tree, job["name"], "exec", 0, True), declared, inputs
 
 
@@ -276,7 +277,7 @@ def missing_modules(names):
         return []
     from importlib.util import find_spec
 
-    def there(name):
+    def installed(name):
         try:
             return find_spec(name) is not None
         except ValueError:
@@ -284,27 +285,27 @@ def missing_modules(names):
         except Exception:
             return False
 
-    return [n for n in names if not there(n)]
+    return [n for n in names if not installed(n)]
 
 
 def outcome(space, declared):
-    """What the code left behind: (report, result)."""
+    """Returns what the code left behind: (report, result)."""
     place = at(declared["result"][0])
     if "result" not in space:
         raise Refused("The code ended, and nothing was assigned to result", "result", **place)
     value, names = space["result"], expects(declared["result"][0].annotation)
     if not fits(value, names):
-        raise Refused("Result is declared %s and is %s" % (" | ".join(names), kind_of(value)), "result", **place)
+        raise Refused("Result is declared as %s but is %s" % (" | ".join(names), kind_of(value)), "result", **place)
     report = {"done": True}
     if "next" in declared and space.get("next") is not None:
         if not isinstance(space["next"], str):
-            raise Refused("next must be the name of an action, and is %s" % kind_of(space["next"]), "result", **at(declared["next"][0]))
+            raise Refused("next must be the name of an action, not %s" % kind_of(space["next"]), "result", **at(declared["next"][0]))
         report["next"] = space["next"]
     return report, encoded(value, place)
 
 
 def innermost(tb, name):
-    """The line and column of the innermost frame of the code."""
+    """Returns the line and column of the innermost frame of the code."""
     line, column = 0, 0
     while tb is not None:
         if tb.tb_frame.f_code.co_filename == name:
@@ -319,8 +320,8 @@ def innermost(tb, name):
     return line, column
 
 
-def told(error, name):
-    """The traceback as Python prints it, from the first frame of the code on."""
+def traceback_of(error, name):
+    """Returns the traceback as Python prints it, from the first frame of the code on."""
     tb = error.__traceback__
     while tb is not None and tb.tb_frame.f_code.co_filename != name:
         tb = tb.tb_next
@@ -332,7 +333,7 @@ def text_of(error):
     try:
         text = str(error)
     except BaseException:
-        text = "(its text cannot be made)"
+        text = "(str() of the exception failed)"
     kind = full_kind(error)
     return kind + ": " + text if text else kind
 
@@ -343,14 +344,14 @@ def failure(error, name):
     if isinstance(error, ModuleNotFoundError) and isinstance(error.name, str):
         report["modules"] = [error.name]
     try:
-        report["traceback"] = told(error, name)
+        report["traceback"] = traceback_of(error, name)
     except BaseException:
         pass
     return report
 
 
 def ended(error, name):
-    """How a program ends that calls sys.exit: (status, report), the report None where that is no failure."""
+    """Returns how code ended that called sys.exit: (status, report); the report is None if that is not a failure."""
     if error.code is None or error.code == 0 and isinstance(error.code, int):
         return 0, None
     line, column = innermost(error.__traceback__, name)
@@ -361,8 +362,8 @@ def ended(error, name):
     return status, {"message": message, "kind": "exit", "line": line, "column": column}
 
 
-def alone():
-    """Lets a process that the code forked tell nothing."""
+def silence_fork():
+    """Keeps a process that the code forked from writing a report."""
     faulthandler.disable()
     faulthandler.unregister(SIGTERM)
     os.close(RESULTS)
@@ -374,7 +375,7 @@ def main():
     try:
         job = json.loads(sys.stdin.buffer.read())
     except RecursionError:
-        send({"message": "An input has more inside each other than Python can read", "kind": "input"})
+        send({"message": "An input is nested too deeply for Python", "kind": "input"})
         return 1
     finally:
         undo()
@@ -390,8 +391,8 @@ def main():
     sys.argv[:] = [name]
     sys.path.insert(0, os.getcwd())
 
-    def tell(report, result=b""):
-        if os.getpid() == process:  # not in a copy that the code forked
+    def report_end(report, result=b""):
+        if os.getpid() == process:  # not in a process that the code forked
             send(report, result)
 
     try:
@@ -402,22 +403,22 @@ def main():
         module.__dict__.update(inputs)
         faulthandler.enable(RESULTS, all_threads=False)
         faulthandler.register(SIGTERM, RESULTS, all_threads=False, chain=True)
-        os.register_at_fork(after_in_child=alone)
+        os.register_at_fork(after_in_child=silence_fork)
         status = 0
         try:
             exec(compiled, module.__dict__)
         except SystemExit as e:
             status, report = ended(e, name)
             if report:
-                tell(report)
+                report_end(report)
                 return status
         if os.getpid() == process:
-            tell(*outcome(module.__dict__, declared))
+            report_end(*outcome(module.__dict__, declared))
         return status
     except Refused as e:
-        tell(e.report)
+        report_end(e.report)
     except BaseException as e:
-        tell(failure(e, name))
+        report_end(failure(e, name))
     return 1
 
 

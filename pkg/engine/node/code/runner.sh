@@ -1,6 +1,6 @@
-# Runs before the code of a node, in the shell that runs it. What the code leaves behind goes to descriptor 3: a line of
-# JSON and after it, when all went well, next and result with a NUL byte between. While the code runs, that descriptor is
-# closed, and bash keeps it as the first free one from 10 on, which no program that the code starts gets.
+# Runs before the code of a node, in the same shell. When the code ends, it writes to descriptor 3: a report as one line of
+# JSON and, after a success, next and result with a NUL byte between them. While the code runs, descriptor 3 is closed. Bash
+# keeps it as the first free descriptor from 10 on, which programs that the code starts do not inherit.
 __pflow_kept=10
 while [ -e "/dev/fd/$__pflow_kept" ]; do
   __pflow_kept=$((__pflow_kept + 1))
@@ -18,10 +18,10 @@ __pflow_report() {
   return "$1"
 }
 __pflow_failed() {
-  [ "$3" != 'eval "$__pflow_code"' ] || return 0 # the code as a whole
+  [ "$3" != 'eval "$__pflow_code"' ] || return 0 # the whole code
   __pflow_line=$2
   case $- in
-    *e*) [ "$BASH_SUBSHELL" -ne 0 ] || __pflow_report "$1" >&"$__pflow_kept" ;; # the shell ends now
+    *e*) [ "$BASH_SUBSHELL" -ne 0 ] || __pflow_report "$1" >&"$__pflow_kept" ;; # the shell exits now
   esac
 }
 exit() {
@@ -40,7 +40,7 @@ for __pflow_name in "${__pflow_requires[@]}"; do
   fi
 done
 if [ -n "${__pflow_missing-}" ]; then
-  builtin printf '{"kind":"requires","message":"The code requires commands that are not there: %s","modules":[%s]}\n' "${__pflow_missing//\"/}" "$__pflow_missing" >&3
+  builtin printf '{"kind":"requires","message":"The code requires commands that are not found: %s","modules":[%s]}\n' "${__pflow_missing//\"/}" "$__pflow_missing" >&3
   builtin exit 1
 fi
 unset __pflow_name __pflow_requires __pflow_missing

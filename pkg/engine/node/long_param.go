@@ -13,8 +13,9 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow/template"
 )
 
-// object is a compact JSON object of members that are valid JSON, in the order of their names. What is long is copied once.
-func object(members map[string]json.RawMessage) json.RawMessage {
+// marshalParams returns a compact JSON object of members that are valid JSON, sorted by name. It copies long values once
+// only.
+func marshalParams(members map[string]json.RawMessage) json.RawMessage {
 	size := 2
 	for name, value := range members {
 		size += len(name) + len(value) + 4
@@ -28,7 +29,7 @@ func object(members map[string]json.RawMessage) json.RawMessage {
 		}
 		b.Write(rawjson.Quote(name))
 		b.WriteByte(':')
-		if err := json.Compact(&b, members[name]); err != nil { // every value of a parameter is one
+		if err := json.Compact(&b, members[name]); err != nil { // cannot happen: every value is valid JSON
 			b.WriteString("null")
 		}
 	}
@@ -36,10 +37,10 @@ func object(members map[string]json.RawMessage) json.RawMessage {
 	return b.Bytes()
 }
 
-// large takes a parameter out that may be very long: its value as it stands among the parameters, which is no copy, and
-// the node without it.
-func large(p *Call, param string) (json.RawMessage, *Call) {
-	from, to := member(p.Params, param)
+// splitParam separates a parameter that may be very long from the others. It returns the parameter's value, not copied, and
+// the call without it.
+func splitParam(p *Call, param string) (json.RawMessage, *Call) {
+	from, to := memberValue(p.Params, param)
 	if from == to {
 		return nil, p
 	}
@@ -48,8 +49,8 @@ func large(p *Call, param string) (json.RawMessage, *Call) {
 	return p.Params[from:to], &rest
 }
 
-// member is where the value of a member of a compact JSON object begins and ends; the same place where there is none.
-func member(object []byte, key string) (from, to int) {
+// memberValue returns the bounds of a member's value in a compact JSON object. They are equal if there is no such member.
+func memberValue(object []byte, key string) (from, to int) {
 	for at := 1; at < len(object) && object[at] == '"'; {
 		name := object[at+1 : stringEnd(object, at)-1]
 		from = at + len(name) + 3
@@ -62,7 +63,7 @@ func member(object []byte, key string) (from, to int) {
 	return 0, 0
 }
 
-// stringEnd is where a JSON string ends that begins at i.
+// stringEnd returns the index after the JSON string that begins at i.
 func stringEnd(b []byte, i int) int {
 	for i++; ; i++ {
 		next := bytes.IndexByte(b[i:], '"')
@@ -80,7 +81,7 @@ func stringEnd(b []byte, i int) int {
 	}
 }
 
-// valueEnd is where a value ends that begins at i: at the comma or bracket behind it.
+// valueEnd returns the index of the comma or bracket after the value that begins at i.
 func valueEnd(b []byte, i int) int {
 	for depth := 0; i < len(b); i++ {
 		switch b[i] {
@@ -101,7 +102,8 @@ func valueEnd(b []byte, i int) int {
 	return i
 }
 
-// textOf reads a value as it stands in a file: text as it is, another value as JSON, null as nothing.
+// textOf returns a reader of what a file gets for a JSON value: the text of a string, the JSON of another value, nothing for
+// null.
 func textOf(raw json.RawMessage) io.Reader {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) < 2 || raw[0] != '"' {
@@ -110,19 +112,19 @@ func textOf(raw json.RawMessage) io.Reader {
 	return &quotedText{rest: raw[1 : len(raw)-1]}
 }
 
-// quotedText reads what a JSON string says, piece by piece: a copy of a very long one is never made.
+// quotedText reads the text of a JSON string in pieces, so that a long one is not copied as a whole.
 type quotedText struct {
 	rest []byte // without the quotes
 	out  []byte
 }
 
-// Read gives the next of the text.
+// Read reads the next part of the text.
 func (q *quotedText) Read(p []byte) (int, error) {
 	if len(q.out) == 0 {
 		if len(q.rest) == 0 {
 			return 0, io.EOF
 		}
-		n := q.piece()
+		n := q.pieceLen()
 		q.out = q.rest[:n]
 		if q.rest = q.rest[n:]; bytes.IndexByte(q.out, '\\') >= 0 {
 			quoted := make([]byte, 0, n+2)
@@ -136,12 +138,12 @@ func (q *quotedText) Read(p []byte) (int, error) {
 
 const (
 	pieceSize = 64 << 10
-	// longestEscape is that of a character of two halves: \ud83d\ude00.
+	// longestEscape is the length of a surrogate pair: \ud83d\ude00.
 	longestEscape = 12
 )
 
-// piece is how many bytes of the rest to take: no character and no escape may be cut in two.
-func (q *quotedText) piece() int {
+// pieceLen returns the length of the next piece, which ends between two characters and outside an escape.
+func (q *quotedText) pieceLen() int {
 	for n := pieceSize; n < len(q.rest); n++ {
 		if utf8.RuneStart(q.rest[n]) && bytes.IndexByte(q.rest[n-longestEscape:n], '\\') < 0 {
 			return n

@@ -18,53 +18,55 @@ func runReadFile(ctx context.Context, p *Call, t *Task) *Result {
 	if f != nil {
 		return failed(f, nil)
 	}
-	path, f := located(t, "file_path", in.FilePath)
+	path, f := locateFile(t, "file_path", in.FilePath)
 	if f != nil {
-		return fileFailed(f, in.FilePath)
+		return failedOnFile(f, in.FilePath)
 	}
 	form, f := encodingOf(in.Encoding)
 	if f != nil {
-		return fileFailed(f, in.FilePath)
+		return failedOnFile(f, in.FilePath)
 	}
-	file, err := openToRead(ctx, path, form.longest())
-	if err == nil && namesFolder(in.FilePath) { // it is there, and no folder
+	file, err := openToRead(ctx, path, form.maxFileSize())
+	if err == nil && isFolderPath(in.FilePath) { // but the file is not a folder
 		err = errors.Join(syscall.ENOTDIR, file.Close())
 	}
 	if err != nil {
-		return fileFailed(readFault(in, path, err), in.FilePath)
+		return failedOnFile(readFault(in, path, err), in.FilePath)
 	}
 	defer func() { _ = file.Close() }()
 	content := t.capture()
-	_, err = io.Copy(content, &cancellable{ctx: ctx, from: form.reader(file), enough: content.Truncated})
+	_, err = io.Copy(content, &cancelReader{ctx: ctx, from: form.reader(file), enough: content.Truncated})
 	if content.Truncated() {
 		err = errTooLong
 	}
-	value, unkept := content.Value(false)
-	if unkept != nil {
-		return &Result{StoreErr: unkept}
+	value, storeErr := content.Value(false)
+	if storeErr != nil {
+		return &Result{StoreErr: storeErr}
 	}
 	if err != nil {
-		return fileFailed(readFault(in, path, err), in.FilePath)
+		return failedOnFile(readFault(in, path, err), in.FilePath)
 	}
-	return completed(nodetype.ReadFileOutputs{Content: nodetype.Binary(value), ContentIsBinary: content.Binary(), FilePath: in.FilePath})
+	return succeeded(nodetype.ReadFileOutputs{Content: nodetype.Binary(value), ContentIsBinary: content.Binary(), FilePath: in.FilePath})
 }
 
-// errTooLong is the error of a file that is too long to be a node's output.
+// errTooLong is the error of a file that is longer than its reader accepts.
 var errTooLong = errors.New("the file is too long")
 
+// readFault is the fault of a file that cannot be read as text of the encoding asked for.
 func readFault(in nodetype.ReadFile, path string, err error) *fault.Fault {
 	if errors.Is(err, errTooLong) {
-		return fault.New(fault.TooLarge, "%s has more than the %d MiB that a node puts out", in.FilePath, MaxOutput>>20).
-			Suggest("Pass its path on and let a shell node read it")
+		return fault.New(fault.TooLarge, "%s has more than %d MiB, the most a node can output", in.FilePath, MaxOutput>>20).
+			Suggest("Pass its path on, and read it in a shell node")
 	}
 	if wrong, ok := errors.AsType[*encodingError](err); ok {
 		return fault.New(fault.Execution, "Cannot read %s as %s: %v", in.FilePath, in.Encoding, wrong).
-			Suggest(`Give the encoding that the file has; with "encoding": "utf-8", what is not text comes as base64`)
+			Suggest(`Give the encoding that the file has; with "encoding": "utf-8", bytes that are not text are returned as base64`)
 	}
 	return fileFault("read", in.FilePath, path, err)
 }
 
-// openToRead opens a file of no more than so many bytes. To open a pipe that nobody writes to may take for ever: it is left waiting when ctx is done.
+// openToRead opens a file of at most most bytes. Opening a pipe blocks until a writer opens it; if ctx is done first,
+// openToRead returns and leaves the open to a goroutine.
 func openToRead(ctx context.Context, path string, most int64) (*os.File, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -94,7 +96,7 @@ func openToRead(ctx context.Context, path string, most int64) (*os.File, error) 
 	}()
 	select {
 	case o := <-done:
-		if o.err == nil { // a reader that waits for more is woken when ctx is done; what cannot wait has no deadline
+		if o.err == nil { // ends a read that blocks; files that never block refuse a deadline
 			context.AfterFunc(ctx, func() { _ = o.file.SetReadDeadline(time.Unix(1, 0)) })
 		}
 		return o.file, o.err
@@ -103,15 +105,16 @@ func openToRead(ctx context.Context, path string, most int64) (*os.File, error) 
 	}
 }
 
-// cancellable is a reader that ends with the cause of its context, and with io.EOF when it is told that there is enough.
-type cancellable struct {
+// cancelReader is a reader that returns the cause of its context once that is done, and io.EOF once enough returns true. A
+// nil enough never does.
+type cancelReader struct {
 	ctx    context.Context
 	from   io.Reader
 	enough func() bool
 }
 
-// Read reads what there is.
-func (c *cancellable) Read(p []byte) (int, error) {
+// Read reads from the underlying reader.
+func (c *cancelReader) Read(p []byte) (int, error) {
 	if c.enough != nil && c.enough() {
 		return 0, io.EOF
 	}

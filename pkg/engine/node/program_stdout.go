@@ -1,0 +1,229 @@
+package node
+
+import (
+	"bytes"
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+	"unsafe"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
+)
+
+// The keys of a program's object that are not plain outputs.
+const (
+	actionKey = "$action"
+	errorKey  = "error"
+)
+
+// maxProgressLine is the most bytes of a line that reports progress.
+const maxProgressLine = 64 << 10
+
+// programStdout parses a program's standard output: lines that report progress, then one object.
+type programStdout struct {
+	progress func(done, total float64, message string)
+	// stop is called when there is more output than allowed.
+	stop func()
+
+	text []byte // the output after the lines of progress
+	line []byte // before that: the line that is not complete yet
+	full bool   // there was more output than allowed
+}
+
+// Write never fails: errors in the output are reported at its end.
+func (a *programStdout) Write(p []byte) (int, error) {
+	n := len(p)
+	if a.full = a.full || n > MaxOutput-len(a.text)-len(a.line); a.full {
+		a.stop()
+		return n, nil
+	}
+	for len(a.text) == 0 && len(p) > 0 {
+		end := bytes.IndexByte(p, '\n') + 1
+		if end == 0 && len(a.line)+len(p) <= maxProgressLine {
+			a.line = append(a.line, p...)
+			return n, nil
+		}
+		a.line, p = append(a.line, p[:end]...), p[end:]
+		if end == 0 || len(bytes.TrimSpace(a.line)) > 0 && !a.reportProgress(a.line) {
+			a.text, a.line = a.line, nil
+			break
+		}
+		a.line = a.line[:0]
+	}
+	a.text = append(a.text, p...)
+	return n, nil
+}
+
+// reportProgress passes a line of progress on; ok is false if it is not one.
+func (a *programStdout) reportProgress(line []byte) (ok bool) {
+	if !bytes.HasPrefix(bytes.TrimLeft(line, " \t{"), []byte(`"progress"`)) {
+		return false
+	}
+	var whole map[string]struct {
+		Done    float64 `json:"done"`
+		Total   float64 `json:"total"`
+		Message string  `json:"message"`
+	}
+	if json.Unmarshal(line, &whole) != nil || len(whole) != 1 {
+		return false
+	}
+	if step := whole["progress"]; a.progress != nil {
+		a.progress(step.Done, step.Total, fault.Truncate(step.Message, maxTail))
+	}
+	return true
+}
+
+// object returns the output after the lines of progress. It is called once.
+func (a *programStdout) object() []byte {
+	text := a.text
+	if len(text) == 0 && !a.reportProgress(a.line) {
+		text = a.line
+	}
+	a.text = nil
+	return bytes.TrimSpace(text)
+}
+
+// tooLong is the fault of a program that printed too much.
+func tooLong(path string) *fault.Fault {
+	return fault.New(fault.TooLarge, "%s printed more than %d MiB and was stopped", filepath.Base(path), MaxOutput>>20).
+		Suggest("Write large data to a file and output its path")
+}
+
+// printedObject is the object that a program printed.
+type printedObject struct {
+	// text is the object as it was printed; nil if it has keys that are not outputs.
+	text    json.RawMessage
+	action  gjson.Result
+	outputs []namedOutput
+}
+
+// namedOutput is an output of a program.
+type namedOutput struct {
+	key   string
+	value json.RawMessage
+}
+
+// long reports whether the output is a text that gets a blob of its own.
+func (m namedOutput) long() bool { return m.value[0] == '"' && len(m.value) > event.InlineLimit }
+
+// parseObject parses the object that a program printed. The message of its error continues "the program …".
+func parseObject(text []byte) (*printedObject, error) {
+	switch {
+	case len(text) == 0:
+		return nil, fault.New(fault.Protocol, "printed nothing; one JSON object of outputs is expected")
+	case !utf8.Valid(text):
+		return nil, fault.New(fault.Protocol, "printed bytes that are not UTF-8 text; print other bytes as base64: %s", shortenBytes(text, 80))
+	case text[0] != '{' || !json.Valid(text):
+		return nil, fault.New(fault.Protocol, "printed something other than one JSON object: %s", shortenBytes(text, 80))
+	}
+	d := &printedObject{text: text}
+	keys := map[string]bool{}
+	twice := ""
+	// The text does not change any more, and copying a long one would take time.
+	gjson.Parse(unsafe.String(&text[0], len(text))).ForEach(func(k, v gjson.Result) bool {
+		if keys[k.String()] {
+			twice = k.String()
+		}
+		keys[k.String()] = true
+		if k.String() != actionKey {
+			d.outputs = append(d.outputs, namedOutput{k.String(), text[v.Index : v.Index+len(v.Raw)]})
+			return true
+		}
+		if d.text = nil; v.Type != gjson.Null {
+			d.action = v
+		}
+		return true
+	})
+	if twice != "" {
+		return nil, fault.New(fault.Protocol, "printed an object with the key %q twice", shorten(twice))
+	}
+	return d, nil
+}
+
+// shortenBytes returns the beginning of bytes that may not be text, for a message.
+func shortenBytes(text []byte, most int) string {
+	return fault.Truncate(strings.ToValidUTF8(string(text[:min(len(text), most+1)]), "\uFFFD"), most)
+}
+
+// overrideFault replaces the fault by the program's own output error: an object like a fault of the suite, or a text.
+func (d *printedObject) overrideFault(f *fault.Fault) {
+	for _, m := range d.outputs {
+		if m.key != errorKey {
+			continue
+		}
+		value := gjson.ParseBytes(m.value)
+		if value.Type == gjson.String && value.Str != "" {
+			f.Message = fault.Truncate(value.Str, maxTail)
+		}
+		if message := value.Get("message"); message.Type == gjson.String && message.Str != "" {
+			var own fault.Fault
+			_ = json.Unmarshal(m.value, &own) // fields of a wrong type are left out
+			if !own.Type.Known() {
+				own.Type = f.Type
+			}
+			own.Message = fault.Truncate(own.Message, maxTail)
+			own.Node, own.File, own.Line, own.Column = "", "", 0, 0 // the engine knows the place
+			*f = own
+		}
+	}
+}
+
+// storeOutputs returns a program's outputs as the node's. A long text goes into a blob of its own at once.
+func (t *Task) storeOutputs(outputs []namedOutput) (json.RawMessage, error) {
+	out := []byte{'{'}
+	for i, m := range outputs {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		if strings.HasPrefix(m.key, "$") { // see event.Escape
+			m.key = "$" + m.key
+		}
+		out = append(rawjson.AppendQuoted(out, m.key), ':')
+		value := event.Escape(m.value)
+		if m.long() {
+			text := t.capture()
+			decodePieces(m.value[1:len(m.value)-1], func(piece string) { _, _ = text.Write([]byte(piece)) })
+			var err error
+			if value, err = text.Value(false); err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, value...)
+	}
+	return append(out, '}'), nil
+}
+
+// decodePieces decodes the inside of a JSON string in pieces, so that it is not held twice in memory.
+func decodePieces(inside []byte, take func(text string)) {
+	for len(inside) > 0 {
+		n := cutPoint(inside, maxProgressLine)
+		take(gjson.Parse(`"` + string(inside[:n]) + `"`).Str)
+		inside = inside[n:]
+	}
+}
+
+// cutPoint returns where a JSON string can be cut, at n bytes or a little later: not inside an escape or a character.
+func cutPoint(inside []byte, n int) int {
+	i := 0
+	for i < n && i < len(inside) {
+		switch {
+		case inside[i] != '\\':
+			i++
+		case inside[i+1] != 'u':
+			i += 2
+		case strings.ContainsRune("dD", rune(inside[i+2])) && strings.ContainsRune("89abAB", rune(inside[i+3])) && bytes.HasPrefix(inside[i+6:], []byte(`\u`)):
+			i += 12 // a surrogate pair
+		default:
+			i += 6
+		}
+	}
+	for i < len(inside) && !utf8.RuneStart(inside[i]) {
+		i++
+	}
+	return i
+}
