@@ -38,7 +38,7 @@ func printAnswer(app *cli.App, document json.RawMessage, err error) error {
 	return app.Document(document, func(w io.Writer) { writeText(w, document) })
 }
 
-// writeText writes an answer for writeText: a plan as drawn, with its warnings, and anything else as indented JSON.
+// writeText writes an answer for people: a plan as drawn, with its warnings, and anything else as indented JSON.
 func writeText(w io.Writer, document json.RawMessage) {
 	plan := gjson.GetBytes(document, "pretty")
 	if !plan.Exists() {

@@ -15,7 +15,7 @@ type query struct {
 	order  []sortKey
 }
 
-// selectItem is an selectItem of the select list.
+// selectItem is an item of the select list.
 type selectItem struct {
 	expr  *expr
 	alias string

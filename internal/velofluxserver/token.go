@@ -132,8 +132,8 @@ func (l *lexer) next() (kind tokenKind, n int, wrong string) {
 	return symbolToken, size, ""
 }
 
-// quotedLength returns the length in bytes of the quoted text at the start of s, or 0 if it is not quotedLength. A doubled quote does
-// not close it.
+// quotedLength returns the length in bytes of the quoted text at the start of s, or 0 if it is not closed. A doubled quote
+// does not close it.
 func quotedLength(s string, quote byte) int {
 	for i := 1; i < len(s); i++ {
 		if s[i] != quote {

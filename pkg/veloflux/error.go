@@ -102,7 +102,7 @@ func fromFault(f *fault.Fault) *Error {
 	return e
 }
 
-// contextEnded returns the error for a caller whose context has contextEnded.
+// contextEnded returns the error for a caller whose context has ended.
 func contextEnded(what string, cause error) *Error {
 	e := &Error{Code: CodeToolFailed, Message: what + " was cancelled", Cause: cause}
 	if errors.Is(cause, context.DeadlineExceeded) {

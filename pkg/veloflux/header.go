@@ -44,7 +44,7 @@ func newHeaders(user *url.Userinfo, given http.Header, file string) (*headers, *
 	return h, nil
 }
 
-// current returns the headers for a request made current. An error is about the header file; the headers are then those that
+// current returns the headers for a request made now. An error is about the header file; the headers are then those that
 // the file had before.
 func (h *headers) current() (http.Header, error) {
 	all := h.fixed.Clone()

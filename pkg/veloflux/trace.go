@@ -85,7 +85,7 @@ type cleaner struct {
 	excerpt, omitted bool
 }
 
-// hidesSQL reports whether the entry must not show SQL. An unknown mode hidesSQL it.
+// hidesSQL reports whether the entry must not show SQL. An unknown mode hides it.
 func (c *cleaner) hidesSQL() bool { return c.mode != SQLRaw && c.mode != "" }
 
 // name returns the name of the tool or resource without secrets. The name of an unknown tool may be any text, including

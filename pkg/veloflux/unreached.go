@@ -49,7 +49,7 @@ func (e *Error) maybeCreated() {
 	delete(e.Details, "retryable")
 }
 
-// contextError returns the error for a request whose context or timeout contextError, or nil.
+// contextError returns the error for a request whose context or timeout ended, or nil.
 func (x *exchange) contextError(ctx context.Context, err error) *Error {
 	var e *Error
 	switch {
