@@ -15,12 +15,12 @@ import (
 )
 
 type addCommand struct {
-	Env     []string `placeholder:"K=V" sep:"none" help:"A variable for the server's environment; $${NAME} in it is taken from this environment or settings.json when the server starts. May be repeated."`
-	Source  string   `arg:"" name:"name-or-file" help:"The server's name, with -- COMMAND behind it; or a file with the JSON that the server's instructions give to paste, or - for standard input."`
-	Command []string `arg:"" optional:"" help:"The command that starts the server, and its arguments, behind --."`
+	Env     []string `placeholder:"K=V" sep:"none" help:"A variable for the server's environment. $${NAME} in it is replaced from this environment or settings.json when the server starts. May be repeated."`
+	Source  string   `arg:"" name:"name-or-file" help:"The server's name, followed by -- COMMAND; or a file with the JSON from the server's instructions, or - for standard input."`
+	Command []string `arg:"" optional:"" help:"The command that starts the server, and its arguments, after --."`
 }
 
-// Help is the longer text of --help.
+// Help returns the longer text of --help.
 func (addCommand) Help() string {
 	return `Two forms:
   pflow-sync add github --env 'GITHUB_TOKEN=${GITHUB_TOKEN}' -- npx -y @modelcontextprotocol/server-github
@@ -31,14 +31,14 @@ it. Transports are stdio and streamable HTTP ({"type":"http","url":…,"headers"
 replaced. Answers {"added":[NAME…],"replaced":[NAME…],"notes":[TEXT…]}.`
 }
 
-// added is the answer of add.
-type added struct {
+// addOutput is the output of add.
+type addOutput struct {
 	Added    []string `json:"added"`
 	Replaced []string `json:"replaced"`
 	Notes    []string `json:"notes"`
 }
 
-// Run writes the configuration.
+// Run adds the servers to the configuration.
 func (c *addCommand) Run(app *cli.App) error {
 	servers, notes, err := c.servers(app)
 	if err != nil {
@@ -48,7 +48,7 @@ func (c *addCommand) Run(app *cli.App) error {
 	if err != nil {
 		return err
 	}
-	answer := added{Added: []string{}, Replaced: []string{}, Notes: append([]string{}, notes...)}
+	answer := addOutput{Added: []string{}, Replaced: []string{}, Notes: append([]string{}, notes...)}
 	err = mcpclient.ChangeServers(app.Context, h, func(all mcpclient.Servers) error {
 		for _, name := range servers.Names() {
 			if _, old := all[name]; old {
@@ -87,13 +87,13 @@ func (c *addCommand) Run(app *cli.App) error {
 	})
 }
 
-// servers are what the arguments configure, with what there is to say about their names.
+// servers returns the servers that the arguments configure, and notes about their names.
 func (c *addCommand) servers(app *cli.App) (mcpclient.Servers, []string, error) {
 	if len(c.Command) > 0 {
 		return c.byCommand()
 	}
 	if len(c.Env) > 0 {
-		return nil, nil, fault.New(fault.Usage, "--env goes with a command").Suggest("pflow-sync add NAME --env K=V -- COMMAND [ARG…]")
+		return nil, nil, fault.New(fault.Usage, "--env needs a command").Suggest("pflow-sync add NAME --env K=V -- COMMAND [ARG…]")
 	}
 	data, err := app.ReadArgument(c.Source)
 	if f, ok := errors.AsType[*fault.Fault](err); ok && f.Type == fault.NotFound {

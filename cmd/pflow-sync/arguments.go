@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -15,68 +14,51 @@ import (
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
-// values are a tool's arguments as they were given: a whole object, or values by key.
-type values struct {
+// toolArguments are the arguments of a tool as they were given: a whole object, or values by key.
+type toolArguments struct {
 	whole json.RawMessage
-	keys  []string
-	byKey map[string]value
+	byKey []cli.Assignment
 }
 
-// value is JSON, or text that takes the type asked for.
-type value struct {
-	json json.RawMessage
-	text string
-}
-
-// readArguments reads KEY=VALUE, KEY:=JSON, KEY=@FILE and - off a command line.
-func readArguments(app *cli.App, args []string) (values, error) {
-	g := values{byKey: map[string]value{}}
+// readArguments parses KEY=VALUE, KEY:=JSON, KEY=@FILE and - from a command line.
+func readArguments(app *cli.App, args []string) (toolArguments, error) {
 	if slices.Contains(args, "-") {
 		if len(args) > 1 {
-			return g, fault.New(fault.Usage, "- reads all arguments from standard input; nothing can stand beside it")
+			return toolArguments{}, fault.New(fault.Usage, "- reads all arguments from standard input and must be the only argument")
 		}
-		data, err := app.ReadArgument("-")
-		if err != nil {
-			return g, err
-		}
-		g.whole = bytes.TrimSpace(data)
-		if !json.Valid(g.whole) || !gjson.ParseBytes(g.whole).IsObject() {
-			return g, fault.New(fault.Usage, "Standard input is not one JSON object")
-		}
-		return g, nil
+		whole, err := app.ReadObject()
+		return toolArguments{whole: whole}, err
 	}
-	assignments, err := app.Assignments(args)
-	if err != nil {
-		return g, err
-	}
-	for _, a := range assignments {
-		g.keys = append(g.keys, a.Key)
-		g.byKey[a.Key] = value{json: a.JSON, text: a.Text}
-	}
-	return g, nil
+	byKey, err := app.Assignments(args)
+	return toolArguments{byKey: byKey}, err
 }
 
-// object makes the tool's arguments. All that does not fit the tool's input schema is one validation_error.
-func (g values) object(tool mcpclient.Tool) (json.RawMessage, error) {
+// object returns the tool's arguments as a JSON object. Everything that does not fit the tool's input schema is reported
+// in one validation_error.
+func (g toolArguments) object(tool mcpclient.Tool) (json.RawMessage, error) {
 	schema := gjson.ParseBytes(tool.InputSchema)
-	keys := g.keys
-	if g.whole != nil {
-		keys = nil
-		gjson.ParseBytes(g.whole).ForEach(func(key, _ gjson.Result) bool { keys = append(keys, key.Str); return true })
+	var keys []string
+	gjson.ParseBytes(g.whole).ForEach(func(key, _ gjson.Result) bool { keys = append(keys, key.Str); return true })
+	for _, a := range g.byKey {
+		keys = append(keys, a.Key)
 	}
-	faults := misfits(schema, keys)
+	faults := mismatches(schema, keys)
 	out := []byte("{")
-	for i, key := range g.keys {
-		v, ok := g.byKey[key].as(schema, key)
+	for i, a := range g.byKey {
+		property := toolargs.Property(schema, a.Key)
+		v, ok := a.JSON, true
+		if v == nil {
+			v, ok = toolargs.FromText(property, a.Text)
+		}
 		if !ok {
-			f := fault.New(fault.Validation, "%q must be of type %s, and the text given is not", key, strings.Join(toolargs.Types(toolargs.Property(schema, key)), " or "))
-			f.Path = "arguments." + key
+			f := fault.New(fault.Validation, "%q must be of type %s, but the given text is not", a.Key, strings.Join(toolargs.Types(property), " or "))
+			f.Path = "arguments." + a.Key
 			faults = append(faults, f)
 		}
 		if i > 0 {
 			out = append(out, ',')
 		}
-		out = append(append(append(out, rawjson.Quote(key)...), ':'), v...)
+		out = append(append(append(out, rawjson.Quote(a.Key)...), ':'), v...)
 	}
 	if f := fault.Join(fault.Validation, "The arguments of "+tool.Name, faults); f != nil {
 		return nil, f
@@ -87,8 +69,8 @@ func (g values) object(tool mcpclient.Tool) (json.RawMessage, error) {
 	return append(out, '}'), nil
 }
 
-// misfits are the keys that a schema does not have and those that it wants besides.
-func misfits(schema gjson.Result, keys []string) []*fault.Fault {
+// mismatches returns faults for the keys that a schema does not have, and for the required keys that are missing.
+func mismatches(schema gjson.Result, keys []string) []*fault.Fault {
 	var faults []*fault.Fault
 	var known []string
 	schema.Get("properties").ForEach(func(key, _ gjson.Result) bool { known = append(known, key.Str); return true })
@@ -116,12 +98,4 @@ func misfits(schema gjson.Result, keys []string) []*fault.Fault {
 		}
 	}
 	return faults
-}
-
-// as is the value in a type that the schema has for it.
-func (v value) as(schema gjson.Result, key string) (json.RawMessage, bool) {
-	if v.json != nil {
-		return v.json, true
-	}
-	return toolargs.FromText(toolargs.Property(schema, key), v.text)
 }

@@ -18,23 +18,23 @@ type callCommand struct {
 	Args []string `arg:"" name:"arg" help:"NAME TOOL [KEY=VALUE…|-], or -- COMMAND [ARG…] -- TOOL [KEY=VALUE…|-]."`
 }
 
-// Help is the longer text of --help.
+// Help returns the longer text of --help.
 func (callCommand) Help() string {
 	return `Two forms:
   pflow-sync call github search_repositories query=pflow perPage:=5
   pflow-sync call -- npx -y @modelcontextprotocol/server-memory -- read_graph     (a server that is not configured)
 
-KEY=VALUE is text that takes the type the tool's input schema asks for, KEY:=JSON a JSON value, KEY=@FILE what a file
-holds; - reads all arguments as one JSON object from standard input.
+KEY=VALUE is text that is converted to the type in the tool's input schema, KEY:=JSON a JSON value, KEY=@FILE the text of
+a file; - reads all arguments as one JSON object from standard input.
 
-Answers {"success":true,"is_error":false,"server":…,"tool":…,"result":…}. The result is the tool's structured content,
-else its one content block (a text that is a JSON object or list is that), else the list of its blocks; "content" holds
-the blocks that stand beside structured content and are no text. A tool that fails by its own account answers
-{"success":false,"is_error":true,…,"error":FAULT,"result":…} and exit status 1.`
+Prints {"success":true,"is_error":false,"server":…,"tool":…,"result":…}. The result is the tool's structured content,
+else its only content block (a text with a JSON object or list becomes that JSON), else the list of its blocks. If there
+is structured content, "content" has the blocks that are not text. If the tool itself fails, the output is
+{"success":false,"is_error":true,…,"error":FAULT,"result":…} and the exit status 1.`
 }
 
-// called is the answer of call.
-type called struct {
+// callOutput is the output of call.
+type callOutput struct {
 	Success bool              `json:"success"`
 	IsError bool              `json:"is_error"`
 	Server  string            `json:"server"`
@@ -44,7 +44,7 @@ type called struct {
 	Content []json.RawMessage `json:"content,omitempty"`
 }
 
-// target is which tool of which server is meant.
+// target is a tool of a server, with its arguments.
 type target struct {
 	name      string
 	server    mcpclient.Server
@@ -58,7 +58,7 @@ func (c *callCommand) Run(app *cli.App) error {
 	if err != nil {
 		return err
 	}
-	r, err := newReach(app, h)
+	r, err := newConnector(app, h)
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (c *callCommand) Run(app *cli.App) error {
 	if err != nil {
 		return r.clean(err)
 	}
-	out := called{Success: true, Server: t.name, Tool: t.tool, Result: answer.Result(), Content: beside(answer)}
+	out := callOutput{Success: true, Server: t.name, Tool: t.tool, Result: answer.Result(), Content: extraContent(answer)}
 	if f := answer.Failure(t.name, t.tool); f != nil {
 		out.Success, out.IsError, out.Error = false, true, r.Redactor.Fault(f)
 		out.Result, _ = r.Redactor.JSON(out.Result)
@@ -86,8 +86,7 @@ func (c *callCommand) Run(app *cli.App) error {
 	return cli.Status(1)
 }
 
-// target reads the positional arguments. The first -- is the command line's own and does not come here; a second one
-// parts a server's command from the tool.
+// target parses the positional arguments. A leading -- is dropped; the last -- separates a server's command from the tool.
 func (c *callCommand) target(servers func() (mcpclient.Servers, error)) (target, error) {
 	args := c.Args
 	if len(args) > 0 && args[0] == "--" {
@@ -115,8 +114,8 @@ func (c *callCommand) target(servers func() (mcpclient.Servers, error)) (target,
 	return target{args[0], server, args[1], args[2:]}, err
 }
 
-// call makes the arguments what the tool's schema asks for, and calls.
-func (r *reach) call(t target, given values) (*mcpclient.Answer, error) {
+// call converts the arguments to the types in the tool's schema, and calls the tool.
+func (r *connector) call(t target, given toolArguments) (*mcpclient.Answer, error) {
 	session, err := r.session(r.app.Context, t.name, t.server)
 	if err != nil {
 		return nil, err
@@ -141,8 +140,8 @@ func (r *reach) call(t target, given values) (*mcpclient.Answer, error) {
 	return session.Call(r.app.Context, t.tool, args, r.progress())
 }
 
-// progress shows a tool's progress to a person at a terminal.
-func (r *reach) progress() func(done, total float64, message string) {
+// progress returns a function that shows a tool's progress, or nil if standard error is not a terminal.
+func (r *connector) progress() func(done, total float64, message string) {
 	if r.app.Quiet || !isatty.IsTerminal(r.app.Stderr.Fd()) {
 		return nil
 	}
@@ -155,8 +154,8 @@ func (r *reach) progress() func(done, total float64, message string) {
 	}
 }
 
-// beside are the blocks that the structured content does not stand for.
-func beside(a *mcpclient.Answer) []json.RawMessage {
+// extraContent returns the blocks that the structured content does not represent.
+func extraContent(a *mcpclient.Answer) []json.RawMessage {
 	if a.Structured == nil {
 		return nil
 	}
@@ -164,7 +163,7 @@ func beside(a *mcpclient.Answer) []json.RawMessage {
 }
 
 // writeText prints a result for people: text as it is, anything else as indented JSON.
-func writeText(w io.Writer, out called) {
+func writeText(w io.Writer, out callOutput) {
 	if v := gjson.ParseBytes(out.Result); v.Type == gjson.String {
 		_, _ = fmt.Fprintln(w, v.Str)
 		return

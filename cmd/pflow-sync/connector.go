@@ -12,29 +12,29 @@ import (
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
-// reach is how servers are reached from a command line: with its environment and the settings behind it. The secrets
-// that go to a server are kept, so that what comes back of them is not shown.
-type reach struct {
+// connector connects to servers with the environment of the command line and the settings. It collects the secrets that
+// are sent to a server, so that they can be removed from what the server returns.
+type connector struct {
 	mcpclient.Resolver
 	app *cli.App
 }
 
-func newReach(app *cli.App, h *home.Home) (*reach, error) {
+func newConnector(app *cli.App, h *home.Home) (*connector, error) {
 	process.AdoptOrphans()
 	set, err := settings.Load(h)
 	if err != nil {
 		return nil, err
 	}
-	return &reach{mcpclient.Resolver{Env: app.Env, Settings: set.Env, Redactor: redact.New(), Log: app.Log, Warn: app.Warn}, app}, nil
+	return &connector{mcpclient.Resolver{Env: app.Env, Settings: set.Env, Redactor: redact.New(), Log: app.Log, Warn: app.Warn}, app}, nil
 }
 
-// session connects to a server as it is configured.
-func (r *reach) session(ctx context.Context, name string, server mcpclient.Server) (*mcpclient.Session, error) {
+// session connects to a configured server.
+func (r *connector) session(ctx context.Context, name string, server mcpclient.Server) (*mcpclient.Session, error) {
 	return mcpclient.Connect(ctx, r.Spec(name, server))
 }
 
-// clean is an error as a fault without secrets, or an interruption as it is.
-func (r *reach) clean(err error) error {
+// clean returns an error as a fault without secrets, or err itself after an interruption.
+func (r *connector) clean(err error) error {
 	if err == nil || r.app.Context.Err() != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ import (
 
 type listCommand struct{}
 
-// listed is a server as list shows it. Environment and headers are named only: their values may be secret.
+// listed is a server as list shows it. Env and Headers have only names, because the values may be secret.
 type listed struct {
 	Server    string       `json:"server"`
 	Transport string       `json:"transport"`
@@ -70,7 +70,7 @@ func (c *listCommand) Run(app *cli.App) error {
 	})
 }
 
-// mcpTypes are the node types that are tools, sorted by name.
+// mcpTypes returns the node types that are tools, sorted by name.
 func mcpTypes(r *registry.Registry) ([]nodetype.Type, error) {
 	types, err := r.Types()
 	return slices.DeleteFunc(types, func(t nodetype.Type) bool { return t.MCP == nil }), err

@@ -1,5 +1,5 @@
-// Command pflow-sync configures MCP servers, brings their tools into the registry as node types, and calls one by hand.
-// It makes programs node types, too.
+// Command pflow-sync configures MCP servers, registers their tools as node types, and calls tools by hand. It also
+// registers programs as node types.
 package main
 
 import (
@@ -11,12 +11,12 @@ import (
 type grammar struct {
 	cli.Common
 
-	Add    addCommand    `cmd:"" help:"Configure a server: by its command, or by a document to paste from a file or standard input."`
+	Add    addCommand    `cmd:"" help:"Configure a server by its command, or by a JSON document from a file or standard input."`
 	List   listCommand   `cmd:"" help:"List the configured servers."`
-	Remove removeCommand `cmd:"" help:"Take a server and its tools away."`
-	Sync   syncCommand   `cmd:"" help:"Ask servers for their tools and make them node types."`
+	Remove removeCommand `cmd:"" help:"Remove a server and its tools."`
+	Sync   syncCommand   `cmd:"" help:"List the tools of servers and make them node types."`
 	Tools  toolsCommand  `cmd:"" help:"List the tools that are node types."`
-	Call   callCommand   `cmd:"" help:"Call one tool and print what it gives."`
+	Call   callCommand   `cmd:"" help:"Call one tool and print its result."`
 	Nodes  nodesCommand  `cmd:"" help:"Make the programs pflow-node-NAME node types."`
 }
 

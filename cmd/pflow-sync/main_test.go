@@ -27,8 +27,8 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// serveFake is an MCP server whose tools are read from the file that its argument names. Each tool gives its arguments
-// back, except that `say` answers with the text of its argument, `fail` fails and `token` fails with $TOKEN.
+// serveFake is an MCP server whose tools are read from the file that its argument names. Each tool returns its arguments,
+// except that `say` returns the text of its argument, `fail` fails, and `token` fails with $TOKEN.
 func serveFake() {
 	if len(os.Args) < 2 {
 		fmt.Fprintln(os.Stderr, "fake-server: which tools?")

@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/pflow-suite/pflow/pkg/catalog/registry"
 	"github.com/pflow-suite/pflow/pkg/fault"
@@ -16,18 +17,18 @@ import (
 
 type nodesCommand struct{}
 
-// Help is the longer text of --help.
+// Help returns the longer text of --help.
 func (nodesCommand) Help() string {
-	return `Finds the programs pflow-node-NAME in the home's nodes folder and then on PATH, the first of a name wins, asks each
---describe, and makes it the node type NAME. Programs that are gone are removed; one that cannot be described keeps the
-node type it was, and the exit status is 1. Answers
+	return `Finds the programs pflow-node-NAME in the home's nodes folder and on PATH (the first of a name wins), runs each with
+	--describe, and makes it the node type NAME. Node types of programs that are gone are removed. If a program cannot be
+	described, its previous node type is kept and the exit status is 1. Prints
   {"programs_found":N,"registered":N,"added":[NAME],"updated":[NAME],"removed":[NAME],"failed":[{"name","path","error"}]}.`
 }
 
-// nodesAnswer is what became of the programs. Names are those of node types, sorted.
-type nodesAnswer struct {
+// nodesOutput is the output of nodes. Names are those of node types, sorted.
+type nodesOutput struct {
 	Found int `json:"programs_found"`
-	// Registered is how many programs are node types now.
+	// Registered is the number of programs that are node types now.
 	Registered int `json:"registered"`
 	changed
 	Failed []failedProgram `json:"failed"`
@@ -38,23 +39,23 @@ type changed struct {
 	Added   []string `json:"added"`
 	Updated []string `json:"updated"`
 	Removed []string `json:"removed"`
-	// Overwritten were other node types before.
+	// Overwritten names the node types that were not a program before.
 	Overwritten []string `json:"overwritten,omitempty"`
 }
 
-// failedProgram is one that could not be made a node type.
+// failedProgram is a program that could not be made a node type.
 type failedProgram struct {
 	Name string `json:"name"`
 	Path string `json:"path"`
-	// Kept says that the node type it was before stays.
+	// Kept means that its previous node type is kept.
 	Kept  bool         `json:"kept,omitempty"`
 	Error *fault.Fault `json:"error"`
 }
 
-// describeLimit is how long a program may take to describe itself.
+// describeLimit is the most time that a program may take to describe itself.
 const describeLimit = 10 * time.Second
 
-// Run finds the programs, asks them, and writes what they say into the registry in one step.
+// Run finds the programs, has them describe themselves, and writes their node types to the registry in one step.
 func (c *nodesCommand) Run(app *cli.App) error {
 	h, err := app.Home()
 	if err != nil {
@@ -64,27 +65,26 @@ func (c *nodesCommand) Run(app *cli.App) error {
 	found := findPrograms(h.Path("nodes"), app.Getenv("PATH"), app.Warn)
 	types := make([]nodetype.Type, len(found))
 	faults := make([]*fault.Fault, len(found))
-	slots := make(chan struct{}, atOnce)
-	var asking sync.WaitGroup
+	var programs errgroup.Group
+	programs.SetLimit(atOnce)
 	for i, p := range found {
-		asking.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
+		programs.Go(func() error {
 			var err error
 			types[i], err = p.describe(app.Context, app.Env, describeLimit)
 			faults[i] = fault.From(err)
+			return nil
 		})
 	}
-	asking.Wait()
+	_ = programs.Wait() // each has its own fault
 	if err := app.Context.Err(); err != nil {
 		return err
 	}
 	return register(app, registry.Open(h), found, types, faults)
 }
 
-// register writes the types of the programs that have no fault, and answers.
+// register writes the types of the programs without a fault to the registry, and prints the output.
 func register(app *cli.App, reg *registry.Registry, found []program, types []nodetype.Type, faults []*fault.Fault) error {
-	answer := nodesAnswer{Found: len(found), Failed: []failedProgram{}}
+	answer := nodesOutput{Found: len(found), Failed: []failedProgram{}}
 	var good []nodetype.Type
 	var keep []string
 	for i, p := range found {
@@ -103,29 +103,29 @@ func register(app *cli.App, reg *registry.Registry, found []program, types []nod
 		answer.Failed[i].Kept = slices.Contains(kept, answer.Failed[i].Name)
 	}
 	answer.Registered = len(good) + len(kept)
-	answer.changed = changed{listOf(change.Added), listOf(change.Updated), listOf(change.Removed), change.Overwritten}
+	answer.changed = changed{emptyIfNil(change.Added), emptyIfNil(change.Updated), emptyIfNil(change.Removed), change.Overwritten}
 	return answer.report(app)
 }
 
-// listOf is a list that is written as [] when it is empty.
-func listOf(names []string) []string {
+// emptyIfNil returns names, or an empty list that JSON writes as [] if it is nil.
+func emptyIfNil(names []string) []string {
 	if names == nil {
 		return []string{}
 	}
 	return names
 }
 
-// report prints the answer. A program that failed makes the whole a failure.
-func (a *nodesAnswer) report(app *cli.App) error {
+// report prints the output. The exit status is 1 if a program failed.
+func (a *nodesOutput) report(app *cli.App) error {
 	for _, name := range a.Overwritten {
-		app.Warn("%s was another node type before and is a program's now", name)
+		app.Warn("%s was another node type and is now a program", name)
 	}
 	for _, failed := range a.Failed {
 		f := *failed.Error
 		f.Message = failed.Path + ": " + f.Message
 		app.Complain(&f)
 		if failed.Kept {
-			app.Warn("%s stays the node type that it was", failed.Name)
+			app.Warn("%s keeps its previous node type", failed.Name)
 		}
 	}
 	err := app.Document(a, func(w io.Writer) {

@@ -21,23 +21,23 @@ import (
 // program is a file that may be a node type.
 type program struct {
 	name, path string
-	info       fs.FileInfo // nil where the file cannot be looked at
+	info       fs.FileInfo // nil if the file cannot be examined
 }
 
 func (p *program) executable() bool {
 	return p.info != nil && p.info.Mode().IsRegular() && p.info.Mode()&0o111 != 0
 }
 
-// findPrograms lists the programs pflow-node-NAME of the home's folder and of PATH, sorted by name: of each name the
-// first that may be executed, as a shell finds it, the home before PATH. A file that may not be executed is listed where
-// there is no other of its name. Those of the suite, which are built in, are left out.
+// findPrograms returns the programs pflow-node-NAME in the home's folder and in PATH, sorted by name. Of each name it
+// returns the first executable file, as a shell would find it, the home before PATH. A file that is not executable is
+// returned if it is the only one with its name. The programs of the suite are left out, because they are built in.
 func findPrograms(own, path string, warn func(format string, args ...any)) []program {
 	found := map[string]program{}
 	for _, dir := range append([]string{own}, filepath.SplitList(path)...) {
-		if !filepath.IsAbs(dir) { // what it is depends on where one stands
+		if !filepath.IsAbs(dir) { // its meaning depends on the working directory
 			continue
 		}
-		entries, _ := os.ReadDir(dir) // a folder of PATH that is not there is no fault
+		entries, _ := os.ReadDir(dir) // PATH may name missing folders
 		for _, entry := range entries {
 			name, ok := strings.CutPrefix(entry.Name(), nodetype.ProgramPrefix)
 			if !ok || entry.IsDir() {
@@ -59,7 +59,7 @@ func findPrograms(own, path string, warn func(format string, args ...any)) []pro
 	for name := range found {
 		builtin, ok := nodetype.Builtin(name)
 		if ok && builtin.Program == "" {
-			warn("%s is no node type: %s is a built-in one", found[name].path, name)
+			warn("%s cannot be a node type: %s is built in", found[name].path, name)
 		}
 		if ok {
 			delete(found, name)
@@ -68,21 +68,22 @@ func findPrograms(own, path string, warn func(format string, args ...any)) []pro
 	return slices.SortedFunc(maps.Values(found), func(a, b program) int { return strings.Compare(a.name, b.name) })
 }
 
-// maxDescription is the most bytes of an answer to --describe.
+// maxDescription is the most bytes of the output of --describe.
 const maxDescription = 1 << 20
 
-// describe asks the program what it is. It is stopped after the limit, or when it prints too much.
+// describe runs the program with --describe and returns its node type. The program is stopped after the limit, or if it
+// prints too much.
 func (p *program) describe(ctx context.Context, env []string, limit time.Duration) (nodetype.Type, error) {
 	if err := p.check(); err != nil {
 		return nodetype.Type{}, err
 	}
 	late := fault.New(fault.Timeout, "It did not answer --describe within %v", limit).
-		Suggest("A program that is given --describe prints its description and ends at once")
+		Suggest("With --describe a program must print its description and exit at once")
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, late)
 	defer cancel()
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	stdout := &atMost{over: func() {
+	stdout := &limitedBuffer{over: func() {
 		stop(fault.New(fault.TooLarge, "Its answer to --describe has more than %d KiB", maxDescription>>10))
 	}}
 	stderr := process.NewTail(2000)
@@ -90,19 +91,19 @@ func (p *program) describe(ctx context.Context, env []string, limit time.Duratio
 	said := strings.TrimSpace(stderr.String())
 	switch {
 	case errors.Is(err, process.ErrFormat):
-		return nodetype.Type{}, fault.New(fault.Validation, "It is no program of this system, and no script whose first line names its interpreter").
+		return nodetype.Type{}, fault.New(fault.Validation, "It is neither a program for this system nor a script whose first line names its interpreter").
 			Suggest("Begin a script with a line such as #!/bin/sh or #!/usr/bin/env python3")
 	case err != nil && fault.From(err).Type == fault.NotFound:
-		return nodetype.Type{}, fault.New(fault.Validation, "The interpreter that its first line names is not there").
+		return nodetype.Type{}, fault.New(fault.Validation, "The interpreter in its first line does not exist").
 			Suggest("Install it, or correct the line")
 	case err != nil:
 		return nodetype.Type{}, err
 	case exit.Code != 0:
-		f := fault.New(fault.Execution, "It ended with exit code %d when it was asked --describe", exit.Code)
+		f := fault.New(fault.Execution, "It exited with code %d when it was run with --describe", exit.Code)
 		if said != "" {
 			f.Message += ": " + said
 		}
-		return nodetype.Type{}, f.Suggest("A program that is given --describe prints its description and ends with 0")
+		return nodetype.Type{}, f.Suggest("With --describe a program must print its description and exit with code 0")
 	}
 	t, err := nodetype.Described(p.name, p.path, stdout.text.Bytes())
 	if f := fault.From(err); f != nil && said != "" {
@@ -111,27 +112,27 @@ func (p *program) describe(ctx context.Context, env []string, limit time.Duratio
 	return t, err
 }
 
-// check refuses a program that cannot be a node type as it is.
+// check returns a fault if a program cannot be a node type.
 func (p *program) check() error {
 	switch {
 	case strings.HasPrefix(p.name, "mcp-"):
-		return fault.New(fault.Validation, "Names that begin with mcp- are those of MCP servers' tools").Suggest("Choose another name")
+		return fault.New(fault.Validation, "Names that begin with mcp- are reserved for the tools of MCP servers").Suggest("Choose another name")
 	case !nodeName(p.name):
-		f := fault.New(fault.Validation, "%q is no name of a node type", fault.Truncate(p.name, home.MaxType)).
+		f := fault.New(fault.Validation, "%q is not a valid name of a node type", fault.Truncate(p.name, home.MaxType)).
 			Suggest("Use lower-case letters and digits in words joined by single hyphens, at most %d bytes", home.MaxType)
 		if stem, _, ok := strings.Cut(p.name, "."); ok && nodeName(stem) {
-			f.Suggest("Call the program %s, without an ending", nodetype.ProgramPrefix+stem)
+			f.Suggest("Name the program %s, without a file extension", nodetype.ProgramPrefix+stem)
 		}
 		return f
 	case p.info == nil:
-		return fault.New(fault.Validation, "It cannot be looked at, or is a link to nothing")
+		return fault.New(fault.Validation, "It cannot be examined, or is a broken symbolic link")
 	case !p.executable():
-		return fault.New(fault.Validation, "It may not be executed").Suggest("Make it executable with: chmod +x '%s'", p.path)
+		return fault.New(fault.Validation, "It is not executable").Suggest("Make it executable with: chmod +x '%s'", p.path)
 	}
 	return nil
 }
 
-// nodeName says whether a name is one that node types may have: ^[a-z0-9]+(-[a-z0-9]+)*$, at most 128 bytes.
+// nodeName reports whether a name is valid for a node type: ^[a-z0-9]+(-[a-z0-9]+)*$, at most 128 bytes.
 func nodeName(name string) bool {
 	for word := range strings.SplitSeq(name, "-") {
 		if word == "" || strings.Trim(word, "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
@@ -141,14 +142,14 @@ func nodeName(name string) bool {
 	return len(name) <= home.MaxType
 }
 
-// atMost keeps what is written, up to maxDescription.
-type atMost struct {
+// limitedBuffer collects up to maxDescription bytes, and calls over instead of exceeding them.
+type limitedBuffer struct {
 	text bytes.Buffer
 	over func()
 }
 
-// Write never fails.
-func (a *atMost) Write(p []byte) (int, error) {
+// Write never returns an error.
+func (a *limitedBuffer) Write(p []byte) (int, error) {
 	if a.text.Len()+len(p) > maxDescription {
 		a.over()
 		return len(p), nil

@@ -13,7 +13,7 @@ type removeCommand struct {
 	Name string `arg:"" help:"The server."`
 }
 
-// Run takes the server out of the configuration and its tools out of the registry.
+// Run removes the server from the configuration and its tools from the registry.
 func (c *removeCommand) Run(app *cli.App) error {
 	h, err := app.Home()
 	if err != nil {
@@ -25,7 +25,7 @@ func (c *removeCommand) Run(app *cli.App) error {
 		return err
 	}
 	err = mcpclient.ChangeServers(app.Context, h, func(all mcpclient.Servers) error {
-		if _, err := all.Get(c.Name); err != nil && len(tools) == 0 { // left-over tools of a server that is gone can go too
+		if _, err := all.Get(c.Name); err != nil && len(tools) == 0 { // leftover tools of a removed server can be removed too
 			return err
 		}
 		delete(all, c.Name)

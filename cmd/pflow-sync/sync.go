@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/pflow-suite/pflow/pkg/catalog/registry"
 	"github.com/pflow-suite/pflow/pkg/fault"
@@ -18,14 +19,14 @@ type syncCommand struct {
 	All   bool     `help:"All configured servers."`
 }
 
-// Help is the longer text of --help.
+// Help returns the longer text of --help.
 func (syncCommand) Help() string {
-	return `Each tool becomes the node type mcp-SERVER-TOOL. Tools that a server no longer has are removed; a server that fails
-keeps the tools it had, and the exit status is 1. Answers
+	return `Each tool becomes the node type mcp-SERVER-TOOL. Tools that a server no longer has are removed. If a server fails, its
+	tools are kept and the exit status is 1. Prints
   {"tools_discovered":N,"tools_registered":N,"tools_removed":N,"servers":[{"server":NAME,…,"error"?}]}.`
 }
 
-// counts are tools: what a server listed, what the registry has of it now, and what was taken out.
+// counts are numbers of tools: those that a server listed, those that are registered now, and those that were removed.
 type counts struct {
 	Discovered int `json:"tools_discovered"`
 	Registered int `json:"tools_registered"`
@@ -39,18 +40,18 @@ type synced struct {
 	Error       *fault.Fault `json:"error,omitempty"`
 }
 
-type syncAnswer struct {
+type syncOutput struct {
 	counts
 	Servers []synced `json:"servers"`
 }
 
-// atOnce is how many servers are started at the same time: most are Node programs, which are heavy to start.
+// atOnce is the most servers that are started at the same time. Most are Node programs, which are expensive to start.
 const atOnce = 4
 
-// Run syncs the servers. Nothing is begun when one of the names is not configured.
+// Run syncs the servers. It starts none of them if a name is not configured.
 func (c *syncCommand) Run(app *cli.App) error {
 	if len(c.Names) > 0 == c.All {
-		return fault.New(fault.Usage, "Name the servers to sync, or give --all").Suggest("pflow-sync list shows the servers there are")
+		return fault.New(fault.Usage, "Name the servers to sync, or give --all").Suggest("pflow-sync list shows the configured servers")
 	}
 	h, err := app.Home()
 	if err != nil {
@@ -70,30 +71,29 @@ func (c *syncCommand) Run(app *cli.App) error {
 			return err
 		}
 	}
-	r, err := newReach(app, h)
+	r, err := newConnector(app, h)
 	if err != nil {
 		return err
 	}
 	reg := registry.Open(h)
-	answer := syncAnswer{Servers: make([]synced, len(names))}
-	slots := make(chan struct{}, atOnce)
-	var syncing sync.WaitGroup
+	answer := syncOutput{Servers: make([]synced, len(names))}
+	var syncing errgroup.Group
+	syncing.SetLimit(atOnce)
 	for i, name := range names {
-		syncing.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
+		syncing.Go(func() error {
 			answer.Servers[i] = r.sync(reg, name, servers[name])
+			return nil
 		})
 	}
-	syncing.Wait()
+	_ = syncing.Wait() // each has its own fault
 	if err := app.Context.Err(); err != nil {
 		return err
 	}
 	return answer.report(app)
 }
 
-// sync asks one server for its tools and puts them into the registry.
-func (r *reach) sync(reg *registry.Registry, name string, server mcpclient.Server) synced {
+// sync lists the tools of one server and writes them to the registry.
+func (r *connector) sync(reg *registry.Registry, name string, server mcpclient.Server) synced {
 	s := synced{Server: name}
 	tools, err := r.tools(name, server)
 	if err == nil {
@@ -114,7 +114,7 @@ func (r *reach) sync(reg *registry.Registry, name string, server mcpclient.Serve
 	return s
 }
 
-func (r *reach) tools(name string, server mcpclient.Server) ([]mcpclient.Tool, error) {
+func (r *connector) tools(name string, server mcpclient.Server) ([]mcpclient.Tool, error) {
 	session, err := r.session(r.app.Context, name, server)
 	if err != nil {
 		return nil, err
@@ -123,15 +123,15 @@ func (r *reach) tools(name string, server mcpclient.Server) ([]mcpclient.Tool, e
 	return session.Tools(r.app.Context)
 }
 
-// report sums up and prints. A server that failed makes the whole a failure.
-func (a *syncAnswer) report(app *cli.App) error {
+// report sums up and prints the output. The exit status is 1 if a server failed.
+func (a *syncOutput) report(app *cli.App) error {
 	failed := false
 	for _, s := range a.Servers {
 		a.Discovered += s.Discovered
 		a.Registered += s.Registered
 		a.Removed += s.Removed
 		for _, name := range s.Overwritten {
-			app.Warn("%s was another tool before and is server %s's now", name, s.Server)
+			app.Warn("%s was another tool and now belongs to server %s", name, s.Server)
 		}
 		if s.Error != nil {
 			failed = true

@@ -17,7 +17,7 @@ type toolsCommand struct {
 	Name string `arg:"" optional:"" help:"The server; all by default."`
 }
 
-// registered is a tool as the registry has it.
+// registered is a tool in the registry.
 type registered struct {
 	Server      string `json:"server"`
 	Tool        string `json:"tool"`
@@ -25,7 +25,7 @@ type registered struct {
 	Description string `json:"description"`
 }
 
-// Run prints the tools that are node types. It starts no server.
+// Run prints the tools that are node types. It does not start any server.
 func (c *toolsCommand) Run(app *cli.App) error {
 	h, err := app.Home()
 	if err != nil {
@@ -46,7 +46,7 @@ func (c *toolsCommand) Run(app *cli.App) error {
 		if _, err := servers.Get(c.Name); err != nil {
 			return err
 		}
-		app.Warn("server %s has no tools in the registry; pflow-sync sync %s asks it for them", c.Name, c.Name)
+		app.Warn("server %s has no tools in the registry; pflow-sync sync %s registers them", c.Name, c.Name)
 	}
 	items := make([]registered, len(types))
 	for i, t := range types {

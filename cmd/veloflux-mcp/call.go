@@ -5,7 +5,6 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcp/toolargs"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
@@ -46,11 +45,7 @@ func (c *callCommand) Run(app *cli.App) error {
 // wants.
 func (c *callCommand) object(app *cli.App, options veloflux.Options) (json.RawMessage, error) {
 	if len(c.Arguments) == 1 && c.Arguments[0] == "-" {
-		data, err := app.ReadArgument("-")
-		if err == nil && !(json.Valid(data) && gjson.ParseBytes(data).IsObject()) {
-			err = fault.New(fault.Usage, "Standard input is not one JSON object")
-		}
-		return data, err
+		return app.ReadObject()
 	}
 	list, err := app.Assignments(c.Arguments)
 	if err != nil {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -52,6 +53,19 @@ func (a *App) Assignments(args []string) ([]Assignment, error) {
 		list = append(list, one)
 	}
 	return list, nil
+}
+
+// ReadObject reads the JSON object on standard input that the argument - stands for.
+func (a *App) ReadObject() (json.RawMessage, error) {
+	data, err := a.ReadArgument("-")
+	if err != nil {
+		return nil, err
+	}
+	object := bytes.TrimSpace(data)
+	if !json.Valid(object) || object[0] != '{' {
+		return nil, fault.New(fault.Usage, "Standard input is not one JSON object")
+	}
+	return object, nil
 }
 
 // Duration parses 30s, 5m, 1h30m, 7d, or a number of seconds. The empty text is 0, which means no limit.
