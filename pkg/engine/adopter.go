@@ -146,7 +146,7 @@ func (a *adopter) blob(path string, ref event.Reference) bool {
 		return false
 	}
 	if !found {
-		a.log.Warn("a completed node runs again: a long value that it put out is missing", "node", path)
+		a.log.Warn("a completed node runs again: a long value of its outputs is missing", "node", path)
 		return false
 	}
 	return !ref.JSON() || a.blobs(path, content)

@@ -114,12 +114,12 @@ func (b *batches) readItems(nr *nodeRun) error {
 	list := gjson.ParseBytes(value)
 	if !list.IsArray() {
 		shown := fault.Truncate(string(rawjson.Compact(value)), 100)
-		f := fault.New(fault.Execution, "Batch items must be a list, and are %s: %s", rawjson.Kind(value), shown)
+		f := fault.New(fault.Execution, "Batch items must be a list, got %s: %s", rawjson.Kind(value), shown)
 		if text := gjson.ParseBytes(source); text.Type == gjson.String {
 			f.Message = fmt.Sprintf("Batch items must be a list, got %s. Template '%s' resolved to: %s", rawjson.Kind(value), text.Str, shown)
 		}
 		f.Path = "batch.items"
-		return f.Suggest("Give a list, or the output of a node that is one, be it JSON text")
+		return f.Suggest("Give a list, or an output that is a list or the JSON text of one")
 	}
 	nr.batch = &batch{read: map[[2]string]readValue{}}
 	list.ForEach(func(_, item gjson.Result) bool {

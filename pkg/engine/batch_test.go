@@ -18,7 +18,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// echoEach is a workflow with one batch that gives back its items.
+// echoEach returns a workflow with one batch that echoes its items.
 func echoEach(batch string) string {
 	return `{"nodes":[{"id":"each","type":"echo","params":{"message":"${__index__}:${item}","data":"${item}"},"batch":` + batch + `}]}`
 }
@@ -108,7 +108,7 @@ func TestTheNamesOfABatch(t *testing.T) {
 	}
 }
 
-// An item's own output of a name that the results use is not told twice.
+// An item's own output is replaced if the results use its name.
 func TestAResultHasEachKeyOnce(t *testing.T) {
 	b := newBench(t)
 	b.saved["sub"] = `{"inputs":{"x":{}},"nodes":[{"id":"n","type":"echo","params":{"data":"${x}"}}],"outputs":{"item":{"source":"${n.echo}"},"data":{"source":"${n.data}"}}}`
@@ -118,7 +118,7 @@ func TestAResultHasEachKeyOnce(t *testing.T) {
 	}
 }
 
-// What is too long for a line is in its place among the results.
+// A value that is too long for a line has its place among the results.
 func TestLongOutputsOfItemsStandInTheResults(t *testing.T) {
 	b := newBench(t)
 	long := "[" + strings.Repeat(`"0123456789",`, 6000) + `"end"]`
@@ -163,7 +163,7 @@ func TestASequentialBatchKeepsItsOrder(t *testing.T) {
 	}
 }
 
-// Whatever order the items end in, the results have that of the list.
+// The results have the order of the list, whatever order the items end in.
 func TestResultsHaveTheOrderOfTheItems(t *testing.T) {
 	s, b := newService(t), newBench(t)
 	ended := []chan struct{}{make(chan struct{}), make(chan struct{}), make(chan struct{}), make(chan struct{})}
@@ -226,7 +226,7 @@ func TestABatchOfSubWorkflows(t *testing.T) {
 	}
 }
 
-// A run that is cancelled while items run ends, tells which items were done, and goes on from there.
+// A run that is cancelled while items run ends, records which items were done, and can be resumed.
 func TestABatchIsCancelledInTheMiddle(t *testing.T) {
 	const batch = `,"batch":{"items":["1","2","3","4","5","6"],"parallel":true,"max_concurrent":3}`
 	for _, sub := range []bool{false, true} {
@@ -274,8 +274,8 @@ func TestABatchIsCancelledInTheMiddle(t *testing.T) {
 	}
 }
 
-// What items put out is not held in memory: it goes from the journal into the results, in the order of the list, whatever
-// the order in which they ended.
+// The outputs of items are not held in memory. They go from the journal into the results, in the order of the list, whatever
+// order the items ended in.
 func TestTheResultsOfManyItemsAreALongValue(t *testing.T) {
 	b := newBench(t)
 	long := strings.Repeat("x", 1000)
@@ -293,7 +293,7 @@ func TestTheResultsOfManyItemsAreALongValue(t *testing.T) {
 	}
 }
 
-// list is a JSON list of the first n numbers.
+// list returns a JSON list of the first n numbers.
 func list(n int) string {
 	var numbers []string
 	for i := range n {

@@ -26,13 +26,13 @@ func (b *batches) result(t *task) *result {
 	switch all := len(nr.batch.items); {
 	case failed > 0 && nr.ctx.Err() != nil:
 		f := *timeoutFault(nr.ctx)
-		f.Message = fmt.Sprintf("Batch '%s' did not come to its end, %d of %d items did: %s", nr.id(), nr.batch.succeeded(), all, f.Message)
+		f.Message = fmt.Sprintf("Batch '%s' ended early, after %d of %d items: %s", nr.id(), nr.batch.succeeded(), all, f.Message)
 		r.node = failure(&f)
 	case plan.BatchFails(nr.node.Batch, all, failed):
 		f := *nr.batch.states[first].fault
 		f.Message = fmt.Sprintf("Batch '%s' failed at item [%d]: %s", nr.id(), first, f.Message)
 		if nr.node.Batch.ErrorHandling == plan.Continue {
-			f.Message = fmt.Sprintf("Batch '%s' failed: all %d items did, the first with: %s", nr.id(), failed, nr.batch.states[first].fault.Message)
+			f.Message = fmt.Sprintf("Batch '%s' failed: all %d items failed, the first with: %s", nr.id(), failed, nr.batch.states[first].fault.Message)
 		}
 		r.node = failure(&f)
 	case failed > 0:

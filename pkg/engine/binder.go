@@ -129,7 +129,7 @@ func (b *binder) outputs(fr *frame) (json.RawMessage, error) {
 		for _, u := range missed {
 			f := fault.New(fault.Template, "Output %q: template %s not resolved: %s", name, u.Expr, u.Reason)
 			f.Path, f.Missing = rawjson.JoinPath("outputs", name), []string{u.Expr.Expression()}
-			faults = append(faults, f.Suggest("Give the output a source that every way through the workflow fills, such as ${a.key ?? b.key}"))
+			faults = append(faults, f.Suggest("Give the output a source that has a value on every way through the workflow, such as ${a.key ?? b.key}"))
 		}
 		out[name] = event.Escape(v)
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/event"
 )
 
-// cached gives runs the cache of the bench's home, with a clock.
+// cached returns a config change by which runs use the cache of the bench's home, with a clock.
 func (b *bench) cached(now *time.Time, writeOnly bool) func(*engine.Config) {
 	kept := cache.Open(b.home)
 	kept.Now, kept.WriteOnly = func() time.Time { return *now }, writeOnly
@@ -64,7 +64,7 @@ func TestTheCacheGivesWhatWasPutOut(t *testing.T) {
 			}
 		}
 	}
-	// Another folder is another place: relative paths mean other files there.
+	// In another folder, relative paths mean other files.
 	p := b.play(t.Context(), def("p", "true"), b.cached(&now, false), x("1"), func(c *engine.Config) { c.Host.Dir = t.TempDir() })
 	if len(p.of(event.NodeReused)) != 0 {
 		t.Error("taken from a run in another folder")
@@ -122,7 +122,7 @@ func TestWhatLacksASecretIsNotCached(t *testing.T) {
 	}
 }
 
-// What was taken from the cache is as good a checkpoint as what was executed.
+// A node taken from the cache can be reused like one that was executed.
 func TestWhatCameFromTheCacheIsReused(t *testing.T) {
 	s, b := newService(t), newBench(t)
 	now := time.Now()

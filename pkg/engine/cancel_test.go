@@ -15,7 +15,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// exit is an error that says with which status the program ends.
+// exit is an error with the exit status of the program.
 type exit int
 
 func (e exit) Error() string   { return "a signal" }
@@ -57,8 +57,8 @@ func TestTheTimeOfARun(t *testing.T) {
 	})
 }
 
-// Wherever a run is cancelled it ends, says of every node that had begun how that ended, and can be gone on with: then
-// nothing that was done is done again.
+// Wherever a run is cancelled, it ends, records how every node that had begun ended, and can be resumed. Then nothing that was
+// done is done again.
 func TestARunIsCancelledAtAnyEvent(t *testing.T) {
 	s, b := newService(t), newBench(t)
 	s.answer = func(path string, n int, _ <-chan struct{}) (int, string) {
@@ -129,7 +129,7 @@ func TestARunIsCancelledAtAnyEvent(t *testing.T) {
 	}
 }
 
-// What waits for its time, also in a sub-workflow, does not hold up the end.
+// Waits for another attempt, also in a sub-workflow, do not delay the end of a cancelled run.
 func TestACancelledRunWaitsForNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())

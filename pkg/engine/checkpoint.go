@@ -67,7 +67,7 @@ func ReadCheckpoint(source Source, blob event.Load) (*Checkpoint, error) {
 	}
 	if c.Started == nil {
 		return nil, fault.New(fault.Usage, "The event stream does not begin with run_started: there is nothing to resume").
-			Suggest("Run the workflow anew")
+			Suggest("Start a new run")
 	}
 	return c, nil
 }

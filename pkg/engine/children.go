@@ -27,8 +27,8 @@ func (c *children) open(t *task) (*frame, error) {
 	nr, sub := t.run, t.bound.sub
 	depth := nr.frame.depth + 1
 	if depth > workflow.MaxDepth {
-		return nil, fault.New(fault.Validation, "The workflow %q would run at depth %d: workflows run in one another at most %d deep", sub.Name, depth, workflow.MaxDepth).
-			Suggest("Call fewer workflows from within one another, or repeat with a loop or a batch")
+		return nil, fault.New(fault.Validation, "The workflow %q would run at depth %d: workflows nest at most %d deep", sub.Name, depth, workflow.MaxDepth).
+			Suggest("Nest fewer workflows, or repeat one with a loop or a batch")
 	}
 	inputs, err := c.inputs(sub, t.bound.Params)
 	if err != nil {

@@ -56,7 +56,7 @@ func (e *execution) outcome(last *event.Event) (cause string, err error) {
 	case len(e.questions.open) > 0:
 		last.Status, last.Error = event.Paused, e.questions.fault(e.runID)
 	case !e.top.plan.Done():
-		last.Status, last.Error = event.Failed, fault.New(fault.Internal, "The run stopped although not all of its nodes had come to an end").Suggest("Resume it")
+		last.Status, last.Error = event.Failed, fault.New(fault.Internal, "The run stopped before all of its nodes had ended").Suggest("Resume it")
 	default:
 		return "", e.complete(last)
 	}

@@ -118,7 +118,7 @@ type Config struct {
 }
 
 // ErrTimeout is the cause of a run's context that was cancelled by Config.Timeout.
-var ErrTimeout = errors.New("the run's time is over")
+var ErrTimeout = errors.New("the run timed out")
 
 // Run executes a run to its end and returns its last event. It returns an error if the journal cannot be written: then
 // the journal ends with its last whole line, and there is no last event.

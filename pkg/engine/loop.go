@@ -64,7 +64,7 @@ func (nr *nodeRun) advance(next iteration) {
 // endLoop adds to the outputs of a loop's last iteration why it is the last.
 func (s *settler) endLoop(r *result, v value, stopped string) (value, error) {
 	if stopped == stoppedByLimit {
-		s.warnings.add(fmt.Sprintf("node %s: its loop stopped after %d iterations, the most it may have", r.run.path(), r.run.iteration))
+		s.warnings.add(fmt.Sprintf("node %s: its loop stopped after %d iterations, its max_iterations", r.run.path(), r.run.iteration))
 	}
 	whole, err := s.store.inline(v.raw)
 	if err != nil {

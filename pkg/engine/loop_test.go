@@ -12,7 +12,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// counter is a service that answers the how manieth call it was, and whether there should be more: up to three.
+// counter is a service that answers with the number of the call, and with whether there should be more: up to three.
 func counter(t *testing.T) *service {
 	s := newService(t)
 	s.answer = func(_ string, n int, _ <-chan struct{}) (int, string) {
@@ -64,7 +64,7 @@ func TestWhatALoopCarries(t *testing.T) {
 			texts = append(texts, strings.SplitN(string(e.Outputs), `"`, 5)[3])
 		}
 	}
-	want := "1 $${a} ${b} none|2 $${a} ${b}x $${a} ${b}x|3 $${a} ${b}xx $${a} ${b}xx" // values are no templates
+	want := "1 $${a} ${b} none|2 $${a} ${b}x $${a} ${b}x|3 $${a} ${b}xx $${a} ${b}xx" // values are not templates
 	if got := strings.Join(texts, "|"); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -88,14 +88,14 @@ func TestAFailureInAnIterationFailsTheNode(t *testing.T) {
 		t.Errorf("%+v, %d calls", e, len(s.calls))
 	}
 	for _, e := range p.of(event.NodeCompleted) {
-		if e.Node == "mend" && !strings.Contains(string(e.Outputs), `"echo":"none"`) { // an iteration that went well is no end of the node
+		if e.Node == "mend" && !strings.Contains(string(e.Outputs), `"echo":"none"`) { // an iteration does not settle the node
 			t.Errorf("%s", e.Outputs)
 		}
 	}
 	s.anew()
 	p = newBench(t).play(t.Context(), fmt.Sprintf(def, "", `,"edges":[{"from":"poll","to":"mend","action":"error"}]`))
 	p.ended(t, event.Degraded)
-	if got := p.get("mend.echo"); got != `"2"` { // what the failure left
+	if got := p.get("mend.echo"); got != `"2"` { // the outputs of the failure
 		t.Errorf("%s", got)
 	}
 }
@@ -154,7 +154,7 @@ func TestALoopOfASubWorkflow(t *testing.T) {
 	}
 }
 
-// What is too long for a line is looked into by the condition, and has loop_stopped beside it.
+// The condition can read outputs that are too long for a line, and loop_stopped is added to them.
 func TestALoopWithLongOutputs(t *testing.T) {
 	long := `[` + strings.Repeat(`"0123456789",`, 6000) + `"end"]`
 	p := newBench(t).play(t.Context(), `{"nodes":[{"id":"l","type":"echo","params":{"data":{"at":"${__iteration__}","long":`+long+`}},"loop":{"until":"${l.data.at}","max_iterations":3}}],

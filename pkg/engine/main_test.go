@@ -7,7 +7,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/process"
 )
 
-// The tests' processes end with the tests, wherever the system's first process is slow to wait for orphans.
+// The tests' processes end with the tests, even if the system's first process is slow to wait for orphans.
 func TestMain(m *testing.M) {
 	process.AdoptOrphans()
 	os.Exit(m.Run())

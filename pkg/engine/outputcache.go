@@ -48,7 +48,7 @@ func (c *outputCache) put(r *result, outputs json.RawMessage) {
 		err = c.cache.Put(c.key(nr), c.runID, plain)
 	}
 	if err != nil {
-		c.log.Warn("a node's outputs are not kept for later runs", "node", nr.id(), "error", err)
+		c.log.Warn("a node's outputs could not be cached", "node", nr.id(), "error", err)
 	}
 }
 

@@ -13,11 +13,11 @@ import (
 	"github.com/pflow-suite/pflow/pkg/event"
 )
 
-// world is what random workflows call, and who answers their questions.
+// world is the service that random workflows call and the person who answers their questions.
 type world struct {
 	mu     sync.Mutex
 	steady bool
-	// failed are the flaky calls that have failed once, tags the calls of one run, asked its questions.
+	// failed has the flaky calls that have failed once, tags the calls of one run, asked its questions.
 	failed map[string]bool
 	tags   []string
 	asked  []string
@@ -33,7 +33,7 @@ func (w *world) answer(_ context.Context, q engine.Question) (string, string, er
 	return "yes", "world", nil
 }
 
-// done are the tags of what had its last word among events, and the nodes about which a person had been asked.
+// done returns the tags of the nodes, items and iterations that events settle, and the nodes whose question was answered.
 func done(w *drawn, events []*event.Event) (tags, answered []string) {
 	for _, e := range events {
 		switch {
@@ -50,9 +50,9 @@ func done(w *drawn, events []*event.Event) (tags, answered []string) {
 	return tags, answered
 }
 
-// Any prefix of a journal is a checkpoint: whatever the workflow, with batches, loops, sub-workflows, retries, error edges,
-// approvals and readings of what may not be there; wherever it was cut, and cut again; and whatever failed only once: going
-// on ends as a run does in which nothing goes wrong by chance, and nothing that had its last word runs, or is asked, again.
+// Any prefix of a journal is a checkpoint. Whatever the workflow, with batches, loops, sub-workflows, retries, error edges,
+// approvals and templates whose value may be missing; wherever the run is cut, and cut again; and whatever fails only once: a
+// resumed run ends like one without random failures, and nothing that is settled runs or is asked again.
 func TestAnyPrefixResumes(t *testing.T) {
 	b, w, s := newBench(t), &world{}, newService(t)
 	s.answer = w.play

@@ -16,7 +16,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/event"
 )
 
-// looked takes the preview of a run right before that begins.
+// looked returns a config change that takes the preview of a run right before it begins.
 func looked(into **engine.Preview) func(*engine.Config) {
 	return func(c *engine.Config) {
 		var err error
@@ -26,7 +26,7 @@ func looked(into **engine.Preview) func(*engine.Config) {
 	}
 }
 
-// intents are what a preview tells of the nodes, in its order.
+// intents returns the nodes of a preview with their intents, in the preview's order.
 func intents(p *engine.Preview) string {
 	var list []string
 	for _, id := range p.Order {
@@ -42,7 +42,7 @@ func (p *played) foretold(t tester, look *engine.Preview) {
 		switch e.Event {
 		case event.NodeReused:
 			did[engine.WouldReuse][e.Node] = true
-		case event.NodeStarted: // also after it was reused
+		case event.NodeStarted: // even if it was reused before
 			delete(did[engine.WouldReuse], e.Node)
 		case event.NodeSkipped:
 			did[engine.WouldSkip][e.Node] = true
@@ -56,7 +56,7 @@ func (p *played) foretold(t tester, look *engine.Preview) {
 	}
 	for _, id := range look.Order {
 		would := look.Would[id]
-		open := slices.ContainsFunc(look.After[id], func(from string) bool { // one that runs may fail again, and leave all as it was
+		open := slices.ContainsFunc(look.After[id], func(from string) bool { // a node that runs may fail again and change nothing
 			return look.Would[from] == engine.WouldRun || look.Would[from] == engine.WouldAsk
 		})
 		if reused := did[engine.WouldReuse][id]; would == engine.WouldReuse && !reused || reused && would != engine.WouldReuse && !open {
@@ -74,7 +74,7 @@ func (p *played) foretold(t tester, look *engine.Preview) {
 func TestAPreviewTellsWhatARunDoes(t *testing.T) {
 	long := shellNode("long", `echo x >> ran; head -c 70000 /dev/zero | tr '\0' x`)
 	for name, c := range map[string]struct {
-		// first runs, and second goes on from the whole of it.
+		// first runs, and second resumes from all of it.
 		first, second string
 		adjust        func(*engine.Config)
 		want          string
@@ -136,7 +136,7 @@ func TestAPreviewTellsWhatARunDoes(t *testing.T) {
 	}
 }
 
-// Whatever the workflow, and wherever the run was cut that it goes on from.
+// A preview is right for any workflow, and wherever the resumed run was cut.
 func TestAPreviewOfAnyPrefix(t *testing.T) {
 	b, w, s := newBench(t), &world{}, newService(t)
 	s.answer = w.play
@@ -152,7 +152,7 @@ func TestAPreviewOfAnyPrefix(t *testing.T) {
 	})
 }
 
-// A node whose long value is lost runs again, and a look at it does nothing.
+// A node whose long value is lost runs again, and the preview of that changes no file.
 func TestAPreviewLeavesEverythingAsItIs(t *testing.T) {
 	b := newBench(t)
 	definition := `{"nodes":[` + shellNode("long", `echo x >> ran; head -c 70000 /dev/zero | tr '\0' x`) + `,` + shellNode("next", "echo x >> ran; false") + `]}`
@@ -180,7 +180,7 @@ func TestAPreviewLeavesEverythingAsItIs(t *testing.T) {
 	}
 }
 
-// files lists all files that there are, with their sizes.
+// files lists all files with their sizes.
 func (b *bench) files() string {
 	var list strings.Builder
 	for _, dir := range []string{b.home.Dir(), b.dir} {

@@ -56,7 +56,7 @@ func (q *questions) fault(runID string) *fault.Fault {
 		f.Message += fmt.Sprintf("; and node %s asks: %s", other.Node, other.Text)
 	}
 	if more := len(open) - maxQuestions; more > 0 {
-		f.Message += fmt.Sprintf("; and %d questions more", more)
+		f.Message += fmt.Sprintf("; and %d more questions", more)
 	}
 	return f.Suggest("Answer with: pflow-exec resume %s --approve ANSWER, where ANSWER is one of: %s", runID, strings.Join(open[0].Choices, ", "))
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-// Random workflows of http nodes. Each call's path is TAG/VALUES/ROLE: where in the workflow it is made, what the node
-// was given, and how the call is to end. So what a node puts out depends on what it was given and on nothing else.
+// Random workflows of http nodes. The path of each call is TAG/VALUES/ROLE: the place in the workflow, the values that the node
+// reads, and how the call ends. So the outputs of a node depend on the values that it reads and on nothing else.
 
-// play says how a call ends. A flaky one fails the first time that it is made, unless the world is steady.
+// play answers a call. A flaky call fails the first time, unless the world is steady.
 func (w *world) play(path string, _ int, _ <-chan struct{}) (status int, body string) {
 	tag, rest, _ := strings.Cut(path, "/")
 	role := rest[strings.LastIndexByte(rest, '/')+1:]
@@ -41,30 +41,30 @@ func (w *world) play(path string, _ int, _ <-chan struct{}) (status int, body st
 type drawn struct {
 	definition string
 	keepGoing  bool
-	// loops are the paths of nodes with a loop, with a hash mark before those that have no other mark for the first round.
+	// loops has the paths of nodes with a loop.
 	loops map[string]bool
 }
 
-// drawer draws one.
+// drawer draws a random workflow.
 type drawer struct {
 	*rapid.T
 	url   string
 	loops map[string]bool
-	risky bool // some node may read one that failed by chance, and go on
+	risky bool // a node may read one that failed by chance, and go on
 }
 
 // one is a node that is being drawn.
 type one struct {
 	id, role       string
-	flaky, handled bool // it may fail by chance; an edge takes that it fails
+	flaky, handled bool // it may fail by chance; an error edge handles its failure
 	value          string
 	fields         map[string]any
 }
 
 func (d *drawer) chance(label string, n int) bool { return rapid.IntRange(1, n).Draw(d.T, label) == 1 }
 
-// workflow draws the nodes of a workflow. prefix is that of their paths, at what their tags begin with, given what the
-// first of them read.
+// workflow draws the nodes of a workflow. prefix precedes their paths and at their tags; given are the values that the first of
+// them read.
 func (d *drawer) workflow(most, depth int, prefix, at, given string) (w map[string]any, flaky bool) {
 	n := rapid.IntRange(1, most).Draw(d.T, "nodes")
 	nodes := make([]*one, n)
@@ -98,7 +98,7 @@ func (d *drawer) workflow(most, depth int, prefix, at, given string) (w map[stri
 	return w, flaky
 }
 
-// edges draws at least one edge to each node but the first.
+// edges draws at least one edge to each node except the first.
 func (d *drawer) edges(nodes []*one) (edges []any) {
 	for i := 1; i < len(nodes); i++ {
 		none := true
@@ -117,7 +117,7 @@ func (d *drawer) edges(nodes []*one) (edges []any) {
 	return edges
 }
 
-// fill draws what a node is.
+// fill draws the fields of a node.
 func (d *drawer) fill(node *one, depth int, prefix, at, values string) {
 	path, tag := prefix+node.id, at+node.id
 	role := node.role
@@ -144,7 +144,7 @@ func (d *drawer) fill(node *one, depth int, prefix, at, values string) {
 		node.fields["loop"] = map[string]any{"while": "${" + more + "}", "carry": map[string]any{"c": "${" + node.id + ".response.v}"}}
 	}
 	if !sub {
-		if node.role != "ok" && d.chance("retry", 3) { // a sub-workflow that is tried again runs all again
+		if node.role != "ok" && d.chance("retry", 3) { // a retried sub-workflow runs all its nodes again
 			node.fields["retry"] = map[string]any{"max": 1}
 		}
 		params := map[string]any{"url": d.url + "/" + tag + "/" + values + "/" + role}
@@ -155,7 +155,7 @@ func (d *drawer) fill(node *one, depth int, prefix, at, values string) {
 		return
 	}
 	inner, flaky := d.workflow(2, depth+1, path+"/", "${at}.", "${x},${c}")
-	if batch, ok := node.fields["batch"].(map[string]any); ok && flaky { // what fails by chance is not to be passed over
+	if batch, ok := node.fields["batch"].(map[string]any); ok && flaky { // a random failure must not be ignored
 		delete(batch, "error_handling")
 	}
 	node.flaky = node.flaky || flaky
@@ -198,7 +198,7 @@ func draw(t *rapid.T, url string) *drawn {
 	return &drawn{definition: string(raw), keepGoing: !d.risky && rapid.Bool().Draw(t, "keep going"), loops: d.loops}
 }
 
-// tagOf is the tag of the calls that are made under a path.
+// tagOf returns the tag of the calls of a node, by its path.
 func (w *drawn) tagOf(path string) string {
 	var tags []string
 	ids := "" // the path without items and iterations

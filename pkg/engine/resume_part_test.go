@@ -15,7 +15,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// Of a batch that was edited, only what changed and what depends on it runs.
+// After a batch is edited, only the changed items and the nodes that depend on them run.
 func TestOfAnEditedBatchOnlyTheChangedItemsRun(t *testing.T) {
 	s, b := failing(t), newBench(t)
 	def := func(items, end string) string {
@@ -46,7 +46,7 @@ func TestOfAnEditedBatchOnlyTheChangedItemsRun(t *testing.T) {
 	}
 }
 
-// What no template reads of an item stands in the results all the same.
+// The results have the whole item, also the parts that no template reads.
 func TestAnItemThatNoTemplateReadsCountsToo(t *testing.T) {
 	b := newBench(t)
 	def := `{"inputs":{"list":{}},"nodes":[{"id":"each","type":"echo","params":{"data":"${item.a}"},"batch":{"items":"${list}"}},{"id":"last","type":"echo","params":{"data":"${each.results[0].item.b}"}}]}`
@@ -77,7 +77,7 @@ func TestAJournalWithWhatIsUnknown(t *testing.T) {
 	}
 	second := b.play(t.Context(), strings.Replace(def, "= 2", "= 1", 1), func(c *engine.Config) { c.From = checkpoint })
 	second.ended(t, event.Completed)
-	if got := b.file("ran"); got != "a\n1\n2\n3\n1\n2\n3\n" || second.nodes(event.NodeReused) != "a" { // the command of the batch is another
+	if got := b.file("ran"); got != "a\n1\n2\n3\n1\n2\n3\n" || second.nodes(event.NodeReused) != "a" { // the command of the batch has changed
 		t.Errorf("ran %q, reused %s", got, second.nodes(event.NodeReused))
 	}
 	third := b.play(t.Context(), def, func(c *engine.Config) { c.From = checkpoint })
@@ -87,7 +87,7 @@ func TestAJournalWithWhatIsUnknown(t *testing.T) {
 	}
 }
 
-// Why a run was no full success is known to those that go on from it, also to those that go on from them.
+// The reasons why a run was not a full success pass on to the runs that resume it, and to those that resume them.
 func TestWhatWasDegradedStaysDegraded(t *testing.T) {
 	s := failing(t)
 	for name, c := range map[string]struct{ node, more string }{
@@ -113,7 +113,7 @@ func TestWhatWasDegradedStaysDegraded(t *testing.T) {
 					t.Errorf("reused %s, warned %q, want %q", got, p.last.Warnings, warned)
 				}
 			}
-			for i, e := range first.events { // an item or an inner node that is done already
+			for i, e := range first.events { // an item or an inner node is done
 				if e.Event == event.ItemCompleted || e.Event == event.NodeFailed && strings.Contains(e.Node, "/") {
 					b.play(t.Context(), def("a"), first.from(b, i+1)).ended(t, event.Degraded)
 				}
@@ -122,7 +122,7 @@ func TestWhatWasDegradedStaysDegraded(t *testing.T) {
 	}
 }
 
-// Batches that go on from a checkpoint wait for their turn, but for what is taken from it.
+// Batches that are resumed wait for a slot, except for the items that are reused.
 func TestBatchesThatGoOnWaitForTheirTurn(t *testing.T) {
 	s, b := newService(t), newBench(t)
 	var nodes []string
@@ -142,7 +142,7 @@ func TestBatchesThatGoOnWaitForTheirTurn(t *testing.T) {
 	}
 	m := newMeeting(2)
 	s.answer = func(_ string, n int, _ <-chan struct{}) (int, string) {
-		attend(m, time.After(20*time.Millisecond)) // for another, which is not to come
+		attend(m, time.After(20*time.Millisecond)) // for another one, which must not come
 		return http.StatusOK, "{}"
 	}
 	told := 0
@@ -156,7 +156,7 @@ func TestBatchesThatGoOnWaitForTheirTurn(t *testing.T) {
 	}
 }
 
-// What the checkpoint has is kept for a later run also when this one fails at once.
+// What the checkpoint has passes on to a later run, even if this one fails at once.
 func TestAFailureLosesNothingOfTheCheckpoint(t *testing.T) {
 	for name, wrap := range map[string]string{"of the run": "%s", "of a sub-workflow": `{"nodes":[{"id":"s","type":"workflow","params":{"workflow":%s}}]}`} {
 		t.Run(name, func(t *testing.T) {
@@ -183,7 +183,7 @@ func TestAFailureLosesNothingOfTheCheckpoint(t *testing.T) {
 	}
 }
 
-// A batch that was begun does not go on when a failure has stopped the run before its turn.
+// A resumed batch does not go on if a failure stops the run before the batch has a slot.
 func TestNothingGoesOnAfterAFailure(t *testing.T) {
 	s, b := newService(t), newBench(t)
 	s.answer = func(path string, _ int, _ <-chan struct{}) (int, string) {

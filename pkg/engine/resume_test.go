@@ -11,7 +11,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// chain appends to a file in each node, so that what ran can be counted.
+// chain is a workflow whose nodes append to a file, so that their runs can be counted.
 func chain(second string) string {
 	return `{"nodes":[` + shellNode("a", "echo a >> ran; echo one") + `,` + shellNode("b", "echo b >> ran; echo ${a.stdout} "+second) + `,` +
 		shellNode("c", "echo c >> ran; echo ${b.stdout} three") + `],"outputs":{"all":{"source":"${c.stdout}"}}}`
@@ -45,7 +45,7 @@ func TestResumeReusesWhatIsUnchanged(t *testing.T) {
 	}
 }
 
-// A node whose result happens to be the same runs again all the same when what it depends on was run again.
+// A node runs again if one that it depends on ran again, even if that has the same outputs.
 func TestWhatDependsOnAChangeRunsAgain(t *testing.T) {
 	b := newBench(t)
 	first := b.play(t.Context(), chain("two"))

@@ -13,7 +13,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// retried is a workflow of one shell node with a retry; the command counts its attempts in the file n.
+// retried returns a workflow of one shell node with a retry. The command records its attempts in the file n.
 func retried(command, retry string) string {
 	node := shellNode("a", `echo "$PFLOW_ATTEMPT" >> n; `+command)
 	return `{"nodes":[` + node[:len(node)-1] + `,"retry":` + retry + `}]}`
@@ -114,7 +114,7 @@ func TestWhatWouldFailAgainIsNotTriedAgain(t *testing.T) {
 	}
 }
 
-// The node gives up its place while it waits: another runs meanwhile, even where only one may at a time.
+// A node uses no slot while it waits for its next attempt: another runs meanwhile, even if there is only one slot.
 func TestAWaitTakesNoPlace(t *testing.T) {
 	s, b := newService(t), newBench(t)
 	other := make(chan struct{})
@@ -155,7 +155,7 @@ func TestASubWorkflowIsTriedAgainAsAWhole(t *testing.T) {
 	if got := strings.Join(s.calls, " "); got != "first second first second" {
 		t.Errorf("called %s", got)
 	}
-	// A run that goes on with the first attempt uses what that has, the second begins anew as ever.
+	// A resumed run reuses the nodes of the first attempt. The second attempt begins anew.
 	cut := 0
 	for i, e := range p.events {
 		if e.Event == event.NodeCompleted {
@@ -171,7 +171,7 @@ func TestASubWorkflowIsTriedAgainAsAWhole(t *testing.T) {
 	}
 }
 
-// Another attempt has its wait, also in a run that goes on with the first.
+// A second attempt has its wait, also in a run that resumed the first.
 func TestAWaitAfterGoingOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)

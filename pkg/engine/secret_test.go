@@ -15,7 +15,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/event"
 )
 
-// secretly gives a run the input key, which is a secret.
+// secretly sets the input key, which is a secret.
 func secretly(c *engine.Config) {
 	c.Inputs["key"] = json.RawMessage(`"correct-horse"`)
 	c.Redactor.Add("key", "correct-horse")
@@ -45,7 +45,7 @@ func TestASecretInAnOutputIsWholeInTheRunAndFetchedAgainAfterwards(t *testing.T)
 	}
 }
 
-// A node that waits for a secret to be fetched again keeps what it has: a person's answer, its items and inner nodes.
+// A node that waits for a refreshed secret keeps what it has: a person's answer, its items and inner nodes.
 func TestWhatWaitsForASecretKeepsWhatItHas(t *testing.T) {
 	s, b := newService(t), newBench(t)
 	s.answer = func(path string, n int, _ <-chan struct{}) (int, string) {
@@ -89,7 +89,7 @@ func TestWhatWaitsForASecretKeepsWhatItHas(t *testing.T) {
 	}
 }
 
-// A loop that runs again for its secret begins as it did the first time.
+// A loop that runs again for its secret begins with the first iteration.
 func TestALoopThatRunsAgainForItsSecretBeginsAnew(t *testing.T) {
 	b := newBench(t)
 	def := func(end string) string {
@@ -105,7 +105,7 @@ func TestALoopThatRunsAgainForItsSecretBeginsAnew(t *testing.T) {
 	}
 }
 
-// An iteration whose outputs, or what it carries, lacks a secret cannot be gone on from: the loop begins anew.
+// A loop cannot be resumed from an iteration whose outputs, or carried values, miss a secret: it begins anew.
 func TestALoopGoesOnOnlyWithItsSecrets(t *testing.T) {
 	const login = `{"id":"login","type":"shell","params":{"command":"echo \"${key}\""}}`
 	for name, c := range map[string]struct{ loop, ran string }{
@@ -129,7 +129,7 @@ func TestALoopGoesOnOnlyWithItsSecrets(t *testing.T) {
 	}
 }
 
-// What a sub-workflow gives back lacks what its nodes' outputs lack, and says so.
+// The outputs of a sub-workflow miss the secrets that its nodes' outputs miss, and its event says so.
 func TestASubWorkflowThatLacksASecret(t *testing.T) {
 	s, b := failing(t), newBench(t)
 	b.saved["sub"] = `{"inputs":{"k":{}},"nodes":[{"id":"tell","type":"echo","params":{"data":"${k}"}},` + s.node("call", "${k}", "") + `,{"id":"last","type":"echo"}],
@@ -139,7 +139,7 @@ func TestASubWorkflowThatLacksASecret(t *testing.T) {
 	}
 	first := b.play(t.Context(), def("; false"), secretly)
 	cut := slices.IndexFunc(first.events, func(e *event.Event) bool { return e.Event == event.NodeCompleted && e.Node == "s/call" }) + 1
-	second := b.play(t.Context(), def("; false"), secretly, first.from(b, cut)) // takes tell as it was written
+	second := b.play(t.Context(), def("; false"), secretly, first.from(b, cut)) // reuses tell as it was written
 	for _, e := range second.of(event.NodeCompleted) {
 		if e.Node == "s" && (!e.Redacted || strings.Contains(string(e.Outputs), "correct-horse")) {
 			t.Errorf("%+v", e)

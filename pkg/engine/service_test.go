@@ -13,15 +13,15 @@ import (
 	"github.com/pflow-suite/pflow/pkg/event"
 )
 
-// service is what the http nodes of a test call: it counts the calls, and says how each ends.
+// service is the server that the http nodes of a test call. It records the calls.
 type service struct {
 	url string
 	mu  sync.Mutex
-	// calls are the paths that were called, in their order, times how often each was.
+	// calls has the paths that were called, in order, times how often each was called.
 	calls []string
 	times map[string]int
-	// answer gives the status and the body for the nth call of a path, from 1; 200 and {} without it. The context is that
-	// of the request, which ends when the caller goes away.
+	// answer returns the status and the body for the nth call of a path, from 1. If it is nil they are 200 and {}. gone is
+	// closed when the caller goes away.
 	answer func(path string, n int, gone <-chan struct{}) (status int, body string)
 }
 
@@ -49,14 +49,14 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = fmt.Fprint(w, body)
 }
 
-// called lists the paths that were called, sorted.
+// called returns the paths that were called, sorted.
 func (s *service) called() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Sorted(slices.Values(s.calls))
 }
 
-// forget forgets the calls, but not how often each was made.
+// forget forgets the calls, but not how often each path was called.
 func (s *service) forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -69,12 +69,12 @@ func (s *service) anew() {
 	s.times = map[string]int{}
 }
 
-// node is one that calls a path; more is put behind its parameters, such as a batch.
+// node returns a node that calls a path. more follows its parameters, such as a batch.
 func (s *service) node(id, path, more string) string {
 	return fmt.Sprintf(`{"id":%q,"type":"http","params":{"url":"%s/%s"}%s}`, id, s.url, path, more)
 }
 
-// meeting lets go of those who wait when so many are there.
+// meeting releases its attendants when a number of them have come.
 type meeting struct {
 	mu        sync.Mutex
 	left      int
@@ -84,7 +84,7 @@ type meeting struct {
 
 func newMeeting(n int) *meeting { return &meeting{left: n, all: make(chan struct{})} }
 
-// attend counts who is there, and waits until all have come or it is given up.
+// attend waits until all have come, or until it is given up.
 func attend[T any](m *meeting, giveUp <-chan T) {
 	m.mu.Lock()
 	m.now++
@@ -102,7 +102,7 @@ func attend[T any](m *meeting, giveUp <-chan T) {
 	m.mu.Unlock()
 }
 
-// watched is a record that tells each event when it is written.
+// watched is a journal that reports each event when it is written.
 type watched struct {
 	engine.Journal
 	each func(*event.Event)
@@ -114,7 +114,7 @@ func (w watched) Append(e *event.Event) error {
 	return err
 }
 
-// each has every event told when it is written.
+// each returns a config change by which every event is reported when it is written.
 func each(f func(*event.Event)) func(*engine.Config) {
 	return func(c *engine.Config) { c.Journal = watched{c.Journal, f} }
 }

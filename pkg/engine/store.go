@@ -50,7 +50,7 @@ func (s *store) warnings(texts []string) []string {
 		out = append(out, s.redactor.Text(text))
 	}
 	if more := len(texts) - maxWarnings; more > 0 {
-		out = append(out, fmt.Sprintf("and %d warnings more", more))
+		out = append(out, fmt.Sprintf("and %d more warnings", more))
 	}
 	return out
 }

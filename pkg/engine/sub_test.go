@@ -52,7 +52,7 @@ func TestASubWorkflowWithoutOutputsGivesItsEnds(t *testing.T) {
 	}
 }
 
-// What only shows when it runs: the workflow is named by a template, or a value by one.
+// Faults that show only at run time: the workflow, or a value, comes from a template.
 func TestASubWorkflowThatCannotRun(t *testing.T) {
 	for name, c := range map[string]struct {
 		params string
@@ -122,7 +122,7 @@ func TestKeepGoingInsideASubWorkflow(t *testing.T) {
 	}
 }
 
-// A sub-workflow takes no place among the jobs: its nodes do.
+// A sub-workflow uses no slot: its nodes do.
 func TestSubWorkflowsDoNotWaitForEachOther(t *testing.T) {
 	b := newBench(t)
 	b.saved["leaf"] = `{"nodes":[{"id":"a","type":"echo"},{"id":"b","type":"echo","params":{"data":"${a.echo}"}}]}`
@@ -138,7 +138,7 @@ func TestSubWorkflowsDoNotWaitForEachOther(t *testing.T) {
 	}
 }
 
-// Of what waits for a place that with most work behind it goes first, also where that stands outside its workflow.
+// The waiting node with the longest chain behind it gets a slot first, also if the chain is outside its workflow.
 func TestWhatHasMostBehindItGoesFirst(t *testing.T) {
 	p := newBench(t).play(t.Context(), `{"nodes":[{"id":"x","type":"echo"},{"id":"s","type":"workflow","params":{"workflow":{"nodes":[{"id":"i","type":"echo"}]}}},
 		{"id":"y","type":"echo","params":{"data":"${s.i.echo}"}}]}`, func(c *engine.Config) { c.Jobs = 1 })
@@ -155,7 +155,7 @@ func TestWorkflowsRunInOneAnotherOnlySoDeep(t *testing.T) {
 	b := newBench(t)
 	b.saved["again"] = `{"inputs":{"n":{}},"nodes":[{"id":"s","type":"workflow","params":{"workflow":"${n}","inputs":{"n":"${n}"}},"retry":{"max":3}}]}`
 	p := b.play(t.Context(), b.saved["again"], func(c *engine.Config) { c.Inputs["n"] = json.RawMessage(`"again"`) })
-	p.failed(t, fault.Validation, `would run at depth 11: workflows run in one another at most 10 deep`)
+	p.failed(t, fault.Validation, "depth 11", "at most 10 deep")
 	if got := len(p.of(event.NodeStarted)); got != 11 {
 		t.Errorf("%d were started", got)
 	}
@@ -181,7 +181,7 @@ func TestASecretInputOfASubWorkflowIsRedacted(t *testing.T) {
 	}
 }
 
-// A node of a sub-workflow is another one than that of the same name outside.
+// A node of a sub-workflow is not the node of the same name outside.
 func TestNodesOfOneNameDoNotMix(t *testing.T) {
 	b := newBench(t)
 	b.saved["sub"] = `{"inputs":{"n":{}},"nodes":[{"id":"n","type":"echo","params":{"data":"${n}"}},{"id":"m","type":"echo","params":{"data":"${n}"}}],"outputs":{"a":{"source":"${m.data}"}}}`
@@ -191,7 +191,7 @@ func TestNodesOfOneNameDoNotMix(t *testing.T) {
 	}
 }
 
-// A workflow that changed is another one, be it one that its nodes run, or one that a template names.
+// A changed sub-workflow runs again, also one that an inner node runs or that a template names.
 func TestAChangedSubWorkflowRunsAgain(t *testing.T) {
 	for name, ref := range map[string]string{"by name": "mid", "by a template": "${which.data}"} {
 		t.Run(name, func(t *testing.T) {
@@ -226,7 +226,7 @@ func TestAHeldCallOfASubWorkflowGoesOnAfterAKill(t *testing.T) {
 	def := `{"nodes":[{"id":"m","type":"workflow","params":{"workflow":"mid","inputs":{"x":"x"}}}],"outputs":{"n":{"source":"${m.all[3].response}"}}}`
 	first := b.play(t.Context(), def)
 	items := 0
-	for i, e := range first.events { // only items of a batch two workflows below are there
+	for i, e := range first.events { // only items of a batch two workflows below are done
 		if e.Event == event.ItemCompleted {
 			if items++; items == 3 {
 				s.forget()

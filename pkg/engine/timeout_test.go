@@ -15,7 +15,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// hanging is a service that answers paths that begin with slow only when the caller has gone away.
+// hanging is a service that answers paths that begin with slow only after the caller has gone away.
 func hanging(t *testing.T) *service {
 	s := newService(t)
 	s.answer = func(path string, _ int, gone <-chan struct{}) (int, string) {
@@ -38,8 +38,8 @@ func TestANodeHasItsTime(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		node  string
-		words string
-		fails int // how many node_failed there are of the node
+		words string // separated by |
+		fails int    // how many node_failed events the node has
 	}{
 		"shell, an attempt":              {shell(`,"timeout":{"attempt":0.1}`), "timed out after 0.1 seconds", 1},
 		"shell, the node":                {shell(`,"timeout":0.1`), "timed out after 0.1 seconds", 1},
@@ -48,8 +48,8 @@ func TestANodeHasItsTime(t *testing.T) {
 		"http, an attempt":               {s.node("n", "slow", `,"timeout":{"attempt":0.1}`), "timed out after 0.1 seconds", 1},
 		"http, the node":                 {s.node("n", "slow", `,"timeout":0.1`), "timed out after 0.1 seconds", 1},
 		"a file that never ends":         {`{"id":"n","type":"read-file","params":{"file_path":"fifo"},"timeout":0.1}`, "The node timed out after 0.1 seconds", 1},
-		"a batch":                        {s.node("n", "slow${item}", `,"timeout":0.1,"batch":{"items":[1,2,3,4],"parallel":true,"max_concurrent":2}`), "Batch 'n' did not come to its end, 0 of 4 items did: The node timed out after 0.1 seconds", 3},
-		"a batch that continues":         {s.node("n", "${item}", `,"timeout":0.1,"batch":{"items":["slow","a","b"],"error_handling":"continue"}`), "Batch 'n' did not come to its end, 0 of 3 items did: The node timed out after 0.1 seconds", 4},
+		"a batch":                        {s.node("n", "slow${item}", `,"timeout":0.1,"batch":{"items":[1,2,3,4],"parallel":true,"max_concurrent":2}`), "'n'|0 of 4 items|timed out after 0.1 seconds", 3},
+		"a batch that continues":         {s.node("n", "${item}", `,"timeout":0.1,"batch":{"items":["slow","a","b"],"error_handling":"continue"}`), "'n'|0 of 3 items|timed out after 0.1 seconds", 4},
 		"an item":                        {s.node("n", "${item}", `,"timeout":{"attempt":0.1},"batch":{"items":["slow","a"]}`), "/slow timed out after 0.1 seconds", 2},
 		"a loop":                         {`{"id":"n","type":"echo","params":{"data":1},"loop":{"while":"${n.data}","max_iterations":10000},"timeout":0.03}`, "timed out after 0.03 seconds", 1},
 		"a sub-workflow, an attempt":     {sub(`,"timeout":{"attempt":0.1}`), `The workflow "sub" failed at its node "call": Request to `, 1},
@@ -70,7 +70,7 @@ func TestANodeHasItsTime(t *testing.T) {
 			}
 			began := time.Now()
 			p := b.play(t.Context(), `{"nodes":[`+c.node+`]}`)
-			p.failed(t, fault.Timeout, c.words)
+			p.failed(t, fault.Timeout, strings.Split(c.words, "|")...)
 			if e := p.last.Error; e != nil && (e.Node != "n" || len(e.Suggestions) == 0) {
 				t.Errorf("%+v", e)
 			}
@@ -114,7 +114,7 @@ func TestAnErrorEdgeTakesATimeout(t *testing.T) {
 	}
 }
 
-// A person who is asked takes none of a node's time.
+// The time that a person takes to answer does not count as a node's time.
 func TestTheTimeOfANodeBeginsWithItsFirstAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newBench(t).play(t.Context(), `{"nodes":[{"id":"n","type":"echo","timeout":60,"approval":true}]}`, asked(func(engine.Question) string {
@@ -151,13 +151,13 @@ func TestTheTimeOfANodeIsThatOfAllItDoes(t *testing.T) {
 	}
 }
 
-// After a batch's time no item of it starts, not even one that would be done at once.
+// After a batch has timed out none of its items starts, not even a short one.
 func TestAfterItsTimeABatchStartsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		p := b.play(t.Context(), `{"nodes":[{"id":"n","type":"write-file","params":{"file_path":"${item}","content":"x"},"timeout":60,"retry":{"max":9,"wait":100},
 			"batch":{"items":["","later","last"],"error_handling":"continue"}}]}`)
-		p.failed(t, fault.Timeout, "Batch 'n' did not come to its end, 0 of 3 items did")
+		p.failed(t, fault.Timeout, "'n'", "0 of 3 items")
 		if b.file("later")+b.file("last") != "" || p.last.Time.Sub(p.events[0].Time) != time.Minute {
 			t.Errorf("an item was done; it took %v", p.last.Time.Sub(p.events[0].Time))
 		}

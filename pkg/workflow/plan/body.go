@@ -5,18 +5,18 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
-// Do is what a step asks for.
+// Do is what a step does.
 type Do int
 
-// What may be done next for a node.
+// What a step may do. The plan expects the named event for it.
 const (
-	// Ask asks a person whether the node may run; approval_resolved answers.
+	// Ask asks a person whether the node may run; approval_resolved has the answer.
 	Ask Do = iota
-	// Attempt tries the node, or an item of it; node_started says that an attempt at the node began.
+	// Attempt tries the node, or an item of it; node_started records an attempt at the node.
 	Attempt
-	// FanOut reads the items of a batch; node_started says how many there are.
+	// FanOut reads the items of a batch; node_started records how many there are.
 	FanOut
-	// FanIn puts together what the items of a batch gave, for all of them have ended.
+	// FanIn puts the results of a batch together once its items have ended; the event settles the node.
 	FanIn
 )
 
@@ -24,28 +24,29 @@ const (
 type Step struct {
 	Node string
 	Do   Do
-	// Iteration is that of a loop, from 1; 0 without a loop.
+	// Iteration is the iteration of the node's loop, from 1; 0 without a loop.
 	Iteration int
-	// Item is the number of a batch's item, from 0; -1 when the step is for the node as a whole.
+	// Item is the index of the batch's item; -1 if the step is for the node as a whole.
 	Item int
-	// Attempt counts from 1. After the first, Retry is the policy that says how long to wait before.
+	// Attempt counts from 1. After the first attempt, Retry is the policy that determines the wait.
 	Attempt int
 	Retry   *workflow.Retry
 }
 
-// body is where a node stands while it runs.
+// body is the progress of a running node.
 type body struct {
-	asking    bool
+	asking    bool // a person has not answered yet
 	iteration int
 	attempt   int
-	items     []itemState // of a batch that has started
-	next      int         // the first item that was not offered yet
-	busy      int         // how many items are on their way
-	ended     int
-	failed    int
 	started   bool // the attempt has begun
+
+	items []itemState // of a batch that has begun
+	next  int         // the first item that may not have been offered
+	// busy, ended and failed count items: those offered and not ended, those ended, and the failed ones among the latter.
+	busy, ended, failed int
 }
 
+// itemState is the progress of an item of a batch.
 type itemState struct {
 	phase   itemPhase
 	attempt int
@@ -63,7 +64,7 @@ const (
 // open offers the first step of a node that may run.
 func (p *Plan) open(i int) {
 	n := &p.w.Nodes[i]
-	s := &p.state[i]
+	s := &p.nodes[i]
 	s.phase = ready
 	s.body = &body{}
 	if n.Loop != nil {
@@ -79,7 +80,7 @@ func (p *Plan) open(i int) {
 
 // begin offers the first step of an iteration.
 func (p *Plan) begin(i int) {
-	b := p.state[i].body
+	b := p.nodes[i].body
 	b.attempt, b.items, b.next, b.busy, b.ended, b.failed, b.started = 1, nil, 0, 0, 0, 0, false
 	if p.w.Nodes[i].Batch != nil {
 		p.offer(i, Step{Do: FanOut, Iteration: b.iteration, Item: -1, Attempt: 1})
@@ -88,12 +89,13 @@ func (p *Plan) begin(i int) {
 	p.offer(i, Step{Do: Attempt, Iteration: b.iteration, Item: -1, Attempt: 1})
 }
 
+// offer makes a step of a node ready.
 func (p *Plan) offer(i int, s Step) {
 	s.Node = p.g.ids[i]
-	p.ready = append(p.ready, due{i, s})
+	p.ready = append(p.ready, readyStep{i, s})
 }
 
-// withdraw takes back the steps of a node that were offered and not taken.
+// withdraw removes those ready steps of a node that which selects.
 func (p *Plan) withdraw(i int, which func(Step) bool) {
 	kept := p.ready[:0]
 	for _, d := range p.ready {
@@ -106,9 +108,9 @@ func (p *Plan) withdraw(i int, which func(Step) bool) {
 
 func all(Step) bool { return true }
 
-// advance takes an event of a node that is running and not settled by it.
+// advance applies an event that is a running node's progress.
 func (p *Plan) advance(i int, e *event.Event) {
-	s := &p.state[i]
+	s := &p.nodes[i]
 	b := s.body
 	if b == nil {
 		return
@@ -128,9 +130,9 @@ func (p *Plan) advance(i int, e *event.Event) {
 		p.withdraw(i, all)
 		if e.Items != nil && *e.Items >= 0 && p.w.Nodes[i].Batch != nil && b.items == nil {
 			b.items = make([]itemState, *e.Items)
-			p.spread(i)
+			p.offerItems(i)
 		}
-	case event.NodeFailed: // which is retried
+	case event.NodeFailed: // with a retry
 		if b.started && e.Attempt == b.attempt && p.w.Nodes[i].Batch == nil {
 			b.attempt++
 			b.started = false
@@ -145,9 +147,9 @@ func (p *Plan) advance(i int, e *event.Event) {
 	}
 }
 
-// item takes an event about an item of a batch.
+// item applies an event about an item of a batch.
 func (p *Plan) item(i int, e *event.Event) {
-	b := p.state[i].body
+	b := p.nodes[i].body
 	if b == nil || *e.Item < 0 || *e.Item >= len(b.items) || e.Iteration != b.iteration {
 		return
 	}
@@ -172,11 +174,12 @@ func (p *Plan) item(i int, e *event.Event) {
 		b.failed++
 		p.endItem(i, *e.Item, itemFailed)
 	}
-	p.spread(i)
+	p.offerItems(i)
 }
 
+// endItem sets the phase that an item ends in.
 func (p *Plan) endItem(i, item int, phase itemPhase) {
-	b := p.state[i].body
+	b := p.nodes[i].body
 	it := &b.items[item]
 	if it.phase == itemBusy {
 		b.busy--
@@ -186,10 +189,10 @@ func (p *Plan) endItem(i, item int, phase itemPhase) {
 	b.ended++
 }
 
-// spread offers as many items as may be on their way, or that they be collected when all have ended. After an item
-// failed no other starts, unless the batch is to continue.
-func (p *Plan) spread(i int) {
-	b, batch := p.state[i].body, p.w.Nodes[i].Batch
+// offerItems offers items up to the batch's concurrency, or the fan-in once all have ended. After a failed item it offers no
+// other, unless the batch continues after failures.
+func (p *Plan) offerItems(i int) {
+	b, batch := p.nodes[i].body, p.w.Nodes[i].Batch
 	width := 1
 	if batch.Parallel {
 		width = max(1, batch.MaxConcurrent)

@@ -1,6 +1,3 @@
-// Package plan says which node comes next. Given the workflow and the events so far it knows which nodes are ready, and
-// each settled node is applied to it. It is pure: no clock, no randomness, no goroutine, no I/O; so the engine, a resume,
-// the check and the graph are all the same code.
 package plan
 
 import (
@@ -12,31 +9,32 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
-// graph is a workflow's nodes as numbers in the file's order, with both kinds of edges.
+// graph is a workflow whose nodes are numbers, in the order of the file, with edges and with readings.
 type graph struct {
 	ids   []string
 	index map[string]int
-	// routes are the edges that leave a node, arrivals how many come to it.
+	// routes has the edges that leave each node, arrivals the number of edges to it.
 	routes   [][]route
 	arrivals []int
-	// readers are the nodes whose templates read a node, reads the other way round.
+	// readers has the nodes whose templates read each node, reads the nodes that its templates read.
 	readers, reads [][]reading
-	// member says whether the node takes part in a run, start whether it waits for no edge.
+	// member reports whether a node takes part in a run, start whether it waits for no edge.
 	member, start []bool
 }
 
+// route is an edge from a node.
 type route struct {
 	to     int
 	action string
 }
 
-// reading is a template's reference to a node. An optional one is of a template that has other values to try.
+// reading is the reference of a template to a node. It is optional if the template has other values to try.
 type reading struct {
 	node     int
 	optional bool
 }
 
-// newGraph reads a workflow whose nodes have distinct ids and whose edges end at nodes.
+// newGraph returns the graph of a workflow. Node ids must be distinct; edges to or from unknown nodes are ignored.
 func newGraph(w *workflow.Workflow) *graph {
 	n := len(w.Nodes)
 	g := &graph{
@@ -60,7 +58,7 @@ func newGraph(w *workflow.Workflow) *graph {
 	return g
 }
 
-// read notes which nodes the templates of a node read. That a node with a loop reads itself orders nothing.
+// read notes which nodes the templates of a node read. A node with a loop may read itself, which orders nothing.
 func (g *graph) read(w *workflow.Workflow, i int) {
 	uses, _ := Uses(&w.Nodes[i])
 	if len(uses) == 0 {
@@ -87,8 +85,9 @@ func (g *graph) read(w *workflow.Workflow, i int) {
 	}
 }
 
-// choose says which nodes take part and which start. With a start node: exactly what it reaches. With edges and none:
-// every node, and those without an edge that comes to them start. With no edges at all: every node, ordered by templates.
+// choose determines which nodes take part and which start. If the workflow has a start node, exactly the nodes that it
+// reaches take part. Otherwise all nodes do, and those without an edge to them start; without any edges, templates alone order
+// the nodes.
 func (g *graph) choose(w *workflow.Workflow) {
 	first, chosen := g.index[w.StartNode]
 	if chosen && w.StartNode != "" {
@@ -121,7 +120,7 @@ func (g *graph) choose(w *workflow.Workflow) {
 	}
 }
 
-// Unconnected lists the nodes that no edge touches in a workflow that has edges and no start node: they would never run.
+// Unconnected returns the nodes without any edge, in a workflow that has edges and no start node.
 func Unconnected(w *workflow.Workflow) []string {
 	if len(w.Edges) == 0 || w.StartNode != "" {
 		return nil
@@ -139,7 +138,7 @@ func Unconnected(w *workflow.Workflow) []string {
 	return loose
 }
 
-// Unreachable lists the nodes that do not run because the start node does not lead to them.
+// Unreachable returns the nodes that never run because the start node does not reach them.
 func Unreachable(w *workflow.Workflow) []string {
 	g := newGraph(w)
 	var left []string
@@ -151,8 +150,8 @@ func Unreachable(w *workflow.Workflow) []string {
 	return left
 }
 
-// order sorts the nodes so that each comes after all that it waits for, or gives a cycle.
-func (g *graph) order() (sorted []int, cycle []int) {
+// order returns the nodes, each after all nodes that it waits for, or else a cycle.
+func (g *graph) order() (sorted, cycle []int) {
 	waits := make([]int, len(g.ids))
 	next := func(i int, f func(int)) {
 		for _, r := range g.routes[i] {
@@ -183,7 +182,8 @@ func (g *graph) order() (sorted []int, cycle []int) {
 	return nil, g.findCycle(waits)
 }
 
-// findCycle walks backwards from a node that still waits, always to one that waits too, until it meets itself.
+// findCycle returns a cycle among the nodes that still wait. It walks backwards from one of them to another until it meets a
+// node again. The first node of the cycle is its last one too.
 func (g *graph) findCycle(waits []int) []int {
 	before := make([]int, len(g.ids))
 	for i := range g.ids {

@@ -1,3 +1,5 @@
+// Package plan decides which node runs next, from the workflow and the events so far. It is pure: it has no clock, no
+// randomness, no goroutine and no I/O, so the engine, a resume, the check and the graph use the same code.
 package plan
 
 import (
@@ -8,41 +10,42 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
-// Plan is where a run stands. It is a state machine: events of settled nodes go in, ready nodes and the events that
-// follow of necessity come out.
+// Plan is the state of a run. It is a state machine: events about nodes go in, ready steps and the events that follow from
+// those come out.
 type Plan struct {
 	w     *workflow.Workflow
 	g     *graph
-	state []state
-	ready []due
-	// rank is how long the longest chain behind a node is: of the nodes that are ready, the one with most behind it
-	// goes first.
+	nodes []nodeState
+	ready []readyStep
+	// rank has the length of the longest chain of nodes behind each node. Ready nodes with a higher rank come first.
 	rank []int
+	// left is how many nodes are not settled.
 	left int
 }
 
-// due is a step that was made ready and not asked for yet.
-type due struct {
+// readyStep is a step that Ready has not returned yet.
+type readyStep struct {
 	node int
 	step Step
 }
 
-// state is one node's.
-type state struct {
+// nodeState is the state of one node.
+type nodeState struct {
 	phase phase
-	// body is there while the node runs.
+	// body is the node's progress while it runs, else nil.
 	body *body
-	// open, taken and blocked count the edges that come to the node; waiting the nodes it reads that are not settled.
+	// open, taken and blocked count the edges to the node. waiting counts the unsettled nodes that it reads.
 	open, taken, blocked int
 	waiting              int
-	// cause is the node whose failure reached this one by an edge or by a reading.
+	// cause is the node whose failure reached this one by an edge or by a template.
 	cause string
-	// action is what the node ended with.
+	// action is the action that the node ended with.
 	action string
-	// sources are the nodes that had a part in this one running: by a taken edge.
+	// sources are the nodes with a taken edge to this one.
 	sources []int
 }
 
+// phase is how far a node has come. All phases after ready are settled.
 type phase int
 
 const (
@@ -57,14 +60,15 @@ const (
 
 func (p phase) settled() bool { return p > ready }
 
-// New makes the plan of a workflow that pkg/workflow/check found no structural fault in. A cycle is a validation_error.
+// New returns the plan of a workflow without structural faults (see package check). It returns a validation_error if the
+// workflow has a cycle.
 func New(w *workflow.Workflow) (*Plan, error) {
 	g := newGraph(w)
 	sorted, cycle := g.order()
 	if cycle != nil {
 		return nil, g.cycleFault(cycle)
 	}
-	p := &Plan{w: w, g: g, state: make([]state, len(g.ids)), rank: make([]int, len(g.ids))}
+	p := &Plan{w: w, g: g, nodes: make([]nodeState, len(g.ids)), rank: make([]int, len(g.ids))}
 	for _, i := range slices.Backward(sorted) {
 		for _, r := range g.routes[i] {
 			p.rank[i] = max(p.rank[i], p.rank[r.to]+1)
@@ -73,29 +77,29 @@ func New(w *workflow.Workflow) (*Plan, error) {
 			p.rank[i] = max(p.rank[i], p.rank[r.node]+1)
 		}
 	}
-	for i := range p.state {
+	for i := range p.nodes {
 		if !g.member[i] {
-			p.state[i].phase = skipped
+			p.nodes[i].phase = skipped
 			continue
 		}
 		p.left++
-		p.state[i].open = g.arrivals[i]
+		p.nodes[i].open = g.arrivals[i]
 		for _, from := range g.reads[i] {
 			if g.member[from.node] {
-				p.state[i].waiting++
+				p.nodes[i].waiting++
 			}
 		}
 	}
-	for i := range p.state {
+	for i := range p.nodes {
 		p.consider(i, nil)
 	}
 	return p, nil
 }
 
-// Ready gives the steps that have become ready since it was last asked, those of nodes with the longest chain behind
-// them first.
+// Ready returns the steps that have become ready since its last call. Steps of nodes with the longest chain behind them come
+// first.
 func (p *Plan) Ready() []Step {
-	slices.SortStableFunc(p.ready, func(a, b due) int {
+	slices.SortStableFunc(p.ready, func(a, b readyStep) int {
 		return cmp.Or(cmp.Compare(p.rank[b.node], p.rank[a.node]), cmp.Compare(a.node, b.node))
 	})
 	steps := make([]Step, len(p.ready))
@@ -106,53 +110,24 @@ func (p *Plan) Ready() []Step {
 	return steps
 }
 
-// Rank is how many nodes the longest chain behind a node has.
-func (p *Plan) Rank(id string) int { return p.rank[p.g.index[id]] }
-
-// Order lists the nodes so that each comes after all that it waits for.
-func (p *Plan) Order() []string {
-	sorted, _ := p.g.order()
-	ids := make([]string, len(sorted))
-	for k, i := range sorted {
-		ids[k] = p.g.ids[i]
-	}
-	return ids
-}
-
-// Waits lists the nodes that a node waits for: those with an edge to it, and those it reads.
-func (p *Plan) Waits(id string) []string {
-	i := p.g.index[id]
-	var ids []string
-	for from, routes := range p.g.routes {
-		reads := slices.ContainsFunc(p.g.reads[i], func(r reading) bool { return r.node == from })
-		if reads || slices.ContainsFunc(routes, func(r route) bool { return r.to == i }) {
-			ids = append(ids, p.g.ids[from])
-		}
-	}
-	return ids
-}
-
-// Done says whether every node is settled.
-func (p *Plan) Done() bool { return p.left == 0 }
-
-// Apply takes an event of a node. One that settles it (node_completed, node_reused, node_failed that is not retried,
-// node_cancelled) gives the events that follow of necessity: nodes that are skipped or cancelled because of it. The others
-// say how far a node has come: node_started, node_failed that is retried, item_completed, iteration_completed,
-// approval_resolved. Any other event, and one of a node that is settled already, changes nothing, so a journal can be
-// replayed as it is.
+// Apply applies an event about a node. An event that settles the node (node_completed, node_reused, node_cancelled, or
+// node_failed without a retry) may settle others: Apply returns the events of the nodes that are skipped or cancelled because
+// of it. Other events are a node's progress: node_started, node_failed with a retry, item_completed, iteration_completed,
+// approval_resolved. All remaining events, and those about a settled node, change nothing, so a journal can be replayed as it
+// is.
 func (p *Plan) Apply(e *event.Event) []*event.Event {
 	i, ok := p.g.index[e.Node]
 	if !ok {
 		return nil
 	}
-	s := &p.state[i]
+	s := &p.nodes[i]
 	switch {
 	case s.phase.settled() && s.body == nil:
 		return nil
 	case e.Item != nil:
 		p.item(i, e)
 		return nil
-	case s.phase.settled(): // it runs once more
+	case s.phase.settled(): // it was reopened
 		switch {
 		case e.Settles(), e.IsFailure(), e.Event == event.NodeCancelled:
 			s.body = nil
@@ -165,7 +140,7 @@ func (p *Plan) Apply(e *event.Event) []*event.Event {
 	var out []*event.Event
 	switch e.Event {
 	case event.NodeCompleted, event.NodeReused:
-		if e.Action == workflow.ActionError { // a failure that an error edge took, reused
+		if e.Action == workflow.ActionError { // a reused failure that an error edge handles
 			p.settle(i, handled, e.Action, e.Node, &out)
 			break
 		}
@@ -189,72 +164,29 @@ func (p *Plan) Apply(e *event.Event) []*event.Event {
 	return out
 }
 
-// Handles says whether an edge takes the node's failure.
-func (p *Plan) Handles(id string) bool {
-	return slices.ContainsFunc(p.g.routes[p.g.index[id]], func(r route) bool { return r.action == workflow.ActionError })
-}
-
-// Routes says whether an edge takes the node's action.
-func (p *Plan) Routes(id, action string) bool {
-	return slices.ContainsFunc(p.g.routes[p.g.index[id]], func(r route) bool { return r.action == action })
-}
-
-// Halt cancels every node that is not settled, because of a cause: a node that failed, or what stopped the run. It is for
-// a time when no node is being executed.
+// Halt cancels every node that is not settled and returns the events of that. The cause is a failed node, or what stopped the
+// run. No node may be executing.
 func (p *Plan) Halt(cause string) []*event.Event {
 	var out []*event.Event
-	for i := range p.state {
-		if !p.state[i].phase.settled() {
+	for i := range p.nodes {
+		if !p.nodes[i].phase.settled() {
 			out = append(out, &event.Event{Event: event.NodeCancelled, Node: p.g.ids[i], Cause: cause})
 			p.settle(i, cancelled, "", cause, &out)
 		}
-		p.state[i].body = nil
+		p.nodes[i].body = nil
 	}
 	p.ready = p.ready[:0]
 	return out
 }
 
-// Sources lists the nodes that had a part in a node running: those with a taken edge to it and those it reads.
-func (p *Plan) Sources(id string) []string {
-	i := p.g.index[id]
-	var ids []string
-	for _, n := range p.state[i].sources {
-		ids = append(ids, p.g.ids[n])
-	}
-	for _, r := range p.g.reads[i] {
-		ids = append(ids, p.g.ids[r.node])
-	}
-	return ids
-}
-
-// Leaves lists the nodes that ran to an end that routes no further: what they put out is a run's result when the workflow
-// declares no outputs.
-func (p *Plan) Leaves() []string {
-	var ids []string
-	for i, s := range p.state {
-		if s.phase == completed && !p.Routes(p.g.ids[i], s.action) && !p.readByRun(i) {
-			ids = append(ids, p.g.ids[i])
-		}
-	}
-	return ids
-}
-
-// readByRun says whether, where templates alone order the nodes, some node that ran reads this one.
-func (p *Plan) readByRun(i int) bool {
-	if len(p.g.routes[i]) > 0 || p.g.arrivals[i] > 0 {
-		return false
-	}
-	return slices.ContainsFunc(p.g.readers[i], func(r reading) bool { return p.state[r.node].phase == completed })
-}
-
-// settle gives a node its end and passes that on along its edges and to its readers.
+// settle sets the phase that a node ends in and passes it on to the nodes after it and to its readers.
 func (p *Plan) settle(i int, to phase, action, cause string, out *[]*event.Event) {
-	s := &p.state[i]
+	s := &p.nodes[i]
 	s.phase, s.action, s.cause, s.body = to, action, cause, nil
 	p.left--
 	p.withdraw(i, all)
 	for _, r := range p.g.routes[i] {
-		next := &p.state[r.to]
+		next := &p.nodes[r.to]
 		next.open--
 		switch {
 		case to == failed, to == cancelled:
@@ -266,7 +198,7 @@ func (p *Plan) settle(i int, to phase, action, cause string, out *[]*event.Event
 		}
 	}
 	for _, r := range p.g.readers[i] {
-		next := &p.state[r.node]
+		next := &p.nodes[r.node]
 		next.waiting--
 		if (to == failed || to == cancelled) && !r.optional {
 			next.cause = cmp.Or(next.cause, cause)
@@ -280,9 +212,9 @@ func (p *Plan) settle(i int, to phase, action, cause string, out *[]*event.Event
 	}
 }
 
-// consider decides about a node for which no edge and no reading is open any more.
+// consider decides about a node once none of its edges is open and it waits for no node.
 func (p *Plan) consider(i int, out *[]*event.Event) {
-	s := &p.state[i]
+	s := &p.nodes[i]
 	if s.phase != pending || s.open > 0 || s.waiting > 0 {
 		return
 	}
@@ -300,13 +232,10 @@ func (p *Plan) consider(i int, out *[]*event.Event) {
 	}
 }
 
-// Settled says whether a node has come to its end, be it that it runs once more.
-func (p *Plan) Settled(id string) bool { return p.state[p.g.index[id]].phase.settled() }
-
-// Reopen makes a node that is settled run once more, for what it puts out; nothing that followed of its end changes.
+// Reopen makes a settled node run again for its outputs. The nodes after it are not affected.
 func (p *Plan) Reopen(id string) {
 	i := p.g.index[id]
-	if s := &p.state[i]; s.phase.settled() && s.body == nil {
+	if s := &p.nodes[i]; s.phase.settled() && s.body == nil {
 		s.body = &body{}
 		if p.w.Nodes[i].Loop != nil {
 			s.body.iteration = 1

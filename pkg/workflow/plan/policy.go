@@ -8,7 +8,8 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
-// Policy is how a node, or an item of its batch, is tried again: its own, or what its batch says; nil when it is not.
+// Policy returns the retry policy of a node and of the items of its batch: the node's own, or the batch's. It returns nil if
+// there is no retry.
 func Policy(n *workflow.Node) *workflow.Retry {
 	if n.Retry == nil && n.Batch != nil && n.Batch.MaxRetries > 1 {
 		return &workflow.Retry{Max: n.Batch.MaxRetries - 1, Wait: n.Batch.RetryWait, MaxWait: n.Batch.RetryWait}
@@ -16,8 +17,9 @@ func Policy(n *workflow.Node) *workflow.Retry {
 	return n.Retry
 }
 
-// Retries gives the policy by which another attempt follows one that failed, or nil when none does: because there is no
-// policy, it is used up, the exit status is none of those it names, or another attempt would be refused just the same.
+// Retries returns the policy by which another attempt follows one that failed with f. It returns nil if no attempt follows:
+// there is no policy, its attempts are used up, it does not list the exit status, or the fault is of a type that another
+// attempt would meet again.
 func Retries(n *workflow.Node, attempt int, f *fault.Fault) *workflow.Retry {
 	r := Policy(n)
 	if r == nil || attempt > r.Max {
@@ -36,8 +38,8 @@ func Retries(n *workflow.Node, attempt int, f *fault.Fault) *workflow.Retry {
 	return r
 }
 
-// Delay is how long to wait after an attempt that failed, before jitter: the policy's wait, doubled after each attempt
-// when the backoff is exponential, and never more than the policy's longest wait.
+// Delay returns the wait after a failed attempt, without jitter. It is the policy's wait, doubled after each further attempt if
+// the backoff is exponential, and at most the policy's MaxWait.
 func Delay(r *workflow.Retry, attempt int) time.Duration {
 	wait, most := time.Duration(r.Wait), time.Duration(r.MaxWait)
 	if r.Backoff == "exponential" {
@@ -50,25 +52,25 @@ func Delay(r *workflow.Retry, attempt int) time.Duration {
 	return min(wait, most)
 }
 
-// Jittered is a delay changed by the policy's jitter: for draw from 0 to 1 it grows from as much shorter to as much longer
-// as that says, and is never more than the policy's longest wait.
+// Jittered returns a delay with the policy's jitter: from delay*(1-Jitter) for a draw of 0 to delay*(1+Jitter) for a draw of 1,
+// and at most the policy's MaxWait.
 func Jittered(r *workflow.Retry, delay time.Duration, draw float64) time.Duration {
 	return min(delay+time.Duration(float64(delay)*r.Jitter*(2*draw-1)), time.Duration(r.MaxWait))
 }
 
-// Again says whether a loop goes on after an iteration, given its condition's value.
+// Again reports whether a loop goes on after an iteration. holds is the value of its condition.
 func Again(l *workflow.Loop, iteration int, holds bool) bool {
 	return holds == (l.Until == "") && iteration < l.MaxIterations
 }
 
-// BatchFails says whether a batch of so many items failed as a whole when so many of them did: with fail_fast when any
-// did, else when all did.
+// BatchFails reports whether a batch fails as a whole: if any item failed, or, for a batch that continues after failures, if all
+// did.
 func BatchFails(b *workflow.Batch, items, failed int) bool {
 	return failed > 0 && (b.ErrorHandling != Continue || failed == items)
 }
 
-// Continue is the error handling of a batch that goes on after an item failed.
+// Continue is the error handling of a batch that continues after a failed item.
 const Continue = "continue"
 
-// Denies says whether an answer forbids that the node runs.
+// Denies reports whether an answer forbids the node to run.
 func Denies(answer string) bool { return answer == "no" }

@@ -253,7 +253,7 @@ func where(p *Plan, handed []Step) string {
 	}
 	slices.Sort(due)
 	text := fmt.Sprint(due)
-	for i, s := range p.state {
+	for i, s := range p.nodes {
 		text += fmt.Sprintf(" %s:%d", p.g.ids[i], s.phase)
 		if s.body != nil {
 			text += fmt.Sprintf("%+v", *s.body)

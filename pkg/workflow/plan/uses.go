@@ -13,14 +13,14 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow/template"
 )
 
-// The names that the engine gives to values of its own: an item's number, an iteration's, and a person's answer.
+// The names of the engine's own values in templates: the index of an item, the number of an iteration, and a person's answer.
 const (
 	IndexName     = "__index__"
 	IterationName = "__iteration__"
 	AnswerName    = "__answer__"
 )
 
-// Inputs lists the names that a node's own inputs give to values, in the order of the file.
+// Inputs returns the names in a node's own inputs, in the order of the file.
 func Inputs(n *workflow.Node) (names []string) {
 	if !bytes.Contains(n.Params, []byte(`"inputs"`)) {
 		return nil
@@ -35,8 +35,8 @@ func Inputs(n *workflow.Node) (names []string) {
 	return names
 }
 
-// Locals lists the names that templates of one node alone can begin with: its inputs, the item of its batch, and what
-// the engine counts. They win over all other names.
+// Locals returns the names that only the templates of one node may refer to: its inputs, the item of its batch, and the engine's
+// values. They win over all other names.
 func Locals(n *workflow.Node) []string {
 	names := Inputs(n)
 	if n.Batch != nil {
@@ -51,8 +51,8 @@ func Locals(n *workflow.Node) []string {
 	return names
 }
 
-// Uses lists the references in all templates of a node, and what begins like one and is none, with their paths from the
-// node, such as params.url or batch.items. Local names are left out where they hold.
+// Uses returns the references in all templates of a node, and the malformed ones, with their paths in the node, such as
+// params.url or batch.items. References to local names are left out, in the places where those are valid.
 func Uses(n *workflow.Node) (uses, bad []template.Use) {
 	uses, bad = within("params", n.Params)
 	if literal := workflow.Literal(n); literal != "" {
@@ -84,20 +84,21 @@ func Uses(n *workflow.Node) (uses, bad []template.Use) {
 		item := n.Batch != nil && u.Ref.Root == n.Batch.As
 		return slices.Contains(locals, u.Ref.Root) && (item || !ofInputs(u) || !slices.Contains(inputs, u.Ref.Root))
 	})
-	if n.Batch != nil { // read before there is an item
+	if n.Batch != nil { // resolved before there is an item
 		add("batch.items", n.Batch.Items)
 	}
-	if n.Approval != nil { // asked before anything is known
+	if n.Approval != nil { // resolved before the local names exist
 		add("approval.question", rawjson.Quote(n.Approval.Question))
 	}
 	return uses, bad
 }
 
-// ofInputs says whether a reference stands in a value of the node's inputs: it does not mean the inputs themselves.
+// ofInputs reports whether a reference is in a value of the node's inputs, where it cannot mean these inputs.
 func ofInputs(u template.Use) bool {
 	return strings.HasPrefix(u.Path, "params.inputs.") || strings.HasPrefix(u.Path, "params.inputs[")
 }
 
+// within is template.Uses with a path that precedes those in raw.
 func within(path string, raw json.RawMessage) (uses, bad []template.Use) {
 	uses, bad = template.Uses(raw)
 	for _, list := range [][]template.Use{uses, bad} {

@@ -39,16 +39,16 @@ func (builtin) Type(name string) (nodetype.Type, bool, error) {
 }
 func (builtin) Types() ([]nodetype.Type, error) { return nil, nil }
 
-// bench is a place to run workflows in.
+// bench is a home and a folder to run workflows in.
 type bench struct {
 	t    tester
 	home *home.Home
 	dir  string
-	// saved are the workflows that nodes can run by their names.
+	// saved has the workflows that nodes can run, by name.
 	saved map[string]string
 }
 
-// tester is what *testing.T and *rapid.T have in common.
+// tester has the methods that *testing.T and *rapid.T share.
 type tester interface {
 	Fatalf(format string, args ...any)
 	Errorf(format string, args ...any)
@@ -71,7 +71,7 @@ type played struct {
 	rec    *journal.Reader
 }
 
-// play runs a workflow to its end. What adjusts may change how.
+// play runs a workflow to its end. Each of adjust may change the config.
 func (b *bench) play(ctx context.Context, definition string, adjust ...func(*engine.Config)) *played {
 	id, last, err := b.try(ctx, definition, adjust...)
 	if err != nil {
@@ -80,7 +80,7 @@ func (b *bench) play(ctx context.Context, definition string, adjust ...func(*eng
 	return b.read(id, last)
 }
 
-// try runs a workflow and gives the run's id and what engine.Run does.
+// try runs a workflow. It returns the run's id and the results of engine.Run.
 func (b *bench) try(ctx context.Context, definition string, adjust ...func(*engine.Config)) (id string, last *event.Event, err error) {
 	rec, err := journal.Create(b.home, journal.Options{Definition: []byte(definition)})
 	if err != nil {
@@ -103,7 +103,7 @@ func (b *bench) try(ctx context.Context, definition string, adjust ...func(*engi
 	return rec.ID, last, err
 }
 
-// checked is a workflow as the engine runs it.
+// checked returns a workflow as the engine runs it.
 func (b *bench) checked(file *workflow.File) engine.Sub {
 	report := check.Workflow(file, builtin{}, b.find)
 	if f := report.Fault(file.Name); f != nil {
@@ -112,7 +112,7 @@ func (b *bench) checked(file *workflow.File) engine.Sub {
 	return subOf(report)
 }
 
-// find gives a saved workflow.
+// find returns a saved workflow.
 func (b *bench) find(name string) (*workflow.File, error) {
 	definition, ok := b.saved[name]
 	if !ok {
@@ -121,7 +121,7 @@ func (b *bench) find(name string) (*workflow.File, error) {
 	return workflow.Parse(name, []byte(definition))
 }
 
-// load gives a saved workflow to a run that names it by a template.
+// load returns a saved workflow that a run names by a template.
 func (b *bench) load(name string) (*engine.Sub, error) {
 	file, err := b.find(name)
 	if err != nil {
@@ -135,7 +135,7 @@ func (b *bench) load(name string) (*engine.Sub, error) {
 	return &sub, nil
 }
 
-// subOf is a checked workflow as the engine runs it.
+// subOf returns a checked workflow as the engine runs it.
 func subOf(r *check.Report) engine.Sub {
 	s := engine.Sub{Name: r.File.Name, Workflow: r.File.Workflow, Kinds: r.Kinds, Digest: event.Digest(r.File.Source), Subs: map[string]*engine.Sub{}}
 	for id, sub := range r.Subs {
@@ -169,7 +169,7 @@ func (b *bench) read(id string, last *event.Event) *played {
 	}
 }
 
-// from is the checkpoint of the first n events of a run.
+// from returns a config change that resumes from the first n events of a run.
 func (p *played) from(b *bench, n int) func(*engine.Config) {
 	checkpoint, err := engine.ReadCheckpoint(bytes.NewReader(bytes.Join(p.lines[:n], nil)), p.rec.Blob)
 	if err != nil {
@@ -180,7 +180,7 @@ func (p *played) from(b *bench, n int) func(*engine.Config) {
 
 func (p *played) whole(b *bench) func(*engine.Config) { return p.from(b, len(p.lines)) }
 
-// nodes are the ids of the nodes with an event of a kind, sorted.
+// nodes returns the ids of the nodes with an event of a kind, sorted.
 func (p *played) nodes(kind event.Kind) string {
 	var ids []string
 	for _, e := range p.of(kind) {
@@ -190,7 +190,7 @@ func (p *played) nodes(kind event.Kind) string {
 	return strings.Join(ids, " ")
 }
 
-// of are the events of a kind, in their order.
+// of returns the events of a kind, in order.
 func (p *played) of(kind event.Kind) (events []*event.Event) {
 	for _, e := range p.events {
 		if e.Event == kind {
@@ -200,7 +200,7 @@ func (p *played) of(kind event.Kind) (events []*event.Event) {
 	return events
 }
 
-// get is a part of the run's outputs, as JSON.
+// get returns a part of the run's outputs, as JSON.
 func (p *played) get(path string) string {
 	plain, err := event.Plain(p.last.Outputs, p.rec.Blob)
 	if err != nil {
@@ -217,7 +217,7 @@ func (p *played) ended(t *testing.T, want event.Status) {
 	}
 }
 
-// failed checks that a run failed with a type and words in the message.
+// failed checks that a run failed with a type, and with words in the message.
 func (p *played) failed(t *testing.T, kind fault.Type, words ...string) {
 	t.Helper()
 	p.ended(t, event.Failed)
@@ -242,7 +242,7 @@ func (b *bench) file(name string) string {
 	return string(content)
 }
 
-// shellNode is a node that runs a command.
+// shellNode returns a node that runs a command.
 func shellNode(id, command string) string {
 	return fmt.Sprintf(`{"id":%q,"type":"shell","params":{"command":%s}}`, id, rawjson.Quote(command))
 }
