@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
-	"github.com/pflow-suite/pflow/pkg/home"
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpclient"
 	"github.com/pflow-suite/pflow/pkg/process"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
@@ -106,15 +105,9 @@ func (c *addCommand) servers(app *cli.App) (mcpclient.Servers, []string, error) 
 }
 
 func (c *addCommand) byCommand() (mcpclient.Servers, []string, error) {
-	if err := home.CheckPathless("server", c.Source); err != nil {
+	name, notes, err := mcpclient.CleanName(c.Source)
+	if err != nil {
 		return nil, nil, err
-	}
-	name, notes := home.CleanName(c.Source), []string(nil)
-	if err := home.CheckName("server", name); err != nil {
-		return nil, nil, err
-	}
-	if name != c.Source {
-		notes = append(notes, fmt.Sprintf("server %q is called %s here", c.Source, name))
 	}
 	s := mcpclient.Server{Type: mcpclient.Stdio, Command: c.Command[0], Args: c.Command[1:], Env: map[string]string{}}
 	for _, pair := range c.Env {

@@ -53,20 +53,30 @@ func normalize(found Servers) (Servers, []string, error) {
 			return nil, nil, err
 		}
 		s.Type = s.Transport()
-		good := home.CleanName(name)
-		if err := home.CheckPathless("server", name); err != nil {
+		good, changed, err := CleanName(name)
+		if err != nil {
 			return nil, nil, err
 		}
-		if err := home.CheckName("server", good); err != nil {
-			return nil, nil, err
-		}
-		if good != name {
-			notes = append(notes, fmt.Sprintf("server %q is called %s here", name, good))
-		}
+		notes = append(notes, changed...)
 		if _, taken := servers[good]; taken {
 			return nil, nil, fault.New(fault.Validation, "Two servers of the document would both be called %s", good).Suggest("Rename one of them")
 		}
 		servers[good] = s
 	}
 	return servers, notes, nil
+}
+
+// CleanName returns the name of a server in the suite's form, with a note for the user if that changes it.
+func CleanName(name string) (clean string, notes []string, err error) {
+	if err := home.CheckPathless("server", name); err != nil {
+		return "", nil, err
+	}
+	clean = home.CleanName(name)
+	if err := home.CheckName("server", clean); err != nil {
+		return "", nil, err
+	}
+	if clean != name {
+		notes = []string{fmt.Sprintf("server %q is called %s here", name, clean)}
+	}
+	return clean, notes, nil
 }

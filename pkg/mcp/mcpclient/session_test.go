@@ -221,7 +221,7 @@ func TestCallTimesOut(t *testing.T) {
 	}
 	hang(time.Second, "1 second")
 	gone(t, s.child.Pid())
-	until(t, "the server told of its SIGTERM", func() bool { return strings.HasPrefix(s.child.StderrTail(), "terminated") })
+	until(t, "the server reports its SIGTERM", func() bool { return strings.HasPrefix(s.child.StderrTail(), "terminated") })
 }
 
 func TestCallIsCancelled(t *testing.T) {
@@ -412,7 +412,7 @@ func TestEnvironmentOfAServer(t *testing.T) {
 
 func TestMemoryLimit(t *testing.T) {
 	if _, ok := residentMemory(syscall.Getpgrp()); !ok {
-		t.Skip("resident memory cannot be told on this system")
+		t.Skip("the resident memory is not known on this system")
 	}
 	spec := fakeSpec(t, "plain")
 	spec.Server.MaxMemory = 1
