@@ -42,7 +42,7 @@ func TestFaultAnswers(t *testing.T) {
 	}
 	defer func() {
 		if recover() == nil {
-			t.Error("there is a fault of a route that is none")
+			t.Error("a fault was added to an unknown route")
 		}
 	}()
 	s.On("GET", "/nosuch", velofluxserver.Fault{})

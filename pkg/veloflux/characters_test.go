@@ -12,10 +12,7 @@ import (
 )
 
 func TestTextsThatAreNone(t *testing.T) {
-	const (
-		half = ` has one half of a surrogate pair (\ud800 to \udfff) without the other. No request was sent to the Manager`
-		utf  = ` is not valid UTF-8. No request was sent to the Manager`
-	)
+	const half, utf = "surrogate", "UTF-8"
 	s := velofluxserver.Start(t)
 	s.AddPipeline("\ufffd", "SELECT a FROM user")
 	s.Reset()
@@ -23,24 +20,24 @@ func TestTextsThatAreNone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, tc := range []struct{ tool, args, says string }{
-		{"pipelines.delete", `{"pipeline_id":"\udfff"}`, `The argument "pipeline_id"` + half},
-		{"pipelines.delete", "{\"pipeline_id\":\"\xff\"}", `The argument "pipeline_id"` + utf},
-		{"streams.describe", `{"name":"\uD83Dx"}`, `The argument "name"` + half},
-		{"functions.describe", `{"name":"\ud83d\ud83d\ude00"}`, `The argument "name"` + half},
-		{"pipelines.verify", `{"sql":"SELECT '\udE00\ud83d'"}`, `The argument "sql"` + half},
-		{"pipelines.verify", "{\"sql\":\"SELECT '\xe4\xb8'\"}", `The argument "sql"` + utf},
-		{"pipelines.create", `{"id":"p","sql":"SELECT a FROM user","sinks":[{"type":"nop","props":{"a":["\ud800"]}}]}`, `The argument "sinks"` + half},
-		{"pipelines.create", `{"id":"p","sql":"SELECT a FROM user","sinks":[{"\ud800":1}]}`, `The argument "sinks"` + half},
-		{"pipelines.get", `{"\ud800":"p"}`, "Something in the arguments" + half},
+	for _, tc := range []struct{ tool, args, names, problem string }{
+		{"pipelines.delete", `{"pipeline_id":"\udfff"}`, `argument "pipeline_id"`, half},
+		{"pipelines.delete", "{\"pipeline_id\":\"\xff\"}", `argument "pipeline_id"`, utf},
+		{"streams.describe", `{"name":"\uD83Dx"}`, `argument "name"`, half},
+		{"functions.describe", `{"name":"\ud83d\ud83d\ude00"}`, `argument "name"`, half},
+		{"pipelines.verify", `{"sql":"SELECT '\udE00\ud83d'"}`, `argument "sql"`, half},
+		{"pipelines.verify", "{\"sql\":\"SELECT '\xe4\xb8'\"}", `argument "sql"`, utf},
+		{"pipelines.create", `{"id":"p","sql":"SELECT a FROM user","sinks":[{"type":"nop","props":{"a":["\ud800"]}}]}`, `argument "sinks"`, half},
+		{"pipelines.create", `{"id":"p","sql":"SELECT a FROM user","sinks":[{"\ud800":1}]}`, `argument "sinks"`, half},
+		{"pipelines.get", `{"\ud800":"p"}`, "arguments", half},
 	} {
 		_, err := r.CallTool(t.Context(), tc.tool, json.RawMessage(tc.args))
-		if e := failureOf(t, err); e.Code != CodeInvalidParams || e.Message != tc.says {
-			t.Errorf("%s %q: %+v, want %q", tc.tool, tc.args, e, tc.says)
+		if e := failureOf(t, err); e.Code != CodeInvalidParams || !strings.Contains(e.Message, tc.names) || !strings.Contains(e.Message, tc.problem) {
+			t.Errorf("%s %q: %+v, want %s and %s", tc.tool, tc.args, e, tc.names, tc.problem)
 		}
 	}
 	_, err = r.manager.CreatePipeline(t.Context(), []byte("{\"id\":\"p\",\"sql\":\"\xff\"}"))
-	if e := failureOf(t, err); e.Code != CodeInvalidParams || e.Message != `The argument "sql"`+utf {
+	if e := failureOf(t, err); e.Code != CodeInvalidParams || !strings.Contains(e.Message, `argument "sql"`) || !strings.Contains(e.Message, utf) {
 		t.Errorf("%+v", e)
 	}
 	if asked := s.Requests(); len(asked) != 0 {

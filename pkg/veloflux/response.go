@@ -23,7 +23,7 @@ type shape struct {
 	fits func(document gjson.Result) bool
 }
 
-// listOf returns the shape of a list of objects, each of which has a string in the given field.
+// listOf returns the shape of a list of objects that each have a string in the given field.
 func listOf(things, field string) shape {
 	return shape{"JSON list of " + things + ", each with a string " + field, func(document gjson.Result) bool {
 		if !document.IsArray() {

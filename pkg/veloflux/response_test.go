@@ -26,7 +26,7 @@ func TestAnswersThatAreNotTheManagers(t *testing.T) {
 			}
 			_, err := tc.call(t.Context(), m)
 			e := failureOf(t, err)
-			if response, _ := e.Details["response"].(string); e.Code != CodeManagerHTTP || e.Details["status"] != 200 || !strings.Contains(e.Message, "HTTP 200, but the answer is not a ") || !strings.HasSuffix(strings.TrimSuffix(e.Message, maybeCreatedAdvice[1:]), ". Is there a veloFlux Manager at the URL?") || strings.Contains(response, "\x1b") {
+			if response, _ := e.Details["response"].(string); e.Code != CodeManagerHTTP || e.Details["status"] != 200 || !strings.Contains(e.Message, " failed: HTTP 200, ") || !strings.Contains(e.Message, "veloFlux Manager") || strings.Contains(response, "\x1b") {
 				t.Errorf("%s %q: %+v", tc.sees, answer, e)
 			}
 		}
@@ -42,7 +42,7 @@ func TestACreateMustAnswerWithItsID(t *testing.T) {
 	m := managerFor(t, Config{URL: s.URL})
 	for _, answer = range []string{`{"id":"p2","status":"stopped"}`, `{"id":"p1"}`, `{"status":"stopped"}`} {
 		e := failureOf(t, asCreate(t.Context(), m))
-		if e.Code != CodeManagerHTTP || e.Details["maybe_created"] != true || e.Message != "POST /pipelines failed: HTTP 201, but the answer is not a JSON object with the pipeline's id and a status. Is there a veloFlux Manager at the URL?"+maybeCreatedAdvice[1:] {
+		if e.Code != CodeManagerHTTP || e.Details["maybe_created"] != true || !matches(e.Message, "POST /pipelines failed: HTTP 201, …JSON object with the pipeline's id and a status…veloFlux Manager…"+maybeCreatedAdvice[1:]) {
 			t.Errorf("%s: %+v", answer, e)
 		}
 	}
@@ -66,7 +66,7 @@ func TestNothingIsVerifiedByAnotherServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := r.CallTool(t.Context(), verifyTool, []byte(`{"sql":"SELCT nonsense"}`))
-	if e := failureOf(t, err); e.Code != CodeManagerHTTP || e.Details["status"] != 200 || !strings.Contains(e.Message, "Is there a veloFlux Manager at the URL?") {
+	if e := failureOf(t, err); e.Code != CodeManagerHTTP || e.Details["status"] != 200 || !strings.Contains(e.Message, "veloFlux Manager") {
 		t.Errorf("%s %+v", got, e)
 	}
 	if err := r.Close(t.Context()); err != nil {

@@ -80,7 +80,7 @@ func TestOwnLeftoversAreTold(t *testing.T) {
 	}
 	id := <-ids
 	if !temporary.leftover(id, time.Now()) {
-		t.Error("one that nobody sees to is not taken for left behind")
+		t.Error("an id without a user does not count as left behind")
 	}
 	if newTemporaries(nil, nil).leftover(id, time.Now()) {
 		t.Error("one of another runtime of this process is taken for left behind")
@@ -96,7 +96,7 @@ func TestDeletionsAreTriedAgain(t *testing.T) {
 		name      string
 		uncertain bool
 		answers   []error // the last one is given for ever
-		told      bool    // the first failure is
+		reported  bool    // whether remove returns the first failure
 		min, max  int     // deletions
 		took      time.Duration
 	}{
@@ -118,8 +118,8 @@ func TestDeletionsAreTriedAgain(t *testing.T) {
 					return tc.answers[min(asked, len(tc.answers))-1]
 				}, slog.New(slog.DiscardHandler))
 				began := time.Now()
-				if err := temporary.remove(t.Context(), "id", tc.uncertain); (err != nil) != tc.told {
-					t.Errorf("told %v", err)
+				if err := temporary.remove(t.Context(), "id", tc.uncertain); (err != nil) != tc.reported {
+					t.Errorf("reported %v", err)
 				}
 				temporary.work.Wait()
 				if took := time.Since(began); asked < tc.min || asked > tc.max || took > tc.took {

@@ -81,7 +81,7 @@ type cleaner struct {
 	secrets  []string
 	// sql is true while the text being cleaned is SQL.
 	sql bool
-	// excerpt means that the arguments are a text of which only the beginning may be kept; omitted that they are omitted.
+	// excerpt means that the arguments are a text and only its beginning is kept; omitted means that they are left out.
 	excerpt, omitted bool
 }
 

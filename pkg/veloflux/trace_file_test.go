@@ -317,13 +317,13 @@ func TestFullDiskIsReported(t *testing.T) {
 		t.Skip(err)
 	}
 	sink := openTrace(t, "/dev/full", 1, 1)
-	var told []string
-	tr := newTracer(sink, SQLRaw, allTools(), nil, func(err error) { told = append(told, err.Error()) })
+	var reported []string
+	tr := newTracer(sink, SQLRaw, allTools(), nil, func(err error) { reported = append(reported, err.Error()) })
 	for range 3 {
 		tr.record(KindToolCall, "x", nil, timeOfTest, false, nil)
 	}
-	if len(told) != 1 || told[0] != "The trace /dev/full could not be written: no space left on device" {
-		t.Errorf("%q", told)
+	if len(reported) != 1 || reported[0] != "The trace /dev/full could not be written: no space left on device" {
+		t.Errorf("%q", reported)
 	}
 	if _, err := os.Stat("/dev/full.lock"); err == nil {
 		t.Error("a device has a lock file")

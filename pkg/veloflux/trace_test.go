@@ -21,11 +21,11 @@ func traced(t *testing.T, mode SQLMode, args string, failure *Error, secrets ...
 func tracedCall(t *testing.T, mode SQLMode, tool, args string, failure *Error, secrets ...string) string {
 	t.Helper()
 	var out bytes.Buffer
-	var told error
-	tr := newTracer(WriterSink(&out), mode, allTools(), func() []string { return secrets }, func(err error) { told = err })
+	var reported error
+	tr := newTracer(WriterSink(&out), mode, allTools(), func() []string { return secrets }, func(err error) { reported = err })
 	tr.record(KindToolCall, tool, json.RawMessage(args), time.Now(), false, failure)
-	if told != nil {
-		t.Fatal(told)
+	if reported != nil {
+		t.Fatal(reported)
 	}
 	return out.String()
 }
@@ -144,20 +144,20 @@ func TestNothingToRecordToGivesTheName(t *testing.T) {
 func TestAFailingSinkIsToldOnce(t *testing.T) {
 	var fails error
 	panics := false
-	var told []string
+	var reported []string
 	tr := newTracer(SinkFunc(func(Entry) error {
 		if panics {
 			panic("oh")
 		}
 		return fails
-	}), SQLRaw, nil, nil, func(err error) { told = append(told, err.Error()) })
+	}), SQLRaw, nil, nil, func(err error) { reported = append(reported, err.Error()) })
 	for _, err := range []error{nil, errors.New("full"), errors.New("full"), nil, errors.New("full again"), nil} {
 		fails = err
 		tr.record(KindToolCall, "x", nil, time.Now(), false, nil)
 	}
 	panics = true
 	tr.record(KindToolCall, "x", nil, time.Now(), false, nil)
-	if got := strings.Join(told, "; "); got != "full; full again; the sink of the trace failed: oh" {
+	if got := strings.Join(reported, "; "); got != "full; full again; the sink of the trace failed: oh" {
 		t.Error(got)
 	}
 }

@@ -165,7 +165,7 @@ func TestVerifyTriesTheDeleteAgain(t *testing.T) {
 	r := runtimeOf(t, s.URL, Options{})
 	answer := called(t, r, "pipelines.verify", `{"sql":"SELECT a FROM user"}`)
 	if gjson.Get(answer, `warnings.#(construct=="cleanup").message`).String() == "" {
-		t.Errorf("not told: %s", answer)
+		t.Errorf("not reported: %s", answer)
 	}
 	gone(t, s)
 }
