@@ -11,11 +11,12 @@ import (
 	"github.com/mattn/go-isatty"
 
 	"github.com/pflow-suite/pflow/pkg/engine"
+	"github.com/pflow-suite/pflow/pkg/engine/runner"
 	"github.com/pflow-suite/pflow/pkg/terminal/cells"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
-// asker asks the person at the terminal, one question at a time.
+// asker asks the person at the terminal one question at a time.
 type asker struct {
 	app   *cli.App
 	mu    sync.Mutex
@@ -23,8 +24,8 @@ type asker struct {
 	lines chan string
 }
 
-// newAsker gives how a person is asked: on the terminal, when standard input and standard error are one; else nil.
-func newAsker(app *cli.App) func(context.Context, engine.Question) (answer, by string, err error) {
+// newAsker returns a function that asks on the terminal, or nil if standard input or standard error is not a terminal.
+func newAsker(app *cli.App) runner.Ask {
 	if !isatty.IsTerminal(app.Stdin.Fd()) || !isatty.IsTerminal(app.Stderr.Fd()) {
 		return nil
 	}
@@ -32,7 +33,8 @@ func newAsker(app *cli.App) func(context.Context, engine.Question) (answer, by s
 	return a.ask
 }
 
-// ask waits for one of the choices. The end of the input leaves the question open.
+// ask waits until the person types one of the choices, or its first letter if no other choice has it. It returns empty
+// strings at the end of the input.
 func (a *asker) ask(ctx context.Context, q engine.Question) (answer, by string, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -58,7 +60,7 @@ func (a *asker) ask(ctx context.Context, q engine.Question) (answer, by string, 
 	}
 }
 
-// unique says whether only one choice begins with a letter.
+// unique reports whether only one choice begins with a letter.
 func unique(choices []string, letter string) bool {
 	n := 0
 	for _, c := range choices {
@@ -69,7 +71,7 @@ func unique(choices []string, letter string) bool {
 	return n == 1
 }
 
-// read passes on what is typed. It lives as long as the program: a read of a terminal cannot be called off.
+// read passes on the lines that are typed. It runs until the program ends: a read from a terminal cannot be cancelled.
 func (a *asker) read() {
 	in := bufio.NewScanner(a.app.Stdin)
 	for in.Scan() {

@@ -10,7 +10,7 @@ import (
 )
 
 type cancelCommand struct {
-	RunID string `arg:"" name:"run" help:"A run's id, a beginning of it that no other has, or last."`
+	RunID string `arg:"" name:"run" help:"A run's id, a prefix of it that no other run has, or last."`
 }
 
 type cancelled struct {
@@ -18,7 +18,7 @@ type cancelled struct {
 	Status event.Status `json:"status"`
 }
 
-// Run stops a run in order and waits until it has stopped.
+// Run cancels a run, waits until it has stopped, and prints its status.
 func (c *cancelCommand) Run(app *cli.App) error {
 	h, err := app.Home()
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
-// dryRun prints what the request would do.
+// dryRun prints what a request would do.
 func dryRun(app *cli.App, host *runner.Host, r *runner.Request) error {
 	l, err := runner.Resolve(app.Context, host, r)
 	if err != nil {

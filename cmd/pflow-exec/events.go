@@ -8,12 +8,12 @@ import (
 )
 
 type eventsCommand struct {
-	RunID  string `arg:"" name:"run" help:"A run's id, a beginning of it that no other has, or last."`
+	RunID  string `arg:"" name:"run" help:"A run's id, a prefix of it that no other run has, or last."`
 	Follow bool   `help:"Go on until the run ends." short:"f"`
-	Inline bool   `help:"Put long values where references to them stand, so that the events stand alone; a line may then be long."`
+	Inline bool   `help:"Replace references to long values by the values, so that the events are complete; lines may get long."`
 }
 
-// Run prints a run's events, NDJSON whatever standard output is.
+// Run prints a run's events as NDJSON, whatever the format is.
 func (c *eventsCommand) Run(app *cli.App) error {
 	run, err := openRun(app, c.RunID)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
-// exitStatus is a run's, from its last event.
+// exitStatus returns the exit status of a run with that last event.
 func exitStatus(last *event.Event) cli.Status {
 	switch {
 	case last.Status.Succeeded():
@@ -34,15 +34,15 @@ func exitStatus(last *event.Event) cli.Status {
 	return 1
 }
 
-// refusal is the document of a run that did not begin.
+// refusal is the document of a run that did not start.
 type refusal struct {
 	Success    bool              `json:"success"`
 	Error      *fault.Fault      `json:"error"`
 	Checkpoint *event.Checkpoint `json:"checkpoint,omitempty"`
 }
 
-// refuse reports that nothing ran, in the form that the command's answers have. The checkpoint of a fault in a node is
-// empty and names it.
+// refuse reports that nothing ran: as an event if standard output carries a stream of them, or as a document. If the fault
+// names a node, an empty checkpoint names it too.
 func refuse(app *cli.App, err error, stream bool) error {
 	if interrupted, ok := errors.AsType[cli.Interrupted](err); ok {
 		return interrupted
@@ -63,13 +63,13 @@ func refuse(app *cli.App, err error, stream bool) error {
 	case app.JSON():
 		err = app.JSONLine(refusal{Error: f, Checkpoint: checkpoint})
 	default:
-		err = nil // text is for people, and stands on standard error
+		err = nil // Complain is enough for people
 	}
 	if err != nil {
 		return err
 	}
 	app.Complain(f)
-	if f.Type == fault.Template { // found before anything ran
+	if f.Type == fault.Template { // found before anything ran, so not a failure of the run
 		return cli.Status(2)
 	}
 	return cli.Status(f.ExitStatus())

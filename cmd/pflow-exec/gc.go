@@ -11,17 +11,17 @@ import (
 )
 
 type gcCommand struct {
-	OlderThan string `help:"Remove what ended longer ago: 30d, 12h, 5m, or seconds." placeholder:"DURATION"`
-	Keep      *int   `help:"Remove all but the newest N runs." placeholder:"N"`
-	DryRun    bool   `help:"Tell what would go, and remove nothing." short:"n"`
+	OlderThan string `help:"Remove runs that ended longer ago than this: 30d, 12h, 5m, or seconds." placeholder:"DURATION"`
+	Keep      *int   `help:"Keep the newest N runs and remove the others." placeholder:"N"`
+	DryRun    bool   `help:"Print what would be removed, and remove nothing." short:"n"`
 }
 
-// Help is the longer text of --help.
+// Help returns the longer text of --help.
 func (gcCommand) Help() string {
-	return `Without --older-than and --keep, runs are kept for 30 days, and 10,000 of them at most; so they are once a day, when a
-run ends, without being asked for. A run that is live, or being resumed, is never removed; one that was interrupted, or waits
-for a person, goes as any other, and cannot be resumed then. With the runs go the cache's entries of that age. What the
-processes of killed runs left running is ended.`
+	return `Without --older-than and --keep it keeps the runs of the last 30 days, at most 10,000. This also happens once a day at the end
+of a run. A run that is live or being resumed is never removed. One that was interrupted or waits for a person is removed
+like any other, and cannot be resumed then. Entries of the cache that are older than the runs to keep are removed too, and
+processes that killed runs left behind are ended.`
 }
 
 type collected struct {
@@ -31,7 +31,7 @@ type collected struct {
 	DryRun  bool     `json:"dry_run,omitempty"`
 }
 
-// Run removes runs that nobody needs any more.
+// Run removes old runs.
 func (c *gcCommand) Run(app *cli.App) error {
 	h, err := app.Home()
 	if err != nil {
@@ -57,7 +57,7 @@ func (c *gcCommand) Run(app *cli.App) error {
 	return cli.Status(1)
 }
 
-// wanted is what the flags ask for. Each given alone is the only limit.
+// wanted returns the limits that the flags ask for. One flag alone is the only limit.
 func (c *gcCommand) wanted() (runner.Limits, error) {
 	wanted := runner.DefaultLimits()
 	wanted.DryRun = c.DryRun
@@ -67,14 +67,14 @@ func (c *gcCommand) wanted() (runner.Limits, error) {
 	wanted.OlderThan, wanted.Keep = -1, -1
 	if c.OlderThan != "" {
 		age, err := cli.Duration(c.OlderThan)
-		if err != nil && strings.TrimRight(c.OlderThan, "smhd") != "0" { // which is all that has ended
+		if err != nil && strings.TrimRight(c.OlderThan, "smhd") != "0" { // "0d" stands for every run that has ended
 			return wanted, err
 		}
 		wanted.OlderThan = age
 	}
 	if c.Keep != nil {
 		if wanted.Keep = *c.Keep; wanted.Keep < 0 {
-			return wanted, fault.New(fault.Usage, "--keep must be at least 0")
+			return wanted, fault.New(fault.Usage, "--keep must be at least 0, got %d", wanted.Keep)
 		}
 	}
 	return wanted, nil

@@ -8,7 +8,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
-// newHost returns this process as the runner sees it.
+// newHost returns what the runner needs of this process.
 func newHost(app *cli.App) (*runner.Host, error) {
 	h, err := app.Home()
 	if err != nil {
@@ -21,7 +21,7 @@ func newHost(app *cli.App) (*runner.Host, error) {
 				app.Warn("%s%s", w.Where(), w.Message)
 				return
 			}
-			app.Log.Info(w.Message, "place", w.Where()) // a script that runs again and again learns nothing new
+			app.Log.Info(w.Message, "place", w.Where()) // a script would print it at every run
 		},
 	}, nil
 }

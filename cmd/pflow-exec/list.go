@@ -13,19 +13,19 @@ import (
 )
 
 type listCommand struct {
-	Workflow string `help:"Only runs of this workflow." placeholder:"NAME"`
-	Status   string `help:"Only runs that are running, interrupted, or ended so: completed, degraded, failed, cancelled, timed_out, paused, denied." placeholder:"STATUS"`
-	Limit    int    `help:"No more than the newest N." placeholder:"N"`
+	Workflow string `help:"List only runs of this workflow." placeholder:"NAME"`
+	Status   string `help:"List only runs with this status: running, interrupted, completed, degraded, failed, cancelled, timed_out, paused or denied." placeholder:"STATUS"`
+	Limit    int    `help:"List at most the newest N." placeholder:"N"`
 }
 
-// Run lists the runs, the newest first.
+// Run lists runs, newest first.
 func (c *listCommand) Run(app *cli.App) error {
 	h, err := app.Home()
 	if err != nil {
 		return err
 	}
 	if c.Limit < 0 {
-		return fault.New(fault.Usage, "--limit must be at least 1")
+		return fault.New(fault.Usage, "--limit must be at least 1, got %d", c.Limit)
 	}
 	items := []reader.Summary{}
 	for s, err := range reader.Open(h).List(reader.Query{Workflow: c.Workflow, Status: event.Status(c.Status)}) {

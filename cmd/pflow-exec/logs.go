@@ -12,27 +12,27 @@ import (
 )
 
 type logsCommand struct {
-	RunID  string `arg:"" name:"run" help:"A run's id, a beginning of it that no other has, or last."`
-	Node   string `arg:"" optional:"" help:"This node alone, with those of its sub-workflow."`
+	RunID  string `arg:"" name:"run" help:"A run's id, a prefix of it that no other run has, or last."`
+	Node   string `arg:"" optional:"" help:"Print only this node and the nodes inside it."`
 	Follow bool   `help:"Go on until the run ends." short:"f"`
-	Stream string `help:"Only stdout, or only stderr." enum:"all,stdout,stderr" default:"all" placeholder:"NAME"`
+	Stream string `help:"Print only stdout or only stderr." enum:"all,stdout,stderr" default:"all" placeholder:"NAME"`
 }
 
-// Help is the longer text of --help.
+// Help returns the longer text of --help.
 func (logsCommand) Help() string {
-	return `As text, on a terminal or with --format text, what the node said that is asked for stands as it is, and what others said
-with the node's name before each line. Else each line is {"node","stream","text"}, and bytes that are no text are
-{"$base64":"…"}. What a reused node said stands in the run that it was reused from.`
+	return `On a terminal or with --format text, the output of NODE is printed as it is, and lines of other nodes begin with the
+node's name. Otherwise each line is {"node","stream","text"}, with {"$base64":"…"} for bytes that are not text. The output
+of a reused node is in the run that it was reused from.`
 }
 
-// logged is a piece of what a node's process said: a line, or a part of a very long one.
+// logged is a line of the output of a node's process, or a part of a very long one.
 type logged struct {
 	Node   string          `json:"node"`
 	Stream string          `json:"stream"`
 	Text   json.RawMessage `json:"text"`
 }
 
-// Run prints what the nodes' processes said, as it comes.
+// Run prints the output of the nodes' processes, as it comes.
 func (c *logsCommand) Run(app *cli.App) error {
 	run, err := openRun(app, c.RunID)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Command pflow-exec runs a workflow and records it, and answers what became of runs.
+// Command pflow-exec runs workflows, records their runs, and answers questions about runs.
 package main
 
 import (
@@ -10,19 +10,19 @@ import (
 type grammar struct {
 	cli.Common
 
-	Run    runCommand    `cmd:"" help:"Run a workflow; events go to standard output as they happen."`
-	Start  startCommand  `cmd:"" help:"Run a workflow apart from this process; print its run id at once."`
-	Status statusCommand `cmd:"" help:"Tell where a run stands."`
-	Wait   waitCommand   `cmd:"" help:"Wait for a run's end; answer and exit as run would have."`
+	Run    runCommand    `cmd:"" help:"Run a workflow and print its events as they happen."`
+	Start  startCommand  `cmd:"" help:"Run a workflow in the background and print the id of the run."`
+	Status statusCommand `cmd:"" help:"Show how far a run is."`
+	Wait   waitCommand   `cmd:"" help:"Wait for a run to end, then answer and exit as run does."`
 	Events eventsCommand `cmd:"" help:"Print a run's events."`
-	Logs   logsCommand   `cmd:"" help:"Print what nodes' processes say, as it comes."`
-	Show   showCommand   `cmd:"" help:"Tell all that is known of a run, or of one of its nodes."`
-	Cancel cancelCommand `cmd:"" help:"Stop a run in order."`
-	Resume resumeCommand `cmd:"" help:"Go on from where a run stopped, with the workflow as it was."`
-	List   listCommand   `cmd:"" help:"List the runs, the newest first."`
+	Logs   logsCommand   `cmd:"" help:"Print the output of nodes' processes as it comes."`
+	Show   showCommand   `cmd:"" help:"Show everything that is known about a run or one of its nodes."`
+	Cancel cancelCommand `cmd:"" help:"Stop a run cleanly, and wait until it has stopped."`
+	Resume resumeCommand `cmd:"" help:"Go on from where a run stopped, with the workflow that it ran."`
+	List   listCommand   `cmd:"" help:"List runs, newest first."`
 	Report reportCommand `cmd:"" help:"Write a run as one HTML page."`
 
-	GC gcCommand `cmd:"" name:"gc" help:"Remove runs that nobody needs any more."`
+	GC gcCommand `cmd:"" name:"gc" help:"Remove old runs."`
 
 	Detached detachedCommand `cmd:"" hidden:""`
 }

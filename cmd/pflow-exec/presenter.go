@@ -19,31 +19,32 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow/template"
 )
 
-// presenter shows a run on standard output in the form that was asked for: its events, or at the end one document, a
-// text, or one output. On standard error it tells people what happens meanwhile.
+// presenter shows a run: on standard output its events, or at the end one document, a text, or one output; on standard
+// error its progress, for people.
 type presenter struct {
 	answerFlags
 	app *cli.App
-	// alone is the output that the workflow says is to be printed alone as text.
-	alone  string
-	stream bool
-	people *teller
-	// unwritten is why the events could not be written to standard output.
-	unwritten error
+	// stream is set if standard output carries the events.
+	stream   bool
+	progress *progressView
+	// text is the output that the workflow has chosen to be the only one that is printed as text, or empty.
+	text string
+	// writeErr is the error of writing the events to standard output.
+	writeErr error
 }
 
 func newPresenter(app *cli.App, flags answerFlags) *presenter {
 	s := &presenter{answerFlags: flags, app: app}
 	s.stream = app.JSON() && app.Format() != "json" && flags.Print == ""
-	s.people = newTeller(app, s.stream, flags.Print != "")
+	s.progress = newProgressView(app, s.stream, flags.Print != "")
 	return s
 }
 
-// check refuses a --print of an output that the workflow does not declare.
+// check returns a fault if --print names an output that the workflow does not declare.
 func (s *presenter) check(w *workflow.Workflow) error {
 	for name, out := range w.Outputs {
 		if out.Stdout {
-			s.alone = name
+			s.text = name
 		}
 	}
 	name, _, _ := strings.Cut(s.Print, ".")
@@ -61,24 +62,24 @@ func (s *presenter) check(w *workflow.Workflow) error {
 	return f.Suggest("Its outputs are: %s", strings.Join(f.Available, ", "))
 }
 
-// each gives what is done with every line of the journal, or nil.
+// each returns the function to call with every line of the journal, or nil if nothing is shown before the end.
 func (s *presenter) each() func(line []byte) error {
-	if !s.stream && !s.people.active {
+	if !s.stream && !s.progress.active {
 		return nil
 	}
 	return func(line []byte) error {
-		s.people.tell(line)
+		s.progress.apply(line)
 		if !s.stream {
 			return nil
 		}
-		_, s.unwritten = s.app.Stdout.Write(line)
-		return s.unwritten
+		_, s.writeErr = s.app.Stdout.Write(line)
+		return s.writeErr
 	}
 }
 
-// interrupted shows that a run stopped without a last event.
+// interrupted answers for a run that stopped without a last event.
 func (s *presenter) interrupted(run *reader.Run) error {
-	s.people.end()
+	s.progress.end()
 	a, err := run.Answer(nil, s.MaxOutputChars)
 	if err != nil {
 		return err
@@ -90,48 +91,49 @@ func (s *presenter) interrupted(run *reader.Run) error {
 	return cli.Status(1)
 }
 
-// end shows how the run ended and gives the exit status.
+// end answers for a run that has ended, and returns its exit status as an error.
 func (s *presenter) end(run *reader.Run, last *event.Event) error {
 	status := exitStatus(last)
-	if told := s.people.end(); last.Error != nil && status != 141 && !told {
+	if complained := s.progress.end(); last.Error != nil && status != 141 && !complained {
 		s.complain(last)
 	}
 	if s.stream {
-		return s.status(status)
+		return asError(status)
 	}
 	if s.Print != "" && last.Status.Succeeded() {
-		return s.one(run, last, s.Print)
+		return s.printOutput(run, last, s.Print)
 	}
 	a, err := run.Answer(last, s.MaxOutputChars)
 	if err != nil {
 		return err
 	}
-	if s.Print != "" { // it failed: there is no such output, and nothing else was asked for
-		return s.status(status)
+	if s.Print != "" { // the run failed, so it does not have the output
+		return asError(status)
 	}
-	if err := s.app.Document(a, func(w io.Writer) { s.outputs(w, run, last) }); err != nil {
-		return unwritten(last, err)
+	if err := s.app.Document(a, func(w io.Writer) { s.writeOutputs(w, run, last) }); err != nil {
+		return suggestWait(last, err)
 	}
-	return s.status(status)
+	return asError(status)
 }
 
-// unwritten says of an answer that could not be written how it can be had once more.
-func unwritten(last *event.Event, err error) error {
+// suggestWait adds to the fault of an answer that could not be written how to get it again.
+func suggestWait(last *event.Event, err error) error {
 	f, ok := errors.AsType[*fault.Fault](err)
-	if !ok { // nobody reads it
+	if !ok { // the reader of standard output has gone away
 		return err
 	}
 	return f.Suggest("The run ended as %s; pflow-exec wait %s answers again", last.Status, last.Run)
 }
 
-func (s *presenter) status(status cli.Status) error {
+// asError returns nil for 0.
+func asError(status cli.Status) error {
 	if status == 0 {
 		return nil
 	}
 	return status
 }
 
-// complain says on standard error why a run failed, and how to go on.
+// complain writes to standard error why a run failed and how to go on.
 func (s *presenter) complain(last *event.Event) {
 	f := *last.Error
 	if f.Node != "" {
@@ -143,8 +145,8 @@ func (s *presenter) complain(last *event.Event) {
 	s.app.Complain(&f)
 }
 
-// one prints a single output as text.
-func (s *presenter) one(run *reader.Run, last *event.Event, name string) error {
+// printOutput prints one output, or a value in it, as text.
+func (s *presenter) printOutput(run *reader.Run, last *event.Event, name string) error {
 	plain, err := event.Plain(last.Outputs, run.Blob)
 	if err != nil {
 		return err
@@ -163,13 +165,13 @@ func (s *presenter) one(run *reader.Run, last *event.Event, name string) error {
 		return f
 	}
 	if _, err = fmt.Fprintln(s.app.Stdout, template.AsText(value)); err != nil {
-		return unwritten(last, err)
+		return suggestWait(last, err)
 	}
 	return nil
 }
 
-// outputs writes a run's outputs for people: one alone as it is, several by their names.
-func (s *presenter) outputs(w io.Writer, run *reader.Run, last *event.Event) {
+// writeOutputs writes the outputs of a run for people: a single one as it is, several with their names.
+func (s *presenter) writeOutputs(w io.Writer, run *reader.Run, last *event.Event) {
 	plain, err := event.Plain(last.Outputs, run.Blob)
 	if err != nil {
 		return
@@ -178,8 +180,8 @@ func (s *presenter) outputs(w io.Writer, run *reader.Run, last *event.Event) {
 	if json.Unmarshal(plain, &outputs) != nil {
 		return
 	}
-	if alone, ok := outputs[s.alone]; ok && s.alone != "" {
-		_, _ = fmt.Fprintln(w, template.AsText(alone))
+	if text, ok := outputs[s.text]; ok && s.text != "" {
+		_, _ = fmt.Fprintln(w, template.AsText(text))
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(outputs)) {

@@ -19,18 +19,18 @@ import (
 )
 
 type reportCommand struct {
-	RunID  string `arg:"" name:"run" help:"A run's id, a beginning of it that no other has, last, or - for its events on standard input."`
-	Output string `short:"o" help:"Write the page into a file, which is replaced in one step." placeholder:"FILE"`
+	RunID  string `arg:"" name:"run" help:"A run's id, a prefix of it that no other run has, last, or - for events on standard input."`
+	Output string `short:"o" help:"Write the page to a file, which is replaced in one step." placeholder:"FILE"`
 }
 
-// reported is what was written into a file.
+// reported is the document of a page that was written to a file.
 type reported struct {
 	RunID string `json:"run_id,omitempty"`
 	File  string `json:"file"`
 	Bytes int    `json:"bytes"`
 }
 
-// Run writes a run as one page.
+// Run writes a run as one HTML page.
 func (c *reportCommand) Run(app *cli.App) error {
 	h, options, err := c.read(app)
 	if err != nil {
@@ -50,7 +50,7 @@ func (c *reportCommand) Run(app *cli.App) error {
 	return app.Document(done, func(w io.Writer) { _, _ = fmt.Fprintf(w, "%s  %d bytes\n", done.File, done.Bytes) })
 }
 
-// read returns the run that is asked for, and what its events do not say.
+// read returns the history of the run, and the options of the page that are not in the events.
 func (c *reportCommand) read(app *cli.App) (*history.Run, report.Options, error) {
 	if c.RunID != "-" {
 		run, err := openRun(app, c.RunID)
@@ -62,14 +62,14 @@ func (c *reportCommand) read(app *cli.App) (*history.Run, report.Options, error)
 	}
 	h, err := history.Read(app.Stdin)
 	if err == nil && h.Started == nil && h.Finished == nil {
-		err = fault.New(fault.Usage, "There is no run on standard input").Suggest("Give the output of pflow-exec run with --format ndjson, or a run id")
+		err = fault.New(fault.Usage, "Standard input holds no events of a run").Suggest("Pipe in the output of pflow-exec run --format ndjson, or give the id of a run")
 	}
 	if err != nil || h.ID() == "" {
 		return h, report.Options{}, err
 	}
 	run, err := openRun(app, h.ID())
 	if err != nil || run.ID() != h.ID() {
-		return h, report.Options{}, nil //nolint:nilerr // a run from elsewhere: its events are all there is
+		return h, report.Options{}, nil //nolint:nilerr // not a run of this home: its events are enough
 	}
 	status, err := run.Status()
 	if err != nil {
@@ -78,8 +78,8 @@ func (c *reportCommand) read(app *cli.App) (*history.Run, report.Options, error)
 	return h, options(run, status), nil
 }
 
-// options are what a run's events do not say. Of a run that has ended, the beginning of its events may be shown: then it
-// is not known how it stood.
+// options returns the options of a page about a run with the given status. One that has ended needs none: its last event
+// has the status, and a page of its first events shows none.
 func options(run *reader.Run, status event.Status) report.Options {
 	o := report.Options{Load: run.Blob}
 	switch status {
@@ -91,7 +91,7 @@ func options(run *reader.Run, status event.Status) report.Options {
 	return o
 }
 
-// replace writes a file in one step. What is no file, such as a device, is written to.
+// replace writes a file in one step, following symbolic links. It writes to anything else, such as a device, directly.
 func replace(path string, content []byte) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return os.WriteFile(path, content, 0o644)

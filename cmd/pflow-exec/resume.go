@@ -6,15 +6,15 @@ import (
 )
 
 type resumeCommand struct {
-	RunID  string   `arg:"" name:"run" help:"A run's id, a beginning of it that no other has, or last."`
+	RunID  string   `arg:"" name:"run" help:"A run's id, a prefix of it that no other run has, or last."`
 	Values []string `arg:"" optional:"" name:"key=value" help:"Inputs that replace those of the run."`
-	Inputs string   `help:"Read inputs from a file with one JSON object, or - for standard input." placeholder:"FILE"`
+	Inputs string   `help:"Read inputs from a file that holds one JSON object, or - for standard input." placeholder:"FILE"`
 	answerFlags
 	settingsFlags
 }
 
-// Run goes on from a run with the workflow that it ran. One that is live is followed, one that has succeeded is
-// answered again unless other inputs are given.
+// Run goes on from a run with the workflow that it ran. It follows a live run, and answers again for one that has
+// succeeded unless other inputs are given.
 func (c *resumeCommand) Run(app *cli.App) error {
 	show := newPresenter(app, c.answerFlags)
 	host, err := newHost(app)

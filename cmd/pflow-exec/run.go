@@ -16,23 +16,24 @@ type runCommand struct {
 	answerFlags
 }
 
-// answerFlags say what of a run's end is shown; run, wait and resume share them.
+// answerFlags are the flags of run, resume and wait that say how to answer.
 type answerFlags struct {
-	Print          string `help:"Print this output alone, as text, when the run has succeeded." placeholder:"OUTPUT"`
-	MaxOutputChars int    `help:"Leave longer texts out of the document of --format json, with how to read them; 0 leaves out none." default:"2000" placeholder:"N"`
+	Print          string `help:"If the run succeeds, print only this output, as text." placeholder:"OUTPUT"`
+	MaxOutputChars int    `help:"In the document of --format json, replace longer texts by references to them; 0 replaces none." default:"2000" placeholder:"N"`
 }
 
-// Help is the longer text of --help.
+// Help returns the longer text of --help.
 func (runCommand) Help() string {
-	return `Inputs come from KEY=VALUE, then --inputs, the environment, settings.json, and the default. On a pipe standard output
-carries one JSON event a line, with --format json one document at the end, with --print one output as text.
+	return `The value of an input is taken from KEY=VALUE, else from --inputs, the environment, settings.json, or its default. Standard
+output, if it is a pipe, carries one JSON event on each line; with --format json one document at the end; with --print one
+output as text.
 
   pflow-exec run disk.json dir=/usr/share | jq -r 'select(.event=="node_completed").node'
   pflow-exec run disk.json --print files
   pflow-exec run disk.json > run.ndjson;  pflow-exec run disk.json --resume run.ndjson
 
-Exit status: 0 completed, 1 failed, 2 refused (nothing ran), 3 denied, 4 waits for
-a person, 124 --timeout, 129, 130, 143 a signal, 141 nobody read.`
+Exit status: 0 completed, 1 failed, 2 refused (nothing ran), 3 denied, 4 waits for a person, 124 --timeout, 129, 130 or 143 a
+signal, 141 the reader of standard output went away.`
 }
 
 // Run executes a workflow in this process.
@@ -52,9 +53,9 @@ func (c *runCommand) Run(app *cli.App) error {
 	return runHere(app, host, r, show)
 }
 
-// runHere executes a request in this process and shows the run, or follows the run that does already what is asked for.
+// runHere executes a request in this process and shows the run, or follows the run that already does what is asked for.
 func runHere(app *cli.App, host *runner.Host, r *runner.Request, show *presenter) error {
-	host.Ask = show.people.asking(host.Ask)
+	host.Ask = show.progress.whileHeld(host.Ask)
 	runs := reader.Open(host.Home)
 	l, err := runner.Resolve(app.Context, host, r)
 	if err != nil {
@@ -71,7 +72,7 @@ func runHere(app *cli.App, host *runner.Host, r *runner.Request, show *presenter
 	if err := show.check(l.Workflow()); err != nil {
 		return refuse(app, err, show.stream)
 	}
-	defer show.people.end()
+	defer show.progress.end()
 	ctx, cancel := app.WhileRead()
 	defer cancel()
 	last, err := l.Execute(ctx, runner.Observer{Event: show.each()})
@@ -81,8 +82,8 @@ func runHere(app *cli.App, host *runner.Host, r *runner.Request, show *presenter
 	if err != nil {
 		return err
 	}
-	if show.unwritten != nil && !app.Stdout.Closed() {
-		return fault.New(fault.Internal, "The run ended as %s, but its events could not be written to standard output: %v", last.Status, show.unwritten).
+	if show.writeErr != nil && !app.Stdout.Closed() {
+		return fault.New(fault.Internal, "The run ended as %s, but its events could not be written to standard output: %v", last.Status, show.writeErr).
 			Suggest("pflow-exec events %s prints them", last.Run)
 	}
 	run, err := runs.Find(last.Run)
@@ -92,7 +93,7 @@ func runHere(app *cli.App, host *runner.Host, r *runner.Request, show *presenter
 	return show.end(run, last)
 }
 
-// follow shows a run that another process executes, for a limited time when limit is more than 0: it goes on after that.
+// follow shows a run that another process executes. If limit is not 0, it stops after that time and the run goes on.
 func follow(app *cli.App, run *reader.Run, show *presenter, limit time.Duration) error {
 	ctx, cancel := app.WhileRead()
 	defer cancel()
@@ -101,7 +102,7 @@ func follow(app *cli.App, run *reader.Run, show *presenter, limit time.Duration)
 		ctx, enough = context.WithTimeoutCause(ctx, limit, errWaited)
 		defer enough()
 	}
-	defer show.people.end()
+	defer show.progress.end()
 	last, err := run.Follow(ctx, show.each())
 	if errors.Is(err, errWaited) {
 		app.Report(fault.New(fault.Timeout, "Run %s has not ended within %s; it goes on", run.ID(), limit).Suggest("pflow-exec wait %s waits again", run.ID()))

@@ -17,12 +17,12 @@ import (
 )
 
 type showCommand struct {
-	RunID          string `arg:"" name:"run" help:"A run's id, a beginning of it that no other has, or last."`
-	Node           string `arg:"" optional:"" help:"This node alone, with what it put out; build/compile inside a sub-workflow."`
-	MaxOutputChars int    `help:"Leave longer texts out (${default}); 0 leaves out none. A node alone is shown whole to people." default:"2000" placeholder:"N"`
+	RunID          string `arg:"" name:"run" help:"A run's id, a prefix of it that no other run has, or last."`
+	Node           string `arg:"" optional:"" help:"Show only this node, with its outputs; build/compile is compile inside the node build."`
+	MaxOutputChars int    `help:"Leave out longer texts (${default}); 0 leaves out none. On a terminal one node is shown whole." default:"2000" placeholder:"N"`
 }
 
-// Run prints everything that is known of a run, or of one of its nodes.
+// Run prints everything that is known about a run, or about one of its nodes.
 func (c *showCommand) Run(app *cli.App) error {
 	run, err := openRun(app, c.RunID)
 	if err != nil {
@@ -67,7 +67,7 @@ func writeRun(w io.Writer, d *reader.Details) {
 	_ = table.Flush()
 }
 
-// took is a duration as people read it, nothing where there is none.
+// took returns a duration for people, or "" if ms is nil.
 func took(ms *float64) string {
 	if ms == nil {
 		return ""

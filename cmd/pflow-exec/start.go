@@ -16,8 +16,7 @@ type started struct {
 	RunID string `json:"run_id"`
 }
 
-// Run has another process, in a session of its own, execute the workflow. It hands over all it read and waits for the
-// run's id.
+// Run starts another process, in a session of its own, that executes the workflow. It waits for the id of the run.
 func (c *startCommand) Run(app *cli.App) error {
 	host, err := newHost(app)
 	if err != nil {
@@ -39,15 +38,15 @@ func (c *startCommand) Run(app *cli.App) error {
 	}
 	err = app.Document(started{RunID: ack.RunID}, func(w io.Writer) { _, _ = fmt.Fprintln(w, ack.RunID) })
 	if f, ok := errors.AsType[*fault.Fault](err); ok {
-		return f.Suggest("The run was started all the same: it is %s", ack.RunID)
+		return f.Suggest("The run has started nevertheless, as %s", ack.RunID)
 	}
 	return err
 }
 
-// detachedCommand is the other side of start.
+// detachedCommand is the command that start calls in the new process.
 type detachedCommand struct{}
 
-// Run executes the request on standard input. It lets go of the program that started it as soon as the run has an id.
+// Run executes the request on standard input. It closes standard output when the run has an id, so that start can end.
 func (c *detachedCommand) Run(app *cli.App) error {
 	r, err := runner.ReadRequest(app.Stdin)
 	if err != nil {

@@ -8,10 +8,10 @@ import (
 )
 
 type statusCommand struct {
-	RunID string `arg:"" name:"run" help:"A run's id, a beginning of it that no other has, or last."`
+	RunID string `arg:"" name:"run" help:"A run's id, a prefix of it that no other run has, or last."`
 }
 
-// Run tells where a run stands. It succeeds when that could be told, however the run fares.
+// Run prints how far a run is. Its exit status does not depend on that of the run.
 func (c *statusCommand) Run(app *cli.App) error {
 	run, err := openRun(app, c.RunID)
 	if err != nil {

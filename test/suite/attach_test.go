@@ -38,7 +38,7 @@ func TestALiveRunIsNoOther(t *testing.T) {
 		"run w.json i=3 --idempotency-key k":                              {2, `its input "i" is another one`},
 		"run w.json i:=2 --idempotency-key k --timeout 0.2 --format json": {124, "has not ended within 200ms"},
 		"resume " + id + " --timeout 0.2 --format json":                   {124, "has not ended within 200ms"},
-		"run w.json --approve yes":                                        {2, "--approve answers what a run has asked"},
+		"run w.json --approve yes":                                        {2, "--resume"},
 		"run w.json --idempotency-key=":                                   {2, "An idempotency key is a text"},
 	} {
 		o := p.run("pflow-exec", strings.Fields(line)...)

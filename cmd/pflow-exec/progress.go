@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/mattn/go-isatty"
+	"golang.org/x/sys/unix"
+
+	"github.com/pflow-suite/pflow/pkg/engine"
+	"github.com/pflow-suite/pflow/pkg/engine/runner"
+	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/run/progress"
+	"github.com/pflow-suite/pflow/pkg/terminal/cli"
+)
+
+// progressView shows people on standard error what a run does.
+type progressView struct {
+	active  bool
+	display *progress.Display
+	// continued receives SIGCONT. It is nil if the display is not redrawn in place.
+	continued chan os.Signal
+}
+
+// newProgressView chooses the display by what standard error is and by what standard output carries: a stream of events
+// already shows the progress, and a single output is asked for by a program.
+func newProgressView(app *cli.App, stream, singleOutput bool) *progressView {
+	terminal := isatty.IsTerminal(app.Stderr.Fd())
+	smart := terminal && app.Getenv("TERM") != "" && app.Getenv("TERM") != "dumb"
+	switch {
+	case app.Quiet, stream && app.Stdout.Terminal():
+		return &progressView{}
+	case smart && !(stream && piped(app.Stdout.File())):
+		return liveView(app)
+	case smart, terminal && !stream, !app.JSON() && !singleOutput:
+		return &progressView{active: true, display: progress.NewPlain(app.Stderr)}
+	}
+	return &progressView{}
+}
+
+// piped reports whether a file leads to another program, which may write to the terminal itself.
+func piped(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&(os.ModeNamedPipe|os.ModeSocket) != 0
+}
+
+// liveView returns a display that is redrawn in place on a terminal, with log lines above it.
+func liveView(app *cli.App) *progressView {
+	v := &progressView{active: true, continued: make(chan os.Signal, 1)}
+	v.display = progress.NewLive(app.Stderr, func() (width, height int) { return terminalSize(app.Stderr) }, app.Getenv("NO_COLOR") == "")
+	app.Log = slog.New(besideHandler{app.Log.Handler(), v.display})
+	signal.Notify(v.continued, syscall.SIGCONT) // while the program was stopped, the shell wrote to the terminal
+	go func() {
+		for range v.continued {
+			v.display.Forget()
+		}
+	}()
+	return v
+}
+
+// terminalSize returns the columns and rows of a terminal. It has no rows while another program is in the foreground.
+func terminalSize(f *os.File) (width, height int) {
+	fd := int(f.Fd())
+	if group, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP); err == nil && group != unix.Getpgrp() {
+		return 80, 0
+	}
+	size, err := unix.IoctlGetWinsize(fd, unix.TIOCGWINSZ)
+	if err != nil || size.Col == 0 || size.Row == 0 {
+		return 80, 24
+	}
+	return int(size.Col), int(size.Row)
+}
+
+// apply shows a line of the journal. It does not wait for the reader of standard error.
+func (v *progressView) apply(line []byte) {
+	if !v.active {
+		return
+	}
+	var e event.Event
+	if json.Unmarshal(line, &e) == nil && e.V == event.Version {
+		v.display.Apply(&e)
+	}
+}
+
+// whileHeld returns ask with the display held, so that the question is the last text on the terminal until it is answered.
+func (v *progressView) whileHeld(ask runner.Ask) runner.Ask {
+	if ask == nil || !v.active {
+		return ask
+	}
+	return func(ctx context.Context, q engine.Question) (answer, by string, err error) {
+		v.display.Hold(q.Node)
+		defer v.display.Release()
+		return ask(ctx, q)
+	}
+}
+
+// end shows how the run ended, once. It reports whether it has shown why the run failed.
+func (v *progressView) end() bool {
+	if !v.active {
+		return false
+	}
+	if v.continued != nil {
+		signal.Stop(v.continued)
+	}
+	return v.display.End()
+}
+
+// besideHandler writes log lines beside a display.
+type besideHandler struct {
+	slog.Handler
+	display *progress.Display
+}
+
+func (b besideHandler) Handle(ctx context.Context, r slog.Record) (err error) {
+	b.display.Beside(func() { err = b.Handler.Handle(ctx, r) })
+	return err
+}
+
+func (b besideHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return besideHandler{b.Handler.WithAttrs(attrs), b.display}
+}
+
+func (b besideHandler) WithGroup(name string) slog.Handler {
+	return besideHandler{b.Handler.WithGroup(name), b.display}
+}
