@@ -67,7 +67,7 @@ func (c *gcCommand) wanted() (runner.Limits, error) {
 	wanted.OlderThan, wanted.Keep = -1, -1
 	if c.OlderThan != "" {
 		age, err := cli.Duration(c.OlderThan)
-		if err != nil && strings.TrimRight(c.OlderThan, "smhd") != "0" { // "0d" stands for every run that has ended
+		if err != nil && strings.TrimRight(c.OlderThan, "smhd") != "0" { // "0d" is every run that has ended
 			return wanted, err
 		}
 		wanted.OlderThan = age

@@ -149,7 +149,7 @@ func TestAnIdempotencyKeyStartsOneRun(t *testing.T) {
 	for range crowd - crowd/5 { // those that start; the others answer when the run has ended
 		<-answered
 	}
-	if o := p.run("pflow-exec", "run", "other.json", "--idempotency-key", "release 1"); o.exit != 2 || !strings.Contains(o.stderr, "is one of another workflow, w.json") {
+	if o := p.run("pflow-exec", "run", "other.json", "--idempotency-key", "release 1"); o.exit != 2 || !strings.Contains(o.stderr, "w.json") {
 		t.Errorf("another workflow with the key: %s", o)
 	}
 	if d := p.document(p.must("pflow-exec", "run", "w.json", "--idempotency-key", "release 1", "--dry-run")); d["attach"] == nil || len(d["nodes"].([]any)) != 0 {

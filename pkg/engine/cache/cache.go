@@ -1,4 +1,5 @@
-// Package cache keeps the outputs of nodes from run to run, in the home's folder cache/: a file each, named by its key.
+// Package cache keeps the outputs of nodes from run to run. Each entry is a file in the home's folder cache/, named by its
+// key.
 package cache
 
 import (
@@ -13,16 +14,16 @@ import (
 
 const folder = "cache"
 
-// Cache is the cache of a home. Several programs may use it at the same time.
+// Cache is the cache of a home. Several processes may use it at the same time.
 type Cache struct {
 	home *home.Home
-	// Now is the time; a test may set it.
+	// Now returns the current time.
 	Now func() time.Time
-	// WriteOnly gives nothing and keeps what is put.
+	// WriteOnly makes Get find nothing. Put still works.
 	WriteOnly bool
 }
 
-// Open gives the cache of a home. Nothing is read or created before it is asked for.
+// Open returns the cache of a home. It neither reads nor creates anything.
 func Open(h *home.Home) *Cache { return &Cache{home: h, Now: time.Now} }
 
 // entry is a file of the cache.
@@ -32,8 +33,8 @@ type entry struct {
 	Outputs json.RawMessage `json:"outputs"`
 }
 
-// Get gives what was kept under a key not longer ago than the age, and the run that it came from. What cannot be read is
-// not there.
+// Get returns the outputs that were put under a key, and the run that put them. ok is false if there are none, if they are
+// older than age, or if they cannot be read.
 func (c *Cache) Get(key string, age time.Duration) (outputs json.RawMessage, run string, ok bool) {
 	if c.WriteOnly {
 		return nil, "", false
@@ -49,7 +50,7 @@ func (c *Cache) Get(key string, age time.Duration) (outputs json.RawMessage, run
 	return e.Outputs, e.Run, true
 }
 
-// Put keeps outputs, which are valid JSON, under a key.
+// Put stores the outputs of a run, which are valid JSON, under a key.
 func (c *Cache) Put(key, run string, outputs json.RawMessage) error {
 	b, err := rawjson.Marshal(entry{run, c.Now().UTC(), outputs})
 	if err != nil {
@@ -61,7 +62,7 @@ func (c *Cache) Put(key, run string, outputs json.RawMessage) error {
 	return c.home.Write(append(b, '\n'), 0o600, folder, file(key))
 }
 
-// Collect removes what was put longer ago than an age. What cannot be removed stays until the next time.
+// Collect removes entries that are older than age. It skips those that it cannot remove.
 func (c *Cache) Collect(age time.Duration) {
 	entries, err := os.ReadDir(c.home.Path(folder))
 	if err != nil {
@@ -74,5 +75,5 @@ func (c *Cache) Collect(age time.Duration) {
 	}
 }
 
-// file is the name of a key's file.
+// file returns the name of a key's file.
 func file(key string) string { return strings.TrimPrefix(key, "sha256:") + ".json" }

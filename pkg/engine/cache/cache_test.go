@@ -28,14 +28,14 @@ func TestCache(t *testing.T) {
 	}
 	now = now.Add(2 * time.Hour)
 	if _, _, ok := c.Get("sha256:ab", time.Hour); ok {
-		t.Error("what is too old is still given")
+		t.Error("an entry that is too old is found")
 	}
 	if _, _, ok := c.Get("sha256:ab", 3*time.Hour); !ok {
-		t.Error("what is not too old is not given")
+		t.Error("an entry that is not too old is not found")
 	}
 	c.WriteOnly = true
 	if _, _, ok := c.Get("sha256:ab", 3*time.Hour); ok {
-		t.Error("a write-only cache gives something")
+		t.Error("a write-only cache finds an entry")
 	}
 	c.WriteOnly = false
 	if err := os.WriteFile(h.Path("cache", "ab.json"), []byte("torn"), 0o600); err != nil {

@@ -19,14 +19,14 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow/template"
 )
 
-// holdKey sets Attach if the run that was started for the request's key is live. If not, it holds the key, so that no
+// holdKey sets Attach if the run that was started for the request's key is live. Otherwise it holds the key, so that no
 // other process starts one.
 func (l *Launch) holdKey(ctx context.Context) error {
 	r := l.request
 	if r.Key == "" {
 		return nil
 	}
-	key := journal.KeyOf(l.host.Home, r.Key)
+	key := journal.NewKey(l.host.Home, r.Key)
 	if !r.DryRun {
 		if err := key.Hold(ctx); err != nil {
 			return err
@@ -40,7 +40,7 @@ func (l *Launch) holdKey(ctx context.Context) error {
 	return nil
 }
 
-// attach has the caller follow a run in place of starting one. A live one must do what is asked for.
+// attach sets Attach. It returns a fault if the run is live and does not do what is asked for.
 func (l *Launch) attach(rec *journal.Reader, live bool) error {
 	if live {
 		if err := l.request.checkSame(rec); err != nil {
@@ -60,8 +60,8 @@ func (r *Request) checkSame(rec *journal.Reader) error {
 	w := first.Workflow
 	known := r.Name != "-" && w.Name != "-"
 	if known && w.Name != r.Name && (w.Path == "" || w.Path != r.Path) {
-		return fault.New(fault.Usage, "Run %s is still running, and it is one of another workflow, %s", rec.ID, w.Name).
-			Suggest("pflow-exec wait %s answers when it has ended", rec.ID)
+		return fault.New(fault.Usage, "Run %s is still running, and it runs another workflow, %s", rec.ID, w.Name).
+			Suggest("Wait for it with: pflow-exec wait %s", rec.ID)
 	}
 	inputs, err := event.Plain(first.Inputs, rec.Blob)
 	if err != nil {
@@ -70,8 +70,8 @@ func (r *Request) checkSame(rec *journal.Reader) error {
 	for _, name := range slices.Sorted(maps.Keys(r.Inputs)) {
 		has := gjson.GetBytes(inputs, gjson.Escape(name))
 		if has.Exists() && !strings.Contains(has.Raw, redact.Mark) && !same(r.Inputs[name], has.Raw) {
-			return fault.New(fault.Usage, "Run %s is still running, and its input %q is another one", rec.ID, name).
-				Suggest("pflow-exec wait %s answers when it has ended", rec.ID)
+			return fault.New(fault.Usage, "Run %s is still running, and its input %q has another value", rec.ID, name).
+				Suggest("Wait for it with: pflow-exec wait %s", rec.ID)
 		}
 	}
 	return nil

@@ -10,7 +10,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow/check"
 )
 
-// check checks the workflow and all that it runs, and makes them ready for the engine.
+// check checks the workflow and all workflows that it runs, and sets top and load.
 func (l *Launch) check() error {
 	file := l.request.file
 	if file == nil {
@@ -26,7 +26,7 @@ func (l *Launch) check() error {
 		return sub, err
 	}
 	l.addDefaults(file.Workflow)
-	l.redactor.JSON(file.JSON()) // learns what is written under secret names before an error can show it
+	l.redactor.JSON(file.JSON()) // adds values with secret names before an error can show them
 	report := check.Workflow(file, types, read)
 	if f := report.Fault(l.request.Name); f != nil {
 		return f

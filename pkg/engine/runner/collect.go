@@ -8,10 +8,10 @@ import (
 	"github.com/pflow-suite/pflow/pkg/run/journal"
 )
 
-// Limits say which runs are kept. A run that is live, or being resumed, is kept in any case.
-type Limits = journal.Collection
+// Limits say which runs to keep. A run that is live or being resumed is always kept.
+type Limits = journal.Limits
 
-// DefaultLimits are the limits that are kept without being asked for.
+// DefaultLimits returns the limits that Execute applies once a day.
 func DefaultLimits() Limits {
 	return Limits{OlderThan: journal.DefaultAge, Keep: journal.DefaultKeep}
 }
@@ -19,8 +19,8 @@ func DefaultLimits() Limits {
 // Collected is the result of Collect.
 type Collected = journal.Collected
 
-// Collect removes the runs beyond the limits and the cache's entries of that age, and ends the processes of runs whose
-// runner was killed.
+// Collect removes the runs that exceed the limits, and the entries of the cache that exceed their age. It ends the
+// processes of runs whose runner was killed.
 func Collect(h *home.Home, limits Limits) (*Collected, error) {
 	if !limits.DryRun {
 		endAllStrays(h)
@@ -32,9 +32,9 @@ func Collect(h *home.Home, limits Limits) (*Collected, error) {
 	return got, err
 }
 
-// tidy removes what is beyond the default limits, once a day.
+// tidy removes what exceeds the default limits, once a day.
 func tidy(host *Host) {
-	if !journal.Due(host.Home, time.Now()) {
+	if !journal.CollectionDue(host.Home, time.Now()) {
 		return
 	}
 	got, err := journal.Collect(host.Home, DefaultLimits(), time.Now())

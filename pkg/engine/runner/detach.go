@@ -14,20 +14,19 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-// Acknowledgement is the one line by which a detached process answers the process that started it: the id of the run, or
-// why there is none.
+// Acknowledgement is the line with which a detached process answers Detach: the id of the run, or why none has started.
 type Acknowledgement struct {
 	RunID string       `json:"run_id,omitempty"`
 	Error *fault.Fault `json:"error,omitempty"`
 }
 
-// Detach starts this program anew, in a session of its own, with the arguments by which it calls ReadRequest and Serve.
-// The acknowledgement has the id of the run that is executed there, or of the live one that does what is asked for. The
-// error is one of starting the process.
+// Detach starts this program again, in a session of its own, with arguments that make it call ReadRequest and Serve. The
+// acknowledgement has the id of the run that is executed there, or of a run to attach to. An error means that the process
+// did not answer.
 func Detach(host *Host, r *Request, args ...string) (*Acknowledgement, error) {
 	self, err := os.Executable()
 	if err != nil {
-		return nil, fault.New(fault.Internal, "where this program is cannot be told: %v", err)
+		return nil, fault.New(fault.Internal, "Cannot find the file of this program: %v", err)
 	}
 	child, err := process.Start(process.Command{
 		Path: self, Args: args, Session: true,
@@ -38,13 +37,13 @@ func Detach(host *Host, r *Request, args ...string) (*Acknowledgement, error) {
 	}
 	defer child.Release()
 	if err := json.NewEncoder(child.Stdin).Encode(r); err != nil {
-		return nil, fault.New(fault.Internal, "the run could not be handed over: %v", err)
+		return nil, fault.New(fault.Internal, "Cannot send the request to the process that executes it: %v", err)
 	}
 	_ = child.Stdin.Close()
 	line, err := bufio.NewReader(child.Stdout).ReadBytes('\n')
 	var ack Acknowledgement
 	if err != nil || json.Unmarshal(line, &ack) != nil {
-		return nil, fault.New(fault.Internal, "the process that was to execute the run ended before it began")
+		return nil, fault.New(fault.Internal, "The process that executes the run ended before the run began")
 	}
 	return &ack, nil
 }
@@ -53,7 +52,7 @@ func Detach(host *Host, r *Request, args ...string) (*Acknowledgement, error) {
 func ReadRequest(in io.ReadCloser) (*Request, error) {
 	var r Request
 	if err := json.NewDecoder(in).Decode(&r); err != nil {
-		return nil, fault.New(fault.Usage, "detached is how start calls this program: it reads a request on standard input")
+		return nil, fault.New(fault.Usage, "detached is an internal command: start calls it with a request on standard input")
 	}
 	_ = in.Close()
 	return &r, nil
@@ -66,13 +65,13 @@ func Acknowledge(out io.WriteCloser, ack Acknowledgement) error {
 		return fault.From(err)
 	}
 	if _, err := out.Write(append(line, '\n')); err != nil {
-		return fault.New(fault.Internal, "the run's start could not be acknowledged: %v", fault.Reason(err))
+		return fault.New(fault.Internal, "Cannot report the start of the run: %v", fault.Reason(err))
 	}
 	return out.Close()
 }
 
-// Serve resolves and executes a request in a detached process. It acknowledges the run's id before the first event, or why
-// there is none. The last event is nil if nothing was executed.
+// Serve resolves and executes a request in a detached process. It acknowledges the id of the run before its first event, or
+// why none has started. It returns the last event, or nil if nothing was executed.
 func Serve(ctx context.Context, host *Host, r *Request, out io.WriteCloser) (*event.Event, error) {
 	l, err := Resolve(ctx, host, r)
 	if err != nil {

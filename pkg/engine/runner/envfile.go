@@ -8,10 +8,10 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// readEnvFile reads the variables of a file of KEY=VALUE lines, for the environment of a run. Blank lines and those that
-// begin with # say nothing, and an export before the key is passed over. A value in single quotes is what stands between
-// them; in double quotes \n, \t, \", \$ and \\ are what they are in a shell; both may go over several lines. One without
-// quotes ends with its line, or before a # that follows a blank. Nothing is expanded.
+// readEnvFile reads a file of KEY=VALUE lines as variables for the environment of a run. It ignores blank lines, lines that
+// begin with #, and the word export before a key. A value in single quotes is literal. In a value in double quotes \n, \t,
+// \", \$ and \\ are escapes. Both may span several lines. A value without quotes ends at the end of its line, or before a
+// # that follows a blank. Nothing is expanded.
 func readEnvFile(host *Host, name string) ([]string, error) {
 	if name == "" {
 		return nil, nil
@@ -26,7 +26,7 @@ func readEnvFile(host *Host, name string) ([]string, error) {
 func parseEnvFile(name string, content []byte) ([]string, error) {
 	p := &envFile{name: name, rest: string(bytes.TrimPrefix(content, []byte("\ufeff"))), line: 1}
 	if !utf8.Valid(content) || strings.ContainsRune(p.rest, 0) {
-		return nil, fault.New(fault.Usage, "%s is no text", name).Suggest("An environment file has a KEY=VALUE a line")
+		return nil, fault.New(fault.Usage, "%s is not text", name).Suggest("Write one KEY=VALUE on each line")
 	}
 	var env []string
 	for p.rest != "" {
@@ -41,13 +41,14 @@ func parseEnvFile(name string, content []byte) ([]string, error) {
 	return env, nil
 }
 
-// envFile is what is left of a file, and the number of its first line.
+// envFile is the rest of a file, and the number of the line that it begins with.
 type envFile struct {
 	name, rest string
 	line       int
 }
 
-// next takes a line, and those that a quoted value goes on over. It is empty for a line that says nothing.
+// next reads a line, and the lines that a quoted value spans, and returns KEY=VALUE. It returns "" for a line without a
+// variable.
 func (p *envFile) next() (string, error) {
 	line, _, _ := strings.Cut(p.rest, "\n")
 	text := strings.TrimLeft(line, " \t")
@@ -60,7 +61,7 @@ func (p *envFile) next() (string, error) {
 	}
 	key, value, ok := strings.Cut(text, "=")
 	if key = strings.TrimRight(key, " \t"); !ok || !envName(key) {
-		return "", p.fault("is no KEY=VALUE")
+		return "", p.fault("is not KEY=VALUE")
 	}
 	value = strings.TrimLeft(value, " \t")
 	if value != "" && (value[0] == '"' || value[0] == '\'') {
@@ -75,7 +76,7 @@ func (p *envFile) next() (string, error) {
 	return key + "=" + strings.TrimRight(value, "\r \t"), nil
 }
 
-// take passes over so many bytes, and the end of the line when that is there.
+// take skips n bytes, and a newline that follows them.
 func (p *envFile) take(n int) {
 	p.line += strings.Count(p.rest[:n], "\n")
 	if p.rest = p.rest[n:]; strings.HasPrefix(p.rest, "\n") {
@@ -84,18 +85,18 @@ func (p *envFile) take(n int) {
 	}
 }
 
-// quoted takes a value in quotes, and what may stand behind it on its line.
+// quoted reads a value in quotes, and a comment that may follow it on its line.
 func (p *envFile) quoted() (string, error) {
 	quote := p.rest[0]
 	var value strings.Builder
 	for i := 1; i < len(p.rest); i++ {
 		switch c := p.rest[i]; {
 		case c == quote:
-			behind, _, _ := strings.Cut(p.rest[i+1:], "\n")
-			if said := strings.TrimSpace(behind); said != "" && said[0] != '#' {
-				return "", p.fault("has something behind the closing quote")
+			after, _, _ := strings.Cut(p.rest[i+1:], "\n")
+			if text := strings.TrimSpace(after); text != "" && text[0] != '#' {
+				return "", p.fault("has text after the closing quote")
 			}
-			p.take(i + 1 + len(behind))
+			p.take(i + 1 + len(after))
 			return value.String(), nil
 		case c == '\\' && quote == '"' && i+1 < len(p.rest):
 			i++
@@ -113,17 +114,17 @@ func (p *envFile) quoted() (string, error) {
 			value.WriteByte(c)
 		}
 	}
-	return "", p.fault("has a quote that is not closed")
+	return "", p.fault("has an unclosed quote")
 }
 
-// fault says what is wrong with a line, but not what stands there: it may be a secret.
+// fault returns the fault of a line. It does not repeat the line, which may hold a secret.
 func (p *envFile) fault(what string) error {
-	f := fault.New(fault.Usage, "Line %d of %s %s", p.line, p.name, what).Suggest("An environment file has a KEY=VALUE a line, and # before what is only said")
+	f := fault.New(fault.Usage, "Line %d of %s %s", p.line, p.name, what).Suggest("Write one KEY=VALUE on each line, and # before comments")
 	f.File, f.Line = p.name, p.line
 	return f
 }
 
-// envName says whether a text is the name of a variable.
+// envName reports whether s is the name of a variable.
 func envName(s string) bool {
 	for i, c := range s {
 		if c != '_' && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9' || i == 0) {

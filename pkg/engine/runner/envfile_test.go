@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
 func TestEnvFile(t *testing.T) {
@@ -26,18 +28,23 @@ func TestEnvFile(t *testing.T) {
 			t.Errorf("%q: %q %v", in, got, err)
 		}
 	}
-	for in, want := range map[string]string{
-		"A":            "Line 1 of f is no KEY=VALUE",
-		"A=1\nhush!=2": "Line 2 of f is no KEY=VALUE",
-		"1A=2":         "Line 1 of f is no KEY=VALUE",
-		"=2":           "Line 1 of f is no KEY=VALUE",
-		"A='1\n\nB=2":  "Line 1 of f has a quote that is not closed",
-		"\nA='1'2":     "Line 2 of f has something behind the closing quote",
-		"A=\xff":       "f is no text",
-		"A=1\x00":      "f is no text",
+	for in, line := range map[string]int{
+		"A":            1,
+		"A=1\nhush!=2": 2,
+		"1A=2":         1,
+		"=2":           1,
+		"A='1\n\nB=2":  1,
+		"\nA='1'2":     2,
+		"A=\xff":       0,
+		"A=1\x00":      0,
 	} {
-		if got, err := parseEnvFile("f", []byte(in)); err == nil || err.Error() != want {
-			t.Errorf("%q: %q %v", in, got, err)
+		got, err := parseEnvFile("f", []byte(in))
+		if err == nil {
+			t.Errorf("%q: %q", in, got)
+			continue
+		}
+		if f := fault.From(err); f.Type != fault.Usage || f.Line != line || (f.File == "f") != (line > 0) || strings.Contains(f.Message, "hush") {
+			t.Errorf("%q: %+v", in, f)
 		}
 	}
 }

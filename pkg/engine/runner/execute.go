@@ -13,16 +13,16 @@ import (
 	"github.com/pflow-suite/pflow/pkg/run/journal"
 )
 
-// Observer hears of a run while it is executed. Both functions may be nil.
+// Observer is called while a run is executed. Both functions may be nil.
 type Observer struct {
-	// Started is called with the run's id before its first event. If it fails, nothing runs. A run whose id is known stays
-	// in the home even if none of its events can be recorded.
+	// Started is called with the id of the run before its first event. If it fails, nothing runs. If it is nil and no event
+	// can be recorded, the run is removed.
 	Started func(id string) error
 	// Event is called with each line of the journal, in order, until it fails.
 	Event func(line []byte) error
 }
 
-// NotStartedError is the error of a run of which nothing is recorded.
+// NotStartedError is the error of a run that has left no record.
 type NotStartedError struct{ Err error }
 
 func (e *NotStartedError) Error() string { return e.Err.Error() }
@@ -30,9 +30,9 @@ func (e *NotStartedError) Error() string { return e.Err.Error() }
 // Unwrap returns why the run did not start.
 func (e *NotStartedError) Unwrap() error { return e.Err }
 
-// Execute runs the launch to its end and returns the run's last event. It returns an error if the run could not be
-// recorded: a NotStartedError if nothing of it was, else a fault that says how to go on. If the run is stopped, everything
-// that descends from this process is ended, so a process executes one run at a time.
+// Execute runs the launch to its end and returns the last event of the run. It returns an error if the run could not be
+// recorded: a NotStartedError if nothing was, else a fault that suggests how to go on. When a run is stopped, all
+// descendants of this process are ended, so a process must execute one run at a time.
 func (l *Launch) Execute(ctx context.Context, o Observer) (*event.Event, error) {
 	defer l.Release()
 	process.AdoptOrphans()
@@ -67,7 +67,7 @@ func (l *Launch) Execute(ctx context.Context, o Observer) (*event.Event, error) 
 	return last, nil
 }
 
-// begin makes the run's record. After an error there is none.
+// begin creates the directory of the run. After an error it does not exist.
 func (l *Launch) begin(o Observer) (*journal.Writer, error) {
 	options := journal.Options{Definition: l.definition, Sync: l.request.Sync}
 	if l.origin != nil && !l.fork {

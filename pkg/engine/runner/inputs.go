@@ -61,8 +61,8 @@ func (l *Launch) resolveInputs() error {
 			continue
 		}
 		if _, ok := from.Settings(name); !ok {
-			f := fault.New(fault.Usage, "Input %q is a secret, which run %s did not keep", name, l.from.Run).
-				Suggest("Give it again: %s=VALUE, or in the environment or the settings", name)
+			f := fault.New(fault.Usage, "Input %q is secret, so run %s has not stored it", name, l.from.Run).
+				Suggest("Give it again as %s=VALUE, in the environment or in the settings", name)
 			f.Missing = []string{name}
 			return f
 		}
@@ -131,7 +131,7 @@ func (l *Launch) resolveDir() error {
 	}
 	l.dir = l.from.Started.Cwd
 	if info, err := os.Stat(l.dir); err != nil || !info.IsDir() {
-		return fault.New(fault.Usage, "The folder that run %s ran in is gone", l.from.Run).Suggest("Give another with -C DIR")
+		return fault.New(fault.Usage, "The folder of run %s no longer exists", l.from.Run).Suggest("Choose another with -C DIR")
 	}
 	return nil
 }

@@ -22,8 +22,8 @@ type Source struct {
 	Workflow string
 	NameOnly bool
 	Inputs   Inputs
-	// Resume is the run to go on from: its id, a file with its events, or "-" for events on standard input; empty for a
-	// new run.
+	// Resume names the run to go on from: by its id, by a file with its events, or "-" for events on standard input. It is
+	// empty for a new run.
 	Resume string
 	// Key is an idempotency key, or nil.
 	Key *string
@@ -33,7 +33,7 @@ type Source struct {
 
 // Inputs name the values of a workflow's inputs.
 type Inputs struct {
-	// File holds one JSON object, "-" is standard input; empty if there is none.
+	// File names a file that holds one JSON object, or "-" for standard input. It may be empty.
 	File string
 	// Values win over those of the file.
 	Values map[string]workflow.Given
@@ -50,9 +50,9 @@ type Options struct {
 	Sync      bool
 	// Dir is the folder to run in; empty for this process's, or that of the run to go on from.
 	Dir string
-	// EnvFile has KEY=VALUE lines for the environment, "-" is standard input; empty if there is none.
+	// EnvFile names a file of KEY=VALUE lines for the environment, or "-" for standard input. It may be empty.
 	EnvFile string
-	// Answer answers the questions that the run to go on from left open; empty if there is none.
+	// Answer answers the open questions of the run to go on from. It may be empty.
 	Answer string
 }
 
@@ -109,8 +109,8 @@ func LoadRun(host *Host, run string, in Inputs, o Options) (*Request, error) {
 		r.Name, r.Path = first.Workflow.Name, first.Workflow.Path
 	}
 	if bytes.Contains(r.Source, []byte(redact.Mark)) {
-		return nil, fault.New(fault.Usage, "The workflow of run %s was kept without a secret that is written in it", rec.ID).
-			Suggest("Resume with the workflow itself: pflow-exec run WORKFLOW --resume %s", rec.ID)
+		return nil, fault.New(fault.Usage, "Run %s has stored its workflow without a secret that is written in it", rec.ID).
+			Suggest("Resume it with the workflow's file: pflow-exec run WORKFLOW --resume %s", rec.ID)
 	}
 	return r, nil
 }
@@ -131,7 +131,7 @@ func (o Options) request(host *Host) (*Request, error) {
 		return nil, fault.From(err)
 	}
 	if info, err := os.Stat(r.Dir); err != nil || !info.IsDir() {
-		return nil, fault.New(fault.Usage, "There is no folder %s", o.Dir)
+		return nil, fault.New(fault.Usage, "The folder %s does not exist", o.Dir)
 	}
 	return r, nil
 }
@@ -158,7 +158,7 @@ func (r *Request) loadWorkflow(host *Host, s Source) error {
 	return nil
 }
 
-// loadOrigin finds out what the run to go on from is named by: events on standard input, a file with events, or a run's id.
+// loadOrigin sets Events if the run to go on from is named by a file or "-", else Resume.
 func (r *Request) loadOrigin(host *Host, name string) (err error) {
 	if name == "" {
 		return nil

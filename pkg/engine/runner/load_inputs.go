@@ -22,7 +22,7 @@ func (in Inputs) load(host *Host) (map[string]workflow.Given, error) {
 		}
 		var object map[string]json.RawMessage
 		if err := json.Unmarshal(b, &object); err != nil || object == nil {
-			return nil, fault.New(fault.Usage, "--inputs %s holds no JSON object", in.File).Suggest(`Write it as {"name": value, …}`)
+			return nil, fault.New(fault.Usage, "--inputs %s does not hold a JSON object", in.File).Suggest(`Write it as {"name": value, …}`)
 		}
 		for k, v := range object {
 			inputs[k] = workflow.Given{JSON: v}
@@ -49,7 +49,7 @@ func pipedInput(host *Host, w *workflow.Workflow, inputs map[string]workflow.Giv
 			return nil, fault.New(fault.Usage, "Cannot read standard input: %v", err)
 		}
 		if !utf8.Valid(b) {
-			return nil, fault.New(fault.Usage, "Standard input is no UTF-8 text, and input %q takes it", name).Suggest("Give the path of a file instead")
+			return nil, fault.New(fault.Usage, "Standard input is not UTF-8 text, so input %q cannot take it", name).Suggest("Give the path of a file instead")
 		}
 		text := strings.TrimSuffix(strings.TrimSuffix(string(b), "\n"), "\r")
 		return &text, nil

@@ -25,7 +25,7 @@ func (l *Launch) openCheckpoint() (read func() error, err error) {
 	}
 	var source engine.Source = bytes.NewReader(l.request.Events)
 	blob := func(string) ([]byte, error) {
-		return nil, fault.New(fault.Execution, "The long values of a run from elsewhere are not here")
+		return nil, fault.New(fault.Execution, "The events refer to a long value that is not in this home")
 	}
 	if l.origin != nil {
 		blob = l.origin.Blob
@@ -72,7 +72,7 @@ func (r *Request) origin(h *home.Home) (*journal.Reader, error) {
 	id := gjson.GetBytes(first, "run").Str
 	rec, err := journal.Find(h, id)
 	if id == "" || err != nil {
-		return nil, nil //nolint:nilerr // a run from elsewhere: its events are all that is needed
+		return nil, nil //nolint:nilerr // not a run of this home: its events are enough
 	}
 	journal, err := rec.Open()
 	if err != nil {
@@ -144,7 +144,7 @@ func (l *Launch) warnForeign() {
 	}
 	known := func(id string) bool { _, ok := l.top.Workflow.Node(id); return ok }
 	if !slices.ContainsFunc(l.from.Started.Nodes, known) {
-		l.host.Warn("run %s, of %s, has no node in common with %s: nothing of it is used", l.from.Run, l.from.Started.Workflow.Name, l.request.Name)
+		l.host.Warn("run %s of %s has no node in common with %s, so nothing of it is reused", l.from.Run, l.from.Started.Workflow.Name, l.request.Name)
 	}
 }
 
@@ -163,10 +163,10 @@ func (l *Launch) checkAnswer() error {
 		if slices.Contains(choices, answer) {
 			return nil
 		}
-		open = append(open, fmt.Sprintf("node %s can be answered %s", node, strings.Join(choices, ", ")))
+		open = append(open, fmt.Sprintf("Node %s can be answered: %s", node, strings.Join(choices, ", ")))
 	}
 	if len(open) == 0 {
-		return fault.New(fault.Usage, "Run %s asks nothing that is to be answered", l.from.Run).Suggest("Leave out --approve")
+		return fault.New(fault.Usage, "Run %s has no open question", l.from.Run).Suggest("Leave out --approve")
 	}
-	return fault.New(fault.Usage, "%q answers nothing that run %s asks", answer, l.from.Run).Suggest("%s", strings.Join(open, "; "))
+	return fault.New(fault.Usage, "%q is not an answer to a question of run %s", answer, l.from.Run).Suggest("%s", strings.Join(open, "; "))
 }

@@ -17,7 +17,7 @@ type Request struct {
 	File string `json:"file"`
 	// Path is the absolute path of the workflow's file, or empty.
 	Path string `json:"path,omitempty"`
-	// Saved is set for a saved workflow, of which statistics are kept.
+	// Saved is set for a saved workflow, which has statistics.
 	Saved bool `json:"saved,omitempty"`
 	// Source is the workflow's file.
 	Source []byte `json:"source"`
@@ -33,7 +33,7 @@ type Request struct {
 	Events []byte `json:"events"`
 	// Stored is set if the workflow is the one that the run to go on from has stored.
 	Stored bool `json:"stored,omitempty"`
-	// Answer answers the questions that the run to go on from left open.
+	// Answer answers the open questions of the run to go on from.
 	Answer string `json:"answer,omitempty"`
 
 	// Key is an idempotency key, or empty.

@@ -13,10 +13,10 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
-// Launch is a request that can run. It holds locks until Release or Execute.
+// Launch is a request that has been found able to run. It holds locks until Release or Execute.
 type Launch struct {
-	// Attach is the id of a run that does, or has done, what is asked for; empty if there is none. A launch with it holds no
-	// lock and cannot be executed.
+	// Attach is the id of a run that already does, or has done, what is asked for. It is empty if the launch can be
+	// executed. A launch with Attach holds no locks.
 	Attach string
 
 	host     *Host
@@ -36,7 +36,7 @@ type Launch struct {
 	dir        string
 	suite      string
 
-	// key is held so that no other process starts a run for it. It is nil if there is none.
+	// key is held so that no other process starts a run for it. It may be nil.
 	key *journal.Key
 	// from is the checkpoint to go on from, and origin the run of this home that it belongs to. Either may be nil.
 	from   *engine.Checkpoint

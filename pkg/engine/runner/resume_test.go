@@ -185,7 +185,7 @@ func TestSecretsOfAResumedRun(t *testing.T) {
 		}
 		return got, nil
 	}
-	// The default stands in the workflow, which was stored without it.
+	// The workflow has the default, but the run has stored it without.
 	_, err := inputs(Inputs{})
 	isFault(t, err, fault.Usage, failed.Run)
 

@@ -1,11 +1,11 @@
 // Package runner runs workflows on request, in three stages:
 //
-//	Load     reads what a command line names (files, standard input) into a Request
-//	Resolve  checks a Request and makes it a Launch: typed inputs, secrets, what is reused, locks held; nothing is written
-//	Execute  runs a Launch: journal, followers, stray processes, statistics
+//	Load     reads the files and the standard input that a command line names into a Request
+//	Resolve  checks a Request and returns a Launch: typed inputs, secrets, the run to go on from, locks; it writes nothing
+//	Execute  runs a Launch: the journal, its followers, stray processes, statistics
 //
-// A Request holds everything that had to be read, so it can cross to another process: Detach hands it to one, and Serve is
-// the other side. What the stages need of the process that they run in is a Host.
+// A Request needs no more reading, so it can cross to another process: Detach sends it to one, which calls Serve. A Host is
+// what the stages need of the process that they run in.
 package runner
 
 import (
@@ -23,8 +23,7 @@ type Host struct {
 	Home *home.Home
 	// Env is the environment as NAME=VALUE. Of two values of one name the later counts.
 	Env []string
-	// Stdin is read for the input of a workflow that takes standard input. It is nil if there is none, or if something else
-	// reads it.
+	// Stdin is read for the input of a workflow that takes standard input. It is nil if something else reads it.
 	Stdin *os.File
 	// Read returns the content of a file, or of standard input if the name is "-".
 	Read func(name string) ([]byte, error)
@@ -34,7 +33,7 @@ type Host struct {
 	// nil if there is no person to ask: then the run pauses.
 	Ask Ask
 	Log *slog.Logger
-	// Warn tells a person what deserves attention and stops nothing.
+	// Warn prints a warning for people.
 	Warn func(format string, args ...any)
 	// Advise is called with each warning of a workflow's check.
 	Advise func(warning *fault.Fault)

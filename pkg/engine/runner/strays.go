@@ -56,8 +56,8 @@ func Cancel(ctx context.Context, h *home.Home, run string) (id string, status ev
 		return "", "", err
 	}
 	if status == journal.Running {
-		return "", "", fault.New(fault.Conflict, "Run %s was told to stop and has not stopped within %s", rec.ID, patience).
-			Suggest("pflow-exec status %s tells which nodes still run", rec.ID)
+		return "", "", fault.New(fault.Conflict, "Run %s has not stopped within %s", rec.ID, patience).
+			Suggest("pflow-exec status %s shows which nodes still run", rec.ID)
 	}
 	if status == journal.Interrupted {
 		endStrays(rec.ID)

@@ -14,10 +14,10 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// keeping is what was to be done when a blob could not be written.
-const keeping = "keep a long value"
+// storeBlob is the operation that a fault of a blob names.
+const storeBlob = "store a long value"
 
-// PutBlob keeps content under its hash and gives the reference to it.
+// PutBlob stores content under its SHA-256 and returns the reference to it.
 func (r *Writer) PutBlob(content []byte) (string, error) {
 	ref := event.Digest(content)
 	if exists(blobPath(r.dir, ref)) {
@@ -34,20 +34,20 @@ func (r *Writer) PutBlob(content []byte) (string, error) {
 	return b.Keep()
 }
 
-// NewBlob begins a long value that is written piece by piece.
+// NewBlob returns a writer for a long value that is written piece by piece.
 func (r *Writer) NewBlob() (event.Blob, error) {
 	dir := filepath.Join(r.dir, blobsDir)
 	if err := r.makeBlobs(); err != nil {
-		return nil, recordFault(keeping, err)
+		return nil, storageFault(storeBlob, err)
 	}
 	f, err := os.CreateTemp(dir, ".new-*")
 	if err != nil {
-		return nil, recordFault(keeping, err)
+		return nil, storageFault(storeBlob, err)
 	}
 	return &blob{dir: r.dir, f: f, hash: sha256.New(), sync: r.sync}, nil
 }
 
-// makeBlobs makes the folder of the long values.
+// makeBlobs creates the folder of the long values.
 func (r *Writer) makeBlobs() error {
 	err := os.Mkdir(filepath.Join(r.dir, blobsDir), 0o700)
 	switch {
@@ -67,19 +67,19 @@ type blob struct {
 	sync bool
 }
 
-// Write takes more of the content.
+// Write adds to the content.
 func (b *blob) Write(p []byte) (int, error) {
 	if _, err := b.f.Write(p); err != nil {
-		return 0, recordFault(keeping, err)
+		return 0, storageFault(storeBlob, err)
 	}
 	return b.hash.Write(p)
 }
 
-// Keep gives the content its name.
+// Keep stores the content under its SHA-256 and returns the reference to it.
 func (b *blob) Keep() (string, error) {
 	ref := "sha256:" + hex.EncodeToString(b.hash.Sum(nil))
 	var err error
-	if b.sync { // the journal must not speak of what the disk does not have
+	if b.sync { // before an event refers to it
 		err = b.f.Sync()
 	}
 	if err = errors.Join(err, b.f.Close()); err == nil {
@@ -90,29 +90,29 @@ func (b *blob) Keep() (string, error) {
 	}
 	if err != nil {
 		_ = os.Remove(b.f.Name())
-		return "", recordFault(keeping, err)
+		return "", storageFault(storeBlob, err)
 	}
 	return ref, nil
 }
 
-// Discard forgets the content.
+// Discard removes the content.
 func (b *blob) Discard() {
 	_ = b.f.Close()
 	_ = os.Remove(b.f.Name())
 }
 
-// Adopt takes over a long value of another run, which is not changed by it, and says whether that has it. The disk holds
-// it once where it can.
+// Adopt takes over a long value of another run, which stays as it is. It links the file if it can, else it copies it. found
+// is false if the other run no longer has the value.
 func (r *Writer) Adopt(ref event.Reference, from *Reader) (found bool, err error) {
 	to := blobPath(r.dir, ref.Blob)
 	if exists(to) {
 		return true, nil
 	}
 	if info, err := os.Stat(blobPath(from.dir, ref.Blob)); err != nil || info.Size() != int64(ref.Bytes) {
-		return false, nil //nolint:nilerr // it is gone, or a loss of power left only some of it
+		return false, nil //nolint:nilerr // removed, or incomplete after a loss of power
 	}
 	if err := r.makeBlobs(); err != nil {
-		return true, recordFault(keeping, err)
+		return true, storageFault(storeBlob, err)
 	}
 	if os.Link(blobPath(from.dir, ref.Blob), to) == nil {
 		if r.sync {
@@ -122,13 +122,13 @@ func (r *Writer) Adopt(ref event.Reference, from *Reader) (found bool, err error
 	}
 	content, err := from.Blob(ref.Blob)
 	if err != nil {
-		return false, nil //nolint:nilerr // that it cannot be read is no fault of this run's record
+		return false, nil //nolint:nilerr // to this run, a value that cannot be read is one that is missing
 	}
 	_, err = r.PutBlob(content)
 	return true, err
 }
 
-// Blob fetches a long value.
+// Blob returns a long value of the run.
 func (r *Writer) Blob(ref string) ([]byte, error) { return readBlob(r.dir, ref) }
 
 func blobPath(dir, ref string) string {
@@ -138,15 +138,15 @@ func blobPath(dir, ref string) string {
 func readBlob(dir, ref string) ([]byte, error) {
 	hash, ok := strings.CutPrefix(ref, "sha256:")
 	if !ok || len(hash) != 64 || strings.Trim(hash, "0123456789abcdef") != "" {
-		return nil, fault.New(fault.Protocol, "%q is no blob's name", ref)
+		return nil, fault.New(fault.Protocol, "%q is not the name of a blob", ref)
 	}
 	b, err := os.ReadFile(blobPath(dir, ref))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fault.New(fault.Execution, "The long value %s… of this run is missing", ref[:15]).
-			Suggest("Run the node again: what it put out is no longer kept")
+			Suggest("Run the node again: its output is no longer stored")
 	}
 	if err != nil {
-		return nil, recordFault("read a long value", err)
+		return nil, storageFault("read a long value", err)
 	}
 	return b, nil
 }

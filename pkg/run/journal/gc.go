@@ -14,60 +14,61 @@ import (
 	"github.com/pflow-suite/pflow/pkg/home"
 )
 
-// What is kept of runs that have ended, unless something else is asked for.
+// The default limits of runs that have ended.
 const (
 	DefaultAge  = 30 * 24 * time.Hour
 	DefaultKeep = 10_000
 )
 
-// Collection says which runs are to be removed.
-type Collection struct {
-	// OlderThan removes what ended longer ago, Keep all but so many of the newest; negative is no limit.
+// Limits say which runs to keep.
+type Limits struct {
+	// OlderThan is the age since its end from which a run is removed; negative is no limit.
 	OlderThan time.Duration
-	Keep      int
-	// DryRun removes nothing, and tells what would go.
+	// Keep is how many of the newest runs are kept; negative is no limit.
+	Keep int
+	// DryRun removes nothing, and returns what would be removed.
 	DryRun bool
 }
 
-// Collected is what a collection came to.
+// Collected is the result of Collect.
 type Collected struct {
-	// Removed are the runs that went, Kept how many are left, those that are live among them.
+	// Removed are the ids of the runs that were removed. Kept is the number of those that are left, live ones included.
 	Removed []string
 	Kept    int
-	// Bytes is how much the files of those that went held.
+	// Bytes is the size of the removed runs' files.
 	Bytes int64
-	// Failed is why some could not be removed, nil when all could.
+	// Failed is why a run could not be removed, or nil.
 	Failed error
 }
 
-// Collect removes runs that have ended. One that a process executes, or goes on from, is never touched: its lock is
-// taken first. What a process left that was killed while it made a run goes too.
-func Collect(h *home.Home, c Collection, now time.Time) (*Collected, error) {
+// Collect removes runs that have ended. It locks each run before it removes it, so it leaves alone those that a process
+// executes or resumes. It also removes what killed processes left of runs that they were creating or removing.
+func Collect(h *home.Home, limits Limits, now time.Time) (*Collected, error) {
 	all, err := List(h)
 	if err != nil {
 		return nil, err
 	}
 	done := &Collected{Removed: []string{}}
-	needed := map[string]bool{} // by one that was stopped while it took over what they have
+	needed := map[string]bool{} // by runs that were stopped before they had taken over everything
 	for _, r := range all {
-		over := c.Keep >= 0 && done.Kept >= c.Keep
-		old := c.OlderThan >= 0 && now.Sub(r.Began()) >= c.OlderThan // it cannot have ended longer ago
-		if !needed[r.ID] && (over || old) && r.collect(c, over, now, done) {
+		over := limits.Keep >= 0 && done.Kept >= limits.Keep
+		old := limits.OlderThan >= 0 && now.Sub(r.Began()) >= limits.OlderThan // it cannot have ended before it began
+		if !needed[r.ID] && (over || old) && r.collect(limits, over, now, done) {
 			continue
 		}
 		done.Kept++
-		if origin := r.named(originFile); origin != nil {
+		if origin := r.linked(originFile); origin != nil {
 			needed[origin.ID] = true
 		}
 	}
-	if c.DryRun {
+	if limits.DryRun {
 		return done, nil
 	}
 	collectKeys(h)
 	return done, removeUnfinished(h, now)
 }
 
-// Began is when the run was made, as its id says.
+// Began returns when the run was created, from its id.
 func (r *Reader) Began() time.Time {
 	id, err := ulid.Parse(strings.ToUpper(strings.TrimPrefix(r.ID, "r")))
 	if err != nil {
@@ -76,43 +77,44 @@ func (r *Reader) Began() time.Time {
 	return ulid.Time(id.Time())
 }
 
-// collect removes a run, if it may go: over the number of those that are kept, or old enough.
-func (r *Reader) collect(c Collection, over bool, now time.Time, done *Collected) bool {
+// collect removes a run that no process holds if it is over the number of runs to keep, or ended long enough ago. It
+// reports whether it has.
+func (r *Reader) collect(limits Limits, over bool, now time.Time, done *Collected) bool {
 	lock := flock.New(filepath.Join(r.dir, lockFile))
 	if ok, err := lock.TryLock(); !ok || err != nil {
 		if err != nil && exists(r.dir) {
-			done.Failed = recordFault("remove the run "+r.ID, err)
+			done.Failed = storageFault("remove the run "+r.ID, err)
 		}
 		return false
 	}
 	defer func() { _ = lock.Close() }()
-	if _, last, err := r.FirstAndLast(); !over && err == nil && last != nil && now.Sub(last.Time) < c.OlderThan {
+	if _, last, err := r.FirstAndLast(); !over && err == nil && last != nil && now.Sub(last.Time) < limits.OlderThan {
 		return false
 	}
 	size := sizeOf(r.dir)
-	if !c.DryRun {
+	if !limits.DryRun {
 		gone := filepath.Join(filepath.Dir(r.dir), removedPrefix+r.ID)
-		if err := os.Rename(r.dir, gone); err != nil { // so that nobody sees half of it
-			done.Failed = recordFault("remove the run "+r.ID, err)
+		if err := os.Rename(r.dir, gone); err != nil { // readers do not see a run that is partly removed
+			done.Failed = storageFault("remove the run "+r.ID, err)
 			return false
 		}
-		_ = os.RemoveAll(gone) // what is left goes the next time
+		_ = os.RemoveAll(gone) // the next Collect removes the rest
 	}
 	done.Removed, done.Bytes = append(done.Removed, r.ID), done.Bytes+size
 	return true
 }
 
-// The names of folders that are no runs yet, or no longer.
+// The prefixes of directories of runs that are being created or removed.
 const (
 	newPrefix     = ".new-"
 	removedPrefix = ".gone-"
 )
 
-// removeUnfinished removes what was left half made, or half removed, by processes that are no more.
+// removeUnfinished removes the directories that killed processes left while they created or removed runs.
 func removeUnfinished(h *home.Home, now time.Time) error {
 	entries, err := os.ReadDir(h.Path("runs"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return recordFault("list the runs", err)
+		return storageFault("list the runs", err)
 	}
 	for _, e := range entries {
 		path := h.Path("runs", e.Name())
@@ -120,7 +122,7 @@ func removeUnfinished(h *home.Home, now time.Time) error {
 		case strings.HasPrefix(e.Name(), removedPrefix):
 			_ = os.RemoveAll(path)
 		case strings.HasPrefix(e.Name(), newPrefix):
-			if info, err := e.Info(); err == nil && now.Sub(info.ModTime()) > time.Hour { // nobody takes that long
+			if info, err := e.Info(); err == nil && now.Sub(info.ModTime()) > time.Hour { // no process takes that long
 				_ = os.RemoveAll(path)
 			}
 		}
@@ -131,7 +133,7 @@ func removeUnfinished(h *home.Home, now time.Time) error {
 func sizeOf(dir string) (size int64) {
 	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
 		if err != nil {
-			return nil //nolint:nilerr // what cannot be looked at does not count
+			return nil //nolint:nilerr // skip what cannot be read
 		}
 		if info, err := e.Info(); err == nil && e.Type().IsRegular() {
 			size += info.Size()
@@ -141,8 +143,8 @@ func sizeOf(dir string) (size int64) {
 	return size
 }
 
-// Due says whether it is time to collect: once a day of a home that is used. It notes that it was asked.
-func Due(h *home.Home, now time.Time) bool {
+// CollectionDue reports whether Collect has not run for a day, and records that it runs now.
+func CollectionDue(h *home.Home, now time.Time) bool {
 	path := h.Path("runs", ".collected")
 	info, err := os.Stat(path)
 	if err == nil && now.Sub(info.ModTime()) < 24*time.Hour {
@@ -151,5 +153,5 @@ func Due(h *home.Home, now time.Time) bool {
 	if os.WriteFile(path, nil, 0o600) != nil || os.Chtimes(path, now, now) != nil {
 		return false
 	}
-	return err == nil // of a new home there is nothing to collect
+	return err == nil // a new home has nothing to collect
 }

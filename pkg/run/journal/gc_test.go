@@ -31,7 +31,7 @@ func past(t *testing.T, h *home.Home, ago time.Duration, events ...*event.Event)
 	return id
 }
 
-func collect(t *testing.T, h *home.Home, c Collection, now time.Time) *Collected {
+func collect(t *testing.T, h *home.Home, c Limits, now time.Time) *Collected {
 	t.Helper()
 	done, err := Collect(h, c, now)
 	if err != nil {
@@ -101,11 +101,11 @@ func TestCollectRemovesWhatIsOldOrTooMuch(t *testing.T) {
 			slices.Reverse(gone)
 			before := ids(t, h)
 			now := time.Now().Add(c.in)
-			told := collect(t, h, Collection{OlderThan: c.age, Keep: c.keep, DryRun: true}, now)
+			told := collect(t, h, Limits{OlderThan: c.age, Keep: c.keep, DryRun: true}, now)
 			if !slices.Equal(ids(t, h), before) {
 				t.Error("a dry run removed something")
 			}
-			done := collect(t, h, Collection{OlderThan: c.age, Keep: c.keep}, now)
+			done := collect(t, h, Limits{OlderThan: c.age, Keep: c.keep}, now)
 			for what, got := range map[string]*Collected{"told": told, "done": done} {
 				if !slices.Equal(got.Removed, gone) || got.Kept != len(left) || got.Bytes != told.Bytes || (got.Bytes > 0) != (len(gone) > 0) {
 					t.Errorf("%s: %+v, want %q to go and %d to stay", what, got, gone, len(left))
@@ -130,7 +130,7 @@ func TestCollectLeavesWhatIsHeld(t *testing.T) {
 		t.Fatal(err)
 	}
 	live := startElsewhere(t, h)
-	all := Collection{OlderThan: 0, Keep: 0}
+	all := Limits{OlderThan: 0, Keep: 0}
 	if done := collect(t, h, all, time.Now().Add(400*day)); len(done.Removed) != 0 || done.Kept != 2 {
 		t.Errorf("%+v", done)
 	}
@@ -163,7 +163,7 @@ func TestCollectLeavesALaterRunItsValues(t *testing.T) {
 		t.Fatal(err)
 	}
 	first.Close()
-	if done := collect(t, h, Collection{Keep: 0, OlderThan: -1}, time.Now()); !slices.Equal(done.Removed, []string{first.ID}) {
+	if done := collect(t, h, Limits{Keep: 0, OlderThan: -1}, time.Now()); !slices.Equal(done.Removed, []string{first.ID}) {
 		t.Errorf("%+v", done)
 	}
 	rec := find(t, h, second.ID)
@@ -191,7 +191,7 @@ func TestCollectRemovesWhatWasLeftHalfMade(t *testing.T) {
 		}
 	}
 	for _, dry := range []bool{true, false} {
-		done := collect(t, h, Collection{OlderThan: 0, Keep: 0, DryRun: dry}, now)
+		done := collect(t, h, Limits{OlderThan: 0, Keep: 0, DryRun: dry}, now)
 		want := []string{".new-young", "other"}
 		if dry {
 			want = []string{".gone-rx", ".new-old", ".new-young", "other"}
@@ -212,7 +212,7 @@ func TestCollectRemovesWhatWasLeftHalfMade(t *testing.T) {
 
 func TestCollectInAHomeWithoutRuns(t *testing.T) {
 	h := tempHome(t)
-	if done := collect(t, h, Collection{OlderThan: DefaultAge, Keep: DefaultKeep}, time.Now()); len(done.Removed) != 0 || done.Kept != 0 || exists(h.Dir()) {
+	if done := collect(t, h, Limits{OlderThan: DefaultAge, Keep: DefaultKeep}, time.Now()); len(done.Removed) != 0 || done.Kept != 0 || exists(h.Dir()) {
 		t.Errorf("%+v", done)
 	}
 }
@@ -225,14 +225,14 @@ func TestCollectionIsDueOnceADay(t *testing.T) {
 		after time.Duration
 		want  bool
 	}{{0, false}, {23 * time.Hour, false}, {25 * time.Hour, true}, {26 * time.Hour, false}, {50 * time.Hour, true}} {
-		if got := Due(h, now.Add(c.after)); got != c.want {
+		if got := CollectionDue(h, now.Add(c.after)); got != c.want {
 			t.Errorf("%d: after %s it is due: %v", i, c.after, got)
 		}
 	}
 	if err := os.RemoveAll(h.Path("runs")); err != nil {
 		t.Fatal(err)
 	}
-	if Due(h, now.Add(400*day)) {
+	if CollectionDue(h, now.Add(400*day)) {
 		t.Error("it is due where nothing can be noted")
 	}
 }

@@ -13,22 +13,22 @@ import (
 	"github.com/pflow-suite/pflow/pkg/home"
 )
 
-// Key is an idempotency key, by which whoever wants the same thing done at the same time finds the run that does it.
+// Key is an idempotency key. It leads programs that ask for the same thing at the same time to one run.
 type Key struct {
 	path string
 	home *home.Home
 	lock *flock.Flock
 }
 
-// keysFolder has a file for each key, named by the key's hash, with the run that was last started for it.
+// keysFolder has a file for each key, named by the key's SHA-256, that holds the id of the last run started for the key.
 const keysFolder = ".keys"
 
-// KeyOf is a key that is not held.
-func KeyOf(h *home.Home, key string) *Key {
+// NewKey returns a key of a home. It is not held.
+func NewKey(h *home.Home, key string) *Key {
 	return &Key{path: h.Path("runs", keysFolder, strings.TrimPrefix(event.Digest([]byte(key)), "sha256:")), home: h}
 }
 
-// Hold waits for the key: nobody else starts a run for it until Release.
+// Hold waits until no other process holds the key, and holds it until Release.
 func (k *Key) Hold(ctx context.Context) error {
 	if _, err := k.home.Make("runs", keysFolder); err != nil {
 		return err
@@ -39,23 +39,23 @@ func (k *Key) Hold(ctx context.Context) error {
 			if cause := context.Cause(ctx); cause != nil {
 				return cause
 			}
-			return recordFault("hold the idempotency key", err)
+			return storageFault("lock the idempotency key", err)
 		}
 		if k.current() {
 			return nil
 		}
-		k.Release() // it was collected between being opened and being locked
+		k.Release() // the file was removed after it was opened
 	}
 }
 
-// current says whether the file that is locked is the one that others find.
+// current reports whether the locked file is still the one at the key's path.
 func (k *Key) current() bool {
 	ours, err := k.lock.Stat()
 	theirs, other := os.Stat(k.path)
 	return err == nil && other == nil && os.SameFile(ours, theirs)
 }
 
-// Live is the run that was started for the key, as long as a process executes it; else nil.
+// Live returns the run that was last started for the key if a process executes it, else nil.
 func (k *Key) Live() *Reader {
 	b, err := os.ReadFile(k.path)
 	if id := strings.TrimSpace(string(b)); err == nil && isID(id) {
@@ -66,18 +66,18 @@ func (k *Key) Live() *Reader {
 	return nil
 }
 
-// Set notes the run that was started for the key.
+// Set records the run that is started for the key.
 func (k *Key) Set(id string) error {
 	if err := os.WriteFile(k.path, []byte(id+"\n"), 0o600); err != nil {
-		return recordFault("note the run of the idempotency key", err)
+		return storageFault("record the run of the idempotency key", err)
 	}
 	return nil
 }
 
-// Release lets others have the key.
+// Release ends Hold.
 func (k *Key) Release() { _ = k.lock.Close() }
 
-// collectKeys removes keys whose run is over.
+// collectKeys removes keys without a live run.
 func collectKeys(h *home.Home) {
 	entries, err := os.ReadDir(h.Path("runs", keysFolder))
 	if err != nil {
@@ -95,10 +95,10 @@ func collectKeys(h *home.Home) {
 	}
 }
 
-// CheckKey refuses what is no idempotency key.
+// CheckKey returns a fault if key is not a valid idempotency key.
 func CheckKey(key string) error {
 	if len(key) > 256 || strings.TrimSpace(key) == "" {
-		return fault.New(fault.Usage, "An idempotency key is a text of 1 to 256 bytes, and not only blanks")
+		return fault.New(fault.Usage, "An idempotency key must have 1 to 256 bytes and must not be blank, got %d bytes", len(key))
 	}
 	return nil
 }

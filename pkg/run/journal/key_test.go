@@ -15,7 +15,7 @@ import (
 
 func hold(t *testing.T, h *home.Home, key string) *Key {
 	t.Helper()
-	k := KeyOf(h, key)
+	k := NewKey(h, key)
 	if err := k.Hold(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +25,7 @@ func hold(t *testing.T, h *home.Home, key string) *Key {
 
 func TestAKeyNamesTheLiveRunThatWasStartedForIt(t *testing.T) {
 	h := tempHome(t)
-	if KeyOf(h, "k").Live() != nil || exists(h.Dir()) {
+	if NewKey(h, "k").Live() != nil || exists(h.Dir()) {
 		t.Error("a key that nobody gave")
 	}
 	k := hold(t, h, "k")
@@ -36,10 +36,10 @@ func TestAKeyNamesTheLiveRunThatWasStartedForIt(t *testing.T) {
 	if err := k.Set(live.rec.ID); err != nil {
 		t.Fatal(err)
 	}
-	if got := KeyOf(h, "k").Live(); got == nil || got.ID != live.rec.ID {
+	if got := NewKey(h, "k").Live(); got == nil || got.ID != live.rec.ID {
 		t.Errorf("%+v", got)
 	}
-	if KeyOf(h, "other").Live() != nil {
+	if NewKey(h, "other").Live() != nil {
 		t.Error("another key has the run")
 	}
 	live.tell(t, "die")
@@ -63,7 +63,7 @@ func TestAKeyIsHeldByOneAlone(t *testing.T) {
 	hold(t, h, "other").Release()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := KeyOf(h, "k").Hold(ctx); err == nil {
+	if err := NewKey(h, "k").Hold(ctx); err == nil {
 		t.Error("a second one holds the key")
 	}
 	k.Release()
@@ -110,7 +110,7 @@ func TestOneRunIsStartedForAKey(t *testing.T) {
 		seen := map[string]bool{}
 		for range 20 {
 			starting.Go(func() {
-				k := KeyOf(h, "k")
+				k := NewKey(h, "k")
 				if err := k.Hold(t.Context()); err != nil {
 					t.Error(err)
 					return
@@ -158,9 +158,9 @@ func TestKeysOfRunsThatAreOverAreCollected(t *testing.T) {
 	}
 	hold(t, h, "held")
 	for _, dry := range []bool{true, false} {
-		collect(t, h, Collection{OlderThan: -1, Keep: -1, DryRun: dry}, time.Now())
+		collect(t, h, Limits{OlderThan: -1, Keep: -1, DryRun: dry}, time.Now())
 		for key, stays := range map[string]bool{"live": true, "held": true, "over": dry, "none": dry} {
-			if exists(KeyOf(h, key).path) != stays {
+			if exists(NewKey(h, key).path) != stays {
 				t.Errorf("dry run %v: key %s is there: %v", dry, key, !stays)
 			}
 		}

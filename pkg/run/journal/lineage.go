@@ -8,38 +8,37 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// originFile names the run that this one goes on from, as long as not all that can be taken over stands in its journal;
-// from then on successorFile names it in the earlier run's folder.
+// originFile names the run that this one goes on from, until everything that is reused of it is in the journal. Then
+// successorFile, in the directory of the earlier run, names this one.
 const (
 	originFile    = "taking_over"
 	successorFile = "resumed_by"
 )
 
-// maxResumes is more than anybody makes one after the other.
+// maxResumes bounds a chain of runs, in case the files form a cycle.
 const maxResumes = 10_000
 
-// ResumePoint is the run to go on from: this one, or the last in the line of those that went on from it. One that was stopped
-// while it still took over what an earlier run had is none of that line: going on from it would do again what it had not
-// come to.
+// ResumePoint returns the run to go on from: the last of the runs that went on from this one, or itself. It skips a run
+// that was stopped before it had taken over everything from its origin: going on from that would run nodes again.
 func (r *Reader) ResumePoint() *Reader {
 	last := r.LastSuccessor()
 	for range maxResumes {
-		origin := last.named(originFile)
+		origin := last.linked(originFile)
 		if origin == nil {
 			break
 		}
-		if next := origin.named(successorFile); next != nil && next.ID == last.ID {
-			break // it has taken over all, and was stopped before it said so itself
+		if next := origin.linked(successorFile); next != nil && next.ID == last.ID {
+			break // it has taken over everything, and was stopped before it removed its file
 		}
 		last = origin.LastSuccessor()
 	}
 	return last
 }
 
-// LastSuccessor is the last in the line of those that went on from this run; itself when there is none.
+// LastSuccessor returns the last of the runs that went on from this one, or itself.
 func (r *Reader) LastSuccessor() *Reader {
 	for range maxResumes {
-		next := r.named(successorFile)
+		next := r.linked(successorFile)
 		if next == nil {
 			break
 		}
@@ -51,8 +50,8 @@ func (r *Reader) LastSuccessor() *Reader {
 // ResumeCommand returns the command line that goes on from a run.
 func ResumeCommand(id string) string { return "pflow-exec resume " + id }
 
-// named is the run that a file of this one's directory names, or nil when there is none.
-func (r *Reader) named(file string) *Reader {
+// linked returns the run that a file in this one's directory names, or nil.
+func (r *Reader) linked(file string) *Reader {
 	b, err := os.ReadFile(filepath.Join(r.dir, file))
 	id := strings.TrimSpace(string(b))
 	if err != nil || !isID(id) {
@@ -65,15 +64,15 @@ func (r *Reader) named(file string) *Reader {
 	return other
 }
 
-// MarkSuperseded notes that all that can be taken over from the run that this one goes on from stands in the journal: from now
-// on whoever goes on from that one goes on from this one.
+// MarkSuperseded records that the journal has everything that is reused of the run that this one goes on from. From then on
+// a request to resume that run resumes this one.
 func (r *Writer) MarkSuperseded(from *Reader) error {
-	err := renameio.WriteFile(filepath.Join(from.dir, successorFile), []byte(r.ID+"\n"), 0o600) // from here on it is so
+	err := renameio.WriteFile(filepath.Join(from.dir, successorFile), []byte(r.ID+"\n"), 0o600)
 	if err == nil {
 		err = os.Remove(filepath.Join(r.dir, originFile))
 	}
 	if err != nil {
-		return recordFault("note what goes on from the run", err)
+		return storageFault("record which run goes on from the resumed one", err)
 	}
 	return nil
 }

@@ -14,23 +14,23 @@ import (
 	"github.com/pflow-suite/pflow/pkg/process"
 )
 
-// resuming is what a lock file begins with while another run goes on from this one.
-const resuming = "resuming "
+// resumingPrefix begins a lock file while a process resumes the run.
+const resumingPrefix = "resuming "
 
-// fallen is what a lock file begins with when the record of the run could not be kept.
-const fallen = "fell: "
+// failurePrefix begins a lock file after the run could not be recorded.
+const failurePrefix = "fell: "
 
-// FailureReason says why a run that was interrupted was: because its record could not be kept; empty when nobody knows.
+// FailureReason returns why the run could not be recorded to its end, or "" if that is not known.
 func (r *Reader) FailureReason() string {
 	b, err := os.ReadFile(filepath.Join(r.dir, lockFile))
-	why, ok := strings.CutPrefix(string(b), fallen)
+	why, ok := strings.CutPrefix(string(b), failurePrefix)
 	if err != nil || !ok {
 		return ""
 	}
 	return strings.TrimSpace(why)
 }
 
-// Held says whether some process executes the run.
+// Held reports whether a process executes the run.
 func (r *Reader) Held() bool {
 	path := filepath.Join(r.dir, lockFile)
 	lock := flock.New(path, flock.SetFlag(os.O_RDONLY))
@@ -43,47 +43,48 @@ func (r *Reader) Held() bool {
 	return err == nil && process.Signal(pid, 0)
 }
 
-// holder is the process that a lock file names as the one that executes the run.
+// holder returns the process id that a lock file names.
 func holder(path string) (int, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
-		return 0, recordFault("read the run's lock", err)
+		return 0, storageFault("read the run's lock", err)
 	}
 	pid, err := strconv.Atoi(strings.TrimSpace(string(b)))
 	if err != nil || pid <= 1 {
-		return 0, fault.New(fault.Internal, "The lock of the run names no process that executes it")
+		return 0, fault.New(fault.Internal, "The lock file of the run does not name a process")
 	}
 	return pid, nil
 }
 
-// Hold takes the run's lock, so that no other process goes on from it meanwhile; a conflict when another has it.
+// Hold locks the run, so that no other process resumes it before release is called. It returns a conflict if another
+// process has the lock.
 func (r *Reader) Hold(ctx context.Context) (release func(), err error) {
 	path := filepath.Join(r.dir, lockFile)
 	lock := flock.New(path)
-	soon, cancel := context.WithTimeout(ctx, 200*time.Millisecond) // longer than any reader's look at it
+	soon, cancel := context.WithTimeout(ctx, 200*time.Millisecond) // Held takes the lock for a moment, in any process
 	defer cancel()
 	if ok, _ := lock.TryLockContext(soon, 5*time.Millisecond); !ok {
 		if cause := context.Cause(ctx); cause != nil {
 			return nil, cause
 		}
-		return nil, fault.New(fault.Conflict, "Another program goes on from run %s already", r.ID).
-			Suggest("pflow-exec list shows the run that it made of it")
+		return nil, fault.New(fault.Conflict, "Another program is already resuming run %s", r.ID).
+			Suggest("pflow-exec list shows the new run")
 	}
-	if err := os.WriteFile(path, []byte(resuming+strconv.Itoa(os.Getpid())+"\n"), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(resumingPrefix+strconv.Itoa(os.Getpid())+"\n"), 0o600); err != nil {
 		_ = lock.Close()
-		return nil, recordFault("take hold of the run", err)
+		return nil, storageFault("lock the run", err)
 	}
 	return func() { _ = lock.Close() }, nil
 }
 
-// RecordFailure notes in the lock file why the record could not be kept: there is room for that where nothing else can be written
-// any more. See Record.Fallen.
+// RecordFailure writes to the lock file why the run could not be recorded, see Reader.FailureReason. It reuses the space of
+// the file, so it works on a full disk.
 func (r *Writer) RecordFailure(why error) {
 	f, err := os.OpenFile(filepath.Join(r.dir, lockFile), os.O_WRONLY, 0)
 	if err != nil {
 		return
 	}
-	text := fallen + strings.ReplaceAll(fault.From(why).Message, "\n", " ") + "\n"
+	text := failurePrefix + strings.ReplaceAll(fault.From(why).Message, "\n", " ") + "\n"
 	if _, err := f.WriteString(text[:min(len(text), 512)]); err == nil {
 		_ = f.Truncate(int64(min(len(text), 512)))
 	}

@@ -13,26 +13,26 @@ import (
 	"github.com/pflow-suite/pflow/pkg/event"
 )
 
-// Log is what a node's processes said on one of their streams, of all attempts, iterations and items.
+// Log is the output of a node's processes on one of their streams, of all attempts, iterations and items.
 type Log struct {
 	// Node is the node's path, Stream is "stdout" or "stderr".
 	Node, Stream string
 }
 
-// Logs lists the logs that there are of some nodes, in the order of the nodes, stdout first.
+// Logs returns the existing logs of some nodes, in the order of the nodes, stdout first.
 func (r *Reader) Logs(nodes []string) ([]Log, error) {
 	entries, err := os.ReadDir(filepath.Join(r.dir, logsDir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, recordFault("list the run's logs", err)
+		return nil, storageFault("list the run's logs", err)
 	}
-	there := map[string]bool{}
+	existing := map[string]bool{}
 	for _, e := range entries {
-		there[e.Name()] = true
+		existing[e.Name()] = true
 	}
 	var logs []Log
 	for _, node := range nodes {
 		for _, stream := range []string{"stdout", "stderr"} {
-			if there[logName(node, stream)] {
+			if existing[logName(node, stream)] {
 				logs = append(logs, Log{node, stream})
 			}
 		}
@@ -40,9 +40,9 @@ func (r *Reader) Logs(nodes []string) ([]Log, error) {
 	return logs, nil
 }
 
-// FollowLogs passes on what the logs hold, in pieces that end with a whole line where they can, as it comes, until the run
-// has ended and all is read, or ctx ends, or each fails. It asks nodes now and then which there are. When follow is false
-// it ends with what there is now.
+// FollowLogs calls each with the content of the logs of some nodes, as it comes, in pieces that end with a whole line unless
+// the line is very long. It calls nodes repeatedly, for there may be more of them. It returns when the run has ended and
+// everything is read, when ctx ends, or when each fails. If follow is false, it reads what there is and returns.
 func (r *Reader) FollowLogs(ctx context.Context, follow bool, nodes func() ([]string, error), each func(l Log, piece []byte) error) error {
 	begun := map[Log]*tail{}
 	var order []Log
@@ -68,7 +68,7 @@ func (r *Reader) FollowLogs(ctx context.Context, follow bool, nodes func() ([]st
 		if last {
 			return nil
 		}
-		if last = !r.Held(); last { // one more look: what was written between the last look and now
+		if last = !r.Held(); last { // read once more: output may have come since the last read
 			continue
 		}
 		timer := time.NewTimer(50 * time.Millisecond)
@@ -81,21 +81,21 @@ func (r *Reader) FollowLogs(ctx context.Context, follow bool, nodes func() ([]st
 	}
 }
 
-// tail is a log that grows. Its file is open while it is read: there may be more logs than files that may be open.
+// tail reads a log that grows. It opens the file for each read, for there may be more logs than files that can be open.
 type tail struct {
 	path string
 	at   int64
 	rest []byte
 }
 
-// maxPiece is the most bytes that are passed on at once; a longer line comes in several pieces.
+// maxPiece is the largest size of a piece in bytes. A longer line comes in several.
 const maxPiece = 64 << 10
 
-// read passes on what has come, whole lines as long as there may be more of the last one.
+// read calls each with what has come since the last read: whole lines, or everything if all is set.
 func (t *tail) read(all bool, each func(piece []byte) error) error {
 	f, err := os.Open(t.path)
 	if err != nil {
-		return recordFault("read the run's logs", err)
+		return storageFault("read the run's logs", err)
 	}
 	defer func() { _ = f.Close() }()
 	buf := make([]byte, maxPiece)
@@ -118,7 +118,7 @@ func (t *tail) read(all bool, each func(piece []byte) error) error {
 		}
 		switch {
 		case err != nil && !errors.Is(err, io.EOF):
-			return recordFault("read the run's logs", err)
+			return storageFault("read the run's logs", err)
 		case n > 0:
 		case all && len(t.rest) > 0:
 			rest := t.rest

@@ -377,7 +377,7 @@ func TestStatusFollowsTheHolder(t *testing.T) {
 		t.Errorf("held %v, %s", e.rec.Held(), status(t, e.rec))
 	}
 	if done, err := e.rec.Cancel(); done || err != nil {
-		t.Errorf("cancelled what nobody executes: %v %v", done, err)
+		t.Errorf("cancelled a run that no process executes: %v %v", done, err)
 	}
 }
 

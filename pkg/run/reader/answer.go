@@ -25,8 +25,8 @@ type Answer struct {
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// Answer returns the answer of a run from its last event, or of one that was interrupted if last is nil. In the place of a
-// text of more than limit characters stands a reference to it; 0 is no limit.
+// Answer returns the answer of the run from its last event, or that of an interrupted run if last is nil. A reference
+// replaces each text of more than limit characters; 0 is no limit.
 func (r *Run) Answer(last *event.Event, limit int) (*Answer, error) {
 	if last == nil {
 		return r.interrupted(), nil
@@ -54,7 +54,7 @@ func (r *Run) interrupted() *Answer {
 	return a
 }
 
-// outputs returns the outputs of a run as one object. In the place of a long text stands a reference that names its output.
+// outputs returns the outputs of a run as one object. A reference that names the output replaces each long text.
 func (r *Run) outputs(last *event.Event, limit int) (json.RawMessage, error) {
 	outputs := last.Outputs
 	if ref, ok := event.ReferenceOf(outputs); ok { // all of them together are long

@@ -29,7 +29,7 @@ func (q Query) Check() error {
 	if q.Status == "" || slices.Contains(Statuses(), q.Status) {
 		return nil
 	}
-	f := fault.New(fault.Usage, "No run can be %q", q.Status)
+	f := fault.New(fault.Usage, "%q is not a status of a run", q.Status)
 	for _, s := range Statuses() {
 		f.Available = append(f.Available, string(s))
 	}

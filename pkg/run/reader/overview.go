@@ -105,7 +105,7 @@ func (r *Run) successor() string {
 func (r *Run) interruption() *fault.Fault {
 	why := r.rec.FailureReason()
 	if why == "" {
-		why = "the program that executed it is gone"
+		why = "the process that executed it has ended"
 	}
 	return fault.New(fault.Execution, "The run was interrupted: %s", why).Suggest("Go on with: %s", journal.ResumeCommand(r.ID()))
 }

@@ -1,5 +1,5 @@
-// Package reader answers what there is to know about the runs of a home, as values and as documents for commands to print.
-// It neither changes a run nor takes a lock that could keep another program from it.
+// Package reader finds the runs of a home and returns what is known about them, as values and as documents for commands to
+// print. It changes nothing and keeps no locks.
 package reader
 
 import (

@@ -19,23 +19,23 @@ import (
 	"github.com/pflow-suite/pflow/pkg/process"
 )
 
-// Reader is a run as anyone may read it, whoever executes or executed it.
+// Reader reads a run that any process executes or has executed.
 type Reader struct {
 	ID  string
 	dir string
 }
 
-// The states besides those that an event gives: being executed, and stopped without a last word.
+// The statuses of a run without a last event: a process executes it, or it stopped without one.
 const (
 	Running     event.Status = "running"
 	Interrupted event.Status = "interrupted"
 )
 
-// List gives the runs of a home, the newest first.
+// List returns the runs of a home, newest first.
 func List(h *home.Home) ([]*Reader, error) {
 	entries, err := os.ReadDir(h.Path("runs"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, recordFault("list the runs", err)
+		return nil, storageFault("list the runs", err)
 	}
 	var records []*Reader
 	for _, e := range slices.Backward(entries) {
@@ -46,7 +46,7 @@ func List(h *home.Home) ([]*Reader, error) {
 	return records, nil
 }
 
-// Find gives a run by its id, a prefix of it that no other has, or "last".
+// Find returns a run by its id, a prefix of the id that no other run has, or "last" for the newest.
 func Find(h *home.Home, ref string) (*Reader, error) {
 	if err := home.CheckPathless("run", ref); err != nil {
 		return nil, err
@@ -73,16 +73,16 @@ func Find(h *home.Home, ref string) (*Reader, error) {
 	case 1:
 		return found[0], nil
 	case 0:
-		return nil, fault.New(fault.NotFound, "There is no run %s", ref).Suggest("pflow-exec list shows the runs there are")
+		return nil, fault.New(fault.NotFound, "There is no run %s", ref).Suggest("pflow-exec list shows all runs")
 	}
-	f := fault.New(fault.Usage, "%d runs begin with %s", len(found), ref).Suggest("Give more of the id")
+	f := fault.New(fault.Usage, "%d runs begin with %s", len(found), ref).Suggest("Give more characters of the id")
 	for _, r := range found[:min(len(found), 10)] {
 		f.Available = append(f.Available, r.ID)
 	}
 	return nil, f
 }
 
-// isID says whether a name has the form of a run's id.
+// isID reports whether a name has the form of a run's id.
 func isID(name string) bool {
 	return len(name) == 27 && name[0] == 'r' && strings.Trim(name[1:], "0123456789abcdefghjkmnpqrstvwxyz") == ""
 }
@@ -92,36 +92,36 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// Exists says whether the run has not been removed meanwhile.
+// Exists reports whether the run has not been removed.
 func (r *Reader) Exists() bool { return exists(r.dir) }
 
-// Definition is the workflow file that ran.
+// Definition returns the workflow's file as the run has stored it, without secrets.
 func (r *Reader) Definition() ([]byte, error) {
 	b, err := os.ReadFile(filepath.Join(r.dir, workflowFile))
 	if err != nil {
-		return nil, recordFault("read the run's workflow", err)
+		return nil, storageFault("read the run's workflow", err)
 	}
 	return b, nil
 }
 
-// Blob fetches a long value of the run.
+// Blob returns a long value of the run.
 func (r *Reader) Blob(ref string) ([]byte, error) { return readBlob(r.dir, ref) }
 
 // Open opens the journal for reading.
 func (r *Reader) Open() (*os.File, error) {
 	f, err := os.Open(filepath.Join(r.dir, journalFile))
 	if err != nil {
-		return nil, recordFault("read the run's journal", err)
+		return nil, storageFault("read the run's journal", err)
 	}
 	return f, nil
 }
 
-// FirstAndLast gives the first and the last event of the journal without reading what is between. Either is nil where the
-// journal has none.
+// FirstAndLast returns the first and the last event of the journal without reading those between. Both are nil if the
+// journal is empty.
 func (r *Reader) FirstAndLast() (first, last *event.Event, err error) {
 	f, err := os.Open(filepath.Join(r.dir, journalFile))
 	if err != nil {
-		return nil, nil, recordFault("read the run's journal", err)
+		return nil, nil, storageFault("read the run's journal", err)
 	}
 	defer func() { _ = f.Close() }()
 	first, _, err = event.NewReader(f).Next()
@@ -133,19 +133,19 @@ func (r *Reader) FirstAndLast() (first, last *event.Event, err error) {
 	}
 	info, err := f.Stat()
 	if err != nil {
-		return nil, nil, recordFault("read the run's journal", err)
+		return nil, nil, storageFault("read the run's journal", err)
 	}
 	last, err = lastEvent(f, info.Size())
 	return first, last, err
 }
 
-// lastEvent reads the last whole line that is an event, looking back from the end as far as it has to.
+// lastEvent returns the last whole line that is an event, or nil. It reads backwards from the end.
 func lastEvent(f io.ReaderAt, size int64) (*event.Event, error) {
 	for window := int64(16 << 10); ; window *= 8 {
 		from := max(0, size-window)
 		buf := make([]byte, size-from)
 		if _, err := f.ReadAt(buf, from); err != nil && !errors.Is(err, io.EOF) {
-			return nil, recordFault("read the run's journal", err)
+			return nil, storageFault("read the run's journal", err)
 		}
 		end := bytes.LastIndexByte(buf, '\n') + 1
 		for end > 0 {
@@ -164,9 +164,9 @@ func lastEvent(f io.ReaderAt, size int64) (*event.Event, error) {
 	}
 }
 
-// Status is running, interrupted, or how the run ended.
+// Status returns Running, Interrupted, or how the run ended, with the last event that there is.
 func (r *Reader) Status() (event.Status, *event.Event, error) {
-	held := r.Held() // asked first: a run that ends between the two questions has ended, not been interrupted
+	held := r.Held() // before the journal is read: a run that ends in between is not interrupted
 	_, last, err := r.FirstAndLast()
 	if err != nil {
 		return "", nil, err
@@ -186,11 +186,10 @@ func StatusOf(last *event.Event, held bool) event.Status {
 	return Interrupted
 }
 
-// CancelSignal asks a process that executes a run to stop it. It may come more than once, and is no sign of impatience as
-// a second SIGTERM is.
+// CancelSignal asks the process that executes a run to cancel it. Unlike a second SIGTERM, a second one has no effect.
 const CancelSignal = syscall.SIGUSR1
 
-// Cancel asks the process that executes the run to stop it in order. It is false when no process does.
+// Cancel asks the process that executes the run to cancel it. It reports whether there is one.
 func (r *Reader) Cancel() (bool, error) {
 	if !r.Held() {
 		return false, nil
@@ -200,16 +199,16 @@ func (r *Reader) Cancel() (bool, error) {
 		return false, err
 	}
 	found := process.Signal(pid, CancelSignal)
-	process.Signal(pid, syscall.SIGCONT) // one that was stopped hears of it only when it goes on
+	process.Signal(pid, syscall.SIGCONT) // a stopped process receives the other signal only when it continues
 	return found, nil
 }
 
-// Follow passes every line of the journal to each, as they come, until the run's last event, or the end of ctx, or each
-// fails. A run that was interrupted ends with its last whole line.
+// Follow calls each with every line of the journal, as they come, until the run's last event, the end of ctx, or each
+// fails. For a run that was interrupted it returns after the last whole line.
 func (r *Reader) Follow(ctx context.Context, each func(line []byte) error) error {
 	f, err := os.Open(filepath.Join(r.dir, journalFile))
 	if err != nil {
-		return recordFault("read the run's journal", err)
+		return storageFault("read the run's journal", err)
 	}
 	defer func() { _ = f.Close() }()
 	pause := 2 * time.Millisecond
@@ -218,7 +217,7 @@ func (r *Reader) Follow(ctx context.Context, each func(line []byte) error) error
 		if ended || ctx.Err() != nil {
 			return false
 		}
-		if !r.Held() { // one more look: what was written between the last look and now
+		if !r.Held() { // read once more: lines may have been written since the last read
 			ended = true
 			return true
 		}
@@ -234,7 +233,7 @@ func (r *Reader) Follow(ctx context.Context, each func(line []byte) error) error
 	}
 	err = follow(f, more, func(line []byte) error {
 		pause = 2 * time.Millisecond
-		ended = ended || bytes.Contains(line, []byte(`"event":"`+event.RunFinished+`"`)) // a guess is enough: the holder's end decides otherwise
+		ended = ended || bytes.Contains(line, []byte(`"event":"`+event.RunFinished+`"`)) // if that is wrong, the run ends when its lock is released
 		return each(line)
 	})
 	if err == nil {
@@ -243,7 +242,8 @@ func (r *Reader) Follow(ctx context.Context, each func(line []byte) error) error
 	return err
 }
 
-// follow passes on the whole lines of f and asks more at its end; false is the end of it all, after one last look.
+// follow calls each with the whole lines of f. At the end of f it calls more, and if that returns false, it reads f once
+// more and returns.
 func follow(f io.Reader, more func() bool, each func(line []byte) error) error {
 	var rest []byte
 	buf := make([]byte, 64<<10)
@@ -263,7 +263,7 @@ func follow(f io.Reader, more func() bool, each func(line []byte) error) error {
 		switch {
 		case n > 0:
 		case err != nil && !errors.Is(err, io.EOF):
-			return recordFault("read the run's journal", err)
+			return storageFault("read the run's journal", err)
 		case last:
 			return nil
 		default:

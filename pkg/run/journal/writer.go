@@ -1,7 +1,7 @@
-// Package journal is a run's directory: its journal, its lock, its status, and cancelling it from elsewhere.
+// Package journal keeps runs in directories of their own: the journal of events, long values, logs, and a lock file.
 //
-// Whoever executes a run holds an exclusive lock on its lock file. So a run without run_finished and without a holder was
-// interrupted, which any reader can tell at once.
+// The process that executes a run holds an exclusive lock on its lock file. A run without a last event that no process
+// holds was interrupted.
 package journal
 
 import (
@@ -25,7 +25,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/home"
 )
 
-// The files of a run's directory.
+// The files and folders in a run's directory.
 const (
 	journalFile  = "journal.ndjson"
 	workflowFile = "workflow.json"
@@ -34,7 +34,7 @@ const (
 	logsDir      = "logs"
 )
 
-// Writer is a run that this process executes. Its methods may be called by several goroutines.
+// Writer records a run that this process executes. Its methods may be called by several goroutines.
 type Writer struct {
 	ID  string
 	dir string
@@ -49,26 +49,26 @@ type Writer struct {
 	ended   chan struct{}
 }
 
-// Options are how a run is recorded.
+// Options say how a run is recorded.
 type Options struct {
-	// Definition is the workflow file that runs.
+	// Definition is the workflow's file.
 	Definition []byte
-	// ResumedFrom is the run that this one goes on from; empty for none.
+	// ResumedFrom is the id of the run that this one goes on from, or empty.
 	ResumedFrom string
-	// Sync makes every event reach the disk before the run goes on.
+	// Sync writes every event through to the disk before Append returns.
 	Sync bool
 }
 
-// NewID is a new run's id: r and a ULID in lower case, so that ids sort by time.
+// NewID returns the id of a new run: r and a ULID in lower case, so that ids sort by time.
 func NewID() (string, error) {
 	id, err := ulid.New(ulid.Now(), rand.Reader)
 	if err != nil {
-		return "", fault.New(fault.Internal, "no run id could be made: %v", err)
+		return "", fault.New(fault.Internal, "Cannot make a run id: %v", err)
 	}
 	return "r" + strings.ToLower(id.String()), nil
 }
 
-// Create makes a run's directory and locks it. It is made under a temporary name, so that no reader sees half of it.
+// Create makes and locks the directory of a new run. It has a temporary name until it is complete.
 func Create(h *home.Home, o Options) (*Writer, error) {
 	id, err := NewID()
 	if err != nil {
@@ -78,12 +78,12 @@ func Create(h *home.Home, o Options) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	making := filepath.Join(runs, newPrefix+id)
+	temporary := filepath.Join(runs, newPrefix+id)
 	r := &Writer{ID: id, dir: filepath.Join(runs, id), sync: o.Sync, grown: make(chan struct{}, 1), ended: make(chan struct{})}
-	if err := r.make(making, o); err != nil {
+	if err := r.make(temporary, o); err != nil {
 		r.Close()
-		_ = os.RemoveAll(making)
-		return nil, recordFault("create the run's directory", err)
+		_ = os.RemoveAll(temporary)
+		return nil, storageFault("create the run's directory", err)
 	}
 	return r, nil
 }
@@ -115,18 +115,18 @@ func (r *Writer) make(dir string, o Options) error {
 	return os.Rename(dir, r.dir)
 }
 
-// Remove takes away the record of a run of which nothing could be recorded, and says whether it was one.
+// Remove removes the directory of a run without events. It reports whether the run had none and was removed.
 func (r *Writer) Remove() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.size == 0 && os.RemoveAll(r.dir) == nil
 }
 
-// Dir is the run's directory.
+// Dir returns the run's directory.
 func (r *Writer) Dir() string { return r.dir }
 
-// Append numbers and dates an event and writes it to the journal in one write. After an error the journal ends with the
-// last whole line.
+// Append sets the number and the time of an event and writes it to the journal in one write. After an error the journal
+// ends with its last whole line.
 func (r *Writer) Append(e *event.Event) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -137,11 +137,11 @@ func (r *Writer) Append(e *event.Event) error {
 	}
 	if _, err := r.journal.Write(line); err != nil {
 		_ = r.journal.Truncate(r.size)
-		return recordFault("write the run's journal", err)
+		return storageFault("write the run's journal", err)
 	}
 	if r.sync {
 		if err := r.journal.Sync(); err != nil {
-			return recordFault("sync the run's journal", err)
+			return storageFault("sync the run's journal", err)
 		}
 	}
 	r.seq++
@@ -153,42 +153,41 @@ func (r *Writer) Append(e *event.Event) error {
 	return nil
 }
 
-// Line reads the line of an event that was appended, by its At.
+// Line returns the line of an event that was appended, by the event's At.
 func (r *Writer) Line(at int64) ([]byte, error) {
 	line, err := bufio.NewReader(io.NewSectionReader(r.journal, at, event.MaxLine)).ReadBytes('\n')
 	if err != nil {
-		return nil, recordFault("read the run's journal", err)
+		return nil, storageFault("read the run's journal", err)
 	}
 	return line, nil
 }
 
-// Log is a writer for what a node says on one of its streams, "stdout" or "stderr". The file is made by the first write.
+// Log returns a writer for the output of a node on a stream, "stdout" or "stderr". The first write creates the file.
 func (r *Writer) Log(node, stream string) io.WriteCloser {
 	return &logFile{dir: filepath.Join(r.dir, logsDir), node: node, stream: stream}
 }
 
-// Follow passes every line of the journal to each, as they come, until Close or until each fails.
+// Follow calls each with every line of the journal, as they come, until EndFollowers or until each fails.
 func (r *Writer) Follow(each func(line []byte) error) error {
 	f, err := os.Open(filepath.Join(r.dir, journalFile))
 	if err != nil {
-		return recordFault("read the run's journal", err)
+		return storageFault("read the run's journal", err)
 	}
 	defer func() { _ = f.Close() }()
 	return follow(f, r.more, each)
 }
 
-// together is how long a follower waits for more events to pass on with one that has come: to be woken for each of many
-// short nodes would slow them down.
-const together = 2 * time.Millisecond
+// followDelay is how long a follower waits for more events after the first: waking it for each would slow down short nodes.
+const followDelay = 2 * time.Millisecond
 
-// more waits for the journal to grow; false is its end.
+// more waits for the journal to grow. It returns false at its end.
 func (r *Writer) more() bool {
 	select {
 	case <-r.ended:
 		return false
 	case <-r.grown:
 	}
-	timer := time.NewTimer(together)
+	timer := time.NewTimer(followDelay)
 	defer timer.Stop()
 	select {
 	case <-r.ended:
@@ -198,10 +197,10 @@ func (r *Writer) more() bool {
 	}
 }
 
-// EndFollowers lets those who follow the journal read it to its end and return. Nothing may be appended afterwards.
+// EndFollowers makes Follow return once it has read the journal to its end. Nothing may be appended afterwards.
 func (r *Writer) EndFollowers() { close(r.ended) }
 
-// Close lets go of the lock.
+// Close closes the journal and releases the lock.
 func (r *Writer) Close() {
 	if r.journal != nil {
 		_ = r.journal.Close()
@@ -211,7 +210,7 @@ func (r *Writer) Close() {
 	}
 }
 
-// safeFile makes a file name of a node's id; ids may hold anything.
+// safeFile returns a file name for a node's path, which may contain any character.
 func safeFile(node string) string {
 	var b strings.Builder
 	for i := range len(node) {
@@ -229,10 +228,10 @@ func safeFile(node string) string {
 	return name
 }
 
-// logName is the name of a log's file.
+// logName returns the name of the file of a log.
 func logName(node, stream string) string { return safeFile(node) + "." + stream }
 
-// logFile is created when there is something to say.
+// logFile creates its file at the first write.
 type logFile struct {
 	dir, node, stream string
 	f                 *os.File
@@ -241,23 +240,23 @@ type logFile struct {
 func (l *logFile) Write(p []byte) (int, error) {
 	if l.f == nil {
 		if err := os.MkdirAll(l.dir, 0o700); err != nil {
-			return 0, recordFault(logging, err)
+			return 0, storageFault(storeLog, err)
 		}
 		f, err := os.OpenFile(filepath.Join(l.dir, logName(l.node, l.stream)), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 		if err != nil {
-			return 0, recordFault(logging, err)
+			return 0, storageFault(storeLog, err)
 		}
 		l.f = f
 	}
 	n, err := l.f.Write(p)
 	if err != nil {
-		err = recordFault(logging, err)
+		err = storageFault(storeLog, err)
 	}
 	return n, err
 }
 
-// logging is what was to be done when a log could not be written.
-const logging = "keep what a node says"
+// storeLog is the operation that a fault of a log names.
+const storeLog = "store the output of a node"
 
 func (l *logFile) Close() error {
 	if l.f == nil {
@@ -266,11 +265,11 @@ func (l *logFile) Close() error {
 	return l.f.Close()
 }
 
-// recordFault is the fault of a record that cannot be kept. It names no path.
-func recordFault(what string, err error) *fault.Fault {
+// storageFault returns the fault of an operation on a run's directory. It does not repeat paths.
+func storageFault(operation string, err error) *fault.Fault {
 	if f, ok := errors.AsType[*fault.Fault](err); ok {
 		return f
 	}
-	return fault.New(fault.Internal, "Cannot %s: %v", what, fault.Reason(err)).
+	return fault.New(fault.Internal, "Cannot %s: %v", operation, fault.Reason(err)).
 		Suggest("Check the space and the permissions of the home folder (PFLOW_HOME, by default ~/.pflow), and try again")
 }
