@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -35,15 +36,15 @@ func (l *Launch) holdKey(ctx context.Context) error {
 		l.releases = append(l.releases, key.Release)
 	}
 	if live := key.Live(); live != nil {
-		return l.attach(live, true)
+		return l.attach(ctx, live, true)
 	}
 	return nil
 }
 
 // attach sets Attach. It returns a fault if the run is live and does not do what is asked for.
-func (l *Launch) attach(rec *journal.Reader, live bool) error {
+func (l *Launch) attach(ctx context.Context, rec *journal.Reader, live bool) error {
 	if live {
-		if err := l.request.checkSame(rec); err != nil {
+		if err := l.request.checkSame(ctx, rec); err != nil {
 			return err
 		}
 	}
@@ -51,11 +52,12 @@ func (l *Launch) attach(rec *journal.Reader, live bool) error {
 	return nil
 }
 
-// checkSame returns a fault if a live run is one of another workflow or has other inputs.
-func (r *Request) checkSame(rec *journal.Reader) error {
-	first, _, err := rec.FirstAndLast()
+// checkSame returns a fault if a live run is one of another workflow or has other inputs. It waits for the first event of a
+// run that has just begun.
+func (r *Request) checkSame(ctx context.Context, rec *journal.Reader) error {
+	first, err := firstEvent(ctx, rec)
 	if err != nil || first == nil || first.Workflow == nil {
-		return nil //nolint:nilerr // its first event is not written yet
+		return err
 	}
 	w := first.Workflow
 	known := r.Name != "-" && w.Name != "-"
@@ -75,6 +77,22 @@ func (r *Request) checkSame(rec *journal.Reader) error {
 		}
 	}
 	return nil
+}
+
+var errFirst = errors.New("the first event is read")
+
+// firstEvent waits for the first event of a live run. It returns nil if the run ends without one.
+func firstEvent(ctx context.Context, rec *journal.Reader) (first *event.Event, err error) {
+	err = rec.Follow(ctx, func(line []byte) error {
+		if first, _, err = event.NewReader(bytes.NewReader(line)).Next(); err != nil {
+			return err
+		}
+		return errFirst
+	})
+	if errors.Is(err, errFirst) {
+		err = nil
+	}
+	return first, err
 }
 
 // same reports whether a value that is given is the one that a run has.

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -152,6 +153,45 @@ func TestALiveRunIsAttachedTo(t *testing.T) {
 	}
 	if l, err := p.resolve(Source{Workflow: path, Key: &key}); err != nil || l.Attach != "" {
 		t.Errorf("the key of a run that has ended: %+v %v", l, err)
+	}
+}
+
+// A run that has just begun is attached to once its first event says what it does.
+func TestARunWithoutAnEventIsAttachedTo(t *testing.T) {
+	p := newPlace(t)
+	path, key := p.write("w.json", blocking), "k"
+	l, err := p.resolve(Source{Workflow: path, Key: &key, Inputs: values("word", "hi")})
+	p.check(err)
+	w, err := l.begin(Observer{})
+	p.check(err)
+	t.Cleanup(w.Close)
+	attached := make(chan error)
+	for _, word := range []string{"hi", "bye"} {
+		r, err := p.load(Source{Workflow: path, Key: &key, Inputs: values("word", word)})
+		p.check(err)
+		go func() {
+			l, err := Resolve(t.Context(), p.Host, r)
+			if err == nil && l.Attach != w.ID {
+				err = errors.New("attached to " + l.Attach)
+			}
+			attached <- err
+		}()
+	}
+	select {
+	case err := <-attached:
+		t.Errorf("before the first event: %v", err)
+	default:
+	}
+	p.check(w.Append(&event.Event{Event: event.RunStarted, Workflow: &event.Workflow{Name: path, Path: path}, Inputs: []byte(`{"word":"hi"}`)}))
+	refusals := 0
+	for range 2 {
+		if err := <-attached; err != nil {
+			refusals++
+			isFault(t, err, fault.Usage, w.ID, `"word"`)
+		}
+	}
+	if refusals != 1 {
+		t.Errorf("%d of them were refused", refusals)
 	}
 }
 

@@ -111,7 +111,7 @@ func (l *Launch) holdOrigin(ctx context.Context) error {
 	for {
 		if r.Stored {
 			if status, _, err := rec.Status(); err == nil && (status == journal.Running || status.Succeeded() && r.again()) {
-				return l.attach(rec, status == journal.Running)
+				return l.attach(ctx, rec, status == journal.Running)
 			}
 		}
 		release, err := func() {}, error(nil)
@@ -119,7 +119,7 @@ func (l *Launch) holdOrigin(ctx context.Context) error {
 			release, err = rec.Hold(ctx)
 		}
 		if (err != nil || r.DryRun) && rec.Held() {
-			return l.attach(rec, true)
+			return l.attach(ctx, rec, true)
 		}
 		if err != nil {
 			return err
