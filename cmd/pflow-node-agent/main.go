@@ -14,7 +14,7 @@ type grammar struct {
 }
 
 func main() {
-	os.Exit(cli.Main("pflow-node-agent", "The node type agent: a request on standard input, its outputs on standard output.", &grammar{}, cli.System{
+	os.Exit(cli.Main("pflow-node-agent", `The node type agent: gives a task to a command-line agent. It reads {"v":1,"params":{…}} from standard input, as pflow-exec sends it, and prints the outputs as one JSON object. pflow-node-agent --describe lists the parameters.`, &grammar{}, cli.System{
 		Args: os.Args[1:], Env: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Exit: os.Exit,
 	}))
 }

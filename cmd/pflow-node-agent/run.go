@@ -15,24 +15,24 @@ import (
 const nodeType = "agent"
 
 type runCommand struct {
-	Describe bool `help:"Print the node type's registry entry, and do nothing."`
+	Describe bool `help:"Print the registry entry of the node type: its parameters and outputs."`
 }
 
-// Run does one request, or tells what can be requested.
+// Run serves one request, or describes the node type.
 func (c *runCommand) Run(app *cli.App) error {
 	if c.Describe {
 		return nodeprogram.Describe(app.Stdout, nodeType)
 	}
 	dir, err := os.Getwd()
 	if err != nil {
-		return fault.New(fault.Execution, "Cannot tell the working directory: %v", fault.Reason(err))
+		return fault.New(fault.Execution, "Cannot determine the working directory: %v", fault.Reason(err))
 	}
-	process.AdoptOrphans() // an agent leaves some, and until they are waited for they count as its own
+	process.AdoptOrphans() // an agent leaves some, and they count as its own until somebody waits for them
 	return app.Reported(nodeprogram.Serve(app.Context, nodeType, app.Stdin, app.Stdout, func(ctx context.Context, params nodetype.Agent) (*nodetype.AgentOutputs, error) {
 		return agent.Run(ctx, params, agent.Host{
 			Dir: dir, Env: app.Env, Stderr: app.Stderr,
 			Progress: func(done, total float64, message string) {
-				_ = nodeprogram.Progress(app.Stdout, done, total, message) // a reader that has gone away is seen by the answer
+				_ = nodeprogram.Progress(app.Stdout, done, total, message) // if the reader is gone, writing the outputs fails too
 			},
 		})
 	}))

@@ -13,7 +13,7 @@ type grammar struct {
 	Run runCommand `cmd:"" default:"withargs" hidden:""`
 }
 
-const description = `The node type jq: applies a filter to JSON. It reads {"v":1,"params":{…}} on standard input, as pflow-exec gives it, and prints the outputs as one JSON object. pflow-node-jq --describe tells the parameters.`
+const description = `The node type jq: applies a filter to JSON. It reads {"v":1,"params":{…}} from standard input, as pflow-exec sends it, and prints the outputs as one JSON object. pflow-node-jq --describe lists the parameters.`
 
 func main() {
 	os.Exit(cli.Main("pflow-node-jq", description, &grammar{},

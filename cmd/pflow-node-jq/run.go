@@ -15,7 +15,7 @@ type runCommand struct {
 	Describe bool `help:"Print the registry entry of the node type: its parameters and outputs."`
 }
 
-// Run answers one request, or describes what can be requested.
+// Run serves one request, or describes the node type.
 func (c *runCommand) Run(app *cli.App) error {
 	if c.Describe {
 		return nodeprogram.Describe(app.Stdout, nodeType)

@@ -11,13 +11,13 @@ type askCommand struct {
 	Describe bool `help:"Print the registry entry of the node type: its parameters and outputs."`
 }
 
-// Run answers one request, or describes what can be requested.
+// Run serves one request, or describes the node type.
 func (c *askCommand) Run(app *cli.App) error {
 	if c.Describe {
 		return nodeprogram.Describe(app.Stdout, "llm")
 	}
 	asker := &llm.Asker{Getenv: app.Getenv, Node: app.Getenv("PFLOW_NODE_ID"), Progress: func(message string) {
-		_ = nodeprogram.Progress(app.Stdout, 0, 0, message) // the outputs that follow fail as well
+		_ = nodeprogram.Progress(app.Stdout, 0, 0, message) // if the reader is gone, writing the outputs fails too
 	}}
 	if err := load(app, asker); err != nil {
 		return err
@@ -25,7 +25,7 @@ func (c *askCommand) Run(app *cli.App) error {
 	return app.Reported(nodeprogram.Serve(app.Context, "llm", app.Stdin, app.Stdout, asker.Ask))
 }
 
-// load reads the settings of the home, where there is one.
+// load reads the settings of the home, if it exists.
 func load(app *cli.App, asker *llm.Asker) error {
 	h, err := app.Home()
 	if err != nil {

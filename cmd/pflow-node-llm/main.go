@@ -13,7 +13,7 @@ type grammar struct {
 	Ask askCommand `cmd:"" default:"withargs" hidden:""`
 }
 
-const description = `The node type llm: asks a language model. It reads {"v":1,"params":{…}} on standard input, as pflow-exec gives it, and prints the outputs as one JSON object. pflow-node-llm --describe tells the parameters.`
+const description = `The node type llm: asks a language model. It reads {"v":1,"params":{…}} from standard input, as pflow-exec sends it, and prints the outputs as one JSON object. pflow-node-llm --describe lists the parameters.`
 
 func main() {
 	os.Exit(cli.Main("pflow-node-llm", description, &grammar{},

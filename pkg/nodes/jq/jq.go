@@ -1,4 +1,4 @@
-// Package jq reads filters in the language of jq, says what is wrong with one and where, and applies them to values.
+// Package jq compiles and runs filters in the jq language, and reports what is wrong with a filter and where.
 package jq
 
 import (
@@ -12,31 +12,33 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// The path of a filter among the parameters of its node, and the fact of a fault that says which byte of it is meant.
+// filterPath is the path of the filter among the parameters of its node. offsetFact is the detail of a fault that holds the
+// offset in the filter.
 const (
 	filterPath = "params.filter"
 	offsetFact = "offset"
 )
 
-// Check says what is wrong with a filter that may use variables of some names, which are written without the $; nil when
-// nothing is. The fault's path is params.filter, and the fact "offset" of its details, an int, is the byte of the filter
-// that it is about. A variable that is not defined is what it misses, without its $.
+// Check returns what is wrong with a filter, or nil. The filter may use the variables with the given names, which are without
+// their $. The fault's path is params.filter, and its detail "offset", an int, is the offset in bytes of the place in the filter.
+// Its Missing names an undefined variable, without the $.
 func Check(filter string, variables []string) *fault.Fault {
 	_, f := compile(filter, variables, gojq.NewIter[any](), nil)
 	return f
 }
 
-// compile reads a filter. The variables get their values in this order. Inputs are what its functions input and inputs
-// give. It has no environment and loads no modules; what it prints with debug and stderr is given to say.
+// compile compiles a filter. When it runs, the values of the variables are in the order of the names. Its functions input and
+// inputs read from inputs. It has no environment and loads no modules. What it prints with debug and stderr goes to say, which
+// may be nil.
 func compile(filter string, variables []string, inputs gojq.Iter, say func(text []byte)) (*gojq.Code, *fault.Fault) {
 	query, err := gojq.Parse(filter)
 	if err != nil {
-		return nil, unread(filter, err)
+		return nil, syntaxFault(filter, err)
 	}
 	for _, name := range variables {
 		if !isName(name) {
-			return nil, problem(0, "No filter could use the variable $%s", name).
-				Suggest("Begin its name in args with a letter or _, and go on with letters, digits and _")
+			return nil, problem(0, "$%s cannot be the name of a variable", name).
+				Suggest("Use letters, digits and _ for a name in args, and do not begin it with a digit")
 		}
 	}
 	said := func(form func(v any) any) func(any, []any) any {
@@ -53,51 +55,51 @@ func compile(filter string, variables []string, inputs gojq.Iter, say func(text 
 		gojq.WithFunction("input_filename", 0, 0, func(any, []any) any { return nil }),
 	)
 	if err != nil {
-		return nil, undefined(filter, variables, err)
+		return nil, compileFault(filter, variables, err)
 	}
 	return code, nil
 }
 
-// problem is the fault of a filter that is wrong at a byte.
+// problem returns a fault about the place in the filter at an offset.
 func problem(offset int, format string, args ...any) *fault.Fault {
 	f := fault.New(fault.Execution, format, args...).Detail(offsetFact, offset)
 	f.Path = filterPath
 	return f
 }
 
-// unread is the fault of a filter that does not follow the language's rules.
-func unread(filter string, err error) *fault.Fault {
+// syntaxFault returns the fault for a filter that cannot be parsed.
+func syntaxFault(filter string, err error) *fault.Fault {
 	wrong, ok := errors.AsType[*gojq.ParseError](err)
 	if !ok {
-		return problem(0, "The filter is no jq: %v", err).Suggest("Correct the filter")
+		return problem(0, "The filter is not valid jq: %v", err).Suggest("Correct the filter")
 	}
 	at := max(0, wrong.Offset-len(wrong.Token))
-	return problem(at, "The filter is no jq: %v", err).Suggest("%s", remedy(filter, wrong, at))
+	return problem(at, "The filter is not valid jq: %v", err).Suggest("%s", remedy(filter, wrong, at))
 }
 
-// remedy says what to do about a filter that cannot be read from a byte on.
+// remedy returns what to do about a syntax error at an offset.
 func remedy(filter string, wrong *gojq.ParseError, at int) string {
 	switch token := wrong.Token; {
 	case strings.TrimSpace(filter) == "":
-		return `Write the filter: "." gives the input as it is`
+		return `Write a filter: "." returns the input unchanged`
 	case token == "" && strings.Contains(wrong.Error(), "string"):
-		return `End the text in the filter with a "`
+		return `End the string in the filter with a "`
 	case token == "":
-		return "Something is missing at its end: close what is open, and give each | , and operator what stands behind it"
+		return "Something is missing at the end: a closing bracket, or the right side of a | , or operator"
 	case token == "'":
-		return `Text stands in "double quotes"`
+		return `Write strings in "double quotes"`
 	case token == "&" || token == "|" && strings.HasSuffix(filter[:at], "|"):
-		return `Write "and" and "or"; | passes a value on, // gives another for null and false`
+		return `Write "and" and "or" for logic; | is a pipe, and // replaces null and false`
 	case token == "=":
 		return "== compares, |= and = change what is on their left"
 	case token == "-":
-		return `A key with other characters than letters, digits and _ is quoted: .["a-key"]`
+		return `Quote a key with characters other than letters, digits and _: .["a-key"]`
 	}
-	return "Correct the filter at that place, or what stands just before it"
+	return "Correct the filter at that place or just before it"
 }
 
-// undefined is the fault of a filter that names what there is not.
-func undefined(filter string, variables []string, err error) *fault.Fault {
+// compileFault returns the fault for a filter that refers to something that does not exist.
+func compileFault(filter string, variables []string, err error) *fault.Fault {
 	const message = "The filter cannot run: %v"
 	if name, ok := strings.CutPrefix(err.Error(), "variable not defined: $"); ok {
 		f := problem(max(0, word(filter, "$"+name)), message, err)
@@ -110,15 +112,15 @@ func undefined(filter string, variables []string, err error) *fault.Fault {
 	if called, ok := strings.CutPrefix(err.Error(), "function not defined: "); ok {
 		name, _, _ := strings.Cut(called, "/")
 		f := problem(max(0, word(filter, name)), message, err)
-		f.Suggestions = meant(name)
+		f.Suggestions = suggestFunction(name)
 		return f
 	}
 	return problem(0, message, err).
-		Suggest("A filter loads no modules and no files: define its functions in it, def name: …; and give it values in args")
+		Suggest("A filter cannot load modules or files: define functions in it with def name: …; and pass values in args")
 }
 
-// meant says which function may have been meant.
-func meant(name string) []string {
+// suggestFunction returns suggestions for the name of an undefined function.
+func suggestFunction(name string) []string {
 	var names, arities []string
 	for _, f := range builtins() {
 		own, arity, _ := strings.Cut(f, "/")
@@ -128,16 +130,16 @@ func meant(name string) []string {
 	}
 	slices.Sort(arities)
 	if len(arities) > 0 {
-		return []string{fmt.Sprintf("%s is there with another number of arguments: %s. They stand in parentheses, with ; between them", name, strings.Join(arities, " or "))}
+		return []string{fmt.Sprintf("%s takes another number of arguments: %s. Write them in parentheses, separated by ;", name, strings.Join(arities, " or "))}
 	}
-	define := "It is no function of jq; define it in the filter: def " + name + ": …;"
+	define := "jq has no such function; define it in the filter: def " + name + ": …;"
 	if near, ok := fault.Nearest(name, names); ok {
 		return []string{fmt.Sprintf("Did you mean %s?", near), define}
 	}
-	return []string{define + " A text stands in \"double quotes\", a key begins with a dot"}
+	return []string{define + " A string is in \"double quotes\", a key begins with a dot"}
 }
 
-// builtins are the functions of the language, as name/arity.
+// builtins returns the functions of jq, as name/arity.
 func builtins() []string {
 	query, err := gojq.Parse("builtins")
 	if err != nil {
@@ -162,7 +164,7 @@ func dollars(names []string) []string {
 	return out
 }
 
-// word is where a text has a word, which no letter, digit or _ is beside; -1 where it has none.
+// word returns the index of the first occurrence of name as a whole word in a text, or -1.
 func word(text, name string) int {
 	for from := 0; ; {
 		i := strings.Index(text[from:], name)

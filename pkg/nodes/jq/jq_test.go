@@ -24,7 +24,7 @@ func TestProblems(t *testing.T) {
 		".map | map":     {7, "function not defined: map/0", "another number of arguments: 1"},
 		"[sub(\"a\")]":   {1, "function not defined: sub/1", "2 or 3"},
 		"hello":          {0, "function not defined: hello/0", `"double quotes"`},
-		`include "x"; .`: {0, "cannot load module", "no modules"},
+		`include "x"; .`: {0, "cannot load module", "load modules"},
 	} {
 		f := Check(filter, []string{"name"})
 		switch {

@@ -10,43 +10,43 @@ import (
 )
 
 const (
-	// memory is how many bytes a filter may take beside what its input takes when it is read, and share how many times the
-	// length of its text that is.
-	memory = 512 << 20
-	share  = 20
-	// watch is how often it is looked at.
-	watch = 20 * time.Millisecond
+	// baseMemory is the memory in bytes that a filter may take in addition to its parsed input.
+	baseMemory = 512 << 20
+	// inputFactor is the memory of parsed input, as a multiple of the length of its text.
+	inputFactor = 20
+	// watchInterval is the time between two measurements of the memory.
+	watchInterval = 20 * time.Millisecond
 )
 
-// boundMemory ends a context when the process takes so many bytes more than it does. The language has no bound of its own:
-// a list of infinitely many values would grow until the system stops the program. What nobody needs any more does not count.
-func boundMemory(ctx context.Context, more int) (bounded context.Context, stop func()) {
-	bounded, cancel := context.WithCancelCause(ctx)
+// limitMemory cancels a context when the process takes more than the given number of bytes more than now. Garbage does not count.
+// jq itself has no limit: a list of infinitely many values would grow until the system kills the program.
+func limitMemory(ctx context.Context, more int) (limited context.Context, stop func()) {
+	limited, cancel := context.WithCancelCause(ctx)
 	most := heapBytes() + int64(more)
-	before := debug.SetMemoryLimit(most + most/4) // below that the collector takes its time
+	before := debug.SetMemoryLimit(most + most/4) // beyond it the garbage collector works harder
 	go func() {
-		tick := time.NewTicker(watch)
+		tick := time.NewTicker(watchInterval)
 		defer tick.Stop()
 		for {
 			select {
-			case <-bounded.Done():
+			case <-limited.Done():
 				return
 			case <-tick.C:
 				if heapBytes() > most && heapInUse() > most {
 					cancel(fault.New(fault.TooLarge, "The filter took more than %d MiB of memory", more>>20).
-						Suggest("See whether it ends at all; else let it work on less at a time, or use a shell node: jq '…' FILE"))
+						Suggest("Check that the filter ends; otherwise process less at a time, or use a shell node: jq '…' FILE"))
 					return
 				}
 			}
 		}
 	}()
-	return bounded, func() {
+	return limited, func() {
 		cancel(nil)
 		debug.SetMemoryLimit(before)
 	}
 }
 
-// heapInUse collects first what nobody needs any more.
+// heapInUse returns the bytes in use after a garbage collection.
 func heapInUse() int64 {
 	runtime.GC()
 	return heapBytes()
@@ -55,5 +55,5 @@ func heapInUse() int64 {
 func heapBytes() int64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc) //nolint:gosec // no memory is that large
+	return int64(m.HeapAlloc) //nolint:gosec // it fits: no memory is that large
 }

@@ -15,36 +15,36 @@ import (
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 )
 
-// maxOutputs is how many bytes a program may put out that is a node type (docs/contracts.md, "Running it").
+// maxOutputs is the maximum size in bytes of the outputs of a node program (docs/contracts.md, "A node type of your own").
 const maxOutputs = 128 << 20
 
-// timeoutError is the cause of a context whose time is over because of the node's parameter timeout.
+// timeoutError is the cause of a context that ended by the node's parameter timeout.
 type timeoutError struct{ after time.Duration }
 
 func (e *timeoutError) Error() string { return "timed out after " + e.after.String() }
 
-// Run applies a filter to each value of its input. What the filter prints with debug and stderr goes to stderr. The filter
-// sees no file and no environment; its time and its memory have a bound. It is for a process of its own: the bound is one of the
-// process, and what cannot be interrupted is left behind. Every error is a *fault.Fault, but for that of a context which
-// ended: then it is the cause.
+// Run applies a filter to each value of its input. What the filter prints with debug and stderr goes to stderr. The filter cannot
+// read files or the environment, and its time and memory are limited. Run needs a process of its own: it limits the memory of the
+// whole process, and leaves behind a goroutine that cannot be interrupted. The error is a *fault.Fault, except that for a context
+// that ended it is the cause.
 func Run(ctx context.Context, in nodetype.JQ, stderr io.Writer) (*nodetype.JQOutputs, error) {
 	limit := in.Timeout.Duration()
 	if limit <= 0 {
 		return nil, fault.New(fault.Execution, nodetype.NoTime).Suggest("Leave timeout out, or give it a number of seconds")
 	}
-	return run(ctx, &in, bounds{limit, memory + share*len(in.Input)}, stderr)
+	return run(ctx, &in, limits{limit, baseMemory + inputFactor*len(in.Input)}, stderr)
 }
 
-// bounds are how long a filter may take, and how many bytes more than the process has.
-type bounds struct {
+// limits are the limits of a filter: its time, and the bytes of memory that it may take in addition to the process's.
+type limits struct {
 	time   time.Duration
 	memory int
 }
 
-func run(ctx context.Context, in *nodetype.JQ, within bounds, stderr io.Writer) (*nodetype.JQOutputs, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, within.time, &timeoutError{within.time})
+func run(ctx context.Context, in *nodetype.JQ, limit limits, stderr io.Writer) (*nodetype.JQOutputs, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, limit.time, &timeoutError{limit.time})
 	defer cancel()
-	ctx, stop := boundMemory(ctx, within.memory)
+	ctx, stop := limitMemory(ctx, limit.memory)
 	defer stop()
 	type ending struct {
 		outputs *nodetype.JQOutputs
@@ -63,7 +63,7 @@ func run(ctx context.Context, in *nodetype.JQ, within bounds, stderr io.Writer) 
 	}
 }
 
-// evaluate reads the input and the filter, and runs it.
+// evaluate parses the input and the filter, and runs it.
 func evaluate(ctx context.Context, in *nodetype.JQ, stderr io.Writer) (*nodetype.JQOutputs, error) {
 	values, err := inputValues(in)
 	if err != nil {
@@ -80,14 +80,14 @@ func evaluate(ctx context.Context, in *nodetype.JQ, stderr io.Writer) (*nodetype
 	return results.outputs(), nil
 }
 
-// filter is a filter that is ready to run.
+// filter is a compiled filter with its variables and input.
 type filter struct {
 	code   *gojq.Code
 	args   []any
 	values *values
 }
 
-// newFilter reads a filter. It knows the variables that args gives and no others.
+// newFilter compiles a filter. Its only variables are those of the parameter args.
 func newFilter(in *nodetype.JQ, values *values, stderr io.Writer) (*filter, error) {
 	names := slices.Sorted(maps.Keys(in.Args))
 	args := make([]any, len(names))
@@ -104,9 +104,9 @@ func newFilter(in *nodetype.JQ, values *values, stderr io.Writer) (*filter, erro
 	return &filter{code, args, values}, nil
 }
 
-// run gives all values that the filter gives for all values of its input.
+// run returns all results of the filter for all values of its input.
 func (f *filter) run(ctx context.Context) (*results, error) {
-	all := &results{most: maxOutputs}
+	all := &results{limit: maxOutputs}
 	for {
 		value, more := f.values.Next()
 		if !more {
@@ -137,30 +137,30 @@ func (f *filter) run(ctx context.Context) (*results, error) {
 	}
 }
 
-// results is the list of what a filter gave.
+// results is the list of a filter's results.
 type results struct {
-	most  int // bytes of the outputs
-	list  []byte
-	first int // where the first value ends
+	limit int    // bytes of the outputs
+	list  []byte // JSON without the closing bracket
+	first int    // the end of the first value in list
 	count int
 }
 
-// otherOutputs is more bytes than the outputs have besides the values.
+// otherOutputs is an upper bound of the bytes that the outputs have in addition to the values.
 const otherOutputs = 100
 
 var errTooLong = errors.New("too long")
 
-// add puts a value at the end.
+// add appends a value.
 func (r *results) add(value any) error {
 	raw, err := gojq.Marshal(value)
 	if err != nil {
 		return err
 	}
-	first := r.first // the first value is put out twice
+	first := r.first // the outputs have the first value twice
 	if r.count == 0 {
 		first = len(raw)
 	}
-	if len(r.list)+len(raw)+first > r.most-otherOutputs {
+	if len(r.list)+len(raw)+first > r.limit-otherOutputs {
 		return errTooLong
 	}
 	separator := byte(',')
@@ -174,7 +174,7 @@ func (r *results) add(value any) error {
 	return nil
 }
 
-// outputs are those of a node that did not fail. It is called once.
+// outputs returns the outputs of the node. It must be called only once.
 func (r *results) outputs() *nodetype.JQOutputs {
 	if r.count == 0 {
 		return &nodetype.JQOutputs{Result: json.RawMessage("null"), Results: json.RawMessage("[]")}

@@ -95,19 +95,19 @@ func failsWith(t *testing.T, params string, kind fault.Type, words ...string) *f
 
 func TestRunFailures(t *testing.T) {
 	for params, words := range map[string][]string{
-		`{"filter":".a","input":"hello"}`:                        {`The filter failed: expected an object but got: string ("hello")`, "the input is text, and no JSON"},
-		`{"filter":".a","input":"{\"a\": 1\n]"}`:                 {"the input is text, and no JSON: invalid character ']'", "on line 2"},
+		`{"filter":".a","input":"hello"}`:                        {`The filter failed: expected an object but got: string ("hello")`, "the input is text, not JSON"},
+		`{"filter":".a","input":"{\"a\": 1\n]"}`:                 {"the input is text, not JSON: invalid character ']'", "on line 2"},
 		`{"filter":".a","input":[1]}`:                            {"expected an object but got: array ([1])"},
 		`{"filter":".a","input":"{} [] 3"}`:                      {"expected an object but got: array ([]), in value 2 of the input"},
-		`{"filter":".","input":"{}\n{]"}`:                        {"The input is JSON up to its value 1", "on line 2"},
-		`{"filter":".","input":"{}\n{","slurp":true}`:            {"The input is JSON up to its value 1", "it ends in the middle of a value"},
+		`{"filter":".","input":"{}\n{]"}`:                        {"The input is not JSON after value 1", "on line 2"},
+		`{"filter":".","input":"{}\n{","slurp":true}`:            {"The input is not JSON after value 1", "it ends in the middle of a value"},
 		`{"filter":"error(\"no \" + .)","input":"luck"}`:         {"The filter ended with error: no luck"},
 		`{"filter":"error"}`:                                     {"The filter ended with error: null"},
 		`{"filter":"{a: 1} | error"}`:                            {`The filter ended with error: {"a":1}`},
 		`{"filter":"\"bad\\n\" | halt_error"}`:                   {"The filter ended with halt_error: bad"},
 		`{"filter":"[1] | halt_error(3)"}`:                       {"The filter ended with halt_error: [1]"},
-		`{"filter":"input"}`:                                     {"The filter failed: input finds no more values"},
-		`{"filter":".a |"}`:                                      {"The filter is no jq: unexpected EOF"},
+		`{"filter":"input"}`:                                     {"The filter failed: input found no more values"},
+		`{"filter":".a |"}`:                                      {"The filter is not valid jq: unexpected EOF"},
 		`{"filter":"nope(1)"}`:                                   {"function not defined: nope/1"},
 		`{"filter":"$who","args":{"whom":1}}`:                    {"variable not defined: $who"},
 		`{"filter":"import \"x\" as x; ."}`:                      {"cannot load module"},
@@ -132,7 +132,7 @@ func TestRunFailures(t *testing.T) {
 // The first value is put out twice, and counts so.
 func TestWhatAFilterPutsOutHasABound(t *testing.T) {
 	const most = 1000
-	almost := &results{most: most}
+	almost := &results{limit: most}
 	if err := almost.add(strings.Repeat("x", most/2-otherOutputs/2-2)); err != nil {
 		t.Fatal(err)
 	}
@@ -140,10 +140,10 @@ func TestWhatAFilterPutsOutHasABound(t *testing.T) {
 	if err != nil || len(raw) > most || len(raw) < most-otherOutputs {
 		t.Errorf("%d bytes, %v", len(raw), err)
 	}
-	if err := (&results{most: most}).add(strings.Repeat("x", most/2)); !errors.Is(err, errTooLong) {
+	if err := (&results{limit: most}).add(strings.Repeat("x", most/2)); !errors.Is(err, errTooLong) {
 		t.Errorf("a value of half of it: %v", err)
 	}
-	more := &results{most: most}
+	more := &results{limit: most}
 	for i := range 3 {
 		if err := more.add(strings.Repeat("x", most/4)); (err != nil) != (i == 2) {
 			t.Errorf("value %d: %v", i, err)
@@ -156,7 +156,7 @@ func TestAFilterWithoutEnd(t *testing.T) {
 	for _, filter := range []string{"repeat(1)", "last(range(infinite))", "def f: f; f", "[limit(1e12; repeat(\\\"x\\\"))]"} {
 		failsWith(t, `{"filter":"`+filter+`","timeout":0.05}`, fault.Timeout, "The filter timed out after 0.05 seconds")
 	}
-	failsWith(t, `{"filter":"repeat(\"x\" * 1e7)","timeout":500}`, fault.TooLarge, "more than the 128 MiB")
+	failsWith(t, `{"filter":"repeat(\"x\" * 1e7)","timeout":500}`, fault.TooLarge, "more than 128 MiB")
 }
 
 // The error of a run that was stopped from outside is the cause.
@@ -196,13 +196,13 @@ func (s *saysOnce) Write(p []byte) (int, error) {
 // What a filter keeps has a bound too, and what it lets go of does not count.
 func TestAFilterThatKeepsWithoutEnd(t *testing.T) {
 	in := given(t, `{"filter":"[range(infinite)]"}`)
-	within := bounds{time: time.Hour, memory: 32 << 20}
-	out, err := run(t.Context(), &in, within, io.Discard)
+	limit := limits{time: time.Hour, memory: 32 << 20}
+	out, err := run(t.Context(), &in, limit, io.Discard)
 	if f := fault.From(err); f == nil || f.Type != fault.TooLarge || !strings.Contains(f.Message, "more than 32 MiB of memory") {
 		t.Errorf("%v %v", out, err)
 	}
 	in.Filter = `last(range(200) | "x" * 1000000 | length)`
-	if out, err := run(t.Context(), &in, within, io.Discard); err != nil || string(out.Result) != "1000000" {
+	if out, err := run(t.Context(), &in, limit, io.Discard); err != nil || string(out.Result) != "1000000" {
 		t.Errorf("%v %v", out, err)
 	}
 }

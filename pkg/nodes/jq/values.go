@@ -12,17 +12,17 @@ import (
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 )
 
-// values are the values that a filter works on, one after the other. Those of a text are read when they are asked for.
+// values is an iterator over the input values of a filter. Values in a text are parsed when they are needed.
 type values struct {
 	next func() (any, error)
-	// number counts the values that were given.
+	// number counts the values that Next has returned.
 	number int
-	// text says that the input is taken as text, why what it is instead of the JSON that it looks like.
-	text bool
-	why  error
+	// text reports whether the input is a text that is not JSON. If it looks like JSON, notJSON says why it is not.
+	text    bool
+	notJSON error
 }
 
-// Next gives the next value, or an error.
+// Next returns the next value, or an error as the value, and whether there is one.
 func (v *values) Next() (any, bool) {
 	value, err := v.next()
 	switch {
@@ -36,14 +36,14 @@ func (v *values) Next() (any, bool) {
 	return value, true
 }
 
-// fault is that of an input that cannot be read to its end.
+// fault returns the fault for an input that cannot be parsed to its end.
 func (v *values) fault(err error) error {
-	return fault.New(fault.Execution, "The input is JSON up to its value %d, and then no more: %v", v.number, err).
-		Suggest(`Correct what gives the input, or set "raw_input": true to take it as one text`)
+	return fault.New(fault.Execution, "The input is not JSON after value %d: %v", v.number, err).
+		Suggest(`Correct the source of the input, or set "raw_input": true to use it as one text`)
 }
 
-// inputValues are the values of a node's input. Text that holds JSON values is those: without any there is none. A text
-// of which the first part is an object or a list is meant to be JSON, and must be so to its end.
+// inputValues returns the values of a node's input. Text that holds JSON values stands for those, and empty text for no value. A
+// text that begins with a JSON object or list must be JSON to its end.
 func inputValues(in *nodetype.JQ) (*values, error) {
 	raw := bytes.TrimSpace(in.Input)
 	if len(raw) == 0 {
@@ -60,11 +60,11 @@ func inputValues(in *nodetype.JQ) (*values, error) {
 		return single(text), nil
 	}
 	document := strings.TrimPrefix(text, "\ufeff") // a byte order mark
-	err := readable(document)
+	err := checkJSON(document)
 	if err != nil {
 		v := single(text)
 		if v.text = true; strings.HasPrefix(strings.TrimSpace(document), "{") {
-			v.why = err
+			v.notJSON = err
 		}
 		return v, nil
 	}
@@ -82,8 +82,8 @@ func single(value any) *values {
 	}}
 }
 
-// readable says why a text is not taken as JSON.
-func readable(text string) error {
+// checkJSON returns why a text is not JSON. It stops at the first object or list.
+func checkJSON(text string) error {
 	dec := json.NewDecoder(strings.NewReader(text))
 	for {
 		var raw json.RawMessage
@@ -100,7 +100,7 @@ func readable(text string) error {
 	}
 }
 
-// valuesOf reads JSON values, or the list of them.
+// valuesOf returns the values of a document, or one list of all if slurp is true.
 func valuesOf(document []byte, slurp bool) (*values, error) {
 	dec := json.NewDecoder(bytes.NewReader(document))
 	dec.UseNumber()
@@ -126,7 +126,7 @@ func valuesOf(document []byte, slurp bool) (*values, error) {
 	}
 }
 
-// decoded is a JSON value as gojq takes it. Numbers keep their digits.
+// decoded returns a JSON value in the form that gojq needs. Numbers keep their digits.
 func decoded(raw json.RawMessage) (value any, err error) {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
@@ -134,7 +134,7 @@ func decoded(raw json.RawMessage) (value any, err error) {
 	return value, err
 }
 
-// onLine says on which line of a text its JSON is wrong.
+// onLine adds the line in a text to a syntax error.
 func onLine(text string, err error) error {
 	if wrong, ok := errors.AsType[*json.SyntaxError](err); ok {
 		at := min(max(int(wrong.Offset)-1, 0), len(text))

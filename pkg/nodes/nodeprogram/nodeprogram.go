@@ -1,6 +1,6 @@
-// Package nodeprogram is a node type as a program: what answers --describe with the type's registry entry, and otherwise
-// reads {"v":1,"params":{…}} on standard input and writes one JSON object of outputs (docs/contracts.md, "A node
-// type of your own").
+// Package nodeprogram is the protocol of programs that are node types. Such a program prints the registry entry of its type for
+// --describe. Otherwise it reads {"v":1,"params":{…}} from standard input and writes its outputs as one JSON object
+// (docs/contracts.md, "A node type of your own").
 package nodeprogram
 
 import (
@@ -14,17 +14,17 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-// version is that of the request.
+// version is the version of the protocol.
 const version = 1
 
-// maxRequest is the most bytes of a request.
+// maxRequest is the maximum size of a request in bytes.
 const maxRequest = 256 << 20
 
-// Describe writes the registry entry of a built-in node type, as --describe answers.
+// Describe writes the registry entry of a built-in node type, for --describe.
 func Describe(w io.Writer, name string) error {
 	kind, ok := nodetype.Builtin(name)
 	if !ok {
-		return fault.New(fault.Internal, "there is no node type %q", name)
+		return fault.New(fault.Internal, "There is no node type %q", name)
 	}
 	entry, err := kind.MarshalJSON()
 	if err != nil {
@@ -34,7 +34,8 @@ func Describe(w io.Writer, name string) error {
 	return err
 }
 
-// Read reads a request into the Go form of the type's parameters, with their defaults for those that are not given.
+// Read reads a request and decodes its parameters into P, the struct of the named type. Parameters that are not given have their
+// defaults.
 func Read[P any](r io.Reader, name string) (P, error) {
 	var params P
 	kind, _ := nodetype.Builtin(name)
@@ -50,28 +51,28 @@ func Read[P any](r io.Reader, name string) (P, error) {
 		Params json.RawMessage `json:"params"`
 	}
 	if err := json.Unmarshal(source, &request); err != nil || request.Params == nil {
-		return params, fault.New(fault.Usage, "Standard input holds no request").
-			Suggest(`This program is a node type, which pflow-exec runs. By hand: echo '{"v":1,"params":{…}}' | %s; --describe tells its parameters`, nodetype.ProgramPrefix+name)
+		return params, fault.New(fault.Usage, "Standard input is not a request").
+			Suggest(`pflow-exec runs this program as a node type. To run it by hand: echo '{"v":1,"params":{…}}' | %s; --describe lists the parameters`, nodetype.ProgramPrefix+name)
 	}
 	if request.V != version {
-		return params, fault.New(fault.Protocol, "The request is of version %d, and this program speaks version %d", request.V, version).
-			Suggest("Install the programs of the suite in one version, into one folder")
+		return params, fault.New(fault.Protocol, "The request has version %d, but this program needs version %d", request.V, version).
+			Suggest("Install all programs of the suite from the same version, in the same directory")
 	}
 	if err := json.Unmarshal(kind.Defaults(), &params); err != nil {
-		return params, fault.New(fault.Internal, "the defaults of type %s: %v", name, err)
+		return params, fault.New(fault.Internal, "The defaults of the node type %s cannot be decoded: %v", name, err)
 	}
-	if err := known(kind, request.Params); err != nil {
+	if err := checkParams(kind, request.Params); err != nil {
 		return params, err
 	}
 	err = nodetype.Decode(request.Params, &params)
 	return params, err
 }
 
-// known refuses parameters that the type does not have, and misses those that it must have.
-func known(kind nodetype.Type, raw json.RawMessage) error {
+// checkParams returns a fault for a parameter that the type does not have or whose value it does not allow, and for a missing one.
+func checkParams(kind nodetype.Type, raw json.RawMessage) error {
 	var given map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &given); err != nil {
-		return fault.New(fault.Usage, "The parameters are no object")
+		return fault.New(fault.Usage, "The parameters must be a JSON object")
 	}
 	for name, value := range given {
 		param, ok := kind.Param(name)
@@ -83,7 +84,7 @@ func known(kind nodetype.Type, raw json.RawMessage) error {
 			return f
 		}
 		if !param.Allows(value) {
-			return fault.New(fault.Usage, "Parameter %q cannot be %s", name, fault.Truncate(string(value), 80)).Suggest("It is one of: %s", param.Enum)
+			return fault.New(fault.Usage, "Parameter %q cannot be %s", name, fault.Truncate(string(value), 80)).Suggest("The allowed values are %s", param.Enum)
 		}
 	}
 	for _, param := range kind.Params {
@@ -94,8 +95,8 @@ func known(kind nodetype.Type, raw json.RawMessage) error {
 	return nil
 }
 
-// Serve reads a request, does it and writes its outputs. What failed is written too, as {"error":FAULT} beside the outputs
-// that there are, and returned for the exit status.
+// Serve reads a request, calls do with its parameters and writes the outputs. It writes an error as the member "error" of the
+// outputs, which may be nil, and returns it for the exit status.
 func Serve[P, O any](ctx context.Context, name string, stdin io.Reader, stdout io.Writer, do func(context.Context, P) (*O, error)) error {
 	params, err := Read[P](stdin, name)
 	if err != nil {
@@ -114,13 +115,13 @@ func write[O any](w io.Writer, outputs *O, f *fault.Fault) error {
 		raw, err = withError(raw, f)
 	}
 	if err != nil {
-		return fault.New(fault.Internal, "the outputs are no JSON object: %v", err)
+		return fault.New(fault.Internal, "The outputs are not a JSON object: %v", err)
 	}
 	_, err = w.Write(append(raw, '\n'))
 	return err
 }
 
-// withError are outputs, null for none, with a fault among them.
+// withError returns outputs, which may be null, with a fault as the member "error".
 func withError(outputs json.RawMessage, f *fault.Fault) (json.RawMessage, error) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(outputs, &fields); err != nil {
@@ -137,7 +138,7 @@ func withError(outputs json.RawMessage, f *fault.Fault) (json.RawMessage, error)
 	return rawjson.Marshal(fields)
 }
 
-// Progress writes a line of progress, which comes before the outputs; total is 0 when it is not known.
+// Progress writes a line of progress. Lines of progress come before the outputs. A total of 0 means that it is not known.
 func Progress(w io.Writer, done, total float64, message string) error {
 	raw, err := rawjson.Marshal(map[string]any{"progress": map[string]any{"done": done, "total": total, "message": message}})
 	if err != nil {

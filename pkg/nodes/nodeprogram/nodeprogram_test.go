@@ -30,7 +30,7 @@ func TestDescribe(t *testing.T) {
 		}
 	}
 	if err := Describe(&bytes.Buffer{}, "no-such"); err == nil {
-		t.Error("a type that there is not is described")
+		t.Error("a type that does not exist is described")
 	}
 }
 
@@ -38,11 +38,11 @@ func TestRead(t *testing.T) {
 	for _, test := range []struct{ request, wrong string }{
 		{`{"v":1,"params":{"prompt":"p","retries":5,"images":["a"]}}`, ""},
 		{"\n{\"params\" : {\"prompt\":\"p\", \"retries\":5, \"images\":[\"a\"]}, \"v\":1, \"later\":true}\n", ""},
-		{``, "holds no request"},
-		{`hello`, "holds no request"},
-		{`{"v":1}`, "holds no request"},
-		{`{"v":2,"params":{"prompt":"p"}}`, "speaks version 1"},
-		{`{"v":1,"params":[]}`, "no object"},
+		{``, "is not a request"},
+		{`hello`, "is not a request"},
+		{`{"v":1}`, "is not a request"},
+		{`{"v":2,"params":{"prompt":"p"}}`, "needs version 1"},
+		{`{"v":1,"params":[]}`, "must be a JSON object"},
 		{`{"v":1,"params":{}}`, `Parameter "prompt" is required`},
 		{`{"v":1,"params":{"promt":"p"}}`, `Unknown parameter "promt"`},
 		{`{"v":1,"params":{"prompt":"p","provider":"acme"}}`, `Parameter "provider" cannot be "acme"`},
