@@ -14,8 +14,8 @@ import (
 
 func (x *exchange) anthropicOptions(ctx context.Context) []option.RequestOption {
 	options := []option.RequestOption{
-		option.WithBaseURL(x.at.base.String()), option.WithHTTPClient(x.client()), option.WithMaxRetries(x.retries), option.WithMiddleware(x.through),
-		option.WithRequestTimeout(remaining(ctx)), // else the client refuses long answers
+		option.WithBaseURL(x.at.base.String()), option.WithHTTPClient(x.client()), option.WithMaxRetries(x.retries), option.WithMiddleware(x.middleware),
+		option.WithRequestTimeout(remaining(ctx)), // without it the client refuses long answers
 	}
 	if x.at.key != "" {
 		options = append(options, option.WithAPIKey(x.at.key))
@@ -23,10 +23,10 @@ func (x *exchange) anthropicOptions(ctx context.Context) []option.RequestOption 
 	return options
 }
 
-// defaultMaxTokens stands where the API wants a number.
+// defaultMaxTokens is the limit if the node has none: the API requires one.
 const defaultMaxTokens = 8192
 
-// anthropicParams is a question in the words of the messages API.
+// anthropicParams returns a question as a request of the messages API.
 func (x *exchange) anthropicParams(q *question) anthropic.MessageNewParams {
 	p := anthropic.MessageNewParams{Model: q.model, MaxTokens: int64(q.maxTokens)}
 	if p.MaxTokens == 0 {
@@ -46,16 +46,16 @@ func (x *exchange) anthropicParams(q *question) anthropic.MessageNewParams {
 			p.Messages = append(p.Messages, anthropic.NewUserMessage(blocks...))
 		}
 	}
-	if q.temperature != nil { // which here goes from 0 to 1
+	if q.temperature != nil { // at most 1 in this API
 		p.Temperature = anthropic.Float(min(*q.temperature, 1))
 	}
-	if q.schema != nil && !q.told {
+	if q.schema != nil && !q.schemaInPrompt {
 		form := q.schema.Document()
-		plainTypes(form)
+		splitTypes(form)
 		if subset, ok := anthropic.BetaJSONSchemaOutputFormat(form).Schema.(map[string]any); ok && len(subset) > 0 {
 			p.OutputConfig.Format.Schema = subset
-		} else { // it cannot be said in what the API knows of JSON Schema
-			q.told = true
+		} else { // the API's subset of JSON Schema cannot express it
+			q.schemaInPrompt = true
 		}
 	}
 	if system := q.instructions(); system != "" {
@@ -65,19 +65,19 @@ func (x *exchange) anthropicParams(q *question) anthropic.MessageNewParams {
 	return p
 }
 
-// think asks for the effort. Newer models take a word for it and think as they see fit, older ones a number of tokens.
+// think sets the effort. Newer models take a name and decide themselves how much they think. Older ones take a number of tokens.
 func (q *question) think(p *anthropic.MessageNewParams) {
 	switch {
 	case q.effort == "":
 	case q.effort == "none":
 		p.Thinking.OfDisabled = &anthropic.ThinkingConfigDisabledParam{}
-	case !q.budgeted:
+	case !q.effortAsBudget:
 		p.Thinking.OfAdaptive = &anthropic.ThinkingConfigAdaptiveParam{}
 		p.OutputConfig.Effort = anthropic.OutputConfigEffort(strings.Replace(q.effort, "minimal", "low", 1))
 	default:
 		budget := map[string]int64{"minimal": 1024, "low": 2048, "medium": 8192, "high": 16384}[q.effort]
 		if q.maxTokens == 0 {
-			p.MaxTokens += budget // for thinking counts too
+			p.MaxTokens += budget // thinking counts too
 		}
 		p.Thinking = anthropic.ThinkingConfigParamOfEnabled(min(budget, max(1024, p.MaxTokens/2)))
 	}
@@ -96,47 +96,47 @@ func (x *exchange) askAnthropic(ctx context.Context, q *question) (*reply, error
 	if err != nil {
 		return nil, err
 	}
-	return understood(x, q, message, anthropicReply)
+	return readReply(x, q, message, anthropicReply)
 }
 
-// anthropicReply reads a message. The client takes any JSON for one, and leaves out what does not fit.
+// anthropicReply reads a message. The client accepts any JSON as a message, and ignores fields of other types.
 func anthropicReply(message gjson.Result) (*reply, error) {
 	content := message.Get("content")
 	r := &reply{stop: message.Get("stop_reason").Str}
 	switch {
 	case !message.IsObject():
-		return nil, errNoObject
+		return nil, errNotObject
 	case !content.IsArray() || r.stop == "" && content.Get("#").Int() == 0:
-		return nil, errors.New("there is no content in it")
+		return nil, errors.New("it has no content")
 	}
 	for _, block := range content.Array() {
 		text := block.Get("text")
 		switch kind := block.Get("type"); {
 		case !block.IsObject() || kind.Type != gjson.String:
-			return nil, errors.New("there is something else than blocks in its content")
+			return nil, errors.New("its content has an item that is not a block")
 		case kind.Str != "text":
 		case text.Type != gjson.String:
-			return nil, errors.New("there is no text in a block of its content that is text")
+			return nil, errors.New("its content has a text block without text")
 		default:
 			r.text += text.Str
 		}
 	}
 	switch anthropic.StopReason(r.stop) {
 	case anthropic.StopReasonRefusal:
-		r.end = declined
+		r.end = refused
 		if r.text == "" {
 			r.text = message.Get("stop_details.explanation").Str
 		}
 	case anthropic.StopReasonMaxTokens:
 		r.end = cutOff
 	case anthropic.StopReasonModelContextWindowExceeded:
-		r.end = overfull
+		r.end = contextFull
 	}
 	u := message.Get("usage")
 	written, read := tokens(u.Get("cache_creation_input_tokens")), tokens(u.Get("cache_read_input_tokens"))
 	r.usage = nodetype.Usage{
 		Model: message.Get("model").Str, OutputTokens: tokens(u.Get("output_tokens")), CacheCreationTokens: written, CacheReadTokens: read,
-		InputTokens: tokens(u.Get("input_tokens")) + written + read, // which the API counts apart
+		InputTokens: tokens(u.Get("input_tokens")) + written + read, // the API counts them separately
 	}
 	r.usage = r.usage.Plausible()
 	return r, nil

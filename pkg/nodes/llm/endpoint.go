@@ -10,18 +10,18 @@ import (
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 )
 
-// The providers, by the names of their APIs.
+// The names of the providers.
 const (
 	openaiName    = "openai"
 	anthropicName = "anthropic"
 )
 
-// provider is what is known of one of the APIs.
+// provider describes the API of a provider.
 type provider struct {
 	name           string
-	base           string // where the provider's own service is
-	keyVar, urlVar string
-	// path is where questions are put, below the base.
+	base           string // the URL of the provider's own service
+	keyVar, urlVar string // environment variables
+	// path is the path of requests, relative to base.
 	path string
 }
 
@@ -32,31 +32,31 @@ func providerOf(name string) provider {
 	return provider{name: openaiName, base: "https://api.openai.com/v1", keyVar: "OPENAI_API_KEY", urlVar: "OPENAI_BASE_URL", path: "/chat/completions"}
 }
 
-// endpoint is who is asked.
+// endpoint is the API and the model to ask.
 type endpoint struct {
 	provider string
 	model    string
 	base     *url.URL
-	// own says that it is the provider's own service, and no other server that speaks its API.
+	// own reports whether it is the provider's own service, and not another server with the same API.
 	own bool
 	key string
-	// keyFrom says in words where the key is from, or should be.
+	// keyFrom describes where the key comes from, or should come from.
 	keyFrom string
-	// withheld is the name of a key that there is, and that does not go to a server that a workflow alone names.
+	// withheld is the variable of a key that is not sent, because only the workflow names the server.
 	withheld string
-	// urlVar is what names a server that the user trusts with the key.
+	// urlVar is the variable with the URL of a server that the user trusts with the key.
 	urlVar string
 	path   string
 }
 
-// host names it in messages.
+// host returns the host of the API, for messages.
 func (e *endpoint) host() string { return e.base.Host }
 
-// shown is the URL as it may be told.
-func (e *endpoint) shown() string { return e.base.Redacted() }
+// url returns the URL of the API without a password, for messages.
+func (e *endpoint) url() string { return e.base.Redacted() }
 
-// hide takes the key out of a fault's texts.
-func (e *endpoint) hide(f *fault.Fault) *fault.Fault {
+// redacted replaces the key and the password in the texts of a fault.
+func (e *endpoint) redacted(f *fault.Fault) *fault.Fault {
 	clean := func(s string) string {
 		if e.key != "" {
 			s = strings.ReplaceAll(s, e.key, "<redacted>")
@@ -78,13 +78,13 @@ func (e *endpoint) hide(f *fault.Fault) *fault.Fault {
 	return f
 }
 
-// at says whether it is at the same server as a URL, spoken to in the same way.
-func (e *endpoint) at(other string) bool {
+// sameServer reports whether a URL has the scheme and the host of the endpoint.
+func (e *endpoint) sameServer(other string) bool {
 	u, err := url.Parse(other)
 	return err == nil && u.Scheme == e.base.Scheme && strings.EqualFold(u.Host, e.base.Host)
 }
 
-// variable is one of the environment, or else of the settings' env, with the words for where it is from.
+// variable returns a variable of the environment, or else of env in the settings, and a description of where it comes from.
 func (a *Asker) variable(name string) (value, from string) {
 	if a.Getenv != nil {
 		if v := a.Getenv(name); v != "" {
@@ -97,7 +97,7 @@ func (a *Asker) variable(name string) (value, from string) {
 	return "", name
 }
 
-// endpoint chooses whom to ask.
+// endpoint chooses the API and the model to ask.
 func (a *Asker) endpoint(p *nodetype.LLM) (*endpoint, error) {
 	fromEnv, _ := a.variable("PFLOW_LLM_MODEL")
 	model := cmp.Or(p.Model, fromEnv, a.Settings.LLM.DefaultModel)
@@ -109,31 +109,31 @@ func (a *Asker) endpoint(p *nodetype.LLM) (*endpoint, error) {
 	e := &endpoint{provider: name, model: model, path: known.path, urlVar: known.urlVar}
 	fromEnv, _ = a.variable(known.urlVar)
 	base := strings.TrimRight(cmp.Or(p.BaseURL, fromEnv, known.base), "/")
-	if name == anthropicName { // where it is written with the version, as for the other API
+	if name == anthropicName { // some write it with the version, as for the other API
 		base = strings.TrimSuffix(base, "/v1")
 	}
 	var err error
 	if e.base, err = url.Parse(base); err != nil || e.base.Scheme != "http" && e.base.Scheme != "https" || e.base.Host == "" {
-		return nil, fault.New(fault.Execution, "The base URL of the %s API is no http or https URL", name).
-			Suggest("Correct base_url or %s: a whole URL, such as %s", known.urlVar, known.base)
+		return nil, fault.New(fault.Execution, "The base URL of the %s API is not an http or https URL", name).
+			Suggest("Set base_url or %s to a complete URL, such as %s", known.urlVar, known.base)
 	}
 	e.own = base == strings.TrimSuffix(known.base, "/")
 	e.key, e.keyFrom = a.variable(known.keyVar)
 	switch {
 	case p.APIKey != "":
 		e.key, e.keyFrom = p.APIKey, "the parameter api_key"
-	case p.BaseURL != "" && e.key != "" && !e.at(known.base) && !e.at(fromEnv): // a workflow from elsewhere may name any server
+	case p.BaseURL != "" && e.key != "" && !e.sameServer(known.base) && !e.sameServer(fromEnv): // a workflow of someone else may name any server
 		e.key, e.withheld = "", known.keyVar
 	}
 	if e.key == "" && e.own {
 		return nil, fault.New(fault.Execution, "There is no key for the %s API, which model %q needs", name, model).
 			Suggest("Set %s in the environment, or in the env of settings.json (pflow-lib settings)", known.keyVar).
-			Suggest("For another server that speaks the same API, such as a local one, give base_url")
+			Suggest("For another server with the same API, such as a local one, set base_url")
 	}
 	return e, nil
 }
 
-// noModel is upstream pflow's text for a model that nobody named, and how to name one.
+// noModel returns the fault for a missing model. Its message is the same as in upstream pflow.
 func (a *Asker) noModel() error {
 	node := ""
 	if a.Node != "" {
@@ -144,8 +144,8 @@ func (a *Asker) noModel() error {
 		Suggest(`Set one for all: PFLOW_LLM_MODEL in the environment, or {"llm": {"default_model": "…"}} in settings.json`)
 }
 
-// choose decides which API is spoken, and with which name of the model: where it goes to the provider's own service,
-// provider/model says both.
+// choose returns the provider and the model's name there. A model PROVIDER/MODEL names both, if it goes to the provider's own
+// service.
 func (a *Asker) choose(p *nodetype.LLM, model string) (name, bare string) {
 	prefix, rest, both := strings.Cut(model, "/")
 	if both && p.BaseURL == "" && (prefix == openaiName || prefix == anthropicName) && (p.Provider == "" || p.Provider == prefix) && !a.has(providerOf(prefix).urlVar) {
@@ -166,7 +166,7 @@ func (a *Asker) choose(p *nodetype.LLM, model string) (name, bare string) {
 	return openaiName, model
 }
 
-// has says whether one of the variables is set.
+// has reports whether one of the variables is set.
 func (a *Asker) has(names ...string) bool {
 	for _, name := range names {
 		if v, _ := a.variable(name); v != "" {

@@ -43,7 +43,7 @@ func TestWhoIsAsked(t *testing.T) {
 		"no model":                       {nodetype.LLM{}, nil, settings.Settings{}, "No model configured for LLM node 'n'"},
 		"no key":                         {nodetype.LLM{Model: "gpt-x"}, env{"ANTHROPIC_API_KEY": "a"}, settings.Settings{}, `There is no key for the openai API, which model "gpt-x" needs`},
 		"no key, the own URL spelt out":  {nodetype.LLM{Model: "claude-x", BaseURL: "https://api.anthropic.com/v1/", Provider: "anthropic"}, nil, settings.Settings{}, `There is no key for the anthropic API, which model "claude-x" needs`},
-		"no URL":                         {nodetype.LLM{Model: "x", BaseURL: "ftp://h"}, nil, settings.Settings{}, "The base URL of the openai API is no http or https URL"},
+		"no URL":                         {nodetype.LLM{Model: "x", BaseURL: "ftp://h"}, nil, settings.Settings{}, "The base URL of the openai API is not an http or https URL"},
 	} {
 		a := Asker{Getenv: func(n string) string { return c.env[n] }, Settings: c.settings, Node: "n"}
 		e, err := a.endpoint(&c.p)

@@ -15,19 +15,19 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// exchange sends questions. The clients of both APIs send through it: they repeat what failed, and it sees each attempt.
+// exchange sends questions through the clients of both APIs. The clients retry, and the exchange sees each attempt.
 type exchange struct {
 	at       *endpoint
 	retries  int
 	progress func(message string)
 
 	attempt int
-	// failed is how the last attempt did, when it did.
+	// failed is the failure of the last attempt, or nil.
 	failed *failure
 	cancel context.CancelCauseFunc
 }
 
-// failure is an attempt that brought no answer: err when there was no response at all.
+// failure is a failed attempt: err if there was no response, and else the response.
 type failure struct {
 	err    error
 	status int
@@ -35,51 +35,51 @@ type failure struct {
 	body   []byte
 }
 
-// maxAnswer is the most bytes of a response.
+// maxAnswer is the maximum size of a response in bytes.
 const maxAnswer = 64 << 20
 
-// maxWait is the longest that a server may tell to wait before the question is asked again. OpenAI's client holds to as much.
+// maxWait is the longest Retry-After that is respected. It is also the limit of OpenAI's client.
 const maxWait = 2 * time.Minute
 
-// maxErrorBody is the most bytes of an error's body.
+// maxErrorBody is the maximum number of bytes that are read of an error's body.
 const maxErrorBody = 1 << 20
 
-// send asks, and tells why there is no answer. What another form of the question may cure is a refusal.
+// send sends a question and returns the reply. The error is a *rejection if another form of the question may be accepted.
 func (x *exchange) send(ctx context.Context, q *question) (*reply, error) {
-	within, cancel := context.WithCancelCause(ctx)
+	inner, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	x.attempt, x.failed, x.cancel = 0, nil, cancel
 	ask := x.askOpenAI
 	if x.at.provider == anthropicName {
 		ask = x.askAnthropic
 	}
-	r, err := ask(within, q)
+	r, err := ask(inner, q)
 	if err == nil {
 		return r, nil
 	}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	if f, ok := errors.AsType[*fault.Fault](context.Cause(within)); ok { // given up from within
+	if f, ok := errors.AsType[*fault.Fault](context.Cause(inner)); ok { // cancelled by the middleware
 		return nil, f
 	}
 	if f, ok := errors.AsType[*fault.Fault](err); ok {
 		return nil, f
 	}
 	if x.failed == nil {
-		return nil, x.noAnswer(err)
+		return nil, x.invalidResponse(err)
 	}
-	return nil, x.refusal(ctx, q, x.failed)
+	return nil, x.failedError(ctx, q, x.failed)
 }
 
-// understood reads what a client took for an answer. Without a model in it, it is of the one that was asked.
-func understood[A interface{ RawJSON() string }](x *exchange, q *question, answer *A, read func(gjson.Result) (*reply, error)) (*reply, error) {
-	if answer == nil { // of null
-		return nil, x.noAnswer(errNoObject)
+// readReply reads the reply in a response that a client accepted. If the response has no model, it is that of the question.
+func readReply[A interface{ RawJSON() string }](x *exchange, q *question, answer *A, read func(gjson.Result) (*reply, error)) (*reply, error) {
+	if answer == nil { // the response was null
+		return nil, x.invalidResponse(errNotObject)
 	}
 	r, err := read(gjson.Parse((*answer).RawJSON()))
 	if err != nil {
-		return nil, x.noAnswer(err)
+		return nil, x.invalidResponse(err)
 	}
 	if r.usage.Model == "" {
 		r.usage.Model = q.model
@@ -87,29 +87,29 @@ func understood[A interface{ RawJSON() string }](x *exchange, q *question, answe
 	return r, nil
 }
 
-// noAnswer is the fault of a response that says it is one and is not.
-func (x *exchange) noAnswer(err error) error {
-	return fault.New(fault.Protocol, "%s answered with something else than a completion: %s", x.at.host(), fault.Truncate(firstLine(err.Error()), maxShown)).
-		Suggest("Check that base_url (%s) is where an API of the provider %q is", x.at.shown(), x.at.provider)
+// invalidResponse returns the fault for a successful response that is not a completion.
+func (x *exchange) invalidResponse(err error) error {
+	return fault.New(fault.Protocol, "The response of %s is not a completion: %s", x.at.host(), fault.Truncate(firstLine(err.Error()), maxShown)).
+		Suggest("Check that base_url (%s) is the URL of an API of the provider %q", x.at.url(), x.at.provider)
 }
 
-// errNoObject is what is wrong with an answer that is JSON and no object.
-var errNoObject = errors.New("it is no object")
+// errNotObject is the error of a response that is JSON but not an object.
+var errNotObject = errors.New("it is not a JSON object")
 
-// client follows no redirect: the key must not go where nobody has sent it.
+// client returns an HTTP client that follows no redirects, so that the key goes to no other server.
 func (x *exchange) client() *http.Client {
 	return &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
-// through is the way of one attempt, as both clients' middleware.
-func (x *exchange) through(req *http.Request, next func(*http.Request) (*http.Response, error)) (*http.Response, error) {
+// middleware sees each attempt of both clients.
+func (x *exchange) middleware(req *http.Request, next func(*http.Request) (*http.Response, error)) (*http.Response, error) {
 	x.attempt++
 	x.failed = nil
 	resp, err := next(req)
 	if err != nil {
 		x.failed = &failure{err: err}
 		if req.Context().Err() == nil {
-			x.again(reason(err))
+			x.reportRetry(reason(err))
 		}
 		return resp, err
 	}
@@ -117,21 +117,21 @@ func (x *exchange) through(req *http.Request, next func(*http.Request) (*http.Re
 	case resp.StatusCode >= http.StatusBadRequest:
 		x.fail(req.Context(), resp)
 	case resp.StatusCode >= http.StatusMultipleChoices:
-		f := fault.New(fault.Execution, "%s answers with a redirect (HTTP %d), which is not followed because the key would go with it", x.at.host(), resp.StatusCode)
+		f := fault.New(fault.Execution, "%s redirects (HTTP %d), which is not followed because the key would be sent too", x.at.host(), resp.StatusCode)
 		if to, err := resp.Location(); err == nil {
-			f.Suggest("Where it points: %s://%s%s. Set base_url to the API's own address", to.Scheme, to.Host, to.Path)
+			f.Suggest("The redirect leads to %s://%s%s. Set base_url to the URL of the API itself", to.Scheme, to.Host, to.Path)
 		}
 		x.cancel(f)
 	default:
 		resp.Body = &limited{ReadCloser: resp.Body, room: maxAnswer, over: func() {
-			x.cancel(fault.New(fault.TooLarge, "The answer of %s has more than %d MiB", x.at.host(), maxAnswer>>20).
-				Suggest("Check that base_url (%s) is where the API is", x.at.shown()))
+			x.cancel(fault.New(fault.TooLarge, "The response of %s has more than %d MiB", x.at.host(), maxAnswer>>20).
+				Suggest("Check that base_url (%s) is the URL of the API", x.at.url()))
 		}}
 	}
 	return resp, nil
 }
 
-// fail keeps an error response, and gives its body back to be read again.
+// fail records an error response, whose body can still be read.
 func (x *exchange) fail(ctx context.Context, resp *http.Response) {
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
 	_ = resp.Body.Close()
@@ -141,20 +141,20 @@ func (x *exchange) fail(ctx context.Context, resp *http.Response) {
 		return
 	}
 	if wait := retryAfter(resp.Header); wait > min(remaining(ctx), maxWait) || x.failed.code() == quotaUsedUp {
-		resp.Header.Set("X-Should-Retry", "false") // which the clients obey: waiting would be in vain
+		resp.Header.Set("X-Should-Retry", "false") // the clients respect it: waiting would not help
 		return
 	}
-	x.again("HTTP " + strconv.Itoa(resp.StatusCode) + " " + http.StatusText(resp.StatusCode))
+	x.reportRetry("HTTP " + strconv.Itoa(resp.StatusCode) + " " + http.StatusText(resp.StatusCode))
 }
 
-// again tells that the question is asked again, if it is.
-func (x *exchange) again(why string) {
+// reportRetry reports that the clients retry, if there are retries left.
+func (x *exchange) reportRetry(why string) {
 	if x.attempt <= x.retries {
-		x.progress(x.at.host() + ": " + strings.TrimSpace(why) + ": asking again, retry " + strconv.Itoa(x.attempt) + " of " + strconv.Itoa(x.retries))
+		x.progress(x.at.host() + ": " + strings.TrimSpace(why) + ": retry " + strconv.Itoa(x.attempt) + " of " + strconv.Itoa(x.retries))
 	}
 }
 
-// retryable says whether a status is one that may be another the next time; the clients have the same list.
+// retryable reports whether a request with this status may succeed later. The clients have the same list.
 func retryable(status int) bool {
 	switch status {
 	case http.StatusRequestTimeout, http.StatusConflict, http.StatusTooManyRequests:
@@ -163,19 +163,19 @@ func retryable(status int) bool {
 	return status >= http.StatusInternalServerError
 }
 
-// retryAfter is how long a response says to wait, or 0.
+// retryAfter returns the time in the header Retry-After, or 0.
 func retryAfter(h http.Header) time.Duration {
-	said := h.Get("Retry-After")
-	if s, err := strconv.ParseFloat(said, 64); err == nil && s > 0 {
+	value := h.Get("Retry-After")
+	if s, err := strconv.ParseFloat(value, 64); err == nil && s > 0 {
 		return time.Duration(min(s, 1e9) * float64(time.Second))
 	}
-	if at, err := http.ParseTime(said); err == nil {
+	if at, err := http.ParseTime(value); err == nil {
 		return max(0, time.Until(at))
 	}
 	return 0
 }
 
-// limited is a body that may not be endless.
+// limited is a body with a limited size. It calls over when the body is longer.
 type limited struct {
 	io.ReadCloser
 	room int64
@@ -186,7 +186,7 @@ func (l *limited) Read(p []byte) (int, error) {
 	n, err := l.ReadCloser.Read(p)
 	if l.room -= int64(n); l.room < 0 {
 		l.over()
-		return 0, errors.New("the answer is too long")
+		return 0, errors.New("the response is too long")
 	}
 	return n, err
 }

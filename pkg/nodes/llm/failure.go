@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,33 +16,31 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// refusal is a request that the API refused for what it asks. Another form of the same question may pass.
-type refusal struct {
-	fault *fault.Fault
-	said  string
+// rejection is the error of a request that the API rejected for its content. Another form of the same question may be accepted.
+type rejection struct {
+	fault   *fault.Fault
+	message string // of the API
 }
 
-func (r *refusal) Error() string { return r.fault.Message }
-func (r *refusal) Unwrap() error { return r.fault }
+func (r *rejection) Error() string { return r.fault.Message }
+func (r *rejection) Unwrap() error { return r.fault }
 
-// mentions says whether the API's message has one of the words.
-func (r *refusal) mentions(words ...string) bool {
-	said := strings.ToLower(r.said)
-	for _, w := range words {
-		if strings.Contains(said, w) {
-			return true
-		}
-	}
-	return false
+// mentions reports whether the API's message has one of the words.
+func (r *rejection) mentions(words ...string) bool { return hasAny(r.message, words) }
+
+// hasAny reports whether a text has one of the words, which are in lower case.
+func hasAny(text string, words []string) bool {
+	text = strings.ToLower(text)
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
 }
 
-// quotaUsedUp is the code of a failure with status 429 that no waiting mends.
+// quotaUsedUp is the code of a failure with status 429 for which waiting does not help.
 const quotaUsedUp = "insufficient_quota"
 
-// code is the error's code, in OpenAI's words.
+// code returns the error code in the form of OpenAI's API, or "".
 func (f *failure) code() string { return gjson.GetBytes(f.body, "error.code").String() }
 
-// message is what the API says, wherever servers put that.
+// message returns the error message of the API, from the places where servers put it.
 func (f *failure) message() string {
 	for _, path := range []string{"error.message", "error", "message", "detail.0.msg", "detail"} {
 		if v := gjson.GetBytes(f.body, path); v.Type == gjson.String && v.Str != "" {
@@ -54,28 +53,28 @@ func (f *failure) message() string {
 	return fault.Truncate(strings.Join(strings.Fields(strings.ToValidUTF8(string(f.body), "?")), " "), maxShown)
 }
 
-// isPage says whether the error is a page for people, as something else than the API answers with.
+// isPage reports whether the body is an HTML page, so it is not from the API.
 func (f *failure) isPage() bool {
 	return strings.Contains(f.header.Get("Content-Type"), "html") || strings.HasPrefix(strings.TrimSpace(string(f.body)), "<")
 }
 
-// refusal makes a fault of an attempt that failed.
-func (x *exchange) refusal(ctx context.Context, q *question, failed *failure) error {
+// failedError returns the error for an attempt that failed: a *rejection or a *fault.Fault.
+func (x *exchange) failedError(ctx context.Context, q *question, failed *failure) error {
 	if failed.err != nil {
 		return x.unreachable(failed.err)
 	}
-	f, said := x.statusFault(ctx, q, failed), failed.message()
+	f := x.statusFault(ctx, q, failed)
 	f.Detail("status", failed.status)
 	if id := failed.header.Get("X-Request-Id") + failed.header.Get("Request-Id"); id != "" {
 		f.Detail("request_id", id)
 	}
 	if failed.status == http.StatusBadRequest || failed.status == http.StatusUnprocessableEntity {
-		return &refusal{fault: f, said: said}
+		return &rejection{fault: f, message: failed.message()}
 	}
 	return f
 }
 
-// statusFault is the fault for an HTTP status.
+// statusFault returns the fault for an HTTP status.
 func (x *exchange) statusFault(ctx context.Context, q *question, failed *failure) *fault.Fault {
 	with := func(t fault.Type, what string) *fault.Fault {
 		f := fault.New(t, "%s %s (HTTP %d)", x.at.host(), what, failed.status)
@@ -87,24 +86,24 @@ func (x *exchange) statusFault(ctx context.Context, q *question, failed *failure
 	switch failed.status {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		if x.at.withheld != "" {
-			return x.withheld(with(fault.Execution, "wants a key"))
+			return x.suggestKey(with(fault.Execution, "requires a key"))
 		}
 		if x.at.key == "" {
-			return with(fault.Execution, "wants a key").Suggest("Set %s in the environment or in the env of settings.json, or give api_key", x.at.keyFrom)
+			return with(fault.Execution, "requires a key").Suggest("Set %s in the environment or in env of settings.json, or set api_key", x.at.keyFrom)
 		}
 		return with(fault.Execution, "does not accept the key").
-			Suggest("Check the key: it came from %s. It must be one for %s, and may use model %q", x.at.keyFrom, x.at.host(), x.at.model)
+			Suggest("Check the key from %s: it must be valid for %s and for the model %q", x.at.keyFrom, x.at.host(), x.at.model)
 	case http.StatusPaymentRequired:
-		return with(fault.Execution, "wants to be paid first").Suggest("Add credit to the account that the key belongs to")
+		return with(fault.Execution, "requires payment").Suggest("Add credit to the account of the key")
 	case http.StatusNotFound:
 		return x.notFound(ctx, q, failed, with)
 	case http.StatusRequestEntityTooLarge:
-		return tooLong(with(fault.TooLarge, "takes no request of this size"))
+		return suggestShorter(with(fault.TooLarge, "does not accept a request of this size"))
 	case http.StatusTooManyRequests:
 		if failed.code() == quotaUsedUp {
-			return with(fault.RateLimited, "says that the quota is used up").Suggest("Add credit to the account that the key belongs to, or use another key")
+			return with(fault.RateLimited, "reports that the quota is used up").Suggest("Add credit to the account of the key, or use another key")
 		}
-		f := with(fault.RateLimited, "is asked too often").Suggest("Run the node again later, ask less at the same time (--jobs), or give the node more retries")
+		f := with(fault.RateLimited, "reports too many requests").Suggest("Run the node again later, run fewer nodes at a time (--jobs), or increase retries")
 		if wait := retryAfter(failed.header); wait > 0 {
 			f.Detail("retry_after_s", wait.Round(time.Second).Seconds())
 		}
@@ -115,9 +114,9 @@ func (x *exchange) statusFault(ctx context.Context, q *question, failed *failure
 		f := with(fault.Unavailable, "failed").Suggest("Run the node again later")
 		switch {
 		case x.at.withheld != "":
-			_ = x.withheld(f)
+			_ = x.suggestKey(f)
 		case x.at.key == "":
-			f.Suggest("No key was sent. If the server wants one, set %s or give api_key", x.at.keyFrom)
+			f.Suggest("No key was sent. If the server requires one, set %s or api_key", x.at.keyFrom)
 		}
 		f.Retryable = true
 		return f
@@ -125,52 +124,37 @@ func (x *exchange) statusFault(ctx context.Context, q *question, failed *failure
 	if unknownModel(failed) {
 		return x.notFound(ctx, q, failed, with)
 	}
-	if tooMuch(failed) {
-		return tooLong(with(fault.TooLarge, "says that the question is longer than model \""+q.model+"\" can take"))
+	if promptTooLong(failed) {
+		return suggestShorter(with(fault.TooLarge, "reports that the prompt exceeds the limit of model \""+q.model+"\""))
 	}
-	return with(fault.Execution, "refused the request").Suggest("Correct the parameter that the message is about: the API checks them for the model %q", q.model)
+	return with(fault.Execution, "rejected the request").Suggest("Correct the parameter that the message names; the API checks parameters for the model %q", q.model)
 }
 
-// withheld says why the key that there is was not sent.
-func (x *exchange) withheld(f *fault.Fault) *fault.Fault {
-	return f.Suggest("Give the key of %s in api_key. %s was not sent: base_url of a workflow names a server that is neither the provider's own nor that of %s", x.at.host(), x.at.withheld, x.at.urlVar).
-		Suggest("If this server may have that key, set %s to its address in the environment or in the env of settings.json", x.at.urlVar)
+// suggestKey adds why a key was not sent, and what to do.
+func (x *exchange) suggestKey(f *fault.Fault) *fault.Fault {
+	return f.Suggest("Set api_key to the key for %s. %s was not sent, because base_url names a server other than the provider's own and %s", x.at.host(), x.at.withheld, x.at.urlVar).
+		Suggest("If this server may have that key, set %s to its URL in the environment or in env of settings.json", x.at.urlVar)
 }
 
-// tooMuch says whether the API complains of the length of the prompt, in the words of one of the servers.
-func tooMuch(failed *failure) bool {
+// promptTooLong reports whether the API rejects the length of the prompt, in the words of one of the servers.
+func promptTooLong(failed *failure) bool {
 	if failed.code() == "context_length_exceeded" || gjson.GetBytes(failed.body, "error.type").Str == "exceed_context_size_error" {
 		return true
 	}
-	said := strings.ToLower(failed.message())
-	for _, words := range []string{"context length", "context window", "prompt is too long", "context size", "exceed_context"} {
-		if strings.Contains(said, words) {
-			return true
-		}
-	}
-	return false
+	return hasAny(failed.message(), []string{"context length", "context window", "prompt is too long", "context size", "exceed_context"})
 }
 
-// unknownModel says whether the API complains of the model's name, which some do with status 400.
+// unknownModel reports whether the API does not know the model. Some APIs report that with status 400.
 func unknownModel(failed *failure) bool {
-	if failed.code() == "model_not_found" {
-		return true
-	}
-	said := strings.ToLower(failed.message())
-	for _, words := range []string{"invalid model", "unknown model", "model not found", "no such model"} {
-		if strings.Contains(said, words) {
-			return true
-		}
-	}
-	return false
+	return failed.code() == "model_not_found" ||
+		hasAny(failed.message(), []string{"invalid model", "unknown model", "model not found", "no such model"})
 }
 
-// notFound is the fault of a model, or of an API, that is not there.
+// notFound returns the fault for a model or an API that does not exist.
 func (x *exchange) notFound(ctx context.Context, q *question, failed *failure, with func(fault.Type, string) *fault.Fault) *fault.Fault {
-	said := strings.ToLower(failed.message())
-	if failed.isPage() || !strings.Contains(said, "model") && !x.at.own && !unknownModel(failed) {
-		return with(fault.Execution, "has no "+x.at.provider+" API at this address").
-			Suggest("Correct base_url: requests went to %s%s. For OpenAI's API it usually ends in /v1", x.at.shown(), x.at.path)
+	if failed.isPage() || !hasAny(failed.message(), []string{"model"}) && !x.at.own && !unknownModel(failed) {
+		return with(fault.Execution, "has no "+x.at.provider+" API at this URL").
+			Suggest("Correct base_url: the request went to %s%s. For OpenAI's API it usually ends in /v1", x.at.url(), x.at.path)
 	}
 	f := with(fault.Execution, "does not know the model \""+q.model+"\"")
 	known := x.models(ctx)
@@ -181,13 +165,13 @@ func (x *exchange) notFound(ctx context.Context, q *question, failed *failure, w
 		known = known[:maxModels]
 	}
 	f.Available = known
-	return f.Suggest("Give the node another model")
+	return f.Suggest("Set model to another model")
 }
 
-// maxModels is how many of the models that there are a fault lists.
+// maxModels is the maximum number of models that a fault lists.
 const maxModels = 40
 
-// models are those that the API lists; none when it does not tell.
+// models returns the models that the API lists, or nil.
 func (x *exchange) models(ctx context.Context) []string {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -197,22 +181,22 @@ func (x *exchange) models(ctx context.Context) []string {
 	return x.openaiModels(ctx)
 }
 
-// unreachable is the fault of a request that brought no response.
+// unreachable returns the fault for a request without a response.
 func (x *exchange) unreachable(err error) error {
 	f := fault.New(fault.Unavailable, "Cannot reach the %s API at %s: %s", x.at.provider, x.at.host(), reason(err))
 	_, certificate := errors.AsType[*tls.CertificateVerificationError](err)
 	dns, unknown := errors.AsType[*net.DNSError](err)
 	switch {
 	case certificate:
-		return f.Suggest("Its certificate is not trusted: check base_url, or name the authority's certificate in SSL_CERT_FILE")
+		return f.Suggest("The certificate is not trusted: check base_url, or set SSL_CERT_FILE to the certificate of the authority")
 	case unknown && dns.IsNotFound:
-		return f.Suggest("Check base_url (%s), and that there is a network", x.at.shown())
+		return f.Suggest("Check base_url (%s) and the network connection", x.at.url())
 	}
 	f.Retryable = true
-	return f.Suggest("Check that the service is running and that base_url is right: %s", x.at.shown())
+	return f.Suggest("Check that the service is running and that base_url is correct: %s", x.at.url())
 }
 
-// reason is why a request failed, without the URL before it, which may carry a password.
+// reason returns why a request failed, without its URL, which may have a password.
 func reason(err error) string {
 	if ue, ok := errors.AsType[*url.Error](err); ok {
 		err = ue.Err

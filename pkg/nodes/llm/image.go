@@ -10,13 +10,13 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// image is a picture: its URL, or its bytes as base64 with their media type.
+// image is an image: a URL, or base64 data with a media type.
 type image struct {
 	url             string
 	mediaType, data string
 }
 
-// dataURL is the picture as a URL, whichever it is.
+// dataURL returns the image as a URL, which is a data: URL for data.
 func (i *image) dataURL() string {
 	if i.url != "" {
 		return i.url
@@ -24,14 +24,14 @@ func (i *image) dataURL() string {
 	return "data:" + i.mediaType + ";base64," + i.data
 }
 
-// pictures are the media types that both APIs take.
-var pictures = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
+// mediaTypes are the media types that both APIs accept.
+var mediaTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 
-// maxImages is the most bytes of all pictures together. A request to the Anthropic API may have 32 MB, and base64 makes
-// four bytes of three.
+// maxImages is the maximum size of all images together in bytes. A request to the Anthropic API may have 32 MB, and base64 takes
+// four bytes for three.
 const maxImages = 20 << 20
 
-// readImages reads the pictures that are files.
+// readImages returns the images of the parameter images, with the contents of files.
 func readImages(given []string) ([]image, error) {
 	var all []image
 	total := 0
@@ -46,7 +46,7 @@ func readImages(given []string) ([]image, error) {
 	return all, nil
 }
 
-// readImage gives a picture and how many bytes it has, of which there may be so many more.
+// readImage returns an image and its size in bytes, which must be at most room. The size of a remote image is 0.
 func readImage(where string, room int) (i image, size int, err error) {
 	switch {
 	case strings.HasPrefix(where, "http://") || strings.HasPrefix(where, "https://"):
@@ -70,11 +70,11 @@ func readDataURL(where string) (image, int, error) {
 	mediaType, isBase64 := strings.CutSuffix(head, ";base64")
 	content, err := base64.StdEncoding.DecodeString(data)
 	if !ok || !isBase64 || err != nil {
-		return image{}, 0, fault.New(fault.Execution, "The data: URL in images is no base64: %s", fault.Truncate(where, 60)).
-			Suggest("Write data:image/png;base64,… or give the path of a file")
+		return image{}, 0, fault.New(fault.Execution, "The data: URL in images is not base64: %s", fault.Truncate(where, 60)).
+			Suggest("Write data:image/png;base64,… or the path of a file")
 	}
 	mediaType, _, _ = strings.Cut(strings.ToLower(mediaType), ";")
-	if !slices.Contains(pictures, mediaType) {
+	if !slices.Contains(mediaTypes, mediaType) {
 		return image{}, 0, unsupported(fault.Truncate(where, 60), mediaType)
 	}
 	return image{mediaType: mediaType, data: data}, len(content), nil
@@ -85,9 +85,9 @@ func readImageFile(path string, room int) (image, int, error) {
 	switch {
 	case err != nil:
 		return image{}, 0, fault.New(fault.Execution, "Cannot read the image %s: %v", path, fault.Reason(err)).
-			Suggest("Correct the path in images: it is relative to the run's working directory")
+			Suggest("Correct the path in images; it is relative to the run's working directory")
 	case !info.Mode().IsRegular():
-		return image{}, 0, fault.New(fault.Execution, "The image %s is no regular file", path).Suggest("Give the path of a picture in images")
+		return image{}, 0, fault.New(fault.Execution, "The image %s is not a regular file", path).Suggest("Set images to paths of image files")
 	case info.Size() > int64(room):
 		return image{}, 0, tooLarge(path)
 	}
@@ -96,7 +96,7 @@ func readImageFile(path string, room int) (image, int, error) {
 		return image{}, 0, fault.New(fault.Execution, "Cannot read the image %s: %v", path, fault.Reason(err))
 	}
 	mediaType := http.DetectContentType(content)
-	if !slices.Contains(pictures, mediaType) {
+	if !slices.Contains(mediaTypes, mediaType) {
 		mediaType, _, _ = strings.Cut(mediaType, ";")
 		return image{}, 0, unsupported(path, mediaType)
 	}
@@ -104,11 +104,11 @@ func readImageFile(path string, room int) (image, int, error) {
 }
 
 func unsupported(where, mediaType string) error {
-	return fault.New(fault.Execution, "The image %s is of type %s, which models cannot look at", where, mediaType).
+	return fault.New(fault.Execution, "The image %s has the type %s, which the APIs do not support", where, mediaType).
 		Suggest("Convert it to PNG, JPEG, GIF or WebP")
 }
 
 func tooLarge(where string) error {
-	return fault.New(fault.TooLarge, "The images have more than %d MiB with %s", maxImages>>20, fault.Truncate(where, 200)).
-		Suggest("Make the pictures smaller: models see no more than about 1,500 pixels of a side")
+	return fault.New(fault.TooLarge, "The images up to %[2]s have more than %[1]d MiB", maxImages>>20, fault.Truncate(where, 200)).
+		Suggest("Reduce the images: models use at most about 1,500 pixels on each side")
 }

@@ -1,5 +1,5 @@
-// Package llm asks a language model: through the OpenAI chat completions API, which most servers speak, or the Anthropic
-// messages API.
+// Package llm asks a language model, through the OpenAI chat completions API, which most servers have, or the Anthropic messages
+// API.
 package llm
 
 import (
@@ -16,29 +16,29 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson/jsonschema"
 )
 
-// Asker asks models as a user has set them up. The zero value knows of no setting.
+// Asker asks models with the settings of a user. The zero value has no settings.
 type Asker struct {
-	// Getenv gives a variable of the environment, or nothing.
+	// Getenv returns an environment variable, or "". It may be nil.
 	Getenv func(name string) string
-	// Settings are those of the home; the environment wins over them.
+	// Settings are the settings of the home. The environment takes precedence.
 	Settings settings.Settings
-	// Node is the id of the node that asks, for messages.
+	// Node is the id of the node, for messages.
 	Node string
-	// Progress is told what is worth knowing before the answer is there.
+	// Progress is called with messages such as that a request is retried. It may be nil.
 	Progress func(message string)
 }
 
-// Ask asks one question. All that can be wrong with the parameters alone is found before anything is sent. An error is a
-// fault, or the cause for which ctx was cancelled; the outputs beside it tell what was used up to then, or are nil.
+// Ask asks one question. It checks all parameters before it sends anything. The error is a *fault.Fault, or the cause for which
+// ctx was cancelled. The outputs with an error have the usage until then, or are nil.
 func (a *Asker) Ask(ctx context.Context, p nodetype.LLM) (*nodetype.LLMOutputs, error) {
-	q, api, err := a.question(&p)
+	q, x, err := a.prepare(&p)
 	if err != nil {
 		return nil, err
 	}
 	limit := p.Timeout.Duration()
-	within, cancel := context.WithTimeout(ctx, limit)
+	timed, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	out, err := a.converse(within, q, api)
+	out, err := a.converse(timed, q, x)
 	if err == nil {
 		return out, nil
 	}
@@ -46,28 +46,28 @@ func (a *Asker) Ask(ctx context.Context, p nodetype.LLM) (*nodetype.LLMOutputs, 
 	case ctx.Err() != nil:
 		return out, context.Cause(ctx)
 	case errors.Is(err, context.DeadlineExceeded):
-		f := fault.New(fault.Timeout, "%s did not answer within %g seconds", api.at.host(), float64(p.Timeout)).
-			Suggest(`Give the node a longer "timeout" (in seconds), or ask for less: a shorter answer (max_tokens), less reasoning_effort`)
+		f := fault.New(fault.Timeout, "%s did not answer within %g seconds", x.at.host(), float64(p.Timeout)).
+			Suggest(`Give the node a longer "timeout" (in seconds), or reduce max_tokens or reasoning_effort`)
 		f.Retryable = true
 		err = f
 	}
-	if out.LLMUsage == nil { // nothing came back
+	if out.LLMUsage == nil { // there was no reply
 		out = nil
 	}
-	return out, api.at.hide(fault.From(err))
+	return out, x.at.redacted(fault.From(err))
 }
 
-// question checks the parameters and makes the first request of them.
-func (a *Asker) question(p *nodetype.LLM) (*question, *exchange, error) {
+// prepare checks the parameters and returns the first question.
+func (a *Asker) prepare(p *nodetype.LLM) (*question, *exchange, error) {
 	switch {
 	case strings.TrimSpace(p.Prompt) == "":
-		return nil, nil, fault.New(fault.Execution, "The prompt is empty").Suggest("Give the question as prompt")
+		return nil, nil, fault.New(fault.Execution, "The prompt is empty").Suggest("Set prompt to the question")
 	case p.Temperature != nil && !(*p.Temperature >= 0 && *p.Temperature <= 2):
 		return nil, nil, fault.New(fault.Execution, "temperature must be from 0 to 2, not %g", *p.Temperature)
 	case p.MaxTokens < 0:
-		return nil, nil, fault.New(fault.Execution, "max_tokens must be more than 0, not %d", p.MaxTokens)
+		return nil, nil, fault.New(fault.Execution, "max_tokens must be at least 1, not %d", p.MaxTokens)
 	case p.Retries < 0:
-		return nil, nil, fault.New(fault.Execution, "retries must be 0 or more, not %d", p.Retries)
+		return nil, nil, fault.New(fault.Execution, "retries must be at least 0, not %d", p.Retries)
 	case !(p.Timeout > 0) || math.IsInf(float64(p.Timeout), 0):
 		return nil, nil, fault.New(fault.Execution, nodetype.NoTime)
 	}
@@ -87,16 +87,16 @@ func (a *Asker) question(p *nodetype.LLM) (*question, *exchange, error) {
 	if q.images, err = readImages(p.Images); err != nil {
 		return nil, nil, err
 	}
-	return q, &exchange{at: at, retries: p.Retries, progress: a.tell}, nil
+	return q, &exchange{at: at, retries: p.Retries, progress: a.report}, nil
 }
 
-func (a *Asker) tell(message string) {
+func (a *Asker) report(message string) {
 	if a.Progress != nil {
 		a.Progress(message)
 	}
 }
 
-// converse asks until there is an answer that can be used: with a schema once more when an answer does not fit.
+// converse asks the question. If there is a schema and the answer does not fit it, it asks once more.
 func (a *Asker) converse(ctx context.Context, q *question, x *exchange) (*nodetype.LLMOutputs, error) {
 	out := &nodetype.LLMOutputs{}
 	for again := false; ; again = true {
@@ -104,7 +104,7 @@ func (a *Asker) converse(ctx context.Context, q *question, x *exchange) (*nodety
 		if err != nil {
 			return out, err
 		}
-		a.add(out, q, r)
+		a.record(out, q, r)
 		text := unfenced(r.text)
 		if f := r.unusable(q); f != nil {
 			out.Response = rawjson.Quote(text)
@@ -121,35 +121,35 @@ func (a *Asker) converse(ctx context.Context, q *question, x *exchange) (*nodety
 		}
 		out.Response = rawjson.Quote(text)
 		if again {
-			return out, misfit(r.text, wrong)
+			return out, schemaMismatch(r.text, wrong)
 		}
-		a.tell("The answer does not fit output_schema: asking once more")
+		a.report("The answer does not fit output_schema: asking once more")
 		q.correct(r.text, wrong)
 	}
 }
 
-// ask asks one question, and again in another form when the API knows that it has one of the two only.
+// ask sends a question. If the API rejects a feature, it sends the question in another form.
 func (a *Asker) ask(ctx context.Context, q *question, x *exchange) (*reply, error) {
 	for {
 		r, err := x.send(ctx, q)
-		refused, ok := errors.AsType[*refusal](err)
+		rejected, ok := errors.AsType[*rejection](err)
 		if !ok {
 			return r, err
 		}
 		switch {
-		case q.schema != nil && !q.told && refused.mentions("response_format", "json_schema", "output_config", "output_format", "output format", "structured output", "schema"):
-			q.told = true
-			a.tell("The API takes no schema for this model: the prompt tells it instead")
-		case q.effort != "" && !q.budgeted && x.at.provider == anthropicName && refused.mentions("adaptive", "effort"):
-			q.budgeted = true
+		case q.schema != nil && !q.schemaInPrompt && rejected.mentions("response_format", "json_schema", "output_config", "output_format", "output format", "structured output", "schema"):
+			q.schemaInPrompt = true
+			a.report("The API does not support schemas for this model: the prompt has the schema instead")
+		case q.effort != "" && !q.effortAsBudget && x.at.provider == anthropicName && rejected.mentions("adaptive", "effort"):
+			q.effortAsBudget = true
 		default:
-			return r, refused.fault
+			return r, rejected.fault
 		}
 	}
 }
 
-// add puts what a reply tells besides its text into the outputs.
-func (a *Asker) add(out *nodetype.LLMOutputs, q *question, r *reply) {
+// record sets the outputs that a reply has in addition to its text, and adds up the usage of all replies.
+func (a *Asker) record(out *nodetype.LLMOutputs, q *question, r *reply) {
 	u := r.usage
 	if u.CostUSD == nil {
 		u.CostUSD = cost(a.Settings.LLM.Prices, &u, q.model, u.Model)
@@ -169,7 +169,7 @@ func (a *Asker) add(out *nodetype.LLMOutputs, q *question, r *reply) {
 	out.Model, out.StopReason, out.LLMUsage = u.Model, r.stop, &u
 }
 
-// remaining is how long a context still lasts.
+// remaining returns the time until the deadline of a context.
 func remaining(ctx context.Context) time.Duration {
 	if deadline, ok := ctx.Deadline(); ok {
 		return time.Until(deadline)

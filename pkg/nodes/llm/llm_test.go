@@ -91,17 +91,17 @@ func TestFailures(t *testing.T) {
 			suggest   string
 			attempts  int
 		}{
-			{"key", llmserver.Answer{Status: 401, Error: "bad key " + secret}, fault.Execution, false, "does not accept the key (HTTP 401): bad key <redacted>", "it came from the parameter api_key", 1},
-			{"forbidden", llmserver.Answer{Status: 403, Error: "not this model"}, fault.Execution, false, "(HTTP 403): not this model", `may use model "m"`, 1},
-			{"credit", llmserver.Answer{Status: 402}, fault.Execution, false, "wants to be paid first", "Add credit", 1},
-			{"too large", llmserver.Answer{Status: 413}, fault.TooLarge, false, "takes no request of this size", "Shorten the prompt", 1},
-			{"rate", llmserver.Answer{Status: 429, Error: "slow down"}, fault.RateLimited, true, "is asked too often (HTTP 429): slow down", "later", 3},
-			{"rate for long", llmserver.Answer{Status: 429, Header: map[string]string{"Retry-After": "3600"}}, fault.RateLimited, true, "is asked too often", "later", 1},
+			{"key", llmserver.Answer{Status: 401, Error: "bad key " + secret}, fault.Execution, false, "does not accept the key (HTTP 401): bad key <redacted>", "the parameter api_key", 1},
+			{"forbidden", llmserver.Answer{Status: 403, Error: "not this model"}, fault.Execution, false, "(HTTP 403): not this model", `the model "m"`, 1},
+			{"credit", llmserver.Answer{Status: 402}, fault.Execution, false, "requires payment", "Add credit", 1},
+			{"too large", llmserver.Answer{Status: 413}, fault.TooLarge, false, "does not accept a request of this size", "Shorten the prompt", 1},
+			{"rate", llmserver.Answer{Status: 429, Error: "slow down"}, fault.RateLimited, true, "reports too many requests (HTTP 429): slow down", "later", 3},
+			{"rate for long", llmserver.Answer{Status: 429, Header: map[string]string{"Retry-After": "3600"}}, fault.RateLimited, true, "reports too many requests", "later", 1},
 			{"quota", llmserver.Answer{Status: 429, ErrorCode: quotaUsedUp}, fault.RateLimited, provider == anthropicName, "(HTTP 429)", "", map[string]int{openaiName: 1, anthropicName: 3}[provider]},
 			{"overloaded", llmserver.Answer{Status: 529, Error: "Overloaded"}, fault.Unavailable, true, "failed (HTTP 529): Overloaded", "later", 3},
 			{"server", llmserver.Answer{Status: 500}, fault.Unavailable, true, "failed (HTTP 500)", "later", 3},
-			{"request", llmserver.Answer{Status: 400, Error: "top_k: must be 1"}, fault.Execution, false, "refused the request (HTTP 400): top_k: must be 1", `model "m"`, 1},
-			{"length", llmserver.Answer{Status: 400, Error: "prompt is too long: 210000 tokens > 200000 maximum"}, fault.TooLarge, false, "longer than model", "Shorten the prompt", 1},
+			{"request", llmserver.Answer{Status: 400, Error: "top_k: must be 1"}, fault.Execution, false, "rejected the request (HTTP 400): top_k: must be 1", `model "m"`, 1},
+			{"length", llmserver.Answer{Status: 400, Error: "prompt is too long: 210000 tokens > 200000 maximum"}, fault.TooLarge, false, "the limit of model", "Shorten the prompt", 1},
 			{"unknown model, of a gateway", llmserver.Answer{Status: 400, Error: "Invalid model name passed in model=m"}, fault.Execution, false, `does not know the model "m"`, "another model", 1},
 			{"unknown model", llmserver.Answer{Status: 404, Error: "there is no model m"}, fault.Execution, false, `does not know the model "m"`, "another model", 1},
 		} {
@@ -116,7 +116,7 @@ func TestFailures(t *testing.T) {
 					t.Errorf("got %+v, %+v", out, f)
 				}
 				if !strings.Contains(strings.Join(f.Suggestions, "\n"), c.suggest) {
-					t.Errorf("suggestions %q lack %q", f.Suggestions, c.suggest)
+					t.Errorf("suggestions %q do not have %q", f.Suggestions, c.suggest)
 				}
 				if got := len(s.Requests()); got != c.attempts || len(told) != c.attempts-1 {
 					t.Errorf("%d attempts, told %q; want %d", got, told, c.attempts)
@@ -148,7 +148,7 @@ func TestThereIsNoSuchAPI(t *testing.T) {
 		p := params(s.URL+"/elsewhere", provider, "hello")
 		var a Asker
 		_, err := a.Ask(t.Context(), p)
-		if f := mustFail(t, err); !strings.Contains(f.Message, "has no "+provider+" API at this address") || !strings.Contains(f.Suggestions[0], "/elsewhere") {
+		if f := mustFail(t, err); !strings.Contains(f.Message, "has no "+provider+" API at this URL") || !strings.Contains(f.Suggestions[0], "/elsewhere") {
 			t.Errorf("got %+v", f)
 		}
 	})
@@ -174,20 +174,20 @@ func TestHostileServers(t *testing.T) {
 		"a page": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/html")
 			_, _ = w.Write([]byte("<html>hello</html>"))
-		}, fault.Protocol, "something else than a completion"},
+		}, fault.Protocol, "is not a completion"},
 		"no JSON": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = w.Write([]byte(`{"choices":[`))
-		}, fault.Protocol, "something else than a completion"},
+		}, fault.Protocol, "is not a completion"},
 		"another object": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = w.Write([]byte(`{"ok":true}`))
-		}, fault.Protocol, "something else than a completion"},
+		}, fault.Protocol, "is not a completion"},
 		"an error that is a page": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/html")
 			w.WriteHeader(http.StatusNotFound)
 			_, _ = w.Write([]byte("<html>nginx</html>"))
-		}, fault.Execution, "API at this address (HTTP 404)"},
+		}, fault.Execution, "API at this URL (HTTP 404)"},
 		"an error that is a text": {func(w http.ResponseWriter, _ *http.Request) {
 			http.Error(w, "no\nluck", http.StatusTeapot)
 		}, fault.Execution, "(HTTP 418): no luck"},
@@ -197,7 +197,7 @@ func TestHostileServers(t *testing.T) {
 		}, fault.Execution, "(HTTP 422): Field required"},
 		"a redirect": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, other+"/take?it=all", http.StatusTemporaryRedirect)
-		}, fault.Execution, "answers with a redirect (HTTP 307)"},
+		}, fault.Execution, "redirects (HTTP 307)"},
 		"an endless answer": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			for block := make([]byte, 1<<20); ; {
@@ -349,14 +349,14 @@ func TestNothingIsSent(t *testing.T) {
 		"max_tokens":            {func(p *nodetype.LLM) { p.MaxTokens = -1 }, "max_tokens must be"},
 		"retries":               {func(p *nodetype.LLM) { p.Retries = -1 }, "retries must be"},
 		"timeout":               {func(p *nodetype.LLM) { p.Timeout = 0 }, "timeout must be"},
-		"base_url":              {func(p *nodetype.LLM) { p.BaseURL = "localhost:8080" }, "is no http or https URL"},
+		"base_url":              {func(p *nodetype.LLM) { p.BaseURL = "localhost:8080" }, "is not an http or https URL"},
 		"no such image":         {func(p *nodetype.LLM) { p.Images = []string{filepath.Join(dir, "none.png")} }, "no such file or directory"},
-		"a folder":              {func(p *nodetype.LLM) { p.Images = []string{dir} }, "is no regular file"},
+		"a folder":              {func(p *nodetype.LLM) { p.Images = []string{dir} }, "is not a regular file"},
 		"an image too large":    {func(p *nodetype.LLM) { p.Images = []string{big} }, "more than 20 MiB"},
 		"data too large":        {func(p *nodetype.LLM) { p.Images = []string{long} }, "more than 20 MiB"},
-		"no image":              {func(p *nodetype.LLM) { p.Images = []string{text} }, "is of type text/plain"},
-		"data that is no image": {func(p *nodetype.LLM) { p.Images = []string{"data:application/pdf;base64,aGk="} }, "is of type application/pdf"},
-		"data that is none":     {func(p *nodetype.LLM) { p.Images = []string{"data:image/png,raw"} }, "is no base64"},
+		"no image":              {func(p *nodetype.LLM) { p.Images = []string{text} }, "type text/plain"},
+		"data that is no image": {func(p *nodetype.LLM) { p.Images = []string{"data:application/pdf;base64,aGk="} }, "type application/pdf"},
+		"data that is none":     {func(p *nodetype.LLM) { p.Images = []string{"data:image/png,raw"} }, "is not base64"},
 		"a schema of itself":    {func(p *nodetype.LLM) { p.OutputSchema = json.RawMessage(`{"allOf":[{"$ref":"#"}]}`) }, "/allOf/0/$ref leads back to the root"},
 		"no schema":             {func(p *nodetype.LLM) { p.OutputSchema = json.RawMessage(`{"name":"text"}`) }, "output_schema cannot be used"},
 	} {

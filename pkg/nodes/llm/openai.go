@@ -14,15 +14,15 @@ import (
 
 func (x *exchange) openaiOptions() []option.RequestOption {
 	options := []option.RequestOption{
-		option.WithBaseURL(x.at.base.String()), option.WithHTTPClient(x.client()), option.WithMaxRetries(x.retries), option.WithMiddleware(x.through),
+		option.WithBaseURL(x.at.base.String()), option.WithHTTPClient(x.client()), option.WithMaxRetries(x.retries), option.WithMiddleware(x.middleware),
 	}
-	if x.at.key != "" { // a local server may want none
+	if x.at.key != "" { // a local server may need none
 		options = append(options, option.WithAPIKey(x.at.key))
 	}
 	return options
 }
 
-// openaiParams is a question in the words of chat completions.
+// openaiParams returns a question as a request of the chat completions API.
 func (x *exchange) openaiParams(q *question) openai.ChatCompletionNewParams {
 	p := openai.ChatCompletionNewParams{Model: q.model, ReasoningEffort: shared.ReasoningEffort(q.effort)}
 	if system := q.instructions(); system != "" {
@@ -47,12 +47,12 @@ func (x *exchange) openaiParams(q *question) openai.ChatCompletionNewParams {
 	}
 	switch {
 	case q.maxTokens == 0:
-	case x.at.own: // whose models that think refuse max_tokens
+	case x.at.own: // its reasoning models reject max_tokens
 		p.MaxCompletionTokens = openai.Int(int64(q.maxTokens))
-	default: // where the newer name is often not known
+	default: // other servers often do not know the newer name
 		p.MaxTokens = openai.Int(int64(q.maxTokens))
 	}
-	if q.schema != nil && !q.told {
+	if q.schema != nil && !q.schemaInPrompt {
 		p.ResponseFormat.OfJSONSchema = &shared.ResponseFormatJSONSchemaParam{JSONSchema: shared.ResponseFormatJSONSchemaJSONSchemaParam{
 			Name: "answer", Schema: q.schema.Source(), Strict: openai.Bool(q.schema.Strict()),
 		}}
@@ -66,41 +66,41 @@ func (x *exchange) askOpenAI(ctx context.Context, q *question) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return understood(x, q, completion, openaiReply)
+	return readReply(x, q, completion, openaiReply)
 }
 
-// openaiReply reads a completion. The client takes any JSON for one, and leaves out what does not fit.
+// openaiReply reads a completion. The client accepts any JSON as a completion, and ignores fields of other types.
 func openaiReply(completion gjson.Result) (*reply, error) {
 	choices := completion.Get("choices")
 	choice := choices.Get("0")
 	message := choice.Get("message")
 	switch {
 	case !completion.IsObject():
-		return nil, errNoObject
+		return nil, errNotObject
 	case !choices.IsArray() || !choice.Exists():
-		return nil, errors.New("there are no choices in it")
+		return nil, errors.New("it has no choices")
 	case !message.IsObject():
-		return nil, errors.New("there is no message in its first choice")
+		return nil, errors.New("its first choice has no message")
 	}
 	text, refusal := message.Get("content"), message.Get("refusal").Str
 	r := &reply{text: text.Str, stop: choice.Get("finish_reason").Str}
 	switch {
 	case r.stop == "content_filter":
-		r.end = declined
+		r.end = refused
 	case refusal != "":
-		r.end, r.text, r.stop = declined, refusal, "refusal"
+		r.end, r.text, r.stop = refused, refusal, "refusal"
 	case r.stop == "length":
 		r.end = cutOff
 	case text.Type != gjson.String:
-		return nil, errors.New("there is no text in its first choice")
+		return nil, errors.New("its first choice has no text")
 	}
 	u := completion.Get("usage")
 	r.usage = nodetype.Usage{
 		Model: completion.Get("model").Str, InputTokens: tokens(u.Get("prompt_tokens")), OutputTokens: tokens(u.Get("completion_tokens")),
 		CacheReadTokens: tokens(u.Get("prompt_tokens_details.cached_tokens")),
 	}
-	if told := u.Get("cost"); told.Type == gjson.Number { // OpenRouter's
-		r.usage.CostUSD = &told.Num
+	if cost := u.Get("cost"); cost.Type == gjson.Number { // OpenRouter has it
+		r.usage.CostUSD = &cost.Num
 	}
 	r.usage = r.usage.Plausible()
 	return r, nil

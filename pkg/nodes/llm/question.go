@@ -8,42 +8,42 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson/jsonschema"
 )
 
-// question is one request, in neither API's words.
+// question is a request, in a form that does not depend on the API.
 type question struct {
 	model, system string
 	turns         []turn
-	// images are seen with the first turn.
+	// images belong to the first turn.
 	images      []image
 	temperature *float64
 	maxTokens   int
-	// schema is what the answer must fit, or nil.
+	// schema is the schema of the answer, or nil.
 	schema *jsonschema.Schema
-	// told says that the prompt tells the schema, and not the request's own field for it.
-	told   bool
-	effort string
-	// budgeted says that effort is asked for as a number of tokens.
-	budgeted bool
+	// schemaInPrompt reports whether the system prompt has the schema, because the API does not support schemas.
+	schemaInPrompt bool
+	effort         string
+	// effortAsBudget reports whether the API needs the effort as a number of tokens.
+	effortAsBudget bool
 }
 
-// turn is what the user said, or the model before.
+// turn is a message of the user, or an earlier answer of the model.
 type turn struct {
 	text      string
 	assistant bool
 }
 
-// instructions is the system prompt, with the schema where nothing else tells it.
+// instructions returns the system prompt, followed by the schema if the API does not support schemas.
 func (q *question) instructions() string {
-	if !q.told || q.schema == nil {
+	if !q.schemaInPrompt || q.schema == nil {
 		return q.system
 	}
-	told := "Answer with one JSON object and nothing else: no text around it and no code fence. It must fit this JSON Schema:\n" + string(q.schema.Source())
+	schema := "Answer with one JSON object and nothing else: no text around it and no code fence. It must fit this JSON Schema:\n" + string(q.schema.Source())
 	if q.system == "" {
-		return told
+		return schema
 	}
-	return q.system + "\n\n" + told
+	return q.system + "\n\n" + schema
 }
 
-// correct makes it the question for a better answer.
+// correct adds an answer that does not fit the schema, and a request for a better one.
 func (q *question) correct(said string, wrong error) {
 	if said == "" {
 		said = "(nothing)"
@@ -52,63 +52,63 @@ func (q *question) correct(said string, wrong error) {
 		"That answer does not fit the JSON Schema: %v.\nAnswer again, with only one JSON object that fits it. The schema:\n%s", wrong, q.schema.Source())})
 }
 
-// reply is what came back.
+// reply is an answer of the model.
 type reply struct {
 	text string
-	// stop is why the answer ended, in the API's words, and end the same in ours.
+	// stop is why the answer ended, as the API names it. end is the same for all APIs.
 	stop  string
 	end   ending
 	usage nodetype.Usage
 }
 
-// ending is how an answer ended.
+// ending is why an answer ended.
 type ending int
 
 const (
-	_ ending = iota // whole
-	// cutOff is one that reached the limit of its tokens.
+	_ ending = iota // it is complete
+	// cutOff means that it reached max_tokens.
 	cutOff
-	// overfull is one that reached the model's limit for question and answer together.
-	overfull
-	// declined is one that the model or a filter refused to give.
-	declined
+	// contextFull means that question and answer together reached the limit of the model.
+	contextFull
+	// refused means that the model or a filter refused to answer.
+	refused
 )
 
-// unusable is the fault of an answer that is none, or nil.
+// unusable returns a fault if a reply holds no usable answer, and else nil.
 func (r *reply) unusable(q *question) *fault.Fault {
 	var f *fault.Fault
 	switch {
-	case r.end == declined:
-		f = fault.New(fault.Execution, "The model refused to answer (%s)", r.stop).Suggest("Ask in another way, or another model")
+	case r.end == refused:
+		f = fault.New(fault.Execution, "The model refused to answer (%s)", r.stop).Suggest("Reword the prompt, or use another model")
 		if r.text != "" {
 			f.Message += ": " + fault.Truncate(r.text, maxShown)
 		}
 	case r.end == cutOff && (q.schema != nil || r.text == ""):
 		f = fault.New(fault.Execution, "The answer was cut off after %d tokens (%s)", r.usage.OutputTokens, r.stop).
-			Suggest("Give the node a higher max_tokens: thinking counts too, so less reasoning_effort helps as well")
-	case r.end == overfull && (q.schema != nil || r.text == ""):
-		f = tooLong(fault.New(fault.TooLarge, "The answer was cut off: question and answer are longer than model %q can take (%s)", q.model, r.stop))
+			Suggest("Increase max_tokens, or reduce reasoning_effort: thinking counts too")
+	case r.end == contextFull && (q.schema != nil || r.text == ""):
+		f = suggestShorter(fault.New(fault.TooLarge, "The answer was cut off: question and answer together exceed the limit of model %q (%s)", q.model, r.stop))
 	default:
 		return nil
 	}
 	return f.Detail("stop_reason", r.stop)
 }
 
-// tooLong says what to do about a prompt that is.
-func tooLong(f *fault.Fault) *fault.Fault {
-	return f.Suggest("Shorten the prompt, split the work over several nodes (a batch), or use a model that can take more")
+// suggestShorter adds what to do about a prompt that is too long.
+func suggestShorter(f *fault.Fault) *fault.Fault {
+	return f.Suggest("Shorten the prompt, split the work into several nodes (a batch), or use a model with a larger context")
 }
 
-// maxShown is how much of a text from outside a message shows.
+// maxShown is the maximum number of bytes that a message shows of a text from outside.
 const maxShown = 300
 
-// misfit is the fault of an answer that does not fit the schema, after it has been asked for once more.
-func misfit(answer string, wrong error) *fault.Fault {
+// schemaMismatch returns the fault for a second answer that does not fit the schema.
+func schemaMismatch(answer string, wrong error) *fault.Fault {
 	f := fault.New(fault.Execution, "The answer does not fit output_schema, asked twice: %v", wrong)
 	if answer == "" {
 		f.Message += ". The answer is empty"
 	} else {
 		f.Message += ". The answer begins: " + fault.Truncate(answer, maxShown)
 	}
-	return f.Suggest("Say in the prompt what the fields mean, make output_schema simpler, or use a more capable model")
+	return f.Suggest("Explain the fields in the prompt, simplify output_schema, or use a more capable model")
 }

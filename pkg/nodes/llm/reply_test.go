@@ -41,7 +41,7 @@ func TestAnswersOfAnotherShape(t *testing.T) {
 		for _, answer := range answers {
 			var a Asker
 			out, err := a.Ask(t.Context(), params(says(t, answer), provider, "hello"))
-			if f := mustFail(t, err); f.Type != fault.Protocol || out != nil || !strings.Contains(f.Message, "something else than a completion") {
+			if f := mustFail(t, err); f.Type != fault.Protocol || out != nil || !strings.Contains(f.Message, "is not a completion") {
 				t.Errorf("%s: %s: %+v, %+v", provider, answer, f, out)
 			}
 		}
@@ -89,7 +89,7 @@ func TestAKeyIsWithheld(t *testing.T) {
 		p.APIKey = ""
 		_, err := a.Ask(t.Context(), p)
 		f := mustFail(t, err)
-		if s.Requests()[0].Key() != "" || !strings.Contains(f.Message, "wants a key (HTTP 401)") {
+		if s.Requests()[0].Key() != "" || !strings.Contains(f.Message, "requires a key (HTTP 401)") {
 			t.Errorf("the key %q was sent: %+v", s.Requests()[0].Key(), f)
 		}
 		if said := strings.Join(f.Suggestions, "\n"); !strings.Contains(said, known.keyVar+" was not sent") || !strings.Contains(said, "set "+known.urlVar) || !strings.Contains(said, "api_key") {

@@ -9,8 +9,8 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson/jsonschema"
 )
 
-// plainTypes writes each list of types as a choice among schemas of one type each.
-func plainTypes(m map[string]any) {
+// splitTypes replaces each list of types in a schema by anyOf with one schema for each type.
+func splitTypes(m map[string]any) {
 	jsonschema.Walk(m, func(_ string, s map[string]any) {
 		kinds, ok := s["type"].([]any)
 		if !ok {
@@ -34,10 +34,10 @@ func plainTypes(m map[string]any) {
 	})
 }
 
-// valueIn is the object that an answer holds, or what is wrong with the answer.
-func valueIn(said string, s *jsonschema.Schema) (json.RawMessage, error) {
-	text := unfenced(said)
-	if !strings.HasPrefix(text, "{") { // a model that is only told the schema may talk around its answer
+// valueIn returns the object in an answer, or an error that says what is wrong with the answer.
+func valueIn(answer string, s *jsonschema.Schema) (json.RawMessage, error) {
+	text := unfenced(answer)
+	if !strings.HasPrefix(text, "{") { // with the schema in the prompt, a model may add text around the object
 		from, to := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}')
 		if from >= 0 && to > from {
 			text = text[from : to+1]
@@ -49,13 +49,13 @@ func valueIn(said string, s *jsonschema.Schema) (json.RawMessage, error) {
 	return rawjson.Compact([]byte(text)), nil
 }
 
-// unfenced is a text without the code fence that stands around the whole of it, and without blanks around that.
+// unfenced returns a text without white space and a code fence around the whole of it.
 func unfenced(text string) string {
 	text = strings.TrimSpace(text)
 	const fence = "```"
 	inner, opened := strings.CutPrefix(text, fence)
 	inner, closed := strings.CutSuffix(inner, fence)
-	_, body, ok := strings.Cut(inner, "\n") // what stands behind the fence names the language
+	_, body, ok := strings.Cut(inner, "\n") // the rest of the first line names the language
 	if !opened || !closed || !ok || strings.Contains(body, fence) {
 		return text
 	}

@@ -9,15 +9,15 @@ import (
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 )
 
-// tokens is a count that a server tells; one that is none is 0.
-func tokens(told gjson.Result) int64 {
-	if told.Num >= 0 && told.Num <= nodetype.MaxTokens {
-		return int64(told.Num)
+// tokens returns a token count from a server, or 0 if it is not a plausible one.
+func tokens(count gjson.Result) int64 {
+	if count.Num >= 0 && count.Num <= nodetype.MaxTokens {
+		return int64(count.Num)
 	}
 	return 0
 }
 
-// cost is what a usage costs by the price of the first of the models that has one, in dollars; nil where none has.
+// cost returns the cost of a usage in US dollars, by the price of the first of the models that has one, or nil.
 func cost(prices map[string]settings.Price, u *nodetype.Usage, models ...string) *float64 {
 	for _, model := range models {
 		p, ok := priceOf(prices, model)
@@ -38,7 +38,7 @@ func cost(prices map[string]settings.Price, u *nodetype.Usage, models ...string)
 	return nil
 }
 
-// priceOf finds the price under a model's name, or under its longest beginning.
+// priceOf returns the price for the name of a model, or for the longest pattern such as "gpt-*" that matches it.
 func priceOf(prices map[string]settings.Price, model string) (settings.Price, bool) {
 	if p, ok := prices[model]; ok {
 		return p, true
