@@ -7,37 +7,37 @@ import (
 	"time"
 )
 
-// Answer is what a request is answered with. The zero value is an empty text.
+// Answer is the answer to a request. The zero value is an empty text.
 type Answer struct {
-	// Text is said, before the calls.
+	// Text is the text of the answer, before the calls.
 	Text string
-	// Calls are the tools that are called.
+	// Calls are the tool calls of the answer.
 	Calls []Call
-	// Refusal is said in the place of an answer (Chat).
+	// Refusal is the text of a refusal instead of an answer (Chat).
 	Refusal string
-	// Stop is why the answer ends, in the words of the request's API; by default the one that fits.
+	// Stop is why the answer ends, as the API names it. The default depends on the answer.
 	Stop string
-	// Input, Output, CacheRead and CacheWrite are the tokens used: those of the prompt that were neither read from nor written
-	// to the cache, and so on. By default words are counted.
+	// Input, Output, CacheRead and CacheWrite are the numbers of tokens. Input does not include tokens that were read from or
+	// written to the cache. By default they are the numbers of words.
 	Input, Output, CacheRead, CacheWrite int
-	// Cost is what OpenRouter tells as usage.cost.
+	// Cost is the usage.cost of OpenRouter.
 	Cost float64
-	// Status is that of the response; from 400 on it is an error, and Error is its message.
+	// Status is the HTTP status. From 400 on the response is an error with the message Error.
 	Status                      int
 	Error, ErrorType, ErrorCode string
 	// Header are headers of the response.
 	Header map[string]string
-	// Delay is how long the answer takes.
+	// Delay is the time before the response.
 	Delay time.Duration
 }
 
-// Call is one call of a tool.
+// Call is a call of a tool.
 type Call struct {
 	Name  string
 	Input json.RawMessage
 }
 
-// complete fills in what was left to the server.
+// complete sets the defaults of an answer.
 func (a *Answer) complete(r *Request) {
 	if a.Input == 0 {
 		a.Input = r.tokens()
@@ -58,19 +58,19 @@ func (a *Answer) complete(r *Request) {
 		a.Error = http.StatusText(a.Status)
 	}
 	if a.Status == http.StatusTooManyRequests || a.Status >= http.StatusInternalServerError {
-		if a.Header["Retry-After"] == "" && a.Header["Retry-After-Ms"] == "" { // a test shall not wait as long as a client would
+		if a.Header["Retry-After"] == "" && a.Header["Retry-After-Ms"] == "" { // so that tests do not wait as long as the clients would
 			a.Header = map[string]string{"Retry-After-Ms": "10"}
 		}
 	}
 }
 
-// errorTypes are Anthropic's words for statuses.
+// errorTypes are the names of statuses in Anthropic's API.
 var errorTypes = map[int]string{
 	400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 404: "not_found_error",
 	413: "request_too_large", 429: "rate_limit_error", 529: "overloaded_error",
 }
 
-// reason is why an answer ends: what it says itself, else the API's word for one that called tools, or for a whole one.
+// reason returns why an answer ends: Stop, or else tool if there are calls, or else whole.
 func (a *Answer) reason(whole, tool string) string {
 	switch {
 	case a.Stop != "":

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// chat is the OpenAI API: POST /v1/chat/completions.
+// chat is the OpenAI API POST /v1/chat/completions.
 type chat struct{}
 
 func (chat) read(body []byte, r *Request) error {

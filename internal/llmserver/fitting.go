@@ -10,11 +10,11 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-// maxDeep is how deep a schema is followed: it may refer to itself.
-const maxDeep = 20
+// maxDepth limits the depth of a value for a schema that refers to itself.
+const maxDepth = 20
 
-// Fitting is the least value that fits a JSON Schema: all properties of objects, lists as short as they may be. It knows
-// the keywords that schemas of answers commonly have.
+// Fitting returns a small value that fits a JSON Schema: objects with all properties, and lists of the minimum length. It supports
+// only the common keywords.
 func Fitting(schema json.RawMessage) json.RawMessage {
 	root := gjson.ParseBytes(schema)
 	raw, err := rawjson.Marshal(fitting(root, root, 0))
@@ -25,7 +25,7 @@ func Fitting(schema json.RawMessage) json.RawMessage {
 }
 
 func fitting(root, s gjson.Result, depth int) any {
-	if depth > maxDeep {
+	if depth > maxDepth {
 		return nil
 	}
 	if v := s.Get("const"); v.Exists() {
@@ -80,7 +80,7 @@ func fitting(root, s gjson.Result, depth int) any {
 	return object
 }
 
-// number is 1, or the bound that is nearest to it.
+// number returns 1, or the nearest allowed number.
 func number(s gjson.Result) float64 {
 	n := 1.0
 	if v := s.Get("minimum"); v.Exists() {

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// messages is the Anthropic API: POST /v1/messages.
+// messages is the Anthropic API POST /v1/messages.
 type messages struct{}
 
 func (messages) read(body []byte, r *Request) error {
@@ -66,7 +66,7 @@ func useID(r *Request, i int) string {
 	return "toolu_" + strconv.Itoa(r.Number) + "_" + strconv.Itoa(i)
 }
 
-// message is an answer with its content.
+// message returns an answer as a message with the given content.
 func (m messages) message(r *Request, content []any, reason any, usage map[string]any) map[string]any {
 	return map[string]any{
 		"id": m.id(r), "type": "message", "role": "assistant", "model": r.Model, "content": content,

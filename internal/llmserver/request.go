@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Request is what a client asked, in the same form whichever API it came by.
+// Request is a request of a client, in a form that does not depend on the API.
 type Request struct {
 	// API is Chat, Messages or Responses.
 	API string
@@ -19,36 +19,36 @@ type Request struct {
 	Model    string
 	System   string
 	Messages []Message
-	// Schema is the JSON Schema that the answer must fit, when one is given.
+	// Schema is the JSON Schema of the answer, or nil.
 	Schema json.RawMessage
 	Tools  []Tool
-	// Forced is the name of the tool that must be called.
+	// Forced is the name of the tool that the answer must call, or empty.
 	Forced string
 	Stream bool
-	// Usage says that a stream must tell the usage at its end (Chat).
+	// Usage reports whether a stream must end with the usage (Chat).
 	Usage bool
 }
 
-// Message is one turn of the conversation.
+// Message is a message of the conversation.
 type Message struct {
-	// Role is user or assistant. Results of tools are in messages of the user.
+	// Role is user or assistant. The results of tools are in messages of the user.
 	Role string
 	Text string
-	// Images are the URLs of pictures, or their bytes as data: URLs.
+	// Images are the URLs of images, which may be data: URLs.
 	Images []string
-	// Results are what tools answered.
+	// Results are the results of tools.
 	Results []string
 	// Calls are the names of the tools that the assistant called.
 	Calls []string
 }
 
-// Tool is a tool that may be called.
+// Tool is a tool that the answer may call.
 type Tool struct {
 	Name   string
 	Schema json.RawMessage
 }
 
-// Key is the API key that came with the request.
+// Key returns the API key of the request.
 func (r *Request) Key() string {
 	if key := r.Header.Get("X-Api-Key"); key != "" {
 		return key
@@ -56,7 +56,7 @@ func (r *Request) Key() string {
 	return strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
 }
 
-// Prompt is the text of all that the user said, without what tools answered.
+// Prompt returns the texts of the user's messages, without the results of tools.
 func (r *Request) Prompt() string {
 	var said []string
 	for _, m := range r.Messages {
@@ -67,7 +67,7 @@ func (r *Request) Prompt() string {
 	return strings.Join(said, "\n")
 }
 
-// Last is the text that the user said last.
+// Last returns the text of the user's last message.
 func (r *Request) Last() string {
 	for _, m := range slices.Backward(r.Messages) {
 		if m.Role == "user" && m.Text != "" {
@@ -77,7 +77,7 @@ func (r *Request) Last() string {
 	return ""
 }
 
-// turn is how many turns the assistant has taken.
+// turn returns the number of messages of the assistant.
 func (r *Request) turn() int {
 	n := 0
 	for _, m := range r.Messages {
@@ -88,7 +88,7 @@ func (r *Request) turn() int {
 	return n
 }
 
-// tokens counts a request's words, which stand for its tokens.
+// tokens returns the number of words of a request, which count as tokens.
 func (r *Request) tokens() int {
 	n := len(strings.Fields(r.System))
 	for _, m := range r.Messages {
@@ -97,7 +97,7 @@ func (r *Request) tokens() int {
 	return max(1, n)
 }
 
-// part is one part of a message's content, of either API.
+// part is a part of a message's content, in either API.
 type part struct {
 	Type     string          `json:"type"`
 	Text     string          `json:"text"`
@@ -112,7 +112,7 @@ type part struct {
 	Content json.RawMessage `json:"content"` // tool_result
 }
 
-// content reads a message's content, which is text or a list of parts.
+// content reads the content of a message, which is text or a list of parts.
 func (m *Message) content(raw json.RawMessage) error {
 	if len(raw) == 0 || string(raw) == "null" {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// responses is the OpenAI API: POST /v1/responses, as far as an agent such as codex uses it.
+// responses is the OpenAI API POST /v1/responses, as far as an agent such as codex needs it.
 type responses struct{}
 
 func (responses) read(body []byte, r *Request) error {
@@ -42,7 +42,7 @@ func (responses) read(body []byte, r *Request) error {
 		case item.Type == "function_call_output":
 			r.Messages = append(r.Messages, Message{Role: "user", Results: []string{string(item.Output)}})
 		case item.Role != "":
-			text, err := said(item.Content)
+			text, err := textOf(item.Content)
 			if err != nil {
 				return err
 			}
@@ -60,8 +60,8 @@ func (responses) read(body []byte, r *Request) error {
 	return nil
 }
 
-// said is the text of a message, which is a string or a list of parts.
-func said(content json.RawMessage) (text string, err error) {
+// textOf returns the text of a message, which is a string or a list of parts.
+func textOf(content json.RawMessage) (text string, err error) {
 	if len(content) > 0 && content[0] == '"' {
 		return text, json.Unmarshal(content, &text)
 	}

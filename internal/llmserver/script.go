@@ -10,24 +10,24 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Scripted is the answer that the prompt itself asks for. Directives stand in it in double brackets:
+// Scripted returns the answer that directives in the prompt ask for. They are in double brackets:
 //
-//	[[text …]]          answer this text
-//	[[json {…}]]        answer this JSON
+//	[[text …]]          answer with this text
+//	[[json {…}]]        answer with this JSON
 //	[[tool NAME {…}]]   call a tool with this input
-//	[[request PATH]]    answer what stands at a path (gjson's) of the request's body, or nothing
-//	[[status N K MESSAGE]]  fail the first K times with an HTTP status; always without K
-//	[[error-code CODE]] the error's code
+//	[[request PATH]]    answer with the value at a path (of gjson) in the request's body, or an empty text
+//	[[status N K MESSAGE]]  fail the first K times with an HTTP status, or always
+//	[[error-code CODE]] the code of the error
 //	[[retry-after S]]   the Retry-After of these failures, in seconds
-//	[[key K]]           fail with 401 unless this key came with the request
-//	[[stop REASON]]     why the answer ends, in the API's word
-//	[[usage I O R W]]   the tokens used: input, output, read from and written to the cache
-//	[[cost N]]          the cost in dollars that is told
-//	[[slow D]]          take so long, such as 5s
+//	[[key K]]           fail with 401 unless the request has this key
+//	[[stop REASON]]     why the answer ends, as the API names it
+//	[[usage I O R W]]   the numbers of tokens: input, output, read from and written to the cache
+//	[[cost N]]          the cost in dollars
+//	[[slow D]]          wait before the answer, such as 5s
 //
-// Of several answers the first is for the first turn of the conversation, the second for the second, and the last for all
-// that follow. Without an answer: a forced tool is called, and a schema answered, with the least that fits; else the user's
-// last words are said again.
+// The first answer is for the first turn of the conversation, the second for the second, and the last for all that follow. Without
+// an answer, it calls a forced tool with an input that fits, or answers with a value that fits the schema, or repeats the user's
+// last message.
 func (s *Server) Scripted(r *Request) Answer {
 	var a Answer
 	var answers []Answer
@@ -80,7 +80,7 @@ func (s *Server) Scripted(r *Request) Answer {
 	return a
 }
 
-// status is a failure for as many times as the directive says.
+// status fails the request, as often as the directive says.
 func (s *Server) status(a *Answer, r *Request, directive string) {
 	number, rest, _ := strings.Cut(directive, " ")
 	status, err := strconv.Atoi(number)
@@ -119,7 +119,7 @@ func (r *Request) tool(name string) Tool {
 	return Tool{}
 }
 
-// directives are the texts between double brackets. JSON in them may have double brackets of its own.
+// directives returns the texts between double brackets. JSON in them may have double brackets too.
 func directives(text string) []string {
 	var found []string
 	for {

@@ -1,5 +1,6 @@
-// Package llmserver is a language model's server for tests: it speaks the OpenAI chat completions API and the Anthropic
-// messages API as their references describe them, whole and streaming, and answers by a script instead of a model.
+// Package llmserver is a server for tests that stands in for a language model. It has the OpenAI chat completions and responses
+// APIs and the Anthropic messages API, with and without streaming, as their references describe them. Its answers come from a
+// script in the prompt.
 package llmserver
 
 import (
@@ -18,7 +19,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-// The APIs a request can come by.
+// The APIs of the server.
 const (
 	Chat      = "chat"
 	Messages  = "messages"
@@ -27,24 +28,25 @@ const (
 
 // Server is a running server. It listens on the loopback interface.
 type Server struct {
-	// URL is where it is, without a path: an OpenAI client's base URL is URL + "/v1", an Anthropic client's is URL.
+	// URL is the URL of the server without a path. The base URL of an OpenAI client is URL + "/v1", that of an Anthropic client is
+	// URL.
 	URL string
-	// Reply chooses the answers; by default Scripted does. Set it before the first request.
+	// Reply returns the answer to a request. The default is Scripted. Set it before the first request.
 	Reply func(*Request) Answer
-	// Key is what requests must carry as their API key, when it is not empty. Set it before the first request.
+	// Key is the API key that requests must have, if it is not empty. Set it before the first request.
 	Key string
-	// Models are what the server lists and knows; every model is known when there are none. Set it before the first request.
+	// Models are the models that the server lists and accepts. If it is empty, it accepts every model. Set it before the first request.
 	Models []string
 
 	server *httptest.Server
 
 	mu       sync.Mutex
 	requests []*Request
-	failed   map[string]int // how often a [[status …]] has been answered, by the request's text
+	failed   map[string]int // how many times a [[status …]] has been answered, by the text of the request
 	next     int
 }
 
-// Start runs a server until the test ends.
+// Start starts a server and closes it at the end of the test.
 func Start(t testing.TB) *Server {
 	t.Helper()
 	s := New()
@@ -52,7 +54,7 @@ func Start(t testing.TB) *Server {
 	return s
 }
 
-// New runs a server until it is closed.
+// New starts a server. The caller must close it.
 func New() *Server {
 	s := &Server{failed: map[string]int{}}
 	s.Reply = s.Scripted
@@ -73,35 +75,35 @@ func New() *Server {
 	return s
 }
 
-// Close ends the server and what it is answering.
+// Close stops the server and aborts its responses.
 func (s *Server) Close() {
 	s.server.CloseClientConnections()
 	s.server.Close()
 }
 
-// Requests are those that have come so far for an answer, the first first.
+// Requests returns the requests so far, oldest first.
 func (s *Server) Requests() []*Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]*Request(nil), s.requests...)
 }
 
-// api is one of the APIs: how a request is read and how an answer is written.
+// api reads the requests and writes the answers of an API.
 type api interface {
-	// read fills a request from its body.
+	// read sets the fields of a request from its body.
 	read(body []byte, r *Request) error
-	// write writes an answer, whole.
+	// write writes an answer as one JSON document.
 	write(w http.ResponseWriter, r *Request, a *Answer)
-	// stream writes it as server-sent events.
+	// stream writes an answer as server-sent events.
 	stream(w http.ResponseWriter, r *Request, a *Answer)
 	// fail writes an error.
 	fail(w http.ResponseWriter, status int, kind, code, message string)
 }
 
-// maxBody is the most bytes of a request that are read.
+// maxBody is the maximum size of a request in bytes.
 const maxBody = 64 << 20
 
-// serve answers the requests of an API.
+// serve returns the handler of an API.
 func (s *Server) serve(api api) http.HandlerFunc {
 	return func(w http.ResponseWriter, hr *http.Request) {
 		body, err := io.ReadAll(io.LimitReader(hr.Body, maxBody))
@@ -143,7 +145,7 @@ func (s *Server) serve(api api) http.HandlerFunc {
 	}
 }
 
-// record keeps a request and numbers it.
+// record numbers a request and appends it to the requests.
 func (s *Server) record(r *Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -156,7 +158,7 @@ func (s *Server) knows(model string) bool {
 	return len(s.Models) == 0 || slices.Contains(s.Models, model)
 }
 
-// wait waits; ok is false when the client has gone away meanwhile.
+// wait waits for a duration. It returns false if the client closes the connection before.
 func wait(ctx context.Context, d time.Duration) (ok bool) {
 	if d <= 0 {
 		return true
@@ -184,7 +186,7 @@ func (s *Server) countTokens(w http.ResponseWriter, hr *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]any{"input_tokens": r.tokens()})
 }
 
-// listModels answers in a form that is both APIs'.
+// listModels writes the models in a form that fits both APIs.
 func (s *Server) listModels(w http.ResponseWriter, _ *http.Request) {
 	data := []any{}
 	for _, m := range s.Models {
@@ -207,7 +209,7 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	_, _ = w.Write(raw)
 }
 
-// event writes one server-sent event; it has no name where the API gives none.
+// event writes a server-sent event. The name may be empty.
 func event(w http.ResponseWriter, name string, data any) {
 	var b bytes.Buffer
 	if name != "" {
@@ -226,7 +228,7 @@ func event(w http.ResponseWriter, name string, data any) {
 	}
 }
 
-// pieces cuts a text into the parts in which it is streamed.
+// pieces splits a text into the parts of a stream.
 func pieces(text string) []string {
 	const size = 16
 	var parts []string

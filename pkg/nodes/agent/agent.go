@@ -1,5 +1,5 @@
-// Package agent runs a command-line agent, such as claude or codex, on a task: in a folder, within a budget of turns, cost
-// and time, to a result that a workflow can go on with.
+// Package agent gives a task to a command-line agent, such as claude or codex. The agent works in a directory, within a budget of
+// turns, cost and time, and returns a result for the workflow.
 package agent
 
 import (
@@ -16,32 +16,32 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson/jsonschema"
 )
 
-// Host is what an agent is run from.
+// Host is the environment in which an agent runs.
 type Host struct {
-	// Dir is the absolute folder that relative paths are relative to.
+	// Dir is the absolute directory to which relative paths refer.
 	Dir string
-	// Env is the environment that the agent gets, but for what would tell it that it runs inside another agent.
+	// Env is the environment of the agent, except the variables that mark a process inside another agent.
 	Env []string
-	// Stderr takes what the agent says on standard error, as it comes.
+	// Stderr receives the agent's standard error. It may be nil.
 	Stderr io.Writer
-	// Linger is how long the agent may go on without a word after it has told its result, by default 10 seconds. Then it is
-	// stopped, and the result stands.
+	// Linger is how long the agent may stay silent after its result before it is stopped, by default 10 seconds. The result is
+	// valid then.
 	Linger time.Duration
-	// Progress takes how many turns it has taken, of how many, and what it does; at most four times a second.
+	// Progress is called with the number of turns taken, their maximum, and what the agent does, at most four times a second. It
+	// may be nil.
 	Progress func(done, total float64, message string)
 }
 
-// Run gives a task to an agent and waits for its end. Where it has to be stopped, all that it started is stopped too. With
-// an error, which is a fault or the cause of a context that is done, come the outputs that there are: with their session
-// one can go on.
+// Run gives a task to an agent and waits for its end. If the agent is stopped, all its processes are stopped too. The error is a
+// *fault.Fault, or the cause of a context that ended. The outputs with an error have the session, which can be resumed.
 func Run(ctx context.Context, in nodetype.Agent, host Host) (*nodetype.AgentOutputs, error) {
 	j := &job{in: in, host: host, secrets: redact.New()}
 	if f := j.prepare(); f != nil {
-		return nil, j.cleaned(f)
+		return nil, j.redacted(f)
 	}
 	defer j.remove()
 	limit := in.Timeout.Duration()
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, errLate)
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, errTimeout)
 	defer cancel()
 	err := j.work(ctx)
 	out := j.outputs()
@@ -51,34 +51,34 @@ func Run(ctx context.Context, in nodetype.Agent, host Host) (*nodetype.AgentOutp
 	return out, nil
 }
 
-// job is a task with its agent.
+// job is a task for an agent.
 type job struct {
 	in      nodetype.Agent
 	host    Host
 	backend backend
-	command []string // the program and the words behind it
+	command []string // the program and its first arguments
 	dir     string
 	env     []string
-	mark    string // the variable in env that no other process has
+	mark    string // a variable in env by which the processes of this job are found
 	schema  *jsonschema.Schema
-	native  bool // the backend is given the schema
+	native  bool // the backend gets the schema as an option, not in the prompt
 	secrets *redact.Redactor
-	folder  string // holds the files of arguments, when there are any
+	tempDir string // holds files for arguments; empty without any
 
 	session, model string
 	turns          int
 	usage          nodetype.Usage
-	told           bool // of what was used
+	usageKnown     bool
 	denied         []string
 	result         json.RawMessage
-	lastSaid       time.Time
+	lastProgress   time.Time
 }
 
-// work runs the agent, and once more when its result does not fit the schema.
+// work runs the agent. If its result does not fit the schema, it runs the agent once more.
 func (j *job) work(ctx context.Context) error {
 	prompt := j.in.Prompt
 	if j.schema != nil && !j.native {
-		prompt += asked(j.schema)
+		prompt += schemaPrompt(j.schema)
 	}
 	r, err := j.call(ctx, prompt, j.in.Resume)
 	if err != nil {
@@ -90,28 +90,28 @@ func (j *job) work(ctx context.Context) error {
 		}
 		return nil
 	}
-	wrong := j.fit(r)
+	wrong := j.setResult(r)
 	if wrong == nil {
 		return nil
 	}
 	if j.session == "" {
-		return j.misfit(r, wrong, false)
+		return j.schemaMismatch(r, wrong, "")
 	}
 	if f := j.exhausted(); f != nil {
-		return j.misfit(r, fmt.Errorf("%w; and %s leaves it no other try", wrong, f.Details["budget"]), false)
+		return j.schemaMismatch(r, fmt.Errorf("%w; %s does not allow another attempt", wrong, f.Details["budget"]), "")
 	}
 	r, err = j.call(ctx, correction(j.schema, wrong), j.session)
 	if err != nil {
 		return err
 	}
-	if wrong = j.fit(r); wrong != nil {
-		return j.misfit(r, wrong, true)
+	if wrong = j.setResult(r); wrong != nil {
+		return j.schemaMismatch(r, wrong, ", asked twice")
 	}
 	return nil
 }
 
-// fit makes what the agent said at its end the result, when it fits the schema.
-func (j *job) fit(r *report) error {
+// setResult sets the result to the value in a report, if it fits the schema. Otherwise it returns what is wrong.
+func (j *job) setResult(r *report) error {
 	value := r.structured
 	if value == nil {
 		value = r.value
@@ -126,13 +126,13 @@ func (j *job) fit(r *report) error {
 	return nil
 }
 
-// outputs are what there is so far.
+// outputs returns the outputs so far.
 func (j *job) outputs() *nodetype.AgentOutputs {
 	out := &nodetype.AgentOutputs{Result: j.result, SessionID: j.session, Turns: j.turns, Denied: j.denied}
 	if out.Denied == nil {
 		out.Denied = []string{}
 	}
-	if j.told {
+	if j.usageKnown {
 		usage := j.usage
 		usage.Model = j.model
 		out.LLMUsage = &usage
@@ -140,21 +140,21 @@ func (j *job) outputs() *nodetype.AgentOutputs {
 	return out
 }
 
-// file puts a text into a file for an argument that takes one.
+// file writes a text to a temporary file for an argument, and returns its path.
 func (j *job) file(name, text string) (string, error) {
-	if j.folder == "" {
-		folder, err := os.MkdirTemp("", "pflow-agent-")
+	if j.tempDir == "" {
+		dir, err := os.MkdirTemp("", "pflow-agent-")
 		if err != nil {
 			return "", err
 		}
-		j.folder = folder
+		j.tempDir = dir
 	}
-	path := j.folder + string(os.PathSeparator) + name
+	path := j.tempDir + string(os.PathSeparator) + name
 	return path, os.WriteFile(path, []byte(text), 0o600)
 }
 
 func (j *job) remove() {
-	if j.folder != "" {
-		_ = os.RemoveAll(j.folder)
+	if j.tempDir != "" {
+		_ = os.RemoveAll(j.tempDir)
 	}
 }

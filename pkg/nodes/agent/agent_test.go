@@ -34,7 +34,7 @@ func TestRecordings(t *testing.T) {
 		{"claude-429", ``, 1, `{}`, fault.RateLimited, true, []string{"This request would exceed your rate limit"}},
 		{"claude-529", ``, 1, `{}`, fault.Unavailable, true, []string{"Overloaded"}},
 		{"claude-logged-out", ``, 1, `{}`, fault.Unavailable, false, []string{"Not logged in", "ANTHROPIC_API_KEY"}},
-		{"claude-no-session", `,"resume":"x"`, 1, `{"turns":0}`, fault.NotFound, false, []string{"No conversation found with session ID", "same cwd"}},
+		{"claude-no-session", `,"resume":"x"`, 1, `{"turns":0}`, fault.NotFound, false, []string{"No conversation found with session ID", "backend and cwd"}},
 		{"codex-hello", `,"backend":"codex"`, 0, `{"result":"Hello from the local model.","session_id":"01a200d3-57d2-7ac3-8346-87feba290d67","turns":1,"llm_usage":{"input_tokens":100,"output_tokens":20,"total_tokens":120,"cache_creation_input_tokens":0,"cache_read_input_tokens":7}}`, "", false, nil},
 		{"codex-bash", `,"backend":"codex","model":"m"`, 0, `{"turns":2,"llm_usage":{"model":"m","input_tokens":200,"output_tokens":40,"total_tokens":240,"cache_creation_input_tokens":0,"cache_read_input_tokens":14}}`, "", false, nil},
 		{"codex-schema", `,"backend":"codex","output_schema":` + schema, 0, `{"result":{"answer":42}}`, "", false, nil},
@@ -182,13 +182,13 @@ func TestAResultThatDoesNotFit(t *testing.T) {
 	if f == nil || f.Type != fault.Execution || s.calls() != 2 || out.Turns != 2 || out.Result != nil {
 		t.Fatalf("%d calls: %v, %s", s.calls(), f, asJSON(t, out))
 	}
-	has(t, "the fault", f.Message, "also when it was asked again", "answer must be an integer, not a string", `It said: {"answer":"wrong"}`)
+	has(t, "the fault", f.Message, "asked twice", "answer must be an integer, not a string", `The result: {"answer":"wrong"}`)
 	again := newStandIn(t)
 	again.stream(0, "codex-misfit", 0)
 	if _, f = again.run(t.Context(), task+`,"max_turns":1}`); f == nil || again.calls() != 1 {
 		t.Fatalf("%d calls: %v", again.calls(), f)
 	}
-	has(t, "the fault", f.Message, "max_turns leaves it no other try")
+	has(t, "the fault", f.Message, "max_turns does not allow another attempt")
 }
 
 // TestASchemaThatIsTold: what a backend cannot be given stands in the prompt, and the answer may stand in a block of code.

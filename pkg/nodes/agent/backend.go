@@ -5,35 +5,36 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson/jsonschema"
 )
 
-// backend is one kind of agent: how it is called and what it answers.
+// backend is a kind of agent: its command line and its output.
 type backend interface {
-	// lacks are the parameters that are given and that it has nothing for.
-	lacks(in *nodetype.Agent) []lack
-	// takes says whether it is given a schema itself, in place of being told of it in the prompt.
-	takes(s *jsonschema.Schema) bool
-	// arguments are those of one call, which reads the prompt from standard input.
+	// unsupported returns the given parameters that it does not support.
+	unsupported(in *nodetype.Agent) []unsupportedParam
+	// acceptsSchema reports whether it accepts a schema as an option. Otherwise the prompt has the schema.
+	acceptsSchema(s *jsonschema.Schema) bool
+	// arguments returns the arguments of a call, which reads the prompt from standard input.
 	arguments(j *job, resume string) ([]string, error)
-	// read reads one line of the stream, valid JSON, and says in a few words what the agent does, or nothing.
-	read(line []byte, r *report) (does string)
-	// cumulative says whether a call that resumes a session tells the use of all of it.
+	// read adds a line of the output, valid JSON, to a report. It returns what the agent does in a few words, or "".
+	read(line []byte, r *report) (activity string)
+	// cumulative reports whether the usage of a call that resumes a session includes the earlier calls.
 	cumulative() bool
-	// install is the command that installs it, and login what a person does to log in.
+	// install returns the command that installs it.
 	install() string
+	// login returns a sentence on how to log in.
 	login() string
-	// speaks is the option by which it prints the stream that is read here.
-	speaks() string
+	// outputOptions returns the options for the output that read needs.
+	outputOptions() string
 }
 
-// lack is a parameter that a backend does not have, with what to do in its place.
-type lack struct{ name, instead string }
+// unsupportedParam is a parameter that a backend does not support, with a sentence on what to do instead.
+type unsupportedParam struct{ name, instead string }
 
 var backends = map[string]backend{"claude": claude{}, "codex": codex{}}
 
-// failure is what the agent says went wrong.
+// failure is an error that the agent reports.
 type failure struct {
-	// budget is the parameter whose budget is used up.
+	// budget is the parameter whose budget is used up, or empty.
 	budget string
-	// status is the HTTP status of the model's API, where it is told.
+	// status is the HTTP status of the model's API, or 0 if it is not known.
 	status int
 	text   string
 }

@@ -16,26 +16,26 @@ import (
 	"github.com/pflow-suite/pflow/pkg/process"
 )
 
-// Why a call is stopped.
+// The causes for which a call is stopped.
 var (
-	errLate  = errors.New("the time is over")
-	errTurns = errors.New("the turns are used up")
-	errLong  = errors.New("a line is too long")
-	errOver  = errors.New("the result is there")
+	errTimeout  = errors.New("the timeout has passed")
+	errTurns    = errors.New("the turns are used up")
+	errLongLine = errors.New("a line is too long")
+	errLingers  = errors.New("the result is complete")
 )
 
 const (
-	// grace is the time between SIGTERM and SIGKILL, less than the runner gives this program.
+	// grace is the time between SIGTERM and SIGKILL. It is shorter than the time that the runner gives this program.
 	grace = 4 * time.Second
-	// linger is how long an agent may go on after its result by default.
+	// linger is the default of Host.Linger.
 	linger = 10 * time.Second
-	// maxSaid is the most bytes of standard error that a message quotes.
-	maxSaid = 2000
-	// progressEvery is how often progress is told.
-	progressEvery = 250 * time.Millisecond
+	// maxShown is the maximum number of bytes that a message shows of standard error.
+	maxShown = 2000
+	// progressInterval is the minimum time between two calls of Host.Progress.
+	progressInterval = 250 * time.Millisecond
 )
 
-// call runs the agent once. What it reports is taken into the job, also when it fails.
+// call runs the agent once. The job takes over the report, also if the call fails.
 func (j *job) call(ctx context.Context, prompt, resume string) (*report, error) {
 	args, err := j.backend.arguments(j, resume)
 	if err != nil {
@@ -43,12 +43,12 @@ func (j *job) call(ctx context.Context, prompt, resume string) (*report, error) 
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	s := &stream{job: j, stop: stop, lingers: time.AfterFunc(math.MaxInt64, func() { stop(errOver) })}
-	out := &lines{take: s.line, long: func() { stop(errLong) }, limit: maxLine}
-	said := process.NewTail(maxSaid)
-	stderr := io.Writer(said)
+	s := &stream{job: j, stop: stop, lingers: time.AfterFunc(math.MaxInt64, func() { stop(errLingers) })}
+	out := &lines{take: s.line, long: func() { stop(errLongLine) }, limit: maxLine}
+	tail := process.NewTail(maxShown)
+	stderr := io.Writer(tail)
 	if j.host.Stderr != nil {
-		stderr = io.MultiWriter(said, j.host.Stderr)
+		stderr = io.MultiWriter(tail, j.host.Stderr)
 	}
 	exit, err := process.Run(ctx, process.Command{
 		Path: j.command[0], Args: append(j.command[1:len(j.command):len(j.command)], args...), Dir: j.dir, Env: j.env, Marks: []string{j.mark},
@@ -56,33 +56,33 @@ func (j *job) call(ctx context.Context, prompt, resume string) (*report, error) 
 	})
 	out.end()
 	s.lingers.Stop()
-	if errors.Is(err, errOver) || s.over && errors.Is(err, errLate) { // it was only to end
+	if errors.Is(err, errLingers) || s.over && errors.Is(err, errTimeout) { // the result was complete
 		exit, err = process.Exit{}, nil
 	}
 	j.add(&s.report)
 	if err != nil {
 		return nil, j.stopped(err, s)
 	}
-	if f := j.ended(s, exit, strings.TrimSpace(said.String())); f != nil {
-		return nil, j.cleaned(f)
+	if f := j.ended(s, exit, strings.TrimSpace(tail.String())); f != nil {
+		return nil, j.redacted(f)
 	}
 	return &s.report, nil
 }
 
-// stream reads what the agent prints.
+// stream reads the output of the agent.
 type stream struct {
 	report
 
 	job  *job
 	stop context.CancelCauseFunc
-	// noise is the beginning of the first line that is no message.
+	// noise is the beginning of the first line that is not a message.
 	noise string
-	lines int // that are messages
-	// lingers ends the agent when its result is there and it does not.
+	lines int // number of messages
+	// lingers stops the agent if it does not end after its result.
 	lingers *time.Timer
 }
 
-// line takes one line.
+// line reads one line.
 func (s *stream) line(line []byte) {
 	line = trimmed(line)
 	if len(line) == 0 {
@@ -95,18 +95,18 @@ func (s *stream) line(line []byte) {
 		return
 	}
 	s.lines++
-	does := s.job.backend.read(line, &s.report)
-	s.linger(does)
+	activity := s.job.backend.read(line, &s.report)
+	s.linger(activity)
 	if s.job.turns+s.turns > s.job.in.MaxTurns {
 		s.stop(errTurns)
 		return
 	}
-	s.job.tell(&s.report, does)
+	s.job.reportProgress(&s.report, activity)
 }
 
-// linger lets the agent go on for a while when it has told its result, and as it will when it does something again.
-func (s *stream) linger(does string) {
-	if does != "" {
+// linger starts the timer that stops the agent after its result. Another activity stops the timer.
+func (s *stream) linger(activity string) {
+	if activity != "" {
 		s.over = false
 	}
 	if !s.over {
@@ -123,15 +123,15 @@ func trimmed(line []byte) []byte {
 	return line
 }
 
-// tell tells how far it is, not too often.
-func (j *job) tell(r *report, does string) {
-	if does == "" || j.host.Progress == nil {
+// reportProgress calls Progress, but not too often.
+func (j *job) reportProgress(r *report, activity string) {
+	if activity == "" || j.host.Progress == nil {
 		return
 	}
 	now := time.Now()
-	if now.Sub(j.lastSaid) < progressEvery {
+	if now.Sub(j.lastProgress) < progressInterval {
 		return
 	}
-	j.lastSaid = now
-	j.host.Progress(float64(j.turns+r.turns), float64(j.in.MaxTurns), fault.Truncate(j.secrets.Text(does), 80))
+	j.lastProgress = now
+	j.host.Progress(float64(j.turns+r.turns), float64(j.in.MaxTurns), fault.Truncate(j.secrets.Text(activity), 80))
 }

@@ -12,24 +12,24 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson/jsonschema"
 )
 
-// claude is Claude Code: claude -p, whose stream-json is that of the Agent SDK (code.claude.com/docs/en/headless).
+// claude is Claude Code. The format stream-json of claude -p is that of the Agent SDK (code.claude.com/docs/en/headless).
 type claude struct{}
 
-func (claude) lacks(in *nodetype.Agent) []lack {
+func (claude) unsupported(in *nodetype.Agent) []unsupportedParam {
 	if in.Sandbox == "" {
 		return nil
 	}
-	return []lack{{"sandbox", "Say with permission_mode, allowed_tools and disallowed_tools what claude may do"}}
+	return []unsupportedParam{{"sandbox", "For claude, use permission_mode, allowed_tools and disallowed_tools"}}
 }
 
-// takes: the schema becomes that of a tool's input, which is an object.
-func (claude) takes(s *jsonschema.Schema) bool { return s.IsObject() }
+// acceptsSchema requires an object: claude uses the schema as the input of a tool.
+func (claude) acceptsSchema(s *jsonschema.Schema) bool { return s.IsObject() }
 
-func (claude) cumulative() bool { return false }
-func (claude) install() string  { return "npm install -g @anthropic-ai/claude-code" }
-func (claude) speaks() string   { return "-p --output-format stream-json" }
+func (claude) cumulative() bool      { return false }
+func (claude) install() string       { return "npm install -g @anthropic-ai/claude-code" }
+func (claude) outputOptions() string { return "-p --output-format stream-json" }
 func (claude) login() string {
-	return "Log in once with claude and /login, or give ANTHROPIC_API_KEY in the environment or in the parameter env"
+	return "Log in once with claude and /login, or set ANTHROPIC_API_KEY in the environment or in the parameter env"
 }
 
 func (claude) arguments(j *job, resume string) ([]string, error) {
@@ -55,7 +55,7 @@ func (claude) arguments(j *job, resume string) ([]string, error) {
 		add("--append-system-prompt-file", path)
 	}
 	if j.native {
-		// With the name of a dialect that its checker does not know, claude leaves the schema out without a word.
+		// If $schema names a dialect that claude does not know, it silently ignores the schema.
 		source, err := sjson.DeleteBytes(j.schema.Source(), "$schema")
 		if err != nil {
 			return nil, err
@@ -65,7 +65,7 @@ func (claude) arguments(j *job, resume string) ([]string, error) {
 	return args, nil
 }
 
-func (c claude) read(line []byte, r *report) (does string) {
+func (c claude) read(line []byte, r *report) (activity string) {
 	m := gjson.ParseBytes(line)
 	if id := m.Get("session_id").Str; id != "" {
 		r.session = id
@@ -81,29 +81,29 @@ func (c claude) read(line []byte, r *report) (does string) {
 	return ""
 }
 
-func (claude) system(m gjson.Result, r *report) (does string) {
+func (claude) system(m gjson.Result, r *report) (activity string) {
 	switch m.Get("subtype").Str {
 	case "init":
 		r.model = m.Get("model").Str
 	case "api_retry":
-		r.waits = "its model's API gave no answer: " + m.Get("error").Str
-		if r.waitsStatus = int(m.Get("error_status").Int()); r.waitsStatus > 0 {
-			r.waits += " (HTTP status " + strconv.Itoa(r.waitsStatus) + ")"
+		r.waiting = "the model's API did not answer: " + m.Get("error").Str
+		if r.waitingStatus = int(m.Get("error_status").Int()); r.waitingStatus > 0 {
+			r.waiting += " (HTTP status " + strconv.Itoa(r.waitingStatus) + ")"
 		}
-		return "waits for its model's API, attempt " + m.Get("attempt").Raw
+		return "waits for the model's API, attempt " + m.Get("attempt").Raw
 	}
 	return ""
 }
 
-// assistant is a part of an answer of the model: each part of its content comes as a message of its own.
-func (claude) assistant(m gjson.Result, r *report) (does string) {
+// assistant reads a part of an answer of the model: each part of the content is a message of its own.
+func (claude) assistant(m gjson.Result, r *report) (activity string) {
 	id := m.Get("message.id").Str
-	if m.Get("message.model").Str == "<synthetic>" { // made by claude itself, of an error
+	if m.Get("message.model").Str == "<synthetic>" { // claude reports an error in this form
 		return ""
 	}
-	r.waits = ""
-	r.answered(id, claudeUsage(m.Get("message.usage")))
-	if m.Get("parent_tool_use_id").Type != gjson.String && id != r.last { // else it is of an agent below it
+	r.waiting = ""
+	r.countAnswer(id, claudeUsage(m.Get("message.usage")))
+	if m.Get("parent_tool_use_id").Type != gjson.String && id != r.last { // otherwise it belongs to a subagent
 		r.last = id
 		r.turns++
 	}
@@ -120,17 +120,17 @@ func (claude) assistant(m gjson.Result, r *report) (does string) {
 	return strings.Join(tools, ", ")
 }
 
-// result is the last message; after work in the background there is another.
+// result reads the last message. After work in the background there is another one.
 func (claude) result(m gjson.Result, r *report) {
 	r.done, r.over, r.structured, r.failure, r.denied = true, true, nil, nil, nil
-	r.says(m.Get("result"))
+	r.setText(m.Get("result"))
 	if v := m.Get("structured_output"); v.Exists() && v.Type != gjson.Null {
 		r.structured = json.RawMessage(v.Raw)
 	}
 	if r.last == "" && !m.Get("is_error").Bool() {
 		r.turns = int(max(m.Get("num_turns").Int(), 0))
 	}
-	r.usage, r.told = claudeTotal(m), true
+	r.usage, r.usageKnown = claudeTotal(m), true
 	m.Get("permission_denials").ForEach(func(_, d gjson.Result) bool {
 		r.denied = append(r.denied, d.Get("tool_name").Str)
 		return true
@@ -139,26 +139,26 @@ func (claude) result(m gjson.Result, r *report) {
 	if !m.Get("is_error").Bool() && (subtype == "success" || subtype == "") {
 		return
 	}
-	said := r.text
+	text := r.text
 	m.Get("errors").ForEach(func(_, e gjson.Result) bool {
-		said = strings.TrimSpace(said + "\n" + e.String())
+		text = strings.TrimSpace(text + "\n" + e.String())
 		return true
 	})
-	if said == "" {
-		said = subtype
+	if text == "" {
+		text = subtype
 	}
-	r.failure = &failure{status: int(m.Get("api_error_status").Int()), text: said}
+	r.failure = &failure{status: int(m.Get("api_error_status").Int()), text: text}
 	switch subtype {
 	case "error_max_turns":
 		r.failure.budget = maxTurns
 	case "error_max_budget_usd":
 		r.failure.budget = maxCost
-	case "error_max_structured_output_retries": // the text is checked as any other
+	case "error_max_structured_output_retries": // the text is checked like any other result
 		r.failure, r.missing = nil, false
 	}
 }
 
-// claudeTotal is what all models used, those of agents below it too.
+// claudeTotal returns the usage of all models, including those of subagents.
 func claudeTotal(m gjson.Result) nodetype.Usage {
 	u := claudeUsage(m.Get("usage"))
 	if models := m.Get("modelUsage"); models.IsObject() && len(models.Raw) > 2 {
@@ -179,12 +179,12 @@ func claudeUsage(u gjson.Result) nodetype.Usage {
 	return claudeTokens(u, "input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 }
 
-// claudeTokens reads the four counts, of which the first is without what was written to the cache or read from it.
+// claudeTokens reads four counts. The first does not include the tokens that were written to or read from the cache.
 func claudeTokens(u gjson.Result, input, output, creation, read string) nodetype.Usage {
 	written, cached := u.Get(creation).Int(), u.Get(read).Int()
-	told := nodetype.Usage{
+	usage := nodetype.Usage{
 		InputTokens: u.Get(input).Int() + written + cached, OutputTokens: u.Get(output).Int(),
 		CacheCreationTokens: written, CacheReadTokens: cached,
 	}
-	return sum(nodetype.Usage{}, told.Plausible())
+	return sum(nodetype.Usage{}, usage.Plausible())
 }

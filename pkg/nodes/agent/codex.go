@@ -10,34 +10,34 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson/jsonschema"
 )
 
-// codex is OpenAI's Codex CLI: codex exec --json, whose events are those of codex-rs/exec/src/exec_events.rs.
+// codex is OpenAI's Codex CLI. The events of codex exec --json are defined in codex-rs/exec/src/exec_events.rs.
 type codex struct{}
 
-func (codex) lacks(in *nodetype.Agent) []lack {
-	var l []lack
+func (codex) unsupported(in *nodetype.Agent) []unsupportedParam {
+	var params []unsupportedParam
 	if len(in.AllowedTools) > 0 {
-		l = append(l, lack{"allowed_tools", "Say with sandbox what codex may touch"})
+		params = append(params, unsupportedParam{"allowed_tools", "For codex, use sandbox"})
 	}
 	if len(in.DisallowedTools) > 0 {
-		l = append(l, lack{"disallowed_tools", "Say with sandbox what codex may touch"})
+		params = append(params, unsupportedParam{"disallowed_tools", "For codex, use sandbox"})
 	}
 	if in.PermissionMode != "" {
-		l = append(l, lack{"permission_mode", "codex exec never asks: say with sandbox what it may touch"})
+		params = append(params, unsupportedParam{"permission_mode", "For codex, use sandbox: codex exec never asks for permission"})
 	}
 	if in.MaxCostUSD != nil {
-		l = append(l, lack{"max_cost_usd", "codex does not tell what it costs: limit it with max_turns and timeout"})
+		params = append(params, unsupportedParam{"max_cost_usd", "codex does not report its cost: limit it with max_turns and timeout"})
 	}
-	return l
+	return params
 }
 
-// takes: the API refuses a schema that leaves something open.
-func (codex) takes(s *jsonschema.Schema) bool { return s.IsObject() && s.Strict() }
+// acceptsSchema requires a strict schema: the API rejects others.
+func (codex) acceptsSchema(s *jsonschema.Schema) bool { return s.IsObject() && s.Strict() }
 
-func (codex) cumulative() bool { return true }
-func (codex) install() string  { return "npm install -g @openai/codex" }
-func (codex) speaks() string   { return "exec --json" }
+func (codex) cumulative() bool      { return true }
+func (codex) install() string       { return "npm install -g @openai/codex" }
+func (codex) outputOptions() string { return "exec --json" }
 func (codex) login() string {
-	return "Log in once with codex login, or give CODEX_API_KEY in the environment or in the parameter env"
+	return "Log in once with codex login, or set CODEX_API_KEY in the environment or in the parameter env"
 }
 
 func (codex) arguments(j *job, resume string) ([]string, error) {
@@ -48,7 +48,7 @@ func (codex) arguments(j *job, resume string) ([]string, error) {
 	if j.in.Model != "" {
 		args = append(args, "--model="+j.in.Model)
 	}
-	if j.in.SystemPrompt != "" { // a JSON string is one of TOML
+	if j.in.SystemPrompt != "" { // a JSON string is also a TOML string
 		args = append(args, "--config=developer_instructions="+string(rawjson.Quote(j.in.SystemPrompt)))
 	}
 	if resume != "" {
@@ -67,7 +67,7 @@ func (codex) arguments(j *job, resume string) ([]string, error) {
 	return append(args, "-"), nil
 }
 
-func (c codex) read(line []byte, r *report) (does string) {
+func (c codex) read(line []byte, r *report) (activity string) {
 	m := gjson.ParseBytes(line)
 	switch m.Get("type").Str {
 	case "thread.started":
@@ -76,30 +76,30 @@ func (c codex) read(line []byte, r *report) (does string) {
 		return c.item(m.Get("item"), r)
 	case "turn.completed":
 		r.done, r.over = true, true
-		r.usage, r.told = codexUsage(m.Get("usage")), true
+		r.usage, r.usageKnown = codexUsage(m.Get("usage")), true
 	case "turn.failed":
 		r.over, r.failure = true, &failure{text: m.Get("error.message").Str}
-	case "error": // of which it may still go on: then it says that it connects again
-		r.waits = m.Get("message").Str
+	case "error": // it may still go on, for example by reconnecting
+		r.waiting = m.Get("message").Str
 	}
 	return ""
 }
 
-// item is a thing that codex says or does; it comes when it begins, and when it ends.
-func (codex) item(item gjson.Result, r *report) (does string) {
+// item reads a message or an action. Each comes when it begins and when it ends.
+func (codex) item(item gjson.Result, r *report) (activity string) {
 	kind := item.Get("type").Str
 	switch kind {
 	case "reasoning", "todo_list", "error", "":
 		return ""
 	case "agent_message":
-		r.says(item.Get("text"))
+		r.setText(item.Get("text"))
 	}
-	r.waits = ""
+	r.waiting = ""
 	if id := item.Get("id").Str; !r.seen[id] {
 		if r.seen == nil {
 			r.seen = map[string]bool{}
 		}
-		r.seen[id] = true // no more than its turns are
+		r.seen[id] = true // at most as many as max_turns
 		r.turns++
 	}
 	switch kind {
@@ -114,9 +114,9 @@ func (codex) item(item gjson.Result, r *report) (does string) {
 }
 
 func codexUsage(u gjson.Result) nodetype.Usage {
-	told := nodetype.Usage{
+	usage := nodetype.Usage{
 		InputTokens: u.Get("input_tokens").Int(), OutputTokens: u.Get("output_tokens").Int(),
 		CacheReadTokens: u.Get("cached_input_tokens").Int(), CacheCreationTokens: u.Get("cache_write_input_tokens").Int(),
 	}
-	return sum(nodetype.Usage{}, told.Plausible())
+	return sum(nodetype.Usage{}, usage.Plausible())
 }

@@ -9,32 +9,32 @@ import (
 	"github.com/pflow-suite/pflow/pkg/process"
 )
 
-// The budgets that can be used up, by the parameters that set them.
+// The budgets, by the names of their parameters.
 const (
 	maxTurns = "max_turns"
 	maxCost  = "max_cost_usd"
 	timeout  = "timeout"
 )
 
-// stopped is the error of a call that could not be started or was not let come to its end.
+// stopped returns the error of a call that could not start or was stopped.
 func (j *job) stopped(err error, s *stream) error {
 	var f *fault.Fault
 	switch {
-	case errors.Is(err, errLate):
+	case errors.Is(err, errTimeout):
 		f = j.budget(timeout)
-		if s.waits != "" {
-			f.Message += "; " + fault.Truncate(s.waits, maxSaid)
-			because := j.failed(s.waits, s.waitsStatus)
-			f.Suggestions, f.Retryable = append(because.Suggestions, f.Suggestions...), because.Retryable
+		if s.waiting != "" {
+			f.Message += "; " + fault.Truncate(s.waiting, maxShown)
+			reason := j.failed(s.waiting, s.waitingStatus)
+			f.Suggestions, f.Retryable = append(reason.Suggestions, f.Suggestions...), reason.Retryable
 		}
 	case errors.Is(err, errTurns):
-		j.turns = j.in.MaxTurns // the one more was not let come to anything
+		j.turns = j.in.MaxTurns // the next turn was stopped at its start
 		f = j.budget(maxTurns)
-	case errors.Is(err, errLong):
+	case errors.Is(err, errLongLine):
 		f = fault.New(fault.Protocol, "%s printed a line of more than %d MiB and was stopped", j.in.Backend, maxLine>>20).
-			Suggest("Check that command is %s: it must print one JSON object a line", j.in.Backend)
+			Suggest("Check that command is %s: it must print one JSON object per line", j.in.Backend)
 	case errors.Is(err, process.ErrFormat):
-		f = j.missing(j.command[0]).Detail("cause", "no program of this system")
+		f = j.missing(j.command[0]).Detail("cause", "not a program for this system")
 	default:
 		var own *fault.Fault
 		if !errors.As(err, &own) {
@@ -42,25 +42,25 @@ func (j *job) stopped(err error, s *stream) error {
 		}
 		f = own
 	}
-	return j.cleaned(f)
+	return j.redacted(f)
 }
 
-// budget is the fault of one that is used up.
+// budget returns the fault for a budget that is used up.
 func (j *job) budget(name string) *fault.Fault {
-	kind, much := fault.Execution, ""
+	kind, amount := fault.Execution, ""
 	switch name {
 	case maxTurns:
-		much = plural(float64(j.in.MaxTurns), "turn")
+		amount = plural(float64(j.in.MaxTurns), "turn")
 	case maxCost:
-		much = "$" + decimal(*j.in.MaxCostUSD)
+		amount = "$" + decimal(*j.in.MaxCostUSD)
 	case timeout:
-		kind, much = fault.Timeout, plural(float64(j.in.Timeout), "second")
+		kind, amount = fault.Timeout, plural(float64(j.in.Timeout), "second")
 	}
-	f := fault.New(kind, "%s used up its budget of %s (%s) before it was done", j.in.Backend, much, name).Detail("budget", name)
+	f := fault.New(kind, "%s used up its budget of %s (%s) before it was done", j.in.Backend, amount, name).Detail("budget", name)
 	if j.session == "" {
-		return f.Suggest("Give a greater %s, or a smaller task", name)
+		return f.Suggest("Increase %s, or give a smaller task", name)
 	}
-	return f.Suggest("Go on where it stopped with resume %q and a greater %s, or give a smaller task", fault.Truncate(j.session, 100), name)
+	return f.Suggest("Continue with resume %q and a greater %s, or give a smaller task", fault.Truncate(j.session, 100), name)
 }
 
 func plural(n float64, of string) string {
@@ -72,7 +72,7 @@ func plural(n float64, of string) string {
 
 func decimal(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
-// exhausted is the fault of a job that has no turn or money left for another call.
+// exhausted returns a fault if the budget allows no other call, and else nil.
 func (j *job) exhausted() *fault.Fault {
 	switch {
 	case j.turns >= j.in.MaxTurns:
@@ -83,7 +83,7 @@ func (j *job) exhausted() *fault.Fault {
 	return nil
 }
 
-// ended is the fault of a call that came to its end and failed.
+// ended returns the fault of a call that ended by itself, or nil if it succeeded.
 func (j *job) ended(s *stream, exit process.Exit, stderr string) *fault.Fault {
 	switch {
 	case s.failure != nil && s.failure.budget == maxCost && j.in.MaxCostUSD == nil:
@@ -95,24 +95,24 @@ func (j *job) ended(s *stream, exit process.Exit, stderr string) *fault.Fault {
 	case exit.Code != 0:
 		return j.died(s, exit, stderr)
 	case s.missing && s.structured == nil:
-		f := fault.New(fault.Protocol, "%s told its end without a result", j.in.Backend)
-		return j.quoted(f, s, stderr).Suggest("Check that command is %s, in a version that has %s", j.in.Backend, j.backend.speaks())
+		f := fault.New(fault.Protocol, "%s finished without a result", j.in.Backend)
+		return j.quoted(f, s, stderr).Suggest("Check that command is a version of %s that supports %s", j.in.Backend, j.backend.outputOptions())
 	case !s.done:
 		f := fault.New(fault.Protocol, "%s ended without a result", j.in.Backend)
-		return j.quoted(f, s, stderr).Suggest("Check that command is %s, in a version that has %s", j.in.Backend, j.backend.speaks())
+		return j.quoted(f, s, stderr).Suggest("Check that command is a version of %s that supports %s", j.in.Backend, j.backend.outputOptions())
 	}
 	return nil
 }
 
-// died is the fault of an agent that ended with an exit status and without saying why on its stream.
+// died returns the fault for an agent that failed without reporting why in its output.
 func (j *job) died(s *stream, exit process.Exit, stderr string) *fault.Fault {
 	if flag, ok := unknownFlag(stderr); ok {
 		return fault.New(fault.Unavailable, "This %s is too old: it does not know %s", j.in.Backend, flag).
 			Suggest("Install a newer one with: %s@latest", j.backend.install()).Detail("stderr", stderr)
 	}
 	switch {
-	case exit.Signal == "" && s.waits != "":
-		return j.failed(s.waits, s.waitsStatus).Detail("exit_code", exit.Code)
+	case exit.Signal == "" && s.waiting != "":
+		return j.failed(s.waiting, s.waitingStatus).Detail("exit_code", exit.Code)
 	case exit.Signal == "" && stderr != "" && s.lines == 0:
 		return j.failed(stderr, 0).Detail("exit_code", exit.Code)
 	}
@@ -120,10 +120,10 @@ func (j *job) died(s *stream, exit process.Exit, stderr string) *fault.Fault {
 	if exit.Signal != "" {
 		f.Message = j.in.Backend + " was ended by signal: " + exit.Signal
 	}
-	return j.quoted(f, s, stderr).Detail("exit_code", exit.Code).Suggest("Run %s by hand in the same folder to see what is wrong", j.in.Backend)
+	return j.quoted(f, s, stderr).Detail("exit_code", exit.Code).Suggest("Run %s by hand in the same directory to see what is wrong", j.in.Backend)
 }
 
-// quoted adds what the agent said in the place of messages.
+// quoted adds what the agent printed instead of messages.
 func (j *job) quoted(f *fault.Fault, s *stream, stderr string) *fault.Fault {
 	if stderr != "" {
 		f.Message += ": " + stderr
@@ -134,7 +134,7 @@ func (j *job) quoted(f *fault.Fault, s *stream, stderr string) *fault.Fault {
 	return f
 }
 
-// unknownFlag finds the option that a command line did not understand.
+// unknownFlag returns the option that the agent did not know, by its message.
 func unknownFlag(stderr string) (flag string, ok bool) {
 	for _, opening := range []string{"unknown option '", "unexpected argument '", "unrecognized subcommand '"} {
 		if _, rest, found := strings.Cut(stderr, opening); found {
@@ -146,25 +146,22 @@ func unknownFlag(stderr string) (flag string, ok bool) {
 	return "", false
 }
 
-// misfit is the fault of a result that does not fit the schema.
-func (j *job) misfit(r *report, wrong error, again bool) *fault.Fault {
-	f := fault.New(fault.Execution, "The result of %s does not fit output_schema: %v", j.in.Backend, wrong)
-	if again {
-		f.Message = strings.Replace(f.Message, " does not", ", also when it was asked again, does not", 1)
-	}
-	said := r.text
+// schemaMismatch returns the fault for a result that does not fit the schema.
+func (j *job) schemaMismatch(r *report, wrong error, again string) *fault.Fault {
+	f := fault.New(fault.Execution, "The result of %s does not fit output_schema%s: %v", j.in.Backend, again, wrong)
+	result := r.text
 	if r.structured != nil {
-		said = string(r.structured)
+		result = string(r.structured)
 	}
-	if said = strings.TrimSpace(said); said != "" {
-		f.Message += ". It said: " + fault.Truncate(said, 500)
+	if result = strings.TrimSpace(result); result != "" {
+		f.Message += ". The result: " + fault.Truncate(result, 500)
 	}
-	return j.cleaned(f.Suggest("Say in the prompt what the result must hold, or make output_schema simpler").
-		Suggest("Or go on with resume %q", fault.Truncate(j.session, 100)))
+	return j.redacted(f.Suggest("Describe the result in the prompt, or simplify output_schema").
+		Suggest("Or continue with resume %q", fault.Truncate(j.session, 100)))
 }
 
-// cleaned is a fault without secrets.
-func (j *job) cleaned(f *fault.Fault) *fault.Fault {
+// redacted replaces the secrets in the texts of a fault.
+func (j *job) redacted(f *fault.Fault) *fault.Fault {
 	f.Message = j.secrets.Text(f.Message)
 	for i, s := range f.Suggestions {
 		f.Suggestions[i] = j.secrets.Text(s)

@@ -17,17 +17,17 @@ import (
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	for params, said := range map[string]string{
-		`"prompt":" \n"`:                          "prompt is empty",
-		`"prompt":"p","sandbox":"read-only"`:      "Backend claude has no sandbox",
+		`"prompt":" \n"`:                          "prompt must not be empty",
+		`"prompt":"p","sandbox":"read-only"`:      "Backend claude does not support sandbox",
 		`"prompt":"p","max_turns":0`:              "max_turns must be at least 1",
 		`"prompt":"p","max_cost_usd":0`:           "max_cost_usd must be more than 0",
 		`"prompt":"p","timeout":0`:                "timeout must be more than 0",
-		`"prompt":"p","resume":"--help"`:          "resume is no session's id",
-		`"prompt":"p","allowed_tools":[" "]`:      "a tool without a name",
+		`"prompt":"p","resume":"--help"`:          "resume is not a session id",
+		`"prompt":"p","allowed_tools":[" "]`:      "must not have an empty name",
 		`"prompt":"p","output_schema":{"type":3}`: "output_schema cannot be used",
 		`"prompt":"p","output_schema":"text"`:     "output_schema cannot be used",
 		`"prompt":"p","env":{"A=B":"c"}`:          "cannot hold the variable",
-		`"prompt":"p","backend":"codex","allowed_tools":["a"],"disallowed_tools":["b"],"permission_mode":"plan","max_cost_usd":1`: "Backend codex has no allowed_tools, disallowed_tools, permission_mode, max_cost_usd",
+		`"prompt":"p","backend":"codex","allowed_tools":["a"],"disallowed_tools":["b"],"permission_mode":"plan","max_cost_usd":1`: "Backend codex does not support allowed_tools, disallowed_tools, permission_mode, max_cost_usd",
 	} {
 		s := newStandIn(t)
 		_, f := s.run(t.Context(), "{"+params+"}")
@@ -45,7 +45,7 @@ func TestNotInstalled(t *testing.T) {
 		`{"prompt":"p"}`:                              "npm install -g @anthropic-ai/claude-code",
 		`{"prompt":"p","backend":"codex"}`:            "npm install -g @openai/codex",
 		`{"prompt":"p","command":"no-such-agent -x"}`: "no-such-agent",
-		`{"prompt":"p","command":"./bin"}`:            "Give the path",
+		`{"prompt":"p","command":"./bin"}`:            "Set command to the path",
 		`{"prompt":"p","command":"~/no $agent"}`:      "~/no $agent",
 	} {
 		_, f := s.run(t.Context(), params)
@@ -91,7 +91,7 @@ func TestDied(t *testing.T) {
 		{"", "Welcome!\n", "", 0, fault.Protocol, false, `claude ended without a result; it printed "Welcome!"`},
 		{"oops", "", "", 0, fault.Protocol, false, "claude ended without a result: oops"},
 		{"", "{\"type\":\"result\",\"subtype\":\"success\",\"result\":\"done\"}", "", 4, fault.Execution, false, "claude failed with exit code 4"},
-		{"", "{\"type\":\"system\",\"subtype\":\"api_retry\",\"error\":\"overloaded\",\"error_status\":529}", "", 1, fault.Unavailable, true, "gave no answer: overloaded"},
+		{"", "{\"type\":\"system\",\"subtype\":\"api_retry\",\"error\":\"overloaded\",\"error_status\":529}", "", 1, fault.Unavailable, true, "did not answer: overloaded"},
 		{"", "{\"type\":\"result\",\"subtype\":\"error_during_execution\",\"is_error\":true}", "", 0, fault.Execution, false, "claude failed: error_during_execution"},
 	} {
 		s := newStandIn(t)

@@ -2,20 +2,20 @@ package agent
 
 import "bytes"
 
-// maxLine is the most bytes of one line of a stream. A line holds one message, with a file that was read, or an image.
+// maxLine is the maximum length of a line in bytes. A line holds one message, which may have the contents of a file or an image.
 const maxLine = 16 << 20
 
-// lines gives what is written to it line by line, and holds no more than one.
+// lines is a writer that passes complete lines on. It holds at most one line.
 type lines struct {
 	take func(line []byte)
-	// long is called once, when a line is longer than limit. Nothing is taken from then on.
+	// long is called once, for the first line longer than limit. All later input is discarded.
 	long  func()
 	limit int
 	part  []byte
 	over  bool
 }
 
-// Write never fails.
+// Write never returns an error.
 func (l *lines) Write(p []byte) (int, error) {
 	n := len(p)
 	for !l.over && len(p) > 0 {
@@ -40,7 +40,7 @@ func (l *lines) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// end gives the last line when no newline stands behind it.
+// end passes the last line on, if it has no newline.
 func (l *lines) end() {
 	if len(l.part) > 0 && !l.over {
 		l.take(l.part)

@@ -9,54 +9,54 @@ import (
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 )
 
-// report is what one call of an agent told.
+// report holds what one call of an agent reported.
 type report struct {
 	session, model string
 	turns          int
 	usage          nodetype.Usage
-	told           bool // of what was used
-	// done says that the agent came to an end, and text or structured is what it said there.
+	usageKnown     bool
+	// done reports whether the agent finished. Its last message is text, and structured if it has a structured output.
 	done       bool
 	text       string
 	structured json.RawMessage
-	// value is what it said when that is JSON and no text, and missing says that there is neither.
+	// value is the last message if it is JSON other than text. missing reports whether there is no last message.
 	value   json.RawMessage
 	missing bool
-	// over says that it said so last, and has begun nothing new since.
+	// over reports whether the agent has begun nothing new since it finished.
 	over    bool
 	denied  []string
 	failure *failure
-	// waits is why the agent waits for its model, in its last word on that, and waitsStatus the HTTP status there.
-	waits       string
-	waitsStatus int
+	// waiting is why the agent waits for its model, and waitingStatus the HTTP status of that, if it is known.
+	waiting       string
+	waitingStatus int
 
-	last    string          // the id of the last answer of the agent's own model
-	answer  string          // the id of the last answer of any model
-	pending nodetype.Usage  // what that used, told again with each of its parts
-	seen    map[string]bool // the ids of what is counted as a turn
+	last    string          // the id of the last answer of the agent itself
+	answer  string          // the id of the last answer of the agent or a subagent
+	pending nodetype.Usage  // the usage of that answer, which each of its parts repeats
+	seen    map[string]bool // the ids that are counted as turns
 }
 
-// says takes what the agent says at its end: text as a rule.
-func (r *report) says(v gjson.Result) {
+// setText sets the last message of the agent, which is usually text.
+func (r *report) setText(v gjson.Result) {
 	r.text, r.value, r.missing = v.Str, nil, !v.Exists() || v.Type == gjson.Null
 	if v.Type != gjson.String && !r.missing {
 		r.value, r.text = json.RawMessage(v.Raw), v.Raw
 	}
 }
 
-// answered counts what an answer used, until the end tells the whole.
-func (r *report) answered(id string, u nodetype.Usage) {
+// countAnswer adds the usage of an answer. The result at the end has the total.
+func (r *report) countAnswer(id string, u nodetype.Usage) {
 	if id == r.answer {
 		r.usage = minus(r.usage, r.pending)
 	}
-	r.answer, r.pending, r.told = id, u, true
+	r.answer, r.pending, r.usageKnown = id, u, true
 	r.usage = sum(r.usage, u)
 }
 
-// most is a bound of what is believed of a count, so that sums stay numbers.
-const most = 1 << 50
+// maxCount limits each count, so that sums do not overflow.
+const maxCount = 1 << 50
 
-func count(n int64) int64 { return min(max(n, 0), most) }
+func count(n int64) int64 { return min(max(n, 0), maxCount) }
 
 func sum(a, b nodetype.Usage) nodetype.Usage {
 	u := nodetype.Usage{
@@ -84,7 +84,7 @@ func minus(a, b nodetype.Usage) nodetype.Usage {
 	})
 }
 
-// add takes a call's report into what there is.
+// add adds the report of a call to the job.
 func (j *job) add(r *report) {
 	if r.session != "" {
 		j.session = r.session
@@ -101,10 +101,10 @@ func (j *job) add(r *report) {
 			j.denied = append(j.denied, tool)
 		}
 	}
-	if !r.told {
+	if !r.usageKnown {
 		return
 	}
-	j.told = true
+	j.usageKnown = true
 	if j.backend.cumulative() {
 		j.usage = r.usage
 		return
@@ -112,7 +112,7 @@ func (j *job) add(r *report) {
 	j.usage = sum(j.usage, r.usage)
 }
 
-// cost is what the calls so far cost, as far as it was told.
+// cost returns the cost of the calls so far, as far as it is known.
 func (j *job) cost() float64 {
 	if j.usage.CostUSD == nil {
 		return 0
