@@ -22,9 +22,12 @@ type settingsCommand struct {
 	Deny     denyCommand    `cmd:"" help:"Deny node types."`
 	Remove   unlistCommand  `cmd:"" help:"Remove patterns for node types."`
 	Check    mayCommand     `cmd:"" help:"Print whether a node type may be used, and why."`
-	SetEnv   setEnvCommand  `cmd:"" help:"Set values for inputs and for servers' environments."`
+	SetEnv   setEnvCommand  `cmd:"" help:"Set secret values for inputs and for servers' environments."`
 	UnsetEnv unsetEnv       `cmd:"" help:"Remove such values."`
 	ListEnv  listEnvCommand `cmd:"" help:"List the names of such values."`
+	SetVar   setVarCommand  `cmd:"" help:"Set plain values for inputs."`
+	UnsetVar unsetVar       `cmd:"" help:"Remove plain values."`
+	ListVars listVars       `cmd:"" help:"List the plain values."`
 	Get      getCommand     `cmd:"" help:"Print one of the other settings."`
 	Set      setCommand     `cmd:"" help:"Set one of the other settings."`
 	Unset    unsetCommand   `cmd:"" help:"Remove one of the other settings."`
@@ -121,6 +124,7 @@ const initial = `{
   "llm": {
     "default_model": null
   },
+  "vars": {},
   "env": {}
 }
 `
@@ -150,7 +154,7 @@ func initialise(h *home.Home) error {
 }
 
 type resetCommand struct {
-	All bool `help:"Remove everything, also the values of env and the keys of other programs."`
+	All bool `help:"Remove everything, also the values of env and vars and the keys of other programs."`
 }
 
 // Run removes the settings.

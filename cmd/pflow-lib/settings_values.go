@@ -25,7 +25,8 @@ func (setEnvCommand) Help() string {
 	return `NAME - reads the value from standard input, and NAME=@FILE from a file, both without the newline at the end. NAME=VALUE works
 too, but do not use it for secrets: every user of the machine can see a command line, and the shell's history keeps it.
 
-The values are used for inputs of the same name and for ${NAME} in the configuration of MCP servers. They are never recorded.`
+The values are used for inputs of the same name and for ${NAME} in the configuration of MCP servers. They are never recorded.
+set-var sets values that are not secret.`
 }
 
 // Run sets the values.
@@ -34,6 +35,11 @@ func (c *setEnvCommand) Run(app *cli.App) error {
 	if err != nil {
 		return badValue(c.Values, err)
 	}
+	return setTexts(app, "env", values)
+}
+
+// setTexts sets texts in an object of the file.
+func setTexts(app *cli.App, object string, values []cli.Assignment) error {
 	for _, v := range values {
 		if err := envName(v.Key); err != nil {
 			return err
@@ -45,7 +51,7 @@ func (c *setEnvCommand) Run(app *cli.App) error {
 	return change(app, "set", func(d *settings.Document) error {
 		for _, v := range values {
 			text := strings.TrimSuffix(strings.TrimSuffix(v.Text, "\n"), "\r")
-			if err := d.Set(rawjson.Quote(text), "env", v.Key); err != nil {
+			if err := d.Set(rawjson.Quote(text), object, v.Key); err != nil {
 				return err
 			}
 		}
@@ -90,14 +96,17 @@ type unsetEnv struct {
 }
 
 // Run removes the values.
-func (c *unsetEnv) Run(app *cli.App) error {
+func (c *unsetEnv) Run(app *cli.App) error { return unsetTexts(app, "env", c.Names) }
+
+// unsetTexts removes texts from an object of the file.
+func unsetTexts(app *cli.App, object string, names []string) error {
 	return change(app, "removed", func(d *settings.Document) error {
-		for _, name := range c.Names {
-			if d.Delete("env", name) {
+		for _, name := range names {
+			if d.Delete(object, name) {
 				continue
 			}
 			f := fault.New(fault.NotFound, "There is no value with the name %q", name)
-			f.Available = d.Names("env")
+			f.Available = d.Names(object)
 			if near, ok := fault.Nearest(name, f.Available); ok {
 				f.Suggest("Did you mean %s?", near)
 			}

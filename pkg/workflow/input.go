@@ -37,14 +37,15 @@ func (g Given) IsText() bool { return g.JSON == nil }
 
 func (g Given) isNull() bool { return string(bytes.TrimSpace(g.JSON)) == "null" }
 
-// Supply looks up the values of inputs that were not passed to a run, first in the environment, then in the settings.
-// Either function may be nil.
+// Supply looks up the values of inputs that were not passed to a run: first in the environment, then in the secret and in
+// the plain values of the settings. Each function may be nil.
 type Supply struct {
 	Environment func(name string) (string, bool)
 	Settings    func(name string) (string, bool)
+	Vars        func(name string) (string, bool)
 }
 
-// Value is an input's value with its origin: given, environment, settings, default, or unset for an optional input without a
+// Value is an input's value with its origin: given, environment, settings, vars, default, or unset for an optional input without a
 // value, which is null.
 type Value struct {
 	JSON   json.RawMessage
@@ -122,6 +123,11 @@ func lookup(name string, given map[string]Given, from Supply) (Given, string) {
 			return Given{Text: s}, "settings"
 		}
 	}
+	if from.Vars != nil {
+		if s, ok := from.Vars(name); ok {
+			return Given{Text: s}, "vars"
+		}
+	}
 	return Given{}, ""
 }
 
@@ -155,6 +161,8 @@ func coerce(name string, in Input, g Given, origin string) (json.RawMessage, *fa
 		shown = fault.Truncate(text, 60)
 	}
 	switch origin {
+	case "vars":
+		shown += " from the settings"
 	case "environment", "settings":
 		shown += " from the " + origin
 	case "default":

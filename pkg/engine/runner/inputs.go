@@ -55,12 +55,14 @@ func (l *Launch) resolveInputs() error {
 	from := workflow.Supply{
 		Environment: func(name string) (string, bool) { return process.LookupEnv(l.env, name) },
 		Settings:    func(name string) (string, bool) { v, ok := l.settings.Env[name]; return v, ok },
+		Vars:        func(name string) (string, bool) { v, ok := l.settings.Vars[name]; return v, ok },
 	}
 	for _, name := range lost {
-		if _, ok := from.Environment(name); ok {
-			continue
-		}
-		if _, ok := from.Settings(name); !ok {
+		supplied := slices.ContainsFunc([]func(string) (string, bool){from.Environment, from.Settings, from.Vars}, func(lookup func(string) (string, bool)) bool {
+			_, ok := lookup(name)
+			return ok
+		})
+		if !supplied {
 			f := fault.New(fault.Usage, "Input %q is secret, so run %s has not stored it", name, l.from.Run).
 				Suggest("Give it again as %s=VALUE, in the environment or in the settings", name)
 			f.Missing = []string{name}

@@ -61,7 +61,7 @@ func tokens(text []byte, see func(path []string, t json.Token, key bool, end int
 func known(above string) string {
 	switch above {
 	case "":
-		return "env registry runtime llm"
+		return "env vars registry runtime llm"
 	case "registry":
 		return "nodes"
 	case "registry.nodes":

@@ -16,7 +16,7 @@ type Key struct {
 	JSON bool
 }
 
-// Keys returns the settings except env and the patterns for node types, sorted by name.
+// Keys returns the settings except env, vars and the patterns for node types, sorted by name.
 func Keys() []Key {
 	return []Key{
 		{Name: "llm.default_model", Help: "the model of llm nodes without one"},
@@ -47,6 +47,9 @@ func KeyPath(name string) ([]string, Key, error) {
 	}
 	if strings.HasPrefix(name, "env.") {
 		f.Suggest("pflow-lib settings set-env NAME sets a value for inputs and servers")
+	}
+	if strings.HasPrefix(name, "vars.") {
+		f.Suggest("pflow-lib settings set-var NAME=VALUE sets a value for inputs that is not secret")
 	}
 	if strings.HasPrefix(name, "registry.") {
 		f.Suggest("To choose the node types that may be used: pflow-lib settings allow PATTERN, deny PATTERN")

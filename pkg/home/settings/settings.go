@@ -22,6 +22,8 @@ const File = "settings.json"
 type Settings struct {
 	// Env supplies inputs without a value, and ${VAR} in servers' configurations. All its values are secrets.
 	Env map[string]string
+	// Vars supplies inputs that neither the environment nor Env has. Its values are not secrets.
+	Vars map[string]string
 	// Allow and Deny are patterns for node types, in the syntax of path.Match. A nil Allow allows every type.
 	Allow []string
 	Deny  []string
@@ -34,6 +36,7 @@ type Settings struct {
 // shape is the form of the file, which upstream pflow shares. Other keys are ignored, even if they differ only in case.
 type shape struct {
 	Env      map[string]string `json:"env"`
+	Vars     map[string]string `json:"vars"`
 	Registry struct {
 		Nodes struct {
 			Allow []string `json:"allow"`
@@ -78,7 +81,7 @@ func parse(source []byte) (*Settings, error) {
 	if err := checkLLM(&s.LLM); err != nil {
 		return nil, err
 	}
-	return &Settings{Env: s.Env, Allow: nodes.Allow, Deny: nodes.Deny, TemplateResolutionMode: mode, LLM: s.LLM}, nil
+	return &Settings{Env: s.Env, Vars: s.Vars, Allow: nodes.Allow, Deny: nodes.Deny, TemplateResolutionMode: mode, LLM: s.LLM}, nil
 }
 
 // checkPatterns returns an error for an invalid pattern, which would match nothing.
