@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -48,6 +49,7 @@ type Entry struct {
 	// Path is the absolute path of the file. Messages must not contain it.
 	Path string
 
+	home *home.Home
 	file *workflow.File
 }
 
@@ -55,6 +57,9 @@ type Entry struct {
 func (e *Entry) Source() ([]byte, error) {
 	for range looks {
 		for _, path := range []string{e.Path, otherForm(e.Path)} {
+			if err := e.home.CheckInside(folder(e.Saved), filepath.Base(path)); err != nil {
+				return nil, err
+			}
 			b, err := os.ReadFile(path)
 			switch {
 			case err == nil:
@@ -103,15 +108,21 @@ func (e *Entry) called(source []byte) string {
 
 // Find returns the workflow that a name stands for: the saved one, else the draft. If there is neither, the error is a
 // not_found that lists the existing names. If the name has files of both forms, the error is a conflict.
-func (l *Library) Find(name string) (*Entry, error) {
+//
+// For a symbolic link that leads out of the home the error is a security_error, as in every other function that reads or
+// writes workflows.
+func (l *Library) Find(name string) (*Entry, error) { return l.find(name, l.at) }
+
+// find is Find with the function that returns the entry of a name in one of the folders.
+func (l *Library) find(name string, at func(saved bool, name string) (*Entry, error)) (*Entry, error) {
 	if err := home.CheckName("workflow", name); err != nil {
 		return nil, err
 	}
-	saved, err := l.at(true, name)
+	saved, err := at(true, name)
 	if err != nil {
 		return nil, err
 	}
-	draft, err := l.at(false, name)
+	draft, err := at(false, name)
 	switch {
 	case saved != nil:
 		saved.Hidden = draft != nil || err != nil
@@ -148,9 +159,12 @@ func (l *Library) Open(ref string, nameOnly bool, read func(name string) ([]byte
 			file, err := entry.read()
 			return file, entry, err
 		}
-		if nameOnly || fault.From(err).Type == fault.Conflict || !isFile(ref) {
+		if typ := fault.From(err).Type; nameOnly || typ == fault.Conflict || typ == fault.Security || !isFile(ref) {
 			return nil, nil, err
 		}
+	}
+	if err := l.checkPath(ref); err != nil {
+		return nil, nil, err
 	}
 	source, err := read(ref)
 	if err != nil {
@@ -169,6 +183,11 @@ func isFile(path string) bool {
 	return err == nil && !info.IsDir()
 }
 
+func isLink(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode()&fs.ModeSymlink != 0
+}
+
 func folder(saved bool) string {
 	if saved {
 		return savedFolder
@@ -176,19 +195,40 @@ func folder(saved bool) string {
 	return draftsFolder
 }
 
+// checkPath returns an error if a path is in one of the two folders and leads out of the home.
+func (l *Library) checkPath(path string) error {
+	rel, ok := l.home.Rel(path)
+	if top, _, below := strings.Cut(rel, string(filepath.Separator)); path == "-" || !ok || !below || top != savedFolder && top != draftsFolder {
+		return nil
+	}
+	return l.home.CheckInside(rel)
+}
+
 // at returns the entry of a name in one of the folders, or nil if there is none. Files of both forms are a conflict.
 func (l *Library) at(saved bool, name string) (*Entry, error) {
+	for _, ending := range endings {
+		if file := name + ending; isLink(l.home.Path(folder(saved))) || isLink(l.home.Path(folder(saved), file)) {
+			if err := l.home.CheckInside(folder(saved), file); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return l.locate(saved, name, isFile)
+}
+
+// locate is like at for files for which exists returns true, and does not check where links lead.
+func (l *Library) locate(saved bool, name string, exists func(path string) bool) (*Entry, error) {
 	var found []string
 	for range looks {
 		found = nil
 		for _, ending := range endings {
 			path := l.home.Path(folder(saved), name+ending)
-			if isFile(path) {
+			if exists(path) {
 				found = append(found, path)
 			}
 		}
 		if len(found) == 1 {
-			return &Entry{Name: name, Saved: saved, Path: found[0]}, nil
+			return &Entry{Name: name, Saved: saved, Path: found[0], home: l.home}, nil
 		}
 	}
 	if found == nil {

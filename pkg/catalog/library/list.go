@@ -52,7 +52,7 @@ func (l *Library) List(drafts bool, pattern string) ([]Listed, error) {
 }
 
 func (l *Library) listed(saved bool, name string) Listed {
-	e := Listed{Entry: &Entry{Name: name, Saved: saved}}
+	e := Listed{Entry: &Entry{Name: name, Saved: saved, home: l.home}}
 	err := home.CheckName("workflow", name)
 	if err == nil {
 		var entry *Entry

@@ -126,6 +126,9 @@ func (l *Library) create(text []byte, folder, file string) error {
 
 // temporary writes the text of a file to a temporary one in the same folder.
 func (l *Library) temporary(text []byte, folder, file string) (*renameio.PendingFile, error) {
+	if err := l.home.CheckInside(folder); err != nil {
+		return nil, err
+	}
 	dir, err := l.home.Make(folder)
 	if err != nil {
 		return nil, err
