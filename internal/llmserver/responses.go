@@ -77,7 +77,7 @@ func textOf(content json.RawMessage) (text string, err error) {
 	return text, nil
 }
 
-// output are the items of an answer: what is said, then what is called.
+// output returns the items of an answer: the text, then the calls.
 func (responses) output(r *Request, a *Answer) []any {
 	items := []any{}
 	if a.Text != "" {
@@ -95,7 +95,7 @@ func (responses) output(r *Request, a *Answer) []any {
 	return items
 }
 
-// response is an answer, which is in progress without its items.
+// response returns an answer with its items. Without items it is in progress.
 func (s responses) response(r *Request, a *Answer, items []any) map[string]any {
 	prompt := a.Input + a.CacheRead + a.CacheWrite
 	out := map[string]any{

@@ -67,7 +67,7 @@ func TestOpenAIReadsTheStream(t *testing.T) {
 		var acc openai.ChatCompletionAccumulator
 		for stream.Next() {
 			if !acc.AddChunk(stream.Current()) {
-				t.Fatal("a chunk does not go with the others")
+				t.Fatal("a chunk does not belong to the others")
 			}
 		}
 		if err := stream.Err(); err != nil {
@@ -102,7 +102,7 @@ func TestFailuresAreTheAPIs(t *testing.T) {
 		model, prompt   string
 		openai, another int
 	}{
-		{"m", "[[status 429 1 slow down]]", 429, 0}, // one of the two is the first to ask
+		{"m", "[[status 429 1 slow down]]", 429, 0}, // the first of the two requests fails
 		{"m", "[[status 418]]", 418, 418},
 		{"m", "[[key k]]", 401, 401},
 		{"other", "hello", 404, 404},

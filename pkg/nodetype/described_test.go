@@ -84,7 +84,7 @@ func TestDescribedWrongly(t *testing.T) {
 	}
 }
 
-// FuzzDescribed: whatever a program answers, it is a type that can be written and read again, or a fault.
+// FuzzDescribed checks that every answer is a type that can be encoded and decoded, or a fault.
 func FuzzDescribed(f *testing.F) {
 	f.Add([]byte(`{"interface":{"description":"x","params":[{"name":"a","type":"int","default":1,"enum":[1,2]}],"outputs":[{"key":"b","type":"any"}],"open":true,"actions":["*"]}}`))
 	f.Add([]byte(`{"interface":{"params":[null,{"default":{}}],"outputs":[[]]}}`))

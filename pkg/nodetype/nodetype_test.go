@@ -14,7 +14,7 @@ import (
 
 func TestFit(t *testing.T) {
 	for _, c := range []struct {
-		typ, raw, want string // no want: it does not fit
+		typ, raw, want string // without want it does not fit
 	}{
 		{"str", `"a <b>"`, `"a <b>"`}, {"str", `1.50`, `"1.50"`}, {"str", ` true `, `"true"`}, {"str", `{"a": [1, "<"]}`, `"{\"a\":[1,\"<\"]}"`}, {"str", `"\ud83d\ude00"`, `"\ud83d\ude00"`},
 		{"int", `7`, `7`}, {"int", `"7"`, `7`}, {"int", `" -7\n"`, `-7`}, {"int", `9223372036854775807`, `9223372036854775807`},
@@ -32,7 +32,7 @@ func TestFit(t *testing.T) {
 	}
 }
 
-// What fits is valid JSON, and fits again as it is.
+// A fitted value is valid JSON, and Fit returns it unchanged.
 func TestFitIsStable(t *testing.T) {
 	texts := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"1", " 2.5 ", "true", "[1]", `{"a":"b"}`, "-", "1e5", "null"}))
 	rapid.Check(t, func(t *rapid.T) {
@@ -80,9 +80,9 @@ func TestEntryRoundTrip(t *testing.T) {
 		if !ok || typ.Name != name || typ.Description == "" || len(typ.Params) == 0 || len(typ.Outputs) == 0 && !typ.ExtraOutputs {
 			t.Errorf("%s: %+v", name, typ)
 		}
-		typ.Program = "" // an entry has the path of one
+		typ.Program = "" // an entry has it only with a path
 		for i := range typ.Params {
-			typ.Params[i].Input = false // which only built-in types have
+			typ.Params[i].Input = false // an entry does not have it
 		}
 		types = append(types, typ)
 	}
@@ -124,7 +124,7 @@ func TestEntryOfUpstream(t *testing.T) {
 		t.Errorf("%s", d)
 	}
 	if err := json.Unmarshal([]byte(`{"interface":{"params":{}}}`), &typ); err == nil {
-		t.Error("params that are no list were taken")
+		t.Error("params that are not a list were accepted")
 	}
 }
 
@@ -149,7 +149,7 @@ func TestLookups(t *testing.T) {
 	}
 }
 
-// A default is of its parameter's type, or nothing could run without saying otherwise.
+// A default has the type of its parameter.
 func TestDefaultsFit(t *testing.T) {
 	for _, name := range BuiltinNames() {
 		typ, _ := Builtin(name)
@@ -165,7 +165,7 @@ func TestDefaultsFit(t *testing.T) {
 				continue
 			}
 			if fitted, ok := Fit(p.Type, p.Default); !ok || !bytes.Equal(fitted, p.Default) {
-				t.Errorf("%s.%s: the default %s is no %s", name, p.Name, p.Default, p.Type)
+				t.Errorf("%s.%s: the default %s is not a %s", name, p.Name, p.Default, p.Type)
 			}
 		}
 	}
@@ -181,7 +181,7 @@ func TestTexts(t *testing.T) {
 		t.Errorf("%s", d)
 	}
 	if err := json.Unmarshal([]byte(`[]`), &got); err == nil {
-		t.Error("a list was taken")
+		t.Error("a list was accepted")
 	}
 }
 

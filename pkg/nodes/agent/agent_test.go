@@ -12,14 +12,14 @@ import (
 
 const schema = `{"type":"object","properties":{"answer":{"type":"integer"}},"required":["answer"],"additionalProperties":false}`
 
-// TestRecordings: what the agents printed when they were recorded comes out as outputs and faults.
+// TestRecordings checks the outputs and faults for recorded output of the agents.
 func TestRecordings(t *testing.T) {
 	t.Parallel()
 	const zero = `"llm_usage":{"model":"claude-opus-4-8[1m]","input_tokens":0,"output_tokens":0,"total_tokens":0,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"cost_usd":0}`
 	for _, c := range []struct {
 		recording, params string
 		exit              int
-		outputs           string // those that are of interest
+		outputs           string // only some of them
 		kind              fault.Type
 		retryable         bool
 		said              []string
@@ -66,7 +66,7 @@ func TestRecordings(t *testing.T) {
 	}
 }
 
-// fields are the members of an object, only those that another has when that is given.
+// fields returns the members of an object, or only those that another object has, if it is given.
 func fields(t *testing.T, raw, only string) map[string]any {
 	t.Helper()
 	var all, of map[string]any
@@ -147,7 +147,7 @@ func TestCodexIsCalled(t *testing.T) {
 	}
 }
 
-// TestAnotherTry: a result that does not fit is asked for once more, in its session, with what is left of the budget.
+// TestAnotherTry checks that a result that does not fit is asked for once more, in the same session, with the rest of the budget.
 func TestAnotherTry(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ backend, session, usage string }{
@@ -191,7 +191,8 @@ func TestAResultThatDoesNotFit(t *testing.T) {
 	has(t, "the fault", f.Message, "max_turns does not allow another attempt")
 }
 
-// TestASchemaThatIsTold: what a backend cannot be given stands in the prompt, and the answer may stand in a block of code.
+// TestASchemaThatIsTold checks that the prompt has a schema that the backend does not accept, and that the answer may be in a code
+// block.
 func TestASchemaThatIsTold(t *testing.T) {
 	t.Parallel()
 	for schema, text := range map[string]string{

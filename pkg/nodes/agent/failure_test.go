@@ -13,7 +13,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/nodes/agent"
 )
 
-// TestRefused: what cannot be done is said before anything starts.
+// TestRefused checks that invalid parameters are reported before anything starts.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	for params, said := range map[string]string{
@@ -72,7 +72,7 @@ func TestCommandHasWords(t *testing.T) {
 	s.done(`{"prompt":"p","command":"~/an agent's"}`)
 }
 
-// TestDied: an agent that ends without a word on its stream is quoted from its standard error.
+// TestDied checks that the standard error of an agent is quoted, if it ends without a message in its output.
 func TestDied(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -131,7 +131,7 @@ func TestTheEnvironment(t *testing.T) {
 	}
 }
 
-// TestAnEndlessLine: an agent that never ends its line is stopped, and not held in memory.
+// TestAnEndlessLine checks that an agent that prints an endless line is stopped.
 func TestAnEndlessLine(t *testing.T) {
 	t.Parallel()
 	s := newStandIn(t)
@@ -142,7 +142,7 @@ func TestAnEndlessLine(t *testing.T) {
 	}
 }
 
-// TestStopped: an agent whose time or turns are over is stopped with what it started, also what has left its group.
+// TestStopped checks that an agent that used up its time or turns is stopped with all its processes, also those that left its group.
 func TestStopped(t *testing.T) {
 	t.Parallel()
 	const child = "%s sh -c 'echo $$ >\"$PLACE/pid\"; trap \"\" HUP; exec sleep 1000' &\nwhile [ ! -s \"$PLACE/pid\" ]; do sleep 0.01; done\n"
@@ -179,7 +179,7 @@ func TestStopped(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, _ = syscall.Wait4(pid, nil, syscall.WNOHANG, nil) // an orphan that has ended is there until then
+			_, _ = syscall.Wait4(pid, nil, syscall.WNOHANG, nil) // an orphan that has ended exists until then
 			if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
 				t.Errorf("what it started lives: %v", err)
 			}

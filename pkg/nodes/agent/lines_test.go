@@ -14,7 +14,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 )
 
-// TestLines: however a stream is cut into writes, its lines are those between its newlines, until one is too long.
+// TestLines checks that the lines do not depend on how the stream is split into writes, and end at one that is too long.
 func TestLines(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -48,7 +48,7 @@ func TestLines(t *testing.T) {
 	})
 }
 
-// FuzzStream: whatever a stream holds, it is read, and no count is below nothing.
+// FuzzStream checks that every stream can be read, and that no count is negative.
 func FuzzStream(f *testing.F) {
 	recordings, err := filepath.Glob("testdata/*.jsonl")
 	if err != nil || len(recordings) == 0 {

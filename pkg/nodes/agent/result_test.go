@@ -13,7 +13,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/nodes/agent"
 )
 
-// TestWhatAResultIs: text is text, other JSON the value it is, and nothing is no result.
+// TestWhatAResultIs checks that a result is text or another JSON value, and that an agent without a result fails.
 func TestWhatAResultIs(t *testing.T) {
 	t.Parallel()
 	const claude, codex = `{"type":"result","subtype":"success",%}`, `{"type":"item.completed","item":{"id":"1","type":"agent_message",%}}` + "\n" + `{"type":"turn.completed"}`
@@ -42,7 +42,7 @@ func TestWhatAResultIs(t *testing.T) {
 	}
 }
 
-// TestItLingers: an agent whose result is there and that does not end is ended, with what holds it, and the result stands.
+// TestItLingers checks that an agent that does not end after its result is stopped with its processes, and that the result is valid.
 func TestItLingers(t *testing.T) {
 	t.Parallel()
 	const result = `{"type":"result","subtype":"success","result":"done","session_id":"s1","usage":{"input_tokens":3}}`
@@ -75,7 +75,7 @@ func TestItLingers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, _ = syscall.Wait4(pid, nil, syscall.WNOHANG, nil) // an orphan that has ended is there until then
+			_, _ = syscall.Wait4(pid, nil, syscall.WNOHANG, nil) // an orphan that has ended exists until then
 			if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
 				t.Errorf("what it started lives: %v", err)
 			}
@@ -83,7 +83,7 @@ func TestItLingers(t *testing.T) {
 	}
 }
 
-// TestACutSecret: of what an agent says on standard error the end is quoted. A secret that is cut in two there stays out.
+// TestACutSecret checks that a secret is redacted even if the quoted end of standard error begins in the middle of it.
 func TestACutSecret(t *testing.T) {
 	t.Parallel()
 	const secret = "tok-abcdefghijklmnopqrstuvwxyz"
@@ -96,7 +96,7 @@ func TestACutSecret(t *testing.T) {
 	}
 }
 
-// TestWhatAnAgentCounts: what cannot be is not passed on.
+// TestWhatAnAgentCounts checks that impossible counts are dropped.
 func TestWhatAnAgentCounts(t *testing.T) {
 	t.Parallel()
 	s := newStandIn(t)
@@ -107,7 +107,7 @@ func TestWhatAnAgentCounts(t *testing.T) {
 	}
 }
 
-// TestASchemaThatIsRefused: nothing is asked with a schema that leads back to itself.
+// TestASchemaThatIsRefused checks that no agent is called with a schema that leads back to itself.
 func TestASchemaThatIsRefused(t *testing.T) {
 	t.Parallel()
 	s := newStandIn(t)

@@ -19,8 +19,8 @@ import (
 	"github.com/pflow-suite/pflow/pkg/process"
 )
 
-// script stands in for an agent: the nth call writes its arguments to args.n and its prompt to prompt.n, prints stream.n
-// and, on standard error, said.n, runs then.n and ends as exit.n says. The folder it works in comes into folder.n.
+// script stands in for an agent. The nth call writes its arguments to args.n, its prompt to prompt.n and its directory to
+// folder.n. It prints stream.n, and said.n on standard error, runs then.n, and exits with the status in exit.n.
 const script = `#!/bin/sh
 n=0
 while [ -e "$PLACE/args.$n" ]; do n=$((n + 1)); done
@@ -39,11 +39,11 @@ done
 `
 
 func TestMain(m *testing.M) {
-	process.AdoptOrphans() // the system's first process may be slow to wait for them
+	process.AdoptOrphans() // init may be slow to wait for them
 	os.Exit(m.Run())
 }
 
-// standIn is a place with a claude and a codex that do as its files say.
+// standIn is a directory with a claude and a codex that run script.
 type standIn struct {
 	*testing.T
 	place    string
@@ -71,14 +71,14 @@ func newStandIn(t *testing.T) *standIn {
 func (s *standIn) write(name, content string) {
 	s.Helper()
 	path := filepath.Join(s.place, name)
-	syscall.ForkLock.RLock() // a child that is started meanwhile would have the program open for writing, so that it cannot run
+	syscall.ForkLock.RLock() // a child that starts now would have the program open for writing, so that it cannot be executed
 	defer syscall.ForkLock.RUnlock()
 	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(content), 0o600)); err != nil {
 		s.Fatal(err)
 	}
 }
 
-// stream makes the nth call print a recording, and end as the agent did then.
+// stream makes the nth call print a recording and exit with the recorded status.
 func (s *standIn) stream(n int, recording string, exit int) {
 	s.Helper()
 	content, err := os.ReadFile(filepath.Join("testdata", recording+".jsonl"))
@@ -98,7 +98,7 @@ func (s *standIn) read(name string) string {
 	return string(b)
 }
 
-// params reads parameters as the program does, over the type's defaults.
+// params decodes parameters as the program does, with the type's defaults.
 func (s *standIn) params(raw string) nodetype.Agent {
 	s.Helper()
 	kind, _ := nodetype.Builtin("agent")
@@ -109,7 +109,7 @@ func (s *standIn) params(raw string) nodetype.Agent {
 	return in
 }
 
-// run gives the stand-in a task.
+// run runs a task.
 func (s *standIn) run(ctx context.Context, raw string) (*nodetype.AgentOutputs, *fault.Fault) {
 	s.Helper()
 	out, err := agent.Run(ctx, s.params(raw), agent.Host{
@@ -121,7 +121,7 @@ func (s *standIn) run(ctx context.Context, raw string) (*nodetype.AgentOutputs, 
 	return out, fault.From(err)
 }
 
-// done gives it a task that it does.
+// done runs a task that must succeed.
 func (s *standIn) done(raw string) *nodetype.AgentOutputs {
 	s.Helper()
 	out, f := s.run(s.Context(), raw)
@@ -131,7 +131,7 @@ func (s *standIn) done(raw string) *nodetype.AgentOutputs {
 	return out
 }
 
-// calls is how often it was called.
+// calls returns the number of calls.
 func (s *standIn) calls() int {
 	n := 0
 	for s.read("args."+strconv.Itoa(n)) != "" {
@@ -140,7 +140,7 @@ func (s *standIn) calls() int {
 	return n
 }
 
-// has fails the test when a text does not have all of some parts.
+// has fails the test if a text does not have all parts.
 func has(t *testing.T, what, text string, parts ...string) {
 	t.Helper()
 	for _, part := range parts {

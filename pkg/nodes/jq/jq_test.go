@@ -29,7 +29,7 @@ func TestProblems(t *testing.T) {
 		f := Check(filter, []string{"name"})
 		switch {
 		case f == nil:
-			t.Errorf("%q is found right", filter)
+			t.Errorf("no fault is found in %q", filter)
 		case f.Path != "params.filter" || f.Details["offset"] != want.offset || !strings.Contains(f.Message, want.message) || !strings.Contains(strings.Join(f.Suggestions, "\n"), want.suggests):
 			t.Errorf("%q: %+v", filter, f)
 		}
@@ -49,7 +49,7 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// No filter makes the reader of filters panic, and what is wrong stands in the filter.
+// FuzzCheck checks that no filter makes Check panic, and that the offset of a fault is in the filter.
 func FuzzCheck(f *testing.F) {
 	for _, seed := range []string{".", ".a |", "$x", "\"\\(", "{a:", ".[1:", "reduce .[] as $i (0; . + $i)", "ü", "'", "@x", "import \"a\" as $b; ."} {
 		f.Add(seed)

@@ -17,7 +17,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-// given are the parameters that JSON says, with the type's defaults for the others.
+// given decodes parameters, with the type's defaults for the others.
 func given(t *testing.T, params string) nodetype.JQ {
 	t.Helper()
 	kind, _ := nodetype.Builtin("jq")
@@ -74,7 +74,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// failsWith runs a filter that must fail so.
+// failsWith runs a filter that must fail with a fault of a type and with words in its message.
 func failsWith(t *testing.T, params string, kind fault.Type, words ...string) *fault.Fault {
 	t.Helper()
 	out, err := Run(t.Context(), given(t, params), io.Discard)
@@ -129,7 +129,7 @@ func TestRunFailures(t *testing.T) {
 	}
 }
 
-// The first value is put out twice, and counts so.
+// The outputs have the first value twice, so it counts twice.
 func TestWhatAFilterPutsOutHasABound(t *testing.T) {
 	const most = 1000
 	almost := &results{limit: most}
@@ -151,7 +151,7 @@ func TestWhatAFilterPutsOutHasABound(t *testing.T) {
 	}
 }
 
-// A filter that never ends is stopped, whether it gives values, keeps them, or does neither.
+// A filter that never ends is stopped, whether it emits values, collects them, or does neither.
 func TestAFilterWithoutEnd(t *testing.T) {
 	for _, filter := range []string{"repeat(1)", "last(range(infinite))", "def f: f; f", "[limit(1e12; repeat(\\\"x\\\"))]"} {
 		failsWith(t, `{"filter":"`+filter+`","timeout":0.05}`, fault.Timeout, "The filter timed out after 0.05 seconds")
@@ -159,7 +159,7 @@ func TestAFilterWithoutEnd(t *testing.T) {
 	failsWith(t, `{"filter":"repeat(\"x\" * 1e7)","timeout":500}`, fault.TooLarge, "more than 128 MiB")
 }
 
-// The error of a run that was stopped from outside is the cause.
+// The error of a run whose context is cancelled is the cause.
 func TestAFilterThatIsStopped(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	enough := errors.New("enough")
@@ -169,7 +169,7 @@ func TestAFilterThatIsStopped(t *testing.T) {
 	}
 }
 
-// What cannot be interrupted is left behind.
+// Run returns even if the filter cannot be interrupted.
 func TestAFilterThatCannotBeInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	says := &saysOnce{said: make(chan struct{}), goOn: make(chan struct{})}
@@ -184,7 +184,7 @@ func TestAFilterThatCannotBeInterrupted(t *testing.T) {
 	}
 }
 
-// saysOnce tells that something is said, and takes it only when it may.
+// saysOnce is a writer that reports the first write and blocks until it may go on.
 type saysOnce struct{ said, goOn chan struct{} }
 
 func (s *saysOnce) Write(p []byte) (int, error) {
@@ -193,7 +193,7 @@ func (s *saysOnce) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// What a filter keeps has a bound too, and what it lets go of does not count.
+// The memory of a filter is limited, and garbage does not count.
 func TestAFilterThatKeepsWithoutEnd(t *testing.T) {
 	in := given(t, `{"filter":"[range(infinite)]"}`)
 	limit := limits{time: time.Hour, memory: 32 << 20}
@@ -215,7 +215,7 @@ func TestAFilterSaysWhatItDebugs(t *testing.T) {
 	}
 }
 
-// aValue draws a JSON value as it may be written, its keys sorted.
+// aValue returns a generator of JSON values with sorted keys.
 func aValue(depth int) *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {
 		kinds := 4
@@ -247,7 +247,7 @@ func aValue(depth int) *rapid.Generator[string] {
 	})
 }
 
-// The filter that changes nothing gives every value back, also one that comes as text.
+// The filter . returns every value unchanged, also one that comes as text.
 func TestItGivesBackWhatItGets(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		value := aValue(3).Draw(r, "value")
@@ -285,7 +285,7 @@ func TestItGivesBackWhatItGets(t *testing.T) {
 	})
 }
 
-// strictly decodes with the digits of numbers.
+// strictly decodes JSON and keeps the digits of numbers.
 func strictly(raw []byte, into any) error {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()

@@ -13,7 +13,7 @@ import (
 
 const flat = `{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}`
 
-// TestAModelWithoutSchemas: where the API takes no schema, the prompt tells it.
+// TestAModelWithoutSchemas checks that the prompt has the schema if the API does not support schemas.
 func TestAModelWithoutSchemas(t *testing.T) {
 	each(t, func(t *testing.T, provider string, s *llmserver.Server) {
 		s.Reply = func(r *llmserver.Request) llmserver.Answer {
@@ -48,7 +48,7 @@ func TestTheSecondRefusalIsTold(t *testing.T) {
 	})
 }
 
-// TestAModelThatThinksByBudget: older models know a number of tokens only.
+// TestAModelThatThinksByBudget checks the effort for older models, which need a number of tokens.
 func TestAModelThatThinksByBudget(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -98,7 +98,7 @@ func TestAModelThatThinksByBudget(t *testing.T) {
 	}
 }
 
-// TestALooseSchemaIsSentAsOne: OpenAI refuses as strict what is not.
+// TestALooseSchemaIsSentAsOne checks that a schema is sent as strict only if it is, since OpenAI rejects others as strict.
 func TestALooseSchemaIsSentAsOne(t *testing.T) {
 	t.Parallel()
 	s := llmserver.Start(t)

@@ -23,13 +23,13 @@ import (
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 )
 
-// providers are the APIs, each of which every behaviour is tested with.
+// providers are the APIs. All behaviour is tested with each.
 var providers = []string{openaiName, anthropicName}
 
 // secret is the key of all tests.
 const secret = "sk-very-secret-123456"
 
-// params are those of a question to a server.
+// params returns the parameters of a question to a server.
 func params(server, provider, prompt string) nodetype.LLM {
 	return nodetype.LLM{Prompt: prompt, Model: "m", Provider: provider, BaseURL: server + "/v1", APIKey: secret, Retries: 2, Timeout: 20}
 }
@@ -45,12 +45,12 @@ func each(t *testing.T, test func(t *testing.T, provider string, s *llmserver.Se
 	}
 }
 
-// mustFail checks a fault for what all of them have.
+// mustFail checks what all faults have in common, and returns the fault.
 func mustFail(t *testing.T, err error) *fault.Fault {
 	t.Helper()
 	f, ok := errors.AsType[*fault.Fault](err)
 	if !ok {
-		t.Fatalf("the error is no fault: %v", err)
+		t.Fatalf("the error is not a fault: %v", err)
 	}
 	raw, _ := json.Marshal(f)
 	if strings.Contains(string(raw), secret) {
@@ -154,7 +154,7 @@ func TestThereIsNoSuchAPI(t *testing.T) {
 	})
 }
 
-// raw runs a server that answers every request in one way.
+// raw starts a server with one handler for all requests.
 func raw(t *testing.T, answer http.HandlerFunc) string {
 	t.Helper()
 	s := httptest.NewServer(answer)
@@ -295,7 +295,7 @@ func TestAnswersThatAreNone(t *testing.T) {
 		var a Asker
 		out, err := a.Ask(t.Context(), params(s.URL, provider, "[[stop "+cut+"]] [[text the beg]]"))
 		if err != nil || string(out.Response) != `"the beg"` || out.StopReason != cut {
-			t.Errorf("a text that is cut off is one: %+v %v", out, err)
+			t.Errorf("a text that is cut off is still an answer: %+v %v", out, err)
 		}
 	})
 	t.Run("OpenAI's refusal", func(t *testing.T) {
@@ -329,7 +329,7 @@ func TestImagesAreSent(t *testing.T) {
 	})
 }
 
-// TestNothingIsSent: what is wrong with the parameters is told before any request.
+// TestNothingIsSent checks that invalid parameters are reported before any request.
 func TestNothingIsSent(t *testing.T) {
 	t.Parallel()
 	s := llmserver.Start(t)

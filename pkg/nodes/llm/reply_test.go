@@ -13,7 +13,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 )
 
-// says runs a server that answers every request with a text that it calls JSON.
+// says starts a server that answers every request with a text as application/json.
 func says(t *testing.T, text string) string {
 	t.Helper()
 	return raw(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -22,7 +22,7 @@ func says(t *testing.T, text string) string {
 	})
 }
 
-// TestAnswersOfAnotherShape: JSON that is no completion is told as that, and never taken for an empty answer.
+// TestAnswersOfAnotherShape checks that JSON that is not a completion is reported, and not taken for an empty answer.
 func TestAnswersOfAnotherShape(t *testing.T) {
 	t.Parallel()
 	for provider, answers := range map[string][]string{
@@ -48,7 +48,7 @@ func TestAnswersOfAnotherShape(t *testing.T) {
 	}
 }
 
-// TestWhatAServerCounts: a count or a cost that cannot be is not passed on.
+// TestWhatAServerCounts checks that impossible counts and costs are dropped.
 func TestWhatAServerCounts(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ provider, usage, want string }{
@@ -78,7 +78,8 @@ func TestWhatAServerCounts(t *testing.T) {
 	}
 }
 
-// TestAKeyIsWithheld: a server that only the workflow names does not get the key of the environment, and why is told.
+// TestAKeyIsWithheld checks that a server that only the workflow names does not get the key of the environment, and that the fault
+// says why.
 func TestAKeyIsWithheld(t *testing.T) {
 	each(t, func(t *testing.T, provider string, s *llmserver.Server) {
 		s.Key = secret

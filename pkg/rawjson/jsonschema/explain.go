@@ -17,22 +17,22 @@ import (
 // maxExplained is how many parts of a value, and choices for one, an explanation looks into.
 const maxExplained = 50
 
-// explainer finds what is wrong with a value. The library reports schemas and not places in the value: those are found by
-// checks of its parts.
+// explainer finds out why a value does not fit. The library names schemas, but not places in the value. The explainer finds the
+// places by checking parts of the value.
 type explainer struct {
 	*Schema
 	resolved map[string]*google.Resolved // by path
 	left     int
 }
 
-// explain returns what is wrong with the value at a place, which the schema at a path does not allow.
+// explain returns the violation in the value at a place, which the schema at a path does not allow.
 func (e *explainer) explain(place, at string, value any) *Violation {
 	through, keyword := e.fails(at, value)
 	e.left--
 	for _, next := range through {
 		step, _, _ := strings.Cut(strings.TrimPrefix(next, at+"/"), "/")
 		if !strings.HasPrefix(next, at+"/") || e.parts[at]["$ref"] == "#"+next || !slices.Contains(inward, step) {
-			at = next // it is about the same value
+			at = next // it applies to the same value
 			continue
 		}
 		keyword = step
@@ -52,8 +52,9 @@ func (e *explainer) explain(place, at string, value any) *Violation {
 	return v
 }
 
-// fails returns how the schema at a path refuses a value: the paths of the schemas below it that the check went through, and
-// the keyword at the end, which is empty if the value fits. The schema that is checked only refers to the path.
+// fails checks a value by the schema at a path. If the value does not fit, it returns the paths of the schemas below that the check
+// went through, and the keyword that failed. Otherwise the keyword is empty. For the check it compiles a schema that only refers to
+// the path.
 func (e *explainer) fails(at string, value any) (through []string, keyword string) {
 	if e.resolved[at] == nil {
 		ref := url.URL{Scheme: "schema", Path: "/", Fragment: at}
@@ -69,15 +70,15 @@ func (e *explainer) fails(at string, value any) (through []string, keyword strin
 		e.resolved[at] = resolved
 	}
 	names, keyword := trail(e.resolved[at].Validate(value))
-	for _, name := range names[min(2, len(names)):] { // behind the one that refers, and the one at the path
+	for _, name := range names[min(2, len(names)):] { // after the one that refers, and the one at the path
 		through = append(through, e.pathOf(name))
 	}
 	return through, keyword
 }
 
-// trail reads an error of the library: the schemas that the check went through, outermost first, as the library names them,
-// and the keyword at the end. The library has no structured errors. It wraps the error of each schema in another, as
-// "validating NAME: " and the error, and the innermost begins with the keyword. TestTheLibrarysErrors holds it to that.
+// trail parses an error of the library. It returns the names of the schemas that the check went through, outermost first, and the
+// keyword that failed. The library has no structured errors: it wraps the error of each schema in another, as "validating NAME: "
+// followed by the error, and the innermost begins with the keyword. TestTheLibrarysErrors pins these texts.
 func trail(err error) (names []string, keyword string) {
 	if err == nil {
 		return nil, ""
@@ -94,7 +95,7 @@ func trail(err error) (names []string, keyword string) {
 	return names, keyword
 }
 
-// pathOf returns the path of a schema that the library names by its $id, as "root" or by its path.
+// pathOf returns the path of a schema from its name in the library's errors: its $id, "root" or its path.
 func (s *Schema) pathOf(name string) string {
 	if name == "root" || strings.HasPrefix(name, "/") {
 		return strings.TrimPrefix(name, "root")
@@ -119,9 +120,9 @@ type child struct {
 	value         any
 }
 
-// child returns the first part of a value that is not allowed by a keyword of the schema at a path, or nil if other keywords
-// hide it. For most keywords it depends on the others to which parts they apply: so it checks the value with only that part,
-// or with only the items up to it.
+// child returns the first part of a value that a keyword of the schema at a path does not allow, or nil if it cannot be found. Most
+// keywords apply only to parts that other keywords leave over. So it checks objects with only one member, and lists with only the
+// items up to the part.
 func (e *explainer) child(place, at, keyword string, value any) *child {
 	refusing := func(part any) string {
 		if through, _ := e.fails(at, part); len(through) > 0 && strings.HasPrefix(through[0]+"/", at+"/"+keyword+"/") {

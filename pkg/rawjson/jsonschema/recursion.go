@@ -12,8 +12,8 @@ import (
 // of references that each lead to two others needs more than a computer has time for.
 const maxSteps = 10_000
 
-// checkRecursion refuses a schema by which the check of a value would not end, or would take too long: one that leads back to
-// itself before it has gone into a part of the value. The library follows such references until the stack is full.
+// checkRecursion refuses a schema by which the check of a value would not end or would take too long: one that leads back to itself
+// without going into a part of the value. The library follows such references until the stack overflows.
 func checkRecursion(s *Schema) *fault.Fault {
 	t := &tracer{schemas: s.parts, base: map[string]string{}, anchors: map[string][]string{}, steps: map[string]int{}}
 	paths := s.paths()
@@ -78,7 +78,7 @@ func (t *tracer) follow(path string) *fault.Fault {
 			return f
 		}
 		if count += t.steps[s.to]; count > maxSteps {
-			return invalid("%s: it takes too long to check: its references lead to more than %d schemas", s.at, maxSteps).
+			return invalid("%s takes too long to check: its references lead to more than %d schemas", s.at, maxSteps).
 				Suggest("Refer to a schema once, instead of from several choices")
 		}
 	}

@@ -51,7 +51,7 @@ func Compile(source json.RawMessage) (*Schema, *fault.Fault) {
 	if s.resolved, err = s.document.Resolve(nil); err != nil {
 		return nil, invalid("%s", libraryText(err))
 	}
-	// An error about the value wraps the one of the keyword. One about the schema's dialect stands alone.
+	// An error about the value wraps another error. The error about the dialect does not.
 	if err := s.resolved.Validate(nil); err != nil && errors.Unwrap(err) == nil {
 		return nil, invalid("/$schema: the dialect %q is not supported", fault.Truncate(s.document.Schema, maxEcho)).
 			Suggest("Leave $schema out, or write https://json-schema.org/draft/2020-12/schema or http://json-schema.org/draft-07/schema#")

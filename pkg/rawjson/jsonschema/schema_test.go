@@ -40,7 +40,7 @@ func TestTheSchemaIsChecked(t *testing.T) {
 			t.Errorf("%s: %v, want %q", source, f, want)
 		}
 		if f != nil && (strings.Contains(f.Message, "jsonschema") || strings.Contains(f.Message, "Go ")) {
-			t.Errorf("%s: the library speaks: %v", source, f)
+			t.Errorf("%s: a message of the library: %v", source, f)
 		}
 	}
 }
@@ -66,8 +66,8 @@ func TestStrict(t *testing.T) {
 	}
 }
 
-// TestASchemaWithoutEnd: a schema that leads back to itself without going into a part of the value is refused, with its place.
-// The library would follow it until the program dies.
+// TestASchemaWithoutEnd checks that a schema is refused if it leads back to itself without going into a part of the value. The
+// library would follow it until the program crashes.
 func TestASchemaWithoutEnd(t *testing.T) {
 	t.Parallel()
 	for source, at := range map[string]string{
@@ -102,7 +102,7 @@ func TestASchemaWithoutEnd(t *testing.T) {
 	}
 }
 
-// TestASchemaOfItself: a schema may refer to itself where it goes into the value, and a name may be one of the keywords.
+// TestASchemaOfItself checks schemas that refer to themselves for a part of the value, and properties with the names of keywords.
 func TestASchemaOfItself(t *testing.T) {
 	t.Parallel()
 	for source, value := range map[string]string{
@@ -124,7 +124,7 @@ func TestASchemaOfItself(t *testing.T) {
 	}
 }
 
-// TestASchemaThatTakesTooLong: references that each lead to two others take too long.
+// TestASchemaThatTakesTooLong checks that references that each lead to two others are refused.
 func TestASchemaThatTakesTooLong(t *testing.T) {
 	t.Parallel()
 	defs := `"n30":{"type":"object"}`
@@ -138,7 +138,7 @@ func TestASchemaThatTakesTooLong(t *testing.T) {
 	}
 }
 
-// FuzzSchema: whatever is given as a schema, it is refused or a value can be checked by it.
+// FuzzSchema checks that every schema is refused, or that values can be checked by it.
 func FuzzSchema(f *testing.F) {
 	for _, seed := range []string{
 		object, `{"allOf":[{"$ref":"#"}]}`, `{"$ref":"#/properties/a","properties":{"a":{"not":{"$ref":"#"}}}}`,

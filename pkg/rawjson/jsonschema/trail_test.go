@@ -9,13 +9,13 @@ import (
 	google "github.com/google/jsonschema-go/jsonschema"
 )
 
-// TestTheLibrarysErrors holds every form of error of the library's Validate, so that a new version that words one in another
-// way does not go unnoticed: trail reads them.
+// TestTheLibrarysErrors holds the library's error for every keyword, because trail parses them: a new version with other words
+// must not go unnoticed.
 func TestTheLibrarysErrors(t *testing.T) {
 	t.Parallel()
 	const draft7 = `"$schema":"http://json-schema.org/draft-07/schema#",`
 	for _, tc := range []struct{ schema, value, trail, text string }{
-		// The keywords, in the library's order.
+		// The keywords, in the order in which the library checks them.
 		{`{"type":"integer"}`, `"x: y"`, "root type", `validating root: type: x: y has type "string", want "integer"`},
 		{`{"type":["string","null"]}`, `[]`, "root type", `validating root: type: [] has type "array", want one of "string, null"`},
 		{`{"enum":["a","b"]}`, `"c"`, "root enum", "validating root: enum: c does not equal any of: [a b]"},
@@ -60,10 +60,10 @@ func TestTheLibrarysErrors(t *testing.T) {
 		{`{"dependentRequired":{"a":["b"]}}`, `{"a":1}`, "root dependentRequired", `validating root: dependentRequired["a"]: missing properties ["b"]`},
 		{`{"dependentSchemas":{"a":{"required":["b"]}}}`, `{"a":1}`, "root /dependentSchemas/a required", `validating root: validating /dependentSchemas/a: required: missing properties: ["b"]`},
 		{`{"unevaluatedProperties":{"type":"null"}}`, `{"a":1}`, "root /unevaluatedProperties type", `validating root: validating /unevaluatedProperties: type: 1 has type "integer", want "null"`},
-		// Several schemas inside each other, by path and by $id.
+		// Nested schemas, named by path and by $id.
 		{`{"properties":{"a":{"items":{"$ref":"#/$defs/n"}}},"$defs":{"n":{"type":"null"}}}`, `{"a":["validating x: y"]}`, "root /properties/a /properties/a/items /$defs/n type", `validating root: validating /properties/a: validating /properties/a/items: validating /$defs/n: type: validating x: y has type "string", want "null"`},
 		{`{"$id":"https://x.org/s","items":{"$id":"https://x.org/t","type":"null"}}`, `[1]`, "https://x.org/s https://x.org/t type", `validating https://x.org/s: validating https://x.org/t: type: 1 has type "integer", want "null"`},
-		// An error about the schema stands alone.
+		// An error about the schema is not wrapped.
 		{`{"$schema":"http://json-schema.org/draft-04/schema#"}`, `1`, "cannot validate version http", "cannot validate version http://json-schema.org/draft-04/schema#, supported versions: draft-07 and draft 2020-12"},
 	} {
 		var document google.Schema

@@ -19,7 +19,7 @@ func compiled(t *testing.T, source string) *jsonschema.Schema {
 	return s
 }
 
-// TestPlaces holds the whole text of what is wrong inside a value: its place, what is expected and what is there.
+// TestPlaces holds the whole message for a value that does not fit: the place, what is expected and what is there.
 func TestPlaces(t *testing.T) {
 	t.Parallel()
 	const integer = `{"type":"integer"}`
@@ -54,7 +54,7 @@ func TestPlaces(t *testing.T) {
 		{`{"properties":{"mode":{"enum":["fast","slow"]}}}`, `{"mode":"fasd"}`, `mode must be one of "fast", "slow" (did you mean "fast"?)`},
 		{`{"items":{"properties":{"title":true},"additionalProperties":false}}`, `[{"titel":1}]`, `[0] must not have "titel" (did you mean "title"?)`},
 		{`{"patternProperties":{"^x-":true},"additionalProperties":false}`, `{"x-a":1,"b":1}`, `it must not have "b"`},
-		// Of several choices, the one that the value is meant for.
+		// The choice that the value is probably meant for.
 		{`{"properties":{"a":{"anyOf":[{"type":"null"},{"items":` + integer + `}]}}}`, `{"a":[1,"x"]}`, `a[1] must be an integer, not a string`},
 		{`{"oneOf":[{"properties":{"kind":{"const":"a"},"n":` + integer + `}},{"properties":{"kind":{"const":"b"},"n":{"type":"string"}}}]}`, `{"kind":"a","n":"x"}`,
 			`n must be an integer, not a string`},
@@ -88,7 +88,7 @@ func TestFits(t *testing.T) {
 	}
 }
 
-// TestHostileValues: what is deep, long or fits no choice is reported soon.
+// TestHostileValues checks deep and long values, which must not take long.
 func TestHostileValues(t *testing.T) {
 	t.Parallel()
 	tree := func(levels int) string { return strings.Repeat(`{"of":[`, levels) + "1" + strings.Repeat(`]}`, levels) }

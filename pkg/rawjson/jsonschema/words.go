@@ -18,8 +18,7 @@ const (
 	maxListed = 10
 )
 
-// describe returns what a keyword of the schema at a path asks for, and its hint. The value is at a place, and the keyword does
-// not allow it.
+// describe returns the violation of a keyword of the schema at a path by the value at a place. It does not set Path and keyword.
 func (e *explainer) describe(place, at, keyword string, value any) *Violation {
 	part := e.parts[at]
 	limit := part[keyword]
@@ -69,7 +68,7 @@ func (e *explainer) describe(place, at, keyword string, value any) *Violation {
 	return must("fit its schema, by the keyword %q", fault.Truncate(keyword, maxEcho))
 }
 
-// phrase returns what a keyword asks for, with … for its value, or nothing if it takes more to say that.
+// phrase returns what a keyword demands, with … for its value, or "" if that depends on more than its value.
 func phrase(keyword string) string {
 	return map[string]string{
 		"const":            "be …",
@@ -88,8 +87,8 @@ func phrase(keyword string) string {
 	}[keyword]
 }
 
-// describeChoice returns what is wrong with a value by the choice that it seems to be meant for: the only one whose type and
-// constants it has.
+// describeChoice returns the violation of anyOf or oneOf. If the value has the type and the constants of exactly one choice, it
+// returns the violation of that choice.
 func (e *explainer) describeChoice(place, at string, choices, value any) *Violation {
 	list, _ := choices.([]any)
 	var meant []*Violation
