@@ -140,7 +140,7 @@ func (s *presenter) complain(last *event.Event) {
 		f.Message = "node " + f.Node + ": " + f.Message
 	}
 	if last.Resume != "" {
-		f.Suggestions = append(slices.Clone(f.Suggestions), "go on from here with: "+last.Resume)
+		f.Suggestions = append(slices.Clone(f.Suggestions), "resume with: "+last.Resume)
 	}
 	s.app.Complain(&f)
 }

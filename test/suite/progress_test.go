@@ -190,7 +190,7 @@ func TestAFailureIsSummedUpOnATerminal(t *testing.T) {
 	s.ends(1, "✓ a", "✗ b Command failed with exit code 4: no such table: users",
 		"✗ w.json failed in 1 completed, 1 failed, 1 cancelled RUN", "b", "Command failed with exit code 4: no such table: users",
 		"hint: …",
-		"go on from here with: pflow-exec resume RUN")
+		"resume with: pflow-exec resume RUN")
 	if p.read("run.ndjson") != p.journal() {
 		t.Error("standard output is not the journal")
 	}
@@ -207,9 +207,9 @@ func TestAQuestionIsAskedOnATerminal(t *testing.T) {
 		end          []string
 	}{
 		"yes":          {"y\r", "[yes/no] y", 0, []string{"✓ b", "✓ w.json completed in 2 completed RUN", "gone on"}},
-		"no":           {"n\r", "[yes/no] n", 3, []string{"– b cancelled: denied", "✗ w.json denied in 1 completed, 1 cancelled RUN", "b", `Node b was denied: "no" was answered by terminal`, "hint: Resume the run to be asked again", "go on from here with: pflow-exec resume RUN"}},
+		"no":           {"n\r", "[yes/no] n", 3, []string{"– b cancelled: denied", "✗ w.json denied in 1 completed, 1 cancelled RUN", "b", `Node b was denied: "no" was answered by terminal`, "hint: Resume the run to be asked again", "resume with: pflow-exec resume RUN"}},
 		"end of input": {"\x04", "[yes/no]", 4, []string{"? w.json paused in 1 completed, 1 waiting RUN", "b asks: Go on, �[2J0? [yes/no]", "answer with: pflow-exec resume RUN --approve yes", "answer with: pflow-exec resume RUN --approve no"}},
-		"an interrupt": {"\x03", "[yes/no] ^C", 130, []string{"– b cancelled", "✗ w.json cancelled in 1 completed, 1 cancelled RUN", "The run was cancelled: stopped by SIGINT", "hint: Resume it to go on from where it stopped", "go on from here with: pflow-exec resume RUN"}},
+		"an interrupt": {"\x03", "[yes/no] ^C", 130, []string{"– b cancelled", "✗ w.json cancelled in 1 completed, 1 cancelled RUN", "The run was cancelled: stopped by SIGINT", "hint: Resume it to go on from where it stopped", "resume with: pflow-exec resume RUN"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -238,7 +238,7 @@ func TestAnInterruptLeavesATerminalInOrder(t *testing.T) {
 	s.shows("▸ b shell")
 	s.types("\x03")
 	s.ends(130, "✓ a", "– b cancelled", "✗ w.json cancelled in 1 completed, 2 cancelled RUN", "The run was cancelled: stopped by SIGINT",
-		"hint: Resume it to go on from where it stopped", "go on from here with: pflow-exec resume RUN")
+		"hint: Resume it to go on from where it stopped", "resume with: pflow-exec resume RUN")
 }
 
 // TestATerminalThatIsNotReadHoldsNoRunUp: the run comes to its end, and what there is to show is shown when it can be.

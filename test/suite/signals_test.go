@@ -65,8 +65,8 @@ func TestASignalEndsARunInOrder(t *testing.T) {
 				if status := cmd.ProcessState.ExitCode(); status != 128+int(sig) {
 					t.Errorf("exit status %d", status)
 				}
-				if !strings.Contains(stderr.String(), "go on from here with: pflow-exec resume ") {
-					t.Errorf("how to go on is not said: %q", stderr.String())
+				if !strings.Contains(stderr.String(), ": pflow-exec resume ") {
+					t.Errorf("no command to resume: %q", stderr.String())
 				}
 				switch format {
 				case "ndjson":

@@ -19,7 +19,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-// coded are the parameters of a code node: what is given first, then the language and the code.
+// coded returns the parameters of a code node: the given ones first, then the language and the code.
 func coded(given, language, code string) string {
 	return "{" + given + `"language":"` + language + `","code":` + string(rawjson.Quote(code)) + "}"
 }
@@ -31,7 +31,7 @@ func needsProgram(t *testing.T, name string) {
 	}
 }
 
-// jsonOf is an output as it stands in the outputs.
+// jsonOf returns the JSON of an output.
 func jsonOf(t *testing.T, r *Result, key string) string {
 	t.Helper()
 	if r.Fault != nil {
@@ -249,7 +249,7 @@ func TestCodeThatIsStopped(t *testing.T) {
 	}
 }
 
-// What was printed until then is left behind, in a blob as a run keeps it.
+// Output that was printed before the failure is kept in a blob.
 func TestCodeThatPrintsTooMuchIsStopped(t *testing.T) {
 	for where, output := range map[string]string{"1": "stdout", "2": "stderr"} {
 		var kept store
@@ -263,7 +263,7 @@ func TestCodeThatPrintsTooMuchIsStopped(t *testing.T) {
 	}
 }
 
-// A long result comes whole; one that is too long is an error and is not held.
+// A long result is complete; one that is too long is an error and is not held in memory.
 func TestCodeResultsAreBounded(t *testing.T) {
 	needsProgram(t, "python3")
 	r := perform(t, task(t), "code", coded("", "python", "result: list = ['x' * 1000] * 5000"), nil)
@@ -303,7 +303,7 @@ func FuzzReportOfCode(f *testing.F) {
 			l := languageOf(name)
 			r := l.report(data)
 			if !bytes.HasSuffix(data, r.result) && !bytes.Contains(data, r.result) {
-				t.Errorf("a result that was not told: %q", r.result)
+				t.Errorf("a result without a report: %q", r.result)
 			}
 			c := &codeProgram{Code: nodetype.Code{Code: code, Language: name}, language: l, name: "c", task: &Task{Place: func(_ string, offset int) (string, int, int) {
 				if offset < 0 || offset > len(code) {

@@ -69,7 +69,7 @@ func TestWriteFileEncodings(t *testing.T) {
 	}
 }
 
-// What is written in an encoding is read back from it, whatever pieces it comes in.
+// Text that is written in an encoding is read back unchanged, in pieces of any size.
 func TestEncodingsRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.SampledFrom([]string{"utf-8", "utf-8-sig", "latin-1", "ascii", "utf-16", "utf-16-le", "utf-16-be"}).Draw(t, "encoding")
@@ -95,7 +95,7 @@ func TestEncodingsRoundTrip(t *testing.T) {
 	})
 }
 
-// A long value is read in pieces as it would be as a whole.
+// A long value read in pieces equals the value read as a whole.
 func TestTextOf(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		piece := rapid.OneOf(rapid.String(), rapid.Just("\\"), rapid.Just("😀"), rapid.Just(strings.Repeat("ä\n", 40_000))).Draw(t, "text")
@@ -113,7 +113,7 @@ func TestTextOf(t *testing.T) {
 	})
 }
 
-// The parameter that is taken out is the one there, and the others stay.
+// splitParam returns the parameter and leaves the others unchanged.
 func TestLarge(t *testing.T) {
 	for params, want := range map[string][2]string{
 		`{"content":"a\\\"}b","x":1}`:                                     {`"a\\\"}b"`, `{"content":null,"x":1}`},

@@ -29,7 +29,7 @@ func TestWriteFileDoesNotWaitForeverForAPipe(t *testing.T) {
 		cancel(errors.New("enough"))
 		failedWith(t, Run(ctx, prepared(t, "write-file", `{"file_path":"pipe","content":"x","append":`+way+`}`, nil), on), fault.Execution, "enough")
 	}
-	// A reader that takes a part only.
+	// A reader that reads only a part.
 	ctx, cancel := context.WithCancelCause(t.Context())
 	go func() {
 		reader, err := os.Open(filepath.Join(on.Dir, "pipe"))
@@ -62,7 +62,7 @@ func TestWriteFileFeedsAPipe(t *testing.T) {
 	}
 }
 
-// Where the events of the run go out nothing else may be written, by whatever name.
+// Nothing else may be written to the stream of the run's events, by any of its names.
 func TestNothingIsWrittenToTheProcessesOwnStreams(t *testing.T) {
 	if _, err := os.Stat("/dev/fd/1"); err != nil {
 		t.Skip("no /dev/fd")
@@ -94,7 +94,7 @@ func TestNothingIsWrittenToTheProcessesOwnStreams(t *testing.T) {
 	output(t, perform(t, on, "write-file", `{"content":"x","file_path":"/dev/null"}`, nil), "written")
 }
 
-// A path that can be that of a folder alone is none of a file, as for the system.
+// A path that can only be a folder is refused for a file, as by the system.
 func TestASourceWithASlashIsNoFile(t *testing.T) {
 	on := task(t)
 	put(t, filepath.Join(on.Dir, "a"), "A")

@@ -235,7 +235,7 @@ func TestWriteFileToAFullDisk(t *testing.T) {
 	}
 }
 
-// A line that is appended is not mixed with those of others.
+// Lines appended by several writers do not mix.
 func TestAppendsDoNotMix(t *testing.T) {
 	on := task(t)
 	var all sync.WaitGroup
@@ -260,7 +260,7 @@ func TestAppendsDoNotMix(t *testing.T) {
 	}
 }
 
-// A name that is nearly there is told, in the words in which the path was given.
+// A similar name is suggested in the form in which the path was given.
 func TestNearestPath(t *testing.T) {
 	on := task(t)
 	put(t, filepath.Join(on.Dir, "report.txt"), "")

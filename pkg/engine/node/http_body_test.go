@@ -122,10 +122,10 @@ func TestHTTPMaxSize(t *testing.T) {
 	}
 }
 
-// store counts what is open in it and what was kept.
+// store counts open and kept blobs.
 type store struct{ open, kept int }
 
-// capture is a capture that puts what is long there.
+// capture returns a capture that puts long output into the store.
 func (s *store) capture() *event.Capture {
 	return &event.Capture{
 		New:    func() (event.Blob, error) { s.open++; return storedBlob{s}, nil },
@@ -170,7 +170,7 @@ func TestHTTPIntoAFile(t *testing.T) {
 		t.Errorf("%s", r.Outputs)
 	}
 	if done == 0 || done > total || total != 300000 {
-		t.Errorf("told of %v of %v", done, total)
+		t.Errorf("progress %v of %v", done, total)
 	}
 	file := filepath.Join(on.Dir, "a", "b", "f.bin")
 	content, err := os.ReadFile(file)
@@ -233,7 +233,7 @@ func TestHTTPIntoAPlaceThatTakesNone(t *testing.T) {
 	}
 }
 
-// fullDisk takes no more.
+// fullDisk is a writer whose disk is full.
 type fullDisk struct{}
 
 func (fullDisk) Write([]byte) (int, error) {

@@ -16,7 +16,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// A certificate of the client is a credential: it goes to no other origin, and does not come back from there.
+// A client certificate is a credential: it is not sent to another origin, nor again after a redirect back.
 func TestHTTPCertificateFollowsToNoOtherHost(t *testing.T) {
 	s := webserver.Start(t)
 	var shown atomic.Int64
@@ -50,7 +50,7 @@ func TestHTTPCertificateFollowsToNoOtherHost(t *testing.T) {
 	}
 }
 
-// After HEAD the length is that of a body that does not come.
+// Content-Length after HEAD is that of a body that is not sent.
 func TestHTTPHeadOfALongBody(t *testing.T) {
 	s := webserver.Start(t)
 	for _, params := range []string{``, `,"output_file":"f"`} {
@@ -61,7 +61,7 @@ func TestHTTPHeadOfALongBody(t *testing.T) {
 	}
 }
 
-// A server that accepts and does not say a word of TLS is left when the time is up.
+// A connection to a server that accepts but does not answer the TLS handshake is closed when the time is up.
 func TestHTTPLeavesNoConnectionThatIsNotReady(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

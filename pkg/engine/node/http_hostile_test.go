@@ -14,7 +14,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// hostileCase is something that a server does to its client, and what the client says of it.
+// hostileCase is the behaviour of a hostile server, and the failure that it causes.
 type hostileCase struct {
 	path, params string
 	kind         fault.Type
@@ -105,7 +105,7 @@ func allocated() uint64 {
 	return m.TotalAlloc
 }
 
-// A body without a limit goes into a file through a buffer.
+// A body without a limit is streamed into a file.
 func TestHTTPDownloadTakesNoMemory(t *testing.T) {
 	s := webserver.Start(t)
 	const size = 256 << 20

@@ -105,7 +105,7 @@ func TestTrusted(t *testing.T) {
 	}
 }
 
-// What is a secret's name elsewhere in the suite is one here.
+// Names of secrets elsewhere in the suite are credential names here too.
 func TestCredentialNamesAreSecretNames(t *testing.T) {
 	words := []string{"password", "passwd", "passphrase", "secret", "token", "credential", "credentials", "authorization", "api-key", "private_key", "AccessKey", "X", "max", "id"}
 	rapid.Check(t, func(t *rapid.T) {
@@ -121,7 +121,7 @@ func TestCredentialNamesAreSecretNames(t *testing.T) {
 	}
 }
 
-// RFC 9110, 15.4, as browsers and curl do it.
+// See RFC 9110, 15.4; browsers and curl do the same.
 func TestHTTPMethodAfterARedirect(t *testing.T) {
 	s := webserver.Start(t)
 	for _, c := range []struct {
@@ -178,7 +178,7 @@ func TestHTTPRedirectThatIsNotFollowed(t *testing.T) {
 	}
 }
 
-// Without credentials at the place it was sent to, the failure says that they did not follow.
+// A failure after a redirect to another origin says that credentials were not sent there.
 func TestHTTPSaysThatCredentialsDidNotFollow(t *testing.T) {
 	s := webserver.Start(t)
 	r := perform(t, task(t), "http", `{"url":"`+s.URL+`/redirect?to=`+url.QueryEscape(s.OtherURL+"/auth")+`","auth_token":"s3cret"}`, nil)

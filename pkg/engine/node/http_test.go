@@ -16,7 +16,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// mirror answers with what it was sent, as JSON.
+// mirror responds with the request as JSON.
 func mirror(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
@@ -32,7 +32,7 @@ func serve(t *testing.T, h http.HandlerFunc) string {
 	return s.URL
 }
 
-// connections counts those that were made to a server.
+// connections counts the connections to a server.
 type connections struct{ n atomic.Int64 }
 
 func serveCounted(t *testing.T, count *connections) string {

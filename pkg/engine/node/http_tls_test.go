@@ -27,7 +27,7 @@ func TestHTTPOverTLS(t *testing.T) {
 	}
 }
 
-// The files are those of the run's folder, as they are now.
+// The files are relative to the run's folder and read anew for each attempt.
 func TestHTTPReadsItsFilesEachTime(t *testing.T) {
 	s := webserver.Start(t)
 	on := task(t)
@@ -49,7 +49,7 @@ func TestHTTPReadsItsFilesEachTime(t *testing.T) {
 	}
 }
 
-// What asks for nothing special goes over connections that are there already, what must not be sent twice over its own.
+// Ordinary requests share connections; a request that must not be sent twice has one of its own.
 func TestHTTPKeepsConnections(t *testing.T) {
 	for method, want := range map[string]int{"GET": 1, "POST": 3} {
 		count := &connections{}
@@ -66,7 +66,7 @@ func TestHTTPKeepsConnections(t *testing.T) {
 	}
 }
 
-// Routes that nobody will use again do not add up.
+// Unused routes do not accumulate.
 func TestHTTPRoutesAreBounded(t *testing.T) {
 	s := webserver.Start(t)
 	for i := range 2 * maxRoutes {

@@ -13,7 +13,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow/shell"
 )
 
-// bound is a node of a built-in type with a binding.
+// bound prepares a node of a built-in type with a binding.
 func bound(t *testing.T, kind, params string, b *Binding) (*Call, error) {
 	t.Helper()
 	typ, ok := nodetype.Builtin(kind)
@@ -31,7 +31,8 @@ func raws(pairs map[string]string) map[string]json.RawMessage {
 	return out
 }
 
-// A node's own inputs are names for its other templates, and win over the item of its batch, and that over other nodes.
+// A node's inputs are names for its other templates. They take precedence over the item of its batch, and that over other
+// nodes.
 func TestTheNamesOfANode(t *testing.T) {
 	v := values{"x": `"node"`, "y": `"other"`, "object": `{"a":"from an object"}`}
 	for name, c := range map[string]struct {
@@ -96,7 +97,7 @@ func TestAValueOfANode(t *testing.T) {
 	}
 }
 
-// Where the author asks for it, a value becomes code.
+// A value becomes code only if the author asks for it.
 func TestUnsafeTemplates(t *testing.T) {
 	v := values{"code": `"echo a; echo b"`, "word": `"w x"`}
 	typ, _ := nodetype.Builtin("shell")
@@ -119,7 +120,7 @@ func TestUnsafeTemplates(t *testing.T) {
 	}
 }
 
-// A value that the shell would take for something else than it is has to be refused when it is known.
+// A value that the shell would misread is refused when it is known.
 func TestValuesThatAreRefused(t *testing.T) {
 	command := `{"command":"echo $(( ${n} + 1 ))"}`
 	for value, want := range map[string]string{`41`: "", `"-7"`: "", `"a[$(touch pwned)]"`: "arithmetic", `1.5`: "arithmetic", `null`: "arithmetic", `"010"`: "arithmetic"} {
@@ -134,13 +135,13 @@ func TestValuesThatAreRefused(t *testing.T) {
 			_ = output(t, Run(t.Context(), p, task(t)), "stdout")
 		}
 	}
-	// A template that is left standing is no number either.
+	// A template that is left as it was written is not a number either.
 	if _, err := prepare(t, "shell", strings.Replace(command, "${n}", "${n.gone}", 1), values{"n": "{}"}, true); err == nil || !strings.Contains(err.Error(), "arithmetic") {
 		t.Errorf("permissive: %v", err)
 	}
 }
 
-// Each value fits a variable, but all of them together are too much.
+// Each value fits in a variable, but all of them together are too long.
 func TestValuesThatAreTooMuchTogether(t *testing.T) {
 	v := values{}
 	command := "true"

@@ -15,7 +15,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
-// The test program is its own MCP server.
+// The test program is also the MCP server.
 func TestMain(m *testing.M) {
 	if os.Getenv("NODE_TEST_SERVER") == "" {
 		process.AdoptOrphans() // the system's first process may be slow to wait for them

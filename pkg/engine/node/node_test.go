@@ -17,7 +17,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow/template"
 )
 
-// values are what templates may name in a test, as JSON.
+// values are the names of a test's templates, with their values as JSON.
 type values map[string]string
 
 func (v values) known(root string) bool { _, ok := v[root]; return ok }
@@ -30,7 +30,7 @@ func (v values) scope(ref template.Ref) (json.RawMessage, template.Availability)
 	return json.RawMessage(raw), template.Present
 }
 
-// prepared is a node of a built-in type, ready to run.
+// prepared returns a node of a built-in type, ready to run.
 func prepared(t *testing.T, kind, params string, v values) *Call {
 	t.Helper()
 	p, err := prepare(t, kind, params, v, false)
@@ -49,7 +49,7 @@ func prepare(t *testing.T, kind, params string, v values, permissive bool) (*Cal
 	return Prepare(&workflow.Node{ID: "n", Type: kind, Params: json.RawMessage(params)}, typ, &Binding{Scope: v.scope, Known: v.known, Permissive: permissive})
 }
 
-// task is an attempt in a folder of its own.
+// task returns a task in a folder of its own.
 func task(t *testing.T) *Task {
 	t.Helper()
 	dir := t.TempDir()
@@ -61,7 +61,7 @@ func task(t *testing.T) *Task {
 	}
 }
 
-// perform prepares and runs a node. Whatever a run gives must be valid JSON and declared by its type.
+// perform prepares and runs a node. It checks that the outputs are valid JSON and declared by the node type.
 func perform(t *testing.T, on *Task, kind, params string, v values) *Result {
 	t.Helper()
 	r := Run(t.Context(), prepared(t, kind, params, v), on)
@@ -69,8 +69,8 @@ func perform(t *testing.T, on *Task, kind, params string, v values) *Result {
 	return r
 }
 
-// declared checks that a result has no output that its type does not know, that each is of the type it is said to be,
-// and that a success has them all.
+// declared checks that the node type declares all outputs of a result with their types, and that a success has all declared
+// outputs.
 func declared(t *testing.T, kind string, r *Result) {
 	t.Helper()
 	typ, _ := nodetype.Builtin(kind)
@@ -121,7 +121,7 @@ func kindOf(v gjson.Result) string {
 	return "null"
 }
 
-// output is one output of a success, as text.
+// output returns one output of a success, as text.
 func output(t *testing.T, r *Result, path string) string {
 	t.Helper()
 	if r.Fault != nil {
@@ -139,7 +139,7 @@ func plainOutput(t *testing.T, r *Result, path string) string {
 	return gjson.GetBytes(plain, path).String()
 }
 
-// failedWith checks a failure: its type, words in its message, and that it says what to do next.
+// failedWith checks a failure: its type, parts of its message, and that it has a suggestion.
 func failedWith(t *testing.T, r *Result, kind fault.Type, words ...string) {
 	t.Helper()
 	if r.Fault == nil || r.Action != workflow.ActionError {
@@ -156,7 +156,7 @@ func failedWith(t *testing.T, r *Result, kind fault.Type, words ...string) {
 	}
 }
 
-// Every parameter that a type declares is decoded under its name into a field of its own, and nothing else is.
+// Each declared parameter is decoded by its name into a field of its own, and no other is.
 func TestDeclaredParametersAreDecoded(t *testing.T) {
 	samples := map[string]string{"str": `"x"`, "int": `7`, "float": `7`, "bool": `true`, "dict": `{"k":"v"}`, "list": `["x"]`, "any": `{"k":"v"}`}
 	decoders := map[string]func(*Call) (any, *fault.Fault){
@@ -204,7 +204,7 @@ func TestDeclaredParametersAreDecoded(t *testing.T) {
 	}
 }
 
-// Every parameter of a sub-workflow's node is one that whoever runs it reads.
+// Each parameter of a sub-workflow's node is read by the code that runs it.
 func TestParametersOfASubWorkflowAreRead(t *testing.T) {
 	typ, _ := nodetype.Builtin(workflow.SubType)
 	for _, p := range typ.Params {

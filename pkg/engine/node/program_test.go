@@ -23,7 +23,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
-// ownProgram writes a node type's program, and gives the type.
+// ownProgram writes the program of a node type and returns the type.
 func ownProgram(t *testing.T, text string) nodetype.Type {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "pflow-node-own")
@@ -35,7 +35,7 @@ func ownProgram(t *testing.T, text string) nodetype.Type {
 	}}
 }
 
-// performProgram runs a node of a program's type.
+// performProgram runs a node whose type is a program.
 func performProgram(t *testing.T, on *Task, kind nodetype.Type, params string) *Result {
 	t.Helper()
 	return performIn(t.Context(), t, on, kind, params)
@@ -168,7 +168,7 @@ func TestPlaceOfAProgramsFault(t *testing.T) {
 		path, file string
 		column     int
 	}
-	for said, want := range map[string]where{
+	for fields, want := range map[string]where{
 		`"path":"params.text","details":{"offset":4}`:                  {"params.text", "text", 4},
 		`"path":"params.text"`:                                         {"params.text", "text", -1},
 		`"path":"params.text","details":{"offset":"4"}`:                {"params.text", "text", -1},
@@ -182,7 +182,7 @@ func TestPlaceOfAProgramsFault(t *testing.T) {
 	} {
 		kind := ownProgram(t, "#!/bin/sh\necho '{\"error\":{\"message\":\"wrong\","+"'$SAID'"+"}}'\nexit 1\n")
 		on := *on
-		on.Env = append(slices.Clone(on.Env), "SAID="+said)
+		on.Env = append(slices.Clone(on.Env), "SAID="+fields)
 		v := values{"n": "5"}
 		p, err := Prepare(&workflow.Node{ID: "n", Type: "own", Params: json.RawMessage(`{"text":"$not \u0061 template","count":"${n}","any":{"key":[1,2]}}`)}, kind,
 			&Binding{Scope: v.scope, Known: v.known})
@@ -191,11 +191,11 @@ func TestPlaceOfAProgramsFault(t *testing.T) {
 		}
 		f := Run(t.Context(), p, &on).Fault
 		if f == nil || f.Message != "wrong" || (where{f.Path, f.File, f.Column}) != want || (f.Line == 7) != (want.file != "") || f.Node != "" {
-			t.Errorf("%s: %+v", said, f)
+			t.Errorf("%s: %+v", fields, f)
 		}
 		on.Place = nil
 		if f := Run(t.Context(), p, &on).Fault; f.Path != want.path || f.File != "" || f.Line != 0 {
-			t.Errorf("%s, of no file: %+v", said, f)
+			t.Errorf("%s, of no file: %+v", fields, f)
 		}
 	}
 }
@@ -263,16 +263,18 @@ func TestProgramOfTheSuite(t *testing.T) {
 func TestProgramTellsItsProgress(t *testing.T) {
 	t.Parallel()
 	on := task(t)
-	var told []string
-	on.Progress = func(done, total float64, message string) { told = append(told, fmt.Sprint(done, total, message)) }
+	var reported []string
+	on.Progress = func(done, total float64, message string) {
+		reported = append(reported, fmt.Sprint(done, total, message))
+	}
 	r := performProgram(t, on, ownProgram(t, `#!/bin/sh
 echo '{"progress":{"done":1,"total":3,"message":"one"}}'
 echo ' { "progress" : {"done":1.5, "unit":"pages"}}'
 printf '{"progress":{"do'; printf 'ne":2}}\n{\n'
 printf '"progress":{"done":9}}'
 `), `{}`)
-	if got := strings.Join(told, "|"); got != "1 3one|1.5 0|2 0" {
-		t.Errorf("told %q", got)
+	if got := strings.Join(reported, "|"); got != "1 3one|1.5 0|2 0" {
+		t.Errorf("progress %q", got)
 	}
 	if string(r.Outputs) != "{\n\"progress\":{\"done\":9}}" {
 		t.Errorf("%s %v", r.Outputs, r.Fault)
@@ -310,7 +312,7 @@ func TestProgramIsStopped(t *testing.T) {
 	}
 }
 
-// writeFunc is a function that takes what is written.
+// writeFunc is a writer that calls a function.
 type writeFunc func(p []byte)
 
 func (w writeFunc) Write(p []byte) (int, error) { w(p); return len(p), nil }
@@ -339,7 +341,7 @@ printf '"}'
 	}
 }
 
-// asItIs redacts nothing.
+// asItIs is a Redacting that removes nothing.
 func asItIs(w io.Writer) event.Redacting { return unredacted{w} }
 
 type unredacted struct {
@@ -350,7 +352,7 @@ func (u unredacted) Write(p []byte) (int, error) { return u.to.Write(p) }
 func (unredacted) Close() error                  { return nil }
 func (unredacted) Redacted() bool                { return false }
 
-// keptBlobs keeps keptBlobs in memory.
+// keptBlobs holds blobs in memory.
 type keptBlobs struct{ kept [][]byte }
 
 func (b *keptBlobs) new() (event.Blob, error) { return &keptBlob{store: b}, nil }
@@ -367,7 +369,7 @@ func (b *keptBlob) Keep() (string, error) {
 
 func (b *keptBlob) Discard() {}
 
-// TestPieces: the pieces of a JSON string are what it stands for, wherever it is cut.
+// The decoded pieces of a JSON string are its text, wherever it is cut.
 func TestPieces(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringOf(rapid.OneOf(rapid.Rune(), rapid.SampledFrom([]rune("\\\"\n\x01é😀aud")))).Draw(t, "text")
@@ -394,7 +396,7 @@ func TestPieces(t *testing.T) {
 	})
 }
 
-// escaped is a JSON string in ASCII, as Python writes it.
+// escaped returns a JSON string in ASCII, as Python writes it.
 func escaped(text string) []byte {
 	out := []byte{'"'}
 	for _, r := range text {
@@ -409,7 +411,7 @@ func escaped(text string) []byte {
 	return append(out, '"')
 }
 
-// TestAnswerIsTheSameHoweverItComes: where the output of a program is cut in pieces changes nothing.
+// The result does not depend on the pieces in which the output of a program arrives.
 func TestAnswerIsTheSameHoweverItComes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		lines := rapid.SliceOf(rapid.SampledFrom([]string{
@@ -417,19 +419,19 @@ func TestAnswerIsTheSameHoweverItComes(t *testing.T) {
 		})).Draw(t, "lines")
 		text := strings.Join(lines, "")
 		read := func(pieces func(rest string) int) (string, int) {
-			told := 0
-			a := &programStdout{progress: func(float64, float64, string) { told++ }, stop: func() { t.Fatal("over") }}
+			reported := 0
+			a := &programStdout{progress: func(float64, float64, string) { reported++ }, stop: func() { t.Fatal("over") }}
 			for rest := text; rest != ""; {
 				n := pieces(rest)
 				_, _ = a.Write([]byte(rest[:n]))
 				rest = rest[n:]
 			}
-			return string(a.object()), told
+			return string(a.object()), reported
 		}
-		whole, told := read(func(rest string) int { return len(rest) })
-		again, toldAgain := read(func(rest string) int { return rapid.IntRange(1, len(rest)).Draw(t, "piece") })
-		if whole != again || told != toldAgain {
-			t.Fatalf("%d and %d times progress; %q and %q", told, toldAgain, fault.Truncate(whole, 200), fault.Truncate(again, 200))
+		whole, reported := read(func(rest string) int { return len(rest) })
+		again, reportedAgain := read(func(rest string) int { return rapid.IntRange(1, len(rest)).Draw(t, "piece") })
+		if whole != again || reported != reportedAgain {
+			t.Fatalf("%d and %d times progress; %q and %q", reported, reportedAgain, fault.Truncate(whole, 200), fault.Truncate(again, 200))
 		}
 	})
 }

@@ -199,7 +199,7 @@ func TestShellTimeoutTakesTheGroupDown(t *testing.T) {
 	}
 }
 
-// gone says whether a process has ended; one that nobody has waited for yet has.
+// gone reports whether a process has ended; a zombie has.
 func gone(pid int) bool {
 	for range 1000 {
 		b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")

@@ -15,7 +15,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// source lays a file with permissions and a time of its own.
+// source creates a file with special permissions and modification time.
 func source(t *testing.T, path, content string) time.Time {
 	t.Helper()
 	put(t, path, content)
@@ -87,7 +87,7 @@ func TestTransfersDoNotReplaceUnasked(t *testing.T) {
 	}
 }
 
-// Of many that make the same file at the same time, one does it, and what it makes is whole.
+// If many nodes create the same file at the same time, one succeeds, and its file is complete.
 func TestOneTransferWins(t *testing.T) {
 	for _, kind := range []string{"copy-file", "move-file"} {
 		on := task(t)
@@ -198,7 +198,7 @@ func TestACopyThatIsCancelledLeavesNothing(t *testing.T) {
 	}
 }
 
-// otherDevice is a folder of another file system.
+// otherDevice returns a folder of another file system.
 func otherDevice(t *testing.T, than string) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/dev/shm", "pflow-test-*")
@@ -237,7 +237,7 @@ func TestMoveToAnotherFileSystem(t *testing.T) {
 	}
 }
 
-// Where a file system cannot rename to a new name only, the name is taken with an empty file.
+// If a file system cannot rename without overwriting, the name is reserved with an empty file.
 func TestReserve(t *testing.T) {
 	dir := t.TempDir()
 	tr := &transfer{to: filepath.Join(dir, "to")}

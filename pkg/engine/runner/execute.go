@@ -55,7 +55,7 @@ func (l *Launch) Execute(ctx context.Context, o Observer) (*event.Event, error) 
 			return nil, &NotStartedError{&f}
 		}
 		w.RecordFailure(err)
-		return nil, f.Suggest("go on from here with: %s", journal.ResumeCommand(w.ID))
+		return nil, f.Suggest("resume with: %s", journal.ResumeCommand(w.ID))
 	}
 	if l.request.Saved {
 		statistics := library.Open(l.host.Home)

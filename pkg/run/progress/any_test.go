@@ -15,7 +15,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/terminal/cells"
 )
 
-// TestAnyRunIsShown: whatever events come, what is shown fits the screen, steers nothing, and without color is text.
+// The output of any events fits the screen, has no control sequences from them, and without color is plain text.
 func TestAnyRunIsShown(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := Screen{Width: rapid.IntRange(0, 120).Draw(t, "width"), Height: rapid.IntRange(0, 30).Draw(t, "height"), Color: rapid.Bool().Draw(t, "color")}
@@ -24,9 +24,9 @@ func TestAnyRunIsShown(t *testing.T) {
 			e := anyEvent(t)
 			r.Apply(e)
 			if o, ok := noteOf(&r, e); ok {
-				check(t, o.line(columnsOf(&r, s.Width)).in(s.Width, s.Color), s.Width, s.Color)
+				check(t, o.line(columnsOf(&r, s.Width)).render(s.Width, s.Color), s.Width, s.Color)
 				check(t, o.plain(), unlimited, false)
-				o.kept(&r)
+				o.keptOnScreen(&r)
 			}
 		}
 		frame := frame(&r, epoch.Add(rapid.Custom(anyTime).Draw(t, "now")), s, columnsOf(&r, s.Width))
@@ -40,15 +40,15 @@ func TestAnyRunIsShown(t *testing.T) {
 			check(t, text, unlimited, s.Color)
 		}
 		if r.Started != nil {
-			check(t, opening(&r), unlimited, false)
+			check(t, firstLine(&r), unlimited, false)
 		}
 		if r.Finished != nil {
-			check(t, closing(&r), unlimited, false)
+			check(t, lastLine(&r), unlimited, false)
 		}
 	})
 }
 
-// check looks at a line that is shown.
+// check checks a line that is shown.
 func check(t *rapid.T, text string, width int, colored bool) {
 	plain := text
 	if colored {
@@ -71,7 +71,7 @@ func anyTime(t *rapid.T) time.Duration {
 	return rapid.OneOf(rapid.Map(rapid.IntRange(-10, 1e6), func(ms int) time.Duration { return time.Duration(ms) * time.Millisecond }), rapid.Map(rapid.Int64(), func(ns int64) time.Duration { return time.Duration(ns) })).Draw(t, "time")
 }
 
-// anyEvent is one that a run, or an enemy, could write.
+// anyEvent draws an event that a run, or an attacker, could write.
 func anyEvent(t *rapid.T) *event.Event {
 	text := rapid.OneOf(rapid.SampledFrom([]string{"", "a", "b", "a/in", "b[2]/in", "b[2]/in/deep", "a b  c", "\x1b[2J", "\u202e", "日本語", "❤\ufe0f👩\u200d👩", "\xff\n\t"}), rapid.String())
 	number := rapid.OneOf(rapid.Float64Range(-10, 1e4), rapid.Float64())

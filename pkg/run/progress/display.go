@@ -1,4 +1,4 @@
-// Package progress shows people how a run gets on: redrawn in place on a terminal, or as plain lines.
+// Package progress shows people the progress of a run: redrawn in place on a terminal, or as plain lines.
 package progress
 
 import (
@@ -11,53 +11,54 @@ import (
 	"github.com/pflow-suite/pflow/pkg/event/history"
 )
 
-// period is how often a display looks whether there is something new to show.
-const period = 100 * time.Millisecond
+// refreshPeriod is the time between two looks for something new to show.
+const refreshPeriod = 100 * time.Millisecond
 
-// Display shows one run. Its methods may be called by several goroutines.
+// Display shows one run. Its methods are safe for concurrent use.
 type Display struct {
-	// size gives the terminal's columns and rows; it is nil for plain lines.
+	// size returns the terminal's columns and rows; it is nil for plain lines.
 	size    func() (width, height int)
 	colored bool
 
-	mu    sync.Mutex // held for what follows, never while something is written
+	mu    sync.Mutex // guards the fields below; never held during a write
 	run   history.Run
 	notes []note
-	// reused are the nodes of which one line tells together; before is how many there were at the last look.
+	// reused counts the reused nodes that one line reports together; before is their number at the last look.
 	reused, before int
-	asks           chan struct{} // closed at the next question
-	// columns are those of a terminal as wide as fits, known from when the run is opened; they stay all through a run.
+	asks           chan struct{} // closed when the next question is asked
+	// columns fit a terminal of width fits. They are set when the run starts and change only with the width.
 	columns columns
 	fits    int
 	opened  bool
 
-	drawing sync.Mutex // held while something is written, which takes as long as the terminal wants
-	place   place
-	held    int // how many want that nothing is written
+	drawing sync.Mutex // held during a write, which may block
+	area    liveArea
+	held    int // the number of Holds without a Release
 
 	ticking, ended sync.Once
 	stop           chan struct{}
 	stopped        sync.WaitGroup
 }
 
-// NewLive makes a display that is redrawn in place on a terminal. size gives the terminal's columns and rows, each time
-// something is drawn; no rows are a terminal on which nothing may be redrawn now, because it is another program's turn.
+// NewLive returns a display that is redrawn in place on a terminal. size returns the terminal's columns and rows; it is
+// called before each drawing. It returns 0 rows while the terminal belongs to another program and nothing may be redrawn.
 func NewLive(out io.Writer, size func() (width, height int), colored bool) *Display {
 	d := NewPlain(out)
 	d.size, d.colored = size, colored
 	return d
 }
 
-// NewPlain makes a display that writes a line for each node that has ended, and one at the start and at the end.
+// NewPlain returns a display that writes a line for each node that has ended, and one each for the start and the end of the
+// run.
 func NewPlain(out io.Writer) *Display {
-	return &Display{place: place{out: out}, stop: make(chan struct{}), asks: make(chan struct{})}
+	return &Display{area: liveArea{out: out}, stop: make(chan struct{}), asks: make(chan struct{})}
 }
 
 func (d *Display) live() bool { return d.size != nil }
 
-// Apply takes the run's next event. It never waits for the output: what cannot be written yet is written later.
+// Apply applies the run's next event. It does not wait for the output: what cannot be written now is written later.
 func (d *Display) Apply(e *event.Event) {
-	history.Trim(e) // nobody is shown that
+	history.Trim(e) // inputs and outputs are not shown
 	d.mu.Lock()
 	d.run.Apply(e)
 	if o, ok := noteOf(&d.run, e); ok {
@@ -74,16 +75,16 @@ func (d *Display) Apply(e *event.Event) {
 // note keeps a note until it is written.
 func (d *Display) note(o note) {
 	switch {
-	case !d.live() || o.kept(&d.run):
+	case !d.live() || o.keptOnScreen(&d.run):
 		d.notes = append(d.notes, o)
 	case o.kind == reused && event.Enclosing(o.node) == "":
 		d.reused++
 	}
 }
 
-// tick draws from time to time, until the end.
+// tick draws once per refreshPeriod until the end.
 func (d *Display) tick() {
-	ticker := time.NewTicker(period)
+	ticker := time.NewTicker(refreshPeriod)
 	defer ticker.Stop()
 	for {
 		select {
@@ -95,7 +96,7 @@ func (d *Display) tick() {
 	}
 }
 
-// draw writes what is new, and the live part when it looks otherwise than it stands.
+// draw writes the new notes, and the live part if it has changed.
 func (d *Display) draw() {
 	d.drawing.Lock()
 	defer d.drawing.Unlock()
@@ -103,12 +104,12 @@ func (d *Display) draw() {
 		return
 	}
 	if !d.live() {
-		d.place.write(d.plain())
+		d.area.write(d.plain())
 		return
 	}
 	width, height := d.size()
 	if height == 0 {
-		d.place.forget()
+		d.area.forget()
 		return
 	}
 	d.mu.Lock()
@@ -116,50 +117,50 @@ func (d *Display) draw() {
 	fresh := d.fresh(s)
 	live := frame(&d.run, time.Now(), s, d.columns)
 	d.mu.Unlock()
-	d.place.put(width, fresh, live)
+	d.area.put(width, fresh, live)
 }
 
-// clear writes what is new and takes the live part away.
+// clear writes the new notes and erases the live part.
 func (d *Display) clear() {
 	if !d.live() {
-		d.place.write(d.plain())
+		d.area.write(d.plain())
 		return
 	}
 	width, height := d.size()
 	if height == 0 {
-		d.place.forget()
+		d.area.forget()
 	}
 	d.mu.Lock()
 	fresh := d.fresh(Screen{width, height, d.colored})
 	d.mu.Unlock()
-	d.place.put(width, fresh, nil)
+	d.area.put(width, fresh, nil)
 }
 
-// fresh takes the notes that are not yet written, as lines on a screen.
+// fresh takes the notes that are not written yet, as lines of a screen.
 func (d *Display) fresh(s Screen) (lines []string) {
 	if started := d.run.Started != nil; s.Width != d.fits || started != d.opened {
 		d.fits, d.opened, d.columns = s.Width, started, columnsOf(&d.run, s.Width)
 	}
 	for _, o := range d.notes {
-		lines = append(lines, o.line(d.columns).in(s.Width, s.Color))
+		lines = append(lines, o.line(d.columns).render(s.Width, s.Color))
 	}
 	d.notes = nil
-	if d.reused > 0 && d.reused == d.before { // no more have come since
-		lines = append(lines, together(&d.run, d.reused).in(s.Width, s.Color))
+	if d.reused > 0 && d.reused == d.before { // no more since the last look
+		lines = append(lines, reusedLine(&d.run, d.reused).render(s.Width, s.Color))
 		d.reused = 0
 	}
 	d.before = d.reused
 	return lines
 }
 
-// plain takes what is not yet written as plain lines.
+// plain takes the notes that are not written yet, as plain lines.
 func (d *Display) plain() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var b strings.Builder
 	if !d.opened && d.run.Started != nil {
 		d.opened = true
-		b.WriteString(opening(&d.run) + "\n")
+		b.WriteString(firstLine(&d.run) + "\n")
 	}
 	for _, o := range d.notes {
 		b.WriteString(o.plain() + "\n")
@@ -168,8 +169,8 @@ func (d *Display) plain() string {
 	return b.String()
 }
 
-// Hold clears the live part and writes nothing more until as many calls of Release as of Hold. It is for a question about
-// a node, and waits a little until the run has told of that, so that all that was before stands above it.
+// Hold erases the live part and stops all output until Release has been called as often as Hold. It is for a question about
+// a node. It waits a short time for the question's event, so that everything before is written above the question.
 func (d *Display) Hold(node string) {
 	d.await(node)
 	d.drawing.Lock()
@@ -179,15 +180,15 @@ func (d *Display) Hold(node string) {
 	}
 }
 
-// await waits until a node is known to wait for an answer, but not for long: events may not come any more.
+// await waits a short time until a node waits for an answer. The event may never come.
 func (d *Display) await(node string) {
-	enough := time.After(5 * period)
+	enough := time.After(5 * refreshPeriod)
 	for {
 		d.mu.Lock()
 		n, more := d.run.Node(node), d.asks
-		told := n != nil && n.State == history.Waiting
+		asked := n != nil && n.State == history.Waiting
 		d.mu.Unlock()
-		if told {
+		if asked {
 			return
 		}
 		select {
@@ -198,14 +199,14 @@ func (d *Display) await(node string) {
 	}
 }
 
-// Release lets a display go on that was held.
+// Release ends a Hold.
 func (d *Display) Release() {
 	d.drawing.Lock()
 	defer d.drawing.Unlock()
 	d.held--
 }
 
-// Beside calls a function that writes to where the display is, with the live part out of its way.
+// Beside calls write, which writes to the display's output, with the live part erased.
 func (d *Display) Beside(write func()) {
 	d.drawing.Lock()
 	defer d.drawing.Unlock()
@@ -215,15 +216,15 @@ func (d *Display) Beside(write func()) {
 	write()
 }
 
-// Forget makes the display draw below what stands on the terminal, for others may have written there.
+// Forget makes the display draw below the current content of the terminal, because another program may have written there.
 func (d *Display) Forget() {
 	d.drawing.Lock()
 	defer d.drawing.Unlock()
-	d.place.forget()
+	d.area.forget()
 }
 
-// End writes what there is still to say, and after it nothing more. A live display ends with the run's Summary where the
-// run has finished; then it is true. Only the first call does something.
+// End writes what is left and ends the output. A live display ends with the run's Summary if the run has finished; End then
+// returns true. Further calls do nothing.
 func (d *Display) End() (summed bool) {
 	d.ended.Do(func() {
 		close(d.stop)
@@ -232,13 +233,13 @@ func (d *Display) End() (summed bool) {
 		defer d.drawing.Unlock()
 		d.clear()
 		text, finished := d.last()
-		d.place.write(text)
+		d.area.write(text)
 		summed = finished && d.live()
 	})
 	return summed
 }
 
-// last is what is written at the end of a run that has finished.
+// last returns the end of the output of a finished run.
 func (d *Display) last() (text string, finished bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -248,5 +249,5 @@ func (d *Display) last() (text string, finished bool) {
 	case d.live():
 		return strings.Join(Summary(&d.run, d.colored), "\r\n") + "\r\n", true
 	}
-	return closing(&d.run) + "\n", true
+	return lastLine(&d.run) + "\n", true
 }

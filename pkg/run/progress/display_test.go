@@ -16,7 +16,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/event"
 )
 
-// stage is a display on a terminal, in a bubble in which time is not real.
+// stage is a display on a terminal, in a synctest bubble.
 type stage struct {
 	*testing.T
 	d *Display
@@ -29,7 +29,7 @@ type stage struct {
 	stuck  chan struct{} // closed when the terminal is read again; nil while it is
 }
 
-// onStage plays a scene on a terminal of 60 columns and 12 rows, and looks that the display kept to its place in it.
+// onStage plays a scene on a terminal of 60 columns and 12 rows, and checks that the display has kept to its part of it.
 func onStage(t *testing.T, play func(s *stage)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -64,14 +64,14 @@ func (s *stage) Write(b []byte) (int, error) {
 	return s.term.Write(b)
 }
 
-// written is when something was.
+// written records the times of writes.
 func (s *stage) written() []time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.writes)
 }
 
-// tell applies events of now.
+// tell applies events with the current time.
 func (s *stage) tell(events ...string) {
 	s.Helper()
 	for _, fields := range events {
@@ -87,7 +87,7 @@ func (s *stage) pass(d time.Duration) {
 	synctest.Wait()
 }
 
-// shows compares all that stands on the terminal, with blanks squeezed and without the bar.
+// shows compares the content of the terminal, with single blanks and without the bar.
 func (s *stage) shows(want ...string) {
 	s.Helper()
 	s.mu.Lock()
@@ -125,7 +125,7 @@ func TestADisplayIsRedrawnInPlace(t *testing.T) {
 	})
 }
 
-// TestHowOftenADisplayIsDrawn: at most ten times a second, at least once while something runs, and never in vain.
+// A display is drawn at most ten times a second, at least once a second while something runs, and only if it has changed.
 func TestHowOftenADisplayIsDrawn(t *testing.T) {
 	onStage(t, func(s *stage) {
 		var ids []string
@@ -150,7 +150,7 @@ func TestHowOftenADisplayIsDrawn(t *testing.T) {
 			t.Errorf("drawn %d times in 10 seconds in which only time passed", n)
 		}
 		for i, when := range s.written()[1:] {
-			if before := s.written()[i]; when-before > time.Second+period {
+			if before := s.written()[i]; when-before > time.Second+refreshPeriod {
 				t.Errorf("not drawn from %s to %s", before, when)
 			}
 		}
@@ -198,7 +198,7 @@ func TestAQuestionStandsAlone(t *testing.T) {
 		held := time.Now()
 		s.d.Hold("no such node")
 		if waited := time.Since(held); waited > time.Second {
-			t.Errorf("waited %s for what was never told", waited)
+			t.Errorf("waited %s for an event that never came", waited)
 		}
 		s.d.Hold("gate") // a second question
 		s.d.Release()
@@ -233,9 +233,9 @@ func TestOthersWriteBesideADisplay(t *testing.T) {
 	})
 }
 
-// TestABrokenFrameIsErased: a terminal that becomes narrower breaks lines, and they take more rows.
+// A terminal that becomes narrower wraps lines, which then take more rows.
 func TestABrokenFrameIsErased(t *testing.T) {
-	p := place{out: io.Discard, frame: []string{strings.Repeat("x", 50), "\x1b[31m日本\x1b[0m", ""}, width: 60}
+	p := liveArea{out: io.Discard, frame: []string{strings.Repeat("x", 50), "\x1b[31m日本\x1b[0m", ""}, width: 60}
 	for width, want := range map[int]int{80: 3, 60: 3, 50: 3, 49: 4, 20: 5, 3: 20} {
 		if got := p.rows(width); got != want {
 			t.Errorf("%d rows in %d columns, not %d", got, width, want)
@@ -285,7 +285,7 @@ func TestPlainLines(t *testing.T) {
 			t.Errorf("written:\n%s", first)
 		}
 		if d.End() {
-			t.Error("a failure is told")
+			t.Error("a failure is reported")
 		}
 		if last := <-out; last != "failed in 3.2s: 2 completed, 1 failed, 1 cancelled\n" {
 			t.Errorf("written at the end:\n%s", last)
@@ -304,7 +304,7 @@ func TestADisplayOfNothingWritesNothing(t *testing.T) {
 	}
 }
 
-// BenchmarkApply is what an event costs a run that is shown.
+// BenchmarkApply measures the cost of an event for a run with a display.
 func BenchmarkApply(b *testing.B) {
 	line, err := json.Marshal(at(b, time.Second, done("build/compile", 12)+`,"outputs":{"stdout":"","stdout_is_binary":false,"stderr":"","stderr_is_binary":false,"exit_code":0},"input_digest":"sha256:7872a819743601ac7b2e994cb7957e314c898636010e3c0906ce6d964685af89"`))
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/terminal/cells"
 )
 
-// color is how a terminal is told to show a text, by its numbers for that.
+// color is the parameter of the terminal's SGR sequence for a color or style.
 type color string
 
 const (
@@ -19,22 +19,23 @@ const (
 	cyan   color = "36"
 )
 
-// span is a text of one color, clean.
-type span struct {
+// styledText is a clean text of one color.
+type styledText struct {
 	text  string
 	color color
 }
 
-// line is one line that is shown.
-type line []span
+// line is a line of the display.
+type line []styledText
 
-// add puts a text at the end of the line. What is not safe to show in it is replaced.
-func (l *line) add(c color, text string) { *l = append(*l, span{cells.Clean(text), c}) }
+// add appends a text, cleaned.
+func (l *line) add(c color, text string) { *l = append(*l, styledText{cells.Clean(text), c}) }
 
-// blanks adds so many blanks.
-func (l *line) blanks(n int) { *l = append(*l, span{strings.Repeat(" ", max(0, n)), normal}) }
+// blanks appends n blanks.
+func (l *line) blanks(n int) { *l = append(*l, styledText{strings.Repeat(" ", max(0, n)), normal}) }
 
-// column adds a text in a column of that width, at its right edge for numbers; one that is longer takes what it needs.
+// column appends a text in a column of the given width, at its right edge if right is set. A longer text takes the room it
+// needs.
 func (l *line) column(c color, text string, width int, right bool) {
 	free := width - cells.Width(cells.Clean(text))
 	if right {
@@ -46,8 +47,8 @@ func (l *line) column(c color, text string, width int, right bool) {
 	}
 }
 
-// in is the line in at most so many columns, without blanks at its end.
-func (l line) in(width int, colored bool) string {
+// render returns the line in at most width columns, without blanks at its end.
+func (l line) render(width int, colored bool) string {
 	var whole strings.Builder
 	for _, s := range l {
 		whole.WriteString(s.text)

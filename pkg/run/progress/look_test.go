@@ -18,10 +18,10 @@ import (
 
 var update = flag.Bool("update", false, "rewrite what is shown in testdata")
 
-// epoch is when the runs of these tests begin.
+// epoch is the start of the runs of these tests.
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// at is an event so long after the beginning.
+// at returns an event at a time after the start.
 func at(t testing.TB, after time.Duration, fields string) *event.Event {
 	t.Helper()
 	var e event.Event
@@ -32,7 +32,7 @@ func at(t testing.TB, after time.Duration, fields string) *event.Event {
 	return &e
 }
 
-// begun is the first event of a run of nodes.
+// begun returns the first event of a run of nodes.
 func begun(nodes ...string) string {
 	return fmt.Sprintf(`"event":"run_started","workflow":{"name":"deploy.json","digest":"d"},"nodes":["%s"]`, strings.Join(nodes, `","`))
 }
@@ -51,11 +51,11 @@ func failure(node, message, more string) string {
 
 const final = `,"will_retry":false,"handled":false`
 
-// scene is a run up to some moment. Each event is some seconds after the one before.
+// scene is a run up to some moment. Each event comes some seconds after the one before.
 type scene struct {
 	events []string
 	apart  time.Duration
-	// wide and high are the screen, 80 by 24 where they are 0.
+	// wide and high are the size of the screen; 0 stands for 80 by 24.
 	wide, high int
 }
 
@@ -122,7 +122,7 @@ var scenes = map[string]scene{
 	"many": {high: 8, apart: 10 * time.Millisecond, events: manyNodes()},
 }
 
-// manyNodes is a run of more nodes than are told one by one.
+// manyNodes returns a run of more nodes than a screen lists.
 func manyNodes() []string {
 	var ids []string
 	for i := range 100 {
@@ -144,7 +144,7 @@ func manyNodes() []string {
 	return events
 }
 
-// TestWhatIsShown compares all that is shown of each scene, on a screen in plain and in color, and as plain text.
+// TestWhatIsShown compares the output of each scene on a screen without and with color, and as plain text.
 func TestWhatIsShown(t *testing.T) {
 	for name, s := range scenes {
 		t.Run(name, func(t *testing.T) {
@@ -166,7 +166,7 @@ func TestWhatIsShown(t *testing.T) {
 	}
 }
 
-// shown is all that is shown of the scene a second after its last event. Escapes can be read in it.
+// shown returns the output of the scene one second after its last event, with escape characters made visible.
 func (s scene) shown(t *testing.T) string {
 	var r history.Run
 	var notes []note
@@ -192,8 +192,8 @@ func (s scene) shown(t *testing.T) string {
 	for _, colored := range []bool{false, true} {
 		c := columnsOf(&r, width)
 		for _, o := range notes {
-			if o.kept(&r) {
-				b.WriteString(o.line(c).in(width, colored) + "\n")
+			if o.keptOnScreen(&r) {
+				b.WriteString(o.line(c).render(width, colored) + "\n")
 			}
 		}
 		for _, line := range frame(&r, now, Screen{width, height, colored}, columnsOf(&r, width)) {
@@ -206,13 +206,13 @@ func (s scene) shown(t *testing.T) string {
 		b.WriteString("--------\n")
 	}
 	if r.Started != nil {
-		b.WriteString(opening(&r) + "\n")
+		b.WriteString(firstLine(&r) + "\n")
 	}
 	for _, o := range notes {
 		b.WriteString(o.plain() + "\n")
 	}
 	if r.Finished != nil {
-		b.WriteString(closing(&r) + "\n")
+		b.WriteString(lastLine(&r) + "\n")
 	}
 	return strings.ReplaceAll(b.String(), "\x1b", `\e`)
 }

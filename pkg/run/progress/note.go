@@ -10,24 +10,24 @@ import (
 	"github.com/pflow-suite/pflow/pkg/terminal/cells"
 )
 
-// many is from how many nodes on a screen is told only what did not go well: the rest would drive it away.
-const many = 40
+// maxListed is the most nodes of a run for which a screen lists all that end. In a larger run it lists only those that did
+// not succeed.
+const maxListed = 40
 
-// note is what is told for good: that a node has ended, or something else worth keeping.
+// note is a line that stays: a node has ended, or something else worth keeping has happened.
 type note struct {
 	kind kind
 	node string
-	// took is empty for what took no time. text says more; of a failure it is the error's message, which plain does not
-	// repeat where told is set, for another line says it.
+	// took is empty for what took no time. text gives more details. noText is set for a failure whose text another line
+	// gives.
 	took, text string
-	told       bool
+	noText     bool
 }
 
-// kind is what happened, in a sign for a screen and in a word for plain text. On a screen a word says it where signs do
-// not speak for themselves.
+// kind is what happened: a word for plain text, and a sign and a prefix of the text for a screen.
 type kind struct {
-	word, sign, said string
-	color            color
+	word, sign, prefix string
+	color              color
 }
 
 var (
@@ -42,7 +42,7 @@ var (
 	answered  = kind{"answered", "?", "answered: ", green}
 )
 
-// noteOf is what an event, which r has just taken, is worth telling for good; false when nothing.
+// noteOf returns the note of an event that r has just applied; false if there is nothing to note.
 func noteOf(r *history.Run, e *event.Event) (note, bool) {
 	n := r.Node(e.Node)
 	if n == nil || e.Item != nil {
@@ -58,7 +58,7 @@ func noteOf(r *history.Run, e *event.Event) (note, bool) {
 	case event.NodeReused:
 		o.kind, o.text = reused, "from "+n.FromRun
 		if n.Cached {
-			o.text += ", by the cache"
+			o.text += ", cached"
 		}
 	case event.NodeSkipped:
 		o.kind, o.text = skipped, n.Reason
@@ -69,7 +69,7 @@ func noteOf(r *history.Run, e *event.Event) (note, bool) {
 	case event.NodeFailed:
 		o.fail(r, n, e)
 	case event.ApprovalRequested:
-		o.kind, o.text = asked, asking(n)
+		o.kind, o.text = asked, questionOf(n)
 	case event.ApprovalResolved:
 		o.kind, o.text = answered, fmt.Sprintf("%s, by %s", n.Answer, cmp.Or(n.By, n.FromRun))
 	default:
@@ -78,7 +78,7 @@ func noteOf(r *history.Run, e *event.Event) (note, bool) {
 	return o, true
 }
 
-// fail tells of a failure: one that is tried again, one that an edge takes, one that fails what is around it.
+// fail sets the note of a failure: one that is retried, one that an error edge handles, or one that fails what is around it.
 func (o *note) fail(r *history.Run, n *history.Node, e *event.Event) {
 	if e.Error != nil {
 		o.text = e.Error.Message
@@ -91,21 +91,21 @@ func (o *note) fail(r *history.Run, n *history.Node, e *event.Event) {
 		o.kind = handled
 	default:
 		o.kind = failed
-		o.told = !ofItem(n.Path)
-		if event.Enclosing(n.Path) != "" { // the failure of the node around it says why, that of an item says nothing
+		o.noText = !ofItem(n.Path)
+		if event.Enclosing(n.Path) != "" { // the failure of the outer node gives the reason, except for an item
 			return
 		}
-		// The first is why the run fails, which is said at the end.
+		// The first failure is the reason of the run's failure, which is shown at the end.
 		for _, other := range r.Nodes {
 			if other != n && other.State == history.Failed && !other.Handled {
-				o.told = false
+				o.noText = false
 				break
 			}
 		}
 	}
 }
 
-// sizes are how much was done in a node that is made of several parts.
+// sizes returns the numbers of items, iterations, attempts and inner nodes of a node.
 func sizes(n *history.Node) (parts []string) {
 	if n.Total >= 0 {
 		parts = append(parts, history.Plural(n.Total, "item"))
@@ -119,13 +119,13 @@ func sizes(n *history.Node) (parts []string) {
 	if tries := len(n.Attempts); tries > 0 && n.Attempts[tries-1].Number > 1 {
 		parts = append(parts, fmt.Sprintf("attempt %d", n.Attempts[tries-1].Number))
 	}
-	if over := innerOver(n); over > 0 {
+	if over := innerEnded(n); over > 0 {
 		parts = append(parts, history.Plural(over, "node"))
 	}
 	return parts
 }
 
-// ofItem says whether a node is inside an item of a batch.
+// ofItem reports whether a node is inside an item of a batch.
 func ofItem(path string) bool {
 	for around := event.Enclosing(path); around != ""; path, around = around, event.Enclosing(around) {
 		if path[len(around)] == '[' {
@@ -135,37 +135,37 @@ func ofItem(path string) bool {
 	return false
 }
 
-// kept says whether a screen keeps the note: nodes inside others are counted in the line of the node around them, and
-// so are items that fail; of many nodes only those that did not go well are told.
-func (o note) kept(r *history.Run) bool {
+// keptOnScreen reports whether a screen shows the note. Nodes inside others are counted in the line of the outer node, and
+// so are failed items. In a large run only nodes that did not succeed are shown.
+func (o note) keptOnScreen(r *history.Run) bool {
 	switch o.kind {
 	case failed, handled, retried:
 		return !ofItem(o.node)
-	case asked: // it is asked on the screen, or stands among the nodes that run
+	case asked: // the question is on the screen, or among the running nodes
 		return false
-	case answered: // what was typed stands there
+	case answered: // what was typed is on the screen
 		return r.Node(o.node).By != "terminal"
 	case cancelled:
 		if o.took == "" {
-			return false // it never began
+			return false // it never started
 		}
 	}
-	return event.Enclosing(o.node) == "" && len(r.Nodes) <= many
+	return event.Enclosing(o.node) == "" && len(r.Nodes) <= maxListed
 }
 
-// line is the note on a screen.
+// line returns the note as a line of a screen.
 func (o note) line(c columns) line {
-	l := c.begin(span{o.kind.sign, o.kind.color}, o.node, normal, o.took)
+	l := c.begin(styledText{o.kind.sign, o.kind.color}, o.node, normal, o.took)
 	emphasis := dim
 	if o.kind == failed || o.kind == handled || o.kind == retried {
 		emphasis = normal
 	}
 	l.blanks(2)
-	l.add(emphasis, strings.TrimSuffix(o.kind.said+o.text, ": "))
+	l.add(emphasis, strings.TrimSuffix(o.kind.prefix+o.text, ": "))
 	return l
 }
 
-// plain is the note as a line of plain text.
+// plain returns the note as a line of plain text.
 func (o note) plain() string {
 	text := o.kind.word + " " + o.node
 	if o.took != "" {
@@ -174,17 +174,17 @@ func (o note) plain() string {
 	switch {
 	case o.kind == reused:
 		text += " " + o.text
-	case o.text != "" && !o.told:
+	case o.text != "" && !o.noText:
 		text += ": " + o.text
 	}
 	return cells.Clean(text)
 }
 
-// together tells of many nodes that were reused.
-func together(r *history.Run, count int) line {
+// reusedLine returns one line for many reused nodes.
+func reusedLine(r *history.Run, count int) line {
 	l := line{{reused.sign, reused.color}, {" " + history.Plural(count, "node") + " reused", normal}}
 	if r.Started != nil && r.Started.ResumedFrom != "" {
-		l = append(l, span{" from " + cells.Clean(r.Started.ResumedFrom), dim})
+		l = append(l, styledText{" from " + cells.Clean(r.Started.ResumedFrom), dim})
 	}
 	return l
 }

@@ -11,18 +11,17 @@ import (
 	"github.com/pflow-suite/pflow/pkg/terminal/cells"
 )
 
-// How much of a long error a summary shows: the first and the last lines of a text, suggestions, and other things of
-// which there can be any number.
+// The most lines that a summary shows of a long error: first and last lines of its text, suggestions, and other lists.
 const (
 	headLines = 3
 	tailLines = 12
-	mostHints = 3
-	mostOther = 10
+	maxHints  = 3
+	maxOther  = 10
 )
 
-// Summary is what is left on a screen of a run that has finished: its status, what became of its nodes, why it failed,
-// what to do next, and the command that goes on. Its lines are as long as their texts. It is empty before the run's last
-// event.
+// Summary returns the lines that stay on the screen after a run: its status, the states of its nodes, the reason of a
+// failure, what to do next, and the command that resumes it. The lines are not wrapped. Summary returns nil before the run's
+// last event.
 func Summary(r *history.Run, colored bool) []string {
 	last := r.Finished
 	if last == nil {
@@ -35,16 +34,16 @@ func Summary(r *history.Run, colored bool) []string {
 		return s.lines
 	}
 	if last.Usage != nil {
-		s.say(dim, "used:", last.Usage.String())
+		s.addLine(dim, "used:", last.Usage.String())
 	}
-	for _, w := range last.Warnings[:min(len(last.Warnings), mostOther)] {
-		s.say(yellow, "warning:", w)
+	for _, w := range last.Warnings[:min(len(last.Warnings), maxOther)] {
+		s.addLine(yellow, "warning:", w)
 	}
 	if last.Error != nil {
 		s.failure(last.Error)
 	}
 	if last.Resume != "" {
-		s.say(normal, "go on from here with:", last.Resume)
+		s.addLine(normal, "resume with:", last.Resume)
 	}
 	return s.lines
 }
@@ -54,13 +53,13 @@ type summary struct {
 	colored bool
 }
 
-// unlimited is the width of lines that a terminal wraps where it has to, so that what is copied from them is whole.
+// unlimited is the width of lines that the terminal wraps itself, so that copying them copies whole texts.
 const unlimited = 1 << 30
 
-func (s *summary) put(l line) { s.lines = append(s.lines, l.in(unlimited, s.colored)) }
+func (s *summary) put(l line) { s.lines = append(s.lines, l.render(unlimited, s.colored)) }
 
-// say puts a line below the headline.
-func (s *summary) say(c color, label, text string) {
+// addLine adds a line below the headline.
+func (s *summary) addLine(c color, label, text string) {
 	var l line
 	l.blanks(2)
 	if label != "" {
@@ -71,7 +70,7 @@ func (s *summary) say(c color, label, text string) {
 	s.put(l)
 }
 
-// headline is the run in one line.
+// headline adds the line of the run.
 func (s *summary) headline(r *history.Run) {
 	last := r.Finished
 	sign, c := "✗", red
@@ -86,12 +85,12 @@ func (s *summary) headline(r *history.Run) {
 	var l line
 	l.add(c, sign)
 	l.blanks(1)
-	l.add(bold, name(r))
+	l.add(bold, workflowName(r))
 	l.blanks(1)
 	l.add(c, status(last.Status))
 	l.blanks(1)
 	l.add(normal, "in "+history.FormatDuration(r.Elapsed(r.Time)))
-	if counts := counted(r); counts != "" {
+	if counts := countsText(r); counts != "" {
 		l.add(normal, ":")
 		l.blanks(1)
 		l.add(normal, counts)
@@ -103,8 +102,8 @@ func (s *summary) headline(r *history.Run) {
 
 func status(s event.Status) string { return strings.ReplaceAll(string(s), "_", " ") }
 
-// counted is how many of the workflow's own nodes came to what end.
-func counted(r *history.Run) string {
+// countsText returns how many of the workflow's own nodes are in each state.
+func countsText(r *history.Run) string {
 	counts := r.Counts()
 	var parts []string
 	for _, state := range []history.State{history.Completed, history.Reused, history.Failed, history.Skipped, history.Cancelled, history.Waiting, ""} {
@@ -117,17 +116,17 @@ func counted(r *history.Run) string {
 	return strings.Join(parts, ", ")
 }
 
-// failure says why the run failed, and what to do next.
+// failure adds the reason of the failure and what to do next.
 func (s *summary) failure(f *fault.Fault) {
 	if f.Node != "" {
-		s.say(bold, f.Node, "")
+		s.addLine(bold, f.Node, "")
 	}
 	text := f.Where() + f.Message
-	for _, e := range f.Errors[:min(len(f.Errors), mostOther)] {
+	for _, e := range f.Errors[:min(len(f.Errors), maxOther)] {
 		text += "\n" + e.Where() + e.Message
 	}
-	if said, ok := f.Details["stderr"].(string); ok && !strings.Contains(text, strings.TrimSpace(said)) {
-		text += "\n" + said
+	if stderr, ok := f.Details["stderr"].(string); ok && !strings.Contains(text, strings.TrimSpace(stderr)) {
+		text += "\n" + stderr
 	}
 	lines := cells.Lines(text)
 	if len(lines) > headLines+tailLines+1 {
@@ -137,12 +136,12 @@ func (s *summary) failure(f *fault.Fault) {
 	for _, text := range lines {
 		s.put(line{{"    " + text, normal}})
 	}
-	for _, hint := range f.Suggestions[:min(len(f.Suggestions), mostHints)] {
-		s.say(cyan, "hint:", hint)
+	for _, hint := range f.Suggestions[:min(len(f.Suggestions), maxHints)] {
+		s.addLine(cyan, "hint:", hint)
 	}
 }
 
-// questions says what the run waits for, and how each answer is given.
+// questions adds what the run waits for, and how to give each answer.
 func (s *summary) questions(r *history.Run) {
 	var first *history.Node
 	open := 0
@@ -150,26 +149,26 @@ func (s *summary) questions(r *history.Run) {
 		if n.State != history.Waiting {
 			continue
 		}
-		if open++; open > mostOther {
+		if open++; open > maxOther {
 			continue
 		}
 		if first == nil {
 			first = n
 		}
-		s.say(bold, n.Path, "asks: "+asking(n))
+		s.addLine(bold, n.Path, "asks: "+questionOf(n))
 	}
-	if more := open - mostOther; more > 0 {
-		s.say(dim, fmt.Sprintf("… and %s more", history.Plural(more, "question")), "")
+	if more := open - maxOther; more > 0 {
+		s.addLine(dim, fmt.Sprintf("… and %s more", history.Plural(more, "question")), "")
 	}
 	if first == nil || r.Finished.Resume == "" {
 		return
 	}
-	for _, choice := range first.Choices[:min(len(first.Choices), mostOther)] {
-		s.say(normal, "answer with:", r.Finished.Resume+" --approve "+quoted(choice))
+	for _, choice := range first.Choices[:min(len(first.Choices), maxOther)] {
+		s.addLine(normal, "answer with:", r.Finished.Resume+" --approve "+quoted(choice))
 	}
 }
 
-// quoted is a word as a shell takes it.
+// quoted returns a word quoted for a shell.
 func quoted(word string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:,@%+", r)
@@ -180,15 +179,15 @@ func quoted(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// opening is the first line of plain text about a run.
-func opening(r *history.Run) string {
-	return cells.Clean(fmt.Sprintf("run %s of %s: %s", r.Started.Run, name(r), history.Plural(len(r.Nodes), "node")))
+// firstLine returns the first line of plain text about a run.
+func firstLine(r *history.Run) string {
+	return cells.Clean(fmt.Sprintf("run %s of %s: %s", r.Started.Run, workflowName(r), history.Plural(len(r.Nodes), "node")))
 }
 
-// closing is the last line of plain text about a run; why it failed is said elsewhere.
-func closing(r *history.Run) string {
+// lastLine returns the last line of plain text about a run. The reason of a failure is shown elsewhere.
+func lastLine(r *history.Run) string {
 	text := status(r.Finished.Status) + " in " + history.FormatDuration(r.Elapsed(r.Time))
-	if counts := counted(r); counts != "" {
+	if counts := countsText(r); counts != "" {
 		text += ": " + counts
 	}
 	return cells.Clean(text)

@@ -20,7 +20,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-// hostile are texts that would be more than text on a page that is not careful.
+// hostile are texts that would become markup or code on a page that does not escape them.
 var hostile = []string{
 	"</script><script>alert(1)</script>", "</style><b>", "<img src=x onerror=alert(1)>", `"><svg onload=alert(1)>`, "javascript:alert(1)", " javascript:alert(1)", "' onclick='x",
 	"</title><h1>", "-->", "<!--", "]]>", "</pre></details></main>", "{{.Name}}", "&lt;b&gt;", "&#x3c;b>", "\u202egnp.exe", "\u2066\u200f", "\x00", "\x1b[2J", "<\x00script>", "\ufeff", "\u2028", "\xff<b",
@@ -81,7 +81,7 @@ func anyEvent(t *rapid.T) *event.Event {
 	return e
 }
 
-// TestAnyRunIsAPage: whatever stands in the events, in whatever order, is only text in the page.
+// Any events, in any order, become text of the page only.
 func TestAnyRunIsAPage(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := &history.Run{}
@@ -102,7 +102,7 @@ func TestAnyRunIsAPage(t *testing.T) {
 	})
 }
 
-// FuzzWrite: any bytes that can be read as events make a page.
+// Any bytes that can be read as events result in a page.
 func FuzzWrite(f *testing.F) {
 	f.Add(`{"v":1,"seq":1,"event":"run_started","run":"r","time":"2026-01-01T00:00:00Z","workflow":{"definition":[]},"nodes":["</script>"]}` + "\n")
 	for _, text := range hostile {
@@ -122,7 +122,7 @@ func FuzzWrite(f *testing.F) {
 	})
 }
 
-// What a page is made of. Nothing in it loads, submits or runs anything but the one script.
+// The elements and attributes of a page. None loads, submits or runs anything except the one script.
 var (
 	elements = strings.Fields(`html head meta title style body a header h1 h2 h3 h4 h5 h6 p span dl div dt dd time code nav ul li main section details summary pre table caption thead tbody tr th td
 		svg g defs line use rect path text title script input label button kbd blockquote strong`)
@@ -131,7 +131,7 @@ var (
 	anchor = regexp.MustCompile(`^#[a-z0-9]+(-[a-z]+)*$`)
 )
 
-// checkPage parses a page, whose template is such that XML's rules are enough, and looks at every element and attribute.
+// checkPage parses a page, whose template follows the rules of XML, and checks every element and attribute.
 func checkPage(t interface {
 	Helper()
 	Fatalf(string, ...any)

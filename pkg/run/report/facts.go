@@ -8,11 +8,11 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
-// fact is something short about the run or a node.
+// fact is a short property of the run or of a node.
 type fact struct {
 	Name, Text string
 	Code       bool
-	// Time is the exact form of a time.
+	// Time is the exact time, for a fact that is one.
 	Time string
 }
 
@@ -21,10 +21,10 @@ type facts []fact
 // add adds a fact, unless its text is empty.
 func (f *facts) add(name, text string) { f.append(fact{Name: name, Text: oneLine(text)}) }
 
-// code adds a fact that is a name or a path.
+// code adds a fact whose text is a name or a path.
 func (f *facts) code(name, text string) { f.append(fact{Name: name, Text: oneLine(text), Code: true}) }
 
-// at adds a time, with what people read of it.
+// at adds a time in its form for people, unless it is zero.
 func (f *facts) at(name, text string, t time.Time) {
 	if !t.IsZero() {
 		f.append(fact{Name: name, Text: text, Time: t.UTC().Format(time.RFC3339Nano)})
@@ -37,7 +37,7 @@ func (f *facts) append(one fact) {
 	}
 }
 
-// facts are those about the run.
+// facts returns the facts about the run.
 func (r *writer) facts() (f facts) {
 	f.code("Run", r.run.ID())
 	f.at("Started", r.from.UTC().Format("2 January 2006, 15:04:05 UTC"), r.from)
@@ -48,7 +48,7 @@ func (r *writer) facts() (f facts) {
 		f.add("Language models", last.Usage.String())
 	}
 	if first := r.run.Started; first != nil {
-		f.code("Goes on from", first.ResumedFrom)
+		f.code("Resumed from", first.ResumedFrom)
 		f.code("Working directory", first.Cwd)
 		if first.Workflow != nil {
 			f.code("Workflow", first.Workflow.Path)
@@ -57,17 +57,17 @@ func (r *writer) facts() (f facts) {
 	return f
 }
 
-// nodeFacts are those about a node.
+// nodeFacts returns the facts about a node.
 func (r *writer) nodeFacts(n *history.Node, kind string) (f facts) {
 	f.code("Type", kind)
-	f.at("Began", r.after(n.Began), n.Began)
+	f.at("Started", r.after(n.Began), n.Began)
 	if n.State.Ended() && n.Ended != n.Began {
 		f.at("Ended", r.after(n.Ended), n.Ended)
 	}
 	if n.State == history.Reused {
 		from := "Reused from run"
 		if n.Cached {
-			from = "Cached by run"
+			from = "Cached from run"
 		}
 		f.code(from, n.FromRun)
 	}
@@ -80,16 +80,16 @@ func (r *writer) nodeFacts(n *history.Node, kind string) (f facts) {
 	case history.Cancelled:
 		f.add("Cancelled because of", n.Reason)
 	case history.Running:
-		f.add("Last told", n.Message)
+		f.add("Last message", n.Message)
 		if n.Goal > 0 {
 			f.add("Progress", fmt.Sprintf("%g of %g", n.Done, n.Goal))
 		}
 	}
 	if n.Redacted {
-		f.add("Secrets", "taken out of the outputs")
+		f.add("Secrets", "removed from the outputs")
 	}
 	return f
 }
 
-// after is a time as it lies behind the run's beginning.
+// after formats a time as its distance from the start of the run.
 func (r *writer) after(t time.Time) string { return "+" + history.FormatDuration(t.Sub(r.from)) }

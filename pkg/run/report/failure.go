@@ -14,7 +14,7 @@ import (
 // failure is a fault as it is shown.
 type failure struct {
 	Message value
-	// Node is the node that failed, Link its place in the page.
+	// Node is the failed node, Link the link to its section.
 	Node, Link                      string
 	Type, Where, Missing, Available string
 	Suggestions                     []string
@@ -22,25 +22,26 @@ type failure struct {
 	Errors                          []*failure
 }
 
-// maxErrors is how many of several errors are shown.
+// maxErrors is the most faults shown of a fault that contains several.
 const maxErrors = 20
 
-// failure shows a fault. Where it counts several, those are shown, but no more inside them.
-func (r *writer) failure(f *fault.Fault, space *allowance) *failure {
-	out := r.single(f, space)
+// failure returns a fault and the faults that it contains, but not those inside them.
+func (r *writer) failure(f *fault.Fault, space *budget) *failure {
+	out := r.failureOf(f, space)
 	for _, e := range f.Errors[:min(len(f.Errors), maxErrors)] {
 		if e != nil {
-			out.Errors = append(out.Errors, r.single(e, space))
+			out.Errors = append(out.Errors, r.failureOf(e, space))
 		}
 	}
 	return out
 }
 
-func (r *writer) single(f *fault.Fault, space *allowance) *failure {
+// failureOf returns one fault.
+func (r *writer) failureOf(f *fault.Fault, space *budget) *failure {
 	out := &failure{
 		Message: r.value(rawjson.Quote(f.Message), space), Node: oneLine(f.Node), Link: r.link(f.Node),
 		Type: oneLine(string(f.Type)), Where: strings.TrimSuffix(oneLine(f.Where()), ":"),
-		Missing: listed(f.Missing), Available: listed(f.Available), Suggestions: lines(f.Suggestions),
+		Missing: joined(f.Missing), Available: joined(f.Available), Suggestions: eachOnOneLine(f.Suggestions),
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.Details)) {
 		if raw, err := rawjson.Marshal(f.Details[name]); err == nil {

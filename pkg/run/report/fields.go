@@ -15,11 +15,11 @@ type field struct {
 	value
 }
 
-// maxFields is how many members of an object have lines of their own.
+// maxFields is the most members of an object that have a line of their own.
 const maxFields = 200
 
-// fields are the members of an object, each with its value.
-func (r *writer) fields(raw json.RawMessage, space *allowance) (fields []field) {
+// fields returns the members of an object.
+func (r *writer) fields(raw json.RawMessage, space *budget) (fields []field) {
 	if ref, ok := event.ReferenceOf(raw); ok && ref.JSON() {
 		content, err := r.long(ref)
 		if err != nil {
@@ -34,7 +34,7 @@ func (r *writer) fields(raw json.RawMessage, space *allowance) (fields []field) 
 		}
 		fields = append(fields, field{Name: oneLine(name), value: r.value(json.RawMessage(v.Raw), space)})
 		if len(fields) == maxFields {
-			fields = append(fields, field{Name: "…", value: value{Kind: "none", Text: "the rest is left out"}})
+			fields = append(fields, field{Name: "…", value: value{Kind: "none", Text: "the rest is not shown"}})
 		}
 		return len(fields) < maxFields
 	})

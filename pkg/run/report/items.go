@@ -10,22 +10,22 @@ import (
 	"github.com/pflow-suite/pflow/pkg/event/history"
 )
 
-// items are those of a batch.
+// items are the items of a batch.
 type items struct {
 	Summary string
-	// Failed are the first that failed, where not all are at hand in one short table.
+	// Failed holds the first failed items, if the table of all items is folded.
 	Failed *table
 	All    *table
-	// Folded says that the table of all is long.
+	// Folded is set if the table of all items is long.
 	Folded bool
 }
 
 const (
-	fewItems  = 20 // are shown at once
-	maxFailed = 20 // that failed are shown before all
+	fewItems  = 20 // items that are shown without folding
+	maxFailed = 20 // failed items that are shown before the folded table
 )
 
-// itemsOf are the items of a node's batch that have ended.
+// itemsOf returns the items of a node's batch that have ended; nil for a node without a batch.
 func (r *writer) itemsOf(n *history.Node) *items {
 	if len(n.Items) == 0 && n.Total <= 0 {
 		return nil
@@ -39,8 +39,8 @@ func (r *writer) itemsOf(n *history.Node) *items {
 			out.Failed.Caption = fmt.Sprintf("The first %d of the %s that failed", maxFailed, plural(failures, "item"))
 		}
 	}
-	room := min(r.items, len(list))
-	r.items -= room
+	room := min(r.itemsLeft, len(list))
+	r.itemsLeft -= room
 	caption := "All " + plural(len(list), "item")
 	switch {
 	case room < len(list):
@@ -52,7 +52,7 @@ func (r *writer) itemsOf(n *history.Node) *items {
 	return out
 }
 
-// itemSummary is how many there are of what kind, and how long they took.
+// itemSummary returns how many items there are of which kind, and how long they took.
 func (r *writer) itemSummary(n *history.Node, list []history.Item) string {
 	text := plural(len(list), "item")
 	if n.Total > len(list) {
@@ -80,8 +80,9 @@ func (r *writer) itemSummary(n *history.Node, list []history.Item) string {
 	return text
 }
 
+// itemTable returns a table of at most room items for which of returns true.
 func (r *writer) itemTable(caption string, list []history.Item, room int, of func(*history.Item) bool) *table {
-	t := &table{Caption: caption, Heads: []string{"Item", "Took", "What became of it"}}
+	t := &table{Caption: caption, Heads: []string{"Item", "Took", "Result"}}
 	for i := range list {
 		it := &list[i]
 		if len(t.Rows) == room {
@@ -93,7 +94,7 @@ func (r *writer) itemTable(caption string, list []history.Item, room int, of fun
 		w := row{State: stateOf("completed"), Cells: []string{strconv.Itoa(it.Index), history.FormatDuration(it.Duration), ""}}
 		switch {
 		case it.Error != nil:
-			w.State, w.Cells[2] = stateOf("failed"), brief(it.Error.Message)
+			w.State, w.Cells[2] = stateOf("failed"), summaryOf(it.Error.Message)
 		case it.FromRun != "":
 			w.State, w.Cells[1], w.Cells[2] = stateOf("reused"), "", "Reused from run "+oneLine(it.FromRun)
 		}

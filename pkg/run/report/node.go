@@ -15,7 +15,7 @@ import (
 // node is the section of a node.
 type node struct {
 	ID, Path string
-	// Level is that of its heading, 3 to 6.
+	// Level is the level of its heading, 3 to 6.
 	Level         int
 	Type, Purpose string
 	State         state
@@ -23,7 +23,7 @@ type node struct {
 	Took          string
 	Facts         facts
 	Error         *failure
-	Answer        *answer
+	Answer        *approval
 	Attempts      *table
 	Params        []param
 	Settings      []field
@@ -34,13 +34,13 @@ type node struct {
 	Warnings      []string
 }
 
-// answer is what a person was asked, and said.
-type answer struct {
+// approval is the question to a person, and the answer.
+type approval struct {
 	Question, Choices, Answer, By string
 	Facts                         facts
 }
 
-// table is one with a caption, and a state in some columns.
+// table is a table with a caption; each row has a state.
 type table struct {
 	Caption string
 	Heads   []string
@@ -52,10 +52,10 @@ type row struct {
 	Cells []string
 }
 
-// most is how many characters of values a node of a page with so many may take.
-func most(nodes int) int { return min(max(4_000_000/max(nodes, 1), 3*minValue), 40_000) }
+// valueBudget returns how many characters of values each node may take on a page with this number of nodes.
+func valueBudget(nodes int) int { return min(max(4_000_000/max(nodes, 1), 3*minValue), 40_000) }
 
-// sections are those of the nodes that were chosen. The note says how many were not.
+// sections returns the sections of the chosen nodes. The note says how many nodes have none.
 func (r *writer) sections(nodes []*history.Node, level int) (out []*node, note string) {
 	for _, n := range nodes {
 		if _, ok := r.anchors[n.Path]; ok {
@@ -63,14 +63,14 @@ func (r *writer) sections(nodes []*history.Node, level int) (out []*node, note s
 		}
 	}
 	if left := len(nodes) - len(out); left > 0 {
-		note = fmt.Sprintf("%s more are left out here; the run’s events tell of all.", plural(left, "node"))
+		note = fmt.Sprintf("Not shown here: %s. The run’s events include them.", plural(left, "node"))
 	}
 	return out, note
 }
 
-// section says all about a node.
+// section returns the section of a node.
 func (r *writer) section(n *history.Node, level int) *node {
-	space := &allowance{left: most(len(r.anchors))}
+	space := &budget{left: valueBudget(len(r.anchors))}
 	s := &node{
 		ID: r.anchors[n.Path], Path: oneLine(n.Path), Level: min(level, 6), Type: oneLine(n.Type), State: r.nodeState(n),
 		Open: n.State == history.Failed || n.State == history.Running || n.State == history.Waiting,
@@ -82,7 +82,7 @@ func (r *writer) section(n *history.Node, level int) *node {
 	}
 	s.Answer = r.answer(n)
 	s.Attempts = r.attempts(n)
-	if def := r.defined(n); def != nil {
+	if def := r.definitionOf(n); def != nil {
 		s.Type, s.Purpose = oneLine(def.Type), oneLine(def.Purpose)
 		s.Params = r.params(n, def, space)
 		s.Settings = r.settings(def, space)
@@ -90,13 +90,14 @@ func (r *writer) section(n *history.Node, level int) *node {
 	s.Facts = r.nodeFacts(n, s.Type)
 	s.Outputs = r.fields(n.Outputs, space)
 	s.Items = r.itemsOf(n)
-	s.Warnings = lines(n.Warnings)
+	s.Warnings = eachOnOneLine(n.Warnings)
 	s.Inner, s.InnerNote = r.sections(n.Inner, level+1)
 	return s
 }
 
-// defined is the node as the workflow defines it; nil for one inside a sub-workflow, which the events do not hold.
-func (r *writer) defined(n *history.Node) *workflow.Node {
+// definitionOf returns the definition of a node; nil for a node inside a sub-workflow, whose definition is not in the
+// events.
+func (r *writer) definitionOf(n *history.Node) *workflow.Node {
 	if r.workflow == nil || event.Enclosing(n.Path) != "" {
 		return nil
 	}
@@ -104,7 +105,7 @@ func (r *writer) defined(n *history.Node) *workflow.Node {
 	return def
 }
 
-// took is how long a node took; nothing for one that has done nothing in this run.
+// took returns how long a node took; "" for a node that did nothing in this run.
 func (r *writer) took(n *history.Node) string {
 	took := n.Elapsed(r.Now)
 	if took <= 0 || n.State == history.Reused || n.State == history.Skipped || len(n.Attempts) == 0 && n.State == history.Waiting && r.Now.Equal(n.Asked) {
@@ -113,11 +114,11 @@ func (r *writer) took(n *history.Node) string {
 	return history.FormatDuration(took)
 }
 
-func (r *writer) answer(n *history.Node) *answer {
+func (r *writer) answer(n *history.Node) *approval {
 	if n.Question == "" && n.Answer == "" {
 		return nil
 	}
-	a := &answer{Question: visible(cut(n.Question, maxValue)), Choices: listed(n.Choices), Answer: oneLine(n.Answer), By: oneLine(n.By)}
+	a := &approval{Question: visible(cut(n.Question, maxValue)), Choices: joined(n.Choices), Answer: oneLine(n.Answer), By: oneLine(n.By)}
 	if !n.Asked.IsZero() {
 		a.Facts.at("Asked", r.after(n.Asked), n.Asked)
 		if !n.Answered.IsZero() {
@@ -127,15 +128,15 @@ func (r *writer) answer(n *history.Node) *answer {
 	return a
 }
 
-// maxAttempts is how many attempts a table has.
+// maxAttempts is the most rows of a table of attempts.
 const maxAttempts = 500
 
-// attempts is the table of what was tried, where it says more than the node itself.
+// attempts returns the table of attempts; nil for fewer than two, which add nothing to the node itself.
 func (r *writer) attempts(n *history.Node) *table {
 	if len(n.Attempts) < 2 {
 		return nil
 	}
-	t := &table{Caption: plural(len(n.Attempts), "attempt"), Heads: []string{"Attempt", "Began", "Took", "What became of it"}}
+	t := &table{Caption: plural(len(n.Attempts), "attempt"), Heads: []string{"Attempt", "Started", "Took", "Result"}}
 	loop := n.Iteration > 0
 	if loop {
 		t.Caption = plural(n.Iteration, "iteration")
@@ -162,7 +163,7 @@ func (r *writer) attempt(n *history.Node, a *history.Attempt, loop bool) row {
 	}
 	switch {
 	case a.Error != nil:
-		w.State, w.Cells[3] = stateOf("failed"), brief(a.Error.Message)
+		w.State, w.Cells[3] = stateOf("failed"), summaryOf(a.Error.Message)
 	case a.FromRun != "":
 		w.State, w.Cells[3] = stateOf("reused"), "Reused from run "+oneLine(a.FromRun)
 	case a.Ended.IsZero():
@@ -180,8 +181,8 @@ func (r *writer) attempt(n *history.Node, a *history.Attempt, loop bool) row {
 	return w
 }
 
-// settings are what else the workflow says about a node.
-func (r *writer) settings(def *workflow.Node, space *allowance) (fields []field) {
+// settings returns the properties of a node that control how it runs.
+func (r *writer) settings(def *workflow.Node, space *budget) (fields []field) {
 	add := func(name string, is bool, v any) {
 		if !is {
 			return

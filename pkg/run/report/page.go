@@ -28,7 +28,7 @@ var parsed = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page").Parse(pageHTML))
 })
 
-// write fills the template.
+// write fills the template and writes the page.
 func write(w io.Writer, p *page) error {
 	style := pageCSS + graph.Styles() + colors()
 	p.Style, p.Script = template.CSS(style), template.JS(pageJS)
@@ -40,13 +40,13 @@ func write(w io.Writer, p *page) error {
 	return out.Flush()
 }
 
-// hash is how a content security policy names a text that it lets pass.
+// hash returns the source expression of a content security policy that allows this text.
 func hash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// colors gives everything that is shown in a state the colours that the state has in the graph.
+// colors returns CSS by which everything shown in a state has the state's colours in the graph.
 func colors() string {
 	alike := []struct {
 		class string

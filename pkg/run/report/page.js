@@ -4,7 +4,7 @@
   if (!tools) return;
   var nodes = Array.from(document.querySelectorAll("details.node"));
   var field = document.getElementById("filter");
-  var told = document.getElementById("told");
+  var count = document.getElementById("count");
   var keys = document.getElementById("keys");
   var buttons = Array.from(tools.querySelectorAll("button[data-state]"));
   tools.hidden = false;
@@ -23,7 +23,7 @@
       }
     });
     nodes.forEach(function (n) { n.hidden = !shown.has(n); });
-    told.textContent = shown.size === nodes.length ? "" : shown.size + " of " + nodes.length + " nodes shown";
+    count.textContent = shown.size === nodes.length ? "" : shown.size + " of " + nodes.length + " nodes shown";
   }
 
   function setAll(open) {
@@ -74,7 +74,7 @@
     e.preventDefault();
   });
 
-  // A link to a node opens it, and what it is in.
+  // A link to a node opens the node and the nodes around it.
   function reveal() {
     var to = document.getElementById(location.hash.slice(1));
     for (var e = to ? to.closest("details") : null; e; e = e.parentElement.closest("details")) {

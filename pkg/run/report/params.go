@@ -14,20 +14,20 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow/template"
 )
 
-// param is a parameter as the workflow's author wrote it, and with the values of its templates where they are known.
+// param is a parameter as the workflow has it, and with its templates resolved if their values are known.
 type param struct {
 	field
 	Resolved *value
 }
 
-// params are those of a node.
-func (r *writer) params(n *history.Node, def *workflow.Node, space *allowance) (params []param) {
+// params returns the parameters of a node.
+func (r *writer) params(n *history.Node, def *workflow.Node, space *budget) (params []param) {
 	scope, literal := r.scope(n, def), workflow.Literal(def)
 	gjson.ParseBytes(def.Params).ForEach(func(k, v gjson.Result) bool {
 		raw := json.RawMessage(v.Raw)
 		p := param{field: field{Name: oneLine(k.Str), value: r.value(event.Escape(raw), space)}}
 		if k.Str == literal {
-			params = append(params, p) // what begins like a template there is none of this node's
+			params = append(params, p) // a template in it belongs to another workflow
 			return true
 		}
 		if !n.Began.IsZero() || n.State == history.Reused {
@@ -42,7 +42,7 @@ func (r *writer) params(n *history.Node, def *workflow.Node, space *allowance) (
 	return params
 }
 
-// resolve gives a parameter the values of its templates; ok is false when there are none, or not all can be told.
+// resolve resolves the templates of a parameter; ok is false if it has none, or if a value is unknown.
 func resolve(raw json.RawMessage, scope scope) (json.RawMessage, bool) {
 	uses, bad := template.Uses(raw)
 	if len(uses) == 0 || len(bad) > 0 {
@@ -57,10 +57,10 @@ func resolve(raw json.RawMessage, scope scope) (json.RawMessage, bool) {
 	return resolved, len(unresolved) == 0
 }
 
-// scope is what the templates of a node can begin with, as far as the events tell.
+// scope holds what a node's templates can refer to, as far as the events contain it.
 type scope struct {
 	values template.Scope
-	// unknown are names whose values differ from item to item, or from iteration to iteration.
+	// unknown are names whose values differ between items or iterations.
 	unknown []string
 }
 
@@ -100,7 +100,8 @@ func (r *writer) scope(n *history.Node, def *workflow.Node) scope {
 	return s
 }
 
-// recorded gives the values of the run's inputs and of nodes that have ended: inputs win over nodes of the same name.
+// recorded returns the values of the run's inputs and of nodes that have ended. An input takes precedence over a node of the
+// same name.
 func (r *writer) recorded(ref template.Ref) (json.RawMessage, template.Availability) {
 	if first := r.run.Started; first != nil {
 		if v := gjson.GetBytes(first.Inputs, gjson.Escape(ref.Root)); v.Exists() {
@@ -118,10 +119,10 @@ func (r *writer) recorded(ref template.Ref) (json.RawMessage, template.Availabil
 	return nil, template.Absent
 }
 
-func (r *writer) plain(raw json.RawMessage, member string, standing template.Availability) (json.RawMessage, template.Availability) {
+func (r *writer) plain(raw json.RawMessage, member string, available template.Availability) (json.RawMessage, template.Availability) {
 	plain, err := event.Part(raw, member, r.fetch)
 	if err != nil {
 		return nil, template.Absent
 	}
-	return plain, standing
+	return plain, available
 }

@@ -1,5 +1,5 @@
-// Package report shows a run as one HTML page that stands alone: it loads nothing, works without scripts, and holds no
-// more of long values than can be read. No text of a run is more than text in it.
+// Package report writes a run as one HTML page. The page loads nothing, works without scripts, and contains no more of long
+// values than can be read. Text of the run stays text: it cannot become markup or code.
 package report
 
 import (
@@ -18,47 +18,47 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow/graph"
 )
 
-// Options are what the events of a run do not tell.
+// Options are what the events of a run do not contain.
 type Options struct {
-	// Status is how a run without a last event stands: running or interrupted, or empty when nobody knows.
+	// Status is the status of a run without a last event: running, interrupted, or empty if it is unknown.
 	Status event.Status
-	// Now is the time up to which what runs has taken; the zero time is that of the latest event.
+	// Now is the time up to which running nodes are shown; zero means the time of the latest event.
 	Now time.Time
-	// Load fetches the long values of the run. Those that it does not have, and all without it, are shown by their
-	// beginnings.
+	// Load loads the run's blobs. Blobs that it cannot load, or all of them if it is nil, are shown by their beginnings.
 	Load event.Load
 }
 
-// Bounds of a page, so that it can be opened whatever the run did.
+// Bounds of a page, so that browsers can open it whatever the run did.
 const (
-	maxDrawn = 2000   // nodes in the picture
-	maxWidth = 2200   // pixels of a picture that is made as small as the page
-	maxNodes = 3000   // nodes with a section of their own
-	maxRows  = 12_000 // of the timeline
-	maxItems = 12_000 // items of batches in tables
-	maxInner = 500    // nodes shown inside one node
-	maxLoad  = 64 << 20
+	maxDrawn = 2000     // nodes in the picture
+	maxWidth = 2200     // pixels of a picture that is scaled to the width of the page
+	maxNodes = 3000     // nodes with a section
+	maxRows  = 12_000   // rows of the timeline
+	maxItems = 12_000   // items of batches in tables
+	maxInner = 500      // nodes shown inside one node
+	maxLoad  = 64 << 20 // bytes of blobs
 )
 
-// writer makes one page.
+// writer writes one page.
 type writer struct {
 	Options
 	run *history.Run
-	// workflow is what ran, or nil where that cannot be told.
+	// workflow is the workflow that ran, or nil if it is unknown.
 	workflow   *workflow.Workflow
 	definition json.RawMessage
-	// anchors are the places of nodes in the page, by their paths.
+	// anchors holds the ids of nodes' sections in the page, by the nodes' paths.
 	anchors map[string]string
-	// from is when the run began, status how it stands.
+	// from is the start of the run, status its status.
 	from   time.Time
 	status event.Status
-	// items are how many may still be shown, load is how many bytes of long values may still be fetched.
-	items, load int
+	// itemsLeft is the number of items that may still be shown, bytesLeft the number of bytes of blobs that may still be
+	// loaded.
+	itemsLeft, bytesLeft int
 }
 
-// Write writes the page of a run, of which any beginning may be known.
+// Write writes the page of a run, which may be incomplete.
 func Write(w io.Writer, h *history.Run, o Options) error {
-	r := &writer{Options: o, run: h, anchors: map[string]string{}, items: maxItems, load: maxLoad}
+	r := &writer{Options: o, run: h, anchors: map[string]string{}, itemsLeft: maxItems, bytesLeft: maxLoad}
 	if r.Now.Before(h.Time) {
 		r.Now = h.Time
 	}
@@ -69,7 +69,7 @@ func Write(w io.Writer, h *history.Run, o Options) error {
 	if h.Finished != nil {
 		r.status, r.Now = cmp.Or(h.Finished.Status, refused), h.Finished.Time
 	}
-	r.read()
+	r.readWorkflow()
 	p, err := r.page()
 	if err != nil {
 		return err
@@ -77,8 +77,8 @@ func Write(w io.Writer, h *history.Run, o Options) error {
 	return write(w, p)
 }
 
-// read reads the workflow that ran, as far as it can be read.
-func (r *writer) read() {
+// readWorkflow reads the workflow that ran, as far as possible.
+func (r *writer) readWorkflow() {
 	if r.run.Started == nil || r.run.Started.Workflow == nil {
 		return
 	}
@@ -87,12 +87,12 @@ func (r *writer) read() {
 		return
 	}
 	r.definition = plain
-	if file, _ := workflow.Read("workflow.json", plain); file != nil { // what can be read of it is enough
+	if file, _ := workflow.Read("workflow.json", plain); file != nil { // a workflow with faults is shown too
 		r.workflow = file.Workflow
 	}
 }
 
-// page is what the template is filled with.
+// page is the data of the template.
 type page struct {
 	Policy string
 	Style  template.CSS
@@ -107,14 +107,14 @@ type page struct {
 	Resume             string
 
 	Graph template.HTML
-	// Fits says that the picture can still be read when it is as wide as the page.
+	// Fits is set if the picture is readable when it is as wide as the page.
 	Fits      bool
 	GraphText string
 	GraphNote string
 	Timeline  *timeline
 	Nodes     []*node
 	NodesNote string
-	// Many says that there are so many nodes that a browser should lay out only those that are seen.
+	// Many is set if there are so many nodes that a browser should lay out only the visible ones.
 	Many bool
 
 	Inputs, Outputs []field
@@ -137,14 +137,14 @@ func (r *writer) page() (*page, error) {
 	p.Title = p.Status.Word + ": " + p.Name
 	p.Facts = r.facts()
 	p.Counts = r.counts()
-	r.choose(r.run.Nodes, maxNodes)
-	space := &allowance{left: 60_000}
+	r.chooseNodes(r.run.Nodes, maxNodes)
+	space := &budget{left: 60_000}
 	if last != nil {
 		if last.Error != nil {
 			p.Error = r.failure(last.Error, space)
 		}
 		p.Resume = oneLine(last.Resume)
-		p.Warnings = lines(last.Warnings)
+		p.Warnings = eachOnOneLine(last.Warnings)
 		p.Outputs = r.fields(last.Outputs, space)
 	}
 	if r.status == interrupted {
@@ -153,20 +153,20 @@ func (r *writer) page() (*page, error) {
 	if first != nil {
 		p.Inputs = r.fields(first.Inputs, space)
 	}
-	if err := r.draw(p); err != nil {
+	if err := r.drawGraph(p); err != nil {
 		return nil, err
 	}
 	p.Timeline = r.timeline()
 	p.Nodes, p.NodesNote = r.sections(r.run.Nodes, 3)
 	p.Many = len(r.anchors) > maxInner
 	if r.definition != nil {
-		v := r.value(event.Escape(r.definition), &allowance{left: 200_000, each: 200_000})
+		v := r.value(event.Escape(r.definition), &budget{left: 200_000, each: 200_000})
 		p.Definition = &v
 	}
 	return p, nil
 }
 
-// counts are how many of the workflow's own nodes are in each state.
+// counts returns how many of the workflow's own nodes are in each state.
 func (r *writer) counts() (counts []count) {
 	by := map[string]int{}
 	for _, n := range r.run.Nodes {
@@ -180,8 +180,9 @@ func (r *writer) counts() (counts []count) {
 	return counts
 }
 
-// choose gives nodes their places in the page, as far as there is room: to those that matter most, if not to all.
-func (r *writer) choose(nodes []*history.Node, most int) {
+// chooseNodes gives nodes a section in the page. If there is not enough room for all, it prefers nodes that failed or have
+// not ended.
+func (r *writer) chooseNodes(nodes []*history.Node, most int) {
 	room := min(maxNodes-len(r.anchors), most)
 	chosen := map[*history.Node]bool{}
 	for _, dull := range []bool{false, true} {
@@ -198,12 +199,12 @@ func (r *writer) choose(nodes []*history.Node, most int) {
 	}
 	for _, n := range nodes {
 		if chosen[n] {
-			r.choose(n.Inner, maxInner)
+			r.chooseNodes(n.Inner, maxInner)
 		}
 	}
 }
 
-// link is the address of a node in the page, or nothing.
+// link returns the link to a node's section, or "".
 func (r *writer) link(path string) string {
 	if id, ok := r.anchors[path]; ok {
 		return "#" + id
@@ -211,8 +212,8 @@ func (r *writer) link(path string) string {
 	return ""
 }
 
-// draw adds the graph, of the workflow or, where that is not known, of the nodes alone.
-func (r *writer) draw(p *page) error {
+// drawGraph adds the graph of the workflow or, if that is unknown, of the nodes alone.
+func (r *writer) drawGraph(p *page) error {
 	w := r.workflow
 	if w == nil {
 		w = &workflow.Workflow{}
@@ -224,7 +225,7 @@ func (r *writer) draw(p *page) error {
 	case len(w.Nodes) == 0:
 		return nil
 	case len(w.Nodes) > maxDrawn:
-		p.GraphNote = fmt.Sprintf("A picture of %s nodes would show nothing.", thousands(len(w.Nodes)))
+		p.GraphNote = fmt.Sprintf("The graph is not drawn: it has %s nodes.", thousands(len(w.Nodes)))
 		return nil
 	}
 	g := graph.New(w)

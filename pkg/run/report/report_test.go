@@ -20,7 +20,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the page in testdata")
 
-// stream is that of a run in which most things happen.
+// stream is the stream of a run with most kinds of events.
 func stream(t *testing.T) string {
 	t.Helper()
 	b, err := os.ReadFile("testdata/failed.ndjson")
@@ -30,7 +30,7 @@ func stream(t *testing.T) string {
 	return string(b)
 }
 
-// made is the page of a stream.
+// made returns the page of a stream.
 func made(t interface{ Fatal(...any) }, stream string, o Options) string {
 	h, err := history.Read(strings.NewReader(stream))
 	if err != nil {
@@ -43,7 +43,7 @@ func made(t interface{ Fatal(...any) }, stream string, o Options) string {
 	return page.String()
 }
 
-// constant are the parts of a page that are the same in all.
+// constant are the parts that all pages have in common.
 var constant = regexp.MustCompile(`(?s)(<style>).*(</style>)|(<script>).*(</script>)|'sha256-[^']*'|&#39;sha256-.*?&#39;`)
 
 func TestGolden(t *testing.T) {
@@ -63,7 +63,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// Whatever part of a run is known, its page is whole.
+// The page of any part of a run is complete.
 func TestAnyBeginningOfARunIsAPage(t *testing.T) {
 	lines := strings.SplitAfter(stream(t), "\n")
 	for i := range lines {
@@ -92,9 +92,9 @@ func TestStatusIsSaid(t *testing.T) {
 		"degraded":    {finished("degraded"), "", []string{"<title>Degraded: w</title>", "although something failed"}},
 		"cancelled":   {finished("cancelled"), "", []string{"<title>Cancelled: w</title>"}},
 		"a new one":   {finished("unheard_of"), "", []string{"<title>Not finished: w</title>"}},
-		"runs":        {began, running, []string{"<title>Running: w</title>", "1 Running", "1 Not begun", ">not ended<"}},
+		"runs":        {began, running, []string{"<title>Running: w</title>", "1 Running", "1 Not started", ">not ended<"}},
 		"interrupted": {began, interrupted, []string{"<title>Interrupted: w</title>", "1 Interrupted", "<code>pflow-exec resume r1</code>"}},
-		"unknown":     {began, "", []string{"<title>Not finished: w</title>", "the run goes on, or was interrupted"}},
+		"unknown":     {began, "", []string{"<title>Not finished: w</title>", "or was interrupted"}},
 		"nothing":     {"", "", []string{"<title>Not finished: A run</title>"}},
 		"refused": {
 			`{"v":1,"seq":1,"event":"run_refused","run":"","time":"2026-01-01T00:00:00Z","success":false,"error":{"type":"validation_error","message":"2 errors","errors":[{"type":"validation_error","message":"one","file":"w.json","line":3,"column":4},{"type":"validation_error","message":"two","missing":["x","y"]}]}}` + "\n",
@@ -113,11 +113,11 @@ func TestStatusIsSaid(t *testing.T) {
 	}
 }
 
-// value is a node's output as the page shows it.
+// value returns a node's output as the page shows it.
 func shownValue(t *testing.T, raw string, load event.Load) value {
 	t.Helper()
-	r := &writer{Options: Options{Load: load}, load: maxLoad}
-	return r.value(json.RawMessage(raw), &allowance{left: 10_000})
+	r := &writer{Options: Options{Load: load}, bytesLeft: maxLoad}
+	return r.value(json.RawMessage(raw), &budget{left: 10_000})
 }
 
 func TestValues(t *testing.T) {
@@ -137,7 +137,7 @@ func TestValues(t *testing.T) {
 		"nothing":      {`""`, value{Text: "empty", Kind: "none", Small: true}},
 		"number":       {`1.50`, value{Text: "1.50", Kind: "plain", Small: true}},
 		"short list":   {`[1, 2,{"a":3}]`, value{Text: `[1,2,{"a":3}]`, Kind: "plain"}},
-		"bytes":        {`{"$base64":"AAECAwQF"}`, value{Text: "⟨6 bytes that are no text⟩", Kind: "plain"}},
+		"bytes":        {`{"$base64":"AAECAwQF"}`, value{Text: "⟨6 bytes that are not text⟩", Kind: "plain"}},
 		"own dollar":   {`{"$$blob":"x"}`, value{Text: "{\n  \"$blob\": \"x\"\n}", Kind: "block"}},
 		"numbers":      {`[` + strings.Repeat("100, ", 20) + `"a"]`, value{Text: "[" + strings.Repeat("100, ", 20) + `"a"]`, Kind: "plain"}},
 		"steering":     {`"\u001b[31m\u202e\r\nb\u0000\u200b"`, value{Text: "␛[31m⟨U+202E⟩\nb␀⟨U+200B⟩", Kind: "block"}},
@@ -147,13 +147,13 @@ func TestValues(t *testing.T) {
 		"another blob": {`{"$blob":"sha256:gone","bytes":1234567,"mime":"text/plain","head":"one"}`, value{Text: "one", Kind: "block", Note: "The beginning of 1.2 MB."}},
 		"a huge blob":  {`{"$blob":"sha256:s","bytes":104857600,"mime":"text/plain","head":"one"}`, value{Text: "one", Kind: "block", Note: "The beginning of 104.9 MB."}},
 		"a torn blob":  {`{"$blob":"sha256:s","bytes":70000,"mime":"text/plain","head":"one"}`, value{Text: "one", Kind: "block", Note: "The beginning of 70 kB."}},
-		"binary blob":  {`{"$blob":"sha256:s","bytes":70000,"mime":"application/octet-stream"}`, value{Text: "⟨70 kB that are no text⟩", Kind: "plain"}},
+		"binary blob":  {`{"$blob":"sha256:s","bytes":70000,"mime":"application/octet-stream"}`, value{Text: "⟨70 kB that are not text⟩", Kind: "plain"}},
 		"JSON blob elsewhere": {
 			`{"$blob":"sha256:gone","bytes":70000,"mime":"application/json","head":"[1,2"}`, value{Text: "[1,2", Kind: "block", Note: "The beginning of 70 kB."},
 		},
 		"blob inside": {
 			`{"list":[{"$blob":"sha256:gone","bytes":1234567,"mime":"text/plain","head":"o\"e"}]}`,
-			value{Text: "{\n  \"list\": [\n    \"o\\\"e\"… ⟨1.2 MB in all⟩\n  ]\n}", Kind: "block"},
+			value{Text: "{\n  \"list\": [\n    \"o\\\"e\"… ⟨1.2 MB in total⟩\n  ]\n}", Kind: "block"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -183,7 +183,7 @@ func TestParametersHaveTheirValuesWhereTheyCanBeTold(t *testing.T) {
 	}
 }
 
-// A page is a page, also of a run that did very much.
+// The page of a very large run is bounded.
 func TestPagesOfLongRunsAreBounded(t *testing.T) {
 	for name, c := range map[string]struct {
 		nodes, items, inner int
@@ -221,8 +221,8 @@ func TestPagesOfLongRunsAreBounded(t *testing.T) {
 			if page.Len() > c.most {
 				t.Errorf("%d bytes", page.Len())
 			}
-			if !strings.Contains(page.String(), "left out") && !strings.Contains(page.String(), "The first 12,000 of 13,000 items") {
-				t.Error("what is left out is not said")
+			if !strings.Contains(page.String(), "Not shown here") && !strings.Contains(page.String(), "The first 12,000 of 13,000 items") {
+				t.Error("the page does not say what is not shown")
 			}
 		})
 	}
@@ -231,8 +231,8 @@ func TestPagesOfLongRunsAreBounded(t *testing.T) {
 func TestObjectsWithManyMembersAreCut(t *testing.T) {
 	r := &writer{}
 	raw := json.RawMessage(`{"k":1` + strings.Repeat(`,"k":1`, 5000) + `}`)
-	fields := r.fields(raw, &allowance{left: 10})
-	if last := fields[len(fields)-1]; len(fields) != maxFields+1 || last.Text != "the rest is left out" {
+	fields := r.fields(raw, &budget{left: 10})
+	if last := fields[len(fields)-1]; len(fields) != maxFields+1 || last.Text != "the rest is not shown" {
 		t.Errorf("%d fields, the last %+v", len(fields), last)
 	}
 }

@@ -8,14 +8,14 @@ import (
 	"github.com/pflow-suite/pflow/pkg/event/history"
 )
 
-// timeline is when each node ran.
+// timeline shows when each node ran.
 type timeline struct {
 	Ticks []tick
-	Rows  []*span
+	Rows  []*timelineRow
 	Note  string
-	// Tall says that there are so many rows that they are scrolled.
+	// Tall is set if there are so many rows that they are scrolled.
 	Tall bool
-	// Legend are the kinds of bars that there are.
+	// Legend describes the kinds of bars that occur.
 	Legend []legend
 }
 
@@ -23,8 +23,8 @@ type tick struct{ X, Label string }
 
 type legend struct{ Class, Text string }
 
-// span is a node's row.
-type span struct {
+// timelineRow is the row of a node.
+type timelineRow struct {
 	Path, Link  string
 	Depth       int
 	State       state
@@ -33,38 +33,38 @@ type span struct {
 	Bars        []bar
 }
 
-// bar is a piece of time, in hundredths of the whole.
+// bar is a period of time. X and Width are percentages of the whole.
 type bar struct {
 	X, Width string
 	Class    string
-	// Level is how much of it is filled, of 4: for the items of a batch.
+	// Level is how full it is, of 4, for the items of a batch.
 	Level int
 }
 
 // The classes of bars.
 const (
 	tried  = "tried"  // an attempt that failed
-	asked  = "asked"  // the time until a person answered
+	asked  = "asked"  // the wait for a person's answer
 	batch  = "batch"  // a node that runs for each item of a list
 	ended  = "ended"  // items that ended
 	broken = "broken" // items that failed
-	mark   = "mark"   // something that took no time
-	open   = "open"   // what runs
+	mark   = "mark"   // a node that took no time
+	open   = "open"   // a node that has not ended
 )
 
-var legends = []legend{{tried, "an attempt that failed"}, {asked, "waiting for a person"}, {ended, "items of a batch, as they ended"}, {broken, "items that failed"}, {open, "not ended"}, {mark, "took no time in this run"}}
+var legends = []legend{{tried, "an attempt that failed"}, {asked, "waiting for a person"}, {ended, "items of a batch, when they ended"}, {broken, "items that failed"}, {open, "not ended"}, {mark, "took no time in this run"}}
 
-// maxTimes is how many nodes inside another have rows of their own.
+// maxTimes is the most nodes inside another that have rows of their own.
 const maxTimes = 20
 
-// timeline is nil for a run in which no time passed.
+// timeline returns the timeline; nil for a run in which no time passed.
 func (r *writer) timeline() *timeline {
 	whole := r.Now.Sub(r.from)
 	if whole <= 0 || len(r.run.Nodes) == 0 {
 		return nil
 	}
 	t := &timeline{Ticks: ticks(whole)}
-	r.spans(t, r.run.Nodes, 0)
+	r.addRows(t, r.run.Nodes, 0)
 	t.Tall = len(t.Rows) > 2*tall
 	used := map[string]bool{}
 	for _, s := range t.Rows {
@@ -80,21 +80,21 @@ func (r *writer) timeline() *timeline {
 	return t
 }
 
-func (r *writer) spans(t *timeline, nodes []*history.Node, depth int) {
+func (r *writer) addRows(t *timeline, nodes []*history.Node, depth int) {
 	for i, n := range nodes {
 		if len(t.Rows) == maxRows {
-			t.Note = plural(len(nodes)-i, "node") + " more are left out."
+			t.Note = "Not shown here: " + plural(len(nodes)-i, "node") + "."
 			return
 		}
-		t.Rows = append(t.Rows, r.span(n, depth))
+		t.Rows = append(t.Rows, r.row(n, depth))
 		if len(n.Inner) <= maxTimes {
-			r.spans(t, n.Inner, depth+1)
+			r.addRows(t, n.Inner, depth+1)
 		}
 	}
 }
 
-func (r *writer) span(n *history.Node, depth int) *span {
-	s := &span{Path: oneLine(n.Path), Link: r.link(n.Path), Depth: min(depth, 5), State: r.nodeState(n)}
+func (r *writer) row(n *history.Node, depth int) *timelineRow {
+	s := &timelineRow{Path: oneLine(n.Path), Link: r.link(n.Path), Depth: min(depth, 5), State: r.nodeState(n)}
 	if !n.Began.IsZero() {
 		s.Began = r.after(n.Began)
 	}
@@ -104,7 +104,7 @@ func (r *writer) span(n *history.Node, depth int) *span {
 	return s
 }
 
-// notes are what a row tells in words of what its bars show.
+// notes returns what the bars of a row show, as text.
 func notes(n *history.Node) string {
 	var parts []string
 	if failures := failedAttempts(n); failures > 0 && len(n.Attempts) > 1 {
@@ -120,7 +120,7 @@ func notes(n *history.Node) string {
 		}
 	}
 	if waited := n.Answered.Sub(n.Asked); !n.Asked.IsZero() && waited >= time.Millisecond {
-		parts = append(parts, "asked for "+history.FormatDuration(waited))
+		parts = append(parts, "waited for "+history.FormatDuration(waited))
 	}
 	if len(n.Inner) > maxTimes {
 		parts = append(parts, plural(len(n.Inner), "node")+" inside")
@@ -137,7 +137,7 @@ func failedAttempts(n *history.Node) (count int) {
 	return count
 }
 
-// bars are the pieces of time of a node.
+// bars returns the bars of a node.
 func (r *writer) bars(n *history.Node) (bars []bar) {
 	if n.State == history.Reused || n.Began.IsZero() {
 		if n.State == "" || n.Ended.IsZero() {
@@ -154,7 +154,7 @@ func (r *writer) bars(n *history.Node) (bars []bar) {
 		bars = append(bars, r.bar(n.Asked, until, asked))
 	}
 	tries := n.Attempts
-	if n.Total >= 0 && len(tries) > 0 { // its attempts are those of its items
+	if n.Total >= 0 && len(tries) > 0 { // one bar for all its items
 		class, tries = batch, []history.Attempt{{Began: tries[0].Began, Ended: n.Ended}}
 	}
 	for i, a := range tries[max(0, len(tries)-maxAttempts):] {
@@ -177,7 +177,7 @@ func (r *writer) bars(n *history.Node) (bars []bar) {
 	return append(bars, r.density(n)...)
 }
 
-// end is when the node ended, or now.
+// end returns when the node ended, or now.
 func (r *writer) end(n *history.Node) time.Time {
 	if n.State.Ended() && !n.Ended.IsZero() {
 		return n.Ended
@@ -185,32 +185,33 @@ func (r *writer) end(n *history.Node) time.Time {
 	return r.Now
 }
 
-// where is a time as a part of the run's, from 0 to 100.
-func (r *writer) where(t time.Time) float64 {
+// position returns a time as a percentage of the run's.
+func (r *writer) position(t time.Time) float64 {
 	return min(max(float64(t.Sub(r.from))/float64(r.Now.Sub(r.from))*100, 0), 100)
 }
 
-// thinnest is what can still be seen.
-const thinnest = 0.25
+// minWidth is the least width of a visible bar.
+const minWidth = 0.25
 
 func (r *writer) bar(from, until time.Time, class string) bar {
-	x := min(r.where(from), 99.5)
-	return bar{X: percent(x), Width: percent(max(r.where(until)-x, thinnest)), Class: class}
+	x := min(r.position(from), 99.5)
+	return bar{X: percent(x), Width: percent(max(r.position(until)-x, minWidth)), Class: class}
 }
 
 func percent(f float64) string { return strconv.FormatFloat(f, 'f', 2, 64) }
 
-// slots are how many pieces of time the items of a batch are counted in.
+// slots is the number of periods in which the items of a batch are counted.
 const slots = 150
 
-// density shows when the items of a batch ended: the fuller a piece, the more did. Those that failed stand below.
+// density returns bars that show when the items of a batch ended: the more items, the fuller the bar. Periods with failed
+// items have another bar.
 func (r *writer) density(n *history.Node) (bars []bar) {
 	var all, failed [slots + 1]int
 	for _, it := range n.Items {
 		if it.FromRun != "" {
 			continue
 		}
-		i := int(r.where(it.Ended) / 100 * slots)
+		i := int(r.position(it.Ended) / 100 * slots)
 		all[i]++
 		if it.Error != nil {
 			failed[i]++
@@ -221,8 +222,8 @@ func (r *writer) density(n *history.Node) (bars []bar) {
 		most = max(most, k)
 	}
 	for i := 0; i < len(all); {
-		level, from, bad := fill(all[i], most), i, failed[i] > 0
-		for i < len(all) && fill(all[i], most) == level && failed[i] > 0 == bad {
+		level, from, bad := fillLevel(all[i], most), i, failed[i] > 0
+		for i < len(all) && fillLevel(all[i], most) == level && failed[i] > 0 == bad {
 			i++
 		}
 		piece := bar{X: percent(float64(from) * 100 / slots), Width: percent(float64(i-from) * 100 / slots), Level: level}
@@ -238,29 +239,29 @@ func (r *writer) density(n *history.Node) (bars []bar) {
 	return bars
 }
 
-// fill is a count as one of five levels.
-func fill(k, most int) int {
+// fillLevel returns a count as a level from 0 to 4.
+func fillLevel(k, most int) int {
 	if k == 0 {
 		return 0
 	}
 	return 1 + (4*k-1)/most
 }
 
-// ticks divide the time into three to seven pieces of a round length.
+// ticks divides the time into three to seven periods of a round length.
 func ticks(whole time.Duration) (out []tick) {
-	step := round(whole)
+	step := tickStep(whole)
 	for i := range whole/step + 1 {
 		t := i * step
 		out = append(out, tick{X: percent(float64(t) / float64(whole) * 100), Label: history.FormatDuration(t)})
 	}
 	if len(out) > 1 && float64(whole/step*step)/float64(whole) > 0.94 {
-		out[len(out)-1].Label = "" // it would stand over the edge
+		out[len(out)-1].Label = "" // it would extend past the edge
 	}
 	return out
 }
 
-// round is the shortest round time of which the whole has at most six.
-func round(whole time.Duration) time.Duration {
+// tickStep returns the shortest round time that divides the whole into at most six periods.
+func tickStep(whole time.Duration) time.Duration {
 	for unit := time.Microsecond; unit < time.Minute; unit *= 10 {
 		for _, k := range []time.Duration{1, 2, 5} {
 			if step := k * unit; step >= whole/6 && step <= 20*time.Second {

@@ -15,20 +15,20 @@ import (
 )
 
 const (
-	maxValue = 4000    // characters of one value
-	minValue = 200     // and at least so many, however many values there are
-	maxBlob  = 8 << 20 // bytes of a long value that is fetched
-	tall     = 18      // lines of a text that is not folded
+	maxValue = 4000    // most characters of one value
+	minValue = 200     // least room for a value, however many there are
+	maxBlob  = 8 << 20 // most bytes of a blob that is loaded
+	tall     = 18      // most lines of a text that is not scrolled
 )
 
-// allowance is how many characters of values a part of the page may still take.
-type allowance struct {
+// budget is how many characters of values a part of the page may still take.
+type budget struct {
 	left int
-	each int // of one value; 0 is maxValue
+	each int // most characters of one value; 0 means maxValue
 }
 
-// take gives the room for the next value.
-func (a *allowance) take() int {
+// take returns the room for the next value.
+func (a *budget) take() int {
 	most := a.each
 	if most == 0 {
 		most = maxValue
@@ -36,21 +36,21 @@ func (a *allowance) take() int {
 	return max(min(most, a.left), minValue)
 }
 
-// value is a JSON value as it is read.
+// value is a JSON value as it is shown.
 type value struct {
 	Text string
-	// Kind is plain for what stands in a line, block for text and JSON of several lines, none for what is empty.
+	// Kind is plain for a value in a line, block for text and JSON of several lines, none for an empty value.
 	Kind string
-	// Note says what is left out.
+	// Note says what is not shown.
 	Note string
-	// Small says that it is a number or the like, or empty: several of them can stand in a line.
+	// Small is set for numbers and the like, and for empty values: several of them fit in a line.
 	Small bool
-	// Tall says that a block has so many lines that it is scrolled.
+	// Tall is set if a block has so many lines that it is scrolled.
 	Tall bool
 }
 
-// value shows a value of the stream.
-func (r *writer) value(raw json.RawMessage, space *allowance) (v value) {
+// value returns a value of the event stream as it is shown.
+func (r *writer) value(raw json.RawMessage, space *budget) (v value) {
 	room := space.take()
 	parsed := gjson.ParseBytes(raw)
 	p := printer{writer: r, left: room}
@@ -83,7 +83,7 @@ func (r *writer) value(raw json.RawMessage, space *allowance) (v value) {
 	return v
 }
 
-// long fetches a long value, as far as the page may.
+// long loads a blob within the bounds of the page.
 func (r *writer) long(ref event.Reference) ([]byte, error) {
 	if ref.Bytes > maxBlob {
 		return nil, errTooLong
@@ -91,19 +91,19 @@ func (r *writer) long(ref event.Reference) ([]byte, error) {
 	return r.fetch(ref.Blob)
 }
 
-// fetch is Load within the page's bounds.
+// fetch is Load within the bounds of the page.
 func (r *writer) fetch(ref string) ([]byte, error) {
-	if r.Load == nil || r.load <= 0 {
+	if r.Load == nil || r.bytesLeft <= 0 {
 		return nil, errTooLong
 	}
 	content, err := r.Load(ref)
-	r.load -= len(content)
+	r.bytesLeft -= len(content)
 	return content, err
 }
 
 var errTooLong = fault.New(fault.TooLarge, "The value is not shown")
 
-// printer writes a value in lines, as far as there is room.
+// printer writes a value in lines as long as there is room.
 type printer struct {
 	*writer
 	out  strings.Builder
@@ -128,14 +128,13 @@ func (p *printer) text(s string) {
 	p.out.WriteString(s)
 }
 
-// special writes the values that stand for others: bytes, and long values elsewhere. quoted says that it stands within
-// JSON.
+// special writes bytes and references; it returns false for any other value. quoted is set inside JSON.
 func (p *printer) special(v gjson.Result, quoted bool) bool {
 	if !v.IsObject() {
 		return false
 	}
 	if b := v.Get("$base64"); b.Exists() {
-		p.text("⟨" + size(base64.StdEncoding.DecodedLen(len(b.Str))) + " that are no text⟩")
+		p.text("⟨" + size(base64.StdEncoding.DecodedLen(len(b.Str))) + " that are not text⟩")
 		return true
 	}
 	ref, ok := event.ReferenceOf(json.RawMessage(v.Raw))
@@ -146,20 +145,20 @@ func (p *printer) special(v gjson.Result, quoted bool) bool {
 	case strings.HasPrefix(ref.MIME, "text/"):
 		p.quote(p.beginning(ref), quoted)
 	case ref.Head == "":
-		p.text("⟨" + size(ref.Bytes) + " that are no text⟩")
+		p.text("⟨" + size(ref.Bytes) + " that are not text⟩")
 		return true
 	default:
 		p.text(ref.Head)
 	}
 	if quoted {
-		p.text("… ⟨" + size(ref.Bytes) + " in all⟩")
+		p.text("… ⟨" + size(ref.Bytes) + " in total⟩")
 		return true
 	}
 	p.cut, p.note = true, "The beginning of "+size(ref.Bytes)+"."
 	return true
 }
 
-// beginning is as much of a long text as is at hand and there is room for.
+// beginning returns as much of a long text as is available and there is room for.
 func (p *printer) beginning(ref event.Reference) string {
 	if content, err := p.long(ref); err == nil && len(content) == ref.Bytes {
 		i := 0
@@ -179,15 +178,15 @@ func (p *printer) quote(s string, quoted bool) {
 	p.text(s)
 }
 
-// value writes JSON with one member or element a line, but short lists and objects in one.
+// value writes JSON with one member or element per line, except short lists and objects.
 func (p *printer) value(v gjson.Result, depth int) {
 	switch {
 	case p.cut || p.special(v, true):
 	case !v.IsObject() && !v.IsArray():
 		p.text(v.Raw)
-	case short(v):
+	case fitsOneLine(v):
 		p.text(string(rawjson.Compact([]byte(v.Raw))))
-	case plainList(v):
+	case isPlainList(v):
 		p.list(v)
 	default:
 		open, end := "[", "]"
@@ -215,7 +214,7 @@ func (p *printer) value(v gjson.Result, depth int) {
 	}
 }
 
-// list writes a list of numbers and short texts one after the other.
+// list writes a list of numbers and short texts in one line.
 func (p *printer) list(v gjson.Result) {
 	before := "["
 	v.ForEach(func(_, item gjson.Result) bool {
@@ -226,7 +225,7 @@ func (p *printer) list(v gjson.Result) {
 	p.text("]")
 }
 
-func plainList(v gjson.Result) bool {
+func isPlainList(v gjson.Result) bool {
 	plain := v.IsArray()
 	if plain {
 		v.ForEach(func(_, item gjson.Result) bool {
@@ -237,7 +236,7 @@ func plainList(v gjson.Result) bool {
 	return plain
 }
 
-// key is a member's name as it was before it was escaped for the stream.
+// key returns the name of a member as it was before event.Escape.
 func key(k gjson.Result) string {
 	if strings.HasPrefix(k.Str, "$$") {
 		return string(rawjson.Quote(k.Str[1:]))
@@ -245,24 +244,24 @@ func key(k gjson.Result) string {
 	return k.Raw
 }
 
-// short says whether a list or an object is read better in one line.
-func short(v gjson.Result) bool {
+// fitsOneLine reports whether a list or an object is short enough for one line.
+func fitsOneLine(v gjson.Result) bool {
 	return len(v.Raw) <= 60 && !strings.Contains(v.Raw, "$") && strings.Count(v.Raw, "{") <= 1
 }
 
-// size is a number of bytes as people write it.
+// size formats a number of bytes for people.
 func size(n int) string {
 	switch {
 	case n < 1000:
 		return plural(n, "byte")
 	case n < 1_000_000:
-		return trimmed(float64(n)/1e3) + " kB"
+		return decimal(float64(n)/1e3) + " kB"
 	case n < 1_000_000_000:
-		return trimmed(float64(n)/1e6) + " MB"
+		return decimal(float64(n)/1e6) + " MB"
 	}
-	return trimmed(float64(n)/1e9) + " GB"
+	return decimal(float64(n)/1e9) + " GB"
 }
 
-func trimmed(f float64) string {
+func decimal(f float64) string {
 	return strings.TrimSuffix(strconv.FormatFloat(f, 'f', 1, 64), ".0")
 }

@@ -56,7 +56,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestAnyText: what is shown is on one line, steers nothing and fits.
+// The output for any text is one line, has no control characters and fits.
 func TestAnyText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(rapid.String(), rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) })).Draw(t, "text")

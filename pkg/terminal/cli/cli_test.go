@@ -19,7 +19,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// grammar is a small program.
+// grammar is the grammar of a small program.
 type grammar struct {
 	Common
 
@@ -97,7 +97,7 @@ func (c *listCommand) Run(app *App) error {
 	return List(app, items, func(w io.Writer) { _, _ = fmt.Fprintln(w, len(items), "items") })
 }
 
-// waitCommand sends itself the signals, each when the one before has had its effect.
+// waitCommand sends signals to itself, each after the effect of the one before.
 type waitCommand struct {
 	Signal int  `arg:"" help:"Which."`
 	Twice  bool `help:"The second time too."`
@@ -133,7 +133,7 @@ func (c *manyCommand) Run(app *App) error {
 	}
 }
 
-// The test program, told to, is the small program.
+// With an environment variable the test program runs the small program.
 func TestMain(m *testing.M) {
 	if os.Getenv("CLI_TEST_PROGRAM") == "" {
 		os.Exit(m.Run())
@@ -171,7 +171,7 @@ func read(t *testing.T, path string) string {
 	return string(b)
 }
 
-// child is the small program as a process of its own.
+// child returns the small program as a process of its own.
 func child(args ...string) (*exec.Cmd, *strings.Builder) {
 	c := exec.Command(os.Args[0], args...)
 	c.Env = []string{"CLI_TEST_PROGRAM=1", "GOCOVERDIR=" + os.TempDir()}

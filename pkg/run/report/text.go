@@ -10,17 +10,17 @@ import (
 	"github.com/pflow-suite/pflow/pkg/event/history"
 )
 
-// state is how a run or a node stands, in a colour, a sign and a word.
+// state is the state of a run or a node as a colour, a sign and a word.
 type state struct{ Class, Sign, Word string }
 
-// The states of a run besides those of event.Status.
+// The states of a run that event.Status does not have.
 const (
 	running     event.Status = "running"
 	interrupted event.Status = "interrupted"
 	refused     event.Status = "refused"
 )
 
-// states are those of nodes, in the order in which people want to hear of them.
+// states are the states of nodes, the most important ones first.
 var states = []state{
 	{"failed", "✗", "Failed"},
 	{"handled", "✗", "Failed, handled"},
@@ -31,10 +31,10 @@ var states = []state{
 	{"completed", "✓", "Completed"},
 	{"reused", "↺", "Reused"},
 	{"skipped", "–", "Skipped"},
-	{"pending", "○", "Not begun"},
+	{"pending", "○", "Not started"},
 }
 
-// stateOf finds a state by its class.
+// stateOf returns the state of a class.
 func stateOf(class string) state {
 	for _, s := range states {
 		if s.Class == class {
@@ -44,7 +44,7 @@ func stateOf(class string) state {
 	return states[len(states)-1]
 }
 
-// nodeState is how a node stands. What runs in a run that is over was stopped with it.
+// nodeState returns the state of a node. A node that was running when its run ended was interrupted with it.
 func (r *writer) nodeState(n *history.Node) state {
 	switch {
 	case n.State == history.Failed && n.Handled:
@@ -55,7 +55,7 @@ func (r *writer) nodeState(n *history.Node) state {
 	return stateOf(string(n.State))
 }
 
-// runState is how the run stands.
+// runState returns the state of the run.
 func (r *writer) runState() state {
 	switch r.status {
 	case event.Completed:
@@ -82,19 +82,19 @@ func (r *writer) runState() state {
 	return state{"pending", "○", "Not finished"}
 }
 
-// statusNotes say what a status means where its word alone does not.
+// statusNotes explain statuses whose word is not enough.
 var statusNotes = map[event.Status]string{
-	event.Degraded: "It went through, although something failed on the way.",
+	event.Degraded: "It came to its end, although something failed on the way.",
 	event.Paused:   "It waits for a person’s answer.",
-	event.Denied:   "A person’s answer forbade to go on.",
+	event.Denied:   "A person’s answer stopped it.",
 	refused:        "Nothing ran.",
-	interrupted:    "It stopped without a last word, and can be resumed.",
-	running:        "This page shows how far it was when the page was made.",
-	"":             "There is no last event: the run goes on, or was interrupted.",
+	interrupted:    "It stopped without a last event, and can be resumed.",
+	running:        "This page shows its state when the page was written.",
+	"":             "There is no last event: the run is still running, or was interrupted.",
 }
 
-// visible is a text in which nothing is hidden: characters that steer a terminal or the direction of text, and those that
-// cannot be seen, stand as signs. Lines and tabs stay.
+// visible returns a text without invisible characters: those, and characters that control a terminal or the direction of
+// text, become signs. Newlines and tabs stay.
 func visible(text string) string {
 	text = strings.ToValidUTF8(text, string(unicode.ReplacementChar))
 	if strings.IndexFunc(text, hidden) < 0 {
@@ -106,7 +106,7 @@ func visible(text string) string {
 		case !hidden(r):
 			b.WriteRune(r)
 		case r < 0x20:
-			b.WriteRune('\u2400' + r) // the pictures of control characters
+			b.WriteRune('\u2400' + r) // the symbols of control characters
 		case r == 0x7f:
 			b.WriteRune('\u2421')
 		default:
@@ -120,21 +120,21 @@ func hidden(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t' || r >= 0x20 && r < 0x7f:
 		return false
-	case r == unicode.ReplacementChar, unicode.Is(unicode.Join_Control, r), unicode.Is(unicode.Co, r): // a font may have a sign for it
+	case r == unicode.ReplacementChar, unicode.Is(unicode.Join_Control, r), unicode.Is(unicode.Co, r): // a font may show it
 		return false
 	}
 	return !unicode.IsGraphic(r) || r == '\u2028' || r == '\u2029'
 }
 
-// oneLine is a visible text without line breaks, cut where it is very long.
+// oneLine returns a visible text without line breaks, cut if it is very long.
 func oneLine(text string) string {
 	return cut(strings.Join(strings.Fields(visible(cut(text, 5*minValue))), " "), 5*minValue)
 }
 
-// brief is the beginning of a text in one line.
-func brief(text string) string { return cut(oneLine(cut(text, 2*minValue)), minValue) }
+// summaryOf returns the beginning of a text as one line.
+func summaryOf(text string) string { return cut(oneLine(cut(text, 2*minValue)), minValue) }
 
-// cut is a text of at most so many characters, with … in the place of the rest.
+// cut returns a text of at most most characters, with … in place of what is cut off.
 func cut(text string, most int) string {
 	n := 0
 	for i := range text {
@@ -145,20 +145,20 @@ func cut(text string, most int) string {
 	return text
 }
 
-// listed is a list in one line.
-func listed(list []string) string {
+// joined returns a list as one line.
+func joined(list []string) string {
 	return oneLine(strings.Join(list[:min(len(list), minValue)], ", "))
 }
 
-// lines are texts in one line each, as many as are read.
-func lines(list []string) (out []string) {
+// eachOnOneLine returns the first maxFields texts as one line each.
+func eachOnOneLine(list []string) (out []string) {
 	for _, text := range list[:min(len(list), maxFields)] {
 		out = append(out, oneLine(text))
 	}
 	return out
 }
 
-// thousands is a number as people read it: 12,000.
+// thousands formats a number for people: 12,000.
 func thousands(n int) string {
 	s := strconv.Itoa(n)
 	for i := len(s) - 3; i > 0; i -= 3 {
