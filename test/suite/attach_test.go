@@ -7,7 +7,7 @@ import (
 
 const patient = `{"inputs":{"i":{"type":"int","default":1}},"nodes":[{"id":"a","type":"shell","params":{"command":"sleep 30; echo ${i}"}}]}`
 
-// To ask twice for the end of a run is no sign of impatience.
+// Several cancellations of a run do not end it the hard way.
 func TestARunIsCancelledOnceByAll(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -24,7 +24,7 @@ func TestARunIsCancelledOnceByAll(t *testing.T) {
 	}
 }
 
-// A live run is attached to for what it does, and for no longer than was said.
+// A command attaches to a live run only if it asks for the same workflow and inputs, and only until its timeout.
 func TestALiveRunIsNoOther(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -36,8 +36,8 @@ func TestALiveRunIsNoOther(t *testing.T) {
 	}{
 		"resume " + id + " i=3":                                           {2, `input "i"`},
 		"run w.json i=3 --idempotency-key k":                              {2, `input "i"`},
-		"run w.json i:=2 --idempotency-key k --timeout 0.2 --format json": {124, "has not ended within 200ms"},
-		"resume " + id + " --timeout 0.2 --format json":                   {124, "has not ended within 200ms"},
+		"run w.json i:=2 --idempotency-key k --timeout 0.2 --format json": {124, "200ms"},
+		"resume " + id + " --timeout 0.2 --format json":                   {124, "200ms"},
 		"run w.json --approve yes":                                        {2, "--resume"},
 		"run w.json --idempotency-key=":                                   {2, "idempotency key"},
 	} {

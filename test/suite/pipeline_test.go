@@ -45,7 +45,7 @@ func TestMakeFailsWithARun(t *testing.T) {
 	t.Parallel()
 	p := makefile(t)
 	o := p.run("make", "-j4", "BROKEN=east")
-	if o.exit != 2 || !strings.Contains(o.stderr, "pflow-exec: error: node try: Command failed with exit code 7: east is broken") || !strings.Contains(o.stderr, "east.txt] Error 1") {
+	if o.exit != 2 || !strings.Contains(o.stderr, "pflow-exec: error: node try: ") || !strings.Contains(o.stderr, "exit code 7: east is broken") || !strings.Contains(o.stderr, "east.txt] Error 1") {
 		t.Errorf("make does not fail as it should: %s", o)
 	}
 	if p.read("report.txt") != "" || p.read("east.txt") != "" {

@@ -62,7 +62,7 @@ func TestMuchOutputIsBounded(t *testing.T) {
 			cmd.Stdout = &out
 			err := cmd.Run()
 			answer := p.document(out.String())
-			if f, _ := answer["error"].(map[string]any); err == nil || f["type"] != "too_large" || !strings.Contains(message(answer), "more than 128 MiB") {
+			if f, _ := answer["error"].(map[string]any); err == nil || f["type"] != "too_large" || !strings.Contains(message(answer), "128 MiB") {
 				t.Errorf("%v: %s", err, out.String())
 			}
 			usage, _ := cmd.ProcessState.SysUsage().(*syscall.Rusage)
@@ -147,7 +147,7 @@ func TestTerminalPrograms(t *testing.T) {
 			if answer["status"] != c.status || !strings.HasSuffix(stdout, c.stdout) {
 				t.Errorf("%v %q", answer, outputs)
 			}
-			if c.status == "failed" && !strings.Contains(message(answer), "timed out") {
+			if f, _ := answer["error"].(map[string]any); c.status == "failed" && f["type"] != "timeout" {
 				t.Errorf("%v", answer)
 			}
 		})
