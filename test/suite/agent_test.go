@@ -11,7 +11,7 @@ import (
 	"github.com/pflow-suite/pflow/internal/llmserver"
 )
 
-// standInAgent does what the plan in its prompt says, and tells it as claude's stream-json.
+// standInAgent does what the plan in its prompt says, and reports it in claude's stream-json format.
 const standInAgent = `#!/bin/sh
 title=$(sed -n 's/^Title: //p')
 printf '%s\n' "$title" >notes.txt
@@ -22,7 +22,8 @@ echo '{"type":"result","subtype":"success","is_error":false,"num_turns":2,"sessi
 `
 
 // planned is a workflow of three steps: a model plans, an agent works by the plan in a folder, and a command uses what it
-// made. What is in double brackets is read by the model's server.
+// planned is a workflow of three steps: a model makes a plan, an agent follows it in a folder, and a command uses the
+// agent's
 const planned = `{
  "inputs": {"llm": {"type": "string"}, "agent": {"type": "string"}},
  "nodes": [
@@ -54,7 +55,7 @@ func TestAPlanIsDoneByAnAgent(t *testing.T) {
 	}
 }
 
-// TestAPlanIsDoneByClaude is the same with the real claude CLI, whose path is in CASE_CLAUDE. Its model is the local server.
+// TestAPlanIsDoneByClaude uses the real claude CLI, whose path is in CASE_CLAUDE, with the local server as its model.
 func TestAPlanIsDoneByClaude(t *testing.T) {
 	t.Parallel()
 	program := os.Getenv("CASE_CLAUDE")
@@ -69,8 +70,9 @@ func TestAPlanIsDoneByClaude(t *testing.T) {
 	}
 }
 
-// TestATaskIsDoneByCodex: the real one, whose path CASE_CODEX names, works in a folder with the local server as its model, and
-// goes on in its session.
+// TestATaskIsDoneByCodex: the real one, whose path CASE_CODEX names, works in a folder with the local server as its model,
+// and TestATaskIsDoneByCodex uses the real codex CLI, whose path is in CASE_CODEX, with the local server as its model. Codex
+// works
 func TestATaskIsDoneByCodex(t *testing.T) {
 	t.Parallel()
 	program := os.Getenv("CASE_CODEX")
@@ -110,7 +112,7 @@ wire_api = "responses"
 	}
 }
 
-// plan runs the three steps and gives the events.
+// plan runs the three steps and returns the events.
 func (p *place) plan(server *llmserver.Server, agent string) []gjson.Result {
 	p.Helper()
 	p.write("plan.json", planned)
@@ -136,7 +138,7 @@ func (p *place) plan(server *llmserver.Server, agent string) []gjson.Result {
 	return events
 }
 
-// usage is what a node used, as its event tells it.
+// usage returns the usage in the event of a node.
 func usage(events []gjson.Result, node string) gjson.Result {
 	for _, e := range events {
 		if e.Get("event").Str == "node_completed" && e.Get("node").Str == node {

@@ -1,22 +1,22 @@
 package suite
 
-// shape is what a call that succeeds prints on a pipe.
+// shape is the form of what a successful call prints on a pipe.
 type shape int
 
 const (
 	document shape = iota // one JSON document
-	lines                 // one JSON object a line
-	text                  // a text by nature, on a pipe as on a terminal
-	stream                // one JSON object a line, on a terminal too: a protocol, or events as they are
+	lines                 // one JSON object per line
+	text                  // text, on a pipe as on a terminal
+	stream                // one JSON object per line, also on a terminal: a protocol, or events
 	nothing
 )
 
-// call is a command line that is run on a pipe and on a terminal. Fields of the command lines are parted by blanks.
+// call is a command line that is run on a pipe and on a terminal. Blanks separate the fields of command lines.
 type call struct {
 	line  string
 	shape shape
 	exit  int
-	// before are command lines that make what the call is about.
+	// before are command lines that prepare the call.
 	before []string
 	stdin  string
 }
@@ -32,7 +32,7 @@ const (
 	fluxPipeline = `{"id":"p","sql":"SELECT a FROM user","sinks":[{"type":"nop"}]}`
 )
 
-// calls has, of every command of every program, at least one call that succeeds and one that fails.
+// calls has at least one successful and one failing call of every command of every program.
 var calls = []call{
 	{line: "pflow-exec --help", shape: text},
 	{line: "pflow-exec --version", shape: text},

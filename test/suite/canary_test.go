@@ -17,7 +17,7 @@ import (
 	"testing"
 )
 
-// random is a secret of 24 characters. Of one that is awkward every third is written differently in JSON or in URLs.
+// random returns a secret of 24 characters. Every third character of an awkward one has another form in JSON or in URLs.
 func random(awkward bool) string {
 	const plain, special = "abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789", `"\/+&<>%~ ?='`
 	var b strings.Builder
@@ -31,17 +31,17 @@ func random(awkward bool) string {
 	return b.String()
 }
 
-// hunt looks for a secret in all its forms, and for the parts of them: what a cut in the wrong place would leave.
+// hunt searches for a secret in all its forms, and for parts of them, which a cut in the wrong place would leave.
 type hunt struct {
 	*place
 	parts map[string]string // with the form that each is of
 	sizes map[int]bool      // that the parts have
 }
 
-// partSize is how many bytes of a secret are surely no accident. In some forms they take more.
+// partSize is how many bytes of a secret cannot occur by accident. Some forms of them are longer.
 const partSize = 10
 
-// look prepares the hunt for a secret.
+// look returns a hunt for a secret.
 func (p *place) look(secret string) *hunt {
 	h := &hunt{p, map[string]string{}, map[int]bool{}}
 	quoted := func(s string) string { return strings.Trim(quote(s), `"`) }
@@ -72,10 +72,10 @@ func (p *place) look(secret string) *hunt {
 	return h
 }
 
-// unbroken takes out base64 text is broken by.
+// unbroken removes the line breaks of base64.
 var unbroken = strings.NewReplacer("\r\n", "", "\n", "", `\r\n`, "", `\n`, "", `\\n`, "")
 
-// in fails the test when the secret is in a text.
+// in fails the test if a text contains the secret.
 func (h *hunt) in(where, text string) {
 	h.Helper()
 	for _, text := range []string{text, unbroken.Replace(text)} {
@@ -90,7 +90,7 @@ func (h *hunt) in(where, text string) {
 	}
 }
 
-// inHome fails the test when the secret is in what is left in the home, but for the settings, which the user wrote.
+// inHome fails the test if a file of the home contains the secret, except the settings, which the user wrote.
 func (h *hunt) inHome() {
 	h.Helper()
 	seen := 0
@@ -113,7 +113,7 @@ func (h *hunt) inHome() {
 	}
 }
 
-// ask runs a program and hunts in what it says.
+// ask runs a program and searches its output.
 func (h *hunt) ask(stdin, name string, args ...string) outcome {
 	h.Helper()
 	o := h.fed(stdin, name, args...)
@@ -123,7 +123,7 @@ func (h *hunt) ask(stdin, name string, args ...string) outcome {
 	return o
 }
 
-// readers are the commands that tell of the newest run.
+// readers are the commands that show the newest run.
 var readers = []string{
 	"pflow-exec list", "pflow-exec status last", "pflow-exec status last --format text", "pflow-exec events last", "pflow-exec wait last",
 	"pflow-exec events last --inline", "pflow-exec logs last", "pflow-exec logs last --format text", "pflow-exec show last",
@@ -132,7 +132,7 @@ var readers = []string{
 	"pflow-lib describe telling", "pflow-lib list --drafts", "pflow-lib search token",
 }
 
-// everywhere hunts in what each of the readers says, and in the home.
+// everywhere searches the output of all readers, and the home.
 func (h *hunt) everywhere() {
 	h.Helper()
 	for _, command := range readers {
@@ -144,7 +144,7 @@ func (h *hunt) everywhere() {
 	h.inHome()
 }
 
-// SECRET stands for how a command comes by the secret.
+// SECRET stands for the way in which a command receives the secret.
 var tellers = map[string]string{
 	"plain":            `printf 'it is %s.\n' "SECRET"; printf 'debug: %s.\n' "SECRET" >&2`,
 	"base64-0":         `printf 'abc%s.' "SECRET" | base64 -w0`,
@@ -165,7 +165,7 @@ var tellers = map[string]string{
 	"is-its-name":      `"SECRET"`,
 }
 
-// telling is a workflow with a node for each of the tellers, and one for each other place that a secret can come to.
+// telling is a workflow with a node for each of the tellers, and one for each other place that a secret can reach.
 func telling(secret string, inputs string, others bool) string {
 	type object = map[string]any
 	var nodes []object
@@ -205,7 +205,7 @@ func telling(secret string, inputs string, others bool) string {
 }
 
 // TestACanary: a secret, however it comes to a workflow and whatever the workflow does with it, is in no byte of what is
-// printed or kept.
+// No output and no file contains a secret, however it comes to a workflow and whatever the workflow does with it.
 func TestACanary(t *testing.T) {
 	t.Parallel()
 	needs(t, "base64", "od", "yes")
@@ -258,7 +258,7 @@ func TestACanary(t *testing.T) {
 	}
 }
 
-// checkMet checks that every node ran, and that in what each put out there was a secret: else the hunt proves nothing.
+// checkMet checks that every node ran and that its outputs had contained the secret: otherwise the hunt proves nothing.
 func (p *place) checkMet(o outcome) {
 	p.Helper()
 	met := map[string]bool{}
@@ -281,7 +281,7 @@ func (p *place) checkMet(o outcome) {
 	}
 }
 
-// TestACanaryInPieces: it is written a part at a time, and none of them is told.
+// No part of a secret that is written in pieces is printed or kept.
 func TestACanaryInPieces(t *testing.T) {
 	t.Parallel()
 	for _, encode := range []string{"cat", "base64", "base64 -w0", "od -An -v -tx1 | tr -d '\\n' | tr ' ' '%'"} {
@@ -292,7 +292,7 @@ func TestACanaryInPieces(t *testing.T) {
 			h := p.look(secret)
 			p.env = append(p.env, "MY_TOKEN="+secret)
 			g := p.gate("gate")
-			// Seven bytes at a time, on both streams. After each the home is looked at.
+			// Seven bytes at a time, on both streams. The home is searched after each.
 			p.draft("telling", chain(`text=$(printf '%050d%s.' 7 "$MY_TOKEN" | `+encode+`; echo end)
 				while [ -n "$text" ]; do
 					rest=${text#???????}; [ "$rest" != "$text" ] || rest=
@@ -330,7 +330,7 @@ func TestACanaryInPieces(t *testing.T) {
 	}
 }
 
-// TestACanaryIsAskedAbout: a question that has a secret in it, and the run that goes on after the answer.
+// A question contains a secret, and the run continues after the answer.
 func TestACanaryIsAskedAbout(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -352,7 +352,7 @@ func TestACanaryIsAskedAbout(t *testing.T) {
 	h.everywhere()
 }
 
-// TestACanaryThroughTheFront: in no answer of the tools, and in nothing that the server says or leaves.
+// No answer of the tools, no other output of the server and no file that it leaves contains the secret.
 func TestACanaryThroughTheFront(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -376,7 +376,7 @@ func TestACanaryThroughTheFront(t *testing.T) {
 	h.everywhere()
 }
 
-// TestACanaryInABadWorkflow: what is wrong is told without what is secret in it.
+// The faults of a workflow are reported without its secrets.
 func TestACanaryInABadWorkflow(t *testing.T) {
 	t.Parallel()
 	for name, workflow := range map[string]string{

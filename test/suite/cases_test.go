@@ -82,10 +82,10 @@ func runCase(p *place, c *cases.Case, servers []string) {
 	}
 }
 
-// unescaped is JSON text with its quotes as people write them, so that a case can name a part of a message.
+// unescaped returns JSON text with plain quotes, so that a case can contain a part of a message.
 func unescaped(raw string) string { return strings.ReplaceAll(raw, `\"`, `"`) }
 
-// caseServers starts what cases talk to, and gives the variables that say where it is.
+// caseServers starts the servers of the cases and returns the variables with their addresses.
 func caseServers(t *testing.T) []string {
 	t.Helper()
 	web, models := webserver.Start(t), llmserver.Start(t)

@@ -10,7 +10,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// wrong is a program that fails: on which of its lines, and what is told of it.
+// wrong is a program that fails, the line on which it fails, and words of the failure.
 type wrong struct {
 	code  string
 	line  int

@@ -11,12 +11,12 @@ import (
 	"testing"
 )
 
-// fates are what becomes of the runs of a crowd, ten of them in turn. Those that end at once do so while others start.
+// fates are the ends of the runs of a crowd, ten of them in turn. Runs that end at once do so while others start.
 var fates = [...]string{
 	"completed", "failed", "cancelled", "killed", "resumed", "completed", "failed", "cancelled at once", "killed at once", "completed",
 }
 
-// starts is how many of a crowd start at the same time.
+// starts is how many runs of a crowd start at the same time.
 const starts = 20
 
 // member is one run of a crowd.
@@ -27,7 +27,7 @@ type member struct {
 	open     func()
 }
 
-// ends is how the run is told of when its fate has come about.
+// ends returns the status of the run when its fate has come about.
 func (m *member) ends() string {
 	switch what, _, _ := strings.Cut(m.fate, " "); what {
 	case "killed", "resumed":
@@ -41,7 +41,7 @@ func (m *member) ends() string {
 type crowd struct {
 	*place
 	members []*member
-	// old are the runs that were there before; all but a few of them are to be removed.
+	// old are the earlier runs, of which all but a few are removed.
 	old  []string
 	over atomic.Bool
 }
@@ -49,7 +49,7 @@ type crowd struct {
 // spared is how many of the old runs are kept.
 const spared = 5
 
-// TestACrowd: many runs at once in one home, while others look at it: no command fails, and nobody is told what is not so.
+// Many runs at once in one home, while other processes read it: no command fails, and no command reports a wrong state.
 func TestACrowd(t *testing.T) {
 	t.Parallel()
 	size := 100
@@ -83,7 +83,7 @@ func TestACrowd(t *testing.T) {
 	c.checkEnds()
 }
 
-// each does something with every member, with some of them at the same time.
+// each calls do for every member, for some of them at the same time.
 func (c *crowd) each(do func(m *member)) {
 	places, done := make(chan bool, starts), make(chan bool)
 	for _, m := range c.members {
@@ -99,7 +99,7 @@ func (c *crowd) each(do func(m *member)) {
 	}
 }
 
-// start starts a run, and ends it when that is its fate, or waits until it waits.
+// start starts a run and ends it if that is its fate; otherwise it waits until the run waits.
 func (c *crowd) start(m *member) {
 	m.id = c.answer("run_id", "pflow-exec", "start", m.file)
 	if strings.HasSuffix(m.fate, "at once") {
@@ -109,7 +109,7 @@ func (c *crowd) start(m *member) {
 	m.open = m.gate.reached()
 }
 
-// end lets a run's fate come about.
+// end brings about the fate of a run.
 func (c *crowd) end(m *member) {
 	switch m.fate {
 	case "completed", "failed":
@@ -146,7 +146,7 @@ func (c *crowd) resume(m *member) {
 	<-opened
 }
 
-// answer runs a program that succeeds without a word on standard error, and gives one text of its answer.
+// answer runs a program that must succeed with empty standard error, and returns one text of its answer.
 func (c *crowd) answer(key string, name string, args ...string) string {
 	o := c.run(name, args...)
 	if o.exit != 0 || o.stderr != "" {
@@ -156,7 +156,7 @@ func (c *crowd) answer(key string, name string, args ...string) string {
 	return text
 }
 
-// list is what is told of all runs.
+// list returns the list of all runs.
 func (c *crowd) list() []map[string]any {
 	o := c.run("pflow-exec", "list")
 	if o.exit != 0 || o.stderr != "" {
@@ -165,7 +165,7 @@ func (c *crowd) list() []map[string]any {
 	return c.events(o.stdout)
 }
 
-// statuses is what is told of each run that there is.
+// statuses returns the status of each run.
 func (c *crowd) statuses() (told []map[string]any) {
 	for _, path := range c.journals() {
 		id := filepath.Base(filepath.Dir(path))
@@ -181,7 +181,7 @@ func (c *crowd) statuses() (told []map[string]any) {
 	return told
 }
 
-// remove removes old runs, as far as there are newer ones by now.
+// remove removes old runs, as far as there are newer ones.
 func (c *crowd) remove() []map[string]any {
 	newer := len(c.members) + len(c.members)/len(fates) // with those that went on from others
 	if o := c.run("pflow-exec", "gc", "--keep", strconv.Itoa(newer+spared)); o.exit != 0 || o.stderr != "" {
@@ -191,7 +191,7 @@ func (c *crowd) remove() []map[string]any {
 }
 
 // watch looks at the runs again and again until all is over, and then gives the states it was told of each, by its id, one
-// after the other.
+// watch lists the runs repeatedly until all have ended, and returns the sequence of states of each by its id.
 func (c *crowd) watch(look func() []map[string]any) <-chan map[string][]string {
 	all := make(chan map[string][]string)
 	go func() {
@@ -210,7 +210,7 @@ func (c *crowd) watch(look func() []map[string]any) <-chan map[string][]string {
 	return all
 }
 
-// ends are the runs' ends by their ids. Those that are not among them went on from others.
+// ends returns the ends of the runs by their ids. Other runs have resumed one of these.
 func (c *crowd) ends() map[string]string {
 	ends := map[string]string{}
 	for _, id := range c.old {
@@ -222,7 +222,7 @@ func (c *crowd) ends() map[string]string {
 	return ends
 }
 
-// checkTold checks that each run was told to be running, if at all, and then to have ended as it did.
+// checkTold checks that each run was listed as running, if at all, and then with its end.
 func (c *crowd) checkTold(who string, told map[string][]string) {
 	ends := c.ends()
 	for id, states := range told {
@@ -236,7 +236,7 @@ func (c *crowd) checkTold(who string, told map[string][]string) {
 	}
 }
 
-// checkEnds checks what is told of the runs when all is over.
+// checkEnds checks the list of the runs when all have ended.
 func (c *crowd) checkEnds() {
 	ends, resumed := c.ends(), 0
 	for _, told := range c.list() {

@@ -14,22 +14,22 @@ import (
 	"time"
 )
 
-// grace is the time between SIGTERM and SIGKILL; slack is what may come on top of it on a machine that does much else.
+// grace is the time between SIGTERM and SIGKILL; slack is added to it for a busy machine.
 const (
 	grace = 5 * time.Second
 	slack = 4 * time.Second
 )
 
-// descendant is a way of not going down with one's parent. SLEEP stands for a sleep that can be told by its argument.
+// descendant is a way in which a process survives its parent. SLEEP stands for a sleep that its argument identifies.
 type descendant struct {
 	name, command string
-	// anonymous ones do not have the run's environment: they are found as long as the runner lives.
+	// anonymous is set for a process without the run's environment, which is found only while the runner lives.
 	anonymous bool
 }
 
 const (
 	stubborn = `sh -c 'trap "" TERM; SLEEP; true' >/dev/null 2>&1`
-	// often is how often a loop forks at most, should nobody stop it.
+	// often is how often a loop forks if it is not stopped.
 	often = "200"
 )
 
@@ -51,16 +51,16 @@ var descendants = []descendant{
 	},
 }
 
-// brood is a run whose nodes, one for each way, all have their descendants.
+// brood is a run with a node for each way, each with its descendants.
 type brood struct {
 	*place
 	cmd   *exec.Cmd
 	ended chan time.Time
-	// seconds are what each node's sleeps are told by.
+	// seconds are the arguments that identify the sleeps of each node.
 	seconds map[string]string
 }
 
-// breed writes the workflow: its nodes end at once when the file "again" is there.
+// breed writes the workflow. Its nodes end at once if the file "again" exists.
 func breed(p *place, number int, anonymous bool, settings string) *brood {
 	p.Helper()
 	b := &brood{place: p, ended: make(chan time.Time, 1), seconds: map[string]string{}}
@@ -88,7 +88,7 @@ func breed(p *place, number int, anonymous bool, settings string) *brood {
 	return b
 }
 
-// left are the sleeps that there are, whatever their environment.
+// left returns the existing sleeps, whatever their environment.
 func (b *brood) left() (pids []int) {
 	for _, list := range b.sleeps() {
 		pids = append(pids, list...)
@@ -96,7 +96,7 @@ func (b *brood) left() (pids []int) {
 	return pids
 }
 
-// sleeps are the processes that have a node's seconds among their arguments, by the node's name.
+// sleeps returns the processes that have a node's seconds among their arguments, by the node's name.
 func (b *brood) sleeps() map[string][]int {
 	found := map[string][]int{}
 	commands, _ := filepath.Glob("/proc/[0-9]*/cmdline")
@@ -115,7 +115,7 @@ func (b *brood) sleeps() map[string][]int {
 	return found
 }
 
-// start starts the run and waits until all its nodes have descendants, and those that loop have several.
+// start starts the run and waits until all its nodes have descendants, and nodes that loop have several.
 func (b *brood) start(args ...string) {
 	b.Helper()
 	b.cmd = b.command("pflow-exec", args...)
@@ -134,7 +134,7 @@ func (b *brood) start(args ...string) {
 	}
 }
 
-// gone checks that nothing of the run is left.
+// gone checks that no process of the run is left.
 func (b *brood) gone(what string, took time.Duration) {
 	b.Helper()
 	b.Logf("%s: all was gone after %s", what, took.Round(time.Millisecond))
@@ -149,7 +149,7 @@ func (b *brood) gone(what string, took time.Duration) {
 	}
 }
 
-// TestEveryDescendantEnds: whatever ends a run, nothing that descends from it is left when whoever ended it says so.
+// No descendant of a run is left when the command that ended the run returns, however it was ended.
 func TestEveryDescendantEnds(t *testing.T) {
 	t.Parallel()
 	needs(t, "setsid", "env")
@@ -214,7 +214,7 @@ func TestEveryDescendantEnds(t *testing.T) {
 }
 
 // TestARunInsideARun: the inner one is told to end once, and ends in order, also what it started itself; one that was
-// started to run apart goes on.
+// An inner run receives SIGTERM once and ends in order, with what it has started itself. An inner run that was started as a
 func TestARunInsideARun(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -244,7 +244,7 @@ func TestARunInsideARun(t *testing.T) {
 	}
 }
 
-// What a shell had started before it became the runner is not the run's.
+// Processes that a shell has started before it became the runner do not belong to the run.
 func TestWhatWasThereBeforeTheRunStays(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// would is what a dry run tells of the nodes.
+// would returns what a dry run reports for each node.
 func (p *place) would(args ...string) string {
 	p.Helper()
 	d := p.document(p.must("pflow-exec", append(append([]string{"run"}, args...), "--dry-run")...))
@@ -44,7 +44,7 @@ func TestADryRunWritesNothing(t *testing.T) {
 	}
 }
 
-// TestADryRunTellsWhatAResumeReuses compares what it says with what the resume then does, and that it left all as it was.
+// A dry run reports what the resume then does, and changes nothing.
 func TestADryRunTellsWhatAResumeReuses(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

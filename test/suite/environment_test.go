@@ -7,7 +7,7 @@ import (
 )
 
 // TestAnEnvFile: it is named on the command line, so it wins over the environment; and it is the environment, so KEY=VALUE
-// and --inputs win over it.
+// A file of --env-file takes precedence over the environment, and KEY=VALUE and --inputs over the file.
 func TestAnEnvFile(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -58,7 +58,7 @@ func TestAnEnvFile(t *testing.T) {
 	}
 }
 
-// spans are trace_id, span_id and parent_span_id of the events that have them, by event and node.
+// spans returns trace_id, span_id and parent_span_id of the events that have them, by event and node.
 func (p *place) spans(stream string) map[string][3]string {
 	p.Helper()
 	spans := map[string][3]string{}

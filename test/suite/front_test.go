@@ -16,7 +16,7 @@ import (
 	"testing"
 )
 
-// client speaks to an MCP server with bare lines of JSON-RPC.
+// client talks to an MCP server in lines of JSON-RPC, without a library.
 type client struct {
 	*place
 	cmd    *exec.Cmd
@@ -27,7 +27,7 @@ type client struct {
 	id     int
 }
 
-// connect starts a server and shakes hands with it.
+// connect starts a server and initializes a session.
 func (p *place) connect(name string, args ...string) *client {
 	p.Helper()
 	c := &client{place: p, cmd: p.command(name, args...)}
@@ -70,7 +70,7 @@ func (c *client) receive() map[string]any {
 	return c.document(line)
 }
 
-// request sends a call of a tool and gives its id.
+// request sends a call of a tool and returns its id.
 func (c *client) request(tool, arguments string) int {
 	c.Helper()
 	c.id++
@@ -78,14 +78,14 @@ func (c *client) request(tool, arguments string) int {
 	return c.id
 }
 
-// call calls a tool and gives its answer, which is the same as text and as structured content.
+// call calls a tool and returns its answer, which must be the same as text and as structured content.
 func (c *client) call(tool, arguments string) (answer map[string]any, failed bool) {
 	c.Helper()
 	c.request(tool, arguments)
 	return c.answer()
 }
 
-// answer reads the answer of the last call, past that of one which was cancelled.
+// answer reads the answer of the last call and skips that of a cancelled one.
 func (c *client) answer() (answer map[string]any, failed bool) {
 	c.Helper()
 	message := c.receive()
@@ -104,7 +104,7 @@ func (c *client) answer() (answer map[string]any, failed bool) {
 	return answer, failed
 }
 
-// leave closes the server's standard input, reads what it still says, and waits for its end.
+// leave closes the server's standard input, reads the rest of its output, and waits for its end.
 func (c *client) leave() {
 	c.Helper()
 	_ = c.stdin.Close()
@@ -114,7 +114,7 @@ func (c *client) leave() {
 	}
 }
 
-// TestTheFrontFindsItsSiblings: through a symbolic link, with nothing of the suite on PATH.
+// A server that is started through a symbolic link finds the other programs without PATH.
 func TestTheFrontFindsItsSiblings(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -144,7 +144,7 @@ func TestTheFrontFindsItsSiblings(t *testing.T) {
 	}
 }
 
-// TestEveryToolCallStartsAProgram counts what is executed while one tool is called.
+// TestEveryToolCallStartsAProgram counts the programs that start during one call of a tool.
 func TestEveryToolCallStartsAProgram(t *testing.T) {
 	t.Parallel()
 	needs(t, "strace")
@@ -195,7 +195,7 @@ func TestEveryToolCallStartsAProgram(t *testing.T) {
 	}
 }
 
-// runStatus is what pflow-exec list says of the only run there is.
+// runStatus returns the status of the only run in pflow-exec list.
 func (p *place) runStatus() string {
 	p.Helper()
 	runs := p.events(p.must("pflow-exec", "list"))
@@ -206,7 +206,7 @@ func (p *place) runStatus() string {
 	return status
 }
 
-// TestAClientThatGoesAway: the run it started goes on to its end.
+// A run continues to its end if the client that started it goes away.
 func TestAClientThatGoesAway(t *testing.T) {
 	t.Parallel()
 	for name, away := range map[string]func(c *client){
@@ -260,7 +260,7 @@ func TestAClientThatGoesAway(t *testing.T) {
 	}
 }
 
-// TestACallThatTimesOutLeavesItsRun: a client that waits no longer cancels its request, and the run goes on.
+// If a client cancels a request because of its timeout, the run continues.
 func TestACallThatTimesOutLeavesItsRun(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -284,7 +284,7 @@ func TestACallThatTimesOutLeavesItsRun(t *testing.T) {
 	c.leave()
 }
 
-// TestACancelledCallEndsItsRun: a client that cancels means it.
+// If a client cancels a request for another reason, the run is cancelled.
 func TestACancelledCallEndsItsRun(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

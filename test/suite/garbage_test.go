@@ -10,10 +10,10 @@ import (
 	"testing"
 )
 
-// deep is how deep the deepest garbage is nested: enough to overflow the stack of a reader that calls itself.
+// deep is the depth of the deepest garbage: enough to overflow the stack of a recursive reader.
 const deep = 7_000_000
 
-// garbage is what no program of the suite wants to read, by what it is.
+// garbage returns contents that no program of the suite can use, by their descriptions.
 func garbage() map[string]string {
 	return map[string]string{
 		"nothing":               "",
@@ -35,7 +35,7 @@ func garbage() map[string]string {
 }
 
 // garbageCalls are the ways to give a program the file "it" or standard input; * stands for one whose
-// answer that need not be a failure.
+// garbageCalls are the ways to give a program the file "it" or standard input. A call with * may succeed.
 var garbageCalls = []string{
 	"pflow-exec run it", "pflow-exec run -", "pflow-exec start it", "pflow-exec run --format json it",
 	"pflow-exec run good --inputs it", "pflow-exec run good --inputs -", "pflow-exec run good --resume it", "pflow-exec run good --resume -", "pflow-exec start good --resume it", "pflow-exec start good --resume -",
@@ -67,7 +67,7 @@ func TestGarbageIsRefused(t *testing.T) {
 	}
 }
 
-// garbageCall makes one call, which has to end with a fault.
+// garbageCall makes one call, which must end with a fault unless it may succeed.
 func (p *place) garbageCall(line, stdin string, lenient bool) {
 	p.Helper()
 	args := strings.Fields(line)
@@ -82,7 +82,7 @@ func (p *place) garbageCall(line, stdin string, lenient bool) {
 	}
 }
 
-// clip leaves out the middle of a long text.
+// clip removes the middle of a long text.
 func clip(text string) string {
 	if len(text) < 4000 {
 		return text
@@ -90,7 +90,7 @@ func clip(text string) string {
 	return text[:2000] + "…" + text[len(text)-2000:]
 }
 
-// TestWhatIsNoFileIsRefused: folders, and files that may not be read or are not there.
+// Folders, unreadable files and missing files are refused.
 func TestWhatIsNoFileIsRefused(t *testing.T) {
 	t.Parallel()
 	p, _ := fluxPlace(t)
@@ -118,8 +118,9 @@ func TestWhatIsNoFileIsRefused(t *testing.T) {
 	}
 }
 
-// files gives the content of all files of the home, but of those that locks are taken on, and of the trace that every call of
-// veloflux-mcp leaves a line in.
+// files gives the content of all files of the home, but of those that locks are taken on, and of the trace that every call
+// of files returns the contents of all files of the home, except lock files and the trace, to which every call of
+// veloflux-mcp
 func (p *place) files() map[string]string {
 	p.Helper()
 	found := map[string]string{}
@@ -154,7 +155,7 @@ func (p *place) checkUnchanged(before map[string]string) {
 	}
 }
 
-// homeFiles are the files of the home that programs read, with the calls that cannot do without them.
+// homeFiles are the files of the home that programs read, with the calls that need them.
 var homeFiles = map[string][]string{
 	"registry.json":           {"pflow-lib search", "pflow-lib browse shell", "pflow-sync tools"},
 	"settings.json":           {"pflow-lib search", "pflow-lib check good", "pflow-exec run good", "pflow-exec start good", "pflow-exec run --format json good", "pflow-exec resume last"},
@@ -167,13 +168,13 @@ var homeFiles = map[string][]string{
 	"runs/RUN/lock":           {},
 }
 
-// anyCalls are made whichever file is garbage; whether they succeed is theirs to say, but they do not crash.
+// anyCalls are made for every broken file. They may succeed or fail, but must not crash.
 var anyCalls = []string{
 	"pflow-lib list", "pflow-lib list --drafts", "pflow-lib search", "pflow-lib describe good", "pflow-lib check good", "pflow-lib show good",
 	"pflow-sync list", "pflow-sync tools", "pflow-exec list", "pflow-exec status last", "pflow-exec wait last", "pflow-exec events last", "pflow-exec cancel last",
 }
 
-// TestAHomeWithGarbage: a broken file of the home is told of, by its name, and left as it is.
+// A broken file of the home is reported by its name and not changed.
 func TestAHomeWithGarbage(t *testing.T) {
 	t.Parallel()
 	contents := garbage()
@@ -206,7 +207,7 @@ func TestAHomeWithGarbage(t *testing.T) {
 	}
 }
 
-// named is how a fault calls a file of the home; those of a run it does not name.
+// named returns how a fault names a file of the home. It does not name the files of a run.
 func named(file string) string {
 	if strings.HasPrefix(file, "runs/") {
 		return "error"
@@ -214,13 +215,13 @@ func named(file string) string {
 	return strings.TrimSuffix(filepath.Base(file), ".json")
 }
 
-// chainFile writes a workflow whose second node fails and gives its path.
+// chainFile writes a workflow whose second node fails, and returns its path.
 func chainFile(p *place) string {
 	p.Helper()
 	return p.write("w.json", chain("echo first", "exit 1"))
 }
 
-// TestAHomeThatCannotBe: the home is a file, or where no folder can be made.
+// A home that is a file, or that cannot be created, is an error.
 func TestAHomeThatCannotBe(t *testing.T) {
 	t.Parallel()
 	for _, where := range []string{"it/home", "it", "/proc/none/home", "/dev/null"} {
@@ -246,7 +247,7 @@ func TestAHomeThatCannotBe(t *testing.T) {
 	}
 }
 
-// TestTheFrontHeedsNoGarbage: a line that is no message is answered, and the next message is served.
+// A line that is not a message does not stop a server from serving the next message.
 func TestTheFrontHeedsNoGarbage(t *testing.T) {
 	t.Parallel()
 	for what, content := range garbage() {

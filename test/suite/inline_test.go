@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestAStreamThatStandsAlone: events with their long values in them make a checkpoint in another home, with the run gone.
+// Events with inlined values are a checkpoint in another home, without the run.
 func TestAStreamThatStandsAlone(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// started starts a run apart and gives its id.
+// started starts a detached run and returns its id.
 func (p *place) started(args ...string) string {
 	p.Helper()
 	id, _ := p.document(p.must("pflow-exec", append([]string{"start"}, args...)...))["run_id"].(string)
 	return id
 }
 
-// removed are the runs that a collection removed.
+// removed runs a collection and returns the runs that it removed.
 func (p *place) removed(args ...string) string {
 	p.Helper()
 	d := p.document(p.must("pflow-exec", append([]string{"gc"}, args...)...))
@@ -62,7 +62,7 @@ func TestCollectingLeavesWhatIsLive(t *testing.T) {
 	p.must("pflow-exec", "resume", "last")
 }
 
-// What the processes of a killed runner left running is ended by a collection too.
+// A collection also ends the processes that a killed runner has left behind.
 func TestCollectingEndsWhatIsLeftOver(t *testing.T) {
 	t.Parallel()
 	needsLinux(t, "elsewhere nothing finds them")
@@ -80,7 +80,7 @@ func TestCollectingEndsWhatIsLeftOver(t *testing.T) {
 	p.eventually("nothing is left over", func() bool { return len(processes("PFLOW_RUN_ID="+id)) == 0 })
 }
 
-// Old runs go by themselves, once a day, and so does what the cache has kept too long.
+// Old runs and old entries of the cache are removed automatically, once a day.
 func TestOldRunsGoByThemselves(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

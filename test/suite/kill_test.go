@@ -24,5 +24,5 @@ func trials(t *testing.T, args ...string) {
 	}
 }
 
-// TestKilledRunsGoOn: whenever a runner is killed, nothing that was done is done again.
+// The resume of a killed run does not repeat what was done, whenever the runner was killed.
 func TestKilledRunsGoOn(t *testing.T) { trials(t, "--kill", "5", "--full", "0") }

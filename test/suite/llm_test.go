@@ -9,7 +9,7 @@ import (
 	"github.com/pflow-suite/pflow/internal/llmserver"
 )
 
-// threeSteps asks for an object, makes a text of one of its fields, and asks about that.
+// threeSteps asks a model for an object, makes a text of one of its fields, and asks about that.
 const threeSteps = `{
   "inputs": {"server": {"type": "string"}},
   "nodes": [
@@ -79,7 +79,7 @@ func TestAModelPlansAndTells(t *testing.T) {
 	p.checkNoCanary(o.stdout, o.stderr)
 }
 
-// TestAFailedQuestionIsTold: the key is in no error, and what was used up to the failure is counted.
+// An error of a model does not contain the key, and the usage until the failure is counted.
 func TestAFailedQuestionIsTold(t *testing.T) {
 	t.Parallel()
 	p, s := newPlace(t), llmserver.Start(t)
@@ -104,7 +104,7 @@ func TestAFailedQuestionIsTold(t *testing.T) {
 	p.checkNoCanary(o.stdout, o.stderr)
 }
 
-// TestAQuestionIsCancelled: no process is left when a run is ended while a model thinks.
+// No process is left if a run is cancelled while it waits for a model.
 func TestAQuestionIsCancelled(t *testing.T) {
 	t.Parallel()
 	p, s := newPlace(t), llmserver.Start(t)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// logLines are the lines of pflow-exec logs on a pipe, each as node, stream and text.
+// logLines returns the lines of pflow-exec logs on a pipe, each as node, stream and text.
 func (p *place) logLines(ndjson string) string {
 	p.Helper()
 	var said []string
@@ -145,7 +145,7 @@ func (p *place) kill(id string) {
 	p.Fatal("nobody executes the run")
 }
 
-// checkInterrupted checks what is shown of a run whose second node was running when its runner was killed.
+// checkInterrupted checks how a run is shown whose runner was killed while its second node was running.
 func (p *place) checkInterrupted(id string) {
 	p.Helper()
 	d := p.document(p.must("pflow-exec", "show", id))
@@ -245,7 +245,7 @@ func TestShowTellsAll(t *testing.T) {
 	p.checkNoText("hunter22")
 }
 
-// checkNoText checks that a text is in no file of the home.
+// checkNoText checks that no file of the home contains a text.
 func (p *place) checkNoText(text string) {
 	p.Helper()
 	for name, content := range p.files() {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestAnOldHome: what upstream pflow left in a home is read as it is.
+// The files of a home of upstream pflow are read unchanged.
 func TestAnOldHome(t *testing.T) {
 	t.Parallel()
 	const (

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// makefile copies testdata/make into a place.
+// makefile copies testdata/make into a new place.
 func makefile(t *testing.T) *place {
 	t.Helper()
 	needs(t, "make")
@@ -66,7 +66,7 @@ func TestShowIntoRun(t *testing.T) {
 	}
 }
 
-// TestNodesArePrintedAsTheyFinish: jq has the first node's name while the second still waits.
+// Nodes are printed when they finish: jq receives the first node's event while the second waits.
 func TestNodesArePrintedAsTheyFinish(t *testing.T) {
 	t.Parallel()
 	needs(t, "jq")
@@ -119,7 +119,7 @@ func killed(t *testing.T) (*place, *gate) {
 	return p, g
 }
 
-// onlyRun is the id of the only run there is.
+// onlyRun returns the id of the only run.
 func (p *place) onlyRun() string {
 	if paths := p.journals(); len(paths) == 1 {
 		return filepath.Base(filepath.Dir(paths[0]))
@@ -129,7 +129,7 @@ func (p *place) onlyRun() string {
 
 func TestAKilledRunIsResumed(t *testing.T) {
 	t.Parallel()
-	// Each gives the arguments that resume, and what is on standard input.
+	// Each function returns the arguments of the resume, and its standard input.
 	for name, resume := range map[string]func(p *place) (args []string, stdin string){
 		"from its events": func(*place) ([]string, string) { return []string{"run", "w.json", "--resume", "run.ndjson"}, "" },
 		"from a prefix": func(p *place) ([]string, string) {
@@ -194,7 +194,7 @@ func TestAKilledRunIsResumed(t *testing.T) {
 	}
 }
 
-// TestWhatAKilledRunnerLeftIsEnded: SIGKILL of the runner reaches its children, not theirs; the next resume ends those.
+// SIGKILL of a runner ends its children, but not theirs. The next resume ends those.
 func TestWhatAKilledRunnerLeftIsEnded(t *testing.T) {
 	t.Parallel()
 	needsLinux(t, "processes are found in /proc")
@@ -224,7 +224,7 @@ func TestWhatAKilledRunnerLeftIsEnded(t *testing.T) {
 }
 
 // To resume the same run again and again goes on from the newest of those that went on from it: nothing that had finished
-// in any of them runs again, also when all of it is done.
+// Repeated resumes of the same run continue from its latest successor: nothing that has finished in any of them runs again,
 func TestResumingTheSameAgainRepeatsNothing(t *testing.T) {
 	for name, words := range map[string][]string{
 		"by its id":     {"run", "w.json", "--resume", "ID"},

@@ -60,7 +60,7 @@ func TestSQLite(t *testing.T) {
 	}
 }
 
-// listed are the files of the place that match.
+// listed returns the files of the place that match.
 func (p *place) listed(pattern string) []string {
 	p.Helper()
 	found, err := filepath.Glob(filepath.Join(p.dir, pattern))
@@ -70,7 +70,7 @@ func (p *place) listed(pattern string) []string {
 	return found
 }
 
-// compacted is a JSON document without space between its parts, and its text unescaped where JSON allows it.
+// compacted returns a JSON document without white space and without unnecessary escapes.
 func compacted(text string) string {
 	return strings.ReplaceAll(gjson.Get(text, "@ugly").Raw, `\u00e9`, "é")
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// laundry is a node type of a test's own: what it does is told by its parameter do. It notes each call in calls.
+// laundry is the program of a node type of this test. Its parameter do says what it does. It records each call in the file
 const laundry = `#!/bin/sh
 if [ "$1" = --describe ]; then
 	echo '{"interface":{"description":"Wash and iron things","params":[
@@ -37,7 +37,7 @@ esac
 echo "{\"did\":\"$do\",\"degrees\":$degrees}"
 `
 
-// newLaundry is a place where the program is a node type.
+// newLaundry returns a place in which the program is a node type.
 func newLaundry(t *testing.T) *place {
 	t.Helper()
 	t.Parallel()
@@ -51,7 +51,7 @@ func newLaundry(t *testing.T) *place {
 	return p
 }
 
-// flow writes a workflow of the place.
+// flow writes a workflow into the place and returns its path.
 func (p *place) flow(name, nodes string) string { return p.write(name, `{"nodes":[`+nodes+`]}`) }
 
 func TestAProgramIsANodeTypeLikeAnyOther(t *testing.T) {
@@ -144,7 +144,7 @@ func TestNothingOfAProgramIsLeftWhenTheRunnerIsKilled(t *testing.T) {
 	p.nothingIsLeft()
 }
 
-// TestAnActionIsNoWayForASecret: a program that may choose any action chooses its secret.
+// A program that may choose any action cannot pass on a secret as its action.
 func TestAnActionIsNoWayForASecret(t *testing.T) {
 	t.Parallel()
 	const secret = "open-sesame-of-1001"
@@ -170,7 +170,7 @@ sed 's/.*"pin":\("[^"]*"\).*/{"$action":\1}/'
 	h.inHome()
 }
 
-// TestAChangedDefaultIsAnotherNode: what a node made with one default is not taken for what it makes with another.
+// The outputs of a node are not reused if a default of its parameters has changed.
 func TestAChangedDefaultIsAnotherNode(t *testing.T) {
 	p := newLaundry(t)
 	flow := p.flow("w.json", `{"id":"wash","type":"laundry","params":{"do":"wash"}},{"id":"end","type":"shell","params":{"command":"test -e ready"}}`)

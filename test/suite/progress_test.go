@@ -31,7 +31,7 @@ type session struct {
 }
 
 // session starts a program with standard input and standard error on a terminal, and standard output too unless the
-// command has one.
+// session starts a program with standard input and standard error on a terminal, and also standard output unless the command
 func (p *place) session(cmd *exec.Cmd, width int) *session {
 	p.Helper()
 	s := &session{place: p, cmd: cmd, term: terminal.Terminal{Width: width, Height: 24}, read: make(chan struct{})}
@@ -44,7 +44,7 @@ func (p *place) session(cmd *exec.Cmd, width int) *session {
 	return s
 }
 
-// show passes on what the program writes, until its end.
+// show passes the program's output to the terminal until its end.
 func (s *session) show() {
 	go func() {
 		defer close(s.read)
@@ -62,7 +62,7 @@ func (s *session) show() {
 	}()
 }
 
-// lines are what stands on the terminal, squeezed.
+// lines returns the lines of the terminal, squeezed.
 func (s *session) lines() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,7 +78,7 @@ var (
 	anID  = regexp.MustCompile(`\br01[0-9a-z]{24}\b`)
 )
 
-// squeezed is a line without times and bars and with as few blanks as there can be; RUN stands for a run's id.
+// squeezed returns a line without times and bars and with single blanks; RUN stands for a run's id.
 func squeezed(line string) string {
 	line = anID.ReplaceAllString(aTime.ReplaceAllString(line, ""), "RUN")
 	return strings.Join(strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" ━─", r) }), " ")
@@ -241,7 +241,7 @@ func TestAnInterruptLeavesATerminalInOrder(t *testing.T) {
 		"hint: …", "resume with: pflow-exec resume RUN")
 }
 
-// TestATerminalThatIsNotReadHoldsNoRunUp: the run comes to its end, and what there is to show is shown when it can be.
+// A terminal that does not read does not delay the run. The display is written when the terminal reads again.
 func TestATerminalThatIsNotReadHoldsNoRunUp(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

@@ -15,7 +15,7 @@ import (
 )
 
 // TestPurity: piped standard output is data and nothing else, and standard error is silent unless something is wrong. On
-// a terminal the same calls speak to people.
+// Piped standard output is data only, and standard error is empty unless there is an error. On a terminal the same calls
 func TestPurity(t *testing.T) {
 	jsonLine := regexp.MustCompile(`(?m)^(\{"|\[\{|\[\]$|\{\}$)`) // an answer that is an object by nature is shown indented
 	for _, c := range calls {
@@ -58,7 +58,7 @@ func TestPurity(t *testing.T) {
 	}
 }
 
-// purityPlace is a place with what the calls are about.
+// purityPlace returns a place with the files that the calls use.
 func purityPlace(t *testing.T, c call) *place {
 	t.Helper()
 	p, _ := fluxPlace(t)
@@ -75,7 +75,7 @@ func purityPlace(t *testing.T, c call) *place {
 	return p
 }
 
-// checkAnswer checks what a call that succeeds gave on pipes.
+// checkAnswer checks the output of a successful call on pipes.
 func (p *place) checkAnswer(s shape, o outcome) {
 	p.Helper()
 	if o.stderr != "" {
@@ -100,7 +100,7 @@ func (p *place) checkAnswer(s shape, o outcome) {
 }
 
 // checkFailure checks what a call that fails gave on pipes: standard output ends with the error, whose type has the
-// exit status, and standard error says it.
+// checkFailure checks the output of a failing call on pipes: standard output ends with the error, whose type determines the
 func (p *place) checkFailure(program string, o outcome) {
 	p.Helper()
 	if !strings.HasPrefix(o.stderr, program+": error: ") && !strings.Contains(o.stderr, "\n"+program+": error: ") {
@@ -139,7 +139,7 @@ func (p *place) checkFailure(program string, o outcome) {
 	}
 }
 
-// exitOf is the exit status of a fault. A template that cannot be resolved is a wrong request when nothing ran.
+// exitOf returns the exit status of a fault. A template that cannot be resolved is a usage error if nothing ran.
 func exitOf(kind any, refused bool) int {
 	switch kind {
 	case "usage_error", "validation_error", "security_error", "not_found", "already_exists", "invalid_params":
@@ -179,7 +179,7 @@ func (p *place) onTerminal(c call) outcome {
 	return o
 }
 
-// TestCallsAreComplete: the table above knows every command.
+// The table of calls has every command.
 func TestCallsAreComplete(t *testing.T) {
 	p := newPlace(t)
 	command := regexp.MustCompile(`(?m)^  ([a-z][a-z-]*(?: [a-z][a-z-]*)?)`)

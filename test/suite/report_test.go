@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// reportable is a workflow with a long output and one that would be code on a page that is not careful.
+// reportable is a workflow with a long output, and one that would become code on a page that does not escape it.
 const reportable = `{"inputs":{"who":{"type":"string"}},"nodes":[
 	{"id":"long","type":"shell","params":{"command":"yes 'so long a text' | head -n 10000"}},
 	{"id":"say","type":"shell","params":{"command":"echo \"<script>alert('${who}')</script>\""}}]}`
@@ -61,7 +61,7 @@ func TestARunIsReported(t *testing.T) {
 	}
 }
 
-// TestARunFromElsewhereIsReported: its long values are not here, and their beginnings are.
+// A run from another home is reported with the beginnings of its long values.
 func TestARunFromElsewhereIsReported(t *testing.T) {
 	t.Parallel()
 	p, elsewhere := newPlace(t), newPlace(t)

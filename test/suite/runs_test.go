@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// gate is a named pipe. Whoever reads it waits until the test lets it go on.
+// gate is a named pipe. A process that reads it waits until the test opens it.
 type gate struct {
 	*place
 	path string
@@ -24,7 +24,7 @@ func (p *place) gate(name string) *gate {
 }
 
 // reached waits until somebody reads the gate, and gives what lets them go on. Unless it is called, they wait until the
-// test ends.
+// reached waits until a process reads the gate, and returns a function that opens it. Without a call of that, the process
 func (g *gate) reached() (open func()) {
 	g.Helper()
 	var f *os.File
@@ -42,7 +42,7 @@ func (g *gate) reached() (open func()) {
 	}
 }
 
-// left waits until nobody reads any more: what a runner that was killed had started ends a little later.
+// left waits until no process reads the gate any more: children of a killed runner end a little later.
 func (g *gate) left() {
 	g.Helper()
 	g.eventually("nobody reads "+filepath.Base(g.path), func() bool {
@@ -86,12 +86,12 @@ func chain(commands ...string) string {
 	return string(b)
 }
 
-// gated is a chain of three whose second node waits at the gate "gate". Each says in ran.txt that it runs.
+// gated is a chain of three nodes whose second waits at the gate "gate". Each node writes its name to ran.txt.
 func gated() string {
 	return chain("echo a >> ran.txt; echo first", "echo b >> ran.txt; read x < gate", "echo c >> ran.txt; echo third")
 }
 
-// events decodes NDJSON and insists that all of it is whole lines with a JSON object each.
+// events decodes NDJSON, which must consist of whole lines with one JSON object each.
 func (p *place) events(ndjson string) []map[string]any {
 	p.Helper()
 	if ndjson != "" && !strings.HasSuffix(ndjson, "\n") {
@@ -109,7 +109,7 @@ func (p *place) events(ndjson string) []map[string]any {
 	return events
 }
 
-// last is the event that a stream ends with.
+// last returns the last event of a stream.
 func (p *place) last(ndjson string) map[string]any {
 	p.Helper()
 	events := p.events(ndjson)
@@ -129,7 +129,7 @@ func (p *place) document(text string) map[string]any {
 	return d
 }
 
-// journals gives the journals of the home's runs by the runs' ids, oldest first.
+// journals returns the paths of the journals of the home's runs, oldest first.
 func (p *place) journals() []string {
 	p.Helper()
 	paths, err := filepath.Glob(filepath.Join(p.home, "runs", "r*", "journal.ndjson"))
@@ -139,7 +139,7 @@ func (p *place) journals() []string {
 	return paths
 }
 
-// journal gives the newest run's journal.
+// journal returns the journal of the newest run.
 func (p *place) journal() string {
 	p.Helper()
 	paths := p.journals()

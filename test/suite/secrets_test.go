@@ -14,10 +14,10 @@ import (
 	"testing"
 )
 
-// canary is a secret with what is written differently in JSON, in URLs and in both alphabets of base64.
+// canary is a secret with characters that have other forms in JSON, in URLs and in both alphabets of base64.
 const canary = `ka"nary\yellow/4?2>&~ÿ`
 
-// canaryForms are the texts by which the canary is found.
+// canaryForms are the forms of the canary.
 func canaryForms() []string {
 	quoted := func(s string, html bool) string {
 		var b bytes.Buffer
@@ -35,7 +35,7 @@ func canaryForms() []string {
 	return forms
 }
 
-// checkNoCanary checks that the canary is neither in what was printed nor in the home.
+// checkNoCanary checks that neither the outputs nor the home contain the canary.
 func (p *place) checkNoCanary(printed ...string) {
 	p.Helper()
 	forms := canaryForms()
@@ -153,7 +153,7 @@ func quote(s string) string {
 	return string(b)
 }
 
-// TestASecretInTwoWrites: the second half comes when the first is surely read.
+// A secret is written in two halves, the second after the first has been read.
 func TestASecretInTwoWrites(t *testing.T) {
 	t.Parallel()
 	for _, stream := range []string{"1", "2"} {
@@ -177,7 +177,7 @@ func TestASecretInTwoWrites(t *testing.T) {
 	}
 }
 
-// TestASecretThroughTheFront: an agent gives one, sees none, and none is left.
+// A secret that an agent gives is in no answer and in no file.
 func TestASecretThroughTheFront(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -192,8 +192,8 @@ func TestASecretThroughTheFront(t *testing.T) {
 	p.checkNoCanary(fmt.Sprint(a), quote(fmt.Sprint(a)), c.stderr.String())
 }
 
-// TestARunWithASecretResumes: killed at its second node, it goes on with the secret from where it came, or says what it
-// needs, and a node that reads what was redacted has the secret itself.
+// TestARunWithASecretResumes: killed at its second node, it goes on with the secret from where it came, or says what it A
+// run with a secret that was killed at its second node resumes with the secret from its source, or names what is missing. A
 func TestARunWithASecretResumes(t *testing.T) {
 	t.Parallel()
 	const inputs = `"inputs":{"pin":{"type":"string","secret":true}},`

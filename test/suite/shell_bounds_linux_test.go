@@ -19,7 +19,7 @@ func (p *place) shellNode(params string) {
 }
 
 // shell runs a shell node by itself, and gives the run's answer, how its program ended, and its node's outputs, those that
-// a failure left behind too. No process of the run may be left.
+// shell runs a workflow of one shell node, and returns the run's answer and the node's outputs, also those of a failure. No
 func (p *place) shell(params string) (answer, outputs map[string]any) {
 	p.Helper()
 	p.shellNode(params)
@@ -45,7 +45,7 @@ func message(answer map[string]any) string {
 }
 
 // A command that prints a gigabyte, or never ends to print, is stopped when it has printed too much. What is held of it
-// in memory is that much once.
+// A command that prints a gigabyte, or prints endlessly, is stopped when it has printed too much. Memory holds that amount
 func TestMuchOutputIsBounded(t *testing.T) {
 	needsLinux(t, "memory is told by the system's table of processes")
 	for name, params := range map[string]string{
@@ -83,7 +83,7 @@ func TestMuchOutputIsBounded(t *testing.T) {
 	}
 }
 
-// Whoever holds a pipe or a terminal open is not waited for, and does not outlive the run.
+// A process that holds a pipe or a terminal open is not waited for, and does not outlive the run.
 func TestWhatHoldsTheOutputOpen(t *testing.T) {
 	t.Parallel()
 	needs(t, "setsid")
@@ -117,7 +117,7 @@ func TestWhatHoldsTheOutputOpen(t *testing.T) {
 	}
 }
 
-// Programs that are made for somebody who sits at a terminal end there like others.
+// Interactive programs end at a terminal like others.
 func TestTerminalPrograms(t *testing.T) {
 	t.Parallel()
 	const getpass = `python3 -c "import getpass; print(len(getpass.getpass()))"`
@@ -154,7 +154,7 @@ func TestTerminalPrograms(t *testing.T) {
 	}
 }
 
-// What is typed at a terminal and shown there is a secret as anywhere.
+// A secret that is typed at a terminal and shown there is redacted.
 func TestATypedSecretIsRedacted(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

@@ -88,7 +88,7 @@ func TestASignalEndsARunInOrder(t *testing.T) {
 	}
 }
 
-// TestASignalReachesDescendants: what a node started ends too, also when it goes a way of its own.
+// A signal also ends what a node has started, even in a session of its own.
 func TestASignalReachesDescendants(t *testing.T) {
 	t.Parallel()
 	needsLinux(t, "processes are found in /proc")
@@ -131,7 +131,7 @@ func TestASignalReachesDescendants(t *testing.T) {
 	}
 }
 
-// TestTheSecondSignalEndsAtOnce: the node does not heed SIGTERM, and the grace is not waited for.
+// The second signal ends a run without waiting for the grace of a node that ignores SIGTERM.
 func TestTheSecondSignalEndsAtOnce(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -156,7 +156,7 @@ func TestTheSecondSignalEndsAtOnce(t *testing.T) {
 	}
 }
 
-// TestAClosedPipeEndsARunInOrder: its reader goes away while the second node waits.
+// A run ends in order if the reader of its output goes away while the second node waits.
 func TestAClosedPipeEndsARunInOrder(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -181,7 +181,7 @@ func TestAClosedPipeEndsARunInOrder(t *testing.T) {
 	p.checkCancelled(g)
 }
 
-// TestHead: head goes away when it has its line, wherever the run is by then.
+// A run ends in order if head has its line and goes away, at any time.
 func TestHead(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -207,7 +207,7 @@ func TestHead(t *testing.T) {
 	}
 }
 
-// TestAPipeThatNobodyReads: whatever is printed, the exit status tells and standard error is silent.
+// If nobody reads the output, the exit status shows that and standard error is empty.
 func TestAPipeThatNobodyReads(t *testing.T) {
 	t.Parallel()
 	for _, command := range []string{
@@ -245,7 +245,7 @@ func TestAPipeThatNobodyReads(t *testing.T) {
 	}
 }
 
-// closedPipe is the end to write to of a pipe that nobody reads.
+// closedPipe returns the write end of a pipe without a reader.
 func closedPipe() (*os.File, error) {
 	r, w, err := os.Pipe()
 	if err != nil {

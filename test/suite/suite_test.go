@@ -1,4 +1,4 @@
-// Package suite has no code: its tests run the programs of the suite together, as a shell, make and an agent do.
+// Package suite has only tests. They run the programs of the suite together, as a shell, make and an agent do.
 package suite
 
 import (
@@ -18,13 +18,13 @@ import (
 	"time"
 )
 
-// patience is how long anything may take that a test waits for.
+// patience is the longest time for which a test waits.
 const patience = 20 * time.Second
 
-// bin holds the programs, which are built once.
+// bin is the folder of the programs, which are built once.
 var bin string
 
-// programs are all of them.
+// programs are the programs of the suite.
 var programs = []string{"pflow-exec", "pflow-lib", "pflow-node-agent", "pflow-node-jq", "pflow-node-llm", "pflow-serve", "pflow-sync", "veloflux-mcp"}
 
 func TestMain(m *testing.M) {
@@ -51,14 +51,14 @@ func testMain(m *testing.M) int {
 	return m.Run()
 }
 
-// place is where a test's programs run: a folder with the home in it.
+// place is a folder in which a test's programs run. It contains the home.
 type place struct {
 	*testing.T
 	dir, home string
 	env       []string
 }
 
-// newPlace makes an empty place. At the test's end no process with its home may be left.
+// newPlace returns an empty place. At the end of the test no process with its home may be left.
 func newPlace(t *testing.T) *place {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -74,7 +74,7 @@ func newPlace(t *testing.T) *place {
 	return p
 }
 
-// nothingIsLeft fails the test when a process of this place does not end, and ends it.
+// nothingIsLeft fails the test if a process of this place does not end, and ends it.
 func (p *place) nothingIsLeft() {
 	deadline := time.Now().Add(patience)
 	for {
@@ -94,7 +94,7 @@ func (p *place) nothingIsLeft() {
 }
 
 // processes gives the command lines of all processes that have an environment variable, by their ids. Where there is no
-// /proc there are none.
+// processes returns the command lines of all processes that have an environment variable, by their ids. Without /proc it
 func processes(variable string) map[int]string {
 	found := map[int]string{}
 	environments, _ := filepath.Glob("/proc/[0-9]*/environ")
@@ -111,7 +111,7 @@ func processes(variable string) map[int]string {
 	return found
 }
 
-// needs skips the test without the tools it is about.
+// needs skips the test if a tool is missing.
 func needs(t *testing.T, tools ...string) {
 	t.Helper()
 	for _, tool := range tools {
@@ -128,7 +128,7 @@ func needsLinux(t *testing.T, why string) {
 	}
 }
 
-// write makes a file in the place and gives its path.
+// write writes a file in the place and returns its path.
 func (p *place) write(name, content string) string {
 	p.Helper()
 	path := filepath.Join(p.dir, name)
@@ -144,7 +144,7 @@ func (p *place) draft(name, workflow string) {
 	p.write("home/workflows/"+name+".json", workflow)
 }
 
-// read gives a file of the place, or nothing.
+// read returns the content of a file of the place, or "".
 func (p *place) read(name string) string {
 	p.Helper()
 	b, err := os.ReadFile(filepath.Join(p.dir, name))
@@ -168,7 +168,7 @@ func (p *place) command(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// outcome is what a program did.
+// outcome is the output and exit status of a program.
 type outcome struct {
 	stdout, stderr string
 	exit           int
@@ -202,7 +202,7 @@ func (p *place) fed(stdin, name string, args ...string) outcome {
 	return o
 }
 
-// must runs a program that succeeds and gives its standard output.
+// must runs a program that must succeed, and returns its standard output.
 func (p *place) must(name string, args ...string) string {
 	p.Helper()
 	o := p.run(name, args...)

@@ -15,7 +15,7 @@ import (
 	"github.com/pflow-suite/pflow/internal/velofluxserver"
 )
 
-// fluxPlace is a place with a Manager.
+// fluxPlace returns a place with a Manager.
 func fluxPlace(t *testing.T) (*place, *velofluxserver.Server) {
 	t.Helper()
 	p, s := newPlace(t), velofluxserver.Start(t)
@@ -24,7 +24,7 @@ func fluxPlace(t *testing.T) (*place, *velofluxserver.Server) {
 }
 
 // TestVerificationsThatAreKilledLeaveNothing kills a server at a random instant of each of 100 verifications. What they
-// leave is gone after the next start.
+// TestVerificationsThatAreKilledLeaveNothing kills a server at a random instant of each of 100 verifications. What they have
 func TestVerificationsThatAreKilledLeaveNothing(t *testing.T) {
 	t.Parallel()
 	p, s := fluxPlace(t)
@@ -50,7 +50,7 @@ func TestVerificationsThatAreKilledLeaveNothing(t *testing.T) {
 	c.leave()
 }
 
-// TestServersThatLiveAreNotSwept has one server verify while another starts and sweeps.
+// A server that starts does not remove what another server uses for its verification.
 func TestServersThatLiveAreNotSwept(t *testing.T) {
 	t.Parallel()
 	p, s := fluxPlace(t)
@@ -81,7 +81,7 @@ func TestServersThatLiveAreNotSwept(t *testing.T) {
 }
 
 // TestTheEndOfInputWaitsForVerifications: what was asked is answered and cleaned up, then the program ends with status 0. A
-// signal ends it too, and nothing is left either.
+// At the end of input, open requests are answered and cleaned up, and the program ends with status 0. A signal also leaves
 func TestTheEndOfInputWaitsForVerifications(t *testing.T) {
 	t.Parallel()
 	for _, how := range []string{"end of input", "signal", "cancelled"} {
@@ -117,7 +117,7 @@ func TestTheEndOfInputWaitsForVerifications(t *testing.T) {
 	}
 }
 
-// TestFluxToolsAsNodeTypes has a workflow ask, verify wrong SQL, and verify it right.
+// A workflow uses the tools of veloflux-mcp: it asks, verifies wrong SQL and verifies correct SQL.
 func TestFluxToolsAsNodeTypes(t *testing.T) {
 	t.Parallel()
 	p, s := fluxPlace(t)
@@ -139,7 +139,7 @@ func TestFluxToolsAsNodeTypes(t *testing.T) {
 	}
 }
 
-// TestFluxTraceOfSeveral has several processes leave their lines in one file, which nobody else can read.
+// Several processes write their lines to one trace file, which other users cannot read.
 func TestFluxTraceOfSeveral(t *testing.T) {
 	t.Parallel()
 	p, _ := fluxPlace(t)
