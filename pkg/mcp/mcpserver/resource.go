@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -15,6 +16,28 @@ import (
 // codeResourceNotFound is what revisions before the stateless one call a resource that is not there; since then it is
 // one of the invalid parameters.
 const codeResourceNotFound = -32002
+
+// Resource is something to read: one URI, or all that match a URI template (RFC 6570, recognised by its braces).
+type Resource struct {
+	URI, Name, Title, Description, MIMEType string
+	// Read returns the content of a URI. A *fault.Fault of type not_found becomes the protocol's own error for that; any
+	// fault is sent as the data of the error. An *Error is sent as it is. Read is not called, and may be nil, if the server
+	// has a Read.
+	Read func(ctx context.Context, uri string) (*Content, error)
+}
+
+// Content is what a resource holds: text, or bytes if Blob is not nil. MIMEType defaults to that of the resource; with a
+// Config.Read, to that of the listed resource with this URI, or else of the template that shares the longest text before
+// its first brace with the URI.
+type Content struct {
+	MIMEType string
+	Text     string
+	Blob     []byte
+	// TTL is how long a client of 2026-07-28 or later may keep the content, in whole milliseconds. Private means that it is
+	// for this client's user alone.
+	TTL     time.Duration
+	Private bool
+}
 
 // add lists the resource, as a template when its URI is one.
 func (r *Resource) add(server *mcp.Server) {

@@ -217,8 +217,9 @@ func TestClientThatGoesAwayEndsCalls(t *testing.T) {
 	serverIn, in, _ := os.Pipe()
 	out, serverOut, _ := os.Pipe()
 	t.Cleanup(func() { _ = in.Close() })
-	ended := make(chan struct{})
+	entered, ended := make(chan struct{}), make(chan struct{})
 	wait := tool("wait", func(ctx context.Context, _ *mcpserver.Call) *mcpserver.Result {
+		close(entered)
 		<-ctx.Done()
 		close(ended)
 		return text("")
@@ -230,7 +231,9 @@ func TestClientThatGoesAwayEndsCalls(t *testing.T) {
 	_, _ = io.WriteString(in, hello("2025-11-25")+"\n")
 	_, _ = bufio.NewReader(out).ReadString('\n')
 	_ = out.Close()
-	_, _ = io.WriteString(in, call("1", "wait", "{}")+"\n"+`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`+"\n")
+	_, _ = io.WriteString(in, call("1", "wait", "{}")+"\n")
+	<-entered
+	_, _ = io.WriteString(in, `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`+"\n")
 	select {
 	case err := <-served:
 		if err == nil {

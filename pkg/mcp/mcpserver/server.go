@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -23,9 +24,15 @@ type Config struct {
 	Name, Title, Version string
 	// Instructions tell the client's model what the server is for and how its tools go together.
 	Instructions string
-	// Tools are listed in the order of their names.
+	// Tools and Resources are the table that the server begins with. Tools are listed in the order of their names.
 	Tools     []Tool
 	Resources []Resource
+	// ToolsChange and ResourcesChange announce to clients that the lists may change while the server serves, and have every
+	// change notified (notifications/tools/list_changed, notifications/resources/list_changed). A burst of changes within
+	// some milliseconds is one notification.
+	ToolsChange, ResourcesChange bool
+	// Methods answer requests with methods that MCP does not have. The key is the name of the method.
+	Methods map[string]Method
 	// Read returns the content of any URI, whether it is listed or not, and replaces the Read of each resource. If it is
 	// nil, each resource needs a Read. Its errors are those of Resource.Read.
 	Read func(ctx context.Context, uri string) (*Content, error)
@@ -55,6 +62,9 @@ type Server struct {
 	table    table
 	slots    chan struct{}        // one for each call that may run; nil without a limit
 	greeting mcp.InitializeResult // without a revision
+
+	mu       sync.Mutex
+	sessions map[*session]struct{} // begun by Serve
 }
 
 // grace is how long calls have to answer after their session was stopped.
@@ -62,7 +72,10 @@ const grace = 200 * time.Millisecond
 
 // New makes a server. A table that cannot be served is an internal fault.
 func New(config Config) (*Server, error) {
-	s := &Server{config: config, log: config.Log, greeting: config.greeting()}
+	s := &Server{
+		config: config, log: config.Log, greeting: config.greeting(),
+		table: table{tools: make(map[string]*entry, len(config.Tools))}, sessions: map[*session]struct{}{},
+	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -73,7 +86,16 @@ func New(config Config) (*Server, error) {
 		Instructions: config.Instructions, Logger: s.log, Capabilities: s.greeting.Capabilities, SetCacheable: s.setCacheable,
 	})
 	s.sdk.AddReceivingMiddleware(s.receive)
-	if err := s.fill(); err != nil {
+	if err := s.addMethods(); err != nil {
+		return nil, err
+	}
+	if err := s.AddTools(config.Tools...); err != nil {
+		return nil, err
+	}
+	if len(s.table.tools) < len(config.Tools) {
+		return nil, fault.New(fault.Internal, "the table of tools cannot be served: two tools have the same name")
+	}
+	if err := s.AddResources(config.Resources...); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -82,11 +104,11 @@ func New(config Config) (*Server, error) {
 // greeting is what the server says about itself when a session begins.
 func (c *Config) greeting() mcp.InitializeResult {
 	capabilities := &mcp.ServerCapabilities{} // nil would announce logging
-	if len(c.Tools) > 0 {
-		capabilities.Tools = &mcp.ToolCapabilities{}
+	if len(c.Tools) > 0 || c.ToolsChange {
+		capabilities.Tools = &mcp.ToolCapabilities{ListChanged: c.ToolsChange}
 	}
-	if len(c.Resources) > 0 || c.Read != nil {
-		capabilities.Resources = &mcp.ResourceCapabilities{}
+	if len(c.Resources) > 0 || c.Read != nil || c.ResourcesChange {
+		capabilities.Resources = &mcp.ResourceCapabilities{ListChanged: c.ResourcesChange}
 	}
 	return mcp.InitializeResult{
 		Capabilities: capabilities, Instructions: c.Instructions,
@@ -116,6 +138,7 @@ func (s *Server) Serve(ctx context.Context, transport mcp.Transport) error {
 		return fault.New(fault.Internal, "serving could not begin: %v", err)
 	}
 	defer func() { _ = client.Close() }()
+	defer s.enrol(client, connected)()
 	ended := make(chan error, 1)
 	go func() { ended <- connected.Wait() }()
 
@@ -142,5 +165,18 @@ func (s *Server) Serve(ctx context.Context, transport mcp.Transport) error {
 				return nil
 			}
 		}
+	}
+}
+
+// enrol adds a session to those of the server, until leave is called.
+func (s *Server) enrol(client *session, connected *mcp.ServerSession) (leave func()) {
+	client.sdk = connected
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sessions[client] = struct{}{}
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.sessions, client)
 	}
 }

@@ -16,8 +16,9 @@ import (
 )
 
 const (
-	methodInitialize = "initialize"
-	methodCancelled  = "notifications/cancelled"
+	methodInitialize  = "initialize"
+	methodInitialized = "notifications/initialized"
+	methodCancelled   = "notifications/cancelled"
 	// keyHeader is where a request carries its key from the connection to the handler. The SDK hands a handler the headers
 	// of a request, but not its id.
 	keyHeader = "Pflow-Request"
@@ -29,8 +30,9 @@ const (
 type session struct {
 	mcp.Connection // to the client, from transport
 	transport      mcp.Transport
-	serving        context.Context // when it ends, the calls of the session end
-	reading        context.Context // ends when the session is stopped and every request is answered
+	sdk            *mcp.ServerSession // set before the session is one of the server's
+	serving        context.Context    // when it ends, the calls of the session end
+	reading        context.Context    // ends when the session is stopped and every request is answered
 	endReading     context.CancelFunc
 	gone           chan struct{} // closed when the client sends no more
 
@@ -39,6 +41,7 @@ type session struct {
 	unanswered int                     // open requests, and those whose answer is being written
 	stopping   bool                    // no further request is accepted
 	begun      bool                    // there was an initialize request
+	ready      bool                    // the client has spoken since the answer to it
 	revision   string                  // which it agreed to
 }
 
@@ -48,6 +51,7 @@ type openRequest struct {
 	method    string
 	end       context.CancelCauseFunc // of the handler's context; nil until the handler begins
 	cancelled *Ended                  // nil unless the client has cancelled the request
+	drop      func()                  // tells the connection so, once; not nil if cancelled is not
 }
 
 // dropper is a connection that need not send the answers to cancelled requests.
@@ -112,6 +116,10 @@ func (s *session) take(ctx context.Context, msg jsonrpc.Message) bool {
 		return s.begin(ctx, request)
 	case request.Method == methodCancelled:
 		return s.cancel(request.Params)
+	case request.Method == methodInitialized:
+		s.mu.Lock()
+		s.ready = true
+		s.mu.Unlock()
 	}
 	return true
 }
@@ -131,6 +139,7 @@ func (s *session) begin(ctx context.Context, request *jsonrpc.Request) bool {
 	if s.open[k] != nil {
 		return true // the SDK refuses an id that is in use
 	}
+	s.ready = s.ready || s.begun
 	s.open[k] = &openRequest{id: request.ID, method: request.Method}
 	s.unanswered++
 	tag(request, k)
@@ -153,13 +162,16 @@ func (s *session) cancel(params json.RawMessage) bool {
 		return false
 	}
 	request.cancelled = cancelledFor(gjson.GetBytes(params, "reason").Str)
+	request.drop = sync.OnceFunc(func() {
+		if d, ok := s.Connection.(dropper); ok {
+			d.Drop(id)
+		}
+	})
 	end := request.end
 	s.mu.Unlock()
+	request.drop()
 	if end != nil {
 		end(request.cancelled)
-	}
-	if d, ok := s.Connection.(dropper); ok {
-		d.Drop(id)
 	}
 	return true
 }
@@ -181,8 +193,12 @@ func (s *session) follow(req mcp.Request, end context.CancelCauseFunc) {
 	}
 }
 
-// Write sends a message of the SDK's. It discards the answer to a request that was answered already.
+// Write sends a message of the SDK's. It discards the answer to a request that was answered already, and the notification
+// of a change to a client that does not expect it.
 func (s *session) Write(ctx context.Context, msg jsonrpc.Message) error {
+	if s.untimely(msg) {
+		return nil
+	}
 	response, ok := msg.(*jsonrpc.Response)
 	if !ok || !response.ID.IsValid() {
 		return s.Connection.Write(ctx, msg)
@@ -197,6 +213,10 @@ func (s *session) Write(ctx context.Context, msg jsonrpc.Message) error {
 	}
 	defer s.answered()
 	response.Error = coded(request.method, response.Error)
+	if request.cancelled != nil { // MCP wants no answer, but some transports wait for one
+		request.drop()
+		response.Result, response.Error = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "The request was cancelled"}
+	}
 	return s.Connection.Write(ctx, response)
 }
 

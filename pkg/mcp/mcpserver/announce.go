@@ -1,0 +1,60 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/tidwall/gjson"
+)
+
+// The notifications that a list has changed.
+const (
+	listChangedTools     = "notifications/tools/list_changed"
+	listChangedResources = "notifications/resources/list_changed"
+	// subscription is where the params of a notification name the subscriptions/listen request that asked for it.
+	subscription = `_meta.io\.modelcontextprotocol/subscriptionId`
+)
+
+// announce sends a notification to the sessions that the SDK does not send it to, though they ask for it: those that
+// began with initialize after a request of the stateless revision. The SDK counts them among the sessions of that
+// revision, which have to subscribe.
+func (s *Server) announce(method string) {
+	announced := s.greeting.Capabilities.Tools != nil && s.greeting.Capabilities.Tools.ListChanged
+	if method == listChangedResources {
+		announced = s.greeting.Capabilities.Resources != nil && s.greeting.Capabilities.Resources.ListChanged
+	}
+	if !announced {
+		return
+	}
+	s.mu.Lock()
+	clients := slices.Collect(maps.Keys(s.sessions))
+	s.mu.Unlock()
+	for _, client := range clients {
+		if params := client.sdk.InitializeParams(); params == nil || params.ProtocolVersion < statelessRevision || !client.isReady() {
+			continue
+		}
+		go func() { // a client that does not read must not hold up the change
+			_ = client.Connection.Write(context.WithoutCancel(client.serving), &jsonrpc.Request{Method: method, Params: json.RawMessage("{}")})
+		}()
+	}
+}
+
+// isReady reports whether the session has begun with initialize and the client may be sent notifications.
+func (s *session) isReady() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.begun && s.ready
+}
+
+// untimely reports whether a message of the SDK's announces a change to a client that has not subscribed and is not
+// ready: it has not listed anything yet.
+func (s *session) untimely(msg jsonrpc.Message) bool {
+	notification, ok := msg.(*jsonrpc.Request)
+	if !ok || notification.Method != listChangedTools && notification.Method != listChangedResources {
+		return false
+	}
+	return !gjson.GetBytes(notification.Params, subscription).Exists() && !s.isReady()
+}
