@@ -17,8 +17,7 @@ import (
 
 const day = 24 * time.Hour
 
-// past makes a run that has ended, or was interrupted before its last event, and gives its id as if it had begun so long
-// ago.
+// past records a run that no process executes, with an id as if it had begun that long ago.
 func past(t *testing.T, h *home.Home, ago time.Duration, events ...*event.Event) string {
 	t.Helper()
 	r := create(t, h)
@@ -40,7 +39,7 @@ func collect(t *testing.T, h *home.Home, c Limits, now time.Time) *Collected {
 	return done
 }
 
-// ids are the runs that there are.
+// ids returns the ids of all runs.
 func ids(t *testing.T, h *home.Home) []string {
 	t.Helper()
 	all, err := List(h)
@@ -101,13 +100,13 @@ func TestCollectRemovesWhatIsOldOrTooMuch(t *testing.T) {
 			slices.Reverse(gone)
 			before := ids(t, h)
 			now := time.Now().Add(c.in)
-			told := collect(t, h, Limits{OlderThan: c.age, Keep: c.keep, DryRun: true}, now)
+			planned := collect(t, h, Limits{OlderThan: c.age, Keep: c.keep, DryRun: true}, now)
 			if !slices.Equal(ids(t, h), before) {
 				t.Error("a dry run removed something")
 			}
 			done := collect(t, h, Limits{OlderThan: c.age, Keep: c.keep}, now)
-			for what, got := range map[string]*Collected{"told": told, "done": done} {
-				if !slices.Equal(got.Removed, gone) || got.Kept != len(left) || got.Bytes != told.Bytes || (got.Bytes > 0) != (len(gone) > 0) {
+			for what, got := range map[string]*Collected{"planned": planned, "done": done} {
+				if !slices.Equal(got.Removed, gone) || got.Kept != len(left) || got.Bytes != planned.Bytes || (got.Bytes > 0) != (len(gone) > 0) {
 					t.Errorf("%s: %+v, want %q to go and %d to stay", what, got, gone, len(left))
 				}
 			}
@@ -121,7 +120,7 @@ func TestCollectRemovesWhatIsOldOrTooMuch(t *testing.T) {
 	}
 }
 
-// What a process executes, or goes on from, stays whatever is asked for.
+// A run that a process executes or resumes stays, whatever the limits are.
 func TestCollectLeavesWhatIsHeld(t *testing.T) {
 	h := tempHome(t)
 	resumed := past(t, h, 40*day, begun)
@@ -142,7 +141,7 @@ func TestCollectLeavesWhatIsHeld(t *testing.T) {
 	}
 }
 
-// A long value that a later run has taken over does not go with the run that it comes from.
+// A long value that a later run has taken over stays when the run that it comes from is removed.
 func TestCollectLeavesALaterRunItsValues(t *testing.T) {
 	h := tempHome(t)
 	first := create(t, h)

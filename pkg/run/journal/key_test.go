@@ -26,7 +26,7 @@ func hold(t *testing.T, h *home.Home, key string) *Key {
 func TestAKeyNamesTheLiveRunThatWasStartedForIt(t *testing.T) {
 	h := tempHome(t)
 	if NewKey(h, "k").Live() != nil || exists(h.Dir()) {
-		t.Error("a key that nobody gave")
+		t.Error("a key that no run was started for")
 	}
 	k := hold(t, h, "k")
 	if k.Live() != nil {
@@ -70,7 +70,7 @@ func TestAKeyIsHeldByOneAlone(t *testing.T) {
 	hold(t, h, "k")
 }
 
-// What is held must be the file that others find: it may have been collected between being opened and being locked.
+// Hold locks the file that others find, even if another file was removed between being opened and being locked.
 func TestAKeyThatWasCollectedIsNotCurrent(t *testing.T) {
 	h := tempHome(t)
 	k := hold(t, h, "k")
@@ -88,7 +88,7 @@ func TestAKeyThatWasCollectedIsNotCurrent(t *testing.T) {
 	}
 }
 
-// However many want the same at the same time, and while keys are collected, one of them starts a run.
+// Of many processes that start a run for one key at the same time, one does, even while keys are collected.
 func TestOneRunIsStartedForAKey(t *testing.T) {
 	h := tempHome(t)
 	stop := make(chan struct{})

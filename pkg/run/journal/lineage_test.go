@@ -10,7 +10,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/home"
 )
 
-// after makes a run that goes on from another, and has taken over all of it when done says so.
+// after records a run that goes on from another. If done is set, it has taken over everything.
 func after(t *testing.T, h *home.Home, from *Writer, done bool) *Writer {
 	t.Helper()
 	r, err := Create(h, Options{Definition: []byte("{}"), ResumedFrom: from.ID})
@@ -68,9 +68,9 @@ func TestNewestIsTheLastThatTookOverAll(t *testing.T) {
 
 func TestARunOfWhichNothingIsRecordedIsTakenAway(t *testing.T) {
 	h := tempHome(t)
-	empty, told := create(t, h), create(t, h)
-	add(t, told, &event.Event{Event: event.RunStarted})
-	for r, removed := range map[*Writer]bool{empty: true, told: false} {
+	empty, begun := create(t, h), create(t, h)
+	add(t, begun, &event.Event{Event: event.RunStarted})
+	for r, removed := range map[*Writer]bool{empty: true, begun: false} {
 		if r.Remove() != removed || exists(r.Dir()) == removed {
 			t.Errorf("removed: %v", removed)
 		}

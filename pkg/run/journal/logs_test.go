@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// say writes to a node's log.
+// say appends to the log of a node.
 func say(t interface{ Fatal(args ...any) }, r *Writer, node, stream, text string) {
 	log := r.Log(node, stream)
 	if _, err := io.WriteString(log, text); err != nil {
@@ -44,7 +44,7 @@ func TestLogsAreThoseThatThereAre(t *testing.T) {
 	}
 }
 
-// pieces are what a log is passed on in.
+// pieces returns the pieces that a tail reads.
 func pieces(t interface{ Fatal(args ...any) }, rec *Reader) (list []string) {
 	err := rec.FollowLogs(context.Background(), false, these("n"), func(_ Log, piece []byte) error {
 		list = append(list, string(piece))
@@ -89,7 +89,7 @@ func TestALogComesInLines(t *testing.T) {
 	}
 }
 
-// The pieces are the log, none is too long, text stays text, and only what is too long is cut inside a line.
+// The pieces together are the log. None is too long or cuts a character, and only a line that is too long is cut.
 func TestThePiecesOfALogAreTheLog(t *testing.T) {
 	h := tempHome(t)
 	rapid.Check(t, func(t *rapid.T) {

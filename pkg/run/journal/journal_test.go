@@ -23,8 +23,8 @@ import (
 	"github.com/pflow-suite/pflow/pkg/home"
 )
 
-// The test program, told to, executes a run of a home: it says the run's id and then does what the lines of its
-// standard input ask for.
+// With RUN_TEST_HOME set, the test binary executes a run in that home. It prints the id of the run and then follows the
+// commands on the lines of its standard input.
 func TestMain(m *testing.M) {
 	dir := os.Getenv("RUN_TEST_HOME")
 	if dir == "" {
@@ -390,7 +390,7 @@ func TestHold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e.rec.Held() || status(t, e.rec) != Interrupted { // it is held by a resume, but nobody executes it
+	if e.rec.Held() || status(t, e.rec) != Interrupted { // it is held by a resume, but no process executes it
 		t.Errorf("held %v, %s", e.rec.Held(), status(t, e.rec))
 	}
 	if _, err := e.rec.Hold(t.Context()); fault.From(err) == nil || fault.From(err).Type != fault.Conflict {
