@@ -46,7 +46,8 @@ type Launch struct {
 }
 
 // Resolve checks everything that can be checked before a run: the workflow, its inputs, and the run to go on from. It
-// takes the locks that the run needs, and writes nothing else. The caller ends the launch with Release or Execute.
+// takes the locks that the run needs, ends processes that a killed run to go on from has left, and writes nothing else.
+// The caller ends the launch with Release or Execute.
 func Resolve(ctx context.Context, host *Host, r *Request) (*Launch, error) {
 	l := &Launch{host: host, request: r, env: append(slices.Clip(host.Env), r.Env...)}
 	err := l.resolve(ctx)

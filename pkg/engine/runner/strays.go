@@ -36,8 +36,8 @@ const patience = 3 * process.DefaultGrace
 
 var errPatience = errors.New("the run took too long to stop")
 
-// Cancel stops a run in order, waits until it has stopped, and returns its status. It does nothing to a run that has ended,
-// except that it ends the processes of one whose runner was killed.
+// Cancel cancels a live run, waits until it has stopped, and returns its id and status. For a run that is not live it
+// returns them at once, and it ends the processes that a killed run has left.
 func Cancel(ctx context.Context, h *home.Home, run string) (id string, status event.Status, err error) {
 	rec, err := journal.Find(h, run)
 	if err != nil {

@@ -44,7 +44,7 @@ func TestLogsAreThoseThatThereAre(t *testing.T) {
 	}
 }
 
-// pieces returns the pieces that a tail reads.
+// pieces returns the pieces in which FollowLogs passes on a log.
 func pieces(t interface{ Fatal(args ...any) }, rec *Reader) (list []string) {
 	err := rec.FollowLogs(context.Background(), false, these("n"), func(_ Log, piece []byte) error {
 		list = append(list, string(piece))
