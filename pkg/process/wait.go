@@ -18,7 +18,7 @@ func waitFor(pid int) syscall.WaitStatus {
 }
 
 // watchChild starts a goroutine that waits for a child and then closes the write end of a pipe. It returns the read end,
-// which reports the hang-up, and a function that returns the status. The handle is noFD if there is no pipe to be had.
+// which reports the hang-up, and a function that returns the status. The handle is noFD if no pipe can be made.
 func watchChild(pid int) (handle int, wait func() syscall.WaitStatus) {
 	states := make(chan syscall.WaitStatus, 1)
 	read, write, err := newPipe()

@@ -21,9 +21,8 @@ echo '{"type":"assistant","session_id":"9b1c","message":{"id":"b","model":"stand
 echo '{"type":"result","subtype":"success","is_error":false,"num_turns":2,"session_id":"9b1c","result":"","structured_output":{"file":"notes.txt","lines":1},"total_cost_usd":0.02,"usage":{"input_tokens":14,"output_tokens":5}}'
 `
 
-// planned is a workflow of three steps: a model plans, an agent works by the plan in a folder, and a command uses what it
 // planned is a workflow of three steps: a model makes a plan, an agent follows it in a folder, and a command uses the
-// agent's
+// agent's output. Text in double brackets is an instruction to the model's server.
 const planned = `{
  "inputs": {"llm": {"type": "string"}, "agent": {"type": "string"}},
  "nodes": [
@@ -70,9 +69,8 @@ func TestAPlanIsDoneByClaude(t *testing.T) {
 	}
 }
 
-// TestATaskIsDoneByCodex: the real one, whose path CASE_CODEX names, works in a folder with the local server as its model,
-// and TestATaskIsDoneByCodex uses the real codex CLI, whose path is in CASE_CODEX, with the local server as its model. Codex
-// works
+// TestATaskIsDoneByCodex uses the real codex CLI, whose path is in CASE_CODEX, with the local server as its model. Codex
+// works in a folder and then continues its session.
 func TestATaskIsDoneByCodex(t *testing.T) {
 	t.Parallel()
 	program := os.Getenv("CASE_CODEX")

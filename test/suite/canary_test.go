@@ -204,7 +204,6 @@ func telling(secret string, inputs string, others bool) string {
 	return fmt.Sprintf(`{"inputs":{%s},"nodes":%s}`, inputs, b)
 }
 
-// TestACanary: a secret, however it comes to a workflow and whatever the workflow does with it, is in no byte of what is
 // No output and no file contains a secret, however it comes to a workflow and whatever the workflow does with it.
 func TestACanary(t *testing.T) {
 	t.Parallel()
@@ -273,7 +272,7 @@ func (p *place) checkMet(o outcome) {
 	}
 	for node, found := range met {
 		if !found && node != "no-url" { // of some texts nothing is said that could be secret
-			p.Errorf("in what is told of node %s nothing is redacted", node)
+			p.Errorf("nothing is redacted in the output about node %s", node)
 		}
 	}
 	if len(met) < len(tellers) || p.last(o.stdout)["event"] != "run_finished" {

@@ -76,8 +76,8 @@ func TestACrowd(t *testing.T) {
 		}
 	})
 	c.over.Store(true)
-	c.checkTold("list", <-lists)
-	c.checkTold("status", <-statuses)
+	c.checkReported("list", <-lists)
+	c.checkReported("status", <-statuses)
 	<-removals
 	c.remove()
 	c.checkEnds()
@@ -166,7 +166,7 @@ func (c *crowd) list() []map[string]any {
 }
 
 // statuses returns the status of each run.
-func (c *crowd) statuses() (told []map[string]any) {
+func (c *crowd) statuses() (reported []map[string]any) {
 	for _, path := range c.journals() {
 		id := filepath.Base(filepath.Dir(path))
 		o := c.run("pflow-exec", "status", id)
@@ -176,9 +176,9 @@ func (c *crowd) statuses() (told []map[string]any) {
 		if o.exit != 0 || o.stderr != "" {
 			c.Errorf("status: %s", o)
 		}
-		told = append(told, c.document(o.stdout))
+		reported = append(reported, c.document(o.stdout))
 	}
-	return told
+	return reported
 }
 
 // remove removes old runs, as far as there are newer ones.
@@ -190,7 +190,6 @@ func (c *crowd) remove() []map[string]any {
 	return nil
 }
 
-// watch looks at the runs again and again until all is over, and then gives the states it was told of each, by its id, one
 // watch lists the runs repeatedly until all have ended, and returns the sequence of states of each by its id.
 func (c *crowd) watch(look func() []map[string]any) <-chan map[string][]string {
 	all := make(chan map[string][]string)
@@ -198,9 +197,9 @@ func (c *crowd) watch(look func() []map[string]any) <-chan map[string][]string {
 		states := map[string][]string{}
 		defer func() { all <- states }()
 		for !c.over.Load() {
-			for _, told := range look() {
-				id, _ := told["run_id"].(string)
-				state, _ := told["status"].(string)
+			for _, reported := range look() {
+				id, _ := reported["run_id"].(string)
+				state, _ := reported["status"].(string)
 				if known := states[id]; len(known) == 0 || known[len(known)-1] != state {
 					states[id] = append(known, state)
 				}
@@ -222,16 +221,16 @@ func (c *crowd) ends() map[string]string {
 	return ends
 }
 
-// checkTold checks that each run was listed as running, if at all, and then with its end.
-func (c *crowd) checkTold(who string, told map[string][]string) {
+// checkReported checks that each run was listed as running, if at all, and then with its end.
+func (c *crowd) checkReported(who string, reported map[string][]string) {
 	ends := c.ends()
-	for id, states := range told {
+	for id, states := range reported {
 		end, known := ends[id]
 		if !known {
 			end = "completed"
 		}
 		if !slices.Contains([]string{"running", end, "running " + end}, strings.Join(states, " ")) {
-			c.Errorf("%s told of a run that ends as %s that it is %q", who, end, states)
+			c.Errorf("%s reported a run that ends as %s as %q", who, end, states)
 		}
 	}
 }
@@ -239,14 +238,14 @@ func (c *crowd) checkTold(who string, told map[string][]string) {
 // checkEnds checks the list of the runs when all have ended.
 func (c *crowd) checkEnds() {
 	ends, resumed := c.ends(), 0
-	for _, told := range c.list() {
-		id, _ := told["run_id"].(string)
+	for _, reported := range c.list() {
+		id, _ := reported["run_id"].(string)
 		end, known := ends[id]
 		if !known {
 			end, resumed = "completed", resumed+1
 		}
-		if told["status"] != end {
-			c.Errorf("at the end run %s is listed as %v, not %s", id, told["status"], end)
+		if reported["status"] != end {
+			c.Errorf("at the end run %s is listed as %v, not %s", id, reported["status"], end)
 		}
 		delete(ends, id)
 	}

@@ -213,8 +213,8 @@ func TestEveryDescendantEnds(t *testing.T) {
 	}
 }
 
-// TestARunInsideARun: the inner one is told to end once, and ends in order, also what it started itself; one that was
 // An inner run receives SIGTERM once and ends in order, with what it has started itself. An inner run that was started as a
+// detached run continues.
 func TestARunInsideARun(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

@@ -62,15 +62,15 @@ func TestADryRunTellsWhatAResumeReuses(t *testing.T) {
 	locks := p.read("home/runs/" + p.last(p.journal())["run"].(string) + "/lock")
 	want := "reuse a, run each, run sub, ask ask, run end"
 	if got := p.would("w.json", "--resume", "last"); got != want {
-		t.Errorf("foretold %s, want %s", got, want)
+		t.Errorf("predicted %s, want %s", got, want)
 	}
 	if got := p.would("w.json", "--resume", "last", "--approve", "yes"); got != strings.Replace(want, "ask ask", "run ask", 1) {
-		t.Errorf("with the answer foretold %s", got)
+		t.Errorf("with the answer predicted %s", got)
 	}
 	changed := strings.Replace(definition, "70000", "70001", 1)
 	p.write("changed.json", changed)
 	if got := p.would("changed.json", "--resume", "last"); got != strings.Replace(want, "reuse a", "run a", 1) {
-		t.Errorf("of a changed workflow foretold %s", got)
+		t.Errorf("of a changed workflow predicted %s", got)
 	}
 	if !maps.Equal(p.files(), before) || p.read("home/runs/"+p.last(p.journal())["run"].(string)+"/lock") != locks {
 		t.Error("the home has changed")
@@ -87,6 +87,6 @@ func TestADryRunTellsWhatAResumeReuses(t *testing.T) {
 		t.Errorf("reused are%s", reused)
 	}
 	if got := p.would("w.json", "--resume", "last"); strings.Contains(got, "run") || strings.Contains(got, "ask ") && strings.Contains(got, "ask ask") {
-		t.Errorf("of one that has ended foretold %s", got)
+		t.Errorf("of one that has ended predicted %s", got)
 	}
 }

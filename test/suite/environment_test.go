@@ -6,7 +6,6 @@ import (
 	"testing"
 )
 
-// TestAnEnvFile: it is named on the command line, so it wins over the environment; and it is the environment, so KEY=VALUE
 // A file of --env-file takes precedence over the environment, and KEY=VALUE and --inputs over the file.
 func TestAnEnvFile(t *testing.T) {
 	t.Parallel()

@@ -34,7 +34,6 @@ func garbage() map[string]string {
 	}
 }
 
-// garbageCalls are the ways to give a program the file "it" or standard input; * stands for one whose
 // garbageCalls are the ways to give a program the file "it" or standard input. A call with * may succeed.
 var garbageCalls = []string{
 	"pflow-exec run it", "pflow-exec run -", "pflow-exec start it", "pflow-exec run --format json it",
@@ -118,9 +117,8 @@ func TestWhatIsNoFileIsRefused(t *testing.T) {
 	}
 }
 
-// files gives the content of all files of the home, but of those that locks are taken on, and of the trace that every call
-// of files returns the contents of all files of the home, except lock files and the trace, to which every call of
-// veloflux-mcp
+// files returns the contents of all files of the home, except lock files and the trace, to which every call of veloflux-mcp
+// adds a line.
 func (p *place) files() map[string]string {
 	p.Helper()
 	found := map[string]string{}

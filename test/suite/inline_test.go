@@ -32,7 +32,7 @@ func TestAStreamThatStandsAlone(t *testing.T) {
 	}
 	ran := p.read("ran.txt")
 	if got := p.would("w.json", "--resume", "f.ndjson"); got != "reuse long, reuse bytes, reuse many, run end" {
-		t.Errorf("foretold %s", got)
+		t.Errorf("predicted %s", got)
 	}
 	p.write("there", "now")
 	p.must("pflow-exec", "run", "w.json", "--resume", "f.ndjson")

@@ -68,7 +68,7 @@ func TestAModelPlansAndTells(t *testing.T) {
 		t.Errorf("the telling's usage is %s", u.Raw)
 	}
 	if !strings.Contains(progress, "HTTP 529") || !strings.Contains(progress, "retry 1 of 2") {
-		t.Errorf("the retry is not told: %q", progress)
+		t.Errorf("the retry is not reported: %q", progress)
 	}
 	if p.read("pwned") != "" {
 		t.Error("what the model said was run as code")

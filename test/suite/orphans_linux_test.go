@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestOrphansThatHaveEndedAreNotWaitedFor: in a container the first process often never asks what became of orphans, and In
-// a container the first process often does not reap orphans, which stay as zombies. They must not delay a run by the grace
+// In a container the first process often does not reap orphans, which stay as zombies. They must not delay a run by the
+// grace of five seconds.
 func TestOrphansThatHaveEndedAreNotWaitedFor(t *testing.T) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil { // makes this test such a process
 		t.Skipf("this process cannot adopt orphans: %v", err)

@@ -111,7 +111,7 @@ func killed(t *testing.T) (*place, *gate) {
 		t.Fatal(err)
 	}
 	_ = events.Close()
-	p.eventually("the second node is told of and runs", func() bool {
+	p.eventually("the second node has its event and runs", func() bool {
 		return strings.Count(p.read("run.ndjson"), `"event":"node_started"`) == 2 && p.read("ran.txt") == "a\nb\n"
 	})
 	_ = cmd.Process.Kill()
@@ -178,14 +178,14 @@ func TestAKilledRunIsResumed(t *testing.T) {
 			if got := p.read("ran.txt"); got != "a\nb\nb\nc\n" {
 				t.Errorf("the nodes ran %q", strings.Fields(got))
 			}
-			var told []string
+			var got []string
 			for _, e := range p.events(stdout.String()) {
 				if node, _ := e["node"].(string); e["event"] != "node_started" && node != "" {
-					told = append(told, e["event"].(string)+" "+node)
+					got = append(got, e["event"].(string)+" "+node)
 				}
 			}
-			if want := []string{"node_reused a", "node_completed b", "node_completed c"}; !slices.Equal(told, want) {
-				t.Errorf("the events are %q, not %q", told, want)
+			if want := []string{"node_reused a", "node_completed b", "node_completed c"}; !slices.Equal(got, want) {
+				t.Errorf("the events are %q, not %q", got, want)
 			}
 			if last := p.last(stdout.String()); last["status"] != "completed" || last["outputs"].(map[string]any)["last"] != "third" {
 				t.Errorf("it ends with %v", last)
@@ -223,8 +223,8 @@ func TestWhatAKilledRunnerLeftIsEnded(t *testing.T) {
 	_ = again.Wait()
 }
 
-// To resume the same run again and again goes on from the newest of those that went on from it: nothing that had finished
 // Repeated resumes of the same run continue from its latest successor: nothing that has finished in any of them runs again,
+// not even when all is done.
 func TestResumingTheSameAgainRepeatsNothing(t *testing.T) {
 	for name, words := range map[string][]string{
 		"by its id":     {"run", "w.json", "--resume", "ID"},

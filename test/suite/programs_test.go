@@ -12,6 +12,7 @@ import (
 )
 
 // laundry is the program of a node type of this test. Its parameter do says what it does. It records each call in the file
+// calls.
 const laundry = `#!/bin/sh
 if [ "$1" = --describe ]; then
 	echo '{"interface":{"description":"Wash and iron things","params":[

@@ -30,8 +30,8 @@ type session struct {
 	read chan struct{}   // closed when there is nothing more to read
 }
 
-// session starts a program with standard input and standard error on a terminal, and standard output too unless the
 // session starts a program with standard input and standard error on a terminal, and also standard output unless the command
+// has one.
 func (p *place) session(cmd *exec.Cmd, width int) *session {
 	p.Helper()
 	s := &session{place: p, cmd: cmd, term: terminal.Terminal{Width: width, Height: 24}, read: make(chan struct{})}
@@ -297,16 +297,16 @@ func TestARunIsToldInPlainLines(t *testing.T) {
 				p.run("pflow-exec", "run", "w.json", "-q")
 			}
 			o := p.run(args[0], args[1:]...)
-			told, complaint, _ := strings.Cut(o.stderr, "pflow-exec: error: ")
+			progress, complaint, _ := strings.Cut(o.stderr, "pflow-exec: error: ")
 			var got strings.Builder
-			for line := range strings.Lines(told) {
+			for line := range strings.Lines(progress) {
 				got.WriteString(squeezed(strings.TrimSuffix(line, "\n")) + "\n")
 			}
 			if got.String() != want || strings.Contains(o.stderr, "\x1b") {
 				t.Errorf("standard error begins\n%s\nnot\n%s", got.String(), want)
 			}
 			if message := "Command failed with exit code 4"; args[2] != "no.json" && strings.Count(complaint, message) != 1 {
-				t.Errorf("the failure is told in %q", o.stderr)
+				t.Errorf("the failure is reported in %q", o.stderr)
 			}
 		})
 	}

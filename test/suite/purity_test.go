@@ -14,8 +14,8 @@ import (
 	"github.com/creack/pty"
 )
 
-// TestPurity: piped standard output is data and nothing else, and standard error is silent unless something is wrong. On
 // Piped standard output is data only, and standard error is empty unless there is an error. On a terminal the same calls
+// print text for people.
 func TestPurity(t *testing.T) {
 	jsonLine := regexp.MustCompile(`(?m)^(\{"|\[\{|\[\]$|\{\}$)`) // an answer that is an object by nature is shown indented
 	for _, c := range calls {
@@ -51,7 +51,7 @@ func TestPurity(t *testing.T) {
 					t.Errorf("JSON for people: %s", o)
 				}
 				if program, _, _ := strings.Cut(c.line, " "); c.exit != 0 && !strings.Contains(o.stderr, program+": error: ") {
-					t.Errorf("people are not told what is wrong: %s", o)
+					t.Errorf("standard error does not say what is wrong: %s", o)
 				}
 			})
 		})
@@ -99,8 +99,8 @@ func (p *place) checkAnswer(s shape, o outcome) {
 	}
 }
 
-// checkFailure checks what a call that fails gave on pipes: standard output ends with the error, whose type has the
 // checkFailure checks the output of a failing call on pipes: standard output ends with the error, whose type determines the
+// exit status, and standard error has its message.
 func (p *place) checkFailure(program string, o outcome) {
 	p.Helper()
 	if !strings.HasPrefix(o.stderr, program+": error: ") && !strings.Contains(o.stderr, "\n"+program+": error: ") {

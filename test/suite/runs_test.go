@@ -23,8 +23,8 @@ func (p *place) gate(name string) *gate {
 	return g
 }
 
-// reached waits until somebody reads the gate, and gives what lets them go on. Unless it is called, they wait until the
 // reached waits until a process reads the gate, and returns a function that opens it. Without a call of that, the process
+// waits until the test ends.
 func (g *gate) reached() (open func()) {
 	g.Helper()
 	var f *os.File

@@ -141,8 +141,8 @@ func TestASecretIsNowhere(t *testing.T) {
 			words := p.fed(c.stdin, "pflow-exec", append(args, "--format", "text")...)
 			p.checkNoCanary(o.stdout, o.stderr, document.stdout, document.stderr, words.stdout, words.stderr)
 			for _, command := range []string{"list", "status last", "events last", "wait last"} {
-				told := p.run("pflow-exec", strings.Fields(command)...)
-				p.checkNoCanary(told.stdout, told.stderr)
+				shown := p.run("pflow-exec", strings.Fields(command)...)
+				p.checkNoCanary(shown.stdout, shown.stderr)
 			}
 		})
 	}
@@ -192,8 +192,8 @@ func TestASecretThroughTheFront(t *testing.T) {
 	p.checkNoCanary(fmt.Sprint(a), quote(fmt.Sprint(a)), c.stderr.String())
 }
 
-// TestARunWithASecretResumes: killed at its second node, it goes on with the secret from where it came, or says what it A
-// run with a secret that was killed at its second node resumes with the secret from its source, or names what is missing. A
+// A run with a secret that was killed at its second node resumes with the secret from its source, or names what is missing.
+// A node that reads a redacted value receives the secret itself.
 func TestARunWithASecretResumes(t *testing.T) {
 	t.Parallel()
 	const inputs = `"inputs":{"pin":{"type":"string","secret":true}},`

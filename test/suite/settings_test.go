@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestPlainValuesOfTheSettings: vars supply inputs after the environment and env, before the default, and are no secrets.
+// The vars of the settings supply inputs: after the environment and env, before the default. They are not secrets.
 func TestPlainValuesOfTheSettings(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

@@ -18,8 +18,8 @@ func (p *place) shellNode(params string) {
 	p.write("w.json", `{"nodes":[{"id":"a","type":"shell","params":`+params+`}]}`)
 }
 
-// shell runs a shell node by itself, and gives the run's answer, how its program ended, and its node's outputs, those that
 // shell runs a workflow of one shell node, and returns the run's answer and the node's outputs, also those of a failure. No
+// process of the run may be left.
 func (p *place) shell(params string) (answer, outputs map[string]any) {
 	p.Helper()
 	p.shellNode(params)
@@ -44,10 +44,10 @@ func message(answer map[string]any) string {
 	return text
 }
 
-// A command that prints a gigabyte, or never ends to print, is stopped when it has printed too much. What is held of it
 // A command that prints a gigabyte, or prints endlessly, is stopped when it has printed too much. Memory holds that amount
+// once.
 func TestMuchOutputIsBounded(t *testing.T) {
-	needsLinux(t, "memory is told by the system's table of processes")
+	needsLinux(t, "memory use is read from getrusage, in units of Linux")
 	for name, params := range map[string]string{
 		"a gigabyte":        `{"command":"head -c 1000000000 /dev/zero | tr '\\0' x"}`,
 		"without end":       `{"command":"yes"}`,

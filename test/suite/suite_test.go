@@ -93,8 +93,8 @@ func (p *place) nothingIsLeft() {
 	}
 }
 
-// processes gives the command lines of all processes that have an environment variable, by their ids. Where there is no
 // processes returns the command lines of all processes that have an environment variable, by their ids. Without /proc it
+// returns none.
 func processes(variable string) map[int]string {
 	found := map[int]string{}
 	environments, _ := filepath.Glob("/proc/[0-9]*/environ")

@@ -23,8 +23,8 @@ func fluxPlace(t *testing.T) (*place, *velofluxserver.Server) {
 	return p, s
 }
 
-// TestVerificationsThatAreKilledLeaveNothing kills a server at a random instant of each of 100 verifications. What they
 // TestVerificationsThatAreKilledLeaveNothing kills a server at a random instant of each of 100 verifications. What they have
+// left is removed at the next start.
 func TestVerificationsThatAreKilledLeaveNothing(t *testing.T) {
 	t.Parallel()
 	p, s := fluxPlace(t)
@@ -34,7 +34,7 @@ func TestVerificationsThatAreKilledLeaveNothing(t *testing.T) {
 	for i := range 100 {
 		c := p.connect("veloflux-mcp", "--stdio")
 		c.request("pipelines.verify", `{"sql":"SELECT a FROM user"}`)
-		<-time.After(rand.N(8 * time.Millisecond)) // the instant is what is random here
+		<-time.After(rand.N(8 * time.Millisecond)) // at a random instant
 		_ = c.cmd.Process.Signal(syscall.SIGKILL)
 		_ = c.cmd.Wait()
 		if i == 50 {
@@ -80,8 +80,8 @@ func TestServersThatLiveAreNotSwept(t *testing.T) {
 	c.leave()
 }
 
-// TestTheEndOfInputWaitsForVerifications: what was asked is answered and cleaned up, then the program ends with status 0. A
 // At the end of input, open requests are answered and cleaned up, and the program ends with status 0. A signal also leaves
+// nothing behind.
 func TestTheEndOfInputWaitsForVerifications(t *testing.T) {
 	t.Parallel()
 	for _, how := range []string{"end of input", "signal", "cancelled"} {

@@ -142,7 +142,7 @@ func TestWriteFileReplacesInOneStep(t *testing.T) {
 	if err := errors.Join(os.Chmod(target, 0o640), os.Symlink("real", link)); err != nil {
 		t.Fatal(err)
 	}
-	reader, err := os.Open(target) // who has it open goes on reading what was there
+	reader, err := os.Open(target) // an open descriptor still reads the old content
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -174,7 +174,7 @@ func TestDeclaredParametersAreDecoded(t *testing.T) {
 		"agent":       func(p *Call) (any, *fault.Fault) { return decodeAny[nodetype.Agent](p) },
 	}
 	for _, name := range nodetype.BuiltinNames() {
-		if name == workflow.SubType { // whoever executes runs runs it
+		if name == workflow.SubType { // the engine runs it
 			continue
 		}
 		decoder, ok := decoders[name]
