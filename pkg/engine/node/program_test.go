@@ -27,7 +27,10 @@ import (
 func ownProgram(t *testing.T, text string) nodetype.Type {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "pflow-node-own")
-	if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
+	syscall.ForkLock.RLock() // a child forked by a parallel test would hold the file open for writing: "text file busy"
+	err := os.WriteFile(path, []byte(text), 0o700)
+	syscall.ForkLock.RUnlock()
+	if err != nil {
 		t.Fatal(err)
 	}
 	return nodetype.Type{Name: "own", Program: path, ExtraOutputs: true, Actions: []string{"next", "retry", "x"}, Params: []nodetype.Param{
