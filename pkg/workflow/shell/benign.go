@@ -7,7 +7,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Benign says whether a command that ended with an exit status other than 0 has not failed for that: its last program was
+// Benign reports whether a command that ended with an exit status other than 0 has not failed for that: its last program was
 // asked whether there is something, and there is not, as upstream pflow takes it (grep and its like, which, command -v,
 // type, and ls with a pattern that matches no file). The reason says so. stderr is what the command said there, of which
 // there must be nothing but what such a program says.
@@ -57,7 +57,7 @@ func (v *verdict) fit(file *syntax.File) bool {
 	return fit
 }
 
-// decides says whether a built-in command can end the others, or make them end otherwise.
+// decides reports whether a built-in command can end the others, or make them end otherwise.
 func decides(args []*syntax.Word) bool {
 	name, ok := static(args[0])
 	if !ok {
@@ -101,7 +101,7 @@ func (v *verdict) stmt(s *syntax.Stmt) (string, bool) {
 	return "", false
 }
 
-// loud says whether a statement that fails would have said so.
+// loud reports whether a statement that fails would have said so.
 func (v *verdict) loud(s *syntax.Stmt) bool {
 	if c, ok := s.Cmd.(*syntax.BinaryCmd); ok && c.Op == syntax.AndStmt && !s.Negated {
 		return v.loud(c.X) && v.loud(c.Y)
@@ -159,7 +159,7 @@ func sought(words []string) string {
 	return strings.Join(names, " or ")
 }
 
-// absent says whether a program that looks for others has said that there is none, or nothing.
+// absent reports whether a program that looks for others has said that there is none, or nothing.
 func (v *verdict) absent(name string) bool {
 	if v.code != 1 && v.code != 127 {
 		return false
@@ -173,7 +173,7 @@ func (v *verdict) absent(name string) bool {
 	return true
 }
 
-// gitGrep says whether git is told to search.
+// gitGrep reports whether git is told to search.
 func gitGrep(words []string) bool {
 	for i := 0; i < len(words); i++ {
 		switch {
@@ -186,7 +186,7 @@ func gitGrep(words []string) bool {
 	return false
 }
 
-// unmatched says whether all that ls has said is that patterns match no file.
+// unmatched reports whether all that ls has said is that patterns match no file.
 func (v *verdict) unmatched(args []*syntax.Word) (string, bool) {
 	var patterns []string
 	for _, a := range args {

@@ -7,7 +7,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// collected says whether xargs makes arguments of what it reads, and looks at whether it makes code of it.
+// collected reports whether xargs makes arguments of what it reads, and looks at whether it makes code of it.
 func (f *flow) collected(args []*syntax.Word, in trace, h hand) bool {
 	i := slices.IndexFunc(args, func(w *syntax.Word) bool { return base(w.Lit()) == "xargs" })
 	if i < 0 || !in.found() {
@@ -38,7 +38,7 @@ func (f *flow) collected(args []*syntax.Word, in trace, h hand) bool {
 	return true
 }
 
-// carriesNothing says whether the command of xargs starts another command and does not say which.
+// carriesNothing reports whether the command of xargs starts another command and does not say which.
 func carriesNothing(args []*syntax.Word) bool {
 	carried := false
 	for i, a := range args {

@@ -74,7 +74,7 @@ func (c *commanding) arguments(args []*syntax.Word) (found []*syntax.Word) {
 	return found
 }
 
-// begins says whether an argument that begins with a text, and goes on with a value, can be one that names a command.
+// begins reports whether an argument that begins with a text, and goes on with a value, can be one that names a command.
 func (c *commanding) begins(text string) bool {
 	text = strings.ToLower(text)
 	return c.keys == "" || slices.ContainsFunc(strings.Fields(c.keys), func(key string) bool {

@@ -20,7 +20,7 @@ type danger struct {
 	at     uint
 }
 
-// alarming says whether a text could hold such a command; most do not, and need not be read.
+// alarming reports whether a text could hold such a command; most do not, and need not be read.
 func alarming(text string) bool {
 	has := func(s string) bool { return strings.Contains(text, s) }
 	switch {
@@ -74,7 +74,7 @@ func (d *danger) look(n syntax.Node) {
 	}
 }
 
-// bomb says whether a function starts itself twice in the background.
+// bomb reports whether a function starts itself twice in the background.
 func bomb(name string, body *syntax.Stmt) (found bool) {
 	calls := func(s *syntax.Stmt) bool {
 		c, ok := s.Cmd.(*syntax.CallExpr)
@@ -163,7 +163,7 @@ func operandsOf(args []string) (operands []string, recursive bool) {
 	return operands, recursive
 }
 
-// everything says whether a word names the root, or all that is in it.
+// everything reports whether a word names the root, or all that is in it.
 func everything(word string) bool {
 	folder, last := path.Split(word)
 	if last != "" && strings.Trim(last, "*?.") == "" && strings.ContainsAny(last, "*?") {
@@ -172,20 +172,20 @@ func everything(word string) bool {
 	return strings.HasPrefix(word, "/") && path.Clean(word) == "/"
 }
 
-// home says whether a word names the user's home, or all that is in it.
+// home reports whether a word names the user's home, or all that is in it.
 func home(word string) bool {
 	rest, ok := strings.CutPrefix(word, "~")
 	return ok && (rest == "" || everything(rest))
 }
 
-// device says whether a path is that of a device which holds something.
+// device reports whether a path is that of a device which holds something.
 func device(file string) bool {
 	name, ok := strings.CutPrefix(path.Clean(file), "/dev/")
 	first, _, _ := strings.Cut(name, "/")
 	return ok && !strings.HasPrefix(first, "tty") && !listed(" null zero full random urandom stdin stdout stderr fd shm pts ptmx console ", first)
 }
 
-// disk says whether a path is that of a disk or of a part of one.
+// disk reports whether a path is that of a disk or of a part of one.
 func disk(file string) bool {
 	name, ok := strings.CutPrefix(path.Clean(file), "/dev/")
 	if !ok {

@@ -214,5 +214,5 @@ func (f *flow) declared(by, options string, a *syntax.Assign) {
 	f.inside(a)
 }
 
-// listed says whether a word stands in a list of words with blanks around each.
+// listed reports whether a word stands in a list of words with blanks around each.
 func listed(list, word string) bool { return word != "" && strings.Contains(list, " "+word+" ") }

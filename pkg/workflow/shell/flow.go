@@ -107,7 +107,7 @@ func (f *flow) expr(t trace) string {
 	return f.marks[t.mark-1].expr.String()
 }
 
-// fail notes an error, if there is something to trace, and says whether there is. In the suggestion ${…} stands for it.
+// fail notes an error, if there is something to trace, and reports whether there is. In the suggestion ${…} stands for it.
 func (f *flow) fail(t trace, where, suggest string) bool {
 	if f.reporting && t.found() {
 		f.blame(t.mark-1, f.subject(t)+" stands "+where, f.filled(suggest, t))

@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-// hostile gives the values.
+// hostile returns the values.
 func hostile() []string {
 	const pwn = "touch pwned"
 	values := []string{

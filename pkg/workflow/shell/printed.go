@@ -42,7 +42,7 @@ func (f *flow) printed(args []*syntax.Word, in trace) trace {
 	return in
 }
 
-// filters says whether a command prints what it reads of the node's standard input, which few commands read at all.
+// filters reports whether a command prints what it reads of the node's standard input, which few commands read at all.
 func filters(name string, args []*syntax.Word) bool {
 	operands := 0
 	for _, a := range args {
@@ -59,7 +59,7 @@ func filters(name string, args []*syntax.Word) bool {
 	return listed(" cat head tail sort uniq tac rev base64 fold nl xargs ", name) && operands == 0
 }
 
-// counts says whether a command lets through nothing but numbers.
+// counts reports whether a command lets through nothing but numbers.
 func counts(name string, args []*syntax.Word) bool {
 	var options, operands []string
 	for _, a := range args {
@@ -85,7 +85,7 @@ func counts(name string, args []*syntax.Word) bool {
 	return false
 }
 
-// numeric says whether a format of printf prints its arguments as numbers alone.
+// numeric reports whether a format of printf prints its arguments as numbers alone.
 func numeric(format string) bool {
 	directives := strings.Split(strings.ReplaceAll(format, "%%", ""), "%")
 	for _, d := range directives[1:] {

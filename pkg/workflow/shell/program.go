@@ -55,7 +55,7 @@ var languages = []language{
 		form: `Send it as input: printf '%s\n' "${…}" | ssh host 'IFS= read -r v; … "$v" …'`},
 }
 
-// makefile says whether make reads what it makes from standard input.
+// makefile reports whether make reads what it makes from standard input.
 func makefile(args []*syntax.Word) bool {
 	for i, a := range args {
 		text, _ := static(a)
