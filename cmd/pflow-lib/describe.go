@@ -69,9 +69,10 @@ func describe(w *workflow.Workflow) description {
 	d := description{Description: w.Description, Inputs: map[string]input{}, Outputs: map[string]workflow.Output{}, TemplateInputs: []string{}, Nodes: []node{}}
 	for name, in := range w.Inputs {
 		shown := input{in.Description, in.Type, in.IsRequired(), in.Default, in.Stdin, in.Secret}
-		if in.Secret && in.Default != nil {
+		if (in.Secret || redact.SecretName(name)) && in.Default != nil {
 			shown.Default = json.RawMessage(`"` + redact.Mark + `"`)
 		}
+		shown.Default, _ = redact.New().JSON(shown.Default)
 		d.Inputs[name] = shown
 	}
 	maps.Copy(d.Outputs, w.Outputs)

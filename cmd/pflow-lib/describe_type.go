@@ -34,7 +34,11 @@ func describeType(app *cli.App, name string, unknown error) error {
 			Suggest("pflow-sync sync %s registers the tools of the server", t.MCP.Server).
 			Suggest("pflow-lib search lists all node types")
 	case ok:
-		c := componentOf(t)
+		secrets, err := knownSecrets(app)
+		if err != nil {
+			return err
+		}
+		c := componentOf(t, secrets)
 		return app.Document(c, c.text)
 	}
 	if denied := types.Denial(name); denied != nil {

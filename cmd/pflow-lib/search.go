@@ -10,6 +10,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/catalog/registry"
 	"github.com/pflow-suite/pflow/pkg/catalog/search"
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/home/redact"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 	"github.com/pflow-suite/pflow/pkg/terminal/cells"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
@@ -72,11 +73,18 @@ func (c *searchCommand) Run(app *cli.App) error {
 	if err != nil {
 		return err
 	}
-	answer := found{Nodes: components(matches), More: more}
+	secrets, err := knownSecrets(app)
+	if err != nil {
+		return err
+	}
+	answer := found{Nodes: components(matches, secrets), More: more}
 	if !c.NoWorkflows {
 		workflows, left, err := searchWorkflows(lib, query, limit)
 		if err != nil {
 			return err
+		}
+		for i := range workflows {
+			workflows[i].Description = secrets.Text(workflows[i].Description)
 		}
 		answer.Workflows, answer.More = &workflows, answer.More+left
 	}
@@ -128,20 +136,40 @@ func suggestions(types *registry.Registry, query string) (list []string) {
 		"To add the tools of an MCP server: pflow-sync add NAME -- COMMAND, then pflow-sync sync NAME")
 }
 
-func components(matches []registry.Match) []component {
+// knownSecrets returns a Redactor with the secrets of the settings and the environment. A registry may have been written before
+// they were redacted there.
+func knownSecrets(app *cli.App) (*redact.Redactor, error) {
+	_, s, err := loadSettings(app)
+	if err != nil {
+		return nil, err
+	}
+	return redact.For(s.Env, app.Env), nil
+}
+
+func components(matches []registry.Match, secrets *redact.Redactor) []component {
 	list := make([]component, len(matches))
 	for i, m := range matches {
-		list[i] = componentOf(m.Type)
+		list[i] = componentOf(m.Type, secrets)
 	}
 	return list
 }
 
-func componentOf(t nodetype.Type) component {
-	return component{
-		Type: t.Name, Description: t.Description,
+func componentOf(t nodetype.Type, secrets *redact.Redactor) component {
+	c := component{
+		Type: t.Name, Description: secrets.Text(t.Description),
 		Inputs: append([]nodetype.Param{}, t.Params...), Outputs: append([]nodetype.Output{}, t.Outputs...),
 		Actions: append([]string{}, t.Actions...),
 	}
+	for i := range c.Inputs {
+		in := &c.Inputs[i]
+		in.Description = secrets.Text(in.Description)
+		in.Default, _ = secrets.JSON(in.Default)
+		in.Enum, _ = secrets.JSON(in.Enum)
+	}
+	for i := range c.Outputs {
+		c.Outputs[i].Description = secrets.Text(c.Outputs[i].Description)
+	}
+	return c
 }
 
 func (f found) text(w io.Writer) {

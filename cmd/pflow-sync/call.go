@@ -75,9 +75,12 @@ func (c *callCommand) Run(app *cli.App) error {
 		return r.clean(err)
 	}
 	out := callOutput{Success: true, Server: t.name, Tool: t.tool, Result: answer.Result(), Content: extraContent(answer)}
+	out.Result, _ = r.Redactor.JSON(out.Result)
+	for i, block := range out.Content {
+		out.Content[i], _ = r.Redactor.JSON(block)
+	}
 	if f := answer.Failure(t.name, t.tool); f != nil {
 		out.Success, out.IsError, out.Error = false, true, r.Redactor.Fault(f)
-		out.Result, _ = r.Redactor.JSON(out.Result)
 		app.Complain(out.Error)
 	}
 	if err := app.Document(out, func(w io.Writer) { writeText(w, out) }); err != nil || out.Success {
@@ -137,6 +140,7 @@ func (r *connector) call(t target, given toolArguments) (*mcpclient.Answer, erro
 	if err != nil {
 		return nil, err
 	}
+	r.Redactor.AddCredentialsOf(args)
 	return session.Call(r.app.Context, t.tool, args, r.progress())
 }
 

@@ -25,7 +25,7 @@ func newConnector(app *cli.App, h *home.Home) (*connector, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &connector{mcpclient.Resolver{Env: app.Env, Settings: set.Env, Redactor: redact.New(), Log: app.Log, Warn: app.Warn}, app}, nil
+	return &connector{mcpclient.Resolver{Env: app.Env, Settings: set.Env, Redactor: redact.For(set.Env, app.Env), Log: app.Log, Warn: app.Warn}, app}, nil
 }
 
 // session connects to a configured server.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pflow-suite/pflow/pkg/catalog/registry"
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/home/redact"
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpclient"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
@@ -48,11 +49,15 @@ func (c *listCommand) Run(app *cli.App) error {
 	for _, t := range types {
 		count[t.MCP.Server]++
 	}
+	resolver := mcpclient.Resolver{Redactor: redact.New()}
+	for _, name := range servers.Names() {
+		resolver.AddLiterals(servers[name])
+	}
 	items := make([]listed, 0, len(servers))
 	for _, name := range servers.Names() {
 		s := servers[name]
 		items = append(items, listed{
-			Server: name, Transport: s.Transport(), Command: s.Command, Args: s.Args, URL: s.URL,
+			Server: name, Transport: s.Transport(), Command: s.Command, Args: resolver.Redactor.Texts(s.Args), URL: resolver.Redactor.Text(s.URL),
 			Env: slices.Sorted(maps.Keys(s.Env)), Headers: slices.Sorted(maps.Keys(s.Headers)),
 			Tools: count[name], Error: fault.From(s.Check(name)),
 		})

@@ -99,7 +99,7 @@ func (r *connector) sync(reg *registry.Registry, name string, server mcpclient.S
 	if err == nil {
 		types := make([]nodetype.Type, len(tools))
 		for i, t := range tools {
-			types[i] = mcpclient.NodeType(name, t)
+			types[i] = mcpclient.NodeType(name, r.cleanTool(t))
 		}
 		var change registry.Change
 		change, err = reg.ReplaceServer(r.app.Context, name, types)
@@ -112,6 +112,15 @@ func (r *connector) sync(reg *registry.Registry, name string, server mcpclient.S
 		s.Error = r.Redactor.Fault(fault.From(err))
 	}
 	return s
+}
+
+// cleanTool returns a tool without the secrets that its server has put into its description and its schemas.
+func (r *connector) cleanTool(t mcpclient.Tool) mcpclient.Tool {
+	t.Title, t.Description = r.Redactor.Text(t.Title), r.Redactor.Text(t.Description)
+	t.InputSchema, _ = r.Redactor.JSON(t.InputSchema)
+	t.OutputSchema, _ = r.Redactor.JSON(t.OutputSchema)
+	t.Annotations, _ = r.Redactor.JSON(t.Annotations)
+	return t
 }
 
 func (r *connector) tools(name string, server mcpclient.Server) ([]mcpclient.Tool, error) {

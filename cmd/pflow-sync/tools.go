@@ -8,6 +8,8 @@ import (
 	"text/tabwriter"
 
 	"github.com/pflow-suite/pflow/pkg/catalog/registry"
+	"github.com/pflow-suite/pflow/pkg/home/redact"
+	"github.com/pflow-suite/pflow/pkg/home/settings"
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpclient"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
@@ -48,9 +50,14 @@ func (c *toolsCommand) Run(app *cli.App) error {
 		}
 		app.Warn("server %s has no tools in the registry; pflow-sync sync %s registers them", c.Name, c.Name)
 	}
+	set, err := settings.Load(h)
+	if err != nil {
+		return err
+	}
+	secrets := redact.For(set.Env, app.Env)
 	items := make([]registered, len(types))
 	for i, t := range types {
-		items[i] = registered{t.MCP.Server, t.MCP.Tool, t.Name, t.Description}
+		items[i] = registered{t.MCP.Server, t.MCP.Tool, t.Name, secrets.Text(t.Description)}
 	}
 	return cli.List(app, items, func(w io.Writer) {
 		table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)

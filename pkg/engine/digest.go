@@ -27,6 +27,7 @@ type digester struct {
 // A secret in the definition counts by its name and not by its value. In the parameters only its presence counts, for the
 // parameters may come from a checkpoint's outputs, which are without secrets.
 func (d *digester) node(nr *nodeRun, bound *boundNode) string {
+	d.redactor.AddCredentialsOf(bound.Params)
 	params, _ := d.redactor.JSON(bound.Params) // from here on, what stands under a secret's name counts as a secret
 	parts := []json.RawMessage{rawjson.Quote(nr.node.Type), d.redactor.Named(nr.node.Params), params}
 	if nr.node.Loop != nil {

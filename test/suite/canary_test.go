@@ -36,14 +36,24 @@ type hunt struct {
 	*place
 	parts map[string]string // with the form that each is of
 	sizes map[int]bool      // that the parts have
+	// theirs are the files of the home into which the user wrote the secrets.
+	theirs []string
 }
 
 // partSize is how many bytes of a secret cannot occur by accident. Some forms of them are longer.
 const partSize = 10
 
-// look returns a hunt for a secret.
-func (p *place) look(secret string) *hunt {
-	h := &hunt{p, map[string]string{}, map[int]bool{}}
+// look returns a hunt for secrets.
+func (p *place) look(secrets ...string) *hunt {
+	h := &hunt{p, map[string]string{}, map[int]bool{}, []string{"settings.json"}}
+	for _, secret := range secrets {
+		h.add(secret)
+	}
+	return h
+}
+
+// add adds the forms of a secret.
+func (h *hunt) add(secret string) {
 	quoted := func(s string) string { return strings.Trim(quote(s), `"`) }
 	forms := map[string]string{
 		"plain": secret, "JSON": quoted(secret), "JSON in JSON": quoted(quoted(secret)), "JSON with slashes escaped": strings.ReplaceAll(quoted(secret), "/", `\/`),
@@ -69,7 +79,6 @@ func (p *place) look(secret string) *hunt {
 			h.sizes[size] = true
 		}
 	}
-	return h
 }
 
 // unbroken removes the line breaks of base64.
@@ -100,7 +109,7 @@ func (h *hunt) inHome() {
 		}
 		name, _ := filepath.Rel(h.home, path)
 		h.in("the name of "+name, name)
-		if entry.Type().IsRegular() && name != "settings.json" {
+		if entry.Type().IsRegular() && !slices.Contains(h.theirs, name) {
 			seen++
 			content, err := os.ReadFile(path)
 			h.in(name, string(content))

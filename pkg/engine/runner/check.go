@@ -52,6 +52,7 @@ func (l *Launch) check() error {
 // sub returns a checked workflow as the engine runs it. Its digest is that of the definition without secrets.
 func (l *Launch) sub(name string, report *check.Report) *engine.Sub {
 	l.addDefaults(report.File.Workflow)
+	l.redactor.AddCredentialsOf(report.File.JSON())
 	definition, _ := l.redactor.JSON(report.File.JSON())
 	s := &engine.Sub{Name: name, Workflow: report.File.Workflow, File: report.File, Kinds: report.Kinds, Digest: event.Digest(definition), Subs: map[string]*engine.Sub{}}
 	if s.Workflow.TemplateResolutionMode == "" {

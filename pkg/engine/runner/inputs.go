@@ -6,35 +6,15 @@ import (
 	"maps"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home/redact"
-	"github.com/pflow-suite/pflow/pkg/home/settings"
 	"github.com/pflow-suite/pflow/pkg/process"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 	"github.com/pflow-suite/pflow/pkg/workflow/plan"
 	"github.com/pflow-suite/pflow/pkg/workflow/template"
 )
-
-// minSecret is the least number of bytes in an environment variable that counts as a secret because of its name. A shorter
-// one, such as a flag, would be found in texts that have nothing to do with it.
-const minSecret = 6
-
-// newRedactor returns a redactor that knows the values of the settings, and those of the environment with secret names.
-func newRedactor(env []string, set *settings.Settings) *redact.Redactor {
-	r := redact.New()
-	for name, value := range set.Env {
-		r.Add(name, value)
-	}
-	for _, kv := range env {
-		if name, value, _ := strings.Cut(kv, "="); len(value) >= minSecret && redact.SecretName(name) {
-			r.Add(name, value)
-		}
-	}
-	return r
-}
 
 // resolveInputs finds a value for every input and adds those that are secret to the redactor.
 func (l *Launch) resolveInputs() error {

@@ -70,7 +70,7 @@ func (l *Launch) resolve(ctx context.Context) (err error) {
 	if l.settings, err = settings.Load(l.host.Home); err != nil {
 		return err
 	}
-	l.redactor = newRedactor(l.env, l.settings)
+	l.redactor = redact.For(l.settings.Env, l.env)
 	read, err := l.openCheckpoint()
 	if err != nil {
 		return err

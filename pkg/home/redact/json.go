@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"strings"
 	"unsafe"
@@ -10,7 +11,7 @@ import (
 
 // JSON redacts valid JSON token by token: strings and keys, with any escapes, and numbers of six or more digits that are a
 // secret as a whole. A string under a key that is a SecretName, directly or in a list, becomes a secret itself, unless it is
-// empty or a single ${…}. JSON reports whether it redacted anything; if not, it returns raw itself.
+// empty or a single ${…}. A string under a key that ends in Cookie is the value of a header. JSON reports whether it redacted anything; if not, it returns raw itself.
 func (r *Redactor) JSON(raw json.RawMessage) (json.RawMessage, bool) { return r.document(raw, plain) }
 
 // Named is like JSON, but the mark is <redacted:NAME>. NAME is the key for a string under a secret name, and else the name of the
@@ -35,7 +36,7 @@ func (r *Redactor) document(raw json.RawMessage, mark marker) (json.RawMessage, 
 	})
 	if len(found) > 0 {
 		r.add(found)
-	} else if r.Empty() {
+	} else if r.Empty() && !mayHaveCredentials(text) && !strings.Contains(text, `\u00`) && !strings.Contains(text, "$base64") { // an escaped = or @
 		return raw, false
 	}
 	known := r.known.Load()
@@ -57,6 +58,31 @@ func (r *Redactor) document(raw json.RawMessage, mark marker) (json.RawMessage, 
 	}
 	return append(out, raw[at:]...), true
 }
+
+// AddCredentialsOf makes the credentials in the strings of valid JSON secrets, and what is under a SecretName.
+func (r *Redactor) AddCredentialsOf(raw json.RawMessage) {
+	text := unsafe.String(unsafe.SliceData(raw), len(raw)) // only read, and not kept
+	var found []secret
+	walk(text, func(t token) {
+		if t.number || len(found) >= maxLearned {
+			return
+		}
+		value := t.text(text)
+		if t.secret != "" && hidden(value) {
+			found = append(found, secret{t.secret, strings.Clone(value)})
+			return
+		}
+		for _, c := range credentialsIn(value) {
+			found = append(found, secret{strings.Clone(c.name), strings.Clone(c.value)})
+		}
+	})
+	if len(found) > 0 {
+		r.add(found)
+	}
+}
+
+// maxLearned limits the credentials that one document makes secrets.
+const maxLearned = 1000
 
 // hidden reports whether a string under a secret name is a secret. An unresolved template is not, nor a redacted value.
 func hidden(value string) bool { return value != "" && !isMark(value) && !isTemplate(value) }
@@ -90,7 +116,27 @@ func (m *matcher) token(t token, source string, mark marker) (string, bool) {
 	case t.secret != "" && hidden(text):
 		return mark(t.secret), true
 	}
-	return m.text(text, mark)
+	if t.binary {
+		if clean, ok := binaryWithoutCredentials(text, mark); ok {
+			again, _ := m.textIn(clean, mark, false)
+			return again, true
+		}
+	}
+	return m.textIn(text, mark, t.cookies)
+}
+
+// binaryWithoutCredentials redacts the credentials in bytes that are written in base64. It reports whether there are any.
+func binaryWithoutCredentials(encoded string, mark marker) (string, bool) {
+	content, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil {
+		return "", false
+	}
+	text := string(content)
+	spans := united(nil, findCredentials(text, false).spans)
+	if len(spans) == 0 {
+		return "", false
+	}
+	return base64.StdEncoding.EncodeToString([]byte(replace(text, spans, mark))), true
 }
 
 // token is a string, a key or a number in JSON text, quotes included.
@@ -99,6 +145,10 @@ type token struct {
 	number     bool
 	// secret is the key of the string if that is a SecretName, else "".
 	secret string
+	// cookies is true if the key of the string is that of a Cookie or Set-Cookie header.
+	cookies bool
+	// binary is true if the key of the string is $base64: it stands for bytes that are not UTF-8.
+	binary bool
 }
 
 // text returns the token's value. It is a part of the source for a number and for a string without escapes.
@@ -122,6 +172,8 @@ func (t token) text(source string) string {
 type level struct {
 	object, key bool   // key is true if a key comes next
 	secret      string // the key of the next value if it is a SecretName
+	cookies     bool   // the key of the next value ends in Cookie
+	binary      bool   // the key of the next value is $base64
 }
 
 // walk visits the strings, keys and numbers of valid JSON in order.
@@ -133,12 +185,16 @@ func walk(s string, visit func(token)) {
 		case c == '"':
 			t := token{start: i, end: stringEnd(s, i)}
 			if top.object && top.key {
-				top.secret = ""
-				if name := t.text(s); SecretName(name) {
+				top.secret, top.cookies = "", false
+				name := t.text(s)
+				if SecretName(name) {
 					top.secret = strings.Clone(name)
 				}
+				const cookie = "cookie"
+				top.binary = name == "$base64"
+				top.cookies = len(name) >= len(cookie) && strings.EqualFold(name[len(name)-len(cookie):], cookie)
 			} else {
-				t.secret = top.secret
+				t.secret, t.cookies, t.binary = top.secret, top.cookies, top.binary
 			}
 			visit(t)
 			i = t.end
@@ -154,7 +210,7 @@ func walk(s string, visit func(token)) {
 		case c == '{':
 			levels = append(levels, level{object: true, key: true})
 		case c == '[':
-			levels = append(levels, level{secret: top.secret})
+			levels = append(levels, level{secret: top.secret, cookies: top.cookies})
 		case (c == '}' || c == ']') && len(levels) > 1:
 			levels = levels[:len(levels)-1]
 		case c == ':':

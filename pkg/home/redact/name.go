@@ -23,7 +23,7 @@ func SecretName(name string) bool {
 func lastWord(name string) (word, rest string) {
 	name = strings.TrimRight(name, "_-.")
 	i := len(name)
-	for i > 0 && !strings.ContainsRune("_-.", rune(name[i-1])) {
+	for i > 0 && name[i-1] != '_' && name[i-1] != '-' && name[i-1] != '.' {
 		i--
 		if i > 0 && i < len(name) && upper(name[i]) && (!upper(name[i-1]) || i+1 < len(name) && lower(name[i+1])) {
 			break // someWord, or the W of URLWord

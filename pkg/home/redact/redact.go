@@ -1,7 +1,10 @@
 // Package redact removes secrets from everything that is written: events, logs, journals, reports and errors.
 //
 // It finds a value unchanged, JSON-escaped (also twice), percent-encoded, and in base64 of either alphabet, also between other
-// bytes in the same base64 text.
+// bytes in the same base64 text. Of a secret of several lines it also finds each line, and of a connection string the password.
+//
+// It also finds credentials that nobody has declared, by their place: user and password in a URL, and the values of parameters
+// and cookies whose names are those of credentials, such as ?token=… and Cookie: sid=….
 package redact
 
 import (
@@ -35,6 +38,30 @@ func New() *Redactor {
 	return r
 }
 
+// minValue is the least number of bytes in an environment variable that counts as a secret because of its name. A shorter one,
+// such as a flag, would be found in texts that have nothing to do with it.
+const minValue = 6
+
+// For returns a Redactor that knows the given values by name, which are those of the settings, and of the environment's variables
+// (NAME=VALUE) those with secret names, and the credentials in the others.
+func For(values map[string]string, env []string) *Redactor {
+	r := New()
+	var secrets []secret
+	for name, value := range values {
+		secrets = append(secrets, secret{name, value})
+	}
+	for _, kv := range env {
+		name, value, _ := strings.Cut(kv, "=")
+		if !SecretName(name) {
+			secrets = append(secrets, credentialsIn(value)...)
+		} else if len(value) >= minValue {
+			secrets = append(secrets, secret{name, value})
+		}
+	}
+	r.add(secrets)
+	return r
+}
+
 // Add makes a value a secret. Named shows the first name under which a value was added.
 func (r *Redactor) Add(name, value string) { r.add([]secret{{name, value}}) }
 
@@ -62,6 +89,22 @@ func (r *Redactor) AddJSON(name string, raw json.RawMessage) {
 	}
 }
 
+// AddCredentials makes the credentials in a text secrets: the passwords of URLs, and the values of parameters and cookies whose
+// names are those of credentials. They are found in other texts from then on.
+func (r *Redactor) AddCredentials(text string) {
+	if found := credentialsIn(text); len(found) > 0 {
+		r.add(found)
+	}
+}
+
+// AddConnection makes a text with a credential in it, such as a connection string, a secret with all that is secret in it. A text
+// without a credential it leaves alone.
+func (r *Redactor) AddConnection(name, text string) {
+	if len(passwords(secret{name, text})) > 0 {
+		r.Add(name, text)
+	}
+}
+
 // Empty reports whether there are no secrets.
 func (r *Redactor) Empty() bool { return len(r.known.Load().whole) == 0 }
 
@@ -77,10 +120,10 @@ func (r *Redactor) add(secrets []secret) {
 	seen := map[string]bool{}
 	for _, s := range secrets {
 		// A value that was read with a newline at its end is used without it.
-		for _, v := range [...]string{s.value, strings.TrimSpace(s.value)} {
-			if _, old := known.whole[v]; !old && !seen[v] && v != "" && v != Mark {
-				seen[v] = true
-				fresh = append(fresh, secret{s.name, v})
+		for _, part := range append([]secret{s, {s.name, strings.TrimSpace(s.value)}}, parts(s)...) {
+			if _, old := known.whole[part.value]; !old && !seen[part.value] && part.value != "" && !isMark(part.value) {
+				seen[part.value] = true
+				fresh = append(fresh, part)
 			}
 		}
 	}
@@ -90,7 +133,7 @@ func (r *Redactor) add(secrets []secret) {
 }
 
 // Text returns the text with <redacted> in place of each secret. A secret of less than six bytes is replaced only if it is the
-// whole text. Of secrets that overlap no part is left. Before and behind an ellipsis (…), where the text was shortened, Text
+// whole text. Credentials are replaced by their place. Of secrets that overlap no part is left. Before and behind an ellipsis (…), where the text was shortened, Text
 // also replaces parts of secrets, of four bytes and more.
 func (r *Redactor) Text(s string) string {
 	out, _ := r.known.Load().text(s, plain)
@@ -110,12 +153,18 @@ func isMark(s string) bool {
 }
 
 // text redacts a text and reports whether it contained a secret.
-func (m *matcher) text(s string, mark marker) (string, bool) {
+func (m *matcher) text(s string, mark marker) (string, bool) { return m.textIn(s, mark, false) }
+
+// textIn is text for the value of a header. Its cookies are credentials.
+func (m *matcher) textIn(s string, mark marker, cookies bool) (string, bool) {
 	if name, ok := m.isWhole(s); ok {
 		return mark(name), true
 	}
 	spans, _ := m.scan(s, true)
 	spans = m.cuts(s, spans)
+	if mayHaveCredentials(s) {
+		spans = united(spans, findCredentials(s, cookies).spans)
+	}
 	if len(spans) == 0 {
 		return s, false
 	}
@@ -124,6 +173,7 @@ func (m *matcher) text(s string, mark marker) (string, bool) {
 
 func replace(s string, spans []span, mark marker) string {
 	var b strings.Builder
+	b.Grow(len(s))
 	at := 0
 	for _, sp := range spans {
 		b.WriteString(s[at:sp.start])
@@ -142,7 +192,7 @@ func (r *Redactor) Fault(f *fault.Fault) *fault.Fault {
 	}
 	c := *f
 	c.Message, c.Node, c.Path, c.File = r.Text(f.Message), r.Text(f.Node), r.Text(f.Path), r.Text(f.File)
-	c.Missing, c.Suggestions, c.Available = r.texts(f.Missing), r.texts(f.Suggestions), r.texts(f.Available)
+	c.Missing, c.Suggestions, c.Available = r.Texts(f.Missing), r.Texts(f.Suggestions), r.Texts(f.Available)
 	c.Errors = nil
 	for _, e := range f.Errors {
 		c.Errors = append(c.Errors, r.Fault(e))
@@ -151,7 +201,8 @@ func (r *Redactor) Fault(f *fault.Fault) *fault.Fault {
 	return &c
 }
 
-func (r *Redactor) texts(list []string) []string {
+// Texts redacts each text of a list.
+func (r *Redactor) Texts(list []string) []string {
 	var out []string
 	for _, s := range list {
 		out = append(out, r.Text(s))

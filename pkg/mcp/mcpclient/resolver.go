@@ -2,6 +2,7 @@ package mcpclient
 
 import (
 	"log/slog"
+	"strings"
 
 	"github.com/pflow-suite/pflow/pkg/home/redact"
 	"github.com/pflow-suite/pflow/pkg/process"
@@ -21,8 +22,9 @@ type Resolver struct {
 	Warn func(format string, args ...any)
 }
 
-// Spec expands a server's entry for Connect. It adds the values of variables in env and headers, and all values there
-// under the name of a secret, to Redactor. It warns of variables that are not set.
+// Spec expands a server's entry for Connect. It adds the secrets in the entry to Redactor: the values of variables in env and
+// headers, all values there under the name of a secret or with a credential in them, and the credentials in the arguments and
+// the URL. It warns of variables that are not set.
 func (r *Resolver) Spec(name string, server Server) Spec {
 	x := server.Expand(func(name string) (string, bool) {
 		if value, ok := process.LookupEnv(r.Env, name); ok {
@@ -34,16 +36,39 @@ func (r *Resolver) Spec(name string, server Server) Spec {
 	for variable, value := range x.Secrets {
 		r.Redactor.Add(variable, value)
 	}
-	for _, named := range []map[string]string{x.Env, x.Headers} {
-		for key, value := range named {
-			if redact.SecretName(key) {
-				r.Redactor.Add(key, value)
-			}
-		}
-	}
+	r.AddLiterals(x.Server)
 	log := slog.New(r.Redactor.Handler(r.Log.Handler()))
 	for _, variable := range x.Undefined {
 		r.Warn("server %s: ${%s} is set neither in the environment nor in the settings and is empty", name, variable)
 	}
 	return Spec{Name: name, Server: x.Server, Dir: r.Dir, Env: r.Env, Log: log}
+}
+
+// AddLiterals adds the secrets that are written in a server's entry to Redactor.
+func (r *Resolver) AddLiterals(server Server) {
+	for _, named := range []map[string]string{server.Env, server.Headers} {
+		for key, value := range named {
+			if redact.SecretName(key) {
+				r.Redactor.Add(key, value)
+			} else {
+				r.Redactor.AddConnection(key, value)
+			}
+		}
+	}
+	r.Redactor.AddCredentials(server.URL)
+	// In the arguments: credentials, and the values of flags with secret names.
+	args := server.Args
+	for i, arg := range args {
+		r.Redactor.AddCredentials(arg)
+		name, value, assigned := strings.Cut(arg, "=")
+		if !strings.HasPrefix(name, "-") || !redact.SecretName(name) {
+			continue
+		}
+		if !assigned && i+1 < len(args) {
+			value = args[i+1]
+		}
+		if value != "" && !strings.HasPrefix(value, "-") {
+			r.Redactor.Add(strings.TrimLeft(name, "-"), value)
+		}
+	}
 }

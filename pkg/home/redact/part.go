@@ -1,0 +1,136 @@
+package redact
+
+import (
+	"net/url"
+	"strings"
+)
+
+// maxLines limits the lines of a secret that are secrets by themselves.
+const maxLines = 1000
+
+// parts returns the texts in a secret that are secrets by themselves: its lines, of six bytes and more, and the credentials in
+// it, such as the password of a connection string.
+func parts(s secret) (found []secret) {
+	value := s.value
+	if !strings.Contains(value, "\n") {
+		return passwords(s)
+	}
+	n := 0
+	for line := range strings.SplitSeq(value, "\n") {
+		line = strings.TrimSpace(line)
+		if len(line) < inside || isArmor(line) {
+			continue
+		}
+		if n++; n > maxLines {
+			break
+		}
+		found = append(append(found, secret{s.name, line}), passwords(secret{s.name, line})...)
+	}
+	return found
+}
+
+// isArmor reports whether a line says nothing: the first or last of a key in PEM, or one without letters and digits.
+func isArmor(line string) bool {
+	return strings.HasPrefix(line, "-----BEGIN ") || strings.HasPrefix(line, "-----END ") ||
+		!strings.ContainsFunc(line, func(r rune) bool {
+			return r >= 0x80 || r < 0x80 && isNameByte(byte(r)) && r != '-' && r != '_' && r != '.'
+		})
+}
+
+// passwords returns the credentials in a secret of one line.
+func passwords(s secret) (found []secret) {
+	var values []string
+	for _, c := range credentialsIn(s.value) {
+		values = append(values, c.value)
+	}
+	if !strings.Contains(s.value, "://") {
+		values = append(values, accountPassword(s.value)...)
+	}
+	for _, value := range append(values, keywordPasswords(s.value)...) {
+		found = append(found, secret{s.name, value})
+	}
+	return found
+}
+
+// credentialsIn returns the credentials in a text as they are written, and unescaped. Of user and password in a URL it returns
+// the password. They have the names under which Named shows them in that text.
+func credentialsIn(text string) (found []secret) {
+	if !mayHaveCredentials(text) {
+		return nil
+	}
+	for _, sp := range findCredentials(text, false).spans {
+		credential := text[sp.start:sp.end]
+		if sp.end < len(text) && text[sp.end] == '@' {
+			if _, password, ok := strings.Cut(credential, ":"); ok {
+				credential = password
+			}
+		}
+		found = append(found, secret{sp.name, credential})
+		for _, unescape := range [...]func(string) (string, error){url.PathUnescape, url.QueryUnescape} {
+			if plain, err := unescape(credential); err == nil && plain != credential {
+				found = append(found, secret{sp.name, plain})
+			}
+		}
+	}
+	return found
+}
+
+// accountPassword returns the password of user:password@host, as in user:password@tcp(host)/database.
+func accountPassword(value string) []string {
+	at := strings.LastIndexByte(value, '@')
+	if at < 0 || at+1 == len(value) || !isNameByte(value[at+1]) && value[at+1] != '[' && value[at+1] != '/' && value[at+1] != '(' {
+		return nil
+	}
+	user, password, ok := strings.Cut(value[:at], ":")
+	if !ok || password == "" || strings.ContainsAny(user, " \t\"'=;,/") || isPlaceholder(password) {
+		return nil
+	}
+	return []string{password}
+}
+
+// keywordPasswords returns the passwords of Server=…;Password=…; and of host=… password=….
+func keywordPasswords(value string) (found []string) {
+	ends := " \t;"
+	if strings.Contains(value, ";") {
+		ends = ";"
+	}
+	for at := 0; at < len(value); {
+		i := strings.IndexByte(value[at:], '=')
+		if i < 0 {
+			return found
+		}
+		name := value[at : at+i]
+		if cut := strings.LastIndexAny(strings.TrimRight(name, " \t"), ends+"&?"); cut >= 0 {
+			name = name[cut+1:]
+		}
+		at += i + 1
+		for at < len(value) && value[at] == ' ' {
+			at++
+		}
+		start, end := at, 0
+		if at < len(value) && strings.IndexByte(`"'{`, value[at]) >= 0 {
+			closing := value[at]
+			if closing == '{' {
+				closing = '}'
+			}
+			start++
+			end = strings.IndexByte(value[start:], closing)
+		} else {
+			end = strings.IndexAny(value[start:], ends)
+		}
+		if end < 0 {
+			end = len(value) - start
+		}
+		end += start
+		at = end
+		if password := value[start:end]; password != "" && isPasswordKeyword(strings.TrimSpace(name)) && !isPlaceholder(password) {
+			found = append(found, password)
+		}
+	}
+	return found
+}
+
+// isPasswordKeyword reports whether a keyword of a connection string has a password as its value.
+func isPasswordKeyword(name string) bool {
+	return SecretName(strings.ReplaceAll(name, " ", "_")) || strings.EqualFold(name, "pwd") || strings.EqualFold(name, "AccountKey")
+}
