@@ -60,7 +60,7 @@ func (c *reportCommand) read(app *cli.App) (*history.Run, report.Options, error)
 		h, status, err := run.History()
 		return h, options(run, status), err
 	}
-	h, err := history.Read(app.Stdin)
+	h, err := history.Read(app.Stream())
 	if err == nil && h.Started == nil && h.Finished == nil {
 		err = fault.New(fault.Usage, "Standard input holds no events of a run").Suggest("Pipe in the output of pflow-exec run --format ndjson, or give the id of a run")
 	}

@@ -48,7 +48,7 @@ type detachedCommand struct{}
 
 // Run executes the request on standard input. It closes standard output when the run has an id, so that start can end.
 func (c *detachedCommand) Run(app *cli.App) error {
-	r, err := runner.ReadRequest(app.Stdin)
+	r, err := runner.ReadRequest(app.Context, app.Stdin)
 	if err != nil {
 		return err
 	}

@@ -43,7 +43,7 @@ func TestGuideSamples(t *testing.T) {
 			return
 		}
 		report := check.Read(file, nil, types, func(ref string) (*workflow.File, error) {
-			file, _, err := lib.Open(ref, true, os.ReadFile)
+			file, _, err := lib.Open(ref, true, func(name string, _ int64) ([]byte, error) { return os.ReadFile(name) })
 			return file, err
 		}, jq.Check)
 		for _, f := range append([]*fault.Fault{}, append(report.Errors, report.Warnings...)...) {

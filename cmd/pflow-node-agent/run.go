@@ -28,7 +28,7 @@ func (c *runCommand) Run(app *cli.App) error {
 		return fault.New(fault.Execution, "Cannot determine the working directory: %v", fault.Reason(err))
 	}
 	process.AdoptOrphans() // an agent leaves some, and they count as its own until somebody waits for them
-	return app.Reported(nodeprogram.Serve(app.Context, nodeType, app.Stdin, app.Stdout, func(ctx context.Context, params nodetype.Agent) (*nodetype.AgentOutputs, error) {
+	return app.Reported(nodeprogram.Serve(app.Context, nodeType, nodeprogram.MaxRequest, app.Stdin, app.Stdout, func(ctx context.Context, params nodetype.Agent) (*nodetype.AgentOutputs, error) {
 		return agent.Run(ctx, params, agent.Host{
 			Dir: dir, Env: app.Env, Stderr: app.Stderr,
 			Progress: func(done, total float64, message string) {

@@ -11,6 +11,9 @@ import (
 
 const nodeType = "jq"
 
+// maxRequest is the most bytes of a request. A filter may read what a node put out, which is more than other programs read.
+const maxRequest = 128 << 20
+
 type runCommand struct {
 	Describe bool `help:"Print the registry entry of the node type: its parameters and outputs."`
 }
@@ -20,7 +23,7 @@ func (c *runCommand) Run(app *cli.App) error {
 	if c.Describe {
 		return nodeprogram.Describe(app.Stdout, nodeType)
 	}
-	return app.Reported(nodeprogram.Serve(app.Context, nodeType, app.Stdin, app.Stdout, func(ctx context.Context, in nodetype.JQ) (*nodetype.JQOutputs, error) {
+	return app.Reported(nodeprogram.Serve(app.Context, nodeType, maxRequest, app.Stdin, app.Stdout, func(ctx context.Context, in nodetype.JQ) (*nodetype.JQOutputs, error) {
 		return jq.Run(ctx, in, app.Stderr)
 	}))
 }

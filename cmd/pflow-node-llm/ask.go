@@ -22,7 +22,7 @@ func (c *askCommand) Run(app *cli.App) error {
 	if err := load(app, asker); err != nil {
 		return err
 	}
-	return app.Reported(nodeprogram.Serve(app.Context, "llm", app.Stdin, app.Stdout, asker.Ask))
+	return app.Reported(nodeprogram.Serve(app.Context, "llm", nodeprogram.MaxRequest, app.Stdin, app.Stdout, asker.Ask))
 }
 
 // load reads the settings of the home, if it exists.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/home/input"
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpclient"
 	"github.com/pflow-suite/pflow/pkg/process"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
@@ -94,7 +95,7 @@ func (c *addCommand) servers(app *cli.App) (mcpclient.Servers, []string, error) 
 	if len(c.Env) > 0 {
 		return nil, nil, fault.New(fault.Usage, "--env needs a command").Suggest("pflow-sync add NAME --env K=V -- COMMAND [ARG…]")
 	}
-	data, err := app.ReadArgument(c.Source)
+	data, err := app.ReadArgument(c.Source, input.MaxDocument)
 	if f, ok := errors.AsType[*fault.Fault](err); ok && f.Type == fault.NotFound {
 		return nil, nil, f.Suggest("To configure a server by its command: pflow-sync add NAME -- COMMAND [ARG…]")
 	}

@@ -2,9 +2,11 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 
 	"github.com/tidwall/gjson"
 
+	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcp/toolargs"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
@@ -29,6 +31,9 @@ func (c *callCommand) Run(app *cli.App) error {
 	options := c.options()
 	options.ToolNames = veloflux.NamesBoth
 	given, err := c.object(app, options)
+	if f, ok := errors.AsType[*fault.Fault](err); ok && f.Type == fault.Validation { // too much of them
+		return printAnswer(app, nil, &veloflux.Error{Code: veloflux.CodeInvalidParams, Message: f.Message})
+	}
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/home/input"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 	"github.com/pflow-suite/pflow/pkg/veloflux"
 )
@@ -105,7 +106,7 @@ func (f *flags) runtime(app *cli.App, options veloflux.Options) (r *veloflux.Run
 	if f.MaxResponseBytes <= 0 {
 		return nil, nil, fault.New(fault.Usage, "--max-response-bytes must be a number above 0")
 	}
-	manager, err := f.manager()
+	manager, err := input.Wait(app.Context, f.manager, func(*veloflux.Manager) {}) // its files may be pipes
 	if err != nil {
 		return nil, nil, err
 	}

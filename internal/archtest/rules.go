@@ -20,7 +20,7 @@ var Folders = []Folder{
 	{"process", []string{"process"}, nil},
 	{"event", []string{"event", "event/history", "event/trace"}, nil},
 	{"nodetype", []string{"nodetype"}, nil},
-	{"home", []string{"home", "home/settings", "home/redact"}, nil},
+	{"home", []string{"home/input", "home", "home/settings", "home/redact"}, nil},
 	{"terminal", []string{"terminal/cells", "terminal/cli"}, []string{"process", "home"}},
 
 	{"workflow", []string{
@@ -44,5 +44,5 @@ var Programs = map[string][]string{
 	"pflow-node-agent": {"process", "nodetype", "terminal", "nodes"},
 	"pflow-node-jq":    {"nodetype", "terminal", "nodes"},
 	"pflow-node-llm":   {"home", "terminal", "nodes"},
-	"veloflux-mcp":     {"terminal", "mcp", "veloflux"},
+	"veloflux-mcp":     {"home", "terminal", "mcp", "veloflux"},
 }

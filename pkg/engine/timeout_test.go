@@ -47,7 +47,7 @@ func TestANodeHasItsTime(t *testing.T) {
 		"shell, no time for another":     {shell(`,"timeout":{"attempt":100,"node":0.1},"retry":{"max":9}`), "timed out after 0.1 seconds", 1},
 		"http, an attempt":               {s.node("n", "slow", `,"timeout":{"attempt":0.1}`), "timed out after 0.1 seconds", 1},
 		"http, the node":                 {s.node("n", "slow", `,"timeout":0.1`), "timed out after 0.1 seconds", 1},
-		"a file that never ends":         {`{"id":"n","type":"read-file","params":{"file_path":"fifo"},"timeout":0.1}`, "The node timed out after 0.1 seconds", 1},
+		"a file that never ends":         {`{"id":"n","type":"read-file","params":{"file_path":"fifo","allow_special":true},"timeout":0.1}`, "The node timed out after 0.1 seconds", 1},
 		"a batch":                        {s.node("n", "slow${item}", `,"timeout":0.1,"batch":{"items":[1,2,3,4],"parallel":true,"max_concurrent":2}`), "'n'|0 of 4 items|timed out after 0.1 seconds", 3},
 		"a batch that continues":         {s.node("n", "${item}", `,"timeout":0.1,"batch":{"items":["slow","a","b"],"error_handling":"continue"}`), "'n'|0 of 3 items|timed out after 0.1 seconds", 4},
 		"an item":                        {s.node("n", "${item}", `,"timeout":{"attempt":0.1},"batch":{"items":["slow","a"]}`), "/slow timed out after 0.1 seconds", 2},

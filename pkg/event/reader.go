@@ -22,13 +22,13 @@ type Reader struct {
 
 // maxRead is the most bytes of a line. It is larger than MaxLine because a stream without blobs contains long values in its
 // lines.
-const maxRead = 1 << 30
+const maxRead = 64 << 20
 
 // NewReader returns a Reader that reads from r.
 func NewReader(r io.Reader) *Reader { return &Reader{r: bufio.NewReaderSize(r, 64<<10)} }
 
 // Next returns the next event and its line, or io.EOF after the last whole line. A line that is not an event or has another
-// version is a protocol_error with the number of the line.
+// version is a protocol_error with the number of the line, a line of more than 64 MiB a validation_error.
 func (r *Reader) Next() (*Event, []byte, error) {
 	var e Event
 	line, err := r.next(func(line []byte) bool {
@@ -73,19 +73,20 @@ func (r *Reader) version(v int) error {
 
 // readLine reads up to a newline. Text without one is dropped and counts as the end. The next call overwrites the line.
 func (r *Reader) readLine() ([]byte, error) {
-	var whole []byte
+	var parts [][]byte // not one growing slice, which would need the memory twice
+	size := 0
 	for {
 		part, err := r.r.ReadSlice('\n')
-		if err == nil && whole == nil {
+		if err == nil && parts == nil {
 			return part, nil
 		}
-		if len(whole)+len(part) > maxRead {
-			return nil, fault.New(fault.Protocol, "Line %d of the event stream is longer than %d bytes", r.line+1, maxRead)
+		if size += len(part); size > maxRead {
+			return nil, fault.New(fault.Validation, "Line %d of the event stream has more than %d MiB, the limit of a line", r.line+1, maxRead>>20)
 		}
-		whole = append(whole, part...)
+		parts = append(parts, slices.Clone(part))
 		switch {
 		case err == nil:
-			return whole, nil
+			return slices.Concat(parts...), nil
 		case errors.Is(err, bufio.ErrBufferFull):
 		case errors.Is(err, io.EOF):
 			return nil, io.EOF

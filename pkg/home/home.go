@@ -15,10 +15,15 @@ import (
 	"github.com/google/renameio/v2"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/home/input"
 )
 
 // Home is the home folder. Nothing in it is created before it is needed.
-type Home struct{ dir string }
+type Home struct {
+	dir string
+	// ctx ends reads that wait, such as for a file that is a pipe.
+	ctx context.Context
+}
 
 // Open returns the home: dir (PFLOW_HOME) if it is not empty, else .pflow in the user's home.
 func Open(dir, userHome string) (*Home, error) {
@@ -32,8 +37,12 @@ func Open(dir, userHome string) (*Home, error) {
 	if err != nil {
 		return nil, fault.New(fault.Internal, "Cannot find the home folder: %v", err)
 	}
-	return &Home{dir: abs}, nil
+	return &Home{dir: abs, ctx: context.Background()}, nil
 }
+
+// WithContext returns the same home, whose reads end with the context's cause if they wait when ctx ends. Reads of regular files
+// do not wait.
+func (h *Home) WithContext(ctx context.Context) *Home { return &Home{dir: h.dir, ctx: ctx} }
 
 // Dir returns the folder's absolute path.
 func (h *Home) Dir() string { return h.dir }
@@ -50,16 +59,23 @@ func (h *Home) Make(elem ...string) (string, error) {
 	return dir, nil
 }
 
-// Read returns the content of a file of the home, or nil if there is no such file.
+// Read returns the content of a file of the home, or nil if there is no such file. A file of more than input.MaxDocument bytes is
+// a validation_error.
 func (h *Home) Read(elem ...string) ([]byte, error) {
-	b, err := os.ReadFile(h.Path(elem...))
-	if errors.Is(err, fs.ErrNotExist) {
+	b, err := h.ReadFile(input.MaxDocument, elem...)
+	switch _, isFault := errors.AsType[*fault.Fault](err); {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
-	}
-	if err != nil {
+	case err != nil && !isFault && !errors.Is(err, context.Canceled):
 		return nil, broken("read a file of", err)
 	}
-	return b, nil
+	return b, err
+}
+
+// ReadFile returns the content of a file of the home, or the error of os.ReadFile. A file of more than limit bytes is a
+// validation_error that names the file by its place in the home.
+func (h *Home) ReadFile(limit int64, elem ...string) ([]byte, error) {
+	return input.File(h.ctx, h.Path(elem...), "The file "+filepath.Join(elem...)+" in the home folder", limit)
 }
 
 // Write replaces a file of the home in one step: it writes a temporary file in the same folder, syncs it and renames it. If the

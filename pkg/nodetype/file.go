@@ -4,8 +4,9 @@ import "encoding/json"
 
 // ReadFile is the read-file node.
 type ReadFile struct {
-	FilePath string `json:"file_path" required:"" help:"the file, relative to the run's working directory"`
-	Encoding string `json:"encoding" default:"\"utf-8\"" help:"utf-8, utf-8-sig (without the byte order mark, which utf-8 keeps), latin-1, ascii, utf-16, utf-16-le or utf-16-be"`
+	FilePath     string `json:"file_path" required:"" help:"the file, relative to the run's working directory"`
+	Encoding     string `json:"encoding" default:"\"utf-8\"" help:"utf-8, utf-8-sig (without the byte order mark, which utf-8 keeps), latin-1, ascii, utf-16, utf-16-le or utf-16-be"`
+	AllowSpecial bool   `json:"allow_special" default:"false" help:"also read a pipe, a socket or a device, which may block and have no end; otherwise the node fails"`
 }
 
 // ReadFileOutputs are the outputs of a read-file node.

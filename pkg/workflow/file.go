@@ -41,6 +41,9 @@ func Parse(name string, source []byte) (*File, error) {
 	return f, nil
 }
 
+// MaxSize is the most bytes of a workflow file. Whoever reads one enforces it.
+const MaxSize = 16 << 20
+
 // Read is Parse, except that with an error it also returns what could be read of the workflow, so that a check can continue.
 // The file is nil if nothing could be read.
 func Read(name string, source []byte) (*File, error) {

@@ -4,6 +4,7 @@ package library
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -60,10 +61,11 @@ func (e *Entry) Source() ([]byte, error) {
 			if err := e.home.CheckInside(folder(e.Saved), filepath.Base(path)); err != nil {
 				return nil, err
 			}
-			b, err := os.ReadFile(path)
+			b, err := e.home.ReadFile(workflow.MaxSize, folder(e.Saved), filepath.Base(path))
+			_, isFault := errors.AsType[*fault.Fault](err)
 			switch {
-			case err == nil:
-				return b, nil
+			case err == nil || isFault || errors.Is(err, context.Canceled):
+				return b, err
 			case !errors.Is(err, fs.ErrNotExist):
 				return nil, unusable("read", e.Name, err)
 			}
@@ -151,8 +153,8 @@ func (l *Library) Draft(name string) (*Entry, error) {
 
 // Open reads the workflow that an argument names. The argument is a file if it has a path separator, ends in .json or .md, or
 // is "-"; else it is a name, or an existing file if no workflow has the name. With nameOnly it is always a name. The function
-// read reads files; the entry is nil for them. With the error of a faulty form, Open returns what could be read.
-func (l *Library) Open(ref string, nameOnly bool, read func(name string) ([]byte, error)) (*workflow.File, *Entry, error) {
+// read reads a file of at most limit bytes; the entry is nil for files. With the error of a faulty form, Open returns what could be read.
+func (l *Library) Open(ref string, nameOnly bool, read func(name string, limit int64) ([]byte, error)) (*workflow.File, *Entry, error) {
 	if nameOnly || !isPath(ref) {
 		entry, err := l.Find(ref)
 		if err == nil {
@@ -166,7 +168,7 @@ func (l *Library) Open(ref string, nameOnly bool, read func(name string) ([]byte
 	if err := l.checkPath(ref); err != nil {
 		return nil, nil, err
 	}
-	source, err := read(ref)
+	source, err := read(ref, workflow.MaxSize)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -73,12 +73,15 @@ func TestAtMostTwentyNamesAreOffered(t *testing.T) {
 	}
 }
 
+// readFile reads a file for Library.Open.
+func readFile(name string, _ int64) ([]byte, error) { return os.ReadFile(name) }
+
 func TestNamesThatArePathsAreRefused(t *testing.T) {
 	l, h := open(t, map[string]string{"secret.json": hello, "workflows/ok.json": hello})
 	for _, name := range []string{"../secret", "/etc/passwd", "a/b", `a\b`, "..", "x\x00", "x\ny", h.Path("secret")} {
 		for way, try := range map[string]func() error{
 			"find":       func() error { _, err := l.Find(name); return err },
-			"open":       func() error { _, _, err := l.Open(name, true, os.ReadFile); return err },
+			"open":       func() error { _, _, err := l.Open(name, true, readFile); return err },
 			"save from":  func() error { _, err := l.Save(t.Context(), name, "ok", "", true); return err },
 			"save to":    func() error { _, err := l.Save(t.Context(), "ok", name, "", true); return err },
 			"remove":     func() error { _, err := l.Remove(t.Context(), name); return err },
@@ -104,7 +107,7 @@ func TestOpen(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	read := func(name string) ([]byte, error) {
+	read := func(name string, _ int64) ([]byte, error) {
 		if name == "-" {
 			return []byte(strings.ReplaceAll(hello, "hello", "stdin")), nil
 		}
@@ -146,7 +149,7 @@ func TestOpen(t *testing.T) {
 
 func TestABrokenWorkflowIsNamed(t *testing.T) {
 	l, h := open(t, map[string]string{"workflows/bad.json": "{\n  oops\n}"})
-	_, _, err := l.Open("bad", true, os.ReadFile)
+	_, _, err := l.Open("bad", true, readFile)
 	if f := fault.From(err); f == nil || f.Type != fault.Validation || f.Line != 2 || f.File != "bad" || strings.Contains(f.Message, h.Dir()) {
 		t.Errorf("%+v", f)
 	}

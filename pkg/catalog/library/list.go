@@ -2,6 +2,8 @@ package library
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"path"
 	"slices"
 	"strings"
@@ -37,11 +39,18 @@ func (l *Library) List(drafts bool, pattern string) ([]Listed, error) {
 	list := []Listed{}
 	saved := l.names(true)
 	for _, name := range saved {
-		list = append(list, l.listed(true, name))
+		e, err := l.listed(true, name)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, e)
 	}
 	if drafts {
 		for _, name := range l.names(false) {
-			d := l.listed(false, name)
+			d, err := l.listed(false, name)
+			if err != nil {
+				return nil, err
+			}
 			d.Hidden = slices.Contains(saved, name)
 			list = append(list, d)
 		}
@@ -51,7 +60,8 @@ func (l *Library) List(drafts bool, pattern string) ([]Listed, error) {
 	return list, nil
 }
 
-func (l *Library) listed(saved bool, name string) Listed {
+// listed returns what a list shows of a workflow. The error is that of a read that was called off.
+func (l *Library) listed(saved bool, name string) (Listed, error) {
 	e := Listed{Entry: &Entry{Name: name, Saved: saved, home: l.home}}
 	err := home.CheckName("workflow", name)
 	if err == nil {
@@ -63,10 +73,13 @@ func (l *Library) listed(saved bool, name string) Listed {
 			err = gone(name)
 		}
 	}
+	if errors.Is(err, context.Canceled) {
+		return e, err
+	}
 	if err != nil {
 		e.File, e.Error = nil, fault.From(err)
 	}
-	return e
+	return e, nil
 }
 
 // filter returns a function that reports whether a name and a description match the pattern.

@@ -3,6 +3,7 @@ package registry
 import (
 	"bytes"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/home/input"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 )
 
@@ -98,6 +100,9 @@ func (r *Registry) forget() {
 // open takes a snapshot: of a large registry through its index, if that is up to date and whole is false, else by reading
 // the file. An index is stored only if no later change can go unseen; a home that cannot be written does without.
 func (r *Registry) open(whole bool) (*snapshot, error) {
+	if info, err := os.Stat(r.home.Path(fileName)); err == nil && !info.Mode().IsRegular() {
+		return r.openSpecial()
+	}
 	f, err := os.Open(r.home.Path(fileName))
 	if errors.Is(err, fs.ErrNotExist) {
 		f, err := parseFile(nil)
@@ -112,6 +117,11 @@ func (r *Registry) open(whole bool) (*snapshot, error) {
 		_ = f.Close()
 		return nil, err
 	}
+	if s.stamp.Size > input.MaxDocument {
+		_ = f.Close()
+		return nil, fault.New(fault.Validation, "%s in the home folder has more than %d MiB, the limit for it", fileName, input.MaxDocument>>20).
+			Suggest("Remove node types that are not used: pflow-sync remove SERVER")
+	}
 	indexed := !whole && s.stamp.Size >= r.leastIndexed
 	if indexed {
 		if s.index = r.stored(s.stamp); s.index != nil {
@@ -121,7 +131,7 @@ func (r *Registry) open(whole bool) (*snapshot, error) {
 	defer func() { _ = f.Close() }()
 	s.file = nil
 	source := bytes.NewBuffer(make([]byte, 0, s.stamp.Size+bytes.MinRead))
-	if _, err := source.ReadFrom(f); err != nil {
+	if _, err := source.ReadFrom(io.LimitReader(f, input.MaxDocument)); err != nil {
 		return nil, unreadable(err)
 	}
 	s.source = source.Bytes()
@@ -134,6 +144,19 @@ func (r *Registry) open(whole bool) (*snapshot, error) {
 		_ = r.home.Write(s.encode(s.stamp), 0o600, indexName)
 	}
 	return s, nil
+}
+
+// openSpecial takes a snapshot of a registry that is not a regular file, such as a pipe.
+func (r *Registry) openSpecial() (*snapshot, error) {
+	source, err := r.home.Read(fileName)
+	if err != nil {
+		return nil, err
+	}
+	parsed, err := parseFile(source)
+	if err != nil {
+		return nil, err
+	}
+	return &snapshot{index: newIndex(parsed), source: source}, nil
 }
 
 // stored returns the index of the state of the file with the given stamp, or nil if there is none.

@@ -14,6 +14,9 @@ import (
 
 const folder = "cache"
 
+// maxEntry is the most bytes of a file of the cache. A node puts out less.
+const maxEntry = 512 << 20
+
 // Cache is the cache of a home. Several processes may use it at the same time.
 type Cache struct {
 	home *home.Home
@@ -39,7 +42,7 @@ func (c *Cache) Get(key string, age time.Duration) (outputs json.RawMessage, run
 	if c.WriteOnly {
 		return nil, "", false
 	}
-	b, err := c.home.Read(folder, file(key))
+	b, err := c.home.ReadFile(maxEntry, folder, file(key))
 	if err != nil || b == nil {
 		return nil, "", false
 	}

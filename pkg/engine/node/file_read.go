@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/home/input"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 )
 
@@ -25,6 +26,10 @@ func runReadFile(ctx context.Context, p *Call, t *Task) *Result {
 	form, f := encodingOf(in.Encoding)
 	if f != nil {
 		return failedOnFile(f, in.FilePath)
+	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() && !in.AllowSpecial {
+		return failedOnFile(fault.New(fault.Execution, "Cannot read %s: it is not a regular file but a pipe, a socket or a device", in.FilePath).
+			Suggest(`Set "allow_special": true to read it: it may have no end, and the node waits for who writes to a pipe`), in.FilePath)
 	}
 	file, err := openToRead(ctx, path, form.maxFileSize())
 	if err == nil && isFolderPath(in.FilePath) { // but the file is not a folder
@@ -65,8 +70,7 @@ func readFault(in nodetype.ReadFile, path string, err error) *fault.Fault {
 	return fileFault("read", in.FilePath, path, err)
 }
 
-// openToRead opens a file of at most most bytes. Opening a pipe blocks until a writer opens it; if ctx is done first,
-// openToRead returns and leaves the open to a goroutine.
+// openToRead opens a file of at most most bytes. Opening a pipe blocks until a writer opens it or ctx is done.
 func openToRead(ctx context.Context, path string, most int64) (*os.File, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -79,30 +83,11 @@ func openToRead(ctx context.Context, path string, most int64) (*os.File, error) 
 	case info.Mode().IsRegular():
 		return os.Open(path)
 	}
-	type opened struct {
-		file *os.File
-		err  error
+	file, err := input.Open(ctx, path)
+	if err == nil { // ends a read that blocks; files that never block refuse a deadline
+		context.AfterFunc(ctx, func() { _ = file.SetReadDeadline(time.Unix(1, 0)) })
 	}
-	done := make(chan opened)
-	go func() {
-		file, err := os.Open(path)
-		select {
-		case done <- opened{file, err}:
-		case <-ctx.Done():
-			if err == nil {
-				_ = file.Close()
-			}
-		}
-	}()
-	select {
-	case o := <-done:
-		if o.err == nil { // ends a read that blocks; files that never block refuse a deadline
-			context.AfterFunc(ctx, func() { _ = o.file.SetReadDeadline(time.Unix(1, 0)) })
-		}
-		return o.file, o.err
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
+	return file, err
 }
 
 // cancelReader is a reader that returns the cause of its context once that is done, and io.EOF once enough returns true. A

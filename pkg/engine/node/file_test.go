@@ -90,11 +90,14 @@ func TestReadFileDoesNotWaitForeverForAPipe(t *testing.T) {
 			t.Skip(err)
 		}
 	}
+	for _, special := range []string{"pipe", "/dev/zero"} {
+		failedWith(t, perform(t, on, "read-file", `{"file_path":"`+special+`"}`, nil), fault.Execution, special+": ")
+	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("enough"))
-	failedWith(t, Run(ctx, prepared(t, "read-file", `{"file_path":"silent"}`, nil), on), fault.Execution, "enough")
+	failedWith(t, Run(ctx, prepared(t, "read-file", `{"file_path":"silent","allow_special":true}`, nil), on), fault.Execution, "enough")
 	go func() { _ = os.WriteFile(filepath.Join(on.Dir, "pipe"), []byte("through"), 0) }()
-	if got := output(t, perform(t, on, "read-file", `{"file_path":"pipe"}`, nil), "content"); got != "through" && got != `"through"` {
+	if got := output(t, perform(t, on, "read-file", `{"file_path":"pipe","allow_special":true}`, nil), "content"); got != "through" && got != `"through"` {
 		t.Errorf("%q", got)
 	}
 }

@@ -4,12 +4,14 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 
 	"github.com/pflow-suite/pflow/pkg/engine"
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/home/input"
 	"github.com/pflow-suite/pflow/pkg/process"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
@@ -48,10 +50,20 @@ func Detach(host *Host, r *Request, args ...string) (*Acknowledgement, error) {
 	return &ack, nil
 }
 
-// ReadRequest reads the request that Detach has sent.
-func ReadRequest(in io.ReadCloser) (*Request, error) {
+// maxRequest is the most bytes of a request. It is more than all documents that a request can hold, as JSON.
+const maxRequest = 1 << 30
+
+// ReadRequest reads the request that Detach has sent. It waits until ctx ends.
+func ReadRequest(ctx context.Context, in io.ReadCloser) (*Request, error) {
 	var r Request
-	if err := json.NewDecoder(in).Decode(&r); err != nil {
+	err := json.NewDecoder(input.Limit(input.Reader(ctx, in), "The request on standard input", maxRequest)).Decode(&r)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if f, ok := errors.AsType[*fault.Fault](err); ok {
+		return nil, f
+	}
+	if err != nil {
 		return nil, fault.New(fault.Usage, "detached is an internal command: start calls it with a request on standard input")
 	}
 	_ = in.Close()

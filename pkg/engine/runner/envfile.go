@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/home/input"
 )
 
 // readEnvFile reads a file of KEY=VALUE lines as variables for the environment of a run. It ignores blank lines, lines that
@@ -16,7 +17,7 @@ func readEnvFile(host *Host, name string) ([]string, error) {
 	if name == "" {
 		return nil, nil
 	}
-	content, err := host.Read(name)
+	content, err := host.Read(name, input.MaxDocument)
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,7 @@ func Example() {
 	_ = os.WriteFile(path, []byte(`{"nodes": [{"id": "hello", "type": "echo"}]}`), 0o600)
 	h, _ := home.Open(filepath.Join(dir, "home"), "")
 	host := &runner.Host{
-		Home: h, Read: os.ReadFile, Suite: func() (string, error) { return dir, nil }, Log: slog.New(slog.DiscardHandler),
+		Home: h, Read: func(name string, _ int64) ([]byte, error) { return os.ReadFile(name) }, Suite: func() (string, error) { return dir, nil }, Log: slog.New(slog.DiscardHandler),
 		Warn: func(string, ...any) {}, Advise: func(*fault.Fault) {},
 	}
 

@@ -11,6 +11,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/catalog/library"
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/home/input"
 	"github.com/pflow-suite/pflow/pkg/home/redact"
 	"github.com/pflow-suite/pflow/pkg/run/journal"
 	"github.com/pflow-suite/pflow/pkg/workflow"
@@ -165,7 +166,7 @@ func (r *Request) loadOrigin(host *Host, name string) (err error) {
 	}
 	info, statErr := os.Stat(name)
 	if name == "-" || statErr == nil && !info.IsDir() || strings.Contains(name, "/") {
-		r.Events, err = host.Read(name)
+		r.Events, err = host.Read(name, input.MaxDocument)
 		return err
 	}
 	rec, err := journal.Find(host.Home, name)

@@ -2,13 +2,13 @@ package runner
 
 import (
 	"encoding/json"
-	"io"
 	"maps"
 	"os"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/home/input"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
@@ -16,7 +16,7 @@ import (
 func (in Inputs) load(host *Host) (map[string]workflow.Given, error) {
 	inputs := map[string]workflow.Given{}
 	if in.File != "" {
-		b, err := host.Read(in.File)
+		b, err := host.Read(in.File, input.MaxDocument)
 		if err != nil {
 			return nil, err
 		}
@@ -44,9 +44,9 @@ func pipedInput(host *Host, w *workflow.Workflow, inputs map[string]workflow.Giv
 		if info, err := host.Stdin.Stat(); err != nil || info.Mode()&os.ModeCharDevice != 0 {
 			return nil, nil // a terminal or /dev/null
 		}
-		b, err := io.ReadAll(host.Stdin)
+		b, err := host.Read("-", input.MaxDocument)
 		if err != nil {
-			return nil, fault.New(fault.Usage, "Cannot read standard input: %v", err)
+			return nil, err
 		}
 		if !utf8.Valid(b) {
 			return nil, fault.New(fault.Usage, "Standard input is not UTF-8 text, so input %q cannot take it", name).Suggest("Give the path of a file instead")

@@ -18,6 +18,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home"
+	"github.com/pflow-suite/pflow/pkg/home/input"
 	"github.com/pflow-suite/pflow/pkg/run/journal"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
@@ -37,7 +38,7 @@ func TestMain(m *testing.M) {
 }
 
 func serve() error {
-	r, err := ReadRequest(os.Stdin)
+	r, err := ReadRequest(context.Background(), os.Stdin)
 	if err != nil {
 		return err
 	}
@@ -52,10 +53,17 @@ func serve() error {
 }
 
 func newHost(h *home.Home, env []string) *Host {
-	return &Host{
-		Home: h, Env: env, Read: os.ReadFile, Suite: func() (string, error) { return h.Dir(), nil },
+	host := &Host{
+		Home: h, Env: env, Suite: func() (string, error) { return h.Dir(), nil },
 		Log: slog.New(slog.DiscardHandler), Warn: func(string, ...any) {}, Advise: func(*fault.Fault) {},
 	}
+	host.Read = func(name string, limit int64) ([]byte, error) {
+		if name == "-" {
+			return input.Read(context.Background(), host.Stdin, name, limit)
+		}
+		return input.File(context.Background(), name, name, limit)
+	}
+	return host
 }
 
 // place is a home, a folder to run in, and the host that has them.

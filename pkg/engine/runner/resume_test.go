@@ -28,7 +28,7 @@ func TestOriginOfARequest(t *testing.T) {
 	whole := string(p.journal(old))
 	prefix := string(bytes.Join(lines[:len(lines)-3], nil)) // without the second node's events
 	id := func(text string) string { return strings.ReplaceAll(text, old, "r"+strings.Repeat("0", 26)) }
-	p.Read = func(name string) ([]byte, error) {
+	p.Read = func(name string, _ int64) ([]byte, error) {
 		if name == "-" {
 			return []byte(whole), nil
 		}

@@ -25,8 +25,8 @@ type Host struct {
 	Env []string
 	// Stdin is read for the input of a workflow that takes standard input. It is nil if something else reads it.
 	Stdin *os.File
-	// Read returns the content of a file, or of standard input if the name is "-".
-	Read func(name string) ([]byte, error)
+	// Read returns the content of a file, or of standard input if the name is "-". More than limit bytes are a validation_error.
+	Read func(name string, limit int64) ([]byte, error)
 	// Suite returns the folder in which the programs of the suite are looked for first.
 	Suite func() (string, error)
 	// Ask asks a person and waits for the answer, which is one of the question's choices, and returns who gave it. It is

@@ -1,6 +1,8 @@
 package history
 
 import (
+	"slices"
+
 	"github.com/pflow-suite/pflow/pkg/event"
 )
 
@@ -53,6 +55,9 @@ func (r *Run) node(path string) *Node {
 	return n
 }
 
+// maxAttempts is the most attempts of a node that are kept, so that a node without end cannot fill the memory. The newest are.
+const maxAttempts = 100_000
+
 // NewNode returns a node without events.
 func NewNode(path string) *Node { return &Node{Path: path, Total: -1} }
 
@@ -69,6 +74,9 @@ func (n *Node) Apply(e *event.Event) {
 		n.Type, n.Done, n.Goal, n.Message = e.Type, 0, 0, ""
 		if e.Items != nil {
 			n.Total = *e.Items
+		}
+		if len(n.Attempts) == maxAttempts {
+			n.Attempts = slices.Delete(n.Attempts, 0, maxAttempts/2)
 		}
 		n.Attempts = append(n.Attempts, Attempt{Number: e.Attempt, Iteration: e.Iteration, Began: e.Time})
 	case event.NodeProgress:

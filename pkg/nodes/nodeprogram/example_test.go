@@ -12,7 +12,7 @@ import (
 
 func ExampleServe() {
 	request := strings.NewReader(`{"v":1,"params":{"message":"hello"}}`)
-	err := nodeprogram.Serve(context.Background(), "echo", request, os.Stdout, func(_ context.Context, in nodetype.Echo) (*nodetype.EchoOutputs, error) {
+	err := nodeprogram.Serve(context.Background(), "echo", nodeprogram.MaxRequest, request, os.Stdout, func(_ context.Context, in nodetype.Echo) (*nodetype.EchoOutputs, error) {
 		return &nodetype.EchoOutputs{Echo: strings.Repeat(in.Message, in.Count)}, nil
 	})
 	if err != nil {

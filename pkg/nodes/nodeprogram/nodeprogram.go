@@ -10,6 +10,7 @@ import (
 	"io"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/home/input"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
@@ -17,8 +18,8 @@ import (
 // version is the version of the protocol.
 const version = 1
 
-// maxRequest is the maximum size of a request in bytes.
-const maxRequest = 256 << 20
+// MaxRequest is the most bytes of a request of most programs.
+const MaxRequest = 64 << 20
 
 // Describe writes the registry entry of a built-in node type, for --describe.
 func Describe(w io.Writer, name string) error {
@@ -34,17 +35,17 @@ func Describe(w io.Writer, name string) error {
 	return err
 }
 
-// Read reads a request and decodes its parameters into P, the struct of the named type. Parameters that are not given have their
+// Read reads a request of at most limit bytes and decodes its parameters into P, the struct of the named type. Parameters that are not given have their
 // defaults.
-func Read[P any](r io.Reader, name string) (P, error) {
+func Read[P any](ctx context.Context, r io.Reader, name string, limit int64) (P, error) {
 	var params P
 	kind, _ := nodetype.Builtin(name)
-	source, err := io.ReadAll(io.LimitReader(r, maxRequest+1))
-	if err != nil {
-		return params, fault.New(fault.Usage, "Cannot read standard input: %v", err)
+	source, err := input.Read(ctx, r, "The request on standard input", limit)
+	if _, isFault := errors.AsType[*fault.Fault](err); isFault || errors.Is(err, context.Canceled) {
+		return params, err
 	}
-	if len(source) > maxRequest {
-		return params, fault.New(fault.TooLarge, "The request has more than %d MiB", maxRequest>>20)
+	if err != nil {
+		return params, fault.New(fault.Usage, "Cannot read standard input: %v", fault.Reason(err))
 	}
 	var request struct {
 		V      int             `json:"v"`
@@ -95,10 +96,13 @@ func checkParams(kind nodetype.Type, raw json.RawMessage) error {
 	return nil
 }
 
-// Serve reads a request, calls do with its parameters and writes the outputs. It writes an error as the member "error" of the
+// Serve reads a request of at most limit bytes, calls do with its parameters and writes the outputs. It writes an error as the member "error" of the
 // outputs, which may be nil, and returns it for the exit status.
-func Serve[P, O any](ctx context.Context, name string, stdin io.Reader, stdout io.Writer, do func(context.Context, P) (*O, error)) error {
-	params, err := Read[P](stdin, name)
+func Serve[P, O any](ctx context.Context, name string, limit int64, stdin io.Reader, stdout io.Writer, do func(context.Context, P) (*O, error)) error {
+	params, err := Read[P](ctx, stdin, name, limit)
+	if errors.Is(err, context.Canceled) {
+		return err // nothing was asked for yet
+	}
 	if err != nil {
 		return errors.Join(write(stdout, (*O)(nil), fault.From(err)), err)
 	}

@@ -48,7 +48,7 @@ func TestRead(t *testing.T) {
 		{`{"v":1,"params":{"prompt":"p","provider":"acme"}}`, `Parameter "provider" cannot be "acme"`},
 		{`{"v":1,"params":{"prompt":"p","images":[1]}}`, `Parameter "images[0]" cannot hold number`},
 	} {
-		got, err := Read[nodetype.LLM](strings.NewReader(test.request), "llm")
+		got, err := Read[nodetype.LLM](t.Context(), strings.NewReader(test.request), "llm", MaxRequest)
 		switch {
 		case test.wrong != "":
 			if err == nil || !strings.Contains(err.Error(), test.wrong) || strings.Contains(err.Error(), "Go ") {
@@ -83,7 +83,7 @@ func TestServe(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var out bytes.Buffer
-			err := Serve(t.Context(), "echo", strings.NewReader(test.request), &out, echo(test.err))
+			err := Serve(t.Context(), "echo", MaxRequest, strings.NewReader(test.request), &out, echo(test.err))
 			if diff := cmp.Diff(test.want, out.String()); diff != "" {
 				t.Error(diff)
 			}

@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -58,8 +57,14 @@ func (a *App) LogTo(w io.Writer) { a.Log = a.logTo(w) }
 // Getenv returns a variable of the environment, or "".
 func (a *App) Getenv(name string) string { return process.Getenv(a.Env, name) }
 
-// Home opens the home folder that the environment names.
-func (a *App) Home() (*home.Home, error) { return home.Open(a.Getenv("PFLOW_HOME"), a.Getenv("HOME")) }
+// Home opens the home folder that the environment names. Reads of it that wait end with the app's context.
+func (a *App) Home() (*home.Home, error) {
+	h, err := home.Open(a.Getenv("PFLOW_HOME"), a.Getenv("HOME"))
+	if err != nil {
+		return nil, err
+	}
+	return h.WithContext(a.Context), nil
+}
 
 // Format returns the value of --format, by default "auto".
 func (a *App) Format() string { return a.format }
@@ -124,29 +129,4 @@ func (a *App) Warn(format string, args ...any) {
 	if !a.Quiet {
 		_, _ = fmt.Fprintf(a.Stderr, "%s: warning: %s\n", a.Name, fmt.Sprintf(format, args...))
 	}
-}
-
-// ReadArgument reads the file that an argument names, or standard input for "-", which only one argument may read.
-func (a *App) ReadArgument(name string) ([]byte, error) {
-	switch {
-	case name == "":
-		return nil, fault.New(fault.Usage, "The name of a file must not be empty").Suggest("Give a file, or - for standard input")
-	case name == "-" && a.stdinTaken:
-		return nil, fault.New(fault.Usage, "Two arguments read standard input, which can be read only once").Suggest("Give one of them as a file")
-	case name == "-":
-		a.stdinTaken = true
-		b, err := io.ReadAll(a.Stdin)
-		if err != nil {
-			return nil, fault.New(fault.Usage, "Cannot read standard input: %v", err)
-		}
-		return b, nil
-	}
-	b, err := os.ReadFile(name)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, fault.New(fault.NotFound, "FileNotFoundError: there is no file %s", name)
-	}
-	if err != nil {
-		return nil, fault.New(fault.Usage, "Cannot read %s: %v", name, fault.Reason(err))
-	}
-	return b, nil
 }

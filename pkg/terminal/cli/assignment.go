@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/home/input"
 )
 
 // Assignment is one KEY=VALUE of a command line: text, which is converted to the declared type, or a JSON value.
@@ -36,7 +37,7 @@ func (a *App) Assignments(args []string) ([]Assignment, error) {
 			}
 			one = Assignment{Key: name, JSON: json.RawMessage(value)}
 		} else if file, isFile := strings.CutPrefix(value, "@"); isFile && !strings.HasPrefix(file, "@") {
-			b, err := a.ReadArgument(file)
+			b, err := a.ReadArgument(file, input.MaxDocument)
 			if err != nil {
 				return nil, err
 			}
@@ -57,7 +58,7 @@ func (a *App) Assignments(args []string) ([]Assignment, error) {
 
 // ReadObject reads the JSON object on standard input that the argument - stands for.
 func (a *App) ReadObject() (json.RawMessage, error) {
-	data, err := a.ReadArgument("-")
+	data, err := a.ReadArgument("-", input.MaxDocument)
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ func app(t *testing.T, stdin string) *App {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = f.Close() })
-	return &App{Name: "small", Stdin: f}
+	return &App{Name: "small", Stdin: f, Context: t.Context()}
 }
 
 func TestAssignments(t *testing.T) {
