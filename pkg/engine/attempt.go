@@ -16,6 +16,9 @@ import (
 type Attempt struct {
 	// RunID is the id of the run, Node the path of the node in it.
 	RunID, Node string
+	// Key is the same for all attempts at the node, item or iteration with the same parameters, in the run and in all runs
+	// that resume it. A receiver recognizes a repetition by it.
+	Key string
 	// Number counts the attempts at the node or item, from 1.
 	Number int
 	// Item is the index of the batch's item, or -1.
@@ -55,7 +58,7 @@ func Local(host node.Host) func(ctx context.Context, a Attempt) Result {
 		at := host
 		at.Dir, at.Env = a.Dir, a.Env
 		return *node.Run(ctx, a.Call, &node.Task{
-			Host: at, Node: a.Node, Marks: a.Marks, Stdout: a.Stdout, Stderr: a.Stderr, Capture: a.Capture, Place: a.Place, Progress: a.Progress,
+			Host: at, Node: a.Node, Key: a.Key, Marks: a.Marks, Stdout: a.Stdout, Stderr: a.Stderr, Capture: a.Capture, Place: a.Place, Progress: a.Progress,
 		})
 	}
 }

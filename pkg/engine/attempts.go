@@ -23,18 +23,21 @@ import (
 const (
 	RunVariable       = "PFLOW_RUN_ID"
 	NodeVariable      = "PFLOW_NODE_ID"
+	KeyVariable       = "PFLOW_NODE_KEY"
 	AttemptVariable   = "PFLOW_ATTEMPT"
 	ItemVariable      = "PFLOW_ITEM"
 	IterationVariable = "PFLOW_ITERATION"
 )
 
 // Variables lists all of them.
-var Variables = []string{RunVariable, NodeVariable, AttemptVariable, ItemVariable, IterationVariable}
+var Variables = []string{RunVariable, NodeVariable, KeyVariable, AttemptVariable, ItemVariable, IterationVariable}
 
 // attempts executes tasks. It is the one part of a run that several goroutines use at the same time, without the lock: it
 // reads the task, and touches no state of the run.
 type attempts struct {
 	runID string
+	// firstRun is the id of the run that the chain of resumes began with: runID, unless this run resumes another.
+	firstRun string
 	// runCtx is the context of the run.
 	runCtx context.Context
 	// dir and env are the working directory and the environment of the run.
@@ -51,12 +54,13 @@ func (a *attempts) run(t *task) *result {
 	path := t.run.path()
 	stdout, stderr := a.nodeLog(t, path, "stdout"), a.nodeLog(t, path, "stderr")
 	marks := a.marks(t, path)
+	key := nodeKey(a.firstRun, path, t.step, t.bound.digest)
 	ctx, cancel := t.run.attemptContext(a.clock)
 	defer cancel()
 	done := a.execute(ctx, Attempt{
-		RunID: a.runID, Node: path, Number: t.step.Attempt, Item: t.step.Item, Iteration: t.step.Iteration,
+		RunID: a.runID, Node: path, Key: key, Number: t.step.Attempt, Item: t.step.Item, Iteration: t.step.Iteration,
 		Type: t.run.kind, Call: t.bound.Call, Timeout: t.run.attemptTimeout(),
-		Dir: a.dir, Env: append(slices.Concat(a.env, marks), trace.Variable+"="+t.span.String()), Marks: marks,
+		Dir: a.dir, Env: append(slices.Concat(a.env, marks), KeyVariable+"="+key, trace.Variable+"="+t.span.String()), Marks: marks,
 		Stdout: stdout, Stderr: stderr, Capture: a.capture, Progress: a.progress(path, t.step), Place: t.place(),
 	})
 	if ctx.Err() != nil && a.runCtx.Err() == nil && done.Fault != nil && done.Fault.Type != fault.Timeout {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"strconv"
@@ -70,6 +71,12 @@ func ReadCheckpoint(source Source, blob event.Load) (*Checkpoint, error) {
 			Suggest("Start a new run")
 	}
 	return c, nil
+}
+
+// firstRun returns the id of the run that the chain of resumes began with. Older streams do not name it; then the run that
+// this one resumed stands for it.
+func (c *Checkpoint) firstRun() string {
+	return cmp.Or(c.Started.FirstRun, c.Started.ResumedFrom, c.Run)
 }
 
 // Completed returns the ids of the workflow's own nodes that are settled, in the order of the file.

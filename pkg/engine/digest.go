@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/pflow-suite/pflow/pkg/home/redact"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
@@ -83,6 +84,16 @@ func (d *digester) question(nr *nodeRun, q *Question) string {
 	return hash(parts...)
 }
 
+// keyLength is the length of a node key, in hexadecimal digits.
+const keyLength = 32
+
+// nodeKey returns the key of an attempt: a hash of the first run of the chain of resumes, the node's path, the item, the
+// iteration, and the input digest. It is the same for every attempt that has the same effect.
+func nodeKey(firstRun, path string, step plan.Step, inputDigest string) string {
+	sum := hash(rawjson.Quote(firstRun), rawjson.Quote(path), integer(step.Item), integer(step.Iteration), rawjson.Quote(inputDigest))
+	return strings.TrimPrefix(sum, hashPrefix)[:keyLength]
+}
+
 // definition returns a part of a workflow as JSON.
 func definition[T workflow.Loop | workflow.Batch](part *T) json.RawMessage {
 	raw, err := rawjson.Marshal(part)
@@ -91,6 +102,9 @@ func definition[T workflow.Loop | workflow.Batch](part *T) json.RawMessage {
 	}
 	return raw
 }
+
+// hashPrefix names the function of a hash.
+const hashPrefix = "sha256:"
 
 // hash returns the SHA-256 of parts, each compacted if it is JSON and preceded by its length.
 func hash(parts ...json.RawMessage) string {
@@ -105,5 +119,5 @@ func hash(parts ...json.RawMessage) string {
 		_, _ = h.Write(append(strconv.AppendInt(buf.AvailableBuffer(), int64(buf.Len()), 10), ' '))
 		_, _ = h.Write(buf.Bytes())
 	}
-	return "sha256:" + hex.EncodeToString(h.Sum(nil))
+	return hashPrefix + hex.EncodeToString(h.Sum(nil))
 }

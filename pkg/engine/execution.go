@@ -31,15 +31,16 @@ type execution struct {
 	warnings *warnings
 	counts   *counts
 
-	started       event.Workflow
-	resumedFrom   string
-	dir           string
-	span          trace.Span
-	runID         string
-	timeout       time.Duration
-	resumeCommand string
-	onReused      func() error
-	onStopped     func()
+	started event.Workflow
+	// resumedFrom and firstRun are the run that this one resumes and the first of its chain, or empty.
+	resumedFrom, firstRun string
+	dir                   string
+	span                  trace.Span
+	runID                 string
+	timeout               time.Duration
+	resumeCommand         string
+	onReused              func() error
+	onStopped             func()
 }
 
 // counts is what run_finished reports in numbers.
@@ -73,7 +74,7 @@ func newExecution(ctx context.Context, stop context.CancelCauseFunc, c Config, t
 		sched     = &scheduler{jobs: c.Jobs, rec: rec, stop: stopping, clock: clock}
 		refresher = &refresher{sched: sched, rec: rec, binder: binder}
 		adopter   = &adopter{from: c.From, copyBlob: c.Adopt, batches: batches, store: store, rec: rec, warnings: warnings, log: c.Log}
-		attempts  = &attempts{runID: c.RunID, runCtx: ctx, dir: c.Host.Dir, env: c.Host.Env, execute: execute, store: store, clock: clock, log: c.Log}
+		attempts  = &attempts{runID: c.RunID, firstRun: c.RunID, runCtx: ctx, dir: c.Host.Dir, env: c.Host.Env, execute: execute, store: store, clock: clock, log: c.Log}
 		settler   = &settler{
 			sched: sched, rec: rec, store: store, stop: stopping, counts: counts, warnings: warnings,
 			binder: binder, cache: cache, children: children, questions: questions, refresher: refresher,
@@ -101,7 +102,8 @@ func newExecution(ctx context.Context, stop context.CancelCauseFunc, c Config, t
 		onReused: c.Reused, onStopped: c.Stopped,
 	}
 	if c.From != nil {
-		e.resumedFrom = c.From.Run
+		e.resumedFrom, e.firstRun = c.From.Run, c.From.firstRun()
+		attempts.firstRun = e.firstRun
 	}
 	return e
 }
@@ -137,6 +139,6 @@ func (e *execution) announce() error {
 	}
 	return e.rec.journal.Append(&event.Event{
 		Event: event.RunStarted, Workflow: &started, Inputs: kept, Nodes: e.top.Workflow.NodeIDs(), Cwd: e.dir,
-		TraceID: e.span.Trace, SpanID: e.span.ID, ParentSpanID: e.span.Parent, ResumedFrom: e.resumedFrom,
+		TraceID: e.span.Trace, SpanID: e.span.ID, ParentSpanID: e.span.Parent, ResumedFrom: e.resumedFrom, FirstRun: e.firstRun,
 	})
 }

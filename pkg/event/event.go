@@ -84,6 +84,7 @@ type Event struct {
 	Nodes       []string        `json:"nodes,omitempty"`        // run_started: the ids, in the order of the file
 	Cwd         string          `json:"cwd,omitempty"`          // run_started
 	ResumedFrom string          `json:"resumed_from,omitempty"` // run_started
+	FirstRun    string          `json:"first_run,omitempty"`    // run_started of a resumed run: the run that the chain of resumes began with
 
 	// The span of the run or of an attempt at a node, see W3C Trace Context.
 	TraceID      string `json:"trace_id,omitempty"`       // run_started

@@ -9,24 +9,25 @@ import (
 
 // HTTP is the http node: one request.
 type HTTP struct {
-	URL          string                     `json:"url" required:"" help:"the URL, http or https"`
-	Method       string                     `json:"method" help:"the method; by default GET, or POST if there is a body"`
-	Body         json.RawMessage            `json:"body" help:"text is sent as it is, any other value as JSON"`
-	Headers      Texts                      `json:"headers" help:"request headers"`
-	Params       map[string]json.RawMessage `json:"params" help:"query parameters; a list repeats the parameter"`
-	Timeout      Seconds                    `json:"timeout" default:"30" help:"seconds for the whole exchange, including redirects and retries"`
-	AuthToken    string                     `json:"auth_token" help:"a token, sent as Authorization: Bearer …; it is not sent to another host after a redirect"`
-	APIKey       string                     `json:"api_key" help:"a key, sent in the header api_key_header; not together with auth_token"`
-	APIKeyHeader string                     `json:"api_key_header" default:"\"X-API-Key\"" help:"the header for api_key"`
-	OutputFile   string                     `json:"output_file" help:"the file for the body of a successful response, relative to the run's working directory; response is then null, and the file appears only when it is complete"`
-	MaxSize      int                        `json:"max_size" help:"the maximum size of the uncompressed body in bytes; by default 67108864, or no limit with output_file"`
-	MaxRedirects int                        `json:"max_redirects" default:"10" help:"the maximum number of redirects to follow; with 0 a redirect is a success, and response_headers.location is its target"`
-	Retries      int                        `json:"retries" default:"2" help:"the maximum number of retries: after a failed connection if repeating the request is safe, and after 429 and 503, with the delay in Retry-After"`
-	Proxy        string                     `json:"proxy" help:"the URL of a proxy (http, https, socks5), or none; by default HTTP_PROXY, HTTPS_PROXY and NO_PROXY apply"`
-	VerifyTLS    bool                       `json:"verify_tls" default:"true" help:"whether to verify the server's certificate"`
-	CAFile       string                     `json:"ca_file" help:"a PEM file of certificate authorities to trust, in addition to the system's"`
-	ClientCert   string                     `json:"client_cert" help:"a PEM file with the client certificate"`
-	ClientKey    string                     `json:"client_key" help:"a PEM file with the key of the client certificate; by default the same file"`
+	URL            string                     `json:"url" required:"" help:"the URL, http or https"`
+	Method         string                     `json:"method" help:"the method; by default GET, or POST if there is a body"`
+	Body           json.RawMessage            `json:"body" help:"text is sent as it is, any other value as JSON"`
+	Headers        Texts                      `json:"headers" help:"request headers"`
+	Params         map[string]json.RawMessage `json:"params" help:"query parameters; a list repeats the parameter"`
+	Timeout        Seconds                    `json:"timeout" default:"30" help:"seconds for the whole exchange, including redirects and retries"`
+	AuthToken      string                     `json:"auth_token" help:"a token, sent as Authorization: Bearer …; it is not sent to another host after a redirect"`
+	APIKey         string                     `json:"api_key" help:"a key, sent in the header api_key_header; not together with auth_token"`
+	APIKeyHeader   string                     `json:"api_key_header" default:"\"X-API-Key\"" help:"the header for api_key"`
+	IdempotencyKey bool                       `json:"idempotency_key" default:"false" help:"whether to send PFLOW_NODE_KEY in the header Idempotency-Key, unless headers has it: the server recognizes a repetition by it, after a retry or a resume"`
+	OutputFile     string                     `json:"output_file" help:"the file for the body of a successful response, relative to the run's working directory; response is then null, and the file appears only when it is complete"`
+	MaxSize        int                        `json:"max_size" help:"the maximum size of the uncompressed body in bytes; by default 67108864, or no limit with output_file"`
+	MaxRedirects   int                        `json:"max_redirects" default:"10" help:"the maximum number of redirects to follow; with 0 a redirect is a success, and response_headers.location is its target"`
+	Retries        int                        `json:"retries" default:"2" help:"the maximum number of retries: after a failed connection if repeating the request is safe, and after 429 and 503, with the delay in Retry-After"`
+	Proxy          string                     `json:"proxy" help:"the URL of a proxy (http, https, socks5), or none; by default HTTP_PROXY, HTTPS_PROXY and NO_PROXY apply"`
+	VerifyTLS      bool                       `json:"verify_tls" default:"true" help:"whether to verify the server's certificate"`
+	CAFile         string                     `json:"ca_file" help:"a PEM file of certificate authorities to trust, in addition to the system's"`
+	ClientCert     string                     `json:"client_cert" help:"a PEM file with the client certificate"`
+	ClientKey      string                     `json:"client_key" help:"a PEM file with the key of the client certificate; by default the same file"`
 }
 
 // HTTPOutputs are the outputs of an http node that got a response.

@@ -62,7 +62,7 @@ func newExchange(ctx context.Context, in *nodetype.HTTP, t *Task) (x *exchange, 
 	if f := validateHTTP(in); f != nil {
 		return nil, f
 	}
-	if x.request, f = newOutgoing(in); f != nil {
+	if x.request, f = newOutgoing(in, t.Key); f != nil {
 		return nil, f
 	}
 	if in.OutputFile != "" {

@@ -18,6 +18,10 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow/template"
 )
 
+// idempotencyHeader is the header by which a server recognizes a repeated request
+// (draft-ietf-httpapi-idempotency-key-header).
+const idempotencyHeader = "Idempotency-Key"
+
 // outgoing is a request that can be sent any number of times.
 type outgoing struct {
 	method string
@@ -36,8 +40,8 @@ type outgoing struct {
 	leftOrigin bool
 }
 
-// newOutgoing returns the request that a node describes.
-func newOutgoing(in *nodetype.HTTP) (outgoing, *fault.Fault) {
+// newOutgoing returns the request that a node describes. key is the node's key.
+func newOutgoing(in *nodetype.HTTP, key string) (outgoing, *fault.Fault) {
 	u, err := url.Parse(in.URL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return outgoing{}, fault.New(fault.Execution, "%q is not an http or https URL", displayText(in.URL)).Suggest("Give a complete URL, such as https://example.org/path")
@@ -67,6 +71,9 @@ func newOutgoing(in *nodetype.HTTP) (outgoing, *fault.Fault) {
 		c.method = http.MethodGet
 	}
 	c.setHeaders(in.Headers)
+	if _, given := c.header[idempotencyHeader]; in.IdempotencyKey && !given {
+		c.header.Set(idempotencyHeader, key)
+	}
 	return c, c.authorize(in)
 }
 
@@ -129,7 +136,7 @@ func (c *outgoing) idempotent() bool {
 	case http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace, http.MethodPut, http.MethodDelete:
 		return true
 	}
-	return c.header.Get("Idempotency-Key") != "" || c.header.Get("X-Idempotency-Key") != ""
+	return c.header.Get(idempotencyHeader) != "" || c.header.Get("X-Idempotency-Key") != ""
 }
 
 // build returns the request for net/http.

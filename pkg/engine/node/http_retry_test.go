@@ -74,10 +74,12 @@ func TestHTTPAsksAgain(t *testing.T) {
 		"after a broken connection":  {"/drop/KEY/1", `,"method":"PUT","body":"sent again"`, 2},
 		"after a short body":         {"/cut/KEY/1", ``, 2},
 		"with a key for repetitions": {"/drop/KEY/1", `,"method":"POST","headers":{"Idempotency-Key":"k"}`, 2},
+		"with the node's key":        {"/drop/KEY/1", `,"method":"POST","idempotency_key":true`, 2},
 		"more often":                 {"/flaky/KEY/5", `,"retries":5`, 6},
 	} {
 		t.Run(name, func(t *testing.T) {
 			on := task(t)
+			on.Key = "k"
 			announced := 0
 			on.Progress = func(_, _ float64, message string) {
 				if strings.Contains(message, " seconds: ") {

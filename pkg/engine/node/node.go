@@ -40,6 +40,8 @@ type Task struct {
 	Host
 	// Node is the node's id.
 	Node string
+	// Key is the key of engine.Attempt by which a receiver recognizes a repetition.
+	Key string
 	// Marks are the entries of Env that identify this node's processes, see process.Command.
 	Marks []string
 	// Stdout and Stderr receive the output of the node's process as it comes.
