@@ -82,7 +82,7 @@ func Acknowledge(out io.WriteCloser, ack Acknowledgement) error {
 	return out.Close()
 }
 
-// Serve resolves and executes a request in a detached process. It acknowledges the id of the run before its first event, or
+// Serve resolves and executes a request in a detached process. It acknowledges the id of the run before anything runs, or
 // why none has started. It returns the last event, or nil if nothing was executed.
 func Serve(ctx context.Context, host *Host, r *Request, out io.WriteCloser) (*event.Event, error) {
 	l, err := Resolve(ctx, host, r)

@@ -15,8 +15,8 @@ import (
 
 // Observer is called while a run is executed. Both functions may be nil.
 type Observer struct {
-	// Started is called with the id of the run before its first event. If it fails, nothing runs. If it is nil and no event
-	// can be recorded, the run is removed.
+	// Started is called with the id of the run when its first event is recorded, before anything runs. If it fails, nothing
+	// runs and the run is removed.
 	Started func(id string) error
 	// Event is called with each line of the journal, in order, until it fails.
 	Event func(line []byte) error
@@ -50,11 +50,11 @@ func (l *Launch) Execute(ctx context.Context, o Observer) (*event.Event, error) 
 	w.EndFollowers()
 	followers.Wait()
 	if err != nil {
-		f := *fault.From(err)
-		if o.Started == nil && w.Remove() {
-			return nil, &NotStartedError{&f}
+		if w.Remove() {
+			return nil, &NotStartedError{err}
 		}
 		w.RecordFailure(err)
+		f := *fault.From(err)
 		return nil, f.Suggest("resume with: %s", journal.ResumeCommand(w.ID))
 	}
 	if l.request.Saved {
@@ -67,9 +67,18 @@ func (l *Launch) Execute(ctx context.Context, o Observer) (*event.Event, error) 
 	return last, nil
 }
 
-// begin creates the directory of the run. After an error it does not exist.
+// begin creates the directory of the run, which other processes see from its first event on. After an error it does not
+// exist.
 func (l *Launch) begin(o Observer) (*journal.Writer, error) {
-	options := journal.Options{Definition: l.definition, Sync: l.request.Sync}
+	options := journal.Options{Definition: l.definition, Sync: l.request.Sync, Begun: func(id string) error {
+		if l.key != nil { // from now on it leads to this run
+			l.key.Release()
+		}
+		if o.Started == nil {
+			return nil
+		}
+		return o.Started(id)
+	}}
 	if l.origin != nil && !l.fork {
 		options.ResumedFrom = l.origin.ID
 	}
@@ -78,16 +87,11 @@ func (l *Launch) begin(o Observer) (*journal.Writer, error) {
 		return nil, err
 	}
 	if l.key != nil {
-		err = l.key.Set(w.ID)
-		l.key.Release()
-	}
-	if err == nil && o.Started != nil {
-		err = o.Started(w.ID)
-	}
-	if err != nil {
-		w.Remove()
-		w.Close()
-		return nil, err
+		if err := l.key.Set(w.ID); err != nil {
+			w.Remove()
+			w.Close()
+			return nil, err
+		}
 	}
 	return w, nil
 }

@@ -52,7 +52,8 @@ func Collect(h *home.Home, limits Limits, now time.Time) (*Collected, error) {
 	needed := map[string]bool{} // by runs that were stopped before they had taken over everything
 	for _, r := range all {
 		over := limits.Keep >= 0 && done.Kept >= limits.Keep
-		old := limits.OlderThan >= 0 && now.Sub(r.Began()) >= limits.OlderThan // it cannot have ended before it began
+		age := now.Sub(r.Began()) // at least the age of its end, unless the clock went back
+		old := limits.OlderThan >= 0 && (age >= limits.OlderThan || age < 0)
 		if !needed[r.ID] && (over || old) && r.collect(limits, over, now, done) {
 			continue
 		}
@@ -68,13 +69,13 @@ func Collect(h *home.Home, limits Limits, now time.Time) (*Collected, error) {
 	return done, removeUnfinished(h, now)
 }
 
-// Began returns when the run was created, from its id.
+// Began returns when the run was created, from its id. It may be later than that if the clock went back before: see newID.
 func (r *Reader) Began() time.Time {
-	id, err := ulid.Parse(strings.ToUpper(strings.TrimPrefix(r.ID, "r")))
-	if err != nil {
+	ms, ok := idTime(r.ID)
+	if !ok {
 		return time.Time{}
 	}
-	return ulid.Time(id.Time())
+	return ulid.Time(ms)
 }
 
 // collect removes a run that no process holds if it is over the number of runs to keep, or ended long enough ago. It
@@ -88,8 +89,14 @@ func (r *Reader) collect(limits Limits, over bool, now time.Time, done *Collecte
 		return false
 	}
 	defer func() { _ = lock.Close() }()
-	if _, last, err := r.FirstAndLast(); !over && err == nil && last != nil && now.Sub(last.Time) < limits.OlderThan {
-		return false
+	if !over {
+		ended := r.Began()
+		if _, last, err := r.FirstAndLast(); err == nil && last != nil {
+			ended = last.Time
+		}
+		if now.Sub(ended) < limits.OlderThan {
+			return false
+		}
 	}
 	size := sizeOf(r.dir)
 	if !limits.DryRun {

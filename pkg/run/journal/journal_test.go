@@ -82,6 +82,9 @@ func create(t *testing.T, h *home.Home) *Writer {
 		t.Fatal(err)
 	}
 	t.Cleanup(r.Close)
+	if err := r.publish(); err != nil { // without an event, as after a loss of power
+		t.Fatal(err)
+	}
 	return r
 }
 
@@ -191,7 +194,7 @@ func TestARunIsADirectory(t *testing.T) {
 	if err != nil || len(want) > 0 {
 		t.Errorf("missing %v, %v", want, err)
 	}
-	if entries, err := os.ReadDir(h.Path("runs")); err != nil || len(entries) != 1 {
+	if entries, err := os.ReadDir(h.Path("runs")); err != nil || len(entries) != 2 || entries[0].Name() != newestFile {
 		t.Errorf("left over: %v %v", entries, err)
 	}
 	if b, err := find(t, h, r.ID).Definition(); err != nil || string(b) != `{"nodes":[]}` {

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"context"
+	"errors"
 	"os"
 	"strings"
 	"sync"
@@ -9,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home"
 )
@@ -123,7 +125,7 @@ func TestOneRunIsStartedForAKey(t *testing.T) {
 						t.Error(err)
 						return
 					}
-					if err := k.Set(r.ID); err != nil {
+					if err := errors.Join(k.Set(r.ID), r.Append(&event.Event{Event: event.RunStarted})); err != nil {
 						t.Error(err)
 					}
 					started.Add(1)

@@ -17,6 +17,7 @@ func after(t *testing.T, h *home.Home, from *Writer, done bool) *Writer {
 	if err != nil {
 		t.Fatal(err)
 	}
+	add(t, r, &event.Event{Event: event.RunStarted})
 	if done {
 		if err := r.MarkSuperseded(find(t, h, from.ID)); err != nil {
 			t.Fatal(err)

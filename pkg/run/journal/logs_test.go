@@ -98,6 +98,9 @@ func TestThePiecesOfALogAreTheLog(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer r.Close()
+		if err := r.publish(); err != nil {
+			t.Fatal(err)
+		}
 		text := ""
 		for range rapid.IntRange(0, 6).Draw(t, "parts") {
 			part := rapid.SampledFrom([]string{"x", "é", "😀", "\n", "\xff", "line\n"}).Draw(t, "part")

@@ -6,10 +6,10 @@ package journal
 
 import (
 	"bufio"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
-	"github.com/oklog/ulid/v2"
 
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
@@ -36,8 +35,12 @@ const (
 
 // Writer records a run that this process executes. Its methods may be called by several goroutines.
 type Writer struct {
-	ID  string
-	dir string
+	ID string
+	// dir is the run's directory. It has a temporary name until the first event is in the journal.
+	dir       string
+	published bool
+	begun     func(id string) error
+	now       func() time.Time
 
 	mu      sync.Mutex
 	lock    *flock.Flock
@@ -57,42 +60,45 @@ type Options struct {
 	ResumedFrom string
 	// Sync writes every event through to the disk before Append returns.
 	Sync bool
+	// Begun is called with the id of the run when its first event is in the journal and other processes can find it. If it
+	// fails, the first Append fails and the run disappears again. It may be nil.
+	Begun func(id string) error
+	// Now returns the time for the run's id and its events; nil means time.Now.
+	Now func() time.Time
 }
 
-// NewID returns the id of a new run: r and a ULID in lower case, so that ids sort by time.
-func NewID() (string, error) {
-	id, err := ulid.New(ulid.Now(), rand.Reader)
-	if err != nil {
-		return "", fault.New(fault.Internal, "Cannot make a run id: %v", err)
-	}
-	return "r" + strings.ToLower(id.String()), nil
-}
-
-// Create makes and locks the directory of a new run. It has a temporary name until it is complete.
+// Create makes and locks the directory of a new run. Other processes do not see the run before Append has written its first
+// event, so every run that they see has one, whenever this process is killed.
 func Create(h *home.Home, o Options) (*Writer, error) {
-	id, err := NewID()
-	if err != nil {
-		return nil, err
+	if o.Now == nil {
+		o.Now = time.Now
 	}
 	runs, err := h.Make("runs")
 	if err != nil {
 		return nil, err
 	}
-	temporary := filepath.Join(runs, newPrefix+id)
-	r := &Writer{ID: id, dir: filepath.Join(runs, id), sync: o.Sync, grown: make(chan struct{}, 1), ended: make(chan struct{})}
-	if err := r.make(temporary, o); err != nil {
+	id, err := newID(runs, o.Now())
+	if err != nil {
+		return nil, err
+	}
+	r := &Writer{
+		ID: id, dir: filepath.Join(runs, newPrefix+id), begun: o.Begun, now: o.Now, sync: o.Sync,
+		grown: make(chan struct{}, 1), ended: make(chan struct{}),
+	}
+	if err := r.make(o); err != nil {
 		r.Close()
-		_ = os.RemoveAll(temporary)
+		_ = os.RemoveAll(r.dir)
 		return nil, storageFault("create the run's directory", err)
 	}
 	return r, nil
 }
 
-func (r *Writer) make(dir string, o Options) error {
-	if err := os.Mkdir(dir, 0o700); err != nil {
+// make creates the directory under its temporary name.
+func (r *Writer) make(o Options) error {
+	if err := os.Mkdir(r.dir, 0o700); err != nil {
 		return err
 	}
-	lock := filepath.Join(dir, lockFile)
+	lock := filepath.Join(r.dir, lockFile)
 	if err := os.WriteFile(lock, []byte(strconv.Itoa(os.Getpid())+"\n"), 0o600); err != nil {
 		return err
 	}
@@ -100,19 +106,45 @@ func (r *Writer) make(dir string, o Options) error {
 	if ok, err := r.lock.TryLock(); !ok {
 		return errors.Join(errors.New("the lock is held"), err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, workflowFile), o.Definition, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(r.dir, workflowFile), o.Definition, 0o600); err != nil {
 		return err
 	}
 	if o.ResumedFrom != "" {
-		if err := os.WriteFile(filepath.Join(dir, originFile), []byte(o.ResumedFrom+"\n"), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(r.dir, originFile), []byte(o.ResumedFrom+"\n"), 0o600); err != nil {
 			return err
 		}
 	}
 	var err error
-	if r.journal, err = os.OpenFile(filepath.Join(dir, journalFile), os.O_CREATE|os.O_EXCL|os.O_RDWR|os.O_APPEND, 0o600); err != nil {
-		return err
+	r.journal, err = os.OpenFile(filepath.Join(r.dir, journalFile), os.O_CREATE|os.O_EXCL|os.O_RDWR|os.O_APPEND, 0o600)
+	return err
+}
+
+// publish gives the run's directory its name. After an error other processes do not see the run.
+func (r *Writer) publish() error {
+	runs := filepath.Dir(r.dir)
+	if err := r.rename(filepath.Join(runs, r.ID)); err != nil {
+		return storageFault("create the run's directory", err)
 	}
-	return os.Rename(dir, r.dir)
+	if r.sync {
+		if err := errors.Join(syncDir(r.dir), syncDir(runs)); err != nil {
+			return errors.Join(storageFault("sync the run's directory", err), r.rename(filepath.Join(runs, removedPrefix+r.ID)))
+		}
+	}
+	if r.begun != nil {
+		if err := r.begun(r.ID); err != nil {
+			return errors.Join(err, r.rename(filepath.Join(runs, removedPrefix+r.ID)))
+		}
+	}
+	r.published = true
+	return nil
+}
+
+func (r *Writer) rename(dir string) error {
+	err := os.Rename(r.dir, dir)
+	if err == nil {
+		r.dir = dir
+	}
+	return err
 }
 
 // Remove removes the directory of a run without events. It reports whether the run had none and was removed.
@@ -125,12 +157,12 @@ func (r *Writer) Remove() bool {
 // Dir returns the run's directory.
 func (r *Writer) Dir() string { return r.dir }
 
-// Append sets the number and the time of an event and writes it to the journal in one write. After an error the journal
-// ends with its last whole line.
+// Append sets the number and the time of an event and writes it to the journal in one write. With the first event the run
+// begins: see Options.Begun. After an error the journal ends with its last whole line.
 func (r *Writer) Append(e *event.Event) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	e.V, e.Run, e.Seq, e.Time, e.At = event.Version, r.ID, r.seq+1, time.Now().UTC(), r.size
+	e.V, e.Run, e.Seq, e.Time, e.At = event.Version, r.ID, r.seq+1, r.now().UTC(), r.size
 	line, err := e.Line()
 	if err != nil {
 		return err
@@ -142,6 +174,12 @@ func (r *Writer) Append(e *event.Event) error {
 	if r.sync {
 		if err := r.journal.Sync(); err != nil {
 			return storageFault("sync the run's journal", err)
+		}
+	}
+	if !r.published {
+		if err := r.publish(); err != nil {
+			_ = r.journal.Truncate(0)
+			return err
 		}
 	}
 	r.seq++
@@ -169,12 +207,7 @@ func (r *Writer) Log(node, stream string) io.WriteCloser {
 
 // Follow calls each with every line of the journal, as they come, until EndFollowers or until each fails.
 func (r *Writer) Follow(each func(line []byte) error) error {
-	f, err := os.Open(filepath.Join(r.dir, journalFile))
-	if err != nil {
-		return storageFault("read the run's journal", err)
-	}
-	defer func() { _ = f.Close() }()
-	return follow(f, r.more, each)
+	return follow(io.NewSectionReader(r.journal, 0, math.MaxInt64), r.more, each)
 }
 
 // followDelay is how long a follower waits for more events after the first: waking it for each would slow down short nodes.

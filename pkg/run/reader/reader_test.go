@@ -86,6 +86,7 @@ func TestList(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	r.append(unread, &event.Event{Event: event.RunStarted})
 	unread.Close()
 	if err := r.home.Write([]byte("no event\n"), 0o600, "runs", unread.ID, "journal.ndjson"); err != nil {
 		t.Fatal(err)
