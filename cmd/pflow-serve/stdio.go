@@ -18,16 +18,16 @@ const instructions = `pflow keeps tasks as workflows: JSON or Markdown files tha
 
 type stdioCommand struct{}
 
-// Run serves until the client closes standard input, or a signal comes.
+// Run serves until the client closes standard input or the process receives a signal.
 func (c *stdioCommand) Run(app *cli.App) error {
 	h, err := app.Home()
 	if err != nil {
 		return err
 	}
 	drafts, err := h.Make("workflows")
-	if err != nil { // what cannot be written to may still be read
+	if err != nil { // a home that cannot be written can still be read
 		drafts = h.Path("workflows")
-		app.Log.Warn("the folder for drafts cannot be made", "error", err)
+		app.Log.Warn("the folder for drafts cannot be created", "error", err)
 	}
 	suite, err := app.Suite()
 	if err != nil {

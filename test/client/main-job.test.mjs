@@ -90,7 +90,7 @@ function report(second) {
   };
 }
 
-/** call calls a tool and gives its structured answer, which its text repeats; a list stands there without the object around it. */
+/** call calls a tool and returns its structured answer. The text has the same JSON, but a list without the object around it. */
 async function call(client, name, args) {
   const { structuredContent, content } = await client.callTool({ name, arguments: args });
   assert.ok(structuredContent, `${name} answers structured content: ${content?.[0]?.text}`);

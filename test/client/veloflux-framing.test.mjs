@@ -1,4 +1,4 @@
-// veloflux-mcp served behind Content-Length headers, to vscode-jsonrpc: the client that editors use for their language servers.
+// veloflux-mcp served with Content-Length headers to vscode-jsonrpc, the client that editors use for their language servers.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -34,13 +34,13 @@ async function throughBadFrames(t, framing) {
   assert.deepEqual(await client.exit, [0, null]);
 }
 
-/** connect starts a server and gives it the methods of the SDKs' clients. */
+/** connect starts a server and returns a client with the methods of the SDKs' clients. */
 async function connect(t, args) {
   const home = await newHome(t);
   const child = spawn(program('veloflux-mcp'), args, { env: home.env, stdio: ['pipe', 'pipe', 'inherit'] });
   const exit = once(child, 'exit');
   let refused = () => {};
-  const error = (message) => refused(message); // how the connection tells of an answer without an id
+  const error = (message) => refused(message); // how the connection reports an answer without an id
   const connection = createMessageConnection(new StreamMessageReader(child.stdout), new StreamMessageWriter(child.stdin),
     { error, warn: error, info() {}, log() {} });
   connection.listen();

@@ -41,7 +41,7 @@ export async function newManager(t) {
 
 /**
  * askVerifyLoop does what an agent does: it looks for what there is, verifies wrong SQL, and corrects it until nothing is
- * wrong with it. The client has the methods of the SDKs' clients. named gives a tool's name as the server writes it.
+ * wrong with it. The client has the methods of the SDKs' clients. named returns a tool's name as the server writes it.
  */
 export async function askVerifyLoop(client, manager, named = (tool) => tool) {
   const { tools } = await client.listTools();

@@ -62,7 +62,7 @@ func (s *Server) callTool(ctx context.Context, req *mcp.CallToolRequest) (mcp.Re
 	if err == nil {
 		return wire, nil
 	}
-	refused := s.refuse(tool, fault.New(fault.Internal, "The tool %s gave an answer that cannot be sent: %v", tool.Name, err))
+	refused := s.refuse(tool, fault.New(fault.Internal, "The tool %s returned a result that cannot be sent: %v", tool.Name, err))
 	if wire, err = tool.wire(refused, revision); err != nil {
 		return nil, rpcError(jsonrpc.CodeInternalError, fault.New(fault.Internal, "The refusal of the tool %s cannot be sent: %v", tool.Name, err))
 	}

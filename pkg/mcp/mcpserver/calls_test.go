@@ -225,7 +225,7 @@ func TestProgress(t *testing.T) {
 		c.send(hello("2025-11-25"), call("1", "work", "{}"))
 		c.answer("0")
 		if line := c.next(); gjson.Get(line, "id").Raw != "1" {
-			t.Errorf("nobody asked for %s", line)
+			t.Errorf("progress without a token: %s", line)
 		}
 		c.send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"work","_meta":{"progressToken":"p"}}}`)
 		for _, want := range []string{`{"progressToken":"p","message":"half","progress":1,"total":2}`, `{"progressToken":"p","progress":2,"total":2}`} {

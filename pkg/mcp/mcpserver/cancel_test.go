@@ -31,7 +31,7 @@ func TestCancelledIDIsTakenUntilTheCallEnds(t *testing.T) {
 	c.send(hello("2025-11-25"), call(`"a"`, "stubborn", "{}"))
 	<-entered
 	c.send(cancelled(`"a"`), cancelled(`"a"`), cancelled(`"b"`), cancelled(`true`), call(`"a"`, "stubborn", "{}"))
-	if line := c.answer("null"); gjson.Get(line, "error.code").Int() != -32600 || !strings.Contains(line, "not done yet") {
+	if line := c.answer("null"); gjson.Get(line, "error.code").Int() != -32600 || !strings.Contains(gjson.Get(line, "error.message").Str, `The id "a"`) {
 		t.Error(line)
 	}
 	close(release)

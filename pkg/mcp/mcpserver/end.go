@@ -30,7 +30,7 @@ type Ended struct {
 
 func (e *Ended) Error() string { return e.Err.Error() }
 
-// Unwrap returns the error behind it; for Stopping it is the cause of Serve's context.
+// Unwrap returns Err; for Stopping it is the cause of Serve's context.
 func (e *Ended) Unwrap() error { return e.Err }
 
 // WhyEnded returns why the context of a call, or one derived from it, ended. It returns "" for a context that has not
@@ -57,8 +57,8 @@ func cancelledFor(reason string) *Ended {
 	return &Ended{Cancelled, fmt.Errorf("the client cancelled the call: %s", reason)}
 }
 
-// endOf returns the end of a call whose context the SDK has ended with a cause. The SDK gives no cause for a client's
-// cancellation.
+// endOf returns the end of a call whose context the SDK has ended with a cause. A client's cancellation has no cause of its
+// own there.
 func endOf(cause error) *Ended {
 	if errors.Is(cause, context.Canceled) {
 		return cancelledFor("")

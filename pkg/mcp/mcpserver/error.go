@@ -11,14 +11,14 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// maxEcho is the most bytes of what a client sent that an error repeats.
+// maxEcho is the maximum number of bytes of the client's text that an error repeats.
 const maxEcho = 200
 
-// ErrorKind is what an Error is about; it decides the code of the protocol's error. The empty one is Internal.
+// ErrorKind decides the code of an Error. The empty string means Internal.
 type ErrorKind string
 
 const (
-	// NotFound is -32602, but -32002 for a resource before 2026-07-28.
+	// NotFound is -32602, and -32002 for a resource before revision 2026-07-28.
 	NotFound ErrorKind = "not_found"
 	// Invalid is -32602.
 	Invalid ErrorKind = "invalid"
@@ -26,25 +26,25 @@ const (
 	Internal ErrorKind = "internal"
 )
 
-// Error is the protocol's error with the server's own data. Servers whose errors have no form of their own give faults.
+// Error is an error of the protocol with data in the server's own form. A server without such a form returns faults.
 type Error struct {
 	Kind    ErrorKind
 	Message string
-	// Data is the error's data, a JSON value; nil leaves it out.
+	// Data is the data of the error, a JSON value; nil omits it.
 	Data json.RawMessage
 }
 
 func (e *Error) Error() string { return e.Message }
 
-// wrong is an error as this package sends it: an *Error as it is, anything else as its fault.
-func wrong(err error) error {
+// sendable returns an *Error as it is, and any other error as a fault.
+func sendable(err error) error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
 	}
 	return fault.From(err)
 }
 
-// protocolError is the protocol's error of an *Error or a fault; notFound is the code of what is not there.
+// protocolError returns an *Error or a fault as an error of the protocol; notFound is the code of NotFound.
 func protocolError(err error, notFound int64) *jsonrpc.Error {
 	e, own := errors.AsType[*Error](err)
 	if !own {
@@ -53,7 +53,7 @@ func protocolError(err error, notFound int64) *jsonrpc.Error {
 		return rpcError(e.code(notFound), f)
 	}
 	rpc := &jsonrpc.Error{Code: e.code(notFound), Message: e.Message}
-	if json.Valid(e.Data) { // anything else would cost the client its answer
+	if json.Valid(e.Data) { // with anything else the answer could not be encoded
 		rpc.Data = e.Data
 	}
 	return rpc
@@ -79,7 +79,7 @@ func kindOf(f *fault.Fault) ErrorKind {
 	return Internal
 }
 
-// unknown is the fault of a name that is not in the table.
+// unknown returns the fault for a name that is not in the table.
 func unknown(what, name string, known []string) *fault.Fault {
 	name = fault.Truncate(name, maxEcho)
 	f := fault.New(fault.NotFound, "Unknown %s %q", what, name)
@@ -90,7 +90,7 @@ func unknown(what, name string, known []string) *fault.Fault {
 	return f
 }
 
-// rpcError is a fault as the protocol's error, with the fault as its data.
+// rpcError returns a fault as an error of the protocol, with the fault as its data.
 func rpcError(code int64, f *fault.Fault) *jsonrpc.Error {
 	message := f.Error()
 	if len(f.Suggestions) > 0 {
@@ -99,8 +99,8 @@ func rpcError(code int64, f *fault.Fault) *jsonrpc.Error {
 	return &jsonrpc.Error{Code: code, Message: message, Data: compact(f)}
 }
 
-// coded gives an error of the SDK's its code where it has none: those are requests at a wrong time, such as before
-// initialize. Its texts repeat what came, whole, and the types of its own that params do not fit.
+// coded returns an error of the SDK's with a code and a short text. The SDK's errors for requests at the wrong time, such
+// as before initialize, have no code. Its texts repeat the whole input, and the Go types that params do not match.
 func coded(method string, err error) error {
 	if err == nil {
 		return nil
@@ -122,11 +122,11 @@ func coded(method string, err error) error {
 	return coded
 }
 
-// wrongParams says what is wrong with params that the SDK cannot decode.
+// wrongParams returns what is wrong with params that the SDK cannot decode.
 func wrongParams(method string, err error) string {
-	text := "The params of " + fault.Truncate(method, maxEcho) + " do not have the form that MCP gives them"
+	text := "The params of " + fault.Truncate(method, maxEcho) + " do not match the MCP specification"
 	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && e.Field != "" {
-		return fmt.Sprintf("%s: %s has a wrong type", text, e.Field)
+		return fmt.Sprintf("%s: %s has the wrong type", text, e.Field)
 	}
 	return text
 }

@@ -32,7 +32,7 @@ func serveFrames(t *testing.T, config mcpserver.Config, framing stdio.Framing) *
 		}
 		body := make([]byte, length)
 		if _, err = io.ReadFull(r, body); strings.HasSuffix(string(body), "\n") {
-			t.Errorf("a line break behind %s", body)
+			t.Errorf("a line break after %s", body)
 		}
 		return string(body), err
 	})
@@ -88,7 +88,7 @@ func TestLineClientOfAServerThatLooks(t *testing.T) {
 	c.write(call("1", "echo", "{}") + "\n")
 	c.answer("1")
 	c.send("Content-Length: 2", "", "{}") // it is settled
-	if line := c.next(); gjson.Get(line, "error.code").Int() != -32700 || !strings.Contains(line, "a line") {
+	if line := c.next(); gjson.Get(line, "error.code").Int() != -32700 || strings.Contains(line, "Content-Length") {
 		t.Error(line)
 	}
 	if line := c.next(); gjson.Get(line, "error.code").Int() != -32600 {
@@ -96,7 +96,7 @@ func TestLineClientOfAServerThatLooks(t *testing.T) {
 	}
 }
 
-// TestNoiseDoesNotSettleTheFraming holds that it is refused once, in the framing of what comes behind it.
+// TestNoiseDoesNotSettleTheFraming holds that noise is refused once, in the framing of the message after it.
 func TestNoiseDoesNotSettleTheFraming(t *testing.T) {
 	s := mcpserver.Config{Name: "s"}
 	const noise = "bash: warning: setlocale\n[WARN] two lines\n"

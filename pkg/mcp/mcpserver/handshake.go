@@ -11,12 +11,12 @@ import (
 
 // initialize answers the request that begins a session of the revisions before the stateless one. The SDK takes a
 // request of the stateless revision for such a beginning, and would refuse this one after it. But a client that probes
-// with server/discover, and gives up before the answer is there, goes on with initialize on the same connection.
+// with server/discover, and stops waiting before the answer is there, goes on with initialize on the same connection.
 func (s *Server) initialize(ctx context.Context, next mcp.MethodHandler, method string, req *mcp.ServerRequest[*mcp.InitializeParams]) (mcp.Result, error) {
 	client := sessionOf(ctx)
 	revision := agreed(req.Params.ProtocolVersion)
 	if client == nil || !client.agree(revision) {
-		return next(ctx, method, req) // refuses the second one
+		return next(ctx, method, req) // the SDK answers in the sessions that it connects itself, and refuses a second initialize
 	}
 	result := s.greeting
 	result.ProtocolVersion = revision

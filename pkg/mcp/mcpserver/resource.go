@@ -13,8 +13,8 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// codeResourceNotFound is what revisions before the stateless one call a resource that is not there; since then it is
-// one of the invalid parameters.
+// codeResourceNotFound is the code for an unknown resource in the revisions before the stateless one. Since then it is
+// that of invalid params.
 const codeResourceNotFound = -32002
 
 // Resource is something to read: one URI, or all that match a URI template (RFC 6570, recognised by its braces).
@@ -39,7 +39,7 @@ type Content struct {
 	Private bool
 }
 
-// add lists the resource, as a template when its URI is one.
+// add adds the resource to the SDK's list, as a template if its URI is one.
 func (r *Resource) add(server *mcp.Server) {
 	if strings.Contains(r.URI, "{") {
 		server.AddResourceTemplate(&mcp.ResourceTemplate{
@@ -52,12 +52,12 @@ func (r *Resource) add(server *mcp.Server) {
 	}, r.read)
 }
 
-// read gives a resource's content to the SDK.
+// read returns the resource's content to the SDK.
 func (r *Resource) read(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-	return contents(ctx, req, r.Read, "") // the SDK knows the type
+	return contents(ctx, req, r.Read, "") // the SDK adds the type
 }
 
-// read gives the content of any URI, whatever the SDK has in its table.
+// read answers resources/read with Config.Read, for any URI.
 func (s *Server) read(ctx context.Context, req *mcp.ReadResourceRequest) (mcp.Result, error) {
 	result, err := contents(ctx, req, s.config.Read, s.table.mimeType(req.Params.URI))
 	if err != nil {
@@ -69,8 +69,8 @@ func (s *Server) read(ctx context.Context, req *mcp.ReadResourceRequest) (mcp.Re
 	return &readResult{Cacheable: &result.Cacheable, Contents: result.Contents, ResultType: "complete"}, nil
 }
 
-// readResult is the result of resources/read where the SDK does not make it: only the SDK can say in its own that it is
-// complete.
+// readResult replaces the SDK's result of resources/read where the SDK does not make it: only the SDK can set the
+// resultType of its own.
 type readResult struct {
 	mcp.ResultBase
 	*mcp.Cacheable
@@ -78,15 +78,15 @@ type readResult struct {
 	ResultType string                  `json:"resultType,omitempty"`
 }
 
-// contents asks a resource. The errors are faults or are an *Error.
+// contents reads a resource. Its error is an *Error or a fault.
 func contents(ctx context.Context, req *mcp.ReadResourceRequest, read func(context.Context, string) (*Content, error), mimeType string) (*mcp.ReadResourceResult, error) {
 	uri := req.Params.URI
 	c, err := read(ctx, uri)
 	if err != nil {
-		return nil, wrong(err)
+		return nil, sendable(err)
 	}
 	if c == nil {
-		return nil, fault.New(fault.Internal, "The resource %s gave nothing at all", fault.Truncate(uri, maxEcho))
+		return nil, fault.New(fault.Internal, "The resource %s has no content", fault.Truncate(uri, maxEcho))
 	}
 	result := &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{
 		{URI: uri, MIMEType: cmp.Or(c.MIMEType, mimeType), Text: c.Text, Blob: c.Blob},
@@ -95,8 +95,8 @@ func contents(ctx context.Context, req *mcp.ReadResourceRequest, read func(conte
 	return result, nil
 }
 
-// readError turns the failure of a read into the protocol's error: a fault or an *Error is our own, anything else is the
-// SDK's word that no resource has this URI.
+// readError returns a failed read as an error of the protocol. A fault or an *Error comes from this package; any other
+// error is the SDK's, which has no resource with this URI.
 func (s *Server) readError(ctx context.Context, req *mcp.ReadResourceRequest, err error) error {
 	if err == nil {
 		return nil

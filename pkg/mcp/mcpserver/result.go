@@ -35,7 +35,7 @@ type Link struct {
 	Size int64
 }
 
-// wireResult is the result of tools/call as it goes out: in one pass, with nothing escaped that JSON does not ask for.
+// wireResult is the result of tools/call as it is sent. It is encoded once, and HTML in it is not escaped.
 type wireResult struct {
 	mcp.ResultBase
 	Content           []content       `json:"content"`
@@ -56,17 +56,17 @@ type content struct {
 
 func (r *Result) encode() (*wireResult, error) {
 	if r == nil {
-		return nil, errors.New("it is nothing at all")
+		return nil, errors.New("it is nil")
 	}
 	w := &wireResult{IsError: r.IsError}
 	text := cmp.Or(r.Text, r.Summary)
 	if r.Structured != nil {
 		var buf bytes.Buffer
 		if err := json.Compact(&buf, r.Structured); err != nil {
-			return nil, errors.New("it is no JSON")
+			return nil, errors.New("its structured content is not JSON")
 		}
 		if buf.Bytes()[0] != '{' {
-			return nil, errors.New("its structured content is no JSON object")
+			return nil, errors.New("its structured content is not a JSON object")
 		}
 		w.StructuredContent = buf.Bytes()
 		text = cmp.Or(r.Text, buf.String())
@@ -99,7 +99,8 @@ func (e *entry) wire(r *Result, revision string) (*wireResult, error) {
 	return wire, nil
 }
 
-// compact encodes a value of this package or a fault, which have no unencodable parts but a fault's details.
+// compact encodes a value of this package, or a fault. Only the details of a fault can fail to encode; then it returns the
+// text of the error.
 func compact(v any) json.RawMessage {
 	raw, err := rawjson.Marshal(v)
 	if err != nil {

@@ -127,7 +127,7 @@ func (s *Server) SDK() *mcp.Server { return s.sdk }
 // When the client goes away, the contexts of its calls end, and Serve returns nil after the last of them; it does not
 // wait long for calls that the client has cancelled. When ctx ends, Serve accepts no more requests, ends the contexts of the
 // session's calls, gives them a moment to answer and returns the cause of ctx. It answers a call that ignores its
-// context with an error and leaves it behind. Any other error means that the transport failed.
+// context with an error and does not wait for it. Any other error means that the transport failed.
 func (s *Server) Serve(ctx context.Context, transport mcp.Transport) error {
 	client := newSession(ctx, transport)
 	connected, err := s.sdk.Connect(context.WithValue(ctx, sessionKey{}, client), client, nil)

@@ -51,7 +51,7 @@ type openRequest struct {
 	method    string
 	end       context.CancelCauseFunc // of the handler's context; nil until the handler begins
 	cancelled *Ended                  // nil unless the client has cancelled the request
-	drop      func()                  // tells the connection so, once; not nil if cancelled is not
+	drop      func()                  // drops the answer, once; nil unless the request is cancelled
 }
 
 // dropper is a connection that need not send the answers to cancelled requests.
@@ -267,7 +267,7 @@ func (s *session) onlyCancelled() bool {
 	return len(s.open) > 0
 }
 
-// key returns the id of a request in a form that tells a number and a string of digits apart.
+// key returns the id of a request as text, with a string in quotes.
 func key(id jsonrpc.ID) string {
 	if text, ok := id.Raw().(string); ok {
 		return strconv.Quote(text)

@@ -22,7 +22,7 @@ type Tool struct {
 	// value that is not an object.
 	SkipValidation bool
 	// Call answers one call, whose arguments match InputSchema unless SkipValidation is set. Its context ends when the
-	// client cancels the call, when its session ends and when the server is stopped; WhyEnded tells them apart.
+	// client cancels the call, when its session ends and when the server is stopped; WhyEnded returns which.
 	Call func(ctx context.Context, call *Call) *Result
 }
 

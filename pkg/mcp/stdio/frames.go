@@ -14,23 +14,33 @@ import (
 
 const (
 	contentLength = "content-length:"
-	// maxHeader is the most bytes one line of a header block may have.
+	// maxHeader is the maximum number of bytes in one line of a header block.
 	maxHeader = 8 << 10
-	// noLimit is how far the search for a header goes when nothing else ends it.
+	// noLimit lets the search for a header go on to the end of the input.
 	noLimit = math.MaxInt
 )
 
-// frames reads messages that each come behind a header block with their Content-Length.
+// Why input is refused.
+const (
+	notHeader   = "Skipped input where a Content-Length header was expected"
+	noLength    = "Skipped a header block without Content-Length"
+	notLength   = "Skipped a frame whose Content-Length %.40q is not a number of bytes"
+	bodyNotJSON = "Skipped the %d bytes after Content-Length: they are not JSON"
+	tornHeader  = "The input ended within the header of a frame"
+	tornBody    = "The input ended after %d of the %d bytes that Content-Length announced"
+)
+
+// frames reads messages that each follow a header block with their Content-Length.
 //
-// What is no frame costs one refusal. Reading goes on at the next line that begins with "Content-Length:", or that ends
-// with that header whole: a length that was too short leaves the next header in mid-line. A body that is no JSON is
-// looked through as well, for one whose length was too long has swallowed what came next. No JSON text has such a line:
-// its strings hold no line breaks.
+// Input that is not a frame is refused once. Reading goes on at the next line that begins with "Content-Length:", or that
+// ends with that whole header: after a length that was too short, the next header stands in the middle of a line. A body
+// that is not JSON is searched too, because a length that was too long swallows the next frame. No JSON text contains
+// such a line: its strings have no line breaks.
 type frames struct {
 	in    window
 	limit int // of a body
 	lost  bool
-	skip  int // how far the search for a header goes while lost
+	skip  int // how many bytes the search for a header covers while lost
 }
 
 func newFrames(in io.Reader) *frames {
@@ -45,7 +55,7 @@ func (*frames) wrap(message []byte) []byte {
 	return append(fmt.Appendf(nil, "Content-Length: %d\r\n\r\n", len(message)), message...)
 }
 
-// next gives the body of a frame, which is JSON.
+// next returns the body of a frame, which is JSON.
 func (f *frames) next() ([]byte, error) {
 	if f.lost {
 		f.search()
@@ -56,18 +66,18 @@ func (f *frames) next() ([]byte, error) {
 	}
 	body := f.in.peek(length)
 	if len(body) < length {
-		return nil, f.lose(noLimit, "The input ended after %d of the %d bytes that Content-Length announced", len(body), length)
+		return nil, f.lose(noLimit, tornBody, len(body), length)
 	}
 	message := trim(body)
 	if !json.Valid(message) {
-		bad := f.lose(noLimit, "The %d bytes that Content-Length announced are no JSON and were skipped", length)
+		bad := f.lose(noLimit, bodyNotJSON, length)
 		return nil, notJSON(message, bad.message)
 	}
 	f.in.take(length) // its bytes stay until the window is filled again
 	return message, nil
 }
 
-// header reads a header block and gives the length of the body behind it.
+// header reads a header block and returns the length of the body after it.
 func (f *frames) header() (int, error) {
 	value, begun := "", false
 	for {
@@ -78,19 +88,19 @@ func (f *frames) header() (int, error) {
 		case !whole && len(line) < maxHeader: // the end of the input
 			f.in.take(len(line))
 			if begun || text != "" {
-				return 0, &malformed{code: jsonrpc.CodeParseError, message: "The input ended within the header of a frame"}
+				return 0, &malformed{code: jsonrpc.CodeParseError, message: tornHeader}
 			}
 			return 0, f.in.err
 		case whole && text == "" && begun:
 			f.in.take(len(line))
 			return f.length(value)
-		case whole && text == "": // some clients put a line break behind a body
+		case whole && text == "": // some clients write a line break after a body
 			f.in.take(len(line))
 			continue
 		}
 		name, rest, ok := strings.Cut(text, ":")
 		if !whole || !ok || !isHeaderName(name) {
-			return 0, f.lose(noLimit, "What came in the place of a Content-Length header was skipped")
+			return 0, f.lose(noLimit, notHeader)
 		}
 		if at := headerIn(line); at > 0 && strings.EqualFold(name, "Content-Length") {
 			line = line[:at] // its value runs into the next frame
@@ -100,20 +110,20 @@ func (f *frames) header() (int, error) {
 		if !strings.EqualFold(name, "Content-Length") {
 			continue
 		}
-		value = strings.TrimSpace(rest) // of several the last counts: a block that broke off may come before it
+		value = strings.TrimSpace(rest) // the last one counts: a block that broke off can come before it
 		if value != "" && !isNumber(value) {
-			return 0, f.lose(noLimit, "A frame whose Content-Length %.40q is no number of bytes was skipped", value)
+			return 0, f.lose(noLimit, notLength, value)
 		}
 	}
 }
 
-// length reads the value of Content-Length.
+// length parses the value of Content-Length.
 func (f *frames) length(value string) (int, error) {
 	if value == "" {
-		return 0, f.lose(noLimit, "A header block without a Content-Length was skipped")
+		return 0, f.lose(noLimit, noLength)
 	}
 	length, err := strconv.Atoi(value)
-	if err != nil { // more than an integer holds
+	if err != nil { // more than an int can hold
 		length = noLimit
 	}
 	if length > f.limit {
@@ -124,13 +134,14 @@ func (f *frames) length(value string) (int, error) {
 	return length, nil
 }
 
-// lose makes the next call search for a header, in the next limit bytes and behind them if it comes to nothing.
+// lose makes the next call search for a header. The search covers the next limit bytes; if they end with the beginning of
+// a header, it goes on after them.
 func (f *frames) lose(limit int, format string, args ...any) *malformed {
 	f.lost, f.skip = true, limit
 	return &malformed{code: jsonrpc.CodeParseError, message: fmt.Sprintf(format, args...) + "; " + f.expected()}
 }
 
-// search goes to the next header, to where skip ends, or to the end of the input.
+// search skips input up to the next header, the end of skip, or the end of the input.
 func (f *frames) search() {
 	f.lost = false
 	for {
@@ -147,7 +158,7 @@ func (f *frames) search() {
 			f.in.take(len(line))
 			return
 		case len(line) == f.skip && beginsHeader(line):
-			f.skip = noLimit // the body is not as long as it was said to be
+			f.skip = noLimit // the body is shorter than announced
 		case len(line) == f.skip:
 			f.pass(len(line))
 		default:
@@ -166,7 +177,7 @@ func (f *frames) pass(n int) {
 	}
 }
 
-// headerIn is where in a line a Content-Length header begins, or -1.
+// headerIn returns the index at which a Content-Length header begins in a line, or -1.
 func headerIn(line []byte) int {
 	for end := bytes.LastIndexByte(line, ':'); end >= 0; end = bytes.LastIndexByte(line[:end], ':') {
 		at := end + 1 - len(contentLength)
@@ -176,7 +187,7 @@ func headerIn(line []byte) int {
 		if isNumber(string(bytes.TrimSpace(line[end+1:]))) {
 			return at
 		}
-		break // a line that says more behind its last one is taken for a header from its beginning only
+		break // a line with more text after its last header counts only if it begins with a header
 	}
 	if len(line) >= len(contentLength) && beginsHeader(line) {
 		return 0
@@ -184,7 +195,7 @@ func headerIn(line []byte) int {
 	return -1
 }
 
-// beginsHeader says whether the line of which this is a part can be a Content-Length header.
+// beginsHeader reports whether a line that begins with part can be a Content-Length header.
 func beginsHeader(part []byte) bool {
 	n := min(len(part), len(contentLength))
 	return strings.EqualFold(string(part[:n]), contentLength[:n])

@@ -23,7 +23,7 @@ const (
 	last      = `{"last":1}`
 )
 
-// readAll gives all messages of a stream, "!TEXT" in the place of one that is refused.
+// readAll returns all messages of a stream, and "!TEXT" for input that is refused.
 func readAll(t interface{ Fatalf(string, ...any) }, f framing, most int) []string {
 	var got []string
 	for range most {
@@ -48,11 +48,11 @@ func readAll(t interface{ Fatalf(string, ...any) }, f framing, most int) []strin
 
 func TestFrames(t *testing.T) {
 	const (
-		garbage  = "!What came in the place of a Content-Length header was skipped"
-		without  = "!A header block without a Content-Length was skipped"
-		noJSON   = "!The %d bytes that Content-Length announced are no JSON and were skipped"
-		noNumber = "!A frame whose Content-Length %q is no number of bytes was skipped"
-		torn     = "!The input ended within the header of a frame"
+		garbage  = "!" + notHeader
+		without  = "!" + noLength
+		noJSON   = "!" + bodyNotJSON
+		noNumber = "!" + notLength
+		torn     = "!" + tornHeader
 	)
 	for _, tc := range []struct {
 		name, in string
@@ -79,7 +79,7 @@ func TestFrames(t *testing.T) {
 		{"text", "hello\nworld\n\n" + lastFrame, []string{garbage, last}},
 		{"text in a header block", "Content-Length: 2\r\nhello\r\n\r\n{}" + lastFrame, []string{garbage, last}},
 		{"a long line", strings.Repeat("x", 3*maxHeader) + "\n" + lastFrame, []string{garbage, last}},
-		{"a long line with a header behind it", strings.Repeat("x", 3*maxHeader-7) + lastFrame, []string{garbage, last}},
+		{"a long line with a header after it", strings.Repeat("x", 3*maxHeader-7) + lastFrame, []string{garbage, last}},
 		{"bad length, good one in the same block", "Content-Length: 40\r\r{\"a\":1}\r\n" + lastFrame, []string{fmt.Sprintf(noNumber, "40\r\r{\"a\":1}"), last}},
 		{"bad length, good one in the same line", "Content-Length: 40\r\r{}" + lastFrame, []string{fmt.Sprintf(noNumber, "40\r\r{}Content-Length: 10"), last}},
 		{"two bad lengths", "Content-Length: two\nContent-Length: 3x\n\n{}\n" + lastFrame, []string{fmt.Sprintf(noNumber, "two"), fmt.Sprintf(noNumber, "3x"), last}},
@@ -91,11 +91,11 @@ func TestFrames(t *testing.T) {
 		{"too long", "Content-Length: 30\r\n\r\n{}\r\n" + lastFrame + pingFrame, []string{fmt.Sprintf(noJSON, 30), last, "{}"}},
 		{"too long by a bit of a header", "Content-Length: 8\r\n\r\n{}\n" + lastFrame + pingFrame, []string{fmt.Sprintf(noJSON, 8), last, "{}"}},
 		{"too long, next in mid-line", "Content-Length: 20\r\n\r\n{}" + lastFrame + pingFrame, []string{fmt.Sprintf(noJSON, 20), last, "{}"}},
-		{"too long to the end", "Content-Length: 90\r\n\r\n{}\n" + lastFrame, []string{"!The input ended after 35 of the 90 bytes that Content-Length announced", last}},
+		{"too long to the end", "Content-Length: 90\r\n\r\n{}\n" + lastFrame, []string{fmt.Sprintf("!"+tornBody, 35, 90), last}},
 
 		{"torn header", pingFrame + "Content-Len", []string{"{}", torn}},
 		{"torn header block", pingFrame + "Content-Length: 2\r\n", []string{"{}", torn}},
-		{"torn body", pingFrame + "Content-Length: 10\r\n\r\n{\"last\"", []string{"{}", "!The input ended after 7 of the 10 bytes that Content-Length announced"}},
+		{"torn body", pingFrame + "Content-Length: 10\r\n\r\n{\"last\"", []string{"{}", fmt.Sprintf("!"+tornBody, 7, 10)}},
 	} {
 		for how, in := range map[string]io.Reader{"at once": strings.NewReader(tc.in), "byte by byte": iotest.OneByteReader(strings.NewReader(tc.in))} {
 			got := readAll(t, newFrames(in), 10)
@@ -130,8 +130,8 @@ func TestFrameOverTheLimitIsSkippedWhole(t *testing.T) {
 		{"not as long as it says", over + "{}\n" + lastFrame + pingFrame, []string{tooLong, last, "{}"}},
 		{"as long as a part of the next header", "Content-Length: 105\n\n" + strings.Repeat(" ", 100) + "\n" + lastFrame, []string{tooLong, last}},
 		{"longer than any number", "Content-Length: 99999999999999999999\r\n\r\n{}\n" + lastFrame, []string{tooLong, last}},
-		{"another bad one right behind it", over + body + "Content-Length: two\r\n\r\n\n" + lastFrame,
-			[]string{tooLong, `!A frame whose Content-Length "two" is no number of bytes was skipped; ` + (&frames{}).expected(), last}},
+		{"another bad one right after it", over + body + "Content-Length: two\r\n\r\n\n" + lastFrame,
+			[]string{tooLong, "!" + fmt.Sprintf(notLength, "two") + "; " + (&frames{}).expected(), last}},
 		{"torn", over + "{}", []string{tooLong}},
 	} {
 		for how, in := range map[string]io.Reader{"at once": strings.NewReader(tc.in), "byte by byte": iotest.OneByteReader(strings.NewReader(tc.in))} {
@@ -253,7 +253,7 @@ func TestAutoLooksForTheFirstMessage(t *testing.T) {
 	} {
 		for how, r := range map[string]io.Reader{"at once": strings.NewReader(in), "byte by byte": iotest.OneByteReader(strings.NewReader(in))} {
 			b := bufio.NewReaderSize(r, 64<<10)
-			lsp, noise := settle(b)
+			lsp, noise := detect(b)
 			if rest, _ := io.ReadAll(b); lsp != want.lsp || noise != want.noise || string(rest) != want.rest {
 				t.Errorf("%.40q, %s: %v, %d, %q", in, how, lsp, noise, rest)
 			}
@@ -270,7 +270,7 @@ func FuzzFrames(f *testing.F) {
 		r := &inPieces{bytes.NewReader(stream), []int{max(1, piece%1000)}, 0}
 		got := readAll(t, small(r), len(stream)+2)
 		if n := len(got); n < 2 || got[n-2] != last || got[n-1] != "{}" {
-			t.Fatalf("the frames behind the garbage are lost: %q", got)
+			t.Fatalf("the frames after the garbage are lost: %q", got)
 		}
 	})
 }

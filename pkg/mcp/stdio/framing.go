@@ -13,39 +13,40 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// Framing is how messages are told apart in a stream. The empty one is FramingNewline.
+// Framing is how messages are separated in a stream. The empty string means FramingNewline.
 type Framing string
 
 const (
-	// FramingNewline has one message a line, as every revision of MCP has it.
+	// FramingNewline is one message per line, as in every revision of MCP.
 	FramingNewline Framing = "newline"
-	// FramingLSP has each message behind a header block with its Content-Length, as the base protocol of the Language
-	// Server Protocol has it.
+	// FramingLSP is a header block with a Content-Length before each message, as in the base protocol of the Language Server
+	// Protocol.
 	FramingLSP Framing = "lsp"
-	// FramingAuto is settled once, for the whole connection, by the first line that a message can begin with: FramingLSP
-	// by one that opens a Content- header in whatever case, FramingNewline by one that opens a JSON object or a batch. Lines
-	// before it, such as a shell's warnings, are skipped and refused together once the framing is known, and so are those
-	// of an input without any such line, as FramingNewline. White space and byte order marks do not count.
+	// FramingAuto is decided once for the whole connection, by the first line that can begin a message: a Content- header in
+	// any case means FramingLSP, a JSON object or a batch means FramingNewline. Lines before it, such as a shell's warnings,
+	// are skipped, and refused together once the framing is known. Input without such a line is FramingNewline. White space
+	// and byte order marks do not count.
 	FramingAuto Framing = "auto"
 )
 
-// maxMessage is the most bytes one message may have.
+// maxMessage is the maximum number of bytes in a message.
 const maxMessage = 64 << 20
 
-// framing is one way to tell messages apart.
+// framing reads and writes messages in one Framing.
 type framing interface {
-	// next gives a message, which is JSON, without the space around it; its bytes are good until the next call. A *malformed
-	// is what stands in the place of one; the next call goes on behind it. With io.EOF there may be a last message.
+	// next returns a message, which is JSON, without the white space around it. Its bytes are valid until the next call. The
+	// error is a *malformed for input that is not a message; the next call goes on after it. With io.EOF there can be a last
+	// message.
 	next() ([]byte, error)
-	// wrap gives a message as it goes out. It may write behind it.
+	// wrap returns a message in the framing. It may append to the message's array.
 	wrap(message []byte) []byte
-	// expected says how a message is to be sent.
+	// expected returns an instruction to the client: how to send a message.
 	expected() string
 }
 
-// malformed is input that is no message, and the refusal it is answered with.
+// malformed is input that is not a message, with the error to answer it with.
 type malformed struct {
-	id      json.RawMessage // nil when it cannot be read
+	id      json.RawMessage // nil if it cannot be read
 	code    int64
 	message string
 }
@@ -56,22 +57,22 @@ const tooLong = "The message is longer than 64 MiB and was skipped; send less at
 
 var errLineTooLong = &malformed{code: jsonrpc.CodeInvalidRequest, message: tooLong}
 
-// check says whether it is one of the framings.
+// check returns an internal fault for an unknown framing.
 func (f Framing) check() error {
 	switch f {
 	case "", FramingNewline, FramingLSP, FramingAuto:
 		return nil
 	}
-	return fault.New(fault.Internal, "the framing %q is none of newline, lsp and auto", string(f))
+	return fault.New(fault.Internal, "unknown framing %q: use newline, lsp or auto", string(f))
 }
 
-// of is the framing of a stream, and how many lines before the first message had to be skipped to know it. For
-// FramingAuto it waits for a line that a message can begin with.
+// of returns the framing of a stream, and the number of lines that it skipped before the first message. For FramingAuto
+// it waits for a line that can begin a message.
 func (f Framing) of(in io.Reader) (framing, int) {
 	r := bufio.NewReaderSize(in, 64<<10)
 	lsp, noise := f == FramingLSP, 0
 	if f == FramingAuto {
-		lsp, noise = settle(r)
+		lsp, noise = detect(r)
 	}
 	if lsp {
 		return newFrames(r), noise
@@ -79,8 +80,8 @@ func (f Framing) of(in io.Reader) (framing, int) {
 	return &lines{r}, noise
 }
 
-// settle says whether a stream has frames with a header, and goes past the lines before the first message.
-func settle(r *bufio.Reader) (lsp bool, noise int) {
+// detect skips the lines before the first message, and reports whether that has a header block.
+func detect(r *bufio.Reader) (lsp bool, noise int) {
 	for {
 		skipBlanks(r)
 		switch {
@@ -101,10 +102,11 @@ func settle(r *bufio.Reader) (lsp bool, noise int) {
 }
 
 func noiseBefore(lines int) string {
-	return fmt.Sprintf("The input began with lines that are no message (%d), and they were skipped; ", lines)
+	return fmt.Sprintf("Skipped the lines before the first message (%d); ", lines)
 }
 
-// opensJSON says whether an object or an array of objects begins here, or the stream ends. A log's [WARN] is no array.
+// opensJSON reports whether an object or an array of objects begins here, or the stream ends. A log's [WARN] does not
+// begin an array.
 func opensJSON(r *bufio.Reader) bool {
 	head, err := r.Peek(1)
 	if err != nil || head[0] != '[' {
@@ -114,7 +116,7 @@ func opensJSON(r *bufio.Reader) bool {
 	return err != nil || strings.IndexByte("{[] \t\r\n", head[1]) >= 0
 }
 
-// opensHeader says whether a Content- header begins here. It never looks at more bytes than it needs: a client that
+// opensHeader reports whether a Content- header begins here. It reads no more bytes than it needs, because a client that
 // waits for an answer sends no more.
 func opensHeader(r *bufio.Reader) bool {
 	const opening = "content-"
@@ -130,7 +132,7 @@ func opensHeader(r *bufio.Reader) bool {
 	return true
 }
 
-// skipBlanks goes past white space and byte order marks.
+// skipBlanks skips white space and byte order marks.
 func skipBlanks(r *bufio.Reader) {
 	const mark = "\uFEFF"
 	for n := 0; ; {

@@ -10,11 +10,11 @@ import (
 // lines reads lines of at most maxMessage bytes.
 type lines struct{ r *bufio.Reader }
 
-func (*lines) expected() string { return "send one JSON object a line" }
+func (*lines) expected() string { return "send one JSON object per line" }
 
 func (*lines) wrap(message []byte) []byte { return append(message, '\n') }
 
-// next gives a line, which is JSON or empty. One over the limit is skipped whole, with errLineTooLong in its place.
+// next returns a line, which is JSON or empty. It skips a line over the limit and returns errLineTooLong for it.
 func (l *lines) next() ([]byte, error) {
 	var line []byte
 	tooLong := false
@@ -30,16 +30,16 @@ func (l *lines) next() ([]byte, error) {
 			continue
 		}
 		if tooLong {
-			return nil, errLineTooLong // an error of the reader shows at the next call again
+			return nil, errLineTooLong // the next call returns an error of the reader
 		}
 		if line = trim(line); len(line) > 0 && !json.Valid(line) {
-			return nil, notJSON(line, "This is no JSON and was skipped; "+l.expected()) // its error shows again too
+			return nil, notJSON(line, "Skipped a line that is not JSON; "+l.expected()) // the reader's error comes again too
 		}
 		return line, err
 	}
 }
 
-// trim takes a byte order mark and white space off a message.
+// trim removes a byte order mark and white space around a message.
 func trim(message []byte) []byte {
 	return bytes.TrimSpace(bytes.TrimPrefix(message, []byte("\uFEFF")))
 }

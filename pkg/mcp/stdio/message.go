@@ -14,13 +14,13 @@ import (
 const (
 	// maxEcho is the most bytes of the client's text that an error repeats.
 	maxEcho = 200
-	// maxDepth is how deep a message may be nested for the SDK to decode it.
+	// maxDepth is the deepest nesting that the SDK decodes.
 	maxDepth = 1000
-	// checkedDepth is how deep JSON may be nested for encoding/json to check it.
+	// checkedDepth is the deepest nesting that encoding/json validates.
 	checkedDepth = 10000
 )
 
-// refusal is the answer to a message that the SDK does not get to see; a nil id is null.
+// refusal returns the answer to a message that the session does not see. A nil id is sent as null.
 func refusal(id json.RawMessage, code int64, message string) []byte {
 	if id == nil {
 		id = json.RawMessage("null")
@@ -33,7 +33,7 @@ func refusal(id json.RawMessage, code int64, message string) []byte {
 	return answer
 }
 
-// notJSON stands for text that is no JSON, and for text that is nested too deep to know.
+// notJSON returns the error for text that is not valid JSON, or that is nested too deep to validate.
 func notJSON(text []byte, message string) *malformed {
 	if !deeper(text, checkedDepth) {
 		return &malformed{code: jsonrpc.CodeParseError, message: message}
@@ -41,41 +41,42 @@ func notJSON(text []byte, message string) *malformed {
 	return &malformed{id: idOf(gjson.ParseBytes(text)), code: jsonrpc.CodeInvalidRequest, message: wrongMessage("it is " + tooDeep())}
 }
 
-// notMessage is the answer to JSON that is no message.
+// notMessage returns the answer to JSON that is not a message.
 func notMessage(data []byte) []byte {
 	m := gjson.ParseBytes(data)
 	return refusal(idOf(m), jsonrpc.CodeInvalidRequest, wrongMessage(whyNot(m, data)))
 }
 
 func wrongMessage(why string) string {
-	return "This is no JSON-RPC 2.0 message: " + why + `; send {"jsonrpc":"2.0","id":1,"method":"…","params":{…}}`
+	return "This is not a JSON-RPC 2.0 message: " + why + `; send {"jsonrpc":"2.0","id":1,"method":"…","params":{…}}`
 }
 
 func tooDeep() string { return fmt.Sprintf("nested too deep, more than %d levels", maxDepth) }
 
-// whyNot says what is wrong with a message.
+// whyNot returns what is wrong with a message.
 func whyNot(m gjson.Result, data []byte) string {
 	id, method := m.Get("id"), m.Get("method")
 	switch {
 	case deeper(data, maxDepth):
 		return "it is " + tooDeep()
 	case !m.IsObject():
-		return "it is no object"
+		return "it is not an object"
 	case m.Get("jsonrpc").Type != gjson.String || m.Get("jsonrpc").Str != "2.0":
 		return `its "jsonrpc" is not "2.0"`
 	case id.Exists() && id.Type != gjson.String && id.Type != gjson.Number:
 		return `its "id" is neither a string nor an integer`
 	case method.Exists() && method.Type != gjson.String:
-		return `its "method" is no string`
+		return `its "method" is not a string`
 	case !method.Exists() && !answers(m):
 		return `it has no "method"`
 	case !method.Exists() && !id.Exists():
 		return `it answers a request, but has no "id"`
 	}
-	return "its members are not what the specification has"
+	return "its members do not match the specification"
 }
 
-// idOf is the id to refuse a message under, nil for null. What seems to answer a request has the id of that.
+// idOf returns the id to refuse a message under, or nil for null. The id of a message that seems to be an answer is that of
+// another request.
 func idOf(m gjson.Result) json.RawMessage {
 	if !m.IsObject() || answers(m) && !m.Get("method").Exists() {
 		return nil
@@ -88,8 +89,9 @@ func idOf(m gjson.Result) json.RawMessage {
 
 func answers(m gjson.Result) bool { return m.Get("result").Exists() || m.Get("error").Exists() }
 
-// complete says whether a message that the SDK has decoded is one: the SDK takes what has neither method nor result for
-// an answer, and a request whose id is null, which MCP has not, for a notification. That is left to notifications.
+// complete reports whether a message that the SDK has decoded is a whole one. The SDK takes an object without method and
+// result for an answer, and a request whose id is null, which MCP does not have, for a notification. Only notifications
+// may have such an id.
 func complete(msg jsonrpc.Message, data []byte) bool {
 	switch msg := msg.(type) {
 	case *jsonrpc.Response:
@@ -100,7 +102,8 @@ func complete(msg jsonrpc.Message, data []byte) bool {
 	return true
 }
 
-// deeper says whether JSON is nested more than so many levels deep. Text that does not begin as JSON is not.
+// deeper reports whether JSON is nested more than so many levels deep. It reports false for text that does not begin with
+// an object or an array.
 func deeper(data []byte, most int) bool {
 	if len(data) == 0 || data[0] != '{' && data[0] != '[' {
 		return false

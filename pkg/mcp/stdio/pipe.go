@@ -137,12 +137,12 @@ func (p *pipe) accept(data []byte, b *batch) (jsonrpc.Message, []byte) {
 	}
 	id := gjson.GetBytes(data, "id").Raw
 	if n, ok := request.ID.Raw().(int64); ok && id != strconv.FormatInt(n, 10) { // the SDK has rounded it
-		return nil, refusal(json.RawMessage(id), jsonrpc.CodeInvalidRequest, "The id "+fault.Truncate(id, maxEcho)+" is no integer up to 2^53; use a smaller integer or a string")
+		return nil, refusal(json.RawMessage(id), jsonrpc.CodeInvalidRequest, "The id "+fault.Truncate(id, maxEcho)+" is not an integer up to 2^53; use a smaller integer or a string")
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.open[request.ID] != nil {
-		return nil, refusal(nil, jsonrpc.CodeInvalidRequest, "The id "+fault.Truncate(id, maxEcho)+" is that of a request which is not done yet; use another")
+		return nil, refusal(nil, jsonrpc.CodeInvalidRequest, "The id "+fault.Truncate(id, maxEcho)+" is in use by a request that has not been answered; use another")
 	}
 	open := &openRequest{batch: b, lasting: request.Method == methodListen}
 	if open.lasting {

@@ -14,7 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Transport is a client behind two streams. It carries one session, which closes both streams at its end.
+// Transport connects to a client over two streams. It carries one session, which closes both streams at its end.
 //
 // Input that is not a message does not end the session. Text that is not JSON is answered with -32700; other JSON, and a
 // message over 64 MiB or nested more than 1000 levels, with -32600, under its id where that can be read. MCP has no
@@ -25,7 +25,7 @@ import (
 type Transport struct {
 	In  io.ReadCloser
 	Out io.WriteCloser
-	// Framing is how messages are told apart; the default is FramingNewline. Answers go out in the framing of the requests.
+	// Framing is how messages are separated; the default is FramingNewline. Answers go out in the framing of the requests.
 	Framing Framing
 	// Log receives what the streams have to report to people; nil discards it.
 	Log *slog.Logger

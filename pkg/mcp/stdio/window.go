@@ -6,14 +6,14 @@ import (
 )
 
 const (
-	// chunk is how much is asked for at a time.
+	// chunk is the number of bytes of one read.
 	chunk = 32 << 10
-	// maxKept is the most room that is kept when nothing is in it.
+	// maxKept is the largest capacity that an empty window keeps.
 	maxKept = 1 << 20
 )
 
-// window is the part of a stream that has been read and not yet taken: it can be looked at again. Looking reads no more
-// than what is asked for needs.
+// window is the part of a stream that has been read and not yet taken, so that it can be looked at again. It reads no more
+// than it needs for what is asked.
 type window struct {
 	src  io.Reader
 	data []byte
@@ -21,10 +21,10 @@ type window struct {
 	err  error
 }
 
-// rest is what has been read and not taken.
+// rest returns the bytes that have been read and not taken.
 func (w *window) rest() []byte { return w.data[w.from:] }
 
-// take moves behind the next n bytes.
+// take skips the next n bytes, which must have been read.
 func (w *window) take(n int) {
 	if w.from += n; w.from == len(w.data) {
 		if w.data, w.from = w.data[:0], 0; cap(w.data) > maxKept {
@@ -33,12 +33,12 @@ func (w *window) take(n int) {
 	}
 }
 
-// fill reads on, and says whether there was more.
+// fill reads on, and reports whether there was more.
 func (w *window) fill() bool {
 	if w.err != nil {
 		return false
 	}
-	if w.from > len(w.data)/2 { // less is moved than has been taken
+	if w.from > len(w.data)/2 { // fewer bytes are moved than have been taken
 		w.data, w.from = w.data[:copy(w.data, w.rest())], 0
 	}
 	if cap(w.data)-len(w.data) < chunk {
@@ -49,15 +49,15 @@ func (w *window) fill() bool {
 	return n > 0 || err == nil
 }
 
-// peek gives the next n bytes, or fewer at the end of the stream.
+// peek returns the next n bytes, or fewer at the end of the stream.
 func (w *window) peek(n int) []byte {
 	for len(w.rest()) < n && w.fill() {
 	}
 	return w.rest()[:min(n, len(w.rest()))]
 }
 
-// line gives the next line with its newline, or the first limit bytes of one that is longer, or what there is at the end
-// of the stream.
+// line returns the next line with its newline. It returns the first limit bytes of a longer line, and the rest of the
+// stream if that has no newline.
 func (w *window) line(limit int) []byte {
 	for seen := 0; ; {
 		rest := w.rest()

@@ -12,14 +12,14 @@ import (
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
 )
 
-// execute runs a workflow: started apart from this process, its events followed for progress, its end answered. The run
-// outlives this server and the caller; only an explicit cancel of the call stops it.
+// execute runs a workflow. It starts the run apart from this process, follows its events for progress, and answers with
+// its end. The run outlives the server and the caller: only a client that cancels the call ends it.
 func (f *Front) execute(ctx context.Context, call *mcpserver.Call) *mcpserver.Result {
 	a, refused := decode(call)
 	if refused != nil {
 		return refused
 	}
-	start := command{program: "pflow-exec", whole: true, args: []string{"start", "--format", "json", "--name"}}
+	start := command{program: "pflow-exec", uninterrupted: true, args: []string{"start", "--format", "json", "--name"}}
 	if a.Resume != "" {
 		start.args = append(start.args, "--resume="+a.Resume)
 	}
@@ -33,9 +33,9 @@ func (f *Front) execute(ctx context.Context, call *mcpserver.Call) *mcpserver.Re
 	}
 	run := gjson.GetBytes(started.Structured, "run_id").Str
 	if run == "" {
-		return failure(fault.New(fault.Protocol, "pflow-exec start gave no run id"))
+		return failure(fault.New(fault.Protocol, "pflow-exec start printed no run_id"))
 	}
-	_, err := f.Suite.run(ctx, command{program: "pflow-exec", args: []string{"--quiet", "events", "--follow", "--", run}, long: true, each: progress(call)})
+	_, err := f.Suite.run(ctx, command{program: "pflow-exec", args: []string{"--quiet", "events", "--follow", "--", run}, long: true, onLine: progress(call)})
 	if err != nil && ctx.Err() != nil {
 		return f.stopped(ctx, run)
 	}
@@ -53,13 +53,14 @@ func (f *Front) execute(ctx context.Context, call *mcpserver.Call) *mcpserver.Re
 	return r
 }
 
-// progress tells the client how many of the workflow's own nodes are settled.
+// progress returns a function that reads the events of a run, and reports to the client how many of the workflow's own
+// nodes have ended.
 func progress(call *mcpserver.Call) func(line []byte) {
 	done, total := 0.0, 0.0
 	return func(line []byte) {
 		fields := gjson.GetManyBytes(line, "event", "node", "nodes.#", "item", "will_retry")
 		if strings.Contains(fields[1].Str, "/") || fields[3].Exists() || fields[4].Bool() {
-			return // inside a sub-workflow or a batch, or not its end
+			return // inside a sub-workflow or a batch, or an attempt that is repeated
 		}
 		switch fields[0].Str {
 		case "run_started":
@@ -86,10 +87,10 @@ func (f *Front) stopped(ctx context.Context, run string) *mcpserver.Result {
 		why = "The server is stopping"
 	}
 	return failure(fault.New(fault.Unavailable, "%s; run %s goes on", why, run).
-		Suggest("Call execute with resume %q to have its result", run).Detail("run_id", run))
+		Suggest("Call execute with resume %q to get its result", run).Detail("run_id", run))
 }
 
-// links are the resources that stand in the place of long texts.
+// links returns the resources that replace the long texts of a result.
 func links(document json.RawMessage) []mcpserver.Link {
 	var found []mcpserver.Link
 	var visit func(v gjson.Result)

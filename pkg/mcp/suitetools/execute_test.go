@@ -49,7 +49,7 @@ func TestExecute(t *testing.T) {
 				t.Errorf("calls %q, not %q", got, want)
 			}
 			if got, _ := os.ReadFile(filepath.Join(f.dir, "stdin")); string(got) != c.stdin {
-				t.Errorf("gives %q, not %q", got, c.stdin)
+				t.Errorf("standard input is %q, not %q", got, c.stdin)
 			}
 		})
 	}

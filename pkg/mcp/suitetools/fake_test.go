@@ -45,7 +45,7 @@ func (f *fakes) at(dir, name, version, script string) {
 	}
 }
 
-// calls are the command lines of the programs that were started, but for the questions for their versions.
+// calls returns the command lines of the programs that were started, except those that ask for a version.
 func (f *fakes) calls() []string {
 	f.Helper()
 	b, err := os.ReadFile(filepath.Join(f.dir, "calls"))
@@ -57,7 +57,7 @@ func (f *fakes) calls() []string {
 
 func (f *fakes) front() *Front { return &Front{Suite: f.suite} }
 
-// call calls a tool and gives its answer.
+// call calls a tool and returns its answer.
 func (f *fakes) call(front *Front, name, arguments string) (answer map[string]any, result *mcpserver.Result) {
 	f.Helper()
 	for _, tool := range front.Tools() {
@@ -74,7 +74,7 @@ func (f *fakes) call(front *Front, name, arguments string) (answer map[string]an
 	return answer, result
 }
 
-// faultOf gives the type and the message of a failed call's error.
+// faultOf returns the type and the message of a failed call's error.
 func faultOf(answer map[string]any) (kind, message string) {
 	e, _ := answer["error"].(map[string]any)
 	kind, _ = e["type"].(string)

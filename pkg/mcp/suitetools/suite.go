@@ -1,5 +1,5 @@
-// Package suitetools is pflow-serve's tools: a table of commands. Each call starts programs of the suite; whatever this
-// package knows of workflows, node types and runs comes through a pipe.
+// Package suitetools defines the tools and resources of pflow-serve as a table of commands. Each call starts programs of
+// the suite: this package knows about workflows, node types and runs only what they print.
 package suitetools
 
 import (
@@ -18,20 +18,20 @@ import (
 
 // Suite starts the other programs.
 type Suite struct {
-	// Dir is the folder of the running program, links resolved: its siblings are looked for there first.
+	// Dir is the folder of the running program, with links resolved. The other programs are looked up there first.
 	Dir string
-	// Env is the environment that they get; its PATH is the second place.
+	// Env is the environment of the programs; they are looked up in its PATH too.
 	Env []string
 	// Version is the version that all of them should have.
 	Version string
 	Log     *slog.Logger
 
-	once   sync.Once
-	places chan struct{}
-	known  sync.Map // program → true once its version has been looked at
+	once    sync.Once
+	slots   chan struct{} // one for each short command that may run
+	checked sync.Map      // program → true once its version has been checked
 }
 
-// MaxProcesses is how many short commands run at the same time; others wait.
+// MaxProcesses returns how many short commands run at the same time while others wait.
 func MaxProcesses() int { return min(32, runtime.GOMAXPROCS(0)+4) }
 
 // command is one start of a program: its arguments, and what it reads.
@@ -39,28 +39,28 @@ type command struct {
 	program string
 	args    []string
 	stdin   []byte
-	// each takes every line of output as it comes; without it the output is collected.
-	each func(line []byte)
+	// onLine is called with each line of output as it is printed. If it is nil, the output is collected.
+	onLine func(line []byte)
 	// long commands do not count among the short ones.
 	long bool
-	// whole commands are not cut short once they have begun.
-	whole bool
+	// uninterrupted commands run to their end once they have begun.
+	uninterrupted bool
 }
 
-// answer is what a command gave: the last line or the whole of its output, and its exit status.
-type answer struct {
+// outcome is what a command left behind. Its output is empty if the lines went to onLine.
+type outcome struct {
 	output []byte
 	exit   int
 	stderr string
 }
 
-// run starts a command and waits for its end. The error is a fault of starting it or the cause of ctx.
-func (s *Suite) run(ctx context.Context, c command) (*answer, error) {
+// run starts a command and waits for its end. The error is a fault if it cannot be started, or the cause of ctx.
+func (s *Suite) run(ctx context.Context, c command) (*outcome, error) {
 	if !c.long {
-		s.once.Do(func() { s.places = make(chan struct{}, MaxProcesses()) })
+		s.once.Do(func() { s.slots = make(chan struct{}, MaxProcesses()) })
 		select {
-		case s.places <- struct{}{}:
-			defer func() { <-s.places }()
+		case s.slots <- struct{}{}:
+			defer func() { <-s.slots }()
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}
@@ -78,20 +78,20 @@ func (s *Suite) run(ctx context.Context, c command) (*answer, error) {
 	}
 	var output bytes.Buffer
 	child.Stdout = &output
-	if c.each != nil {
-		child.Stdout = &lines{each: c.each}
+	if c.onLine != nil {
+		child.Stdout = &lineWriter{onLine: c.onLine}
 	}
-	if c.whole {
+	if c.uninterrupted {
 		ctx = context.WithoutCancel(ctx)
 	}
 	exit, err := process.Run(ctx, child)
 	if err != nil {
 		return nil, err
 	}
-	return &answer{output: bytes.TrimSpace(output.Bytes()), exit: exit.Code, stderr: stderr.String()}, nil
+	return &outcome{output: bytes.TrimSpace(output.Bytes()), exit: exit.Code, stderr: stderr.String()}, nil
 }
 
-// find looks for a program beside the running one, then on PATH.
+// find returns the path of a program, which is beside the running one or on PATH.
 func (s *Suite) find(program string) (string, error) {
 	if beside := filepath.Join(s.Dir, program); process.Executable(beside) {
 		return beside, nil
@@ -104,45 +104,45 @@ func (s *Suite) find(program string) (string, error) {
 	return path, nil
 }
 
-// checkVersion warns, once for each program, when it is of another version.
+// checkVersion logs a warning, once for each program, if it has another version.
 func (s *Suite) checkVersion(ctx context.Context, program, path string) {
-	if _, seen := s.known.LoadOrStore(program, true); seen {
+	if _, seen := s.checked.LoadOrStore(program, true); seen {
 		return
 	}
 	var out bytes.Buffer
 	if _, err := process.Run(ctx, process.Command{Path: path, Args: []string{"--version"}, Env: s.Env, Stdout: &out}); err != nil {
-		return // what is wrong shows when it is called in earnest
+		return // the command itself reports what is wrong
 	}
 	if got := strings.TrimSpace(strings.TrimPrefix(out.String(), program)); got != s.Version {
 		s.Log.Warn("a program of the suite has another version", "program", program, "version", got, "want", s.Version)
 	}
 }
 
-// lines passes on every whole line that is written to it.
-type lines struct {
-	each func(line []byte)
-	rest []byte
+// lineWriter calls onLine with every whole line that is written to it.
+type lineWriter struct {
+	onLine func(line []byte)
+	rest   []byte
 }
 
-func (l *lines) Write(p []byte) (int, error) {
+func (l *lineWriter) Write(p []byte) (int, error) {
 	l.rest = append(l.rest, p...)
 	for {
 		i := bytes.IndexByte(l.rest, '\n')
 		if i < 0 {
 			return len(p), nil
 		}
-		l.each(l.rest[:i])
+		l.onLine(l.rest[:i])
 		l.rest = l.rest[i+1:]
 	}
 }
 
-// document is a command's answer as JSON, or the fault of a program that gave none.
-func (a *answer) document(program string) (json.RawMessage, *fault.Fault) {
-	if json.Valid(a.output) {
-		return a.output, nil
+// document returns the output of a command, which must be one JSON document.
+func (o *outcome) document(program string) (json.RawMessage, *fault.Fault) {
+	if json.Valid(o.output) {
+		return o.output, nil
 	}
-	f := fault.New(fault.Protocol, "%s gave no JSON (exit status %d)", program, a.exit)
-	if said := strings.TrimSpace(a.stderr); said != "" {
+	f := fault.New(fault.Protocol, "%s printed no JSON (exit status %d)", program, o.exit)
+	if said := strings.TrimSpace(o.stderr); said != "" {
 		f.Detail("stderr", said)
 	}
 	return nil, f

@@ -11,13 +11,15 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
 func TestFind(t *testing.T) {
 	f := newFakes(t)
 	path := t.TempDir()
 	f.suite.Env = append(f.suite.Env, "PATH="+path)
-	if _, err := f.suite.find("pflow-lib"); err == nil || !strings.Contains(err.Error(), "neither beside pflow-serve nor on PATH") {
+	if _, err := f.suite.find("pflow-lib"); err == nil || !strings.Contains(err.Error(), "pflow-lib") || fault.From(err).Type != fault.Unavailable {
 		t.Errorf("a program that is nowhere: %v", err)
 	}
 	f.at(path, "pflow-lib", "1.0", "")
@@ -89,7 +91,7 @@ func TestShortCommandsWaitForEachOther(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(20 * time.Second); len(f.suite.places) < MaxProcesses(); <-time.After(time.Millisecond) {
+	for deadline := time.Now().Add(20 * time.Second); len(f.suite.slots) < MaxProcesses(); <-time.After(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("not as many as may run do")
 		}
@@ -120,7 +122,7 @@ func TestShortCommandsWaitForEachOther(t *testing.T) {
 
 func TestLinesAreWhole(t *testing.T) {
 	var got []string
-	l := &lines{each: func(line []byte) { got = append(got, string(line)) }}
+	l := &lineWriter{onLine: func(line []byte) { got = append(got, string(line)) }}
 	for _, part := range []string{"on", "e\ntwo\n", "", "\nth", "ree", "\nrest"} {
 		if n, err := l.Write([]byte(part)); n != len(part) || err != nil {
 			t.Errorf("%d, %v", n, err)

@@ -48,10 +48,10 @@ func TestListLibraryIsAnObject(t *testing.T) {
 func TestFailuresAreFaults(t *testing.T) {
 	for _, c := range []struct{ name, script, kind, message string }{
 		{"its own", `echo '{"success":false,"error":{"type":"not_found","message":"no such thing"}}'; exit 2`, "not_found", "no such thing"},
-		{"no JSON", "echo hello; echo because >&2; exit 1", "protocol_error", "pflow-lib gave no JSON (exit status 1)"},
-		{"nothing", "exit 0", "protocol_error", "pflow-lib gave no JSON (exit status 0)"},
-		{"killed", "kill -KILL $$", "protocol_error", "pflow-lib gave no JSON (exit status 137)"},
-		{"not there", "", "unavailable", "The program pflow-lib is neither beside pflow-serve nor on PATH"},
+		{"no JSON", "echo hello; echo because >&2; exit 1", "protocol_error", "(exit status 1)"},
+		{"nothing", "exit 0", "protocol_error", "(exit status 0)"},
+		{"killed", "kill -KILL $$", "protocol_error", "(exit status 137)"},
+		{"not there", "", "unavailable", "pflow-lib"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := newFakes(t)
@@ -61,7 +61,7 @@ func TestFailuresAreFaults(t *testing.T) {
 			for _, tool := range []string{"list_library", "browse_components"} {
 				a, r := f.call(f.front(), tool, `{}`)
 				kind, message := faultOf(a)
-				if !r.IsError || a["success"] != false || kind != c.kind || message != c.message {
+				if !r.IsError || a["success"] != false || kind != c.kind || !strings.Contains(message, c.message) {
 					t.Errorf("%s: %s", tool, r.Structured)
 				}
 				if c.name == "no JSON" && !strings.Contains(string(r.Structured), "because") {
