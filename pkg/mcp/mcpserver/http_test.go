@@ -82,3 +82,73 @@ func TestOverStreamableHTTP(t *testing.T) {
 		_ = session.Close()
 	}
 }
+
+// connecting is a transport that closes ready when it is connected.
+type connecting struct {
+	*mcp.StreamableServerTransport
+	ready chan struct{}
+}
+
+func (c connecting) Connect(ctx context.Context) (mcp.Connection, error) {
+	defer close(c.ready)
+	return c.StreamableServerTransport.Connect(ctx)
+}
+
+// ending is a context that ends with an error when done is closed.
+type ending struct {
+	context.Context
+	done chan struct{}
+	err  error
+}
+
+func (e ending) Done() <-chan struct{} { return e.done }
+
+func (e ending) Err() error {
+	select {
+	case <-e.done:
+		return e.err
+	default:
+		return nil
+	}
+}
+
+// TestServeOverStreamableHTTP holds that an HTTP session can be served as any other transport: then a cancellation keeps
+// its reason, and the errors that the SDK makes have codes.
+func TestServeOverStreamableHTTP(t *testing.T) {
+	waiting, entered, ended := watch()
+	s := newServer(t, mcpserver.Config{Name: "s", Tools: []mcpserver.Tool{waiting, echo()}})
+	transport := connecting{&mcp.StreamableServerTransport{SessionID: "one"}, make(chan struct{})}
+	ctx, stop := context.WithCancelCause(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(ctx, transport) }()
+	<-transport.ready
+	web := httptest.NewServer(transport.StreamableServerTransport)
+	defer web.Close()
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "t", Version: "1"}, nil).Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: web.URL}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "echo"}); err != nil || result.IsError {
+		t.Errorf("%+v, %v", result, err)
+	}
+	for want, reason := range map[mcpserver.End]error{mcpserver.Gone: context.DeadlineExceeded, mcpserver.Cancelled: context.Canceled} {
+		ctx := ending{t.Context(), make(chan struct{}), reason} // the SDK's client sends the reason
+		answered := make(chan error, 1)
+		go func() {
+			_, err := session.CallTool(ctx, &mcp.CallToolParams{Name: "wait"})
+			answered <- err
+		}()
+		<-entered
+		close(ctx.done)
+		if got := mcpserver.WhyEnded(<-ended); got != want {
+			t.Errorf("ended because %q, not %q", got, want)
+		}
+		<-answered
+	}
+	stopped := errors.New("stopped")
+	stop(stopped)
+	if err := <-served; !errors.Is(err, stopped) {
+		t.Errorf("Serve = %v", err)
+	}
+	_ = session.Close()
+}

@@ -119,6 +119,7 @@ func (c *Config) greeting() mcp.InitializeResult {
 // SDK returns the SDK's server, for transports that connect to it themselves, such as mcp.StreamableHTTPHandler. Their
 // sessions follow the same rules, with three exceptions: requests that the SDK refuses before a handler sees them keep
 // the SDK's errors, a cancellation has no reason and so is always Cancelled, and the sessions end only by their transport.
+// A transport that serves one session, such as mcp.StreamableServerTransport, has no exceptions if Serve serves it.
 func (s *Server) SDK() *mcp.Server { return s.sdk }
 
 // Serve serves one client over a transport and closes the transport at the end. It may be called several times at once,
