@@ -16,11 +16,12 @@ type logsCommand struct {
 	Node   string `arg:"" optional:"" help:"Print only this node and the nodes inside it."`
 	Follow bool   `help:"Go on until the run ends." short:"f"`
 	Stream string `help:"Print only stdout or only stderr." enum:"all,stdout,stderr" default:"all" placeholder:"NAME"`
+	Raw    bool   `help:"On a terminal, print the control characters of the output too. They can change what the terminal shows."`
 }
 
 // Help returns the longer text of --help.
 func (logsCommand) Help() string {
-	return `On a terminal or with --format text, the output of NODE is printed as it is, and lines of other nodes begin with the
+	return `On a terminal or with --format text, the output of NODE is printed without a prefix, and lines of other nodes begin with the
 node's name. Otherwise each line is {"node","stream","text"}, with {"$base64":"…"} for bytes that are not text. The output
 of a reused node is in the run that it was reused from.`
 }
@@ -37,6 +38,9 @@ func (c *logsCommand) Run(app *cli.App) error {
 	run, err := openRun(app, c.RunID)
 	if err != nil {
 		return err
+	}
+	if c.Raw {
+		app.Stdout.Raw()
 	}
 	q := reader.LogQuery{Node: c.Node, Follow: c.Follow}
 	if c.Stream != "all" {

@@ -35,6 +35,9 @@ type presenter struct {
 
 func newPresenter(app *cli.App, flags answerFlags) *presenter {
 	s := &presenter{answerFlags: flags, app: app}
+	if flags.Raw {
+		app.Stdout.Raw()
+	}
 	s.stream = app.JSON() && app.Format() != "json" && flags.Print == ""
 	s.progress = newProgressView(app, s.stream, flags.Print != "")
 	return s

@@ -19,6 +19,7 @@ type runCommand struct {
 // answerFlags are the flags of run, resume and wait that say how to answer.
 type answerFlags struct {
 	Print          string `help:"If the run succeeds, print only this output, as text." placeholder:"OUTPUT"`
+	Raw            bool   `help:"On a terminal, print the control characters of outputs too. They can change what the terminal shows."`
 	MaxOutputChars int    `help:"In the document of --format json, replace longer texts by references to them; 0 replaces none." default:"2000" placeholder:"N"`
 }
 

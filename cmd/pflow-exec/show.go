@@ -20,6 +20,7 @@ type showCommand struct {
 	RunID          string `arg:"" name:"run" help:"A run's id, a prefix of it that no other run has, or last."`
 	Node           string `arg:"" optional:"" help:"Show only this node, with its outputs; build/compile is compile inside the node build."`
 	MaxOutputChars int    `help:"Leave out longer texts (${default}); 0 leaves out none. On a terminal one node is shown whole." default:"2000" placeholder:"N"`
+	Raw            bool   `help:"On a terminal, print the control characters of outputs too. They can change what the terminal shows."`
 }
 
 // Run prints everything that is known about a run, or about one of its nodes.
@@ -27,6 +28,9 @@ func (c *showCommand) Run(app *cli.App) error {
 	run, err := openRun(app, c.RunID)
 	if err != nil {
 		return err
+	}
+	if c.Raw {
+		app.Stdout.Raw()
 	}
 	if c.Node != "" {
 		if !app.JSON() {

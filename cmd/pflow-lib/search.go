@@ -94,7 +94,7 @@ func (c *searchCommand) Run(app *cli.App) error {
 	if err := app.Document(answer, answer.text); err != nil || app.JSON() || app.Quiet {
 		return err
 	}
-	answer.hints(app.Stderr)
+	answer.hints(app.Messages())
 	return nil
 }
 

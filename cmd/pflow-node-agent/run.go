@@ -30,7 +30,7 @@ func (c *runCommand) Run(app *cli.App) error {
 	process.AdoptOrphans() // an agent leaves some, and they count as its own until somebody waits for them
 	return app.Reported(nodeprogram.Serve(app.Context, nodeType, nodeprogram.MaxRequest, app.Stdin, app.Stdout, func(ctx context.Context, params nodetype.Agent) (*nodetype.AgentOutputs, error) {
 		return agent.Run(ctx, params, agent.Host{
-			Dir: dir, Env: app.Env, Stderr: app.Stderr,
+			Dir: dir, Env: app.Env, Stderr: app.Messages(),
 			Progress: func(done, total float64, message string) {
 				_ = nodeprogram.Progress(app.Stdout, done, total, message) // if the reader is gone, writing the outputs fails too
 			},

@@ -24,6 +24,6 @@ func (c *runCommand) Run(app *cli.App) error {
 		return nodeprogram.Describe(app.Stdout, nodeType)
 	}
 	return app.Reported(nodeprogram.Serve(app.Context, nodeType, maxRequest, app.Stdin, app.Stdout, func(ctx context.Context, in nodetype.JQ) (*nodetype.JQOutputs, error) {
-		return jq.Run(ctx, in, app.Stderr)
+		return jq.Run(ctx, in, app.Messages())
 	}))
 }

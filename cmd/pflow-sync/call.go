@@ -154,7 +154,7 @@ func (r *connector) progress() func(done, total float64, message string) {
 		if total > 0 {
 			of = fmt.Sprintf(" of %v", total)
 		}
-		_, _ = fmt.Fprintf(r.app.Stderr, "%s: %v%s %s\n", r.app.Name, done, of, r.Redactor.Text(message))
+		_, _ = fmt.Fprintf(r.app.Messages(), "%s: %v%s %s\n", r.app.Name, done, of, r.Redactor.Text(message))
 	}
 }
 

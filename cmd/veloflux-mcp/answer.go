@@ -32,7 +32,7 @@ func printAnswer(app *cli.App, document json.RawMessage, err error) error {
 		if app.JSON() {
 			printErr = app.JSONLine(failure{Error: e})
 		}
-		_, _ = fmt.Fprintf(app.Stderr, "%s: error: %s\n", app.Name, strings.Join(cells.Lines(e.Message), "\n"))
+		_, _ = fmt.Fprintf(app.Messages(), "%s: error: %s\n", app.Name, strings.Join(cells.Lines(e.Message), "\n"))
 		return cmp.Or[error](printErr, cli.Status(e.ExitStatus()))
 	}
 	return app.Document(document, func(w io.Writer) { writeText(w, document) })

@@ -184,7 +184,7 @@ func (f *flags) trace(app *cli.App) (veloflux.Sink, io.Closer, error) {
 	case "none":
 		return nil, nothing{}, nil
 	case "-":
-		return veloflux.WriterSink(app.Stderr), nothing{}, nil
+		return veloflux.WriterSink(app.Messages()), nothing{}, nil
 	case "":
 		home, err := app.Home()
 		if err != nil {

@@ -8,10 +8,13 @@ import (
 	"log/slog"
 	"os"
 
+	"github.com/mattn/go-isatty"
+
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home"
 	"github.com/pflow-suite/pflow/pkg/process"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
+	"github.com/pflow-suite/pflow/pkg/terminal/cells"
 )
 
 // App is what a command's Run receives: the streams, the environment and the values of the common flags.
@@ -31,6 +34,8 @@ type App struct {
 	cancel context.CancelCauseFunc
 	exit   func(int)
 	logTo  func(io.Writer) *slog.Logger
+	// messages writes to standard error.
+	messages io.Writer
 	// stdinTaken is set once an argument has read standard input.
 	stdinTaken bool
 }
@@ -38,18 +43,26 @@ type App struct {
 func newApp(name string, sys System) *App {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	a := &App{
-		Name: name, Env: sys.Env, Stdin: sys.Stdin, Stdout: &Stdout{file: sys.Stdout}, Stderr: sys.Stderr,
+		Name: name, Env: sys.Env, Stdin: sys.Stdin, Stdout: newStdout(sys.Stdout), Stderr: sys.Stderr,
 		Context: ctx, cancel: cancel, exit: sys.Exit, format: "auto",
 	}
-	a.Log = logger(sys.Stderr, "warn", "text", false)
+	a.messages = sys.Stderr
+	if isatty.IsTerminal(sys.Stderr.Fd()) {
+		a.messages = cells.NewWriter(sys.Stderr)
+	}
+	a.Log = logger(a.messages, "warn", "text", false)
 	return a
 }
 
 func (a *App) configure(c *Common) {
 	a.format, a.Quiet = c.Format, c.Quiet
 	a.logTo = func(w io.Writer) *slog.Logger { return logger(w, c.LogLevel, c.LogFormat, c.Quiet) }
-	a.Log = a.logTo(a.Stderr)
+	a.Log = a.logTo(a.messages)
 }
+
+// Messages returns a writer of text for people on standard error. On a terminal it writes text that is safe to show, see
+// cells.Safe.
+func (a *App) Messages() io.Writer { return a.messages }
 
 // LogTo redirects the log from standard error to w.
 func (a *App) LogTo(w io.Writer) { a.Log = a.logTo(w) }
@@ -127,6 +140,6 @@ func (a *App) text(write func(w io.Writer)) error {
 // Warn writes a warning to standard error unless the app is quiet.
 func (a *App) Warn(format string, args ...any) {
 	if !a.Quiet {
-		_, _ = fmt.Fprintf(a.Stderr, "%s: warning: %s\n", a.Name, fmt.Sprintf(format, args...))
+		_, _ = fmt.Fprintf(a.messages, "%s: warning: %s\n", a.Name, fmt.Sprintf(format, args...))
 	}
 }

@@ -73,7 +73,7 @@ func Main(name, description string, g Grammar, sys System) int {
 	defer stop()
 	answered := false // by --help or --version
 	parser, err := kong.New(g,
-		kong.Name(name), kong.Description(description), kong.Writers(app.Stdout, sys.Stderr),
+		kong.Name(name), kong.Description(description), kong.Writers(app.Stdout, app.messages),
 		kong.Exit(func(int) { answered = true }), kong.Vars{"version": name + " " + Version},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.PostBuild(func(k *kong.Kong) error { return ownVariables(k, sys.Variables) }),
@@ -176,7 +176,7 @@ func (a *App) Complain(f *fault.Fault) {
 	a.complain(f)
 	for i, e := range f.Errors {
 		if i == maxComplaints {
-			_, _ = fmt.Fprintf(a.Stderr, "%s: error: … and %d more\n", a.Name, len(f.Errors)-i)
+			_, _ = fmt.Fprintf(a.messages, "%s: error: … and %d more\n", a.Name, len(f.Errors)-i)
 			return
 		}
 		a.complain(e)
@@ -199,13 +199,13 @@ const maxComplaints = 20
 
 // complain writes one error: its place, its message, the line of text that it is in, and its suggestions.
 func (a *App) complain(f *fault.Fault) {
-	_, _ = fmt.Fprintf(a.Stderr, "%s: error: %s%s\n", a.Name, f.Where(), f.Message)
+	_, _ = fmt.Fprintf(a.messages, "%s: error: %s%s\n", a.Name, f.Where(), f.Message)
 	if text, ok := f.Details["text"].(string); ok {
 		mark, _ := f.Details["mark"].(string)
-		_, _ = fmt.Fprintf(a.Stderr, "  | %s\n  | %s\n", text, mark)
+		_, _ = fmt.Fprintf(a.messages, "  | %s\n  | %s\n", text, mark)
 	}
 	for _, h := range f.Suggestions {
-		_, _ = fmt.Fprintf(a.Stderr, "%s: hint: %s\n", a.Name, h)
+		_, _ = fmt.Fprintf(a.messages, "%s: hint: %s\n", a.Name, h)
 	}
 }
 

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"sync/atomic"
 	"syscall"
@@ -11,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/terminal/cells"
 )
 
 // ReaderGone is the cause of a context that ended because the reader of standard output went away.
@@ -33,11 +35,29 @@ func (a *App) WhileRead() (context.Context, context.CancelFunc) {
 type Stdout struct {
 	file   *os.File
 	closed atomic.Bool
+	// safe makes text harmless on its way to the file. It is nil if standard output is not a terminal.
+	safe *cells.Writer
 }
 
-// Write writes p in one call. It records that the reader went away.
+func newStdout(file *os.File) *Stdout {
+	s := &Stdout{file: file}
+	if s.Terminal() {
+		s.safe = cells.NewWriter(file)
+	}
+	return s
+}
+
+// Raw makes Write send text to a terminal as it is, with its control characters.
+func (s *Stdout) Raw() { s.safe = nil }
+
+// Write writes p in one call. On a terminal it writes text that is safe to show, see cells.Safe. It records that the reader went
+// away.
 func (s *Stdout) Write(p []byte) (int, error) {
-	n, err := s.file.Write(p)
+	var w io.Writer = s.file
+	if s.safe != nil {
+		w = s.safe
+	}
+	n, err := w.Write(p)
 	switch {
 	case errors.Is(err, syscall.EPIPE):
 		s.closed.Store(true)
