@@ -218,6 +218,21 @@ func TestALargeFileOfTheHomeIsRefused(t *testing.T) {
 	}
 }
 
+// The workflow that a run has stored is refused by its limit.
+func TestALargeWorkflowOfARunIsRefused(t *testing.T) {
+	t.Parallel()
+	p := readingPlace(t)
+	p.must("pflow-exec", "run", "w.json")
+	stored, err := filepath.Glob(filepath.Join(p.home, "runs", "r*", "workflow.json"))
+	if err != nil || len(stored) != 1 {
+		t.Fatal(stored, err)
+	}
+	if err := os.Truncate(stored[0], 64<<20+1); err != nil {
+		t.Fatal(err)
+	}
+	p.refused("64 MiB", "ulimit -v 2000000; exec pflow-exec resume last")
+}
+
 // refused runs a line of shell and checks that it is refused as too long, with exit status 2.
 func (p *place) refused(limit, line string) {
 	p.Helper()

@@ -22,7 +22,7 @@ const (
 // Read reads r to its end. If r has more than limit bytes, the error is a validation_error that names r by name. If ctx ends
 // while r waits, the error is the context's cause; the goroutine that waits ends when its read does.
 func Read(ctx context.Context, r io.Reader, name string, limit int64) ([]byte, error) {
-	return readAll(Limit(Reader(ctx, r), name, limit))
+	return readAll(Limit(Reader(ctx, r), name, limit), 4<<10)
 }
 
 // File reads a file as Read does. Opening a pipe without a writer waits as a read does. A regular file is read even if ctx
@@ -43,7 +43,7 @@ func File(ctx context.Context, path, name string, limit int64) ([]byte, error) {
 		return nil, tooLong(name, limit)
 	}
 	// A file of /proc has the size 0 and content all the same.
-	return readAll(Limit(file, name, limit))
+	return readAll(Limit(file, name, limit), int(info.Size())+512)
 }
 
 // Open opens a file to read. It waits for the writer of a pipe until ctx ends.
@@ -161,10 +161,10 @@ func size(n int64) string {
 // maxPart is the most that readAll reads at a time.
 const maxPart = 16 << 20
 
-// readAll is io.ReadAll, except that it returns nothing with an error and so needs no memory for it twice.
-func readAll(r io.Reader) ([]byte, error) {
+// readAll is io.ReadAll, except that it needs no memory twice for an error, or for what is shorter than size.
+func readAll(r io.Reader, size int) ([]byte, error) {
 	var parts [][]byte
-	for size := 4 << 10; ; size = min(2*size, maxPart) {
+	for ; ; size = min(2*size, maxPart) {
 		part := make([]byte, size)
 		n, err := io.ReadFull(r, part)
 		parts = append(parts, part[:n])

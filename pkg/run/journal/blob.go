@@ -140,7 +140,7 @@ func readBlob(dir, ref string) ([]byte, error) {
 	if !ok || len(hash) != 64 || strings.Trim(hash, "0123456789abcdef") != "" {
 		return nil, fault.New(fault.Protocol, "%q is not the name of a blob", ref)
 	}
-	b, err := os.ReadFile(blobPath(dir, ref))
+	b, err := readFile(blobPath(dir, ref), "A long value of the run", maxBlob)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fault.New(fault.Execution, "The long value %s… of this run is missing", ref[:15]).
 			Suggest("Run the node again: its output is no longer stored")

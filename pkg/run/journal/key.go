@@ -57,7 +57,7 @@ func (k *Key) current() bool {
 
 // Live returns the run that was last started for the key if a process executes it, else nil.
 func (k *Key) Live() *Reader {
-	b, err := os.ReadFile(k.path)
+	b, err := readShort(k.path)
 	if id := strings.TrimSpace(string(b)); err == nil && isID(id) {
 		if r, err := Find(k.home, id); err == nil && r.Held() {
 			return r

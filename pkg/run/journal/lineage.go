@@ -52,7 +52,7 @@ func ResumeCommand(id string) string { return "pflow-exec resume " + id }
 
 // linked returns the run that a file in this one's directory names, or nil.
 func (r *Reader) linked(file string) *Reader {
-	b, err := os.ReadFile(filepath.Join(r.dir, file))
+	b, err := readShort(filepath.Join(r.dir, file))
 	id := strings.TrimSpace(string(b))
 	if err != nil || !isID(id) {
 		return nil

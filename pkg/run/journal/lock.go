@@ -22,7 +22,7 @@ const failurePrefix = "fell: "
 
 // FailureReason returns why the run could not be recorded to its end, or "" if that is not known.
 func (r *Reader) FailureReason() string {
-	b, err := os.ReadFile(filepath.Join(r.dir, lockFile))
+	b, err := readShort(filepath.Join(r.dir, lockFile))
 	why, ok := strings.CutPrefix(string(b), failurePrefix)
 	if err != nil || !ok {
 		return ""
@@ -45,7 +45,7 @@ func (r *Reader) Held() bool {
 
 // holder returns the process id that a lock file names.
 func holder(path string) (int, error) {
-	b, err := os.ReadFile(path)
+	b, err := readShort(path)
 	if err != nil {
 		return 0, storageFault("read the run's lock", err)
 	}

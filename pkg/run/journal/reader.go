@@ -16,6 +16,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home"
+	"github.com/pflow-suite/pflow/pkg/home/input"
 	"github.com/pflow-suite/pflow/pkg/process"
 )
 
@@ -97,7 +98,7 @@ func (r *Reader) Exists() bool { return exists(r.dir) }
 
 // Definition returns the workflow's file as the run has stored it, without secrets.
 func (r *Reader) Definition() ([]byte, error) {
-	b, err := os.ReadFile(filepath.Join(r.dir, workflowFile))
+	b, err := readFile(filepath.Join(r.dir, workflowFile), "The workflow of run "+r.ID, input.MaxDocument)
 	if err != nil {
 		return nil, storageFault("read the run's workflow", err)
 	}
@@ -139,6 +140,9 @@ func (r *Reader) FirstAndLast() (first, last *event.Event, err error) {
 	return first, last, err
 }
 
+// maxTail is how far from the end lastEvent looks. A line that a program of the suite writes is far shorter.
+const maxTail = 64 << 20
+
 // lastEvent returns the last whole line that is an event, or nil. It reads backwards from the end.
 func lastEvent(f io.ReaderAt, size int64) (*event.Event, error) {
 	for window := int64(16 << 10); ; window *= 8 {
@@ -158,7 +162,7 @@ func lastEvent(f io.ReaderAt, size int64) (*event.Event, error) {
 			}
 			end = start
 		}
-		if from == 0 {
+		if from == 0 || window >= maxTail {
 			return nil, nil
 		}
 	}
