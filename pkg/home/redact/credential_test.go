@@ -150,14 +150,28 @@ func TestPartsOfASecret(t *testing.T) {
 
 func TestCredentialsBecomeKnown(t *testing.T) {
 	r := New()
-	r.AddCredentialsOf(json.RawMessage(`{"url":"http://me:Zq7xUW2mJ@h/?token=kWn2bVd8","db":"u:unknown1@tcp(h)","password":"hunter22","n":1}`))
-	if got := r.Text("Zq7xUW2mJ kWn2bVd8 unknown1 hunter22"); got != "<redacted> <redacted> unknown1 <redacted>" {
+	r.AddCredentialsOf(json.RawMessage(`{"url":"http://me:Zq7xUW2mJ@h/?token=kWn2bVd8","db":"u:unknown1@tcp(h)","n":1}`))
+	if got := r.Text("Zq7xUW2mJ kWn2bVd8 unknown1"); got != "<redacted> <redacted> unknown1" {
 		t.Error(got)
 	}
 	r = New()
 	r.AddConnection("DB", "u:Zq7xUW2mJ@tcp(h)/d")
 	r.AddConnection("PLAIN", "just-a-text")
 	if got := r.Text("u:Zq7xUW2mJ@tcp(h)/d Zq7xUW2mJ just-a-text"); got != "<redacted> <redacted> just-a-text" {
+		t.Error(got)
+	}
+}
+
+// Each item of a batch may have another one.
+func TestLearningEnds(t *testing.T) {
+	r := New()
+	for i := range 10 * maxLearned {
+		r.AddCredentials(fmt.Sprintf("http://h/?key=Zq7xUW2mJ%d", i))
+	}
+	if n := len(r.known.Load().whole); n != maxLearned {
+		t.Errorf("%d secrets are known", n)
+	}
+	if got := r.Text("http://h/?key=Zq7xUW2mJ9999 Zq7xUW2mJ999-"); got != "http://h/?key=<redacted> <redacted>-" {
 		t.Error(got)
 	}
 }

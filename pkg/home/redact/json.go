@@ -36,7 +36,7 @@ func (r *Redactor) document(raw json.RawMessage, mark marker) (json.RawMessage, 
 	})
 	if len(found) > 0 {
 		r.add(found)
-	} else if r.Empty() && !mayHaveCredentials(text) && !strings.Contains(text, `\u00`) && !strings.Contains(text, "$base64") { // an escaped = or @
+	} else if r.Empty() && !mayHaveCredentialsInJSON(text) {
 		return raw, false
 	}
 	known := r.known.Load()
@@ -58,31 +58,6 @@ func (r *Redactor) document(raw json.RawMessage, mark marker) (json.RawMessage, 
 	}
 	return append(out, raw[at:]...), true
 }
-
-// AddCredentialsOf makes the credentials in the strings of valid JSON secrets, and what is under a SecretName.
-func (r *Redactor) AddCredentialsOf(raw json.RawMessage) {
-	text := unsafe.String(unsafe.SliceData(raw), len(raw)) // only read, and not kept
-	var found []secret
-	walk(text, func(t token) {
-		if t.number || len(found) >= maxLearned {
-			return
-		}
-		value := t.text(text)
-		if t.secret != "" && hidden(value) {
-			found = append(found, secret{t.secret, strings.Clone(value)})
-			return
-		}
-		for _, c := range credentialsIn(value) {
-			found = append(found, secret{strings.Clone(c.name), strings.Clone(c.value)})
-		}
-	})
-	if len(found) > 0 {
-		r.add(found)
-	}
-}
-
-// maxLearned limits the credentials that one document makes secrets.
-const maxLearned = 1000
 
 // hidden reports whether a string under a secret name is a secret. An unresolved template is not, nor a redacted value.
 func hidden(value string) bool { return value != "" && !isMark(value) && !isTemplate(value) }

@@ -29,6 +29,8 @@ const inside = 6
 type Redactor struct {
 	mu    sync.Mutex // serializes add
 	known atomic.Pointer[matcher]
+	// learned is the number of secrets that AddCredentials has found.
+	learned atomic.Int64
 }
 
 // New returns a Redactor without secrets.
@@ -86,14 +88,6 @@ func (r *Redactor) AddJSON(name string, raw json.RawMessage) {
 			r.AddJSON(name, json.RawMessage(item.Raw))
 			return true
 		})
-	}
-}
-
-// AddCredentials makes the credentials in a text secrets: the passwords of URLs, and the values of parameters and cookies whose
-// names are those of credentials. They are found in other texts from then on.
-func (r *Redactor) AddCredentials(text string) {
-	if found := credentialsIn(text); len(found) > 0 {
-		r.add(found)
 	}
 }
 
