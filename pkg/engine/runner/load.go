@@ -84,7 +84,7 @@ func Load(host *Host, s Source, o Options) (*Request, error) {
 }
 
 // LoadRun makes a request that goes on from a run with the workflow that it has stored. The run is named by its id, a
-// prefix of the id that no other run has, or "last".
+// prefix of the id that no other run has, or "last". Secrets that are written in the workflow are read from its file again.
 func LoadRun(host *Host, run string, in Inputs, o Options) (*Request, error) {
 	rec, err := journal.Find(host.Home, run)
 	if err != nil {
@@ -110,10 +110,13 @@ func LoadRun(host *Host, run string, in Inputs, o Options) (*Request, error) {
 		r.Name, r.Path = first.Workflow.Name, first.Workflow.Path
 	}
 	if bytes.Contains(r.Source, []byte(redact.Mark)) {
-		return nil, fault.New(fault.Usage, "Run %s has stored its workflow without a secret that is written in it", rec.ID).
-			Suggest("Resume it with the workflow's file: pflow-exec run WORKFLOW --resume %s", rec.ID)
+		var from event.Workflow
+		if first != nil && first.Workflow != nil {
+			from = *first.Workflow
+		}
+		r.Source, err = restoreLiterals(host, rec.ID, r.Source, from)
 	}
-	return r, nil
+	return r, err
 }
 
 // request returns a request with the options in it.
