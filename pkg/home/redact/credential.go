@@ -18,6 +18,19 @@ type credentials struct {
 	spans []span
 	// open is where a credential may begin whose end is missing, or the length of the text.
 	open int
+	// word and value are the ends that were found last, so that a hostile text is searched in linear time.
+	word, value reached
+}
+
+// reached is a part of a text without a byte that ends something, up to end.
+type reached struct{ from, end int }
+
+// endOf returns the index of the first byte from start on for which f returns true, or the length of the text.
+func (r *reached) endOf(s string, start int, f func(c byte) bool) int {
+	if start < r.from || start >= r.end {
+		r.from, r.end = start, start+indexOrEnd(s[start:], f)
+	}
+	return r.end
 }
 
 // findCredentials searches a text. With cookies the whole text is the value of a Cookie or Set-Cookie header.
@@ -45,13 +58,16 @@ func mayHaveCredentials(s string) bool {
 
 // add adds a credential, unless it stands for one. An unterminated one may be longer than the text.
 func (c *credentials) add(name string, start, end int) {
-	if end == len(c.text) {
+	if end == len(c.text) { // more may follow
 		c.open = min(c.open, start)
 	}
 	if start < end && !isPlaceholder(c.text[start:end]) {
 		c.spans = append(c.spans, span{start: start, end: end, name: name, longest: end - start})
 	}
 }
+
+// maxUserinfo limits a user and a password with characters that a URL must escape.
+const maxUserinfo = 512
 
 // isPlaceholder reports whether a text stands for a credential: a template, a variable of a shell, a mark.
 func isPlaceholder(s string) bool {
@@ -77,8 +93,9 @@ func (c *credentials) userinfo(before string, start int) {
 	end := start + indexOrEnd(s[start:], endsAuthority)
 	at := strings.LastIndexByte(s[start:end], '@')
 	if at < 0 && end < len(s) && strings.IndexByte("/?#", s[end]) >= 0 && !endsInPort(s[start:end]) {
-		end = start + indexOrEnd(s[start:], endsWord) // a password with characters that a URL must escape
-		at = strings.LastIndexByte(s[start:end], '@')
+		// A password with characters that a URL must escape.
+		end = c.word.endOf(s, start, endsWord)
+		at = strings.LastIndexByte(s[start:min(end, start+maxUserinfo)], '@')
 	}
 	if end == len(s) {
 		c.open = min(c.open, start)
@@ -130,10 +147,11 @@ func (c *credentials) parameters() {
 			continue
 		}
 		start := k + 1
-		end := start + indexOrEnd(s[start:], endsParameter)
+		end := c.value.endOf(s, start, endsParameter)
 		switch rest := s[end:]; {
 		case inQuery || isForm(rest) || isCookie(rest):
 			c.add(name, start, end)
+			k = max(k, end-1)
 		case rest == "", rest[0] == ';' && len(rest) < maxAttribute, rest[0] == '&' && len(rest) < maxNameBytes && indexOrEnd(rest, endsWord) == len(rest):
 			// What follows decides.
 			c.open = min(c.open, start)
@@ -194,12 +212,15 @@ func isCookie(s string) bool {
 // cookieHeaders finds the cookies in headers, and in assignments to a name that ends in the given part of cookie.
 func (c *credentials) cookieHeaders(part string) {
 	s := c.text
-	for at := 0; ; {
+	for at, parsed := 0, 0; ; {
 		i := strings.Index(s[at:], part)
 		if i < 0 {
 			return
 		}
 		at += i + len(part)
+		if at < parsed {
+			continue
+		}
 		if i = at - len(part) - 1; i < 0 || s[i]|0x20 != 'c' {
 			continue
 		}
@@ -212,13 +233,13 @@ func (c *credentials) cookieHeaders(part string) {
 			i++
 		}
 		if strings.ContainsAny(s[from:i], ":='\"") {
-			c.cookiePairs(i)
+			parsed = c.cookiePairs(i)
 		}
 	}
 }
 
-// cookiePairs finds the credentials in NAME=VALUE; NAME=VALUE from s[i] to the end of the header.
-func (c *credentials) cookiePairs(i int) {
+// cookiePairs finds the credentials in NAME=VALUE; NAME=VALUE from s[i] to the end of the header, which it returns.
+func (c *credentials) cookiePairs(i int) int {
 	s := c.text
 	for i < len(s) {
 		for i < len(s) && strings.IndexByte("; ,\t", s[i]) >= 0 {
@@ -241,12 +262,15 @@ func (c *credentials) cookiePairs(i int) {
 			i = end
 		}
 		for i < len(s) && strings.IndexByte(";,\r\n\"'", s[i]) < 0 { // the rest of a value with spaces
+			if s[i] == ':' && i > 0 && (upper(s[i-1]) || lower(s[i-1])) {
+				return i // another header
+			}
 			i++
 		}
 		if i < len(s) && (s[i] == '"' || s[i] == '\'') { // the next text of a list
 			rest := strings.TrimLeft(s[i+1:min(len(s), i+8)], " ;")
 			if !strings.HasPrefix(rest, `,"`) && !strings.HasPrefix(rest, `, "`) && !strings.HasPrefix(s[i:], `";`) && !strings.HasPrefix(s[i:], `",`) {
-				return
+				return i
 			}
 			i++
 			for i < len(s) && strings.IndexByte(", \"", s[i]) >= 0 {
@@ -254,9 +278,10 @@ func (c *credentials) cookiePairs(i int) {
 			}
 		}
 		if i < len(s) && (s[i] == '\r' || s[i] == '\n') {
-			return
+			return i
 		}
 	}
+	return i
 }
 
 // isCredentialName reports whether the value of a parameter or cookie of this name is a secret.

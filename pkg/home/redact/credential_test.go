@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 )
 
 // X stands for the secret.
@@ -33,13 +34,15 @@ var credentialTexts = map[string]string{
 	"cookie: PHPSESSID=X":                 "cookie: PHPSESSID=<redacted>",
 	"Set-Cookie: sid=X; Path=/; HttpOnly": "Set-Cookie: sid=<redacted>; Path=/; HttpOnly",
 	"SET-COOKIE: a=b; Expires=Wed, 21 Oct 2015 07:28:00 GMT; auth_token=X": "SET-COOKIE: a=b; Expires=Wed, 21 Oct 2015 07:28:00 GMT; auth_token=<redacted>",
-	"curl -H 'Cookie: sid=X' h":            "curl -H 'Cookie: sid=<redacted>' h",
-	`curl --cookie "a=b;connect.sid=X"`:    `curl --cookie "a=b;connect.sid=<redacted>"`,
-	`document.cookie = "token=X; b=c"`:     `document.cookie = "token=<redacted>; b=c"`,
-	`{"Cookie":"sid=\"X\"; a=b"}`:          `{"Cookie":"sid=\"<redacted>\"; a=b"}`,
-	`"set-cookie":["a=b","sid=X; Path=/"]`: `"set-cookie":["a=b","sid=<redacted>; Path=/"]`,
-	`{\"cookie\":\"sid=X; a=b\"}`:          `{\"cookie\":\"sid=<redacted>; a=b\"}`,
-	"sid=X; path=/; secure":                "sid=<redacted>; path=/; secure",
+	"curl -H 'Cookie: sid=X' h":              "curl -H 'Cookie: sid=<redacted>' h",
+	`curl --cookie "a=b;connect.sid=X"`:      `curl --cookie "a=b;connect.sid=<redacted>"`,
+	`document.cookie = "token=X; b=c"`:       `document.cookie = "token=<redacted>; b=c"`,
+	`{"Cookie":"sid=\"X\"; a=b"}`:            `{"Cookie":"sid=\"<redacted>\"; a=b"}`,
+	`"set-cookie":["a=b","sid=X; Path=/"]`:   `"set-cookie":["a=b","sid=<redacted>; Path=/"]`,
+	`{\"cookie\":\"sid=X; a=b\"}`:            `{\"cookie\":\"sid=<redacted>; a=b\"}`,
+	"cookies: 2 received, Set-Cookie: sid=X": "cookies: 2 received, Set-Cookie: sid=<redacted>",
+	"cookies: none Set-Cookie: sid=X; a=b":   "cookies: none Set-Cookie: sid=<redacted>; a=b",
+	"sid=X; path=/; secure":                  "sid=<redacted>; path=/; secure",
 }
 
 func TestCredentialsAreFoundByTheirPlace(t *testing.T) {
@@ -201,6 +204,26 @@ func TestAStreamIsRedactedAsItsTextIs(t *testing.T) {
 		if got, want := streamed(t, all.String(), 1+rand.IntN(40)), New().Text(all.String()); got != want {
 			t.Fatalf("got  %s\nwant %s", got, want)
 		}
+	}
+}
+
+// Texts that are made to be searched slowly take as long as others.
+func TestHostileTexts(t *testing.T) {
+	for name, part := range map[string]string{
+		"authorities": "http://a:b/", "passwords": "://u:p@", "escaped": `x:\/\/u:p`, "values": "token=", "queries": "?token=$", "forms": "&token=x", "cookies": "cookie:",
+		"pairs": "Cookie: sid=a;", "quotes": `cookie="a=b",`, "marks": "?key=", "set": "sid=a; path", "names": "tokentoken", "equals": "d=", "mixed": "://a:b/?token=cookie=",
+	} {
+		text := strings.Repeat(part, 2<<20/len(part))
+		began := time.Now()
+		New().Text(text)
+		streamed(t, text, 32<<10)
+		if d := time.Since(began); d > 5*time.Second {
+			t.Errorf("%s: %v for 4 MiB", name, d)
+		}
+	}
+	text := "?token=" + strings.Repeat("x", 20<<10)
+	if got := streamed(t, text, 1); got != "?token=<redacted>" {
+		t.Errorf("%.100s", got)
 	}
 }
 

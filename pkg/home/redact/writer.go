@@ -10,7 +10,7 @@ const (
 	// lookBehind is the number of bytes passed on that are kept, because they may say that a credential follows.
 	lookBehind = 2 << 10
 	// maxOpen is the number of bytes of a credential without an end that are held back. The rest is dropped.
-	maxOpen = 64 << 10
+	maxOpen = 16 << 10
 )
 
 // Writer returns a stream that redacts what is written to it and passes it to w, also if a secret is split across writes. It
