@@ -160,6 +160,33 @@ func TestACanaryInAWorkflowsURLs(t *testing.T) {
 	h.everywhere()
 }
 
+// TestACanaryInAURLThatIsGiven: an input that is not secret, and the environment; the node prints the password alone.
+func TestACanaryInAURLThatIsGiven(t *testing.T) {
+	t.Parallel()
+	needs(t, "sed", "base64")
+	secrets := flock()
+	p := newPlace(t)
+	h := p.look(secrets...)
+	var inputs, nodes []string
+	args := []string{"run", "telling", "--log-level", "debug"}
+	for i, secret := range secrets {
+		url, value := fmt.Sprintf("$U%d", i), "http://me:"+secret+"@h/a"
+		if i%2 == 0 {
+			url = fmt.Sprintf("${u%d}", i)
+			inputs = append(inputs, fmt.Sprintf(`"u%d":{"type":"string"}`, i))
+			args = append(args, fmt.Sprintf("u%d=%s", i, value))
+		} else {
+			p.env = append(p.env, fmt.Sprintf("U%d=%s", i, value))
+		}
+		nodes = append(nodes, fmt.Sprintf(`{"id":"n%d","type":"shell","params":{"command":"x=$(printf %%s \"%s\" | sed 's/.*me:\\(.*\\)@.*/\\1/'); echo \"$x\"; echo \"it is $x\" >&2; printf 'me:%%s' \"$x\" | base64"}}`, i, url))
+	}
+	p.draft("telling", `{"inputs":{`+strings.Join(inputs, ",")+`},"nodes":[`+strings.Join(nodes, ",")+`]}`)
+	if o := h.ask("", "pflow-exec", args...); o.exit != 0 || strings.Count(o.stdout, "it is <redacted>") < canaries {
+		t.Error(o)
+	}
+	h.everywhere()
+}
+
 // fakeServer is an MCP server whose description, answers, errors and logs have all that its environment and file said have.
 const fakeServer = `#!/bin/sh
 said=$(cat "$1" | tr '\n' ' ')

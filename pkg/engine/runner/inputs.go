@@ -58,6 +58,7 @@ func (l *Launch) resolveInputs() error {
 		if in := w.Inputs[name]; in.Secret || v.Origin == "settings" || redact.SecretName(name) {
 			l.redactor.AddJSON(name, v.JSON)
 		}
+		l.redactor.AddCredentialsOf(v.JSON)
 		l.inputs[name] = v.JSON
 	}
 	return nil
