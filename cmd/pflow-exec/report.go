@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -13,6 +15,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/event/history"
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/home/input"
 	"github.com/pflow-suite/pflow/pkg/run/reader"
 	"github.com/pflow-suite/pflow/pkg/run/report"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
@@ -43,7 +46,9 @@ func (c *reportCommand) Run(app *cli.App) error {
 	if err := report.Write(&page, h, options); err != nil {
 		return err
 	}
-	if err := replace(c.Output, page.Bytes()); err != nil {
+	if err := replace(app.Context, c.Output, page.Bytes()); errors.Is(err, context.Canceled) {
+		return err
+	} else if err != nil {
 		return fault.New(fault.Usage, "Cannot write %s: %v", c.Output, fault.Reason(err))
 	}
 	done := reported{RunID: h.ID(), File: c.Output, Bytes: page.Len()}
@@ -91,10 +96,12 @@ func options(run *reader.Run, status event.Status) report.Options {
 	return o
 }
 
-// replace writes a file in one step, following symbolic links. It writes to anything else, such as a device, directly.
-func replace(path string, content []byte) error {
+// replace writes a file in one step, following symbolic links. It writes to anything else, such as a device, directly: a pipe
+// without a reader is waited for until ctx ends.
+func replace(ctx context.Context, path string, content []byte) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return os.WriteFile(path, content, 0o644)
+		_, err := input.Wait(ctx, func() (struct{}, error) { return struct{}{}, os.WriteFile(path, content, 0o644) }, func(struct{}) {})
+		return err
 	}
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target

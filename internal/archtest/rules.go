@@ -37,7 +37,7 @@ var Folders = []Folder{
 
 // Programs names for each program the folders below pkg/ that its command line may import besides pkg/fault and pkg/rawjson.
 var Programs = map[string][]string{
-	"pflow-exec":       {"event", "terminal", "workflow", "run", "engine"},
+	"pflow-exec":       {"event", "home", "terminal", "workflow", "run", "engine"},
 	"pflow-lib":        {"event", "nodetype", "home", "terminal", "workflow", "run", "catalog", "nodes"},
 	"pflow-sync":       {"process", "nodetype", "home", "terminal", "catalog", "mcp"},
 	"pflow-serve":      {"terminal", "mcp"},

@@ -150,6 +150,30 @@ func TestASignalEndsAProgramThatOpensAPipeWithoutAWriter(t *testing.T) {
 	p.ends(cmd, syscall.SIGTERM)
 }
 
+// A report is written to a pipe that nobody ever reads.
+func TestASignalEndsAProgramThatWritesToAPipeWithoutAReader(t *testing.T) {
+	t.Parallel()
+	p := readingPlace(t)
+	p.must("pflow-exec", "run", "w.json")
+	p.gate("page")
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = r.Close() }()
+	if _, err := w.WriteString(p.journal()); err != nil {
+		t.Fatal(err)
+	}
+	cmd := p.command("pflow-exec", "report", "-", "-o", "page")
+	cmd.Stdin, cmd.Stderr = r, &bytes.Buffer{}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	p.drained(r)
+	_ = w.Close()
+	p.ends(cmd, syscall.SIGTERM)
+}
+
 // Endless input is refused by its limit, within a memory of 2 GB.
 func TestEndlessInputIsRefused(t *testing.T) {
 	needsLinux(t, "/dev/zero and ulimit -v are as on Linux")
