@@ -22,24 +22,25 @@ func restoreLiterals(host *Host, run string, stored []byte, from event.Workflow)
 		ref = from.Name
 	}
 	need := func(format string, args ...any) *fault.Fault {
-		f := fault.New(fault.Usage, "Run %s has stored its workflow without a secret that is written in it, and "+format, append([]any{run}, args...)...)
+		f := fault.New(fault.Usage, "Run %s needs a secret that was written in "+format, append([]any{run}, args...)...)
 		f.File = ref
 		return f.Suggest("Resume it with a workflow that has the secret: pflow-exec run WORKFLOW --resume %s", run).
-			Suggest("Better declare an input with \"secret\": true, which can be given again")
+			Suggest(`For later runs, declare an input with "secret": true: its value can be given on a resume`)
 	}
 	if ref == "-" || ref == "" {
-		return nil, need("the workflow came from standard input")
+		return nil, need("a workflow from standard input")
 	}
 	file, _, err := library.Open(host.Home).Open(ref, from.Path == "", host.Read)
 	if err != nil {
-		if cause := fault.From(err); cause.Type == fault.Security {
+		cause := fault.From(err)
+		if cause.Type == fault.Security {
 			return nil, err
 		}
-		return nil, need("its file %s cannot be read: %s", ref, fault.From(err).Message)
+		return nil, need("the workflow %s: %s", ref, cause.Message)
 	}
 	whole, path := restored(gjson.ParseBytes(stored), gjson.ParseBytes(file.JSON()), "")
 	if whole == nil {
-		f := need("its file %s has another text there, at %s", ref, path)
+		f := need("the workflow %s, where %s has another value now", ref, path)
 		f.Path = path
 		return nil, f
 	}
