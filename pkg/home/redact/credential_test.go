@@ -213,12 +213,12 @@ func TestHostileTexts(t *testing.T) {
 		"authorities": "http://a:b/", "passwords": "://u:p@", "escaped": `x:\/\/u:p`, "values": "token=", "queries": "?token=$", "forms": "&token=x", "cookies": "cookie:",
 		"pairs": "Cookie: sid=a;", "quotes": `cookie="a=b",`, "marks": "?key=", "set": "sid=a; path", "names": "tokentoken", "equals": "d=", "mixed": "://a:b/?token=cookie=",
 	} {
-		text := strings.Repeat(part, 2<<20/len(part))
+		text := strings.Repeat(part, 1<<20/len(part))
 		began := time.Now()
 		New().Text(text)
 		streamed(t, text, 32<<10)
 		if d := time.Since(began); d > 5*time.Second {
-			t.Errorf("%s: %v for 4 MiB", name, d)
+			t.Errorf("%s: %v for 2 MiB", name, d)
 		}
 	}
 	text := "?token=" + strings.Repeat("x", 20<<10)
