@@ -49,8 +49,8 @@ type sourceFlags struct {
 	settingsFlags
 }
 
-// load makes a request from the command line.
-func (f *sourceFlags) load(app *cli.App, host *runner.Host) (*runner.Request, error) {
+// load makes a request from the command line. checkpoint names the checkpoint file, or is nil.
+func (f *sourceFlags) load(app *cli.App, host *runner.Host, checkpoint *string) (*runner.Request, error) {
 	takers := f.stdinTakers()
 	if takers > 1 {
 		return nil, fault.New(fault.Usage, "Only one of WORKFLOW, --inputs, --resume, --env-file and KEY=@- can read standard input, got %d", takers).
@@ -63,8 +63,8 @@ func (f *sourceFlags) load(app *cli.App, host *runner.Host) (*runner.Request, er
 	if err != nil {
 		return nil, err
 	}
-	if o.Answer != "" && f.Resume == "" {
-		return nil, fault.New(fault.Usage, "--approve answers the question of a run, so it needs --resume").
+	if o.Answer != "" && f.Resume == "" && checkpoint == nil {
+		return nil, fault.New(fault.Usage, "--approve answers the question of a run, so it needs --resume or --checkpoint").
 			Suggest("Answer a run that waits: pflow-exec resume RUN --approve %s", o.Answer)
 	}
 	in, err := inputs(app, f.Inputs, f.Values)
@@ -72,7 +72,7 @@ func (f *sourceFlags) load(app *cli.App, host *runner.Host) (*runner.Request, er
 		return nil, err
 	}
 	return runner.Load(host, runner.Source{
-		Workflow: f.Workflow, NameOnly: f.Name, Inputs: in, Resume: f.Resume, Key: f.Key, DryRun: f.DryRun,
+		Workflow: f.Workflow, NameOnly: f.Name, Inputs: in, Resume: f.Resume, Checkpoint: checkpoint, Key: f.Key, DryRun: f.DryRun,
 	}, o)
 }
 

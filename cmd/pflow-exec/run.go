@@ -12,6 +12,7 @@ import (
 )
 
 type runCommand struct {
+	Checkpoint *string `help:"Go on from the last run in a file of events, if there is one, and append the events of this run to it." placeholder:"FILE"`
 	sourceFlags
 	answerFlags
 }
@@ -32,6 +33,7 @@ output as text.
   pflow-exec run disk.json dir=/usr/share | jq -r 'select(.event=="node_completed").node'
   pflow-exec run disk.json --print files
   pflow-exec run disk.json > run.ndjson;  pflow-exec run disk.json --resume run.ndjson
+  while pflow-exec run disk.json --checkpoint run.ndjson; [ $? -eq 137 ]; do :; done    # start again when it is killed
 
 Exit status: 0 completed, 1 failed, 2 refused (nothing ran), 3 denied, 4 waits for a person, 124 --timeout, 129, 130 or 143 a
 signal, 141 the reader of standard output went away.`
@@ -44,7 +46,7 @@ func (c *runCommand) Run(app *cli.App) error {
 	if err != nil {
 		return refuse(app, err, show.stream)
 	}
-	r, err := c.load(app, host)
+	r, err := c.load(app, host, c.Checkpoint)
 	if err != nil {
 		return refuse(app, err, show.stream)
 	}

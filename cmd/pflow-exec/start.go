@@ -22,7 +22,7 @@ func (c *startCommand) Run(app *cli.App) error {
 	if err != nil {
 		return err
 	}
-	r, err := c.load(app, host)
+	r, err := c.load(app, host, nil)
 	if err != nil {
 		return refuse(app, err, false)
 	}

@@ -31,8 +31,8 @@ func (e *NotStartedError) Error() string { return e.Err.Error() }
 func (e *NotStartedError) Unwrap() error { return e.Err }
 
 // Execute runs the launch to its end and returns the last event of the run. It returns an error if the run could not be
-// recorded: a NotStartedError if nothing was, else a fault that suggests how to go on. When a run is stopped, all
-// descendants of this process are ended, so a process must execute one run at a time.
+// recorded, in the home or in the checkpoint file: a NotStartedError if nothing was, else a fault that suggests how to go on.
+// When a run is stopped, all descendants of this process are ended, so a process must execute one run at a time.
 func (l *Launch) Execute(ctx context.Context, o Observer) (*event.Event, error) {
 	defer l.Release()
 	process.AdoptOrphans()
@@ -64,6 +64,9 @@ func (l *Launch) Execute(ctx context.Context, o Observer) (*event.Event, error) 
 		}
 	}
 	tidy(l.host)
+	if err := l.checkCopied(last); err != nil {
+		return nil, err
+	}
 	return last, nil
 }
 
@@ -81,6 +84,12 @@ func (l *Launch) begin(o Observer) (*journal.Writer, error) {
 	}}
 	if l.origin != nil && !l.fork {
 		options.ResumedFrom = l.origin.ID
+	}
+	if l.file != nil {
+		if err := l.file.Mend(); err != nil {
+			return nil, err
+		}
+		options.Copy = l.file
 	}
 	w, err := journal.Create(l.host.Home, options)
 	if err != nil {

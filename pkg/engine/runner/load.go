@@ -26,6 +26,9 @@ type Source struct {
 	// Resume names the run to go on from: by its id, by a file with its events, or "-" for events on standard input. It is
 	// empty for a new run.
 	Resume string
+	// Checkpoint names a file with events to go on from, to which those of the new run are appended, or is nil. The file may be
+	// empty or missing.
+	Checkpoint *string
 	// Key is an idempotency key, or nil.
 	Key *string
 	// DryRun asks what would run, see Launch.DryRun.
@@ -69,6 +72,11 @@ func Load(host *Host, s Source, o Options) (*Request, error) {
 			return nil, err
 		}
 		r.Key = *s.Key
+	}
+	if s.Checkpoint != nil {
+		if r.Checkpoint, err = checkpointPath(host.Home, *s.Checkpoint, s.Resume); err != nil {
+			return nil, err
+		}
 	}
 	if err := r.loadWorkflow(host, s); err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package runner
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -12,18 +13,18 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/engine"
+	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
-	"github.com/pflow-suite/pflow/pkg/home"
 	"github.com/pflow-suite/pflow/pkg/run/journal"
 )
 
 // openCheckpoint begins to read the checkpoint to go on from. The function that it returns waits for the end of that;
 // l.from may not be used before.
 func (l *Launch) openCheckpoint() (read func() error, err error) {
-	if l.origin == nil && l.request.Events == nil {
-		return func() error { return nil }, nil
+	if l.origin == nil && l.events == nil {
+		return l.checkAnswer, nil
 	}
-	var source engine.Source = bytes.NewReader(l.request.Events)
+	var source engine.Source = l.events
 	blob := func(string) ([]byte, error) {
 		return nil, fault.New(fault.Execution, "The events refer to a long value that is not in this home")
 	}
@@ -52,12 +53,13 @@ func (l *Launch) openCheckpoint() (read func() error, err error) {
 	}, nil
 }
 
-// origin finds the run in this home to go on from, or returns nil: the newest of those that went on from the one that is
+// findOrigin finds the run in this home to go on from, or returns nil: the newest of those that went on from the one that is
 // named, so that asking twice does nothing twice. The run of an event file is used if the file is a prefix of its journal,
 // which may have grown since.
-func (r *Request) origin(h *home.Home) (*journal.Reader, error) {
+func (l *Launch) findOrigin() (*journal.Reader, error) {
+	r := l.request
 	if r.Resume != "" {
-		rec, err := journal.Find(h, r.Resume)
+		rec, err := journal.Find(l.host.Home, r.Resume)
 		if err != nil {
 			return nil, err
 		}
@@ -65,13 +67,16 @@ func (r *Request) origin(h *home.Home) (*journal.Reader, error) {
 		r.Resume = rec.ID
 		return rec, nil
 	}
-	if r.Events == nil {
+	if l.events == nil {
 		return nil, nil
 	}
-	first, _, _ := bytes.Cut(r.Events, []byte("\n"))
-	id := gjson.GetBytes(first, "run").Str
-	rec, err := journal.Find(h, id)
-	if id == "" || err != nil {
+	whole := func() io.Reader { return io.NewSectionReader(l.events, 0, l.whole) }
+	first, _, err := event.NewReader(whole()).Next()
+	if err != nil || first.Run == "" {
+		return nil, nil //nolint:nilerr // an error is reported when the checkpoint is read
+	}
+	rec, err := journal.Find(l.host.Home, first.Run)
+	if err != nil {
 		return nil, nil //nolint:nilerr // not a run of this home: its events are enough
 	}
 	journal, err := rec.Open()
@@ -79,13 +84,25 @@ func (r *Request) origin(h *home.Home) (*journal.Reader, error) {
 		return nil, nil //nolint:nilerr // likewise
 	}
 	defer func() { _ = journal.Close() }()
-	whole := wholeEvents(r.Events)
-	prefix := make([]byte, len(whole))
-	if _, err := io.ReadFull(journal, prefix); err == nil && bytes.Equal(prefix, whole) {
+	if beginsWith(journal, whole()) {
 		rec = rec.ResumePoint()
-		r.Resume, r.Events = rec.ID, nil
+		r.Resume, l.events = rec.ID, nil
 	}
 	return rec, nil
+}
+
+// beginsWith reports whether the content of r begins with all of prefix.
+func beginsWith(r, prefix io.Reader) bool {
+	ours, theirs := make([]byte, 64<<10), make([]byte, 64<<10)
+	for {
+		n, err := io.ReadFull(prefix, ours)
+		if _, err := io.ReadFull(r, theirs[:n]); err != nil || !bytes.Equal(ours[:n], theirs[:n]) {
+			return false
+		}
+		if err != nil {
+			return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+		}
+	}
 }
 
 // wholeEvents returns the whole lines of a stream up to its last event. A program that fails writes an error behind it.
@@ -104,7 +121,7 @@ func wholeEvents(stream []byte) []byte {
 // first, the run that it made takes its place.
 func (l *Launch) holdOrigin(ctx context.Context) error {
 	r := l.request
-	rec, err := r.origin(l.host.Home)
+	rec, err := l.findOrigin()
 	if rec == nil || err != nil {
 		return err
 	}
@@ -153,6 +170,9 @@ func (l *Launch) checkAnswer() error {
 	answer := l.request.Answer
 	if answer == "" {
 		return nil
+	}
+	if l.from == nil {
+		return fault.New(fault.Usage, "There is no run to go on from whose question could be answered").Suggest("Leave out --approve")
 	}
 	var open []string
 	for _, node := range slices.Sorted(maps.Keys(l.from.Open)) {

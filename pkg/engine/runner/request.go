@@ -31,6 +31,9 @@ type Request struct {
 	// Resume is the id of the run to go on from, Events are a run's events to go on from; both are empty for a new run.
 	Resume string `json:"resume,omitempty"`
 	Events []byte `json:"events"`
+	// Checkpoint is the path of the file to go on from and to append the events to, or empty. It does not cross to another
+	// process.
+	Checkpoint string `json:"-"`
 	// Stored is set if the workflow is the one that the run to go on from has stored.
 	Stored bool `json:"stored,omitempty"`
 	// Answer answers the open questions of the run to go on from.

@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"slices"
 
 	"github.com/pflow-suite/pflow/pkg/engine"
@@ -36,6 +37,12 @@ type Launch struct {
 	dir        string
 	suite      string
 
+	// file is the checkpoint file, or nil.
+	file *journal.EventFile
+	// events are those to go on from that were given as a file, or nil. The first whole bytes of them are whole events.
+	events *io.SectionReader
+	whole  int64
+
 	// key is held so that no other process starts a run for it. It may be nil.
 	key *journal.Key
 	// from is the checkpoint to go on from, and origin the run of this home that it belongs to. Either may be nil.
@@ -61,6 +68,9 @@ func Resolve(ctx context.Context, host *Host, r *Request) (*Launch, error) {
 }
 
 func (l *Launch) resolve(ctx context.Context) (err error) {
+	if err := l.openEvents(ctx); err != nil {
+		return err
+	}
 	if err := l.holdKey(ctx); err != nil || l.Attach != "" {
 		return err
 	}

@@ -40,6 +40,7 @@ type Writer struct {
 	dir       string
 	published bool
 	begun     func(id string) error
+	copyTo    io.Writer
 	now       func() time.Time
 
 	mu      sync.Mutex
@@ -63,6 +64,9 @@ type Options struct {
 	// Begun is called with the id of the run when its first event is in the journal and other processes can find it. If it
 	// fails, the first Append fails and the run disappears again. It may be nil.
 	Begun func(id string) error
+	// Copy receives each line of the journal, in order and in one write, once the journal has it. Its errors are ignored. It may
+	// be nil.
+	Copy io.Writer
 	// Now returns the time for the run's id and its events; nil means time.Now.
 	Now func() time.Time
 }
@@ -82,7 +86,7 @@ func Create(h *home.Home, o Options) (*Writer, error) {
 		return nil, err
 	}
 	r := &Writer{
-		ID: id, dir: filepath.Join(runs, newPrefix+id), begun: o.Begun, now: o.Now, sync: o.Sync,
+		ID: id, dir: filepath.Join(runs, newPrefix+id), begun: o.Begun, copyTo: o.Copy, now: o.Now, sync: o.Sync,
 		grown: make(chan struct{}, 1), ended: make(chan struct{}),
 	}
 	if err := r.make(o); err != nil {
@@ -181,6 +185,9 @@ func (r *Writer) Append(e *event.Event) error {
 			_ = r.journal.Truncate(0)
 			return err
 		}
+	}
+	if r.copyTo != nil {
+		_, _ = r.copyTo.Write(line)
 	}
 	r.seq++
 	r.size += int64(len(line))
