@@ -21,7 +21,7 @@ func (gcCommand) Help() string {
 	return `Without --older-than and --keep it keeps the runs of the last 30 days, at most 10,000. This also happens once a day at the end
 of a run. A run that is live or being resumed is never removed. One that was interrupted or waits for a person is removed
 like any other, and cannot be resumed then. Entries of the cache that are older than the runs to keep are removed too, and
-processes that killed runs left behind are ended.`
+processes that killed runs and killed pflow-sync commands left behind are ended.`
 }
 
 type collected struct {

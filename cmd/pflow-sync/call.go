@@ -62,6 +62,7 @@ func (c *callCommand) Run(app *cli.App) error {
 	if err != nil {
 		return err
 	}
+	defer r.close()
 	t, err := c.target(func() (mcpclient.Servers, error) { return mcpclient.LoadServers(h) })
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home"
@@ -16,16 +17,51 @@ import (
 // are sent to a server, so that they can be removed from what the server returns.
 type connector struct {
 	mcpclient.Resolver
-	app *cli.App
+	app    *cli.App
+	strays process.Strays
+	// unwatch ends the watch for the signal that stops the command.
+	unwatch func() bool
+	// claim makes another program end the servers' processes if this one is killed. It is nil if the home cannot be written.
+	claim *process.Claim
+	// swept is closed when the processes of killed programs have ended.
+	swept chan struct{}
 }
 
+// newConnector returns a connector, which the caller must close.
 func newConnector(app *cli.App, h *home.Home) (*connector, error) {
 	process.AdoptOrphans()
 	set, err := settings.Load(h)
 	if err != nil {
 		return nil, err
 	}
-	return &connector{mcpclient.Resolver{Env: app.Env, Settings: set.Env, Redactor: redact.For(set.Env, app.Env), Log: app.Log, Warn: app.Warn}, app}, nil
+	mark := mcpclient.SyncVariable + "=" + rand.Text()
+	r := &connector{
+		Resolver: mcpclient.Resolver{
+			Env: app.Env, Settings: set.Env, Mark: mark, Redactor: redact.For(set.Env, app.Env), Log: app.Log, Warn: app.Warn,
+		},
+		app: app, strays: process.Strays{Mark: mark, Grace: process.DefaultGrace}, swept: make(chan struct{}),
+	}
+	live := h.Path(home.Live)
+	if r.claim, err = process.NewClaim(live, mark); err != nil {
+		app.Log.Info("processes of the servers will be left if this program is killed", "error", err)
+	}
+	r.unwatch = context.AfterFunc(app.Context, r.strays.Terminate)
+	go func() { process.EndAbandoned(live, process.DefaultGrace); close(r.swept) }()
+	return r, nil
+}
+
+// close ends all processes that the servers have left. The sessions must have been closed. It also waits until the processes
+// of killed programs have ended, unless this program is stopped: then the next one ends them.
+func (r *connector) close() {
+	r.unwatch()
+	r.strays.EndRemaining()
+	if r.claim != nil {
+		r.claim.Release()
+	}
+	select {
+	case <-r.swept:
+	case <-r.app.Context.Done():
+	}
 }
 
 // session connects to a configured server.

@@ -75,6 +75,7 @@ func (c *syncCommand) Run(app *cli.App) error {
 	if err != nil {
 		return err
 	}
+	defer r.close()
 	reg := registry.Open(h)
 	answer := syncOutput{Servers: make([]synced, len(names))}
 	var syncing errgroup.Group

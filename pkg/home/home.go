@@ -18,6 +18,9 @@ import (
 	"github.com/pflow-suite/pflow/pkg/home/input"
 )
 
+// Live is the folder of the home in which live programs name the processes that they end.
+const Live = "live"
+
 // Home is the home folder. Nothing in it is created before it is needed.
 type Home struct {
 	dir string

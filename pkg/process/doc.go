@@ -11,6 +11,7 @@
 // become children of this program when their parents end. Descent and marks are known on Linux only.
 //
 // Finding again after a crash: marks outlive the program that set them. A later program ends what a killed one left behind
-// with [EndMarked], and [EnvironmentValues] lists the marks that are still in use. An [Identity] tells any other process,
+// with [EndMarked], and [EnvironmentValues] lists the marks that are still in use. A [Claim] is a file that names a mark and
+// is locked while its program lives; [EndAbandoned] ends what the killed programs of a folder of claims left behind. An [Identity] tells any other process,
 // even on another machine, whether the process it names is still alive.
 package process

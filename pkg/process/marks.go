@@ -28,6 +28,23 @@ func marked(all map[int]procInfo, variables []string) []procInfo {
 	return found
 }
 
+// markedAny returns the processes of this user whose initial environment has one of the variables, NAME=VALUE each, except
+// this process.
+func markedAny(all map[int]procInfo, variables map[string]bool) (found []procInfo) {
+	for _, p := range all {
+		if p.pid == os.Getpid() || p.ended {
+			continue
+		}
+		for kv := range bytes.SplitSeq(environment(p.pid), []byte{0}) {
+			if variables[string(kv)] {
+				found = append(found, p)
+				break
+			}
+		}
+	}
+	return found
+}
+
 // hasAll reports whether an environment has all of the variables.
 func hasAll(env []byte, variables ...string) bool {
 	for _, v := range variables {

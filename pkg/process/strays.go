@@ -45,6 +45,14 @@ func (s *Strays) End() {
 	takeDown(s.deadline, s.find, s.spares)
 }
 
+// EndRemaining is like End, but returns at once if this program has adopted all orphans and has no child left. Call it when
+// this program's work is done and its children have ended.
+func (s *Strays) EndRemaining() {
+	if !adoptsOrphans.Load() || !childless() {
+		s.End()
+	}
+}
+
 // find returns the strays. It may miss one whose parent ends while the table is read. The missed process becomes a child of
 // this program, so the list is complete once this program has no children.
 func (s *Strays) find() (left []procInfo, complete bool) {

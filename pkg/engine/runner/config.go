@@ -12,8 +12,9 @@ import (
 	"github.com/pflow-suite/pflow/pkg/process"
 )
 
-// config returns the launch as the engine takes it, without what depends on the run's journal.
-func (l *Launch) config() engine.Config {
+// config returns the launch as the engine takes it, without what depends on the run's journal. run is the id of the run, or
+// empty if nothing is executed.
+func (l *Launch) config(run string) engine.Config {
 	r := l.request
 	span := trace.Begin(process.Getenv(l.env, trace.Variable))
 	env := l.env
@@ -27,9 +28,10 @@ func (l *Launch) config() engine.Config {
 		Sub:      l.top,
 		Load:     l.load,
 		Started:  event.Workflow{Name: r.Name, Path: r.Path, Digest: l.top.Digest, Definition: l.definition},
+		RunID:    run,
 		Inputs:   l.inputs,
 		Redactor: l.redactor,
-		Host:     node.Host{Dir: l.dir, Env: env, Suite: l.suite, Servers: mcpclient.NewPool(l.reach(env))},
+		Host:     node.Host{Dir: l.dir, Env: env, Suite: l.suite, Servers: mcpclient.NewPool(l.reach(run, env))},
 		Span:     span,
 		Ask:      l.host.Ask,
 		Answer:   r.Answer,
@@ -41,8 +43,8 @@ func (l *Launch) config() engine.Config {
 }
 
 // reach returns how the run's MCP servers are reached. Their configuration is read when the first of them is needed.
-func (l *Launch) reach(env []string) func(server string) (mcpclient.Spec, error) {
-	resolver := &mcpclient.Resolver{Env: env, Settings: l.settings.Env, Dir: l.dir, Redactor: l.redactor, Log: l.host.Log, Warn: l.host.Warn}
+func (l *Launch) reach(run string, env []string) func(server string) (mcpclient.Spec, error) {
+	resolver := &mcpclient.Resolver{Env: env, Settings: l.settings.Env, Mark: mark(run), Dir: l.dir, Redactor: l.redactor, Log: l.host.Log, Warn: l.host.Warn}
 	return func(name string) (mcpclient.Spec, error) {
 		servers, err := mcpclient.LoadServers(l.host.Home)
 		if err != nil {

@@ -7,11 +7,13 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/pflow-suite/pflow/pkg/engine"
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home/input"
+	"github.com/pflow-suite/pflow/pkg/mcp/mcpclient"
 	"github.com/pflow-suite/pflow/pkg/process"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
@@ -32,7 +34,7 @@ func Detach(host *Host, r *Request, args ...string) (*Acknowledgement, error) {
 	}
 	child, err := process.Start(process.Command{
 		Path: self, Args: args, Session: true,
-		Env: process.Environment(host.Env, engine.Variables...), // it is not part of a run that starts it
+		Env: process.Environment(host.Env, append(slices.Clip(engine.Variables), mcpclient.SyncVariable)...), // it is not part of a run that starts it
 	})
 	if err != nil {
 		return nil, err

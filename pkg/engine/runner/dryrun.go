@@ -48,7 +48,7 @@ func (l *Launch) DryRun(ctx context.Context) (*DryRun, error) {
 	if l.from != nil {
 		d.ResumedFrom = l.from.Run
 	}
-	preview, err := engine.DryRun(ctx, l.config())
+	preview, err := engine.DryRun(ctx, l.config(""))
 	if err != nil {
 		return nil, l.redactor.Fault(fault.From(err))
 	}

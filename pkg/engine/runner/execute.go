@@ -32,15 +32,25 @@ func (e *NotStartedError) Unwrap() error { return e.Err }
 
 // Execute runs the launch to its end and returns the last event of the run. It returns an error if the run could not be
 // recorded, in the home or in the checkpoint file: a NotStartedError if nothing was, else a fault that suggests how to go on.
-// When a run is stopped, all descendants of this process are ended, so a process must execute one run at a time.
+// All descendants of this process are ended with the run, so a process must execute one run at a time. Meanwhile Execute ends
+// the processes of runs whose runner was killed.
 func (l *Launch) Execute(ctx context.Context, o Observer) (*event.Event, error) {
 	defer l.Release()
 	process.AdoptOrphans()
-	w, err := l.begin(o)
+	swept := make(chan struct{})
+	go func() { endAbandoned(l.host.Home); close(swept) }()
+	defer func() {
+		select {
+		case <-swept:
+		case <-ctx.Done(): // the next run goes on with it
+		}
+	}()
+	w, claim, err := l.begin(o)
 	if err != nil {
 		return nil, &NotStartedError{err}
 	}
 	defer w.Close()
+	defer claim.Release()
 	var followers sync.WaitGroup
 	if o.Event != nil {
 		followers.Go(func() { _ = w.Follow(o.Event) })
@@ -71,8 +81,8 @@ func (l *Launch) Execute(ctx context.Context, o Observer) (*event.Event, error) 
 }
 
 // begin creates the directory of the run, which other processes see from its first event on. After an error it does not
-// exist.
-func (l *Launch) begin(o Observer) (*journal.Writer, error) {
+// exist. The claim is held for the processes of the run.
+func (l *Launch) begin(o Observer) (*journal.Writer, *process.Claim, error) {
 	options := journal.Options{Definition: l.definition, Sync: l.request.Sync, Begun: func(id string) error {
 		if l.key != nil { // from now on it leads to this run
 			l.key.Release()
@@ -87,28 +97,36 @@ func (l *Launch) begin(o Observer) (*journal.Writer, error) {
 	}
 	if l.file != nil {
 		if err := l.file.Mend(); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		options.Copy = l.file
 	}
 	w, err := journal.Create(l.host.Home, options)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	claim, err := process.NewClaim(claims(l.host.Home), mark(w.ID))
+	if err != nil {
+		w.Remove()
+		w.Close()
+		return nil, nil, fault.New(fault.Internal, "Cannot record the run as live: %v", fault.Reason(err)).
+			Suggest("Check the space and the permissions of the home folder (PFLOW_HOME, by default ~/.pflow), and try again")
 	}
 	if l.key != nil {
 		if err := l.key.Set(w.ID); err != nil {
 			w.Remove()
 			w.Close()
-			return nil, err
+			claim.Release()
+			return nil, nil, err
 		}
 	}
-	return w, nil
+	return w, claim, nil
 }
 
-// run has the engine execute the workflow, and ends the processes that the nodes leave running if the run is stopped.
+// run has the engine execute the workflow. Then it ends the processes that nodes and servers have left running.
 func (l *Launch) run(ctx context.Context, w *journal.Writer) (*event.Event, error) {
-	c := l.config()
-	c.RunID, c.Journal, c.ResumeCommand = w.ID, w, journal.ResumeCommand(w.ID)
+	c := l.config(w.ID)
+	c.Journal, c.ResumeCommand = w, journal.ResumeCommand(w.ID)
 	if l.origin != nil {
 		c.Adopt = func(ref event.Reference) (bool, error) { return w.Adopt(ref, l.origin) }
 		if !l.fork {
@@ -127,7 +145,8 @@ func (l *Launch) run(ctx context.Context, w *journal.Writer) (*event.Event, erro
 	defer cancel()
 	ended := context.AfterFunc(stopping, strays.Terminate)
 	last, err := engine.Run(ctx, c)
-	ended() // a stop after the end does not concern what a node has left running on purpose
 	c.Host.Servers.Close()
+	ended()
+	strays.EndRemaining()
 	return last, err
 }

@@ -162,8 +162,9 @@ func TestARunWithoutAnEventIsAttachedTo(t *testing.T) {
 	path, key := p.write("w.json", blocking), "k"
 	l, err := p.resolve(Source{Workflow: path, Key: &key, Inputs: values("word", "hi")})
 	p.check(err)
-	w, err := l.begin(Observer{})
+	w, claim, err := l.begin(Observer{})
 	p.check(err)
+	t.Cleanup(claim.Release)
 	t.Cleanup(w.Close)
 	attached := make(chan error)
 	for _, word := range []string{"hi", "bye"} {

@@ -15,11 +15,18 @@ import (
 // mark returns the variable, NAME=VALUE, that the processes of a run have in their environment.
 func mark(run string) string { return engine.RunVariable + "=" + run }
 
+// claims returns the folder with the claims of live runs and of live pflow-sync commands.
+func claims(h *home.Home) string { return h.Path(home.Live) }
+
+// endAbandoned ends the processes of killed programs that have left a claim.
+func endAbandoned(h *home.Home) { process.EndAbandoned(claims(h), process.DefaultGrace) }
+
 // endStrays ends the processes of a run whose runner was killed.
 func endStrays(run string) { process.EndMarked(process.DefaultGrace, mark(run)) }
 
-// endAllStrays ends the processes of all runs whose runner was killed.
+// endAllStrays ends the processes of all runs whose runner was killed, and of killed pflow-sync commands.
 func endAllStrays(h *home.Home) {
+	endAbandoned(h)
 	for _, id := range process.EnvironmentValues(engine.RunVariable) {
 		rec, err := journal.Find(h, id)
 		if err != nil || rec.ID != id {

@@ -47,6 +47,9 @@ type Spec struct {
 	Dir string
 	// Env is the environment of a stdio server, KEY=VALUE each. The entry's env is added to it.
 	Env []string
+	// Mark is a variable, NAME=VALUE, that all processes of a stdio server have in their environment, so that they are found
+	// when they have left its process group. It may be empty.
+	Mark string
 	// Log receives warnings and, at debug level, the server's standard error. It may be nil.
 	Log *slog.Logger
 	// StartTimeout bounds the start of the server; 0 means DefaultStartTimeout, or the timeout of the server's entry if
@@ -141,6 +144,9 @@ func command(spec Spec) process.Command {
 	env := slices.DeleteFunc(slices.Clone(spec.Env), func(kv string) bool { return strings.HasPrefix(kv, "NODE_EXTRA_CA_CERTS=") })
 	for _, name := range slices.Sorted(maps.Keys(spec.Server.Env)) {
 		env = append(env, name+"="+spec.Server.Env[name])
+	}
+	if spec.Mark != "" { // last, so that the entry cannot hide it
+		env = append(env, spec.Mark)
 	}
 	return process.Command{
 		Path: spec.Server.Command, Args: spec.Server.Args, Dir: spec.Dir, Env: env, Grace: stopGrace,

@@ -14,6 +14,8 @@ type Resolver struct {
 	// Env is the environment of stdio servers. Variables are looked up in Env, then in Settings.
 	Env      []string
 	Settings map[string]string
+	// Mark is Spec.Mark of all servers.
+	Mark string
 	// Dir is the working directory of stdio servers.
 	Dir      string
 	Redactor *redact.Redactor
@@ -41,7 +43,7 @@ func (r *Resolver) Spec(name string, server Server) Spec {
 	for _, variable := range x.Undefined {
 		r.Warn("server %s: ${%s} is set neither in the environment nor in the settings and is empty", name, variable)
 	}
-	return Spec{Name: name, Server: x.Server, Dir: r.Dir, Env: r.Env, Log: log}
+	return Spec{Name: name, Server: x.Server, Dir: r.Dir, Env: r.Env, Mark: r.Mark, Log: log}
 }
 
 // AddLiterals adds the secrets that are written in a server's entry to Redactor.

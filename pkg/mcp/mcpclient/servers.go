@@ -22,6 +22,10 @@ import (
 // File is the name of the configuration file in the home.
 const File = "mcp-servers.json"
 
+// SyncVariable is the variable that marks the processes of the servers that pflow-sync starts. Its value is another one for
+// each command.
+const SyncVariable = "PFLOW_SYNC_ID"
+
 // The supported transports.
 const (
 	Stdio = "stdio"
