@@ -22,6 +22,7 @@ const (
 var tools = map[string][]string{
 	"internal/archtest":       {},
 	"internal/cases":          {},
+	"internal/golden":         {},
 	"internal/llmserver":      {},
 	"internal/terminal":       {"pkg/terminal/cells"},
 	"internal/velofluxserver": {},

@@ -2,21 +2,16 @@ package progress
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/pflow-suite/pflow/internal/golden"
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/event/history"
 )
-
-var update = flag.Bool("update", false, "rewrite what is shown in testdata")
 
 // epoch is the start of the runs of these tests.
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -148,20 +143,9 @@ func manyNodes() []string {
 func TestWhatIsShown(t *testing.T) {
 	for name, s := range scenes {
 		t.Run(name, func(t *testing.T) {
-			golden := filepath.Join("testdata", strings.ReplaceAll(name, " ", "-")+".txt")
+			goldenFile := filepath.Join("testdata", strings.ReplaceAll(name, " ", "-")+".txt")
 			got := s.shown(t)
-			if *update {
-				if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), got); diff != "" {
-				t.Errorf("%s: go test ./pkg/run/progress -update writes what is shown now (-want +got):\n%s", golden, diff)
-			}
+			golden.Compare(t, goldenFile, got)
 		})
 	}
 }

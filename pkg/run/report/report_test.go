@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"flag"
 	"os"
 	"regexp"
 	"strings"
@@ -13,12 +12,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pflow-suite/pflow/internal/golden"
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/event/history"
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
-
-var update = flag.Bool("update", false, "rewrite the page in testdata")
 
 // stream is the stream of a run with most kinds of events.
 func stream(t *testing.T) string {
@@ -47,20 +45,9 @@ func made(t interface{ Fatal(...any) }, stream string, o Options) string {
 var constant = regexp.MustCompile(`(?s)(<style>).*(</style>)|(<script>).*(</script>)|'sha256-[^']*'|&#39;sha256-.*?&#39;`)
 
 func TestGolden(t *testing.T) {
-	const golden = "testdata/failed.html"
+	const goldenFile = "testdata/failed.html"
 	got := constant.ReplaceAllString(made(t, stream(t), Options{}), "$1$2$3$4")
-	if *update {
-		if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(string(want), got); d != "" {
-		t.Errorf("go test ./pkg/run/report -update writes the page as it is now (-want +got):\n%s", d)
-	}
+	golden.Compare(t, goldenFile, got)
 }
 
 // The page of any part of a run is complete.

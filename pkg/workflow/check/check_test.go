@@ -2,7 +2,6 @@ package check
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,15 +9,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/pflow-suite/pflow/internal/golden"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/nodes/jq"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
-
-var update = flag.Bool("update", false, "rewrite testdata/*.golden")
 
 // types has the built-in node types, an MCP tool with an input schema, and one without.
 type types struct{}
@@ -65,19 +61,8 @@ func TestGolden(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := reported(filepath.Base(path), source)
-			golden := strings.TrimSuffix(path, ".json") + ".golden"
-			if *update {
-				if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if d := cmp.Diff(string(want), got); d != "" {
-				t.Errorf("go test ./pkg/workflow/check -update rewrites the file (-want +got):\n%s", d)
-			}
+			goldenFile := strings.TrimSuffix(path, ".json") + ".golden"
+			golden.Compare(t, goldenFile, got)
 		})
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -12,13 +11,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/pflow-suite/pflow/internal/golden"
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
-
-var update = flag.Bool("update", false, "rewrite the pictures in testdata")
 
 var formats = map[string]func(*Graph, io.Writer) error{
 	"txt": (*Graph).Text, "mmd": (*Graph).Mermaid, "dot": (*Graph).Dot, "svg": (*Graph).SVG,
@@ -64,20 +60,9 @@ func TestGolden(t *testing.T) {
 	for _, path := range files {
 		g := read(t, path)
 		for ext, draw := range formats {
-			golden := strings.TrimSuffix(path, "json") + ext
+			goldenFile := strings.TrimSuffix(path, "json") + ext
 			got := drawn(t, g, draw)
-			if *update {
-				if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if d := cmp.Diff(string(want), got); d != "" {
-				t.Errorf("%s: go test ./pkg/workflow/graph -update rewrites the file (-want +got):\n%s", golden, d)
-			}
+			golden.Compare(t, goldenFile, got)
 		}
 	}
 }

@@ -2,17 +2,15 @@ package template
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/pflow-suite/pflow/internal/golden"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
@@ -132,8 +130,6 @@ func TestValue(t *testing.T) {
 	}
 }
 
-var update = flag.Bool("update", false, "rewrite testdata/*.golden")
-
 func TestReasons(t *testing.T) {
 	many := map[string]int{}
 	for i := range 25 {
@@ -164,19 +160,8 @@ func TestReasons(t *testing.T) {
 		}
 		_, _ = fmt.Fprintf(&got, "%s\n\t%s\n", in, reason)
 	}
-	const golden = "testdata/reasons.golden"
-	if *update {
-		if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(string(want), got.String()); d != "" {
-		t.Errorf("go test ./pkg/workflow/template -update writes the reasons (-want +got):\n%s", d)
-	}
+	const goldenFile = "testdata/reasons.golden"
+	golden.Compare(t, goldenFile, got.String())
 	huge := strings.Repeat("k", 1<<20)
 	if _, reason := Lookup(Ref{Root: "n", Path: []Step{{Key: huge}}}, only(`{"`+huge[1:]+`":1}`)); len(reason) > 500 {
 		t.Errorf("a reason of %d bytes", len(reason))
