@@ -124,7 +124,7 @@ func TestWhatANodeLeavesRunningEndsWithTheRun(t *testing.T) {
 	p := newPlace(t)
 	apart := p.gate("apart")
 	p.write("apart.json", chain("read x < apart"))
-	p.write("w.json", chain("pflow-exec start apart.json; (setsid sleep "+p.straySeconds()+" >/dev/null 2>&1 &); echo done"))
+	p.write("w.json", chain("pflow-exec start apart.json; (setsid sh -c 'echo > begun; exec sleep "+p.straySeconds()+"' >/dev/null 2>&1 &); until test -e begun; do sleep 0.01; done"))
 	p.must("pflow-exec", "run", "w.json")
 	open := apart.reached()
 	if left := p.straySleeps(); len(left) > 0 {
