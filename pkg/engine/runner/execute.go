@@ -37,6 +37,7 @@ func (e *NotStartedError) Unwrap() error { return e.Err }
 func (l *Launch) Execute(ctx context.Context, o Observer) (*event.Event, error) {
 	defer l.Release()
 	process.AdoptOrphans()
+	delayCollection()
 	swept := make(chan struct{})
 	go func() { endAbandoned(l.host.Home); close(swept) }()
 	defer func() {
