@@ -38,14 +38,7 @@ func (l *Launch) Execute(ctx context.Context, o Observer) (*event.Event, error) 
 	defer l.Release()
 	process.AdoptOrphans()
 	delayCollection()
-	swept := make(chan struct{})
-	go func() { endAbandoned(l.host.Home); close(swept) }()
-	defer func() {
-		select {
-		case <-swept:
-		case <-ctx.Done(): // the next run goes on with it
-		}
-	}()
+	defer l.endAbandoned(ctx)()
 	w, claim, err := l.begin(o)
 	if err != nil {
 		return nil, &NotStartedError{err}

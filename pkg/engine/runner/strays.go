@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"errors"
+	"os"
 
 	"github.com/pflow-suite/pflow/pkg/engine"
 	"github.com/pflow-suite/pflow/pkg/event"
@@ -20,6 +21,22 @@ func claims(h *home.Home) string { return h.Path(home.Live) }
 
 // endAbandoned ends the processes of killed programs that have left a claim.
 func endAbandoned(h *home.Home) { process.EndAbandoned(claims(h), process.DefaultGrace) }
+
+// endAbandoned does the same beside the run. The function that it returns waits for the end, but not after ctx is done:
+// then the next run goes on with it.
+func (l *Launch) endAbandoned(ctx context.Context) (wait func()) {
+	if entries, err := os.ReadDir(claims(l.host.Home)); err != nil || len(entries) == 0 {
+		return func() {} // no other program is live, or was killed: spare a short run the goroutine
+	}
+	ended := make(chan struct{})
+	go func() { endAbandoned(l.host.Home); close(ended) }()
+	return func() {
+		select {
+		case <-ended:
+		case <-ctx.Done():
+		}
+	}
+}
 
 // endStrays ends the processes of a run whose runner was killed.
 func endStrays(run string) { process.EndMarked(process.DefaultGrace, mark(run)) }
