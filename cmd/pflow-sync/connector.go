@@ -23,8 +23,8 @@ type connector struct {
 	unwatch func() bool
 	// claim makes another program end the servers' processes if this one is killed. It is nil if the home cannot be written.
 	claim *process.Claim
-	// swept is closed when the processes of killed programs have ended.
-	swept chan struct{}
+	// awaitAbandoned waits until the processes of killed programs have ended.
+	awaitAbandoned func(ctx context.Context)
 }
 
 // newConnector returns a connector, which the caller must close.
@@ -39,14 +39,14 @@ func newConnector(app *cli.App, h *home.Home) (*connector, error) {
 		Resolver: mcpclient.Resolver{
 			Env: app.Env, Settings: set.Env, Mark: mark, Redactor: redact.For(set.Env, app.Env), Log: app.Log, Warn: app.Warn,
 		},
-		app: app, strays: process.Strays{Mark: mark, Grace: process.DefaultGrace}, swept: make(chan struct{}),
+		app: app, strays: process.Strays{Mark: mark, Grace: process.DefaultGrace},
 	}
 	live := h.Path(home.Live)
 	if r.claim, err = process.NewClaim(live, mark); err != nil {
 		app.Log.Info("processes of the servers will be left if this program is killed", "error", err)
 	}
 	r.unwatch = context.AfterFunc(app.Context, r.strays.Terminate)
-	go func() { process.EndAbandoned(live, process.DefaultGrace); close(r.swept) }()
+	r.awaitAbandoned = process.EndAbandoned(live, process.DefaultGrace)
 	return r, nil
 }
 
@@ -58,10 +58,7 @@ func (r *connector) close() {
 	if r.claim != nil {
 		r.claim.Release()
 	}
-	select {
-	case <-r.swept:
-	case <-r.app.Context.Done():
-	}
+	r.awaitAbandoned(r.app.Context)
 }
 
 // session connects to a configured server.

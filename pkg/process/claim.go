@@ -1,6 +1,7 @@
 package process
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -63,33 +64,57 @@ const maxClaims = 100
 // the grace, SIGKILL. It costs one read of the folder if there is no such claim. Claims of live programs are left alone, and
 // so are those that another call of EndAbandoned, in any process, is working on. A claim in a copied folder has no effect:
 // its program may be alive and hold the original.
-func EndAbandoned(dir string, grace time.Duration) {
+//
+// The processes end beside the caller. wait returns when they have ended, or when ctx is done: the claims stay until then,
+// so if this program ends first, the next call goes on with them.
+func EndAbandoned(dir string, grace time.Duration) (wait func(ctx context.Context)) {
+	claims := abandoned(dir)
+	if len(claims) == 0 {
+		return func(context.Context) {}
+	}
+	ended := make(chan struct{})
+	go func() {
+		marks := map[string]bool{}
+		for _, c := range claims {
+			marks[filepath.Base(c.file.Name())] = true
+		}
+		takeDown(time.Now().Add(grace), func() ([]procInfo, bool) { return markedAny(table(), marks), true }, nil)
+		for _, c := range claims {
+			c.Release()
+		}
+		close(ended)
+	}()
+	return func(ctx context.Context) {
+		select {
+		case <-ended:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// abandoned takes over the claims in a folder that belong to killed programs.
+func abandoned(dir string) (claims []*Claim) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return
+		return nil
 	}
-	marks := map[string]bool{}
 	for _, e := range entries {
-		if len(marks) == maxClaims {
+		if len(claims) == maxClaims {
 			break
 		}
 		if !isClaim(e.Name()) || !e.Type().IsRegular() {
 			continue
 		}
-		f, abandoned := takeOver(filepath.Join(dir, e.Name()))
-		if f == nil {
-			continue
-		}
-		if c := (&Claim{f}); abandoned {
-			marks[e.Name()] = true
-			defer c.Release()
-		} else {
+		f, ok := takeOver(filepath.Join(dir, e.Name()))
+		switch c := (&Claim{f}); {
+		case f == nil:
+		case ok:
+			claims = append(claims, c)
+		default:
 			c.Release()
 		}
 	}
-	if len(marks) > 0 {
-		takeDown(time.Now().Add(grace), func() ([]procInfo, bool) { return markedAny(table(), marks), true }, nil)
-	}
+	return claims
 }
 
 // takeOver locks the claim of a program that is no longer alive. It returns nil if the program is alive. abandoned is false

@@ -59,7 +59,7 @@ func TestAbandonedClaims(t *testing.T) {
 	}
 	var calls sync.WaitGroup
 	for range 4 { // at the same time
-		calls.Go(func() { EndAbandoned(dir, 5*time.Second) })
+		calls.Go(func() { EndAbandoned(dir, 5*time.Second)(t.Context()) })
 	}
 	calls.Wait()
 	for p, ended := range of {
@@ -93,7 +93,7 @@ func TestANewClaimIsHeld(t *testing.T) {
 				case <-done:
 					return
 				default:
-					EndAbandoned(dir, time.Second)
+					EndAbandoned(dir, time.Second)(t.Context())
 				}
 			}
 		})

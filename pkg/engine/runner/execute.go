@@ -38,7 +38,7 @@ func (l *Launch) Execute(ctx context.Context, o Observer) (*event.Event, error) 
 	defer l.Release()
 	process.AdoptOrphans()
 	delayCollection()
-	defer l.endAbandoned(ctx)()
+	defer endAbandoned(l.host.Home)(ctx)
 	w, claim, err := l.begin(o)
 	if err != nil {
 		return nil, &NotStartedError{err}

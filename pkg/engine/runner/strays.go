@@ -3,7 +3,6 @@ package runner
 import (
 	"context"
 	"errors"
-	"os"
 
 	"github.com/pflow-suite/pflow/pkg/engine"
 	"github.com/pflow-suite/pflow/pkg/event"
@@ -19,23 +18,10 @@ func mark(run string) string { return engine.RunVariable + "=" + run }
 // claims returns the folder with the claims of live runs and of live pflow-sync commands.
 func claims(h *home.Home) string { return h.Path(home.Live) }
 
-// endAbandoned ends the processes of killed programs that have left a claim.
-func endAbandoned(h *home.Home) { process.EndAbandoned(claims(h), process.DefaultGrace) }
-
-// endAbandoned does the same beside the run. The function that it returns waits for the end, but not after ctx is done:
-// then the next run goes on with it.
-func (l *Launch) endAbandoned(ctx context.Context) (wait func()) {
-	if entries, err := os.ReadDir(claims(l.host.Home)); err != nil || len(entries) == 0 {
-		return func() {} // no other program is live, or was killed: spare a short run the goroutine
-	}
-	ended := make(chan struct{})
-	go func() { endAbandoned(l.host.Home); close(ended) }()
-	return func() {
-		select {
-		case <-ended:
-		case <-ctx.Done():
-		}
-	}
+// endAbandoned ends the processes of killed programs that have left a claim, beside the caller. wait returns when they have
+// ended, or when ctx is done: then the next run goes on with it.
+func endAbandoned(h *home.Home) (wait func(ctx context.Context)) {
+	return process.EndAbandoned(claims(h), process.DefaultGrace)
 }
 
 // endStrays ends the processes of a run whose runner was killed.
@@ -43,7 +29,7 @@ func endStrays(run string) { process.EndMarked(process.DefaultGrace, mark(run)) 
 
 // endAllStrays ends the processes of all runs whose runner was killed, and of killed pflow-sync commands.
 func endAllStrays(h *home.Home) {
-	endAbandoned(h)
+	endAbandoned(h)(context.Background())
 	for _, id := range process.EnvironmentValues(engine.RunVariable) {
 		rec, err := journal.Find(h, id)
 		if err != nil || rec.ID != id {
