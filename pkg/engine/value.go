@@ -71,7 +71,7 @@ func withError(outputs json.RawMessage, message string) json.RawMessage {
 
 func integer(n int) json.RawMessage { return strconv.AppendInt(nil, int64(n), 10) }
 
-// orEmpty returns outputs, or an empty object if there are none.
+// orEmpty returns outputs, or an empty object if outputs is nil.
 func orEmpty(outputs json.RawMessage) json.RawMessage {
 	if outputs == nil {
 		return json.RawMessage("{}")

@@ -129,7 +129,7 @@ func ready(fd int, events int16) bool {
 type termSettings struct {
 	canonical bool // programs read whole lines, which can be edited, and an end of input
 	echo      bool // typed characters are shown
-	eof       byte // the character that stands for the end of input; 0 if there is none
+	eof       byte // the character that stands for the end of input; 0 if the terminal has no such character
 }
 
 // settings returns the current settings; zero if they cannot be read.

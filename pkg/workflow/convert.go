@@ -198,7 +198,7 @@ func (c *converter) declarations(key string, s section, o *outline) {
 	c.close('}')
 }
 
-// described writes the description of an entity. It reports an error if there is none.
+// described writes the description of an entity. A missing description is an error.
 func (c *converter) described(e *entity, noun, path, key string) {
 	description := e.prose.description()
 	if description == "" && !e.broken {

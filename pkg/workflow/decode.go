@@ -30,7 +30,7 @@ func newDecoder(file string, source []byte) *decoder {
 	return &decoder{file: file, text: &text{s: string(source)}}
 }
 
-// fault joins the faults in the order of the file. It returns nil if there are none.
+// fault joins the faults in the order of the file. It returns nil if the file has no faults.
 func (d *decoder) fault() error {
 	slices.SortStableFunc(d.faults, func(a, b *fault.Fault) int {
 		if a.Line != b.Line {

@@ -79,7 +79,7 @@ func (p *prose) parameter() {
 	}
 }
 
-// description returns the text before the parameters, or the text after them if there is none before.
+// description returns the text before the parameters, or the text after them if no text comes before.
 func (p *prose) description() string {
 	lines := p.lines
 	if p.before > 0 {

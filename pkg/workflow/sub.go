@@ -26,7 +26,7 @@ type Sub struct {
 // SubParams lists the parameters that can hold a sub-workflow: workflow, and its names in pflow's Python version.
 var SubParams = []string{"workflow", "workflow_name", "workflow_ref", "workflow_ir"}
 
-// SubOf returns the workflow in a node's parameters; ok is false if there is none.
+// SubOf returns the workflow in a node's parameters; ok is false if they hold no workflow.
 func SubOf(params json.RawMessage) (s Sub, ok bool) {
 	for _, name := range SubParams {
 		switch v := gjson.GetBytes(params, name); {

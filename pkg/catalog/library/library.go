@@ -206,7 +206,7 @@ func (l *Library) checkPath(path string) error {
 	return l.home.CheckInside(rel)
 }
 
-// at returns the entry of a name in one of the folders, or nil if there is none. Files of both forms are a conflict.
+// at returns the entry of a name in one of the folders, or nil if the folder has no such file. Files of both forms are a conflict.
 func (l *Library) at(saved bool, name string) (*Entry, error) {
 	for _, ending := range endings {
 		if file := name + ending; isLink(l.home.Path(folder(saved))) || isLink(l.home.Path(folder(saved), file)) {

@@ -159,7 +159,7 @@ func (r *Registry) openSpecial() (*snapshot, error) {
 	return &snapshot{index: newIndex(parsed), source: source}, nil
 }
 
-// stored returns the index of the state of the file with the given stamp, or nil if there is none.
+// stored returns the index of the state of the file with the given stamp, or nil if no index of that state is stored.
 func (r *Registry) stored(of stamp) *index {
 	if r.last != nil && r.last.stamp == of {
 		return r.last.index

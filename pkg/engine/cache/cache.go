@@ -36,8 +36,8 @@ type entry struct {
 	Outputs json.RawMessage `json:"outputs"`
 }
 
-// Get returns the outputs that were put under a key, and the run that put them. ok is false if there are none, if they are
-// older than age, or if they cannot be read.
+// Get returns the outputs that were put under a key, and the run that put them. ok is false if the cache has no such key, if
+// they are older than age, or if they cannot be read.
 func (c *Cache) Get(key string, age time.Duration) (outputs json.RawMessage, run string, ok bool) {
 	if c.WriteOnly {
 		return nil, "", false

@@ -204,7 +204,7 @@ func packageOf(module string) string {
 	return module
 }
 
-// lineIn returns the line of the code that the interpreter named after a signal, or bash in a message; 0 if there is none.
+// lineIn returns the line of the code that the interpreter named after a signal, or bash in a message; 0 if it named no line.
 func (c *codeProgram) lineIn(crash, stderr string) int {
 	pattern, text := `File "`+regexp.QuoteMeta(c.name)+`", line (\d+)`, crash
 	if c.language.rawText {

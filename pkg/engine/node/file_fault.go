@@ -125,7 +125,7 @@ func suggestPath(f *fault.Fault, name, path string) {
 	f.Suggest("Did you mean %s?", filepath.Join(folder, near))
 }
 
-// replaceSegment replaces the last segment of a path that equals from; ok is false if there is none.
+// replaceSegment replaces the last segment of a path that equals from; ok is false if no segment does.
 func replaceSegment(name, from, to string) (path string, ok bool) {
 	parts := strings.Split(name, "/")
 	for i, part := range slices.Backward(parts) {

@@ -48,7 +48,7 @@ type exchange struct {
 	attempts int
 	// connected is set if the last request may have reached the server.
 	connected bool
-	// outputs describes the last response; its status is 0 if there is none.
+	// outputs describes the last response; its status is 0 if no response arrived.
 	outputs nodetype.HTTPOutputs
 	// retryAfter is what a 429 or 503 says about another attempt; nil for any other status.
 	retryAfter *retryAfterHeader

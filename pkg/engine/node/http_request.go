@@ -32,7 +32,7 @@ type outgoing struct {
 	header  http.Header
 	// host is the Host header if it differs from the URL's host.
 	host string
-	// body is nil if there is none, which differs from an empty body.
+	// body is nil for a request without a body, which differs from one with an empty body.
 	body *string
 	// secrets are the values of auth_token and api_key. A header that contains one is a credential.
 	secrets []string

@@ -1,5 +1,5 @@
 // Package input reads files and streams that come from outside the program. Each read has a limit, so that an endless file
-// cannot fill the memory. A read that waits, such as for a pipe that nobody writes to, ends with its context.
+// cannot fill the memory. A read that waits, such as for a pipe without a writer, ends with its context.
 package input
 
 import (

@@ -78,7 +78,7 @@ func indent(text []byte) []byte {
 	return append(b.Bytes(), '\n')
 }
 
-// Get returns the value at a path of keys, or nil if there is none.
+// Get returns the value at a path of keys, or nil if the file has no such value.
 func (d *Document) Get(path ...string) json.RawMessage {
 	if v := gjson.GetBytes(d.text, gjsonPath(path)); v.Exists() {
 		return json.RawMessage(v.Raw)

@@ -60,7 +60,7 @@ func (p *Pool) Session(ctx context.Context, server string) (*Session, error) {
 	}
 }
 
-// current returns the current start of a server, and begins one if there is none.
+// current returns the current start of a server, and begins one if no start is under way.
 func (p *Pool) current(server string) (*start, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -71,7 +71,7 @@ func (c *Checker) violation(v *jsonschema.Violation) *fault.Fault {
 	return f
 }
 
-// checkNames returns the unknown and the missing arguments as one fault, or nil if there are none.
+// checkNames returns the unknown and the missing arguments as one fault, or nil if all names are right.
 func (c *Checker) checkNames(schema *jsonschema.Schema, object map[string]any) *fault.Fault {
 	unknown, missing := schema.Names(object)
 	faults := c.first(unknown, "unknown", func(name string) *fault.Fault { return c.unknownArgument(name, schema.Properties()) })

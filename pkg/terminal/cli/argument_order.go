@@ -87,7 +87,7 @@ func shortTakesNext(node *kong.Node, letters string) (takes, ok bool) {
 	return false, true
 }
 
-// flagOf returns the flag of a command, of its default command, or of a command above it; nil if there is none.
+// flagOf returns the flag of a command, of its default command, or of a command above it; nil if they have no such flag.
 func flagOf(node *kong.Node, is func(*kong.Flag) bool) *kong.Flag {
 	if node.DefaultCmd != nil && node.DefaultCmd.Tag.Default == "withargs" {
 		node = node.DefaultCmd

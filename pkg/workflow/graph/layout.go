@@ -147,7 +147,7 @@ func (l *layout) sweep(each func(row []int, neighbours func(*vertex) []int)) {
 	}
 }
 
-// mean returns the mean of a value of the neighbours, or otherwise if there are none.
+// mean returns the mean of a value of the neighbours, or otherwise for a node without neighbours.
 func (l *layout) mean(neighbours []int, otherwise float64, of func(*vertex) float64) float64 {
 	if len(neighbours) == 0 {
 		return otherwise

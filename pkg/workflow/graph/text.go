@@ -52,7 +52,7 @@ func (g *Graph) waits(n *node) string {
 	return joined("; ", listed("after ", after), listed("reads ", reads))
 }
 
-// listed joins names after a word, or returns "" if there are none.
+// listed joins names after a word, or returns "" if names is empty.
 func listed(what string, names []string) string {
 	if len(names) == 0 {
 		return ""
