@@ -22,6 +22,9 @@ type batch struct {
 	// busy is how many items have begun and not ended. interrupted reports whether one was stopped before its end.
 	busy        int
 	interrupted bool
+	// cached is how many items were taken from the cache, cachedFrom the newest run that they come from.
+	cached     int
+	cachedFrom string
 	// span is the span of the batch. Each attempt at an item has a child of it.
 	span trace.Span
 	// read are the values that items have read from inputs and other nodes, by root and member.
@@ -48,6 +51,9 @@ type itemState struct {
 	// missingSecrets reports that the outputs come from a checkpoint and miss a secret.
 	missingSecrets bool
 }
+
+// fromCache reports whether all items were taken from the cache, and at least one.
+func (b *batch) fromCache() bool { return b.cached > 0 && b.cached == len(b.items) }
 
 // end notes how an item ended, and the place of the event about that.
 func (it *itemState) end(r *result, at int64) {

@@ -57,13 +57,13 @@ func TestWhenItemsFail(t *testing.T) {
 	}
 }
 
-func TestFailedItemsStayAmongTheResults(t *testing.T) {
+func TestFailedItemsAreAmongTheErrorsOnly(t *testing.T) {
 	s := failing(t)
-	p := newBench(t).play(t.Context(), `{"nodes":[`+s.node("each", "${item}", `,"batch":{"items":["a","bad1"],"error_handling":"continue"}`)+`]}`)
-	if p.get("each.results.#.item") != `["a","bad1"]` || p.get("each.results.0.error") != "" || !strings.Contains(p.get("each.results.1.error"), "418") || p.get("each.results.1.response.why") != `"bad1"` {
+	p := newBench(t).play(t.Context(), `{"nodes":[`+s.node("each", "${item}", `,"batch":{"items":["a","bad1","b"],"error_handling":"continue"}`)+`]}`)
+	if p.get("each.results.#.item") != `["a","b"]` || p.get("each.results.#.original_index") != "[0,2]" || p.get("each.results.#.response") != `["a","b"]` || p.get("each.results.#.error") != "[]" {
 		t.Errorf("%s", p.get("each.results"))
 	}
-	if p.get("each.count") != "2" || p.get("each.error_count") != "1" || p.get("each.errors.#.index") != "[1]" || p.get("each.errors.0.item") != `"bad1"` || !strings.Contains(p.get("each.errors.0.error"), "418") {
+	if p.get("each.count") != "3" || p.get("each.success_count") != "2" || p.get("each.error_count") != "1" || p.get("each.errors.#.index") != "[1]" || p.get("each.errors.0.item") != `"bad1"` || !strings.Contains(p.get("each.errors.0.error"), "418") {
 		t.Errorf("%s", p.get("each.errors"))
 	}
 }

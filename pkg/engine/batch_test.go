@@ -50,7 +50,7 @@ func TestABatchGivesAResultForEachItem(t *testing.T) {
 func TestWhatABatchSaysOfItself(t *testing.T) {
 	p := newBench(t).play(t.Context(), echoEach(`{"items":[1,2,3],"parallel":true,"max_concurrent":2,"max_retries":4,"retry_wait":1.5}`))
 	for path, want := range map[string]string{
-		"count": "3", "success_count": "3", "error_count": "0", "errors": "null", "batch_metadata.parallel": "true", "batch_metadata.max_concurrent": "2",
+		"count": "3", "success_count": "3", "error_count": "0", "errors": "[]", "batch_metadata.parallel": "true", "batch_metadata.max_concurrent": "2",
 		"batch_metadata.max_retries": "4", "batch_metadata.retry_wait": "1.5", "batch_metadata.execution_mode": `"parallel"`,
 	} {
 		if got := p.get("each." + path); got != want {
@@ -113,7 +113,7 @@ func TestAResultHasEachKeyOnce(t *testing.T) {
 	b := newBench(t)
 	b.saved["sub"] = `{"inputs":{"x":{}},"nodes":[{"id":"n","type":"echo","params":{"data":"${x}"}}],"outputs":{"item":{"source":"${n.echo}"},"data":{"source":"${n.data}"}}}`
 	p := b.play(t.Context(), `{"nodes":[{"id":"each","type":"workflow","params":{"workflow":"sub","inputs":{"x":"${item}"}},"batch":{"items":[7]}}]}`)
-	if got := p.get("each.results"); got != `[{"data":7,"item":7}]` {
+	if got := p.get("each.results"); got != `[{"data":7,"item":7,"original_index":0}]` {
 		t.Errorf("%s %+v", got, p.last.Error)
 	}
 }
@@ -213,7 +213,7 @@ func TestABatchOfSubWorkflows(t *testing.T) {
 	}
 	p := b.play(t.Context(), def(`{"items":["a","b"],"parallel":true}`), func(c *engine.Config) { c.Jobs = 1 })
 	p.ended(t, event.Completed)
-	if got := p.get("each.results"); got != `[{"y":"<a>","item":"a"},{"y":"<b>","item":"b"}]` {
+	if got := p.get("each.results"); got != `[{"y":"<a>","item":"a","original_index":0},{"y":"<b>","item":"b","original_index":1}]` {
 		t.Errorf("%s", got)
 	}
 	if got := p.nodes(event.NodeCompleted); got != "each each[0]/call each[0]/n each[1]/call each[1]/n" {
@@ -221,7 +221,7 @@ func TestABatchOfSubWorkflows(t *testing.T) {
 	}
 	p = b.play(t.Context(), def(`{"items":["a","bad"],"error_handling":"continue"}`))
 	p.ended(t, event.Degraded)
-	if got := p.get("each.results.1.error"); !strings.Contains(got, `The workflow \"sub\" failed at its node \"call\"`) || p.get("each.results.0.y") != `"<a>"` {
+	if got := p.get("each.errors.0.error"); !strings.Contains(got, `The workflow \"sub\" failed at its node \"call\"`) || p.get("each.results.0.y") != `"<a>"` {
 		t.Errorf("%s", p.get("each"))
 	}
 }

@@ -92,31 +92,25 @@ func (b *batches) assemble(nr *nodeRun, to *batchLists, whole bool) (json.RawMes
 	return nr.batchOutputs(results, errors), nil
 }
 
-// addItem adds an item that has ended to the lists.
+// addItem adds an item that has ended to the list that it belongs to.
 func (b *batches) addItem(of *batch, i int, to *batchLists, whole bool) error {
 	it := &of.states[i]
 	item, outputs, redacted := event.Escape(of.items[i]), it.whole, false
 	if !whole {
 		item, redacted = b.store.redactor.JSON(item)
 	}
-	to.redacted = to.redacted || redacted || it.whole != nil
+	to.redacted = to.redacted || redacted
+	if it.fault != nil {
+		return to.errors.Add(fmt.Appendf(nil, `{"index":%d,"item":%s,"error":%s}`, i, item, rawjson.Quote(it.fault.Message)))
+	}
+	to.redacted = to.redacted || it.whole != nil
 	if !whole || outputs == nil {
 		var err error
 		if outputs, err = b.itemOutputs(it); err != nil {
 			return err
 		}
 	}
-	if it.fault == nil {
-		return to.results.Add(with(outputs, "item", item))
-	}
-	message := rawjson.Quote(it.fault.Message)
-	if !gjson.GetBytes(outputs, "error").Exists() {
-		outputs = with(outputs, "error", message)
-	}
-	if err := to.results.Add(with(outputs, "item", item)); err != nil {
-		return err
-	}
-	return to.errors.Add(fmt.Appendf(nil, `{"index":%d,"item":%s,"error":%s}`, i, item, message))
+	return to.results.Add(with(with(outputs, "item", item), "original_index", integer(i)))
 }
 
 // itemOutputs reads the outputs of an item from the journal.
@@ -146,9 +140,6 @@ func (nr *nodeRun) batchOutputs(results, errors json.RawMessage) json.RawMessage
 		most, least, total = max(most, it.took), min(least, it.took), total+it.took
 	}
 	_, failed := nr.batch.failures()
-	if failed == 0 {
-		errors = json.RawMessage("null")
-	}
 	b := nr.node.Batch
 	mode, concurrent, wait := "sequential", "null", "null"
 	if b.Parallel {

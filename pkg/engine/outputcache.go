@@ -24,12 +24,12 @@ type outputCache struct {
 // wanted reports whether a node uses the cache.
 func (c *outputCache) wanted(nr *nodeRun) bool { return nr.node.Cache != nil && c.cache != nil }
 
-// get returns the outputs of a node from an earlier run, and that run, unless anything has changed since.
-func (c *outputCache) get(nr *nodeRun) (kept json.RawMessage, run string, ok bool) {
+// get returns the outputs that a node, or an item of its batch, with the given digest had in an earlier run, and that run.
+func (c *outputCache) get(nr *nodeRun, digest string) (kept json.RawMessage, run string, ok bool) {
 	if !c.wanted(nr) {
 		return nil, "", false
 	}
-	outputs, run, ok := c.cache.Get(c.key(nr), time.Duration(nr.node.Cache.TTL))
+	outputs, run, ok := c.cache.Get(c.key(digest), time.Duration(nr.node.Cache.TTL))
 	if !ok {
 		return nil, "", false
 	}
@@ -37,22 +37,24 @@ func (c *outputCache) get(nr *nodeRun) (kept json.RawMessage, run string, ok boo
 	return kept, run, err == nil && !redacted
 }
 
-// put stores a node's outputs for later runs, unless they miss a secret or are not a full success.
-func (c *outputCache) put(r *result, outputs json.RawMessage) {
-	nr := r.run
-	if !c.wanted(nr) || r.redacted || len(nr.degradations) > 0 || r.node.Action != workflow.ActionDefault {
-		return
-	}
+// cacheable reports whether the outputs of a task may be stored for later runs: its node asks for that, they miss no secret
+// and are a full success. degradations are the reasons why they are not.
+func (c *outputCache) cacheable(r *result, degradations []string) bool {
+	return c.wanted(r.run) && !r.redacted && len(degradations) == 0 && r.node.Action == workflow.ActionDefault
+}
+
+// put stores the outputs of a node, or of an item of its batch, for later runs. It may be called without the lock.
+func (c *outputCache) put(nr *nodeRun, digest string, outputs json.RawMessage) {
 	plain, err := c.store.plain(outputs)
 	if err == nil {
-		err = c.cache.Put(c.key(nr), c.runID, plain)
+		err = c.cache.Put(c.key(digest), c.runID, plain)
 	}
 	if err != nil {
 		c.log.Warn("a node's outputs could not be cached", "node", nr.id(), "error", err)
 	}
 }
 
-// key returns a node's key in the cache: its digest, and the folder that its relative paths start from.
-func (c *outputCache) key(nr *nodeRun) string {
-	return hash(rawjson.Quote(nr.digest), rawjson.Quote(c.dir))
+// key returns the key in the cache of what has a digest: the digest, and the folder that relative paths start from.
+func (c *outputCache) key(digest string) string {
+	return hash(rawjson.Quote(digest), rawjson.Quote(c.dir))
 }

@@ -102,11 +102,17 @@ func (s *settler) succeed(r *result) {
 		ms = milliseconds(s.clock.since(nr.began))
 	}
 	fr.set(id, v)
-	s.cache.put(r, v.raw)
-	s.settle(nr, &event.Event{
+	if nr.node.Batch == nil && s.cache.cacheable(r, nr.degradations) {
+		s.cache.put(nr, nr.digest, v.raw)
+	}
+	ev := &event.Event{
 		Event: event.NodeCompleted, Node: id, Action: r.node.Action, Outputs: r.kept, InputDigest: nr.digest,
 		Redacted: r.redacted, DurationMS: &ms, Attempt: r.step.Attempt, Iteration: r.step.Iteration, Warnings: s.store.warnings(nr.degradations),
-	}, true)
+	}
+	if nr.batch != nil && nr.batch.fromCache() {
+		ev.Event, ev.Attempt, ev.Cached, ev.FromRun = event.NodeReused, 0, true, nr.batch.cachedFrom
+	}
+	s.settle(nr, ev, true)
 	if action := r.node.Action; action != workflow.ActionDefault && !fr.plan.Routes(id, action) {
 		s.warnings.add(fmt.Sprintf("node %s ended with action %q, which no edge takes", nr.path(), action))
 	}
@@ -186,6 +192,10 @@ func (s *settler) finishItem(r *result) {
 			Event: event.ItemCompleted, Node: nr.id(), Item: &i, Attempt: r.step.Attempt, Outputs: r.kept, InputDigest: it.digest,
 			Redacted: r.redacted, DurationMS: &ms, Warnings: s.store.warnings(r.degradations),
 		}))
+		if s.cache.cacheable(r, r.degradations) {
+			digest := it.digest
+			s.sched.async(func() { s.cache.put(nr, digest, r.kept) }, func() {}) // items that end together must not wait for each other
+		}
 	case r.stopped:
 		nr.batch.interrupted = true
 	default:

@@ -200,7 +200,7 @@ func (s *starter) count(nr *nodeRun) {
 
 // fromCache settles a node with outputs from the cache. It reports whether there are any.
 func (s *starter) fromCache(nr *nodeRun) bool {
-	kept, run, ok := s.cache.get(nr)
+	kept, run, ok := s.cache.get(nr, nr.digest)
 	if !ok {
 		return false
 	}
@@ -238,17 +238,6 @@ func (s *starter) fanOut(nr *nodeRun, step plan.Step) {
 		s.refuse(nr, step, err)
 		return
 	}
-	if s.cache.wanted(nr) {
-		digest, err := s.batches.digest(nr)
-		if err != nil {
-			s.refuse(nr, step, err)
-			return
-		}
-		if nr.digest = digest; s.fromCache(nr) {
-			return
-		}
-	}
-	s.count(nr)
 	fr := nr.frame
 	nr.batch.span = fr.spanIn(s.span).Child(s.random)
 	ev, n := nr.startedEvent(step), len(nr.batch.items)
@@ -260,6 +249,12 @@ func (s *starter) fanOut(nr *nodeRun, step plan.Step) {
 	if fr.inherits && nr.inherits {
 		s.adopter.items(nr)
 	}
+	s.itemsFromCache(nr)
+	if nr.batch.fromCache() {
+		s.counts.reused++
+	} else {
+		s.count(nr)
+	}
 	switch {
 	case nr.isSub():
 	case s.sched.slotFree():
@@ -269,6 +264,32 @@ func (s *starter) fanOut(nr *nodeRun, step plan.Step) {
 		nr.waitsForSlot = true
 	}
 	s.sched.enqueueReady(fr)
+}
+
+// itemsFromCache ends the items of a batch whose outputs are in the cache.
+func (s *starter) itemsFromCache(nr *nodeRun) {
+	if !s.cache.wanted(nr) {
+		return
+	}
+	for i := range nr.batch.items {
+		it := &nr.batch.states[i]
+		if it.ended {
+			continue
+		}
+		digest, err := s.batches.itemDigest(nr, i)
+		if err != nil { // the item fails in its turn
+			continue
+		}
+		kept, run, ok := s.cache.get(nr, digest)
+		if !ok {
+			continue
+		}
+		nr.batch.cached++
+		nr.batch.cachedFrom = max(nr.batch.cachedFrom, run)
+		it.ended, it.at = true, s.rec.record(nr.frame, &event.Event{
+			Event: event.ItemCompleted, Node: nr.id(), Item: &i, Outputs: kept, InputDigest: digest, FromRun: run, Cached: true,
+		})
+	}
 }
 
 // fanIn puts the results of a batch's items together, and ends the node.

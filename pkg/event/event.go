@@ -106,7 +106,7 @@ type Event struct {
 	Redacted    bool            `json:"redacted,omitempty"`     // a secret was removed from the outputs
 	DurationMS  *float64        `json:"duration_ms,omitempty"`  // node_completed, node_failed, run_finished
 	FromRun     string          `json:"from_run,omitempty"`     // node_reused, and an item or iteration taken from an earlier run
-	Cached      bool            `json:"cached,omitempty"`       // node_reused: taken from the cache of earlier runs
+	Cached      bool            `json:"cached,omitempty"`       // node_reused, item_completed: taken from the cache of earlier runs
 
 	Error     *fault.Fault `json:"error,omitempty"`       // node_failed, run_finished, run_refused
 	WillRetry *bool        `json:"will_retry,omitempty"`  // node_failed

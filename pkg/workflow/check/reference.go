@@ -160,20 +160,40 @@ func (c *checker) output(p place, ref template.Ref, n *workflow.Node) bool {
 		}
 		return open
 	}
-	if n.Batch != nil && key == "results" && len(ref.Path) > 2 && ref.Path[2].Key != "" {
-		inner, open, ok := c.single(n)
-		inner = slices.DeleteFunc(slices.Clone(inner), func(o nodetype.Output) bool { return o.Name == "item" || o.Name == "error" })
-		inner = append(inner, nodetype.Output{Name: "item", Type: "any"}, nodetype.Output{Name: "error", Type: "str"})
-		if ok && !open && !slices.ContainsFunc(inner, func(o nodetype.Output) bool { return o.Name == ref.Path[2].Key }) {
-			c.noOutput(p, ref, 2, fmt.Sprintf("The results of node %q (batch of type: %s) have no %q", n.ID, n.Type, ref.Path[2].Key), inner)
-			return false
-		}
+	if n.Batch != nil && key == "results" && len(ref.Path) > 1 && !c.result(p, ref, n) {
+		return false
 	}
 	return c.inside(p, ref, 1, outputs[i].Type)
 }
 
+// result checks a reference to one of the results of a batch. It returns false if it reported an error.
+func (c *checker) result(p place, ref template.Ref, n *workflow.Node) bool {
+	if step := ref.Path[1]; n.Batch.ErrorHandling == plan.Continue && (step.IsIndex || step.At != nil) {
+		c.located(c.warn(p.path, "${%s.results} holds only the items that succeeded, so %s may be the result of another item", n.ID, ref), p).
+			Suggest(`Use "items": "${%s.results}" in a batch; each result has its item and its original_index`, n.ID)
+	}
+	if len(ref.Path) < 3 || ref.Path[2].Key == "" {
+		return true
+	}
+	inner, open, ok := c.single(n)
+	kind, _ := c.kindOf(n)
+	inner = slices.DeleteFunc(slices.Clone(inner), func(o nodetype.Output) bool {
+		return o.Name == "item" || o.Name == "original_index" || o.Name == "error" && kind.MCP == nil // a tool has the output error, null, after a success too
+	})
+	inner = append(inner, nodetype.Output{Name: "item", Type: "any"}, nodetype.Output{Name: "original_index", Type: "int"})
+	if !ok || open || slices.ContainsFunc(inner, func(o nodetype.Output) bool { return o.Name == ref.Path[2].Key }) {
+		return true
+	}
+	f := c.noOutput(p, ref, 2, fmt.Sprintf("The results of node %q (batch of type: %s) have no %q", n.ID, n.Type, ref.Path[2].Key), inner)
+	if ref.Path[2].Key == "error" {
+		f.Suggestions = nil
+		f.Suggest("Failed items are in ${%s.errors}, each with index, item and error", n.ID)
+	}
+	return false
+}
+
 // noOutput reports an output that does not exist. Its name is the given step of the reference.
-func (c *checker) noOutput(p place, ref template.Ref, step int, message string, outputs []nodetype.Output) {
+func (c *checker) noOutput(p place, ref template.Ref, step int, message string, outputs []nodetype.Output) *fault.Fault {
 	f := c.at(p, "%s", message)
 	f.Missing = []string{ref.Expression()}
 	var names []string
@@ -193,6 +213,7 @@ func (c *checker) noOutput(p place, ref template.Ref, step int, message string, 
 	} else if len(names) > 0 {
 		f.Suggest("Available outputs: %s", strings.Join(f.Available, ", "))
 	}
+	return f
 }
 
 // inside checks that the next step of a reference fits the value it has reached. typ is the type of that value, and steps
