@@ -175,11 +175,12 @@ func TestTheNextCommandEndsWhatAKilledOneLeft(t *testing.T) {
 	live := p.started("live.json")
 	open := g.reached()
 	p.eventually("the live run has a process apart", func() bool { return p.exists("apart.begun") })
+	done := fmt.Sprint(p.last(p.must("pflow-exec", "run", "short.json"))["run"]) // resuming it runs nothing
 	pids := func() []int { return slices.Sorted(maps.Keys(processes("PFLOW_RUN_ID=" + live))) }
 	before := pids()
 
 	for _, killed := range []string{"pflow-exec run hung.json", "pflow-sync call hung x"} {
-		for _, next := range []string{"pflow-exec run short.json", "pflow-exec start short.json", "pflow-exec resume last", "pflow-exec gc", "pflow-sync call front list_library"} {
+		for _, next := range []string{"pflow-exec run short.json", "pflow-exec start short.json", "pflow-exec resume last", "pflow-exec resume " + done, "pflow-exec gc", "pflow-sync call front list_library"} {
 			if next == "pflow-exec resume last" {
 				p.write("again.json", chain("test -e ok"))
 				_ = os.Remove(filepath.Join(p.dir, "ok"))

@@ -32,13 +32,13 @@ func (e *NotStartedError) Unwrap() error { return e.Err }
 
 // Execute runs the launch to its end and returns the last event of the run. It returns an error if the run could not be
 // recorded, in the home or in the checkpoint file: a NotStartedError if nothing was, else a fault that suggests how to go on.
-// All descendants of this process are ended with the run, so a process must execute one run at a time. Meanwhile Execute ends
-// the processes of runs whose runner was killed.
+// All descendants of this process are ended with the run, so a process must execute one run at a time. Execute returns
+// when the processes of runs whose runner was killed have ended too.
 func (l *Launch) Execute(ctx context.Context, o Observer) (*event.Event, error) {
 	defer l.Release()
 	process.AdoptOrphans()
 	delayCollection()
-	defer endAbandoned(l.host.Home)(ctx)
+	defer l.awaitAbandoned(ctx)
 	w, claim, err := l.begin(o)
 	if err != nil {
 		return nil, &NotStartedError{err}

@@ -25,6 +25,8 @@ type Launch struct {
 	env      []string
 	settings *settings.Settings
 	redactor *redact.Redactor
+	// awaitAbandoned waits until the processes of runs whose runner was killed have ended.
+	awaitAbandoned func(context.Context)
 	// releases undo what the launch holds, the last one first.
 	releases []func()
 
@@ -53,13 +55,17 @@ type Launch struct {
 }
 
 // Resolve checks everything that can be checked before a run: the workflow, its inputs, and the run to go on from. It
-// takes the locks that the run needs, ends processes that a killed run to go on from has left, and writes nothing else.
-// The caller ends the launch with Release or Execute.
+// takes the locks that the run needs, ends processes that killed runs have left, and writes nothing else. The caller ends
+// the launch with Release or Execute.
 func Resolve(ctx context.Context, host *Host, r *Request) (*Launch, error) {
-	l := &Launch{host: host, request: r, env: append(slices.Clip(host.Env), r.Env...)}
+	l := &Launch{host: host, request: r, env: append(slices.Clip(host.Env), r.Env...), awaitAbandoned: func(context.Context) {}}
+	if !r.DryRun {
+		l.awaitAbandoned = endAbandoned(host.Home)
+	}
 	err := l.resolve(ctx)
 	if err != nil || l.Attach != "" {
 		l.Release()
+		l.awaitAbandoned(ctx)
 	}
 	if err != nil {
 		return nil, err
