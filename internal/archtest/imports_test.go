@@ -29,8 +29,8 @@ var tools = map[string][]string{
 	"internal/webserver":      {},
 	"scripts/bench":           {"pkg/workflow/template", "internal/velofluxserver"},
 	"scripts/bench/pairs":     {},
-	"scripts/bench/trials":    {},
 	"scripts/tally":           {},
+	"scripts/bench/trials":    {"pkg/mcp/mcpserver", "pkg/mcp/stdio"},
 	"scripts/velofluxserver":  {"internal/velofluxserver"},
 }
 

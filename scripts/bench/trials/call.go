@@ -20,24 +20,32 @@ const patience = time.Minute
 
 // call is a started program, and how it ended.
 type call struct {
-	args []string
+	program string
+	args    []string
 	// stdout and stderr are files. run is the run that the call created, or "".
 	stdout, stderr, run string
 	// killed is true if it was killed or asked to end.
 	killed bool
-	exit   int
-	// rival is true if the next call ran at the same time.
-	rival bool
+	// late is true if the runner of a detached run was killed when the run had ended.
+	late bool
+	exit int
+	// rival is true if the next call ran at the same time. supervised is true if a loop of the shell made it, and made it again
+	// whenever it was killed: standard output has the streams of all.
+	rival, supervised bool
 
 	cmd    *exec.Cmd
+	began  time.Time
 	ended  chan struct{}
 	before []string // the runs that existed before
 }
 
 func (c *call) String() string {
-	line := "pflow-exec " + strings.Join(c.args, " ")
+	line := c.program + " " + strings.Join(c.args, " ")
 	if c.rival {
 		line += " (while the next one runs)"
+	}
+	if c.supervised {
+		line += " (in a loop)"
 	}
 	return line
 }
@@ -90,8 +98,13 @@ func (t *trial) call(kill moment, stdin string, args ...string) (*call, error) {
 
 // start starts pflow-exec.
 func (t *trial) start(stdin string, args ...string) (*call, error) {
+	return t.startProgram("pflow-exec", stdin, args...)
+}
+
+// startProgram starts a program of the suite.
+func (t *trial) startProgram(name, stdin string, args ...string) (*call, error) {
 	n := len(t.calls)
-	c := &call{args: args, ended: make(chan struct{}), before: t.runs()}
+	c := &call{program: name, args: args, began: time.Now(), ended: make(chan struct{}), before: t.runs()}
 	c.stdout, c.stderr = filepath.Join(t.dir, fmt.Sprintf("out-%d.ndjson", n)), filepath.Join(t.dir, fmt.Sprintf("err-%d.txt", n))
 	stdout, err := os.Create(c.stdout)
 	if err != nil {
@@ -101,9 +114,12 @@ func (t *trial) start(stdin string, args ...string) (*call, error) {
 	if err != nil {
 		return nil, err
 	}
-	line := append(append(slices.Clone(t.wrap), t.rig.program("pflow-exec")), args...)
+	line := append(append(slices.Clone(t.wrap), t.rig.program(name)), args...)
 	c.cmd = exec.Command(line[0], line[1:]...)
-	c.cmd.Dir, c.cmd.Env = t.dir, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.dir, "PFLOW_HOME=" + t.home, "EFFECTS=" + t.effectsFile, "LC_ALL=C"}
+	c.cmd.Dir = t.dir
+	for name, value := range t.env {
+		c.cmd.Env = append(c.cmd.Env, name+"="+value)
+	}
 	c.cmd.Stdout, c.cmd.Stderr, c.cmd.WaitDelay = stdout, stderr, time.Second
 	if t.piped {
 		c.cmd.Stdout = struct{ io.Writer }{stdout}
@@ -157,26 +173,34 @@ func (t *trial) bring(kill moment, stdin string, args ...string) (*call, error) 
 		return started, err
 	}
 	id, runs := started.run, len(started.before)
-	ended, passed := make(chan struct{}), make(chan struct{})
+	ended, passed, shot := make(chan struct{}), make(chan struct{}), false
 	go func() {
 		defer close(passed)
-		if t.reached(kill, runs, ended) {
+		if shot = t.reached(kill, runs, ended); shot {
 			killHolder(filepath.Join(t.home, "runs", id, "lock"))
 		}
 	}()
 	c, err := t.call(moment{}, "", "events", id, "--follow")
 	close(ended)
 	if <-passed; err == nil {
-		c.run, c.killed = id, t.journal(id).status() == "interrupted"
+		c.run, c.killed, c.began = id, t.journal(id).status() == "interrupted", started.began
+		c.late = shot && !c.killed
 	}
 	return c, err
 }
 
-// killHolder kills the process that a lock names.
+// killHolder kills the process that a lock names, and waits until it has ended.
 func killHolder(lock string) {
 	b, _ := os.ReadFile(lock)
-	if pid, err := strconv.Atoi(strings.TrimSpace(string(b))); err == nil && pid > 1 {
-		_ = syscall.Kill(pid, syscall.SIGKILL)
+	pid, err := strconv.Atoi(strings.TrimSpace(string(b)))
+	if err != nil || pid <= 1 || syscall.Kill(pid, syscall.SIGKILL) != nil {
+		return
+	}
+	for syscall.Kill(pid, 0) == nil {
+		if stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); bytes.Contains(stat, []byte(") Z ")) { // its parent does not wait
+			return
+		}
+		time.Sleep(time.Millisecond)
 	}
 }
 

@@ -135,7 +135,7 @@ func (c condition) suffer(t *trial) (last *call, err error) {
 		err = errors.Join(err, <-begun)
 	case c.after && t.rng.IntN(3) > 0:
 		if last, err = t.call(t.moment(), "", "run", t.file); last.killed {
-			t.kills++
+			t.Kills++
 		}
 		err = errors.Join(err, c.begin(t))
 	default:

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,11 +12,16 @@ import (
 // mostKills is the maximum number of kills in one trial.
 const mostKills = 5
 
-// kill runs a workflow, kills its runner at a random moment, and resumes the run until it has ended.
-func (t *trial) kill() error {
+// prepare writes the workflow of the kill trials, and what it needs.
+func (t *trial) prepare() error {
 	t.workflow = *branching(t.rng)
 	t.file = filepath.Join(t.dir, "workflow.json")
-	if err := os.WriteFile(t.file, t.json(), 0o600); err != nil {
+	return errors.Join(os.WriteFile(t.file, t.json(), 0o600), t.prepareOutside())
+}
+
+// kill runs a workflow, kills its runner at a random moment, and resumes the run until it has ended.
+func (t *trial) kill() error {
+	if err := t.prepare(); err != nil {
 		return err
 	}
 	begin := "run"
@@ -25,25 +31,37 @@ func (t *trial) kill() error {
 	c, err := t.bring(t.moment(), "", t.flags(begin, t.file)...)
 	for ; err == nil && (c.killed || c.beaten()); c, err = t.next() {
 		if c.killed {
-			t.kills++
+			t.Kills++
 			t.verifyKilled(c)
 		}
+		if c.killed && t.rng.IntN(3) == 0 {
+			if err := t.sweep(); err != nil {
+				return err
+			}
+		}
+	}
+	if err == nil && c.late {
+		err = t.sweep()
 	}
 	if err != nil {
 		return err
 	}
 	if c.exit != 0 {
+		t.Stuck++
 		t.complain("%s: exit status %d: %s", c, c.exit, quote(c.stderr))
+	}
+	if !c.late {
+		t.verifyCleaned(c)
 	}
 	t.verify(c)
 	return nil
 }
 
-// next resumes the run in a random way. In half of the cases the runner is killed again.
+// next resumes the run in a random way. In two of three cases the runner is killed again.
 func (t *trial) next() (*call, error) {
 	stdin, args := t.goOn()
 	var at moment
-	if t.kills < mostKills && t.rng.IntN(2) == 0 {
+	if t.Kills < mostKills && t.rng.IntN(3) > 0 {
 		at = t.moment()
 	}
 	goesOn := args[0] == "resume" || args[0] == "run" && slices.Contains(args, "--resume")
@@ -51,6 +69,24 @@ func (t *trial) next() (*call, error) {
 		return t.race(at, stdin, args...)
 	}
 	return t.bring(at, stdin, args...)
+}
+
+// sweep starts a program that does not resume the run, and checks that it ends what killed runners have left.
+func (t *trial) sweep() error {
+	program, args := "pflow-exec", []string{"gc"}
+	if t.rng.IntN(2) == 0 {
+		program, args = "pflow-sync", []string{"sync", "trial"}
+	}
+	c, err := t.startProgram(program, "", args...)
+	if err != nil {
+		return err
+	}
+	t.wait(c)
+	if c.exit != 0 {
+		t.complain("%s: exit status %d: %s", c, c.exit, quote(c.stderr))
+	}
+	t.verifyCleaned(c)
+	return nil
 }
 
 // race resumes the run twice at the same time. The later one may fail with a conflict.
@@ -74,7 +110,7 @@ func (t *trial) moment() moment {
 	count := t.effectCount()
 	rest := max(1, len(t.effects)+1-count)
 	some := count + 1 + t.rng.IntN(rest)
-	switch t.rng.IntN(7) {
+	switch t.rng.IntN(8) {
 	case 0:
 		return moment{after: t.soon(8 * time.Millisecond)}
 	case 1:
@@ -83,6 +119,8 @@ func (t *trial) moment() moment {
 		return moment{effects: count + rest, after: t.soon(10 * time.Millisecond)}
 	case 3:
 		return moment{effects: some, asked: t.soon(10 * time.Millisecond)}
+	case 4:
+		return moment{after: t.soon(600 * time.Millisecond)}
 	}
 	return moment{effects: some, after: t.soon(2 * time.Millisecond)}
 }
@@ -101,6 +139,10 @@ func (t *trial) verifyKilled(c *call) {
 	if j.wrong != "" {
 		t.complain("after %s was killed, the journal of %s is not whole: %s", c, c.run, j.wrong)
 	}
+	if len(j.events) == 0 {
+		t.complain("after %s was killed, the journal of %s has no event", c, c.run)
+	}
+	t.Orphans += len(t.strayProcesses(c.run))
 	if t.rng.IntN(3) > 0 { // verifyList checks all runs at the end
 		return
 	}

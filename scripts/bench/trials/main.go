@@ -3,7 +3,9 @@
 //	go run ./scripts/bench/trials [--kill 500] [--full 50] [--seed N] [--json]
 //
 // In a kill trial the runner of a workflow is killed with kill -9 at a random moment, and so are some of the runners that resume
-// the run. In a full trial the home is full, read-only or limited from a random moment on, and later writable again. Every
+// the run, or the programs of a loop that supervises it (pflow-exec run --checkpoint). No node that had finished may run again, what
+// the killed runners left must end with the next one, each run must go on to its end, and a node that runs more than once must have
+// the same PFLOW_NODE_KEY each time. In a full trial the home is full, read-only or limited from a random moment on, and later writable again. Every
 // node writes a line to a file, which is compared with the journals at the end. The folder of a failed trial is kept. Its seed,
 // with --kill 1 or --full 1, gives the same workflow and the same moments again. The exit status is 1 if a trial failed.
 package main
@@ -23,7 +25,20 @@ import (
 )
 
 func main() {
+	if len(os.Args) == 2 && os.Args[1] == serverMode {
+		if err := serve(); err != nil {
+			fmt.Fprintln(os.Stderr, "trials:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	r := &rig{}
+	if _, err := exec.LookPath("setsid"); err == nil {
+		r.setsid = "setsid"
+	}
+	if _, err := os.Stat("/proc/self/task"); err == nil {
+		r.children = true
+	}
 	kills := flag.Int("kill", 500, "the number of kill trials")
 	full := flag.Int("full", 50, "the number of trials with a home that is full or cannot be written")
 	seed := flag.Uint64("seed", 0, "the seed of the first trial; each of the others has the next number (0: random)")
@@ -55,18 +70,19 @@ func main() {
 // rig has what the trials share.
 type rig struct {
 	dir, programs string
-	// mounts is true if file systems may be mounted.
-	mounts bool
+	// mounts is true if file systems may be mounted, children if the system shows the children of a process.
+	mounts, children bool
+	// setsid is the command that starts a program in a session of its own, or "" if the system has none.
+	setsid string
 }
 
 func (r *rig) program(name string) string { return filepath.Join(r.programs, name) }
 
 // result is the result of all trials of one kind.
 type result struct {
-	Kind     string    `json:"kind"`
-	Trials   int       `json:"trials"`
-	Kills    int       `json:"kills"`
-	Resumes  int       `json:"resumes"`
+	Kind   string `json:"kind"`
+	Trials int    `json:"trials"`
+	counts
 	Strays   int       `json:"strays"` // temporary files that killed runners left among the runs
 	Skipped  string    `json:"skipped,omitempty"`
 	Failures []failure `json:"failures"`
@@ -122,11 +138,20 @@ func (r *rig) draw(kills, full int, seed uint64) (results []*result, trials []fu
 	add := func(to *result, i int, run func(*trial) error) {
 		trials = append(trials, func() error { return r.try(to, seed+uint64(i), run) })
 	}
+	killed, supervised := newResult("kill", ""), newResult("supervisor", "")
 	if kills > 0 {
-		results = append(results, newResult("kill", ""))
+		results = append(results, killed, supervised)
 	}
 	for i := range kills {
-		add(results[0], i, (*trial).kill)
+		switch {
+		case !r.children:
+			supervised.Skipped = "skipped: the system does not show the children of a process"
+			add(killed, i, (*trial).kill)
+		case (seed+uint64(i))%4 == 0:
+			add(supervised, i, (*trial).supervise)
+		default:
+			add(killed, i, (*trial).kill)
+		}
 	}
 	if full == 0 {
 		return results, trials
@@ -158,8 +183,7 @@ func (r *rig) try(to *result, seed uint64, run func(*trial) error) error {
 	tally.Lock()
 	defer tally.Unlock()
 	to.Trials++
-	to.Kills += t.kills
-	to.Resumes += t.resumes
+	to.add(t.counts)
 	to.Strays += len(t.strays())
 	if len(t.wrong) == 0 {
 		return os.RemoveAll(t.dir)
@@ -208,9 +232,12 @@ const most = 10
 func table(out io.Writer, seed uint64, results []*result) error {
 	fmt.Fprintf(out, "seed %d\n", seed)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "kind\ttrials\tkills\tresumes\tstrays\tfailures\t")
+	fmt.Fprintln(w, "kind\ttrials\tkills\tresumes\trepeated\tstuck\torphans\tleft\tkeys\tchanged\tstrays\tfailures\t")
 	for _, r := range results {
-		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%s\n", r.Kind, r.Trials, r.Kills, r.Resumes, r.Strays, len(r.Failures), r.Skipped)
+		for _, n := range []any{r.Kind, r.Trials, r.Kills, r.Resumes, r.Repeated, r.Stuck, r.Orphans, r.Left, r.Keys, r.Changed, r.Strays, len(r.Failures)} {
+			fmt.Fprintf(w, "%v\t", n)
+		}
+		fmt.Fprintln(w, r.Skipped)
 	}
 	if err := w.Flush(); err != nil {
 		return err

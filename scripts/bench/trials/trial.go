@@ -8,9 +8,10 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 // trial is one run, in its own folder, that is resumed until it has ended.
@@ -20,13 +21,17 @@ type trial struct {
 	workflow
 	// dir has the home, the file of side effects and the output of each program. file is the workflow's path or name.
 	dir, home, file, effectsFile string
+	// env has the variables of the programs, and of what they start.
+	env map[string]string
+	// strayName begins the last argument of each process that a node leaves; the run's id follows.
+	strayName string
 	// wrap is a command that starts every program, such as setpriv. With piped the standard output is a pipe, to which no limit
 	// on file sizes applies.
 	wrap  []string
 	piped bool
 
-	calls          []*call
-	kills, resumes int
+	calls []*call
+	counts
 	// wrong has the problems found.
 	wrong []string
 }
@@ -36,7 +41,34 @@ func newTrial(r *rig, kind string, seed uint64) (*trial, error) {
 	t := &trial{rig: r, rng: rand.New(rand.NewPCG(seed, seed))}
 	t.dir = filepath.Join(r.dir, fmt.Sprintf("%s-%d", strings.ReplaceAll(kind, " ", "-"), seed))
 	t.home, t.effectsFile = filepath.Join(t.dir, "home"), filepath.Join(t.dir, "effects.txt")
-	return t, errors.Join(os.MkdirAll(t.home, 0o700), os.WriteFile(t.effectsFile, nil, 0o600))
+	never := filepath.Join(t.dir, "never")
+	t.strayName = fmt.Sprintf("stray-of-%s-%d-", filepath.Base(r.dir), seed)
+	t.env = map[string]string{
+		"PATH": r.programs + string(filepath.ListSeparator) + os.Getenv("PATH"), "HOME": t.dir, "PFLOW_HOME": t.home, "LC_ALL": "C",
+		"EFFECTS": t.effectsFile, "NEVER": never, "STRAY": t.strayName, "SETSID": r.setsid,
+	}
+	return t, errors.Join(os.MkdirAll(t.home, 0o700), os.WriteFile(t.effectsFile, nil, 0o600), unix.Mkfifo(never, 0o600))
+}
+
+// counts are what the trials count.
+type counts struct {
+	Kills   int `json:"kills"`
+	Resumes int `json:"resumes"`
+	// Repeated counts the nodes, items and iterations that ran again after they had finished.
+	Repeated int `json:"repeated"`
+	// Orphans counts the processes that killed runners left, and Left those of them that the next program did not end in time.
+	Orphans int `json:"orphans"`
+	Left    int `json:"left"`
+	// Stuck counts the runs that could not be resumed.
+	Stuck int `json:"stuck"`
+	// Keys counts the nodes, items and iterations that ran more than once, and Changed those whose key was not the same each time.
+	Keys    int `json:"keys"`
+	Changed int `json:"changed"`
+}
+
+func (c *counts) add(d counts) {
+	c.Kills, c.Resumes, c.Repeated, c.Orphans = c.Kills+d.Kills, c.Resumes+d.Resumes, c.Repeated+d.Repeated, c.Orphans+d.Orphans
+	c.Left, c.Stuck, c.Keys, c.Changed = c.Left+d.Left, c.Stuck+d.Stuck, c.Keys+d.Keys, c.Changed+d.Changed
 }
 
 // complain records a problem.
@@ -77,7 +109,7 @@ func (t *trial) strays() []string {
 // goOn returns the arguments of one of the ways to resume the run, and the file for standard input. If no run has begun yet, they
 // run the workflow again.
 func (t *trial) goOn() (stdin string, args []string) {
-	ids := slices.DeleteFunc(t.runs(), func(id string) bool { return len(t.journal(id).events) == 0 && t.fresh(id) })
+	ids := t.runs()
 	if len(ids) == 0 {
 		return "", t.flags("run", t.file)
 	}
@@ -87,7 +119,7 @@ func (t *trial) goOn() (stdin string, args []string) {
 			streams = append(streams, c.stdout)
 		}
 	}
-	t.resumes++
+	t.Resumes++
 	id := t.pick(ids)
 	if t.rng.IntN(3) == 0 {
 		id = "last"
@@ -119,13 +151,6 @@ func (t *trial) flags(args ...string) []string {
 		args = append(args, "--sync")
 	}
 	return args
-}
-
-// fresh reports whether a run did not resume another.
-func (t *trial) fresh(id string) bool {
-	return slices.ContainsFunc(t.calls, func(c *call) bool {
-		return c.run == id && (c.args[0] == "run" || c.args[0] == "start") && !slices.Contains(c.args, "--resume")
-	})
 }
 
 // pick returns the last element in half of the cases, and otherwise any.

@@ -4,13 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 )
 
-// left is a line in the file of side effects.
+// left is a line in the file of side effects. Its node key is apart, because it is the same in each attempt.
 type left struct{ run, node, item, iteration, attempt string }
 
 // key returns the key of the node, item or iteration that wrote it.
@@ -38,6 +36,7 @@ func (t *trial) verify(last *call) {
 		for _, e := range j.events {
 			key, ok := e.completes()
 			if first, twice := done[key]; ok && twice {
+				t.Repeated++
 				t.complain("%s completed in %s and again in %s", key, ids[first], id)
 			} else if ok {
 				done[key] = i
@@ -63,10 +62,10 @@ func (t *trial) verifyEffects(ids []string, done map[string]int) {
 		t.complain("no side effects: %v", err)
 		return
 	}
-	ran, attempts, newest := map[string]int{}, map[left]int{}, 0
+	ran, attempts, newest, keys := map[string]int{}, map[left]int{}, 0, nodeKeys{}
 	for line := range strings.Lines(string(text)) {
 		f := strings.Fields(line)
-		if len(f) != 5 || !strings.HasSuffix(line, "\n") {
+		if len(f) != 6 || !strings.HasSuffix(line, "\n") {
 			t.complain("a side effect is incomplete: %q", line)
 			continue
 		}
@@ -75,7 +74,9 @@ func (t *trial) verifyEffects(ids []string, done map[string]int) {
 		key := l.key()
 		ran[key]++
 		attempts[l]++
+		keys.note(key, f[5])
 		if first, ok := earliest(done, key); ok && in > first {
+			t.Repeated++
 			t.complain("%s ran in %s although it was completed in %s", key, l.run, ids[first])
 		}
 		if in < 0 {
@@ -105,6 +106,7 @@ func (t *trial) verifyEffects(ids []string, done map[string]int) {
 	for key := range ran {
 		t.complain("%s ran, but the workflow does not have it", key)
 	}
+	t.verifyKeys(keys)
 }
 
 // earliest returns the first run in which a key, or a node that contains it, was completed.
@@ -128,7 +130,7 @@ func (t *trial) verifyCopies(journals map[string]journal) {
 			t.complain("cannot read the output of %s", c)
 			continue
 		}
-		if !bytes.HasPrefix(text, []byte(`{"v":1,"seq":1,"event":"run_started"`)) {
+		if c.supervised || !bytes.HasPrefix(text, []byte(`{"v":1,"seq":1,"event":"run_started"`)) {
 			continue
 		}
 		var first event
@@ -196,32 +198,4 @@ func (t *trial) verifyList(journals map[string]journal) {
 	if seen != len(journals) {
 		t.complain("list shows %d runs, want %d", seen, len(journals))
 	}
-}
-
-// verifyNothingRuns checks that no process with this home is left.
-func (t *trial) verifyNothingRuns() {
-	var found []string
-	for range 100 { // a killed process needs some time to end, and so does a detached one after its last event
-		if found = t.processes(); len(found) == 0 {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	for _, p := range found {
-		t.complain("still running: %s", p)
-	}
-}
-
-// processes returns the command lines of all processes with this home in their environment. It returns nil without /proc.
-func (t *trial) processes() []string {
-	var found []string
-	environments, _ := filepath.Glob("/proc/[0-9]*/environ")
-	for _, name := range environments {
-		b, err := os.ReadFile(name)
-		if err == nil && bytes.Contains(append([]byte{0}, b...), []byte("\x00PFLOW_HOME="+t.home+"\x00")) {
-			command, _ := os.ReadFile(filepath.Join(filepath.Dir(name), "cmdline"))
-			found = append(found, string(bytes.ReplaceAll(command, []byte{0}, []byte{' '})))
-		}
-	}
-	return found
 }

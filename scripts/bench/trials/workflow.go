@@ -23,8 +23,8 @@ type workflow struct {
 	status string
 }
 
-// effect is a shell command that writes a side effect, the key of what runs, in one short write.
-const effect = `echo "$PFLOW_RUN_ID $PFLOW_NODE_ID ${PFLOW_ITEM:--} ${PFLOW_ITERATION:--} $PFLOW_ATTEMPT" >> "$EFFECTS"; `
+// effect is a shell command that writes a side effect, what runs and its key, in one short write.
+const effect = `echo "$PFLOW_RUN_ID $PFLOW_NODE_ID ${PFLOW_ITEM:--} ${PFLOW_ITERATION:--} $PFLOW_ATTEMPT ${PFLOW_NODE_KEY:--}" >> "$EFFECTS"; `
 
 // add adds a shell node that leaves a side effect, and the edges that lead to it. inputs has values for its command.
 func (w *workflow) add(id, command string, inputs object, after ...string) object {
@@ -77,8 +77,9 @@ const (
 	items    = 20
 )
 
-// branching returns the workflow of the kill trials. It has 60 nodes: most are in branches that fork, join and split after a
-// failure. The others are a batch, loops, sub-workflows, a node that is retried, and one that leaves a process behind.
+// branching returns the workflow of the kill trials. It has 64 nodes: most are in branches that fork, join and split after a
+// failure. The others are a batch, loops, sub-workflows, a node that is retried, those that leave a process behind, an agent, and
+// those that call an MCP server.
 func branching(rng *rand.Rand) *workflow {
 	w := &workflow{outputs: object{}, want: map[string]string{}, status: "completed"}
 	w.add("start", "echo 1", nil)
@@ -99,7 +100,8 @@ func branching(rng *rand.Rand) *workflow {
 		sum[fmt.Sprintf("v%d", b)] = "${" + end + ".stdout}"
 	}
 	w.special()
-	ends = append(ends, "each", "grow", "sub", "subs", "again", "count", "slow", "flaky", "behind")
+	w.outside()
+	ends = append(ends, "each", "grow", "sub", "subs", "again", "count", "slow", "flaky", "behind", "stray", "agent", "tool", "tools")
 	w.add("total", "echo $((${v0} + ${v1} + ${v2} + ${v3} + ${v4} + ${v5}))", sum, ends...)
 	w.output("total", "${total.stdout}", strconv.Quote(strconv.Itoa(total)))
 	return w
@@ -110,7 +112,7 @@ func branching(rng *rand.Rand) *workflow {
 func (w *workflow) branch(p string, b int, fails bool) (end string) {
 	value := func(id string) string { return "${" + p + id + ".stdout}" }
 	w.add(p+"split", fmt.Sprintf("echo $((${start.stdout} + %d))", b), nil, "start") // b+1
-	w.add(p+"left", "echo $(("+value("split")+" * 2))", nil, p+"split")
+	w.add(p+"left", stray+"echo $(("+value("split")+" * 2))", nil, p+"split")
 	w.add(p+"deep", "echo $(("+value("left")+" * 2 + 1))", nil, p+"left")                         // 4(b+1)+1
 	w.add(p+"right", fmt.Sprintf("echo $((%s * 2 + %d + 7))", value("split"), b), nil, p+"split") // 2(b+1)+b+7
 	w.add(p+"join", "echo $(("+value("deep")+" + "+value("right")+"))", nil, p+"deep", p+"right")
