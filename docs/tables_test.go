@@ -9,12 +9,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
 // objects are the objects of a workflow file, each with the heading of the chapter that has the table of its fields.
 var objects = map[reflect.Type]string{
 	reflect.TypeFor[workflow.Workflow](): "### Workflow object",
+	reflect.TypeFor[workflow.Runtime]():  "### Runtime object",
 	reflect.TypeFor[workflow.Input]():    "### Input",
 	reflect.TypeFor[workflow.Node]():     "### Node",
 	reflect.TypeFor[workflow.Batch]():    "### Batch object",
@@ -131,6 +133,8 @@ func form(typ reflect.Type) string {
 		return "any"
 	case reflect.TypeFor[workflow.Duration]():
 		return "duration"
+	case reflect.TypeFor[rawjson.Bytes]():
+		return "size"
 	}
 	switch typ.Kind() {
 	case reflect.Pointer:

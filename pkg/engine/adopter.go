@@ -19,6 +19,8 @@ type adopter struct {
 	copyBlob func(ref event.Reference) (found bool, err error)
 	batches  *batches
 	store    *store
+	// output counts the outputs that are taken over.
+	output   *outputLimit
 	rec      *recorder
 	warnings *warnings
 	log      *slog.Logger
@@ -107,6 +109,7 @@ func (a *adopter) event(nr *nodeRun, h event.Header) *event.Event {
 		a.rec.abort(err)
 		return nil
 	}
+	a.output.adopt(len(old.Outputs))
 	return old
 }
 
@@ -149,5 +152,6 @@ func (a *adopter) blob(path string, ref event.Reference) bool {
 		a.log.Warn("a completed node runs again: a long value of its outputs is missing", "node", path)
 		return false
 	}
+	a.output.adopt(ref.Bytes)
 	return !ref.JSON() || a.blobs(path, content)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/pflow-suite/pflow/pkg/engine/node"
 	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 )
 
@@ -41,6 +42,10 @@ type Attempt struct {
 	Stdout, Stderr io.Writer
 	// Capture returns a buffer for a long output that becomes a value of the stream.
 	Capture func() *event.Capture
+	// StreamLimit is the most bytes that the node's process may write on one stream. Count counts n bytes that the node puts
+	// out, before they are stored. It returns how many of them may be stored, and a fault unless all may.
+	StreamLimit int64
+	Count       func(n int) (allowed int, f *fault.Fault)
 	// Progress takes how far the node is. total is 0 if it is unknown, message may be empty.
 	Progress func(done, total float64, message string)
 	// Place locates the byte at an offset of a parameter's text in the workflow's file. It is nil if the file is unknown.
@@ -58,7 +63,8 @@ func Local(host node.Host) func(ctx context.Context, a Attempt) Result {
 		at := host
 		at.Dir, at.Env = a.Dir, a.Env
 		return *node.Run(ctx, a.Call, &node.Task{
-			Host: at, Node: a.Node, Key: a.Key, Marks: a.Marks, Stdout: a.Stdout, Stderr: a.Stderr, Capture: a.Capture, Place: a.Place, Progress: a.Progress,
+			Host: at, Node: a.Node, Key: a.Key, Marks: a.Marks, Stdout: a.Stdout, Stderr: a.Stderr, Capture: a.Capture,
+			StreamLimit: a.StreamLimit, Count: a.Count, Place: a.Place, Progress: a.Progress,
 		})
 	}
 }

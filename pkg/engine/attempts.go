@@ -45,6 +45,7 @@ type attempts struct {
 	env     []string
 	execute func(ctx context.Context, a Attempt) Result
 	store   *store
+	output  *outputLimit
 	clock   *clock
 	log     *slog.Logger
 }
@@ -61,7 +62,8 @@ func (a *attempts) run(t *task) *result {
 		RunID: a.runID, Node: path, Key: key, Number: t.step.Attempt, Item: t.step.Item, Iteration: t.step.Iteration,
 		Type: t.run.kind, Call: t.bound.Call, Timeout: t.run.attemptTimeout(),
 		Dir: a.dir, Env: append(slices.Concat(a.env, marks), KeyVariable+"="+key, trace.Variable+"="+t.span.String()), Marks: marks,
-		Stdout: stdout, Stderr: stderr, Capture: a.capture, Progress: a.progress(path, t.step), Place: t.place(),
+		Stdout: stdout, Stderr: stderr, Capture: a.capture, StreamLimit: a.output.stream, Count: a.output.attempt(),
+		Progress: a.progress(path, t.step), Place: t.place(),
 	})
 	if ctx.Err() != nil && a.runCtx.Err() == nil && done.Fault != nil && done.Fault.Type != fault.Timeout {
 		done.Fault = timeoutFault(ctx)

@@ -61,6 +61,7 @@ func newExecution(ctx context.Context, stop context.CancelCauseFunc, c Config, t
 	}
 	var (
 		store     = &store{journal: c.Journal, redactor: c.Redactor}
+		output    = newOutputLimit(c.Workflow.Runtime)
 		rec       = &recorder{journal: c.Journal, cancelRun: stop}
 		stopping  = &stopState{ctx: ctx, rec: rec, keepGoing: c.KeepGoing}
 		counts    = &counts{}
@@ -68,13 +69,13 @@ func newExecution(ctx context.Context, stop context.CancelCauseFunc, c Config, t
 		digests   = &digester{redactor: c.Redactor, workflows: map[*Sub]string{}}
 		binder    = &binder{store: store, digests: digests, load: c.Load, log: c.Log}
 		batches   = &batches{binder: binder, digests: digests, store: store, warnings: warnings}
-		cache     = &outputCache{cache: c.Cache, runID: c.RunID, dir: c.Host.Dir, store: store, log: c.Log}
+		cache     = &outputCache{cache: c.Cache, runID: c.RunID, dir: c.Host.Dir, store: store, output: output, log: c.Log}
 		children  = &children{binder: binder, store: store, stop: stopping, clock: clock}
 		questions = &questions{open: map[*nodeRun]bool{}}
 		sched     = &scheduler{jobs: c.Jobs, rec: rec, stop: stopping, clock: clock}
 		refresher = &refresher{sched: sched, rec: rec, binder: binder}
-		adopter   = &adopter{from: c.From, copyBlob: c.Adopt, batches: batches, store: store, rec: rec, warnings: warnings, log: c.Log}
-		attempts  = &attempts{runID: c.RunID, firstRun: c.RunID, runCtx: ctx, dir: c.Host.Dir, env: c.Host.Env, execute: execute, store: store, clock: clock, log: c.Log}
+		adopter   = &adopter{from: c.From, copyBlob: c.Adopt, batches: batches, store: store, output: output, rec: rec, warnings: warnings, log: c.Log}
+		attempts  = &attempts{runID: c.RunID, firstRun: c.RunID, runCtx: ctx, dir: c.Host.Dir, env: c.Host.Env, execute: execute, store: store, output: output, clock: clock, log: c.Log}
 		settler   = &settler{
 			sched: sched, rec: rec, store: store, stop: stopping, counts: counts, warnings: warnings,
 			binder: binder, cache: cache, children: children, questions: questions, refresher: refresher,

@@ -18,7 +18,9 @@ type outputCache struct {
 	// dir is the run's working directory.
 	dir   string
 	store *store
-	log   *slog.Logger
+	// output counts the outputs that are taken from the cache.
+	output *outputLimit
+	log    *slog.Logger
 }
 
 // wanted reports whether a node uses the cache.
@@ -33,6 +35,7 @@ func (c *outputCache) get(nr *nodeRun, digest string) (kept json.RawMessage, run
 	if !ok {
 		return nil, "", false
 	}
+	c.output.adopt(len(outputs))
 	kept, redacted, err := c.store.keep(event.Escape(outputs))
 	return kept, run, err == nil && !redacted
 }

@@ -24,12 +24,9 @@ type Capture struct {
 	// New returns a new blob, Redact a writer to it that removes secrets.
 	New    func() (Blob, error)
 	Redact func(w io.Writer) Redacting
-	// Limit is the most bytes that are collected; 0 is no limit.
-	Limit int
 
-	chunks    [][]byte
-	size      int
-	truncated bool
+	chunks [][]byte
+	size   int
 	// invalid is set if the output is not UTF-8. split is the beginning of a character at the end of the last write.
 	invalid bool
 	split   []byte
@@ -44,21 +41,13 @@ const chunkSize = 1 << 20
 
 // Write appends to the output.
 func (c *Capture) Write(p []byte) (int, error) {
-	n := len(p)
-	if c.Limit > 0 && len(p) > c.Limit-c.size {
-		c.truncated = true
-		p = p[:c.Limit-c.size]
-	}
 	c.validate(p)
 	c.hold(p)
 	if c.New != nil && c.err == nil && c.size > InlineLimit {
 		c.writeBlob(false)
 	}
-	return n, nil
+	return len(p), nil
 }
-
-// Truncated reports whether more was written than Limit allows.
-func (c *Capture) Truncated() bool { return c.truncated }
 
 func (c *Capture) hold(p []byte) {
 	c.size += len(p)

@@ -109,7 +109,7 @@ func (c *converter) workflow(o *outline) {
 	_, start := saved("start_node")
 	c.edges(steps, start)
 	c.declarations("outputs", outputsSection, o)
-	for _, key := range []string{"template_resolution_mode", "created_at", "updated_at", "version"} {
+	for _, key := range []string{"template_resolution_mode", "runtime", "created_at", "updated_at", "version"} {
 		saved(key)
 	}
 	c.close('}')

@@ -32,7 +32,7 @@ func (d *decoder) decode(f *File, root int) {
 }
 
 // workflowKeys lists the fields of a workflow.
-var workflowKeys = []string{"ir_version", "description", "inputs", "nodes", "edges", "start_node", "outputs", "template_resolution_mode"}
+var workflowKeys = []string{"ir_version", "description", "inputs", "nodes", "edges", "start_node", "outputs", "template_resolution_mode", "runtime"}
 
 func (o object) workflow(wrapped bool) *Workflow {
 	o.dropLegacy()
@@ -72,12 +72,26 @@ func (o object) workflow(wrapped bool) *Workflow {
 		}
 	}
 	w.Inputs = mapOf(o, "inputs", o.input)
+	w.Runtime = part(o, "runtime", o.runtime)
 	w.Outputs = mapOf(o, "outputs", o.output)
 	w.index = make(map[string]int, len(w.Nodes))
 	for i, n := range slices.Backward(w.Nodes) {
 		w.index[n.ID] = i
 	}
 	return w
+}
+
+func (o object) runtime(key string, v span) *Runtime {
+	o, ok := o.object(v, o.at(key))
+	if !ok {
+		return nil
+	}
+	o.known("max_output")
+	r := &Runtime{}
+	if v, ok := o.has("max_output"); ok && r.MaxOutput.UnmarshalJSON([]byte(o.raw(v))) != nil {
+		o.must("max_output", "a size", v).Suggest(`Write a number of bytes, or text such as "500kB", "30MB" or "2GiB"`)
+	}
+	return r
 }
 
 // dropLegacy removes the fields of older workflow files that have no effect here.

@@ -113,6 +113,9 @@ func anyWorkflow(t *rapid.T, sayable bool) *Workflow {
 		Description:            draw.prose("description", true),
 		TemplateResolutionMode: rapid.SampledFrom([]string{"", "strict", "permissive"}).Draw(t, "mode"),
 	}
+	if rapid.Bool().Draw(t, "runtime") {
+		w.Runtime = &Runtime{MaxOutput: rawjson.Bytes(rapid.SampledFrom([]int64{0, 1, 30e6, 1 << 31, 1<<53 - 1}).Draw(t, "most"))}
+	}
 	for i := range rapid.IntRange(1, 5).Draw(t, "nodes") {
 		w.Nodes = append(w.Nodes, draw.node(fmt.Sprintf("%s%d", rapid.SampledFrom([]string{"a", "null", "yes-", "x_"}).Draw(t, "id"), i)))
 	}

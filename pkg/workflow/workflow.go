@@ -4,6 +4,8 @@ package workflow
 import (
 	"encoding/json"
 	"slices"
+
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
 // Workflow is a workflow as its author wrote it. The help tags describe the fields in the JSON Schema and the documentation.
@@ -16,10 +18,16 @@ type Workflow struct {
 	StartNode   string            `json:"start_node,omitempty" help:"run only this node and the nodes that it leads to"`
 	Outputs     map[string]Output `json:"outputs,omitempty" help:"the results of a run, by name; without outputs, the outputs of the last nodes"`
 	// TemplateResolutionMode is "strict" (the default) or "permissive".
-	TemplateResolutionMode string `json:"template_resolution_mode,omitempty" help:"strict: an unresolved template fails its node; permissive: it stays as it was written and the run is degraded"`
+	TemplateResolutionMode string   `json:"template_resolution_mode,omitempty" help:"strict: an unresolved template fails its node; permissive: it stays as it was written and the run is degraded"`
+	Runtime                *Runtime `json:"runtime,omitempty" help:"limits of a run"`
 
 	// index maps ids to indexes of Nodes. It is nil in a workflow that was not parsed.
 	index map[string]int
+}
+
+// Runtime has the limits of a run.
+type Runtime struct {
+	MaxOutput rawjson.Bytes `json:"max_output,omitempty" help:"how much the nodes of a run may put out: a number of bytes, or text such as 30MB; by default 2 GiB, and 128 MiB for what one command prints"`
 }
 
 // Node is one step.

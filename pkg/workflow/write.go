@@ -163,12 +163,17 @@ func (m *writer) front() {
 		fields = append(fields, [2]string{"description", m.w.Description})
 	}
 	fields = slices.DeleteFunc(fields, func(f [2]string) bool { return f[1] == "" })
-	if len(fields) == 0 {
+	if len(fields) == 0 && m.w.Runtime == nil {
 		return
 	}
 	m.line("---")
 	for _, f := range fields {
 		m.line(f[0], ": ", scalarText(f[1]))
+	}
+	if r := m.w.Runtime; r != nil && r.MaxOutput > 0 {
+		m.line("runtime:\n  max_output: ", strconv.FormatInt(int64(r.MaxOutput), 10))
+	} else if r != nil {
+		m.line("runtime: {}")
 	}
 	m.line("---\n")
 }

@@ -26,10 +26,10 @@ type codeProgram struct {
 	interpreter string
 	// name is the file name of its lines in tracebacks.
 	name           string
-	results        *boundedBuffer
+	results        bytes.Buffer
 	stdout, stderr *event.Capture
-	// over is called when the program prints too much.
-	over func()
+	// streams are what the program writes to, with their limits: standard output, standard error, and descriptor 3.
+	streams [3]*processOutput
 }
 
 // runCode runs a program in another language. The value of its variable result comes back on a descriptor of its own, so
@@ -41,7 +41,7 @@ func runCode(ctx context.Context, p *Call, t *Task) *Result {
 	}
 	c := &codeProgram{
 		Code: in, task: t, language: languageOf(in.Language), name: "code of node " + t.Node,
-		results: &boundedBuffer{most: MaxOutput + maxReport}, stdout: t.capture(), stderr: t.capture(),
+		stdout: t.capture(), stderr: t.capture(),
 	}
 	if f := c.validate(); f != nil {
 		return c.failed(f)
@@ -50,7 +50,10 @@ func runCode(ctx context.Context, p *Call, t *Task) *Result {
 	defer cancel()
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	c.over = func() { stop(overflowFault("code")) }
+	c.streams = [3]*processOutput{
+		t.output("The code", stop, c.stdout, t.Stdout), t.output("The code", stop, c.stderr, t.Stderr),
+		t.output("The code", stop, &c.results).limit(MaxOutput+maxReport, longResultFault()),
+	}
 	command, f := c.command()
 	if f != nil {
 		return c.failed(f)
@@ -83,8 +86,8 @@ func (c *codeProgram) validate() *fault.Fault {
 // command returns the process to start.
 func (c *codeProgram) command() (process.Command, *fault.Fault) {
 	command := process.Command{
-		Dir: c.task.Dir, Env: slices.Clip(c.task.Env), Marks: c.task.Marks, Results: c.results,
-		Stdout: &capturedOutput{c.stdout, c.task.Stdout, c.over}, Stderr: &capturedOutput{c.stderr, c.task.Stderr, c.over},
+		Dir: c.task.Dir, Env: slices.Clip(c.task.Env), Marks: c.task.Marks,
+		Stdout: c.streams[0], Stderr: c.streams[1], Results: c.streams[2],
 	}
 	command.Env, _ = process.Extend(command.Env, c.Env) // validate has checked it
 	if c.Cwd != "" {
@@ -108,7 +111,10 @@ func (c *codeProgram) command() (process.Command, *fault.Fault) {
 // finish returns the result of the ended program; err is set if it was stopped or could not be started.
 func (c *codeProgram) finish(exit process.Exit, err error) *Result {
 	stderr := c.stderr.Tail(maxTail)
-	r := c.language.report(c.results.data)
+	r := c.language.report(c.results.Bytes())
+	if over := exceeded(c.streams[:]...); err == nil && over != nil {
+		err = over
+	}
 	f := c.fault(r, exit, err, stderr)
 	var result json.RawMessage
 	if f == nil {
@@ -130,10 +136,6 @@ func (c *codeProgram) finish(exit process.Exit, err error) *Result {
 // result returns the program's result as a value of the event stream.
 func (c *codeProgram) result(r report) (json.RawMessage, *fault.Fault) {
 	switch {
-	case c.stdout.Truncated() || c.stderr.Truncated():
-		return nil, overflowFault("code") // it ended by itself before it could be stopped
-	case c.results.truncated:
-		return nil, fault.New(fault.TooLarge, "The result has more than %d MiB", MaxOutput>>20).Suggest("Write large data to a file and assign its path to result")
 	case c.language.rawText:
 		return event.String(r.result), nil
 	case !json.Valid(r.result):
@@ -141,6 +143,11 @@ func (c *codeProgram) result(r report) (json.RawMessage, *fault.Fault) {
 			Suggest("Do not use descriptor 3 in the code")
 	}
 	return event.Escape(r.result), nil
+}
+
+// longResultFault is the fault of a program whose result is longer than MaxOutput.
+func longResultFault() *fault.Fault {
+	return fault.New(fault.TooLarge, "The result has more than %d MiB", MaxOutput>>20).Suggest("Write large data to a file and assign its path to result")
 }
 
 // failed is the result of a program that was not started.

@@ -14,7 +14,7 @@ import (
 const maxCount = 1000
 
 // runEcho returns its parameters as outputs.
-func runEcho(_ context.Context, p *Call, _ *Task) *Result {
+func runEcho(_ context.Context, p *Call, t *Task) *Result {
 	in, f := decode[nodetype.Echo](p)
 	if f != nil {
 		return failed(f, nil)
@@ -33,6 +33,9 @@ func runEcho(_ context.Context, p *Call, _ *Task) *Result {
 	}
 	if len(in.Data) > 0 {
 		out.Data = event.Escape(in.Data)
+	}
+	if _, f := t.count(len(out.Echo) + len(out.Data)); f != nil {
+		return failedWithError(f)
 	}
 	return succeeded(out)
 }

@@ -40,9 +40,10 @@ func runReadFile(ctx context.Context, p *Call, t *Task) *Result {
 	}
 	defer func() { _ = file.Close() }()
 	content := t.capture()
-	_, err = io.Copy(content, &cancelReader{ctx: ctx, from: form.reader(file), enough: content.Truncated})
-	if content.Truncated() {
-		err = errTooLong
+	to := &processOutput{task: t, to: []io.Writer{content}, stop: func(error) {}, left: MaxOutput, over: longFileFault(in)}
+	_, err = io.Copy(to, &cancelReader{ctx: ctx, from: form.reader(file), enough: func() bool { return to.fault != nil }})
+	if to.fault != nil {
+		err = to.fault
 	}
 	value, storeErr := content.Value(false)
 	if storeErr != nil {
@@ -59,15 +60,22 @@ var errTooLong = errors.New("the file is too long")
 
 // readFault is the fault of a file that cannot be read as text of the encoding asked for.
 func readFault(in nodetype.ReadFile, path string, err error) *fault.Fault {
+	if f, ok := errors.AsType[*fault.Fault](err); ok {
+		return f
+	}
 	if errors.Is(err, errTooLong) {
-		return fault.New(fault.TooLarge, "%s has more than %d MiB, the most a node can output", in.FilePath, MaxOutput>>20).
-			Suggest("Pass its path on, and read it in a shell node")
+		return longFileFault(in)
 	}
 	if wrong, ok := errors.AsType[*encodingError](err); ok {
 		return fault.New(fault.Execution, "Cannot read %s as %s: %v", in.FilePath, in.Encoding, wrong).
 			Suggest(`Give the encoding that the file has; with "encoding": "utf-8", bytes that are not text are returned as base64`)
 	}
 	return fileFault("read", in.FilePath, path, err)
+}
+
+func longFileFault(in nodetype.ReadFile) *fault.Fault {
+	return fault.New(fault.TooLarge, "%s has more than %d MiB, the most a node can output", in.FilePath, MaxOutput>>20).
+		Suggest("Pass its path on, and read it in a shell node")
 }
 
 // openToRead opens a file of at most most bytes. Opening a pipe blocks until a writer opens it or ctx is done.

@@ -53,7 +53,6 @@ func (x *exchange) readBody(resp *http.Response) (value json.RawMessage, head []
 		return x.readJSON(resp)
 	}
 	c := x.task.capture()
-	c.Limit = 0 // copyBody limits it
 	begin := &headBuffer{}
 	if err := x.copyBody(io.MultiWriter(toUTF8(c, resp), begin), resp, x.maxSize()); err != nil {
 		c.Discard()
@@ -126,6 +125,11 @@ func (x *exchange) copyBody(to io.Writer, resp *http.Response, limit int64) erro
 			return errTooBig
 		}
 		x.outputs.Size += int64(n)
+		if x.target == "" {
+			if _, over := x.task.count(n); over != nil {
+				return over
+			}
+		}
 		if _, failed := to.Write(buf[:n]); failed != nil {
 			return &writeError{failed}
 		}
@@ -183,9 +187,12 @@ func (x *exchange) bodyFault(ctx context.Context, resp *http.Response, err error
 	if x.target != "" && x.in.MaxSize > 0 {
 		limit = int64(x.in.MaxSize)
 	}
+	over, exceeded := errors.AsType[*fault.Fault](err)
 	switch {
 	case ctx.Err() != nil:
 		return x.noResponseFault(ctx, err)
+	case exceeded:
+		return over
 	case errors.Is(err, errTooBig):
 		f := fault.New(fault.TooLarge, "The response of %s is longer than %d bytes, the limit here", where, limit)
 		if x.target == "" {

@@ -29,6 +29,9 @@ func runTool(ctx context.Context, p *Call, t *Task) *Result {
 		return failed(toolFault(err), toolOutputs(nil, err.Error()))
 	}
 	result := event.Escape(reply.Result())
+	if _, f := t.count(len(result)); f != nil {
+		return failed(f, toolOutputs(nil, f.Message))
+	}
 	if reply.IsError {
 		return failed(reply.Failure(tool.Server, name), toolOutputs(result, reply.Text()))
 	}

@@ -48,6 +48,11 @@ type Task struct {
 	Stdout, Stderr io.Writer
 	// Capture returns what collects an output of the node's process. If it is nil, output is held in memory.
 	Capture func() *event.Capture
+	// StreamLimit is the most bytes that the node's process may write on one stream; 0 means MaxOutput.
+	StreamLimit int64
+	// Count counts n bytes that the node puts out, before they are stored. It returns how many of them may be stored, and a
+	// fault unless all may: the node must end with it. If Count is nil, all may.
+	Count func(n int) (allowed int, f *fault.Fault)
 	// Place returns the place in the workflow file of a byte of a parameter's text. It is nil if the file is unknown.
 	Place func(param string, offset int) (file string, line, column int)
 	// Progress receives the node's progress; total is 0 if it is unknown. It may be nil.

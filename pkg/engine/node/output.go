@@ -5,79 +5,102 @@ import (
 
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-// MaxOutput is the most bytes of a process's standard output, and of its standard error, that become a node's outputs.
+// MaxOutput is the most bytes that a process may write on one stream if the run has no other limit. It is also the most bytes
+// of a text that is read as JSON, such as the result of a program, and of a file that is read.
 const MaxOutput = 128 << 20
 
-// capture returns a capture of at most MaxOutput bytes for one output of the task's process.
+// capture returns a capture for one output of the task's process.
 func (t *Task) capture() *event.Capture {
-	c := &event.Capture{}
 	if t.Capture != nil {
-		c = t.Capture()
+		return t.Capture()
 	}
-	c.Limit = MaxOutput
-	return c
+	return &event.Capture{}
 }
 
-// capturedOutput captures what a process prints and copies it to a log. It calls stop when the capture is full.
-type capturedOutput struct {
-	capture *event.Capture
-	log     io.Writer
-	stop    func()
+// streamLimit returns the most bytes that the task's process may write on one stream.
+func (t *Task) streamLimit() int64 {
+	if t.StreamLimit > 0 {
+		return t.StreamLimit
+	}
+	return MaxOutput
+}
+
+// count counts n bytes that the node puts out. It returns how many of them may be stored, and a fault unless all may.
+func (t *Task) count(n int) (allowed int, f *fault.Fault) {
+	if t.Count == nil {
+		return n, nil
+	}
+	return t.Count(n)
+}
+
+// output returns a writer for what a process writes on one stream. At the limit of the stream, and at that of the run, it
+// calls stop with the fault. what begins a sentence about the process, such as "The command".
+func (t *Task) output(what string, stop func(error), to ...io.Writer) *processOutput {
+	return &processOutput{task: t, to: to, stop: stop, left: t.streamLimit(), over: overflowFault(what, t.streamLimit())}
+}
+
+// limit makes most the limit of the stream, with its own fault, unless the stream has a lower one.
+func (w *processOutput) limit(most int64, over *fault.Fault) *processOutput {
+	if w.left >= most {
+		w.left, w.over = most, over
+	}
+	return w
+}
+
+// processOutput passes on what a process writes on one stream, up to the limits.
+type processOutput struct {
+	task *Task
+	to   []io.Writer
+	stop func(error)
+	// left is how many bytes the stream may still have, over the fault of one that has more.
+	left int64
+	over *fault.Fault
+	// fault is set when a limit was exceeded. Everything after that is dropped.
+	fault *fault.Fault
 }
 
 // Write never fails.
-func (w *capturedOutput) Write(b []byte) (int, error) {
-	if w.capture.Truncated() {
-		return len(b), nil
+func (w *processOutput) Write(b []byte) (int, error) {
+	n := len(b)
+	if w.fault != nil {
+		return n, nil
 	}
-	_, _ = w.capture.Write(b)
-	if w.log != nil {
-		_, _ = w.log.Write(b)
+	if int64(n) > w.left {
+		b, w.fault = b[:w.left], w.over
 	}
-	if w.capture.Truncated() {
-		w.stop()
+	allowed, f := w.task.count(len(b))
+	if f != nil {
+		b, w.fault = b[:allowed], f
 	}
-	return len(b), nil
-}
-
-// overflowFault is the fault of a process that printed more than MaxOutput; what is "command" or "code".
-func overflowFault(what string) *fault.Fault {
-	return fault.New(fault.TooLarge, "The %s printed more than %d MiB and was stopped", what, MaxOutput>>20).
-		Suggest("Write large data to a file and pass its path on, or make the %s print less", what)
-}
-
-// limitedOutput passes on at most left bytes of what a process prints. It calls stop when there are more.
-type limitedOutput struct {
-	to   io.Writer
-	left int
-	stop func()
-}
-
-// Write never fails.
-func (w *limitedOutput) Write(b []byte) (int, error) {
-	_, _ = w.to.Write(b[:min(len(b), w.left)])
-	if w.left -= len(b); w.left < 0 {
-		w.left = 0
-		w.stop()
+	w.left -= int64(len(b))
+	for _, to := range w.to {
+		if to != nil {
+			_, _ = to.Write(b)
+		}
 	}
-	return len(b), nil
-}
-
-// boundedBuffer holds the first bytes that are written to it, at most most.
-type boundedBuffer struct {
-	data      []byte
-	most      int
-	truncated bool
-}
-
-// Write never fails. It sets truncated when it drops bytes.
-func (b *boundedBuffer) Write(p []byte) (int, error) {
-	n := len(p)
-	if room := b.most - len(b.data); n > room {
-		b.truncated, p = true, p[:room]
+	if w.fault != nil {
+		w.stop(w.fault)
 	}
-	b.data = append(b.data, p...)
 	return n, nil
+}
+
+// exceeded returns the fault of the first stream that has exceeded a limit, or nil. A process may end by itself before it is
+// stopped because of it.
+func exceeded(streams ...*processOutput) *fault.Fault {
+	for _, s := range streams {
+		if s.fault != nil {
+			return s.fault
+		}
+	}
+	return nil
+}
+
+// overflowFault is the fault of a process that wrote more than limit bytes on one stream.
+func overflowFault(what string, limit int64) *fault.Fault {
+	f := fault.New(fault.TooLarge, "%s printed more than %s and was stopped: see runtime.max_output", what, rawjson.Bytes(limit))
+	f.Detail("setting", "runtime.max_output").Detail("limit", limit)
+	return f.Suggest(`Print less, or write large data to a file and pass its path on, or set a larger limit in the workflow: "runtime": {"max_output": "8GiB"}`)
 }

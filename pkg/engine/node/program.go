@@ -29,13 +29,16 @@ func runProgram(ctx context.Context, p *Call, t *Task) *Result {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	request := slices.Concat([]byte(`{"v":1,"params":`), p.Params, []byte("}\n"))
-	overflow := func() { stop(tooLong(path)) }
-	stdout := &programStdout{progress: t.Progress, stop: overflow}
-	stderr := process.NewTail(maxTail)
+	stdout, stderr := &programStdout{progress: t.Progress}, process.NewTail(maxTail)
+	out := t.output(filepath.Base(path), stop, stdout, t.Stdout).limit(MaxOutput, longObjectFault(path))
+	diag := t.output(filepath.Base(path), stop, stderr, t.Stderr)
 	exit, err := process.Run(ctx, process.Command{
 		Path: path, Dir: t.Dir, Env: t.Env, Marks: t.Marks, Stdin: bytes.NewReader(request),
-		Stdout: io.MultiWriter(stdout, &limitedOutput{t.Stdout, MaxOutput, overflow}), Stderr: &limitedOutput{io.MultiWriter(stderr, t.Stderr), MaxOutput, overflow},
+		Stdout: out, Stderr: diag,
 	})
+	if f := exceeded(out, diag); err == nil && f != nil {
+		err = f
+	}
 	if err != nil {
 		return failedWithError(p.startFault(path, err))
 	}

@@ -27,21 +27,14 @@ const maxProgressLine = 64 << 10
 // programStdout parses a program's standard output: lines that report progress, then one object.
 type programStdout struct {
 	progress func(done, total float64, message string)
-	// stop is called when there is more output than allowed.
-	stop func()
 
 	text []byte // the output after the lines of progress
 	line []byte // before that: the line that is not complete yet
-	full bool   // there was more output than allowed
 }
 
 // Write never fails: errors in the output are reported at its end.
 func (a *programStdout) Write(p []byte) (int, error) {
 	n := len(p)
-	if a.full = a.full || n > MaxOutput-len(a.text)-len(a.line); a.full {
-		a.stop()
-		return n, nil
-	}
 	for len(a.text) == 0 && len(p) > 0 {
 		end := bytes.IndexByte(p, '\n') + 1
 		if end == 0 && len(a.line)+len(p) <= maxProgressLine {
@@ -88,8 +81,8 @@ func (a *programStdout) object() []byte {
 	return bytes.TrimSpace(text)
 }
 
-// tooLong is the fault of a program that printed too much.
-func tooLong(path string) *fault.Fault {
+// longObjectFault is the fault of a program that printed more than MaxOutput.
+func longObjectFault(path string) *fault.Fault {
 	return fault.New(fault.TooLarge, "%s printed more than %d MiB and was stopped", filepath.Base(path), MaxOutput>>20).
 		Suggest("Write large data to a file and output its path")
 }

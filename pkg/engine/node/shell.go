@@ -107,8 +107,8 @@ func runShell(ctx context.Context, p *Call, t *Task) *Result {
 	defer stop(nil)
 	stdout, stderr := t.capture(), t.capture()
 	c := p.process(in, t)
-	overflow := func() { stop(overflowFault("command")) }
-	c.Stdout, c.Stderr = &capturedOutput{stdout, t.Stdout, overflow}, &capturedOutput{stderr, t.Stderr, overflow}
+	out, diag := t.output("The command", stop, stdout, t.Stdout), t.output("The command", stop, stderr, t.Stderr)
+	c.Stdout, c.Stderr = out, diag
 	exit, err := process.Run(ctx, c)
 	if c.Path != "/bin/sh" && (errors.Is(err, process.ErrFormat) || err != nil && fault.From(err).Type == fault.NotFound) {
 		c.Path, c.Name, c.Args = "/bin/sh", "", []string{"-c", p.command}
@@ -119,18 +119,18 @@ func runShell(ctx context.Context, p *Call, t *Task) *Result {
 			err = f
 		}
 	}
-	if err == nil && (stdout.Truncated() || stderr.Truncated()) { // it ended by itself before it could be stopped
-		err = overflowFault("command")
+	if f := exceeded(out, diag); err == nil && f != nil {
+		err = f
 	}
 	end := shellExit{in: in, exit: exit, err: err, tail: stderr.Tail(maxTail)}
 	if in.TTY {
 		end.tail = stdout.Tail(maxTail)
 	}
-	out, storeErr := shellOutputs(in, stdout, stderr, exit.Code)
+	outputs, storeErr := shellOutputs(in, stdout, stderr, exit.Code)
 	if storeErr != nil {
 		return &Result{StoreErr: storeErr}
 	}
-	return p.shellResult(&end, out)
+	return p.shellResult(&end, outputs)
 }
 
 // validateShell returns the fault of parameters with which no command can be started.

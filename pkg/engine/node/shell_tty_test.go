@@ -1,15 +1,12 @@
 package node
 
 import (
-	"bytes"
-	"context"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
@@ -53,22 +50,5 @@ func TestShellAtATerminalIsEnded(t *testing.T) {
 	}
 	if pid, err := strconv.Atoi(strings.TrimSpace(string(b))); err != nil || !gone(pid) {
 		t.Errorf("process %s of the command is left", b)
-	}
-}
-
-func TestShellThatPrintsTooMuchIsStopped(t *testing.T) {
-	ctx, stop := context.WithCancelCause(t.Context())
-	var log bytes.Buffer
-	w := &capturedOutput{&event.Capture{Limit: 4}, &log, func() { stop(overflowFault("command")) }}
-	for _, s := range []string{"ab", "cd", "ef", "gh"} {
-		if err := context.Cause(ctx); (err != nil) != (s == "gh") {
-			t.Errorf("before %s: %v", s, err)
-		}
-		if n, err := w.Write([]byte(s)); n != 2 || err != nil {
-			t.Error(n, err)
-		}
-	}
-	if f := fault.From(context.Cause(ctx)); f.Type != fault.TooLarge || log.String() != "abcdef" || string(w.capture.Tail(9)) != "abcd" {
-		t.Errorf("%v, logged %q", f, log.String())
 	}
 }

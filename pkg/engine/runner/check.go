@@ -58,6 +58,9 @@ func (l *Launch) sub(name string, report *check.Report) *engine.Sub {
 	if s.Workflow.TemplateResolutionMode == "" {
 		s.Workflow.TemplateResolutionMode = l.settings.TemplateResolutionMode
 	}
+	if r := s.Workflow.Runtime; (r == nil || r.MaxOutput == 0) && l.settings.MaxOutput > 0 {
+		s.Workflow.Runtime = &workflow.Runtime{MaxOutput: l.settings.MaxOutput}
+	}
 	for id, sub := range report.Subs {
 		s.Subs[id] = l.sub(sub.File.Name, sub)
 	}

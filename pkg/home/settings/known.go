@@ -22,6 +22,7 @@ func Keys() []Key {
 		{Name: "llm.default_model", Help: "the model of llm nodes without one"},
 		{Name: "llm.prices", JSON: true, Help: `dollars for a million tokens, by model: {"MODEL": {"input": 3, "output": 15}}; llm.prices.MODEL sets one`},
 		{Name: "llm.provider", Help: "openai or anthropic, if the model's name does not decide"},
+		{Name: "runtime.max_output", Help: "how much the nodes of a run may put out, such as 30MB, for workflows that do not set it"},
 		{Name: "runtime.template_resolution_mode", Help: "strict or permissive, for workflows that do not set it"},
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
 // File is the name of the settings in the home.
@@ -29,6 +30,8 @@ type Settings struct {
 	Deny  []string
 	// TemplateResolutionMode is "strict", "permissive" or "". It is for workflows that do not set it.
 	TemplateResolutionMode string
+	// MaxOutput is how much the nodes of a run may put out, for workflows that do not set it; 0 means the default.
+	MaxOutput rawjson.Bytes
 	// LLM has the defaults of nodes of type llm.
 	LLM LLM
 }
@@ -44,7 +47,8 @@ type shape struct {
 		} `json:"nodes"`
 	} `json:"registry"`
 	Runtime struct {
-		TemplateResolutionMode string `json:"template_resolution_mode"`
+		TemplateResolutionMode string          `json:"template_resolution_mode"`
+		MaxOutput              json.RawMessage `json:"max_output"`
 	} `json:"runtime"`
 	LLM LLM `json:"llm"`
 }
@@ -81,7 +85,13 @@ func parse(source []byte) (*Settings, error) {
 	if err := checkLLM(&s.LLM); err != nil {
 		return nil, err
 	}
-	return &Settings{Env: s.Env, Vars: s.Vars, Allow: nodes.Allow, Deny: nodes.Deny, TemplateResolutionMode: mode, LLM: s.LLM}, nil
+	var most rawjson.Bytes
+	if raw := s.Runtime.MaxOutput; raw != nil && most.UnmarshalJSON(raw) != nil {
+		f := invalid("%s: runtime.max_output must be a size, such as 30000000 or \"30MB\"", File)
+		f.Path = "runtime.max_output"
+		return nil, f
+	}
+	return &Settings{Env: s.Env, Vars: s.Vars, Allow: nodes.Allow, Deny: nodes.Deny, TemplateResolutionMode: mode, MaxOutput: most, LLM: s.LLM}, nil
 }
 
 // checkPatterns returns an error for an invalid pattern, which would match nothing.

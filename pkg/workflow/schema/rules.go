@@ -1,5 +1,7 @@
 package schema
 
+import "github.com/pflow-suite/pflow/pkg/rawjson"
+
 // The rules hold what the Go types do not: the values of a field, its default, and its short forms.
 
 // duration accepts a number of seconds or text such as 1h30m. If positive, the duration must be more than 0.
@@ -11,6 +13,13 @@ func duration(positive bool) *schema {
 		text.Not = &schema{Pattern: `^[^1-9]*$`}
 	}
 	return &schema{AnyOf: []*schema{seconds, text}}
+}
+
+// size accepts a number of bytes or text such as 30MB.
+func size() *schema {
+	number := &schema{Type: "integer", Minimum: new(float64(1)), Maximum: new(float64(rawjson.MaxBytes))}
+	text := &schema{Type: "string", Pattern: `^\s*([0-9]+ *[bB]?|([0-9]+(\.[0-9]*)?|\.[0-9]+) *[kKmMgGtT]([iI]?[bB])?)\s*$`, Not: &schema{Pattern: `^[^1-9]*$`}}
+	return &schema{AnyOf: []*schema{number, text}}
 }
 
 // enum accepts the given words. The first is the default.

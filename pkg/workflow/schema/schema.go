@@ -88,6 +88,8 @@ func (b *builder) value(t reflect.Type) *schema {
 	switch {
 	case t == reflect.TypeFor[workflow.Duration]():
 		return duration(false)
+	case t == reflect.TypeFor[rawjson.Bytes]():
+		return size()
 	case t == reflect.TypeFor[json.RawMessage]():
 		return &schema{}
 	}

@@ -88,6 +88,9 @@ func TestAgreesWithTheParser(t *testing.T) {
 		cases = append(cases, node(`"timeout": `+d), node(`"timeout": {"node": `+d+`}`), node(`"cache": {"ttl": `+d+`}`),
 			node(`"retry": {"max": 1, "wait": `+d+`}`), node(`"retry": {"max": 1, "max_wait": `+d+`}`), node(`"batch": {"items": [], "retry_wait": `+d+`}`))
 	}
+	for _, n := range []string{"0", "1", "2.0", "1.5", "-1", "30000000", "1e6", "1e300", `"30MB"`, `"1.5 GiB"`, `" 2g "`, `"500"`, `"5.5"`, `"0"`, `"0MB"`, `"MB"`, `""`, `"-1MB"`, `"1e3"`, `"3 apples"`, "true", "[]", "{}"} {
+		cases = append(cases, `{"runtime": {"max_output": `+n+`}, `+nodes+`}`)
+	}
 	for _, n := range []string{"0", "1", "2", "10", "11", "100", "101", "10000", "10001", "1.5", "2.0", "-1", `"3"`, "true"} {
 		cases = append(cases, node(`"retry": `+n), node(`"retry": {"max": `+n+`}`), node(`"retry": {"max": 1, "jitter": `+n+`}`), node(`"loop": {"while": true, "max_iterations": `+n+`}`),
 			node(`"batch": {"items": [], "max_concurrent": `+n+`}`), node(`"batch": {"items": [], "max_retries": `+n+`}`), node(`"retry": {"max": 1, "only_exit_codes": [`+n+`]}`))
@@ -98,7 +101,7 @@ func TestAgreesWithTheParser(t *testing.T) {
 			node(`"batch": `+v), node(`"loop": `+v), node(`"retry": {"max": 1, "backoff": `+v+`}`), node(`"approval": {"choices": `+v+`}`), node(`"approval": {"question": `+v+`}`),
 			`{"inputs": {"x": {"type": `+v+`}}, `+nodes+`}`, `{"inputs": {"x": {"required": `+v+`, "default": `+v+`}}, `+nodes+`}`, `{"inputs": {"x": `+v+`}, `+nodes+`}`, `{"inputs": `+v+`, `+nodes+`}`,
 			`{"outputs": {"x": {"source": `+v+`}}, `+nodes+`}`, `{"outputs": {"x": {"source": "a", "stdout": `+v+`}}, `+nodes+`}`, `{"edges": `+v+`, `+nodes+`}`,
-			`{"description": `+v+`, `+nodes+`}`, `{"ir": `+v+`}`, `{"nodes": `+v+`}`, `{"nodes": [`+v+`]}`, `{"start_node": `+v+`, `+nodes+`}`, `{"enable_namespacing": `+v+`, `+nodes+`}`, v)
+			`{"description": `+v+`, `+nodes+`}`, `{"ir": `+v+`}`, `{"nodes": `+v+`}`, `{"nodes": [`+v+`]}`, `{"start_node": `+v+`, `+nodes+`}`, `{"runtime": `+v+`, `+nodes+`}`, `{"enable_namespacing": `+v+`, `+nodes+`}`, v)
 	}
 	cases = append(cases,
 		node(`"batch": {}`), node(`"batch": {"items": [], "as": "_x-1"}`), node(`"batch": {"items": [], "as": "__x"}`), node(`"batch": {"items": [], "as": "1"}`), node(`"batch": {"items": [], "as": "_"}`),
@@ -111,6 +114,7 @@ func TestAgreesWithTheParser(t *testing.T) {
 		`{"edges": [{"from": "a", "to": "a"}], `+nodes+`}`, `{"edges": [{"source": "a", "to": "a", "action": "x"}], `+nodes+`}`, `{"edges": [{"source": "a", "from": "a", "to": "a"}], `+nodes+`}`,
 		`{"edges": [{"from": "a"}], `+nodes+`}`, `{"edges": [{"from": "", "to": "a"}], `+nodes+`}`, `{"edges": [{"from": "a", "target": "a", "x": 1}], `+nodes+`}`,
 		`{"ir_version": "0.1.0", `+nodes+`}`, `{"ir_version": "1", `+nodes+`}`, `{"template_resolution_mode": "permissive", `+nodes+`}`, `{"template_resolution_mode": "lax", `+nodes+`}`,
+		`{"runtime": {"max_outptu": 1}, `+nodes+`}`, `{"runtime": {"max_output": 1}, `+nodes+`}`,
 		`{"inputs": {"": {}}, `+nodes+`}`, `{"inputs": {"x": {"type": "dict", "stdin": true, "secret": false, "description": "d"}}, `+nodes+`}`, `{"outputs": {"": {"source": "a"}}, `+nodes+`}`,
 		`{"version": "1.0.0", "created_at": "2026-01-02T03:04:05Z", `+nodes+`}`, `{"mappings": {}, `+nodes+`}`, `{"name": "x", `+nodes+`}`,
 		`{"ir": {`+nodes+`}, "name": "x", "description": "d", "rich_metadata": {}, "version": "1"}`, `{"ir": {`+nodes+`, "version": "1"}}`, `{"ir": {`+nodes+`}, "stars": 1}`,
@@ -149,7 +153,7 @@ func TestDescribesEverything(t *testing.T) {
 	for name, s := range root.Defs {
 		walk(name, s)
 	}
-	if len(root.Defs) != 11 {
+	if len(root.Defs) != 12 {
 		t.Errorf("%d definitions", len(root.Defs))
 	}
 }
