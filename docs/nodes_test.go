@@ -30,6 +30,19 @@ func TestNodes(t *testing.T) {
 	compareTables(t, nodes, tables)
 }
 
+// TestLLMProviders: the page of the contracts has a table of the providers of language models.
+func TestLLMProviders(t *testing.T) {
+	lines := []string{"| provider | API | address, unless the variable names another | key |", "| --- | --- | --- | --- |"}
+	for _, s := range nodetype.LLMServices() {
+		key := "none"
+		if s.KeyVar != "" {
+			key = "`" + s.KeyVar + "`"
+		}
+		lines = append(lines, row("`"+s.Name+"/`", s.API, "`"+s.Base+"`, `"+s.URLVar+"`", key))
+	}
+	compareTables(t, "contracts.md", map[string][]string{"## pflow-node-llm": lines})
+}
+
 // typeTable has what a node type takes and gives, and for each parameter a case that shows it.
 func typeTable(t *testing.T, kind *nodetype.Type, all []cases.Case) []string {
 	t.Helper()

@@ -4,19 +4,22 @@ import "encoding/json"
 
 // LLM is the llm node: one question to a language model. The program pflow-node-llm asks it.
 type LLM struct {
-	Prompt          string          `json:"prompt" required:"" help:"the question"`
-	System          string          `json:"system" help:"the system prompt"`
-	Images          []string        `json:"images" help:"images for the model: paths of PNG, JPEG, GIF or WebP files (at most 20 MiB together), http or https URLs, or data: URLs"`
-	Model           string          `json:"model" help:"the model; by default PFLOW_LLM_MODEL, else llm.default_model in settings.json"`
-	Provider        string          `json:"provider" enum:"[\"openai\",\"anthropic\"]" help:"the API: openai (chat completions, which most servers have) or anthropic (messages); by default llm.provider in settings.json, else chosen by the name of the model"`
-	BaseURL         string          `json:"base_url" help:"the URL of the API, such as http://localhost:11434/v1; by default OPENAI_BASE_URL or ANTHROPIC_BASE_URL from the environment or from env in settings.json, else the provider's own"`
-	APIKey          string          `json:"api_key" help:"the key; by default OPENAI_API_KEY or ANTHROPIC_API_KEY from the environment or from env in settings.json. These defaults are sent only to the provider's own URL and to OPENAI_BASE_URL or ANTHROPIC_BASE_URL; any other base_url needs its own api_key, if any"`
-	Temperature     *float64        `json:"temperature" help:"the temperature, from 0 to 2 (at most 1 is sent to the anthropic API); by default the model's"`
-	MaxTokens       int             `json:"max_tokens" help:"the maximum number of tokens in the answer, including thinking; by default the API's limit, or 8192 if the API requires a number"`
-	OutputSchema    json.RawMessage `json:"output_schema" help:"a JSON Schema of an object, which the answer must fit; if it does not, the model is asked once more, and then the node fails"`
-	ReasoningEffort string          `json:"reasoning_effort" enum:"[\"none\",\"minimal\",\"low\",\"medium\",\"high\"]" help:"how much the model thinks, if it can: none, minimal, low, medium or high; by default the model's"`
-	Retries         int             `json:"retries" default:"2" help:"the maximum number of retries if the service is busy, fails or cannot be reached; a Retry-After of up to two minutes is respected"`
-	Timeout         Seconds         `json:"timeout" default:"300" help:"seconds for the whole exchange, including retries"`
+	Prompt             string                     `json:"prompt" required:"" help:"the question"`
+	System             string                     `json:"system" help:"the system prompt"`
+	Images             []string                   `json:"images" help:"images for the model: paths of PNG, JPEG, GIF or WebP files (at most 20 MiB together), http or https URLs, or data: URLs"`
+	Model              string                     `json:"model" help:"the model; by default PFLOW_LLM_MODEL, else llm.default_model in settings.json. PROVIDER/MODEL names the provider too: openai, anthropic, gemini, openrouter, ollama, groq, mistral or deepseek; beside base_url the name is sent as it is"`
+	Provider           string                     `json:"provider" enum:"[\"openai\",\"anthropic\"]" help:"the API: openai (chat completions, which most servers have) or anthropic (messages); by default that of the provider which the model names, else llm.provider in settings.json, else chosen by the name of the model"`
+	BaseURL            string                     `json:"base_url" help:"the URL of the API, such as http://localhost:8000/v1; by default that of the model's provider, or the variable PROVIDER_BASE_URL (OPENAI_BASE_URL and so on) from the environment or from env in settings.json"`
+	APIKey             string                     `json:"api_key" help:"the key; by default PROVIDER_API_KEY (OPENAI_API_KEY, GEMINI_API_KEY and so on; none for ollama) from the environment or from env in settings.json. These defaults are sent only to the provider's own URL and to PROVIDER_BASE_URL; any other base_url needs its own api_key, if any"`
+	Temperature        *float64                   `json:"temperature" help:"the temperature, from 0 to 2 (at most 1 is sent to the anthropic API); by default the model's"`
+	MaxTokens          int                        `json:"max_tokens" help:"the maximum number of tokens in the answer, including thinking; by default the API's limit, or 8192 if the API requires a number"`
+	OutputSchema       json.RawMessage            `json:"output_schema" help:"a JSON Schema of an object, which the answer must fit; if it does not, the model is asked once more, and then the node fails"`
+	ReasoningEffort    string                     `json:"reasoning_effort" enum:"[\"none\",\"minimal\",\"low\",\"medium\",\"high\"]" help:"how much the model thinks, if it can: none, minimal, low, medium or high; by default the model's"`
+	ReasoningMaxTokens int                        `json:"reasoning_max_tokens" help:"the maximum number of tokens of thinking (anthropic, gemini, openrouter), in place of reasoning_effort; less than max_tokens if both are given"`
+	PromptCache        bool                       `json:"prompt_cache" default:"false" help:"true asks the provider to keep system and prompt in its cache for the next request that begins with them: anthropic and openrouter mark both, openai gets a prompt_cache_key; other providers do so by themselves or not at all"`
+	ModelOptions       map[string]json.RawMessage `json:"model_options" help:"further fields of the request, as the provider's API names them, such as top_p or seed"`
+	Retries            int                        `json:"retries" default:"2" help:"the maximum number of retries if the service is busy, fails or cannot be reached; a Retry-After of up to two minutes is respected"`
+	Timeout            Seconds                    `json:"timeout" default:"300" help:"seconds for the whole exchange, including retries"`
 }
 
 // LLMOutputs are the outputs of an llm node.

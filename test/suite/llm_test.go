@@ -1,12 +1,15 @@
 package suite
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/internal/llmserver"
+	"github.com/pflow-suite/pflow/pkg/nodetype"
 )
 
 // threeSteps asks a model for an object, makes a text of one of its fields, and asks about that.
@@ -114,5 +117,53 @@ func TestAQuestionIsCancelled(t *testing.T) {
 	p.must("pflow-exec", "cancel", run)
 	if o := p.run("pflow-exec", "wait", run); o.exit != 143 {
 		t.Error(o)
+	}
+}
+
+// TestAPrefixLeadsToItsProvider asks a model of each provider with the keys of all of them. A proxy sees where the requests go.
+func TestAPrefixLeadsToItsProvider(t *testing.T) {
+	t.Parallel()
+	hosts := make(chan string, 100)
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		hosts <- r.Host
+		http.Error(w, "no way there", http.StatusBadGateway)
+	}))
+	t.Cleanup(proxy.Close)
+	other := llmserver.Start(t)
+	for _, s := range nodetype.LLMServices() {
+		t.Run(s.Name, func(t *testing.T) {
+			p := newPlace(t)
+			p.env = append(p.env, "HTTPS_PROXY="+proxy.URL)
+			for _, each := range nodetype.LLMServices() {
+				p.env = append(p.env, each.KeyVar+"=the-key-of-"+each.Name)
+				if each.Name != s.Name {
+					p.env = append(p.env, each.URLVar+"="+other.URL+"/v1")
+				}
+			}
+			request := `{"v":1,"params":{"prompt":"hello","retries":0,"model":` + quote(s.Name+"/small") + `}}`
+			if s.Name != "ollama" { // it is on this machine
+				o := p.fed(request, "pflow-node-llm")
+				select {
+				case host := <-hosts:
+					if !strings.HasPrefix(s.Base, "https://"+strings.TrimSuffix(host, ":443")) {
+						t.Errorf("the request went to %s, not to %s", host, s.Base)
+					}
+				default:
+					t.Errorf("nothing was asked: %s", o)
+				}
+			}
+			if n := len(other.Requests()); n > 0 {
+				t.Errorf("%d requests went to the server of another provider", n)
+			}
+
+			own := llmserver.Start(t)
+			if s.KeyVar != "" {
+				own.Key = "the-key-of-" + s.Name
+			}
+			p.env = append(p.env, s.URLVar+"="+own.URL+"/v1")
+			if o := p.fed(request, "pflow-node-llm"); gjson.Get(o.stdout, "response").Str != "hello" || own.Requests()[0].Model != "small" {
+				t.Errorf("the provider's own key and URL: %s", o)
+			}
+		})
 	}
 }

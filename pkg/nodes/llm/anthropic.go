@@ -3,7 +3,6 @@ package llm
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/option"
@@ -62,25 +61,11 @@ func (x *exchange) anthropicParams(q *question) anthropic.MessageNewParams {
 		p.System = []anthropic.TextBlockParam{{Text: system}}
 	}
 	q.think(&p)
-	return p
-}
-
-// think sets the effort. Newer models take a name and decide themselves how much they think. Older ones take a number of tokens.
-func (q *question) think(p *anthropic.MessageNewParams) {
-	switch {
-	case q.effort == "":
-	case q.effort == "none":
-		p.Thinking.OfDisabled = &anthropic.ThinkingConfigDisabledParam{}
-	case !q.effortAsBudget:
-		p.Thinking.OfAdaptive = &anthropic.ThinkingConfigAdaptiveParam{}
-		p.OutputConfig.Effort = anthropic.OutputConfigEffort(strings.Replace(q.effort, "minimal", "low", 1))
-	default:
-		budget := map[string]int64{"minimal": 1024, "low": 2048, "medium": 8192, "high": 16384}[q.effort]
-		if q.maxTokens == 0 {
-			p.MaxTokens += budget // thinking counts too
-		}
-		p.Thinking = anthropic.ThinkingConfigParamOfEnabled(min(budget, max(1024, p.MaxTokens/2)))
+	q.cache(&p)
+	if len(q.options) > 0 {
+		p.SetExtraFields(q.options)
 	}
+	return p
 }
 
 func imageBlock(i image) anthropic.ContentBlockParamUnion {

@@ -3,50 +3,33 @@ package llm
 import (
 	"cmp"
 	"net/url"
-	"regexp"
 	"strings"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 )
 
-// The names of the providers.
+// The APIs, which are also the names of their first providers.
 const (
-	openaiName    = "openai"
-	anthropicName = "anthropic"
+	openaiName    = nodetype.OpenAI
+	anthropicName = nodetype.Anthropic
 )
-
-// provider describes the API of a provider.
-type provider struct {
-	name           string
-	base           string // the URL of the provider's own service
-	keyVar, urlVar string // environment variables
-	// path is the path of requests, relative to base.
-	path string
-}
-
-func providerOf(name string) provider {
-	if name == anthropicName {
-		return provider{name: anthropicName, base: "https://api.anthropic.com", keyVar: "ANTHROPIC_API_KEY", urlVar: "ANTHROPIC_BASE_URL", path: "/v1/messages"}
-	}
-	return provider{name: openaiName, base: "https://api.openai.com/v1", keyVar: "OPENAI_API_KEY", urlVar: "OPENAI_BASE_URL", path: "/chat/completions"}
-}
 
 // endpoint is the API and the model to ask.
 type endpoint struct {
-	provider string
-	model    string
-	base     *url.URL
+	// provider is the name of the provider, api that of its API.
+	provider, api string
+	model         string
+	base          *url.URL
 	// own reports whether it is the provider's own service, and not another server with the same API.
 	own bool
 	key string
-	// keyFrom describes where the key comes from, or should come from.
+	// keyFrom describes where the key comes from, or should come from. It is empty if the provider needs no key.
 	keyFrom string
 	// withheld is the variable of a key that is not sent, because only the workflow names the server.
 	withheld string
 	// urlVar is the variable with the URL of a server that the user trusts with the key.
 	urlVar string
-	path   string
 }
 
 // host returns the host of the API, for messages.
@@ -54,6 +37,22 @@ func (e *endpoint) host() string { return e.base.Host }
 
 // url returns the URL of the API without a password, for messages.
 func (e *endpoint) url() string { return e.base.Redacted() }
+
+// missingKey returns what to do about a key that is missing.
+func (e *endpoint) missingKey() string {
+	if e.keyFrom == "" {
+		return "Set api_key"
+	}
+	return "Set " + e.keyFrom + " in the environment or in env of settings.json, or set api_key"
+}
+
+// pathOf returns the path of the requests of an API, relative to its base URL.
+func pathOf(api string) string {
+	if api == anthropicName {
+		return "/v1/messages"
+	}
+	return "/chat/completions"
+}
 
 // redacted replaces the key and the password in the texts of a fault.
 func (e *endpoint) redacted(f *fault.Fault) *fault.Fault {
@@ -78,10 +77,14 @@ func (e *endpoint) redacted(f *fault.Fault) *fault.Fault {
 	return f
 }
 
-// sameServer reports whether a URL has the scheme and the host of the endpoint.
-func (e *endpoint) sameServer(other string) bool {
-	u, err := url.Parse(other)
-	return err == nil && u.Scheme == e.base.Scheme && strings.EqualFold(u.Host, e.base.Host)
+// sameServer reports whether two URLs have the same scheme and the same host.
+func sameServer(a, b string) bool {
+	one, err := url.Parse(a)
+	if err != nil {
+		return false
+	}
+	other, err := url.Parse(b)
+	return err == nil && one.Host != "" && one.Scheme == other.Scheme && strings.EqualFold(one.Host, other.Host)
 }
 
 // variable returns a variable of the environment, or else of env in the settings, and a description of where it comes from.
@@ -104,30 +107,34 @@ func (a *Asker) endpoint(p *nodetype.LLM) (*endpoint, error) {
 	if model == "" {
 		return nil, a.noModel()
 	}
-	name, model := a.choose(p, model)
-	known := providerOf(name)
-	e := &endpoint{provider: name, model: model, path: known.path, urlVar: known.urlVar}
-	fromEnv, _ = a.variable(known.urlVar)
-	base := strings.TrimRight(cmp.Or(p.BaseURL, fromEnv, known.base), "/")
-	if name == anthropicName { // some write it with the version, as for the other API
+	service, model, f := a.choose(p, model)
+	if f != nil {
+		return nil, f
+	}
+	e := &endpoint{provider: service.Name, api: service.API, model: model, urlVar: service.URLVar}
+	fromEnv, _ = a.variable(service.URLVar)
+	base := strings.TrimRight(cmp.Or(p.BaseURL, fromEnv, service.Base), "/")
+	if e.api == anthropicName { // some write it with the version, as for the other API
 		base = strings.TrimSuffix(base, "/v1")
 	}
 	var err error
 	if e.base, err = url.Parse(base); err != nil || e.base.Scheme != "http" && e.base.Scheme != "https" || e.base.Host == "" {
-		return nil, fault.New(fault.Execution, "The base URL of the %s API is not an http or https URL", name).
-			Suggest("Set base_url or %s to a complete URL, such as %s", known.urlVar, known.base)
+		return nil, fault.New(fault.Execution, "The base URL of the %s API is not an http or https URL", e.provider).
+			Suggest("Set base_url or %s to a complete URL, such as %s", service.URLVar, service.Base)
 	}
-	e.own = base == strings.TrimSuffix(known.base, "/")
-	e.key, e.keyFrom = a.variable(known.keyVar)
+	e.own = base == service.Base
+	if service.KeyVar != "" {
+		e.key, e.keyFrom = a.variable(service.KeyVar)
+	}
 	switch {
 	case p.APIKey != "":
 		e.key, e.keyFrom = p.APIKey, "the parameter api_key"
-	case p.BaseURL != "" && e.key != "" && !e.sameServer(known.base) && !e.sameServer(fromEnv): // a workflow of someone else may name any server
-		e.key, e.withheld = "", known.keyVar
+	case p.BaseURL != "" && e.key != "" && !sameServer(base, service.Base) && !sameServer(base, fromEnv): // a workflow of someone else may name any server
+		e.key, e.withheld = "", service.KeyVar
 	}
-	if e.key == "" && e.own {
-		return nil, fault.New(fault.Execution, "There is no key for the %s API, which model %q needs", name, model).
-			Suggest("Set %s in the environment, or in the env of settings.json (pflow-lib settings)", known.keyVar).
+	if e.key == "" && e.own && service.KeyVar != "" {
+		return nil, fault.New(fault.Execution, "There is no key for the %s API, which model %q needs", e.provider, model).
+			Suggest("Set %s in the environment, or in the env of settings.json (pflow-lib settings)", service.KeyVar).
 			Suggest("For another server with the same API, such as a local one, set base_url")
 	}
 	return e, nil
@@ -144,31 +151,64 @@ func (a *Asker) noModel() error {
 		Suggest(`Set one for all: PFLOW_LLM_MODEL in the environment, or {"llm": {"default_model": "…"}} in settings.json`)
 }
 
-// choose returns the provider and the model's name there. A model PROVIDER/MODEL names both, if it goes to the provider's own
-// service.
-func (a *Asker) choose(p *nodetype.LLM, model string) (name, bare string) {
-	prefix, rest, both := strings.Cut(model, "/")
-	if both && p.BaseURL == "" && (prefix == openaiName || prefix == anthropicName) && (p.Provider == "" || p.Provider == prefix) && !a.has(providerOf(prefix).urlVar) {
-		return prefix, rest
+// choose returns the provider to ask, and the model's name there. A model that belongs to one provider never goes to the service
+// of another.
+func (a *Asker) choose(p *nodetype.LLM, model string) (nodetype.LLMService, string, *fault.Fault) {
+	wanted := cmp.Or(p.Provider, a.Settings.LLM.Provider)
+	if p.BaseURL != "" {
+		if wanted == "" && strings.HasPrefix(model, "claude") {
+			wanted = anthropicName
+		}
+		return serviceAt(p.BaseURL, cmp.Or(wanted, openaiName)), model, nil
 	}
+	service, bare, prefixed, f := nodetype.PrefixedModel(model, p.Provider)
+	if prefixed {
+		return service, bare, f
+	}
+	family, open, known := nodetype.ServiceOfModel(model)
+	if wanted != "" {
+		api, _ := nodetype.LLMServiceNamed(wanted)
+		switch {
+		case !known || family.Name == wanted || a.elsewhere(api):
+			return api, model, nil
+		case p.Provider != "" && family.API != p.Provider:
+			return api, model, fault.New(fault.Execution, "Model %q is one of %s, but provider is %q", model, family.Name, p.Provider).
+				Suggest("Leave provider out, or set base_url to the server that has the model")
+		}
+		return family, model, nil
+	}
+	openai, _ := nodetype.LLMServiceNamed(openaiName)
+	anthropic, _ := nodetype.LLMServiceNamed(anthropicName)
 	switch {
-	case p.Provider != "":
-		return p.Provider, model
-	case a.Settings.LLM.Provider != "":
-		return a.Settings.LLM.Provider, model
-	case strings.HasPrefix(model, "claude"):
-		return anthropicName, model
-	case p.BaseURL != "" || regexp.MustCompile(`^(gpt|chatgpt|o[0-9])`).MatchString(model):
-		return openaiName, model
-	case !a.has("OPENAI_API_KEY", "OPENAI_BASE_URL") && a.has("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"):
-		return anthropicName, model
+	case known && !(open && a.elsewhere(openai)):
+		return family, model, nil
+	case !a.has(openai) && a.has(anthropic):
+		return anthropic, model, nil
 	}
-	return openaiName, model
+	return openai, model, nil
 }
 
-// has reports whether one of the variables is set.
-func (a *Asker) has(names ...string) bool {
-	for _, name := range names {
+// serviceAt returns the provider with an API whose server a URL names. For any other server it is the first provider of the API.
+func serviceAt(base, api string) nodetype.LLMService {
+	services := nodetype.LLMServices()
+	for _, s := range services {
+		if s.API == api && sameServer(base, s.Base) {
+			return s
+		}
+	}
+	first, _ := nodetype.LLMServiceNamed(api)
+	return first
+}
+
+// elsewhere reports whether the user has named a server of their own for the API of a provider.
+func (a *Asker) elsewhere(s nodetype.LLMService) bool {
+	base, _ := a.variable(s.URLVar)
+	return base != "" && !sameServer(base, s.Base)
+}
+
+// has reports whether the key or the URL of a provider is set.
+func (a *Asker) has(s nodetype.LLMService) bool {
+	for _, name := range []string{s.KeyVar, s.URLVar} {
 		if v, _ := a.variable(name); v != "" {
 			return true
 		}

@@ -44,6 +44,22 @@ func TestWhoIsAsked(t *testing.T) {
 		"no key":                         {nodetype.LLM{Model: "gpt-x"}, env{"ANTHROPIC_API_KEY": "a"}, settings.Settings{}, `There is no key for the openai API, which model "gpt-x" needs`},
 		"no key, the own URL spelt out":  {nodetype.LLM{Model: "claude-x", BaseURL: "https://api.anthropic.com/v1/", Provider: "anthropic"}, nil, settings.Settings{}, `There is no key for the anthropic API, which model "claude-x" needs`},
 		"no URL":                         {nodetype.LLM{Model: "x", BaseURL: "ftp://h"}, nil, settings.Settings{}, "The base URL of the openai API is not an http or https URL"},
+		"gemini's by prefix":             {nodetype.LLM{Model: "gemini/g"}, env{"GEMINI_API_KEY": "g", "OPENAI_API_KEY": "o", "OPENAI_BASE_URL": "http://h/v1"}, settings.Settings{}, "gemini g https://generativelanguage.googleapis.com/v1beta/openai g"},
+		"gemini's by name":               {nodetype.LLM{Model: "gemini-2"}, env{"GEMINI_API_KEY": "g", "OPENAI_API_KEY": "o", "OPENAI_BASE_URL": "http://h/v1"}, settings.Settings{}, "gemini gemini-2 https://generativelanguage.googleapis.com/v1beta/openai g"},
+		"openrouter keeps the rest":      {nodetype.LLM{Model: "openrouter/anthropic/claude-x"}, env{"OPENROUTER_API_KEY": "r", "ANTHROPIC_API_KEY": "a"}, settings.Settings{}, "openrouter anthropic/claude-x https://openrouter.ai/api/v1 r"},
+		"ollama needs no key":            {nodetype.LLM{Model: "ollama/llama3"}, env{"OPENAI_API_KEY": "o", "OLLAMA_API_KEY": "x"}, settings.Settings{}, "ollama llama3 http://localhost:11434/v1 "},
+		"groq":                           {nodetype.LLM{Model: "groq/x"}, nil, settings.Settings{Env: env{"GROQ_API_KEY": "q"}}, "groq x https://api.groq.com/openai/v1 q"},
+		"mistral":                        {nodetype.LLM{Model: "mistral/x", Provider: "openai"}, env{"MISTRAL_API_KEY": "m"}, settings.Settings{}, "mistral x https://api.mistral.ai/v1 m"},
+		"deepseek elsewhere":             {nodetype.LLM{Model: "deepseek/x"}, env{"DEEPSEEK_API_KEY": "d", "DEEPSEEK_BASE_URL": "http://d/v1"}, settings.Settings{}, "deepseek x http://d/v1 d"},
+		"openai elsewhere":               {nodetype.LLM{Model: "openai/meta/llama"}, env{"OPENAI_BASE_URL": "http://h/v1"}, settings.Settings{}, "openai meta/llama http://h/v1 "},
+		"an open model of one's own":     {nodetype.LLM{Model: "mistral-small"}, env{"OPENAI_BASE_URL": "http://h/v1", "MISTRAL_API_KEY": "m"}, settings.Settings{}, "openai mistral-small http://h/v1 "},
+		"an open model, no other server": {nodetype.LLM{Model: "deepseek-chat"}, env{"OPENAI_API_KEY": "o", "DEEPSEEK_API_KEY": "d"}, settings.Settings{}, "deepseek deepseek-chat https://api.deepseek.com/v1 d"},
+		"the settings' API does not fit": {nodetype.LLM{Model: "claude-x"}, env{"OPENAI_API_KEY": "o", "ANTHROPIC_API_KEY": "a"}, settings.Settings{LLM: settings.LLM{Provider: "openai"}}, "anthropic claude-x https://api.anthropic.com a"},
+		"the parameter does not fit":     {nodetype.LLM{Model: "claude-x", Provider: "openai"}, env{"OPENAI_API_KEY": "o", "ANTHROPIC_API_KEY": "a"}, settings.Settings{}, `Model "claude-x" is one of anthropic, but provider is "openai"`},
+		"the prefix does not fit":        {nodetype.LLM{Model: "anthropic/x", Provider: "openai"}, env{"OPENAI_API_KEY": "o", "ANTHROPIC_API_KEY": "a"}, settings.Settings{}, `Model "anthropic/x" is asked through the anthropic API, but provider is "openai"`},
+		"an unknown prefix":              {nodetype.LLM{Model: "meta/x"}, env{"OPENAI_API_KEY": "o", "OPENAI_BASE_URL": "http://h/v1"}, settings.Settings{}, `Model "meta/x" begins with no known provider, so it is not clear who is to be asked`},
+		"no key for the prefix":          {nodetype.LLM{Model: "groq/x"}, env{"OPENAI_API_KEY": "o"}, settings.Settings{}, `There is no key for the groq API, which model "x" needs`},
+		"groq's own URL":                 {nodetype.LLM{Model: "groq/x", BaseURL: "https://api.groq.com/openai/v1"}, env{"OPENAI_API_KEY": "o", "GROQ_API_KEY": "q"}, settings.Settings{}, "groq groq/x https://api.groq.com/openai/v1 q"},
 	} {
 		a := Asker{Getenv: func(n string) string { return c.env[n] }, Settings: c.settings, Node: "n"}
 		e, err := a.endpoint(&c.p)
@@ -60,6 +76,87 @@ func TestWhoIsAsked(t *testing.T) {
 			t.Errorf("%s: %s", name, d)
 		}
 	}
+}
+
+// TestNoProviderGetsAnothersRequest goes through models, keys and base URLs: a request goes only to the provider that the model
+// names, or to a server that the user or the node names for its API, and takes no other key along.
+func TestNoProviderGetsAnothersRequest(t *testing.T) {
+	t.Parallel()
+	names := []string{"", "gpt-x", "o3", "claude-x", "gemini-x", "deepseek-x", "mistral-x", "llama3", "meta/x"}
+	for _, s := range nodetype.LLMServices() {
+		names = append(names, s.Name+"/x", s.Name+"/anthropic/claude-x")
+	}
+	bases := []string{"", "http://mine:1/v1"}
+	for _, s := range nodetype.LLMServices() {
+		bases = append(bases, s.Base)
+	}
+	tried := 0
+	keySets := []int{0, 1<<len(nodetype.LLMServices()) - 1}
+	for i := range nodetype.LLMServices() {
+		keySets = append(keySets, 1<<i)
+	}
+	for _, keys := range keySets {
+		for _, elsewhere := range []string{"", "OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "GEMINI_BASE_URL"} {
+			env := map[string]string{elsewhere: "http://theirs:1/v1"}
+			for i, s := range nodetype.LLMServices() {
+				if s.KeyVar != "" && keys&(1<<i) != 0 {
+					env[s.KeyVar] = "key of " + s.Name
+				}
+			}
+			for _, name := range names {
+				for _, base := range bases {
+					for _, provider := range []string{"", openaiName, anthropicName} {
+						for _, fromSettings := range []string{"", openaiName, anthropicName} {
+							a := Asker{Getenv: func(n string) string { return env[n] }, Settings: settings.Settings{LLM: settings.LLM{Provider: fromSettings}}}
+							e, err := a.endpoint(&nodetype.LLM{Model: name, BaseURL: base, Provider: provider})
+							if err != nil {
+								continue
+							}
+							tried++
+							if wrong := foreign(e, name, base, env); wrong != "" {
+								t.Fatalf("%s: model %q, base_url %q, provider %q, settings %q, env %v: %s %s %s key %q", wrong, name, base, provider, fromSettings, env, e.provider, e.model, e.base, e.key)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	if tried < 10_000 {
+		t.Errorf("only %d endpoints", tried)
+	}
+}
+
+// foreign returns what is wrong with the server or the key of an endpoint, or "".
+func foreign(e *endpoint, name, base string, env map[string]string) string {
+	var owner nodetype.LLMService // of the server
+	for _, s := range nodetype.LLMServices() {
+		if sameServer(e.base.String(), s.Base) {
+			owner = s
+		}
+	}
+	switch {
+	case e.key != "" && owner.Name != "" && e.key != "key of "+owner.Name:
+		return "the key of another"
+	case e.key != "" && owner.Name == "" && (e.base.Host != "theirs:1" || env[e.urlVar] == "" || e.key != "key of "+e.provider):
+		return "a key for a server that nobody trusts with it"
+	case base != "" && e.model != name:
+		return "another name than the node's"
+	case base != "":
+		return ""
+	case e.base.Host == "theirs:1" && env[e.urlVar] == "":
+		return "a server that was named for another API"
+	case owner.Name != "" && owner.Name != e.provider:
+		return "the address of another"
+	}
+	prefix, _, prefixed := strings.Cut(name, "/")
+	if prefixed && prefix != e.provider {
+		return "not the provider that the model names"
+	}
+	if family, open, ok := nodetype.ServiceOfModel(name); ok && family.Name != e.provider && owner.Name != "" && !open {
+		return "the service of another provider"
+	}
+	return ""
 }
 
 func TestCost(t *testing.T) {

@@ -50,7 +50,7 @@ func (x *exchange) send(ctx context.Context, q *question) (*reply, error) {
 	defer cancel(nil)
 	x.attempt, x.failed, x.cancel = 0, nil, cancel
 	ask := x.askOpenAI
-	if x.at.provider == anthropicName {
+	if x.at.api == anthropicName {
 		ask = x.askAnthropic
 	}
 	r, err := ask(inner, q)
@@ -90,7 +90,7 @@ func readReply[A interface{ RawJSON() string }](x *exchange, q *question, answer
 // invalidResponse returns the fault for a successful response that is not a completion.
 func (x *exchange) invalidResponse(err error) error {
 	return fault.New(fault.Protocol, "The response of %s is not a completion: %s", x.at.host(), fault.Truncate(firstLine(err.Error()), maxShown)).
-		Suggest("Check that base_url (%s) is the URL of an API of the provider %q", x.at.url(), x.at.provider)
+		Suggest("Check that base_url (%s) is the URL of the %s API", x.at.url(), x.at.api)
 }
 
 // errNotObject is the error of a response that is JSON but not an object.

@@ -89,7 +89,7 @@ func (x *exchange) statusFault(ctx context.Context, q *question, failed *failure
 			return x.suggestKey(with(fault.Execution, "requires a key"))
 		}
 		if x.at.key == "" {
-			return with(fault.Execution, "requires a key").Suggest("Set %s in the environment or in env of settings.json, or set api_key", x.at.keyFrom)
+			return with(fault.Execution, "requires a key").Suggest("%s", x.at.missingKey())
 		}
 		return with(fault.Execution, "does not accept the key").
 			Suggest("Check the key from %s: it must be valid for %s and for the model %q", x.at.keyFrom, x.at.host(), x.at.model)
@@ -116,7 +116,7 @@ func (x *exchange) statusFault(ctx context.Context, q *question, failed *failure
 		case x.at.withheld != "":
 			_ = x.suggestKey(f)
 		case x.at.key == "":
-			f.Suggest("No key was sent. If the server requires one, set %s or api_key", x.at.keyFrom)
+			f.Suggest("No key was sent. If the server requires one: %s", x.at.missingKey())
 		}
 		f.Retryable = true
 		return f
@@ -153,8 +153,8 @@ func unknownModel(failed *failure) bool {
 // notFound returns the fault for a model or an API that does not exist.
 func (x *exchange) notFound(ctx context.Context, q *question, failed *failure, with func(fault.Type, string) *fault.Fault) *fault.Fault {
 	if failed.isPage() || !hasAny(failed.message(), []string{"model"}) && !x.at.own && !unknownModel(failed) {
-		return with(fault.Execution, "has no "+x.at.provider+" API at this URL").
-			Suggest("Correct base_url: the request went to %s%s. For OpenAI's API it usually ends in /v1", x.at.url(), x.at.path)
+		return with(fault.Execution, "has no "+x.at.api+" API at this URL").
+			Suggest("Correct base_url: the request went to %s%s. For OpenAI's API it usually ends in /v1", x.at.url(), pathOf(x.at.api))
 	}
 	f := with(fault.Execution, "does not know the model \""+q.model+"\"")
 	known := x.models(ctx)
@@ -175,7 +175,7 @@ const maxModels = 40
 func (x *exchange) models(ctx context.Context) []string {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	if x.at.provider == anthropicName {
+	if x.at.api == anthropicName {
 		return x.anthropicModels(ctx)
 	}
 	return x.openaiModels(ctx)

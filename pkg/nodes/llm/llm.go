@@ -71,13 +71,30 @@ func (a *Asker) prepare(p *nodetype.LLM) (*question, *exchange, error) {
 	case !(p.Timeout > 0) || math.IsInf(float64(p.Timeout), 0):
 		return nil, nil, fault.New(fault.Execution, nodetype.NoTime)
 	}
+	if f := checkThinking(p); f != nil {
+		return nil, nil, f
+	}
+	if f := nodetype.LLMOptionsFault(p.ModelOptions, p.ReasoningEffort != "" || p.ReasoningMaxTokens > 0); f != nil {
+		return nil, nil, f
+	}
 	at, err := a.endpoint(p)
 	if err != nil {
 		return nil, nil, err
 	}
 	q := &question{
 		model: at.model, system: p.System, turns: []turn{{text: p.Prompt}}, temperature: p.Temperature,
-		maxTokens: p.MaxTokens, effort: p.ReasoningEffort,
+		maxTokens: p.MaxTokens, effort: p.ReasoningEffort, thinking: p.ReasoningMaxTokens, cached: p.PromptCache,
+	}
+	if q.thinking > 0 && !at.limitsThinking() {
+		return nil, nil, fault.New(fault.Execution, "The %s API has no limit for the tokens of thinking", at.provider).
+			Suggest("Use reasoning_effort in place of reasoning_max_tokens").
+			Suggest("Or set the field that this server has for it in model_options")
+	}
+	if len(p.ModelOptions) > 0 {
+		q.options = map[string]any{}
+		for name, value := range p.ModelOptions {
+			q.options[name] = value
+		}
 	}
 	schema, f := jsonschema.ParseObjectOutput(p.OutputSchema)
 	if f != nil {
@@ -140,7 +157,7 @@ func (a *Asker) ask(ctx context.Context, q *question, x *exchange) (*reply, erro
 		case q.schema != nil && !q.schemaInPrompt && rejected.mentions("response_format", "json_schema", "output_config", "output_format", "output format", "structured output", "schema"):
 			q.schemaInPrompt = true
 			a.report("The API does not support schemas for this model: the prompt has the schema instead")
-		case q.effort != "" && !q.effortAsBudget && x.at.provider == anthropicName && rejected.mentions("adaptive", "effort"):
+		case q.effort != "" && !q.effortAsBudget && x.at.api == anthropicName && rejected.mentions("adaptive", "effort"):
 			q.effortAsBudget = true
 		default:
 			return r, rejected.fault

@@ -3,6 +3,7 @@ package llm
 import (
 	"context"
 	"errors"
+	"maps"
 
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
@@ -24,20 +25,25 @@ func (x *exchange) openaiOptions() []option.RequestOption {
 
 // openaiParams returns a question as a request of the chat completions API.
 func (x *exchange) openaiParams(q *question) openai.ChatCompletionNewParams {
-	p := openai.ChatCompletionNewParams{Model: q.model, ReasoningEffort: shared.ReasoningEffort(q.effort)}
+	p := openai.ChatCompletionNewParams{Model: q.model}
+	extra := map[string]any{}
+	maps.Copy(extra, x.thinkOpenAI(q, &p))
+	maps.Copy(extra, q.options)
+	if len(extra) > 0 {
+		p.SetExtraFields(extra)
+	}
+	if key := x.cacheKey(q); key != "" {
+		p.PromptCacheKey = openai.String(key)
+	}
 	if system := q.instructions(); system != "" {
-		p.Messages = append(p.Messages, openai.SystemMessage(system))
+		p.Messages = append(p.Messages, x.systemMessage(q, system))
 	}
 	for i, t := range q.turns {
 		switch {
 		case t.assistant:
 			p.Messages = append(p.Messages, openai.AssistantMessage(t.text))
-		case i == 0 && len(q.images) > 0:
-			var parts []openai.ChatCompletionContentPartUnionParam
-			for _, image := range q.images {
-				parts = append(parts, openai.ImageContentPart(openai.ChatCompletionContentPartImageImageURLParam{URL: image.dataURL()}))
-			}
-			p.Messages = append(p.Messages, openai.UserMessage(append(parts, openai.TextContentPart(t.text))))
+		case i == 0:
+			p.Messages = append(p.Messages, x.firstMessage(q, t.text))
 		default:
 			p.Messages = append(p.Messages, openai.UserMessage(t.text))
 		}
@@ -47,7 +53,7 @@ func (x *exchange) openaiParams(q *question) openai.ChatCompletionNewParams {
 	}
 	switch {
 	case q.maxTokens == 0:
-	case x.at.own: // its reasoning models reject max_tokens
+	case x.at.own && x.at.provider == openaiName: // its reasoning models reject max_tokens
 		p.MaxCompletionTokens = openai.Int(int64(q.maxTokens))
 	default: // other servers often do not know the newer name
 		p.MaxTokens = openai.Int(int64(q.maxTokens))
@@ -58,6 +64,22 @@ func (x *exchange) openaiParams(q *question) openai.ChatCompletionNewParams {
 		}}
 	}
 	return p
+}
+
+// firstMessage returns the prompt and the images as a message. Some servers know only text, and no list of parts.
+func (x *exchange) firstMessage(q *question, text string) openai.ChatCompletionMessageParamUnion {
+	if len(q.images) == 0 && !x.marksCache(q) {
+		return openai.UserMessage(text)
+	}
+	var parts []openai.ChatCompletionContentPartUnionParam
+	for _, image := range q.images {
+		parts = append(parts, openai.ImageContentPart(openai.ChatCompletionContentPartImageImageURLParam{URL: image.dataURL()}))
+	}
+	prompt := openai.TextContentPart(text)
+	if x.marksCache(q) {
+		prompt.OfText.SetExtraFields(cacheMark())
+	}
+	return openai.UserMessage(append(parts, prompt))
 }
 
 func (x *exchange) askOpenAI(ctx context.Context, q *question) (*reply, error) {

@@ -21,8 +21,14 @@ type question struct {
 	// schemaInPrompt reports whether the system prompt has the schema, because the API does not support schemas.
 	schemaInPrompt bool
 	effort         string
+	// thinking is the maximum number of tokens of thinking, or 0.
+	thinking int
 	// effortAsBudget reports whether the API needs the effort as a number of tokens.
 	effortAsBudget bool
+	// cached reports whether the API is asked to keep the instructions and the first turn in its cache.
+	cached bool
+	// options are further fields of the request.
+	options map[string]any
 }
 
 // turn is a message of the user, or an earlier answer of the model.

@@ -83,8 +83,8 @@ func TestWhatAServerCounts(t *testing.T) {
 func TestAKeyIsWithheld(t *testing.T) {
 	each(t, func(t *testing.T, provider string, s *llmserver.Server) {
 		s.Key = secret
-		known := providerOf(provider)
-		env := map[string]string{known.keyVar: secret}
+		known, _ := nodetype.LLMServiceNamed(provider)
+		env := map[string]string{known.KeyVar: secret}
 		a := Asker{Getenv: func(name string) string { return env[name] }}
 		p := params(s.URL, provider, "hello")
 		p.APIKey = ""
@@ -93,10 +93,10 @@ func TestAKeyIsWithheld(t *testing.T) {
 		if s.Requests()[0].Key() != "" || !strings.Contains(f.Message, "requires a key (HTTP 401)") {
 			t.Errorf("the key %q was sent: %+v", s.Requests()[0].Key(), f)
 		}
-		if said := strings.Join(f.Suggestions, "\n"); !strings.Contains(said, known.keyVar+" was not sent") || !strings.Contains(said, "set "+known.urlVar) || !strings.Contains(said, "api_key") {
+		if said := strings.Join(f.Suggestions, "\n"); !strings.Contains(said, known.KeyVar+" was not sent") || !strings.Contains(said, "set "+known.URLVar) || !strings.Contains(said, "api_key") {
 			t.Errorf("suggestions %q", said)
 		}
-		env[known.urlVar] = s.URL
+		env[known.URLVar] = s.URL
 		if _, err := a.Ask(t.Context(), p); err != nil {
 			t.Errorf("the user's own server: %v", err)
 		}

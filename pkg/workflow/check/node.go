@@ -34,6 +34,7 @@ func (c *checker) node(i int) {
 		c.params(n, kind, params, at)
 		c.fromInputs(n, kind, params, at)
 		c.filter(n, kind, params, at)
+		c.llm(n, kind, params, at)
 	}
 	c.control(n, kind, at)
 	command := ok && kind.Name == "shell"
