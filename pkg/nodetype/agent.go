@@ -4,22 +4,29 @@ import "encoding/json"
 
 // Agent is the agent node: a task for a command-line agent, which works in a folder. The program pflow-node-agent runs it.
 type Agent struct {
-	Prompt          string          `json:"prompt" required:"" help:"the task"`
-	Backend         string          `json:"backend" default:"\"claude\"" enum:"[\"claude\",\"codex\"]" help:"the agent: claude (claude -p) or codex (codex exec)"`
-	Command         string          `json:"command" help:"the agent's program, a name on PATH or a path, optionally followed by arguments to put before all others; by default the name of the backend"`
-	Cwd             string          `json:"cwd" help:"the agent's working directory; by default the run's"`
-	Model           string          `json:"model" help:"the model; by default the agent's own choice"`
-	SystemPrompt    string          `json:"system_prompt" help:"text added to the agent's system prompt"`
-	AllowedTools    []string        `json:"allowed_tools" help:"tools that the agent may use without asking (claude)"`
-	DisallowedTools []string        `json:"disallowed_tools" help:"tools that the agent must not use (claude)"`
-	PermissionMode  string          `json:"permission_mode" help:"the permission mode, such as acceptEdits or plan (claude)"`
-	Sandbox         string          `json:"sandbox" enum:"[\"read-only\",\"workspace-write\",\"danger-full-access\"]" help:"the sandbox (codex): read-only, workspace-write or danger-full-access"`
-	MaxTurns        int             `json:"max_turns" default:"50" help:"the maximum number of turns: answers of the model (claude), or messages and actions (codex)"`
-	MaxCostUSD      *float64        `json:"max_cost_usd" help:"the maximum cost in US dollars (claude)"`
-	Timeout         Seconds         `json:"timeout" default:"300" help:"seconds until the agent and all its processes are stopped"`
-	OutputSchema    json.RawMessage `json:"output_schema" help:"a JSON Schema; the result is then a value that fits it"`
-	Resume          string          `json:"resume" help:"the id of a session to continue, with the cwd in which it began"`
-	Env             Texts           `json:"env" help:"environment variables to add"`
+	Prompt            string                     `json:"prompt" required:"" help:"the task"`
+	Backend           string                     `json:"backend" default:"\"claude\"" enum:"[\"claude\",\"codex\"]" help:"the agent: claude (claude -p) or codex (codex exec)"`
+	Command           string                     `json:"command" help:"the agent's program, a name on PATH or a path, optionally followed by arguments to put before all others; by default the name of the backend"`
+	Cwd               string                     `json:"cwd" help:"the agent's working directory; by default the run's"`
+	AddDir            []string                   `json:"add_dir" help:"further directories that the agent may work in"`
+	Model             string                     `json:"model" help:"the model; by default the agent's own choice"`
+	SystemPrompt      string                     `json:"system_prompt" help:"text added to the agent's system prompt"`
+	AllowedTools      []string                   `json:"allowed_tools" help:"tools that the agent may use without asking (claude)"`
+	DisallowedTools   []string                   `json:"disallowed_tools" help:"tools that the agent must not use (claude)"`
+	PermissionMode    string                     `json:"permission_mode" help:"the permission mode, such as acceptEdits or plan (claude)"`
+	ApprovalPolicy    string                     `json:"approval_policy" enum:"[\"untrusted\",\"on-request\",\"never\"]" help:"when commands need an approval (codex): untrusted, on-request or never"`
+	Sandbox           json.RawMessage            `json:"sandbox" help:"for codex read-only, workspace-write or full-access (also called danger-full-access); for claude an object of sandbox settings, such as {\"network\": {\"allowedDomains\": []}}, which is enabled unless it says otherwise"`
+	Profile           string                     `json:"profile" help:"a profile of the configuration (codex)"`
+	Config            map[string]json.RawMessage `json:"config" help:"values in place of those in the agent's configuration, by dotted names (codex)"`
+	UseAPIKey         *bool                      `json:"use_api_key" help:"true requires an API key in the environment or in env (ANTHROPIC_API_KEY; for codex CODEX_API_KEY or OPENAI_API_KEY), false withholds these keys from the agent, so that its login is used; by default the agent decides"`
+	MaxTurns          int                        `json:"max_turns" default:"50" help:"the maximum number of turns: answers of the model (claude), or messages and actions (codex)"`
+	MaxThinkingTokens *int                       `json:"max_thinking_tokens" help:"the maximum number of tokens of thinking of one answer, for models that have such a limit; 0 turns thinking off (claude)"`
+	MaxCostUSD        *float64                   `json:"max_cost_usd" help:"the maximum cost in US dollars (claude)"`
+	Timeout           Seconds                    `json:"timeout" default:"300" help:"seconds until the agent and all its processes are stopped"`
+	OutputSchema      json.RawMessage            `json:"output_schema" help:"a JSON Schema; the result is then a value that fits it"`
+	SchemaRetries     int                        `json:"schema_retries" default:"1" help:"how often the agent is asked again, in the same session, for a result that fits output_schema, at most 5"`
+	Resume            string                     `json:"resume" help:"the id of a session to continue, with the cwd in which it began"`
+	Env               Texts                      `json:"env" help:"environment variables to add"`
 }
 
 // AgentOutputs are the outputs of an agent node. If it failed, they hold the session, the turns and the usage, as far as the

@@ -61,6 +61,7 @@ type job struct {
 	env     []string
 	mark    string // a variable in env by which the processes of this job are found
 	schema  *jsonschema.Schema
+	sandbox nodetype.Sandbox
 	native  bool // the backend gets the schema as an option, not in the prompt
 	secrets *redact.Redactor
 	tempDir string // holds files for arguments; empty without any
@@ -74,7 +75,7 @@ type job struct {
 	lastProgress   time.Time
 }
 
-// work runs the agent. If its result does not fit the schema, it runs the agent once more.
+// work runs the agent. If its result does not fit the schema, it asks the agent again, as often as the node allows.
 func (j *job) work(ctx context.Context) error {
 	prompt := j.in.Prompt
 	if j.schema != nil && !j.native {
@@ -90,24 +91,21 @@ func (j *job) work(ctx context.Context) error {
 		}
 		return nil
 	}
-	wrong := j.setResult(r)
-	if wrong == nil {
-		return nil
+	for asked := 1; ; asked++ {
+		wrong := j.setResult(r)
+		if wrong == nil {
+			return nil
+		}
+		if asked > j.in.SchemaRetries || j.session == "" {
+			return j.schemaMismatch(r, wrong, asked)
+		}
+		if f := j.exhausted(); f != nil {
+			return j.schemaMismatch(r, fmt.Errorf("%w; %s does not allow another attempt", wrong, f.Details["budget"]), asked)
+		}
+		if r, err = j.call(ctx, correction(j.schema, wrong), j.session); err != nil {
+			return err
+		}
 	}
-	if j.session == "" {
-		return j.schemaMismatch(r, wrong, "")
-	}
-	if f := j.exhausted(); f != nil {
-		return j.schemaMismatch(r, fmt.Errorf("%w; %s does not allow another attempt", wrong, f.Details["budget"]), "")
-	}
-	r, err = j.call(ctx, correction(j.schema, wrong), j.session)
-	if err != nil {
-		return err
-	}
-	if wrong = j.setResult(r); wrong != nil {
-		return j.schemaMismatch(r, wrong, ", asked twice")
-	}
-	return nil
 }
 
 // setResult sets the result to the value in a report, if it fits the schema. Otherwise it returns what is wrong.

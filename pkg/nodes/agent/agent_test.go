@@ -182,7 +182,7 @@ func TestAResultThatDoesNotFit(t *testing.T) {
 	if f == nil || f.Type != fault.Execution || s.calls() != 2 || out.Turns != 2 || out.Result != nil {
 		t.Fatalf("%d calls: %v, %s", s.calls(), f, asJSON(t, out))
 	}
-	has(t, "the fault", f.Message, "asked twice", "answer must be an integer, not a string", `The result: {"answer":"wrong"}`)
+	has(t, "the fault", f.Message, "asked 2 times", "answer must be an integer, not a string", `The result: {"answer":"wrong"}`)
 	again := newStandIn(t)
 	again.stream(0, "codex-misfit", 0)
 	if _, f = again.run(t.Context(), task+`,"max_turns":1}`); f == nil || again.calls() != 1 {

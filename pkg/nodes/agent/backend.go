@@ -17,6 +17,10 @@ type backend interface {
 	read(line []byte, r *report) (activity string)
 	// cumulative reports whether the usage of a call that resumes a session includes the earlier calls.
 	cumulative() bool
+	// keys returns the variables with API keys that it uses in place of a login.
+	keys() []string
+	// environment returns the environment with the variables that stand for parameters.
+	environment(in *nodetype.Agent, env []string) []string
 	// install returns the command that installs it.
 	install() string
 	// login returns a sentence on how to log in.

@@ -9,6 +9,7 @@ import (
 	"github.com/tidwall/sjson"
 
 	"github.com/pflow-suite/pflow/pkg/nodetype"
+	"github.com/pflow-suite/pflow/pkg/process"
 	"github.com/pflow-suite/pflow/pkg/rawjson/jsonschema"
 )
 
@@ -16,10 +17,20 @@ import (
 type claude struct{}
 
 func (claude) unsupported(in *nodetype.Agent) []unsupportedParam {
-	if in.Sandbox == "" {
-		return nil
+	var params []unsupportedParam
+	if s, _ := nodetype.SandboxOf(in.Sandbox); s.Mode != "" {
+		params = append(params, unsupportedParam{"sandbox", "For claude, give sandbox an object of settings, or use permission_mode, allowed_tools and disallowed_tools"})
 	}
-	return []unsupportedParam{{"sandbox", "For claude, use permission_mode, allowed_tools and disallowed_tools"}}
+	if in.ApprovalPolicy != "" {
+		params = append(params, unsupportedParam{"approval_policy", "For claude, use permission_mode and allowed_tools"})
+	}
+	if in.Profile != "" {
+		params = append(params, unsupportedParam{"profile", "For claude, write the configuration into its settings files"})
+	}
+	if len(in.Config) > 0 {
+		params = append(params, unsupportedParam{"config", "For claude, write the configuration into its settings files"})
+	}
+	return params
 }
 
 // acceptsSchema requires an object: claude uses the schema as the input of a tool.
@@ -44,6 +55,16 @@ func (claude) arguments(j *job, resume string) ([]string, error) {
 	add("--disallowedTools", strings.Join(j.in.DisallowedTools, ","))
 	add("--permission-mode", j.in.PermissionMode)
 	add("--resume", resume)
+	for _, dir := range j.in.AddDir {
+		add("--add-dir", j.absolute(dir))
+	}
+	if len(j.sandbox.Settings) > 0 {
+		settings, err := claudeSettings(j.sandbox.Settings)
+		if err != nil {
+			return nil, err
+		}
+		add("--settings", settings)
+	}
 	if j.in.MaxCostUSD != nil {
 		add("--max-budget-usd", decimal(*j.in.MaxCostUSD-j.cost()))
 	}
@@ -64,6 +85,30 @@ func (claude) arguments(j *job, resume string) ([]string, error) {
 	}
 	return args, nil
 }
+
+// claudeSettings returns settings with a sandbox, which is enabled unless it says otherwise (code.claude.com/docs/en/settings).
+func claudeSettings(sandbox json.RawMessage) (string, error) {
+	if !gjson.GetBytes(sandbox, "enabled").Exists() {
+		var err error
+		if sandbox, err = sjson.SetBytes(sandbox, "enabled", true); err != nil {
+			return "", err
+		}
+	}
+	return `{"sandbox":` + string(sandbox) + `}`, nil
+}
+
+func (claude) keys() []string { return []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"} }
+
+// environment sets the limit of the thinking by the variable, which claude prefers to its option --max-thinking-tokens.
+func (claude) environment(in *nodetype.Agent, env []string) []string {
+	if in.MaxThinkingTokens == nil {
+		return env
+	}
+	return append(process.Environment(env, thinkingVar), thinkingVar+"="+strconv.Itoa(*in.MaxThinkingTokens))
+}
+
+// thinkingVar is the variable with the limit of claude's thinking (code.claude.com/docs/en/settings).
+const thinkingVar = "MAX_THINKING_TOKENS"
 
 func (c claude) read(line []byte, r *report) (activity string) {
 	m := gjson.ParseBytes(line)

@@ -1,11 +1,14 @@
 package agent
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/nodetype"
+	"github.com/pflow-suite/pflow/pkg/process"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 	"github.com/pflow-suite/pflow/pkg/rawjson/jsonschema"
 )
@@ -27,6 +30,12 @@ func (codex) unsupported(in *nodetype.Agent) []unsupportedParam {
 	if in.MaxCostUSD != nil {
 		params = append(params, unsupportedParam{"max_cost_usd", "codex does not report its cost: limit it with max_turns and timeout"})
 	}
+	if in.MaxThinkingTokens != nil {
+		params = append(params, unsupportedParam{"max_thinking_tokens", `For codex, set the effort: "config": {"model_reasoning_effort": "low"}`})
+	}
+	if s, _ := nodetype.SandboxOf(in.Sandbox); len(s.Settings) > 0 {
+		params = append(params, unsupportedParam{"sandbox", "For codex, set sandbox to read-only, workspace-write or full-access; config has its further settings"})
+	}
 	return params
 }
 
@@ -42,14 +51,29 @@ func (codex) login() string {
 
 func (codex) arguments(j *job, resume string) ([]string, error) {
 	args := []string{"exec", "--json", "--skip-git-repo-check"}
-	if j.in.Sandbox != "" {
-		args = append(args, "--sandbox="+j.in.Sandbox)
+	add := func(flag, value string) {
+		if value != "" {
+			args = append(args, flag+"="+value)
+		}
 	}
-	if j.in.Model != "" {
-		args = append(args, "--model="+j.in.Model)
+	add("--sandbox", j.sandbox.Mode)
+	add("--model", j.in.Model)
+	add("--profile", j.in.Profile)
+	for _, dir := range j.in.AddDir {
+		add("--add-dir", j.absolute(dir))
+	}
+	for _, name := range slices.Sorted(maps.Keys(j.in.Config)) {
+		value, err := toml(j.in.Config[name])
+		if err != nil {
+			return nil, err
+		}
+		add("--config", name+"="+value)
+	}
+	if j.in.ApprovalPolicy != "" { // codex exec has no option for it
+		add("--config", "approval_policy="+string(rawjson.Quote(j.in.ApprovalPolicy)))
 	}
 	if j.in.SystemPrompt != "" { // a JSON string is also a TOML string
-		args = append(args, "--config=developer_instructions="+string(rawjson.Quote(j.in.SystemPrompt)))
+		add("--config", "developer_instructions="+string(rawjson.Quote(j.in.SystemPrompt)))
 	}
 	if resume != "" {
 		args = append(args, "resume")
@@ -65,6 +89,20 @@ func (codex) arguments(j *job, resume string) ([]string, error) {
 		args = append(args, resume)
 	}
 	return append(args, "-"), nil
+}
+
+func (codex) keys() []string { return []string{codexKey, "OPENAI_API_KEY"} }
+
+// codexKey is the variable whose key codex exec uses in place of its login.
+const codexKey = "CODEX_API_KEY"
+
+// environment gives codex the key of the OpenAI API under the name that codex exec reads, if the node asks for a key.
+func (codex) environment(in *nodetype.Agent, env []string) []string {
+	key := process.Getenv(env, "OPENAI_API_KEY")
+	if in.UseAPIKey == nil || !*in.UseAPIKey || key == "" || process.Getenv(env, codexKey) != "" {
+		return env
+	}
+	return append(slices.Clip(env), codexKey+"="+key)
 }
 
 func (c codex) read(line []byte, r *report) (activity string) {

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -147,7 +148,11 @@ func unknownFlag(stderr string) (flag string, ok bool) {
 }
 
 // schemaMismatch returns the fault for a result that does not fit the schema.
-func (j *job) schemaMismatch(r *report, wrong error, again string) *fault.Fault {
+func (j *job) schemaMismatch(r *report, wrong error, asked int) *fault.Fault {
+	again := ""
+	if asked > 1 {
+		again = fmt.Sprintf(", asked %d times", asked)
+	}
 	f := fault.New(fault.Execution, "The result of %s does not fit output_schema%s: %v", j.in.Backend, again, wrong)
 	result := r.text
 	if r.structured != nil {

@@ -29,6 +29,10 @@ func (j *job) prepare() *fault.Fault {
 	if f := j.environment(); f != nil {
 		return f
 	}
+	var f *fault.Fault
+	if j.sandbox, f = nodetype.SandboxOf(j.in.Sandbox); f != nil {
+		return f
+	}
 	if f := j.checkParams(); f != nil {
 		return f
 	}
@@ -46,7 +50,9 @@ func (j *job) prepare() *fault.Fault {
 		}
 		return f
 	}
-	var f *fault.Fault
+	if f := j.checkConfig(); f != nil {
+		return f
+	}
 	if j.schema, f = jsonschema.ParseOutput(j.in.OutputSchema); f != nil {
 		return f
 	}
@@ -70,6 +76,12 @@ func (j *job) checkParams() *fault.Fault {
 		return wrong("max_cost_usd", "max_cost_usd must be more than 0, got %g", *j.in.MaxCostUSD)
 	case j.in.Timeout <= 0:
 		return wrong("timeout", nodetype.NoTime)
+	case j.in.SchemaRetries < 0 || j.in.SchemaRetries > maxSchemaRetries:
+		return wrong("schema_retries", "schema_retries must be from 0 to %d, got %d", maxSchemaRetries, j.in.SchemaRetries)
+	case j.in.MaxThinkingTokens != nil && *j.in.MaxThinkingTokens < 0:
+		return wrong("max_thinking_tokens", "max_thinking_tokens must be at least 0, got %d", *j.in.MaxThinkingTokens)
+	case strings.HasPrefix(j.in.Profile, "-") || strings.ContainsRune(j.in.Profile, 0):
+		return wrong("profile", "profile is not the name of a profile: %s", fault.Truncate(j.in.Profile, 80))
 	case strings.HasPrefix(j.in.Resume, "-") || strings.ContainsRune(j.in.Resume, 0):
 		return wrong("resume", "resume is not a session id: %s", fault.Truncate(j.in.Resume, 80))
 	case strings.ContainsRune(j.in.Model, 0) || strings.ContainsRune(j.in.SystemPrompt, 0) || strings.ContainsRune(j.in.PermissionMode, 0):
@@ -80,8 +92,16 @@ func (j *job) checkParams() *fault.Fault {
 			return wrong("allowed_tools", "allowed_tools and disallowed_tools must not have an empty name")
 		}
 	}
+	for _, dir := range j.in.AddDir {
+		if strings.TrimSpace(dir) == "" || strings.ContainsRune(dir, 0) {
+			return wrong("add_dir", "add_dir must not have an empty path")
+		}
+	}
 	return nil
 }
+
+// maxSchemaRetries is the most corrections of a result that a node may ask for.
+const maxSchemaRetries = 5
 
 // environment sets the environment of the agent, which marks its processes. Its secrets are redacted in messages.
 func (j *job) environment() *fault.Fault {
@@ -92,6 +112,10 @@ func (j *job) environment() *fault.Fault {
 		f.Type, f.Path = fault.Usage, "params.env"
 		return f
 	}
+	if f := j.useKeys(); f != nil {
+		return f
+	}
+	j.env = j.backend.environment(&j.in, j.env)
 	for _, kv := range j.env {
 		if name, value, _ := strings.Cut(kv, "="); redact.SecretName(name) {
 			j.secrets.Add(name, value)

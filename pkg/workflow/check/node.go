@@ -35,6 +35,7 @@ func (c *checker) node(i int) {
 		c.fromInputs(n, kind, params, at)
 		c.filter(n, kind, params, at)
 		c.llm(n, kind, params, at)
+		c.agent(n, kind, params, at)
 	}
 	c.control(n, kind, at)
 	command := ok && kind.Name == "shell"
