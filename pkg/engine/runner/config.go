@@ -42,6 +42,19 @@ func (l *Launch) config(run string) engine.Config {
 	}
 }
 
+// addServerSecrets makes the secrets in the configuration of the MCP servers known before the first node runs, which may print
+// what a server is given. A configuration that cannot be read is reported when a node needs it.
+func (l *Launch) addServerSecrets() {
+	servers, err := mcpclient.LoadServers(l.host.Home)
+	if err != nil {
+		return
+	}
+	resolver := &mcpclient.Resolver{Env: l.env, Settings: l.settings.Env, Redactor: l.redactor}
+	for _, server := range servers {
+		resolver.AddSecrets(server)
+	}
+}
+
 // reach returns how the run's MCP servers are reached. Their configuration is read when the first of them is needed.
 func (l *Launch) reach(run string, env []string) func(server string) (mcpclient.Spec, error) {
 	resolver := &mcpclient.Resolver{Env: env, Settings: l.settings.Env, Mark: mark(run), Dir: l.dir, Redactor: l.redactor, Log: l.host.Log, Warn: l.host.Warn}

@@ -87,6 +87,7 @@ func (l *Launch) resolve(ctx context.Context) (err error) {
 		return err
 	}
 	l.redactor = redact.For(l.settings.Env, l.env)
+	l.addServerSecrets()
 	read, err := l.openCheckpoint()
 	if err != nil {
 		return err

@@ -34,8 +34,12 @@ func (r *reached) endOf(s string, start int, f func(c byte) bool) int {
 }
 
 // findCredentials searches a text. With cookies the whole text is the value of a Cookie or Set-Cookie header.
-func findCredentials(s string, cookies bool) credentials {
+func findCredentials(s string, cookies bool) credentials { return searched(s, cookies, 0) }
+
+// searched is findCredentials for a text that was percent-encoded depth times.
+func searched(s string, cookies bool, depth int) credentials {
 	c := credentials{text: s, open: len(s)}
+	c.nested(depth)
 	c.urls("://")
 	c.urls(`:\/\/`)
 	if strings.IndexByte(s, '=') < 0 {
@@ -53,7 +57,7 @@ func findCredentials(s string, cookies bool) credentials {
 
 // mayHaveCredentials reports whether a text has a character without which there is no credential in it.
 func mayHaveCredentials(s string) bool {
-	return strings.IndexByte(s, '=') >= 0 || strings.IndexByte(s, '@') >= 0
+	return strings.IndexByte(s, '=') >= 0 || strings.IndexByte(s, '@') >= 0 || strings.IndexByte(s, '%') >= 0
 }
 
 // add adds a credential, unless it stands for one. An unterminated one may be longer than the text.

@@ -34,15 +34,20 @@ var credentialTexts = map[string]string{
 	"cookie: PHPSESSID=X":                 "cookie: PHPSESSID=<redacted>",
 	"Set-Cookie: sid=X; Path=/; HttpOnly": "Set-Cookie: sid=<redacted>; Path=/; HttpOnly",
 	"SET-COOKIE: a=b; Expires=Wed, 21 Oct 2015 07:28:00 GMT; auth_token=X": "SET-COOKIE: a=b; Expires=Wed, 21 Oct 2015 07:28:00 GMT; auth_token=<redacted>",
-	"curl -H 'Cookie: sid=X' h":              "curl -H 'Cookie: sid=<redacted>' h",
-	`curl --cookie "a=b;connect.sid=X"`:      `curl --cookie "a=b;connect.sid=<redacted>"`,
-	`document.cookie = "token=X; b=c"`:       `document.cookie = "token=<redacted>; b=c"`,
-	`{"Cookie":"sid=\"X\"; a=b"}`:            `{"Cookie":"sid=\"<redacted>\"; a=b"}`,
-	`"set-cookie":["a=b","sid=X; Path=/"]`:   `"set-cookie":["a=b","sid=<redacted>; Path=/"]`,
-	`{\"cookie\":\"sid=X; a=b\"}`:            `{\"cookie\":\"sid=<redacted>; a=b\"}`,
-	"cookies: 2 received, Set-Cookie: sid=X": "cookies: 2 received, Set-Cookie: sid=<redacted>",
-	"cookies: none Set-Cookie: sid=X; a=b":   "cookies: none Set-Cookie: sid=<redacted>; a=b",
-	"sid=X; path=/; secure":                  "sid=<redacted>; path=/; secure",
+	"curl -H 'Cookie: sid=X' h":                   "curl -H 'Cookie: sid=<redacted>' h",
+	`curl --cookie "a=b;connect.sid=X"`:           `curl --cookie "a=b;connect.sid=<redacted>"`,
+	`document.cookie = "token=X; b=c"`:            `document.cookie = "token=<redacted>; b=c"`,
+	`{"Cookie":"sid=\"X\"; a=b"}`:                 `{"Cookie":"sid=\"<redacted>\"; a=b"}`,
+	`"set-cookie":["a=b","sid=X; Path=/"]`:        `"set-cookie":["a=b","sid=<redacted>; Path=/"]`,
+	`{\"cookie\":\"sid=X; a=b\"}`:                 `{\"cookie\":\"sid=<redacted>; a=b\"}`,
+	"cookies: 2 received, Set-Cookie: sid=X":      "cookies: 2 received, Set-Cookie: sid=<redacted>",
+	"cookies: none Set-Cookie: sid=X; a=b":        "cookies: none Set-Cookie: sid=<redacted>; a=b",
+	"sid=X; path=/; secure":                       "sid=<redacted>; path=/; secure",
+	"https://h/?next=https%3A%2F%2Fme%3AX%40h%2F": "https://h/?next=https%3A%2F%2F<redacted>%40h%2F",
+	"https://h/?next=%2Fcb%3Ftoken%3DX%26a%3Db":   "https://h/?next=%2Fcb%3Ftoken%3D<redacted>%26a%3Db",
+	"to https%3a%2f%2fh%2f%3fkey%3dX, it":         "to https%3a%2f%2fh%2f%3fkey%3d<redacted>, it",
+	"/a?u=%252Fb%253Fsid%253DX&c=d":               "/a?u=%252Fb%253Fsid%253D<redacted>&c=d",
+	"https://me%3AX%40h/":                         "https://<redacted>%40h/",
 }
 
 func TestCredentialsAreFoundByTheirPlace(t *testing.T) {
@@ -90,6 +95,7 @@ func TestTextsThatStayAsTheyAre(t *testing.T) {
 		"Cookie: theme=dark; lang=en", "We like cookies: they are sweet", "cookie.key=1", "Set-Cookie: a=b; Path=/", "The cookie is good; key=1",
 		"token: abc", "password", "me@host.org", "a@b=c", "key=1; other", "sid=1; other=2", "2 ** 3 == 8 && key != 1",
 		"token=$(cat file)", "API_TOKEN=abc make", "mailto:me@host.org?subject=x", "user:pass@host", "Server=h;Password=abc;", "scp me:file@2 x",
+		"https://h/?mail=me%40host.org", "/a?q=key%3Dvalue", "%3D%40%3A%2F%2F%", "100%40", "https%3A%2F%2Fh%2F%3Fa%3Db%26monkey%3D1", "?u=%2Fcb%3Ftoken%3D%24%7Bt%7D", "http%3A%2F%2Fu%3A%24PASSWORD%40h",
 	} {
 		if got := New().Text(text); got != text {
 			t.Errorf("%s became %s", text, got)
@@ -158,6 +164,18 @@ func TestCredentialsBecomeKnown(t *testing.T) {
 		t.Error(got)
 	}
 	r = New()
+	r.AddCredentialsOf(json.RawMessage(`{"u":"/?a=http%3A%2F%2Fme%3AZq7x%2540UW2mJ%40h","headers":{"Cookie":"a=b; sid=kWn2bVd8"}}`))
+	if got := r.Text("Zq7x@UW2mJ Zq7x%40UW2mJ kWn2bVd8"); got != "<redacted> <redacted> <redacted>" {
+		t.Error(got)
+	}
+	r = New()
+	r.Add("Authorization", "Bearer Zq7xUW2mJ")
+	r.Add("Authorization", "basic bWU6a1duMmJWZDg=") // me:kWn2bVd8
+	r.Add("pin", "Bearer of news")
+	if got := r.Text("Zq7xUW2mJ kWn2bVd8 of news"); got != "<redacted> <redacted> of news" {
+		t.Error(got)
+	}
+	r = New()
 	r.AddConnection("DB", "u:Zq7xUW2mJ@tcp(h)/d")
 	r.AddConnection("PLAIN", "just-a-text")
 	if got := r.Text("u:Zq7xUW2mJ@tcp(h)/d Zq7xUW2mJ just-a-text"); got != "<redacted> <redacted> just-a-text" {
@@ -212,6 +230,7 @@ func TestHostileTexts(t *testing.T) {
 	for name, part := range map[string]string{
 		"authorities": "http://a:b/", "passwords": "://u:p@", "escaped": `x:\/\/u:p`, "values": "token=", "queries": "?token=$", "forms": "&token=x", "cookies": "cookie:",
 		"pairs": "Cookie: sid=a;", "quotes": `cookie="a=b",`, "marks": "?key=", "set": "sid=a; path", "names": "tokentoken", "equals": "d=", "mixed": "://a:b/?token=cookie=",
+		"encoded": "%3D", "encoded often": "%2525253D%252540", "encoded URLs": "x%3A%2F%2Fa:b%40?token%3D", "encoded words": "%3Dtoken%3D ", "almost encoded": "%25",
 	} {
 		text := strings.Repeat(part, 1<<20/len(part))
 		began := time.Now()

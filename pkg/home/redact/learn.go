@@ -12,9 +12,10 @@ const maxLearned = 1000
 
 // AddCredentials makes the credentials in a text secrets: the passwords of URLs, and the values of parameters and cookies whose
 // names are those of credentials. They are found in other texts from then on.
-func (r *Redactor) AddCredentials(text string) { r.learn(credentialsIn(text)) }
+func (r *Redactor) AddCredentials(text string) { r.learn(credentialsIn(text, false)) }
 
-// AddCredentialsOf is AddCredentials for the strings of valid JSON.
+// AddCredentialsOf is AddCredentials for the strings of valid JSON. A string under a key that ends in Cookie is the value of a
+// header.
 func (r *Redactor) AddCredentialsOf(raw json.RawMessage) {
 	text := unsafe.String(unsafe.SliceData(raw), len(raw)) // only read, and not kept
 	if !mayHaveCredentialsInJSON(text) {
@@ -25,7 +26,7 @@ func (r *Redactor) AddCredentialsOf(raw json.RawMessage) {
 		if t.number || len(found) >= maxLearned {
 			return
 		}
-		for _, c := range credentialsIn(t.text(text)) {
+		for _, c := range credentialsIn(t.text(text), t.cookies) {
 			found = append(found, secret{strings.Clone(c.name), strings.Clone(c.value)})
 		}
 	})

@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"encoding/base64"
 	"net/url"
 	"strings"
 )
@@ -40,39 +41,77 @@ func isArmor(line string) bool {
 // passwords returns the credentials in a secret of one line.
 func passwords(s secret) (found []secret) {
 	var values []string
-	for _, c := range credentialsIn(s.value) {
+	for _, c := range credentialsIn(s.value, false) {
 		values = append(values, c.value)
 	}
 	if !strings.Contains(s.value, "://") {
 		values = append(values, accountPassword(s.value)...)
 	}
-	for _, value := range append(values, keywordPasswords(s.value)...) {
+	values = append(values, keywordPasswords(s.value)...)
+	for _, value := range append(values, authorization(s.value)...) {
 		found = append(found, secret{s.name, value})
 	}
 	return found
 }
 
-// credentialsIn returns the credentials in a text as they are written, and unescaped. Of user and password in a URL it returns
-// the password. They have the names under which Named shows them in that text.
-func credentialsIn(text string) (found []secret) {
-	if !mayHaveCredentials(text) {
+// authorization returns the credential in the value of an Authorization header, such as Bearer …, and the password in that of
+// Basic … (RFC 9110, section 11.4; RFC 7617).
+func authorization(value string) (found []string) {
+	scheme, credential, ok := strings.Cut(value, " ")
+	credential = strings.TrimSpace(credential)
+	if !ok || credential == "" || strings.Contains(credential, " ") || isPlaceholder(credential) {
 		return nil
 	}
-	for _, sp := range findCredentials(text, false).spans {
-		credential := text[sp.start:sp.end]
-		if sp.end < len(text) && text[sp.end] == '@' {
-			if _, password, ok := strings.Cut(credential, ":"); ok {
-				credential = password
-			}
+	for _, known := range [...]string{"Bearer", "Basic", "Token", "ApiKey", "DPoP"} {
+		if strings.EqualFold(scheme, known) {
+			found = append(found, credential)
 		}
-		found = append(found, secret{sp.name, credential})
-		for _, unescape := range [...]func(string) (string, error){url.PathUnescape, url.QueryUnescape} {
-			if plain, err := unescape(credential); err == nil && plain != credential {
-				found = append(found, secret{sp.name, plain})
-			}
+	}
+	if strings.EqualFold(scheme, "Basic") {
+		pair, err := base64.StdEncoding.DecodeString(credential)
+		if _, password, ok := strings.Cut(string(pair), ":"); err == nil && ok {
+			found = append(found, password)
 		}
 	}
 	return found
+}
+
+// credentialsIn returns the credentials in a text as they are written, and unescaped. Of user and password in a URL it returns
+// the password. They have the names under which Named shows them in that text. With cookies the whole text is the value of a
+// Cookie or Set-Cookie header.
+func credentialsIn(text string, cookies bool) (found []secret) {
+	if !mayHaveCredentials(text) {
+		return nil
+	}
+	for _, sp := range findCredentials(text, cookies).spans {
+		credential, rest := text[sp.start:sp.end], text[sp.end:]
+		if strings.HasPrefix(rest, "@") {
+			credential = afterUser(credential)
+		}
+		found = append(found, secret{sp.name, credential})
+		if plain, err := url.QueryUnescape(credential); err == nil && plain != credential {
+			found = append(found, secret{sp.name, plain})
+		}
+		for range maxNested {
+			plain, err := url.PathUnescape(credential)
+			if err != nil || plain == credential {
+				break
+			}
+			if credential = plain; strings.HasPrefix(rest, "%") { // an encoded @
+				plain = afterUser(plain)
+			}
+			found = append(found, secret{sp.name, plain})
+		}
+	}
+	return found
+}
+
+// afterUser returns the password of user:password, or a text without a colon itself.
+func afterUser(userinfo string) string {
+	if _, password, ok := strings.Cut(userinfo, ":"); ok {
+		return password
+	}
+	return userinfo
 }
 
 // accountPassword returns the password of user:password@host, as in user:password@tcp(host)/database.

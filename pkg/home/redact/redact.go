@@ -55,7 +55,7 @@ func For(values map[string]string, env []string) *Redactor {
 	for _, kv := range env {
 		name, value, _ := strings.Cut(kv, "=")
 		if !SecretName(name) {
-			secrets = append(secrets, credentialsIn(value)...)
+			secrets = append(secrets, credentialsIn(value, false)...)
 		} else if len(value) >= minValue {
 			secrets = append(secrets, secret{name, value})
 		}

@@ -24,10 +24,22 @@ type Resolver struct {
 	Warn func(format string, args ...any)
 }
 
-// Spec expands a server's entry for Connect. It adds the secrets in the entry to Redactor: the values of variables in env and
-// headers, all values there under the name of a secret or with a credential in them, and the credentials in the arguments and
-// the URL. It warns of variables that are not set.
+// Spec expands a server's entry for Connect. It adds the secrets in the entry to Redactor, as AddSecrets does, and warns of
+// variables that are not set.
 func (r *Resolver) Spec(name string, server Server) Spec {
+	x := r.expand(server)
+	log := slog.New(r.Redactor.Handler(r.Log.Handler()))
+	for _, variable := range x.Undefined {
+		r.Warn("server %s: ${%s} is set neither in the environment nor in the settings and is empty", name, variable)
+	}
+	return Spec{Name: name, Server: x.Server, Dir: r.Dir, Env: r.Env, Mark: r.Mark, Log: log}
+}
+
+// AddSecrets adds the secrets in a server's entry to Redactor: the values of variables in env and headers, all values there under
+// the name of a secret or with a credential in them, and the credentials in the arguments and the URL.
+func (r *Resolver) AddSecrets(server Server) { r.expand(server) }
+
+func (r *Resolver) expand(server Server) Expanded {
 	x := server.Expand(func(name string) (string, bool) {
 		if value, ok := process.LookupEnv(r.Env, name); ok {
 			return value, true
@@ -39,11 +51,7 @@ func (r *Resolver) Spec(name string, server Server) Spec {
 		r.Redactor.Add(variable, value)
 	}
 	r.AddLiterals(x.Server)
-	log := slog.New(r.Redactor.Handler(r.Log.Handler()))
-	for _, variable := range x.Undefined {
-		r.Warn("server %s: ${%s} is set neither in the environment nor in the settings and is empty", name, variable)
-	}
-	return Spec{Name: name, Server: x.Server, Dir: r.Dir, Env: r.Env, Mark: r.Mark, Log: log}
+	return x
 }
 
 // AddLiterals adds the secrets that are written in a server's entry to Redactor.
