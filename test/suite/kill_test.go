@@ -25,4 +25,9 @@ func trials(t *testing.T, args ...string) {
 }
 
 // The resume of a killed run does not repeat what was done, whenever the runner was killed.
-func TestKilledRunsGoOn(t *testing.T) { trials(t, "--kill", "5", "--full", "0") }
+func TestKilledRunsGoOn(t *testing.T) { trials(t, "--kill", "8", "--full", "0", "--canaries", "0") }
+
+// No secret is found, whatever a run does, in some of the places where secrets are written.
+func TestHiddenSecretsAreNotFound(t *testing.T) {
+	trials(t, "--kill", "0", "--full", "0", "--place", "headers|MCP|nested|call")
+}

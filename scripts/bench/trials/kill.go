@@ -16,7 +16,7 @@ const mostKills = 5
 func (t *trial) prepare() error {
 	t.workflow = *branching(t.rng)
 	t.file = filepath.Join(t.dir, "workflow.json")
-	return errors.Join(os.WriteFile(t.file, t.json(), 0o600), t.prepareOutside())
+	return errors.Join(os.WriteFile(t.file, t.json(), 0o600), t.serveMCP(object{}), t.putProgram("claude", agentProgram))
 }
 
 // kill runs a workflow, kills its runner at a random moment, and resumes the run until it has ended.

@@ -1,13 +1,17 @@
-// Trials interrupts runs and resumes them, and fails if anything is lost or done twice.
+// Trials interrupts runs and resumes them, and fails if anything is lost or done twice. It also hides secrets, and fails if one is found.
 //
-//	go run ./scripts/bench/trials [--kill 500] [--full 50] [--seed N] [--json]
+//	go run ./scripts/bench/trials [--kill 500] [--full 50] [--canaries 1] [--place REGEXP] [--seed N] [--json]
 //
 // In a kill trial the runner of a workflow is killed with kill -9 at a random moment, and so are some of the runners that resume
 // the run, or the programs of a loop that supervises it (pflow-exec run --checkpoint). No node that had finished may run again, what
 // the killed runners left must end with the next one, each run must go on to its end, and a node that runs more than once must have
 // the same PFLOW_NODE_KEY each time. In a full trial the home is full, read-only or limited from a random moment on, and later writable again. Every
-// node writes a line to a file, which is compared with the journals at the end. The folder of a failed trial is kept. Its seed,
-// with --kill 1 or --full 1, gives the same workflow and the same moments again. The exit status is 1 if a trial failed.
+// node writes a line to a file, which is compared with the journals at the end.
+//
+// In each of the other trials, named by a place where secrets are written, 20 random secrets are put there. A workflow puts them out in
+// many forms while it is killed, fails and is resumed. Then every command shows the run, and the home and all output are searched.
+//
+// The folder of a failed trial is kept. Its seed, with --kill 1 or --full 1, gives the same workflow and the same moments again. The exit status is 1 if a trial failed.
 package main
 
 import (
@@ -16,16 +20,19 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"sync"
 	"text/tabwriter"
 )
 
 func main() {
-	if len(os.Args) == 2 && os.Args[1] == serverMode {
+	if len(os.Args) >= 2 && os.Args[1] == serverMode {
 		if err := serve(); err != nil {
 			fmt.Fprintln(os.Stderr, "trials:", err)
 			os.Exit(1)
@@ -41,6 +48,8 @@ func main() {
 	}
 	kills := flag.Int("kill", 500, "the number of kill trials")
 	full := flag.Int("full", 50, "the number of trials with a home that is full or cannot be written")
+	secrets := flag.Int("canaries", 1, "how often secrets are hidden in each place and searched for")
+	flag.StringVar(&r.only, "place", "", "hide secrets only in the places whose name matches this regular expression")
 	seed := flag.Uint64("seed", 0, "the seed of the first trial; each of the others has the next number (0: random)")
 	asJSON := flag.Bool("json", false, "print one JSON document instead of a table")
 	flag.StringVar(&r.programs, "programs", "", "the folder of the programs (default: build them)")
@@ -58,7 +67,7 @@ func main() {
 	if inside != nil {
 		status, err = again(inside, "--mounts")
 	} else {
-		status, err = r.all(*kills, *full, *seed, *asJSON)
+		status, err = r.all(*kills, *full, *secrets, *seed, *asJSON)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "trials:", err)
@@ -70,10 +79,14 @@ func main() {
 // rig has what the trials share.
 type rig struct {
 	dir, programs string
+	// only is a regular expression for the names of the places that secrets are hidden in.
+	only string
 	// mounts is true if file systems may be mounted, children if the system shows the children of a process.
 	mounts, children bool
 	// setsid is the command that starts a program in a session of its own, or "" if the system has none.
 	setsid string
+	// echo is an HTTP server that answers with what it is asked.
+	echo *httptest.Server
 }
 
 func (r *rig) program(name string) string { return filepath.Join(r.programs, name) }
@@ -101,7 +114,7 @@ type failure struct {
 }
 
 // all runs the trials, prints the results and returns the exit status.
-func (r *rig) all(kills, full int, seed uint64, asJSON bool) (status int, err error) {
+func (r *rig) all(kills, full, secrets int, seed uint64, asJSON bool) (status int, err error) {
 	if r.dir, err = os.MkdirTemp("", "pflow-trials-"); err != nil {
 		return 2, err
 	}
@@ -114,7 +127,25 @@ func (r *rig) all(kills, full int, seed uint64, asJSON bool) (status int, err er
 			return 2, fmt.Errorf("go build: %w\n%s", err, out)
 		}
 	}
+	r.echo = httptest.NewServer(http.HandlerFunc(echo))
+	defer r.echo.Close()
 	results, trials := r.draw(kills, full, seed)
+	only, err := regexp.Compile(r.only)
+	if err != nil {
+		return 2, err
+	}
+	for i, p := range places {
+		if secrets == 0 || !only.MatchString(p.name) {
+			continue
+		}
+		res := newResult(p.name, "")
+		results = append(results, res)
+		for n := range secrets {
+			trials = append(trials, func() error {
+				return r.try(res, seed+uint64(n*len(places)+i), func(t *trial) error { return t.hide(p) })
+			})
+		}
+	}
 	if err := atOnce(2, trials); err != nil {
 		return 2, err
 	}
@@ -232,9 +263,9 @@ const most = 10
 func table(out io.Writer, seed uint64, results []*result) error {
 	fmt.Fprintf(out, "seed %d\n", seed)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "kind\ttrials\tkills\tresumes\trepeated\tstuck\torphans\tleft\tkeys\tchanged\tstrays\tfailures\t")
+	fmt.Fprintln(w, "kind\ttrials\tkills\tresumes\trepeated\tstuck\torphans\tleft\tkeys\tchanged\tfound\tstrays\tfailures\t")
 	for _, r := range results {
-		for _, n := range []any{r.Kind, r.Trials, r.Kills, r.Resumes, r.Repeated, r.Stuck, r.Orphans, r.Left, r.Keys, r.Changed, r.Strays, len(r.Failures)} {
+		for _, n := range []any{r.Kind, r.Trials, r.Kills, r.Resumes, r.Repeated, r.Stuck, r.Orphans, r.Left, r.Keys, r.Changed, r.Found, r.Strays, len(r.Failures)} {
 			fmt.Fprintf(w, "%v\t", n)
 		}
 		fmt.Fprintln(w, r.Skipped)

@@ -1,17 +1,9 @@
 package main
 
 import (
-	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-
-	"github.com/tidwall/gjson"
-
-	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
-	"github.com/pflow-suite/pflow/pkg/mcp/stdio"
 )
 
 // stray is a shell command that leaves a process in a session of its own. The last argument of the process names the trial and
@@ -49,50 +41,16 @@ func (w *workflow) outside() {
 	w.output("tools", "${tools.success_count}", "4")
 }
 
-// prepareOutside writes the agent and the configuration of the MCP server, which starts a stray and then becomes this program.
-func (t *trial) prepareOutside() error {
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	env := object{}
-	for name, value := range t.env {
-		env[name] = value
-	}
-	server := object{"command": "sh", "args": []string{"-c", stray + `exec "$0" ` + serverMode, self}, "env": env}
-	servers, err := json.Marshal(object{"mcpServers": object{"trial": server}})
-	return errors.Join(err,
-		os.WriteFile(filepath.Join(t.home, "mcp-servers.json"), servers, 0o600),
-		os.WriteFile(filepath.Join(t.dir, "claude"), []byte(agentProgram), 0o700)) //nolint:gosec // it is a program
-}
+// tellingAgent stands in for claude. It says which key it has in every way.
+const tellingAgent = `#!/bin/sh
+cat >/dev/null
+echo "the key is $ANTHROPIC_API_KEY" >&2
+echo '{"type":"system","subtype":"init","session_id":"9b1c","model":"stand-in"}'
+echo '{"type":"assistant","session_id":"9b1c","message":{"id":"a","model":"stand-in","content":[{"type":"text","text":"my key is '"$ANTHROPIC_API_KEY"'"}],"usage":{"input_tokens":5,"output_tokens":2}}}'
+echo '{"type":"result","subtype":"success","is_error":false,"num_turns":1,"session_id":"9b1c","result":"the key is '"$ANTHROPIC_API_KEY"'","total_cost_usd":0.01,"usage":{"input_tokens":1,"output_tokens":1}}'
+`
 
-// serverMode is the argument with which this program is an MCP server.
-const serverMode = "mcp-server"
-
-// serve serves a tool that leaves a side effect. A tool has no key: the server is shared by the nodes of a run.
-func serve() error {
-	mark := mcpserver.Tool{
-		Name: "mark", Description: "Leave a side effect",
-		InputSchema: json.RawMessage(`{"type":"object","properties":{"node":{"type":"string"},"item":{"type":"integer"}},"required":["node"]}`),
-		Call: func(_ context.Context, call *mcpserver.Call) *mcpserver.Result {
-			item := "-"
-			if i := gjson.GetBytes(call.Arguments, "item"); i.Exists() {
-				item = i.Raw
-			}
-			f, err := os.OpenFile(os.Getenv("EFFECTS"), os.O_APPEND|os.O_WRONLY, 0)
-			if err == nil {
-				_, err = fmt.Fprintf(f, "%s %s %s - 1 -\n", os.Getenv("PFLOW_RUN_ID"), gjson.GetBytes(call.Arguments, "node").Str, item)
-				err = errors.Join(err, f.Close())
-			}
-			if err != nil {
-				return &mcpserver.Result{Text: err.Error(), IsError: true}
-			}
-			return &mcpserver.Result{Text: "marked"}
-		},
-	}
-	server, err := mcpserver.New(mcpserver.Config{Name: "trial", Version: "1", Tools: []mcpserver.Tool{mark}})
-	if err != nil {
-		return err
-	}
-	return server.Serve(context.Background(), &stdio.Transport{In: os.Stdin, Out: os.Stdout})
+// putProgram writes a shell script of the trial.
+func (t *trial) putProgram(name, script string) error {
+	return os.WriteFile(filepath.Join(t.dir, name), []byte(script), 0o700) //nolint:gosec // it is a program
 }

@@ -64,11 +64,13 @@ type counts struct {
 	// Keys counts the nodes, items and iterations that ran more than once, and Changed those whose key was not the same each time.
 	Keys    int `json:"keys"`
 	Changed int `json:"changed"`
+	// Found counts the forms of secrets that were found where they must not be.
+	Found int `json:"found"`
 }
 
 func (c *counts) add(d counts) {
 	c.Kills, c.Resumes, c.Repeated, c.Orphans = c.Kills+d.Kills, c.Resumes+d.Resumes, c.Repeated+d.Repeated, c.Orphans+d.Orphans
-	c.Left, c.Stuck, c.Keys, c.Changed = c.Left+d.Left, c.Stuck+d.Stuck, c.Keys+d.Keys, c.Changed+d.Changed
+	c.Left, c.Stuck, c.Keys, c.Changed, c.Found = c.Left+d.Left, c.Stuck+d.Stuck, c.Keys+d.Keys, c.Changed+d.Changed, c.Found+d.Found
 }
 
 // complain records a problem.
