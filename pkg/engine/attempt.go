@@ -42,6 +42,10 @@ type Attempt struct {
 	Stdout, Stderr io.Writer
 	// Capture returns a buffer for a long output that becomes a value of the stream.
 	Capture func() *event.Capture
+	// Scratch returns a file for what is too long for memory. Large waits until no other attempt of the run processes a long
+	// output in memory; from then on this one may, to its end.
+	Scratch func() (event.Scratch, error)
+	Large   func()
 	// StreamLimit is the most bytes that the node's process may write on one stream. Count counts n bytes that the node puts
 	// out, before they are stored. It returns how many of them may be stored, and a fault unless all may.
 	StreamLimit int64
@@ -64,7 +68,7 @@ func Local(host node.Host) func(ctx context.Context, a Attempt) Result {
 		at.Dir, at.Env = a.Dir, a.Env
 		return *node.Run(ctx, a.Call, &node.Task{
 			Host: at, Node: a.Node, Key: a.Key, Marks: a.Marks, Stdout: a.Stdout, Stderr: a.Stderr, Capture: a.Capture,
-			StreamLimit: a.StreamLimit, Count: a.Count, Place: a.Place, Progress: a.Progress,
+			Scratch: a.Scratch, Large: a.Large, StreamLimit: a.StreamLimit, Count: a.Count, Place: a.Place, Progress: a.Progress,
 		})
 	}
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -10,6 +11,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/event/trace"
@@ -46,8 +49,10 @@ type attempts struct {
 	execute func(ctx context.Context, a Attempt) Result
 	store   *store
 	output  *outputLimit
-	clock   *clock
-	log     *slog.Logger
+	// large is held by the attempt that processes a long output in memory.
+	large sync.Mutex
+	clock *clock
+	log   *slog.Logger
 }
 
 // run executes a task.
@@ -58,11 +63,14 @@ func (a *attempts) run(t *task) *result {
 	key := nodeKey(a.firstRun, path, t.step, t.bound.digest)
 	ctx, cancel := t.run.attemptContext(a.clock)
 	defer cancel()
+	turn := turn{of: &a.large}
+	defer turn.end()
 	done := a.execute(ctx, Attempt{
 		RunID: a.runID, Node: path, Key: key, Number: t.step.Attempt, Item: t.step.Item, Iteration: t.step.Iteration,
 		Type: t.run.kind, Call: t.bound.Call, Timeout: t.run.attemptTimeout(),
 		Dir: a.dir, Env: append(slices.Concat(a.env, marks), KeyVariable+"="+key, trace.Variable+"="+t.span.String()), Marks: marks,
-		Stdout: stdout, Stderr: stderr, Capture: a.capture, StreamLimit: a.output.stream, Count: a.output.attempt(),
+		Stdout: stdout, Stderr: stderr, Capture: a.capture,
+		Scratch: a.store.journal.NewScratch, Large: turn.take, StreamLimit: a.output.stream, Count: a.output.attempt(),
 		Progress: a.progress(path, t.step), Place: t.place(),
 	})
 	if ctx.Err() != nil && a.runCtx.Err() == nil && done.Fault != nil && done.Fault.Type != fault.Timeout {
@@ -78,7 +86,44 @@ func (a *attempts) run(t *task) *result {
 	if done.Outputs != nil {
 		r.kept, r.redacted, r.err = a.store.keep(done.Outputs)
 	}
+	if n := len(done.Outputs); r.err == nil && (n > longOutputs || r.redacted && n > event.InlineLimit) {
+		r.err = a.unload(r)
+	}
 	return r
+}
+
+// longOutputs is the length from which outputs without secrets are not held in memory. Others are not from InlineLimit on: they
+// are held to the end of the run.
+const longOutputs = 1 << 20
+
+// unload takes the outputs of a result out of memory: what is written stands for them, or a private value if they have secrets.
+func (a *attempts) unload(r *result) (err error) {
+	whole := r.node.Outputs
+	r.usage = with(json.RawMessage("{}"), "llm_usage", []byte(cmp.Or(gjson.GetBytes(whole, "llm_usage").Raw, "null")))
+	if r.node.Outputs = r.kept; r.redacted {
+		r.node.Outputs, err = a.store.private.hide(whole, r.kept)
+	}
+	return err
+}
+
+// turn is an attempt's turn to process a long output in memory.
+type turn struct {
+	of   *sync.Mutex
+	mine bool
+}
+
+// take waits for the turn, unless it has come already.
+func (t *turn) take() {
+	if !t.mine {
+		t.of.Lock()
+		t.mine = true
+	}
+}
+
+func (t *turn) end() {
+	if t.mine {
+		t.of.Unlock()
+	}
 }
 
 // marks returns the variables that are unique to an attempt.
@@ -109,7 +154,10 @@ func (t *task) place() func(param string, offset int) (file string, line, column
 // capture returns a buffer for the output of a node's process.
 func (a *attempts) capture() *event.Capture {
 	redactor := a.store.redactor
-	return &event.Capture{New: a.store.journal.NewBlob, Redact: func(w io.Writer) event.Redacting { return redactor.Writer(w) }}
+	return &event.Capture{
+		New: a.store.journal.NewBlob, NewPrivate: a.store.private.capture,
+		Redact: func(w io.Writer) event.Redacting { return redactor.Writer(w) },
+	}
 }
 
 // maxMessage is the most bytes of a node's progress message.

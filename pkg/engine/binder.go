@@ -42,7 +42,7 @@ func (b *binder) scope(fr *frame) template.Scope {
 		if !ok {
 			return nil, template.Absent
 		}
-		plain, err := event.Part(v.raw, ref.Member(), b.store.journal.Blob)
+		plain, err := event.Part(v.raw, ref.Member(), b.store.blob)
 		if err != nil {
 			b.log.Error("a long value cannot be read", "node", fr.path(ref.Root), "error", err)
 			return nil, template.Absent

@@ -38,6 +38,8 @@ type Journal interface {
 	// PutBlob stores content and returns the reference to it. NewBlob stores content that is written piece by piece.
 	PutBlob(content []byte) (ref string, err error)
 	NewBlob() (event.Blob, error)
+	// NewScratch returns content that only this process can read and that is gone when the run has ended.
+	NewScratch() (event.Scratch, error)
 	// Blob returns stored content by its reference.
 	Blob(ref string) ([]byte, error)
 	// Log returns a writer for a node's "stdout" or "stderr".

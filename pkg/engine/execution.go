@@ -60,7 +60,7 @@ func newExecution(ctx context.Context, stop context.CancelCauseFunc, c Config, t
 		execute = Local(c.Host)
 	}
 	var (
-		store     = &store{journal: c.Journal, redactor: c.Redactor}
+		store     = &store{journal: c.Journal, redactor: c.Redactor, private: privates{newScratch: c.Journal.NewScratch}}
 		output    = newOutputLimit(c.Workflow.Runtime)
 		rec       = &recorder{journal: c.Journal, cancelRun: stop}
 		stopping  = &stopState{ctx: ctx, rec: rec, keepGoing: c.KeepGoing}

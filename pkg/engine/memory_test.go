@@ -62,6 +62,8 @@ func (j *memoryJournal) PutBlob(content []byte) (string, error) {
 
 func (j *memoryJournal) NewBlob() (event.Blob, error) { return &memoryBlob{journal: j}, nil }
 
+func (j *memoryJournal) NewScratch() (event.Scratch, error) { return &memoryBlob{journal: j}, nil }
+
 func (j *memoryJournal) Blob(ref string) ([]byte, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -81,6 +83,12 @@ type memoryBlob struct {
 
 func (b *memoryBlob) Keep() (string, error) { return b.journal.PutBlob(b.Bytes()) }
 func (b *memoryBlob) Discard()              {}
+func (b *memoryBlob) Close() error          { return nil }
+
+func (b *memoryBlob) ReadAt(p []byte, at int64) (int, error) {
+	return bytes.NewReader(b.Bytes()).ReadAt(p, at)
+}
+func (b *memoryBlob) Content(size int) ([]byte, error) { return b.Bytes()[:size], nil }
 
 // inMemory is the config of a run of a workflow whose journal is in memory.
 func inMemory(t testing.TB, definition string, now func() time.Time) (engine.Config, *memoryJournal) {

@@ -121,6 +121,8 @@ type result struct {
 	// kept are the node's outputs as they are written; redacted reports whether they contained a secret.
 	kept     json.RawMessage
 	redacted bool
+	// usage is an object with the output llm_usage, if the outputs are too long to be held in memory.
+	usage json.RawMessage
 	// missingSecrets reports whether outputs from a checkpoint are among them that miss a secret.
 	missingSecrets bool
 	// refused reports that the task failed before it began, and would fail again.

@@ -126,6 +126,9 @@ func (j *dryJournal) PutBlob(content []byte) (string, error) {
 // NewBlob returns a blob whose content is discarded.
 func (j *dryJournal) NewBlob() (event.Blob, error) { return discard{io.Discard}, nil }
 
+// NewScratch returns a scratch whose content is discarded.
+func (j *dryJournal) NewScratch() (event.Scratch, error) { return discard{io.Discard}, nil }
+
 // Blob returns a long value from memory, or from the checkpoint.
 func (j *dryJournal) Blob(ref string) ([]byte, error) {
 	if content, ok := j.blobs[ref]; ok {
@@ -139,6 +142,8 @@ func (j *dryJournal) Log(string, string) io.WriteCloser { return discard{io.Disc
 
 type discard struct{ io.Writer }
 
-func (discard) Keep() (string, error) { return event.Digest(nil), nil }
-func (discard) Discard()              {}
-func (discard) Close() error          { return nil }
+func (discard) Keep() (string, error)             { return event.Digest(nil), nil }
+func (discard) Discard()                          {}
+func (discard) ReadAt([]byte, int64) (int, error) { return 0, io.EOF }
+func (discard) Content(int) ([]byte, error)       { return nil, nil }
+func (discard) Close() error                      { return nil }

@@ -35,7 +35,11 @@ func (s *settler) finish(r *result) {
 		s.sched.slots--
 	}
 	if nr.kind.Program != "" { // only programs report a usage
-		s.counts.usage = s.counts.usage.Add(r.node.Outputs)
+		usage := r.node.Outputs
+		if r.usage != nil {
+			usage = r.usage
+		}
+		s.counts.usage = s.counts.usage.Add(usage)
 	}
 	r.stopped = r.stopped || s.stop.over() && r.node.Fault != nil
 	switch {

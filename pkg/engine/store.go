@@ -14,25 +14,35 @@ import (
 type store struct {
 	journal  Journal
 	redactor *redact.Redactor
+	private  privates
+}
+
+// blob returns the content of a reference.
+func (s *store) blob(ref string) ([]byte, error) {
+	if isPrivate(ref) {
+		return s.private.load(ref)
+	}
+	return s.journal.Blob(ref)
 }
 
 // keep returns a value of the stream as it is written: without secrets, and with references in place of long parts. redacted
 // reports whether it contained a secret.
 func (s *store) keep(raw json.RawMessage) (kept json.RawMessage, redacted bool, err error) {
 	kept, redacted = s.redactor.JSON(raw)
+	kept, private := s.private.publish(kept)
 	kept, err = event.Spill(kept, s.journal.PutBlob)
-	return kept, redacted, err
+	return kept, redacted || private, err
 }
 
 // plain returns the JSON that a value of the stream stands for.
 func (s *store) plain(raw json.RawMessage) (json.RawMessage, error) {
-	return event.Plain(raw, s.journal.Blob)
+	return event.Plain(raw, s.blob)
 }
 
 // inline returns an object of the stream itself if raw is a reference to it, else raw.
 func (s *store) inline(raw json.RawMessage) (json.RawMessage, error) {
 	if ref, ok := event.ReferenceOf(raw); ok {
-		return s.journal.Blob(ref.Blob)
+		return s.blob(ref.Blob)
 	}
 	return raw, nil
 }

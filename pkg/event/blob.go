@@ -50,7 +50,7 @@ func Spill(raw json.RawMessage, put Put) (json.RawMessage, error) {
 		return raw, failed
 	}
 	var whole []byte
-	keep(raw, mimeJSON, &whole)
+	keep(raw, MIMEJSON, &whole)
 	return whole, failed
 }
 
@@ -76,14 +76,14 @@ func Digest(content []byte) string {
 const headBytes = 4 * 201
 
 func reference(ref string, content []byte, mime string) json.RawMessage {
-	return referenceTo(ref, content, len(content), mime)
+	return referenceTo(ref, content, len(content), mime).Value()
 }
 
 // referenceTo returns a reference to content of size bytes with the given beginning.
-func referenceTo(ref string, beginning []byte, size int, mime string) json.RawMessage {
+func referenceTo(ref string, beginning []byte, size int, mime string) Reference {
 	head := ""
 	if mime != mimeBytes {
 		head = Head(string(beginning[:min(len(beginning), headBytes)]))
 	}
-	return Reference{Blob: ref, Bytes: size, MIME: mime, Head: head}.Value()
+	return Reference{Blob: ref, Bytes: size, MIME: mime, Head: head}
 }

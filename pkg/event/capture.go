@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"slices"
 	"unicode/utf8"
 )
 
@@ -16,56 +15,127 @@ type Redacting interface {
 	Redacted() bool
 }
 
-// Capture collects the output of a program as a value of the stream: text, or bytes that are not UTF-8. Output longer than
-// InlineLimit is also written to a blob as it comes, with secrets removed. If the output contains a secret, the value is the
-// output itself, for the templates of the run that read it, and the blob is discarded. The zero value holds everything in
-// memory. Writes never fail: Value returns their error.
-type Capture struct {
-	// New returns a new blob, Redact a writer to it that removes secrets.
-	New    func() (Blob, error)
-	Redact func(w io.Writer) Redacting
+// Private is content of a run that only its process can read: what has secrets, for the templates of the run.
+type Private interface {
+	io.Writer
+	// Keep ends the content after its first size bytes. It returns the value that stands for it in this run; public is the
+	// value that is written in its place.
+	Keep(size int, public Reference) (json.RawMessage, error)
+	// Discard drops the content. One of the two must be called.
+	Discard()
+}
 
-	chunks [][]byte
-	size   int
+// Capture collects the output of a program as a value of the stream: text, or bytes that are not UTF-8. Output longer than
+// InlineLimit is written to a blob as it comes, with secrets removed. From the first secret on it is also written to a Private:
+// that is the value then, and the blob is what is written in its place. The zero value holds everything in memory. Writes never
+// fail: Value returns their error.
+type Capture struct {
+	// New returns a new blob, Redact a writer to it that removes secrets, NewPrivate a new Private.
+	New        func() (Blob, error)
+	Redact     func(w io.Writer) Redacting
+	NewPrivate func() (Private, error)
+
+	// size is the length of the output, and trimmed its length without the newlines at its end.
+	size, trimmed int
 	// invalid is set if the output is not UTF-8. split is the beginning of a character at the end of the last write.
 	invalid bool
 	split   []byte
-	blob    Blob
-	clean   Redacting
-	written int // the number of bytes written to the blob
+	// text is the output while it is short. newlines are those at its end, which may not belong to the value.
+	text, newlines []byte
+	// tail is the end of the output.
+	tail []byte
+
+	blob  *countedBlob
+	clean Redacting
+	// passed is how many bytes were passed on to clean.
+	passed int
+	// held are the bytes that clean has not passed on to the blob, unless it has found a secret.
+	held    []byte
+	private Private
 	err     error
 }
 
-// chunkSize is the size of a piece of memory. One growing buffer would be copied again and again.
-const chunkSize = 1 << 20
+// countedBlob counts the bytes that are written to a blob.
+type countedBlob struct {
+	Blob
+	size int
+}
+
+func (b *countedBlob) Write(p []byte) (int, error) {
+	n, err := b.Blob.Write(p)
+	b.size += n
+	return n, err
+}
+
+// maxTail is the most bytes of the end of an output that are kept for Tail.
+const maxTail = 4 << 10
 
 // Write appends to the output.
 func (c *Capture) Write(p []byte) (int, error) {
 	c.validate(p)
-	c.hold(p)
-	if c.New != nil && c.err == nil && c.size > InlineLimit {
-		c.writeBlob(false)
+	c.size += len(p)
+	if c.tail = append(c.tail, p[max(0, len(p)-maxTail):]...); len(c.tail) > 2*maxTail {
+		c.tail = append(c.tail[:0], c.tail[len(c.tail)-maxTail:]...)
+	}
+	rest := p
+	if body := len(bytes.TrimRight(p, "\r\n")); body > 0 {
+		c.pass(c.newlines)
+		c.pass(p[:body])
+		c.trimmed, c.newlines, rest = c.size-(len(p)-body), c.newlines[:0], p[body:]
+	}
+	if c.newlines = append(c.newlines, rest...); len(c.newlines) > InlineLimit {
+		c.pass(c.newlines)
+		c.newlines = nil
 	}
 	return len(p), nil
 }
 
-func (c *Capture) hold(p []byte) {
-	c.size += len(p)
-	for len(p) > 0 {
-		last := len(c.chunks) - 1
-		if last < 0 || len(c.chunks[last]) == cap(c.chunks[last]) {
-			room := chunkSize
-			if last < 0 { // most outputs are short
-				room = max(len(p), 512)
-			}
-			c.chunks = append(c.chunks, make([]byte, 0, room))
-			last++
-		}
-		chunk := c.chunks[last]
-		k := min(len(p), cap(chunk)-len(chunk))
-		c.chunks[last] = append(chunk, p[:k]...)
-		p = p[k:]
+// pass appends to the text, or to the blob once that has begun.
+func (c *Capture) pass(p []byte) {
+	if len(p) == 0 || c.err != nil {
+		return
 	}
+	if c.blob == nil {
+		c.text = append(c.text, p...)
+		if c.New == nil || len(c.text) <= InlineLimit {
+			return
+		}
+		blob, err := c.New()
+		if err != nil {
+			c.err = err
+			return
+		}
+		c.blob = &countedBlob{Blob: blob}
+		c.clean = c.Redact(c.blob)
+		p, c.text = c.text, nil
+	}
+	c.passed += len(p)
+	if c.private != nil {
+		_, err := c.private.Write(p)
+		_, c.err = c.clean.Write(p)
+		c.err = errors.Join(c.err, err)
+		return
+	}
+	before := c.blob.size
+	c.held = append(c.held, p...)
+	if _, c.err = c.clean.Write(p); c.err == nil {
+		c.settle(before)
+	}
+}
+
+// settle drops the held bytes that are in the blob now. before is the length that the blob had before the last write to clean:
+// if that write has found a secret, what was passed on up to there is copied to a Private.
+func (c *Capture) settle(before int) {
+	if !c.clean.Redacted() {
+		c.held = append(c.held[:0], c.held[c.blob.size-before:]...)
+		return
+	}
+	if c.private, c.err = c.NewPrivate(); c.err != nil {
+		return
+	}
+	_, err := io.Copy(c.private, io.NewSectionReader(c.blob, 0, int64(before)))
+	_, failed := c.private.Write(c.held)
+	c.held, c.err = nil, errors.Join(err, failed)
 }
 
 // validate checks that the output is UTF-8. A character may be split between two writes.
@@ -103,68 +173,82 @@ func WholeText(p []byte) int {
 	return len(p)
 }
 
-// writeBlob writes the bytes that the blob does not have yet, except newlines at the end, which may not belong to the value,
-// unless all is set.
-func (c *Capture) writeBlob(all bool) {
-	if c.blob == nil {
-		if c.blob, c.err = c.New(); c.err != nil {
-			return
-		}
-		c.clean = c.Redact(c.blob)
-	}
-	end := c.size
-	if !all {
-		end = c.trimmed()
-	}
-	at := 0
-	for _, chunk := range c.chunks {
-		from, to := max(c.written-at, 0), min(end-at, len(chunk))
-		at += len(chunk)
-		if from >= to {
-			continue
-		}
-		if _, c.err = c.clean.Write(chunk[from:to]); c.err != nil {
-			return
-		}
-	}
-	c.written = max(c.written, end)
-}
-
-// trimmed returns the length of the output without newlines at its end.
-func (c *Capture) trimmed() int {
-	end := c.size
-	for _, chunk := range slices.Backward(c.chunks) {
-		left := len(bytes.TrimRight(chunk, "\r\n"))
-		end -= len(chunk) - left
-		if left > 0 {
-			break
-		}
-	}
-	return end
-}
-
 // Binary reports whether the output is not UTF-8 text.
 func (c *Capture) Binary() bool { return c.invalid || len(c.split) > 0 }
 
 // Value returns the output; strip removes newlines at the end of a text. It is called once.
 func (c *Capture) Value(strip bool) (json.RawMessage, error) {
-	strip = strip && !c.Binary() // in binary output a newline is data
-	if c.blob == nil {
-		if c.err != nil {
-			return nil, c.err
-		}
-		return String(c.whole(strip)), nil
+	end := c.trimmed
+	if !strip || c.Binary() { // in binary output a newline is data
+		c.pass(c.newlines)
+		end = c.size
+	}
+	if c.err == nil && c.blob == nil {
+		return String(c.text[:end]), nil
 	}
 	if c.err == nil {
-		c.writeBlob(!strip)
+		c.err = c.finish()
 	}
-	if err := errors.Join(c.err, c.clean.Close()); err != nil {
-		c.blob.Discard()
+	if c.err == nil && c.passed > end {
+		c.err = c.cut()
+	}
+	if c.err != nil {
+		c.Discard()
+		return nil, c.err
+	}
+	return c.keep(end)
+}
+
+// finish ends the blob.
+func (c *Capture) finish() error {
+	before := c.blob.size
+	if err := c.clean.Close(); err != nil {
+		return err
+	}
+	if c.private == nil {
+		c.settle(before)
+	}
+	return c.err
+}
+
+// cut replaces the blob by one without the newlines at its end. They were passed on because they were very many.
+func (c *Capture) cut() error {
+	end := c.blob.size
+	for buf := make([]byte, InlineLimit); end > 0; {
+		part := buf[:min(end, len(buf))]
+		if _, err := c.blob.ReadAt(part, int64(end-len(part))); err != nil {
+			return err
+		}
+		left := len(bytes.TrimRight(part, "\r\n"))
+		if end -= len(part) - left; left > 0 {
+			break
+		}
+	}
+	shorter, err := c.New()
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(shorter, io.NewSectionReader(c.blob, 0, int64(end))); err != nil {
+		shorter.Discard()
+		return err
+	}
+	c.blob.Discard()
+	c.blob = &countedBlob{Blob: shorter, size: end}
+	return nil
+}
+
+// keep returns the first end bytes of an output that has a blob.
+func (c *Capture) keep(end int) (json.RawMessage, error) {
+	head := make([]byte, min(c.blob.size, headBytes))
+	if _, err := c.blob.ReadAt(head, 0); err != nil && len(head) > 0 {
+		c.Discard()
 		return nil, err
 	}
-	if c.clean.Redacted() || c.written <= InlineLimit {
-		c.blob.Discard()
-		return String(c.whole(strip)), nil
+	if end <= InlineLimit && c.private == nil { // newlines have made it long
+		text := make([]byte, end)
+		_, err := c.blob.ReadAt(text, 0)
+		c.Discard()
+		return String(text), err
 	}
 	mime := mimeText
 	if c.Binary() {
@@ -172,48 +256,30 @@ func (c *Capture) Value(strip bool) (json.RawMessage, error) {
 	}
 	ref, err := c.blob.Keep()
 	if err != nil {
+		if c.private != nil {
+			c.private.Discard()
+		}
 		return nil, err
 	}
-	value := referenceTo(ref, c.head(headBytes), c.written, mime)
-	c.chunks = nil
-	return value, nil
+	public := referenceTo(ref, head, c.blob.size, mime)
+	if c.private == nil {
+		return public.Value(), nil
+	}
+	return c.private.Keep(end, public)
 }
 
 // Discard drops the output if its value is not needed.
 func (c *Capture) Discard() {
 	if c.blob != nil {
-		_ = c.clean.Close()
 		c.blob.Discard()
 	}
-	*c = Capture{}
+	if c.private != nil {
+		c.private.Discard()
+	}
+	c.blob, c.private, c.text, c.held = nil, nil, nil, nil
 }
 
-// whole returns the output in one piece.
-func (c *Capture) whole(strip bool) []byte {
-	end := c.size
-	if strip {
-		end = c.trimmed()
-	}
-	return c.head(end)
-}
-
-func (c *Capture) head(n int) []byte {
-	if len(c.chunks) > 0 && n <= len(c.chunks[0]) {
-		return c.chunks[0][:n]
-	}
-	out := make([]byte, 0, min(n, c.size))
-	for _, chunk := range c.chunks {
-		out = append(out, chunk[:min(len(chunk), n-len(out))]...)
-	}
-	return out
-}
-
-// Tail returns the last n bytes of the output, or all of it if it is shorter.
+// Tail returns the last n bytes of the output, at most 4 KiB, or all of it if it is shorter.
 func (c *Capture) Tail(n int) []byte {
-	var out []byte
-	for i := len(c.chunks) - 1; i >= 0 && len(out) < n; i-- {
-		chunk := c.chunks[i]
-		out = append(bytes.Clone(chunk[max(0, len(chunk)-(n-len(out))):]), out...)
-	}
-	return out
+	return bytes.Clone(c.tail[max(0, len(c.tail)-min(n, maxTail)):])
 }

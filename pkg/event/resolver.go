@@ -63,7 +63,7 @@ func (r *resolver) blob(ref Reference) (json.RawMessage, error) {
 		return nil, err
 	}
 	switch ref.MIME {
-	case mimeJSON:
+	case MIMEJSON:
 		inner := *r
 		inner.failed = nil
 		plain := inner.value(content)

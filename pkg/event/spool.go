@@ -9,8 +9,20 @@ import (
 // Blob receives content to be stored.
 type Blob interface {
 	io.Writer
+	// ReadAt reads what was written.
+	io.ReaderAt
 	// Keep ends the content and returns its reference; Discard drops it. One of the two must be called.
 	Keep() (ref string, err error)
+	Discard()
+}
+
+// Scratch is content that only this process can read, and that is gone when the run has ended.
+type Scratch interface {
+	// Close ends the content, which can be read afterwards.
+	io.WriteCloser
+	// Content returns the first size bytes.
+	Content(size int) ([]byte, error)
+	// Discard drops the content.
 	Discard()
 }
 
@@ -68,7 +80,7 @@ func (s *Spool) Value() (json.RawMessage, error) {
 		return nil, err
 	}
 	s.blob = nil
-	return referenceTo(ref, s.head, s.size, mimeJSON), nil
+	return referenceTo(ref, s.head, s.size, MIMEJSON).Value(), nil
 }
 
 // Discard drops a list whose value is not needed.

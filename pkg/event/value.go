@@ -108,12 +108,12 @@ func (r Reference) Value() json.RawMessage {
 }
 
 // JSON reports whether the blob is a value of the stream, which may contain references.
-func (r Reference) JSON() bool { return r.MIME == mimeJSON }
+func (r Reference) JSON() bool { return r.MIME == MIMEJSON }
 
-// The content types of blobs.
+// The content types of blobs. A blob of type MIMEJSON is a value of the stream.
 const (
 	mimeText  = "text/plain; charset=utf-8"
-	mimeJSON  = "application/json"
+	MIMEJSON  = "application/json"
 	mimeBytes = "application/octet-stream"
 )
 
@@ -181,4 +181,16 @@ func rewrite(raw json.RawMessage, replace func(value gjson.Result, out *[]byte) 
 	}
 	value(gjson.ParseBytes(raw))
 	return out
+}
+
+// MapReferences returns a value of the stream with each reference, except those inside of blobs, replaced by what replace
+// returns.
+func MapReferences(raw json.RawMessage, replace func(ref Reference) json.RawMessage) json.RawMessage {
+	return rewrite(raw, func(value gjson.Result, out *[]byte) bool {
+		ref, ok := ReferenceOf(json.RawMessage(value.Raw))
+		if ok {
+			*out = append(*out, replace(ref)...)
+		}
+		return ok
+	}, unchanged)
 }

@@ -26,7 +26,7 @@ type codeProgram struct {
 	interpreter string
 	// name is the file name of its lines in tracebacks.
 	name           string
-	results        bytes.Buffer
+	results        spool
 	stdout, stderr *event.Capture
 	// streams are what the program writes to, with their limits: standard output, standard error, and descriptor 3.
 	streams [3]*processOutput
@@ -41,7 +41,7 @@ func runCode(ctx context.Context, p *Call, t *Task) *Result {
 	}
 	c := &codeProgram{
 		Code: in, task: t, language: languageOf(in.Language), name: "code of node " + t.Node,
-		stdout: t.capture(), stderr: t.capture(),
+		results: spool{task: t}, stdout: t.capture(), stderr: t.capture(),
 	}
 	if f := c.validate(); f != nil {
 		return c.failed(f)
@@ -111,7 +111,13 @@ func (c *codeProgram) command() (process.Command, *fault.Fault) {
 // finish returns the result of the ended program; err is set if it was stopped or could not be started.
 func (c *codeProgram) finish(exit process.Exit, err error) *Result {
 	stderr := c.stderr.Tail(maxTail)
-	r := c.language.report(c.results.Bytes())
+	written, storeErr := c.results.content()
+	if storeErr != nil {
+		c.stdout.Discard()
+		c.stderr.Discard()
+		return &Result{StoreErr: storeErr}
+	}
+	r := c.language.report(written)
 	if over := exceeded(c.streams[:]...); err == nil && over != nil {
 		err = over
 	}

@@ -67,14 +67,17 @@ func (x *exchange) readBody(resp *http.Response) (value json.RawMessage, head []
 
 // readJSON reads a body that should be JSON. A body that is not becomes text or bytes.
 func (x *exchange) readJSON(resp *http.Response) (value json.RawMessage, head []byte, err error) {
-	var body bytes.Buffer
-	if n := resp.ContentLength; n > 0 {
-		body.Grow(int(min(n, 1<<20)) + bytes.MinRead) // Content-Length alone does not justify more
-	}
-	if err := x.copyBody(toUTF8(&body, resp), resp, x.maxSize()); err != nil {
+	received := spool{task: x.task}
+	if err := x.copyBody(toUTF8(&received, resp), resp, x.maxSize()); err != nil {
+		received.discard()
 		return nil, head, err
 	}
-	text := bytes.TrimPrefix(body.Bytes(), []byte("\uFEFF"))
+	body, err := received.content()
+	if err != nil {
+		x.storeErr = err
+		return nil, nil, nil
+	}
+	text := bytes.TrimPrefix(body, []byte("\uFEFF"))
 	head = bytes.Clone(text[:min(len(text), maxTail)])
 	if utf8.Valid(text) {
 		compact := bytes.NewBuffer(make([]byte, 0, len(text)))
@@ -82,8 +85,8 @@ func (x *exchange) readJSON(resp *http.Response) (value json.RawMessage, head []
 			return event.Escape(compact.Bytes()), head, nil
 		}
 	}
-	x.outputs.ResponseIsBinary = !utf8.Valid(body.Bytes())
-	return event.String(body.Bytes()), head, nil
+	x.outputs.ResponseIsBinary = !utf8.Valid(body)
+	return event.String(body), head, nil
 }
 
 // maxSize returns the most bytes of a body that are held in memory.

@@ -28,7 +28,9 @@ func runTool(ctx context.Context, p *Call, t *Task) *Result {
 	if err != nil {
 		return failed(toolFault(err), toolOutputs(nil, err.Error()))
 	}
-	result := event.Escape(reply.Result())
+	raw := reply.Result()
+	t.large(len(raw))
+	result := event.Escape(raw)
 	if _, f := t.count(len(result)); f != nil {
 		return failed(f, toolOutputs(nil, f.Message))
 	}

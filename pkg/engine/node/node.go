@@ -48,6 +48,11 @@ type Task struct {
 	Stdout, Stderr io.Writer
 	// Capture returns what collects an output of the node's process. If it is nil, output is held in memory.
 	Capture func() *event.Capture
+	// Scratch returns a file for what is too long for memory. If it is nil, everything is held in memory.
+	Scratch func() (event.Scratch, error)
+	// Large waits until no other attempt of the run processes a long output in memory. From then on this one may, to its end. It
+	// may be nil.
+	Large func()
 	// StreamLimit is the most bytes that the node's process may write on one stream; 0 means MaxOutput.
 	StreamLimit int64
 	// Count counts n bytes that the node puts out, before they are stored. It returns how many of them may be stored, and a

@@ -29,7 +29,7 @@ func runProgram(ctx context.Context, p *Call, t *Task) *Result {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	request := slices.Concat([]byte(`{"v":1,"params":`), p.Params, []byte("}\n"))
-	stdout, stderr := &programStdout{progress: t.Progress}, process.NewTail(maxTail)
+	stdout, stderr := &programStdout{progress: t.Progress, object: spool{task: t}}, process.NewTail(maxTail)
 	out := t.output(filepath.Base(path), stop, stdout, t.Stdout).limit(MaxOutput, longObjectFault(path))
 	diag := t.output(filepath.Base(path), stop, stderr, t.Stderr)
 	exit, err := process.Run(ctx, process.Command{
@@ -40,10 +40,14 @@ func runProgram(ctx context.Context, p *Call, t *Task) *Result {
 		err = f
 	}
 	if err != nil {
+		stdout.object.discard()
 		return failedWithError(p.startFault(path, err))
 	}
 	e := &programEnd{call: p, program: filepath.Base(path), exit: exit, stderr: tailText([]byte(stderr.String()))}
-	text := stdout.object()
+	text, err := stdout.text()
+	if err != nil {
+		return &Result{StoreErr: err}
+	}
 	if e.object, err = parseObject(text); err != nil {
 		return failedWithError(e.protocolFault(text, err, t))
 	}

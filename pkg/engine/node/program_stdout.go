@@ -28,14 +28,15 @@ const maxProgressLine = 64 << 10
 type programStdout struct {
 	progress func(done, total float64, message string)
 
-	text []byte // the output after the lines of progress
-	line []byte // before that: the line that is not complete yet
+	// object is the output after the lines of progress, line the line before it that is not complete yet.
+	object spool
+	line   []byte
 }
 
 // Write never fails: errors in the output are reported at its end.
 func (a *programStdout) Write(p []byte) (int, error) {
 	n := len(p)
-	for len(a.text) == 0 && len(p) > 0 {
+	for a.object.size == 0 && len(p) > 0 {
 		end := bytes.IndexByte(p, '\n') + 1
 		if end == 0 && len(a.line)+len(p) <= maxProgressLine {
 			a.line = append(a.line, p...)
@@ -43,12 +44,13 @@ func (a *programStdout) Write(p []byte) (int, error) {
 		}
 		a.line, p = append(a.line, p[:end]...), p[end:]
 		if end == 0 || len(bytes.TrimSpace(a.line)) > 0 && !a.reportProgress(a.line) {
-			a.text, a.line = a.line, nil
+			_, _ = a.object.Write(a.line)
+			a.line = nil
 			break
 		}
 		a.line = a.line[:0]
 	}
-	a.text = append(a.text, p...)
+	_, _ = a.object.Write(p)
 	return n, nil
 }
 
@@ -71,14 +73,13 @@ func (a *programStdout) reportProgress(line []byte) (ok bool) {
 	return true
 }
 
-// object returns the output after the lines of progress. It is called once.
-func (a *programStdout) object() []byte {
-	text := a.text
+// text returns the output after the lines of progress. It is called once.
+func (a *programStdout) text() ([]byte, error) {
+	text, err := a.object.content()
 	if len(text) == 0 && !a.reportProgress(a.line) {
 		text = a.line
 	}
-	a.text = nil
-	return bytes.TrimSpace(text)
+	return bytes.TrimSpace(text), err
 }
 
 // longObjectFault is the fault of a program that printed more than MaxOutput.

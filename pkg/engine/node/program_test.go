@@ -372,6 +372,10 @@ func (b *keptBlob) Keep() (string, error) {
 
 func (b *keptBlob) Discard() {}
 
+func (b *keptBlob) ReadAt(p []byte, at int64) (int, error) {
+	return bytes.NewReader(b.Bytes()).ReadAt(p, at)
+}
+
 // The decoded pieces of a JSON string are its text, wherever it is cut.
 func TestPieces(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -423,13 +427,17 @@ func TestAnswerIsTheSameHoweverItComes(t *testing.T) {
 		text := strings.Join(lines, "")
 		read := func(pieces func(rest string) int) (string, int) {
 			reported := 0
-			a := &programStdout{progress: func(float64, float64, string) { reported++ }}
+			a := &programStdout{progress: func(float64, float64, string) { reported++ }, object: spool{task: &Task{}}}
 			for rest := text; rest != ""; {
 				n := pieces(rest)
 				_, _ = a.Write([]byte(rest[:n]))
 				rest = rest[n:]
 			}
-			return string(a.object()), reported
+			got, err := a.text()
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(got), reported
 		}
 		whole, reported := read(func(rest string) int { return len(rest) })
 		again, reportedAgain := read(func(rest string) int { return rapid.IntRange(1, len(rest)).Draw(t, "piece") })

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"hash"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -73,6 +74,15 @@ func (b *blob) Write(p []byte) (int, error) {
 		return 0, storageFault(storeBlob, err)
 	}
 	return b.hash.Write(p)
+}
+
+// ReadAt reads what was written.
+func (b *blob) ReadAt(p []byte, at int64) (int, error) {
+	n, err := b.f.ReadAt(p, at)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = storageFault("read a long value", err)
+	}
+	return n, err
 }
 
 // Keep stores the content under its SHA-256 and returns the reference to it.

@@ -49,8 +49,10 @@ type Writer struct {
 	size    int64
 	seq     int64
 	sync    bool
-	grown   chan struct{}
-	ended   chan struct{}
+	// scratches are removed by Close.
+	scratches scratches
+	grown     chan struct{}
+	ended     chan struct{}
 }
 
 // Options say how a run is recorded.
@@ -240,8 +242,9 @@ func (r *Writer) more() bool {
 // EndFollowers makes Follow return once it has read the journal to its end. Nothing may be appended afterwards.
 func (r *Writer) EndFollowers() { close(r.ended) }
 
-// Close closes the journal and releases the lock.
+// Close removes the scratch files, closes the journal, and releases the lock.
 func (r *Writer) Close() {
+	r.scratches.remove()
 	if r.journal != nil {
 		_ = r.journal.Close()
 	}
