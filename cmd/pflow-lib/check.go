@@ -33,12 +33,12 @@ func (c *checkCommand) Run(app *cli.App) error {
 	if err != nil {
 		return err
 	}
-	file, entry, form := lib.Open(c.Workflow, c.Name, app.ReadArgument)
+	file, entry, form := lib.Open(c.Workflow, c.Name, "", app.ReadArgument)
 	if form != nil && file == nil {
 		return form
 	}
 	warnHidden(app, entry)
-	report := checked(app, lib, types, file, form)
+	report := checked(lib, types, file, form)
 	if f := report.Fault(file.Name); f != nil {
 		return refuse(app, f)
 	}

@@ -25,7 +25,7 @@ func (c *graphCommand) Run(app *cli.App) error {
 	if err != nil {
 		return err
 	}
-	file, entry, err := library.Open(h).Open(c.Workflow, c.Name, app.ReadArgument)
+	file, entry, err := library.Open(h).Open(c.Workflow, c.Name, "", app.ReadArgument)
 	if err != nil {
 		return err
 	}

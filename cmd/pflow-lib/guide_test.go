@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -42,10 +41,7 @@ func TestGuideSamples(t *testing.T) {
 			t.Errorf("%s: %v\n%s", what, err, source)
 			return
 		}
-		report := check.Read(file, nil, types, func(ref string) (*workflow.File, error) {
-			file, _, err := lib.Open(ref, true, func(name string, _ int64) ([]byte, error) { return os.ReadFile(name) })
-			return file, err
-		}, jq.Check)
+		report := check.Read(file, nil, types, lib.OpenSub, jq.Check)
 		for _, f := range append([]*fault.Fault{}, append(report.Errors, report.Warnings...)...) {
 			t.Errorf("%s: %s%s", what, f.Where(), f.Message)
 		}

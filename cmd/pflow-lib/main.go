@@ -19,6 +19,7 @@ type grammar struct {
 
 	List     listCommand     `cmd:"" help:"List the saved workflows."`
 	Show     showCommand     `cmd:"" help:"Print a workflow's file, or the workflow in the other form."`
+	Path     pathCommand     `cmd:"" help:"Print the path of a workflow's file."`
 	Describe describeCommand `cmd:"" help:"Describe a workflow: its inputs, outputs, nodes and runs."`
 	Check    checkCommand    `cmd:"" help:"Find everything that is wrong with a workflow, without running it."`
 	Graph    graphCommand    `cmd:"" help:"Draw a workflow, or the progress of a run of it."`
@@ -59,12 +60,9 @@ func find(app *cli.App, name string) (*library.Library, *library.Entry, error) {
 	return lib, entry, nil
 }
 
-// checked checks a workflow and the workflows that it runs. These are found by name, or by path from the working directory.
-func checked(app *cli.App, lib *library.Library, types *registry.Registry, file *workflow.File, form error) *check.Report {
-	report := check.Read(file, form, types, func(ref string) (*workflow.File, error) {
-		sub, _, err := lib.Open(ref, ref == "-", app.ReadArgument) // "-" does not mean standard input here
-		return sub, err
-	}, jq.Check)
+// checked checks a workflow and the workflows that it runs.
+func checked(lib *library.Library, types *registry.Registry, file *workflow.File, form error) *check.Report {
+	report := check.Read(file, form, types, lib.OpenSub, jq.Check)
 	clean(report)
 	return report
 }

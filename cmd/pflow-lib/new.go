@@ -40,7 +40,7 @@ func (c *newCommand) Run(app *cli.App) error {
 	if err != nil {
 		return err
 	}
-	return app.Document(saved{true, draft.Name, draft.Path}, func(w io.Writer) {
+	return app.Document(saved{Success: true, Name: draft.Name, Path: draft.Path}, func(w io.Writer) {
 		_, _ = fmt.Fprintf(w, "created the draft %s\n\n", draft.Path)
 		_, _ = fmt.Fprintf(w, "Change it (see pflow-lib guide), and then\n")
 		_, _ = fmt.Fprintf(w, "  pflow-lib check %s\n  pflow-exec run %s\n  pflow-lib save %s %s\n", draft.Name, draft.Name, draft.Name, draft.Name)

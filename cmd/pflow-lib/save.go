@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
@@ -20,6 +21,9 @@ type saved struct {
 	Success bool   `json:"success"`
 	Name    string `json:"name"`
 	Path    string `json:"path"`
+	// Files are the files of a bundle, and NotBundled is what it lacks.
+	Files      []string       `json:"files,omitempty"`
+	NotBundled []*fault.Fault `json:"not_bundled,omitempty"`
 }
 
 // Run checks the draft and moves it.
@@ -39,7 +43,7 @@ func (c *saveCommand) Run(app *cli.App) error {
 	if err != nil {
 		return err
 	}
-	report := checked(app, lib, types, file, nil)
+	report := checked(lib, types, file, nil)
 	if f := report.Fault(file.Name); f != nil {
 		return refuse(app, f)
 	}
@@ -50,7 +54,13 @@ func (c *saveCommand) Run(app *cli.App) error {
 	if err != nil {
 		return err
 	}
-	return app.Document(saved{true, entry.Name, entry.Path}, func(w io.Writer) {
+	for _, left := range entry.NotBundled {
+		app.Warn("%s%s", left.Where(), left.Message)
+	}
+	return app.Document(saved{true, entry.Name, entry.Path, entry.Files, entry.NotBundled}, func(w io.Writer) {
 		_, _ = fmt.Fprintf(w, "saved %s\n", entry.Name)
+		for _, file := range entry.Files {
+			_, _ = fmt.Fprintf(w, "  with %s\n", file)
+		}
 	})
 }

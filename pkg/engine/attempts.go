@@ -146,8 +146,7 @@ func (t *task) place() func(param string, offset int) (file string, line, column
 	}
 	return func(param string, offset int) (string, int, int) {
 		i := slices.IndexFunc(fr.Workflow.Nodes, func(n workflow.Node) bool { return n.ID == t.run.id() })
-		line, column := fr.File.PlaceIn(fmt.Sprintf("nodes[%d].params.%s", i, param), offset)
-		return fr.File.Name, line, column
+		return fr.File.PlaceIn(fmt.Sprintf("nodes[%d].params.%s", i, param), offset)
 	}
 }
 

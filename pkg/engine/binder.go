@@ -20,7 +20,7 @@ type binder struct {
 	store   *store
 	digests *digester
 	// load loads a workflow that a node names by a template; it may be nil.
-	load func(ref string) (*Sub, error)
+	load func(from *Sub, ref string) (*Sub, error)
 	log  *slog.Logger
 }
 
@@ -111,7 +111,7 @@ func (b *binder) sub(nr *nodeRun, params json.RawMessage) (*Sub, error) {
 		return nil, fault.New(fault.Validation, "Node %q names no workflow to run", nr.id()).
 			Suggest(`Set "workflow" to the name of a saved workflow or a draft, or to a path`)
 	}
-	return b.load(named.Ref)
+	return b.load(nr.frame.Sub, named.Ref)
 }
 
 // outputs resolves the outputs of a frame, as a value of the stream: those that the workflow declares, else those of the

@@ -76,8 +76,8 @@ type Config struct {
 	Host     node.Host
 	// Span is the run's span. Each attempt at a node has a child of it.
 	Span trace.Span
-	// Load finds, reads and checks a workflow that a node names by a template.
-	Load func(ref string) (*Sub, error)
+	// Load finds, reads and checks a workflow that a node of another one names by a template.
+	Load func(from *Sub, ref string) (*Sub, error)
 	// Ask asks a person and waits for the answer, one of the choices, and for the name of who gave it. If Ask is nil, the
 	// run pauses at a question.
 	Ask func(ctx context.Context, q Question) (answer, by string, err error)

@@ -113,7 +113,7 @@ func (b *bench) checked(file *workflow.File) engine.Sub {
 }
 
 // find returns a saved workflow.
-func (b *bench) find(name string) (*workflow.File, error) {
+func (b *bench) find(_ *workflow.File, name string) (*workflow.File, error) {
 	definition, ok := b.saved[name]
 	if !ok {
 		return nil, fault.New(fault.NotFound, "there is no workflow %q", name)
@@ -122,8 +122,8 @@ func (b *bench) find(name string) (*workflow.File, error) {
 }
 
 // load returns a saved workflow that a run names by a template.
-func (b *bench) load(name string) (*engine.Sub, error) {
-	file, err := b.find(name)
+func (b *bench) load(_ *engine.Sub, name string) (*engine.Sub, error) {
+	file, err := b.find(nil, name)
 	if err != nil {
 		return nil, err
 	}

@@ -97,7 +97,7 @@ func inMemory(t testing.TB, definition string, now func() time.Time) (engine.Con
 	if err != nil {
 		t.Fatal(err)
 	}
-	report := check.Workflow(file, builtin{}, func(string) (*workflow.File, error) { return nil, nil })
+	report := check.Workflow(file, builtin{}, func(*workflow.File, string) (*workflow.File, error) { return nil, nil })
 	if f := report.Fault("w"); f != nil {
 		t.Fatal(f)
 	}

@@ -81,6 +81,12 @@ func (h *Home) ReadFile(limit int64, elem ...string) ([]byte, error) {
 	return input.File(h.ctx, h.Path(elem...), "The file "+filepath.Join(elem...)+" in the home folder", limit)
 }
 
+// ReadInput returns the content of any file, or the error of os.ReadFile. A file of more than limit bytes is a validation_error that
+// names the file by name.
+func (h *Home) ReadInput(path, name string, limit int64) ([]byte, error) {
+	return input.File(h.ctx, path, name, limit)
+}
+
 // Write replaces a file of the home in one step: it writes a temporary file in the same folder, syncs it and renames it. If the
 // file is a symbolic link, Write replaces the link's target.
 func (h *Home) Write(data []byte, perm fs.FileMode, elem ...string) error {

@@ -4,7 +4,7 @@ import "encoding/json"
 
 // Workflow is the workflow node, which runs another workflow. The engine resolves and runs it.
 type Workflow struct {
-	Workflow      json.RawMessage            `json:"workflow" help:"the workflow: the name of a saved workflow or a draft, the path of a file, or the workflow itself"`
+	Workflow      json.RawMessage            `json:"workflow" help:"the workflow: the name of a saved workflow or a draft, the path of a file, relative to that of this workflow, or the workflow itself"`
 	Inputs        map[string]json.RawMessage `json:"inputs" help:"the values of the workflow's inputs, by name"`
 	WorkflowName  string                     `json:"workflow_name" help:"alias of workflow, for a name"`
 	WorkflowRef   string                     `json:"workflow_ref" help:"alias of workflow, for a path"`

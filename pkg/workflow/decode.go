@@ -22,6 +22,10 @@ type decoder struct {
 	json   string
 	places places
 	faults []*fault.Fault
+	// included holds the files that are in place of values. replaced is set when all are that can be: the paths of the others are lost.
+	included []*inclusion
+	replaced bool
+	lost     []string
 	// noted counts all faults, including those after maxFaults.
 	noted int
 }
@@ -51,6 +55,10 @@ func (d *decoder) fault() error {
 func (d *decoder) add(path, format string, args ...any) *fault.Fault {
 	at := 0
 	if !d.full() {
+		if in, rest := inclusionAt(d.included, path); in != nil {
+			at, _, _ = in.of(stepsOf(rest))
+			return d.addIn(in.name, in.text, at, path, format, args...)
+		}
 		at, _, _ = d.places.of(stepsOf(path))
 	}
 	return d.addAt(at, path, format, args...)
@@ -61,14 +69,19 @@ func (d *decoder) full() bool { return len(d.faults) >= maxFaults }
 
 // addAt reports a fault at an offset in the file.
 func (d *decoder) addAt(at int, path, format string, args ...any) *fault.Fault {
+	return d.addIn(d.file, d.text, at, path, format, args...)
+}
+
+// addIn reports a fault at an offset in the text of a file.
+func (d *decoder) addIn(file string, text *text, at int, path, format string, args ...any) *fault.Fault {
 	if d.noted++; d.full() {
 		return &fault.Fault{}
 	}
 	f := fault.New(fault.Validation, format, args...)
-	f.Path, f.File = path, d.file
-	f.Line, f.Column = d.text.place(at)
+	f.Path, f.File = path, file
+	f.Line, f.Column = text.place(at)
 	if len(d.faults) < maxShownLines && !strings.Contains(d.text.s, "secret") { // which values are secret is not known yet
-		line, mark := d.text.show(at)
+		line, mark := text.show(at)
 		f.Detail("text", line).Detail("mark", mark)
 	}
 	d.faults = append(d.faults, f)

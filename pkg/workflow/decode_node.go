@@ -74,6 +74,9 @@ func (o object) params() json.RawMessage {
 }
 
 func (o object) batch(key string, v span) *Batch {
+	if isReference(unquoted(o.raw(v))) && (!o.replaced || slices.Contains(o.lost, o.at(key))) {
+		return &Batch{Items: json.RawMessage("[]"), As: defaultItem} // until the file is in its place
+	}
 	o, ok := o.object(v, o.at(key))
 	if !ok {
 		return nil

@@ -17,7 +17,8 @@ func (d *decoder) decode(f *File, root int) {
 	body := top
 	if ir, ok := top.has("ir"); ok {
 		f.Wrapped = true
-		top.known(append([]string{"ir", "name", "description", "rich_metadata"}, savedKeys...)...)
+		top.text(schemaKey)
+		top.known(append([]string{"ir", schemaKey, "name", "description", "rich_metadata"}, savedKeys...)...)
 		if body, ok = d.object(ir, "ir"); !ok {
 			return
 		}
@@ -34,14 +35,19 @@ func (d *decoder) decode(f *File, root int) {
 // workflowKeys lists the fields of a workflow.
 var workflowKeys = []string{"ir_version", "description", "inputs", "nodes", "edges", "start_node", "outputs", "template_resolution_mode", "runtime"}
 
+// schemaKey is the key that names the JSON Schema of the file, for editors.
+const schemaKey = "$schema"
+
 func (o object) workflow(wrapped bool) *Workflow {
-	o.dropLegacy()
+	schema := o.text(schemaKey)
+	o.dropIgnored()
 	keys := workflowKeys
 	if !wrapped {
 		keys = append(slices.Clip(keys), savedKeys...)
 	}
 	o.known(keys...)
 	w := &Workflow{
+		Schema:                 schema,
 		IRVersion:              o.text("ir_version"),
 		Description:            o.text("description"),
 		StartNode:              o.text("start_node"),
@@ -94,11 +100,12 @@ func (o object) runtime(key string, v span) *Runtime {
 	return r
 }
 
-// dropLegacy removes the fields of older workflow files that have no effect here.
-func (o *object) dropLegacy() {
+// dropIgnored removes the name of the file's JSON Schema, and the fields of older workflow files that have no effect here.
+func (o *object) dropIgnored() {
 	kept := o.fields[:0:0]
 	for _, f := range o.fields {
 		switch {
+		case f.key == schemaKey:
 		case f.key == "mappings":
 			o.add(o.at(f.key), "mappings has no effect").Suggest("Remove it, and read values with templates such as ${node.key}")
 		case f.key != "enable_namespacing":

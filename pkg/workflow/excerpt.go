@@ -1,15 +1,26 @@
 package workflow
 
-// Excerpt returns the line of the file at a place, shortened if it is long, and a line with a mark below the place. Both are
-// empty if the place is not in the file.
-func (f *File) Excerpt(line, column int) (text, mark string) {
-	f.text.place(0)
-	if line < 1 || line > len(f.text.lines) || column < 1 {
+import "slices"
+
+// Excerpt returns the line of a place that Place has returned, shortened if it is long, and a line with a mark below the place.
+// Both are empty if there is no such place.
+func (f *File) Excerpt(file string, line, column int) (text, mark string) {
+	if f.outer != nil {
+		return f.outer.Excerpt(file, line, column)
+	}
+	in := f.text
+	if i := slices.IndexFunc(f.included, func(in *inclusion) bool { return in.name == file }); i >= 0 {
+		in = f.included[i].text
+	} else if file != f.Name {
 		return "", ""
 	}
-	offset := f.text.lines[line-1] + column - 1
-	if offset > len(f.text.s) {
+	in.place(0)
+	if line < 1 || line > len(in.lines) || column < 1 {
 		return "", ""
 	}
-	return f.text.show(offset)
+	offset := in.lines[line-1] + column - 1
+	if offset > len(in.s) {
+		return "", ""
+	}
+	return in.show(offset)
 }

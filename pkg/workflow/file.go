@@ -11,6 +11,8 @@ type File struct {
 	// Name is the name of the file in errors: a path, a workflow's name, or "-".
 	Name     string
 	Workflow *Workflow
+	// Dir is the folder that relative paths in the workflow start from. Whoever reads the file sets it.
+	Dir string
 	// Source holds the bytes of the file without a byte order mark.
 	Source []byte
 	// Markdown reports whether the file has the Markdown form. Wrapped reports whether the workflow is under the key "ir", as
@@ -20,12 +22,20 @@ type File struct {
 	CreatedAt time.Time
 	UpdatedAt time.Time
 	Version   string
+	// Paths lists values that are text although they are the paths of files. Whoever reads the file sets it.
+	Paths []Reference
 
 	// inner reports whether the description is inside the wrapped workflow and not beside it.
 	inner  bool
 	text   *text
 	json   string
 	places places
+	// included holds the files that are in place of values.
+	included []*inclusion
+	files    []Included
+	// outer is the file that this workflow is part of, as the object at outerPath, or nil.
+	outer     *File
+	outerPath string
 }
 
 // savedKeys lists the fields of a saved workflow, beside those of a bare workflow or beside "ir".
@@ -106,36 +116,80 @@ func (d *decoder) bare(f *File) {
 	}
 }
 
-// JSON returns the workflow in its JSON form: the source of a JSON file, or a Markdown file converted to JSON.
+// JSON returns the workflow in its JSON form, with the content of included files: the source of a JSON file, or a Markdown file
+// converted to JSON.
 func (f *File) JSON() []byte {
-	if !f.Markdown {
+	if !f.Markdown && f.included == nil {
 		return f.Source
 	}
 	return []byte(f.json)
 }
 
-// Place returns the line and the column, in bytes, of a JSON path such as nodes[1].params.url, both from 1. For a path that
-// does not exist, it returns the place of the longest part that does. It is fast enough to be called for each fault.
-func (f *File) Place(path string) (line, column int) {
-	at, _, _ := f.places.of(f.steps(path))
-	return f.text.place(at)
+// Included returns the files that are in place of values.
+func (f *File) Included() []Included { return f.files }
+
+// Inline parses a workflow object that is at a path of the file's workflow. Its places are those of the file.
+func (f *File) Inline(path string, object []byte) (*File, error) {
+	inner, err := Parse(f.Name, object)
+	if err != nil {
+		return nil, err
+	}
+	inner.Dir, inner.outer, inner.outerPath = f.Dir, f, path
+	return inner, nil
 }
 
-// PlaceIn returns the line and the column of a byte of the text at a path. It returns the place of the path if the byte's own
-// place is not known.
-func (f *File) PlaceIn(path string, offset int) (line, column int) {
-	_, value, whole := f.places.of(f.steps(path))
+// Place returns the file, and the line and the column in it, of a JSON path such as nodes[1].params.url. The line and the column
+// count from 1, the column in bytes. The file is f.Name or that of an included file. For a path that does not exist, Place returns
+// the place of the longest part that does. It is fast enough to be called for each fault.
+func (f *File) Place(path string) (file string, line, column int) {
+	if f.outer != nil {
+		return f.outer.Place(JoinPaths(f.outerPath, path))
+	}
+	if in, rest := inclusionAt(f.included, f.inside(path)); in != nil {
+		at, _, _ := in.of(stepsOf(rest))
+		line, column = in.text.place(at)
+		return in.name, line, column
+	}
+	at, _, _ := f.places.of(stepsOf(f.inside(path)))
+	line, column = f.text.place(at)
+	return f.Name, line, column
+}
+
+// PlaceIn returns the place of a byte of the text at a path. It returns the place of the path if the byte's own place is not known.
+func (f *File) PlaceIn(path string, offset int) (file string, line, column int) {
+	if f.outer != nil {
+		return f.outer.PlaceIn(JoinPaths(f.outerPath, path), offset)
+	}
+	var value content
+	var whole bool
+	name, text := f.Name, f.text
+	if in, rest := inclusionAt(f.included, f.inside(path)); in != nil {
+		_, value, whole = in.of(stepsOf(rest))
+		name, text = in.name, in.text
+	} else {
+		_, value, whole = f.places.of(stepsOf(f.inside(path)))
+	}
 	if whole && value.trace != nil && offset >= 0 {
 		if at, ok := value.trace(offset); ok {
-			return f.text.place(at)
+			line, column = text.place(at)
+			return name, line, column
 		}
 	}
 	return f.Place(path)
 }
 
-func (f *File) steps(path string) []pathStep {
+// inside returns a path as it is in the file, where the workflow can be under "ir".
+func (f *File) inside(path string) string {
 	if f.Wrapped {
-		path = strings.TrimSuffix("ir."+path, ".")
+		return strings.TrimSuffix("ir."+path, ".")
 	}
-	return stepsOf(path)
+	return path
+}
+
+// JoinPaths appends a path inside an object to the path of the object.
+func JoinPaths(path, inner string) string {
+	if inner == "" || inner[0] == '[' {
+		return path + inner
+	}
+	return path + "." + inner
 }

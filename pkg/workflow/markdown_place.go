@@ -122,8 +122,12 @@ func (p *markdownPlaces) among(all []parameter, steps []pathStep, otherwise int)
 	case blockOfText:
 		return q.at, content{q.value.At, func(offset int) (int, bool) { return q.piece.trace(p.text.s, offset) }}, len(rest) == 0
 	}
-	at, n := q.at, q.value
-	for _, step := range rest {
+	return placeInYAML(p.text.s, q.at, q.value, rest)
+}
+
+// placeInYAML finds a place in a YAML value whose key is at the given offset of the source.
+func placeInYAML(source string, at int, n yaml.Node, steps []pathStep) (int, content, bool) {
+	for _, step := range steps {
 		if step.list && n.Kind == yaml.List && step.index < len(n.Items) {
 			n = n.Items[step.index]
 			at = n.At
@@ -135,7 +139,7 @@ func (p *markdownPlaces) among(all []parameter, steps []pathStep, otherwise int)
 		}
 		at, n = e.At, e.Value
 	}
-	return at, content{n.At, func(offset int) (int, bool) { return traceYAML(p.text.s, n, offset) }}, true
+	return at, content{n.At, func(offset int) (int, bool) { return traceYAML(source, n, offset) }}, true
 }
 
 // block returns the places in the JSON code block at an offset.

@@ -45,7 +45,7 @@ func TestPlaceJSON(t *testing.T) {
 			if wrapped && (path == "" || path == "nope") {
 				text = `"ir"`
 			}
-			if line, column := f.Place(path); fmt.Sprintf("%d:%d", line, column) != at(t, source, text) {
+			if _, line, column := f.Place(path); fmt.Sprintf("%d:%d", line, column) != at(t, source, text) {
 				t.Errorf("%s is at %d:%d, want %s", path, line, column, at(t, source, text))
 			}
 		}
@@ -151,7 +151,7 @@ func TestPlaceMarkdown(t *testing.T) {
 		"edges[0]": "first\n", "edges[0].to": "first\n", "edges[1].to": "third\n\n`", "edges[1].from": "first\n", "outputs.out.source": "source:",
 		"nodes[7].id": "## Steps", "": "---",
 	} {
-		if line, column := f.Place(path); fmt.Sprintf("%d:%d", line, column) != at(t, placed, text) {
+		if _, line, column := f.Place(path); fmt.Sprintf("%d:%d", line, column) != at(t, placed, text) {
 			t.Errorf("%s is at %d:%d, want %s", path, line, column, at(t, placed, text))
 		}
 	}
@@ -166,7 +166,7 @@ func TestPlaceMarkdown(t *testing.T) {
 				continue
 			}
 			name, _, _ := strings.Cut(text[offset:], "}")
-			line, column := f.PlaceIn(path, offset)
+			_, line, column := f.PlaceIn(path, offset)
 			got := strings.Split(placed, "\n")[line-1]
 			if !strings.HasPrefix(got[column-1:], name) {
 				t.Errorf("byte %d of %s is at %d:%d, %q", offset, path, line, column, got)
@@ -176,8 +176,8 @@ func TestPlaceMarkdown(t *testing.T) {
 	for path, where := range map[string]string{
 		"nodes[0].params.env": "nodes[0].params.env", "nodes[0].params.nope": "nodes[0]", "nodes[0].params.stdin": "nodes[0].params.stdin",
 	} {
-		line, column := f.PlaceIn(path, 500)
-		if wantLine, wantColumn := f.Place(where); line != wantLine || column != wantColumn {
+		_, line, column := f.PlaceIn(path, 500)
+		if _, wantLine, wantColumn := f.Place(where); line != wantLine || column != wantColumn {
 			t.Errorf("byte 500 of %s is at %d:%d", path, line, column)
 		}
 	}
@@ -223,10 +223,10 @@ func TestPlaceInAnyText(t *testing.T) {
 
 // letters checks the place of each letter of the text at a path. A letter without a place has that of the text.
 func letters(t *rapid.T, f *File, lines [][]byte, path, text string) {
-	own, column := f.PlaceIn(path, 1<<30)
+	_, own, column := f.PlaceIn(path, 1<<30)
 	for i := range len(text) {
 		if c := text[i]; c >= 'a' && c <= 'z' {
-			line, at := f.PlaceIn(path, i)
+			_, line, at := f.PlaceIn(path, i)
 			inline := f.Markdown && line == own && at == column
 			if !inline && lines[line-1][at-1] != c {
 				t.Fatalf("byte %d of %s, %q, is at %d:%d of\n%s", i, path, text, line, at, bytes.Join(lines, []byte("\n")))

@@ -10,6 +10,7 @@ import (
 
 // Workflow is a workflow as its author wrote it. The help tags describe the fields in the JSON Schema and the documentation.
 type Workflow struct {
+	Schema      string            `json:"$schema,omitempty" help:"the JSON Schema of the file, for editors; it has no other effect"`
 	IRVersion   string            `json:"ir_version,omitempty" help:"the version of the file form, such as 0.1.0"`
 	Description string            `json:"description,omitempty" help:"what the workflow is for"`
 	Inputs      map[string]Input  `json:"inputs,omitempty" help:"the inputs of a run, by name"`

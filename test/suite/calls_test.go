@@ -134,6 +134,8 @@ var calls = []call{
 	{line: "pflow-lib show good --as json", shape: text},
 	{line: "pflow-lib show no-such", exit: 2},
 	{line: "pflow-lib show ../good", exit: 2},
+	{line: "pflow-lib path good", shape: document},
+	{line: "pflow-lib path no-such", exit: 2},
 	{line: "pflow-lib describe good", shape: document},
 	{line: "pflow-lib describe no-such", exit: 2},
 	{line: "pflow-lib describe bad", shape: document},

@@ -74,6 +74,34 @@ func TestACanaryWrittenInAWorkflow(t *testing.T) {
 			h.inHome()
 		})
 	}
+	for _, gone := range []bool{false, true} {
+		t.Run(fmt.Sprintf("in a file that it refers to, gone: %v", gone), func(t *testing.T) {
+			t.Parallel()
+			secrets := flock()
+			p := newPlace(t)
+			h := p.look(secrets...)
+			var nodes []string
+			for i, secret := range secrets {
+				nodes = append(nodes, fmt.Sprintf(`{"id":"n%d","type":"shell","params":{"command":"./parts/%d.sh"}}`, i, i))
+				h.theirs = append(h.theirs, fmt.Sprintf("parts/%d.sh", i))
+				p.write(h.theirs[len(h.theirs)-1], "test -e fixed && echo 'http://me:"+secret+"@h/' >> got\n")
+			}
+			p.write("w.json", `{"nodes":[`+strings.Join(nodes, ",")+`]}`)
+			if o := h.ask("", "pflow-exec", "run", "w.json", "--keep-going"); o.exit != 1 {
+				t.Error(o)
+			}
+			p.write("fixed", "")
+			if gone {
+				_ = os.Remove(filepath.Join(p.dir, "parts", "0.sh"))
+				if o := h.ask("", "pflow-exec", "resume", "last"); o.exit != 2 || !strings.Contains(o.stderr, "w.json") {
+					t.Error(o)
+				}
+			} else if o := h.ask("", "pflow-exec", "resume", "last"); o.exit != 0 || strings.Count(p.read("got"), "\n") != len(secrets) {
+				t.Error(o)
+			}
+			h.inHome()
+		})
+	}
 	t.Run("from standard input", func(t *testing.T) {
 		t.Parallel()
 		secrets := flock()

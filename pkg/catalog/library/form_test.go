@@ -34,7 +34,7 @@ func TestBothFormsAreWorkflows(t *testing.T) {
 		t.Error(d)
 	}
 	for name, called := range map[string]string{"draft": "draft.pflow.md", "saved": "saved.pflow.md", "json": "json"} {
-		file, entry, err := l.Open(name, false, readFile)
+		file, entry, err := l.Open(name, false, "", readFile)
 		if err != nil || file.Markdown != (called != name) || file.Name != called || entry.Hidden != (name == "saved") {
 			t.Errorf("%s: %+v %+v %v", name, file, entry, err)
 		}
@@ -56,7 +56,7 @@ func TestAPathMayBeOfEitherForm(t *testing.T) {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		file, entry, err := l.Open(name, false, readFile)
+		file, entry, err := l.Open(name, false, "", readFile)
 		if err != nil || entry != nil || file.Name != name || file.Workflow.Description != "Says hello" {
 			t.Errorf("%s: %+v %v", name, file, err)
 		}
@@ -78,7 +78,7 @@ func TestBothFormsOfOneNameAreAConflict(t *testing.T) {
 	for way, try := range map[string]func() error{
 		"find":         func() error { _, err := l.Find("two"); return err },
 		"find a draft": func() error { _, err := l.Find("both"); return err },
-		"open":         func() error { _, _, err := l.Open("both", false, readFile); return err },
+		"open":         func() error { _, _, err := l.Open("both", false, "", readFile); return err },
 		"save from":    func() error { _, err := l.Save(t.Context(), "both", "new", "", false); return err },
 		"save to":      func() error { _, err := l.Save(t.Context(), "ok", "two", "", false); return err },
 		"replace":      func() error { _, err := l.Save(t.Context(), "ok", "two", "", true); return err },

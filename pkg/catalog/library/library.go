@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -50,18 +49,49 @@ type Entry struct {
 	// Path is the absolute path of the file. Messages must not contain it.
 	Path string
 
-	home *home.Home
+	lib  *Library
 	file *workflow.File
+}
+
+// Dir returns the folder that the relative paths in the workflow start from.
+func (e *Entry) Dir() string { return filepath.Dir(e.Path) }
+
+// Bundled reports whether the workflow is in a folder of its own, together with the files that it refers to.
+func (e *Entry) Bundled() bool {
+	return filepath.Base(e.Dir()) == e.Name && filepath.Dir(e.Dir()) == e.lib.home.Path(folder(e.Saved))
+}
+
+// Files returns the paths of the other files in the workflow's bundle, relative to its folder and sorted. There are none outside a
+// bundle.
+func (e *Entry) Files() (files []string, err error) {
+	if !e.Bundled() {
+		return nil, nil
+	}
+	err = filepath.WalkDir(e.Dir(), func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && path != e.Path {
+			rel, _ := filepath.Rel(e.Dir(), path) // path is below the folder
+			files = append(files, filepath.ToSlash(rel))
+		}
+		return err
+	})
+	if err != nil {
+		return nil, unusable("list the files of", e.Name, err)
+	}
+	return files, nil
 }
 
 // Source returns the bytes of the workflow's file.
 func (e *Entry) Source() ([]byte, error) {
 	for range looks {
 		for _, path := range []string{e.Path, otherForm(e.Path)} {
-			if err := e.home.CheckInside(folder(e.Saved), filepath.Base(path)); err != nil {
+			place := []string{folder(e.Saved), filepath.Base(path)}
+			if e.Bundled() {
+				place = []string{folder(e.Saved), e.Name, filepath.Base(path)}
+			}
+			if err := e.lib.home.CheckInside(place...); err != nil {
 				return nil, err
 			}
-			b, err := e.home.ReadFile(workflow.MaxSize, folder(e.Saved), filepath.Base(path))
+			b, err := e.lib.home.ReadFile(workflow.MaxSize, place...)
 			_, isFault := errors.AsType[*fault.Fault](err)
 			switch {
 			case err == nil || isFault || errors.Is(err, context.Canceled):
@@ -74,7 +104,7 @@ func (e *Entry) Source() ([]byte, error) {
 	return nil, gone(e.Name)
 }
 
-// Load reads and parses the workflow. It does so once and returns the same file again.
+// Load reads and parses the workflow and the files that it refers to. It does so once and returns the same file again.
 func (e *Entry) Load() (*workflow.File, error) {
 	file, err := e.read()
 	if err != nil {
@@ -92,7 +122,7 @@ func (e *Entry) read() (*workflow.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	file, err := workflow.Read(e.called(source), source)
+	file, err := e.lib.parse(e.called(source), e.Dir(), source)
 	if err == nil {
 		e.file = file
 	}
@@ -149,119 +179,6 @@ func (l *Library) Draft(name string) (*Entry, error) {
 		f.Message += "; the workflow of that name is saved already"
 	}
 	return nil, offer(f, name, l.names(false))
-}
-
-// Open reads the workflow that an argument names. The argument is a file if it has a path separator, ends in .json or .md, or
-// is "-"; else it is a name, or an existing file if no workflow has the name. With nameOnly it is always a name. The function
-// read reads a file of at most limit bytes; the entry is nil for files. With the error of a faulty form, Open returns what could be read.
-func (l *Library) Open(ref string, nameOnly bool, read func(name string, limit int64) ([]byte, error)) (*workflow.File, *Entry, error) {
-	if nameOnly || !isPath(ref) {
-		entry, err := l.Find(ref)
-		if err == nil {
-			file, err := entry.read()
-			return file, entry, err
-		}
-		if typ := fault.From(err).Type; nameOnly || typ == fault.Conflict || typ == fault.Security || !isFile(ref) {
-			return nil, nil, err
-		}
-	}
-	if err := l.checkPath(ref); err != nil {
-		return nil, nil, err
-	}
-	source, err := read(ref, workflow.MaxSize)
-	if err != nil {
-		return nil, nil, err
-	}
-	file, err := workflow.Read(ref, source)
-	return file, nil, err
-}
-
-func isPath(ref string) bool {
-	return ref == "-" || strings.ContainsRune(ref, os.PathSeparator) || strings.HasSuffix(ref, jsonEnding) || strings.HasSuffix(ref, ".md")
-}
-
-func isFile(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && !info.IsDir()
-}
-
-func isLink(path string) bool {
-	info, err := os.Lstat(path)
-	return err == nil && info.Mode()&fs.ModeSymlink != 0
-}
-
-func folder(saved bool) string {
-	if saved {
-		return savedFolder
-	}
-	return draftsFolder
-}
-
-// checkPath returns an error if a path is in one of the two folders and leads out of the home.
-func (l *Library) checkPath(path string) error {
-	rel, ok := l.home.Rel(path)
-	if top, _, below := strings.Cut(rel, string(filepath.Separator)); path == "-" || !ok || !below || top != savedFolder && top != draftsFolder {
-		return nil
-	}
-	return l.home.CheckInside(rel)
-}
-
-// at returns the entry of a name in one of the folders, or nil if the folder has no such file. Files of both forms are a conflict.
-func (l *Library) at(saved bool, name string) (*Entry, error) {
-	for _, ending := range endings {
-		if file := name + ending; isLink(l.home.Path(folder(saved))) || isLink(l.home.Path(folder(saved), file)) {
-			if err := l.home.CheckInside(folder(saved), file); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return l.locate(saved, name, isFile)
-}
-
-// locate is like at for files for which exists returns true, and does not check where links lead.
-func (l *Library) locate(saved bool, name string, exists func(path string) bool) (*Entry, error) {
-	var found []string
-	for range looks {
-		found = nil
-		for _, ending := range endings {
-			path := l.home.Path(folder(saved), name+ending)
-			if exists(path) {
-				found = append(found, path)
-			}
-		}
-		if len(found) == 1 {
-			return &Entry{Name: name, Saved: saved, Path: found[0], home: l.home}, nil
-		}
-	}
-	if found == nil {
-		return nil, nil
-	}
-	return nil, fault.New(fault.Conflict, "The home's %s folder has two workflows %q, one in each form", folder(saved), name).
-		Suggest("Remove %s or %s from that folder", name+jsonEnding, name+markdownEnding)
-}
-
-// otherForm returns the path that a workflow's file has in its other form.
-func otherForm(path string) string {
-	if base, ok := strings.CutSuffix(path, markdownEnding); ok {
-		return base + jsonEnding
-	}
-	return strings.TrimSuffix(path, jsonEnding) + markdownEnding
-}
-
-// names returns the names of the workflows in one of the folders, sorted. It returns nil if the folder cannot be read.
-func (l *Library) names(saved bool) []string {
-	files, _ := os.ReadDir(l.home.Path(folder(saved)))
-	var names []string
-	for _, f := range files {
-		for _, ending := range endings {
-			name, ok := strings.CutSuffix(f.Name(), ending)
-			if ok && !f.IsDir() && !strings.HasPrefix(name, ".") {
-				names = append(names, name)
-			}
-		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
 }
 
 // offer adds the existing names to the fault of an unknown one.

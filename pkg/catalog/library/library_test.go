@@ -81,7 +81,7 @@ func TestNamesThatArePathsAreRefused(t *testing.T) {
 	for _, name := range []string{"../secret", "/etc/passwd", "a/b", `a\b`, "..", "x\x00", "x\ny", h.Path("secret")} {
 		for way, try := range map[string]func() error{
 			"find":       func() error { _, err := l.Find(name); return err },
-			"open":       func() error { _, _, err := l.Open(name, true, readFile); return err },
+			"open":       func() error { _, _, err := l.Open(name, true, "", readFile); return err },
 			"save from":  func() error { _, err := l.Save(t.Context(), name, "ok", "", true); return err },
 			"save to":    func() error { _, err := l.Save(t.Context(), "ok", name, "", true); return err },
 			"remove":     func() error { _, err := l.Remove(t.Context(), name); return err },
@@ -134,7 +134,7 @@ func TestOpen(t *testing.T) {
 		{"missing.json", false, ""},
 		{".", false, ""},
 	} {
-		file, entry, err := l.Open(tt.ref, tt.nameOnly, read)
+		file, entry, err := l.Open(tt.ref, tt.nameOnly, "", read)
 		if tt.description == "" {
 			if err == nil {
 				t.Errorf("Open(%q, %v) is no error", tt.ref, tt.nameOnly)
@@ -149,7 +149,7 @@ func TestOpen(t *testing.T) {
 
 func TestABrokenWorkflowIsNamed(t *testing.T) {
 	l, h := open(t, map[string]string{"workflows/bad.json": "{\n  oops\n}"})
-	_, _, err := l.Open("bad", true, readFile)
+	_, _, err := l.Open("bad", true, "", readFile)
 	if f := fault.From(err); f == nil || f.Type != fault.Validation || f.Line != 2 || f.File != "bad" || strings.Contains(f.Message, h.Dir()) {
 		t.Errorf("%+v", f)
 	}

@@ -62,7 +62,7 @@ func (l *Library) List(drafts bool, pattern string) ([]Listed, error) {
 
 // listed returns what a list shows of a workflow. The error is that of a read that was called off.
 func (l *Library) listed(saved bool, name string) (Listed, error) {
-	e := Listed{Entry: &Entry{Name: name, Saved: saved, home: l.home}}
+	e := Listed{Entry: &Entry{Name: name, Saved: saved, lib: l}}
 	err := home.CheckName("workflow", name)
 	if err == nil {
 		var entry *Entry

@@ -23,12 +23,13 @@ const firstVersion = "1.0.0"
 // Save moves a draft to the library under its final name, in its own form. It changes nothing in the text except description
 // (if one is given), created_at, updated_at and version. If the name is taken, even by another program at the same time, the
 // error is an already_exists. With force Save replaces the saved workflow, so that at every moment one of that name exists.
-// The draft is removed last.
-func (l *Library) Save(ctx context.Context, draft, final, description string, force bool) (*Entry, error) {
+// A workflow that refers to files or runs workflows by their paths is saved as a bundle: a folder that has a copy of all of them. The
+// draft is removed last, and the files that it refers to stay.
+func (l *Library) Save(ctx context.Context, draft, final, description string, force bool) (*Saved, error) {
 	if err := home.CheckName("workflow", final); err != nil {
 		return nil, err
 	}
-	var saved *Entry
+	var saved *Saved
 	err := l.home.Lock(ctx, savedFolder, func() error {
 		from, err := l.Draft(draft)
 		if err != nil {
@@ -49,16 +50,35 @@ func (l *Library) Save(ctx context.Context, draft, final, description string, fo
 		if err != nil {
 			return err
 		}
-		if err := l.put(final+ending(file), text, before); err != nil {
+		needs, err := l.need(file)
+		if err != nil {
+			return err
+		}
+		if len(needs.files) > 0 {
+			err = l.putBundle(final, final+ending(file), text, needs)
+		} else {
+			err = l.put(final+ending(file), text, before)
+		}
+		if err != nil {
 			return err
 		}
 		if err := l.drop(from, file.Source); err != nil {
 			return err
 		}
-		saved, err = l.Find(final)
+		entry, err := l.Find(final)
+		saved = &Saved{entry, needs.names(), needs.left}
 		return err
 	})
 	return saved, err
+}
+
+// Saved is a workflow that was saved.
+type Saved struct {
+	*Entry
+	// Files are the paths of the files in its bundle except its own, relative to the folder of the bundle.
+	Files []string
+	// NotBundled names what the workflow needs that is not in the bundle.
+	NotBundled []*fault.Fault
 }
 
 // createdAt returns the time of creation that the workflow declares, else that of the workflow it replaces, else now.
@@ -83,8 +103,18 @@ func ending(file *workflow.File) string {
 }
 
 // put writes a saved workflow: a new file, or one that replaces the old file in one rename. An old file of the other form is
-// renamed to the new name first, so that at every moment there is exactly one file; meanwhile its text shows its form.
+// renamed to the new name first, so that at every moment there is exactly one file; meanwhile its text shows its form. An old bundle
+// precedes the file until it is removed, in one rename too.
 func (l *Library) put(file string, text []byte, before *Entry) error {
+	if before != nil && before.Bundled() {
+		if err := l.removeFiles(before.Name); err != nil {
+			return err
+		}
+		if err := l.create(text, savedFolder, file); err != nil {
+			return err
+		}
+		return l.home.RemoveFolder(savedFolder, before.Name)
+	}
 	if before == nil {
 		return l.create(text, savedFolder, file)
 	}
@@ -159,6 +189,7 @@ func (l *Library) drop(draft *Entry, saved []byte) error {
 	if err := os.Remove(draft.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return unusable("remove the draft of", draft.Name, err).Suggest("The workflow is saved; only the removal of its draft failed")
 	}
+	draft.removeEmptyFolder()
 	return nil
 }
 

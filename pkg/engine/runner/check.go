@@ -15,19 +15,15 @@ func (l *Launch) check() error {
 	file := l.request.file
 	if file == nil {
 		var err error
-		if file, err = workflow.Parse(l.request.File, l.request.Source); err != nil {
+		if file, err = l.request.parse(); err != nil {
 			return err
 		}
 		l.request.file = file
 	}
 	types, lib := registry.Open(l.host.Home), library.Open(l.host.Home)
-	read := func(ref string) (*workflow.File, error) {
-		sub, _, err := lib.Open(l.request.inDir(ref), ref == "-", l.host.Read) // "-" is not standard input here
-		return sub, err
-	}
 	l.addDefaults(file.Workflow)
 	l.redactor.JSON(file.JSON()) // adds values with secret names before an error can show them
-	report := check.Workflow(file, types, read)
+	report := check.Workflow(file, types, lib.OpenSub)
 	if f := report.Fault(l.request.Name); f != nil {
 		return f
 	}
@@ -35,12 +31,12 @@ func (l *Launch) check() error {
 		l.host.Advise(l.redactor.Fault(w))
 	}
 	l.top = *l.sub(l.request.Name, report)
-	l.load = func(ref string) (*engine.Sub, error) {
-		sub, err := read(ref)
+	l.load = func(from *engine.Sub, ref string) (*engine.Sub, error) {
+		sub, err := lib.OpenSub(from.File, ref)
 		if err != nil {
 			return nil, err
 		}
-		report := check.Workflow(sub, types, read)
+		report := check.Workflow(sub, types, lib.OpenSub)
 		if f := report.Fault(ref); f != nil {
 			return nil, f
 		}

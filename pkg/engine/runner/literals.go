@@ -30,7 +30,7 @@ func restoreLiterals(host *Host, run string, stored []byte, from event.Workflow)
 	if ref == "-" || ref == "" {
 		return nil, need("a workflow from standard input")
 	}
-	file, _, err := library.Open(host.Home).Open(ref, from.Path == "", host.Read)
+	file, _, err := library.Open(host.Home).Open(ref, from.Path == "", "", host.Read)
 	if err != nil {
 		cause := fault.From(err)
 		if cause.Type == fault.Security {

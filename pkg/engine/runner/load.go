@@ -114,17 +114,30 @@ func LoadRun(host *Host, run string, in Inputs, o Options) (*Request, error) {
 		return nil, err
 	}
 	r.Name, r.File, r.Resume, r.Stored = "workflow.json", "workflow.json", rec.ID, true
-	if first != nil && first.Event == event.RunStarted {
-		r.Name, r.Path = first.Workflow.Name, first.Workflow.Path
+	r.Folder = r.Dir
+	if first == nil || first.Event != event.RunStarted || first.Workflow == nil {
+		return r, nil
 	}
+	r.Name, r.Path = first.Workflow.Name, first.Workflow.Path
+	r.Folder = r.folder(host, first)
 	if bytes.Contains(r.Source, []byte(redact.Mark)) {
-		var from event.Workflow
-		if first != nil && first.Workflow != nil {
-			from = *first.Workflow
-		}
-		r.Source, err = restoreLiterals(host, rec.ID, r.Source, from)
+		r.Source, err = restoreLiterals(host, rec.ID, r.Source, *first.Workflow)
 	}
 	return r, err
+}
+
+// folder returns the folder that the paths in the workflow of a run start from.
+func (r *Request) folder(host *Host, first *event.Event) string {
+	if first.Workflow.Path != "" {
+		return filepath.Dir(first.Workflow.Path)
+	}
+	if entry, err := library.Open(host.Home).Find(first.Workflow.Name); err == nil {
+		return entry.Dir()
+	}
+	if r.DirGiven || first.Cwd == "" {
+		return r.Dir
+	}
+	return first.Cwd
 }
 
 // request returns a request with the options in it.
@@ -150,11 +163,12 @@ func (o Options) request(host *Host) (*Request, error) {
 
 // loadWorkflow reads and parses the workflow.
 func (r *Request) loadWorkflow(host *Host, s Source) error {
-	file, entry, err := library.Open(host.Home).Open(s.Workflow, s.NameOnly, host.Read)
+	file, entry, err := library.Open(host.Home).Open(s.Workflow, s.NameOnly, r.Dir, host.Read)
 	if err != nil {
 		return err
 	}
 	r.Name, r.File, r.Source, r.file = file.Name, file.Name, file.Source, file
+	r.Folder, r.Files = file.Dir, file.Included()
 	if entry == nil {
 		if s.Workflow != "-" {
 			if r.Path, err = filepath.Abs(s.Workflow); err != nil {

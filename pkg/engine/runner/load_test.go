@@ -139,7 +139,7 @@ func TestPathsOfARequest(t *testing.T) {
 	p.check(err)
 	r, err := Load(p.Host, Source{Workflow: "w.json"}, Options{Dir: "below"})
 	p.check(err)
-	if r.Path != filepath.Join(dir, "w.json") || r.Dir != filepath.Join(dir, "below") || r.inDir("sub.json") != filepath.Join(r.Dir, "sub.json") || r.inDir("saved") != "saved" {
+	if r.Path != filepath.Join(dir, "w.json") || r.Dir != filepath.Join(dir, "below") || r.Folder != dir {
 		t.Errorf("%+v", r)
 	}
 	l, err := Resolve(t.Context(), p.Host, r)

@@ -2,8 +2,6 @@ package runner
 
 import (
 	"maps"
-	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/pflow-suite/pflow/pkg/workflow"
@@ -19,8 +17,10 @@ type Request struct {
 	Path string `json:"path,omitempty"`
 	// Saved is set for a saved workflow, which has statistics.
 	Saved bool `json:"saved,omitempty"`
-	// Source is the workflow's file.
-	Source []byte `json:"source"`
+	// Source is the workflow's file, Folder the one that the paths in it start from, and Files are the files that it refers to.
+	Source []byte              `json:"source"`
+	Folder string              `json:"folder"`
+	Files  []workflow.Included `json:"files,omitempty"`
 	// file is Source parsed, or nil in another process than the one that has read it.
 	file *workflow.File
 
@@ -75,10 +75,14 @@ func (r *Request) given(w *workflow.Workflow) map[string]workflow.Given {
 	return values
 }
 
-// inDir returns a reference to a workflow as the run sees it: a path is relative to the run's folder, a name stays as it is.
-func (r *Request) inDir(ref string) string {
-	if filepath.IsAbs(ref) || !strings.ContainsRune(ref, filepath.Separator) && filepath.Ext(ref) == "" {
-		return ref
+// parse parses the workflow, with the files that it refers to.
+func (r *Request) parse() (*workflow.File, error) {
+	file, err := workflow.Parse(r.File, r.Source)
+	if err != nil {
+		return nil, err
 	}
-	return filepath.Join(r.Dir, ref)
+	if file.Dir = r.Folder; len(r.Files) == 0 {
+		return file, nil
+	}
+	return file.Include(r.Files)
 }

@@ -32,7 +32,7 @@ type Launch struct {
 
 	// top is the checked workflow. load reads and checks one that a node names by a template.
 	top  engine.Sub
-	load func(ref string) (*engine.Sub, error)
+	load func(from *engine.Sub, ref string) (*engine.Sub, error)
 	// definition is the workflow's file as the run stores it, without secrets.
 	definition json.RawMessage
 	inputs     map[string]json.RawMessage

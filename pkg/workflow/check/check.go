@@ -25,8 +25,9 @@ type Types interface {
 	Types() ([]nodetype.Type, error)
 }
 
-// Load returns the workflow with the given name or path. If it does not exist, the error is a not_found fault.
-type Load func(ref string) (*workflow.File, error)
+// Load returns the workflow with the given name, or with a path that is relative to that of the workflow from. If it does not exist, the
+// error is a not_found fault.
+type Load func(from *workflow.File, ref string) (*workflow.File, error)
 
 // JudgeFilter checks a jq filter that may use the given variables, which are named without the $. It returns nil if the
 // filter is valid. Otherwise the fault's detail "offset", an int, is the byte of the filter where the error is, and its
@@ -127,6 +128,7 @@ func workflowIn(f *workflow.File, s *shared, within []*workflow.File) *Report {
 	}
 	c.outputs()
 	c.inputs()
+	c.plainPaths()
 	c.excerpts()
 	return c.report
 }
@@ -181,10 +183,10 @@ const maxExcerpts = 30
 func (c *checker) excerpts() {
 	for _, list := range [][]*fault.Fault{c.report.Errors, c.report.Warnings} {
 		for _, f := range list[:min(len(list), maxExcerpts)] {
-			if f.File != c.file.Name || f.Details["text"] != nil {
+			if f.Details["text"] != nil {
 				continue
 			}
-			if text, mark := c.file.Excerpt(f.Line, f.Column); text != "" && !c.secret(text) {
+			if text, mark := c.file.Excerpt(f.File, f.Line, f.Column); text != "" && !c.secret(text) {
 				f.Detail("text", text).Detail("mark", mark)
 			}
 		}
@@ -206,8 +208,7 @@ func nodePath(i int) string { return "nodes[" + strconv.Itoa(i) + "]" }
 
 // place sets the file, line and column of a fault by its path.
 func (c *checker) place(f *fault.Fault) {
-	f.File = c.file.Name
-	f.Line, f.Column = c.file.Place(f.Path)
+	f.File, f.Line, f.Column = c.file.Place(f.Path)
 }
 
 // edges checks the ends and the actions of edges, and that every node can run.

@@ -75,7 +75,7 @@ var library = map[string]string{
 	"broken": `{"nodes":[{"id":"x","type":"echo","params":{"mesage":"${nobody}"}}]}`,
 }
 
-func load(ref string) (*workflow.File, error) {
+func load(_ *workflow.File, ref string) (*workflow.File, error) {
 	source, ok := library[ref]
 	if !ok {
 		return nil, fault.New(fault.NotFound, "FileNotFoundError: there is no workflow %q, neither saved nor as a draft", ref)

@@ -48,7 +48,7 @@ func (c *checker) judged(n *workflow.Node, text string, rawArgs json.RawMessage,
 	f := c.fail(path, "Node %q: %s", n.ID, problem.Message)
 	f.Node, f.Missing, f.Suggestions, f.Available = n.ID, problem.Missing, problem.Suggestions, problem.Available
 	if offset, ok := problem.Details["offset"].(int); ok {
-		f.Line, f.Column = c.file.PlaceIn(path, offset)
+		f.File, f.Line, f.Column = c.file.PlaceIn(path, offset)
 	}
 	return true
 }

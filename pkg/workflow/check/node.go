@@ -287,7 +287,7 @@ func (c *checker) command(n *workflow.Node, params map[string]json.RawMessage, a
 		}
 		f := note(path, "Node %q: %s", n.ID, p.Message)
 		if p.Offset >= 0 {
-			f.Line, f.Column = c.file.PlaceIn(path, p.Offset)
+			f.File, f.Line, f.Column = c.file.PlaceIn(path, p.Offset)
 		}
 		f.Node = n.ID
 		if p.Dangerous {

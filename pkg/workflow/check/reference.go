@@ -30,7 +30,7 @@ func (c *checker) at(p place, format string, args ...any) *fault.Fault {
 // located sets the line, column and node of a fault.
 func (c *checker) located(f *fault.Fault, p place) *fault.Fault {
 	if p.inText {
-		f.Line, f.Column = c.file.PlaceIn(p.path, p.offset)
+		f.File, f.Line, f.Column = c.file.PlaceIn(p.path, p.offset)
 	}
 	if p.node != nil {
 		f.Node = p.node.ID

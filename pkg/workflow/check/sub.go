@@ -1,7 +1,6 @@
 package check
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -53,7 +52,7 @@ func (c *checker) sub(n *workflow.Node, named workflow.Sub, path string) *Report
 	var err error
 	switch {
 	case named.Inline != nil:
-		file, err = workflow.Parse(c.file.Name, named.Inline)
+		file, err = c.file.Inline(path, named.Inline)
 		if err != nil {
 			c.inlined(n, path, fault.From(err))
 			return nil
@@ -61,7 +60,7 @@ func (c *checker) sub(n *workflow.Node, named workflow.Sub, path string) *Report
 	case c.load == nil:
 		return refuse(fault.New(fault.Validation, "Node %q: workflows cannot be looked up here", n.ID))
 	default:
-		file, err = c.load(named.Ref)
+		file, err = c.load(c.file, named.Ref)
 		if f := fault.From(err); err != nil && f.Type == fault.NotFound {
 			g := *f
 			g.Type = fault.Validation
@@ -74,7 +73,7 @@ func (c *checker) sub(n *workflow.Node, named workflow.Sub, path string) *Report
 			return nil
 		}
 	}
-	if i := slices.IndexFunc(c.within, func(f *workflow.File) bool { return bytes.Equal(f.Source, file.Source) }); i >= 0 && named.Inline == nil {
+	if i := slices.IndexFunc(c.within, func(f *workflow.File) bool { return identity(f) == identity(file) }); i >= 0 && named.Inline == nil {
 		names := []string{}
 		for _, f := range append(slices.Clone(c.within[i:]), file) {
 			names = append(names, f.Name)
@@ -86,17 +85,18 @@ func (c *checker) sub(n *workflow.Node, named workflow.Sub, path string) *Report
 		return refuse(fault.New(fault.Validation, "The workflow %q would run at depth %d: workflows nest at most %d deep", file.Name, len(c.within), workflow.MaxDepth).
 			Suggest("Nest fewer workflows"))
 	}
-	key := string(file.Source)
+	key := identity(file)
 	if report, ok := c.shared.subs[key]; ok && named.Inline == nil {
 		return report
 	}
 	report := workflowIn(file, c.shared, append(slices.Clone(c.within), file))
-	c.shared.subs[key] = report
+	if named.Inline == nil {
+		c.shared.subs[key] = report
+	}
 	for _, list := range [][]*fault.Fault{report.Errors, report.Warnings} {
 		for _, f := range list {
 			if named.Inline != nil {
-				f.Path = joined(path, f.Path)
-				c.place(f)
+				f.Path = workflow.JoinPaths(path, f.Path)
 			}
 		}
 	}
@@ -104,6 +104,9 @@ func (c *checker) sub(n *workflow.Node, named workflow.Sub, path string) *Report
 	c.report.Warnings = append(c.report.Warnings, report.Warnings...)
 	return report
 }
+
+// identity is equal for files that mean the same: the same text, whose relative paths start from the same folder.
+func identity(f *workflow.File) string { return f.Dir + "\x00" + string(f.Source) }
 
 // inlined reports the form errors of a workflow object inside a node.
 func (c *checker) inlined(n *workflow.Node, path string, f *fault.Fault) {
@@ -113,18 +116,10 @@ func (c *checker) inlined(n *workflow.Node, path string, f *fault.Fault) {
 	}
 	for _, e := range single {
 		g := *e
-		g.Path, g.Node = joined(path, e.Path), n.ID
+		g.Path, g.Node = workflow.JoinPaths(path, e.Path), n.ID
 		c.place(&g)
 		c.report.Errors = append(c.report.Errors, &g)
 	}
-}
-
-// joined appends a path inside a workflow object to the path of the object.
-func joined(path, inner string) string {
-	if inner == "" || inner[0] == '[' {
-		return path + inner
-	}
-	return path + "." + inner
 }
 
 // subInputs checks the inputs that a node passes to its workflow, and the outputs that it renames.

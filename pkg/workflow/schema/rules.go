@@ -65,6 +65,7 @@ func rules() map[string]func(*schema) {
 		"Node.id":       notEmpty,
 		"Node.type":     notEmpty,
 		"Node.params":   func(s *schema) { s.Type = "object" },
+		"Node.batch":    also(&schema{Type: "string", Pattern: `^\.\.?/[^\s$]+$`}),
 		"Node.retry":    also(&schema{Type: "integer", Minimum: new(float64(1)), Maximum: new(float64(100))}),
 		"Node.timeout":  also(duration(true).AnyOf...),
 		"Node.approval": also(&schema{Type: "boolean"}, &schema{Const: "required"}),

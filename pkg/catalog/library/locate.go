@@ -1,0 +1,112 @@
+package library
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
+)
+
+func isPath(ref string) bool {
+	return ref == "-" || strings.ContainsRune(ref, os.PathSeparator) || strings.HasSuffix(ref, jsonEnding) || strings.HasSuffix(ref, ".md")
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.IsDir()
+}
+
+func isLink(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode()&fs.ModeSymlink != 0
+}
+
+func folder(saved bool) string {
+	if saved {
+		return savedFolder
+	}
+	return draftsFolder
+}
+
+// at returns the entry of a name in one of the folders, or nil if the folder has no such workflow. A workflow is a file, or a bundle: a
+// folder of this name with a file of this name, which precedes the file. Files of both forms are a conflict.
+func (l *Library) at(saved bool, name string) (*Entry, error) {
+	if err := l.checkLinks(saved, name); err != nil {
+		return nil, err
+	}
+	return l.locate(saved, name, isFile)
+}
+
+// checkLinks returns a security_error if a name in one of the folders leads out of the home.
+func (l *Library) checkLinks(saved bool, name string) error {
+	places := [][]string{{folder(saved)}, {folder(saved), name}}
+	for _, ending := range endings {
+		places = append(places, []string{folder(saved), name + ending}, []string{folder(saved), name, name + ending})
+	}
+	for _, place := range places {
+		if isLink(l.home.Path(place...)) {
+			if err := l.home.CheckInside(place...); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// locate is like at for files for which exists returns true, and does not check where links lead.
+func (l *Library) locate(saved bool, name string, exists func(path string) bool) (*Entry, error) {
+	var found []string
+	for range looks {
+		for _, dir := range []string{l.home.Path(folder(saved), name), l.home.Path(folder(saved))} {
+			found = nil
+			for _, ending := range endings {
+				if path := filepath.Join(dir, name+ending); exists(path) {
+					found = append(found, path)
+				}
+			}
+			if len(found) == 1 {
+				return &Entry{Name: name, Saved: saved, Path: found[0], lib: l}, nil
+			}
+			if found != nil {
+				break
+			}
+		}
+	}
+	if found == nil {
+		return nil, nil
+	}
+	return nil, fault.New(fault.Conflict, "The home's %s folder has two workflows %q, one in each form", folder(saved), name).
+		Suggest("Remove %s or %s from that folder", name+jsonEnding, name+markdownEnding)
+}
+
+// otherForm returns the path that a workflow's file has in its other form.
+func otherForm(path string) string {
+	if base, ok := strings.CutSuffix(path, markdownEnding); ok {
+		return base + jsonEnding
+	}
+	return strings.TrimSuffix(path, jsonEnding) + markdownEnding
+}
+
+// names returns the names of the workflows in one of the folders, sorted. It returns nil if the folder cannot be read.
+func (l *Library) names(saved bool) []string {
+	files, _ := os.ReadDir(l.home.Path(folder(saved)))
+	var names []string
+	for _, f := range files {
+		for _, ending := range endings {
+			name, ok := strings.CutSuffix(f.Name(), ending)
+			if ok && !f.IsDir() && !strings.HasPrefix(name, ".") {
+				names = append(names, name)
+			}
+		}
+		if name := f.Name(); !f.Type().IsRegular() && !strings.HasPrefix(name, ".") && slices.ContainsFunc(endings, func(ending string) bool {
+			return isFile(l.home.Path(folder(saved), name, name+ending))
+		}) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}

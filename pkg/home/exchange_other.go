@@ -1,0 +1,8 @@
+//go:build !linux && !darwin
+
+package home
+
+import "errors"
+
+// exchange gives two paths in one folder each other's names in one step.
+func exchange(string, string) error { return errors.ErrUnsupported }
