@@ -15,14 +15,15 @@ import (
 )
 
 type syncCommand struct {
-	Names []string `arg:"" optional:"" name:"name" help:"The servers."`
-	All   bool     `help:"All configured servers."`
+	Names   []string `arg:"" optional:"" name:"name" help:"The servers."`
+	All     bool     `help:"All configured servers."`
+	Replace bool     `help:"Replace entries of the servers' tools that another program has written, such as upstream pflow."`
 }
 
 // Help returns the longer text of --help.
 func (syncCommand) Help() string {
 	return `Each tool becomes the node type mcp-SERVER-TOOL. Tools that a server no longer has are removed. If a server fails, its
-	tools are kept and the exit status is 1. Prints
+	tools are kept and the exit status is 1. Entries that another program has written stay, unless --replace is given. Prints
   {"tools_discovered":N,"tools_registered":N,"tools_removed":N,"servers":[{"server":NAME,…,"error"?}]}.`
 }
 
@@ -36,8 +37,10 @@ type counts struct {
 type synced struct {
 	Server string `json:"server"`
 	counts
-	Overwritten []string     `json:"overwritten,omitempty"`
-	Error       *fault.Fault `json:"error,omitempty"`
+	Overwritten []string `json:"overwritten,omitempty"`
+	// Kept are the tools whose entries another program has written.
+	Kept  []string     `json:"kept,omitempty"`
+	Error *fault.Fault `json:"error,omitempty"`
 }
 
 type syncOutput struct {
@@ -82,7 +85,7 @@ func (c *syncCommand) Run(app *cli.App) error {
 	syncing.SetLimit(atOnce)
 	for i, name := range names {
 		syncing.Go(func() error {
-			answer.Servers[i] = r.sync(reg, name, servers[name])
+			answer.Servers[i] = r.sync(reg, name, servers[name], c.Replace)
 			return nil
 		})
 	}
@@ -94,7 +97,7 @@ func (c *syncCommand) Run(app *cli.App) error {
 }
 
 // sync lists the tools of one server and writes them to the registry.
-func (r *connector) sync(reg *registry.Registry, name string, server mcpclient.Server) synced {
+func (r *connector) sync(reg *registry.Registry, name string, server mcpclient.Server, foreign bool) synced {
 	s := synced{Server: name}
 	tools, err := r.tools(name, server)
 	if err == nil {
@@ -103,10 +106,11 @@ func (r *connector) sync(reg *registry.Registry, name string, server mcpclient.S
 			types[i] = mcpclient.NodeType(name, r.cleanTool(t))
 		}
 		var change registry.Change
-		change, err = reg.ReplaceServer(r.app.Context, name, types)
+		change, err = reg.ReplaceServer(r.app.Context, name, types, foreign)
 		if err == nil {
 			s.counts = counts{len(tools), len(types), len(change.Removed)}
-			s.Overwritten = change.Overwritten
+			s.Overwritten, s.Kept = change.Overwritten, change.Foreign
+			s.Registered -= len(s.Kept)
 		}
 	}
 	if err != nil {
@@ -142,6 +146,9 @@ func (a *syncOutput) report(app *cli.App) error {
 		a.Removed += s.Removed
 		for _, name := range s.Overwritten {
 			app.Warn("%s was another tool and now belongs to server %s", name, s.Server)
+		}
+		for _, name := range s.Kept {
+			app.Warn("%s is an entry of another program and was left as it is; pflow-sync sync %s --replace replaces it", name, s.Server)
 		}
 		if s.Error != nil {
 			failed = true

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 )
@@ -19,18 +21,36 @@ type Change struct {
 	Removed []string
 	// Overwritten are the names that belonged to another owner before.
 	Overwritten []string
+	// Foreign are the names of tools whose entries another program has written. They were left as they are.
+	Foreign []string
 }
 
 // ReplaceServer makes types the only tools of a server, in one step. If nothing changes, nothing is written; otherwise
 // registry.json.bak holds the state before. If the names of two tools make the same node type name, one tool gets that name
-// and the other is registered as mcp-SERVER-TOOL, with TOOL as the server spells it.
-func (r *Registry) ReplaceServer(ctx context.Context, server string, types []nodetype.Type) (Change, error) {
+// and the other is registered as mcp-SERVER-TOOL, with TOOL as the server spells it. Entries that another program has written, such as
+// upstream pflow, which can share the home, stay byte for byte unless foreign is set.
+func (r *Registry) ReplaceServer(ctx context.Context, server string, types []nodetype.Type, foreign bool) (Change, error) {
 	entries, err := entriesOf(server, types)
 	if err != nil {
 		return Change{}, err
 	}
-	c, _, err := r.replace(ctx, entries, func(e entry) bool { return e.isOf(server) }, nil)
+	c, _, err := r.replace(ctx, entries, func(e entry) bool { return e.isOf(server) && (foreign || !e.foreign()) }, nil)
 	return c, err
+}
+
+// foreign reports whether an entry has a key that no program of this suite writes.
+func (e entry) foreign() (foreign bool) {
+	gjson.Parse(string(e)).ForEach(func(key, value gjson.Result) bool {
+		switch key.Str {
+		case "class_name", "module", "file_path":
+		case "interface":
+			foreign = value.Get("inputs").Exists()
+		default:
+			foreign = true
+		}
+		return !foreign
+	})
+	return foreign
 }
 
 // replace makes entries the only ones of an owner, except that it leaves the entries named in keep as they are. It returns in
@@ -51,6 +71,9 @@ func (r *Registry) replace(ctx context.Context, entries map[string]entry, owned 
 			switch old, ok := f.nodes[name]; {
 			case !ok:
 				c.Added = append(c.Added, name)
+			case !owned(old) && old.foreign():
+				c.Foreign = append(c.Foreign, name)
+				continue
 			case !owned(old):
 				c.Overwritten = append(c.Overwritten, name)
 			case !sameJSON(string(old), string(e)):
@@ -61,7 +84,7 @@ func (r *Registry) replace(ctx context.Context, entries map[string]entry, owned 
 			f.nodes[name] = e
 		}
 	})
-	for _, names := range [][]string{c.Added, c.Updated, c.Removed, c.Overwritten, kept} {
+	for _, names := range [][]string{c.Added, c.Updated, c.Removed, c.Overwritten, c.Foreign, kept} {
 		slices.Sort(names)
 	}
 	return c, kept, err
@@ -69,7 +92,7 @@ func (r *Registry) replace(ctx context.Context, entries map[string]entry, owned 
 
 // RemoveServer removes all tools of a server from the registry and returns the names of their node types, sorted.
 func (r *Registry) RemoveServer(ctx context.Context, server string) ([]string, error) {
-	c, err := r.ReplaceServer(ctx, server, nil)
+	c, err := r.ReplaceServer(ctx, server, nil, true)
 	return c.Removed, err
 }
 

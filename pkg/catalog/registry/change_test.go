@@ -43,7 +43,7 @@ func TestReplaceServer(t *testing.T) {
 	}
 	for i, step := range steps {
 		before := content(t, h, fileName)
-		got, err := r.ReplaceServer(ctx, "git", step.types)
+		got, err := r.ReplaceServer(ctx, "git", step.types, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,7 +58,7 @@ func TestReplaceServer(t *testing.T) {
 			t.Errorf("step %d: %v %v", i, names(tools), err)
 		}
 	}
-	if got, err := r.ReplaceServer(ctx, "git-log", nil); err != nil || !cmp.Equal(got, Change{}) {
+	if got, err := r.ReplaceServer(ctx, "git-log", nil, false); err != nil || !cmp.Equal(got, Change{}) {
 		t.Errorf("%+v %v", got, err)
 	}
 	removed, err := r.RemoveServer(ctx, "git")
@@ -72,10 +72,10 @@ func TestReplaceServer(t *testing.T) {
 
 func TestANameOfAnotherServerIsOverwrittenAndSaid(t *testing.T) {
 	r, _ := open(t, nil)
-	if _, err := r.ReplaceServer(t.Context(), "git", []nodetype.Type{tool("git", "hub-log", "")}); err != nil {
+	if _, err := r.ReplaceServer(t.Context(), "git", []nodetype.Type{tool("git", "hub-log", "")}, false); err != nil {
 		t.Fatal(err)
 	}
-	got, err := r.ReplaceServer(t.Context(), "git-hub", []nodetype.Type{tool("git-hub", "log", "")})
+	got, err := r.ReplaceServer(t.Context(), "git-hub", []nodetype.Type{tool("git-hub", "log", "")}, false)
 	if err != nil || !cmp.Equal(got, Change{Overwritten: []string{"mcp-git-hub-log"}}) {
 		t.Errorf("%+v %v", got, err)
 	}
@@ -83,7 +83,7 @@ func TestANameOfAnotherServerIsOverwrittenAndSaid(t *testing.T) {
 
 func TestToolsWithOneTypeNameAreAllKept(t *testing.T) {
 	r, _ := open(t, nil)
-	got, err := r.ReplaceServer(t.Context(), "s", []nodetype.Type{tool("s", "a_b", ""), tool("s", "a-b", ""), tool("s", "A b", "")})
+	got, err := r.ReplaceServer(t.Context(), "s", []nodetype.Type{tool("s", "a_b", ""), tool("s", "a-b", ""), tool("s", "A b", "")}, false)
 	if err != nil || !cmp.Equal(got.Added, []string{"mcp-s-A b", "mcp-s-a-b", "mcp-s-a_b"}) {
 		t.Fatalf("%+v %v", got, err)
 	}
@@ -98,7 +98,7 @@ func TestARewriteKeepsWhatIsNotOurs(t *testing.T) {
 	for name, file := range map[string]string{"flat": upstreamFlat, "wrapped": wrapped} {
 		t.Run(name, func(t *testing.T) {
 			r, h := open(t, map[string]string{fileName: file})
-			if _, err := r.ReplaceServer(t.Context(), "new", []nodetype.Type{tool("new", "x", "<b> & co")}); err != nil {
+			if _, err := r.ReplaceServer(t.Context(), "new", []nodetype.Type{tool("new", "x", "<b> & co")}, false); err != nil {
 				t.Fatal(err)
 			}
 			after := content(t, h, fileName)
@@ -126,7 +126,7 @@ func TestARewriteKeepsWhatIsNotOurs(t *testing.T) {
 
 func TestACorruptFileIsKept(t *testing.T) {
 	r, h := open(t, map[string]string{fileName: `{"half": `})
-	_, err := r.ReplaceServer(t.Context(), "new", []nodetype.Type{tool("new", "x", "")})
+	_, err := r.ReplaceServer(t.Context(), "new", []nodetype.Type{tool("new", "x", "")}, false)
 	if f := fault.From(err); f == nil || !strings.Contains(strings.Join(f.Suggestions, " "), "pflow-sync sync") {
 		t.Errorf("%+v", f)
 	}
@@ -144,7 +144,7 @@ func TestSyncsAtTheSameTimeLoseNothing(t *testing.T) {
 	for i := range 12 {
 		wg.Go(func() {
 			server := fmt.Sprintf("s%d", i)
-			if _, err := Open(h).ReplaceServer(t.Context(), server, []nodetype.Type{tool(server, "x", "")}); err != nil {
+			if _, err := Open(h).ReplaceServer(t.Context(), server, []nodetype.Type{tool(server, "x", "")}, false); err != nil {
 				t.Error(err)
 			}
 		})
@@ -154,5 +154,31 @@ func TestSyncsAtTheSameTimeLoseNothing(t *testing.T) {
 		if tools, err := Open(h).MCPTools(fmt.Sprintf("s%d", i)); err != nil || len(tools) != 1 {
 			t.Errorf("server %d: %v %v", i, names(tools), err)
 		}
+	}
+}
+
+// Upstream pflow can share the home. Its entries stay as they are, even those of the same server.
+func TestForeignEntriesStay(t *testing.T) {
+	const execute = `{ "class_name": "MCPNode", "docstring": "é", "interface":{"inputs": [], "mcp_metadata": {"server":"front", "tool":"execute"}},"type": "mcp"}`
+	const list = `{"class_name":"MCPNode","interface":{"inputs":[],"mcp_metadata":{"server":"front","tool":"list_library"}}}`
+	file := `{"nodes": {"mcp-front-execute": ` + execute + `, "mcp-front-list_library": ` + list + `}, "version": "0.16.0"}`
+	types := []nodetype.Type{tool("front", "execute", "new"), tool("front", "list_library", "new")}
+	r, h := open(t, map[string]string{fileName: file})
+	for range 2 {
+		c, err := r.ReplaceServer(t.Context(), "front", types, false)
+		if err != nil || !cmp.Equal(c.Foreign, []string{"mcp-front-execute"}) || c.Removed != nil || c.Overwritten != nil {
+			t.Errorf("%+v %v", c, err)
+		}
+		after := content(t, h, fileName)
+		if gjson.Get(after, "nodes.mcp-front-execute").Raw != execute || gjson.Get(after, "nodes.mcp-front-list_library").Raw != list {
+			t.Errorf("an entry has changed:\n%s", after)
+		}
+		if !gjson.Get(after, "nodes.mcp-front-list-library").Exists() {
+			t.Errorf("a tool is missing:\n%s", after)
+		}
+	}
+	c, err := r.ReplaceServer(t.Context(), "front", types, true)
+	if want := (Change{Updated: []string{"mcp-front-execute"}, Removed: []string{"mcp-front-list_library"}}); err != nil || !cmp.Equal(c, want) {
+		t.Errorf("%+v %v", c, err)
 	}
 }

@@ -112,7 +112,7 @@ func TestAnIndexChangesNoAnswer(t *testing.T) {
 			}
 		}
 		server := rapid.SampledFrom([]string{"s", "new"}).Draw(t, "changed")
-		if _, err := indexed(h, true).ReplaceServer(t.Context(), server, []nodetype.Type{tool(server, "write_file", "Writes a file")}); err != nil {
+		if _, err := indexed(h, true).ReplaceServer(t.Context(), server, []nodetype.Type{tool(server, "write_file", "Writes a file")}, false); err != nil {
 			t.Fatal(err)
 		}
 		names = append(names, "mcp-new-write-file", "mcp-s-write_file")
@@ -293,7 +293,7 @@ func TestReadersAndWriters(t *testing.T) {
 		}
 		return types
 	}
-	if _, err := indexed(h, true).ReplaceServer(t.Context(), "s", states(0)); err != nil {
+	if _, err := indexed(h, true).ReplaceServer(t.Context(), "s", states(0), false); err != nil {
 		t.Fatal(err)
 	}
 	ctx, done := context.WithCancel(t.Context())
@@ -322,7 +322,7 @@ func TestReadersAndWriters(t *testing.T) {
 	for w := range 2 {
 		writers.Go(func() {
 			for i := range 10 {
-				if _, err := indexed(h, w == 0).ReplaceServer(t.Context(), "s", states((i+w)%5)); err != nil {
+				if _, err := indexed(h, w == 0).ReplaceServer(t.Context(), "s", states((i+w)%5), false); err != nil {
 					t.Error(err)
 				}
 			}
