@@ -15,7 +15,7 @@ func newHost(app *cli.App) (*runner.Host, error) {
 		return nil, err
 	}
 	return &runner.Host{
-		Home: h, Env: app.Env, Stdin: app.Stdin, Read: app.ReadArgument, Suite: app.Suite, Ask: newAsker(app), Log: app.Log, Warn: app.Warn,
+		Home: h, Env: app.Env, Stdin: app.Stdin, Read: app.ReadArgument, Open: app.OpenArgument, Suite: app.Suite, Ask: newAsker(app), Log: app.Log, Warn: app.Warn,
 		Advise: func(w *fault.Fault) {
 			if isatty.IsTerminal(app.Stderr.Fd()) {
 				app.Warn("%s%s", w.Where(), w.Message)

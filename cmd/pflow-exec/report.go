@@ -65,7 +65,7 @@ func (c *reportCommand) read(app *cli.App) (*history.Run, report.Options, error)
 		h, status, err := run.History()
 		return h, options(run, status), err
 	}
-	h, err := history.Read(app.Stream())
+	h, err := history.ReadStream(input.Reader(app.Context, app.Stdin), maxEvents)
 	if err == nil && h.Started == nil && h.Finished == nil {
 		err = fault.New(fault.Usage, "Standard input holds no events of a run").Suggest("Pipe in the output of pflow-exec run --format ndjson, or give the id of a run")
 	}
@@ -82,6 +82,9 @@ func (c *reportCommand) read(app *cli.App) (*history.Run, report.Options, error)
 	}
 	return h, options(run, status), nil
 }
+
+// maxEvents is the most bytes of a run's events on standard input that are held in memory.
+const maxEvents = 256 << 20
 
 // options returns the options of a page about a run with the given status. One that has ended needs none: its last event
 // has the status, and a page of its first events shows none.

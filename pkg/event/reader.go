@@ -20,9 +20,9 @@ type Reader struct {
 	at int64
 }
 
-// maxRead is the most bytes of a line. It is larger than MaxLine because a stream without blobs contains long values in its
+// MaxRead is the most bytes of a line that is read. It is larger than MaxLine because a stream without blobs contains long values in its
 // lines.
-const maxRead = 64 << 20
+const MaxRead = 64 << 20
 
 // NewReader returns a Reader that reads from r.
 func NewReader(r io.Reader) *Reader { return &Reader{r: bufio.NewReaderSize(r, 64<<10)} }
@@ -80,8 +80,8 @@ func (r *Reader) readLine() ([]byte, error) {
 		if err == nil && parts == nil {
 			return part, nil
 		}
-		if size += len(part); size > maxRead {
-			return nil, fault.New(fault.Validation, "Line %d of the event stream has more than %d MiB, the limit of a line", r.line+1, maxRead>>20)
+		if size += len(part); size > MaxRead {
+			return nil, fault.New(fault.Validation, "Line %d of the event stream has more than %d MiB, the limit of a line", r.line+1, MaxRead>>20)
 		}
 		parts = append(parts, slices.Clone(part))
 		switch {

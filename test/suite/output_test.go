@@ -113,18 +113,18 @@ func (p *place) runSize(id string) (size int64) {
 // resumed run takes over.
 func TestMaxOutputIsOfTheWholeRun(t *testing.T) {
 	t.Parallel()
-	const print = `"type":"shell","params":{"command":"head -c 40000 /dev/zero | tr '\\0' x"}`
+	const forty = `"type":"shell","params":{"command":"head -c 40000 /dev/zero | tr '\\0' x"}`
 	for name, nodes := range map[string]string{
-		"nodes":      `{"id":"a",` + print + `},{"id":"b",` + print + `},{"id":"c",` + print + `}],"edges":[{"from":"a","to":"b"},{"from":"b","to":"c"}]`,
-		"items":      `{"id":"c",` + print + `,"batch":{"items":[1,2,3]}}]`,
-		"iterations": `{"id":"c",` + print + `,"loop":{"while":true,"max_iterations":3}}]`,
+		"nodes":      `{"id":"a",` + forty + `},{"id":"b",` + forty + `},{"id":"c",` + forty + `}],"edges":[{"from":"a","to":"b"},{"from":"b","to":"c"}]`,
+		"items":      `{"id":"c",` + forty + `,"batch":{"items":[1,2,3]}}]`,
+		"iterations": `{"id":"c",` + forty + `,"loop":{"while":true,"max_iterations":3}}]`,
 		"attempts":   `{"id":"c","type":"shell","params":{"command":"head -c 40000 /dev/zero | tr '\\0' x; exit 1"},"retry":2}]`,
-		"sub":        `{"id":"a",` + print + `},{"id":"b",` + print + `},{"id":"c","type":"workflow","params":{"workflow":"./sub.json"}}],"edges":[{"from":"a","to":"b"},{"from":"b","to":"c"}]`,
+		"sub":        `{"id":"a",` + forty + `},{"id":"b",` + forty + `},{"id":"c","type":"workflow","params":{"workflow":"./sub.json"}}],"edges":[{"from":"a","to":"b"},{"from":"b","to":"c"}]`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := newPlace(t)
-			p.write("sub.json", `{"runtime":{"max_output":"1GB"},"nodes":[{"id":"in",`+print+`}]}`)
+			p.write("sub.json", `{"runtime":{"max_output":"1GB"},"nodes":[{"id":"in",`+forty+`}]}`)
 			p.write("w.json", `{"runtime":{"max_output":"100kB"},"nodes":[`+nodes+`}`)
 			o := p.run("pflow-exec", "run", "w.json", "--format", "json")
 			for range 2 { // the resumed run too

@@ -192,7 +192,7 @@ func TestEndlessInputIsRefused(t *testing.T) {
 			limit = "16 MiB"
 		case strings.Contains(line, "detached"): // ends at the first byte that is not JSON
 			continue
-		case strings.Contains(line, "report"):
+		case strings.Contains(line, "report"), strings.Contains(line, "--resume"):
 			source = zero // one line
 		}
 		cases = append(cases, endless{source, line, limit})
@@ -204,7 +204,8 @@ func TestEndlessInputIsRefused(t *testing.T) {
 		cases = append(cases, endless{"", line, "64 MiB"})
 	}
 	cases = append(cases, endless{"", "pflow-lib check /dev/zero", "16 MiB"}, endless{"", "pflow-exec run w.json --resume /dev/zero", "64 MiB"})
-	cases = append(cases, endless{`yes '{"v":1,"event":"node_started","node":"n","attempt":1}' |`, "pflow-exec report -", "256 MiB"})
+	items := `{ echo '{"v":1,"event":"run_started","run":"r"}'; yes '{"v":1,"event":"item_completed","node":"n","item":1,"outputs":{"a":"` + strings.Repeat("x", 1000) + `"}}'; } |`
+	cases = append(cases, endless{items, "pflow-exec report -", "256 MiB"})
 	for _, c := range cases {
 		t.Run(c.source+" "+c.line, func(t *testing.T) {
 			p := readingPlace(t)

@@ -102,7 +102,7 @@ func TestWhatIsNoRunIsNotReported(t *testing.T) {
 		{[]string{"-"}, "", 2, "Standard input"},
 		{[]string{"-"}, "hello\n", 1, "Line 1 of the event stream"},
 		{[]string{"-"}, "\x00\xff\n\x00\n", 1, "Line 1 of the event stream"},
-		{[]string{"-"}, `{"v":1,"event":"node_started","node":"a"}` + "\n", 2, "Standard input"},
+		{[]string{"-"}, `{"v":1,"event":"node_started","node":"a"}` + "\n", 2, "node_started"},
 		{[]string{"-", "-o", "none/run.html"}, `{"v":1,"event":"run_started","run":"r1","nodes":["a"]}` + "\n", 2, "none/run.html"},
 		{[]string{"-", "-o", "."}, `{"v":1,"event":"run_started","run":"r1","nodes":["a"]}` + "\n", 2, " .: "},
 		{[]string{"-"}, `{"v":1,"event":"run_started","run":"last","nodes":["a"]}` + "\n", 0, "a"},

@@ -3,6 +3,7 @@ package node
 import (
 	"bytes"
 	"context"
+	"errors"
 	"testing"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
@@ -51,7 +52,7 @@ func TestProcessOutputIsBounded(t *testing.T) {
 			t.Errorf("%s: stored %q, logged %q, want %q", name, stored.String(), log.String(), c.stored)
 		}
 		f := exceeded(&processOutput{}, w)
-		if (f != nil) != (c.says != "") || f != nil && (f.Message != c.says || context.Cause(ctx) != error(f)) {
+		if (f != nil) != (c.says != "") || f != nil && (f.Message != c.says || !errors.Is(context.Cause(ctx), f)) {
 			t.Errorf("%s: %v, stopped by %v, want %q", name, f, context.Cause(ctx), c.says)
 		}
 		stop(nil)

@@ -3,9 +3,13 @@ package runner
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
@@ -37,11 +41,16 @@ func checkpointPath(h *home.Home, name, resume string) (string, error) {
 	return path, nil
 }
 
-// openEvents opens the events to go on from that are given as text or as a checkpoint file, and locks that file.
+// openEvents opens the file of the events to go on from, or the checkpoint file, which it locks.
 func (l *Launch) openEvents(ctx context.Context) (err error) {
 	r := l.request
-	if r.Events != nil {
-		l.events, l.whole = io.NewSectionReader(bytes.NewReader(r.Events), 0, int64(len(r.Events))), int64(len(wholeEvents(r.Events)))
+	if r.Events != "" {
+		if err := l.openStream(r.Events); err != nil {
+			return err
+		}
+		if r.EventsSpooled {
+			_ = os.Remove(r.Events)
+		}
 	}
 	if r.Checkpoint == "" {
 		return nil
@@ -60,6 +69,53 @@ func (l *Launch) openEvents(ctx context.Context) (err error) {
 	}
 	return nil
 }
+
+// openStream opens a file of events, of which it uses what is in it now.
+func (l *Launch) openStream(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return fault.New(fault.Usage, "Cannot read %s: %v", path, fault.Reason(err))
+	}
+	l.releases = append(l.releases, func() { _ = f.Close() })
+	info, err := f.Stat()
+	if err == nil {
+		l.events = io.NewSectionReader(f, 0, info.Size())
+		l.whole, err = wholeEvents(f, info.Size())
+	}
+	if err != nil {
+		return fault.New(fault.Usage, "Cannot read %s: %v", path, fault.Reason(err))
+	}
+	return nil
+}
+
+// wholeEvents returns the length of the whole lines of a stream up to its last event. A program that fails writes an error
+// behind it.
+func wholeEvents(r io.ReaderAt, size int64) (int64, error) {
+	for window := int64(64 << 10); ; window *= 4 {
+		from := max(0, size-window)
+		text := make([]byte, size-from)
+		if _, err := r.ReadAt(text, from); err != nil && !errors.Is(err, io.EOF) {
+			return 0, err
+		}
+		for {
+			end := bytes.LastIndexByte(text, '\n')
+			last := bytes.LastIndexByte(text[:max(end, 0)], '\n') + 1
+			if end < 0 || last == 0 && from > 0 {
+				break // the window does not have a whole line more
+			}
+			if gjson.GetBytes(text[last:end], "seq").Exists() {
+				return from + int64(end) + 1, nil
+			}
+			text = text[:last]
+		}
+		if from == 0 || window >= maxTail {
+			return 0, nil
+		}
+	}
+}
+
+// maxTail is how far from the end of a stream wholeEvents looks for an event: further than a line may be long.
+const maxTail = 64 << 20
 
 // checkCopied returns a fault if the checkpoint file does not have all events of the run.
 func (l *Launch) checkCopied(last *event.Event) error {

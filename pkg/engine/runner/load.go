@@ -11,7 +11,6 @@ import (
 	"github.com/pflow-suite/pflow/pkg/catalog/library"
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
-	"github.com/pflow-suite/pflow/pkg/home/input"
 	"github.com/pflow-suite/pflow/pkg/home/redact"
 	"github.com/pflow-suite/pflow/pkg/run/journal"
 	"github.com/pflow-suite/pflow/pkg/workflow"
@@ -87,7 +86,9 @@ func Load(host *Host, s Source, o Options) (*Request, error) {
 	if err := r.loadOrigin(host, s.Resume); err != nil {
 		return nil, err
 	}
-	r.Stdin, err = pipedInput(host, r.file.Workflow, r.Inputs)
+	if r.Stdin, err = pipedInput(host, r.file.Workflow, r.Inputs); err != nil && r.EventsSpooled {
+		_ = os.Remove(r.Events)
+	}
 	return r, err
 }
 
@@ -184,14 +185,25 @@ func (r *Request) loadWorkflow(host *Host, s Source) error {
 	return nil
 }
 
-// loadOrigin sets Events if the run to go on from is named by a file or "-", else Resume.
+// loadOrigin sets Events if the run to go on from is named by a file or "-", else Resume. A stream that can be read only once
+// is stored in a file.
 func (r *Request) loadOrigin(host *Host, name string) (err error) {
 	if name == "" {
 		return nil
 	}
 	info, statErr := os.Stat(name)
-	if name == "-" || statErr == nil && !info.IsDir() || strings.Contains(name, "/") {
-		r.Events, err = host.Read(name, input.MaxDocument)
+	switch {
+	case statErr == nil && info.Mode().IsRegular():
+		r.Events, err = filepath.Abs(name)
+		return err
+	case name == "-" || statErr == nil && !info.IsDir() || strings.Contains(name, "/"):
+		stream, err := host.Open(name)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = stream.Close() }()
+		r.EventsSpooled = true
+		r.Events, err = journal.SpoolEvents(host.Home, stream)
 		return err
 	}
 	rec, err := journal.Find(host.Home, name)

@@ -121,7 +121,7 @@ func TestARequestCrosses(t *testing.T) {
 	p.check(json.Unmarshal(text, &crossed))
 	again, err := json.Marshal(&crossed)
 	p.check(err)
-	if string(again) != string(text) || crossed.Events != nil || crossed.Stdin == nil || *crossed.Stdin != "piped" {
+	if string(again) != string(text) || crossed.Events != "" || crossed.Stdin == nil || *crossed.Stdin != "piped" {
 		t.Errorf("%s\n%s", text, again)
 	}
 	if g := crossed.Inputs["n"]; !g.IsText() || g.Text != "" {

@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/pflow-suite/pflow/pkg/engine"
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
@@ -102,18 +100,6 @@ func beginsWith(r, prefix io.Reader) bool {
 		if err != nil {
 			return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 		}
-	}
-}
-
-// wholeEvents returns the whole lines of a stream up to its last event. A program that fails writes an error behind it.
-func wholeEvents(stream []byte) []byte {
-	for {
-		end := bytes.LastIndexByte(stream, '\n')
-		last := bytes.LastIndexByte(stream[:max(end, 0)], '\n') + 1
-		if end < 0 || gjson.GetBytes(stream[last:end], "seq").Exists() {
-			return stream[:end+1]
-		}
-		stream = stream[:last]
 	}
 }
 

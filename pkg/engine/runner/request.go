@@ -28,9 +28,11 @@ type Request struct {
 	// Stdin is the text for the input that takes standard input, or nil if nothing was piped in.
 	Stdin *string `json:"stdin,omitempty"`
 
-	// Resume is the id of the run to go on from, Events are a run's events to go on from; both are empty for a new run.
-	Resume string `json:"resume,omitempty"`
-	Events []byte `json:"events"`
+	// Resume is the id of the run to go on from, Events is the path of a file with a run's events to go on from; both are empty
+	// for a new run. A file that was made for the request is removed when it has been opened.
+	Resume        string `json:"resume,omitempty"`
+	Events        string `json:"events,omitempty"`
+	EventsSpooled bool   `json:"events_spooled,omitempty"`
 	// Checkpoint is the path of the file to go on from and to append the events to, or empty. It does not cross to another
 	// process.
 	Checkpoint string `json:"-"`

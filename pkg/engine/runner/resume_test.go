@@ -2,6 +2,7 @@ package runner
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,11 +29,11 @@ func TestOriginOfARequest(t *testing.T) {
 	whole := string(p.journal(old))
 	prefix := string(bytes.Join(lines[:len(lines)-3], nil)) // without the second node's events
 	id := func(text string) string { return strings.ReplaceAll(text, old, "r"+strings.Repeat("0", 26)) }
-	p.Read = func(name string, _ int64) ([]byte, error) {
-		if name == "-" {
-			return []byte(whole), nil
+	p.Open = func(name string) (io.ReadCloser, error) {
+		if name != "-" {
+			t.Errorf("%s is read as a stream", name)
 		}
-		return os.ReadFile(name)
+		return io.NopCloser(strings.NewReader(whole)), nil
 	}
 	for name, c := range map[string]struct {
 		resume string

@@ -10,6 +10,7 @@ package runner
 
 import (
 	"context"
+	"io"
 	"log/slog"
 	"os"
 
@@ -27,6 +28,8 @@ type Host struct {
 	Stdin *os.File
 	// Read returns the content of a file, or of standard input if the name is "-". More than limit bytes are a validation_error.
 	Read func(name string, limit int64) ([]byte, error)
+	// Open returns the content of a file, or of standard input if the name is "-", as it comes.
+	Open func(name string) (io.ReadCloser, error)
 	// Suite returns the folder in which the programs of the suite are looked for first.
 	Suite func() (string, error)
 	// Ask asks a person and waits for the answer, which is one of the question's choices, and returns who gave it. It is

@@ -12,12 +12,8 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-const (
-	// MaxDocument is the most bytes of a document: inputs, settings, the registry, an argument from a file, a run to resume.
-	MaxDocument = 64 << 20
-	// MaxStream is the most bytes of a stream of events that is not kept in memory.
-	MaxStream = 256 << 20
-)
+// MaxDocument is the most bytes of a document: inputs, settings, the registry, an argument from a file.
+const MaxDocument = 64 << 20
 
 // Read reads r to its end. If r has more than limit bytes, the error is a validation_error that names r by name. If ctx ends
 // while r waits, the error is the context's cause; the goroutine that waits ends when its read does.

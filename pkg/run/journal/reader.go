@@ -265,6 +265,8 @@ func follow(f io.Reader, more func() bool, each func(line []byte) error) error {
 			rest = rest[i+1:]
 		}
 		switch {
+		case len(rest) > event.MaxRead:
+			return fault.New(fault.Validation, "A line of the run's journal has more than %d MiB, the limit of a line", event.MaxRead>>20)
 		case n > 0:
 		case err != nil && !errors.Is(err, io.EOF):
 			return storageFault("read the run's journal", err)

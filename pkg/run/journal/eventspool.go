@@ -1,0 +1,85 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/home"
+)
+
+// maxSpooled is the most bytes of a stream of events that SpoolEvents stores.
+const maxSpooled = 4 << 30
+
+// SpoolEvents stores a stream of one run's events in a file of the home, so that it can be read again, and returns the path.
+// The caller removes the file. The stream is read line by line: it returns the faults of event.Reader, and a usage_error if the
+// stream does not begin with a run, or goes on with another one.
+func SpoolEvents(h *home.Home, stream io.Reader) (path string, err error) {
+	runs, err := h.Make("runs")
+	if err != nil {
+		return "", err
+	}
+	f, err := os.CreateTemp(runs, newPrefix+"events-")
+	if err != nil {
+		return "", storageFault(storeEvents, err)
+	}
+	err = copyEvents(f, stream)
+	if failed := f.Close(); err == nil && failed != nil {
+		err = storageFault(storeEvents, failed)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+		return "", err
+	}
+	return f.Name(), nil
+}
+
+// storeEvents is the operation that a fault of a stream's file names.
+const storeEvents = "store the events to go on from"
+
+// copyEvents copies a stream to its end.
+func copyEvents(to io.Writer, stream io.Reader) error {
+	out := &countedFile{to: to}
+	for events, first := event.NewReader(io.TeeReader(stream, out)), true; ; first = false {
+		h, err := events.Skim()
+		switch {
+		case out.err != nil:
+			return storageFault(storeEvents, out.err)
+		case errors.Is(err, io.EOF):
+			_, err := io.Copy(out, stream) // an incomplete line
+			return err
+		case err != nil:
+			return err
+		case first != (h.Event == event.RunStarted):
+			return fault.New(fault.Usage, "The stream of events must begin with run_started and be of one run: %s", place(h, first)).
+				Suggest("Give the output of one pflow-exec run with --format ndjson, or a run id")
+		case out.size > maxSpooled:
+			return fault.New(fault.Validation, "The stream of events has more than %d GiB, the limit for it", maxSpooled>>30).
+				Suggest("Give the events as a file, which has no limit in all")
+		}
+	}
+}
+
+func place(h event.Header, first bool) string {
+	if first {
+		return fmt.Sprintf("its first event is %s", h.Event)
+	}
+	return fmt.Sprintf("there is another run_started at byte %d", h.At)
+}
+
+// countedFile counts what is written, and keeps the error of a write.
+type countedFile struct {
+	to   io.Writer
+	size int64
+	err  error
+}
+
+func (c *countedFile) Write(p []byte) (int, error) {
+	n, err := c.to.Write(p)
+	c.size += int64(n)
+	c.err = err
+	return n, err
+}
