@@ -213,7 +213,7 @@ func TestADenialEndsEverything(t *testing.T) {
 	b := newBench(t)
 	b.saved["sub"] = `{"inputs":{"x":{"default":0}},"nodes":[{"id":"gate","type":"echo","params":{"data":"${x}"},"approval":true}]}`
 	for name, node := range map[string]string{
-		"with a retry":   `{"id":"s","type":"workflow","params":{"workflow":"sub"},"retry":{"max":3}}`,
+		"with a retry":   `{"id":"s","type":"workflow","params":{"workflow":"sub"},"retry":{"max":4}}`,
 		"of a batch":     `{"id":"s","type":"workflow","params":{"workflow":"sub","inputs":{"x":"${item}"}},"batch":{"items":[1,2,3,4,5,6],"parallel":true,"max_concurrent":2,"error_handling":"continue"}}`,
 		"beside another": `{"id":"s","type":"workflow","params":{"workflow":"sub"}},{"id":"t","type":"workflow","params":{"workflow":"sub"}}`,
 	} {

@@ -80,7 +80,7 @@ func TestAnItemThatCannotBeTried(t *testing.T) {
 }
 
 func TestItemsAreTriedAgain(t *testing.T) {
-	for name, policy := range map[string]string{"by the batch": `,"max_retries":3,"retry_wait":0.001}`, "by the node": `},"retry":{"max":2,"wait":0.001}`} {
+	for name, policy := range map[string]string{"by the batch": `,"max_retries":3,"retry_wait":0.001}`, "by the node": `},"retry":{"max":3,"wait":0.001}`} {
 		t.Run(name, func(t *testing.T) {
 			s := newService(t)
 			s.answer = func(path string, n int, _ <-chan struct{}) (int, string) {

@@ -48,7 +48,7 @@ func TestARunIsCancelled(t *testing.T) {
 
 func TestTheTimeOfARun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newBench(t).play(t.Context(), `{"nodes":[{"id":"n","type":"read-file","params":{"file_path":"none"},"retry":{"max":5,"wait":1000,"max_wait":1000}},{"id":"z","type":"echo","params":{"data":"${n.content}"}}]}`,
+		p := newBench(t).play(t.Context(), `{"nodes":[{"id":"n","type":"read-file","params":{"file_path":"none"},"retry":{"max":6,"wait":1000,"max_wait":1000}},{"id":"z","type":"echo","params":{"data":"${n.content}"}}]}`,
 			func(c *engine.Config) { c.Timeout = time.Minute })
 		p.ended(t, event.TimedOut)
 		if p.last.Error.Type != fault.Timeout || p.nodes(event.NodeCancelled) != "n z" || p.last.Time.Sub(p.events[0].Time) != time.Minute {
@@ -67,12 +67,12 @@ func TestARunIsCancelledAtAnyEvent(t *testing.T) {
 		}
 		return http.StatusOK, fmt.Sprintf(`{"more":%t,"path":%q}`, strings.HasSuffix(path, "1"), path)
 	}
-	b.saved["sub"] = `{"inputs":{"x":{}},"nodes":[` + s.node("one", "one${x}", "") + `,` + s.node("two", "flaky-two${x}", `,"retry":{"max":1}`) + `],"edges":[{"from":"one","to":"two"}],"outputs":{"y":{"source":"${two.response.path}"}}}`
+	b.saved["sub"] = `{"inputs":{"x":{}},"nodes":[` + s.node("one", "one${x}", "") + `,` + s.node("two", "flaky-two${x}", `,"retry":{"max":2}`) + `],"edges":[{"from":"one","to":"two"}],"outputs":{"y":{"source":"${two.response.path}"}}}`
 	def := `{"nodes":[` + s.node("plain", "plain", "") + `,` +
-		s.node("waits", "flaky-waits", `,"retry":{"max":1,"wait":0.001}`) + `,` +
+		s.node("waits", "flaky-waits", `,"retry":{"max":2,"wait":0.001}`) + `,` +
 		s.node("loop", "loop${__iteration__}", `,"loop":{"while":"${loop.response.more}"}`) + `,` +
 		s.node("each", "each${item}", `,"batch":{"items":[1,2]}`) + `,` +
-		s.node("retries", "flaky-each${item}", `,"batch":{"items":[1,2],"parallel":true},"retry":{"max":1}`) + `,
+		s.node("retries", "flaky-each${item}", `,"batch":{"items":[1,2],"parallel":true},"retry":{"max":2}`) + `,
 		{"id":"sub","type":"workflow","params":{"workflow":"sub","inputs":{"x":"${plain.response.path}"}}},
 		{"id":"subs","type":"workflow","params":{"workflow":"sub","inputs":{"x":"${item}"}},"batch":{"items":[1,2,3],"parallel":true,"max_concurrent":2}}],
 		"outputs":{"all":{"source":"${sub.y}"},"n":{"source":"${subs.results[2].y}"},"loop":{"source":"${loop.response.path}"},"each":{"source":"${each.count}"},"retries":{"source":"${retries.success_count}"},"waits":{"source":"${waits.response.path}"}}}`
@@ -135,7 +135,7 @@ func TestACancelledRunWaitsForNothing(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		defer cancel(nil)
 		time.AfterFunc(time.Minute, func() { cancel(errors.New("enough")) })
-		const waits = `,"retry":{"max":5,"wait":1000,"max_wait":1000}`
+		const waits = `,"retry":{"max":6,"wait":1000,"max_wait":1000}`
 		p := newBench(t).play(ctx, `{"nodes":[{"id":"s","type":"workflow","params":{"workflow":{"nodes":[
 			{"id":"n","type":"read-file","params":{"file_path":"none"}`+waits+`},
 			{"id":"each","type":"read-file","params":{"file_path":"${item}"}`+waits+`,"batch":{"items":["a","b"],"parallel":true}}]}}}]}`)

@@ -108,7 +108,7 @@ func TestAnIterationIsTriedAgain(t *testing.T) {
 		}
 		return http.StatusOK, fmt.Sprintf(`{"n":%d}`, n)
 	}
-	p := newBench(t).play(t.Context(), `{"nodes":[`+s.node("poll", "p", `,"loop":{"until":"${limit.data[${__iteration__}]}"},"retry":{"max":2}`)+`,{"id":"limit","type":"echo","params":{"data":[0,0,0,1]}}]}`)
+	p := newBench(t).play(t.Context(), `{"nodes":[`+s.node("poll", "p", `,"loop":{"until":"${limit.data[${__iteration__}]}"},"retry":{"max":3}`)+`,{"id":"limit","type":"echo","params":{"data":[0,0,0,1]}}]}`)
 	p.ended(t, event.Completed)
 	var got []string
 	for _, e := range p.of(event.NodeStarted) {
@@ -123,7 +123,7 @@ func TestAnIterationIsTriedAgain(t *testing.T) {
 
 func TestALoopWhoseConditionLeadsNowhere(t *testing.T) {
 	s := counter(t)
-	p := newBench(t).play(t.Context(), `{"nodes":[`+s.node("poll", "p", `,"loop":{"while":"${poll.response.gone}"},"retry":{"max":3}`)+`]}`)
+	p := newBench(t).play(t.Context(), `{"nodes":[`+s.node("poll", "p", `,"loop":{"while":"${poll.response.gone}"},"retry":{"max":4}`)+`]}`)
 	p.failed(t, fault.Template, "${poll.response.gone} not resolved")
 	if len(s.calls) != 1 || p.last.Error.Path != "loop.while" {
 		t.Errorf("%d calls, %s", len(s.calls), p.last.Error.Path)

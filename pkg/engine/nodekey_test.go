@@ -70,7 +70,7 @@ func (k *keys) one(t *testing.T, place string) string {
 
 // keyed has a retried node, a batch, a loop and a sub-workflow for each item of a list.
 const keyed = `{"inputs":{"word":{},"pin":{}},"nodes":[
-	{"id":"first","type":"echo","params":{"data":"${word}"},"retry":{"max":2,"wait":0.001}},
+	{"id":"first","type":"echo","params":{"data":"${word}"},"retry":{"max":3,"wait":0.001}},
 	{"id":"twin","type":"echo","params":{"data":"${word}"}},
 	{"id":"each","type":"echo","params":{"data":"same"},"batch":{"items":[1,1],"parallel":true}},
 	{"id":"round","type":"echo","params":{"data":"same"},"loop":{"while":"${round.data}","max_iterations":3}},

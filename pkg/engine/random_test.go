@@ -145,7 +145,7 @@ func (d *drawer) fill(node *one, depth int, prefix, at, values string) {
 	}
 	if !sub {
 		if node.role != "ok" && d.chance("retry", 3) { // a retried sub-workflow runs all its nodes again
-			node.fields["retry"] = map[string]any{"max": 1}
+			node.fields["retry"] = map[string]any{"max": 2}
 		}
 		params := map[string]any{"url": d.url + "/" + tag + "/" + values + "/" + role}
 		if body == "loop" {

@@ -77,7 +77,7 @@ func scripted(c *engine.Config, clock *scriptedClock, seed uint64) {
 
 const replayed = `{"nodes":[
 	{"id":"first","type":"echo","params":{"data":[1,2,3]}},
-	{"id":"flaky","type":"echo","params":{"data":"${first.data}"},"retry":{"max":3,"wait":20,"backoff":"exponential","max_wait":60,"jitter":0.5}},
+	{"id":"flaky","type":"echo","params":{"data":"${first.data}"},"retry":{"max":4,"wait":20,"backoff":"exponential","max_wait":60,"jitter":0.5}},
 	{"id":"each","type":"echo","params":{"data":"${item} ${flaky.data[0]}"},"batch":{"items":"${first.data}","max_retries":2,"retry_wait":7}},
 	{"id":"again","type":"echo","params":{"data":"${__iteration__}","inputs":{"c":"${each.count}"}},"loop":{"while":"${again.data}","max_iterations":3,"carry":{"c":"${again.data}"}}},
 	{"id":"asked","type":"echo","params":{"data":"${again.loop_stopped}"},"approval":true},
@@ -165,7 +165,7 @@ func TestReplay(t *testing.T) {
 // An attempt begins when its wait is over and not before.
 func TestAWaitByTheClock(t *testing.T) {
 	clock := newScriptedClock()
-	c, _ := inMemory(t, `{"nodes":[{"id":"a","type":"echo","retry":{"max":1,"wait":50}}]}`, clock.Now)
+	c, _ := inMemory(t, `{"nodes":[{"id":"a","type":"echo","retry":{"max":2,"wait":50}}]}`, clock.Now)
 	scripted(&c, clock, 1)
 	attempts := make(chan int, 2)
 	c.Execute = func(_ context.Context, a engine.Attempt) engine.Result {

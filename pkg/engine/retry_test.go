@@ -26,12 +26,12 @@ func TestANodeIsTriedAgain(t *testing.T) {
 		waits          string
 		status         event.Status
 	}{
-		"until it succeeds":        {"test $PFLOW_ATTEMPT -ge 3", `{"max":5}`, 3, "[0 0]", event.Completed},
-		"as often as it may":       {"exit 7", `{"max":2,"wait":0.001}`, 3, "[1 1]", event.Failed},
-		"with growing waits":       {"exit 7", `{"max":4,"wait":0.001,"backoff":"exponential","max_wait":0.003}`, 5, "[1 2 3 3]", event.Failed},
-		"after some exit statuses": {"exit $((75 - (PFLOW_ATTEMPT > 2)))", `{"max":9,"only_exit_codes":[75]}`, 3, "[0 0]", event.Failed},
-		"not after others":         {"exit 1", `{"max":9,"only_exit_codes":[75]}`, 1, "[]", event.Failed},
-		"not after a success":      {"true", `{"max":9}`, 1, "[]", event.Completed},
+		"until it succeeds":        {"test $PFLOW_ATTEMPT -ge 3", `{"max":6}`, 3, "[0 0]", event.Completed},
+		"as often as it may":       {"exit 7", `{"max":3,"wait":0.001}`, 3, "[1 1]", event.Failed},
+		"with growing waits":       {"exit 7", `{"max":5,"wait":0.001,"backoff":"exponential","max_wait":0.003}`, 5, "[1 2 3 3]", event.Failed},
+		"after some exit statuses": {"exit $((75 - (PFLOW_ATTEMPT > 2)))", `{"max":10,"only_exit_codes":[75]}`, 3, "[0 0]", event.Failed},
+		"not after others":         {"exit 1", `{"max":10,"only_exit_codes":[75]}`, 1, "[]", event.Failed},
+		"not after a success":      {"true", `{"max":10}`, 1, "[]", event.Completed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -74,7 +74,7 @@ func TestANodeIsTriedAgain(t *testing.T) {
 }
 
 func TestTheAnnouncedWaitHasTheJitter(t *testing.T) {
-	p := newBench(t).play(t.Context(), retried("exit 1", `{"max":20,"wait":0.002,"jitter":0.5}`))
+	p := newBench(t).play(t.Context(), retried("exit 1", `{"max":21,"wait":0.002,"jitter":0.5}`))
 	different := map[float64]bool{}
 	for _, e := range p.of(event.NodeFailed) {
 		if e.RetryInMS == nil {
@@ -105,7 +105,7 @@ func TestWhatWouldFailAgainIsNotTriedAgain(t *testing.T) {
 				kind = "http"
 			}
 			p := newBench(t).play(t.Context(), `{"nodes":[{"id":"src","type":"echo","params":{"data":{"text":"many","null":null}}},
-				{"id":"n","type":"`+kind+`","params":`+c.params+`,"retry":{"max":3}}]}`)
+				{"id":"n","type":"`+kind+`","params":`+c.params+`,"retry":{"max":4}}]}`)
 			p.failed(t, c.kind)
 			if got := p.of(event.NodeFailed); len(got) != 1 || *got[0].WillRetry || *p.last.NodesExecuted != 2 {
 				t.Errorf("%d failures", len(got))
@@ -132,7 +132,7 @@ func TestAWaitTakesNoPlace(t *testing.T) {
 		}
 		return http.StatusOK, "{}"
 	}
-	def := `{"nodes":[` + s.node("a", "a", `,"retry":{"max":1,"wait":0.01}`) + `,` + s.node("b", "other", "") + `,{"id":"c","type":"echo","params":{"data":"${a.status_code}"}}]}`
+	def := `{"nodes":[` + s.node("a", "a", `,"retry":{"max":2,"wait":0.01}`) + `,` + s.node("b", "other", "") + `,{"id":"c","type":"echo","params":{"data":"${a.status_code}"}}]}`
 	p := b.play(t.Context(), def, func(c *engine.Config) { c.Jobs = 1 })
 	p.ended(t, event.Completed)
 	if got := strings.Join(s.calls, " "); got != "a other a" {
@@ -149,7 +149,7 @@ func TestASubWorkflowIsTriedAgainAsAWhole(t *testing.T) {
 		return http.StatusOK, "{}"
 	}
 	b.saved["sub"] = `{"nodes":[` + s.node("x", "first", "") + `,` + s.node("y", "second", "") + `],"edges":[{"from":"x","to":"y"}]}`
-	def := `{"nodes":[{"id":"a","type":"workflow","params":{"workflow":"sub"},"retry":{"max":2}}]}`
+	def := `{"nodes":[{"id":"a","type":"workflow","params":{"workflow":"sub"},"retry":{"max":3}}]}`
 	p := b.play(t.Context(), def)
 	p.ended(t, event.Completed)
 	if got := strings.Join(s.calls, " "); got != "first second first second" {
@@ -176,7 +176,7 @@ func TestAWaitAfterGoingOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.saved["sub"] = `{"nodes":[{"id":"a","type":"echo"},{"id":"b","type":"read-file","params":{"file_path":"${a.data ?? \"none\"}"}}]}`
-		def := `{"nodes":[{"id":"s","type":"workflow","params":{"workflow":"sub"},"retry":{"max":1,"wait":50}}]}`
+		def := `{"nodes":[{"id":"s","type":"workflow","params":{"workflow":"sub"},"retry":{"max":2,"wait":50}}]}`
 		p := b.play(t.Context(), def)
 		for i, e := range p.events {
 			if e.Event == event.NodeCompleted && e.Attempt == 1 {

@@ -73,7 +73,7 @@ func TestASubWorkflowThatCannotRun(t *testing.T) {
 			b.saved["greet"], b.saved["bad"] = greet, `{"nodes":[{"id":"n","type":"nope"}]}`
 			b.saved["poor"] = `{"nodes":[{"id":"n","type":"echo","params":{"data":{}}}],"outputs":{"y":{"source":"${n.data.y}"}}}`
 			p := b.play(t.Context(), `{"nodes":[{"id":"src","type":"echo","params":{"data":{"none":"nowhere","null":null,"bad":"bad","greet":"greet"}}},
-				{"id":"s","type":"workflow","params":`+c.params+`,"retry":{"max":2}}]}`)
+				{"id":"s","type":"workflow","params":`+c.params+`,"retry":{"max":3}}]}`)
 			p.failed(t, c.kind, c.words...)
 			if e := p.last.Error; e != nil && e.Node != "s" || len(p.of(event.NodeFailed)) != 1 {
 				t.Errorf("node %s, %d failures", e.Node, len(p.of(event.NodeFailed)))
@@ -153,7 +153,7 @@ func TestWhatHasMostBehindItGoesFirst(t *testing.T) {
 
 func TestWorkflowsRunInOneAnotherOnlySoDeep(t *testing.T) {
 	b := newBench(t)
-	b.saved["again"] = `{"inputs":{"n":{}},"nodes":[{"id":"s","type":"workflow","params":{"workflow":"${n}","inputs":{"n":"${n}"}},"retry":{"max":3}}]}`
+	b.saved["again"] = `{"inputs":{"n":{}},"nodes":[{"id":"s","type":"workflow","params":{"workflow":"${n}","inputs":{"n":"${n}"}},"retry":{"max":4}}]}`
 	p := b.play(t.Context(), b.saved["again"], func(c *engine.Config) { c.Inputs["n"] = json.RawMessage(`"again"`) })
 	p.failed(t, fault.Validation, "depth 11", "at most 10 deep")
 	if got := len(p.of(event.NodeStarted)); got != 11 {

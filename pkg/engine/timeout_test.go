@@ -43,8 +43,8 @@ func TestANodeHasItsTime(t *testing.T) {
 	}{
 		"shell, an attempt":              {shell(`,"timeout":{"attempt":0.1}`), "timed out after 0.1 seconds", 1},
 		"shell, the node":                {shell(`,"timeout":0.1`), "timed out after 0.1 seconds", 1},
-		"shell, tried again":             {shell(`,"timeout":{"attempt":0.05},"retry":{"max":2}`), "timed out after 0.05 seconds", 3},
-		"shell, no time for another":     {shell(`,"timeout":{"attempt":100,"node":0.1},"retry":{"max":9}`), "timed out after 0.1 seconds", 1},
+		"shell, tried again":             {shell(`,"timeout":{"attempt":0.05},"retry":{"max":3}`), "timed out after 0.05 seconds", 3},
+		"shell, no time for another":     {shell(`,"timeout":{"attempt":100,"node":0.1},"retry":{"max":10}`), "timed out after 0.1 seconds", 1},
 		"http, an attempt":               {s.node("n", "slow", `,"timeout":{"attempt":0.1}`), "timed out after 0.1 seconds", 1},
 		"http, the node":                 {s.node("n", "slow", `,"timeout":0.1`), "timed out after 0.1 seconds", 1},
 		"a file that never ends":         {`{"id":"n","type":"read-file","params":{"file_path":"fifo","allow_special":true},"timeout":0.1}`, "The node timed out after 0.1 seconds", 1},
@@ -97,7 +97,7 @@ func TestANodeHasItsTime(t *testing.T) {
 
 func TestAfterATimeoutANodeIsTriedAgain(t *testing.T) {
 	node := shellNode("n", "test $PFLOW_ATTEMPT = 2 || sleep 100; echo done")
-	p := newBench(t).play(t.Context(), `{"nodes":[`+node[:len(node)-1]+`,"timeout":{"attempt":0.3},"retry":{"max":1}}]}`)
+	p := newBench(t).play(t.Context(), `{"nodes":[`+node[:len(node)-1]+`,"timeout":{"attempt":0.3},"retry":{"max":2}}]}`)
 	p.ended(t, event.Completed)
 	if f := p.of(event.NodeFailed); len(f) != 1 || f[0].Error.Type != fault.Timeout || p.get("n.stdout") != `"done"` {
 		t.Errorf("%+v %s", f, p.last.Outputs)
@@ -135,9 +135,9 @@ func TestTheTimeOfANodeIsThatOfAllItDoes(t *testing.T) {
 		took time.Duration
 	}{
 		"within it":      {`{"id":"n","type":"echo","params":{"count":"${src.echo}"},"timeout":100}`, 0},
-		"a wait":         {`{"id":"n","type":"read-file","params":{"file_path":"none"},"timeout":100,"retry":{"max":5,"wait":30}}`, 100 * time.Second},
-		"growing waits":  {`{"id":"n","type":"read-file","params":{"file_path":"none"},"timeout":100,"retry":{"max":5,"wait":1,"backoff":"exponential","max_wait":10}}`, 25 * time.Second},
-		"waits of items": {`{"id":"n","type":"read-file","params":{"file_path":"${item}"},"timeout":100,"retry":{"max":9,"wait":30},"batch":{"items":["a","b"],"parallel":true}}`, 100 * time.Second},
+		"a wait":         {`{"id":"n","type":"read-file","params":{"file_path":"none"},"timeout":100,"retry":{"max":6,"wait":30}}`, 100 * time.Second},
+		"growing waits":  {`{"id":"n","type":"read-file","params":{"file_path":"none"},"timeout":100,"retry":{"max":6,"wait":1,"backoff":"exponential","max_wait":10}}`, 25 * time.Second},
+		"waits of items": {`{"id":"n","type":"read-file","params":{"file_path":"${item}"},"timeout":100,"retry":{"max":10,"wait":30},"batch":{"items":["a","b"],"parallel":true}}`, 100 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -155,7 +155,7 @@ func TestTheTimeOfANodeIsThatOfAllItDoes(t *testing.T) {
 func TestAfterItsTimeABatchStartsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		p := b.play(t.Context(), `{"nodes":[{"id":"n","type":"write-file","params":{"file_path":"${item}","content":"x"},"timeout":60,"retry":{"max":9,"wait":100},
+		p := b.play(t.Context(), `{"nodes":[{"id":"n","type":"write-file","params":{"file_path":"${item}","content":"x"},"timeout":60,"retry":{"max":10,"wait":100},
 			"batch":{"items":["","later","last"],"error_handling":"continue"}}]}`)
 		p.failed(t, fault.Timeout, "'n'", "0 of 3 items")
 		if b.file("later")+b.file("last") != "" || p.last.Time.Sub(p.events[0].Time) != time.Minute {

@@ -183,19 +183,26 @@ func (o object) condition(key string) string {
 	return ""
 }
 
+// maxAttempts is the most attempts of a retry; assumedAttempts stands for a number that is missing or invalid, which is an
+// error.
+const (
+	maxAttempts     = 100
+	assumedAttempts = 2
+)
+
 func (o object) retry(key string, v span) *Retry {
 	if c := o.json[v.at]; c == '-' || c >= '0' && c <= '9' { // "retry": 3
-		return &Retry{Max: o.whole(key, 1, 100, 1), Backoff: "fixed", MaxWait: defaultMaxWait}
+		return &Retry{Max: o.whole(key, 1, maxAttempts, assumedAttempts), Backoff: "fixed", MaxWait: defaultMaxWait}
 	}
 	if o.json[v.at] != '{' {
-		o.must(key, "a number or an object", v).Suggest(`Write 3 to retry three times, or {"max": 3, "wait": "5s"}`)
+		o.must(key, "a number or an object", v).Suggest(`Write 3 for three attempts in all, or {"max": 3, "wait": "5s"}`)
 		return nil
 	}
 	o, _ = o.object(v, o.at(key))
 	o.known("max", "wait", "backoff", "max_wait", "jitter", "only_exit_codes")
-	r := &Retry{Max: o.whole("max", 1, 100, 1), Wait: o.duration("wait", 0), Backoff: o.oneOf("backoff", "fixed", "exponential"), OnlyExitCodes: o.exitCodes()}
+	r := &Retry{Max: o.whole("max", 1, maxAttempts, assumedAttempts), Wait: o.duration("wait", 0), Backoff: o.oneOf("backoff", "fixed", "exponential"), OnlyExitCodes: o.exitCodes()}
 	if _, ok := o.get("max"); !ok {
-		o.add(o.path, `%s needs "max"`, called(o.path)).Suggest(`Write how many times to retry: "max": 3`)
+		o.add(o.path, `%s needs "max"`, called(o.path)).Suggest(`Write how many attempts there are in all: "max": 3`)
 	}
 	r.MaxWait = o.positive("max_wait", max(defaultMaxWait, r.Wait))
 	if r.MaxWait < r.Wait && r.MaxWait > 0 {

@@ -71,7 +71,7 @@ type Loop struct {
 
 // Retry retries a node that failed.
 type Retry struct {
-	Max           int      `json:"max" help:"how many times to retry after the first attempt, 1 to 100"`
+	Max           int      `json:"max" help:"how many attempts there are in all, 1 to 100"`
 	Wait          Duration `json:"wait,omitempty" help:"how long to wait before the next attempt, 0 by default"`
 	Backoff       string   `json:"backoff,omitempty" help:"fixed (the default) waits the same time each time, exponential doubles it each time"`
 	MaxWait       Duration `json:"max_wait,omitempty" help:"the longest wait, 60s by default"`

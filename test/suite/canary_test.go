@@ -189,7 +189,7 @@ func telling(secret string, inputs string, others bool) string {
 			object{"id": "cached-command", "type": "shell", "cache": true, "params": object{"command": `printf %s "` + secret + `"`}},
 			object{"id": "batch", "type": "shell", "batch": object{"items": []string{"one", secret, "and " + secret}}, "params": object{"command": `printf '%s\n' "${item}"`}},
 			object{"id": "batch-fails", "type": "shell", "batch": object{"items": []string{secret}}, "params": object{"command": `printf %s "${item}" >&2; exit 3`}},
-			object{"id": "retried", "type": "shell", "retry": 2, "params": object{"command": `printf 'try %s' "` + secret + `" >&2; exit 3`}},
+			object{"id": "retried", "type": "shell", "retry": 3, "params": object{"command": `printf 'try %s' "` + secret + `" >&2; exit 3`}},
 			object{"id": "sub", "type": "workflow", "params": object{"inputs": object{"x": secret}, "workflow": object{
 				"inputs": object{"x": object{"type": "string"}}, "nodes": []object{{"id": "say", "type": "shell", "params": say}},
 			}}},

@@ -96,7 +96,7 @@ func TestAProgramThatIsDoneIsNotRunAgain(t *testing.T) {
 func TestAProgramIsTriedAgainAndItsFailureCanBeTaken(t *testing.T) {
 	p := newLaundry(t)
 	flow := p.write("w.json", `{"nodes":[
-		{"id":"wash","type":"laundry","params":{"do":"busy"},"retry":{"max":2}},
+		{"id":"wash","type":"laundry","params":{"do":"busy"},"retry":{"max":3}},
 		{"id":"iron","type":"laundry","params":{"do":"break"}},
 		{"id":"tell","type":"echo","params":{"message":"${iron.error}"}}],
 		"edges":[{"from":"wash","to":"iron"},{"from":"iron","to":"tell","action":"error"}]}`)

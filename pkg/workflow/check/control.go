@@ -42,9 +42,32 @@ func (c *checker) control(n *workflow.Node, kind nodetype.Type, at string) {
 		c.warn(at+".batch", "In node %q, ${%s} is the batch's item and hides the input or node of that name", n.ID, b.As).
 			Suggest(`Give the item another name: "as": "…"`).Node = n.ID
 	}
+	c.attempts(n, at)
 	if r := n.Retry; r != nil && len(r.OnlyExitCodes) > 0 && kind.Name != "" && kind.Name != "shell" && kind.Name != workflow.SubType {
 		fail("retry.only_exit_codes", "Node %q (%s) has no exit status, so only_exit_codes would prevent every retry", n.ID, n.Type).
 			Suggest("Remove only_exit_codes")
+	}
+}
+
+// attempts warns of settings that lead to no other attempt.
+func (c *checker) attempts(n *workflow.Node, at string) {
+	warn := func(field, format string, args ...any) *fault.Fault {
+		f := c.warn(at+"."+field, format, args...)
+		f.Node = n.ID
+		return f
+	}
+	if n.Retry != nil && n.Retry.Max == 1 {
+		warn("retry", "Node %q: a retry with max 1 allows one attempt in all, so the node is never tried again", n.ID).
+			Suggest("max counts the first attempt too: write 2 for one more attempt, or remove retry")
+	}
+	switch b := n.Batch; {
+	case b == nil:
+	case n.Retry != nil && b.MaxRetries > 1:
+		warn("batch.max_retries", "Node %q has both retry and max_retries: retry determines the attempts at an item, and max_retries has no effect", n.ID).
+			Suggest("Remove one of them")
+	case b.MaxRetries == 1 && b.RetryWait > 0:
+		warn("batch.retry_wait", "Node %q: retry_wait has no effect, since an item has one attempt in all", n.ID).
+			Suggest(`Set max_retries, the number of attempts in all: "max_retries": 3`)
 	}
 }
 

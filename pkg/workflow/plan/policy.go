@@ -12,7 +12,7 @@ import (
 // there is no retry.
 func Policy(n *workflow.Node) *workflow.Retry {
 	if n.Retry == nil && n.Batch != nil && n.Batch.MaxRetries > 1 {
-		return &workflow.Retry{Max: n.Batch.MaxRetries - 1, Wait: n.Batch.RetryWait, MaxWait: n.Batch.RetryWait}
+		return &workflow.Retry{Max: n.Batch.MaxRetries, Wait: n.Batch.RetryWait, MaxWait: n.Batch.RetryWait}
 	}
 	return n.Retry
 }
@@ -22,7 +22,7 @@ func Policy(n *workflow.Node) *workflow.Retry {
 // attempt would meet again.
 func Retries(n *workflow.Node, attempt int, f *fault.Fault) *workflow.Retry {
 	r := Policy(n)
-	if r == nil || attempt > r.Max {
+	if r == nil || attempt >= r.Max {
 		return nil
 	}
 	switch f.Type {

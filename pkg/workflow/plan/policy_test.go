@@ -10,7 +10,7 @@ import (
 )
 
 func TestRetries(t *testing.T) {
-	three := &workflow.Node{Retry: &workflow.Retry{Max: 2, Wait: 1e9, MaxWait: 3e9, Backoff: "exponential"}}
+	three := &workflow.Node{Retry: &workflow.Retry{Max: 3, Wait: 1e9, MaxWait: 3e9, Backoff: "exponential"}}
 	codes := &workflow.Node{Retry: &workflow.Retry{Max: 5, OnlyExitCodes: []int{75}}}
 	of := &workflow.Node{Batch: &workflow.Batch{MaxRetries: 2}}
 	for _, c := range []struct {

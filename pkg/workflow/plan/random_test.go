@@ -47,7 +47,7 @@ func randomFlow(t *rapid.T) (*workflow.Workflow, map[string]*script) {
 	for i := range w.Nodes {
 		node, s := &w.Nodes[i], scripts[w.Nodes[i].ID]
 		if rapid.IntRange(0, 3).Draw(t, "retry") == 0 {
-			node.Retry = &workflow.Retry{Max: 2, MaxWait: 1}
+			node.Retry = &workflow.Retry{Max: 3, MaxWait: 1}
 			s.retried = rapid.IntRange(0, 2).Draw(t, "retried")
 		}
 		switch rapid.IntRange(0, 4).Draw(t, "body") {

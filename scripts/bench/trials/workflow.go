@@ -162,7 +162,7 @@ func (w *workflow) special() {
 
 	w.add("slow", "sleep 0.03", nil, "start")
 	flaky := w.add("flaky", `test "$PFLOW_ATTEMPT" = 2`, nil, "start")
-	flaky["retry"] = object{"max": 1, "wait": "2ms"}
+	flaky["retry"] = object{"max": 2, "wait": "2ms"}
 	// The process in the background must not outlive the run.
 	w.add("behind", "(sleep 0.08; "+effect+") & wait", nil, "start")
 	w.parts("behind", true, "", "")
