@@ -3,7 +3,9 @@ package main
 import (
 	"fmt"
 	"io"
+	"time"
 
+	"github.com/pflow-suite/pflow/pkg/event/history"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
@@ -23,6 +25,9 @@ func (c *statusCommand) Run(app *cli.App) error {
 	}
 	return app.Document(o, func(w io.Writer) {
 		_, _ = fmt.Fprintf(w, "%s  %s  %s  %d/%d nodes\n", o.RunID, o.Workflow, o.Status, o.Nodes.Completed+o.Nodes.Reused, o.Nodes.Total)
+		for _, n := range o.RunningNodes {
+			_, _ = fmt.Fprintf(w, "%s has been running for %s\n", n.Node, history.FormatDuration(time.Duration(n.DurationMS*float64(time.Millisecond))))
+		}
 		if o.Error != nil {
 			_, _ = fmt.Fprintf(w, "%s: %s\n", o.Failed, o.Error.Message)
 		}

@@ -61,13 +61,13 @@ func (a *attempts) run(t *task) *result {
 	stdout, stderr := a.nodeLog(t, path, "stdout"), a.nodeLog(t, path, "stderr")
 	marks := a.marks(t, path)
 	key := nodeKey(a.firstRun, path, t.step, t.bound.digest)
-	ctx, cancel := t.run.attemptContext(a.clock)
+	ctx, cancel := t.attemptContext(a.clock)
 	defer cancel()
 	turn := turn{of: &a.large}
 	defer turn.end()
 	done := a.execute(ctx, Attempt{
 		RunID: a.runID, Node: path, Key: key, Number: t.step.Attempt, Item: t.step.Item, Iteration: t.step.Iteration,
-		Type: t.run.kind, Call: t.bound.Call, Timeout: t.run.attemptTimeout(),
+		Type: t.run.kind, Call: t.bound.Call, Timeout: t.timeLeft(a.clock.now()),
 		Dir: a.dir, Env: append(slices.Concat(a.env, marks), KeyVariable+"="+key, trace.Variable+"="+t.span.String()), Marks: marks,
 		Stdout: stdout, Stderr: stderr, Capture: a.capture,
 		Scratch: a.store.journal.NewScratch, Large: turn.take, StreamLimit: a.output.stream, Count: a.output.attempt(),

@@ -41,7 +41,7 @@ func (c *children) open(t *task) (*frame, error) {
 	child.prefix, child.owner, child.depth = nr.path()+instance(t.step)+"/", t, depth
 	child.priority = nr.frame.priority + nr.frame.plan.Rank(nr.id())
 	child.inherits = nr.frame.inherits && nr.inherits && t.step.Attempt == 1
-	child.ctx, child.cancel = nr.attemptContext(c.clock)
+	child.ctx, child.cancel = t.attemptContext(c.clock)
 	return child, nil
 }
 

@@ -24,7 +24,8 @@ type nodeRun struct {
 	// ctx ends with the run, or with the node's time. cancel releases it.
 	ctx    context.Context
 	cancel context.CancelFunc
-	timed  bool // the node's time has begun
+	// ends is when the node's time ends, once it has begun; zero without a limit.
+	ends time.Time
 	// inherits reports whether the checkpoint's items, iterations and inner nodes of this node may be used.
 	inherits bool
 	// question is set once a person is asked, and answer once the question is answered. withdraw cancels a call of Ask.
@@ -60,26 +61,56 @@ func (nr *nodeRun) isSub() bool { return nr.kind.Name == workflow.SubType }
 
 // startTime begins the node's time. A person who is asked does not use it up.
 func (nr *nodeRun) startTime(c *clock) {
-	if t := nr.node.Timeout; t != nil && t.Node > 0 && !nr.timed {
-		nr.timed = true
-		nr.ctx, nr.cancel = c.withTimeout(nr.ctx, time.Duration(t.Node), &node.TimeoutError{After: time.Duration(t.Node)})
+	if limit := nr.nodeTimeout(); limit > 0 && nr.ends.IsZero() {
+		nr.ends = c.now().Add(limit)
+		nr.ctx, nr.cancel = c.withTimeout(nr.ctx, limit+nr.grace(), &node.TimeoutError{After: limit})
 	}
 }
 
-// attemptTimeout returns the longest that one attempt may take, or 0.
-func (nr *nodeRun) attemptTimeout() time.Duration {
+// nodeTimeout returns the longest that the node may take in all, or 0.
+func (nr *nodeRun) nodeTimeout() time.Duration {
 	if nr.node.Timeout == nil {
 		return 0
 	}
-	return time.Duration(nr.node.Timeout.Attempt)
+	return time.Duration(nr.node.Timeout.Node)
 }
 
-// attemptContext returns the context of one attempt, which ends with the attempt's time.
-func (nr *nodeRun) attemptContext(c *clock) (context.Context, context.CancelFunc) {
-	if limit := nr.attemptTimeout(); limit > 0 {
-		return c.withTimeout(nr.ctx, limit, &node.TimeoutError{After: limit})
+// attemptTimeout returns the longest that the attempt may take, or 0. It is written beside the parameters, or among them.
+func (t *task) attemptTimeout() time.Duration {
+	if limit := t.run.node.Timeout; limit != nil && limit.Attempt > 0 {
+		return time.Duration(limit.Attempt)
 	}
-	return nr.ctx, func() {}
+	return t.bound.Timeout
+}
+
+// grace returns how much longer than its time a node may take: a program that keeps the limit by itself has outputs when it
+// ends.
+func (nr *nodeRun) grace() time.Duration {
+	if param, ok := nr.kind.Param(nodetype.TimeoutParam); ok && param.Type == nodetype.DurationType && nr.kind.Program != "" {
+		return 5 * time.Second
+	}
+	return 0
+}
+
+// timeLeft returns the longest that the attempt may take by the timeout beside the node's parameters, or 0.
+func (t *task) timeLeft(now time.Time) time.Duration {
+	left := t.attemptTimeout()
+	if ends := t.run.ends; !ends.IsZero() {
+		const step = 100 * time.Millisecond // the first attempt has all of it
+		if rest := max(step, ends.Sub(now).Round(step)); left == 0 || rest < left {
+			left = rest
+		}
+	}
+	return left
+}
+
+// attemptContext returns the context of the attempt, which ends with the attempt's time.
+func (t *task) attemptContext(c *clock) (context.Context, context.CancelFunc) {
+	limit := t.attemptTimeout()
+	if limit <= 0 {
+		return t.run.ctx, func() {}
+	}
+	return c.withTimeout(t.run.ctx, limit+t.run.grace(), &node.TimeoutError{After: limit})
 }
 
 // timeoutFault returns the fault of a node whose context has ended.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/home/redact"
@@ -48,7 +49,7 @@ func (r *refresher) refresh(nr *nodeRun, step plan.Step, stale []string) {
 	delete(fr.running, step.Node)
 	fr.parked[step.Node] = nr
 	nr.cancel() // its time begins anew
-	nr.ctx, nr.cancel, nr.timed = fr.ctx, func() {}, false
+	nr.ctx, nr.cancel, nr.ends = fr.ctx, func() {}, time.Time{}
 	for _, from := range stale {
 		_, already := fr.refreshing[from]
 		fr.refreshing[from] = append(fr.refreshing[from], step)

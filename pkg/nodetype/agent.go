@@ -22,7 +22,7 @@ type Agent struct {
 	MaxTurns          int                        `json:"max_turns" default:"50" help:"the maximum number of turns: answers of the model (claude), or messages and actions (codex)"`
 	MaxThinkingTokens *int                       `json:"max_thinking_tokens" help:"the maximum number of tokens of thinking of one answer, for models that have such a limit; 0 turns thinking off (claude)"`
 	MaxCostUSD        *float64                   `json:"max_cost_usd" help:"the maximum cost in US dollars (claude)"`
-	Timeout           Seconds                    `json:"timeout" default:"300" help:"seconds until the agent and all its processes are stopped"`
+	Timeout           Seconds                    `json:"timeout" default:"300" help:"how long the agent may take before it and all its processes are stopped"`
 	OutputSchema      json.RawMessage            `json:"output_schema" help:"a JSON Schema; the result is then a value that fits it"`
 	SchemaRetries     int                        `json:"schema_retries" default:"1" help:"how often the agent is asked again, in the same session, for a result that fits output_schema, at most 5"`
 	Resume            string                     `json:"resume" help:"the id of a session to continue, with the cwd in which it began"`

@@ -8,7 +8,7 @@ type Code struct {
 	Code     string                     `json:"code" required:"" help:"the program, in which templates are not resolved: pass values as inputs. Its variable result is the output"`
 	Inputs   map[string]json.RawMessage `json:"inputs" help:"values that become variables of the program, by name; Python code declares each with its type, such as items: list"`
 	Language string                     `json:"language" default:"\"python\"" enum:"[\"python\",\"node\",\"bash\"]" help:"python, node (JavaScript) or bash"`
-	Timeout  Seconds                    `json:"timeout" default:"30" help:"seconds until the program and all its processes are stopped"`
+	Timeout  Seconds                    `json:"timeout" help:"how long the program may take before it and all its processes are stopped; by default no limit"`
 	Requires Names                      `json:"requires" help:"modules that must be installed; checked before the program starts"`
 	Cwd      string                     `json:"cwd" help:"the working directory; by default the run's"`
 	Env      Texts                      `json:"env" help:"environment variables to add"`

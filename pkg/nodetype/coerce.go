@@ -43,6 +43,8 @@ func Fit(typ string, raw json.RawMessage) (value json.RawMessage, ok bool) {
 			return nil, false
 		}
 		return json.RawMessage(trimmed), true
+	case DurationType:
+		return fitDuration(raw)
 	case "bool":
 		lower := strings.ToLower(trimmed)
 		return json.RawMessage(lower), lower == "true" || lower == "false"

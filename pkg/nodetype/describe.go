@@ -44,7 +44,7 @@ func jsonName(f reflect.StructField) string {
 func typeName(t reflect.Type) string {
 	switch t {
 	case reflect.TypeFor[Seconds]():
-		return "float"
+		return DurationType
 	case reflect.TypeFor[json.RawMessage]():
 		return "any"
 	case reflect.TypeFor[Binary]():
@@ -78,7 +78,7 @@ func (s Seconds) Duration() time.Duration {
 	return time.Duration(min(float64(s), 1e9) * float64(time.Second))
 }
 
-// NoTime is the message of a node for a timeout that is not positive.
+// NoTime is the message for a timeout that is not positive.
 const NoTime = "timeout must be more than 0 seconds"
 
 // Binary is an output that is text or bytes, as a value of the event stream: a JSON string, or an object with base64.

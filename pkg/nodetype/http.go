@@ -14,7 +14,7 @@ type HTTP struct {
 	Body           json.RawMessage            `json:"body" help:"text is sent as it is, any other value as JSON"`
 	Headers        Texts                      `json:"headers" help:"request headers"`
 	Params         map[string]json.RawMessage `json:"params" help:"query parameters; a list repeats the parameter"`
-	Timeout        Seconds                    `json:"timeout" default:"30" help:"seconds for the whole exchange, including redirects and retries"`
+	Timeout        Seconds                    `json:"timeout" help:"how long the whole exchange may take, including redirects and retries; by default it may take any time, but not 30 seconds without progress"`
 	AuthToken      string                     `json:"auth_token" help:"a token, sent as Authorization: Bearer …; it is not sent to another host after a redirect"`
 	APIKey         string                     `json:"api_key" help:"a key, sent in the header api_key_header; not together with auth_token"`
 	APIKeyHeader   string                     `json:"api_key_header" default:"\"X-API-Key\"" help:"the header for api_key"`

@@ -9,7 +9,7 @@ type JQ struct {
 	Args     map[string]json.RawMessage `json:"args" help:"values for the filter's $variables, by name"`
 	RawInput bool                       `json:"raw_input" default:"false" help:"do not parse text as JSON"`
 	Slurp    bool                       `json:"slurp" default:"false" help:"pass several JSON values, such as NDJSON, as one list; otherwise the filter runs on each, and input and inputs read the next ones"`
-	Timeout  Seconds                    `json:"timeout" default:"30" help:"seconds until the filter is stopped"`
+	Timeout  Seconds                    `json:"timeout" help:"how long the filter may take; by default no limit"`
 }
 
 // JQOutputs are the outputs of a jq node.

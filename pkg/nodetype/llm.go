@@ -19,7 +19,7 @@ type LLM struct {
 	PromptCache        bool                       `json:"prompt_cache" default:"false" help:"true asks the provider to keep system and prompt in its cache for the next request that begins with them: anthropic and openrouter mark both, openai gets a prompt_cache_key; other providers do so by themselves or not at all"`
 	ModelOptions       map[string]json.RawMessage `json:"model_options" help:"further fields of the request, as the provider's API names them, such as top_p or seed"`
 	Retries            int                        `json:"retries" default:"2" help:"the maximum number of retries if the service is busy, fails or cannot be reached; a Retry-After of up to two minutes is respected"`
-	Timeout            Seconds                    `json:"timeout" default:"300" help:"seconds for the whole exchange, including retries"`
+	Timeout            Seconds                    `json:"timeout" default:"300" help:"how long the whole exchange may take, including retries"`
 }
 
 // LLMOutputs are the outputs of an llm node.

@@ -20,6 +20,7 @@ func TestFit(t *testing.T) {
 		{"int", `7`, `7`}, {"int", `"7"`, `7`}, {"int", `" -7\n"`, `-7`}, {"int", `9223372036854775807`, `9223372036854775807`},
 		{"int", `9223372036854775808`, ``}, {"int", `1.5`, ``}, {"int", `"1e3"`, `1000`}, {"int", `2.0`, `2`}, {"int", `-2.50e1`, `-25`}, {"int", `1e300`, ``}, {"int", `9007199254740993.0`, ``}, {"int", `1e16`, ``}, {"int", `""`, ``}, {"int", `"0x10"`, ``}, {"int", `"007"`, ``}, {"int", `"+7"`, ``}, {"int", `true`, ``}, {"int", `[1]`, ``}, {"int", `"1 2"`, ``}, {"int", `"-"`, ``},
 		{"float", `1.50`, `1.50`}, {"float", `"1e3"`, `1e3`}, {"float", `12345678901234567890`, `12345678901234567890`}, {"float", `1e999`, ``}, {"float", `"NaN"`, ``}, {"float", `"Infinity"`, ``}, {"float", `".5"`, ``}, {"float", `{}`, ``},
+		{"duration", `1.50`, `1.50`}, {"duration", `" 2.50 "`, `2.50`}, {"duration", `"5m"`, `300`}, {"duration", `"1h30m"`, `5400`}, {"duration", `"250ms"`, `0.25`}, {"duration", `".5"`, `0.5`}, {"duration", `0`, `0`}, {"duration", `-1`, ``}, {"duration", `"-5m"`, ``}, {"duration", `"soon"`, ``}, {"duration", `""`, ``}, {"duration", `true`, ``}, {"duration", `[1]`, ``}, {"duration", `1e300`, ``}, {"duration", `"NaN"`, ``},
 		{"bool", `true`, `true`}, {"bool", `"False"`, `false`}, {"bool", `" TRUE "`, `true`}, {"bool", `1`, ``}, {"bool", `"yes"`, ``}, {"bool", `""`, ``}, {"bool", `[]`, ``},
 		{"list", `[1, 2]`, `[1, 2]`}, {"list", `"[1, 2]"`, `[1, 2]`}, {"list", `"[1"`, ``}, {"list", `{}`, ``}, {"list", `"a"`, ``}, {"list", `"{}"`, ``}, {"list", `""`, ``},
 		{"dict", `{"n": 1.10}`, `{"n": 1.10}`}, {"dict", `" {\"n\": 1.10} "`, `{"n": 1.10}`}, {"dict", `[]`, ``}, {"dict", `"{"`, ``}, {"dict", `3`, ``},
@@ -34,7 +35,7 @@ func TestFit(t *testing.T) {
 
 // A fitted value is valid JSON, and Fit returns it unchanged.
 func TestFitIsStable(t *testing.T) {
-	texts := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"1", " 2.5 ", "true", "[1]", `{"a":"b"}`, "-", "1e5", "null"}))
+	texts := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"1", " 2.5 ", "5m", "true", "[1]", `{"a":"b"}`, "-", "1e5", "null"}))
 	rapid.Check(t, func(t *rapid.T) {
 		raw, err := json.Marshal(texts.Draw(t, "text"))
 		if err != nil {
@@ -43,7 +44,7 @@ func TestFitIsStable(t *testing.T) {
 		if rapid.Bool().Draw(t, "bare") && json.Valid(raw[1:len(raw)-1]) {
 			raw = raw[1 : len(raw)-1]
 		}
-		typ := rapid.SampledFrom([]string{"str", "int", "float", "bool", "list", "dict", "any"}).Draw(t, "type")
+		typ := rapid.SampledFrom([]string{"str", "int", "float", "duration", "bool", "list", "dict", "any"}).Draw(t, "type")
 		once, ok := Fit(typ, raw)
 		if !ok {
 			return
@@ -133,7 +134,7 @@ func TestLookups(t *testing.T) {
 	if p, ok := typ.Param("command"); !ok || !p.Required || p.Type != "str" || p.Default != nil {
 		t.Errorf("%+v %v", p, ok)
 	}
-	if p, ok := typ.Param("timeout"); !ok || p.Required || p.Type != "float" || string(p.Default) != "30" {
+	if p, ok := typ.Param("timeout"); !ok || p.Required || p.Type != DurationType || p.Default != nil {
 		t.Errorf("%+v %v", p, ok)
 	}
 	if o, ok := typ.Output("exit_code"); !ok || o.Type != "int" {

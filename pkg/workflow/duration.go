@@ -1,11 +1,11 @@
 package workflow
 
 import (
-	"encoding/json"
 	"errors"
 	"strconv"
-	"strings"
 	"time"
+
+	"github.com/pflow-suite/pflow/pkg/nodetype"
 )
 
 // Duration is a duration in a workflow: a number of seconds, or text such as 500ms, 30s, 5m or 1h30m. It is encoded as a
@@ -14,32 +14,17 @@ type Duration time.Duration
 
 // ParseDuration parses a duration; ok is false if text is not a duration or is negative.
 func ParseDuration(text string) (d Duration, ok bool) {
-	if s, err := strconv.ParseFloat(text, 64); err == nil {
-		if !(s >= 0 && s <= maxSeconds) {
-			return 0, false
-		}
-		return Duration(s * float64(time.Second)), true
-	}
-	t, err := time.ParseDuration(strings.TrimSpace(text))
-	return Duration(t), err == nil && t >= 0
+	t, ok := nodetype.ParseDuration(text)
+	return Duration(t), ok
 }
-
-// maxSeconds is the longest duration, 100 years.
-const maxSeconds = 100 * 365 * 24 * 3600
 
 // UnmarshalJSON decodes a number or a text.
 func (d *Duration) UnmarshalJSON(b []byte) error {
-	text := string(b)
-	if len(b) > 0 && b[0] == '"' {
-		if err := json.Unmarshal(b, &text); err != nil {
-			return err
-		}
-	}
-	got, ok := ParseDuration(text)
+	got, ok := nodetype.DurationOf(b)
 	if !ok {
 		return errNoDuration
 	}
-	*d = got
+	*d = Duration(got)
 	return nil
 }
 

@@ -42,7 +42,7 @@ type Node struct {
 	Batch    *Batch          `json:"batch,omitempty" help:"run the node once for each item of a list"`
 	Loop     *Loop           `json:"loop,omitempty" help:"run the node again while or until a condition holds"`
 	Retry    *Retry          `json:"retry,omitempty" help:"retry the node, or an item of its batch, when it fails"`
-	Timeout  *Timeout        `json:"timeout,omitempty" help:"how long the node may take in all (a duration), or limits for node and attempt"`
+	Timeout  *Timeout        `json:"timeout,omitempty" help:"how long the node may take in all (a duration), or limits for node and attempt; replaces the default of its type"`
 	Approval *Approval       `json:"approval,omitempty" help:"ask a person before the node runs"`
 	Cache    *Cache          `json:"cache,omitempty" help:"reuse the outputs of an earlier run if nothing that they depend on has changed"`
 	// UnsafeTemplates pastes values into a shell node's command without quoting, so that they can become code.
@@ -79,10 +79,11 @@ type Retry struct {
 	OnlyExitCodes []int    `json:"only_exit_codes,omitempty" help:"retry only after these exit statuses"`
 }
 
-// Timeout bounds the time of a node. In a file it may be a duration, which is the limit of the node.
+// Timeout bounds the time of a node. In a file it may be a duration, which is the limit of the node. It replaces the limit that
+// the node's type has by default, and so does the parameter timeout, which is the limit of an attempt.
 type Timeout struct {
 	Node    Duration `json:"node,omitempty" help:"for the whole node: all its attempts, waits, items and iterations"`
-	Attempt Duration `json:"attempt,omitempty" help:"for each attempt"`
+	Attempt Duration `json:"attempt,omitempty" help:"for each attempt at the node, an item of its batch or an iteration of its loop, as the parameter timeout"`
 }
 
 // Approval asks a person before a node runs. In a file it may be true or "required".

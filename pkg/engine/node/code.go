@@ -46,7 +46,7 @@ func runCode(ctx context.Context, p *Call, t *Task) *Result {
 	if f := c.validate(); f != nil {
 		return c.failed(f)
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, in.Timeout.Duration(), &TimeoutError{in.Timeout.Duration()})
+	ctx, cancel := within(ctx, in.Timeout)
 	defer cancel()
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -64,9 +64,6 @@ func runCode(ctx context.Context, p *Call, t *Task) *Result {
 
 // validate returns the fault of parameters that are wrong before anything is started.
 func (c *codeProgram) validate() *fault.Fault {
-	if c.Timeout <= 0 {
-		return fault.New(fault.Execution, nodetype.NoTime).Suggest("Give it in seconds, such as 30")
-	}
 	if _, f := process.Extend(nil, c.Env); f != nil {
 		return f
 	}

@@ -67,7 +67,7 @@ func (c *codeProgram) fault(r report, exit process.Exit, err error, stderr []byt
 	switch {
 	case timedOut:
 		f = fault.New(fault.Timeout, "The code timed out after %s seconds", seconds(late.After)).
-			Suggest("Give the node a longer \"timeout\" (in seconds), or make the code faster")
+			Suggest("Give the node a longer \"timeout\", or make the code faster")
 	case err != nil:
 		return fault.From(err)
 	case exit.Signal != "":

@@ -197,7 +197,6 @@ func TestCodeFailures(t *testing.T) {
 		"NUL in bash":       {"bash", `"inputs":{"x":"a\u0000"},`, "result=1", fault.Execution, "", []string{"NUL byte"}},
 		"environment":       {"bash", `"env":{"A=B":1},`, "result=1", fault.Execution, "", []string{`"A=B"`}},
 		"no folder":         {"bash", `"cwd":"/no/such",`, "result=1", fault.Execution, "", []string{"Working directory does not exist"}},
-		"no time":           {"bash", `"timeout":0,`, "result=1", fault.Execution, "", []string{"more than 0 seconds"}},
 		"no program":        {"python", `"env":{"PATH":"/nowhere"},`, "result: int = 1", fault.Unavailable, "", []string{"python3 or python", "PATH"}},
 		"requires":          {"node", `"requires":["no-such"],`, "result = 1", fault.Unavailable, "", []string{"not installed: no-such"}},
 		"requires a name":   {"bash", `"requires":["a b"],`, "result=1", fault.Execution, "", []string{`"a b"`, "requires"}},

@@ -38,6 +38,12 @@ func fitParams(n *workflow.Node, kind nodetype.Type, params map[string]json.RawM
 			faults = append(faults, f.Suggest("Give a value of that type, or change the node that it comes from"))
 			continue
 		}
+		if param.Type == nodetype.DurationType && !nodetype.IsLimit(fitted) {
+			f := fault.New(fault.Execution, nodetype.NoTime)
+			f.Node, f.Path = n.ID, "params."+name
+			faults = append(faults, f.Suggest("Give a number of seconds, or text such as 500ms, 30s or 5m"))
+			continue
+		}
 		if kind.MCP == nil && !param.Allows(fitted) {
 			f := fault.New(fault.Execution, "Parameter %q of node %q cannot be %s%s", name, n.ID, shorten(string(value)), origin(n, name))
 			f.Node, f.Path = n.ID, "params."+name

@@ -18,14 +18,25 @@ func runHTTP(ctx context.Context, p *Call, t *Task) *Result {
 	if f != nil {
 		return failed(f, nil)
 	}
-	limit := in.Timeout.Duration()
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, &TimeoutError{limit})
+	return sendHTTP(ctx, &in, t, stallLimit)
+}
+
+// sendHTTP is runHTTP with the longest time without progress, which counts if the node has no timeout.
+func sendHTTP(ctx context.Context, in *nodetype.HTTP, t *Task, stall time.Duration) *Result {
+	ctx, cancel := within(ctx, in.Timeout)
 	defer cancel()
-	x, f := newExchange(ctx, &in, t)
+	var watch *stallWatch
+	if in.Timeout <= 0 && t.Timeout <= 0 {
+		var end func()
+		ctx, watch, end = watchStalls(ctx, stall)
+		defer end()
+	}
+	x, f := newExchange(ctx, in, t)
 	if f != nil {
 		return failed(f, nodetype.HTTPFailure{Error: f.Message})
 	}
 	defer x.closeIdle()
+	x.watch = watch
 	return x.run(ctx)
 }
 
@@ -52,6 +63,8 @@ type exchange struct {
 	outputs nodetype.HTTPOutputs
 	// retryAfter is what a 429 or 503 says about another attempt; nil for any other status.
 	retryAfter *retryAfterHeader
+	// watch ends the exchange when it makes no progress; nil if the node has a timeout.
+	watch *stallWatch
 	// storeErr is set if the response could not be stored.
 	storeErr error
 }
@@ -82,9 +95,6 @@ func newExchange(ctx context.Context, in *nodetype.HTTP, t *Task) (x *exchange, 
 
 // validateHTTP refuses numbers out of range.
 func validateHTTP(in *nodetype.HTTP) *fault.Fault {
-	if in.Timeout.Duration() <= 0 {
-		return fault.New(fault.Execution, nodetype.NoTime).Suggest(`Give seconds, such as "timeout": 30, which is the default`)
-	}
 	for name, n := range map[string]int{"max_size": in.MaxSize, "max_redirects": in.MaxRedirects, "retries": in.Retries} {
 		if n < 0 {
 			return fault.New(fault.Execution, "%s must be at least 0, got %d", name, n).Suggest("Give a number from 0, or omit %s for its default", name)

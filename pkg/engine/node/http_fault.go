@@ -21,7 +21,13 @@ func (x *exchange) noResponseFault(ctx context.Context, err error) *fault.Fault 
 	where := x.request.displayURL()
 	if late, ok := errors.AsType[*TimeoutError](context.Cause(ctx)); ok {
 		f := fault.New(fault.Timeout, "Request to %s timed out after %s seconds%s", where, seconds(late.After), x.progress()).
-			Suggest("Give the node a longer \"timeout\" (in seconds)")
+			Suggest("Give the node a longer \"timeout\"")
+		f.Retryable = true
+		return f
+	}
+	if stalled, ok := errors.AsType[*stallError](context.Cause(ctx)); ok {
+		f := fault.New(fault.Timeout, "Request to %s timed out: no progress for %s seconds%s", where, seconds(stalled.After), x.progress()).
+			Suggest(`Give the node a "timeout", such as "5m", if the server needs longer: it replaces this limit`)
 		f.Retryable = true
 		return f
 	}

@@ -200,19 +200,22 @@ func (x *exchange) send(ctx context.Context) (*http.Response, *fault.Fault) {
 	x.outputs, x.retryAfter, x.connected = nodetype.HTTPOutputs{}, nil, false
 	var connected atomic.Bool
 	d := &dials{ctx: ctx, secure: x.request.url.Scheme == "https"}
-	req, err := x.request.build(httptrace.WithClientTrace(d.requestContext(), &httptrace.ClientTrace{
+	x.watch.progress()
+	req, err := x.request.build(httptrace.WithClientTrace(d.requestContext(), x.watch.trace(&httptrace.ClientTrace{
 		GotConn:          func(httptrace.GotConnInfo) { connected.Store(true) },
 		TLSHandshakeDone: func(tls.ConnectionState, error) { d.done() },
-	}))
+	})))
 	if err != nil {
 		return nil, x.noResponseFault(ctx, err)
 	}
+	x.watch.sent(req)
 	resp, err := x.client.RoundTrip(req)
 	x.connected = connected.Load()
 	if err != nil {
 		return nil, x.noResponseFault(ctx, err)
 	}
 	x.recordResponse(resp)
+	x.watch.received(resp)
 	if resp.StatusCode == http.StatusSwitchingProtocols { // its body is the connection itself, which the context does not close
 		_ = resp.Body.Close()
 		return nil, fault.New(fault.Protocol, "%s responded with HTTP 101 to switch to another protocol, which an http node does not support", x.request.displayURL()).

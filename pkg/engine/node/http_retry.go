@@ -87,6 +87,10 @@ func (x *exchange) retry(ctx context.Context, f *fault.Fault) (*fault.Fault, boo
 	if deadline, ok := ctx.Deadline(); ok && wait >= time.Until(deadline) {
 		return noTimeFault(f, wait, time.Until(deadline), asked), false
 	}
+	if x.watch != nil && wait > x.watch.limit {
+		return tooLongFault(f, wait, x.watch.limit), false
+	}
+	x.watch.pause()
 	if x.task.Progress != nil {
 		x.task.Progress(float64(x.attempts), float64(x.in.Retries+1), fmt.Sprintf("retrying in %s seconds: %s", seconds(wait.Round(time.Millisecond)), f.Message))
 	}
@@ -109,12 +113,20 @@ func backoff(attempts int) time.Duration {
 	return wait/2 + rand.N(wait/2)
 }
 
+// tooLongFault adds to a fault that the server asks for a longer wait than a node without a timeout takes.
+func tooLongFault(f *fault.Fault, wait, limit time.Duration) *fault.Fault {
+	f.Message += fmt.Sprintf("; the server asks to wait %s seconds (Retry-After), and a node without a timeout waits at most %s", seconds(wait), seconds(limit))
+	f.Suggestions = nil
+	return f.Suggest("Resume the run after %s seconds, or give the node a longer \"timeout\"", seconds(wait)).
+		Detail("retry_after", int64(math.Ceil(wait.Seconds())))
+}
+
 // noTimeFault adds to a fault that the wait is longer than the time left; asked is set if the server asked for the wait.
 func noTimeFault(f *fault.Fault, wait, left time.Duration, asked bool) *fault.Fault {
 	left = max(0, left).Round(100 * time.Millisecond)
 	if !asked {
 		f.Message += fmt.Sprintf("; no time for another attempt: %s seconds of the node's timeout are left", seconds(left))
-		return f.Suggest("Give the node a longer \"timeout\" (in seconds)")
+		return f.Suggest("Give the node a longer \"timeout\"")
 	}
 	f.Message += fmt.Sprintf("; the server asks to wait %s seconds (Retry-After), but %s seconds of the node's timeout are left", seconds(wait), seconds(left))
 	f.Suggestions = nil
@@ -125,7 +137,9 @@ func noTimeFault(f *fault.Fault, wait, left time.Duration, asked bool) *fault.Fa
 // withAttempts adds the number of attempts to a fault. The cause of a cancelled run is not about this node and stays
 // unchanged.
 func (x *exchange) withAttempts(ctx context.Context, f *fault.Fault) *fault.Fault {
-	if _, late := errors.AsType[*TimeoutError](context.Cause(ctx)); ctx.Err() != nil && !late {
+	_, late := errors.AsType[*TimeoutError](context.Cause(ctx))
+	_, stalled := errors.AsType[*stallError](context.Cause(ctx))
+	if ctx.Err() != nil && !late && !stalled {
 		return f
 	}
 	if x.attempts > 1 {

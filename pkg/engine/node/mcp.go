@@ -24,7 +24,7 @@ func runTool(ctx context.Context, p *Call, t *Task) *Result {
 			return failed(toolFault(err), toolOutputs(nil, err.Error()))
 		}
 	}
-	reply, err := session.Call(ctx, name, p.Params, t.Progress)
+	reply, err := session.CallWithin(ctx, t.Timeout, name, p.Params, t.Progress)
 	if err != nil {
 		return failed(toolFault(err), toolOutputs(nil, err.Error()))
 	}

@@ -23,6 +23,14 @@ func (e *TimeoutError) Error() string {
 	return "timed out after " + seconds(e.After) + " seconds"
 }
 
+// within returns a context that ends after the limit; 0 means no limit. The caller must call the returned function.
+func within(ctx context.Context, limit nodetype.Seconds) (context.Context, context.CancelFunc) {
+	if limit <= 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeoutCause(ctx, limit.Duration(), &TimeoutError{limit.Duration()})
+}
+
 // Host is what all nodes of a run share.
 type Host struct {
 	// Dir is the run's working directory, an absolute path.
@@ -42,6 +50,8 @@ type Task struct {
 	Node string
 	// Key is the key of engine.Attempt by which a receiver recognizes a repetition.
 	Key string
+	// Timeout is the limit that the workflow sets beside the node's parameters, or 0. It replaces the default of the node's type.
+	Timeout time.Duration
 	// Marks are the entries of Env that identify this node's processes, see process.Command.
 	Marks []string
 	// Stdout and Stderr receive the output of the node's process as it comes.

@@ -85,7 +85,7 @@ func declared(t *testing.T, kind string, r *Result) {
 		t.Fatalf("%s: outputs %s: %v", kind, r.Outputs, err)
 	}
 	words := map[string][]string{
-		"str": {"text"}, "int": {"a number"}, "float": {"a number"}, "bool": {"true or false"}, "dict": {"an object"}, "list": {"a list"},
+		"str": {"text"}, "int": {"a number"}, "float": {"a number"}, "duration": {"a number"}, "bool": {"true or false"}, "dict": {"an object"}, "list": {"a list"},
 	}
 	var given []string
 	gjson.ParseBytes(plain).ForEach(func(key, value gjson.Result) bool {
@@ -158,7 +158,7 @@ func failedWith(t *testing.T, r *Result, kind fault.Type, words ...string) {
 
 // Each declared parameter is decoded by its name into a field of its own, and no other is.
 func TestDeclaredParametersAreDecoded(t *testing.T) {
-	samples := map[string]string{"str": `"x"`, "int": `7`, "float": `7`, "bool": `true`, "dict": `{"k":"v"}`, "list": `["x"]`, "any": `{"k":"v"}`}
+	samples := map[string]string{"str": `"x"`, "int": `7`, "float": `7`, "duration": `7`, "bool": `true`, "dict": `{"k":"v"}`, "list": `["x"]`, "any": `{"k":"v"}`}
 	decoders := map[string]func(*Call) (any, *fault.Fault){
 		"shell":       func(p *Call) (any, *fault.Fault) { return decodeAny[nodetype.Shell](p) },
 		"http":        func(p *Call) (any, *fault.Fault) { return decodeAny[nodetype.HTTP](p) },
@@ -238,9 +238,14 @@ func TestParametersThatDoNotFit(t *testing.T) {
 		"missing":           {"shell", `{}`, `"command"`},
 		"null":              {"shell", `{"command":null}`, `"command" of node "n" is required`},
 		"resolved to null":  {"read-file", `{"file_path":"${nothing}"}`, `"file_path" of node "n" is required`},
-		"wrong type":        {"shell", `{"command":"true","timeout":"soon"}`, `must be of type float, got text: "soon"`},
+		"wrong type":        {"shell", `{"command":"true","timeout":"soon"}`, `must be of type duration, got text: "soon"`},
+		"no time":           {"shell", `{"command":"true","timeout":0}`, "more than 0 seconds"},
+		"no time, as text":  {"code", `{"code":"result=1","timeout":"0s"}`, "more than 0 seconds"},
+		"time is past":      {"http", `{"url":"http://127.0.0.1","timeout":-1}`, `must be of type duration, got a number: -1`},
+		"no time of others": {"echo", `{"timeout":"${list}"}`, "must be a duration of more than 0 seconds, got a list from ${list}: [1,2]"},
+		"0 of others":       {"echo", `{"timeout":0}`, "must be a duration of more than 0 seconds"},
 		"resolved wrong":    {"echo", `{"count":"${list}"}`, `must be of type int, got a list from ${list}: [1,2]`},
-		"out of range":      {"shell", `{"command":"true","timeout":1e999}`, `must be of type float`},
+		"out of range":      {"shell", `{"command":"true","timeout":1e999}`, `must be of type duration`},
 		"list for a dict":   {"http", `{"url":"http://127.0.0.1","headers":"${list}"}`, `"headers"`},
 		"everything at one": {"http", `{"headers":3,"timeout":[]}`, "3 errors"},
 	} {

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
@@ -21,6 +22,8 @@ type Call struct {
 	Params json.RawMessage
 	// Unresolved are the templates that permissive mode left as they were written.
 	Unresolved []template.Unresolved
+	// Timeout is the parameter timeout of a node whose type does not declare it; 0 if there is none.
+	Timeout time.Duration
 	// changed names the parameters whose text differs from the file's because templates were resolved in it.
 	changed []string
 	// A shell command is rendered with its values apart, so that they cannot become code.
@@ -121,6 +124,9 @@ func Prepare(n *workflow.Node, kind nodetype.Type, b *Binding) (*Call, error) {
 		return nil, unresolvedFault(n.ID, unresolved)
 	}
 	p.Unresolved = unresolved
+	if err := p.takeTimeout(n, params); err != nil {
+		return nil, err
+	}
 	if err := fitParams(n, kind, params); err != nil {
 		return nil, err
 	}
@@ -133,6 +139,26 @@ func Prepare(n *workflow.Node, kind nodetype.Type, b *Binding) (*Call, error) {
 	}
 	p.Params = marshalParams(params)
 	return p, nil
+}
+
+// takeTimeout removes the parameter timeout, which the node of any type may have, unless the node's type declares it.
+func (p *Call) takeTimeout(n *workflow.Node, params map[string]json.RawMessage) error {
+	raw, given := params[nodetype.TimeoutParam]
+	if _, declared := p.kind.Param(nodetype.TimeoutParam); !given || declared || !p.kind.LimitsTime() {
+		return nil
+	}
+	delete(params, nodetype.TimeoutParam)
+	if string(raw) == "null" {
+		return nil
+	}
+	if nodetype.IsLimit(raw) {
+		p.Timeout, _ = nodetype.DurationOf(raw)
+		return nil
+	}
+	f := fault.New(fault.Execution, "Parameter %q of node %q must be a duration of more than 0 seconds, got %s%s: %s",
+		nodetype.TimeoutParam, n.ID, rawjson.Kind(raw), origin(n, nodetype.TimeoutParam), shorten(string(raw)))
+	f.Node, f.Path = n.ID, "params."+nodetype.TimeoutParam
+	return f.Suggest("Give a number of seconds, or text such as 500ms, 30s or 5m")
 }
 
 // defaultFromInputs sets parameters that are not given to the workflow's inputs of the same names, for parameters whose type

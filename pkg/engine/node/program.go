@@ -4,13 +4,16 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
@@ -28,7 +31,7 @@ func runProgram(ctx context.Context, p *Call, t *Task) *Result {
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	request := slices.Concat([]byte(`{"v":1,"params":`), p.Params, []byte("}\n"))
+	request := slices.Concat([]byte(`{"v":1,"params":`), p.limited(t.Timeout), []byte("}\n"))
 	stdout, stderr := &programStdout{progress: t.Progress, object: spool{task: t}}, process.NewTail(maxTail)
 	out := t.output(filepath.Base(path), stop, stdout, t.Stdout).limit(MaxOutput, longObjectFault(path))
 	diag := t.output(filepath.Base(path), stop, stderr, t.Stderr)
@@ -52,6 +55,19 @@ func runProgram(ctx context.Context, p *Call, t *Task) *Result {
 		return failedWithError(e.protocolFault(text, err, t))
 	}
 	return e.result(t)
+}
+
+// limited returns the parameters for the program, with the given limit in place of the default of its own, if it has one.
+func (p *Call) limited(limit time.Duration) json.RawMessage {
+	if param, ok := p.kind.Param(nodetype.TimeoutParam); limit <= 0 || !ok || param.Type != nodetype.DurationType {
+		return p.Params
+	}
+	var params map[string]json.RawMessage
+	if json.Unmarshal(p.Params, &params) != nil {
+		return p.Params
+	}
+	params[nodetype.TimeoutParam] = strconv.AppendFloat(nil, limit.Seconds(), 'f', -1, 64)
+	return marshalParams(params)
 }
 
 // programPath returns the path of the node type's program. A program of the suite is looked up first in Host.Suite.

@@ -100,8 +100,7 @@ func runShell(ctx context.Context, p *Call, t *Task) *Result {
 	if f := validateShell(in); f != nil {
 		return notStarted(f)
 	}
-	deadline := in.Timeout.Duration()
-	ctx, cancel := context.WithTimeoutCause(ctx, deadline, &TimeoutError{deadline})
+	ctx, cancel := within(ctx, in.Timeout)
 	defer cancel()
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -137,9 +136,6 @@ func runShell(ctx context.Context, p *Call, t *Task) *Result {
 func validateShell(in nodetype.Shell) *fault.Fault {
 	if _, f := process.Extend(nil, in.Env); f != nil {
 		return f
-	}
-	if in.Timeout.Duration() <= 0 {
-		return fault.New(fault.Execution, nodetype.NoTime).Suggest("Give the node a \"timeout\" in seconds, or omit it for the default of 30")
 	}
 	return nil
 }

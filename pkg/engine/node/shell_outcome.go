@@ -29,7 +29,7 @@ func (p *Call) shellResult(e *shellExit, out *nodetype.ShellOutputs) *Result {
 	case timedOut:
 		out.ExitCode = noExitCode
 		f = fault.New(fault.Timeout, "Command timed out after %s seconds", seconds(late.After)).
-			Suggest("Give the node a longer \"timeout\" (in seconds), or make the command faster")
+			Suggest("Give the node a longer \"timeout\", or make the command faster")
 	case e.err != nil:
 		if e.exit.Code == 0 {
 			out.ExitCode = noExitCode

@@ -29,21 +29,24 @@ func (e *timeoutError) Error() string { return "timed out after " + e.after.Stri
 // that ended it is the cause.
 func Run(ctx context.Context, in nodetype.JQ, stderr io.Writer) (*nodetype.JQOutputs, error) {
 	limit := in.Timeout.Duration()
-	if limit <= 0 {
+	if limit < 0 {
 		return nil, fault.New(fault.Execution, nodetype.NoTime).Suggest("Leave timeout out, or give it a number of seconds")
 	}
 	return run(ctx, &in, limits{limit, baseMemory + inputFactor*len(in.Input)}, stderr)
 }
 
-// limits are the limits of a filter: its time, and the bytes of memory that it may take in addition to the process's.
+// limits are the limits of a filter: its time, or 0, and the bytes of memory that it may take in addition to the process's.
 type limits struct {
 	time   time.Duration
 	memory int
 }
 
 func run(ctx context.Context, in *nodetype.JQ, limit limits, stderr io.Writer) (*nodetype.JQOutputs, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, limit.time, &timeoutError{limit.time})
-	defer cancel()
+	if limit.time > 0 {
+		timed, cancel := context.WithTimeoutCause(ctx, limit.time, &timeoutError{limit.time})
+		defer cancel()
+		ctx = timed
+	}
 	ctx, stop := limitMemory(ctx, limit.memory)
 	defer stop()
 	type ending struct {

@@ -18,14 +18,22 @@ type Overview struct {
 	EndedAt   *time.Time   `json:"ended_at,omitempty"`
 	Nodes     NodeCounts   `json:"nodes"`
 	// Running are the paths of the nodes that run now, those inside others too.
-	Running     []string     `json:"running"`
-	Completed   []string     `json:"completed_nodes"`
-	Failed      string       `json:"failed_node,omitempty"`
-	Error       *fault.Fault `json:"error,omitempty"`
-	ResumedFrom string       `json:"resumed_from,omitempty"`
-	ResumedBy   string       `json:"resumed_by,omitempty"`
+	Running []string `json:"running"`
+	// RunningNodes has the same nodes with how long they have been running.
+	RunningNodes []RunningNode `json:"running_nodes,omitempty"`
+	Completed    []string      `json:"completed_nodes"`
+	Failed       string        `json:"failed_node,omitempty"`
+	Error        *fault.Fault  `json:"error,omitempty"`
+	ResumedFrom  string        `json:"resumed_from,omitempty"`
+	ResumedBy    string        `json:"resumed_by,omitempty"`
 	// Resume is the command that goes on from the run.
 	Resume string `json:"resume,omitempty"`
+}
+
+// RunningNode is a node that runs now.
+type RunningNode struct {
+	Node       string  `json:"node"`
+	DurationMS float64 `json:"duration_ms"`
 }
 
 // NodeCounts counts the workflow's own nodes, except that Running counts those inside them too.
@@ -50,9 +58,11 @@ func (r *Run) Overview() (*Overview, error) {
 		o.Workflow, o.StartedAt, o.ResumedFrom = e.Workflow.Name, &e.Time, e.ResumedFrom
 	}
 	o.count(h)
+	now := time.Now()
 	for n := range h.All() {
 		if status == journal.Running && n.State == history.Running {
 			o.Running = append(o.Running, n.Path)
+			o.RunningNodes = append(o.RunningNodes, RunningNode{n.Path, float64(n.Elapsed(now).Microseconds()) / 1000})
 		}
 	}
 	o.Nodes.Running = len(o.Running)

@@ -169,7 +169,8 @@ func TestFollowEndsWithTheLastEvent(t *testing.T) {
 	r := newRuns(t)
 	w := r.begin("w", node(event.NodeStarted, "a"))
 	run := r.find(w.ID)
-	if o, err := run.Overview(); err != nil || o.Status != Running || !slices.Equal(o.Running, []string{"a"}) {
+	if o, err := run.Overview(); err != nil || o.Status != Running || !slices.Equal(o.Running, []string{"a"}) ||
+		len(o.RunningNodes) != 1 || o.RunningNodes[0].Node != "a" || o.RunningNodes[0].DurationMS <= 0 {
 		t.Errorf("%+v %v", o, err)
 	}
 	lines := 0

@@ -73,11 +73,11 @@ func fitting(got, want string) bool {
 	case got == want, got == "any", want == "any", want == "", got == "str", want == "str":
 		return true
 	case got == "int" || got == "float":
-		return want == "int" || want == "float"
+		return want == "int" || want == "float" || want == nodetype.DurationType
 	case got != "bool" && got != "list" && got != "dict": // a type of an MCP tool
 		return true
 	}
-	return want != "int" && want != "float" && want != "bool" && want != "list" && want != "dict"
+	return want != "int" && want != "float" && want != nodetype.DurationType && want != "bool" && want != "list" && want != "dict"
 }
 
 // subOutputs returns the outputs of a node that runs the given workflow.

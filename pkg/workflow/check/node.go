@@ -8,7 +8,6 @@ import (
 	"maps"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
@@ -32,6 +31,7 @@ func (c *checker) node(i int) {
 	if ok {
 		c.unregistered(n, kind, at)
 		c.params(n, kind, params, at)
+		c.timeout(n, kind, params, at)
 		c.fromInputs(n, kind, params, at)
 		c.filter(n, kind, params, at)
 		c.llm(n, kind, params, at)
@@ -189,6 +189,7 @@ func (c *checker) params(n *workflow.Node, kind nodetype.Type, params map[string
 			c.fail(path, "Node %q (%s): parameter %q is reserved: a workflow cannot set names that start with __", n.ID, n.Type, name).
 				Suggest("Remove it").Node = n.ID
 		case !ok && kind.MCP != nil && len(kind.Params) == 0: // a tool without an input schema
+		case !ok && name == nodetype.TimeoutParam && kind.LimitsTime():
 		case !ok && name == "inputs": // local names of the node
 			c.ownInputs(n, params[name], path)
 		case !ok:
@@ -217,13 +218,15 @@ func (c *checker) literal(n *workflow.Node, kind nodetype.Type, p nodetype.Param
 	}
 	fitted, ok := nodetype.Fit(p.Type, value)
 	switch {
+	case !ok && p.Type == nodetype.DurationType:
+		fail("must be a duration, not %s", shown(value)).Suggest(durationForms)
 	case !ok:
 		fail("must be of type %s, not %s", p.Type, shown(value)).Suggest("%s", described("Correct the value", p))
 	case !p.Allows(value):
 		fail("cannot be %s", shown(value)).Suggest("Use one of: %s", p.Enum)
 	case kind.MCP != nil:
-	case p.Name == "timeout":
-		if s, err := strconv.ParseFloat(string(fitted), 64); err == nil && s <= 0 {
+	case p.Type == nodetype.DurationType:
+		if !nodetype.IsLimit(fitted) {
 			fail("must be more than 0 seconds").Suggest("%s", described("Correct the value", p))
 		}
 	case kind.Name == "http" && p.Name == "url":
