@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/pflow-suite/pflow/pkg/engine/node"
 	"github.com/pflow-suite/pflow/pkg/event"
@@ -114,14 +115,30 @@ func (b *binder) sub(nr *nodeRun, params json.RawMessage) (*Sub, error) {
 	return b.load(nr.frame.Sub, named.Ref)
 }
 
+// passes reports whether a long value can be passed on for an output of the given type without being read: any value can if no
+// type is declared, and a list or an object that begins like one.
+func passes(typ string, long json.RawMessage) bool {
+	ref, _ := event.ReferenceOf(long)
+	switch typ {
+	case "":
+		return true
+	case "object":
+		return ref.JSON() && strings.HasPrefix(ref.Head, "{")
+	case "array":
+		return ref.JSON() && strings.HasPrefix(ref.Head, "[")
+	}
+	return false
+}
+
 // outputs resolves the outputs of a frame, as a value of the stream: those that the workflow declares, else those of the
 // nodes that no other followed.
 func (b *binder) outputs(fr *frame) (json.RawMessage, error) {
 	out := map[string]json.RawMessage{}
 	var faults []*fault.Fault
 	for _, name := range slices.Sorted(maps.Keys(fr.Workflow.Outputs)) {
-		source := template.Source(fr.Workflow.Outputs[name].Source)
-		if long, ok := fr.longValue(source); ok {
+		declared := fr.Workflow.Outputs[name]
+		source := template.Source(declared.Source)
+		if long, ok := fr.longValue(source); ok && passes(declared.ValueType(), long) {
 			out[name] = long
 			continue
 		}
@@ -131,7 +148,14 @@ func (b *binder) outputs(fr *frame) (json.RawMessage, error) {
 			f.Path, f.Missing = rawjson.JoinPath("outputs", name), []string{u.Expr.Expression()}
 			faults = append(faults, f.Suggest("Give the output a source that has a value on every way through the workflow, such as ${a.key ?? b.key}"))
 		}
-		out[name] = event.Escape(v)
+		if len(missed) > 0 {
+			continue
+		}
+		fitted, f := declared.Convert(name, v)
+		if f != nil {
+			faults = append(faults, f)
+		}
+		out[name] = event.Escape(fitted)
 	}
 	if f := fault.Join(fault.Template, "The run's outputs", faults); f != nil {
 		return nil, f

@@ -133,7 +133,7 @@ func (i Input) IsRequired() bool {
 // Output declares a result of a run.
 type Output struct {
 	Description string `json:"description,omitempty" help:"what the value is"`
-	Type        string `json:"type,omitempty" help:"the type of the value"`
+	Type        string `json:"type,omitempty" help:"string, number, integer, boolean, object, array or any (the default); the value is converted to it"`
 	// Source is the place that the value comes from: ${node.key}, node.key or node.
 	Source string `json:"source" help:"where the value comes from, such as ${node.key}"`
 	Stdout bool   `json:"stdout,omitempty" help:"print only this output if outputs are printed as text"`

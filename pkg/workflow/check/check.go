@@ -284,6 +284,7 @@ func (c *checker) outputs() {
 			}
 			offset += len(p.Source)
 		}
+		c.outputType(name, at)
 	}
 	if len(stdout) > 1 {
 		c.fail(rawjson.JoinPath("outputs", stdout[1])+".stdout", `More than one output has "stdout": true: %s`, strings.Join(stdout, ", ")).

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -48,7 +49,7 @@ func (c *checker) typeOf(ref template.Ref) string {
 		if len(ref.Path) > 0 {
 			return ""
 		}
-		return map[string]string{"string": "str", "number": "float", "integer": "int", "boolean": "bool", "object": "dict", "array": "list"}[in.Type]
+		return typeWords()[in.Type]
 	}
 	i, ok := c.nodes[ref.Root]
 	if !ok || len(ref.Path) > 1 {
@@ -80,11 +81,38 @@ func fitting(got, want string) bool {
 	return want != "int" && want != "float" && want != nodetype.DurationType && want != "bool" && want != "list" && want != "dict"
 }
 
+// typeWords are the types of inputs and outputs in the words of node types.
+func typeWords() map[string]string {
+	return map[string]string{"string": "str", "number": "float", "integer": "int", "boolean": "bool", "object": "dict", "array": "list"}
+}
+
+// outputType checks that the value of an output can have the type that is declared for it.
+func (c *checker) outputType(name, at string) {
+	declared := c.w.Outputs[name]
+	if !declared.KnownType() {
+		f := c.warn(at+".type", "Output %q has the type %q, which does not exist, so its value is not checked", name, declared.Type)
+		c.instead(f, declared.Type, "A type is one of", workflow.InputTypes())
+		return
+	}
+	typ := declared.ValueType()
+	expr, ok := template.Whole(template.Source(declared.Source))
+	ref, single := expr.Ref()
+	if typ == "" || !ok || !single {
+		return
+	}
+	got, want := c.typeOf(ref), typeWords()[typ]
+	if got == "" || fitting(got, want) || typ == "boolean" && got == "int" { // 0 and 1 are booleans
+		return
+	}
+	c.fail(at+".type", "Output %q is declared as %s, but %s is of type %s", name, typ, ref, got).Suggest("Declare the type of the value, or another source")
+}
+
 // subOutputs returns the outputs of a node that runs the given workflow.
 func subOutputs(n *workflow.Node, w *workflow.Workflow) []nodetype.Output {
 	var outputs []nodetype.Output
 	for _, name := range sortedNames(w.Outputs) {
-		typ := map[string]string{"string": "str", "number": "float", "integer": "int", "boolean": "bool", "object": "dict", "array": "list"}[w.Outputs[name].Type]
+		declared := w.Outputs[name]
+		typ := typeWords()[cmp.Or(declared.ValueType(), declared.Type)]
 		if typ == "" {
 			typ = "any"
 		}

@@ -74,9 +74,13 @@ func (c *checker) undefined(p place, ref template.Ref) {
 	f.Type = fault.Template
 	names := c.roots
 	if p.node != nil {
-		names = c.namesWith(plan.Locals(p.node))
+		names = c.namesWith(c.localsAt(p))
 	}
 	f.Missing, f.Available = []string{ref.Root}, listed(names)
+	if p.node != nil && slices.Contains(plan.Inputs(p.node), ref.Root) {
+		f.Suggest("%s is one of the node's own inputs, and exists in its other parameters only: write its value here", ref.Root)
+		return
+	}
 	if c.localOfOthers(f, ref.Root) {
 		return
 	}
@@ -87,6 +91,18 @@ func (c *checker) undefined(p place, ref template.Ref) {
 	} else {
 		f.Suggest(`Declare it under "inputs", or use one of: %s`, strings.Join(f.Available, ", "))
 	}
+}
+
+// localsAt lists the names of a node's own that a template at a place in the node can refer to.
+func (c *checker) localsAt(p place) []string {
+	names := plan.Locals(p.node)
+	switch {
+	case strings.Contains(p.path, "].params.inputs"):
+		return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(plan.Inputs(p.node), name) })
+	case strings.HasSuffix(p.path, "].batch.items"), strings.HasSuffix(p.path, "].approval.question"):
+		return nil
+	}
+	return names
 }
 
 // namesWith lists the names that a template can start with, local ones first. After many errors it leaves the local names

@@ -158,14 +158,23 @@ def fits(value, names):
 
 
 def convert(value, names):
-    """Returns the value of an input: text that is a JSON list or object is parsed if the declared type is one."""
-    if not fits(value, names) and isinstance(value, str) and any(n in ("list", "dict", "List", "Dict") for n in names):
+    """Returns the value of an input: text that is a JSON list or object is parsed if the declared type is one, and a list becomes
+    a tuple or a set if that is declared, because the results of other nodes have these as lists."""
+    if fits(value, names):
+        return value
+    if isinstance(value, str) and any(n in ("list", "dict", "List", "Dict") for n in names):
         try:
             read = json.loads(value)
         except (ValueError, RecursionError):
             read = None
         if isinstance(read, (list, dict)) and fits(read, names):
             return read
+    if isinstance(value, list):
+        for kind in (TYPES[n] for n in names if n.lower() in ("tuple", "set", "frozenset")):
+            try:
+                return kind(value)
+            except TypeError:  # an item that a set cannot hold
+                pass
     return value
 
 
@@ -173,6 +182,52 @@ def convert(value, names):
 
 CIRCLE = "contains itself"
 TOO_DEEP = "nested too deeply"
+
+
+def module_type(module, name):
+    """Returns a type of a module that the code has imported, or (), of which there are no instances."""
+    return getattr(sys.modules.get(module), name, ())
+
+
+def as_list(values):
+    """Returns the values of a set in order: sorted, or by their types and representations if they cannot be compared."""
+    try:
+        return sorted(values)
+    except TypeError:
+        return sorted(values, key=lambda v: (full_kind(v), repr(v)))
+
+
+class Plain:
+    """Replaces values that JSON does not have: json.dumps calls it for them."""
+
+    def __init__(self):
+        self.mark = None  # precedes the digits of a Decimal
+
+    def __call__(self, value):
+        if isinstance(value, (set, frozenset)):
+            return as_list(value)
+        if isinstance(value, (bytes, bytearray)):
+            try:
+                return value.decode("utf-8")
+            except UnicodeDecodeError:
+                from binascii import b2a_base64
+                return b2a_base64(value, newline=False).decode("ascii")
+        if isinstance(value, module_type("datetime", "date")):  # datetime too
+            return value.isoformat()
+        if isinstance(value, module_type("pathlib", "PurePath")):
+            return str(value)
+        if isinstance(value, module_type("decimal", "Decimal")) and value.is_finite():
+            if self.mark is None:
+                self.mark = os.urandom(16).hex()
+            return self.mark + str(value)
+        raise TypeError
+
+    def numbers(self, text):
+        """Makes numbers of the marked texts."""
+        if self.mark is None:
+            return text
+        import re
+        return re.sub('"%s([^"]*)"' % self.mark, r"\1", text)
 
 
 def not_json(value, path="result"):
@@ -190,7 +245,7 @@ def not_json(value, path="result"):
         elif isinstance(value, float):
             if value != value or value in (float("inf"), float("-inf")):
                 return path, repr(value), value
-        elif isinstance(value, (dict, list, tuple)):
+        elif isinstance(value, (dict, list, tuple, set, frozenset)):
             if id(value) in around:
                 return path, CIRCLE, value
             if len(around) > 5000:
@@ -203,10 +258,14 @@ def not_json(value, path="result"):
                 items = [(v, path + ("." + k if isinstance(k, str) and k.isidentifier() else "[%s]" % json.dumps(k)), inside)
                          for k, v in value.items()]
             else:
-                items = [(v, "%s[%d]" % (path, i), inside) for i, v in enumerate(value)]
+                ordered = as_list(value) if isinstance(value, (set, frozenset)) else value
+                items = [(v, "%s[%d]" % (path, i), inside) for i, v in enumerate(ordered)]
             pending.extend(reversed(items))
         else:
-            return path, full_kind(value), value
+            try:
+                Plain()(value)
+            except TypeError:
+                return path, repr(value) if isinstance(value, module_type("decimal", "Decimal")) else full_kind(value), value
     return None
 
 
@@ -222,7 +281,9 @@ def unlimited():
 def encoded(value, place):
     undo = unlimited()
     try:
-        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8")
+        plain = Plain()
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=plain)
+        return plain.numbers(text).encode("utf-8")
     except RecursionError:
         why = ("result", TOO_DEEP, value)
     except (TypeError, ValueError) as e:
