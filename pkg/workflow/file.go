@@ -57,6 +57,11 @@ const MaxSize = 16 << 20
 // Read is Parse, except that with an error it also returns what could be read of the workflow, so that a check can continue.
 // The file is nil if nothing could be read.
 func Read(name string, source []byte) (*File, error) {
+	return read(name, source, noForm)
+}
+
+// read reads a file of the given form; with noForm, the name or the text decides.
+func read(name string, source []byte, as form) (*File, error) {
 	source = bytes.TrimPrefix(source, []byte("\xef\xbb\xbf"))
 	d := newDecoder(name, source)
 	f := &File{Name: name, Source: source, text: d.text}
@@ -64,7 +69,10 @@ func Read(name string, source []byte) (*File, error) {
 		d.notUTF8(at)
 		return nil, d.fault()
 	}
-	switch formOf(name, d.text.s) {
+	if as == noForm {
+		as = formOf(name, d.text.s)
+	}
+	switch as {
 	case markdownForm:
 		f.Markdown = true
 		d.markdown(f)
@@ -128,9 +136,10 @@ func (f *File) JSON() []byte {
 // Included returns the files that are in place of values.
 func (f *File) Included() []Included { return f.files }
 
-// Inline parses a workflow object that is at a path of the file's workflow. Its places are those of the file.
+// Inline parses a workflow object that is at a path of the file's workflow. The object has the JSON form, whatever form the file
+// has. Its places are those of the file.
 func (f *File) Inline(path string, object []byte) (*File, error) {
-	inner, err := Parse(f.Name, object)
+	inner, err := read(f.Name, object, jsonForm)
 	if err != nil {
 		return nil, err
 	}

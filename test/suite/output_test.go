@@ -118,7 +118,7 @@ func TestMaxOutputIsOfTheWholeRun(t *testing.T) {
 		"nodes":      `{"id":"a",` + forty + `},{"id":"b",` + forty + `},{"id":"c",` + forty + `}],"edges":[{"from":"a","to":"b"},{"from":"b","to":"c"}]`,
 		"items":      `{"id":"c",` + forty + `,"batch":{"items":[1,2,3]}}]`,
 		"iterations": `{"id":"c",` + forty + `,"loop":{"while":true,"max_iterations":3}}]`,
-		"attempts":   `{"id":"c","type":"shell","params":{"command":"head -c 40000 /dev/zero | tr '\\0' x; exit 1"},"retry":2}]`,
+		"attempts":   `{"id":"c","type":"shell","params":{"command":"head -c 40000 /dev/zero | tr '\\0' x; exit 1"},"retry":3}]`,
 		"sub":        `{"id":"a",` + forty + `},{"id":"b",` + forty + `},{"id":"c","type":"workflow","params":{"workflow":"./sub.json"}}],"edges":[{"from":"a","to":"b"},{"from":"b","to":"c"}]`,
 	} {
 		t.Run(name, func(t *testing.T) {
