@@ -85,6 +85,9 @@ func runHere(app *cli.App, host *runner.Host, r *runner.Request, show *presenter
 	if err != nil {
 		return err
 	}
+	if errors.Is(show.writeErr, context.Canceled) { // the reader was stuck when the signal came
+		return show.writeErr
+	}
 	if show.writeErr != nil && !app.Stdout.Closed() {
 		return fault.New(fault.Internal, "The run ended as %s, but its events could not be written to standard output: %v", last.Status, show.writeErr).
 			Suggest("pflow-exec events %s prints them", last.Run)

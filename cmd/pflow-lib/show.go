@@ -7,11 +7,15 @@ import (
 
 type showCommand struct {
 	Name string `arg:"" help:"The workflow's name."`
+	Raw  bool   `help:"On a terminal, print the control characters of the file too. They can change what the terminal shows."`
 	As   string `help:"Print the file as it is, or the workflow as JSON or Markdown." enum:"file,json,markdown" default:"file" placeholder:"file|json|markdown"`
 }
 
 // Run prints the file, byte for byte, or the workflow in the other form.
 func (c *showCommand) Run(app *cli.App) error {
+	if c.Raw {
+		app.Stdout.Raw()
+	}
 	_, entry, err := find(app, c.Name)
 	if err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 )
 
 type callCommand struct {
+	Raw  bool     `help:"On a terminal, print the control characters of the result too. They can change what the terminal shows."`
 	Args []string `arg:"" name:"arg" help:"NAME TOOL [KEY=VALUE…|-], or -- COMMAND [ARG…] -- TOOL [KEY=VALUE…|-]."`
 }
 
@@ -54,6 +55,9 @@ type target struct {
 
 // Run calls the tool.
 func (c *callCommand) Run(app *cli.App) error {
+	if c.Raw {
+		app.Stdout.Raw()
+	}
 	h, err := app.Home()
 	if err != nil {
 		return err

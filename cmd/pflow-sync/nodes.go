@@ -11,7 +11,6 @@ import (
 	"github.com/pflow-suite/pflow/pkg/catalog/registry"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
-	"github.com/pflow-suite/pflow/pkg/process"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
@@ -61,7 +60,8 @@ func (c *nodesCommand) Run(app *cli.App) error {
 	if err != nil {
 		return err
 	}
-	process.AdoptOrphans()
+	children := newChildren(app, h)
+	defer children.end()
 	found := findPrograms(h.Path("nodes"), app.Getenv("PATH"), app.Warn)
 	types := make([]nodetype.Type, len(found))
 	faults := make([]*fault.Fault, len(found))
@@ -70,7 +70,7 @@ func (c *nodesCommand) Run(app *cli.App) error {
 	for i, p := range found {
 		programs.Go(func() error {
 			var err error
-			types[i], err = p.describe(app.Context, app.Env, describeLimit)
+			types[i], err = p.describe(app.Context, app.Env, children.mark, describeLimit)
 			faults[i] = fault.From(err)
 			return nil
 		})

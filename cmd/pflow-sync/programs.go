@@ -72,8 +72,8 @@ func findPrograms(own, path string, warn func(format string, args ...any)) []pro
 const maxDescription = 1 << 20
 
 // describe runs the program with --describe and returns its node type. The program is stopped after the limit, or if it
-// prints too much.
-func (p *program) describe(ctx context.Context, env []string, limit time.Duration) (nodetype.Type, error) {
+// prints too much. mark, NAME=VALUE, is added to the environment: what the program leaves running is found by it.
+func (p *program) describe(ctx context.Context, env []string, mark string, limit time.Duration) (nodetype.Type, error) {
 	if err := p.check(); err != nil {
 		return nodetype.Type{}, err
 	}
@@ -87,7 +87,9 @@ func (p *program) describe(ctx context.Context, env []string, limit time.Duratio
 		stop(fault.New(fault.TooLarge, "Its answer to --describe has more than %d KiB", maxDescription>>10))
 	}}
 	stderr := process.NewTail(2000)
-	exit, err := process.Run(ctx, process.Command{Path: p.path, Args: []string{"--describe"}, Env: env, Stdout: stdout, Stderr: stderr, Grace: time.Second})
+	exit, err := process.Run(ctx, process.Command{
+		Path: p.path, Args: []string{"--describe"}, Env: append(slices.Clip(env), mark), Stdout: stdout, Stderr: stderr, Grace: time.Second,
+	})
 	said := strings.TrimSpace(stderr.String())
 	switch {
 	case errors.Is(err, process.ErrFormat):

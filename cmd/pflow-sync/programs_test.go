@@ -19,7 +19,7 @@ func TestAProgramThatDoesNotDescribeItselfInTimeIsStopped(t *testing.T) {
 	if len(found) != 1 {
 		t.Fatal(found)
 	}
-	_, err := found[0].describe(t.Context(), os.Environ(), 50*time.Millisecond)
+	_, err := found[0].describe(t.Context(), os.Environ(), "PFLOW_SYNC_ID=test", 50*time.Millisecond)
 	if f := fault.From(err); f == nil || f.Type != fault.Timeout || !strings.Contains(f.Message, "within 50ms") {
 		t.Errorf("%+v", err)
 	}

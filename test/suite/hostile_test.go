@@ -87,9 +87,11 @@ func TestATerminalIsSafeFromWhatNodesPrint(t *testing.T) {
 // With --raw, and off a terminal, the text is as the node printed it.
 func TestRawIsWhatNodesPrint(t *testing.T) {
 	t.Parallel()
+	needs(t, "python3")
 	p := hostilePlace(t)
+	p.must("pflow-sync", "add", "hostile", "--", "python3", p.write("hostile.py", strings.Replace(mcpOfSize, `"x" * m["params"]["arguments"]["n"]`, "json.loads("+quote(quote(hostile))+")", 1)))
 	p.must("pflow-exec", "run", "good.json")
-	for _, line := range []string{"pflow-exec logs last a", "pflow-exec show last a", "pflow-exec run good.json --print out -q", "pflow-exec wait last --print out"} {
+	for _, line := range []string{"pflow-exec logs last a", "pflow-exec show last a", "pflow-exec run good.json --print out -q", "pflow-exec wait last --print out", "pflow-lib show raw", "pflow-sync call hostile give"} {
 		if shown := p.onPTY("dumb", line+" --raw"); !strings.Contains(shown, hostile) {
 			t.Errorf("%s --raw: %q", line, shown)
 		}

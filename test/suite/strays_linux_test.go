@@ -235,3 +235,47 @@ func TestTheNextCommandEndsWhatAKilledOneLeft(t *testing.T) {
 	other.must("pflow-exec", "gc")
 	other.checkNoStrays("gc in the other home")
 }
+
+// What a node program starts when it describes itself ends with pflow-sync nodes: at its end, when a signal stops it, and with
+// the next command after it was killed.
+func TestWhatADescribedProgramStartsEnds(t *testing.T) {
+	t.Parallel()
+	needs(t, "setsid")
+	p := newPlace(t)
+	program := func(rest string) {
+		p.must("chmod", "+x", p.write("home/nodes/pflow-node-stray", `#!/bin/sh
+(setsid sh -c 'echo > `+p.dir+`/hung.begun; exec sleep `+p.straySeconds()+`' >/dev/null 2>&1 &)
+until test -e `+p.dir+`/hung.begun; do sleep 0.01; done
+`+rest))
+	}
+	program(`echo '{"interface":{"description":"Leave a process"}}'`)
+	p.must("pflow-sync", "nodes")
+	p.checkNoStrays("pflow-sync nodes")
+
+	program("sleep " + p.straySeconds() + "\n")
+	_ = os.Remove(filepath.Join(p.dir, "hung.begun"))
+	cmd := p.command("pflow-sync", "nodes")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	p.eventually("the program has begun", func() bool { return p.exists("hung.begun") })
+	_ = cmd.Process.Signal(syscall.SIGTERM)
+	if _ = cmd.Wait(); cmd.ProcessState.ExitCode() != 143 {
+		t.Errorf("%s", cmd.ProcessState)
+	}
+	p.checkNoStrays("pflow-sync nodes, stopped")
+
+	_ = os.Remove(filepath.Join(p.dir, "hung.begun"))
+	cmd = p.command("pflow-sync", "nodes")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	p.eventually("the program has begun", func() bool { return p.exists("hung.begun") })
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	if len(p.straySleeps()) == 0 {
+		t.Error("nothing was left")
+	}
+	p.must("pflow-exec", "gc")
+	p.checkNoStrays("the next command")
+}

@@ -12,6 +12,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/process"
 )
 
 // newestFile, among the runs, holds the id of the newest run and a newline. A process locks it while it makes an id.
@@ -41,8 +42,10 @@ func newID(runs string, now time.Time) (string, error) {
 		return "", storageFault("read the newest run's id", err)
 	}
 	defer func() { _ = f.Close() }()
-	newest, ok := readNewest(f)
-	if !ok {
+	before, newest, ok := readNewest(f)
+	if ok {
+		removeDead(filepath.Join(runs, newPrefix+before))
+	} else {
 		if newest, err = findNewest(runs); err != nil {
 			return "", err
 		}
@@ -65,15 +68,31 @@ func newID(runs string, now time.Time) (string, error) {
 	return name, nil
 }
 
-// readNewest returns the time in the id that the file holds, in milliseconds. ok is false if the file is empty or damaged.
-func readNewest(f *os.File) (ms uint64, ok bool) {
+// removeDead removes the directory of a run that was being created when its process was killed. It leaves that of a live
+// process, and what it is not sure about: Collect removes that later.
+func removeDead(dir string) {
+	path := filepath.Join(dir, lockFile)
+	pid, err := holder(path)
+	if err != nil || process.Signal(pid, 0) { // which may not have locked the file yet
+		return
+	}
+	lock := flock.New(path, flock.SetFlag(os.O_RDONLY))
+	if ok, err := lock.TryLock(); ok && err == nil {
+		_ = os.RemoveAll(dir)
+	}
+	_ = lock.Close()
+}
+
+// readNewest returns the id that the file holds, and the time in it in milliseconds. ok is false if the file is empty or damaged.
+func readNewest(f *os.File) (id string, ms uint64, ok bool) {
 	content := make([]byte, 64)
 	n, _ := f.ReadAt(content, 0)
 	name, ended := strings.CutSuffix(string(content[:n]), "\n")
 	if !ended {
-		return 0, false
+		return "", 0, false
 	}
-	return idTime(name)
+	ms, ok = idTime(name)
+	return name, ms, ok
 }
 
 // findNewest returns the latest time in the ids of the runs, in milliseconds, from their directories. It is 0 if there is no

@@ -4,11 +4,16 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/gofrs/flock"
 
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/home"
@@ -192,5 +197,53 @@ func TestARunThatDoesNotBeginDisappears(t *testing.T) {
 	entries, err := os.ReadDir(h.Path("runs"))
 	if err != nil || slices.ContainsFunc(entries, fs.DirEntry.IsDir) {
 		t.Errorf("%v %v", entries, err)
+	}
+}
+
+// The next run removes what a killed process left of the run before it, and nothing of a live one.
+func TestANewRunRemovesADeadOneBeforeIt(t *testing.T) {
+	h := tempHome(t)
+	dead := exec.Command("true") // a process id that no process has
+	if err := dead.Run(); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		pid  int
+		held bool
+		left bool
+	}{
+		"killed":                       {pid: dead.Process.Pid},
+		"killed, but a child holds it": {pid: dead.Process.Pid, held: true, left: true},
+		"not locked yet":               {pid: os.Getpid(), left: true},
+		"no process yet":               {left: true},
+	} {
+		runs, err := h.Make("runs")
+		if err != nil {
+			t.Fatal(err)
+		}
+		id, err := newID(runs, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := filepath.Join(runs, newPrefix+id)
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if c.pid > 0 {
+			if err := os.WriteFile(filepath.Join(dir, lockFile), []byte(strconv.Itoa(c.pid)+"\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		lock := flock.New(filepath.Join(dir, lockFile))
+		if c.held {
+			if ok, err := lock.TryLock(); !ok {
+				t.Fatal(err)
+			}
+		}
+		beginAt(t, h, time.Now(), &event.Event{Event: event.RunStarted})
+		if left := exists(dir); left != c.left {
+			t.Errorf("%s: left %t, want %t", name, left, c.left)
+		}
+		_ = lock.Close()
 	}
 }

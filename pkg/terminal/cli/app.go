@@ -43,7 +43,7 @@ type App struct {
 func newApp(name string, sys System) *App {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	a := &App{
-		Name: name, Env: sys.Env, Stdin: sys.Stdin, Stdout: newStdout(sys.Stdout), Stderr: sys.Stderr,
+		Name: name, Env: sys.Env, Stdin: sys.Stdin, Stdout: newStdout(ctx, sys.Stdout), Stderr: sys.Stderr,
 		Context: ctx, cancel: cancel, exit: sys.Exit, format: "auto",
 	}
 	a.messages = sys.Stderr

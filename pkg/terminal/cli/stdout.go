@@ -34,15 +34,17 @@ func (a *App) WhileRead() (context.Context, context.CancelFunc) {
 // Stdout is standard output. It records that its reader went away, which ends a program with status 141.
 type Stdout struct {
 	file   *os.File
+	to     *patientFile
 	closed atomic.Bool
 	// safe makes text harmless on its way to the file. It is nil if standard output is not a terminal.
 	safe *cells.Writer
 }
 
-func newStdout(file *os.File) *Stdout {
-	s := &Stdout{file: file}
+// newStdout returns a Stdout whose writes do not wait for a stuck reader any more when ctx has ended.
+func newStdout(ctx context.Context, file *os.File) *Stdout {
+	s := &Stdout{file: file, to: newPatientFile(ctx, file)}
 	if s.Terminal() {
-		s.safe = cells.NewWriter(file)
+		s.safe = cells.NewWriter(s.to)
 	}
 	return s
 }
@@ -50,10 +52,10 @@ func newStdout(file *os.File) *Stdout {
 // Raw makes Write send text to a terminal as it is, with its control characters.
 func (s *Stdout) Raw() { s.safe = nil }
 
-// Write writes p in one call. On a terminal it writes text that is safe to show, see cells.Safe. It records that the reader went
-// away.
+// Write writes p, up to 1 MiB in one call. On a terminal it writes text that is safe to show, see cells.Safe. It records that the
+// reader went away. If the reader does not read, it fails with the signal that ends the program.
 func (s *Stdout) Write(p []byte) (int, error) {
-	var w io.Writer = s.file
+	var w io.Writer = s.to
 	if s.safe != nil {
 		w = s.safe
 	}
@@ -61,6 +63,7 @@ func (s *Stdout) Write(p []byte) (int, error) {
 	switch {
 	case errors.Is(err, syscall.EPIPE):
 		s.closed.Store(true)
+	case errors.Is(err, context.Canceled): // by a signal
 	case err != nil:
 		err = fault.New(fault.Internal, "Cannot write to standard output: %v", fault.Reason(err))
 	}
