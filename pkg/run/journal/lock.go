@@ -74,6 +74,7 @@ func (r *Reader) Hold(ctx context.Context) (release func(), err error) {
 		_ = lock.Close()
 		return nil, storageFault("lock the run", err)
 	}
+	_ = os.RemoveAll(filepath.Join(r.dir, scratchDir)) // of a killed process, which had the key to it
 	return func() { _ = lock.Close() }, nil
 }
 

@@ -61,3 +61,23 @@ func TestScratch(t *testing.T) {
 		t.Errorf("the folder is left: %v", err)
 	}
 }
+
+// What a killed process leaves is removed with the next resume of its run.
+func TestScratchOfAKilledRun(t *testing.T) {
+	h := tempHome(t)
+	r := create(t, h)
+	add(t, r, &event.Event{Event: event.RunStarted})
+	r.Close()
+	left := filepath.Join(r.Dir(), scratchDir)
+	if err := os.MkdirAll(filepath.Join(left, "x"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	release, err := find(t, h, r.ID).Hold(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	if exists(left) {
+		t.Error("it is left")
+	}
+}
