@@ -3,17 +3,22 @@ package main
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/mattn/go-isatty"
+	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/engine"
 	"github.com/pflow-suite/pflow/pkg/engine/runner"
+	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/terminal/cells"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
+	"github.com/pflow-suite/pflow/pkg/workflow/template"
 )
 
 // asker asks the person at the terminal one question at a time.
@@ -39,6 +44,7 @@ func (a *asker) ask(ctx context.Context, q engine.Question) (answer, by string, 
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.once.Do(func() { go a.read() })
+	_, _ = io.WriteString(a.app.Stderr, shownParams(q.Params, "  "))
 	for {
 		_, _ = fmt.Fprintf(a.app.Stderr, "%s [%s] ", strings.Join(cells.Lines(q.Text), "\n"), cells.Clean(strings.Join(q.Choices, "/")))
 		select {
@@ -58,6 +64,27 @@ func (a *asker) ask(ctx context.Context, q engine.Question) (answer, by string, 
 			}
 		}
 	}
+}
+
+// maxShownParam is the most bytes that a person is shown of a parameter.
+const maxShownParam = 2000
+
+// shownParams returns the parameters of a node for people, one on each line, or as an indented block if it has several lines.
+func shownParams(params json.RawMessage, indent string) string {
+	var b strings.Builder
+	gjson.ParseBytes(params).ForEach(func(name, value gjson.Result) bool {
+		lines := cells.Lines(fault.Truncate(template.AsText(json.RawMessage(value.Raw)), maxShownParam))
+		if len(lines) == 1 {
+			fmt.Fprintf(&b, "%s%s: %s\n", indent, cells.Clean(name.Str), lines[0])
+			return true
+		}
+		fmt.Fprintf(&b, "%s%s:\n", indent, cells.Clean(name.Str))
+		for _, line := range lines {
+			fmt.Fprintf(&b, "%s  %s\n", indent, line)
+		}
+		return true
+	})
+	return b.String()
 }
 
 // unique reports whether only one choice begins with a letter.

@@ -3,6 +3,7 @@ package main
 import (
 	"strings"
 
+	"github.com/pflow-suite/pflow/pkg/engine"
 	"github.com/pflow-suite/pflow/pkg/engine/runner"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
@@ -11,23 +12,22 @@ import (
 
 // settingsFlags are the flags of run, start and resume that say how to run.
 type settingsFlags struct {
-	Jobs      int     `help:"Run at most N nodes at the same time; by default one for each processor." short:"j" placeholder:"N"`
-	Timeout   string  `help:"Stop the run after this time: 30s, 5m, or seconds." placeholder:"DURATION"`
-	KeepGoing bool    `help:"After a failure, go on with the nodes that do not depend on it." short:"k"`
-	NoCache   bool    `help:"Run nodes even if the cache has their outputs, and cache the new ones."`
-	Sync      bool    `help:"Write every event through to the disk before the run goes on."`
-	Dir       string  `help:"Run in this folder." short:"C" placeholder:"DIR"`
-	EnvFile   string  `help:"Add a file of KEY=VALUE lines to the environment, where they replace variables of the same name." placeholder:"FILE"`
-	Approve   *string `help:"Answer the question of the run to go on from: yes, no, or one of its choices." placeholder:"ANSWER"`
+	Jobs        int      `help:"Run at most N nodes at the same time; by default one for each processor." short:"j" placeholder:"N"`
+	Timeout     string   `help:"Stop the run after this time: 30s, 5m, or seconds." placeholder:"DURATION"`
+	KeepGoing   bool     `help:"After a failure, go on with the nodes that do not depend on it." short:"k"`
+	NoCache     bool     `help:"Run nodes even if the cache has their outputs, and cache the new ones."`
+	Sync        bool     `help:"Write every event through to the disk before the run goes on."`
+	Dir         string   `help:"Run in this folder." short:"C" placeholder:"DIR"`
+	EnvFile     string   `help:"Add a file of KEY=VALUE lines to the environment, where they replace variables of the same name." placeholder:"FILE"`
+	Approve     []string `help:"Answer the question of the run to go on from: yes, no, or one of its choices. NODE=ANSWER answers that of one node, also beforehand; repeatable." sep:"none" placeholder:"[NODE=]ANSWER"`
+	AutoApprove []string `help:"Answer yes to the question of a node before it is asked; repeatable." sep:"none" placeholder:"NODE"`
 }
 
 // options returns the flags as options of the runner.
 func (f *settingsFlags) options() (runner.Options, error) {
 	o := runner.Options{Jobs: f.Jobs, KeepGoing: f.KeepGoing, Sync: f.Sync, NoCache: f.NoCache, Dir: f.Dir, EnvFile: f.EnvFile}
-	if f.Approve != nil {
-		if o.Answer = *f.Approve; o.Answer == "" {
-			return o, fault.New(fault.Usage, "--approve needs an answer: yes, no, or one of the choices")
-		}
+	if err := f.answers(&o); err != nil {
+		return o, err
 	}
 	if f.Jobs < 0 {
 		return o, fault.New(fault.Usage, "--jobs must be at least 1, got %d", f.Jobs)
@@ -35,6 +35,38 @@ func (f *settingsFlags) options() (runner.Options, error) {
 	var err error
 	o.Timeout, err = cli.Duration(f.Timeout)
 	return o, err
+}
+
+// answers sets the answers to questions.
+func (f *settingsFlags) answers(o *runner.Options) error {
+	o.Answers = map[string]engine.Answer{}
+	for _, given := range f.Approve {
+		node, answer, named := strings.Cut(given, "=")
+		if !named {
+			node, answer = "", given
+		}
+		switch {
+		case answer == "" || named && node == "":
+			return fault.New(fault.Usage, "--approve needs an answer: yes, no, or one of the choices").
+				Suggest("Write --approve ANSWER, or --approve NODE=ANSWER for one node")
+		case named:
+			o.Answers[node] = engine.Answer{Text: answer, By: "--approve"}
+		case o.Answer != "" && o.Answer != answer:
+			return fault.New(fault.Usage, "--approve gives two answers: %q and %q", o.Answer, answer).Suggest("Name their nodes: --approve NODE=ANSWER")
+		default:
+			o.Answer = answer
+		}
+	}
+	for _, node := range f.AutoApprove {
+		if node == "" {
+			return fault.New(fault.Usage, "--auto-approve needs the name of a node")
+		}
+		if other, ok := o.Answers[node]; ok && other.Text != "yes" {
+			return fault.New(fault.Usage, "Node %s is answered %q by --approve, and yes by --auto-approve", node, other.Text).Suggest("Keep one of them")
+		}
+		o.Answers[node] = engine.Answer{Text: "yes", By: "--auto-approve"}
+	}
+	return nil
 }
 
 // sourceFlags are the flags of run and start that say what to run.
@@ -65,7 +97,8 @@ func (f *sourceFlags) load(app *cli.App, host *runner.Host, checkpoint *string) 
 	}
 	if o.Answer != "" && f.Resume == "" && checkpoint == nil {
 		return nil, fault.New(fault.Usage, "--approve answers the question of a run, so it needs --resume or --checkpoint").
-			Suggest("Answer a run that waits: pflow-exec resume RUN --approve %s", o.Answer)
+			Suggest("Answer a run that waits: pflow-exec resume RUN --approve %s", o.Answer).
+			Suggest("To answer beforehand, name the node: --approve NODE=%s", o.Answer)
 	}
 	in, err := inputs(app, f.Inputs, f.Values)
 	if err != nil {

@@ -69,6 +69,11 @@ func writeRun(w io.Writer, d *reader.Details) {
 		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", n.State, n.Node, n.Type, took(n.DurationMS))
 	}
 	_ = table.Flush()
+	for _, n := range d.Nodes {
+		if n.State == string(history.Waiting) {
+			_, _ = fmt.Fprintf(w, "%s asks: %s [%s]\n%s", n.Node, n.Question, strings.Join(n.Choices, "/"), shownParams(n.Params, "  "))
+		}
+	}
 }
 
 // took returns a duration for people, or "" if ms is nil.
@@ -87,6 +92,9 @@ func writeNode(w io.Writer, n *reader.NodeDetails) {
 		if line[1] != "" {
 			_, _ = fmt.Fprintf(w, "%s: %s\n", line[0], line[1])
 		}
+	}
+	if params := shownParams(n.Params, "  "); params != "" {
+		_, _ = fmt.Fprintf(w, "would run with:\n%s", params)
 	}
 	if n.Error != nil {
 		_, _ = fmt.Fprintf(w, "error: %s\n", n.Error.Message)

@@ -1,9 +1,11 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
@@ -18,6 +20,8 @@ type approvals struct {
 	// from is the checkpoint, or nil. answer answers the questions that it left open.
 	from   *Checkpoint
 	answer string
+	// answers are the answers given beforehand, by node paths.
+	answers map[string]Answer
 	// askPerson asks a person, if it is not nil.
 	askPerson func(ctx context.Context, q Question) (answer, by string, err error)
 	questions *questions
@@ -34,9 +38,9 @@ type approvals struct {
 
 // ask asks a question about a node. The node goes on when it is answered.
 func (a *approvals) ask(nr *nodeRun, q *Question) {
-	a.rec.write(nr.frame, &event.Event{Event: event.ApprovalRequested, Node: nr.id(), Question: a.store.redactor.Text(q.Text), Choices: q.Choices})
-	if answer := a.answerFor(q); answer != "" {
-		a.answered(nr, q, answer, "--approve")
+	a.rec.write(nr.frame, &event.Event{Event: event.ApprovalRequested, Node: nr.id(), Question: a.store.redactor.Text(q.Text), Choices: q.Choices, Params: q.Params})
+	if answer, by := a.answerFor(q); answer != "" {
+		a.answered(nr, q, answer, by)
 		return
 	}
 	a.questions.open[nr], nr.question = true, q
@@ -63,24 +67,54 @@ func (a *approvals) ask(nr *nodeRun, q *Question) {
 	})
 }
 
-// answerFor returns the given answer to a question that the resumed run left open, or "".
-func (a *approvals) answerFor(q *Question) string {
-	if a.from == nil || a.answer == "" || !a.from.Open[q.Node] {
-		return ""
+// byFlag is who answered a question with --approve.
+const byFlag = "--approve"
+
+// answerFor returns the answer given beforehand to a question, or to one that the resumed run left open, and how it was given.
+// Without one it returns "".
+func (a *approvals) answerFor(q *Question) (answer, by string) {
+	open := a.from != nil && a.from.Open[q.Node]
+	given, ok := a.answers[q.Node]
+	if !ok {
+		given, ok = a.answers[GenericPath(q.Node)]
 	}
-	if asked := a.from.asked[q.Node]; asked != a.store.redactor.Text(q.Text) { // the answer was given to another question
-		a.warnings.add(fmt.Sprintf("node %s was not answered: it asks %q now, and asked %q before", q.Node, q.Text, asked))
-		return ""
+	if !ok && open {
+		given = Answer{a.answer, byFlag}
 	}
-	if slices.Contains(q.Choices, a.answer) {
-		return a.answer
+	if given.Text == "" {
+		return "", ""
 	}
-	a.warnings.add(fmt.Sprintf("node %s cannot be answered %q, only %q", q.Node, a.answer, q.Choices))
-	return ""
+	if open && given.By == byFlag { // it was given to what was asked then
+		asked, params := a.from.asked[q.Node], a.from.params[q.Node]
+		switch {
+		case asked != a.store.redactor.Text(q.Text):
+			a.warnings.add(fmt.Sprintf("node %s was not answered: it asks %q now, and asked %q before", q.Node, q.Text, asked))
+			return "", ""
+		case params != nil && q.Params != nil && !bytes.Equal(rawjson.Compact(params), rawjson.Compact(q.Params)):
+			a.warnings.add(fmt.Sprintf("node %s was not answered: it would run with other parameters now than when it asked", q.Node))
+			return "", ""
+		}
+	}
+	if slices.Contains(q.Choices, given.Text) {
+		return given.Text, given.By
+	}
+	a.warnings.add(fmt.Sprintf("node %s cannot be answered %q, only %q", q.Node, given.Text, q.Choices))
+	return "", ""
 }
 
-// choicesOf returns the valid answers.
-func choicesOf(a *workflow.Approval) []string {
+// GenericPath returns a node's path without the numbers of items and iterations.
+func GenericPath(path string) string {
+	parts := strings.Split(path, "/")
+	for i, part := range parts {
+		if end := strings.IndexAny(part, "[#"); end >= 0 {
+			parts[i] = part[:end]
+		}
+	}
+	return strings.Join(parts, "/")
+}
+
+// Choices returns the valid answers to the question of an approval.
+func Choices(a *workflow.Approval) []string {
 	if len(a.Choices) > 0 {
 		return a.Choices
 	}
@@ -92,7 +126,7 @@ const maxQuestion = 16 << 10
 
 // question returns the question to ask before a node runs.
 func (a *approvals) question(nr *nodeRun) (*Question, error) {
-	q := &Question{Node: nr.path(), Choices: choicesOf(nr.node.Approval)}
+	q := &Question{Node: nr.path(), Choices: Choices(nr.node.Approval)}
 	if nr.node.Approval.Question == "" {
 		q.Text = fmt.Sprintf("Run node %s (%s)?", q.Node, nr.node.Type)
 		if nr.node.Purpose != "" {
@@ -106,6 +140,24 @@ func (a *approvals) question(nr *nodeRun) (*Question, error) {
 	}
 	q.Text = fault.Truncate(template.AsText(v), maxQuestion)
 	return q, nil
+}
+
+// preview adds to a question the parameters that the node would run with. It returns an error if the node could not run whatever
+// the answer is.
+func (a *approvals) preview(nr *nodeRun, q *Question) error {
+	binding := a.binder.binding(nr)
+	binding.Locals[plan.AnswerName] = rawjson.Quote("${" + plan.AnswerName + "}")
+	bound, err := a.binder.bind(nr, binding)
+	if err != nil {
+		uses, _ := plan.Uses(nr.node)
+		byAnswer := slices.ContainsFunc(uses, func(u template.Use) bool { return u.Ref.Root == plan.AnswerName })
+		if byAnswer || len(nr.frame.missingSecrets) > 0 { // it may be resolved after the answer
+			return nil
+		}
+		return err
+	}
+	q.Params, _, err = a.store.keep(event.Escape(bound.Shown(nr.node)))
+	return err
 }
 
 // answered lets a node run, or denies the run.

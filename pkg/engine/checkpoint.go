@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"io"
 	"strconv"
@@ -25,8 +26,9 @@ type Checkpoint struct {
 	Open map[string]bool
 	// Choices has the valid answers to each question.
 	Choices map[string][]string
-	// asked has the text of each question, answers its answer.
+	// asked has the text of each question, params the parameters of its node, answers its answer.
 	asked   map[string]string
+	params  map[string]json.RawMessage
 	answers map[string]*event.Event
 	// Blob fetches the run's long values.
 	Blob   event.Load
@@ -51,7 +53,7 @@ type Source interface {
 func ReadCheckpoint(source Source, blob event.Load) (*Checkpoint, error) {
 	c := &Checkpoint{
 		settled: map[string]event.Header{}, parts: map[string]event.Header{}, begun: map[string]bool{},
-		Open: map[string]bool{}, Choices: map[string][]string{}, asked: map[string]string{}, answers: map[string]*event.Event{},
+		Open: map[string]bool{}, Choices: map[string][]string{}, asked: map[string]string{}, params: map[string]json.RawMessage{}, answers: map[string]*event.Event{},
 		Blob: blob, source: source, held: map[int64]*event.Event{},
 	}
 	for events := event.NewReader(source); ; {
@@ -132,6 +134,7 @@ func (c *Checkpoint) addEvent(e *event.Event) error {
 		c.Run, c.Started = e.Run, e
 	case event.ApprovalRequested:
 		c.Open[e.Node], c.Choices[e.Node], c.asked[e.Node] = true, e.Choices, e.Question
+		c.params[e.Node] = e.Params
 	case event.ApprovalResolved:
 		c.Open[e.Node] = plan.Denies(e.Answer) // a denied node may still be allowed
 		c.answers[e.Node] = e

@@ -77,7 +77,7 @@ func (d *digester) batch(nr *nodeRun, itemDigest func(nr *nodeRun, i int) (strin
 
 // question returns the digest of what a person is asked about. Another question, or another node, needs another answer.
 func (d *digester) question(nr *nodeRun, q *Question) string {
-	parts := []json.RawMessage{rawjson.Quote(nr.node.Type), d.redactor.Named(nr.node.Params), rawjson.Quote(d.redactor.Text(q.Text))}
+	parts := []json.RawMessage{rawjson.Quote(nr.node.Type), d.redactor.Named(nr.node.Params), rawjson.Quote(d.redactor.Text(q.Text)), q.Params}
 	for _, c := range q.Choices {
 		parts = append(parts, rawjson.Quote(c))
 	}

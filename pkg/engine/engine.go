@@ -60,6 +60,16 @@ type Question struct {
 	Text string
 	// Choices are the valid answers.
 	Choices []string
+	// Params are the resolved parameters that the node would run with, without secrets. They are nil if they cannot be resolved
+	// before the answer is known.
+	Params json.RawMessage
+}
+
+// Answer is an answer that was given before its question is asked.
+type Answer struct {
+	Text string `json:"text"`
+	// By is how it was given.
+	By string `json:"by"`
 }
 
 // Config describes a run. Its workflow has been checked.
@@ -83,6 +93,9 @@ type Config struct {
 	Ask func(ctx context.Context, q Question) (answer, by string, err error)
 	// Answer answers the questions that the resumed run left open or that were answered no. It may be empty.
 	Answer string
+	// Answers answers the questions about nodes, by the nodes' paths. A path without the numbers of items and iterations stands
+	// for all of them.
+	Answers map[string]Answer
 	// Cache serves the nodes that ask for one; it may be nil.
 	Cache Cache
 	// Jobs is how many nodes may run at the same time; at least 1.
@@ -101,6 +114,8 @@ type Config struct {
 	Reused func() error
 	// Stopped is called when a run was stopped early and its nodes have ended, before its last event.
 	Stopped func()
+	// Given names the secret inputs whose values were given to the run.
+	Given []string
 	// ResumeCommand is the command that resumes a run which did not succeed.
 	ResumeCommand string
 	Log           *slog.Logger

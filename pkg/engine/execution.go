@@ -39,6 +39,7 @@ type execution struct {
 	runID                 string
 	timeout               time.Duration
 	resumeCommand         string
+	given                 []string
 	onReused              func() error
 	onStopped             func()
 }
@@ -82,7 +83,7 @@ func newExecution(ctx context.Context, stop context.CancelCauseFunc, c Config, t
 			clock: clock, random: random,
 		}
 		approvals = &approvals{
-			from: c.From, answer: c.Answer, askPerson: c.Ask, questions: questions,
+			from: c.From, answer: c.Answer, answers: c.Answers, askPerson: c.Ask, questions: questions,
 			sched: sched, settler: settler, rec: rec, store: store, stop: stopping, warnings: warnings, binder: binder, digests: digests,
 		}
 		starter = &starter{
@@ -99,7 +100,7 @@ func newExecution(ctx context.Context, stop context.CancelCauseFunc, c Config, t
 	e := &execution{
 		top: top, clock: clock, began: clock.now(), sched: sched, starter: starter, approvals: approvals, questions: questions, refresher: refresher, binder: binder,
 		store: store, rec: rec, stop: stopping, warnings: warnings, counts: counts,
-		started: c.Started, dir: c.Host.Dir, span: c.Span, runID: c.RunID, timeout: c.Timeout, resumeCommand: c.ResumeCommand,
+		started: c.Started, dir: c.Host.Dir, span: c.Span, runID: c.RunID, timeout: c.Timeout, resumeCommand: c.ResumeCommand, given: c.Given,
 		onReused: c.Reused, onStopped: c.Stopped,
 	}
 	if c.From != nil {
@@ -140,6 +141,6 @@ func (e *execution) announce() error {
 	}
 	return e.rec.journal.Append(&event.Event{
 		Event: event.RunStarted, Workflow: &started, Inputs: kept, Nodes: e.top.Workflow.NodeIDs(), Cwd: e.dir,
-		TraceID: e.span.Trace, SpanID: e.span.ID, ParentSpanID: e.span.Parent, ResumedFrom: e.resumedFrom, FirstRun: e.firstRun,
+		TraceID: e.span.Trace, SpanID: e.span.ID, ParentSpanID: e.span.Parent, ResumedFrom: e.resumedFrom, Given: e.given, FirstRun: e.firstRun,
 	})
 }

@@ -43,6 +43,7 @@ func DryRun(ctx context.Context, c Config) (*Preview, error) {
 		n, _ := c.Workflow.Node(id)
 		if n.Approval != nil {
 			p.Would[id] = WouldAsk
+			p.answer(id, c.Answers[id].Text)
 		}
 	}
 	if c.From == nil {
@@ -57,6 +58,17 @@ func DryRun(ctx context.Context, c Config) (*Preview, error) {
 	return p, nil
 }
 
+// answer notes what an answer given beforehand means for a node, if there is one.
+func (p *Preview) answer(id, answer string) {
+	switch {
+	case answer == "":
+	case plan.Denies(answer):
+		p.Would[id] = WouldDeny
+	default:
+		p.Would[id] = WouldRun
+	}
+}
+
 // foresee corrects a preview by the answer given beforehand, and by the secrets that nodes read.
 func (e *execution) foresee(p *Preview) {
 	for _, id := range p.Order {
@@ -67,12 +79,8 @@ func (e *execution) foresee(p *Preview) {
 		if err != nil {
 			continue
 		}
-		if answer := e.approvals.answerFor(q); answer != "" {
-			p.Would[id] = WouldRun
-			if plan.Denies(answer) {
-				p.Would[id] = WouldDeny
-			}
-		}
+		answer, _ := e.approvals.answerFor(q)
+		p.answer(id, answer)
 	}
 	for changed := true; changed; {
 		changed = false

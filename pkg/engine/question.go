@@ -43,8 +43,8 @@ func (q *questions) frames(fr *frame) []*frame {
 // maxQuestions is how many open questions a paused run lists. It counts the others.
 const maxQuestions = 10
 
-// fault returns the fault of a run that is paused, which asks the open questions.
-func (q *questions) fault(runID string) *fault.Fault {
+// fault returns the fault of a run that is paused, which asks the open questions. resume is the command that resumes the run.
+func (q *questions) fault(resume string) *fault.Fault {
 	var open []*Question
 	for nr := range q.open {
 		open = append(open, nr.question)
@@ -58,5 +58,18 @@ func (q *questions) fault(runID string) *fault.Fault {
 	if more := len(open) - maxQuestions; more > 0 {
 		f.Message += fmt.Sprintf("; and %d more questions", more)
 	}
-	return f.Suggest("Answer with: pflow-exec resume %s --approve ANSWER, where ANSWER is one of: %s", runID, strings.Join(open[0].Choices, ", "))
+	answer := "ANSWER"
+	if len(open) > 1 {
+		answer = "NODE=ANSWER"
+	}
+	f.Suggest("Answer with: %s --approve %s, where ANSWER is one of: %s", resume, answer, strings.Join(open[0].Choices, ", "))
+	for _, asked := range open[:min(len(open), maxQuestions)] {
+		if asked.Params != nil {
+			f.Suggest("Node %s would run with: %s", asked.Node, fault.Truncate(string(asked.Params), maxShownParams))
+		}
+	}
+	return f
 }
+
+// maxShownParams is the most bytes that a suggestion shows of a node's parameters.
+const maxShownParams = 1000

@@ -73,7 +73,11 @@ func (r *reuser) reuseAnswer(nr *nodeRun) bool {
 		return false
 	}
 	old := r.adopter.answer(nr)
-	if q, err := r.approvals.question(nr); err != nil || r.approvals.digests.question(nr, q) != old.InputDigest {
+	q, err := r.approvals.question(nr)
+	if err == nil {
+		err = r.approvals.preview(nr, q)
+	}
+	if err != nil || r.approvals.digests.question(nr, q) != old.InputDigest {
 		return false
 	}
 	r.rec.record(nr.frame, inherited(old, nr.id()))

@@ -88,6 +88,9 @@ func (s *starter) activate(fr *frame, id string) *nodeRun {
 // ask asks a person whether a node may run.
 func (s *starter) ask(nr *nodeRun) {
 	q, err := s.approvals.question(nr)
+	if err == nil {
+		err = s.approvals.preview(nr, q)
+	}
 	if err != nil {
 		s.refuse(nr, plan.Step{Node: nr.id(), Do: plan.Attempt, Item: -1, Attempt: 1, Iteration: nr.iteration}, err)
 		return

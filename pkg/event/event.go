@@ -84,7 +84,9 @@ type Event struct {
 	Nodes       []string        `json:"nodes,omitempty"`        // run_started: the ids, in the order of the file
 	Cwd         string          `json:"cwd,omitempty"`          // run_started
 	ResumedFrom string          `json:"resumed_from,omitempty"` // run_started
-	FirstRun    string          `json:"first_run,omitempty"`    // run_started of a resumed run: the run that the chain of resumes began with
+	// Given names the secret inputs whose values were given to the run: a resume needs them again.
+	Given    []string `json:"given,omitempty"`     // run_started
+	FirstRun string   `json:"first_run,omitempty"` // run_started of a resumed run: the run that the chain of resumes began with
 
 	// The span of the run or of an attempt at a node, see W3C Trace Context.
 	TraceID      string `json:"trace_id,omitempty"`       // run_started
@@ -115,8 +117,10 @@ type Event struct {
 
 	Question string   `json:"question,omitempty"` // approval_requested
 	Choices  []string `json:"choices,omitempty"`  // approval_requested
-	Answer   string   `json:"answer,omitempty"`   // approval_resolved
-	By       string   `json:"by,omitempty"`       // approval_resolved: the user who answered, or the way the answer came
+	// Params are the parameters that the node would run with, without secrets.
+	Params json.RawMessage `json:"params,omitempty"` // approval_requested
+	Answer string          `json:"answer,omitempty"` // approval_resolved
+	By     string          `json:"by,omitempty"`     // approval_resolved: the user who answered, or the way the answer came
 
 	Reason string `json:"reason,omitempty"` // node_skipped
 	Cause  string `json:"cause,omitempty"`  // node_cancelled: the node whose failure stopped it, or another cause

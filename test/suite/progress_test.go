@@ -222,7 +222,7 @@ func TestAQuestionIsAskedOnATerminal(t *testing.T) {
 			s.shows("Go on, �[2J0? [yes/no] maybe")
 			s.shows("Go on, �[2J0? [yes/no]")
 			s.types(c.typed)
-			s.ends(c.exit, slices.Concat([]string{"✓ a", "Go on, �[2J0? [yes/no] maybe", "Go on, �[2J0? " + c.shown}, c.end)...)
+			s.ends(c.exit, slices.Concat([]string{"✓ a", "command: echo gone on", "Go on, �[2J0? [yes/no] maybe", "Go on, �[2J0? " + c.shown}, c.end)...)
 		})
 	}
 }

@@ -25,18 +25,18 @@ func (l *Launch) config(run string) engine.Config {
 	kept := cache.Open(l.host.Home)
 	kept.WriteOnly = r.NoCache
 	return engine.Config{
-		Sub:      l.top,
-		Load:     l.load,
-		Started:  event.Workflow{Name: r.Name, Path: r.Path, Digest: l.top.Digest, Definition: l.definition},
-		RunID:    run,
-		Inputs:   l.inputs,
+		Sub:     l.top,
+		Load:    l.load,
+		Started: event.Workflow{Name: r.Name, Path: r.Path, Digest: l.top.Digest, Definition: l.definition},
+		RunID:   run,
+		Inputs:  l.inputs, Given: l.given,
 		Redactor: l.redactor,
 		Host:     node.Host{Dir: l.dir, Env: env, Suite: l.suite, Servers: mcpclient.NewPool(l.reach(run, env))},
 		Span:     span,
 		Ask:      l.host.Ask,
-		Answer:   r.Answer,
-		Cache:    kept,
-		Jobs:     r.Jobs, KeepGoing: r.KeepGoing, Timeout: r.Timeout,
+		Answer:   r.Answer, Answers: r.Answers,
+		Cache: kept,
+		Jobs:  r.Jobs, KeepGoing: r.KeepGoing, Timeout: r.Timeout,
 		From: l.from,
 		Log:  l.host.Log,
 	}

@@ -22,12 +22,14 @@ func (l *Launch) resolveInputs() error {
 	given := l.request.given(w)
 	for name, in := range w.Inputs {
 		if g, ok := given[name]; ok && (in.Secret || redact.SecretName(name)) { // before an error can show it
+			l.given = append(l.given, name)
 			if g.IsText() {
 				l.redactor.Add(name, g.Text)
 			}
 			l.redactor.AddJSON(name, g.JSON)
 		}
 	}
+	slices.Sort(l.given)
 	lost, err := l.addRecorded(given)
 	if err != nil {
 		return err
@@ -96,7 +98,7 @@ func (l *Launch) addRecorded(given map[string]workflow.Given) (lost []string, er
 		_, already := given[name]
 		switch {
 		case !declared || already || string(v) == "null":
-		case bytes.Contains(v, []byte(redact.Mark)) && in.Default != nil: // the workflow's file has it
+		case bytes.Contains(v, []byte(redact.Mark)) && in.Default != nil && !slices.Contains(l.from.Started.Given, name): // the workflow's file has it
 		case bytes.Contains(v, []byte(redact.Mark)):
 			lost = append(lost, name)
 		default:

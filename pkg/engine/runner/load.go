@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pflow-suite/pflow/pkg/catalog/library"
+	"github.com/pflow-suite/pflow/pkg/engine"
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home/redact"
@@ -57,6 +58,8 @@ type Options struct {
 	EnvFile string
 	// Answer answers the open questions of the run to go on from. It may be empty.
 	Answer string
+	// Answers answers questions beforehand, by the paths of their nodes.
+	Answers map[string]engine.Answer
 }
 
 // Load reads everything that a source and its options name.
@@ -144,7 +147,7 @@ func (r *Request) folder(host *Host, first *event.Event) string {
 // request returns a request with the options in it.
 func (o Options) request(host *Host) (*Request, error) {
 	r := &Request{
-		Jobs: o.Jobs, Timeout: o.Timeout, KeepGoing: o.KeepGoing, Sync: o.Sync, NoCache: o.NoCache, Answer: o.Answer, DirGiven: o.Dir != "",
+		Jobs: o.Jobs, Timeout: o.Timeout, KeepGoing: o.KeepGoing, Sync: o.Sync, NoCache: o.NoCache, Answer: o.Answer, Answers: o.Answers, DirGiven: o.Dir != "",
 	}
 	if r.Jobs == 0 {
 		r.Jobs = runtime.GOMAXPROCS(0)

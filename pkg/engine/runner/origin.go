@@ -4,11 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"maps"
 	"slices"
-	"strings"
 
 	"github.com/pflow-suite/pflow/pkg/engine"
 	"github.com/pflow-suite/pflow/pkg/event"
@@ -149,30 +146,4 @@ func (l *Launch) warnForeign() {
 	if !slices.ContainsFunc(l.from.Started.Nodes, known) {
 		l.host.Warn("run %s of %s has no node in common with %s, so nothing of it is reused", l.from.Run, l.from.Started.Workflow.Name, l.request.Name)
 	}
-}
-
-// checkAnswer refuses an answer that fits none of the questions that the run to go on from left open.
-func (l *Launch) checkAnswer() error {
-	answer := l.request.Answer
-	if answer == "" {
-		return nil
-	}
-	if l.from == nil {
-		return fault.New(fault.Usage, "There is no run to go on from whose question could be answered").Suggest("Leave out --approve")
-	}
-	var open []string
-	for _, node := range slices.Sorted(maps.Keys(l.from.Open)) {
-		if !l.from.Open[node] {
-			continue
-		}
-		choices := l.from.Choices[node]
-		if slices.Contains(choices, answer) {
-			return nil
-		}
-		open = append(open, fmt.Sprintf("Node %s can be answered: %s", node, strings.Join(choices, ", ")))
-	}
-	if len(open) == 0 {
-		return fault.New(fault.Usage, "Run %s has no open question", l.from.Run).Suggest("Leave out --approve")
-	}
-	return fault.New(fault.Usage, "%q is not an answer to a question of run %s", answer, l.from.Run).Suggest("%s", strings.Join(open, "; "))
 }

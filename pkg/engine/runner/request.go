@@ -4,6 +4,7 @@ import (
 	"maps"
 	"time"
 
+	"github.com/pflow-suite/pflow/pkg/engine"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
@@ -40,6 +41,8 @@ type Request struct {
 	Stored bool `json:"stored,omitempty"`
 	// Answer answers the open questions of the run to go on from.
 	Answer string `json:"answer,omitempty"`
+	// Answers answers questions beforehand, by the paths of their nodes.
+	Answers map[string]engine.Answer `json:"answers,omitempty"`
 
 	// Key is an idempotency key, or empty.
 	Key string `json:"key,omitempty"`

@@ -36,8 +36,10 @@ type Launch struct {
 	// definition is the workflow's file as the run stores it, without secrets.
 	definition json.RawMessage
 	inputs     map[string]json.RawMessage
-	dir        string
-	suite      string
+	// given names the secret inputs whose values were given to the run.
+	given []string
+	dir   string
+	suite string
 
 	// file is the checkpoint file, or nil.
 	file *journal.EventFile
@@ -98,6 +100,9 @@ func (l *Launch) resolve(ctx context.Context) (err error) {
 	}
 	if checkErr != nil {
 		return l.redactor.Fault(fault.From(checkErr))
+	}
+	if err := l.checkAnswers(); err != nil {
+		return err
 	}
 	l.warnForeign()
 	if err := l.resolveInputs(); err != nil {

@@ -72,8 +72,10 @@ type Node struct {
 	// Reason is the reason of a skipped node, or the cause of a cancelled one.
 	Reason string
 	// Question and Choices are what a person is asked, Answer and By the reply.
-	Question   string
-	Choices    []string
+	Question string
+	Choices  []string
+	// Params are the parameters that the node would run with, as a value of the stream.
+	Params     json.RawMessage
 	Answer, By string
 	// Asked and Answered are the times of the question and the reply.
 	Asked, Answered time.Time

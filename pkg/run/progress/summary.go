@@ -164,6 +164,9 @@ func (s *summary) questions(r *history.Run) {
 		return
 	}
 	for _, choice := range first.Choices[:min(len(first.Choices), maxOther)] {
+		if open > 1 {
+			choice = first.Path + "=" + choice
+		}
 		s.addLine(normal, "answer with:", r.Finished.Resume+" --approve "+quoted(choice))
 	}
 }

@@ -53,8 +53,11 @@ type NodeDetails struct {
 	Cached     bool            `json:"cached,omitempty"`
 	Why        string          `json:"why,omitempty"`
 	Question   string          `json:"question,omitempty"`
-	Answer     string          `json:"answer,omitempty"`
-	Warnings   []string        `json:"warnings,omitempty"`
+	Choices    []string        `json:"choices,omitempty"`
+	// Params are the parameters that a node which asks would run with.
+	Params   json.RawMessage `json:"params,omitempty"`
+	Answer   string          `json:"answer,omitempty"`
+	Warnings []string        `json:"warnings,omitempty"`
 }
 
 // ItemCounts counts the items of a batch.
@@ -125,7 +128,7 @@ func (r *Run) now() (*history.Run, event.Status, error) {
 func (r *Run) details(n *history.Node, now time.Time, status event.Status, limit int) (*NodeDetails, error) {
 	d := &NodeDetails{
 		Node: n.Path, Type: n.Type, State: string(n.State), Attempts: len(n.Attempts), Iterations: n.Iteration, Action: n.Action, Error: n.Error,
-		FromRun: n.FromRun, Cached: n.Cached, Why: n.Reason, Question: n.Question, Answer: n.Answer, Warnings: n.Warnings,
+		FromRun: n.FromRun, Cached: n.Cached, Why: n.Reason, Question: n.Question, Choices: n.Choices, Answer: n.Answer, Warnings: n.Warnings,
 	}
 	switch {
 	case n.State == "":
@@ -141,7 +144,10 @@ func (r *Run) details(n *history.Node, now time.Time, status event.Status, limit
 		d.StartedAt, d.DurationMS = &n.Began, &ms
 	}
 	var err error
-	d.Outputs, err = r.value(n.Outputs, limit)
+	if d.Outputs, err = r.value(n.Outputs, limit); err != nil {
+		return nil, err
+	}
+	d.Params, err = r.value(n.Params, limit)
 	return d, err
 }
 

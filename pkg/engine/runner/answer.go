@@ -1,0 +1,103 @@
+package runner
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/pflow-suite/pflow/pkg/engine"
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/workflow"
+)
+
+// checkAnswer refuses an answer that fits none of the questions that the run to go on from left open.
+func (l *Launch) checkAnswer() error {
+	answer := l.request.Answer
+	if answer == "" {
+		return nil
+	}
+	if l.from == nil {
+		return fault.New(fault.Usage, "There is no run to go on from whose question could be answered").Suggest("Leave out --approve").
+			Suggest("To answer beforehand, name the node: --approve NODE=%s", answer)
+	}
+	var open []string
+	for _, node := range slices.Sorted(maps.Keys(l.from.Open)) {
+		if !l.from.Open[node] {
+			continue
+		}
+		choices := l.from.Choices[node]
+		if slices.Contains(choices, answer) {
+			return nil
+		}
+		open = append(open, fmt.Sprintf("Node %s can be answered: %s", node, strings.Join(choices, ", ")))
+	}
+	if len(open) == 0 {
+		return fault.New(fault.Usage, "Run %s has no open question", l.from.Run).Suggest("Leave out --approve")
+	}
+	return fault.New(fault.Usage, "%q is not an answer to a question of run %s", answer, l.from.Run).Suggest("%s", strings.Join(open, "; "))
+}
+
+// checkAnswers refuses an answer given beforehand to a node that asks nothing, or that is not one of its choices.
+func (l *Launch) checkAnswers() error {
+	for _, path := range slices.Sorted(maps.Keys(l.request.Answers)) {
+		given := l.request.Answers[path]
+		choices, known := l.choices(path)
+		switch {
+		case !known || slices.Contains(choices, given.Text):
+		case len(choices) == 0:
+			f := fault.New(fault.Usage, "Node %q asks no question, so %s %s has no effect", path, given.By, path)
+			f.Available = approvalNodes(&l.top, "")
+			if near, ok := fault.Nearest(path, f.Available); ok {
+				f.Suggest("Did you mean %q?", near)
+			}
+			if len(f.Available) == 0 {
+				return f.Suggest("Leave out %s: no node of the workflow has an approval", given.By)
+			}
+			return f.Suggest("The nodes with an approval are: %s", strings.Join(f.Available, ", "))
+		default:
+			return fault.New(fault.Usage, "%q is not an answer to the question of node %s", given.Text, path).
+				Suggest("Answer with --approve %s=ANSWER, where ANSWER is one of: %s", path, strings.Join(choices, ", "))
+		}
+	}
+	return nil
+}
+
+// choices returns the answers to the question about a node, or none if it asks nothing. known is false if the node may be inside a
+// workflow that only the run can name.
+func (l *Launch) choices(path string) (choices []string, known bool) {
+	if l.from != nil && l.from.Open[path] {
+		return l.from.Choices[path], true
+	}
+	sub, rest := &l.top, engine.GenericPath(path)
+	for {
+		id, inner, deeper := strings.Cut(rest, "/")
+		n, ok := sub.Workflow.Node(id)
+		switch {
+		case !ok:
+			return nil, true
+		case !deeper && n.Approval == nil:
+			return nil, true
+		case !deeper:
+			return engine.Choices(n.Approval), true
+		}
+		next, ok := sub.Subs[id]
+		if !ok {
+			return nil, sub.Kinds[n.Type].Name != workflow.SubType
+		}
+		sub, rest = next, inner
+	}
+}
+
+// approvalNodes returns the paths of the nodes with an approval.
+func approvalNodes(sub *engine.Sub, prefix string) (paths []string) {
+	for _, n := range sub.Workflow.Nodes {
+		if n.Approval != nil {
+			paths = append(paths, prefix+n.ID)
+		}
+		if inner, ok := sub.Subs[n.ID]; ok {
+			paths = append(paths, approvalNodes(inner, prefix+n.ID+"/")...)
+		}
+	}
+	return paths
+}
