@@ -125,6 +125,9 @@ func (b *batches) readItems(nr *nodeRun) error {
 			f.Message = fmt.Sprintf("Batch items must be a list, got %s. Template '%s' resolved to: %s", rawjson.Kind(value), text.Str, shown)
 		}
 		f.Path = "batch.items"
+		if list.Type == gjson.String {
+			suggestLines(f, nr.id(), source)
+		}
 		return f.Suggest("Give a list, or an output that is a list or the JSON text of one")
 	}
 	nr.batch = &batch{read: map[[2]string]readValue{}}
@@ -134,6 +137,15 @@ func (b *batches) readItems(nr *nodeRun) error {
 	})
 	nr.batch.states = make([]itemState, len(nr.batch.items))
 	return nil
+}
+
+// suggestLines suggests how the lines of a text become the items of a batch, if the source of the items is one reference.
+func suggestLines(f *fault.Fault, id string, source json.RawMessage) {
+	expr, ok := template.Whole(gjson.ParseBytes(source).Str)
+	if ref, single := expr.Ref(); ok && single {
+		f.Suggest(`For a list of its lines write "items": "${%s | lines}"`, ref.Expression())
+		f.Suggest(`Or add the node {"id": "%[1]s-lines", "type": "jq", "params": {"input": "%[2]s", "raw_input": true, "filter": "split(\"\\n\") | map(select(. != \"\"))"}} and write "items": "${%[1]s-lines.result}"`, id, ref)
+	}
 }
 
 // bindItem resolves the node's templates for an item.

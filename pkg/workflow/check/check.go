@@ -281,6 +281,7 @@ func (c *checker) outputs() {
 				c.malformed(where, p.Source)
 			case p.Expr != nil:
 				p.Expr.Refs(func(ref template.Ref, optional bool) { c.reference(where, ref, optional) })
+				c.functions(where, p.Expr)
 			}
 			offset += len(p.Source)
 		}

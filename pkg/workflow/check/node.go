@@ -57,6 +57,7 @@ func (c *checker) node(i int) {
 		}
 		where := place{path: at + "." + u.Path, node: n, inText: true, offset: u.Offset}
 		c.reference(where, u.Ref, u.Optional)
+		c.functions(where, u.Expr)
 		if kind, ok := c.wholeType(params, u, kind); ok {
 			c.fits(where, u.Ref, kind)
 		}
@@ -269,6 +270,9 @@ func (c *checker) command(n *workflow.Node, params map[string]json.RawMessage, a
 	var env map[string]json.RawMessage
 	_ = json.Unmarshal(params["env"], &env) // params checks its type
 	parts := template.Parse(text)
+	if c.unknownFunctions(parts, place{path: path, node: n, inText: true}) {
+		return
+	}
 	for _, p := range parts {
 		if p.Expr != nil { // also if the command has other errors
 			p.Expr.Refs(func(ref template.Ref, _ bool) { c.used[ref.Root] = true })
@@ -313,6 +317,7 @@ func (c *checker) command(n *workflow.Node, params map[string]json.RawMessage, a
 	offset := 0
 	for _, p := range parts {
 		if p.Expr != nil {
+			c.functions(place{path: path, node: n, inText: true, offset: offset}, p.Expr)
 			p.Expr.Refs(func(ref template.Ref, optional bool) {
 				if !slices.Contains(locals, ref.Root) && c.known(ref.Root) {
 					c.reference(place{path: path, node: n, inText: true, offset: offset}, ref, optional)

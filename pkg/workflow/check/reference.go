@@ -40,8 +40,13 @@ func (c *checker) located(f *fault.Fault, p place) *fault.Fault {
 
 // malformed reports a template with a syntax error.
 func (c *checker) malformed(p place, source string) *fault.Fault {
+	if name, ok := template.UnknownFunction(source); ok {
+		f := c.at(p, "Template %s has a function %q, which does not exist", source, name)
+		c.instead(f, name, "The functions are", template.Functions())
+		return f.Suggest("For any other work use a jq node or a code node")
+	}
 	return c.at(p, "Malformed template %s", source).
-		Suggest(`A template is ${name}, ${node.key}, ${node.key[0]}, ${node["any key"]} or ${a.key ?? b.key ?? "text"}; for a literal ${ write $${`)
+		Suggest(`A template is ${name}, ${node.key}, ${node.key[0]}, ${node["any key"]}, ${node.key | lines} or ${a.key ?? b.key ?? "text"}; for a literal ${ write $${`)
 }
 
 // reference checks that the input, or the node and output, that a template names exists, and that it has a value when the

@@ -22,7 +22,8 @@ const (
 // of an object that the reference does not lead into may be null if fetching them would take long.
 type Scope func(ref Ref) (json.RawMessage, Availability)
 
-// Value returns the value of the first term that resolves to something other than null or a failed node's outputs. If no
+// Value returns the value of the first term that resolves to something other than null or a failed node's outputs. Functions are
+// not applied to null, and one that cannot be applied leaves the whole expression without a value. If no
 // term does, it returns null or the failed node's outputs, if a term resolves to one of them. Otherwise the reason is not
 // empty and says why the last term does not resolve.
 func (e Expr) Value(scope Scope) (value json.RawMessage, reason string) {
@@ -36,6 +37,11 @@ func (e Expr) value(scope Scope) (value json.RawMessage, from Term, reason strin
 		got, availability, why := t.Literal, Present, ""
 		if t.Ref != nil {
 			got, availability, why = lookup(*t.Ref, scope)
+		}
+		if why == "" && string(got) != "null" {
+			if got, why = t.apply(got); why != "" {
+				return nil, t, why // an alternative is for a value that is missing, not for one that is wrong
+			}
 		}
 		switch {
 		case why != "":

@@ -2,6 +2,7 @@ package template
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -108,6 +109,7 @@ const (
 	maxTerms   = 100
 	maxSteps   = 100
 	maxNesting = 8 // of references in the indexes of others
+	maxCalls   = 10
 )
 
 // parseExpr parses the expression ${…} at the start of s and returns it with its length in bytes, or nil.
@@ -145,10 +147,30 @@ func parseTerm(s string, first bool) (Term, int) {
 		}
 	}
 	if ref, n := parseRef(s, 0); ref != nil {
-		return Term{Ref: ref}, n
+		functions, k := parseFunctions(s[n:])
+		return Term{Ref: ref, Functions: functions}, n + k
 	}
 	literal := parseLiteral(s)
 	return Term{Literal: literal}, len(literal)
+}
+
+// parseFunctions parses the functions behind a reference, such as | trim | lines, and returns their names with the length in
+// bytes. It stops before what is not a function.
+func parseFunctions(s string) (names []string, n int) {
+	for len(names) < maxCalls {
+		rest, more := strings.CutPrefix(strings.TrimLeft(s[n:], space), "|")
+		if !more {
+			break
+		}
+		rest = strings.TrimLeft(rest, space)
+		name := rest[:wordLength(rest, true)]
+		if !slices.Contains(Functions(), name) {
+			break
+		}
+		names = append(names, name)
+		n = len(s) - len(rest) + len(name)
+	}
+	return names, n
 }
 
 // parseLiteral returns the JSON value at the start of s, or nil.

@@ -56,7 +56,7 @@ func resolveText(text string, inside bool, scope Scope) (json.RawMessage, []Unre
 	if reason != "" {
 		return nil, []Unresolved{{Expr: expr, Reason: reason}}
 	}
-	if inside && from.Ref != nil && len(from.Ref.Path) > 0 {
+	if inside && from.Ref != nil && len(from.Ref.Path) > 0 && from.Functions == nil {
 		if parsed, ok := Embedded(value); ok {
 			return parsed, nil
 		}

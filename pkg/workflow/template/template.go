@@ -2,7 +2,7 @@
 //
 // A reference is a name followed by .key, [index] or ["key"] any number of times, as in ${files.list[0].name}. An index may
 // be a reference itself: [${i}]. Alternatives separated by ?? are tried in turn, and JSON literals may be among them:
-// ${a.x ?? b.y ?? "z"}. $${ is a literal ${. Values keep their spelling: what no reference leads into is copied byte for
+// ${a.x ?? b.y ?? "z"}. Functions behind a reference are applied to its value, from left to right: ${list.stdout | lines}. $${ is a literal ${. Values keep their spelling: what no reference leads into is copied byte for
 // byte.
 package template
 
@@ -28,10 +28,12 @@ type Step struct {
 	At      *Ref
 }
 
-// Term is one of the alternatives of an expression: a reference or a JSON literal.
+// Term is one of the alternatives of an expression: a reference or a JSON literal. Functions are the names of those that are
+// applied to the value of the reference, in their order.
 type Term struct {
-	Ref     *Ref
-	Literal json.RawMessage
+	Ref       *Ref
+	Functions []string
+	Literal   json.RawMessage
 }
 
 // Expr is the content of ${…}: one reference, or several terms that are tried in turn.
@@ -76,15 +78,15 @@ func (e Expr) Expression() string {
 	terms := make([]string, len(e.Terms))
 	for i, t := range e.Terms {
 		if terms[i] = string(t.Literal); t.Ref != nil {
-			terms[i] = t.Ref.Expression()
+			terms[i] = strings.Join(append([]string{t.Ref.Expression()}, t.Functions...), " | ")
 		}
 	}
 	return strings.Join(terms, " ?? ")
 }
 
-// Ref returns the expression's reference if it consists of one reference only.
+// Ref returns the expression's reference if it consists of one reference only, without functions.
 func (e Expr) Ref() (Ref, bool) {
-	if len(e.Terms) != 1 || e.Terms[0].Ref == nil {
+	if len(e.Terms) != 1 || e.Terms[0].Ref == nil || e.Terms[0].Functions != nil {
 		return Ref{}, false
 	}
 	return *e.Terms[0].Ref, true

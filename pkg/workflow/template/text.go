@@ -11,12 +11,14 @@ import (
 )
 
 // Use is a reference in a JSON value. Path is the JSON path of its text and Offset the byte offset of its template in the
-// text. Optional reports whether the template may have a value without this reference, because it has alternatives.
+// text. Optional reports whether the template may have a value without this reference, because it has alternatives. Expr is the
+// template, with the first of its references only.
 type Use struct {
 	Ref      Ref
 	Path     string
 	Offset   int
 	Optional bool
+	Expr     *Expr
 }
 
 // Uses returns the references in all texts of a JSON value, and the malformed ones.
@@ -26,7 +28,11 @@ func Uses(raw json.RawMessage) (uses []Use, bad []Use) {
 		for _, p := range Parse(text.value) {
 			switch {
 			case p.Expr != nil:
-				p.Expr.Refs(func(ref Ref, optional bool) { uses = append(uses, Use{ref, path, offset, optional}) })
+				expr := p.Expr
+				p.Expr.Refs(func(ref Ref, optional bool) {
+					uses = append(uses, Use{ref, path, offset, optional, expr})
+					expr = nil
+				})
 			case p.Bad:
 				bad = append(bad, Use{Ref: Ref{Root: p.Source}, Path: path, Offset: offset})
 			}
