@@ -48,7 +48,7 @@ func wrongPython() map[string]wrong {
 		"an end from outside":     {"import os\nresult: int = 1\n\nos.kill(os.getpid(), 15)", 4, "signal: terminated", nil},
 		"no result":               {"x = 1\nif False:\n    result: int = 1", 3, "result", nil},
 		"a result of other type":  {"x = 1\nresult: list = 'text'", 2, "list", nil},
-		"a set":                   {"x = {1, 2}\nresult: dict = {'a': [0, x]}", 2, "result.a[1]", nil},
+		"an object":               {"x = object()\nresult: dict = {'a': [0, x]}", 2, "result.a[1]", nil},
 		"not a number":            {"x = 1\nresult: list = [float('nan')]", 2, "nan", nil},
 		"a circle":                {"x = []\nx.append(x)\nresult: list = x", 3, "result", nil},
 		"an input of other type":  {"y: Any\nx: list\nresult: int = 1", 2, "Input 'x' expects list but received str", given(map[string]any{"x": "text", "y": 1})},
