@@ -53,7 +53,7 @@ func TestAttemptsRunElsewhere(t *testing.T) {
 				}
 				o := order{Type: a.Type.Name, Dir: a.Dir, Params: a.Call.Params}
 				var variables []string
-				o.Command, variables = a.Call.Shell()
+				_, o.Command, variables = a.Call.Shell()
 				o.Env = append(a.Env, variables...)
 				sent, err := rawjson.Marshal(o)
 				if err != nil {

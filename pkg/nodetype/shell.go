@@ -9,7 +9,7 @@ import (
 
 // Shell is the shell node: a command for sh.
 type Shell struct {
-	Command      string          `json:"command" required:"" help:"the command for sh -c; a template in it behaves like a shell variable that holds the value"`
+	Command      string          `json:"command" required:"" help:"the command for sh -c, or for bash -c if it has the syntax of bash; a template in it behaves like a shell variable that holds the value"`
 	Stdin        json.RawMessage `json:"stdin" help:"standard input: text as it is, any other value as JSON; by default empty"`
 	Cwd          string          `json:"cwd" help:"the working directory; by default the run's"`
 	Env          Texts           `json:"env" help:"environment variables to add"`

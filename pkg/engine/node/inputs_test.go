@@ -112,7 +112,7 @@ func TestUnsafeTemplates(t *testing.T) {
 	if got := run(true, `{"command":"${code} && printf '[%s]' ${word}"}`); got != "a\nb\n[w][x]" {
 		t.Errorf("unsafe: %q", got)
 	}
-	if got := run(false, `{"command":"sh -c \"${code}\""}`); !strings.Contains(got, "given to sh") {
+	if got := run(false, `{"command":"sh -c \"${code}\""}`); !strings.Contains(got, "${code}") {
 		t.Errorf("safe: %q", got)
 	}
 	if got := run(true, `{"command":"sh -c \"${code}\""}`); got != "a\nb" {

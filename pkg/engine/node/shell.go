@@ -38,7 +38,13 @@ func (p *Call) renderCommand(n *workflow.Node, raw json.RawMessage, params map[s
 		_, local := p.locals[root]
 		return local || b.Known(root)
 	}
-	script, problems := shell.Parse(text, shell.Options{Known: known, Own: slices.Collect(maps.Keys(own)), Unsafe: n.UnsafeTemplates})
+	scope := withLocals(p.locals, b.Scope)
+	number := func(e template.Expr) bool {
+		value, reason := e.Value(scope)
+		kind := rawjson.Kind(value)
+		return reason != "" || kind == "a number" || kind == "true or false" || kind == "null" // unresolved, it stays as its author wrote it
+	}
+	script, problems := shell.Parse(text, shell.Options{Known: known, Number: number, Own: slices.Collect(maps.Keys(own)), Unsafe: n.UnsafeTemplates})
 	for _, problem := range problems {
 		if !problem.Warning {
 			return nil, problemFault(n, &problem)
@@ -48,7 +54,6 @@ func (p *Call) renderCommand(n *workflow.Node, raw json.RawMessage, params map[s
 	var unresolved []template.Unresolved
 	values := make([]string, len(script.Vars))
 	named := map[string]string{}
-	scope := withLocals(p.locals, b.Scope)
 	for i, v := range script.Vars {
 		value, reason := v.Expr.Value(scope)
 		values[i] = template.AsText(value)
@@ -80,7 +85,7 @@ func (p *Call) renderCommand(n *workflow.Node, raw json.RawMessage, params map[s
 // problemFault is the fault of a command that must not be run.
 func problemFault(n *workflow.Node, problem *shell.Problem) *fault.Fault {
 	f := fault.New(fault.Validation, "%s", problem.Message).Suggest("%s", problem.Suggest)
-	if problem.Dangerous {
+	if problem.Kind == shell.Destructive {
 		f.Type = fault.Security
 	}
 	f.Node, f.Path = n.ID, "params.command"
@@ -105,11 +110,14 @@ func runShell(ctx context.Context, p *Call, t *Task) *Result {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	stdout, stderr := t.capture(), t.capture()
-	c := p.process(in, t)
+	c, f := p.process(in, t)
+	if f != nil {
+		return notStarted(f)
+	}
 	out, diag := t.output("The command", stop, stdout, t.Stdout), t.output("The command", stop, stderr, t.Stderr)
 	c.Stdout, c.Stderr = out, diag
 	exit, err := process.Run(ctx, c)
-	if c.Path != "/bin/sh" && (errors.Is(err, process.ErrFormat) || err != nil && fault.From(err).Type == fault.NotFound) {
+	if c.Name != "" && (errors.Is(err, process.ErrFormat) || err != nil && fault.From(err).Type == fault.NotFound) {
 		c.Path, c.Name, c.Args = "/bin/sh", "", []string{"-c", p.command}
 		exit, err = process.Run(ctx, c)
 	}
@@ -140,9 +148,9 @@ func validateShell(in nodetype.Shell) *fault.Fault {
 	return nil
 }
 
-// process returns the command to start. A command without shell syntax is executed directly if its program is found, any
-// other by /bin/sh.
-func (p *Call) process(in nodetype.Shell, t *Task) process.Command {
+// process returns the command to start. A command without shell syntax is executed directly if its program is found, with
+// its Name, and any other by a shell.
+func (p *Call) process(in nodetype.Shell, t *Task) (process.Command, *fault.Fault) {
 	c := process.Command{Path: "/bin/sh", Args: []string{"-c", p.command}, Dir: t.Dir, Env: slices.Clip(t.Env), Marks: t.Marks, TTY: in.TTY}
 	c.Env, _ = process.Extend(c.Env, in.Env) // validateShell has checked it
 	c.Env = append(c.Env, p.values...)
@@ -154,10 +162,18 @@ func (p *Call) process(in nodetype.Shell, t *Task) process.Command {
 			c.Path, c.Name, c.Args = path, words[0], words[1:]
 		}
 	}
+	if p.script.Bash {
+		if path, ok := findProgram("bash", c.Env, c.Dir); ok {
+			c.Path = path
+		} else if len(p.values) > 0 { // another shell could take values for code
+			return c, fault.New(fault.NotFound, "Command not found: bash, which the syntax of this command needs").
+				Suggest("Install bash, or write the command in the syntax that every sh has")
+		}
+	}
 	if len(in.Stdin) > 0 && string(in.Stdin) != "null" {
 		c.Stdin = strings.NewReader(template.AsText(in.Stdin))
 	}
-	return c
+	return c, nil
 }
 
 // findProgram returns the path of an executable program.

@@ -43,6 +43,9 @@ func (p *Call) shellResult(e *shellExit, out *nodetype.ShellOutputs) *Result {
 			return &Result{Action: workflow.ActionDefault, Outputs: out.JSON()}
 		}
 		f = exitFault(e.exit, e.tail)
+		if p.script.Whole && (e.exit.Code == 126 || e.exit.Code == 127) {
+			f.Suggest("The value of %s is one word here, the name of a program. %s", p.script.Vars[0].Expr, shell.WholeCommand)
+		}
 	}
 	out.Error = f.Message
 	return &Result{Action: workflow.ActionError, Fault: f, Outputs: out.JSON()}

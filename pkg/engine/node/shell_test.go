@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -143,8 +144,30 @@ func TestShellRefusesWhatNoProcessTakes(t *testing.T) {
 		})
 	}
 	_, err := prepare(t, "shell", `{"command":"eval \"${v}\""}`, values{"v": `"x"`}, false)
-	if f := fault.From(err); f == nil || f.Type != fault.Validation || !strings.Contains(f.Message, "given to eval") {
+	if f := fault.From(err); f == nil || f.Type != fault.Validation || f.Path != "params.command" {
 		t.Errorf("%+v", f)
+	}
+}
+
+// TestShellRunsBash runs commands in the syntax of bash, which are not given to another shell if their templates could then
+// be code.
+func TestShellRunsBash(t *testing.T) {
+	if _, err := exec.LookPath("bash"); err != nil {
+		t.Skip(err)
+	}
+	v := values{"v": `"touch x"`, "n": `3`}
+	if got := output(t, perform(t, task(t), "shell", `{"command":"[[ a == x || ${v} == t* ]] && echo yes"}`, v), "stdout"); got != "yes" {
+		t.Errorf("%q", got)
+	}
+	if got := output(t, perform(t, task(t), "shell", `{"command":"[ ${n} -gt 2 ] && eval \"echo ${n}\""}`, v), "stdout"); got != "3" {
+		t.Errorf("%q", got)
+	}
+	failedWith(t, perform(t, task(t), "shell", `{"command":"[[ a == x || ${v} == t* ]]","env":{"PATH":"/nowhere"}}`, v), fault.NotFound, "bash")
+	failedWith(t, perform(t, task(t), "shell", `{"command":"[[ a == x ]]; exit 3","env":{"PATH":"/nowhere"}}`, v), fault.Execution)
+	for command, want := range map[string]string{`[[ ${v} ]]`: "bash", `[ "${v}" ]`: "sh"} {
+		if program, _, variables := prepared(t, "shell", `{"command":`+strconv.Quote(command)+`}`, v).Shell(); program != want || len(variables) != 1 {
+			t.Errorf("%s: %s %q", command, program, variables)
+		}
 	}
 }
 

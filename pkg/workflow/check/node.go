@@ -280,10 +280,19 @@ func (c *checker) command(n *workflow.Node, params map[string]json.RawMessage, a
 	}
 	locals := plan.Locals(n)
 	known := func(root string) bool { return slices.Contains(locals, root) || c.known(root) }
-	options := shell.Options{Known: known, Own: slices.Sorted(maps.Keys(env)), Unsafe: n.UnsafeTemplates, StdinTainted: template.MayHoldTemplate(params["stdin"])}
+	number := func(e template.Expr) bool {
+		ref, ok := e.Ref()
+		return ok && !slices.Contains(locals, ref.Root) && slices.Contains([]string{"int", "float", "bool"}, c.typeOf(ref))
+	}
+	options := shell.Options{Known: known, Number: number, Own: slices.Sorted(maps.Keys(env)), Unsafe: n.UnsafeTemplates}
 	for _, name := range options.Own {
-		if template.MayHoldTemplate(env[name]) {
-			options.Tainted = append(options.Tainted, name)
+		if !template.MayHoldTemplate(env[name]) {
+			continue
+		}
+		var value string
+		_ = json.Unmarshal(env[name], &value)
+		if e, whole := template.Whole(value); !whole || !number(e) {
+			options.FromTemplates = append(options.FromTemplates, name)
 		}
 	}
 	script, problems := shell.Parse(text, options)
@@ -297,7 +306,7 @@ func (c *checker) command(n *workflow.Node, params map[string]json.RawMessage, a
 			f.File, f.Line, f.Column = c.file.PlaceIn(path, p.Offset)
 		}
 		f.Node = n.ID
-		if p.Dangerous {
+		if p.Kind == shell.Destructive {
 			f.Type = fault.Security
 		}
 		if p.Name != "" {

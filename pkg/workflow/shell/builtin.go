@@ -1,185 +1,154 @@
 package shell
 
 import (
-	"path"
+	"fmt"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// call looks at a simple command, and gives what it prints.
-func (f *flow) call(args []*syntax.Word, in trace, document *syntax.Word) trace {
-	if len(args) == 0 {
-		return trace{}
-	}
-	if t := f.unquoted(args[0], false); t.found() {
-		f.fail(t, "unquoted as a command's name, so that its words are a command", `Put it in double quotes, so that it is one word: "${…}"`)
-	}
-	if t := f.word(args[0]); t.found() && !hasText(args[0].Parts) {
-		if given := f.words(args[1:]); given.found() {
-			f.caution(t, "as the name of a command that is given "+f.expr(given)+": if it is eval or sh, that is run as code", "Choose among the commands that you mean: case … in … esac")
+// call reports the values in the arguments of the commands that evaluate them.
+func (e *evaluation) call(args []*syntax.Word) {
+	e.started(args)
+	for len(args) > 1 && listed(" command builtin exec ", args[0].Lit()) {
+		for args = args[1:]; len(args) > 1 && strings.HasPrefix(args[0].Lit(), "-"); args = args[1:] {
+			if strings.ContainsAny(args[0].Lit(), "vV") { // command -v only names the command
+				return
+			}
 		}
 	}
-	f.choosing(args)
-	printed := f.run(args, in, document)
-	for _, words := range f.alternatives(args) {
-		if len(words) > 0 {
-			printed = first(printed, f.run(words, in, document))
+	for _, v := range e.values(args[0]) {
+		if v.name != "" && v.leads && (v.bare || !hasText(args[0].Parts)) {
+			e.fail(Command, v, "the command that is run", "Write the command itself, or choose it with case … in … esac")
 		}
 	}
-	return printed
-}
-
-// run looks at what a simple command does, and gives what it prints.
-func (f *flow) run(args []*syntax.Word, in trace, document *syntax.Word) trace {
-	bare := args
-	for len(bare) > 1 && listed(" command builtin ", bare[0].Lit()) {
-		bare = bare[1:]
-	}
-	name, _ := static(bare[0])
-	f.builtin(name, bare[1:], in)
-	for i, a := range bare[1:] {
-		if started, _ := static(a); listed(leading, base(name)) && listed(" env tee cp mv ln install dd ", base(started)) {
-			f.builtin(base(started), bare[i+2:], in)
-		}
-	}
-	printed := f.handed(bare, in, document)
-	f.programs(bare, in)
-	f.commanded(bare)
-	f.optional(bare)
-	f.forward(bare)
-	if f.function[name] {
-		f.hold(positional, f.words(bare[1:]))
-		f.passed(name, bare[1:], in)
-		f.learn(f.fed, name, in)
-		return first(f.says[name], printed)
-	}
-	return first(printed, f.printed(bare, in))
-}
-
-// builtin looks at what the built-in commands evaluate.
-func (f *flow) builtin(name string, args []*syntax.Word, in trace) {
+	name, _ := static(args[0])
+	operands := args[1:]
 	switch name {
-	case "env", "sudo", "doas":
-		for _, a := range args {
-			f.set(assignedName(&syntax.Assign{Value: a}), f.word(a))
+	case "eval":
+		e.code(operands, "code for eval", `Write the command itself, with "${…}" as an argument`)
+	case "alias":
+		e.code(operands, "code for alias", `Write a function instead: name() { command "${…}" "$@"; }`)
+	case "trap":
+		if len(operands) > 1 && operands[0].Lit() == "--" {
+			operands = operands[1:]
 		}
-	case "tee":
-		for _, a := range args {
-			f.write(a, in)
-		}
-	case "dd":
-		for _, a := range args {
-			if text, ok := static(a); ok && strings.HasPrefix(text, "of=") {
-				f.learn(f.written, path.Clean(text[len("of="):]), in)
-			}
-		}
-	case "cp", "mv", "ln", "install":
-		f.copied(args)
-	case "set":
-		f.hold(positional, f.words(args))
-		f.passed(f.body, args, in)
+		e.code(operands[:min(1, len(operands))], "code for trap", `Set a variable and let the code expand it: x=${…}; trap 'rm -f "$x"' EXIT`)
+	case ".", "source":
+		e.code(operands[:min(1, len(operands))], "the file that "+name+" runs as code", `Name the file yourself, in the folder that the value names: cd "${…}" && . ./FILE`)
 	case "[", "test":
-		f.test(args)
+		e.test(name, operands)
 	case "printf":
-		f.format(args)
-	case "read", "mapfile", "readarray":
-		f.read(name, args, in)
-	case "unset":
-		f.name(f.words(args))
-	case "getopts":
-		if len(args) > 1 {
-			f.name(f.word(args[1]))
-		}
-	case "wait":
-		for i, a := range args {
-			if t := f.unquoted(a, true); t.found() {
-				f.name(t)
-			} else if i > 0 && args[i-1].Lit() == "-p" {
-				f.name(f.word(a))
-			}
-		}
+		e.format(operands)
 	case "let":
-		t := f.words(args)
-		f.fail(t, inArithmetic, f.checked(t))
-	case "export", "readonly", "local", "declare", "typeset": // behind command, where they are no keywords
-		for _, a := range args {
-			if name := assignedName(&syntax.Assign{Value: a}); name != "" {
-				f.set(name, f.word(a))
-			} else {
-				f.name(f.word(a))
+		for _, w := range operands {
+			for _, v := range e.values(w) {
+				e.arithmeticValue(v)
+			}
+		}
+	case "read", "unset", "export", "readonly", "local", "declare", "typeset": // those of DeclClause follow command or builtin here
+		for i, w := range operands {
+			text, _ := prefix(w)
+			named := text == "" && (i == 0 || !takesWord(operands[i-1].Lit())) || name == "unset" && strings.Contains(text, "[")
+			for _, v := range e.values(w) {
+				if named || v.bare { // the words of a value can be further names
+					e.variableName(v)
+				}
 			}
 		}
 	}
 }
 
-// test looks at [ ]. In bash the value -v, or several words out of one value, make a test that evaluates a name.
-func (f *flow) test(args []*syntax.Word) {
-	before := trace{}
+// takesWord reports whether the word after an option of read is not the name of a variable.
+func takesWord(option string) bool {
+	return len(option) > 1 && option[0] == '-' && strings.IndexByte("pdtnNui", option[len(option)-1]) >= 0
+}
+
+func (e *evaluation) code(words []*syntax.Word, what, suggest string) {
+	for _, w := range words {
+		for _, v := range e.values(w) {
+			e.fail(Code, v, what, suggest)
+		}
+	}
+}
+
+// test reports the values in [ ] that can become operators.
+func (e *evaluation) test(name string, args []*syntax.Word) {
 	for i, a := range args {
-		if t := f.unquoted(a, true); t.found() {
-			f.fail(t, "unquoted in [ ], where bash runs code that is in the words of a value, as in -v a[$(…)]", `Put it in double quotes: "${…}"`)
-			before = trace{}
-			continue
-		}
-		t := f.word(a)
-		if i > 0 && t.found() {
-			if option := args[i-1].Lit(); option == "-v" || option == "-R" {
-				f.name(t)
-			} else if before.found() {
-				f.fail(t, "in [ ] behind another value, which if it is -v makes bash run code in this one", `Write the operator between them: [ "…" = "…" ]`)
+		for _, v := range e.values(a) {
+			switch {
+			case v.bare:
+				e.fail(Test, v, "unquoted in "+name+", which takes the words of a value as operators, and in bash -v a[…] runs code", `Put it in double quotes: "${…}"`)
+			case i > 0 && (args[i-1].Lit() == "-v" || args[i-1].Lit() == "-R"):
+				e.variableName(v)
 			}
 		}
-		if text, _ := prefix(a); !strings.HasPrefix("-v", text) {
-			t = trace{}
-		}
-		before = t
 	}
 }
 
-// format looks at printf, whose first word may be the option -v with a name.
-func (f *flow) format(args []*syntax.Word) {
-	if len(args) == 0 {
+// format reports a value that printf could take as its option -v and the name of a variable.
+func (e *evaluation) format(args []*syntax.Word) {
+	for i, a := range args[:min(2, len(args))] {
+		for _, v := range e.values(a) {
+			switch {
+			case i == 1 && args[0].Lit() == "-v":
+				e.variableName(v)
+			case i == 0 && (v.bare || len(args) > 1) && e.optional(a, v, "-v"):
+				e.fail(Variable, v, "the format of printf, which takes -va[…] as the name of a variable, in whose subscript bash runs code", `Write a format of your own: printf '%s\n' "${…}"`)
+			}
+		}
+	}
+}
+
+// optional reports whether a word is nothing before the value, or the beginning of an option.
+func (e *evaluation) optional(w *syntax.Word, v value, option string) bool {
+	before := strings.Trim(e.text[w.Pos().Offset():v.at], `"'`)
+	return strings.HasPrefix(option, before)
+}
+
+const (
+	// shells are the programs that run the code that follows their option -c.
+	shells = " sh bash dash zsh ksh ash "
+	// talking are the programs that do not run their arguments, which can be the names of others.
+	talking = " echo printf grep type which test [ "
+)
+
+// started reports the values in the code of a shell that the command starts, perhaps through env or the like.
+func (e *evaluation) started(args []*syntax.Word) {
+	words := texts(args)
+	own := len(words) - len(carriedOut(words))
+	if own == len(words) || !listed(shells, base(words[own])) || slices.ContainsFunc(words[:own], func(w string) bool { return base(w) == "xargs" }) {
 		return
 	}
-	if args[0].Lit() == "-v" && len(args) > 1 {
-		if !f.name(f.word(args[1])) {
-			f.set(args[1].Lit(), f.words(args[2:]))
-		}
-		return
-	}
-	t := f.word(args[0])
-	text, _ := prefix(args[0])
-	split := f.unquoted(args[0], true)
-	if t.found() && (split.found() && text == "" || len(args) > 1 && (text == "" || strings.HasPrefix(text, "-"))) {
-		f.fail(t, "as the format of printf, which takes -v a[$(…)] for the name of a variable, and bash runs the code in that",
-			`Write a format of your own: printf '%s\n' "${…}"`)
+	if w := shellCode(args[own+1:]); w != nil {
+		e.code([]*syntax.Word{w}, "in code for "+base(words[own]), shellCure(base(words[own])))
 	}
 }
 
-// read looks at what sets variables from standard input.
-func (f *flow) read(by string, args []*syntax.Word, in trace) {
-	named := false
-	for i, a := range args {
-		text, ok := static(a)
-		if ok {
-			if shellName(text) == text && text != "" {
-				f.set(text, in)
-				named = true
+func shellCure(name string) string {
+	return fmt.Sprintf(`Give it to the code as an argument: %s -c '… "$1" …' %[1]s "${…}"`, name)
+}
+
+// shellCode returns the argument of a shell's option -c, or nil if it has none.
+func shellCode(args []*syntax.Word) *syntax.Word {
+	code := false
+	for i := 0; i < len(args); i++ {
+		text, rest := prefix(args[i])
+		switch {
+		case text == "" && rest > 0 && !code && i+1 < len(args): // options that are not known
+		case len(text) < 2 || text[0] != '-' && text[0] != '+':
+			if code {
+				return args[i]
 			}
-			continue
-		}
-		option := ""
-		if i > 0 {
-			option = args[i-1].Lit()
-		}
-		given := len(option) > 1 && option[0] == '-' && strings.ContainsAny(option[len(option)-1:], "pdtnNui") || strings.HasPrefix(text, "-")
-		if t := f.unquoted(a, true); t.found() || !given || by != "read" {
-			f.name(first(t, f.word(a)))
+			return nil
+		case text == "--" || strings.HasPrefix(text, "--"):
+		default:
+			code = code || text[0] == '-' && strings.Contains(text, "c")
+			if last := text[len(text)-1]; last == 'o' || last == 'O' {
+				i++
+			}
 		}
 	}
-	if !named {
-		f.set("REPLY", in)
-		f.set("MAPFILE", in)
-	}
+	return nil
 }

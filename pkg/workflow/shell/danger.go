@@ -287,7 +287,7 @@ func (s *Script) names() string {
 
 func refused(what string) Problem {
 	return Problem{
-		Message: "Dangerous command pattern detected: " + what, Dangerous: true, Offset: -1,
+		Kind: Destructive, Message: "Dangerous command pattern detected: " + what, Offset: -1,
 		Suggest: "Name what is meant more closely; if it is really meant, put the command into a script file, and call that",
 	}
 }

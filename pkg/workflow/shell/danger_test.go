@@ -18,7 +18,7 @@ func TestDangerousCommands(t *testing.T) {
 		_, problems := Parse(command, options)
 		var found []string
 		for _, p := range problems {
-			if p.Dangerous {
+			if p.Kind == Destructive {
 				found = append(found, p.Message)
 				if p.Warning || p.Suggest == "" || p.Offset < 0 || p.Offset > len(command) {
 					t.Errorf("%s: %+v", command, p)
@@ -41,7 +41,7 @@ func TestWhatOnlyLooksDangerous(t *testing.T) {
 	} {
 		_, problems := Parse(command, options)
 		for _, p := range problems {
-			if p.Dangerous {
+			if p.Kind == Destructive {
 				t.Errorf("%s: %s", command, p.Message)
 			}
 		}

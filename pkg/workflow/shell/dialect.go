@@ -8,41 +8,67 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// compare reports the marks whose place differs in the POSIX dialect, and those that no dialect expands.
-func (d *draft) compare(posix []place) {
+// bashSyntax reports whether a command has syntax of bash that other shells can parse and understand otherwise.
+func bashSyntax(file *syntax.File) (found bool) {
+	syntax.Walk(file, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.TestClause, *syntax.ArithmCmd, *syntax.LetClause, *syntax.CoprocClause:
+			found = true
+		case *syntax.DeclClause:
+			found = found || listed(" declare typeset ", n.Variant.Value)
+		case *syntax.Assign:
+			found = found || n.Append
+		case *syntax.ArithmExp:
+			found = found || n.Bracket
+		case *syntax.Redirect:
+			found = found || n.N != nil && strings.HasPrefix(n.N.Value, "{")
+		case *syntax.SglQuoted:
+			found = found || n.Dollar
+		case *syntax.DblQuoted:
+			found = found || n.Dollar
+		}
+		return !found
+	})
+	return found
+}
+
+// misplaced reports the marks that the shell does not expand, or splits into words.
+func (d *draft) misplaced() {
 	for i := range d.marks {
 		m := &d.marks[i]
-		here, there := m.place, posix[i]
 		switch v := m.expr; {
 		case m.faulty:
-		case here.quote == ansi || here.quote == localized:
-			d.blame(i, fmt.Sprintf("%s is in $'…' or $\"…\", which shells read differently", v), fmt.Sprintf(`Write it in double quotes: "%s"`, v))
+		case d.escaped(m) && !m.ticked && m.place.quote == unread && plain(v.String()):
+			m.literal = true
+			d.caution(m, Literal, fmt.Sprintf("%s is literal text: a backslash precedes it", v), fmt.Sprintf(`Remove the backslash for the value; for the literal text write '$%s' in single quotes`, v))
 		case d.escaped(m): // also inside backticks, where the shell would expand it
-			d.blame(i, fmt.Sprintf("the shell would not expand %s: a backslash precedes it", v), fmt.Sprintf("Remove the backslash; a literal is written $%s", v))
-		case here.quote == unread:
-			d.blame(i, fmt.Sprintf("the shell would not expand %s here", v), fmt.Sprintf(`Put it in double quotes: "%s"; a literal is written $%[1]s`, v))
-		case here.quote == rawBackticks:
-			d.blame(i, fmt.Sprintf("%s is in a quoted here-document inside backticks", v), "Write $(…) instead of the backticks")
-		case here == place{double, commandName} && there == place{double, argument}: // after time, a keyword of bash
-		case here != there:
-			form := `Use a form that every sh understands, or let bash run it: bash -c '… "$1" …' bash "%s"`
-			switch here.role {
-			case operand:
-				form = `Write [ "%s" = "…" ], or case "%[1]s" in … esac for a pattern`
-			case commandName:
-				form = `Put it in double quotes: "%s"`
-			case assignment:
-				form = `Write x="$x"%s for x+=%[1]s`
-			}
-			d.blame(i, fmt.Sprintf("shells disagree on the role of %s: for bash it is %s, for others %s", v, here.role, there.role), fmt.Sprintf(form, v))
-		case here.role == operand:
-			d.warn(i, fmt.Sprintf("%s is in [[ ]], which only bash understands: /bin/sh may be another shell", v), fmt.Sprintf(`Write [ "%s" = "…" ], or case "%[1]s" in … esac for a pattern`, v))
-		case here == place{bare, argument}:
-			d.warn(i, fmt.Sprintf("%s is not quoted: the shell splits it into words and expands * ? [ in it to file names", v), fmt.Sprintf(`Put the word in double quotes: "%s"`, v))
-		case here == place{bare, pattern}:
-			d.warn(i, fmt.Sprintf("%s is not quoted in a pattern: * ? [ in it match other text", v), fmt.Sprintf(`Put it in double quotes: "%s"`, v))
+			d.blame(m, Literal, fmt.Sprintf("the shell would not expand %s: a backslash precedes it", v), fmt.Sprintf("Remove the backslash; a literal is written $%s", v))
+		case m.place.quote == unread:
+			d.blame(m, Literal, fmt.Sprintf("the shell would not expand %s here", v), fmt.Sprintf(`Put it in double quotes: "%s"; a literal is written $%[1]s`, v))
+		case m.place.quote == rawBackticks:
+			d.blame(m, Literal, fmt.Sprintf("%s is in a quoted here-document inside backticks", v), "Write $(…) instead of the backticks")
+		case m.number:
+		case m.place == place{bare, argument}:
+			d.caution(m, Unquoted, fmt.Sprintf("%s is not quoted: the shell splits it into words and expands * ? [ in it to file names", v), fmt.Sprintf(`Put the word in double quotes: "%s"`, v))
+		case m.place == place{bare, pattern}:
+			d.caution(m, Unquoted, fmt.Sprintf("%s is not quoted in a pattern: * ? [ in it match other text", v), fmt.Sprintf(`Put it in double quotes: "%s"`, v))
+		case d.whole():
+			d.caution(m, Command, fmt.Sprintf("%s is the whole command: its value is one word, the name of a program", v), WholeCommand)
 		}
 	}
+}
+
+// whole reports whether the command consists of one template.
+func (d *draft) whole() bool {
+	return len(d.marks) == 1 && strings.Trim(d.text, "\"' \t\n") == d.text[d.marks[0].from:d.marks[0].to]
+}
+
+// WholeCommand says what to do if the value of a command's only template is a command with arguments.
+const WholeCommand = `If the value is a whole command, put "unsafe_templates": true beside "params"; then it is run as it is, so only with values that you trust`
+
+// plain reports whether a template's source means itself in double quotes and without quotes.
+func plain(source string) bool {
+	return strings.Trim(source, "${}.-_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") == ""
 }
 
 // escaped reports whether a backslash escapes the mark.
@@ -50,35 +76,6 @@ func (d *draft) escaped(m *mark) bool {
 	before := d.text[:m.from]
 	backslashes := len(before) - len(strings.TrimRight(before, `\`))
 	return backslashes%2 == 1 && m.place.quote != single && m.place.quote != rawHeredoc
-}
-
-// posixForms maps a part of an error of the POSIX parser to the portable form to write instead.
-var posixForms = [][2]string{
-	{"herestrings", `printf '%s\n' "…" | command`},
-	{"redirects", "command >file 2>&1"},
-	{"`[[`", `[ "…" = "…" ], or case "…" in … esac for a pattern`},
-	{"arrays", `set -- a b c, then "$@" or for x in "$@"`},
-	{"c-style fors", `i=0; while [ "$i" -lt 3 ]; do …; i=$((i + 1)); done`},
-	{"`function`", "name() { …; }"},
-	{"slicing", `$(printf '%s' "$x" | cut -c 1-8)`},
-	{"search and replace", `$(printf '%s' "$x" | sed 's/a/b/')`},
-	{"extended globs", `case "…" in a|b) … esac`},
-	{"must be followed by a word", "a file or a pipe instead of <(…)"},
-	{"expansion operator", `$(printf '%s' "$x" | tr a-z A-Z)`},
-}
-
-// bashOnly reports that a command with templates is not valid POSIX shell.
-func (d *draft) bashOnly(err error) {
-	at, what := d.syntaxError(err)
-	form := "Use a form that every sh understands"
-	for _, f := range posixForms {
-		if strings.Contains(what, f[0]) {
-			form = "Write " + f[1]
-			break
-		}
-	}
-	d.add(Problem{Offset: at, Message: fmt.Sprintf("only bash can parse this command (%s); /bin/sh may be another shell, which would read its templates in other places", what),
-		Suggest: fmt.Sprintf(`%s; or let bash run it: bash -c '… "$1" …' bash "%s"`, form, d.marks[0].expr)})
 }
 
 // syntaxError returns the offset in the command of a parser's error, and its text.

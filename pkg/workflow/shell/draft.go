@@ -25,6 +25,10 @@ type draft struct {
 	index   map[string]int // of marks, by their names
 	unclear []unclear
 
+	dollars    []dollar
+	attributes map[string]string // the options of declare by the names of variables
+	bash       bool              // only bash reads the command as it is meant
+
 	problems []Problem
 	reported map[Problem]bool
 	edits    []edit
@@ -37,7 +41,18 @@ type mark struct {
 	offset   int // in the command
 	from, to uint
 	place    place
+	number   bool // its value is a number, true or false
+	ticked   bool // it is in backticks
+	literal  bool // the shell does not expand it, and it becomes its own source
 	faulty   bool // an error was reported
+}
+
+// dollar is a $${name} whose name is that of a template. It is ${name} for the shell, perhaps meant as a $ before the value.
+type dollar struct {
+	name   string
+	source string // from ${ to }
+	from   uint
+	offset int // in the command
 }
 
 // shift maps an offset in the text to the corresponding offset in the command.
@@ -69,7 +84,7 @@ func newDraft(command string, o Options) *draft {
 			}
 			name, from := variable(next), uint(b.Len())
 			b.WriteString("${" + name + "}")
-			d.marks = append(d.marks, mark{name: name, expr: *p.Expr, offset: offset, from: from, to: uint(b.Len())})
+			d.marks = append(d.marks, mark{name: name, expr: *p.Expr, offset: offset, from: from, to: uint(b.Len()), number: o.Number != nil && o.Number(*p.Expr)})
 		default:
 			b.WriteString(d.question(p, root, uint(b.Len()), offset))
 		}
@@ -81,8 +96,7 @@ func newDraft(command string, o Options) *draft {
 	return d
 }
 
-// unescaped records the shift after each $${, which is ${ in the text. It warns of \$${name}, an easy mistake for a $ before
-// a template, as in a column of awk.
+// unescaped records the shift after each $${, which is ${ in the text, and those with the names of templates.
 func (d *draft) unescaped(source string, at, offset int) {
 	for i, escapes := 0, 0; ; {
 		next := strings.Index(source[i:], "$${")
@@ -92,9 +106,9 @@ func (d *draft) unescaped(source string, at, offset int) {
 		i += next + len("$${")
 		escapes++
 		d.shifts = append(d.shifts, shift{at + i - escapes, offset + i})
-		if name := templateName(source[i:]); name != "" && d.Known(name) && strings.HasSuffix(source[:i], `\$${`) {
-			d.add(Problem{Offset: offset + i - len("$${"), Warning: true, Message: fmt.Sprintf("$${%s} is the literal text ${%[1]s}, not a $ before a template", name),
-				Suggest: fmt.Sprintf(`If you mean a $ before the value, pass the value: awk -v n="${%s}" '… $n …'`, name)})
+		if name := templateName(source[i:]); name != "" && d.Known(name) {
+			expr, _, _ := strings.Cut(source[i:], "}")
+			d.dollars = append(d.dollars, dollar{name, "${" + expr + "}", uint(at + i - escapes - len("${")), offset + i - len("$${")})
 		}
 	}
 }
@@ -162,23 +176,15 @@ func (d *draft) add(p Problem) {
 	}
 }
 
-// blame reports an error about a mark. If i is negative the template is not in the command, but in the node's env or stdin.
-func (d *draft) blame(i int, message, suggest string) {
-	if i < 0 {
-		d.add(Problem{Message: message, Suggest: suggest, Offset: -1})
-		return
-	}
-	d.marks[i].faulty = true
-	d.add(Problem{Message: message, Suggest: suggest, Offset: d.marks[i].offset})
+// blame reports an error about a mark.
+func (d *draft) blame(m *mark, kind Kind, message, suggest string) {
+	m.faulty = true
+	d.add(Problem{Kind: kind, Message: message, Suggest: suggest, Offset: m.offset})
 }
 
-// warn reports a warning about a mark, with i as in blame.
-func (d *draft) warn(i int, message, suggest string) {
-	if i < 0 {
-		d.add(Problem{Message: message, Suggest: suggest, Offset: -1, Warning: true})
-		return
-	}
-	d.add(Problem{Message: message, Suggest: suggest, Offset: d.marks[i].offset, Warning: true})
+// caution reports a warning about a mark.
+func (d *draft) caution(m *mark, kind Kind, message, suggest string) {
+	d.add(Problem{Kind: kind, Message: message, Suggest: suggest, Offset: m.offset, Warning: true})
 }
 
 // unreadable reports that no shell can parse the command.
@@ -187,16 +193,22 @@ func (d *draft) unreadable(err error) {
 	before := d.command[:at]
 	line := 1 + strings.Count(before, "\n")
 	column := 1 + len(before) - (strings.LastIndexByte(before, '\n') + 1)
-	d.add(Problem{Offset: at, Message: fmt.Sprintf("the command is not valid shell syntax: line %d, column %d: %s", line, column, what),
+	d.add(Problem{Kind: Syntax, Offset: at, Message: fmt.Sprintf("the command is not valid shell syntax: line %d, column %d: %s", line, column, what),
 		Suggest: "Check the quotes and brackets; for a literal ${ write $${"})
+	if len(d.dollars) > 0 {
+		d.problems[len(d.problems)-1].Suggest = d.dollars[0].cure()
+	}
 }
 
 // script returns the result: the script and its problems.
 func (d *draft) script() (*Script, []Problem) {
 	slices.SortStableFunc(d.problems, func(a, b Problem) int { return cmp.Compare(a.Offset, b.Offset) })
-	s := &Script{}
+	s := &Script{Bash: d.bash, Whole: !d.Unsafe && d.whole()}
 	for _, m := range d.marks {
-		v := Var{Name: m.name, Expr: m.expr, Integer: m.place.role == arithmetic}
+		if m.literal {
+			continue
+		}
+		v := Var{Name: m.name, Expr: m.expr, Integer: m.place.role == arithmetic && !d.Unsafe}
 		if d.Unsafe {
 			v.Name = ""
 		}

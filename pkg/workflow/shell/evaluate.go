@@ -7,212 +7,210 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Where bash evaluates arithmetic, it runs what stands in a subscript: the value a[$(…)] is code there.
-const inArithmetic = "in arithmetic, where bash runs code that is in a value"
-
-// checked says how a value gets into arithmetic.
-func (f *flow) checked(t trace) string {
-	switch {
-	case !t.found():
-		return ""
-	case t.mark < 0:
-		return "Write the template itself in the command, in $((…)), which accepts an integer only"
-	case t.via == "$(…)":
-		return "Let nothing but digits through: $(… | tr -cd 0-9)"
-	}
-	form := fmt.Sprintf("First n=$((%s)), which accepts an integer only; then use n", f.expr(t))
-	if t.via != "" {
-		form += fmt.Sprintf(`. Or compute with expr "%s" + 1, which runs nothing`, t.via)
-	}
-	return form
+// evaluation finds the values that stand directly where the shell that runs the command evaluates text as code. It does not
+// follow them through pipes, files, functions or other programs.
+type evaluation struct {
+	*sources
+	failed map[uint]bool // the offsets of values with errors
 }
 
-// evaluated looks at what bash evaluates: arithmetic, subscripts, bounds, the names of variables.
-func (f *flow) evaluated(n syntax.Node) {
+// evaluate reports the values in code, and warns of those that other programs could take as code or as options.
+func (d *draft) evaluate(file *syntax.File) {
+	e := &evaluation{&sources{draft: d, variables: map[string]source{}}, map[uint]bool{}}
+	for _, name := range d.FromTemplates {
+		e.variables[name] = source{template: fromEnv, leads: true}
+		if listed(codeVariables, name) {
+			d.add(Problem{Kind: Code, Offset: -1, Message: fmt.Sprintf("the node's env sets %s from a template, and a shell runs that value as code", name), Suggest: codeVariableCure})
+		}
+	}
+	syntax.Walk(file, e.assigned)
+	syntax.Walk(file, func(n syntax.Node) bool {
+		e.inspect(n)
+		e.advise(n)
+		return true
+	})
+}
+
+// fail reports an error. In the suggestion ${…} stands for the value as it is written.
+func (e *evaluation) fail(kind Kind, v value, where, suggest string) {
+	e.report(v, Problem{Kind: kind, Message: "is " + where, Suggest: suggest})
+	e.failed[v.at] = true
+	if v.mark >= 0 {
+		e.marks[v.mark].faulty = true
+	}
+}
+
+// warn reports a warning in the same way, unless there is an error.
+func (e *evaluation) warn(kind Kind, v value, where, suggest string) {
+	if !e.failed[v.at] {
+		e.report(v, Problem{Kind: kind, Message: "is " + where, Suggest: suggest, Warning: true})
+	}
+}
+
+func (e *evaluation) report(v value, p Problem) {
+	subject, written := v.template, v.template
+	if v.name != "" {
+		subject, written = fmt.Sprintf("%s, which is set from %s,", v.name, v.template), v.name
+	}
+	p.Message = subject + " " + p.Message
+	p.Suggest = strings.ReplaceAll(p.Suggest, "${…}", written)
+	p.Offset = e.original(v.at)
+	e.add(p)
+}
+
+// inspect reports what a node of the syntax tree itself evaluates.
+func (e *evaluation) inspect(n syntax.Node) {
 	switch n := n.(type) {
 	case *syntax.ArithmExp:
-		f.arithmetic(n.X, !n.Bracket)
+		e.arithmetic(n.X, !n.Bracket)
 	case *syntax.ArithmCmd:
-		f.arithmetic(n.X, false)
+		e.arithmetic(n.X, false)
 	case *syntax.LetClause:
 		for _, x := range n.Exprs {
-			f.arithmetic(x, false)
+			e.arithmetic(x, false)
 		}
 	case *syntax.CStyleLoop:
-		f.arithmetic(n.Init, false)
-		f.arithmetic(n.Cond, false)
-		f.arithmetic(n.Post, false)
+		e.arithmetic(n.Init, false)
+		e.arithmetic(n.Cond, false)
+		e.arithmetic(n.Post, false)
 	case *syntax.ArrayElem:
-		f.arithmetic(n.Index, false)
+		e.arithmetic(n.Index, false)
 	case *syntax.ParamExp:
-		f.parameter(n)
+		e.parameter(n)
 	case *syntax.BinaryTest:
 		if n.Op >= syntax.TsEql && n.Op <= syntax.TsGtr {
 			for _, x := range []syntax.TestExpr{n.X, n.Y} {
 				if w, ok := x.(*syntax.Word); ok {
-					f.arithmetic(w, false)
+					e.arithmetic(w, false)
 				}
 			}
 		}
 	case *syntax.UnaryTest:
 		if w, ok := n.X.(*syntax.Word); ok && (n.Op == syntax.TsVarSet || n.Op == syntax.TsRefVar) {
-			f.name(f.word(w))
+			e.name(w)
+		}
+	case *syntax.Assign:
+		e.assignment(n)
+	case *syntax.DeclClause:
+		e.declaration(n)
+	case *syntax.CallExpr:
+		if len(n.Args) > 0 {
+			e.call(n.Args)
 		}
 	}
 }
 
-// arithmetic looks at an arithmetic expression. A template itself may stand in $((…)), for only an integer is accepted
-// there; in what bash alone has it may not, for other shells do not read that as arithmetic.
-func (f *flow) arithmetic(x syntax.ArithmExpr, templates bool) {
+// arithmetic reports the values in an arithmetic expression. A template itself may stand in $((…)), where [Var.Accepts]
+// allows only an integer.
+func (e *evaluation) arithmetic(x syntax.ArithmExpr, templates bool) {
 	if x == nil {
 		return
 	}
-	accept := func(t trace) bool { return templates && t.via == "" }
+	report := func(found []value) {
+		for _, v := range found {
+			if !templates || v.name != "" {
+				e.arithmeticValue(v)
+			}
+		}
+	}
 	syntax.Walk(x, func(n syntax.Node) bool {
 		switch n := n.(type) {
-		case *syntax.Word:
-			if t := f.variable(shellName(n.Lit())); len(n.Parts) == 1 && !accept(t) {
-				f.fail(t, inArithmetic, f.checked(t))
+		case *syntax.Word: // x is $x here
+			name := n.Lit()
+			if s, ok := e.variables[name]; ok && len(n.Parts) == 1 {
+				report([]value{{template: s.template, mark: -1, name: "$" + name, at: n.Pos().Offset()}})
 			}
 		case *syntax.ParamExp:
-			if t := f.expansion(n); !accept(t) {
-				f.fail(t, inArithmetic, f.checked(t))
-			}
-		case *syntax.CmdSubst:
-			t := f.part(n)
-			f.fail(t, inArithmetic, f.checked(t))
-			return false
+			report(e.expanded(nil, n, true))
 		case *syntax.SglQuoted:
-			t := f.literal(n)
-			f.fail(t, inArithmetic, f.checked(t))
+			for _, v := range e.inText(n) {
+				e.arithmeticValue(v)
+			}
+		case *syntax.CmdSubst, *syntax.ArithmExp:
+			return n == syntax.Node(x)
 		}
 		return true
 	})
 }
 
-func (f *flow) parameter(p *syntax.ParamExp) {
+func (e *evaluation) arithmeticValue(v value) {
+	cure := fmt.Sprintf("First n=$((%s)), which accepts an integer only; then use n", v.template)
+	if v.template == fromEnv {
+		cure = "Write the template itself in the command, in $((…)), which accepts an integer only"
+	}
+	e.fail(Arithmetic, v, "in arithmetic, where bash runs code in a value", cure)
+}
+
+func (e *evaluation) parameter(p *syntax.ParamExp) {
 	if p.Param == nil {
 		return
 	}
-	name := p.Param.Value
-	if p.Index != nil && !f.keyed[name] {
-		f.arithmetic(p.Index, false)
+	if !e.keyed(p.Param.Value) {
+		e.arithmetic(p.Index, false)
 	}
 	if p.Slice != nil {
-		f.arithmetic(p.Slice.Offset, false)
-		f.arithmetic(p.Slice.Length, false)
+		e.arithmetic(p.Slice.Offset, false)
+		e.arithmetic(p.Slice.Length, false)
 	}
-	if p.Excl && p.Names == 0 {
-		f.name(f.variable(name))
-	}
-	if p.Exp == nil {
-		return
-	}
-	switch p.Exp.Op {
-	case syntax.AssignUnset, syntax.AssignUnsetOrNull:
-		f.set(name, f.word(p.Exp.Word))
-	case syntax.OtherParamOps:
-		if p.Exp.Word.Lit() == "P" {
-			f.fail(f.variable(name), "in ${…@P}, which runs code that is in a value", "Leave out the @P")
+	for _, v := range e.expanded(nil, &syntax.ParamExp{Dollar: p.Dollar, Param: p.Param}, false) {
+		switch {
+		case p.Excl && p.Names == 0:
+			e.variableName(v)
+		case p.Exp != nil && p.Exp.Op == syntax.OtherParamOps && p.Exp.Word.Lit() == "P":
+			e.fail(Code, v, "in ${…@P}, which runs code in a value", "Leave out the @P")
 		}
 	}
 }
 
-// name looks at what is used as the name of a variable.
-func (f *flow) name(t trace) bool {
-	return f.fail(t, "where a variable is named, and bash runs code that is in a name's subscript, as in a[$(…)]",
-		"Write the variable's name itself; to choose one by a value use case … in … esac")
+// name reports the values in a word that names a variable.
+func (e *evaluation) name(w *syntax.Word) {
+	for _, v := range e.values(w) {
+		e.variableName(v)
+	}
 }
 
-// The variables whose values are code: what they hold the shell, or one that it starts, expands or evaluates.
+func (e *evaluation) variableName(v value) {
+	e.fail(Variable, v, "the name of a variable, and bash runs code in the subscript of a name", "Write the name itself; to choose one by a value use case … in … esac")
+}
+
 const (
+	// codeVariables are the variables whose values a shell runs as code, or the files that they name.
 	codeVariables    = " PS0 PS1 PS2 PS4 PROMPT_COMMAND BASH_ENV ENV "
-	commandVariables = " GIT_SSH_COMMAND GIT_SSH GIT_EDITOR GIT_PAGER GIT_ASKPASS GIT_EXTERNAL_DIFF GIT_SEQUENCE_EDITOR GIT_PROXY_COMMAND EDITOR VISUAL PAGER MANPAGER BROWSER " +
-		"LESSOPEN LESSCLOSE SSH_ASKPASS RSYNC_RSH LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT PATH SHELL MAKEFLAGS PERL5OPT PYTHONSTARTUP NODE_OPTIONS RUBYOPT "
-	integerVariables = " RANDOM SRANDOM HISTCMD OPTIND SECONDS "
+	codeVariableCure = "Leave it out, or set it to text of your own"
+	// integerVariables are the variables to which bash assigns the result of arithmetic.
+	integerVariables = " RANDOM SRANDOM HISTCMD OPTIND "
 )
 
-// set looks at the setting of a variable.
-func (f *flow) set(name string, t trace) {
-	switch {
-	case listed(codeVariables, name):
-		f.fail(t, "in the variable "+name+", whose value a shell runs as code", "Do without it, or set it to text of your own")
-	case listed(commandVariables, name):
-		f.caution(t, "in the variable "+name+", which says what other programs run", "Set it to text of your own, or choose it with case … in … esac")
-	case listed(integerVariables, name), f.integers[name]:
-		f.fail(t, inArithmetic, f.checked(t))
-	}
-	f.hold(name, t)
-}
-
-func (f *flow) assign(a *syntax.Assign) {
+func (e *evaluation) assignment(a *syntax.Assign) {
 	name := assignedName(a)
-	t := f.word(a.Value)
-	if a.Array != nil {
-		for _, e := range a.Array.Elems {
-			t = first(t, f.word(e.Value))
+	if !e.keyed(name) {
+		e.arithmetic(a.Index, false)
+	}
+	for _, v := range e.values(a.Value) {
+		switch {
+		case listed(codeVariables, name):
+			e.fail(Code, v, "the value of "+name+", which a shell runs as code", codeVariableCure)
+		case listed(integerVariables, name), strings.Contains(e.attributes[name], "i"):
+			e.arithmeticValue(v)
 		}
 	}
-	if a.Array != nil || a.Index != nil {
-		f.mark(f.arrays, name)
-	}
-	if a.Index != nil && !f.keyed[name] {
-		f.arithmetic(a.Index, false)
-	}
-	if a.Append || a.Array != nil || a.Index != nil {
-		f.mark(f.computed, name)
-	} else if !a.Naked {
-		f.constant(name, a.Value)
-	}
-	f.set(name, t)
 }
 
-func (f *flow) mark(names map[string]bool, name string) {
-	f.changed = f.changed || !names[name]
-	names[name] = true
-}
-
-// declare looks at export, local, declare and their like.
-func (f *flow) declare(c *syntax.DeclClause) {
-	var options []byte
+// declaration reports the values in the arguments of declare, export, local and readonly.
+func (e *evaluation) declaration(c *syntax.DeclClause) {
 	for _, a := range c.Args {
-		if a.Name == nil {
-			if text, ok := static(a.Value); ok && strings.HasPrefix(text, "-") {
-				options = append(options, text...)
-				continue
+		name := assignedName(a)
+		options := e.attributes[name]
+		for _, v := range e.values(a.Value) {
+			switch {
+			case name == "", strings.Contains(options, "n"):
+				e.variableName(v)
+			case c.Variant.Value != "export" && strings.ContainsAny(options, "aA"):
+				e.fail(Arithmetic, v, "the value of an array, in whose subscripts bash runs code", fmt.Sprintf(`Write it as an item: %s=("${…}")`, name))
 			}
 		}
-		f.declared(c.Variant.Value, string(options), a)
 	}
 }
 
-func (f *flow) declared(by, options string, a *syntax.Assign) {
-	name := assignedName(a)
-	if name == "" {
-		f.inside(a)
-		f.name(f.word(a.Value))
-		return
-	}
-	if by != "export" {
-		if strings.Contains(options, "i") {
-			f.mark(f.integers, name)
-		}
-		if strings.ContainsAny(options, "aA") {
-			f.mark(f.arrays, name)
-		}
-		if strings.Contains(options, "A") {
-			f.mark(f.keyed, name)
-		}
-		t := f.word(a.Value)
-		if strings.Contains(options, "n") {
-			f.name(t)
-		}
-		if f.arrays[name] && a.Index == nil {
-			f.fail(t, "in the value of an array, where bash runs code that is in a value", fmt.Sprintf(`Write it as an item: %s=("…")`, name))
-		}
-	}
-	f.inside(a)
-}
-
-// listed reports whether a word stands in a list of words with blanks around each.
+// listed reports whether a word is in a list of words with blanks around each.
 func listed(list, word string) bool { return word != "" && strings.Contains(list, " "+word+" ") }

@@ -82,6 +82,8 @@ func (d *draft) settle(file *syntax.File) {
 		switch n := n.(type) {
 		case *syntax.Comment:
 			comments = append(comments, stretch{n.Pos().Offset(), n.End().Offset()})
+		case *syntax.DeclClause:
+			d.declared(n)
 		case *syntax.SglQuoted:
 			texts = append(texts, &inert{stretch: stretch{n.Pos().Offset(), n.End().Offset()}, text: n.Value})
 		case *syntax.Redirect:
@@ -107,8 +109,14 @@ func (d *draft) settle(file *syntax.File) {
 	}
 	for i, m := range d.marks {
 		if ref, ok := m.expr.Ref(); ok && readable(&m.expr) && set[ref.Root] {
-			d.blame(i, fmt.Sprintf("%s is both a template and a variable that the command or the node's env sets", m.expr),
+			d.blame(&d.marks[i], Ambiguous, fmt.Sprintf("%s is both a template and a variable that the command or the node's env sets", m.expr),
 				fmt.Sprintf("For the shell variable write $%s; for the template, rename the variable", ref.Root))
+		}
+	}
+	for _, m := range d.dollars {
+		inText := slices.ContainsFunc(texts, func(text *inert) bool { return text.holds(m.from) })
+		if escaped := m.from > 0 && d.text[m.from-1] == '\\'; !d.Unsafe && !commented(m.from) && (escaped || !inText && !set[shellName(m.name)]) {
+			d.add(Problem{Kind: Literal, Offset: m.offset, Warning: true, Message: fmt.Sprintf("$%s is %[1]s for the shell, not a $ before the value", m.source), Suggest: m.cure()})
 		}
 	}
 	for _, t := range d.unclear {
@@ -124,7 +132,11 @@ func (d *draft) ended(r *syntax.Redirect) {
 	if r.Op != syntax.Hdoc && r.Op != syntax.DashHdoc || !quotedWord(r.Word) || d.Unsafe || end >= len(d.text) || strings.IndexByte(" \t\r\n;&|<>()`", d.text[end]) >= 0 {
 		return
 	}
-	d.add(Problem{Offset: d.original(uint(end)), Message: "only a part of a here-document's delimiter is quoted", Suggest: "Put all of it in single quotes: <<'EOF'"})
+	d.add(Problem{Kind: Syntax, Offset: d.original(uint(end)), Message: "only a part of a here-document's delimiter is quoted", Suggest: "Put all of it in single quotes: <<'EOF'"})
+}
+
+func (m dollar) cure() string {
+	return fmt.Sprintf(`For a $ before the value, close and open the quotes between them: "$""%s"; in awk pass the value: awk -v n="%[1]s" '… $n …'`, m.source)
 }
 
 // stretch is a range of offsets in the text.
@@ -166,14 +178,14 @@ func (d *draft) judge(t unclear, set bool) {
 		if rest := t.source[len("${")+len(t.root):]; strings.HasPrefix(rest, "-") || strings.HasPrefix(rest, ":-") {
 			suggest = fmt.Sprintf("For a default value write ${%s ?? %s}", t.root, quoted(rest))
 		}
-		d.add(Problem{Offset: t.offset, Message: fmt.Sprintf("%s has a shell operator, which a template cannot have, but %s is the name of a template", t.source, t.root),
+		d.add(Problem{Kind: Ambiguous, Offset: t.offset, Message: fmt.Sprintf("%s has a shell operator, which a template cannot have, but %s is the name of a template", t.source, t.root),
 			Suggest: fmt.Sprintf("%s; for the shell variable %s write $%s", suggest, t.variable, t.source)})
 	case !set:
 		d.add(undefined(t))
 	case t.expr != nil:
 		t.expr.Refs(func(ref template.Ref, _ bool) {
 			if d.Known(ref.Root) {
-				d.add(Problem{Offset: t.offset, Message: fmt.Sprintf("%s is in a subscript of the shell variable %s, which bash evaluates as code", ref, t.variable),
+				d.add(Problem{Kind: Arithmetic, Offset: t.offset, Message: fmt.Sprintf("%s is in a subscript of the shell variable %s, which bash evaluates as code", ref, t.variable),
 					Suggest: fmt.Sprintf("First i=$((%s)), which accepts an integer only; then $${%s[i]}", ref, t.variable)})
 			}
 		})
@@ -203,7 +215,7 @@ func (d *draft) guess() {
 }
 
 func undefined(t unclear) Problem {
-	p := Problem{Name: t.root, Offset: t.offset,
+	p := Problem{Kind: Undefined, Name: t.root, Offset: t.offset,
 		Message: fmt.Sprintf("%s not resolved: no input or node has this name, and the command does not set it", t.source)}
 	switch {
 	case !readable(t.expr):

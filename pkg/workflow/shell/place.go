@@ -18,10 +18,9 @@ type quote int
 const (
 	unread quote = iota // the shell would not expand a variable there
 	bare
-	double    // "…"
-	single    // '…'
-	ansi      // $'…', in bash only
-	localized // $"…", in bash only
+	double // "…"
+	single // '…'
+	ansi   // $'…', in bash only
 	heredoc
 	rawHeredoc   // with a quoted delimiter
 	rawBackticks // the same inside `…`
@@ -50,18 +49,14 @@ func (r role) String() string {
 		"the word of a case", "a pattern", "a redirection", "an operand of [[ ]]", "arithmetic", "a here-document"}[r]
 }
 
-// locate finds the places of the templates in both dialects and reports what is wrong with them.
+// locate finds the places of the marks, and whether only bash reads the command as it is meant.
 func (d *draft) locate(file *syntax.File) {
-	for i, p := range d.find(file) {
+	places := d.find(file)
+	for i, p := range places {
 		d.marks[i].place = p
 	}
-	d.follow(file)
-	if posix, err := parse(d.text, syntax.LangPOSIX); err == nil {
-		d.compare(d.find(posix))
-	} else if !slices.ContainsFunc(d.marks, func(m mark) bool { return m.faulty }) {
-		d.bashOnly(err)
-	}
-	d.render(file)
+	posix, err := parse(d.text, syntax.LangPOSIX)
+	d.bash = err != nil || bashSyntax(file) || !slices.Equal(places, d.find(posix))
 }
 
 // find returns the places of the marks in a parsed command.
@@ -71,7 +66,7 @@ func (d *draft) find(file *syntax.File) []place {
 	within := func(from, to uint, q quote) {
 		first, end := d.within(from, to)
 		for i := first; i < end; i++ {
-			places[i] = above(stack, q)
+			places[i] = d.above(stack, q)
 		}
 	}
 	syntax.Walk(file, func(n syntax.Node) bool {
@@ -81,9 +76,13 @@ func (d *draft) find(file *syntax.File) []place {
 		}
 		stack = append(stack, n)
 		switch n := n.(type) {
+		case *syntax.CmdSubst:
+			for first, end := d.within(n.Pos().Offset(), n.End().Offset()); n.Backquotes && first < end; first++ {
+				d.marks[first].ticked = true
+			}
 		case *syntax.ParamExp:
 			if i, ok := d.marked(n); ok {
-				places[i] = above(stack, bare)
+				places[i] = d.above(stack, bare)
 			}
 		case *syntax.SglQuoted:
 			q := single
@@ -106,7 +105,7 @@ func (d *draft) find(file *syntax.File) []place {
 }
 
 // above derives a place from the path of syntax nodes that leads to it. q is the quoting of the last node.
-func above(stack []syntax.Node, q quote) place {
+func (d *draft) above(stack []syntax.Node, q quote) place {
 	if q == rawHeredoc || q == rawBackticks {
 		return place{q, document}
 	}
@@ -124,15 +123,15 @@ func above(stack []syntax.Node, q quote) place {
 			switch {
 			case q == single && fallback: // in "${x:-'…'}" the inner quotes are literal
 				q = double
-			case q == bare && n.Dollar:
-				q = localized
+			case q == ansi && fallback: // whether these are is for each shell to say
+				q = unread
 			case q == bare:
 				q = double
 			}
 		case *syntax.ParamExp:
 			switch {
 			case n.Exp == nil || child != syntax.Node(n.Exp.Word):
-				math = math || n.Repl == nil // a subscript, or the offset or length of a substring
+				math = math || n.Repl == nil && (n.Slice != nil || n.Param == nil || !d.keyed(n.Param.Value)) // a subscript, or a part of the text
 			case isPattern(n.Exp.Op):
 				return place{q, pattern}
 			default:
@@ -142,7 +141,7 @@ func above(stack []syntax.Node, q quote) place {
 			math = true
 		case *syntax.Assign:
 			if child != syntax.Node(n.Value) {
-				math = true
+				math = math || !d.keyed(assignedName(n))
 			}
 			_, declares := stack[i-1].(*syntax.DeclClause)
 			switch {

@@ -110,3 +110,26 @@ var named = map[string]string{
 	"command in a condition": `if ${v} 2>&1; then :; fi`,
 	"command, assigning":     `${v}=1 2>&1`,
 }
+
+// inBash are further commands that print the value as it is between < and >, in the syntax of bash.
+var inBash = map[string]string{
+	"$'…'":                       `printf '%s' $'<${v}>'`,
+	"$'…', escaped quotes":       `printf '%s' $'\'\t<${v}>\'\n'`,
+	`$"…"`:                       `printf '%s' $"<${v}>"`,
+	"here-string":                `cat <<< "<${v}>"`,
+	"here-string, bare":          `cat <<< '<'${v}'>'`,
+	"here-string, read":          `IFS= read -r -d '' x <<< "${v}"; printf '<%s>' "${v}"`,
+	"array":                      `a=(x "${v}" '${v}'); printf '<%s>' "$${a[2]}"`,
+	"array, appended":            `a=(x); a+=("${v}"); printf '<%s>' "$${a[1]}"`,
+	"array, as a command":        `a=(printf '<%s>'); a+=("${v}"); "$${a[@]}"`,
+	"array with keys":            `declare -A m; m[k]=${v}; printf '<%s>' "$${m[k]}"`,
+	"appended":                   `a=; a+=${v}; printf '<%s>' "$a"`,
+	"declare":                    `declare d="${v}" e=${v}; printf '<%s>' "$e"`,
+	"test":                       `[[ ${v} == "$RAW" && -n x${v} && ! -f ${v}/x ]] && printf '<%s>' "${v}"`,
+	"test, a regular expression": `[[ $RAW =~ ^"${v}"$ ]] && printf '<%s>' "${v}"`,
+	"process substitution":       `cat <(printf '<%s>' '${v}')`,
+	"replaced":                   `a=.; printf '<%s>' "$${a/./"${v}"}${v}" >/dev/null; printf '<%s>' "${v}"`,
+	"select":                     `select x in "${v}"; do break; done <<< 1 2>/dev/null; printf '<%s>' "$x"`,
+	"function":                   `function g { printf '<%s>' "${v}"; }; g`,
+	"both outputs":               `{ printf '<%s>' "${v}"; } |& cat`,
+}

@@ -6,28 +6,28 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// language is a program that is given code in a language of its own, and how to give that a value.
+// language is a program that runs code in its arguments, or in its standard input if it has no such argument.
 type language struct {
 	names   string
-	options string // single letters, and long options, behind which code stands
-	skip    string // the same, behind which something else stands
-	pairs   string // options behind which two words stand
-	operand int    // the operand that is code when no option gives any, or from which on all are; 0 if none is
-	all     bool   // from that operand on all are code
-	reads   reads
-	form    string // what to write instead, in which ${…} stands for the template
+	options string // the option letters, and long options, that code follows
+	skip    string // the same for those that something else follows
+	pairs   string // the options that two words follow
+	operand int    // the operand that is code if no option has any, 0 for none
+	all     bool   // whether all operands from that one on are code
+	input   input
+	form    string // what to write instead, where ${…} stands for the value
 }
 
-// reads says when a program takes its standard input for code.
-type reads int
+// input is whether a program without code in its arguments reads it from its standard input.
+type input int
 
 const (
-	never      reads = iota
-	scriptless       // when it is given none among its arguments and no operand either, which would be a file of code
-	always           // when it is given none among its arguments
+	data   input = iota
+	script       // code, unless an operand names a file of code
+	code         // code in any case
 )
 
-const sqlForm = `Check it in a node of its own, or let the client quote it: psql -v v="${…}" <<'EOF', and :'v' in the SQL`
+const sqlForm = `Check the value first, or let the client quote it: psql -v v="${…}" <<'EOF', and :'v' in the SQL`
 
 var languages = []language{
 	{names: " awk gawk mawk nawk ", options: " e --source ", skip: " F v f i l --assign --field-separator --file ", operand: 1,
@@ -36,72 +36,134 @@ var languages = []language{
 		form: `Use a command that takes it as data: v="${…}" awk '… ENVIRON["v"] …'`},
 	{names: " jq yq gojq jaq ", skip: " f L --indent --from-file ", pairs: " --arg --argjson --slurpfile --rawfile ", operand: 1,
 		form: `Give it to jq as a variable: jq --arg v "${…}" '… $v …'`},
-	{names: " perl ", options: " e E ", reads: scriptless,
+	{names: " perl ", options: " e E ", input: script,
 		form: `Give it to the code as an argument: perl -e '… $ARGV[0] …' "${…}"`},
-	{names: " python python2 python3 pypy3 ", options: " c ", reads: scriptless,
+	{names: " python python2 python3 pypy3 ", options: " c ", input: script,
 		form: `Give it to the code as an argument: python3 -c 'import sys; … sys.argv[1] …' "${…}"`},
-	{names: " ruby ", options: " e ", reads: scriptless,
+	{names: " ruby ", options: " e ", input: script,
 		form: `Give it to the code as an argument: ruby -e '… ARGV[0] …' "${…}"`},
-	{names: " node nodejs bun ", options: " e p --eval --print ", reads: scriptless,
+	{names: " node nodejs bun ", options: " e p --eval --print ", input: script,
 		form: `Give it to the code as an argument: node -e '… process.argv[1] …' "${…}"`},
-	{names: " php ", options: " r ", reads: scriptless,
+	{names: " php ", options: " r ", input: script,
 		form: `Give it to the code as an argument: php -r '… $argv[1] …' "${…}"`},
-	{names: " lua luajit Rscript osascript pwsh powershell ", options: " e c --command ", reads: scriptless,
+	{names: " lua luajit Rscript osascript pwsh powershell ", options: " e c --command ", input: script,
 		form: `Give it to the code in the environment: v="${…}" lua -e '… os.getenv("v") …'`},
-	{names: " psql mysql mariadb clickhouse-client duckdb ", options: " c e q --command --execute --query ", skip: " d f h p U v L o F R P T ", reads: always, form: sqlForm},
-	{names: " sqlite3 ", operand: 2, all: true, reads: always, form: sqlForm},
-	{names: " dc ", options: " e --expression ", reads: scriptless, form: `Compute it in $((…)), where only an integer is accepted: $((${…} + 1))`},
-	{names: " ssh ", skip: " b c D E e F I i J L l m O o p Q R S W w ", operand: 2, all: true, reads: always,
+	{names: " psql mysql mariadb clickhouse-client duckdb ", options: " c e q --command --execute --query ", skip: " d f h p U v L o F R P T ", input: code, form: sqlForm},
+	{names: " sqlite3 ", operand: 2, all: true, input: code, form: sqlForm},
+	{names: " ssh ", skip: " b c D E e F I i J L l m O o p Q R S W w ", operand: 2, all: true, input: code,
 		form: `Send it as input: printf '%s\n' "${…}" | ssh host 'IFS= read -r v; … "$v" …'`},
+	{names: " su runuser script flock ", options: " c --command ", input: code, form: `Let the code expand a variable: v="${…}" su -m user -c '… "$v" …'`},
+	{names: " watch ", skip: " n --interval ", operand: 1, all: true, form: `Let the code expand a variable: export v="${…}"; watch '… "$v" …'`},
+	{names: " make gmake ", options: " --eval ", form: `Give it to make as a variable, and let the shell expand it in a recipe: v="${…}" make, and "$$v" there`},
+	{names: " env ", options: " S --split-string ", form: `Write the words yourself: env command "${…}"`},
+	{names: shells, options: " c ", skip: " o O ", input: script, form: `Give it to the code as an argument: sh -s -- "${…}" <<'EOF', and "$1" in the code`},
 }
 
-// makefile reports whether make reads what it makes from standard input.
-func makefile(args []*syntax.Word) bool {
-	for i, a := range args {
-		text, _ := static(a)
-		if listed(" -f- --file=- --makefile=- ", text) || text == "-f" && i+1 < len(args) && (args[i+1].Lit() == "-" || isStdin(args[i+1])) {
-			return true
-		}
-	}
-	return false
-}
+// carriers are the programs that start others, beside those that [carriedOut] knows.
+const carriers = " command builtin exec env nohup timeout nice ionice sudo doas setsid stdbuf time su runuser flock busybox chroot unshare nsenter systemd-run " +
+	"xargs find docker podman kubectl nerdctl lxc ssh sshpass "
 
-// located finds the program that takes code in a command, which another may start, and its arguments.
-func located(args []*syntax.Word) (name string, rest []*syntax.Word, l *language) {
-	for i, a := range args {
-		text, _ := static(a)
-		name = base(text)
-		for j := range languages {
-			if listed(languages[j].names, name) {
-				return name, args[i+1:], &languages[j]
-			}
-		}
-		if i == 0 && !listed(carriers, name) {
-			break
-		}
-	}
-	return "", nil, nil
-}
-
-// programs warns of values in code that is no shell's.
-func (f *flow) programs(args []*syntax.Word, in trace) {
-	f.started(args)
-	if program, _ := static(args[0]); listed(" make gmake ", base(program)) && makefile(args[1:]) {
-		f.caution(in, "in what make reads as code", "Give it to make in the environment, and let the shell expand it in a recipe: "+`v="${…}" make, and "$$v" there`)
-	}
-	name, rest, l := located(args)
-	if l == nil {
+// located calls found for each program that runs code among the words of a command, with its arguments. Other programs than
+// shells must be the command, or follow one of the carriers.
+func located(args []*syntax.Word, found func(i int, name string, l *language)) {
+	words := texts(args)
+	if listed(talking, base(words[0])) {
 		return
 	}
-	code, operands := l.split(rest)
-	f.caution(f.words(code), "in code that is given to "+name, l.form)
-	if len(code) == 0 && (l.reads == always || l.reads == scriptless && operands == 0) {
-		f.caution(in, "in what "+name+" reads as code", l.form)
+	for i, word := range words {
+		name := base(word)
+		for j := range languages {
+			if l := &languages[j]; listed(l.names, name) && (i == 0 || l.names == shells || listed(carriers, base(words[0]))) {
+				found(i, name, l)
+				if l.names == shells { // all else are its arguments
+					return
+				}
+			}
+		}
 	}
 }
 
-// split finds the words that are code among a program's arguments, and counts those that are no options.
-func (l *language) split(args []*syntax.Word) (code []*syntax.Word, operands int) {
+// advise warns of values in code for other programs, and of those that programs could take as options.
+func (e *evaluation) advise(n syntax.Node) {
+	switch n := n.(type) {
+	case *syntax.CallExpr:
+		if len(n.Args) > 0 {
+			e.programs(n.Args)
+			e.options(n.Args)
+		}
+	case *syntax.Stmt:
+		e.fed(n.Cmd, e.documents(n))
+	case *syntax.BinaryCmd:
+		if n.Op == syntax.Pipe || n.Op == syntax.PipeAll {
+			e.fed(n.Y.Cmd, e.printed(n.X))
+		}
+	}
+}
+
+// programs warns of values in arguments that are code.
+func (e *evaluation) programs(args []*syntax.Word) {
+	warned := map[uint]bool{}
+	located(args, func(i int, name string, l *language) {
+		words, _ := l.code(args[i+1:])
+		cure := l.form
+		if l.names == shells {
+			cure = shellCure(name)
+		}
+		for _, w := range words {
+			for _, v := range e.values(w) {
+				if !warned[v.at] { // ssh host psql -c "${…}"
+					warned[v.at] = true
+					e.warn(Program, v, "in code for "+name, cure)
+				}
+			}
+		}
+	})
+}
+
+// fed warns of values in the standard input of a command that runs it.
+func (e *evaluation) fed(c syntax.Command, values []value) {
+	call, ok := c.(*syntax.CallExpr)
+	if !ok || len(call.Args) == 0 || len(values) == 0 {
+		return
+	}
+	located(call.Args, func(i int, name string, l *language) {
+		words, operands := l.code(call.Args[i+1:])
+		if len(words) == 0 && (l.input == code || l.input == script && operands == 0) {
+			for _, v := range values {
+				e.warn(Program, v, "in code that "+name+" reads", l.form)
+			}
+		}
+	})
+}
+
+// documents returns the values in the here-documents and here-strings of a statement.
+func (e *evaluation) documents(s *syntax.Stmt) (found []value) {
+	for _, r := range s.Redirs {
+		switch {
+		case r.Op == syntax.WordHdoc:
+			found = append(found, e.values(r.Word)...)
+		case r.Hdoc != nil && quotedWord(r.Word):
+			found = append(found, e.inText(r.Hdoc)...)
+		default:
+			found = append(found, e.values(r.Hdoc)...)
+		}
+	}
+	return found
+}
+
+// printed returns the values that a statement prints as they are.
+func (e *evaluation) printed(s *syntax.Stmt) []value {
+	found := e.documents(s)
+	if c, ok := s.Cmd.(*syntax.CallExpr); ok && len(c.Args) > 0 && listed(" echo printf ", c.Args[0].Lit()) {
+		for _, w := range c.Args[1:] {
+			found = append(found, e.values(w)...)
+		}
+	}
+	return found
+}
+
+// code returns the words that are code among a program's arguments, and the number of those that are not options.
+func (l *language) code(args []*syntax.Word) (code []*syntax.Word, operands int) {
 	var rest []*syntax.Word
 	for i := 0; i < len(args); i++ {
 		text, parts := prefix(args[i])
@@ -119,14 +181,14 @@ func (l *language) split(args []*syntax.Word) (code []*syntax.Word, operands int
 		case long && listed(l.skip, text):
 			i++
 		case long:
-		case len(text) > 1 && text[0] == '-' && parts > 0:
-			if listed(l.options, text[1:2]) {
-				code = append(code, args[i])
-			}
 		case len(text) > 1 && text[0] == '-' && listed(l.options, text[len(text)-1:]):
+			if parts > 0 {
+				next = args[i : i+1]
+			} else {
+				i++
+			}
 			code = append(code, next...)
-			i++
-		case len(text) == 2 && text[0] == '-' && listed(l.skip, text[1:]):
+		case len(text) == 2 && text[0] == '-' && parts == 0 && listed(l.skip, text[1:]):
 			i++
 		case len(text) > 1 && text[0] == '-':
 		default:
@@ -140,40 +202,4 @@ func (l *language) split(args []*syntax.Word) (code []*syntax.Word, operands int
 		}
 	}
 	return code, len(rest)
-}
-
-// started warns of values among the words of a command that find or xargs makes and starts.
-func (f *flow) started(args []*syntax.Word) {
-	const form = `Let a shell of its own expand it: export v="${…}"; `
-	for i, a := range args {
-		switch text, _ := static(a); {
-		case i > 0 && !listed(carriers, base(args[0].Lit())):
-			return
-		case base(text) == "xargs":
-			rest := args[i+1:]
-			for len(rest) > 0 && strings.HasPrefix(rest[0].Lit(), "-") {
-				if option := rest[0].Lit(); len(option) == 2 && strings.Contains("IdEanPLs", option[1:]) {
-					rest = rest[1:]
-				}
-				rest = rest[min(1, len(rest)):]
-			}
-			f.caution(f.words(rest), "in the command of xargs, which makes it anew for what it reads", form+`… | xargs -n 1 sh -c 'command "$v" "$1"' sh`)
-			return
-		case base(text) == "find":
-			inside := false
-			for _, b := range args[i+1:] {
-				switch word, _ := static(b); word {
-				case "-exec", "-execdir", "-ok", "-okdir":
-					inside = true
-				case ";", "+":
-					inside = false
-				default:
-					if inside {
-						f.caution(f.word(b), "in the command of find -exec, which puts file names in for {}", form+`find … -exec sh -c 'command "$v" "$1"' sh {} \;`)
-					}
-				}
-			}
-			return
-		}
-	}
 }

@@ -66,12 +66,23 @@ func aWord(t *rapid.T, depth int, ticks bool) pair {
 // aStatement draws a statement.
 func aStatement(t *rapid.T, depth int) pair {
 	kinds := []string{"print", "assign", "document", "quoted document"}
+	if rapid.IntRange(0, 3).Draw(t, "bash") == 0 {
+		kinds = append(kinds, "test", "array", "here-string", "escapes")
+	}
 	if depth > 0 {
 		kinds = append(kinds, "for", "case", "if", "group", "subshell", "function", "pipe", "and")
 	}
 	switch rapid.SampledFrom(kinds).Draw(t, "statement") {
 	case "assign":
 		return aWord(t, 2, false).in("x=", `; printf '<%s>' "$x"`)
+	case "test":
+		return aWord(t, 2, false).in("[[ a == x || ", " ").and(aWord(t, 1, false).in("== ", " ]] && printf 1"))
+	case "array":
+		return aWord(t, 2, false).in(`a=(x ""`, ")").and(pair{`; printf '<%s>' "$${a[@]}"`, `; printf '<%s>' "${a[@]}"`})
+	case "here-string":
+		return aWord(t, 2, false).in("cat <<< ", "")
+	case "escapes":
+		return pair{`printf '<%s>' $'\'\t${v}\''`, `printf '<%s>' $'\'\t'"${RAW}"$'\''`}
 	case "document":
 		return pair{"${v}|$(printf '%s.' '${v}')|${y:-${v}}", `${RAW}|$(printf '%s.' "${RAW}")|${y:-${RAW}}`}.in("cat <<EOF\n", "\nEOF\n:")
 	case "quoted document":
@@ -131,6 +142,9 @@ func TestACommandDoesAsByHand(t *testing.T) {
 		}
 		command, variables := s.Render(values)
 		for _, shell := range shells {
+			if s.Bash && filepath.Base(shell) != "bash" {
+				continue
+			}
 			got, want := run(t, shell, command, variables...), run(t, shell, p.hand, "RAW="+value)
 			if got != want {
 				t.Fatalf("%s: %s\nas %s\nwith %q gives %q\nby hand, %s, %q", filepath.Base(shell), p.command, command, value, got, p.hand, want)
@@ -139,15 +153,15 @@ func TestACommandDoesAsByHand(t *testing.T) {
 	})
 }
 
-// FuzzParse: whatever the command, there is a script or an error, and what is rendered is a command in both dialects in
-// which each template is a reference that the shell expands.
+// FuzzParse checks that each command becomes a script or an error. In both dialects, or in that of bash alone if the script
+// is for bash, each template of what is rendered is a reference that the shell expands.
 func FuzzParse(f *testing.F) {
 	for _, table := range []map[string]string{verbatim, like, named} {
 		for _, command := range table {
 			f.Add(command)
 		}
 	}
-	for _, name := range []string{"errors.txt", "warnings.txt", "safe.txt", "ordinary.txt"} {
+	for _, name := range []string{"errors.txt", "warnings.txt", "safe.txt", "bash.txt", "ordinary.txt"} {
 		text, err := os.ReadFile(filepath.Join("testdata", name))
 		if err != nil {
 			f.Fatal(err)
@@ -162,7 +176,7 @@ func FuzzParse(f *testing.F) {
 		if len(problems) == 0 {
 			unsafe.Render(make([]string, len(unsafe.Vars)))
 		}
-		_, given := Parse(command, Options{Known: known, Own: []string{"P"}, Tainted: []string{"P"}, StdinTainted: true})
+		_, given := Parse(command, Options{Known: known, Own: []string{"P"}, FromTemplates: []string{"P"}})
 		s, problems := Parse(command, Options{Known: known})
 		for _, p := range append(given, problems...) {
 			if p.Message == "" || p.Suggest == "" || p.Offset < -1 || p.Offset > len(command) {
@@ -174,6 +188,9 @@ func FuzzParse(f *testing.F) {
 		}
 		rendered, _ := s.Render(make([]string, len(s.Vars)))
 		for _, dialect := range []syntax.LangVariant{syntax.LangPOSIX, syntax.LangBash} {
+			if s.Bash && dialect != syntax.LangBash {
+				continue
+			}
 			file, err := parse(rendered, dialect)
 			if err != nil {
 				t.Fatalf("%q became %q: %v", command, rendered, err)

@@ -14,6 +14,10 @@ func (d *draft) render(file *syntax.File) {
 	for _, m := range d.marks {
 		ref := d.text[m.from:m.to]
 		switch {
+		case m.literal:
+			d.edits = append(d.edits, edit{m.from, m.to, m.expr.String()})
+		case m.place.quote == ansi:
+			d.edits = append(d.edits, edit{m.from, m.to, `'"` + ref + `"$'`})
 		case m.place.quote == single: // close the quotes around it
 			d.edits = append(d.edits, edit{m.from, m.to, `'"` + ref + `"'`})
 		case m.place == place{bare, commandName}, m.place == place{bare, declaration}:
@@ -47,7 +51,7 @@ func (d *draft) openHeredoc(r *syntax.Redirect, first, last int) {
 		}
 	}
 	if !found { // such as lines that end with a carriage return: a shell would not find it either
-		d.blame(first, fmt.Sprintf("%s is in a here-document without an end", d.marks[first].expr), "End it with a line that consists of "+delimiter)
+		d.blame(&d.marks[first], Syntax, fmt.Sprintf("%s is in a here-document without an end", d.marks[first].expr), "End it with a line that consists of "+delimiter)
 		return
 	}
 	var b strings.Builder

@@ -2,8 +2,10 @@
 // environment variable, and the template is replaced by a reference to that variable, which the shell expands after it has
 // parsed the command. So a template behaves as a shell variable with the same value.
 //
-// Commands are parsed both as POSIX shell and as bash, because /bin/sh may be either. It is an error if the two disagree on
-// the context of a template, or if a template, or a variable set from one, is used where a shell evaluates text as code.
+// The shell that runs the command therefore parses the tree that its author wrote, whatever a template holds. Commands are
+// parsed both as POSIX shell and as bash, because /bin/sh may be either; a command that the two read differently is run by
+// bash. It is an error if a template, or a variable that the command sets from one, stands directly where that shell
+// evaluates text as code. What programs do with their arguments, files and input is not examined, except for a few warnings.
 package shell
 
 import (
@@ -20,12 +22,12 @@ import (
 type Options struct {
 	// Known reports whether a template may begin with a name: an input, a node or an alias.
 	Known func(root string) bool
+	// Number reports whether a template's value is a number, true, false or null, which are harmless everywhere. It may be nil.
+	Number func(e template.Expr) bool
 	// Own lists the variables that the node's env sets.
 	Own []string
-	// Tainted lists those of the node's env whose values contain templates; they must not become code either.
-	Tainted []string
-	// StdinTainted reports whether the standard input of the command contains a template.
-	StdinTainted bool
+	// FromTemplates lists those of the node's env whose values contain templates; they must not become code either.
+	FromTemplates []string
 	// Unsafe pastes values into the command as they are, so that they can become code.
 	Unsafe bool
 }
@@ -35,7 +37,11 @@ type Script struct {
 	// Command is the text for the shell. For an unsafe script with templates it is the command as written. It is empty if
 	// there is an error among the problems.
 	Command string
-	// Vars are the templates in order of appearance, without those in comments.
+	// Bash reports whether the command must be run by bash, because other shells cannot parse it or parse it otherwise.
+	Bash bool
+	// Whole reports whether the command consists of one template, whose value is the name of a program.
+	Whole bool
+	// Vars are the templates in order of appearance, without those that are text or in comments.
 	Vars []Var
 
 	pieces []string // of an unsafe script: the text before, between and after the values
@@ -50,37 +56,14 @@ type Var struct {
 	Integer bool
 }
 
-// Problem is an error or a warning about a command: a template, or a variable or standard input that contains one, in a
-// place where no value is allowed; a name that is neither a template nor a shell variable; a command that would destroy the
-// system.
-type Problem struct {
-	Message string
-	Suggest string
-	// Name is the undefined root name, if the problem is that the name is undefined.
-	Name string
-	// Warning reports whether the command can still be run.
-	Warning bool
-	// Dangerous reports whether the command is refused because of what it would destroy.
-	Dangerous bool
-	// Offset is the byte offset of the problem in the command as written, or -1 if it is not known.
-	Offset int
-}
-
 // Parse renders a command. A ${…} in it is a template if it begins with a known name. Otherwise it is a shell expansion if
 // the command or the node's env sets the variable, or if it does not have the form of a template, such as ${name:-x}. A
 // ${…} that is neither is a problem. Parse always returns a script; it can be run if all problems are warnings.
 func Parse(command string, o Options) (*Script, []Problem) {
-	given := !o.Unsafe && (len(o.Tainted) > 0 || o.StdinTainted)
-	if !given && !strings.Contains(command, "${") {
-		if what, at := dangerous(command, nil, 0); what != "" {
-			p := refused(what)
-			p.Offset = int(at)
-			return &Script{}, []Problem{p}
-		}
-		return &Script{Command: command}, nil
-	}
-	if len(command) > MaxVariable {
-		return &Script{}, []Problem{{Offset: -1, Message: fmt.Sprintf("the command is %d bytes long; the system allows at most %d", len(command), MaxVariable),
+	given := !o.Unsafe && len(o.FromTemplates) > 0
+	templates := strings.Contains(command, "${")
+	if len(command) > MaxVariable && (templates || given) {
+		return &Script{}, []Problem{{Kind: TooLarge, Offset: -1, Message: fmt.Sprintf("the command is %d bytes long; the system allows at most %d", len(command), MaxVariable),
 			Suggest: `Put it into a script file, or pass its long parts as standard input ("stdin")`}}
 	}
 	d := newDraft(command, o)
@@ -89,13 +72,13 @@ func Parse(command string, o Options) (*Script, []Problem) {
 		p.Offset = d.original(at)
 		d.add(p)
 	}
-	if !given && len(d.marks) == 0 && len(d.unclear) == 0 {
+	if _, direct := Direct(command); direct && !given || len(command) > MaxVariable {
 		return d.script()
 	}
 	safe := (given || len(d.marks) > 0) && !o.Unsafe
 	if nesting(d.text) > maxNesting {
 		if safe {
-			d.add(Problem{Offset: -1, Message: fmt.Sprintf("the command nests brackets more than %d deep", maxNesting), Suggest: "Put the nested part into a script file and call that"})
+			d.add(Problem{Kind: TooLarge, Offset: -1, Message: fmt.Sprintf("the command nests brackets more than %d deep", maxNesting), Suggest: "Put the nested part into a script file and call that"})
 		}
 		return d.script()
 	}
@@ -103,13 +86,13 @@ func Parse(command string, o Options) (*Script, []Problem) {
 	switch {
 	case err == nil:
 		d.settle(file)
-		switch {
-		case safe && len(d.marks) > 0: // not all in comments
-			d.locate(file)
-		case given:
-			d.follow(file)
+		d.locate(file)
+		if safe {
+			d.evaluate(file)
+			d.misplaced()
+			d.render(file)
 		}
-	case safe:
+	case safe || len(d.dollars) > 0 && !o.Unsafe:
 		d.unreadable(err)
 	default:
 		d.guess()

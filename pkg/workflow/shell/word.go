@@ -24,10 +24,11 @@ func prefix(w *syntax.Word) (text string, rest int) {
 		case *syntax.Lit:
 			b.WriteString(unescaped(p.Value, ""))
 		case *syntax.SglQuoted:
-			if strings.Contains(p.Value, "${"+VariablePrefix) {
+			before, _, holds := strings.Cut(p.Value, "${"+VariablePrefix)
+			b.WriteString(before)
+			if holds {
 				return b.String(), len(w.Parts) - i
 			}
-			b.WriteString(p.Value)
 		case *syntax.DblQuoted:
 			for j, q := range p.Parts {
 				lit, ok := q.(*syntax.Lit)
@@ -58,11 +59,23 @@ func unescaped(s, characters string) string {
 	return b.String()
 }
 
+// texts returns the literal text at the start of each word, with a NUL byte if more follows.
+func texts(words []*syntax.Word) []string {
+	all := make([]string, len(words))
+	for i, w := range words {
+		text, rest := prefix(w)
+		if all[i] = text; rest > 0 {
+			all[i] += unknown
+		}
+	}
+	return all
+}
+
 // hasText reports whether a word has literal text.
 func hasText(parts []syntax.WordPart) bool {
 	for _, p := range parts {
 		switch p := p.(type) {
-		case *syntax.Lit:
+		case *syntax.Lit, *syntax.SglQuoted:
 			return true
 		case *syntax.DblQuoted:
 			if hasText(p.Parts) {
