@@ -10,17 +10,17 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-// danger looks for commands that destroy the system they run on, whatever else they do: upstream pflow's list (rm -rf /,
-// dd to a device, mkfs, a fork bomb, chmod -R and chown -R of /), read from the command's syntax, so that neither text in
-// quotes nor a longer path is taken for one.
+// danger finds commands that destroy the system on which they run: rm -rf /, dd to a device, mkfs, a fork bomb, chmod -R and
+// chown -R of /, which is upstream pflow's list. It reads the syntax tree, so neither text in quotes nor a longer path
+// counts.
 type danger struct {
 	values map[string]string // of variables
-	depth  int               // how deep in code that is given to a shell
-	what   string            // the first that was found
+	depth  int               // the nesting in code for a shell
+	what   string            // the first command that was found
 	at     uint
 }
 
-// alarming reports whether a text could hold such a command; most do not, and need not be read.
+// alarming reports whether a text could contain such a command. Most do not, and are not parsed.
 func alarming(text string) bool {
 	has := func(s string) bool { return strings.Contains(text, s) }
 	switch {
@@ -32,7 +32,7 @@ func alarming(text string) bool {
 	return has("(") && has("|") && has("&") && has("}")
 }
 
-// dangerous is the first destructive command in a text, "" if there is none, and where it stands.
+// dangerous returns the first destructive command in a text and its offset, or "".
 func dangerous(text string, values map[string]string, depth int) (what string, at uint) {
 	if !alarming(text) && len(values) == 0 || depth > 3 || nesting(text) > maxNesting {
 		return "", 0
@@ -92,7 +92,7 @@ func bomb(name string, body *syntax.Stmt) (found bool) {
 	return found
 }
 
-// call looks at a simple command's words.
+// call examines the words of a simple command.
 func (d *danger) call(words []string) {
 	words = carriedOut(words)
 	if len(words) == 0 {
@@ -125,7 +125,7 @@ func (d *danger) code(text string) {
 	d.what, _ = dangerous(unescaped(text, globs), nil, d.depth+1)
 }
 
-// each names a program with its options and the first of the operands that is not to be its.
+// each records a program with its options and the first of its operands that is forbidden.
 func (d *danger) each(name string, args, operands []string, forbidden func(string) bool) {
 	for _, o := range operands {
 		if !forbidden(o) {
@@ -145,7 +145,7 @@ func (d *danger) each(name string, args, operands []string, forbidden func(strin
 	}
 }
 
-// operandsOf are the arguments that are no options, and whether one of the options is to work on all that is below.
+// operandsOf returns the arguments that are not options, and reports whether an option makes the program recursive.
 func operandsOf(args []string) (operands []string, recursive bool) {
 	for i, a := range args {
 		switch {
@@ -163,7 +163,7 @@ func operandsOf(args []string) (operands []string, recursive bool) {
 	return operands, recursive
 }
 
-// everything reports whether a word names the root, or all that is in it.
+// everything reports whether a word names the root folder or all its files.
 func everything(word string) bool {
 	folder, last := path.Split(word)
 	if last != "" && strings.Trim(last, "*?.") == "" && strings.ContainsAny(last, "*?") {
@@ -172,20 +172,20 @@ func everything(word string) bool {
 	return strings.HasPrefix(word, "/") && path.Clean(word) == "/"
 }
 
-// home reports whether a word names the user's home, or all that is in it.
+// home reports whether a word names the user's home folder or all its files.
 func home(word string) bool {
 	rest, ok := strings.CutPrefix(word, "~")
 	return ok && (rest == "" || everything(rest))
 }
 
-// device reports whether a path is that of a device which holds something.
+// device reports whether a path names a device that stores data.
 func device(file string) bool {
 	name, ok := strings.CutPrefix(path.Clean(file), "/dev/")
 	first, _, _ := strings.Cut(name, "/")
 	return ok && !strings.HasPrefix(first, "tty") && !listed(" null zero full random urandom stdin stdout stderr fd shm pts ptmx console ", first)
 }
 
-// disk reports whether a path is that of a disk or of a part of one.
+// disk reports whether a path names a disk or a partition.
 func disk(file string) bool {
 	name, ok := strings.CutPrefix(path.Clean(file), "/dev/")
 	if !ok {
@@ -199,11 +199,11 @@ func disk(file string) bool {
 	return false
 }
 
-// carriedOut are a command's words without the programs that only start another.
+// carriedOut returns the words of a command without leading programs that only start another, such as sudo or env.
 func carriedOut(words []string) []string {
 	for len(words) > 0 {
 		name := base(words[0])
-		valued, operands := "", 0 // the options with a value, and how many operands come before the command
+		valued, operands := "", 0 // the options that a value follows, and the number of operands before the command
 		switch name {
 		case "sudo", "doas":
 			valued = "ugpCrtUDRTh"
@@ -228,7 +228,7 @@ func carriedOut(words []string) []string {
 			if option == "--" {
 				break
 			}
-			if name == "command" && strings.ContainsAny(option, "vV") { // it only tells
+			if name == "command" && strings.ContainsAny(option, "vV") { // it only names the command
 				return nil
 			}
 			if len(option) == 2 && strings.Contains(valued, option[1:]) {
@@ -243,8 +243,8 @@ func carriedOut(words []string) []string {
 	return nil
 }
 
-// Danger is the problem of a script that would be destructive with these values of Vars, in their order; nil if it would
-// not be. What is destructive whatever the values, Parse has told.
+// Danger returns the problem of a script that is destructive with these values of Vars, in their order, or nil. [Parse]
+// reports what is destructive with any values.
 func (s *Script) Danger(values []string) *Problem {
 	if len(s.Vars) == 0 {
 		return nil
@@ -274,7 +274,7 @@ func (s *Script) Danger(values []string) *Problem {
 	return &p
 }
 
-// longestPath is how long a value may be that names a file (Linux's PATH_MAX).
+// longestPath is the length of the longest path of a file (Linux's PATH_MAX).
 const longestPath = 4096
 
 func (s *Script) names() string {
@@ -288,6 +288,6 @@ func (s *Script) names() string {
 func refused(what string) Problem {
 	return Problem{
 		Kind: Destructive, Message: "Dangerous command pattern detected: " + what, Offset: -1,
-		Suggest: "Name what is meant more closely; if it is really meant, put the command into a script file, and call that",
+		Suggest: "Correct the command; if it is really meant, put it into a script file and call that",
 	}
 }

@@ -6,14 +6,14 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// globs are the characters that mean more than themselves in a field, unless there is a backslash before them.
+// globs are the characters with a special meaning in a field, unless a backslash precedes them.
 const globs = `*?[~\`
 
-// unknown is in a field whose text only the shell will know.
+// unknown stands for the part of a field that is known only when the command runs.
 const unknown = "\x00"
 
-// fields are what the shell makes of a word, as far as it is known: with the values of variables, of which those that
-// stand bare are split. The home folder is ~, also where it is $HOME.
+// fields returns the fields into which the shell expands a word, as far as they are known. Variables have the given values,
+// which are split where they are not quoted. The home folder is ~, also where it is $HOME.
 func (d *danger) fields(w *syntax.Word) []string {
 	if w == nil {
 		return nil
@@ -41,7 +41,7 @@ func (d *danger) fields(w *syntax.Word) []string {
 	return e.end()
 }
 
-// expanding is a word while its fields are put together.
+// expanding is a word while its fields are built.
 type expanding struct {
 	values map[string]string
 	done   []string
@@ -54,7 +54,7 @@ func (e *expanding) add(s string) {
 	e.begun = true
 }
 
-// literal adds text that stands in no quotes. A ~ is the home folder in front alone.
+// literal adds text that is not quoted. A ~ is the home folder only at the front.
 func (e *expanding) literal(s string, front bool) {
 	for i := 0; i < len(s); i++ {
 		switch {
@@ -71,7 +71,7 @@ func (e *expanding) literal(s string, front bool) {
 	}
 }
 
-// split adds a value that stands in no quotes.
+// split adds a value that is not quoted.
 func (e *expanding) split(value string) {
 	for i, field := range strings.FieldsFunc(" "+value+" ", func(r rune) bool { return strings.ContainsRune(" \t\n", r) }) {
 		if i > 0 || strings.ContainsAny(value[:1], " \t\n") {
@@ -97,7 +97,7 @@ func (e *expanding) end() []string {
 	return e.done
 }
 
-// value is what an expansion gives.
+// value returns the value of an expansion.
 func (e *expanding) value(p syntax.WordPart, quoting func(string) string) string {
 	name := plainVariable(&syntax.Word{Parts: []syntax.WordPart{p}})
 	if v, ok := e.values[name]; ok {
@@ -109,7 +109,7 @@ func (e *expanding) value(p syntax.WordPart, quoting func(string) string) string
 	return unknown
 }
 
-// protected is a text whose characters mean themselves.
+// protected returns a text with backslashes before its special characters.
 func protected(s string) string {
 	if !strings.ContainsAny(s, globs) {
 		return s
