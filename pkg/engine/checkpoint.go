@@ -64,9 +64,6 @@ func ReadCheckpoint(source Source, blob event.Load) (*Checkpoint, error) {
 		if err == nil {
 			err = c.add(h)
 		}
-		if err == nil && c.Started == nil { // however long it is
-			break
-		}
 		if err != nil {
 			return nil, err
 		}

@@ -112,6 +112,7 @@ func hash(parts ...json.RawMessage) string {
 	var buf bytes.Buffer
 	for _, part := range parts {
 		buf.Reset()
+		buf.Grow(len(part))
 		if json.Compact(&buf, part) != nil {
 			buf.Reset()
 			buf.Write(part)

@@ -245,8 +245,7 @@ func (c *Capture) keep(end int) (json.RawMessage, error) {
 		return nil, err
 	}
 	if end <= InlineLimit && c.private == nil { // newlines have made it long
-		text := make([]byte, end)
-		_, err := c.blob.ReadAt(text, 0)
+		text, err := io.ReadAll(io.NewSectionReader(c.blob, 0, int64(end)))
 		c.Discard()
 		return String(text), err
 	}

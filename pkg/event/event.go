@@ -204,3 +204,13 @@ func (e *Event) Line() ([]byte, error) {
 	}
 	return append(raw, '\n'), nil
 }
+
+// IsOfNode reports whether events of a kind are about a node. It is false for an unknown kind.
+func (k Kind) IsOfNode() bool {
+	switch k {
+	case NodeStarted, NodeProgress, NodeCompleted, NodeReused, NodeFailed, NodeSkipped, NodeCancelled,
+		ItemCompleted, IterationCompleted, ApprovalRequested, ApprovalResolved:
+		return true
+	}
+	return false
+}

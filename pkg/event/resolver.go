@@ -3,6 +3,7 @@ package event
 import (
 	"encoding/base64"
 	"encoding/json"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
@@ -49,7 +50,7 @@ func (r *resolver) replace(value gjson.Result, out *[]byte) bool {
 		r.failed = err
 		content = json.RawMessage("null")
 	}
-	*out = append(*out, content...)
+	*out = append(slices.Grow(*out, len(content)+len(value.Raw)), content...) // exactly: it may be long
 	return true
 }
 

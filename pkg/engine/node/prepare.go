@@ -104,7 +104,7 @@ func Prepare(n *workflow.Node, kind nodetype.Type, b *Binding) (*Call, error) {
 		}
 		written := params[name]
 		params[name], unresolved = p.resolve(name, written, b.Scope, unresolved)
-		if !bytes.Equal(params[name], written) && template.AsText(params[name]) != template.AsText(written) {
+		if textDiffers(params[name], written) {
 			p.changed = append(p.changed, name)
 		}
 	}
@@ -139,6 +139,15 @@ func Prepare(n *workflow.Node, kind nodetype.Type, b *Binding) (*Call, error) {
 	}
 	p.Params = marshalParams(params)
 	return p, nil
+}
+
+// textDiffers reports whether two JSON values have different texts. It does not parse a value that is far longer than the other.
+func textDiffers(resolved, written json.RawMessage) bool {
+	const longest = 6 // bytes of a character that is escaped
+	if bytes.Equal(resolved, written) {
+		return false
+	}
+	return len(resolved) > longest*len(written)+2 || template.AsText(resolved) != template.AsText(written)
 }
 
 // takeTimeout removes the parameter timeout, which the node of any type may have, unless the node's type declares it.

@@ -98,7 +98,8 @@ const templatesParam = "${}"
 
 // runShell runs a command.
 func runShell(ctx context.Context, p *Call, t *Task) *Result {
-	in, f := decode[nodetype.Shell](p)
+	stdin, rest := splitParam(p, "stdin")
+	in, f := decode[nodetype.Shell](rest)
 	if f != nil {
 		return notStarted(f)
 	}
@@ -110,7 +111,7 @@ func runShell(ctx context.Context, p *Call, t *Task) *Result {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	stdout, stderr := t.capture(), t.capture()
-	c, f := p.process(in, t)
+	c, f := p.process(in, stdin, t)
 	if f != nil {
 		return notStarted(f)
 	}
@@ -149,8 +150,8 @@ func validateShell(in nodetype.Shell) *fault.Fault {
 }
 
 // process returns the command to start. A command without shell syntax is executed directly if its program is found, with
-// its Name, and any other by a shell.
-func (p *Call) process(in nodetype.Shell, t *Task) (process.Command, *fault.Fault) {
+// its Name, and any other by a shell. The parameter stdin is apart because it may be long.
+func (p *Call) process(in nodetype.Shell, stdin json.RawMessage, t *Task) (process.Command, *fault.Fault) {
 	c := process.Command{Path: "/bin/sh", Args: []string{"-c", p.command}, Dir: t.Dir, Env: slices.Clip(t.Env), Marks: t.Marks, TTY: in.TTY}
 	c.Env, _ = process.Extend(c.Env, in.Env) // validateShell has checked it
 	c.Env = append(c.Env, p.values...)
@@ -170,8 +171,8 @@ func (p *Call) process(in nodetype.Shell, t *Task) (process.Command, *fault.Faul
 				Suggest("Install bash, or write the command in the syntax that every sh has")
 		}
 	}
-	if len(in.Stdin) > 0 && string(in.Stdin) != "null" {
-		c.Stdin = strings.NewReader(template.AsText(in.Stdin))
+	if len(stdin) > 0 && string(stdin) != "null" {
+		c.Stdin = textOf(stdin)
 	}
 	return c, nil
 }

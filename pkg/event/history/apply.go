@@ -25,18 +25,9 @@ func (r *Run) Apply(e *event.Event) {
 		r.Finished = e
 		return
 	}
-	if e.Node != "" && isNodeEvent(e.Event) {
+	if e.Node != "" && e.Event.IsOfNode() {
 		r.node(e.Node).Apply(e)
 	}
-}
-
-func isNodeEvent(k event.Kind) bool {
-	switch k {
-	case event.NodeStarted, event.NodeProgress, event.NodeCompleted, event.NodeReused, event.NodeFailed, event.NodeSkipped, event.NodeCancelled,
-		event.ItemCompleted, event.IterationCompleted, event.ApprovalRequested, event.ApprovalResolved:
-		return true
-	}
-	return false
 }
 
 // node returns the node with the given path and adds it if it is new.

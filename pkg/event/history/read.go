@@ -18,7 +18,7 @@ func Read(r io.Reader) (*Run, error) { return fold(r, func(*Run, *event.Event) e
 func ReadStream(r io.Reader, most int) (*Run, error) {
 	kept := 0
 	return fold(r, func(h *Run, e *event.Event) error {
-		if h.Started == nil && h.Finished == nil && e.Event != event.RunStarted && e.Event != event.RunRefused {
+		if h.Started == nil && e.Event.IsOfNode() {
 			return fault.New(fault.Usage, "The event stream does not begin with a run: its first event is %s", e.Event).
 				Suggest("Pipe in the output of pflow-exec run --format ndjson, or give the id of a run")
 		}

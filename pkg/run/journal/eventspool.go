@@ -2,7 +2,6 @@ package journal
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"os"
 
@@ -43,31 +42,27 @@ const storeEvents = "store the events to go on from"
 // copyEvents copies a stream to its end.
 func copyEvents(to io.Writer, stream io.Reader) error {
 	out := &countedFile{to: to}
-	for events, first := event.NewReader(io.TeeReader(stream, out)), true; ; first = false {
+	begun := false
+	for events := event.NewReader(io.TeeReader(stream, out)); ; {
 		h, err := events.Skim()
 		switch {
 		case out.err != nil:
 			return storageFault(storeEvents, out.err)
 		case errors.Is(err, io.EOF):
-			_, err := io.Copy(out, stream) // an incomplete line
-			return err
+			return nil
 		case err != nil:
 			return err
-		case first != (h.Event == event.RunStarted):
-			return fault.New(fault.Usage, "The stream of events must begin with run_started and be of one run: %s", place(h, first)).
+		case h.Event == event.RunStarted && begun:
+			return fault.New(fault.Usage, "The stream of events has another run_started at byte %d", h.At).Suggest("Give the events of one run")
+		case !begun && h.Event.IsOfNode():
+			return fault.New(fault.Usage, "The stream of events does not begin with run_started but with %s", h.Event).
 				Suggest("Give the output of one pflow-exec run with --format ndjson, or a run id")
 		case out.size > maxSpooled:
 			return fault.New(fault.Validation, "The stream of events has more than %d GiB, the limit for it", maxSpooled>>30).
 				Suggest("Give the events as a file, which has no limit in all")
 		}
+		begun = begun || h.Event == event.RunStarted
 	}
-}
-
-func place(h event.Header, first bool) string {
-	if first {
-		return fmt.Sprintf("its first event is %s", h.Event)
-	}
-	return fmt.Sprintf("there is another run_started at byte %d", h.At)
 }
 
 // countedFile counts what is written, and keeps the error of a write.
