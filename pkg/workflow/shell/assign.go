@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -76,8 +77,8 @@ func (s *sources) key(name string, at uint) string {
 	if name != "@" && name != "*" && (name == "" || name[0] < '0' || name[0] > '9') {
 		return name
 	}
-	for i := len(s.functions) - 1; i >= 0; i-- { // an inner function comes after its outer one
-		if s.functions[i].holds(at) {
+	for i, f := range slices.Backward(s.functions) { // an inner function comes after its outer one
+		if f.holds(at) {
 			return "@ " + variable(i)
 		}
 	}
@@ -86,15 +87,15 @@ func (s *sources) key(name string, at uint) string {
 
 // declared records the options with which declare sets variables, such as A for an array with keys.
 func (d *draft) declared(c *syntax.DeclClause) {
-	options := ""
+	var options []byte
 	for _, a := range c.Args {
 		if text, ok := static(a.Value); a.Name == nil && ok && strings.HasPrefix(text, "-") {
-			options += text[1:]
-		} else if name := assignedName(a); name != "" && options != "" {
+			options = append(options, text[1:]...)
+		} else if name := assignedName(a); name != "" && len(options) > 0 {
 			if d.attributes == nil {
 				d.attributes = map[string]string{}
 			}
-			d.attributes[name] += options
+			d.attributes[name] += string(options)
 		}
 	}
 }

@@ -37,6 +37,12 @@ func (e *evaluation) call(args []*syntax.Word) {
 		e.code(operands[:min(1, len(operands))], "code for trap", `Set a variable and let the code expand it: x=${…}; trap 'rm -f "$x"' EXIT`)
 	case ".", "source":
 		e.code(operands[:min(1, len(operands))], "the file that "+name+" runs as code", `Name the file yourself, in the folder that the value names: cd "${…}" && . ./FILE`)
+	case "compgen", "complete", "bind":
+		e.code(operands, "code for "+name, "Write it without the value")
+	case "mapfile", "readarray":
+		if i := slices.IndexFunc(operands, func(w *syntax.Word) bool { return w.Lit() == "-C" }); i >= 0 {
+			e.code(operands[i+1:min(i+2, len(operands))], "code for "+name, "Write it without the value")
+		}
 	case "[", "test":
 		e.test(name, operands)
 	case "printf":
@@ -50,7 +56,7 @@ func (e *evaluation) call(args []*syntax.Word) {
 	case "read", "unset", "export", "readonly", "local", "declare", "typeset": // those of DeclClause follow command or builtin here
 		for i, w := range operands {
 			text, _ := prefix(w)
-			named := text == "" && (i == 0 || !takesWord(operands[i-1].Lit())) || name == "unset" && strings.Contains(text, "[")
+			named := text == "" && (i == 0 || !takesWord(operands[i-1].Lit())) || strings.Contains(text, "[")
 			for _, v := range e.values(w) {
 				if named || v.bare { // the words of a value can be further names
 					e.variableName(v)
@@ -75,15 +81,20 @@ func (e *evaluation) code(words []*syntax.Word, what, suggest string) {
 
 // test reports the values in [ ] that can become operators.
 func (e *evaluation) test(name string, args []*syntax.Word) {
+	operator := false // whether the word before can become -v
 	for i, a := range args {
-		for _, v := range e.values(a) {
+		found := e.values(a)
+		for _, v := range found {
 			switch {
+			case operator && !v.bare:
+				e.fail(Test, v, "behind another value in "+name+", and if that is -v, bash runs code in this one", `Write an operator between them: [ "…" = "…" ]`)
 			case v.bare:
 				e.fail(Test, v, "unquoted in "+name+", which takes the words of a value as operators, and in bash -v a[…] runs code", `Put it in double quotes: "${…}"`)
 			case i > 0 && (args[i-1].Lit() == "-v" || args[i-1].Lit() == "-R"):
 				e.variableName(v)
 			}
 		}
+		operator = len(found) > 0 && e.optional(a, found[0], "-v")
 	}
 }
 
