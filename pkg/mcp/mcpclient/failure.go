@@ -67,6 +67,9 @@ func (s *Session) failureCause(ctx context.Context, err error) error {
 		return s.terminated()
 	}
 	s.web.gone.Store(true) // a new session is more likely to work
+	if s.web.tooLong.Load() {
+		return tooLong()
+	}
 	return fault.New(fault.Protocol, "The request to MCP server %s failed: %v", s.name, err)
 }
 

@@ -26,6 +26,8 @@ type webClient struct {
 	next     *http.Transport
 	// gone is set if the server has forgotten the session, so that a new one is needed.
 	gone atomic.Bool
+	// tooLong is set if a response was too long. The SDK passes on only the text of that error.
+	tooLong atomic.Bool
 }
 
 func newWebClient(s Server) (*webClient, error) {
@@ -66,11 +68,32 @@ func (w *webClient) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.Method == http.MethodPost && resp.StatusCode >= 400 {
 		return w.failed(req, resp)
 	}
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	events := kind == "text/event-stream" // the SDK limits each event
+	if !events {
+		resp.Body = &limitedBody{resp.Body, MaxLineLength, &w.tooLong}
+	}
 	if x := pendingRequestOf(req.Context()); x != nil && resp.StatusCode == http.StatusOK {
-		kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-		resp.Body = &observedBody{ReadCloser: resp.Body, x: x, events: kind == "text/event-stream"}
+		resp.Body = &observedBody{ReadCloser: resp.Body, x: x, events: events}
 	}
 	return resp, nil
+}
+
+// limitedBody is the body of a response with one document. The SDK reads it as a whole.
+type limitedBody struct {
+	io.ReadCloser
+	left    int
+	tooLong *atomic.Bool
+}
+
+// Read returns a fault instead of more than the limit.
+func (b *limitedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if b.left -= n; b.left < 0 {
+		b.tooLong.Store(true)
+		return 0, tooLong()
+	}
+	return n, err
 }
 
 // failed passes a JSON-RPC error on to the SDK and turns any other failure into a fault.

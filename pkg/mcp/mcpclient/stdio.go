@@ -120,10 +120,14 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 		case !errors.Is(err, bufio.ErrBufferFull):
 			return nil, io.EOF
 		case len(line) > MaxLineLength:
-			return nil, fault.New(fault.TooLarge, "The server sent a message of more than %d MiB", MaxLineLength>>20).
-				Suggest("Request less data at a time from the tool")
+			return nil, tooLong()
 		}
 	}
+}
+
+func tooLong() *fault.Fault {
+	return fault.New(fault.TooLarge, "The server sent a message of more than %d MiB", MaxLineLength>>20).
+		Suggest("Request less data at a time from the tool")
 }
 
 // decode parses a line as a message. It returns nil if the SDK does not need the message.

@@ -61,7 +61,13 @@ func (r *Reader) FollowLogs(ctx context.Context, follow bool, nodes func() ([]st
 			}
 		}
 		for _, l := range order {
-			if err := begun[l].read(last, func(piece []byte) error { return each(l, piece) }); err != nil {
+			err := begun[l].read(last, func(piece []byte) error {
+				if ctx.Err() != nil {
+					return context.Cause(ctx)
+				}
+				return each(l, piece)
+			})
+			if err != nil {
 				return err
 			}
 		}

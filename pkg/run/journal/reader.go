@@ -238,6 +238,9 @@ func (r *Reader) Follow(ctx context.Context, each func(line []byte) error) error
 	err = follow(f, more, func(line []byte) error {
 		pause = 2 * time.Millisecond
 		ended = ended || bytes.Contains(line, []byte(`"event":"`+event.RunFinished+`"`)) // if that is wrong, the run ends when its lock is released
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		return each(line)
 	})
 	if err == nil {
@@ -265,8 +268,8 @@ func follow(f io.Reader, more func() bool, each func(line []byte) error) error {
 			rest = rest[i+1:]
 		}
 		switch {
-		case len(rest) > event.MaxRead:
-			return fault.New(fault.Validation, "A line of the run's journal has more than %d MiB, the limit of a line", event.MaxRead>>20)
+		case len(rest) > event.MaxLine: // no writer of a journal writes more
+			return fault.New(fault.Validation, "A line of the run's journal has more than %d MiB, the limit of an event", event.MaxLine>>20)
 		case n > 0:
 		case err != nil && !errors.Is(err, io.EOF):
 			return storageFault("read the run's journal", err)
