@@ -77,6 +77,13 @@ func (b *binder) bind(nr *nodeRun, binding *node.Binding) (*boundNode, error) {
 	if err != nil {
 		return nil, err
 	}
+	if nr.node.Loop != nil && nr.most == 0 {
+		own := *binding
+		own.Locals = call.Locals()
+		if nr.most, err = b.maxIterations(nr, &own); err != nil {
+			return nil, err
+		}
+	}
 	bound := &boundNode{Call: call}
 	if nr.isSub() {
 		if bound.sub, err = b.sub(nr, call.Params); err != nil {

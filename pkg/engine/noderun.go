@@ -35,6 +35,8 @@ type nodeRun struct {
 	// iteration is the iteration of the node's loop, from 1; carry is what the one before it passes on.
 	iteration int
 	carry     map[string]json.RawMessage
+	// most is the most iterations of the node's loop, once it is known.
+	most int
 	// bound is the node of the current iteration, digest the input digest of the node as a whole.
 	bound  *boundNode
 	digest string
@@ -45,7 +47,7 @@ type nodeRun struct {
 	// must wait for that slot.
 	holdsSlot, waitsForSlot bool
 	heldBack                []plan.Step
-	// delays are the waits before announced attempts, by item.
+	// delays are the waits before announced attempts, by item, and before the next iteration.
 	delays map[int]time.Duration
 	// degradations are the reasons why the node's outputs are not a full success.
 	degradations []string

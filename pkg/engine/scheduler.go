@@ -82,7 +82,7 @@ func (s *scheduler) enqueue(fr *frame, step plan.Step) {
 			d.step = plan.Step{Node: step.Node, Do: plan.FanOut, Item: -1}
 			s.queue.add(d, true)
 		}
-	case nr != nil && step.Retry != nil && nr.delays[step.Item] > 0:
+	case nr != nil && nr.delays[step.Item] > 0: // a retry, or the first step of an iteration
 		s.delay(d, nr)
 	default:
 		s.queue.add(d, needsSlot(d))

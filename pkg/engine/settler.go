@@ -95,6 +95,9 @@ func (s *settler) succeed(r *result) {
 				Redacted: r.redacted, DurationMS: &ms, Attempt: r.step.Attempt, Warnings: s.store.warnings(r.degradations),
 			})
 			nr.advance(next)
+			if next.wait > 0 {
+				nr.delays = map[int]time.Duration{-1: next.wait}
+			}
 			return
 		}
 		if v, err = s.endLoop(r, v, next.stopped); err != nil {

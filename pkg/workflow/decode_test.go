@@ -18,9 +18,13 @@ func TestNodeFields(t *testing.T) {
 		`"batch": {"items": "${x}"}`: {Batch: &Batch{Items: json.RawMessage(`"${x}"`), As: "item", ErrorHandling: "fail_fast", MaxConcurrent: 10, MaxRetries: 1}},
 		`"batch": {"items": [], "as": "a-b", "error_handling": "continue", "parallel": true, "max_concurrent": 1e2, "max_retries": 2.0, "retry_wait": "500ms"}`: {
 			Batch: &Batch{Items: json.RawMessage(`[]`), As: "a-b", ErrorHandling: "continue", Parallel: true, MaxConcurrent: 100, MaxRetries: 2, RetryWait: Duration(500 * time.Millisecond)}},
-		`"loop": {"while": true}`: {Loop: &Loop{While: "true", MaxIterations: 100}},
+		`"loop": {"while": true, "wait": "1m", "backoff": "exponential", "max_wait": 300}`: {
+			Loop: &Loop{While: "true", MaxIterations: json.RawMessage("100"), Wait: json.RawMessage("60"), Backoff: json.RawMessage(`"exponential"`), MaxWait: json.RawMessage("300")}},
+		`"loop": {"while": true, "max_iterations": "${n}", "wait": "${w}s", "backoff": "${b}", "max_wait": "${m}"}`: {
+			Loop: &Loop{While: "true", MaxIterations: json.RawMessage(`"${n}"`), Wait: json.RawMessage(`"${w}s"`), Backoff: json.RawMessage(`"${b}"`), MaxWait: json.RawMessage(`"${m}"`)}},
+		`"loop": {"while": true}`: {Loop: &Loop{While: "true", MaxIterations: json.RawMessage("100")}},
 		`"loop": {"until": "${a.done}", "carry": {"n": "${a.n}"}, "max_iterations": 3}`: {
-			Loop: &Loop{Until: "${a.done}", Carry: map[string]json.RawMessage{"n": json.RawMessage(`"${a.n}"`)}, MaxIterations: 3}},
+			Loop: &Loop{Until: "${a.done}", Carry: map[string]json.RawMessage{"n": json.RawMessage(`"${a.n}"`)}, MaxIterations: json.RawMessage("3")}},
 		`"retry": 3`: {Retry: &Retry{Max: 3, Backoff: "fixed", MaxWait: minute}},
 		`"retry": {"max": 1, "wait": "2m", "backoff": "exponential", "jitter": 0.5, "only_exit_codes": [1]}`: {
 			Retry: &Retry{Max: 1, Wait: 2 * minute, Backoff: "exponential", MaxWait: 2 * minute, Jitter: 0.5, OnlyExitCodes: []int{1}}},

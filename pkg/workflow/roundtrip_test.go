@@ -3,6 +3,7 @@ package workflow
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -201,7 +202,10 @@ func (d drawer) node(id string) Node {
 		}
 	}
 	if rapid.Bool().Draw(d.T, "loop") {
-		n.Loop = &Loop{While: rapid.SampledFrom([]string{"true", "${a.b}"}).Draw(d.T, "while"), MaxIterations: rapid.IntRange(1, 10000).Draw(d.T, "iterations")}
+		n.Loop = &Loop{While: rapid.SampledFrom([]string{"true", "${a.b}"}).Draw(d.T, "while"), MaxIterations: strconv.AppendInt(nil, int64(rapid.IntRange(1, 10000).Draw(d.T, "iterations")), 10)}
+		if rapid.Bool().Draw(d.T, "wait") {
+			n.Loop.Wait, n.Loop.Backoff, n.Loop.MaxWait = json.RawMessage("0.5"), json.RawMessage(`"exponential"`), json.RawMessage(`"${a.most}"`)
+		}
 		if rapid.Bool().Draw(d.T, "until") {
 			n.Loop.While, n.Loop.Until, n.Loop.Carry = "", "${a.b}", map[string]json.RawMessage{"c": d.value("carry")}
 		}

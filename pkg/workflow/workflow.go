@@ -61,12 +61,17 @@ type Batch struct {
 	RetryWait     Duration        `json:"retry_wait,omitempty" help:"how long to wait before the next attempt of an item"`
 }
 
-// Loop runs a node repeatedly. Its condition is evaluated after each iteration. Exactly one of While and Until is set.
+// Loop runs a node repeatedly. Its condition is evaluated after each iteration. Exactly one of While and Until is set. MaxIterations
+// is the JSON of a number, Wait and MaxWait of a duration, and Backoff of a word; each may be the text of a template instead. Wait,
+// Backoff and MaxWait are empty if the file does not have them.
 type Loop struct {
 	While         string                     `json:"while,omitempty" help:"repeat while this template is true"`
 	Until         string                     `json:"until,omitempty" help:"repeat until this template is true"`
 	Carry         map[string]json.RawMessage `json:"carry,omitempty" help:"the values of the node's inputs from the second iteration on, by name"`
-	MaxIterations int                        `json:"max_iterations,omitempty" help:"the most iterations, 100 by default, 1 to 10000"`
+	MaxIterations json.RawMessage            `json:"max_iterations,omitempty" help:"the most iterations, 1 to 10000, or a template; 100 by default"`
+	Wait          json.RawMessage            `json:"wait,omitempty" help:"how long to wait before the next iteration (a duration or a template), 0 by default"`
+	Backoff       json.RawMessage            `json:"backoff,omitempty" help:"fixed (the default) waits the same time each time, exponential doubles it each time; or a template"`
+	MaxWait       json.RawMessage            `json:"max_wait,omitempty" help:"the longest wait (a duration or a template), 60s by default"`
 }
 
 // Retry retries a node that failed.

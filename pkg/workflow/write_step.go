@@ -52,7 +52,8 @@ func (m *writer) runs(n Node) {
 	}
 	if l := n.Loop; l != nil {
 		m.fields("loop", fieldText("while", l.While, ""), fieldText("until", l.Until, ""), fieldText("carry", l.Carry, nil),
-			fieldText("max_iterations", l.MaxIterations, defaultMaxIterations))
+			fieldText("max_iterations", l.MaxIterations, defaultMaxIterations), fieldText("wait", l.Wait, nil), fieldText("backoff", l.Backoff, nil),
+			fieldText("max_wait", l.MaxWait, nil))
 	}
 	if r := n.Retry; r != nil {
 		m.fields("retry", fieldText("max", r.Max, 0), fieldText("wait", r.Wait, Duration(0)), fieldText("backoff", r.Backoff, "fixed"),

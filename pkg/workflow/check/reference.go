@@ -63,7 +63,7 @@ func (c *checker) reference(p place, ref template.Ref, optional bool) {
 		return
 	}
 	n := &c.w.Nodes[i]
-	if n == p.node && n.Loop != nil && !optional && !strings.Contains(p.path, ".loop.") {
+	if n == p.node && n.Loop != nil && !optional && (!strings.Contains(p.path, ".loop.") || strings.HasSuffix(p.path, ".loop.max_iterations")) {
 		fixed := template.Expr{Terms: []template.Term{{Ref: &ref}, {Literal: json.RawMessage(`"first"`)}}}
 		c.at(p, "Node %q has no outputs of its own in its first iteration: %s", n.ID, ref).Suggest("Give it a default: %s", fixed)
 		return

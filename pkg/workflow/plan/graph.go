@@ -226,5 +226,9 @@ func (g *graph) cycleFault(cycle []int) *fault.Fault {
 	}
 	f := fault.New(fault.Validation, "Circular dependency: %s (each waits for the one before it)", strings.Join(names, " → "))
 	f.Node, f.Path = names[0], fmt.Sprintf("nodes[%d]", cycle[0])
-	return f.Suggest("Remove one of these edges or template references; edges and templates must lead forward")
+	if len(cycle) <= 2 {
+		return f.Suggest(`To repeat node %q give it a loop, as in "loop": {"until": "${%[1]s.key}"}; otherwise remove the edge or the template that leads to itself`, names[0])
+	}
+	return f.Suggest("Remove one of these edges or template references; edges and templates must lead forward").
+		Suggest(`To repeat these nodes move them into a workflow inside one node with a loop: {"type": "workflow", "loop": {"until": "${ID.OUTPUT}"}, "params": {"workflow": {"nodes": […], "outputs": {…}}}}`)
 }

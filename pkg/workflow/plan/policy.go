@@ -58,9 +58,9 @@ func Jittered(r *workflow.Retry, delay time.Duration, draw float64) time.Duratio
 	return min(delay+time.Duration(float64(delay)*r.Jitter*(2*draw-1)), time.Duration(r.MaxWait))
 }
 
-// Again reports whether a loop goes on after an iteration. holds is the value of its condition.
-func Again(l *workflow.Loop, iteration int, holds bool) bool {
-	return holds == (l.Until == "") && iteration < l.MaxIterations
+// Again reports whether a loop of at most so many iterations goes on after an iteration. holds is the value of its condition.
+func Again(l *workflow.Loop, iteration, most int, holds bool) bool {
+	return holds == (l.Until == "") && iteration < most
 }
 
 // BatchFails reports whether a batch fails as a whole: if any item failed, or, for a batch that continues after failures, if all

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"encoding/json"
 	"fmt"
 	"testing"
 	"time"
@@ -56,14 +57,14 @@ func TestJittered(t *testing.T) {
 }
 
 func TestAgain(t *testing.T) {
-	while, until := &workflow.Loop{While: "x", MaxIterations: 3}, &workflow.Loop{Until: "x", MaxIterations: 3}
+	while, until := &workflow.Loop{While: "x", MaxIterations: json.RawMessage("3")}, &workflow.Loop{Until: "x", MaxIterations: json.RawMessage("3")}
 	for _, c := range []struct {
 		loop      *workflow.Loop
 		iteration int
 		holds     bool
 		want      bool
 	}{{while, 1, true, true}, {while, 1, false, false}, {while, 3, true, false}, {until, 1, false, true}, {until, 2, true, false}, {until, 3, false, false}} {
-		if got := Again(c.loop, c.iteration, c.holds); got != c.want {
+		if got := Again(c.loop, c.iteration, 3, c.holds); got != c.want {
 			t.Errorf("%+v: %v", c, got)
 		}
 	}

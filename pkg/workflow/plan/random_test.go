@@ -61,7 +61,7 @@ func randomFlow(t *rapid.T) (*workflow.Workflow, map[string]*script) {
 				s.bad[k] = rapid.IntRange(0, 4).Draw(t, "bad") == 0
 			}
 		case 1:
-			node.Loop = &workflow.Loop{While: "true", MaxIterations: 3}
+			node.Loop = &workflow.Loop{While: "true", MaxIterations: json.RawMessage("3")}
 			s.rounds = rapid.IntRange(1, 3).Draw(t, "rounds")
 		}
 		if node.Batch == nil && rapid.IntRange(0, 5).Draw(t, "approval") == 0 {

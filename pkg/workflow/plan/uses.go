@@ -76,6 +76,9 @@ func Uses(n *workflow.Node) (uses, bad []template.Use) {
 	if l := n.Loop; l != nil {
 		add("loop.while", rawjson.Quote(l.While))
 		add("loop.until", rawjson.Quote(l.Until))
+		for _, f := range LoopFields(l) {
+			add("loop."+f.Name, f.Raw)
+		}
 		for _, name := range sortedKeys(l.Carry) {
 			add(rawjson.JoinPath("loop.carry", name), l.Carry[name])
 		}
@@ -91,6 +94,18 @@ func Uses(n *workflow.Node) (uses, bad []template.Use) {
 		add("approval.question", rawjson.Quote(n.Approval.Question))
 	}
 	return uses, bad
+}
+
+// LoopField is a field of a loop that may be a template.
+type LoopField struct {
+	Name string
+	Raw  json.RawMessage
+}
+
+// LoopFields returns the fields of a loop that may be templates and that the file has, except its condition and carry.
+func LoopFields(l *workflow.Loop) []LoopField {
+	fields := []LoopField{{"max_iterations", l.MaxIterations}, {"wait", l.Wait}, {"backoff", l.Backoff}, {"max_wait", l.MaxWait}}
+	return slices.DeleteFunc(fields, func(f LoopField) bool { return f.Raw == nil })
 }
 
 // ofInputs reports whether a reference is in a value of the node's inputs, where it cannot mean these inputs.

@@ -69,13 +69,18 @@ func TestReadingsThatOrderNothing(t *testing.T) {
 	if _, err := New(w); err == nil {
 		t.Error("a node that reads itself has no fault")
 	}
-	w.Nodes[0].Loop = &workflow.Loop{While: "${a.x}", MaxIterations: 2}
+	w.Nodes[0].Loop = &workflow.Loop{While: "${a.x}", MaxIterations: json.RawMessage("2")}
 	p, err := New(w)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := fmt.Sprint(p.Order(), p.Sources("a"), p.Sources("b")); got != "[a b] [] [a]" {
 		t.Errorf("%s", got)
+	}
+	w = flow("a", "b")
+	w.Nodes[0].Loop = &workflow.Loop{While: "true", MaxIterations: json.RawMessage(`"${b.n}"`)} // the limit of a loop is read before it
+	if p, err = New(w); err != nil || fmt.Sprint(p.Order(), p.Sources("a")) != "[b a] [b]" {
+		t.Errorf("%v %v", err, p)
 	}
 	w = flow("b<a")
 	w.Inputs = map[string]workflow.Input{"a": {}}

@@ -32,12 +32,13 @@ type schema struct {
 	MaxItems    int     `json:"maxItems,omitempty"`
 	UniqueItems bool    `json:"uniqueItems,omitempty"`
 
-	Properties           properties         `json:"properties,omitempty"`
-	PatternProperties    map[string]*schema `json:"patternProperties,omitempty"`
-	AdditionalProperties any                `json:"additionalProperties,omitempty"`
-	PropertyNames        *schema            `json:"propertyNames,omitempty"`
-	MinProperties        int                `json:"minProperties,omitempty"`
-	Required             []string           `json:"required,omitempty"`
+	Properties           properties          `json:"properties,omitempty"`
+	PatternProperties    map[string]*schema  `json:"patternProperties,omitempty"`
+	AdditionalProperties any                 `json:"additionalProperties,omitempty"`
+	PropertyNames        *schema             `json:"propertyNames,omitempty"`
+	DependentRequired    map[string][]string `json:"dependentRequired,omitempty"`
+	MinProperties        int                 `json:"minProperties,omitempty"`
+	Required             []string            `json:"required,omitempty"`
 
 	If    *schema            `json:"if,omitempty"`
 	Then  *schema            `json:"then,omitempty"`

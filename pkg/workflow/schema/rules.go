@@ -77,9 +77,16 @@ func rules() map[string]func(*schema) {
 		"Batch.max_concurrent": between(1, 100, 10),
 		"Batch.max_retries":    between(1, 10, 1),
 
-		"Loop.while":          func(s *schema) { s.Type, s.AnyOf = "", []*schema{template(), boolean(true), {Const: "true"}} },
-		"Loop.until":          func(s *schema) { s.Pattern = template().Pattern },
-		"Loop.max_iterations": between(1, 10000, 100),
+		"Loop.while": func(s *schema) { s.Type, s.AnyOf = "", []*schema{template(), boolean(true), {Const: "true"}} },
+		"Loop.until": func(s *schema) { s.Pattern = template().Pattern },
+		"Loop.max_iterations": func(s *schema) {
+			s.AnyOf, s.Default = []*schema{{Type: "integer", Minimum: new(float64(1)), Maximum: new(float64(10000))}, template()}, 100
+		},
+		"Loop.wait": func(s *schema) { s.AnyOf = append(duration(false).AnyOf, template()) },
+		"Loop.backoff": func(s *schema) {
+			s.AnyOf, s.Default = []*schema{{Enum: []string{"fixed", "exponential"}}, template()}, "fixed"
+		},
+		"Loop.max_wait": func(s *schema) { s.AnyOf, s.Default = append(duration(true).AnyOf, template()), "60s" },
 
 		"Retry.max":             between(1, 100, nil),
 		"Retry.backoff":         enum("fixed", "exponential"),
@@ -128,6 +135,7 @@ func finishing() map[string]func(*schema) {
 		},
 		"Loop": func(s *schema) {
 			s.OneOf = []*schema{{Required: []string{"while"}}, {Required: []string{"until"}}}
+			s.DependentRequired = map[string][]string{"backoff": {"wait"}, "max_wait": {"wait"}}
 		},
 		"Timeout": func(s *schema) { s.MinProperties = 1 },
 	}

@@ -86,7 +86,7 @@ func TestAgreesWithTheParser(t *testing.T) {
 	var cases []string
 	for _, d := range durations {
 		cases = append(cases, node(`"timeout": `+d), node(`"timeout": {"node": `+d+`}`), node(`"cache": {"ttl": `+d+`}`),
-			node(`"retry": {"max": 1, "wait": `+d+`}`), node(`"retry": {"max": 1, "max_wait": `+d+`}`), node(`"batch": {"items": [], "retry_wait": `+d+`}`))
+			node(`"retry": {"max": 1, "wait": `+d+`}`), node(`"retry": {"max": 1, "max_wait": `+d+`}`), node(`"loop": {"while": true, "wait": `+d+`}`), node(`"loop": {"while": true, "wait": 0, "max_wait": `+d+`}`), node(`"batch": {"items": [], "retry_wait": `+d+`}`))
 	}
 	for _, n := range []string{"0", "1", "2.0", "1.5", "-1", "30000000", "1e6", "1e300", `"30MB"`, `"1.5 GiB"`, `" 2g "`, `"500"`, `"5.5"`, `"0"`, `"0MB"`, `"MB"`, `""`, `"-1MB"`, `"1e3"`, `"3 apples"`, "true", "[]", "{}"} {
 		cases = append(cases, `{"runtime": {"max_output": `+n+`}, `+nodes+`}`)
@@ -107,7 +107,7 @@ func TestAgreesWithTheParser(t *testing.T) {
 		node(`"batch": {}`), node(`"batch": {"items": [], "as": "_x-1"}`), node(`"batch": {"items": [], "as": "__x"}`), node(`"batch": {"items": [], "as": "1"}`), node(`"batch": {"items": [], "as": "_"}`),
 		node(`"batch": {"items": [], "error_handling": "continue"}`), node(`"batch": {"items": [], "error_handling": "stop"}`), node(`"batch": {"items": [], "x": 1}`),
 		node(`"loop": {}`), node(`"loop": {"while": true, "until": "${x}"}`), node(`"loop": {"while": true, "carry": {"a": 1}}`), node(`"loop": {"while": true, "carry": []}`),
-		node(`"retry": {}`), node(`"retry": {"max": 1, "backoff": "exponential"}`), node(`"retry": {"max": 1, "only_exit_codes": []}`), node(`"timeout": {"node": 1, "attempt": 2}`),
+		node(`"retry": {}`), node(`"loop": {"while": true, "max_wait": 1}`), node(`"loop": {"while": true, "wait": "${a}s", "backoff": "${b}", "max_wait": "$${a}", "max_iterations": "${c}"}`), node(`"loop": {"while": true, "wait": 1, "backoff": "linear"}`), node(`"retry": {"max": 1, "backoff": "exponential"}`), node(`"retry": {"max": 1, "only_exit_codes": []}`), node(`"timeout": {"node": 1, "attempt": 2}`),
 		node(`"approval": "required"`), node(`"approval": {"choices": ["a", "b"]}`), node(`"approval": {"choices": ["a"]}`), node(`"approval": {"choices": ["a", "a"]}`), node(`"approval": {"choices": ["a", " "]}`),
 		node(`"params": {}, "parameters": {}`), node(`"_source_lines": {}`), node(`"config": {}`),
 		`{"nodes": [{"id": "a"}]}`, `{"nodes": [{"id": "", "type": "echo"}]}`, `{"nodes": [{"type": "echo"}]}`, `{"edges": []}`, `{}`,
