@@ -11,6 +11,7 @@ import (
 const (
 	contracts = "contracts.md"
 	workflows = "workflows.md"
+	coming    = "coming-from-pflow.md"
 )
 
 // page is a Markdown file by its lines.

@@ -26,7 +26,7 @@ const patience = time.Minute
 
 // TestSamples runs the console blocks of each section of a page, in order, in a folder of their own.
 func TestSamples(t *testing.T) {
-	for _, name := range []string{contracts, workflows} {
+	for _, name := range []string{contracts, workflows, coming} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			readPage(t, name).run(t)

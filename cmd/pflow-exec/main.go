@@ -29,6 +29,6 @@ type grammar struct {
 
 func main() {
 	os.Exit(cli.Main("pflow-exec", "Run a workflow and record it.", &grammar{}, cli.System{
-		Args: os.Args[1:], Env: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Exit: os.Exit,
+		Args: os.Args[1:], Env: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Exit: os.Exit, Instead: instead(),
 	}))
 }

@@ -26,6 +26,7 @@ type grammar struct {
 	Search   searchCommand   `cmd:"" aliases:"browse" help:"Search node types and saved workflows."`
 	New      newCommand      `cmd:"" help:"Create a first draft, which already runs."`
 	Save     saveCommand     `cmd:"" help:"Check a draft and move it to the library."`
+	Import   importCommand   `cmd:"" help:"Take over workflows, settings and servers of pflow's Python version."`
 	Remove   removeCommand   `cmd:"" help:"Delete a workflow: the saved one of that name, else the draft."`
 	Settings settingsCommand `cmd:"" help:"Show and change the settings: which node types may be used, values for inputs, defaults."`
 	Schema   schemaCommand   `cmd:"" help:"Print the JSON Schema of workflow files."`
@@ -34,7 +35,7 @@ type grammar struct {
 
 func main() {
 	os.Exit(cli.Main("pflow-lib", "Manage drafts, saved workflows, node types and settings.", &grammar{},
-		cli.System{Args: os.Args[1:], Env: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Exit: os.Exit}))
+		cli.System{Args: os.Args[1:], Env: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Exit: os.Exit, Instead: instead()}))
 }
 
 // open returns the library and the registry of the home.

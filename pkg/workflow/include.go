@@ -68,7 +68,8 @@ func (f *File) Include(files []Included) (*File, error) {
 	whole.WriteString(d.json[at:])
 	d.json = whole.String()
 	g := *f
-	g.json, g.included, g.files = d.json, d.included, files
+	g.json, g.included = d.json, d.included
+	g.files = slices.DeleteFunc(slices.Clone(files), func(file Included) bool { return file.Lost })
 	d.decode(&g, known.root)
 	return &g, d.fault()
 }

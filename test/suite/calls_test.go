@@ -136,6 +136,8 @@ var calls = []call{
 	{line: "pflow-lib show ../good", exit: 2},
 	{line: "pflow-lib path good", shape: document},
 	{line: "pflow-lib path no-such", exit: 2},
+	{line: "pflow-lib import no-such", exit: 2},
+	{line: "pflow-lib import home/workflows/good.json --dry-run", shape: document},
 	{line: "pflow-lib describe good", shape: document},
 	{line: "pflow-lib describe no-such", exit: 2},
 	{line: "pflow-lib describe bad", shape: document},

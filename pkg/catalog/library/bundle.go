@@ -97,11 +97,14 @@ func (b *bundle) sub(file *workflow.File, ref, at, id, folder string, depth int)
 		b.leave(file, at, id, "The workflow %s has an absolute path, so it is not in the bundle", ref)
 		return nil
 	}
-	if entry, err := b.lib.Find(ref); err == nil && !isPath(ref) {
-		if !entry.Saved {
+	if !isPath(ref) {
+		entry, err := b.lib.Find(ref)
+		if err == nil && !entry.Saved {
 			b.leave(file, at, id, "The workflow %s is a draft with a name, so it is not in the bundle: save it too", ref)
 		}
-		return nil
+		if err == nil || !isFile(filepath.Join(file.Dir, ref)) {
+			return nil
+		}
 	}
 	sub, err := b.lib.OpenSub(file, ref)
 	if err != nil {

@@ -26,6 +26,7 @@ func (l *Library) parse(name, dir string, source []byte) (*workflow.File, error)
 	}
 	var files []workflow.Included
 	replaced := form != nil
+	size := 0
 	for _, r := range file.References() {
 		path := filepath.Join(dir, filepath.FromSlash(r.Ref))
 		info, err := os.Stat(path)
@@ -37,7 +38,12 @@ func (l *Library) parse(name, dir string, source []byte) (*workflow.File, error)
 			continue
 		}
 		replaced = true
+		if size > workflow.MaxSize { // Include reports that
+			files = append(files, workflow.Included{Reference: r, Lost: true})
+			continue
+		}
 		content, err := l.readReference(file, r, path)
+		size += len(content)
 		switch {
 		case errors.Is(err, context.Canceled):
 			return nil, err

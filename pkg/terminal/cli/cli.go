@@ -32,6 +32,9 @@ type System struct {
 	// Variables, if not empty, is the prefix of environment variables of the program's own, such as "X_" for X_LOG_LEVEL.
 	// They take precedence over those of the suite, such as PFLOW_LOG_LEVEL.
 	Variables string
+	// Instead says what to write in place of flags and commands of another program, by the flag with its dashes or the command. The key
+	// FILE stands for a file's name in place of a command.
+	Instead map[string]string
 	// Exit ends the process at once. It is called for the second signal.
 	Exit func(status int)
 }
@@ -91,7 +94,7 @@ func Main(name, description string, g Grammar, sys System) int {
 	app.configure(g.common())
 	if err != nil {
 		app.format = formatIn(sys.Args) // after an error, kong has not set the grammar's fields
-		f := fault.New(fault.Usage, "%s", hideValues(err.Error(), sys.Args))
+		f := sys.unknown(hideValues(err.Error(), sys.Args))
 		if strings.Contains(f.Message, "applies to the default command") {
 			f.Suggest("Write the flag after the command: %s COMMAND … FLAG", name)
 		}

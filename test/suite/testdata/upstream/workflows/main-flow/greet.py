@@ -1,0 +1,2 @@
+result: str = "hi " + who
+who: str
