@@ -27,7 +27,7 @@ func (p *place) measured(args ...string) (stdout string, mib int, err error) {
 		kilobytes, _ = strconv.Atoi(words[len(words)-1])
 	}
 	if kilobytes <= 0 {
-		p.Fatalf("the memory of %q is not known: %s", args, most.String())
+		p.Fatalf("%v: the memory of %q is not known: %s", err, args, most.String())
 	}
 	p.Logf("at most %d MiB in memory", kilobytes>>10)
 	return out.String(), kilobytes >> 10, err
