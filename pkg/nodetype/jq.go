@@ -14,7 +14,7 @@ type JQ struct {
 
 // JQOutputs are the outputs of a jq node.
 type JQOutputs struct {
-	Result  json.RawMessage `json:"result" help:"the first result of the filter; null if it has no result"`
+	Result  json.RawMessage `json:"result,omitempty" help:"the result of the filter if it has exactly one; null if it has none, and absent if it has several"`
 	Results json.RawMessage `json:"results" help:"all results as a list; numbers keep their digits, keys are sorted"`
 	Count   int             `json:"count" help:"the number of results"`
 	Error   string          `json:"error,omitempty" help:"why the node failed; absent if it did not"`

@@ -144,7 +144,6 @@ func (f *filter) run(ctx context.Context) (*results, error) {
 type results struct {
 	limit int    // bytes of the outputs
 	list  []byte // JSON without the closing bracket
-	first int    // the end of the first value in list
 	count int
 }
 
@@ -159,8 +158,8 @@ func (r *results) add(value any) error {
 	if err != nil {
 		return err
 	}
-	first := r.first // the outputs have the first value twice
-	if r.count == 0 {
+	first := 0
+	if r.count == 0 { // the outputs have a single value twice
 		first = len(raw)
 	}
 	if len(r.list)+len(raw)+first > r.limit-otherOutputs {
@@ -171,9 +170,7 @@ func (r *results) add(value any) error {
 		separator = '['
 	}
 	r.list = append(append(r.list, separator), raw...)
-	if r.count++; r.count == 1 {
-		r.first = len(r.list)
-	}
+	r.count++
 	return nil
 }
 
@@ -182,5 +179,9 @@ func (r *results) outputs() *nodetype.JQOutputs {
 	if r.count == 0 {
 		return &nodetype.JQOutputs{Result: json.RawMessage("null"), Results: json.RawMessage("[]")}
 	}
-	return &nodetype.JQOutputs{Result: r.list[1:r.first:r.first], Results: append(r.list, ']'), Count: r.count}
+	out := &nodetype.JQOutputs{Results: append(r.list, ']'), Count: r.count}
+	if r.count == 1 {
+		out.Result = slices.Clip(r.list[1:])
+	}
+	return out
 }

@@ -63,11 +63,14 @@ func TestRun(t *testing.T) {
 			if err := json.Unmarshal([]byte(c.want), &all); err != nil {
 				t.Fatal(err)
 			}
-			first := "null"
-			if len(all) > 0 {
-				first = string(all[0])
+			single := ""
+			switch len(all) {
+			case 0:
+				single = "null"
+			case 1:
+				single = string(all[0])
 			}
-			if string(out.Results) != c.want || out.Count != len(all) || string(out.Result) != first {
+			if string(out.Results) != c.want || out.Count != len(all) || string(out.Result) != single {
 				t.Errorf("%s %s %d, want %s", out.Result, out.Results, out.Count, c.want)
 			}
 		})
@@ -129,7 +132,7 @@ func TestRunFailures(t *testing.T) {
 	}
 }
 
-// The outputs have the first value twice, so it counts twice.
+// The outputs have a single value twice, so the first counts twice.
 func TestWhatAFilterPutsOutHasABound(t *testing.T) {
 	const most = 1000
 	almost := &results{limit: most}
@@ -144,8 +147,8 @@ func TestWhatAFilterPutsOutHasABound(t *testing.T) {
 		t.Errorf("a value of half of it: %v", err)
 	}
 	more := &results{limit: most}
-	for i := range 3 {
-		if err := more.add(strings.Repeat("x", most/4)); (err != nil) != (i == 2) {
+	for i := range 4 {
+		if err := more.add(strings.Repeat("x", most/4)); (err != nil) != (i == 3) {
 			t.Errorf("value %d: %v", i, err)
 		}
 	}
