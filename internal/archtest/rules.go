@@ -24,7 +24,7 @@ var Folders = []Folder{
 	{"terminal", []string{"terminal/cells", "terminal/cli"}, []string{"process", "home"}},
 
 	{"workflow", []string{
-		"workflow/yaml", "workflow", "workflow/schema", "workflow/template", "workflow/shell", "workflow/plan", "workflow/check", "workflow/graph",
+		"workflow/yaml", "workflow/program", "workflow", "workflow/schema", "workflow/template", "workflow/shell", "workflow/plan", "workflow/check", "workflow/graph",
 	}, []string{"event", "nodetype", "terminal"}},
 	{"run", []string{"run/journal", "run/reader", "run/progress", "run/report"}, []string{"process", "event", "home", "terminal", "workflow"}},
 	{"catalog", []string{"catalog/search", "catalog/registry", "catalog/library", "catalog/upstream"}, []string{"nodetype", "home", "workflow"}},
