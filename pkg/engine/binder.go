@@ -58,7 +58,7 @@ func (b *binder) scope(fr *frame) template.Scope {
 // binding returns what the templates of a node may refer to.
 func (b *binder) binding(nr *nodeRun) *node.Binding {
 	fr := nr.frame
-	binding := &node.Binding{Scope: b.scope(fr), Known: fr.known, Carry: nr.carry, Permissive: fr.Workflow.Permissive(), Locals: map[string]json.RawMessage{}}
+	binding := &node.Binding{Scope: b.scope(fr), Known: fr.known, Carry: nr.carry, Permissive: fr.Workflow.Permissive(), AsksStatus: fr.plan.AsksStatus(nr.id()), Locals: map[string]json.RawMessage{}}
 	if nr.node.Loop != nil {
 		binding.Locals[plan.IterationName] = integer(nr.iteration)
 	}
@@ -153,6 +153,7 @@ func (b *binder) outputs(fr *frame) (json.RawMessage, error) {
 		for _, u := range missed {
 			f := fault.New(fault.Template, "Output %q: template %s not resolved: %s", name, u.Expr, u.Reason)
 			f.Path, f.Missing = rawjson.JoinPath("outputs", name), []string{u.Expr.Expression()}
+			fr.explain(f)
 			faults = append(faults, f.Suggest("Give the output a source that has a value on every way through the workflow, such as ${a.key ?? b.key}"))
 		}
 		if len(missed) > 0 {

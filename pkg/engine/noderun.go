@@ -160,6 +160,8 @@ type result struct {
 	missingSecrets bool
 	// refused reports that the task failed before it began, and would fail again.
 	refused bool
+	// unhandled reports that no error edge takes the failure, because the workflow itself is wrong.
+	unhandled bool
 	// stopped reports that the task ended because the run stops.
 	stopped bool
 	// err is why the outputs could not be stored.

@@ -92,8 +92,8 @@ func TestWhatWasDegradedStaysDegraded(t *testing.T) {
 	s := failing(t)
 	for name, c := range map[string]struct{ node, more string }{
 		"a batch with a failure":   {s.node("n", "${item}", `,"batch":{"items":["a","bad"],"error_handling":"continue"}`), ""},
-		"in a sub-workflow":        {`{"id":"n","type":"workflow","params":{"workflow":{"nodes":[{"id":"bad","type":"echo","params":{"count":"${src.echo}"}},{"id":"src","type":"echo"},{"id":"mend","type":"echo"}],"edges":[{"from":"bad","to":"mend","action":"error"},{"from":"src","to":"mend","action":"other"}]}}}`, ""},
-		"two workflows below":      {`{"id":"n","type":"workflow","params":{"workflow":{"nodes":[{"id":"deep","type":"workflow","params":{"workflow":{"nodes":[{"id":"bad","type":"echo","params":{"count":"${src.echo}"}},{"id":"src","type":"echo"},{"id":"mend","type":"echo"}],"edges":[{"from":"bad","to":"mend","action":"error"},{"from":"src","to":"mend","action":"other"}]}}}]}}}`, ""},
+		"in a sub-workflow":        {`{"id":"n","type":"workflow","params":{"workflow":{"nodes":[{"id":"bad","type":"echo","params":{"count":"${src.echo}"}},{"id":"src","type":"echo"},{"id":"mend","type":"echo"}],"edges":[{"from":"bad","to":"mend","action":"error"},{"from":"src","to":"mend","action":"other"},{"from":"src","to":"end"}]}}}`, ""},
+		"two workflows below":      {`{"id":"n","type":"workflow","params":{"workflow":{"nodes":[{"id":"deep","type":"workflow","params":{"workflow":{"nodes":[{"id":"bad","type":"echo","params":{"count":"${src.echo}"}},{"id":"src","type":"echo"},{"id":"mend","type":"echo"}],"edges":[{"from":"bad","to":"mend","action":"error"},{"from":"src","to":"mend","action":"other"},{"from":"src","to":"end"}]}}}]}}}`, ""},
 		"in a batch of those":      {`{"id":"n","type":"workflow","params":{"inputs":{"x":"${item}"},"workflow":{"inputs":{"x":{}},"nodes":[{"id":"bad","type":"echo","params":{"count":"${x}"}},{"id":"mend","type":"echo"}],"edges":[{"from":"bad","to":"mend","action":"error"}]}},"batch":{"items":["y",1]}}`, ""},
 		"a template left standing": {`{"id":"n","type":"echo","params":{"message":"${free.data.gone}"}}`, `"template_resolution_mode":"permissive",`},
 	} {

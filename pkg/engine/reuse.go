@@ -92,7 +92,7 @@ func (r *reuser) reuseNode(nr *nodeRun, step plan.Step) bool {
 	}
 	fr, id := nr.frame, nr.id()
 	failed := old.Event == event.NodeFailed || old.Action == workflow.ActionError && old.Error != nil
-	if failed && !fr.plan.Handles(id) {
+	if failed && !fr.plan.Handles(id) || !failed && !fr.plan.Takes(id, old.Action) {
 		return false
 	}
 	if step.Do == plan.Ask && nr.answer != nil { // its templates may read the answer if it has to run again

@@ -2,6 +2,8 @@ package engine
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/pflow-suite/pflow/pkg/engine/node"
@@ -92,7 +94,7 @@ func (s *settler) succeed(r *result) {
 		case next.stopped == "":
 			s.rec.record(fr, &event.Event{
 				Event: event.IterationCompleted, Node: id, Iteration: nr.iteration, Action: r.node.Action, Outputs: r.kept, InputDigest: nr.bound.digest,
-				Redacted: r.redacted, DurationMS: &ms, Attempt: r.step.Attempt, Warnings: s.store.warnings(r.degradations),
+				Redacted: r.redacted, DurationMS: &ms, Attempt: r.step.Attempt, Warnings: s.store.warnings(r.degradations), Note: s.note(r),
 			})
 			nr.advance(next)
 			if next.wait > 0 {
@@ -105,6 +107,12 @@ func (s *settler) succeed(r *result) {
 			return
 		}
 	}
+	if !fr.plan.Takes(id, r.node.Action) {
+		r.node = &node.Result{Action: workflow.ActionError, Fault: untakenFault(id, r.node.Action, fr.plan.Actions(id)), Outputs: r.node.Outputs}
+		r.refused, r.unhandled = true, true
+		s.fail(r)
+		return
+	}
 	if nr.node.Loop != nil || nr.node.Batch != nil || r.step.Attempt > 1 {
 		ms = milliseconds(s.clock.since(nr.began))
 	}
@@ -115,14 +123,22 @@ func (s *settler) succeed(r *result) {
 	ev := &event.Event{
 		Event: event.NodeCompleted, Node: id, Action: r.node.Action, Outputs: r.kept, InputDigest: nr.digest,
 		Redacted: r.redacted, DurationMS: &ms, Attempt: r.step.Attempt, Iteration: r.step.Iteration, Warnings: s.store.warnings(nr.degradations),
+		Note: s.note(r),
 	}
 	if nr.batch != nil && nr.batch.fromCache() {
 		ev.Event, ev.Attempt, ev.Cached, ev.FromRun = event.NodeReused, 0, true, nr.batch.cachedFrom
 	}
 	s.settle(nr, ev, true)
-	if action := r.node.Action; action != workflow.ActionDefault && !fr.plan.Routes(id, action) {
+	if action := r.node.Action; action != workflow.ActionDefault && action != workflow.EndOfBranch && !slices.Contains(fr.plan.Actions(id), action) {
 		s.warnings.add(fmt.Sprintf("node %s ended with action %q, which no edge takes", nr.path(), action))
 	}
+}
+
+// untakenFault returns the fault of a node that ended with an action which none of its edges takes.
+func untakenFault(id, action string, edges []string) *fault.Fault {
+	f := fault.New(fault.Execution, "Node %q ended with action %q, which no edge takes; its edges are for: %s", id, action, strings.Join(edges, ", "))
+	f.Available = edges
+	return f.Suggest("Add an edge for the action %s, to a node or to %s to end the branch, or correct what the node does", action, workflow.EndOfBranch)
 }
 
 // fail settles a node that failed, unless another attempt follows.
@@ -138,7 +154,7 @@ func (s *settler) fail(r *result) {
 		s.rec.record(fr, ev)
 		return
 	}
-	retry, handled := false, fr.plan.Handles(id)
+	retry, handled := false, fr.plan.Handles(id) && !r.unhandled
 	ev.WillRetry, ev.Handled = &retry, &handled
 	if handled {
 		ev.InputDigest = nr.digest
@@ -158,10 +174,16 @@ func (s *settler) fail(r *result) {
 	s.settle(nr, ev, handled)
 }
 
+// note returns a result's note as it is written.
+func (s *settler) note(r *result) string {
+	return fault.Truncate(s.store.redactor.Text(r.node.Note), maxMessage)
+}
+
 // faultOf returns the fault of a failed task as it is written.
 func (s *settler) faultOf(r *result) *fault.Fault {
 	f := *s.store.fault(r.node.Fault)
 	f.Node = r.run.path()
+	r.run.frame.explain(&f)
 	return &f
 }
 
@@ -197,7 +219,7 @@ func (s *settler) finishItem(r *result) {
 	case r.node.Fault == nil:
 		it.end(r, s.rec.record(fr, &event.Event{
 			Event: event.ItemCompleted, Node: nr.id(), Item: &i, Attempt: r.step.Attempt, Outputs: r.kept, InputDigest: it.digest,
-			Redacted: r.redacted, DurationMS: &ms, Warnings: s.store.warnings(r.degradations),
+			Redacted: r.redacted, DurationMS: &ms, Warnings: s.store.warnings(r.degradations), Note: s.note(r),
 		}))
 		if s.cache.cacheable(r, r.degradations) {
 			digest := it.digest

@@ -204,7 +204,7 @@ func (s *starter) count(nr *nodeRun) {
 // fromCache settles a node with outputs from the cache. It reports whether there are any.
 func (s *starter) fromCache(nr *nodeRun) bool {
 	kept, run, ok := s.cache.get(nr, nr.digest)
-	if !ok {
+	if !ok || !nr.frame.plan.Takes(nr.id(), workflow.ActionDefault) {
 		return false
 	}
 	fr := nr.frame

@@ -108,6 +108,7 @@ type Event struct {
 	Redacted    bool            `json:"redacted,omitempty"`     // a secret was removed from the outputs
 	DurationMS  *float64        `json:"duration_ms,omitempty"`  // node_completed, node_failed, run_finished
 	FromRun     string          `json:"from_run,omitempty"`     // node_reused, and an item or iteration taken from an earlier run
+	Note        string          `json:"note,omitempty"`         // node_completed, item_, iteration_completed: what the outputs do not show, such as why an exit status is not a failure
 	Cached      bool            `json:"cached,omitempty"`       // node_reused, item_completed: taken from the cache of earlier runs
 
 	Error     *fault.Fault `json:"error,omitempty"`       // node_failed, run_finished, run_refused

@@ -5,7 +5,7 @@ import "encoding/json"
 // Code is the code node: a program in another language, run in a process of its own. Templates in its text are not resolved:
 // values come as inputs.
 type Code struct {
-	Code     string                     `json:"code" required:"" help:"the program, in which templates are not resolved: pass values as inputs. Its variable result is the output"`
+	Code     string                     `json:"code" required:"" help:"the program, in which templates are not resolved: pass values as inputs. Its variable result is the output, and its variable next names the node that follows"`
 	Inputs   map[string]json.RawMessage `json:"inputs" help:"values that become variables of the program, by name; Python code declares each with its type, such as items: list"`
 	Language string                     `json:"language" default:"\"python\"" enum:"[\"python\",\"node\",\"bash\"]" help:"python, node (JavaScript) or bash"`
 	Timeout  Seconds                    `json:"timeout" help:"how long the program may take before it and all its processes are stopped; by default no limit"`

@@ -14,7 +14,7 @@ type Shell struct {
 	Cwd          string          `json:"cwd" help:"the working directory; by default the run's"`
 	Env          Texts           `json:"env" help:"environment variables to add"`
 	Timeout      Seconds         `json:"timeout" help:"how long the command may take before it and all its processes are stopped; by default no limit"`
-	IgnoreErrors bool            `json:"ignore_errors" default:"false" help:"take the action default for every exit status"`
+	IgnoreErrors bool            `json:"ignore_errors" default:"false" help:"take the action default for every exit status, which exit_code then has"`
 	StripNewline bool            `json:"strip_newline" default:"true" help:"remove newlines at the end of stdout"`
 	TTY          bool            `json:"tty" default:"false" help:"run the command in a terminal of 80 columns and 24 lines: stdin is typed, and stdout is everything that the terminal receives"`
 }
@@ -27,7 +27,7 @@ type ShellOutputs struct {
 	StderrIsBinary     bool   `json:"stderr_is_binary" help:"whether stderr is base64"`
 	ExitCode           int    `json:"exit_code" help:"the exit status; 128 plus the signal's number if a signal ended the command, -1 without a status, as after a timeout"`
 	Error              string `json:"error,omitempty" help:"why the node failed; absent if it did not"`
-	SmartHandled       bool   `json:"smart_handled,omitempty" help:"true if an exit status other than 0 is not a failure, such as that of grep without a match; absent otherwise"`
+	SmartHandled       bool   `json:"smart_handled,omitempty" help:"true if an exit status other than 0 is not a failure, such as that of grep without a match if nothing asks for it; absent otherwise"`
 	SmartHandledReason string `json:"smart_handled_reason,omitempty" help:"why the exit status is not a failure; absent otherwise"`
 }
 

@@ -7,7 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/pflow-suite/pflow/pkg/rawjson"
+	"github.com/pflow-suite/pflow/pkg/workflow/program"
 	"github.com/pflow-suite/pflow/pkg/workflow/yaml"
 )
 
@@ -237,7 +240,9 @@ func (c *converter) steps(o *outline) []route {
 				fields = append(fields, p)
 			}
 		}
-		c.item()
+		c.comma()
+		from := len(c.out)
+		c.out = append(c.out, '{')
 		c.words("id", e.id)
 		switch {
 		case typ != nil:
@@ -261,10 +266,20 @@ func (c *converter) steps(o *outline) []route {
 			c.value(p, false)
 		}
 		c.close('}')
+		r.code = nextIn(c.out[from:])
 		routes = append(routes, r)
 	}
 	c.close(']')
 	return routes
+}
+
+// nextIn returns what the code of a node in the JSON form assigns to next.
+func nextIn(raw []byte) program.Next {
+	n := Node{Type: gjson.GetBytes(raw, "type").Str, Params: json.RawMessage(gjson.GetBytes(raw, "params").Raw)}
+	if gjson.GetBytes(raw, "batch").Exists() {
+		n.Batch = &Batch{}
+	}
+	return NextOf(&n)
 }
 
 // withTexts returns the value of a node field with its text fields as text.

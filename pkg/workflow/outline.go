@@ -259,7 +259,7 @@ func (o *outliner) name(words string, at, column int) {
 			suggestion += ": " + id
 		}
 		o.fault(column, suggestion, "Invalid name of %s: %q", a(o.section.noun()), shorten(words))
-	} else if o.section == stepsSection && words == endOfRoute {
+	} else if o.section == stepsSection && words == EndOfBranch {
 		o.fault(column, "Give the step another name", "A step cannot have the name end, because - next: end means that no step follows")
 	}
 	if first, ok := o.names[o.section][words]; ok {

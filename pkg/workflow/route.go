@@ -1,20 +1,21 @@
 package workflow
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/workflow/program"
 	"github.com/pflow-suite/pflow/pkg/workflow/yaml"
 )
-
-// endOfRoute is the value of next in a step that no step follows.
-const endOfRoute = "end"
 
 // route holds the next and on-error of a step. Without next, the step below follows.
 type route struct {
 	id            string
 	at            int
 	next, onError *parameter
+	// code is what the step's code assigns to next.
+	code program.Next
 }
 
 // target is a step that follows another one that ends with the given action.
@@ -28,32 +29,52 @@ type target struct {
 type router struct {
 	*converter
 	routes []route
-	// steps maps ids to indexes, and targets holds the targets of each step.
-	steps   map[string]int
-	targets [][]target
-	reach   reach
-	broken  bool
+	// steps maps ids to indexes. targets holds the targets of each step, and ends those with which its branch ends.
+	steps         map[string]int
+	targets, ends [][]target
+	reach         reach
+	broken        bool
 }
 
-// reach holds, for each step, whether a step leads to it, whether one does with another action than default, and whether one
-// other than the step above does.
-type reach struct{ reached, branched, jumped []bool }
+// reach holds, for each step, whether a step leads to it, and whether one other than the step above does.
+type reach struct {
+	reached, jumped []bool
+	// branches has, for each step, 0 if no step leads to it with another action than default, i+1 if only the code of step i does,
+	// and otherwise -1.
+	branches []int
+}
 
-func newReach(n int) reach { return reach{make([]bool, n), make([]bool, n), make([]bool, n)} }
+func newReach(n int) reach { return reach{make([]bool, n), make([]bool, n), make([]int, n)} }
 
 func (r reach) lead(from, to int, action string) {
 	r.reached[to] = true
-	r.branched[to] = r.branched[to] || action != ActionDefault
+	if action != ActionDefault {
+		r.branches[to] = -1
+	}
+	r.jumped[to] = r.jumped[to] || to != from+1
+}
+
+// leadByCode is lead for an action that the code of the step names.
+func (r reach) leadByCode(from, to int) {
+	r.reached[to] = true
+	if r.branches[to] == 0 {
+		r.branches[to] = from + 1
+	} else if r.branches[to] != from+1 {
+		r.branches[to] = -1
+	}
 	r.jumped[to] = r.jumped[to] || to != from+1
 }
 
 // needsNext reports whether a step must have a next even if the step below follows, because it is the target of a route.
-func (r reach) needsNext(i int) bool { return r.branched[i] || r.jumped[i] }
+func (r reach) needsNext(i int) bool { return r.branches[i] != 0 || r.jumped[i] }
+
+// branchBelow reports whether the step below a step is the target of another step's action.
+func (r reach) branchBelow(i int) bool { return r.branches[i+1] != 0 && r.branches[i+1] != i+1 }
 
 // edges writes the edges. With a start node, steps that no step leads to are allowed.
 func (c *converter) edges(routes []route, start bool) {
 	n := len(routes)
-	r := &router{converter: c, routes: routes, steps: map[string]int{}, targets: make([][]target, n), reach: newReach(n)}
+	r := &router{converter: c, routes: routes, steps: map[string]int{}, targets: make([][]target, n), ends: make([][]target, n), reach: newReach(n)}
 	for i, route := range routes {
 		r.steps[route.id] = i
 	}
@@ -72,7 +93,7 @@ func (c *converter) edges(routes []route, start bool) {
 	r.write()
 }
 
-// explicit adds the targets that a step names.
+// explicit adds the targets that a step names. Those that its code names lead to steps too, but are no edges of the file.
 func (r *router) explicit(i int) {
 	for _, p := range []*parameter{r.routes[i].next, r.routes[i].onError} {
 		if p == nil {
@@ -80,7 +101,8 @@ func (r *router) explicit(i int) {
 		}
 		for _, t := range r.named(*p) {
 			to, ok := r.steps[t.id]
-			if t.id == endOfRoute && p.name == "next" {
+			if t.id == EndOfBranch && p.name == "next" {
+				r.ends[i] = append(r.ends[i], t)
 				continue
 			}
 			if !ok {
@@ -89,6 +111,12 @@ func (r *router) explicit(i int) {
 			}
 			r.targets[i] = append(r.targets[i], t)
 			r.reach.lead(i, to, t.action)
+		}
+	}
+	for _, l := range r.routes[i].code.Literals {
+		taken := slices.ContainsFunc(r.targets[i], func(t target) bool { return t.action == l.Text })
+		if to, ok := r.steps[l.Text]; ok && !taken {
+			r.reach.leadByCode(i, to)
 		}
 	}
 }
@@ -105,7 +133,7 @@ func (r *router) implicit(i int) {
 		r.broken = true
 		r.addAt(route.at, item("nodes", i), "Step %q is the target of a route, but has no next", route.id).
 			Suggest("Add - next: %s to continue with the step below, or - next: end", below)
-	case r.reach.branched[i+1]:
+	case r.reach.branchBelow(i):
 		r.broken = true
 		r.addAt(route.at, item("nodes", i), "Step %q would continue with %q below it, which is the target of another step's action", route.id, below).
 			Suggest("Add - next: end, - next: with another step, or - next: %s if that is intended", below)
@@ -122,7 +150,7 @@ func (r *router) unknown(key string, t target) {
 		ids = append(ids, route.id)
 	}
 	f := r.addAt(t.at, "", "Unknown step %q in %s", shorten(t.id), key)
-	if t.id == endOfRoute {
+	if t.id == EndOfBranch {
 		f.Suggest("Name the step that handles the failure; without on-error a failure ends the run")
 	} else if near, ok := fault.Nearest(t.id, ids); ok {
 		f.Suggest("Did you mean %q?", near)
@@ -179,13 +207,8 @@ func (r *router) list(v yaml.Node, action string) (targets []target) {
 	return targets
 }
 
-// actions returns the targets of a mapping. It reports a mapping without the action default, which would end the route
-// silently.
+// actions returns the targets of a mapping.
 func (r *router) actions(v yaml.Node) (targets []target) {
-	if _, ok := v.Get(ActionDefault); !ok {
-		r.broken = true
-		r.addAt(v.At, "", "next has no step for the action default").Suggest("Add default: with the step that follows, or default: end")
-	}
 	for _, e := range v.Entries {
 		if e.Value.Kind == yaml.List {
 			targets = append(targets, r.list(e.Value, e.Key)...)
@@ -203,7 +226,7 @@ func (r *router) write() {
 	}
 	r.open('[', "edges")
 	for i, route := range r.routes {
-		for _, t := range r.targets[i] {
+		for _, t := range append(r.targets[i], r.choices(i)...) {
 			r.places.edges = append(r.places.edges, edgePlace{route.at, t.at})
 			r.item()
 			r.words("from", route.id)
@@ -215,4 +238,14 @@ func (r *router) write() {
 		}
 	}
 	r.close(']')
+}
+
+// choices returns the ends of a step that must be written: those of a step whose action chooses what follows. Without other
+// actions, a missing edge ends the branch too.
+func (r *router) choices(i int) []target {
+	chooses := func(t target) bool { return Chooses(t.action) }
+	if len(r.routes[i].code.Literals) == 0 && !slices.ContainsFunc(r.targets[i], chooses) && !slices.ContainsFunc(r.ends[i], chooses) {
+		return nil
+	}
+	return r.ends[i]
 }

@@ -15,20 +15,22 @@ type Workflow struct {
 	Description string            `json:"description,omitempty" help:"what the workflow is for"`
 	Inputs      map[string]Input  `json:"inputs,omitempty" help:"the inputs of a run, by name"`
 	Nodes       []Node            `json:"nodes" help:"the steps"`
-	Edges       []Edge            `json:"edges,omitempty" help:"which node follows which; without edges, a node follows the nodes that its templates read"`
+	Edges       []Edge            `json:"edges,omitempty" help:"which node follows which; without edges, a node follows the nodes that its templates read, or the list if code names the next node"`
 	StartNode   string            `json:"start_node,omitempty" help:"run only this node and the nodes that it leads to"`
 	Outputs     map[string]Output `json:"outputs,omitempty" help:"the results of a run, by name; without outputs, the outputs of the last nodes"`
 	// TemplateResolutionMode is "strict" (the default) or "permissive".
 	TemplateResolutionMode string   `json:"template_resolution_mode,omitempty" help:"strict: an unresolved template fails its node; permissive: it stays as it was written and the run is degraded"`
-	Runtime                *Runtime `json:"runtime,omitempty" help:"limits of a run"`
+	Runtime                *Runtime `json:"runtime,omitempty" help:"limits of a run, and its exit status when it is degraded"`
 
 	// index maps ids to indexes of Nodes. It is nil in a workflow that was not parsed.
 	index map[string]int
 }
 
-// Runtime has the limits of a run.
+// Runtime has the limits of a run, and whether it fails when it is degraded.
 type Runtime struct {
 	MaxOutput rawjson.Bytes `json:"max_output,omitempty" help:"how much the nodes of a run may put out: a number of bytes, or text such as 30MB; by default 2 GiB, and 128 MiB for what one command prints"`
+	// FailDegraded is nil if the file does not have it.
+	FailDegraded *bool `json:"fail_degraded,omitempty" help:"give a degraded run the exit status 1 instead of 0"`
 }
 
 // Node is one step.
@@ -106,7 +108,7 @@ type Cache struct {
 // Edge leads from a node that ends with the action to another node.
 type Edge struct {
 	From   string `json:"from" help:"the node that the edge starts at"`
-	To     string `json:"to" help:"the node that the edge leads to"`
+	To     string `json:"to" help:"the node that the edge leads to, or end to end the branch"`
 	Action string `json:"action,omitempty" help:"the action of the first node with which the edge is taken, default by default; error is its failure"`
 }
 

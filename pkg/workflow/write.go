@@ -49,7 +49,7 @@ func difference(a, b *Workflow, title string) string {
 		left.Description = title
 	}
 	left.index, right.index = nil, nil
-	left.Edges, right.Edges = sorted(left.Edges), sorted(right.Edges)
+	left.Edges, right.Edges = a.significantEdges(), b.significantEdges()
 	if len(left.Nodes) != len(right.Nodes) {
 		return "nodes"
 	}
@@ -68,10 +68,23 @@ func difference(a, b *Workflow, title string) string {
 	return ""
 }
 
-func sorted(edges []Edge) []Edge {
-	return slices.SortedFunc(slices.Values(edges), func(a, b Edge) int {
+// significantEdges returns the edges that decide what follows, sorted. An edge that ends a branch which would end without it is
+// not among them.
+func (w *Workflow) significantEdges() (edges []Edge) {
+	all := w.AllEdges()
+	chooses := map[string]bool{}
+	for _, e := range all {
+		chooses[e.From] = chooses[e.From] || Chooses(e.Action)
+	}
+	for _, e := range all {
+		if !w.Ends(e) || e.Action != EndOfBranch && chooses[e.From] {
+			edges = append(edges, e)
+		}
+	}
+	slices.SortFunc(edges, func(a, b Edge) int {
 		return slices.Compare([]string{a.From, a.To, a.Action}, []string{b.From, b.To, b.Action})
 	})
+	return slices.Compact(edges)
 }
 
 // sameJSON reports whether two values have equal JSON forms. Numbers must have the same spelling.
@@ -170,12 +183,24 @@ func (m *writer) front() {
 	for _, f := range fields {
 		m.line(f[0], ": ", scalarText(f[1]))
 	}
-	if r := m.w.Runtime; r != nil && r.MaxOutput > 0 {
-		m.line("runtime:\n  max_output: ", strconv.FormatInt(int64(r.MaxOutput), 10))
-	} else if r != nil {
-		m.line("runtime: {}")
-	}
+	m.runtime()
 	m.line("---\n")
+}
+
+// runtime writes the field runtime of the front matter.
+func (m *writer) runtime() {
+	r := m.w.Runtime
+	if r == nil {
+		return
+	}
+	var fields []string
+	if r.MaxOutput > 0 {
+		fields = append(fields, "max_output: "+strconv.FormatInt(int64(r.MaxOutput), 10))
+	}
+	if r.FailDegraded != nil {
+		fields = append(fields, "fail_degraded: "+strconv.FormatBool(*r.FailDegraded))
+	}
+	m.line("runtime: {", strings.Join(fields, ", "), "}")
 }
 
 func (m *writer) flag(key string, on bool) {

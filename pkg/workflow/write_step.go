@@ -12,7 +12,7 @@ func (m *writer) steps() {
 	routes := m.routes()
 	for i, n := range m.w.Nodes {
 		path := item("nodes", i)
-		if n.ID == endOfRoute {
+		if n.ID == EndOfBranch {
 			m.cannot(path, "Give it another id", "A step of the Markdown form cannot have the name end")
 		}
 		m.heading(path, n.ID, n.Purpose, "purpose")
@@ -97,32 +97,43 @@ func (m *writer) routes() [][]string {
 	for i, n := range nodes {
 		at[n.ID] = i
 	}
-	if len(nodes) > 1 && len(m.w.Edges) == 0 {
+	written, made := m.w.edges()
+	edges := len(written)+len(made) > 0
+	if len(nodes) > 1 && !edges {
 		m.cannot("edges", "Add the edges, or keep the workflow in the JSON form", "The workflow has no edges, but in the Markdown form each step leads to the next one")
 	}
 	n := len(nodes)
 	targets := make([]map[string][]string, n)
 	reach := newReach(n)
-	for i, e := range m.w.Edges {
+	for i, e := range written {
 		from, known := at[e.From]
 		to, also := at[e.To]
-		if !known || !also {
+		ends := m.w.Ends(e) && e.Action != ActionError
+		if !known || !also && !ends {
 			m.cannot(item("edges", i), "Name existing nodes", "The edge from %q to %q names a node that does not exist", e.From, e.To)
 			continue
 		}
-		if targets[from] == nil {
-			targets[from] = map[string][]string{}
+		addTarget(targets, from, e)
+		if !ends {
+			reach.lead(from, to, e.Action)
 		}
-		targets[from][e.Action] = append(targets[from][e.Action], e.To)
-		reach.lead(from, to, e.Action)
+	}
+	for _, e := range made {
+		from := at[e.From]
+		if to, ok := at[e.To]; ok {
+			reach.leadByCode(from, to)
+			if targets[from][ActionDefault] == nil { // only a next without default keeps the step below from following
+				addTarget(targets, from, e)
+			}
+		}
 	}
 	lines := make([][]string, n)
 	for i, n := range nodes {
-		if i > 0 && !reach.reached[i] && m.w.StartNode == "" && len(m.w.Edges) > 0 {
+		if i > 0 && !reach.reached[i] && m.w.StartNode == "" && edges {
 			m.cannot(item("nodes", i), "Put it first, or keep the workflow in the JSON form", "No edge leads to node %q, but in the Markdown form only the first step can be without one", n.ID)
 		}
 		last := i+1 == len(nodes)
-		plain := last || !reach.needsNext(i) && !reach.branched[i+1]
+		plain := last || !reach.needsNext(i) && !reach.branchBelow(i)
 		lines[i] = routeLines(targets[i], plain, last, func(id string) bool { return at[id] == i+1 })
 	}
 	return lines
@@ -144,21 +155,32 @@ func routeLines(targets map[string][]string, plain, last bool, isNext func(id st
 	slices.Sort(actions)
 	switch {
 	case len(actions) > 0:
-		pairs := []string{ActionDefault + ": " + idList(following)}
+		var pairs []string
+		if len(following) > 0 {
+			pairs = append(pairs, ActionDefault+": "+idList(following))
+		}
 		for _, action := range actions {
 			pairs = append(pairs, string(rawjson.Quote(action))+": "+idList(targets[action]))
 		}
 		return append(lines, "next: {"+strings.Join(pairs, ", ")+"}")
-	case plain && (last && len(following) == 0 || len(following) == 1 && isNext(following[0])):
+	case plain && (last && idList(following) == EndOfBranch || len(following) == 1 && isNext(following[0])):
 		return lines
 	}
 	return append(lines, "next: "+idList(following))
 }
 
+// addTarget adds the target of an edge to those of its node.
+func addTarget(targets []map[string][]string, from int, e Edge) {
+	if targets[from] == nil {
+		targets[from] = map[string][]string{}
+	}
+	targets[from][e.Action] = append(targets[from][e.Action], e.To)
+}
+
 func idList(ids []string) string {
 	switch len(ids) {
 	case 0:
-		return endOfRoute
+		return EndOfBranch
 	case 1:
 		return ids[0]
 	}

@@ -164,7 +164,7 @@ func TestBash(t *testing.T) {
 
 func TestCodeChoosesItsAction(t *testing.T) {
 	for language, codes := range map[string]map[string]string{
-		"python": {"next: str = 'go'\nresult: int = 1": "go", "result: int = 1\nnext = 'no'": "default", "next: str = None\nresult: int = 1": "default"},
+		"python": {"next: str = 'go'\nresult: int = 1": "go", "result: int = 1\nnext = 'go'": "go", "def next(x): pass\nresult: int = 1": "default", "next: str = None\nresult: int = 1": "default"},
 		"node":   {"next = 'go'; result = 1": "go", "let next = 'go'; result = 1": "go", "result = 1": "default"},
 		"bash":   {"next=go; result=1": "go", "result=1": "default"},
 	} {

@@ -81,6 +81,8 @@ type Result struct {
 	Outputs json.RawMessage
 	// Fault is set if the node failed.
 	Fault *fault.Fault
+	// Note says something about a success that its outputs do not show, such as why an exit status is not a failure.
+	Note string
 	// StoreErr is set if the outputs could not be stored. Outputs is nil then.
 	StoreErr error
 }

@@ -30,7 +30,9 @@ type Call struct {
 	script  *shell.Script
 	command string
 	values  []string
-	kind    nodetype.Type
+	// asksStatus is Binding.AsksStatus.
+	asksStatus bool
+	kind       nodetype.Type
 	// locals are the names that only this node's templates have.
 	locals map[string]json.RawMessage
 }
@@ -47,6 +49,8 @@ type Binding struct {
 	Carry map[string]json.RawMessage
 	// Permissive leaves templates that cannot be resolved as they were written.
 	Permissive bool
+	// AsksStatus makes every exit status of a shell command other than 0 a failure (see [plan.Plan.AsksStatus]).
+	AsksStatus bool
 }
 
 // withLocals returns a scope in which the local names take precedence.

@@ -72,6 +72,10 @@ func (p *Call) renderCommand(n *workflow.Node, raw json.RawMessage, params map[s
 	}
 	p.script = script
 	p.command, p.values = script.Render(values)
+	if _, searches := shell.Searches(p.command); searches && b.AsksStatus {
+		p.asksStatus = true
+		params[statusParam] = json.RawMessage("true")
+	}
 	if len(named) > 0 {
 		raw, err := rawjson.Marshal(named)
 		if err != nil {
@@ -95,6 +99,9 @@ func problemFault(n *workflow.Node, problem *shell.Problem) *fault.Fault {
 // templatesParam is the key among a shell node's parameters under which the values of its command's templates are kept, so
 // that they are part of the input digest. No parameter can have such a name.
 const templatesParam = "${}"
+
+// statusParam is a key like templatesParam, for a search whose exit status the workflow asks for: it may end otherwise than without.
+const statusParam = "${?}"
 
 // runShell runs a command.
 func runShell(ctx context.Context, p *Call, t *Task) *Result {

@@ -38,11 +38,18 @@ func (p *Call) shellResult(e *shellExit, out *nodetype.ShellOutputs) *Result {
 	case e.exit.Code == 0 || e.in.IgnoreErrors:
 		return &Result{Action: workflow.ActionDefault, Outputs: out.JSON()}
 	default:
-		if reason, ok := shell.Benign(p.command, e.exit.Code, string(e.tail)); ok && e.exit.Signal == "" {
+		reason, benign := shell.Benign(p.command, e.exit.Code, string(e.tail))
+		benign = benign && e.exit.Signal == ""
+		if benign && !p.asksStatus {
 			out.SmartHandled, out.SmartHandledReason = true, reason
-			return &Result{Action: workflow.ActionDefault, Outputs: out.JSON()}
+			note := fmt.Sprintf("%s: exit status %d is not a failure, because nothing asks for it", reason, e.exit.Code)
+			return &Result{Action: workflow.ActionDefault, Outputs: out.JSON(), Note: note}
 		}
-		f = exitFault(e.exit, e.tail)
+		if f = exitFault(e.exit, e.tail); benign {
+			f.Message += ": " + reason
+			f.Suggestions = nil
+			f.Suggest("Set \"ignore_errors\": true to read exit_code after a search that finds nothing, or handle that with an edge of action \"error\"")
+		}
 		if p.script.Whole && (e.exit.Code == 126 || e.exit.Code == 127) {
 			f.Suggest("The value of %s is one word here, the name of a program. %s", p.script.Vars[0].Expr, shell.WholeCommand)
 		}

@@ -28,6 +28,7 @@ func (p *Call) Shown(n *workflow.Node) json.RawMessage {
 		_ = json.Unmarshal(params[templatesParam], &values)
 		params["command"] = rawjson.Quote(filled(command, values, n.UnsafeTemplates))
 		delete(params, templatesParam)
+		delete(params, statusParam)
 	}
 	return marshalParams(params)
 }

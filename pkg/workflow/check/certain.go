@@ -44,14 +44,20 @@ func newCertainty(w *workflow.Workflow, order []string) *certainty {
 		c.index[node.ID] = i
 	}
 	targets := make([]map[string][]int, n) // for each node, the nodes its edges lead to, by action
-	for _, e := range w.Edges {
+	chooses := make([]bool, n)
+	for _, e := range w.AllEdges() {
 		from, to := c.index[e.From], c.index[e.To]
 		if targets[from] == nil {
 			targets[from] = map[string][]int{}
 		}
+		chooses[from] = chooses[from] || workflow.Chooses(e.Action)
+		c.branches = c.branches || e.Action != workflow.ActionDefault
+		if w.Ends(e) {
+			targets[from][e.Action] = append([]int{}, targets[from][e.Action]...)
+			continue
+		}
 		targets[from][e.Action] = append(targets[from][e.Action], to)
 		c.from[to] = append(c.from[to], from)
-		c.branches = c.branches || e.Action != workflow.ActionDefault
 	}
 	if !c.branches {
 		return c
@@ -61,7 +67,7 @@ func newCertainty(w *workflow.Workflow, order []string) *certainty {
 	for k := range order {
 		i := c.index[order[len(order)-1-k]]
 		c.follow[i] = make(set, words)
-		if targets[i][workflow.ActionDefault] != nil { // otherwise the action default ends the branch
+		if chooses[i] || targets[i][workflow.ActionDefault] != nil { // otherwise the action default ends the branch
 			c.follow[i] = c.common(targets[i], words)
 		}
 		c.follow[i].add(i)

@@ -120,7 +120,7 @@ func workflowIn(f *workflow.File, s *shared, within []*workflow.File) *Report {
 			c.place(fault.From(err))
 			c.report.Errors = append(c.report.Errors, fault.From(err))
 		} else {
-			c.certain = newCertainty(c.w, p.Order())
+			c.plan, c.certain = p, newCertainty(c.w, p.Order())
 		}
 	}
 	for i := range c.w.Nodes {
@@ -143,7 +143,8 @@ type checker struct {
 	report *Report
 	// roots lists the names that a template can start with, without duplicates: the inputs, then the nodes.
 	roots []string
-	// certain is nil if the graph is not valid.
+	// plan and certain are nil if the graph is not valid.
+	plan    *plan.Plan
 	certain *certainty
 }
 
@@ -230,7 +231,12 @@ func (c *checker) edges() {
 		if known(fmt.Sprintf("edges[%d].from", i), "Edge", e.From) {
 			c.action(i, e)
 		}
-		known(fmt.Sprintf("edges[%d].to", i), "Edge", e.To)
+		if !c.w.Ends(e) {
+			known(fmt.Sprintf("edges[%d].to", i), "Edge", e.To)
+		} else if e.Action == workflow.ActionError {
+			c.fail(fmt.Sprintf("edges[%d].to", i), "The error edge of node %q leads to no node", e.From).
+				Suggest("Name the node that handles the failure; without an error edge a failure ends the run")
+		}
 	}
 	if s := c.w.StartNode; s != "" && known("start_node", "start_node", s) {
 		for _, id := range plan.Unreachable(c.w) {

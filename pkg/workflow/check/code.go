@@ -32,6 +32,7 @@ func (c *checker) code(n *workflow.Node, params map[string]json.RawMessage, at s
 		c.declared(n, text, inputs, at+".params.code")
 	}
 	c.noTemplates(n, language, text, params, at+".params.code")
+	c.next(n, at+".params.code")
 }
 
 // declared checks that Python code declares its inputs and its result.

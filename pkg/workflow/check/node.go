@@ -323,6 +323,7 @@ func (c *checker) command(n *workflow.Node, params map[string]json.RawMessage, a
 	if script == nil {
 		return
 	}
+	c.search(n, script, params, path)
 	offset := 0
 	for _, p := range parts {
 		if p.Expr != nil {
@@ -334,6 +335,18 @@ func (c *checker) command(n *workflow.Node, params map[string]json.RawMessage, a
 			})
 		}
 		offset += len(p.Source)
+	}
+}
+
+// search warns of a command whose exit status is a success although it is not 0, because it only means that nothing was found.
+func (c *checker) search(n *workflow.Node, script *shell.Script, params map[string]json.RawMessage, path string) {
+	if c.plan == nil || c.plan.AsksStatus(n.ID) || string(params["ignore_errors"]) == "true" {
+		return
+	}
+	command, _ := script.Render(make([]string, len(script.Vars)))
+	if reason, ok := shell.Searches(command); ok {
+		c.warn(path, "Node %q succeeds also when %s, because nothing asks for its exit status", n.ID, reason).
+			Suggest(`To branch on it, add an edge with the action error (in Markdown - on-error: name); to read it, use ${%s.exit_code} with "ignore_errors": true`, n.ID).Node = n.ID
 	}
 }
 

@@ -127,7 +127,7 @@ func (g *Graph) connect(w *workflow.Workflow) {
 		}
 		return &g.edges[i]
 	}
-	for _, e := range w.Edges {
+	for _, e := range w.AllEdges() {
 		from, ok := g.index[e.From]
 		to, ok2 := g.index[e.To]
 		if ok && ok2 {

@@ -16,8 +16,12 @@ type graph struct {
 	// routes has the edges that leave each node, arrivals the number of edges to it.
 	routes   [][]route
 	arrivals []int
+	// ends has the actions with which a branch ends at each node by an edge to no node.
+	ends [][]string
 	// readers has the nodes whose templates read each node, reads the nodes that its templates read.
 	readers, reads [][]reading
+	// status reports whether a template reads the exit status of each node.
+	status []bool
 	// member reports whether a node takes part in a run, start whether it waits for no edge.
 	member, start []bool
 }
@@ -38,22 +42,26 @@ type reading struct {
 func newGraph(w *workflow.Workflow) *graph {
 	n := len(w.Nodes)
 	g := &graph{
-		ids: w.NodeIDs(), index: make(map[string]int, n), routes: make([][]route, n), arrivals: make([]int, n),
+		ids: w.NodeIDs(), index: make(map[string]int, n), routes: make([][]route, n), arrivals: make([]int, n), ends: make([][]string, n), status: make([]bool, n),
 		readers: make([][]reading, n), reads: make([][]reading, n), member: make([]bool, n), start: make([]bool, n),
 	}
 	for i, id := range g.ids {
 		g.index[id] = i
 	}
-	for _, e := range w.Edges {
+	for _, e := range w.AllEdges() {
 		from, ok := g.index[e.From]
 		to, ok2 := g.index[e.To]
-		if ok && ok2 {
+		switch {
+		case ok && ok2:
 			g.routes[from] = append(g.routes[from], route{to, e.Action})
+		case ok && w.Ends(e):
+			g.ends[from] = append(g.ends[from], e.Action)
 		}
 	}
 	for i := range w.Nodes {
 		g.read(w, i)
 	}
+	g.readOutputs(w)
 	g.choose(w)
 	return g
 }
@@ -70,6 +78,9 @@ func (g *graph) read(w *workflow.Workflow, i int) {
 			continue
 		}
 		from, ok := g.index[u.Ref.Root]
+		if ok && readsStatus(u.Ref) {
+			g.status[from] = true
+		}
 		if !ok || from == i && w.Nodes[i].Loop != nil {
 			continue
 		}
@@ -122,11 +133,12 @@ func (g *graph) choose(w *workflow.Workflow) {
 
 // Unconnected returns the nodes without any edge, in a workflow that has edges and no start node.
 func Unconnected(w *workflow.Workflow) []string {
-	if len(w.Edges) == 0 || w.StartNode != "" {
+	edges := w.AllEdges()
+	if len(edges) == 0 || w.StartNode != "" {
 		return nil
 	}
 	touched := map[string]bool{}
-	for _, e := range w.Edges {
+	for _, e := range edges {
 		touched[e.From], touched[e.To] = true, true
 	}
 	var loose []string

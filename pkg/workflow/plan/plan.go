@@ -149,7 +149,7 @@ func (p *Plan) Apply(e *event.Event) []*event.Event {
 		switch {
 		case !e.IsFailure():
 			p.advance(i, e)
-		case p.Handles(e.Node):
+		case p.Handles(e.Node) && (e.Handled == nil || *e.Handled):
 			p.settle(i, handled, workflow.ActionError, e.Node, &out)
 		default:
 			p.settle(i, failed, "", e.Node, &out)

@@ -2,8 +2,6 @@ package plan
 
 import (
 	"slices"
-
-	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
 // Rank returns the length of the longest chain of nodes behind a node.
@@ -37,16 +35,6 @@ func (p *Plan) Done() bool { return p.left == 0 }
 
 // Settled reports whether a node is settled. It remains so when it is reopened.
 func (p *Plan) Settled(id string) bool { return p.nodes[p.g.index[id]].phase.settled() }
-
-// Handles reports whether an error edge leaves a node.
-func (p *Plan) Handles(id string) bool {
-	return slices.ContainsFunc(p.g.routes[p.g.index[id]], func(r route) bool { return r.action == workflow.ActionError })
-}
-
-// Routes reports whether an edge for an action leaves a node.
-func (p *Plan) Routes(id, action string) bool {
-	return slices.ContainsFunc(p.g.routes[p.g.index[id]], func(r route) bool { return r.action == action })
-}
 
 // Sources returns the nodes that made a node run: those with a taken edge to it and those that it reads.
 func (p *Plan) Sources(id string) []string {

@@ -7,38 +7,53 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Benign reports whether a command that ended with an exit status other than 0 has not failed for that: its last program was
-// asked whether there is something, and there is not, as upstream pflow takes it (grep and its like, which, command -v,
-// type, and ls with a pattern that matches no file). The reason says so. stderr is what the command said there, of which
-// there must be nothing but what such a program says.
-//
-// It is careful: where something else in the command could have given the status, the answer is no.
+// Benign reports whether the exit status of a command, which is not 0, only means that its last program searched for something
+// and did not find it: grep and similar programs, which, command -v, type, and ls with a pattern that matches no file. The reason
+// says so. stderr is the standard error of the command; it must contain nothing else than the message of such a program. If
+// another program of the command could have caused the status, Benign returns false.
 func Benign(command string, code int, stderr string) (reason string, ok bool) {
-	if code != 1 && code != 2 && code != 127 || len(stderr) > maxComplaint || nesting(command) > maxNesting {
+	if code != 1 && code != 2 && code != 127 || len(stderr) > maxComplaint {
+		return "", false
+	}
+	return judge(command, &verdict{code: code, complaint: strings.TrimSpace(stderr), spoken: true})
+}
+
+// Searches reports whether a command can end with an exit status that [Benign] takes for no failure. The reason is that of Benign.
+func Searches(command string) (reason string, ok bool) {
+	for _, code := range []int{1, 2} {
+		if reason, ok := judge(command, &verdict{code: code, spoken: true, any: true}); ok {
+			return reason, true
+		}
+	}
+	return "", false
+}
+
+func judge(command string, v *verdict) (reason string, ok bool) {
+	searching := func(name string) bool { return strings.Contains(command, name) }
+	if !slices.ContainsFunc([]string{"grep", "rg", "which", "command", "type", "ls"}, searching) || nesting(command) > maxNesting {
 		return "", false
 	}
 	file, err := parse(command, syntax.LangBash)
-	if err != nil {
-		return "", false
-	}
-	v := verdict{code: code, complaint: strings.TrimSpace(stderr), spoken: true}
-	if !v.fit(file) {
+	if err != nil || !v.fit(file) {
 		return "", false
 	}
 	return v.list(file.Stmts)
 }
 
-// maxComplaint is how long what ls says may be.
+// maxComplaint is the most bytes of standard error that are examined.
 const maxComplaint = 64 << 10
 
-// verdict is about a command that gave an exit status and said something, or nothing.
+// verdict examines a command that ended with an exit status other than 0.
 type verdict struct {
 	code      int
 	complaint string
-	spoken    bool // what a program says in its standard error is seen
+	// spoken reports whether complaint has everything that the programs wrote to standard error.
+	spoken bool
+	// any stands for any complaint that is allowed.
+	any bool
 }
 
-// fit goes through the whole command. It is unfit when its status could be another's than its last program's.
+// fit reports whether the status of the command can only be that of its last program.
 func (v *verdict) fit(file *syntax.File) bool {
 	fit := true
 	syntax.Walk(file, func(n syntax.Node) bool {
@@ -196,7 +211,7 @@ func (v *verdict) unmatched(args []*syntax.Word) (string, bool) {
 			}
 		}
 	}
-	if len(patterns) == 0 || v.complaint == "" && v.spoken || v.code != 1 && v.code != 2 {
+	if len(patterns) == 0 || v.complaint == "" && v.spoken && !v.any || v.code != 1 && v.code != 2 {
 		return "", false
 	}
 	for line := range strings.Lines(v.complaint) {

@@ -358,9 +358,10 @@ def outcome(space, declared):
     if not fits(value, names):
         raise Refused("Result is declared as %s but is %s" % (" | ".join(names), kind_of(value)), "result", **place)
     report = {"done": True}
-    if "next" in declared and space.get("next") is not None:
+    if space.get("next") is not None and not callable(space["next"]):
         if not isinstance(space["next"], str):
-            raise Refused("next must be the name of an action, not %s" % kind_of(space["next"]), "result", **at(declared["next"][0]))
+            place = at(declared["next"][0]) if "next" in declared else {}
+            raise Refused("next must be the name of an action, not %s" % kind_of(space["next"]), "result", **place)
         report["next"] = space["next"]
     return report, encoded(value, place)
 
