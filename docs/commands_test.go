@@ -91,9 +91,9 @@ func helpFlags(t *testing.T, program, command string) []string {
 		texts = append(texts, help(t, program, strings.Fields(inner)...))
 	}
 	var flags []string
-	for _, m := range regexp.MustCompile(`(?m)^ {2,6}(?:-\w, )?(--[a-z-]+)`).FindAllStringSubmatch(strings.Join(texts, "\n"), -1) {
-		if !slices.Contains(common, m[1]) {
-			flags = append(flags, m[1])
+	for _, m := range regexp.MustCompile(`(?m)^ {2,6}(?:-\w, )?--(?:\[no-\])?([a-z-]+)`).FindAllStringSubmatch(strings.Join(texts, "\n"), -1) {
+		if flag := "--" + m[1]; !slices.Contains(common, flag) {
+			flags = append(flags, flag)
 		}
 	}
 	slices.Sort(flags)

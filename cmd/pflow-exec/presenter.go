@@ -96,7 +96,13 @@ func (s *presenter) interrupted(run *reader.Run) error {
 
 // end answers for a run that has ended, and returns its exit status as an error.
 func (s *presenter) end(run *reader.Run, last *event.Event) error {
-	status := exitStatus(last)
+	defer s.sayDegraded(last)
+	status, err := exitStatus(last), error(nil)
+	if last.Status == event.Degraded {
+		if status, err = s.degradedStatus(run); err != nil {
+			return err
+		}
+	}
 	if complained := s.progress.end(); last.Error != nil && status != 141 && !complained {
 		s.complain(last)
 	}
@@ -104,7 +110,10 @@ func (s *presenter) end(run *reader.Run, last *event.Event) error {
 		return asError(status)
 	}
 	if s.Print != "" && last.Status.Succeeded() {
-		return s.printOutput(run, last, s.Print)
+		if err := s.printOutput(run, last, s.Print); err != nil {
+			return err
+		}
+		return asError(status)
 	}
 	a, err := run.Answer(last, s.MaxOutputChars)
 	if err != nil {

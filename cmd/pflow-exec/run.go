@@ -21,6 +21,7 @@ type runCommand struct {
 type answerFlags struct {
 	Print          string `help:"If the run succeeds, print only this output, as text." placeholder:"OUTPUT"`
 	Raw            bool   `help:"On a terminal, print the control characters of outputs too. They can change what the terminal shows."`
+	FailDegraded   *bool  `negatable:"" help:"Exit with status 1 if the run ends degraded. The default is runtime.fail_degraded of the workflow or of settings.json."`
 	MaxOutputChars int    `help:"In the document of --format json, replace longer texts by references to them; 0 replaces none." default:"2000" placeholder:"N"`
 }
 
@@ -35,7 +36,7 @@ output as text.
   pflow-exec run disk.json > run.ndjson;  pflow-exec run disk.json --resume run.ndjson
   while pflow-exec run disk.json --checkpoint run.ndjson; [ $? -eq 137 ]; do :; done    # start again when it is killed
 
-Exit status: 0 completed, 1 failed, 2 refused (nothing ran), 3 denied, 4 waits for a person, 124 --timeout, 129, 130 or 143 a
+Exit status: 0 completed or degraded, 1 failed, or degraded with --fail-degraded, 2 refused (nothing ran), 3 denied, 4 waits for a person, 124 --timeout, 129, 130 or 143 a
 signal, 141 the reader of standard output went away.`
 }
 

@@ -92,10 +92,13 @@ func (o object) runtime(key string, v span) *Runtime {
 	if !ok {
 		return nil
 	}
-	o.known("max_output")
+	o.known("max_output", "fail_degraded")
 	r := &Runtime{}
 	if v, ok := o.has("max_output"); ok && r.MaxOutput.UnmarshalJSON([]byte(o.raw(v))) != nil {
 		o.must("max_output", "a size", v).Suggest(`Write a number of bytes, or text such as "500kB", "30MB" or "2GiB"`)
+	}
+	if fails, ok := o.flag("fail_degraded"); ok {
+		r.FailDegraded = &fails
 	}
 	return r
 }

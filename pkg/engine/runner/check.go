@@ -55,7 +55,12 @@ func (l *Launch) sub(name string, report *check.Report) *engine.Sub {
 		s.Workflow.TemplateResolutionMode = l.settings.TemplateResolutionMode
 	}
 	if r := s.Workflow.Runtime; (r == nil || r.MaxOutput == 0) && l.settings.MaxOutput > 0 {
-		s.Workflow.Runtime = &workflow.Runtime{MaxOutput: l.settings.MaxOutput}
+		limited := workflow.Runtime{}
+		if r != nil {
+			limited = *r
+		}
+		limited.MaxOutput = l.settings.MaxOutput
+		s.Workflow.Runtime = &limited
 	}
 	for id, sub := range report.Subs {
 		s.Subs[id] = l.sub(sub.File.Name, sub)

@@ -67,7 +67,7 @@ func known(above string) string {
 	case "registry.nodes":
 		return "allow deny"
 	case "runtime":
-		return "template_resolution_mode max_output"
+		return "template_resolution_mode max_output fail_degraded"
 	case "llm":
 		return "default_model provider prices"
 	case "llm.prices.*":

@@ -22,6 +22,7 @@ func Keys() []Key {
 		{Name: "llm.default_model", Help: "the model of llm nodes without one"},
 		{Name: "llm.prices", JSON: true, Help: `dollars for a million tokens, by model: {"MODEL": {"input": 3, "output": 15}}; llm.prices.MODEL sets one`},
 		{Name: "llm.provider", Help: "openai or anthropic, if the model's name does not decide"},
+		{Name: "runtime.fail_degraded", JSON: true, Help: "true gives degraded runs the exit status 1, for workflows that do not set it"},
 		{Name: "runtime.max_output", Help: "how much the nodes of a run may put out, such as 30MB, for workflows that do not set it"},
 		{Name: "runtime.template_resolution_mode", Help: "strict or permissive, for workflows that do not set it"},
 	}
@@ -65,7 +66,10 @@ func (k Key) Value(text string) (json.RawMessage, error) {
 	}
 	if !json.Valid([]byte(text)) {
 		return nil, fault.New(fault.Usage, "The value of %s must be JSON", k.Name).
-			Suggest(`Write it in single quotes, such as '{"input": 3, "output": 15}'`)
+			Suggest(`Write true or false, or an object in single quotes, such as '{"input": 3, "output": 15}'`)
+	}
+	if k.Name == "runtime.fail_degraded" && text != "true" && text != "false" {
+		return nil, fault.New(fault.Usage, "The value of %s must be true or false, not %s", k.Name, text)
 	}
 	return json.RawMessage(text), nil
 }

@@ -32,6 +32,8 @@ type Settings struct {
 	TemplateResolutionMode string
 	// MaxOutput is how much the nodes of a run may put out, for workflows that do not set it; 0 means the default.
 	MaxOutput rawjson.Bytes
+	// FailDegraded gives degraded runs the exit status 1, for workflows that do not set it.
+	FailDegraded bool
 	// LLM has the defaults of nodes of type llm.
 	LLM LLM
 }
@@ -49,6 +51,7 @@ type shape struct {
 	Runtime struct {
 		TemplateResolutionMode string          `json:"template_resolution_mode"`
 		MaxOutput              json.RawMessage `json:"max_output"`
+		FailDegraded           bool            `json:"fail_degraded"`
 	} `json:"runtime"`
 	LLM LLM `json:"llm"`
 }
@@ -91,7 +94,10 @@ func parse(source []byte) (*Settings, error) {
 		f.Path = "runtime.max_output"
 		return nil, f
 	}
-	return &Settings{Env: s.Env, Vars: s.Vars, Allow: nodes.Allow, Deny: nodes.Deny, TemplateResolutionMode: mode, MaxOutput: most, LLM: s.LLM}, nil
+	return &Settings{
+		Env: s.Env, Vars: s.Vars, Allow: nodes.Allow, Deny: nodes.Deny, TemplateResolutionMode: mode, MaxOutput: most,
+		FailDegraded: s.Runtime.FailDegraded, LLM: s.LLM,
+	}, nil
 }
 
 // checkPatterns returns an error for an invalid pattern, which would match nothing.

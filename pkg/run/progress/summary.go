@@ -36,7 +36,11 @@ func Summary(r *history.Run, colored bool) []string {
 	if last.Usage != nil {
 		s.addLine(dim, "used:", last.Usage.String())
 	}
-	for _, w := range last.Warnings[:min(len(last.Warnings), maxOther)] {
+	warnings := last.Warnings
+	if last.Status == event.Degraded { // they are in the last line about the run
+		warnings = nil
+	}
+	for _, w := range warnings[:min(len(warnings), maxOther)] {
 		s.addLine(yellow, "warning:", w)
 	}
 	if last.Error != nil {

@@ -1,0 +1,99 @@
+package suite
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/tidwall/gjson"
+)
+
+// degrading is a workflow whose runs are degraded; more are fields of it.
+func degrading(more string) string {
+	return `{"nodes": [{"id": "a", "type": "shell", "params": {"command": "echo why >&2; exit 3"}}, {"id": "b", "type": "echo"}],
+		"edges": [{"from": "a", "to": "b", "action": "error"}]` + more + `}`
+}
+
+func TestFailDegraded(t *testing.T) {
+	for name, c := range map[string]struct {
+		workflow, settings string
+		flags              []string
+		exit               int
+	}{
+		"by default":                   {degrading(""), "", nil, 0},
+		"a flag":                       {degrading(""), "", []string{"--fail-degraded"}, 1},
+		"the workflow":                 {degrading(`, "runtime": {"fail_degraded": true}`), "", nil, 1},
+		"the settings":                 {degrading(""), `{"runtime": {"fail_degraded": true}}`, nil, 1},
+		"the workflow before settings": {degrading(`, "runtime": {"fail_degraded": false, "max_output": "1MB"}`), `{"runtime": {"fail_degraded": true, "max_output": "1GB"}}`, nil, 0},
+		"a flag before the workflow":   {degrading(`, "runtime": {"fail_degraded": true}`), "", []string{"--no-fail-degraded"}, 0},
+		"a run that is not degraded":   {`{"nodes": [{"id": "a", "type": "echo"}]}`, "", []string{"--fail-degraded"}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t)
+			if c.settings != "" {
+				p.write("home/settings.json", c.settings)
+			}
+			p.draft("w", c.workflow)
+			status := "degraded"
+			if !strings.Contains(c.workflow, "exit 3") {
+				status = "completed"
+			}
+			for _, args := range [][]string{{"run", "w"}, {"wait", "last"}, {"resume", "last"}, {"run", "w", "--format", "json"}, {"wait", "last", "--format", "json"}, {"run", "w", "--print", printed(status)}} {
+				o := p.run("pflow-exec", append(args, c.flags...)...)
+				if o.exit != c.exit {
+					t.Errorf("%q: exit status %d, want %d\n%s", args, o.exit, c.exit, o)
+				}
+				if args[len(args)-1] == "json" && (gjson.Get(o.stdout, "status").Str != status || !gjson.Get(o.stdout, "success").Bool()) {
+					t.Errorf("%q: the document has changed\n%s", args, o)
+				}
+				if len(args) == 4 && args[2] == "--print" && o.stdout != "Hello, World!\n" {
+					t.Errorf("the output is not printed\n%s", o)
+				}
+			}
+		})
+	}
+}
+
+// printed is the output to print of a run with a status.
+func printed(status string) string {
+	if status == "degraded" {
+		return "b.echo"
+	}
+	return "a.echo"
+}
+
+// TestMarkdownFailDegraded reads the setting from a Markdown file.
+func TestMarkdownFailDegraded(t *testing.T) {
+	p := newPlace(t)
+	file := p.write("w.pflow.md", "---\nruntime: {fail_degraded: true}\n---\n\n# W\n\n## Steps\n\n### a\n\nFails.\n\n- type: shell\n- command: exit 3\n- on-error: b\n- next: end\n\n### b\n\nMends.\n\n- type: echo\n")
+	if o := p.run("pflow-exec", "run", file, "--format", "json"); o.exit != 1 || gjson.Get(o.stdout, "status").Str != "degraded" {
+		t.Error(o)
+	}
+	o := p.run("pflow-lib", "settings", "set", "runtime.fail_degraded=maybe")
+	if o.exit != 2 {
+		t.Error(o)
+	}
+}
+
+// TestDegradedOnATerminal checks that the last line on a terminal names a degraded run's reasons, also after its outputs.
+func TestDegradedOnATerminal(t *testing.T) {
+	p := newPlace(t)
+	p.draft("w", degrading(""))
+	for _, args := range [][]string{{"run", "w"}, {"wait", "last"}, {"resume", "last"}, {"run", "w", "--print", "b.echo"}, {"wait", "last", "--format", "json"}} {
+		s := p.session(p.command("pflow-exec", args...), 200)
+		s.show()
+		<-s.read
+		_ = s.cmd.Wait()
+		lines := strings.Split(strings.TrimSpace(s.sent.String()), "\n")
+		if last := lines[len(lines)-1]; !strings.HasPrefix(last, "degraded") || !strings.Contains(last, "exit code 3: why") {
+			t.Errorf("%q: the last line is %q", args, last)
+		}
+	}
+	s := p.session(p.command("pflow-exec", "wait", "last", "--quiet"), 200)
+	s.show()
+	<-s.read
+	if strings.Contains(s.sent.String(), "degraded") {
+		t.Error(s.sent.String())
+	}
+	_ = s.cmd.Wait()
+}
