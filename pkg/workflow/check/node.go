@@ -114,6 +114,9 @@ func (c *checker) kind(n *workflow.Node, at string) (nodetype.Type, bool) {
 	if found {
 		f.Suggest("Did you mean %q?", near)
 	}
+	if instead := formerType(n.Type); instead != "" {
+		f.Suggest("%s", instead)
+	}
 	if !found && strings.HasPrefix(n.Type, "mcp-") {
 		f.Suggest("Tools of MCP servers become node types with: pflow-sync add NAME -- COMMAND, then pflow-sync sync NAME")
 	}
@@ -122,6 +125,19 @@ func (c *checker) kind(n *workflow.Node, at string) (nodetype.Type, bool) {
 	}
 	f.Suggest("pflow-lib search lists all node types")
 	return kind, false
+}
+
+// formerType says what to use instead of a node type that pflow's Python version had, or returns "".
+func formerType(name string) string {
+	switch {
+	case name == "claude-code":
+		return `Write "type": "agent", which runs claude by default`
+	case strings.HasPrefix(name, "github-"):
+		return "Use a shell node that calls gh, or the tools of an MCP server for GitHub"
+	case strings.HasPrefix(name, "git-"):
+		return "Use a shell node that calls git"
+	}
+	return ""
 }
 
 // unregistered warns of an MCP tool that is not registered. Whether it exists shows only when it is called.

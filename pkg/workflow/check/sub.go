@@ -149,6 +149,9 @@ func (c *checker) subInputs(n *workflow.Node, w *workflow.Workflow, at string) {
 			f := c.fail(rawjson.JoinPath(path, name), "Node %q: the workflow it runs has no input %q", n.ID, name)
 			f.Node = n.ID
 			c.instead(f, name, "Its inputs are", names)
+			if len(names) == 0 {
+				f.Suggest(`It declares no inputs: declare %q under "inputs" there, or remove it here`, name)
+			}
 			continue
 		}
 		if raw := given[name]; !template.MayHoldTemplate(raw) {
