@@ -205,16 +205,17 @@ func (c *checker) result(p place, ref template.Ref, n *workflow.Node) bool {
 	if !ok || open || slices.ContainsFunc(inner, func(o nodetype.Output) bool { return o.Name == ref.Path[2].Key }) {
 		return true
 	}
-	f := c.noOutput(p, ref, 2, fmt.Sprintf("The results of node %q (batch of type: %s) have no %q", n.ID, n.Type, ref.Path[2].Key), inner)
+	message := fmt.Sprintf("The results of node %q (batch of type: %s) have no %q", n.ID, n.Type, ref.Path[2].Key)
 	if ref.Path[2].Key == "error" {
-		f.Suggestions = nil
-		f.Suggest("Failed items are in ${%s.errors}, each with index, item and error", n.ID)
+		c.at(p, "%s", message).Suggest("Failed items are in ${%s.errors}, each with index, item and error", n.ID).Missing = []string{ref.Expression()}
+		return false
 	}
+	c.noOutput(p, ref, 2, message, inner)
 	return false
 }
 
 // noOutput reports an output that does not exist. Its name is the given step of the reference.
-func (c *checker) noOutput(p place, ref template.Ref, step int, message string, outputs []nodetype.Output) *fault.Fault {
+func (c *checker) noOutput(p place, ref template.Ref, step int, message string, outputs []nodetype.Output) {
 	f := c.at(p, "%s", message)
 	f.Missing = []string{ref.Expression()}
 	var names []string
@@ -234,7 +235,6 @@ func (c *checker) noOutput(p place, ref template.Ref, step int, message string, 
 	} else if len(names) > 0 {
 		f.Suggest("Available outputs: %s", strings.Join(f.Available, ", "))
 	}
-	return f
 }
 
 // inside checks that the next step of a reference fits the value it has reached. typ is the type of that value, and steps
