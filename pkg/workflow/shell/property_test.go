@@ -63,6 +63,14 @@ func aWord(t *rapid.T, depth int, ticks bool) pair {
 	return same("text")
 }
 
+// noOperator returns a word, or another if it has what the parser takes for an operator in [[ ]] and in arrays.
+func noOperator(word pair) pair {
+	if strings.Contains(word.command, "=") || strings.HasPrefix(word.command, "-n") {
+		return same("e")
+	}
+	return word
+}
+
 // aStatement draws a statement.
 func aStatement(t *rapid.T, depth int) pair {
 	kinds := []string{"print", "assign", "document", "quoted document"}
@@ -76,9 +84,9 @@ func aStatement(t *rapid.T, depth int) pair {
 	case "assign":
 		return aWord(t, 2, false).in("x=", `; printf '<%s>' "$x"`)
 	case "test":
-		return aWord(t, 2, false).in("[[ a == x || ", " ").and(aWord(t, 1, false).in("== ", " ]] && printf 1"))
+		return noOperator(aWord(t, 2, false)).in("[[ a == x || ", " ").and(noOperator(aWord(t, 1, false)).in("== ", " ]] && printf 1"))
 	case "array":
-		return aWord(t, 2, false).in(`a=(x ""`, ")").and(pair{`; printf '<%s>' "$${a[@]}"`, `; printf '<%s>' "${a[@]}"`})
+		return noOperator(aWord(t, 2, false)).in("a=(x ", ")").and(pair{`; printf '<%s>' "$${a[@]}"`, `; printf '<%s>' "${a[@]}"`})
 	case "here-string":
 		return aWord(t, 2, false).in("cat <<< ", "")
 	case "escapes":
