@@ -267,6 +267,7 @@ func (c *converter) steps(o *outline) []route {
 		}
 		c.close('}')
 		r.code = nextIn(c.out[from:])
+		r.open = r.code.Other >= 0 && r.next == nil || isReference(gjson.GetBytes(c.out[from:], "params.code").Str)
 		routes = append(routes, r)
 	}
 	c.close(']')

@@ -16,6 +16,8 @@ type route struct {
 	next, onError *parameter
 	// code is what the step's code assigns to next.
 	code program.Next
+	// open reports whether its code may name any step: it is in another file, or the name is known only when it runs.
+	open bool
 }
 
 // target is a step that follows another one that ends with the given action.
@@ -84,8 +86,9 @@ func (c *converter) edges(routes []route, start bool) {
 	for i := range routes {
 		r.implicit(i)
 	}
+	open := slices.ContainsFunc(routes, func(r route) bool { return r.open }) // then the check finds such steps
 	for i := range routes {
-		if i > 0 && !r.reach.reached[i] && !start && !r.broken {
+		if i > 0 && !r.reach.reached[i] && !start && !r.broken && !open {
 			c.addAt(routes[i].at, item("nodes", i), "Nothing leads to step %q", routes[i].id).
 				Suggest("Name it in the next or on-error of a step, or remove it")
 		}

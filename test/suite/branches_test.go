@@ -169,3 +169,24 @@ func TestNote(t *testing.T) {
 		t.Error(c)
 	}
 }
+
+// TestBranchesOfCodeInAFile runs a step whose code is in another file, and checks what that names.
+func TestBranchesOfCodeInAFile(t *testing.T) {
+	needs(t, "python3")
+	p := newPlace(t)
+	end := "next: end"
+	file := p.write("w.pflow.md", "# W\n\n## Steps\n\n### a\n\nA step.\n\n- type: code\n- code: ./pick.py\n\n"+step("b", "", end)+step("c", "", end))
+	p.write("pick.py", "result: int = 1\nnext = 'c'\n")
+	if o := p.run("pflow-exec", "run", file, "--format", "ndjson"); o.exit != 0 || ran(o.stdout) != "a c" {
+		t.Error(o)
+	}
+	p.write("pick.py", "result: int = 1\n")
+	if o := p.run("pflow-lib", "check", file); o.exit != 2 || gjson.Get(o.stdout, "error.path").Str != "nodes[2]" {
+		t.Errorf("nothing leads to c\n%s", o)
+	}
+	p.write("pick.py", "result: int = 1\nx = 'c'\nnext = x\n")
+	o := p.run("pflow-lib", "check", file)
+	if f := gjson.Get(o.stdout, "error"); o.exit != 2 || !strings.HasSuffix(f.Get("file").Str, "pick.py") || f.Get("line").Int() != 3 {
+		t.Errorf("a value that no list has\n%s", o)
+	}
+}

@@ -244,6 +244,9 @@ func (c *checker) edges() {
 				Suggest("Connect it with an edge, or remove start_node")
 		}
 	}
+	if c.unreached() {
+		return
+	}
 	for _, id := range plan.Unconnected(c.w) {
 		c.fail(nodePath(c.nodes[id]), "Node %q would never run: no edge leads to it or from it", id).
 			Suggest("Connect it with an edge, or remove all edges to order the nodes by their templates")

@@ -33,12 +33,41 @@ func (c *checker) next(n *workflow.Node, path string) {
 		}
 		f.Suggest(`Name a node, or "%s" to end the branch here, or add an edge with this action`, workflow.EndOfBranch)
 	}
-	if assigned.Other >= 0 && !slices.ContainsFunc(c.w.Edges, func(e workflow.Edge) bool { return e.From == n.ID && workflow.Chooses(e.Action) }) {
+	if c.unlisted(n, assigned) {
 		f := c.fail(path, "Node %q: next is known only when the code runs, and no edges say which nodes may follow", n.ID)
 		c.located(f, place{path: path, node: n, inText: true, offset: assigned.Other}).
 			Suggest(`List the nodes: - next: one, two (in JSON, edges with "action": "one" and "action": "two"), or assign literals; rename the variable if it is no action`)
 	}
 	c.nextBelow(n, assigned, path)
+}
+
+// unlisted reports whether code ends with actions that are known only when it runs, and no edges say which.
+func (c *checker) unlisted(n *workflow.Node, assigned program.Next) bool {
+	return assigned.Other >= 0 && !slices.ContainsFunc(c.w.Edges, func(e workflow.Edge) bool { return e.From == n.ID && workflow.Chooses(e.Action) })
+}
+
+// unreached reports the steps of a Markdown file that nothing leads to, if the file alone does not show them: code in another file
+// may name steps. In the JSON form such nodes start the run. The result is false if all steps are reached.
+func (c *checker) unreached() (found bool) {
+	if !c.file.Markdown || c.w.StartNode != "" {
+		return false
+	}
+	reached := map[string]bool{}
+	for _, e := range c.w.AllEdges() {
+		reached[e.To] = true
+	}
+	for i := range c.w.Nodes {
+		if n := &c.w.Nodes[i]; c.unlisted(n, workflow.NextOf(n)) {
+			return true // reported, and any step may follow
+		}
+	}
+	for i, n := range c.w.Nodes {
+		if i > 0 && !reached[n.ID] {
+			found = true
+			c.fail(nodePath(i), "Nothing leads to step %q", n.ID).Suggest("Name it in the next or on-error of a step, or remove it").Node = n.ID
+		}
+	}
+	return found
 }
 
 // edgeFor reports whether the file has an edge for an action of a node.

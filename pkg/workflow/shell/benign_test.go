@@ -71,3 +71,24 @@ func TestBenign(t *testing.T) {
 		}
 	}
 }
+
+func TestSearches(t *testing.T) {
+	for command, want := range map[string]string{
+		"echo x | grep -q zzz":       "grep found no match",
+		"cd /x && ls *.txt":          "no file matches *.txt",
+		"command -v tool":            "command did not find tool",
+		"grep a f && grep b f":       "grep found no match",
+		"grep a f | wc -l":           "",
+		"grep a f || true":           "",
+		"set -e; grep a f":           "",
+		"ls file":                    "",
+		"echo grep":                  "",
+		"test -f x && grep y z":      "",
+		"grep a f; echo done":        "",
+		"if grep -q a f; then x; fi": "",
+	} {
+		if reason, ok := Searches(command); ok != (want != "") || reason != want {
+			t.Errorf("%s: %q, %v", command, reason, ok)
+		}
+	}
+}
