@@ -56,7 +56,9 @@ func (a *asker) ask(ctx context.Context, q engine.Question) (answer, by string, 
 				_, _ = fmt.Fprintln(a.app.Stderr)
 				return "", "", nil
 			}
-			line = strings.ToLower(strings.TrimSpace(line))
+			if line = strings.TrimSpace(line); q.AnyAnswer && line != "" && !slices.Contains(q.Choices, line) {
+				return line, "terminal", nil
+			}
 			if i := slices.IndexFunc(q.Choices, func(c string) bool {
 				return strings.EqualFold(c, line) || line != "" && strings.EqualFold(c[:1], line) && unique(q.Choices, c[:1])
 			}); i >= 0 {

@@ -28,8 +28,8 @@ func (c *runCommand) Run(app *cli.App) error {
 		return fault.New(fault.Execution, "Cannot determine the working directory: %v", fault.Reason(err))
 	}
 	process.AdoptOrphans() // an agent leaves some, and they count as its own until somebody waits for them
-	return app.Reported(nodeprogram.Serve(app.Context, nodeType, nodeprogram.MaxRequest, app.Stdin, app.Stdout, func(ctx context.Context, params nodetype.Agent) (*nodetype.AgentOutputs, error) {
-		return agent.Run(ctx, params, agent.Host{
+	return app.Reported(nodeprogram.ServeAsking(app.Context, nodeType, nodeprogram.MaxRequest, app.Stdin, app.Stdout, func(ctx context.Context, params nodetype.Agent, answer *nodeprogram.Answer) (*nodetype.AgentOutputs, *nodeprogram.Question, error) {
+		return agent.Run(ctx, params, answer, agent.Host{
 			Dir: dir, Env: app.Env, Stderr: app.Messages(),
 			Progress: func(done, total float64, message string) {
 				_ = nodeprogram.Progress(app.Stdout, done, total, message) // if the reader is gone, writing the outputs fails too

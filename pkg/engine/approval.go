@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pflow-suite/pflow/pkg/engine/node"
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
@@ -22,6 +23,8 @@ type approvals struct {
 	answer string
 	// answers are the answers given beforehand, by node paths.
 	answers map[string]Answer
+	// answeredOnce has the nodes whose open question was answered. They may ask another one.
+	answeredOnce map[string]bool
 	// askPerson asks a person, if it is not nil.
 	askPerson func(ctx context.Context, q Question) (answer, by string, err error)
 	questions *questions
@@ -36,14 +39,36 @@ type approvals struct {
 	digests  *digester
 }
 
-// ask asks a question about a node. The node goes on when it is answered.
+// ask asks a question about a node, or one that the node itself asks. The node goes on when it is answered.
 func (a *approvals) ask(nr *nodeRun, q *Question) {
-	a.rec.write(nr.frame, &event.Event{Event: event.ApprovalRequested, Node: nr.id(), Question: a.store.redactor.Text(q.Text), Choices: q.Choices, Params: q.Params})
+	a.record(nr, q)
+	a.open(nr, q)
+}
+
+// record records a question.
+func (a *approvals) record(nr *nodeRun, q *Question) {
+	ev := &event.Event{
+		Event: event.ApprovalRequested, Node: nr.id(), Question: a.store.redactor.Text(q.Text), Choices: q.Choices, Params: q.Params, AnyAnswer: q.AnyAnswer,
+	}
+	nr.question = q
+	if q.state == nil {
+		a.rec.write(nr.frame, ev)
+		return
+	}
+	ev.State, ev.InputDigest = q.state, nr.bound.digest
+	if nr.node.Loop != nil {
+		ev.Iteration = nr.iteration
+	}
+	a.rec.record(nr.frame, ev)
+}
+
+// open waits for the answer to a question.
+func (a *approvals) open(nr *nodeRun, q *Question) {
 	if answer, by := a.answerFor(q); answer != "" {
 		a.answered(nr, q, answer, by)
 		return
 	}
-	a.questions.open[nr], nr.question = true, q
+	a.questions.open[nr] = true
 	if a.askPerson == nil {
 		return
 	}
@@ -58,7 +83,7 @@ func (a *approvals) ask(nr *nodeRun, q *Question) {
 		if !a.questions.open[nr] {
 			return // it was withdrawn
 		}
-		if err != nil || !slices.Contains(q.Choices, answer) { // without an answer the question stays open
+		if err != nil || !q.accepts(answer) { // without an answer the question stays open
 			a.settler.closeFrame(nr.frame)
 			return
 		}
@@ -73,7 +98,7 @@ const byFlag = "--approve"
 // answerFor returns the answer given beforehand to a question, or to one that the resumed run left open, and how it was given.
 // Without one it returns "".
 func (a *approvals) answerFor(q *Question) (answer, by string) {
-	open := a.from != nil && a.from.Open[q.Node]
+	open := a.from != nil && a.from.Open[q.Node] && !a.answeredOnce[q.Node]
 	given, ok := a.answers[q.Node]
 	if !ok {
 		given, ok = a.answers[GenericPath(q.Node)]
@@ -81,10 +106,10 @@ func (a *approvals) answerFor(q *Question) (answer, by string) {
 	if !ok && open {
 		given = Answer{a.answer, byFlag}
 	}
-	if given.Text == "" {
+	if given.Text == "" || q.state != nil && !open { // what a node asks itself is not known beforehand
 		return "", ""
 	}
-	if open && given.By == byFlag { // it was given to what was asked then
+	if open && (given.By == byFlag || q.state != nil) { // it was given to what was asked then
 		asked, params := a.from.asked[q.Node], a.from.params[q.Node]
 		switch {
 		case asked != a.store.redactor.Text(q.Text):
@@ -95,7 +120,8 @@ func (a *approvals) answerFor(q *Question) (answer, by string) {
 			return "", ""
 		}
 	}
-	if slices.Contains(q.Choices, given.Text) {
+	if q.accepts(given.Text) {
+		a.answeredOnce[q.Node] = a.answeredOnce[q.Node] || open
 		return given.Text, given.By
 	}
 	a.warnings.add(fmt.Sprintf("node %s cannot be answered %q, only %q", q.Node, given.Text, q.Choices))
@@ -162,9 +188,12 @@ func (a *approvals) preview(nr *nodeRun, q *Question) error {
 
 // answered lets a node run, or denies the run.
 func (a *approvals) answered(nr *nodeRun, q *Question, answer, by string) {
-	a.rec.record(nr.frame, &event.Event{Event: event.ApprovalResolved, Node: nr.id(), Answer: answer, By: by, InputDigest: a.digests.question(nr, q)})
-	if !plan.Denies(answer) {
-		nr.answer = rawjson.Quote(answer)
+	a.rec.record(nr.frame, &event.Event{Event: event.ApprovalResolved, Node: nr.id(), Answer: answer, By: by, AnyAnswer: q.AnyAnswer, InputDigest: a.digests.question(nr, q)})
+	if q.AnyAnswer || !plan.Denies(answer) {
+		if err := a.reply(nr, q, answer); err != nil {
+			a.rec.abort(err)
+			return
+		}
 		a.sched.enqueueReady(nr.frame)
 		return
 	}
@@ -177,4 +206,15 @@ func (a *approvals) answered(nr *nodeRun, q *Question, answer, by string) {
 		a.questions.withdraw(fr)
 		a.settler.closeFrame(fr)
 	}
+}
+
+// reply gives an answer to a node: to its templates, or to the node itself if that has asked.
+func (a *approvals) reply(nr *nodeRun, q *Question, answer string) error {
+	if q.state == nil {
+		nr.answer = rawjson.Quote(answer)
+		return nil
+	}
+	state, err := a.store.plain(q.state)
+	nr.reply = &node.Answer{Text: answer, State: state}
+	return err
 }

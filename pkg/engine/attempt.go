@@ -31,6 +31,8 @@ type Attempt struct {
 	Type nodetype.Type
 	// Call is the node with its parameters resolved: they are in Call.Params, and Call.Shell has the command of a shell node.
 	Call *node.Call
+	// Answer is the answer to the question that the node has asked, or nil.
+	Answer *node.Answer
 	// Timeout is the longest that the attempt may take by the node's timeout, which replaces the default of its type. 0 means
 	// that there is none, or that it is among the parameters of a type that declares it.
 	Timeout time.Duration
@@ -69,7 +71,7 @@ func Local(host node.Host) func(ctx context.Context, a Attempt) Result {
 		at.Dir, at.Env = a.Dir, a.Env
 		return *node.Run(ctx, a.Call, &node.Task{
 			Host: at, Node: a.Node, Key: a.Key, Timeout: a.Timeout, Marks: a.Marks, Stdout: a.Stdout, Stderr: a.Stderr, Capture: a.Capture,
-			Scratch: a.Scratch, Large: a.Large, StreamLimit: a.StreamLimit, Count: a.Count, Place: a.Place, Progress: a.Progress,
+			Scratch: a.Scratch, Large: a.Large, StreamLimit: a.StreamLimit, Count: a.Count, Place: a.Place, Progress: a.Progress, Answer: a.Answer,
 		})
 	}
 }

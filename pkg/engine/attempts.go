@@ -71,7 +71,7 @@ func (a *attempts) run(t *task) *result {
 		Dir: a.dir, Env: append(slices.Concat(a.env, marks), KeyVariable+"="+key, trace.Variable+"="+t.span.String()), Marks: marks,
 		Stdout: stdout, Stderr: stderr, Capture: a.capture,
 		Scratch: a.store.journal.NewScratch, Large: turn.take, StreamLimit: a.output.stream, Count: a.output.attempt(),
-		Progress: a.progress(path, t.step), Place: t.place(),
+		Progress: a.progress(path, t.step), Place: t.place(), Answer: t.run.reply,
 	})
 	if ctx.Err() != nil && a.runCtx.Err() == nil && done.Fault != nil && done.Fault.Type != fault.Timeout {
 		done.Fault = timeoutFault(ctx)

@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
-	"github.com/pflow-suite/pflow/pkg/workflow/plan"
 )
 
 // Checkpoint is how far an earlier run came, read from its events. Its maps are keyed by node paths. The outputs of its
@@ -30,6 +30,10 @@ type Checkpoint struct {
 	asked   map[string]string
 	params  map[string]json.RawMessage
 	answers map[string]*event.Event
+	// anyAnswer has the questions to which any text is an answer. own has the questions that nodes have asked themselves, and
+	// ownAnswers their answers.
+	anyAnswer       map[string]bool
+	own, ownAnswers map[string]*event.Event
 	// Blob fetches the run's long values.
 	Blob   event.Load
 	source Source
@@ -53,7 +57,7 @@ type Source interface {
 func ReadCheckpoint(source Source, blob event.Load) (*Checkpoint, error) {
 	c := &Checkpoint{
 		settled: map[string]event.Header{}, parts: map[string]event.Header{}, begun: map[string]bool{},
-		Open: map[string]bool{}, Choices: map[string][]string{}, asked: map[string]string{}, params: map[string]json.RawMessage{}, answers: map[string]*event.Event{},
+		Open: map[string]bool{}, Choices: map[string][]string{}, asked: map[string]string{}, params: map[string]json.RawMessage{}, answers: map[string]*event.Event{}, anyAnswer: map[string]bool{}, own: map[string]*event.Event{}, ownAnswers: map[string]*event.Event{},
 		Blob: blob, source: source, held: map[int64]*event.Event{},
 	}
 	for events := event.NewReader(source); ; {
@@ -109,6 +113,7 @@ func (c *Checkpoint) add(h event.Header) error {
 		c.begun[h.Node] = true
 	case h.Settles():
 		c.settled[h.Node] = h
+		delete(c.own, h.Node) // if the node runs again, it begins anew
 		if c.size += h.Size; c.size <= maxHeld {
 			if e, err := h.Read(c.source); err == nil { // else the error is reported when the event is used
 				c.held[h.At] = e
@@ -131,13 +136,27 @@ func (c *Checkpoint) addEvent(e *event.Event) error {
 		c.Run, c.Started = e.Run, e
 	case event.ApprovalRequested:
 		c.Open[e.Node], c.Choices[e.Node], c.asked[e.Node] = true, e.Choices, e.Question
-		c.params[e.Node] = e.Params
+		c.params[e.Node], c.anyAnswer[e.Node] = e.Params, e.AnyAnswer
+		if e.State != nil {
+			c.own[e.Node] = e
+			delete(c.ownAnswers, e.Node)
+			c.markBegun(e.Node)
+		}
 	case event.ApprovalResolved:
-		c.Open[e.Node] = plan.Denies(e.Answer) // a denied node may still be allowed
-		c.answers[e.Node] = e
+		c.Open[e.Node] = e.Denies() // a denied node may still be allowed
+		if c.own[e.Node] != nil {
+			c.ownAnswers[e.Node] = e
+		} else {
+			c.answers[e.Node] = e
+		}
 		c.markBegun(e.Node)
 	}
 	return nil
+}
+
+// Accepts reports whether a text is an answer to the question about a node, if that is open.
+func (c *Checkpoint) Accepts(path, answer string) bool {
+	return c.Open[path] && (slices.Contains(c.Choices[path], answer) || c.anyAnswer[path] && answer != "")
 }
 
 // markBegun notes that the nodes around one have begun.

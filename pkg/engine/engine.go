@@ -21,6 +21,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/pflow-suite/pflow/pkg/engine/node"
@@ -63,6 +64,15 @@ type Question struct {
 	// Params are the resolved parameters that the node would run with, without secrets. They are nil if they cannot be resolved
 	// before the answer is known.
 	Params json.RawMessage
+	// AnyAnswer reports whether any other text is an answer too. Then no answer denies the run.
+	AnyAnswer bool
+	// state is what the node gets back with the answer, as the stream has it, if the node itself asks.
+	state json.RawMessage
+}
+
+// accepts reports whether a text is an answer.
+func (q *Question) accepts(answer string) bool {
+	return slices.Contains(q.Choices, answer) || q.AnyAnswer && answer != ""
 }
 
 // Answer is an answer that was given before its question is asked.

@@ -83,7 +83,7 @@ func newExecution(ctx context.Context, stop context.CancelCauseFunc, c Config, t
 			clock: clock, random: random,
 		}
 		approvals = &approvals{
-			from: c.From, answer: c.Answer, answers: c.Answers, askPerson: c.Ask, questions: questions,
+			from: c.From, answer: c.Answer, answers: c.Answers, answeredOnce: map[string]bool{}, askPerson: c.Ask, questions: questions,
 			sched: sched, settler: settler, rec: rec, store: store, stop: stopping, warnings: warnings, binder: binder, digests: digests,
 		}
 		starter = &starter{
@@ -96,6 +96,7 @@ func newExecution(ctx context.Context, stop context.CancelCauseFunc, c Config, t
 			binder: binder, approvals: approvals, batches: batches, refresher: refresher,
 		}
 	)
+	settler.ask = approvals.ask
 	sched.begin, sched.drop, sched.execute, sched.finish, sched.reuse = starter.begin, settler.drop, attempts.run, settler.finish, reuser.reuse
 	e := &execution{
 		top: top, clock: clock, began: clock.now(), sched: sched, starter: starter, approvals: approvals, questions: questions, refresher: refresher, binder: binder,

@@ -123,6 +123,7 @@ func loopFault(field string, value json.RawMessage, want string) *fault.Fault {
 func (nr *nodeRun) advance(next iteration) {
 	nr.carry = next.carry
 	nr.iteration++
+	nr.question, nr.reply = nil, nil
 }
 
 // endLoop adds to the outputs of a loop's last iteration why it is the last.

@@ -32,6 +32,8 @@ type nodeRun struct {
 	question *Question
 	answer   json.RawMessage
 	withdraw context.CancelFunc
+	// reply is the answer to the question that the node itself has asked, if it was answered.
+	reply *node.Answer
 	// iteration is the iteration of the node's loop, from 1; carry is what the one before it passes on.
 	iteration int
 	carry     map[string]json.RawMessage

@@ -62,7 +62,7 @@ func (q *questions) fault(resume string) *fault.Fault {
 	if len(open) > 1 {
 		answer = "NODE=ANSWER"
 	}
-	f.Suggest("Answer with: %s --approve %s, where ANSWER is one of: %s", resume, answer, strings.Join(open[0].Choices, ", "))
+	f.Suggest("Answer with: %s --approve %s, where ANSWER is %s", resume, answer, open[0].answers())
 	for _, asked := range open[:min(len(open), maxQuestions)] {
 		if asked.Params != nil {
 			f.Suggest("Node %s would run with: %s", asked.Node, fault.Truncate(string(asked.Params), maxShownParams))
@@ -73,3 +73,15 @@ func (q *questions) fault(resume string) *fault.Fault {
 
 // maxShownParams is the most bytes that a suggestion shows of a node's parameters.
 const maxShownParams = 1000
+
+// answers says what the valid answers are, in the words that follow "is".
+func (q *Question) answers() string {
+	switch choices := strings.Join(q.Choices, ", "); {
+	case !q.AnyAnswer:
+		return "one of: " + choices
+	case choices == "":
+		return "any text"
+	default:
+		return "any text, such as one of: " + choices
+	}
+}

@@ -3,6 +3,7 @@ package engine
 import (
 	"slices"
 
+	"github.com/pflow-suite/pflow/pkg/engine/node"
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 	"github.com/pflow-suite/pflow/pkg/workflow/plan"
@@ -53,7 +54,13 @@ func (r *reuser) reuse(fr *frame, step plan.Step) bool {
 // resume goes on with a node if the checkpoint has a part of it.
 func (r *reuser) resume(nr *nodeRun, step plan.Step) bool {
 	fr := nr.frame
-	if !nr.inherits || !r.adopter.from.begun[nr.path()] || !fr.entering && r.stop.halted(fr) {
+	if !nr.inherits || !fr.entering && r.stop.halted(fr) {
+		return false
+	}
+	if r.reuseQuestion(nr, step) {
+		return nr.reply != nil // the plan offers the attempt with the answer; without one the step asks again
+	}
+	if !r.adopter.from.begun[nr.path()] {
 		return false
 	}
 	if nr.node.Loop != nil && r.reuseIteration(nr, step) {
@@ -64,6 +71,38 @@ func (r *reuser) resume(nr *nodeRun, step plan.Step) bool {
 	}
 	fr.running[step.Node] = nr
 	r.starter.begin(dueStep{frame: fr, step: step}) // its items and inner nodes are queued
+	return true
+}
+
+// reuseQuestion takes the question that the node itself has asked, with the answer if there is one, so that its work until then is
+// not done again. It reports whether there is a question.
+func (r *reuser) reuseQuestion(nr *nodeRun, step plan.Step) bool {
+	asked := r.adopter.from.own[nr.path()]
+	if asked == nil || nr.question != nil && nr.question.state != nil || step.Do != plan.Attempt || asked.Iteration != step.Iteration {
+		return false
+	}
+	bound, err := r.binder.bind(nr, r.binder.binding(nr))
+	if err != nil || bound.digest != asked.InputDigest {
+		return false
+	}
+	state, err := event.Plain(asked.State, r.adopter.from.Blob)
+	if err != nil {
+		return false
+	}
+	q := &Question{Node: nr.path(), Text: asked.Question, Choices: asked.Choices, AnyAnswer: asked.AnyAnswer}
+	if q.state, _, err = r.approvals.store.keep(event.Escape(state)); err != nil {
+		r.rec.abort(err)
+		return false
+	}
+	if nr.bound = bound; step.Iteration <= 1 {
+		nr.digest = bound.digest
+	}
+	nr.frame.running[nr.id()] = nr
+	r.approvals.record(nr, q)
+	if old := r.adopter.from.ownAnswers[nr.path()]; old != nil && !old.Denies() {
+		nr.reply = &node.Answer{Text: old.Answer, State: state}
+		r.rec.record(nr.frame, inherited(old, nr.id()))
+	}
 	return true
 }
 

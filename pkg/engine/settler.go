@@ -28,6 +28,8 @@ type settler struct {
 	refresher *refresher
 	clock     *clock
 	random    func() uint64
+	// ask asks the question of a node.
+	ask func(nr *nodeRun, q *Question)
 }
 
 // finish ends a task.
@@ -36,7 +38,7 @@ func (s *settler) finish(r *result) {
 	if r.usesSlot {
 		s.sched.slots--
 	}
-	if nr.kind.Program != "" { // only programs report a usage
+	if nr.kind.Program != "" && r.node.Ask == nil { // only programs report a usage, in the end the whole of it
 		usage := r.node.Outputs
 		if r.usage != nil {
 			usage = r.usage
@@ -48,17 +50,45 @@ func (s *settler) finish(r *result) {
 	case r.err != nil:
 		s.rec.abort(r.err)
 	case r.step.Item >= 0:
+		s.noteUnasked(r)
 		s.finishItem(r)
 	case r.stopped:
 		s.cancel(nr)
 	case r.node.Fault != nil:
 		s.fail(r)
+	case r.node.Ask != nil:
+		s.question(r)
 	default:
 		s.succeed(r)
 	}
 	s.sched.enqueueReady(nr.frame)
 	s.closeFrame(nr.frame)
 }
+
+// question asks what a node asks. Its time begins anew with the answer.
+func (s *settler) question(r *result) {
+	nr, asked := r.run, r.node.Ask
+	nr.cancel()
+	nr.ctx, nr.cancel, nr.ends = nr.frame.ctx, func() {}, time.Time{}
+	state, _, err := s.store.keep(event.Escape(asked.State))
+	if err != nil {
+		s.rec.abort(err)
+		return
+	}
+	nr.reply = nil
+	s.ask(nr, &Question{Node: nr.path(), Text: fault.Truncate(asked.Text, maxQuestion), Choices: asked.Choices, AnyAnswer: asked.AnyAnswer, state: state})
+}
+
+// noteUnasked notes that an item of a batch asks a person, which only a node as a whole can. Its outputs are what it has until then.
+func (s *settler) noteUnasked(r *result) {
+	if r.node.Ask != nil {
+		s.warnings.degrade(r.task, fmt.Sprintf("node %s: item %d asks a person, which an item of a batch cannot: %s", r.run.path(), r.step.Item,
+			fault.Truncate(s.store.redactor.Text(r.node.Ask.Text), maxUnasked)))
+	}
+}
+
+// maxUnasked is the most bytes of a question in a warning.
+const maxUnasked = 500
 
 // drop gives up a step that comes too late because the run is over, and cancels its node unless a part of that still runs.
 func (s *settler) drop(d dueStep) {

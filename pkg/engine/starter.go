@@ -67,7 +67,7 @@ func (s *starter) newNodeRun(fr *frame, id string) *nodeRun {
 		nr.iteration = 1
 	}
 	if n.Approval != nil {
-		if old := s.adopter.answer(nr); old != nil && !plan.Denies(old.Answer) {
+		if old := s.adopter.answer(nr); old != nil && !old.Denies() {
 			nr.answer = rawjson.Quote(old.Answer)
 		}
 	}
@@ -104,6 +104,15 @@ func (s *starter) attempt(nr *nodeRun, step plan.Step) *task {
 		s.refuse(nr, step, timeoutFault(nr.ctx))
 		return nil
 	}
+	if q := nr.question; q != nil && q.state != nil && nr.reply == nil { // the checkpoint has left it open
+		if s.stop.halted(nr.frame) {
+			delete(nr.frame.running, nr.id())
+			s.settler.closeFrame(nr.frame)
+			return nil
+		}
+		s.approvals.open(nr, q)
+		return nil
+	}
 	if step.Attempt == 1 {
 		if stale := s.refresher.stale(nr); len(stale) > 0 {
 			s.refresher.refresh(nr, step, stale)
@@ -118,7 +127,7 @@ func (s *starter) attempt(nr *nodeRun, step plan.Step) *task {
 		if step.Iteration <= 1 {
 			nr.digest = bound.digest
 		}
-		if s.fromCache(nr) {
+		if nr.reply == nil && s.fromCache(nr) {
 			return nil
 		}
 		s.count(nr)

@@ -120,6 +120,10 @@ type Event struct {
 	Choices  []string `json:"choices,omitempty"`  // approval_requested
 	// Params are the parameters that the node would run with, without secrets.
 	Params json.RawMessage `json:"params,omitempty"` // approval_requested
+	// AnyAnswer is set if any text is an answer, and none denies.
+	AnyAnswer bool `json:"any_answer,omitempty"` // approval_requested, approval_resolved
+	// State is what a node that asks itself needs to go on with the answer. Only the question of such a node has one.
+	State  json.RawMessage `json:"state,omitempty"`  // approval_requested
 	Answer string          `json:"answer,omitempty"` // approval_resolved
 	By     string          `json:"by,omitempty"`     // approval_resolved: the user who answered, or the way the answer came
 
@@ -173,6 +177,14 @@ func (e *Event) Settles() bool {
 func (e *Event) IsFailure() bool {
 	return e.Event == NodeFailed && e.Item == nil && (e.WillRetry == nil || !*e.WillRetry)
 }
+
+// Denies reports whether the event is an answer that forbids a node to run.
+func (e *Event) Denies() bool {
+	return e.Event == ApprovalResolved && e.Answer == Denial && !e.AnyAnswer
+}
+
+// Denial is the answer that forbids a node to run.
+const Denial = "no"
 
 // IsTerminal reports whether the event is the last of its stream.
 func (e *Event) IsTerminal() bool { return e.Event == RunFinished || e.Event == RunRefused }

@@ -11,7 +11,7 @@ type Agent struct {
 	AddDir            []string                   `json:"add_dir" help:"further directories that the agent may work in"`
 	Model             string                     `json:"model" help:"the model; by default the agent's own choice"`
 	SystemPrompt      string                     `json:"system_prompt" help:"text added to the agent's system prompt"`
-	AllowedTools      []string                   `json:"allowed_tools" help:"tools that the agent may use without asking (claude)"`
+	AllowedTools      []string                   `json:"allowed_tools" help:"tools that the agent may use without asking; with AskUserQuestion among them it may ask a person (claude)"`
 	DisallowedTools   []string                   `json:"disallowed_tools" help:"tools that the agent must not use (claude)"`
 	PermissionMode    string                     `json:"permission_mode" help:"the permission mode, such as acceptEdits or plan (claude)"`
 	ApprovalPolicy    string                     `json:"approval_policy" enum:"[\"untrusted\",\"on-request\",\"never\"]" help:"when commands need an approval (codex): untrusted, on-request or never"`
@@ -35,7 +35,7 @@ type AgentOutputs struct {
 	Result    json.RawMessage `json:"result,omitempty" help:"the agent's last message: text, or with output_schema a value"`
 	SessionID string          `json:"session_id" help:"the id of the session, for resume"`
 	Turns     int             `json:"turns" help:"the number of turns taken"`
-	Denied    []string        `json:"denied" help:"tools that the agent asked for and was denied (claude)"`
+	Denied    []string        `json:"denied" help:"tools that the agent asked for and was denied"`
 	LLMUsage  *Usage          `json:"llm_usage,omitempty" help:"model, input_tokens, output_tokens, total_tokens, cache_creation_input_tokens, cache_read_input_tokens, and cost_usd if the agent reports it; for codex, of the whole session"`
 	Error     string          `json:"error,omitempty" help:"why the node failed; absent if it did not"`
 }

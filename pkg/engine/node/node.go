@@ -68,6 +68,8 @@ type Task struct {
 	// Count counts n bytes that the node puts out, before they are stored. It returns how many of them may be stored, and a
 	// fault unless all may: the node must end with it. If Count is nil, all may.
 	Count func(n int) (allowed int, f *fault.Fault)
+	// Answer is the answer to the question that the node has asked, or nil.
+	Answer *Answer
 	// Place returns the place in the workflow file of a byte of a parameter's text. It is nil if the file is unknown.
 	Place func(param string, offset int) (file string, line, column int)
 	// Progress receives the node's progress; total is 0 if it is unknown. It may be nil.
@@ -83,6 +85,8 @@ type Result struct {
 	Fault *fault.Fault
 	// Note says something about a success that its outputs do not show, such as why an exit status is not a failure.
 	Note string
+	// Ask is set if the node asks a person before it can go on. Outputs is what it has until then.
+	Ask *Question
 	// StoreErr is set if the outputs could not be stored. Outputs is nil then.
 	StoreErr error
 }

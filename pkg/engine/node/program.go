@@ -31,7 +31,11 @@ func runProgram(ctx context.Context, p *Call, t *Task) *Result {
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	request := slices.Concat([]byte(`{"v":1,"params":`), p.limited(t.Timeout), []byte("}\n"))
+	request := slices.Concat([]byte(`{"v":1,"params":`), p.limited(t.Timeout))
+	if t.Answer != nil {
+		request = slices.Concat(request, []byte(`,"answer":`), rawjson.Quote(t.Answer.Text), []byte(`,"state":`), t.Answer.State)
+	}
+	request = append(request, "}\n"...)
 	stdout, stderr := &programStdout{progress: t.Progress, object: spool{task: t}}, process.NewTail(maxTail)
 	out := t.output(filepath.Base(path), stop, stdout, t.Stdout).limit(MaxOutput, longObjectFault(path))
 	diag := t.output(filepath.Base(path), stop, stderr, t.Stderr)
@@ -151,6 +155,12 @@ func (e *programEnd) result(t *Task) *Result {
 		if r.Action = action.Str; !e.call.declares(r.Action) {
 			return failedWithError(fault.New(fault.Protocol, `"$action" of %s is not one that it declares: %s`, e.program, shorten(r.Action)).
 				Suggest("Its declared actions are %s: add it to what --describe prints, and run pflow-sync nodes", strings.Join(e.call.kind.Actions, ", ")))
+		}
+	}
+	if ask := e.object.ask; ask.Exists() && r.Fault == nil {
+		var f *fault.Fault
+		if r.Ask, f = readQuestion(ask, e.program); f != nil {
+			return failedWithError(f)
 		}
 	}
 	outputs := e.object.outputs

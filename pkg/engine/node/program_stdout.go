@@ -18,6 +18,7 @@ import (
 // The keys of a program's object that are not plain outputs.
 const (
 	actionKey = "$action"
+	askKey    = "$ask"
 	errorKey  = "error"
 )
 
@@ -93,6 +94,7 @@ type printedObject struct {
 	// text is the object as it was printed; nil if it has keys that are not outputs.
 	text    json.RawMessage
 	action  gjson.Result
+	ask     gjson.Result
 	outputs []namedOutput
 }
 
@@ -124,6 +126,10 @@ func parseObject(text []byte) (*printedObject, error) {
 			twice = k.String()
 		}
 		keys[k.String()] = true
+		if k.String() == askKey {
+			d.text, d.ask = nil, v
+			return true
+		}
 		if k.String() != actionKey {
 			d.outputs = append(d.outputs, namedOutput{k.String(), text[v.Index : v.Index+len(v.Raw)]})
 			return true

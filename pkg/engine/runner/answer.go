@@ -26,11 +26,10 @@ func (l *Launch) checkAnswer() error {
 		if !l.from.Open[node] {
 			continue
 		}
-		choices := l.from.Choices[node]
-		if slices.Contains(choices, answer) {
+		if l.from.Accepts(node, answer) {
 			return nil
 		}
-		open = append(open, fmt.Sprintf("Node %s can be answered: %s", node, strings.Join(choices, ", ")))
+		open = append(open, fmt.Sprintf("Node %s can be answered: %s", node, strings.Join(l.from.Choices[node], ", ")))
 	}
 	if len(open) == 0 {
 		return fault.New(fault.Usage, "Run %s has no open question", l.from.Run).Suggest("Leave out --approve")
@@ -44,7 +43,7 @@ func (l *Launch) checkAnswers() error {
 		given := l.request.Answers[path]
 		choices, known := l.choices(path)
 		switch {
-		case !known || slices.Contains(choices, given.Text):
+		case !known || slices.Contains(choices, given.Text) || l.from != nil && l.from.Accepts(path, given.Text):
 		case len(choices) == 0:
 			f := fault.New(fault.Usage, "Node %q asks no question, so %s %s has no effect", path, given.By, path)
 			f.Available = approvalNodes(&l.top, "")

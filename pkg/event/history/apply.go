@@ -74,6 +74,7 @@ func (n *Node) Apply(e *event.Event) {
 		n.Done, n.Goal, n.Message = e.Done, e.Total, e.Message
 	case event.ApprovalRequested:
 		n.setState(Waiting, e)
+		n.endAttempt(e) // of a node that asks itself
 		n.Question, n.Choices, n.Params, n.Asked = e.Question, e.Choices, e.Params, e.Time
 	case event.ApprovalResolved:
 		if n.State == Waiting { // otherwise the answer of an earlier run is repeated

@@ -62,7 +62,7 @@ func Outline(r io.Reader) (*Run, error) {
 
 // Trim removes the inputs, the definition and the outputs from an event.
 func Trim(e *event.Event) {
-	e.Inputs, e.Outputs, e.Params, e.Checkpoint = nil, nil, nil, nil
+	e.Inputs, e.Outputs, e.Params, e.State, e.Checkpoint = nil, nil, nil, nil, nil
 	if e.Workflow != nil {
 		e.Workflow.Definition = nil
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pflow-suite/pflow/pkg/home/redact"
+	"github.com/pflow-suite/pflow/pkg/nodes/nodeprogram"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 	"github.com/pflow-suite/pflow/pkg/rawjson/jsonschema"
@@ -32,23 +33,20 @@ type Host struct {
 	Progress func(done, total float64, message string)
 }
 
-// Run gives a task to an agent and waits for its end. If the agent is stopped, all its processes are stopped too. The error is a
+// Run gives a task to an agent and waits for its end. If the agent is stopped, all its processes are stopped too. If the agent asks
+// a person, or was denied a permission, Run returns the question, and goes on when it is called again with the answer. The error is a
 // *fault.Fault, or the cause of a context that ended. The outputs with an error have the session, which can be resumed.
-func Run(ctx context.Context, in nodetype.Agent, host Host) (*nodetype.AgentOutputs, error) {
+func Run(ctx context.Context, in nodetype.Agent, answer *nodeprogram.Answer, host Host) (*nodetype.AgentOutputs, *nodeprogram.Question, error) {
 	j := &job{in: in, host: host, secrets: redact.New()}
 	if f := j.prepare(); f != nil {
-		return nil, j.redacted(f)
+		return nil, nil, j.redacted(f)
 	}
 	defer j.remove()
 	limit := in.Timeout.Duration()
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, errTimeout)
 	defer cancel()
-	err := j.work(ctx)
-	out := j.outputs()
-	if err != nil {
-		return out, err
-	}
-	return out, nil
+	question, err := j.work(ctx, answer)
+	return j.outputs(), question, err
 }
 
 // job is a task for an agent.
@@ -72,25 +70,48 @@ type job struct {
 	usageKnown     bool
 	denied         []string
 	result         json.RawMessage
-	lastProgress   time.Time
+	// granted is what people have allowed the agent in its session. reply answers its question in the next call.
+	granted      []string
+	reply        json.RawMessage
+	lastProgress time.Time
 }
 
-// work runs the agent. If its result does not fit the schema, it asks the agent again, as often as the node allows.
-func (j *job) work(ctx context.Context) error {
-	prompt := j.in.Prompt
-	if j.schema != nil && !j.native {
-		prompt += schemaPrompt(j.schema)
-	}
-	r, err := j.call(ctx, prompt, j.in.Resume)
-	if err != nil {
-		return err
+// work runs the agent, or goes on with it after an answer.
+func (j *job) work(ctx context.Context, answer *nodeprogram.Answer) (*nodeprogram.Question, error) {
+	r, question, err := j.begin(ctx, answer)
+	if err != nil || question != nil {
+		return question, err
 	}
 	if j.schema == nil {
 		if j.result = r.value; r.value == nil {
 			j.result = rawjson.Quote(r.text)
 		}
-		return nil
+		return nil, nil
 	}
+	return nil, j.fit(ctx, r)
+}
+
+// begin calls the agent for the first time, or with the answer to its question. It returns what the agent reports, or a question.
+func (j *job) begin(ctx context.Context, answer *nodeprogram.Answer) (r *report, question *nodeprogram.Question, err error) {
+	if answer != nil {
+		p, err := j.restore(answer)
+		if err != nil {
+			return nil, nil, err
+		}
+		return j.resume(ctx, p, answer.Text)
+	}
+	prompt := j.in.Prompt
+	if j.schema != nil && !j.native {
+		prompt += schemaPrompt(j.schema)
+	}
+	if r, err = j.call(ctx, prompt, j.in.Resume); err != nil {
+		return nil, nil, err
+	}
+	return r, questionOf(j, r), nil
+}
+
+// fit sets the result to what fits the schema. It asks the agent again, as often as the node allows.
+func (j *job) fit(ctx context.Context, r *report) (err error) {
 	for asked := 1; ; asked++ {
 		wrong := j.setResult(r)
 		if wrong == nil {

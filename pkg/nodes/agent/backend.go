@@ -7,14 +7,14 @@ import (
 
 // backend is a kind of agent: its command line and its output.
 type backend interface {
-	// unsupported returns the given parameters that it does not support.
-	unsupported(in *nodetype.Agent) []unsupportedParam
 	// acceptsSchema reports whether it accepts a schema as an option. Otherwise the prompt has the schema.
 	acceptsSchema(s *jsonschema.Schema) bool
 	// arguments returns the arguments of a call, which reads the prompt from standard input.
 	arguments(j *job, resume string) ([]string, error)
 	// read adds a line of the output, valid JSON, to a report. It returns what the agent does in a few words, or "".
 	read(line []byte, r *report) (activity string)
+	// grants returns what the agent must be allowed to do what it was denied, in words for a person.
+	grants(j *job, asks []ask) []string
 	// cumulative reports whether the usage of a call that resumes a session includes the earlier calls.
 	cumulative() bool
 	// keys returns the variables with API keys that it uses in place of a login.
@@ -29,10 +29,7 @@ type backend interface {
 	outputOptions() string
 }
 
-// unsupportedParam is a parameter that a backend does not support, with a sentence on what to do instead.
-type unsupportedParam struct{ name, instead string }
-
-var backends = map[string]backend{"claude": claude{}, "codex": codex{}}
+var backends = map[string]backend{nodetype.Claude: claude{}, nodetype.Codex: codex{}}
 
 // failure is an error that the agent reports.
 type failure struct {

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,23 +16,6 @@ import (
 
 // claude is Claude Code. The format stream-json of claude -p is that of the Agent SDK (code.claude.com/docs/en/headless).
 type claude struct{}
-
-func (claude) unsupported(in *nodetype.Agent) []unsupportedParam {
-	var params []unsupportedParam
-	if s, _ := nodetype.SandboxOf(in.Sandbox); s.Mode != "" {
-		params = append(params, unsupportedParam{"sandbox", "For claude, give sandbox an object of settings, or use permission_mode, allowed_tools and disallowed_tools"})
-	}
-	if in.ApprovalPolicy != "" {
-		params = append(params, unsupportedParam{"approval_policy", "For claude, use permission_mode and allowed_tools"})
-	}
-	if in.Profile != "" {
-		params = append(params, unsupportedParam{"profile", "For claude, write the configuration into its settings files"})
-	}
-	if len(in.Config) > 0 {
-		params = append(params, unsupportedParam{"config", "For claude, write the configuration into its settings files"})
-	}
-	return params
-}
 
 // acceptsSchema requires an object: claude uses the schema as the input of a tool.
 func (claude) acceptsSchema(s *jsonschema.Schema) bool { return s.IsObject() }
@@ -51,20 +35,22 @@ func (claude) arguments(j *job, resume string) ([]string, error) {
 		}
 	}
 	add("--model", j.in.Model)
-	add("--allowedTools", strings.Join(j.in.AllowedTools, ","))
+	asks := slices.Contains(j.in.AllowedTools, askTool) && !inBatch(j)
+	if asks { // claude has the tool only with this option; the hook in the settings defers its use
+		add("--permission-prompt-tool", "stdio")
+	}
+	add("--allowedTools", strings.Join(slices.DeleteFunc(slices.Clone(j.in.AllowedTools), func(tool string) bool { return tool == askTool }), ","))
 	add("--disallowedTools", strings.Join(j.in.DisallowedTools, ","))
 	add("--permission-mode", j.in.PermissionMode)
 	add("--resume", resume)
 	for _, dir := range j.in.AddDir {
 		add("--add-dir", j.absolute(dir))
 	}
-	if len(j.sandbox.Settings) > 0 {
-		settings, err := claudeSettings(j.sandbox.Settings)
-		if err != nil {
-			return nil, err
-		}
-		add("--settings", settings)
+	settings, err := claudeSettings(j, asks)
+	if err != nil {
+		return nil, err
 	}
+	add("--settings", settings)
 	if j.in.MaxCostUSD != nil {
 		add("--max-budget-usd", decimal(*j.in.MaxCostUSD-j.cost()))
 	}
@@ -84,17 +70,6 @@ func (claude) arguments(j *job, resume string) ([]string, error) {
 		add("--json-schema", string(source))
 	}
 	return args, nil
-}
-
-// claudeSettings returns settings with a sandbox, which is enabled unless it says otherwise (code.claude.com/docs/en/settings).
-func claudeSettings(sandbox json.RawMessage) (string, error) {
-	if !gjson.GetBytes(sandbox, "enabled").Exists() {
-		var err error
-		if sandbox, err = sjson.SetBytes(sandbox, "enabled", true); err != nil {
-			return "", err
-		}
-	}
-	return `{"sandbox":` + string(sandbox) + `}`, nil
 }
 
 func (claude) keys() []string { return []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"} }
@@ -167,7 +142,7 @@ func (claude) assistant(m gjson.Result, r *report) (activity string) {
 
 // result reads the last message. After work in the background there is another one.
 func (claude) result(m gjson.Result, r *report) {
-	r.done, r.over, r.structured, r.failure, r.denied = true, true, nil, nil, nil
+	r.done, r.over, r.structured, r.failure, r.denied, r.asks, r.deferred = true, true, nil, nil, nil, nil, false
 	r.setText(m.Get("result"))
 	if v := m.Get("structured_output"); v.Exists() && v.Type != gjson.Null {
 		r.structured = json.RawMessage(v.Raw)
@@ -178,8 +153,12 @@ func (claude) result(m gjson.Result, r *report) {
 	r.usage, r.usageKnown = claudeTotal(m), true
 	m.Get("permission_denials").ForEach(func(_, d gjson.Result) bool {
 		r.denied = append(r.denied, d.Get("tool_name").Str)
+		r.asks = append(r.asks, ask{d.Get("tool_name").Str, json.RawMessage(d.Get("tool_input").Raw)})
 		return true
 	})
+	if deferred := m.Get("deferred_tool_use"); deferred.IsObject() {
+		r.asks, r.deferred = []ask{{deferred.Get("name").Str, json.RawMessage(deferred.Get("input").Raw)}}, true
+	}
 	subtype := m.Get("subtype").Str
 	if !m.Get("is_error").Bool() && (subtype == "success" || subtype == "") {
 		return

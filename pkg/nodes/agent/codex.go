@@ -16,29 +16,6 @@ import (
 // codex is OpenAI's Codex CLI. The events of codex exec --json are defined in codex-rs/exec/src/exec_events.rs.
 type codex struct{}
 
-func (codex) unsupported(in *nodetype.Agent) []unsupportedParam {
-	var params []unsupportedParam
-	if len(in.AllowedTools) > 0 {
-		params = append(params, unsupportedParam{"allowed_tools", "For codex, use sandbox"})
-	}
-	if len(in.DisallowedTools) > 0 {
-		params = append(params, unsupportedParam{"disallowed_tools", "For codex, use sandbox"})
-	}
-	if in.PermissionMode != "" {
-		params = append(params, unsupportedParam{"permission_mode", "For codex, use sandbox: codex exec never asks for permission"})
-	}
-	if in.MaxCostUSD != nil {
-		params = append(params, unsupportedParam{"max_cost_usd", "codex does not report its cost: limit it with max_turns and timeout"})
-	}
-	if in.MaxThinkingTokens != nil {
-		params = append(params, unsupportedParam{"max_thinking_tokens", `For codex, set the effort: "config": {"model_reasoning_effort": "low"}`})
-	}
-	if s, _ := nodetype.SandboxOf(in.Sandbox); len(s.Settings) > 0 {
-		params = append(params, unsupportedParam{"sandbox", "For codex, set sandbox to read-only, workspace-write or full-access; config has its further settings"})
-	}
-	return params
-}
-
 // acceptsSchema requires a strict schema: the API rejects others.
 func (codex) acceptsSchema(s *jsonschema.Schema) bool { return s.IsObject() && s.Strict() }
 
@@ -56,7 +33,11 @@ func (codex) arguments(j *job, resume string) ([]string, error) {
 			args = append(args, flag+"="+value)
 		}
 	}
-	add("--sandbox", j.sandbox.Mode)
+	if len(j.granted) > 0 {
+		args = append(args, "--dangerously-bypass-approvals-and-sandbox")
+	} else {
+		add("--sandbox", j.sandbox.Mode)
+	}
 	add("--model", j.in.Model)
 	add("--profile", j.in.Profile)
 	for _, dir := range j.in.AddDir {
@@ -69,7 +50,7 @@ func (codex) arguments(j *job, resume string) ([]string, error) {
 		}
 		add("--config", name+"="+value)
 	}
-	if j.in.ApprovalPolicy != "" { // codex exec has no option for it
+	if j.in.ApprovalPolicy != "" && len(j.granted) == 0 { // codex exec has no option for it
 		add("--config", "approval_policy="+string(rawjson.Quote(j.in.ApprovalPolicy)))
 	}
 	if j.in.SystemPrompt != "" { // a JSON string is also a TOML string
@@ -89,6 +70,11 @@ func (codex) arguments(j *job, resume string) ([]string, error) {
 		args = append(args, resume)
 	}
 	return append(args, "-"), nil
+}
+
+// grants is all or nothing: codex exec asks nobody, and has no option that allows a single command.
+func (codex) grants(*job, []ask) []string {
+	return []string{"all commands of the session, without sandbox and approvals"}
 }
 
 func (codex) keys() []string { return []string{codexKey, "OPENAI_API_KEY"} }
@@ -131,6 +117,10 @@ func (codex) item(item gjson.Result, r *report) (activity string) {
 		return ""
 	case "agent_message":
 		r.setText(item.Get("text"))
+	}
+	if kind == "command_execution" && item.Get("status").Str == "declined" { // an approval was needed, and codex exec asks nobody
+		r.denied = append(r.denied, kind)
+		r.asks = append(r.asks, ask{kind, rawjson.Quote(item.Get("command").Str)})
 	}
 	r.waiting = ""
 	if id := item.Get("id").Str; !r.seen[id] {

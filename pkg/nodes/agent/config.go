@@ -10,22 +10,23 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/nodetype"
 	"github.com/pflow-suite/pflow/pkg/process"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
 // checkConfig returns a fault for a name in config that codex could not read, or whose value a parameter sets.
-func (j *job) checkConfig() *fault.Fault {
+func checkConfig(in *nodetype.Agent, sandbox nodetype.Sandbox) *fault.Fault {
 	set := map[string]string{}
 	for name, param := range map[string][2]string{
-		"model": {"model", j.in.Model}, "profile": {"profile", j.in.Profile}, "sandbox_mode": {"sandbox", j.sandbox.Mode},
-		"approval_policy": {"approval_policy", j.in.ApprovalPolicy}, "developer_instructions": {"system_prompt", j.in.SystemPrompt},
+		"model": {"model", in.Model}, "profile": {"profile", in.Profile}, "sandbox_mode": {"sandbox", sandbox.Mode},
+		"approval_policy": {"approval_policy", in.ApprovalPolicy}, "developer_instructions": {"system_prompt", in.SystemPrompt},
 	} {
 		if param[1] != "" {
 			set[name] = param[0]
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(j.in.Config)) {
+	for _, name := range slices.Sorted(maps.Keys(in.Config)) {
 		var f *fault.Fault
 		switch {
 		case name == "" || strings.ContainsFunc(name, func(r rune) bool { return r == '=' || unicode.IsControl(r) }):
@@ -33,7 +34,7 @@ func (j *job) checkConfig() *fault.Fault {
 		case set[name] != "":
 			f = fault.New(fault.Usage, "config sets %q, and so does the parameter %s", name, set[name]).Suggest("Keep one of them")
 		default:
-			if _, err := toml(j.in.Config[name]); err == nil {
+			if _, err := toml(in.Config[name]); err == nil {
 				continue
 			}
 			f = fault.New(fault.Usage, "config gives %q a value that is null or contains null, which the configuration of codex cannot have", name).

@@ -194,7 +194,7 @@ func TestCancelled(t *testing.T) {
 	s.write("then.0", "sleep 1000")
 	cause := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())
-	out, err := agent.Run(ctx, s.params(`{"prompt":"p"}`), agent.Host{
+	out, _, err := agent.Run(ctx, s.params(`{"prompt":"p"}`), nil, agent.Host{
 		Dir: s.place, Env: s.env,
 		Progress: func(_, _ float64, message string) {
 			if message == "Edit, Bash" {

@@ -36,21 +36,10 @@ func (j *job) prepare() *fault.Fault {
 	if f := j.checkParams(); f != nil {
 		return f
 	}
-	if unsupported := j.backend.unsupported(&j.in); len(unsupported) > 0 {
-		var names []string
-		for _, p := range unsupported {
-			names = append(names, p.name)
-		}
-		f := fault.New(fault.Usage, "Backend %s does not support %s", j.in.Backend, strings.Join(names, ", "))
-		f.Path = "params." + names[0]
-		for i, p := range unsupported {
-			if i == 0 || p.instead != unsupported[i-1].instead {
-				f.Suggest("%s", p.instead)
-			}
-		}
+	if f := nodetype.UnsupportedByAgent(j.in.Backend, func(param string) bool { return given(&j.in, param) }, j.sandbox); f != nil {
 		return f
 	}
-	if f := j.checkConfig(); f != nil {
+	if f := checkConfig(&j.in, j.sandbox); f != nil {
 		return f
 	}
 	if j.schema, f = jsonschema.ParseOutput(j.in.OutputSchema); f != nil {
@@ -58,6 +47,29 @@ func (j *job) prepare() *fault.Fault {
 	}
 	j.native = j.schema != nil && j.backend.acceptsSchema(j.schema)
 	return j.locate()
+}
+
+// given reports whether the node has a parameter that only one backend has.
+func given(in *nodetype.Agent, param string) bool {
+	switch param {
+	case "allowed_tools":
+		return len(in.AllowedTools) > 0
+	case "disallowed_tools":
+		return len(in.DisallowedTools) > 0
+	case "permission_mode":
+		return in.PermissionMode != ""
+	case "max_cost_usd":
+		return in.MaxCostUSD != nil
+	case "max_thinking_tokens":
+		return in.MaxThinkingTokens != nil
+	case "approval_policy":
+		return in.ApprovalPolicy != ""
+	case "profile":
+		return in.Profile != ""
+	case "config":
+		return len(in.Config) > 0
+	}
+	return false
 }
 
 // checkParams returns a fault for parameter values that are invalid for every backend.

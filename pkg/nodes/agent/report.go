@@ -23,9 +23,13 @@ type report struct {
 	value   json.RawMessage
 	missing bool
 	// over reports whether the agent has begun nothing new since it finished.
-	over    bool
-	denied  []string
-	failure *failure
+	over   bool
+	denied []string
+	// asks are the questions and the denied uses of tools that the agent's output marks.
+	asks []ask
+	// deferred reports that the tool in asks waits for a person, and the agent with it.
+	deferred bool
+	failure  *failure
 	// waiting is why the agent waits for its model, and waitingStatus the HTTP status of that, if it is known.
 	waiting       string
 	waitingStatus int
@@ -34,6 +38,12 @@ type report struct {
 	answer  string          // the id of the last answer of the agent or a subagent
 	pending nodetype.Usage  // the usage of that answer, which each of its parts repeats
 	seen    map[string]bool // the ids that are counted as turns
+}
+
+// ask is a use of a tool that needs a person: it was denied, or it asks.
+type ask struct {
+	Tool  string          `json:"tool"`
+	Input json.RawMessage `json:"input"`
 }
 
 // setText sets the last message of the agent, which is usually text.

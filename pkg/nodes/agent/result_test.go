@@ -61,7 +61,7 @@ func TestItLingers(t *testing.T) {
 			t.Parallel()
 			s := newStandIn(t)
 			s.write("then.0", "sleep 1000 &\necho $! >\"$PLACE/pid\"\ncat <<'END'\n"+c.stream+"\nEND\nwait")
-			out, err := agent.Run(t.Context(), s.params(`{"prompt":"p",`+c.params+`}`), agent.Host{Dir: s.place, Env: s.env, Stderr: io.Discard, Linger: c.linger})
+			out, _, err := agent.Run(t.Context(), s.params(`{"prompt":"p",`+c.params+`}`), nil, agent.Host{Dir: s.place, Env: s.env, Stderr: io.Discard, Linger: c.linger})
 			if c.want == "" {
 				if f := fault.From(err); f == nil {
 					t.Errorf("there is no fault: %s", asJSON(t, out))

@@ -15,6 +15,7 @@ import (
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/nodes/agent"
+	"github.com/pflow-suite/pflow/pkg/nodes/nodeprogram"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 	"github.com/pflow-suite/pflow/pkg/process"
 )
@@ -49,6 +50,9 @@ type standIn struct {
 	place    string
 	env      []string
 	progress []string
+	// answer is given to the next run. question is what the last run asked.
+	answer   *nodeprogram.Answer
+	question *nodeprogram.Question
 }
 
 func newStandIn(t *testing.T) *standIn {
@@ -112,12 +116,13 @@ func (s *standIn) params(raw string) nodetype.Agent {
 // run runs a task.
 func (s *standIn) run(ctx context.Context, raw string) (*nodetype.AgentOutputs, *fault.Fault) {
 	s.Helper()
-	out, err := agent.Run(ctx, s.params(raw), agent.Host{
+	out, question, err := agent.Run(ctx, s.params(raw), s.answer, agent.Host{
 		Dir: s.place, Env: s.env, Stderr: io.Discard,
 		Progress: func(done, total float64, message string) {
 			s.progress = append(s.progress, strconv.Itoa(int(done))+"/"+strconv.Itoa(int(total))+" "+message)
 		},
 	})
+	s.question = question
 	return out, fault.From(err)
 }
 

@@ -38,35 +38,62 @@ func Describe(w io.Writer, name string) error {
 // Read reads a request of at most limit bytes and decodes its parameters into P, the struct of the named type. Parameters that are not given have their
 // defaults.
 func Read[P any](ctx context.Context, r io.Reader, name string, limit int64) (P, error) {
+	params, _, err := read[P](ctx, r, name, limit)
+	return params, err
+}
+
+// read also returns the answer to the question that the program has asked, or nil.
+func read[P any](ctx context.Context, r io.Reader, name string, limit int64) (P, *Answer, error) {
 	var params P
 	kind, _ := nodetype.Builtin(name)
 	source, err := input.Read(ctx, r, "The request on standard input", limit)
 	if _, isFault := errors.AsType[*fault.Fault](err); isFault || errors.Is(err, context.Canceled) {
-		return params, err
+		return params, nil, err
 	}
 	if err != nil {
-		return params, fault.New(fault.Usage, "Cannot read standard input: %v", fault.Reason(err))
+		return params, nil, fault.New(fault.Usage, "Cannot read standard input: %v", fault.Reason(err))
 	}
 	var request struct {
 		V      int             `json:"v"`
 		Params json.RawMessage `json:"params"`
+		Answer *string         `json:"answer"`
+		State  json.RawMessage `json:"state"`
 	}
 	if err := json.Unmarshal(source, &request); err != nil || request.Params == nil {
-		return params, fault.New(fault.Usage, "Standard input is not a request").
+		return params, nil, fault.New(fault.Usage, "Standard input is not a request").
 			Suggest(`pflow-exec runs this program as a node type. To run it by hand: echo '{"v":1,"params":{…}}' | %s; --describe lists the parameters`, nodetype.ProgramPrefix+name)
 	}
 	if request.V != version {
-		return params, fault.New(fault.Protocol, "The request has version %d, but this program needs version %d", request.V, version).
+		return params, nil, fault.New(fault.Protocol, "The request has version %d, but this program needs version %d", request.V, version).
 			Suggest("Install all programs of the suite from the same version, in the same directory")
 	}
 	if err := json.Unmarshal(kind.Defaults(), &params); err != nil {
-		return params, fault.New(fault.Internal, "The defaults of the node type %s cannot be decoded: %v", name, err)
+		return params, nil, fault.New(fault.Internal, "The defaults of the node type %s cannot be decoded: %v", name, err)
 	}
 	if err := checkParams(kind, request.Params); err != nil {
-		return params, err
+		return params, nil, err
 	}
-	err = nodetype.Decode(request.Params, &params)
-	return params, err
+	if err := nodetype.Decode(request.Params, &params); err != nil || request.Answer == nil {
+		return params, nil, err
+	}
+	return params, &Answer{*request.Answer, request.State}, nil
+}
+
+// Question is what a program asks a person in place of ending.
+type Question struct {
+	Text string `json:"question"`
+	// Choices are the valid answers.
+	Choices []string `json:"choices,omitempty"`
+	// AnyAnswer makes any other text an answer too. Then no answer denies the run.
+	AnyAnswer bool `json:"any_answer,omitempty"`
+	// State comes back with the answer.
+	State json.RawMessage `json:"state"`
+}
+
+// Answer is the answer to a question, with its state.
+type Answer struct {
+	Text  string
+	State json.RawMessage
 }
 
 // checkParams returns a fault for a parameter that the type does not have or whose value it does not allow, and for a missing one.
@@ -99,24 +126,36 @@ func checkParams(kind nodetype.Type, raw json.RawMessage) error {
 // Serve reads a request of at most limit bytes, calls do with its parameters and writes the outputs. It writes an error as the member "error" of the
 // outputs, which may be nil, and returns it for the exit status.
 func Serve[P, O any](ctx context.Context, name string, limit int64, stdin io.Reader, stdout io.Writer, do func(context.Context, P) (*O, error)) error {
-	params, err := Read[P](ctx, stdin, name, limit)
+	return ServeAsking(ctx, name, limit, stdin, stdout, func(ctx context.Context, params P, _ *Answer) (*O, *Question, error) {
+		outputs, err := do(ctx, params)
+		return outputs, nil, err
+	})
+}
+
+// ServeAsking is Serve for a program that may ask a person. do gets the answer when it is called again, or nil.
+func ServeAsking[P, O any](ctx context.Context, name string, limit int64, stdin io.Reader, stdout io.Writer, do func(context.Context, P, *Answer) (*O, *Question, error)) error {
+	params, answer, err := read[P](ctx, stdin, name, limit)
 	if errors.Is(err, context.Canceled) {
 		return err // nothing was asked for yet
 	}
 	if err != nil {
-		return errors.Join(write(stdout, (*O)(nil), fault.From(err)), err)
+		return errors.Join(write(stdout, (*O)(nil), "error", fault.From(err)), err)
 	}
-	outputs, err := do(ctx, params)
-	if err != nil {
-		return errors.Join(write(stdout, outputs, fault.From(err)), err)
+	outputs, question, err := do(ctx, params, answer)
+	switch {
+	case err != nil:
+		return errors.Join(write(stdout, outputs, "error", fault.From(err)), err)
+	case question != nil:
+		return write(stdout, outputs, "$ask", question)
 	}
-	return write(stdout, outputs, nil)
+	return write(stdout, outputs, "", nil)
 }
 
-func write[O any](w io.Writer, outputs *O, f *fault.Fault) error {
+// write writes outputs, which may be nil, with a further member unless its name is empty.
+func write[O any](w io.Writer, outputs *O, name string, member any) error {
 	raw, err := rawjson.Marshal(outputs)
-	if err == nil && f != nil {
-		raw, err = withError(raw, f)
+	if err == nil && name != "" {
+		raw, err = with(raw, name, member)
 	}
 	if err != nil {
 		return fault.New(fault.Internal, "The outputs are not a JSON object: %v", err)
@@ -125,8 +164,8 @@ func write[O any](w io.Writer, outputs *O, f *fault.Fault) error {
 	return err
 }
 
-// withError returns outputs, which may be null, with a fault as the member "error".
-func withError(outputs json.RawMessage, f *fault.Fault) (json.RawMessage, error) {
+// with returns outputs, which may be null, with a further member.
+func with(outputs json.RawMessage, name string, member any) (json.RawMessage, error) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(outputs, &fields); err != nil {
 		return nil, err
@@ -134,11 +173,11 @@ func withError(outputs json.RawMessage, f *fault.Fault) (json.RawMessage, error)
 	if fields == nil {
 		fields = map[string]json.RawMessage{}
 	}
-	raw, err := rawjson.Marshal(f)
+	raw, err := rawjson.Marshal(member)
 	if err != nil {
 		return nil, err
 	}
-	fields["error"] = raw
+	fields[name] = raw
 	return rawjson.Marshal(fields)
 }
 

@@ -93,3 +93,26 @@ func TestServe(t *testing.T) {
 		})
 	}
 }
+
+// TestServeAsking checks that a question is written beside the outputs, and that its answer comes with the next request.
+func TestServeAsking(t *testing.T) {
+	serve := func(request string) string {
+		var out bytes.Buffer
+		err := ServeAsking(t.Context(), "echo", MaxRequest, strings.NewReader(request), &out, func(_ context.Context, _ nodetype.Echo, a *Answer) (*nodetype.AgentOutputs, *Question, error) {
+			if a == nil {
+				return &nodetype.AgentOutputs{SessionID: "s"}, &Question{Text: "Which?", AnyAnswer: true, State: json.RawMessage(`[1]`)}, nil
+			}
+			return &nodetype.AgentOutputs{SessionID: a.Text + string(a.State)}, nil, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out.String()
+	}
+	if got := serve(`{"v":1,"params":{}}`); !strings.Contains(got, `"$ask":{"question":"Which?","any_answer":true,"state":[1]}`) || !strings.Contains(got, `"session_id":"s"`) {
+		t.Error(got)
+	}
+	if got := serve(`{"v":1,"params":{},"answer":"","state":[1]}`); strings.Contains(got, "$ask") || !strings.Contains(got, `"session_id":"[1]"`) {
+		t.Error(got)
+	}
+}

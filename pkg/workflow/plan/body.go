@@ -12,7 +12,8 @@ type Do int
 const (
 	// Ask asks a person whether the node may run; approval_resolved has the answer.
 	Ask Do = iota
-	// Attempt tries the node, or an item of it; node_started records an attempt at the node.
+	// Attempt tries the node, or an item of it; node_started records an attempt at the node. A node that asks itself is tried
+	// again with the answer.
 	Attempt
 	// FanOut reads the items of a batch; node_started records how many there are.
 	FanOut
@@ -39,6 +40,8 @@ type body struct {
 	iteration int
 	attempt   int
 	started   bool // the attempt has begun
+	// questioned reports that the node itself has asked a person, and waits for the answer.
+	questioned bool
 
 	items []itemState // of a batch that has begun
 	next  int         // the first item that may not have been offered
@@ -81,7 +84,7 @@ func (p *Plan) open(i int) {
 // begin offers the first step of an iteration.
 func (p *Plan) begin(i int) {
 	b := p.nodes[i].body
-	b.attempt, b.items, b.next, b.busy, b.ended, b.failed, b.started = 1, nil, 0, 0, 0, 0, false
+	b.attempt, b.items, b.next, b.busy, b.ended, b.failed, b.started, b.questioned = 1, nil, 0, 0, 0, 0, false, false
 	if p.w.Nodes[i].Batch != nil {
 		p.offer(i, Step{Do: FanOut, Iteration: b.iteration, Item: -1, Attempt: 1})
 		return
@@ -117,10 +120,20 @@ func (p *Plan) advance(i int, e *event.Event) {
 	}
 	switch e.Event {
 	case event.ApprovalResolved:
-		if b.asking && !Denies(e.Answer) {
+		switch {
+		case e.Denies():
+		case b.asking:
 			b.asking = false
 			p.withdraw(i, all)
 			p.begin(i)
+		case b.questioned:
+			b.questioned = false
+			p.offer(i, Step{Do: Attempt, Iteration: b.iteration, Item: -1, Attempt: b.attempt})
+		}
+	case event.ApprovalRequested: // by the node itself
+		if !b.asking && e.State != nil && e.Iteration == b.iteration && p.w.Nodes[i].Batch == nil {
+			p.withdraw(i, all)
+			b.questioned, b.started = true, false
 		}
 	case event.NodeStarted:
 		if b.asking || e.Iteration != b.iteration || e.Attempt < b.attempt || b.started && e.Attempt == b.attempt {

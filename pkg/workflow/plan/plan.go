@@ -113,7 +113,7 @@ func (p *Plan) Ready() []Step {
 // Apply applies an event about a node. An event that settles the node (node_completed, node_reused, node_cancelled, or
 // node_failed without a retry) may settle others: Apply returns the events of the nodes that are skipped or cancelled because
 // of it. Other events are a node's progress: node_started, node_failed with a retry, item_completed, iteration_completed,
-// approval_resolved. All remaining events, and those about a settled node, change nothing, so a journal can be replayed as it
+// approval_resolved, and approval_requested by a node that asks itself. All remaining events, and those about a settled node, change nothing, so a journal can be replayed as it
 // is.
 func (p *Plan) Apply(e *event.Event) []*event.Event {
 	i, ok := p.g.index[e.Node]

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
@@ -73,4 +74,4 @@ func BatchFails(b *workflow.Batch, items, failed int) bool {
 const Continue = "continue"
 
 // Denies reports whether an answer forbids the node to run.
-func Denies(answer string) bool { return answer == "no" }
+func Denies(answer string) bool { return answer == event.Denial }
