@@ -86,6 +86,8 @@ func around(t *testing.T, part string) string {
 		node = `"batch": {"items": "${list.stdout}", ` + part + `}, "params": {"command": "cat \"${item}\""}`
 	case "batch":
 		node = part + `, "params": {"command": "cat \"${file}\""}`
+	case "ignore_errors":
+		node = `"params": {"command": "true", ` + part + `}`
 	case "loop", "retry", "timeout", "cache", "approval":
 		node += ", " + part
 	case `{"id`:
