@@ -98,7 +98,7 @@ func (n *Node) end(e *event.Event) {
 	if e.Event == event.NodeFailed && !e.IsFailure() {
 		return // it is retried
 	}
-	n.Action, n.Outputs, n.Redacted, n.Error, n.Warnings = e.Action, e.Outputs, e.Redacted, e.Error, e.Warnings
+	n.Action, n.Outputs, n.InputDigest, n.Redacted, n.Error, n.Warnings = e.Action, e.Outputs, e.InputDigest, e.Redacted, e.Error, e.Warnings
 	switch e.Event {
 	case event.NodeCompleted:
 		n.setState(Completed, e)

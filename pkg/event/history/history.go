@@ -60,12 +60,13 @@ type Node struct {
 	Done, Goal float64
 	Message    string
 
-	// Action, Outputs, Redacted, Error and Handled are those of the node's last event.
-	Action   string
-	Outputs  json.RawMessage
-	Redacted bool
-	Error    *fault.Fault
-	Handled  bool
+	// Action, Outputs, InputDigest, Redacted, Error and Handled are those of the node's last event.
+	Action      string
+	InputDigest string
+	Outputs     json.RawMessage
+	Redacted    bool
+	Error       *fault.Fault
+	Handled     bool
 	// FromRun is the run that a reused node comes from; Cached is set if it was taken from the cache.
 	FromRun string
 	Cached  bool
