@@ -76,6 +76,8 @@ type sourceFlags struct {
 	Name     bool     `help:"WORKFLOW is a name, never a path."`
 	Inputs   string   `help:"Read inputs from a file that holds one JSON object, or - for standard input." placeholder:"FILE"`
 	Resume   string   `help:"Go on from a run: its id, a file with its events, or - for events on standard input." placeholder:"RUN"`
+	Only     *string  `help:"Run only this node, on what the workflow's last run has; build/compile is compile inside the node build." placeholder:"NODE"`
+	From     *string  `help:"Run this node of the workflow's last run again, and all nodes that it leads to." placeholder:"NODE"`
 	Key      *string  `name:"idempotency-key" help:"If a run with this key is live, attach to it instead of starting another." placeholder:"KEY"`
 	DryRun   bool     `help:"Check everything, print what would run and what would be reused, and run nothing." short:"n"`
 	settingsFlags
@@ -95,7 +97,7 @@ func (f *sourceFlags) load(app *cli.App, host *runner.Host, checkpoint *string) 
 	if err != nil {
 		return nil, err
 	}
-	if o.Answer != "" && f.Resume == "" && checkpoint == nil {
+	if o.Answer != "" && f.Resume == "" && checkpoint == nil && f.Only == nil && f.From == nil {
 		return nil, fault.New(fault.Usage, "--approve answers the question of a run, so it needs --resume or --checkpoint").
 			Suggest("Answer a run that waits: pflow-exec resume RUN --approve %s", o.Answer).
 			Suggest("To answer beforehand, name the node: --approve NODE=%s", o.Answer)
@@ -104,9 +106,27 @@ func (f *sourceFlags) load(app *cli.App, host *runner.Host, checkpoint *string) 
 	if err != nil {
 		return nil, err
 	}
-	return runner.Load(host, runner.Source{
+	s := runner.Source{
 		Workflow: f.Workflow, NameOnly: f.Name, Inputs: in, Resume: f.Resume, Checkpoint: checkpoint, Key: f.Key, DryRun: f.DryRun,
-	}, o)
+	}
+	if s.Only, err = nodeFlag("--only", f.Only); err != nil {
+		return nil, err
+	}
+	if s.From, err = nodeFlag("--from", f.From); err != nil {
+		return nil, err
+	}
+	return runner.Load(host, s, o)
+}
+
+// nodeFlag returns the value of a flag that names a node, or "" if the flag is not given.
+func nodeFlag(flag string, value *string) (string, error) {
+	if value == nil {
+		return "", nil
+	}
+	if *value == "" {
+		return "", fault.New(fault.Usage, "%s needs the name of a node", flag)
+	}
+	return *value, nil
 }
 
 // stdinTakers counts the arguments that ask for standard input.

@@ -29,6 +29,9 @@ type presenter struct {
 	progress *progressView
 	// text is the output that the workflow has chosen to be the only one that is printed as text, or empty.
 	text string
+	// node is the id of the only node that runs, or empty. bare is set if its outputs are all that is printed after a success.
+	node string
+	bare bool
 	// writeErr is the error of writing the events to standard output.
 	writeErr error
 }
@@ -115,6 +118,9 @@ func (s *presenter) end(run *reader.Run, last *event.Event) error {
 		}
 		return asError(status)
 	}
+	if s.bare && last.Status.Succeeded() {
+		return s.printNode(run, last)
+	}
 	a, err := run.Answer(last, s.MaxOutputChars)
 	if err != nil {
 		return err
@@ -148,7 +154,7 @@ func asError(status cli.Status) error {
 // complain writes to standard error why a run failed and how to go on.
 func (s *presenter) complain(last *event.Event) {
 	f := *last.Error
-	if f.Node != "" {
+	if f.Node != "" && !s.bare {
 		f.Message = "node " + f.Node + ": " + f.Message
 	}
 	if last.Resume != "" {
@@ -166,6 +172,12 @@ func (s *presenter) printOutput(run *reader.Run, last *event.Event, name string)
 	ref, ok := template.ParseExpression("outputs." + name)
 	if !ok {
 		ref = template.Ref{Root: "outputs", Path: []template.Step{{Key: name}}}
+		slash := strings.LastIndexByte(name, '/') // outer[0]/inner.key of a run of one node
+		if dot := strings.IndexByte(name[slash+1:], '.'); slash >= 0 && dot >= 0 {
+			if inner, ok := template.ParseExpression("outputs" + name[slash+1+dot:]); ok {
+				ref.Path = append([]template.Step{{Key: name[:slash+1+dot]}}, inner.Path...)
+			}
+		}
 	}
 	value, reason := template.Lookup(ref, func(template.Ref) (json.RawMessage, template.Availability) { return plain, template.Present })
 	if reason != "" {
@@ -182,6 +194,20 @@ func (s *presenter) printOutput(run *reader.Run, last *event.Event, name string)
 	return nil
 }
 
+// printNode prints the outputs of the only node of a run.
+func (s *presenter) printNode(run *reader.Run, last *event.Event) error {
+	plain, err := event.Plain(last.Outputs, run.Blob)
+	if err != nil {
+		return err
+	}
+	outputs := json.RawMessage("{}")
+	gjson.ParseBytes(plain).ForEach(func(_, v gjson.Result) bool { outputs = json.RawMessage(v.Raw); return false })
+	if err := s.app.Document(outputs, func(w io.Writer) { writePaths(w, s.node, outputs) }); err != nil {
+		return suggestWait(last, err)
+	}
+	return nil
+}
+
 // writeOutputs writes the outputs of a run for people: a single one as it is, several with their names.
 func (s *presenter) writeOutputs(w io.Writer, run *reader.Run, last *event.Event) {
 	plain, err := event.Plain(last.Outputs, run.Blob)
@@ -190,6 +216,12 @@ func (s *presenter) writeOutputs(w io.Writer, run *reader.Run, last *event.Event
 	}
 	var outputs map[string]json.RawMessage
 	if json.Unmarshal(plain, &outputs) != nil {
+		return
+	}
+	if s.node != "" {
+		for _, value := range outputs {
+			writePaths(w, s.node, value)
+		}
 		return
 	}
 	if text, ok := outputs[s.text]; ok && s.text != "" {

@@ -6,9 +6,10 @@ import (
 )
 
 type resumeCommand struct {
-	RunID  string   `arg:"" name:"run" help:"A run's id, a prefix of it that no other run has, or last."`
-	Values []string `arg:"" optional:"" name:"key=value" help:"Inputs that replace those of the run."`
-	Inputs string   `help:"Read inputs from a file that holds one JSON object, or - for standard input." placeholder:"FILE"`
+	RunID       string   `arg:"" name:"run" help:"A run's id, a prefix of it that no other run has, or last."`
+	Values      []string `arg:"" optional:"" name:"key=value" help:"Inputs that replace those of the run."`
+	Inputs      string   `help:"Read inputs from a file that holds one JSON object, or - for standard input." placeholder:"FILE"`
+	RetryFailed bool     `help:"Run the failed items and the handled failures of the run again, and the nodes that they lead to. All else stays."`
 	answerFlags
 	settingsFlags
 }
@@ -33,6 +34,7 @@ func (c *resumeCommand) load(app *cli.App, host *runner.Host) (*runner.Request, 
 	if err != nil {
 		return nil, err
 	}
+	o.RetryFailed = c.RetryFailed
 	in, err := inputs(app, c.Inputs, c.Values)
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/pflow-suite/pflow/pkg/engine/runner"
@@ -34,6 +35,7 @@ output as text.
   pflow-exec run disk.json dir=/usr/share | jq -r 'select(.event=="node_completed").node'
   pflow-exec run disk.json --print files
   pflow-exec run disk.json > run.ndjson;  pflow-exec run disk.json --resume run.ndjson
+  pflow-exec run disk.json --only report;  pflow-exec run disk.json --from bytes    # on what the last run has
   while pflow-exec run disk.json --checkpoint run.ndjson; [ $? -eq 137 ]; do :; done    # start again when it is killed
 
 Exit status: 0 completed or degraded, 1 failed, or degraded with --fail-degraded, 2 refused (nothing ran), 3 denied, 4 waits for a person, 124 --timeout, 129, 130 or 143 a
@@ -73,8 +75,12 @@ func runHere(app *cli.App, host *runner.Host, r *runner.Request, show *presenter
 		}
 		return follow(app, run, show, r.Timeout)
 	}
-	if err := show.check(l.Workflow()); err != nil {
-		return refuse(app, err, show.stream)
+	if r.Only != "" {
+		show.node = r.Only[strings.LastIndexByte(r.Only, '/')+1:]
+	} else if show.node == "" { // else its outputs are those of the node
+		if err := show.check(l.Workflow()); err != nil {
+			return refuse(app, err, show.stream)
+		}
 	}
 	defer show.progress.end()
 	ctx, cancel := app.WhileRead()

@@ -11,16 +11,18 @@ import (
 	"time"
 
 	"github.com/pflow-suite/pflow/pkg/event/history"
+	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/run/reader"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 	"github.com/pflow-suite/pflow/pkg/workflow/template"
 )
 
 type showCommand struct {
-	RunID          string `arg:"" name:"run" help:"A run's id, a prefix of it that no other run has, or last."`
-	Node           string `arg:"" optional:"" help:"Show only this node, with its outputs; build/compile is compile inside the node build."`
-	MaxOutputChars int    `help:"Leave out longer texts (${default}); 0 leaves out none. On a terminal one node is shown whole." default:"2000" placeholder:"N"`
-	Raw            bool   `help:"On a terminal, print the control characters of outputs too. They can change what the terminal shows."`
+	RunID          string   `arg:"" name:"run" help:"A run's id, a prefix of it that no other run has, or last."`
+	Node           string   `arg:"" optional:"" help:"Show only this node, with its outputs; build/compile is compile inside the node build."`
+	Field          []string `help:"Print only the value at this template path, such as fetch.items[0].name, or build/compile.stdout. May be given several times." placeholder:"PATH" sep:"none"`
+	MaxOutputChars int      `help:"Leave out longer texts (${default}); 0 leaves out none. On a terminal one node is shown whole." default:"2000" placeholder:"N"`
+	Raw            bool     `help:"On a terminal, print the control characters of outputs too. They can change what the terminal shows."`
 }
 
 // Run prints everything that is known about a run, or about one of its nodes.
@@ -31,6 +33,12 @@ func (c *showCommand) Run(app *cli.App) error {
 	}
 	if c.Raw {
 		app.Stdout.Raw()
+	}
+	if len(c.Field) > 0 {
+		if c.Node != "" {
+			return fault.New(fault.Usage, "--field names the node in its path, so NODE cannot be given").Suggest("--field %s.KEY", c.Node)
+		}
+		return showFields(app, run, c.Field)
 	}
 	if c.Node != "" {
 		if !app.JSON() {
@@ -47,6 +55,19 @@ func (c *showCommand) Run(app *cli.App) error {
 		return err
 	}
 	return app.Document(d, func(w io.Writer) { writeRun(w, d) })
+}
+
+// showFields prints the values at template paths: as one object by path, or as text line by line.
+func showFields(app *cli.App, run *reader.Run, paths []string) error {
+	values, err := run.Fields(paths)
+	if err != nil {
+		return err
+	}
+	return app.Document(values, func(w io.Writer) {
+		for _, f := range values {
+			_, _ = fmt.Fprintf(w, "%s: %s\n", f.Path, template.AsText(f.Value))
+		}
+	})
 }
 
 // writeRun writes a run for people.

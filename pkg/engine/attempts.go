@@ -41,6 +41,8 @@ type attempts struct {
 	runID string
 	// firstRun is the id of the run that the chain of resumes began with: runID, unless this run resumes another.
 	firstRun string
+	// from is the checkpoint, or nil.
+	from *Checkpoint
 	// runCtx is the context of the run.
 	runCtx context.Context
 	// dir and env are the working directory and the environment of the run.
@@ -60,7 +62,7 @@ func (a *attempts) run(t *task) *result {
 	path := t.run.path()
 	stdout, stderr := a.nodeLog(t, path, "stdout"), a.nodeLog(t, path, "stderr")
 	marks := a.marks(t, path)
-	key := nodeKey(a.firstRun, path, t.step, t.bound.digest)
+	key := nodeKey(a.firstRun, path, t.step, t.bound.digest, a.from.rerunsOf(path))
 	ctx, cancel := t.attemptContext(a.clock)
 	defer cancel()
 	turn := turn{of: &a.large}

@@ -36,7 +36,7 @@ func (b *batches) result(t *task) *result {
 		}
 		r.node = failure(&f)
 	case failed > 0:
-		b.warnings.degrade(t, fmt.Sprintf("node %s: %d of %d items failed, the first, [%d], with: %s", nr.path(), failed, all, first, nr.batch.states[first].fault.Message))
+		b.warnings.degradeByFailure(t, fmt.Sprintf("node %s: %d of %d items failed, the first, [%d], with: %s", nr.path(), failed, all, first, nr.batch.states[first].fault.Message))
 	}
 	return r
 }

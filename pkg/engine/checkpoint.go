@@ -19,7 +19,9 @@ type Checkpoint struct {
 	// Started is the run_started event.
 	Started *event.Event
 	// settled has the last events of settled nodes, parts the events of items and iterations (see itemKey, iterationKey).
-	settled, parts map[string]event.Header
+	settled, parts map[string]record
+	// failed has the nodes with an item that failed for good.
+	failed map[string]bool
 	// begun has the nodes that have a part in the checkpoint: an item, an iteration, or an event of an inner node.
 	begun map[string]bool
 	// Open has the questions that are unanswered or were answered no.
@@ -37,10 +39,30 @@ type Checkpoint struct {
 	// Blob fetches the run's long values.
 	Blob   event.Load
 	source Source
+	// reruns counts how often somebody has asked to run a node again that had ended.
+	reruns map[string]int
+	// outdated has the nodes that only Config.Only may use: a node before them runs again.
+	outdated map[string]bool
+
 	// held has events that were read beforehand, by their place in the source: the checkpoint is read while the workflow is
 	// checked. size is the total size of their lines, at most maxHeld.
 	held map[int64]*event.Event
 	size int
+}
+
+// record is an event of a checkpoint.
+type record struct {
+	event.Header
+	// of is the checkpoint that has the event: the one with the record, or that of an earlier run.
+	of *Checkpoint
+}
+
+// read reads the whole event.
+func (r record) read() (*event.Event, error) {
+	if e := r.of.held[r.At]; e != nil {
+		return e, nil
+	}
+	return r.Read(r.of.source)
 }
 
 // maxHeld is the most bytes of events that are held in memory.
@@ -56,7 +78,8 @@ type Source interface {
 // use.
 func ReadCheckpoint(source Source, blob event.Load) (*Checkpoint, error) {
 	c := &Checkpoint{
-		settled: map[string]event.Header{}, parts: map[string]event.Header{}, begun: map[string]bool{},
+		settled: map[string]record{}, parts: map[string]record{}, failed: map[string]bool{}, begun: map[string]bool{},
+		reruns: map[string]int{}, outdated: map[string]bool{},
 		Open: map[string]bool{}, Choices: map[string][]string{}, asked: map[string]string{}, params: map[string]json.RawMessage{}, answers: map[string]*event.Event{}, anyAnswer: map[string]bool{}, own: map[string]*event.Event{}, ownAnswers: map[string]*event.Event{},
 		Blob: blob, source: source, held: map[int64]*event.Event{},
 	}
@@ -106,13 +129,16 @@ func (c *Checkpoint) add(h event.Header) error {
 		}
 		return c.addEvent(e)
 	case h.Event == event.ItemCompleted && h.Item >= 0:
-		c.parts[itemKey(h.Node, h.Item)] = h
+		c.parts[itemKey(h.Node, h.Item)] = record{h, c}
 		c.begun[h.Node] = true
 	case h.Event == event.IterationCompleted:
-		c.parts[iterationKey(h.Node, h.Iteration)] = h
+		c.parts[iterationKey(h.Node, h.Iteration)] = record{h, c}
 		c.begun[h.Node] = true
+	case h.Event == event.NodeFailed && h.Item >= 0 && !h.WillRetry:
+		c.failed[h.Node] = true
+		return nil
 	case h.Settles():
-		c.settled[h.Node] = h
+		c.settled[h.Node] = record{h, c}
 		delete(c.own, h.Node) // if the node runs again, it begins anew
 		if c.size += h.Size; c.size <= maxHeld {
 			if e, err := h.Read(c.source); err == nil { // else the error is reported when the event is used
@@ -134,6 +160,7 @@ func (c *Checkpoint) addEvent(e *event.Event) error {
 			return fault.New(fault.Usage, "The event stream holds more than one run").Suggest("Give the events of one run")
 		}
 		c.Run, c.Started = e.Run, e
+		return c.readReruns()
 	case event.ApprovalRequested:
 		c.Open[e.Node], c.Choices[e.Node], c.asked[e.Node] = true, e.Choices, e.Question
 		c.params[e.Node], c.anyAnswer[e.Node] = e.Params, e.AnyAnswer

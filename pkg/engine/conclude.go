@@ -19,16 +19,24 @@ func (e *execution) conclude() (*event.Event, error) {
 	}
 	if last.Status != event.Paused {
 		for _, ev := range e.top.plan.Halt(cause) {
-			e.rec.append(ev)
+			e.rec.write(e.top, ev)
 		}
 	}
-	last.Checkpoint.CompletedNodes = append([]string{}, e.top.order...)
-	last.Checkpoint.FailedNode = e.top.failedNode
+	last.Checkpoint.CompletedNodes = []string{}
+	for _, id := range e.top.order {
+		last.Checkpoint.CompletedNodes = append(last.Checkpoint.CompletedNodes, e.top.path(id))
+	}
+	if e.top.failedNode != "" {
+		last.Checkpoint.FailedNode = e.top.path(e.top.failedNode)
+	}
 	ms := milliseconds(e.clock.since(e.began))
 	last.NodesExecuted, last.NodesReused, last.DurationMS = &e.counts.executed, &e.counts.reused, &ms
 	last.Warnings, last.Usage = e.store.warnings(e.warnings.texts), e.counts.usage
-	if !last.Status.Succeeded() {
+	switch {
+	case !last.Status.Succeeded():
 		last.Resume = e.resumeCommand
+	case last.Status == event.Degraded && e.warnings.retryable && e.resumeCommand != "":
+		last.Resume = e.resumeCommand + " --retry-failed"
 	}
 	last.Error = e.store.redactor.Fault(last.Error)
 	if e.rec.append(last); e.rec.journalErr != nil {
@@ -67,8 +75,11 @@ func (e *execution) outcome(last *event.Event) (cause string, err error) {
 // complete sets the outputs and the status of a run whose nodes are all settled. It returns an error only if the outputs
 // cannot be stored.
 func (e *execution) complete(last *event.Event) error {
-	outputs, err := e.binder.outputs(e.top)
-	if err != nil {
+	var outputs json.RawMessage
+	var err error
+	if e.only != nil {
+		outputs = e.only.outputs(e.top)
+	} else if outputs, err = e.binder.outputs(e.top); err != nil {
 		last.Status, last.Error = event.Failed, fault.From(err)
 		return nil
 	}

@@ -88,9 +88,14 @@ func (d *digester) question(nr *nodeRun, q *Question) string {
 const keyLength = 32
 
 // nodeKey returns the key of an attempt: a hash of the first run of the chain of resumes, the node's path, the item, the
-// iteration, and the input digest. It is the same for every attempt that has the same effect.
-func nodeKey(firstRun, path string, step plan.Step, inputDigest string) string {
-	sum := hash(rawjson.Quote(firstRun), rawjson.Quote(path), integer(step.Item), integer(step.Iteration), rawjson.Quote(inputDigest))
+// iteration, the input digest, and how often somebody has asked to run the node again after it had ended. It is the same for
+// every attempt that has the same effect.
+func nodeKey(firstRun, path string, step plan.Step, inputDigest string, reruns int) string {
+	parts := []json.RawMessage{rawjson.Quote(firstRun), rawjson.Quote(path), integer(step.Item), integer(step.Iteration), rawjson.Quote(inputDigest)}
+	if reruns > 0 {
+		parts = append(parts, integer(reruns))
+	}
+	sum := hash(parts...)
 	return strings.TrimPrefix(sum, hashPrefix)[:keyLength]
 }
 

@@ -3,6 +3,8 @@
 //
 // A run, type execution, consists of parts. Each uses those after it in this list:
 //
+//   - selection takes out of the checkpoint what somebody asks to run again, before the run; only makes a run of a single node;
+//     carrier records what of the checkpoint is not used yet.
 //   - reuser takes nodes, answers and iterations from the checkpoint; starter begins steps; approvals asks people.
 //   - settler records how tasks, nodes and frames ended; refresher runs nodes again whose outputs miss a secret.
 //   - scheduler queues ready steps, counts slots, runs goroutines, and holds the lock. It calls the parts above through
@@ -27,6 +29,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/engine/node"
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/event/trace"
+	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home/redact"
 )
 
@@ -116,6 +119,10 @@ type Config struct {
 	Timeout time.Duration
 	// From is the checkpoint to resume from, or nil.
 	From *Checkpoint
+	// Only is the path of the only node to execute, or empty. The run takes all others as From has them, which must be set.
+	Only string
+	// Again is what From.RunAgain has taken out of From, for run_started, or nil.
+	Again *event.Again
 	// Adopt copies a long value of the resumed run into the journal, and reports whether it was found. If Adopt is nil,
 	// the content comes from From.Blob.
 	Adopt func(ref event.Reference) (found bool, err error)
@@ -161,5 +168,11 @@ func Run(ctx context.Context, c Config) (*event.Event, error) {
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	return newExecution(ctx, stop, c, top).run()
+	e := newExecution(ctx, stop, c, top)
+	if e.only != nil {
+		if e.top, err = e.only.enter(top); err != nil {
+			return nil, c.Redactor.Fault(fault.From(err))
+		}
+	}
+	return e.run()
 }

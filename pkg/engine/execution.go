@@ -14,7 +14,10 @@ import (
 // execution is one run: it begins it, waits for its nodes, and ends it. What happens to the nodes is the work of its parts:
 // the scheduler says when, the starter begins a step and the settler ends it, the reuser takes what the checkpoint has.
 type execution struct {
-	top   *frame
+	// root is the frame of the run's workflow, top the one that is executed: root, or the frame of the only node.
+	root, top *frame
+	// only is set if a single node is executed.
+	only  *only
 	clock *clock
 	began time.Time
 
@@ -32,6 +35,8 @@ type execution struct {
 	counts   *counts
 
 	started event.Workflow
+	from    *Checkpoint
+	again   *event.Again
 	// resumedFrom and firstRun are the run that this one resumes and the first of its chain, or empty.
 	resumedFrom, firstRun string
 	dir                   string
@@ -70,13 +75,13 @@ func newExecution(ctx context.Context, stop context.CancelCauseFunc, c Config, t
 		digests   = &digester{redactor: c.Redactor, workflows: map[*Sub]string{}}
 		binder    = &binder{store: store, digests: digests, load: c.Load, log: c.Log}
 		batches   = &batches{binder: binder, digests: digests, store: store, warnings: warnings}
-		cache     = &outputCache{cache: c.Cache, runID: c.RunID, dir: c.Host.Dir, store: store, output: output, log: c.Log}
+		cache     = &outputCache{cache: c.Cache, from: c.From, only: c.Only, runID: c.RunID, dir: c.Host.Dir, store: store, output: output, log: c.Log}
 		children  = &children{binder: binder, store: store, stop: stopping, clock: clock}
 		questions = &questions{open: map[*nodeRun]bool{}}
 		sched     = &scheduler{jobs: c.Jobs, rec: rec, stop: stopping, clock: clock}
 		refresher = &refresher{sched: sched, rec: rec, binder: binder}
-		adopter   = &adopter{from: c.From, copyBlob: c.Adopt, batches: batches, store: store, output: output, rec: rec, warnings: warnings, log: c.Log}
-		attempts  = &attempts{runID: c.RunID, firstRun: c.RunID, runCtx: ctx, dir: c.Host.Dir, env: c.Host.Env, execute: execute, store: store, output: output, clock: clock, log: c.Log}
+		adopter   = &adopter{from: c.From, copyBlob: c.Adopt, taken: map[string]bool{}, batches: batches, store: store, output: output, rec: rec, warnings: warnings, log: c.Log}
+		attempts  = &attempts{runID: c.RunID, firstRun: c.RunID, from: c.From, runCtx: ctx, dir: c.Host.Dir, env: c.Host.Env, execute: execute, store: store, output: output, clock: clock, log: c.Log}
 		settler   = &settler{
 			sched: sched, rec: rec, store: store, stop: stopping, counts: counts, warnings: warnings,
 			binder: binder, cache: cache, children: children, questions: questions, refresher: refresher,
@@ -97,12 +102,20 @@ func newExecution(ctx context.Context, stop context.CancelCauseFunc, c Config, t
 		}
 	)
 	settler.ask = approvals.ask
+	carrier := &carrier{adopter: adopter, rec: rec, begun: map[string]bool{}}
+	sched.entered, sched.carry = func(fr *frame) { carrier.begun[fr.prefix] = true }, carrier.carry
 	sched.begin, sched.drop, sched.execute, sched.finish, sched.reuse = starter.begin, settler.drop, attempts.run, settler.finish, reuser.reuse
 	e := &execution{
-		top: top, clock: clock, began: clock.now(), sched: sched, starter: starter, approvals: approvals, questions: questions, refresher: refresher, binder: binder,
+		root: top, top: top, clock: clock, began: clock.now(), sched: sched, starter: starter, approvals: approvals, questions: questions, refresher: refresher, binder: binder,
 		store: store, rec: rec, stop: stopping, warnings: warnings, counts: counts,
 		started: c.Started, dir: c.Host.Dir, span: c.Span, runID: c.RunID, timeout: c.Timeout, resumeCommand: c.ResumeCommand, given: c.Given,
-		onReused: c.Reused, onStopped: c.Stopped,
+		onReused: c.Reused, onStopped: c.Stopped, from: c.From, again: c.Again,
+	}
+	if c.Only != "" && c.From != nil {
+		e.only = &only{
+			path: c.Only, from: c.From, starter: starter, adopter: adopter, binder: binder, batches: batches, children: children,
+			refresher: refresher, warnings: warnings,
+		}
 	}
 	if c.From != nil {
 		e.resumedFrom, e.firstRun = c.From.Run, c.From.firstRun()
@@ -116,7 +129,13 @@ func (e *execution) run() (*event.Event, error) {
 	if err := e.announce(); err != nil {
 		return nil, err
 	}
+	if e.only != nil {
+		e.counts.reused += e.only.carry(e.rec)
+	}
 	e.sched.run(e.top, e.onReused)
+	if e.top.cancel != nil {
+		e.top.cancel()
+	}
 	if e.onStopped != nil && (e.stop.interrupted || e.rec.journalErr != nil || e.stop.over()) {
 		e.onStopped()
 	}
@@ -128,7 +147,7 @@ func (e *execution) run() (*event.Event, error) {
 
 // announce writes run_started.
 func (e *execution) announce() error {
-	inputs, err := rawjson.Marshal(e.top.inputs)
+	inputs, err := rawjson.Marshal(e.root.inputs)
 	if err != nil {
 		return fault.From(err)
 	}
@@ -140,8 +159,13 @@ func (e *execution) announce() error {
 	if started.Definition, _, err = e.store.keep(event.Escape(started.Definition)); err != nil {
 		return err
 	}
+	reruns, err := e.from.rerunsEvent(e.store)
+	if err != nil {
+		return err
+	}
 	return e.rec.journal.Append(&event.Event{
-		Event: event.RunStarted, Workflow: &started, Inputs: kept, Nodes: e.top.Workflow.NodeIDs(), Cwd: e.dir,
+		Event: event.RunStarted, Workflow: &started, Inputs: kept, Nodes: e.root.Workflow.NodeIDs(), Cwd: e.dir,
 		TraceID: e.span.Trace, SpanID: e.span.ID, ParentSpanID: e.span.Parent, ResumedFrom: e.resumedFrom, Given: e.given, FirstRun: e.firstRun,
+		Again: e.again, Reruns: reruns,
 	})
 }

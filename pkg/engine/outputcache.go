@@ -14,6 +14,9 @@ import (
 type outputCache struct {
 	// cache may be nil.
 	cache Cache
+	// from is the checkpoint, or nil, and only the path of the only node that is executed, or empty.
+	from  *Checkpoint
+	only  string
 	runID string
 	// dir is the run's working directory.
 	dir   string
@@ -26,9 +29,10 @@ type outputCache struct {
 // wanted reports whether a node uses the cache.
 func (c *outputCache) wanted(nr *nodeRun) bool { return nr.node.Cache != nil && c.cache != nil }
 
-// get returns the outputs that a node, or an item of its batch, with the given digest had in an earlier run, and that run.
+// get returns the outputs that a node, or an item of its batch, with the given digest had in an earlier run, and that run. It
+// returns none if somebody has asked to run the node.
 func (c *outputCache) get(nr *nodeRun, digest string) (kept json.RawMessage, run string, ok bool) {
-	if !c.wanted(nr) {
+	if path := nr.path(); !c.wanted(nr) || path == c.only || c.from.rerunsOf(path) > 0 {
 		return nil, "", false
 	}
 	outputs, run, ok := c.cache.Get(c.key(digest), time.Duration(nr.node.Cache.TTL))

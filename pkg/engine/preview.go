@@ -6,13 +6,18 @@ import (
 	"strings"
 
 	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/nodetype"
+	"github.com/pflow-suite/pflow/pkg/workflow"
 	"github.com/pflow-suite/pflow/pkg/workflow/plan"
 )
 
-// Preview is what a run would do with the workflow's own nodes.
+// Preview is what a run would do with the workflow's own nodes, or with the only node that it would execute.
 type Preview struct {
 	// Order lists the nodes, each after those that it waits for.
 	Order []string
+	// Nodes has the nodes, Kinds their types.
+	Nodes map[string]*workflow.Node
+	Kinds map[string]nodetype.Type
 	// After lists the nodes that each node waits for.
 	After map[string][]string
 	// Would is what the run would do with each node.
@@ -37,12 +42,11 @@ func DryRun(ctx context.Context, c Config) (*Preview, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Preview{Order: top.plan.Order(), After: map[string][]string{}, Would: map[string]Intent{}}
-	for _, id := range p.Order {
-		p.After[id], p.Would[id] = top.plan.Waits(id), WouldRun
+	p := &Preview{Nodes: map[string]*workflow.Node{}, Kinds: map[string]nodetype.Type{}, After: map[string][]string{}, Would: map[string]Intent{}}
+	for _, id := range top.plan.Order() {
 		n, _ := c.Workflow.Node(id)
+		p.add(id, n, c.Kinds[n.Type], top.plan.Waits(id))
 		if n.Approval != nil {
-			p.Would[id] = WouldAsk
 			p.answer(id, c.Answers[id].Text)
 		}
 	}
@@ -53,6 +57,19 @@ func DryRun(ctx context.Context, c Config) (*Preview, error) {
 	defer stop(nil)
 	c.Journal, c.Cache, c.Ask, c.Adopt = &dryJournal{from: c.From, would: p.Would, blobs: map[string][]byte{}}, nil, nil, nil
 	e := newExecution(ctx, stop, c, top)
+	if e.only != nil {
+		fr, err := e.only.enter(top)
+		if err != nil {
+			return nil, err
+		}
+		p.Order = nil
+		segments, _ := event.Segments(c.Only)
+		n, _ := fr.Workflow.Node(segments[len(segments)-1].ID)
+		if p.add(c.Only, n, fr.Kinds[n.Type], nil); n.Approval != nil {
+			p.answer(c.Only, c.Answers[c.Only].Text)
+		}
+		return p, nil
+	}
 	e.sched.enter(top)
 	e.foresee(p)
 	return p, nil
@@ -66,6 +83,15 @@ func (p *Preview) answer(id, answer string) {
 		p.Would[id] = WouldDeny
 	default:
 		p.Would[id] = WouldRun
+	}
+}
+
+// add adds a node that would run, unless a person forbids it.
+func (p *Preview) add(path string, n *workflow.Node, kind nodetype.Type, after []string) {
+	p.Order = append(p.Order, path)
+	p.Nodes[path], p.Kinds[path], p.After[path], p.Would[path] = n, kind, after, WouldRun
+	if n.Approval != nil {
+		p.Would[path] = WouldAsk
 	}
 }
 

@@ -13,6 +13,8 @@ type recorder struct {
 	cancelRun context.CancelCauseFunc
 	// journalErr is why the journal can no longer be written, or nil. After it nothing is written and nothing starts.
 	journalErr error
+	// carried has the places of the events that were written before their nodes reuse them, by their keys.
+	carried map[string]int64
 }
 
 // append writes an event. If that fails, the run is aborted.
@@ -44,6 +46,13 @@ func (r *recorder) record(fr *frame, ev *event.Event) (at int64) {
 // write writes an event about a node of a frame and returns its place in the journal. The event and its cause name nodes by
 // their ids, the journal by their paths.
 func (r *recorder) write(fr *frame, ev *event.Event) (at int64) {
+	if len(r.carried) > 0 && ev.FromRun != "" && !ev.Cached {
+		key := recordKey(fr.path(ev.Node), ev)
+		if at, ok := r.carried[key]; ok {
+			delete(r.carried, key)
+			return at
+		}
+	}
 	if fr.prefix == "" {
 		r.append(ev)
 		return ev.At

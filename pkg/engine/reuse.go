@@ -5,7 +5,6 @@ import (
 
 	"github.com/pflow-suite/pflow/pkg/engine/node"
 	"github.com/pflow-suite/pflow/pkg/event"
-	"github.com/pflow-suite/pflow/pkg/workflow"
 	"github.com/pflow-suite/pflow/pkg/workflow/plan"
 )
 
@@ -130,19 +129,17 @@ func (r *reuser) reuseNode(nr *nodeRun, step plan.Step) bool {
 		return false
 	}
 	fr, id := nr.frame, nr.id()
-	failed := old.Event == event.NodeFailed || old.Action == workflow.ActionError && old.Error != nil
+	failed := failedAndHandled(old)
 	if failed && !fr.plan.Handles(id) || !failed && !fr.plan.Takes(id, old.Action) {
 		return false
 	}
 	if step.Do == plan.Ask && nr.answer != nil { // its templates may read the answer if it has to run again
 		r.rec.record(fr, inherited(r.adopter.answer(nr), id))
 	}
-	ev := inherited(old, id)
-	ev.Event, ev.Attempt = event.NodeReused, 0
+	ev := reusedEvent(old, id)
 	r.adopter.degrade(nr, old)
 	if failed {
-		ev.Action, ev.Error = workflow.ActionError, old.Error
-		r.warnings.degrade(fr.owner, "node "+nr.path()+" failed in run "+ev.FromRun+" and an error edge took it")
+		r.warnings.degradeByFailure(fr.owner, "node "+nr.path()+" failed in run "+ev.FromRun+" and an error edge took it")
 	}
 	fr.set(id, value{raw: orEmpty(old.Outputs), missingSecrets: old.Redacted, failed: failed})
 	fr.reused[id] = true

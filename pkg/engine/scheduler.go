@@ -33,6 +33,8 @@ type scheduler struct {
 	finish  func(*result)
 	// reuse reports whether a step needs not be queued because the checkpoint has what it leads to.
 	reuse func(*frame, plan.Step) bool
+	// entered is called with each frame that begins. carry records what the checkpoint has of frames that have not begun.
+	entered, carry func(*frame)
 }
 
 // run brings a frame to its end, and all that runs inside it. reused is called, if it is not nil, once everything that the
@@ -43,6 +45,7 @@ func (s *scheduler) run(top *frame, reused func() error) {
 	// resume of this run would not find what the earlier run had completed.
 	s.enter(top)
 	tasks := s.advance()
+	s.carry(top)
 	if reused != nil && s.rec.journalErr == nil {
 		if err := reused(); err != nil {
 			s.rec.abort(err)
@@ -56,6 +59,7 @@ func (s *scheduler) run(top *frame, reused func() error) {
 
 // enter queues the first steps of a frame, after reusing everything of it that the checkpoint has.
 func (s *scheduler) enter(fr *frame) {
+	s.entered(fr)
 	fr.entering = true
 	s.enqueueReady(fr)
 	fr.entering = false

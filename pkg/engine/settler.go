@@ -191,7 +191,7 @@ func (s *settler) fail(r *result) {
 		v := r.value()
 		v.raw, v.failed, ev.Outputs = withError(v.raw, f.Message), true, withError(r.kept, f.Message)
 		fr.set(id, v)
-		s.warnings.degrade(fr.owner, fmt.Sprintf("node %s failed and an error edge took it: %s", f.Node, f.Message))
+		s.warnings.degradeByFailure(fr.owner, fmt.Sprintf("node %s failed and an error edge took it: %s", f.Node, f.Message))
 	} else {
 		delete(fr.values, id) // the outputs of an earlier iteration
 		if fr.failure == nil {

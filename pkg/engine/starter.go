@@ -207,6 +207,7 @@ func (s *starter) count(nr *nodeRun) {
 	if !nr.executed {
 		nr.executed = true
 		s.counts.executed++
+		s.adopter.revoke(nr)
 	}
 }
 

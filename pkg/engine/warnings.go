@@ -14,6 +14,8 @@ type warnings struct {
 	seen  map[string]bool
 	// degraded reports whether something makes the run less than a full success.
 	degraded bool
+	// retryable reports whether a part of that was a failed item or a handled failure, which can be run again.
+	retryable bool
 }
 
 // add adds a warning, once.
@@ -34,6 +36,12 @@ func (w *warnings) degrade(t *task, why string) {
 		t.degradations = noteOnce(t.degradations, why)
 		t.run.degradations = noteOnce(t.run.degradations, why)
 	}
+}
+
+// degradeByFailure is like degrade for a failure that can be run again.
+func (w *warnings) degradeByFailure(t *task, why string) {
+	w.retryable = true
+	w.degrade(t, why)
 }
 
 // degradeNode is like degrade for a reason that is about a node and not about one of its attempts.

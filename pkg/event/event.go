@@ -85,8 +85,10 @@ type Event struct {
 	Cwd         string          `json:"cwd,omitempty"`          // run_started
 	ResumedFrom string          `json:"resumed_from,omitempty"` // run_started
 	// Given names the secret inputs whose values were given to the run: a resume needs them again.
-	Given    []string `json:"given,omitempty"`     // run_started
-	FirstRun string   `json:"first_run,omitempty"` // run_started of a resumed run: the run that the chain of resumes began with
+	Given    []string        `json:"given,omitempty"`     // run_started
+	FirstRun string          `json:"first_run,omitempty"` // run_started of a resumed run: the run that the chain of resumes began with
+	Again    *Again          `json:"again,omitempty"`     // run_started of a run that somebody asked to run nodes again
+	Reruns   json.RawMessage `json:"reruns,omitempty"`    // run_started: how often nodes were asked to run again that had ended, by their paths
 
 	// The span of the run or of an attempt at a node, see W3C Trace Context.
 	TraceID      string `json:"trace_id,omitempty"`       // run_started
@@ -110,6 +112,7 @@ type Event struct {
 	FromRun     string          `json:"from_run,omitempty"`     // node_reused, and an item or iteration taken from an earlier run
 	Note        string          `json:"note,omitempty"`         // node_completed, item_, iteration_completed: what the outputs do not show, such as why an exit status is not a failure
 	Cached      bool            `json:"cached,omitempty"`       // node_reused, item_completed: taken from the cache of earlier runs
+	Outdated    bool            `json:"outdated,omitempty"`     // node_reused: a node before it has run again since
 
 	Error     *fault.Fault `json:"error,omitempty"`       // node_failed, run_finished, run_refused
 	WillRetry *bool        `json:"will_retry,omitempty"`  // node_failed
@@ -146,6 +149,16 @@ type Workflow struct {
 	Path       string          `json:"path,omitempty"`
 	Digest     string          `json:"digest"`
 	Definition json.RawMessage `json:"definition,omitempty"`
+}
+
+// Again is what somebody asked a run to do again, or to do alone, of the run that it takes the rest from.
+type Again struct {
+	// Only is the path of the only node that the run executes. It takes all others as they are.
+	Only string `json:"only,omitempty"`
+	// From is the path of a node that runs again, with all nodes that it leads to.
+	From string `json:"from,omitempty"`
+	// RetryFailed makes failed items and handled failures run again, with all nodes that they lead to.
+	RetryFailed bool `json:"retry_failed,omitempty"`
 }
 
 // MCP names the tool that a node calls.

@@ -24,13 +24,17 @@ func (l *Launch) check() error {
 	l.addDefaults(file.Workflow)
 	l.redactor.JSON(file.JSON()) // adds values with secret names before an error can show them
 	report := check.Workflow(file, types, lib.OpenSub)
-	if f := report.Fault(l.request.Name); f != nil {
+	if f := report.Fault(l.request.Name); f != nil && l.request.single {
+		return withoutPlaces(f)
+	} else if f != nil {
 		return f
 	}
 	for _, w := range report.Warnings {
 		l.host.Advise(l.redactor.Fault(w))
 	}
-	l.top = *l.sub(l.request.Name, report)
+	if l.top = *l.sub(l.request.Name, report); l.request.single {
+		l.top.File = nil
+	}
 	l.load = func(from *engine.Sub, ref string) (*engine.Sub, error) {
 		sub, err := lib.OpenSub(from.File, ref)
 		if err != nil {

@@ -37,8 +37,8 @@ func (l *Launch) config(run string) engine.Config {
 		Answer:   r.Answer, Answers: r.Answers,
 		Cache: kept,
 		Jobs:  r.Jobs, KeepGoing: r.KeepGoing, Timeout: r.Timeout,
-		From: l.from,
-		Log:  l.host.Log,
+		From: l.from, Only: r.Only, Again: r.recorded(),
+		Log: l.host.Log,
 	}
 }
 

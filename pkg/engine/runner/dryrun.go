@@ -53,9 +53,8 @@ func (l *Launch) DryRun(ctx context.Context) (*DryRun, error) {
 		return nil, l.redactor.Fault(fault.From(err))
 	}
 	for _, id := range preview.Order {
-		n, _ := l.top.Workflow.Node(id)
-		node := DryRunNode{Node: id, Type: n.Type, Would: preview.Would[id], After: append([]string{}, preview.After[id]...)}
-		if m := l.top.Kinds[n.Type].MCP; m != nil {
+		node := DryRunNode{Node: id, Type: preview.Nodes[id].Type, Would: preview.Would[id], After: append([]string{}, preview.After[id]...)}
+		if m := preview.Kinds[id].MCP; m != nil {
 			node.MCP = &event.MCP{Server: m.Server, Tool: m.Tool}
 		}
 		d.Nodes = append(d.Nodes, node)

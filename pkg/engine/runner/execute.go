@@ -61,7 +61,7 @@ func (l *Launch) Execute(ctx context.Context, o Observer) (*event.Event, error) 
 		f := *fault.From(err)
 		return nil, f.Suggest("resume with: %s", l.resumeCommand(w.ID))
 	}
-	if l.request.Saved {
+	if l.request.Saved && l.request.Only == "" {
 		statistics := library.Open(l.host.Home)
 		if err := statistics.RecordRun(context.WithoutCancel(ctx), l.request.Name, string(last.Status), began, time.Since(began)); err != nil {
 			l.host.Log.Warn("the workflow's statistics are not up to date", "error", err)

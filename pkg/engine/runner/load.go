@@ -26,6 +26,10 @@ type Source struct {
 	// Resume names the run to go on from: by its id, by a file with its events, or "-" for events on standard input. It is
 	// empty for a new run.
 	Resume string
+	// Only is the path of the only node to run, on what the run to go on from has. From is the path of a node that runs again, with
+	// all nodes that it leads to. At most one of them is not empty. Without Resume the run to go on from is the last one of the
+	// workflow.
+	Only, From string
 	// Checkpoint names a file with events to go on from, to which those of the new run are appended, or is nil. The file may be
 	// empty or missing.
 	Checkpoint *string
@@ -60,6 +64,8 @@ type Options struct {
 	Answer string
 	// Answers answers questions beforehand, by the paths of their nodes.
 	Answers map[string]engine.Answer
+	// RetryFailed runs failed items and handled failures of the run to go on from again. It is for LoadRun.
+	RetryFailed bool
 }
 
 // Load reads everything that a source and its options name.
@@ -86,6 +92,9 @@ func Load(host *Host, s Source, o Options) (*Request, error) {
 	if r.Inputs, err = s.Inputs.load(host); err != nil {
 		return nil, err
 	}
+	if err := r.loadAgain(host, &s); err != nil {
+		return nil, err
+	}
 	if err := r.loadOrigin(host, s.Resume); err != nil {
 		return nil, err
 	}
@@ -102,6 +111,7 @@ func LoadRun(host *Host, run string, in Inputs, o Options) (*Request, error) {
 	if err != nil {
 		return nil, err
 	}
+	named := rec
 	rec = rec.ResumePoint()
 	r, err := o.request(host)
 	if err != nil {
@@ -123,6 +133,9 @@ func LoadRun(host *Host, run string, in Inputs, o Options) (*Request, error) {
 		return r, nil
 	}
 	r.Name, r.Path = first.Workflow.Name, first.Workflow.Path
+	if err := r.repeatAgain(named.LastSuccessor(), rec, first, o.RetryFailed); err != nil {
+		return nil, err
+	}
 	r.Folder = r.folder(host, first)
 	if bytes.Contains(r.Source, []byte(redact.Mark)) {
 		r.Source, err = restoreLiterals(host, rec.ID, r.Source, *first.Workflow)

@@ -109,8 +109,11 @@ func (l *Launch) holdOrigin(ctx context.Context) error {
 		return err
 	}
 	for {
+		if r.Again != nil && rec.Held() {
+			return stillRunning(rec)
+		}
 		if r.Stored {
-			if status, _, err := rec.Status(); err == nil && (status == journal.Running || status.Succeeded() && r.again()) {
+			if status, _, err := rec.Status(); err == nil && (status == journal.Running || status.Succeeded() && r.repeats()) {
 				return l.attach(ctx, rec, status == journal.Running)
 			}
 		}
@@ -119,6 +122,9 @@ func (l *Launch) holdOrigin(ctx context.Context) error {
 			release, err = rec.Hold(ctx)
 		}
 		if (err != nil || r.DryRun) && rec.Held() {
+			if r.Again != nil {
+				return stillRunning(rec)
+			}
 			return l.attach(ctx, rec, true)
 		}
 		if err != nil {

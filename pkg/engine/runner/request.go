@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/pflow-suite/pflow/pkg/engine"
+	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
@@ -24,6 +25,8 @@ type Request struct {
 	Files  []workflow.Included `json:"files,omitempty"`
 	// file is Source parsed, or nil in another process than the one that has read it.
 	file *workflow.File
+	// single is set if LoadNode has made the workflow, so that places in it mean nothing.
+	single bool
 
 	Inputs map[string]workflow.Given `json:"inputs,omitempty"`
 	// Stdin is the text for the input that takes standard input, or nil if nothing was piped in.
@@ -44,6 +47,11 @@ type Request struct {
 	// Answers answers questions beforehand, by the paths of their nodes.
 	Answers map[string]engine.Answer `json:"answers,omitempty"`
 
+	// Again is what is asked to run again of the run to go on from, or nil.
+	Again *event.Again `json:"again,omitempty"`
+	// Only is the path of the only node of the workflow to execute, or empty.
+	Only string `json:"only,omitempty"`
+
 	// Key is an idempotency key, or empty.
 	Key string `json:"key,omitempty"`
 
@@ -63,8 +71,8 @@ type Request struct {
 	DryRun bool `json:"-"`
 }
 
-// again reports whether the request repeats a run as it was: then one that has succeeded is not run again.
-func (r *Request) again() bool { return r.Stored && len(r.Inputs) == 0 }
+// repeats reports whether the request repeats a run as it was: then one that has succeeded is not run again.
+func (r *Request) repeats() bool { return r.Stored && len(r.Inputs) == 0 && r.Again == nil }
 
 // given returns the values for the inputs of the workflow.
 func (r *Request) given(w *workflow.Workflow) map[string]workflow.Given {

@@ -104,6 +104,10 @@ func (l *Launch) resolve(ctx context.Context) (err error) {
 	if err := l.checkAnswers(); err != nil {
 		return err
 	}
+	rerun := &again{launch: l}
+	if err := rerun.take(); err != nil || l.Attach != "" {
+		return err
+	}
 	l.warnForeign()
 	if err := l.resolveInputs(); err != nil {
 		return l.redactor.Fault(fault.From(err))
@@ -112,8 +116,10 @@ func (l *Launch) resolve(ctx context.Context) (err error) {
 		return err
 	}
 	l.definition, _ = l.redactor.JSON(l.request.file.JSON()) // when all secrets are known
-	l.suite, err = l.host.Suite()
-	return err
+	if l.suite, err = l.host.Suite(); err != nil {
+		return err
+	}
+	return rerun.checkReached(ctx)
 }
 
 // Release lets go of everything that the launch holds. It may be called more than once.

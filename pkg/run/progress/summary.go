@@ -47,7 +47,11 @@ func Summary(r *history.Run, colored bool) []string {
 		s.failure(last.Error)
 	}
 	if last.Resume != "" {
-		s.addLine(normal, "resume with:", last.Resume)
+		label := "resume with:"
+		if last.Status == event.Degraded {
+			label = "retry with:"
+		}
+		s.addLine(normal, label, last.Resume)
 	}
 	return s.lines
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // Handles reports whether an error edge leaves a node.
-func (p *Plan) Handles(id string) bool { return p.Routes(id, workflow.ActionError) }
+func (p *Plan) Handles(id string) bool { return !p.only && p.Routes(id, workflow.ActionError) }
 
 // Routes reports whether an edge for an action leads from a node to another one.
 func (p *Plan) Routes(id, action string) bool {

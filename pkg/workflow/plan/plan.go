@@ -21,6 +21,8 @@ type Plan struct {
 	rank []int
 	// left is how many nodes are not settled.
 	left int
+	// only reports whether a single node takes part, and nothing after it.
+	only bool
 }
 
 // readyStep is a step that Ready has not returned yet.

@@ -9,7 +9,7 @@ import (
 // exit_code. Such a node fails with any status other than 0, also that of a search which finds nothing.
 func (p *Plan) AsksStatus(id string) bool {
 	i := p.g.index[id]
-	return p.Handles(id) || p.g.status[i] || Policy(&p.w.Nodes[i]) != nil
+	return p.Routes(id, workflow.ActionError) || p.g.status[i] || Policy(&p.w.Nodes[i]) != nil
 }
 
 // readOutputs notes the exit statuses that the outputs of the workflow read.

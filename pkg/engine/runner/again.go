@@ -1,0 +1,184 @@
+package runner
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/pflow-suite/pflow/pkg/engine"
+	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/home"
+	"github.com/pflow-suite/pflow/pkg/run/journal"
+)
+
+// loadAgain sets what a source asks to run again, and the run to go on from if the source names none: the workflow's last one.
+func (r *Request) loadAgain(host *Host, s *Source) error {
+	if s.Only == "" && s.From == "" {
+		return nil
+	}
+	flag := "--only"
+	if s.Only == "" {
+		flag = "--from"
+	}
+	switch {
+	case s.Only != "" && s.From != "":
+		return fault.New(fault.Usage, "--only and --from cannot be combined").Suggest("--only runs one node, --from also the nodes that it leads to")
+	case s.Checkpoint != nil:
+		return fault.New(fault.Usage, "%s cannot be combined with --checkpoint, which goes on by itself", flag).Suggest("Name a run with --resume RUN")
+	}
+	r.Again, r.Only = &event.Again{Only: s.Only, From: s.From}, s.Only
+	if s.Resume != "" {
+		return nil
+	}
+	if r.Path == "" && r.Name == "-" {
+		return fault.New(fault.Usage, "%s needs the run to take the other nodes from, for a workflow from standard input", flag).Suggest("Name it with --resume RUN")
+	}
+	rec, err := lastRun(host.Home, r.Name, r.Path)
+	if err != nil {
+		return err
+	}
+	if rec == nil {
+		return fault.New(fault.NotFound, "There is no run of %s to take the other nodes from", r.Name).
+			Suggest("Run all of it first, or name a run with --resume RUN")
+	}
+	s.Resume = rec.ID
+	return nil
+}
+
+// lastRun returns the newest run of a workflow, or nil. A workflow without a path is known by its name.
+func lastRun(h *home.Home, name, path string) (*journal.Reader, error) {
+	records, err := journal.List(h)
+	if err != nil {
+		return nil, err
+	}
+	for _, rec := range records {
+		first, _, err := rec.FirstAndLast()
+		if err != nil || first == nil || first.Workflow == nil {
+			continue // removed meanwhile, or damaged
+		}
+		if w := first.Workflow; w.Path == path && (path != "" || w.Name == name) {
+			return rec, nil
+		}
+	}
+	return nil, nil
+}
+
+// repeatAgain sets what a run that goes on from another must still do alone or again. last is the last of the runs that went on
+// from the named one. If it was stopped before it had taken over what it goes on from, that is point, and what was asked of it is
+// asked again. first is the first event of point.
+func (r *Request) repeatAgain(last, point *journal.Reader, first *event.Event, retryFailed bool) error {
+	if last.ID != point.ID {
+		stopped, _, err := last.FirstAndLast()
+		if err != nil {
+			return err
+		}
+		if stopped != nil && stopped.Event == event.RunStarted && stopped.Again != nil {
+			asked := *stopped.Again
+			r.Again, r.Only = &asked, asked.Only
+			if r.Source, err = last.Definition(); err != nil {
+				return err
+			}
+			first.Workflow = stopped.Workflow
+			r.Name, r.Path = stopped.Workflow.Name, stopped.Workflow.Path
+		}
+	} else if first.Again != nil {
+		r.Only = first.Again.Only
+	}
+	if retryFailed {
+		if r.Again == nil {
+			r.Again = &event.Again{Only: r.Only}
+		}
+		r.Again.RetryFailed = true
+	}
+	return nil
+}
+
+// stillRunning returns the fault of a live run whose nodes cannot run again yet.
+func stillRunning(rec *journal.Reader) error {
+	return fault.New(fault.Conflict, "Run %s is still running, so its nodes cannot run again yet", rec.ID).
+		Suggest("Wait for it with: pflow-exec wait %s", rec.ID).Suggest("Stop it with: pflow-exec cancel %s", rec.ID)
+}
+
+// again is the part of Resolve that takes what is asked to run again out of the checkpoint.
+type again struct {
+	launch *Launch
+	// read has the checkpoints of earlier runs that were asked for, by the ids of the runs.
+	read map[string]*engine.Checkpoint
+}
+
+// take takes it out. If nothing has failed that could run again, it sets Attach to the run.
+func (a *again) take() error {
+	l := a.launch
+	r := l.request
+	if r.Again == nil {
+		return nil
+	}
+	asked, err := l.from.RunAgain(&l.top, *r.Again, a.earlier)
+	if err != nil {
+		return err
+	}
+	if asked == 0 && l.origin != nil && r.Stored && len(r.Inputs) == 0 {
+		if status, _, err := l.origin.Status(); err == nil && status.Succeeded() {
+			l.host.Warn("no item and no node of run %s has failed, so nothing runs again", l.origin.ID)
+			l.Attach = l.origin.ID
+		}
+	}
+	return nil
+}
+
+// checkReached returns a fault if the node from which the run would go on does not run, because of what the nodes before it have
+// done.
+func (a *again) checkReached(ctx context.Context) error {
+	l := a.launch
+	if l.request.Again == nil || l.request.Again.From == "" {
+		return nil
+	}
+	id := l.request.Again.From
+	preview, err := engine.DryRun(ctx, l.config(""))
+	if err != nil {
+		return l.redactor.Fault(fault.From(err))
+	}
+	if preview.Would[id] != engine.WouldSkip {
+		return nil
+	}
+	f := fault.New(fault.Usage, "Node %s would not run: after what run %s has, no edge to it is taken", id, l.from.Run).
+		Suggest("To run it alone: --only %s", id)
+	f.Node = id
+	return f
+}
+
+// earlier returns the checkpoint of a run of this home, or nil. It is read once.
+func (a *again) earlier(run string) *engine.Checkpoint {
+	if c, ok := a.read[run]; ok {
+		return c
+	}
+	if a.read == nil {
+		a.read = map[string]*engine.Checkpoint{}
+	}
+	a.read[run] = nil
+	rec, err := journal.Find(a.launch.host.Home, run)
+	if err != nil || rec.ID != run {
+		return nil
+	}
+	file, err := rec.Open()
+	if err != nil {
+		return nil
+	}
+	a.launch.releases = append(a.launch.releases, func() { _ = file.Close() })
+	if c, err := engine.ReadCheckpoint(file, rec.Blob); err == nil {
+		a.read[run] = c
+	}
+	return a.read[run]
+}
+
+// recorded returns what run_started says about what was asked to run again, or alone.
+func (r *Request) recorded() *event.Again {
+	all := event.Again{}
+	if r.Again != nil {
+		all = *r.Again
+	}
+	if all.Only = cmp.Or(all.Only, r.Only); all == (event.Again{}) {
+		return nil
+	}
+	return &all
+}
