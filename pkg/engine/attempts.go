@@ -27,13 +27,14 @@ const (
 	RunVariable       = "PFLOW_RUN_ID"
 	NodeVariable      = "PFLOW_NODE_ID"
 	KeyVariable       = "PFLOW_NODE_KEY"
+	FolderVariable    = "PFLOW_WORKFLOW_DIR"
 	AttemptVariable   = "PFLOW_ATTEMPT"
 	ItemVariable      = "PFLOW_ITEM"
 	IterationVariable = "PFLOW_ITERATION"
 )
 
 // Variables lists all of them.
-var Variables = []string{RunVariable, NodeVariable, KeyVariable, AttemptVariable, ItemVariable, IterationVariable}
+var Variables = []string{RunVariable, NodeVariable, KeyVariable, FolderVariable, AttemptVariable, ItemVariable, IterationVariable}
 
 // attempts executes tasks. It is the one part of a run that several goroutines use at the same time, without the lock: it
 // reads the task, and touches no state of the run.
@@ -70,7 +71,7 @@ func (a *attempts) run(t *task) *result {
 	done := a.execute(ctx, Attempt{
 		RunID: a.runID, Node: path, Key: key, Number: t.step.Attempt, Item: t.step.Item, Iteration: t.step.Iteration,
 		Type: t.run.kind, Call: t.bound.Call, Timeout: t.timeLeft(a.clock.now()),
-		Dir: a.dir, Env: append(slices.Concat(a.env, marks), KeyVariable+"="+key, trace.Variable+"="+t.span.String()), Marks: marks,
+		Dir: a.dir, Env: append(slices.Concat(a.env, marks), KeyVariable+"="+key, FolderVariable+"="+t.folder(a.dir), trace.Variable+"="+t.span.String()), Marks: marks,
 		Stdout: stdout, Stderr: stderr, Capture: a.capture,
 		Scratch: a.store.journal.NewScratch, Large: turn.take, StreamLimit: a.output.stream, Count: a.output.attempt(),
 		Progress: a.progress(path, t.step), Place: t.place(), Answer: t.run.reply,
@@ -150,6 +151,14 @@ func (t *task) place() func(param string, offset int) (file string, line, column
 		i := slices.IndexFunc(fr.Workflow.Nodes, func(n workflow.Node) bool { return n.ID == t.run.id() })
 		return fr.File.PlaceIn(fmt.Sprintf("nodes[%d].params.%s", i, param), offset)
 	}
+}
+
+// folder returns the folder that the paths in the task's workflow start from; dir is the working directory of the run.
+func (t *task) folder(dir string) string {
+	if fr := t.run.frame; fr.File != nil && fr.File.Dir != "" {
+		return fr.File.Dir
+	}
+	return dir
 }
 
 // capture returns a buffer for the output of a node's process.

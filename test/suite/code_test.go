@@ -52,7 +52,7 @@ func wrongPython() map[string]wrong {
 		"not a number":            {"x = 1\nresult: list = [float('nan')]", 2, "nan", nil},
 		"a circle":                {"x = []\nx.append(x)\nresult: list = x", 3, "result", nil},
 		"an input of other type":  {"y: Any\nx: list\nresult: int = 1", 2, "Input 'x' expects list but received str", given(map[string]any{"x": "text", "y": 1})},
-		"no action":               {"next: str = 5\nresult: int = 1", 1, "next", nil},
+		"no action":               {"globals()['next'] = 5\nresult: int = 1", 1, "next", nil},
 		"failure as an action":    {"result: int = 1\nnext: str = 'error'", 1, "action error", nil},
 		"much on standard error":  {"import sys\nresult: int = 1\nsys.stderr.write('x' * 5000 + 'END')\nraise OSError('gone')", 4, "xEND", nil},
 		"Windows' ends of a line": {"x = 1\r\nresult: int = 1\r\nx.y", 3, "AttributeError", nil},

@@ -130,6 +130,25 @@ func TestPathsInAWorkflow(t *testing.T) {
 	}
 }
 
+// A node finds the files beside its workflow: those of a sub-workflow are in another folder than those of its caller.
+func TestTheFolderOfAWorkflow(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.write("flows/kids/child.json", `{"nodes":[{"id":"read","type":"shell","params":{"command":"cat \"$PFLOW_WORKFLOW_DIR/name.txt\""}}]}`)
+	p.write("flows/w.json", `{"nodes":[
+		{"id":"child","type":"workflow","params":{"workflow":"kids/child.json"}},
+		{"id":"own","type":"code","params":{"code":"import os\nresult: str = open(os.environ['PFLOW_WORKFLOW_DIR'] + '/name.txt').read()"}}],
+		"outputs":{"both":{"source":"${own.result} has ${child.read.stdout}"}}}`)
+	p.write("flows/name.txt", "parent")
+	p.write("flows/kids/name.txt", "child")
+	elsewhere := filepath.Dir(p.write("elsewhere/name.txt", "wrong"))
+	for _, words := range []string{"run flows/w.json", "run flows/w.json -C " + elsewhere, "run " + p.dir + "/flows/w.json", "run flows/w.json --resume last"} {
+		if got := p.must("pflow-exec", append(strings.Fields(words), "--print", "both")...); got != "parent has child\n" {
+			t.Errorf("%s: %s", words, got)
+		}
+	}
+}
+
 // A file that a workflow refers to counts for reuse. A resume of a run uses what the run began with.
 func TestResumeWithAChangedFile(t *testing.T) {
 	t.Parallel()
