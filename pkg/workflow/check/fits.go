@@ -107,9 +107,15 @@ func (c *checker) outputType(name, at string) {
 	c.fail(at+".type", "Output %q is declared as %s, but %s is of type %s", name, typ, ref, got).Suggest("Declare the type of the value, or another source")
 }
 
-// subOutputs returns the outputs of a node that runs the given workflow.
+// subOutputs returns the outputs of a node that runs the given workflow. A workflow that declares none has those of its last
+// nodes: which they are may depend on the run, so they are all of its nodes here.
 func subOutputs(n *workflow.Node, w *workflow.Workflow) []nodetype.Output {
 	var outputs []nodetype.Output
+	if len(w.Outputs) == 0 {
+		for _, inner := range w.Nodes {
+			outputs = append(outputs, nodetype.Output{Name: outputName(n, inner.ID), Type: "dict", Description: inner.Purpose})
+		}
+	}
 	for _, name := range sortedNames(w.Outputs) {
 		declared := w.Outputs[name]
 		typ := typeWords()[cmp.Or(declared.ValueType(), declared.Type)]

@@ -158,7 +158,7 @@ func (c *checker) single(n *workflow.Node) (outputs []nodetype.Output, open, ok 
 	if !ok {
 		return nil, true, false
 	}
-	if sub, ok := c.report.Subs[n.ID]; ok && len(sub.File.Workflow.Outputs) > 0 {
+	if sub, ok := c.report.Subs[n.ID]; ok {
 		return subOutputs(n, sub.File.Workflow), false, true
 	}
 	return kind.Outputs, kind.ExtraOutputs, true
