@@ -86,7 +86,7 @@ func TestAFailureNamesTheInnerNode(t *testing.T) {
 	s, b := failing(t), newBench(t)
 	b.saved["inner"] = `{"nodes":[` + s.node("call", "bad", "") + `,` + s.node("next", "never", "") + `],"edges":[{"from":"call","to":"next"}]}`
 	b.saved["outer"] = `{"nodes":[{"id":"deep","type":"workflow","params":{"workflow":"inner"}}]}`
-	p := b.play(t.Context(), `{"nodes":[{"id":"top","type":"workflow","params":{"workflow":"outer"}},{"id":"last","type":"echo","params":{"data":"${top.x ?? 1}"}}],"edges":[{"from":"top","to":"last"}]}`)
+	p := b.play(t.Context(), `{"nodes":[{"id":"top","type":"workflow","params":{"workflow":"outer"}},{"id":"last","type":"echo","params":{"data":"${top.deep ?? 1}"}}],"edges":[{"from":"top","to":"last"}]}`)
 	p.failed(t, fault.Execution, `The workflow "outer" failed at its node "deep": The workflow "inner" failed at its node "call": HTTP 418`)
 	if p.last.Error.Node != "top" || p.last.Checkpoint.FailedNode != "top" {
 		t.Errorf("%+v", p.last.Error)
@@ -114,7 +114,7 @@ func TestAnErrorEdgeTakesTheFailureOfASubWorkflow(t *testing.T) {
 func TestKeepGoingInsideASubWorkflow(t *testing.T) {
 	s, b := failing(t), newBench(t)
 	b.saved["sub"] = `{"nodes":[` + s.node("call", "bad", "") + `,` + s.node("other", "a", "") + `,` + s.node("more", "${other.response}b", "") + `]}`
-	p := b.play(t.Context(), `{"nodes":[{"id":"s","type":"workflow","params":{"workflow":"sub"}},`+s.node("beside", "c", "")+`,{"id":"after","type":"echo","params":{"data":"${s.x}"}}]}`,
+	p := b.play(t.Context(), `{"nodes":[{"id":"s","type":"workflow","params":{"workflow":"sub"}},`+s.node("beside", "c", "")+`,{"id":"after","type":"echo","params":{"data":"${s.call}"}}]}`,
 		func(c *engine.Config) { c.KeepGoing, c.Jobs = true, 1 })
 	p.failed(t, fault.Execution, `failed at its node "call"`)
 	if got := p.nodes(event.NodeCompleted); got != "beside s/more s/other" {

@@ -22,8 +22,9 @@ func TestBatchOverTextSuggestsWhatWorks(t *testing.T) {
 	}
 	quoted := func(s string) string { return s[strings.LastIndex(s, `"items": `)+len(`"items": `):] }
 	inPlace, node := suggestions[0].Str, suggestions[1].Str
+	_, object, _ := strings.Cut(node, "{")
 	var added json.RawMessage // the first JSON value
-	if err := json.NewDecoder(strings.NewReader(node[strings.Index(node, "{"):])).Decode(&added); err != nil {
+	if err := json.NewDecoder(strings.NewReader("{" + object)).Decode(&added); err != nil {
 		t.Fatal(err)
 	}
 	changed, err := sjson.SetRaw(workflow, "nodes.1.batch.items", quoted(inPlace))

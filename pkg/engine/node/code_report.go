@@ -129,6 +129,9 @@ func (r *report) suggestion(language string) string {
 	case "declare":
 		return "Declare each input and result with its type on a line of the code, such as: result: list = []"
 	case "input":
+		if strings.Contains(r.Message, "expects str but received list") || strings.Contains(r.Message, "expects str but received dict") {
+			return "JSON text arrives parsed: declare list or dict, or pass it as text with ${NODE.KEY | trim}"
+		}
 		return "Give an input of that type, or declare another type in the code; Any accepts every value"
 	case "exit":
 		return "Let the code run to its end with a result, or handle the failure with an edge of action \"error\""

@@ -211,7 +211,7 @@ func compare(at template.Ref, a, b gjson.Result, found func(at template.Ref, a, 
 		return true
 	}
 	in := func(step template.Step, a, b gjson.Result) bool {
-		return compare(template.Ref{Path: append(at.Path[:len(at.Path):len(at.Path)], step)}, a, b, found)
+		return compare(template.Ref{Path: append(slices.Clip(at.Path), step)}, a, b, found)
 	}
 	switch {
 	case a.IsObject() && b.IsObject():

@@ -3,6 +3,7 @@ package template
 import (
 	"encoding/json"
 	"iter"
+	"slices"
 
 	"github.com/tidwall/gjson"
 )
@@ -28,7 +29,7 @@ func paths(at Ref, value json.RawMessage, yield func(Ref, json.RawMessage) bool)
 		return false
 	}
 	next := func(step Step, v gjson.Result) bool {
-		path := append(at.Path[:len(at.Path):len(at.Path)], step)
+		path := append(slices.Clip(at.Path), step)
 		return paths(Ref{Root: at.Root, Path: path}, json.RawMessage(v.Raw), yield)
 	}
 	switch {
