@@ -11,7 +11,7 @@ import (
 // follow them through pipes, files, functions or other programs.
 type evaluation struct {
 	*sources
-	failed map[uint]bool // the offsets of values with errors
+	failed map[uint]bool // the offsets of values that have been reported
 }
 
 // evaluate reports the values in code, and warns of those that other programs could take as code or as options.
@@ -31,8 +31,14 @@ func (d *draft) evaluate(file *syntax.File) {
 	})
 }
 
-// fail reports an error. In the suggestion ${…} stands for the value as it is written.
+// fail reports an error, or a warning for a variable of the node's env: whoever evaluates one has passed it on purpose. In the
+// suggestion ${…} stands for the value as it is written.
 func (e *evaluation) fail(kind Kind, v value, where, suggest string) {
+	if v.template == fromEnv {
+		e.warn(kind, v, where, suggest)
+		e.failed[v.at] = true // no second one
+		return
+	}
 	e.report(v, Problem{Kind: kind, Message: "is " + where, Suggest: suggest})
 	e.failed[v.at] = true
 	if v.mark >= 0 {

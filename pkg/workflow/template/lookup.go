@@ -22,7 +22,7 @@ const (
 // of an object that the reference does not lead into may be null if fetching them would take long.
 type Scope func(ref Ref) (json.RawMessage, Availability)
 
-// Value returns the value of the first term that resolves to something other than null or a failed node's outputs. Functions are
+// Value returns the value of the first term that resolves to something other than null or a failed node's result. Functions are
 // not applied to null, and one that cannot be applied leaves the whole expression without a value. If no
 // term does, it returns null or the failed node's outputs, if a term resolves to one of them. Otherwise the reason is not
 // empty and says why the last term does not resolve.
@@ -46,7 +46,7 @@ func (e Expr) value(scope Scope) (value json.RawMessage, from Term, reason strin
 		switch {
 		case why != "":
 			reason = why
-		case availability == Present && string(got) != "null":
+		case (availability == Present || t.describesFailure()) && string(got) != "null":
 			return got, t, ""
 		case value == nil || string(value) == "null":
 			value, from = got, t
@@ -56,6 +56,19 @@ func (e Expr) value(scope Scope) (value json.RawMessage, from Term, reason strin
 		reason = ""
 	}
 	return value, from, reason
+}
+
+// describesFailure reports whether a term leads to an output that says how a node failed. The other outputs of a failed node are
+// results, which may be incomplete.
+func (t Term) describesFailure() bool {
+	if t.Ref == nil || len(t.Ref.Path) == 0 {
+		return false
+	}
+	switch t.Ref.Path[0].Key {
+	case "error", "exit_code", "stderr", "status_code":
+		return true
+	}
+	return false
 }
 
 // Lookup follows a reference. If it cannot be followed to its end, the reason says how far it leads; otherwise the reason
