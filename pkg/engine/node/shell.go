@@ -72,9 +72,11 @@ func (p *Call) renderCommand(n *workflow.Node, raw json.RawMessage, params map[s
 	}
 	p.script = script
 	p.command, p.values = script.Render(values)
-	if _, searches := shell.Searches(p.command); searches && b.AsksStatus {
-		p.asksStatus = true
-		params[statusParam] = json.RawMessage("true")
+	if b.AsksStatus {
+		if _, searches := shell.Searches(p.command); searches {
+			p.asksStatus = true
+			params[statusParam] = json.RawMessage("true")
+		}
 	}
 	if len(named) > 0 {
 		raw, err := rawjson.Marshal(named)

@@ -15,26 +15,42 @@ func Benign(command string, code int, stderr string) (reason string, ok bool) {
 	if code != 1 && code != 2 && code != 127 || len(stderr) > maxComplaint {
 		return "", false
 	}
-	return judge(command, &verdict{code: code, complaint: strings.TrimSpace(stderr), spoken: true})
+	file := searching(command)
+	if file == nil {
+		return "", false
+	}
+	return (&verdict{code: code, complaint: strings.TrimSpace(stderr), spoken: true}).judge(file)
 }
 
 // Searches reports whether a command can end with an exit status that [Benign] takes for no failure. The reason is that of Benign.
 func Searches(command string) (reason string, ok bool) {
+	file := searching(command)
+	if file == nil {
+		return "", false
+	}
 	for _, code := range []int{1, 2} {
-		if reason, ok := judge(command, &verdict{code: code, spoken: true, any: true}); ok {
+		if reason, ok := (&verdict{code: code, spoken: true, any: true}).judge(file); ok {
 			return reason, true
 		}
 	}
 	return "", false
 }
 
-func judge(command string, v *verdict) (reason string, ok bool) {
-	searching := func(name string) bool { return strings.Contains(command, name) }
-	if !slices.ContainsFunc([]string{"grep", "rg", "which", "command", "type", "ls"}, searching) || nesting(command) > maxNesting {
-		return "", false
+// searching returns the parsed command if it may run a program that searches, or nil.
+func searching(command string) *syntax.File {
+	names := func(name string) bool { return strings.Contains(command, name) }
+	if !slices.ContainsFunc([]string{"grep", "rg", "which", "command", "type", "ls"}, names) || nesting(command) > maxNesting {
+		return nil
 	}
 	file, err := parse(command, syntax.LangBash)
-	if err != nil || !v.fit(file) {
+	if err != nil {
+		return nil
+	}
+	return file
+}
+
+func (v *verdict) judge(file *syntax.File) (reason string, ok bool) {
+	if !v.fit(file) {
 		return "", false
 	}
 	return v.list(file.Stmts)

@@ -61,6 +61,9 @@ func (d *draft) locate(file *syntax.File) {
 
 // find returns the places of the marks in a parsed command.
 func (d *draft) find(file *syntax.File) []place {
+	if len(d.marks) == 0 {
+		return nil
+	}
 	places := make([]place, len(d.marks))
 	var stack []syntax.Node
 	within := func(from, to uint, q quote) {
