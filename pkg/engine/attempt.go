@@ -33,8 +33,8 @@ type Attempt struct {
 	Call *node.Call
 	// Answer is the answer to the question that the node has asked, or nil.
 	Answer *node.Answer
-	// Timeout is the longest that the attempt may take by the node's timeout, which replaces the default of its type. 0 means
-	// that there is none, or that it is among the parameters of a type that declares it.
+	// Timeout is the longest that the attempt may take by the node's timeout, which replaces the default of its type. It is 0
+	// if the node has no timeout, or if its type declares the parameter timeout.
 	Timeout time.Duration
 	// Dir is the run's working directory, an absolute path.
 	Dir string

@@ -61,8 +61,8 @@ func (e *Entry) Bundled() bool {
 	return filepath.Base(e.Dir()) == e.Name && filepath.Dir(e.Dir()) == e.lib.home.Path(folder(e.Saved))
 }
 
-// Files returns the paths of the other files in the workflow's bundle, relative to its folder and sorted. There are none outside a
-// bundle.
+// Files returns the paths of the other files in the workflow's bundle, relative to its folder and sorted. It returns
+// nil for a workflow that is not in a bundle.
 func (e *Entry) Files() (files []string, err error) {
 	if !e.Bundled() {
 		return nil, nil

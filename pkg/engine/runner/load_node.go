@@ -36,7 +36,8 @@ func LoadNode(host *Host, nodeType string, params json.RawMessage, o Options) (*
 	return r, nil
 }
 
-// withoutPlaces returns a fault of a workflow that LoadNode has made without the places in its text, which nobody has written.
+// withoutPlaces returns a fault of a workflow that LoadNode has made without the places in its text, because the user
+// did not write that text.
 func withoutPlaces(err error) error {
 	if err == nil {
 		return nil

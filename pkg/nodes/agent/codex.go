@@ -72,7 +72,7 @@ func (codex) arguments(j *job, resume string) ([]string, error) {
 	return append(args, "-"), nil
 }
 
-// grants is all or nothing: codex exec asks nobody, and has no option that allows a single command.
+// grants is all or nothing: codex exec cannot ask, and has no option that allows a single command.
 func (codex) grants(*job, []ask) []string {
 	return []string{"all commands of the session, without sandbox and approvals"}
 }
@@ -118,7 +118,7 @@ func (codex) item(item gjson.Result, r *report) (activity string) {
 	case "agent_message":
 		r.setText(item.Get("text"))
 	}
-	if kind == "command_execution" && item.Get("status").Str == "declined" { // an approval was needed, and codex exec asks nobody
+	if kind == "command_execution" && item.Get("status").Str == "declined" { // an approval was needed, and codex exec cannot ask
 		r.denied = append(r.denied, kind)
 		r.asks = append(r.asks, ask{kind, rawjson.Quote(item.Get("command").Str)})
 	}

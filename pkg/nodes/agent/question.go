@@ -61,7 +61,7 @@ func questionOf(j *job, r *report) *nodeprogram.Question {
 // inBatch reports whether the agent works on an item of a batch, which cannot ask.
 func inBatch(j *job) bool { return process.Getenv(j.host.Env, "PFLOW_ITEM") != "" }
 
-// decided reports whether the workflow itself denies what an agent was denied, so that nobody is asked.
+// decided reports whether the workflow itself denies what an agent was denied, so that no question is needed.
 func decided(in *nodetype.Agent, a ask) bool {
 	return in.PermissionMode == "dontAsk" || in.ApprovalPolicy == "never" ||
 		slices.ContainsFunc(in.DisallowedTools, func(rule string) bool { name, _, _ := strings.Cut(rule, "("); return name == a.Tool })
