@@ -2,6 +2,7 @@ package journal
 
 import (
 	"crypto/rand"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home"
 )
 
@@ -205,6 +207,26 @@ func TestCollectRemovesWhatWasLeftHalfMade(t *testing.T) {
 		}
 		if !slices.Equal(got, want) || len(done.Removed) != 0 || done.Kept != 0 {
 			t.Errorf("left are %q, want %q; %+v", got, want, done)
+		}
+	}
+}
+
+// A run that is removed after it was found does not exist: its files are not what a reader misses.
+func TestReadARunThatIsRemovedMeanwhile(t *testing.T) {
+	h := tempHome(t)
+	r, err := Find(h, past(t, h, 40*day, begun, finished))
+	if err != nil {
+		t.Fatal(err)
+	}
+	collect(t, h, Limits{OlderThan: DefaultAge}, time.Now())
+	for what, read := range map[string]func() error{
+		"open":       func() error { _, err := r.Open(); return err },
+		"status":     func() error { _, _, err := r.Status(); return err },
+		"follow":     func() error { return r.Follow(t.Context(), func([]byte) error { return nil }) },
+		"definition": func() error { _, err := r.Definition(); return err },
+	} {
+		if f, ok := errors.AsType[*fault.Fault](read()); !ok || f.Type != fault.NotFound {
+			t.Errorf("%s: %v", what, f)
 		}
 	}
 }

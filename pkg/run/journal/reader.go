@@ -74,13 +74,18 @@ func Find(h *home.Home, ref string) (*Reader, error) {
 	case 1:
 		return found[0], nil
 	case 0:
-		return nil, fault.New(fault.NotFound, "There is no run %s", ref).Suggest("pflow-exec list shows all runs")
+		return nil, notFound(ref)
 	}
 	f := fault.New(fault.Usage, "%d runs begin with %s", len(found), ref).Suggest("Give more characters of the id")
 	for _, r := range found[:min(len(found), 10)] {
 		f.Available = append(f.Available, r.ID)
 	}
 	return nil, f
+}
+
+// notFound returns the fault of a run that does not exist.
+func notFound(ref string) *fault.Fault {
+	return fault.New(fault.NotFound, "There is no run %s", ref).Suggest("pflow-exec list shows all runs")
 }
 
 // isID reports whether a name has the form of a run's id.
@@ -99,6 +104,9 @@ func (r *Reader) Exists() bool { return exists(r.dir) }
 // Definition returns the workflow's file as the run has stored it, without secrets.
 func (r *Reader) Definition() ([]byte, error) {
 	b, err := readFile(filepath.Join(r.dir, workflowFile), "The workflow of run "+r.ID, input.MaxDocument)
+	if errors.Is(err, fs.ErrNotExist) && !r.Exists() {
+		return nil, notFound(r.ID)
+	}
 	if err != nil {
 		return nil, storageFault("read the run's workflow", err)
 	}
@@ -108,9 +116,13 @@ func (r *Reader) Definition() ([]byte, error) {
 // Blob returns a long value of the run.
 func (r *Reader) Blob(ref string) ([]byte, error) { return readBlob(r.dir, ref) }
 
-// Open opens the journal for reading.
+// Open opens the journal for reading. If the run was removed since it was found, the error is that of a run that does not
+// exist.
 func (r *Reader) Open() (*os.File, error) {
 	f, err := os.Open(filepath.Join(r.dir, journalFile))
+	if errors.Is(err, fs.ErrNotExist) && !r.Exists() {
+		return nil, notFound(r.ID)
+	}
 	if err != nil {
 		return nil, storageFault("read the run's journal", err)
 	}
@@ -120,9 +132,9 @@ func (r *Reader) Open() (*os.File, error) {
 // FirstAndLast returns the first and the last event of the journal without reading those between. Both are nil if the
 // journal is empty.
 func (r *Reader) FirstAndLast() (first, last *event.Event, err error) {
-	f, err := os.Open(filepath.Join(r.dir, journalFile))
+	f, err := r.Open()
 	if err != nil {
-		return nil, nil, storageFault("read the run's journal", err)
+		return nil, nil, err
 	}
 	defer func() { _ = f.Close() }()
 	first, _, err = event.NewReader(f).Next()
@@ -210,9 +222,9 @@ func (r *Reader) Cancel() (bool, error) {
 // Follow calls each with every line of the journal, as they come, until the run's last event, the end of ctx, or each
 // fails. For a run that was interrupted it returns after the last whole line.
 func (r *Reader) Follow(ctx context.Context, each func(line []byte) error) error {
-	f, err := os.Open(filepath.Join(r.dir, journalFile))
+	f, err := r.Open()
 	if err != nil {
-		return storageFault("read the run's journal", err)
+		return err
 	}
 	defer func() { _ = f.Close() }()
 	pause := 2 * time.Millisecond
