@@ -12,10 +12,33 @@ import (
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
 )
 
-// execute runs a workflow. It starts the run apart from this process, follows its events for progress, and answers with
+// execute is the tool execute.
+func (f *Front) execute() mcpserver.Tool {
+	return mcpserver.Tool{
+		Name: "execute", Title: "Run a workflow",
+		Description: "Run a workflow by name: the saved one, or else the draft. Returns its outputs. After a failure the error names the node " +
+			"that failed and what to do. Then correct the draft and call execute again with resume set to checkpoint.run_id: finished nodes do not run again.",
+		InputSchema: schema(`{"type":"object","properties":{` +
+			`"name":{"type":"string","description":"the name of a saved workflow or a draft"},` +
+			`"inputs":{"type":"object","description":"values for the workflow's inputs, by name"},` +
+			`"resume":{"type":"string","pattern":"^(last|r[0-9a-z]*)$","description":"the run_id of an earlier run to go on from, or \"last\""},` +
+			`"max_output_chars":{"type":"integer","minimum":0,"default":2000,"description":"longer texts are replaced by a link to read them; 0 keeps all texts"}},"required":["name"],"additionalProperties":false}`),
+		Destructive: true, OpenWorld: true,
+		Call: f.callExecute,
+	}
+}
+
+type executeArguments struct {
+	Name           string          `json:"name"`
+	Inputs         json.RawMessage `json:"inputs"`
+	Resume         string          `json:"resume"`
+	MaxOutputChars *int            `json:"max_output_chars"`
+}
+
+// callExecute runs a workflow. It starts the run apart from this process, follows its events for progress, and answers with
 // its end. The run outlives the server and the caller: only a client that cancels the call ends it.
-func (f *Front) execute(ctx context.Context, call *mcpserver.Call) *mcpserver.Result {
-	a, refused := decode(call)
+func (f *Front) callExecute(ctx context.Context, call *mcpserver.Call) *mcpserver.Result {
+	a, refused := decode[executeArguments](call)
 	if refused != nil {
 		return refused
 	}

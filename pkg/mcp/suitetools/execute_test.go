@@ -87,7 +87,7 @@ func TestExecuteThatIsStopped(t *testing.T) {
 			front := &Front{Suite: f.suite}
 			answers := make(chan *mcpserver.Result)
 			go func() {
-				answers <- front.execute(ctx, &mcpserver.Call{Arguments: json.RawMessage(`{"name":"w"}`)})
+				answers <- front.callExecute(ctx, &mcpserver.Call{Arguments: json.RawMessage(`{"name":"w"}`)})
 			}()
 			writer, err := os.OpenFile(gate, os.O_WRONLY, 0) // waits until the events are followed
 			if err != nil {
@@ -122,7 +122,7 @@ func TestExecuteThatIsCancelledAtOnce(t *testing.T) {
 	ctx, end := context.WithCancelCause(t.Context())
 	answers := make(chan *mcpserver.Result)
 	go func() {
-		answers <- f.front().execute(ctx, &mcpserver.Call{Arguments: json.RawMessage(`{"name":"w"}`)})
+		answers <- f.front().callExecute(ctx, &mcpserver.Call{Arguments: json.RawMessage(`{"name":"w"}`)})
 	}()
 	if said, err := os.ReadFile(gate); err != nil || string(said) != "begun\n" {
 		t.Fatalf("%q, %v", said, err)

@@ -1,0 +1,61 @@
+package suitetools
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
+)
+
+// commander is a set of arguments that is one command of the suite.
+type commander interface{ command() command }
+
+// document returns the Call of a tool whose arguments are one command that prints one JSON document.
+func document[A commander](f *Front) func(context.Context, *mcpserver.Call) *mcpserver.Result {
+	return func(ctx context.Context, call *mcpserver.Call) *mcpserver.Result {
+		a, refused := decode[A](call)
+		if refused != nil {
+			return refused
+		}
+		return f.answer(ctx, a.command())
+	}
+}
+
+// answer runs a command and returns its document as the result of a tool. The document of a failed command is its fault.
+func (f *Front) answer(ctx context.Context, c command) *mcpserver.Result {
+	c.args = append([]string{"--quiet"}, c.args...)
+	o, err := f.Suite.run(ctx, c)
+	if ctx.Err() != nil && err != nil {
+		return failure(fault.New(fault.Unavailable, "The call was cancelled before it was answered"))
+	}
+	if err != nil {
+		return failure(fault.From(err))
+	}
+	doc, bad := o.document(c.program)
+	if bad != nil {
+		return failure(bad)
+	}
+	return &mcpserver.Result{Structured: doc, IsError: o.exit != 0}
+}
+
+// decode returns the arguments of a call, which have been checked against the tool's schema.
+func decode[A any](call *mcpserver.Call) (A, *mcpserver.Result) {
+	var a A
+	if err := json.Unmarshal(call.Arguments, &a); err != nil {
+		return a, failure(fault.New(fault.Usage, "The arguments do not match the tool's schema: %v", err))
+	}
+	return a, nil
+}
+
+// failure returns a failed result with a fault, in the form that the programs print.
+func failure(f *fault.Fault) *mcpserver.Result {
+	doc, err := json.Marshal(struct {
+		Success bool         `json:"success"`
+		Error   *fault.Fault `json:"error"`
+	}{Error: f})
+	if err != nil {
+		doc = []byte(`{"success":false,"error":{"type":"internal_error","message":"the error cannot be shown"}}`)
+	}
+	return &mcpserver.Result{Structured: doc, IsError: true}
+}

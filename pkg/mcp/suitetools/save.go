@@ -1,0 +1,26 @@
+package suitetools
+
+import "github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
+
+// save is the tool save_to_library.
+func (f *Front) save() mcpserver.Tool {
+	return mcpserver.Tool{
+		Name: "save_to_library", Title: "Save a draft",
+		Description: "Move a draft into the library under its final name. A name that is in use is an error.",
+		InputSchema: schema(`{"type":"object","properties":{` +
+			`"draft_name":{"type":"string","description":"the draft's name"},` +
+			`"final_name":{"type":"string","description":"the name to save it under: lower-case words joined by hyphens"},` +
+			`"description":{"type":"string","description":"what the workflow is for, in a sentence"}},"required":["draft_name","final_name","description"],"additionalProperties":false}`),
+		Call: document[saveArguments](f),
+	}
+}
+
+type saveArguments struct {
+	DraftName   string `json:"draft_name"`
+	FinalName   string `json:"final_name"`
+	Description string `json:"description"`
+}
+
+func (a saveArguments) command() command {
+	return command{program: "pflow-lib", args: []string{"save", "--format", "json", "--description=" + a.Description, "--", a.DraftName, a.FinalName}}
+}
