@@ -14,11 +14,8 @@ import (
 	"time"
 )
 
-// grace is the time between SIGTERM and SIGKILL; slack is added to it for a busy machine.
-const (
-	grace = 5 * time.Second
-	slack = 4 * time.Second
-)
+// soon is far less than the descendants sleep, and enough for a busy machine.
+const soon = time.Minute
 
 // descendant is a way in which a process survives its parent. SLEEP stands for a sleep that its argument identifies.
 type descendant struct {
@@ -144,7 +141,7 @@ func (b *brood) gone(what string, took time.Duration) {
 	if left := processes("PFLOW_HOME=" + b.home); len(left) > 0 {
 		b.Errorf("%s: processes are left: %v", what, left)
 	}
-	if took > grace+slack {
+	if took > soon {
 		b.Errorf("%s: it took %s", what, took)
 	}
 }

@@ -193,7 +193,7 @@ func TestTheNextCommandEndsWhatAKilledOneLeft(t *testing.T) {
 			args := strings.Fields(next)
 			p.must(args[0], args[1:]...)
 			p.eventually("what "+killed+" left is gone after "+next, func() bool { return len(p.straySleeps()) == 0 })
-			if took := time.Since(began); took > 10*time.Second {
+			if took := time.Since(began); took > soon {
 				t.Errorf("%s after the death of %s: it took %s", next, killed, took)
 			}
 		}
