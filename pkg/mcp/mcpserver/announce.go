@@ -13,6 +13,7 @@ import (
 // The notifications that a list has changed.
 const (
 	listChangedTools     = "notifications/tools/list_changed"
+	listChangedPrompts   = "notifications/prompts/list_changed"
 	listChangedResources = "notifications/resources/list_changed"
 	// subscription is where the params of a notification name the subscriptions/listen request that asked for it.
 	subscription = `_meta.io\.modelcontextprotocol/subscriptionId`
@@ -22,11 +23,7 @@ const (
 // began with initialize after a request of the stateless revision. The SDK counts them among the sessions of that
 // revision, which have to subscribe.
 func (s *Server) announce(method string) {
-	announced := s.greeting.Capabilities.Tools != nil && s.greeting.Capabilities.Tools.ListChanged
-	if method == listChangedResources {
-		announced = s.greeting.Capabilities.Resources != nil && s.greeting.Capabilities.Resources.ListChanged
-	}
-	if !announced {
+	if !s.announces(method) {
 		return
 	}
 	s.mu.Lock()
@@ -42,6 +39,19 @@ func (s *Server) announce(method string) {
 	}
 }
 
+// announces reports whether the server has announced that it sends the notification of a change.
+func (s *Server) announces(method string) bool {
+	switch method {
+	case listChangedTools:
+		return s.config.ToolsChange
+	case listChangedPrompts:
+		return s.config.PromptsChange
+	case listChangedResources:
+		return s.config.ResourcesChange
+	}
+	return false
+}
+
 // isReady reports whether the session has begun with initialize and the client may be sent notifications.
 func (s *session) isReady() bool {
 	s.mu.Lock()
@@ -53,7 +63,12 @@ func (s *session) isReady() bool {
 // ready: it has not listed anything yet.
 func (s *session) untimely(msg jsonrpc.Message) bool {
 	notification, ok := msg.(*jsonrpc.Request)
-	if !ok || notification.Method != listChangedTools && notification.Method != listChangedResources {
+	if !ok {
+		return false
+	}
+	switch notification.Method {
+	case listChangedTools, listChangedPrompts, listChangedResources:
+	default:
 		return false
 	}
 	return !gjson.GetBytes(notification.Params, subscription).Exists() && !s.isReady()

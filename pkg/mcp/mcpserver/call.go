@@ -15,8 +15,9 @@ import (
 type Call struct {
 	// Tool is the name that the client called.
 	Tool string
-	// Arguments is a JSON object in the client's own bytes, {} if the client sent none. For a tool with SkipValidation, and
-	// for a name that is not in the table, it is whatever the client sent, and nil if it sent nothing.
+	// Arguments is a JSON object in the client's own bytes, {} if the client sent none, without the arguments that are null
+	// and may not be. For a tool with SkipValidation, and for a name that is not in the table, it is whatever the client
+	// sent, and nil if it sent nothing.
 	Arguments json.RawMessage
 
 	mu     sync.Mutex
@@ -58,12 +59,22 @@ func (s *Server) callTool(ctx context.Context, req *mcp.CallToolRequest) (mcp.Re
 		return nil, s.unknownTool(ctx, req)
 	}
 	revision := revisionOf(ctx, req)
-	wire, err := tool.wire(s.call(ctx, tool, req), revision)
+	arguments, refused := tool.checked(req.Params.Arguments)
+	if refused != nil && revision < newestWithHandshake {
+		return nil, rpcError(jsonrpc.CodeInvalidParams, refused)
+	}
+	var result *Result
+	if refused != nil {
+		result = s.refuse(tool, refused)
+	} else {
+		result = s.call(ctx, tool, arguments, reporter(ctx, req))
+	}
+	wire, err := tool.wire(result, revision)
 	if err == nil {
 		return wire, nil
 	}
-	refused := s.refuse(tool, fault.New(fault.Internal, "The tool %s returned a result that cannot be sent: %v", tool.Name, err))
-	if wire, err = tool.wire(refused, revision); err != nil {
+	result = s.refuse(tool, fault.New(fault.Internal, "The tool %s returned a result that cannot be sent: %v", tool.Name, err))
+	if wire, err = tool.wire(result, revision); err != nil {
 		return nil, rpcError(jsonrpc.CodeInternalError, fault.New(fault.Internal, "The refusal of the tool %s cannot be sent: %v", tool.Name, err))
 	}
 	return wire, nil
@@ -81,20 +92,12 @@ func (s *Server) unknownTool(ctx context.Context, req *mcp.CallToolRequest) erro
 }
 
 // call runs a tool. It returns a refusal if the tool cannot run or panics.
-func (s *Server) call(ctx context.Context, tool *entry, req *mcp.CallToolRequest) (result *Result) {
+func (s *Server) call(ctx context.Context, tool *entry, arguments json.RawMessage, report func(done, total float64, message string)) (result *Result) {
 	defer func() {
 		if r := recover(); r != nil {
 			result = s.refuse(tool, s.crashed("The tool "+tool.Name, r))
 		}
 	}()
-	given := req.Params.Arguments
-	if !tool.SkipValidation {
-		checked, f := tool.arguments.Check(given)
-		if f != nil {
-			return s.refuse(tool, f)
-		}
-		given = checked
-	}
 	if s.slots != nil {
 		select {
 		case s.slots <- struct{}{}:
@@ -105,7 +108,7 @@ func (s *Server) call(ctx context.Context, tool *entry, req *mcp.CallToolRequest
 	if ctx.Err() != nil {
 		return s.refuse(tool, fault.New(fault.Unavailable, "The call of %s was cancelled before it began", tool.Name))
 	}
-	call := &Call{Tool: tool.Name, Arguments: given, report: reporter(ctx, req)}
+	call := &Call{Tool: tool.Name, Arguments: arguments, report: report}
 	defer call.end()
 	return tool.Call(ctx, call)
 }

@@ -33,6 +33,8 @@ func (s *Server) answer(ctx context.Context, next mcp.MethodHandler, method stri
 	switch req := req.(type) {
 	case *mcp.CallToolRequest: // the SDK would encode the result twice and escape the HTML in it
 		return s.callTool(ctx, req)
+	case *mcp.GetPromptRequest:
+		return s.getPrompt(ctx, req)
 	case *mcp.ReadResourceRequest:
 		if s.config.Read != nil {
 			result, err = s.read(ctx, req)

@@ -19,8 +19,8 @@ type Result struct {
 	// Text is what a client without structured content shows; if it is empty, that is Structured as compact JSON.
 	Text string
 	// Summary replaces Text for a client that receives Structured and whose revision has structured content (2025-06-18 and
-	// later), so that a long answer is sent once. An older client receives the text alone. Without a Summary every client
-	// receives both. Without Structured, Summary is the text if Text is empty.
+	// later), so that a long answer is sent once. An older client receives the text alone. Without a Summary, and
+	// for a failure, every client receives both. Without Structured, Summary is the text if Text is empty.
 	Summary string
 	// IsError reports to the client's model that the tool failed.
 	IsError bool
@@ -88,9 +88,10 @@ func (e *entry) wire(r *Result, revision string) (*wireResult, error) {
 	case wire.StructuredContent == nil:
 	case wire.IsError && !e.allows(wire.StructuredContent):
 		wire.StructuredContent = nil
-	case r.Summary != "" && revision >= structuredRevision:
+	case r.Summary == "" || wire.IsError:
+	case revision >= structuredRevision:
 		wire.Content[0].Text = &r.Summary
-	case r.Summary != "":
+	default:
 		wire.StructuredContent = nil
 	}
 	if revision >= statelessRevision {

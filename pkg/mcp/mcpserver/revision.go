@@ -40,6 +40,8 @@ func cacheableMethod(req mcp.Request) string {
 	switch req.(type) {
 	case *mcp.ListToolsRequest:
 		return "tools/list"
+	case *mcp.ListPromptsRequest:
+		return "prompts/list"
 	case *mcp.ListResourcesRequest:
 		return "resources/list"
 	case *mcp.ListResourceTemplatesRequest:

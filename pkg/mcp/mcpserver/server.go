@@ -1,4 +1,4 @@
-// Package mcpserver serves a table of tools and resources to MCP clients, of every protocol revision from 2024-11-05 to
+// Package mcpserver serves a table of tools, prompts and resources to MCP clients, of every protocol revision from 2024-11-05 to
 // 2026-07-28, over any transport of the MCP SDK.
 //
 // The SDK speaks the protocol. This package adds, above the transport, what the SDK leaves to its users: a call's
@@ -24,13 +24,15 @@ type Config struct {
 	Name, Title, Version string
 	// Instructions tell the client's model what the server is for and how its tools go together.
 	Instructions string
-	// Tools and Resources are the table that the server begins with. Tools are listed in the order of their names.
+	// Tools, Prompts and Resources are the table that the server begins with. Tools and prompts are listed in the order of
+	// their names.
 	Tools     []Tool
+	Prompts   []Prompt
 	Resources []Resource
-	// ToolsChange and ResourcesChange announce to clients that the lists may change while the server serves, and have every
-	// change notified (notifications/tools/list_changed, notifications/resources/list_changed). A burst of changes within
-	// some milliseconds is one notification.
-	ToolsChange, ResourcesChange bool
+	// ToolsChange, PromptsChange and ResourcesChange announce to clients that the lists may change while the server serves,
+	// and have every change notified (such as notifications/tools/list_changed). A burst of changes within some milliseconds
+	// is one notification.
+	ToolsChange, PromptsChange, ResourcesChange bool
 	// Methods answer requests with methods that MCP does not have. The key is the name of the method.
 	Methods map[string]Method
 	// Read returns the content of any URI, whether it is listed or not, and replaces the Read of each resource. If it is
@@ -42,15 +44,16 @@ type Config struct {
 	// null or a value that is not an object.
 	Unknown func(ctx context.Context, call *Call) error
 	// CachePolicy returns how long a client may keep the answer to a method, and whether the answer is for this client's
-	// user alone. It is called for tools/list, resources/list, resources/templates/list and server/discover of revision
-	// 2026-07-28 and later, and must not block. If it is nil, answers are for everyone and must not be kept.
+	// user alone. It is called for tools/list, prompts/list, resources/list, resources/templates/list and server/discover
+	// of revision 2026-07-28 and later, and must not block. If it is nil, answers are for everyone and must not be kept.
 	CachePolicy func(method string) (ttl time.Duration, private bool)
 	// MaxCalls is how many tool calls run at the same time, in all sessions together, while others wait; 0 sets no limit.
 	MaxCalls int
 	// Log receives what the protocol has to report to people; nil discards it.
 	Log *slog.Logger
 	// Refuse makes the result of a call that did not reach its handler, or whose handler panicked. The default result is the
-	// document {"success":false,"error":FAULT}.
+	// document {"success":false,"error":FAULT}. Before revision 2025-11-25, arguments that do not match the schema are an
+	// error of the protocol instead, with the code -32602 and the fault as its data.
 	Refuse func(tool string, f *fault.Fault) *Result
 }
 
@@ -74,7 +77,7 @@ const grace = 200 * time.Millisecond
 func New(config Config) (*Server, error) {
 	s := &Server{
 		config: config, log: config.Log, greeting: config.greeting(),
-		table: table{tools: make(map[string]*entry, len(config.Tools))}, sessions: map[*session]struct{}{},
+		table: table{tools: map[string]*entry{}, prompts: map[string]*promptEntry{}}, sessions: map[*session]struct{}{},
 	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
@@ -95,6 +98,12 @@ func New(config Config) (*Server, error) {
 	if len(s.table.tools) < len(config.Tools) {
 		return nil, fault.New(fault.Internal, "the table of tools cannot be served: two tools have the same name")
 	}
+	if err := s.AddPrompts(config.Prompts...); err != nil {
+		return nil, err
+	}
+	if len(s.table.prompts) < len(config.Prompts) {
+		return nil, fault.New(fault.Internal, "the table of prompts cannot be served: two prompts have the same name")
+	}
 	if err := s.AddResources(config.Resources...); err != nil {
 		return nil, err
 	}
@@ -106,6 +115,9 @@ func (c *Config) greeting() mcp.InitializeResult {
 	capabilities := &mcp.ServerCapabilities{} // nil would announce logging
 	if len(c.Tools) > 0 || c.ToolsChange {
 		capabilities.Tools = &mcp.ToolCapabilities{ListChanged: c.ToolsChange}
+	}
+	if len(c.Prompts) > 0 || c.PromptsChange {
+		capabilities.Prompts = &mcp.PromptCapabilities{ListChanged: c.PromptsChange}
 	}
 	if len(c.Resources) > 0 || c.Read != nil || c.ResourcesChange {
 		capabilities.Resources = &mcp.ResourceCapabilities{ListChanged: c.ResourcesChange}

@@ -17,6 +17,7 @@ import (
 type table struct {
 	mu        sync.RWMutex
 	tools     map[string]*entry
+	prompts   map[string]*promptEntry
 	resources []Resource
 }
 

@@ -18,6 +18,8 @@ type Tool struct {
 	InputSchema, OutputSchema json.RawMessage
 	// The hints that a client goes by before it calls; all four are always sent.
 	ReadOnly, Destructive, Idempotent, OpenWorld bool
+	// Meta is sent as the tool's _meta; nil omits it. Its keys have a prefix, such as "anthropic/alwaysLoad".
+	Meta map[string]any
 	// SkipValidation leaves the check of the arguments to Call, which receives them as they came: they can be nil, null or a
 	// value that is not an object.
 	SkipValidation bool
@@ -42,6 +44,14 @@ func (e *entry) allows(structured json.RawMessage) bool {
 	return f == nil && schema.Fits(structured)
 }
 
+// checked returns the arguments of a call as its handler receives them, or what is wrong with them.
+func (e *entry) checked(arguments json.RawMessage) (json.RawMessage, *fault.Fault) {
+	if e.SkipValidation {
+		return arguments, nil
+	}
+	return e.arguments.Check(arguments)
+}
+
 func newEntry(tool Tool) *entry {
 	e := &entry{Tool: tool, arguments: toolargs.NewChecker(tool.Name, tool.InputSchema)}
 	if tool.OutputSchema != nil {
@@ -53,7 +63,7 @@ func newEntry(tool Tool) *entry {
 // listed is the tool as tools/list shows it.
 func (t *Tool) listed() *mcp.Tool {
 	listed := &mcp.Tool{
-		Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.InputSchema,
+		Meta: t.Meta, Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.InputSchema,
 		Annotations: &mcp.ToolAnnotations{
 			Title: t.Title, ReadOnlyHint: t.ReadOnly, DestructiveHint: &t.Destructive, IdempotentHint: t.Idempotent, OpenWorldHint: &t.OpenWorld,
 		},

@@ -11,7 +11,7 @@ func (f *Front) browse() mcpserver.Tool {
 		InputSchema: schema(`{"type":"object","properties":{` +
 			`"query":{"type":"string","description":"words to look for, such as \"http\" or \"read file\""},` +
 			`"include_workflows":{"type":"boolean","default":true,"description":"also search the saved workflows and drafts"}},"additionalProperties":false}`),
-		ReadOnly: true, Idempotent: true,
+		ReadOnly: true, Idempotent: true, Meta: alwaysLoad(),
 		Call: document[browseArguments](f),
 	}
 }

@@ -23,7 +23,7 @@ func (f *Front) execute() mcpserver.Tool {
 			`"inputs":{"type":"object","description":"values for the workflow's inputs, by name"},` +
 			`"resume":{"type":"string","pattern":"^(last|r[0-9a-z]*)$","description":"the run_id of an earlier run to go on from, or \"last\""},` +
 			`"max_output_chars":{"type":"integer","minimum":0,"default":2000,"description":"longer texts are replaced by a link to read them; 0 keeps all texts"}},"required":["name"],"additionalProperties":false}`),
-		Destructive: true, OpenWorld: true,
+		Destructive: true, OpenWorld: true, Meta: alwaysLoad(),
 		Call: f.callExecute,
 	}
 }

@@ -100,6 +100,9 @@ func TestTheTable(t *testing.T) {
 		if got := (hints{tool.ReadOnly, tool.Destructive, tool.OpenWorld}); got != want[tool.Name] {
 			t.Errorf("%s has the hints %+v, not %+v", tool.Name, got, want[tool.Name])
 		}
+		if always := tool.Meta["anthropic/alwaysLoad"] == true; always != (tool.Name == "execute" || tool.Name == "browse_components") {
+			t.Errorf("%s is always loaded: %v", tool.Name, always)
+		}
 		checkSchema(t, tool)
 	}
 }

@@ -6,9 +6,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 	"github.com/pflow-suite/pflow/pkg/rawjson/jsonschema"
 )
 
@@ -31,9 +33,10 @@ func NewChecker(tool string, schema json.RawMessage) *Checker {
 	return &Checker{tool: tool, schema: jsonschema.Lazy(schema)}
 }
 
-// Check returns the arguments of a call as a JSON object in the caller's bytes: {} for no arguments and for null. A fault of
-// type usage_error names all unknown and missing arguments at once, at most ten of each, or else the first value that does not
-// fit. It repeats no more than 200 bytes of what the caller sent at a time.
+// Check returns the arguments of a call as a JSON object in the caller's bytes: {} for no arguments and for null. Some clients
+// send null for an argument that is not given, so an argument that the schema names and whose own schema does not allow null is
+// left out if it is null. A fault of type usage_error names all unknown and missing arguments at once, at most ten of each, or
+// else the first value that does not fit. It repeats no more than 200 bytes of what the caller sent at a time.
 func (c *Checker) Check(arguments json.RawMessage) (json.RawMessage, *fault.Fault) {
 	schema, f := c.schema()
 	if f != nil {
@@ -50,6 +53,10 @@ func (c *Checker) Check(arguments json.RawMessage) (json.RawMessage, *fault.Faul
 	if !ok {
 		return nil, c.wrong("The arguments of %s must be a JSON object", c.tool)
 	}
+	arguments, err = withoutNulls(schema, arguments, object)
+	if err != nil {
+		return nil, c.wrong("The arguments of %s cannot be read: %v", c.tool, err)
+	}
 	if f := c.checkNames(schema, object); f != nil {
 		return nil, f
 	}
@@ -57,6 +64,21 @@ func (c *Checker) Check(arguments json.RawMessage) (json.RawMessage, *fault.Faul
 		return nil, c.violation(v)
 	}
 	return arguments, nil
+}
+
+// withoutNulls removes the arguments that count as left out because they are null, from the JSON object and from its value.
+func withoutNulls(schema *jsonschema.Schema, arguments json.RawMessage, object map[string]any) (json.RawMessage, error) {
+	given := len(object)
+	maps.DeleteFunc(object, func(name string, value any) bool { return value == nil && !schema.AllowsNull(name) })
+	if len(object) == given {
+		return arguments, nil
+	}
+	var raw map[string]json.RawMessage
+	if err := json.Unmarshal(arguments, &raw); err != nil {
+		return nil, err
+	}
+	maps.DeleteFunc(raw, func(name string, _ json.RawMessage) bool { _, kept := object[name]; return !kept })
+	return rawjson.Marshal(raw)
 }
 
 func (c *Checker) violation(v *jsonschema.Violation) *fault.Fault {

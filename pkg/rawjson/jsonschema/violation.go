@@ -58,6 +58,17 @@ func (s *Schema) Fits(value json.RawMessage) bool {
 	return err == nil && s.resolved.Validate(v) == nil
 }
 
+// AllowsNull reports whether the member of an object with the given name may be null by its own schema. It returns true for a
+// name that is not in the schema's keyword properties.
+func (s *Schema) AllowsNull(name string) bool {
+	if known, _ := s.parts[""]["properties"].(map[string]any); known[name] == nil {
+		return true
+	}
+	e := &explainer{Schema: s, resolved: map[string]*google.Resolved{}}
+	_, keyword := e.fails("/properties/"+escaped.Replace(name), nil)
+	return keyword == ""
+}
+
 // Names compares the names of an object's members with the schema's: unknown are those that additionalProperties forbids,
 // sorted, and missing those that are required, in the schema's order.
 func (s *Schema) Names(object map[string]any) (unknown, missing []string) {
