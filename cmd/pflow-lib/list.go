@@ -52,11 +52,10 @@ func (c *listCommand) Run(app *cli.App) error {
 }
 
 func item(w library.Listed) listed {
-	i := listed{Name: w.Name, Description: w.Description(), Saved: w.Saved, Hidden: w.Hidden, Error: w.Error}
-	if w.File != nil {
-		i.CreatedAt, i.UpdatedAt, i.Version = w.File.CreatedAt, w.File.UpdatedAt, w.File.Version
+	return listed{
+		Name: w.Name, Description: w.Description, Saved: w.Saved, Hidden: w.Hidden,
+		CreatedAt: w.CreatedAt, UpdatedAt: w.UpdatedAt, Version: w.Version, Error: w.Error,
 	}
-	return i
 }
 
 // state returns the state of a workflow for people.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/pflow-suite/pflow/pkg/catalog/library"
 	"github.com/pflow-suite/pflow/pkg/catalog/registry"
-	"github.com/pflow-suite/pflow/pkg/catalog/search"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home/redact"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
@@ -69,7 +68,7 @@ func (c *searchCommand) Run(app *cli.App) error {
 	if err != nil {
 		return err
 	}
-	matches, more, err := types.Search(query, limit)
+	matches, total, err := types.Search(query, 0, limit)
 	if err != nil {
 		return err
 	}
@@ -77,7 +76,7 @@ func (c *searchCommand) Run(app *cli.App) error {
 	if err != nil {
 		return err
 	}
-	answer := found{Nodes: components(matches, secrets), More: more}
+	answer := found{Nodes: components(matches, secrets), More: total - len(matches)}
 	if !c.NoWorkflows {
 		workflows, left, err := searchWorkflows(lib, query, limit)
 		if err != nil {
@@ -100,24 +99,14 @@ func (c *searchCommand) Run(app *cli.App) error {
 
 // searchWorkflows searches the saved workflows in the same way as node types. It leaves out broken ones.
 func searchWorkflows(lib *library.Library, query string, limit int) (list []foundWorkflow, more int, err error) {
-	saved, err := lib.List(false, "")
+	found, _, err := lib.Search(query)
 	if err != nil {
 		return nil, 0, err
 	}
-	var all []foundWorkflow
-	var words search.Builder
-	for _, w := range saved {
-		if w.Error == nil {
-			all = append(all, foundWorkflow{w.Name, w.Description()})
-			words.Add(search.Document{Name: w.Name, Description: w.Description()})
-		}
-	}
 	list = []foundWorkflow{}
-	if strings.TrimSpace(query) == "" {
-		list = append(list, all...)
-	} else {
-		for _, hit := range search.Search(query, func(_, doc int) string { return all[doc].Name }, words.Index()) {
-			list = append(list, all[hit.Document])
+	for _, w := range found {
+		if w.Saved {
+			list = append(list, foundWorkflow{w.Name, w.Description})
 		}
 	}
 	if limit > 0 && len(list) > limit {

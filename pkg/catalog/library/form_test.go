@@ -26,8 +26,8 @@ func TestBothFormsAreWorkflows(t *testing.T) {
 	var names []string
 	for _, e := range list {
 		names = append(names, e.Name)
-		if e.Error != nil || e.Description() != "Says hello" {
-			t.Errorf("%s: %+v %q", e.Name, e.Error, e.Description())
+		if e.Error != nil || e.Description != "Says hello" {
+			t.Errorf("%s: %+v %q", e.Name, e.Error, e.Description)
 		}
 	}
 	if d := cmp.Diff([]string{"draft", "json", "saved", "saved"}, names); d != "" {

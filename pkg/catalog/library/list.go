@@ -7,25 +7,30 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
-// Listed is a workflow in a list. If the workflow cannot be used, Error says why and File is nil.
+// Listed is a workflow in a list. If the workflow cannot be used, Error says why and the summary is empty.
 type Listed struct {
 	*Entry
-	File  *workflow.File
+	Summary
 	Error *fault.Fault
 }
 
-// Description returns the workflow's description, or "" if it cannot be used.
-func (l Listed) Description() string {
-	if l.File == nil {
-		return ""
-	}
-	return l.File.Workflow.Description
+// Summary is what a list shows of a workflow's file.
+type Summary struct {
+	Description string
+	Version     string
+	// CreatedAt and UpdatedAt are zero if the file does not have them.
+	CreatedAt, UpdatedAt time.Time
+}
+
+func summaryOf(file *workflow.File) Summary {
+	return Summary{file.Workflow.Description, file.Version, file.CreatedAt, file.UpdatedAt}
 }
 
 // List returns the saved workflows and, with drafts, the drafts too, sorted by name with the saved one first. A pattern with
@@ -39,7 +44,7 @@ func (l *Library) List(drafts bool, pattern string) ([]Listed, error) {
 	list := []Listed{}
 	saved := l.names(true)
 	for _, name := range saved {
-		e, err := l.listed(true, name)
+		e, err := listed(l, true, name)
 		if err != nil {
 			return nil, err
 		}
@@ -47,7 +52,7 @@ func (l *Library) List(drafts bool, pattern string) ([]Listed, error) {
 	}
 	if drafts {
 		for _, name := range l.names(false) {
-			d, err := l.listed(false, name)
+			d, err := listed(l, false, name)
 			if err != nil {
 				return nil, err
 			}
@@ -55,20 +60,23 @@ func (l *Library) List(drafts bool, pattern string) ([]Listed, error) {
 			list = append(list, d)
 		}
 	}
-	list = slices.DeleteFunc(list, func(e Listed) bool { return !matches(e.Name, e.Description()) })
+	list = slices.DeleteFunc(list, func(e Listed) bool { return !matches(e.Name, e.Description) })
 	slices.SortStableFunc(list, func(a, b Listed) int { return cmp.Compare(a.Name, b.Name) })
 	return list, nil
 }
 
 // listed returns what a list shows of a workflow. The error is that of a read that was called off.
-func (l *Library) listed(saved bool, name string) (Listed, error) {
+func listed(l *Library, saved bool, name string) (Listed, error) {
 	e := Listed{Entry: &Entry{Name: name, Saved: saved, lib: l}}
 	err := home.CheckName("workflow", name)
 	if err == nil {
 		var entry *Entry
 		if entry, err = l.at(saved, name); entry != nil {
 			e.Entry = entry
-			e.File, err = entry.Load()
+			var file *workflow.File
+			if file, err = entry.Load(); err == nil {
+				e.Summary = summaryOf(file)
+			}
 		} else if err == nil {
 			err = gone(name)
 		}
@@ -77,7 +85,7 @@ func (l *Library) listed(saved bool, name string) (Listed, error) {
 		return e, err
 	}
 	if err != nil {
-		e.File, e.Error = nil, fault.From(err)
+		e.Error = fault.From(err)
 	}
 	return e, nil
 }

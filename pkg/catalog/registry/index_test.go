@@ -52,11 +52,11 @@ func answers(r *Registry, names []string) string {
 	tools, err := r.MCPTools("s")
 	say(tools, err)
 	for _, query := range []string{"raed file", "s", "two words", ""} {
-		found, more, err := r.Search(query, 5)
+		found, total, err := r.Search(query, 0, 5)
 		for _, m := range found {
 			say([]any{m.Type.Name, m.Score}, nil)
 		}
-		say(more, err)
+		say(total, err)
 	}
 	return b.String()
 }
@@ -275,7 +275,7 @@ func TestAHomeThatCannotBeWritten(t *testing.T) {
 // A small registry has no index file.
 func TestASmallRegistryHasNoIndex(t *testing.T) {
 	r, h := open(t, map[string]string{fileName: upstreamFlat})
-	if _, _, err := r.Search("read", 0); err != nil {
+	if _, _, err := r.Search("read", 0, 0); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(h.Path(indexName)); !os.IsNotExist(err) {
@@ -312,7 +312,7 @@ func TestReadersAndWriters(t *testing.T) {
 					t.Errorf("%d types of %s, mixed", len(types), state)
 					return
 				}
-				if found, _, err := r.Search("tool 7", 3); err != nil || len(found) == 0 || found[0].Type.Name != "mcp-s-tool-7" {
+				if found, _, err := r.Search("tool 7", 0, 3); err != nil || len(found) == 0 || found[0].Type.Name != "mcp-s-tool-7" {
 					t.Errorf("%v %v", found, err)
 					return
 				}

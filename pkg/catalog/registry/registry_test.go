@@ -204,7 +204,7 @@ func BenchmarkThousandTypes(b *testing.B) {
 	})
 	b.Run("search", func(b *testing.B) {
 		for b.Loop() {
-			if m, _, err := Open(h).Search("servre7 issues", 20); err != nil || len(m) == 0 {
+			if m, _, err := Open(h).Search("servre7 issues", 0, 20); err != nil || len(m) == 0 {
 				b.Fatal(m, err)
 			}
 		}

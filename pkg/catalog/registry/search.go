@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -15,69 +16,88 @@ type Match struct {
 	Score float64
 }
 
-// Search returns the types that match the words of a query, best first (see pkg/catalog/search) and then by name. It returns
-// at most limit matches, or all if limit is 0, and the number of further matches. An empty query matches all types.
-func (r *Registry) Search(query string, limit int) (matches []Match, more int, err error) {
-	if strings.TrimSpace(query) == "" {
-		return r.all(limit)
-	}
+// Search returns the types that match the words of a query, best first (see pkg/catalog/search) and then by name, and how many
+// there are. It leaves out the first of them, and returns at most limit of the others, or all of these if limit is 0. It decodes only
+// what it returns. An empty query matches all types, sorted by name.
+func (r *Registry) Search(query string, from, limit int) (matches []Match, total int, err error) {
 	allowed, err := r.rules()
 	if err != nil {
 		return nil, 0, err
 	}
+	find := bestFirst(query)
+	if strings.TrimSpace(query) == "" {
+		find = byName
+	}
+	err = r.read(func(s *snapshot) error {
+		hits := slices.DeleteFunc(find(s), func(h hit) bool {
+			if h.builtin {
+				return !allowed.Allowed(h.name)
+			}
+			e := s.entries[h.entry]
+			return !usable(e) || !permits(allowed, e)
+		})
+		total = len(hits)
+		hits = hits[min(from, total):]
+		if limit > 0 {
+			hits = hits[:min(limit, len(hits))]
+		}
+		matches = make([]Match, len(hits))
+		for i, h := range hits {
+			matches[i].Score = h.score
+			if h.builtin {
+				matches[i].Type, _ = nodetype.Builtin(h.name)
+			} else if matches[i].Type, err = s.typeOf(s.entries[h.entry]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return matches, total, err
+}
+
+// hit is a type that was found and is not decoded yet.
+type hit struct {
+	name    string
+	builtin bool
+	entry   int // its number among the entries unless it is a built-in type
+	score   float64
+}
+
+// bestFirst returns a function that finds the types that match a query.
+func bestFirst(query string) func(*snapshot) []hit {
 	var own search.Builder
 	builtin := nodetype.BuiltinNames()
 	for _, name := range builtin {
 		t, _ := nodetype.Builtin(name)
 		own.Add(document(t))
 	}
-	err = r.read(func(s *snapshot) error {
-		hits := search.Search(query, func(index, doc int) string {
+	return func(s *snapshot) []hit {
+		name := func(index, doc int) string {
 			if index == 0 {
 				return builtin[doc]
 			}
 			return s.entries[doc].name
-		}, own.Index(), s.words())
-		hits = slices.DeleteFunc(hits, func(h search.Hit) bool {
-			if h.Index == 0 {
-				return !allowed.Allowed(builtin[h.Document])
-			}
-			e := s.entries[h.Document]
-			return !usable(e) || !permits(allowed, e)
-		})
-		matches, more = []Match{}, 0
-		if limit > 0 && len(hits) > limit {
-			hits, more = hits[:limit], len(hits)-limit
 		}
-		for _, h := range hits {
-			m := Match{Score: h.Score}
-			if h.Index == 0 {
-				m.Type, _ = nodetype.Builtin(builtin[h.Document])
-			} else if m.Type, err = s.typeOf(s.entries[h.Document]); err != nil {
-				return err
-			}
-			matches = append(matches, m)
+		found := search.Search(query, name, own.Index(), s.words())
+		hits := make([]hit, len(found))
+		for i, h := range found {
+			hits[i] = hit{name: name(h.Index, h.Document), builtin: h.Index == 0, entry: h.Document, score: h.Score}
 		}
-		return nil
-	})
-	return matches, more, err
+		return hits
+	}
 }
 
-// all returns the matches of an empty query.
-func (r *Registry) all(limit int) ([]Match, int, error) {
-	types, err := r.Types()
-	if err != nil {
-		return nil, 0, err
+// byName returns all types, sorted by name.
+func byName(s *snapshot) []hit {
+	hits := make([]hit, 0, len(s.entries)+len(nodetype.BuiltinNames()))
+	for i, e := range s.entries {
+		hits = append(hits, hit{name: e.name, entry: i})
 	}
-	more := 0
-	if limit > 0 && len(types) > limit {
-		types, more = types[:limit], len(types)-limit
+	for _, name := range nodetype.BuiltinNames() {
+		hits = append(hits, hit{name: name, builtin: true})
 	}
-	matches := make([]Match, len(types))
-	for i, t := range types {
-		matches[i].Type = t
-	}
-	return matches, more, nil
+	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Compare(a.name, b.name) })
+	return hits
 }
 
 // document returns the texts by which a search finds a type.

@@ -44,7 +44,7 @@ func TestSearch(t *testing.T) {
 		"lgo":           nil,
 		"zebra-stripe":  nil,
 	} {
-		matches, _, err := r.Search(query, 0)
+		matches, _, err := r.Search(query, 0, 0)
 		if err != nil || matches == nil {
 			t.Fatalf("%q: %v %v", query, matches, err)
 		}
@@ -56,13 +56,51 @@ func TestSearch(t *testing.T) {
 			t.Errorf("%q: %s", query, d)
 		}
 	}
-	right, _, _ := r.Search("github", 0)
-	wrong, _, _ := r.Search("githbu", 0)
+	right, _, _ := r.Search("github", 0, 0)
+	wrong, _, _ := r.Search("githbu", 0, 0)
 	if len(wrong) == 0 || wrong[0].Score >= right[0].Score {
 		t.Errorf("a mistyped word scores too high: %v", wrong)
 	}
-	few, more, _ := r.Search("github", 2)
-	if len(few) != 2 || more != 3 {
-		t.Errorf("%d of the best, and %d more", len(few), more)
+	few, total, _ := r.Search("github", 0, 2)
+	if len(few) != 2 || total != 5 {
+		t.Errorf("%d of the best %d", len(few), total)
+	}
+}
+
+// The parts of a search are together the whole of it.
+func TestSearchInParts(t *testing.T) {
+	r, _ := open(t, map[string]string{fileName: upstreamFlat})
+	for _, query := range []string{"", "file", "zebra-stripe"} {
+		whole, total, err := r.Search(query, 0, 0)
+		if err != nil || len(whole) != total {
+			t.Fatalf("%q: %d of %d, %v", query, len(whole), total, err)
+		}
+		for limit := range 4 {
+			parts := []Match{}
+			for from := 0; from < total; {
+				part, of, err := r.Search(query, from, limit)
+				if err != nil || of != total || len(part) == 0 || limit > 0 && len(part) > limit {
+					t.Fatalf("%q from %d: %d of %d, %v", query, from, len(part), of, err)
+				}
+				parts, from = append(parts, part...), from+len(part)
+			}
+			if d := cmp.Diff(whole, parts); d != "" {
+				t.Errorf("%q by %d: %s", query, limit, d)
+			}
+		}
+		if part, of, err := r.Search(query, total+1, 1); len(part) != 0 || of != total || err != nil {
+			t.Errorf("%q after the end: %d of %d, %v", query, len(part), of, err)
+		}
+	}
+}
+
+// An entry that is not shown is not decoded: it may be broken.
+func TestSearchDecodesWhatItReturns(t *testing.T) {
+	r, _ := open(t, map[string]string{fileName: `{"nodes":{"a":{"interface":{"description":"Whole"}},"z":{"interface":{"description":"Broken","params":7}}}}`})
+	if found, total, err := r.Search("", 0, 1); err != nil || len(found) != 1 || found[0].Type.Name != "a" || total < 2 {
+		t.Errorf("%v of %d, %v", found, total, err)
+	}
+	if _, _, err := r.Search("broken", 0, 1); err == nil {
+		t.Error("the broken entry is no error")
 	}
 }
