@@ -25,12 +25,14 @@ type client struct {
 	pipe   io.Closer // its end of the server's standard output
 	stderr bytes.Buffer
 	id     int
+	called map[int]string // the tools that were called, by the ids of the requests
+	tools  map[string]listedTool
 }
 
 // connect starts a server and initializes a session.
 func (p *place) connect(name string, args ...string) *client {
 	p.Helper()
-	c := &client{place: p, cmd: p.command(name, args...)}
+	c := &client{place: p, cmd: p.command(name, args...), called: map[int]string{}}
 	var err error
 	if c.stdin, err = c.cmd.StdinPipe(); err != nil {
 		p.Fatal(err)
@@ -50,6 +52,7 @@ func (p *place) connect(name string, args ...string) *client {
 	c.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`)
 	c.receive()
 	c.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	c.listTools()
 	return c
 }
 
@@ -67,13 +70,16 @@ func (c *client) receive() map[string]any {
 	if err != nil {
 		c.Fatalf("no further message: %v, %s", err, c.stderr.String())
 	}
-	return c.document(line)
+	message := c.document(line)
+	c.checkAnswer(message, line)
+	return message
 }
 
 // request sends a call of a tool and returns its id.
 func (c *client) request(tool, arguments string) int {
 	c.Helper()
 	c.id++
+	c.called[c.id] = tool
 	c.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, c.id, tool, arguments))
 	return c.id
 }

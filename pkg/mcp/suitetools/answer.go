@@ -22,6 +22,18 @@ func document[A commander](f *Front) func(context.Context, *mcpserver.Call) *mcp
 	}
 }
 
+// summarized returns the Call of a tool with a summary of each answer, the text that a client sees beside the document. A
+// failure keeps its fault as text.
+func summarized(call func(context.Context, *mcpserver.Call) *mcpserver.Result, summary func(document json.RawMessage) string) func(context.Context, *mcpserver.Call) *mcpserver.Result {
+	return func(ctx context.Context, c *mcpserver.Call) *mcpserver.Result {
+		r := call(ctx, c)
+		if !r.IsError {
+			r.Summary = summary(r.Structured)
+		}
+		return r
+	}
+}
+
 // answer runs a command and returns its document as the result of a tool. The document of a failed command is its fault.
 func (f *Front) answer(ctx context.Context, c command) *mcpserver.Result {
 	c.args = append([]string{"--quiet"}, c.args...)

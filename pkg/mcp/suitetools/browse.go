@@ -11,6 +11,10 @@ func (f *Front) browse() mcpserver.Tool {
 		InputSchema: schema(`{"type":"object","properties":{` +
 			`"query":{"type":"string","description":"words to look for, such as \"http\" or \"read file\""},` +
 			`"include_workflows":{"type":"boolean","default":true,"description":"also search the saved workflows and drafts"}},"additionalProperties":false}`),
+		OutputSchema: outputSchema(`"nodes":{"type":"array","items":{"type":"object","properties":{"type":{"type":"string"},"description":{"type":"string"},` +
+			`"inputs":{"type":"array","items":{"type":"object"}},"outputs":{"type":"array","items":{"type":"object"}},"actions":{"type":"array","items":{"type":"string"}}},"required":["type"]}},` +
+			`"workflows":{"type":"array","items":{"type":"object","properties":{"name":{"type":"string"},"description":{"type":"string"},"saved":{"type":"boolean"}},"required":["name"]}},` +
+			`"suggestions":{"type":"array","items":{"type":"string"}}`),
 		ReadOnly: true, Idempotent: true, Meta: alwaysLoad(),
 		Call: document[browseArguments](f),
 	}

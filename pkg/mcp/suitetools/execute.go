@@ -23,6 +23,9 @@ func (f *Front) execute() mcpserver.Tool {
 			`"inputs":{"type":"object","description":"values for the workflow's inputs, by name"},` +
 			`"resume":{"type":"string","pattern":"^(last|r[0-9a-z]*)$","description":"the run_id of an earlier run to go on from, or \"last\""},` +
 			`"max_output_chars":{"type":"integer","minimum":0,"default":2000,"description":"longer texts are replaced by a link to read them; 0 keeps all texts"}},"required":["name"],"additionalProperties":false}`),
+		OutputSchema: outputSchema(`"success":{"type":"boolean"},"run_id":{"type":"string"},"status":{"type":"string"},` +
+			`"outputs":{"type":"object","description":"the workflow's outputs by name"},"checkpoint":{"type":["object","null"],"description":"what is done, after a failure",` +
+			`"properties":{"completed_nodes":{"type":"array","items":{"type":"string"}},"failed_node":{"type":"string"},"run_id":{"type":"string"}}},"warnings":{"type":"array"}`),
 		Destructive: true, OpenWorld: true, Meta: alwaysLoad(),
 		Call: f.callExecute,
 	}

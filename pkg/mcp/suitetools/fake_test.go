@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
+	"github.com/pflow-suite/pflow/pkg/rawjson/jsonschema"
 )
 
 // fakes are programs of the suite as shell scripts, in a folder of their own. Each notes how it is called.
@@ -63,6 +64,11 @@ func (f *fakes) call(front *Front, name, arguments string) (answer map[string]an
 	for _, tool := range front.Tools() {
 		if tool.Name == name {
 			result = tool.Call(f.Context(), &mcpserver.Call{Tool: name, Arguments: json.RawMessage(arguments)})
+			if schema, bad := jsonschema.Compile(tool.OutputSchema); bad != nil {
+				f.Errorf("the output schema of %s: %v", name, bad)
+			} else if v := schema.Check(result.Structured); v != nil {
+				f.Errorf("%s answers what its output schema does not allow: %v", name, v)
+			}
 		}
 	}
 	if result == nil {

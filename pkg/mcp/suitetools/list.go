@@ -12,7 +12,9 @@ func (f *Front) list() mcpserver.Tool {
 		Name: "list_library", Title: "List saved workflows",
 		Description: "List the saved workflows with their descriptions.",
 		InputSchema: schema(`{"type":"object","properties":{"pattern":{"type":"string","description":"words that the name or the description must contain, or a pattern with * for the name"}},"additionalProperties":false}`),
-		ReadOnly:    true, Idempotent: true,
+		OutputSchema: outputSchema(`"workflows":{"type":"array","items":{"type":"object","properties":{"name":{"type":"string"},"description":{"type":"string"},` +
+			`"saved":{"type":"boolean"},"error":{"type":"object"}}}}`),
+		ReadOnly: true, Idempotent: true,
 		Call: f.callList,
 	}
 }

@@ -1,6 +1,13 @@
 package suitetools
 
-import "github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
+)
 
 // save is the tool save_to_library.
 func (f *Front) save() mcpserver.Tool {
@@ -11,8 +18,19 @@ func (f *Front) save() mcpserver.Tool {
 			`"draft_name":{"type":"string","description":"the draft's name"},` +
 			`"final_name":{"type":"string","description":"the name to save it under: lower-case words joined by hyphens"},` +
 			`"description":{"type":"string","description":"what the workflow is for, in a sentence"}},"required":["draft_name","final_name","description"],"additionalProperties":false}`),
-		Call: document[saveArguments](f),
+		OutputSchema: outputSchema(`"success":{"type":"boolean"},"name":{"type":"string"},"path":{"type":"string"},"files":{"type":"array","items":{"type":"string"}}`),
+		Call:         summarized(document[saveArguments](f), saved),
 	}
+}
+
+// saved is the summary of an answer.
+func saved(document json.RawMessage) string {
+	fields := gjson.GetManyBytes(document, "name", "path", "not_bundled.#.message")
+	text := fmt.Sprintf("Saved as %s in %s. To run it: execute with name %q.", fields[0].Str, fields[1].Str, fields[0].Str)
+	for _, message := range fields[2].Array() {
+		text += "\n" + message.Str
+	}
+	return text
 }
 
 type saveArguments struct {

@@ -9,8 +9,8 @@ import (
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
 )
 
-// answering is a script that prints the words it was called with as one JSON document.
-const answering = `printf '{"called":"%s"}\n' "$*"`
+// answering is a script that prints one JSON document: a list for the command list, and the words it was called with for others.
+const answering = `if [ "$2" = list ]; then echo '[]'; else printf '{"called":"%s"}\n' "$*"; fi`
 
 func TestToolsAreCommands(t *testing.T) {
 	for _, c := range []struct{ tool, arguments, want string }{

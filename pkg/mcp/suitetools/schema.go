@@ -1,0 +1,22 @@
+package suitetools
+
+import "encoding/json"
+
+// schema returns the text of a JSON Schema.
+func schema(text string) json.RawMessage { return json.RawMessage(text) }
+
+// faultSchema is the schema of a FAULT, as far as every fault has it.
+const faultSchema = `{"type":"object","description":"why the call failed","properties":{"type":{"type":"string"},"message":{"type":"string"},` +
+	`"node":{"type":"string"},"missing":{"type":"array","items":{"type":"string"}},"suggestions":{"type":"array","items":{"type":"string"}},` +
+	`"available":{"type":"array","items":{"type":"string"}},"errors":{"type":"array","items":{"type":"object"}}},"required":["type","message"]}`
+
+// outputSchema returns the schema of a tool's answers, which has the given properties. A failure is {"success":false,"error":FAULT}.
+// Clients check every answer against this schema, so failures and answers that are not complete match it too: no property is
+// required. The root has no anyOf or oneOf, because some clients drop a tool that has.
+func outputSchema(properties string) json.RawMessage {
+	return schema(`{"type":"object","properties":{` + properties + `,"error":` + faultSchema + `}}`)
+}
+
+// alwaysLoad returns the _meta of a tool that a client shows to its model from the start. Claude Code shows only the names of
+// the others, until the model searches for them.
+func alwaysLoad() map[string]any { return map[string]any{"anthropic/alwaysLoad": true} }
