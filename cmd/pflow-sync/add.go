@@ -1,29 +1,30 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
-	"github.com/pflow-suite/pflow/pkg/fault"
-	"github.com/pflow-suite/pflow/pkg/home/input"
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpclient"
 	"github.com/pflow-suite/pflow/pkg/process"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
 type addCommand struct {
-	Env     []string `placeholder:"K=V" sep:"none" help:"A variable for the server's environment. $${NAME} in it is replaced from this environment or settings.json when the server starts. May be repeated."`
-	Source  string   `arg:"" name:"name-or-file" help:"The server's name, followed by -- COMMAND; or a file with the JSON from the server's instructions, or - for standard input."`
-	Command []string `arg:"" optional:"" help:"The command that starts the server, and its arguments, after --."`
+	Env       []string `placeholder:"K=V" sep:"none" help:"A variable for the server's environment. $${NAME} in it is replaced from this environment or settings.json when the server starts. May be repeated."`
+	URL       string   `name:"url" help:"The URL of a server that speaks streamable HTTP. It may also follow the name."`
+	Header    []string `placeholder:"'NAME: VALUE'" sep:"none" help:"A header of all requests to the URL. $${NAME} in it is replaced as in --env. May be repeated."`
+	Transport string   `placeholder:"stdio|http" help:"The transport. It follows from the command or the URL, which must fit it."`
+	Source    string   `arg:"" name:"name-or-file" help:"The server's name, followed by its URL or by -- COMMAND; or a file with the JSON from the server's instructions, or - for standard input."`
+	Command   []string `arg:"" optional:"" help:"The URL of the server; or the command that starts it, and its arguments, after --."`
 }
 
 // Help returns the longer text of --help.
 func (addCommand) Help() string {
-	return `Two forms:
+	return `Three forms:
   pflow-sync add github --env 'GITHUB_TOKEN=${GITHUB_TOKEN}' -- npx -y @modelcontextprotocol/server-github
+  pflow-sync add docs https://example.com/mcp --header 'Authorization: Bearer ${DOCS_TOKEN}'
   pflow-sync add servers.json
 
 The document is {"mcpServers":{NAME:{…}}}, {"servers":{NAME:{…}}} or {NAME:{…}}, as Claude Code, Cursor and VS Code write
@@ -85,38 +86,4 @@ func (c *addCommand) Run(app *cli.App) error {
 		}
 		_, _ = fmt.Fprintf(w, "pflow-sync sync %s makes the tools node types\n", strings.Join(servers.Names(), " "))
 	})
-}
-
-// servers returns the servers that the arguments configure, and notes about their names.
-func (c *addCommand) servers(app *cli.App) (mcpclient.Servers, []string, error) {
-	if len(c.Command) > 0 {
-		return c.byCommand()
-	}
-	if len(c.Env) > 0 {
-		return nil, nil, fault.New(fault.Usage, "--env needs a command").Suggest("pflow-sync add NAME --env K=V -- COMMAND [ARG…]")
-	}
-	data, err := app.ReadArgument(c.Source, input.MaxDocument)
-	if f, ok := errors.AsType[*fault.Fault](err); ok && f.Type == fault.NotFound {
-		return nil, nil, f.Suggest("To configure a server by its command: pflow-sync add NAME -- COMMAND [ARG…]")
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	return mcpclient.ParseServers(data)
-}
-
-func (c *addCommand) byCommand() (mcpclient.Servers, []string, error) {
-	name, notes, err := mcpclient.CleanName(c.Source)
-	if err != nil {
-		return nil, nil, err
-	}
-	s := mcpclient.Server{Type: mcpclient.Stdio, Command: c.Command[0], Args: c.Command[1:], Env: map[string]string{}}
-	for _, pair := range c.Env {
-		k, v, ok := strings.Cut(pair, "=")
-		if !ok || k == "" {
-			return nil, nil, fault.New(fault.Usage, "--env takes NAME=VALUE, not %q", pair)
-		}
-		s.Env[k] = v
-	}
-	return mcpclient.Servers{name: s}, notes, nil
 }

@@ -3,8 +3,10 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -18,13 +20,26 @@ func TestMain(m *testing.M) {
 
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata/script",
+		Dir:  "testdata/script",
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": exitStatus},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("PFLOW_HOME", env.WorkDir+"/home")
 			env.Setenv("GORACE", "atexit_sleep_ms=0")
 			return nil
 		},
 	})
+}
+
+// exitStatus runs pflow-sync, which must exit with the status of the first argument.
+func exitStatus(ts *testscript.TestScript, _ bool, args []string) {
+	err := ts.Exec("pflow-sync", args[1:]...)
+	code := 0
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		code = exit.ExitCode()
+	}
+	if fmt.Sprint(code) != args[0] {
+		ts.Fatalf("exit status %d, want %s", code, args[0])
+	}
 }
 
 // serveFake is an MCP server whose tools are read from the file that its argument names. Each tool returns its arguments,

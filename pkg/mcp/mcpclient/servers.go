@@ -117,12 +117,24 @@ func (s Server) Transport() string {
 	return s.Type
 }
 
+// IsURL reports whether a text is a URL, and so not a command.
+func IsURL(text string) bool {
+	scheme, rest, ok := strings.Cut(text, "://")
+	return ok && rest != "" && scheme != "" && strings.Trim(strings.ToLower(scheme), "abcdefghijklmnopqrstuvwxyz0123456789+-.") == ""
+}
+
 // Check returns a validation_error if an entry is invalid: its transport is neither stdio nor streamable HTTP, it has no
-// command or no URL, or a limit is negative.
+// command or no URL, its command is a URL, or a limit is negative.
 func (s Server) Check(name string) error {
 	switch s.Transport() {
 	case Stdio:
-		if s.Command == "" {
+		switch {
+		case IsURL(s.Command):
+			return invalid(name, "has a URL as its command").Suggest(`Write it as "url", with "type": "http"`).
+				Suggest("pflow-sync add %s URL configures a server at a URL", name)
+		case s.Command == "" && s.URL != "":
+			return invalid(name, "has a url but the transport %s, which needs a command", Stdio).Suggest(`A server at a URL has "type": "http"`)
+		case s.Command == "":
 			return invalid(name, "has no command").Suggest(`A stdio server has "command" and "args"; one that is reached over the network has "url"`)
 		}
 	case HTTP:
@@ -130,7 +142,7 @@ func (s Server) Check(name string) error {
 			return invalid(name, "has no usable url").Suggest(`A server of type http has "url", such as https://example.com/mcp`)
 		}
 	default:
-		return invalid(name, "has transport %q, which is not supported", s.Type).
+		return invalid(name, "has transport %q, but only stdio and streamable HTTP are supported", s.Type).
 			Suggest("Use stdio (a command) or http (streamable HTTP); most servers that offer SSE also offer streamable HTTP, often at /mcp")
 	}
 	if s.Timeout < 0 || s.MaxMemory < 0 {
