@@ -38,7 +38,7 @@ func (c *stdioCommand) Run(app *cli.App) error {
 	f := &suitetools.Front{Suite: &suitetools.Suite{Dir: suite, Env: app.Env, Version: cli.Version, Log: app.Log}}
 	server, err := mcpserver.New(mcpserver.Config{
 		Name: "pflow", Title: "pflow", Version: cli.Version, Instructions: fmt.Sprintf(instructions, drafts),
-		Tools: f.Tools(), Resources: f.Resources(), Log: app.Log,
+		Tools: f.Tools(), Resources: f.Resources(), Read: f.Read, Log: app.Log,
 	})
 	if err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 type Tail struct {
 	mu    sync.Mutex
 	limit int
-	buf   []byte
+	buf   []byte // up to twice the limit, so that it seldom moves
 	cut   bool
 }
 
@@ -21,11 +21,21 @@ func (t *Tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.buf = append(t.buf, p...)
-	if over := len(t.buf) - t.limit; over > 0 {
-		t.buf = append(t.buf[:0], t.buf[over:]...)
-		t.cut = true
+	t.cut = t.cut || len(t.buf) > t.limit
+	if len(t.buf) > 2*t.limit {
+		t.buf = append(t.buf[:0], t.last()...)
 	}
 	return len(p), nil
+}
+
+// last returns the last bytes, as many as the limit allows. The mu must be held.
+func (t *Tail) last() []byte { return t.buf[max(0, len(t.buf)-t.limit):] }
+
+// Cut reports whether something was dropped.
+func (t *Tail) Cut() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.cut
 }
 
 // cutMark replaces what was dropped. Redaction recognizes by it that a secret may have been cut in two.
@@ -36,7 +46,7 @@ const cutMark = "…"
 func (t *Tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	s := string(t.buf)
+	s := string(t.last())
 	if t.cut {
 		if i := strings.IndexByte(s, '\n'); i >= 0 && i < len(s)-1 {
 			s = s[i:]

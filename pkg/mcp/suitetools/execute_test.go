@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -147,41 +146,5 @@ func TestLinksOfAnAnswer(t *testing.T) {
 	}
 	if !slices.Equal(r.Links, want) {
 		t.Errorf("%+v, not %+v", r.Links, want)
-	}
-}
-
-func TestReadOutput(t *testing.T) {
-	f := newFakes(t)
-	f.program("pflow-exec", `case "$*" in
-*--print=long*) echo 'the  long one';;
-*) echo '{"success":false,"error":{"type":"usage_error","message":"The run has no such output"}}'; exit 2;;
-esac`)
-	read := f.front().Resources()[0].Read
-	for uri, want := range map[string]string{
-		"pflow://runs/r1/outputs/long":     "the  long one",
-		"pflow://runs/r1/outputs/l%6fng":   "the  long one",
-		"pflow://runs/r1/outputs/other":    "not_found: The run has no such output",
-		"pflow://runs/r1":                  "not_found: There is no resource pflow://runs/r1",
-		"pflow://runs/r1/outputs/%zz":      "not_found: There is no resource pflow://runs/r1/outputs/%zz",
-		"file:///etc/passwd":               "not_found: There is no resource file:///etc/passwd",
-		"pflow://runs/--help/outputs/long": "the  long one",
-	} {
-		content, err := read(t.Context(), uri)
-		got := ""
-		if content != nil {
-			got = content.Text
-		}
-		if err != nil {
-			b, _ := json.Marshal(err)
-			var shown map[string]any
-			_ = json.Unmarshal(b, &shown)
-			got = fmt.Sprint(shown["type"], ": ", shown["message"])
-		}
-		if got != want {
-			t.Errorf("%s is %q, not %q", uri, got, want)
-		}
-	}
-	if want := "pflow-exec --quiet wait --format json --print=long -- --help"; !slices.Contains(f.calls(), want) {
-		t.Errorf("a run's name is taken for a flag: %q", f.calls())
 	}
 }

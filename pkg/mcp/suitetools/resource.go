@@ -2,43 +2,123 @@ package suitetools
 
 import (
 	"context"
-	"encoding/json"
 	"net/url"
+	"slices"
 	"strings"
-
-	"github.com/tidwall/gjson"
+	"unicode"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
 )
 
-// Resources returns the outputs of runs, for texts that are too long for an answer.
-func (f *Front) Resources() []mcpserver.Resource {
-	return []mcpserver.Resource{{
-		URI: "pflow://runs/{run}/outputs/{key}", Name: "run-output", Title: "An output of a run",
-		Description: "One output of a run as text. The results of execute link to it in place of long texts.",
-		MIMEType:    "text/plain",
-		Read:        f.readOutput,
-	}}
+// scheme begins the URIs of all resources.
+const scheme = "pflow://"
+
+// resource is a row in the table of resources: one URI, or a template with parameters such as {run}, and the command that prints
+// it. Read is called with the values of the parameters.
+type resource struct {
+	uri, name, title, description, mimeType string
+	// path reports that the last parameter may contain slashes, such as that of a node inside a sub-workflow.
+	path bool
+	read func(ctx context.Context, values []string) (*mcpserver.Content, error)
 }
 
-func (f *Front) readOutput(ctx context.Context, uri string) (*mcpserver.Content, error) {
-	rest, ok := strings.CutPrefix(uri, "pflow://runs/")
-	run, key, both := strings.Cut(rest, "/outputs/")
-	key, err := url.PathUnescape(key)
-	if !ok || !both || err != nil {
-		return nil, fault.New(fault.NotFound, "There is no resource %s", uri).Suggest("Outputs are pflow://runs/RUN/outputs/KEY")
+// resources is the table.
+func (f *Front) resources() []resource {
+	return []resource{
+		{
+			uri: scheme + "guide", name: "guide", title: "How to write a workflow", mimeType: "text/markdown",
+			description: "The workflow language on one page, with examples. Read it before writing the first workflow.",
+			read:        f.readGuide,
+		}, {
+			uri: scheme + "schema", name: "schema", title: "The JSON Schema of a workflow", mimeType: "application/schema+json",
+			description: "Every field of a workflow file in the JSON form, with its type and meaning.",
+			read:        f.readSchema,
+		}, {
+			uri: scheme + "nodes/{type}", name: "node-type", title: "A node type", mimeType: "application/json",
+			description: "The whole interface of a node type: its parameters, outputs and actions.",
+			read:        f.readNodeType,
+		}, {
+			uri: scheme + "workflows/{name}", name: "workflow", title: "A workflow",
+			description: "The file of a saved workflow, or else of a draft, as it is: JSON or Markdown.",
+			read:        f.readWorkflow,
+		}, {
+			uri: scheme + "runs/{run}", name: "run", title: "A run", mimeType: "application/json",
+			description: "The status of a run, which may be \"last\": how many of its nodes have ended, which run now, and why it failed.",
+			read:        f.readRun,
+		}, {
+			uri: scheme + "runs/{run}/outputs/{key}", name: "run-output", title: "An output of a run", mimeType: "text/plain", path: true,
+			description: "One output of a run as text. The results of execute link to it in place of long texts.",
+			read:        f.readOutput,
+		}, {
+			uri: scheme + "runs/{run}/nodes/{node}", name: "run-node", title: "A node of a run", mimeType: "application/json", path: true,
+			description: "Everything about one node of a run: its state, times, outputs and error. A node in a sub-workflow is PARENT/NODE.",
+			read:        f.readNode,
+		}, {
+			uri: scheme + "runs/{run}/logs", name: "run-logs", title: "The log of a run", mimeType: "text/plain",
+			description: "What the processes of all nodes of a run printed; of a long log the end.",
+			read:        f.readLogs,
+		}, {
+			uri: scheme + "runs/{run}/logs/{node}", name: "node-log", title: "The log of a node", mimeType: "text/plain", path: true,
+			description: "What the processes of one node of a run printed, standard output first; of a long log the end.",
+			read:        f.readLogs,
+		},
 	}
-	o, err := f.Suite.run(ctx, command{program: "pflow-exec", args: []string{"--quiet", "wait", "--format", "json", "--print=" + key, "--", run}})
-	if err != nil {
-		return nil, err
+}
+
+// Resources returns the resources of a suite, without their Read: the server reads all URIs with Read.
+func (f *Front) Resources() []mcpserver.Resource {
+	var list []mcpserver.Resource
+	for _, r := range f.resources() {
+		list = append(list, mcpserver.Resource{URI: r.uri, Name: r.name, Title: r.title, Description: r.description, MIMEType: r.mimeType})
 	}
-	if o.exit != 0 {
-		failed := fault.New(fault.NotFound, "Run %s has no output %q", run, key)
-		if said := gjson.GetBytes(o.output, "error"); said.Exists() && json.Unmarshal([]byte(said.Raw), failed) == nil {
-			failed.Type = fault.NotFound // for the client the output does not exist, whatever the reason
+	return list
+}
+
+// Read returns the content of a resource. If there is none with this URI, the error is a not_found.
+func (f *Front) Read(ctx context.Context, uri string) (*mcpserver.Content, error) {
+	var uris []string
+	for _, r := range f.resources() {
+		if values, ok := r.match(uri); ok {
+			content, err := r.read(ctx, values)
+			if err == nil && content.MIMEType == "" {
+				content.MIMEType = r.mimeType
+			}
+			return content, err
 		}
-		return nil, failed
+		uris = append(uris, r.uri)
 	}
-	return &mcpserver.Content{Text: string(o.output)}, nil
+	shown := fault.Truncate(uri, 200)
+	missing := fault.New(fault.NotFound, "There is no resource %s", shown)
+	if near, ok := fault.Nearest(shown, uris); ok {
+		missing.Suggest("Did you mean %s?", near)
+	}
+	missing.Suggest("Put names in place of the words in braces, with characters such as / and spaces percent-encoded")
+	missing.Available = uris
+	return nil, missing
+}
+
+// match returns the decoded values of the parameters if a URI is one of the resource. No value is empty or has control characters.
+func (r *resource) match(uri string) (values []string, ok bool) {
+	parts, given := strings.Split(r.uri, "/"), strings.Split(uri, "/")
+	if n := len(parts); r.path && len(given) > n {
+		given = append(slices.Clip(given[:n-1]), strings.Join(given[n-1:], "/"))
+	}
+	if len(given) != len(parts) {
+		return nil, false
+	}
+	for i, part := range parts {
+		if !strings.HasPrefix(part, "{") {
+			if given[i] != part {
+				return nil, false
+			}
+			continue
+		}
+		value, err := url.PathUnescape(given[i])
+		if err != nil || value == "" || strings.ContainsFunc(value, unicode.IsControl) {
+			return nil, false
+		}
+		values = append(values, value)
+	}
+	return values, true
 }

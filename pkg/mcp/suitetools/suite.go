@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"log/slog"
 	"path/filepath"
 	"runtime"
@@ -39,15 +40,16 @@ type command struct {
 	program string
 	args    []string
 	stdin   []byte
-	// onLine is called with each line of output as it is printed. If it is nil, the output is collected.
+	// onLine is called with each line of output as it is printed, and stdout receives the output. If both are nil, it is collected.
 	onLine func(line []byte)
+	stdout io.Writer
 	// long commands do not count among the short ones.
 	long bool
 	// uninterrupted commands run to their end once they have begun.
 	uninterrupted bool
 }
 
-// outcome is what a command left behind. Its output is empty if the lines went to onLine.
+// outcome is what a command left behind. Its output is empty if it went to onLine or stdout.
 type outcome struct {
 	output []byte
 	exit   int
@@ -78,8 +80,11 @@ func (s *Suite) run(ctx context.Context, c command) (*outcome, error) {
 	}
 	var output bytes.Buffer
 	child.Stdout = &output
-	if c.onLine != nil {
+	switch {
+	case c.onLine != nil:
 		child.Stdout = &lineWriter{onLine: c.onLine}
+	case c.stdout != nil:
+		child.Stdout = c.stdout
 	}
 	if c.uninterrupted {
 		ctx = context.WithoutCancel(ctx)

@@ -1,0 +1,147 @@
+package suitetools
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
+	"github.com/pflow-suite/pflow/pkg/process"
+)
+
+// The most bytes of a resource: of a log, which then is its end, of a document about a node, which then leaves out long texts, and of
+// any other, which then is an error.
+const (
+	maxLog      = 1 << 20
+	maxDocument = 1 << 20
+	maxContent  = 16 << 20
+)
+
+func (f *Front) readGuide(ctx context.Context, _ []string) (*mcpserver.Content, error) {
+	return f.print(ctx, "pflow-lib", "guide")
+}
+
+func (f *Front) readSchema(ctx context.Context, _ []string) (*mcpserver.Content, error) {
+	return f.print(ctx, "pflow-lib", "schema")
+}
+
+// readNodeType reads a node type. A workflow of the same name is not one.
+func (f *Front) readNodeType(ctx context.Context, values []string) (*mcpserver.Content, error) {
+	c, err := f.print(ctx, "pflow-lib", "describe", "--format", "json", "--", values[0])
+	if err == nil && gjson.Get(c.Text, "type").Str != values[0] {
+		return nil, fault.New(fault.NotFound, "There is no node type %q", values[0]).Suggest("Find one with browse_components")
+	}
+	return c, err
+}
+
+func (f *Front) readWorkflow(ctx context.Context, values []string) (*mcpserver.Content, error) {
+	c, err := f.print(ctx, "pflow-lib", "show", "--", values[0])
+	if err != nil {
+		return nil, err
+	}
+	c.MIMEType = "text/markdown"
+	if strings.HasPrefix(strings.TrimLeft(c.Text, "\ufeff \t\r\n"), "{") {
+		c.MIMEType = "application/json"
+	}
+	return c, nil
+}
+
+func (f *Front) readRun(ctx context.Context, values []string) (*mcpserver.Content, error) {
+	return f.print(ctx, "pflow-exec", "status", "--format", "json", "--", values[0])
+}
+
+// readOutput reads an output of a run that has ended. It does not wait for the end of a run.
+func (f *Front) readOutput(ctx context.Context, values []string) (*mcpserver.Content, error) {
+	run, key := values[0], values[1]
+	c, err := f.print(ctx, "pflow-exec", "wait", "--format", "json", "--timeout=1ms", "--print="+key, "--", run)
+	if err != nil {
+		if fault.From(err).Type == fault.Timeout {
+			return nil, fault.New(fault.NotFound, "Run %s has not ended, so it has no outputs yet", run).
+				Suggest("Read %sruns/%s to see how far it is, or call execute with resume to wait for it", scheme, run)
+		}
+		return nil, err
+	}
+	c.Text = strings.TrimSuffix(c.Text, "\n") // which the command adds
+	return c, nil
+}
+
+// readNode reads what is known about a node: everything, or all but long texts if that is too much.
+func (f *Front) readNode(ctx context.Context, values []string) (*mcpserver.Content, error) {
+	show := func(limit string) (*mcpserver.Content, error) {
+		return f.printUpTo(ctx, maxDocument, "pflow-exec", "show", "--format", "json", "--max-output-chars="+limit, "--", values[0], values[1])
+	}
+	c, err := show("0")
+	if fault.From(err) != nil && fault.From(err).Type == fault.TooLarge {
+		c, err = show("2000")
+	}
+	return c, err
+}
+
+// readLogs reads the log of a run or of one of its nodes.
+func (f *Front) readLogs(ctx context.Context, values []string) (*mcpserver.Content, error) {
+	tail := process.NewTail(maxLog)
+	logs := command{program: "pflow-exec", args: append([]string{"--quiet", "logs", "--format", "text", "--"}, values...), stdout: tail}
+	o, err := f.Suite.run(ctx, logs)
+	if err != nil {
+		return nil, err
+	}
+	if o.exit != 0 { // as text the fault would be one of words only
+		return f.print(ctx, "pflow-exec", append([]string{"logs", "--format", "json", "--"}, values...)...)
+	}
+	text := tail.String()
+	if tail.Cut() {
+		text = fmt.Sprintf("(the end of a longer log, at most %d bytes)\n%s", maxLog, text)
+	}
+	return &mcpserver.Content{Text: text}, nil
+}
+
+// print returns the output of a command as the content of a resource, byte for byte.
+func (f *Front) print(ctx context.Context, program string, args ...string) (*mcpserver.Content, error) {
+	return f.printUpTo(ctx, maxContent, program, args...)
+}
+
+// printUpTo returns the output of a command that prints at most a number of bytes, or else a too_large.
+func (f *Front) printUpTo(ctx context.Context, most int, program string, args ...string) (*mcpserver.Content, error) {
+	out := &head{most: most}
+	o, err := f.Suite.run(ctx, command{program: program, args: append([]string{"--quiet"}, args...), stdout: out})
+	switch {
+	case err != nil:
+		return nil, err
+	case o.exit != 0:
+		return nil, unread(out.buf.Bytes(), program, o)
+	case out.size > most:
+		return nil, fault.New(fault.TooLarge, "The resource has %d bytes, more than the limit of %d", out.size, most)
+	}
+	return &mcpserver.Content{Text: strings.ToValidUTF8(out.buf.String(), "\uFFFD")}, nil
+}
+
+// unread returns the fault of a command that failed. For a client a wrong name is a resource that does not exist.
+func unread(output []byte, program string, o *outcome) *fault.Fault {
+	f := &fault.Fault{}
+	if json.Unmarshal([]byte(gjson.GetBytes(output, "error").Raw), f) != nil || f.Message == "" {
+		return fault.New(fault.Protocol, "%s failed with exit status %d", program, o.exit).Detail("stderr", o.stderr)
+	}
+	if f.ExitStatus() == 2 && f.Type != fault.Security {
+		f.Type = fault.NotFound
+	}
+	return f
+}
+
+// head is a writer that keeps the first bytes and counts all.
+type head struct {
+	buf        bytes.Buffer
+	most, size int
+}
+
+func (h *head) Write(p []byte) (int, error) {
+	h.size += len(p)
+	if room := h.most - h.buf.Len(); room > 0 {
+		_, _ = h.buf.Write(p[:min(len(p), room)]) // a Buffer never fails
+	}
+	return len(p), nil
+}
