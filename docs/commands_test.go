@@ -85,7 +85,7 @@ func listedCommands(text string) (names []string) {
 // helpFlags are a command's own flags, sorted, and those of a group's commands: those that all programs have are left out.
 func helpFlags(t *testing.T, program, command string) []string {
 	t.Helper()
-	common := []string{"--help", "--format", "--log-level", "--log-format", "--quiet", "--version"}
+	common := []string{"--help", "--format", "--log-level", "--log-format", "--hints", "--max-bytes", "--quiet", "--version"}
 	texts := []string{help(t, program, command)}
 	for _, inner := range listedCommands(texts[0]) {
 		texts = append(texts, help(t, program, strings.Fields(inner)...))

@@ -158,7 +158,7 @@ func (s *presenter) complain(last *event.Event) {
 		f.Message = "node " + f.Node + ": " + f.Message
 	}
 	if last.Resume != "" {
-		f.Suggestions = append(slices.Clone(f.Suggestions), "resume with: "+last.Resume)
+		f.SuggestAs(last.Error).SuggestCommand("resume with: %s", last.Resume)
 	}
 	s.app.Complain(&f)
 }

@@ -50,7 +50,7 @@ func describeType(app *cli.App, name string, unknown error) error {
 // nothing returns the fault of a name that neither a workflow nor a node type has. It suggests similar names of both.
 func nothing(types *registry.Registry, name string, unknown *fault.Fault) error {
 	answer := *unknown
-	answer.Suggestions = nil
+	answer.SuggestNothing()
 	if unknown.Type == fault.NotFound {
 		answer.Message = fmt.Sprintf("There is no workflow and no node type %q", name)
 	}

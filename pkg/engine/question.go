@@ -62,7 +62,8 @@ func (q *questions) fault(resume string) *fault.Fault {
 	if len(open) > 1 {
 		answer = "NODE=ANSWER"
 	}
-	f.Suggest("Answer with: %s --approve %s, where ANSWER is %s", resume, answer, open[0].answers())
+	f.SuggestCommand("Answer with: %s --approve %s, where ANSWER is %s", resume, answer, open[0].answers()).
+		SuggestTool("A person answers in a shell with: %s --approve %s, where ANSWER is %s", resume, answer, open[0].answers())
 	for _, asked := range open[:min(len(open), maxQuestions)] {
 		if asked.Params != nil {
 			f.Suggest("Node %s would run with: %s", asked.Node, fault.Truncate(string(asked.Params), maxShownParams))

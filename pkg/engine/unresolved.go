@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"slices"
-
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/workflow/template"
 )
@@ -19,7 +17,7 @@ func (fr *frame) explain(f *fault.Fault) {
 			continue
 		}
 		if v, ended := fr.values[n.ID]; ended && !v.failed {
-			f.Suggestions = slices.Clip(f.Suggestions)
+			f.SuggestAs(f) // the lists may be those of another fault
 			f.Suggest("The filter of node %s has several results: read ${%s.results}, or write the filter as [FILTER] to get one list", n.ID, n.ID)
 		}
 	}

@@ -56,14 +56,19 @@ type Fault struct {
 	Column int    `json:"column,omitempty"`
 	// Missing names what is required and not there.
 	Missing []string `json:"missing,omitempty"`
-	// Suggestions are sentences that say what to do next, best first.
+	// Suggestions are sentences that say what to do next, best first. They may name commands of the suite.
 	Suggestions []string `json:"suggestions,omitempty"`
+	// ToolSuggestions replace Suggestions for a reader that has the tools of an MCP server in place of a shell. It is nil if
+	// they are the same for both. Address removes it, so only journals and node programs write it.
+	ToolSuggestions []string `json:"tool_suggestions,omitzero"`
 	// Available lists the names that exist instead, with their types if they have any.
 	Available []string `json:"available,omitempty"`
 	// Retryable is true if the same request may succeed later.
 	Retryable bool `json:"retryable,omitempty"`
-	// Errors holds the faults that this one sums up.
+	// Errors holds the faults that this one sums up, or the first of them.
 	Errors []*Fault `json:"errors,omitempty"`
+	// ErrorsTotal is how many faults this one sums up, if Errors does not have all of them.
+	ErrorsTotal int `json:"errors_total,omitempty"`
 	// Details holds facts for programs, such as an exit status, an HTTP status or the end of standard error.
 	Details map[string]any `json:"details,omitempty"`
 }
@@ -96,12 +101,6 @@ func (f *Fault) Where() string {
 		return f.Path + ": "
 	}
 	return ""
-}
-
-// Suggest appends a suggestion, formatted as by fmt.Sprintf, and returns the fault.
-func (f *Fault) Suggest(format string, args ...any) *Fault {
-	f.Suggestions = append(f.Suggestions, fmt.Sprintf(format, args...))
-	return f
 }
 
 // Detail sets one of Details and returns the fault.

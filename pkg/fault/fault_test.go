@@ -79,12 +79,15 @@ func TestWithinFits(t *testing.T) {
 	}{
 		"what fits": {New(Usage, "m").Suggest("s"), func(got *Fault) bool { return got.Message == "m" && len(got.Suggestions) == 1 }},
 		"many errors": {many, func(got *Fault) bool {
-			return got.Message == many.Message && len(got.Errors) > 4 && got.Errors[3] == many.Errors[3]
+			return got.Message == many.Message && len(got.Errors) > 4 && got.Errors[3] == many.Errors[3] && got.ErrorsTotal == 9000
 		}},
 		"a long list": {listed, func(got *Fault) bool { return len(got.Available) > 100 }},
 		"details":     {New(Usage, "m").Detail("d", strings.Repeat("x", 9000)), func(got *Fault) bool { return got.Message == "m" && got.Details == nil }},
 		"a long message": {New(Usage, "%s", strings.Repeat("\x01é", 9000)), func(got *Fault) bool {
 			return strings.HasSuffix(got.Message, "é…") || strings.HasSuffix(got.Message, "\x01…")
+		}},
+		"one long error": {&Fault{Type: Usage, Message: "m", Errors: []*Fault{New(Usage, "%s", strings.Repeat("x", 9000))}}, func(got *Fault) bool {
+			return len(got.Errors) == 1 && strings.HasSuffix(got.Errors[0].Message, "x…") && got.ErrorsTotal == 0
 		}},
 	} {
 		before := len(c.f.Errors)

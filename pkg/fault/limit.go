@@ -5,16 +5,32 @@ import (
 	"strings"
 )
 
+// LimitErrors returns a copy of the fault that has at most the given number of Errors, the first ones.
+func (f *Fault) LimitErrors(most int) *Fault {
+	c := *f
+	if len(f.Errors) > most {
+		c.ErrorsTotal = max(f.ErrorsTotal, len(f.Errors))
+		c.Errors = f.Errors[:most:most]
+	}
+	return &c
+}
+
 // LimitBytes returns a copy of the fault that takes at most the given number of bytes as JSON, which must be at least 1000.
-// It drops Errors first, then Missing, Available and Suggestions, then Details, and shortens the message last.
+// It drops the last Errors first, then Missing, Available and Suggestions, then Details, and shortens the message last. The first
+// of the Errors is shortened before it is dropped.
 func (f *Fault) LimitBytes(most int) *Fault {
 	c := *f
 	for !c.fits(most) {
-		switch {
-		case len(c.Errors) > 0:
-			c.Errors = c.Errors[:len(c.Errors)/2]
-		case len(c.Missing)+len(c.Available)+len(c.Suggestions) > 0:
+		switch n := len(c.Errors); {
+		case n > 16:
+			c = *c.LimitErrors(n / 2)
+		case n == 1 && most >= 2000 && !c.Errors[0].fits(most/2):
+			c.Errors = []*Fault{c.Errors[0].LimitBytes(most / 2)}
+		case n > 0:
+			c = *c.LimitErrors(n - 1)
+		case len(c.Missing)+len(c.Available)+len(c.Suggestions)+len(c.ToolSuggestions) > 0:
 			c.Missing, c.Available, c.Suggestions = half(c.Missing), half(c.Available), half(c.Suggestions)
+			c.ToolSuggestions = half(c.ToolSuggestions)
 		case len(c.Details) > 0:
 			c.Details = nil
 		default:

@@ -96,8 +96,8 @@ func (l *Library) readReference(file *workflow.File, r workflow.Reference, path 
 	}
 	cause := fault.From(unreadable(name, err))
 	f := file.FaultAt(r.Path, "%s", cause.Message)
-	f.Type, f.Node, f.Suggestions = cause.Type, r.Node, cause.Suggestions
-	return nil, f
+	f.Type, f.Node = cause.Type, r.Node
+	return nil, f.SuggestAs(cause)
 }
 
 // unreadable returns the error of a read as a fault, except that of a read that was called off.

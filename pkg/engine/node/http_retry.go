@@ -116,8 +116,7 @@ func backoff(attempts int) time.Duration {
 // tooLongFault adds to a fault that the server asks for a longer wait than a node without a timeout takes.
 func tooLongFault(f *fault.Fault, wait, limit time.Duration) *fault.Fault {
 	f.Message += fmt.Sprintf("; the server asks to wait %s seconds (Retry-After), and a node without a timeout waits at most %s", seconds(wait), seconds(limit))
-	f.Suggestions = nil
-	return f.Suggest("Resume the run after %s seconds, or give the node a longer \"timeout\"", seconds(wait)).
+	return f.SuggestNothing().Suggest("Resume the run after %s seconds, or give the node a longer \"timeout\"", seconds(wait)).
 		Detail("retry_after", int64(math.Ceil(wait.Seconds())))
 }
 
@@ -129,8 +128,7 @@ func noTimeFault(f *fault.Fault, wait, left time.Duration, asked bool) *fault.Fa
 		return f.Suggest("Give the node a longer \"timeout\"")
 	}
 	f.Message += fmt.Sprintf("; the server asks to wait %s seconds (Retry-After), but %s seconds of the node's timeout are left", seconds(wait), seconds(left))
-	f.Suggestions = nil
-	return f.Suggest("Resume the run after %s seconds, or give the node a longer \"timeout\"", seconds(wait)).
+	return f.SuggestNothing().Suggest("Resume the run after %s seconds, or give the node a longer \"timeout\"", seconds(wait)).
 		Detail("retry_after", int64(math.Ceil(wait.Seconds())))
 }
 

@@ -186,7 +186,8 @@ func (r *Redactor) Fault(f *fault.Fault) *fault.Fault {
 	}
 	c := *f
 	c.Message, c.Node, c.Path, c.File = r.Text(f.Message), r.Text(f.Node), r.Text(f.Path), r.Text(f.File)
-	c.Missing, c.Suggestions, c.Available = r.Texts(f.Missing), r.Texts(f.Suggestions), r.Texts(f.Available)
+	c.Missing, c.Available = r.Texts(f.Missing), r.Texts(f.Available)
+	c.MapSuggestions(r.Text)
 	c.Errors = nil
 	for _, e := range f.Errors {
 		c.Errors = append(c.Errors, r.Fault(e))

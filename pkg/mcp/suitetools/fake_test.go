@@ -31,7 +31,8 @@ func newFakes(t *testing.T) *fakes {
 	return f
 }
 
-// program writes a program whose version is 1.0 and which otherwise does what the script says.
+// program writes a program whose version is 1.0 and which otherwise does what the script says. The script does not
+// see --hints=tools, which every call has.
 func (f *fakes) program(name, script string) {
 	f.Helper()
 	f.at(f.dir, name, "1.0", script)
@@ -40,6 +41,7 @@ func (f *fakes) program(name, script string) {
 func (f *fakes) at(dir, name, version, script string) {
 	f.Helper()
 	text := "#!/bin/sh\nif [ \"$1\" = --version ]; then echo " + name + " " + version + "; exit; fi\n" +
+		"if [ \"$1\" = --hints=tools ]; then shift; echo " + name + " >> \"$DIR/addressed\"; fi\n" +
 		"echo " + name + " \"$*\" >> \"$DIR/calls\"\n" + script + "\n"
 	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700); err != nil {
 		f.Fatal(err)

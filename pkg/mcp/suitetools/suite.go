@@ -72,9 +72,10 @@ func (s *Suite) run(ctx context.Context, c command) (*outcome, error) {
 		return nil, err
 	}
 	s.checkVersion(ctx, c.program, path)
-	s.Log.Debug("starting", "program", c.program, "args", c.args)
+	args := append([]string{"--hints=tools"}, c.args...)
+	s.Log.Debug("starting", "program", c.program, "args", args)
 	stderr := process.NewTail(4 << 10)
-	child := process.Command{Path: path, Args: c.args, Env: s.Env, Stderr: stderr}
+	child := process.Command{Path: path, Args: args, Env: s.Env, Stderr: stderr}
 	if c.stdin != nil {
 		child.Stdin = bytes.NewReader(c.stdin)
 	}

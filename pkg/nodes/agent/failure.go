@@ -26,7 +26,11 @@ func (j *job) stopped(err error, s *stream) error {
 		if s.waiting != "" {
 			f.Message += "; " + fault.Truncate(s.waiting, maxShown)
 			reason := j.failed(s.waiting, s.waitingStatus)
-			f.Suggestions, f.Retryable = append(reason.Suggestions, f.Suggestions...), reason.Retryable
+			own := f.Suggestions
+			f.SuggestAs(reason).Retryable = reason.Retryable
+			for _, text := range own {
+				f.Suggest("%s", text)
+			}
 		}
 	case errors.Is(err, errTurns):
 		j.turns = j.in.MaxTurns // the next turn was stopped at its start
@@ -168,9 +172,7 @@ func (j *job) schemaMismatch(r *report, wrong error, asked int) *fault.Fault {
 // redacted replaces the secrets in the texts of a fault.
 func (j *job) redacted(f *fault.Fault) *fault.Fault {
 	f.Message = j.secrets.Text(f.Message)
-	for i, s := range f.Suggestions {
-		f.Suggestions[i] = j.secrets.Text(s)
-	}
+	f.MapSuggestions(j.secrets.Text)
 	for name, v := range f.Details {
 		if text, ok := v.(string); ok {
 			f.Details[name] = j.secrets.Text(text)

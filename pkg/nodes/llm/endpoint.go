@@ -66,9 +66,7 @@ func (e *endpoint) redacted(f *fault.Fault) *fault.Fault {
 		return s
 	}
 	f.Message = clean(f.Message)
-	for i := range f.Suggestions {
-		f.Suggestions[i] = clean(f.Suggestions[i])
-	}
+	f.MapSuggestions(clean)
 	for k, v := range f.Details {
 		if s, ok := v.(string); ok {
 			f.Details[k] = clean(s)

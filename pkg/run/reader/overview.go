@@ -117,5 +117,23 @@ func (r *Run) interruption() *fault.Fault {
 	if why == "" {
 		why = "the process that executed it has ended"
 	}
-	return fault.New(fault.Execution, "The run was interrupted: %s", why).Suggest("Go on with: %s", journal.ResumeCommand(r.ID()))
+	return fault.New(fault.Execution, "The run was interrupted: %s", why).
+		SuggestCommand("Go on with: %s", journal.ResumeCommand(r.ID())).SuggestTool("%s", journal.ResumeCall(r.ID(), ""))
 }
+
+// resumeFor returns how a reader goes on from a run, from the command line that does so.
+func resumeFor(reader fault.Reader, id, command string) string {
+	if reader != fault.Tools || command == "" {
+		return command
+	}
+	return journal.ResumeCall(id, command)
+}
+
+// Address makes Resume speak to one reader.
+func (o *Overview) Address(reader fault.Reader) { o.Resume = resumeFor(reader, o.RunID, o.Resume) }
+
+// Address makes Resume speak to one reader.
+func (d *Details) Address(reader fault.Reader) { d.Resume = resumeFor(reader, d.RunID, d.Resume) }
+
+// Address makes Resume speak to one reader.
+func (a *Answer) Address(reader fault.Reader) { a.Resume = resumeFor(reader, a.RunID, a.Resume) }

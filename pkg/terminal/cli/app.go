@@ -13,7 +13,6 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home"
 	"github.com/pflow-suite/pflow/pkg/process"
-	"github.com/pflow-suite/pflow/pkg/rawjson"
 	"github.com/pflow-suite/pflow/pkg/terminal/cells"
 )
 
@@ -30,6 +29,11 @@ type App struct {
 	// Context is cancelled by the first SIGINT, SIGTERM or SIGHUP, with an Interrupted as its cause.
 	Context context.Context
 
+	// Reader is who reads what the program prints, from --hints. JSONLine and Complain address it.
+	Reader fault.Reader
+	// MaxBytes is the most bytes of a document that may be shortened, from --max-bytes. 0 is no limit.
+	MaxBytes int
+
 	format string
 	cancel context.CancelCauseFunc
 	exit   func(int)
@@ -44,7 +48,7 @@ func newApp(name string, sys System) *App {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	a := &App{
 		Name: name, Env: sys.Env, Stdin: sys.Stdin, Stdout: newStdout(ctx, sys.Stdout), Stderr: sys.Stderr,
-		Context: ctx, cancel: cancel, exit: sys.Exit, format: "auto",
+		Context: ctx, cancel: cancel, exit: sys.Exit, format: "auto", Reader: fault.Shell,
 	}
 	a.messages = sys.Stderr
 	if isatty.IsTerminal(sys.Stderr.Fd()) {
@@ -55,7 +59,7 @@ func newApp(name string, sys System) *App {
 }
 
 func (a *App) configure(c *Common) {
-	a.format, a.Quiet = c.Format, c.Quiet
+	a.format, a.Quiet, a.Reader, a.MaxBytes = c.Format, c.Quiet, fault.Reader(c.Hints), c.MaxBytes
 	a.logTo = func(w io.Writer) *slog.Logger { return logger(w, c.LogLevel, c.LogFormat, c.Quiet) }
 	a.Log = a.logTo(a.messages)
 }
@@ -120,9 +124,10 @@ func List[T any](a *App, items []T, text func(w io.Writer)) error {
 	return nil
 }
 
-// JSONLine writes a value as one line of JSON, in one write.
+// JSONLine writes a value as one line of JSON, in one write. It addresses what is Addressable in the value to the reader, which
+// changes it in place.
 func (a *App) JSONLine(v any) error {
-	raw, err := rawjson.Marshal(v)
+	raw, err := a.addressed(v)
 	if err != nil {
 		return fault.New(fault.Internal, "cannot write the result as JSON: %v", err)
 	}

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -44,6 +45,8 @@ type Common struct {
 	Format    string           `help:"Format of standard output: json, ndjson or text; by default text on a terminal." enum:"auto,json,ndjson,text" default:"auto" placeholder:"FORMAT"`
 	LogLevel  string           `help:"Lowest level to log: debug, info, warn or error." enum:"debug,info,warn,error" default:"warn" env:"PFLOW_LOG_LEVEL" placeholder:"LEVEL"`
 	LogFormat string           `help:"Format of the log: text or json." enum:"text,json" default:"text" env:"PFLOW_LOG_FORMAT" placeholder:"FORMAT"`
+	Hints     string           `help:"Who reads hints: shell, for hints that name commands, or tools, for a client of pflow-serve, which calls tools." enum:"shell,tools" default:"shell" placeholder:"READER"`
+	MaxBytes  int              `help:"Shorten failures: at most 10 errors, and a document of at most N bytes; 0 is no limit." default:"0" placeholder:"N"`
 	Quiet     bool             `short:"q" help:"Write only errors to standard error."`
 	Version   kong.VersionFlag `help:"Print the version and exit."`
 
@@ -93,12 +96,16 @@ func Main(name, description string, g Grammar, sys System) int {
 	}
 	app.configure(g.common())
 	if err != nil {
-		app.format = formatIn(sys.Args) // after an error, kong has not set the grammar's fields
+		app.recover(sys.Args)
 		f := sys.unknown(hideValues(err.Error(), sys.Args))
 		if strings.Contains(f.Message, "applies to the default command") {
-			f.Suggest("Write the flag after the command: %s COMMAND … FLAG", name)
+			f.SuggestCommand("Write the flag after the command: %s COMMAND … FLAG", name)
 		}
-		return app.fail(f.Suggest("See %s --help", strings.TrimSpace(name+" "+commandOf(err))))
+		return app.fail(f.SuggestCommand("See %s --help", strings.TrimSpace(name+" "+commandOf(err))))
+	}
+	if n := app.MaxBytes; n < 0 || n > 0 && n < minBytes {
+		app.MaxBytes = 0
+		return app.fail(fault.New(fault.Usage, "--max-bytes must be 0 or at least %d, got %d", minBytes, n).Suggest("Use 0 for an answer without a limit"))
 	}
 	return app.exitStatus(parsed.Run(app))
 }
@@ -174,8 +181,10 @@ type failure struct {
 	Error   *fault.Fault `json:"error"`
 }
 
-// Complain writes a fault for people to standard error, as lines "program: error: …" and "program: hint: …".
+// Complain writes a fault for people to standard error, as lines "program: error: …" and "program: hint: …". It addresses the
+// fault to the reader, which changes it in place.
 func (a *App) Complain(f *fault.Fault) {
+	f.Address(a.Reader)
 	a.complain(f)
 	for i, e := range f.Errors {
 		if i == maxComplaints {
@@ -212,20 +221,28 @@ func (a *App) complain(f *fault.Fault) {
 	}
 }
 
-// formatIn returns the --format of arguments that cannot be parsed.
-func formatIn(args []string) string {
-	format := "auto"
+// recover takes over the flags that say how a failure is printed from arguments that cannot be parsed: then kong has not set the
+// fields of the grammar.
+func (a *App) recover(args []string) {
+	a.format = flagIn(args, "--format", "auto")
+	a.Reader = fault.Reader(flagIn(args, "--hints", string(fault.Shell)))
+	a.MaxBytes, _ = strconv.Atoi(flagIn(args, "--max-bytes", "0"))
+}
+
+// flagIn returns the last value of a flag among arguments that cannot be parsed, or otherwise if it is not there.
+func flagIn(args []string, flag, otherwise string) string {
+	value := otherwise
 	for i, arg := range args {
 		if arg == "--" {
 			break
 		}
-		if value, ok := strings.CutPrefix(arg, "--format="); ok {
-			format = value
-		} else if arg == "--format" && i+1 < len(args) {
-			format = args[i+1]
+		if given, ok := strings.CutPrefix(arg, flag+"="); ok {
+			value = given
+		} else if arg == flag && i+1 < len(args) {
+			value = args[i+1]
 		}
 	}
-	return format
+	return value
 }
 
 // logger returns the logger that a program's flags describe.

@@ -20,7 +20,7 @@ func (c *checker) agent(n *workflow.Node, kind nodetype.Type, params map[string]
 	}
 	report := func(f *fault.Fault) {
 		shown := c.fail(at+"."+f.Path, "Node %q: %s", n.ID, f.Message)
-		shown.Node, shown.Suggestions = n.ID, f.Suggestions
+		shown.SuggestAs(f).Node = n.ID
 	}
 	var sandbox nodetype.Sandbox
 	if !template.MayHoldTemplate(params["sandbox"]) {

@@ -46,7 +46,7 @@ func (c *checker) judged(n *workflow.Node, text string, rawArgs json.RawMessage,
 		return false
 	}
 	f := c.fail(path, "Node %q: %s", n.ID, problem.Message)
-	f.Node, f.Missing, f.Suggestions, f.Available = n.ID, problem.Missing, problem.Suggestions, problem.Available
+	f.SuggestAs(problem).Node, f.Missing, f.Available = n.ID, problem.Missing, problem.Available
 	if offset, ok := problem.Details["offset"].(int); ok {
 		f.File, f.Line, f.Column = c.file.PlaceIn(path, offset)
 	}

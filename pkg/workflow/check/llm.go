@@ -23,7 +23,7 @@ func (c *checker) llm(n *workflow.Node, kind nodetype.Type, params map[string]js
 			return
 		}
 		shown := c.fail(at+".params."+param, "Node %q: %s", n.ID, f.Message)
-		shown.Node, shown.Suggestions, shown.Available = n.ID, f.Suggestions, f.Available
+		shown.SuggestAs(f).Node, shown.Available = n.ID, f.Available
 	}
 	given := func(name string) bool { return params[name] != nil && string(params[name]) != "null" }
 	if model := literalText(params["model"]); model != "" && !given("base_url") {

@@ -103,7 +103,7 @@ func (c *checker) kind(n *workflow.Node, at string) (nodetype.Type, bool) {
 	}
 	if denied := denial(c.types, n.Type); denied != nil {
 		f := c.fail(at+".type", "%s", denied.Message)
-		f.Node, f.Suggestions = n.ID, denied.Suggestions
+		f.SuggestAs(denied).Node = n.ID
 		return kind, false
 	}
 	f := c.fail(at+".type", "Unknown node type %q", n.Type)

@@ -1,0 +1,81 @@
+package fault
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Reader is who reads a fault. It decides which suggestions are of use.
+type Reader string
+
+// The readers: one with a shell, who can run commands of the suite, and one that calls tools of an MCP server.
+const (
+	Shell Reader = "shell"
+	Tools Reader = "tools"
+)
+
+// Suggest appends a suggestion for every reader, formatted as by fmt.Sprintf, and returns the fault.
+func (f *Fault) Suggest(format string, args ...any) *Fault {
+	text := fmt.Sprintf(format, args...)
+	f.Suggestions = append(f.Suggestions, text)
+	if f.ToolSuggestions != nil {
+		f.ToolSuggestions = append(f.ToolSuggestions, text)
+	}
+	return f
+}
+
+// SuggestCommand appends a suggestion for a reader with a shell, and returns the fault. It may name commands of the suite. The
+// suggestion for a reader with tools, if it has one, follows with SuggestTool.
+func (f *Fault) SuggestCommand(format string, args ...any) *Fault {
+	f.split()
+	f.Suggestions = append(f.Suggestions, fmt.Sprintf(format, args...))
+	return f
+}
+
+// SuggestTool appends a suggestion for a reader that has the tools of pflow-serve in place of a shell, and returns the fault. It
+// names no command that the reader would have to run.
+func (f *Fault) SuggestTool(format string, args ...any) *Fault {
+	f.split()
+	f.ToolSuggestions = append(f.ToolSuggestions, fmt.Sprintf(format, args...))
+	return f
+}
+
+// split gives each reader a list of its own.
+func (f *Fault) split() {
+	if f.ToolSuggestions == nil {
+		f.ToolSuggestions = append([]string{}, f.Suggestions...)
+	}
+}
+
+// SuggestAs replaces the suggestions of the fault by those of another one, and returns the fault.
+func (f *Fault) SuggestAs(other *Fault) *Fault {
+	f.Suggestions, f.ToolSuggestions = slices.Clone(other.Suggestions), slices.Clone(other.ToolSuggestions)
+	return f
+}
+
+// SuggestNothing removes all suggestions, and returns the fault.
+func (f *Fault) SuggestNothing() *Fault { return f.SuggestAs(&Fault{}) }
+
+// MapSuggestions replaces each suggestion, of either reader, by what edit returns for it.
+func (f *Fault) MapSuggestions(edit func(string) string) {
+	for _, list := range []*[]string{&f.Suggestions, &f.ToolSuggestions} {
+		*list = slices.Clone(*list)
+		for i, text := range *list {
+			(*list)[i] = edit(text)
+		}
+	}
+}
+
+// Address makes the fault speak to one reader, with all its Errors: Suggestions are those of the reader, and ToolSuggestions are
+// nil. It changes the fault in place.
+func (f *Fault) Address(r Reader) {
+	if r == Tools && f.ToolSuggestions != nil {
+		f.Suggestions = f.ToolSuggestions
+	}
+	f.ToolSuggestions = nil
+	for _, e := range f.Errors {
+		if e != nil {
+			e.Address(r)
+		}
+	}
+}
