@@ -13,8 +13,9 @@ import (
 )
 
 // parse parses a workflow whose relative paths start from dir, and puts the files that it refers to in place. With the error of a
-// faulty form, parse returns what could be read.
-func (l *Library) parse(name, dir string, source []byte) (*workflow.File, error) {
+// faulty form, parse returns what could be read. It calls before, unless that is nil, with each reference to a file before it looks at
+// that file.
+func (l *Library) parse(name, dir string, source []byte, before func(workflow.Reference)) (*workflow.File, error) {
 	file, form := workflow.Read(name, source)
 	if file == nil {
 		return nil, form
@@ -28,6 +29,9 @@ func (l *Library) parse(name, dir string, source []byte) (*workflow.File, error)
 	replaced := form != nil
 	size := 0
 	for _, r := range file.References() {
+		if before != nil && !r.Plain {
+			before(r)
+		}
 		path := filepath.Join(dir, filepath.FromSlash(r.Ref))
 		info, err := os.Stat(path)
 		runs := r.Command && (errors.Is(err, fs.ErrNotExist) || err == nil && (info.IsDir() || info.Mode()&0o111 != 0))

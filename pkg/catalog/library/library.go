@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home"
@@ -35,10 +36,15 @@ const looks = 4
 const maxAvailable = 20
 
 // Library finds, lists and changes the workflows of a home.
-type Library struct{ home *home.Home }
+type Library struct {
+	home *home.Home
+	// leastIndexed is the least number of bytes of workflows for which lists have an index.
+	leastIndexed int64
+	now          func() time.Time
+}
 
 // Open returns the library of a home. It reads and creates nothing yet.
-func Open(h *home.Home) *Library { return &Library{home: h} }
+func Open(h *home.Home) *Library { return &Library{home: h, leastIndexed: leastIndexed, now: time.Now} }
 
 // Entry is an existing workflow. It must not be used by several goroutines at once.
 type Entry struct {
@@ -59,6 +65,14 @@ func (e *Entry) Dir() string { return filepath.Dir(e.Path) }
 // Bundled reports whether the workflow is in a folder of its own, together with the files that it refers to.
 func (e *Entry) Bundled() bool {
 	return filepath.Base(e.Dir()) == e.Name && filepath.Dir(e.Dir()) == e.lib.home.Path(folder(e.Saved))
+}
+
+// place returns the path of the file in the folder of the drafts or of the saved workflows.
+func (e *Entry) place() string {
+	if e.Bundled() {
+		return filepath.Join(e.Name, filepath.Base(e.Path))
+	}
+	return filepath.Base(e.Path)
 }
 
 // Files returns the paths of the other files in the workflow's bundle, relative to its folder and sorted. It returns
@@ -122,7 +136,7 @@ func (e *Entry) read() (*workflow.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	file, err := e.lib.parse(e.called(source), e.Dir(), source)
+	file, err := e.lib.parse(e.called(source), e.Dir(), source, nil)
 	if err == nil {
 		e.file = file
 	}
