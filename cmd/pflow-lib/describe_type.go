@@ -1,11 +1,7 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
-	"strings"
-	"text/tabwriter"
 
 	"github.com/pflow-suite/pflow/pkg/catalog/registry"
 	"github.com/pflow-suite/pflow/pkg/fault"
@@ -19,32 +15,40 @@ func describeType(app *cli.App, name string, unknown error) error {
 	if f.Type != fault.NotFound && f.Type != fault.Validation { // a node type's name may be invalid for a workflow
 		return unknown
 	}
-	h, err := app.Home()
+	c, err := typeNamed(app, name, f)
 	if err != nil {
 		return err
+	}
+	return app.Document(c, c.text)
+}
+
+// typeNamed returns the node type that a name stands for, in full. If there is none, it returns a fault made of unknown.
+func typeNamed(app *cli.App, name string, unknown *fault.Fault) (c component, err error) {
+	h, err := app.Home()
+	if err != nil {
+		return c, err
 	}
 	types := registry.Open(h)
 	t, ok, err := types.Type(name)
 	if err != nil {
-		return err
+		return c, err
 	}
 	switch {
 	case ok && t.Unregistered:
-		return fault.New(fault.NotFound, "The tool %q of MCP server %q is not registered: its parameters and outputs are unknown", t.MCP.Tool, t.MCP.Server).
+		return c, fault.New(fault.NotFound, "The tool %q of MCP server %q is not registered: its parameters and outputs are unknown", t.MCP.Tool, t.MCP.Server).
 			Suggest("pflow-sync sync %s registers the tools of the server", t.MCP.Server).
 			Suggest("pflow-lib search lists all node types")
 	case ok:
 		secrets, err := knownSecrets(app)
 		if err != nil {
-			return err
+			return c, err
 		}
-		c := componentOf(t, secrets)
-		return app.Document(c, c.text)
+		return componentOf(t, secrets), nil
 	}
 	if denied := types.Denial(name); denied != nil {
-		return denied
+		return c, denied
 	}
-	return nothing(types, name, f)
+	return c, nothing(types, name, unknown)
 }
 
 // nothing returns the fault of a name that neither a workflow nor a node type has. It suggests similar names of both.
@@ -65,40 +69,4 @@ func nothing(types *registry.Registry, name string, unknown *fault.Fault) error 
 		answer.Suggest("To find node types and saved workflows: pflow-lib search WORDS")
 	}
 	return &answer
-}
-
-// text prints the interface for people.
-func (c component) text(w io.Writer) {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	p := harmless(t)
-	p("%s: %s\n", c.Type, c.Description)
-	if len(c.Inputs) > 0 {
-		p("parameters:\n")
-	}
-	for _, in := range c.Inputs {
-		need := "optional"
-		if in.Required {
-			need = "required"
-		}
-		p("  %s\t%s\t%s\t%s\n", in.Name, in.Type, need, in.Description+extras(in.Default, in.Enum))
-	}
-	if len(c.Outputs) > 0 {
-		p("outputs:\n")
-	}
-	for _, out := range c.Outputs {
-		p("  %s\t%s\t\t%s\n", out.Name, out.Type, out.Description)
-	}
-	p("actions: %s\n", strings.Join(c.Actions, ", "))
-	_ = t.Flush()
-}
-
-// extras returns a parameter's default and its permitted values, as text.
-func extras(standard, enum json.RawMessage) (text string) {
-	if standard != nil {
-		text += fmt.Sprintf(" [%s]", standard)
-	}
-	if enum != nil {
-		text += fmt.Sprintf(" (one of %s)", enum)
-	}
-	return text
 }

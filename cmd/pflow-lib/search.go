@@ -7,10 +7,10 @@ import (
 	"text/tabwriter"
 
 	"github.com/pflow-suite/pflow/pkg/catalog/library"
+	"github.com/pflow-suite/pflow/pkg/catalog/page"
 	"github.com/pflow-suite/pflow/pkg/catalog/registry"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home/redact"
-	"github.com/pflow-suite/pflow/pkg/nodetype"
 	"github.com/pflow-suite/pflow/pkg/terminal/cells"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
@@ -18,7 +18,14 @@ import (
 type searchCommand struct {
 	Words       []string `arg:"" optional:"" help:"What to search for. Without words, everything is listed."`
 	NoWorkflows bool     `help:"Search node types only."`
-	Limit       int      `help:"Print at most N node types and N workflows; 0 for all. Default: 50 with words, all without." default:"-1" placeholder:"N"`
+	Type        string   `help:"Show only the node type of this name, in full." placeholder:"TYPE"`
+	Server      string   `help:"Search only the node types of this MCP server." placeholder:"NAME"`
+	Detail      string   `help:"How much to show of a node type: brief (what it does) or full (its whole interface). Default: full; with --max-bytes, the best 8 full and the others brief." enum:"brief,full," default:"" placeholder:"brief|full"`
+	Limit       int      `help:"Print at most N node types and N workflows; 0 for all. Default: 50 with words, all without or with --max-bytes." default:"-1" placeholder:"N"`
+	Cursor      string   `help:"Go on after the page that has this next_cursor; the other arguments are the same." placeholder:"CURSOR"`
+
+	maxBytes int
+	reader   fault.Reader
 }
 
 // defaultLimit is the limit of a query without --limit.
@@ -28,67 +35,52 @@ const defaultLimit = 50
 func (searchCommand) Help() string {
 	return `Words may have another form or small typing errors, and may form a sentence: "reading files" finds read-file. Results with all
 words come first; a word in a name counts more than one in a description, and a rare word more than a common one. The first 32
-words count, and 64 bytes of each. The words need no quotation marks.`
+words count, and 64 bytes of each. The words need no quotation marks.
+
+If not everything was printed, the answer has next_cursor: with --cursor and otherwise the same arguments, search goes on there.`
 }
 
-// found is the result. Workflows is nil with --no-workflows. More is the number of results over the limit. Suggestions is nil
-// if something was found.
+// found is the result.
 type found struct {
-	Nodes       []component      `json:"nodes"`
-	Workflows   *[]foundWorkflow `json:"workflows,omitempty"`
-	More        int              `json:"more,omitempty"`
-	Suggestions []string         `json:"suggestions,omitempty"`
-}
-
-// component is a node type with its interface.
-type component struct {
-	Type        string            `json:"type"`
-	Description string            `json:"description"`
-	Inputs      []nodetype.Param  `json:"inputs"`
-	Outputs     []nodetype.Output `json:"outputs"`
-	Actions     []string          `json:"actions"`
+	Nodes []component `json:"nodes"`
+	// Workflows is nil if they were not searched.
+	Workflows *[]foundWorkflow `json:"workflows,omitempty"`
+	// Total counts the node types and workflows of all pages, More those after this page.
+	Total      int    `json:"total"`
+	More       int    `json:"more,omitempty"`
+	NextCursor string `json:"next_cursor,omitempty"`
+	// Warnings say what could not be searched.
+	Warnings []*fault.Fault `json:"warnings,omitempty"`
+	// Suggestions say what to try if nothing was found, and how to see what is not shown.
+	Suggestions []string `json:"suggestions,omitempty"`
 }
 
 type foundWorkflow struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
+	Saved       bool   `json:"saved"`
+	// Error is set if the workflow's file is broken.
+	Error *fault.Fault `json:"error,omitempty"`
 }
 
 // Run prints what was found.
 func (c *searchCommand) Run(app *cli.App) error {
-	limit, query := c.Limit, strings.Join(c.Words, " ")
-	switch {
-	case limit < -1:
-		return fault.New(fault.Usage, "--limit must be at least 0, got %d", limit).Suggest("Use the number of results to print, or 0 for all")
-	case limit == -1 && strings.TrimSpace(query) != "":
-		limit = defaultLimit
+	c.maxBytes, c.reader = app.MaxBytes, app.Reader
+	if err := c.check(); err != nil {
+		return err
 	}
-	limit = max(limit, 0)
-	lib, types, err := open(app)
+	var answer found
+	var err error
+	if c.Type != "" {
+		answer, err = c.oneType(app)
+	} else {
+		answer, err = c.search(app)
+	}
 	if err != nil {
 		return err
 	}
-	matches, total, err := types.Search(query, 0, limit)
-	if err != nil {
-		return err
-	}
-	secrets, err := knownSecrets(app)
-	if err != nil {
-		return err
-	}
-	answer := found{Nodes: components(matches, secrets), More: total - len(matches)}
-	if !c.NoWorkflows {
-		workflows, left, err := searchWorkflows(lib, query, limit)
-		if err != nil {
-			return err
-		}
-		for i := range workflows {
-			workflows[i].Description = secrets.Text(workflows[i].Description)
-		}
-		answer.Workflows, answer.More = &workflows, answer.More+left
-	}
-	if len(answer.Nodes) == 0 && (answer.Workflows == nil || len(*answer.Workflows) == 0) {
-		answer.Suggestions = suggestions(types, query)
+	for _, w := range answer.Warnings {
+		app.Warn("%s%s", w.Where(), w.Message)
 	}
 	if err := app.Document(answer, answer.text); err != nil || app.JSON() || app.Quiet {
 		return err
@@ -97,32 +89,142 @@ func (c *searchCommand) Run(app *cli.App) error {
 	return nil
 }
 
-// searchWorkflows searches the saved workflows in the same way as node types. It leaves out broken ones.
-func searchWorkflows(lib *library.Library, query string, limit int) (list []foundWorkflow, more int, err error) {
-	found, _, err := lib.Search(query)
-	if err != nil {
-		return nil, 0, err
-	}
-	list = []foundWorkflow{}
-	for _, w := range found {
-		if w.Saved {
-			list = append(list, foundWorkflow{w.Name, w.Description})
+// check returns a usage_error for flags that contradict each other, and sets the default limit.
+func (c *searchCommand) check() error {
+	if c.Limit == -1 {
+		c.Limit = 0
+		if len(c.words()) > 0 && c.maxBytes == 0 {
+			c.Limit = defaultLimit
 		}
 	}
-	if limit > 0 && len(list) > limit {
-		list, more = list[:limit], len(list)-limit
+	if err := c.limits().Check(); err != nil {
+		return err
 	}
-	return list, more, nil
+	if c.Type != "" && (len(c.words()) > 0 || c.Server != "" || c.Cursor != "") {
+		return fault.New(fault.Usage, "One node type by its name (type) needs no words, no server and no cursor").
+			Suggest("Leave out the type to search, or the others to see the type %s", c.Type)
+	}
+	return nil
+}
+
+func (c *searchCommand) words() string { return strings.TrimSpace(strings.Join(c.Words, " ")) }
+
+func (c *searchCommand) limits() page.Limits { return page.Limits{Bytes: c.maxBytes, Entries: c.Limit} }
+
+// query is what a cursor belongs to.
+func (c *searchCommand) query() any {
+	return []any{"search", c.words(), c.Server, c.NoWorkflows}
+}
+
+// oneType returns the answer to --type.
+func (c *searchCommand) oneType(app *cli.App) (found, error) {
+	t, err := typeNamed(app, c.Type, fault.New(fault.NotFound, "There is no node type %q", c.Type))
+	if err != nil {
+		return found{}, err
+	}
+	answer := found{Nodes: []component{t}, Total: 1}
+	if c.maxBytes > 0 && page.Size(answer) > c.maxBytes {
+		answer.Suggestions = []string{c.wholeType()}
+		answer.Nodes[0] = t.within(c.maxBytes - page.Size(answer) + page.Size(t))
+	}
+	return answer, nil
+}
+
+// search returns the answer to a query: a page of the node types and workflows that it finds.
+func (c *searchCommand) search(app *cli.App) (answer found, err error) {
+	lib, types, err := open(app)
+	if err != nil {
+		return answer, err
+	}
+	secrets, broken := knownSecrets(app)
+	if broken != nil { // what is not found without settings has no secrets of theirs
+		secrets = redact.For(nil, app.Env)
+	}
+	p := pager{command: c, secrets: secrets}
+	if !c.NoWorkflows && c.Server == "" {
+		if p.workflows, p.warnings, err = searchWorkflows(lib, c.words(), secrets); err != nil {
+			return answer, err
+		}
+	}
+	err = types.Find(registry.Query{Words: c.words(), Server: c.Server}, func(f *registry.Found) error {
+		answer, err = p.page(f)
+		return err
+	})
+	if answer.Total == 0 {
+		answer.Suggestions = suggestions(types, c)
+	}
+	return answer, err
+}
+
+// searchWorkflows returns the workflows that match a query, drafts too, best first, and then the broken ones whose names have a word
+// of the query. The warning counts the other broken ones.
+func searchWorkflows(lib *library.Library, query string, secrets *redact.Redactor) (list []foundWorkflow, warnings []*fault.Fault, err error) {
+	fine, broken, err := lib.Search(query)
+	if err != nil {
+		return nil, nil, err
+	}
+	list = make([]foundWorkflow, 0, len(fine))
+	for _, w := range fine {
+		list = append(list, foundWorkflow{w.Name, secrets.Text(w.Description), w.Saved, nil})
+	}
+	others := 0
+	for _, w := range broken {
+		if !names(w.Name, query) {
+			others++
+			continue
+		}
+		list = append(list, foundWorkflow{w.Name, "", w.Saved, secrets.Fault(w.Error)})
+	}
+	if others > 0 {
+		warnings = append(warnings, fault.New(fault.Validation, "Workflows that cannot be read were not searched: %d", others).
+			SuggestCommand("pflow-lib list --drafts shows what is wrong with them").
+			SuggestTool("browse_components without a query shows what is wrong with them"))
+	}
+	return list, warnings, nil
+}
+
+// names reports whether a name has a word of the query, or the query has no words.
+func names(name, query string) bool {
+	if query == "" {
+		return true
+	}
+	for word := range strings.FieldsSeq(strings.ToLower(query)) {
+		if strings.Contains(name, word) {
+			return true
+		}
+	}
+	return false
 }
 
 // suggestions returns what to try if nothing was found.
-func suggestions(types *registry.Registry, query string) (list []string) {
-	if near := types.Nearest(query); len(near) > 0 {
+func suggestions(types *registry.Registry, c *searchCommand) (list []string) {
+	if near := types.Nearest(c.words()); len(near) > 0 {
 		list = append(list, "Names contain the words: "+strings.Join(near, ", "))
+	}
+	if c.reader == fault.Tools {
+		return append(list,
+			"Try fewer or other words; browse_components without a query lists everything",
+			"A person adds the tools of an MCP server with: pflow-sync add NAME -- COMMAND, then pflow-sync sync NAME")
 	}
 	return append(list,
 		"Try fewer or other words; pflow-lib search without words lists everything",
 		"To add the tools of an MCP server: pflow-sync add NAME -- COMMAND, then pflow-sync sync NAME")
+}
+
+// goOn returns how to see more, and less.
+func (c *searchCommand) goOn() string {
+	if c.reader == fault.Tools {
+		return "More: the same arguments and next_cursor as cursor. To narrow: more words, server (the node types of one MCP server), type (one node type, in full), detail brief"
+	}
+	return "More: the same command and --cursor NEXT_CURSOR. To narrow: more words, --server NAME (the node types of one MCP server), --type TYPE (one, in full), --detail brief"
+}
+
+// wholeType returns how to see a node type that is shortened.
+func (c *searchCommand) wholeType() string {
+	if c.reader == fault.Tools {
+		return "The whole interface of a truncated node type: type with limit 0, or the resource pflow://nodes/TYPE"
+	}
+	return "The whole interface of a truncated node type: pflow-lib describe TYPE"
 }
 
 // knownSecrets returns a Redactor with the secrets of the settings and the environment. A registry may have been written before
@@ -135,32 +237,6 @@ func knownSecrets(app *cli.App) (*redact.Redactor, error) {
 	return redact.For(s.Env, app.Env), nil
 }
 
-func components(matches []registry.Match, secrets *redact.Redactor) []component {
-	list := make([]component, len(matches))
-	for i, m := range matches {
-		list[i] = componentOf(m.Type, secrets)
-	}
-	return list
-}
-
-func componentOf(t nodetype.Type, secrets *redact.Redactor) component {
-	c := component{
-		Type: t.Name, Description: secrets.Text(t.Description),
-		Inputs: append([]nodetype.Param{}, t.Params...), Outputs: append([]nodetype.Output{}, t.Outputs...),
-		Actions: append([]string{}, t.Actions...),
-	}
-	for i := range c.Inputs {
-		in := &c.Inputs[i]
-		in.Description = secrets.Text(in.Description)
-		in.Default, _ = secrets.JSON(in.Default)
-		in.Enum, _ = secrets.JSON(in.Enum)
-	}
-	for i := range c.Outputs {
-		c.Outputs[i].Description = secrets.Text(c.Outputs[i].Description)
-	}
-	return c
-}
-
 func (f found) text(w io.Writer) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, n := range f.Nodes {
@@ -168,10 +244,21 @@ func (f found) text(w io.Writer) {
 	}
 	if f.Workflows != nil {
 		for _, wf := range *f.Workflows {
-			_, _ = fmt.Fprintf(t, "%s\tworkflow\t%s\n", wf.Name, cells.Clean(wf.Description))
+			_, _ = fmt.Fprintf(t, "%s\t%s\t%s\n", cells.Clean(wf.Name), wf.state(), cells.Clean(wf.Description))
 		}
 	}
 	_ = t.Flush()
+}
+
+// state returns what people see of a workflow besides its name.
+func (w foundWorkflow) state() string {
+	switch {
+	case w.Error != nil:
+		return "broken"
+	case w.Saved:
+		return "workflow"
+	}
+	return "draft"
 }
 
 // hints prints for people how many results were left out, and what to try.

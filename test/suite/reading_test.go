@@ -219,7 +219,7 @@ func TestALargeFileOfTheHomeIsRefused(t *testing.T) {
 	t.Parallel()
 	for file, lines := range map[string][]string{
 		"settings.json":          {"pflow-lib settings get", "pflow-exec run w.json"},
-		"registry.json":          {"pflow-lib search shell"},
+		"registry.json":          {"pflow-sync tools"},
 		"mcp-servers.json":       {"pflow-sync list"},
 		"workflows/large.json":   {"pflow-lib show large", "pflow-lib check large", "pflow-lib save large new", "pflow-exec run large"},
 		"library/large.pflow.md": {"pflow-lib show large", "pflow-lib describe large"},

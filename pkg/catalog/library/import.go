@@ -28,7 +28,7 @@ func (l *Library) Read(path string) (*workflow.File, error) {
 	if err != nil {
 		return nil, unreadable(path, err)
 	}
-	return l.parse(path, filepath.Dir(abs), source)
+	return l.parse(path, filepath.Dir(abs), source, nil)
 }
 
 // Import saves a workflow that is not in the home under a name, byte for byte, with the files that it needs and with others, by their

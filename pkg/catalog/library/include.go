@@ -13,8 +13,9 @@ import (
 )
 
 // parse parses a workflow whose relative paths start from dir, and puts the files that it refers to in place. With the error of a
-// faulty form, parse returns what could be read.
-func (l *Library) parse(name, dir string, source []byte) (*workflow.File, error) {
+// faulty form, parse returns what could be read. It calls before, unless that is nil, with each reference to a file before it looks at
+// that file.
+func (l *Library) parse(name, dir string, source []byte, before func(workflow.Reference)) (*workflow.File, error) {
 	file, form := workflow.Read(name, source)
 	if file == nil {
 		return nil, form
@@ -22,12 +23,15 @@ func (l *Library) parse(name, dir string, source []byte) (*workflow.File, error)
 	file.Dir = dir
 	var faults []*fault.Fault
 	if form != nil {
-		faults = fault.Parts(form)
+		faults = parts(form)
 	}
 	var files []workflow.Included
 	replaced := form != nil
 	size := 0
 	for _, r := range file.References() {
+		if before != nil && !r.Plain {
+			before(r)
+		}
 		path := filepath.Join(dir, filepath.FromSlash(r.Ref))
 		info, err := os.Stat(path)
 		runs := r.Command && (errors.Is(err, fs.ErrNotExist) || err == nil && (info.IsDir() || info.Mode()&0o111 != 0))
@@ -59,12 +63,20 @@ func (l *Library) parse(name, dir string, source []byte) (*workflow.File, error)
 	}
 	whole, err := file.Include(files)
 	if err != nil && form == nil {
-		faults = append(faults, fault.Parts(err)...)
+		faults = append(faults, parts(err)...)
 	}
 	if f := fault.Join(fault.Validation, name, faults); f != nil {
 		return whole, f
 	}
 	return whole, nil
+}
+
+// parts returns the faults that a fault sums up, or the fault itself.
+func parts(err error) []*fault.Fault {
+	if f := fault.From(err); len(f.Errors) == 0 {
+		return []*fault.Fault{f}
+	}
+	return fault.From(err).Errors
 }
 
 // readReference returns the content of a file that a workflow refers to. The error is a fault at the place of the reference.

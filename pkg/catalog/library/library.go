@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home"
@@ -35,10 +36,15 @@ const looks = 4
 const maxAvailable = 20
 
 // Library finds, lists and changes the workflows of a home.
-type Library struct{ home *home.Home }
+type Library struct {
+	home *home.Home
+	// leastIndexed is the least number of bytes of workflows for which lists have an index.
+	leastIndexed int64
+	now          func() time.Time
+}
 
 // Open returns the library of a home. It reads and creates nothing yet.
-func Open(h *home.Home) *Library { return &Library{home: h} }
+func Open(h *home.Home) *Library { return &Library{home: h, leastIndexed: leastIndexed, now: time.Now} }
 
 // Entry is an existing workflow. It must not be used by several goroutines at once.
 type Entry struct {
@@ -59,6 +65,14 @@ func (e *Entry) Dir() string { return filepath.Dir(e.Path) }
 // Bundled reports whether the workflow is in a folder of its own, together with the files that it refers to.
 func (e *Entry) Bundled() bool {
 	return filepath.Base(e.Dir()) == e.Name && filepath.Dir(e.Dir()) == e.lib.home.Path(folder(e.Saved))
+}
+
+// place returns the path of the file in the folder of the drafts or of the saved workflows.
+func (e *Entry) place() string {
+	if e.Bundled() {
+		return filepath.Join(e.Name, filepath.Base(e.Path))
+	}
+	return filepath.Base(e.Path)
 }
 
 // Files returns the paths of the other files in the workflow's bundle, relative to its folder and sorted. It returns
@@ -104,31 +118,17 @@ func (e *Entry) Source() ([]byte, error) {
 	return nil, gone(e.Name)
 }
 
-// Form returns the form of the workflow's file, "json" or "markdown".
-func (e *Entry) Form() string {
-	if strings.HasSuffix(e.Path, markdownEnding) {
-		return "markdown"
-	}
-	return "json"
-}
-
-// HomePath returns the path of the workflow's file relative to the home, with slashes.
-func (e *Entry) HomePath() string {
-	rel, _ := e.lib.home.Rel(e.Path) // Path is in the home
-	return filepath.ToSlash(rel)
-}
-
 // Load reads and parses the workflow and the files that it refers to. It does so once and returns the same file again.
 func (e *Entry) Load() (*workflow.File, error) {
-	file, err := e.Read()
+	file, err := e.read()
 	if err != nil {
 		return nil, err
 	}
 	return file, nil
 }
 
-// Read is like Load, but with an error it returns as much of the workflow as could be read.
-func (e *Entry) Read() (*workflow.File, error) {
+// read is like Load, but with an error it returns as much of the workflow as could be read.
+func (e *Entry) read() (*workflow.File, error) {
 	if e.file != nil {
 		return e.file, nil
 	}
@@ -136,7 +136,7 @@ func (e *Entry) Read() (*workflow.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	file, err := e.lib.parse(e.called(source), e.Dir(), source)
+	file, err := e.lib.parse(e.called(source), e.Dir(), source, nil)
 	if err == nil {
 		e.file = file
 	}
@@ -185,25 +185,14 @@ func (l *Library) Draft(name string) (*Entry, error) {
 	if err := home.CheckName("workflow", name); err != nil {
 		return nil, err
 	}
-	draft, err := l.at(false, name)
-	if err != nil {
-		return nil, err
+	if draft, err := l.at(false, name); draft != nil || err != nil {
+		return draft, err
 	}
-	if draft == nil {
-		return nil, noDraft(l, name)
-	}
-	saved, err := l.at(true, name)
-	draft.Hidden = saved != nil || err != nil
-	return draft, nil
-}
-
-// noDraft returns the fault of a draft that does not exist.
-func noDraft(l *Library, name string) *fault.Fault {
 	f := fault.New(fault.NotFound, "FileNotFoundError: there is no draft %q", name)
 	if saved, err := l.at(true, name); saved != nil || err != nil {
 		f.Message += "; the workflow of that name is saved already"
 	}
-	return offer(f, name, l.names(false))
+	return nil, offer(f, name, l.names(false))
 }
 
 // offer adds the existing names to the fault of an unknown one.

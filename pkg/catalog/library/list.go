@@ -2,15 +2,12 @@ package library
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"path"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
-	"github.com/pflow-suite/pflow/pkg/home"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
@@ -41,53 +38,37 @@ func (l *Library) List(drafts bool, pattern string) ([]Listed, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := []Listed{}
-	saved := l.names(true)
-	for _, name := range saved {
-		e, err := listed(l, true, name)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, e)
+	s := newSurvey(l)
+	list, err := s.list(drafts)
+	if err != nil {
+		return nil, err
 	}
-	if drafts {
-		for _, name := range l.names(false) {
-			d, err := listed(l, false, name)
-			if err != nil {
-				return nil, err
-			}
-			d.Hidden = slices.Contains(saved, name)
-			list = append(list, d)
-		}
+	if s.added > 0 {
+		s.storeAgain(drafts)
 	}
-	list = slices.DeleteFunc(list, func(e Listed) bool { return !matches(e.Name, e.Description) })
-	slices.SortStableFunc(list, func(a, b Listed) int { return cmp.Compare(a.Name, b.Name) })
-	return list, nil
+	return slices.DeleteFunc(list, func(e Listed) bool { return !matches(e.Name, e.Description) }), nil
 }
 
-// listed returns what a list shows of a workflow. The error is that of a read that was called off.
-func listed(l *Library, saved bool, name string) (Listed, error) {
-	e := Listed{Entry: &Entry{Name: name, Saved: saved, lib: l}}
-	err := home.CheckName("workflow", name)
-	if err == nil {
-		var entry *Entry
-		if entry, err = l.at(saved, name); entry != nil {
-			e.Entry = entry
-			var file *workflow.File
-			if file, err = entry.Load(); err == nil {
-				e.Summary = summaryOf(file)
-			}
-		} else if err == nil {
-			err = gone(name)
-		}
+// list returns the saved workflows and, with drafts, the drafts too, sorted by name with the saved one first.
+func (s *survey) list(drafts bool) ([]Listed, error) {
+	list, err := s.folder(true)
+	if err != nil || !drafts {
+		return append([]Listed{}, list...), err
 	}
-	if errors.Is(err, context.Canceled) {
-		return e, err
+	saved := make(map[string]bool, len(list))
+	for _, w := range list {
+		saved[w.Name] = true
 	}
+	others, err := s.folder(false)
 	if err != nil {
-		e.Error = fault.From(err)
+		return nil, err
 	}
-	return e, nil
+	for _, w := range others {
+		w.Hidden = saved[w.Name]
+		list = append(list, w)
+	}
+	slices.SortStableFunc(list, func(a, b Listed) int { return cmp.Compare(a.Name, b.Name) })
+	return append([]Listed{}, list...), nil
 }
 
 // filter returns a function that reports whether a name and a description match the pattern.

@@ -1,6 +1,7 @@
 package library
 
 import (
+	"cmp"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -91,22 +92,65 @@ func otherForm(path string) string {
 }
 
 // names returns the names of the workflows in one of the folders, sorted. It returns nil if the folder cannot be read.
-func (l *Library) names(saved bool) []string {
+func (l *Library) names(saved bool) (names []string) {
 	files, _ := os.ReadDir(l.home.Path(folder(saved)))
-	var names []string
-	for _, f := range files {
-		for _, ending := range endings {
-			name, ok := strings.CutSuffix(f.Name(), ending)
-			if ok && !f.IsDir() && !strings.HasPrefix(name, ".") {
-				names = append(names, name)
-			}
-		}
-		if name := f.Name(); !f.Type().IsRegular() && !strings.HasPrefix(name, ".") && slices.ContainsFunc(endings, func(ending string) bool {
-			return isFile(l.home.Path(folder(saved), name, name+ending))
-		}) {
-			names = append(names, name)
+	for _, c := range candidates(files) {
+		if c.forms > 0 || hasBundle(l.home.Path(folder(saved)), c.name) {
+			names = append(names, c.name)
 		}
 	}
-	slices.Sort(names)
-	return slices.Compact(names)
+	return names
+}
+
+// candidate is what a folder has of the workflow of a name.
+type candidate struct {
+	name string
+	// forms is the number of its files, and file the name of one of them.
+	forms int
+	file  string
+	// folder is true if there is a folder of that name, which may be a bundle. odd is true if there is something of that name that is
+	// neither a folder nor a regular file, such as a link.
+	folder, odd bool
+}
+
+// candidates returns the names for which a folder may have a workflow, sorted.
+func candidates(files []os.DirEntry) []candidate {
+	byName := make(map[string]*candidate, len(files))
+	at := func(name string) *candidate {
+		c := byName[name]
+		if c == nil {
+			c = &candidate{name: name}
+			byName[name] = c
+		}
+		return c
+	}
+	for _, f := range files {
+		if strings.HasPrefix(f.Name(), ".") {
+			continue
+		}
+		for _, ending := range endings {
+			if name, ok := strings.CutSuffix(f.Name(), ending); ok && !f.IsDir() {
+				c := at(name)
+				c.forms, c.file = c.forms+1, f.Name()
+				c.odd = c.odd || !f.Type().IsRegular()
+			}
+		}
+		switch {
+		case f.IsDir():
+			at(f.Name()).folder = true
+		case !f.Type().IsRegular():
+			at(f.Name()).odd = true
+		}
+	}
+	list := make([]candidate, 0, len(byName))
+	for _, c := range byName {
+		list = append(list, *c)
+	}
+	slices.SortFunc(list, func(a, b candidate) int { return cmp.Compare(a.name, b.name) })
+	return list
+}
+
+// hasBundle reports whether a folder has a bundle of the given name.
+func hasBundle(folder, name string) bool {
+	return slices.ContainsFunc(endings, func(ending string) bool { return isFile(filepath.Join(folder, name, name+ending)) })
 }

@@ -17,7 +17,7 @@ func (l *Library) Open(ref string, nameOnly bool, dir string, read func(name str
 	if nameOnly || !isPath(ref) {
 		entry, err := l.Find(ref)
 		if err == nil {
-			file, err := entry.Read()
+			file, err := entry.read()
 			return file, entry, err
 		}
 		if typ := fault.From(err).Type; nameOnly || typ == fault.Conflict || typ == fault.Security || !isFile(ref) {
@@ -37,7 +37,7 @@ func (l *Library) Open(ref string, nameOnly bool, dir string, read func(name str
 	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, nil, fault.From(err)
 	}
-	file, err := l.parse(ref, dir, source)
+	file, err := l.parse(ref, dir, source, nil)
 	return file, nil, err
 }
 
@@ -51,7 +51,7 @@ func (l *Library) OpenSub(from *workflow.File, ref string) (*workflow.File, erro
 	if !isPath(ref) || ref == "-" {
 		entry, err := l.Find(ref)
 		if err == nil {
-			return entry.Read()
+			return entry.read()
 		}
 		if typ := fault.From(err).Type; ref == "-" || typ == fault.Conflict || typ == fault.Security || !isFile(path) {
 			return nil, err
@@ -68,7 +68,7 @@ func (l *Library) OpenSub(from *workflow.File, ref string) (*workflow.File, erro
 	if err != nil {
 		return nil, unreadable(name, err)
 	}
-	return l.parse(name, filepath.Dir(path), source)
+	return l.parse(name, filepath.Dir(path), source, nil)
 }
 
 // named returns the name in errors of the file that a workflow refers to.

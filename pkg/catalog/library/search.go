@@ -11,7 +11,8 @@ import (
 // hidden draft is not among them. An empty query matches all, sorted by name. The broken ones, which no words find, are returned
 // apart, sorted by name.
 func (l *Library) Search(query string) (found, broken []Listed, err error) {
-	list, err := l.List(true, "")
+	s := newSurvey(l)
+	list, err := s.list(true)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -22,14 +23,14 @@ func (l *Library) Search(query string) (found, broken []Listed, err error) {
 		return w.Hidden || w.Error != nil
 	})
 	if strings.TrimSpace(query) == "" {
+		if s.added > 0 {
+			s.storeAgain(true)
+		}
 		return list, broken, nil
 	}
-	var words search.Builder
-	for _, w := range list {
-		words.Add(search.Document{Name: w.Name, Description: w.Description})
-	}
+	words := s.words(list)
 	found = []Listed{}
-	for _, hit := range search.Search(query, func(_, doc int) string { return list[doc].Name }, words.Index()) {
+	for _, hit := range search.Search(query, func(_, doc int) string { return list[doc].Name }, words) {
 		found = append(found, list[hit.Document])
 	}
 	return found, broken, nil

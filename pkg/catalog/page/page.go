@@ -11,7 +11,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-// Least is the smallest limit for the bytes of a page. A document without entries fits into it.
+// Least is the smallest limit for the bytes of a page, as --max-bytes has it. A document without entries fits into it.
 const Least = 1024
 
 // Unlimited is the room of a page without a limit in bytes.
@@ -27,10 +27,7 @@ type Limits struct {
 
 // Check returns a usage_error if the limits cannot be kept.
 func (l Limits) Check() error {
-	switch {
-	case l.Bytes < 0 || l.Bytes > 0 && l.Bytes < Least:
-		return fault.New(fault.Usage, "--max-bytes must be 0 or at least %d, got %d", Least, l.Bytes).Suggest("Use 0 for an answer without a limit")
-	case l.Entries < 0:
+	if l.Entries < 0 {
 		return fault.New(fault.Usage, "--limit must be at least 0, got %d", l.Entries).Suggest("Use the number of results to print, or 0 for all")
 	}
 	return nil

@@ -52,18 +52,22 @@ func (f *Found) Type(i int) (nodetype.Type, error) {
 // be used afterwards. A registry or settings that cannot be used is no error: then use is called with the built-in types.
 func (r *Registry) Find(q Query, use func(*Found) error) error {
 	allowed, err := r.rules()
+	if f, ok := errors.AsType[*fault.Fault](err); ok {
+		return use(r.found(q, &settings.Settings{}, nil, f))
+	}
 	if err != nil {
-		return use(r.found(q, &settings.Settings{}, nil, fault.From(err)))
+		return err
 	}
 	var failed error
 	err = r.read(func(s *snapshot) error {
 		failed = use(r.found(q, allowed, s, nil))
 		return failed
 	})
-	if err == nil || errors.Is(err, failed) {
+	f, ok := errors.AsType[*fault.Fault](err)
+	if !ok || errors.Is(err, failed) { // such as a read that was called off
 		return err
 	}
-	return use(r.found(q, allowed, nil, fault.From(err)))
+	return use(r.found(q, allowed, nil, f))
 }
 
 // found selects from the built-in types, and from the entries unless s is nil.

@@ -12,6 +12,31 @@ import (
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 )
 
+// Match is a node type that a search found. The best match has the highest score.
+type Match struct {
+	Type  nodetype.Type
+	Score float64
+}
+
+// Search decodes what Find finds: at most limit types from index from on, or all of them if limit is 0. It returns how many there are.
+func (r *Registry) Search(query string, from, limit int) (matches []Match, total int, err error) {
+	err = r.Find(Query{Words: query}, func(f *Found) error {
+		matches, total = []Match{}, f.Len()
+		for i := from; i < total && (limit == 0 || i < from+limit); i++ {
+			t, err := f.Type(i)
+			if err != nil {
+				return err
+			}
+			matches = append(matches, Match{t, f.hits[i].Score})
+		}
+		if f.Fault != nil {
+			return f.Fault
+		}
+		return nil
+	})
+	return matches, total, err
+}
+
 // findTest has tools of two servers, one of them a broken entry, and a program.
 const findTest = `{"nodes":{
 	"mcp-a-read-file":{"interface":{"description":"Read a file","mcp_metadata":{"server":"a","tool":"read_file"}}},

@@ -1,21 +1,21 @@
 package registry
 
 import (
-	"encoding/binary"
 	"fmt"
-	"hash/crc32"
 	"maps"
 	"slices"
 	"sync"
 
 	"github.com/pflow-suite/pflow/pkg/catalog/search"
+	"github.com/pflow-suite/pflow/pkg/catalog/stored"
+	"github.com/pflow-suite/pflow/pkg/home"
 )
 
 // indexName is the index in the home. It is derived from registry.json and may be deleted at any time.
 const indexName = "registry.index"
 
 // layout is the version of the stored form. It changes whenever other bytes would be stored for the same registry.json.
-const layout = 2<<8 | search.Version
+const layout = 3<<8 | search.Version
 
 // index holds what a question about registry.json needs besides the entries themselves.
 type index struct {
@@ -42,84 +42,60 @@ func newIndex(f *file) *index {
 	return x
 }
 
-// encode returns the index as it is stored for the state of registry.json that has the given stamp: a head, the words, the
-// entries, and a checksum of it all.
-func (x *index) encode(of stamp) []byte {
-	var b []byte
-	number := func(n int) { b = binary.AppendUvarint(b, uint64(n)) }
-	text := func(s string) {
-		number(len(s))
-		b = append(b, s...)
-	}
-	text(head(of))
-	text(string(x.words().Bytes()))
+// encode returns the index as it is stored for the state of registry.json that has the given stamp: the words and the entries.
+func (x *index) encode(of home.Stamp) []byte {
+	w := stored.New(head(of))
+	w.Bytes(x.words().Bytes())
 	for _, r := range x.entries {
-		text(r.name)
-		text(r.server)
-		text(r.tool)
-		number(r.offset)
-		number(r.size)
+		w.Text(r.name)
+		w.Text(r.server)
+		w.Text(r.tool)
+		w.Number(uint64(r.offset))
+		w.Number(uint64(r.size))
 		if r.ours {
-			number(1)
+			w.Number(1)
 		} else {
-			number(0)
+			w.Number(0)
 		}
 	}
-	return binary.LittleEndian.AppendUint32(b, checksum(b))
+	return w.Seal()
 }
 
 // head returns the beginning of an index of this layout.
-func head(of stamp) string { return fmt.Sprintf("pflow registry index %d %v", layout, of) }
-
-func checksum(data []byte) uint32 { return crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli)) }
+func head(of home.Stamp) string { return fmt.Sprintf("pflow registry index %d %v", layout, of) }
 
 // decodeIndex returns the index that encode stored for the given stamp. It returns nil if data is damaged, of another
 // layout, or the index of another state of registry.json.
-func decodeIndex(data []byte, of stamp) *index {
-	end := len(data) - crc32.Size
-	if end < 0 || binary.LittleEndian.Uint32(data[end:]) != checksum(data[:end]) {
-		return nil
-	}
-	return parseIndex(data[:end], of)
+func decodeIndex(data []byte, of home.Stamp) *index {
+	return parseIndex(stored.Open(data, head(of)), of)
 }
 
-// parseIndex reads what stands before the checksum.
-func parseIndex(data []byte, of stamp) *index {
-	ok := true
-	number := func() int {
-		v, n := binary.Uvarint(data)
-		if n <= 0 || v > uint64(max(of.Size, int64(len(data)))) { // neither a place in registry.json nor a length
-			ok, data = false, nil
-			return 0
-		}
-		data = data[n:]
-		return int(v)
-	}
-	text := func() (part []byte) {
-		n := number()
-		if n > len(data) {
-			ok, data = false, nil
-			return nil
-		}
-		part, data = data[:n], data[n:]
-		return part
-	}
-	if string(text()) != head(of) {
+// parseIndex reads what stands behind the head.
+func parseIndex(from *stored.Reader, of home.Stamp) *index {
+	if from == nil {
 		return nil
 	}
-	words, err := search.Parse(text())
+	words, err := search.Parse(from.Bytes())
 	if err != nil {
 		return nil
 	}
+	place := func() int {
+		n := from.Number()
+		if n > uint64(of.Size) {
+			from.Break()
+			return 0
+		}
+		return int(n)
+	}
 	x := &index{entries: make([]record, 0, words.Documents()), words: func() *search.Index { return words }}
-	for len(data) > 0 {
-		r := record{name: string(text()), server: string(text()), tool: string(text()), offset: number(), size: number(), ours: number() == 1}
-		if !ok || int64(r.offset)+int64(r.size) > of.Size {
+	for from.More() {
+		r := record{name: from.Text(), server: from.Text(), tool: from.Text(), offset: place(), size: place(), ours: from.Number() == 1}
+		if int64(r.offset)+int64(r.size) > of.Size {
 			return nil
 		}
 		x.entries = append(x.entries, r)
 	}
-	if !ok || len(x.entries) != words.Documents() {
+	if !from.OK() || len(x.entries) != words.Documents() {
 		return nil
 	}
 	return x

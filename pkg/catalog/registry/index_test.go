@@ -3,7 +3,6 @@ package registry
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"hash/crc32"
@@ -17,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/pflow-suite/pflow/pkg/catalog/stored"
 	"github.com/pflow-suite/pflow/pkg/home"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 )
@@ -227,9 +227,8 @@ func TestAChangeWhileReading(t *testing.T) {
 const headSize = 128
 
 // reseal gives a changed index the checksum that fits it.
-func reseal(stored string) string {
-	b := []byte(stored)[:len(stored)-crc32.Size]
-	return string(binary.LittleEndian.AppendUint32(b, checksum(b)))
+func reseal(index string) string {
+	return string(stored.Seal([]byte(index)[:len(index)-crc32.Size]))
 }
 
 // An index that is damaged or has another layout is not used, and is stored again.
@@ -335,13 +334,13 @@ func TestReadersAndWriters(t *testing.T) {
 
 func FuzzStored(f *testing.F) {
 	file, _ := parseFile([]byte(upstreamFlat))
-	of := stamp{Size: int64(len(upstreamFlat))}
+	of := home.Stamp{Size: int64(len(upstreamFlat))}
 	f.Add(newIndex(file).encode(of), []byte(upstreamFlat))
 	f.Add([]byte(head(of)), []byte("{}"))
 	f.Fuzz(func(t *testing.T, data, text []byte) {
 		_ = decodeIndex(data, of)
 		// Data with a wrong checksum is parsed as well.
-		if x := parseIndex(data, of); x != nil {
+		if x := parseIndex(stored.Parse(data, head(of)), of); x != nil {
 			x.find("mcp-s-x")
 			for _, r := range x.entries {
 				if int64(r.offset+r.size) > of.Size {
@@ -359,7 +358,7 @@ func FuzzStored(f *testing.F) {
 				t.Errorf("%q stands at %q", r.name, got)
 			}
 		}
-		of := stamp{Size: int64(len(text))}
+		of := home.Stamp{Size: int64(len(text))}
 		read := decodeIndex(built.encode(of), of)
 		if read == nil || !slices.Equal(read.entries, built.entries) || !bytes.Equal(read.words().Bytes(), built.words().Bytes()) {
 			t.Errorf("the index of %q is read back as %+v", text, read)

@@ -6,11 +6,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/home"
 	"github.com/pflow-suite/pflow/pkg/home/input"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 )
@@ -21,35 +19,10 @@ const leastIndexed = 256 << 10
 // snapshot is one state of registry.json.
 type snapshot struct {
 	*index
-	stamp stamp
+	stamp home.Stamp
 	// source is the whole file. It is nil if the index was stored: then entries are read from file.
 	source []byte
 	file   *os.File
-}
-
-// stamp identifies one state of a file as far as the file system can. Every change of the content, also one that keeps the
-// size, changes a time, unless it comes within the same tick of the file system's clock.
-type stamp struct {
-	Size              int64
-	Modified, Changed int64 // in nanoseconds; no program can set Changed
-	Device, Inode     uint64
-}
-
-// tick is the coarsest step in which a file system keeps times: two seconds, on FAT.
-const tick = 2 * time.Second
-
-// stampOf returns the stamp of an open file.
-func stampOf(f *os.File) (stamp, error) {
-	var st unix.Stat_t
-	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
-		return stamp{}, unreadable(err)
-	}
-	return stamp{Size: st.Size, Modified: st.Mtim.Nano(), Changed: st.Ctim.Nano(), Device: uint64(st.Dev), Inode: st.Ino}, nil
-}
-
-// settledAt reports whether every change after the given time would show in the stamp.
-func (s stamp) settledAt(now time.Time) bool {
-	return max(s.Modified, s.Changed) < now.Add(-tick).UnixNano()
 }
 
 // read calls use with a snapshot, and once more with one of the whole file if the file changed meanwhile.
@@ -62,7 +35,7 @@ func (r *Registry) read(use func(*snapshot) error) error {
 	if s.file == nil {
 		return err
 	}
-	after, statErr := stampOf(s.file)
+	after, statErr := home.StampOf(s.file)
 	_ = s.file.Close()
 	if statErr == nil && after == s.stamp {
 		return err
@@ -113,9 +86,9 @@ func (r *Registry) open(whole bool) (*snapshot, error) {
 	}
 	now := r.now() // before anything is known of the file
 	s := &snapshot{file: f}
-	if s.stamp, err = stampOf(f); err != nil {
+	if s.stamp, err = home.StampOf(f); err != nil {
 		_ = f.Close()
-		return nil, err
+		return nil, unreadable(err)
 	}
 	if s.stamp.Size > input.MaxDocument {
 		_ = f.Close()
@@ -140,7 +113,7 @@ func (r *Registry) open(whole bool) (*snapshot, error) {
 		return nil, err
 	}
 	s.index = newIndex(parsed)
-	if indexed && s.stamp.settledAt(now) && int64(len(s.source)) == s.stamp.Size {
+	if indexed && s.stamp.SettledAt(now) && int64(len(s.source)) == s.stamp.Size {
 		_ = r.home.Write(s.encode(s.stamp), 0o600, indexName)
 	}
 	return s, nil
@@ -160,7 +133,7 @@ func (r *Registry) openSpecial() (*snapshot, error) {
 }
 
 // stored returns the index of the state of the file with the given stamp, or nil if no index of that state is stored.
-func (r *Registry) stored(of stamp) *index {
+func (r *Registry) stored(of home.Stamp) *index {
 	if r.last != nil && r.last.stamp == of {
 		return r.last.index
 	}

@@ -14,10 +14,10 @@ const answering = `if [ "$2" = list ]; then echo '[]'; else printf '{"called":"%
 
 func TestToolsAreCommands(t *testing.T) {
 	for _, c := range []struct{ tool, arguments, want string }{
-		{"browse_components", `{}`, "pflow-lib --quiet search --format json"},
-		{"browse_components", `{"query":"read file"}`, "pflow-lib --quiet search --format json -- read file"},
-		{"browse_components", `{"query":"--help","include_workflows":false}`, "pflow-lib --quiet search --format json --no-workflows -- --help"},
-		{"browse_components", `{"include_workflows":true}`, "pflow-lib --quiet search --format json"},
+		{"browse_components", `{}`, "pflow-lib --quiet search --format json --max-bytes=8192"},
+		{"browse_components", `{"query":"read file"}`, "pflow-lib --quiet search --format json --max-bytes=8192 -- read file"},
+		{"browse_components", `{"query":"--help","include_workflows":false}`, "pflow-lib --quiet search --format json --max-bytes=8192 --no-workflows -- --help"},
+		{"browse_components", `{"include_workflows":true}`, "pflow-lib --quiet search --format json --max-bytes=8192"},
 		{"list_library", `{}`, "pflow-lib --quiet list --format json"},
 		{"list_library", `{"pattern":"-*"}`, "pflow-lib --quiet list --format json -- -*"},
 		{"describe_workflow", `{"name":"--version"}`, "pflow-lib --quiet describe --format json -- --version"},

@@ -46,7 +46,7 @@ type Common struct {
 	LogLevel  string           `help:"Lowest level to log: debug, info, warn or error." enum:"debug,info,warn,error" default:"warn" env:"PFLOW_LOG_LEVEL" placeholder:"LEVEL"`
 	LogFormat string           `help:"Format of the log: text or json." enum:"text,json" default:"text" env:"PFLOW_LOG_FORMAT" placeholder:"FORMAT"`
 	Hints     string           `help:"Who reads hints: shell, for hints that name commands, or tools, for a client of pflow-serve, which calls tools." enum:"shell,tools" default:"shell" placeholder:"READER"`
-	MaxBytes  int              `help:"Shorten failures: at most 10 errors, and a document of at most N bytes; 0 is no limit." default:"0" placeholder:"N"`
+	MaxBytes  int              `help:"Print at most N bytes: failures are shortened (at most 10 errors), long answers are divided into pages; 0 is no limit." default:"0" placeholder:"N"`
 	Quiet     bool             `short:"q" help:"Write only errors to standard error."`
 	Version   kong.VersionFlag `help:"Print the version and exit."`
 

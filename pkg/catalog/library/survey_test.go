@@ -1,0 +1,322 @@
+package library
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/pflow-suite/pflow/pkg/catalog/search"
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/home"
+)
+
+// indexed returns a library whose lists have an index at any size, and which takes all files for old.
+func indexed(h *home.Home) *Library {
+	l := Open(h)
+	l.leastIndexed = 1
+	l.now = func() time.Time { return time.Now().Add(time.Hour) }
+	return l
+}
+
+// listWithout returns what List does, without an index.
+func listWithout(t fataler, h *home.Home, drafts bool) []Listed {
+	l := Open(h)
+	var list []Listed
+	saved := l.names(true)
+	for _, in := range []bool{true, false} {
+		if !in && !drafts {
+			break
+		}
+		for _, name := range l.names(in) {
+			w := Listed{Entry: &Entry{Name: name, Saved: in, lib: l}}
+			err := home.CheckName("workflow", name)
+			if err == nil {
+				var entry *Entry
+				if entry, err = l.at(in, name); entry != nil {
+					w.Entry = entry
+					if file, loadErr := entry.Load(); loadErr == nil {
+						w.Summary = summaryOf(file)
+					} else {
+						err = loadErr
+					}
+				} else if err == nil {
+					err = gone(name)
+				}
+			}
+			w.Error = fault.From(err)
+			w.Hidden = !in && slices.Contains(saved, name)
+			list = append(list, w)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Listed) int { return cmp.Compare(a.Name, b.Name) })
+	return list
+}
+
+type fataler interface {
+	Fatal(...any)
+	Fatalf(string, ...any)
+}
+
+// shown returns a list as text.
+func shown(t fataler, list []Listed) string {
+	var b strings.Builder
+	for _, w := range list {
+		raw, err := json.Marshal([]any{w.Name, w.Saved, w.Hidden, w.Path, w.Description, w.Version, w.CreatedAt, w.UpdatedAt, w.Error})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "%s\n", raw)
+	}
+	return b.String()
+}
+
+// compareLists fails if the index changes what lists and searches return.
+func compareLists(t fataler, h *home.Home, after string) {
+	for _, drafts := range []bool{false, true} {
+		got, err := indexed(h).List(drafts, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := gocmp.Diff(shown(t, listWithout(t, h, drafts)), shown(t, got)); d != "" {
+			t.Fatalf("after %s, with drafts %v: %s", after, drafts, d)
+		}
+	}
+	list := slices.DeleteFunc(listWithout(t, h, true), func(w Listed) bool { return w.Hidden || w.Error != nil })
+	var words search.Builder
+	for _, w := range list {
+		words.Add(search.Document{Name: w.Name, Description: w.Description})
+	}
+	var want []Listed
+	for _, hit := range search.Search("one file", func(_, doc int) string { return list[doc].Name }, words.Index()) {
+		want = append(want, list[hit.Document])
+	}
+	got, _, err := indexed(h).Search("one file")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := gocmp.Diff(shown(t, want), shown(t, got)); d != "" {
+		t.Fatalf("after %s, a search: %s", after, d)
+	}
+}
+
+// tickOf waits until the clock of the file system shows a later time than before.
+func tickOf(t fataler, dir string) {
+	probe := filepath.Join(dir, "probe")
+	var first int64
+	for {
+		if err := os.WriteFile(probe, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(probe)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if now := info.ModTime().UnixNano(); first == 0 {
+			first = now
+		} else if now > first {
+			return
+		}
+		if err := os.Remove(probe); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// change changes something at random below dir, where home is the home and outside a folder beside it, and returns what it did.
+func change(t *rapid.T, dir string) string {
+	folder := filepath.Join(dir, "home", rapid.SampledFrom([]string{"library", "workflows"}).Draw(t, "folder"))
+	name := rapid.SampledFrom([]string{"one", "one", "two", "two", "Bad_Name"}).Draw(t, "name")
+	ending := rapid.SampledFrom([]string{".json", ".json", ".pflow.md"}).Draw(t, "ending")
+	place := filepath.Join(folder, name+ending)
+	if rapid.Bool().Draw(t, "bundled") {
+		place = filepath.Join(folder, name, name+ending)
+	}
+	beside := filepath.Join(filepath.Dir(place), rapid.SampledFrom([]string{"text.md", "sub/text.md", "../text.md", "run.sh"}).Draw(t, "beside"))
+	other := filepath.Join(dir, rapid.SampledFrom([]string{"outside/x.json", "outside/text.md", "home/workflows/one.json", "home/library/two/two.json"}).Draw(t, "other"))
+	refers := rapid.SampledFrom([]string{"plain", "./text.md", "./sub/text.md", "../text.md", "text.md"}).Draw(t, "refers")
+	command := rapid.SampledFrom([]string{"true", "./run.sh", "./sub"}).Draw(t, "command")
+	said := rapid.SampledFrom([]string{"One", "Two", "A file", "<&> é\u2028"}).Draw(t, "said")
+	text := fmt.Sprintf(`{"description":%q,"version":"1.%d.0","created_at":"2026-01-02T03:04:05+02:00","nodes":[`+
+		`{"id":"a","type":"shell","params":{"command":%q,"stdin":%q}}]}`, said, len(said), command, refers)
+	if ending != ".json" {
+		text = "# " + said + "\n\n" + said + "\n\n## Steps\n\n### a\n\nSay it.\n\n- type: echo\n"
+	}
+	_ = os.MkdirAll(filepath.Dir(place), 0o700)
+	var err error
+	verb := rapid.SampledFrom([]string{
+		"write", "write", "write", "rewrite", "break", "remove", "rename", "write beside", "write beside", "remove beside", "remove beside", "chmod",
+		"link", "link beside", "hard link", "link folder", "move folder", "old", "break index", "remove index",
+	}).Draw(t, "verb")
+	switch verb {
+	case "write":
+		err = os.WriteFile(place, []byte(text), 0o600)
+	case "rewrite": // as an editor does
+		if err = os.WriteFile(place+".new", []byte(text), 0o600); err == nil {
+			err = os.Rename(place+".new", place)
+		}
+	case "break":
+		err = os.WriteFile(place, []byte(rapid.SampledFrom([]string{"{", "", `{"nodes":[{"id":"a"}],"inputs":7}`, "[1,2"}).Draw(t, "broken")), 0o600)
+	case "remove":
+		err = os.RemoveAll(rapid.SampledFrom([]string{place, filepath.Dir(place)}).Draw(t, "removed"))
+	case "rename":
+		err = os.Rename(place, filepath.Join(folder, "two"+ending))
+	case "write beside":
+		_ = os.MkdirAll(filepath.Dir(beside), 0o700)
+		err = os.WriteFile(beside, []byte(said), 0o600)
+	case "remove beside":
+		err = os.RemoveAll(beside)
+	case "chmod":
+		err = os.Chmod(beside, rapid.SampledFrom([]os.FileMode{0o600, 0o700}).Draw(t, "mode"))
+	case "link":
+		_ = os.Remove(place)
+		err = os.Symlink(other, place)
+	case "link beside":
+		_ = os.RemoveAll(beside)
+		err = os.Symlink(rapid.SampledFrom([]string{other, filepath.Dir(other)}).Draw(t, "target"), beside)
+	case "hard link":
+		_ = os.Remove(place)
+		err = os.Link(other, place)
+	case "link folder":
+		_ = os.RemoveAll(filepath.Join(folder, name))
+		err = os.Symlink(filepath.Dir(other), filepath.Join(folder, name))
+	case "move folder": // and put a link to it, or nothing, in its place
+		moved := filepath.Join(dir, rapid.SampledFrom([]string{"outside", "home"}).Draw(t, "moved"), "moved-"+filepath.Base(folder))
+		if _, there := os.Lstat(moved); there == nil {
+			_ = os.Remove(folder)
+			err = os.Rename(moved, folder)
+		} else if err = os.Rename(folder, moved); err == nil && rapid.Bool().Draw(t, "linked") {
+			err = os.Symlink(moved, folder)
+		}
+	case "old":
+		old := time.Now().Add(-48 * time.Hour)
+		err = os.Chtimes(place, old, old)
+	case "break index":
+		err = os.WriteFile(filepath.Join(dir, "home", indexName), []byte("{}"), 0o600)
+	case "remove index":
+		err = os.Remove(filepath.Join(dir, "home", indexName))
+	}
+	return fmt.Sprintf("%s of %s (%s, %s): %v", verb, strings.TrimPrefix(place, dir), strings.TrimPrefix(beside, dir), strings.TrimPrefix(other, dir), err)
+}
+
+// Whatever changes in the home, lists and searches return the same with the index as without it.
+func TestAnIndexChangesNoList(t *testing.T) {
+	base := t.TempDir()
+	n, taken := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		n++
+		dir := filepath.Join(base, fmt.Sprint(n))
+		h, _ := home.Open(filepath.Join(dir, "home"), "")
+		for _, folder := range []string{"home/library", "home/workflows", "outside"} {
+			if err := os.MkdirAll(filepath.Join(dir, folder), 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		const referring = `{"nodes":[{"id":"a","type":"shell","params":{"command":"./run.sh","stdin":"./sub/text.md"}},{"id":"b","type":"shell","params":{"command":"cat","stdin":"./text.md"}}]}`
+		for file, text := range map[string]string{
+			"outside/x.json": hello, "home/workflows/one.json": referring, "home/workflows/text.md": "", "home/workflows/sub/text.md": "",
+			"home/library/two/two.json": referring, "home/library/two/text.md": "", "home/library/two/sub/text.md": "", "home/library/one.json": hello,
+		} {
+			if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(file)), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		did := "nothing"
+		for range rapid.IntRange(1, 25).Draw(t, "changes") {
+			compareLists(t, h, did)
+			if x := storedIndex(h); x != nil {
+				taken += len(x.entries)
+			}
+			tickOf(t, dir)
+			did += "; " + change(t, dir)
+		}
+		compareLists(t, h, did)
+	})
+	if taken < n {
+		t.Errorf("only %d workflows were in the indexes of %d homes", taken, n)
+	}
+}
+
+// descriptions returns what a list shows, by name.
+func descriptions(t *testing.T, l *Library) map[string]string {
+	t.Helper()
+	list, err := l.List(true, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := map[string]string{}
+	for _, w := range list {
+		if shown[w.Name] = w.Description; w.Error != nil {
+			shown[w.Name] = string(w.Error.Type)
+		}
+	}
+	return shown
+}
+
+// A change of what a workflow refers to shows in the list like a change of the workflow.
+func TestWhatAWorkflowRefersTo(t *testing.T) {
+	const referring = `{"description":"Fine","nodes":[{"id":"a","type":"shell","params":{"command":"./run.sh","stdin":"./sub/text.md"}}]}`
+	outside := t.TempDir()
+	for what, tt := range map[string]struct {
+		change func(h *home.Home) error
+		want   string
+	}{
+		"nothing":         {func(*home.Home) error { return nil }, "Fine"},
+		"removed":         {func(h *home.Home) error { return os.Remove(h.Path("library/w/sub/text.md")) }, "validation_error"},
+		"removed folder":  {func(h *home.Home) error { return os.RemoveAll(h.Path("library/w/sub")) }, "validation_error"},
+		"written":         {func(h *home.Home) error { return os.WriteFile(h.Path("library/w/sub/text.md"), []byte("\xff"), 0o600) }, "validation_error"},
+		"a link":          {func(h *home.Home) error { return relink(h.Path("library/w/sub/text.md"), outside+"/text.md") }, "security_error"},
+		"a linked folder": {func(h *home.Home) error { return moveOut(h.Path("library/w/sub"), outside+"/sub") }, "security_error"},
+		"a linked bundle": {func(h *home.Home) error { return moveOut(h.Path("library/w"), outside+"/w") }, "security_error"},
+		"another form": {func(h *home.Home) error {
+			return os.WriteFile(h.Path("library/w/w.pflow.md"), []byte(markdownHello), 0o600)
+		}, "conflict"},
+		"behind a link": {func(h *home.Home) error { return os.Remove(h.Path("elsewhere.md")) }, "Fine"},
+	} {
+		_, h := open(t, map[string]string{"library/w/w.json": referring, "library/w/sub/text.md": "text", "elsewhere.md": "text",
+			"library/l/l.json": strings.ReplaceAll(referring, "sub/", ""), "library/l/inner.md": "text"})
+		if err := os.Symlink("../../elsewhere.md", h.Path("library/l/text.md")); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if got := descriptions(t, indexed(h)); got["w"] != "Fine" || got["l"] != "Fine" {
+				t.Fatalf("%s, before: %v", what, got)
+			}
+		}
+		tickOf(t, h.Dir())
+		if err := tt.change(h); err != nil {
+			t.Fatal(err)
+		}
+		got := descriptions(t, indexed(h))
+		if got["w"] != tt.want || (got["l"] == "Fine") != (what != "behind a link") {
+			t.Errorf("%s: %v, want %s", what, got, tt.want)
+		}
+	}
+}
+
+// relink puts a symbolic link in the place of something else.
+func relink(path, to string) error {
+	if err := os.RemoveAll(path); err != nil {
+		return err
+	}
+	return os.Symlink(to, path)
+}
+
+// moveOut moves a folder and puts a link to it in its place, which changes no stamp of what is in it.
+func moveOut(folder, to string) error {
+	if err := os.Rename(folder, to); err != nil {
+		return err
+	}
+	return os.Symlink(to, folder)
+}

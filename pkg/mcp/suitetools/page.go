@@ -1,0 +1,41 @@
+package suitetools
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// maxPage is the most bytes of a document that is divided into pages or shortened.
+const maxPage = 8192
+
+// The properties of input and output schemas of tools that answer in pages.
+const (
+	cursorProperty = `"cursor":{"type":"string","description":"next_cursor of the page before, with the same other arguments: continues after it"}`
+	pageProperties = `"total":{"type":"integer","description":"how many results all pages have"},` +
+		`"next_cursor":{"type":"string","description":"continues after this page, as the argument cursor; absent on the last page"}`
+)
+
+// limitProperty returns the property limit of an input schema.
+func limitProperty(what string) string {
+	return fmt.Sprintf(`"limit":{"type":"integer","minimum":0,"description":"the most %s of a page; 0 answers with everything at once, however much that is"}`, what)
+}
+
+// pageArguments are the arguments of a tool that answers in pages.
+type pageArguments struct {
+	Limit  *int   `json:"limit"`
+	Cursor string `json:"cursor"`
+}
+
+// flags returns the arguments as flags. With limit 0 the answer has no limit in bytes either.
+func (a pageArguments) flags() (flags []string) {
+	if a.Limit == nil || *a.Limit != 0 {
+		flags = append(flags, "--max-bytes="+strconv.Itoa(maxPage))
+	}
+	if a.Limit != nil {
+		flags = append(flags, "--limit="+strconv.Itoa(*a.Limit))
+	}
+	if a.Cursor != "" {
+		flags = append(flags, "--cursor="+a.Cursor)
+	}
+	return flags
+}
