@@ -44,15 +44,20 @@ func (c *checkCommand) Run(app *cli.App) error {
 	}
 	v := verdict{Valid: true, Warnings: append([]*fault.Fault{}, report.Warnings...)}
 	return app.Document(v, func(w io.Writer) {
-		for _, warning := range v.Warnings {
-			_, _ = fmt.Fprintf(w, "%swarning: %s\n", warning.Where(), warning.Message)
-			if text := warning.Details["text"]; text != nil {
-				_, _ = fmt.Fprintf(w, "  | %s\n  | %s\n", text, warning.Details["mark"])
-			}
-			for _, hint := range warning.Suggestions {
-				_, _ = fmt.Fprintf(w, "  hint: %s\n", hint)
-			}
-		}
+		printWarnings(w, v.Warnings)
 		_, _ = fmt.Fprintf(w, "%s is valid\n", file.Name)
 	})
+}
+
+// printWarnings prints warnings for people.
+func printWarnings(w io.Writer, warnings []*fault.Fault) {
+	for _, warning := range warnings {
+		_, _ = fmt.Fprintf(w, "%swarning: %s\n", warning.Where(), warning.Message)
+		if text := warning.Details["text"]; text != nil {
+			_, _ = fmt.Fprintf(w, "  | %s\n  | %s\n", text, warning.Details["mark"])
+		}
+		for _, hint := range warning.Suggestions {
+			_, _ = fmt.Fprintf(w, "  hint: %s\n", hint)
+		}
+	}
 }

@@ -25,6 +25,7 @@ type grammar struct {
 	Graph    graphCommand    `cmd:"" help:"Draw a workflow, or the progress of a run of it."`
 	Search   searchCommand   `cmd:"" aliases:"browse" help:"Search node types and saved workflows."`
 	New      newCommand      `cmd:"" help:"Create a first draft, which already runs."`
+	Draft    draftCommand    `cmd:"" help:"Write, read, check and delete drafts."`
 	Save     saveCommand     `cmd:"" help:"Check a draft and move it to the library."`
 	Import   importCommand   `cmd:"" help:"Take over workflows, settings and servers of pflow's Python version."`
 	Remove   removeCommand   `cmd:"" help:"Delete a workflow: the saved one of that name, else the draft."`

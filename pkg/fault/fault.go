@@ -156,3 +156,12 @@ func Join(t Type, what string, faults []*Fault) *Fault {
 	}
 	return joined
 }
+
+// Parts returns the faults that the fault of an error sums up, or that fault itself.
+func Parts(err error) []*Fault {
+	f := From(err)
+	if len(f.Errors) == 0 {
+		return []*Fault{f}
+	}
+	return f.Errors
+}

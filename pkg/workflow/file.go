@@ -62,7 +62,7 @@ func Read(name string, source []byte) (*File, error) {
 
 // read reads a file of the given form; with noForm, the name or the text decides.
 func read(name string, source []byte, as form) (*File, error) {
-	source = bytes.TrimPrefix(source, []byte("\xef\xbb\xbf"))
+	source = bytes.TrimPrefix(source, []byte(byteOrderMark))
 	d := newDecoder(name, source)
 	f := &File{Name: name, Source: source, text: d.text}
 	if at, found := d.text.invalid(); found {
@@ -109,6 +109,14 @@ func formOf(name, text string) form {
 	}
 	return noForm
 }
+
+// IsMarkdown reports whether a text that has no file name yet would be read as the Markdown form.
+func IsMarkdown(source []byte) bool {
+	return formOf("", string(bytes.TrimPrefix(source, []byte(byteOrderMark)))) == markdownForm
+}
+
+// byteOrderMark may begin a file. It is not part of the text.
+const byteOrderMark = "\xef\xbb\xbf"
 
 // bare reads a file of the JSON form.
 func (d *decoder) bare(f *File) {

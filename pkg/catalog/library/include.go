@@ -23,7 +23,7 @@ func (l *Library) parse(name, dir string, source []byte, before func(workflow.Re
 	file.Dir = dir
 	var faults []*fault.Fault
 	if form != nil {
-		faults = parts(form)
+		faults = fault.Parts(form)
 	}
 	var files []workflow.Included
 	replaced := form != nil
@@ -63,20 +63,12 @@ func (l *Library) parse(name, dir string, source []byte, before func(workflow.Re
 	}
 	whole, err := file.Include(files)
 	if err != nil && form == nil {
-		faults = append(faults, parts(err)...)
+		faults = append(faults, fault.Parts(err)...)
 	}
 	if f := fault.Join(fault.Validation, name, faults); f != nil {
 		return whole, f
 	}
 	return whole, nil
-}
-
-// parts returns the faults that a fault sums up, or the fault itself.
-func parts(err error) []*fault.Fault {
-	if f := fault.From(err); len(f.Errors) == 0 {
-		return []*fault.Fault{f}
-	}
-	return fault.From(err).Errors
 }
 
 // readReference returns the content of a file that a workflow refers to. The error is a fault at the place of the reference.

@@ -118,17 +118,31 @@ func (e *Entry) Source() ([]byte, error) {
 	return nil, gone(e.Name)
 }
 
+// Form returns the form of the workflow's file, "json" or "markdown".
+func (e *Entry) Form() string {
+	if strings.HasSuffix(e.Path, markdownEnding) {
+		return "markdown"
+	}
+	return "json"
+}
+
+// HomePath returns the path of the workflow's file relative to the home, with slashes.
+func (e *Entry) HomePath() string {
+	rel, _ := e.lib.home.Rel(e.Path) // Path is in the home
+	return filepath.ToSlash(rel)
+}
+
 // Load reads and parses the workflow and the files that it refers to. It does so once and returns the same file again.
 func (e *Entry) Load() (*workflow.File, error) {
-	file, err := e.read()
+	file, err := e.Read()
 	if err != nil {
 		return nil, err
 	}
 	return file, nil
 }
 
-// read is like Load, but with an error it returns as much of the workflow as could be read.
-func (e *Entry) read() (*workflow.File, error) {
+// Read is like Load, but with an error it returns as much of the workflow as could be read.
+func (e *Entry) Read() (*workflow.File, error) {
 	if e.file != nil {
 		return e.file, nil
 	}
@@ -185,14 +199,25 @@ func (l *Library) Draft(name string) (*Entry, error) {
 	if err := home.CheckName("workflow", name); err != nil {
 		return nil, err
 	}
-	if draft, err := l.at(false, name); draft != nil || err != nil {
-		return draft, err
+	draft, err := l.at(false, name)
+	if err != nil {
+		return nil, err
 	}
+	if draft == nil {
+		return nil, noDraft(l, name)
+	}
+	saved, err := l.at(true, name)
+	draft.Hidden = saved != nil || err != nil
+	return draft, nil
+}
+
+// noDraft returns the fault of a draft that does not exist.
+func noDraft(l *Library, name string) *fault.Fault {
 	f := fault.New(fault.NotFound, "FileNotFoundError: there is no draft %q", name)
 	if saved, err := l.at(true, name); saved != nil || err != nil {
 		f.Message += "; the workflow of that name is saved already"
 	}
-	return nil, offer(f, name, l.names(false))
+	return offer(f, name, l.names(false))
 }
 
 // offer adds the existing names to the fault of an unknown one.

@@ -17,7 +17,7 @@ func (l *Library) Open(ref string, nameOnly bool, dir string, read func(name str
 	if nameOnly || !isPath(ref) {
 		entry, err := l.Find(ref)
 		if err == nil {
-			file, err := entry.read()
+			file, err := entry.Read()
 			return file, entry, err
 		}
 		if typ := fault.From(err).Type; nameOnly || typ == fault.Conflict || typ == fault.Security || !isFile(ref) {
@@ -51,7 +51,7 @@ func (l *Library) OpenSub(from *workflow.File, ref string) (*workflow.File, erro
 	if !isPath(ref) || ref == "-" {
 		entry, err := l.Find(ref)
 		if err == nil {
-			return entry.read()
+			return entry.Read()
 		}
 		if typ := fault.From(err).Type; ref == "-" || typ == fault.Conflict || typ == fault.Security || !isFile(path) {
 			return nil, err

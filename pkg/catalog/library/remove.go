@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+
+	"github.com/pflow-suite/pflow/pkg/home"
 )
 
 // Remove deletes the workflow that a name stands for: the saved one with its statistics and its bundle, else the draft. A draft
@@ -41,6 +43,31 @@ func (e *Entry) removeEmptyFolder() {
 	if e.Bundled() {
 		_ = os.Remove(e.Dir())
 	}
+}
+
+// RemoveDraft deletes the draft of a name, even if a saved workflow hides it. It deletes nothing else. As with Remove, the files that
+// the draft refers to stay, and of a symbolic link only the link is deleted.
+func (l *Library) RemoveDraft(ctx context.Context, name string) (*Entry, error) {
+	if err := home.CheckName("workflow", name); err != nil {
+		return nil, err
+	}
+	var removed *Entry
+	err := l.home.Lock(ctx, savedFolder, func() error {
+		e, err := l.removable(false, name)
+		if err != nil {
+			return err
+		}
+		if e == nil {
+			return noDraft(l, name)
+		}
+		if err := os.Remove(e.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return unusable("remove the draft of", name, err)
+		}
+		e.removeEmptyFolder()
+		removed = e
+		return nil
+	})
+	return removed, err
 }
 
 // removable is like at, but a link may lead anywhere. The folder may not: then the file would not be one of the home.

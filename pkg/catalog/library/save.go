@@ -62,7 +62,7 @@ func (l *Library) Save(ctx context.Context, draft, final, description string, fo
 		if err != nil {
 			return err
 		}
-		if err := l.drop(from, file.Source); err != nil {
+		if err := drop(from, file.Source); err != nil {
 			return err
 		}
 		entry, err := l.Find(final)
@@ -110,20 +110,25 @@ func (l *Library) put(file string, text []byte, before *Entry) error {
 		if err := l.removeFiles(before.Name); err != nil {
 			return err
 		}
-		if err := l.create(text, savedFolder, file); err != nil {
+		if err := create(l.home, text, savedFolder, file); err != nil {
 			return err
 		}
 		return l.home.RemoveFolder(savedFolder, before.Name)
 	}
 	if before == nil {
-		return l.create(text, savedFolder, file)
+		return create(l.home, text, savedFolder, file)
 	}
-	tmp, err := l.temporary(text, savedFolder, file)
+	return replace(before, text, savedFolder, file)
+}
+
+// replace replaces the file of an entry by a new one, of either form, in the same folder and in one rename.
+func replace(before *Entry, text []byte, folder, file string) error {
+	tmp, err := temporary(before.lib.home, text, folder, file)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = tmp.Cleanup() }()
-	if path := l.home.Path(savedFolder, file); before.Path != path {
+	if path := before.lib.home.Path(folder, file); before.Path != path {
 		err = os.Rename(before.Path, path)
 	}
 	if err == nil {
@@ -136,14 +141,14 @@ func (l *Library) put(file string, text []byte, before *Entry) error {
 }
 
 // create writes a new file in one step: it links a temporary file, which fails if the name is taken.
-func (l *Library) create(text []byte, folder, file string) error {
-	tmp, err := l.temporary(text, folder, file)
+func create(h *home.Home, text []byte, folder, file string) error {
+	tmp, err := temporary(h, text, folder, file)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = tmp.Cleanup() }()
 	if err = tmp.Sync(); err == nil {
-		err = os.Link(tmp.Name(), l.home.Path(folder, file))
+		err = os.Link(tmp.Name(), h.Path(folder, file))
 	}
 	if errors.Is(err, fs.ErrExist) {
 		return taken(folder, nameOf(file))
@@ -155,15 +160,15 @@ func (l *Library) create(text []byte, folder, file string) error {
 }
 
 // temporary writes the text of a file to a temporary one in the same folder.
-func (l *Library) temporary(text []byte, folder, file string) (*renameio.PendingFile, error) {
-	if err := l.home.CheckInside(folder); err != nil {
+func temporary(h *home.Home, text []byte, folder, file string) (*renameio.PendingFile, error) {
+	if err := h.CheckInside(folder); err != nil {
 		return nil, err
 	}
-	dir, err := l.home.Make(folder)
+	dir, err := h.Make(folder)
 	if err != nil {
 		return nil, err
 	}
-	tmp, err := renameio.NewPendingFile(l.home.Path(folder, file), renameio.WithTempDir(dir), renameio.WithPermissions(0o600), renameio.IgnoreUmask())
+	tmp, err := renameio.NewPendingFile(h.Path(folder, file), renameio.WithTempDir(dir), renameio.WithPermissions(0o600), renameio.IgnoreUmask())
 	if err != nil {
 		return nil, unusable("save", nameOf(file), err)
 	}
@@ -181,7 +186,7 @@ func nameOf(file string) string {
 }
 
 // drop removes a draft that was saved, unless its text has changed since it was read.
-func (l *Library) drop(draft *Entry, saved []byte) error {
+func drop(draft *Entry, saved []byte) error {
 	now, err := draft.Source()
 	if err != nil || !bytes.HasSuffix(now, saved) { // saved has no byte order mark
 		return nil
