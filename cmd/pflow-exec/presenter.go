@@ -32,6 +32,8 @@ type presenter struct {
 	// node is the id of the only node that runs, or empty. bare is set if its outputs are all that is printed after a success.
 	node string
 	bare bool
+	// waited answers for a run that was followed as long as it may be; nil reports a timeout.
+	waited func(run *reader.Run) error
 	// writeErr is the error of writing the events to standard output.
 	writeErr error
 }

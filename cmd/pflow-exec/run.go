@@ -117,6 +117,9 @@ func follow(app *cli.App, run *reader.Run, show *presenter, limit time.Duration)
 	}
 	defer show.progress.end()
 	last, err := run.Follow(ctx, show.each())
+	if errors.Is(err, errWaited) && show.waited != nil {
+		return show.waited(run)
+	}
 	if errors.Is(err, errWaited) {
 		app.Report(fault.New(fault.Timeout, "Run %s has not ended within %s; it goes on", run.ID(), limit).Suggest("pflow-exec wait %s waits again", run.ID()))
 		return cli.Status(124)

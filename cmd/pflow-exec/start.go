@@ -26,6 +26,7 @@ func (c *startCommand) Run(app *cli.App) error {
 	if err != nil {
 		return refuse(app, err, false)
 	}
+	r.Once = true
 	if r.DryRun {
 		return dryRun(app, host, r)
 	}

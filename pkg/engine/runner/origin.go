@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"time"
 
 	"github.com/pflow-suite/pflow/pkg/engine"
 	"github.com/pflow-suite/pflow/pkg/event"
@@ -100,15 +101,19 @@ func beginsWith(r, prefix io.Reader) bool {
 	}
 }
 
-// holdOrigin finds and locks the run to go on from, or sets Attach if that is live. If another process went on from it
-// first, the run that it made takes its place.
+// takingOver is how long holdOrigin waits for another process that is just going on from the same run.
+const takingOver = 10 * time.Second
+
+// holdOrigin finds and locks the run to go on from, or sets Attach if that is live. If another process goes on from it at
+// the same time, it waits for the run that the process makes, and sets Attach to that. If another process went on from it
+// before, the run that it made takes its place.
 func (l *Launch) holdOrigin(ctx context.Context) error {
 	r := l.request
 	rec, err := l.findOrigin()
 	if rec == nil || err != nil {
 		return err
 	}
-	for {
+	for began := time.Now(); ; {
 		if r.Again != nil && rec.Held() {
 			return stillRunning(rec)
 		}
@@ -127,10 +132,16 @@ func (l *Launch) holdOrigin(ctx context.Context) error {
 			}
 			return l.attach(ctx, rec, true)
 		}
+		newest := rec.ResumePoint()
+		if f, ok := errors.AsType[*fault.Fault](err); ok && f.Type == fault.Conflict && r.Resume != "" && r.Again == nil && time.Since(began) < takingOver {
+			if newest.ID != rec.ID {
+				return l.attach(ctx, newest, true)
+			}
+			continue
+		}
 		if err != nil {
 			return err
 		}
-		newest := rec.ResumePoint()
 		if r.Resume == "" || newest.ID == rec.ID {
 			l.releases = append(l.releases, release)
 			if l.origin = rec; !r.DryRun {

@@ -42,6 +42,8 @@ type Request struct {
 	Checkpoint string `json:"-"`
 	// Stored is set if the workflow is the one that the run to go on from has stored.
 	Stored bool `json:"stored,omitempty"`
+	// Once attaches to the run to go on from also after its end, if going on from it would run nothing.
+	Once bool `json:"once,omitempty"`
 	// Answer answers the open questions of the run to go on from.
 	Answer string `json:"answer,omitempty"`
 	// Answers answers questions beforehand, by the paths of their nodes.

@@ -76,6 +76,7 @@ func Resolve(ctx context.Context, host *Host, r *Request) (*Launch, error) {
 }
 
 func (l *Launch) resolve(ctx context.Context) (err error) {
+	r := l.request
 	if err := l.openEvents(ctx); err != nil {
 		return err
 	}
@@ -110,6 +111,10 @@ func (l *Launch) resolve(ctx context.Context) (err error) {
 	}
 	l.warnForeign()
 	if err := l.resolveInputs(); err != nil {
+		if len(r.Inputs) == 0 && (once{l}).repeats() { // its secret inputs are not given again, and not needed
+			l.Attach = l.origin.ID
+			return nil
+		}
 		return l.redactor.Fault(fault.From(err))
 	}
 	if err := l.resolveDir(); err != nil {
@@ -119,7 +124,10 @@ func (l *Launch) resolve(ctx context.Context) (err error) {
 	if l.suite, err = l.host.Suite(); err != nil {
 		return err
 	}
-	return rerun.checkReached(ctx)
+	if err := rerun.checkReached(ctx); err != nil {
+		return err
+	}
+	return once{l}.attach(ctx)
 }
 
 // Release lets go of everything that the launch holds. It may be called more than once.

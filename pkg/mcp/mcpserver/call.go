@@ -34,6 +34,13 @@ func (c *Call) Progress(done, total float64, message string) {
 	}
 }
 
+// WantsProgress reports whether the client asked for progress, and the call has not ended.
+func (c *Call) WantsProgress() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.report != nil
+}
+
 func (c *Call) end() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

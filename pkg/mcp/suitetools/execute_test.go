@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -17,20 +18,24 @@ import (
 // running is a pflow-exec whose run ends at once.
 const running = `case "$2" in
 start) cat > "$DIR/stdin"; echo '{"run_id":"r1"}';;
-events) echo '{"event":"run_finished"}';;
 wait) echo '{"success":true,"run_id":"r1","outputs":{"n":9007199254740993}}';;
 cancel) echo '{"run_id":"r1","status":"cancelled"}';;
 esac`
 
 func TestExecute(t *testing.T) {
+	const usual = "--for=45 --max-output-chars=2000"
+	late := regexp.MustCompile(`--for=4[0-4]`) // on a slow machine
 	for _, c := range []struct{ arguments, start, stdin, wait string }{
-		{`{"name":"w"}`, "--name -- w", "", "2000"},
-		{`{"name":"--force","max_output_chars":0}`, "--name -- --force", "", "0"},
-		{`{"name":"w","inputs":{}}`, "--name --inputs=- -- w", "{}", "2000"},
-		{`{"name":"w","inputs":{"n":9007199254740993,"x":1.10}}`, "--name --inputs=- -- w", `{"n":9007199254740993,"x":1.10}`, "2000"},
-		{`{"name":"w","inputs":null}`, "--name -- w", "", "2000"},
-		{`{"name":"w","resume":"r0"}`, "--name --resume=r0 -- w", "", "2000"},
-		{`{"name":"w","resume":"-x","inputs":{"a":1}}`, "--name --resume=-x --inputs=- -- w", `{"a":1}`, "2000"},
+		{`{"name":"w"}`, "--name -- w", "", usual},
+		{`{"name":"--force","max_output_chars":0}`, "--name -- --force", "", "--for=45 --max-output-chars=0"},
+		{`{"name":"w","inputs":{}}`, "--name --inputs=- -- w", "{}", usual},
+		{`{"name":"w","inputs":{"n":9007199254740993,"x":1.10}}`, "--name --inputs=- -- w", `{"n":9007199254740993,"x":1.10}`, usual},
+		{`{"name":"w","inputs":null}`, "--name -- w", "", usual},
+		{`{"name":"w","resume":"r0"}`, "--name --resume=r0 -- w", "", usual},
+		{`{"name":"w","resume":"-x","inputs":{"a":1}}`, "--name --resume=-x --inputs=- -- w", `{"a":1}`, usual},
+		{`{"name":"w","idempotency_key":"-- k"}`, "--name --idempotency-key=-- k -- w", "", usual},
+		{`{"name":"w","wait_seconds":0}`, "--name -- w", "", "--for=0 --max-output-chars=2000"},
+		{`{"name":"w","wait_seconds":45.5}`, "--name -- w", "", "--for=45.5 --max-output-chars=2000"},
 	} {
 		t.Run(c.arguments, func(t *testing.T) {
 			f := newFakes(t)
@@ -41,10 +46,11 @@ func TestExecute(t *testing.T) {
 			}
 			want := []string{
 				"pflow-exec --quiet start --format json " + c.start,
-				"pflow-exec --quiet events --follow -- r1",
-				"pflow-exec --quiet wait --format json --max-output-chars " + c.wait + " -- r1",
+				"pflow-exec --quiet wait --format json " + c.wait + " -- r1",
 			}
-			if got := f.calls(); !slices.Equal(got, want) {
+			got := f.calls()
+			got[len(got)-1] = late.ReplaceAllString(got[len(got)-1], "--for=45")
+			if !slices.Equal(got, want) {
 				t.Errorf("calls %q, not %q", got, want)
 			}
 			if got, _ := os.ReadFile(filepath.Join(f.dir, "stdin")); string(got) != c.stdin {
@@ -80,7 +86,7 @@ func TestExecuteThatIsStopped(t *testing.T) {
 			if err := syscall.Mkfifo(gate, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			f.program("pflow-exec", strings.Replace(running, `echo '{"event":"run_finished"}'`, `read x < "$DIR/gate"`, 1))
+			f.program("pflow-exec", strings.Replace(running, "wait)", `wait) case "$*" in *--for=*) read x < "$DIR/gate"; esac;`, 1))
 			ctx, end := context.WithCancelCause(t.Context())
 			defer end(nil)
 			front := &Front{Suite: f.suite}
@@ -88,7 +94,7 @@ func TestExecuteThatIsStopped(t *testing.T) {
 			go func() {
 				answers <- front.callExecute(ctx, &mcpserver.Call{Arguments: json.RawMessage(`{"name":"w"}`)})
 			}()
-			writer, err := os.OpenFile(gate, os.O_WRONLY, 0) // waits until the events are followed
+			writer, err := os.OpenFile(gate, os.O_WRONLY, 0) // waits until the run is waited for
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -2,6 +2,7 @@ package reader
 
 import (
 	"encoding/json"
+	"strconv"
 
 	"github.com/tidwall/gjson"
 
@@ -10,7 +11,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/run/journal"
 )
 
-// Answer is the document of a run that has ended.
+// Answer is the document of a run that has ended, or that still runs.
 type Answer struct {
 	Success bool            `json:"success"`
 	RunID   string          `json:"run_id"`
@@ -23,6 +24,16 @@ type Answer struct {
 	// Resume is the command that goes on from the run.
 	Resume   string   `json:"resume,omitempty"`
 	Warnings []string `json:"warnings,omitempty"`
+	// Next says how to wait on for a run that has not ended.
+	Next string `json:"next,omitempty"`
+}
+
+// Unfinished returns the answer of a run that has not ended.
+func (r *Run) Unfinished() *Answer {
+	return &Answer{
+		Success: true, RunID: r.ID(), Status: journal.Running, Outputs: json.RawMessage("{}"),
+		Next: "The run goes on: pflow-exec wait " + r.ID() + " waits for its end",
+	}
 }
 
 // Answer returns the answer of the run from its last event, or that of an interrupted run if last is nil. A reference
@@ -40,6 +51,14 @@ func (r *Run) Answer(last *event.Event, limit int) (*Answer, error) {
 	var err error
 	a.Outputs, err = r.outputs(last, limit)
 	return a, err
+}
+
+// Address makes Resume and Next speak to one reader.
+func (a *Answer) Address(reader fault.Reader) {
+	a.Resume = resumeFor(reader, a.RunID, a.Resume)
+	if reader == fault.Tools && a.Status == journal.Running {
+		a.Next = "The run goes on: call execute with the same name and resume " + strconv.Quote(a.RunID) + " to wait for its end"
+	}
 }
 
 // interrupted returns the answer of a run that stopped without a last event.

@@ -134,6 +134,3 @@ func (o *Overview) Address(reader fault.Reader) { o.Resume = resumeFor(reader, o
 
 // Address makes Resume speak to one reader.
 func (d *Details) Address(reader fault.Reader) { d.Resume = resumeFor(reader, d.RunID, d.Resume) }
-
-// Address makes Resume speak to one reader.
-func (a *Answer) Address(reader fault.Reader) { a.Resume = resumeFor(reader, a.RunID, a.Resume) }
