@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -22,6 +23,9 @@ type Result struct {
 	// later), so that a long answer is sent once. An older client receives the text alone. Without a Summary, and
 	// for a failure, every client receives both. Without Structured, Summary is the text if Text is empty.
 	Summary string
+	// Supplement is a second text for a client whose revision has no structured content. It is for what Text leaves out of
+	// Structured.
+	Supplement string
 	// IsError reports to the client's model that the tool failed.
 	IsError bool
 	// Links point to resources that the answer refers to.
@@ -93,6 +97,9 @@ func (e *entry) wire(r *Result, revision string) (*wireResult, error) {
 		wire.Content[0].Text = &r.Summary
 	default:
 		wire.StructuredContent = nil
+	}
+	if r.Supplement != "" && revision < structuredRevision {
+		wire.Content = slices.Insert(wire.Content, 1, content{Type: "text", Text: &r.Supplement})
 	}
 	if revision >= statelessRevision {
 		wire.ResultType = "complete"
