@@ -9,8 +9,8 @@ import (
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
 )
 
-// answering is a script that prints one JSON document: a list for the command list, and the words it was called with for others.
-const answering = `if [ "$2" = list ]; then echo '[]'; else printf '{"called":"%s"}\n' "$*"; fi`
+// answering is a script that prints the words it was called with as one JSON document.
+const answering = `printf '{"called":"%s","workflows":[]}\n' "$*"`
 
 func TestToolsAreCommands(t *testing.T) {
 	for _, c := range []struct{ tool, arguments, want string }{
@@ -18,8 +18,8 @@ func TestToolsAreCommands(t *testing.T) {
 		{"browse_components", `{"query":"read file"}`, "pflow-lib --quiet search --format json --max-bytes=8192 -- read file"},
 		{"browse_components", `{"query":"--help","include_workflows":false}`, "pflow-lib --quiet search --format json --max-bytes=8192 --no-workflows -- --help"},
 		{"browse_components", `{"include_workflows":true}`, "pflow-lib --quiet search --format json --max-bytes=8192"},
-		{"list_library", `{}`, "pflow-lib --quiet list --format json"},
-		{"list_library", `{"pattern":"-*"}`, "pflow-lib --quiet list --format json -- -*"},
+		{"list_library", `{}`, "pflow-lib --quiet list --format json --max-bytes=8192"},
+		{"list_library", `{"pattern":"-*"}`, "pflow-lib --quiet list --format json --max-bytes=8192 -- -*"},
 		{"describe_workflow", `{"name":"--version"}`, "pflow-lib --quiet describe --format json -- --version"},
 		{"save_to_library", `{"draft_name":"a","final_name":"--force","description":"--x"}`, "pflow-lib --quiet save --format json --description=--x -- a --force"},
 	} {
@@ -38,10 +38,21 @@ func TestToolsAreCommands(t *testing.T) {
 
 func TestListLibraryIsAnObject(t *testing.T) {
 	f := newFakes(t)
-	f.program("pflow-lib", `echo '[{"name":"a","runs":9007199254740993}]'`)
+	f.program("pflow-lib", `echo '{"workflows":[{"name":"a","runs":9007199254740993}],"total":7,"next_cursor":"Ab"}'`)
 	_, r := f.call(f.front(), "list_library", `{}`)
-	if string(r.Structured) != `{"workflows":[{"name":"a","runs":9007199254740993}]}` || r.Text != `[{"name":"a","runs":9007199254740993}]` {
+	if string(r.Structured) != `{"workflows":[{"name":"a","runs":9007199254740993}],"total":7,"next_cursor":"Ab"}` || r.Text != `[{"name":"a","runs":9007199254740993}]` {
 		t.Errorf("%s, %s", r.Structured, r.Text)
+	}
+	if r.Supplement != `{"total":7,"next_cursor":"Ab"}` {
+		t.Errorf("the second text is %s", r.Supplement)
+	}
+	for arguments, want := range map[string]string{`{"limit":0}`: "--limit=0", `{"limit":2,"cursor":"Ab","pattern":"x"}`: "--max-bytes=8192 --limit=2 --cursor=Ab -- x"} {
+		f := newFakes(t)
+		f.program("pflow-lib", answering)
+		f.call(f.front(), "list_library", arguments)
+		if got := f.calls(); !slices.Equal(got, []string{"pflow-lib --quiet list --format json " + want}) {
+			t.Errorf("%s calls %q", arguments, got)
+		}
 	}
 }
 
