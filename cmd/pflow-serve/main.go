@@ -11,6 +11,8 @@ type grammar struct {
 	cli.Common
 
 	Stdio stdioCommand `cmd:"" default:"withargs" help:"Serve one MCP client on standard input and output (the default)."`
+
+	Install installCommand `cmd:"" help:"Add the server to the configuration of an MCP client."`
 }
 
 func main() {

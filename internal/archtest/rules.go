@@ -28,7 +28,7 @@ var Folders = []Folder{
 	}, []string{"event", "nodetype", "terminal"}},
 	{"run", []string{"run/journal", "run/reader", "run/progress", "run/report"}, []string{"process", "event", "home", "terminal", "workflow"}},
 	{"catalog", []string{"catalog/page", "catalog/search", "catalog/stored", "catalog/registry", "catalog/library", "catalog/upstream"}, []string{"nodetype", "home", "workflow"}},
-	{"mcp", []string{"mcp/toolargs", "mcp/mcpclient", "mcp/stdio", "mcp/mcpserver", "mcp/suitetools"}, []string{"process", "nodetype", "home"}},
+	{"mcp", []string{"mcp/toolargs", "mcp/mcpclient", "mcp/stdio", "mcp/mcpserver", "mcp/suitetools", "mcp/install"}, []string{"process", "nodetype", "home"}},
 
 	{"engine", []string{"engine/cache", "engine/node", "engine", "engine/runner"}, []string{"process", "event", "nodetype", "home", "workflow", "run", "catalog", "mcp"}},
 	{"nodes", []string{"nodes/nodeprogram", "nodes/jq", "nodes/llm", "nodes/agent"}, []string{"process", "nodetype", "home", "workflow"}},
