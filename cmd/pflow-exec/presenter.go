@@ -63,8 +63,9 @@ func (s *presenter) check(w *workflow.Workflow) error {
 		return nil
 	}
 	f := fault.New(fault.Usage, "The workflow has no output %q", s.Print)
-	f.Available = slices.Sorted(maps.Keys(w.Outputs))
-	if near, ok := fault.Nearest(s.Print, f.Available); ok {
+	names := slices.Sorted(maps.Keys(w.Outputs))
+	f.Offer(s.Print, names)
+	if near, ok := fault.Nearest(s.Print, names); ok {
 		f.Suggest("Did you mean %q?", near)
 	}
 	return f.Suggest("Its outputs are: %s", strings.Join(f.Available, ", "))
@@ -142,7 +143,7 @@ func suggestWait(last *event.Event, err error) error {
 	if !ok { // the reader of standard output has gone away
 		return err
 	}
-	return f.Suggest("The run ended as %s; pflow-exec wait %s answers again", last.Status, last.Run)
+	return f.SuggestCommand("The run ended as %s; pflow-exec wait %s answers again", last.Status, last.Run)
 }
 
 // asError returns nil for 0.
@@ -184,7 +185,9 @@ func (s *presenter) printOutput(run *reader.Run, last *event.Event, name string)
 	value, reason := template.Lookup(ref, func(template.Ref) (json.RawMessage, template.Availability) { return plain, template.Present })
 	if reason != "" {
 		f := fault.New(fault.Usage, "The run has no output %q", name)
-		gjson.ParseBytes(plain).ForEach(func(k, _ gjson.Result) bool { f.Available = append(f.Available, k.Str); return true })
+		var names []string
+		gjson.ParseBytes(plain).ForEach(func(k, _ gjson.Result) bool { names = append(names, k.Str); return true })
+		f.Offer(name, names)
 		if len(f.Available) > 0 {
 			f.Suggest("Its outputs are: %s", strings.Join(f.Available, ", "))
 		}

@@ -67,7 +67,7 @@ func (c *reportCommand) read(app *cli.App) (*history.Run, report.Options, error)
 	}
 	h, err := history.ReadStream(input.Reader(app.Context, app.Stdin), maxEvents)
 	if err == nil && h.Started == nil && h.Finished == nil {
-		err = fault.New(fault.Usage, "Standard input holds no events of a run").Suggest("Pipe in the output of pflow-exec run --format ndjson, or give the id of a run")
+		err = fault.New(fault.Usage, "Standard input holds no events of a run").SuggestCommand("Pipe in the output of pflow-exec run --format ndjson, or give the id of a run")
 	}
 	if err != nil || h.ID() == "" {
 		return h, report.Options{}, err

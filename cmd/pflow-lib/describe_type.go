@@ -36,8 +36,10 @@ func typeNamed(app *cli.App, name string, unknown *fault.Fault) (c component, er
 	switch {
 	case ok && t.Unregistered:
 		return c, fault.New(fault.NotFound, "The tool %q of MCP server %q is not registered: its parameters and outputs are unknown", t.MCP.Tool, t.MCP.Server).
-			Suggest("pflow-sync sync %s registers the tools of the server", t.MCP.Server).
-			Suggest("pflow-lib search lists all node types")
+			SuggestCommand("pflow-sync sync %s registers the tools of the server", t.MCP.Server).
+			SuggestCommand("pflow-lib search lists all node types").
+			SuggestTool("A person registers the tools of the server with: pflow-sync sync %s", t.MCP.Server).
+			SuggestTool("browse_components finds the registered node types")
 	case ok:
 		secrets, err := knownSecrets(app)
 		if err != nil {
@@ -66,7 +68,8 @@ func nothing(types *registry.Registry, name string, unknown *fault.Fault) error 
 		answer.Suggest("Did you mean the workflow %q?", near)
 	}
 	if len(answer.Suggestions) == 0 {
-		answer.Suggest("To find node types and saved workflows: pflow-lib search WORDS")
+		answer.SuggestCommand("To find node types and saved workflows: pflow-lib search WORDS").
+			SuggestTool("browse_components finds node types and workflows by words")
 	}
 	return &answer
 }

@@ -71,11 +71,11 @@ func (c *unlistCommand) Run(app *cli.App) error {
 				continue
 			}
 			f := fault.New(fault.NotFound, "The pattern %q is neither allowed nor denied", p)
-			f.Available = all
+			f.Offer(p, all)
 			if near, ok := fault.Nearest(p, all); ok {
 				f.Suggest("Did you mean %q?", near)
 			}
-			return f.Suggest("pflow-lib settings show prints the patterns; pflow-lib settings check NODE_TYPE prints which one decides")
+			return f.SuggestCommand("pflow-lib settings show prints the patterns; pflow-lib settings check NODE_TYPE prints which one decides")
 		}
 		l.allow, l.deny = without(l.allow, c.Patterns), without(l.deny, c.Patterns)
 		return nil

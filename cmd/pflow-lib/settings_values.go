@@ -76,7 +76,7 @@ func badValue(args []string, err error) error {
 	for _, arg := range fromStdin(args) {
 		if !strings.Contains(arg, "=") {
 			return fault.New(fault.Usage, "A name has no value").
-				Suggest("Use NAME - and put the value on standard input: pflow-lib settings set-env NAME - < FILE").
+				SuggestCommand("Use NAME - and put the value on standard input: pflow-lib settings set-env NAME - < FILE").
 				Suggest("Or use NAME=@FILE, or NAME=VALUE if the value is not a secret")
 		}
 	}
@@ -106,11 +106,11 @@ func unsetTexts(app *cli.App, object string, names []string) error {
 				continue
 			}
 			f := fault.New(fault.NotFound, "There is no value with the name %q", name)
-			f.Available = d.Names(object)
-			if near, ok := fault.Nearest(name, f.Available); ok {
+			names := d.Names(object)
+			if near, ok := fault.Nearest(name, names); ok {
 				f.Suggest("Did you mean %s?", near)
 			}
-			return f
+			return f.Offer(name, names)
 		}
 		return nil
 	})

@@ -81,7 +81,7 @@ func mismatches(schema gjson.Result, keys []string) []*fault.Fault {
 			continue
 		}
 		f := fault.New(fault.Validation, "The tool has no parameter %q", key)
-		f.Path, f.Available = "arguments."+key, known
+		f.Offer(key, known).Path = "arguments." + key
 		if near, ok := fault.Nearest(key, known); ok {
 			f.Suggest("Did you mean %q?", near)
 		}

@@ -112,7 +112,7 @@ func (c *callCommand) target(servers func() (mcpclient.Servers, error)) (target,
 	}
 	if len(args) < 2 || slices.Contains(args, "--") {
 		return target{}, fault.New(fault.Usage, "A server and a tool are needed").
-			Suggest("pflow-sync call NAME TOOL [KEY=VALUE…], or pflow-sync call -- COMMAND [ARG…] -- TOOL [KEY=VALUE…]")
+			SuggestCommand("pflow-sync call NAME TOOL [KEY=VALUE…], or pflow-sync call -- COMMAND [ARG…] -- TOOL [KEY=VALUE…]")
 	}
 	all, err := servers()
 	if err != nil {

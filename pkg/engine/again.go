@@ -187,11 +187,11 @@ func (s *Sub) unknown(around, id string) *fault.Fault {
 	if around != "" {
 		f = fault.New(fault.NotFound, "The workflow of node %s has no node %q", around, id)
 	}
-	f.Available = s.Workflow.NodeIDs()
-	if near, ok := fault.Nearest(id, f.Available); ok {
+	ids := s.Workflow.NodeIDs()
+	if near, ok := fault.Nearest(id, ids); ok {
 		f.Suggest("Did you mean %q?", near)
 	}
-	return f
+	return f.Offer(id, ids)
 }
 
 // enter notes that something inside a node runs again, in an iteration.

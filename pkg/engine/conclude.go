@@ -57,7 +57,7 @@ func (e *execution) outcome(last *event.Event) (cause string, err error) {
 		cause = e.top.failedNode
 	case cause == causeTimedOut:
 		last.Status = event.TimedOut
-		last.Error = fault.New(fault.Timeout, "The run did not end within its %s", e.timeout).Suggest("Resume it with a longer --timeout")
+		last.Error = fault.New(fault.Timeout, "The run did not end within its %s", e.timeout).SuggestCommand("Resume it with a longer --timeout").SuggestTool("Resume it")
 	case cause == causeDenied:
 		last.Status, last.Error = event.Denied, e.stop.denied
 	case cause != "":

@@ -167,7 +167,7 @@ func (s *settler) succeed(r *result) {
 // untakenFault returns the fault of a node that ended with an action which none of its edges takes.
 func untakenFault(id, action string, edges []string) *fault.Fault {
 	f := fault.New(fault.Execution, "Node %q ended with action %q, which no edge takes; its edges are for: %s", id, action, strings.Join(edges, ", "))
-	f.Available = edges
+	f.Offer(action, edges)
 	return f.Suggest("Add an edge for the action %s, to a node or to %s to end the branch, or correct what the node does", action, workflow.EndOfBranch)
 }
 

@@ -63,6 +63,8 @@ type Fault struct {
 	ToolSuggestions []string `json:"tool_suggestions,omitzero"`
 	// Available lists the names that exist instead, with their types if they have any.
 	Available []string `json:"available,omitempty"`
+	// AvailableTotal is how many names exist, if Available does not have all of them.
+	AvailableTotal int `json:"available_total,omitempty"`
 	// Retryable is true if the same request may succeed later.
 	Retryable bool `json:"retryable,omitempty"`
 	// Errors holds the faults that this one sums up, or the first of them.

@@ -29,6 +29,9 @@ func (f *Fault) LimitBytes(most int) *Fault {
 		case n > 0:
 			c = *c.LimitErrors(n - 1)
 		case len(c.Missing)+len(c.Available)+len(c.Suggestions)+len(c.ToolSuggestions) > 0:
+			if len(c.Available) > 0 {
+				c.AvailableTotal = max(c.AvailableTotal, len(c.Available))
+			}
 			c.Missing, c.Available, c.Suggestions = half(c.Missing), half(c.Available), half(c.Suggestions)
 			c.ToolSuggestions = half(c.ToolSuggestions)
 		case len(c.Details) > 0:

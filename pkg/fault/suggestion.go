@@ -67,15 +67,17 @@ func (f *Fault) MapSuggestions(edit func(string) string) {
 }
 
 // Address makes the fault speak to one reader, with all its Errors: Suggestions are those of the reader, and ToolSuggestions are
-// nil. It changes the fault in place.
+// nil. For tools, it says nothing twice. It changes the fault in place.
 func (f *Fault) Address(r Reader) {
 	if r == Tools && f.ToolSuggestions != nil {
 		f.Suggestions = f.ToolSuggestions
 	}
 	f.ToolSuggestions = nil
+	f.Errors = slices.DeleteFunc(f.Errors, func(e *Fault) bool { return e == nil })
 	for _, e := range f.Errors {
-		if e != nil {
-			e.Address(r)
-		}
+		e.Address(r)
+	}
+	if r == Tools {
+		f.condense()
 	}
 }

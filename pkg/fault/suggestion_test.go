@@ -7,12 +7,12 @@ import (
 )
 
 func TestEachReaderGetsItsOwnSuggestions(t *testing.T) {
-	make := func() *Fault {
+	hint := func() *Fault {
 		f := New(NotFound, "m").Suggest("first").SuggestCommand("run %s", "x").SuggestTool("call %s", "x").Suggest("last")
 		f.Errors = []*Fault{New(Usage, "inner").SuggestCommand("only in a shell")}
 		return f
 	}
-	stored, err := json.Marshal(make())
+	stored, err := json.Marshal(hint())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +24,7 @@ func TestEachReaderGetsItsOwnSuggestions(t *testing.T) {
 		if err := json.Unmarshal(stored, read); err != nil {
 			t.Fatal(err)
 		}
-		for _, f := range []*Fault{make(), read} {
+		for _, f := range []*Fault{hint(), read} {
 			f.Address(reader)
 			if !slices.Equal(f.Suggestions, want[0]) || !slices.Equal(f.Errors[0].Suggestions, want[1]) || f.ToolSuggestions != nil || f.Errors[0].ToolSuggestions != nil {
 				t.Errorf("for %s: %q %q", reader, f.Suggestions, f.Errors[0].Suggestions)

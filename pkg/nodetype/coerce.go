@@ -75,7 +75,8 @@ func Decode(params json.RawMessage, to any) error {
 	err := json.Unmarshal(params, to)
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
 		return fault.New(fault.Execution, "Parameter %q cannot hold %s", wrong.Field+itemOf(params, wrong), wrong.Value).
-			Suggest("pflow-lib describe TYPE lists the parameters and their types")
+			SuggestCommand("pflow-lib describe TYPE lists the parameters and their types").
+			SuggestTool("browse_components describes the parameters of node types")
 	}
 	if err != nil {
 		return fault.New(fault.Execution, "The parameters cannot be read: %v", err)

@@ -166,7 +166,7 @@ func (o object) known(keys ...string) {
 		if next := suggestion(o.path, f.key, keys); next != "" {
 			unknown.Suggest("%s", next)
 		}
-		unknown.Available = keys
+		unknown.Offer(f.key, keys)
 	}
 }
 

@@ -31,7 +31,7 @@ func (d *decoder) node(v span, path string) (n Node) {
 	o.rename("parameters", "params") // pflow's Python parser accepts both words
 	o.known("id", "type", "purpose", "params", "inputs", "batch", "loop", "retry", "timeout", "approval", "cache", "unsafe_templates")
 	n.ID = o.required("id", "Give it a name that templates and edges can use")
-	n.Type = o.required("type", "Write the node type, such as shell; pflow-lib search lists them")
+	n.Type = o.required("type", "Write the node type, such as shell")
 	n.Purpose = o.text("purpose")
 	n.Params = o.params()
 	n.Batch = part(o, "batch", o.batch)

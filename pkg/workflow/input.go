@@ -87,7 +87,7 @@ func (w *Workflow) Resolve(given map[string]Given, from Supply) (map[string]Valu
 			if g.isNull() {
 				f.Message += "; its value cannot be null"
 			}
-			faults = append(faults, f.Suggest("Pass it as %s=VALUE", name))
+			faults = append(faults, f.SuggestCommand("Pass it as %s=VALUE", name).SuggestTool("Pass it in inputs, as {%q: VALUE}", name))
 		default:
 			values[name] = Value{json.RawMessage("null"), "unset"}
 		}
@@ -100,8 +100,7 @@ func (w *Workflow) Resolve(given map[string]Given, from Supply) (map[string]Valu
 		if near, ok := fault.Nearest(name, names); ok {
 			f.Suggest("Did you mean %q?", near)
 		}
-		f.Available = names
-		faults = append(faults, f)
+		faults = append(faults, f.Offer(name, names))
 	}
 	if f := fault.Join(fault.Validation, "The run's inputs", faults); f != nil {
 		return nil, f

@@ -158,11 +158,8 @@ func (r *router) unknown(key string, t target) {
 	} else if near, ok := fault.Nearest(t.id, ids); ok {
 		f.Suggest("Did you mean %q?", near)
 	}
-	f.Available = ids[:min(len(ids), maxListed)]
+	f.Offer(t.id, ids)
 }
-
-// maxListed bounds the names that a fault lists.
-const maxListed = 30
 
 // named returns the targets of a next or an on-error. Its value is one step; a list of steps, which all follow; steps separated
 // by commas, from which the step's action selects one by name; or a mapping of actions to steps.

@@ -36,7 +36,7 @@ type Runtime struct {
 // Node is one step.
 type Node struct {
 	ID      string `json:"id" help:"the name of the node in templates and edges"`
-	Type    string `json:"type" help:"the node type, such as shell; pflow-lib search lists them"`
+	Type    string `json:"type" help:"the node type, such as shell"`
 	Purpose string `json:"purpose,omitempty" help:"what the step is for"`
 	// Params is the JSON object of the node's parameters as in the file, or {}. Its key "inputs" gives values local names that
 	// the node's other templates can use.

@@ -32,9 +32,6 @@ var endings = []string{jsonEnding, markdownEnding}
 // the looks at the two forms, so that both or neither seem to exist.
 const looks = 4
 
-// maxAvailable is the number of names that an error lists.
-const maxAvailable = 20
-
 // Library finds, lists and changes the workflows of a home.
 type Library struct {
 	home *home.Home
@@ -230,11 +227,10 @@ func offer(f *fault.Fault, name string, names []string) *fault.Fault {
 	switch {
 	case len(names) == 0:
 		f.Suggest("Write one into the home's %s folder as NAME%s or NAME%s", draftsFolder, jsonEnding, markdownEnding)
-	case len(names) > maxAvailable:
-		f.Suggest("pflow-lib list --drafts lists all %d", len(names))
+	case len(names) > fault.MaxAvailable:
+		f.SuggestCommand("pflow-lib list --drafts lists all %d", len(names)).SuggestTool("browse_components finds workflows by words; there are %d", len(names))
 	}
-	f.Available = names[:min(len(names), maxAvailable)]
-	return f
+	return f.Offer(name, names)
 }
 
 func gone(name string) *fault.Fault {

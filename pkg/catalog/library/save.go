@@ -202,9 +202,11 @@ func drop(draft *Entry, saved []byte) error {
 func taken(folder, name string) *fault.Fault {
 	if folder == draftsFolder {
 		return fault.New(fault.AlreadyExists, "FileExistsError: the draft %q already exists; nothing was changed", name).
-			Suggest("Choose another name, or continue with that draft: pflow-lib show %s", name)
+			SuggestCommand("Choose another name, or continue with that draft: pflow-lib show %s", name).
+			SuggestTool("Choose another name, or continue with that draft")
 	}
 	return fault.New(fault.AlreadyExists, "FileExistsError: the library already has a workflow %q; nothing was changed", name).
 		Suggest("Choose another name").
-		Suggest("To replace it, use pflow-lib save --force on the command line")
+		SuggestCommand("To replace it, use pflow-lib save --force on the command line").
+		SuggestTool("A person replaces it in a shell with: pflow-lib save --force")
 }

@@ -132,12 +132,14 @@ func corrupt(source []byte) *fault.Fault {
 		f.Message = fileName + " in the home folder is corrupt: it is not a JSON object"
 	}
 	return f.Suggest("Nothing was changed. Repair the file, or replace it with %s.bak, its state before the last change", fileName).
-		Suggest("Or move it away and run pflow-sync sync --all, which writes a new one")
+		SuggestCommand("Or move it away and run pflow-sync sync --all, which writes a new one").
+		SuggestTool("Or a person moves it away and runs: pflow-sync sync --all")
 }
 
 // brokenEntry returns the fault of an entry that does not describe a node type.
 func brokenEntry(name string, err error) *fault.Fault {
 	f := fault.New(fault.Validation, "The entry of node type %q in %s is broken: %v", name, fileName, err)
 	f.File = fileName
-	return f.Suggest("Sync its server again with pflow-sync sync, or delete the entry from %s", fileName)
+	return f.SuggestCommand("Sync its server again with pflow-sync sync, or delete the entry from %s", fileName).
+		SuggestTool("A person syncs its server again with pflow-sync sync, or deletes the entry from %s", fileName)
 }

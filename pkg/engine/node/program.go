@@ -85,7 +85,7 @@ func (p *Call) programPath(t *Task) (string, error) {
 	}
 	path, err := process.LookPath(name, t.Env, t.Dir)
 	if err != nil {
-		return "", fault.New(fault.Unavailable, "The program of node type %q, %s, is neither in the folder of pflow-exec nor on PATH", p.kind.Name, name).
+		return "", fault.New(fault.Unavailable, "The program of node type %q, %s, is neither on PATH nor in the folder of pflow-exec", p.kind.Name, name).
 			Suggest("Install the whole suite into one folder")
 	}
 	return path, nil
@@ -105,7 +105,8 @@ func (p *Call) startFault(path string, err error) *fault.Fault {
 	switch {
 	case missing != nil:
 		return fault.New(fault.Unavailable, "The program of node type %q does not exist any more: %s", p.kind.Name, path).
-			Suggest("Install it again, or register its new path with: pflow-sync nodes")
+			SuggestCommand("Install it again, or register its new path with: pflow-sync nodes").
+			SuggestTool("A person installs it again, or registers its new path with: pflow-sync nodes")
 	case !info.Mode().IsRegular() || info.Mode()&0o111 == 0:
 		return fault.New(fault.Unavailable, "The program of node type %q cannot be executed: %s", p.kind.Name, path).
 			Suggest("Make it executable with: chmod +x '%s'", path)
@@ -154,7 +155,8 @@ func (e *programEnd) result(t *Task) *Result {
 	case action.Str != "":
 		if r.Action = action.Str; !e.call.declares(r.Action) {
 			return failedWithError(fault.New(fault.Protocol, `"$action" of %s is not one that it declares: %s`, e.program, shorten(r.Action)).
-				Suggest("Its declared actions are %s: add it to what --describe prints, and run pflow-sync nodes", strings.Join(e.call.kind.Actions, ", ")))
+				SuggestCommand("Its declared actions are %s: add it to what --describe prints, and run pflow-sync nodes", strings.Join(e.call.kind.Actions, ", ")).
+				SuggestTool("Its declared actions are %s. A person adds it to what --describe prints, and runs: pflow-sync nodes", strings.Join(e.call.kind.Actions, ", ")))
 		}
 	}
 	if ask := e.object.ask; ask.Exists() && r.Fault == nil {

@@ -96,7 +96,8 @@ func (r *Request) repeatAgain(last, point *journal.Reader, first *event.Event, r
 // stillRunning returns the fault of a live run whose nodes cannot run again yet.
 func stillRunning(rec *journal.Reader) error {
 	return fault.New(fault.Conflict, "Run %s is still running, so its nodes cannot run again yet", rec.ID).
-		Suggest("Wait for it with: pflow-exec wait %s", rec.ID).Suggest("Stop it with: pflow-exec cancel %s", rec.ID)
+		SuggestCommand("Wait for it with: pflow-exec wait %s", rec.ID).SuggestCommand("Stop it with: pflow-exec cancel %s", rec.ID).
+		SuggestTool("%s, to wait for its end", journal.ResumeCall(rec.ID, ""))
 }
 
 // again is the part of Resolve that takes what is asked to run again out of the checkpoint.

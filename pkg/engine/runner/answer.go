@@ -46,8 +46,9 @@ func (l *Launch) checkAnswers() error {
 		case !known || slices.Contains(choices, given.Text) || l.from != nil && l.from.Accepts(path, given.Text):
 		case len(choices) == 0:
 			f := fault.New(fault.Usage, "Node %q asks no question, so %s %s has no effect", path, given.By, path)
-			f.Available = approvalNodes(&l.top, "")
-			if near, ok := fault.Nearest(path, f.Available); ok {
+			nodes := approvalNodes(&l.top, "")
+			f.Offer(path, nodes)
+			if near, ok := fault.Nearest(path, nodes); ok {
 				f.Suggest("Did you mean %q?", near)
 			}
 			if len(f.Available) == 0 {

@@ -63,7 +63,8 @@ func (r *Request) checkSame(ctx context.Context, rec *journal.Reader) error {
 	known := r.Name != "-" && w.Name != "-"
 	if known && w.Name != r.Name && (w.Path == "" || w.Path != r.Path) {
 		return fault.New(fault.Usage, "Run %s is still running, and it runs another workflow, %s", rec.ID, w.Name).
-			Suggest("Wait for it with: pflow-exec wait %s", rec.ID)
+			SuggestCommand("Wait for it with: pflow-exec wait %s", rec.ID).
+			SuggestTool("Call execute with name %q and resume %q to wait for its end", w.Name, rec.ID)
 	}
 	inputs, err := event.Plain(first.Inputs, rec.Blob)
 	if err != nil {
@@ -73,7 +74,8 @@ func (r *Request) checkSame(ctx context.Context, rec *journal.Reader) error {
 		has := gjson.GetBytes(inputs, gjson.Escape(name))
 		if has.Exists() && !strings.Contains(has.Raw, redact.Mark) && !same(r.Inputs[name], has.Raw) {
 			return fault.New(fault.Usage, "Run %s is still running, and its input %q has another value", rec.ID, name).
-				Suggest("Wait for it with: pflow-exec wait %s", rec.ID)
+				SuggestCommand("Wait for it with: pflow-exec wait %s", rec.ID).
+				SuggestTool("%s and without inputs, to wait for its end", journal.ResumeCall(rec.ID, ""))
 		}
 	}
 	return nil

@@ -24,7 +24,8 @@ func restoreLiterals(host *Host, run string, stored []byte, from event.Workflow)
 	need := func(format string, args ...any) *fault.Fault {
 		f := fault.New(fault.Usage, "Run %s needs a secret that was written in "+format, append([]any{run}, args...)...)
 		f.File = ref
-		return f.Suggest("Resume it with a workflow that has the secret: pflow-exec run WORKFLOW --resume %s", run).
+		return f.SuggestCommand("Resume it with a workflow that has the secret: pflow-exec run WORKFLOW --resume %s", run).
+			SuggestTool("Call execute with the name of a workflow that has the secret, and resume %q", run).
 			Suggest(`For later runs, declare an input with "secret": true: its value can be given on a resume`)
 	}
 	if ref == "-" || ref == "" {

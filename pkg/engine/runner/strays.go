@@ -67,7 +67,8 @@ func Cancel(ctx context.Context, h *home.Home, run string) (id string, status ev
 	}
 	if status == journal.Running {
 		return "", "", fault.New(fault.Conflict, "Run %s has not stopped within %s", rec.ID, patience).
-			Suggest("pflow-exec status %s shows which nodes still run", rec.ID)
+			SuggestCommand("pflow-exec status %s shows which nodes still run", rec.ID).
+			SuggestTool("%s, to wait for its end", journal.ResumeCall(rec.ID, ""))
 	}
 	if status == journal.Interrupted {
 		endStrays(rec.ID)

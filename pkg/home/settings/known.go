@@ -48,13 +48,13 @@ func KeyPath(name string) ([]string, Key, error) {
 		f.Suggest("Did you mean %s?", near)
 	}
 	if strings.HasPrefix(name, "env.") {
-		f.Suggest("pflow-lib settings set-env NAME sets a value for inputs and servers")
+		f.SuggestCommand("pflow-lib settings set-env NAME sets a value for inputs and servers")
 	}
 	if strings.HasPrefix(name, "vars.") {
-		f.Suggest("pflow-lib settings set-var NAME=VALUE sets a value for inputs that is not secret")
+		f.SuggestCommand("pflow-lib settings set-var NAME=VALUE sets a value for inputs that is not secret")
 	}
 	if strings.HasPrefix(name, "registry.") {
-		f.Suggest("To choose the node types that may be used: pflow-lib settings allow PATTERN, deny PATTERN")
+		f.SuggestCommand("To choose the node types that may be used: pflow-lib settings allow PATTERN, deny PATTERN")
 	}
 	return nil, Key{}, f
 }

@@ -163,9 +163,10 @@ func (s *Session) missingTool(ctx context.Context, tool string) *fault.Fault {
 // ToolNotFound returns the fault for a tool that a server does not have. names are those of its tools.
 func ToolNotFound(server, tool string, names []string) *fault.Fault {
 	f := fault.New(fault.NotFound, "Tool %s not found on server %s", tool, server)
-	f.Available = names
+	f.Offer(tool, names)
 	if near, ok := fault.Nearest(tool, names); ok {
 		f.Suggest("Did you mean %q?", near)
 	}
-	return f.Suggest("pflow-sync sync %s updates the registry to the tools that the server has now", server)
+	return f.SuggestCommand("pflow-sync sync %s updates the registry to the tools that the server has now", server).
+		SuggestTool("A person updates the registry to the tools that the server has now, with: pflow-sync sync %s", server)
 }

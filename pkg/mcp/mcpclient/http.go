@@ -33,7 +33,8 @@ type webClient struct {
 func newWebClient(s Server) (*webClient, error) {
 	endpoint, err := url.Parse(s.URL)
 	if err != nil || endpoint.Host == "" {
-		return nil, fault.New(fault.Validation, "The server's url is not a URL").Suggest("Check it, and the variables in it, with pflow-sync list")
+		return nil, fault.New(fault.Validation, "The server's url is not a URL").SuggestCommand("Check it, and the variables in it, with pflow-sync list").
+			SuggestTool("A person checks it, and the variables in it, with: pflow-sync list")
 	}
 	next, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {

@@ -91,11 +91,13 @@ func (s Servers) Get(name string) (Server, error) {
 		return server, nil
 	}
 	f := fault.New(fault.NotFound, "Server %s not configured", name)
-	f.Available = s.Names()
-	if near, ok := fault.Nearest(name, f.Available); ok {
+	names := s.Names()
+	if near, ok := fault.Nearest(name, names); ok {
 		f.Suggest("Did you mean %q?", near)
 	}
-	return Server{}, f.Suggest("pflow-sync add %s -- COMMAND [ARG…] configures it; pflow-sync list shows the configured servers", name)
+	return Server{}, f.Offer(name, names).
+		SuggestCommand("pflow-sync add %s -- COMMAND [ARG…] configures it; pflow-sync list shows the configured servers", name).
+		SuggestTool("A person configures it with: pflow-sync add %s -- COMMAND [ARG…]", name)
 }
 
 // Names returns the names of the servers, sorted.
@@ -131,7 +133,7 @@ func (s Server) Check(name string) error {
 		switch {
 		case IsURL(s.Command):
 			return invalid(name, "has a URL as its command").Suggest(`Write it as "url", with "type": "http"`).
-				Suggest("pflow-sync add %s URL configures a server at a URL", name)
+				SuggestCommand("pflow-sync add %s URL configures a server at a URL", name)
 		case s.Command == "" && s.URL != "":
 			return invalid(name, "has a url but the transport %s, which needs a command", Stdio).Suggest(`A server at a URL has "type": "http"`)
 		case s.Command == "":

@@ -120,13 +120,17 @@ func (s *Server) call(ctx context.Context, tool *entry, arguments json.RawMessag
 	return tool.Call(ctx, call)
 }
 
+// maxFault is the most bytes of the fault of a refused call.
+const maxFault = 8000
+
 // refuse returns the result of a call that failed outside its handler.
 func (s *Server) refuse(tool *entry, f *fault.Fault) *Result {
 	if s.config.Refuse != nil {
 		return s.config.Refuse(tool.Name, f)
 	}
+	f.Address(fault.Tools)
 	return &Result{IsError: true, Structured: compact(struct {
 		Success bool         `json:"success"`
 		Error   *fault.Fault `json:"error"`
-	}{Error: f})}
+	}{Error: f.LimitBytes(maxFault)})}
 }

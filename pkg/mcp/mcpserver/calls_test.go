@@ -72,7 +72,7 @@ func TestArgumentsAreChecked(t *testing.T) {
 		for _, tc := range []struct{ tool, arguments, want string }{
 			{"describe", `{"name":"a"}`, ``},
 			{"describe", `{"name":"a","limit":9007199254740993,"mode":"full","filter":{"tags":["x"]}}`, ``},
-			{"describe", `{"nam":"a"}`, `{"type":"usage_error","message":"The arguments of describe: 2 errors","missing":["name"],"errors":[` +
+			{"describe", `{"nam":"a"}`, `{"type":"usage_error","message":"The arguments of describe: 2 errors","errors":[` +
 				`{"type":"usage_error","message":"describe has no argument \"nam\"","suggestions":["Did you mean \"name\"?","Its arguments are filter, limit, mode, name"],"available":["filter","limit","mode","name"]},` +
 				`{"type":"usage_error","message":"The argument \"name\" of describe is missing","missing":["name"]}]}`},
 			{"describe", `{"name":5}`, `{"type":"usage_error","message":"The argument name of describe must be a string, not an integer","path":"name"}`},

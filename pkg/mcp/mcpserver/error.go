@@ -86,12 +86,12 @@ func unknown(what, name string, known []string) *fault.Fault {
 	if near, ok := fault.Nearest(name, known); ok {
 		f.Suggest("Did you mean %q?", near)
 	}
-	f.Available = known
-	return f
+	return f.Offer(name, known)
 }
 
 // rpcError returns a fault as an error of the protocol, with the fault as its data.
 func rpcError(code int64, f *fault.Fault) *jsonrpc.Error {
+	f.Address(fault.Tools)
 	message := f.Error()
 	if len(f.Suggestions) > 0 {
 		message = fmt.Sprintf("%s. %s", message, f.Suggestions[0])

@@ -62,6 +62,7 @@ func decode[A any](call *mcpserver.Call) (A, *mcpserver.Result) {
 
 // failure returns a failed result with a fault, in the form that the programs print.
 func failure(f *fault.Fault) *mcpserver.Result {
+	f.Address(fault.Tools)
 	doc, err := json.Marshal(struct {
 		Success bool         `json:"success"`
 		Error   *fault.Fault `json:"error"`

@@ -133,8 +133,8 @@ func (c *Checker) unknownArgument(name string, known []string) *fault.Fault {
 	if near, ok := fault.Nearest(name, known); ok {
 		f.Suggest("Did you mean %q?", near)
 	}
-	f.Available = known
-	return f.Suggest("Its arguments are %s", strings.Join(known, ", "))
+	f.Offer(name, known)
+	return f.Suggest("Its arguments are %s", strings.Join(f.Available, ", "))
 }
 
 func (c *Checker) wrong(format string, args ...any) *fault.Fault {

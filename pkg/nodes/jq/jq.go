@@ -103,7 +103,7 @@ func compileFault(filter string, variables []string, err error) *fault.Fault {
 	const message = "The filter cannot run: %v"
 	if name, ok := strings.CutPrefix(err.Error(), "variable not defined: $"); ok {
 		f := problem(max(0, word(filter, "$"+name)), message, err)
-		f.Missing, f.Available = []string{name}, variables
+		f.Offer(name, variables).Missing = []string{name}
 		if near, ok := fault.Nearest(name, variables); ok {
 			f.Suggest("Did you mean $%s?", near)
 		}

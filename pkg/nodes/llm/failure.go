@@ -103,7 +103,8 @@ func (x *exchange) statusFault(ctx context.Context, q *question, failed *failure
 		if failed.code() == quotaUsedUp {
 			return with(fault.RateLimited, "reports that the quota is used up").Suggest("Add credit to the account of the key, or use another key")
 		}
-		f := with(fault.RateLimited, "reports too many requests").Suggest("Run the node again later, run fewer nodes at a time (--jobs), or increase retries")
+		f := with(fault.RateLimited, "reports too many requests").SuggestCommand("Run the node again later, run fewer nodes at a time (--jobs), or increase retries").
+			SuggestTool("Resume the run later, or increase retries of the node")
 		if wait := retryAfter(failed.header); wait > 0 {
 			f.Detail("retry_after_s", wait.Round(time.Second).Seconds())
 		}
@@ -161,15 +162,8 @@ func (x *exchange) notFound(ctx context.Context, q *question, failed *failure, w
 	if near, ok := fault.Nearest(q.model, known); ok {
 		f.Suggest("Did you mean %q?", near)
 	}
-	if len(known) > maxModels {
-		known = known[:maxModels]
-	}
-	f.Available = known
-	return f.Suggest("Set model to another model")
+	return f.Offer(q.model, known).Suggest("Set model to another model")
 }
-
-// maxModels is the maximum number of models that a fault lists.
-const maxModels = 40
 
 // models returns the models that the API lists, or nil.
 func (x *exchange) models(ctx context.Context) []string {

@@ -51,7 +51,7 @@ func OpenEventFile(ctx context.Context, path string, sync bool) (*EventFile, err
 				return nil, err
 			}
 			return nil, fault.New(fault.Conflict, "Another program is using the checkpoint file %s", path).
-				Suggest("pflow-exec list shows the live runs; wait until the one that writes to the file has ended")
+				SuggestCommand("pflow-exec list shows the live runs; wait until the one that writes to the file has ended")
 		}
 		if e.current() {
 			if err := e.read(); err != nil {

@@ -59,7 +59,7 @@ func ResumeCall(id, command string) string {
 	}
 	call := fmt.Sprintf("Call execute with the same name and resume %q", id)
 	var again []string
-	for _, word := range strings.Fields(command) {
+	for word := range strings.FieldsSeq(command) {
 		if name, ok := strings.CutSuffix(word, "=VALUE"); ok {
 			again = append(again, name)
 		}

@@ -68,7 +68,8 @@ func (r *Reader) Hold(ctx context.Context) (release func(), err error) {
 			return nil, cause
 		}
 		return nil, fault.New(fault.Conflict, "Another program is already resuming run %s", r.ID).
-			Suggest("pflow-exec list shows the new run")
+			SuggestCommand("pflow-exec list shows the new run").
+			SuggestTool("%s, which goes on from the new run", ResumeCall(r.ID, ""))
 	}
 	if err := os.WriteFile(path, []byte(resumingPrefix+strconv.Itoa(os.Getpid())+"\n"), 0o600); err != nil {
 		_ = lock.Close()

@@ -34,7 +34,7 @@ func newID(runs string, now time.Time) (string, error) {
 		}
 		f := fault.New(fault.Conflict, "Another program has been creating a run for %s", newestPatience)
 		f.Retryable = true
-		return "", f.Suggest("Look for a stopped pflow-exec process, and try again")
+		return "", f.Suggest("Look for a stopped process of pflow-exec, and try again")
 	}
 	defer func() { _ = lock.Close() }()
 	f, err := os.OpenFile(path, os.O_RDWR, 0)

@@ -85,7 +85,8 @@ func Find(h *home.Home, ref string) (*Reader, error) {
 
 // notFound returns the fault of a run that does not exist.
 func notFound(ref string) *fault.Fault {
-	return fault.New(fault.NotFound, "There is no run %s", ref).Suggest("pflow-exec list shows all runs")
+	return fault.New(fault.NotFound, "There is no run %s", ref).SuggestCommand("pflow-exec list shows all runs").
+		SuggestTool("Take the run_id of an answer of execute, or \"last\"")
 }
 
 // isID reports whether a name has the form of a run's id.

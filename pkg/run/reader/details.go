@@ -165,11 +165,12 @@ func (r *Run) known(h *history.Run, path string) error {
 		return nil
 	}
 	f := fault.New(fault.NotFound, "Run %s has no node %q", r.ID(), path)
+	var paths []string
 	for n := range h.All() {
-		f.Available = append(f.Available, n.Path)
+		paths = append(paths, n.Path)
 	}
-	if near, ok := fault.Nearest(path, f.Available); ok {
+	if near, ok := fault.Nearest(path, paths); ok {
 		f.Suggest("Did you mean %q?", near)
 	}
-	return f
+	return f.Offer(path, paths)
 }

@@ -121,6 +121,9 @@ func (r *Run) interruption() *fault.Fault {
 		SuggestCommand("Go on with: %s", journal.ResumeCommand(r.ID())).SuggestTool("%s", journal.ResumeCall(r.ID(), ""))
 }
 
+// ResumeCall says how a reader with tools goes on from the run, or waits for its end.
+func (r *Run) ResumeCall() string { return journal.ResumeCall(r.ID(), "") }
+
 // resumeFor returns how a reader goes on from a run, from the command line that does so.
 func resumeFor(reader fault.Reader, id, command string) string {
 	if reader != fault.Tools || command == "" {

@@ -148,10 +148,9 @@ type checker struct {
 	certain *certainty
 }
 
-// The report of a workflow with thousands of errors stays readable: lists are cut after maxListed names, a nearest name is
-// searched for in the first errors only, and after maxErrors no more are reported.
+// The report of a workflow with thousands of errors stays readable: a nearest name is searched for in the first errors
+// only, and after maxErrors no more are reported.
 const (
-	maxListed   = 30
 	maxSearches = 100
 	maxErrors   = 10_000
 )
@@ -333,11 +332,11 @@ func (c *checker) inputs() {
 
 // instead suggests a name that exists in place of one that does not: the nearest, or else all of them, as "what: …".
 func (c *checker) instead(f *fault.Fault, name, what string, among []string) {
-	f.Available = listed(among)
+	c.offer(f, name, among)
 	if near, ok := c.nearest(name, among); ok {
 		f.Suggest("Did you mean %q?", near)
 	} else if len(among) > 0 {
-		f.Suggest("%s: %s", what, strings.Join(f.Available, ", "))
+		f.SuggestCommand("%s: %s", what, strings.Join(f.Available, ", ")).SuggestTool("Use one of those in available")
 	}
 }
 
@@ -349,10 +348,10 @@ func (c *checker) nearest(name string, among []string) (string, bool) {
 	return fault.Nearest(name, among)
 }
 
-// listed cuts a list of names after maxListed of them.
-func listed(names []string) []string {
-	if more := len(names) - maxListed; more > 0 {
-		return append(slices.Clone(names[:maxListed]), fmt.Sprintf("… and %d more", more))
+// offer lists the names nearest to the given one as available, as long as few names were searched for.
+func (c *checker) offer(f *fault.Fault, name string, among []string) {
+	if c.searches > maxSearches {
+		name = ""
 	}
-	return names
+	f.Offer(name, among)
 }

@@ -46,7 +46,8 @@ func (c *checker) judged(n *workflow.Node, text string, rawArgs json.RawMessage,
 		return false
 	}
 	f := c.fail(path, "Node %q: %s", n.ID, problem.Message)
-	f.SuggestAs(problem).Node, f.Missing, f.Available = n.ID, problem.Missing, problem.Available
+	f.SuggestAs(problem).Node, f.Missing = n.ID, problem.Missing
+	f.Available, f.AvailableTotal = problem.Available, problem.AvailableTotal
 	if offset, ok := problem.Details["offset"].(int); ok {
 		f.File, f.Line, f.Column = c.file.PlaceIn(path, offset)
 	}

@@ -23,7 +23,8 @@ func (c *checker) llm(n *workflow.Node, kind nodetype.Type, params map[string]js
 			return
 		}
 		shown := c.fail(at+".params."+param, "Node %q: %s", n.ID, f.Message)
-		shown.SuggestAs(f).Node, shown.Available = n.ID, f.Available
+		shown.SuggestAs(f).Node = n.ID
+		shown.Available, shown.AvailableTotal = f.Available, f.AvailableTotal
 	}
 	given := func(name string) bool { return params[name] != nil && string(params[name]) != "null" }
 	if model := literalText(params["model"]); model != "" && !given("base_url") {

@@ -27,7 +27,7 @@ func (c *checker) next(n *workflow.Node, path string) {
 		}
 		f := c.located(c.fail(path, "Node %q: next = %q names no node", n.ID, l.Text), place{path: path, node: n, inText: true, offset: l.Offset})
 		ids := c.w.NodeIDs()
-		f.Available = listed(ids)
+		c.offer(f, l.Text, ids)
 		if near, ok := c.nearest(l.Text, ids); ok {
 			f.Suggest("Did you mean %q?", near)
 		}

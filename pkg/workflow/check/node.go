@@ -109,7 +109,7 @@ func (c *checker) kind(n *workflow.Node, at string) (nodetype.Type, bool) {
 	f := c.fail(at+".type", "Unknown node type %q", n.Type)
 	f.Node = n.ID
 	names := c.allTypeNames()
-	f.Available = listed(names)
+	c.offer(f, n.Type, names)
 	near, found := c.nearest(n.Type, names)
 	if found {
 		f.Suggest("Did you mean %q?", near)
@@ -118,12 +118,14 @@ func (c *checker) kind(n *workflow.Node, at string) (nodetype.Type, bool) {
 		f.Suggest("%s", instead)
 	}
 	if !found && strings.HasPrefix(n.Type, "mcp-") {
-		f.Suggest("Tools of MCP servers become node types with: pflow-sync add NAME -- COMMAND, then pflow-sync sync NAME")
+		f.SuggestCommand("Tools of MCP servers become node types with: pflow-sync add NAME -- COMMAND, then pflow-sync sync NAME").
+			SuggestTool("A person makes the tools of an MCP server node types with: pflow-sync add NAME -- COMMAND, then pflow-sync sync NAME")
 	}
 	if !found && !strings.HasPrefix(n.Type, "mcp-") {
-		f.Suggest("A program pflow-node-NAME becomes the node type NAME with: pflow-sync nodes")
+		f.SuggestCommand("A program pflow-node-NAME becomes the node type NAME with: pflow-sync nodes").
+			SuggestTool("A person makes a program pflow-node-NAME the node type NAME with: pflow-sync nodes")
 	}
-	f.Suggest("pflow-lib search lists all node types")
+	f.SuggestCommand("pflow-lib search lists all node types").SuggestTool("browse_components finds node types by words")
 	return kind, false
 }
 
@@ -146,7 +148,8 @@ func (c *checker) unregistered(n *workflow.Node, kind nodetype.Type, at string) 
 		return
 	}
 	c.warn(at+".type", "Node %q: the tool %q of MCP server %q is not registered, so neither it nor its parameters can be checked", n.ID, kind.MCP.Tool, kind.MCP.Server).
-		Suggest("Run pflow-sync sync %s to register the tools of the server", kind.MCP.Server).Node = n.ID
+		SuggestCommand("Run pflow-sync sync %s to register the tools of the server", kind.MCP.Server).
+		SuggestTool("A person registers the tools of the server with: pflow-sync sync %s", kind.MCP.Server).Node = n.ID
 }
 
 // kindOf returns the type of a node, without reporting an error.
@@ -328,7 +331,7 @@ func (c *checker) command(n *workflow.Node, params map[string]json.RawMessage, a
 		if p.Name != "" {
 			f.Type, f.Message, f.Missing = fault.Template, "Template "+p.Message, []string{p.Name}
 			names := c.namesWith(locals)
-			f.Available = listed(names)
+			c.offer(f, p.Name, names)
 			if near, ok := c.nearest(p.Name, names); ok {
 				f.Suggest("Did you mean ${%s}?", near)
 			}

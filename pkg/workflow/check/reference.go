@@ -81,7 +81,8 @@ func (c *checker) undefined(p place, ref template.Ref) {
 	if p.node != nil {
 		names = c.namesWith(c.localsAt(p))
 	}
-	f.Missing, f.Available = []string{ref.Root}, listed(names)
+	f.Missing = []string{ref.Root}
+	c.offer(f, ref.Root, names)
 	if p.node != nil && slices.Contains(plan.Inputs(p.node), ref.Root) {
 		f.Suggest("%s is one of the node's own inputs, and exists in its other parameters only: write its value here", ref.Root)
 		return
@@ -94,7 +95,8 @@ func (c *checker) undefined(p place, ref template.Ref) {
 		fixed.Root = near
 		f.Suggest("Did you mean %s?", fixed)
 	} else {
-		f.Suggest(`Declare it under "inputs", or use one of: %s`, strings.Join(f.Available, ", "))
+		f.SuggestCommand(`Declare it under "inputs", or use one of: %s`, strings.Join(f.Available, ", ")).
+			SuggestTool(`Declare it under "inputs", or use one of those in available`)
 	}
 }
 
@@ -218,22 +220,22 @@ func (c *checker) result(p place, ref template.Ref, n *workflow.Node) bool {
 func (c *checker) noOutput(p place, ref template.Ref, step int, message string, outputs []nodetype.Output) {
 	f := c.at(p, "%s", message)
 	f.Missing = []string{ref.Expression()}
-	var names []string
+	var names, available []string
 	instead := func(name string) template.Ref {
 		steps := append(slices.Clone(ref.Path[:step]), template.Step{Key: name})
 		return template.Ref{Root: ref.Root, Path: steps}
 	}
 	for _, o := range outputs {
 		names = append(names, o.Name)
-		f.Available = append(f.Available, fmt.Sprintf("%s (%s)", instead(o.Name), o.Type))
+		available = append(available, fmt.Sprintf("%s (%s)", instead(o.Name), o.Type))
 	}
-	f.Available = listed(f.Available)
+	c.offer(f, instead(ref.Path[step].Key).String(), available)
 	if near, ok := c.nearest(ref.Path[step].Key, names); ok {
 		fixed := instead(near)
 		fixed.Path = append(fixed.Path, ref.Path[step+1:]...)
 		f.Suggest("Did you mean %s?", fixed)
 	} else if len(names) > 0 {
-		f.Suggest("Available outputs: %s", strings.Join(f.Available, ", "))
+		f.SuggestCommand("Available outputs: %s", strings.Join(f.Available, ", ")).SuggestTool("Use one of the outputs in available")
 	}
 }
 
