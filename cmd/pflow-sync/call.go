@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -15,7 +16,7 @@ import (
 )
 
 type callCommand struct {
-	Raw  bool     `help:"On a terminal, print the control characters of the result too. They can change what the terminal shows."`
+	Raw  bool     `help:"Print only the tool's own result: structured content as JSON, or text as it is, on a terminal with its control characters."`
 	Args []string `arg:"" name:"arg" help:"NAME TOOL [KEY=VALUE…|-], or -- COMMAND [ARG…] -- TOOL [KEY=VALUE…|-]."`
 }
 
@@ -31,7 +32,10 @@ a file; - reads all arguments as one JSON object from standard input.
 Prints {"success":true,"is_error":false,"server":…,"tool":…,"result":…}. The result is the tool's structured content,
 else its only content block (a text with a JSON object or list becomes that JSON), else the list of its blocks. If there
 is structured content, "content" has the blocks that are not text. If the tool itself fails, the output is
-{"success":false,"is_error":true,…,"error":FAULT,"result":…} and the exit status 1.`
+{"success":false,"is_error":true,…,"error":FAULT,"result":…} and the exit status 1.
+
+With --raw it prints the result alone: JSON, or text as it is, or the bytes of a single image, audio or file. If the call
+fails, it prints nothing, and the error on standard error.`
 }
 
 // callOutput is the output of call.
@@ -55,9 +59,19 @@ type target struct {
 
 // Run calls the tool.
 func (c *callCommand) Run(app *cli.App) error {
-	if c.Raw {
-		app.Stdout.Raw()
+	if !c.Raw {
+		return c.run(app)
 	}
+	app.Stdout.Raw()
+	err := c.run(app)
+	if f, ok := errors.AsType[*fault.Fault](err); ok && app.Context.Err() == nil { // the output is the tool's, or nothing
+		app.Complain(f)
+		return cli.Status(f.ExitStatus())
+	}
+	return err
+}
+
+func (c *callCommand) run(app *cli.App) error {
 	h, err := app.Home()
 	if err != nil {
 		return err
@@ -75,11 +89,14 @@ func (c *callCommand) Run(app *cli.App) error {
 	if err != nil {
 		return err
 	}
-	answer, err := r.call(t, given)
+	answer, tool, err := r.call(t, given)
 	if err != nil {
 		return r.clean(err)
 	}
-	out := callOutput{Success: true, Server: t.name, Tool: t.tool, Result: answer.Result(), Content: extraContent(answer)}
+	if c.Raw {
+		return r.printRaw(t, answer, tool.OutputSchema)
+	}
+	out := callOutput{Success: true, Server: t.name, Tool: t.tool, Result: answer.Result(tool.OutputSchema), Content: extraContent(answer)}
 	out.Result, _ = r.Redactor.JSON(out.Result)
 	for i, block := range out.Content {
 		out.Content[i], _ = r.Redactor.JSON(block)
@@ -123,15 +140,16 @@ func (c *callCommand) target(servers func() (mcpclient.Servers, error)) (target,
 }
 
 // call converts the arguments to the types in the tool's schema, and calls the tool.
-func (r *connector) call(t target, given toolArguments) (*mcpclient.Answer, error) {
+func (r *connector) call(t target, given toolArguments) (*mcpclient.Answer, mcpclient.Tool, error) {
+	var tool mcpclient.Tool
 	session, err := r.session(r.app.Context, t.name, t.server)
 	if err != nil {
-		return nil, err
+		return nil, tool, err
 	}
 	defer session.Close()
 	tools, err := session.Tools(r.app.Context)
 	if err != nil {
-		return nil, err
+		return nil, tool, err
 	}
 	i := slices.IndexFunc(tools, func(tool mcpclient.Tool) bool { return tool.Name == t.tool })
 	if i < 0 {
@@ -139,14 +157,16 @@ func (r *connector) call(t target, given toolArguments) (*mcpclient.Answer, erro
 		for i, tool := range tools {
 			names[i] = tool.Name
 		}
-		return nil, mcpclient.ToolNotFound(t.name, t.tool, names)
+		return nil, tool, mcpclient.ToolNotFound(t.name, t.tool, names)
 	}
-	args, err := given.object(tools[i])
+	tool = tools[i]
+	args, err := given.object(tool)
 	if err != nil {
-		return nil, err
+		return nil, tool, err
 	}
 	r.Redactor.AddCredentialsOf(args)
-	return session.Call(r.app.Context, t.tool, args, r.progress())
+	answer, err := session.Call(r.app.Context, t.tool, args, r.progress())
+	return answer, tool, err
 }
 
 // progress returns a function that shows a tool's progress, or nil if standard error is not a terminal.

@@ -43,7 +43,8 @@ func exitStatus(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 // serveFake is an MCP server whose tools are read from the file that its argument names. Each tool returns its arguments,
-// except that `say` returns the text of its argument, `fail` fails, and `token` fails with $TOKEN.
+// except that `say` returns the text of its argument, `blocks` its argument as content, `fail` fails, and `token` fails with
+// $TOKEN.
 func serveFake() {
 	if len(os.Args) < 2 {
 		fmt.Fprintln(os.Stderr, "fake-server: which tools?")
@@ -74,6 +75,8 @@ func serveFake() {
 			switch args := req.Get("params.arguments"); req.Get("params.name").Str {
 			case "say":
 				text(false, args.Get("text").Str)
+			case "blocks":
+				answer(`{"content":` + args.Get("blocks").Raw + `}`)
 			case "fail":
 				text(true, "out of paper")
 			case "token":

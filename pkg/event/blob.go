@@ -1,6 +1,7 @@
 package event
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
@@ -15,10 +16,10 @@ const InlineLimit = 64 << 10
 // Put stores content and returns its reference, sha256:….
 type Put func(content []byte) (ref string, err error)
 
-// Spill stores what is too long for a line as blobs: every string over InlineLimit, and then the whole value if it still is
-// longer.
+// Spill stores as blobs the bytes that have a content type, and what is too long for a line: every string over InlineLimit, and
+// then the whole value if it still is longer.
 func Spill(raw json.RawMessage, put Put) (json.RawMessage, error) {
-	if len(raw) <= InlineLimit {
+	if len(raw) <= InlineLimit && !mayHoldBytes(raw) {
 		return raw, nil
 	}
 	var failed error
@@ -30,12 +31,22 @@ func Spill(raw json.RawMessage, put Put) (json.RawMessage, error) {
 		*out = append(*out, reference(ref, content, mime)...)
 	}
 	raw = rewrite(raw, func(v gjson.Result, out *[]byte) bool {
-		if len(v.Raw) <= InlineLimit {
+		if len(v.Raw) <= InlineLimit && (v.Type != gjson.JSON || !mayHoldBytes([]byte(v.Raw))) {
 			*out = append(*out, v.Raw...)
 			return true
 		}
 		if b := gjson.Get(v.Raw, "$base64"); v.IsObject() && b.Exists() {
-			if content, err := base64.StdEncoding.DecodeString(b.Str); err == nil {
+			content, err := base64.StdEncoding.DecodeString(b.Str)
+			mime := gjson.Get(v.Raw, "mime").Str
+			switch {
+			case err == nil && mime != "":
+				ref, err := put(content)
+				if err != nil {
+					failed = err
+				}
+				*out = append(*out, Reference{Blob: ref, Bytes: len(content), MIME: mime, Binary: true}.Value()...)
+				return true
+			case err == nil && len(v.Raw) > InlineLimit:
 				keep(content, mimeBytes, out)
 				return true
 			}
@@ -53,6 +64,9 @@ func Spill(raw json.RawMessage, put Put) (json.RawMessage, error) {
 	keep(raw, MIMEJSON, &whole)
 	return whole, failed
 }
+
+// mayHoldBytes reports whether a value may contain bytes. In a string, the quotes of the key would be escaped.
+func mayHoldBytes(raw json.RawMessage) bool { return bytes.Contains(raw, []byte(`"$base64":`)) }
 
 // Head returns the first 200 characters of a text.
 func Head(text string) string {

@@ -25,9 +25,11 @@ func Inline(raw json.RawMessage, load Load) (json.RawMessage, error) {
 		switch {
 		case err != nil:
 			failed = err
-		case ref.MIME == mimeText:
+		case ref.text():
 			*out = rawjson.AppendQuoted(*out, string(content))
-		case ref.MIME == mimeBytes:
+		case ref.Binary:
+			*out = append(*out, typedBytes(base64.StdEncoding.EncodeToString(content), ref.MIME)...)
+		case !ref.JSON():
 			*out = append(*out, `{"$base64":"`+base64.StdEncoding.EncodeToString(content)+`"}`...)
 		default:
 			inner, err := Inline(content, load)

@@ -63,15 +63,15 @@ func (r *resolver) blob(ref Reference) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch ref.MIME {
-	case MIMEJSON:
+	switch {
+	case ref.JSON():
 		inner := *r
 		inner.failed = nil
 		plain := inner.value(content)
 		return plain, inner.failed
-	case mimeText:
+	case ref.text():
 		return r.quoted(rawjson.Quote(content)), nil
-	case mimeBytes:
+	case ref.Binary, ref.MIME == mimeBytes:
 		return r.quoted(rawjson.Quote(base64.StdEncoding.EncodeToString(content))), nil
 	}
 	return nil, fault.New(fault.Protocol, "the blob %s has the unknown type %q", ref.Blob, ref.MIME)

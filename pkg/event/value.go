@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -14,8 +15,8 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-// The form of values in the stream. Two objects have a meaning: {"$base64":"…"} stands for bytes that are not UTF-8, and
-// {"$blob":"sha256:…",…} for a long value that is stored in a file. A key of a node's output that begins with $ gets another
+// The form of values in the stream. Two objects have a meaning: {"$base64":"…"} stands for bytes that are not UTF-8, with a "mime"
+// for bytes of that content type, and {"$blob":"sha256:…",…} for a long value, or one with a content type, that is stored in a file. A key of a node's output that begins with $ gets another
 // $ in front, so that no output can forge them.
 
 // String returns text, or bytes that are not UTF-8, as a value of the stream.
@@ -24,6 +25,22 @@ func String(b []byte) json.RawMessage {
 		return json.RawMessage(`{"$base64":"` + base64.StdEncoding.EncodeToString(b) + `"}`)
 	}
 	return rawjson.Quote(b)
+}
+
+// Bytes returns content in base64 as a value of the stream that keeps its content type. It becomes a blob of any length. ok is
+// false if the content is not base64.
+func Bytes(content, mime string) (value json.RawMessage, ok bool) {
+	content = strings.NewReplacer("\r", "", "\n", "").Replace(content) // the decoder ignores them, a JSON string does not
+	if _, err := base64.StdEncoding.DecodeString(content); err != nil {
+		return nil, false
+	}
+	return typedBytes(content, mime), true
+}
+
+func typedBytes(content, mime string) json.RawMessage {
+	b := slices.Grow([]byte(nil), len(content)+len(mime)+32)
+	b = append(append(append(b, `{"$base64":"`...), content...), `","mime":`...)
+	return append(append(b, rawjson.Quote(mime)...), '}')
 }
 
 // Escape returns valid JSON as a value of the stream: keys that begin with $ get another $, and lone surrogates become
@@ -93,7 +110,9 @@ type Reference struct {
 	Blob  string `json:"$blob"`
 	Bytes int    `json:"bytes"`
 	MIME  string `json:"mime"`
-	Head  string `json:"head,omitempty"`
+	// Binary reports whether the content is bytes of the type MIME, which is then not one of the types of values.
+	Binary bool   `json:"binary,omitempty"`
+	Head   string `json:"head,omitempty"`
 }
 
 // Value returns the reference as a value of the stream.
@@ -101,6 +120,9 @@ func (r Reference) Value() json.RawMessage {
 	b := append([]byte(`{"$blob":`), rawjson.Quote(r.Blob)...)
 	b = strconv.AppendInt(append(b, `,"bytes":`...), int64(r.Bytes), 10)
 	b = append(append(b, `,"mime":`...), rawjson.Quote(r.MIME)...)
+	if r.Binary {
+		b = append(b, `,"binary":true`...)
+	}
 	if r.Head != "" {
 		b = append(append(b, `,"head":`...), rawjson.Quote(r.Head)...)
 	}
@@ -108,7 +130,10 @@ func (r Reference) Value() json.RawMessage {
 }
 
 // JSON reports whether the blob is a value of the stream, which may contain references.
-func (r Reference) JSON() bool { return r.MIME == MIMEJSON }
+func (r Reference) JSON() bool { return r.MIME == MIMEJSON && !r.Binary }
+
+// text reports whether the blob is a text.
+func (r Reference) text() bool { return r.MIME == mimeText && !r.Binary }
 
 // The content types of blobs. A blob of type MIMEJSON is a value of the stream.
 const (

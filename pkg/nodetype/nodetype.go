@@ -64,11 +64,16 @@ type Output struct {
 	Description string `json:"description,omitempty"`
 }
 
-// MCP names the tool of a node type: the server as in the configuration, and the tool as in MCP.
+// MCP names the tool of a node type: the server as in the configuration, and the tool as in MCP. It keeps the rest of the tool's
+// definition as the server wrote it.
 type MCP struct {
-	Server         string          `json:"server"`
-	Tool           string          `json:"tool"`
+	Server string `json:"server"`
+	Tool   string `json:"tool"`
+	Title  string `json:"title,omitempty"`
+	// OriginalSchema is the JSON Schema of the tool's arguments, and OutputSchema that of its structured result.
 	OriginalSchema json.RawMessage `json:"original_schema,omitempty"`
+	OutputSchema   json.RawMessage `json:"output_schema,omitempty"`
+	Annotations    json.RawMessage `json:"annotations,omitempty"`
 }
 
 // Param returns the named parameter, if the type has it.

@@ -44,32 +44,43 @@ func parseAnswer(result json.RawMessage) *Answer {
 
 // Result returns the `result` output of an MCP node as JSON: the structured content, else the only content block, else
 // the list of blocks, else null. A text block becomes its text, or the object or list if the text is the JSON of one. Any
-// other block is the block's object.
-func (a *Answer) Result() json.RawMessage {
+// other block is the block's object. outputSchema is that of the tool, or nil: if it wraps a value in an object, the result is the
+// value (see Unwrap).
+func (a *Answer) Result(outputSchema json.RawMessage) json.RawMessage {
+	same := func(value json.RawMessage) json.RawMessage { return value }
+	return a.Render(outputSchema, same, same)
+}
+
+// Render returns the result with each part replaced: value replaces structured content and texts, and block replaces blocks
+// that are not text.
+func (a *Answer) Render(outputSchema json.RawMessage, value, block func(json.RawMessage) json.RawMessage) json.RawMessage {
 	if a.Structured != nil {
-		return a.Structured
+		return value(Unwrap(outputSchema, a.Structured))
+	}
+	part := func(b json.RawMessage) json.RawMessage {
+		if gjson.GetBytes(b, "type").Str == "text" {
+			return value(textValue(b))
+		}
+		return block(b)
 	}
 	switch len(a.Content) {
 	case 0:
 		return json.RawMessage("null")
 	case 1:
-		return blockValue(a.Content[0])
+		return part(a.Content[0])
 	}
 	var list bytes.Buffer
-	for i, block := range a.Content {
+	for i, b := range a.Content {
 		list.WriteByte("[,"[min(i, 1)])
-		list.Write(blockValue(block))
+		list.Write(part(b))
 	}
 	list.WriteByte(']')
 	return list.Bytes()
 }
 
-func blockValue(block json.RawMessage) json.RawMessage {
-	b := gjson.ParseBytes(block)
-	if b.Get("type").Str != "text" {
-		return block
-	}
-	text := b.Get("text")
+// textValue returns the value of a text block.
+func textValue(block json.RawMessage) json.RawMessage {
+	text := gjson.GetBytes(block, "text")
 	inner := strings.TrimSpace(text.Str)
 	if (strings.HasPrefix(inner, "{") || strings.HasPrefix(inner, "[")) && json.Valid([]byte(inner)) {
 		return json.RawMessage(inner)
@@ -78,6 +89,15 @@ func blockValue(block json.RawMessage) json.RawMessage {
 		return json.RawMessage(`""`)
 	}
 	return json.RawMessage(text.Raw)
+}
+
+// Size returns the length of the answer in bytes.
+func (a *Answer) Size() int {
+	n := len(a.Structured)
+	for _, block := range a.Content {
+		n += len(block)
+	}
+	return n
 }
 
 // Text returns the text blocks joined by newlines.

@@ -47,7 +47,7 @@ func TestHTTP(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := string(answer.Result()); got != `{"zebra":9007199254740993,"apple":"a"}` {
+			if got := string(answer.Result(nil)); got != `{"zebra":9007199254740993,"apple":"a"}` {
 				t.Errorf("result is %s", got)
 			}
 			var progress []float64
@@ -60,7 +60,7 @@ func TestHTTP(t *testing.T) {
 			if answer, err = s.Call(t.Context(), "large", nil, nil); err != nil {
 				t.Fatal(err)
 			}
-			if got := len(answer.Result()); got != 4<<20+2 {
+			if got := len(answer.Result(nil)); got != 4<<20+2 {
 				t.Errorf("the large result has %d bytes", got)
 			}
 			_, err = s.Call(t.Context(), "nowhere", nil, nil)

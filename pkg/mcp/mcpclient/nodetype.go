@@ -23,7 +23,9 @@ func NodeType(server string, t Tool) nodetype.Type {
 			{Name: "result", Type: "any", Description: "the whole result of the tool"},
 			{Name: "error", Type: "str", Description: "why it failed, or null"},
 		},
-		MCP: &nodetype.MCP{Server: server, Tool: t.Name, OriginalSchema: t.InputSchema},
+		MCP: &nodetype.MCP{
+			Server: server, Tool: t.Name, Title: t.Title, OriginalSchema: t.InputSchema, OutputSchema: t.OutputSchema, Annotations: t.Annotations,
+		},
 	}
 	if typ.Description == "" {
 		typ.Description = t.Title
@@ -43,6 +45,13 @@ func NodeType(server string, t Tool) nodetype.Type {
 		})
 		return true
 	})
+	if value, ok := wrapped(t.OutputSchema); ok {
+		typ.Outputs[0].Type = schemaType(resolve(gjson.ParseBytes(t.OutputSchema), value))
+		return typ
+	}
+	if t.OutputSchema != nil { // then the result is structured content, which is an object
+		typ.Outputs[0].Type = "dict"
+	}
 	gjson.GetBytes(t.OutputSchema, "properties").ForEach(func(name, property gjson.Result) bool {
 		if _, taken := typ.Output(name.Str); !taken {
 			typ.Outputs = append(typ.Outputs, nodetype.Output{Name: name.Str, Type: schemaType(property), Description: property.Get("description").Str})

@@ -30,11 +30,14 @@ func TestNodeType(t *testing.T) {
 			{Name: "maybe", Type: "any"}, {Name: "either", Type: "any"}, {Name: "ref", Type: "any"},
 		},
 		Outputs: []nodetype.Output{
-			{Name: "result", Type: "any", Description: "the whole result of the tool"},
+			{Name: "result", Type: "dict", Description: "the whole result of the tool"},
 			{Name: "error", Type: "str", Description: "why it failed, or null"},
 			{Name: "issue_url", Type: "str"},
 		},
-		MCP: &nodetype.MCP{Server: "github", Tool: "Create Issue", OriginalSchema: schema},
+		MCP: &nodetype.MCP{
+			Server: "github", Tool: "Create Issue", OriginalSchema: schema,
+			OutputSchema: json.RawMessage(`{"type":"object","properties":{"issue_url":{"type":"string"},"result":{"type":"integer"}}}`),
+		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -74,7 +77,7 @@ func TestResult(t *testing.T) {
 		`{"isError":true,"structuredContent":[1],"content":[{"type":"text","text":"bad thing"}]}`: `[1]`,
 	} {
 		a := parseAnswer(json.RawMessage(result))
-		if got := string(a.Result()); got != want {
+		if got := string(a.Result(nil)); got != want {
 			t.Errorf("%s gives %s, want %s", result, got, want)
 		}
 		if a.IsError != strings.Contains(result, "isError") || a.IsError != (a.Failure("s", "t") != nil) {

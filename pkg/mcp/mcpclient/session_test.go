@@ -108,7 +108,7 @@ func TestCall(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(tt.want, string(answer.Result())); diff != "" {
+			if diff := cmp.Diff(tt.want, string(answer.Result(nil))); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -120,7 +120,7 @@ func TestCallOfALargeResult(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := len(answer.Result()); got != 20<<20+2 {
+	if got := len(answer.Result(nil)); got != 20<<20+2 {
 		t.Errorf("the result has %d bytes", got)
 	}
 }
@@ -402,7 +402,7 @@ func TestEnvironmentOfAServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	var env []string
-	if err := json.Unmarshal(answer.Result(), &env); err != nil {
+	if err := json.Unmarshal(answer.Result(nil), &env); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Contains(env, "TOKEN=") || slices.Contains(env, "TOKEN=outer") || slices.Contains(env, "NODE_EXTRA_CA_CERTS=/ca.pem") {

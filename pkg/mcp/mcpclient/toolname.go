@@ -7,14 +7,13 @@ import (
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 )
 
-// ToolName returns a tool's name on the server: name itself if the server has such a tool, else the name of the only tool
-// that has the same name in node types (create-issue for create_issue). If there is no such tool, it returns the fault
-// not_found "Tool X not found on server Y" with the server's tools. If the server does not list its tools, it returns
-// name.
-func (s *Session) ToolName(ctx context.Context, name string) (string, error) {
+// FindTool returns a tool of the server by its name, else the only tool that has the same name in node types (create_issue for
+// create-issue). If there is no such tool, it returns the fault not_found "Tool X not found on server Y" with the server's
+// tools. If the server does not list its tools, it returns a tool of that name, without schemas.
+func (s *Session) FindTool(ctx context.Context, name string) (Tool, error) {
 	tools, err := s.Tools(ctx)
 	if err != nil {
-		return name, nil //nolint:nilerr // the call will report what is wrong with the server
+		return Tool{Name: name}, nil //nolint:nilerr // the call will report what is wrong with the server
 	}
 	var names, alike []string
 	for _, t := range tools {
@@ -23,16 +22,17 @@ func (s *Session) ToolName(ctx context.Context, name string) (string, error) {
 			alike = append(alike, t.Name)
 		}
 	}
-	switch {
-	case slices.Contains(names, name):
-		return name, nil
-	case len(alike) == 1:
-		return alike[0], nil
+	found := slices.Index(names, name)
+	if found < 0 && len(alike) == 1 {
+		found = slices.Index(names, alike[0])
+	}
+	if found >= 0 {
+		return tools[found], nil
 	}
 	f := ToolNotFound(s.name, name, names)
 	if len(alike) > 1 {
 		f.Message += ", and several have a similar name"
 		f.Available = alike
 	}
-	return "", f
+	return Tool{}, f
 }

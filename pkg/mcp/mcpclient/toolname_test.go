@@ -16,12 +16,12 @@ func TestSpelling(t *testing.T) {
 	}
 	for _, tool := range tools {
 		for _, name := range []string{tool.Name, strings.ToUpper(tool.Name)} {
-			if got, err := s.ToolName(t.Context(), name); err != nil || got != tool.Name {
-				t.Errorf("%s: %s %v", name, got, err)
+			if got, err := s.FindTool(t.Context(), name); err != nil || got.Name != tool.Name {
+				t.Errorf("%s: %s %v", name, got.Name, err)
 			}
 		}
 	}
-	_, err = s.ToolName(t.Context(), "none")
+	_, err = s.FindTool(t.Context(), "none")
 	if f := fault.From(err); f == nil || f.Type != fault.NotFound || !slices.Contains(f.Available, tools[0].Name) {
 		t.Errorf("%+v", f)
 	}

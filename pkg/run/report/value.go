@@ -142,6 +142,9 @@ func (p *printer) special(v gjson.Result, quoted bool) bool {
 		return false
 	}
 	switch {
+	case ref.Binary:
+		p.text("⟨" + size(ref.Bytes) + " of " + ref.MIME + "⟩")
+		return true
 	case strings.HasPrefix(ref.MIME, "text/"):
 		p.quote(p.beginning(ref), quoted)
 	case ref.Head == "":
