@@ -16,6 +16,11 @@ import (
 // The run outlives the call, the client and the server: only a client that cancels the call ends it.
 func (f *Front) callExecute(ctx context.Context, call *mcpserver.Call) *mcpserver.Result {
 	began := time.Now()
+	var shown *progress
+	if call.WantsProgress() {
+		shown = newProgress(call.Progress)
+		defer shown.end()
+	}
 	a, refused := decode[executeArguments](call)
 	if refused != nil {
 		return refused
@@ -29,8 +34,8 @@ func (f *Front) callExecute(ctx context.Context, call *mcpserver.Call) *mcpserve
 		return failure(fault.New(fault.Protocol, "pflow-exec start printed no run_id"))
 	}
 	stop := func(bool) {}
-	if call.WantsProgress() {
-		stop = f.follow(ctx, call, run)
+	if shown != nil {
+		stop = f.follow(ctx, run, shown)
 	}
 	r := f.answer(ctx, a.wait(run, time.Since(began)))
 	end := gjson.GetManyBytes(r.Structured, "run_id", "status", "error")
@@ -49,11 +54,11 @@ func (f *Front) callExecute(ctx context.Context, call *mcpserver.Call) *mcpserve
 
 // follow reports the progress of a run until it ends or stop is called. If the run has ended, stop waits until all of its
 // progress is reported.
-func (f *Front) follow(ctx context.Context, call *mcpserver.Call, run string) (stop func(ended bool)) {
+func (f *Front) follow(ctx context.Context, run string, shown *progress) (stop func(ended bool)) {
 	ctx, cancel := context.WithCancel(ctx)
 	var following sync.WaitGroup
 	following.Go(func() {
-		_, err := f.Suite.run(ctx, command{program: "pflow-exec", args: []string{"--quiet", "events", "--follow", "--", run}, long: true, onLine: progress(call)})
+		_, err := f.Suite.run(ctx, command{program: "pflow-exec", args: []string{"--quiet", "events", "--follow", "--", run}, long: true, onLine: shown.apply})
 		if err != nil && ctx.Err() == nil {
 			f.Suite.Log.Warn("the progress of a run cannot be reported", "run", run, "error", err)
 		}

@@ -18,7 +18,7 @@ import (
 // running is a pflow-exec whose run ends at once.
 const running = `case "$2" in
 start) cat > "$DIR/stdin"; echo '{"run_id":"r1"}';;
-wait) echo '{"success":true,"run_id":"r1","outputs":{"n":9007199254740993}}';;
+wait) echo '{"success":true,"run_id":"r1","status":"completed","outputs":{"n":9007199254740993}}';;
 cancel) echo '{"run_id":"r1","status":"cancelled"}';;
 esac`
 
@@ -41,7 +41,7 @@ func TestExecute(t *testing.T) {
 			f := newFakes(t)
 			f.program("pflow-exec", running)
 			_, r := f.call(f.front(), "execute", c.arguments)
-			if r.IsError || string(r.Structured) != `{"success":true,"run_id":"r1","outputs":{"n":9007199254740993}}` {
+			if r.IsError || string(r.Structured) != `{"success":true,"run_id":"r1","status":"completed","outputs":{"n":9007199254740993}}` {
 				t.Errorf("answers %s", r.Structured)
 			}
 			want := []string{

@@ -55,10 +55,18 @@ func (c *call) done() bool { return !c.killed && c.exit == 0 }
 
 // beaten reports whether the call failed because another program has resumed the same run.
 func (c *call) beaten() bool {
+	last := c.last()
+	return c.exit == 1 && last.Error != nil && last.Error.Type == "conflict"
+}
+
+// bereft reports whether the call failed because the runner of the run that it followed was killed.
+func (c *call) bereft() bool { return c.exit == 1 && c.last().Status == "interrupted" }
+
+// last returns the last line that the call printed.
+func (c *call) last() (last event) {
 	text, _ := os.ReadFile(c.stdout)
-	last := text[bytes.LastIndexByte(bytes.TrimSpace(text), '\n')+1:]
-	var answer event
-	return c.exit == 1 && json.Unmarshal(last, &answer) == nil && answer.Error != nil && answer.Error.Type == "conflict"
+	_ = json.Unmarshal(text[bytes.LastIndexByte(bytes.TrimSpace(text), '\n')+1:], &last)
+	return last
 }
 
 // end describes how the call ended.
@@ -169,8 +177,18 @@ func (t *trial) bring(kill moment, stdin string, args ...string) (*call, error) 
 		return t.call(kill, stdin, args...)
 	}
 	started, err := t.call(moment{}, stdin, args...)
-	if err != nil || started.exit != 0 || started.run == "" { // without a new run, the resumed one had ended
+	if err != nil || started.exit != 0 {
 		return started, err
+	}
+	if started.run == "" { // nothing was left to run of the resumed one
+		text, _ := os.ReadFile(started.stdout)
+		var answer struct {
+			RunID string `json:"run_id"`
+		}
+		if err := json.Unmarshal(text, &answer); err != nil {
+			return started, err
+		}
+		return t.call(moment{}, "", "events", answer.RunID, "--follow")
 	}
 	id, runs := started.run, len(started.before)
 	ended, passed, shot := make(chan struct{}), make(chan struct{}), false

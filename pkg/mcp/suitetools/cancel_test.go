@@ -1,0 +1,106 @@
+package suitetools
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// A client that cancels a call ends its run, in whatever it is. A client that has only waited too long does not.
+func TestACancelledCallEndsItsRunAtEachStage(t *testing.T) {
+	t.Parallel()
+	// At each stage one command says so through a gate, and goes on when the gate is read.
+	const begun = `echo begun > "$DIR/gate"; read x < "$DIR/gate"; `
+	for stage, c := range map[string]struct{ arguments, before, then string }{
+		"its run is started":         {`{"name":"w"}`, "start)", begun},
+		"its run is waited for":      {`{"name":"w"}`, "wait)", `case "$*" in *--for=*) ` + begun + `esac; `},
+		"an earlier run is attached": {`{"name":"w","resume":"r1"}`, "wait)", `case "$*" in *--for=*) ` + begun + `esac; `},
+		"its progress is reported":   {`{"name":"w"}`, "wait)", `case "$*" in *--for=*) read x < "$DIR/never"; esac; `},
+	} {
+		for reason, ends := range map[string]bool{
+			"": true, "enough": true, "the user pressed Escape": true,
+			"Request timed out": false, "McpError: MCP error -32001: Maximum total timeout exceeded": false, "context deadline exceeded": false,
+		} {
+			t.Run(stage+", "+reason, func(t *testing.T) {
+				t.Parallel()
+				f := newFakes(t)
+				gate := filepath.Join(f.dir, "gate")
+				for _, path := range []string{gate, filepath.Join(f.dir, "never")} {
+					if err := syscall.Mkfifo(path, 0o600); err != nil {
+						t.Fatal(err)
+					}
+				}
+				script := strings.Replace(running, c.before, c.before+c.then, 1)
+				f.program("pflow-exec", strings.Replace(script, "cancel)", "events) "+begun+`echo '{"event":"run_finished"}';;`+"\ncancel)", 1))
+				s := f.connect()
+				meta := ""
+				if stage == "its progress is reported" {
+					meta = `"_meta":{"progressToken":"t"},`
+				}
+				s.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{` + meta + `"name":"execute","arguments":` + c.arguments + `}}`)
+				if said, err := os.ReadFile(gate); err != nil || string(said) != "begun\n" {
+					t.Fatalf("%q, %v", said, err)
+				}
+				s.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":` + strconv.Quote(reason) + `}}`)
+				s.ping()
+				if stage == "its run is started" { // which is not interrupted
+					if err := os.WriteFile(gate, []byte("go on\n"), 0o600); err != nil {
+						t.Fatal(err)
+					}
+				}
+				r := <-s.called
+				if cancelled := slices.Contains(f.calls(), "pflow-exec --quiet cancel --format json -- r1"); cancelled != ends {
+					t.Errorf("calls %q, answers %s", f.calls(), r.Structured)
+				}
+			})
+		}
+	}
+}
+
+// A call that is cancelled before it could start a run starts none.
+func TestACancelledCallThatWaitsForItsTurnStartsNothing(t *testing.T) {
+	f := newFakes(t)
+	f.program("pflow-exec", running)
+	s := f.connect()
+	f.suite.once.Do(func() { f.suite.slots = make(chan struct{}) }) // no command may start
+	s.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"execute","arguments":{"name":"w"}}}`)
+	s.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
+	if r := <-s.called; !r.IsError || len(f.calls()) > 0 {
+		t.Errorf("calls %q, answers %s", f.calls(), r.Structured)
+	}
+}
+
+// Progress goes to a client that asked for it, all of it before the answer.
+func TestExecuteReportsProgress(t *testing.T) {
+	f := newFakes(t)
+	f.program("pflow-exec", strings.Replace(running, "cancel)", `events) echo '{"event":"run_started","nodes":["a","b"]}'; echo '{"event":"node_completed","node":"a"}'
+	echo '{"event":"item_completed","node":"b","item":0}'; echo '{"event":"node_completed","node":"b"}';;`+"\ncancel)", 1))
+	s := f.connect()
+	for _, asked := range []bool{true, false} {
+		meta := ""
+		if asked {
+			meta = `"_meta":{"progressToken":"t"},`
+		}
+		s.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{` + meta + `"name":"execute","arguments":{"name":"w"}}}`)
+		answer, notified := s.next("1")
+		if answer.Get("result.structuredContent.run_id").Str != "r1" {
+			t.Error(answer)
+		}
+		var got []string
+		for _, n := range notified {
+			got = append(got, n.Get("params.progressToken").Str+" "+n.Get("params.progress").Raw+"/"+n.Get("params.total").Raw+" "+n.Get("params.message").Str)
+		}
+		want := []string{"t 1/2 node_completed a", "t 1.5/2 item_completed b[0]", "t 2/2 node_completed b"}
+		if !asked {
+			want = nil
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("asked %t: reports %q, not %q", asked, got, want)
+		}
+		<-s.called
+	}
+}
