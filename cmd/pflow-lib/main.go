@@ -32,6 +32,7 @@ type grammar struct {
 	Settings settingsCommand `cmd:"" help:"Show and change the settings: which node types may be used, values for inputs, defaults."`
 	Schema   schemaCommand   `cmd:"" help:"Print the JSON Schema of workflow files."`
 	Guide    guideCommand    `cmd:"" help:"Print on one page how to write a workflow."`
+	Skill    skillCommand    `cmd:"" help:"Print the guide as a skill for agents, or write it to a folder of skills."`
 }
 
 func main() {
