@@ -10,6 +10,7 @@ import (
 	"github.com/mattn/go-isatty"
 	"github.com/tidwall/gjson"
 
+	"github.com/pflow-suite/pflow/pkg/catalog/page"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpclient"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
@@ -47,6 +48,31 @@ type callOutput struct {
 	Error   *fault.Fault      `json:"error,omitempty"`
 	Result  json.RawMessage   `json:"result"`
 	Content []json.RawMessage `json:"content,omitempty"`
+	// ResultBytes is the size of a result that is too long for --max-bytes, with that of its further blocks, and ResultHead
+	// its beginning.
+	ResultBytes int    `json:"result_bytes,omitempty"`
+	ResultHead  string `json:"result_head,omitempty"`
+}
+
+// bounded returns the output in at most the given number of bytes, 0 for any number: with the beginning of the result instead
+// of the result if that is too long.
+func (o callOutput) bounded(most int) callOutput {
+	if most == 0 || page.Size(o) <= most {
+		return o
+	}
+	text := string(o.Result)
+	if v := gjson.ParseBytes(o.Result); v.Type == gjson.String {
+		text = v.Str
+	}
+	o.ResultBytes = len(o.Result) + page.Size(o.Content)
+	o.Result, o.Content = json.RawMessage("null"), nil
+	if o.Error != nil { // its message repeats the result
+		f := *o.Error
+		f.Message = page.Cut(f.Message, most/4)
+		o.Error = &f
+	}
+	o.ResultHead = page.Cut(text, max(0, most-page.Size(o)-len(`,"result_head":""`)))
+	return o
 }
 
 // target is a tool of a server, with its arguments.
@@ -105,7 +131,7 @@ func (c *callCommand) run(app *cli.App) error {
 		out.Success, out.IsError, out.Error = false, true, r.Redactor.Fault(f)
 		app.Complain(out.Error)
 	}
-	if err := app.Document(out, func(w io.Writer) { writeText(w, out) }); err != nil || out.Success {
+	if err := app.Document(out.bounded(app.MaxBytes), func(w io.Writer) { writeText(w, out) }); err != nil || out.Success {
 		return err
 	}
 	return cli.Status(1)

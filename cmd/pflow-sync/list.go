@@ -8,6 +8,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/pflow-suite/pflow/pkg/catalog/page"
 	"github.com/pflow-suite/pflow/pkg/catalog/registry"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home/redact"
@@ -16,7 +17,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
-type listCommand struct{}
+type listCommand struct{ pageFlags }
 
 // listed is a server as list shows it. Env and Headers have only names, because the values may be secret.
 type listed struct {
@@ -62,17 +63,38 @@ func (c *listCommand) Run(app *cli.App) error {
 			Tools: count[name], Error: fault.From(s.Check(name)),
 		})
 	}
-	return cli.List(app, items, func(w io.Writer) {
-		table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-		for _, s := range items {
-			where := strings.Join(append([]string{s.Command}, s.Args...), " ")
-			if s.Transport == mcpclient.HTTP {
-				where = s.URL
-			}
-			_, _ = fmt.Fprintf(table, "%s\t%s\t%d tools\t%s\n", s.Server, s.Transport, s.Tools, where)
+	list := listing[listed]{
+		items: items, key: func(s listed) string { return s.Server }, query: "list", shorten: listed.shortened, text: writeServers,
+		document: func(items []listed, end pageEnd) any {
+			return struct {
+				Servers []listed `json:"servers"`
+				pageEnd
+			}{items, end}
+		},
+	}
+	return list.print(app, &c.pageFlags)
+}
+
+// shortened returns the server with the beginnings of its command, its URL and its fault, without arguments and names.
+func (s listed) shortened(bytes int) listed {
+	s.Args, s.Env, s.Headers = nil, nil, nil
+	s.Command, s.URL = page.Cut(s.Command, bytes/8), page.Cut(s.URL, bytes/8)
+	if s.Error != nil {
+		s.Error = &fault.Fault{Type: s.Error.Type, Message: page.Cut(s.Error.Message, bytes/4)}
+	}
+	return s
+}
+
+func writeServers(w io.Writer, servers []listed) {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, s := range servers {
+		where := strings.Join(append([]string{s.Command}, s.Args...), " ")
+		if s.Transport == mcpclient.HTTP {
+			where = s.URL
 		}
-		_ = table.Flush()
-	})
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%d tools\t%s\n", s.Server, s.Transport, s.Tools, where)
+	}
+	_ = table.Flush()
 }
 
 // mcpTypes returns the node types that are tools, sorted by name.

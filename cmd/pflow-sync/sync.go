@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/pflow-suite/pflow/pkg/catalog/page"
 	"github.com/pflow-suite/pflow/pkg/catalog/registry"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpclient"
@@ -39,13 +40,31 @@ type synced struct {
 	counts
 	Overwritten []string `json:"overwritten,omitempty"`
 	// Kept are the tools whose entries another program has written.
-	Kept  []string     `json:"kept,omitempty"`
-	Error *fault.Fault `json:"error,omitempty"`
+	Kept []string `json:"kept,omitempty"`
+	// Omitted is how many names are missing at the ends of Overwritten and Kept.
+	Omitted int          `json:"omitted,omitempty"`
+	Error   *fault.Fault `json:"error,omitempty"`
 }
 
 type syncOutput struct {
 	counts
 	Servers []synced `json:"servers"`
+}
+
+// shorten omits names until the output takes at most the given number of bytes, or no names are left.
+func (a *syncOutput) shorten(most int) {
+	for names := 1; names > 0 && page.Size(a) > most; {
+		names = 0
+		for i := range a.Servers {
+			s := &a.Servers[i]
+			for _, list := range []*[]string{&s.Overwritten, &s.Kept} {
+				left := len(*list) / 2
+				s.Omitted += len(*list) - left
+				*list = (*list)[:left]
+				names += left
+			}
+		}
+	}
 }
 
 // atOnce is the most servers that are started at the same time. Most are Node programs, which are expensive to start.
@@ -156,6 +175,9 @@ func (a *syncOutput) report(app *cli.App) error {
 			f.Message = "server " + s.Server + ": " + f.Message
 			app.Complain(&f)
 		}
+	}
+	if app.MaxBytes > 0 {
+		a.shorten(app.MaxBytes)
 	}
 	err := app.Document(a, func(w io.Writer) {
 		for _, s := range a.Servers {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/pflow-suite/pflow/pkg/catalog/page"
 	"github.com/pflow-suite/pflow/pkg/catalog/registry"
 	"github.com/pflow-suite/pflow/pkg/home/redact"
 	"github.com/pflow-suite/pflow/pkg/home/settings"
@@ -16,15 +17,18 @@ import (
 )
 
 type toolsCommand struct {
+	pageFlags
 	Name string `arg:"" optional:"" help:"The server; all by default."`
+	Tool string `arg:"" optional:"" help:"One tool, as its server names it: it is printed with its parameters."`
 }
 
-// registered is a tool in the registry.
+// registered is a tool in the registry. Inputs are its parameters, if only one tool is asked for.
 type registered struct {
-	Server      string `json:"server"`
-	Tool        string `json:"tool"`
-	NodeType    string `json:"node_type"`
-	Description string `json:"description"`
+	Server      string           `json:"server"`
+	Tool        string           `json:"tool"`
+	NodeType    string           `json:"node_type"`
+	Description string           `json:"description"`
+	Inputs      []nodetype.Param `json:"inputs,omitempty"`
 }
 
 // Run prints the tools that are node types. It does not start any server.
@@ -50,6 +54,11 @@ func (c *toolsCommand) Run(app *cli.App) error {
 		}
 		app.Warn("server %s has no tools in the registry; pflow-sync sync %s registers them", c.Name, c.Name)
 	}
+	if c.Tool != "" {
+		if types, err = named(types, c.Name, c.Tool); err != nil {
+			return err
+		}
+	}
 	set, err := settings.Load(h)
 	if err != nil {
 		return err
@@ -57,14 +66,67 @@ func (c *toolsCommand) Run(app *cli.App) error {
 	secrets := redact.For(set.Env, app.Env)
 	items := make([]registered, len(types))
 	for i, t := range types {
-		items[i] = registered{t.MCP.Server, t.MCP.Tool, t.Name, secrets.Text(t.Description)}
-	}
-	return cli.List(app, items, func(w io.Writer) {
-		table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-		for _, t := range items {
-			first, _, _ := strings.Cut(t.Description, "\n")
-			_, _ = fmt.Fprintf(table, "%s\t%s\n", t.NodeType, first)
+		items[i] = registered{Server: t.MCP.Server, Tool: t.MCP.Tool, NodeType: t.Name, Description: secrets.Text(t.Description)}
+		if c.Tool != "" {
+			items[i].Inputs = withoutSecrets(t.Params, secrets)
 		}
-		_ = table.Flush()
-	})
+	}
+	list := listing[registered]{
+		items: items, key: func(t registered) string { return t.NodeType }, query: "tools " + c.Name + " " + c.Tool, shorten: registered.shortened, text: writeTools,
+		document: func(items []registered, end pageEnd) any {
+			return struct {
+				Tools []registered `json:"tools"`
+				pageEnd
+			}{items, end}
+		},
+	}
+	return list.print(app, &c.pageFlags)
+}
+
+// named returns the node types that are a tool of a server, or of any server if its name is empty.
+func named(types []nodetype.Type, server, tool string) (found []nodetype.Type, err error) {
+	var names []string
+	for _, t := range types {
+		if t.MCP.Tool == tool {
+			found = append(found, t)
+		}
+		names = append(names, t.MCP.Tool)
+	}
+	if len(found) == 0 && server != "" {
+		return nil, mcpclient.ToolNotFound(server, tool, names)
+	}
+	return found, nil
+}
+
+// withoutSecrets returns parameters without the secrets in their descriptions and defaults.
+func withoutSecrets(params []nodetype.Param, secrets *redact.Redactor) []nodetype.Param {
+	params = slices.Clone(params)
+	for i := range params {
+		p := &params[i]
+		p.Description = secrets.Text(p.Description)
+		p.Default, _ = secrets.JSON(p.Default)
+		p.Enum, _ = secrets.JSON(p.Enum)
+	}
+	return params
+}
+
+// shortened returns the tool with the beginning of its description, and without the parameters that do not fit beside it.
+func (t registered) shortened(bytes int) registered {
+	t.Description = page.Cut(t.Description, bytes/4)
+	for i := range t.Inputs {
+		t.Inputs[i].Description = page.Cut(t.Inputs[i].Description, 100)
+	}
+	for len(t.Inputs) > 0 && page.Size(t) > bytes {
+		t.Inputs = t.Inputs[:len(t.Inputs)-1]
+	}
+	return t
+}
+
+func writeTools(w io.Writer, tools []registered) {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, t := range tools {
+		first, _, _ := strings.Cut(t.Description, "\n")
+		_, _ = fmt.Fprintf(table, "%s\t%s\n", t.NodeType, first)
+	}
+	_ = table.Flush()
 }

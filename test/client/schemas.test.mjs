@@ -20,7 +20,7 @@ test('answers match the output schemas for @modelcontextprotocol/client, protoco
 
 async function answers(t, client, StdioClientTransport) {
   const home = await newHome(t);
-  await client.connect(new StdioClientTransport({ command: program('pflow-serve'), env: home.env, cwd: home.dir }));
+  await client.connect(new StdioClientTransport({ command: program('pflow-serve'), args: ['--toolsets', 'core,drafts,servers,veloflux'], env: { ...home.env, VELOFLUX_MANAGER_URL: 'http://127.0.0.1:1' }, cwd: home.dir }));
   t.after(() => client.close());
   await home.draft('greet', { nodes: [{ id: 'a', type: 'shell', params: { command: 'echo hello' } }] });
   await home.draft('fail', { nodes: [{ id: 'a', type: 'shell', params: { command: 'exit 3' } }] });
@@ -41,12 +41,22 @@ async function answers(t, client, StdioClientTransport) {
     ['save_to_library', { draft_name: 'greet', final_name: 'kept', description: 'Greets' }, false],
     ['save_to_library', { draft_name: 'fail', final_name: 'kept', description: 'Fails' }, true],
     ['save_to_library', {}, true],
+    ['write_draft', { name: 'new', content: '{}' }, null],
+    ['read_draft', { name: 'new', cursor: null }, null],
+    ['check_draft', { name: 'new' }, null],
+    ['delete_draft', { name: 'nothing' }, true],
+    ['list_servers', {}, false],
+    ['list_server_tools', { limit: 0 }, false],
+    ['sync_server', { server: 'nothing' }, true],
+    ['call_server_tool', { server: 'nothing', tool: 'x' }, true],
+    ['veloflux_call', { tool: 'streams.list' }, true],
+    ['veloflux_read', { uri: 'veloFlux://streams/snapshot' }, true],
   ]) {
     played.add(name);
     const { isError = false, structuredContent } = await client.callTool({ name, arguments: args }); // throws at a misfit
-    assert.equal(isError, failed, `${name} ${JSON.stringify(args)}: ${JSON.stringify(structuredContent)}`);
+    if (failed !== null) assert.equal(isError, failed, `${name} ${JSON.stringify(args)}: ${JSON.stringify(structuredContent)}`);
     assert.ok(structuredContent, `${name} ${JSON.stringify(args)} has structured content`);
-    if (failed) assert.ok(structuredContent.error.type && structuredContent.error.message);
+    if (failed) assert.ok(structuredContent.error.message ?? structuredContent.error.error_message);
   }
   assert.deepEqual([...played].sort(), tools.map((tool) => tool.name).sort(), 'every tool is called');
   await assert.rejects(client.callTool({ name: 'describe_workflw', arguments: {} }),

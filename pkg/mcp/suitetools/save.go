@@ -3,6 +3,7 @@ package suitetools
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/tidwall/gjson"
 
@@ -26,11 +27,11 @@ func (f *Front) save() mcpserver.Tool {
 // saved is the summary of an answer.
 func saved(document json.RawMessage) string {
 	fields := gjson.GetManyBytes(document, "name", "path", "not_bundled.#.message")
-	text := fmt.Sprintf("Saved as %s in %s. To run it: execute with name %q.", fields[0].Str, fields[1].Str, fields[0].Str)
+	lines := []string{fmt.Sprintf("Saved as %s in %s. To run it: execute with name %q.", fields[0].Str, fields[1].Str, fields[0].Str)}
 	for _, message := range fields[2].Array() {
-		text += "\n" + message.Str
+		lines = append(lines, message.Str)
 	}
-	return text
+	return strings.Join(lines, "\n")
 }
 
 type saveArguments struct {

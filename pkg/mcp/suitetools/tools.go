@@ -3,9 +3,20 @@ package suitetools
 import "github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
 
 // Front makes the tools and resources of a suite.
-type Front struct{ Suite *Suite }
+type Front struct {
+	Suite *Suite
+	// Toolsets are the names of the toolsets to serve, as ParseToolsets returns them; nil is the default toolset.
+	Toolsets []string
+}
 
-// Tools returns the core tools. In the commands that they start, names come after --, so that they are not parsed as flags.
-func (f *Front) Tools() []mcpserver.Tool {
+// core returns the tools for workflows.
+func (f *Front) core() []mcpserver.Tool {
 	return []mcpserver.Tool{f.browse(), f.list(), f.describe(), f.execute(), f.save()}
 }
+
+const draftsInstructions = `Drafts without a file tool: write_draft writes one and answers its faults; read_draft, check_draft and delete_draft.`
+
+const coreInstructions = `1. browse_components finds node types with their parameters and outputs; list_library and describe_workflow find what exists already.
+2. Write a draft to DRAFTS/NAME.json: {"inputs":{…},"nodes":[{"id","type","params"}],"edges":[{"from","to"}],"outputs":{"NAME":{"source":"${node.key}"}}}. ${node.key} in a parameter is another node's output. A node can also have "batch", "loop", "retry", "timeout", "approval" and "cache". The resource pflow://guide (in a shell: pflow-lib guide) is the language on one page; in a shell, pflow-lib check finds every fault of a draft.
+3. execute runs it. When a node fails, correct the draft and execute it again with resume set to checkpoint.run_id: finished nodes do not run again.
+4. save_to_library keeps it.`

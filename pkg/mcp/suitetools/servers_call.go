@@ -1,0 +1,62 @@
+package suitetools
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
+)
+
+// callServerTool is the tool call_server_tool.
+func callServerTool(f *Front) mcpserver.Tool {
+	return mcpserver.Tool{
+		Name: "call_server_tool", Title: "Call a tool of an MCP server",
+		Description: "Call one tool of a configured MCP server, outside of a workflow, and return its result. The server is started for this call. " +
+			"Of a result over max_bytes only the beginning is returned, as text in result_head: ask for more before the call if the tool may not be called twice.",
+		InputSchema: schema(`{"type":"object","properties":{` + serverArgument + `,` + toolArgument + `,` +
+			`"arguments":{"type":"object","description":"the tool's arguments by name"},` +
+			`"max_bytes":{"type":"integer","minimum":0,"default":8192,"description":"the most bytes of the answer, at least 1024; 0 returns everything"}},"required":["server","tool"],"additionalProperties":false}`),
+		OutputSchema: outputSchema(`"success":{"type":"boolean"},"is_error":{"type":"boolean"},"server":{"type":"string"},"tool":{"type":"string"},` +
+			`"result":{"description":"what the tool returned"},"content":{"type":"array","items":{"type":"object"}},` +
+			`"result_bytes":{"type":"integer"},"result_head":{"type":"string","description":"the beginning of a result that is too long"}`),
+		Destructive: true, OpenWorld: true,
+		Call: summarized(document[callServerToolArguments](f), calledTool),
+	}
+}
+
+type callServerToolArguments struct {
+	Server    string          `json:"server"`
+	Tool      string          `json:"tool"`
+	Arguments json.RawMessage `json:"arguments"`
+	MaxBytes  *int            `json:"max_bytes"`
+}
+
+func (a callServerToolArguments) command() command {
+	most := maxPage
+	if a.MaxBytes != nil {
+		most = *a.MaxBytes
+	}
+	arguments := a.Arguments
+	if len(arguments) == 0 {
+		arguments = json.RawMessage("{}")
+	}
+	return command{
+		program: "pflow-sync", long: true, stdin: arguments,
+		args: []string{"call", "--format", "json", "--max-bytes=" + strconv.Itoa(most), "--", a.Server, a.Tool, "-"},
+	}
+}
+
+// summaryBytes is the most bytes of a result that a summary repeats.
+const summaryBytes = 500
+
+// calledTool is the summary of an answer.
+func calledTool(document json.RawMessage) string {
+	r := gjson.GetManyBytes(document, "tool", "server", "result", "result_head")
+	said := fault.Truncate(cmp.Or(r[3].Str, r[2].String()), summaryBytes)
+	return fmt.Sprintf("%s of %s returned: %s", r[0].Str, r[1].Str, said)
+}

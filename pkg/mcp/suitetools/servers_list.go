@@ -1,0 +1,33 @@
+package suitetools
+
+import (
+	"encoding/json"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
+)
+
+// listServers is the tool list_servers.
+func listServers(f *Front) mcpserver.Tool {
+	return mcpserver.Tool{
+		Name: "list_servers", Title: "List MCP servers",
+		Description: "List the MCP servers that are configured, each with the number of its tools that are node types. Nothing is started.",
+		InputSchema: schema(`{"type":"object","properties":{` + limitProperty("servers") + `,` + cursorProperty + `},"additionalProperties":false}`),
+		OutputSchema: outputSchema(`"servers":{"type":"array","items":{"type":"object","properties":{"server":{"type":"string"},"transport":{"type":"string"},` +
+			`"tools":{"type":"integer"},"error":{"type":"object"}},"required":["server"]}},` + pageProperties),
+		ReadOnly: true, Idempotent: true,
+		Call: summarized(document[listServersArguments](f), listedServers),
+	}
+}
+
+type listServersArguments struct{ pageArguments }
+
+func (a listServersArguments) command() command {
+	return command{program: "pflow-sync", args: append([]string{"list", "--format", "json"}, a.flags()...)}
+}
+
+// listedServers is the summary of an answer.
+func listedServers(document json.RawMessage) string {
+	return pageSummary(gjson.ParseBytes(document), "servers", "server")
+}

@@ -1,0 +1,105 @@
+package suitetools
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
+)
+
+// DefaultToolset is the toolset that a server has if none is chosen.
+const DefaultToolset = "core"
+
+// toolset is a group of tools that is served or left out as a whole.
+type toolset struct {
+	name  string
+	tools func(*Front) []mcpserver.Tool
+	// instructions is the part of the server's instructions about these tools. DRAFTS in it stands for the folder of drafts.
+	instructions string
+}
+
+// toolsets returns all toolsets, in the order in which instructions are given. The names of their tools differ.
+func toolsets() []toolset {
+	return []toolset{
+		{"core", (*Front).core, coreInstructions},
+		{"drafts", (*Front).drafts, draftsInstructions},
+		{"servers", servers, serversInstructions},
+		{"veloflux", veloflux, velofluxInstructions},
+	}
+}
+
+// ParseToolsets returns the names of toolsets in a text such as "core,servers", each once. The empty text is the default
+// toolset. An unknown name is a usage_error with the nearest one.
+func ParseToolsets(text string) ([]string, error) {
+	if strings.TrimSpace(text) == "" {
+		return []string{DefaultToolset}, nil
+	}
+	var known, names []string
+	for _, t := range toolsets() {
+		known = append(known, t.name)
+	}
+	for name := range strings.SplitSeq(text, ",") {
+		name = strings.TrimSpace(name)
+		switch {
+		case !slices.Contains(known, name):
+			f := fault.New(fault.Usage, "There is no toolset %q", fault.Truncate(name, 100))
+			if near, ok := fault.Nearest(name, known); ok {
+				f.Suggest("Did you mean %q?", near)
+			}
+			f.Available = known
+			return nil, f.Suggest("The toolsets are %s", strings.Join(known, ", "))
+		case !slices.Contains(names, name):
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// chosen returns the toolsets of the front.
+func (f *Front) chosen() []toolset {
+	return slices.DeleteFunc(toolsets(), func(t toolset) bool {
+		return !slices.Contains(f.Toolsets, t.name) && (len(f.Toolsets) > 0 || t.name != DefaultToolset)
+	})
+}
+
+// Tools returns the tools of the chosen toolsets. In the commands that they start, names come after --, so that they are not
+// parsed as flags.
+func (f *Front) Tools() []mcpserver.Tool {
+	var tools []mcpserver.Tool
+	for _, t := range f.chosen() {
+		tools = append(tools, t.tools(f)...)
+	}
+	return tools
+}
+
+// Unknown returns the error of a call of a tool that is not served but belongs to a toolset, and nil for any other name.
+func (f *Front) Unknown(_ context.Context, call *mcpserver.Call) error {
+	for _, t := range toolsets() {
+		if slices.ContainsFunc(t.tools(f), func(tool mcpserver.Tool) bool { return tool.Name == call.Tool }) {
+			names := []string{t.name}
+			for _, served := range f.chosen() {
+				names = append(names, served.name)
+			}
+			return fault.New(fault.NotFound, "The tool %q is not served: it belongs to the toolset %s", call.Tool, t.name).
+				Suggest("The user can add it in the configuration of this server, with --toolsets %s", strings.Join(slices.Sorted(slices.Values(names)), ","))
+		}
+	}
+	return nil
+}
+
+// maxFolder is the longest path of a folder that the instructions repeat. A client's model reads at most 2 kB of them.
+const maxFolder = 200
+
+// Instructions returns what the model of a client should know about the chosen toolsets. Drafts is the folder of drafts.
+func (f *Front) Instructions(drafts string) string {
+	if len(drafts) > maxFolder {
+		drafts = "$PFLOW_HOME/workflows"
+	}
+	parts := []string{"pflow keeps tasks as workflows: JSON or Markdown files that run the same way every time."}
+	for _, t := range f.chosen() {
+		parts = append(parts, strings.ReplaceAll(t.instructions, "DRAFTS", drafts))
+	}
+	return strings.Join(parts, "\n")
+}
