@@ -2,12 +2,14 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
 
 	"github.com/pflow-suite/pflow/pkg/catalog/library"
+	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home/redact"
 	"github.com/pflow-suite/pflow/pkg/terminal/cells"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
@@ -28,7 +30,9 @@ type description struct {
 	Outputs        map[string]workflow.Output `json:"outputs"`
 	TemplateInputs []string                   `json:"template_inputs"`
 	Nodes          []node                     `json:"nodes"`
-	Statistics     library.Stats              `json:"statistics"`
+	Statistics     library.Statistics         `json:"statistics"`
+	// Warnings say what of it could not be read.
+	Warnings []*fault.Fault `json:"warnings,omitempty"`
 }
 
 // input is the declaration of an input, completed by its defaults.
@@ -49,7 +53,7 @@ type node struct {
 
 // Run prints the interface of the workflow, or of the node type if no workflow has the name.
 func (c *describeCommand) Run(app *cli.App) error {
-	lib, entry, err := find(app, c.Name)
+	_, entry, err := find(app, c.Name)
 	if err != nil {
 		return describeType(app, c.Name, err)
 	}
@@ -59,8 +63,13 @@ func (c *describeCommand) Run(app *cli.App) error {
 	}
 	d := describe(file.Workflow)
 	d.Name, d.Saved = entry.Name, entry.Saved
-	if d.Statistics, err = lib.ReadStats(entry.Name); err != nil {
-		return err
+	if d.Statistics, err = entry.Statistics(); err != nil {
+		f, ok := errors.AsType[*fault.Fault](err)
+		if !ok {
+			return err
+		}
+		d.Warnings = append(d.Warnings, f)
+		app.Warn("%s%s", f.Where(), f.Message)
 	}
 	return app.Document(d, d.text)
 }

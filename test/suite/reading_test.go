@@ -223,7 +223,6 @@ func TestALargeFileOfTheHomeIsRefused(t *testing.T) {
 		"mcp-servers.json":       {"pflow-sync list"},
 		"workflows/large.json":   {"pflow-lib show large", "pflow-lib check large", "pflow-lib save large new", "pflow-exec run large"},
 		"library/large.pflow.md": {"pflow-lib show large", "pflow-lib describe large"},
-		"stats/good.json":        {"pflow-lib describe good"},
 	} {
 		for _, line := range lines {
 			t.Run(file+" "+line, func(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/home"
 )
 
-// Remove deletes the workflow that a name stands for: the saved one with its statistics and its bundle, else the draft. A draft
+// Remove deletes the workflow that a name stands for: the saved one with its bundle, else the draft, and its statistics. A draft
 // that the saved workflow hid stays, and so do the files that a draft refers to. Of a symbolic link Remove deletes only the link, wherever that leads.
 func (l *Library) Remove(ctx context.Context, name string) (*Entry, error) {
 	var removed *Entry
@@ -30,10 +30,7 @@ func (l *Library) Remove(ctx context.Context, name string) (*Entry, error) {
 		}
 		e.removeEmptyFolder()
 		removed = e
-		if e.Saved {
-			return l.RemoveStats(name)
-		}
-		return nil
+		return removeStats(l.home, e.Saved, name)
 	})
 	return removed, err
 }
@@ -45,7 +42,7 @@ func (e *Entry) removeEmptyFolder() {
 	}
 }
 
-// RemoveDraft deletes the draft of a name, even if a saved workflow hides it. It deletes nothing else. As with Remove, the files that
+// RemoveDraft deletes the draft of a name, even if a saved workflow hides it. It deletes its statistics and nothing else. As with Remove, the files that
 // the draft refers to stay, and of a symbolic link only the link is deleted.
 func (l *Library) RemoveDraft(ctx context.Context, name string) (*Entry, error) {
 	if err := home.CheckName("workflow", name); err != nil {
@@ -65,7 +62,7 @@ func (l *Library) RemoveDraft(ctx context.Context, name string) (*Entry, error) 
 		}
 		e.removeEmptyFolder()
 		removed = e
-		return nil
+		return removeStats(l.home, false, name)
 	})
 	return removed, err
 }

@@ -185,7 +185,7 @@ func nameOf(file string) string {
 	return name
 }
 
-// drop removes a draft that was saved, unless its text has changed since it was read.
+// drop removes a draft that was saved and its statistics, which count what was tried before the saved workflow was there, unless its text has changed since it was read.
 func drop(draft *Entry, saved []byte) error {
 	now, err := draft.Source()
 	if err != nil || !bytes.HasSuffix(now, saved) { // saved has no byte order mark
@@ -195,7 +195,7 @@ func drop(draft *Entry, saved []byte) error {
 		return unusable("remove the draft of", draft.Name, err).Suggest("The workflow is saved; only the removal of its draft failed")
 	}
 	draft.removeEmptyFolder()
-	return nil
+	return removeStats(draft.lib.home, false, draft.Name)
 }
 
 // taken returns the fault of a name that a workflow in one of the folders has.

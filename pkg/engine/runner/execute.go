@@ -61,17 +61,27 @@ func (l *Launch) Execute(ctx context.Context, o Observer) (*event.Event, error) 
 		f := *fault.From(err)
 		return nil, f.Suggest("resume with: %s", l.resumeCommand(w.ID))
 	}
-	if l.request.Saved && l.request.Only == "" {
-		statistics := library.Open(l.host.Home)
-		if err := statistics.RecordRun(context.WithoutCancel(ctx), l.request.Name, string(last.Status), began, time.Since(began)); err != nil {
-			l.host.Log.Warn("the workflow's statistics are not up to date", "error", err)
-		}
-	}
+	recordStatistics(ctx, l.host, l.request, last, began)
 	tidy(l.host)
 	if err := l.checkCopied(last); err != nil {
 		return nil, err
 	}
 	return last, nil
+}
+
+// recordStatistics adds the run to the statistics of its workflow. A run of one node, or of a file, has none.
+func recordStatistics(ctx context.Context, host *Host, r *Request, last *event.Event, began time.Time) {
+	statistics := library.Open(host.Home)
+	record := statistics.RecordRun
+	switch {
+	case r.Only != "" || !r.Saved && !r.Draft:
+		return
+	case r.Draft:
+		record = statistics.RecordDraftRun
+	}
+	if err := record(context.WithoutCancel(ctx), r.Name, string(last.Status), began, time.Since(began)); err != nil {
+		host.Log.Warn("the workflow's statistics are not up to date", "error", err)
+	}
 }
 
 // begin creates the directory of the run, which other processes see from its first event on. After an error it does not

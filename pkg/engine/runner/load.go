@@ -194,7 +194,7 @@ func (r *Request) loadWorkflow(host *Host, s Source) error {
 		}
 		return nil
 	}
-	r.Name, r.Saved = entry.Name, entry.Saved
+	r.Name, r.Saved, r.Draft = entry.Name, entry.Saved, !entry.Saved
 	if entry.Hidden {
 		host.Warn("a draft named %s is hidden by the saved workflow", entry.Name)
 	}

@@ -17,8 +17,9 @@ type Request struct {
 	File string `json:"file"`
 	// Path is the absolute path of the workflow's file, or empty.
 	Path string `json:"path,omitempty"`
-	// Saved is set for a saved workflow, which has statistics.
+	// Saved is set for a saved workflow, and Draft for a draft that was named; both have statistics.
 	Saved bool `json:"saved,omitempty"`
+	Draft bool `json:"draft,omitempty"`
 	// Source is the workflow's file, Folder the one that the paths in it start from, and Files are the files that it refers to.
 	Source []byte              `json:"source"`
 	Folder string              `json:"folder"`
