@@ -3,6 +3,7 @@ package suitetools
 import (
 	"context"
 	"encoding/json"
+	"strconv"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
@@ -34,9 +35,10 @@ func summarized(call func(context.Context, *mcpserver.Call) *mcpserver.Result, s
 	}
 }
 
-// answer runs a command and returns its document as the result of a tool. The document of a failed command is its fault.
+// answer runs a command and returns its document as the result of a tool. The document of a failed command is its fault. The
+// command shortens what is longer than maxPage, unless its arguments have another limit.
 func (f *Front) answer(ctx context.Context, c command) *mcpserver.Result {
-	c.args = append([]string{"--quiet"}, c.args...)
+	c.args = append([]string{"--max-bytes=" + strconv.Itoa(maxPage), "--quiet"}, c.args...)
 	o, err := f.Suite.run(ctx, c)
 	if ctx.Err() != nil && err != nil {
 		return failure(fault.New(fault.Unavailable, "The call was cancelled before it was answered"))

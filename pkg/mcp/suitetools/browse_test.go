@@ -11,9 +11,9 @@ func TestBrowseArgumentsAreFlags(t *testing.T) {
 	for arguments, want := range map[string]string{
 		`{"type":"--help"}`:                            "--max-bytes=8192 --type=--help",
 		`{"server":"github","detail":"brief"}`:         "--max-bytes=8192 --server=github --detail=brief",
-		`{"limit":0,"detail":"full"}`:                  "--limit=0 --detail=full",
+		`{"limit":0,"detail":"full"}`:                  "--max-bytes=0 --limit=0 --detail=full",
 		`{"limit":3,"cursor":"Ab-_"}`:                  "--max-bytes=8192 --limit=3 --cursor=Ab-_",
-		`{"query":"a","cursor":"--x","limit":0}`:       "--limit=0 --cursor=--x -- a",
+		`{"query":"a","cursor":"--x","limit":0}`:       "--max-bytes=0 --limit=0 --cursor=--x -- a",
 		`{"include_workflows":false,"query":"--type"}`: "--max-bytes=8192 --no-workflows -- --type",
 	} {
 		f := newFakes(t)

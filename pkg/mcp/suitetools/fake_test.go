@@ -32,7 +32,7 @@ func newFakes(t *testing.T) *fakes {
 }
 
 // program writes a program whose version is 1.0 and which otherwise does what the script says. The script does not
-// see --hints=tools, which every call has.
+// see --hints=tools and --max-bytes=8192, which every call of a tool has.
 func (f *fakes) program(name, script string) {
 	f.Helper()
 	f.at(f.dir, name, "1.0", script)
@@ -42,6 +42,7 @@ func (f *fakes) at(dir, name, version, script string) {
 	f.Helper()
 	text := "#!/bin/sh\nif [ \"$1\" = --version ]; then echo " + name + " " + version + "; exit; fi\n" +
 		"if [ \"$1\" = --hints=tools ]; then shift; echo " + name + " >> \"$DIR/addressed\"; fi\n" +
+		"if [ \"$1\" = --max-bytes=8192 ]; then shift; echo " + name + " >> \"$DIR/limited\"; fi\n" +
 		"echo " + name + " \"$*\" >> \"$DIR/calls\"\n" + script + "\n"
 	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700); err != nil {
 		f.Fatal(err)

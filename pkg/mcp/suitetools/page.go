@@ -28,9 +28,11 @@ type pageArguments struct {
 
 // flags returns the arguments as flags. With limit 0 the answer has no limit in bytes either.
 func (a pageArguments) flags() (flags []string) {
-	if a.Limit == nil || *a.Limit != 0 {
-		flags = append(flags, "--max-bytes="+strconv.Itoa(maxPage))
+	most := maxPage
+	if a.Limit != nil && *a.Limit == 0 {
+		most = 0
 	}
+	flags = append(flags, "--max-bytes="+strconv.Itoa(most))
 	if a.Limit != nil {
 		flags = append(flags, "--limit="+strconv.Itoa(*a.Limit))
 	}

@@ -46,7 +46,7 @@ func TestListLibraryIsAnObject(t *testing.T) {
 	if r.Supplement != `{"total":7,"next_cursor":"Ab"}` {
 		t.Errorf("the second text is %s", r.Supplement)
 	}
-	for arguments, want := range map[string]string{`{"limit":0}`: "--limit=0", `{"limit":2,"cursor":"Ab","pattern":"x"}`: "--max-bytes=8192 --limit=2 --cursor=Ab -- x"} {
+	for arguments, want := range map[string]string{`{"limit":0}`: "--max-bytes=0 --limit=0", `{"limit":2,"cursor":"Ab","pattern":"x"}`: "--max-bytes=8192 --limit=2 --cursor=Ab -- x"} {
 		f := newFakes(t)
 		f.program("pflow-lib", answering)
 		f.call(f.front(), "list_library", arguments)
