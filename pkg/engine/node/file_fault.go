@@ -58,7 +58,8 @@ func fileFault(verb, name, path string, err error) *fault.Fault {
 			return f.Suggest("Create the target, or correct the link")
 		}
 		suggestPath(f, name, path)
-		f.Suggest("Check the path; it is relative to the run's working directory, which -C DIR sets")
+		f.SuggestCommand("Check the path; it is relative to the run's working directory, which -C DIR sets").
+			SuggestTool("Check the path; it is relative to the run's working directory")
 	case errors.Is(err, syscall.ENOTDIR):
 		f.Suggest("A part of the path is a file, not a folder: correct the path")
 	case errors.Is(err, fs.ErrPermission):

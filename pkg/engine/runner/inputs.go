@@ -116,7 +116,8 @@ func (l *Launch) resolveDir() error {
 	}
 	l.dir = l.from.Started.Cwd
 	if info, err := os.Stat(l.dir); err != nil || !info.IsDir() {
-		return fault.New(fault.Usage, "The folder of run %s no longer exists", l.from.Run).Suggest("Choose another with -C DIR")
+		return fault.New(fault.Usage, "The folder of run %s no longer exists", l.from.Run).SuggestCommand("Choose another with -C DIR").
+			SuggestTool("Call execute without resume: a new run has the folder of pflow-serve")
 	}
 	return nil
 }
