@@ -13,6 +13,7 @@ import (
 
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/home"
 	"github.com/pflow-suite/pflow/pkg/home/redact"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 	"github.com/pflow-suite/pflow/pkg/run/journal"
@@ -44,7 +45,7 @@ func (l *Launch) holdKey(ctx context.Context) error {
 // attach sets Attach. It returns a fault if the run is live and does not do what is asked for.
 func (l *Launch) attach(ctx context.Context, rec *journal.Reader, live bool) error {
 	if live {
-		if err := l.request.checkSame(ctx, rec); err != nil {
+		if err := l.request.checkSame(ctx, l.host.Home, rec); err != nil {
 			return err
 		}
 	}
@@ -54,13 +55,16 @@ func (l *Launch) attach(ctx context.Context, rec *journal.Reader, live bool) err
 
 // checkSame returns a fault if a live run is one of another workflow or has other inputs. It waits for the first event of a
 // run that has just begun.
-func (r *Request) checkSame(ctx context.Context, rec *journal.Reader) error {
+func (r *Request) checkSame(ctx context.Context, h *home.Home, rec *journal.Reader) error {
 	first, err := firstEvent(ctx, rec)
 	if err != nil || first == nil || first.Workflow == nil {
 		return err
 	}
 	w := first.Workflow
-	known := r.Name != "-" && w.Name != "-"
+	if err := r.checkOwn(h, first); err != nil {
+		return err
+	}
+	known := r.Path != "" && w.Name != "-"
 	if known && w.Name != r.Name && (w.Path == "" || w.Path != r.Path) {
 		return fault.New(fault.Usage, "Run %s is still running, and it runs another workflow, %s", rec.ID, w.Name).
 			SuggestCommand("Wait for it with: pflow-exec wait %s", rec.ID).

@@ -114,6 +114,11 @@ func (l *Launch) holdOrigin(ctx context.Context) error {
 		return err
 	}
 	for began := time.Now(); ; {
+		if first, _, err := rec.FirstAndLast(); err != nil {
+			return err
+		} else if err := r.checkOwn(l.host.Home, first); err != nil {
+			return err
+		}
 		if r.Again != nil && rec.Held() {
 			return stillRunning(rec)
 		}

@@ -1,0 +1,57 @@
+package runner
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pflow-suite/pflow/pkg/catalog/library"
+	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/home"
+)
+
+// checkOwn returns a fault if a workflow of the home would go on from a run of another one. Nodes with the same ids would be
+// taken over silently. first is the first event of the run.
+//
+// A run belongs to the workflow that it names. If there is no workflow of that name any more, because a draft was saved under
+// another name, or if the run is one of a file, it belongs to each workflow that has one of its nodes. Files are not
+// checked: a corrected copy of a workflow goes on from the run of the original.
+func (r *Request) checkOwn(h *home.Home, first *event.Event) error {
+	if r.Path != "" || r.Name == "-" || r.Stored || r.single || first == nil || first.Workflow == nil {
+		return nil
+	}
+	w := first.Workflow
+	if w.Path == "" && w.Name == r.Name || filepath.Dir(w.Path) == r.Folder && isFileOf(w.Path, r.Name) {
+		return nil
+	}
+	isName := w.Path == "" && w.Name != "-"
+	if !isName || !exists(h, w.Name) {
+		file, err := r.parse()
+		if err != nil {
+			return nil //nolint:nilerr // the check of the workflow reports it
+		}
+		if slices.ContainsFunc(first.Nodes, func(id string) bool { _, ok := file.Workflow.Node(id); return ok }) {
+			return nil
+		}
+	}
+	f := fault.New(fault.Usage, "Run %s is a run of %s, not of %s", first.Run, w.Name, r.Name)
+	if isName {
+		f.SuggestTool("To go on from it, call execute with name %q and resume %q", w.Name, first.Run)
+	}
+	return f.SuggestCommand("To go on from it: pflow-exec resume %s", first.Run).Suggest("For a new run of %s, leave out the run to go on from", r.Name)
+}
+
+// isFileOf reports whether the file of a workflow has its name.
+func isFileOf(path, name string) bool {
+	rest, ok := strings.CutPrefix(filepath.Base(path), name)
+	return ok && strings.HasPrefix(rest, ".")
+}
+
+// exists reports whether a name is that of a saved workflow or a draft.
+func exists(h *home.Home, name string) bool {
+	_, err := library.Open(h).Find(name)
+	f, ok := errors.AsType[*fault.Fault](err)
+	return err == nil || ok && f.Type != fault.NotFound
+}
