@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'node:test';
+import { report } from './report.mjs';
 import { newHome, program } from './suite.mjs';
 
 const node20 = Number(process.versions.node.split('.')[0]) >= 20;
@@ -71,24 +72,6 @@ async function mainJob(t, client, StdioClientTransport) {
   const again = await succeed(client, 'execute', { name: 'line-report', inputs });
   assert.equal(again.success, true);
   assert.equal(again.outputs.report, 'What was said: one line\none line');
-}
-
-/** report is a chain of three; its first node leaves a line in a file each time it runs. */
-function report(second) {
-  return {
-    description: 'A report in three steps',
-    inputs: {
-      title: { type: 'string', description: 'what stands before the lines' },
-      log: { type: 'string', description: 'the file that gets a line at each run' },
-    },
-    nodes: [
-      { id: 'first', type: 'shell', params: { command: 'echo one line >> "${log}"' } },
-      { id: 'second', type: 'shell', params: { command: second } },
-      { id: 'third', type: 'shell', params: { command: 'printf "%s: %s" "${title}" "${second.stdout}"' } },
-    ],
-    edges: [{ from: 'first', to: 'second' }, { from: 'second', to: 'third' }],
-    outputs: { report: { description: 'the title and the lines', source: '${third.stdout}' } },
-  };
 }
 
 /**

@@ -1,27 +1,14 @@
-// veloflux-mcp served to the command line of the MCP inspector, whose packages are in the folder CASE_INSPECTOR: scripts/test
-// --clients installs them.
+// veloflux-mcp served to the command line of the MCP inspector.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import test from 'node:test';
+import { inspector, skip } from './inspector.mjs';
 import { newHome, program } from './suite.mjs';
 import { assertNothingLeft, catalog, document, failed, newManager, sql, succeeded } from './veloflux.mjs';
-
-const modules = process.env.CASE_INSPECTOR;
-const inspector = `${modules}/@modelcontextprotocol/inspector/clients/launcher/build/index.js`;
-const besideIt = `${modules}/node-${process.platform}-${process.arch}/bin/node`;
-const [major, minor] = process.versions.node.split('.').map(Number);
-const node = existsSync(besideIt) ? besideIt : process.execPath;
-const able = node === besideIt || major > 22 || (major === 22 && minor >= 19);
-const skip = !modules ? 'CASE_INSPECTOR is not set: use scripts/test --clients' : !able && 'needs Node 22.19';
 
 test('ask, verify, loop by @modelcontextprotocol/inspector', { skip }, async (t) => {
   const manager = await newManager(t);
   const home = await newHome(t);
-  const inspect = (method, ...args) => new Promise((resolve) => {
-    const all = [inspector, '--cli', program('veloflux-mcp'), ...manager.args(), '--format', 'json', '--method', method, ...args];
-    execFile(node, all, { env: home.env }, (error, stdout, stderr) => resolve({ code: error ? error.code : 0, stdout, stderr }));
-  });
+  const inspect = inspector(home.env, [program('veloflux-mcp'), ...manager.args()]);
   const result = async (method, ...args) => {
     const { code, stdout, stderr } = await inspect(method, ...args);
     assert.equal(code, 0, `${method} ${args}: ${stdout}${stderr}`);

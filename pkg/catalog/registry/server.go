@@ -44,9 +44,9 @@ func (r *Registry) assumed(s *snapshot, name string) (nodetype.Type, bool) {
 
 // tools returns the names of a server's tools as their node types spell them.
 func (x *index) tools(server string) (tools []string) {
-	for i := range x.len() {
-		if owner, tool := x.owner(i); string(owner) == server {
-			tools = append(tools, strings.TrimPrefix(nodetype.MCPName("", string(tool)), "mcp--"))
+	for _, r := range x.entries {
+		if r.server == server {
+			tools = append(tools, strings.TrimPrefix(nodetype.MCPName("", r.tool), "mcp--"))
 		}
 	}
 	return tools
