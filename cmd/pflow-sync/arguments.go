@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpclient"
 	"github.com/pflow-suite/pflow/pkg/mcp/toolargs"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
+	"github.com/pflow-suite/pflow/pkg/rawjson/jsonschema"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
@@ -63,10 +65,35 @@ func (g toolArguments) object(tool mcpclient.Tool) (json.RawMessage, error) {
 	if f := fault.Join(fault.Validation, "The arguments of "+tool.Name, faults); f != nil {
 		return nil, f
 	}
-	if g.whole != nil {
-		return g.whole, nil
+	if out = append(out, '}'); g.whole != nil {
+		out = g.whole
 	}
-	return append(out, '}'), nil
+	if f := violation(tool, out); f != nil {
+		return nil, f
+	}
+	return out, nil
+}
+
+// violation returns the fault of the first argument that the tool's input schema does not allow, or nil. A schema that cannot be
+// used allows all.
+func violation(tool mcpclient.Tool, arguments json.RawMessage) *fault.Fault {
+	schema := jsonschema.CompileForeign(tool.InputSchema)
+	if schema == nil {
+		return nil
+	}
+	v := schema.Check(arguments)
+	if v == nil {
+		return nil
+	}
+	f := fault.New(fault.Validation, "The arguments of %s must %s", tool.Name, v.Must)
+	if f.Path = "arguments"; v.Path != "" {
+		f.Message = fmt.Sprintf("The argument %s of %s must %s", fault.Truncate(v.Path, 200), tool.Name, v.Must)
+		f.Path = rawjson.AppendPath(f.Path, v.Path)
+	}
+	if v.Hint != "" {
+		f.Suggest("%s", v.Hint)
+	}
+	return f
 }
 
 // mismatches returns faults for the keys that a schema does not have, and for the required keys that are missing.

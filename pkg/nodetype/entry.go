@@ -26,6 +26,12 @@ type entryInterface struct {
 	MCP     *MCP     `json:"mcp_metadata,omitempty"`
 }
 
+// MCPModule is the module of an entry that is a tool of an MCP server.
+const MCPModule = "pflow.nodes.mcp.node"
+
+// mcpClass is the class of such an entry.
+const mcpClass = "MCPNode"
+
 // ProgramModule is the beginning of the module of an entry that is run by a program.
 const ProgramModule = "pflow.programs."
 
@@ -55,7 +61,7 @@ func (t Type) MarshalJSON() ([]byte, error) {
 		Open: t.ExtraOutputs && t.MCP == nil && len(t.Outputs) > 0,
 	}}
 	if t.MCP != nil {
-		e.ClassName, e.Module, e.FilePath = "MCPNode", "pflow.nodes.mcp.node", "virtual://mcp"
+		e.ClassName, e.Module, e.FilePath = mcpClass, MCPModule, "virtual://mcp"
 	}
 	if strings.HasPrefix(t.Program, "/") {
 		e.ClassName, e.Module, e.FilePath = "Program", ProgramModule+t.Name, t.Program
@@ -74,13 +80,17 @@ func (t Type) MarshalJSON() ([]byte, error) {
 	return rawjson.Marshal(e)
 }
 
-// UnmarshalJSON reads an entry of the registry. It leaves the name unchanged.
+// UnmarshalJSON reads an entry of the registry. It leaves the name unchanged. An entry of a tool may lack mcp_metadata: then its
+// MCP has neither server nor tool, which only the name and the configured servers tell.
 func (t *Type) UnmarshalJSON(b []byte) error {
 	var e entry
 	if err := json.Unmarshal(b, &e); err != nil {
 		return err
 	}
 	*t = Type{Name: t.Name, Description: strings.TrimSpace(e.Interface.Description), Actions: e.Interface.Actions, MCP: e.Interface.MCP}
+	if t.MCP == nil && (e.Module == MCPModule || e.ClassName == mcpClass) {
+		t.MCP = &MCP{}
+	}
 	for _, p := range e.Interface.Params {
 		t.Params = append(t.Params, Param{
 			Name: p.name(), Type: p.Type, Description: p.Description, Required: p.Required != nil && *p.Required,

@@ -89,3 +89,11 @@ func JoinPath(path, key string) string {
 	}
 	return path + "." + key
 }
+
+// AppendPath appends a path from a value to the path of that value.
+func AppendPath(path, inner string) string {
+	if path == "" || inner == "" || inner[0] == '[' {
+		return path + inner
+	}
+	return path + "." + inner
+}

@@ -59,7 +59,7 @@ func (f *file) sketch(name string) (record, search.Document) {
 		}
 		return true
 	})
-	r.ours = r.server != "" || !upstreamsOwn(module)
+	r.ours = r.server != "" || !upstreamsOwn(name, module)
 	if !usable(r) {
 		return r, search.Document{}
 	}

@@ -186,8 +186,12 @@ func (r *Registry) rules() (*settings.Settings, error) {
 	return r.settings, nil
 }
 
-// upstreamsOwn reports whether a module is one of upstream pflow's own nodes, which its registry lists too.
-func upstreamsOwn(module string) bool { return strings.HasPrefix(module, "pflow.nodes.") }
+// upstreamsOwn reports whether an entry is one of upstream pflow's own nodes, which its registry lists too. A tool of an MCP
+// server is not.
+func upstreamsOwn(name, module string) bool {
+	tool := module == nodetype.MCPModule && strings.HasPrefix(name, "mcp-")
+	return strings.HasPrefix(module, "pflow.nodes.") && !tool
+}
 
 // tool returns the server and the tool of an MCP entry.
 func (e entry) tool() (server, tool string, ok bool) {

@@ -23,12 +23,7 @@ func (r *Registry) assumed(s *snapshot, name string) (nodetype.Type, bool) {
 	if !ok {
 		return nodetype.Type{}, false
 	}
-	server := ""
-	for _, known := range serverNames(r.home) {
-		if after, ok := strings.CutPrefix(rest, known+"-"); ok && after != "" && len(known) > len(server) {
-			server = known
-		}
-	}
+	server := longestServer(rest, serverNames(r.home))
 	if server == "" {
 		return nodetype.Type{}, false
 	}
@@ -38,8 +33,30 @@ func (r *Registry) assumed(s *snapshot, name string) (nodetype.Type, bool) {
 	}
 	return nodetype.Type{
 		Name: name, Description: "A tool of MCP server " + server + " that is not registered", Actions: []string{"default", "error"},
-		ExtraOutputs: true, Unregistered: true, MCP: &nodetype.MCP{Server: server, Tool: tool},
+		ExtraOutputs: true, Unregistered: true, MCP: &nodetype.MCP{Server: server, Tool: tool, Respelled: true},
 	}, true
+}
+
+// longestServer returns the longest of the servers that the rest of a node type's name after mcp- begins with, or "".
+func longestServer(rest string, servers []string) (longest string) {
+	for _, known := range servers {
+		if after, ok := strings.CutPrefix(rest, known+"-"); ok && after != "" && len(known) > len(longest) {
+			longest = known
+		}
+	}
+	return longest
+}
+
+// placeTool sets the server and the tool of an MCP entry that has no mcp_metadata, by its name: the longest configured server that
+// fits, else what stands before the first hyphen.
+func placeTool(t *nodetype.Type, servers []string) {
+	rest := strings.TrimPrefix(t.Name, "mcp-")
+	server := longestServer(rest, servers)
+	if server == "" {
+		server, _, _ = strings.Cut(rest, "-")
+	}
+	t.MCP.Server, t.MCP.Respelled = server, true
+	t.MCP.Tool = strings.TrimPrefix(rest[len(server):], "-")
 }
 
 // tools returns the names of a server's tools as their node types spell them.

@@ -23,6 +23,8 @@ type snapshot struct {
 	// source is the whole file. It is nil if the index was stored: then entries are read from file.
 	source []byte
 	file   *os.File
+	// home has the configuration of the servers, by which the tools of entries without mcp_metadata are known.
+	home *home.Home
 }
 
 // read calls use with a snapshot, and once more with one of the whole file if the file changed meanwhile.
@@ -79,13 +81,13 @@ func (r *Registry) open(whole bool) (*snapshot, error) {
 	f, err := os.Open(r.home.Path(fileName))
 	if errors.Is(err, fs.ErrNotExist) {
 		f, err := parseFile(nil)
-		return &snapshot{index: newIndex(f), source: []byte{}}, err
+		return &snapshot{index: newIndex(f), source: []byte{}, home: r.home}, err
 	}
 	if err != nil {
 		return nil, unreadable(err)
 	}
 	now := r.now() // before anything is known of the file
-	s := &snapshot{file: f}
+	s := &snapshot{file: f, home: r.home}
 	if s.stamp, err = home.StampOf(f); err != nil {
 		_ = f.Close()
 		return nil, unreadable(err)
@@ -129,7 +131,7 @@ func (r *Registry) openSpecial() (*snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &snapshot{index: newIndex(parsed), source: source}, nil
+	return &snapshot{index: newIndex(parsed), source: source, home: r.home}, nil
 }
 
 // stored returns the index of the state of the file with the given stamp, or nil if no index of that state is stored.
@@ -158,7 +160,9 @@ func (s *snapshot) typeOf(r record) (t nodetype.Type, err error) {
 	if err := t.UnmarshalJSON(text); err != nil {
 		return t, brokenEntry(r.name, err)
 	}
-	t.Name = r.name
+	if t.Name = r.name; t.MCP != nil && t.MCP.Server == "" {
+		placeTool(&t, serverNames(s.home))
+	}
 	return t, nil
 }
 

@@ -17,9 +17,13 @@ import (
 )
 
 // fitParams converts every parameter to its declared type. A null stands for a parameter that is not given, except for a
-// parameter of any type and for MCP tools, which check their arguments themselves.
+// parameter of any type and for one of an MCP tool whose schema allows null. The arguments of a tool are checked by its schema.
 func fitParams(n *workflow.Node, kind nodetype.Type, params map[string]json.RawMessage) error {
 	var faults []*fault.Fault
+	schema := toolSchema(kind)
+	if schema != nil {
+		dropNulls(kind, params)
+	}
 	for _, name := range slices.Sorted(maps.Keys(params)) {
 		param, ok := kind.Param(name)
 		value := bytes.TrimSpace(params[name])
@@ -57,6 +61,11 @@ func fitParams(n *workflow.Node, kind nodetype.Type, params map[string]json.RawM
 			f := fault.New(fault.Execution, "Parameter %q of node %q is required and has no value%s", param.Name, n.ID, origin(n, param.Name))
 			f.Node, f.Path = n.ID, "params."+param.Name
 			faults = append(faults, f.Suggest("Give it a value other than null"))
+		}
+	}
+	if schema != nil && len(faults) == 0 {
+		if f := fitArguments(n, kind, params); f != nil {
+			return f
 		}
 	}
 	if f := fault.Join(fault.Execution, "Node "+n.ID, faults); f != nil {

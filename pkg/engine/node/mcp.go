@@ -22,7 +22,7 @@ func runTool(ctx context.Context, p *Call, t *Task) *Result {
 		return failed(toolFault(err), toolOutputs(nil, err.Error()))
 	}
 	name, schema := tool.Tool, tool.OutputSchema
-	if p.kind.Unregistered {
+	if tool.Respelled {
 		found, err := session.FindTool(ctx, name)
 		if err != nil {
 			return failed(toolFault(err), toolOutputs(nil, err.Error()))

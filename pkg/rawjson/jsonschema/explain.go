@@ -25,6 +25,10 @@ type explainer struct {
 	left     int
 }
 
+func newExplainer(s *Schema) *explainer {
+	return &explainer{Schema: s, resolved: map[string]*google.Resolved{}, left: maxExplained}
+}
+
 // explain returns the violation in the value at a place, which the schema at a path does not allow.
 func (e *explainer) explain(place, at string, value any) *Violation {
 	through, keyword := e.fails(at, value)
@@ -49,6 +53,7 @@ func (e *explainer) explain(place, at string, value any) *Violation {
 	if v.keyword == "" {
 		v.Path, v.keyword = place, keyword
 	}
+	v.part = value
 	return v
 }
 

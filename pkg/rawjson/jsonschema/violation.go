@@ -6,8 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	google "github.com/google/jsonschema-go/jsonschema"
 )
 
 // Violation is a part of a value that its schema does not allow.
@@ -20,6 +18,8 @@ type Violation struct {
 	Hint string
 
 	keyword string
+	// part is the value at the place.
+	part any
 }
 
 // Error returns a sentence such as: items[2].mode must be one of "on", "off" (did you mean "on"?).
@@ -48,8 +48,7 @@ func (s *Schema) CheckValue(value any) *Violation {
 	if s.resolved.Validate(value) == nil {
 		return nil
 	}
-	e := &explainer{Schema: s, resolved: map[string]*google.Resolved{}, left: maxExplained}
-	return e.explain("", "", value)
+	return newExplainer(s).explain("", "", value)
 }
 
 // Fits reports whether the schema allows a value.
@@ -64,7 +63,7 @@ func (s *Schema) AllowsNull(name string) bool {
 	if known, _ := s.parts[""]["properties"].(map[string]any); known[name] == nil {
 		return true
 	}
-	e := &explainer{Schema: s, resolved: map[string]*google.Resolved{}}
+	e := newExplainer(s)
 	_, keyword := e.fails("/properties/"+escaped.Replace(name), nil)
 	return keyword == ""
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
+	"github.com/pflow-suite/pflow/pkg/rawjson/jsonschema"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 	"github.com/pflow-suite/pflow/pkg/workflow/plan"
 	"github.com/pflow-suite/pflow/pkg/workflow/template"
@@ -100,10 +101,12 @@ type shared struct {
 	typeNames []string
 	// searches counts the searches for a nearest name.
 	searches int
+	// schemas holds the input schemas of tools by their node types, nil for those that cannot be used.
+	schemas map[string]*jsonschema.Schema
 }
 
 func newShared(types Types, load Load, judge JudgeFilter) *shared {
-	return &shared{types: types, load: load, judge: judge, subs: map[string]*Report{}}
+	return &shared{types: types, load: load, judge: judge, subs: map[string]*Report{}, schemas: map[string]*jsonschema.Schema{}}
 }
 
 // workflowIn checks one workflow. within holds the workflows that contain it, outermost first, and itself.

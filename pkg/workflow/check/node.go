@@ -30,7 +30,11 @@ func (c *checker) node(i int) {
 	kind, ok := c.kind(n, at)
 	if ok {
 		c.unregistered(n, kind, at)
+		errors := len(c.report.Errors)
 		c.params(n, kind, params, at)
+		if len(c.report.Errors) == errors {
+			c.toolArguments(n, kind, params, at)
+		}
 		c.timeout(n, kind, params, at)
 		c.fromInputs(n, kind, params, at)
 		c.filter(n, kind, params, at)
@@ -208,7 +212,7 @@ func (c *checker) params(n *workflow.Node, kind nodetype.Type, params map[string
 		case strings.HasPrefix(name, "__"):
 			c.fail(path, "Node %q (%s): parameter %q is reserved: a workflow cannot set names that start with __", n.ID, n.Type, name).
 				Suggest("Remove it").Node = n.ID
-		case !ok && kind.MCP != nil && len(kind.Params) == 0: // a tool without an input schema
+		case !ok && kind.MCP != nil && (len(kind.Params) == 0 || c.takesMore(kind)): // a tool without a schema of its parameters
 		case !ok && name == nodetype.TimeoutParam && kind.LimitsTime():
 		case !ok && name == "inputs": // local names of the node
 			c.ownInputs(n, params[name], path)
@@ -218,6 +222,8 @@ func (c *checker) params(n *workflow.Node, kind nodetype.Type, params map[string
 			c.instead(f, name, "A "+n.Type+" node takes", kind.ParamNames())
 		case string(params[name]) != "null" && !strings.Contains(string(params[name]), "${"):
 			c.literal(n, kind, p, params[name], path)
+		case ok && kind.MCP != nil && string(params[name]) != "null":
+			c.toolArgument(n, kind, p, params[name], at)
 		}
 	}
 	for _, p := range kind.Params {
@@ -245,6 +251,7 @@ func (c *checker) literal(n *workflow.Node, kind nodetype.Type, p nodetype.Param
 	case !p.Allows(value):
 		fail("cannot be %s", shown(value)).Suggest("Use one of: %s", p.Enum)
 	case kind.MCP != nil:
+		c.toolArgument(n, kind, p, fitted, strings.TrimSuffix(path, rawjson.JoinPath(".params", p.Name)))
 	case p.Type == nodetype.DurationType:
 		if !nodetype.IsLimit(fitted) {
 			fail("must be more than 0 seconds").Suggest("%s", described("Correct the value", p))
