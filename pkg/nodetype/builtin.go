@@ -31,5 +31,8 @@ func Builtin(name string) (Type, bool) {
 	return f(), true
 }
 
+// IsBuiltin reports whether a built-in node type has the name.
+func IsBuiltin(name []byte) bool { return builtin[string(name)] != nil }
+
 // BuiltinNames returns the names of the built-in node types, sorted.
 func BuiltinNames() []string { return slices.Sorted(maps.Keys(builtin)) }

@@ -38,6 +38,8 @@ func (b *bench) benchmarks() []benchmark {
 		{"one field of 100 MB", measureFields},
 		{"registry of 10,000 types", b.registry},
 		{"cached reads over stdio", b.cachedReads},
+		{"reads of pflow-serve", b.frontReads},
+		{"many calls of pflow-serve", b.manyCalls},
 	}
 }
 

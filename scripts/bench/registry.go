@@ -19,14 +19,14 @@ func (b *bench) registry() ([]result, error) {
 		return nil, err
 	}
 	file := filepath.Join(homeIn(dir), "registry.json")
-	source, err := tools(10_000)
+	source, err := tools(10_000, 100)
 	if err != nil {
 		return nil, err
 	}
 	if err := os.WriteFile(file, source, 0o600); err != nil {
 		return nil, err
 	}
-	workflow := object{"nodes": []object{{"id": "a", "type": toolType(4321), "params": object{"path": "x"}}}}
+	workflow := object{"nodes": []object{{"id": "a", "type": toolType(4321, 100), "params": object{"path": "x"}}}}
 	if err := b.writeWorkflow("one-tool", workflow); err != nil {
 		return nil, err
 	}
@@ -105,14 +105,16 @@ func (b *bench) syncInto(dir, file string, source []byte, search command) ([]res
 }
 
 // toolType returns the node type of a tool of the generated registry.
-func toolType(i int) string { return fmt.Sprintf("mcp-server-%d-%s-%d", i%100, verbOf(i), i) }
+func toolType(i, servers int) string {
+	return fmt.Sprintf("mcp-server-%d-%s-%d", i%servers, verbOf(i), i)
+}
 
 func verbOf(i int) string {
 	return []string{"read-file", "create-issue", "list-channels", "query-table", "send-message", "update-page", "delete-row", "search-code"}[i%8]
 }
 
-// tools returns a registry of n tools that are described as servers do: with some sentences, five parameters and a schema.
-func tools(n int) ([]byte, error) {
+// tools returns a registry of n tools of so many servers, that are described as servers do: with some sentences, five parameters and a schema.
+func tools(n, servers int) ([]byte, error) {
 	random := rand.New(rand.NewPCG(1, 2))
 	words := vocabulary(random)
 	nodes := object{}
@@ -123,13 +125,13 @@ func tools(n int) ([]byte, error) {
 			params = append(params, object{"name": name, "type": "str", "description": help, "required": p == 0})
 			properties[name] = object{"type": "string", "description": help}
 		}
-		nodes[toolType(i)] = object{
+		nodes[toolType(i, servers)] = object{
 			"class_name": "MCPNode", "module": "pflow.nodes.mcp.node", "file_path": "virtual://mcp",
 			"interface": object{
 				"description": sentence(random, words, 15+random.IntN(30)), "params": params,
 				"outputs": []object{{"name": "result", "type": "any"}}, "actions": []string{"default", "error"},
 				"mcp_metadata": object{
-					"server": fmt.Sprintf("server-%d", i%100), "tool": strings.ReplaceAll(verbOf(i), "-", "_") + fmt.Sprintf("_%d", i),
+					"server": fmt.Sprintf("server-%d", i%servers), "tool": strings.ReplaceAll(verbOf(i), "-", "_") + fmt.Sprintf("_%d", i),
 					"original_schema": object{"type": "object", "properties": properties, "required": []string{"path"}},
 				},
 			},

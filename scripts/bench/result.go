@@ -10,7 +10,8 @@ import (
 	"text/tabwriter"
 )
 
-// quantity is a number with its unit: "x" for a ratio, "ms", "bytes", "MB" (a million bytes) or "GB/s".
+// quantity is a number with its unit: "x" for a ratio, "ms", "bytes", "MB" (a million bytes), "GB/s", or
+// "more" for what was not there before.
 type quantity struct {
 	Value float64 `json:"value"`
 	Unit  string  `json:"unit"`

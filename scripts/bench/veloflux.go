@@ -1,17 +1,13 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"slices"
 	"time"
 
@@ -96,49 +92,13 @@ func manyFunctions(manager *velofluxserver.Server) error {
 	return nil
 }
 
-// session is a client of an MCP server, which answers each line on its standard input with one on its standard output.
-type session struct {
-	cmd  *exec.Cmd
-	in   io.WriteCloser
-	out  *bufio.Reader
-	log  bytes.Buffer // the server's standard error
-	size int          // of the last response
-}
-
 // serveVeloflux starts a server with a new home and begins a session.
 func (b *bench) serveVeloflux(url, ttl string) (*session, error) {
 	dir, err := os.MkdirTemp(b.dir, "veloflux-")
 	if err != nil {
 		return nil, err
 	}
-	s := &session{cmd: exec.Command(b.path("bin", "veloflux-mcp"), "--stdio", "--manager-url", url, "--cache-ttl", ttl)}
-	s.cmd.Dir, s.cmd.Stderr = dir, &s.log
-	s.cmd.Env = append(os.Environ(), "PFLOW_HOME="+homeIn(dir))
-	if s.in, err = s.cmd.StdinPipe(); err != nil {
-		return nil, err
-	}
-	out, err := s.cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	s.out = bufio.NewReaderSize(out, 1<<20)
-	if err := s.cmd.Start(); err != nil {
-		return nil, err
-	}
-	if err := s.begin(); err != nil {
-		s.stop()
-		return nil, fmt.Errorf("veloflux-mcp: %w: %s", err, &s.log)
-	}
-	return s, nil
-}
-
-func (s *session) begin() error {
-	const hello = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}`
-	if _, _, err := s.request(hello); err != nil {
-		return err
-	}
-	_, err := io.WriteString(s.in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`+"\n")
-	return err
+	return connect(dir, b.path("bin", "veloflux-mcp"), "--stdio", "--manager-url", url, "--cache-ttl", ttl)
 }
 
 // read returns the time from the request to the end of the response.
@@ -152,29 +112,6 @@ func (s *session) read() (time.Duration, error) {
 		return 0, fmt.Errorf("the response is not a digest: %.200s", answer)
 	}
 	return took, nil
-}
-
-// request sends a line and returns the response, which is valid until the next request, and the time it took.
-func (s *session) request(line string) ([]byte, time.Duration, error) {
-	start := time.Now()
-	if _, err := io.WriteString(s.in, line+"\n"); err != nil {
-		return nil, 0, err
-	}
-	answer, err := s.out.ReadSlice('\n')
-	took := time.Since(start)
-	if err != nil {
-		return nil, 0, err
-	}
-	if !json.Valid(answer) {
-		return nil, 0, errors.New("the response is not JSON")
-	}
-	return answer, took, nil
-}
-
-// stop ends the server as a client does, by closing its standard input.
-func (s *session) stop() {
-	_ = s.in.Close()
-	_ = s.cmd.Wait()
 }
 
 func percentile(values []float64, p int) float64 {

@@ -35,7 +35,7 @@ func (f *Found) name(index, doc int) string {
 	if index == 0 {
 		return f.builtin[doc]
 	}
-	return f.entries.entries[doc].name
+	return string(f.entries.name(doc))
 }
 
 // Type decodes a type. The error is a fault if its entry is broken; other types are not affected.
@@ -45,7 +45,7 @@ func (f *Found) Type(i int) (nodetype.Type, error) {
 		t, _ := nodetype.Builtin(f.builtin[h.Document])
 		return t, nil
 	}
-	return f.entries.typeOf(f.entries.entries[h.Document])
+	return f.entries.typeOf(f.entries.at(h.Document))
 }
 
 // Find calls use with the types that a query selects, and again if registry.json changes meanwhile. What it is called with may not
@@ -77,8 +77,7 @@ func (r *Registry) found(q Query, allowed *settings.Settings, s *snapshot, f *fa
 		if h.Index == 0 {
 			return q.Server == "" && allowed.Allowed(found.builtin[h.Document])
 		}
-		e := s.entries[h.Document]
-		return usable(e) && permits(allowed, e) && (q.Server == "" || e.server == q.Server)
+		return s.of(h.Document, q.Server) && s.allowed(h.Document, allowed)
 	}
 	if strings.TrimSpace(q.Words) == "" {
 		found.all(permitted)
@@ -98,20 +97,24 @@ func (r *Registry) found(q Query, allowed *settings.Settings, s *snapshot, f *fa
 	return found
 }
 
-// all selects all permitted types, sorted by name.
+// all selects all permitted types, sorted by name. The entries are sorted, and so are the names of the built-in types.
 func (f *Found) all(permitted func(search.Hit) bool) {
-	add := func(index, n int) {
-		for doc := range n {
-			if h := (search.Hit{Index: index, Document: doc}); permitted(h) {
-				f.hits = append(f.hits, h)
-			}
+	add := func(index, doc int) {
+		if h := (search.Hit{Index: index, Document: doc}); permitted(h) {
+			f.hits = append(f.hits, h)
 		}
 	}
-	add(0, len(f.builtin))
+	next := 0
 	if f.entries != nil {
-		add(1, len(f.entries.entries))
+		f.hits = make([]search.Hit, 0, f.entries.len()+len(f.builtin))
+		for i := range f.entries.len() {
+			for ; next < len(f.builtin) && f.builtin[next] < string(f.entries.name(i)); next++ {
+				add(0, next)
+			}
+			add(1, i)
+		}
 	}
-	slices.SortFunc(f.hits, func(a, b search.Hit) int {
-		return strings.Compare(f.name(a.Index, a.Document), f.name(b.Index, b.Document))
-	})
+	for ; next < len(f.builtin); next++ {
+		add(0, next)
+	}
 }

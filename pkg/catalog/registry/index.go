@@ -15,23 +15,25 @@ import (
 const indexName = "registry.index"
 
 // layout is the version of the stored form. It changes whenever other bytes would be stored for the same registry.json.
-const layout = 3<<8 | search.Version
+const layout = 5<<8 | search.Version
 
 // index holds what a question about registry.json needs besides the entries themselves.
 type index struct {
-	entries []record // sorted by name
+	entries
 	// words returns the search index of the entries. Its documents have the numbers of the entries.
 	words func() *search.Index
 }
 
 // newIndex returns the index of a registry. Its words are counted when they are first asked for.
 func newIndex(f *file) *index {
-	x := &index{entries: make([]record, 0, len(f.nodes))}
+	x := &index{}
+	records := make([]record, 0, len(f.nodes))
 	docs := make([]search.Document, 0, len(f.nodes))
 	for _, name := range slices.Sorted(maps.Keys(f.nodes)) {
 		r, doc := f.sketch(name)
-		x.entries, docs = append(x.entries, r), append(docs, doc)
+		records, docs = append(records, r), append(docs, doc)
 	}
+	x.entries = newEntries(records)
 	x.words = sync.OnceValue(func() *search.Index {
 		var b search.Builder
 		for _, doc := range docs {
@@ -46,18 +48,8 @@ func newIndex(f *file) *index {
 func (x *index) encode(of home.Stamp) []byte {
 	w := stored.New(head(of))
 	w.Bytes(x.words().Bytes())
-	for _, r := range x.entries {
-		w.Text(r.name)
-		w.Text(r.server)
-		w.Text(r.tool)
-		w.Number(uint64(r.offset))
-		w.Number(uint64(r.size))
-		if r.ours {
-			w.Number(1)
-		} else {
-			w.Number(0)
-		}
-	}
+	w.Bytes(x.starts)
+	w.Bytes(x.data)
 	return w.Seal()
 }
 
@@ -67,11 +59,11 @@ func head(of home.Stamp) string { return fmt.Sprintf("pflow registry index %d %v
 // decodeIndex returns the index that encode stored for the given stamp. It returns nil if data is damaged, of another
 // layout, or the index of another state of registry.json.
 func decodeIndex(data []byte, of home.Stamp) *index {
-	return parseIndex(stored.Open(data, head(of)), of)
+	return parseIndex(stored.Open(data, head(of)))
 }
 
 // parseIndex reads what stands behind the head.
-func parseIndex(from *stored.Reader, of home.Stamp) *index {
+func parseIndex(from *stored.Reader) *index {
 	if from == nil {
 		return nil
 	}
@@ -79,23 +71,8 @@ func parseIndex(from *stored.Reader, of home.Stamp) *index {
 	if err != nil {
 		return nil
 	}
-	place := func() int {
-		n := from.Number()
-		if n > uint64(of.Size) {
-			from.Break()
-			return 0
-		}
-		return int(n)
-	}
-	x := &index{entries: make([]record, 0, words.Documents()), words: func() *search.Index { return words }}
-	for from.More() {
-		r := record{name: from.Text(), server: from.Text(), tool: from.Text(), offset: place(), size: place(), ours: from.Number() == 1}
-		if int64(r.offset)+int64(r.size) > of.Size {
-			return nil
-		}
-		x.entries = append(x.entries, r)
-	}
-	if !from.OK() || len(x.entries) != words.Documents() {
+	x := &index{entries: entries{starts: from.Bytes(), data: from.Bytes()}, words: func() *search.Index { return words }}
+	if !from.OK() || from.More() || !x.valid() || x.len() != words.Documents() {
 		return nil
 	}
 	return x

@@ -1,12 +1,15 @@
 package registry
 
 import (
+	"bytes"
+	"encoding/binary"
 	"sort"
 	"strings"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/catalog/search"
+	"github.com/pflow-suite/pflow/pkg/catalog/stored"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 )
 
@@ -26,19 +29,107 @@ func (r record) aliases() []string {
 	return []string{rawName(r.server, r.tool), nodetype.MCPName(r.server, r.tool)}
 }
 
+// entries are records in the order of their names, in the form in which they are stored. A record is decoded when it is asked for:
+// most questions are about a few of 10,000.
+type entries struct {
+	// starts has the places of the records in data, 32 bits each.
+	starts, data []byte
+}
+
+// newEntries returns records as entries.
+func newEntries(records []record) entries {
+	var e entries
+	var w stored.Writer
+	for _, r := range records {
+		e.starts = binary.LittleEndian.AppendUint32(e.starts, uint32(w.Len()))
+		w.Text(r.name)
+		w.Text(r.server)
+		w.Text(r.tool)
+		w.Number(uint64(r.offset))
+		w.Number(uint64(r.size))
+		if r.ours {
+			w.Number(1)
+		} else {
+			w.Number(0)
+		}
+	}
+	e.data = w.Data()
+	return e
+}
+
+// valid reports whether each record has a place. What a record says of places in registry.json may still be wrong.
+func (e entries) valid() bool {
+	if len(e.starts)%4 != 0 {
+		return false
+	}
+	for i := range e.len() {
+		if e.start(i) > len(e.data) {
+			return false
+		}
+	}
+	return true
+}
+
+func (e entries) len() int { return len(e.starts) / 4 }
+
+func (e entries) start(i int) int { return int(binary.LittleEndian.Uint32(e.starts[4*i:])) }
+
+// name returns the name of a record without copying it.
+func (e entries) name(i int) []byte {
+	r := stored.Part(e.data[e.start(i):])
+	return r.Bytes()
+}
+
+// owner returns the server and the tool of a record without copying them.
+func (e entries) owner(i int) (server, tool []byte) {
+	r := stored.Part(e.data[e.start(i):])
+	r.Bytes()
+	return r.Bytes(), r.Bytes()
+}
+
+// of reports whether a record is a tool of the given server. Without a server, each is.
+func (e entries) of(i int, server string) bool {
+	if server == "" {
+		return true
+	}
+	owner, _ := e.owner(i)
+	return string(owner) == server
+}
+
+// at returns a record.
+func (e entries) at(i int) record {
+	r := stored.Part(e.data[e.start(i):])
+	return record{name: r.Text(), server: r.Text(), tool: r.Text(), offset: int(r.Number()), size: int(r.Number()), ours: r.Number() == 1}
+}
+
+// usable is like the function usable, without decoding the record.
+func (e entries) usable(i int) bool {
+	r := stored.Part(e.data[e.start(i):])
+	name := r.Bytes()
+	r.Bytes()
+	r.Bytes()
+	r.Number()
+	r.Number()
+	return r.Number() == 1 && !nodetype.IsBuiltin(name)
+}
+
 // find returns the entry that a name stands for: the one of that name, else the tool that it means in another spelling.
-func (x *index) find(name string) (record, bool) {
-	i := sort.Search(len(x.entries), func(i int) bool { return x.entries[i].name >= name })
-	if i < len(x.entries) && x.entries[i].name == name && x.entries[i].ours {
-		return x.entries[i], true
+func (e entries) find(name string) (record, bool) {
+	i := sort.Search(e.len(), func(i int) bool { return string(e.name(i)) >= name })
+	if i < e.len() && string(e.name(i)) == name {
+		if r := e.at(i); r.ours {
+			return r, true
+		}
 	}
 	if !strings.HasPrefix(name, "mcp-") {
 		return record{}, false
 	}
-	for _, r := range x.entries {
-		rest, ok := strings.CutPrefix(name[len("mcp-"):], r.server)
-		if ok && r.server != "" && strings.HasPrefix(rest, "-") && (rest[1:] == r.tool || name == nodetype.MCPName(r.server, r.tool)) {
-			return r, true
+	spelled := []byte(name[len("mcp-"):])
+	for i := range e.len() {
+		server, tool := e.owner(i)
+		rest, ok := bytes.CutPrefix(spelled, server)
+		if ok && len(server) > 0 && len(rest) > 0 && rest[0] == '-' && (bytes.Equal(rest[1:], tool) || name == nodetype.MCPName(string(server), string(tool))) {
+			return e.at(i), true
 		}
 	}
 	return record{}, false

@@ -93,12 +93,12 @@ func (r *Registry) Known(name string) (t nodetype.Type, ok bool, err error) {
 
 // Types returns all node types, sorted by name.
 func (r *Registry) Types() ([]nodetype.Type, error) {
-	return r.list(true, func(record) bool { return true })
+	return r.list(true, "")
 }
 
 // MCPTools returns the node types of one MCP server's tools, sorted by name.
 func (r *Registry) MCPTools(server string) ([]nodetype.Type, error) {
-	return r.list(false, func(e record) bool { return e.server == server })
+	return r.list(false, server)
 }
 
 // Names returns the names of all node types, sorted. It does not decode the entries.
@@ -116,9 +116,9 @@ func (r *Registry) Names() ([]string, error) {
 	builtin := len(names)
 	err = r.read(func(s *snapshot) error {
 		names = names[:builtin]
-		for _, e := range s.entries {
-			if usable(e) && permits(allowed, e) {
-				names = append(names, e.name)
+		for i := range s.len() {
+			if s.allowed(i, allowed) {
+				names = append(names, string(s.name(i)))
 			}
 		}
 		return nil
@@ -127,20 +127,20 @@ func (r *Registry) Names() ([]string, error) {
 	return names, err
 }
 
-// list returns the allowed types among the wanted entries and, with builtin, the built-in types too.
-func (r *Registry) list(builtin bool, wanted func(record) bool) ([]nodetype.Type, error) {
+// list returns the allowed types of the entries, or only those of a server, and with builtin the built-in types too.
+func (r *Registry) list(builtin bool, server string) ([]nodetype.Type, error) {
 	allowed, err := r.rules()
 	if err != nil {
 		return nil, err
 	}
 	var types []nodetype.Type
 	err = r.read(func(s *snapshot) error {
-		types = make([]nodetype.Type, 0, len(s.entries))
-		for _, e := range s.entries {
-			if !usable(e) || !wanted(e) || !permits(allowed, e) {
+		types = []nodetype.Type{}
+		for i := range s.len() {
+			if !s.of(i, server) || !s.allowed(i, allowed) {
 				continue
 			}
-			t, err := s.typeOf(e)
+			t, err := s.typeOf(s.at(i))
 			if err != nil {
 				return err
 			}
@@ -168,9 +168,17 @@ func usable(e record) bool {
 	return e.ours && !builtin
 }
 
-// permits reports whether the settings allow an entry. Usually they have no patterns, and its other names are not needed.
-func permits(s *settings.Settings, e record) bool {
-	return s.Allow == nil && len(s.Deny) == 0 || s.Allowed(e.name, e.aliases()...)
+// allowed reports whether an entry is a type of this suite that no built-in type hides, and that the settings allow. Usually they have
+// no patterns, and its other names are not needed.
+func (e entries) allowed(i int, s *settings.Settings) bool {
+	if !e.usable(i) {
+		return false
+	}
+	if s.Allow == nil && len(s.Deny) == 0 {
+		return true
+	}
+	r := e.at(i)
+	return s.Allowed(r.name, r.aliases()...)
 }
 
 func (r *Registry) rules() (*settings.Settings, error) {

@@ -61,9 +61,9 @@ func placeTool(t *nodetype.Type, servers []string) {
 
 // tools returns the names of a server's tools as their node types spell them.
 func (x *index) tools(server string) (tools []string) {
-	for _, r := range x.entries {
-		if r.server == server {
-			tools = append(tools, strings.TrimPrefix(nodetype.MCPName("", r.tool), "mcp--"))
+	for i := range x.len() {
+		if owner, tool := x.owner(i); string(owner) == server {
+			tools = append(tools, strings.TrimPrefix(nodetype.MCPName("", string(tool)), "mcp--"))
 		}
 	}
 	return tools

@@ -152,6 +152,9 @@ func (s *snapshot) typeOf(r record) (t nodetype.Type, err error) {
 	if s.source != nil {
 		text = s.source[r.offset : r.offset+r.size]
 	} else {
+		if most := s.stamp.Size; r.offset < 0 || r.size < 0 || int64(r.offset) > most || int64(r.size) > most {
+			return t, brokenEntry(r.name, io.ErrUnexpectedEOF)
+		}
 		text = make([]byte, r.size)
 		if _, err := s.file.ReadAt(text, int64(r.offset)); err != nil {
 			return t, unreadable(err)

@@ -18,6 +18,7 @@ type Hit struct {
 
 	// named is true if every word of its name is in the query.
 	named bool
+	name  string
 }
 
 // The worth of a word by the fields in which it occurs.
@@ -75,9 +76,11 @@ func Search(query string, name func(index, doc int) string, over ...*Index) []Hi
 		best = whole
 	}
 	hits = slices.DeleteFunc(hits, func(h Hit) bool { return !h.All && h.Score < max(leastPart*best, leastScore) })
+	for i := range hits {
+		hits[i].name = name(hits[i].Index, hits[i].Document) // once, not for each comparison
+	}
 	slices.SortFunc(hits, func(a, b Hit) int {
-		return cmp.Or(cmp.Compare(tier(b), tier(a)), cmp.Compare(b.sortScore(), a.sortScore()),
-			cmp.Compare(name(a.Index, a.Document), name(b.Index, b.Document)))
+		return cmp.Or(cmp.Compare(tier(b), tier(a)), cmp.Compare(b.sortScore(), a.sortScore()), cmp.Compare(a.name, b.name))
 	})
 	return hits
 }

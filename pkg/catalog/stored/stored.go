@@ -8,7 +8,7 @@ import (
 	"hash/crc32"
 )
 
-// Writer collects the content of a file.
+// Writer collects the content of a file, or of a part of it. The zero value has nothing.
 type Writer struct{ data []byte }
 
 // New returns the writer of a file whose head names its kind, the version of its form, and what it was computed from.
@@ -32,6 +32,12 @@ func (w *Writer) Bytes(b []byte) {
 	w.Number(uint64(len(b)))
 	w.data = append(w.data, b...)
 }
+
+// Len returns the number of bytes so far.
+func (w *Writer) Len() int { return len(w.data) }
+
+// Data returns what was added so far, as Part reads it.
+func (w *Writer) Data() []byte { return w.data }
 
 // Seal returns the content of the file with its checksum.
 func (w *Writer) Seal() []byte { return Seal(w.data) }
@@ -65,6 +71,9 @@ func Parse(data []byte, head string) *Reader {
 	}
 	return r
 }
+
+// Part returns a reader of a part of a file, such as a text in which a Writer collected more than one value.
+func Part(data []byte) Reader { return Reader{rest: data} }
 
 // Number reads a number.
 func (r *Reader) Number() uint64 {
