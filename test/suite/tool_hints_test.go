@@ -149,7 +149,7 @@ func TestNoToolAnswersWithCommands(t *testing.T) {
 	c.fails("execute", `{"name":"asks","inputs":{"whom":"x"}}`, "validation_error")
 	c.fails("execute", `{"name":"asks","inputs":{"who":"x","n":"many"}}`, "validation_error")
 	c.fails("execute", `{"name":"good","resume":"r9"}`, "not_found")
-	c.fails("execute", `{"name":"broken","resume":"last"}`, "validation_error")
+	c.fails("execute", `{"name":"broken","resume":"last"}`, "usage_error")
 	c.fails("describe_workflow", `{"name":"nothing"}`, "not_found")
 	c.fails("describe_workflow", `{"name":"torn"}`, "validation_error")
 	c.fails("describe_workflow", `{"name":"../x"}`, "security_error")
