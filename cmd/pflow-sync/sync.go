@@ -19,12 +19,15 @@ type syncCommand struct {
 	Names   []string `arg:"" optional:"" name:"name" help:"The servers."`
 	All     bool     `help:"All configured servers."`
 	Replace bool     `help:"Replace entries of the servers' tools that another program has written, such as upstream pflow."`
+	Rename  bool     `help:"Let tools get other names than they have, and names stand for other tools than they do."`
 }
 
 // Help returns the longer text of --help.
 func (syncCommand) Help() string {
-	return `Each tool becomes the node type mcp-SERVER-TOOL. Tools that a server no longer has are removed. If a server fails, its
-	tools are kept and the exit status is 1. Entries that another program has written stay, unless --replace is given. Prints
+	return `Each tool becomes the node type mcp-SERVER-TOOL, with a digest at the end where the names of two tools would be the same.
+Tools that a server no longer has are removed. If a server fails, its tools are kept and the exit status is 1. Entries
+that another program has written stay, unless --replace is given. A sync that would give a tool another name, or a name
+to another tool, changes nothing of the server, unless --rename is given. Prints
   {"tools_discovered":N,"tools_registered":N,"tools_removed":N,"servers":[{"server":NAME,…,"error"?}]}.`
 }
 
@@ -38,10 +41,12 @@ type counts struct {
 type synced struct {
 	Server string `json:"server"`
 	counts
-	Overwritten []string `json:"overwritten,omitempty"`
+	// Overwritten are the names of node types whose definitions have changed.
+	Overwritten []string            `json:"overwritten,omitempty"`
+	Renamed     []registry.Renaming `json:"renamed,omitempty"`
 	// Kept are the tools whose entries another program has written.
 	Kept []string `json:"kept,omitempty"`
-	// Omitted is how many names are missing at the ends of Overwritten and Kept.
+	// Omitted is how many names are missing at the ends of Overwritten, Kept and Renamed.
 	Omitted int          `json:"omitted,omitempty"`
 	Error   *fault.Fault `json:"error,omitempty"`
 }
@@ -49,6 +54,8 @@ type synced struct {
 type syncOutput struct {
 	counts
 	Servers []synced `json:"servers"`
+	// Corrupt is the file in the home to which a registry that could not be read was moved.
+	Corrupt string `json:"corrupt,omitempty"`
 }
 
 // shorten omits names until the output takes at most the given number of bytes, or no names are left.
@@ -63,12 +70,15 @@ func (a *syncOutput) shorten(most int) {
 				*list = (*list)[:left]
 				names += left
 			}
+			left := len(s.Renamed) / 2
+			s.Omitted, names = s.Omitted+len(s.Renamed)-left, names+left
+			s.Renamed = s.Renamed[:left]
 		}
 	}
 }
 
-// atOnce is the most servers that are started at the same time. Most are Node programs, which are expensive to start.
-const atOnce = 4
+// atOnce is the most servers that are started at the same time.
+const atOnce = 8
 
 // Run syncs the servers. It starts none of them if a name is not configured.
 func (c *syncCommand) Run(app *cli.App) error {
@@ -98,44 +108,65 @@ func (c *syncCommand) Run(app *cli.App) error {
 		return err
 	}
 	defer r.close()
-	reg := registry.Open(h)
 	answer := syncOutput{Servers: make([]synced, len(names))}
-	var syncing errgroup.Group
-	syncing.SetLimit(atOnce)
+	types := make([][]nodetype.Type, len(names))
+	var discovery errgroup.Group
+	discovery.SetLimit(atOnce)
 	for i, name := range names {
-		syncing.Go(func() error {
-			answer.Servers[i] = r.sync(reg, name, servers[name], c.Replace)
+		discovery.Go(func() error {
+			var err error
+			types[i], err = r.nodeTypes(name, servers)
+			answer.Servers[i] = synced{Server: name, counts: counts{Discovered: len(types[i])}, Error: r.Redactor.Fault(fault.From(err))}
 			return nil
 		})
 	}
-	_ = syncing.Wait() // each has its own fault
+	_ = discovery.Wait() // each has its own fault
 	if err := app.Context.Err(); err != nil {
+		return err
+	}
+	options := registry.SyncOptions{Foreign: c.Replace, Rename: c.Rename, Names: func(server string, tools []string) map[string]string {
+		return mcpclient.ToolNames(server, tools, servers.Names())
+	}}
+	if err := answer.register(app, registry.Open(h), types, options); err != nil {
 		return err
 	}
 	return answer.report(app)
 }
 
-// sync lists the tools of one server and writes them to the registry.
-func (r *connector) sync(reg *registry.Registry, name string, server mcpclient.Server, foreign bool) synced {
-	s := synced{Server: name}
-	tools, err := r.tools(name, server)
-	if err == nil {
-		types := make([]nodetype.Type, len(tools))
-		for i, t := range tools {
-			types[i] = mcpclient.NodeType(name, r.cleanTool(t))
-		}
-		var change registry.Change
-		change, err = reg.ReplaceServer(r.app.Context, name, types, foreign)
-		if err == nil {
-			s.counts = counts{len(tools), len(types), len(change.Removed)}
-			s.Overwritten, s.Kept = change.Overwritten, change.Foreign
-			s.Registered -= len(s.Kept)
-		}
-	}
+// nodeTypes lists the tools of one server and returns their node types.
+func (r *connector) nodeTypes(name string, servers mcpclient.Servers) ([]nodetype.Type, error) {
+	tools, err := r.tools(name, servers[name])
 	if err != nil {
-		s.Error = r.Redactor.Fault(fault.From(err))
+		return nil, err
 	}
-	return s
+	for i, t := range tools {
+		tools[i] = r.cleanTool(t)
+	}
+	return mcpclient.NodeTypes(name, tools, servers.Names()), nil
+}
+
+// register writes the tools of the servers that did not fail to the registry, in one step.
+func (a *syncOutput) register(app *cli.App, reg *registry.Registry, types [][]nodetype.Type, options registry.SyncOptions) error {
+	var listed []registry.ServerTools
+	var at []*synced
+	for i := range a.Servers {
+		if s := &a.Servers[i]; s.Error == nil {
+			listed, at = append(listed, registry.ServerTools{Server: s.Server, Types: types[i]}), append(at, s)
+		}
+	}
+	done, corrupt, err := reg.ReplaceServers(app.Context, listed, options)
+	if err != nil {
+		return err
+	}
+	a.Corrupt = corrupt
+	for i, d := range done {
+		if at[i].Error = d.Fault; d.Fault != nil {
+			continue
+		}
+		at[i].Registered, at[i].Removed = len(listed[i].Types)-len(d.Foreign), len(d.Removed)
+		at[i].Overwritten, at[i].Kept, at[i].Renamed = slices.Sorted(slices.Values(slices.Concat(d.Updated, d.Overwritten))), d.Foreign, d.Renamed
+	}
+	return nil
 }
 
 // cleanTool returns a tool without the secrets that its server has put into its description and its schemas.
@@ -156,15 +187,27 @@ func (r *connector) tools(name string, server mcpclient.Server) ([]mcpclient.Too
 	return session.Tools(r.app.Context)
 }
 
+// warnCorrupt names the file to which a corrupt registry was moved, unless it is empty.
+func warnCorrupt(app *cli.App, name string) {
+	if name != "" {
+		app.Warn("the registry was corrupt: it was moved to %s in the home folder, and a new one begun; "+
+			"sync --all and nodes register everything again, and registry.json.bak is the last good state", name)
+	}
+}
+
 // report sums up and prints the output. The exit status is 1 if a server failed.
 func (a *syncOutput) report(app *cli.App) error {
 	failed := false
+	warnCorrupt(app, a.Corrupt)
 	for _, s := range a.Servers {
 		a.Discovered += s.Discovered
 		a.Registered += s.Registered
 		a.Removed += s.Removed
 		for _, name := range s.Overwritten {
-			app.Warn("%s was another tool and now belongs to server %s", name, s.Server)
+			app.Warn("the definition of node type %s has changed", name)
+		}
+		for _, r := range s.Renamed {
+			app.Warn("tool %q of server %s was %s and is now %s", r.Tool, r.Server, r.From, r.To)
 		}
 		for _, name := range s.Kept {
 			app.Warn("%s is an entry of another program and was left as it is; pflow-sync sync %s --replace replaces it", name, s.Server)

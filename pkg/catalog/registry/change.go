@@ -6,11 +6,9 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/tidwall/gjson"
 
-	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 )
 
@@ -23,19 +21,18 @@ type Change struct {
 	Overwritten []string
 	// Foreign are the names of tools whose entries another program has written. They were left as they are.
 	Foreign []string
+	// Renamed are the tools whose names have changed, in the order of the names before.
+	Renamed []Renaming
+	// Corrupt is the name of the file to which a registry that could not be read was moved, or empty.
+	Corrupt string
 }
 
-// ReplaceServer makes types the only tools of a server, in one step. If nothing changes, nothing is written; otherwise
-// registry.json.bak holds the state before. If the names of two tools make the same node type name, one tool gets that name
-// and the other is registered as mcp-SERVER-TOOL, with TOOL as the server spells it. Entries that another program has written, such as
-// upstream pflow, which can share the home, stay byte for byte unless foreign is set.
-func (r *Registry) ReplaceServer(ctx context.Context, server string, types []nodetype.Type, foreign bool) (Change, error) {
-	entries, err := entriesOf(server, types)
-	if err != nil {
-		return Change{}, err
-	}
-	c, _, err := r.replace(ctx, entries, func(e entry) bool { return e.isOf(server) && (foreign || !e.foreign()) }, nil)
-	return c, err
+// Renaming is the change of the name of a tool's node type.
+type Renaming struct {
+	Server string `json:"server"`
+	Tool   string `json:"tool"`
+	From   string `json:"from"`
+	To     string `json:"to"`
 }
 
 // foreign reports whether an entry has a key that no program of this suite writes.
@@ -56,7 +53,7 @@ func (e entry) foreign() (foreign bool) {
 // replace makes entries the only ones of an owner, except that it leaves the entries named in keep as they are. It returns in
 // kept which of these exist. All lists are sorted.
 func (r *Registry) replace(ctx context.Context, entries map[string]entry, owned func(entry) bool, keep []string) (c Change, kept []string, err error) {
-	err = r.change(ctx, func(f *file) {
+	c.Corrupt, err = r.change(ctx, func(f *file) {
 		for name, e := range f.nodes {
 			switch _, replaced := entries[name]; {
 			case replaced || !owned(e):
@@ -76,7 +73,7 @@ func (r *Registry) replace(ctx context.Context, entries map[string]entry, owned 
 				continue
 			case !owned(old):
 				c.Overwritten = append(c.Overwritten, name)
-			case !sameJSON(string(old), string(e)):
+			case old != e && !sameJSON(string(old), string(e)):
 				c.Updated = append(c.Updated, name)
 			default:
 				continue
@@ -90,29 +87,34 @@ func (r *Registry) replace(ctx context.Context, entries map[string]entry, owned 
 	return c, kept, err
 }
 
-// RemoveServer removes all tools of a server from the registry and returns the names of their node types, sorted.
-func (r *Registry) RemoveServer(ctx context.Context, server string) ([]string, error) {
-	c, err := r.ReplaceServer(ctx, server, nil, true)
-	return c.Removed, err
-}
+// corruptName is the beginning of the names of files with the bytes of a registry that could not be read.
+const corruptName = fileName + ".corrupt-"
 
-// change reads the file under the lock, lets edit change its entries, and writes the file if they differ.
-func (r *Registry) change(ctx context.Context, edit func(*file)) error {
-	return r.home.Lock(ctx, "registry", func() error {
+// change reads the file under the lock, lets edit change its entries, and writes the file if they differ. A corrupt file is
+// moved aside under the returned name, and edit begins with no entries; registry.json.bak keeps the last good state.
+func (r *Registry) change(ctx context.Context, edit func(*file)) (corrupt string, err error) {
+	err = r.home.Lock(ctx, "registry", func() error {
 		source, err := r.home.Read(fileName)
 		if err != nil {
 			return err
 		}
 		f, err := parseFile(source)
 		if err != nil {
-			return err
+			corrupt = corruptName + r.now().UTC().Format("20060102T150405.000000000Z")
+			if err := r.home.Write(source, 0o600, corrupt); err != nil {
+				return err
+			}
+			if f, err = parseFile(nil); err != nil {
+				return err
+			}
 		}
 		before := maps.Clone(f.nodes)
 		edit(f)
-		if source != nil && maps.Equal(before, f.nodes) || len(before) == 0 && len(f.nodes) == 0 {
+		unchanged := source != nil && maps.Equal(before, f.nodes) || len(before) == 0 && len(f.nodes) == 0
+		if unchanged && corrupt == "" {
 			return nil
 		}
-		if source != nil {
+		if source != nil && corrupt == "" {
 			if err := r.home.Write(source, 0o600, fileName+".bak"); err != nil {
 				return err
 			}
@@ -123,35 +125,7 @@ func (r *Registry) change(ctx context.Context, edit func(*file)) error {
 		r.forget()
 		return nil
 	})
-}
-
-// entriesOf returns the entries of the types, by their names in the registry.
-func entriesOf(server string, types []nodetype.Type) (map[string]entry, error) {
-	entries := make(map[string]entry, len(types))
-	ordered := slices.Clone(types) // a tool that is spelled like the type's name comes first, so that it gets the name
-	slices.SortStableFunc(ordered, func(a, b nodetype.Type) int { return rank(a) - rank(b) })
-	for _, t := range ordered {
-		if t.MCP == nil || t.MCP.Server != server {
-			return nil, fault.New(fault.Internal, "The node type %q is not a tool of server %q", t.Name, server)
-		}
-		name := t.Name
-		if _, taken := entries[name]; taken {
-			name = rawName(server, t.MCP.Tool)
-		}
-		text, err := text(t)
-		if err != nil {
-			return nil, fault.New(fault.Internal, "The node type %q cannot be written as JSON: %v", t.Name, err)
-		}
-		entries[name] = entry(text)
-	}
-	return entries, nil
-}
-
-func rank(t nodetype.Type) int {
-	if t.MCP != nil && t.Name == rawName(t.MCP.Server, t.MCP.Tool) {
-		return 0
-	}
-	return 1
+	return corrupt, err
 }
 
 // text returns the entry of a type, indented for its place in the file.
@@ -163,17 +137,6 @@ func text(t nodetype.Type) (string, error) {
 	var out bytes.Buffer
 	err = json.Indent(&out, b, "    ", "  ")
 	return out.String(), err
-}
-
-// isOf reports whether an entry is a tool of a server. Most entries do not contain the server's name, so their JSON need not
-// be parsed.
-func (e entry) isOf(server string) bool {
-	return (strings.Contains(string(e), server) || strings.Contains(string(e), `\u`)) && e.server() == server
-}
-
-func (e entry) server() string {
-	server, _, _ := e.tool()
-	return server
 }
 
 // sameJSON reports whether two JSON texts are equal except for the space between their tokens.

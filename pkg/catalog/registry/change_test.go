@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidwall/gjson"
 
-	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home"
+	"github.com/pflow-suite/pflow/pkg/mcp/mcpclient"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 )
 
@@ -83,11 +83,12 @@ func TestANameOfAnotherServerIsOverwrittenAndSaid(t *testing.T) {
 
 func TestToolsWithOneTypeNameAreAllKept(t *testing.T) {
 	r, _ := open(t, nil)
-	got, err := r.ReplaceServer(t.Context(), "s", []nodetype.Type{tool("s", "a_b", ""), tool("s", "a-b", ""), tool("s", "A b", "")}, false)
-	if err != nil || !cmp.Equal(got.Added, []string{"mcp-s-A b", "mcp-s-a-b", "mcp-s-a_b"}) {
+	types := mcpclient.NodeTypes("s", []mcpclient.Tool{{Name: "a_b"}, {Name: "a-b"}, {Name: "A b"}}, nil)
+	got, err := r.ReplaceServer(t.Context(), "s", types, false)
+	if err != nil || len(got.Added) != 3 {
 		t.Fatalf("%+v %v", got, err)
 	}
-	for name, want := range map[string]string{"mcp-s-a-b": "a-b", "mcp-s-a_b": "a_b", "mcp-s-A b": "A b"} {
+	for name, want := range map[string]string{"mcp-s-a-b": "a-b", "mcp-s-a_b": "a_b", "mcp-s-A b": "A b", types[0].Name: "a_b", types[2].Name: "A b"} {
 		if typ, ok, err := r.Type(name); !ok || err != nil || typ.MCP.Tool != want {
 			t.Errorf("Type(%s) = %+v, %v, %v", name, typ, ok, err)
 		}
@@ -125,16 +126,26 @@ func TestARewriteKeepsWhatIsNotOurs(t *testing.T) {
 }
 
 func TestACorruptFileIsKept(t *testing.T) {
-	r, h := open(t, map[string]string{fileName: `{"half": `})
-	_, err := r.ReplaceServer(t.Context(), "new", []nodetype.Type{tool("new", "x", "")}, false)
-	if f := fault.From(err); f == nil || !strings.Contains(strings.Join(f.Suggestions, " "), "pflow-sync sync") {
-		t.Errorf("%+v", f)
+	r, h := open(t, map[string]string{fileName: `{"half": `, fileName + ".bak": wrapped})
+	_, corrupt, err := r.ReplaceServers(t.Context(), []ServerTools{{"new", []nodetype.Type{tool("new", "x", "")}}}, SyncOptions{})
+	if err != nil || !strings.HasPrefix(corrupt, fileName+".corrupt-") {
+		t.Fatalf("%q, %v", corrupt, err)
 	}
-	if content(t, h, fileName) != `{"half": ` {
-		t.Error("the corrupt file was changed")
+	if content(t, h, corrupt) != `{"half": ` {
+		t.Error("the bytes of the corrupt file are lost")
 	}
-	if _, err := os.Stat(h.Path(fileName + ".bak")); !os.IsNotExist(err) {
-		t.Errorf("the backup was touched: %v", err)
+	if content(t, h, fileName+".bak") != wrapped {
+		t.Error("the last good state is lost")
+	}
+	if tools, err := r.MCPTools("new"); err != nil || len(tools) != 1 {
+		t.Errorf("%v %v", names(tools), err)
+	}
+	if err := os.WriteFile(h.Path(fileName), []byte("[]"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, _, err := r.ReplacePrograms(t.Context(), nil, nil)
+	if err != nil || content(t, h, c.Corrupt) != "[]" || c.Corrupt == corrupt {
+		t.Errorf("%+v %v", c, err)
 	}
 }
 

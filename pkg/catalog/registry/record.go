@@ -113,7 +113,9 @@ func (e entries) usable(i int) bool {
 	return r.Number() == 1 && !nodetype.IsBuiltin(name)
 }
 
-// find returns the entry that a name stands for: the one of that name, else the tool that it means in another spelling.
+// find returns the entry that a name stands for: the one of that name, else the tool that it means in the spelling of its server,
+// else the only tool registered in that spelling, as upstream pflow does, that the name means in the spelling of node types. A
+// tool whose name ends in a digest is not found by its plain name, which may be that of another tool.
 func (e entries) find(name string) (record, bool) {
 	i := sort.Search(e.len(), func(i int) bool { return string(e.name(i)) >= name })
 	if i < e.len() && string(e.name(i)) == name {
@@ -125,12 +127,20 @@ func (e entries) find(name string) (record, bool) {
 		return record{}, false
 	}
 	spelled := []byte(name[len("mcp-"):])
+	var respelled []int
 	for i := range e.len() {
 		server, tool := e.owner(i)
 		rest, ok := bytes.CutPrefix(spelled, server)
-		if ok && len(server) > 0 && len(rest) > 0 && rest[0] == '-' && (bytes.Equal(rest[1:], tool) || name == nodetype.MCPName(string(server), string(tool))) {
+		switch {
+		case !ok || len(server) == 0 || len(rest) == 0 || rest[0] != '-':
+		case verbatim(name, string(server), string(tool)):
 			return e.at(i), true
+		case name == nodetype.MCPName(string(server), string(tool)) && verbatim(string(e.name(i)), string(server), string(tool)):
+			respelled = append(respelled, i)
 		}
+	}
+	if len(respelled) == 1 {
+		return e.at(respelled[0]), true
 	}
 	return record{}, false
 }

@@ -31,8 +31,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/pflow-suite/pflow/pkg/home"
 	"github.com/pflow-suite/pflow/pkg/home/settings"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
@@ -199,13 +197,6 @@ func (r *Registry) rules() (*settings.Settings, error) {
 func upstreamsOwn(name, module string) bool {
 	tool := module == nodetype.MCPModule && strings.HasPrefix(name, "mcp-")
 	return strings.HasPrefix(module, "pflow.nodes.") && !tool
-}
-
-// tool returns the server and the tool of an MCP entry.
-func (e entry) tool() (server, tool string, ok bool) {
-	m := gjson.Get(string(e), "interface.mcp_metadata")
-	server, tool = m.Get("server").String(), m.Get("tool").String()
-	return server, tool, server != "" && tool != ""
 }
 
 // rawName returns the node type of a server's tool as upstream pflow writes it.

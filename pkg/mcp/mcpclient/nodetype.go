@@ -1,14 +1,11 @@
 package mcpclient
 
 import (
-	"crypto/sha256"
 	"encoding/json"
-	"fmt"
 	"strings"
 
 	"github.com/tidwall/gjson"
 
-	"github.com/pflow-suite/pflow/pkg/home"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 )
 
@@ -17,7 +14,7 @@ import (
 // the cleaned names of the server and the tool; their own names are kept for calls.
 func NodeType(server string, t Tool) nodetype.Type {
 	typ := nodetype.Type{
-		Name: typeName(server, t.Name), Description: strings.TrimSpace(t.Description),
+		Name: ToolNames(server, []string{t.Name}, nil)[t.Name], Description: strings.TrimSpace(t.Description),
 		Actions: []string{"default", "error"}, ExtraOutputs: true,
 		Outputs: []nodetype.Output{
 			{Name: "result", Type: "any", Description: "the whole result of the tool"},
@@ -59,17 +56,6 @@ func NodeType(server string, t Tool) nodetype.Type {
 		return true
 	})
 	return typ
-}
-
-// typeName returns the name of a node type. If it would be too long, its end is replaced by a digest.
-func typeName(server, tool string) string {
-	clean := home.CleanName(server)
-	name := strings.TrimSuffix(nodetype.MCPName(clean, tool), "-")
-	if len(name) <= home.MaxType && name != "mcp-"+clean {
-		return name
-	}
-	digest := fmt.Sprintf("-%x", sha256.Sum256([]byte(tool)))[:9]
-	return strings.TrimSuffix(name[:min(len(name), home.MaxType-len(digest))], "-") + digest
 }
 
 // schemaType returns the registry's name for the type of a JSON Schema, or any unless the schema has exactly one type.
