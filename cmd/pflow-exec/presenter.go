@@ -94,6 +94,9 @@ func (s *presenter) interrupted(run *reader.Run) error {
 		return err
 	}
 	s.app.Complain(a.Error)
+	if err := s.limit(a); err != nil {
+		return err
+	}
 	if err := s.app.Document(a, func(w io.Writer) { _, _ = fmt.Fprintln(w, a.Status) }); err != nil {
 		return err
 	}
@@ -131,10 +134,21 @@ func (s *presenter) end(run *reader.Run, last *event.Event) error {
 	if s.Print != "" { // the run failed, so it does not have the output
 		return asError(status)
 	}
+	if err := s.limit(a); err != nil {
+		return err
+	}
 	if err := s.app.Document(a, func(w io.Writer) { s.writeOutputs(w, run, last) }); err != nil {
 		return suggestWait(last, err)
 	}
 	return asError(status)
+}
+
+// limit shortens an answer that is to be printed with --max-bytes.
+func (s *presenter) limit(a *reader.Answer) error {
+	if s.app.MaxBytes == 0 {
+		return nil
+	}
+	return a.Limit(s.app.Reader, s.app.MaxBytes-len("\n"))
 }
 
 // suggestWait adds to the fault of an answer that could not be written how to get it again.

@@ -63,7 +63,7 @@ func (e *execution) outcome(last *event.Event) (cause string, err error) {
 	case cause != "":
 		last.Status, last.Error = event.Cancelled, cancelledFault(context.Cause(e.stop.ctx))
 	case len(e.questions.open) > 0:
-		last.Status, last.Error = event.Paused, e.questions.fault(cmp.Or(e.resumeCommand, "pflow-exec resume "+e.runID))
+		last.Status, last.Error = event.Paused, e.questions.fault(e.runID, cmp.Or(e.resumeCommand, "pflow-exec resume "+e.runID))
 	case !e.top.plan.Done():
 		last.Status, last.Error = event.Failed, fault.New(fault.Internal, "The run stopped before all of its nodes had ended").Suggest("Resume it")
 	default:

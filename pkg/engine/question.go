@@ -44,7 +44,7 @@ func (q *questions) frames(fr *frame) []*frame {
 const maxQuestions = 10
 
 // fault returns the fault of a run that is paused, which asks the open questions. resume is the command that resumes the run.
-func (q *questions) fault(resume string) *fault.Fault {
+func (q *questions) fault(run, resume string) *fault.Fault {
 	var open []*Question
 	for nr := range q.open {
 		open = append(open, nr.question)
@@ -63,7 +63,7 @@ func (q *questions) fault(resume string) *fault.Fault {
 		answer = "NODE=ANSWER"
 	}
 	f.SuggestCommand("Answer with: %s --approve %s, where ANSWER is %s", resume, answer, open[0].answers()).
-		SuggestTool("A person answers in a shell with: %s --approve %s, where ANSWER is %s", resume, answer, open[0].answers())
+		SuggestTool("Ask the person, then call execute with the same name, resume %q and answers {%q: ANSWER}, where ANSWER is %s", run, open[0].Node, open[0].answers())
 	for _, asked := range open[:min(len(open), maxQuestions)] {
 		if asked.Params != nil {
 			f.Suggest("Node %s would run with: %s", asked.Node, fault.Truncate(string(asked.Params), maxShownParams))

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"net/url"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
@@ -18,7 +20,21 @@ func Abridge(raw json.RawMessage, limit int, load Load, stand func(ref Reference
 // and the URI under which it can be read.
 func (r Reference) Placeholder(run, output string) json.RawMessage {
 	raw := r.Value()
-	uri := "pflow://runs/" + run + "/outputs/" + url.PathEscape(output)
+	uri := OutputURI(run, output)
 	raw = append(append(raw[:len(raw)-1], `,"output":`...), rawjson.Quote(output)...)
 	return append(append(append(raw, `,"uri":`...), rawjson.Quote(uri)...), '}')
+}
+
+// OutputURI returns the URI of the resource that is an output of a run.
+func OutputURI(run, output string) string {
+	return "pflow://runs/" + run + "/outputs/" + url.PathEscape(output)
+}
+
+// ReferenceTo returns a reference to a value: to the text of a string, and to the JSON of any other value. Nothing is stored.
+func ReferenceTo(plain json.RawMessage) Reference {
+	content, mime := []byte(plain), MIMEJSON
+	if text := gjson.ParseBytes(plain); text.Type == gjson.String {
+		content, mime = []byte(text.Str), mimeText
+	}
+	return referenceTo(Digest(content), content, len(content), mime)
 }

@@ -170,8 +170,10 @@ type MCP struct {
 // Checkpoint is how far a run came.
 type Checkpoint struct {
 	CompletedNodes []string `json:"completed_nodes"`
-	FailedNode     string   `json:"failed_node,omitempty"`
-	RunID          string   `json:"run_id"`
+	// CompletedTotal is the number of completed nodes in a document that has only the first of them.
+	CompletedTotal int    `json:"completed_total,omitempty"`
+	FailedNode     string `json:"failed_node,omitempty"`
+	RunID          string `json:"run_id"`
 }
 
 // Settles reports whether the event is a checkpoint: the last event of a node, from which a later run can continue.

@@ -48,9 +48,14 @@ func (f *Front) callExecute(ctx context.Context, call *mcpserver.Call) *mcpserve
 		_ = json.Unmarshal([]byte(end[2].Raw), lost)
 		return failure(lost.Detail("run_id", run))
 	}
-	r.Links = links(r.Structured)
+	if r.Links = links(r.Structured); len(r.Links) > maxLinks && !a.all() {
+		r.Links = r.Links[:maxLinks]
+	}
 	return r
 }
+
+// maxLinks is how many links an answer of a limited size has. Its outputs have the URIs of all.
+const maxLinks = 10
 
 // follow reports the progress of a run until it ends or stop is called. If the run has ended, stop waits until all of its
 // progress is reported.

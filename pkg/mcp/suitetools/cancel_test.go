@@ -1,6 +1,9 @@
 package suitetools
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -8,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
 )
 
 // A client that cancels a call ends its run, in whatever it is. A client that has only waited too long does not.
@@ -65,11 +70,10 @@ func TestACancelledCallEndsItsRunAtEachStage(t *testing.T) {
 func TestACancelledCallThatWaitsForItsTurnStartsNothing(t *testing.T) {
 	f := newFakes(t)
 	f.program("pflow-exec", running)
-	s := f.connect()
 	f.suite.once.Do(func() { f.suite.slots = make(chan struct{}) }) // no command may start
-	s.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"execute","arguments":{"name":"w"}}}`)
-	s.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
-	if r := <-s.called; !r.IsError || len(f.calls()) > 0 {
+	ctx, end := context.WithCancelCause(t.Context())
+	end(&mcpserver.Ended{By: mcpserver.Cancelled, Err: errors.New("it ended")})
+	if r := f.front().callExecute(ctx, &mcpserver.Call{Arguments: json.RawMessage(`{"name":"w"}`)}); !r.IsError || len(f.calls()) > 0 {
 		t.Errorf("calls %q, answers %s", f.calls(), r.Structured)
 	}
 }

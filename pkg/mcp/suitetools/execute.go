@@ -1,10 +1,18 @@
 package suitetools
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
+	"github.com/tidwall/gjson"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
 )
 
@@ -20,6 +28,7 @@ func (f *Front) execute() mcpserver.Tool {
 			`"name":{"type":"string","description":"the name of a saved workflow or a draft"},` +
 			`"inputs":{"type":"object","description":"values for the workflow's inputs, by name"},` +
 			`"resume":{"type":"string","pattern":"^(last|r[0-9a-z]*)$","description":"the run_id of an earlier run to wait for or to go on from, or \"last\""},` +
+			`"answers":{"type":"object","additionalProperties":{"type":"string","minLength":1},"description":"with resume, a person's answers to the questions of a paused run, by node: yes, no, or one of its choices"},` +
 			`"wait_seconds":{"type":"number","minimum":0,"maximum":3600,"default":45,"description":"how long to wait for the end of the run"},` +
 			`"idempotency_key":{"type":"string","minLength":1,"maxLength":256,"description":"a text of your choice: while a run with this key goes on, a call with it waits for that run and starts no other"},` +
 			`"max_output_chars":{"type":"integer","minimum":0,"default":2000,"description":"longer texts are replaced by a link to read them; 0 keeps all texts"}},"required":["name"],"additionalProperties":false}`),
@@ -27,22 +36,26 @@ func (f *Front) execute() mcpserver.Tool {
 			`"outputs":{"type":"object","description":"the workflow's outputs by name"},"checkpoint":{"type":["object","null"],"description":"what is done, after a failure",` +
 			`"properties":{"completed_nodes":{"type":"array","items":{"type":"string"}},"failed_node":{"type":"string"},"run_id":{"type":"string"}}},"warnings":{"type":"array"}`),
 		Destructive: true, OpenWorld: true, Meta: alwaysLoad(),
-		Call: f.callExecute,
+		Call: summarized(f.callExecute, ended),
 	}
 }
 
 type executeArguments struct {
-	Name           string          `json:"name"`
-	Inputs         json.RawMessage `json:"inputs"`
-	Resume         string          `json:"resume"`
-	WaitSeconds    *float64        `json:"wait_seconds"`
-	IdempotencyKey *string         `json:"idempotency_key"`
-	MaxOutputChars *int            `json:"max_output_chars"`
+	Name           string            `json:"name"`
+	Inputs         json.RawMessage   `json:"inputs"`
+	Resume         string            `json:"resume"`
+	Answers        map[string]string `json:"answers"`
+	WaitSeconds    *float64          `json:"wait_seconds"`
+	IdempotencyKey *string           `json:"idempotency_key"`
+	MaxOutputChars *int              `json:"max_output_chars"`
 }
 
 const (
 	defaultWait     = 45 * time.Second // clients give up after 60
 	defaultMaxChars = 2000
+
+	maxShortAnswer  = 1024 // bytes of an answer that is also sent as text
+	maxNamedOutputs = 20   // in the text of a longer one
 )
 
 // start is the command that starts the run, or finds the one that already does what is asked for. It is not interrupted, so
@@ -51,6 +64,9 @@ func (a *executeArguments) start() command {
 	c := command{program: "pflow-exec", uninterrupted: true, args: []string{"start", "--format", "json", "--name"}}
 	if a.Resume != "" {
 		c.args = append(c.args, "--resume="+a.Resume)
+	}
+	for _, node := range slices.Sorted(maps.Keys(a.Answers)) {
+		c.args = append(c.args, "--approve="+node+"="+a.Answers[node])
 	}
 	if a.IdempotencyKey != nil {
 		c.args = append(c.args, "--idempotency-key="+*a.IdempotencyKey)
@@ -73,7 +89,33 @@ func (a *executeArguments) wait(run string, before time.Duration) command {
 	if a.MaxOutputChars != nil {
 		chars = *a.MaxOutputChars
 	}
-	return command{program: "pflow-exec", long: true, args: []string{
-		"wait", "--format", "json", "--for=" + strconv.FormatFloat(patience.Seconds(), 'f', -1, 64), "--max-output-chars=" + strconv.Itoa(chars), "--", run,
+	c := command{program: "pflow-exec", long: true, args: []string{
+		"wait", "--format", "json", "--for=" + strconv.FormatFloat(patience.Seconds(), 'f', -1, 64), "--max-output-chars=" + strconv.Itoa(chars),
 	}}
+	if a.all() {
+		c.args = append(c.args, "--max-bytes=0")
+	}
+	c.args = append(c.args, "--", run)
+	return c
+}
+
+// all reports whether the answer is to have everything.
+func (a *executeArguments) all() bool { return a.MaxOutputChars != nil && *a.MaxOutputChars == 0 }
+
+// ended is the summary of an answer that is too long to be sent as text too. It is "" for a short one.
+func ended(document json.RawMessage) string {
+	if len(document) <= maxShortAnswer {
+		return ""
+	}
+	fields := gjson.GetManyBytes(document, "run_id", "status", "next")
+	var outputs []string
+	gjson.GetBytes(document, "outputs").ForEach(func(key, _ gjson.Result) bool {
+		outputs = append(outputs, fault.Truncate(key.Str, maxShortAnswer/maxNamedOutputs/2))
+		return len(outputs) < maxNamedOutputs
+	})
+	text := fmt.Sprintf("Run %s: %s. Its outputs are in the structured content: %s", fields[0].Str, fields[1].Str, strings.Join(outputs, ", "))
+	if n := int(cmp.Or(gjson.GetBytes(document, "outputs_total").Int(), gjson.GetBytes(document, "outputs.@keys.#").Int())); n > len(outputs) {
+		text += fmt.Sprintf(", … (%d outputs)", n)
+	}
+	return strings.TrimSpace(text + "\n" + fields[2].Str)
 }

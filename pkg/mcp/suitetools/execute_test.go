@@ -27,13 +27,14 @@ func TestExecute(t *testing.T) {
 	late := regexp.MustCompile(`--for=4[0-4]`) // on a slow machine
 	for _, c := range []struct{ arguments, start, stdin, wait string }{
 		{`{"name":"w"}`, "--name -- w", "", usual},
-		{`{"name":"--force","max_output_chars":0}`, "--name -- --force", "", "--for=45 --max-output-chars=0"},
+		{`{"name":"--force","max_output_chars":0}`, "--name -- --force", "", "--for=45 --max-output-chars=0 --max-bytes=0"},
 		{`{"name":"w","inputs":{}}`, "--name --inputs=- -- w", "{}", usual},
 		{`{"name":"w","inputs":{"n":9007199254740993,"x":1.10}}`, "--name --inputs=- -- w", `{"n":9007199254740993,"x":1.10}`, usual},
 		{`{"name":"w","inputs":null}`, "--name -- w", "", usual},
 		{`{"name":"w","resume":"r0"}`, "--name --resume=r0 -- w", "", usual},
 		{`{"name":"w","resume":"-x","inputs":{"a":1}}`, "--name --resume=-x --inputs=- -- w", `{"a":1}`, usual},
 		{`{"name":"w","idempotency_key":"-- k"}`, "--name --idempotency-key=-- k -- w", "", usual},
+		{`{"name":"w","resume":"r0","answers":{"b":"no","a/c":"x=y"}}`, "--name --resume=r0 --approve=a/c=x=y --approve=b=no -- w", "", usual},
 		{`{"name":"w","wait_seconds":0}`, "--name -- w", "", "--for=0 --max-output-chars=2000"},
 		{`{"name":"w","wait_seconds":45.5}`, "--name -- w", "", "--for=45.5 --max-output-chars=2000"},
 	} {

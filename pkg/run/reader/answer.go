@@ -24,8 +24,16 @@ type Answer struct {
 	// Resume is the command that goes on from the run.
 	Resume   string   `json:"resume,omitempty"`
 	Warnings []string `json:"warnings,omitempty"`
-	// Next says how to wait on for a run that has not ended.
+	// OutputsTotal is the number of outputs if Outputs has only the first of them, and WarningsTotal that of Warnings.
+	OutputsTotal  int `json:"outputs_total,omitempty"`
+	WarningsTotal int `json:"warnings_total,omitempty"`
+	// Next says how to wait on for a run that has not ended, or how to read the other outputs.
 	Next string `json:"next,omitempty"`
+
+	addressed bool
+	// stored are the outputs as values of the stream, and load returns their blobs.
+	stored json.RawMessage
+	load   event.Load
 }
 
 // Unfinished returns the answer of a run that has not ended.
@@ -49,12 +57,20 @@ func (r *Run) Answer(last *event.Event, limit int) (*Answer, error) {
 		a.Checkpoint = last.Checkpoint
 	}
 	var err error
-	a.Outputs, err = r.outputs(last, limit)
+	a.load = r.Blob
+	if a.stored, err = r.storedOutputs(last); err != nil {
+		return nil, err
+	}
+	a.Outputs, err = r.abridge(a.stored, limit)
 	return a, err
 }
 
 // Address makes Resume and Next speak to one reader.
 func (a *Answer) Address(reader fault.Reader) {
+	if a.addressed {
+		return
+	}
+	a.addressed = true
 	a.Resume = resumeFor(reader, a.RunID, a.Resume)
 	if reader == fault.Tools && a.Status == journal.Running {
 		a.Next = "The run goes on: call execute with the same name and resume " + strconv.Quote(a.RunID) + " to wait for its end"
@@ -75,13 +91,22 @@ func (r *Run) interrupted() *Answer {
 
 // outputs returns the outputs of a run as one object. A reference that names the output replaces each long text.
 func (r *Run) outputs(last *event.Event, limit int) (json.RawMessage, error) {
-	outputs := last.Outputs
-	if ref, ok := event.ReferenceOf(outputs); ok { // all of them together are long
-		var err error
-		if outputs, err = r.Blob(ref.Blob); err != nil {
-			return nil, err
-		}
+	outputs, err := r.storedOutputs(last)
+	if err != nil {
+		return nil, err
 	}
+	return r.abridge(outputs, limit)
+}
+
+// storedOutputs returns the outputs of a run as one object, a value of the stream.
+func (r *Run) storedOutputs(last *event.Event) (json.RawMessage, error) {
+	if ref, ok := event.ReferenceOf(last.Outputs); ok { // all of them together are long
+		return r.Blob(ref.Blob)
+	}
+	return last.Outputs, nil
+}
+
+func (r *Run) abridge(outputs json.RawMessage, limit int) (json.RawMessage, error) {
 	out := []byte{'{'}
 	var failed error
 	gjson.ParseBytes(outputs).ForEach(func(key, value gjson.Result) bool {
@@ -90,7 +115,7 @@ func (r *Run) outputs(last *event.Event, limit int) (json.RawMessage, error) {
 		}
 		member := append(append([]byte{'{'}, key.Raw...), ':') // Abridge unescapes the key too
 		member = append(append(member, value.Raw...), '}')
-		member, failed = event.Abridge(member, limit, r.Blob, func(ref event.Reference) json.RawMessage { return ref.Placeholder(last.Run, key.Str) })
+		member, failed = event.Abridge(member, limit, r.Blob, func(ref event.Reference) json.RawMessage { return ref.Placeholder(r.ID(), key.Str) })
 		out = append(out, member[1:len(member)-1]...)
 		return failed == nil
 	})
