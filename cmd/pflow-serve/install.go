@@ -9,13 +9,15 @@ import (
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcp/install"
+	"github.com/pflow-suite/pflow/pkg/mcp/suitetools"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
 type installCommand struct {
-	Client string `arg:"" help:"The client: claude-code, codex, gemini, claude-desktop, cursor or vscode."`
-	Print  bool   `help:"Print what to add to which file, and run nothing."`
-	Scope  string `help:"Add it for you in all projects (user, the default), or for everyone in the project of the working directory (project)." enum:"user,project" default:"user" placeholder:"user|project"`
+	Client   string `arg:"" help:"The client: claude-code, codex, gemini, claude-desktop, cursor or vscode."`
+	Print    bool   `help:"Print what to add to which file, and run nothing."`
+	Toolsets string `help:"The toolsets that the client's server has, separated by commas. Default: those of PFLOW_TOOLSETS, else core." env:"PFLOW_TOOLSETS" placeholder:"TOOLSET,…"`
+	Scope    string `help:"Add it for you in all projects (user, the default), or for everyone in the project of the working directory (project)." enum:"user,project" default:"user" placeholder:"user|project"`
 }
 
 // Help returns more text for --help.
@@ -69,6 +71,13 @@ func (c *installCommand) server(app *cli.App) (install.Server, error) {
 		return install.Server{}, fault.New(fault.Internal, "Cannot find the path of this program: %v", err)
 	}
 	s := install.Server{Name: "pflow", Command: install.Executable(os.Args[0], running, app.Env)}
+	if c.Toolsets != "" {
+		names, err := suitetools.ParseToolsets(c.Toolsets)
+		if err != nil {
+			return s, err
+		}
+		s.Args = []string{"--toolsets=" + strings.Join(names, ",")}
+	}
 	if app.Getenv("PFLOW_HOME") != "" {
 		h, err := app.Home()
 		if err != nil {

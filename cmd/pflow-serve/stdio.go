@@ -40,7 +40,7 @@ func (c *stdioCommand) Run(app *cli.App) error {
 	}
 	server, err := mcpserver.New(mcpserver.Config{
 		Name: "pflow", Title: "pflow", Version: cli.Version, Instructions: f.Instructions(drafts),
-		Tools: f.Tools(), Unknown: f.Unknown, Resources: f.Resources(), Read: f.Read, Log: app.Log,
+		Tools: f.Tools(), Unknown: f.Unknown, Resources: f.Resources(), Read: f.Read, Prompts: f.Prompts(drafts), Log: app.Log,
 	})
 	if err != nil {
 		return err

@@ -121,3 +121,30 @@ func TestInstallThatFails(t *testing.T) {
 		}
 	}
 }
+
+// TestInstallWithToolsets: the client's server gets the toolsets, by flag or from the environment, if they exist.
+func TestInstallWithToolsets(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		env  string
+		args []string
+		want string
+	}{
+		{"", []string{"--toolsets", "core, drafts"}, "<--toolsets=core,drafts>"},
+		{"servers", nil, "<--toolsets=servers>"},
+		{"servers", []string{"--toolsets=core"}, "<--toolsets=core>"},
+	} {
+		p := newPlace(t)
+		p.clientsOnPath("0")
+		p.env = append(p.env, "PFLOW_TOOLSETS="+c.env)
+		p.must("pflow-serve", append([]string{"install", "gemini"}, c.args...)...)
+		if got := p.read("called"); !strings.HasSuffix(got, c.want) {
+			t.Errorf("%q %q: %s", c.env, c.args, got)
+		}
+	}
+	p := newPlace(t)
+	p.clientsOnPath("0")
+	if o := p.run("pflow-serve", "install", "gemini", "--toolsets", "draft"); o.exit != 2 || !strings.Contains(o.stdout, "usage_error") || p.exists("called") {
+		t.Error(o)
+	}
+}

@@ -34,7 +34,7 @@ func (f *Front) drafts() []mcpserver.Tool {
 		Description: "Read the text of a draft, as its author wrote it. A long text comes in pages: call again with cursor set to next_cursor.",
 		InputSchema: schema(`{"type":"object","properties":{` + name + `,` +
 			`"cursor":{"type":"string","description":"the next_cursor of the page before"},` +
-			`"limit":{"type":"integer","minimum":0,"default":` + strconv.Itoa(pageBytes) + `,"description":"the most bytes of the answer; 0 returns the whole text at once"}},` +
+			`"limit":{"type":"integer","minimum":0,"default":` + strconv.Itoa(maxPage) + `,"description":"the most bytes of the answer; 0 returns the whole text at once"}},` +
 			`"required":["name"],"additionalProperties":false}`),
 		OutputSchema: outputSchema(draft + `,"hidden":{"type":"boolean"},"bytes":{"type":"integer","description":"of the whole text"},"content":{"type":"string"},"next_cursor":{"type":"string"}`),
 		ReadOnly:     true, Idempotent: true,
@@ -56,9 +56,6 @@ func (f *Front) drafts() []mcpserver.Tool {
 	}}
 }
 
-// pageBytes is the most bytes of an answer, unless the client asks for another limit.
-const pageBytes = 8192
-
 type writeDraft struct {
 	Name    string          `json:"name"`
 	Content json.RawMessage `json:"content"`
@@ -72,7 +69,7 @@ func (a writeDraft) command() command {
 		_ = json.Indent(&laidOut, a.Content, "", "  ") // it is JSON
 		text = laidOut.String() + "\n"
 	}
-	return draftCommand("write", a.Name, []byte(text), limitFlag(pageBytes))
+	return draftCommand("write", a.Name, []byte(text), limitFlag(maxPage))
 }
 
 type readDraft struct {
@@ -82,7 +79,7 @@ type readDraft struct {
 }
 
 func (a readDraft) command() command {
-	limit := pageBytes
+	limit := maxPage
 	if a.Limit != nil {
 		limit = *a.Limit
 	}
@@ -94,7 +91,7 @@ type checkDraft struct {
 }
 
 func (a checkDraft) command() command {
-	return draftCommand("check", a.Name, nil, limitFlag(pageBytes))
+	return draftCommand("check", a.Name, nil, limitFlag(maxPage))
 }
 
 type deleteDraft struct {

@@ -23,45 +23,50 @@ type resource struct {
 	read func(ctx context.Context, values []string) (*mcpserver.Content, error)
 }
 
+// reader reads resources: it runs commands of the suite.
+type reader struct{ suite *Suite }
+
+func (f *Front) reader() reader { return reader{f.Suite} }
+
 // resources is the table.
-func (f *Front) resources() []resource {
+func (r reader) resources() []resource {
 	return []resource{
 		{
 			uri: scheme + "guide", name: "guide", title: "How to write a workflow", mimeType: "text/markdown",
 			description: "The workflow language on one page, with examples. Read it before writing the first workflow.",
-			read:        f.readGuide,
+			read:        r.readGuide,
 		}, {
 			uri: scheme + "schema", name: "schema", title: "The JSON Schema of a workflow", mimeType: "application/schema+json",
 			description: "Every field of a workflow file in the JSON form, with its type and meaning.",
-			read:        f.readSchema,
+			read:        r.readSchema,
 		}, {
 			uri: scheme + "nodes/{type}", name: "node-type", title: "A node type", mimeType: "application/json",
 			description: "The whole interface of a node type: its parameters, outputs and actions.",
-			read:        f.readNodeType,
+			read:        r.readNodeType,
 		}, {
 			uri: scheme + "workflows/{name}", name: "workflow", title: "A workflow",
 			description: "The file of a saved workflow, or else of a draft, as it is: JSON or Markdown.",
-			read:        f.readWorkflow,
+			read:        r.readWorkflow,
 		}, {
 			uri: scheme + "runs/{run}", name: "run", title: "A run", mimeType: "application/json",
 			description: "The status of a run, which may be \"last\": how many of its nodes have ended, which run now, and why it failed.",
-			read:        f.readRun,
+			read:        r.readRun,
 		}, {
 			uri: scheme + "runs/{run}/outputs/{key}", name: "run-output", title: "An output of a run", mimeType: "text/plain", path: true,
 			description: "One output of a run as text. The results of execute link to it in place of long texts.",
-			read:        f.readOutput,
+			read:        r.readOutput,
 		}, {
 			uri: scheme + "runs/{run}/nodes/{node}", name: "run-node", title: "A node of a run", mimeType: "application/json", path: true,
 			description: "Everything about one node of a run: its state, times, outputs and error. A node in a sub-workflow is PARENT/NODE.",
-			read:        f.readNode,
+			read:        r.readNode,
 		}, {
 			uri: scheme + "runs/{run}/logs", name: "run-logs", title: "The log of a run", mimeType: "text/plain",
 			description: "What the processes of all nodes of a run printed; of a long log the end.",
-			read:        f.readLogs,
+			read:        r.readLogs,
 		}, {
 			uri: scheme + "runs/{run}/logs/{node}", name: "node-log", title: "The log of a node", mimeType: "text/plain", path: true,
 			description: "What the processes of one node of a run printed, standard output first; of a long log the end.",
-			read:        f.readLogs,
+			read:        r.readLogs,
 		},
 	}
 }
@@ -69,7 +74,7 @@ func (f *Front) resources() []resource {
 // Resources returns the resources of a suite, without their Read: the server reads all URIs with Read.
 func (f *Front) Resources() []mcpserver.Resource {
 	var list []mcpserver.Resource
-	for _, r := range f.resources() {
+	for _, r := range f.reader().resources() {
 		list = append(list, mcpserver.Resource{URI: r.uri, Name: r.name, Title: r.title, Description: r.description, MIMEType: r.mimeType})
 	}
 	return list
@@ -78,7 +83,7 @@ func (f *Front) Resources() []mcpserver.Resource {
 // Read returns the content of a resource. If there is none with this URI, the error is a not_found.
 func (f *Front) Read(ctx context.Context, uri string) (*mcpserver.Content, error) {
 	var uris []string
-	for _, r := range f.resources() {
+	for _, r := range f.reader().resources() {
 		if values, ok := r.match(uri); ok {
 			content, err := r.read(ctx, values)
 			if err == nil && content.MIMEType == "" {

@@ -22,43 +22,52 @@ const (
 	maxContent  = 16 << 20
 )
 
-func (f *Front) readGuide(ctx context.Context, _ []string) (*mcpserver.Content, error) {
-	return f.print(ctx, "pflow-lib", "guide")
+func (r reader) readGuide(ctx context.Context, _ []string) (*mcpserver.Content, error) {
+	return r.print(ctx, "pflow-lib", "guide")
 }
 
-func (f *Front) readSchema(ctx context.Context, _ []string) (*mcpserver.Content, error) {
-	return f.print(ctx, "pflow-lib", "schema")
+func (r reader) readSchema(ctx context.Context, _ []string) (*mcpserver.Content, error) {
+	return r.print(ctx, "pflow-lib", "schema")
 }
 
 // readNodeType reads a node type. A workflow of the same name is not one.
-func (f *Front) readNodeType(ctx context.Context, values []string) (*mcpserver.Content, error) {
-	c, err := f.print(ctx, "pflow-lib", "describe", "--format", "json", "--", values[0])
-	if err == nil && gjson.Get(c.Text, "type").Str != values[0] {
+func (r reader) readNodeType(ctx context.Context, values []string) (*mcpserver.Content, error) {
+	c, err := r.print(ctx, "pflow-lib", "search", "--format", "json", "--no-workflows", "--type="+values[0])
+	if err != nil {
+		return nil, err
+	}
+	found := gjson.Get(c.Text, "nodes.0")
+	if found.Get("type").Str != values[0] {
 		return nil, fault.New(fault.NotFound, "There is no node type %q", values[0]).Suggest("Find one with browse_components")
 	}
-	return c, err
+	return &mcpserver.Content{Text: found.Raw}, nil
 }
 
-func (f *Front) readWorkflow(ctx context.Context, values []string) (*mcpserver.Content, error) {
-	c, err := f.print(ctx, "pflow-lib", "show", "--", values[0])
+func (r reader) readWorkflow(ctx context.Context, values []string) (*mcpserver.Content, error) {
+	c, err := r.print(ctx, "pflow-lib", "show", "--", values[0])
 	if err != nil {
 		return nil, err
 	}
 	c.MIMEType = "text/markdown"
-	if strings.HasPrefix(strings.TrimLeft(c.Text, "\ufeff \t\r\n"), "{") {
+	if isJSON(c.Text) {
 		c.MIMEType = "application/json"
 	}
 	return c, nil
 }
 
-func (f *Front) readRun(ctx context.Context, values []string) (*mcpserver.Content, error) {
-	return f.print(ctx, "pflow-exec", "status", "--format", "json", "--", values[0])
+// isJSON reports whether the text of a workflow has the JSON form.
+func isJSON(text string) bool {
+	return strings.HasPrefix(strings.TrimLeft(text, "\ufeff \t\r\n"), "{")
+}
+
+func (r reader) readRun(ctx context.Context, values []string) (*mcpserver.Content, error) {
+	return r.print(ctx, "pflow-exec", "status", "--format", "json", "--", values[0])
 }
 
 // readOutput reads an output of a run that has ended. It does not wait for the end of a run.
-func (f *Front) readOutput(ctx context.Context, values []string) (*mcpserver.Content, error) {
+func (r reader) readOutput(ctx context.Context, values []string) (*mcpserver.Content, error) {
 	run, key := values[0], values[1]
-	c, err := f.print(ctx, "pflow-exec", "wait", "--format", "json", "--timeout=1ms", "--print="+key, "--", run)
+	c, err := r.print(ctx, "pflow-exec", "wait", "--format", "json", "--timeout=1ms", "--print="+key, "--", run)
 	if err != nil {
 		if fault.From(err).Type == fault.Timeout {
 			return nil, fault.New(fault.NotFound, "Run %s has not ended, so it has no outputs yet", run).
@@ -71,9 +80,9 @@ func (f *Front) readOutput(ctx context.Context, values []string) (*mcpserver.Con
 }
 
 // readNode reads what is known about a node: everything, or all but long texts if that is too much.
-func (f *Front) readNode(ctx context.Context, values []string) (*mcpserver.Content, error) {
+func (r reader) readNode(ctx context.Context, values []string) (*mcpserver.Content, error) {
 	show := func(limit string) (*mcpserver.Content, error) {
-		return f.printUpTo(ctx, maxDocument, "pflow-exec", "show", "--format", "json", "--max-output-chars="+limit, "--", values[0], values[1])
+		return r.printUpTo(ctx, maxDocument, "pflow-exec", "show", "--format", "json", "--max-output-chars="+limit, "--", values[0], values[1])
 	}
 	c, err := show("0")
 	if fault.From(err) != nil && fault.From(err).Type == fault.TooLarge {
@@ -83,15 +92,15 @@ func (f *Front) readNode(ctx context.Context, values []string) (*mcpserver.Conte
 }
 
 // readLogs reads the log of a run or of one of its nodes.
-func (f *Front) readLogs(ctx context.Context, values []string) (*mcpserver.Content, error) {
+func (r reader) readLogs(ctx context.Context, values []string) (*mcpserver.Content, error) {
 	tail := process.NewTail(maxLog)
 	logs := command{program: "pflow-exec", args: append([]string{"--quiet", "logs", "--format", "text", "--"}, values...), stdout: tail}
-	o, err := f.Suite.run(ctx, logs)
+	o, err := r.suite.run(ctx, logs)
 	if err != nil {
 		return nil, err
 	}
 	if o.exit != 0 { // as text the fault would be one of words only
-		return f.print(ctx, "pflow-exec", append([]string{"logs", "--format", "json", "--"}, values...)...)
+		return r.print(ctx, "pflow-exec", append([]string{"logs", "--format", "json", "--"}, values...)...)
 	}
 	text := tail.String()
 	if tail.Cut() {
@@ -101,14 +110,14 @@ func (f *Front) readLogs(ctx context.Context, values []string) (*mcpserver.Conte
 }
 
 // print returns the output of a command as the content of a resource, byte for byte.
-func (f *Front) print(ctx context.Context, program string, args ...string) (*mcpserver.Content, error) {
-	return f.printUpTo(ctx, maxContent, program, args...)
+func (r reader) print(ctx context.Context, program string, args ...string) (*mcpserver.Content, error) {
+	return r.printUpTo(ctx, maxContent, program, args...)
 }
 
 // printUpTo returns the output of a command that prints at most a number of bytes, or else a too_large.
-func (f *Front) printUpTo(ctx context.Context, most int, program string, args ...string) (*mcpserver.Content, error) {
+func (r reader) printUpTo(ctx context.Context, most int, program string, args ...string) (*mcpserver.Content, error) {
 	out := &head{most: most}
-	o, err := f.Suite.run(ctx, command{program: program, args: append([]string{"--quiet"}, args...), stdout: out})
+	o, err := r.suite.run(ctx, command{program: program, args: append([]string{"--quiet"}, args...), stdout: out})
 	switch {
 	case err != nil:
 		return nil, err

@@ -56,8 +56,8 @@ func TestResourcesAreCommands(t *testing.T) {
 	for uri, want := range map[string]string{
 		"pflow://guide":                        "pflow-lib --quiet guide",
 		"pflow://schema":                       "pflow-lib --quiet schema",
-		"pflow://nodes/mcp-a-b":                "pflow-lib --quiet describe --format json -- mcp-a-b",
-		"pflow://nodes/--help":                 "pflow-lib --quiet describe --format json -- --help",
+		"pflow://nodes/mcp-a-b":                "pflow-lib --quiet search --format json --no-workflows --type=mcp-a-b",
+		"pflow://nodes/--help":                 "pflow-lib --quiet search --format json --no-workflows --type=--help",
 		"pflow://workflows/greet":              "pflow-lib --quiet show -- greet",
 		"pflow://workflows/%C3%A9%2525":        "pflow-lib --quiet show -- é%25",
 		"pflow://workflows/é":                  "pflow-lib --quiet show -- é",
@@ -116,11 +116,11 @@ func TestReadWorkflowKeepsItsBytes(t *testing.T) {
 	}
 }
 
-// TestReadNodeType: a workflow with the name is not a node type.
+// TestReadNodeType: the document is the node type alone; an answer without it is no such type.
 func TestReadNodeType(t *testing.T) {
 	f := newFakes(t)
-	f.program("pflow-lib", `if [ "$6" = echo ]; then echo '{"type":"echo"}'; else echo '{"name":"x"}'; fi`)
-	if got := f.printed("pflow://nodes/echo"); got != `{"type":"echo"}`+"\n" {
+	f.program("pflow-lib", `case "$*" in *=echo) echo '{"nodes":[{"type":"echo","inputs":[]}],"total":1}';; *) echo '{"nodes":[],"total":0}';; esac`)
+	if got := f.printed("pflow://nodes/echo"); got != `{"type":"echo","inputs":[]}` {
 		t.Errorf("%q", got)
 	}
 	if got := f.printed("pflow://nodes/x"); !strings.HasPrefix(got, "not_found: ") {
