@@ -294,7 +294,9 @@ func (c *checker) command(n *workflow.Node, params map[string]json.RawMessage, a
 			Suggest("Remove unsafe_templates, unless you trust every value in the command").Node = n.ID
 	}
 	var env map[string]json.RawMessage
-	_ = json.Unmarshal(params["env"], &env) // params checks its type
+	if own, ok := params["env"]; ok {
+		_ = json.Unmarshal(own, &env) // params checks its type
+	}
 	parts := template.Parse(text)
 	if c.unknownFunctions(parts, place{path: path, node: n, inText: true}) {
 		return
@@ -366,11 +368,11 @@ func (c *checker) command(n *workflow.Node, params map[string]json.RawMessage, a
 
 // search warns of a command whose exit status is a success although it is not 0, because it only means that nothing was found.
 func (c *checker) search(n *workflow.Node, script *shell.Script, params map[string]json.RawMessage, path string) {
-	if c.plan == nil || c.plan.AsksStatus(n.ID) || string(params["ignore_errors"]) == "true" {
+	if c.plan == nil || string(params["ignore_errors"]) == "true" {
 		return
 	}
 	command, _ := script.Render(make([]string, len(script.Vars)))
-	if reason, ok := shell.Searches(command); ok {
+	if reason, ok := shell.Searches(command); ok && !c.plan.AsksStatus(n.ID) {
 		c.warn(path, "Node %q succeeds also when %s, because nothing asks for its exit status", n.ID, reason).
 			Suggest(`To branch on it, add an edge with the action error (in Markdown - on-error: name); to read it, use ${%s.exit_code} with "ignore_errors": true`, n.ID).Node = n.ID
 	}

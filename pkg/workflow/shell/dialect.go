@@ -32,6 +32,44 @@ func bashSyntax(file *syntax.File) (found bool) {
 	return found
 }
 
+// alike reports whether a command that bash can parse has only syntax that every shell parses in the same way, so that it need not be
+// parsed as POSIX shell too.
+func alike(file *syntax.File, text string) bool {
+	alike := !strings.Contains(text, "((")
+	syntax.Walk(file, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case nil, *syntax.File, *syntax.CallExpr, *syntax.Word, *syntax.Lit, *syntax.Comment, *syntax.Block, *syntax.Subshell, *syntax.IfClause,
+			*syntax.WhileClause:
+		case *syntax.Stmt:
+			alike = alike && !n.Coprocess && !n.Disown
+		case *syntax.BinaryCmd:
+			alike = alike && n.Op != syntax.PipeAll
+		case *syntax.SglQuoted:
+			alike = alike && !n.Dollar
+		case *syntax.DblQuoted:
+			alike = alike && !n.Dollar
+		case *syntax.Assign:
+			alike = alike && !n.Append && n.Index == nil && n.Array == nil && n.Name != nil && shellName(n.Name.Value) == n.Name.Value
+		case *syntax.ParamExp:
+			alike = alike && plainExpansion(n)
+		case *syntax.CmdSubst:
+			alike = alike && !n.Backquotes && !n.TempFile && !n.ReplyVar
+		case *syntax.Redirect:
+			alike = alike && (n.Op == syntax.RdrOut || n.Op == syntax.AppOut || n.Op == syntax.RdrIn || n.Op == syntax.DplOut) && (n.N == nil || !strings.HasPrefix(n.N.Value, "{"))
+		default:
+			alike = false
+		}
+		return alike
+	})
+	return alike
+}
+
+// plainExpansion reports whether an expansion is only that of a variable: $x or ${x}.
+func plainExpansion(n *syntax.ParamExp) bool {
+	return n.Param != nil && shellName(n.Param.Value) == n.Param.Value && n.Exp == nil && n.Repl == nil && n.Slice == nil && n.Index == nil &&
+		n.Flags == nil && n.NestedParam == nil && n.Modifiers == nil && n.Names == 0 && !n.Excl && !n.Length && !n.Width && !n.IsSet
+}
+
 // misplaced reports the marks that the shell does not expand, or splits into words.
 func (d *draft) misplaced() {
 	for i := range d.marks {

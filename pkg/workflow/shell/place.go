@@ -55,6 +55,9 @@ func (d *draft) locate(file *syntax.File) {
 	for i, p := range places {
 		d.marks[i].place = p
 	}
+	if alike(file, d.text) {
+		return
+	}
 	posix, err := parse(d.text, syntax.LangPOSIX)
 	d.bash = err != nil || bashSyntax(file) || !slices.Equal(places, d.find(posix))
 }

@@ -66,6 +66,16 @@ func Parse(command string, o Options) (*Script, []Problem) {
 		return &Script{}, []Problem{{Kind: TooLarge, Offset: -1, Message: fmt.Sprintf("the command is %d bytes long; the system allows at most %d", len(command), MaxVariable),
 			Suggest: `Put it into a script file, or pass its long parts as standard input ("stdin")`}}
 	}
+	if !given && simple(command) {
+		if what, _ := dangerous(command, nil, 0); what == "" {
+			return &Script{Command: command}, nil
+		}
+	}
+	return parseWhole(command, o, given)
+}
+
+// parseWhole is Parse for any command. given reports whether it can use variables with values of templates.
+func parseWhole(command string, o Options, given bool) (*Script, []Problem) {
 	d := newDraft(command, o)
 	if what, at := dangerous(d.text, nil, 0); what != "" {
 		p := refused(what)
