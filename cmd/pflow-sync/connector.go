@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"os"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home"
@@ -26,8 +27,9 @@ func newConnector(app *cli.App, h *home.Home) (*connector, error) {
 		return nil, err
 	}
 	r := &connector{app: app, children: newChildren(app, h)}
+	dir, _ := os.Getwd() // without one the servers get no root
 	r.Resolver = mcpclient.Resolver{
-		Env: app.Env, Settings: set.Env, Mark: r.children.mark, Redactor: redact.For(set.Env, app.Env), Log: app.Log, Warn: app.Warn,
+		Dir: dir, Env: app.Env, Settings: set.Env, Mark: r.children.mark, Redactor: redact.For(set.Env, app.Env), Log: app.Log, Warn: app.Warn,
 	}
 	return r, nil
 }

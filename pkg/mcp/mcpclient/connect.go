@@ -43,7 +43,8 @@ type Spec struct {
 	Name string
 	// Server is the expanded entry of the server.
 	Server Server
-	// Dir is the working directory of a stdio server; empty means that of this program.
+	// Dir is the working directory of a stdio server; empty means that of this program. It is also offered to the server as a
+	// root, unless it is empty.
 	Dir string
 	// Env is the environment of a stdio server, KEY=VALUE each. The entry's env is added to it.
 	Env []string
@@ -52,8 +53,8 @@ type Spec struct {
 	Mark string
 	// Log receives warnings and, at debug level, the server's standard error. It may be nil.
 	Log *slog.Logger
-	// StartTimeout bounds the start of the server; 0 means DefaultStartTimeout, or the timeout of the server's entry if
-	// that is longer.
+	// StartTimeout bounds the start of the server, to the end of the handshake; 0 means the timeout of the server's entry, and
+	// without one DefaultStartTimeout.
 	StartTimeout time.Duration
 }
 
@@ -69,8 +70,8 @@ func Connect(ctx context.Context, spec Spec) (*Session, error) {
 	if spec.Log == nil {
 		spec.Log = slog.New(slog.DiscardHandler)
 	}
-	if spec.StartTimeout <= 0 { // a server with a longer timeout for calls may also take that long to start
-		spec.StartTimeout = max(DefaultStartTimeout, spec.Server.callTimeout())
+	if spec.StartTimeout <= 0 {
+		spec.StartTimeout = spec.Server.timeout(DefaultStartTimeout)
 	}
 	late := fault.New(fault.Timeout, "MCP server %s did not start within %s", spec.Name, seconds(spec.StartTimeout)).
 		Suggest("Start its command by hand to see what it waits for")
@@ -93,7 +94,7 @@ func Connect(ctx context.Context, spec Spec) (*Session, error) {
 
 // open makes one attempt with a fresh process or connection.
 func open(ctx context.Context, spec Spec, version string) (*Session, error) {
-	s := &Session{name: spec.Name, timeout: spec.Server.callTimeout(), log: spec.Log}
+	s := &Session{name: spec.Name, timeout: spec.Server.timeout(DefaultCallTimeout), log: spec.Log}
 	s.calls, s.cancelCalls = context.WithCancelCause(context.Background())
 	var transport mcp.Transport
 	if spec.Server.Transport() == HTTP {
@@ -101,6 +102,7 @@ func open(ctx context.Context, spec Spec, version string) (*Session, error) {
 		if err != nil {
 			return nil, err
 		}
+		web.cancels = &s.cancels
 		s.web, transport = web, web.transport()
 	} else {
 		child, err := process.Start(command(spec))
@@ -109,10 +111,12 @@ func open(ctx context.Context, spec Spec, version string) (*Session, error) {
 		}
 		s.child = child
 		s.stdio = newStdioConn(spec.Name, child.Stdin, child.Stdout, spec.Log)
+		s.stdio.cancels = &s.cancels
 		transport = s.stdio
 		go s.watchMemory(spec.Server.MaxMemory)
 	}
-	client := mcp.NewClient(&mcp.Implementation{Name: "pflow", Version: "1"}, &mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}})
+	client := mcp.NewClient(&mcp.Implementation{Name: "pflow", Version: "1"}, clientOptions(spec))
+	addRoots(client, spec)
 	type outcome struct {
 		session *mcp.ClientSession
 		err     error

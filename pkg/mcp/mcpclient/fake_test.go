@@ -23,6 +23,8 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	case "sdk":
 		serveSDK()
+	case "roots":
+		_ = rootsServer().Run(context.Background(), &mcp.StdioTransport{})
 	case "sleep": // the grandchild
 		time.Sleep(time.Hour)
 	default:

@@ -24,6 +24,8 @@ type webClient struct {
 	endpoint *url.URL
 	headers  map[string]string
 	next     *http.Transport
+	// cancels counts the notifications about cancelled requests. It may be nil.
+	cancels *cancellations
 	// gone is set if the server has forgotten the session, so that a new one is needed.
 	gone atomic.Bool
 	// tooLong is set if a response was too long. The SDK passes on only the text of that error.
@@ -58,6 +60,9 @@ func (w *webClient) RoundTrip(req *http.Request) (*http.Response, error) {
 		for name, value := range w.headers {
 			req.Header.Set(name, value)
 		}
+	}
+	if w.cancels != nil && isCancellation(req) {
+		defer w.cancels.add(-1)
 	}
 	resp, err := w.next.RoundTrip(req)
 	if err != nil {

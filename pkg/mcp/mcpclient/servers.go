@@ -43,7 +43,7 @@ type Server struct {
 	// URL and Headers connect to a server that speaks streamable HTTP.
 	URL     string            `json:"url,omitempty"`
 	Headers map[string]string `json:"headers,omitempty"`
-	// Timeout is the most seconds that a call may take; 0 means 30.
+	// Timeout is the most seconds that a call may take, and the start to the end of the handshake; 0 means 30.
 	Timeout float64 `json:"timeout,omitempty"`
 	// MaxMemory is the most resident memory of a stdio server's processes, in megabytes of 1,000,000 bytes, before they
 	// are killed; 0 means no limit.
@@ -153,11 +153,12 @@ func (s Server) Check(name string) error {
 	return nil
 }
 
-func (s Server) callTimeout() time.Duration {
+// timeout returns the entry's timeout, or the given one if it has none.
+func (s Server) timeout(standard time.Duration) time.Duration {
 	if s.Timeout > 0 {
 		return time.Duration(s.Timeout * float64(time.Second))
 	}
-	return DefaultCallTimeout
+	return standard
 }
 
 func invalid(name, format string, args ...any) *fault.Fault {

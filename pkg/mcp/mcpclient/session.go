@@ -36,6 +36,7 @@ type Session struct {
 	tokens      atomic.Int64
 	inFlight    atomic.Int64
 	closing     sync.Once
+	cancels     cancellations
 }
 
 // Tool is a tool as its server describes it. Schemas and annotations are the server's bytes, or nil.
@@ -152,6 +153,9 @@ func (s *Session) exchange(ctx context.Context, x *pendingRequest, request func(
 		s.stdio.forget(x)
 	}
 	result := x.end()
+	if err != nil && ctx.Err() != nil && !errors.Is(err, mcp.ErrConnectionClosed) {
+		s.cancels.add(1)
+	}
 	if err == nil && result == nil { // the SDK took it from its cache
 		result, err = json.Marshal(decoded)
 	}
@@ -193,6 +197,9 @@ func (s *Session) Close() { s.stop(stopPatience) }
 
 func (s *Session) stop(patience time.Duration) {
 	s.closing.Do(func() {
+		if patience > 0 || s.web != nil {
+			s.cancels.wait()
+		}
 		s.cancelCalls(errClosed)
 		if s.child != nil {
 			_ = s.stdio.Close()

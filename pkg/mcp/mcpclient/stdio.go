@@ -30,6 +30,8 @@ type stdioConn struct {
 	stdin  io.WriteCloser
 	stdout io.Reader
 	log    *slog.Logger
+	// cancels counts the notifications about cancelled requests. It may be nil.
+	cancels *cancellations
 
 	writing  chan struct{} // a semaphore for writers
 	incoming chan jsonrpc.Message
@@ -205,7 +207,11 @@ func (p *stdioConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	if err != nil {
 		return err
 	}
-	if call, ok := msg.(*jsonrpc.Request); ok && call.IsCall() {
+	call, ok := msg.(*jsonrpc.Request)
+	if ok && call.Method == cancelled && p.cancels != nil {
+		defer p.cancels.add(-1)
+	}
+	if ok && call.IsCall() {
 		if x := pendingRequestOf(ctx); x != nil {
 			p.mu.Lock()
 			p.pending[call.ID] = x
