@@ -8,7 +8,7 @@ import (
 
 const (
 	megabyte = 1_000_000
-	// memoryNotice is the resident memory of a server, in bytes, from which one warning is logged.
+	// memoryNotice is the resident memory of a server, in bytes, from which one line is logged at level info.
 	memoryNotice = 100 * megabyte
 	// memoryPause is the time between two checks.
 	memoryPause = 2 * time.Second
@@ -34,7 +34,7 @@ func (s *Session) watchMemory(limit int) {
 		}
 		if used > memoryNotice && !warned {
 			warned = true
-			s.log.Warn("MCP server uses much memory", "server", s.name, "megabytes", used/megabyte)
+			s.log.Info("MCP server uses much memory", "server", s.name, "megabytes", used/megabyte)
 		}
 		select {
 		case <-tick.C:
