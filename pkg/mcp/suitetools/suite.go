@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/home/redact"
 	"github.com/pflow-suite/pflow/pkg/process"
 )
 
@@ -30,6 +31,9 @@ type Suite struct {
 	once    sync.Once
 	slots   chan struct{} // one for each short command that may run
 	checked sync.Map      // program → true once its version has been checked
+
+	secretsOnce sync.Once
+	secrets     *redact.Redactor // what the log must not have
 }
 
 // MaxProcesses returns how many short commands run at the same time while others wait.
@@ -73,7 +77,7 @@ func (s *Suite) run(ctx context.Context, c command) (*outcome, error) {
 	}
 	s.checkVersion(ctx, c.program, path)
 	args := append([]string{"--hints=tools"}, c.args...)
-	s.Log.Debug("starting", "program", c.program, "args", args)
+	s.logStart(ctx, c.program, args)
 	stderr := process.NewTail(4 << 10)
 	child := process.Command{Path: path, Args: args, Env: s.Env, Stderr: stderr}
 	if c.stdin != nil {

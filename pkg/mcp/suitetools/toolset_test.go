@@ -72,7 +72,7 @@ func TestToolsOfToolsetsAreCommands(t *testing.T) {
 	const sync, flux = "pflow-sync --quiet ", "veloflux-mcp --quiet "
 	for _, c := range []struct{ tool, arguments, want, stdin string }{
 		{"list_servers", `{}`, sync + "list --format json --max-bytes=8192", ""},
-		{"list_servers", `{"limit":0}`, sync + "list --format json --limit=0", ""},
+		{"list_servers", `{"limit":0}`, sync + "list --format json --max-bytes=0 --limit=0", ""},
 		{"list_servers", `{"limit":3,"cursor":"-x"}`, sync + "list --format json --max-bytes=8192 --limit=3 --cursor=-x", ""},
 		{"sync_server", `{"server":"a"}`, sync + "sync --format json --max-bytes=8192 -- a", ""},
 		{"sync_server", `{"server":"a","replace":true}`, sync + "sync --format json --max-bytes=8192 --replace -- a", ""},
