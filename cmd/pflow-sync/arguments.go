@@ -68,19 +68,36 @@ func (g toolArguments) object(tool mcpclient.Tool) (json.RawMessage, error) {
 	if out = append(out, '}'); g.whole != nil {
 		out = g.whole
 	}
-	if f := violation(tool, out); f != nil {
+	compiled := jsonschema.CompileForeign(tool.InputSchema)
+	if compiled == nil {
+		return out, nil
+	}
+	out = withoutNulls(compiled, out)
+	if f := violation(tool, compiled, out); f != nil {
 		return nil, f
 	}
 	return out, nil
 }
 
-// violation returns the fault of the first argument that the tool's input schema does not allow, or nil. A schema that cannot be
-// used allows all.
-func violation(tool mcpclient.Tool, arguments json.RawMessage) *fault.Fault {
-	schema := jsonschema.CompileForeign(tool.InputSchema)
-	if schema == nil {
-		return nil
-	}
+// withoutNulls returns a JSON object without the members that are null although their schema does not allow it. Some clients send
+// null for an argument that is not given.
+func withoutNulls(schema *jsonschema.Schema, arguments json.RawMessage) json.RawMessage {
+	out := []byte("{")
+	gjson.ParseBytes(arguments).ForEach(func(key, value gjson.Result) bool {
+		if value.Type == gjson.Null && !schema.AllowsNull(key.Str) {
+			return true
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(append(append(out, key.Raw...), ':'), value.Raw...)
+		return true
+	})
+	return append(out, '}')
+}
+
+// violation returns the fault of the first argument that the tool's input schema does not allow, or nil.
+func violation(tool mcpclient.Tool, schema *jsonschema.Schema, arguments json.RawMessage) *fault.Fault {
 	v := schema.Check(arguments)
 	if v == nil {
 		return nil
