@@ -81,11 +81,11 @@ func (c *searchCommand) Run(app *cli.App) error {
 	if err != nil {
 		return err
 	}
-	for _, w := range answer.Warnings {
-		app.Warn("%s%s", w.Where(), w.Message)
-	}
 	if err := app.Document(answer, answer.text); err != nil || app.JSON() || app.Quiet {
 		return err
+	}
+	for _, w := range answer.Warnings {
+		app.Warn("%s%s", w.Where(), w.Message)
 	}
 	answer.hints(app.Messages())
 	return nil

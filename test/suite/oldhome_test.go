@@ -53,7 +53,7 @@ func TestAnOldHome(t *testing.T) {
 				t.Errorf("list: %s", got)
 			}
 			d := p.document(p.must("pflow-exec", "run", "greet", "--format", "json"))
-			if got := fmt.Sprint(d["outputs"]); got != "map[greeting:hello <redacted> saved:map[workflows:[]]]" { // settings are secrets
+			if got := fmt.Sprint(d["outputs"]); got != "map[greeting:hello <redacted> saved:map[total:0 workflows:[]]]" { // settings are secrets
 				t.Errorf("run: %s", got)
 			}
 			if got := p.must("pflow-exec", "run", "greet", "who=you", "--print", "greeting"); got != "hello you\n" {

@@ -109,7 +109,7 @@ func TestServersThroughTheFront(t *testing.T) {
 	if got := ok("list_server_tools", `{"tool":"execute"}`); got.Get("tools.#").Int() != 1 {
 		t.Error(got)
 	}
-	if got := ok("call_server_tool", `{"server":"suite","tool":"list_library","arguments":{"pattern":null}}`); got.Get("result.workflows").Raw != "[]" {
+	if got := ok("call_server_tool", `{"server":"suite","tool":"list_library","arguments":{"pattern":""}}`); got.Get("result.workflows").Raw != "[]" {
 		t.Error(got)
 	}
 	if got := ok("browse_components", `{"query":"mcp-suite-execute"}`); got.Get("nodes.0.type").Str != "mcp-suite-execute" {
