@@ -1,12 +1,10 @@
 package main
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
 	"io"
 	"unicode/utf8"
 
+	"github.com/pflow-suite/pflow/pkg/catalog/page"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
@@ -77,21 +75,20 @@ func (d *draftText) fill(text []byte, at, maxBytes int) {
 	d.Content, d.NextCursor = string(text[at:end]), cursorAt(end, text)
 }
 
-// cursorAt returns a cursor: an offset in a text, and which text it is.
+// cursorAt returns the cursor for an offset in a text. It is one of this text only.
 func cursorAt(offset int, text []byte) string {
-	sum := sha256.Sum256(text)
-	return fmt.Sprintf("%d-%s", offset, hex.EncodeToString(sum[:6]))
+	return page.Cursor(string(text), page.After(offset, noKey))
 }
 
 // offsetOf returns the offset that a cursor stands for in a text; "" is its beginning.
 func offsetOf(cursor string, text []byte) (int, error) {
-	if cursor == "" {
-		return 0, nil
+	places, err := page.Places(cursor, string(text), 1)
+	if err != nil {
+		return 0, fault.New(fault.Usage, "The cursor %q is not one of this draft as it is now", fault.Truncate(cursor, 60)).
+			Suggest("Read the draft from its beginning, without a cursor")
 	}
-	var at int
-	if _, err := fmt.Sscanf(cursor, "%d-", &at); err == nil && at >= 0 && at <= len(text) && cursor == cursorAt(at, text) {
-		return at, nil
-	}
-	return 0, fault.New(fault.Usage, "The cursor %q is not one of this draft as it is now", fault.Truncate(cursor, 60)).
-		Suggest("Read the draft from its beginning, without a cursor")
+	return places[0].In(len(text), noKey), nil
 }
+
+// noKey returns the key of a place in a text, which has none.
+func noKey(int) string { return "" }

@@ -81,6 +81,17 @@ func TestWriteDraft(t *testing.T) {
 	}
 }
 
+// TestWriteDraftRemovesLeftovers: the temporary files of killed writers of this draft go, other files stay.
+func TestWriteDraftRemovesLeftovers(t *testing.T) {
+	l, h := open(t, map[string]string{"workflows/.d.json123": "x", "workflows/.d.json": "x", "workflows/.e.json123": "x", "workflows/d.json": "{}"})
+	if _, err := l.Write(t.Context(), "d", []byte(hello)); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(map[string]string{".d.json": "x", ".e.json123": "x", "d.json": hello}, tree(t, h, "workflows")); d != "" {
+		t.Error(d)
+	}
+}
+
 func TestWriteDraftRefuses(t *testing.T) {
 	outside := t.TempDir()
 	files := map[string]string{"workflows/d.json": hello, "workflows/both.json": hello, "workflows/both.pflow.md": helloInMarkdown}

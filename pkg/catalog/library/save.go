@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -159,7 +160,8 @@ func create(h *home.Home, text []byte, folder, file string) error {
 	return nil
 }
 
-// temporary writes the text of a file to a temporary one in the same folder.
+// temporary writes the text of a file to a temporary one in the same folder, and removes those that killed programs have left of the
+// file. The caller has the lock, so nothing else writes one.
 func temporary(h *home.Home, text []byte, folder, file string) (*renameio.PendingFile, error) {
 	if err := h.CheckInside(folder); err != nil {
 		return nil, err
@@ -167,6 +169,10 @@ func temporary(h *home.Home, text []byte, folder, file string) (*renameio.Pendin
 	dir, err := h.Make(folder)
 	if err != nil {
 		return nil, err
+	}
+	left, _ := fs.Glob(os.DirFS(dir), "."+file+"[0-9]*") // as renameio names them
+	for _, name := range left {
+		_ = os.Remove(filepath.Join(dir, name))
 	}
 	tmp, err := renameio.NewPendingFile(h.Path(folder, file), renameio.WithTempDir(dir), renameio.WithPermissions(0o600), renameio.IgnoreUmask())
 	if err != nil {
