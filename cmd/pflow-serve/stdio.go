@@ -35,7 +35,7 @@ func (c *stdioCommand) Run(app *cli.App) error {
 	ctx, cancel := app.WhileRead() // a client that reads no answers is gone
 	defer cancel()
 	f := &suitetools.Front{
-		Suite:    &suitetools.Suite{Dir: suite, Env: app.Env, Version: cli.Version, Log: app.Log},
+		Suite:    &suitetools.Suite{Dir: suite, Env: app.Env, Home: h, Version: cli.Version, Log: app.Log},
 		Toolsets: toolsets,
 	}
 	server, err := mcpserver.New(mcpserver.Config{

@@ -3,7 +3,6 @@ package suitetools
 import (
 	"encoding/json"
 	"fmt"
-	"strconv"
 
 	"github.com/tidwall/gjson"
 
@@ -31,7 +30,7 @@ type syncServerArguments struct {
 }
 
 func (a syncServerArguments) command() command {
-	args := []string{"sync", "--format", "json", "--max-bytes=" + strconv.Itoa(maxPage)}
+	args := []string{"sync", "--format", "json"}
 	if a.Replace {
 		args = append(args, "--replace")
 	}

@@ -5,7 +5,7 @@ package suitetools
 import (
 	"bytes"
 	"context"
-	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"path/filepath"
@@ -14,7 +14,7 @@ import (
 	"sync"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
-	"github.com/pflow-suite/pflow/pkg/home/redact"
+	"github.com/pflow-suite/pflow/pkg/home"
 	"github.com/pflow-suite/pflow/pkg/process"
 )
 
@@ -24,6 +24,8 @@ type Suite struct {
 	Dir string
 	// Env is the environment of the programs; they are looked up in its PATH too.
 	Env []string
+	// Home is the home of the programs. Its settings have secrets, which are not logged.
+	Home *home.Home
 	// Version is the version that all of them should have.
 	Version string
 	Log     *slog.Logger
@@ -31,9 +33,6 @@ type Suite struct {
 	once    sync.Once
 	slots   chan struct{} // one for each short command that may run
 	checked sync.Map      // program → true once its version has been checked
-
-	secretsOnce sync.Once
-	secrets     *redact.Redactor // what the log must not have
 }
 
 // MaxProcesses returns how many short commands run at the same time while others wait.
@@ -53,13 +52,6 @@ type command struct {
 	uninterrupted bool
 }
 
-// outcome is what a command left behind. Its output is empty if it went to onLine or stdout.
-type outcome struct {
-	output []byte
-	exit   int
-	stderr string
-}
-
 // run starts a command and waits for its end. The error is a fault if it cannot be started, or the cause of ctx.
 func (s *Suite) run(ctx context.Context, c command) (*outcome, error) {
 	if !c.long {
@@ -77,28 +69,41 @@ func (s *Suite) run(ctx context.Context, c command) (*outcome, error) {
 	}
 	s.checkVersion(ctx, c.program, path)
 	args := append([]string{"--hints=tools"}, c.args...)
-	s.logStart(ctx, c.program, args)
+	s.logCommand(ctx, path, args)
+	if c.uninterrupted {
+		ctx = context.WithoutCancel(ctx)
+	}
+	ctx, exceeded := tooMuch(ctx, c.program)
+	defer exceeded()
 	stderr := process.NewTail(4 << 10)
 	child := process.Command{Path: path, Args: args, Env: s.Env, Stderr: stderr}
 	if c.stdin != nil {
 		child.Stdin = bytes.NewReader(c.stdin)
 	}
-	var output bytes.Buffer
+	output := collector{exceeded: exceeded}
 	child.Stdout = &output
 	switch {
 	case c.onLine != nil:
-		child.Stdout = &lineWriter{onLine: c.onLine}
+		child.Stdout = &lineWriter{onLine: c.onLine, exceeded: exceeded}
 	case c.stdout != nil:
 		child.Stdout = c.stdout
 	}
-	if c.uninterrupted {
-		ctx = context.WithoutCancel(ctx)
-	}
 	exit, err := process.Run(ctx, child)
+	if f, ok := errors.AsType[*fault.Fault](context.Cause(ctx)); ok {
+		return nil, f // even if the command ended by itself
+	}
 	if err != nil {
 		return nil, err
 	}
 	return &outcome{output: bytes.TrimSpace(output.Bytes()), exit: exit.Code, stderr: stderr.String()}, nil
+}
+
+// tooMuch returns a context that exceeded ends because a program prints too much.
+func tooMuch(ctx context.Context, program string) (_ context.Context, exceeded func()) {
+	ctx, end := context.WithCancelCause(ctx)
+	return ctx, func() {
+		end(fault.New(fault.TooLarge, "%s printed more than %d bytes, so it was ended", program, maxOutput))
+	}
 }
 
 // find returns the path of a program, which is beside the running one or on PATH.
@@ -119,41 +124,13 @@ func (s *Suite) checkVersion(ctx context.Context, program, path string) {
 	if _, seen := s.checked.LoadOrStore(program, true); seen {
 		return
 	}
-	var out bytes.Buffer
+	ctx, exceeded := tooMuch(ctx, program)
+	defer exceeded()
+	out := collector{exceeded: exceeded}
 	if _, err := process.Run(ctx, process.Command{Path: path, Args: []string{"--version"}, Env: s.Env, Stdout: &out}); err != nil {
 		return // the command itself reports what is wrong
 	}
 	if got := strings.TrimSpace(strings.TrimPrefix(out.String(), program)); got != s.Version {
 		s.Log.Warn("a program of the suite has another version", "program", program, "version", got, "want", s.Version)
 	}
-}
-
-// lineWriter calls onLine with every whole line that is written to it.
-type lineWriter struct {
-	onLine func(line []byte)
-	rest   []byte
-}
-
-func (l *lineWriter) Write(p []byte) (int, error) {
-	l.rest = append(l.rest, p...)
-	for {
-		i := bytes.IndexByte(l.rest, '\n')
-		if i < 0 {
-			return len(p), nil
-		}
-		l.onLine(l.rest[:i])
-		l.rest = l.rest[i+1:]
-	}
-}
-
-// document returns the output of a command, which must be one JSON document.
-func (o *outcome) document(program string) (json.RawMessage, *fault.Fault) {
-	if json.Valid(o.output) {
-		return o.output, nil
-	}
-	f := fault.New(fault.Protocol, "%s printed no JSON (exit status %d)", program, o.exit)
-	if said := strings.TrimSpace(o.stderr); said != "" {
-		f.Detail("stderr", said)
-	}
-	return nil, f
 }
