@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -25,7 +26,7 @@ import (
 const indexName = "library.index"
 
 // indexLayout is the version of the stored form.
-const indexLayout = 1
+const indexLayout = 2
 
 // leastIndexed is the number of bytes of workflows from which on there is an index. Fewer are read as fast. A file counts fileCost
 // bytes more than it has, for finding and opening it.
@@ -77,7 +78,7 @@ func storedIndex(h *home.Home) *index {
 // cannot be written does without.
 func (s *survey) store(digest string, words []byte) {
 	of := head()
-	if s.size < s.lib.leastIndexed || of == "" || s.lib.home.CheckInside(indexName) != nil {
+	if s.size < s.lib.leastIndexed || len(s.kept) > mostStored || of == "" || s.lib.home.CheckInside(indexName) != nil {
 		return
 	}
 	x := &index{s.kept, digest, words}
@@ -86,9 +87,6 @@ func (s *survey) store(digest string, words []byte) {
 
 // storeAgain stores what a survey has kept with the search index of before. Without drafts it keeps the drafts of before, too.
 func (s *survey) storeAgain(drafts bool) {
-	if s.old == nil {
-		s.old = &index{}
-	}
 	for k, e := range s.old.entries {
 		if !drafts && !k.saved {
 			s.keep(k, e)
@@ -100,7 +98,7 @@ func (s *survey) storeAgain(drafts bool) {
 // words returns the search index of the workflows in a list, in their order. It is the stored one if it has the same texts.
 func (s *survey) words(list []Listed) *search.Index {
 	digest := digestOf(list)
-	if s.old != nil && s.old.digest == digest {
+	if s.old.digest == digest {
 		if words, err := search.Parse(s.old.words); err == nil && words.Documents() == len(list) {
 			if s.added > 0 {
 				s.storeAgain(true)
@@ -127,6 +125,7 @@ func (x *index) encode(head string) []byte {
 	keys := slices.SortedFunc(maps.Keys(x.entries), func(a, b key) int {
 		return cmp.Or(cmp.Compare(folder(a.saved), folder(b.saved)), cmp.Compare(a.name, b.name))
 	})
+	w.Number(uint64(len(keys)))
 	for _, k := range keys {
 		e := x.entries[k]
 		w.Text(folder(k.saved))
@@ -153,15 +152,26 @@ func (f seen) numbers() []uint64 {
 	return []uint64{uint64(s.Size), uint64(s.Modified), uint64(s.Changed), s.Device, s.Inode, uint64(s.Mode)}
 }
 
+// mostStored is the largest number of workflows in an index. A damaged one may claim more.
+const mostStored = 1 << 16
+
 // parseIndex reads what encode wrote behind the head. It returns nil if that is something else.
 func parseIndex(r *stored.Reader) *index {
 	if r == nil {
 		return nil
 	}
-	x := &index{entries: map[key]*kept{}, digest: r.Text(), words: r.Bytes()}
+	x := &index{digest: r.Text(), words: r.Bytes()}
+	n := min(r.Number(), mostStored)
+	x.entries = make(map[key]*kept, n)
+	entries := make([]kept, n) // one allocation for all
 	for r.More() {
-		k := key{saved: r.Text() == savedFolder, name: r.Text()}
-		e := &kept{path: r.Text(), Summary: Summary{Description: r.Text(), Version: r.Text()}}
+		k := key{saved: string(r.Bytes()) == savedFolder, name: r.Text()}
+		if len(entries) == 0 {
+			return nil
+		}
+		e := &entries[0]
+		entries = entries[1:]
+		e.path, e.Summary, e.on = r.Text(), Summary{Description: r.Text(), Version: r.Text()}, e.first[:0]
 		var ok [3]bool
 		e.CreatedAt, ok[0] = parseTime(r.Bytes())
 		e.UpdatedAt, ok[1] = parseTime(r.Bytes())
@@ -237,8 +247,12 @@ func parseFault(text []byte) (f *fault.Fault, ok bool) {
 // digestOf returns the digest of the texts by which workflows are found.
 func digestOf(list []Listed) string {
 	h := sha256.New()
+	var text []byte
 	for _, w := range list {
-		_, _ = fmt.Fprintf(h, "%d %s%d %s", len(w.Name), w.Name, len(w.Description), w.Description)
+		text = binary.AppendUvarint(text[:0], uint64(len(w.Name)))
+		text = append(text, w.Name...)
+		text = binary.AppendUvarint(text, uint64(len(w.Description)))
+		_, _ = h.Write(append(text, w.Description...))
 	}
 	return string(h.Sum(nil))
 }

@@ -53,7 +53,7 @@ func (l *Library) List(drafts bool, pattern string) ([]Listed, error) {
 func (s *survey) list(drafts bool) ([]Listed, error) {
 	list, err := s.folder(true)
 	if err != nil || !drafts {
-		return append([]Listed{}, list...), err
+		return list, err
 	}
 	saved := make(map[string]bool, len(list))
 	for _, w := range list {
@@ -68,7 +68,7 @@ func (s *survey) list(drafts bool) ([]Listed, error) {
 		list = append(list, w)
 	}
 	slices.SortStableFunc(list, func(a, b Listed) int { return cmp.Compare(a.Name, b.Name) })
-	return append([]Listed{}, list...), nil
+	return list, nil
 }
 
 // filter returns a function that reports whether a name and a description match the pattern.

@@ -19,7 +19,7 @@ import (
 type survey struct {
 	lib   *Library
 	began time.Time // before anything is known of a file
-	old   *index    // nil if there is none
+	old   *index    // empty if there is none
 	// kept is what is worth an index, and added the number of its entries that the old one does not have.
 	kept  map[key]*kept
 	added int
@@ -40,8 +40,9 @@ type kept struct {
 	Summary
 	err *fault.Fault
 	// path is the path of its file in the folder of the drafts or of the saved workflows.
-	path string
-	on   []seen
+	path  string
+	on    []seen
+	first [1]seen // the memory of on, which mostly has one
 }
 
 // seen is a path in that folder and the stamp of what was there. The stamp is zero if there was nothing.
@@ -52,7 +53,12 @@ type seen struct {
 
 // newSurvey begins a survey of a library.
 func newSurvey(l *Library) *survey {
-	return &survey{lib: l, began: l.now(), old: storedIndex(l.home), kept: map[key]*kept{}}
+	s := &survey{lib: l, began: l.now(), old: storedIndex(l.home)}
+	if s.old == nil {
+		s.old = &index{}
+	}
+	s.kept = make(map[key]*kept, len(s.old.entries))
+	return s
 }
 
 // folder returns the workflows of one of the folders, sorted by name. The error is that of a read that was called off.
@@ -67,7 +73,9 @@ func (s *survey) folder(saved bool) (list []Listed, err error) {
 	} else {
 		files, _ = os.ReadDir(path)
 	}
-	for _, c := range candidates(files) {
+	names := candidates(files)
+	list = make([]Listed, 0, len(names))
+	for _, c := range names {
 		k := key{saved, c.name}
 		if s.take(dir, k, c) {
 			list = append(list, s.kept[k].listed(s.lib, k))
@@ -87,11 +95,8 @@ func (s *survey) folder(saved bool) (list []Listed, err error) {
 
 // take reports whether the old index has a workflow as it is now, and keeps it then.
 func (s *survey) take(dir *os.File, k key, c candidate) bool {
-	if s.old == nil || dir == nil {
-		return false
-	}
 	e := s.old.entries[k]
-	if e == nil || !c.whole() || e.on[0].path != c.place() {
+	if e == nil || dir == nil || !c.whole() || e.on[0].path != c.place() {
 		return false
 	}
 	for _, f := range e.on {
