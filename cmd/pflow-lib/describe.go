@@ -3,36 +3,51 @@ package main
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"maps"
 	"slices"
 
+	"github.com/pflow-suite/pflow/pkg/catalog/dependencies"
 	"github.com/pflow-suite/pflow/pkg/catalog/library"
+	"github.com/pflow-suite/pflow/pkg/catalog/page"
+	"github.com/pflow-suite/pflow/pkg/catalog/registry"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home/redact"
-	"github.com/pflow-suite/pflow/pkg/terminal/cells"
+	"github.com/pflow-suite/pflow/pkg/home/settings"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 	"github.com/pflow-suite/pflow/pkg/workflow/plan"
 )
 
 type describeCommand struct {
-	Name string `arg:"" help:"The workflow's name, or a node type if no workflow has that name."`
+	Name  string `arg:"" help:"The workflow's name, or a node type if no workflow has that name."`
+	Limit int    `help:"Print at most N entries of each list; 0 for all." default:"0" placeholder:"N"`
 }
 
-// description is a workflow's interface.
+// description is a workflow's interface. The totals are there if a list is not whole.
 type description struct {
-	Name           string                     `json:"name"`
-	Description    string                     `json:"description"`
-	Saved          bool                       `json:"saved"`
-	Inputs         map[string]input           `json:"inputs"`
-	Outputs        map[string]workflow.Output `json:"outputs"`
-	TemplateInputs []string                   `json:"template_inputs"`
-	Nodes          []node                     `json:"nodes"`
-	Statistics     library.Statistics         `json:"statistics"`
+	Name                string                     `json:"name"`
+	Description         string                     `json:"description"`
+	Saved               bool                       `json:"saved"`
+	Inputs              map[string]input           `json:"inputs"`
+	InputsTotal         int                        `json:"inputs_total,omitempty"`
+	Outputs             map[string]workflow.Output `json:"outputs"`
+	OutputsTotal        int                        `json:"outputs_total,omitempty"`
+	TemplateInputs      []string                   `json:"template_inputs"`
+	TemplateInputsTotal int                        `json:"template_inputs_total,omitempty"`
+	Example             *example                   `json:"example,omitempty"`
+	Nodes               []node                     `json:"nodes"`
+	NodesTotal          int                        `json:"nodes_total,omitempty"`
+	Edges               []workflow.Edge            `json:"edges"`
+	EdgesTotal          int                        `json:"edges_total,omitempty"`
+	Templates           []templated                `json:"templates"`
+	TemplatesTotal      int                        `json:"templates_total,omitempty"`
+	Dependencies        needs                      `json:"dependencies"`
+	Statistics          library.Statistics         `json:"statistics"`
+	// Truncated is true if a text was cut or a list is not whole.
+	Truncated bool `json:"truncated,omitempty"`
 	// Warnings say what of it could not be read.
-	Warnings []*fault.Fault `json:"warnings,omitempty"`
+	Warnings    []*fault.Fault `json:"warnings,omitempty"`
+	Suggestions []string       `json:"suggestions,omitempty"`
 }
 
 // input is the declaration of an input, completed by its defaults.
@@ -51,9 +66,20 @@ type node struct {
 	Purpose string `json:"purpose,omitempty"`
 }
 
+// templated is a place in a node with templates, and what they refer to.
+type templated struct {
+	Node  string   `json:"node"`
+	Path  string   `json:"path"`
+	Reads []string `json:"reads"`
+}
+
 // Run prints the interface of the workflow, or of the node type if no workflow has the name.
 func (c *describeCommand) Run(app *cli.App) error {
-	_, entry, err := find(app, c.Name)
+	limits := page.Limits{Bytes: app.MaxBytes, Entries: c.Limit}
+	if err := limits.Check(); err != nil {
+		return err
+	}
+	lib, entry, err := find(app, c.Name)
 	if err != nil {
 		return describeType(app, c.Name, err)
 	}
@@ -63,19 +89,49 @@ func (c *describeCommand) Run(app *cli.App) error {
 	}
 	d := describe(file.Workflow)
 	d.Name, d.Saved = entry.Name, entry.Saved
-	if d.Statistics, err = entry.Statistics(); err != nil {
+	if err := d.complete(app, lib, entry, file); err != nil {
+		return err
+	}
+	for _, w := range d.Warnings {
+		app.Warn("%s%s", w.Where(), w.Message)
+	}
+	d.limit(limits, app.Reader)
+	return app.Document(d, d.text)
+}
+
+// complete adds to the description what other files say: the statistics and what the workflow needs. A file that cannot be read is a
+// warning.
+func (d *description) complete(app *cli.App, lib *library.Library, entry *library.Entry, file *workflow.File) (err error) {
+	warn := func(err error) error {
 		f, ok := errors.AsType[*fault.Fault](err)
 		if !ok {
 			return err
 		}
 		d.Warnings = append(d.Warnings, f)
-		app.Warn("%s%s", f.Where(), f.Message)
+		return nil
 	}
-	return app.Document(d, d.text)
+	if d.Statistics, err = entry.Statistics(); err != nil {
+		if err := warn(err); err != nil {
+			return err
+		}
+	}
+	h, s, err := loadSettings(app)
+	if err != nil {
+		if err := warn(err); err != nil {
+			return err
+		}
+		s = &settings.Settings{}
+	}
+	d.Dependencies.List = dependencies.Home{Library: lib, Types: registry.Open(h), Settings: s, Getenv: app.Getenv}.Of(file)
+	d.Example = exampleOf(entry.Name, file.Workflow, d.Dependencies.Settings)
+	return nil
 }
 
 func describe(w *workflow.Workflow) description {
-	d := description{Description: w.Description, Inputs: map[string]input{}, Outputs: map[string]workflow.Output{}, TemplateInputs: []string{}, Nodes: []node{}}
+	d := description{
+		Description: w.Description, Inputs: map[string]input{}, Outputs: map[string]workflow.Output{}, TemplateInputs: []string{}, Nodes: []node{},
+		Edges: append([]workflow.Edge{}, w.AllEdges()...), Templates: []templated{},
+	}
 	for name, in := range w.Inputs {
 		shown := input{in.Description, in.Type, in.IsRequired(), in.Default, in.Stdin, in.Secret}
 		if (in.Secret || redact.SecretName(name)) && in.Default != nil {
@@ -88,75 +144,34 @@ func describe(w *workflow.Workflow) description {
 	for i := range w.Nodes {
 		n := &w.Nodes[i]
 		d.Nodes = append(d.Nodes, node{n.ID, n.Type, n.Purpose})
-		d.TemplateInputs = append(d.TemplateInputs, templateInputs(w, n)...)
+		d.templatesOf(w, n)
 	}
 	slices.Sort(d.TemplateInputs)
 	d.TemplateInputs = slices.Compact(d.TemplateInputs)
 	return d
 }
 
-// templateInputs returns the names in a node's templates that are neither nodes nor defined by the node itself. In a shell
-// command, a name that is not an input is a variable of the shell.
-func templateInputs(w *workflow.Workflow, n *workflow.Node) (names []string) {
+// templatesOf adds the places with templates in a node, and the names in them that are neither nodes nor defined by the node itself. In
+// a shell command, a name that is neither an input nor a node is a variable of the shell.
+func (d *description) templatesOf(w *workflow.Workflow, n *workflow.Node) {
 	uses, _ := plan.Uses(n)
 	for _, use := range uses {
 		name := use.Ref.Root
 		_, isInput := w.Inputs[name]
 		_, isNode := w.Node(name)
-		ofShell := n.Type == "shell" && use.Path == "params.command"
-		if isInput || !isNode && !ofShell {
-			names = append(names, name)
+		if !isInput && !isNode && n.Type == "shell" && use.Path == "params.command" {
+			continue
 		}
-	}
-	return names
-}
-
-// harmless returns a function like Fprintf that cleans its texts, which come from others: it puts each on one line and removes
-// control sequences.
-func harmless(w io.Writer) func(format string, args ...any) {
-	return func(format string, args ...any) {
-		for i, arg := range args {
-			switch text := arg.(type) {
-			case string:
-				args[i] = cells.Clean(text)
-			case json.RawMessage:
-				args[i] = cells.Clean(string(text))
-			}
+		if isInput || !isNode {
+			d.TemplateInputs = append(d.TemplateInputs, name)
 		}
-		_, _ = fmt.Fprintf(w, format, args...)
-	}
-}
-
-// text prints the interface for people.
-func (d description) text(w io.Writer) {
-	p := harmless(w)
-	p("%s: %s\n", d.Name, d.Description)
-	if len(d.Inputs) > 0 {
-		p("inputs:\n")
-	}
-	for _, name := range slices.Sorted(maps.Keys(d.Inputs)) {
-		in := d.Inputs[name]
-		need := "optional"
-		if in.Required {
-			need = "required"
+		last := len(d.Templates) - 1
+		if last < 0 || d.Templates[last].Node != n.ID || d.Templates[last].Path != use.Path {
+			d.Templates = append(d.Templates, templated{Node: n.ID, Path: use.Path})
+			last++
 		}
-		p("  %s (%s, %s) %s", name, in.Type, need, in.Description)
-		if in.Default != nil {
-			p(" [%s]", in.Default)
+		if reads := use.Ref.Expression(); !slices.Contains(d.Templates[last].Reads, reads) {
+			d.Templates[last].Reads = append(d.Templates[last].Reads, reads)
 		}
-		p("\n")
-	}
-	if len(d.Outputs) > 0 {
-		p("outputs:\n")
-	}
-	for _, name := range slices.Sorted(maps.Keys(d.Outputs)) {
-		p("  %s: %s\n", name, d.Outputs[name].Description)
-	}
-	p("nodes:\n")
-	for _, n := range d.Nodes {
-		p("  %s (%s) %s\n", n.ID, n.Type, n.Purpose)
-	}
-	if s := d.Statistics; s.Runs > 0 {
-		p("runs: %d, %d succeeded; the last %s at %s\n", s.Runs, s.Successes, s.LastStatus, s.LastRun.Format("2006-01-02 15:04:05"))
 	}
 }

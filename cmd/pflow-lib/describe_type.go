@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"github.com/pflow-suite/pflow/pkg/catalog/page"
 	"github.com/pflow-suite/pflow/pkg/catalog/registry"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
@@ -19,7 +20,15 @@ func describeType(app *cli.App, name string, unknown error) error {
 	if err != nil {
 		return err
 	}
-	return app.Document(c, c.text)
+	answer := struct {
+		component
+		Suggestions []string `json:"suggestions,omitempty"`
+	}{component: c}
+	if app.MaxBytes > 0 && page.Size(c) > app.MaxBytes {
+		answer.Suggestions = []string{wholeType(app.Reader)}
+		answer.component = c.within(app.MaxBytes - page.Size(answer) + page.Size(c))
+	}
+	return app.Document(answer, c.text)
 }
 
 // typeNamed returns the node type that a name stands for, in full. If there is none, it returns a fault made of unknown.

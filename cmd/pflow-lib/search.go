@@ -126,7 +126,7 @@ func (c *searchCommand) oneType(app *cli.App) (found, error) {
 	}
 	answer := found{Nodes: []component{t}, Total: 1}
 	if c.maxBytes > 0 && page.Size(answer) > c.maxBytes {
-		answer.Suggestions = []string{c.wholeType()}
+		answer.Suggestions = []string{wholeType(c.reader)}
 		answer.Nodes[0] = t.within(c.maxBytes - page.Size(answer) + page.Size(t))
 	}
 	return answer, nil
@@ -222,9 +222,9 @@ func (c *searchCommand) goOn() string {
 }
 
 // wholeType returns how to see a node type that is shortened.
-func (c *searchCommand) wholeType() string {
-	if c.reader == fault.Tools {
-		return "The whole interface of a truncated node type: type with limit 0, or the resource pflow://nodes/TYPE"
+func wholeType(reader fault.Reader) string {
+	if reader == fault.Tools {
+		return "The whole interface of a truncated node type: browse_components with type and limit 0, or the resource pflow://nodes/TYPE"
 	}
 	return "The whole interface of a truncated node type: pflow-lib describe TYPE"
 }

@@ -60,7 +60,7 @@ func (p *pager) frame() found {
 	c := p.command
 	answer := found{
 		Nodes: []component{}, Total: p.types.Len() + len(p.workflows), NextCursor: strings.Repeat("-", page.MaxCursor),
-		Warnings: p.warnings, Suggestions: []string{c.goOn(), c.wholeType()},
+		Warnings: p.warnings, Suggestions: []string{c.goOn(), wholeType(c.reader)},
 	}
 	answer.More = answer.Total
 	if p.types.Fault != nil {

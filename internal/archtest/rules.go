@@ -27,7 +27,7 @@ var Folders = []Folder{
 		"workflow/yaml", "workflow/program", "workflow", "workflow/schema", "workflow/template", "workflow/shell", "workflow/plan", "workflow/check", "workflow/graph",
 	}, []string{"event", "nodetype", "terminal"}},
 	{"run", []string{"run/journal", "run/reader", "run/progress", "run/report"}, []string{"process", "event", "home", "terminal", "workflow"}},
-	{"catalog", []string{"catalog/page", "catalog/search", "catalog/stored", "catalog/registry", "catalog/library", "catalog/upstream"}, []string{"nodetype", "home", "workflow"}},
+	{"catalog", []string{"catalog/page", "catalog/search", "catalog/stored", "catalog/registry", "catalog/library", "catalog/dependencies", "catalog/upstream"}, []string{"nodetype", "home", "workflow"}},
 	{"mcp", []string{"mcp/toolargs", "mcp/mcpclient", "mcp/stdio", "mcp/mcpserver", "mcp/suitetools", "mcp/install"}, []string{"process", "nodetype", "home"}},
 
 	{"engine", []string{"engine/cache", "engine/node", "engine", "engine/runner"}, []string{"process", "event", "nodetype", "home", "workflow", "run", "catalog", "mcp"}},

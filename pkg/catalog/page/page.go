@@ -114,3 +114,33 @@ func width(r rune) int {
 	}
 	return utf8.RuneLen(r)
 }
+
+// Distribute returns how many entries of each list fit into room together. Each list gets its share of the room, and what the others
+// leave goes to the first lists. Entries are given by their sizes. A list has at most limit entries, unless limit is 0.
+func Distribute(room, limit int, lists ...[]int) []int {
+	sums := make([]int, len(lists))
+	for i, sizes := range lists {
+		if limit > 0 {
+			sizes = sizes[:min(limit, len(sizes))]
+			lists[i] = sizes
+		}
+		for _, size := range sizes {
+			sums[i] += size
+		}
+	}
+	counts := make([]int, len(lists))
+	take := func(i, most int) (used int) {
+		for counts[i] < len(lists[i]) && used+lists[i][counts[i]] <= most {
+			used += lists[i][counts[i]]
+			counts[i]++
+		}
+		return used
+	}
+	for i, share := range Shares(room, sums...) {
+		room -= take(i, share)
+	}
+	for i := range lists {
+		room -= take(i, room)
+	}
+	return counts
+}

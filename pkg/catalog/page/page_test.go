@@ -152,3 +152,24 @@ func TestLimitsAreChecked(t *testing.T) {
 		}
 	}
 }
+
+func TestDistribute(t *testing.T) {
+	list := func(n, size int) []int { return slices.Repeat([]int{size}, n) }
+	for _, c := range []struct {
+		room, limit int
+		lists       [][]int
+		want        []int
+	}{
+		{100, 0, [][]int{list(3, 10), list(2, 20)}, []int{3, 2}},
+		{100, 0, [][]int{list(50, 10), list(50, 10)}, []int{5, 5}},
+		{100, 0, [][]int{list(2, 10), list(50, 10)}, []int{2, 8}},
+		{100, 0, [][]int{list(50, 30), list(50, 10)}, []int{1, 7}},
+		{100, 0, [][]int{list(50, 20), list(50, 30)}, []int{3, 1}}, // 2 and 1 by their shares
+		{1000, 3, [][]int{list(50, 20), list(2, 30)}, []int{3, 2}},
+		{-5, 0, [][]int{list(1, 1), nil}, []int{0, 0}},
+	} {
+		if got := Distribute(c.room, c.limit, c.lists...); !slices.Equal(got, c.want) {
+			t.Errorf("Distribute(%d, %d, %v) = %v, not %v", c.room, c.limit, c.lists, got, c.want)
+		}
+	}
+}

@@ -88,3 +88,36 @@ func serverNames(h *home.Home) (names []string) {
 	slices.Sort(names)
 	return slices.Compact(names)
 }
+
+// ConfiguredServers returns for each configured server the variables that its entry reads and that have no default, sorted. It returns
+// nil if the configuration cannot be read.
+func (r *Registry) ConfiguredServers() map[string][]string {
+	source, err := r.home.Read(serversFile)
+	if err != nil || !gjson.ValidBytes(source) {
+		return nil
+	}
+	servers := map[string][]string{}
+	for _, key := range []string{"servers", "mcpServers"} {
+		gjson.GetBytes(source, key).ForEach(func(name, entry gjson.Result) bool {
+			if entry.IsObject() {
+				servers[name.String()] = variables(entry.Raw)
+			}
+			return true
+		})
+	}
+	return servers
+}
+
+// variables returns the names in ${NAME} and ${env:NAME} of a text, sorted, except those with a default.
+func variables(text string) (names []string) {
+	_, text, _ = strings.Cut(text, "${")
+	for part := range strings.SplitSeq(text, "${") {
+		inner, _, closed := strings.Cut(part, "}")
+		name := strings.TrimPrefix(inner, "env:")
+		if closed && name != "" && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") == "" {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}

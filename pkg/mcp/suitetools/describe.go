@@ -1,25 +1,75 @@
 package suitetools
 
-import "github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
+)
 
 // describe is the tool describe_workflow.
 func (f *Front) describe() mcpserver.Tool {
+	const list = `{"type":"array","items":{"type":"object"}}`
 	return mcpserver.Tool{
 		Name: "describe_workflow", Title: "Describe a workflow",
-		Description: "Describe a workflow: its inputs and outputs, template variables, nodes, and the results of its runs.",
-		InputSchema: schema(`{"type":"object","properties":{"name":{"type":"string","description":"the name of a saved workflow or a draft"}},"required":["name"],"additionalProperties":false}`),
-		OutputSchema: outputSchema(`"name":{"type":"string"},"type":{"type":"string"},"description":{"type":"string"},"saved":{"type":"boolean"},` +
-			`"inputs":{"type":["object","array"],"description":"of a workflow by name, of a node type a list"},"outputs":{"type":["object","array"]},` +
-			`"template_inputs":{"type":"array","items":{"type":"string"}},"nodes":{"type":"array","items":{"type":"object"}},"statistics":{"type":"object"}`),
+		Description: "Describe a workflow and how to call it: its inputs and outputs with types, an example (arguments for execute), its nodes, edges and templates, " +
+			"the MCP servers and settings that it needs (dependencies: configured and set say whether they are there), and statistics of its runs. " +
+			"An answer has at most 8 kB: of long lists it has the beginning and how many there are, such as nodes_total. " +
+			"The name of a node type describes that.",
+		InputSchema: schema(`{"type":"object","properties":{"name":{"type":"string","description":"the name of a saved workflow or a draft, or of a node type"},` +
+			limitProperty("entries of each list") + `},"required":["name"],"additionalProperties":false}`),
+		OutputSchema: outputSchema(`"name":{"type":"string"},"type":{"type":"string"},"description":{"type":"string"},"saved":{"type":"boolean","description":"false for a draft"},` +
+			`"inputs":{"type":["object","array"],"description":"by name; a node type's are a list"},"outputs":{"type":["object","array"]},` +
+			`"template_inputs":{"type":"array","items":{"type":"string"}},"nodes":` + list + `,"edges":` + list + `,` +
+			`"templates":{"type":"array","description":"what the templates of each parameter read","items":{"type":"object"}},` +
+			`"example":{"type":"object","description":"arguments for execute"},"dependencies":{"type":"object"},"statistics":{"type":"object"},` +
+			`"truncated":{"type":"boolean","description":"something was left out: limit 0 has everything"},"suggestions":{"type":"array","items":{"type":"string"}}`),
 		ReadOnly: true, Idempotent: true,
-		Call: document[describeArguments](f),
+		Call: summarized(document[describeArguments](f), described),
 	}
 }
 
 type describeArguments struct {
-	Name string `json:"name"`
+	Name  string `json:"name"`
+	Limit *int   `json:"limit"`
 }
 
 func (a describeArguments) command() command {
-	return command{program: "pflow-lib", args: []string{"describe", "--format", "json", "--", a.Name}}
+	args := append([]string{"describe", "--format", "json"}, pageArguments{Limit: a.Limit}.flags()...)
+	return command{program: "pflow-lib", args: append(args, "--", a.Name)}
+}
+
+// described is the summary of an answer: what the workflow is for, how to call it, and what it still needs.
+func described(document json.RawMessage) string {
+	fields := gjson.GetManyBytes(document, "name", "type", "description", "example", "suggestions", "warnings.#.message")
+	name, kind := fields[0].Str, "Workflow"
+	if name == "" {
+		name, kind = fields[1].Str, "Node type"
+	}
+	lines := []string{fmt.Sprintf("%s %s: %s", kind, name, fault.Truncate(fields[2].Str, maxListedBytes))}
+	if example := fields[3]; example.Exists() && len(example.Raw) <= maxListedBytes {
+		lines = append(lines, "To run it: execute with "+example.Raw)
+	}
+	lines = append(lines, missing(document)...)
+	for _, texts := range fields[4:] {
+		for _, text := range texts.Array() {
+			lines = append(lines, text.Str)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// missing returns a line for each kind of dependency of a workflow that is not there.
+func missing(document json.RawMessage) (lines []string) {
+	fields := gjson.GetManyBytes(document, "dependencies.servers.#(configured==false)#.name", "dependencies.settings.#(required==true)#|#(set==false)#.name")
+	for i, what := range []string{"MCP servers that are not configured", "settings that are not set"} {
+		if names := fields[i].Array(); len(names) > 0 {
+			lines = append(lines, "It needs "+what+": "+listed(names))
+		}
+	}
+	return lines
 }

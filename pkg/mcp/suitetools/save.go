@@ -14,13 +14,16 @@ import (
 func (f *Front) save() mcpserver.Tool {
 	return mcpserver.Tool{
 		Name: "save_to_library", Title: "Save a draft",
-		Description: "Move a draft into the library under its final name. A name that is in use is an error.",
+		Description: "Save a draft: check it and move it into the library under its final name, with the files that it refers to. " +
+			"The answer names what the workflow needs (dependencies): node types, MCP servers, other workflows, settings. " +
+			"A name that is in use is an error, and nothing is changed.",
 		InputSchema: schema(`{"type":"object","properties":{` +
 			`"draft_name":{"type":"string","description":"the draft's name"},` +
 			`"final_name":{"type":"string","description":"the name to save it under: lower-case words joined by hyphens"},` +
 			`"description":{"type":"string","description":"what the workflow is for, in a sentence"}},"required":["draft_name","final_name","description"],"additionalProperties":false}`),
-		OutputSchema: outputSchema(`"success":{"type":"boolean"},"name":{"type":"string"},"path":{"type":"string"},"files":{"type":"array","items":{"type":"string"}}`),
-		Call:         summarized(document[saveArguments](f), saved),
+		OutputSchema: outputSchema(`"success":{"type":"boolean"},"name":{"type":"string"},"path":{"type":"string"},"files":{"type":"array","items":{"type":"string"}},` +
+			`"not_bundled":{"type":"array","items":{"type":"object"}},"dependencies":{"type":"object","description":"node_types, servers (configured or not), workflows, settings (set or not)"}`),
+		Call: summarized(document[saveArguments](f), saved),
 	}
 }
 
@@ -31,7 +34,7 @@ func saved(document json.RawMessage) string {
 	for _, message := range fields[2].Array() {
 		lines = append(lines, message.Str)
 	}
-	return strings.Join(lines, "\n")
+	return strings.Join(append(lines, missing(document)...), "\n")
 }
 
 type saveArguments struct {

@@ -20,7 +20,7 @@ func TestToolsAreCommands(t *testing.T) {
 		{"browse_components", `{"include_workflows":true}`, "pflow-lib --quiet search --format json --max-bytes=8192"},
 		{"list_library", `{}`, "pflow-lib --quiet list --format json --max-bytes=8192"},
 		{"list_library", `{"pattern":"-*"}`, "pflow-lib --quiet list --format json --max-bytes=8192 -- -*"},
-		{"describe_workflow", `{"name":"--version"}`, "pflow-lib --quiet describe --format json -- --version"},
+		{"describe_workflow", `{"name":"--version"}`, "pflow-lib --quiet describe --format json --max-bytes=8192 -- --version"},
 		{"save_to_library", `{"draft_name":"a","final_name":"--force","description":"--x"}`, "pflow-lib --quiet save --format json --description=--x -- a --force"},
 	} {
 		t.Run(c.tool+" "+c.arguments, func(t *testing.T) {
