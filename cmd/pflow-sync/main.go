@@ -17,6 +17,7 @@ type grammar struct {
 	Sync   syncCommand   `cmd:"" help:"List the tools of servers and make them node types."`
 	Tools  toolsCommand  `cmd:"" help:"List the tools that are node types."`
 	Call   callCommand   `cmd:"" help:"Call one tool and print its result."`
+	Doctor doctorCommand `cmd:"" help:"Start servers and say what is wrong with them."`
 	Nodes  nodesCommand  `cmd:"" help:"Make the programs pflow-node-NAME node types."`
 }
 

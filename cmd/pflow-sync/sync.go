@@ -214,9 +214,7 @@ func (a *syncOutput) report(app *cli.App) error {
 		}
 		if s.Error != nil {
 			failed = true
-			f := *s.Error
-			f.Message = "server " + s.Server + ": " + f.Message
-			app.Complain(&f)
+			app.Complain(ofServer(s.Server, s.Error))
 		}
 	}
 	if app.MaxBytes > 0 {

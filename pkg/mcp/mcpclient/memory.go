@@ -10,6 +10,8 @@ const (
 	megabyte = 1_000_000
 	// memoryNotice is the resident memory of a server, in bytes, from which one line is logged at level info.
 	memoryNotice = 100 * megabyte
+	// memoryDelay is the time from the start of a server to the first check. A discovery takes less.
+	memoryDelay = 250 * time.Millisecond
 	// memoryPause is the time between two checks.
 	memoryPause = 2 * time.Second
 )
@@ -18,10 +20,16 @@ const (
 // megabytes, the session ends with a fault. A limit of 0 means no limit. An address-space limit would be simpler, but
 // programs such as Node hang under one.
 func (s *Session) watchMemory(limit int) {
-	tick := time.NewTicker(memoryPause)
-	defer tick.Stop()
+	next := time.NewTimer(memoryDelay)
+	defer next.Stop()
 	warned := false
 	for {
+		select {
+		case <-next.C:
+			next.Reset(memoryPause)
+		case <-s.child.Ended():
+			return
+		}
 		used, known := residentMemory(s.child.Pid())
 		if !known {
 			return
@@ -36,10 +44,14 @@ func (s *Session) watchMemory(limit int) {
 			warned = true
 			s.log.Info("MCP server uses much memory", "server", s.name, "megabytes", used/megabyte)
 		}
-		select {
-		case <-tick.C:
-		case <-s.child.Ended():
-			return
-		}
 	}
+}
+
+// Memory returns the resident memory of a stdio server's processes, in megabytes of 1,000,000 bytes; 0 if it is not known.
+func (s *Session) Memory() int {
+	if s.child == nil {
+		return 0
+	}
+	used, _ := residentMemory(s.child.Pid())
+	return int(used / megabyte)
 }

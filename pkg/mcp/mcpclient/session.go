@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -169,6 +170,19 @@ func (s *Session) within(ctx context.Context, limit time.Duration, late *fault.F
 	joined, end := context.WithCancelCause(limited)
 	stop := context.AfterFunc(s.calls, func() { end(context.Cause(s.calls)) })
 	return joined, func() { stop(); end(nil); cancel() }
+}
+
+// About returns what the server calls itself, such as "git 1.0.2", and the revision of MCP that the session speaks. Both may be
+// empty.
+func (s *Session) About() (implementation, protocol string) {
+	result := s.client.InitializeResult()
+	if result == nil {
+		return "", ""
+	}
+	if result.ServerInfo != nil {
+		implementation = strings.TrimSpace(result.ServerInfo.Name + " " + result.ServerInfo.Version)
+	}
+	return implementation, result.ProtocolVersion
 }
 
 // Dead reports whether the session is unusable because the server's process or connection is gone.
