@@ -17,7 +17,7 @@ import (
 )
 
 type doctorCommand struct {
-	Names []string `arg:"" optional:"" name:"name" help:"The servers; all by default."`
+	Names []string `arg:"" optional:"" name:"name" help:"The servers; by default all that are not disabled."`
 }
 
 // Help returns the longer text of --help.
@@ -57,7 +57,7 @@ func (c *doctorCommand) Run(app *cli.App) error {
 	}
 	names := slices.Compact(slices.Sorted(slices.Values(c.Names)))
 	if len(names) == 0 {
-		names = servers.Names()
+		names = servers.Enabled()
 	}
 	for _, name := range names {
 		if _, err := servers.Get(name); err != nil {

@@ -29,6 +29,7 @@ type listed struct {
 	Env       []string     `json:"env,omitempty"`
 	Headers   []string     `json:"headers,omitempty"`
 	Tools     int          `json:"tools"`
+	Disabled  bool         `json:"disabled,omitempty"`
 	Error     *fault.Fault `json:"error,omitempty"`
 }
 
@@ -60,7 +61,7 @@ func (c *listCommand) Run(app *cli.App) error {
 		items = append(items, listed{
 			Server: name, Transport: s.Transport(), Command: s.Command, Args: resolver.Redactor.Texts(s.Args), URL: resolver.Redactor.Text(s.URL),
 			Env: slices.Sorted(maps.Keys(s.Env)), Headers: slices.Sorted(maps.Keys(s.Headers)),
-			Tools: count[name], Error: fault.From(s.Check(name)),
+			Tools: count[name], Disabled: s.Disabled, Error: fault.From(s.Check(name)),
 		})
 	}
 	list := listing[listed]{
@@ -91,6 +92,9 @@ func writeServers(w io.Writer, servers []listed) {
 		where := strings.Join(append([]string{s.Command}, s.Args...), " ")
 		if s.Transport == mcpclient.HTTP {
 			where = s.URL
+		}
+		if s.Disabled {
+			where = "(disabled) " + where
 		}
 		_, _ = fmt.Fprintf(table, "%s\t%s\t%d tools\t%s\n", s.Server, s.Transport, s.Tools, where)
 	}

@@ -17,7 +17,7 @@ import (
 
 type syncCommand struct {
 	Names   []string `arg:"" optional:"" name:"name" help:"The servers."`
-	All     bool     `help:"All configured servers."`
+	All     bool     `help:"All configured servers that are not disabled."`
 	Replace bool     `help:"Replace entries of the servers' tools that another program has written, such as upstream pflow."`
 	Rename  bool     `help:"Let tools get other names than they have, and names stand for other tools than they do."`
 }
@@ -95,7 +95,7 @@ func (c *syncCommand) Run(app *cli.App) error {
 	}
 	names := c.Names
 	if c.All {
-		names = servers.Names()
+		names = servers.Enabled()
 	}
 	names = slices.Compact(slices.Sorted(slices.Values(names)))
 	for _, name := range names {

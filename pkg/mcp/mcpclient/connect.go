@@ -67,6 +67,9 @@ func Connect(ctx context.Context, spec Spec) (*Session, error) {
 	if err := spec.Server.Check(spec.Name); err != nil {
 		return nil, err
 	}
+	if spec.Server.Disabled {
+		return nil, invalid(spec.Name, "is disabled").SuggestCommand("pflow-sync enable %s lets it start again", spec.Name)
+	}
 	if spec.Log == nil {
 		spec.Log = slog.New(slog.DiscardHandler)
 	}

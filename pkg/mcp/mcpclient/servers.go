@@ -48,6 +48,8 @@ type Server struct {
 	// MaxMemory is the most resident memory of a stdio server's processes, in megabytes of 1,000,000 bytes, before they
 	// are killed; 0 means no limit.
 	MaxMemory int `json:"max_memory,omitempty"`
+	// Disabled forbids to start the server or to connect to it.
+	Disabled bool `json:"disabled,omitempty"`
 
 	// rest holds unknown keys, which are preserved when the file is rewritten.
 	rest map[string]json.RawMessage
@@ -102,6 +104,11 @@ func (s Servers) Get(name string) (Server, error) {
 
 // Names returns the names of the servers, sorted.
 func (s Servers) Names() []string { return slices.Sorted(maps.Keys(s)) }
+
+// Enabled returns the names of the servers that are not disabled, sorted.
+func (s Servers) Enabled() []string {
+	return slices.DeleteFunc(s.Names(), func(name string) bool { return s[name].Disabled })
+}
 
 // Transport returns Stdio, HTTP, or the entry's type if it is neither.
 func (s Server) Transport() string {
@@ -169,7 +176,7 @@ func invalid(name, format string, args ...any) *fault.Fault {
 
 // knownKeys returns the keys of an entry that Server has fields for; "transport" is an alias of "type".
 func knownKeys() []string {
-	return []string{"command", "args", "env", "type", "transport", "url", "headers", "timeout", "max_memory"}
+	return []string{"command", "args", "env", "type", "transport", "url", "headers", "timeout", "max_memory", "disabled"}
 }
 
 // UnmarshalJSON reads an entry and keeps its unknown keys.
