@@ -20,10 +20,13 @@ import (
 func (f *Front) execute() mcpserver.Tool {
 	return mcpserver.Tool{
 		Name: "execute", Title: "Run a workflow",
-		Description: "Run a workflow by name: the saved one, or else the draft. Returns its outputs. After a failure the error names the node " +
-			"that failed and what to do. Then correct the draft and call execute again with resume set to checkpoint.run_id: finished nodes do not run again.\n" +
-			"A run that has not ended after wait_seconds goes on, and the answer has status \"running\": call execute again with resume set to run_id " +
-			"to wait on. That starts no second run.",
+		Description: "Run a workflow by name: the saved one, or else the draft. Returns its outputs and the status:\n" +
+			"- completed, degraded: it reached its end; degraded means that something failed on the way, see warnings.\n" +
+			"- running: it has not ended after wait_seconds and goes on. Call execute again with resume set to run_id to wait on; that starts no second run.\n" +
+			"- failed: error names the node and what to do. Correct the draft, then call execute again with resume set to run_id: finished nodes do not run again.\n" +
+			"- paused: a node waits for a person's answer to the question in error. Ask the person, then call execute with resume and answers.\n" +
+			"After a call that timed out, call it again with the same idempotency_key, or with resume \"last\", to wait for its run.\n" +
+			"Links replace long texts and large values: read the resource at uri, or set max_output_chars to 0.",
 		InputSchema: schema(`{"type":"object","properties":{` +
 			`"name":{"type":"string","description":"the name of a saved workflow or a draft"},` +
 			`"inputs":{"type":"object","description":"values for the workflow's inputs, by name"},` +
@@ -31,10 +34,11 @@ func (f *Front) execute() mcpserver.Tool {
 			`"answers":{"type":"object","additionalProperties":{"type":"string","minLength":1},"description":"with resume, a person's answers to the questions of a paused run, by node: yes, no, or one of its choices"},` +
 			`"wait_seconds":{"type":"number","minimum":0,"maximum":3600,"default":45,"description":"how long to wait for the end of the run"},` +
 			`"idempotency_key":{"type":"string","minLength":1,"maxLength":256,"description":"a text of your choice: while a run with this key goes on, a call with it waits for that run and starts no other"},` +
-			`"max_output_chars":{"type":"integer","minimum":0,"default":2000,"description":"longer texts are replaced by a link to read them; 0 keeps all texts"}},"required":["name"],"additionalProperties":false}`),
-		OutputSchema: outputSchema(`"success":{"type":"boolean"},"run_id":{"type":"string"},"status":{"type":"string"},"next":{"type":"string","description":"how to go on"},` +
-			`"outputs":{"type":"object","description":"the workflow's outputs by name"},"checkpoint":{"type":["object","null"],"description":"what is done, after a failure",` +
-			`"properties":{"completed_nodes":{"type":"array","items":{"type":"string"}},"failed_node":{"type":"string"},"run_id":{"type":"string"}}},"warnings":{"type":"array"}`),
+			`"max_output_chars":{"type":"integer","minimum":0,"default":2000,"description":"longer texts are replaced by a link to read them; 0 returns everything"}},"required":["name"],"additionalProperties":false}`),
+		OutputSchema: outputSchema(`"success":{"type":"boolean"},"run_id":{"type":"string"},"status":{"type":"string","description":"completed, degraded, running, failed, paused, denied, cancelled, timed_out or interrupted"},` +
+			`"next":{"type":"string","description":"how to wait on, or to read the other outputs"},"resume":{"type":"string","description":"how to go on"},` +
+			`"outputs":{"type":"object","description":"the workflow's outputs by name"},"outputs_total":{"type":"integer","description":"how many there are, if some are left out"},"checkpoint":{"type":["object","null"],"description":"what is done, after a failure",` +
+			`"properties":{"completed_nodes":{"type":"array","items":{"type":"string"}},"completed_total":{"type":"integer"},"failed_node":{"type":"string"},"run_id":{"type":"string"}}},"warnings":{"type":"array"},"warnings_total":{"type":"integer"}`),
 		Destructive: true, OpenWorld: true, Meta: alwaysLoad(),
 		Call: summarized(f.callExecute, ended),
 	}
