@@ -51,7 +51,11 @@ func (c *draftRead) Run(app *cli.App) error {
 		return err
 	}
 	d := draftText{Name: draft.Name, Hidden: draft.Hidden, Form: draft.Form(), Path: draft.HomePath(), Bytes: len(text)}
-	d.fill(text, at, app.MaxBytes)
+	maxBytes := app.MaxBytes
+	if !app.JSON() { // as text there is no next_cursor
+		maxBytes = 0
+	}
+	d.fill(text, at, maxBytes)
 	return app.Document(d, func(w io.Writer) { _, _ = io.WriteString(w, d.Content) })
 }
 

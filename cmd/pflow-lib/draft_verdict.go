@@ -22,6 +22,7 @@ const (
 type draftVerdict struct {
 	Name          string         `json:"name"`
 	Saved         bool           `json:"saved"` // always false
+	Hidden        bool           `json:"hidden,omitempty"`
 	Form          string         `json:"form"`
 	Path          string         `json:"path"` // relative to the home
 	Replaced      *bool          `json:"replaced,omitempty"`
@@ -34,7 +35,7 @@ type draftVerdict struct {
 
 // judge checks a draft.
 func judge(lib *library.Library, types *registry.Registry, draft *library.Entry) *draftVerdict {
-	v := &draftVerdict{Name: draft.Name, Form: draft.Form(), Path: draft.HomePath(), Warnings: []*fault.Fault{}}
+	v := &draftVerdict{Name: draft.Name, Hidden: draft.Hidden, Form: draft.Form(), Path: draft.HomePath(), Warnings: []*fault.Fault{}}
 	if draft.Hidden {
 		v.Warnings = append(v.Warnings, fault.New(fault.Conflict, "The saved workflow %q hides this draft: the name stands for the saved one", draft.Name).
 			Suggest("Write the draft under another name to run or save it"))

@@ -17,7 +17,7 @@ import (
 // drafts returns the tools for an author who has no access to the folder of the drafts.
 func (f *Front) drafts() []mcpserver.Tool {
 	const name = `"name":{"type":"string","description":"the draft's name: lower-case words joined by hyphens"}`
-	const draft = `"name":{"type":"string"},"saved":{"type":"boolean"},"form":{"type":"string"},"path":{"type":"string","description":"relative to pflow's home folder"}`
+	const draft = `"name":{"type":"string"},"saved":{"type":"boolean"},"hidden":{"type":"boolean","description":"a saved workflow has the name, which stands for that"},"form":{"type":"string"},"path":{"type":"string","description":"relative to pflow's home folder"}`
 	const verdict = draft + `,"replaced":{"type":"boolean"},"valid":{"type":"boolean"},"errors":{"type":"array","items":` + faultSchema + `},"errors_total":{"type":"integer"},` +
 		`"warnings":{"type":"array","items":` + faultSchema + `},"warnings_total":{"type":"integer"}`
 	return []mcpserver.Tool{{
@@ -36,7 +36,7 @@ func (f *Front) drafts() []mcpserver.Tool {
 			`"cursor":{"type":"string","description":"the next_cursor of the page before"},` +
 			`"limit":{"type":"integer","minimum":0,"default":` + strconv.Itoa(maxPage) + `,"description":"the most bytes of the answer; 0 returns the whole text at once"}},` +
 			`"required":["name"],"additionalProperties":false}`),
-		OutputSchema: outputSchema(draft + `,"hidden":{"type":"boolean"},"bytes":{"type":"integer","description":"of the whole text"},"content":{"type":"string"},"next_cursor":{"type":"string"}`),
+		OutputSchema: outputSchema(draft + `,"bytes":{"type":"integer","description":"of the whole text"},"content":{"type":"string"},"next_cursor":{"type":"string"}`),
 		ReadOnly:     true, Idempotent: true,
 		Call: summarized(document[readDraft](f), func(d json.RawMessage) string { return page(gjson.ParseBytes(d)) }),
 	}, {
@@ -120,7 +120,7 @@ func judged(call func(context.Context, *mcpserver.Call) *mcpserver.Result) func(
 func judgement(document json.RawMessage) string {
 	v := struct {
 		Name, Path    string
-		Valid         bool
+		Valid, Hidden bool
 		Replaced      *bool
 		Errors        []*fault.Fault
 		ErrorsTotal   int `json:"errors_total"`
@@ -132,10 +132,13 @@ func judgement(document json.RawMessage) string {
 	if v.Replaced != nil {
 		fmt.Fprintf(&s, "Written to %s. ", v.Path)
 	}
-	if v.Valid {
-		fmt.Fprintf(&s, "The draft %s is valid; to run it: execute with name %q.", v.Name, v.Name)
-	} else {
+	switch {
+	case !v.Valid:
 		fmt.Fprintf(&s, "The draft %s has errors: %d.", v.Name, max(len(v.Errors), v.ErrorsTotal))
+	case v.Hidden:
+		fmt.Fprintf(&s, "The draft %s is valid.", v.Name)
+	default:
+		fmt.Fprintf(&s, "The draft %s is valid; to run it: execute with name %q.", v.Name, v.Name)
 	}
 	for _, kind := range []struct {
 		name   string
