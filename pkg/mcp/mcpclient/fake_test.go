@@ -112,6 +112,7 @@ func serveByHand(mode string) {
 	case "garbage":
 		say(`{"jsonrpc":"2.0","id":1,"result":{`)
 	}
+	page := 0
 	in := bufio.NewScanner(os.Stdin)
 	in.Buffer(nil, 1<<20)
 	for in.Scan() {
@@ -134,6 +135,9 @@ func serveByHand(mode string) {
 			answer(`{"protocolVersion":%q,"capabilities":{"tools":{}},"serverInfo":{"name":"fake","version":"1"}}`, version)
 		case method == "tools/list" && mode == "circle":
 			answer(`{"tools":[{"name":"a","inputSchema":{"type":"object"}}],"nextCursor":"again"}`)
+		case method == "tools/list" && mode == "endless":
+			page++
+			answer(`{"tools":[%s{"name":"last%d"}],"nextCursor":"%d"}`, strings.Repeat(`{"name":"a"},`, 999), page, page)
 		case method == "tools/list" && mode == "unlisted":
 			// never answered
 		case method == "tools/list":

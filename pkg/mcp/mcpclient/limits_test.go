@@ -91,3 +91,12 @@ func TestRoots(t *testing.T) {
 		t.Errorf("without a working directory: %q", got)
 	}
 }
+
+// A list that does not end is refused long before its time limit.
+func TestAnEndlessListOfTools(t *testing.T) {
+	s := connect(t, "endless")
+	_, err := s.Tools(t.Context())
+	if f := asFault(t, err); f.Type != fault.TooLarge {
+		t.Errorf("%+v", f)
+	}
+}

@@ -48,12 +48,17 @@ type Tool struct {
 	Annotations              json.RawMessage
 }
 
-// Tools returns all tools, from all pages of the list. It must take no longer than listTimeout.
+// maxTools is the most tools of a server before the last page of its list.
+const maxTools = 10_000
+
+// Tools returns all tools, from all pages of the list. It must take no longer than listTimeout. A list of more than maxTools tools
+// or MaxLineLength bytes is refused.
 func (s *Session) Tools(ctx context.Context) ([]Tool, error) {
 	late := fault.New(fault.Timeout, "MCP server %s did not list its tools within %s", s.name, seconds(listTimeout))
 	ctx, done := s.within(ctx, listTimeout, late)
 	defer done()
 	var tools []Tool
+	size := 0
 	seen := map[string]bool{}
 	for cursor := ""; ; {
 		result, err := s.exchange(ctx, &pendingRequest{}, func(ctx context.Context) (mcp.Result, error) {
@@ -61,6 +66,9 @@ func (s *Session) Tools(ctx context.Context) ([]Tool, error) {
 		})
 		if err != nil {
 			return nil, s.requestFault(ctx, err)
+		}
+		if size += len(result); size > MaxLineLength {
+			return nil, fault.New(fault.TooLarge, "MCP server %s lists more than %d MiB of tools, and was at %d tools", s.name, MaxLineLength>>20, len(tools))
 		}
 		page := gjson.ParseBytes(result)
 		page.Get("tools").ForEach(func(_, t gjson.Result) bool {
@@ -75,6 +83,9 @@ func (s *Session) Tools(ctx context.Context) ([]Tool, error) {
 		cursor = page.Get("nextCursor").Str
 		if cursor == "" {
 			return tools, nil
+		}
+		if len(tools) > maxTools {
+			return nil, fault.New(fault.TooLarge, "MCP server %s lists more than %d tools", s.name, maxTools)
 		}
 		if seen[cursor] {
 			return nil, fault.New(fault.Protocol, "MCP server %s lists its tools in a loop: page %q was returned twice", s.name, cursor)
