@@ -22,6 +22,8 @@ const (
 	DefaultStartTimeout = 30 * time.Second
 	// DefaultCallTimeout bounds a call if the server's entry has no timeout.
 	DefaultCallTimeout = 30 * time.Second
+	// secondTimeout bounds the second start of a server that has refused the handshake. Some ignore what they do not know.
+	secondTimeout = 10 * time.Second
 	// listTimeout bounds listing all tools of a server.
 	listTimeout = 5 * time.Second
 	// stopPatience is how long a server may take to exit after its standard input was closed.
@@ -82,9 +84,11 @@ func Connect(ctx context.Context, spec Spec) (*Session, error) {
 	defer cancel()
 	s, err := open(limited, spec, handshakeVersion)
 	if isErrorResponse(err) { // it does not know the handshake, so it may speak the revision without one
-		if modern, err2 := open(limited, spec, statelessVersion); err2 == nil {
+		again, stop := context.WithTimeout(limited, secondTimeout)
+		if modern, err2 := open(again, spec, statelessVersion); err2 == nil {
 			s, err = modern, nil
 		}
+		stop()
 	}
 	switch {
 	case err == nil:
