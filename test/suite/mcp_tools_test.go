@@ -32,15 +32,16 @@ while IFS= read -r line; do
 	*'"method":"tools/list"'*) answer '{"tools":'"$(cat "$2")"'}' ;;
 	*'"method":"tools/call"'*)
 		case $(printf '%s\n' "$line" | sed -n 's/.*"name":"\([a-zA-Z_ -]*\)".*/\1/p') in
-		hang) ;;
+		hang) sleep 60 & wait $! ;;
 		method) refuse -32601 'no such thing' ;;
 		params) refuse -32602 'title is missing' ;;
 		garbage) echo '{"jsonrpc":' ;;
-		die) echo 'panic: no memory' >&2; exit 7 ;;
-		env) say "[${TOKEN-unset}]" ;;
+		die) echo 'out of memory' >&2; exit 7 ;;
+		env) say "<${TOKEN-unset}>" ;;
 		gone) refuse -32602 'Unknown tool: gone' ;;
 		*) say "$(printf '%s' "$line" | sed 's/"/\\"/g')" ;;
 		esac ;;
+	*'"id":'*) refuse -32601 'unknown method' ;;
 	esac
 done`
 
@@ -202,7 +203,7 @@ func TestMCPToolsThatFail(t *testing.T) {
 	p.toolList("s", "method", "params", "garbage", "die", "env", "hang")
 	for tool, text := range map[string]string{
 		"method": "Method not found", "params": "Invalid params: title is missing", "garbage": "Invalid JSON response from server",
-		"die": "MCP server process terminated unexpectedly: panic: no memory", "gone": "Tool gone not found on server s",
+		"die": "MCP server process terminated unexpectedly: out of memory", "gone": "Tool gone not found on server s",
 	} {
 		p.write(tool+".json", `{"nodes":[{"id":"n","type":"mcp-s-`+tool+`"}]}`)
 		p.fails(1, text, "pflow-exec", "run", tool+".json", "--format", "json")
@@ -212,7 +213,7 @@ func TestMCPToolsThatFail(t *testing.T) {
 	}
 	p.write("env.json", `{"nodes":[{"id":"n","type":"mcp-s-env"}],"outputs":{"r":{"source":"${n.result}"}}}`)
 	o := p.run("pflow-exec", "run", "env.json", "--format", "json")
-	if gjson.Get(o.stdout, "outputs.r").Str != "[]" || !strings.Contains(o.stderr, "${NOT_SET}") {
+	if gjson.Get(o.stdout, "outputs.r").Str != "<>" || !strings.Contains(o.stderr, "${NOT_SET}") {
 		t.Errorf("an undefined variable: %s", o)
 	}
 }
