@@ -233,7 +233,7 @@ func TestAnIndexChangesNoList(t *testing.T) {
 			}
 		}
 		did := "nothing"
-		for range rapid.IntRange(1, 25).Draw(t, "changes") {
+		for range rapid.IntRange(1, 15).Draw(t, "changes") {
 			compareLists(t, h, did)
 			if x := storedIndex(h); x != nil {
 				taken += len(x.entries)
