@@ -92,8 +92,10 @@ func (c *describeCommand) Run(app *cli.App) error {
 	if err := d.complete(app, lib, entry, file); err != nil {
 		return err
 	}
-	for _, w := range d.Warnings {
-		app.Warn("%s%s", w.Where(), w.Message)
+	if !app.JSON() {
+		for _, w := range d.Warnings {
+			app.Warn("%s%s", w.Where(), w.Message)
+		}
 	}
 	d.limit(limits, app.Reader)
 	return app.Document(d, d.text)

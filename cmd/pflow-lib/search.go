@@ -198,37 +198,6 @@ func names(name, query string) bool {
 	return false
 }
 
-// suggestions returns what to try if nothing was found.
-func suggestions(types *registry.Registry, c *searchCommand) (list []string) {
-	if near := types.Nearest(c.words()); len(near) > 0 {
-		list = append(list, "Names contain the words: "+strings.Join(near, ", "))
-	}
-	if c.reader == fault.Tools {
-		return append(list,
-			"Try fewer or other words; browse_components without a query lists everything",
-			"A person adds the tools of an MCP server with: pflow-sync add NAME -- COMMAND, then pflow-sync sync NAME")
-	}
-	return append(list,
-		"Try fewer or other words; pflow-lib search without words lists everything",
-		"To add the tools of an MCP server: pflow-sync add NAME -- COMMAND, then pflow-sync sync NAME")
-}
-
-// goOn returns how to see more, and less.
-func (c *searchCommand) goOn() string {
-	if c.reader == fault.Tools {
-		return "More: the same arguments and next_cursor as cursor. To narrow: more words, server (the node types of one MCP server), type (one node type, in full), detail brief"
-	}
-	return "More: the same command and --cursor NEXT_CURSOR. To narrow: more words, --server NAME (the node types of one MCP server), --type TYPE (one, in full), --detail brief"
-}
-
-// wholeType returns how to see a node type that is shortened.
-func wholeType(reader fault.Reader) string {
-	if reader == fault.Tools {
-		return "The whole interface of a truncated node type: browse_components with type and limit 0, or the resource pflow://nodes/TYPE"
-	}
-	return "The whole interface of a truncated node type: pflow-lib describe TYPE"
-}
-
 // knownSecrets returns a Redactor with the secrets of the settings and the environment. A registry may have been written before
 // they were redacted there.
 func knownSecrets(app *cli.App) (*redact.Redactor, error) {

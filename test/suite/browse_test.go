@@ -212,7 +212,7 @@ func TestBrowseWithBrokenFiles(t *testing.T) {
 				t.Errorf("%q does not name %s", said, c.file)
 			}
 			front.leave()
-			if o := p.run("pflow-lib", "search", "shell"); o.exit != 0 || !strings.Contains(o.stderr, c.file) {
+			if o := p.run("pflow-lib", "search", "shell", "--format", "text"); o.exit != 0 || !strings.Contains(o.stderr, c.file) {
 				t.Errorf("%s", o)
 			}
 		})
