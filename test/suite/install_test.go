@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -146,5 +147,36 @@ func TestInstallWithToolsets(t *testing.T) {
 	p.clientsOnPath("0")
 	if o := p.run("pflow-serve", "install", "gemini", "--toolsets", "draft"); o.exit != 2 || !strings.Contains(o.stdout, "usage_error") || p.exists("called") {
 		t.Error(o)
+	}
+}
+
+// TestInstallInClaudeCode adds the server to the real client, which then starts it.
+func TestInstallInClaudeCode(t *testing.T) {
+	t.Parallel()
+	claude := os.Getenv("CASE_CLAUDE")
+	if claude == "" {
+		t.Skip("CASE_CLAUDE is not set: use scripts/test --clients")
+	}
+	p := newPlace(t)
+	if err := os.Mkdir(filepath.Join(p.dir, "clients"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(claude, filepath.Join(p.dir, "clients", "claude")); err != nil {
+		t.Fatal(err)
+	}
+	p.env = append(p.env, "PATH="+filepath.Join(p.dir, "clients")+":"+bin+":/usr/bin:/bin", "DISABLE_TELEMETRY=1", "DISABLE_AUTOUPDATER=1")
+	if d := p.document(p.must("pflow-serve", "install", "claude-code", "--toolsets", "core,drafts")); d["installed"] != true || d["file"] != filepath.Join(p.dir, ".claude.json") {
+		t.Errorf("%v", d)
+	}
+	servers, _ := p.document(p.read(".claude.json"))["mcpServers"].(map[string]any)
+	server, _ := servers["pflow"].(map[string]any)
+	if server["command"] != filepath.Join(bin, "pflow-serve") || fmt.Sprint(server["args"]) != "[--toolsets=core,drafts]" {
+		t.Errorf("%v", servers)
+	}
+	if o := p.run(claude, "mcp", "list"); o.exit != 0 || !strings.Contains(o.stdout, "pflow") || !strings.Contains(o.stdout, "Connected") {
+		t.Error(o)
+	}
+	if o := p.run("pflow-serve", "install", "claude-code"); o.exit != 1 || !strings.Contains(o.stdout, "mcp remove") {
+		t.Errorf("a second time: %s", o)
 	}
 }
