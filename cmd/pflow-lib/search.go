@@ -34,9 +34,9 @@ const defaultLimit = 50
 
 // Help returns more text for --help.
 func (searchCommand) Help() string {
-	return `Words may have another form or small typing errors, and may form a sentence: "reading files" finds read-file. Results with all
-words come first; a word in a name counts more than one in a description, and a rare word more than a common one. The first 32
-words count, and 64 bytes of each. The words need no quotation marks.
+	return `Words may have another form or small typing errors, may be synonyms, and may form a sentence: "reading files" finds read-file,
+and "erase a document" delete-file. A word in a name counts more than one in a description, and a rare word more than a common one.
+The first 32 words count, and 64 bytes of each. The words need no quotation marks.
 
 If not everything was printed, the answer has next_cursor: with --cursor and otherwise the same arguments, search goes on there.`
 }

@@ -186,6 +186,8 @@ func (r *record) readInterface(v gjson.Result, doc *search.Document) {
 			r.server, r.tool = value.Get("server").String(), value.Get("tool").String()
 			if r.server == "" || r.tool == "" {
 				r.server, r.tool = "", ""
+			} else {
+				doc.Name, doc.Group = r.tool, "mcp-"+r.server
 			}
 		}
 		return true

@@ -121,6 +121,9 @@ func shortened(word string) string {
 // maxWord is the number of bytes of a word that count.
 const maxWord = 64
 
+// namesake is a word that the names of all tools of MCP servers begin with.
+const namesake = "mcp"
+
 // isStopWord reports whether a word is too common to search for.
 func isStopWord(word string) bool {
 	switch word {
@@ -128,7 +131,35 @@ func isStopWord(word string) bool {
 		"of", "to", "in", "on", "at", "for", "from", "by", "with", "into", "onto", "and", "or", "as", "via",
 		"is", "are", "be", "was", "do", "does", "can", "could", "should", "would", "will", "has", "have",
 		"i", "im", "we", "you", "me", "my", "our", "us", "your", "need", "want", "like", "please", "how", "what", "which", "way",
-		"here", "there", "something", "s", "t":
+		"here", "there", "something", "s", "t", namesake:
+		return true
+	}
+	return false
+}
+
+// isFiller reports whether a word says nothing in a query, although it may in a document.
+func isFiller(word string) bool {
+	switch word {
+	case "when", "where", "whose", "am", "did", "been", "just", "so", "let", "lets", "give", "tell", "everything", "anything",
+		"anybody", "somebody", "someone", "one", "ones", "he", "she", "they", "them", "their", "his", "her", "there", "then", "than",
+		"through", "about", "but", "if", "not", "now", "also", "using", "use", "used", "via", "without", "within", "be", "being", "myself", "own":
+		return true
+	}
+	return false
+}
+
+// isPlural reports whether a word looks like a plural.
+func isPlural(word string) bool {
+	return len(word) > 2 && word[len(word)-1] == 's' && word[len(word)-2] != 's' && stem(word) != word
+}
+
+// isLight reports whether a word of a query says less than its rarity suggests, because it only goes with another word.
+func isLight(word string) bool {
+	switch word {
+	case "new", "open", "current", "certain", "specific", "particular", "given", "existing", "running", "live", "single", "whole", "every",
+		"more", "another", "other", "different", "local", "first", "last", "next", "previous", "already", "still", "again",
+		"put", "set", "make", "made", "go", "take", "start", "keep", "say", "says", "work", "working", "thing", "things",
+		"out", "up", "off", "back", "number", "two", "three", "four", "five", "ten":
 		return true
 	}
 	return false
