@@ -175,6 +175,7 @@ func (r *connector) cleanTool(t mcpclient.Tool) mcpclient.Tool {
 	t.InputSchema, _ = r.Redactor.JSON(t.InputSchema)
 	t.OutputSchema, _ = r.Redactor.JSON(t.OutputSchema)
 	t.Annotations, _ = r.Redactor.JSON(t.Annotations)
+	t.More, _ = r.Redactor.JSON(t.More)
 	return t
 }
 

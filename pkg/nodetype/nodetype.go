@@ -74,6 +74,8 @@ type MCP struct {
 	OriginalSchema json.RawMessage `json:"original_schema,omitempty"`
 	OutputSchema   json.RawMessage `json:"output_schema,omitempty"`
 	Annotations    json.RawMessage `json:"annotations,omitempty"`
+	// More is an object with what else the server says of the tool, such as icons and _meta.
+	More json.RawMessage `json:"more,omitempty"`
 	// Respelled reports whether Tool may be in the spelling of node types, not as the server spells it.
 	Respelled bool `json:"-"`
 }

@@ -22,6 +22,7 @@ func NodeType(server string, t Tool) nodetype.Type {
 		},
 		MCP: &nodetype.MCP{
 			Server: server, Tool: t.Name, Title: t.Title, OriginalSchema: t.InputSchema, OutputSchema: t.OutputSchema, Annotations: t.Annotations,
+			More: t.More,
 		},
 	}
 	if typ.Description == "" {

@@ -46,6 +46,8 @@ type Tool struct {
 	InputSchema              json.RawMessage
 	OutputSchema             json.RawMessage
 	Annotations              json.RawMessage
+	// More is an object with what else the server says of the tool, such as icons and _meta, or nil.
+	More json.RawMessage
 }
 
 // maxTools is the most tools of a server before the last page of its list.
@@ -76,6 +78,7 @@ func (s *Session) Tools(ctx context.Context) ([]Tool, error) {
 				tools = append(tools, Tool{
 					Name: name, Title: t.Get("title").Str, Description: t.Get("description").Str,
 					InputSchema: object(t, "inputSchema"), OutputSchema: object(t, "outputSchema"), Annotations: object(t, "annotations"),
+					More: more(t),
 				})
 			}
 			return true
@@ -92,6 +95,27 @@ func (s *Session) Tools(ctx context.Context) ([]Tool, error) {
 		}
 		seen[cursor] = true
 	}
+}
+
+// more returns the members of a tool that have no field of their own in Tool, or nil.
+func more(t gjson.Result) json.RawMessage {
+	var out []byte
+	t.ForEach(func(key, value gjson.Result) bool {
+		switch key.Str {
+		case "name", "title", "description", "inputSchema", "outputSchema", "annotations":
+			return true
+		}
+		separator := byte(',')
+		if out == nil {
+			separator = '{'
+		}
+		out = append(append(append(append(out, separator), key.Raw...), ':'), value.Raw...)
+		return true
+	})
+	if out == nil {
+		return nil
+	}
+	return append(out, '}')
 }
 
 func object(t gjson.Result, key string) json.RawMessage {
