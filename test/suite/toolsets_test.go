@@ -3,6 +3,7 @@ package suite
 import (
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -277,4 +278,28 @@ func TestVelofluxThroughTheFront(t *testing.T) {
 	if got := answer("veloflux_read", `{"uri":"veloFlux://streams/schema?name=`+strconv.Itoa(7)+`"}`, true).Get("error.error_code").Str; got != "not_found" {
 		t.Error(got)
 	}
+}
+
+// TestACancelledCallOfAServerLeavesNothing: the processes of a server end with the call that started it, whoever ends it.
+func TestACancelledCallOfAServerLeavesNothing(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.write("hung.sh", "echo > \"$1\"; exec sleep 1000\n")
+	c := p.connect("pflow-serve", "--toolsets", "servers")
+	for i, tool := range []string{"call_server_tool", "sync_server"} {
+		begun := fmt.Sprintf("begun%d", i)
+		p.must("pflow-sync", "add", "hung", "--", "sh", filepath.Join(p.dir, "hung.sh"), filepath.Join(p.dir, begun))
+		arguments := map[string]string{"call_server_tool": `{"server":"hung","tool":"x"}`, "sync_server": `{"server":"hung"}`}[tool]
+		id := c.request(tool, arguments)
+		p.eventually("the server has begun", func() bool { return p.exists(begun) })
+		c.send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d,"reason":"enough"}}`, id))
+		p.eventually("only pflow-serve is left", func() bool {
+			left := processes("PFLOW_HOME=" + p.home)
+			return len(left) == 1 && left[c.cmd.Process.Pid] != ""
+		})
+		if a, failed := c.call("list_servers", `{}`); failed {
+			t.Errorf("the server does not serve on: %v", a)
+		}
+	}
+	c.leave()
 }
