@@ -238,6 +238,7 @@ func (s *syncing) conflict(server string, tools map[string]toolEntry) *fault.Fau
 	}
 	return fault.New(fault.Validation, "%s", message).Detail("renames", list).
 		SuggestCommand("Nothing was changed. To change the names: pflow-sync sync %s --rename", server).
+		SuggestTool("Nothing was changed. Ask the user, who can permit the new names on a shell").
 		Suggest("Workflows that use the names must be changed too")
 }
 
