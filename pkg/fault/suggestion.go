@@ -2,6 +2,7 @@ package fault
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -63,6 +64,22 @@ func (f *Fault) MapSuggestions(edit func(string) string) {
 		for i, text := range *list {
 			(*list)[i] = edit(text)
 		}
+	}
+}
+
+// MapTexts replaces each text of the fault that may name a file, and of its Errors, by what edit returns for it: the message, the file,
+// the suggestions and the texts among the details. It changes the fault in place.
+func (f *Fault) MapTexts(edit func(string) string) {
+	f.Message, f.File = edit(f.Message), edit(f.File)
+	f.MapSuggestions(edit)
+	f.Details = maps.Clone(f.Details)
+	for key, value := range f.Details {
+		if text, ok := value.(string); ok {
+			f.Details[key] = edit(text)
+		}
+	}
+	for _, e := range f.Errors {
+		e.MapTexts(edit)
 	}
 }
 

@@ -2,6 +2,7 @@ package suite
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -47,7 +48,7 @@ func (c *client) speaksOfTools(what string, message map[string]any) {
 		if command := suiteCommand.FindString(text); command != "" && !strings.Contains(strings.ToLower(text), "a person") {
 			c.Errorf("%s: %s names the command %s: %s", what, at, command, text)
 		}
-		if strings.Contains(text, c.dir) && !strings.HasSuffix(at, ".path") {
+		if (strings.Contains(text, c.dir) || strings.Contains(text, bin)) && !strings.HasSuffix(at, ".path") {
 			c.Errorf("%s: %s names a path of this machine: %s", what, at, text)
 		}
 	})
@@ -99,6 +100,7 @@ func brokenDraft(n int) string {
 // TestNoToolAnswersWithCommands drives the tools into failures of all kinds.
 func TestNoToolAnswersWithCommands(t *testing.T) {
 	t.Parallel()
+	needs(t, "python3")
 	p := newPlace(t)
 	p.env = append(p.env, "PFLOW_TOOLSETS=core,drafts,servers")
 	p.write("home/settings.json", `{"registry":{"nodes":{"deny":["copy-*"]}}}`)
@@ -115,6 +117,12 @@ func TestNoToolAnswersWithCommands(t *testing.T) {
 	node("reads", `{"id":"a","type":"read-file","params":{"file_path":"no-such-file"}}`)
 	node("asks-model", `{"id":"a","type":"llm","params":{"prompt":"x","model":"gpt-4o"}}`)
 	node("no-model", `{"id":"a","type":"llm","params":{"prompt":"x"}}`)
+	node("computes-wrong", `{"id":"a","type":"code","params":{"code":"result: int = 1 // 0","language":"python"}}`)
+	node("computes-badly", `{"id":"a","type":"code","params":{"code":"result: int = (","language":"python"}}`)
+	node("lost-program", `{"id":"a","type":"lost"}`)
+	node("no-program", `{"id":"a","type":"locked"}`)
+	node("fails-program", `{"id":"a","type":"crashes"}`)
+	node("far", `{"id":"a","type":"shell","params":{"command":"true","cwd":"no/such/folder"}}`)
 	node("fetches", `{"id":"a","type":"http","params":{"url":"http://127.0.0.1:1/"}}`)
 	node("filters", `{"id":"a","type":"jq","params":{"filter":".a.b","input":"x"}}`)
 	node("computes", `{"id":"a","type":"code","params":{"code":"result: int = 1 // 0","language":"python"}}`)
@@ -126,6 +134,16 @@ func TestNoToolAnswersWithCommands(t *testing.T) {
 	node("unknown-type", `{"id":"a","type":"no-such-type-at-all","params":{}}`)
 	node("mistyped", `{"id":"a","type":"shel","params":{}}`)
 	node("slow", `{"id":"a","type":"shell","timeout":"50ms","params":{"command":"exec sleep 60"}}`)
+	for _, program := range []string{"lost", "locked", "crashes"} {
+		path := p.write("home/nodes/pflow-node-"+program, "#!/bin/sh\ncase \"$1\" in --describe) echo '{\"interface\":{\"description\":\"Does it\",\"params\":[],\"outputs\":[]}}';; *) echo no >&2; exit 7;; esac\n")
+		if err := os.Chmod(path, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.must("pflow-sync", "nodes")
+	if err := errors.Join(os.Remove(p.home+"/nodes/pflow-node-lost"), os.Chmod(p.home+"/nodes/pflow-node-locked", 0o600)); err != nil {
+		t.Fatal(err)
+	}
 	p.must("pflow-lib", "save", "good", "taken")
 	p.draft("good", chain("echo hello"))
 	p.write("home/workflows/bad-name!.json", chain("echo"))
@@ -136,13 +154,14 @@ func TestNoToolAnswersWithCommands(t *testing.T) {
 		"outer": "validation_error", "fails": "execution_error", "reads": "execution_error", "asks-model": "execution_error", "no-model": "execution_error", "fetches": "unavailable",
 		"filters": "execution_error", "computes": "execution_error", "denied": "validation_error", "unknown-tool": "execution_error", "unknown-server": "validation_error",
 		"bad-url": "execution_error", "bad-transport": "execution_error", "unknown-type": "validation_error", "mistyped": "validation_error", "slow": "timeout",
-		"no-such-workflow": "not_found", "gud": "not_found", "..": "security_error", "a/b": "security_error",
+		"computes-wrong": "execution_error", "computes-badly": "execution_error", "lost-program": "unavailable", "no-program": "unavailable", "fails-program": "execution_error",
+		"far": "execution_error", "no-such-workflow": "not_found", "gud": "not_found", "..": "security_error", "a/b": "security_error",
 	} {
 		f := c.fails("execute", fmt.Sprintf(`{"name":%q}`, name), kind)
 		if name == "broken" {
-			errors, _ := f["errors"].([]any)
-			if len(errors) != 10 || f["errors_total"] != 244.0 {
-				t.Errorf("broken: %d errors of %v", len(errors), f["errors_total"])
+			shown, _ := f["errors"].([]any)
+			if len(shown) != 10 || f["errors_total"] != 244.0 {
+				t.Errorf("broken: %d errors of %v", len(shown), f["errors_total"])
 			}
 		}
 	}

@@ -109,7 +109,8 @@ func (p *Call) startFault(path string, err error) *fault.Fault {
 			SuggestTool("A person installs it again, or registers its new path with: pflow-sync nodes")
 	case !info.Mode().IsRegular() || info.Mode()&0o111 == 0:
 		return fault.New(fault.Unavailable, "The program of node type %q cannot be executed: %s", p.kind.Name, path).
-			Suggest("Make it executable with: chmod +x '%s'", path)
+			SuggestCommand("Make it executable with: chmod +x '%s'", path).
+			SuggestTool("A person makes it executable")
 	case errors.Is(err, process.ErrFormat):
 		return fault.New(fault.Unavailable, "%s is neither a program of this system nor a script with a #! line", path).
 			Suggest("Begin a script with a line such as #!/bin/sh or #!/usr/bin/env python3")

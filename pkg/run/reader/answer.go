@@ -2,6 +2,7 @@ package reader
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 
 	"github.com/tidwall/gjson"
@@ -63,6 +64,14 @@ func (r *Run) Answer(last *event.Event, limit int) (*Answer, error) {
 	}
 	a.Outputs, err = r.abridge(a.stored, limit)
 	return a, err
+}
+
+// MapTexts replaces each of the warnings by what edit returns for it.
+func (a *Answer) MapTexts(edit func(string) string) {
+	a.Warnings = slices.Clone(a.Warnings)
+	for i, text := range a.Warnings {
+		a.Warnings[i] = edit(text)
+	}
 }
 
 // Address makes Resume and Next speak to one reader.

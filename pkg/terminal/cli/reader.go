@@ -19,9 +19,13 @@ func (a *App) addressed(v any) (json.RawMessage, error) {
 		return raw, err // most documents need not be walked
 	}
 	var faults []*fault.Fault
+	rename := a.withoutPaths()
 	visit(reflect.ValueOf(v), func(part any) bool {
 		if one, ok := part.(Addressable); ok {
 			one.Address(a.Reader)
+		}
+		if one, ok := part.(texted); ok && rename != nil {
+			one.MapTexts(rename)
 		}
 		f, ok := part.(*fault.Fault)
 		if ok {
