@@ -232,10 +232,13 @@ func (w foundWorkflow) state() string {
 	return "draft"
 }
 
-// hints prints for people how many results were left out, and what to try.
+// hints prints for people how to see what is not on the page, and what to try if nothing was found.
 func (f found) hints(w io.Writer) {
 	if f.More > 0 {
-		_, _ = fmt.Fprintf(w, "and %d more; --limit 0 shows all\n", f.More)
+		_, _ = fmt.Fprintf(w, "and %d more; --limit 0 shows all\nhint: --cursor %s continues\n", f.More, f.NextCursor)
+	}
+	if f.Total > 0 {
+		return
 	}
 	for _, s := range f.Suggestions {
 		_, _ = fmt.Fprintf(w, "hint: %s\n", s)
