@@ -164,20 +164,23 @@ func parseIndex(r *stored.Reader) *index {
 	n := min(r.Number(), mostStored)
 	x.entries = make(map[key]*kept, n)
 	entries := make([]kept, n) // one allocation for all
+	version := ""
 	for r.More() {
-		k := key{saved: string(r.Bytes()) == savedFolder, name: r.Text()}
+		saved, name := string(r.Bytes()) == savedFolder, r.Bytes()
 		if len(entries) == 0 {
 			return nil
 		}
 		e := &entries[0]
 		entries = entries[1:]
-		e.path, e.Summary, e.on = r.Text(), Summary{Description: r.Text(), Version: r.Text()}, e.first[:0]
+		e.path, e.Summary, e.on = r.Text(), Summary{Description: r.Text(), Version: like(r.Bytes(), version)}, e.first[:0]
+		k := key{saved, like(name, e.path)}
+		version = e.Version
 		var ok [3]bool
 		e.CreatedAt, ok[0] = parseTime(r.Bytes())
 		e.UpdatedAt, ok[1] = parseTime(r.Bytes())
 		e.err, ok[2] = parseFault(r.Bytes())
 		for n := r.Number(); n > 0 && r.OK(); n-- {
-			f := seen{path: r.Text()}
+			f := seen{path: like(r.Bytes(), e.path)}
 			f.stamp = home.Stamp{
 				Size: int64(r.Number()), Modified: int64(r.Number()), Changed: int64(r.Number()),
 				Device: r.Number(), Inode: r.Number(), Mode: uint32(r.Number()),
@@ -193,6 +196,14 @@ func parseIndex(r *stored.Reader) *index {
 		return nil
 	}
 	return x
+}
+
+// like returns a text. It takes no memory for one with which the other text begins.
+func like(text []byte, other string) string {
+	if len(text) <= len(other) && other[:len(text)] == string(text) {
+		return other[:len(text)]
+	}
+	return string(text)
 }
 
 // storable reports whether the index can store what is shown of a workflow, to the last byte.

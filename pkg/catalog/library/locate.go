@@ -115,39 +115,40 @@ type candidate struct {
 
 // candidates returns the names for which a folder may have a workflow, sorted.
 func candidates(files []os.DirEntry) []candidate {
-	byName := make(map[string]*candidate, len(files))
-	at := func(name string) *candidate {
-		c := byName[name]
-		if c == nil {
-			c = &candidate{name: name}
-			byName[name] = c
-		}
-		return c
-	}
+	list := make([]candidate, 0, len(files))
 	for _, f := range files {
-		if strings.HasPrefix(f.Name(), ".") {
+		switch name := f.Name(); {
+		case strings.HasPrefix(name, "."):
 			continue
+		case f.IsDir():
+			list = append(list, candidate{name: name, folder: true})
+			continue
+		case !f.Type().IsRegular():
+			list = append(list, candidate{name: name, odd: true})
 		}
 		for _, ending := range endings {
-			if name, ok := strings.CutSuffix(f.Name(), ending); ok && !f.IsDir() {
-				c := at(name)
-				c.forms, c.file = c.forms+1, f.Name()
-				c.odd = c.odd || !f.Type().IsRegular()
+			if name, ok := strings.CutSuffix(f.Name(), ending); ok {
+				list = append(list, candidate{name: name, forms: 1, file: f.Name(), odd: !f.Type().IsRegular()})
 			}
 		}
-		switch {
-		case f.IsDir():
-			at(f.Name()).folder = true
-		case !f.Type().IsRegular():
-			at(f.Name()).odd = true
-		}
-	}
-	list := make([]candidate, 0, len(byName))
-	for _, c := range byName {
-		list = append(list, *c)
 	}
 	slices.SortFunc(list, func(a, b candidate) int { return cmp.Compare(a.name, b.name) })
-	return list
+	joined := list[:0]
+	for _, c := range list {
+		if last := len(joined) - 1; last >= 0 && joined[last].name == c.name {
+			joined[last].add(c)
+		} else {
+			joined = append(joined, c)
+		}
+	}
+	return joined
+}
+
+// add adds something else of the same name.
+func (c *candidate) add(other candidate) {
+	c.forms += other.forms
+	c.file = cmp.Or(c.file, other.file)
+	c.folder, c.odd = c.folder || other.folder, c.odd || other.odd
 }
 
 // hasBundle reports whether a folder has a bundle of the given name.

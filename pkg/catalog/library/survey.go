@@ -78,7 +78,7 @@ func (s *survey) folder(saved bool) (list []Listed, err error) {
 	for _, c := range names {
 		k := key{saved, c.name}
 		if s.take(dir, k, c) {
-			list = append(list, s.kept[k].listed(s.lib, k))
+			list = append(list, s.kept[k].listed(s.lib, k, path))
 			continue
 		}
 		if c.forms == 0 && !hasBundle(path, c.name) {
@@ -127,9 +127,9 @@ func (c candidate) place() string {
 	return c.file
 }
 
-// listed returns what a list shows of a workflow.
-func (e *kept) listed(l *Library, k key) Listed {
-	entry := &Entry{Name: k.name, Saved: k.saved, Path: l.home.Path(folder(k.saved), e.path), lib: l}
+// listed returns what a list shows of a workflow in the given folder.
+func (e *kept) listed(l *Library, k key, folder string) Listed {
+	entry := &Entry{Name: k.name, Saved: k.saved, Path: folder + string(filepath.Separator) + e.path, lib: l}
 	return Listed{Entry: entry, Summary: e.Summary, Error: e.err}
 }
 
