@@ -16,7 +16,7 @@ func TestMCPSyncsAndRunsTogether(t *testing.T) {
 		p.spoken(fmt.Sprint("s", i), "well", "get", "put", "list items")
 	}
 	p.must("pflow-sync", "sync", "s0")
-	p.write("w.json", `{"nodes":[{"id":"a","type":"mcp-s0-get","params":{"title":"x"}},{"id":"b","type":"mcp-s0-put","params":{"title":"${a.result}"}}]}`)
+	p.write("w.json", `{"nodes":[{"id":"a","type":"mcp-s0-get","params":{"title":"x"}},{"id":"b","type":"mcp-s0-put","params":{"title":"y"}}],"edges":[{"from":"a","to":"b"}]}`)
 	var together errgroup.Group
 	for _, args := range [][]string{
 		{"pflow-sync", "sync", "--all"}, {"pflow-sync", "sync", "--all"},

@@ -197,7 +197,9 @@ func (s *Server) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	for _, key := range knownKeys() {
-		delete(s.rest, key)
+		if key != "disabled" || s.Disabled { // "disabled": false is the author's, and has no effect
+			delete(s.rest, key)
+		}
 	}
 	return nil
 }
