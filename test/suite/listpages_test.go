@@ -87,3 +87,29 @@ func TestListOnTheCommandLine(t *testing.T) {
 		t.Errorf("%s", o)
 	}
 }
+
+// TestListLibraryForOldClients: without structured content, a second text has the cursor and the total.
+func TestListLibraryForOldClients(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	for _, name := range []string{"a", "b", "c"} {
+		p.write("home/library/"+name+".json", chain("echo "+name))
+	}
+	list := func(cursor string) gjson.Result {
+		o := p.fed(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"old","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_library","arguments":{"limit":2,"cursor":`+cursor+`}}}
+`, "pflow-serve")
+		lines := strings.Split(strings.TrimSpace(o.stdout), "\n")
+		return gjson.Get(lines[len(lines)-1], "result.content")
+	}
+	first := list("null")
+	more := gjson.Parse(first.Get("1.text").Str)
+	if gjson.Get(first.Get("0.text").Str, "#.name").Raw != `["a","b"]` || more.Get("total").Int() != 3 || more.Get("next_cursor").Str == "" {
+		t.Fatalf("%s", first.Raw)
+	}
+	last := list(more.Get("next_cursor").Raw)
+	if gjson.Get(last.Get("0.text").Str, "#.name").Raw != `["c"]` || last.Get("1.text").Str != `{"total":3}` {
+		t.Errorf("%s", last.Raw)
+	}
+}

@@ -24,7 +24,7 @@ func (f *Front) browse() mcpserver.Tool {
 			`"type":{"type":"string","description":"show only the node type of exactly this name, in full; without a query"},` +
 			`"server":{"type":"string","description":"search only the node types of this MCP server, and no workflows"},` +
 			`"detail":{"type":"string","enum":["brief","full"],"description":"brief: only what each node type does; full: the whole interface of each. By default the best 8 in full and the others in brief"},` +
-			limitProperty("node types and of workflows") + `,` + cursorProperty + `},"additionalProperties":false}`),
+			limitProperty("node types, and the most workflows,") + `,` + cursorProperty + `},"additionalProperties":false}`),
 		OutputSchema: outputSchema(`"nodes":{"type":"array","description":"the node types, the best match first","items":{"type":"object","properties":{` +
 			`"type":{"type":"string"},"description":{"type":"string"},` +
 			`"inputs":{"type":"array","items":{"type":"object"}},"outputs":{"type":"array","items":{"type":"object"}},"actions":{"type":"array","items":{"type":"string"}},` +

@@ -17,7 +17,7 @@ const (
 
 // limitProperty returns the property limit of an input schema.
 func limitProperty(what string) string {
-	return fmt.Sprintf(`"limit":{"type":"integer","minimum":0,"description":"the most %s of a page; 0 answers with everything at once, however much that is"}`, what)
+	return fmt.Sprintf(`"limit":{"type":"integer","minimum":0,"description":"the most %s in an answer; 0 answers with everything at once, however much that is"}`, what)
 }
 
 // pageArguments are the arguments of a tool that answers in pages.
