@@ -87,7 +87,14 @@ func Load(host *Host, s Source, o Options) (*Request, error) {
 		}
 	}
 	if err := r.loadWorkflow(host, s); err != nil {
-		return nil, err
+		if !s.followed(host) {
+			return nil, err
+		}
+		r, err = LoadRun(host, s.Resume, s.Inputs, o)
+		if err == nil {
+			r.DryRun, r.Follow = s.DryRun, true
+		}
+		return r, err
 	}
 	if r.Inputs, err = s.Inputs.load(host); err != nil {
 		return nil, err

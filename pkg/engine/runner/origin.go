@@ -113,6 +113,9 @@ func (l *Launch) holdOrigin(ctx context.Context) error {
 	if rec == nil || err != nil {
 		return err
 	}
+	if r.Follow {
+		return l.attach(ctx, rec, true)
+	}
 	for began := time.Now(); ; {
 		if first, _, err := rec.FirstAndLast(); err != nil {
 			return err

@@ -10,6 +10,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home"
+	"github.com/pflow-suite/pflow/pkg/run/journal"
 )
 
 // checkOwn returns a fault if a workflow of the home would go on from a run of another one. Nodes with the same ids would be
@@ -41,6 +42,23 @@ func (r *Request) checkOwn(h *home.Home, first *event.Event) error {
 		f.SuggestTool("To go on from it, call execute with name %q and resume %q", w.Name, first.Run)
 	}
 	return f.SuggestCommand("To go on from it: pflow-exec resume %s", first.Run).Suggest("For a new run of %s, leave out the run to go on from", r.Name)
+}
+
+// followed reports whether the source names a live run and its workflow. Whoever waits for that does not need the workflow's
+// file, which may be about to be corrected, or have been saved under another name.
+func (s Source) followed(host *Host) bool {
+	if s.Resume == "" || s.Only != "" || s.From != "" {
+		return false
+	}
+	rec, err := journal.Find(host.Home, s.Resume)
+	if err != nil {
+		return false
+	}
+	if rec = rec.ResumePoint(); !rec.Held() {
+		return false
+	}
+	first, _, err := rec.FirstAndLast()
+	return err == nil && first != nil && first.Workflow != nil && first.Workflow.Path == "" && first.Workflow.Name == s.Workflow
 }
 
 // isFileOf reports whether the file of a workflow has its name.

@@ -3,6 +3,7 @@ package runner
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
@@ -76,6 +77,34 @@ func TestAttachToAnotherWorkflowsRun(t *testing.T) {
 	}
 	_, _, err = Cancel(p.Context(), p.Home, run.ID)
 	p.check(err)
+}
+
+// A live run is waited for also if the file of its workflow is broken or gone.
+func TestAttachWithoutTheWorkflow(t *testing.T) {
+	t.Parallel()
+	const slow = `{"nodes": [{"id": "first", "type": "shell", "params": {"command": "sleep 30"}}]}`
+	p := newPlace(t)
+	run := p.detach(Source{Workflow: draftOf("report", slow)(p)})
+	p.await(run, "node_started first")
+	for _, spoil := range []func(p *place){func(p *place) { draftOf("report", `{"nodes": [`)(p) }, dropDraft("report")} {
+		spoil(p)
+		l, err := p.resolve(Source{Workflow: "report", NameOnly: true, Resume: run.ID})
+		p.check(err)
+		if l.Attach != run.ID {
+			t.Errorf("attaches to %q", l.Attach)
+		}
+		if _, err := p.resolve(Source{Workflow: "other", NameOnly: true, Resume: run.ID}); err == nil {
+			t.Error("another name attaches")
+		}
+	}
+	_, _, err := Cancel(p.Context(), p.Home, run.ID)
+	p.check(err)
+	for run.Held() { // its process has not quite ended
+		runtime.Gosched()
+	}
+	if _, err := p.resolve(Source{Workflow: "report", NameOnly: true, Resume: run.ID}); err == nil {
+		t.Error("a run that has ended goes on without its workflow")
+	}
 }
 
 func draftOf(name, text string) func(p *place) string {

@@ -45,6 +45,8 @@ type Request struct {
 	Stored bool `json:"stored,omitempty"`
 	// Once attaches to the run to go on from also after its end, if going on from it would run nothing.
 	Once bool `json:"once,omitempty"`
+	// Follow attaches to the run to go on from, which was live.
+	Follow bool `json:"follow,omitempty"`
 	// Answer answers the open questions of the run to go on from.
 	Answer string `json:"answer,omitempty"`
 	// Answers answers questions beforehand, by the paths of their nodes.
