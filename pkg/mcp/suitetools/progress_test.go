@@ -124,19 +124,20 @@ func TestProgressIsBounded(t *testing.T) {
 			t.Errorf("%d reports of 100,000 items at once", len(r.all))
 		}
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		before := len(r.all)
 		for i := range 1000 {
 			time.Sleep(time.Duration(rand.IntN(20)) * time.Millisecond)
 			p.apply(fmt.Appendf(nil, `{"event":"node_completed","node":"n%d"}`, i))
 			p.apply(fmt.Appendf(nil, `{"event":"node_completed","node":"n%d/inner"}`, i))
 		}
+		p.end()
 		if n := len(r.all) - before; n < burst || n > burst+10*20+2 {
 			t.Errorf("%d reports of 2,000 nodes in at most 20 seconds", n)
 		}
 		if !slices.ContainsFunc(r.all, func(one report) bool { return one.done == 1000 && one.total == 1000 }) {
 			t.Errorf("the last node is not reported: %v", r.all[len(r.all)-1])
 		}
-		p.end()
 	})
 }
 
