@@ -90,7 +90,13 @@ func (x *Index) hits(index int, words []wanted) []Hit {
 			rated[i].settle(w, word.weight)
 		}
 	}
-	var hits []Hit
+	found := 0
+	for i := range rated {
+		if rated[i].words > 0 {
+			found++
+		}
+	}
+	hits := make([]Hit, 0, found)
 	for doc := range rated {
 		r := &rated[doc]
 		if r.words == 0 {

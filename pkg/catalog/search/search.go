@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // Hit is a document that a search found.
@@ -54,7 +55,7 @@ func Search(query string, name func(index, doc int) string, over ...*Index) []Hi
 			switch documentName := name(h.Index, h.Document); {
 			case documentName == query:
 				h.same = 2
-			case strings.Join(Words(documentName), "") == exact:
+			case mayJoin(documentName, exact) && strings.Join(Words(documentName), "") == exact:
 				h.same = 1
 			}
 		}
@@ -68,6 +69,20 @@ func Search(query string, name func(index, doc int) string, over ...*Index) []Hi
 		return cmp.Or(cmp.Compare(b.same, a.same), cmp.Compare(b.sortScore(), a.sortScore()), cmp.Compare(a.name, b.name))
 	})
 	return hits
+}
+
+// mayJoin reports whether the words of a name may be a text when they are joined: an ASCII name must have as many letters and digits.
+func mayJoin(name, text string) bool {
+	n := 0
+	for i := range len(name) {
+		switch c := name[i] | 0x20; {
+		case name[i] >= utf8.RuneSelf:
+			return true
+		case c >= 'a' && c <= 'z' || name[i] >= '0' && name[i] <= '9':
+			n++
+		}
+	}
+	return n == len(text)
 }
 
 // likely is less than the score of any document whose name is the query.

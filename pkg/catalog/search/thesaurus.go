@@ -19,9 +19,9 @@ type thesaurus struct {
 	byStart [256][]entry
 }
 
-// group is a line of the table: each of from means each of to, or all mean each other if to is nil.
+// group is a line of the table: each word of from means each of to, or all mean each other if to is empty.
 type group struct {
-	from, to []string
+	from, to string
 	worth    float64
 }
 
@@ -34,25 +34,33 @@ type entry struct {
 // parseThesaurus reads the table.
 func parseThesaurus(text string) *thesaurus {
 	t := &thesaurus{groups: make([]group, 0, 1024)}
+	var counts [256]int
+	all := 0
 	for line := range strings.Lines(text) {
 		if line[0] == '#' || line[0] == '\n' {
 			continue
 		}
 		g := group{worth: worthSynonym}
-		from, to, directed := strings.Cut(line, ">")
-		if !directed {
-			if from, to, directed = strings.Cut(line, "~"); directed {
+		var directed bool
+		if g.from, g.to, directed = strings.Cut(line, ">"); !directed {
+			if g.from, g.to, directed = strings.Cut(line, "~"); directed {
 				g.worth = worthRelated
 			}
 		}
-		g.from = strings.Fields(from)
-		if directed {
-			g.to = strings.Fields(to)
-		}
-		for _, text := range g.from {
-			t.byStart[text[0]] = append(t.byStart[text[0]], entry{text, len(t.groups)})
+		for text := range strings.FieldsSeq(g.from) {
+			counts[text[0]]++
+			all++
 		}
 		t.groups = append(t.groups, g)
+	}
+	entries := make([]entry, all) // one allocation for all
+	for i, n := range counts {
+		t.byStart[i], entries = entries[:0:n], entries[n:]
+	}
+	for i, g := range t.groups {
+		for text := range strings.FieldsSeq(g.from) {
+			t.byStart[text[0]] = append(t.byStart[text[0]], entry{text, i})
+		}
 	}
 	return t
 }
@@ -68,10 +76,10 @@ func (t *thesaurus) meanings(entries []entry) (list []meaning) {
 	for _, e := range entries {
 		g := t.groups[e.group]
 		to := g.to
-		if to == nil {
+		if to == "" {
 			to = g.from
 		}
-		for _, text := range to {
+		for text := range strings.FieldsSeq(to) {
 			if text == e.text {
 				continue
 			}
