@@ -96,13 +96,17 @@ func (x *Index) hits(index int, words []wanted) []Hit {
 			found++
 		}
 	}
+	covered := make([]float64, known+1) // by the number of words that a document matches
+	for n := range covered {
+		covered[n] = math.Pow(float64(n)/float64(known), coverage)
+	}
 	hits := make([]Hit, 0, found)
 	for doc := range rated {
 		r := &rated[doc]
 		if r.words == 0 {
 			continue
 		}
-		words := r.sum / total * math.Pow(float64(r.words)/float64(known), coverage)
+		words := r.sum / total * covered[r.words]
 		named := min(float64(r.named)/float64(max(int(x.nameWords[doc]), 1)), 1)
 		h := Hit{Index: index, Document: doc, Score: (words + nameShare*named + worthRead*r.read) / (1 + nameShare), All: r.words == known}
 		if r.exact > 0 && r.exact == int(x.nameWords[doc]) {
