@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,11 +20,14 @@ type report struct {
 // reports collects the reports of progress, which must increase and must not exceed their total.
 type reports struct {
 	*testing.T
+	mu  sync.Mutex
 	all []report
 }
 
 func (r *reports) add(done, total float64, message string) {
 	r.Helper()
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if n := len(r.all); n > 0 && done <= r.all[n-1].done {
 		r.Errorf("%v of %q follows %v of %q", done, message, r.all[n-1].done, r.all[n-1].message)
 	}
@@ -33,9 +37,16 @@ func (r *reports) add(done, total float64, message string) {
 	r.all = append(r.all, report{done, total, message})
 }
 
-// messages returns what is reported, without the values.
+// now returns what has been reported so far.
+func (r *reports) now() []report {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.all)
+}
+
+// messages returns what has been reported so far, without the values.
 func (r *reports) messages() (messages []string) {
-	for _, one := range r.all {
+	for _, one := range r.now() {
 		messages = append(messages, one.message)
 	}
 	return messages
@@ -72,7 +83,7 @@ func TestProgressNamesNodesItemsAndIterations(t *testing.T) {
 		t.Errorf("reports %q, not %q", got, want)
 	}
 	for i, done := range map[int]float64{3: 1, 7: 2, 10: 3} {
-		if got := r.all[i]; got.done != done || got.total != 3 {
+		if got := r.now()[i]; got.done != done || got.total != 3 {
 			t.Errorf("%s is %v of %v, not %v of 3", got.message, got.done, got.total, done)
 		}
 	}
@@ -85,7 +96,7 @@ func TestProgressHasAHeartbeat(t *testing.T) {
 		p := newProgress(r.add)
 		expect := func(after time.Duration, want ...string) {
 			t.Helper()
-			before := len(r.all)
+			before := len(r.now())
 			time.Sleep(after)
 			synctest.Wait()
 			if got := r.messages()[before:]; !slices.Equal(got, want) {
@@ -102,7 +113,7 @@ func TestProgressHasAHeartbeat(t *testing.T) {
 		expect(19 * time.Second)
 		expect(time.Second, "running b")
 		p.apply([]byte(`{"event":"node_completed","node":"b"}`))
-		if last := r.all[len(r.all)-1]; last.done != 2 || last.total != 2 {
+		if last := r.now()[len(r.now())-1]; last.done != 2 || last.total != 2 {
 			t.Errorf("at the end it is %v", last)
 		}
 		expect(time.Minute, "waiting", "waiting", "waiting")
@@ -120,23 +131,23 @@ func TestProgressIsBounded(t *testing.T) {
 		for i := range 100_000 {
 			p.apply(fmt.Appendf(nil, `{"event":"item_completed","node":"each","item":%d}`, i))
 		}
-		if len(r.all) != burst {
-			t.Errorf("%d reports of 100,000 items at once", len(r.all))
+		if len(r.now()) != burst {
+			t.Errorf("%d reports of 100,000 items at once", len(r.now()))
 		}
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		before := len(r.all)
+		before := len(r.now())
 		for i := range 1000 {
 			time.Sleep(time.Duration(rand.IntN(20)) * time.Millisecond)
 			p.apply(fmt.Appendf(nil, `{"event":"node_completed","node":"n%d"}`, i))
 			p.apply(fmt.Appendf(nil, `{"event":"node_completed","node":"n%d/inner"}`, i))
 		}
 		p.end()
-		if n := len(r.all) - before; n < burst || n > burst+10*20+2 {
+		if n := len(r.now()) - before; n < burst || n > burst+10*20+2 {
 			t.Errorf("%d reports of 2,000 nodes in at most 20 seconds", n)
 		}
-		if !slices.ContainsFunc(r.all, func(one report) bool { return one.done == 1000 && one.total == 1000 }) {
-			t.Errorf("the last node is not reported: %v", r.all[len(r.all)-1])
+		if !slices.ContainsFunc(r.now(), func(one report) bool { return one.done == 1000 && one.total == 1000 }) {
+			t.Errorf("the last node is not reported: %v", r.now()[len(r.now())-1])
 		}
 	})
 }
