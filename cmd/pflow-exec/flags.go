@@ -47,8 +47,8 @@ func (f *settingsFlags) answers(o *runner.Options) error {
 		}
 		switch {
 		case answer == "" || named && node == "":
-			return fault.New(fault.Usage, "--approve needs an answer: yes, no, or one of the choices").
-				Suggest("Write --approve ANSWER, or --approve NODE=ANSWER for one node")
+			return fault.New(fault.Usage, "An answer to a question needs a text, and its node if that is named: yes, no, or one of the choices").
+				SuggestCommand("Write --approve ANSWER, or --approve NODE=ANSWER for one node").SuggestTool("Give answers as {NODE: ANSWER}")
 		case named:
 			o.Answers[node] = engine.Answer{Text: answer, By: "--approve"}
 		case o.Answer != "" && o.Answer != answer:

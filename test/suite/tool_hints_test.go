@@ -10,7 +10,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/tidwall/gjson"
 )
+
+// quoted returns a message as JSON.
+func quoted(message any) string {
+	raw, _ := json.Marshal(message) // it has been read from JSON
+	return string(raw)
+}
 
 // texts calls see with every text in a value, and with those in texts that are JSON.
 func texts(v any, at string, see func(at, text string)) {
@@ -33,8 +41,8 @@ func texts(v any, at string, see func(at, text string)) {
 	}
 }
 
-// suiteCommand finds command lines of the suite in texts.
-var suiteCommand = regexp.MustCompile(`\bpflow-(lib|exec|sync|serve) +-?-?[a-zA-Z]`)
+// suiteCommand finds command lines of the suite, and flags of them, in texts.
+var suiteCommand = regexp.MustCompile(`\bpflow-(lib|exec|sync|serve) +-?-?[a-zA-Z]|(^|[ (])--?(approve|auto-approve|resume|only|from|jobs|timeout|inputs|C)\b`)
 
 // speaksOfTools fails the test if a message to a client names a command of the suite, except as what a person runs, names a path of
 // this machine, or is longer than a failure may be.
@@ -46,7 +54,7 @@ func (c *client) speaksOfTools(what string, message map[string]any) {
 	}
 	texts(answer, "", func(at, text string) {
 		if command := suiteCommand.FindString(text); command != "" && !strings.Contains(strings.ToLower(text), "a person") {
-			c.Errorf("%s: %s names the command %s: %s", what, at, command, text)
+			c.Errorf("%s: %s names the command or flag %q: %s", what, at, command, text)
 		}
 		if (strings.Contains(text, c.dir) || strings.Contains(text, bin)) && !strings.HasSuffix(at, ".path") {
 			c.Errorf("%s: %s names a path of this machine: %s", what, at, text)
@@ -168,6 +176,13 @@ func TestNoToolAnswersWithCommands(t *testing.T) {
 	c.fails("execute", `{"name":"asks","inputs":{"whom":"x"}}`, "validation_error")
 	c.fails("execute", `{"name":"asks","inputs":{"who":"x","n":"many"}}`, "validation_error")
 	c.fails("execute", `{"name":"good","resume":"r9"}`, "not_found")
+	paused := c.exchange("execute", `{"name":"waits"}`)
+	c.speaksOfTools("a paused run", paused)
+	run := gjson.Get(quoted(paused), "result.structuredContent.run_id").Str
+	for _, answers := range []string{`{"a":"maybe"}`, `{"b":"yes"}`, `{"":"yes"}`} {
+		c.fails("execute", fmt.Sprintf(`{"name":"waits","resume":%q,"answers":%s}`, run, answers), "usage_error")
+	}
+	c.fails("execute", `{"name":"good","answers":{"a":"yes"}}`, "usage_error")
 	c.fails("execute", `{"name":"broken","resume":"last"}`, "usage_error")
 	c.fails("describe_workflow", `{"name":"nothing"}`, "not_found")
 	c.fails("describe_workflow", `{"name":"torn"}`, "validation_error")

@@ -18,8 +18,8 @@ func (l *Launch) checkAnswer() error {
 		return nil
 	}
 	if l.from == nil {
-		return fault.New(fault.Usage, "There is no run to go on from whose question could be answered").Suggest("Leave out --approve").
-			Suggest("To answer beforehand, name the node: --approve NODE=%s", answer)
+		return fault.New(fault.Usage, "There is no run to go on from whose question could be answered").SuggestCommand("Leave out --approve").
+			SuggestCommand("To answer beforehand, name the node: --approve NODE=%s", answer).SuggestTool("Leave out answers")
 	}
 	var open []string
 	for _, node := range slices.Sorted(maps.Keys(l.from.Open)) {
@@ -32,7 +32,7 @@ func (l *Launch) checkAnswer() error {
 		open = append(open, fmt.Sprintf("Node %s can be answered: %s", node, strings.Join(l.from.Choices[node], ", ")))
 	}
 	if len(open) == 0 {
-		return fault.New(fault.Usage, "Run %s has no open question", l.from.Run).Suggest("Leave out --approve")
+		return fault.New(fault.Usage, "Run %s has no open question", l.from.Run).SuggestCommand("Leave out --approve").SuggestTool("Leave out answers")
 	}
 	return fault.New(fault.Usage, "%q is not an answer to a question of run %s", answer, l.from.Run).Suggest("%s", strings.Join(open, "; "))
 }
@@ -45,19 +45,22 @@ func (l *Launch) checkAnswers() error {
 		switch {
 		case !known || slices.Contains(choices, given.Text) || l.from != nil && l.from.Accepts(path, given.Text):
 		case len(choices) == 0:
-			f := fault.New(fault.Usage, "Node %q asks no question, so %s %s has no effect", path, given.By, path)
+			f := fault.New(fault.Usage, "Node %q asks no question, so an answer to it has no effect", path)
 			nodes := approvalNodes(&l.top, "")
 			f.Offer(path, nodes)
 			if near, ok := fault.Nearest(path, nodes); ok {
 				f.Suggest("Did you mean %q?", near)
 			}
 			if len(f.Available) == 0 {
-				return f.Suggest("Leave out %s: no node of the workflow has an approval", given.By)
+				return f.SuggestCommand("Leave out %s: no node of the workflow has an approval", given.By).
+					SuggestTool("Leave out answers: no node of the workflow has an approval")
 			}
-			return f.Suggest("The nodes with an approval are: %s", strings.Join(f.Available, ", "))
+			return f.SuggestCommand("The nodes with an approval are: %s. Leave out %s %s", strings.Join(f.Available, ", "), given.By, path).
+				SuggestTool("Answer one of the nodes in available, which have an approval")
 		default:
 			return fault.New(fault.Usage, "%q is not an answer to the question of node %s", given.Text, path).
-				Suggest("Answer with --approve %s=ANSWER, where ANSWER is one of: %s", path, strings.Join(choices, ", "))
+				SuggestCommand("Answer with --approve %s=ANSWER, where ANSWER is one of: %s", path, strings.Join(choices, ", ")).
+				SuggestTool("Answer with answers {%q: ANSWER}, where ANSWER is one of: %s", path, strings.Join(choices, ", "))
 		}
 	}
 	return nil
