@@ -126,11 +126,27 @@ func hostileHome(t *testing.T) *place {
 	return p
 }
 
-// traced starts a session whose processes are traced.
-func (p *place) traced() *client {
-	p.Helper()
-	return p.connect("strace", "-f", "--seccomp-bpf", "-qq", "-y", "-s", "6000", "-e", "trace=open,openat,openat2,creat,rename,renameat,renameat2,unlink,unlinkat,mkdir,mkdirat,symlink,symlinkat,link,linkat,truncate,chmod",
-		"-e", "signal=none", "-o", "trace.txt", filepath.Join(bin, "pflow-serve"))
+// tracing are the arguments with which strace writes trace.txt for opened.
+var tracing = []string{
+	"-f", "--seccomp-bpf", "-qq", "-y", "-s", "6000", "-e", "signal=none", "-o", "trace.txt",
+	"-e", "trace=open,openat,openat2,creat,rename,renameat,renameat2,unlink,unlinkat,mkdir,mkdirat,symlink,symlinkat,link,linkat,truncate,chmod",
+}
+
+// TestATraceShowsWhatALinkLeadsTo is a control of TestHostileNames: it would see that a link is followed, and a path that is tried.
+func TestATraceShowsWhatALinkLeadsTo(t *testing.T) {
+	t.Parallel()
+	needs(t, "strace", "cat")
+	p := hostileHome(t)
+	if o := p.run("strace", append(slices.Clone(tracing), "cat", "home/workflows/link-absolute.json", p.dir+"/none")...); o.exit != 1 {
+		t.Skipf("strace may not trace here: %s", o)
+	}
+	found := map[string]bool{}
+	for path := range opened(p.read("trace.txt"), p.home) {
+		found[filepath.Base(path)] = true
+	}
+	if !found["secret.json"] || !found["none"] {
+		t.Errorf("%v", found)
+	}
 }
 
 // all sends requests, many at a time, and calls see with each and its answer.
@@ -198,7 +214,7 @@ func TestHostileNames(t *testing.T) {
 // were opened, and the number of requests.
 func (p *place) sessionWith(names []string, see func(what, name string, message map[string]any)) (outside map[string]string, calls int) {
 	p.Helper()
-	c := p.traced()
+	c := p.connect("strace", append(slices.Clone(tracing), filepath.Join(bin, "pflow-serve"))...)
 	var requests []func() string
 	about := map[string]string{} // the name in each request
 	for tool := range c.tools {
