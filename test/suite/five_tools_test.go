@@ -111,7 +111,7 @@ func TestBrowseFindsWorkflowsUnlessToldOtherwise(t *testing.T) {
 func TestNothingFoundIsNoError(t *testing.T) {
 	t.Parallel()
 	c := newPlace(t).connect("pflow-serve")
-	a, failed := c.call("browse_components", `{"query":"zebra crossing"}`)
+	a, failed := c.call("browse_components", `{"query":"purple elephant"}`)
 	nodes, _ := a["nodes"].([]any)
 	workflows, _ := a["workflows"].([]any)
 	if failed || nodes == nil || workflows == nil || len(nodes)+len(workflows) > 0 {
