@@ -36,11 +36,7 @@ func (s *Server) answer(ctx context.Context, next mcp.MethodHandler, method stri
 	case *mcp.GetPromptRequest:
 		return s.getPrompt(ctx, req)
 	case *mcp.ReadResourceRequest:
-		if s.config.Read != nil {
-			result, err = s.read(ctx, req)
-		} else {
-			result, err = next(ctx, method, req)
-		}
+		result, err = s.read(ctx, next, method, req)
 		return result, s.readError(ctx, req, err)
 	case *mcp.ServerRequest[*mcp.InitializeParams]:
 		return s.initialize(ctx, next, method, req)

@@ -54,6 +54,8 @@ func shelf(_ context.Context, uri string) (*mcpserver.Content, error) {
 		return nil, errors.New("what?")
 	case "lib://typed":
 		return &mcpserver.Content{MIMEType: "text/html", Text: uri, TTL: 1500*time.Millisecond + 999*time.Microsecond, Private: true}, nil
+	case "lib://empty":
+		return &mcpserver.Content{MIMEType: "text/plain"}, nil
 	case "lib://picture":
 		return &mcpserver.Content{Blob: []byte{1, 2}, TTL: -time.Second}, nil
 	}
@@ -98,6 +100,30 @@ func TestServerReadsForItself(t *testing.T) {
 				}
 				if result.Get("resultType").Str != kind || result.Get("ttlMs").Raw != ttl || result.Get("cacheScope").Str != scope {
 					t.Errorf("%s, stateless %v: %s", tc.uri, stateless, result.Raw)
+				}
+			}
+		}
+	})
+}
+
+// TestEmptyContentsAreSent: contents have a text or a blob, also if that is empty, however they are read.
+func TestEmptyContentsAreSent(t *testing.T) {
+	overBoth(t, func(t *testing.T, over connect) {
+		for name, config := range map[string]mcpserver.Config{
+			"server":   {Name: "s", Read: shelf},
+			"resource": {Name: "s", Resources: []mcpserver.Resource{{URI: "lib://empty", Name: "empty", MIMEType: "text/plain", Read: shelf}}},
+			"template": {Name: "s", Resources: []mcpserver.Resource{{URI: "lib://{any}", Name: "any", MIMEType: "text/plain", Read: shelf}}},
+		} {
+			c := over.serve(t, config)
+			c.send(hello("2025-11-25"))
+			for _, stateless := range []bool{false, true} {
+				c.send(request(stateless, "1", "resources/read", `"uri":"lib://empty"`))
+				result := gjson.Get(c.answer("1"), "result")
+				if diff := cmp.Diff(`[{"uri":"lib://empty","mimeType":"text/plain","text":""}]`, result.Get("contents").Raw); diff != "" {
+					t.Errorf("%s, stateless %v: %s", name, stateless, diff)
+				}
+				if result.Get("ttlMs").Exists() != stateless || result.Get("resultType").Exists() != stateless {
+					t.Errorf("%s, stateless %v: %s", name, stateless, result.Raw)
 				}
 			}
 		}

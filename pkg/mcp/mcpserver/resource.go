@@ -57,25 +57,53 @@ func (r *Resource) read(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp
 	return contents(ctx, req, r.Read, "") // the SDK adds the type
 }
 
-// read answers resources/read with Config.Read, for any URI.
-func (s *Server) read(ctx context.Context, req *mcp.ReadResourceRequest) (mcp.Result, error) {
-	result, err := contents(ctx, req, s.config.Read, s.table.mimeType(req.Params.URI))
-	if err != nil {
-		return nil, err
+// read answers resources/read with Config.Read, for any URI, or else has next find the resource.
+func (s *Server) read(ctx context.Context, next mcp.MethodHandler, method string, req *mcp.ReadResourceRequest) (mcp.Result, error) {
+	if s.config.Read != nil {
+		result, err := contents(ctx, req, s.config.Read, s.table.mimeType(req.Params.URI))
+		if err != nil {
+			return nil, err
+		}
+		return wireRead(result, revisionOf(ctx, req)), nil
 	}
-	if revisionOf(ctx, req) < statelessRevision {
-		return result, nil
+	result, err := next(ctx, method, req)
+	if result, ok := result.(*mcp.ReadResourceResult); ok && err == nil {
+		return wireRead(result, revisionOf(ctx, req)), nil
 	}
-	return &readResult{Cacheable: &result.Cacheable, Contents: result.Contents, ResultType: "complete"}, nil
+	return result, err
 }
 
-// readResult replaces the SDK's result of resources/read where the SDK does not make it: only the SDK can set the
-// resultType of its own.
+// readResult is the result of resources/read as it is sent. The SDK's own leaves out a text that is empty, which clients
+// refuse, and only the SDK can set the resultType of that.
 type readResult struct {
 	mcp.ResultBase
 	*mcp.Cacheable
-	Contents   []*mcp.ResourceContents `json:"contents"`
-	ResultType string                  `json:"resultType,omitempty"`
+	Contents   []wireContents `json:"contents"`
+	ResultType string         `json:"resultType,omitempty"`
+}
+
+// wireContents is what a resource holds, with either a text or a blob.
+type wireContents struct {
+	URI      string  `json:"uri"`
+	MIMEType string  `json:"mimeType,omitempty"`
+	Text     *string `json:"text,omitempty"`
+	Blob     []byte  `json:"blob,omitzero"`
+}
+
+// wireRead returns the result of resources/read in the form of the client's revision.
+func wireRead(result *mcp.ReadResourceResult, revision string) *readResult {
+	wire := &readResult{ResultBase: mcp.ResultBase{Meta: result.Meta}}
+	for _, c := range result.Contents {
+		w := wireContents{URI: c.URI, MIMEType: c.MIMEType, Blob: c.Blob}
+		if c.Blob == nil {
+			w.Text = &c.Text
+		}
+		wire.Contents = append(wire.Contents, w)
+	}
+	if revision >= statelessRevision {
+		wire.Cacheable, wire.ResultType = &result.Cacheable, "complete"
+	}
+	return wire
 }
 
 // contents reads a resource. Its error is an *Error or a fault.

@@ -84,8 +84,6 @@ func unhinted(result mcp.Result) mcp.Result {
 			*mcp.ListPromptsResult
 			noHints
 		}{ListPromptsResult: r}
-	case *mcp.ReadResourceResult:
-		return &readResult{Contents: r.Contents}
 	}
 	return result
 }
