@@ -76,11 +76,6 @@ func (p *place) claims() (names []string) {
 	return names
 }
 
-func (p *place) exists(name string) bool {
-	_, err := os.Stat(filepath.Join(p.dir, name))
-	return err == nil
-}
-
 // What an MCP server has started ends with the command that started the server, even in a session of its own.
 func TestWhatAServerStartsEndsWithTheCommand(t *testing.T) {
 	t.Parallel()

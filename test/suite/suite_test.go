@@ -154,6 +154,12 @@ func (p *place) read(name string) string {
 	return string(b)
 }
 
+// exists reports whether the place has a file.
+func (p *place) exists(name string) bool {
+	_, err := os.Stat(filepath.Join(p.dir, name))
+	return err == nil
+}
+
 // command prepares a program to run in the place.
 func (p *place) command(name string, args ...string) *exec.Cmd {
 	p.Helper()
