@@ -92,7 +92,11 @@ func (e *Entry) same(main string, source []byte, files map[string][]byte) bool {
 	want := maps.Clone(files)
 	want[main] = source
 	for name, content := range want {
-		if b, err := os.ReadFile(filepath.Join(e.Dir(), name)); err != nil || !bytes.Equal(b, content) {
+		path := filepath.Join(e.Dir(), name)
+		if isSpecial(path) {
+			return false
+		}
+		if b, err := os.ReadFile(path); err != nil || !bytes.Equal(b, content) {
 			return false
 		}
 	}

@@ -102,6 +102,9 @@ func (e *Entry) Source() ([]byte, error) {
 			if err := e.lib.home.CheckInside(place...); err != nil {
 				return nil, err
 			}
+			if err := e.checkRegular(place); err != nil {
+				return nil, err
+			}
 			b, err := e.lib.home.ReadFile(workflow.MaxSize, place...)
 			_, isFault := errors.AsType[*fault.Fault](err)
 			switch {
@@ -113,6 +116,25 @@ func (e *Entry) Source() ([]byte, error) {
 		}
 	}
 	return nil, gone(e.Name)
+}
+
+// checkRegular returns a validation_error if something is at a place in the home that is not a regular file. To open it could block.
+func (e *Entry) checkRegular(place []string) error {
+	if !isSpecial(e.lib.home.Path(place...)) {
+		return nil
+	}
+	f := notRegular(filepath.ToSlash(filepath.Join(place...)))
+	if e.Saved {
+		return f.SuggestCommand("Delete it: pflow-lib remove %s", e.Name).SuggestTool("A person deletes it in a shell with: pflow-lib remove %s", e.Name)
+	}
+	return f.SuggestCommand("Delete it: pflow-lib draft delete %s", e.Name).SuggestTool("Delete it with delete_draft, if you have it; a person deletes it with: pflow-lib draft delete %s", e.Name)
+}
+
+// notRegular returns the fault of a FIFO, a socket or a device in the home.
+func notRegular(place string) *fault.Fault {
+	f := fault.New(fault.Validation, "%s in the home folder is not a regular file, so it is not read", place)
+	f.File = place
+	return f
 }
 
 // Form returns the form of the workflow's file, "json" or "markdown".

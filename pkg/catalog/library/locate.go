@@ -20,6 +20,12 @@ func isFile(path string) bool {
 	return err == nil && !info.IsDir()
 }
 
+// isSpecial reports whether a path leads to something that is neither a regular file nor a folder, such as a FIFO or a device.
+func isSpecial(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.IsDir() && !info.Mode().IsRegular()
+}
+
 func isLink(path string) bool {
 	info, err := os.Lstat(path)
 	return err == nil && info.Mode()&fs.ModeSymlink != 0

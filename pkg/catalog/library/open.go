@@ -57,7 +57,7 @@ func (l *Library) OpenSub(from *workflow.File, ref string) (*workflow.File, erro
 			return nil, err
 		}
 	}
-	if err := l.checkPath(path); err != nil {
+	if err := l.checkReference(path); err != nil {
 		return nil, err
 	}
 	name := named(from, ref)
@@ -92,6 +92,18 @@ func elsewhere(f *fault.Fault, from *workflow.File, ref string) *fault.Fault {
 		f.Suggest("The working directory has %s: move it beside the workflow, or correct the path", ref)
 	}
 	return f
+}
+
+// checkReference returns an error for a path that a workflow refers to, if it is in the home and leads out of it through links or is
+// not a regular file.
+func (l *Library) checkReference(path string) error {
+	if err := l.checkPath(path); err != nil {
+		return err
+	}
+	if rel, ok := l.home.Rel(path); ok && isSpecial(path) {
+		return notRegular(filepath.ToSlash(rel))
+	}
+	return nil
 }
 
 // checkPath returns an error if a path is in the home and leads out of it through links.
