@@ -5,10 +5,9 @@ import "encoding/json"
 // schema returns the text of a JSON Schema.
 func schema(text string) json.RawMessage { return json.RawMessage(text) }
 
-// faultSchema is the schema of a FAULT, as far as every fault has it.
-const faultSchema = `{"type":"object","description":"why the call failed","properties":{"type":{"type":"string"},"message":{"type":"string"},` +
-	`"node":{"type":"string"},"missing":{"type":"array","items":{"type":"string"}},"suggestions":{"type":"array","items":{"type":"string"}},` +
-	`"available":{"type":"array","items":{"type":"string"}},"errors":{"type":"array","items":{"type":"object"}}},"required":["type","message"]}`
+// faultSchema is the schema of a FAULT. It is short, because every tool has it and clients send all tools to their models.
+const faultSchema = `{"type":"object","description":"why the call failed, and what to do next","required":["type","message"],` +
+	`"properties":{"type":{"type":"string"},"message":{"type":"string"},"suggestions":{"type":"array","items":{"type":"string"}}}}`
 
 // outputSchema returns the schema of a tool's answers, which has the given properties. A failure is {"success":false,"error":FAULT}.
 // Clients check every answer against this schema, so failures and answers that are not complete match it too: no property is
