@@ -37,14 +37,13 @@ func (c *waitCommand) Run(app *cli.App) error {
 	}
 	show := newPresenter(app, c.answerFlags)
 	show.stream, show.progress.active = false, false
-	if c.For == nil {
-		return follow(app, run, show, limit)
-	}
 	switch status, err := run.Status(); {
 	case err != nil:
 		return err
-	case status != reader.Running:
+	case status != reader.Running: // however short the time, the run has ended
 		return follow(app, run, show, 0)
+	case c.For == nil:
+		return follow(app, run, show, limit)
 	case limit == 0:
 		return show.running(run)
 	}

@@ -104,6 +104,40 @@ func TestResources(t *testing.T) {
 	c.leave()
 }
 
+// TestResourcesOfRunsWithoutOutputs: a run that failed or is paused has no outputs, and a quiet node has an empty log. An ended run
+// is read at once, however short the time to wait.
+func TestResourcesOfRunsWithoutOutputs(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	c := p.connect("pflow-serve")
+	execute := func(name, node string) {
+		p.draft(name, `{"nodes":[{"id":"a","type":"shell",`+node+`}],"outputs":{"x":{"source":"${a.stdout}"}}}`)
+		c.call("execute", `{"name":"`+name+`"}`)
+	}
+	for state, node := range map[string]string{
+		"failed": `"params":{"command":"exit 3"}`,
+		"paused": `"params":{"command":"true"},"approval":{"question":"go?"}`,
+	} {
+		execute(state, node)
+		_, code, data := c.ask("resources/read", map[string]string{"uri": "pflow://runs/last/outputs/x"})
+		if details, _ := data["details"].(map[string]any); code != -32002 || data["type"] != "not_found" || details["status"] != state {
+			t.Errorf("%s: %d %v", state, code, data)
+		}
+	}
+	execute("quiet", `"params":{"command":"true"}`)
+	for _, uri := range []string{"pflow://runs/last/outputs/x", "pflow://runs/last/logs/a"} {
+		result, code, data := c.ask("resources/read", map[string]string{"uri": uri})
+		contents, _ := result["contents"].([]any)
+		if len(contents) != 1 || contents[0].(map[string]any)["text"] != "" {
+			t.Errorf("%s: %v, %d %v", uri, result, code, data)
+		}
+	}
+	if got := p.must("pflow-exec", "wait", "last", "--timeout=1ns", "--print=x"); got != "\n" {
+		t.Errorf("wait prints %q", got)
+	}
+	c.leave()
+}
+
 // TestTheOutputOfALiveRun: a read does not wait for the end of a run.
 func TestTheOutputOfALiveRun(t *testing.T) {
 	t.Parallel()

@@ -93,7 +93,7 @@ func (f *Front) Read(ctx context.Context, uri string) (*mcpserver.Content, error
 		}
 		uris = append(uris, r.uri)
 	}
-	shown := fault.Truncate(uri, 200)
+	shown := fault.Truncate(uri, maxEcho)
 	missing := fault.New(fault.NotFound, "There is no resource %s", shown)
 	if near, ok := fault.Nearest(shown, uris); ok {
 		missing.Suggest("Did you mean %s?", near)

@@ -22,6 +22,9 @@ const (
 	maxContent  = 16 << 20
 )
 
+// maxEcho is the most bytes of a name in a URI that a fault repeats.
+const maxEcho = 200
+
 func (r reader) readGuide(ctx context.Context, _ []string) (*mcpserver.Content, error) {
 	return r.print(ctx, "pflow-lib", "guide")
 }
@@ -68,15 +71,42 @@ func (r reader) readRun(ctx context.Context, values []string) (*mcpserver.Conten
 func (r reader) readOutput(ctx context.Context, values []string) (*mcpserver.Content, error) {
 	run, key := values[0], values[1]
 	c, err := r.print(ctx, "pflow-exec", "wait", "--format", "json", "--timeout=1ms", "--print="+key, "--", run)
-	if err != nil {
-		if fault.From(err).Type == fault.Timeout {
-			return nil, fault.New(fault.NotFound, "Run %s has not ended, so it has no outputs yet", run).
-				Suggest("Read %sruns/%s to see how far it is, or call execute with resume to wait for it", scheme, run)
-		}
+	if err == nil {
+		c.Text = strings.TrimSuffix(c.Text, "\n") // which the command adds
+		return c, nil
+	}
+	switch fault.From(err).Type {
+	case fault.Timeout:
+		return nil, fault.New(fault.NotFound, "Run %s has not ended, so it has no outputs yet", run).
+			Suggest("Read %sruns/%s to see how far it is, or call execute with resume to wait for it", scheme, run)
+	case fault.NotFound, fault.Security:
 		return nil, err
 	}
-	c.Text = strings.TrimSuffix(c.Text, "\n") // which the command adds
-	return c, nil
+	return nil, r.withoutOutput(ctx, run, key, err) // for a run without success the command prints nothing, or the answer of run
+}
+
+// withoutOutput returns why a run that did not succeed has no output. If the run succeeded, or its status cannot be read, the error
+// of the read is the reason.
+func (r reader) withoutOutput(ctx context.Context, run, key string, failed error) error {
+	c, err := r.readRun(ctx, []string{run})
+	if err != nil {
+		return failed
+	}
+	status := gjson.GetMany(c.Text, "run_id", "status", "error.message")
+	run, state := status[0].Str, status[1].Str
+	switch state {
+	case "", "completed", "degraded", "running":
+		return failed
+	}
+	f := fault.New(fault.NotFound, "Run %s has no output %q: its status is %s", run, fault.Truncate(key, maxEcho), state)
+	if why := status[2].Str; why != "" {
+		f.Message += ". " + fault.Truncate(why, 300)
+	}
+	f.Detail("status", state).Suggest("Read %sruns/%s for the state of the run, and %sruns/%s/nodes/NODE for the outputs of a node that has ended", scheme, run, scheme, run)
+	if state == "paused" {
+		f.Suggest("Ask the person, then call execute with resume %q and answers: the run then goes on", run)
+	}
+	return f
 }
 
 // readNode reads what is known about a node: everything, or all but long texts if that is too much.

@@ -51,6 +51,36 @@ esac`)
 	}
 }
 
+// TestReadOutputOfARunWithoutSuccess: such a run has no output, for which the command exits without a document.
+func TestReadOutputOfARunWithoutSuccess(t *testing.T) {
+	for state, exit := range map[string]int{"failed": 1, "paused": 4, "denied": 1, "cancelled": 143, "timed_out": 124, "interrupted": 1} {
+		f := newFakes(t)
+		f.program("pflow-exec", fmt.Sprintf(`case "$*" in
+*" status "*) echo '{"run_id":"r1","status":"%s","error":{"type":"execution_error","message":"it broke"}}';;
+*) echo "pflow-exec: error: it broke" >&2; exit %d;;
+esac`, state, exit))
+		_, err := f.front().Read(t.Context(), "pflow://runs/last/outputs/total")
+		missing := fault.From(err)
+		if missing == nil || missing.Type != fault.NotFound || len(missing.Suggestions) == 0 || missing.Details["status"] != state {
+			t.Errorf("%s: %+v", state, missing)
+			continue
+		}
+		f.contains(missing.Message, "r1", `"total"`, state, "it broke")
+	}
+	f := newFakes(t)
+	f.program("pflow-exec", `case "$*" in
+*" status "*) echo '{"run_id":"r1","status":"interrupted"}';;
+*) echo '{"success":false,"run_id":"r1","status":"interrupted","error":{"type":"execution_error","message":"it was killed"}}'; exit 1;;
+esac`)
+	if got := f.printed("pflow://runs/r1/outputs/total"); !strings.HasPrefix(got, "not_found: ") {
+		t.Errorf("%q", got)
+	}
+	f.program("pflow-exec", `case "$*" in *" status "*) echo '{"run_id":"r1","status":"completed"}';; *) exit 137;; esac`)
+	if got := f.printed("pflow://runs/r1/outputs/total"); got != "protocol_error: pflow-exec failed with exit status 137" {
+		t.Errorf("%q", got)
+	}
+}
+
 // TestResourcesAreCommands: each resource is one command, with the values of its URI after -- and decoded once.
 func TestResourcesAreCommands(t *testing.T) {
 	for uri, want := range map[string]string{
