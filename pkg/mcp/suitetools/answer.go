@@ -53,9 +53,12 @@ func (f *Front) answer(ctx context.Context, c command) *mcpserver.Result {
 	return &mcpserver.Result{Structured: doc, IsError: o.exit != 0}
 }
 
-// decode returns the arguments of a call, which have been checked against the tool's schema.
+// decode returns the arguments of a call, which have been checked against the tool's schema. It refuses what no command line can have.
 func decode[A any](call *mcpserver.Call) (A, *mcpserver.Result) {
 	var a A
+	if f := checkPassable(call.Tool, call.Arguments); f != nil {
+		return a, failure(f)
+	}
 	if err := json.Unmarshal(call.Arguments, &a); err != nil {
 		return a, failure(fault.New(fault.Usage, "The arguments do not match the tool's schema: %v", err))
 	}

@@ -25,6 +25,9 @@ func (f *Front) Prompts(drafts string) []mcpserver.Prompt {
 		Description: "Write a workflow for a task, run it and keep it: what to do in which order, the node types that fit the task, and the language on one page.",
 		Arguments:   []mcpserver.PromptArgument{{Name: "task", Title: "Task", Description: "what the workflow is to do, in a sentence or more", Required: true}},
 		Get: func(ctx context.Context, arguments map[string]string) (string, error) {
+			if bad := checkNUL("write-workflow", "task", arguments["task"]); bad != nil {
+				return "", bad
+			}
 			return f.writeWorkflow(ctx, arguments["task"], drafts)
 		},
 	}, {
@@ -32,6 +35,9 @@ func (f *Front) Prompts(drafts string) []mcpserver.Prompt {
 		Description: "Find out why a run failed, correct its workflow and go on with the run: what failed, the workflow's text, and what to do.",
 		Arguments:   []mcpserver.PromptArgument{{Name: "run", Title: "Run", Description: "the run's id; by default the last run"}},
 		Get: func(ctx context.Context, arguments map[string]string) (string, error) {
+			if bad := checkText("mend-run", "run", arguments["run"]); bad != nil {
+				return "", bad
+			}
 			return f.mendRun(ctx, arguments["run"], drafts)
 		},
 	}}

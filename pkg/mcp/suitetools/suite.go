@@ -93,6 +93,9 @@ func (s *Suite) run(ctx context.Context, c command) (*outcome, error) {
 		return nil, f // even if the command ended by itself
 	}
 	if err != nil {
+		if f, ok := errors.AsType[*fault.Fault](err); ok { // a client knows the programs by name
+			f.Message = strings.ReplaceAll(f.Message, path, c.program)
+		}
 		return nil, err
 	}
 	return &outcome{output: bytes.TrimSpace(output.Bytes()), exit: exit.Code, stderr: stderr.String()}, nil
