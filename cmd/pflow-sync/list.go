@@ -5,6 +5,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -13,7 +14,6 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home/redact"
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpclient"
-	"github.com/pflow-suite/pflow/pkg/nodetype"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
@@ -28,7 +28,7 @@ type listed struct {
 	URL       string       `json:"url,omitempty"`
 	Env       []string     `json:"env,omitempty"`
 	Headers   []string     `json:"headers,omitempty"`
-	Tools     int          `json:"tools"`
+	Tools     *int         `json:"tools,omitempty"` // nil if the registry cannot be read
 	Disabled  bool         `json:"disabled,omitempty"`
 	Error     *fault.Fault `json:"error,omitempty"`
 }
@@ -43,12 +43,12 @@ func (c *listCommand) Run(app *cli.App) error {
 	if err != nil {
 		return err
 	}
-	types, err := mcpTypes(registry.Open(h))
+	found, err := findTools(registry.Open(h))
 	if err != nil {
 		return err
 	}
 	count := map[string]int{}
-	for _, t := range types {
+	for _, t := range found.types {
 		count[t.MCP.Server]++
 	}
 	resolver := mcpclient.Resolver{Redactor: redact.New()}
@@ -58,14 +58,19 @@ func (c *listCommand) Run(app *cli.App) error {
 	items := make([]listed, 0, len(servers))
 	for _, name := range servers.Names() {
 		s := servers[name]
+		var tools *int
+		if !found.unknown {
+			tools = new(count[name])
+		}
 		items = append(items, listed{
 			Server: name, Transport: s.Transport(), Command: s.Command, Args: resolver.Redactor.Texts(s.Args), URL: resolver.Redactor.Text(s.URL),
 			Env: slices.Sorted(maps.Keys(s.Env)), Headers: slices.Sorted(maps.Keys(s.Headers)),
-			Tools: count[name], Disabled: s.Disabled, Error: fault.From(s.Check(name)),
+			Tools: tools, Disabled: s.Disabled, Error: fault.From(s.Check(name)),
 		})
 	}
 	list := listing[listed]{
 		items: items, key: func(s listed) string { return s.Server }, query: "list", shorten: listed.shortened, text: writeServers,
+		warnings: found.warn(app, &c.pageFlags),
 		document: func(items []listed, end pageEnd) any {
 			return struct {
 				Servers []listed `json:"servers"`
@@ -96,13 +101,11 @@ func writeServers(w io.Writer, servers []listed) {
 		if s.Disabled {
 			where = "(disabled) " + where
 		}
-		_, _ = fmt.Fprintf(table, "%s\t%s\t%d tools\t%s\n", s.Server, s.Transport, s.Tools, where)
+		tools := "?"
+		if s.Tools != nil {
+			tools = strconv.Itoa(*s.Tools)
+		}
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%s tools\t%s\n", s.Server, s.Transport, tools, where)
 	}
 	_ = table.Flush()
-}
-
-// mcpTypes returns the node types that are tools, sorted by name.
-func mcpTypes(r *registry.Registry) ([]nodetype.Type, error) {
-	types, err := r.Types()
-	return slices.DeleteFunc(types, func(t nodetype.Type) bool { return t.MCP == nil }), err
 }

@@ -99,7 +99,7 @@ func register(app *cli.App, reg *registry.Registry, found []program, types []nod
 	if err != nil {
 		return err
 	}
-	warnCorrupt(app, change.Corrupt)
+	warnCorrupt(app, reg, change.Corrupt)
 	for i := range answer.Failed {
 		answer.Failed[i].Kept = slices.Contains(kept, answer.Failed[i].Name)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/pflow-suite/pflow/pkg/catalog/page"
+	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
@@ -27,6 +28,8 @@ func (f *pageFlags) limits(app *cli.App) (page.Limits, bool) {
 type pageEnd struct {
 	Total      int    `json:"total"`
 	NextCursor string `json:"next_cursor,omitempty"`
+	// Warnings are what could not be read.
+	Warnings []*fault.Fault `json:"warnings,omitempty"`
 }
 
 // listing is a list that can be printed in pages.
@@ -36,6 +39,8 @@ type listing[T any] struct {
 	key func(T) string
 	// query is what the list is the answer to. A cursor of another query is refused.
 	query string
+	// warnings are printed with a page.
+	warnings []*fault.Fault
 	// document returns a page as it is printed.
 	document func(items []T, end pageEnd) any
 	// shorten returns an entry that takes at most the given number of bytes. It is called if no page can hold the entry.
@@ -58,8 +63,8 @@ func (l *listing[T]) print(app *cli.App, f *pageFlags) error {
 		return err
 	}
 	key := func(i int) string { return l.key(l.items[i]) }
-	at, end := places[0].In(len(l.items), key), pageEnd{Total: len(l.items)}
-	room := limits.Room(page.Size(l.document([]T{}, pageEnd{end.Total, strings.Repeat("x", page.MaxCursor)})))
+	at, end := places[0].In(len(l.items), key), pageEnd{Total: len(l.items), Warnings: l.warnings}
+	room := limits.Room(page.Size(l.document([]T{}, pageEnd{end.Total, strings.Repeat("x", page.MaxCursor), end.Warnings})))
 	items, _, err := page.Fill(at, len(l.items), limits.Entries, room, true, func(i int) (T, error) {
 		if page.Size(l.items[i]) < room {
 			return l.items[i], nil

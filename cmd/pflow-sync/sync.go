@@ -159,6 +159,7 @@ func (a *syncOutput) register(app *cli.App, reg *registry.Registry, types [][]no
 		return err
 	}
 	a.Corrupt = corrupt
+	warnCorrupt(app, reg, corrupt)
 	for i, d := range done {
 		if at[i].Error = d.Fault; d.Fault != nil {
 			continue
@@ -189,17 +190,20 @@ func (r *connector) tools(name string, server mcpclient.Server) ([]mcpclient.Too
 }
 
 // warnCorrupt names the file to which a corrupt registry was moved, unless it is empty.
-func warnCorrupt(app *cli.App, name string) {
-	if name != "" {
-		app.Warn("the registry was corrupt: it was moved to %s in the home folder, and a new one begun; "+
-			"sync --all and nodes register everything again, and registry.json.bak is the last good state", name)
+func warnCorrupt(app *cli.App, reg *registry.Registry, name string) {
+	if name == "" {
+		return
 	}
+	text := "the registry was corrupt: it was moved to " + name + " in the home folder, and a new one begun; sync --all and nodes register everything again"
+	if backup := reg.Backup(); backup != "" {
+		text += ", and " + backup + " is the last good state"
+	}
+	app.Warn("%s", text)
 }
 
 // report sums up and prints the output. The exit status is 1 if a server failed.
 func (a *syncOutput) report(app *cli.App) error {
 	failed := false
-	warnCorrupt(app, a.Corrupt)
 	for _, s := range a.Servers {
 		a.Discovered += s.Discovered
 		a.Registered += s.Registered

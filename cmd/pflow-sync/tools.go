@@ -37,10 +37,11 @@ func (c *toolsCommand) Run(app *cli.App) error {
 	if err != nil {
 		return err
 	}
-	types, err := mcpTypes(registry.Open(h))
+	found, err := findTools(registry.Open(h))
 	if err != nil {
 		return err
 	}
+	types := found.types
 	if c.Name != "" {
 		types = slices.DeleteFunc(types, func(t nodetype.Type) bool { return t.MCP.Server != c.Name })
 	}
@@ -52,16 +53,21 @@ func (c *toolsCommand) Run(app *cli.App) error {
 		if _, err := servers.Get(c.Name); err != nil {
 			return err
 		}
-		app.Warn("server %s has no tools in the registry; pflow-sync sync %s registers them", c.Name, c.Name)
+		if !found.unknown {
+			app.Warn("server %s has no tools in the registry; pflow-sync sync %s registers them", c.Name, c.Name)
+		}
 	}
-	if c.Tool != "" {
-		if types, err = named(types, c.Name, c.Tool); err != nil {
+	if c.Tool != "" { // one that is not found may be among those that cannot be read
+		if types, err = named(types, c.Name, c.Tool); err != nil && len(found.warnings) == 0 {
 			return err
 		}
 	}
 	set, err := settings.Load(h)
-	if err != nil {
+	if err != nil && !found.unknown { // without types nothing is to be redacted
 		return err
+	}
+	if set == nil {
+		set = &settings.Settings{}
 	}
 	secrets := redact.For(set.Env, app.Env)
 	items := make([]registered, len(types))
@@ -73,6 +79,7 @@ func (c *toolsCommand) Run(app *cli.App) error {
 	}
 	list := listing[registered]{
 		items: items, key: func(t registered) string { return t.NodeType }, query: "tools " + c.Name + " " + c.Tool, shorten: registered.shortened, text: writeTools,
+		warnings: found.warn(app, &c.pageFlags),
 		document: func(items []registered, end pageEnd) any {
 			return struct {
 				Tools []registered `json:"tools"`

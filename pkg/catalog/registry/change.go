@@ -115,7 +115,7 @@ func (r *Registry) change(ctx context.Context, edit func(*file)) (corrupt string
 			return nil
 		}
 		if source != nil && corrupt == "" {
-			if err := r.home.Write(source, 0o600, fileName+".bak"); err != nil {
+			if err := r.home.Write(source, 0o600, backupName); err != nil {
 				return err
 			}
 		}

@@ -4,16 +4,22 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
+	"os"
 	"slices"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
 // fileName is the name of the registry in the home.
 const fileName = "registry.json"
+
+// backupName is the name of the registry's state before its last change.
+const backupName = fileName + ".bak"
 
 // formVersion is the version that a file gets if it has none.
 const formVersion = `"1.0.0"`
@@ -47,7 +53,7 @@ func parseFile(source []byte) (*file, error) {
 func (f *file) parse() error {
 	top := gjson.ParseBytes(f.source)
 	if !top.IsObject() {
-		return corrupt(f.source)
+		return mistyped("", top)
 	}
 	var nodes gjson.Result
 	var keys, values []gjson.Result
@@ -58,6 +64,9 @@ func (f *file) parse() error {
 		keys, values = append(keys, key), append(values, value)
 		return true
 	})
+	if nodes.Exists() && !nodes.IsObject() {
+		return mistyped("nodes", nodes)
+	}
 	wrapped := f.wrapped(nodes)
 	for i, value := range values {
 		switch name := keys[i].String(); {
@@ -119,27 +128,64 @@ func (f *file) text() []byte {
 	return append(b, "\n}\n"...)
 }
 
-// corrupt returns the fault of a file that is not a registry. The file is left as it is.
+// parse parses the text of registry.json. The fault of a corrupt one says how to repair it.
+func (r *Registry) parse(source []byte) (*file, error) {
+	f, err := parseFile(source)
+	if broken, ok := errors.AsType[*fault.Fault](err); ok {
+		repair := "Nothing was changed. Repair the file"
+		if backup := r.Backup(); backup != "" {
+			repair += ", or replace it with " + backup + ", its state before the last change"
+		}
+		broken.Suggest("%s", repair).
+			SuggestCommand("Or run pflow-sync sync --all, which moves it aside and writes a new one").
+			SuggestTool("Or begin a new one, which moves it aside: sync_server, if you have that tool, or a person with: pflow-sync sync --all")
+	}
+	return f, err
+}
+
+// Backup returns the name of the file in the home with the state of the registry before its last change, or "" if there is none.
+func (r *Registry) Backup() string {
+	if _, err := os.Stat(r.home.Path(backupName)); err != nil {
+		return ""
+	}
+	return backupName
+}
+
+// corrupt returns the fault of a file that is not JSON. The file is left as it is.
 func corrupt(source []byte) *fault.Fault {
 	var form map[string]json.RawMessage
 	err := json.Unmarshal(source, &form)
 	f := fault.New(fault.Validation, "%s in the home folder is corrupt: %v", fileName, err)
 	f.File = fileName
-	switch syntax, ok := errors.AsType[*json.SyntaxError](err); {
-	case ok:
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		f.Line = 1 + bytes.Count(source[:min(max(syntax.Offset-1, 0), int64(len(source)))], []byte("\n"))
-	default:
-		f.Message = fileName + " in the home folder is corrupt: it is not a JSON object"
 	}
-	return f.Suggest("Nothing was changed. Repair the file, or replace it with %s.bak, its state before the last change", fileName).
-		SuggestCommand("Or move it away and run pflow-sync sync --all, which writes a new one").
-		SuggestTool("Or a person moves it away and runs: pflow-sync sync --all")
+	return f
 }
 
-// brokenEntry returns the fault of an entry that does not describe a node type.
-func brokenEntry(name string, err error) *fault.Fault {
+// mistyped returns the fault of a file in which the value at a path, empty for all of it, is not an object.
+func mistyped(path string, value gjson.Result) *fault.Fault {
+	what := path
+	if path == "" {
+		what = "it"
+	}
+	f := fault.New(fault.Validation, "%s in the home folder is corrupt: %s must be an object of entries by name, not %s", fileName, what, rawjson.Kind(json.RawMessage(value.Raw)))
+	f.File, f.Path = fileName, path
+	return f
+}
+
+// brokenEntry returns the fault of an entry, with the given text, that does not describe a node type.
+func brokenEntry(name string, text []byte, err error) *fault.Fault {
 	f := fault.New(fault.Validation, "The entry of node type %q in %s is broken: %v", name, fileName, err)
-	f.File = fileName
+	f.File, f.Path = fileName, rawjson.JoinPath("", name)
+	if path, must, ok := rawjson.Mistyped(text, err); ok {
+		what := path
+		if path == "" {
+			what = "it"
+		}
+		f.Message = fmt.Sprintf("The entry of node type %q in %s is broken: %s must be %s", name, fileName, what, must)
+		f.Path = rawjson.AppendPath(f.Path, path)
+	}
 	return f.SuggestCommand("Sync its server again with pflow-sync sync, or delete the entry from %s", fileName).
-		SuggestTool("A person syncs its server again with pflow-sync sync, or deletes the entry from %s", fileName)
+		SuggestTool("Sync its server again: sync_server, if you have that tool, or a person with pflow-sync sync. Or a person deletes the entry from %s", fileName)
 }

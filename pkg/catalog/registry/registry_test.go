@@ -158,10 +158,17 @@ func TestACorruptFileIsAClearFault(t *testing.T) {
 		text, message string
 		line          int
 	}{
-		"syntax": {"{\n\"a\": {},,\n}", "registry.json in the home folder is corrupt: invalid character", 2},
-		"list":   {"[]", "registry.json in the home folder is corrupt: it is not a JSON object", 0},
-		"empty":  {" ", "registry.json in the home folder is corrupt: unexpected end", 1},
-		"entry":  {`{"x": {"interface": {"params": 7}}}`, `The entry of node type "x" in registry.json is broken`, 0},
+		"syntax":    {"{\n\"a\": {},,\n}", "registry.json in the home folder is corrupt: invalid character", 2},
+		"list":      {"[]", "registry.json in the home folder is corrupt: it must be an object of entries by name, not a list", 0},
+		"nodes":     {`{"nodes": "x"}`, "registry.json in the home folder is corrupt: nodes must be an object of entries by name, not text", 0},
+		"empty":     {" ", "registry.json in the home folder is corrupt: unexpected end", 1},
+		"entry":     {`{"x": {"interface": {"params": 7}}}`, `The entry of node type "x" in registry.json is broken: interface.params must be a list, not a number`, 0},
+		"no entry":  {`{"nodes": {"x": 1}}`, `broken: it must be an object, not a number`, 0},
+		"interface": {`{"nodes": {"x": {"interface": []}}}`, `broken: interface must be an object, not a list`, 0},
+		"module":    {`{"nodes": {"x": {"module": {}, "interface": {}}}}`, `broken: module must be text, not an object`, 0},
+		"actions":   {`{"nodes": {"x": {"interface": {"actions": ["a", 1]}}}}`, `broken: interface.actions[1] must be text, not a number`, 0},
+		"parameter": {`{"nodes": {"x": {"interface": {"params": [{"name": "a"}, {"required": "yes"}]}}}}`, `broken: interface.params[1].required must be true or false, not text`, 0},
+		"metadata":  {`{"nodes": {"x": {"interface": {"mcp_metadata": {"server": 1}}}}}`, `broken: interface.mcp_metadata.server must be text, not a number`, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, _ := open(t, map[string]string{fileName: tt.text})

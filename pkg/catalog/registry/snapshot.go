@@ -110,7 +110,7 @@ func (r *Registry) open(whole bool) (*snapshot, error) {
 		return nil, unreadable(err)
 	}
 	s.source = source.Bytes()
-	parsed, err := parseFile(s.source)
+	parsed, err := r.parse(s.source)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func (r *Registry) openSpecial() (*snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	parsed, err := parseFile(source)
+	parsed, err := r.parse(source)
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +153,7 @@ func (s *snapshot) typeOf(r record) (t nodetype.Type, err error) {
 		text = s.source[r.offset : r.offset+r.size]
 	} else {
 		if most := s.stamp.Size; r.offset < 0 || r.size < 0 || int64(r.offset) > most || int64(r.size) > most {
-			return t, brokenEntry(r.name, io.ErrUnexpectedEOF)
+			return t, brokenEntry(r.name, nil, io.ErrUnexpectedEOF)
 		}
 		text = make([]byte, r.size)
 		if _, err := s.file.ReadAt(text, int64(r.offset)); err != nil {
@@ -161,7 +161,7 @@ func (s *snapshot) typeOf(r record) (t nodetype.Type, err error) {
 		}
 	}
 	if err := t.UnmarshalJSON(text); err != nil {
-		return t, brokenEntry(r.name, err)
+		return t, brokenEntry(r.name, text, err)
 	}
 	if t.Name = r.name; t.MCP != nil && t.MCP.Server == "" {
 		placeTool(&t, serverNames(s.home))

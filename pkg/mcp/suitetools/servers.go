@@ -32,5 +32,8 @@ func pageSummary(document gjson.Result, what, name string) string {
 	if document.Get("next_cursor").Exists() {
 		text += "\nMore: cursor with next_cursor continues."
 	}
+	for _, warning := range document.Get("warnings.#.message").Array() {
+		text += "\n" + warning.Str
+	}
 	return text
 }

@@ -15,7 +15,7 @@ func listServers(f *Front) mcpserver.Tool {
 		Description: "List the MCP servers that are configured, each with the number of its tools that are node types. Nothing is started.",
 		InputSchema: schema(`{"type":"object","properties":{` + limitProperty("servers") + `,` + cursorProperty + `},"additionalProperties":false}`),
 		OutputSchema: outputSchema(`"servers":{"type":"array","items":{"type":"object","properties":{"server":{"type":"string"},"transport":{"type":"string"},` +
-			`"tools":{"type":"integer"},"error":{"type":"object"}},"required":["server"]}},` + pageProperties),
+			`"tools":{"type":"integer"},"error":{"type":"object"}},"required":["server"]}},"warnings":{"type":"array","items":{"type":"object"},"description":"what could not be read"},` + pageProperties),
 		ReadOnly: true, Idempotent: true,
 		Call: summarized(document[listServersArguments](f), listedServers),
 	}

@@ -15,7 +15,7 @@ func listServerTools(f *Front) mcpserver.Tool {
 		Description: "List the tools of MCP servers that are node types, all or those of one server; with tool, only that one, with its parameters. No server is started.",
 		InputSchema: schema(`{"type":"object","properties":{` + serverArgument + `,` + toolArgument + `,` + limitProperty("tools") + `,` + cursorProperty + `},"additionalProperties":false}`),
 		OutputSchema: outputSchema(`"tools":{"type":"array","items":{"type":"object","properties":{"server":{"type":"string"},"tool":{"type":"string"},"node_type":{"type":"string"},` +
-			`"description":{"type":"string"},"inputs":{"type":"array","items":{"type":"object"}}},"required":["server","tool"]}},` + pageProperties),
+			`"description":{"type":"string"},"inputs":{"type":"array","items":{"type":"object"}}},"required":["server","tool"]}},"warnings":{"type":"array","items":{"type":"object"},"description":"what could not be read"},` + pageProperties),
 		ReadOnly: true, Idempotent: true,
 		Call: summarized(document[listServerToolsArguments](f), listedTools),
 	}
