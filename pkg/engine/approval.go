@@ -128,6 +128,23 @@ func (a *approvals) answerFor(q *Question) (answer, by string) {
 	return "", ""
 }
 
+// beforehand returns the answers given beforehand, as run_started has them.
+func (a *approvals) beforehand() map[string]string {
+	given := map[string]string{}
+	for path, answer := range a.answers {
+		given[path] = a.store.redactor.Text(answer.Text)
+	}
+	if a.from == nil || a.answer == "" {
+		return given
+	}
+	for path := range a.from.Open {
+		if _, named := a.answers[path]; !named && a.from.Accepts(path, a.answer) {
+			given[path] = a.store.redactor.Text(a.answer)
+		}
+	}
+	return given
+}
+
 // GenericPath returns a node's path without the numbers of items and iterations.
 func GenericPath(path string) string {
 	parts := strings.Split(path, "/")

@@ -166,6 +166,6 @@ func (e *execution) announce() error {
 	return e.rec.journal.Append(&event.Event{
 		Event: event.RunStarted, Workflow: &started, Inputs: kept, Nodes: e.root.Workflow.NodeIDs(), Cwd: e.dir,
 		TraceID: e.span.Trace, SpanID: e.span.ID, ParentSpanID: e.span.Parent, ResumedFrom: e.resumedFrom, Given: e.given, FirstRun: e.firstRun,
-		Again: e.again, Reruns: reruns,
+		Again: e.again, Reruns: reruns, Answers: e.approvals.beforehand(),
 	})
 }

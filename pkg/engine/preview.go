@@ -22,6 +22,8 @@ type Preview struct {
 	After map[string][]string
 	// Would is what the run would do with each node.
 	Would map[string]Intent
+	// Answers has the answers that the run would take from the checkpoint, by the paths of the nodes that asked.
+	Answers map[string]string
 }
 
 // Intent is what a run would do with a node.
@@ -42,7 +44,7 @@ func DryRun(ctx context.Context, c Config) (*Preview, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Preview{Nodes: map[string]*workflow.Node{}, Kinds: map[string]nodetype.Type{}, After: map[string][]string{}, Would: map[string]Intent{}}
+	p := &Preview{Nodes: map[string]*workflow.Node{}, Kinds: map[string]nodetype.Type{}, After: map[string][]string{}, Would: map[string]Intent{}, Answers: map[string]string{}}
 	for _, id := range top.plan.Order() {
 		n, _ := c.Workflow.Node(id)
 		p.add(id, n, c.Kinds[n.Type], top.plan.Waits(id))
@@ -55,7 +57,7 @@ func DryRun(ctx context.Context, c Config) (*Preview, error) {
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	c.Journal, c.Cache, c.Ask, c.Adopt = &dryJournal{from: c.From, would: p.Would, blobs: map[string][]byte{}}, nil, nil, nil
+	c.Journal, c.Cache, c.Ask, c.Adopt = &dryJournal{from: c.From, would: p.Would, answers: p.Answers, blobs: map[string][]byte{}}, nil, nil, nil
 	e := newExecution(ctx, stop, c, top)
 	if e.only != nil {
 		fr, err := e.only.enter(top)
@@ -123,16 +125,21 @@ func (e *execution) foresee(p *Preview) {
 	}
 }
 
-// dryJournal is a journal that notes what its events mean for the workflow's own nodes, and stores nothing.
+// dryJournal is a journal that notes what its events mean for the workflow's own nodes, and the answers. It stores nothing.
 type dryJournal struct {
 	from  *Checkpoint
 	would map[string]Intent
+	// answers has the answers in the events, by the paths of their nodes.
+	answers map[string]string
 	// blobs are the long values of a stream without blobs.
 	blobs map[string][]byte
 }
 
 // Append notes what an event says would be done.
 func (j *dryJournal) Append(e *event.Event) error {
+	if e.Event == event.ApprovalResolved {
+		j.answers[e.Node] = e.Answer
+	}
 	if strings.Contains(e.Node, "/") {
 		return nil
 	}

@@ -85,10 +85,12 @@ type Event struct {
 	Cwd         string          `json:"cwd,omitempty"`          // run_started
 	ResumedFrom string          `json:"resumed_from,omitempty"` // run_started
 	// Given names the secret inputs whose values were given to the run: a resume needs them again.
-	Given    []string        `json:"given,omitempty"`     // run_started
-	FirstRun string          `json:"first_run,omitempty"` // run_started of a resumed run: the run that the chain of resumes began with
-	Again    *Again          `json:"again,omitempty"`     // run_started of a run that somebody asked to run nodes again
-	Reruns   json.RawMessage `json:"reruns,omitempty"`    // run_started: how often nodes were asked to run again that had ended, by their paths
+	Given []string `json:"given,omitempty"` // run_started
+	// Answers are the answers that were given before the run began, by the paths of the nodes that ask.
+	Answers  map[string]string `json:"answers,omitempty"`   // run_started
+	FirstRun string            `json:"first_run,omitempty"` // run_started of a resumed run: the run that the chain of resumes began with
+	Again    *Again            `json:"again,omitempty"`     // run_started of a run that somebody asked to run nodes again
+	Reruns   json.RawMessage   `json:"reruns,omitempty"`    // run_started: how often nodes were asked to run again that had ended, by their paths
 
 	// The span of the run or of an attempt at a node, see W3C Trace Context.
 	TraceID      string `json:"trace_id,omitempty"`       // run_started

@@ -159,3 +159,31 @@ func TestWaitFor(t *testing.T) {
 		t.Errorf("after the end: %v", a)
 	}
 }
+
+// Of two clients that answer a question differently, one answers it, and the other is told how.
+func TestExecutesThatAnswerDifferently(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.draft("w", `{"nodes":[{"id":"a","type":"shell","approval":{"question":"Which?","choices":["red","blue"]},"params":{"command":"printf %s \"${__answer__}\" >> ran.txt"}}]}`)
+	c, other := p.connect("pflow-serve"), p.connect("pflow-serve")
+	paused, _ := c.call("execute", `{"name":"w"}`)
+	_, first := statusOf(paused)
+	c.request("execute", `{"name":"w","resume":"`+first+`","answers":{"a":"red"}}`)
+	other.request("execute", `{"name":"w","resume":"`+first+`","answers":{"a":"blue"}}`)
+	refused := 0
+	for _, c := range []*client{c, other} {
+		answer, failed := c.answer()
+		f, _ := answer["error"].(map[string]any)
+		if failed {
+			refused++
+		}
+		if failed && (f["type"] != "usage_error" || !strings.Contains(fmt.Sprint(f["message"]), p.read("ran.txt"))) || !failed && answer["status"] != "completed" {
+			t.Errorf("answers %v", answer)
+		}
+	}
+	if got := p.read("ran.txt"); refused != 1 || got != "red" && got != "blue" {
+		t.Errorf("%d answers are refused, and %q ran", refused, got)
+	}
+	c.leave()
+	other.leave()
+}

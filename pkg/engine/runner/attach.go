@@ -42,12 +42,15 @@ func (l *Launch) holdKey(ctx context.Context) error {
 	return nil
 }
 
-// attach sets Attach. It returns a fault if the run is live and does not do what is asked for.
+// attach sets Attach. It returns a fault if the run was given other answers, or is live and does not do what is asked for.
 func (l *Launch) attach(ctx context.Context, rec *journal.Reader, live bool) error {
 	if live {
 		if err := l.request.checkSame(ctx, l.host.Home, rec); err != nil {
 			return err
 		}
+	}
+	if err := l.request.checkAnswered(rec); err != nil {
+		return err
 	}
 	l.Attach = rec.ID
 	return nil

@@ -26,10 +26,10 @@ func (l once) attach(ctx context.Context) error {
 	if err != nil {
 		return l.redactor.Fault(fault.From(err))
 	}
-	if !wouldRun(preview) {
-		l.Attach = l.origin.ID
+	if wouldRun(preview) {
+		return nil
 	}
-	return nil
+	return l.Launch.attach(ctx, l.origin, false)
 }
 
 // repeats reports whether the request is to be answered by the run to go on from, as far as the workflow and the end of

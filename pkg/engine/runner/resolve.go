@@ -112,8 +112,7 @@ func (l *Launch) resolve(ctx context.Context) (err error) {
 	l.warnForeign()
 	if err := l.resolveInputs(); err != nil {
 		if len(r.Inputs) == 0 && (once{l}).repeats() { // its secret inputs are not given again, and not needed
-			l.Attach = l.origin.ID
-			return nil
+			return l.attach(ctx, l.origin, false)
 		}
 		return l.redactor.Fault(fault.From(err))
 	}
@@ -127,7 +126,11 @@ func (l *Launch) resolve(ctx context.Context) (err error) {
 	if err := rerun.checkReached(ctx); err != nil {
 		return err
 	}
-	return once{l}.attach(ctx)
+	same := once{l}
+	if err := same.checkTaken(ctx); err != nil {
+		return err
+	}
+	return same.attach(ctx)
 }
 
 // Release lets go of everything that the launch holds. It may be called more than once.
