@@ -1,10 +1,12 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"runtime/debug"
 
+	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 	"github.com/pflow-suite/pflow/pkg/workflow"
@@ -34,6 +36,10 @@ func (c *draftWrite) Run(app *cli.App) error {
 		return err
 	}
 	text, err := app.ReadArgument(c.File, workflow.MaxSize)
+	if f, ok := errors.AsType[*fault.Fault](err); ok && f.Type == fault.Validation {
+		return fault.New(fault.Validation, "The text of the draft %q has more than %d MiB; nothing was written", c.Name, workflow.MaxSize>>20).
+			Suggest("Give long values to the workflow as inputs, or let its nodes read them from files")
+	}
 	if err != nil {
 		return err
 	}
@@ -73,6 +79,7 @@ func (c *draftCheck) Run(app *cli.App) error {
 
 type draftDelete struct {
 	Name string `arg:"" help:"The draft's name."`
+	Form string `help:"Delete only the file of this form." enum:"json,markdown," default:"" placeholder:"json|markdown"`
 }
 
 // Run deletes the draft.
@@ -81,7 +88,7 @@ func (c *draftDelete) Run(app *cli.App) error {
 	if err != nil {
 		return err
 	}
-	draft, err := lib.RemoveDraft(app.Context, c.Name)
+	draft, err := lib.RemoveDraft(app.Context, c.Name, c.Form)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 
 type draftRead struct {
 	Name   string `arg:"" help:"The draft's name."`
+	Form   string `help:"Read the file of this form, if there is one of the other form too." enum:"json,markdown," default:"" placeholder:"json|markdown"`
 	Cursor string `help:"The next_cursor of the answer to go on from." placeholder:"CURSOR"`
 }
 
@@ -38,7 +39,7 @@ func (c *draftRead) Run(app *cli.App) error {
 	if err != nil {
 		return err
 	}
-	draft, err := lib.Draft(c.Name)
+	draft, err := lib.DraftOf(c.Name, c.Form)
 	if err != nil {
 		return err
 	}

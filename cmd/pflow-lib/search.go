@@ -124,6 +124,9 @@ func (c *searchCommand) oneType(app *cli.App) (found, error) {
 	if err != nil {
 		return found{}, err
 	}
+	if c.Detail == "brief" {
+		t = t.brief()
+	}
 	answer := found{Nodes: []component{t}, Total: 1}
 	if c.maxBytes > 0 && page.Size(answer) > c.maxBytes {
 		answer.Suggestions = []string{wholeType(c.reader)}

@@ -67,7 +67,7 @@ func (o object) workflow(wrapped bool) *Workflow {
 			w.Nodes = append(w.Nodes, o.node(n, item(o.at("nodes"), i)))
 		}
 	} else {
-		o.add(o.path, "The workflow has no nodes").Suggest(`Add "nodes": [{"id": "hello", "type": "echo"}]`)
+		o.add(o.at("nodes"), "The workflow has no nodes").Suggest(`Add "nodes": [{"id": "hello", "type": "echo"}]`)
 	}
 	if v, ok := o.has("edges"); ok {
 		for i, e := range o.items(v, o.at("edges")) {

@@ -181,12 +181,12 @@ func TestRemoveDraft(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"d", "own", "full", "link"} {
-		if e, err := l.RemoveDraft(t.Context(), name); err != nil || e.Name != name || e.Saved {
+		if e, err := l.RemoveDraft(t.Context(), name, ""); err != nil || e.Name != name || e.Saved {
 			t.Errorf("%s: %+v, %v", name, e, err)
 		}
 	}
 	for name, want := range map[string]fault.Type{"d": fault.NotFound, "saved": fault.NotFound, "../d": fault.Security, "nothing": fault.NotFound} {
-		if _, err := l.RemoveDraft(t.Context(), name); fault.From(err) == nil || fault.From(err).Type != want {
+		if _, err := l.RemoveDraft(t.Context(), name, ""); fault.From(err) == nil || fault.From(err).Type != want {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -201,5 +201,52 @@ func TestRemoveDraft(t *testing.T) {
 	}
 	if _, err := os.Stat(h.Path("workflows", "own")); !os.IsNotExist(err) {
 		t.Errorf("the empty folder of a draft is left: %v", err)
+	}
+}
+
+// TestADraftInBothForms: nothing changes it before one of the files was deleted by its form.
+func TestADraftInBothForms(t *testing.T) {
+	l, h := open(t, map[string]string{"workflows/d.json": hello, "workflows/d.pflow.md": helloInMarkdown, "stats/drafts/d.json": "{}"})
+	for form, text := range map[string]string{"json": hello, "markdown": helloInMarkdown} {
+		e, err := l.DraftOf("d", form)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := e.Source(); err != nil || string(got) != text || e.Form() != form {
+			t.Errorf("%s: %q, %v", form, got, err)
+		}
+	}
+	if _, err := l.RemoveDraft(t.Context(), "d", ""); fault.From(err) == nil || fault.From(err).Type != fault.Conflict {
+		t.Errorf("%v", err)
+	}
+	for _, c := range []struct {
+		form string
+		want map[string]string
+	}{{"json", map[string]string{"d.pflow.md": helloInMarkdown, "drafts/d.json": "{}"}}, {"markdown", map[string]string{}}} {
+		if e, err := l.RemoveDraft(t.Context(), "d", c.form); err != nil || e.Form() != c.form {
+			t.Errorf("%s: %+v, %v", c.form, e, err)
+		}
+		left := tree(t, h, "workflows")
+		for name, text := range tree(t, h, "stats") {
+			left[name] = text
+		}
+		if d := cmp.Diff(c.want, left); d != "" {
+			t.Errorf("%s: %s", c.form, d)
+		}
+		if _, err := l.RemoveDraft(t.Context(), "d", c.form); fault.From(err) == nil || fault.From(err).Type != fault.NotFound {
+			t.Errorf("%s again: %v", c.form, err)
+		}
+	}
+}
+
+// TestToolsHearWhatToolsDo: of a name without a draft.
+func TestToolsHearWhatToolsDo(t *testing.T) {
+	l, _ := open(t, map[string]string{"library/kept.json": hello})
+	for name, want := range map[string]string{"kept": "pflow://workflows/kept", "new": "write_draft"} {
+		_, err := l.Draft(name)
+		f := fault.From(err)
+		if f == nil || f.Type != fault.NotFound || !strings.Contains(strings.Join(f.ToolSuggestions, "\n"), want) || strings.Contains(strings.Join(f.Suggestions, "\n"), want) {
+			t.Errorf("%s: %+v", name, f)
+		}
 	}
 }

@@ -74,7 +74,7 @@ func (l *Library) parse(name, dir string, source []byte, before func(workflow.Re
 // readReference returns the content of a file that a workflow refers to. The error is a fault at the place of the reference.
 func (l *Library) readReference(file *workflow.File, r workflow.Reference, path string) ([]byte, error) {
 	name := named(file, r.Ref)
-	err := l.checkReference(path)
+	err := checkReference(l, path)
 	var content []byte
 	if err == nil {
 		content, err = l.home.ReadInput(path, name, workflow.MaxSize)

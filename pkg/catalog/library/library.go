@@ -138,12 +138,7 @@ func notRegular(place string) *fault.Fault {
 }
 
 // Form returns the form of the workflow's file, "json" or "markdown".
-func (e *Entry) Form() string {
-	if strings.HasSuffix(e.Path, markdownEnding) {
-		return "markdown"
-	}
-	return "json"
-}
+func (e *Entry) Form() string { return formOf(e.Path) }
 
 // HomePath returns the path of the workflow's file relative to the home, with slashes.
 func (e *Entry) HomePath() string {
@@ -214,27 +209,41 @@ func (l *Library) find(name string, at func(saved bool, name string) (*Entry, er
 }
 
 // Draft returns the draft of a name, even if a saved workflow hides it.
-func (l *Library) Draft(name string) (*Entry, error) {
+func (l *Library) Draft(name string) (*Entry, error) { return l.DraftOf(name, "") }
+
+// DraftOf is like Draft for the file of one form, as [Entry.Form] returns it, even if there is one of the other form too.
+func (l *Library) DraftOf(name, form string) (*Entry, error) {
 	if err := home.CheckName("workflow", name); err != nil {
 		return nil, err
 	}
-	draft, err := l.at(false, name)
+	if err := l.checkLinks(false, name); err != nil {
+		return nil, err
+	}
+	draft, err := l.locate(false, name, func(path string) bool { return inForm(path, form) && isFile(path) })
 	if err != nil {
 		return nil, err
 	}
 	if draft == nil {
-		return nil, noDraft(l, name)
+		return nil, noDraft(l, name, form)
 	}
-	saved, err := l.at(true, name)
-	draft.Hidden = saved != nil || err != nil
+	draft.Hidden = isSaved(l, name)
 	return draft, nil
 }
 
-// noDraft returns the fault of a draft that does not exist.
-func noDraft(l *Library, name string) *fault.Fault {
+func isSaved(l *Library, name string) bool {
+	saved, err := l.at(true, name)
+	return saved != nil || err != nil
+}
+
+// noDraft returns the fault of a draft that does not exist, or not in the given form.
+func noDraft(l *Library, name, form string) *fault.Fault {
+	if form != "" && slices.Contains(l.names(false), name) {
+		return fault.New(fault.NotFound, "FileNotFoundError: the draft %q has no file of the form %s", name, form).Suggest("It has the other form: leave out the form")
+	}
 	f := fault.New(fault.NotFound, "FileNotFoundError: there is no draft %q", name)
-	if saved, err := l.at(true, name); saved != nil || err != nil {
+	if isSaved(l, name) {
 		f.Message += "; the workflow of that name is saved already"
+		return f.SuggestCommand("pflow-lib show %s prints it", name).SuggestTool("The resource pflow://workflows/%s has its text; to change it, write that as a draft of another name", name)
 	}
 	return offer(f, name, l.names(false))
 }
@@ -248,7 +257,8 @@ func offer(f *fault.Fault, name string, names []string) *fault.Fault {
 	}
 	switch {
 	case len(names) == 0:
-		f.Suggest("Write one into the home's %s folder as NAME%s or NAME%s", draftsFolder, jsonEnding, markdownEnding)
+		f.SuggestCommand("Write one into the home's %s folder as NAME%s or NAME%s", draftsFolder, jsonEnding, markdownEnding).
+			SuggestTool("Write one with write_draft, if you have it, or into the home's %s folder as NAME%s or NAME%s", draftsFolder, jsonEnding, markdownEnding)
 	case len(names) > fault.MaxAvailable:
 		f.SuggestCommand("pflow-lib list --drafts lists all %d", len(names)).SuggestTool("browse_components finds workflows by words; there are %d", len(names))
 	}

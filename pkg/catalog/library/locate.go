@@ -85,8 +85,23 @@ func (l *Library) locate(saved bool, name string, exists func(path string) bool)
 	if found == nil {
 		return nil, nil
 	}
-	return nil, fault.New(fault.Conflict, "The home's %s folder has two workflows %q, one in each form", folder(saved), name).
-		Suggest("Remove %s or %s from that folder", name+jsonEnding, name+markdownEnding)
+	f := fault.New(fault.Conflict, "The home's %s folder has two workflows %q, one in each form", folder(saved), name)
+	if saved {
+		return nil, f.Suggest("Remove %s or %s from that folder", name+jsonEnding, name+markdownEnding)
+	}
+	return nil, f.SuggestCommand("Delete %s or %s: pflow-lib draft delete %s --form json, or --form markdown", name+jsonEnding, name+markdownEnding, name).
+		SuggestTool("Delete %s or %s: delete_draft with form json or markdown; read_draft has form too. Without these tools a person does that", name+jsonEnding, name+markdownEnding)
+}
+
+// inForm reports whether the name of a file is that of a workflow of the given form; "" is every form.
+func inForm(path, form string) bool { return form == "" || formOf(path) == form }
+
+// formOf returns the form of a workflow's file, "json" or "markdown", by its name.
+func formOf(path string) string {
+	if strings.HasSuffix(path, markdownEnding) {
+		return "markdown"
+	}
+	return "json"
 }
 
 // otherForm returns the path that a workflow's file has in its other form.

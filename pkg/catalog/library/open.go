@@ -57,7 +57,7 @@ func (l *Library) OpenSub(from *workflow.File, ref string) (*workflow.File, erro
 			return nil, err
 		}
 	}
-	if err := l.checkReference(path); err != nil {
+	if err := checkReference(l, path); err != nil {
 		return nil, err
 	}
 	name := named(from, ref)
@@ -96,7 +96,7 @@ func elsewhere(f *fault.Fault, from *workflow.File, ref string) *fault.Fault {
 
 // checkReference returns an error for a path that a workflow refers to, if it is in the home and leads out of it through links or is
 // not a regular file.
-func (l *Library) checkReference(path string) error {
+func checkReference(l *Library, path string) error {
 	if err := l.checkPath(path); err != nil {
 		return err
 	}

@@ -43,25 +43,32 @@ func (e *Entry) removeEmptyFolder() {
 }
 
 // RemoveDraft deletes the draft of a name, even if a saved workflow hides it. It deletes its statistics and nothing else. As with Remove, the files that
-// the draft refers to stay, and of a symbolic link only the link is deleted.
-func (l *Library) RemoveDraft(ctx context.Context, name string) (*Entry, error) {
+// the draft refers to stay, and of a symbolic link only the link is deleted. With a form, as [Entry.Form] returns it, RemoveDraft deletes
+// the file of that form only; if the draft has the other form too, that one and the statistics stay.
+func (l *Library) RemoveDraft(ctx context.Context, name, form string) (*Entry, error) {
 	if err := home.CheckName("workflow", name); err != nil {
 		return nil, err
 	}
 	var removed *Entry
 	err := l.home.Lock(ctx, savedFolder, func() error {
-		e, err := l.removable(false, name)
+		if err := l.home.CheckInside(draftsFolder); err != nil {
+			return err
+		}
+		e, err := l.locate(false, name, func(path string) bool { return inForm(path, form) && (isFile(path) || isLink(path)) })
 		if err != nil {
 			return err
 		}
 		if e == nil {
-			return noDraft(l, name)
+			return noDraft(l, name, form)
 		}
 		if err := os.Remove(e.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return unusable("remove the draft of", name, err)
 		}
 		e.removeEmptyFolder()
 		removed = e
+		if isFile(otherForm(e.Path)) {
+			return nil
+		}
 		return removeStats(l.home, false, name)
 	})
 	return removed, err

@@ -61,7 +61,7 @@ func TestAFIFOAmongTheWorkflowsIsBroken(t *testing.T) {
 	if _, err := l.OpenSub(file, "./ff.json"); err == nil || fault.From(err).File != "workflows/ff.json" {
 		t.Errorf("%v", err)
 	}
-	if _, err := l.RemoveDraft(t.Context(), "ff"); err != nil {
+	if _, err := l.RemoveDraft(t.Context(), "ff", ""); err != nil {
 		t.Error(err)
 	}
 }

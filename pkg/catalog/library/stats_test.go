@@ -39,7 +39,7 @@ func TestStatisticsOfDraftsAreTheirOwn(t *testing.T) {
 	if n := runs(l.Find("b")); n != 0 {
 		t.Errorf("the saved workflow begins with %d runs of its draft", n)
 	}
-	if _, err := l.RemoveDraft(t.Context(), "c"); err != nil {
+	if _, err := l.RemoveDraft(t.Context(), "c", ""); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"b", "c"} {

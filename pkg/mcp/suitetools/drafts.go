@@ -17,6 +17,7 @@ import (
 // drafts returns the tools for an author who has no access to the folder of the drafts.
 func (f *Front) drafts() []mcpserver.Tool {
 	const name = `"name":{"type":"string","description":"the draft's name: lower-case words joined by hyphens"}`
+	const form = `"form":{"type":"string","enum":["json","markdown"],"description":"the file of this form only, if the name has one of each form"}`
 	const draft = `"name":{"type":"string"},"saved":{"type":"boolean"},"hidden":{"type":"boolean","description":"a saved workflow has the name, which stands for that"},"form":{"type":"string"},"path":{"type":"string","description":"relative to pflow's home folder"}`
 	const verdict = draft + `,"replaced":{"type":"boolean"},"valid":{"type":"boolean"},"errors":{"type":"array","items":` + faultSchema + `},"errors_total":{"type":"integer"},` +
 		`"warnings":{"type":"array","items":` + faultSchema + `},"warnings_total":{"type":"integer"}`
@@ -32,7 +33,7 @@ func (f *Front) drafts() []mcpserver.Tool {
 	}, {
 		Name: "read_draft", Title: "Read a draft",
 		Description: "Read the text of a draft, as its author wrote it. A long text comes in pages: call again with cursor set to next_cursor.",
-		InputSchema: schema(`{"type":"object","properties":{` + name + `,` +
+		InputSchema: schema(`{"type":"object","properties":{` + name + `,` + form + `,` +
 			`"cursor":{"type":"string","description":"the next_cursor of the page before"},` +
 			`"limit":{"type":"integer","minimum":0,"default":` + strconv.Itoa(maxPage) + `,"description":"the most bytes of the answer; 0 returns the whole text at once"}},` +
 			`"required":["name"],"additionalProperties":false}`),
@@ -48,7 +49,7 @@ func (f *Front) drafts() []mcpserver.Tool {
 	}, {
 		Name: "delete_draft", Title: "Delete a draft",
 		Description:  "Delete a draft. A saved workflow of the same name stays.",
-		InputSchema:  schema(`{"type":"object","properties":{` + name + `},"required":["name"],"additionalProperties":false}`),
+		InputSchema:  schema(`{"type":"object","properties":{` + name + `,` + form + `},"required":["name"],"additionalProperties":false}`),
 		OutputSchema: outputSchema(`"success":{"type":"boolean"},"name":{"type":"string"},"saved":{"type":"boolean"}`), Destructive: true,
 		Call: summarized(document[deleteDraft](f), func(d json.RawMessage) string {
 			return fmt.Sprintf("Deleted the draft %s.", gjson.GetBytes(d, "name").Str)
@@ -74,6 +75,7 @@ func (a writeDraft) command() command {
 
 type readDraft struct {
 	Name   string `json:"name"`
+	Form   string `json:"form"`
 	Cursor string `json:"cursor"`
 	Limit  *int   `json:"limit"`
 }
@@ -83,7 +85,7 @@ func (a readDraft) command() command {
 	if a.Limit != nil {
 		limit = *a.Limit
 	}
-	return draftCommand("read", a.Name, nil, limitFlag(limit), "--cursor="+a.Cursor)
+	return draftCommand("read", a.Name, nil, append(formFlag(a.Form), limitFlag(limit), "--cursor="+a.Cursor)...)
 }
 
 type checkDraft struct {
@@ -96,9 +98,20 @@ func (a checkDraft) command() command {
 
 type deleteDraft struct {
 	Name string `json:"name"`
+	Form string `json:"form"`
 }
 
-func (a deleteDraft) command() command { return draftCommand("delete", a.Name, nil) }
+func (a deleteDraft) command() command {
+	return draftCommand("delete", a.Name, nil, formFlag(a.Form)...)
+}
+
+// formFlag returns the flag for a form, if one is given.
+func formFlag(form string) []string {
+	if form == "" {
+		return nil
+	}
+	return []string{"--form=" + form}
+}
 
 func limitFlag(limit int) string { return "--max-bytes=" + strconv.Itoa(limit) }
 

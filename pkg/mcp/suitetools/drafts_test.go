@@ -48,6 +48,8 @@ func TestDraftToolsAreCommands(t *testing.T) {
 		{"read_draft", `{"name":"d","cursor":null,"limit":null}`, "read --format json --max-bytes=8192 --cursor= -- d", "none"},
 		{"check_draft", `{"name":"d"}`, "check --format json --max-bytes=8192 -- d", "none"},
 		{"delete_draft", `{"name":"-"}`, "delete --format json -- -", "none"},
+		{"delete_draft", `{"name":"d","form":"markdown"}`, "delete --format json --form=markdown -- d", "none"},
+		{"read_draft", `{"name":"d","form":"json"}`, "read --format json --form=json --max-bytes=8192 --cursor= -- d", "none"},
 	} {
 		t.Run(c.tool+" "+c.arguments, func(t *testing.T) {
 			f := newFakes(t)
