@@ -42,9 +42,10 @@ func (l *Launch) holdKey(ctx context.Context) error {
 	return nil
 }
 
-// attach sets Attach. It returns a fault if the run was given other answers, or is live and does not do what is asked for.
+// attach sets Attach. It returns a fault if the run was given other answers, or does not do what is asked for. Of a run that
+// has ended the caller has compared that, unless the request follows it.
 func (l *Launch) attach(ctx context.Context, rec *journal.Reader, live bool) error {
-	if live {
+	if live || l.request.Follow {
 		if err := l.request.checkSame(ctx, l.host.Home, rec); err != nil {
 			return err
 		}
@@ -56,7 +57,7 @@ func (l *Launch) attach(ctx context.Context, rec *journal.Reader, live bool) err
 	return nil
 }
 
-// checkSame returns a fault if a live run is one of another workflow or has other inputs. It waits for the first event of a
+// checkSame returns a fault if a run is one of another workflow or has other inputs. It waits for the first event of a
 // run that has just begun.
 func (r *Request) checkSame(ctx context.Context, h *home.Home, rec *journal.Reader) error {
 	first, err := firstEvent(ctx, rec)
@@ -69,7 +70,7 @@ func (r *Request) checkSame(ctx context.Context, h *home.Home, rec *journal.Read
 	}
 	known := r.Path != "" && w.Name != "-"
 	if known && w.Name != r.Name && (w.Path == "" || w.Path != r.Path) {
-		return fault.New(fault.Usage, "Run %s is still running, and it runs another workflow, %s", rec.ID, w.Name).
+		return fault.New(fault.Usage, "Run %s runs another workflow, %s", rec.ID, w.Name).
 			SuggestCommand("Wait for it with: pflow-exec wait %s", rec.ID).
 			SuggestTool("Call execute with name %q and resume %q to wait for its end", w.Name, rec.ID)
 	}
@@ -80,7 +81,7 @@ func (r *Request) checkSame(ctx context.Context, h *home.Home, rec *journal.Read
 	for _, name := range slices.Sorted(maps.Keys(r.Inputs)) {
 		has := gjson.GetBytes(inputs, gjson.Escape(name))
 		if has.Exists() && !strings.Contains(has.Raw, redact.Mark) && !same(r.Inputs[name], has.Raw) {
-			return fault.New(fault.Usage, "Run %s is still running, and its input %q has another value", rec.ID, name).
+			return fault.New(fault.Usage, "Run %s has another value of its input %q", rec.ID, name).
 				SuggestCommand("Wait for it with: pflow-exec wait %s", rec.ID).
 				SuggestTool("%s and without inputs, to wait for its end", journal.ResumeCall(rec.ID, ""))
 		}

@@ -87,7 +87,7 @@ func Load(host *Host, s Source, o Options) (*Request, error) {
 		}
 	}
 	if err := r.loadWorkflow(host, s); err != nil {
-		if !s.followed(host) {
+		if !s.followed(host, o) {
 			return nil, err
 		}
 		r, err = LoadRun(host, s.Resume, s.Inputs, o)

@@ -114,7 +114,7 @@ func (l *Launch) holdOrigin(ctx context.Context) error {
 		return err
 	}
 	if r.Follow {
-		return l.attach(ctx, rec, true)
+		return l.attach(ctx, rec, rec.Held())
 	}
 	for began := time.Now(); ; {
 		if first, _, err := rec.FirstAndLast(); err != nil {

@@ -44,9 +44,10 @@ func (r *Request) checkOwn(h *home.Home, first *event.Event) error {
 	return f.SuggestCommand("To go on from it: pflow-exec resume %s", first.Run).Suggest("For a new run of %s, leave out the run to go on from", r.Name)
 }
 
-// followed reports whether the source names a live run and its workflow. Whoever waits for that does not need the workflow's
-// file, which may be about to be corrected, or have been saved under another name.
-func (s Source) followed(host *Host) bool {
+// followed reports whether the source names a run and its workflow, and the result of the run is all that can be wanted. That
+// is so while the run is live, even if the workflow's file is about to be corrected. After its end the file must be gone, perhaps
+// because it was saved under another name, and the run have succeeded, or be paused and not answered.
+func (s Source) followed(host *Host, o Options) bool {
 	if s.Resume == "" || s.Only != "" || s.From != "" {
 		return false
 	}
@@ -54,11 +55,19 @@ func (s Source) followed(host *Host) bool {
 	if err != nil {
 		return false
 	}
-	if rec = rec.ResumePoint(); !rec.Held() {
+	last := rec.ResumePoint()
+	status, _, err := last.Status()
+	if err != nil || !runs(rec, s.Workflow) && !runs(last, s.Workflow) {
 		return false
 	}
+	done := status.Succeeded() || status == event.Paused && o.Answer == "" && len(o.Answers) == 0
+	return status == journal.Running || done && !exists(host.Home, s.Workflow)
+}
+
+// runs reports whether a run is one of the workflow of the home that has a name.
+func runs(rec *journal.Reader, name string) bool {
 	first, _, err := rec.FirstAndLast()
-	return err == nil && first != nil && first.Workflow != nil && first.Workflow.Path == "" && first.Workflow.Name == s.Workflow
+	return err == nil && first != nil && first.Workflow != nil && first.Workflow.Path == "" && first.Workflow.Name == name
 }
 
 // isFileOf reports whether the file of a workflow has its name.

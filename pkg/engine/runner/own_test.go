@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/pflow-suite/pflow/pkg/engine"
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
@@ -104,6 +105,44 @@ func TestAttachWithoutTheWorkflow(t *testing.T) {
 	}
 	if _, err := p.resolve(Source{Workflow: "report", NameOnly: true, Resume: run.ID}); err == nil {
 		t.Error("a run that has ended goes on without its workflow")
+	}
+}
+
+// The result of a run that has nothing to do is had also if the file of its workflow is gone.
+func TestTheResultWithoutTheWorkflow(t *testing.T) {
+	t.Parallel()
+	const inputs = `"inputs": {"n": {"type": "int", "default": 1}}, `
+	for name, c := range map[string]struct {
+		text     string
+		inputs   Inputs
+		answers  map[string]engine.Answer
+		broken   bool
+		attaches bool
+	}{
+		"broken":        {text: `{"nodes": [{"id": "a", "type": "shell", "params": {"command": "true"}}]}`, broken: true},
+		"succeeded":     {text: `{"nodes": [{"id": "a", "type": "shell", "params": {"command": "true"}}]}`, attaches: true},
+		"the same":      {text: `{` + inputs + `"nodes": [{"id": "a", "type": "shell", "params": {"command": "true"}}]}`, inputs: values("n", "1"), attaches: true},
+		"another input": {text: `{` + inputs + `"nodes": [{"id": "a", "type": "shell", "params": {"command": "true"}}]}`, inputs: values("n", "2")},
+		"paused":        {text: asking, attaches: true},
+		"answered":      {text: asking, answers: map[string]engine.Answer{"a": {Text: "yes"}}},
+		"failed":        {text: `{"nodes": [{"id": "a", "type": "shell", "params": {"command": "false"}}]}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t)
+			run := p.run(Source{Workflow: draftOf("report", c.text)(p)}).Run
+			if dropDraft("report")(p); c.broken {
+				draftOf("report", `{"nodes": [`)(p)
+			}
+			r, err := Load(p.Host, Source{Workflow: "report", NameOnly: true, Resume: run, Inputs: c.inputs}, Options{Dir: p.dir, Jobs: 1, Answers: c.answers})
+			var l *Launch
+			if err == nil {
+				l, err = Resolve(p.Context(), p.Host, r)
+			}
+			if attached := err == nil && l.Attach == run; attached != c.attaches {
+				t.Errorf("attaches: %t, %v", attached, err)
+			}
+		})
 	}
 }
 

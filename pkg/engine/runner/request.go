@@ -45,7 +45,7 @@ type Request struct {
 	Stored bool `json:"stored,omitempty"`
 	// Once attaches to the run to go on from also after its end, if going on from it would run nothing.
 	Once bool `json:"once,omitempty"`
-	// Follow attaches to the run to go on from, which was live.
+	// Follow attaches to the run to go on from, whose workflow is not needed: it is that of the run.
 	Follow bool `json:"follow,omitempty"`
 	// Answer answers the open questions of the run to go on from.
 	Answer string `json:"answer,omitempty"`
