@@ -76,6 +76,7 @@ func TestPromptToMendARun(t *testing.T) {
 		return `case "$2" in
 status) echo '{"run_id":"r1","workflow":"` + workflow + `","status":"` + state + `"` + more + `}';;
 show) echo '{"node":"b","outputs":"of the node"}';;
+events) echo '{"event":"run_started","workflow":{"definition":{"nodes":["b as it ran"]}}}'; echo '{"event":"run_finished"}';;
 esac`
 	}
 	failed := `,"failed_node":"b","error":{"type":"execution_error","message":"it broke"}`
@@ -86,11 +87,12 @@ esac`
 	}{
 		{"a draft", status("draft", "failed", failed), []string{"r1", `"b"`, "it broke", "of the node", "a of the workflow", "/home/drafts/draft.json", `resume "r1"`, "pflow://runs/r1/logs/"}, "--force"},
 		{"saved", status("kept", "timed_out", failed), []string{"a of the workflow", "--force", `resume "r1"`}, "/home/drafts/kept.json"},
-		{"of a file", status("../f.json", "failed", failed), []string{"../f.json", "pflow-exec resume", "of the node"}, "a of the workflow"},
+		{"of a file", status("../f.json", "failed", failed), []string{"../f.json", "pflow-exec run ../f.json --resume r1", "pflow-exec resume", "of the node", "b as it ran"}, "Call execute"},
+		{"deleted", status("gone", "failed", failed), []string{"/home/drafts/gone.json", `name "gone"`, `resume "r1"`, "of the node", "b as it ran"}, "pflow-exec"},
 		{"interrupted", status("draft", "interrupted", ""), []string{`resume "r1"`, "a of the workflow"}, `"of the node"`},
 		{"completed", status("draft", "completed", ""), []string{"r1", "completed"}, "resume"},
 		{"running", status("draft", "running", ""), []string{`resume "r1"`, "wait"}, "a of the workflow"},
-		{"paused", status("draft", "paused", ""), []string{"question"}, "a of the workflow"},
+		{"paused", status("draft", "paused", `,"error":{"message":"go?","suggestions":["answer a or b"]}`), []string{"paused. go?\n", "question", "answer a or b", `name "draft"`, `resume "r1"`, "answers"}, "a of the workflow"},
 		{"denied", status("draft", "denied", ""), []string{"denied"}, "a of the workflow"},
 		{"continued", status("draft", "failed", failed+`,"resumed_by":"r2"`), []string{"r2"}, "a of the workflow"},
 	} {

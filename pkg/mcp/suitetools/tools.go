@@ -17,6 +17,6 @@ func (f *Front) core() []mcpserver.Tool {
 const draftsInstructions = `Drafts without a file tool: write_draft writes one and answers its faults; read_draft, check_draft and delete_draft.`
 
 const coreInstructions = `1. browse_components finds node types with their parameters and outputs; list_library and describe_workflow find what exists already.
-2. Write a draft to DRAFTS/NAME.json: {"inputs":{…},"nodes":[{"id","type","params"}],"edges":[{"from","to"}],"outputs":{"NAME":{"source":"${node.key}"}}}. ${node.key} in a parameter is another node's output. A node can also have "batch", "loop", "retry", "timeout", "approval" and "cache". The resource pflow://guide (in a shell: pflow-lib guide) is the language on one page; in a shell, pflow-lib check finds every fault of a draft.
-3. execute runs it. When a node fails, correct the draft and execute it again with resume set to checkpoint.run_id: finished nodes do not run again.
+2. Write a draft to DRAFTS/NAME.json: {"inputs":{…},"nodes":[{"id","type","params"}],"edges":[{"from","to"}],"outputs":{"NAME":{"source":"${node.key}"}}}. ${node.key} in a parameter is another node's output. A node can also have "batch", "loop", "retry", "timeout", "approval" and "cache". The resource pflow://guide is the language on one page.
+3. execute checks it and runs it. When a node fails, correct the draft and execute it again with resume set to checkpoint.run_id: finished nodes do not run again.
 4. save_to_library keeps it.`
