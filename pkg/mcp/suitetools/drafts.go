@@ -35,7 +35,7 @@ func (f *Front) drafts() []mcpserver.Tool {
 		Description: "Read the text of a draft, as its author wrote it. A long text comes in pages: call again with cursor set to next_cursor.",
 		InputSchema: schema(`{"type":"object","properties":{` + name + `,` + form + `,` +
 			`"cursor":{"type":"string","description":"the next_cursor of the page before"},` +
-			`"limit":{"type":"integer","minimum":0,"default":` + strconv.Itoa(maxPage) + `,"description":"the most bytes of the answer; 0 returns the whole text at once"}},` +
+			`"limit":{"type":"integer","minimum":0,"default":` + strconv.Itoa(maxPage) + `,"description":"the most bytes of the answer; less than 1024 is 1024, and 0 returns the whole text at once"}},` +
 			`"required":["name"],"additionalProperties":false}`),
 		OutputSchema: outputSchema(draft + `,"bytes":{"type":"integer","description":"of the whole text"},"content":{"type":"string"},"next_cursor":{"type":"string"}`),
 		ReadOnly:     true, Idempotent: true,
@@ -81,11 +81,7 @@ type readDraft struct {
 }
 
 func (a readDraft) command() command {
-	limit := maxPage
-	if a.Limit != nil {
-		limit = *a.Limit
-	}
-	return draftCommand("read", a.Name, nil, append(formFlag(a.Form), limitFlag(limit), "--cursor="+a.Cursor)...)
+	return draftCommand("read", a.Name, nil, append(formFlag(a.Form), limitFlag(pageBytes(a.Limit)), "--cursor="+a.Cursor)...)
 }
 
 type checkDraft struct {

@@ -45,6 +45,8 @@ func TestDraftToolsAreCommands(t *testing.T) {
 		{"write_draft", `{"name":"d","content":""}`, "write --format json --max-bytes=8192 -- d", ""},
 		{"read_draft", `{"name":"d"}`, "read --format json --max-bytes=8192 --cursor= -- d", "none"},
 		{"read_draft", `{"name":"d","cursor":"-x","limit":0}`, "read --format json --max-bytes=0 --cursor=-x -- d", "none"},
+		{"read_draft", `{"name":"d","limit":1}`, "read --format json --max-bytes=1024 --cursor= -- d", "none"},
+		{"read_draft", `{"name":"d","limit":1025}`, "read --format json --max-bytes=1025 --cursor= -- d", "none"},
 		{"read_draft", `{"name":"d","cursor":null,"limit":null}`, "read --format json --max-bytes=8192 --cursor= -- d", "none"},
 		{"check_draft", `{"name":"d"}`, "check --format json --max-bytes=8192 -- d", "none"},
 		{"delete_draft", `{"name":"-"}`, "delete --format json -- -", "none"},

@@ -33,7 +33,7 @@ func (f *Front) execute() mcpserver.Tool {
 			`"resume":{"type":"string","pattern":"^(last|r[0-9a-z]*)$","description":"the run_id of an earlier run to wait for or to go on from, or \"last\""},` +
 			`"answers":{"type":"object","additionalProperties":{"type":"string","minLength":1},"description":"with resume, a person's answers to the questions of a paused run, by node: yes, no, or one of its choices"},` +
 			`"wait_seconds":{"type":"number","minimum":0,"maximum":3600,"default":45,"description":"how long to wait for the end of the run"},` +
-			`"idempotency_key":{"type":"string","minLength":1,"maxLength":256,"description":"a text of your choice: while a run with this key goes on, a call with it waits for that run and starts no other"},` +
+			`"idempotency_key":{"type":"string","minLength":1,"maxLength":256,"description":"a text of your choice of at most 256 bytes: while a run with this key goes on, a call with it waits for that run and starts no other"},` +
 			`"max_output_chars":{"type":"integer","minimum":0,"default":2000,"description":"longer texts are replaced by a link to read them; 0 returns everything"}},"required":["name"],"additionalProperties":false}`),
 		OutputSchema: outputSchema(`"success":{"type":"boolean"},"run_id":{"type":"string"},"status":{"type":"string","description":"completed, degraded, running, failed, paused, denied, cancelled, timed_out or interrupted"},` +
 			`"next":{"type":"string","description":"how to wait on, or to read the other outputs"},"resume":{"type":"string","description":"how to go on"},` +

@@ -8,6 +8,20 @@ import (
 // maxPage is the most bytes of a document that is divided into pages or shortened.
 const maxPage = 8192
 
+// minPage is the least limit in bytes that the commands accept, besides 0 for none.
+const minPage = 1024
+
+// pageBytes returns the limit in bytes for a command: the given one, at least minPage, or maxPage if none is given. 0 is no limit.
+func pageBytes(given *int) int {
+	if given == nil {
+		return maxPage
+	}
+	if *given == 0 {
+		return 0
+	}
+	return max(*given, minPage)
+}
+
 // The properties of input and output schemas of tools that answer in pages.
 const (
 	cursorProperty = `"cursor":{"type":"string","description":"next_cursor of the page before, with the same other arguments: continues after it"}`

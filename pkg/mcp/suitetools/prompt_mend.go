@@ -122,7 +122,7 @@ func (f *Front) withoutFile(ctx context.Context, w *mendable, run, name, drafts 
 	definition, path := f.reader().ran(ctx, run)
 	w.text, w.title, w.uri = definition, "The workflow, as it ran", fmt.Sprintf("%sruns/%s/nodes/NODE, node by node", scheme, run)
 	if path == "" && !strings.ContainsAny(name, "./") {
-		w.correct = fmt.Sprintf("The workflow %s has been deleted since. Write it anew as the draft %s%s, corrected.", name, name, f.toWrite(name, drafts))
+		w.correct = fmt.Sprintf("The workflow %s has been deleted since. Write it anew under that name, corrected, as a draft%s.", name, f.toWrite(name, drafts))
 		w.unchanged = "If the cause was not in the workflow, write the draft as it was and do the same."
 		return w
 	}

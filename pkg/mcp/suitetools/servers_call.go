@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"strconv"
 
 	"github.com/tidwall/gjson"
 
@@ -20,7 +19,7 @@ func callServerTool(f *Front) mcpserver.Tool {
 			"Of a result over max_bytes only the beginning is returned, as text in result_head: ask for more before the call if the tool may not be called twice.",
 		InputSchema: schema(`{"type":"object","properties":{` + serverArgument + `,` + toolArgument + `,` +
 			`"arguments":{"type":"object","description":"the tool's arguments by name"},` +
-			`"max_bytes":{"type":"integer","minimum":0,"default":8192,"description":"the most bytes of the answer, at least 1024; 0 returns everything"}},"required":["server","tool"],"additionalProperties":false}`),
+			`"max_bytes":{"type":"integer","minimum":0,"default":8192,"description":"the most bytes of the answer; less than 1024 is 1024, and 0 returns everything"}},"required":["server","tool"],"additionalProperties":false}`),
 		OutputSchema: outputSchema(`"success":{"type":"boolean"},"is_error":{"type":"boolean"},"server":{"type":"string"},"tool":{"type":"string"},` +
 			`"result":{"description":"what the tool returned"},"content":{"type":"array","items":{"type":"object"}},` +
 			`"result_bytes":{"type":"integer"},"result_head":{"type":"string","description":"the beginning of a result that is too long"}`),
@@ -37,17 +36,13 @@ type callServerToolArguments struct {
 }
 
 func (a callServerToolArguments) command() command {
-	most := maxPage
-	if a.MaxBytes != nil {
-		most = *a.MaxBytes
-	}
 	arguments := a.Arguments
 	if len(arguments) == 0 {
 		arguments = json.RawMessage("{}")
 	}
 	return command{
 		program: "pflow-sync", long: true, stdin: arguments,
-		args: []string{"call", "--format", "json", "--max-bytes=" + strconv.Itoa(most), "--", a.Server, a.Tool, "-"},
+		args: []string{"call", "--format", "json", limitFlag(pageBytes(a.MaxBytes)), "--", a.Server, a.Tool, "-"},
 	}
 }
 

@@ -80,6 +80,7 @@ func TestToolsOfToolsetsAreCommands(t *testing.T) {
 		{"list_server_tools", `{"server":"a","tool":"b"}`, sync + "tools --format json --max-bytes=8192 -- a b", ""},
 		{"call_server_tool", `{"server":"a","tool":"b c"}`, sync + "call --format json --max-bytes=8192 -- a b c -", "{}"},
 		{"call_server_tool", `{"server":"a","tool":"b","max_bytes":0,"arguments":{"n":9007199254740993,"x":null}}`, sync + "call --format json --max-bytes=0 -- a b -", `{"n":9007199254740993,"x":null}`},
+		{"call_server_tool", `{"server":"a","tool":"b","max_bytes":1}`, sync + "call --format json --max-bytes=1024 -- a b -", "{}"},
 		{"veloflux_call", `{"tool":"streams.list"}`, flux + "call --format json -- streams.list -", "{}"},
 		{"veloflux_call", `{"tool":"a.b","arguments":{"c":1.50}}`, flux + "call --format json -- a.b -", `{"c":1.50}`},
 		{"veloflux_read", `{"uri":"--help"}`, flux + "read --format json -- --help", ""},
