@@ -26,6 +26,9 @@ type describeCommand struct {
 // description is a workflow's interface. The totals are there if a list is not whole.
 type description struct {
 	Name                string                     `json:"name"`
+	Valid               *bool                      `json:"valid,omitempty"`        // false if the workflow has errors, else nil
+	ErrorsTotal         int                        `json:"errors_total,omitempty"` // of all errors
+	Errors              []*fault.Fault             `json:"errors,omitempty"`       // the first ones
 	Description         string                     `json:"description"`
 	Saved               bool                       `json:"saved"`
 	Inputs              map[string]input           `json:"inputs"`
@@ -87,11 +90,16 @@ func (c *describeCommand) Run(app *cli.App) error {
 	if err != nil {
 		return err
 	}
+	h, err := app.Home()
+	if err != nil {
+		return err
+	}
 	d := describe(file.Workflow)
 	d.Name, d.Saved = entry.Name, entry.Saved
 	if err := d.complete(app, lib, entry, file); err != nil {
 		return err
 	}
+	d.judge(checked(lib, registry.Open(h), file, nil).Errors)
 	if !app.JSON() {
 		for _, w := range d.Warnings {
 			app.Warn("%s%s", w.Where(), w.Message)
@@ -99,6 +107,20 @@ func (c *describeCommand) Run(app *cli.App) error {
 	}
 	d.limit(limits, app.Reader)
 	return app.Document(d, d.text)
+}
+
+// shownErrors is the number of errors in a description.
+const shownErrors = 3
+
+// judge adds to the description the errors for which the workflow cannot run. There is no example of a call then.
+func (d *description) judge(errors []*fault.Fault) {
+	if len(errors) == 0 {
+		return
+	}
+	d.Valid, d.ErrorsTotal, d.Example = new(bool), len(errors), nil
+	for _, f := range errors[:min(len(errors), shownErrors)] {
+		d.Errors = append(d.Errors, f.LimitBytes(maxFault))
+	}
 }
 
 // complete adds to the description what other files say: the statistics and what the workflow needs. A file that cannot be read is a

@@ -94,8 +94,8 @@ func cutParts(parts []part, room, limit int) (cut bool) {
 
 // limit shortens the description to the limits.
 func (d *description) limit(limits page.Limits, reader fault.Reader) {
-	for _, w := range d.Warnings {
-		w.Address(reader)
+	for _, f := range slices.Concat(d.Errors, d.Warnings) {
+		f.Address(reader)
 	}
 	short := limits.Bytes > 0 && page.Size(d) > limits.Bytes
 	if short {
@@ -138,6 +138,9 @@ func (d *description) shorten(most int) {
 	d.Description = page.Cut(d.Description, most/8)
 	if page.Size(d.Example) > most/8 {
 		d.Example = nil
+	}
+	for i, f := range d.Errors {
+		d.Errors[i] = briefly(f, most/32)
 	}
 	for i, w := range d.Warnings {
 		d.Warnings[i] = briefly(w, most/16)

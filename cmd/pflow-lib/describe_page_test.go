@@ -27,6 +27,10 @@ func TestDescriptionsFit(t *testing.T) {
 		if rapid.Bool().Draw(t, "broken") {
 			d.Warnings = append(d.Warnings, fault.New(fault.Validation, "%s", text.Draw(t, "warning")))
 		}
+		var errors []*fault.Fault
+		for range rapid.IntRange(0, 5).Draw(t, "errors") {
+			errors = append(errors, fault.New(fault.Validation, "%s", text.Draw(t, "error")))
+		}
 		inputs, nodes, settings := count.Draw(t, "inputs"), count.Draw(t, "nodes"), count.Draw(t, "settings")
 		d.Example = &example{Inputs: map[string]json.RawMessage{}}
 		for i := range inputs {
@@ -49,6 +53,7 @@ func TestDescriptionsFit(t *testing.T) {
 		for i := range settings {
 			d.Dependencies.Settings = append(d.Dependencies.Settings, dependencies.Setting{Name: fmt.Sprint("setting", i), For: "node a"})
 		}
+		d.judge(errors)
 		limits := page.Limits{Bytes: rapid.IntRange(page.Least, 12000).Draw(t, "bytes"), Entries: rapid.IntRange(0, 9).Draw(t, "limit")}
 		whole := page.Size(d)
 		d.limit(limits, fault.Tools)

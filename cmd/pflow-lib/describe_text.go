@@ -30,6 +30,12 @@ func harmless(w io.Writer) func(format string, args ...any) {
 func (d description) text(w io.Writer) {
 	p := harmless(w)
 	p("%s: %s\n", d.Name, d.Description)
+	if d.ErrorsTotal > 0 {
+		p("cannot run, errors: %d\n", d.ErrorsTotal)
+	}
+	for _, f := range d.Errors {
+		p("  %s\n", f.Where()+f.Message)
+	}
 	if len(d.Inputs) > 0 {
 		p("inputs:\n")
 	}

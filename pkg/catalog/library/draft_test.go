@@ -2,6 +2,7 @@ package library
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -227,9 +228,7 @@ func TestADraftInBothForms(t *testing.T) {
 			t.Errorf("%s: %+v, %v", c.form, e, err)
 		}
 		left := tree(t, h, "workflows")
-		for name, text := range tree(t, h, "stats") {
-			left[name] = text
-		}
+		maps.Copy(left, tree(t, h, "stats"))
 		if d := cmp.Diff(c.want, left); d != "" {
 			t.Errorf("%s: %s", c.form, d)
 		}

@@ -27,6 +27,8 @@ func (f *Front) describe() mcpserver.Tool {
 			`"template_inputs":{"type":"array","items":{"type":"string"}},"nodes":` + list + `,"edges":` + list + `,` +
 			`"templates":{"type":"array","description":"what the templates of each parameter read","items":{"type":"object"}},` +
 			`"example":{"type":"object","description":"arguments for execute"},"dependencies":{"type":"object"},"statistics":{"type":"object"},` +
+			`"valid":{"type":"boolean","description":"false if the workflow has errors and cannot run; absent otherwise"},"errors_total":{"type":"integer"},` +
+			`"errors":{"type":"array","description":"the first errors","items":` + faultSchema + `},` +
 			`"truncated":{"type":"boolean","description":"something was left out: limit 0 has everything"},"suggestions":{"type":"array","items":{"type":"string"}}`),
 		ReadOnly: true, Idempotent: true,
 		Call: summarized(document[describeArguments](f), described),
@@ -53,6 +55,12 @@ func described(document json.RawMessage) string {
 	lines := []string{fmt.Sprintf("%s %s: %s", kind, name, fault.Truncate(fields[2].Str, maxListedBytes))}
 	if example := fields[3]; example.Exists() && len(example.Raw) <= maxListedBytes {
 		lines = append(lines, "To run it: execute with "+example.Raw)
+	}
+	if total := gjson.GetBytes(document, "errors_total").Int(); total > 0 {
+		lines = append(lines, fmt.Sprintf("It cannot run, errors: %d. The first:", total))
+		for _, message := range gjson.GetBytes(document, "errors.#.message").Array() {
+			lines = append(lines, fault.Truncate(message.Str, 300))
+		}
 	}
 	lines = append(lines, missing(document)...)
 	for _, texts := range fields[4:] {

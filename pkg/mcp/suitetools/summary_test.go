@@ -19,6 +19,8 @@ func TestSummariesSayWhatMatters(t *testing.T) {
 	}{
 		{"a workflow", `{"name":"deploy","description":"Deploy it","example":{"name":"deploy","inputs":{"where":"text"}},` + dependencies + `}`, described,
 			[]string{"deploy", "Deploy it", `{"name":"deploy","inputs":{"where":"text"}}`, "hub", "HUB_TOKEN"}, []string{"files", "PIN", "KEY"}, 400},
+		{"a faulty workflow", `{"name":"w","description":"Try","valid":false,"errors_total":122,"errors":[{"type":"validation_error","message":"wrong one"}]}`, described,
+			[]string{"Workflow w", "122", "wrong one"}, []string{"execute"}, 100},
 		{"a node type", `{"type":"shell","description":"Run it","inputs":[]}`, described, []string{"Node type shell", "Run it"}, []string{"execute"}, 100},
 		{"a long one", `{"name":"w","description":"` + long + `","example":{"name":"w","inputs":{"a":"` + long + `"}},"truncated":true,"suggestions":["see limit 0"]}`, described,
 			[]string{"Workflow w", "see limit 0"}, nil, 600},
