@@ -21,8 +21,9 @@ func BenchmarkSearch(b *testing.B) {
 		})
 	}
 	x := builder.Index()
-	for _, query := range []string{"read file", "creat an isue on githbu", "what did people say about the pull request in the chat"} {
-		b.Run(strings.ReplaceAll(query, " ", "-"), func(b *testing.B) {
+	unknown := strings.Repeat("qwrtya qwrtyb qwrtyc qwrtyd qwrtye qwrtyf qwrtyg qwrtyh ", 100)
+	for _, query := range []string{"read file", "creat an isue on githbu", "what did people say about the pull request in the chat", "zzzz", unknown} {
+		b.Run(strings.ReplaceAll(query[:min(len(query), 60)], " ", "-"), func(b *testing.B) {
 			for b.Loop() {
 				search.Search(query, func(_, doc int) string { return names[doc] }, x)
 			}

@@ -21,8 +21,9 @@ func (l *letterSets) of(over []*Index) [][]uint32 {
 }
 
 // lettersOf returns the letters of a word. Other bytes share the remaining bits.
-func lettersOf(word []byte) (set uint32) {
-	for _, b := range word {
+func lettersOf[W string | []byte](word W) (set uint32) {
+	for i := range len(word) {
+		b := word[i]
 		if 'a' <= b && b <= 'z' {
 			set |= 1 << (b - 'a')
 		} else {

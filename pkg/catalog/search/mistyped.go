@@ -13,7 +13,7 @@ func (w *wanted) mistyped(over []*Index, letters [][]uint32) {
 	if most == 0 {
 		return
 	}
-	word, stem := lettersOf([]byte(w.word)), lettersOf([]byte(w.stem))
+	word, stem := lettersOf(w.word), lettersOf(w.stem)
 	for n, x := range over {
 		for i := range x.words() {
 			if has := letters[n][i]; word&^has != 0 && differ(word, has) > 2*most && differ(stem, has) > 2*most {

@@ -40,7 +40,7 @@ func want(query string, over []*Index) []wanted {
 	for i := range r.list {
 		w := &r.list[i]
 		w.count(over)
-		w.weight = math.Sqrt(math.Log(1 + float64(total)/float64(max(w.docs, 1))))
+		w.weight = math.Pow(math.Log(1+float64(total)/float64(max(w.docs, 1))), rarity)
 		if isLight(w.word) {
 			w.weight *= worthLight
 		}

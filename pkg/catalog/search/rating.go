@@ -10,25 +10,31 @@ func worthAt(at place) float64 {
 	case atName, atPlural:
 		return 1
 	case atGroup:
-		return 0.9
+		return 1.1
 	case atLead:
-		return 0.8
+		return 0.95
 	case atRest:
-		return 0.2
+		return 0.15
 	}
 	return 0.1
 }
 
 const (
-	worthNumber = 0.2 // in addition, if both the word and the name have a plural
+	worthNumber = 0.5 // in addition, if both the word and the name have a plural
 	// nameShare is the worth of a query that has all words of the name. Of two names that contain the same words of the query, the
 	// shorter one matches better.
-	nameShare = 0.3
-	worthRead = 0.1 // of a name that says that something is read, for a question
+	nameShare = 0.35
+	worthRead = 0.15 // of a name that says that something is read, for a question
 	// coverage is the exponent of the part of the query's words that a document matches.
-	coverage = 0.7
+	coverage = 0.45
+	// coverageWorth is how much of a word counts as matched by what it is worth in the document. The rest counts if it occurs at all.
+	coverageWorth = 0.4
+	// relatedShare is the worth of a word in a document of a group in which all documents have it.
+	relatedShare = 1.4
+	// rarity is the exponent of the logarithm of the part of all documents that have a word.
+	rarity = 0.375
 	// groupDoubt is added to the number of documents in a group: what one document of a small group matches is no evidence.
-	groupDoubt = 2
+	groupDoubt = 2.4
 	// worthTitle is the worth that a word of the index must exceed to count as a word of the name.
 	worthTitle = 0.5
 )
@@ -37,13 +43,14 @@ const (
 type rating struct {
 	sum, read    float64
 	words, named int
-	exact        int // words that occur in the name without a change
+	covered      float64 // words that it matches, less if they are worth less
+	exact        int     // words that occur in the name without a change
 
-	// of is the current word, and best its worth. title is true if it occurs in the name, whole if it does so without a change,
-	// and seen if it occurs anywhere.
+	// of is the current word, and best its worth. title is the number of words of the name that it stands for, whole is true if it
+	// occurs there without a change, and seen if it occurs anywhere.
 	of    int
 	best  float64
-	title bool
+	title int
 	whole bool
 	seen  bool
 }
@@ -64,10 +71,10 @@ func (x *Index) hits(index int, words []wanted) []Hit {
 			continue
 		}
 		for term, worth := range word.terms[index] {
-			x.each(term, func(doc int, at place) { rated[doc].see(w, worth, at, word.plural) })
+			x.each(term, func(doc int, at place) { rated[doc].see(w, worth, at, word.plural, 1) })
 		}
 		for _, p := range word.phrases[index] {
-			x.eachOf(p.terms, func(doc int, at place) { rated[doc].see(w, p.worth, at, word.plural) })
+			x.eachOf(p.terms, func(doc int, at place) { rated[doc].see(w, p.worth, at, word.plural, len(p.terms)) })
 		}
 		if word.read {
 			for i := range rated {
@@ -86,7 +93,7 @@ func (x *Index) hits(index int, words []wanted) []Hit {
 		related[0] = 0 // documents without a group have nothing in common
 		for i := range rated {
 			g := x.group(i)
-			rated[i].sum += word.weight * related[g] / float64(members[g]+groupDoubt)
+			rated[i].sum += word.weight * relatedShare * related[g] / (float64(members[g]) + groupDoubt)
 			rated[i].settle(w, word.weight)
 		}
 	}
@@ -96,17 +103,13 @@ func (x *Index) hits(index int, words []wanted) []Hit {
 			found++
 		}
 	}
-	covered := make([]float64, known+1) // by the number of words that a document matches
-	for n := range covered {
-		covered[n] = math.Pow(float64(n)/float64(known), coverage)
-	}
 	hits := make([]Hit, 0, found)
 	for doc := range rated {
 		r := &rated[doc]
 		if r.words == 0 {
 			continue
 		}
-		words := r.sum / total * covered[r.words]
+		words := r.sum / total * math.Pow(r.covered/float64(known), coverage)
 		named := min(float64(r.named)/float64(max(int(x.nameWords[doc]), 1)), 1)
 		h := Hit{Index: index, Document: doc, Score: (words + nameShare*named + worthRead*r.read) / (1 + nameShare), All: r.words == known}
 		if r.exact > 0 && r.exact == int(x.nameWords[doc]) {
@@ -117,10 +120,11 @@ func (x *Index) hits(index int, words []wanted) []Hit {
 	return hits
 }
 
-// see notes that a document has a word of the index, which has some worth for a word of the query, at a place.
-func (r *rating) see(word int, worth float64, at place, plural bool) {
+// see notes that a document has a word of the index, or a phrase of several, which has some worth for a word of the query, at a
+// place.
+func (r *rating) see(word int, worth float64, at place, plural bool, length int) {
 	if !r.seen || r.of != word {
-		r.of, r.best, r.title, r.whole, r.seen = word, 0, false, false, true
+		r.of, r.best, r.title, r.whole, r.seen = word, 0, 0, false, true
 	}
 	value := worthAt(at)
 	if plural && at.plural() {
@@ -129,7 +133,9 @@ func (r *rating) see(word int, worth float64, at place, plural bool) {
 	r.best = max(r.best, worth*value)
 	if at >= atGroup {
 		r.whole = r.whole || worth == 1
-		r.title = r.title || worth > worthTitle
+		if worth > worthTitle {
+			r.title = max(r.title, length)
+		}
 	}
 }
 
@@ -140,9 +146,8 @@ func (r *rating) settle(word int, weight float64) {
 	}
 	r.sum += weight * r.best
 	r.words++
-	if r.title {
-		r.named++
-	}
+	r.covered += 1 - coverageWorth + coverageWorth*min(r.best, 1)
+	r.named += r.title
 	if r.whole {
 		r.exact++
 	}

@@ -10,14 +10,14 @@ import (
 // The worth of a word of the index for a word of a query, by their similarity. The same stem is worth 1.
 const (
 	worthSynonym  = 0.75
-	worthRelated  = 0.6
+	worthRelated  = 0.55
 	worthPrefix   = 0.4 // times the part of the word that the query has
 	worthMistyped = 0.7 // one edit away
 	worthGarbled  = 0.5 // two edits away
 	worthInside   = 0.4
 	worthGuess    = 0.8 // times the worth of a meaning, if the word is mistyped
 	// worthLight is the part of its weight that a light word has.
-	worthLight = 0.4
+	worthLight = 0.2
 )
 
 // wanted is a word or a phrase of a query.

@@ -136,9 +136,13 @@ func startsWith(phrase string, words, stems []string) bool {
 
 // similar returns the entries that are single words within a number of edits of a word.
 func (t *thesaurus) similar(word string, most int) (found []entry) {
+	letters := lettersOf(word)
 	for i := range t.byStart {
 		for _, e := range t.byStart[i] {
-			if strings.IndexByte(e.text, '-') < 0 && len(e.text) >= 4 && distance(word, e.text, most) <= most && !slices.Contains(found, e) {
+			if n := len(e.text); n < 4 || n < len(word)-most || n > len(word)+most || differ(letters, lettersOf(e.text)) > 2*most {
+				continue
+			}
+			if strings.IndexByte(e.text, '-') < 0 && distance(word, e.text, most) <= most && !slices.Contains(found, e) {
 				found = append(found, e)
 			}
 		}
