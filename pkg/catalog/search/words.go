@@ -156,7 +156,7 @@ func isPlural(word string) bool {
 // isLight reports whether a word of a query says less than its rarity suggests, because it only goes with another word.
 func isLight(word string) bool {
 	switch word {
-	case "new", "open", "current", "certain", "specific", "particular", "given", "existing", "running", "live", "single", "whole", "every",
+	case "new", "open", "show", "look", "see", "view", "get", "current", "certain", "specific", "particular", "given", "existing", "running", "live", "single", "whole", "every",
 		"more", "another", "other", "different", "local", "first", "last", "next", "previous", "already", "still", "again",
 		"put", "set", "make", "made", "go", "take", "start", "keep", "say", "says", "work", "working", "thing", "things",
 		"out", "up", "off", "back", "number", "two", "three", "four", "five", "ten":
