@@ -107,7 +107,7 @@ func withRealTools(t *testing.T) (*place, map[string]string) {
 func TestNeedsFindTheirTools(t *testing.T) {
 	t.Parallel()
 	p, tools := withRealTools(t)
-	for half, want := range map[string]int{"tune": 90, "held": 80} {
+	for half, want := range map[string]int{"tune": 90, "held": 83} {
 		t.Run(half, func(t *testing.T) {
 			list, found := needsOf(t, half), 0
 			if len(list) != 100 {

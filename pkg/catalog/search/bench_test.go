@@ -21,9 +21,14 @@ func BenchmarkSearch(b *testing.B) {
 		})
 	}
 	x := builder.Index()
-	unknown := strings.Repeat("qwrtya qwrtyb qwrtyc qwrtyd qwrtye qwrtyf qwrtyg qwrtyh ", 100)
-	for _, query := range []string{"read file", "creat an isue on githbu", "what did people say about the pull request in the chat", "zzzz", unknown} {
-		b.Run(strings.ReplaceAll(query[:min(len(query), 60)], " ", "-"), func(b *testing.B) {
+	for name, query := range map[string]string{
+		"read file":      "read file",
+		"mistyped words": "creat an isue on githbu",
+		"a sentence":     "what did people say about the pull request in the chat",
+		"unknown word":   "zzzz",
+		"unknown words":  strings.Repeat("qwrtya qwrtyb qwrtyc qwrtyd qwrtye qwrtyf qwrtyg qwrtyh ", 100),
+	} {
+		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				search.Search(query, func(_, doc int) string { return names[doc] }, x)
 			}

@@ -25,13 +25,11 @@ const (
 	// shorter one matches better.
 	nameShare = 0.35
 	worthRead = 0.15 // of a name that says that something is read, for a question
-	// coverage is the exponent of the part of the query's words that a document matches.
-	coverage = 0.45
 	// coverageWorth is how much of a word counts as matched by what it is worth in the document. The rest counts if it occurs at all.
 	coverageWorth = 0.4
 	// relatedShare is the worth of a word in a document of a group in which all documents have it.
 	relatedShare = 1.4
-	// rarity is the exponent of the logarithm of the part of all documents that have a word.
+	// rarity is the exponent of the logarithm by which a rare word weighs more. A smaller one makes words more alike.
 	rarity = 0.375
 	// groupDoubt is added to the number of documents in a group: what one document of a small group matches is no evidence.
 	groupDoubt = 2.4
@@ -109,7 +107,7 @@ func (x *Index) hits(index int, words []wanted) []Hit {
 		if r.words == 0 {
 			continue
 		}
-		words := r.sum / total * math.Pow(r.covered/float64(known), coverage)
+		words := r.sum / total * math.Sqrt(r.covered/float64(known))
 		named := min(float64(r.named)/float64(max(int(x.nameWords[doc]), 1)), 1)
 		h := Hit{Index: index, Document: doc, Score: (words + nameShare*named + worthRead*r.read) / (1 + nameShare), All: r.words == known}
 		if r.exact > 0 && r.exact == int(x.nameWords[doc]) {
