@@ -47,7 +47,7 @@ func typeNamed(app *cli.App, name string, unknown *fault.Fault) (c component, er
 		return c, fault.New(fault.NotFound, "The tool %q of MCP server %q is not registered: its parameters and outputs are unknown", t.MCP.Tool, t.MCP.Server).
 			SuggestCommand("pflow-sync sync %s registers the tools of the server", t.MCP.Server).
 			SuggestCommand("pflow-lib search lists all node types").
-			SuggestTool("A person registers the tools of the server with: pflow-sync sync %s", t.MCP.Server).
+			SuggestTool("To register the tools of the server: sync_server, if you have that tool, or a person with: pflow-sync sync %s", t.MCP.Server).
 			SuggestTool("browse_components finds the registered node types")
 	case ok:
 		secrets, err := knownSecrets(app)

@@ -20,7 +20,7 @@ func suggestions(types *registry.Registry, c *searchCommand) (list []string) {
 	if c.reader == fault.Tools {
 		return append(list,
 			"Try fewer or other words; browse_components without a query lists everything",
-			"A person adds the tools of an MCP server with: pflow-sync add NAME -- COMMAND, then pflow-sync sync NAME")
+			"A person adds an MCP server with: pflow-sync add NAME -- COMMAND. To register its tools then: sync_server, if you have that tool, or a person with: pflow-sync sync NAME")
 	}
 	return append(list,
 		"Try fewer or other words; pflow-lib search without words lists everything",
@@ -34,7 +34,7 @@ func serverSuggestion(types *registry.Registry, name string, reader fault.Reader
 	near, ok := fault.Nearest(name, known)
 	switch _, exact := configured[name]; {
 	case exact && reader == fault.Tools:
-		return "The server " + name + " is configured; a person registers its tools with: pflow-sync sync " + name
+		return "The server " + name + " is configured; to register its tools: sync_server, if you have that tool, or a person with: pflow-sync sync " + name
 	case exact:
 		return "The server " + name + " is configured; pflow-sync sync " + name + " registers its tools"
 	case ok:

@@ -13,10 +13,12 @@ import (
 )
 
 // TestHintsForEveryReaderNameNoCommand finds suggestions that a client of pflow-serve cannot follow: those for every reader must not
-// name a command of the suite, and those for tools must say that a person runs it.
+// name a command of the suite, and those for tools must say that a person runs it. What a tool of pflow-serve can do too, such as
+// sync_server, names that tool.
 func TestHintsForEveryReaderNameNoCommand(t *testing.T) {
 	command := regexp.MustCompile(`\bpflow-(lib|exec|sync|serve) [a-z-]`)
 	person := regexp.MustCompile(`(?i)\ba person\b`)
+	tools := map[string]*regexp.Regexp{"sync_server": regexp.MustCompile(`pflow-sync sync\b`)}
 	seen := map[string]int{}
 	for _, root := range []string{"../../cmd", "../../pkg"} {
 		err := filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
@@ -51,6 +53,11 @@ func TestHintsForEveryReaderNameNoCommand(t *testing.T) {
 					t.Errorf("%s: this hint is for every reader and names a command; use SuggestCommand and SuggestTool: %s", set.Position(n.Pos()), hint)
 				case method.Sel.Name == "SuggestTool" && command.MatchString(hint) && !person.MatchString(hint):
 					t.Errorf("%s: this hint is for a reader with tools and names a command without saying that a person runs it: %s", set.Position(n.Pos()), hint)
+				}
+				for tool, command := range tools {
+					if method.Sel.Name == "SuggestTool" && command.MatchString(hint) && !strings.Contains(hint, tool) {
+						t.Errorf("%s: this hint is for a reader with tools and does not name the tool %s: %s", set.Position(n.Pos()), tool, hint)
+					}
 				}
 				return true
 			})

@@ -168,5 +168,5 @@ func ToolNotFound(server, tool string, names []string) *fault.Fault {
 		f.Suggest("Did you mean %q?", near)
 	}
 	return f.SuggestCommand("pflow-sync sync %s updates the registry to the tools that the server has now", server).
-		SuggestTool("A person updates the registry to the tools that the server has now, with: pflow-sync sync %s", server)
+		SuggestTool("To update the registry to the tools that the server has now: sync_server, if you have that tool, or a person with: pflow-sync sync %s", server)
 }

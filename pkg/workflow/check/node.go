@@ -123,7 +123,7 @@ func (c *checker) kind(n *workflow.Node, at string) (nodetype.Type, bool) {
 	}
 	if !found && strings.HasPrefix(n.Type, "mcp-") {
 		f.SuggestCommand("Tools of MCP servers become node types with: pflow-sync add NAME -- COMMAND, then pflow-sync sync NAME").
-			SuggestTool("A person makes the tools of an MCP server node types with: pflow-sync add NAME -- COMMAND, then pflow-sync sync NAME")
+			SuggestTool("A person adds an MCP server with: pflow-sync add NAME -- COMMAND. To make its tools node types then: sync_server, if you have that tool, or a person with: pflow-sync sync NAME")
 	}
 	if !found && !strings.HasPrefix(n.Type, "mcp-") {
 		f.SuggestCommand("A program pflow-node-NAME becomes the node type NAME with: pflow-sync nodes").
@@ -153,7 +153,7 @@ func (c *checker) unregistered(n *workflow.Node, kind nodetype.Type, at string) 
 	}
 	c.warn(at+".type", "Node %q: the tool %q of MCP server %q is not registered, so neither it nor its parameters can be checked", n.ID, kind.MCP.Tool, kind.MCP.Server).
 		SuggestCommand("Run pflow-sync sync %s to register the tools of the server", kind.MCP.Server).
-		SuggestTool("A person registers the tools of the server with: pflow-sync sync %s", kind.MCP.Server).Node = n.ID
+		SuggestTool("To register the tools of the server: sync_server, if you have that tool, or a person with: pflow-sync sync %s", kind.MCP.Server).Node = n.ID
 }
 
 // kindOf returns the type of a node, without reporting an error.
