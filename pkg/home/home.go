@@ -70,7 +70,7 @@ func (h *Home) Read(elem ...string) ([]byte, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
 	case err != nil && !isFault && !errors.Is(err, context.Canceled):
-		return nil, broken("read a file of", err)
+		return nil, broken("read "+filepath.Join(elem...)+" in", err)
 	}
 	return b, err
 }
@@ -99,7 +99,7 @@ func (h *Home) Write(data []byte, perm fs.FileMode, elem ...string) error {
 		err = renameio.WriteFile(path, data, perm, renameio.IgnoreUmask(), renameio.WithTempDir(filepath.Dir(path)))
 	}
 	if err != nil {
-		return broken("write a file of", err)
+		return broken("write "+filepath.Join(elem...)+" in", err)
 	}
 	return nil
 }

@@ -351,3 +351,22 @@ func TestWriteLeavesALinkAndReplacesWhatItLeadsTo(t *testing.T) {
 		t.Error("a link to itself was replaced")
 	}
 }
+
+func TestAFolderInPlaceOfAFileIsNamed(t *testing.T) {
+	h, err := Open(t.TempDir(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, elem := range [][]string{{"settings.json"}, {"stats", "x.json"}} {
+		if _, err := h.Make(elem...); err != nil {
+			t.Fatal(err)
+		}
+		_, readErr := h.Read(elem...)
+		writeErr := h.Write(nil, 0o600, elem...)
+		for _, err := range []error{readErr, writeErr} {
+			if f := fault.From(err); f == nil || !strings.Contains(f.Message, filepath.Join(elem...)) || strings.Contains(f.Message, h.Dir()) {
+				t.Errorf("%q: %v", elem, err)
+			}
+		}
+	}
+}

@@ -91,7 +91,7 @@ func (d *Document) Set(value json.RawMessage, path ...string) error {
 	for n := 1; n < len(path); n++ { // sjson would create a list for a key of digits
 		if v := gjson.GetBytes(d.text, gjsonPath(path[:n])); !v.IsObject() {
 			if v.Exists() && v.Type != gjson.Null {
-				return invalid("%s: %s must hold an object, not %s", File, strings.Join(path[:n], "."), rawjson.Kind(json.RawMessage(v.Raw)))
+				return invalid("%s: %s must be an object, not %s", File, strings.Join(path[:n], "."), rawjson.Kind(json.RawMessage(v.Raw)))
 			}
 			if err := d.put(json.RawMessage("{}"), path[:n]); err != nil {
 				return err

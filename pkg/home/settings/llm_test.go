@@ -26,7 +26,7 @@ func TestABrokenLLMIsRefused(t *testing.T) {
 		`{"llm":{"provider":"openrouter"}}`:              `llm.provider must be openai or anthropic, not "openrouter"`,
 		`{"llm":{"prices":{"m":{"input":-1}}}}`:          `llm.prices of "m" has a price below 0`,
 		`{"llm":{"prices":{"m":{"cache_write":-1}}}}`:    `llm.prices of "m" has a price below 0`,
-		`{"llm":{"prices":{"m":{"input":"3 dollars"}}}}`: "must hold a number, not string",
+		`{"llm":{"prices":{"m":{"input":"3 dollars"}}}}`: "llm.prices.m.input must be a number, not text",
 	} {
 		_, err := load(t, text)
 		if f := fault.From(err); f == nil || f.Type != fault.Validation || !strings.Contains(f.Message, want) {

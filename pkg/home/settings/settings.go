@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"strings"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home"
@@ -182,28 +181,14 @@ func broken(source []byte, err error) *fault.Fault {
 	}
 	f := invalid("%s is not valid: %v", File, err)
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		what, _, _ := strings.Cut(wrong.Value, " ") // "number 1e99" repeats the value
-		f.Message = fmt.Sprintf("%s: %s must hold %s, not %s", File, wrong.Field, jsonWord(wrong.Type.Kind().String()), what)
-		if wrong.Field == "" {
-			f.Message = fmt.Sprintf("%s must be a JSON object, not %s", File, what)
+		path, must, _ := rawjson.Mistyped(source, err)
+		f.Message = fmt.Sprintf("%s: %s must be %s", File, path, must)
+		if path == "" {
+			f.Message = fmt.Sprintf("%s must be %s", File, must)
 		}
-		f.Path, f.Line = wrong.Field, lineOf(source, wrong.Offset)
+		f.Path, f.Line = path, lineOf(source, wrong.Offset)
 	}
 	return f.Suggest(`Use the form {"env": {"NAME": "text"}, "registry": {"nodes": {"allow": ["*"], "deny": ["mcp-github-*"]}}}`)
-}
-
-// jsonWord returns the JSON word for a kind of Go value.
-func jsonWord(kind string) string {
-	switch kind {
-	case "slice":
-		return "a list of texts"
-	case "struct", "map":
-		return "an object"
-	case "float64":
-		return "a number"
-	default:
-		return "text"
-	}
 }
 
 func lineOf(source []byte, offset int64) int {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
 // ParseServers parses a document of servers as their instructions show it: {"mcpServers":{…}} as for Claude Code and
@@ -15,7 +16,11 @@ import (
 func ParseServers(data []byte) (servers Servers, notes []string, err error) {
 	var top map[string]json.RawMessage
 	if err := json.Unmarshal(data, &top); err != nil {
-		return nil, nil, fault.New(fault.Validation, "The servers cannot be read as JSON: %v", err).Suggest("%s", pasteForm)
+		f := fault.New(fault.Validation, "The servers cannot be read as JSON: %v", err)
+		if _, must, ok := rawjson.Mistyped(data, err); ok {
+			f.Message = "The document of servers must be " + must
+		}
+		return nil, nil, f.Suggest("%s", pasteForm)
 	}
 	found := Servers{}
 	wrapped := false

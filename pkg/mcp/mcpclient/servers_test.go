@@ -92,13 +92,30 @@ func TestChangeServersThatFailsWritesNothing(t *testing.T) {
 
 func TestLoadServersFaults(t *testing.T) {
 	for doc, want := range map[string]string{
-		`{`:                    "mcp-servers.json cannot be read as JSON",
-		`{"mcpServers": [1]}`:  `"mcpServers" must be an object`,
-		`{"servers": {"a":1}}`: "Server a cannot be read: it is a number, not an object",
-		`{"mcpServers":{"a":{"command":"x","args":"-y"}}}`: "Server a cannot be read: its args must not be a string",
+		`{`:                                      "mcp-servers.json cannot be read as JSON",
+		`{"mcpServers": [1]}`:                    `mcp-servers.json: "mcpServers" must be an object of servers by name, not a list`,
+		`[]`:                                     "mcp-servers.json must be an object with mcpServers, not a list",
+		`"x"`:                                    "mcp-servers.json must be an object with mcpServers, not text",
+		`null`:                                   "mcp-servers.json must be an object with mcpServers, not null",
+		`{"servers": "x"}`:                       `mcp-servers.json: "servers" must be an object of servers by name, not text`,
+		`{"servers": {"a":1}}`:                   "Server a cannot be read: it must be an object, not a number",
+		`{"servers": {"a":[]}}`:                  "Server a cannot be read: it must be an object, not a list",
+		`{"servers": {"a":null}}`:                "Server a cannot be read: it is null",
+		`{"mcpServers":{"a":{"command":["x"]}}}`: "its command must be text, not a list",
+		`{"mcpServers":{"a":{"command":"x","args":"-y"}}}`:                "mcp-servers.json: Server a cannot be read: its args must be a list of texts, not text",
+		`{"mcpServers":{"a":{"command":"x","args":["-y", 1]}}}`:           "its args[1] must be text, not a number",
+		`{"mcpServers":{"a":{"command":"x","env":[]}}}`:                   "its env must be an object, not a list",
+		`{"mcpServers":{"a":{"command":"x","env":{"A":"b", "PORT": 1}}}}`: "its env.PORT must be text, not a number",
+		`{"mcpServers":{"a":{"type":1}}}`:                                 "its type must be text, not a number",
+		`{"mcpServers":{"a":{"transport":{}}}}`:                           "its transport must be text, not an object",
+		`{"mcpServers":{"a":{"url":false}}}`:                              "its url must be text, not true or false",
+		`{"mcpServers":{"a":{"url":"u","headers":{"H":{}}}}}`:             "its headers.H must be text, not an object",
+		`{"mcpServers":{"a":{"command":"x","timeout":"5"}}}`:              "its timeout must be a number, not text",
+		`{"mcpServers":{"a":{"command":"x","max_memory":1.5}}}`:           "its max_memory must be a whole number, not a fraction",
+		`{"mcpServers":{"a":{"command":"x","disabled":"no"}}}`:            "its disabled must be true or false, not text",
 	} {
 		_, err := LoadServers(testHome(t, doc))
-		if f := asFault(t, err); f.Type != fault.Validation || !strings.Contains(f.Message, want) {
+		if f := asFault(t, err); f.Type != fault.Validation || f.File != File || !strings.Contains(f.Message, want) || strings.Contains(f.Message, "Go ") {
 			t.Errorf("%s: %s %q", doc, f.Type, f.Message)
 		}
 	}
