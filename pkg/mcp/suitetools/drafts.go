@@ -157,6 +157,9 @@ func judgement(document json.RawMessage) string {
 			fmt.Fprintf(&s, "\n%s: %s%s", kind.name, f.Where(), fault.Truncate(f.Message, 300))
 		}
 	}
+	if more := v.WarningsTotal - len(v.Warnings); more > 0 {
+		fmt.Fprintf(&s, "\n… and %d more warnings", more)
+	}
 	return s.String()
 }
 

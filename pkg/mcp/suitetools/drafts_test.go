@@ -75,7 +75,7 @@ func TestAFaultyDraftIsNoFailure(t *testing.T) {
 	f := newFakes(t)
 	f.program("pflow-lib", `case "$*" in
 *free) echo '{"name":"free","saved":false,"path":"workflows/free.json","form":"json","valid":true,"warnings":[]}';;
-*good) echo '{"name":"good","saved":false,"hidden":true,"path":"workflows/good.json","form":"json","replaced":false,"valid":true,"warnings":[{"type":"conflict","message":"hidden"}]}';;
+*good) echo '{"name":"good","saved":false,"hidden":true,"path":"workflows/good.json","form":"json","replaced":false,"valid":true,"warnings":[{"type":"conflict","message":"hidden"}],"warnings_total":4}';;
 *bad) echo '{"name":"bad","saved":false,"path":"workflows/bad.json","form":"json","replaced":true,"valid":false,"errors":[{"type":"validation_error","message":"wrong one","file":"bad","line":3,"column":2},{"type":"validation_error","message":"wrong two","path":"nodes[1]"}],"errors_total":7,"warnings":[]}'; exit 1;;
 *) echo '{"success":false,"error":{"type":"security_error","message":"no"}}'; exit 2;;
 esac`)
@@ -90,7 +90,7 @@ esac`)
 		if free := f.draftTool(tool, arguments("free")); free.IsError || !strings.Contains(free.Summary, "execute") {
 			t.Errorf("%s: %+v", tool, free)
 		}
-		if good.IsError || strings.Contains(good.Summary, "execute") || !strings.Contains(good.Summary, "hidden") || !strings.Contains(good.Summary, "workflows/good.json") {
+		if good.IsError || strings.Contains(good.Summary, "execute") || !strings.Contains(good.Summary, "hidden") || !strings.Contains(good.Summary, "3 more") || !strings.Contains(good.Summary, "workflows/good.json") {
 			t.Errorf("%s: %+v", tool, good)
 		}
 		if bad.IsError || strings.Count(bad.Summary, "\n") != 2 || !strings.Contains(bad.Summary, "bad:3:2: wrong one") || !strings.Contains(bad.Summary, "nodes[1]: wrong two") || !strings.Contains(bad.Summary, "7") {

@@ -2,9 +2,12 @@ package suitetools
 
 import (
 	"encoding/json"
+	"fmt"
+	"strings"
 
 	"github.com/tidwall/gjson"
 
+	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
 )
 
@@ -27,7 +30,15 @@ func (a listServersArguments) command() command {
 	return command{program: "pflow-sync", args: append([]string{"list", "--format", "json"}, a.flags()...)}
 }
 
-// listedServers is the summary of an answer.
+// listedServers is the summary of an answer, with the servers that cannot be used.
 func listedServers(document json.RawMessage) string {
-	return pageSummary(gjson.ParseBytes(document), "servers", "server")
+	lines := []string{pageSummary(gjson.ParseBytes(document), "servers", "server")}
+	broken := gjson.GetBytes(document, "servers.#(error)#").Array()
+	for _, server := range broken[:min(len(broken), maxListed)] {
+		lines = append(lines, fmt.Sprintf("%s cannot be used: %s", server.Get("server").Str, fault.Truncate(server.Get("error.message").Str, 300)))
+	}
+	if more := len(broken) - maxListed; more > 0 {
+		lines = append(lines, fmt.Sprintf("… and %d more that cannot be used", more))
+	}
+	return strings.Join(lines, "\n")
 }

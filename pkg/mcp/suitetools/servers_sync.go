@@ -3,6 +3,7 @@ package suitetools
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/tidwall/gjson"
 
@@ -18,7 +19,7 @@ func syncServer(f *Front) mcpserver.Tool {
 		InputSchema: schema(`{"type":"object","properties":{` + serverArgument + `,` +
 			`"replace":{"type":"boolean","default":false,"description":"also replace entries of these tools that another program has written"}},"required":["server"],"additionalProperties":false}`),
 		OutputSchema: outputSchema(`"tools_discovered":{"type":"integer"},"tools_registered":{"type":"integer"},"tools_removed":{"type":"integer"},` +
-			`"servers":{"type":"array","items":{"type":"object"}}`),
+			`"servers":{"type":"array","items":{"type":"object"}},"corrupt":{"type":"string","description":"the file to which a corrupt registry was moved"}`),
 		Destructive: true, Idempotent: true, OpenWorld: true,
 		Call: summarized(document[syncServerArguments](f), syncedServer),
 	}
@@ -37,8 +38,23 @@ func (a syncServerArguments) command() command {
 	return command{program: "pflow-sync", args: append(args, "--", a.Server), long: true}
 }
 
-// syncedServer is the summary of an answer.
+// syncedServer is the summary of an answer: how many tools are node types, and what of that a client may not expect.
 func syncedServer(document json.RawMessage) string {
-	n := gjson.GetManyBytes(document, "tools_registered", "tools_removed", "servers.0.server")
-	return fmt.Sprintf("%d tools of %s are node types, %d were removed. browse_components finds them.", n[0].Int(), n[2].Str, n[1].Int())
+	fields := gjson.GetManyBytes(document, "tools_registered", "tools_removed", "servers.0", "corrupt")
+	server := fields[2]
+	lines := []string{fmt.Sprintf("%d tools of %s are node types, %d were removed. browse_components finds them.", fields[0].Int(), server.Get("server").Str, fields[1].Int())}
+	for _, list := range []struct{ names, text string }{
+		{"overwritten", "The definitions of these node types have changed: %s"},
+		{"renamed.#.to", "These node types have new names, which workflows must use: %s"},
+		{"kept", "These tools were left out, because another program has written their entries, which replace set to true replaces: %s"},
+	} {
+		if names := server.Get(list.names).Array(); len(names) > 0 {
+			lines = append(lines, fmt.Sprintf(list.text, listed(names)))
+		}
+	}
+	if file := fields[3].Str; file != "" {
+		lines = append(lines, fmt.Sprintf("The registry was corrupt: it was moved to %s in pflow's home folder, and a new one was begun. "+
+			"The node types of other servers are missing until sync_server is called for them.", file))
+	}
+	return strings.Join(lines, "\n")
 }

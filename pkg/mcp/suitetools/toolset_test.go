@@ -121,6 +121,11 @@ func TestSummaries(t *testing.T) {
 	for _, c := range []struct{ tool, arguments, answer, want string }{
 		{"list_servers", `{}`, `{"servers":[{"server":"a"},{"server":"b"}],"total":2}`, `2 of 2 servers: a, b`},
 		{"list_servers", `{}`, `{"servers":[{"server":"a"}],"total":2,"next_cursor":"c1"}`, "1 of 2 servers: a\nMore: cursor"},
+		{"list_servers", `{}`, `{"servers":[{"server":"a","error":{"message":"no command"}},{"server":"b"}],"total":2,"warnings":[{"message":"torn"}]}`, "2 of 2 servers: a, b\ntorn\na cannot be used: no command"},
+		{"sync_server", `{"server":"a"}`, `{"tools_registered":2,"tools_removed":1,"servers":[{"server":"a"}]}`, "2 tools of a are node types, 1 were removed. browse_components finds them."},
+		{"sync_server", `{"server":"a"}`, `{"tools_registered":2,"tools_removed":0,"servers":[{"server":"a","overwritten":["mcp-a-x"],"renamed":[{"from":"mcp-a-b","to":"mcp-a-c"}],"kept":["t"]}],"corrupt":"registry.json.corrupt-1"}`,
+			"2 tools of a are node types, 0 were removed. browse_components finds them.\nThe definitions of these node types have changed: mcp-a-x\nThese node types have new names, which workflows must use: mcp-a-c\n" +
+				"These tools were left out, because another program has written their entries, which replace set to true replaces: t\nThe registry was corrupt: it was moved to registry.json.corrupt-1"},
 		{"list_server_tools", `{}`, `{"tools":[{"server":"s","tool":"t","node_type":"mcp-s-t"}],"total":1}`, `1 of 1 tools: mcp-s-t`},
 		{"call_server_tool", `{"server":"s","tool":"t"}`, `{"server":"s","tool":"t","result":{"a":1}}`, `t of s returned: {"a":1}`},
 		{"call_server_tool", `{"server":"s","tool":"t"}`, `{"server":"s","tool":"t","result":null,"result_head":"` + long + `"}`, `t of s returned: ` + strings.Repeat("x", summaryBytes)},
