@@ -8,8 +8,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
@@ -54,8 +52,6 @@ type malformed struct {
 func (m *malformed) Error() string { return m.message }
 
 const tooLong = "The message is longer than 64 MiB and was skipped; send less at a time"
-
-var errLineTooLong = &malformed{code: jsonrpc.CodeInvalidRequest, message: tooLong}
 
 // check returns an internal fault for an unknown framing.
 func (f Framing) check() error {

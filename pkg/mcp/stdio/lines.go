@@ -5,6 +5,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
 // lines reads lines of at most maxMessage bytes.
@@ -14,23 +16,25 @@ func (*lines) expected() string { return "send one JSON object per line" }
 
 func (*lines) wrap(message []byte) []byte { return append(message, '\n') }
 
-// next returns a line, which is JSON or empty. It skips a line over the limit and returns errLineTooLong for it.
+// next returns a line, which is JSON or empty. It skips a line over the limit, and returns a *malformed with its id if that is
+// among the first bytes.
 func (l *lines) next() ([]byte, error) {
 	var line []byte
-	tooLong := false
+	var refused *malformed
 	for {
 		part, err := l.r.ReadSlice('\n')
-		if len(line)+len(part) > maxMessage {
-			tooLong, line = true, nil
+		if refused == nil && len(line)+len(part) > maxMessage {
+			refused = &malformed{id: requestID(line[:min(len(line), maxHead)]), code: jsonrpc.CodeInvalidRequest, message: tooLong}
+			line = nil
 		}
-		if !tooLong {
+		if refused == nil {
 			line = append(line, part...)
 		}
 		if errors.Is(err, bufio.ErrBufferFull) {
 			continue
 		}
-		if tooLong {
-			return nil, errLineTooLong // the next call returns an error of the reader
+		if refused != nil {
+			return nil, refused // the next call returns an error of the reader
 		}
 		if line = trim(line); len(line) > 0 && !json.Valid(line) {
 			return nil, notJSON(line, "Skipped a line that is not JSON; "+l.expected()) // the reader's error comes again too

@@ -13,7 +13,7 @@ func TestLongLineIsSkippedAlone(t *testing.T) {
 	if line, err := l.next(); string(line) != `"first"` || err != nil {
 		t.Errorf("%q %v", line, err)
 	}
-	if line, err := l.next(); len(line) > 0 || !errors.Is(err, errLineTooLong) {
+	if line, err := l.next(); len(line) > 0 || !isTooLong(err) {
 		t.Errorf("%d bytes, %v", len(line), err)
 	}
 	if line, err := l.next(); string(line) != `"last"` || !errors.Is(err, io.EOF) {
@@ -23,11 +23,39 @@ func TestLongLineIsSkippedAlone(t *testing.T) {
 
 func TestLongLineAtTheEnd(t *testing.T) {
 	l, _ := FramingNewline.of(io.LimitReader(blanks{}, maxMessage+1))
-	if _, err := l.next(); !errors.Is(err, errLineTooLong) {
+	if _, err := l.next(); !isTooLong(err) {
 		t.Error(err)
 	}
 	if line, err := l.next(); len(line) > 0 || !errors.Is(err, io.EOF) {
 		t.Errorf("%q %v", line, err)
+	}
+}
+
+// isTooLong reports whether an error refuses a message because it is too long, without an id.
+func isTooLong(err error) bool {
+	refused, ok := errors.AsType[*malformed](err)
+	return ok && refused.message == tooLong && refused.id == nil
+}
+
+// TestLongRequestIsRefusedByItsID: the client would wait for the answer without end otherwise.
+func TestLongRequestIsRefusedByItsID(t *testing.T) {
+	for begin, want := range map[string]string{
+		`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"a":"`:                   `7`,
+		` {"id":"a\"b","params":{"id":8,"method":"x"},"method":"tools/call","x":[`:        `"a\"b"`,
+		`{"jsonrpc":"2.0","id":7,"result":{"method":"`:                                    ``, // an answer
+		`{"jsonrpc":"2.0","method":"tools/call","params":{"id":7,"a":"`:                   ``,
+		`{"jsonrpc":"2.0","id":{"a":1},"method":"tools/call","params":{"a":"`:             ``,
+		`[{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"a":"`:                  ``,
+		`{"jsonrpc":"2.0","x":"` + strings.Repeat("x", maxHead) + `","id":7,"method":"x"`: ``,
+	} {
+		l, _ := FramingNewline.of(io.MultiReader(strings.NewReader(begin), io.LimitReader(blanks{}, maxMessage), strings.NewReader("\"}}\n1")))
+		_, err := l.next()
+		if refused, ok := errors.AsType[*malformed](err); !ok || string(refused.id) != want || refused.message != tooLong {
+			t.Errorf("%.80s: %+v", begin, err)
+		}
+		if line, _ := l.next(); string(line) != "1" {
+			t.Errorf("%q", line)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package stdio
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -85,6 +86,34 @@ func idOf(m gjson.Result) json.RawMessage {
 		return json.RawMessage(id.Raw)
 	}
 	return nil
+}
+
+// maxHead is how many bytes of a message that is too long are searched for its id.
+const maxHead = 4 << 10
+
+// requestID returns the id of a request of which only the first bytes are known, or nil if its id or its method is not among them.
+func requestID(head []byte) (id json.RawMessage) {
+	members, isRequest := json.NewDecoder(bytes.NewReader(trim(head))), false
+	if open, err := members.Token(); err != nil || open != json.Delim('{') {
+		return nil
+	}
+	for {
+		var value json.RawMessage
+		name, err := members.Token()
+		if err != nil || members.Decode(&value) != nil { // also the member that head ends in
+			break
+		}
+		switch name {
+		case "id":
+			id = value
+		case "method":
+			isRequest = true
+		}
+	}
+	if kind := gjson.ParseBytes(id).Type; !isRequest || kind != gjson.String && kind != gjson.Number {
+		return nil
+	}
+	return id
 }
 
 func answers(m gjson.Result) bool { return m.Get("result").Exists() || m.Get("error").Exists() }

@@ -2,6 +2,7 @@ package suitetools
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/tidwall/gjson"
 
@@ -25,15 +26,15 @@ const (
 // pageSummary returns the summary of a page: the names of its entries, how many there are in all, and where to go on.
 func pageSummary(document gjson.Result, what, name string) string {
 	names := document.Get(what + ".#." + name).Array()
-	text := fmt.Sprintf("%d of %d %s", len(names), document.Get("total").Int(), what)
+	lines := []string{fmt.Sprintf("%d of %d %s", len(names), document.Get("total").Int(), what)}
 	if len(names) > 0 {
-		text += ": " + listed(names)
+		lines[0] += ": " + listed(names)
 	}
 	if document.Get("next_cursor").Exists() {
-		text += "\nMore: cursor with next_cursor continues."
+		lines = append(lines, "More: cursor with next_cursor continues.")
 	}
 	for _, warning := range document.Get("warnings.#.message").Array() {
-		text += "\n" + warning.Str
+		lines = append(lines, warning.Str)
 	}
-	return text
+	return strings.Join(lines, "\n")
 }
