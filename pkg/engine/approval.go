@@ -215,7 +215,11 @@ func (a *approvals) answered(nr *nodeRun, q *Question, answer, by string) {
 		return
 	}
 	if a.stop.denied == nil {
-		a.stop.denied = fault.New(fault.Execution, "Node %s was denied: %q was answered by %s", q.Node, answer, by).Suggest("Resume the run to be asked again")
+		person := ""
+		if !strings.HasPrefix(by, "--") { // else a flag gave it
+			person = " by " + by
+		}
+		a.stop.denied = fault.New(fault.Execution, "Node %s was denied: it was answered %q%s", q.Node, answer, person).Suggest("Resume the run to be asked again")
 		a.stop.denied.Node = q.Node
 	}
 	a.settler.cancel(nr)

@@ -64,6 +64,9 @@ func (q *questions) fault(run, resume string) *fault.Fault {
 	}
 	f.SuggestCommand("Answer with: %s --approve %s, where ANSWER is %s", resume, answer, open[0].answers()).
 		SuggestTool("Ask the person, then call execute with the same name, resume %q and answers {%q: ANSWER}, where ANSWER is %s", run, open[0].Node, open[0].answers())
+	for _, other := range open[1:min(len(open), maxQuestions)] {
+		f.SuggestTool("The answer of node %s is %s", other.Node, other.answers())
+	}
 	for _, asked := range open[:min(len(open), maxQuestions)] {
 		if asked.Params != nil {
 			f.Suggest("Node %s would run with: %s", asked.Node, fault.Truncate(string(asked.Params), maxShownParams))

@@ -42,7 +42,7 @@ func texts(v any, at string, see func(at, text string)) {
 }
 
 // suiteCommand finds command lines of the suite, and flags of them, in texts.
-var suiteCommand = regexp.MustCompile(`\bpflow-(lib|exec|sync|serve) +-?-?[a-zA-Z]|(^|[ (])--?(approve|auto-approve|resume|only|from|jobs|timeout|inputs|C)\b`)
+var suiteCommand = regexp.MustCompile(`[a-z]=VALUE|\bpflow-(lib|exec|sync|serve) +-?-?[a-zA-Z]|(^|[ (])--?(approve|idempotency-key|auto-approve|resume|only|from|jobs|timeout|inputs|C)\b`)
 
 // speaksOfTools fails the test if a message to a client names a command of the suite, except as what a person runs, names a path of
 // this machine, or is longer than a failure may be.
@@ -183,6 +183,27 @@ func TestNoToolAnswersWithCommands(t *testing.T) {
 		c.fails("execute", fmt.Sprintf(`{"name":"waits","resume":%q,"answers":%s}`, run, answers), "usage_error")
 	}
 	c.fails("execute", `{"name":"good","answers":{"a":"yes"}}`, "usage_error")
+	c.fails("execute", fmt.Sprintf(`{"name":"waits","resume":%q,"answers":{"a":"no"}}`, run), "execution_error")
+	for _, field := range []string{"next", "resume"} {
+		said := gjson.Get(quoted(paused), "result.structuredContent."+field).Str
+		if !strings.Contains(said, "answers") || !strings.Contains(said, run) || field == "next" && !(strings.Contains(said, "Really?") && strings.Contains(said, "yes, no") && strings.Contains(said, "node a")) {
+			t.Errorf("the %s of a paused run is %q", field, said)
+		}
+	}
+	p.draft("secretive", `{"inputs":{"pw":{"type":"string","secret":true,"required":true}},"nodes":[{"id":"a","type":"shell","params":{"command":"false ${pw}"}}]}`)
+	failed := c.exchange("execute", `{"name":"secretive","inputs":{"pw":"not-to-be-shown"}}`)
+	run = gjson.Get(quoted(failed), "result.structuredContent.run_id").Str
+	if f := c.fails("execute", fmt.Sprintf(`{"name":"secretive","resume":%q}`, run), "usage_error"); !strings.Contains(fmt.Sprint(f["suggestions"]), "inputs") {
+		t.Errorf("without its secret: %v", f)
+	}
+	p.draft("lasts", `{"inputs":{"n":{"type":"integer","default":1}},"nodes":[{"id":"a","type":"shell","params":{"command":"sleep 60"}}]}`)
+	lasting := c.exchange("execute", `{"name":"lasts","idempotency_key":"k","wait_seconds":0}`)
+	for _, arguments := range []string{`{"name":"good","idempotency_key":"k"}`, `{"name":"lasts","inputs":{"n":2},"idempotency_key":"k"}`} {
+		if f := c.fails("execute", arguments, "usage_error"); !strings.Contains(fmt.Sprint(f["suggestions"]), "another idempotency_key") {
+			t.Errorf("%s: %v", arguments, f)
+		}
+	}
+	p.must("pflow-exec", "cancel", gjson.Get(quoted(lasting), "result.structuredContent.run_id").Str)
 	c.fails("execute", `{"name":"broken","resume":"last"}`, "usage_error")
 	c.fails("describe_workflow", `{"name":"nothing"}`, "not_found")
 	c.fails("describe_workflow", `{"name":"torn"}`, "validation_error")

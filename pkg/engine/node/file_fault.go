@@ -58,8 +58,15 @@ func fileFault(verb, name, path string, err error) *fault.Fault {
 			return f.Suggest("Create the target, or correct the link")
 		}
 		suggestPath(f, name, path)
-		f.SuggestCommand("Check the path; it is relative to the run's working directory, which -C DIR sets").
-			SuggestTool("Check the path; it is relative to the run's working directory")
+		switch {
+		case filepath.IsAbs(name) && !isFolder(name[:strings.LastIndexByte(name, '/')+1]) && isFolder(filepath.Dir(name)): // a folder before a ".." is missing
+			f.Suggest("Write the path without \"..\": %s", filepath.Clean(name))
+		case filepath.IsAbs(name):
+			f.Suggest("Check the path and its folders")
+		default:
+			f.SuggestCommand("Check the path; it is relative to the run's working directory, which -C DIR sets").
+				SuggestTool("Check the path; it is relative to the run's working directory")
+		}
 	case errors.Is(err, syscall.ENOTDIR):
 		f.Suggest("A part of the path is a file, not a folder: correct the path")
 	case errors.Is(err, fs.ErrPermission):
@@ -136,4 +143,10 @@ func replaceSegment(name, from, to string) (path string, ok bool) {
 		}
 	}
 	return "", false
+}
+
+// isFolder reports whether a path leads to a folder.
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }

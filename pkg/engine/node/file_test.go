@@ -281,3 +281,21 @@ func TestNearestPath(t *testing.T) {
 		}
 	}
 }
+
+// An absolute path is not said to start from the working directory, and one with a folder that is missing before a ".." is corrected.
+func TestAnAbsolutePathThatIsMissing(t *testing.T) {
+	on := task(t)
+	for _, node := range []string{"write-file", "read-file"} {
+		for path, want := range map[string]string{on.Dir + "/Ann/../x.json": on.Dir + "/x.json", on.Dir + "/Ann/../gone/../x.json": on.Dir + "/x.json"} {
+			r := perform(t, on, node, `{"file_path":"`+path+`","content":"x"}`, nil)
+			if r.Fault == nil || len(r.Fault.Suggestions) != 1 || !strings.Contains(r.Fault.Suggestions[0], want) {
+				t.Errorf("%s %s: %+v", node, path, r.Fault)
+			}
+		}
+	}
+	r := perform(t, on, "read-file", `{"file_path":"`+on.Dir+`/gone"}`, nil)
+	failedWith(t, r, fault.Execution, "no such file")
+	if text := strings.Join(r.Fault.Suggestions, " "); strings.Contains(text, "working directory") {
+		t.Error(text)
+	}
+}

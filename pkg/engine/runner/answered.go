@@ -52,11 +52,11 @@ func (r *Request) checkSameAnswers(run string, answers map[string]string) error 
 	for _, path := range slices.Sorted(maps.Keys(r.Answers)) {
 		given := r.Answers[path].Text
 		if got := answersTo(path, answers); len(got) > 0 && !hasAnswer(got, given) {
-			return answeredBefore(run, path, got[0], given)
+			return r.answeredBefore(run, path, got[0], given)
 		}
 	}
 	if all := slices.Sorted(maps.Keys(answers)); r.Answer != "" && len(all) > 0 && !hasAnswer(slices.Collect(maps.Values(answers)), r.Answer) {
-		return answeredBefore(run, all[0], answers[all[0]], r.Answer)
+		return r.answeredBefore(run, all[0], answers[all[0]], r.Answer)
 	}
 	return nil
 }
@@ -80,9 +80,8 @@ func hasAnswer(answers []string, given string) bool {
 	return slices.ContainsFunc(answers, func(has string) bool { return has == given || strings.Contains(has, redact.Mark) })
 }
 
-func answeredBefore(run, path, had, given string) error {
-	return fault.New(fault.Usage, "The question of node %s was answered %q in run %s, so it cannot be answered %q", path, had, run, given).
+func (r *Request) answeredBefore(run, path, had, given string) error {
+	return r.suggestAnew(fault.New(fault.Usage, "The question of node %s was answered %q in run %s, so it cannot be answered %q", path, had, run, given).
 		SuggestCommand("To go on with that answer, leave out --approve").
-		SuggestTool("%s and without answers, to go on with that answer", journal.ResumeCall(run, "")).
-		Suggest("For another answer, start a new run")
+		SuggestTool("%s and without answers, to go on with that answer", journal.ResumeCall(run, "")))
 }

@@ -37,6 +37,7 @@ func (l *Launch) holdKey(ctx context.Context) error {
 		l.releases = append(l.releases, key.Release)
 	}
 	if live := key.Live(); live != nil {
+		r.keyed = true
 		return l.attach(ctx, live, true)
 	}
 	return nil
@@ -70,9 +71,9 @@ func (r *Request) checkSame(ctx context.Context, h *home.Home, rec *journal.Read
 	}
 	known := r.Path != "" && w.Name != "-"
 	if known && w.Name != r.Name && (w.Path == "" || w.Path != r.Path) {
-		return fault.New(fault.Usage, "Run %s runs another workflow, %s", rec.ID, w.Name).
+		return r.suggestAnew(fault.New(fault.Usage, "Run %s runs another workflow, %s", rec.ID, w.Name).
 			SuggestCommand("Wait for it with: pflow-exec wait %s", rec.ID).
-			SuggestTool("Call execute with name %q and resume %q to wait for its end", w.Name, rec.ID)
+			SuggestTool("Call execute with name %q and resume %q to wait for its end", w.Name, rec.ID))
 	}
 	inputs, err := event.Plain(first.Inputs, rec.Blob)
 	if err != nil {
@@ -81,12 +82,21 @@ func (r *Request) checkSame(ctx context.Context, h *home.Home, rec *journal.Read
 	for _, name := range slices.Sorted(maps.Keys(r.Inputs)) {
 		has := gjson.GetBytes(inputs, gjson.Escape(name))
 		if has.Exists() && !strings.Contains(has.Raw, redact.Mark) && !same(r.Inputs[name], has.Raw) {
-			return fault.New(fault.Usage, "Run %s has another value of its input %q", rec.ID, name).
+			return r.suggestAnew(fault.New(fault.Usage, "Run %s has another value of its input %q", rec.ID, name).
 				SuggestCommand("Wait for it with: pflow-exec wait %s", rec.ID).
-				SuggestTool("%s and without inputs, to wait for its end", journal.ResumeCall(rec.ID, ""))
+				SuggestTool("%s and without inputs, to wait for its end", journal.ResumeCall(rec.ID, "")))
 		}
 	}
 	return nil
+}
+
+// suggestAnew adds to the fault of a run that is another one how to start a new run.
+func (r *Request) suggestAnew(f *fault.Fault) *fault.Fault {
+	if r.keyed {
+		return f.SuggestCommand("For a new run of %s, give another idempotency key", r.Name).
+			SuggestTool("For a new run of %s, call execute with another idempotency_key", r.Name)
+	}
+	return f.Suggest("For a new run of %s, leave out the run to go on from", r.Name)
 }
 
 var errFirst = errors.New("the first event is read")

@@ -46,7 +46,8 @@ func (l *Launch) resolveInputs() error {
 		})
 		if !supplied {
 			f := fault.New(fault.Usage, "Input %q is secret, so run %s has not stored it", name, l.from.Run).
-				Suggest("Give it again as %s=VALUE, in the environment or in the settings", name)
+				SuggestCommand("Give it again as %s=VALUE, in the environment or in the settings", name).
+				SuggestTool("Give it again in inputs: {%q: VALUE}", name)
 			f.Missing = []string{name}
 			return f
 		}

@@ -41,7 +41,7 @@ func (r *Request) checkOwn(h *home.Home, first *event.Event) error {
 	if isName {
 		f.SuggestTool("To go on from it, call execute with name %q and resume %q", w.Name, first.Run)
 	}
-	return f.SuggestCommand("To go on from it: pflow-exec resume %s", first.Run).Suggest("For a new run of %s, leave out the run to go on from", r.Name)
+	return r.suggestAnew(f.SuggestCommand("To go on from it: pflow-exec resume %s", first.Run))
 }
 
 // followed reports whether the source names a run and its workflow, and the result of the run is all that can be wanted. That

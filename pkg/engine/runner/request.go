@@ -59,6 +59,8 @@ type Request struct {
 
 	// Key is an idempotency key, or empty.
 	Key string `json:"key,omitempty"`
+	// keyed is set if the key leads to the run to attach to.
+	keyed bool
 
 	// Dir is the folder to run in. DirGiven is set if it was asked for, and wins over that of the run to go on from.
 	Dir      string `json:"dir"`

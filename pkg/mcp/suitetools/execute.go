@@ -36,7 +36,7 @@ func (f *Front) execute() mcpserver.Tool {
 			`"idempotency_key":{"type":"string","minLength":1,"maxLength":256,"description":"a text of your choice of at most 256 bytes: while a run with this key goes on, a call with it waits for that run and starts no other"},` +
 			`"max_output_chars":{"type":"integer","minimum":0,"default":2000,"description":"longer texts are replaced by a link to read them; 0 returns everything"}},"required":["name"],"additionalProperties":false}`),
 		OutputSchema: outputSchema(`"success":{"type":"boolean"},"run_id":{"type":"string"},"status":{"type":"string","description":"completed, degraded, running, failed, paused, denied, cancelled, timed_out or interrupted"},` +
-			`"next":{"type":"string","description":"how to wait on, or to read the other outputs"},"resume":{"type":"string","description":"how to go on"},` +
+			`"next":{"type":"string","description":"how to wait on, to answer the question, or to read the other outputs"},"resume":{"type":"string","description":"how to go on"},` +
 			`"outputs":{"type":"object","description":"the workflow's outputs by name"},"outputs_total":{"type":"integer","description":"how many there are, if some are left out"},"checkpoint":{"type":["object","null"],"description":"what is done, after a failure",` +
 			`"properties":{"completed_nodes":{"type":"array","items":{"type":"string"}},"completed_total":{"type":"integer"},"failed_node":{"type":"string"},"run_id":{"type":"string"}}},"warnings":{"type":"array"},"warnings_total":{"type":"integer"}`),
 		Destructive: true, OpenWorld: true, Meta: alwaysLoad(),

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/tidwall/gjson"
 
@@ -28,7 +29,7 @@ type Answer struct {
 	// OutputsTotal is the number of outputs if Outputs has only the first of them, and WarningsTotal that of Warnings.
 	OutputsTotal  int `json:"outputs_total,omitempty"`
 	WarningsTotal int `json:"warnings_total,omitempty"`
-	// Next says how to wait on for a run that has not ended, or how to read the other outputs.
+	// Next says how to wait on for a run that has not ended, how to answer a paused one, or how to read the other outputs.
 	Next string `json:"next,omitempty"`
 
 	addressed bool
@@ -81,8 +82,25 @@ func (a *Answer) Address(reader fault.Reader) {
 	}
 	a.addressed = true
 	a.Resume = resumeFor(reader, a.RunID, a.Resume)
+	if reader == fault.Tools && a.Status == event.Paused && a.Error != nil {
+		a.askPerson()
+	}
 	if reader == fault.Tools && a.Status == journal.Running {
 		a.Next = "The run goes on: call execute with the same name and resume " + strconv.Quote(a.RunID) + " to wait for its end"
+	}
+}
+
+const (
+	maxAsked    = 300 // bytes of the question in Next
+	maxAnswered = 700 // bytes of how to answer it
+)
+
+// askPerson makes Resume and Next of a paused run say how a client of tools answers.
+func (a *Answer) askPerson() {
+	again := strings.TrimPrefix(a.Resume, journal.ResumeCall(a.RunID, "")) // the inputs to give again
+	a.Resume += ", and with answers {" + strconv.Quote(a.Error.Node) + ": ANSWER}"
+	if hints := a.Error.ToolSuggestions; len(hints) > 0 { // else an older run has none
+		a.Next = fault.Truncate(a.Error.Message, maxAsked) + " (node " + a.Error.Node + "). " + fault.Truncate(hints[0], maxAnswered) + again
 	}
 }
 
