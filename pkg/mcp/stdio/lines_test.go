@@ -41,7 +41,7 @@ func isTooLong(err error) bool {
 func TestLongRequestIsRefusedByItsID(t *testing.T) {
 	for begin, want := range map[string]string{
 		`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"a":"`:                   `7`,
-		` {"id":"a\"b","params":{"id":8,"method":"x"},"method":"tools/call","x":[`:        `"a\"b"`,
+		`{ "id":"a\"b","params":{"id":8,"method":"x"},"method":"tools/call","x":[`:        `"a\"b"`,
 		`{"jsonrpc":"2.0","id":7,"result":{"method":"`:                                    ``, // an answer
 		`{"jsonrpc":"2.0","method":"tools/call","params":{"id":7,"a":"`:                   ``,
 		`{"jsonrpc":"2.0","id":{"a":1},"method":"tools/call","params":{"a":"`:             ``,
