@@ -14,7 +14,9 @@ import (
 
 // Change lists what a sync changed in the registry: the names of node types, each list sorted.
 type Change struct {
-	Added   []string
+	Added []string
+	// Updated are the names whose definitions have changed. The tools of a server whose entries only gained keys, because an earlier
+	// version of the suite did not write them, are written without being listed.
 	Updated []string
 	Removed []string
 	// Overwritten are the names that belonged to another owner before.
@@ -143,4 +145,28 @@ func text(t nodetype.Type) (string, error) {
 func sameJSON(a, b string) bool {
 	var x, y bytes.Buffer
 	return json.Compact(&x, []byte(a)) == nil && json.Compact(&y, []byte(b)) == nil && bytes.Equal(x.Bytes(), y.Bytes())
+}
+
+// redefined reports whether the new value of an entry says something else than the old one. Keys that only the new one has say
+// nothing, except in what the server itself says of a tool, such as a schema.
+func redefined(old, changed gjson.Result, key string) (differ bool) {
+	switch {
+	case key == "original_schema" || key == "output_schema" || key == "annotations" || key == "more" || key == "default" || key == "enum":
+		return !sameJSON(old.Raw, changed.Raw)
+	case old.IsObject() && changed.IsObject():
+		old.ForEach(func(key, value gjson.Result) bool {
+			now := changed.Get(gjson.Escape(key.Str))
+			differ = !now.Exists() || redefined(value, now, key.Str)
+			return !differ
+		})
+		return differ
+	case old.IsArray() && changed.IsArray():
+		before, after := old.Array(), changed.Array()
+		differ = len(before) != len(after)
+		for i := 0; !differ && i < len(before); i++ {
+			differ = redefined(before[i], after[i], "")
+		}
+		return differ
+	}
+	return old.Type != changed.Type || old.String() != changed.String()
 }

@@ -161,10 +161,10 @@ func (s *syncing) replace(server string, tools map[string]toolEntry) (done Synce
 		case !s.owned(name, server):
 			c.Overwritten = append(c.Overwritten, name)
 			c.Renamed = append(c.Renamed, s.displace(name)...)
-		case old != e && !sameJSON(string(old), string(e)):
-			c.Updated = append(c.Updated, name)
-		default:
+		case old == e || sameJSON(string(old), string(e)):
 			continue
+		case redefined(gjson.Parse(string(old)), gjson.Parse(string(e)), ""):
+			c.Updated = append(c.Updated, name)
 		}
 		s.set(name, e, owner{server: server, tool: tools[name].name})
 	}

@@ -1,11 +1,13 @@
 package registry
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/tidwall/sjson"
 	"pgregory.net/rapid"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
@@ -149,5 +151,65 @@ func TestRename(t *testing.T) {
 	}
 	if c := sync(true, both, serverTools("a-b", both, "D"))[0]; !cmp.Equal(c.Removed, []string{"mcp-a-b-c"}) || !cmp.Equal(c.Updated, []string{"mcp-a-b-d"}) {
 		t.Errorf("%+v", c)
+	}
+}
+
+// An entry of an earlier version, which has fewer keys, is written anew and is no changed definition.
+func TestEntriesThatGainKeysAreNotUpdated(t *testing.T) {
+	tool := mcpclient.Tool{
+		Name: "say", Title: "Say", Description: "Says <it>.", InputSchema: json.RawMessage(`{"type":"object","properties":{"text":{"type":"string","enum":["a"]}}}`),
+		Annotations: json.RawMessage(`{"readOnlyHint":true}`), More: json.RawMessage(`{"icons":[]}`),
+	}
+	sync := func(r *Registry, edit func(*mcpclient.Tool)) Change {
+		t.Helper()
+		now := tool
+		edit(&now)
+		done, _, err := r.ReplaceServers(t.Context(), []ServerTools{{"s", mcpclient.NodeTypes("s", []mcpclient.Tool{now}, nil)}}, SyncOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return done[0].Change
+	}
+	const meta = "nodes.mcp-s-say.interface.mcp_metadata."
+	for name, tt := range map[string]struct {
+		drop    []string
+		edit    func(*mcpclient.Tool)
+		updated bool
+	}{
+		"fewer keys":           {[]string{meta + "title", meta + "annotations", meta + "more", "nodes.mcp-s-say.interface.params.0.enum"}, func(*mcpclient.Tool) {}, false},
+		"only server and tool": {[]string{meta + "original_schema", meta + "title", meta + "annotations", meta + "more"}, func(*mcpclient.Tool) {}, false},
+		"another description":  {[]string{meta + "more"}, func(t *mcpclient.Tool) { t.Description = "Says that." }, true},
+		"another schema": {[]string{meta + "more"}, func(t *mcpclient.Tool) {
+			t.InputSchema = json.RawMessage(`{"type":"object","properties":{"text":{"type":"string","enum":["b"]}}}`)
+		}, true},
+		"a schema that has grown": {[]string{meta + "more"}, func(t *mcpclient.Tool) {
+			t.InputSchema = json.RawMessage(`{"type":"object","properties":{"text":{"type":"string","enum":["a"],"maxLength":3}}}`)
+		}, true},
+		"another annotation": {nil, func(t *mcpclient.Tool) {
+			t.Annotations = json.RawMessage(`{"readOnlyHint":true,"destructiveHint":true}`)
+		}, true},
+		"no annotations": {nil, func(t *mcpclient.Tool) { t.Annotations = nil }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			first, h := open(t, nil)
+			sync(first, func(*mcpclient.Tool) {})
+			text, err := h.Read(fileName)
+			if err != nil {
+				t.Fatal(err)
+			}
+			whole := text
+			for _, key := range tt.drop {
+				if text, err = sjson.DeleteBytes(text, key); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r, h := open(t, map[string]string{fileName: string(text)})
+			if c := sync(r, tt.edit); len(c.Updated) > 0 != tt.updated || len(c.Added)+len(c.Removed)+len(c.Overwritten)+len(c.Renamed) > 0 {
+				t.Errorf("%+v", c)
+			}
+			if now, err := h.Read(fileName); err != nil || !tt.updated && string(now) != string(whole) {
+				t.Errorf("%s, %v", now, err)
+			}
+		})
 	}
 }
