@@ -39,10 +39,7 @@ func componentOf(t nodetype.Type, secrets *redact.Redactor) component {
 		Type: t.Name, Description: secrets.Text(t.Description),
 		Inputs: []parameter{}, Outputs: append([]nodetype.Output{}, t.Outputs...), Actions: append([]string{}, t.Actions...),
 	}
-	for _, in := range t.Params {
-		in.Description = secrets.Text(in.Description)
-		in.Default, _ = secrets.JSON(in.Default)
-		in.Enum, _ = secrets.JSON(in.Enum)
+	for _, in := range nodetype.Redacted(t.Params, secrets) {
 		c.Inputs = append(c.Inputs, parameter{in.Name, in})
 	}
 	for i := range c.Outputs {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,7 +12,9 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/catalog/page"
+	"github.com/pflow-suite/pflow/pkg/catalog/registry"
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/home/redact"
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpclient"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
@@ -81,6 +84,8 @@ type target struct {
 	server    mcpclient.Server
 	tool      string
 	arguments []string
+	// configured is true if the server is one of the configuration.
+	configured bool
 }
 
 // Run calls the tool.
@@ -114,6 +119,9 @@ func (c *callCommand) run(app *cli.App) error {
 	given, err := readArguments(app, t.arguments)
 	if err != nil {
 		return err
+	}
+	if err := checkRegistered(registry.Open(h), t, given); err != nil {
+		return r.clean(err)
 	}
 	answer, tool, err := r.call(t, given)
 	if err != nil {
@@ -151,7 +159,7 @@ func (c *callCommand) target(servers func() (mcpclient.Servers, error)) (target,
 			break
 		}
 		command := args[:i]
-		return target{command[0], mcpclient.Server{Command: command[0], Args: command[1:]}, args[i+1], args[i+2:]}, nil
+		return target{command[0], mcpclient.Server{Command: command[0], Args: command[1:]}, args[i+1], args[i+2:], false}, nil
 	}
 	if len(args) < 2 || slices.Contains(args, "--") {
 		return target{}, fault.New(fault.Usage, "A server and a tool are needed").
@@ -162,7 +170,28 @@ func (c *callCommand) target(servers func() (mcpclient.Servers, error)) (target,
 		return target{}, err
 	}
 	server, err := all.Get(args[0])
-	return target{args[0], server, args[1], args[2:]}, err
+	return target{args[0], server, args[1], args[2:], true}, err
+}
+
+// checkRegistered checks the arguments by the schema that the registry has of the tool, so that wrong ones start no server. It returns
+// nil if the registry cannot tell: then the server's own schema decides alone.
+func checkRegistered(types *registry.Registry, t target, given toolArguments) error {
+	if !t.configured {
+		return nil
+	}
+	known, ok, err := types.Known("mcp-" + t.name + "-" + t.tool)
+	if err != nil || !ok || known.MCP == nil || known.MCP.Server != t.name || known.MCP.Tool != t.tool || known.MCP.OriginalSchema == nil {
+		return nil //nolint:nilerr // a call needs no registry
+	}
+	if bytes.Contains(known.MCP.OriginalSchema, []byte(redact.Mark)) { // it says not what the server said
+		return nil
+	}
+	_, err = given.object(mcpclient.Tool{Name: t.tool, InputSchema: known.MCP.OriginalSchema})
+	if f, ok := errors.AsType[*fault.Fault](err); ok {
+		return f.SuggestCommand("The parameters are those of the last sync; if the server has others now: pflow-sync sync %s", t.name).
+			SuggestTool("The parameters are those of the last sync. If the server has others now: sync_server, if you have that tool, or a person with: pflow-sync sync %s", t.name)
+	}
+	return err
 }
 
 // call converts the arguments to the types in the tool's schema, and calls the tool.

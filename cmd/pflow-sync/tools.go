@@ -74,7 +74,7 @@ func (c *toolsCommand) Run(app *cli.App) error {
 	for i, t := range types {
 		items[i] = registered{Server: t.MCP.Server, Tool: t.MCP.Tool, NodeType: t.Name, Description: secrets.Text(t.Description)}
 		if c.Tool != "" {
-			items[i].Inputs = withoutSecrets(t.Params, secrets)
+			items[i].Inputs = nodetype.Redacted(t.Params, secrets)
 		}
 	}
 	list := listing[registered]{
@@ -103,18 +103,6 @@ func named(types []nodetype.Type, server, tool string) (found []nodetype.Type, e
 		return nil, mcpclient.ToolNotFound(server, tool, names)
 	}
 	return found, nil
-}
-
-// withoutSecrets returns parameters without the secrets in their descriptions and defaults.
-func withoutSecrets(params []nodetype.Param, secrets *redact.Redactor) []nodetype.Param {
-	params = slices.Clone(params)
-	for i := range params {
-		p := &params[i]
-		p.Description = secrets.Text(p.Description)
-		p.Default, _ = secrets.JSON(p.Default)
-		p.Enum, _ = secrets.JSON(p.Enum)
-	}
-	return params
 }
 
 // shortened returns the tool with the beginning of its description, and without the parameters that do not fit beside it.
