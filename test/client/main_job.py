@@ -53,6 +53,10 @@ async def main(mode, log, program):
         again = await call("execute", name="line-report", inputs={"title": "Said"})
         assert again["outputs"]["report"] == "Said: one line\none line", again
 
+        prompts = {p.name for p in (await client.list_prompts()).prompts}
+        assert prompts == {"write-workflow", "mend-run"}, prompts
+        quiet = await client.read_resource("pflow://runs/last/logs/first")
+        assert quiet.contents[0].text == "", quiet
         guide = await client.read_resource("pflow://guide")
         assert "nodes" in guide.contents[0].text
         print(json.dumps({"revision": client.protocol_version, "answers": answers}))
