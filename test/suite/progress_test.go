@@ -207,7 +207,7 @@ func TestAQuestionIsAskedOnATerminal(t *testing.T) {
 		end          []string
 	}{
 		"yes":          {"y\r", "[yes/no] y", 0, []string{"✓ b", "✓ w.json completed in 2 completed RUN", "gone on"}},
-		"no":           {"n\r", "[yes/no] n", 3, []string{"– b cancelled: denied", "✗ w.json denied in 1 completed, 1 cancelled RUN", "b", `Node b was denied: "no"…`, "hint: …", "resume with: pflow-exec resume RUN"}},
+		"no":           {"n\r", "[yes/no] n", 3, []string{"– b cancelled: denied", "✗ w.json denied in 1 completed, 1 cancelled RUN", "b", "Node b was denied: …", "hint: …", "resume with: pflow-exec resume RUN"}},
 		"end of input": {"\x04", "[yes/no]", 4, []string{"? w.json paused in 1 completed, 1 waiting RUN", "b asks: Go on, �[2J0? [yes/no]", "answer with: pflow-exec resume RUN --approve yes", "answer with: pflow-exec resume RUN --approve no"}},
 		"an interrupt": {"\x03", "[yes/no] ^C", 130, []string{"– b cancelled", "✗ w.json cancelled in 1 completed, 1 cancelled RUN", "The run was cancelled: …", "hint: …", "resume with: pflow-exec resume RUN"}},
 	} {

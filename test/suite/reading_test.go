@@ -104,11 +104,6 @@ func TestASignalEndsAProgramThatReadsAPipe(t *testing.T) {
 		"veloflux-mcp call streams.list a=@pipe":               "pipe",
 		"veloflux-mcp call streams.list --tls-ca-file pipe":    "pipe",
 		"veloflux-mcp call streams.list --header-file pipe":    "pipe",
-		"pflow-lib show piped":                                 "home/workflows/piped.json",
-		"pflow-lib save piped new":                             "home/workflows/piped.json",
-		"pflow-lib describe piped":                             "home/workflows/piped.json",
-		"pflow-lib list --drafts":                              "home/workflows/piped.json",
-		"pflow-exec run piped":                                 "home/workflows/piped.json",
 		"pflow-lib settings get":                               "home/settings.json",
 		"pflow-lib search shell":                               "home/registry.json",
 		"pflow-sync list":                                      "home/mcp-servers.json",
@@ -219,7 +214,7 @@ func TestALargeFileOfTheHomeIsRefused(t *testing.T) {
 	t.Parallel()
 	for file, lines := range map[string][]string{
 		"settings.json":          {"pflow-lib settings get", "pflow-exec run w.json"},
-		"registry.json":          {"pflow-sync tools"},
+		"registry.json":          {"pflow-lib describe nothing", "pflow-sync nodes"},
 		"mcp-servers.json":       {"pflow-sync list"},
 		"workflows/large.json":   {"pflow-lib show large", "pflow-lib check large", "pflow-lib save large new", "pflow-exec run large"},
 		"library/large.pflow.md": {"pflow-lib show large", "pflow-lib describe large"},

@@ -28,10 +28,9 @@ func (f *Front) browse() mcpserver.Tool {
 		OutputSchema: outputSchema(`"nodes":{"type":"array","description":"the node types, the best match first","items":{"type":"object","properties":{` +
 			`"type":{"type":"string"},"description":{"type":"string"},` +
 			`"inputs":{"type":"array","items":{"type":"object"}},"outputs":{"type":"array","items":{"type":"object"}},"actions":{"type":"array","items":{"type":"string"}},` +
-			`"truncated":{"type":"boolean","description":"the interface is shortened; the whole is pflow://nodes/TYPE, or type with limit 0"},` +
-			`"error":{"type":"object"}},"required":["type"]}},` +
+			`"truncated":{"type":"boolean","description":"the interface is shortened; the whole is pflow://nodes/TYPE, or type with limit 0"}},"required":["type"]}},` +
 			`"workflows":{"type":"array","items":{"type":"object","properties":{"name":{"type":"string"},"description":{"type":"string"},` +
-			`"saved":{"type":"boolean"},"error":{"type":"object"}},"required":["name"]}},` +
+			`"saved":{"type":"boolean"}},"required":["name"]}},` +
 			pageProperties + `,"more":{"type":"integer"},"warnings":{"type":"array","items":{"type":"object"}},"suggestions":{"type":"array","items":{"type":"string"}}`),
 		ReadOnly: true, Idempotent: true, Meta: alwaysLoad(),
 		Call: summarized(document[browseArguments](f), browsed),

@@ -20,7 +20,7 @@ func (f *Front) list() mcpserver.Tool {
 		InputSchema: schema(`{"type":"object","properties":{"pattern":{"type":"string","description":"words that the name or the description must contain, or a pattern with * and ? for the name. By default all are listed"},` +
 			limitProperty("workflows") + `,` + cursorProperty + `},"additionalProperties":false}`),
 		OutputSchema: outputSchema(`"workflows":{"type":"array","items":{"type":"object","properties":{"name":{"type":"string"},"description":{"type":"string"},` +
-			`"saved":{"type":"boolean"},"created_at":{"type":"string"},"updated_at":{"type":"string"},"version":{"type":"string"},` +
+			`"saved":{"type":"boolean"},` +
 			`"truncated":{"type":"boolean","description":"the description is cut"},"error":{"type":"object","description":"why the file cannot be used"}}}},` + pageProperties),
 		ReadOnly: true, Idempotent: true,
 		Call: f.callList,
