@@ -13,12 +13,19 @@ import (
 
 // TestRulesHaveATest: the tables of the five tools are whole, and each test that they name talks to pflow-serve.
 func TestRulesHaveATest(t *testing.T) {
-	p := readPage(t, "five-tools.md")
-	sessions := sessionTests(t)
-	for header, numbers := range map[string]struct {
-		letter string
-		last   int
-	}{"| rule |": {"R", 20}, "| criterion |": {"C", 25}, "| case |": {"E", 10}} {
+	checkRules(t, readPage(t, "five-tools.md"), map[string]numbered{"| rule |": {"R", 20}, "| criterion |": {"C", 25}, "| case |": {"E", 10}}, sessionTests(t))
+}
+
+// numbered says how the rows of a table are numbered: a letter and a number, from 1 to last.
+type numbered struct {
+	letter string
+	last   int
+}
+
+// checkRules checks that the tables of a page, by their headers, have all their rows, and that each row names tests that are known.
+func checkRules(t *testing.T, p *page, tables map[string]numbered, known map[string]bool) {
+	t.Helper()
+	for header, numbers := range tables {
 		rows := p.rows(t, header)
 		if len(rows) != numbers.last {
 			t.Errorf("the table %s has %d rows, not %d", header, len(rows), numbers.last)
@@ -33,8 +40,8 @@ func TestRulesHaveATest(t *testing.T) {
 				t.Errorf("%s names no test", row[0])
 			}
 			for _, name := range tests {
-				if !sessions[name] {
-					t.Errorf("%s: no test %s talks to pflow-serve", row[0], name)
+				if !known[name] {
+					t.Errorf("%s: the page names %s, which is not such a test", row[0], name)
 				}
 			}
 		}

@@ -31,7 +31,7 @@ func describeType(app *cli.App, name string, unknown error) error {
 	return app.Document(answer, c.text)
 }
 
-// typeNamed returns the node type that a name stands for, in full. If there is none, it returns a fault made of unknown.
+// typeNamed returns the node type that a name stands for, in full. If the name stands for nothing, it returns a fault made of unknown.
 func typeNamed(app *cli.App, name string, unknown *fault.Fault) (c component, err error) {
 	h, err := app.Home()
 	if err != nil {

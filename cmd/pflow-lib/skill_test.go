@@ -31,7 +31,7 @@ func TestSkillFormat(t *testing.T) {
 	}
 }
 
-// TestChangesOfASkill: a change by hand is seen wherever it is; a file of another version is none.
+// TestChangesOfASkill: a change by hand is seen wherever it is; a file of another version is not a change.
 func TestChangesOfASkill(t *testing.T) {
 	text := skill()
 	if !isUnchangedSkill(text) {

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -55,14 +54,12 @@ func (c *doctorCommand) Run(app *cli.App) error {
 	if err != nil {
 		return err
 	}
-	names := slices.Compact(slices.Sorted(slices.Values(c.Names)))
+	names := c.Names
 	if len(names) == 0 {
 		names = servers.Enabled()
 	}
-	for _, name := range names {
-		if _, err := servers.Get(name); err != nil {
-			return err
-		}
+	if names, err = configured(servers, names); err != nil {
+		return err
 	}
 	r, err := newConnector(app, h)
 	if err != nil {

@@ -97,11 +97,8 @@ func (c *syncCommand) Run(app *cli.App) error {
 	if c.All {
 		names = servers.Enabled()
 	}
-	names = slices.Compact(slices.Sorted(slices.Values(names)))
-	for _, name := range names {
-		if _, err := servers.Get(name); err != nil {
-			return err
-		}
+	if names, err = configured(servers, names); err != nil {
+		return err
 	}
 	r, err := newConnector(app, h)
 	if err != nil {
@@ -236,4 +233,15 @@ func (a *syncOutput) report(app *cli.App) error {
 		return cli.Status(1)
 	}
 	return err
+}
+
+// configured returns the names sorted, each once. The error is that of the first one that is not configured.
+func configured(servers mcpclient.Servers, names []string) ([]string, error) {
+	names = slices.Compact(slices.Sorted(slices.Values(names)))
+	for _, name := range names {
+		if _, err := servers.Get(name); err != nil {
+			return nil, err
+		}
+	}
+	return names, nil
 }

@@ -102,8 +102,8 @@ func withRealTools(t *testing.T) (*place, map[string]string) {
 }
 
 // Of 200 needs over the tools of real servers (testdata/needs), most find their tool among the first three node types: 9 in 10 of
-// the half on which the search is tuned, and 8 in 10 of the other. The test does not name the needs that fail, because nobody looks at
-// those of the other half.
+// the half on which the search is tuned, and 8 in 10 of the other. The test does not name the needs that fail, so that
+// the search is not tuned on those of the other half.
 func TestNeedsFindTheirTools(t *testing.T) {
 	t.Parallel()
 	p, tools := withRealTools(t)

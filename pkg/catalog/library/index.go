@@ -62,7 +62,7 @@ func head() string {
 	return fmt.Sprintf("pflow library index %d %v", indexLayout<<8|search.Version, stamp)
 }
 
-// storedIndex returns the index of a home. It returns nil if there is none, or if it is damaged or that of another version.
+// storedIndex returns the index of a home. It returns nil if the home has no index, or a damaged one, or that of another version.
 func storedIndex(h *home.Home) *index {
 	if h.CheckInside(indexName) != nil {
 		return nil

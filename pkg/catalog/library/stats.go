@@ -38,9 +38,9 @@ type Stats struct {
 // Statistics are Stats and what is derived from them.
 type Statistics struct {
 	Stats
-	// SuccessRate is Successes divided by the runs that succeeded or failed, or nil if there is none.
+	// SuccessRate is Successes divided by the runs that succeeded or failed, or nil if there was no such run.
 	SuccessRate *float64 `json:"success_rate"`
-	// P95DurationMS is the time that 95 % of the last 100 runs did not exceed, or nil if there is none.
+	// P95DurationMS is the time that 95 % of the last 100 runs did not exceed, or nil if there was no such run.
 	P95DurationMS *int64 `json:"p95_duration_ms"`
 }
 

@@ -143,7 +143,7 @@ func (r *Registry) parse(source []byte) (*file, error) {
 	return f, err
 }
 
-// Backup returns the name of the file in the home with the state of the registry before its last change, or "" if there is none.
+// Backup returns the name of the file in the home with the state of the registry before its last change, or "" if no such file exists.
 func (r *Registry) Backup() string {
 	if _, err := os.Stat(r.home.Path(backupName)); err != nil {
 		return ""

@@ -80,7 +80,7 @@ func (f *Front) Resources() []mcpserver.Resource {
 	return list
 }
 
-// Read returns the content of a resource. If there is none with this URI, the error is a not_found.
+// Read returns the content of a resource. If no resource has the URI, the error is a not_found.
 func (f *Front) Read(ctx context.Context, uri string) (*mcpserver.Content, error) {
 	var uris []string
 	for _, r := range f.reader().resources() {
