@@ -6,19 +6,43 @@ import (
 	"slices"
 	"strings"
 
+	google "github.com/google/jsonschema-go/jsonschema"
+
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-// maxForeign is the most bytes of a schema that CompileForeign compiles.
-const maxForeign = 1 << 20
+const (
+	// maxForeign is the most bytes of a schema that CompileForeign compiles. It compiles a megabyte in half a second.
+	maxForeign = 256 << 10
+	// maxForeignDepth is how deep the objects and lists of such a schema may be nested. The library's time grows with the cube of the
+	// depth: with 4,000 schemas in each other it takes more than a minute.
+	maxForeignDepth = 200
+)
 
-// CompileForeign compiles a schema that the user of a check has not written, such as that of the tool of an MCP server. It
-// returns nil if the schema cannot be used: then nothing can be checked. A dialect that is not supported is read as draft
+// CompileForeign compiles a schema that the user of a check has not written, such as that of the tool of an MCP server, for the
+// check of objects. It returns nil if the schema cannot be used: then nothing can be checked. That includes a schema that allows no
+// object, which says nothing about the arguments of a tool, because they are one. A dialect that is not supported is read as draft
 // 2020-12, which most schemas of other dialects fit.
 func CompileForeign(source json.RawMessage) *Schema {
-	if len(source) > maxForeign {
+	if len(source) > maxForeign || rawjson.Depth(source) > maxForeignDepth {
 		return nil
 	}
+	s := compileForeign(source)
+	if s == nil || !s.allowsObjects() {
+		return nil
+	}
+	return s
+}
+
+// allowsObjects reports whether the keywords of a schema leave a way for a value to be an object.
+func (s *Schema) allowsObjects() bool {
+	d := s.document
+	typed := d.Type != "" || d.Types != nil
+	empty := func(choices []*google.Schema) bool { return choices != nil && len(choices) == 0 } // the standards forbid it
+	return (!typed || d.Type == "object" || slices.Contains(d.Types, "object")) && !empty(d.AnyOf) && !empty(d.OneOf)
+}
+
+func compileForeign(source json.RawMessage) *Schema {
 	s, f := Compile(source)
 	if f == nil {
 		return s
@@ -55,15 +79,6 @@ func (s *Schema) CheckMember(name string, value json.RawMessage) *Violation {
 		return nil
 	}
 	return e.explain(place, at, v)
-}
-
-// ExtraMembers reports whether the schema says that an object may have members that it does not name.
-func (s *Schema) ExtraMembers() bool {
-	if _, patterns := s.parts[""]["patternProperties"]; patterns {
-		return true
-	}
-	more, given := s.parts[""]["additionalProperties"]
-	return given && more != false
 }
 
 // DependsOn reports whether the value could fit if the strings with the given mark in them were other values.
