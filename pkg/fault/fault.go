@@ -30,13 +30,16 @@ const (
 	TooLarge    Type = "too_large"
 	Timeout     Type = "timeout"
 	Internal    Type = "internal_error"
+
+	// BudgetExceeded is a run that was stopped because its budget is used up.
+	BudgetExceeded Type = "budget_exceeded"
 )
 
 // Known reports whether t is one of the types above.
 func (t Type) Known() bool {
 	switch t {
 	case Usage, Validation, Security, NotFound, AlreadyExists, Execution, Template, Protocol, Unavailable, Conflict, RateLimited,
-		TooLarge, Timeout, Internal:
+		TooLarge, Timeout, Internal, BudgetExceeded:
 		return true
 	}
 	return false
