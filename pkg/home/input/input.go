@@ -4,10 +4,13 @@ package input
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"slices"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
@@ -30,12 +33,17 @@ func File(ctx context.Context, path, name string, limit int64) ([]byte, error) {
 	}
 	defer func() { _ = file.Close() }()
 	info, err := file.Stat()
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case !info.Mode().IsRegular():
+	}
+	if !info.Mode().IsRegular() {
 		return Read(ctx, file, name, limit)
-	case info.Size() > limit:
+	}
+	return readRegular(file, info, name, limit)
+}
+
+func readRegular(file *os.File, info os.FileInfo, name string, limit int64) ([]byte, error) {
+	if info.Size() > limit {
 		return nil, tooLong(name, limit)
 	}
 	// A file of /proc has the size 0 and content all the same.
@@ -48,6 +56,45 @@ func Open(ctx context.Context, path string) (*os.File, error) {
 		return os.Open(path)
 	}
 	return Wait(ctx, func() (*os.File, error) { return os.Open(path) }, func(late *os.File) { _ = late.Close() })
+}
+
+// OpenRegular opens a regular file to read, and waits for nothing: the error of a pipe, a device or a folder is a validation_error
+// that calls it by name.
+func OpenRegular(path, name string) (*os.File, error) {
+	file, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
+	if errors.Is(err, unix.ENXIO) { // a socket
+		return nil, notRegular(name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	info, err := file.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = notRegular(name)
+	}
+	if err != nil {
+		_ = file.Close()
+		return nil, err
+	}
+	return file, nil
+}
+
+func notRegular(name string) *fault.Fault {
+	return fault.New(fault.Validation, "%s is not a regular file", name).Suggest("Put a regular file in its place, or remove it")
+}
+
+// RegularFile reads a regular file as Read does, and fails like OpenRegular.
+func RegularFile(path, name string, limit int64) ([]byte, error) {
+	file, err := OpenRegular(path, name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	return readRegular(file, info, name, limit)
 }
 
 // Wait calls f and returns its results, or the cause of ctx if that ends first. In that case f goes on, and drop is called with its

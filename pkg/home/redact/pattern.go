@@ -19,14 +19,22 @@ type pattern struct {
 	left, right bool
 }
 
-// patternsOf returns the patterns of a value: itself, and its base64 form for each place in a group of three bytes.
+// patternsOf returns the patterns of a value: itself, and the base64 form of it and of its escaped forms.
 func patternsOf(s secret) []*pattern {
-	patterns := []*pattern{{name: s.name, text: s.value}}
+	patterns := append([]*pattern{{name: s.name, text: s.value}}, inEachPlace(s.name, s.value)...)
+	for _, form := range escapedForms(s.value) {
+		patterns = append(patterns, inEachPlace(s.name, form)...)
+	}
+	return patterns
+}
+
+// inEachPlace returns the patterns of a text in base64, for each place in a group of three bytes.
+func inEachPlace(name, text string) (patterns []*pattern) {
 	for offset := range 3 {
-		all := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("\x00", offset) + s.value))
-		from, to := (offset*8+5)/6, (offset+len(s.value))*8/6 // whole characters only
+		all := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("\x00", offset) + text))
+		from, to := (offset*8+5)/6, (offset+len(text))*8/6 // whole characters only
 		patterns = append(patterns, &pattern{
-			name: s.name, text: all[from:to], base64: true, left: offset > 0, right: (offset+len(s.value))%3 > 0,
+			name: name, text: all[from:to], base64: true, left: offset > 0, right: (offset+len(text))%3 > 0,
 		})
 	}
 	return patterns

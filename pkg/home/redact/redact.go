@@ -1,7 +1,7 @@
 // Package redact removes secrets from everything that is written: events, logs, journals, reports and errors.
 //
 // It finds a value unchanged, JSON-escaped (also twice), percent-encoded, and in base64 of either alphabet, also between other
-// bytes in the same base64 text. Of a secret of several lines it also finds each line, and of a connection string the password.
+// bytes in the same base64 text, and escaped before as common encoders do. Of a secret of several lines it also finds each line, and of a connection string the password.
 //
 // It also finds undeclared credentials, by their place: user and password in a URL, and the values of parameters
 // and cookies whose names are those of credentials, such as ?token=… and Cookie: sid=….

@@ -2,6 +2,7 @@ package settings
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
@@ -24,6 +25,7 @@ func Keys() []Key {
 		{Name: "llm.provider", Help: "openai or anthropic, if the model's name does not decide"},
 		{Name: "runtime.fail_degraded", JSON: true, Help: "true gives degraded runs the exit status 1, for workflows that do not set it"},
 		{Name: "runtime.max_output", Help: "how much the nodes of a run may put out, such as 30MB, for workflows that do not set it"},
+		{Name: "runtime.max_runs", JSON: true, Help: "how many runs may be executed at the same time; the others wait, with the status queued"},
 		{Name: "runtime.template_resolution_mode", Help: "strict or permissive, for workflows that do not set it"},
 	}
 }
@@ -34,6 +36,9 @@ func KeyPath(name string) ([]string, Key, error) {
 	const prices = "llm.prices."
 	if model, ok := strings.CutPrefix(name, prices); ok && model != "" {
 		return []string{"llm", "prices", model}, Key{Name: name, JSON: true}, nil
+	}
+	if runner, ok := strings.CutPrefix(name, "runners."); ok && CheckRunner(runner, "-") == nil {
+		return []string{"runners", runner}, Key{Name: name}, nil
 	}
 	var names []string
 	for _, k := range Keys() {
@@ -67,6 +72,10 @@ func (k Key) Value(text string) (json.RawMessage, error) {
 	if !json.Valid([]byte(text)) {
 		return nil, fault.New(fault.Usage, "The value of %s must be JSON", k.Name).
 			Suggest(`Write true or false, or an object in single quotes, such as '{"input": 3, "output": 15}'`)
+	}
+	if n, err := strconv.Atoi(text); k.Name == "runtime.max_runs" && (err != nil || n < 1) {
+		return nil, fault.New(fault.Usage, "The value of %s must be a whole number of at least 1, not %s", k.Name, text).
+			SuggestCommand("pflow-lib settings unset %s removes the limit", k.Name)
 	}
 	if k.Name == "runtime.fail_degraded" && text != "true" && text != "false" {
 		return nil, fault.New(fault.Usage, "The value of %s must be true or false, not %s", k.Name, text)

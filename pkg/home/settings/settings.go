@@ -8,7 +8,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
+	"slices"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home"
@@ -33,6 +35,10 @@ type Settings struct {
 	MaxOutput rawjson.Bytes
 	// FailDegraded gives degraded runs the exit status 1, for workflows that do not set it.
 	FailDegraded bool
+	// MaxRuns is how many runs of the home may be executed at the same time; 0 is no limit.
+	MaxRuns int
+	// Runners are command lines for sh -c, by the names of the places where nodes can run.
+	Runners map[string]string
 	// LLM has the defaults of nodes of type llm.
 	LLM LLM
 }
@@ -51,8 +57,10 @@ type shape struct {
 		TemplateResolutionMode string          `json:"template_resolution_mode"`
 		MaxOutput              json.RawMessage `json:"max_output"`
 		FailDegraded           bool            `json:"fail_degraded"`
+		MaxRuns                *int            `json:"max_runs"`
 	} `json:"runtime"`
-	LLM LLM `json:"llm"`
+	Runners map[string]string `json:"runners"`
+	LLM     LLM               `json:"llm"`
 }
 
 // Load reads the settings. A missing file sets nothing. For an invalid file the error is a validation_error with the line; it
@@ -93,9 +101,23 @@ func parse(source []byte) (*Settings, error) {
 		f.Path = "runtime.max_output"
 		return nil, f
 	}
+	for _, name := range slices.Sorted(maps.Keys(s.Runners)) {
+		if f := CheckRunner(name, s.Runners[name]); f != nil {
+			f.Message, f.File, f.Path = File+": "+f.Message, File, "runners."+name
+			return nil, f
+		}
+	}
+	maxRuns := 0
+	if n := s.Runtime.MaxRuns; n != nil {
+		if maxRuns = *n; maxRuns < 1 {
+			f := invalid("%s: runtime.max_runs must be at least 1, not %d", File, maxRuns)
+			f.Path = "runtime.max_runs"
+			return nil, f.Suggest("Leave it out for no limit")
+		}
+	}
 	return &Settings{
 		Env: s.Env, Vars: s.Vars, Allow: nodes.Allow, Deny: nodes.Deny, TemplateResolutionMode: mode, MaxOutput: most,
-		FailDegraded: s.Runtime.FailDegraded, LLM: s.LLM,
+		FailDegraded: s.Runtime.FailDegraded, MaxRuns: maxRuns, Runners: s.Runners, LLM: s.LLM,
 	}, nil
 }
 
