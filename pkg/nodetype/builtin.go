@@ -22,9 +22,17 @@ var builtin = map[string]func() Type{
 	"write-file":  describeWriteFile,
 }
 
+// internal holds the functions that describe the types of nodes that only the suite itself writes. They are built-in types that no list shows.
+var internal = map[string]func() Type{
+	SourceWorkflowName: describeSourceWorkflow,
+}
+
 // Builtin returns the named built-in node type, if it exists.
 func Builtin(name string) (Type, bool) {
 	f, ok := builtin[name]
+	if !ok {
+		f, ok = internal[name]
+	}
 	if !ok {
 		return Type{}, false
 	}
@@ -32,7 +40,9 @@ func Builtin(name string) (Type, bool) {
 }
 
 // IsBuiltin reports whether a built-in node type has the name.
-func IsBuiltin(name []byte) bool { return builtin[string(name)] != nil }
+func IsBuiltin(name []byte) bool {
+	return builtin[string(name)] != nil || internal[string(name)] != nil
+}
 
-// BuiltinNames returns the names of the built-in node types, sorted.
+// BuiltinNames returns the names of the built-in node types, sorted, without those that only the suite itself uses.
 func BuiltinNames() []string { return slices.Sorted(maps.Keys(builtin)) }

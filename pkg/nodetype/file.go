@@ -27,7 +27,7 @@ type WriteFile struct {
 	Content         json.RawMessage `json:"content" required:"" help:"text is written as it is, any other value as JSON"`
 	Encoding        string          `json:"encoding" default:"\"utf-8\"" help:"utf-8, utf-8-sig (with a byte order mark), latin-1, ascii, utf-16, utf-16-le or utf-16-be"`
 	Append          bool            `json:"append" default:"false" help:"append to the file in one write; otherwise the file is replaced atomically"`
-	ContentIsBinary bool            `json:"content_is_binary" default:"false" help:"content is base64"`
+	ContentIsBinary bool            `json:"content_is_binary" default:"false" help:"content is base64; not needed if content is one template whose value is an image, audio or file of an MCP tool"`
 }
 
 // WriteFileOutputs are the outputs of a write-file node.

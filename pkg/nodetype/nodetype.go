@@ -4,6 +4,7 @@ package nodetype
 
 import (
 	"encoding/json"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -47,14 +48,20 @@ type Param struct {
 	Input bool `json:"-"`
 }
 
-// Allows reports whether Enum lists a value, or lists no values at all.
+// Allows reports whether Enum lists a value, in any spelling of it, or lists no values at all.
 func (p *Param) Allows(value json.RawMessage) bool {
 	var allowed []json.RawMessage
 	if json.Unmarshal(p.Enum, &allowed) != nil || len(allowed) == 0 {
 		return true
 	}
 	want := string(rawjson.Compact(value))
-	return slices.ContainsFunc(allowed, func(a json.RawMessage) bool { return string(rawjson.Compact(a)) == want })
+	if slices.ContainsFunc(allowed, func(a json.RawMessage) bool { return string(rawjson.Compact(a)) == want }) {
+		return true
+	}
+	return slices.ContainsFunc(allowed, func(a json.RawMessage) bool {
+		var one, other any
+		return json.Unmarshal(a, &one) == nil && json.Unmarshal(value, &other) == nil && reflect.DeepEqual(one, other)
+	})
 }
 
 // Output is an output of a node type. Type is one of str, int, float, bool, list, dict and any.
