@@ -22,9 +22,12 @@ const MaxLine = 1 << 20
 // Kind is the name of an event.
 type Kind string
 
-// The kinds of events. A stream ends with exactly one RunFinished or RunRefused.
+// The kinds of events. A stream ends with exactly one RunFinished or RunRefused. RunQueued follows RunStarted if the run has to
+// wait because of the limit on concurrent runs; RunAdmitted ends the wait.
 const (
 	RunStarted    Kind = "run_started"
+	RunQueued     Kind = "run_queued"
+	RunAdmitted   Kind = "run_admitted"
 	RunFinished   Kind = "run_finished"
 	RunRefused    Kind = "run_refused"
 	NodeStarted   Kind = "node_started"
@@ -41,6 +44,9 @@ const (
 
 	ApprovalRequested Kind = "approval_requested"
 	ApprovalResolved  Kind = "approval_resolved"
+
+	// RunInterrupted says that a run stopped without a last event. It is in no journal: only a stream of all runs has it.
+	RunInterrupted Kind = "run_interrupted"
 )
 
 // Status is how a run ended.
@@ -79,11 +85,18 @@ type Event struct {
 	Iteration int  `json:"iteration,omitempty"`
 	Item      *int `json:"item,omitempty"`
 
-	Workflow    *Workflow       `json:"workflow,omitempty"`     // run_started
-	Inputs      json.RawMessage `json:"inputs,omitempty"`       // run_started
-	Nodes       []string        `json:"nodes,omitempty"`        // run_started: the ids, in the order of the file
-	Cwd         string          `json:"cwd,omitempty"`          // run_started
-	ResumedFrom string          `json:"resumed_from,omitempty"` // run_started
+	Workflow *Workflow       `json:"workflow,omitempty"` // run_started
+	Inputs   json.RawMessage `json:"inputs,omitempty"`   // run_started
+	Nodes    []string        `json:"nodes,omitempty"`    // run_started: the ids, in the order of the file
+	Cwd      string          `json:"cwd,omitempty"`      // run_started
+	// Budget is what the run and those that it continues may spend, Spent what the latter have spent.
+	Budget      *Budget   `json:"budget,omitempty"`       // run_started
+	Spent       *Spending `json:"spent,omitempty"`        // run_started
+	MaxRuns     int       `json:"max_runs,omitempty"`     // run_queued: the limit on concurrent runs
+	ResumedFrom string    `json:"resumed_from,omitempty"` // run_started
+	// The span of the run that this one goes on from.
+	ResumedTraceID string `json:"resumed_trace_id,omitempty"` // run_started
+	ResumedSpanID  string `json:"resumed_span_id,omitempty"`  // run_started
 	// Given names the secret inputs whose values were given to the run: a resume needs them again.
 	Given []string `json:"given,omitempty"` // run_started
 	// Answers are the answers that were given before the run began, by the paths of the nodes that ask.
@@ -94,11 +107,12 @@ type Event struct {
 
 	// The span of the run or of an attempt at a node, see W3C Trace Context.
 	TraceID      string `json:"trace_id,omitempty"`       // run_started
-	SpanID       string `json:"span_id,omitempty"`        // run_started, node_started
+	SpanID       string `json:"span_id,omitempty"`        // run_started, node_started, and the end of an attempt at an item
 	ParentSpanID string `json:"parent_span_id,omitempty"` // run_started of a traced caller, node_started inside a sub-workflow
 
 	Type    string `json:"type,omitempty"`    // node_started
 	MCP     *MCP   `json:"mcp,omitempty"`     // node_started of an MCP tool
+	RunsOn  string `json:"runs_on,omitempty"` // node_started of a node that does not run on this machine: its runner
 	Items   *int   `json:"items,omitempty"`   // node_started of a batch: the number of items
 	Attempt int    `json:"attempt,omitempty"` // node_started, node_completed, node_failed: from 1
 
@@ -127,6 +141,8 @@ type Event struct {
 	Params json.RawMessage `json:"params,omitempty"` // approval_requested
 	// AnyAnswer is set if any text is an answer, and none denies.
 	AnyAnswer bool `json:"any_answer,omitempty"` // approval_requested, approval_resolved
+	// Fields is the schema of an answer that is an object.
+	Fields json.RawMessage `json:"fields,omitempty"` // approval_requested
 	// State is what a node that asks itself needs to go on with the answer. Only the question of such a node has one.
 	State  json.RawMessage `json:"state,omitempty"`  // approval_requested
 	Answer string          `json:"answer,omitempty"` // approval_resolved
@@ -140,7 +156,7 @@ type Event struct {
 	Checkpoint    *Checkpoint `json:"checkpoint,omitempty"`     // run_finished
 	NodesExecuted *int        `json:"nodes_executed,omitempty"` // run_finished
 	NodesReused   *int        `json:"nodes_reused,omitempty"`   // run_finished
-	Usage         *Usage      `json:"usage,omitempty"`          // run_finished: the use of language models
+	Usage         *Usage      `json:"usage,omitempty"`          // run_finished, and events after which it has changed: the use of language models
 	Resume        string      `json:"resume,omitempty"`         // run_finished: the command that resumes the run
 	Warnings      []string    `json:"warnings,omitempty"`       // run_finished: why a run is degraded, and other warnings
 }
@@ -151,7 +167,15 @@ type Workflow struct {
 	Path       string          `json:"path,omitempty"`
 	Digest     string          `json:"digest"`
 	Definition json.RawMessage `json:"definition,omitempty"`
+	// Source is SourceLibrary for a saved workflow, SourceDraft for a draft, or empty for a file and what has no name.
+	Source string `json:"source,omitempty"`
 }
+
+// The sources of workflows that the home has by name.
+const (
+	SourceLibrary = "library"
+	SourceDraft   = "draft"
+)
 
 // Again is what somebody asked a run to do again, or to do alone, of the run that it takes the rest from.
 type Again struct {

@@ -18,6 +18,8 @@ type Header struct {
 	// Item is -1 for an event that is not about an item.
 	Item, Iteration int
 	InputDigest     string
+	// Usage is the run's use of language models so far, or nil in an event that does not have it.
+	Usage *Usage
 	// WillRetry and Handled are false if the event does not have them.
 	WillRetry, Handled bool
 	// At is the offset of the line in the stream, Size its length in bytes.
@@ -48,6 +50,10 @@ func (r *Reader) Skim() (Header, error) {
 				m.Iteration = int(value.Num)
 			case "input_digest":
 				m.InputDigest = strings.Clone(value.Str)
+			case "usage":
+				if u := new(Usage); json.Unmarshal([]byte(value.Raw), u) == nil {
+					m.Usage = u
+				}
 			case "will_retry":
 				m.WillRetry = value.Bool()
 			case "handled":
@@ -122,6 +128,8 @@ func parseCheckpoint(line []byte) (e *Event, ok bool) {
 			e.Item, ok = &n, whole
 		case "iteration":
 			e.Iteration, ok = int(value.Num), whole
+		case "span_id":
+			e.SpanID, ok = value.Str, text
 		case "attempt":
 			e.Attempt, ok = int(value.Num), whole
 		case "action":

@@ -69,7 +69,7 @@ func (r *resolver) blob(ref Reference) (json.RawMessage, error) {
 		inner.failed = nil
 		plain := inner.value(content)
 		return plain, inner.failed
-	case ref.text():
+	case ref.Text():
 		return r.quoted(rawjson.Quote(content)), nil
 	case ref.Binary, ref.MIME == mimeBytes:
 		return r.quoted(rawjson.Quote(base64.StdEncoding.EncodeToString(content))), nil

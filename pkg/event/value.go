@@ -132,8 +132,8 @@ func (r Reference) Value() json.RawMessage {
 // JSON reports whether the blob is a value of the stream, which may contain references.
 func (r Reference) JSON() bool { return r.MIME == MIMEJSON && !r.Binary }
 
-// text reports whether the blob is a text.
-func (r Reference) text() bool { return r.MIME == mimeText && !r.Binary }
+// Text reports whether the blob is a Text.
+func (r Reference) Text() bool { return r.MIME == mimeText && !r.Binary }
 
 // The content types of blobs. A blob of type MIMEJSON is a value of the stream.
 const (

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"encoding/json"
 	"slices"
 
 	"github.com/pflow-suite/pflow/pkg/event"
@@ -14,6 +15,9 @@ func (r *Run) Apply(e *event.Event) {
 	if e.Time.After(r.Time) {
 		r.Time = e.Time
 	}
+	if e.Usage != nil {
+		r.Usage = e.Usage
+	}
 	switch e.Event {
 	case event.RunStarted:
 		r.Started = e
@@ -21,11 +25,23 @@ func (r *Run) Apply(e *event.Event) {
 			r.node(id)
 		}
 		return
+	case event.RunQueued:
+		r.Queued, r.MaxRuns = true, e.MaxRuns
+		return
+	case event.RunAdmitted:
+		r.Queued, r.admitted = false, e.Time
+		return
 	case event.RunFinished, event.RunRefused:
-		r.Finished = e
+		r.Finished, r.Queued = e, false
 		return
 	}
 	if e.Node != "" && e.Event.IsOfNode() {
+		if w := e.Workflow; w != nil && len(w.Definition) > 0 {
+			if r.definitions == nil {
+				r.definitions = map[string]json.RawMessage{}
+			}
+			r.definitions[w.Digest] = w.Definition
+		}
 		r.node(e.Node).Apply(e)
 	}
 }
@@ -62,7 +78,11 @@ func (n *Node) Apply(e *event.Event) {
 	switch e.Event {
 	case event.NodeStarted:
 		n.setState(Running, e)
-		n.Type, n.Done, n.Goal, n.Message = e.Type, 0, 0, ""
+		if e.Workflow != nil {
+			n.Workflow = e.Workflow
+		}
+		n.RunsOn = e.RunsOn
+		n.Type, n.MCP, n.Done, n.Goal, n.Message = e.Type, e.MCP, 0, 0, ""
 		if e.Items != nil {
 			n.Total = *e.Items
 		}
@@ -75,7 +95,7 @@ func (n *Node) Apply(e *event.Event) {
 	case event.ApprovalRequested:
 		n.setState(Waiting, e)
 		n.endAttempt(e) // of a node that asks itself
-		n.Question, n.Choices, n.Params, n.Asked = e.Question, e.Choices, e.Params, e.Time
+		n.Question, n.Choices, n.AnyAnswer, n.Fields, n.Params, n.Asked = e.Question, e.Choices, e.AnyAnswer, e.Fields, e.Params, e.Time
 	case event.ApprovalResolved:
 		if n.State == Waiting { // otherwise the answer of an earlier run is repeated
 			n.State = Running

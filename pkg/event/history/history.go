@@ -37,17 +37,39 @@ type Run struct {
 	Nodes []*Node
 	// Time is the time of the latest event.
 	Time time.Time
+	// Queued is set while the run waits because of the limit on concurrent runs, which is MaxRuns.
+	Queued  bool
+	MaxRuns int
 
-	byPath map[string]*Node
+	// Usage is the use of language models so far, without that of the runs that the run continues; nil without any.
+	Usage *event.Usage
+	// admitted is the time of the end of the wait, or zero.
+	admitted time.Time
+	byPath   map[string]*Node
+	// definitions are those of the workflows that nodes run, by their digests, as values of the stream.
+	definitions map[string]json.RawMessage
+}
+
+// Definition returns the definition of the workflow that a node runs, as a value of the stream. It is nil if the events do not contain it.
+func (r *Run) Definition(n *Node) json.RawMessage {
+	if n.Workflow == nil {
+		return nil
+	}
+	return r.definitions[n.Workflow.Digest]
 }
 
 // Node is a node of the run, or of a sub-workflow in it.
 type Node struct {
 	// Path is the node's id; inside a sub-workflow it begins with the path of the enclosing node: build/compile.
 	Path string
-	// Type is the node type; empty for a node that has not started.
-	Type  string
-	State State
+	// Type is the node type; empty for a node that has not started. MCP names the tool that a node of an MCP tool calls.
+	Type string
+	MCP  *event.MCP
+	// Workflow identifies the workflow that a node runs whose parameters only name it.
+	Workflow *event.Workflow
+	// RunsOn is the runner of the node, empty for this machine.
+	RunsOn string
+	State  State
 	// Attempts are the attempts that have started, of all iterations, without those of a batch's items.
 	Attempts []Attempt
 	// Iteration is the latest iteration of the node's loop; 0 for a node without a loop.
@@ -75,6 +97,10 @@ type Node struct {
 	// Question and Choices are what a person is asked, Answer and By the reply.
 	Question string
 	Choices  []string
+	// AnyAnswer reports whether texts other than the choices are answers too.
+	AnyAnswer bool
+	// Fields is the schema of an answer that is an object, or nil.
+	Fields json.RawMessage
 	// Params are the parameters that the node would run with, as a value of the stream.
 	Params     json.RawMessage
 	Answer, By string
@@ -127,8 +153,8 @@ func (n *Node) Elapsed(now time.Time) time.Duration {
 	return max(0, now.Sub(n.Began))
 }
 
-// Elapsed returns how long the run took: the duration that its last event reports, or the time from its start to now. It is
-// 0 for a run without events.
+// Elapsed returns how long the run took: the duration that its last event reports, or the time from its start to now, after a
+// wait because of the limit on concurrent runs from its end. It is 0 for a run without events.
 func (r *Run) Elapsed(now time.Time) time.Duration {
 	switch {
 	case r.Finished != nil && r.Finished.DurationMS != nil:
@@ -138,7 +164,26 @@ func (r *Run) Elapsed(now time.Time) time.Duration {
 	case r.Finished != nil:
 		now = r.Finished.Time
 	}
+	if !r.admitted.IsZero() {
+		return max(0, now.Sub(r.admitted))
+	}
 	return max(0, now.Sub(r.Started.Time))
+}
+
+// Budget returns what the run and those that it continues may spend and have spent until now. Both are nil without a budget.
+func (r *Run) Budget(now time.Time) (budget *event.Budget, spent *event.Spending) {
+	if r.Started == nil || r.Started.Budget == nil {
+		return nil, nil
+	}
+	took := r.Elapsed(now)
+	if r.Queued {
+		took = 0
+	}
+	sum := event.SpendingOf(r.Usage, took)
+	if r.Started.Spent != nil {
+		sum = sum.Plus(*r.Started.Spent)
+	}
+	return r.Started.Budget, &sum
 }
 
 // milliseconds returns the duration of a number of milliseconds; nil is 0.

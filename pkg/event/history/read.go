@@ -52,10 +52,13 @@ func shorten(e *event.Event) (err error) {
 	return nil
 }
 
-// Outline is like Read without inputs, outputs and definition, which may be large.
+// Outline is like Read without inputs, outputs and definition, which may be large. The parameters that come with a question stay.
 func Outline(r io.Reader) (*Run, error) {
 	return fold(r, func(_ *Run, e *event.Event) error {
-		Trim(e)
+		shown := e.Params
+		if Trim(e); e.Event == event.ApprovalRequested {
+			e.Params = shown
+		}
 		return nil
 	})
 }

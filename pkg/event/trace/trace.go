@@ -24,13 +24,17 @@ type Span struct {
 	flags string
 }
 
+// sampled are the flags of a trace that is recorded (section 3.2.2.5.1). A trace that begins with a run is: its journal has all spans,
+// and children that follow the decision of their parent send theirs.
+const sampled = "01"
+
 // Begin returns the span of a run: a child of the span that a traceparent names, or the first of a new trace if that is
 // empty or invalid (section 3.2.2.4).
 func Begin(parent string) Span {
 	if trace, id, flags, ok := parse(parent); ok {
 		return Span{Trace: trace, ID: newID(8, rand.Uint64), Parent: id, flags: flags}
 	}
-	return Span{Trace: newID(16, rand.Uint64), ID: newID(8, rand.Uint64), flags: "00"}
+	return Span{Trace: newID(16, rand.Uint64), ID: newID(8, rand.Uint64), flags: sampled}
 }
 
 // Child returns a span below this one, with an id from random.
