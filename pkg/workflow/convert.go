@@ -107,12 +107,15 @@ func (c *converter) workflow(o *outline) {
 	if _, ok := saved("description"); !ok {
 		c.words("description", cmp.Or(strings.Join(o.prose.lines, "\n"), o.title))
 	}
+	for _, key := range toolKeys {
+		saved(key)
+	}
 	c.declarations("inputs", inputsSection, o)
 	steps := c.steps(o)
 	_, start := saved("start_node")
 	c.edges(steps, start)
 	c.declarations("outputs", outputsSection, o)
-	for _, key := range []string{"template_resolution_mode", "runtime", "created_at", "updated_at", "version"} {
+	for _, key := range []string{"template_resolution_mode", "runtime", "budget", "runs_on", "created_at", "updated_at", "version"} {
 		saved(key)
 	}
 	c.close('}')
@@ -211,7 +214,7 @@ func (c *converter) described(e *entity, noun, path, key string) {
 }
 
 // nodeFields lists the fields of a node that a step's parameters can set. All other parameters belong to its node type.
-var nodeFields = []string{"batch", "loop", "retry", "timeout", "approval", "cache", "unsafe_templates"}
+var nodeFields = []string{"batch", "loop", "retry", "timeout", "approval", "cache", "runs_on", "idempotent", "unsafe_templates"}
 
 // steps writes the nodes, and returns the routes between them.
 func (c *converter) steps(o *outline) []route {

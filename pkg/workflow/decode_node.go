@@ -29,7 +29,7 @@ func (d *decoder) node(v span, path string) (n Node) {
 		return n
 	}
 	o.rename("parameters", "params") // pflow's Python parser accepts both words
-	o.known("id", "type", "purpose", "params", "inputs", "batch", "loop", "retry", "timeout", "approval", "cache", "unsafe_templates")
+	o.known("id", "type", "purpose", "params", "inputs", "batch", "loop", "retry", "timeout", "approval", "cache", "runs_on", "idempotent", "unsafe_templates")
 	n.ID = o.required("id", "Give it a name that templates and edges can use")
 	n.Type = o.required("type", "Write the node type, such as shell")
 	n.Purpose = o.text("purpose")
@@ -40,8 +40,30 @@ func (d *decoder) node(v span, path string) (n Node) {
 	n.Timeout = part(o, "timeout", o.timeout)
 	n.Approval = part(o, "approval", o.approval)
 	n.Cache = part(o, "cache", o.cache)
+	n.RunsOn = runnerOf(o)
+	n.Idempotent, _ = o.flag("idempotent")
 	n.UnsafeTemplates, _ = o.flag("unsafe_templates")
 	return n
+}
+
+// runnerOf decodes the name of a runner.
+func runnerOf(o object) string {
+	v, ok := o.get("runs_on")
+	if !ok {
+		return ""
+	}
+	name := o.text("runs_on")
+	if o.isText(v) && !RunnerName(name) {
+		o.add(o.at("runs_on"), "%s must be the name of a runner, not %s", o.at("runs_on"), o.shown(v)).
+			Suggest("Names have lower-case letters, digits and single hyphens, such as gpu; templates are not possible here")
+	}
+	return name
+}
+
+// RunnerName reports whether a text can be the name of a runner.
+func RunnerName(name string) bool {
+	return name != "" && len(name) <= 50 && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == "" &&
+		name[0] != '-' && name[len(name)-1] != '-' && !strings.Contains(name, "--")
 }
 
 // part decodes a field of a node. It returns nil if the field is missing.

@@ -3,6 +3,7 @@ package workflow
 import (
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
@@ -33,7 +34,7 @@ func (d *decoder) decode(f *File, root int) {
 }
 
 // workflowKeys lists the fields of a workflow.
-var workflowKeys = []string{"ir_version", "description", "inputs", "nodes", "edges", "start_node", "outputs", "template_resolution_mode", "runtime"}
+var workflowKeys = []string{"ir_version", "description", "category", "tags", "executionType", "inputs", "nodes", "edges", "start_node", "outputs", "template_resolution_mode", "runtime", "budget", "runs_on"}
 
 // schemaKey is the key that names the JSON Schema of the file, for editors.
 const schemaKey = "$schema"
@@ -50,6 +51,8 @@ func (o object) workflow(wrapped bool) *Workflow {
 		Schema:                 schema,
 		IRVersion:              o.text("ir_version"),
 		Description:            o.text("description"),
+		Category:               o.text("category"),
+		Tags:                   tagsOf(o),
 		StartNode:              o.text("start_node"),
 		TemplateResolutionMode: o.text("template_resolution_mode"),
 	}
@@ -58,6 +61,9 @@ func (o object) workflow(wrapped bool) *Workflow {
 	}
 	if w.TemplateResolutionMode != "" {
 		o.oneOf("template_resolution_mode", "strict", "permissive")
+	}
+	if _, ok := o.get("executionType"); ok {
+		w.ExecutionType = o.oneOf("executionType", "async", "sync")
 	}
 	if v, ok := o.has("nodes"); ok {
 		for i, n := range o.items(v, o.at("nodes")) {
@@ -79,12 +85,34 @@ func (o object) workflow(wrapped bool) *Workflow {
 	}
 	w.Inputs = mapOf(o, "inputs", o.input)
 	w.Runtime = part(o, "runtime", o.runtime)
+	w.RunsOn = runnerOf(o)
+	w.Budget = part(o, "budget", func(key string, v span) *Budget { return budgetOf(o, key, v) })
 	w.Outputs = mapOf(o, "outputs", o.output)
 	w.index = make(map[string]int, len(w.Nodes))
 	for i, n := range slices.Backward(w.Nodes) {
 		w.index[n.ID] = i
 	}
 	return w
+}
+
+// tagsOf decodes the list of a workflow's tags.
+func tagsOf(o object) (tags []string) {
+	v, ok := o.get("tags")
+	if !ok {
+		return nil
+	}
+	for i, tag := range o.items(v, o.at("tags")) {
+		if o.full() {
+			break
+		}
+		if text := unquoted(o.raw(tag)); strings.TrimSpace(text) != "" {
+			tags = append(tags, text)
+			continue
+		}
+		path := item(o.at("tags"), i)
+		o.add(path, "%s must be text that is not empty, not %s", path, o.shown(tag)).Suggest(`Write words in double quotes, such as "tool"`)
+	}
+	return tags
 }
 
 func (o object) runtime(key string, v span) *Runtime {
@@ -101,6 +129,36 @@ func (o object) runtime(key string, v span) *Runtime {
 		r.FailDegraded = &fails
 	}
 	return r
+}
+
+// budgetOf decodes the budget of a workflow.
+func budgetOf(w object, key string, v span) *Budget {
+	o, ok := w.object(v, w.at(key))
+	if !ok {
+		return nil
+	}
+	o.known("usd", "tokens", "minutes")
+	return &Budget{USD: amountOf(o, "usd"), Tokens: o.whole("tokens", 1, MaxTokens, 0), Minutes: amountOf(o, "minutes")}
+}
+
+// The largest amounts of a budget.
+const (
+	MaxAmount = 1e9
+	MaxTokens = 1 << 50
+)
+
+// amountOf decodes a number above 0, or returns 0 if the field is missing.
+func amountOf(o object, key string) float64 {
+	v, ok := o.get(key)
+	if !ok {
+		return 0
+	}
+	n, err := strconv.ParseFloat(o.raw(v), 64)
+	if err != nil || n <= 0 || n > MaxAmount {
+		_ = o.must(key, "a number above 0 and at most 1000000000", v)
+		return 0
+	}
+	return n
 }
 
 // dropIgnored removes the name of the file's JSON Schema, and the fields of older workflow files that have no effect here.

@@ -41,6 +41,9 @@ type File struct {
 // savedKeys lists the fields of a saved workflow, beside those of a bare workflow or beside "ir".
 var savedKeys = []string{"created_at", "updated_at", "version"}
 
+// toolKeys lists the fields that matter to those who offer a workflow as a tool. In the Markdown form they are in the front matter.
+var toolKeys = []string{"category", "tags", "executionType"}
+
 // Parse parses a workflow file. A name that ends in .md means the Markdown form and one that ends in .json the JSON form; with
 // any other name the text decides. The error is a fault that holds every fault found, each with its place.
 func Parse(name string, source []byte) (*File, error) {

@@ -112,7 +112,12 @@ func anyWorkflow(t *rapid.T, sayable bool) *Workflow {
 	w := &Workflow{
 		IRVersion:              rapid.SampledFrom([]string{"", "0.1.0"}).Draw(t, "version"),
 		Description:            draw.prose("description", true),
+		Category:               rapid.SampledFrom([]string{"", "report", "true", "two words: x"}).Draw(t, "category"),
+		ExecutionType:          rapid.SampledFrom([]string{"", "sync", "async"}).Draw(t, "execution type"),
 		TemplateResolutionMode: rapid.SampledFrom([]string{"", "strict", "permissive"}).Draw(t, "mode"),
+	}
+	if tags := rapid.SliceOfN(rapid.SampledFrom([]string{"tool", "1", "null", "a, b", "#c", "ü\n"}), 0, 3).Draw(t, "tags"); len(tags) > 0 {
+		w.Tags = tags
 	}
 	if rapid.Bool().Draw(t, "runtime") {
 		fails := rapid.SampledFrom([]*bool{nil, new(true), new(false)}).Draw(t, "fails")

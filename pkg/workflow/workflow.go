@@ -10,17 +10,25 @@ import (
 
 // Workflow is a workflow as its author wrote it. The help tags describe the fields in the JSON Schema and the documentation.
 type Workflow struct {
-	Schema      string            `json:"$schema,omitempty" help:"the JSON Schema of the file, for editors; it has no other effect"`
-	IRVersion   string            `json:"ir_version,omitempty" help:"the version of the file form, such as 0.1.0"`
-	Description string            `json:"description,omitempty" help:"what the workflow is for"`
-	Inputs      map[string]Input  `json:"inputs,omitempty" help:"the inputs of a run, by name"`
-	Nodes       []Node            `json:"nodes" help:"the steps"`
-	Edges       []Edge            `json:"edges,omitempty" help:"which node follows which; without edges, a node follows the nodes that its templates read, or the list if code names the next node"`
-	StartNode   string            `json:"start_node,omitempty" help:"run only this node and the nodes that it leads to"`
-	Outputs     map[string]Output `json:"outputs,omitempty" help:"the results of a run, by name; without outputs, the outputs of the last nodes"`
+	Schema      string   `json:"$schema,omitempty" help:"the JSON Schema of the file, for editors; it has no other effect"`
+	IRVersion   string   `json:"ir_version,omitempty" help:"the version of the file form, such as 0.1.0"`
+	Description string   `json:"description,omitempty" help:"what the workflow is for"`
+	Category    string   `json:"category,omitempty" help:"the kind of the workflow, such as report, by which a server can choose the workflows that it offers as tools; workflow by default"`
+	Tags        []string `json:"tags,omitempty" help:"words, such as tool, by which a server can choose the workflows that it offers as tools"`
+	// ExecutionType is "sync", "async" or empty, which means async.
+	ExecutionType string            `json:"executionType,omitempty" help:"sync: a tool call waits for the end of the run; async (the default): it answers after a while, and the run goes on"`
+	Inputs        map[string]Input  `json:"inputs,omitempty" help:"the inputs of a run, by name"`
+	Nodes         []Node            `json:"nodes" help:"the steps"`
+	Edges         []Edge            `json:"edges,omitempty" help:"which node follows which; without edges, a node follows the nodes that its templates read, or the list if code names the next node"`
+	StartNode     string            `json:"start_node,omitempty" help:"run only this node and the nodes that it leads to"`
+	Outputs       map[string]Output `json:"outputs,omitempty" help:"the results of a run, by name; without outputs, the outputs of the last nodes"`
 	// TemplateResolutionMode is "strict" (the default) or "permissive".
 	TemplateResolutionMode string   `json:"template_resolution_mode,omitempty" help:"strict: an unresolved template fails its node; permissive: it stays as it was written and the run is degraded"`
 	Runtime                *Runtime `json:"runtime,omitempty" help:"limits of a run, and its exit status when it is degraded"`
+	Budget                 *Budget  `json:"budget,omitempty" help:"what a run, with the runs that it continues, may spend: when it is used up, the run is stopped in order"`
+
+	// RunsOn is where its nodes run that do not say so themselves, or empty.
+	RunsOn string `json:"runs_on,omitempty" help:"where nodes run that have no runs_on of their own: the name of a runner in settings.json; local, the default, is this machine"`
 
 	// index maps ids to indexes of Nodes. It is nil in a workflow that was not parsed.
 	index map[string]int
@@ -31,6 +39,13 @@ type Runtime struct {
 	MaxOutput rawjson.Bytes `json:"max_output,omitempty" help:"how much the nodes of a run may put out: a number of bytes, or text such as 30MB; by default 2 GiB, and 128 MiB for what one command prints"`
 	// FailDegraded is nil if the file does not have it.
 	FailDegraded *bool `json:"fail_degraded,omitempty" help:"give a degraded run the exit status 1 instead of 0"`
+}
+
+// Budget is what a run may spend. A field that is 0 limits nothing.
+type Budget struct {
+	USD     float64 `json:"usd,omitempty" help:"dollars, as nodes report the cost of language models and agents"`
+	Tokens  int     `json:"tokens,omitempty" help:"tokens of language models, in and out"`
+	Minutes float64 `json:"minutes,omitempty" help:"minutes in which the run executes"`
 }
 
 // Node is one step.
@@ -47,6 +62,9 @@ type Node struct {
 	Timeout  *Timeout        `json:"timeout,omitempty" help:"how long the node may take in all (a duration), or limits for node and attempt; replaces the default of its type"`
 	Approval *Approval       `json:"approval,omitempty" help:"ask a person before the node runs"`
 	Cache    *Cache          `json:"cache,omitempty" help:"reuse the outputs of an earlier run if nothing that they depend on has changed"`
+	RunsOn   string          `json:"runs_on,omitempty" help:"the name of the runner that runs the node, of those in settings.json; local is this machine"`
+	// Idempotent allows one more attempt if it is not known whether the node has done its work.
+	Idempotent bool `json:"idempotent,omitempty" help:"the node may run twice: an attempt whose end is not known, because a runner was lost, is made once more"`
 	// UnsafeTemplates pastes values into a shell node's command without quoting, so that they can become code.
 	UnsafeTemplates bool `json:"unsafe_templates,omitempty" help:"paste values into a shell command without quoting, so that they can become code: only for trusted values"`
 }

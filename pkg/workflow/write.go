@@ -171,20 +171,37 @@ func (m *writer) write(title string) {
 
 // front writes the front matter, for fields that have no other place.
 func (m *writer) front() {
-	fields := [][2]string{{"ir_version", m.w.IRVersion}, {"start_node", m.w.StartNode}, {"template_resolution_mode", m.w.TemplateResolutionMode}}
+	fields := [][2]string{
+		{"ir_version", m.w.IRVersion}, {"category", m.w.Category}, {"executionType", m.w.ExecutionType},
+		{"start_node", m.w.StartNode}, {"runs_on", m.w.RunsOn}, {"template_resolution_mode", m.w.TemplateResolutionMode},
+	}
 	if !isProse(m.w.Description) {
 		fields = append(fields, [2]string{"description", m.w.Description})
 	}
 	fields = slices.DeleteFunc(fields, func(f [2]string) bool { return f[1] == "" })
-	if len(fields) == 0 && m.w.Runtime == nil {
+	if len(fields) == 0 && len(m.w.Tags) == 0 && m.w.Runtime == nil && m.w.Budget == nil {
 		return
 	}
 	m.line("---")
 	for _, f := range fields {
 		m.line(f[0], ": ", scalarText(f[1]))
 	}
+	m.tags()
 	m.runtime()
+	m.budget()
 	m.line("---\n")
+}
+
+// tags writes the field tags of the front matter.
+func (m *writer) tags() {
+	if len(m.w.Tags) == 0 {
+		return
+	}
+	tags := make([]string, len(m.w.Tags))
+	for i, tag := range m.w.Tags {
+		tags[i] = string(rawjson.Quote(tag))
+	}
+	m.line("tags: [", strings.Join(tags, ", "), "]")
 }
 
 // runtime writes the field runtime of the front matter.
@@ -201,6 +218,24 @@ func (m *writer) runtime() {
 		fields = append(fields, "fail_degraded: "+strconv.FormatBool(*r.FailDegraded))
 	}
 	m.line("runtime: {", strings.Join(fields, ", "), "}")
+}
+
+// budget writes the field budget of the front matter.
+func (m *writer) budget() {
+	b := m.w.Budget
+	if b == nil {
+		return
+	}
+	var fields []string
+	add := func(name string, n float64) {
+		if n > 0 {
+			fields = append(fields, name+": "+strconv.FormatFloat(n, 'f', -1, 64))
+		}
+	}
+	add("usd", b.USD)
+	add("tokens", float64(b.Tokens))
+	add("minutes", b.Minutes)
+	m.line("budget: {", strings.Join(fields, ", "), "}")
 }
 
 func (m *writer) flag(key string, on bool) {

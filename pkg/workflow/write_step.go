@@ -72,6 +72,8 @@ func (m *writer) runs(n Node) {
 	} else if c != nil {
 		m.fields("cache", fieldText("ttl", c.TTL, defaultTTL))
 	}
+	m.runsOn(&n)
+	m.flag("idempotent", n.Idempotent)
 	m.flag("unsafe_templates", n.UnsafeTemplates)
 }
 
@@ -185,4 +187,11 @@ func idList(ids []string) string {
 		return ids[0]
 	}
 	return "[" + strings.Join(ids, ", ") + "]"
+}
+
+// runsOn writes where a node runs.
+func (m *writer) runsOn(n *Node) {
+	if n.RunsOn != "" {
+		m.line("- runs_on: ", scalarText(n.RunsOn))
+	}
 }

@@ -116,6 +116,7 @@ func workflowIn(f *workflow.File, s *shared, within []*workflow.File) *Report {
 		report: &Report{File: f, Kinds: map[string]nodetype.Type{}, Subs: map[string]*Report{}},
 	}
 	c.names()
+	runsOn(c, c.w.RunsOn, "runs_on", "")
 	c.edges()
 	c.subs()                       // before the nodes that read their outputs
 	if len(c.report.Errors) == 0 { // only a valid graph has an order

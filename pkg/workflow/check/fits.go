@@ -52,7 +52,14 @@ func (c *checker) typeOf(ref template.Ref) string {
 		return typeWords()[in.Type]
 	}
 	i, ok := c.nodes[ref.Root]
-	if !ok || len(ref.Path) > 1 {
+	if !ok {
+		return ""
+	}
+	part, known := c.partOf(&c.w.Nodes[i], ref.Path)
+	if typ := part.Type(); known && typ != "any" {
+		return typ
+	}
+	if len(ref.Path) > 1 {
 		return ""
 	}
 	if len(ref.Path) == 0 {

@@ -41,6 +41,7 @@ func (c *checker) node(i int) {
 		c.llm(n, kind, params, at)
 		c.agent(n, kind, params, at)
 	}
+	runsOn(c, n.RunsOn, at+".runs_on", n.ID)
 	c.control(n, kind, at)
 	command := ok && kind.Name == "shell"
 	if command {
@@ -110,7 +111,12 @@ func (c *checker) kind(n *workflow.Node, at string) (nodetype.Type, bool) {
 		f.SuggestAs(denied).Node = n.ID
 		return kind, false
 	}
-	f := c.fail(at+".type", "Unknown node type %q", n.Type)
+	server := serverOf(c.types, n.Type)
+	message := fmt.Sprintf("Unknown node type %q", n.Type)
+	if server != "" {
+		message += fmt.Sprintf(": MCP server %s had no such tool at its last sync", server)
+	}
+	f := c.fail(at+".type", "%s", message)
 	f.Node = n.ID
 	names := c.allTypeNames()
 	c.offer(f, n.Type, names)
@@ -121,7 +127,11 @@ func (c *checker) kind(n *workflow.Node, at string) (nodetype.Type, bool) {
 	if instead := formerType(n.Type); instead != "" {
 		f.Suggest("%s", instead)
 	}
-	if !found && strings.HasPrefix(n.Type, "mcp-") {
+	if server != "" {
+		f.SuggestCommand("If the server has this tool: pflow-sync sync %s. It cannot be called unregistered, because its name is almost that of another tool", server).
+			SuggestTool("If the server has this tool: sync_server, if you have that tool, or a person with: pflow-sync sync %s. It cannot be called unregistered, because its name is almost that of another tool", server)
+	}
+	if !found && server == "" && strings.HasPrefix(n.Type, "mcp-") {
 		f.SuggestCommand("Tools of MCP servers become node types with: pflow-sync add NAME -- COMMAND, then pflow-sync sync NAME").
 			SuggestTool("A person adds an MCP server with: pflow-sync add NAME -- COMMAND. To make its tools node types then: sync_server, if you have that tool, or a person with: pflow-sync sync NAME")
 	}
@@ -190,6 +200,14 @@ func denial(types Types, name string) *fault.Fault {
 	return judge.Denial(name)
 }
 
+// serverOf returns the configured MCP server to which the name of a node type belongs, or "" if that is unknown.
+func serverOf(types Types, name string) string {
+	if known, ok := types.(interface{ ServerOf(name string) string }); ok {
+		return known.ServerOf(name)
+	}
+	return ""
+}
+
 // namesOf lists the names of all node types, without loading the types if possible.
 func namesOf(types Types) (names []string) {
 	if named, ok := types.(interface{ Names() ([]string, error) }); ok {
@@ -212,7 +230,7 @@ func (c *checker) params(n *workflow.Node, kind nodetype.Type, params map[string
 		case strings.HasPrefix(name, "__"):
 			c.fail(path, "Node %q (%s): parameter %q is reserved: a workflow cannot set names that start with __", n.ID, n.Type, name).
 				Suggest("Remove it").Node = n.ID
-		case !ok && kind.MCP != nil && (len(kind.Params) == 0 || c.takesMore(kind)): // a tool without a schema of its parameters
+		case !ok && kind.MCP != nil && c.takesMore(kind):
 		case !ok && name == nodetype.TimeoutParam && kind.LimitsTime():
 		case !ok && name == "inputs": // local names of the node
 			c.ownInputs(n, params[name], path)

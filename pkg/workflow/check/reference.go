@@ -68,7 +68,7 @@ func (c *checker) reference(p place, ref template.Ref, optional bool) {
 		c.at(p, "Node %q has no outputs of its own in its first iteration: %s", n.ID, ref).Suggest("Give it a default: %s", fixed)
 		return
 	}
-	if c.output(p, ref, n) && !optional && n != p.node {
+	if c.output(p, ref, n) && c.nested(p, ref, n, optional) && !optional && n != p.node {
 		c.runs(p, ref, n)
 	}
 }
@@ -218,7 +218,11 @@ func (c *checker) result(p place, ref template.Ref, n *workflow.Node) bool {
 
 // noOutput reports an output that does not exist. Its name is the given step of the reference.
 func (c *checker) noOutput(p place, ref template.Ref, step int, message string, outputs []nodetype.Output) {
-	f := c.at(p, "%s", message)
+	c.offerOutputs(c.at(p, "%s", message), ref, step, outputs)
+}
+
+// offerOutputs adds the outputs that a reference may mean instead of the one that its given step names.
+func (c *checker) offerOutputs(f *fault.Fault, ref template.Ref, step int, outputs []nodetype.Output) {
 	f.Missing = []string{ref.Expression()}
 	var names, available []string
 	instead := func(name string) template.Ref {

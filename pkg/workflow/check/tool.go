@@ -24,10 +24,12 @@ func (c *checker) schemaOf(kind nodetype.Type) *jsonschema.Schema {
 	return s
 }
 
-// takesMore reports whether a tool takes arguments that its input schema does not name.
+// takesMore reports whether a tool takes parameters that its declaration does not name.
 func (c *checker) takesMore(kind nodetype.Type) bool {
-	s := c.schemaOf(kind)
-	return s != nil && s.ExtraMembers()
+	if kind.MCP.OriginalSchema == nil {
+		return len(kind.Params) == 0
+	}
+	return jsonschema.TakesMore(kind.MCP.OriginalSchema, c.schemaOf(kind) != nil)
 }
 
 // toolArgument checks a parameter of an MCP tool by the tool's input schema. What the schema says about a part with a template shows
@@ -44,7 +46,7 @@ func (c *checker) toolArguments(n *workflow.Node, kind nodetype.Type, params map
 	if s == nil {
 		return
 	}
-	given := map[string]json.RawMessage{}
+	given, more := map[string]json.RawMessage{}, c.takesMore(kind)
 	for name, value := range params {
 		param, ok := kind.Param(name)
 		switch fitted, fits := nodetype.Fit(param.Type, value); {
@@ -53,7 +55,7 @@ func (c *checker) toolArguments(n *workflow.Node, kind nodetype.Type, params map
 		case ok && string(value) == "null" && !s.AllowsNull(name):
 		case ok && fits && string(value) != "null":
 			given[name] = fitted
-		case ok || s.ExtraMembers():
+		case ok || more:
 			given[name] = value
 		}
 	}

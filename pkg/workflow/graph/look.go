@@ -31,12 +31,16 @@ type look struct {
 	light, dark colors
 }
 
+// degraded is the class of a node that completed although items of its batch failed.
+const degraded history.State = "degraded"
+
 // plain is the look of a node without a state, and looks has those of the states.
 var plain = look{"", colors{"#ffffff", "#59636e"}, colors{"#151b23", "#9198a1"}}
 
 var looks = []look{
 	{history.Running, colors{"#fff8c5", "#9a6700"}, colors{"#272115", "#d29922"}},
 	{history.Waiting, colors{"#fbefff", "#8250df"}, colors{"#1f1730", "#ab7df8"}},
+	{degraded, colors{"#fff8c5", "#9a6700"}, colors{"#272115", "#d29922"}},
 	{history.Completed, colors{"#dafbe1", "#1a7f37"}, colors{"#12261e", "#3fb950"}},
 	{history.Reused, colors{"#ddf4ff", "#0969da"}, colors{"#121d2f", "#4493f8"}},
 	{history.Failed, colors{"#ffebe9", "#d1242f"}, colors{"#25171c", "#f85149"}},
@@ -50,17 +54,11 @@ const (
 	darkInk, darkPaper   = "#f0f6fc", "#0d1117"
 )
 
-func (l look) colors(dark bool) colors {
-	if dark {
-		return l.dark
-	}
-	return l.light
-}
-
-// Colors returns the colours of the box of a node in the given state, for pages that show more of a run than the picture.
-func Colors(s history.State, dark bool) (fill, stroke string) {
-	c := lookOf(s).colors(dark)
-	return c.fill, c.stroke
+// Colors returns the colours of the box of a node in the given state as CSS, which depends on the property color-scheme. They are
+// for pages that show more of a run than the picture.
+func Colors(s history.State) (fill, stroke string) {
+	l := lookOf(s)
+	return lightDark(l.light.fill, l.dark.fill), lightDark(l.light.stroke, l.dark.stroke)
 }
 
 // lookOf returns the look of a state.

@@ -46,6 +46,9 @@ func (n *node) caption() string {
 	case len(run.Items) > 0:
 		parts = append(parts, history.Plural(len(run.Items), "item"))
 	}
+	if failed := run.Failures(); failed > 0 {
+		parts = append(parts, fmt.Sprintf("%d failed", failed))
+	}
 	switch {
 	case run.State == history.Running && run.Iteration > 0:
 		parts = append(parts, fmt.Sprintf("iteration %d", run.Iteration))
@@ -71,8 +74,11 @@ func notes(run *history.Node) []string {
 
 // class returns the state whose style the node has.
 func (n *node) class() history.State {
-	if n.run.State == "" && n.leftOut {
+	switch {
+	case n.run.State == "" && n.leftOut:
 		return history.Skipped
+	case n.run.State == history.Completed && n.run.Failures() > 0:
+		return degraded
 	}
 	return n.run.State
 }

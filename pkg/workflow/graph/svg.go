@@ -119,35 +119,48 @@ func (l *layout) middle(e *edge, path []int) (x, y float64) {
 // arc returns how far an edge without a path swings to the side.
 func arc(from, to *vertex) float64 { return (from.width+to.width)/2 + gap }
 
-// Styles returns the CSS rules of the picture. They apply to its class only, so that they do not affect the rest of a page.
+// Styles returns the CSS rules of the picture. They apply to its class only, so that they do not affect the rest of a page. The
+// colours follow the reader's colour scheme.
 func Styles() string {
 	var b strings.Builder
-	b.WriteString(`.pflow-graph text{font:12px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;text-anchor:middle}
+	b.WriteString(shapes)
+	writeColors(&b, func(light, _ string) string { return light })
+	b.WriteString("@media (prefers-color-scheme:dark){\n")
+	writeColors(&b, func(_, dark string) string { return dark })
+	b.WriteString("}\n")
+	return b.String()
+}
+
+// PageStyles returns the rules of Styles for a page that chooses the colour scheme itself, by the property color-scheme.
+func PageStyles() string {
+	var b strings.Builder
+	b.WriteString(shapes)
+	writeColors(&b, lightDark)
+	return b.String()
+}
+
+// lightDark returns a CSS colour that depends on the property color-scheme.
+func lightDark(light, dark string) string { return "light-dark(" + light + "," + dark + ")" }
+
+const shapes = `.pflow-graph text{font:12px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;text-anchor:middle}
 .pflow-graph .id{font-weight:bold}
 .pflow-graph rect{stroke-width:1.3}
 .pflow-graph .paper{stroke:none}
 .pflow-graph .route,.pflow-graph .reading{fill:none;stroke-width:1.3}
 .pflow-graph .reading{stroke-dasharray:5 4}
 .pflow-graph .action{font-size:11px;paint-order:stroke;stroke-width:4px}
-`)
-	for _, dark := range []bool{false, true} {
-		ink, paper := lightInk, lightPaper
-		if dark {
-			ink, paper = darkInk, darkPaper
-			b.WriteString("@media (prefers-color-scheme:dark){\n")
+`
+
+// writeColors writes the rules with colours. Color returns the colour for the light and the dark one of a pair.
+func writeColors(b *strings.Builder, color func(light, dark string) string) {
+	ink, paper, line := color(lightInk, darkInk), color(lightPaper, darkPaper), color(plain.light.stroke, plain.dark.stroke)
+	fmt.Fprintf(b, ".pflow-graph text{fill:%s}\n.pflow-graph .paper{fill:%s}\n.pflow-graph .action{stroke:%s}\n", ink, paper, paper)
+	fmt.Fprintf(b, ".pflow-graph .head{fill:%s}\n.pflow-graph .route,.pflow-graph .reading{stroke:%s}\n", line, line)
+	for _, l := range append([]look{plain}, looks...) {
+		name := ""
+		if l.state != "" {
+			name = "." + string(l.state)
 		}
-		line := plain.colors(dark).stroke
-		fmt.Fprintf(&b, ".pflow-graph text{fill:%s}\n.pflow-graph .paper{fill:%s}\n.pflow-graph .action{stroke:%s}\n", ink, paper, paper)
-		fmt.Fprintf(&b, ".pflow-graph .head{fill:%s}\n.pflow-graph .route,.pflow-graph .reading{stroke:%s}\n", line, line)
-		for _, l := range append([]look{plain}, looks...) {
-			name := ""
-			if l.state != "" {
-				name = "." + string(l.state)
-			}
-			c := l.colors(dark)
-			fmt.Fprintf(&b, ".pflow-graph .node%s rect{fill:%s;stroke:%s}\n", name, c.fill, c.stroke)
-		}
+		fmt.Fprintf(b, ".pflow-graph .node%s rect{fill:%s;stroke:%s}\n", name, color(l.light.fill, l.dark.fill), color(l.light.stroke, l.dark.stroke))
 	}
-	b.WriteString("}\n")
-	return b.String()
 }

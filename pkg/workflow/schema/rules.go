@@ -1,6 +1,9 @@
 package schema
 
-import "github.com/pflow-suite/pflow/pkg/rawjson"
+import (
+	"github.com/pflow-suite/pflow/pkg/rawjson"
+	"github.com/pflow-suite/pflow/pkg/workflow"
+)
 
 // The rules hold what the Go types do not: the values of a field, its default, and its short forms.
 
@@ -32,7 +35,15 @@ func between(least, most float64, standard any) func(*schema) {
 	return func(s *schema) { s.Minimum, s.Maximum, s.Default = new(least), new(most), standard }
 }
 
+// runner is the rule of the name of a runner.
+func runner(s *schema) { s.Pattern = "^[a-z0-9]+(-[a-z0-9]+)*$" }
+
 // notEmpty accepts text that is not empty.
+// amount is the rule of a number of a budget.
+func amount(s *schema) {
+	s.ExclusiveMinimum, s.Maximum = new(float64(0)), new(float64(workflow.MaxAmount))
+}
+
 func notEmpty(s *schema) { s.MinLength = 1 }
 
 // positive accepts durations of more than 0. The default may be nil.
@@ -61,6 +72,15 @@ func rules() map[string]func(*schema) {
 		"Workflow.inputs":                   func(s *schema) { s.PropertyNames = &schema{MinLength: 1} },
 		"Workflow.outputs":                  func(s *schema) { s.PropertyNames = &schema{MinLength: 1} },
 		"Workflow.template_resolution_mode": enum("strict", "permissive"),
+		"Workflow.executionType":            enum("async", "sync"),
+		"Workflow.tags":                     func(s *schema) { s.Items.Pattern = `\S` },
+
+		"Budget.usd":     amount,
+		"Budget.tokens":  between(1, workflow.MaxTokens, nil),
+		"Budget.minutes": amount,
+
+		"Workflow.runs_on": runner,
+		"Node.runs_on":     runner,
 
 		"Node.id":       notEmpty,
 		"Node.type":     notEmpty,

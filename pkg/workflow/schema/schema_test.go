@@ -153,7 +153,7 @@ func TestDescribesEverything(t *testing.T) {
 	for name, s := range root.Defs {
 		walk(name, s)
 	}
-	if len(root.Defs) != 12 {
+	if len(root.Defs) != 13 {
 		t.Errorf("%d definitions", len(root.Defs))
 	}
 }
