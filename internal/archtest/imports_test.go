@@ -16,22 +16,32 @@ const (
 	module = "github.com/pflow-suite/pflow/"
 	sdk    = "github.com/modelcontextprotocol/go-sdk/"
 	gojq   = "github.com/itchyny/gojq"
+	sqlite = "modernc.org/sqlite"
 )
 
 // tools are the packages outside pkg/ and cmd/, which no program links, with the packages of the suite that each may import.
 var tools = map[string][]string{
 	"internal/archtest":       {},
+	"internal/authserver":     {},
 	"internal/cases":          {},
 	"internal/golden":         {},
 	"internal/llmserver":      {},
 	"internal/terminal":       {"pkg/terminal/cells"},
 	"internal/velofluxserver": {},
+	"internal/definitions":    {},
+	"internal/workflownames":  {},
+	"internal/hostilemcp":     {},
 	"internal/webserver":      {},
-	"scripts/bench":           {"pkg/workflow/template", "internal/velofluxserver"},
+	"scripts/bench":           {"pkg/workflow/template", "internal/hostilemcp", "internal/velofluxserver"},
 	"scripts/bench/pairs":     {},
+	"scripts/servers":         {},
+	"scripts/sourcelist":      {"internal/definitions", "internal/workflownames"},
 	"scripts/tally":           {},
 	"scripts/bench/trials":    {"pkg/mcp/mcpserver", "pkg/mcp/stdio"},
 	"scripts/velofluxserver":  {"internal/velofluxserver"},
+	"scripts/hostilemcp":      {"internal/hostilemcp"},
+	"internal/conformance":    {"pkg/mcp/mcpserver"},
+	"scripts/conformance":     {"internal/conformance", "pkg/mcp/mcphttp"},
 }
 
 // mustNotLink names, for a package or a program, what it must not depend on, directly or indirectly. A path that ends in a
@@ -47,20 +57,32 @@ var mustNotLink = map[string][]string{
 	"cmd/pflow-lib":      {module + "pkg/engine"}, // it describes and runs nothing
 	"cmd/pflow-serve":    {module + "pkg/engine", module + "pkg/catalog/", module + "pkg/run/"},
 	"pkg/mcp/suitetools": {module + "pkg/engine", module + "pkg/catalog/", module + "pkg/run/"}, // what it knows comes through a pipe
+	"cmd/pflow-share":    {module + "pkg/engine", sdk, gojq},                                    // it starts runs through pflow-exec
 	"pkg/veloflux":       {sdk},                                                                 // so that programs can embed it
 }
 
 // onlyImporters names the packages that alone may import something; all others go through them.
 var onlyImporters = map[string][]string{
-	"os/exec": {"pkg/process", "scripts/bench", "scripts/bench/pairs", "scripts/bench/trials"}, // a benchmark measures the programs from outside
-	sdk:       {"pkg/mcp/mcpclient", "pkg/mcp/stdio", "pkg/mcp/mcpserver"},
+	"os/exec": {"pkg/process", "scripts/bench", "scripts/bench/pairs", "scripts/bench/trials", "scripts/licenses", "scripts/servers"}, // a benchmark measures the programs from outside
+	sdk:       {"pkg/mcp/oauth", "pkg/mcp/mcpclient", "pkg/mcp/message", "pkg/mcp/stdio", "pkg/mcp/mcpserver", "pkg/mcp/mcphttp"},
 	gojq:      {"pkg/nodes/jq"},
+
+	sqlite:                      {"pkg/share/store"}, // only pflow-share links the database
+	sqlite + "/":                {"pkg/share/store"},
+	module + "pkg/share/store":  {"cmd/pflow-share", "pkg/share"},
+	module + "pkg/share/sealed": {"pkg/share", "pkg/share/store"},
 
 	"github.com/google/jsonschema-go/jsonschema": {"pkg/rawjson/jsonschema"}, // what reads its error messages has one place
 
 	// The commands open no journal and take no lock: they ask the reader, and the runner writes.
-	module + "pkg/run/journal": {"pkg/engine/runner", "pkg/run/reader"},
-	"github.com/gofrs/flock":   {"pkg/home", "pkg/run/journal", "pkg/veloflux"},
+	module + "pkg/run/journal":     {"pkg/engine/runner", "pkg/run/reader", "pkg/run/watch"},
+	module + "pkg/run/index":       {"pkg/run/reader"},
+	"github.com/fsnotify/fsnotify": {"pkg/run/watch", "pkg/mcp/suitetools"},
+	"github.com/gofrs/flock":       {"pkg/home", "pkg/run/journal", "pkg/veloflux"},
+
+	module + "pkg/run/telemetry": {"cmd/pflow-otel"}, // no other program knows of telemetry
+	module + "pkg/run/otlp":      {"cmd/pflow-otel", "pkg/run/telemetry"},
+	"go.opentelemetry.io/":       {"pkg/run/otlp", "pkg/run/telemetry", "internal/otlpcollector"},
 
 	module + "pkg/nodes/llm":                  {"cmd/pflow-node-llm"}, // no other program links the API clients
 	"github.com/openai/openai-go/":            {"pkg/nodes/llm"},
@@ -76,8 +98,8 @@ var pure = []string{
 
 // TestFolders checks that the table names every package below pkg/, in an order without an arrow up.
 func TestFolders(t *testing.T) {
-	if len(Folders) > 14 {
-		t.Errorf("pkg has %d folders: a reader should find the place for a change at a glance, so at most 14", len(Folders))
+	if len(Folders) > 15 {
+		t.Errorf("pkg has %d folders: a reader should find the place for a change at a glance, so at most 15", len(Folders))
 	}
 	packages := suite(t)
 	listed := map[string]bool{}

@@ -21,14 +21,15 @@ var Folders = []Folder{
 	{"event", []string{"event", "event/history", "event/trace"}, nil},
 	{"nodetype", []string{"nodetype"}, nil},
 	{"home", []string{"home/input", "home", "home/settings", "home/redact"}, nil},
-	{"terminal", []string{"terminal/cells", "terminal/cli"}, []string{"process", "home"}},
+	{"terminal", []string{"terminal/cells", "terminal/manual", "terminal/completion", "terminal/cli"}, []string{"process", "home"}},
 
 	{"workflow", []string{
 		"workflow/yaml", "workflow/program", "workflow", "workflow/schema", "workflow/template", "workflow/shell", "workflow/plan", "workflow/check", "workflow/graph",
 	}, []string{"event", "nodetype", "terminal"}},
-	{"run", []string{"run/journal", "run/reader", "run/progress", "run/report"}, []string{"process", "event", "home", "terminal", "workflow"}},
-	{"catalog", []string{"catalog/page", "catalog/search", "catalog/stored", "catalog/registry", "catalog/library", "catalog/dependencies", "catalog/upstream"}, []string{"nodetype", "home", "workflow"}},
-	{"mcp", []string{"mcp/toolargs", "mcp/mcpclient", "mcp/stdio", "mcp/mcpserver", "mcp/suitetools", "mcp/install"}, []string{"process", "nodetype", "home"}},
+	{"run", []string{"run/journal", "run/index", "run/reader", "run/watch", "run/progress", "run/report", "run/otlp", "run/telemetry"}, []string{"process", "event", "home", "terminal", "workflow"}},
+	{"catalog", []string{"catalog/page", "catalog/search", "catalog/stored", "catalog/registry", "catalog/library", "catalog/dependencies", "catalog/upstream"}, []string{"nodetype", "home", "workflow", "run"}},
+	{"share", []string{"share/sealed", "share/store", "share/output", "share"}, []string{"process", "event", "home", "workflow", "run", "catalog"}},
+	{"mcp", []string{"mcp/access", "mcp/form", "mcp/toolargs", "mcp/oauth", "mcp/mcpclient", "mcp/message", "mcp/stdio", "mcp/mcpserver", "mcp/mcphttp", "mcp/source", "mcp/offer", "mcp/suitetools", "mcp/flowhttp", "mcp/install", "mcp/clientconfig"}, []string{"process", "nodetype", "home"}},
 
 	{"engine", []string{"engine/cache", "engine/node", "engine", "engine/runner"}, []string{"process", "event", "nodetype", "home", "workflow", "run", "catalog", "mcp"}},
 	{"nodes", []string{"nodes/nodeprogram", "nodes/jq", "nodes/llm", "nodes/agent"}, []string{"process", "nodetype", "home", "workflow"}},
@@ -38,11 +39,15 @@ var Folders = []Folder{
 // Programs names for each program the folders below pkg/ that its command line may import besides pkg/fault and pkg/rawjson.
 var Programs = map[string][]string{
 	"pflow-exec":       {"event", "home", "terminal", "workflow", "run", "engine"},
-	"pflow-lib":        {"event", "nodetype", "home", "terminal", "workflow", "run", "catalog", "nodes"},
+	"pflow-lib":        {"event", "nodetype", "home", "terminal", "workflow", "run", "catalog", "mcp", "nodes"},
 	"pflow-sync":       {"process", "nodetype", "home", "terminal", "catalog", "mcp"},
 	"pflow-serve":      {"terminal", "mcp"},
+	"pflow-share":      {"terminal", "share"},
+	"pflow-otel":       {"home", "terminal", "run"},
 	"pflow-node-agent": {"process", "nodetype", "terminal", "nodes"},
 	"pflow-node-jq":    {"nodetype", "terminal", "nodes"},
 	"pflow-node-llm":   {"home", "terminal", "nodes"},
 	"veloflux-mcp":     {"home", "terminal", "mcp", "veloflux"},
+
+	"pflow-node-source-workflow": {"process", "nodetype", "home", "terminal", "mcp", "nodes"},
 }

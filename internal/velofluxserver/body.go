@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+
+	"github.com/tidwall/gjson"
 )
 
 // maxBody is the most bytes of a body that the Manager accepts.
@@ -26,10 +28,10 @@ type shape struct {
 }
 
 // decode parses the body as JSON of the given shape. If that fails, it returns the Manager's response.
-func (c *call) decode(want shape) (*value, *response) {
-	refuse := func(status int, message string) (*value, *response) {
+func (c *call) decode(want shape) (value, *response) {
+	refuse := func(status int, message string) (value, *response) {
 		a := textResponse(status, message)
-		return nil, &a
+		return value{}, &a
 	}
 	media, _, _ := mime.ParseMediaType(c.header.Get("Content-Type"))
 	if media != "application/json" && (!strings.HasPrefix(media, "application/") || !strings.HasSuffix(media, "+json")) {
@@ -50,94 +52,75 @@ func (c *call) decode(want shape) (*value, *response) {
 }
 
 // check returns what is wrong with a value, or nil.
-func (s shape) check(v *value, path []string) *syntaxError {
+func (s shape) check(v value, path []string) (fail *syntaxError) {
 	wrong := func(at int, format string, args ...any) *syntaxError {
 		return &syntaxError{path: joinedPath(path), message: fmt.Sprintf(format, args...), at: at}
 	}
+	items := v.items()
 	switch {
-	case s.kind == 0 || s.nullable && v.kind == 'n':
+	case s.kind == 0 || s.nullable && v.kind() == 'n':
 		return nil
-	case s.kind == '{' && v.kind == '[' && len(v.items) < s.wants:
-		return wrong(v.end, "invalid length %d, expected %s with %d elements", len(v.items), s.expected(), s.wants)
-	case s.kind == 'u' && v.kind == '#':
-		if _, err := strconv.ParseUint(v.raw, 10, 64); err == nil {
+	case s.kind == '{' && v.IsArray() && len(items) < s.wants:
+		return wrong(v.end(), "invalid length %d, expected %s with %d elements", len(items), s.expected(), s.wants)
+	case s.kind == 'u' && v.kind() == '#':
+		if _, err := strconv.ParseUint(v.Raw, 10, 64); err == nil {
 			return nil
 		}
-		if strings.ContainsAny(v.raw, ".eE") {
-			return wrong(v.end, "invalid type: floating point `%s`, expected usize", v.raw)
+		if strings.ContainsAny(v.Raw, ".eE") {
+			return wrong(v.end(), "invalid type: floating point `%s`, expected usize", v.Raw)
 		}
-		return wrong(v.end, "invalid value: integer `%s`, expected usize", v.raw)
-	case s.kind != v.kind:
-		return wrong(v.end, "invalid type: %s, expected %s", v.described(), s.expected())
+		return wrong(v.end(), "invalid value: integer `%s`, expected usize", v.Raw)
+	case s.kind != v.kind():
+		return wrong(v.end(), "invalid type: %s, expected %s", v.described(), s.expected())
 	}
-	for i, item := range v.items {
+	for i, item := range items {
 		if s.items == nil {
 			break
 		}
-		if wrong := s.items.check(item, append(path, fmt.Sprintf("[%d]", i))); wrong != nil {
-			return wrong
+		if fail = s.items.check(item, append(path, fmt.Sprintf("[%d]", i))); fail != nil {
+			return fail
 		}
+	}
+	if s.kind != '{' {
+		return nil
 	}
 	seen := map[string]bool{}
-	for _, f := range v.fields {
-		member, known := s.members[f.name]
-		if !known {
-			continue
+	v.ForEach(func(key, of gjson.Result) bool {
+		member, known := s.members[key.Str]
+		switch {
+		case known && seen[key.Str]:
+			fail = wrong(key.Index+len(key.Raw), "duplicate field `%s`", key.Str)
+		case known:
+			fail = member.check(value{of}, append(path, "."+key.Str))
 		}
-		if seen[f.name] {
-			return wrong(f.end, "duplicate field `%s`", f.name)
-		}
-		seen[f.name] = true
-		if wrong := member.check(f.value, append(path, "."+f.name)); wrong != nil {
-			return wrong
-		}
-	}
+		seen[key.Str] = true
+		return fail == nil
+	})
 	for _, name := range s.required {
-		if !seen[name] {
-			return wrong(v.end, "missing field `%s`", name)
+		if fail == nil && !seen[name] {
+			fail = wrong(v.end(), "missing field `%s`", name)
 		}
 	}
-	return nil
+	return fail
 }
 
 // expected returns the Manager's words for the shape.
 func (s shape) expected() string {
-	switch s.kind {
-	case '"':
-		return "a string"
-	case 'b':
-		return "a boolean"
-	case '[':
-		return "a sequence"
-	case 'u':
-		return "usize"
-	case '{':
-		if s.name == "" {
-			return "a map"
-		}
+	if s.name != "" {
 		return "struct " + s.name
 	}
-	return "a value"
+	return map[byte]string{'"': "a string", 'b': "a boolean", '[': "a sequence", 'u': "usize", '{': "a map"}[s.kind]
 }
 
 // described returns the Manager's words for the value.
-func (v *value) described() string {
-	switch v.kind {
-	case 'n':
-		return "null"
-	case 'b':
-		return "boolean `" + v.raw + "`"
-	case '#':
-		if strings.ContainsAny(v.raw, ".eE") {
-			return "floating point `" + v.raw + "`"
-		}
-		return "integer `" + v.raw + "`"
-	case '"':
-		return "string " + strconv.Quote(v.text)
-	case '[':
-		return "sequence"
+func (v value) described() string {
+	switch {
+	case v.kind() == '#' && strings.ContainsAny(v.Raw, ".eE"):
+		return "floating point `" + v.Raw + "`"
+	case v.kind() == '"':
+		return "string " + strconv.Quote(v.Str)
 	}
-	return "map"
+	return strings.ReplaceAll(map[byte]string{'n': "null", 'b': "boolean `…`", '#': "integer `…`", '[': "sequence", '{': "map"}[v.kind()], "…", v.Raw)
 }
 
 // jsonResponse returns a response with v as JSON.

@@ -12,22 +12,16 @@ type schema struct {
 	Columns []column `json:"columns"`
 }
 
-func videoSchema() schema {
-	return schema{[]column{
-		{Name: "payload", DataType: "bytes"},
-		{Name: "width", DataType: "int64"},
-		{Name: "height", DataType: "int64"},
-		{Name: "format", DataType: "string"},
-		{Name: "timestamp", DataType: "timestamp"},
-	}}
+func videoSchema() (made schema) {
+	for _, c := range [][2]string{{"payload", "bytes"}, {"width", "int64"}, {"height", "int64"}, {"format", "string"}, {"timestamp", "timestamp"}} {
+		made.Columns = append(made.Columns, column{Name: c[0], DataType: c[1]})
+	}
+	return made
 }
 
-func columns(v *value) (made []column, wrong string) {
+func columns(v value) (made []column, wrong string) {
 	made = []column{}
-	if v == nil {
-		return made, ""
-	}
-	for _, item := range v.items {
+	for _, item := range v.items() {
 		c, wrong := oneColumn(item)
 		if wrong != "" {
 			return nil, wrong
@@ -37,7 +31,7 @@ func columns(v *value) (made []column, wrong string) {
 	return made, ""
 }
 
-func oneColumn(v *value) (c column, wrong string) {
+func oneColumn(v value) (c column, wrong string) {
 	c = column{Name: v.string("name", ""), DataType: v.string("data_type", "")}
 	switch c.DataType {
 	case "null", "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64", "string", "bytes", "timestamp":

@@ -18,6 +18,8 @@ type Fault struct {
 	ContentType string
 	// Delay is how long the request waits before anything happens. If the client goes away meanwhile, nothing is done.
 	Delay time.Duration
+	// Deaf means that the request is carried out after the Delay even if the client has gone away.
+	Deaf bool
 	// Until holds the request after the Delay until it is closed. If the client goes away meanwhile, nothing is done.
 	Until <-chan struct{}
 	// DelayAfter is how long the response waits after the request was carried out.
@@ -75,11 +77,14 @@ func (s *Server) fault(method, pattern string) *Fault {
 
 // fail answers a request with a fault.
 func (s *Server) fail(ctx context.Context, c *call, r knownRoute, f *Fault) {
+	if f.Deaf {
+		ctx = context.WithoutCancel(ctx)
+	}
 	if !s.wait(ctx, f.Delay) || f.Until != nil && !waitFor(ctx, s, f.Until) {
 		abort()
 	}
 	if f.Hang {
-		s.hang(ctx)
+		waitFor[struct{}](ctx, s, nil)
 		abort()
 	}
 	var a response
@@ -116,13 +121,6 @@ func (f *Fault) response() response {
 
 // abort cuts the connection.
 func abort() { panic(http.ErrAbortHandler) }
-
-func (s *Server) hang(ctx context.Context) {
-	select {
-	case <-ctx.Done():
-	case <-s.done:
-	}
-}
 
 // wait waits for a time. ok is false if the client or the server goes away meanwhile.
 func (s *Server) wait(ctx context.Context, d time.Duration) (ok bool) {

@@ -1,7 +1,9 @@
 package velofluxserver
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
@@ -18,8 +20,8 @@ type pipeline struct {
 	spec   spec
 	status string // stopped or running
 	// plan is nil if a failed create left the record.
-	plan *plan
-	// sinks are the ids and types of the sinks, and the types of their encoders.
+	plan *Statement
+	// sinks are the ids and types of the sinks.
 	sinks []sink
 }
 
@@ -31,8 +33,6 @@ type spec struct {
 	Sources  json.RawMessage `json:"sources"`
 	Sinks    []sinkSpec      `json:"sinks"`
 	Options  options         `json:"options"`
-
-	own []ownSource // Sources, parsed
 }
 
 type options struct {
@@ -61,7 +61,7 @@ func pipelineShape(upsert bool) shape {
 	s := shape{
 		kind: '{', name: "CreatePipelineRequest", wants: 6, required: []string{"id", "sql"},
 		members: map[string]shape{
-			"id": str, "flow_instance_id": opt, "sql": str, "sources": {kind: '['}, "sinks": {kind: '[', items: &sinkShape},
+			"id": str, "flow_instance_id": opt, "sql": str, "sources": {kind: '[', items: sourceShape()}, "sinks": {kind: '[', items: &sinkShape},
 			"options": {kind: '{', name: "PipelineOptionsRequest", wants: 2, members: map[string]shape{
 				"data_channel_capacity": {kind: 'u'},
 				"eventtime": {kind: '{', name: "EventtimeOptionsRequest", wants: 2, members: map[string]shape{
@@ -78,22 +78,20 @@ func pipelineShape(upsert bool) shape {
 }
 
 // newSpec fills in the defaults. wrong is what is wrong with the definition, or "".
-func newSpec(id string, v *value) (made spec, wrong string) {
+func newSpec(id string, v value) (made spec, wrong string) {
 	eventtimeGiven := v.get("options").get("eventtime")
 	made = spec{
-		ID: id, Instance: v.string("flow_instance_id", defaultInstance), SQL: v.string("sql", ""), Sources: v.json("sources", "[]"), own: newOwnSources(v.get("sources")),
+		ID: id, Instance: v.string("flow_instance_id", defaultInstance), SQL: v.string("sql", ""), Sources: v.json("sources", "[]"),
 		Options: options{
 			Capacity: v.get("options").json("data_channel_capacity", "16"),
 			Eventtime: eventtime{
-				Enabled:   eventtimeGiven.get("enabled") != nil && eventtimeGiven.get("enabled").raw == "true",
+				Enabled:   eventtimeGiven.get("enabled").Bool(),
 				Tolerance: eventtimeGiven.json("late_tolerance_ms", "0"),
 			},
 		},
 	}
-	if sinks := v.get("sinks"); sinks != nil {
-		for _, item := range sinks.items {
-			made.Sinks = append(made.Sinks, newSinkSpec(item))
-		}
+	for _, item := range v.get("sinks").items() {
+		made.Sinks = append(made.Sinks, newSinkSpec(item))
 	}
 	switch {
 	case strings.TrimSpace(id) == "":
@@ -110,94 +108,81 @@ func newSpec(id string, v *value) (made spec, wrong string) {
 	return made, wrong
 }
 
-func (s *Server) createPipeline(c *call) response {
-	v, refused := c.decode(pipelineShape(false))
-	if refused != nil {
-		return *refused
-	}
-	made, wrong := newSpec(v.string("id", ""), v)
-	if wrong != "" {
-		return textResponse(http.StatusBadRequest, wrong)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.pipelines[made.ID] != nil {
-		return textResponse(http.StatusConflict, "pipeline "+made.ID+" already exists")
-	}
-	parsed, wrong := s.parsed(made)
-	if wrong != "" {
-		return textResponse(http.StatusBadRequest, wrong)
-	}
-	sinks, wrong := s.parts(made)
-	if wrong != "" { // the Manager has stored the pipeline by now and does not take it back
-		s.pipelines[made.ID] = &pipeline{spec: made, status: "stopped"}
-		return textResponse(http.StatusBadRequest, wrong)
-	}
-	planned, wrong := s.planned(parsed)
-	if wrong != "" {
-		return textResponse(http.StatusBadRequest, "failed to create pipeline "+made.ID+": pipeline build error: "+wrong)
-	}
-	s.pipelines[made.ID] = &pipeline{spec: made, status: "stopped", plan: planned, sinks: sinks}
-	return jsonResponse(http.StatusCreated, created{made.ID, "stopped"})
-}
+func (s *Server) createPipeline(c *call) response { return s.storePipeline(c, false) }
 
 // putPipeline replaces or creates a pipeline. It changes nothing if the definition is wrong.
-func (s *Server) putPipeline(c *call) response {
-	v, refused := c.decode(pipelineShape(true))
+func (s *Server) putPipeline(c *call) response { return s.storePipeline(c, true) }
+
+func (s *Server) storePipeline(c *call, upsert bool) response {
+	v, refused := c.decode(pipelineShape(upsert))
 	if refused != nil {
 		return *refused
 	}
-	made, wrong := newSpec(c.arg, v)
+	made, wrong := newSpec(cmp.Or(c.arg, v.string("id", "")), v)
 	if wrong != "" {
 		return textResponse(http.StatusBadRequest, wrong)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	parsed, wrong := s.parsed(made)
+	plan, refused := s.parsed(made)
+	old := s.pipelines[made.ID]
+	switch {
+	case refused != nil:
+		return *refused
+	case old != nil && !upsert:
+		return textResponse(http.StatusConflict, "pipeline "+made.ID+" already exists")
+	}
+	sinks, wrong := s.parts(made, plan)
 	if wrong != "" {
+		if !upsert { // the Manager has stored the pipeline by now and does not take it back
+			s.pipelines[made.ID] = &pipeline{spec: made, status: "stopped"}
+		}
 		return textResponse(http.StatusBadRequest, wrong)
 	}
-	sinks, wrong := s.parts(made)
-	if wrong != "" {
-		return textResponse(http.StatusBadRequest, wrong)
+	if plan.Build != "" {
+		failed := "failed to create pipeline " + made.ID
+		if upsert {
+			failed = "invalid pipeline spec"
+		}
+		return textResponse(http.StatusBadRequest, failed+": pipeline build error: "+plan.Build)
 	}
-	planned, wrong := s.planned(parsed)
-	if wrong != "" {
-		return textResponse(http.StatusBadRequest, "invalid pipeline spec: pipeline build error: "+wrong)
+	stored := &pipeline{spec: made, status: "stopped", plan: plan, sinks: sinks}
+	if s.pipelines[made.ID] = stored; old == nil && !upsert {
+		return jsonResponse(http.StatusCreated, created{made.ID, stored.status})
 	}
-	status := "stopped"
-	if old := s.pipelines[made.ID]; old != nil {
-		status = old.status
+	if old != nil {
+		stored.status = old.status
 	}
-	s.pipelines[made.ID] = &pipeline{spec: made, status: status, plan: planned, sinks: sinks}
-	return jsonResponse(http.StatusOK, created{made.ID, status})
+	return jsonResponse(http.StatusOK, created{made.ID, stored.status})
 }
 
-// parsed parses the SQL and checks that its streams exist.
-func (s *Server) parsed(made spec) (q *query, wrong string) {
-	q, err := parseSQL(made.SQL)
-	if err != "" {
-		return nil, "parse pipeline " + made.ID + " sql: " + err
+// parsed returns the answer to a pipeline's SQL if the SQL can be parsed and its streams exist.
+func (s *Server) parsed(made spec) (*Statement, *response) {
+	refuse := func(status int, text string) (*Statement, *response) {
+		r := textResponse(status, text)
+		return nil, &r
 	}
-	for _, from := range q.from {
-		if s.streams[from.name] == nil {
-			return nil, "stream " + from.name + " missing from storage"
+	found, known := s.statement(made)
+	switch {
+	case !known:
+		return refuse(http.StatusNotImplemented, "The test server has no recorded answer to this statement (AddStatement adds one): "+made.SQL[:min(200, len(made.SQL))])
+	case found.Parse != "":
+		return refuse(http.StatusBadRequest, "parse pipeline "+made.ID+" sql: "+found.Parse)
+	}
+	for _, name := range slices.Sorted(slices.Values(found.Streams)) {
+		if s.streams[name] == nil {
+			return refuse(http.StatusBadRequest, "stream "+name+" missing from storage")
 		}
 	}
-	return q, ""
+	return found, nil
 }
 
 func (s *Server) listPipelines(*call) response {
-	type listed struct {
-		ID       string `json:"id"`
-		Status   string `json:"status"`
-		Instance string `json:"flow_instance_id"`
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	all := []listed{}
+	all := []json.RawMessage{}
 	for _, id := range slices.Sorted(maps.Keys(s.pipelines)) {
-		all = append(all, listed{id, s.pipelines[id].status, defaultInstance})
+		all = append(all, fmt.Appendf(nil, `{"id":%s,"status":"%s","flow_instance_id":"%s"}`, quoted(id), s.pipelines[id].status, defaultInstance))
 	}
 	return jsonResponse(http.StatusOK, all)
 }
@@ -213,11 +198,7 @@ func (s *Server) getPipeline(c *call) response {
 	if p == nil {
 		return noPipeline(c.arg)
 	}
-	return jsonResponse(http.StatusOK, struct {
-		ID     string `json:"id"`
-		Status string `json:"status"`
-		Spec   spec   `json:"spec"`
-	}{c.arg, p.status, p.spec})
+	return document(`{"id":` + string(quoted(c.arg)) + `,"status":"` + p.status + `","spec":` + string(marshal(p.spec)) + `}`)
 }
 
 func (s *Server) deletePipeline(c *call) response {

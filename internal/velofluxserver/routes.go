@@ -124,7 +124,7 @@ func (c *call) serve(s *Server, r knownRoute) { c.write(c.act(s, r)) }
 func (c *call) act(s *Server, r knownRoute) response {
 	c.arg = r.arg
 	if c.method == http.MethodOptions {
-		return response{status: http.StatusOK, header: allowed(r.allow)}
+		return response{status: http.StatusOK, header: map[string]string{"Allow": r.allow}}
 	}
 	if r.pattern == "" {
 		return emptyResponse(http.StatusNotFound)
@@ -136,17 +136,10 @@ func (c *call) act(s *Server, r knownRoute) response {
 	do, ok := r.do[method]
 	if !ok {
 		a := emptyResponse(http.StatusMethodNotAllowed)
-		a.header = allowed(r.allow)
+		a.header = map[string]string{"Allow": r.allow}
 		return a
 	}
 	return do(s, c)
-}
-
-func allowed(methods string) map[string]string {
-	if methods == "" {
-		return nil
-	}
-	return map[string]string{"Allow": methods}
 }
 
 func (c *call) write(a response) {
@@ -172,7 +165,9 @@ func (c *call) head(a response) {
 		h.Set("Content-Type", a.contentType)
 	}
 	for name, value := range a.header {
-		h.Set(name, value)
+		if value != "" {
+			h.Set(name, value)
+		}
 	}
 	h.Set("Content-Length", strconv.Itoa(len(a.body)))
 	c.w.WriteHeader(a.status)

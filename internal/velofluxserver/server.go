@@ -1,6 +1,6 @@
 // Package velofluxserver is a fake veloFlux Manager for tests. It has the routes, statuses, headers and texts of the real
-// one, and keeps streams and pipelines, but does not run them: it understands only as much SQL as it needs to plan simple
-// statements and to refuse what the real one refuses. If the real text for a mistake is not known, it uses a likely one.
+// one, and keeps streams and pipelines, but does not run them. It knows no SQL: it has a table of statements with the answers
+// of a real Manager. If the real text for a mistake in anything else is not known, it uses a likely one.
 package velofluxserver
 
 import (
@@ -34,6 +34,8 @@ type Server struct {
 	topics    map[string]topic
 	requests  []Request
 	faults    []*fault
+	// statements are the known ones; the first one counts.
+	statements []Statement
 }
 
 // Request is a request that the server received.
@@ -47,7 +49,7 @@ type Request struct {
 
 // New returns a server that does not listen, for use as a handler.
 func New() *Server {
-	s := &Server{done: make(chan struct{})}
+	s := &Server{done: make(chan struct{}), statements: Statements()}
 	s.Clear()
 	for _, body := range startStreams {
 		s.AddStream(body)

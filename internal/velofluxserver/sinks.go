@@ -23,9 +23,9 @@ type commonProps struct {
 }
 
 // sink is a sink that can be planned.
-type sink struct{ id, connector, encoder string }
+type sink struct{ id, connector string }
 
-func newSinkSpec(v *value) sinkSpec {
+func newSinkSpec(v value) sinkSpec {
 	return sinkSpec{
 		ID: v.json("id", "null"), Type: v.string("type", ""), Props: v.json("props", "{}"),
 		Common:  commonProps{v.get("common_sink_props").json("batch_count", "null"), v.get("common_sink_props").json("batch_duration", "null")},
@@ -56,7 +56,7 @@ func (s *Server) sinks(of spec) (made []sink, wrong string) {
 		}
 		id := of.ID + "_sink_" + strconv.Itoa(i)
 		_ = json.Unmarshal(given.ID, &id) // null leaves it unchanged
-		made = append(made, sink{id: id, connector: given.Type, encoder: given.Encoder.Type})
+		made = append(made, sink{id: id, connector: given.Type})
 	}
 	return made, ""
 }

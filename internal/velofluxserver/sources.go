@@ -1,51 +1,66 @@
 package velofluxserver
 
-import "strconv"
+import (
+	"slices"
+	"strings"
+)
 
-// ownSource is a source that belongs to one pipeline.
-type ownSource struct {
-	name  string // its index in the list if it has no name
-	named bool
-	kind  string
+// sourceShape is the shape of an item of a pipeline's sources: how a stream of the SQL is read.
+func sourceShape() *shape {
+	str := shape{kind: '"'}
+	return &shape{
+		kind: '{', name: "CreatePipelineSourceRequest", wants: 2, required: []string{"stream"},
+		members: map[string]shape{"stream": str, "input": {
+			kind: '{', name: "SourceInputConfigRequest", wants: 2, required: []string{"mode"}, nullable: true,
+			members: map[string]shape{"mode": str, "on_change": {
+				kind: '{', name: "SourceOnChangeConfigRequest", wants: 1, nullable: true,
+				members: map[string]shape{"columns": {kind: '[', items: &str, nullable: true}},
+			}},
+		}},
+	}
 }
 
-func newOwnSources(list *value) (made []ownSource) {
-	if list == nil {
-		return nil
+// wrongSource returns what is wrong with a source of a pipeline that reads the given streams, or "".
+func (s *Server) wrongSource(source value, streams []string) string {
+	name := strings.TrimSpace(source.string("stream", ""))
+	input := source.get("input")
+	onChange := input.get("on_change")
+	mode := strings.ToLower(strings.TrimSpace(input.string("mode", "full")))
+	switch {
+	case name == "":
+		return "pipeline source stream must not be empty"
+	case !slices.Contains(streams, name):
+		return "pipeline source `" + name + "` is not referenced by the SQL"
+	case mode == "full" && onChange.IsObject():
+		return "source input.on_change is only supported when input.mode=on_change"
+	case mode != "full" && mode != "on_change":
+		return "invalid source input.mode `" + mode + "` (expected full|on_change)"
 	}
-	for i, item := range list.items {
-		name := item.string("name", "")
-		s := ownSource{name: name, named: name != "", kind: item.string("type", "")}
-		if !s.named {
-			s.name = strconv.Itoa(i)
-		}
-		made = append(made, s)
+	list := onChange.get("columns")
+	if !list.IsArray() {
+		return ""
 	}
-	return made
-}
-
-// wrongSource returns what is wrong with a pipeline's own sources, or "".
-func (of spec) wrongSource() string {
-	for _, s := range of.own {
-		switch {
-		case !s.named:
-			return "pipeline source " + s.name + " requires name"
-		case s.kind == "":
-			return "pipeline source " + s.name + " requires type"
-		}
-		switch s.kind {
-		case "mqtt", "video", "mock", "history", "memory", "nng_pubsub":
-		default:
-			return "pipeline source " + s.name + " has unsupported type: " + s.kind
+	if len(list.items()) == 0 {
+		return "pipeline source `" + name + "` input.on_change.columns must not be empty"
+	}
+	for _, item := range list.items() {
+		if !slices.ContainsFunc(s.streams[name].Schema.Columns, func(c column) bool { return c.Name == item.Str }) {
+			return "pipeline source `" + name + "` input.on_change column `" + item.Str + "` is not present in stream schema"
 		}
 	}
 	return ""
 }
 
 // parts returns the sinks of a pipeline, or what is wrong with a source or a sink.
-func (s *Server) parts(of spec) (sinks []sink, wrong string) {
-	if wrong = of.wrongSource(); wrong != "" {
-		return nil, wrong
+func (s *Server) parts(of spec, plan *Statement) (sinks []sink, wrong string) {
+	sources, _ := readJSON(string(of.Sources))
+	for i, source := range sources.items() {
+		if wrong = s.wrongSource(source, plan.Streams); wrong != "" {
+			return nil, wrong
+		}
+		if slices.ContainsFunc(sources.items()[:i], func(other value) bool { return other.string("stream", "") == source.string("stream", "") }) {
+			return nil, "pipeline source `" + source.string("stream", "") + "` is configured more than once"
+		}
 	}
 	return s.sinks(of)
 }

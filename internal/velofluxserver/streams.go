@@ -26,8 +26,7 @@ type stream struct {
 	Eventtime json.RawMessage `json:"eventtime,omitempty"`
 	Sampler   json.RawMessage `json:"sampler,omitempty"`
 
-	name, eventColumn, eventType string
-	samplerInterval, samplerKind string
+	name string
 }
 
 // typeAndProps is a type with its properties.
@@ -94,14 +93,14 @@ func (s *Server) createStream(c *call) response {
 }
 
 // newStream returns a stream made from its definition, or what is wrong with the definition.
-func newStream(v *value) (made *stream, wrong string) {
+func newStream(v value) (made *stream, wrong string) {
 	made = &stream{name: v.string("name", ""), Type: v.string("type", ""), Props: v.json("props", "{}")}
 	if strings.TrimSpace(made.name) == "" {
 		return nil, "stream name must not be empty"
 	}
 	switch made.Type {
 	case "mqtt":
-		if v.get("props").get("broker_url") == nil {
+		if !v.get("props").get("broker_url").Exists() {
 			wrong = "mqtt stream requires broker_url"
 		}
 	case "video":
@@ -118,7 +117,7 @@ func newStream(v *value) (made *stream, wrong string) {
 	if wrong != "" {
 		return nil, wrong
 	}
-	made.Shared = v.get("shared") != nil && v.get("shared").raw == "true"
+	made.Shared = v.get("shared").Bool()
 	decoder := v.get("decoder")
 	made.Decoder = typeAndProps{Type: decoder.string("type", "json"), Props: decoder.json("props", "{}")}
 	if made.Type == "video" {
@@ -128,14 +127,12 @@ func newStream(v *value) (made *stream, wrong string) {
 		return nil, "decoder kind `" + kind + "` not registered"
 	}
 	made.Eventtime, made.Sampler = v.json("eventtime", ""), v.json("sampler", "")
-	if sampler := v.get("sampler"); sampler != nil && sampler.kind == '{' { // the Manager keeps the order of its own structs
+	if sampler := v.get("sampler"); sampler.IsObject() { // the Manager keeps the order of its own structs
 		made.Sampler = marshal(struct {
 			Interval json.RawMessage `json:"interval"`
 			Strategy json.RawMessage `json:"strategy"`
 		}{sampler.json("interval", "null"), sampler.json("strategy", "null")})
 	}
-	made.eventColumn, made.eventType = v.get("eventtime").string("column", ""), v.get("eventtime").string("type", "")
-	made.samplerInterval, made.samplerKind = v.get("sampler").string("interval", ""), v.get("sampler").get("strategy").string("type", "")
 	return made, ""
 }
 
@@ -160,11 +157,7 @@ func (s *Server) describeStream(c *call) response {
 	if found == nil {
 		return textResponse(http.StatusNotFound, "stream "+c.arg+" not found")
 	}
-	return jsonResponse(http.StatusOK, struct {
-		Stream  string  `json:"stream"`
-		Version int     `json:"spec_version"`
-		Spec    *stream `json:"spec"`
-	}{c.arg, 1, found})
+	return document(`{"stream":` + string(quoted(c.arg)) + `,"spec_version":1,"spec":` + string(marshal(found)) + `}`)
 }
 
 func (s *Server) deleteStream(c *call) response {
@@ -175,7 +168,7 @@ func (s *Server) deleteStream(c *call) response {
 	}
 	var users []string
 	for _, id := range slices.Sorted(maps.Keys(s.pipelines)) {
-		if p := s.pipelines[id]; p.plan != nil && p.plan.from == c.arg {
+		if p := s.pipelines[id]; p.plan != nil && slices.Contains(p.plan.Streams, c.arg) {
 			users = append(users, id)
 		}
 	}
@@ -195,10 +188,5 @@ func (s *Server) sharedStats(c *call) response {
 	case !found.Shared:
 		return textResponse(http.StatusBadRequest, "stream "+c.arg+" is not a shared stream")
 	}
-	return jsonResponse(http.StatusOK, struct {
-		Stream     string   `json:"stream"`
-		Instance   string   `json:"flow_instance_id"`
-		Status     string   `json:"status"`
-		Processors []string `json:"processors"`
-	}{c.arg, defaultInstance, "stopped", []string{}})
+	return document(`{"stream":` + string(quoted(c.arg)) + `,"flow_instance_id":"` + defaultInstance + `","status":"stopped","processors":[]}`)
 }
