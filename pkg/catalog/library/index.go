@@ -26,7 +26,7 @@ import (
 const indexName = "library.index"
 
 // indexLayout is the version of the stored form.
-const indexLayout = 2
+const indexLayout = 3
 
 // leastIndexed is the number of bytes of workflows from which on there is an index. Fewer are read as fast. A file counts fileCost
 // bytes more than it has, for finding and opening it.
@@ -135,6 +135,7 @@ func (x *index) encode(head string) []byte {
 		w.Text(e.Version)
 		w.Text(timeText(e.CreatedAt))
 		w.Text(timeText(e.UpdatedAt))
+		w.Bytes(e.Tool)
 		w.Bytes(faultText(e.err))
 		w.Number(uint64(len(e.on)))
 		for _, f := range e.on {
@@ -154,6 +155,9 @@ func (f seen) numbers() []uint64 {
 
 // mostStored is the largest number of workflows in an index. A damaged one may claim more.
 const mostStored = 1 << 16
+
+// longestStored is the most bytes of the description of a workflow as a tool in an index. A file with a longer one is read again.
+const longestStored = 64 << 10
 
 // parseIndex reads what encode wrote behind the head. It returns nil if that is something else.
 func parseIndex(r *stored.Reader) *index {
@@ -178,6 +182,7 @@ func parseIndex(r *stored.Reader) *index {
 		var ok [3]bool
 		e.CreatedAt, ok[0] = parseTime(r.Bytes())
 		e.UpdatedAt, ok[1] = parseTime(r.Bytes())
+		e.Tool = r.Bytes()
 		e.err, ok[2] = parseFault(r.Bytes())
 		for n := r.Number(); n > 0 && r.OK(); n-- {
 			f := seen{path: like(r.Bytes(), e.path)}
@@ -209,7 +214,7 @@ func like(text []byte, other string) string {
 // storable reports whether the index can store what is shown of a workflow, to the last byte.
 func (e *kept) storable() bool {
 	f, ok := parseFault(faultText(e.err))
-	if !ok || !bytes.Equal(faultText(f), faultText(e.err)) {
+	if len(e.Tool) > longestStored || !ok || !bytes.Equal(faultText(f), faultText(e.err)) {
 		return false
 	}
 	for _, t := range []time.Time{e.CreatedAt, e.UpdatedAt} {

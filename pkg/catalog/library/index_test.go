@@ -158,7 +158,7 @@ func TestReadersAndWriters(t *testing.T) {
 func FuzzIndex(f *testing.F) {
 	created := time.Date(2026, 1, 2, 3, 4, 5, 6, time.FixedZone("", 7200))
 	x := &index{digest: "d", words: []byte("w"), entries: map[key]*kept{
-		{true, "one"}:  {Summary: Summary{"Says", "1.0.0", created, time.Time{}}, path: "one.json", on: []seen{{"one.json", home.Stamp{Size: 1, Modified: -2}}}},
+		{true, "one"}:  {Summary: Summary{"Says", "1.0.0", created, time.Time{}, []byte("{}")}, path: "one.json", on: []seen{{"one.json", home.Stamp{Size: 1, Modified: -2}}}},
 		{false, "bad"}: {err: fault.New(fault.Validation, "bad").Suggest("x"), path: "bad.json", on: []seen{{"bad.json", home.Stamp{}}, {"y", home.Stamp{}}}},
 	}}
 	good := x.encode("h")

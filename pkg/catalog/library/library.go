@@ -205,7 +205,8 @@ func (l *Library) find(name string, at func(saved bool, name string) (*Entry, er
 		return draft, err
 	}
 	f := fault.New(fault.NotFound, "FileNotFoundError: there is no workflow %q, neither saved nor as a draft", name)
-	return nil, offer(f, name, slices.Concat(l.names(true), l.names(false)))
+	suggestPresent(l, f, name)
+	return nil, offer(f, name, slices.Concat(l.Names(true), l.Names(false)))
 }
 
 // Draft returns the draft of a name, even if a saved workflow hides it.
@@ -237,7 +238,7 @@ func isSaved(l *Library, name string) bool {
 
 // noDraft returns the fault of a draft that does not exist, or not in the given form.
 func noDraft(l *Library, name, form string) *fault.Fault {
-	if form != "" && slices.Contains(l.names(false), name) {
+	if form != "" && slices.Contains(l.Names(false), name) {
 		return fault.New(fault.NotFound, "FileNotFoundError: the draft %q has no file of the form %s", name, form).Suggest("It has the other form: leave out the form")
 	}
 	f := fault.New(fault.NotFound, "FileNotFoundError: there is no draft %q", name)
@@ -245,7 +246,8 @@ func noDraft(l *Library, name, form string) *fault.Fault {
 		f.Message += "; the workflow of that name is saved already"
 		return f.SuggestCommand("pflow-lib show %s prints it", name).SuggestTool("The resource pflow://workflows/%s has its text; to change it, write that as a draft of another name", name)
 	}
-	return offer(f, name, l.names(false))
+	suggestPresent(l, f, name)
+	return offer(f, name, l.Names(false))
 }
 
 // offer adds the existing names to the fault of an unknown one.

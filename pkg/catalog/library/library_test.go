@@ -1,18 +1,17 @@
 package library
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home"
+	"github.com/pflow-suite/pflow/pkg/run/reader"
 )
 
 const hello = `{"description": "Says hello", "nodes": [{"id": "a", "type": "echo"}]}`
@@ -80,13 +79,13 @@ func TestNamesThatArePathsAreRefused(t *testing.T) {
 	l, h := open(t, map[string]string{"secret.json": hello, "workflows/ok.json": hello})
 	for _, name := range []string{"../secret", "/etc/passwd", "a/b", `a\b`, "..", "x\x00", "x\ny", h.Path("secret")} {
 		for way, try := range map[string]func() error{
-			"find":       func() error { _, err := l.Find(name); return err },
-			"open":       func() error { _, _, err := l.Open(name, true, "", readFile); return err },
-			"save from":  func() error { _, err := l.Save(t.Context(), name, "ok", "", true); return err },
-			"save to":    func() error { _, err := l.Save(t.Context(), "ok", name, "", true); return err },
-			"remove":     func() error { _, err := l.Remove(t.Context(), name); return err },
-			"stats":      func() error { _, err := l.ReadStats(name); return err },
-			"record run": func() error { return l.RecordRun(t.Context(), name, "completed", time.Now(), 0) },
+			"find":      func() error { _, err := l.Find(name); return err },
+			"open":      func() error { _, _, err := l.Open(name, true, "", readFile); return err },
+			"save from": func() error { _, err := l.Save(t.Context(), name, "ok", "", true); return err },
+			"save to":   func() error { _, err := l.Save(t.Context(), "ok", name, "", true); return err },
+			"remove":    func() error { _, err := l.Remove(t.Context(), name); return err },
+			"stats":     func() error { _, err := (&Entry{Name: name, Saved: true, lib: l}).Statistics(); return err },
+			"forget":    func() error { return (&Entry{Name: name, Saved: true, lib: l}).forgetRuns() },
 		} {
 			f := fault.From(try())
 			if f == nil || f.Type != fault.Security || !strings.HasPrefix(f.Message, "SecurityError: ") || strings.Contains(f.Message, h.Dir()) {
@@ -218,7 +217,7 @@ func TestRemove(t *testing.T) {
 	if err != nil || !e.Saved {
 		t.Fatal(e, err)
 	}
-	if s, err := l.ReadStats("a"); s != (Stats{}) || err != nil {
+	if s, err := (&Entry{Name: "a", Saved: true, lib: l}).Statistics(); s.Stats != (reader.Stats{}) || err != nil {
 		t.Error("the statistics are left:", s, err)
 	}
 	if e, err := l.Find("a"); err != nil || e.Saved || e.Hidden {
@@ -232,32 +231,5 @@ func TestRemove(t *testing.T) {
 	}
 	if _, err := os.Stat(h.Path("stats", "b.json")); err != nil {
 		t.Error(err)
-	}
-}
-
-func TestStats(t *testing.T) {
-	l, h := open(t, map[string]string{"stats/torn.json": `{"runs`})
-	start := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
-	for i, status := range []string{"completed", "degraded", "failed", "timed_out", "cancelled"} {
-		if err := l.RecordRun(t.Context(), "w", status, start.Add(time.Duration(i)*time.Second), time.Duration(i)*100*time.Millisecond); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := l.ReadStats("w")
-	want := Stats{Runs: 5, Successes: 2, Failures: 2, LastRun: start.Add(4 * time.Second), LastStatus: "cancelled", LastDurationMS: 400, AverageDurationMS: 200, TotalDurationMS: 1000}
-	if d := cmp.Diff(want, got); d != "" || err != nil {
-		t.Error(d, err)
-	}
-	if err := l.RecordRun(t.Context(), "torn", "completed", start, 0); err != nil {
-		t.Error(err)
-	}
-	if got, err := l.ReadStats("torn"); got.Runs != 1 || err != nil {
-		t.Error(got, err)
-	}
-	if info, err := os.Stat(h.Path("stats", "w.json")); err != nil || info.Mode().Perm() != 0o600 {
-		t.Error(info, err)
-	}
-	if _, err := os.Stat(h.Path("workflows")); !errors.Is(err, os.ErrNotExist) {
-		t.Error("something else was created")
 	}
 }

@@ -2,6 +2,7 @@ package library
 
 import (
 	"cmp"
+	"encoding/json"
 	"path"
 	"slices"
 	"strings"
@@ -24,10 +25,13 @@ type Summary struct {
 	Version     string
 	// CreatedAt and UpdatedAt are zero if the file does not have them.
 	CreatedAt, UpdatedAt time.Time
+	// Tool is the JSON object that describes the workflow to a server which offers it as a tool.
+	Tool json.RawMessage
 }
 
-func summaryOf(file *workflow.File) Summary {
-	return Summary{file.Workflow.Description, file.Version, file.CreatedAt, file.UpdatedAt}
+func summaryOf(name string, file *workflow.File) (Summary, error) {
+	tool, err := toolOf(name, file)
+	return Summary{file.Workflow.Description, file.Version, file.CreatedAt, file.UpdatedAt, tool}, err
 }
 
 // List returns the saved workflows and, with drafts, the drafts too, sorted by name with the saved one first. A pattern with

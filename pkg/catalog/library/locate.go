@@ -112,8 +112,8 @@ func otherForm(path string) string {
 	return strings.TrimSuffix(path, jsonEnding) + markdownEnding
 }
 
-// names returns the names of the workflows in one of the folders, sorted. It returns nil if the folder cannot be read.
-func (l *Library) names(saved bool) (names []string) {
+// Names returns the names of the saved workflows or of the drafts, sorted. It returns nil if the folder cannot be read.
+func (l *Library) Names(saved bool) (names []string) {
 	files, _ := os.ReadDir(l.home.Path(folder(saved)))
 	for _, c := range candidates(files) {
 		if c.forms > 0 || hasBundle(l.home.Path(folder(saved)), c.name) {

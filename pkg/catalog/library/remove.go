@@ -30,7 +30,7 @@ func (l *Library) Remove(ctx context.Context, name string) (*Entry, error) {
 		}
 		e.removeEmptyFolder()
 		removed = e
-		return removeStats(l.home, e.Saved, name)
+		return e.forgetRuns()
 	})
 	return removed, err
 }
@@ -69,7 +69,7 @@ func (l *Library) RemoveDraft(ctx context.Context, name, form string) (*Entry, e
 		if isFile(otherForm(e.Path)) {
 			return nil
 		}
-		return removeStats(l.home, false, name)
+		return e.forgetRuns()
 	})
 	return removed, err
 }

@@ -63,6 +63,7 @@ func (l *Library) Save(ctx context.Context, draft, final, description string, fo
 		if err != nil {
 			return err
 		}
+		remember(l, draft, final, true)
 		if err := drop(from, file.Source); err != nil {
 			return err
 		}
@@ -201,7 +202,7 @@ func drop(draft *Entry, saved []byte) error {
 		return unusable("remove the draft of", draft.Name, err).Suggest("The workflow is saved; only the removal of its draft failed")
 	}
 	draft.removeEmptyFolder()
-	return removeStats(draft.lib.home, false, draft.Name)
+	return draft.forgetRuns()
 }
 
 // taken returns the fault of a name that a workflow in one of the folders has.

@@ -2,23 +2,39 @@ package library
 
 import (
 	"os"
-	"strings"
 	"testing"
 	"time"
 
-	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/home"
+	"github.com/pflow-suite/pflow/pkg/run/journal"
 )
 
-func TestStatisticsOfDraftsAreTheirOwn(t *testing.T) {
-	l, h := open(t, map[string]string{"library/a.json": hello, "workflows/a.json": hello, "workflows/b.json": hello, "workflows/c.json": hello})
-	for i, name := range []string{"a", "b", "b", "c"} {
-		if err := l.RecordDraftRun(t.Context(), name, "completed", time.Now(), time.Duration(i)*time.Second); err != nil {
+// ran records a run of a workflow of the home.
+func ran(t *testing.T, h *home.Home, source, name string) {
+	t.Helper()
+	w, err := journal.Create(h, journal.Options{Definition: []byte(hello)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	for _, e := range []*event.Event{
+		{Event: event.RunStarted, Workflow: &event.Workflow{Name: name, Source: source}},
+		{Event: event.RunFinished, Status: event.Completed},
+	} {
+		if err := w.Append(e); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := l.RecordRun(t.Context(), "a", "failed", time.Now(), time.Second); err != nil {
-		t.Fatal(err)
+}
+
+func TestStatisticsOfDraftsAreTheirOwn(t *testing.T) {
+	l, h := open(t, map[string]string{"library/a.json": hello, "workflows/a.json": hello, "workflows/b.json": hello, "workflows/c.json": hello})
+	for _, name := range []string{"a", "b", "b", "c"} {
+		ran(t, h, event.SourceDraft, name)
 	}
+	ran(t, h, event.SourceLibrary, "a")
+	ran(t, h, "", "b") // a file
 	runs := func(e *Entry, err error) int {
 		t.Helper()
 		if err != nil {
@@ -42,55 +58,20 @@ func TestStatisticsOfDraftsAreTheirOwn(t *testing.T) {
 	if _, err := l.RemoveDraft(t.Context(), "c", ""); err != nil {
 		t.Fatal(err)
 	}
+	time.Sleep(time.Millisecond) // a run that begins in the same moment would not count
 	for _, name := range []string{"b", "c"} {
-		if _, err := os.Stat(h.Path("stats", "drafts", name+".json")); !os.IsNotExist(err) {
-			t.Errorf("the statistics of the draft %s are left: %v", name, err)
+		if err := os.WriteFile(h.Path("workflows", name+".json"), []byte(hello), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if n := runs(l.Draft(name)); n != 0 {
+			t.Errorf("a new draft %s begins with %d runs of the one before", name, n)
+		}
+		ran(t, h, event.SourceDraft, name)
+		if n := runs(l.Draft(name)); n != 1 {
+			t.Errorf("a new draft %s has %d runs, not one", name, n)
 		}
 	}
 	if n := runs(l.Draft("a")); n != 1 {
 		t.Errorf("the draft of the saved workflow has %d runs", n)
-	}
-}
-
-func TestStatisticsAreDerived(t *testing.T) {
-	l, _ := open(t, map[string]string{
-		"library/new.json": hello, "library/old.json": hello, "library/torn.json": hello, "library/stopped.json": hello,
-		"stats/old.json": `{"runs":4,"successes":3,"failures":1,"last_duration_ms":7}`, "stats/torn.json": `{"runs`,
-	})
-	of := func(name string) (Statistics, error) {
-		e, err := l.Find(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return e.Statistics()
-	}
-	if s, err := of("new"); err != nil || s.SuccessRate != nil || s.P95DurationMS != nil || s.Runs != 0 {
-		t.Errorf("without runs: %+v %v", s, err)
-	}
-	if s, err := of("old"); err != nil || s.SuccessRate == nil || *s.SuccessRate != 0.75 || s.P95DurationMS != nil || s.LastDurationMS != 7 {
-		t.Errorf("of an older version: %+v %v", s, err)
-	}
-	s, err := of("torn")
-	if f := fault.From(err); s.Runs != 0 || f == nil || f.Type != fault.Validation || !strings.Contains(f.File, "torn.json") {
-		t.Errorf("of a broken file: %+v %v", s, err)
-	}
-	for i := range 130 {
-		status := "completed"
-		if i%4 == 0 {
-			status = "failed"
-		}
-		if err := l.RecordRun(t.Context(), "old", status, time.Now(), time.Duration(i)*time.Millisecond); err != nil {
-			t.Fatal(err)
-		}
-	}
-	// the last 100 runs took 30 to 129 ms, so 95 of them took at most 124 ms
-	if s, err := of("old"); err != nil || s.Runs != 134 || *s.SuccessRate != float64(3+97)/134 || s.P95DurationMS == nil || *s.P95DurationMS != 124 {
-		t.Errorf("%+v %v %v", s, *s.P95DurationMS, err)
-	}
-	if err := l.RecordRun(t.Context(), "stopped", "cancelled", time.Now(), 9*time.Millisecond); err != nil {
-		t.Fatal(err)
-	}
-	if s, err := of("stopped"); err != nil || s.SuccessRate != nil || *s.P95DurationMS != 9 {
-		t.Errorf("of a run that was stopped: %+v %v", s, err)
 	}
 }

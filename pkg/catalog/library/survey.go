@@ -204,7 +204,7 @@ func (o *observer) read(e *Entry) (Summary, error) {
 		return Summary{}, err
 	}
 	e.file = file
-	return summaryOf(file), nil
+	return summaryOf(e.Name, file)
 }
 
 // lookBelow notes what a path below a folder leads to, and each folder on the way.

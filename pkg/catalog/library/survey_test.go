@@ -17,6 +17,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/catalog/search"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home"
+	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
 // indexed returns a library whose lists have an index at any size, and which takes all files for old.
@@ -31,22 +32,21 @@ func indexed(h *home.Home) *Library {
 func listWithout(t fataler, h *home.Home, drafts bool) []Listed {
 	l := Open(h)
 	var list []Listed
-	saved := l.names(true)
+	saved := l.Names(true)
 	for _, in := range []bool{true, false} {
 		if !in && !drafts {
 			break
 		}
-		for _, name := range l.names(in) {
+		for _, name := range l.Names(in) {
 			w := Listed{Entry: &Entry{Name: name, Saved: in, lib: l}}
 			err := home.CheckName("workflow", name)
 			if err == nil {
 				var entry *Entry
 				if entry, err = l.at(in, name); entry != nil {
 					w.Entry = entry
-					if file, loadErr := entry.Load(); loadErr == nil {
-						w.Summary = summaryOf(file)
-					} else {
-						err = loadErr
+					var file *workflow.File
+					if file, err = entry.Load(); err == nil {
+						w.Summary, err = summaryOf(name, file)
 					}
 				} else if err == nil {
 					err = gone(name)

@@ -10,6 +10,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/nodetype"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
 // Change lists what a sync changed in the registry: the names of node types, each list sorted.
@@ -130,11 +131,14 @@ func (r *Registry) change(ctx context.Context, edit func(*file)) (corrupt string
 	return corrupt, err
 }
 
+// maxIndented is how deep an entry may be nested to be indented. The indentation of deeper ones grows with the square of their depth.
+const maxIndented = 100
+
 // text returns the entry of a type, indented for its place in the file.
 func text(t nodetype.Type) (string, error) {
 	b, err := t.MarshalJSON()
-	if err != nil {
-		return "", err
+	if err != nil || rawjson.Depth(b) > maxIndented {
+		return string(b), err
 	}
 	var out bytes.Buffer
 	err = json.Indent(&out, b, "    ", "  ")

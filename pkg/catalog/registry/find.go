@@ -29,7 +29,7 @@ type Found struct {
 func (f *Found) Len() int { return len(f.hits) }
 
 // Name returns the name of a type.
-func (f *Found) Name(i int) string { return f.name(f.hits[i].Index, f.hits[i].Document) }
+func (f *Found) Name(i int) string { return f.name(int(f.hits[i].Index), int(f.hits[i].Document)) }
 
 func (f *Found) name(index, doc int) string {
 	if index == 0 {
@@ -45,7 +45,7 @@ func (f *Found) Type(i int) (nodetype.Type, error) {
 		t, _ := nodetype.Builtin(f.builtin[h.Document])
 		return t, nil
 	}
-	return f.entries.typeOf(f.entries.at(h.Document))
+	return f.entries.typeOf(f.entries.at(int(h.Document)))
 }
 
 // Find calls use with the types that a query selects, and again if registry.json changes meanwhile. What it is called with may not
@@ -77,7 +77,7 @@ func (r *Registry) found(q Query, allowed *settings.Settings, s *snapshot, f *fa
 		if h.Index == 0 {
 			return q.Server == "" && allowed.Allowed(found.builtin[h.Document])
 		}
-		return s.of(h.Document, q.Server) && s.allowed(h.Document, allowed)
+		return s.of(int(h.Document), q.Server) && s.allowed(int(h.Document), allowed)
 	}
 	if strings.TrimSpace(q.Words) == "" {
 		found.all(permitted)
@@ -100,21 +100,25 @@ func (r *Registry) found(q Query, allowed *settings.Settings, s *snapshot, f *fa
 // all selects all permitted types, sorted by name. The entries are sorted, and so are the names of the built-in types.
 func (f *Found) all(permitted func(search.Hit) bool) {
 	add := func(index, doc int) {
-		if h := (search.Hit{Index: index, Document: doc}); permitted(h) {
+		if h := (search.Hit{Index: int32(index), Document: int32(doc)}); permitted(h) {
 			f.hits = append(f.hits, h)
 		}
 	}
 	next := 0
 	if f.entries != nil {
 		f.hits = make([]search.Hit, 0, f.entries.len()+len(f.builtin))
-		for i := range f.entries.len() {
-			for ; next < len(f.builtin) && f.builtin[next] < string(f.entries.name(i)); next++ {
-				add(0, next)
+		for i, name := range f.builtin {
+			for before := f.entries.search(name); next < before; next++ {
+				add(1, next)
 			}
-			add(1, i)
+			add(0, i)
 		}
+		for ; next < f.entries.len(); next++ {
+			add(1, next)
+		}
+		return
 	}
-	for ; next < len(f.builtin); next++ {
-		add(0, next)
+	for i := range f.builtin {
+		add(0, i)
 	}
 }

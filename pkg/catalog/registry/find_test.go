@@ -27,7 +27,7 @@ func (r *Registry) Search(query string, from, limit int) (matches []Match, total
 			if err != nil {
 				return err
 			}
-			matches = append(matches, Match{t, f.hits[i].Score})
+			matches = append(matches, Match{t, float64(f.hits[i].Score)})
 		}
 		if f.Fault != nil {
 			return f.Fault

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/pflow-suite/pflow/pkg/catalog/search"
@@ -15,13 +16,15 @@ import (
 const indexName = "registry.index"
 
 // layout is the version of the stored form. It changes whenever other bytes would be stored for the same registry.json.
-const layout = 5<<8 | search.Version
+const layout = 6<<8 | search.Version
 
 // index holds what a question about registry.json needs besides the entries themselves.
 type index struct {
 	entries
 	// words returns the search index of the entries. Its documents have the numbers of the entries.
 	words func() *search.Index
+	// vocabulary returns the words of the names of the usable entries, sorted.
+	vocabulary func() []string
 }
 
 // newIndex returns the index of a registry. Its words are counted when they are first asked for.
@@ -41,13 +44,24 @@ func newIndex(f *file) *index {
 		}
 		return b.Index()
 	})
+	x.vocabulary = sync.OnceValue(func() []string {
+		var v vocabulary
+		for _, r := range records {
+			if usable(r) {
+				v.add(r.name)
+			}
+		}
+		return v.sorted()
+	})
 	return x
 }
 
-// encode returns the index as it is stored for the state of registry.json that has the given stamp: the words and the entries.
+// encode returns the index as it is stored for the state of registry.json that has the given stamp: the words, those of
+// names, and the entries.
 func (x *index) encode(of home.Stamp) []byte {
 	w := stored.New(head(of))
 	w.Bytes(x.words().Bytes())
+	w.Text(strings.Join(x.vocabulary(), " "))
 	w.Bytes(x.starts)
 	w.Bytes(x.data)
 	return w.Seal()
@@ -71,7 +85,11 @@ func parseIndex(from *stored.Reader) *index {
 	if err != nil {
 		return nil
 	}
-	x := &index{entries: entries{starts: from.Bytes(), data: from.Bytes()}, words: func() *search.Index { return words }}
+	names := from.Bytes()
+	x := &index{
+		entries: entries{starts: from.Bytes(), data: from.Bytes()}, words: func() *search.Index { return words },
+		vocabulary: func() []string { return strings.Fields(string(names)) },
+	}
 	if !from.OK() || from.More() || !x.valid() || x.len() != words.Documents() {
 		return nil
 	}

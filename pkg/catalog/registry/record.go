@@ -42,16 +42,16 @@ func newEntries(records []record) entries {
 	var w stored.Writer
 	for _, r := range records {
 		e.starts = binary.LittleEndian.AppendUint32(e.starts, uint32(w.Len()))
-		w.Text(r.name)
-		w.Text(r.server)
-		w.Text(r.tool)
-		w.Number(uint64(r.offset))
-		w.Number(uint64(r.size))
 		if r.ours {
 			w.Number(1)
 		} else {
 			w.Number(0)
 		}
+		w.Text(r.name)
+		w.Text(r.server)
+		w.Text(r.tool)
+		w.Number(uint64(r.offset))
+		w.Number(uint64(r.size))
 	}
 	e.data = w.Data()
 	return e
@@ -77,12 +77,14 @@ func (e entries) start(i int) int { return int(binary.LittleEndian.Uint32(e.star
 // name returns the name of a record without copying it.
 func (e entries) name(i int) []byte {
 	r := stored.Part(e.data[e.start(i):])
+	r.Number()
 	return r.Bytes()
 }
 
 // owner returns the server and the tool of a record without copying them.
 func (e entries) owner(i int) (server, tool []byte) {
 	r := stored.Part(e.data[e.start(i):])
+	r.Number()
 	r.Bytes()
 	return r.Bytes(), r.Bytes()
 }
@@ -99,25 +101,29 @@ func (e entries) of(i int, server string) bool {
 // at returns a record.
 func (e entries) at(i int) record {
 	r := stored.Part(e.data[e.start(i):])
-	return record{name: r.Text(), server: r.Text(), tool: r.Text(), offset: int(r.Number()), size: int(r.Number()), ours: r.Number() == 1}
+	return record{ours: r.Number() == 1, name: r.Text(), server: r.Text(), tool: r.Text(), offset: int(r.Number()), size: int(r.Number())}
 }
 
 // usable is like the function usable, without decoding the record.
 func (e entries) usable(i int) bool {
 	r := stored.Part(e.data[e.start(i):])
+	if r.Number() != 1 {
+		return false
+	}
 	name := r.Bytes()
-	r.Bytes()
-	r.Bytes()
-	r.Number()
-	r.Number()
-	return r.Number() == 1 && !nodetype.IsBuiltin(name)
+	return bytes.HasPrefix(name, []byte("mcp-")) || !nodetype.IsBuiltin(name) // no built-in type has that prefix, and most names do
+}
+
+// search returns the index of the first entry whose name is not less than a name.
+func (e entries) search(name string) int {
+	return sort.Search(e.len(), func(i int) bool { return string(e.name(i)) >= name })
 }
 
 // find returns the entry that a name stands for: the one of that name, else the tool that it means in the spelling of its server,
 // else the only tool registered in that spelling, as upstream pflow does, that the name means in the spelling of node types. A
 // tool whose name ends in a digest is not found by its plain name, which may be that of another tool.
 func (e entries) find(name string) (record, bool) {
-	i := sort.Search(e.len(), func(i int) bool { return string(e.name(i)) >= name })
+	i := e.search(name)
 	if i < e.len() && string(e.name(i)) == name {
 		if r := e.at(i); r.ours {
 			return r, true

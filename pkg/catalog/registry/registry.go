@@ -26,6 +26,7 @@ package registry
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -177,6 +178,15 @@ func (e entries) allowed(i int, s *settings.Settings) bool {
 	}
 	r := e.at(i)
 	return s.Allowed(r.name, r.aliases()...)
+}
+
+// Runners lists the names of the runners that nodes can run on, sorted.
+func (r *Registry) Runners() ([]string, error) {
+	s, err := r.rules()
+	if err != nil {
+		return nil, err
+	}
+	return slices.Sorted(maps.Keys(settings.WithLocal(s.Runners))), nil
 }
 
 func (r *Registry) rules() (*settings.Settings, error) {

@@ -37,6 +37,15 @@ func (r *Registry) assumed(s *snapshot, name string) (nodetype.Type, bool) {
 	}, true
 }
 
+// ServerOf returns the configured MCP server to whose tools the name of a node type belongs, or "".
+func (r *Registry) ServerOf(name string) string {
+	rest, ok := strings.CutPrefix(name, "mcp-")
+	if !ok {
+		return ""
+	}
+	return longestServer(rest, serverNames(r.home))
+}
+
 // longestServer returns the longest of the servers that the rest of a node type's name after mcp- begins with, or "".
 func longestServer(rest string, servers []string) (longest string) {
 	for _, known := range servers {

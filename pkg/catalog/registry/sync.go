@@ -10,6 +10,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/home/input"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 )
 
@@ -34,7 +35,7 @@ type SyncOptions struct {
 // Synced is what ReplaceServers did for one server.
 type Synced struct {
 	Change
-	// Fault is set if nothing was changed, because Rename was needed.
+	// Fault is set if nothing was changed, because Rename was needed or the file would be too long to be read.
 	Fault *fault.Fault
 }
 
@@ -53,9 +54,12 @@ func (r *Registry) ReplaceServers(ctx context.Context, servers []ServerTools, o 
 		s := &syncing{file: f, options: o, owners: make(map[string]owner, len(f.nodes))}
 		for name, e := range f.nodes {
 			s.owners[name] = ownerOf(e)
+			s.size += sizeOf(name, e)
 		}
 		for i := range servers {
-			done[i] = s.replace(servers[i].Server, entries[i])
+			if done[i].Fault = s.tooLong(servers[i].Server, entries[i]); done[i].Fault == nil {
+				done[i] = s.replace(servers[i].Server, entries[i])
+			}
 		}
 	})
 	return done, corrupt, err
@@ -121,6 +125,8 @@ type syncing struct {
 	*file
 	options SyncOptions
 	owners  map[string]owner
+	// size is the number of bytes that all entries take.
+	size int
 }
 
 // owned reports whether the entry of a name is a tool of the server that may be replaced.
@@ -133,6 +139,35 @@ func (s *syncing) owned(name, server string) bool {
 func (s *syncing) kept(name, server string) bool {
 	o, exists := s.owners[name]
 	return exists && o.foreign && !s.owned(name, server)
+}
+
+// maxSize is the most bytes of all entries. The rest of what the suite reads of a file is for the other keys.
+const maxSize = input.MaxDocument - 1<<20
+
+// sizeOf returns the bytes that an entry takes in the file, with its indentation, quotes and comma.
+func sizeOf(name string, e entry) int { return len(name) + len(e) + 10 }
+
+// tooLong returns a fault if the file would be too long to be read with the tools as those of a server.
+func (s *syncing) tooLong(server string, tools map[string]toolEntry) *fault.Fault {
+	size := 0
+	for name, t := range tools {
+		size += sizeOf(name, t.entry)
+	}
+	if size == 0 || s.size+size <= maxSize {
+		return nil
+	}
+	others := s.size
+	for name, e := range s.nodes {
+		if s.owned(name, server) {
+			others -= sizeOf(name, e)
+		}
+	}
+	if others+size <= maxSize {
+		return nil
+	}
+	return fault.New(fault.TooLarge, "The %d tools of server %s do not fit into %s: they take %d MB, all others take %d MB, and the limit is %d MB",
+		len(tools), server, fileName, size/1e6, others/1e6, maxSize/1_000_000).
+		SuggestCommand("Nothing of the server was changed. pflow-sync remove NAME makes room, by removing a server with its tools")
 }
 
 // replace makes the tools the only ones of their server, unless that needs a permission to rename.
@@ -173,9 +208,16 @@ func (s *syncing) replace(server string, tools map[string]toolEntry) (done Synce
 	return done
 }
 
-func (s *syncing) set(name string, e entry, o owner) { s.nodes[name], s.owners[name] = e, o }
+func (s *syncing) set(name string, e entry, o owner) {
+	s.remove(name)
+	s.nodes[name], s.owners[name] = e, o
+	s.size += sizeOf(name, e)
+}
 
 func (s *syncing) remove(name string) {
+	if old, ok := s.nodes[name]; ok {
+		s.size -= sizeOf(name, old)
+	}
 	delete(s.nodes, name)
 	delete(s.owners, name)
 }
@@ -237,9 +279,9 @@ func (s *syncing) conflict(server string, tools map[string]toolEntry) *fault.Fau
 		return nil
 	}
 	return fault.New(fault.Validation, "%s", message).Detail("renames", list).
-		SuggestCommand("Nothing was changed. To change the names: pflow-sync sync %s --rename", server).
+		SuggestCommand("Nothing of the server was changed, and no sync changes it without --rename. To register its tools under new names, %d in details.renames: pflow-sync sync %s --rename", len(list), server).
 		SuggestTool("Nothing was changed. Ask the user, who can permit the new names on a shell").
-		Suggest("Workflows that use the names must be changed too")
+		Suggest("Workflows that use the old names must be changed then")
 }
 
 // verbatim reports whether a name is the tool's in the spelling of the server, by which the tool is found under any name.

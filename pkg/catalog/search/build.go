@@ -10,10 +10,10 @@ import (
 
 // Builder builds an index. The zero value has no documents.
 type Builder struct {
-	nameWords, groupOf []byte
-	groups             map[string]int
-	terms              map[string]*[]posting
-	stems              map[string]*[]posting // by the word before it is stemmed
+	nameWords, groupOf, acts []byte
+	groups                   map[string]int
+	terms                    map[string]*[]posting
+	stems                    map[string]*[]posting // by the word before it is stemmed
 }
 
 type posting struct {
@@ -39,6 +39,7 @@ func (b *Builder) Add(d Document) {
 		b.text(doc, p, inParams, nil)
 	}
 	b.nameWords = append(b.nameWords, byte(min(len(names), 255)))
+	b.acts = append(b.acts, byte(actsOf(d.Name, first)))
 	group, ok := b.groups[d.Group]
 	if !ok && len(b.groups) < maxGroups {
 		group = len(b.groups)
@@ -49,16 +50,17 @@ func (b *Builder) Add(d Document) {
 
 // text adds the words of a field. It appends the different words of a name or a group to names.
 func (b *Builder) text(doc int, text string, field uint8, names []string) []string {
-	scan(text, func(whole string, parts []string) {
+	scan(text, func(whole string, parts []string) bool {
 		b.word(doc, whole, field)
 		for _, part := range parts {
 			if len(parts) > 1 {
 				b.word(doc, part, field)
 			}
-			if field&(inName|inGroup) != 0 && part != namesake && !slices.Contains(names, part) {
+			if field&(inName|inGroup) != 0 && part != namesake && !(len(names) > 0 && isStopWord(part)) && !slices.Contains(names, part) {
 				names = append(names, part)
 			}
 		}
+		return true
 	})
 	return names
 }
@@ -121,8 +123,8 @@ func (b *Builder) Index() *Index {
 		out = binary.LittleEndian.AppendUint32(out, uint32(n))
 	}
 	return &Index{
-		stored: slices.Concat(out, b.nameWords, b.groupOf, termAt, postingsAt, []byte(terms.String()), postings),
-		docs:   len(b.nameWords), nameWords: b.nameWords, groupOf: b.groupOf, groups: groups,
+		stored: slices.Concat(out, b.nameWords, b.groupOf, b.acts, termAt, postingsAt, []byte(terms.String()), postings),
+		docs:   len(b.nameWords), nameWords: b.nameWords, groupOf: b.groupOf, acts: b.acts, groups: groups,
 		termAt: termAt, terms: []byte(terms.String()), postingsAt: postingsAt, postings: postings,
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 // Version is the version of a stored index. It changes whenever the same documents would be stored as other bytes, or the same
 // bytes would be read in another way.
-const Version = 2
+const Version = 3
 
 // Document has the texts by which a document is found.
 type Document struct {
@@ -89,6 +89,8 @@ type Index struct {
 	// groupOf has the number of the group of each document, 16 bits each. Documents without a group have 0.
 	groupOf []byte
 	groups  int
+	// acts has the acts of each document.
+	acts []byte
 	// terms has the word stems, sorted and joined, and termAt the start of each and the end of the last. postings has for each
 	// term the documents in which it occurs, and postingsAt the starts likewise.
 	termAt, postingsAt offsets
@@ -145,7 +147,7 @@ func Parse(data []byte) (*Index, error) {
 		n[i] = int(binary.LittleEndian.Uint32(data[4*i:]))
 	}
 	docs, groups, words, terms, postings := n[0], n[1], n[2], n[3], n[4]
-	if head+3*docs+8*(words+1)+terms+postings != len(data) {
+	if head+4*docs+8*(words+1)+terms+postings != len(data) {
 		return nil, errBroken
 	}
 	rest := data[head:]
@@ -154,7 +156,7 @@ func Parse(data []byte) (*Index, error) {
 		rest = rest[n:]
 		return part
 	}
-	x := &Index{stored: data, docs: docs, groups: groups, nameWords: cut(docs), groupOf: cut(2 * docs)}
+	x := &Index{stored: data, docs: docs, groups: groups, nameWords: cut(docs), groupOf: cut(2 * docs), acts: cut(docs)}
 	x.termAt, x.postingsAt = cut(4*(words+1)), cut(4*(words+1))
 	x.terms, x.postings = cut(terms), cut(postings)
 	if !x.termAt.valid(words, terms) || !x.postingsAt.valid(words, postings) || groups > maxGroups {

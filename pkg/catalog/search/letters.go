@@ -35,3 +35,14 @@ func lettersOf[W string | []byte](word W) (set uint32) {
 
 // differ returns the number of letters that only one of two words has.
 func differ(a, b uint32) int { return bits.OnesCount32(a ^ b) }
+
+// Alike returns the words that may be within a number of edits of a word. It rules out most others faster than a count of the edits.
+func Alike(word string, words []string, edits int) (alike []string) {
+	letters := lettersOf(word)
+	for _, w := range words {
+		if n := len(w) - len(word); n <= edits && -n <= edits && differ(letters, lettersOf(w)) <= 2*edits {
+			alike = append(alike, w)
+		}
+	}
+	return alike
+}

@@ -103,7 +103,7 @@ func TestTheThesaurusIsWellFormed(t *testing.T) {
 			t.Errorf("line %d is line %d", n+1, before)
 		}
 		lines[line] = n + 1
-		sides := regexp.MustCompile(" [>~] ").Split(line, -1)
+		sides := regexp.MustCompile(" [=>~] ").Split(line, -1)
 		if len(sides) > 2 || len(sides) == 1 && len(strings.Fields(line)) < 2 {
 			t.Errorf("line %d is not a group: %s", n+1, line)
 		}

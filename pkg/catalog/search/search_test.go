@@ -32,9 +32,9 @@ func TestOrder(t *testing.T) {
 	if !slices.Contains(first, "mcp-github-create-issue") || slices.Contains(first, "mcp-time-convert-time") {
 		t.Errorf("%v", first)
 	}
-	// Documents with all words, and those whose name is one of them, come before those with some words; then the order is by name.
+	// Documents with all words, and those whose name is one of them, come before those with some words; then the order is theirs.
 	var b search.Builder
-	list := []string{"z-copy", "b-copy", "a-copy", "copy", "rare"}
+	list := []string{"a-copy", "b-copy", "copy", "rare", "z-copy"}
 	for _, name := range list {
 		b.Add(search.Document{Name: name, Description: map[string]string{"z-copy": "rare"}[name]})
 	}
@@ -120,7 +120,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		for _, h := range search.Search(query, func(int, int) string { return "" }, x) {
-			if h.Document < 0 || h.Document >= x.Documents() {
+			if h.Document < 0 || int(h.Document) >= x.Documents() {
 				t.Errorf("document %d of %d", h.Document, x.Documents())
 			}
 		}

@@ -9,15 +9,21 @@ import (
 
 // The worth of a word of the index for a word of a query, by their similarity. The same stem is worth 1.
 const (
+	worthSame     = 0.95 // another form of the word, or a short one
 	worthSynonym  = 0.75
-	worthRelated  = 0.55
+	worthRelated  = 0.65
 	worthPrefix   = 0.4 // times the part of the word that the query has
-	worthMistyped = 0.7 // one edit away
+	worthMistyped = 0.6 // one edit away
 	worthGarbled  = 0.5 // two edits away
 	worthInside   = 0.4
-	worthGuess    = 0.8 // times the worth of a meaning, if the word is mistyped
-	// worthLight is the part of its weight that a light word has.
-	worthLight = 0.2
+	worthGuess    = 0.65 // times the worth of a meaning, if the word is mistyped
+)
+
+// What the weight of a word is multiplied by.
+const (
+	timesLight = 0.2 // a word that only goes with another
+	timesValue = 0.2 // a part of a value that the query mentions
+	timesAfter = 0.8 // a word after a preposition: in "the comments on a page", the comments are wanted
 )
 
 // wanted is a word or a phrase of a query.
@@ -25,15 +31,20 @@ type wanted struct {
 	word, stem string
 	// plural is true if its last word is a plural.
 	plural bool
+	manner
 	// read is true if it stands for all names of tools that read something.
 	read bool
 	// terms has for each index the terms that it may mean, and their worth.
 	terms []map[int]float64
 	// phrases has for each index the lists of terms that it may mean where all of a list occur.
 	phrases [][]phrase
-	// docs is the number of documents with the best of the terms, and weight is greater if there are fewer.
-	docs   int
-	weight float64
+	// guessed is true if it is nowhere and its terms are similar words, of which one is meant.
+	guessed bool
+	// docs is the number of documents with the best of the terms, and weight is greater if there are fewer. grouped is true if the word
+	// is in the name of a group.
+	docs    int
+	weight  float64
+	grouped bool
 }
 
 // phrase is a list of terms that mean something together.
@@ -88,22 +99,29 @@ func (w *wanted) literal(over []*Index, prefixes bool) bool {
 	return found
 }
 
-// means adds the terms of meanings, and reports whether an index has any.
-func (w *wanted) means(times float64, meanings []meaning, over []*Index) bool {
+// means adds the terms of the meanings of an entry of the thesaurus, and reports whether an index has any.
+func (w *wanted) means(times float64, entry string, over []*Index) bool {
 	found := false
-	for _, m := range meanings {
-		for n, x := range over {
-			terms := x.all(m.stems)
-			switch {
-			case terms == nil:
-			case len(terms) == 1:
-				w.terms[n][terms[0]] = max(w.terms[n][terms[0]], m.worth*times)
-				found = true
-			default:
-				w.phrases[n] = append(w.phrases[n], phrase{terms, m.worth * times})
-				found = true
-			}
+	for m := range meaningsOf(entry) {
+		found = w.mean(strings.Split(m.stems, "-"), m.worth*times, over) || found
+	}
+	return found
+}
+
+// mean adds the terms of a word or a phrase that it may mean, and reports whether an index has them.
+func (w *wanted) mean(stems []string, worth float64, over []*Index) bool {
+	found := false
+	for n, x := range over {
+		terms := x.all(stems)
+		switch {
+		case terms == nil:
+			continue
+		case len(terms) == 1:
+			w.terms[n][terms[0]] = max(w.terms[n][terms[0]], worth)
+		default:
+			w.phrases[n] = append(w.phrases[n], phrase{terms, worth})
 		}
+		found = true
 	}
 	return found
 }
@@ -154,7 +172,7 @@ func known(stem string, over []*Index) bool {
 	})
 }
 
-// count sets docs.
+// count sets docs and grouped.
 func (w *wanted) count(over []*Index) {
 	best := 0.0
 	add := func(worth float64, docs int) {
@@ -168,7 +186,10 @@ func (w *wanted) count(over []*Index) {
 	for n, x := range over {
 		for i, worth := range w.terms[n] {
 			docs := 0
-			x.each(i, func(int, place) { docs++ })
+			x.each(i, func(_ int, at place) {
+				docs++
+				w.grouped = w.grouped || worth == 1 && at == atGroup
+			})
 			add(worth, docs)
 		}
 		for _, p := range w.phrases[n] {

@@ -2,150 +2,114 @@ package search
 
 import (
 	_ "embed"
-	"slices"
+	"iter"
 	"strings"
 )
 
-// thesaurusText has words for the same act or thing, one group per line. The author of a tool chooses one of them, and its user
-// cannot know which. Its first lines explain its form.
+// compiledThesaurus has words for the same act or thing: the author of a tool chooses one of them, and its user cannot know which. It
+// is thesaurus.txt as lines in the order of their keys, so that a query reads only the lines that it needs. A key is a
+// stem, or the stems of a phrase joined by hyphens. After it follow its meanings: the mark of their worth, and a stem or a phrase. The
+// first line, whose key is empty, has the single words as they are written.
 //
-//go:embed thesaurus.txt
-var thesaurusText string
+// After a change of thesaurus.txt, write it again: go test ./pkg/catalog/search -run Thesaurus -update
+//
+//go:embed thesaurus.compiled
+var compiledThesaurus string
 
-// thesaurus is the parsed table.
-type thesaurus struct {
-	groups []group
-	// byStart has the entries by the first byte of their first word.
-	byStart [256][]entry
-}
+// The marks of the worth of a meaning.
+const (
+	markSame    = '='
+	markSynonym = '>'
+	markRelated = '~'
+)
 
-// group is a line of the table: each word of from means each of to, or all mean each other if to is empty.
-type group struct {
-	from, to string
-	worth    float64
-}
-
-// entry is a word or a phrase by which its group is found.
-type entry struct {
-	text  string // words joined by hyphens
-	group int
-}
-
-// parseThesaurus reads the table.
-func parseThesaurus(text string) *thesaurus {
-	t := &thesaurus{groups: make([]group, 0, 1024)}
-	var counts [256]int
-	all := 0
-	for line := range strings.Lines(text) {
-		if line[0] == '#' || line[0] == '\n' {
-			continue
-		}
-		g := group{worth: worthSynonym}
-		var directed bool
-		if g.from, g.to, directed = strings.Cut(line, ">"); !directed {
-			if g.from, g.to, directed = strings.Cut(line, "~"); directed {
-				g.worth = worthRelated
-			}
-		}
-		for text := range strings.FieldsSeq(g.from) {
-			counts[text[0]]++
-			all++
-		}
-		t.groups = append(t.groups, g)
-	}
-	entries := make([]entry, all) // one allocation for all
-	for i, n := range counts {
-		t.byStart[i], entries = entries[:0:n], entries[n:]
-	}
-	for i, g := range t.groups {
-		for text := range strings.FieldsSeq(g.from) {
-			t.byStart[text[0]] = append(t.byStart[text[0]], entry{text, i})
-		}
-	}
-	return t
-}
+// longestPhrase is the number of words of the longest phrase of the thesaurus.
+const longestPhrase = 6
 
 // meaning is a word, or the words of a phrase, that another word may mean.
 type meaning struct {
-	stems []string
+	stems string // joined by hyphens
 	worth float64
 }
 
-// meanings returns what the word or the phrase of an entry means according to all groups that have it.
-func (t *thesaurus) meanings(entries []entry) (list []meaning) {
-	for _, e := range entries {
-		g := t.groups[e.group]
-		to := g.to
-		if to == "" {
-			to = g.from
-		}
-		for text := range strings.FieldsSeq(to) {
-			if text == e.text {
-				continue
-			}
-			m := meaning{worth: g.worth}
-			for w := range strings.SplitSeq(text, "-") {
-				m.stems = append(m.stems, stem(w))
-			}
-			list = append(list, m)
+// entry returns the meanings of a key, and whether the thesaurus has it.
+func entry(key string) (meanings string, ok bool) {
+	low, high := 0, len(compiledThesaurus) // of lines, the beginnings of two
+	for low < high {
+		middle := low + (high-low)/2
+		start := strings.LastIndexByte(compiledThesaurus[low:middle], '\n') + 1 + low
+		end := start + strings.IndexByte(compiledThesaurus[start:], '\n')
+		at, rest, _ := strings.Cut(compiledThesaurus[start:end], " ")
+		switch strings.Compare(at, key) {
+		case 0:
+			return rest, true
+		case -1:
+			low = end + 1
+		default:
+			high = start
 		}
 	}
-	return list
+	return "", false
 }
 
-// find returns the entries that are the word, in any form.
-func (t *thesaurus) find(word, stemmed string) (found []entry) {
-	for _, e := range t.byStart[word[0]] {
-		if e.text == word || sameStart(e.text, stemmed) && strings.IndexByte(e.text, '-') < 0 && stem(e.text) == stemmed {
-			found = append(found, e)
+// meaningsOf calls yield for each meaning of an entry.
+func meaningsOf(entry string) iter.Seq[meaning] {
+	return func(yield func(meaning) bool) {
+		for m := range strings.FieldsSeq(entry) {
+			worth := worthSynonym
+			switch m[0] {
+			case markSame:
+				worth = worthSame
+			case markRelated:
+				worth = worthRelated
+			}
+			if !yield(meaning{m[1:], worth}) {
+				return
+			}
 		}
 	}
-	return found
 }
 
-// sameStart reports whether two words may have the same stem.
-func sameStart(word, stemmed string) bool {
-	return len(word) >= 2 && len(stemmed) >= 2 && word[1] == stemmed[1]
+// phraseAt returns the longest phrase of the thesaurus with which a list of stems begins: its key, its meanings and its number of
+// words, which is 0 if there is no such phrase.
+func phraseAt(stems []string) (key, meanings string, length int) {
+	for n := min(len(stems), longestPhrase); n > 1; n-- {
+		key := strings.Join(stems[:n], "-")
+		if meanings, ok := entry(key); ok {
+			return key, meanings, n
+		}
+	}
+	return "", "", 0
 }
 
-// phrase returns the entries that are the longest phrase with which a list of words begins, and its number of words.
-func (t *thesaurus) phrase(words, stems []string) (found []entry, length int) {
-	for _, e := range t.byStart[words[0][0]] {
-		n := strings.Count(e.text, "-") + 1
-		if n < 2 || n > len(words) || n < length || !startsWith(e.text, words, stems) {
+// vocabulary has the single words of the thesaurus, for words that are mistyped.
+type vocabulary struct {
+	words   []string
+	letters []uint32
+}
+
+// similar returns the words within a number of edits of a word.
+func (v *vocabulary) similar(word string, most int) (found []string) {
+	if v.words == nil {
+		v.read()
+	}
+	letters := lettersOf(word)
+	for i, w := range v.words {
+		if n := len(w); n < 4 || n < len(word)-most || n > len(word)+most || differ(letters, v.letters[i]) > 2*most {
 			continue
 		}
-		if n > length {
-			found, length = nil, n
-		}
-		found = append(found, e)
-	}
-	return found, length
-}
-
-func startsWith(phrase string, words, stems []string) bool {
-	i := 0
-	for w := range strings.SplitSeq(phrase, "-") {
-		if w != words[i] && (!sameStart(w, stems[i]) || stem(w) != stems[i]) {
-			return false
-		}
-		i++
-	}
-	return true
-}
-
-// similar returns the entries that are single words within a number of edits of a word.
-func (t *thesaurus) similar(word string, most int) (found []entry) {
-	letters := lettersOf(word)
-	for i := range t.byStart {
-		for _, e := range t.byStart[i] {
-			if n := len(e.text); n < 4 || n < len(word)-most || n > len(word)+most || differ(letters, lettersOf(e.text)) > 2*most {
-				continue
-			}
-			if strings.IndexByte(e.text, '-') < 0 && distance(word, e.text, most) <= most && !slices.Contains(found, e) {
-				found = append(found, e)
-			}
+		if distance(word, w, most) <= most {
+			found = append(found, w)
 		}
 	}
 	return found
+}
+
+func (v *vocabulary) read() {
+	words, _ := entry("")
+	n := strings.Count(words, " ") + 1
+	v.words, v.letters = make([]string, 0, n), make([]uint32, 0, n)
+	for w := range strings.SplitSeq(words, " ") {
+		v.words, v.letters = append(v.words, w), append(v.letters, lettersOf(w))
+	}
 }

@@ -12,26 +12,32 @@ import (
 // digits, and between the parts of a name in camelCase.
 func Words(text string) []string {
 	var words []string
-	scan(text, func(_ string, parts []string) { words = append(words, parts...) })
+	scan(text, func(_ string, parts []string) bool {
+		words = append(words, parts...)
+		return true
+	})
 	return words
 }
 
 // scan calls each for every run of letters and digits, with the whole run and its parts: one word, or the parts of a name in
-// camelCase. Both are needed, because a name like GitHub looks like two words. The function must not keep parts.
-func scan(text string, each func(whole string, parts []string)) {
+// camelCase. Both are needed, because a name like GitHub looks like two words. The function must not keep parts. If it returns
+// false, scan ends.
+func scan(text string, each func(whole string, parts []string) bool) {
 	start, from, last := -1, -1, rune(0) // of the run, and of the part
 	var buffer [8]string
 	parts := buffer[:0]
-	end := func(at int) {
+	end := func(at int) (goOn bool) {
 		switch {
 		case start < 0:
+			goOn = true
 		case from == start:
 			whole := fold(text[start:at])
-			each(whole, append(parts, whole))
+			goOn = each(whole, append(parts, whole))
 		default:
-			each(fold(text[start:at]), append(parts, fold(text[from:at])))
+			goOn = each(fold(text[start:at]), append(parts, fold(text[from:at])))
 		}
 		start, from, parts = -1, -1, parts[:0]
+		return goOn
 	}
 	next := func(at int) {
 		parts = append(parts, fold(text[from:at]))
@@ -42,7 +48,9 @@ func scan(text string, each func(whole string, parts []string)) {
 		case r >= 0x300 && unicode.Is(unicode.Mn, r): // a combining accent belongs to the letter before it
 			continue
 		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
-			end(i)
+			if !end(i) {
+				return
+			}
 		case start < 0:
 			start, from = i, i
 		case unicode.IsUpper(r) && (unicode.IsLower(last) || unicode.IsDigit(last)):
@@ -143,6 +151,15 @@ func isFiller(word string) bool {
 	case "when", "where", "whose", "am", "did", "been", "just", "so", "let", "lets", "give", "tell", "everything", "anything",
 		"anybody", "somebody", "someone", "one", "ones", "he", "she", "they", "them", "their", "his", "her", "there", "then", "than",
 		"through", "about", "but", "if", "not", "now", "also", "using", "use", "used", "via", "without", "within", "be", "being", "myself", "own":
+		return true
+	}
+	return false
+}
+
+// isPreposition reports whether a word of a query begins a part that says where or of what something is.
+func isPreposition(word string) bool {
+	switch word {
+	case "of", "on", "in", "from", "to", "at", "for", "with", "by", "into", "onto", "below", "under", "within", "inside", "as":
 		return true
 	}
 	return false
