@@ -111,7 +111,7 @@ func (a *Answer) Text() string {
 	return strings.Join(texts, "\n")
 }
 
-// Failure returns an execution_error with the tool's message if the tool itself failed, else nil. The message comes from
+// Failure returns an execution_error with the beginning of the tool's message if the tool itself failed, else nil. The message comes from
 // an error object in the structured content, such as {"error":{"message":…}}, or from the text.
 func (a *Answer) Failure(server, tool string) *fault.Fault {
 	if !a.IsError {
@@ -127,5 +127,5 @@ func (a *Answer) Failure(server, tool string) *fault.Fault {
 	if text == "" {
 		text = "the tool reported an error without a message"
 	}
-	return fault.New(fault.Execution, "MCP tool failed: %s", text).Detail("server", server).Detail("tool", tool)
+	return fault.New(fault.Execution, "MCP tool failed: %s", fault.Truncate(text, maxSaid)).Detail("server", server).Detail("tool", tool)
 }

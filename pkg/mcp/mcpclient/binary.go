@@ -16,12 +16,14 @@ type Binary struct {
 	MIMEType string
 }
 
-// BinaryOf returns the binary content of a block, and whether it has any.
+// BinaryOf returns the binary content of a block, or of a content of a resource, and whether it has any.
 func BinaryOf(block json.RawMessage) (Binary, bool) {
 	b := gjson.ParseBytes(block)
 	content, kind := "data", "mimeType"
 	switch b.Get("type").Str {
 	case "image", "audio":
+	case "": // a content has no type
+		content = "blob"
 	case "resource":
 		content, kind = "resource.blob", "resource.mimeType"
 	default:

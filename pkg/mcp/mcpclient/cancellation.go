@@ -1,11 +1,12 @@
 package mcpclient
 
 import (
-	"bytes"
 	"io"
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/tidwall/gjson"
 )
 
 // cancelled is the method of the notification that tells a server that a request was cancelled.
@@ -59,14 +60,24 @@ func (c *cancellations) wait() {
 
 // isCancellation reports whether the body of a request is a notification about a cancelled request.
 func isCancellation(req *http.Request) bool {
-	const longest = 4 << 10
-	if req.GetBody == nil || req.ContentLength > longest {
-		return false
+	return gjson.GetBytes(beginning(req), "method").Str == cancelled
+}
+
+// isAnswer reports whether the body of a request is the answer to a request of the server.
+func isAnswer(req *http.Request) bool {
+	body := beginning(req)
+	return len(body) > 0 && !gjson.GetBytes(body, "method").Exists()
+}
+
+// beginning returns the body of a request, or its beginning if it is long. It returns nil if the body cannot be read again.
+func beginning(req *http.Request) []byte {
+	if req.GetBody == nil {
+		return nil
 	}
 	body, err := req.GetBody()
 	if err != nil {
-		return false
+		return nil
 	}
-	text, _ := io.ReadAll(io.LimitReader(body, longest))
-	return bytes.Contains(text, []byte(`"`+cancelled+`"`))
+	text, _ := io.ReadAll(io.LimitReader(body, 4<<10))
+	return text
 }

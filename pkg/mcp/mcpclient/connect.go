@@ -1,11 +1,14 @@
 package mcpclient
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
+	"net/http"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +17,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/mcp/oauth"
 	"github.com/pflow-suite/pflow/pkg/process"
 )
 
@@ -53,6 +57,8 @@ type Spec struct {
 	// Mark is a variable, NAME=VALUE, that all processes of a stdio server have in their environment, so that they are found
 	// when they have left its process group. It may be empty.
 	Mark string
+	// Login returns the tokens for an HTTP server. It may be nil.
+	Login *oauth.Source
 	// Log receives warnings and, at debug level, the server's standard error. It may be nil.
 	Log *slog.Logger
 	// StartTimeout bounds the start of the server, to the end of the handshake; 0 means the timeout of the server's entry, and
@@ -83,7 +89,7 @@ func Connect(ctx context.Context, spec Spec) (*Session, error) {
 	limited, cancel := context.WithTimeoutCause(ctx, spec.StartTimeout, late)
 	defer cancel()
 	s, err := open(limited, spec, handshakeVersion)
-	if isErrorResponse(err) { // it does not know the handshake, so it may speak the revision without one
+	if isErrorResponse(err) || isBadRequest(err) { // it does not know the handshake, so it may speak the revision without one
 		again, stop := context.WithTimeout(limited, secondTimeout)
 		if modern, err2 := open(again, spec, statelessVersion); err2 == nil {
 			s, err = modern, nil
@@ -101,15 +107,15 @@ func Connect(ctx context.Context, spec Spec) (*Session, error) {
 
 // open makes one attempt with a fresh process or connection.
 func open(ctx context.Context, spec Spec, version string) (*Session, error) {
-	s := &Session{name: spec.Name, timeout: spec.Server.timeout(DefaultCallTimeout), log: spec.Log}
+	s := &Session{name: spec.Name, timeout: spec.Server.timeout(DefaultCallTimeout), log: spec.Log, active: newActiveCalls(), roots: roots(spec)}
 	s.calls, s.cancelCalls = context.WithCancelCause(context.Background())
 	var transport mcp.Transport
 	if spec.Server.Transport() == HTTP {
-		web, err := newWebClient(spec.Server)
+		web, err := newWebClient(spec)
 		if err != nil {
 			return nil, err
 		}
-		web.cancels = &s.cancels
+		web.cancels, web.received = &s.cancels, inbox{s}.received
 		s.web, transport = web, web.transport()
 	} else {
 		child, err := process.Start(command(spec))
@@ -118,19 +124,24 @@ func open(ctx context.Context, spec Spec, version string) (*Session, error) {
 		}
 		s.child = child
 		s.stdio = newStdioConn(spec.Name, child.Stdin, child.Stdout, spec.Log)
-		s.stdio.cancels = &s.cancels
+		s.stdio.cancels, s.stdio.received = &s.cancels, inbox{s}.received
 		transport = s.stdio
 		go s.watchMemory(spec.Server.MaxMemory)
 	}
-	client := mcp.NewClient(&mcp.Implementation{Name: "pflow", Version: "1"}, clientOptions(spec))
-	addRoots(client, spec)
+	client := mcp.NewClient(&mcp.Implementation{Name: "pflow", Version: "1"}, inbox{s}.clientOptions(spec, version))
+	client.AddRoots(s.roots...) //nolint:staticcheck // servers of today use them
+	client.AddSendingMiddleware(addMoreParams)
+	if err := addTaskMethods(client); err != nil {
+		return nil, err
+	}
 	type outcome struct {
 		session *mcp.ClientSession
 		err     error
 	}
 	done := make(chan outcome, 1)
+	first := &pendingRequest{decoded: true}
 	go func() { // after a failure the SDK closes the connection, which may block longer than ctx
-		cs, err := client.Connect(ctx, transport, &mcp.ClientSessionOptions{ProtocolVersion: version})
+		cs, err := client.Connect(first.attach(ctx), transport, &mcp.ClientSessionOptions{ProtocolVersion: version})
 		done <- outcome{cs, err}
 	}()
 	select {
@@ -140,7 +151,7 @@ func open(ctx context.Context, spec Spec, version string) (*Session, error) {
 			s.stop(0)
 			return nil, err
 		}
-		s.client = o.session
+		s.client, s.handshake = o.session, first.kept()
 		return s, nil
 	case <-ctx.Done():
 		err := s.failureCause(ctx, ctx.Err())
@@ -149,7 +160,7 @@ func open(ctx context.Context, spec Spec, version string) (*Session, error) {
 	}
 }
 
-// command returns the command of a stdio server. It leaves out NODE_EXTRA_CA_CERTS, which costs every start of a Node
+// command returns the command of a stdio server, in the folder of its entry or that of the spec. It leaves out NODE_EXTRA_CA_CERTS, which costs every start of a Node
 // program a few hundred milliseconds. A server that needs it can set it in its entry's env.
 func command(spec Spec) process.Command {
 	env := slices.DeleteFunc(slices.Clone(spec.Env), func(kv string) bool { return strings.HasPrefix(kv, "NODE_EXTRA_CA_CERTS=") })
@@ -159,8 +170,15 @@ func command(spec Spec) process.Command {
 	if spec.Mark != "" { // last, so that the entry cannot hide it
 		env = append(env, spec.Mark)
 	}
+	dir := spec.Dir
+	if own := spec.Server.Cwd; own != "" {
+		dir = own
+		if !filepath.IsAbs(own) {
+			dir = filepath.Join(spec.Dir, own)
+		}
+	}
 	return process.Command{
-		Path: spec.Server.Command, Args: spec.Server.Args, Dir: spec.Dir, Env: env, Grace: stopGrace,
+		Path: spec.Server.Command, Args: spec.Server.Args, Dir: dir, Env: env, Grace: stopGrace,
 		Stderr: &stderrLog{log: spec.Log, server: spec.Name},
 	}
 }
@@ -171,23 +189,30 @@ func isErrorResponse(err error) bool {
 	return refused
 }
 
+// isBadRequest reports whether err is the HTTP status by which a server refuses a revision of MCP.
+func isBadRequest(err error) bool {
+	f, ok := errors.AsType[*fault.Fault](err)
+	return ok && f.Details["http_status"] == http.StatusBadRequest
+}
+
 // startFault returns the fault for a failed start.
 func startFault(spec Spec, err error) error {
 	if we, ok := errors.AsType[*jsonrpc.Error](err); ok {
-		text := strings.ToLower(we.Message)
+		said := cmp.Or(fault.Truncate(we.Message, maxSaid), "the server returned an error without a message")
+		text := strings.ToLower(said)
 		if we.Code == jsonrpc.CodeMethodNotFound || we.Code == mcp.CodeUnsupportedProtocolVersion ||
 			strings.Contains(text, "protocol") && strings.Contains(text, "version") {
-			return versionFault(spec.Name, we.Message)
+			return versionFault(spec.Name, said)
 		}
-		return fault.New(fault.Protocol, "MCP handshake with server %s failed: %s", spec.Name, we.Message).Detail("code", we.Code)
+		return fault.New(fault.Protocol, "MCP handshake with server %s failed: %s", spec.Name, said).Detail("code", we.Code)
 	}
 	if strings.Contains(err.Error(), "unsupported protocol version") { // the SDK's error has no exported type
-		return versionFault(spec.Name, err.Error())
+		return versionFault(spec.Name, fault.Truncate(err.Error(), maxSaid))
 	}
 	if f, ok := errors.AsType[*fault.Fault](err); ok {
 		return f
 	}
-	return fault.New(fault.Protocol, "MCP handshake with server %s failed: %v", spec.Name, err)
+	return fault.New(fault.Protocol, "MCP handshake with server %s failed: %s", spec.Name, fault.Truncate(err.Error(), maxSaid))
 }
 
 func versionFault(server, why string) *fault.Fault {

@@ -17,13 +17,13 @@ type Expanded struct {
 	Undefined []string
 }
 
-// Expand replaces ${VAR} and ${VAR:-default} in the command, arguments, environment, URL and headers by the values that
+// Expand replaces ${VAR} and ${VAR:-default} in the command, arguments, folder, environment, URL and headers by the values that
 // lookup returns; ${env:VAR} is another spelling of ${VAR}. The default replaces an unset or empty variable. Without a
 // default, an unset variable becomes empty. Expand does not change the entry itself.
 func (s Server) Expand(lookup func(name string) (string, bool)) Expanded {
 	e := expander{lookup: lookup, secrets: map[string]string{}}
 	x := Expanded{Server: s}
-	x.Command, x.URL = e.text(s.Command), e.text(s.URL)
+	x.Command, x.URL, x.Cwd = e.text(s.Command), e.text(s.URL), e.text(s.Cwd)
 	x.Args = make([]string, len(s.Args))
 	for i, arg := range s.Args {
 		x.Args[i] = e.text(arg)

@@ -3,41 +3,56 @@ package mcpclient
 import (
 	"context"
 	"errors"
+	"io"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
+
+// maxSaid is the most bytes of what a server says that a message repeats.
+const maxSaid = 4000
 
 // requestFault returns the fault for a failed request: why its context ended, else why the connection broke, else the
 // server's error.
 func (s *Session) requestFault(ctx context.Context, err error) error {
 	err = s.failureCause(ctx, err)
-	we, ok := errors.AsType[*jsonrpc.Error](err)
-	if !ok {
-		return err
+	if we, ok := errors.AsType[*jsonrpc.Error](err); ok {
+		return errorFault(s.name, we)
 	}
-	f := fault.New(fault.Protocol, "%s", we.Message)
+	return err
+}
+
+// errorFault returns the fault for an error response.
+func errorFault(server string, we *jsonrpc.Error) *fault.Fault {
+	said := fault.Truncate(we.Message, maxSaid)
+	f := fault.New(fault.Protocol, "%s", said)
 	switch we.Code {
 	case jsonrpc.CodeMethodNotFound:
-		f = fault.New(fault.Protocol, "Method not found").Suggest("Server %s does not offer this method", s.name)
+		f = fault.New(fault.Protocol, "Method not found").Suggest("Server %s does not offer this method", server)
 	case jsonrpc.CodeInvalidParams:
-		f = fault.New(fault.Protocol, "Invalid params: %s", strings.TrimPrefix(we.Message, "Invalid params: "))
+		f = fault.New(fault.Protocol, "Invalid params: %s", strings.TrimPrefix(said, "Invalid params: "))
 	case jsonrpc.CodeInternalError:
-		f = fault.New(fault.Execution, "MCP server %s had an internal error: %s", s.name, we.Message)
+		f = fault.New(fault.Execution, "MCP server %s had an internal error: %s", server, said)
 	case mcp.CodeUnsupportedProtocolVersion:
-		f = versionFault(s.name, we.Message)
+		f = versionFault(server, said)
+	case mcp.CodeURLElicitationRequired:
+		if page := gjson.GetBytes(we.Data, "elicitations.0"); page.Exists() {
+			f = pageFault(server, page)
+		}
 	default:
-		if we.Message == "" {
-			f.Message = "MCP server " + s.name + " returned an error without a message"
+		if said == "" {
+			f.Message = "MCP server " + server + " returned an error without a message"
 		}
 	}
-	f.Detail("server", s.name).Detail("code", we.Code)
-	if len(we.Data) > 0 {
+	f.Detail("server", server).Detail("code", we.Code)
+	if len(we.Data) > 0 && len(we.Data) <= maxSaid {
 		f.Detail("data", we.Data)
 	}
 	return f
@@ -63,6 +78,9 @@ func (s *Session) failureCause(ctx context.Context, err error) error {
 		return httpFault(404, "")
 	case isErrorResponse(err) || strings.Contains(err.Error(), "unsupported protocol version"):
 		return err
+	case s.stdio != nil && s.unreadable(err):
+		return fault.New(fault.Protocol, "Invalid JSON response from server").Detail("server", s.name).Detail("reason", fault.Truncate(err.Error(), maxSaid)).
+			Suggest("Its response is JSON, but not what MCP describes; report this to its author")
 	case s.stdio != nil:
 		return s.terminated()
 	}
@@ -70,7 +88,36 @@ func (s *Session) failureCause(ctx context.Context, err error) error {
 	if s.web.tooLong.Load() {
 		return tooLong()
 	}
-	return fault.New(fault.Protocol, "The request to MCP server %s failed: %v", s.name, err)
+	return fault.New(fault.Protocol, "The request to MCP server %s failed: %s", s.name, fault.Truncate(err.Error(), maxSaid))
+}
+
+// unreadable reports whether the error of a request is that the SDK could not read the response, on a connection that still holds.
+func (s *Session) unreadable(err error) bool {
+	select {
+	case <-s.stdio.ended:
+		return false
+	case <-s.child.Ended():
+		return false
+	default:
+		return !errors.Is(err, mcp.ErrConnectionClosed) && !errors.Is(err, io.EOF) && !errors.Is(err, syscall.EPIPE)
+	}
+}
+
+// misshapen returns a fault if the result of a request is not an object, or if its member is neither a list nor absent or null, as
+// servers in Go write an empty list.
+func (s *Session) misshapen(method string, result gjson.Result, member string) *fault.Fault {
+	list := result.Get(member)
+	must := ""
+	switch {
+	case !result.IsObject():
+		must = "be an object"
+	case list.Exists() && list.Type != gjson.Null && !list.IsArray():
+		must = "have a list under " + member
+	default:
+		return nil
+	}
+	return fault.New(fault.Protocol, "Invalid JSON response from server: the result of %s must %s", method, must).Detail("server", s.name).
+		Detail("result", shownLine([]byte(result.Raw))).Suggest("Report this to the author of the server")
 }
 
 // endFault returns the fault that ended the whole session, or nil: too much memory, or an invalid line.
@@ -109,6 +156,7 @@ func (s *Session) terminated() *fault.Fault {
 	select {
 	case <-s.child.Ended():
 	case <-time.After(time.Second):
+		f.Message = "MCP server " + s.name + " closed its standard output, but did not end"
 	}
 	for range 20 {
 		if tail := strings.TrimSpace(s.child.StderrTail()); tail != "" {
@@ -163,6 +211,9 @@ func (s *Session) missingTool(ctx context.Context, tool string) *fault.Fault {
 // ToolNotFound returns the fault for a tool that a server does not have. names are those of its tools.
 func ToolNotFound(server, tool string, names []string) *fault.Fault {
 	f := fault.New(fault.NotFound, "Tool %s not found on server %s", tool, server)
+	if tool == ReadResource {
+		f.Message = "MCP server " + server + " offers no resources"
+	}
 	f.Offer(tool, names)
 	if near, ok := fault.Nearest(tool, names); ok {
 		f.Suggest("Did you mean %q?", near)

@@ -23,6 +23,10 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	case "sdk":
 		serveSDK()
+	case "resources":
+		_ = resourceServer().Run(context.Background(), &mcp.StdioTransport{})
+	case "asks":
+		_ = askingServer().Run(context.Background(), &mcp.StdioTransport{})
 	case "roots":
 		_ = rootsServer().Run(context.Background(), &mcp.StdioTransport{})
 	case "sleep": // the grandchild
@@ -113,6 +117,7 @@ func serveByHand(mode string) {
 		say(`{"jsonrpc":"2.0","id":1,"result":{`)
 	}
 	page := 0
+	told := map[string]bool{} // the calls that were cancelled
 	in := bufio.NewScanner(os.Stdin)
 	in.Buffer(nil, 1<<20)
 	for in.Scan() {
@@ -144,7 +149,13 @@ func serveByHand(mode string) {
 			answer(`{"tools":[{"name":"env","inputSchema":{"type":"object"}},{"name":"get","inputSchema":{"type":"object"}},{"name":"method","inputSchema":{"type":"object"}}]}`)
 		case method == "tools/call":
 			callByHand(req, say, answer, refuse)
-		case strings.HasPrefix(method, "notifications/"):
+		case method == "notifications/cancelled" && mode == "fragile":
+			os.Exit(6)
+		case method == "notifications/cancelled":
+			told[req.Get("params.requestId").Raw] = true
+		case method == "" && mode == "fussy" && !told[strings.TrimPrefix(req.Get("id").Str, "q")]:
+			os.Exit(6)
+		case strings.HasPrefix(method, "notifications/"), method == "": // an answer has no method
 		case mode == "strict":
 			os.Exit(4)
 		case mode == "mute":
@@ -173,6 +184,9 @@ func callByHand(req gjson.Result, say, answer func(string, ...any), refuse func(
 		fmt.Fprintln(os.Stderr, "panic: out of cheese")
 		os.Exit(7)
 	case "hang":
+	case "ask":
+		say(`{"jsonrpc":"2.0","id":"q%s","method":"elicitation/create","params":{"message":%q,"requestedSchema":{"type":"object","properties":{}}}}`,
+			req.Get("id").Raw, req.Get("params.arguments.who").Str)
 	case "env":
 		env, _ := json.Marshal(os.Environ())
 		answer(`{"content":[{"type":"text","text":%q}]}`, env)

@@ -16,24 +16,32 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/mcp/oauth"
 )
 
 // webClient is the http.RoundTripper of the SDK's transport for a streamable HTTP server. It adds the configured headers,
 // turns HTTP failures into faults, and keeps the bytes of results.
 type webClient struct {
+	server   string
 	endpoint *url.URL
 	headers  map[string]string
 	next     *http.Transport
+	// login returns tokens. It is nil if the headers have one, or the server cannot be logged in to.
+	login *oauth.Source
 	// cancels counts the notifications about cancelled requests. It may be nil.
 	cancels *cancellations
+	// received takes what the server sends of itself, see inbox.received. It may be nil.
+	received func(x *pendingRequest, method string, params json.RawMessage) bool
 	// gone is set if the server has forgotten the session, so that a new one is needed.
 	gone atomic.Bool
 	// tooLong is set if a response was too long. The SDK passes on only the text of that error.
 	tooLong atomic.Bool
+	// unanswered counts the server's requests whose answers are not sent yet.
+	unanswered atomic.Int64
 }
 
-func newWebClient(s Server) (*webClient, error) {
-	endpoint, err := url.Parse(s.URL)
+func newWebClient(spec Spec) (*webClient, error) {
+	endpoint, err := url.Parse(spec.Server.URL)
 	if err != nil || endpoint.Host == "" {
 		return nil, fault.New(fault.Validation, "The server's url is not a URL").SuggestCommand("Check it, and the variables in it, with pflow-sync list").
 			SuggestTool("A person checks it, and the variables in it, with: pflow-sync list")
@@ -42,31 +50,37 @@ func newWebClient(s Server) (*webClient, error) {
 	if !ok {
 		next = &http.Transport{}
 	}
-	return &webClient{endpoint: endpoint, headers: s.Headers, next: next.Clone()}, nil
+	return &webClient{server: spec.Name, endpoint: endpoint, headers: spec.Server.Headers, next: next.Clone(), login: spec.Login}, nil
 }
 
 func (w *webClient) transport() mcp.Transport {
 	return &mcp.StreamableClientTransport{
-		Endpoint: w.endpoint.String(), HTTPClient: &http.Client{Transport: w},
+		Endpoint: w.endpoint.String(), HTTPClient: &http.Client{Transport: w, CheckRedirect: w.checkRedirect},
 		DisableStandaloneSSE: true, // unsolicited messages of a server are not used
 		MaxEventSize:         MaxLineLength,
 	}
 }
 
+// checkRedirect follows a redirection, unless it is one of too many.
+func (w *webClient) checkRedirect(_ *http.Request, via []*http.Request) error {
+	const most = 10
+	if len(via) < most {
+		return nil
+	}
+	return fault.New(fault.Unavailable, "MCP server at %s redirects in a loop", w.shown()).Suggest("Check the server's url")
+}
+
 // RoundTrip sends one request.
 func (w *webClient) RoundTrip(req *http.Request) (*http.Response, error) {
-	if req.URL.Host == w.endpoint.Host && req.URL.Scheme == w.endpoint.Scheme { // other servers must not see the secrets
-		req = req.Clone(req.Context())
-		for name, value := range w.headers {
-			req.Header.Set(name, value)
-		}
-	}
 	if w.cancels != nil && isCancellation(req) {
 		defer w.cancels.add(-1)
 	}
-	resp, err := w.next.RoundTrip(req)
+	if w.unanswered.Load() > 0 && isAnswer(req) {
+		defer w.unanswered.Add(-1)
+	}
+	resp, err := w.send(req)
 	if err != nil {
-		if req.Context().Err() != nil {
+		if _, ok := errors.AsType[*fault.Fault](err); ok || req.Context().Err() != nil {
 			return nil, err
 		}
 		return nil, w.unreachable(err)
@@ -79,8 +93,8 @@ func (w *webClient) RoundTrip(req *http.Request) (*http.Response, error) {
 	if !events {
 		resp.Body = &limitedBody{resp.Body, MaxLineLength, &w.tooLong}
 	}
-	if x := pendingRequestOf(req.Context()); x != nil && resp.StatusCode == http.StatusOK {
-		resp.Body = &observedBody{ReadCloser: resp.Body, x: x, events: events}
+	if x := pendingRequestOf(req.Context()); resp.StatusCode == http.StatusOK && (x != nil || events) {
+		resp.Body = &observedBody{ReadCloser: resp.Body, x: x, received: w.received, events: events, unanswered: &w.unanswered}
 	}
 	return resp, nil
 }
@@ -108,6 +122,9 @@ func (w *webClient) failed(req *http.Request, resp *http.Response) (*http.Respon
 	_ = resp.Body.Close()
 	if resp.StatusCode == http.StatusNotFound && req.Header.Get("Mcp-Session-Id") != "" {
 		w.gone.Store(true)
+	}
+	if f := w.unauthorized(resp); f != nil {
+		return nil, f
 	}
 	retry := resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode >= 500
 	if !retry && json.Valid(body) && gjson.GetBytes(body, "error.code").Exists() {
@@ -145,29 +162,40 @@ func httpFault(status int, retryAfter string) *fault.Fault {
 	return f.Detail("http_status", status)
 }
 
-// unreachable returns the fault for a server that cannot be reached. It does not show the query, which may be secret.
-func (w *webClient) unreachable(err error) *fault.Fault {
+// shown returns the URL of the server without its query, which may be secret.
+func (w *webClient) shown() string {
 	at := url.URL{Scheme: w.endpoint.Scheme, Host: w.endpoint.Host, Path: w.endpoint.Path}
-	f := fault.New(fault.Unavailable, "Could not connect to MCP server at %s: %v", at.String(), err).
+	return at.String()
+}
+
+// unreachable returns the fault for a server that cannot be reached.
+func (w *webClient) unreachable(err error) *fault.Fault {
+	f := fault.New(fault.Unavailable, "Could not connect to MCP server at %s: %v", w.shown(), err).
 		Suggest("Check if the server is running and accessible")
 	var timeout net.Error
 	f.Retryable = errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ECONNRESET) || errors.As(err, &timeout) && timeout.Timeout()
 	return f
 }
 
-// observedBody is the body of a response. It passes the messages to the pending request while the SDK reads them.
+// observedBody is the body of a response. It passes the messages to the pending request, which may be nil, while the SDK reads
+// them, and counts the server's requests.
 type observedBody struct {
 	io.ReadCloser
-	x      *pendingRequest
-	events bool
-	line   []byte // the incomplete line of a stream, or a single document so far
-	data   []byte // the data of the incomplete event
+	x          *pendingRequest
+	received   func(x *pendingRequest, method string, params json.RawMessage) bool
+	events     bool
+	unanswered *atomic.Int64
+	line       []byte // the incomplete line of a stream, or a single document so far
+	data       []byte // the data of the incomplete event
 }
 
 func (c *observedBody) Read(p []byte) (int, error) {
 	n, err := c.ReadCloser.Read(p)
 	if c.events {
 		c.scan(p[:n])
+		if c.unanswered.Load() > maxUnanswered {
+			return 0, tooManyRequests()
+		}
 		return n, err
 	}
 	c.line = append(c.line, p[:n]...)
@@ -201,9 +229,16 @@ func (c *observedBody) message(data []byte) {
 	if !json.Valid(data) {
 		return // the SDK reports it
 	}
-	if result := gjson.GetBytes(data, "result"); result.Exists() {
+	message := gjson.ParseBytes(data)
+	if message.Get("method").Exists() && message.Get("id").Exists() {
+		c.unanswered.Add(1)
+	}
+	if c.x == nil {
+		return
+	}
+	if result := message.Get("result"); result.Exists() {
 		c.x.keep(json.RawMessage(result.Raw))
-	} else if gjson.GetBytes(data, "method").Str == "notifications/progress" {
-		c.x.report(json.RawMessage(gjson.GetBytes(data, "params").Raw))
+	} else if method := message.Get("method").Str; method != "" && c.received != nil {
+		c.received(c.x, method, json.RawMessage(message.Get("params").Raw))
 	}
 }

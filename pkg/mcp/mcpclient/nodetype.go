@@ -6,6 +6,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/pflow-suite/pflow/pkg/mcp/toolargs"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 )
 
@@ -33,41 +34,37 @@ func NodeType(server string, t Tool) nodetype.Type {
 	}
 	required := map[string]bool{}
 	schema := gjson.ParseBytes(t.InputSchema)
-	for _, name := range schema.Get("required").Array() {
-		required[name.Str] = true
+	for _, name := range toolargs.Required(schema) {
+		required[name] = true
 	}
-	schema.Get("properties").ForEach(func(name, property gjson.Result) bool {
+	members(schema.Get("properties"), func(name, property gjson.Result) bool {
 		typ.Params = append(typ.Params, nodetype.Param{
-			Name: name.Str, Type: schemaType(property), Description: property.Get("description").Str, Required: required[name.Str],
+			Name: name.Str, Type: nodetype.SchemaType(property), Description: property.Get("description").Str, Required: required[name.Str],
 			Default: rawValue(property, "default"), Enum: rawValue(property, "enum"),
 		})
 		return true
 	})
-	if value, ok := wrapped(t.OutputSchema); ok {
-		typ.Outputs[0].Type = schemaType(resolve(gjson.ParseBytes(t.OutputSchema), value))
+	if value, ok := nodetype.WrappedValue(t.OutputSchema); ok {
+		typ.Outputs[0].Type = nodetype.SchemaType(value)
 		return typ
 	}
 	if t.OutputSchema != nil { // then the result is structured content, which is an object
 		typ.Outputs[0].Type = "dict"
 	}
-	gjson.GetBytes(t.OutputSchema, "properties").ForEach(func(name, property gjson.Result) bool {
+	members(gjson.GetBytes(t.OutputSchema, "properties"), func(name, property gjson.Result) bool {
 		if _, taken := typ.Output(name.Str); !taken {
-			typ.Outputs = append(typ.Outputs, nodetype.Output{Name: name.Str, Type: schemaType(property), Description: property.Get("description").Str})
+			typ.Outputs = append(typ.Outputs, nodetype.Output{Name: name.Str, Type: partType(typ.MCP, name.Str), Description: property.Get("description").Str})
 		}
 		return true
 	})
 	return typ
 }
 
-// schemaType returns the registry's name for the type of a JSON Schema, or any unless the schema has exactly one type.
-func schemaType(schema gjson.Result) string {
-	names := map[string]string{
-		"string": "str", "number": "float", "integer": "int", "boolean": "bool", "array": "list", "object": "dict",
+// members calls each for the members of an object, and never for another value.
+func members(object gjson.Result, each func(name, value gjson.Result) bool) {
+	if object.IsObject() {
+		object.ForEach(each)
 	}
-	if word, ok := names[schema.Get("type").Str]; ok {
-		return word
-	}
-	return "any"
 }
 
 func rawValue(schema gjson.Result, key string) json.RawMessage {
@@ -75,4 +72,10 @@ func rawValue(schema gjson.Result, key string) json.RawMessage {
 		return json.RawMessage(v.Raw)
 	}
 	return nil
+}
+
+// partType returns the type of an output that is a field of a tool's result.
+func partType(tool *nodetype.MCP, field string) string {
+	part, _ := tool.Part(field)
+	return part.Type()
 }

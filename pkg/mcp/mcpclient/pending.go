@@ -4,19 +4,18 @@ import (
 	"context"
 	"encoding/json"
 	"sync"
-
-	"github.com/tidwall/gjson"
 )
 
 // pendingRequest is a request as the transport sees it. The SDK decodes results into Go values, which rounds numbers and
-// loses the order of keys. So the transport stores the bytes of the result here, and reports progress in the order of the
-// wire, before the SDK sees either. It is a value of the request's context.
+// loses the order of keys. So the transport stores the bytes of the result here before the SDK sees them. It is a value of the
+// request's context.
 type pendingRequest struct {
-	token    string
-	progress func(done, total float64, message string)
+	// attempt is the attempt at a call that the request belongs to, or nil.
+	attempt *attempt
+	// decoded is true if the SDK needs the result too.
+	decoded bool
 
 	mu     sync.Mutex
-	over   bool
 	result json.RawMessage
 }
 
@@ -37,20 +36,9 @@ func (x *pendingRequest) keep(result json.RawMessage) {
 	x.result = result
 }
 
-// report passes a progress notification on, unless the request is over or the notification belongs to another request.
-func (x *pendingRequest) report(params json.RawMessage) {
-	p := gjson.ParseBytes(params)
+// kept returns the result, or nil.
+func (x *pendingRequest) kept() json.RawMessage {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if !x.over && x.progress != nil && p.Get("progressToken").String() == x.token {
-		x.progress(p.Get("progress").Num, p.Get("total").Num, p.Get("message").Str)
-	}
-}
-
-// end stops progress reports and returns the result, or nil.
-func (x *pendingRequest) end() json.RawMessage {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.over = true
 	return x.result
 }

@@ -2,9 +2,12 @@ package mcpclient
 
 import (
 	"log/slog"
+	"net/http"
 	"strings"
 
+	"github.com/pflow-suite/pflow/pkg/home"
 	"github.com/pflow-suite/pflow/pkg/home/redact"
+	"github.com/pflow-suite/pflow/pkg/mcp/oauth"
 	"github.com/pflow-suite/pflow/pkg/process"
 )
 
@@ -17,7 +20,9 @@ type Resolver struct {
 	// Mark is Spec.Mark of all servers.
 	Mark string
 	// Dir is the working directory of stdio servers.
-	Dir      string
+	Dir string
+	// Home has the logins to HTTP servers. Without one no server is logged in to.
+	Home     *home.Home
 	Redactor *redact.Redactor
 	Log      *slog.Logger
 	// Warn shows a warning to the user.
@@ -27,19 +32,35 @@ type Resolver struct {
 // Spec expands a server's entry for Connect. It adds the secrets in the entry to Redactor, as AddSecrets does, and warns of
 // variables that are not set.
 func (r *Resolver) Spec(name string, server Server) Spec {
-	x := r.expand(server)
+	x := r.Expand(server)
 	log := slog.New(r.Redactor.Handler(r.Log.Handler()))
 	for _, variable := range x.Undefined {
 		r.Warn("server %s: ${%s} is set neither in the environment nor in the settings and is empty", name, variable)
 	}
-	return Spec{Name: name, Server: x.Server, Dir: r.Dir, Env: r.Env, Mark: r.Mark, Log: log}
+	spec := Spec{Name: name, Server: x.Server, Dir: r.Dir, Env: r.Env, Mark: r.Mark, Log: log}
+	if r.Home != nil && x.TakesLogin() {
+		spec.Login = oauth.NewSource(r.Home, name, x.URL, r.Redactor, log)
+	}
+	return spec
+}
+
+// TakesLogin reports whether requests to the server carry the token of a login: it is an HTTP server, and no token stands in its
+// headers.
+func (x Expanded) TakesLogin() bool {
+	for name := range x.Headers {
+		if http.CanonicalHeaderKey(name) == "Authorization" {
+			return false
+		}
+	}
+	return x.Transport() == HTTP
 }
 
 // AddSecrets adds the secrets in a server's entry to Redactor: the values of variables in env and headers, all values there under
 // the name of a secret or with a credential in them, and the credentials in the arguments and the URL.
-func (r *Resolver) AddSecrets(server Server) { r.expand(server) }
+func (r *Resolver) AddSecrets(server Server) { r.Expand(server) }
 
-func (r *Resolver) expand(server Server) Expanded {
+// Expand expands a server's entry as Spec does, without warnings.
+func (r *Resolver) Expand(server Server) Expanded {
 	x := server.Expand(func(name string) (string, bool) {
 		if value, ok := process.LookupEnv(r.Env, name); ok {
 			return value, true
@@ -58,27 +79,37 @@ func (r *Resolver) expand(server Server) Expanded {
 func (r *Resolver) AddLiterals(server Server) {
 	for _, named := range []map[string]string{server.Env, server.Headers} {
 		for key, value := range named {
-			if redact.SecretName(key) {
+			switch {
+			case redact.SecretName(key), redact.EntryName(key) && len(value) >= 6: // not a flag such as AUTH=true
 				r.Redactor.Add(key, value)
-			} else {
+			default:
 				r.Redactor.AddConnection(key, value)
+			}
+			if strings.HasPrefix(strings.TrimSpace(value), "{") { // such as {"Authorization":"Bearer …"}
+				r.Redactor.AddCommand([]string{value})
 			}
 		}
 	}
-	r.Redactor.AddCredentials(server.URL)
-	// In the arguments: credentials, and the values of flags with secret names.
-	args := server.Args
-	for i, arg := range args {
+	r.Redactor.AddURL(server.URL)
+	for _, arg := range server.Args {
 		r.Redactor.AddCredentials(arg)
-		name, value, assigned := strings.Cut(arg, "=")
-		if !strings.HasPrefix(name, "-") || !redact.SecretName(name) {
-			continue
-		}
-		if !assigned && i+1 < len(args) {
-			value = args[i+1]
-		}
-		if value != "" && !strings.HasPrefix(value, "-") {
-			r.Redactor.Add(strings.TrimLeft(name, "-"), value)
-		}
 	}
+	r.Redactor.AddCommand(append([]string{server.Command}, server.Args...))
+}
+
+// Shown returns a copy of an entry as it may be printed: the values of env and headers as redact.Literal returns them, the command
+// and its arguments as redact.Command, and the URL as redact.URL.
+func (s Server) Shown() Server {
+	words := redact.Command(append([]string{s.Command}, s.Args...))
+	s.Command, s.Args, s.URL = words[0], words[1:], redact.URL(s.URL)
+	s.Env, s.Headers = shownValues(s.Env), shownValues(s.Headers)
+	return s
+}
+
+func shownValues(values map[string]string) map[string]string {
+	shown := make(map[string]string, len(values))
+	for name, value := range values {
+		shown[name] = redact.Literal(value)
+	}
+	return shown
 }

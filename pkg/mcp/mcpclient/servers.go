@@ -33,6 +33,8 @@ type Server struct {
 	Command string            `json:"command,omitempty"`
 	Args    []string          `json:"args,omitempty"`
 	Env     map[string]string `json:"env,omitempty"`
+	// Cwd is the folder in which Command is started; empty means that of the run. A relative one is taken from there.
+	Cwd string `json:"cwd,omitempty"`
 	// Type is the transport as the file has it, and may be empty. Transport returns the effective one.
 	Type string `json:"type,omitempty"`
 	// URL and Headers connect to a server that speaks streamable HTTP.
@@ -113,7 +115,8 @@ func (s Server) Check(name string) error {
 			return invalid(name, "has no command").Suggest(`A stdio server has "command" and "args"; one that is reached over the network has "url"`)
 		}
 	case HTTP:
-		if at, err := url.Parse(s.URL); err != nil || !strings.Contains(s.URL, "${") && (at.Host == "" || at.Scheme != "http" && at.Scheme != "https") {
+		// A host that is a variable cannot be parsed.
+		if at, err := url.Parse(s.URL); !strings.Contains(s.URL, "${") && (err != nil || at.Host == "" || at.Scheme != "http" && at.Scheme != "https") {
 			return invalid(name, "has no usable url").Suggest(`A server of type http has "url", such as https://example.com/mcp`)
 		}
 	default:
@@ -135,7 +138,18 @@ func (s Server) timeout(standard time.Duration) time.Duration {
 }
 
 func invalid(name, format string, args ...any) *fault.Fault {
-	f := fault.New(fault.Validation, "Server "+name+" "+format, args...)
+	f := fault.New(fault.Validation, "Server %s "+format, append([]any{name}, args...)...)
 	f.Path = "mcpServers." + name
 	return f
+}
+
+// Same reports whether two entries define the same server: how it is reached, and its time limit.
+func (s Server) Same(other Server) bool {
+	return s.Transport() == other.Transport() && s.Command == other.Command && slices.Equal(s.Args, other.Args) && maps.Equal(s.Env, other.Env) &&
+		s.Cwd == other.Cwd && s.URL == other.URL && maps.Equal(s.Headers, other.Headers) && s.Timeout == other.Timeout
+}
+
+// Limits returns how many seconds the server may take from its start to the end of the handshake, to list its tools, and for a call.
+func (s Server) Limits() (start, list, call float64) {
+	return s.timeout(DefaultStartTimeout).Seconds(), listTimeout.Seconds(), s.timeout(DefaultCallTimeout).Seconds()
 }

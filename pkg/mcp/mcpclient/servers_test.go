@@ -216,3 +216,20 @@ func TestExpandOfUpstreamsAuth(t *testing.T) {
 		}
 	}
 }
+
+func TestServerInAFolder(t *testing.T) {
+	spec := Spec{Dir: "/run", Server: Server{Command: "x"}}
+	for own, want := range map[string]string{"": "/run", "sub": "/run/sub", "/srv": "/srv", "${WHERE}/a": "/var/a"} {
+		spec.Server.Cwd = own
+		spec.Server = spec.Server.Expand(func(string) (string, bool) { return "/var", true }).Server
+		if got := command(spec).Dir; got != want {
+			t.Errorf("%q: %s, want %s", own, got, want)
+		}
+	}
+}
+
+func TestURLWithAVariableAsItsHost(t *testing.T) {
+	if err := (Server{URL: "https://${HOST}/mcp"}).Check("x"); err != nil {
+		t.Error(err)
+	}
+}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"strings"
 	"sync"
@@ -38,6 +37,18 @@ type Session struct {
 	inFlight    atomic.Int64
 	closing     sync.Once
 	cancels     cancellations
+
+	// handshake is the server's result of initialize or server/discover.
+	handshake json.RawMessage
+	// roots are the folders offered to the server.
+	roots        []*mcp.Root //nolint:staticcheck // servers of today use them
+	active       *activeCalls
+	elicitations elicitations
+	// cutOff is when a call was last cancelled because of a question, in nanoseconds since 1970, or 0.
+	cutOff   atomic.Int64
+	levelSet sync.Once
+	// known has the tools of the last list, or nil if they have changed since.
+	known atomic.Pointer[[]Tool]
 }
 
 // Tool is a tool as its server describes it. Schemas and annotations are the server's bytes, or nil.
@@ -50,11 +61,17 @@ type Tool struct {
 	More json.RawMessage
 }
 
-// maxTools is the most tools of a server before the last page of its list.
-const maxTools = 10_000
+const (
+	// maxTools is the most tools of a server.
+	maxTools = 10_000
+	// maxListSize is the most bytes of a server's list of tools. The registry, which has the definitions of all servers' tools, has a
+	// limit too.
+	maxListSize = 8 << 20
+)
 
-// Tools returns all tools, from all pages of the list. It must take no longer than listTimeout. A list of more than maxTools tools
-// or MaxLineLength bytes is refused.
+// Tools returns all tools, from all pages of the list, and ReadResource if the server offers resources. It must take no longer than
+// listTimeout. A list of more than maxTools tools or maxListSize bytes is refused, and one that is no list. What is no tool in the list,
+// such as an object without a name, is left out.
 func (s *Session) Tools(ctx context.Context) ([]Tool, error) {
 	late := fault.New(fault.Timeout, "MCP server %s did not list its tools within %s", s.name, seconds(listTimeout))
 	ctx, done := s.within(ctx, listTimeout, late)
@@ -69,10 +86,13 @@ func (s *Session) Tools(ctx context.Context) ([]Tool, error) {
 		if err != nil {
 			return nil, s.requestFault(ctx, err)
 		}
-		if size += len(result); size > MaxLineLength {
-			return nil, fault.New(fault.TooLarge, "MCP server %s lists more than %d MiB of tools, and was at %d tools", s.name, MaxLineLength>>20, len(tools))
+		if size += len(result); size > maxListSize {
+			return nil, fault.New(fault.TooLarge, "MCP server %s lists more than %d MiB of tools, and was at %d tools", s.name, maxListSize>>20, len(tools))
 		}
 		page := gjson.ParseBytes(result)
+		if f := s.misshapen("tools/list", page, "tools"); f != nil {
+			return nil, f
+		}
 		page.Get("tools").ForEach(func(_, t gjson.Result) bool {
 			if name := t.Get("name").Str; name != "" {
 				tools = append(tools, Tool{
@@ -83,15 +103,15 @@ func (s *Session) Tools(ctx context.Context) ([]Tool, error) {
 			}
 			return true
 		})
-		cursor = page.Get("nextCursor").Str
-		if cursor == "" {
-			return tools, nil
-		}
 		if len(tools) > maxTools {
 			return nil, fault.New(fault.TooLarge, "MCP server %s lists more than %d tools", s.name, maxTools)
 		}
+		cursor = page.Get("nextCursor").Str
+		if cursor == "" {
+			return s.withReader(tools), nil
+		}
 		if seen[cursor] {
-			return nil, fault.New(fault.Protocol, "MCP server %s lists its tools in a loop: page %q was returned twice", s.name, cursor)
+			return nil, fault.New(fault.Protocol, "MCP server %s lists its tools in a loop: page %q was returned twice", s.name, fault.Truncate(cursor, maxSaid))
 		}
 		seen[cursor] = true
 	}
@@ -125,61 +145,23 @@ func object(t gjson.Result, key string) json.RawMessage {
 	return nil
 }
 
-// Call calls a tool and waits as long as the server's entry allows, 30 seconds by default. args is a JSON object, or nil.
-// progress may be nil; it is called in order during the call and never after it, and must not block. total is 0 if the
-// server does not know it.
-//
-// If the tool itself fails, Call returns an Answer with IsError and no error. Errors are faults: timeout "MCP tool timed
-// out after N seconds"; not_found "Tool X not found on server Y"; protocol_error "Method not found", "Invalid params" or
-// "Invalid JSON response from server"; execution_error "MCP server process terminated unexpectedly"; for HTTP, the fault
-// for the status. If ctx ends first, the error is its cause.
-//
-// After a timeout, a stdio server is stopped unless other calls are waiting for it: it may hang, and the next call is
-// better served by a new process.
-func (s *Session) Call(ctx context.Context, tool string, args json.RawMessage, progress func(done, total float64, message string)) (*Answer, error) {
-	return s.CallWithin(ctx, 0, tool, args, progress)
-}
-
-// CallWithin is like Call with the given time limit; 0 means that of the server's entry.
-func (s *Session) CallWithin(ctx context.Context, limit time.Duration, tool string, args json.RawMessage, progress func(done, total float64, message string)) (*Answer, error) {
-	if len(args) == 0 {
-		args = json.RawMessage("{}")
-	}
-	if !json.Valid(args) || !gjson.ParseBytes(args).IsObject() {
-		return nil, fault.New(fault.Validation, "The arguments of tool %s must be a JSON object", tool)
-	}
-	if limit <= 0 {
-		limit = s.timeout
-	}
-	late := fault.New(fault.Timeout, "MCP tool timed out after %s", seconds(limit)).Detail("server", s.name).Detail("tool", tool).
-		Suggest("Set a longer \"timeout\", in seconds, in the server's entry of %s", File)
+// bounded makes a request with a time limit, after which it returns the fault late. It then stops a stdio server, unless other
+// requests are waiting for it. It does so too when the deadline of ctx passes.
+func (s *Session) bounded(ctx context.Context, limit time.Duration, late *fault.Fault, request func(context.Context) (json.RawMessage, error)) (json.RawMessage, error) {
 	limited, done := s.within(ctx, limit, late)
 	defer done()
-	x := &pendingRequest{progress: progress}
-	params := &mcp.CallToolParams{Name: tool, Arguments: args}
-	if progress != nil {
-		x.token = fmt.Sprintf("p%d", s.tokens.Add(1))
-		params.SetProgressToken(x.token)
-	}
 	s.inFlight.Add(1)
-	result, err := s.exchange(limited, x, func(ctx context.Context) (mcp.Result, error) { return s.client.CallTool(ctx, params) })
+	result, err := request(limited)
 	others := s.inFlight.Add(-1)
-	if err != nil {
-		if s.child != nil && others == 0 && errors.Is(context.Cause(limited), late) {
-			go s.stop(0)
-		}
-		return nil, s.callFault(ctx, tool, s.requestFault(limited, err))
+	if err == nil {
+		return result, nil
 	}
-	if kind := gjson.GetBytes(result, "resultType").Str; kind != "" && kind != "complete" {
-		return nil, fault.New(fault.Protocol, "Tool %s returned a result of type %q, which is not supported", tool, kind).Detail("server", s.name)
+	if s.child != nil && others == 0 && errors.Is(limited.Err(), context.DeadlineExceeded) { // the limit, or that of a node
+		s.log.Info("The MCP server is stopped after a call that took too long; its state is lost", "server", s.name)
+		s.cancelCalls(errClosed) // before the caller goes on, so that the next call gets a new process
+		go s.stop(0)
 	}
-	answer := parseAnswer(result)
-	if answer.IsError && mayMeanMissingTool(answer.Text(), tool) {
-		if missing := s.missingTool(ctx, tool); missing != nil {
-			return nil, missing
-		}
-	}
-	return answer, nil
+	return nil, err
 }
 
 // exchange makes one request and returns the bytes of its result.
@@ -188,7 +170,7 @@ func (s *Session) exchange(ctx context.Context, x *pendingRequest, request func(
 	if s.stdio != nil {
 		s.stdio.forget(x)
 	}
-	result := x.end()
+	result := x.kept()
 	if err != nil && ctx.Err() != nil && !errors.Is(err, mcp.ErrConnectionClosed) {
 		s.cancels.add(1)
 	}
@@ -262,6 +244,9 @@ func (s *Session) stop(patience time.Duration) {
 			case <-closed:
 			case <-time.After(stopPatience):
 			}
+		}
+		if s.web.login != nil {
+			s.web.login.Settle() // a renewed token is stored before the program ends
 		}
 		s.web.next.CloseIdleConnections()
 	})

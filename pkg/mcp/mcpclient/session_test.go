@@ -198,7 +198,7 @@ func TestCallTimesOut(t *testing.T) {
 	s := connect(t, "polite")
 	hang := func(limit time.Duration, want string) {
 		t.Helper()
-		_, err := s.CallWithin(t.Context(), limit, "hang", nil, nil)
+		_, err := s.Do(t.Context(), Request{Tool: "hang", Limit: limit})
 		if f := asFault(t, err); f.Type != fault.Timeout || f.Message != "MCP tool timed out after "+want {
 			t.Errorf("after %v: fault is %s %q", limit, f.Type, f.Message)
 		}
@@ -206,7 +206,7 @@ func TestCallTimesOut(t *testing.T) {
 	other, giveUp := context.WithCancelCause(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		_, err := s.CallWithin(other, time.Hour, "hang", nil, nil)
+		_, err := s.Do(other, Request{Tool: "hang", Limit: time.Hour})
 		ended <- err
 	}()
 	until(t, "the other call began", func() bool { return s.inFlight.Load() == 1 })
@@ -239,7 +239,7 @@ func TestCallToAServerThatDoesNotRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	big := json.RawMessage(`{"apple":"` + strings.Repeat("x", 128<<10) + `"}`) // more than a pipe holds
-	_, err := s.CallWithin(t.Context(), time.Second/2, "echo", big, nil)
+	_, err := s.Do(t.Context(), Request{Tool: "echo", Arguments: big, Limit: time.Second / 2})
 	if f := asFault(t, err); f.Type != fault.Timeout {
 		t.Errorf("fault is %s %q", f.Type, f.Message)
 	}
@@ -424,4 +424,18 @@ func TestMemoryLimit(t *testing.T) {
 	if f := asFault(t, err); !strings.Contains(f.Message, "its max_memory is 1 MB") {
 		t.Errorf("fault is %q", f.Message)
 	}
+}
+
+// TestTheDeadlineOfANodeStopsAServer ends a call by the deadline of its context: the session is of no use for the next call at once.
+func TestTheDeadlineOfANodeStopsAServer(t *testing.T) {
+	s := connect(t, "plain")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second/20)
+	defer cancel()
+	if _, err := s.Do(ctx, Request{Tool: "hang", Limit: time.Hour}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("Do: %v", err)
+	}
+	if !s.Dead() {
+		t.Error("the next call would wait for the server")
+	}
+	gone(t, s.child.Pid())
 }

@@ -18,10 +18,15 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-// MaxLineLength is the most bytes of a message from a server.
-const MaxLineLength = 64 << 20
+const (
+	// MaxLineLength is the most bytes of a message from a server.
+	MaxLineLength = 64 << 20
+	// maxUnanswered is the most requests of a server that wait for their answers. The SDK keeps all of them in memory.
+	maxUnanswered = 1000
+)
 
 // stdioConn is the connection to a stdio server: one JSON-RPC message per line. It is also the SDK's transport, for one
 // connection.
@@ -32,6 +37,8 @@ type stdioConn struct {
 	log    *slog.Logger
 	// cancels counts the notifications about cancelled requests. It may be nil.
 	cancels *cancellations
+	// received takes what the server sends of itself, see inbox.received. It may be nil.
+	received func(x *pendingRequest, method string, params json.RawMessage) bool
 
 	writing  chan struct{} // a semaphore for writers
 	incoming chan jsonrpc.Message
@@ -43,7 +50,9 @@ type stdioConn struct {
 
 	mu      sync.Mutex
 	pending map[jsonrpc.ID]*pendingRequest
-	noisy   bool
+	// unanswered is the number of the server's requests whose answers are not written yet.
+	unanswered int
+	noisy      bool
 }
 
 func newStdioConn(name string, stdin io.WriteCloser, stdout io.Reader, log *slog.Logger) *stdioConn {
@@ -132,6 +141,11 @@ func tooLong() *fault.Fault {
 		Suggest("Request less data at a time from the tool")
 }
 
+func tooManyRequests() *fault.Fault {
+	return fault.New(fault.Protocol, "The MCP server sent more than %d requests at a time", maxUnanswered).
+		Suggest("It must wait for the answers, and read them; report this to its author")
+}
+
 // decode parses a line as a message. It returns nil if the SDK does not need the message.
 func (p *stdioConn) decode(line []byte) (jsonrpc.Message, error) {
 	line = bytes.TrimPrefix(line, []byte("\uFEFF"))
@@ -144,28 +158,58 @@ func (p *stdioConn) decode(line []byte) (jsonrpc.Message, error) {
 	}
 	msg, err := jsonrpc.DecodeMessage(line)
 	if err != nil {
+		if deep, ok := deepResponse(line); ok {
+			msg, err = deep, nil
+		}
+	}
+	if err != nil {
 		if json.Valid(line) && !gjson.GetBytes(line, "jsonrpc").Exists() { // a log line in JSON
 			p.noise(line)
 			return nil, nil
 		}
-		return nil, fault.New(fault.Protocol, "Invalid JSON response from server").
-			Detail("server", p.name).Detail("line", shownLine(line)).
-			Suggest("The server must write only JSON-RPC to its standard output, one message per line; report this to its author")
+		return nil, p.invalid(line)
 	}
 	switch m := msg.(type) {
 	case *jsonrpc.Response:
+		if m.Error == nil && m.Result == nil {
+			return nil, p.invalid(line)
+		}
 		p.settle(m)
 	case *jsonrpc.Request:
-		if m.Method == "notifications/progress" {
-			p.progress(m.Params)
+		if m.IsCall() && p.count(1) > maxUnanswered {
+			return nil, tooManyRequests()
+		}
+		if p.received != nil && !p.received(nil, m.Method, m.Params) {
 			return nil, nil
 		}
 	}
 	return msg, nil
 }
 
-// settle stores the bytes of a result in its pending request. The SDK gets an empty result instead to decode, unless the
-// result is not final and the SDK must act on it.
+// deepResponse returns the response in a line with a result that is nested deeper than the SDK decodes, 1,000 levels. The SDK does not
+// see the result (see settle).
+func deepResponse(line []byte) (*jsonrpc.Response, bool) {
+	const decoded = 1000
+	if rawjson.Depth(line) <= decoded || !json.Valid(line) {
+		return nil, false
+	}
+	m := gjson.ParseBytes(line)
+	id, err := jsonrpc.MakeID(m.Get("id").Value())
+	if !id.IsValid() || err != nil || m.Get("jsonrpc").Str != "2.0" || m.Get("method").Exists() || m.Get("error").Exists() || !m.Get("result").Exists() {
+		return nil, false
+	}
+	return &jsonrpc.Response{ID: id, Result: json.RawMessage(m.Get("result").Raw)}, true
+}
+
+// invalid returns the fault for a line that is not a message.
+func (p *stdioConn) invalid(line []byte) *fault.Fault {
+	return fault.New(fault.Protocol, "Invalid JSON response from server").
+		Detail("server", p.name).Detail("line", shownLine(line)).
+		Suggest("The server must write only JSON-RPC to its standard output, one message per line; report this to its author")
+}
+
+// settle stores the bytes of a result in its pending request. The SDK gets an empty result instead to decode, unless
+// it needs the result.
 func (p *stdioConn) settle(r *jsonrpc.Response) {
 	p.mu.Lock()
 	x := p.pending[r.ID]
@@ -175,21 +219,17 @@ func (p *stdioConn) settle(r *jsonrpc.Response) {
 		return
 	}
 	x.keep(r.Result)
-	if kind := gjson.GetBytes(r.Result, "resultType").Str; kind == "" || kind == "complete" {
+	if !x.decoded {
 		r.Result = json.RawMessage(`{"content":[],"tools":[]}`)
 	}
 }
 
-func (p *stdioConn) progress(params json.RawMessage) {
+// count adds to the number of unanswered requests and returns it.
+func (p *stdioConn) count(n int) int {
 	p.mu.Lock()
-	waiting := make([]*pendingRequest, 0, len(p.pending))
-	for _, x := range p.pending {
-		waiting = append(waiting, x)
-	}
-	p.mu.Unlock()
-	for _, x := range waiting {
-		x.report(params)
-	}
+	defer p.mu.Unlock()
+	p.unanswered += n
+	return p.unanswered
 }
 
 // noise logs one warning about lines that are not messages.
@@ -210,6 +250,9 @@ func (p *stdioConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	call, ok := msg.(*jsonrpc.Request)
 	if ok && call.Method == cancelled && p.cancels != nil {
 		defer p.cancels.add(-1)
+	}
+	if !ok { // it is the answer to a request of the server
+		defer p.count(-1)
 	}
 	if ok && call.IsCall() {
 		if x := pendingRequestOf(ctx); x != nil {

@@ -8,7 +8,7 @@ import (
 )
 
 // FindTool returns a tool of the server by its name, else the only tool that has the same name in node types (create_issue for
-// create-issue). If there is no such tool, it returns the fault not_found "Tool X not found on server Y" with the server's
+// create-issue), or ReadResource for read-resource. If there is no such tool, it returns the fault not_found "Tool X not found on server Y" with the server's
 // tools. If the server does not list its tools, it returns a tool of that name, without schemas.
 func (s *Session) FindTool(ctx context.Context, name string) (Tool, error) {
 	tools, err := s.Tools(ctx)
@@ -23,8 +23,12 @@ func (s *Session) FindTool(ctx context.Context, name string) (Tool, error) {
 		}
 	}
 	found := slices.Index(names, name)
-	if found < 0 && len(alike) == 1 {
+	switch {
+	case found >= 0:
+	case len(alike) == 1:
 		found = slices.Index(names, alike[0])
+	case len(alike) == 0 && name == "read-resource":
+		found = slices.Index(names, ReadResource)
 	}
 	if found >= 0 {
 		return tools[found], nil

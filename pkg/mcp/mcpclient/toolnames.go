@@ -17,11 +17,15 @@ import (
 //   - nothing of the tool's name is left, or the name is too long
 //   - it could be the name of a tool of another server, whose name begins with this one's and a hyphen
 //   - it could be such a name with a digest, of a server with whose name and a hyphen this one's begins.
+//
+// ReadResource is called read-resource, with a digest if one of the server's tools is called so.
 func ToolNames(server string, tools, configured []string) map[string]string {
 	n := namer{clean: home.CleanName(server), used: map[string]bool{}}
 	n.look(server, configured)
 	spelled := map[string][]string{} // the tools by their plain names
 	tools = slices.Compact(slices.Sorted(slices.Values(tools)))
+	reads := slices.Contains(tools, ReadResource)
+	tools = slices.DeleteFunc(tools, func(tool string) bool { return tool == ReadResource })
 	for _, tool := range tools {
 		name := n.plain(tool)
 		spelled[name] = append(spelled[name], tool)
@@ -38,8 +42,11 @@ func ToolNames(server string, tools, configured []string) map[string]string {
 	}
 	for _, tool := range tools {
 		if names[tool] == "" {
-			names[tool] = n.digested(tool)
+			names[tool] = n.digested(n.plain(tool), tool)
 		}
+	}
+	if reads {
+		names[ReadResource] = n.reader()
 	}
 	return names
 }
@@ -93,10 +100,19 @@ func endsInDigest(name string) bool {
 	return len(last) >= leastDigits && strings.Trim(last, "0123456789abcdef") == ""
 }
 
-// digested returns the name with as many digits of the digest as make it one that no other tool of the server has.
-func (n *namer) digested(tool string) string {
+// reader returns the name of ReadResource. It is the last to get one, so that it takes no name from a tool of the server.
+func (n *namer) reader() string {
+	name := n.plain("read-resource")
+	if n.used[name] || n.marked(name) {
+		return n.digested(name, ReadResource)
+	}
+	return name
+}
+
+// digested returns a tool's plain name with as many digits of the digest as make it one that no other tool of the server has.
+func (n *namer) digested(name, tool string) string {
 	sum := sha256.Sum256([]byte(n.salt + tool))
-	name, digest := n.plain(tool), hex.EncodeToString(sum[:])
+	digest := hex.EncodeToString(sum[:])
 	for digits := leastDigits; ; digits += leastDigits {
 		full := strings.TrimSuffix(name[:min(len(name), home.MaxType-1-digits)], "-") + "-" + digest[:digits]
 		if !n.used[full] || digits == len(digest) {
