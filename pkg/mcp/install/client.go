@@ -34,6 +34,17 @@ func Clients() []string {
 	return names
 }
 
+// Files returns the paths of the configuration files of one of Clients, in an environment and on an operating system as
+// runtime.GOOS names it: that of the user, and that of a project, relative to its folder; the latter is empty for a client without one.
+func Files(name string, env []string, goos string) (user, project string) {
+	for _, c := range clients() {
+		if c.name == name {
+			return c.file(places{env: env, goos: goos}), c.projectFile
+		}
+	}
+	return "", ""
+}
+
 func clients() []client {
 	return []client{
 		{"claude-code", claudeCode, func(p places) string { return filepath.Join(p.variable("CLAUDE_CONFIG_DIR", p.home()), ".claude.json") }, ".mcp.json", mcpServers},

@@ -59,8 +59,8 @@ func (s *session) isReady() bool {
 	return s.begun && s.ready
 }
 
-// untimely reports whether a message of the SDK's announces a change to a client that has not subscribed and is not
-// ready: it has not listed anything yet.
+// untimely reports whether a message of the SDK's announces a change too early: while more changes of the tools follow, or to a
+// client that has not subscribed and is not ready, and so has not listed anything yet.
 func (s *session) untimely(msg jsonrpc.Message) bool {
 	notification, ok := msg.(*jsonrpc.Request)
 	if !ok {
@@ -70,6 +70,9 @@ func (s *session) untimely(msg jsonrpc.Message) bool {
 	case listChangedTools, listChangedPrompts, listChangedResources:
 	default:
 		return false
+	}
+	if s.table.changing.Load() && notification.Method == listChangedTools {
+		return true
 	}
 	return !gjson.GetBytes(notification.Params, subscription).Exists() && !s.isReady()
 }

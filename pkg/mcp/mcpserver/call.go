@@ -19,9 +19,23 @@ type Call struct {
 	// and may not be. For a tool with SkipValidation, and for a name that is not in the table, it is whatever the client
 	// sent, and nil if it sent nothing.
 	Arguments json.RawMessage
+	// Meta is the _meta of the call; it may be nil.
+	Meta map[string]any
+	// Replies are what a person replied to the elicitations of an earlier result, and State is the state of that result. The client
+	// may have invented both.
+	Replies map[string]Reply
+	State   string
+	// Stream is the stream that the call is answered with; nil if it is answered with one document, or the transport knows no
+	// difference.
+	Stream *Stream
+
+	elicit         func(ctx context.Context, e *Elicitation) (Reply, error) // nil unless Asking is Directly
+	mayReturnInput bool                                                     // Asking is ByResult
 
 	mu     sync.Mutex
 	report func(done, total float64, message string) // nil if the client did not ask, or the call has ended
+
+	takesTask bool
 }
 
 // Progress reports to the client how far the call is; a total of 0 is unknown. It does nothing if the client did not ask
@@ -74,7 +88,20 @@ func (s *Server) callTool(ctx context.Context, req *mcp.CallToolRequest) (mcp.Re
 	if refused != nil {
 		result = s.refuse(tool, refused)
 	} else {
-		result = s.call(ctx, tool, arguments, reporter(ctx, req))
+		call := &Call{Tool: tool.Name, Arguments: arguments, Meta: req.Params.Meta, report: reporter(ctx, req), Stream: streamOf(ctx, req), takesTask: s.config.Tasks != nil && takesTask(ctx, req)}
+		call.makeAsking(req, revision)
+		result = s.call(ctx, tool, call)
+		switch {
+		case result == nil:
+		case result.Err != nil:
+			return nil, protocolError(result.Err, jsonrpc.CodeInvalidParams)
+		case result.Task != nil && !call.takesTask:
+			return nil, protocolError(needsTasks("The tool "+tool.Name), jsonrpc.CodeInvalidParams)
+		case result.Task != nil:
+			return result.Task.created(), nil
+		case result.Input != nil && call.mayReturnInput:
+			return result.Input.wire(), nil
+		}
 	}
 	wire, err := tool.wire(result, revision)
 	if err == nil {
@@ -99,7 +126,7 @@ func (s *Server) unknownTool(ctx context.Context, req *mcp.CallToolRequest) erro
 }
 
 // call runs a tool. It returns a refusal if the tool cannot run or panics.
-func (s *Server) call(ctx context.Context, tool *entry, arguments json.RawMessage, report func(done, total float64, message string)) (result *Result) {
+func (s *Server) call(ctx context.Context, tool *entry, call *Call) (result *Result) {
 	defer func() {
 		if r := recover(); r != nil {
 			result = s.refuse(tool, s.crashed("The tool "+tool.Name, r))
@@ -115,7 +142,6 @@ func (s *Server) call(ctx context.Context, tool *entry, arguments json.RawMessag
 	if ctx.Err() != nil {
 		return s.refuse(tool, fault.New(fault.Unavailable, "The call of %s was cancelled before it began", tool.Name))
 	}
-	call := &Call{Tool: tool.Name, Arguments: arguments, report: report}
 	defer call.end()
 	return tool.Call(ctx, call)
 }

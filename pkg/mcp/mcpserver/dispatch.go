@@ -54,6 +54,9 @@ func handlerContext(ctx context.Context, req mcp.Request) (_ context.Context, re
 		unfollowServer = context.AfterFunc(s.serving, func() { end(&Ended{Stopping, context.Cause(s.serving)}) })
 		s.follow(req, end)
 	}
+	if ending, ok := ctx.Value(endingKey{}).(context.Context); ok {
+		unfollowServer = context.AfterFunc(ending, func() { end(context.Cause(ending)) })
+	}
 	return handler, func() { unfollowClient(); unfollowServer(); end(nil) }
 }
 

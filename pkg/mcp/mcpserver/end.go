@@ -42,9 +42,18 @@ func WhyEnded(ctx context.Context) End {
 	return ""
 }
 
-// cancelledFor returns the end of a call that the client cancels for a reason, which may be empty. Clients also cancel a
+// endingKey is the key of the context that WithEnding adds.
+type endingKey struct{}
+
+// WithEnding returns a context for the requests of a transport that connects to the SDK's server itself: when ending ends, the
+// contexts of their handlers end with its cause. The cause is an *Ended.
+func WithEnding(ctx, ending context.Context) context.Context {
+	return context.WithValue(ctx, endingKey{}, ending)
+}
+
+// CancelledFor returns the end of a call that the client cancels for a reason, which may be empty. Clients also cancel a
 // request when they stop waiting for it; then the reason is the text of their timeout.
-func cancelledFor(reason string) *Ended {
+func CancelledFor(reason string) *Ended {
 	reason = fault.Truncate(reason, maxEcho)
 	for _, timeout := range []string{"timed out", "timeout", "deadline exceeded"} {
 		if strings.Contains(strings.ToLower(reason), timeout) {
@@ -61,7 +70,7 @@ func cancelledFor(reason string) *Ended {
 // own there.
 func endOf(cause error) *Ended {
 	if errors.Is(cause, context.Canceled) {
-		return cancelledFor("")
+		return CancelledFor("")
 	}
 	return &Ended{Gone, fmt.Errorf("the client went away: %w", cause)}
 }

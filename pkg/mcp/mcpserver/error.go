@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
@@ -24,6 +25,9 @@ const (
 	Invalid ErrorKind = "invalid"
 	// Internal is -32603.
 	Internal ErrorKind = "internal"
+	// MissingCapability is -32021: the client does not declare a capability that the request needs. Data names it, as in
+	// {"requiredCapabilities":{"sampling":{}}}.
+	MissingCapability ErrorKind = "missing_capability"
 )
 
 // Error is an error of the protocol with data in the server's own form. A server without such a form returns faults.
@@ -44,8 +48,11 @@ func sendable(err error) error {
 	return fault.From(err)
 }
 
-// protocolError returns an *Error or a fault as an error of the protocol; notFound is the code of NotFound.
+// protocolError returns an *Error or a fault as an error of the protocol, and such an error as it is; notFound is the code of NotFound.
 func protocolError(err error, notFound int64) *jsonrpc.Error {
+	if rpc, ok := errors.AsType[*jsonrpc.Error](err); ok {
+		return rpc
+	}
 	e, own := errors.AsType[*Error](err)
 	if !own {
 		f := fault.From(err)
@@ -65,6 +72,8 @@ func (e *Error) code(notFound int64) int64 {
 		return notFound
 	case Invalid:
 		return jsonrpc.CodeInvalidParams
+	case MissingCapability:
+		return mcp.CodeMissingRequiredClientCapabilities
 	}
 	return jsonrpc.CodeInternalError
 }
@@ -97,6 +106,16 @@ func rpcError(code int64, f *fault.Fault) *jsonrpc.Error {
 		message = fmt.Sprintf("%s. %s", message, f.Suggestions[0])
 	}
 	return &jsonrpc.Error{Code: code, Message: message, Data: compact(f)}
+}
+
+// Coded returns the error of a response in the form of this package's errors. It is for responses that the SDK has encoded without
+// this package, see Server.SDK.
+func Coded(method string, code int64, text string) (int64, string) {
+	var rpc *jsonrpc.Error
+	if errors.As(coded(method, errors.New(text)), &rpc) && (code == 0 || strings.HasPrefix(text, "handling '")) {
+		return rpc.Code, rpc.Message
+	}
+	return code, text
 }
 
 // coded returns an error of the SDK's with a code and a short text. The SDK's errors for requests at the wrong time, such

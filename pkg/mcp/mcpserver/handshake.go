@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"cmp"
 	"context"
+	"maps"
 	"reflect"
 	"slices"
 
@@ -16,15 +17,28 @@ func (s *Server) initialize(ctx context.Context, next mcp.MethodHandler, method 
 	client := sessionOf(ctx)
 	revision := agreed(req.Params.ProtocolVersion)
 	if client == nil || !client.agree(revision) {
-		return next(ctx, method, req) // the SDK answers in the sessions that it connects itself, and refuses a second initialize
+		result, err := next(ctx, method, req) // the SDK answers in the sessions that it connects itself, and refuses a second initialize
+		if greeting, ok := result.(*mcp.InitializeResult); ok && err == nil {
+			greeting.Capabilities = withoutTasks(greeting.Capabilities)
+		}
+		return result, err
 	}
 	result := s.greeting
+	result.Capabilities = withoutTasks(result.Capabilities)
 	result.ProtocolVersion = revision
 	if req.Session.InitializeParams() == nil {
 		// For the SDK the session begins here, unless it takes a request of the stateless revision at the same time.
 		_, _ = next(ctx, method, req)
 	}
 	return &result, nil
+}
+
+// withoutTasks returns capabilities without the extension for tasks, which the revisions that begin with initialize do not have.
+func withoutTasks(capabilities *mcp.ServerCapabilities) *mcp.ServerCapabilities {
+	c := *capabilities
+	c.Extensions = maps.Clone(c.Extensions)
+	delete(c.Extensions, TasksExtension)
+	return &c
 }
 
 // agree records the revision of a session that begins with initialize. It reports false if it has begun before.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"maps"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -61,7 +62,9 @@ func (r *customResult) MarshalJSON() ([]byte, error) {
 
 // addMethods registers the methods of the configuration.
 func (s *Server) addMethods() error {
-	for name, answer := range s.config.Methods {
+	methods := taskMethods(s.config.Tasks)
+	maps.Copy(methods, s.config.Methods)
+	for name, answer := range methods {
 		handler := func(ctx context.Context, client *mcp.ServerSession, params *customParams) (*customResult, error) {
 			return s.answerCustom(ctx, name, answer, &mcp.ServerRequest[*customParams]{Session: client, Params: params})
 		}

@@ -33,6 +33,8 @@ type Content struct {
 	MIMEType string
 	Text     string
 	Blob     []byte
+	// Meta is sent as the content's _meta; nil omits it.
+	Meta map[string]any
 	// TTL is how long a client of 2026-07-28 or later may keep the content, in whole milliseconds. Private means that it is
 	// for this client's user alone.
 	TTL     time.Duration
@@ -84,17 +86,18 @@ type readResult struct {
 
 // wireContents is what a resource holds, with either a text or a blob.
 type wireContents struct {
-	URI      string  `json:"uri"`
-	MIMEType string  `json:"mimeType,omitempty"`
-	Text     *string `json:"text,omitempty"`
-	Blob     []byte  `json:"blob,omitzero"`
+	URI      string   `json:"uri"`
+	MIMEType string   `json:"mimeType,omitempty"`
+	Text     *string  `json:"text,omitempty"`
+	Blob     []byte   `json:"blob,omitzero"`
+	Meta     mcp.Meta `json:"_meta,omitempty"`
 }
 
 // wireRead returns the result of resources/read in the form of the client's revision.
 func wireRead(result *mcp.ReadResourceResult, revision string) *readResult {
 	wire := &readResult{ResultBase: mcp.ResultBase{Meta: result.Meta}}
 	for _, c := range result.Contents {
-		w := wireContents{URI: c.URI, MIMEType: c.MIMEType, Blob: c.Blob}
+		w := wireContents{URI: c.URI, MIMEType: c.MIMEType, Blob: c.Blob, Meta: c.Meta}
 		if c.Blob == nil {
 			w.Text = &c.Text
 		}
@@ -117,7 +120,7 @@ func contents(ctx context.Context, req *mcp.ReadResourceRequest, read func(conte
 		return nil, fault.New(fault.Internal, "The resource %s has no content", fault.Truncate(uri, maxEcho))
 	}
 	result := &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{
-		{URI: uri, MIMEType: cmp.Or(c.MIMEType, mimeType), Text: c.Text, Blob: c.Blob},
+		{URI: uri, MIMEType: cmp.Or(c.MIMEType, mimeType), Text: c.Text, Blob: c.Blob, Meta: c.Meta},
 	}}
 	setCache(&result.Cacheable, c.TTL, c.Private)
 	return result, nil

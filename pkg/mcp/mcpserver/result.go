@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
@@ -30,6 +31,16 @@ type Result struct {
 	IsError bool
 	// Links point to resources that the answer refers to.
 	Links []Link
+	// Blocks are further content blocks in the form of MCP, such as images; each is a JSON object.
+	Blocks []json.RawMessage
+	// Task replaces all of the above: the call goes on as a task. A client that does not take tasks (see Call.TakesTask) gets the
+	// error -32021 (missing required client capability) instead.
+	Task *Task
+	// Input, if it is not nil, is sent in place of the other fields. Only a call whose Asking is ByResult may return it.
+	Input *Input
+	// Err replaces all of the above: the call is answered with an error of the protocol. It is an *Error or a fault, as a Method
+	// returns them.
+	Err error
 }
 
 // Link is a resource that a result points to.
@@ -48,14 +59,24 @@ type wireResult struct {
 	ResultType        string          `json:"resultType,omitempty"`
 }
 
-// content is a block of a result, a text or a link.
+// content is a block of a result: a text, a link, or another one in its own form.
 type content struct {
-	Type     string  `json:"type"`
-	Text     *string `json:"text,omitempty"`
-	URI      string  `json:"uri,omitempty"`
-	Name     string  `json:"name,omitempty"`
-	MIMEType string  `json:"mimeType,omitempty"`
-	Size     int64   `json:"size,omitempty"`
+	form     json.RawMessage // of a block of Result.Blocks
+	Type     string          `json:"type"`
+	Text     *string         `json:"text,omitempty"`
+	URI      string          `json:"uri,omitempty"`
+	Name     string          `json:"name,omitempty"`
+	MIMEType string          `json:"mimeType,omitempty"`
+	Size     int64           `json:"size,omitempty"`
+}
+
+// MarshalJSON implements json.Marshaler.
+func (c content) MarshalJSON() ([]byte, error) {
+	if c.form != nil {
+		return c.form, nil
+	}
+	type fields content
+	return rawjson.Marshal(fields(c))
 }
 
 func (r *Result) encode() (*wireResult, error) {
@@ -78,6 +99,12 @@ func (r *Result) encode() (*wireResult, error) {
 	w.Content = append(w.Content, content{Type: "text", Text: &text})
 	for _, l := range r.Links {
 		w.Content = append(w.Content, content{Type: "resource_link", URI: l.URI, Name: l.Name, MIMEType: l.MIMEType, Size: l.Size})
+	}
+	for _, block := range r.Blocks {
+		if !gjson.ParseBytes(block).IsObject() || !json.Valid(block) {
+			return nil, errors.New("one of its blocks is not a JSON object")
+		}
+		w.Content = append(w.Content, content{form: block})
 	}
 	return w, nil
 }

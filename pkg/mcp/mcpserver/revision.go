@@ -15,6 +15,8 @@ const (
 	// statelessRevision is the first one in which each request names the revision that it follows. Its results say that they
 	// are complete, and how long they may be kept.
 	statelessRevision = "2026-07-28"
+	// NewestRevision is the newest revision that the server speaks.
+	NewestRevision = statelessRevision
 )
 
 // request is what every request of a client knows about itself.

@@ -35,6 +35,8 @@ type Config struct {
 	ToolsChange, PromptsChange, ResourcesChange bool
 	// Methods answer requests with methods that MCP does not have. The key is the name of the method.
 	Methods map[string]Method
+	// Tasks are the calls that go on as tasks; nil if no call does.
+	Tasks Tasks
 	// Read returns the content of any URI, whether it is listed or not, and replaces the Read of each resource. If it is
 	// nil, each resource needs a Read. Its errors are those of Resource.Read.
 	Read func(ctx context.Context, uri string) (*Content, error)
@@ -122,6 +124,9 @@ func (c *Config) greeting() mcp.InitializeResult {
 	if len(c.Resources) > 0 || c.Read != nil || c.ResourcesChange {
 		capabilities.Resources = &mcp.ResourceCapabilities{ListChanged: c.ResourcesChange}
 	}
+	if c.Tasks != nil {
+		capabilities.AddExtension(TasksExtension, nil)
+	}
 	return mcp.InitializeResult{
 		Capabilities: capabilities, Instructions: c.Instructions,
 		ServerInfo: &mcp.Implementation{Name: c.Name, Title: c.Title, Version: c.Version},
@@ -142,7 +147,7 @@ func (s *Server) SDK() *mcp.Server { return s.sdk }
 // session's calls, gives them a moment to answer and returns the cause of ctx. It answers a call that ignores its
 // context with an error and does not wait for it. Any other error means that the transport failed.
 func (s *Server) Serve(ctx context.Context, transport mcp.Transport) error {
-	client := newSession(ctx, transport)
+	client := newSession(ctx, transport, s)
 	connected, err := s.sdk.Connect(context.WithValue(ctx, sessionKey{}, client), client, nil)
 	if err != nil {
 		if f, ok := errors.AsType[*fault.Fault](err); ok {

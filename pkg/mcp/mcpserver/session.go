@@ -28,6 +28,9 @@ const (
 // the requests from their arrival to their answer: which of them are open, why their contexts end, and what is answered
 // when the session is stopped.
 type session struct {
+	table *table // of the server, which may change
+	tasks bool   // whether the server has tasks
+
 	mcp.Connection // to the client, from transport
 	transport      mcp.Transport
 	sdk            *mcp.ServerSession // set before the session is one of the server's
@@ -67,8 +70,8 @@ func sessionOf(ctx context.Context) *session {
 	return s
 }
 
-func newSession(serving context.Context, transport mcp.Transport) *session {
-	s := &session{transport: transport, serving: serving, gone: make(chan struct{}), open: map[string]*openRequest{}}
+func newSession(serving context.Context, transport mcp.Transport, server *Server) *session {
+	s := &session{table: &server.table, tasks: server.config.Tasks != nil, transport: transport, serving: serving, gone: make(chan struct{}), open: map[string]*openRequest{}}
 	s.reading, s.endReading = context.WithCancel(context.WithoutCancel(serving))
 	return s
 }
@@ -113,6 +116,10 @@ func (s *session) take(ctx context.Context, msg jsonrpc.Message) bool {
 	case !ok:
 		return true
 	case request.IsCall():
+		if refused := refusedListen(request.Method, request.Params); refused != nil && s.tasks {
+			_ = s.Connection.Write(ctx, &jsonrpc.Response{ID: request.ID, Error: refused})
+			return false
+		}
 		return s.begin(ctx, request)
 	case request.Method == methodCancelled:
 		return s.cancel(request.Params)
@@ -161,7 +168,7 @@ func (s *session) cancel(params json.RawMessage) bool {
 		s.mu.Unlock()
 		return false
 	}
-	request.cancelled = cancelledFor(gjson.GetBytes(params, "reason").Str)
+	request.cancelled = CancelledFor(gjson.GetBytes(params, "reason").Str)
 	request.drop = sync.OnceFunc(func() {
 		if d, ok := s.Connection.(dropper); ok {
 			d.Drop(id)

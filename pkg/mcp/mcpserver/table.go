@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -19,33 +20,37 @@ type table struct {
 	tools     map[string]*entry
 	prompts   map[string]*promptEntry
 	resources []Resource
+	// changing is set while more changes of the tools follow, so that a notification would be too early.
+	changing atomic.Bool
 }
 
 // AddTools adds tools, and replaces those with the same names; calls that are under way keep the tool that they called.
 // Clients learn of it if Config.ToolsChange is set. A tool that cannot be served is an internal fault; the tools before
 // it are added.
-func (s *Server) AddTools(tools ...Tool) (err error) {
+func (s *Server) AddTools(tools ...Tool) error { return s.ChangeTools(nil, tools) }
+
+// RemoveTools removes the tools with the given names; a name that is not in the table has no effect. Calls that are under
+// way finish, further calls are refused.
+func (s *Server) RemoveTools(names ...string) { _ = s.ChangeTools(names, nil) }
+
+// ChangeTools removes tools and adds others, as RemoveTools and AddTools do, with one notification for all.
+func (s *Server) ChangeTools(remove []string, add []Tool) (err error) {
 	defer servable(&err)
 	defer s.announce(listChangedTools)
 	s.table.mu.Lock()
 	defer s.table.mu.Unlock()
-	for _, tool := range tools {
+	defer s.table.changing.Store(false)
+	for _, name := range remove {
+		delete(s.table.tools, name)
+	}
+	s.table.changing.Store(len(add) > 0)
+	s.sdk.RemoveTools(remove...)
+	for i, tool := range add {
+		s.table.changing.Store(i < len(add)-1) // the SDK notifies some milliseconds after the last change
 		s.sdk.AddTool(tool.listed(), s.unreachable)
 		s.table.tools[tool.Name] = newEntry(tool)
 	}
 	return nil
-}
-
-// RemoveTools removes the tools with the given names; a name that is not in the table has no effect. Calls that are under
-// way finish, further calls are refused.
-func (s *Server) RemoveTools(names ...string) {
-	defer s.announce(listChangedTools)
-	s.table.mu.Lock()
-	defer s.table.mu.Unlock()
-	for _, name := range names {
-		delete(s.table.tools, name)
-	}
-	s.sdk.RemoveTools(names...)
 }
 
 // AddResources adds resources and URI templates, and replaces those with the same URIs. Clients learn of it if
@@ -98,6 +103,9 @@ func (t *table) tool(name string) *entry {
 	defer t.mu.RUnlock()
 	return t.tools[name]
 }
+
+// ToolNames returns the names of the tools, sorted.
+func (s *Server) ToolNames() []string { return s.table.names() }
 
 // names returns the names of the tools, sorted.
 func (t *table) names() []string {

@@ -295,3 +295,35 @@ func TestTableUnderLoad(t *testing.T) {
 		group.Wait()
 	})
 }
+
+// However long a change of many tools takes, it is one notification, after the last of them.
+func TestManyChangesAreOneNotification(t *testing.T) {
+	var before, after []mcpserver.Tool
+	var gone []string
+	for i := range 2000 {
+		before = append(before, saying(fmt.Sprintf("before-%d", i), "first"))
+		gone = append(gone, before[i].Name)
+		after = append(after, saying(fmt.Sprintf("after-%d", i), "second"))
+	}
+	s := newServer(t, mcpserver.Config{Name: "s", Tools: before, ToolsChange: true})
+	c := overStdio(t, s)
+	c.send(hello("2025-11-25"))
+	c.answer("0")
+	c.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	if got := c.said("before-1"); got != "first" {
+		t.Fatal(got)
+	}
+	if err := s.ChangeTools(gone, after); err != nil {
+		t.Fatal(err)
+	}
+	c.changed("tools")
+	for range 3 { // nothing but the answers follows
+		c.send(call("9", "after-1999", "{}"))
+		if line := c.next(); gjson.Get(line, "result.content.0.text").Str != "second" {
+			t.Error(line)
+		}
+	}
+	if got := c.said("before-1"); got != "refused -32602" {
+		t.Error(got)
+	}
+}

@@ -16,6 +16,8 @@ import (
 type Tool struct {
 	Name, Title, Description  string
 	InputSchema, OutputSchema json.RawMessage
+	// CheckedSchema is the schema by which arguments are checked, if that is not InputSchema.
+	CheckedSchema json.RawMessage
 	// The hints that a client goes by before it calls; all four are always sent.
 	ReadOnly, Destructive, Idempotent, OpenWorld bool
 	// Meta is sent as the tool's _meta; nil omits it. Its keys have a prefix, such as "anthropic/alwaysLoad".
@@ -23,7 +25,7 @@ type Tool struct {
 	// SkipValidation leaves the check of the arguments to Call, which receives them as they came: they can be nil, null or a
 	// value that is not an object.
 	SkipValidation bool
-	// Call answers one call, whose arguments match InputSchema unless SkipValidation is set. Its context ends when the
+	// Call answers one call, whose arguments match the schema unless SkipValidation is set. Its context ends when the
 	// client cancels the call, when its session ends and when the server is stopped; WhyEnded returns which.
 	Call func(ctx context.Context, call *Call) *Result
 }
@@ -53,7 +55,11 @@ func (e *entry) checked(arguments json.RawMessage) (json.RawMessage, *fault.Faul
 }
 
 func newEntry(tool Tool) *entry {
-	e := &entry{Tool: tool, arguments: toolargs.NewChecker(tool.Name, tool.InputSchema)}
+	checked := tool.InputSchema
+	if tool.CheckedSchema != nil {
+		checked = tool.CheckedSchema
+	}
+	e := &entry{Tool: tool, arguments: toolargs.NewChecker(tool.Name, checked)}
 	if tool.OutputSchema != nil {
 		e.output = jsonschema.Lazy(tool.OutputSchema)
 	}

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"github.com/pflow-suite/pflow/pkg/mcp/message"
 )
 
 // batch collects the answers to the requests that came in one array.
@@ -18,11 +20,11 @@ type batch struct {
 func (p *pipe) takeBatch(array []byte) {
 	var elements []json.RawMessage
 	if err := json.Unmarshal(array, &elements); err != nil {
-		p.reject(notMessage(array))
+		p.reject(message.NotMessage(array).Encode())
 		return
 	}
 	if len(elements) == 0 {
-		p.reject(refusal(nil, jsonrpc.CodeInvalidRequest, "The batch is empty; send a request"))
+		p.reject(message.EmptyBatch().Encode())
 		return
 	}
 	b := &batch{open: 1} // counts this loop, so that an early answer does not complete the batch

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"github.com/pflow-suite/pflow/pkg/mcp/message"
 )
 
 const (
@@ -68,13 +70,13 @@ func (f *frames) next() ([]byte, error) {
 	if len(body) < length {
 		return nil, f.lose(noLimit, tornBody, len(body), length)
 	}
-	message := trim(body)
-	if !json.Valid(message) {
+	text := trim(body)
+	if !json.Valid(text) {
 		bad := f.lose(noLimit, bodyNotJSON, length)
-		return nil, notJSON(message, bad.message)
+		return nil, message.NotJSON(text, bad.Message)
 	}
 	f.in.take(length) // its bytes stay until the window is filled again
-	return message, nil
+	return text, nil
 }
 
 // header reads a header block and returns the length of the body after it.
@@ -88,7 +90,7 @@ func (f *frames) header() (int, error) {
 		case !whole && len(line) < maxHeader: // the end of the input
 			f.in.take(len(line))
 			if begun || text != "" {
-				return 0, &malformed{code: jsonrpc.CodeParseError, message: tornHeader}
+				return 0, &message.Refusal{Code: jsonrpc.CodeParseError, Message: tornHeader}
 			}
 			return 0, f.in.err
 		case whole && text == "" && begun:
@@ -128,7 +130,7 @@ func (f *frames) length(value string) (int, error) {
 	}
 	if length > f.limit {
 		refused := f.lose(length, "")
-		refused.message = tooLong
+		refused.Message = tooLong
 		return 0, refused
 	}
 	return length, nil
@@ -136,9 +138,9 @@ func (f *frames) length(value string) (int, error) {
 
 // lose makes the next call search for a header. The search covers the next limit bytes; if they end with the beginning of
 // a header, it goes on after them.
-func (f *frames) lose(limit int, format string, args ...any) *malformed {
+func (f *frames) lose(limit int, format string, args ...any) *message.Refusal {
 	f.lost, f.skip = true, limit
-	return &malformed{code: jsonrpc.CodeParseError, message: fmt.Sprintf(format, args...) + "; " + f.expected()}
+	return &message.Refusal{Code: jsonrpc.CodeParseError, Message: fmt.Sprintf(format, args...) + "; " + f.expected()}
 }
 
 // search skips input up to the next header, the end of skip, or the end of the input.

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/pflow-suite/pflow/pkg/mcp/message"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
@@ -27,13 +28,13 @@ const (
 func readAll(t interface{ Fatalf(string, ...any) }, f framing, most int) []string {
 	var got []string
 	for range most {
-		message, err := f.next()
-		if bad, ok := errors.AsType[*malformed](err); ok {
-			got = append(got, "!"+bad.message)
+		text, err := f.next()
+		if bad, ok := errors.AsType[*message.Refusal](err); ok {
+			got = append(got, "!"+bad.Message)
 			continue
 		}
-		if len(message) > 0 {
-			got = append(got, string(message))
+		if len(text) > 0 {
+			got = append(got, string(text))
 		}
 		if errors.Is(err, io.EOF) {
 			return got
@@ -160,11 +161,11 @@ func TestFramesKeepNoMoreThanTheyNeed(t *testing.T) {
 	f := newFrames(strings.NewReader(strings.Repeat(pingFrame, n) + lastFrame + strings.Repeat(pingFrame, n)))
 	var middle string
 	for i := range 2*n + 1 {
-		message, err := f.next()
+		text, err := f.next()
 		if i == n {
-			middle = string(message)
-		} else if string(message) != "{}" || err != nil {
-			t.Fatalf("%s %v", message, err)
+			middle = string(text)
+		} else if string(text) != "{}" || err != nil {
+			t.Fatalf("%s %v", text, err)
 		}
 	}
 	if cap(f.in.data) > 8*chunk {

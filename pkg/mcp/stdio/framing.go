@@ -2,7 +2,6 @@ package stdio
 
 import (
 	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -33,7 +32,7 @@ const maxMessage = 64 << 20
 // framing reads and writes messages in one Framing.
 type framing interface {
 	// next returns a message, which is JSON, without the white space around it. Its bytes are valid until the next call. The
-	// error is a *malformed for input that is not a message; the next call goes on after it. With io.EOF there can be a last
+	// error is a *message.Refusal for input that is not a message; the next call goes on after it. With io.EOF there can be a last
 	// message.
 	next() ([]byte, error)
 	// wrap returns a message in the framing. It may append to the message's array.
@@ -41,15 +40,6 @@ type framing interface {
 	// expected returns an instruction to the client: how to send a message.
 	expected() string
 }
-
-// malformed is input that is not a message, with the error to answer it with.
-type malformed struct {
-	id      json.RawMessage // nil if it cannot be read
-	code    int64
-	message string
-}
-
-func (m *malformed) Error() string { return m.message }
 
 const tooLong = "The message is longer than 64 MiB and was skipped; send less at a time"
 

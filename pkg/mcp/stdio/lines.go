@@ -7,6 +7,8 @@ import (
 	"errors"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"github.com/pflow-suite/pflow/pkg/mcp/message"
 )
 
 // lines reads lines of at most maxMessage bytes.
@@ -16,15 +18,15 @@ func (*lines) expected() string { return "send one JSON object per line" }
 
 func (*lines) wrap(message []byte) []byte { return append(message, '\n') }
 
-// next returns a line, which is JSON or empty. It skips a line over the limit, and returns a *malformed with its id if that is
+// next returns a line, which is JSON or empty. It skips a line over the limit, and returns a *message.Refusal with its id if that is
 // among the first bytes.
 func (l *lines) next() ([]byte, error) {
 	var line []byte
-	var refused *malformed
+	var refused *message.Refusal
 	for {
 		part, err := l.r.ReadSlice('\n')
 		if refused == nil && len(line)+len(part) > maxMessage {
-			refused = &malformed{id: requestID(line[:min(len(line), maxHead)]), code: jsonrpc.CodeInvalidRequest, message: tooLong}
+			refused = &message.Refusal{ID: message.RequestID(line[:min(len(line), message.MaxHead)]), Code: jsonrpc.CodeInvalidRequest, Message: tooLong}
 			line = nil
 		}
 		if refused == nil {
@@ -37,7 +39,7 @@ func (l *lines) next() ([]byte, error) {
 			return nil, refused // the next call returns an error of the reader
 		}
 		if line = trim(line); len(line) > 0 && !json.Valid(line) {
-			return nil, notJSON(line, "Skipped a line that is not JSON; "+l.expected()) // the reader's error comes again too
+			return nil, message.NotJSON(line, "Skipped a line that is not JSON; "+l.expected()) // the reader's error comes again too
 		}
 		return line, err
 	}

@@ -2,17 +2,16 @@ package stdio
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
-	"strconv"
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/mcp/message"
 )
 
 // methodListen is the request that is answered only when the session ends.
@@ -37,6 +36,8 @@ type pipe struct {
 	open       map[jsonrpc.ID]*openRequest
 	unanswered int  // open requests that are to be answered, and those whose answer is being written
 	over       bool // the input has ended
+	// asked has the requests of the session that the client has not answered, such as elicitation/create.
+	asked map[jsonrpc.ID]bool
 }
 
 // openRequest is a request that the session has not answered.
@@ -49,7 +50,7 @@ type openRequest struct {
 func newPipe(in io.ReadCloser, out io.WriteCloser, framing Framing, log *slog.Logger) *pipe {
 	return &pipe{
 		in: in, out: out, framing: framing, frames: &lines{}, log: log, incoming: make(chan jsonrpc.Message),
-		drained: make(chan struct{}), closed: make(chan struct{}), open: map[jsonrpc.ID]*openRequest{},
+		drained: make(chan struct{}), closed: make(chan struct{}), open: map[jsonrpc.ID]*openRequest{}, asked: map[jsonrpc.ID]bool{},
 	}
 }
 
@@ -84,22 +85,26 @@ func (p *pipe) Read(ctx context.Context) (jsonrpc.Message, error) {
 // readMessages reads what the client sends until the input ends.
 func (p *pipe) readMessages() {
 	defer p.finish()
-	frames, noise := p.framing.of(p.in)
+	messages, noise := p.framing.of(p.in)
 	p.writing.Lock()
-	p.frames = frames
+	p.frames = messages
 	p.writing.Unlock()
 	if noise > 0 {
 		p.log.Debug("lines before the first message were skipped", "lines", noise)
-		p.reject(refusal(nil, jsonrpc.CodeParseError, noiseBefore(noise)+frames.expected()))
+		refused := &message.Refusal{Code: jsonrpc.CodeParseError, Message: noiseBefore(noise) + messages.expected()}
+		p.reject(refused.Encode())
 	}
+	_, headers := messages.(*frames)
+	begun := !headers
 	for {
-		message, err := frames.next()
-		if bad, ok := errors.AsType[*malformed](err); ok {
-			p.reject(refusal(bad.id, bad.code, bad.message))
+		text, err := messages.next()
+		if bad, ok := errors.AsType[*message.Refusal](err); ok {
+			p.reject(bad.Encode())
 			continue
 		}
-		if len(message) > 0 {
-			p.take(message)
+		if len(text) > 0 {
+			begun = begun || p.begin(text)
+			p.take(text)
 		}
 		if err != nil {
 			if !errors.Is(err, io.EOF) {
@@ -111,12 +116,12 @@ func (p *pipe) readMessages() {
 }
 
 // take delivers a message, or the messages of a batch, to the session. It answers what is not a message.
-func (p *pipe) take(message []byte) {
-	if message[0] == '[' {
-		p.takeBatch(message)
+func (p *pipe) take(text []byte) {
+	if text[0] == '[' {
+		p.takeBatch(text)
 		return
 	}
-	msg, refused := p.accept(message, nil)
+	msg, refused := p.accept(text, nil)
 	if refused != nil {
 		p.reject(refused)
 		return
@@ -127,22 +132,23 @@ func (p *pipe) take(message []byte) {
 // accept decodes a message, which is JSON, and records the request that it is. For what cannot be accepted it returns
 // the answer instead.
 func (p *pipe) accept(data []byte, b *batch) (jsonrpc.Message, []byte) {
-	msg, err := jsonrpc.DecodeMessage(data)
-	if err != nil || !complete(msg, data) {
-		return nil, notMessage(data)
+	msg, refused := message.Decode(data)
+	if refused != nil {
+		return nil, refused.Encode()
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if response, ok := msg.(*jsonrpc.Response); ok {
+		delete(p.asked, response.ID)
 	}
 	request, ok := msg.(*jsonrpc.Request)
 	if !ok || !request.IsCall() {
 		return msg, nil
 	}
-	id := gjson.GetBytes(data, "id").Raw
-	if n, ok := request.ID.Raw().(int64); ok && id != strconv.FormatInt(n, 10) { // the SDK has rounded it
-		return nil, refusal(json.RawMessage(id), jsonrpc.CodeInvalidRequest, "The id "+fault.Truncate(id, maxEcho)+" is not an integer up to 2^53; use a smaller integer or a string")
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	if p.open[request.ID] != nil {
-		return nil, refusal(nil, jsonrpc.CodeInvalidRequest, "The id "+fault.Truncate(id, maxEcho)+" is in use by a request that has not been answered; use another")
+		id := fault.Truncate(gjson.GetBytes(data, "id").Raw, message.MaxEcho)
+		refused := &message.Refusal{Code: jsonrpc.CodeInvalidRequest, Message: "The id " + id + " is in use by a request that has not been answered; use another"}
+		return nil, refused.Encode()
 	}
 	open := &openRequest{batch: b, lasting: request.Method == methodListen}
 	if open.lasting {
@@ -167,6 +173,9 @@ func (p *pipe) deliver(msg jsonrpc.Message) {
 
 // Write sends a message of the session. It discards the answer to a request that was dropped or is answered already.
 func (p *pipe) Write(_ context.Context, msg jsonrpc.Message) error {
+	if request, ok := msg.(*jsonrpc.Request); ok && request.IsCall() {
+		return p.ask(request)
+	}
 	response, ok := msg.(*jsonrpc.Response)
 	if !ok {
 		return p.encode(msg)
@@ -195,6 +204,26 @@ func (p *pipe) Write(_ context.Context, msg jsonrpc.Message) error {
 		return nil
 	}
 	return p.send(answer)
+}
+
+// ask sends a request of the session. It fails at once if the input has ended, because no answer can come.
+func (p *pipe) ask(request *jsonrpc.Request) error {
+	p.mu.Lock()
+	over := p.over
+	if !over {
+		p.asked[request.ID] = true
+	}
+	p.mu.Unlock()
+	if over {
+		go p.deliver(unanswerable(request.ID))
+		return nil
+	}
+	return p.encode(request)
+}
+
+// unanswerable is the answer to a request of the session that the client can no longer answer.
+func unanswerable(id jsonrpc.ID) *jsonrpc.Response {
+	return &jsonrpc.Response{ID: id, Error: &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the client's input ended before it answered"}}
 }
 
 // Drop declares that the answer to a request is not to be sent, and that the end of the input does not wait for it. The
@@ -234,6 +263,10 @@ func (p *pipe) finish() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.over = true
+	for id := range p.asked {
+		go p.deliver(unanswerable(id))
+	}
+	clear(p.asked)
 	p.checkDrained()
 }
 

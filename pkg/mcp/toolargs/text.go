@@ -22,6 +22,20 @@ func Property(schema gjson.Result, name string) (found gjson.Result) {
 	return found
 }
 
+// Required returns the names of the properties that the schema of an object requires.
+func Required(schema gjson.Result) (names []string) {
+	required := schema.Get("required")
+	if !required.IsArray() { // a boolean in draft-03
+		return nil
+	}
+	for _, name := range required.Array() {
+		if name.Type == gjson.String {
+			names = append(names, name.Str)
+		}
+	}
+	return names
+}
+
 // Types returns the JSON types that a schema allows, or nil if it allows every type.
 func Types(schema gjson.Result) []string {
 	var names []string

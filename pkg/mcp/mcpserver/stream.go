@@ -1,0 +1,40 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Stream is the stream of events that a call is answered with, over a transport that answers others with one document.
+type Stream struct {
+	// Token is the progress token of the call: the client's, or else the id of the request. It is JSON.
+	Token json.RawMessage
+	// Send sends a message of JSON-RPC. That it fails shows when the call is answered.
+	Send func(message json.RawMessage)
+}
+
+// streamKey is the key of the *Stream in the context of a call.
+type streamKey struct{}
+
+// WithStream returns a context for the requests of a transport that connects to the SDK's server itself, and answers with a stream:
+// the calls have it.
+func WithStream(ctx context.Context, s *Stream) context.Context {
+	return context.WithValue(ctx, streamKey{}, s)
+}
+
+// streamOf returns the stream of a call, or nil.
+func streamOf(ctx context.Context, req *mcp.CallToolRequest) *Stream {
+	s, _ := ctx.Value(streamKey{}).(*Stream)
+	if s == nil {
+		return nil
+	}
+	own := *s
+	if token := req.Params.GetProgressToken(); token != nil {
+		if raw, err := json.Marshal(token); err == nil {
+			own.Token = raw
+		}
+	}
+	return &own
+}
