@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gofrs/flock"
 	"github.com/oklog/ulid/v2"
 
 	"github.com/pflow-suite/pflow/pkg/home"
@@ -28,6 +27,9 @@ type Limits struct {
 	Keep int
 	// DryRun removes nothing, and returns what would be removed.
 	DryRun bool
+	// Before is called with the ids of the runs that are to be removed, before the first one is. Other programs may remove some of
+	// them meanwhile, or resume them, which keeps them. It may be nil.
+	Before func(ids []string)
 }
 
 // Collected is the result of Collect.
@@ -50,22 +52,39 @@ func Collect(h *home.Home, limits Limits, now time.Time) (*Collected, error) {
 	}
 	done := &Collected{Removed: []string{}}
 	needed := map[string]bool{} // by runs that were stopped before they had taken over everything
-	for _, r := range all {
-		over := limits.Keep >= 0 && done.Kept >= limits.Keep
-		age := now.Sub(r.Began()) // at least the age of its end, unless the clock went back
-		old := limits.OlderThan >= 0 && (age >= limits.OlderThan || age < 0)
-		if !needed[r.ID] && (over || old) && r.collect(limits, over, now, done) {
-			continue
-		}
+	keep := func(r *Reader) {
 		done.Kept++
 		if origin := r.linked(originFile); origin != nil {
 			needed[origin.ID] = true
 		}
 	}
+	var chosen []*Reader
+	var ids []string
+	for _, r := range all {
+		over := limits.Keep >= 0 && done.Kept >= limits.Keep
+		age := now.Sub(r.Began()) // at least the age of its end, unless the clock went back
+		old := limits.OlderThan >= 0 && (age >= limits.OlderThan || age < 0)
+		if !needed[r.ID] && (over || old) && r.removable(limits, over, now, done) {
+			chosen, ids = append(chosen, r), append(ids, r.ID)
+		} else {
+			keep(r)
+		}
+	}
 	if limits.DryRun {
+		for _, r := range chosen {
+			done.Removed, done.Bytes = append(done.Removed, r.ID), done.Bytes+sizeOf(r.dir)
+		}
 		return done, nil
 	}
-	collectKeys(h)
+	if limits.Before != nil && len(ids) > 0 {
+		limits.Before(ids)
+	}
+	for _, r := range chosen {
+		if needed[r.ID] || !r.remove(done) {
+			keep(r)
+		}
+	}
+	collectKeys(h, now)
 	return done, removeUnfinished(h, now)
 }
 
@@ -78,10 +97,9 @@ func (r *Reader) Began() time.Time {
 	return ulid.Time(ms)
 }
 
-// collect removes a run that no process holds if it is over the number of runs to keep, or ended long enough ago. It
-// reports whether it has.
-func (r *Reader) collect(limits Limits, over bool, now time.Time, done *Collected) bool {
-	lock := flock.New(filepath.Join(r.dir, lockFile))
+// free calls f while no process holds the run, and returns its result. It returns false if a process holds the run.
+func (r *Reader) free(done *Collected, f func() bool) bool {
+	lock := r.newLock()
 	if ok, err := lock.TryLock(); !ok || err != nil {
 		if err != nil && exists(r.dir) {
 			done.Failed = storageFault("remove the run "+r.ID, err)
@@ -89,26 +107,39 @@ func (r *Reader) collect(limits Limits, over bool, now time.Time, done *Collecte
 		return false
 	}
 	defer func() { _ = lock.Close() }()
-	if !over {
+	return f()
+}
+
+// removable reports whether no process holds the run, and it is over the number of runs to keep or ended long enough ago.
+func (r *Reader) removable(limits Limits, over bool, now time.Time, done *Collected) bool {
+	return r.free(done, func() bool {
+		if over {
+			return true
+		}
 		ended := r.Began()
 		if _, last, err := r.FirstAndLast(); err == nil && last != nil {
 			ended = last.Time
 		}
-		if now.Sub(ended) < limits.OlderThan {
-			return false
-		}
-	}
-	size := sizeOf(r.dir)
-	if !limits.DryRun {
+		return now.Sub(ended) >= limits.OlderThan
+	})
+}
+
+// remove removes the run if no process holds it. It reports whether the run is gone, also if another process has removed it.
+func (r *Reader) remove(done *Collected) bool {
+	removed := r.free(done, func() bool {
+		size := sizeOf(r.dir)
 		gone := filepath.Join(filepath.Dir(r.dir), removedPrefix+r.ID)
 		if err := os.Rename(r.dir, gone); err != nil { // readers do not see a run that is partly removed
-			done.Failed = storageFault("remove the run "+r.ID, err)
+			if !errors.Is(err, fs.ErrNotExist) {
+				done.Failed = storageFault("remove the run "+r.ID, err)
+			}
 			return false
 		}
 		_ = os.RemoveAll(gone) // the next Collect removes the rest
-	}
-	done.Removed, done.Bytes = append(done.Removed, r.ID), done.Bytes+size
-	return true
+		done.Removed, done.Bytes = append(done.Removed, r.ID), done.Bytes+size
+		return true
+	})
+	return removed || !exists(r.dir)
 }
 
 // The prefixes of directories of runs that are being created or removed.

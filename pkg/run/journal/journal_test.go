@@ -163,7 +163,7 @@ func (e *elsewhere) tell(t *testing.T, what string) {
 func TestARunIsADirectory(t *testing.T) {
 	h := tempHome(t)
 	r := create(t, h)
-	if !isID(r.ID) || r.Dir() != h.Path("runs", r.ID) {
+	if !IsID(r.ID) || r.Dir() != h.Path("runs", r.ID) {
 		t.Errorf("id %s in %s", r.ID, r.Dir())
 	}
 	log := r.Log("a/b", "stdout")

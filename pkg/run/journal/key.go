@@ -57,9 +57,17 @@ func (k *Key) current() bool {
 
 // Live returns the run that was last started for the key if a process executes it, else nil.
 func (k *Key) Live() *Reader {
+	if r := k.Last(); r != nil && r.Held() {
+		return r
+	}
+	return nil
+}
+
+// Last returns the run that was last started for the key, or nil if it does not exist.
+func (k *Key) Last() *Reader {
 	b, err := readShort(k.path)
-	if id := strings.TrimSpace(string(b)); err == nil && isID(id) {
-		if r, err := Find(k.home, id); err == nil && r.Held() {
+	if id := strings.TrimSpace(string(b)); err == nil && IsID(id) {
+		if r, err := Find(k.home, id); err == nil {
 			return r
 		}
 	}
@@ -74,11 +82,20 @@ func (k *Key) Set(id string) error {
 	return nil
 }
 
+// aged reports whether the key was set longer than keyAge ago.
+func (k *Key) aged(now time.Time) bool {
+	info, err := os.Stat(k.path)
+	return err == nil && now.Sub(info.ModTime()) > keyAge
+}
+
 // Release ends Hold.
 func (k *Key) Release() { _ = k.lock.Close() }
 
-// collectKeys removes keys without a live run.
-func collectKeys(h *home.Home) {
+// keyAge is how long a key is kept after its run has ended. Until then a program whose start of the run was cut off finds it.
+const keyAge = time.Hour
+
+// collectKeys removes keys without a live run that are older than keyAge.
+func collectKeys(h *home.Home, now time.Time) {
 	entries, err := os.ReadDir(h.Path("runs", keysFolder))
 	if err != nil {
 		return
@@ -87,7 +104,7 @@ func collectKeys(h *home.Home) {
 		k := &Key{path: h.Path("runs", keysFolder, e.Name()), home: h}
 		k.lock = flock.New(k.path)
 		if ok, err := k.lock.TryLock(); ok && err == nil {
-			if k.current() && k.Live() == nil {
+			if k.current() && k.aged(now) && k.Live() == nil {
 				_ = os.Remove(k.path)
 			}
 			k.Release()

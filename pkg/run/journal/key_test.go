@@ -101,7 +101,7 @@ func TestOneRunIsStartedForAKey(t *testing.T) {
 			case <-stop:
 				return
 			default:
-				collectKeys(h)
+				collectKeys(h, time.Now().Add(2*keyAge))
 			}
 		}
 	})
@@ -159,8 +159,12 @@ func TestKeysOfRunsThatAreOverAreCollected(t *testing.T) {
 		k.Release()
 	}
 	hold(t, h, "held")
+	collect(t, h, Limits{OlderThan: -1, Keep: -1}, time.Now())
+	if last := NewKey(h, "over").Last(); last == nil || last.ID != over.ID {
+		t.Errorf("the key of a run that has just ended leads to %v", last)
+	}
 	for _, dry := range []bool{true, false} {
-		collect(t, h, Limits{OlderThan: -1, Keep: -1, DryRun: dry}, time.Now())
+		collect(t, h, Limits{OlderThan: -1, Keep: -1, DryRun: dry}, time.Now().Add(2*keyAge))
 		for key, stays := range map[string]bool{"live": true, "held": true, "over": dry, "none": dry} {
 			if exists(NewKey(h, key).path) != stays {
 				t.Errorf("dry run %v: key %s is there: %v", dry, key, !stays)

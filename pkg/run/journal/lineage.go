@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/google/renameio/v2"
+
+	"github.com/pflow-suite/pflow/pkg/home"
 )
 
 // originFile names the run that this one goes on from, until everything that is reused of it is in the journal. Then
@@ -48,6 +50,26 @@ func (r *Reader) LastSuccessor() *Reader {
 	return r
 }
 
+// QueuedSuccessor returns the run that is to go on from this one, and waits because of the limit on concurrent runs, or nil.
+func (r *Reader) QueuedSuccessor(h *home.Home) *Reader {
+	all, err := List(h)
+	if err != nil {
+		return nil
+	}
+	for _, next := range all {
+		if next.ID <= r.ID {
+			break
+		}
+		if origin := next.linked(originFile); origin == nil || origin.ID != r.ID {
+			continue
+		}
+		if status, _, err := next.Status(); err == nil && status == Queued {
+			return next
+		}
+	}
+	return nil
+}
+
 // ResumeCommand returns the command line that goes on from a run.
 func ResumeCommand(id string) string { return "pflow-exec resume " + id }
 
@@ -61,11 +83,11 @@ func ResumeCall(id, command string) string {
 	var again []string
 	for word := range strings.FieldsSeq(command) {
 		if name, ok := strings.CutSuffix(word, "=VALUE"); ok {
-			again = append(again, name)
+			again = append(again, fmt.Sprintf("%q: VALUE", name))
 		}
 	}
 	if len(again) > 0 {
-		call += ", and with these inputs again: " + strings.Join(again, ", ")
+		call += ", and with inputs {" + strings.Join(again, ", ") + "} again"
 	}
 	return call
 }
@@ -74,7 +96,7 @@ func ResumeCall(id, command string) string {
 func (r *Reader) linked(file string) *Reader {
 	b, err := readShort(filepath.Join(r.dir, file))
 	id := strings.TrimSpace(string(b))
-	if err != nil || !isID(id) {
+	if err != nil || !IsID(id) {
 		return nil
 	}
 	other := &Reader{ID: id, dir: filepath.Join(filepath.Dir(r.dir), id)}

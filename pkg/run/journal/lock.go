@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+	"golang.org/x/sys/unix"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/process"
@@ -33,7 +34,7 @@ func (r *Reader) FailureReason() string {
 // Held reports whether a process executes the run.
 func (r *Reader) Held() bool {
 	path := filepath.Join(r.dir, lockFile)
-	lock := flock.New(path, flock.SetFlag(os.O_RDONLY))
+	lock := flock.New(path, flock.SetFlag(os.O_RDONLY|unix.O_NONBLOCK))
 	ok, err := lock.TryRLock()
 	defer func() { _ = lock.Close() }()
 	if ok || err != nil {
@@ -41,6 +42,23 @@ func (r *Reader) Held() bool {
 	}
 	pid, err := holder(path)
 	return err == nil && process.Signal(pid, 0)
+}
+
+// AwaitRelease waits until no process executes the run.
+func (r *Reader) AwaitRelease(ctx context.Context) error {
+	for r.Held() {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+	return nil
+}
+
+// newLock returns the lock of the run, which may have to be created. Opening it does not wait, even if it is a pipe.
+func (r *Reader) newLock() *flock.Flock {
+	return flock.New(filepath.Join(r.dir, lockFile), flock.SetFlag(os.O_CREATE|os.O_RDONLY|unix.O_NONBLOCK))
 }
 
 // holder returns the process id that a lock file names.
@@ -59,8 +77,7 @@ func holder(path string) (int, error) {
 // Hold locks the run, so that no other process resumes it before release is called. It returns a conflict if another
 // process has the lock.
 func (r *Reader) Hold(ctx context.Context) (release func(), err error) {
-	path := filepath.Join(r.dir, lockFile)
-	lock := flock.New(path)
+	lock := r.newLock()
 	soon, cancel := context.WithTimeout(ctx, 200*time.Millisecond) // Held takes the lock for a moment, in any process
 	defer cancel()
 	if ok, _ := lock.TryLockContext(soon, 5*time.Millisecond); !ok {
@@ -71,7 +88,7 @@ func (r *Reader) Hold(ctx context.Context) (release func(), err error) {
 			SuggestCommand("pflow-exec list shows the new run").
 			SuggestTool("%s, which goes on from the new run", ResumeCall(r.ID, ""))
 	}
-	if err := os.WriteFile(path, []byte(resumingPrefix+strconv.Itoa(os.Getpid())+"\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(r.dir, lockFile), []byte(resumingPrefix+strconv.Itoa(os.Getpid())+"\n"), 0o600); err != nil {
 		_ = lock.Close()
 		return nil, storageFault("lock the run", err)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/home/input"
 )
 
 // Log is the output of a node's processes on one of their streams, of all attempts, iterations and items.
@@ -99,7 +100,7 @@ const maxPiece = 64 << 10
 
 // read calls each with what has come since the last read: whole lines, or everything if all is set.
 func (t *tail) read(all bool, each func(piece []byte) error) error {
-	f, err := os.Open(t.path)
+	f, err := input.OpenRegular(t.path, "A log of the run")
 	if err != nil {
 		return storageFault("read the run's logs", err)
 	}

@@ -21,8 +21,9 @@ const newestFile = ".newest"
 // newestPatience is how long newID waits for other processes that make ids. Each of them takes less than a millisecond.
 const newestPatience = 10 * time.Second
 
-// newID returns the id of a new run: r and a ULID in lower case. Its time is the later of now and one millisecond after the
-// newest run's, so ids sort in the order in which they were made even if the clock goes back.
+// newID returns the id of a new run, r and a ULID in lower case, and creates the run's directory under its temporary name.
+// The time in the id is the later of now and one millisecond after the newest run's, so ids sort in the order in which they
+// were made even if the clock goes back, and directories appear in the order of their ids.
 func newID(runs string, now time.Time) (string, error) {
 	path := filepath.Join(runs, newestFile)
 	lock := flock.New(path, flock.SetPermissions(0o600))
@@ -64,6 +65,9 @@ func newID(runs string, now time.Time) (string, error) {
 	}
 	if err != nil {
 		return "", storageFault("record the newest run's id", err)
+	}
+	if err := os.Mkdir(filepath.Join(runs, newPrefix+name), 0o700); err != nil {
+		return "", storageFault("create the run's directory", err)
 	}
 	return name, nil
 }
@@ -111,7 +115,7 @@ func findNewest(runs string) (newest uint64, err error) {
 
 // idTime returns the time in a run's id in milliseconds. ok is false if name is not an id.
 func idTime(name string) (ms uint64, ok bool) {
-	if !isID(name) {
+	if !IsID(name) {
 		return 0, false
 	}
 	id, err := ulid.Parse(strings.ToUpper(name[1:]))

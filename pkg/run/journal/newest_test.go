@@ -226,9 +226,6 @@ func TestANewRunRemovesADeadOneBeforeIt(t *testing.T) {
 			t.Fatal(err)
 		}
 		dir := filepath.Join(runs, newPrefix+id)
-		if err := os.Mkdir(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
 		if c.pid > 0 {
 			if err := os.WriteFile(filepath.Join(dir, lockFile), []byte(strconv.Itoa(c.pid)+"\n"), 0o600); err != nil {
 				t.Fatal(err)

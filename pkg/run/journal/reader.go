@@ -26,11 +26,16 @@ type Reader struct {
 	dir string
 }
 
-// The statuses of a run without a last event: a process executes it, or it stopped without one.
+// The statuses of a run without a last event: a process executes it, a process waits until it may execute it, or it stopped
+// without a last event.
 const (
 	Running     event.Status = "running"
+	Queued      event.Status = "queued"
 	Interrupted event.Status = "interrupted"
 )
+
+// IsLive reports whether a process has a run with the status: it executes it, or waits until it may.
+func IsLive(s event.Status) bool { return s == Running || s == Queued }
 
 // List returns the runs of a home, newest first.
 func List(h *home.Home) ([]*Reader, error) {
@@ -39,12 +44,25 @@ func List(h *home.Home) ([]*Reader, error) {
 		return nil, storageFault("list the runs", err)
 	}
 	var records []*Reader
+	runs := h.Path("runs") + string(filepath.Separator)
 	for _, e := range slices.Backward(entries) {
-		if e.IsDir() && isID(e.Name()) {
-			records = append(records, &Reader{ID: e.Name(), dir: h.Path("runs", e.Name())})
+		if e.IsDir() && IsID(e.Name()) {
+			records = append(records, &Reader{ID: e.Name(), dir: runs + e.Name()})
 		}
 	}
 	return records, nil
+}
+
+// Folder opens the folder of a home's runs. It returns nil if the home has none.
+func Folder(h *home.Home) (*os.File, error) {
+	f, err := os.Open(h.Path("runs"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, storageFault("list the runs", err)
+	}
+	return f, nil
 }
 
 // Find returns a run by its id, a prefix of the id that no other run has, or "last" for the newest.
@@ -52,8 +70,8 @@ func Find(h *home.Home, ref string) (*Reader, error) {
 	if err := home.CheckPathless("run", ref); err != nil {
 		return nil, err
 	}
-	if isID(ref) {
-		if r := (&Reader{ID: ref, dir: h.Path("runs", ref)}); exists(r.dir) {
+	if IsID(ref) {
+		if r := At(h, ref); exists(r.dir) {
 			return r, nil
 		}
 	}
@@ -85,12 +103,15 @@ func Find(h *home.Home, ref string) (*Reader, error) {
 
 // notFound returns the fault of a run that does not exist.
 func notFound(ref string) *fault.Fault {
+	if ref == "last" {
+		return fault.New(fault.NotFound, "There is no run yet").SuggestCommand("pflow-exec run WORKFLOW starts one").SuggestTool("Start one with execute")
+	}
 	return fault.New(fault.NotFound, "There is no run %s", ref).SuggestCommand("pflow-exec list shows all runs").
 		SuggestTool("Take the run_id of an answer of execute, or \"last\"")
 }
 
-// isID reports whether a name has the form of a run's id.
-func isID(name string) bool {
+// IsID reports whether a name has the form of a run's id.
+func IsID(name string) bool {
 	return len(name) == 27 && name[0] == 'r' && strings.Trim(name[1:], "0123456789abcdefghjkmnpqrstvwxyz") == ""
 }
 
@@ -98,6 +119,9 @@ func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
 }
+
+// Exists reports whether the home has a run with the id.
+func Exists(h *home.Home, id string) bool { return IsID(id) && exists(h.Path("runs", id)) }
 
 // Exists reports whether the run has not been removed.
 func (r *Reader) Exists() bool { return exists(r.dir) }
@@ -120,7 +144,7 @@ func (r *Reader) Blob(ref string) ([]byte, error) { return readBlob(r.dir, ref) 
 // Open opens the journal for reading. If the run was removed since it was found, the error is that of a run that does not
 // exist.
 func (r *Reader) Open() (*os.File, error) {
-	f, err := os.Open(filepath.Join(r.dir, journalFile))
+	f, err := input.OpenRegular(filepath.Join(r.dir, journalFile), "The journal of run "+r.ID)
 	if errors.Is(err, fs.ErrNotExist) && !r.Exists() {
 		return nil, notFound(r.ID)
 	}
@@ -130,27 +154,42 @@ func (r *Reader) Open() (*os.File, error) {
 	return f, nil
 }
 
+// Size returns the number of bytes of the journal, or -1 if the run has no journal. runs is the open folder of the home's runs.
+func (r *Reader) Size(runs *os.File) int64 {
+	stamp, err := home.StampIn(runs, r.ID+"/"+journalFile)
+	if err != nil {
+		return -1
+	}
+	return stamp.Size
+}
+
 // FirstAndLast returns the first and the last event of the journal without reading those between. Both are nil if the
 // journal is empty.
 func (r *Reader) FirstAndLast() (first, last *event.Event, err error) {
+	first, last, _, err = r.Ends()
+	return first, last, err
+}
+
+// Ends is FirstAndLast with the number of bytes of the journal.
+func (r *Reader) Ends() (first, last *event.Event, size int64, err error) {
 	f, err := r.Open()
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, 0, err
 	}
 	defer func() { _ = f.Close() }()
 	first, _, err = event.NewReader(f).Next()
 	if errors.Is(err, io.EOF) {
-		return nil, nil, nil
+		return nil, nil, 0, nil
 	}
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, 0, err
 	}
 	info, err := f.Stat()
 	if err != nil {
-		return nil, nil, storageFault("read the run's journal", err)
+		return nil, nil, 0, storageFault("read the run's journal", err)
 	}
 	last, err = lastEvent(f, info.Size())
-	return first, last, err
+	return first, last, info.Size(), err
 }
 
 // maxTail is how far from the end lastEvent looks. A line that a program of the suite writes is far shorter.
@@ -181,7 +220,7 @@ func lastEvent(f io.ReaderAt, size int64) (*event.Event, error) {
 	}
 }
 
-// Status returns Running, Interrupted, or how the run ended, with the last event that there is.
+// Status returns Running, Queued, Interrupted, or how the run ended, with the last event that there is.
 func (r *Reader) Status() (event.Status, *event.Event, error) {
 	held := r.Held() // before the journal is read: a run that ends in between is not interrupted
 	_, last, err := r.FirstAndLast()
@@ -197,6 +236,8 @@ func StatusOf(last *event.Event, held bool) event.Status {
 	switch {
 	case last != nil && last.IsTerminal():
 		return last.Status
+	case held && last != nil && last.Event == event.RunQueued:
+		return Queued
 	case held:
 		return Running
 	}

@@ -99,11 +99,8 @@ func Create(h *home.Home, o Options) (*Writer, error) {
 	return r, nil
 }
 
-// make creates the directory under its temporary name.
+// make creates the files in the directory.
 func (r *Writer) make(o Options) error {
-	if err := os.Mkdir(r.dir, 0o700); err != nil {
-		return err
-	}
 	lock := filepath.Join(r.dir, lockFile)
 	if err := os.WriteFile(lock, []byte(strconv.Itoa(os.Getpid())+"\n"), 0o600); err != nil {
 		return err

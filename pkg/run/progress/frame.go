@@ -96,6 +96,10 @@ func header(r *history.Run, now time.Time, c columns) line {
 		l.add(green, strings.Repeat("━", full))
 		l.add(dim, strings.Repeat("─", c.bar-full))
 	}
+	if r.Queued {
+		l.blanks(2)
+		l.add(yellow, "queued")
+	}
 	for _, more := range []struct {
 		state history.State
 		color color

@@ -39,11 +39,15 @@ var (
 	skipped   = kind{"skipped", "–", "skipped: ", dim}
 	cancelled = kind{"cancelled", "–", "cancelled: ", dim}
 	asked     = kind{word: "asks"}
+	queued    = kind{word: "queued:"} // of the run, not of a node
 	answered  = kind{"answered", "?", "answered: ", green}
 )
 
 // noteOf returns the note of an event that r has just applied; false if there is nothing to note.
 func noteOf(r *history.Run, e *event.Event) (note, bool) {
+	if e.Event == event.RunQueued {
+		return note{kind: queued, node: "at most " + history.Plural(r.MaxRuns, "run") + " at the same time"}, true
+	}
 	n := r.Node(e.Node)
 	if n == nil || e.Item != nil {
 		return note{}, false
@@ -141,6 +145,8 @@ func (o note) keptOnScreen(r *history.Run) bool {
 	switch o.kind {
 	case failed, handled, retried:
 		return !ofItem(o.node)
+	case queued: // the first line says it
+		return false
 	case asked: // the question is on the screen, or among the running nodes
 		return false
 	case answered: // what was typed is on the screen

@@ -1,9 +1,12 @@
 package progress
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/event/history"
@@ -35,6 +38,9 @@ func Summary(r *history.Run, colored bool) []string {
 	}
 	if last.Usage != nil {
 		s.addLine(dim, "used:", last.Usage.String())
+	}
+	if budget, spent := r.Budget(r.Time); budget != nil {
+		s.addLine(dim, "spent:", spent.Of(budget))
 	}
 	warnings := last.Warnings
 	if last.Status == event.Degraded { // they are in the last line about the run
@@ -171,12 +177,26 @@ func (s *summary) questions(r *history.Run) {
 	if first == nil || r.Finished.Resume == "" {
 		return
 	}
-	for _, choice := range first.Choices[:min(len(first.Choices), maxOther)] {
+	choices := first.Choices
+	if first.Fields != nil {
+		choices = append([]string{fieldsOf(first.Fields)}, choices...)
+	}
+	for _, choice := range choices[:min(len(choices), maxOther)] {
 		if open > 1 {
 			choice = first.Path + "=" + choice
 		}
 		s.addLine(normal, "answer with:", r.Finished.Resume+" --approve "+quoted(choice))
 	}
+}
+
+// fieldsOf returns an answer with the fields of a schema, in which … stands for their values.
+func fieldsOf(schema json.RawMessage) string {
+	var fields []string
+	gjson.GetBytes(schema, "properties").ForEach(func(name, _ gjson.Result) bool {
+		fields = append(fields, name.Raw+": …")
+		return len(fields) < maxOther
+	})
+	return "{" + strings.Join(fields, ", ") + "}"
 }
 
 // quoted returns a word quoted for a shell.

@@ -1,0 +1,284 @@
+package index
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/home"
+)
+
+func newHome(t testing.TB) *home.Home {
+	t.Helper()
+	h, err := home.Open(t.TempDir(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Make("runs"); err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// run returns the facts of a run; no two numbers have the same.
+func run(n int) *Facts {
+	at, ms := time.Date(2026, 1, 2, 3, 4, 5, n, time.UTC), float64(n)+0.5
+	return &Facts{
+		Run: fmt.Sprintf("r%026d", n), Workflow: fmt.Sprint("w", n%3), Status: event.Failed, StartedAt: &at, EndedAt: at.Add(time.Second),
+		DurationMS: &ms, Error: fmt.Sprintf("say \"no\" to\n<%d>", n), Inputs: json.RawMessage(fmt.Sprintf(`{"n":%d,"text":"é\"\\"}`, n)), Size: int64(n),
+	}
+}
+
+// add appends the line of a run.
+func add(t rapid.TB, h *home.Home, f *Facts) {
+	t.Helper()
+	if err := Append(h, f); err != nil {
+		t.Error(err)
+	}
+}
+
+func all(string) bool { return true }
+
+// TestFactsAreKept: what is appended is read again.
+func TestFactsAreKept(t *testing.T) {
+	h := newHome(t)
+	if x := Read(h, 1); x.Get(run(1).Run) != nil {
+		t.Error("an empty index has a run")
+	}
+	for n := range 20 {
+		add(t, h, run(n))
+	}
+	x := Read(h, 20)
+	for n := range 20 {
+		if d := cmp.Diff(run(n), x.Get(run(n).Run)); d != "" {
+			t.Error(d)
+		}
+	}
+	if info, err := os.Stat(h.Path("runs", ".index")); err != nil || info.Mode().Perm() != 0o600 {
+		t.Error(info, err)
+	}
+}
+
+// TestLongFactsAreCut: a line has the beginning of long texts and the digests of long inputs, and says what it does not have.
+func TestLongFactsAreCut(t *testing.T) {
+	long, h := strings.Repeat("é", 5000), newHome(t)
+	quoted := `"` + long + `"`
+	var many strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&many, `,"k%d":"0123456789012345678901234567890123456789"`, i)
+	}
+	for name, c := range map[string]struct {
+		change         func(f *Facts)
+		texts, inputs  bool
+		stored         bool
+		digests, short string
+	}{
+		"short":       {func(*Facts) {}, false, false, true, "", `{"n":1,"text":"é\"\\"}`},
+		"error":       {func(f *Facts) { f.Error = long }, true, false, true, "", `{"n":1,"text":"é\"\\"}`},
+		"description": {func(f *Facts) { f.Description = long }, true, false, true, "", `{"n":1,"text":"é\"\\"}`},
+		"input":       {func(f *Facts) { f.Inputs = json.RawMessage(`{"a":1,"b":` + quoted + `}`) }, false, false, true, `{"b":"` + event.Digest([]byte(long)) + `"}`, `{"a":1}`},
+		"inputs":      {func(f *Facts) { f.Inputs = json.RawMessage(`{"a":1` + many.String() + `}`) }, false, true, true, "", ""},
+		"blob":        {func(f *Facts) { f.Inputs = json.RawMessage(`{"$blob":"sha256:0","bytes":3,"mime":"application/json"}`) }, false, true, true, "", ""},
+		"bytes":       {func(f *Facts) { f.Inputs = json.RawMessage(`{"a":{"$base64":"AA=="},"b":2}`) }, false, true, true, "", `{"b":2}`},
+		"escaped": {func(f *Facts) {
+			f.Error, f.Description, f.Workflow = strings.Repeat("\x01", 400), strings.Repeat("\x01", 400), strings.Repeat("p", 4000)
+		}, true, true, true, "", ""},
+		"too long":       {func(f *Facts) { f.Workflow = long }, false, false, false, "", ""},
+		"inputs no JSON": {func(f *Facts) { f.Inputs = json.RawMessage(`{"a":`) }, false, false, true, "", ""},
+	} {
+		f := run(1)
+		f.Run = fmt.Sprintf("r%026x", name)
+		c.change(f)
+		add(t, h, f)
+		got := Read(h, 100).Get(f.Run)
+		if (got != nil) != c.stored {
+			t.Errorf("%s: %+v", name, got)
+			continue
+		}
+		if got == nil {
+			continue
+		}
+		if got.CutTexts != c.texts || got.CutInputs != c.inputs || got.Workflow != f.Workflow || got.Status != f.Status || !strings.HasPrefix(f.Error, got.Error) || !strings.HasPrefix(f.Description, got.Description) {
+			t.Errorf("%s: %+v", name, got)
+		}
+		if name != "inputs" && (string(got.Digests) != c.digests || string(got.Inputs) != c.short) {
+			t.Errorf("%s: %s %s", name, got.Digests, got.Inputs)
+		}
+	}
+}
+
+// TestADamagedIndexHasNothingWrong: whatever is in the file, a run is either as it was written, or missing; what is missing can be
+// added again, and the file does not stay large.
+func TestADamagedIndexHasNothingWrong(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		dir, err := os.MkdirTemp(t.TempDir(), "")
+		if err != nil {
+			rt.Fatal(err)
+		}
+		h, err := home.Open(dir, "")
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if _, err := h.Make("runs"); err != nil {
+			rt.Fatal(err)
+		}
+		path := h.Path("runs", ".index")
+		const runs = 30
+		check := func(x *Index) (missing []*Facts) {
+			for n := range runs {
+				got := x.Get(run(n).Run)
+				if d := cmp.Diff(run(n), got); got != nil && d != "" {
+					rt.Error(d)
+				}
+				if got == nil {
+					missing = append(missing, run(n))
+				}
+			}
+			return missing
+		}
+		number := rapid.IntRange(0, runs-1)
+		rt.Repeat(map[string]func(*rapid.T){
+			"append": func(rt *rapid.T) { add(rt, h, run(number.Draw(rt, "run"))) },
+			"tear": func(rt *rapid.T) {
+				if info, err := os.Stat(path); err == nil {
+					_ = os.Truncate(path, rapid.Int64Range(0, info.Size()).Draw(rt, "size"))
+				}
+			},
+			"overwrite": func(rt *rapid.T) {
+				if f, err := os.OpenFile(path, os.O_WRONLY, 0); err == nil {
+					info, _ := f.Stat()
+					_, _ = f.WriteAt(rapid.SliceOfN(rapid.Byte(), 1, 40).Draw(rt, "bytes"), rapid.Int64Range(0, info.Size()).Draw(rt, "at"))
+					_ = f.Close()
+				}
+			},
+			"garbage": func(rt *rapid.T) {
+				if f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0); err == nil {
+					_, _ = f.WriteString(rapid.SampledFrom([]string{"{}", "\n", "\n\n{\"run\":\"r1\"}\n", strings.Repeat("x", 1<<20), strings.Repeat("\x00\n", 100<<10)}).Draw(rt, "text"))
+					_ = f.Close()
+				}
+			},
+			"delete": func(*rapid.T) { _ = os.Remove(path) },
+			"list": func(rt *rapid.T) {
+				x := Read(h, runs)
+				if err := x.Update(check(x), all, rapid.Bool().Draw(rt, "always")); err != nil {
+					rt.Error(err)
+				}
+				if missing := check(Read(h, runs)); len(missing) > 0 {
+					rt.Errorf("%d runs are missing after they were added", len(missing))
+				}
+			},
+			"": func(*rapid.T) { check(Read(h, runs)) },
+		})
+		Read(h, runs).Update(nil, all, false) //nolint:errcheck // the size shows it
+		if info, err := os.Stat(path); err == nil && info.Size() > 2*runs*1000+slack {
+			rt.Errorf("the index has %d bytes", info.Size())
+		}
+	})
+}
+
+// TestManyWriters: runs that end while others rewrite the index are all in it.
+func TestManyWriters(t *testing.T) {
+	h := newHome(t)
+	const runs, writers = 50, 8
+	var busy sync.WaitGroup
+	for w := range writers {
+		busy.Go(func() {
+			for n := range runs {
+				for Append(h, run(w*runs+n)) != nil { // it waited too long
+					t.Log("again")
+				}
+			}
+		})
+	}
+	for range 2 {
+		busy.Go(func() {
+			for range runs {
+				_ = Read(h, runs*writers).Update([]*Facts{run(3)}, all, true)
+			}
+		})
+	}
+	busy.Wait()
+	x, missing := Read(h, runs*writers), 0
+	for n := range runs * writers {
+		if x.Get(run(n).Run) == nil {
+			missing++
+		}
+	}
+	if missing > 0 {
+		t.Errorf("%d of %d lines are missing", missing, runs*writers)
+	}
+	if left, _ := filepath.Glob(h.Path("runs", ".index?*")); len(left) > 0 {
+		t.Errorf("files are left: %q", left)
+	}
+}
+
+// TestOneHolderDoesNotBlock: a process that was stopped while it wrote does not stop others.
+func TestOneHolderDoesNotBlock(t *testing.T) {
+	h := newHome(t)
+	add(t, h, run(1))
+	_ = locked(h, 0, func(*os.File, os.FileInfo) error {
+		began := time.Now()
+		if err := Append(h, run(2)); err == nil {
+			t.Error("a locked file was written")
+		}
+		if took := time.Since(began); took > 10*patience {
+			t.Errorf("an append waited for %s", took)
+		}
+		return nil
+	})
+	if x := Read(h, 2); x.Get(run(1).Run) == nil || x.Get(run(2).Run) != nil {
+		t.Error("a locked file was written")
+	}
+}
+
+// TestRunsThatAreGone: lines of runs that do not exist leave the index.
+func TestRunsThatAreGone(t *testing.T) {
+	h := newHome(t)
+	for n := range 1000 {
+		add(t, h, run(n))
+	}
+	exists := func(id string) bool { return id < run(100).Run }
+	if err := Read(h, 100).Update(nil, exists, false); err != nil {
+		t.Error(err)
+	}
+	x := Read(h, 100)
+	for n := range 1000 {
+		if got := x.Get(run(n).Run); (got != nil) != (n < 100) {
+			t.Errorf("%d: %+v", n, got)
+		}
+	}
+}
+
+// FuzzIndex: no content of the file makes reading it fail.
+func FuzzIndex(f *testing.F) {
+	line := run(1).encode()
+	f.Add(line)
+	f.Add(line + line[:30] + "\n" + line)
+	f.Add("\x00\n{}\n" + head)
+	f.Fuzz(func(t *testing.T, text string) {
+		x := &Index{lines: map[string]string{}}
+		if n := x.add(text); n < 0 || n > int64(len(text)) {
+			t.Fatal(n)
+		}
+		for id := range x.lines {
+			if got := x.Get(id); got != nil && got.Run != id {
+				t.Errorf("%q: %+v", id, got)
+			}
+		}
+		if got, ok := parse(text); ok { // what is called with a right checksum only
+			again := got.encode()
+			if _, ok := runOf(again); again != "" && !ok {
+				t.Errorf("%q", again)
+			}
+		}
+	})
+}
