@@ -23,13 +23,16 @@ type Answer struct {
 	Checkpoint *event.Checkpoint `json:"checkpoint"`
 	Error      *fault.Fault      `json:"error,omitempty"`
 	Usage      *event.Usage      `json:"usage,omitempty"`
+	// ResumedBy is the newest run that continues this one. Then Resume is empty.
+	ResumedBy string `json:"resumed_by,omitempty"`
 	// Resume is the command that goes on from the run.
 	Resume   string   `json:"resume,omitempty"`
 	Warnings []string `json:"warnings,omitempty"`
 	// OutputsTotal is the number of outputs if Outputs has only the first of them, and WarningsTotal that of Warnings.
 	OutputsTotal  int `json:"outputs_total,omitempty"`
 	WarningsTotal int `json:"warnings_total,omitempty"`
-	// Next says how to wait on for a run that has not ended, how to answer a paused one, or how to read the other outputs.
+	// Next says how to wait on for a run that has not ended, how to answer a paused one, which run continues one that did not
+	// succeed, or how to read the other outputs.
 	Next string `json:"next,omitempty"`
 
 	addressed bool
@@ -40,10 +43,24 @@ type Answer struct {
 
 // Unfinished returns the answer of a run that has not ended.
 func (r *Run) Unfinished() *Answer {
-	return &Answer{
-		Success: true, RunID: r.ID(), Status: journal.Running, Outputs: json.RawMessage("{}"),
-		Next: "The run goes on: pflow-exec wait " + r.ID() + " waits for its end",
+	a := &Answer{Success: true, RunID: r.ID(), Status: journal.Running, Outputs: json.RawMessage("{}")}
+	if status, err := r.Status(); err == nil && status == journal.Queued {
+		a.Status = status
 	}
+	a.Next = waitNext(fault.Shell, a.Status, a.RunID)
+	return a
+}
+
+// waitNext says how a reader waits for the end of a live run.
+func waitNext(reader fault.Reader, status event.Status, id string) string {
+	text := "The run goes on: "
+	if status == journal.Queued { // because of the limit on concurrent runs
+		text = "The run begins when another one ends: "
+	}
+	if reader == fault.Tools {
+		return text + "call execute with the same name and resume " + strconv.Quote(id) + " to wait for its end"
+	}
+	return text + "pflow-exec wait " + id + " waits for its end"
 }
 
 // Answer returns the answer of the run from its last event, or that of an interrupted run if last is nil. A reference
@@ -52,8 +69,10 @@ func (r *Run) Answer(last *event.Event, limit int) (*Answer, error) {
 	if last == nil {
 		return r.interrupted(), nil
 	}
+	r.PointOn(last)
 	a := &Answer{
 		Success: last.Status.Succeeded(), RunID: last.Run, Status: last.Status, Error: last.Error, Usage: last.Usage, Resume: last.Resume, Warnings: last.Warnings,
+		ResumedBy: r.Successor(),
 	}
 	if !a.Success {
 		a.Checkpoint = last.Checkpoint
@@ -82,11 +101,17 @@ func (a *Answer) Address(reader fault.Reader) {
 	}
 	a.addressed = true
 	a.Resume = resumeFor(reader, a.RunID, a.Resume)
+	if a.ResumedBy != "" {
+		if !a.Success {
+			a.Next = continuedBy(reader, a.ResumedBy)
+		}
+		return
+	}
 	if reader == fault.Tools && a.Status == event.Paused && a.Error != nil {
 		a.askPerson()
 	}
-	if reader == fault.Tools && a.Status == journal.Running {
-		a.Next = "The run goes on: call execute with the same name and resume " + strconv.Quote(a.RunID) + " to wait for its end"
+	if reader == fault.Tools && journal.IsLive(a.Status) {
+		a.Next = waitNext(reader, a.Status, a.RunID)
 	}
 }
 
@@ -107,7 +132,7 @@ func (a *Answer) askPerson() {
 // interrupted returns the answer of a run that stopped without a last event.
 func (r *Run) interrupted() *Answer {
 	a := &Answer{
-		RunID: r.ID(), Status: journal.Interrupted, Outputs: json.RawMessage("{}"), Resume: journal.ResumeCommand(r.ID()), Error: r.interruption(),
+		RunID: r.ID(), Status: journal.Interrupted, Outputs: json.RawMessage("{}"), Resume: resumption(r), Error: r.interruption(), ResumedBy: r.Successor(),
 		Checkpoint: &event.Checkpoint{RunID: r.ID(), CompletedNodes: []string{}},
 	}
 	if h, _, err := r.outline(); err == nil { // else it may not even have begun

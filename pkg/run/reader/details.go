@@ -29,9 +29,15 @@ type Details struct {
 	Error       *fault.Fault    `json:"error,omitempty"`
 	Warnings    []string        `json:"warnings,omitempty"`
 	Usage       *event.Usage    `json:"usage,omitempty"`
+	// Budget is what the run and those that it continues may spend, Spent what they have spent.
+	Budget *event.Budget   `json:"budget,omitempty"`
+	Spent  *event.Spending `json:"spent,omitempty"`
 	// Resume is the command that goes on from the run.
 	Resume string        `json:"resume,omitempty"`
 	Nodes  []NodeDetails `json:"nodes"`
+	// NodesTotal and WarningsTotal are the numbers of nodes and warnings if only the first are shown.
+	NodesTotal    int `json:"nodes_total,omitempty"`
+	WarningsTotal int `json:"warnings_total,omitempty"`
 }
 
 // NodeDetails is everything that is known about a node.
@@ -39,6 +45,8 @@ type NodeDetails struct {
 	// Node is the node's path.
 	Node string `json:"node"`
 	Type string `json:"type,omitempty"`
+	// RunsOn is the runner of the node, empty for this machine.
+	RunsOn string `json:"runs_on,omitempty"`
 	// State is that of the history, "pending" for a node without events, or "interrupted".
 	State      string          `json:"state"`
 	Attempts   int             `json:"attempts,omitempty"`
@@ -54,6 +62,8 @@ type NodeDetails struct {
 	Why        string          `json:"why,omitempty"`
 	Question   string          `json:"question,omitempty"`
 	Choices    []string        `json:"choices,omitempty"`
+	// Fields is the schema of an answer that is an object.
+	Fields json.RawMessage `json:"fields,omitempty"`
 	// Params are the parameters that a node which asks would run with.
 	Params   json.RawMessage `json:"params,omitempty"`
 	Answer   string          `json:"answer,omitempty"`
@@ -76,7 +86,7 @@ func (r *Run) Details(limit int) (*Details, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Details{RunID: r.ID(), Status: status, ResumedBy: r.successor(), Nodes: []NodeDetails{}}
+	d := &Details{RunID: r.ID(), Status: status, ResumedBy: r.Successor(), Nodes: []NodeDetails{}}
 	if e := h.Started; e != nil {
 		d.Workflow, d.Path, d.Digest, d.StartedAt = e.Workflow.Name, e.Workflow.Path, e.Workflow.Digest, &e.Time
 		d.Cwd, d.TraceID, d.ResumedFrom = e.Cwd, e.TraceID, e.ResumedFrom
@@ -84,14 +94,16 @@ func (r *Run) Details(limit int) (*Details, error) {
 			return nil, err
 		}
 	}
+	d.Budget, d.Spent = spending(h, status, time.Now())
 	if e := h.Finished; e != nil {
+		r.PointOn(e)
 		d.EndedAt, d.DurationMS, d.Error, d.Warnings, d.Resume, d.Usage = &e.Time, e.DurationMS, e.Error, e.Warnings, e.Resume, e.Usage
 		if d.Outputs, err = r.outputs(e, limit); err != nil {
 			return nil, err
 		}
 	}
 	if status == journal.Interrupted {
-		d.Resume, d.Error = journal.ResumeCommand(r.ID()), r.interruption()
+		d.Resume, d.Error = resumption(r), r.interruption()
 	}
 	for n := range h.All() {
 		node, err := r.details(n, h.Time, status, limit)
@@ -127,8 +139,8 @@ func (r *Run) now() (*history.Run, event.Status, error) {
 
 func (r *Run) details(n *history.Node, now time.Time, status event.Status, limit int) (*NodeDetails, error) {
 	d := &NodeDetails{
-		Node: n.Path, Type: n.Type, State: string(n.State), Attempts: len(n.Attempts), Iterations: n.Iteration, Action: n.Action, Error: n.Error,
-		FromRun: n.FromRun, Cached: n.Cached, Why: n.Reason, Question: n.Question, Choices: n.Choices, Answer: n.Answer, Warnings: n.Warnings,
+		Node: n.Path, Type: n.Type, RunsOn: n.RunsOn, State: string(n.State), Attempts: len(n.Attempts), Iterations: n.Iteration, Action: n.Action, Error: n.Error,
+		FromRun: n.FromRun, Cached: n.Cached, Why: n.Reason, Question: n.Question, Choices: n.Choices, Fields: n.Fields, Answer: n.Answer, Warnings: n.Warnings,
 	}
 	switch {
 	case n.State == "":
@@ -140,8 +152,10 @@ func (r *Run) details(n *history.Node, now time.Time, status event.Status, limit
 		d.Items = &ItemCounts{n.Total, len(n.Items), n.Failures()}
 	}
 	if !n.Began.IsZero() {
-		ms := float64(n.Elapsed(now).Microseconds()) / 1000
-		d.StartedAt, d.DurationMS = &n.Began, &ms
+		d.StartedAt = &n.Began
+		if d.State != string(journal.Interrupted) { // else when it ended is not known
+			d.DurationMS = new(float64(n.Elapsed(now).Microseconds()) / 1000)
+		}
 	}
 	var err error
 	if d.Outputs, err = r.value(n.Outputs, limit); err != nil {

@@ -41,14 +41,20 @@ func (a *Answer) Limit(reader fault.Reader, most int) error {
 		}
 		a.Checkpoint = &short
 	}
-	if n := len(a.Warnings); n > maxWarnings {
-		a.Warnings, a.WarningsTotal = a.Warnings[:maxWarnings], n
-	}
-	a.Warnings = slices.Clone(a.Warnings)
-	for i, w := range a.Warnings {
-		a.Warnings[i] = fault.Truncate(w, min(maxWarningSize, most/8/maxWarnings))
-	}
+	a.Warnings, a.WarningsTotal = limitWarnings(a.Warnings, most/8)
 	return a.limitOutputs(reader, most)
+}
+
+// limitWarnings returns the beginnings of the first warnings, which have about the given number of bytes, and the number of all if
+// some are left out.
+func limitWarnings(warnings []string, most int) (short []string, total int) {
+	if n := len(warnings); n > maxWarnings {
+		warnings, total = warnings[:maxWarnings], n
+	}
+	for _, w := range warnings {
+		short = append(short, fault.Truncate(w, min(maxWarningSize, most/maxWarnings)))
+	}
+	return short, total
 }
 
 // size returns the number of bytes of the answer as JSON.

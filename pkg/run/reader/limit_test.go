@@ -149,3 +149,25 @@ func TestALimitedAnswerThatFits(t *testing.T) {
 		t.Errorf("%s\nnot\n%s", got, want)
 	}
 }
+
+func TestDetailsAreLimited(t *testing.T) {
+	long := json.RawMessage(`{"stdout":"` + strings.Repeat("x", 9000) + `"}`)
+	broken := fault.New(fault.Execution, "%s", strings.Repeat("it failed; ", 2000)).Suggest("Mend it")
+	node := NodeDetails{Node: "a", State: "failed", Outputs: long, Params: long, Question: string(long), Answer: string(long), Error: broken, Warnings: slices.Repeat([]string{strings.Repeat("w", 500)}, 50)}
+	for _, most := range []int{4096, 20_000} {
+		one := node
+		if raw, err := rawjson.Marshal(&one); one.Limit(fault.Shell, most) != nil || err != nil || len(raw) <= most {
+			t.Fatalf("%v", err)
+		}
+		if raw, err := rawjson.Marshal(&one); err != nil || len(raw) > most || gjson.GetBytes(raw, `outputs.bytes`).Int() != int64(len(long)) {
+			t.Errorf("%d bytes of %d: %v %.300s", len(raw), most, err, raw)
+		}
+		d := Details{RunID: "r", Status: event.Failed, Error: broken, Inputs: long, Outputs: long, Warnings: node.Warnings, Nodes: slices.Repeat([]NodeDetails{node}, 100)}
+		if err := d.Limit(fault.Shell, most); err != nil {
+			t.Fatal(err)
+		}
+		if raw, err := rawjson.Marshal(&d); err != nil || len(raw) > most || d.NodesTotal != 100 || d.WarningsTotal != 50 {
+			t.Errorf("%d bytes of %d: %v %.300s", len(raw), most, err, raw)
+		}
+	}
+}

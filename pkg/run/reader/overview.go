@@ -1,11 +1,13 @@
 package reader
 
 import (
+	"encoding/json"
 	"time"
 
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/event/history"
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 	"github.com/pflow-suite/pflow/pkg/run/journal"
 )
 
@@ -16,24 +18,51 @@ type Overview struct {
 	Status    event.Status `json:"status"`
 	StartedAt *time.Time   `json:"started_at,omitempty"`
 	EndedAt   *time.Time   `json:"ended_at,omitempty"`
-	Nodes     NodeCounts   `json:"nodes"`
+	// UpdatedAt is the time of the run's latest event.
+	UpdatedAt *time.Time `json:"updated_at,omitempty"`
+	Nodes     NodeCounts `json:"nodes"`
 	// Running are the paths of the nodes that run now, those inside others too.
 	Running []string `json:"running"`
 	// RunningNodes has the same nodes with how long they have been running.
 	RunningNodes []RunningNode `json:"running_nodes,omitempty"`
 	Completed    []string      `json:"completed_nodes"`
-	Failed       string        `json:"failed_node,omitempty"`
-	Error        *fault.Fault  `json:"error,omitempty"`
-	ResumedFrom  string        `json:"resumed_from,omitempty"`
-	ResumedBy    string        `json:"resumed_by,omitempty"`
-	// Resume is the command that goes on from the run.
+	// CompletedTotal counts the completed nodes if not all of them are shown.
+	CompletedTotal int          `json:"completed_total,omitempty"`
+	Failed         string       `json:"failed_node,omitempty"`
+	Error          *fault.Fault `json:"error,omitempty"`
+	// Questions wait for a person's answer. QuestionsTotal is their number if Questions has only the first.
+	Questions      []Question `json:"questions,omitempty"`
+	QuestionsTotal int        `json:"questions_total,omitempty"`
+	// Warnings are why the run is degraded, and other remarks. WarningsTotal is their number if Warnings has only the first.
+	Warnings      []string `json:"warnings,omitempty"`
+	WarningsTotal int      `json:"warnings_total,omitempty"`
+	// Budget is what the run and those that it continues may spend, Spent what they have spent.
+	Budget      *event.Budget   `json:"budget,omitempty"`
+	Spent       *event.Spending `json:"spent,omitempty"`
+	ResumedFrom string          `json:"resumed_from,omitempty"`
+	ResumedBy   string          `json:"resumed_by,omitempty"`
+	// Resume is the command that goes on from the run, or empty if another run continues it.
 	Resume string `json:"resume,omitempty"`
+	// Outputs are those of a run that has ended, as Answer has them. OutputsTotal is their number if only the first are shown.
+	Outputs      json.RawMessage `json:"outputs,omitempty"`
+	OutputsTotal int             `json:"outputs_total,omitempty"`
+	// NodeOutputs are the outputs of the workflow's own nodes that have ended, by their ids. NodeOutputsTotal is the number of those
+	// nodes if only the first are shown.
+	NodeOutputs      Fields `json:"node_outputs,omitempty"`
+	NodeOutputsTotal int    `json:"node_outputs_total,omitempty"`
+	// Next is as in Answer.
+	Next string `json:"next,omitempty"`
+
+	answer    *Answer // of a run that has ended, if Outputs is set
+	addressed bool
 }
 
 // RunningNode is a node that runs now.
 type RunningNode struct {
 	Node       string  `json:"node"`
 	DurationMS float64 `json:"duration_ms"`
+	// Message is the last progress that the node has reported, or empty.
+	Message string `json:"message,omitempty"`
 }
 
 // NodeCounts counts the workflow's own nodes, except that Running counts those inside them too.
@@ -47,36 +76,108 @@ type NodeCounts struct {
 	Running   int `json:"running"`
 }
 
-// Overview reads the whole journal, without values.
-func (r *Run) Overview() (*Overview, error) {
-	h, status, err := r.outline()
+// Overview reads the whole journal. With values, the overview has the outputs of the run and of its nodes.
+func (r *Run) Overview(values bool) (*Overview, error) {
+	read := r.outline
+	if values {
+		read = r.History
+	}
+	h, status, err := read()
 	if err != nil {
 		return nil, err
 	}
-	o := &Overview{RunID: r.ID(), Status: status, Running: []string{}, Completed: completed(h), ResumedBy: r.successor()}
+	o := &Overview{RunID: r.ID(), Status: status, Running: []string{}, Completed: completed(h), ResumedBy: r.Successor()}
 	if e := h.Started; e != nil {
-		o.Workflow, o.StartedAt, o.ResumedFrom = e.Workflow.Name, &e.Time, e.ResumedFrom
+		o.Workflow, o.StartedAt, o.UpdatedAt, o.ResumedFrom = e.Workflow.Name, &e.Time, &h.Time, e.ResumedFrom
 	}
 	o.count(h)
 	now := time.Now()
+	o.Budget, o.Spent = spending(h, status, now)
 	for n := range h.All() {
 		if status == journal.Running && n.State == history.Running {
 			o.Running = append(o.Running, n.Path)
-			o.RunningNodes = append(o.RunningNodes, RunningNode{n.Path, float64(n.Elapsed(now).Microseconds()) / 1000})
+			o.RunningNodes = append(o.RunningNodes, RunningNode{n.Path, float64(n.Elapsed(now).Microseconds()) / 1000, n.Message})
 		}
 	}
 	o.Nodes.Running = len(o.Running)
+	if o.Questions, err = openQuestions(r, h, status); err != nil {
+		return nil, err
+	}
 	if e := h.Finished; e != nil {
-		o.EndedAt, o.Resume = &e.Time, e.Resume
+		r.PointOn(e)
+		o.EndedAt, o.Resume, o.Warnings = &e.Time, e.Resume, e.Warnings
 		if e.Error != nil {
 			o.Error = e.Error
 		}
 	}
 	if status == journal.Interrupted {
-		o.Resume, o.Error = journal.ResumeCommand(r.ID()), r.interruption()
+		o.Resume, o.Error = resumption(r), r.interruption()
 	}
-	return o, nil
+	if journal.IsLive(status) {
+		o.Next = waitNext(fault.Shell, status, o.RunID)
+	}
+	if values {
+		err = o.addOutputs(r, h)
+	}
+	return o, err
 }
+
+// spending returns the budget of a run and what is spent of it. Of a run that has stopped, the time until its latest event counts.
+func spending(h *history.Run, status event.Status, now time.Time) (*event.Budget, *event.Spending) {
+	if !journal.IsLive(status) {
+		now = h.Time
+	}
+	return h.Budget(now)
+}
+
+// Limit shortens the overview for a reader, so that it has at most the given number of bytes as JSON, which must be at least 1024. The
+// counts stay, and so do the beginnings of the fault and of the lists.
+func (o *Overview) Limit(reader fault.Reader, most int) error {
+	o.Address(reader)
+	outputs, nodes := o.Outputs, o.NodeOutputs
+	o.Outputs, o.NodeOutputs = nil, nil
+	if err := o.limit(reader, most); err != nil || outputs == nil && nodes == nil {
+		return err
+	}
+	return o.limitOutputs(reader, most, outputs, nodes)
+}
+
+// limit shortens what is not an output.
+func (o *Overview) limit(reader fault.Reader, most int) error {
+	if o.Error != nil {
+		o.Error.Address(reader)
+	}
+	raw, err := rawjson.Marshal(o)
+	if err != nil || len(raw) <= most {
+		return err
+	}
+	if o.Error != nil {
+		o.Error = o.Error.LimitErrors(maxErrors).LimitBytes(most / 2)
+	}
+	o.Workflow = fault.Truncate(o.Workflow, most/16)
+	o.limitQuestions(most / 4)
+	all := len(o.Completed)
+	if o.Completed = first(o.Completed, most/16); len(o.Completed) < all {
+		o.CompletedTotal = all
+	}
+	o.Running = first(o.Running, most/16)
+	for i, n := range o.RunningNodes {
+		if n.Message = fault.Truncate(n.Message, maxWarningSize/4); i >= len(o.Running) || i >= maxRunning {
+			o.RunningNodes = o.RunningNodes[:i]
+			break
+		}
+		o.RunningNodes[i] = n
+	}
+	all = len(o.Warnings)
+	o.Warnings, o.WarningsTotal = limitWarnings(o.Warnings, most/8)
+	if raw, err = rawjson.Marshal(o); err == nil && len(raw) > most && all > 0 {
+		o.Warnings, o.WarningsTotal = nil, all
+	}
+	return err
+}
+
+// maxRunning is the most running nodes that an overview of a limited size describes.
+const maxRunning = 3
 
 func (o *Overview) count(h *history.Run) {
 	counts := h.Counts()
@@ -103,22 +204,23 @@ func completed(h *history.Run) []string {
 	return nodes
 }
 
-// successor returns the id of the last run that went on from this one, or "".
-func (r *Run) successor() string {
-	if last := r.rec.LastSuccessor(); last.ID != r.ID() {
-		return last.ID
-	}
-	return ""
-}
-
 // interruption returns the fault of a run that stopped without a last event.
 func (r *Run) interruption() *fault.Fault {
 	why := r.rec.FailureReason()
 	if why == "" {
 		why = "the process that executed it has ended"
 	}
-	return fault.New(fault.Execution, "The run was interrupted: %s", why).
+	f := fault.New(fault.Execution, "The run was interrupted: %s", why).
 		SuggestCommand("Go on with: %s", journal.ResumeCommand(r.ID())).SuggestTool("%s", journal.ResumeCall(r.ID(), ""))
+	return pointOn(f, journal.Interrupted, r.Successor())
+}
+
+// resumption returns the command that goes on from a run that was interrupted, or "" if another run continues it.
+func resumption(r *Run) string {
+	if r.Successor() != "" {
+		return ""
+	}
+	return journal.ResumeCommand(r.ID())
 }
 
 // ResumeCall says how a reader with tools goes on from the run, or waits for its end.
@@ -132,8 +234,17 @@ func resumeFor(reader fault.Reader, id, command string) string {
 	return journal.ResumeCall(id, command)
 }
 
-// Address makes Resume speak to one reader.
-func (o *Overview) Address(reader fault.Reader) { o.Resume = resumeFor(reader, o.RunID, o.Resume) }
+// Address makes Resume and Next speak to one reader.
+func (o *Overview) Address(reader fault.Reader) {
+	if o.addressed {
+		return
+	}
+	o.addressed = true
+	a := &Answer{Success: o.Status.Succeeded(), RunID: o.RunID, Status: o.Status, Error: o.Error, Resume: o.Resume, ResumedBy: o.ResumedBy}
+	a.Next = o.Next
+	a.Address(reader)
+	o.Resume, o.Next = a.Resume, a.Next
+}
 
 // Address makes Resume speak to one reader.
 func (d *Details) Address(reader fault.Reader) { d.Resume = resumeFor(reader, d.RunID, d.Resume) }

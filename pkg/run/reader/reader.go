@@ -1,5 +1,6 @@
 // Package reader finds the runs of a home and returns what is known about them, as values and as documents for commands to
-// print. It changes nothing and keeps no locks.
+// print: lists, overviews, details, statistics. It changes no run and keeps no locks. What it derives from runs it keeps: the
+// index of those that have ended, and the figures of those that were removed.
 package reader
 
 import (
@@ -14,11 +15,16 @@ import (
 	"github.com/pflow-suite/pflow/pkg/run/journal"
 )
 
-// The statuses of a run that has no last event: it is executed, or it stopped without one.
+// The statuses of a run that has no last event: it is executed, it waits because of the limit on concurrent runs, or it stopped
+// without a last event.
 const (
 	Running     = journal.Running
+	Queued      = journal.Queued
 	Interrupted = journal.Interrupted
 )
+
+// IsLive reports whether a process has a run with the status: it executes it, or waits until it may.
+func IsLive(s event.Status) bool { return journal.IsLive(s) }
 
 // Runs are the runs of a home.
 type Runs struct{ home *home.Home }

@@ -143,7 +143,7 @@ func TestAnInterruptedRun(t *testing.T) {
 	if err != nil || a.Success || a.Status != Interrupted || string(a.Outputs) != "{}" || !slices.Equal(a.Checkpoint.CompletedNodes, []string{"a", "b"}) {
 		t.Errorf("%+v %v", a, err)
 	}
-	o, err := run.Overview()
+	o, err := run.Overview(false)
 	if err != nil || o.Status != Interrupted || len(o.Running) > 0 || !slices.Equal(o.Completed, []string{"a", "b"}) || o.Nodes != (NodeCounts{Total: 3, Completed: 1, Failed: 1}) {
 		t.Errorf("%+v %v", o, err)
 	}
@@ -169,7 +169,7 @@ func TestFollowEndsWithTheLastEvent(t *testing.T) {
 	r := newRuns(t)
 	w := r.begin("w", node(event.NodeStarted, "a"))
 	run := r.find(w.ID)
-	if o, err := run.Overview(); err != nil || o.Status != Running || !slices.Equal(o.Running, []string{"a"}) ||
+	if o, err := run.Overview(false); err != nil || o.Status != Running || !slices.Equal(o.Running, []string{"a"}) ||
 		len(o.RunningNodes) != 1 || o.RunningNodes[0].Node != "a" || o.RunningNodes[0].DurationMS <= 0 {
 		t.Errorf("%+v %v", o, err)
 	}
