@@ -49,6 +49,17 @@ func anyFault(t *rapid.T) *fault.Fault {
 	return f
 }
 
+// anyFields returns the schema of an answer, or something else.
+func anyFields(t *rapid.T) json.RawMessage {
+	text := func(what string) string { return string(rawjson.Quote(strings.ToValidUTF8(anyText(t, what), "?"))) }
+	kind := rapid.SampledFrom([]string{`"string"`, `"number"`, `"integer"`, `"boolean"`, `"array"`, `7`, `["x"]`}).Draw(t, "kind")
+	return json.RawMessage(rapid.SampledFrom([]string{
+		``, `7`, `{"properties":[1]}`,
+		`{"properties":{` + text("name") + `:{"type":` + kind + `,"title":` + text("title") + `,"default":` + text("default") + `,"description":` + text("about") +
+			`,"enum":[` + text("one") + `,2],"items":{"enum":[` + text("two") + `]}},"b":{"type":` + kind + `,"oneOf":[{"const":` + text("three") + `,"title":` + text("shown") + `}]}},"required":[` + text("name") + `,"b"]}`,
+	}).Draw(t, "fields"))
+}
+
 var kinds = []event.Kind{
 	event.RunStarted, event.NodeStarted, event.NodeStarted, event.NodeProgress, event.NodeCompleted, event.NodeReused, event.NodeFailed, event.NodeSkipped, event.NodeCancelled, event.ItemCompleted,
 	event.IterationCompleted, event.ApprovalRequested, event.ApprovalResolved, event.RunFinished, event.RunRefused, "unheard_of",
@@ -59,7 +70,7 @@ func anyEvent(t *rapid.T) *event.Event {
 		Event: rapid.SampledFrom(kinds).Draw(t, "event"), Run: anyText(t, "run"), Node: anyText(t, "node"), Time: time.Unix(0, rapid.Int64().Draw(t, "time")).UTC(),
 		Iteration: rapid.IntRange(-1, 3).Draw(t, "iteration"), Attempt: rapid.IntRange(-1, 3).Draw(t, "attempt"), Type: anyText(t, "type"), Message: anyText(t, "message"),
 		Action: anyText(t, "action"), Outputs: anyJSON(t, "outputs"), FromRun: anyText(t, "from run"), Question: anyText(t, "question"), Choices: []string{anyText(t, "choice")},
-		Answer: anyText(t, "answer"), By: anyText(t, "by"), Reason: anyText(t, "reason"), Cause: anyText(t, "cause"), Status: event.Status(anyText(t, "status")), Resume: anyText(t, "resume"),
+		AnyAnswer: rapid.Bool().Draw(t, "any answer"), Fields: anyFields(t), Params: anyJSON(t, "params"), Answer: anyText(t, "answer"), By: anyText(t, "by"), Reason: anyText(t, "reason"), Cause: anyText(t, "cause"), Status: event.Status(anyText(t, "status")), Resume: anyText(t, "resume"),
 		Warnings: []string{anyText(t, "warning")}, Cwd: anyText(t, "cwd"), Inputs: anyJSON(t, "inputs"), ResumedFrom: anyText(t, "resumed from"),
 	}
 	if rapid.Bool().Draw(t, "fails") {
@@ -94,12 +105,38 @@ func TestAnyRunIsAPage(t *testing.T) {
 			}
 			return nil, fault.New(fault.NotFound, "gone")
 		}
-		var page strings.Builder
-		if err := Write(&page, h, Options{Status: event.Status(anyText(t, "how it stands")), Load: load}); err != nil {
+		var page, fragment strings.Builder
+		status := rapid.OneOf(rapid.SampledFrom([]string{"paused", "running", "queued", "interrupted"}), rapid.SampledFrom(hostile)).Draw(t, "status")
+		o := Options{Status: event.Status(status), Load: load, ResumedBy: rapid.SampledFrom([]string{"", "", "<b>"}).Draw(t, "resumed by")}
+		if err := Write(&page, h, o); err != nil {
 			t.Fatal(err)
 		}
 		checkPage(t, page.String())
+		o.MaxBytes = rapid.SampledFrom([]int{0, 4000, 20_000}).Draw(t, "most bytes")
+		switch err := WriteFragment(&fragment, h, o); {
+		case err != nil && (o.MaxBytes == 0 || fault.From(err).Type != fault.TooLarge):
+			t.Fatal(err)
+		case err == nil && o.MaxBytes > 0 && fragment.Len() > o.MaxBytes:
+			t.Fatalf("%d bytes of at most %d", fragment.Len(), o.MaxBytes)
+		case err == nil:
+			checkFragment(t, fragment.String())
+		}
 	})
+}
+
+// checkFragment checks a fragment inside a page that adds nothing.
+func checkFragment(t interface {
+	Helper()
+	Fatalf(string, ...any)
+}, fragment string,
+) {
+	t.Helper()
+	for _, never := range []string{"<script", "<style", " style=", "<form"} {
+		if strings.Contains(fragment, never) {
+			t.Fatalf("the fragment has %s", never)
+		}
+	}
+	checkPage(t, "<!doctype html>\n<html><head><title></title><style></style></head><body><main>"+fragment+"</main><script></script></body></html>")
 }
 
 // Any bytes that can be read as events result in a page.
@@ -124,9 +161,10 @@ func FuzzWrite(f *testing.F) {
 
 // The elements and attributes of a page. None loads, submits or runs anything except the one script.
 var (
-	elements = strings.Fields(`html head meta title style body a header h1 h2 h3 h4 h5 h6 p span dl div dt dd time code nav ul li main section details summary pre table caption thead tbody tr th td
-		svg g defs line use rect path text title script input label button kbd blockquote strong`)
+	elements = strings.Fields(`article html head meta title style body a header h1 h2 h3 h4 h5 h6 p span dl div dt dd time code nav ul li main section details summary pre table caption thead tbody tr th td
+		svg g defs line use rect path text title script input label button kbd blockquote strong select option`)
 	attributes = strings.Fields(`lang charset http-equiv content name class href id aria-labelledby aria-label aria-hidden aria-pressed tabindex role scope datetime data-state data-name open hidden
+		data-run data-workflow data-status data-live data-node data-key data-open data-only data-slow data-action data-answer data-type data-resumed-by value multiple selected checked required step
 		for type autocomplete spellcheck xmlns width height viewBox x y x1 x2 y1 y2 d rx`)
 	anchor = regexp.MustCompile(`^#[a-z0-9]+(-[a-z]+)*$`)
 )

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/pflow-suite/pflow/pkg/event/history"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
@@ -44,8 +46,16 @@ func (r *writer) facts() (f facts) {
 	if took := r.run.Elapsed(r.Now); took > 0 {
 		f.add("Took", history.FormatDuration(took))
 	}
+	usage := r.run.Usage
 	if last := r.run.Finished; last != nil {
-		f.add("Language models", last.Usage.String())
+		usage = last.Usage
+	}
+	f.add("Language models", usage.String())
+	if budget, spent := r.run.Budget(r.Now); budget != nil {
+		f.add("Budget", spent.Of(budget))
+	}
+	if budget, spent := r.run.Budget(r.Now); budget != nil {
+		f.add("Spent", spent.Of(budget))
 	}
 	if first := r.run.Started; first != nil {
 		f.code("Resumed from", first.ResumedFrom)
@@ -60,6 +70,12 @@ func (r *writer) facts() (f facts) {
 // nodeFacts returns the facts about a node.
 func (r *writer) nodeFacts(n *history.Node, kind string) (f facts) {
 	f.code("Type", kind)
+	f.code("Runs on", n.RunsOn)
+	if n.MCP != nil {
+		f.code("MCP server", n.MCP.Server)
+		f.code("Tool", n.MCP.Tool)
+	}
+	f.code("Model", r.model(n))
 	f.at("Started", r.after(n.Began), n.Began)
 	if n.State.Ended() && n.Ended != n.Began {
 		f.at("Ended", r.after(n.Ended), n.Ended)
@@ -89,6 +105,16 @@ func (r *writer) nodeFacts(n *history.Node, kind string) (f facts) {
 		f.add("Secrets", "removed from the outputs")
 	}
 	return f
+}
+
+// model returns the language model that a node used, from its output llm_usage, or that of the first item of its batch.
+func (r *writer) model(n *history.Node) string {
+	for _, path := range []string{"llm_usage.model", "results.0.llm_usage.model"} {
+		if model := gjson.GetBytes(n.Outputs, path); model.Type == gjson.String && model.Str != "" {
+			return model.Str
+		}
+	}
+	return ""
 }
 
 // after formats a time as its distance from the start of the run.

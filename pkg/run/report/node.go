@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/event/history"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 	"github.com/pflow-suite/pflow/pkg/workflow"
@@ -50,10 +49,9 @@ type table struct {
 type row struct {
 	State state
 	Cells []string
+	// Slow is set for an item that took much longer than most.
+	Slow bool
 }
-
-// valueBudget returns how many characters of values each node may take on a page with this number of nodes.
-func valueBudget(nodes int) int { return min(max(4_000_000/max(nodes, 1), 3*minValue), 40_000) }
 
 // sections returns the sections of the chosen nodes. The note says how many nodes have none.
 func (r *writer) sections(nodes []*history.Node, level int) (out []*node, note string) {
@@ -70,11 +68,11 @@ func (r *writer) sections(nodes []*history.Node, level int) (out []*node, note s
 
 // section returns the section of a node.
 func (r *writer) section(n *history.Node, level int) *node {
-	space := &budget{left: valueBudget(len(r.anchors))}
+	space := r.nodeBudget(len(r.anchors))
 	s := &node{
 		ID: r.anchors[n.Path], Path: oneLine(n.Path), Level: min(level, 6), Type: oneLine(n.Type), State: r.nodeState(n),
-		Open: n.State == history.Failed || n.State == history.Running || n.State == history.Waiting,
 	}
+	s.Open = n.State == history.Failed || n.State == history.Running || n.State == history.Waiting || s.State.Class == "degraded"
 	s.Took = r.took(n)
 	if n.Error != nil {
 		s.Error = r.failure(n.Error, space)
@@ -89,20 +87,10 @@ func (r *writer) section(n *history.Node, level int) *node {
 	}
 	s.Facts = r.nodeFacts(n, s.Type)
 	s.Outputs = r.fields(n.Outputs, space)
-	s.Items = r.itemsOf(n)
+	s.Items = r.itemsOf(n, r.definitionOf(n))
 	s.Warnings = eachOnOneLine(n.Warnings)
 	s.Inner, s.InnerNote = r.sections(n.Inner, level+1)
 	return s
-}
-
-// definitionOf returns the definition of a node; nil for a node inside a sub-workflow, whose definition is not in the
-// events.
-func (r *writer) definitionOf(n *history.Node) *workflow.Node {
-	if r.workflow == nil || event.Enclosing(n.Path) != "" {
-		return nil
-	}
-	def, _ := r.workflow.Node(n.Path)
-	return def
 }
 
 // took returns how long a node took; "" for a node that did nothing in this run.

@@ -2,6 +2,7 @@ package report
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 
 	"github.com/tidwall/gjson"
@@ -65,7 +66,7 @@ type scope struct {
 }
 
 func (r *writer) scope(n *history.Node, def *workflow.Node) scope {
-	locals := map[string]json.RawMessage{}
+	locals, recorded := map[string]json.RawMessage{}, r.recordedIn(prefixOf(n.Path))
 	if n.Answer != "" {
 		locals[plan.AnswerName] = rawjson.Quote(n.Answer)
 	}
@@ -73,22 +74,23 @@ func (r *writer) scope(n *history.Node, def *workflow.Node) scope {
 		if v, ok := locals[ref.Root]; ok {
 			return v, template.Present
 		}
-		return r.recorded(ref)
+		return recorded(ref)
 	}}
 	for _, name := range plan.Locals(def) {
 		if _, ok := locals[name]; !ok {
 			s.unknown = append(s.unknown, name)
 		}
 	}
+	s.unknown = append(s.unknown, r.inputsAround(n)...)
 	if def.Loop != nil {
-		s.unknown = append(s.unknown, n.Path)
+		s.unknown = append(s.unknown, def.ID)
 	}
 	if def.Batch != nil || def.Loop != nil {
 		return s
 	}
 	gjson.GetBytes(def.Params, "inputs").ForEach(func(k, v gjson.Result) bool {
 		value := json.RawMessage(v.Raw)
-		if resolved, ok := resolve(value, scope{r.recorded, s.unknown}); ok {
+		if resolved, ok := resolve(value, scope{recorded, s.unknown}); ok {
 			value = resolved
 		} else if template.MayHoldTemplate(value) {
 			return true
@@ -100,23 +102,34 @@ func (r *writer) scope(n *history.Node, def *workflow.Node) scope {
 	return s
 }
 
-// recorded returns the values of the run's inputs and of nodes that have ended. An input takes precedence over a node of the
-// same name.
-func (r *writer) recorded(ref template.Ref) (json.RawMessage, template.Availability) {
-	if first := r.run.Started; first != nil {
-		if v := gjson.GetBytes(first.Inputs, gjson.Escape(ref.Root)); v.Exists() {
-			return r.plain(json.RawMessage(v.Raw), "", template.Present)
+// inputsAround returns the names of the inputs of the sub-workflow that a node is in. Their values are not in the events.
+func (r *writer) inputsAround(n *history.Node) []string {
+	outer := event.Enclosing(n.Path)
+	if w := r.workflowOf(outer); outer != "" && w != nil {
+		return slices.Collect(maps.Keys(w.Inputs))
+	}
+	return nil
+}
+
+// recordedIn returns a function that returns the values of the run's inputs and of nodes that have ended, for the templates of the
+// workflow whose nodes have a prefix. An input takes precedence over a node of the same name.
+func (r *writer) recordedIn(prefix string) template.Scope {
+	return func(ref template.Ref) (json.RawMessage, template.Availability) {
+		if first := r.run.Started; first != nil && prefix == "" {
+			if v := gjson.GetBytes(first.Inputs, gjson.Escape(ref.Root)); v.Exists() {
+				return r.plain(json.RawMessage(v.Raw), "", template.Present)
+			}
 		}
+		n := r.run.Node(prefix + ref.Root)
+		switch {
+		case n == nil || len(n.Outputs) == 0:
+		case n.State == history.Completed, n.State == history.Reused:
+			return r.plain(n.Outputs, ref.Member(), template.Present)
+		case n.State == history.Failed:
+			return r.plain(n.Outputs, ref.Member(), template.Failed)
+		}
+		return nil, template.Absent
 	}
-	n := r.run.Node(ref.Root)
-	switch {
-	case n == nil || len(n.Outputs) == 0:
-	case n.State == history.Completed, n.State == history.Reused:
-		return r.plain(n.Outputs, ref.Member(), template.Present)
-	case n.State == history.Failed:
-		return r.plain(n.Outputs, ref.Member(), template.Failed)
-	}
-	return nil, template.Absent
 }
 
 func (r *writer) plain(raw json.RawMessage, member string, available template.Availability) (json.RawMessage, template.Availability) {

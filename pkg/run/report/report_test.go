@@ -78,7 +78,7 @@ func TestStatusIsSaid(t *testing.T) {
 		"denied":      {finished("denied"), "", []string{"<title>Denied: w</title>"}},
 		"degraded":    {finished("degraded"), "", []string{"<title>Degraded: w</title>", "although something failed"}},
 		"cancelled":   {finished("cancelled"), "", []string{"<title>Cancelled: w</title>"}},
-		"a new one":   {finished("unheard_of"), "", []string{"<title>Not finished: w</title>"}},
+		"a new one":   {finished("unheard_of"), "", []string{"<title>Unheard of: w</title>"}},
 		"runs":        {began, running, []string{"<title>Running: w</title>", "1 Running", "1 Not started", ">not ended<"}},
 		"interrupted": {began, interrupted, []string{"<title>Interrupted: w</title>", "1 Interrupted", "<code>pflow-exec resume r1</code>"}},
 		"unknown":     {began, "", []string{"<title>Not finished: w</title>", "or was interrupted"}},

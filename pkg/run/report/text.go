@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/event/history"
@@ -18,6 +19,7 @@ const (
 	running     event.Status = "running"
 	interrupted event.Status = "interrupted"
 	refused     event.Status = "refused"
+	queued      event.Status = "queued"
 )
 
 // states are the states of nodes, the most important ones first.
@@ -28,6 +30,7 @@ var states = []state{
 	{"waiting", "?", "Waiting"},
 	{"running", "▸", "Running"},
 	{"stopped", "▪", "Interrupted"},
+	{"degraded", "!", "Degraded"},
 	{"completed", "✓", "Completed"},
 	{"reused", "↺", "Reused"},
 	{"skipped", "–", "Skipped"},
@@ -51,6 +54,8 @@ func (r *writer) nodeState(n *history.Node) state {
 		return stateOf("handled")
 	case n.State == history.Running && r.status != running && r.status != "":
 		return stateOf("stopped")
+	case n.State == history.Completed && n.Failures() > 0:
+		return stateOf("degraded")
 	}
 	return stateOf(string(n.State))
 }
@@ -61,7 +66,7 @@ func (r *writer) runState() state {
 	case event.Completed:
 		return stateOf("completed")
 	case event.Degraded:
-		return state{"degraded", "!", "Degraded"}
+		return stateOf("degraded")
 	case event.Failed:
 		return stateOf("failed")
 	case event.Cancelled:
@@ -78,8 +83,30 @@ func (r *writer) runState() state {
 		return stateOf("running")
 	case interrupted:
 		return stateOf("stopped")
+	case queued:
+		return state{"pending", "○", "Queued"}
+	case "":
+		return state{"pending", "○", "Not finished"}
 	}
-	return state{"pending", "○", "Not finished"}
+	words := cut(oneLine(strings.ReplaceAll(string(r.status), "_", " ")), 60) // a status of a later version
+	if words == "" {
+		return state{"pending", "○", "Not finished"}
+	}
+	first, size := utf8.DecodeRuneInString(words)
+	return state{"stopped", "▪", string(unicode.ToUpper(first)) + words[size:]}
+}
+
+// statusNote explains the status if its word is not enough.
+func (r *writer) statusNote() string {
+	switch {
+	case r.ResumedBy != "":
+		return "Run " + oneLine(r.ResumedBy) + " continues it."
+	case r.acts && r.live() && r.status == running:
+		return "" // the shell shows each change
+	case r.run.Finished != nil && r.status == running:
+		return ""
+	}
+	return statusNotes[r.status]
 }
 
 // statusNotes explain statuses whose word is not enough.
@@ -89,6 +116,7 @@ var statusNotes = map[event.Status]string{
 	event.Denied:   "A person’s answer stopped it.",
 	refused:        "Nothing ran.",
 	interrupted:    "It stopped without a last event, and can be resumed.",
+	queued:         "It waits until another run ends, because the number of concurrent runs is limited.",
 	running:        "This page shows its state when the page was written.",
 	"":             "There is no last event: the run is still running, or was interrupted.",
 }

@@ -82,7 +82,7 @@ func (r *writer) timeline() *timeline {
 
 func (r *writer) addRows(t *timeline, nodes []*history.Node, depth int) {
 	for i, n := range nodes {
-		if len(t.Rows) == maxRows {
+		if len(t.Rows) >= r.rows {
 			t.Note = "Not shown here: " + plural(len(nodes)-i, "node") + "."
 			return
 		}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"strconv"
@@ -24,16 +25,13 @@ const (
 // budget is how many characters of values a part of the page may still take.
 type budget struct {
 	left int
-	each int // most characters of one value; 0 means maxValue
+	// each is the most characters of one value, least the least room for one. 0 means maxValue and minValue.
+	each, least int
 }
 
 // take returns the room for the next value.
 func (a *budget) take() int {
-	most := a.each
-	if most == 0 {
-		most = maxValue
-	}
-	return max(min(most, a.left), minValue)
+	return max(min(cmp.Or(a.each, maxValue), a.left), cmp.Or(a.least, minValue))
 }
 
 // value is a JSON value as it is shown.
@@ -53,10 +51,10 @@ type value struct {
 func (r *writer) value(raw json.RawMessage, space *budget) (v value) {
 	room := space.take()
 	parsed := gjson.ParseBytes(raw)
-	p := printer{writer: r, left: room}
+	p, total := printer{writer: r, left: room}, len(raw)
 	if ref, ok := event.ReferenceOf(raw); ok && parsed.IsObject() && ref.JSON() {
 		if content, err := r.long(ref); err == nil {
-			parsed = gjson.ParseBytes(content)
+			parsed, total = gjson.ParseBytes(content), len(content)
 		}
 	}
 	switch {
@@ -68,7 +66,7 @@ func (r *writer) value(raw json.RawMessage, space *budget) (v value) {
 	}
 	v.Text, v.Note = visible(p.out.String()), p.note
 	if p.cut && v.Note == "" {
-		v.Note = "The beginning of " + size(len(raw)) + "."
+		v.Note = "The beginning of " + size(total) + "."
 	}
 	space.left -= utf8.RuneCountInString(v.Text)
 	lines := strings.Count(v.Text, "\n") + 1
