@@ -4,6 +4,7 @@ import (
 	"maps"
 
 	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
 // Answers returns the answers that were given to the questions about nodes, by the paths of the nodes. Those that were given
@@ -25,4 +26,10 @@ func (c *Checkpoint) Answers() map[string]string {
 		}
 	}
 	return given
+}
+
+// Answered reports whether a node that asks itself was given an answer.
+func (c *Checkpoint) Answered(path, answer string) bool {
+	e := c.ownAnswers[path]
+	return e != nil && (e.Answer == answer || rawjson.Equal(e.Answer, answer))
 }

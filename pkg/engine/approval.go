@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -49,6 +50,9 @@ func (a *approvals) ask(nr *nodeRun, q *Question) {
 func (a *approvals) record(nr *nodeRun, q *Question) {
 	ev := &event.Event{
 		Event: event.ApprovalRequested, Node: nr.id(), Question: a.store.redactor.Text(q.Text), Choices: q.Choices, Params: q.Params, AnyAnswer: q.AnyAnswer,
+	}
+	if q.Form != nil {
+		ev.Fields, _ = a.store.redactor.JSON(json.RawMessage(q.Form))
 	}
 	nr.question = q
 	if q.state == nil {
@@ -124,7 +128,11 @@ func (a *approvals) answerFor(q *Question) (answer, by string) {
 		a.answeredOnce[q.Node] = a.answeredOnce[q.Node] || open
 		return given.Text, given.By
 	}
-	a.warnings.add(fmt.Sprintf("node %s cannot be answered %q, only %q", q.Node, given.Text, q.Choices))
+	if q.Form != nil {
+		a.warnings.add(fmt.Sprintf("node %s was not answered: %s", q.Node, q.Form.Check(given.Text).Message))
+	} else {
+		a.warnings.add(fmt.Sprintf("node %s cannot be answered %q, only %q", q.Node, given.Text, q.Choices))
+	}
 	return "", ""
 }
 
@@ -132,17 +140,26 @@ func (a *approvals) answerFor(q *Question) (answer, by string) {
 func (a *approvals) beforehand() map[string]string {
 	given := map[string]string{}
 	for path, answer := range a.answers {
-		given[path] = a.store.redactor.Text(answer.Text)
+		given[path] = a.shown(answer.Text)
 	}
 	if a.from == nil || a.answer == "" {
 		return given
 	}
 	for path := range a.from.Open {
 		if _, named := a.answers[path]; !named && a.from.Accepts(path, a.answer) {
-			given[path] = a.store.redactor.Text(a.answer)
+			given[path] = a.shown(a.answer)
 		}
 	}
 	return given
+}
+
+// shown returns an answer as it is written, without secrets.
+func (a *approvals) shown(answer string) string {
+	if strings.HasPrefix(answer, "{") && json.Valid([]byte(answer)) {
+		clean, _ := a.store.redactor.JSON(json.RawMessage(answer))
+		return string(clean)
+	}
+	return a.store.redactor.Text(answer)
 }
 
 // GenericPath returns a node's path without the numbers of items and iterations.
@@ -205,7 +222,7 @@ func (a *approvals) preview(nr *nodeRun, q *Question) error {
 
 // answered lets a node run, or denies the run.
 func (a *approvals) answered(nr *nodeRun, q *Question, answer, by string) {
-	a.rec.record(nr.frame, &event.Event{Event: event.ApprovalResolved, Node: nr.id(), Answer: answer, By: by, AnyAnswer: q.AnyAnswer, InputDigest: a.digests.question(nr, q)})
+	a.rec.record(nr.frame, &event.Event{Event: event.ApprovalResolved, Node: nr.id(), Answer: a.shown(answer), By: by, AnyAnswer: q.AnyAnswer, InputDigest: a.digests.question(nr, q)})
 	if q.AnyAnswer || !plan.Denies(answer) {
 		if err := a.reply(nr, q, answer); err != nil {
 			a.rec.abort(err)
@@ -235,7 +252,10 @@ func (a *approvals) reply(nr *nodeRun, q *Question, answer string) error {
 		nr.answer = rawjson.Quote(answer)
 		return nil
 	}
-	state, err := a.store.plain(q.state)
+	state, err := q.secretState, error(nil)
+	if state == nil {
+		state, err = a.store.plain(q.state)
+	}
 	nr.reply = &node.Answer{Text: answer, State: state}
 	return err
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"time"
 
@@ -31,6 +32,8 @@ type Attempt struct {
 	Type nodetype.Type
 	// Call is the node with its parameters resolved: they are in Call.Params, and Call.Shell has the command of a shell node.
 	Call *node.Call
+	// Runner is where the attempt is executed, or nil for this machine.
+	Runner *node.Runner
 	// Answer is the answer to the question that the node has asked, or nil.
 	Answer *node.Answer
 	// Timeout is the longest that the attempt may take by the node's timeout, which replaces the default of its type. It is 0
@@ -55,6 +58,8 @@ type Attempt struct {
 	Count       func(n int) (allowed int, f *fault.Fault)
 	// Progress takes how far the node is. total is 0 if it is unknown, message may be empty.
 	Progress func(done, total float64, message string)
+	// Used takes the use of language models so far, in the form of the output llm_usage.
+	Used func(usage json.RawMessage)
 	// Place locates the byte at an offset of a parameter's text in the workflow's file. It is nil if the file is unknown.
 	Place func(param string, offset int) (file string, line, column int)
 }
@@ -63,15 +68,20 @@ type Attempt struct {
 // type declares. Its Outputs are an object of the event stream (see package event), which a failed attempt may have too.
 type Result = node.Result
 
-// Local returns the executor that runs attempts on this machine, with the node types of pkg/engine/node. Of the host it uses
+// Local returns the executor that runs attempts on this machine, with the node types of pkg/engine/node, or passes them to their
+// runners. Of the host it uses
 // the folder of the suite's programs and the MCP servers.
 func Local(host node.Host) func(ctx context.Context, a Attempt) Result {
 	return func(ctx context.Context, a Attempt) Result {
 		at := host
 		at.Dir, at.Env = a.Dir, a.Env
-		return *node.Run(ctx, a.Call, &node.Task{
+		t := &node.Task{
 			Host: at, Node: a.Node, Key: a.Key, Timeout: a.Timeout, Marks: a.Marks, Stdout: a.Stdout, Stderr: a.Stderr, Capture: a.Capture,
-			Scratch: a.Scratch, Large: a.Large, StreamLimit: a.StreamLimit, Count: a.Count, Place: a.Place, Progress: a.Progress, Answer: a.Answer,
-		})
+			Scratch: a.Scratch, Large: a.Large, StreamLimit: a.StreamLimit, Count: a.Count, Place: a.Place, Progress: a.Progress, Used: a.Used, Answer: a.Answer,
+		}
+		if a.Runner != nil {
+			return *node.RunOn(ctx, a.Runner, a.Call, t)
+		}
+		return *node.Run(ctx, a.Call, t)
 	}
 }

@@ -53,9 +53,12 @@ type attempts struct {
 	store   *store
 	output  *outputLimit
 	// large is held by the attempt that processes a long output in memory.
-	large sync.Mutex
-	clock *clock
-	log   *slog.Logger
+	large    sync.Mutex
+	spending *spending
+	// runners are the command lines of runners by their names.
+	runners map[string]string
+	clock   *clock
+	log     *slog.Logger
 }
 
 // run executes a task.
@@ -70,11 +73,11 @@ func (a *attempts) run(t *task) *result {
 	defer turn.end()
 	done := a.execute(ctx, Attempt{
 		RunID: a.runID, Node: path, Key: key, Number: t.step.Attempt, Item: t.step.Item, Iteration: t.step.Iteration,
-		Type: t.run.kind, Call: t.bound.Call, Timeout: t.timeLeft(a.clock.now()),
+		Type: t.run.kind, Call: t.bound.Call, Runner: t.runner(a.runners), Timeout: t.timeLeft(a.clock.now()),
 		Dir: a.dir, Env: append(slices.Concat(a.env, marks), KeyVariable+"="+key, FolderVariable+"="+t.folder(a.dir), trace.Variable+"="+t.span.String()), Marks: marks,
 		Stdout: stdout, Stderr: stderr, Capture: a.capture,
 		Scratch: a.store.journal.NewScratch, Large: turn.take, StreamLimit: a.output.stream, Count: a.output.attempt(),
-		Progress: a.progress(path, t.step), Place: t.place(), Answer: t.run.reply,
+		Progress: a.progress(path, t.step), Used: func(usage json.RawMessage) { a.spending.used(t, usage) }, Place: t.place(), Answer: t.run.reply,
 	})
 	if ctx.Err() != nil && a.runCtx.Err() == nil && done.Fault != nil && done.Fault.Type != fault.Timeout {
 		done.Fault = timeoutFault(ctx)

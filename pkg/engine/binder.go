@@ -55,10 +55,29 @@ func (b *binder) scope(fr *frame) template.Scope {
 	}
 }
 
+// stream is like scope, but returns the outputs of nodes as values of the stream, in which bytes keep their content type.
+func (b *binder) stream(fr *frame) template.Scope {
+	plain := b.scope(fr)
+	return func(ref template.Ref) (json.RawMessage, template.Availability) {
+		v, ran := fr.values[ref.Root]
+		if _, input := fr.inputs[ref.Root]; input || !ran {
+			return plain(ref)
+		}
+		raw, err := event.Unfold(v.raw, b.store.blob)
+		if err != nil {
+			return plain(ref)
+		}
+		if v.failed {
+			return raw, template.Failed
+		}
+		return raw, template.Present
+	}
+}
+
 // binding returns what the templates of a node may refer to.
 func (b *binder) binding(nr *nodeRun) *node.Binding {
 	fr := nr.frame
-	binding := &node.Binding{Scope: b.scope(fr), Known: fr.known, Carry: nr.carry, Permissive: fr.Workflow.Permissive(), AsksStatus: fr.plan.AsksStatus(nr.id()), Locals: map[string]json.RawMessage{}}
+	binding := &node.Binding{Scope: b.scope(fr), Stream: b.stream(fr), Known: fr.known, Carry: nr.carry, Permissive: fr.Workflow.Permissive(), AsksStatus: fr.plan.AsksStatus(nr.id()), Locals: map[string]json.RawMessage{}}
 	if nr.node.Loop != nil {
 		binding.Locals[plan.IterationName] = integer(nr.iteration)
 	}
@@ -71,7 +90,7 @@ func (b *binder) binding(nr *nodeRun) *node.Binding {
 // bind resolves the templates of a node.
 func (b *binder) bind(nr *nodeRun, binding *node.Binding) (*boundNode, error) {
 	if nr.node.Loop != nil && nr.iteration == 1 {
-		binding.Scope = without(nr, binding.Scope)
+		binding.Scope, binding.Stream = without(nr, binding.Scope), without(nr, binding.Stream)
 	}
 	call, err := node.Prepare(nr.node, nr.kind, binding)
 	if err != nil {

@@ -5,11 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"slices"
 	"strconv"
+	"time"
 
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/mcp/form"
 )
 
 // Checkpoint is how far an earlier run came, read from its events. Its maps are keyed by node paths. The outputs of its
@@ -32,9 +33,10 @@ type Checkpoint struct {
 	asked   map[string]string
 	params  map[string]json.RawMessage
 	answers map[string]*event.Event
-	// anyAnswer has the questions to which any text is an answer. own has the questions that nodes have asked themselves, and
+	// anyAnswer has the questions to which any text is an answer, and forms those that are answered with an object. own has the questions that nodes have asked themselves, and
 	// ownAnswers their answers.
 	anyAnswer       map[string]bool
+	forms           map[string]form.Form
 	own, ownAnswers map[string]*event.Event
 	// Blob fetches the run's long values.
 	Blob   event.Load
@@ -43,6 +45,9 @@ type Checkpoint struct {
 	reruns map[string]int
 	// outdated has the nodes that only Config.Only may use: a node before them runs again.
 	outdated map[string]bool
+
+	// spent is what the run and those that it continues have spent.
+	spent event.Spending
 
 	// held has events that were read beforehand, by their place in the source: the checkpoint is read while the workflow is
 	// checked. size is the total size of their lines, at most maxHeld.
@@ -80,9 +85,11 @@ func ReadCheckpoint(source Source, blob event.Load) (*Checkpoint, error) {
 	c := &Checkpoint{
 		settled: map[string]record{}, parts: map[string]record{}, failed: map[string]bool{}, begun: map[string]bool{},
 		reruns: map[string]int{}, outdated: map[string]bool{},
-		Open: map[string]bool{}, Choices: map[string][]string{}, asked: map[string]string{}, params: map[string]json.RawMessage{}, answers: map[string]*event.Event{}, anyAnswer: map[string]bool{}, own: map[string]*event.Event{}, ownAnswers: map[string]*event.Event{},
+		Open: map[string]bool{}, Choices: map[string][]string{}, asked: map[string]string{}, params: map[string]json.RawMessage{}, answers: map[string]*event.Event{}, anyAnswer: map[string]bool{}, forms: map[string]form.Form{}, own: map[string]*event.Event{}, ownAnswers: map[string]*event.Event{},
 		Blob: blob, source: source, held: map[int64]*event.Event{},
 	}
+	var admitted, last event.Header
+	var usage *event.Usage
 	for events := event.NewReader(source); ; {
 		h, err := events.Skim()
 		if errors.Is(err, io.EOF) {
@@ -94,12 +101,49 @@ func ReadCheckpoint(source Source, blob event.Load) (*Checkpoint, error) {
 		if err != nil {
 			return nil, err
 		}
+		if last = h; h.Usage != nil {
+			usage = h.Usage
+		}
+		if h.Event == event.RunAdmitted {
+			admitted = h
+		}
 	}
 	if c.Started == nil {
 		return nil, fault.New(fault.Usage, "The event stream does not begin with run_started: there is nothing to resume").
 			Suggest("Start a new run")
 	}
+	if err := c.spend(usage, admitted, last); err != nil {
+		return nil, err
+	}
 	return c, nil
+}
+
+// spend sets what is spent, from the run's use of language models, from the event with which it was admitted, if it had to wait for
+// that, and from its last event.
+func (c *Checkpoint) spend(usage *event.Usage, admitted, last event.Header) error {
+	began := c.Started.Time
+	if admitted.Event != "" {
+		e, err := admitted.Read(c.source)
+		if err != nil {
+			return err
+		}
+		began = e.Time
+	}
+	e, err := last.Read(c.source)
+	if err != nil {
+		return err
+	}
+	took := max(0, e.Time.Sub(began))
+	switch {
+	case e.DurationMS != nil && e.IsTerminal():
+		took = time.Duration(*e.DurationMS * float64(time.Millisecond))
+	case e.Event == event.RunQueued:
+		took = 0
+	}
+	if c.spent = event.SpendingOf(usage, took); c.Started.Spent != nil {
+		c.spent = c.spent.Plus(*c.Started.Spent)
+	}
+	return nil
 }
 
 // firstRun returns the id of the run that the chain of resumes began with. Older streams do not name it; then the run that
@@ -163,7 +207,7 @@ func (c *Checkpoint) addEvent(e *event.Event) error {
 		return c.readReruns()
 	case event.ApprovalRequested:
 		c.Open[e.Node], c.Choices[e.Node], c.asked[e.Node] = true, e.Choices, e.Question
-		c.params[e.Node], c.anyAnswer[e.Node] = e.Params, e.AnyAnswer
+		c.params[e.Node], c.anyAnswer[e.Node], c.forms[e.Node] = e.Params, e.AnyAnswer, form.Form(e.Fields)
 		if e.State != nil {
 			c.own[e.Node] = e
 			delete(c.ownAnswers, e.Node)
@@ -183,7 +227,15 @@ func (c *Checkpoint) addEvent(e *event.Event) error {
 
 // Accepts reports whether a text is an answer to the question about a node, if that is open.
 func (c *Checkpoint) Accepts(path, answer string) bool {
-	return c.Open[path] && (slices.Contains(c.Choices[path], answer) || c.anyAnswer[path] && answer != "")
+	return c.Open[path] && accepts(answer, c.Choices[path], c.anyAnswer[path], c.forms[path])
+}
+
+// Form returns the fields of the answer to the open question about a node, or nil if the answer is a text.
+func (c *Checkpoint) Form(path string) form.Form {
+	if !c.Open[path] {
+		return nil
+	}
+	return c.forms[path]
 }
 
 // markBegun notes that the nodes around one have begun.

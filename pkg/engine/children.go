@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -8,6 +9,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/engine/node"
+	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home/redact"
 	"github.com/pflow-suite/pflow/pkg/workflow"
@@ -20,6 +22,33 @@ type children struct {
 	store  *store
 	stop   *stopState
 	clock  *clock
+	// described has the digests of the workflows whose definitions are in the journal.
+	described map[string]bool
+}
+
+// describe adds the workflow that a node runs to the event of its start, unless the node's parameters contain it. Of several such events,
+// the first has the definition.
+func (c *children) describe(nr *nodeRun, ev *event.Event) {
+	sub := nr.frame.Subs[nr.id()]
+	if nr.bound != nil && nr.bound.sub != nil {
+		sub = nr.bound.sub
+	}
+	if named, _ := workflow.SubOf(nr.node.Params); !nr.isSub() || sub == nil || named.Inline != nil || ev.Attempt > 1 || ev.Iteration > 1 {
+		return
+	}
+	ev.Workflow = &event.Workflow{Name: sub.Name, Digest: sub.Digest}
+	if sub.File == nil || c.described[sub.Digest] {
+		return
+	}
+	definition, _, err := c.store.keep(event.Escape(sub.File.JSON()))
+	if err != nil {
+		return // the journal cannot be written: the event itself will fail
+	}
+	ev.Workflow.Definition = definition
+	if c.described == nil {
+		c.described = map[string]bool{}
+	}
+	c.described[sub.Digest] = true
 }
 
 // open returns the frame of the workflow that a task's node runs, with the values of its inputs.
@@ -39,6 +68,7 @@ func (c *children) open(t *task) (*frame, error) {
 		return nil, err
 	}
 	child.prefix, child.owner, child.depth = nr.path()+instance(t.step)+"/", t, depth
+	child.runsOn = cmp.Or(sub.Workflow.RunsOn, nr.node.RunsOn, nr.frame.runsOn)
 	child.priority = nr.frame.priority + nr.frame.plan.Rank(nr.id())
 	child.inherits = nr.frame.inherits && nr.inherits && t.step.Attempt == 1
 	child.ctx, child.cancel = t.attemptContext(c.clock)

@@ -31,6 +31,9 @@ func (e *execution) conclude() (*event.Event, error) {
 	}
 	ms := milliseconds(e.clock.since(e.began))
 	last.NodesExecuted, last.NodesReused, last.DurationMS = &e.counts.executed, &e.counts.reused, &ms
+	if text := e.spending.warning(e.counts.usage); text != "" {
+		e.warnings.add(text)
+	}
 	last.Warnings, last.Usage = e.store.warnings(e.warnings.texts), e.counts.usage
 	switch {
 	case !last.Status.Succeeded():
@@ -58,6 +61,8 @@ func (e *execution) outcome(last *event.Event) (cause string, err error) {
 	case cause == causeTimedOut:
 		last.Status = event.TimedOut
 		last.Error = fault.New(fault.Timeout, "The run did not end within its %s", e.timeout).SuggestCommand("Resume it with a longer --timeout").SuggestTool("Resume it")
+	case cause == causeBudget:
+		last.Status, last.Error = event.Failed, e.stop.budget().fault(e.runID, cmp.Or(e.resumeCommand, "pflow-exec resume "+e.runID))
 	case cause == causeDenied:
 		last.Status, last.Error = event.Denied, e.stop.denied
 	case cause != "":

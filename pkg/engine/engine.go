@@ -31,6 +31,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/event/trace"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home/redact"
+	"github.com/pflow-suite/pflow/pkg/mcp/form"
 )
 
 // Journal stores what a run writes. Its methods may be called by several goroutines.
@@ -69,13 +70,24 @@ type Question struct {
 	Params json.RawMessage
 	// AnyAnswer reports whether any other text is an answer too. Then no answer denies the run.
 	AnyAnswer bool
-	// state is what the node gets back with the answer, as the stream has it, if the node itself asks.
-	state json.RawMessage
+	// Form has the fields of the answer, or is nil. The answer is then an object with their values, or one of the choices.
+	Form form.Form
+	// state is what the node gets back with the answer, as the stream has it, if the node itself asks. secretState is the same
+	// with its secrets, if it has any.
+	state, secretState json.RawMessage
 }
 
 // accepts reports whether a text is an answer.
 func (q *Question) accepts(answer string) bool {
-	return slices.Contains(q.Choices, answer) || q.AnyAnswer && answer != ""
+	return accepts(answer, q.Choices, q.AnyAnswer, q.Form)
+}
+
+// accepts reports whether a text is an answer to a question.
+func accepts(answer string, choices []string, anyAnswer bool, fields form.Form) bool {
+	if fields != nil {
+		return fields.Check(answer) == nil
+	}
+	return slices.Contains(choices, answer) || anyAnswer && answer != ""
 }
 
 // Answer is an answer that was given before its question is asked.
@@ -115,8 +127,10 @@ type Config struct {
 	Jobs int
 	// KeepGoing lets nodes that do not depend on a failed one start.
 	KeepGoing bool
-	// Timeout ends the run after that long; 0 means no limit.
+	// Timeout ends the run that long after it has been admitted; 0 means no limit.
 	Timeout time.Duration
+	// Budget is what the run and those that it continues may spend, or nil. A run that has used it up is stopped.
+	Budget *event.Budget
 	// From is the checkpoint to resume from, or nil.
 	From *Checkpoint
 	// Only is the path of the only node to execute, or empty. The run takes all others as From has them, which must be set.
@@ -129,6 +143,9 @@ type Config struct {
 	// Reused is called when everything that can be reused is in this run's journal: from then on this run is the one to
 	// resume. An error ends the run.
 	Reused func() error
+	// Admit is called when run_started is recorded, and waits until the run may begin. Its error is the end of ctx, or ends the
+	// run. It may be nil.
+	Admit func(ctx context.Context) error
 	// Stopped is called when a run was stopped early and its nodes have ended, before its last event.
 	Stopped func()
 	// Given names the secret inputs whose values were given to the run.
@@ -140,6 +157,9 @@ type Config struct {
 	// Execute executes an attempt at a node and returns how it ended. It may be called by several goroutines. If Execute is
 	// nil, attempts run on this machine: see Local.
 	Execute func(ctx context.Context, a Attempt) Result
+
+	// Runners are the command lines of the runners that nodes name, by their names.
+	Runners map[string]string
 
 	// Now, AfterFunc and Rand are the time and the randomness of the run; nil means time.Now, time.AfterFunc and the
 	// generator of math/rand/v2. With others a test replays a run to the byte, and need not wait. They do not reach the
@@ -161,14 +181,24 @@ func Run(ctx context.Context, c Config) (*event.Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = newClock(&c).withTimeout(ctx, c.Timeout, ErrTimeout)
-		defer cancel()
-	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	e := newExecution(ctx, stop, c, top)
+	late := &lateContext{Context: ctx}
+	e := newExecution(late, stop, c, top)
+	e.admit = func() error {
+		if c.Admit != nil {
+			if err := c.Admit(ctx); err != nil && ctx.Err() == nil {
+				return err
+			}
+		}
+		if c.Timeout > 0 {
+			late.limit(e.clock, c.Timeout, func() { stop(ErrTimeout) })
+		}
+		e.spending.begin(stop)
+		return nil
+	}
+	defer late.end()
+	defer e.spending.end()
 	if e.only != nil {
 		if e.top, err = e.only.enter(top); err != nil {
 			return nil, c.Redactor.Fault(fault.From(err))

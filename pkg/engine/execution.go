@@ -33,6 +33,7 @@ type execution struct {
 	stop     *stopState
 	warnings *warnings
 	counts   *counts
+	spending *spending
 
 	started event.Workflow
 	from    *Checkpoint
@@ -43,10 +44,12 @@ type execution struct {
 	span                  trace.Span
 	runID                 string
 	timeout               time.Duration
-	resumeCommand         string
-	given                 []string
-	onReused              func() error
-	onStopped             func()
+	// admit waits until the run may begin, and sets its time limit.
+	admit         func() error
+	resumeCommand string
+	given         []string
+	onReused      func() error
+	onStopped     func()
 }
 
 // counts is what run_finished reports in numbers.
@@ -57,7 +60,7 @@ type counts struct {
 
 // newExecution puts the parts of a run together. stop cancels ctx.
 func newExecution(ctx context.Context, stop context.CancelCauseFunc, c Config, top *frame) *execution {
-	top.ctx, top.inherits = ctx, c.From != nil
+	top.ctx, top.inherits, top.runsOn = ctx, c.From != nil, c.Workflow.RunsOn
 	clock, random, execute := newClock(&c), c.Rand, c.Execute
 	if random == nil {
 		random = rand.Uint64
@@ -71,6 +74,7 @@ func newExecution(ctx context.Context, stop context.CancelCauseFunc, c Config, t
 		rec       = &recorder{journal: c.Journal, cancelRun: stop}
 		stopping  = &stopState{ctx: ctx, rec: rec, keepGoing: c.KeepGoing}
 		counts    = &counts{}
+		spending  = &spending{budget: c.Budget, clock: clock}
 		warnings  = &warnings{seen: map[string]bool{}}
 		digests   = &digester{redactor: c.Redactor, workflows: map[*Sub]string{}}
 		binder    = &binder{store: store, digests: digests, load: c.Load, log: c.Log}
@@ -81,10 +85,10 @@ func newExecution(ctx context.Context, stop context.CancelCauseFunc, c Config, t
 		sched     = &scheduler{jobs: c.Jobs, rec: rec, stop: stopping, clock: clock}
 		refresher = &refresher{sched: sched, rec: rec, binder: binder}
 		adopter   = &adopter{from: c.From, copyBlob: c.Adopt, taken: map[string]bool{}, batches: batches, store: store, output: output, rec: rec, warnings: warnings, log: c.Log}
-		attempts  = &attempts{runID: c.RunID, firstRun: c.RunID, from: c.From, runCtx: ctx, dir: c.Host.Dir, env: c.Host.Env, execute: execute, store: store, output: output, clock: clock, log: c.Log}
+		attempts  = &attempts{runID: c.RunID, firstRun: c.RunID, from: c.From, runCtx: ctx, dir: c.Host.Dir, env: c.Host.Env, execute: execute, store: store, output: output, spending: spending, runners: c.Runners, clock: clock, log: c.Log}
 		settler   = &settler{
 			sched: sched, rec: rec, store: store, stop: stopping, counts: counts, warnings: warnings,
-			binder: binder, cache: cache, children: children, questions: questions, refresher: refresher,
+			spending: spending, binder: binder, cache: cache, children: children, questions: questions, refresher: refresher,
 			clock: clock, random: random,
 		}
 		approvals = &approvals{
@@ -106,8 +110,8 @@ func newExecution(ctx context.Context, stop context.CancelCauseFunc, c Config, t
 	sched.entered, sched.carry = func(fr *frame) { carrier.begun[fr.prefix] = true }, carrier.carry
 	sched.begin, sched.drop, sched.execute, sched.finish, sched.reuse = starter.begin, settler.drop, attempts.run, settler.finish, reuser.reuse
 	e := &execution{
-		root: top, top: top, clock: clock, began: clock.now(), sched: sched, starter: starter, approvals: approvals, questions: questions, refresher: refresher, binder: binder,
-		store: store, rec: rec, stop: stopping, warnings: warnings, counts: counts,
+		root: top, top: top, clock: clock, sched: sched, starter: starter, approvals: approvals, questions: questions, refresher: refresher, binder: binder,
+		store: store, rec: rec, stop: stopping, warnings: warnings, counts: counts, spending: spending,
 		started: c.Started, dir: c.Host.Dir, span: c.Span, runID: c.RunID, timeout: c.Timeout, resumeCommand: c.ResumeCommand, given: c.Given,
 		onReused: c.Reused, onStopped: c.Stopped, from: c.From, again: c.Again,
 	}
@@ -120,6 +124,7 @@ func newExecution(ctx context.Context, stop context.CancelCauseFunc, c Config, t
 	if c.From != nil {
 		e.resumedFrom, e.firstRun = c.From.Run, c.From.firstRun()
 		attempts.firstRun = e.firstRun
+		spending.before = c.From.spent
 	}
 	return e
 }
@@ -129,6 +134,10 @@ func (e *execution) run() (*event.Event, error) {
 	if err := e.announce(); err != nil {
 		return nil, err
 	}
+	if err := e.admit(); err != nil {
+		return nil, err
+	}
+	e.began = e.clock.now()
 	if e.only != nil {
 		e.counts.reused += e.only.carry(e.rec)
 	}
@@ -163,9 +172,16 @@ func (e *execution) announce() error {
 	if err != nil {
 		return err
 	}
-	return e.rec.journal.Append(&event.Event{
+	ev := &event.Event{
 		Event: event.RunStarted, Workflow: &started, Inputs: kept, Nodes: e.root.Workflow.NodeIDs(), Cwd: e.dir,
 		TraceID: e.span.Trace, SpanID: e.span.ID, ParentSpanID: e.span.Parent, ResumedFrom: e.resumedFrom, Given: e.given, FirstRun: e.firstRun,
-		Again: e.again, Reruns: reruns, Answers: e.approvals.beforehand(),
-	})
+		Again: e.again, Reruns: reruns, Answers: e.approvals.beforehand(), Budget: e.spending.budget,
+	}
+	if e.resumedFrom != "" {
+		ev.Spent = &e.spending.before
+	}
+	if e.resumedFrom != "" {
+		ev.ResumedTraceID, ev.ResumedSpanID = e.from.Started.TraceID, e.from.Started.SpanID
+	}
+	return e.rec.journal.Append(ev)
 }

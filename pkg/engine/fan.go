@@ -32,6 +32,7 @@ func (s *starter) fanOut(nr *nodeRun, step plan.Step) {
 	nr.batch.span = fr.spanIn(s.span).Child(s.random)
 	ev, n := nr.startedEvent(step), len(nr.batch.items)
 	ev.Items, ev.SpanID = &n, nr.batch.span.ID
+	s.children.describe(nr, ev)
 	if fr.owner != nil {
 		ev.ParentSpanID = nr.batch.span.Parent
 	}

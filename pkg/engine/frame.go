@@ -39,6 +39,8 @@ type frame struct {
 	inputs map[string]json.RawMessage
 	// owner is the attempt that the frame executes; nil for the run's own workflow.
 	owner *task
+	// runsOn is the runner of the nodes that name none, or empty for this machine.
+	runsOn string
 	// priority is the length of the longest chain of nodes behind the owner.
 	priority int
 	// inherits reports whether the checkpoint may be used: nothing that leads to this frame has changed.

@@ -128,6 +128,7 @@ func timeoutFault(ctx context.Context) *fault.Fault {
 // startedEvent returns the event of an attempt that begins.
 func (nr *nodeRun) startedEvent(step plan.Step) *event.Event {
 	ev := &event.Event{Event: event.NodeStarted, Node: nr.id(), Type: nr.node.Type, Attempt: step.Attempt, Iteration: step.Iteration}
+	ev.RunsOn = nr.runsOn()
 	if nr.kind.MCP != nil {
 		ev.MCP = &event.MCP{Server: nr.kind.MCP.Server, Tool: nr.kind.MCP.Tool}
 	}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -58,14 +59,23 @@ func (q *questions) fault(run, resume string) *fault.Fault {
 	if more := len(open) - maxQuestions; more > 0 {
 		f.Message += fmt.Sprintf("; and %d more questions", more)
 	}
+	forms := map[string]json.RawMessage{}
+	for _, asked := range open[:min(len(open), maxQuestions)] {
+		if asked.Form != nil {
+			forms[asked.Node] = json.RawMessage(asked.Form)
+		}
+	}
+	if len(forms) > 0 {
+		f.Detail("fields", forms)
+	}
 	answer := "ANSWER"
 	if len(open) > 1 {
 		answer = "NODE=ANSWER"
 	}
-	f.SuggestCommand("Answer with: %s --approve %s, where ANSWER is %s", resume, answer, open[0].answers()).
-		SuggestTool("Ask the person, then call execute with the same name, resume %q and answers {%q: ANSWER}, where ANSWER is %s", run, open[0].Node, open[0].answers())
+	f.SuggestCommand("Answer with: %s --approve %s, where ANSWER is %s", resume, answer, open[0].answers("'")).
+		SuggestTool("Ask the person, then call execute with the same name, resume %q and answers {%q: ANSWER}, where ANSWER is %s", run, open[0].Node, open[0].answers(""))
 	for _, other := range open[1:min(len(open), maxQuestions)] {
-		f.SuggestTool("The answer of node %s is %s", other.Node, other.answers())
+		f.SuggestTool("The answer of node %s is %s", other.Node, other.answers(""))
 	}
 	for _, asked := range open[:min(len(open), maxQuestions)] {
 		if asked.Params != nil {
@@ -78,9 +88,11 @@ func (q *questions) fault(run, resume string) *fault.Fault {
 // maxShownParams is the most bytes that a suggestion shows of a node's parameters.
 const maxShownParams = 1000
 
-// answers says what the valid answers are, in the words that follow "is".
-func (q *Question) answers() string {
+// answers says what the valid answers are, in the words that follow "is". An object is put in quotes.
+func (q *Question) answers(quote string) string {
 	switch choices := strings.Join(q.Choices, ", "); {
+	case q.Form != nil:
+		return fmt.Sprintf("a JSON object such as %s%s%s, or one of: %s", quote, q.Form.Example(), quote, choices)
 	case !q.AnyAnswer:
 		return "one of: " + choices
 	case choices == "":

@@ -13,6 +13,8 @@ type recorder struct {
 	cancelRun context.CancelCauseFunc
 	// journalErr is why the journal can no longer be written, or nil. After it nothing is written and nothing starts.
 	journalErr error
+	// usage is the use of language models so far, if no event has it yet, or nil.
+	usage *event.Usage
 	// carried has the places of the events that were written before their nodes reuse them, by their keys.
 	carried map[string]int64
 }
@@ -53,6 +55,7 @@ func (r *recorder) write(fr *frame, ev *event.Event) (at int64) {
 			return at
 		}
 	}
+	ev.Usage, r.usage = r.usage, nil
 	if fr.prefix == "" {
 		r.append(ev)
 		return ev.At

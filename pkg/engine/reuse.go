@@ -2,9 +2,12 @@ package engine
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/pflow-suite/pflow/pkg/engine/node"
 	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/home/redact"
+	"github.com/pflow-suite/pflow/pkg/mcp/form"
 	"github.com/pflow-suite/pflow/pkg/workflow/plan"
 )
 
@@ -88,7 +91,7 @@ func (r *reuser) reuseQuestion(nr *nodeRun, step plan.Step) bool {
 	if err != nil {
 		return false
 	}
-	q := &Question{Node: nr.path(), Text: asked.Question, Choices: asked.Choices, AnyAnswer: asked.AnyAnswer}
+	q := &Question{Node: nr.path(), Text: asked.Question, Choices: asked.Choices, AnyAnswer: asked.AnyAnswer, Form: form.Form(asked.Fields)}
 	if q.state, _, err = r.approvals.store.keep(event.Escape(state)); err != nil {
 		r.rec.abort(err)
 		return false
@@ -98,7 +101,7 @@ func (r *reuser) reuseQuestion(nr *nodeRun, step plan.Step) bool {
 	}
 	nr.frame.running[nr.id()] = nr
 	r.approvals.record(nr, q)
-	if old := r.adopter.from.ownAnswers[nr.path()]; old != nil && !old.Denies() {
+	if old := r.adopter.from.ownAnswers[nr.path()]; old != nil && !old.Denies() && !strings.Contains(old.Answer, redact.Mark) {
 		nr.reply = &node.Answer{Text: old.Answer, State: state}
 		r.rec.record(nr.frame, inherited(old, nr.id()))
 	}

@@ -1,10 +1,13 @@
 package engine
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/engine/node"
 	"github.com/pflow-suite/pflow/pkg/event"
@@ -20,6 +23,7 @@ type settler struct {
 	store     *store
 	stop      *stopState
 	counts    *counts
+	spending  *spending
 	warnings  *warnings
 	binder    *binder
 	cache     *outputCache
@@ -43,7 +47,10 @@ func (s *settler) finish(r *result) {
 		if r.usage != nil {
 			usage = r.usage
 		}
-		s.counts.usage = s.counts.usage.Add(usage)
+		if last := s.spending.ended(r.task); last != nil && !gjson.GetBytes(usage, "llm_usage").IsObject() {
+			usage = last
+		}
+		s.addUsage(usage)
 	}
 	r.stopped = r.stopped || s.stop.over() && r.node.Fault != nil
 	switch {
@@ -65,23 +72,48 @@ func (s *settler) finish(r *result) {
 	s.closeFrame(nr.frame)
 }
 
+// addUsage adds the output llm_usage, if there is one, and stops the run if its budget is used up.
+func (s *settler) addUsage(outputs json.RawMessage) {
+	calls := 0
+	if s.counts.usage != nil {
+		calls = s.counts.usage.Calls
+	}
+	if s.counts.usage = s.counts.usage.Add(outputs); s.counts.usage == nil || s.counts.usage.Calls == calls {
+		return
+	}
+	now := *s.counts.usage
+	now.Models = slices.Clone(now.Models)
+	s.rec.usage = &now
+	s.spending.count(&now)
+}
+
 // question asks what a node asks. Its time begins anew with the answer.
 func (s *settler) question(r *result) {
 	nr, asked := r.run, r.node.Ask
 	nr.cancel()
 	nr.ctx, nr.cancel, nr.ends = nr.frame.ctx, func() {}, time.Time{}
-	state, _, err := s.store.keep(event.Escape(asked.State))
+	state, redacted, err := s.store.keep(event.Escape(asked.State))
 	if err != nil {
 		s.rec.abort(err)
 		return
 	}
 	nr.reply = nil
-	s.ask(nr, &Question{Node: nr.path(), Text: fault.Truncate(asked.Text, maxQuestion), Choices: asked.Choices, AnyAnswer: asked.AnyAnswer, state: state})
+	q := &Question{Node: nr.path(), Text: fault.Truncate(asked.Text, maxQuestion), Choices: asked.Choices, AnyAnswer: asked.AnyAnswer, Form: asked.Form, state: state}
+	if redacted {
+		q.secretState = asked.State
+	}
+	s.ask(nr, q)
 }
 
 // noteUnasked notes that an item of a batch asks a person, which only a node as a whole can. Its outputs are what it has until then.
 func (s *settler) noteUnasked(r *result) {
-	if r.node.Ask != nil {
+	if r.node.Ask == nil {
+		return
+	}
+	if r.node.Ask.Form != nil && r.node.Fault == nil { // without the answer it has done nothing
+		r.node.Action = workflow.ActionError
+		r.node.Fault = fault.New(fault.Execution, "%s An item of a batch cannot ask a person", fault.Truncate(r.node.Ask.Text, maxUnasked))
+	} else {
 		s.warnings.degrade(r.task, fmt.Sprintf("node %s: item %d asks a person, which an item of a batch cannot: %s", r.run.path(), r.step.Item,
 			fault.Truncate(s.store.redactor.Text(r.node.Ask.Text), maxUnasked)))
 	}
@@ -248,7 +280,7 @@ func (s *settler) finishItem(r *result) {
 	switch {
 	case r.node.Fault == nil:
 		it.end(r, s.rec.record(fr, &event.Event{
-			Event: event.ItemCompleted, Node: nr.id(), Item: &i, Attempt: r.step.Attempt, Outputs: r.kept, InputDigest: it.digest,
+			Event: event.ItemCompleted, Node: nr.id(), Item: &i, SpanID: r.span.ID, Attempt: r.step.Attempt, Outputs: r.kept, InputDigest: it.digest,
 			Redacted: r.redacted, DurationMS: &ms, Warnings: s.store.warnings(r.degradations), Note: s.note(r),
 		}))
 		if s.cache.cacheable(r, r.degradations) {
@@ -260,7 +292,7 @@ func (s *settler) finishItem(r *result) {
 	default:
 		f := s.faultOf(r)
 		ev := &event.Event{
-			Event: event.NodeFailed, Node: nr.id(), Item: &i, Attempt: r.step.Attempt, Error: f, Outputs: r.kept, Redacted: r.redacted, DurationMS: &ms,
+			Event: event.NodeFailed, Node: nr.id(), Item: &i, SpanID: r.span.ID, Attempt: r.step.Attempt, Error: f, Outputs: r.kept, Redacted: r.redacted, DurationMS: &ms,
 		}
 		if s.retry(r, ev) {
 			nr.batch.busy++

@@ -135,6 +135,7 @@ func (s *starter) attempt(nr *nodeRun, step plan.Step) *task {
 	t := &task{run: nr, step: step, bound: nr.bound, began: s.clock.now(), span: nr.frame.spanIn(s.span).Child(s.random)}
 	ev := nr.startedEvent(step)
 	ev.SpanID = t.span.ID
+	s.children.describe(nr, ev)
 	if nr.frame.owner != nil {
 		ev.ParentSpanID = t.span.Parent
 	}

@@ -33,6 +33,7 @@ const (
 	causeTimedOut  = "timeout"
 	causeCancelled = "cancelled"
 	causeDenied    = "denied"
+	causeBudget    = "budget"
 )
 
 // cause returns what stopped the run, or "" if nothing but a failed node did.
@@ -44,6 +45,14 @@ func (s *stopState) cause() string {
 		return ""
 	case errors.Is(context.Cause(s.ctx), ErrTimeout):
 		return causeTimedOut
+	case s.budget() != nil:
+		return causeBudget
 	}
 	return causeCancelled
+}
+
+// budget returns how the budget of the run is used up, if that has stopped it, or nil.
+func (s *stopState) budget() *budgetError {
+	used, _ := errors.AsType[*budgetError](context.Cause(s.ctx))
+	return used
 }

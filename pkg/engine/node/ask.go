@@ -7,6 +7,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/mcp/form"
 )
 
 // Question is what a node asks a person in place of ending. It is tried again with the answer.
@@ -16,6 +17,8 @@ type Question struct {
 	Choices []string
 	// AnyAnswer reports whether any other text is an answer too. Then no answer denies the run.
 	AnyAnswer bool
+	// Form has the fields of the answer, or is nil. The answer is then an object, or one of the choices.
+	Form form.Form
 	// State is what the node gets back with the answer.
 	State json.RawMessage
 }

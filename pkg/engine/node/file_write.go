@@ -1,6 +1,7 @@
 package node
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -11,8 +12,10 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
+	"github.com/pflow-suite/pflow/pkg/workflow/template"
 )
 
 // runWriteFile replaces a file in one step, or appends to it.
@@ -48,6 +51,24 @@ func runWriteFile(ctx context.Context, p *Call, t *Task) *Result {
 		return failedOnFile(writeFault(in, path, err), in.FilePath)
 	}
 	return succeeded(nodetype.WriteFileOutputs{Written: fmt.Sprintf("Successfully %s %d bytes to '%s'", verb, w.size, in.FilePath), FilePath: in.FilePath})
+}
+
+// contentIsBinary is the parameter of a write-file node that says that its content is base64.
+const contentIsBinary = "content_is_binary"
+
+// keepBytes makes a write-file node write bytes as they are if its content consists of one template whose value is bytes with a
+// content type, such as an image of an MCP tool. Elsewhere such bytes read as base64. stream may be nil.
+func (p *Call) keepBytes(written json.RawMessage, params map[string]json.RawMessage, stream template.Scope) {
+	if _, given := params[contentIsBinary]; given || stream == nil || !bytes.HasPrefix(params["content"], []byte(`"`)) {
+		return
+	}
+	expr, whole := template.Whole(template.AsText(written))
+	if !whole {
+		return
+	}
+	if value, reason := expr.Value(withLocals(p.locals, stream)); reason == "" && event.IsBytes(value) {
+		params[contentIsBinary] = json.RawMessage("true")
+	}
 }
 
 // writeFault is the fault of a file that cannot be written.

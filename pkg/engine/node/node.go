@@ -74,6 +74,8 @@ type Task struct {
 	Place func(param string, offset int) (file string, line, column int)
 	// Progress receives the node's progress; total is 0 if it is unknown. It may be nil.
 	Progress func(done, total float64, message string)
+	// Used receives a program's use of language models so far, in the form of the output llm_usage. It may be nil.
+	Used func(usage json.RawMessage)
 }
 
 // Result is how an attempt ended. Outputs is an object of the event stream (see pkg/event). After a failure it holds what

@@ -41,6 +41,8 @@ type Call struct {
 type Binding struct {
 	// Scope returns the values of the workflow's inputs and of other nodes.
 	Scope template.Scope
+	// Stream returns the values of Scope as values of the event stream, in which bytes keep their content type. It may be nil.
+	Stream template.Scope
 	// Known reports whether Scope has a name.
 	Known func(root string) bool
 	// Locals are names that only this node has, such as the item of its batch. They take precedence over Scope.
@@ -102,6 +104,7 @@ func Prepare(n *workflow.Node, kind nodetype.Type, b *Binding) (*Call, error) {
 	}
 	defaultFromInputs(kind, params, b)
 	unresolved := p.resolveInputs(kind, params, b)
+	content := params["content"]
 	for _, name := range slices.Sorted(maps.Keys(params)) {
 		if name == inputsParam {
 			continue
@@ -128,6 +131,9 @@ func Prepare(n *workflow.Node, kind nodetype.Type, b *Binding) (*Call, error) {
 		return nil, unresolvedFault(n.ID, unresolved)
 	}
 	p.Unresolved = unresolved
+	if kind.Name == "write-file" {
+		p.keepBytes(content, params, b.Stream)
+	}
 	if err := p.takeTimeout(n, params); err != nil {
 		return nil, err
 	}

@@ -36,7 +36,7 @@ func runProgram(ctx context.Context, p *Call, t *Task) *Result {
 		request = slices.Concat(request, []byte(`,"answer":`), rawjson.Quote(t.Answer.Text), []byte(`,"state":`), t.Answer.State)
 	}
 	request = append(request, "}\n"...)
-	stdout, stderr := &programStdout{progress: t.Progress, object: spool{task: t}}, process.NewTail(maxTail)
+	stdout, stderr := &programStdout{progress: t.Progress, used: t.Used, object: spool{task: t}}, process.NewTail(maxTail)
 	out := t.output(filepath.Base(path), stop, stdout, t.Stdout).limit(MaxOutput, longObjectFault(path))
 	diag := t.output(filepath.Base(path), stop, stderr, t.Stderr)
 	exit, err := process.Run(ctx, process.Command{

@@ -28,16 +28,23 @@ const maxProgressLine = 64 << 10
 // programStdout parses a program's standard output: lines that report progress, then one object.
 type programStdout struct {
 	progress func(done, total float64, message string)
+	used     func(usage json.RawMessage)
+	// log receives the output of processes, for a runner. It is nil for a program.
+	log func(stream string, b []byte)
 
 	// object is the output after the lines of progress, line the line before it that is not complete yet.
 	object spool
 	line   []byte
+	// garbage is the beginning of an output that is not an object. The rest of it is dropped.
+	garbage []byte
+	// begun is set when the first byte of an object has come.
+	begun bool
 }
 
 // Write never fails: errors in the output are reported at its end.
 func (a *programStdout) Write(p []byte) (int, error) {
 	n := len(p)
-	for a.object.size == 0 && len(p) > 0 {
+	for a.object.size == 0 && a.garbage == nil && len(p) > 0 {
 		end := bytes.IndexByte(p, '\n') + 1
 		if end == 0 && len(a.line)+len(p) <= maxProgressLine {
 			a.line = append(a.line, p...)
@@ -45,37 +52,71 @@ func (a *programStdout) Write(p []byte) (int, error) {
 		}
 		a.line, p = append(a.line, p[:end]...), p[end:]
 		if end == 0 || len(bytes.TrimSpace(a.line)) > 0 && !a.reportProgress(a.line) {
-			_, _ = a.object.Write(a.line)
+			a.hold(a.line)
 			a.line = nil
 			break
 		}
 		a.line = a.line[:0]
 	}
-	_, _ = a.object.Write(p)
+	a.hold(p)
 	return n, nil
+}
+
+// maxGarbage is how many bytes of garbage are held: so many that its quote in a message ends with the mark of a cut.
+const maxGarbage = maxTail + utf8.UTFMax
+
+// hold takes a piece of the output after the lines of progress. Only what begins as an object is held as a whole.
+func (a *programStdout) hold(p []byte) {
+	if begin := bytes.TrimLeft(p, " \t\r\n"); !a.begun && a.garbage == nil && len(begin) > 0 {
+		if begin[0] == '{' {
+			a.begun = true
+		} else {
+			a.object.discard()
+			a.garbage, p = make([]byte, 0, maxGarbage), begin
+		}
+	}
+	if a.garbage == nil {
+		_, _ = a.object.Write(p)
+		return
+	}
+	a.garbage = append(a.garbage, p[:min(len(p), maxGarbage-len(a.garbage))]...)
 }
 
 // reportProgress passes a line of progress on; ok is false if it is not one.
 func (a *programStdout) reportProgress(line []byte) (ok bool) {
+	if a.reportLog(line) {
+		return true
+	}
 	if !bytes.HasPrefix(bytes.TrimLeft(line, " \t{"), []byte(`"progress"`)) {
 		return false
 	}
 	var whole map[string]struct {
-		Done    float64 `json:"done"`
-		Total   float64 `json:"total"`
-		Message string  `json:"message"`
+		Done    float64         `json:"done"`
+		Total   float64         `json:"total"`
+		Message string          `json:"message"`
+		Usage   json.RawMessage `json:"llm_usage"`
 	}
 	if json.Unmarshal(line, &whole) != nil || len(whole) != 1 {
 		return false
 	}
-	if step := whole["progress"]; a.progress != nil {
+	step := whole["progress"]
+	if step.Usage != nil && a.used != nil {
+		a.used(step.Usage)
+	}
+	if a.progress != nil {
 		a.progress(step.Done, step.Total, fault.Truncate(step.Message, maxTail))
 	}
 	return true
 }
 
-// text returns the output after the lines of progress. It is called once.
+// text returns the output after the lines of progress, or its beginning if it is not an object. It is called once.
 func (a *programStdout) text() ([]byte, error) {
+	if a.garbage != nil {
+		if len(a.garbage) < maxGarbage {
+			return bytes.TrimSpace(a.garbage), nil
+		}
+		return a.garbage[:event.WholeText(a.garbage)], nil
+	}
 	text, err := a.object.content()
 	if len(text) == 0 && !a.reportProgress(a.line) {
 		text = a.line
@@ -145,9 +186,14 @@ func parseObject(text []byte) (*printedObject, error) {
 	return d, nil
 }
 
-// shortenBytes returns the beginning of bytes that may not be text, for a message.
+// shortenBytes returns the beginning of bytes that may not be text, for a message. If they were cut it ends with …, so that
+// redaction recognizes a part of a secret, also if the text is short because it has one U+FFFD for many bytes.
 func shortenBytes(text []byte, most int) string {
-	return fault.Truncate(strings.ToValidUTF8(string(text[:min(len(text), most+1)]), "\uFFFD"), most)
+	s := fault.Truncate(strings.ToValidUTF8(string(text[:min(len(text), most+1)]), "\uFFFD"), most)
+	if len(text) > most+1 && !strings.HasSuffix(s, "…") {
+		s = strings.TrimSuffix(s, "\uFFFD") + "…"
+	}
+	return s
 }
 
 // overrideFault replaces the fault by the program's own output error: an object like a fault of the suite, or a text.

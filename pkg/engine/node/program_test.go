@@ -446,3 +446,25 @@ func TestAnswerIsTheSameHoweverItComes(t *testing.T) {
 		}
 	})
 }
+
+// Of an output that is not an object only the beginning is held, and its quote shows that it was cut.
+func TestGarbageIsNotHeld(t *testing.T) {
+	scratches := 0
+	on := &Task{Scratch: func() (event.Scratch, error) {
+		scratches++
+		return &memoryScratch{room: 1 << 30, discarded: new(int)}, nil
+	}}
+	for _, piece := range []string{"x", "é\n", "[1] ", strings.Repeat("y", maxProgressLine+1), " x"} {
+		a := &programStdout{object: spool{task: on}}
+		for written := 0; written < 3*spoolLimit; written += len(piece) {
+			_, _ = a.Write([]byte(piece))
+		}
+		text, err := a.text()
+		if err != nil || len(text) <= maxTail || len(text) > maxGarbage || scratches != 0 {
+			t.Errorf("%.5q: %d bytes, %d scratch files, %v", piece, len(text), scratches, err)
+		}
+		if quote := shortenBytes(text, maxTail); !strings.HasSuffix(quote, "…") || strings.Contains(quote, "\uFFFD") {
+			t.Errorf("%.5q: the quote ends with %q", piece, quote[len(quote)-10:])
+		}
+	}
+}

@@ -22,3 +22,14 @@ func TestSaidAtEnd(t *testing.T) {
 		}
 	}
 }
+
+func TestCutBytesEndWithAnEllipsis(t *testing.T) {
+	garbage := strings.Repeat("\xff", 40)
+	for _, text := range []string{"hunter22", "h\u00e9\u00e9\u00e9\u00e9\u00e9"} {
+		for most := 41; most < 48; most++ {
+			if got := shortenBytes([]byte(garbage+text), most); !strings.HasSuffix(got, "…") && most+1 < len(garbage+text) || strings.HasSuffix(got, "\uFFFD…") {
+				t.Errorf("%d bytes: %q", most, got)
+			}
+		}
+	}
+}

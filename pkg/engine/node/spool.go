@@ -7,11 +7,11 @@ import (
 // spoolLimit is the most bytes of an output that are held in memory before the whole of it is needed there.
 const spoolLimit = 1 << 20
 
-// spool holds what is written to it until it is needed as a whole, as JSON is: up to spoolLimit bytes in memory, the rest in a
-// scratch file. Writes never fail: content returns their error.
+// spool holds what is written to it until it is needed as a whole, as JSON is: up to spoolLimit bytes in memory, more in a scratch
+// file. Writes never fail: content returns their error.
 type spool struct {
 	task *Task
-	// text is the beginning of what was written, size its length with what is in the scratch file.
+	// text is what was written, or nil if it is in the scratch file; size is its length.
 	text    []byte
 	scratch event.Scratch
 	size    int
@@ -33,6 +33,10 @@ func (s *spool) Write(p []byte) (int, error) {
 			s.scratch = nil
 			return n, nil
 		}
+		if _, s.err = s.scratch.Write(s.text); s.err != nil {
+			return n, nil
+		}
+		s.text = nil
 	}
 	_, s.err = s.scratch.Write(p)
 	return n, nil
@@ -49,11 +53,7 @@ func (s *spool) content() ([]byte, error) {
 		return nil, err
 	}
 	s.task.large(s.size)
-	rest, err := s.scratch.Content(s.size - len(s.text))
-	if err != nil {
-		return nil, err
-	}
-	return append(append(make([]byte, 0, s.size), s.text...), rest...), nil
+	return s.scratch.Content(s.size)
 }
 
 // discard removes the scratch file.

@@ -7,8 +7,8 @@ import (
 	"github.com/pflow-suite/pflow/pkg/engine"
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
-	"github.com/pflow-suite/pflow/pkg/home"
 	"github.com/pflow-suite/pflow/pkg/run/journal"
+	"github.com/pflow-suite/pflow/pkg/run/reader"
 )
 
 // loadAgain sets what a source asks to run again, and the run to go on from if the source names none: the workflow's last one.
@@ -33,34 +33,16 @@ func (r *Request) loadAgain(host *Host, s *Source) error {
 	if r.Path == "" && r.Name == "-" {
 		return fault.New(fault.Usage, "%s needs the run to take the other nodes from, for a workflow from standard input", flag).Suggest("Name it with --resume RUN")
 	}
-	rec, err := lastRun(host.Home, r.Name, r.Path)
+	newest, err := reader.Open(host.Home).Newest(r.Name, r.Path)
 	if err != nil {
 		return err
 	}
-	if rec == nil {
+	if newest == "" {
 		return fault.New(fault.NotFound, "There is no run of %s to take the other nodes from", r.Name).
 			Suggest("Run all of it first, or name a run with --resume RUN")
 	}
-	s.Resume = rec.ID
+	s.Resume = newest
 	return nil
-}
-
-// lastRun returns the newest run of a workflow, or nil. A workflow without a path is known by its name.
-func lastRun(h *home.Home, name, path string) (*journal.Reader, error) {
-	records, err := journal.List(h)
-	if err != nil {
-		return nil, err
-	}
-	for _, rec := range records {
-		first, _, err := rec.FirstAndLast()
-		if err != nil || first == nil || first.Workflow == nil {
-			continue // removed meanwhile, or damaged
-		}
-		if w := first.Workflow; w.Path == path && (path != "" || w.Name == name) {
-			return rec, nil
-		}
-	}
-	return nil, nil
 }
 
 // repeatAgain sets what a run that goes on from another must still do alone or again. last is the last of the runs that went on

@@ -22,6 +22,7 @@ func (l *Launch) checkAnswer() error {
 			SuggestCommand("To answer beforehand, name the node: --approve NODE=%s", answer).SuggestTool("Leave out answers")
 	}
 	var open []string
+	var misfit *fault.Fault
 	for _, node := range slices.Sorted(maps.Keys(l.from.Open)) {
 		if !l.from.Open[node] {
 			continue
@@ -29,10 +30,17 @@ func (l *Launch) checkAnswer() error {
 		if l.from.Accepts(node, answer) {
 			return nil
 		}
+		if fields := l.from.Form(node); fields != nil {
+			misfit = fields.Check(answer)
+			misfit.Node = node
+		}
 		open = append(open, fmt.Sprintf("Node %s can be answered: %s", node, strings.Join(l.from.Choices[node], ", ")))
 	}
-	if len(open) == 0 {
+	switch {
+	case len(open) == 0:
 		return fault.New(fault.Usage, "Run %s has no open question", l.from.Run).SuggestCommand("Leave out --approve").SuggestTool("Leave out answers")
+	case len(open) == 1 && misfit != nil:
+		return misfit
 	}
 	return fault.New(fault.Usage, "%q is not an answer to a question of run %s", answer, l.from.Run).Suggest("%s", strings.Join(open, "; "))
 }
@@ -44,19 +52,13 @@ func (l *Launch) checkAnswers() error {
 		choices, known := l.choices(path)
 		switch {
 		case !known || slices.Contains(choices, given.Text) || l.from != nil && l.from.Accepts(path, given.Text):
+		case len(choices) == 0 && l.from != nil && l.from.Answered(path, given.Text): // it asked in the run, and is not asked again
 		case len(choices) == 0:
-			f := fault.New(fault.Usage, "Node %q asks no question, so an answer to it has no effect", path)
-			nodes := approvalNodes(&l.top, "")
-			f.Offer(path, nodes)
-			if near, ok := fault.Nearest(path, nodes); ok {
-				f.Suggest("Did you mean %q?", near)
-			}
-			if len(f.Available) == 0 {
-				return f.SuggestCommand("Leave out %s: no node of the workflow has an approval", given.By).
-					SuggestTool("Leave out answers: no node of the workflow has an approval")
-			}
-			return f.SuggestCommand("The nodes with an approval are: %s. Leave out %s %s", strings.Join(f.Available, ", "), given.By, path).
-				SuggestTool("Answer one of the nodes in available, which have an approval")
+			return unasked(&l.top, l.from, path, given.By)
+		case l.from != nil && l.from.Form(path) != nil:
+			f := l.from.Form(path).Check(given.Text)
+			f.Node = path
+			return f
 		default:
 			return fault.New(fault.Usage, "%q is not an answer to the question of node %s", given.Text, path).
 				SuggestCommand("Answer with --approve %s=ANSWER, where ANSWER is one of: %s", path, strings.Join(choices, ", ")).
@@ -64,6 +66,36 @@ func (l *Launch) checkAnswers() error {
 		}
 	}
 	return nil
+}
+
+// unasked returns the fault of an answer, given by a flag, to a node that has not asked and has no approval.
+func unasked(top *engine.Sub, from *engine.Checkpoint, path, by string) *fault.Fault {
+	open := waiting(from)
+	tool := callsTool(top, path)
+	f := fault.New(fault.Usage, "Node %q asks no question, so an answer to it has no effect", path)
+	if tool {
+		f = fault.New(fault.Usage, "Node %q can be answered only when its MCP server has asked", path)
+	}
+	if len(open) > 0 {
+		f.Available = open
+		return f.SuggestCommand("Run %s waits for an answer to: %s. Answer with --approve %s=ANSWER", from.Run, strings.Join(open, ", "), open[0]).
+			SuggestTool("Run %s waits for an answer to: %s. Answer with answers {%q: ANSWER}", from.Run, strings.Join(open, ", "), open[0])
+	}
+	if tool {
+		return f.SuggestCommand("Leave out %s %s. If the server asks, the run pauses and says how to answer", by, path).
+			SuggestTool("Leave out answers. If the server asks, the run pauses: then call execute with resume and answers")
+	}
+	nodes := approvalNodes(top, "")
+	f.Offer(path, nodes)
+	if near, ok := fault.Nearest(path, nodes); ok {
+		f.Suggest("Did you mean %q?", near)
+	}
+	if len(f.Available) == 0 {
+		return f.SuggestCommand("Leave out %s: no node of the workflow has an approval", by).
+			SuggestTool("Leave out answers: no node of the workflow has an approval")
+	}
+	return f.SuggestCommand("The nodes with an approval are: %s. Leave out %s %s", strings.Join(f.Available, ", "), by, path).
+		SuggestTool("Answer one of the nodes in available, which have an approval")
 }
 
 // choices returns the answers to the question about a node, or none if it asks nothing. known is false if the node may be inside a
@@ -90,6 +122,32 @@ func (l *Launch) choices(path string) (choices []string, known bool) {
 		}
 		sub, rest = next, inner
 	}
+}
+
+// waiting returns the paths of the nodes whose question the run to go on from left open.
+func waiting(from *engine.Checkpoint) (paths []string) {
+	if from == nil {
+		return nil
+	}
+	for _, path := range slices.Sorted(maps.Keys(from.Open)) {
+		if from.Open[path] {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// callsTool reports whether the node at a path calls a tool of an MCP server, which may ask.
+func callsTool(sub *engine.Sub, path string) bool {
+	id, inner, deeper := strings.Cut(engine.GenericPath(path), "/")
+	n, ok := sub.Workflow.Node(id)
+	if !ok {
+		return false
+	}
+	if next, ok := sub.Subs[id]; deeper && ok {
+		return callsTool(next, inner)
+	}
+	return !deeper && sub.Kinds[n.Type].MCP != nil
 }
 
 // approvalNodes returns the paths of the nodes with an approval.

@@ -2,7 +2,6 @@ package runner
 
 import (
 	"context"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -10,28 +9,54 @@ import (
 	"github.com/pflow-suite/pflow/pkg/engine"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home/redact"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 	"github.com/pflow-suite/pflow/pkg/run/journal"
 )
 
-// checkAnswered returns a fault if a run to attach to was given another answer than the request has.
-func (r *Request) checkAnswered(rec *journal.Reader) error {
+// checkAnswered returns a fault if a run to attach to was given another answer than the request has, or if it is live and was given
+// none: it takes no answers before it has asked.
+func (r *Request) checkAnswered(rec *journal.Reader, live bool) error {
 	if r.Answer == "" && len(r.Answers) == 0 {
 		return nil
 	}
-	file, err := rec.Open()
-	if err != nil {
-		return err
-	}
-	defer func() { _ = file.Close() }()
-	info, err := file.Stat()
-	if err != nil {
-		return fault.From(err)
-	}
-	run, err := engine.ReadCheckpoint(io.NewSectionReader(file, 0, info.Size()), rec.Blob)
+	run, err := checkpointOf(rec)
 	if err != nil {
 		return nil //nolint:nilerr // a damaged run has no answers to compare
 	}
-	return r.checkSameAnswers(rec.ID, run.Answers())
+	answers := run.Answers()
+	if err := r.checkSameAnswers(rec.ID, answers); err != nil || !live {
+		return err
+	}
+	for _, path := range slices.Sorted(maps.Keys(r.Answers)) {
+		if len(answersTo(path, answers)) == 0 {
+			f := fault.New(fault.Conflict, "Node %s of run %s has not asked yet, so it cannot be answered", path, rec.ID)
+			f.Node = path
+			return answerLater(f, rec)
+		}
+	}
+	if r.Answer != "" && len(answers) == 0 {
+		return answerLater(fault.New(fault.Conflict, "Run %s has not asked yet, so it cannot be answered", rec.ID), rec)
+	}
+	return nil
+}
+
+// answersOpen reports whether the request has an answer to a question that the run to go on from left open.
+func (l once) answersOpen() bool {
+	for path, open := range l.from.Open {
+		_, given := l.request.Answers[path]
+		_, generic := l.request.Answers[engine.GenericPath(path)]
+		if open && (given || generic || l.request.Answer != "") {
+			return true
+		}
+	}
+	return false
+}
+
+// answerLater adds to a fault how to wait until a live run asks.
+func answerLater(f *fault.Fault, rec *journal.Reader) *fault.Fault {
+	f.Retryable = true
+	return f.SuggestCommand("pflow-exec wait %s waits until it pauses with its questions, or ends. Then answer", rec.ID).
+		SuggestTool("%s and without answers, to wait until it pauses with its questions, or ends. Then answer", journal.ResumeCall(rec.ID, ""))
 }
 
 // checkTaken returns a fault if the run to go on from has another answer to a question that is not asked again.
@@ -77,7 +102,9 @@ func answersTo(path string, answers map[string]string) (found []string) {
 
 // hasAnswer reports whether an answer is among others, as far as they show no secret.
 func hasAnswer(answers []string, given string) bool {
-	return slices.ContainsFunc(answers, func(has string) bool { return has == given || strings.Contains(has, redact.Mark) })
+	return slices.ContainsFunc(answers, func(has string) bool {
+		return has == given || strings.Contains(has, redact.Mark) || rawjson.Equal(has, given)
+	})
 }
 
 func (r *Request) answeredBefore(run, path, had, given string) error {

@@ -71,3 +71,38 @@ func TestAnAnswerIsNotReplaced(t *testing.T) {
 		})
 	}
 }
+
+// An answer that cannot be taken because a secret input is absent is refused. The question stays open.
+func TestAnAnswerWithoutASecretIsRefused(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	path := p.write("w.json", `{"inputs": {"token": {"type": "string", "secret": true}}, "nodes": [{"id": "ask", "type": "shell", "approval": {}, "params": {"command": "echo ${token}"}}]}`)
+	secret := values("token", "s3cret-value")
+	paused := p.run(Source{Workflow: path, Inputs: secret})
+	if paused.Status != event.Paused {
+		t.Fatal(paused.Status)
+	}
+	resolve := func(answers map[string]engine.Answer, answer string, inputs Inputs) (*Launch, error) {
+		r, err := Load(p.Host, Source{Workflow: path, Resume: paused.Run, Inputs: inputs}, Options{Dir: p.dir, Jobs: 1, Answers: answers, Answer: answer})
+		p.check(err)
+		r.Once = true
+		l, err := Resolve(p.Context(), p.Host, r)
+		if err == nil {
+			l.Release()
+		}
+		return l, err
+	}
+	yes := map[string]engine.Answer{"ask": {Text: "yes", By: "--approve"}}
+	_, err := resolve(yes, "", Inputs{})
+	isFault(t, err, fault.Usage, "token", paused.Run)
+	_, err = resolve(nil, "yes", Inputs{})
+	isFault(t, err, fault.Usage, "token", paused.Run)
+	l, err := resolve(nil, "", Inputs{})
+	if p.check(err); l.Attach != paused.Run {
+		t.Errorf("without an answer it attaches to %q", l.Attach)
+	}
+	l, err = resolve(yes, "", secret)
+	if p.check(err); l.Attach != "" {
+		t.Errorf("with the secret it attaches to %q", l.Attach)
+	}
+}

@@ -37,6 +37,11 @@ func (l *Launch) holdKey(ctx context.Context) error {
 		l.releases = append(l.releases, key.Release)
 	}
 	if live := key.Live(); live != nil {
+		if r.Resume != "" && !r.DryRun {
+			if waited, err := r.awaitEnd(ctx, live); err != nil || waited {
+				return err
+			}
+		}
 		r.keyed = true
 		return l.attach(ctx, live, true)
 	}
@@ -51,7 +56,7 @@ func (l *Launch) attach(ctx context.Context, rec *journal.Reader, live bool) err
 			return err
 		}
 	}
-	if err := l.request.checkAnswered(rec); err != nil {
+	if err := l.request.checkAnswered(rec, live); err != nil {
 		return err
 	}
 	l.Attach = rec.ID

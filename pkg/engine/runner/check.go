@@ -20,7 +20,7 @@ func (l *Launch) check() error {
 		}
 		l.request.file = file
 	}
-	types, lib := registry.Open(l.host.Home), library.Open(l.host.Home)
+	types, lib := runnerTypes{registry.Open(l.host.Home), l}, library.Open(l.host.Home)
 	l.addDefaults(file.Workflow)
 	l.redactor.JSON(file.JSON()) // adds values with secret names before an error can show them
 	report := check.Workflow(file, types, lib.OpenSub)

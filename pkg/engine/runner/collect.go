@@ -6,6 +6,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/engine/cache"
 	"github.com/pflow-suite/pflow/pkg/home"
 	"github.com/pflow-suite/pflow/pkg/run/journal"
+	"github.com/pflow-suite/pflow/pkg/run/reader"
 )
 
 // Limits say which runs to keep. A run that is live or being resumed is always kept.
@@ -25,11 +26,27 @@ func Collect(h *home.Home, limits Limits) (*Collected, error) {
 	if !limits.DryRun {
 		endAllStrays(h)
 	}
-	got, err := journal.Collect(h, limits, time.Now())
+	got, err := removeRuns(h, limits)
 	if err == nil && !limits.DryRun && limits.OlderThan >= 0 {
 		cache.Open(h).Collect(limits.OlderThan)
 	}
 	return got, err
+}
+
+// removeRuns removes runs. Their figures stay in the statistics.
+func removeRuns(h *home.Home, limits Limits) (*Collected, error) {
+	runs := reader.Open(h)
+	removed := func([]string) error { return nil }
+	limits.Before = func(ids []string) { removed = runs.Keep(ids) }
+	got, err := journal.Collect(h, limits, time.Now())
+	if err != nil || limits.DryRun {
+		return got, err
+	}
+	if err := removed(got.Removed); err != nil && got.Failed == nil {
+		got.Failed = err
+	}
+	_ = runs.Settle() // the index can be brought up to date later
+	return got, nil
 }
 
 // tidy removes what exceeds the default limits, once a day.
@@ -37,7 +54,7 @@ func tidy(host *Host) {
 	if !journal.CollectionDue(host.Home, time.Now()) {
 		return
 	}
-	got, err := journal.Collect(host.Home, DefaultLimits(), time.Now())
+	got, err := removeRuns(host.Home, DefaultLimits())
 	if err == nil {
 		err = got.Failed
 	}

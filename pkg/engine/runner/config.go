@@ -9,6 +9,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/event/trace"
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpclient"
+	"github.com/pflow-suite/pflow/pkg/mcp/oauth"
 	"github.com/pflow-suite/pflow/pkg/process"
 )
 
@@ -27,7 +28,7 @@ func (l *Launch) config(run string) engine.Config {
 	return engine.Config{
 		Sub:     l.top,
 		Load:    l.load,
-		Started: event.Workflow{Name: r.Name, Path: r.Path, Digest: l.top.Digest, Definition: l.definition},
+		Started: event.Workflow{Name: r.Name, Path: r.Path, Digest: l.top.Digest, Definition: l.definition, Source: r.source()},
 		RunID:   run,
 		Inputs:  l.inputs, Given: l.given,
 		Redactor: l.redactor,
@@ -36,15 +37,16 @@ func (l *Launch) config(run string) engine.Config {
 		Ask:      l.host.Ask,
 		Answer:   r.Answer, Answers: r.Answers,
 		Cache: kept,
-		Jobs:  r.Jobs, KeepGoing: r.KeepGoing, Timeout: r.Timeout,
+		Jobs:  r.Jobs, KeepGoing: r.KeepGoing, Timeout: r.Timeout, Budget: budgetOf(l), Runners: runnersOf(l),
 		From: l.from, Only: r.Only, Again: r.recorded(),
 		Log: l.host.Log,
 	}
 }
 
-// addServerSecrets makes the secrets in the configuration of the MCP servers known before the first node runs, which may print
+// addServerSecrets makes the secrets in the configuration of the MCP servers, and those of the logins to them, known before the first node runs, which may print
 // what a server is given. A configuration that cannot be read is reported when a node needs it.
 func (l *Launch) addServerSecrets() {
+	oauth.AddSecrets(l.host.Home, l.redactor)
 	servers, err := mcpclient.LoadServers(l.host.Home)
 	if err != nil {
 		return
@@ -57,7 +59,7 @@ func (l *Launch) addServerSecrets() {
 
 // reach returns how the run's MCP servers are reached. Their configuration is read when the first of them is needed.
 func (l *Launch) reach(run string, env []string) func(server string) (mcpclient.Spec, error) {
-	resolver := &mcpclient.Resolver{Env: env, Settings: l.settings.Env, Mark: mark(run), Dir: l.dir, Redactor: l.redactor, Log: l.host.Log, Warn: l.host.Warn}
+	resolver := &mcpclient.Resolver{Env: env, Settings: l.settings.Env, Mark: mark(run), Dir: l.dir, Home: l.host.Home, Redactor: l.redactor, Log: l.host.Log, Warn: l.host.Warn}
 	return func(name string) (mcpclient.Spec, error) {
 		servers, err := mcpclient.LoadServers(l.host.Home)
 		if err != nil {

@@ -5,12 +5,12 @@ import (
 	"sync"
 	"time"
 
-	"github.com/pflow-suite/pflow/pkg/catalog/library"
 	"github.com/pflow-suite/pflow/pkg/engine"
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/process"
 	"github.com/pflow-suite/pflow/pkg/run/journal"
+	"github.com/pflow-suite/pflow/pkg/run/reader"
 )
 
 // Observer is called while a run is executed. Both functions may be nil.
@@ -49,7 +49,6 @@ func (l *Launch) Execute(ctx context.Context, o Observer) (*event.Event, error) 
 	if o.Event != nil {
 		followers.Go(func() { _ = w.Follow(o.Event) })
 	}
-	began := time.Now()
 	last, err := l.run(ctx, w)
 	w.EndFollowers()
 	followers.Wait()
@@ -61,7 +60,7 @@ func (l *Launch) Execute(ctx context.Context, o Observer) (*event.Event, error) 
 		f := *fault.From(err)
 		return nil, f.Suggest("resume with: %s", l.resumeCommand(w.ID))
 	}
-	recordStatistics(ctx, l.host, l.request, last, began)
+	reader.Open(l.host.Home).Record(w.ID)
 	tidy(l.host)
 	if err := l.checkCopied(last); err != nil {
 		return nil, err
@@ -69,32 +68,19 @@ func (l *Launch) Execute(ctx context.Context, o Observer) (*event.Event, error) 
 	return last, nil
 }
 
-// recordStatistics adds the run to the statistics of its workflow. A run of one node, or of a file, has none.
-func recordStatistics(ctx context.Context, host *Host, r *Request, last *event.Event, began time.Time) {
-	statistics := library.Open(host.Home)
-	record := statistics.RecordRun
-	switch {
-	case r.Only != "" || !r.Saved && !r.Draft:
-		return
-	case r.Draft:
-		record = statistics.RecordDraftRun
-	}
-	if err := record(context.WithoutCancel(ctx), r.Name, string(last.Status), began, time.Since(began)); err != nil {
-		host.Log.Warn("the workflow's statistics are not up to date", "error", err)
-	}
-}
-
 // begin creates the directory of the run, which other processes see from its first event on. After an error it does not
 // exist. The claim is held for the processes of the run.
 func (l *Launch) begin(o Observer) (*journal.Writer, *process.Claim, error) {
 	options := journal.Options{Definition: l.definition, Sync: l.request.Sync, Begun: func(id string) error {
+		if o.Started != nil {
+			if err := o.Started(id); err != nil {
+				return err // the key is held until the run is removed, so that no other process attaches to it
+			}
+		}
 		if l.key != nil { // from now on it leads to this run
 			l.key.Release()
 		}
-		if o.Started == nil {
-			return nil
-		}
-		return o.Started(id)
+		return nil
 	}}
 	if l.origin != nil && !l.fork {
 		options.ResumedFrom = l.origin.ID
@@ -142,12 +128,21 @@ func (l *Launch) run(ctx context.Context, w *journal.Writer) (*event.Event, erro
 		c.Host.Servers.Close()
 		strays.End()
 	}
-	stopping, cancel := ctx, context.CancelFunc(func() {})
-	if c.Timeout > 0 {
-		stopping, cancel = context.WithTimeout(ctx, c.Timeout)
-	}
-	defer cancel()
+	stopping, timedOut := context.WithCancel(ctx)
+	defer timedOut()
 	ended := context.AfterFunc(stopping, strays.Terminate)
+	place := &admission{launch: l, journal: w}
+	defer place.release()
+	c.Admit = func(ctx context.Context) error {
+		if err := place.take(ctx); err != nil {
+			return err
+		}
+		if c.Timeout > 0 {
+			timer := time.AfterFunc(c.Timeout, timedOut)
+			context.AfterFunc(stopping, func() { timer.Stop() })
+		}
+		return nil
+	}
 	last, err := engine.Run(ctx, c)
 	c.Host.Servers.Close()
 	ended()

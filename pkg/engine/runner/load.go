@@ -19,7 +19,8 @@ import (
 
 // Source names what to run.
 type Source struct {
-	// Workflow is a path, the name of a saved workflow or a draft, or "-" for standard input. With NameOnly it is a name.
+	// Workflow is a path, the name of a saved workflow or a draft, SOURCE:ID for a workflow of a source, or "-" for standard input. With
+	// NameOnly it is a name.
 	Workflow string
 	NameOnly bool
 	Inputs   Inputs
@@ -52,7 +53,11 @@ type Options struct {
 	// Jobs is how many nodes run at the same time; 0 is one for each processor.
 	Jobs int
 	// Timeout stops the run when it is over; 0 is no limit.
-	Timeout   time.Duration
+	Timeout time.Duration
+	// Budget replaces fields of the workflow's budget; a field that is 0 does not.
+	Budget event.Spending
+	// Runners are the command lines of runners, by their names. They win over those of the settings.
+	Runners   map[string]string
 	KeepGoing bool
 	NoCache   bool
 	Sync      bool
@@ -140,6 +145,7 @@ func LoadRun(host *Host, run string, in Inputs, o Options) (*Request, error) {
 		return r, nil
 	}
 	r.Name, r.Path = first.Workflow.Name, first.Workflow.Path
+	r.Saved, r.Draft = first.Workflow.Source == event.SourceLibrary, first.Workflow.Source == event.SourceDraft // as the statistics count it
 	if err := r.repeatAgain(named.LastSuccessor(), rec, first, o.RetryFailed); err != nil {
 		return nil, err
 	}
@@ -167,7 +173,7 @@ func (r *Request) folder(host *Host, first *event.Event) string {
 // request returns a request with the options in it.
 func (o Options) request(host *Host) (*Request, error) {
 	r := &Request{
-		Jobs: o.Jobs, Timeout: o.Timeout, KeepGoing: o.KeepGoing, Sync: o.Sync, NoCache: o.NoCache, Answer: o.Answer, Answers: o.Answers, DirGiven: o.Dir != "",
+		Jobs: o.Jobs, Timeout: o.Timeout, Budget: o.Budget, Runners: o.Runners, KeepGoing: o.KeepGoing, Sync: o.Sync, NoCache: o.NoCache, Answer: o.Answer, Answers: o.Answers, DirGiven: o.Dir != "",
 	}
 	if r.Jobs == 0 {
 		r.Jobs = runtime.GOMAXPROCS(0)
@@ -187,6 +193,9 @@ func (o Options) request(host *Host) (*Request, error) {
 
 // loadWorkflow reads and parses the workflow.
 func (r *Request) loadWorkflow(host *Host, s Source) error {
+	if ok, err := r.loadSource(host, s.Workflow, s.NameOnly); ok {
+		return err
+	}
 	file, entry, err := library.Open(host.Home).Open(s.Workflow, s.NameOnly, r.Dir, host.Read)
 	if err != nil {
 		return err

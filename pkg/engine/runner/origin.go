@@ -106,7 +106,7 @@ const takingOver = 10 * time.Second
 
 // holdOrigin finds and locks the run to go on from, or sets Attach if that is live. If another process goes on from it at
 // the same time, it waits for the run that the process makes, and sets Attach to that. If another process went on from it
-// before, the run that it made takes its place.
+// before, the run that it made takes its place. If the run has ended and its process has not, it waits for that.
 func (l *Launch) holdOrigin(ctx context.Context) error {
 	r := l.request
 	rec, err := l.findOrigin()
@@ -114,6 +114,9 @@ func (l *Launch) holdOrigin(ctx context.Context) error {
 		return err
 	}
 	if r.Follow {
+		if err := r.checkFollowed(rec); err != nil {
+			return err
+		}
 		return l.attach(ctx, rec, rec.Held())
 	}
 	for began := time.Now(); ; {
@@ -122,28 +125,40 @@ func (l *Launch) holdOrigin(ctx context.Context) error {
 		} else if err := r.checkOwn(l.host.Home, first); err != nil {
 			return err
 		}
-		if r.Again != nil && rec.Held() {
+		status, _, err := rec.Status()
+		if err != nil {
+			return err
+		}
+		if r.Stored && status.Succeeded() && r.repeats() {
+			return l.attach(ctx, rec, false)
+		}
+		live := journal.IsLive(status)
+		if !r.DryRun {
+			if live = rec.Held(); live {
+				if waited, err := r.awaitEnd(ctx, rec); err != nil {
+					return err
+				} else if waited {
+					continue
+				}
+			}
+		}
+		if live && r.Again != nil {
 			return stillRunning(rec)
 		}
-		if r.Stored {
-			if status, _, err := rec.Status(); err == nil && (status == journal.Running || status.Succeeded() && r.repeats()) {
-				return l.attach(ctx, rec, status == journal.Running)
-			}
+		if live {
+			return l.attach(ctx, rec, true)
 		}
-		release, err := func() {}, error(nil)
+		release := func() {}
 		if !r.DryRun { // which leaves the run as it is
 			release, err = rec.Hold(ctx)
-		}
-		if (err != nil || r.DryRun) && rec.Held() {
-			if r.Again != nil {
-				return stillRunning(rec)
-			}
-			return l.attach(ctx, rec, true)
 		}
 		newest := rec.ResumePoint()
 		if f, ok := errors.AsType[*fault.Fault](err); ok && f.Type == fault.Conflict && r.Resume != "" && r.Again == nil && time.Since(began) < takingOver {
 			if newest.ID != rec.ID {
 				return l.attach(ctx, newest, true)
+			}
+			if queued := rec.QueuedSuccessor(l.host.Home); queued != nil {
+				return l.attach(ctx, queued, true)
 			}
 			continue
 		}

@@ -61,7 +61,7 @@ func (s Source) followed(host *Host, o Options) bool {
 		return false
 	}
 	done := status.Succeeded() || status == event.Paused && o.Answer == "" && len(o.Answers) == 0
-	return status == journal.Running || done && !exists(host.Home, s.Workflow)
+	return journal.IsLive(status) || done && !exists(host.Home, s.Workflow)
 }
 
 // runs reports whether a run is one of the workflow of the home that has a name.

@@ -66,16 +66,31 @@ type Request struct {
 	Dir      string `json:"dir"`
 	DirGiven bool   `json:"dir_given,omitempty"`
 	// Env are variables that are added to the environment.
-	Env       []string      `json:"env,omitempty"`
-	Jobs      int           `json:"jobs"`
-	Timeout   time.Duration `json:"timeout,omitempty"`
-	KeepGoing bool          `json:"keep_going,omitempty"`
+	Env     []string      `json:"env,omitempty"`
+	Jobs    int           `json:"jobs"`
+	Timeout time.Duration `json:"timeout,omitempty"`
+	// Budget has the fields of the budget that are asked for.
+	Budget event.Spending `json:"budget,omitzero"`
+	// Runners are the command lines of runners that are given for the run, by their names.
+	Runners   map[string]string `json:"runners,omitempty"`
+	KeepGoing bool              `json:"keep_going,omitempty"`
 	// NoCache runs nodes with a cache too. Their outputs are kept for later runs.
 	NoCache bool `json:"no_cache,omitempty"`
 	// Sync makes every event reach the disk before the run goes on.
 	Sync bool `json:"sync,omitempty"`
 	// DryRun takes no lock and changes nothing. It does not cross to another process.
 	DryRun bool `json:"-"`
+}
+
+// source returns where the home has the workflow by its name, as the first event of the run says it.
+func (r *Request) source() string {
+	switch {
+	case r.Saved:
+		return event.SourceLibrary
+	case r.Draft:
+		return event.SourceDraft
+	}
+	return ""
 }
 
 // repeats reports whether the request repeats a run as it was: then one that has succeeded is not run again.

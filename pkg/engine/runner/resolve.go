@@ -111,7 +111,7 @@ func (l *Launch) resolve(ctx context.Context) (err error) {
 	}
 	l.warnForeign()
 	if err := l.resolveInputs(); err != nil {
-		if len(r.Inputs) == 0 && (once{l}).repeats() { // its secret inputs are not given again, and not needed
+		if len(r.Inputs) == 0 && (once{l}).repeats() && !(once{l}).answersOpen() { // its secret inputs are not given again, and not needed
 			return l.attach(ctx, l.origin, false)
 		}
 		return l.redactor.Fault(fault.From(err))

@@ -65,7 +65,7 @@ func Cancel(ctx context.Context, h *home.Home, run string) (id string, status ev
 	if err != nil {
 		return "", "", err
 	}
-	if status == journal.Running {
+	if journal.IsLive(status) {
 		return "", "", fault.New(fault.Conflict, "Run %s has not stopped within %s", rec.ID, patience).
 			SuggestCommand("pflow-exec status %s shows which nodes still run", rec.ID).
 			SuggestTool("%s, to wait for its end", journal.ResumeCall(rec.ID, ""))

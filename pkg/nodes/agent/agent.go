@@ -28,9 +28,9 @@ type Host struct {
 	// Linger is how long the agent may stay silent after its result before it is stopped, by default 10 seconds. The result is
 	// valid then.
 	Linger time.Duration
-	// Progress is called with the number of turns taken, their maximum, and what the agent does, at most four times a second. It
-	// may be nil.
-	Progress func(done, total float64, message string)
+	// Progress is called with the number of turns taken, their maximum, and what the agent does, at most four times a second, and
+	// with what it has used so far, or nil if that is not known. It may be nil.
+	Progress func(done, total float64, message string, usage *nodetype.Usage)
 }
 
 // Run gives a task to an agent and waits for its end. If the agent is stopped, all its processes are stopped too. If the agent asks

@@ -133,5 +133,5 @@ func (j *job) reportProgress(r *report, activity string) {
 		return
 	}
 	j.lastProgress = now
-	j.host.Progress(float64(j.turns+r.turns), float64(j.in.MaxTurns), fault.Truncate(j.secrets.Text(activity), 80))
+	j.host.Progress(float64(j.turns+r.turns), float64(j.in.MaxTurns), fault.Truncate(j.secrets.Text(activity), 80), j.usedWith(r))
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/nodes/agent"
+	"github.com/pflow-suite/pflow/pkg/nodetype"
 )
 
 // TestRefused checks that invalid parameters are reported before anything starts.
@@ -196,7 +197,7 @@ func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	out, _, err := agent.Run(ctx, s.params(`{"prompt":"p"}`), nil, agent.Host{
 		Dir: s.place, Env: s.env,
-		Progress: func(_, _ float64, message string) {
+		Progress: func(_, _ float64, message string, _ *nodetype.Usage) {
 			if message == "Edit, Bash" {
 				cancel(cause)
 			}

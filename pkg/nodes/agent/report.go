@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 
@@ -128,4 +129,17 @@ func (j *job) cost() float64 {
 		return 0
 	}
 	return *j.usage.CostUSD
+}
+
+// usedWith returns the usage of the calls before and of one that goes on, or nil if it is not known.
+func (j *job) usedWith(r *report) *nodetype.Usage {
+	if !j.usageKnown && !r.usageKnown {
+		return nil
+	}
+	total := sum(j.usage, r.usage)
+	if j.backend.cumulative() && r.usageKnown {
+		total = r.usage
+	}
+	total.Model = cmp.Or(r.model, j.model, j.in.Model)
+	return &total
 }

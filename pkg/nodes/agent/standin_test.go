@@ -118,7 +118,7 @@ func (s *standIn) run(ctx context.Context, raw string) (*nodetype.AgentOutputs, 
 	s.Helper()
 	out, question, err := agent.Run(ctx, s.params(raw), s.answer, agent.Host{
 		Dir: s.place, Env: s.env, Stderr: io.Discard,
-		Progress: func(done, total float64, message string) {
+		Progress: func(done, total float64, message string, _ *nodetype.Usage) {
 			s.progress = append(s.progress, strconv.Itoa(int(done))+"/"+strconv.Itoa(int(total))+" "+message)
 		},
 	})

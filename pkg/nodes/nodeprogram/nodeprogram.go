@@ -183,7 +183,16 @@ func with(outputs json.RawMessage, name string, member any) (json.RawMessage, er
 
 // Progress writes a line of progress. Lines of progress come before the outputs. A total of 0 means that it is not known.
 func Progress(w io.Writer, done, total float64, message string) error {
-	raw, err := rawjson.Marshal(map[string]any{"progress": map[string]any{"done": done, "total": total, "message": message}})
+	return ProgressUsing(w, done, total, message, nil)
+}
+
+// ProgressUsing is Progress with the use of language models so far, or nil.
+func ProgressUsing(w io.Writer, done, total float64, message string, usage *nodetype.Usage) error {
+	step := map[string]any{"done": done, "total": total, "message": message}
+	if usage != nil {
+		step["llm_usage"] = usage
+	}
+	raw, err := rawjson.Marshal(map[string]any{"progress": step})
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,183 @@
+package runner
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/pflow-suite/pflow/pkg/catalog/registry"
+	"github.com/pflow-suite/pflow/pkg/engine/node"
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/home"
+	"github.com/pflow-suite/pflow/pkg/home/input"
+	"github.com/pflow-suite/pflow/pkg/home/redact"
+	"github.com/pflow-suite/pflow/pkg/home/settings"
+	"github.com/pflow-suite/pflow/pkg/mcp/mcpclient"
+	"github.com/pflow-suite/pflow/pkg/nodetype"
+	"github.com/pflow-suite/pflow/pkg/process"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
+)
+
+// errSenderGone is the cause of an attempt whose sender has closed its end of the pipe.
+var errSenderGone = fault.New(fault.Execution, "The run that has sent the attempt is gone")
+
+// attemptVariable marks the processes of an attempt that this process executes for a runner.
+const attemptVariable = "PFLOW_ATTEMPT_MARK"
+
+// ServeAttempt executes the attempt in the request on in, which is one document, and writes lines to out: the progress of the node,
+// the output of its processes, and in the end the reply. It returns the fault of a node that failed. All descendants of this
+// process are ended with the attempt. The host need not have a home: then it is that of the request's environment.
+func ServeAttempt(ctx context.Context, host *Host, in io.Reader, out io.Writer) (*fault.Fault, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	source := input.Reader(ctx, in)
+	decoder := json.NewDecoder(input.Limit(source, "The request on standard input", maxRequest))
+	var r node.Request
+	if err := decoder.Decode(&r); err != nil {
+		if f, ok := errors.AsType[*fault.Fault](err); ok || ctx.Err() != nil {
+			return nil, errors.Join(f, context.Cause(ctx))
+		}
+		return nil, fault.New(fault.Usage, "Standard input is not a request: %v", err).
+			SuggestCommand(`Name the type of a node: pflow-exec node TYPE KEY=VALUE. Without a type, pflow-exec node reads {"v":1,"type":TYPE,"params":{…}}`)
+	}
+	if r.V != node.RequestVersion {
+		return nil, fault.New(fault.Protocol, "The request has version %d, but this program needs version %d", r.V, node.RequestVersion).
+			Suggest("Install the suite in the same version on both machines")
+	}
+	if r.Held { // when the sender is gone, the attempt must end
+		go func() {
+			_, _ = io.Copy(io.Discard, io.MultiReader(decoder.Buffered(), source))
+			cancel(errSenderGone)
+		}()
+	}
+	lines := &attemptLines{to: out}
+	result := host.attempt(ctx, &r, lines)
+	raw, err := rawjson.Marshal(node.ReplyOf(result))
+	if err != nil {
+		return nil, fault.From(err)
+	}
+	lines.line(append(raw, '\n'))
+	return result.Fault, lines.err
+}
+
+// attempt executes an attempt.
+func (host *Host) attempt(ctx context.Context, r *node.Request, lines *attemptLines) *node.Result {
+	failed := func(f *fault.Fault) *node.Result {
+		return &node.Result{Action: "error", Fault: f, Outputs: json.RawMessage(`{"error":` + string(rawjson.Quote(f.Message)) + `}`)}
+	}
+	if host.Home == nil { // its environment names none
+		h, err := home.Open(r.Env["PFLOW_HOME"], r.Env["HOME"])
+		if err != nil {
+			return failed(fault.From(err))
+		}
+		host.Home = h.WithContext(ctx)
+	}
+	kind, ok, err := registry.Open(host.Home).Type(r.Type)
+	switch {
+	case err != nil:
+		return failed(fault.From(err))
+	case !ok:
+		return failed(fault.New(fault.Unavailable, "The machine that runs the node has no node type %q", r.Type).
+			SuggestCommand("Install or register it there too: pflow-sync nodes, pflow-sync sync").SuggestTool("A person installs or registers it there too"))
+	}
+	known, err := settings.Load(host.Home)
+	if err != nil {
+		return failed(fault.From(err))
+	}
+	t := r.Task(kind, host.Env)
+	if t.Dir == "" {
+		if t.Dir, err = os.Getwd(); err != nil {
+			return failed(fault.From(err))
+		}
+	}
+	if info, err := os.Stat(t.Dir); err != nil || !info.IsDir() {
+		return failed(fault.New(fault.Execution, "The machine that runs the node has no folder %s", t.Dir).
+			Suggest("Files are not copied: use a folder that both machines have, or copy with rsync in a node of its own"))
+	}
+	mark := attemptVariable + "=" + rand.Text()
+	t.Env, t.Marks = append(t.Env, mark), append(t.Marks, mark) // the runner has the other marks too, if it is on this machine
+	if t.Suite, err = host.Suite(); err != nil {
+		return failed(fault.From(err))
+	}
+	l := &Launch{host: host, env: t.Env, settings: known, redactor: redact.For(known.Env, t.Env), dir: t.Dir, request: &Request{}}
+	t.Servers = mcpclient.NewPool(l.reach("", t.Env))
+	t.Stdout, t.Stderr = lines.log("stdout"), lines.log("stderr")
+	t.Progress, t.Used = lines.progress, lines.used
+	process.AdoptOrphans()
+	strays := process.Strays{Mark: mark, Grace: process.DefaultGrace}
+	defer strays.EndRemaining()
+	defer t.Servers.Close()
+	if t.Timeout > 0 {
+		limit := t.Timeout
+		if param, ok := kind.Param(nodetype.TimeoutParam); ok && param.Type == nodetype.DurationType && kind.Program != "" {
+			limit += process.DefaultGrace // it keeps the limit by itself, and has outputs then
+		}
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, limit, &node.TimeoutError{After: t.Timeout})
+		defer cancel()
+	}
+	return node.Run(ctx, r.Call(kind), t)
+}
+
+// attemptLines writes the lines of an attempt.
+type attemptLines struct {
+	to io.Writer
+
+	mu       sync.Mutex
+	err      error
+	reported time.Time
+}
+
+func (a *attemptLines) line(b []byte) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if _, err := a.to.Write(b); err != nil && a.err == nil {
+		a.err = err
+	}
+}
+
+// progress reports how far the node is, at most ten times a second.
+func (a *attemptLines) progress(done, total float64, message string) {
+	a.mu.Lock()
+	soon := time.Since(a.reported) < 100*time.Millisecond
+	if !soon {
+		a.reported = time.Now()
+	}
+	a.mu.Unlock()
+	if !soon {
+		a.report(map[string]any{"done": done, "total": total, "message": fault.Truncate(message, node.MaxLogPiece)})
+	}
+}
+
+// used reports the use of language models.
+func (a *attemptLines) used(usage json.RawMessage) {
+	a.report(map[string]any{"llm_usage": usage})
+}
+
+func (a *attemptLines) report(step map[string]any) {
+	if raw, err := rawjson.Marshal(map[string]any{"progress": step}); err == nil {
+		a.line(append(raw, '\n'))
+	}
+}
+
+// log returns a writer for the output of the node's processes on one stream.
+func (a *attemptLines) log(stream string) io.Writer { return &attemptLog{a, stream} }
+
+type attemptLog struct {
+	lines  *attemptLines
+	stream string
+}
+
+func (l *attemptLog) Write(p []byte) (int, error) {
+	for rest := p; len(rest) > 0; {
+		n := min(len(rest), node.MaxLogPiece)
+		l.lines.line(node.LogLine(l.stream, rest[:n]))
+		rest = rest[n:]
+	}
+	return len(p), nil
+}
