@@ -1,0 +1,103 @@
+// Package share lets whoever has a link run a saved workflow at the expense of its owner: within limits, with the owner's API keys, and
+// with a job as the only view of the run.
+package share
+
+import (
+	"context"
+	"time"
+
+	"github.com/pflow-suite/pflow/pkg/catalog/library"
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/home"
+	"github.com/pflow-suite/pflow/pkg/share/store"
+	"github.com/pflow-suite/pflow/pkg/workflow"
+)
+
+// The limits of one run.
+const (
+	// RunLimit is how long a run may take, and how long a question of a paused one may stay open.
+	RunLimit = 5 * time.Minute
+	// MaxOutput is the most bytes of all outputs of a run together.
+	MaxOutput = 10_000_000
+)
+
+// Service shares the workflows of a home.
+type Service struct {
+	Home *home.Home
+	// Store is nil if nothing was ever shared.
+	Store *store.Store
+	// Env is the environment of this program.
+	Env []string
+	// Dir is the folder in which pflow-exec is looked up before PATH.
+	Dir string
+	// Reader is who reads the hints of faults.
+	Reader fault.Reader
+	// BaseURL is the address that the links to outputs begin with.
+	BaseURL string
+}
+
+// Add shares a saved workflow under a new token.
+func (s *Service) Add(ctx context.Context, name string, ownerFunded bool) (store.Share, error) {
+	if _, err := s.saved(name); err != nil {
+		return store.Share{}, err
+	}
+	return s.Store.Add(ctx, name, ownerFunded)
+}
+
+// saved returns a saved workflow. Drafts are not shared, because agents may change them.
+func (s *Service) saved(name string) (*workflow.File, error) {
+	entry, err := library.Open(s.Home).Find(name)
+	if err != nil {
+		return nil, err
+	}
+	if !entry.Saved {
+		return nil, fault.New(fault.NotFound, "There is no saved workflow %q, only a draft, and drafts are not shared", name).
+			SuggestCommand("Save it: pflow-lib save %s", name)
+	}
+	return entry.Read()
+}
+
+// shared returns the share of a token, and its workflow.
+func (s *Service) shared(ctx context.Context, token string) (store.Share, *workflow.File, error) {
+	if err := CheckToken(token); err != nil {
+		return store.Share{}, nil, err
+	}
+	if s.Store == nil {
+		return store.Share{}, nil, store.UnknownToken()
+	}
+	share, err := s.Store.Share(ctx, token)
+	if err != nil {
+		return share, nil, err
+	}
+	file, err := s.saved(share.Workflow)
+	if err != nil {
+		f := *fault.From(err)
+		f.Message = "Flow not found or not accessible: " + f.Message
+		return share, nil, &f
+	}
+	return share, file, nil
+}
+
+// settle finishes the jobs without a run that are older than a limit, because their starting process was killed.
+func (s *Service) settle(ctx context.Context, older time.Duration) error {
+	return s.Store.Settle(ctx, s.Store.Now().Add(-older), s.ofJob)
+}
+
+// Cleaned is the document of Cleanup.
+type Cleaned struct {
+	Success   bool      `json:"success"`
+	Deleted   int64     `json:"deleted"`
+	Timestamp time.Time `json:"timestamp"`
+}
+
+// Cleanup removes jobs that are no longer shown, and what no limit counts any more. It removes no run.
+func (s *Service) Cleanup(ctx context.Context) (Cleaned, error) {
+	if s.Store == nil {
+		return Cleaned{Success: true, Timestamp: time.Now().UTC()}, nil
+	}
+	if err := s.settle(ctx, 0); err != nil {
+		return Cleaned{}, err
+	}
+	deleted, err := s.Store.Sweep(ctx)
+	return Cleaned{err == nil, deleted, s.Store.Now().UTC()}, err
+}
