@@ -50,7 +50,7 @@ func (f *Front) answer(ctx context.Context, c command) *mcpserver.Result {
 	if bad != nil {
 		return failure(bad)
 	}
-	return &mcpserver.Result{Structured: doc, IsError: o.exit != 0}
+	return f.forRuns(&mcpserver.Result{Structured: doc, IsError: o.exit != 0})
 }
 
 // decode returns the arguments of a call, which have been checked against the tool's schema. It refuses what no command line can have.

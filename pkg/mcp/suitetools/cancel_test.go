@@ -18,8 +18,9 @@ import (
 // A client that cancels a call ends its run, in whatever it is. A client that has only waited too long does not.
 func TestACancelledCallEndsItsRunAtEachStage(t *testing.T) {
 	t.Parallel()
-	// At each stage one command says so through a gate, and goes on when the gate is read.
-	const begun = `echo begun > "$DIR/gate"; read x < "$DIR/gate"; `
+	// At each stage one command says so through a gate, and goes on when there is a file. An answer through the gate could get lost in
+	// a process that is just being started for another test.
+	const begun = `echo begun > "$DIR/gate"; until [ -e "$DIR/go" ]; do sleep 0.02; done; `
 	for stage, c := range map[string]struct{ arguments, before, then string }{
 		"its run is started":         {`{"name":"w"}`, "start)", begun},
 		"its run is waited for":      {`{"name":"w"}`, "wait)", `case "$*" in *--for=*) ` + begun + `esac; `},
@@ -53,7 +54,7 @@ func TestACancelledCallEndsItsRunAtEachStage(t *testing.T) {
 				s.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":` + strconv.Quote(reason) + `}}`)
 				s.ping()
 				if stage == "its run is started" { // which is not interrupted
-					if err := os.WriteFile(gate, []byte("go on\n"), 0o600); err != nil {
+					if err := os.WriteFile(filepath.Join(f.dir, "go"), nil, 0o600); err != nil {
 						t.Fatal(err)
 					}
 				}

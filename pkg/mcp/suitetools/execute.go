@@ -14,6 +14,7 @@ import (
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
 // execute is the tool execute.
@@ -22,7 +23,7 @@ func (f *Front) execute() mcpserver.Tool {
 		Name: "execute", Title: "Run a workflow",
 		Description: "Run a workflow by name: the saved one, or else the draft. Returns its outputs and the status:\n" +
 			"- completed, degraded: it reached its end; degraded means that something failed on the way, see warnings.\n" +
-			"- running: it has not ended after wait_seconds and goes on. Call execute again with resume set to run_id to wait on; that starts no second run.\n" +
+			"- running, queued: it has not ended after wait_seconds and goes on. Call execute again with resume set to run_id to wait on; that starts no second run.\n" +
 			"- failed: error names the node and what to do. Correct the draft, then call execute again with resume set to run_id: finished nodes do not run again.\n" +
 			"- paused: a node waits for a person's answer to the question in error. Ask the person, then call execute with resume and answers.\n" +
 			"After a call that timed out, call it again with the same idempotency_key, or with resume \"last\", to wait for its run.\n" +
@@ -31,27 +32,46 @@ func (f *Front) execute() mcpserver.Tool {
 			`"name":{"type":"string","description":"the name of a saved workflow or a draft"},` +
 			`"inputs":{"type":"object","description":"values for the workflow's inputs, by name"},` +
 			`"resume":{"type":"string","pattern":"^(last|r[0-9a-z]*)$","description":"the run_id of an earlier run to wait for or to go on from, or \"last\""},` +
-			`"answers":{"type":"object","additionalProperties":{"type":"string","minLength":1},"description":"with resume, a person's answers to the questions of a paused run, by node: yes, no, or one of its choices"},` +
-			`"wait_seconds":{"type":"number","minimum":0,"maximum":3600,"default":45,"description":"how long to wait for the end of the run"},` +
-			`"idempotency_key":{"type":"string","minLength":1,"maxLength":256,"description":"a text of your choice of at most 256 bytes: while a run with this key goes on, a call with it waits for that run and starts no other"},` +
-			`"max_output_chars":{"type":"integer","minimum":0,"default":2000,"description":"longer texts are replaced by a link to read them; 0 returns everything"}},"required":["name"],"additionalProperties":false}`),
-		OutputSchema: outputSchema(`"success":{"type":"boolean"},"run_id":{"type":"string"},"status":{"type":"string","description":"completed, degraded, running, failed, paused, denied, cancelled, timed_out or interrupted"},` +
-			`"next":{"type":"string","description":"how to wait on, to answer the question, or to read the other outputs"},"resume":{"type":"string","description":"how to go on"},` +
-			`"outputs":{"type":"object","description":"the workflow's outputs by name"},"outputs_total":{"type":"integer","description":"how many there are, if some are left out"},"checkpoint":{"type":["object","null"],"description":"what is done, after a failure",` +
-			`"properties":{"completed_nodes":{"type":"array","items":{"type":"string"}},"completed_total":{"type":"integer"},"failed_node":{"type":"string"},"run_id":{"type":"string"}}},"warnings":{"type":"array"},"warnings_total":{"type":"integer"}`),
-		Destructive: true, OpenWorld: true, Meta: alwaysLoad(),
+			answersProperty + `,` +
+			waitProperty + `,` +
+			`"budget":{"type":"object","properties":{"usd":{"type":"number","exclusiveMinimum":0},"tokens":{"type":"integer","minimum":1},"minutes":{"type":"number","exclusiveMinimum":0}},"additionalProperties":false,"description":"stop the run when this is spent"},` +
+			`"idempotency_key":{"type":"string","minLength":1,"maxLength":256,"description":"while a run with this key goes on, a call with it waits for that run and starts no other"},` +
+			outputCharsProperty + `},"required":["name"],"additionalProperties":false}`),
+		OutputSchema: outputSchema(runProperties),
+		Destructive:  true, OpenWorld: true, Meta: withApp(alwaysLoad()),
 		Call: summarized(f.callExecute, ended),
 	}
 }
 
+const (
+	waitProperty        = `"wait_seconds":{"type":"number","minimum":0,"maximum":3600,"default":45,"description":"how long to wait for its end"}`
+	answersProperty     = `"answers":{"type":"object","additionalProperties":{"type":["string","object"],"minLength":1},"description":"a person's answers to the questions of the paused run, by node: yes, no, a choice, or an object for the fields in the error's details"}`
+	outputCharsProperty = `"max_output_chars":{"type":"integer","minimum":0,"default":2000,"description":"longer texts become links; 0 returns everything"}`
+)
+
+// runProperties are the properties of the answer about a run.
+const runProperties = `"success":{"type":"boolean"},"run_id":{"type":"string"},"status":{"type":"string"},` +
+	`"next":{"type":"string","description":"what to call next"},"resume":{"type":"string","description":"how to go on"},` +
+	`"outputs":{"type":"object","description":"the workflow's outputs by name"},"outputs_total":{"type":"integer","description":"how many there are"},"checkpoint":{"type":["object","null"],"description":"what is done, after a failure",` +
+	`"properties":{"completed_nodes":{"type":"array","items":{"type":"string"}},"completed_total":{"type":"integer"},"failed_node":{"type":"string"},"run_id":{"type":"string"}}},"warnings":{"type":"array"},"warnings_total":{"type":"integer"}`
+
 type executeArguments struct {
-	Name           string            `json:"name"`
-	Inputs         json.RawMessage   `json:"inputs"`
-	Resume         string            `json:"resume"`
-	Answers        map[string]string `json:"answers"`
-	WaitSeconds    *float64          `json:"wait_seconds"`
-	IdempotencyKey *string           `json:"idempotency_key"`
-	MaxOutputChars *int              `json:"max_output_chars"`
+	Name           string                     `json:"name"`
+	Inputs         json.RawMessage            `json:"inputs"`
+	Resume         string                     `json:"resume"`
+	Answers        map[string]json.RawMessage `json:"answers"`
+	WaitSeconds    *float64                   `json:"wait_seconds"`
+	Budget         map[string]json.Number     `json:"budget"`
+	IdempotencyKey *string                    `json:"idempotency_key"`
+	MaxOutputChars *int                       `json:"max_output_chars"`
+	// trace has the variables of traceOf.
+	trace []string
+	// endless waits for the end of the run, however long that takes.
+	endless bool
+	// logged has the log take the progress of the run and why it failed.
+	logged bool
+	// task lets the call go on as a task if the run does not end at once.
+	task bool
 }
 
 const (
@@ -65,12 +85,19 @@ const (
 // start is the command that starts the run, or finds the one that already does what is asked for. It is not interrupted, so
 // that the run's id is known.
 func (a *executeArguments) start() command {
-	c := command{program: "pflow-exec", uninterrupted: true, args: []string{"start", "--format", "json", "--name"}}
+	c := command{program: "pflow-exec", uninterrupted: true, trace: a.trace, args: []string{"start", "--format", "json", "--name"}}
 	if a.Resume != "" {
 		c.args = append(c.args, "--resume="+a.Resume)
 	}
 	for _, node := range slices.Sorted(maps.Keys(a.Answers)) {
-		c.args = append(c.args, "--approve="+node+"="+a.Answers[node])
+		answer := string(rawjson.Compact(a.Answers[node]))
+		if text := gjson.ParseBytes(a.Answers[node]); text.Type == gjson.String {
+			answer = text.Str
+		}
+		c.args = append(c.args, "--approve="+node+"="+answer)
+	}
+	for _, field := range slices.Sorted(maps.Keys(a.Budget)) {
+		c.args = append(c.args, "--budget-"+field+"="+a.Budget[field].String())
 	}
 	if a.IdempotencyKey != nil {
 		c.args = append(c.args, "--idempotency-key="+*a.IdempotencyKey)
@@ -84,23 +111,39 @@ func (a *executeArguments) start() command {
 
 // wait is the command that waits for the end of a run, less the whole seconds that the call has taken before.
 func (a *executeArguments) wait(run string, before time.Duration) command {
-	patience := defaultWait
-	if a.WaitSeconds != nil {
-		patience = time.Duration(*a.WaitSeconds * float64(time.Second))
-	}
-	patience = max(0, patience-before.Truncate(time.Second))
 	chars := defaultMaxChars
 	if a.MaxOutputChars != nil {
 		chars = *a.MaxOutputChars
 	}
-	c := command{program: "pflow-exec", long: true, args: []string{
-		"wait", "--format", "json", "--for=" + strconv.FormatFloat(patience.Seconds(), 'f', -1, 64), "--max-output-chars=" + strconv.Itoa(chars),
-	}}
+	c := command{program: "pflow-exec", long: true, args: []string{"wait", "--format", "json"}}
+	if !a.endless {
+		c.args = append(c.args, "--for="+a.patience(before))
+	}
+	c.args = append(c.args, "--max-output-chars="+strconv.Itoa(chars))
 	if a.all() {
 		c.args = append(c.args, "--max-bytes=0")
 	}
 	c.args = append(c.args, "--", run)
 	return c
+}
+
+// patience returns how many seconds the command waits.
+func (a *executeArguments) patience(before time.Duration) string {
+	patience := defaultWait
+	if a.WaitSeconds != nil {
+		patience = time.Duration(*a.WaitSeconds * float64(time.Second))
+	}
+	patience = max(0, patience-before.Truncate(time.Second))
+	return strconv.FormatFloat(patience.Seconds(), 'f', -1, 64)
+}
+
+// shorten limits how long the call waits.
+func (a *executeArguments) shorten(limit time.Duration) {
+	seconds := limit.Seconds()
+	if a.WaitSeconds != nil {
+		seconds = min(seconds, *a.WaitSeconds)
+	}
+	a.WaitSeconds, a.endless = &seconds, false
 }
 
 // all reports whether the answer is to have everything.

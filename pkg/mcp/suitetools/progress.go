@@ -67,8 +67,10 @@ func (p *progress) apply(line []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch kind {
-	case "run_started":
-		p.nodes = fields[5].Num
+	case "run_started": // also of the run that goes on from another with an answer
+		p.nodes, p.done, p.steps, p.running = fields[5].Num, 0, 0, nil
+	case "run_queued":
+		p.step("queued until another run ends")
 	case "node_started":
 		if !slices.Contains(p.running, path) {
 			p.running = append(p.running, path)

@@ -71,7 +71,7 @@ func nothingToMend(run, name, state, later string) string {
 	switch {
 	case later != "":
 		return fmt.Sprintf("It was continued by the run %s: if that failed, mend that one.", later)
-	case state == "running":
+	case live(state):
 		return fmt.Sprintf("It has not ended. Call execute with name %q and resume %q to wait for it.", name, run)
 	case state == "completed":
 		return "There is nothing to mend. Tell the user so, and which outputs it has."

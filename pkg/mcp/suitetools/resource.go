@@ -1,6 +1,7 @@
 package suitetools
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"slices"
@@ -18,15 +19,25 @@ const scheme = "pflow://"
 // it. Read is called with the values of the parameters.
 type resource struct {
 	uri, name, title, description, mimeType string
+	// meta is the _meta of the content, or nil.
+	meta map[string]any
+	// unlisted reports that the resource is for the App and not for models, so that lists leave it out.
+	unlisted bool
 	// path reports that the last parameter may contain slashes, such as that of a node inside a sub-workflow.
 	path bool
 	read func(ctx context.Context, values []string) (*mcpserver.Content, error)
 }
 
 // reader reads resources: it runs commands of the suite.
-type reader struct{ suite *Suite }
+type reader struct {
+	suite *Suite
+	// tools are those that the App may call.
+	tools []string
+	// serves reports whether a toolset is served.
+	serves func(toolset string) bool
+}
 
-func (f *Front) reader() reader { return reader{f.Suite} }
+func (f *Front) reader() reader { return reader{f.Suite, appTools(f), f.serves} }
 
 // resources is the table.
 func (r reader) resources() []resource {
@@ -52,6 +63,10 @@ func (r reader) resources() []resource {
 			description: "The status of a run, which may be \"last\": how many of its nodes have ended, which run now, and why it failed.",
 			read:        r.readRun,
 		}, {
+			uri: scheme + "runs/{run}/fragment", mimeType: "text/html", unlisted: true, read: r.readFragment,
+		}, {
+			uri: appURI, mimeType: appType, meta: appMeta(), unlisted: true, read: r.readApp,
+		}, {
 			uri: scheme + "runs/{run}/outputs/{key}", name: "run-output", title: "An output of a run", mimeType: "text/plain", path: true,
 			description: "One output of a run as text. The results of execute link to it in place of long texts.",
 			read:        r.readOutput,
@@ -74,7 +89,10 @@ func (r reader) resources() []resource {
 // Resources returns the resources of a suite, without their Read: the server reads all URIs with Read.
 func (f *Front) Resources() []mcpserver.Resource {
 	var list []mcpserver.Resource
-	for _, r := range f.reader().resources() {
+	for _, r := range resourcesOf(f) {
+		if r.unlisted {
+			continue
+		}
 		list = append(list, mcpserver.Resource{URI: r.uri, Name: r.name, Title: r.title, Description: r.description, MIMEType: r.mimeType})
 	}
 	return list
@@ -83,15 +101,20 @@ func (f *Front) Resources() []mcpserver.Resource {
 // Read returns the content of a resource. If no resource has the URI, the error is a not_found.
 func (f *Front) Read(ctx context.Context, uri string) (*mcpserver.Content, error) {
 	var uris []string
-	for _, r := range f.reader().resources() {
+	for _, r := range resourcesOf(f) {
 		if values, ok := r.match(uri); ok {
+			if err := mayRead(ctx, f, r.uri, values); err != nil {
+				return nil, err
+			}
 			content, err := r.read(ctx, values)
-			if err == nil && content.MIMEType == "" {
-				content.MIMEType = r.mimeType
+			if err == nil {
+				content.MIMEType, content.Meta = cmp.Or(content.MIMEType, r.mimeType), r.meta
 			}
 			return content, err
 		}
-		uris = append(uris, r.uri)
+		if !r.unlisted {
+			uris = append(uris, r.uri)
+		}
 	}
 	shown := fault.Truncate(uri, maxEcho)
 	missing := fault.New(fault.NotFound, "There is no resource %s", shown)

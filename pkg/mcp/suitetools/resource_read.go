@@ -77,8 +77,14 @@ func (r reader) readOutput(ctx context.Context, values []string) (*mcpserver.Con
 	}
 	switch fault.From(err).Type {
 	case fault.Timeout:
-		return nil, fault.New(fault.NotFound, "Run %s has not ended, so it has no outputs yet", run).
-			Suggest("Read %sruns/%s to see how far it is, or call execute with resume to wait for it", scheme, run)
+		f := fault.New(fault.NotFound, "Run %s has not ended, so it has no outputs yet", run).Suggest("Read %sruns/%s to see how far it is", scheme, run)
+		switch {
+		case r.serves(DefaultToolset):
+			f.Suggest("Call execute with resume to wait for it")
+		case r.serves("runs"):
+			f.Suggest("Call run_wait to wait for it")
+		}
+		return nil, f
 	case fault.NotFound, fault.Security:
 		return nil, err
 	}
@@ -95,7 +101,7 @@ func (r reader) withoutOutput(ctx context.Context, run, key string, failed error
 	status := gjson.GetMany(c.Text, "run_id", "status", "error.message")
 	run, state := status[0].Str, status[1].Str
 	switch state {
-	case "", "completed", "degraded", "running":
+	case "", "completed", "degraded", "running", "queued":
 		return failed
 	}
 	f := fault.New(fault.NotFound, "Run %s has no output %q: its status is %s", run, fault.Truncate(key, maxEcho), state)
@@ -103,8 +109,12 @@ func (r reader) withoutOutput(ctx context.Context, run, key string, failed error
 		f.Message += ". " + fault.Truncate(why, 300)
 	}
 	f.Detail("status", state).Suggest("Read %sruns/%s for the state of the run, and %sruns/%s/nodes/NODE for the outputs of a node that has ended", scheme, run, scheme, run)
-	if state == "paused" {
+	switch {
+	case state != "paused":
+	case r.serves(DefaultToolset):
 		f.Suggest("Ask the person, then call execute with resume %q and answers: the run then goes on", run)
+	case r.serves("runs"):
+		f.Suggest("Ask the person, then call run_resume with run_id %q and answers: the run then goes on", run)
 	}
 	return f
 }

@@ -66,6 +66,15 @@ esac`, state, exit))
 			continue
 		}
 		f.contains(missing.Message, "r1", `"total"`, state, "it broke")
+		for toolset, tool := range map[string]string{"core": "execute", "runs": "run_resume", "servers": ""} {
+			_, err := (&Front{Suite: f.suite, Toolsets: []string{toolset}}).Read(t.Context(), "pflow://runs/last/outputs/total")
+			said := strings.Join(fault.From(err).Suggestions, " ")
+			for _, name := range []string{"execute", "run_resume"} {
+				if strings.Contains(said, name) != (state == "paused" && name == tool) {
+					t.Errorf("%s with %s: %s", state, toolset, said)
+				}
+			}
+		}
 	}
 	f := newFakes(t)
 	f.program("pflow-exec", `case "$*" in

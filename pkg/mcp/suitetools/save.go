@@ -1,6 +1,7 @@
 package suitetools
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -23,7 +24,13 @@ func (f *Front) save() mcpserver.Tool {
 			`"description":{"type":"string","description":"what the workflow is for, in a sentence"}},"required":["draft_name","final_name","description"],"additionalProperties":false}`),
 		OutputSchema: outputSchema(`"success":{"type":"boolean"},"name":{"type":"string"},"path":{"type":"string"},"files":{"type":"array","items":{"type":"string"}},` +
 			`"not_bundled":{"type":"array","items":{"type":"object"}},"dependencies":{"type":"object","description":"node_types, servers (configured or not), workflows, settings (set or not)"}`),
-		Call: summarized(document[saveArguments](f), saved),
+		Call: summarized(func(ctx context.Context, call *mcpserver.Call) *mcpserver.Result {
+			r := document[saveArguments](f)(ctx, call)
+			if f.Workflows != nil && !r.IsError {
+				_, _ = f.Workflows.Refresh(ctx) // the new tool can be called at once; a failure shows at the next refresh
+			}
+			return r
+		}, saved),
 	}
 }
 

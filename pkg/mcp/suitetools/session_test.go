@@ -33,7 +33,7 @@ func (f *fakes) connect() *session {
 		s.called <- r
 		return r
 	}
-	server, err := mcpserver.New(mcpserver.Config{Name: "test", Version: "1", Tools: []mcpserver.Tool{tool}})
+	server, err := mcpserver.New(mcpserver.Config{Name: "test", Version: "1", Tools: []mcpserver.Tool{tool}, Tasks: NewTasks(f.front())})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -30,6 +30,9 @@ type Suite struct {
 	Version string
 	Log     *slog.Logger
 
+	// execute runs commands in place of their programs, in tests whose clock is not that of the programs.
+	execute func(context.Context, command) (*outcome, error)
+
 	once    sync.Once
 	slots   chan struct{} // one for each short command that may run
 	checked sync.Map      // program → true once its version has been checked
@@ -43,6 +46,8 @@ type command struct {
 	program string
 	args    []string
 	stdin   []byte
+	// trace has the variables of traceOf.
+	trace []string
 	// onLine is called with each line of output as it is printed, and stdout receives the output. If both are nil, it is collected.
 	onLine func(line []byte)
 	stdout io.Writer
@@ -54,6 +59,9 @@ type command struct {
 
 // run starts a command and waits for its end. The error is a fault if it cannot be started, or the cause of ctx.
 func (s *Suite) run(ctx context.Context, c command) (*outcome, error) {
+	if s.execute != nil {
+		return s.execute(ctx, c)
+	}
 	if !c.long {
 		s.once.Do(func() { s.slots = make(chan struct{}, MaxProcesses()) })
 		select {
@@ -76,7 +84,7 @@ func (s *Suite) run(ctx context.Context, c command) (*outcome, error) {
 	ctx, exceeded := tooMuch(ctx, c.program)
 	defer exceeded()
 	stderr := process.NewTail(4 << 10)
-	child := process.Command{Path: path, Args: args, Env: s.Env, Stderr: stderr}
+	child := process.Command{Path: path, Args: args, Env: inTrace(s.Env, c.trace), Stderr: stderr}
 	if c.stdin != nil {
 		child.Stdin = bytes.NewReader(c.stdin)
 	}
@@ -133,7 +141,11 @@ func (s *Suite) checkVersion(ctx context.Context, program, path string) {
 	if _, err := process.Run(ctx, process.Command{Path: path, Args: []string{"--version"}, Env: s.Env, Stdout: &out}); err != nil {
 		return // the command itself reports what is wrong
 	}
-	if got := strings.TrimSpace(strings.TrimPrefix(out.String(), program)); got != s.Version {
+	got := ""
+	if words := strings.Fields(out.String()); len(words) > 1 {
+		got = words[1]
+	}
+	if got != s.Version {
 		s.Log.Warn("a program of the suite has another version", "program", program, "version", got, "want", s.Version)
 	}
 }

@@ -7,6 +7,14 @@ type Front struct {
 	Suite *Suite
 	// Toolsets are the names of the toolsets to serve, as ParseToolsets returns them; nil is the default toolset.
 	Toolsets []string
+	// Only are the only workflows that can be reached, with their runs; nil is all.
+	Only []string
+	// Base is the URL under which clients reach the server, without a slash at its end. Links to the outputs of flows begin with it.
+	Base string
+	// Runs brings the events of runs to the streams of flows; nil if the transport has no streams.
+	Runs *Runs
+	// Workflows keeps the tools of the saved workflows. It is set if ServesWorkflows.
+	Workflows *Workflows
 }
 
 // core returns the tools for workflows.

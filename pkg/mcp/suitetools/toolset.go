@@ -2,8 +2,10 @@ package suitetools
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
@@ -25,9 +27,20 @@ func toolsets() []toolset {
 	return []toolset{
 		{"core", (*Front).core, coreInstructions},
 		{"drafts", (*Front).drafts, draftsInstructions},
+		{"workflows", workflows, workflowsInstructions},
+		{"runs", runs, runsInstructions},
 		{"servers", servers, serversInstructions},
 		{"veloflux", veloflux, velofluxInstructions},
+		{Flows, flows, flowsInstructions},
 	}
+}
+
+// Toolsets returns the names of all toolsets.
+func Toolsets() (names []string) {
+	for _, t := range toolsets() {
+		names = append(names, t.name)
+	}
+	return names
 }
 
 // ParseToolsets returns the names of toolsets in a text such as "core,servers", each once. The empty text is the default
@@ -36,10 +49,8 @@ func ParseToolsets(text string) ([]string, error) {
 	if strings.TrimSpace(text) == "" {
 		return []string{DefaultToolset}, nil
 	}
-	var known, names []string
-	for _, t := range toolsets() {
-		known = append(known, t.name)
-	}
+	known := Toolsets()
+	var names []string
 	for name := range strings.SplitSeq(text, ",") {
 		name = strings.TrimSpace(name)
 		switch {
@@ -60,8 +71,29 @@ func ParseToolsets(text string) ([]string, error) {
 // chosen returns the toolsets of the front.
 func (f *Front) chosen() []toolset {
 	return slices.DeleteFunc(toolsets(), func(t toolset) bool {
-		return !slices.Contains(f.Toolsets, t.name) && (len(f.Toolsets) > 0 || t.name != DefaultToolset)
+		brought := t.name == "runs" && f.ServesWorkflows()
+		return !slices.Contains(f.Toolsets, t.name) && !brought && (len(f.Toolsets) > 0 || t.name != DefaultToolset)
 	})
+}
+
+// ServesWorkflows reports whether each saved workflow is a tool. Their runs can outlive a call, so the tools for runs come with them.
+func (f *Front) ServesWorkflows() bool { return slices.Contains(f.Toolsets, "workflows") }
+
+// How long a client may keep the lists: those that do not change while the server serves, and the list of tools with workflows, for a
+// client that is not notified.
+const (
+	keepFixed    = time.Hour
+	keepChanging = time.Minute
+)
+
+// CachePolicy returns how long clients of a front may keep the answer to a method. All clients see the same.
+func CachePolicy(f *Front) func(method string) (ttl time.Duration, private bool) {
+	return func(method string) (time.Duration, bool) {
+		if method == "tools/list" && f.ServesWorkflows() {
+			return keepChanging, false
+		}
+		return keepFixed, false
+	}
 }
 
 // Tools returns the tools of the chosen toolsets. In the commands that they start, names come after --, so that they are not
@@ -71,19 +103,23 @@ func (f *Front) Tools() []mcpserver.Tool {
 	for _, t := range f.chosen() {
 		tools = append(tools, t.tools(f)...)
 	}
-	return tools
+	return limited(f, tools)
 }
 
 // Unknown returns the error of a call of a tool that is not served but belongs to a toolset, and nil for any other name.
 func (f *Front) Unknown(_ context.Context, call *mcpserver.Call) error {
 	for _, t := range toolsets() {
 		if slices.ContainsFunc(t.tools(f), func(tool mcpserver.Tool) bool { return tool.Name == call.Tool }) {
+			missing := fault.New(fault.NotFound, "The tool %q is not served: it belongs to the toolset %s", call.Tool, t.name)
+			if f.Only != nil {
+				missing.Message = fmt.Sprintf("The token does not allow the tool %q: it reaches some workflows only", call.Tool)
+				return missing
+			}
 			names := []string{t.name}
 			for _, served := range f.chosen() {
 				names = append(names, served.name)
 			}
-			return fault.New(fault.NotFound, "The tool %q is not served: it belongs to the toolset %s", call.Tool, t.name).
-				Suggest("The user can add it in the configuration of this server, with --toolsets %s", strings.Join(slices.Sorted(slices.Values(names)), ","))
+			return missing.Suggest("The user can add it in the configuration of this server, with --toolsets %s", strings.Join(slices.Compact(slices.Sorted(slices.Values(names))), ","))
 		}
 	}
 	return nil

@@ -170,6 +170,16 @@ func TestToolsThatAreNotServed(t *testing.T) {
 	if err := fault.From(f.Unknown(t.Context(), &mcpserver.Call{Tool: "sync_server"})); err == nil || err.Type != fault.NotFound || !strings.Contains(err.Suggestions[0], "core,servers") {
 		t.Errorf("%v", err)
 	}
+	brought := &Front{Toolsets: []string{"workflows"}}
+	if err := fault.From(brought.Unknown(t.Context(), &mcpserver.Call{Tool: "execute"})); err == nil || !strings.HasSuffix(err.Suggestions[0], " core,runs,workflows") {
+		t.Errorf("%v", err)
+	}
+	limited := &Front{Toolsets: []string{"workflows"}, Only: []string{"greet"}}
+	for _, tool := range []string{"execute", "refresh_workflows"} {
+		if err := fault.From(limited.Unknown(t.Context(), &mcpserver.Call{Tool: tool})); err == nil || err.Type != fault.NotFound || len(err.Suggestions) != 0 {
+			t.Errorf("%s: %v", tool, err)
+		}
+	}
 	if err := f.Unknown(t.Context(), &mcpserver.Call{Tool: "sync_servr"}); err != nil {
 		t.Errorf("no tool at all: %v", err)
 	}

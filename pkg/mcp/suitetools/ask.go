@@ -1,0 +1,170 @@
+package suitetools
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
+)
+
+// statusPaused is the status of a run that waits for a person's answer.
+const statusPaused = "paused"
+
+// ask asks the person in front of the client what a paused run asks, if the client can. It returns the id of the run that goes on
+// with the answers, or else the result of the call, which is r, the answer about the paused run, if there is no answer.
+func (w *awaiting) ask(ctx context.Context, run string, r *mcpserver.Result) (next string, result *mcpserver.Result) {
+	if gjson.GetBytes(r.Structured, "status").Str != statusPaused || w.dismissed || w.arguments.task || w.call.Asking() == mcpserver.Never {
+		return "", r
+	}
+	s, failed := standingOf(ctx, w.front, run)
+	switch {
+	case ctx.Err() != nil:
+		return "", w.front.forRuns(w.stopped(ctx, run))
+	case failed != nil:
+		return "", r
+	case s.ResumedBy != "": // it was answered meanwhile
+		return s.ResumedBy, nil
+	case len(s.Questions) == 0:
+		return "", r
+	case w.call.Asking() == mcpserver.ByResult:
+		return "", w.inputRequired(ctx, s, r)
+	}
+	return w.elicit(ctx, s, r)
+}
+
+// elicit shows the questions one after the other. One that is denied or dismissed is the last.
+func (w *awaiting) elicit(ctx context.Context, s *standing, r *mcpserver.Result) (next string, result *mcpserver.Result) {
+	began := time.Now()
+	defer func() { w.asking += time.Since(began) }()
+	shown, hide := untilResumed(ctx, w.front, s.Run)
+	defer hide()
+	answers := map[string]json.RawMessage{}
+	for i := range s.Questions {
+		q := &s.Questions[i]
+		reply, err := w.call.Elicit(shown, q.elicitation(s.Run))
+		if next, ok := errors.AsType[resumedBy](context.Cause(shown)); ok && err != nil {
+			return string(next), nil
+		}
+		switch {
+		case ctx.Err() != nil:
+			return "", w.front.forRuns(w.stopped(ctx, s.Run))
+		case err != nil:
+			w.front.Suite.Log.Warn("the client did not show what a run asks", "run", s.Run, "node", q.Node, "error", err)
+			return "", r
+		}
+		answer, misfit := q.answer(reply)
+		if misfit != nil {
+			return "", failure(misfit.Detail("run_id", s.Run))
+		}
+		if answer == nil {
+			w.dismissed = true
+			break
+		}
+		if answers[q.Node] = answer; gjson.ParseBytes(answer).Str == no {
+			break
+		}
+	}
+	if len(answers) == 0 {
+		return "", r
+	}
+	return w.submit(ctx, s, answers)
+}
+
+// resumedBy is the cause of a context that ended because another run continues the one whose questions are shown. It is the id of
+// that run.
+type resumedBy string
+
+func (r resumedBy) Error() string { return "run " + string(r) + " continues this one" }
+
+// untilResumed returns a context that ends when another run continues a run, such as with an answer that was given elsewhere; then
+// its cause is a resumedBy. stop must be called.
+func untilResumed(ctx context.Context, f *Front, run string) (_ context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	var looking sync.WaitGroup
+	looking.Go(func() {
+		o, err := f.Suite.run(ctx, command{program: "pflow-exec", args: []string{"--quiet", "wait", "--resumed", "--format", "json", "--", run}, long: true})
+		if err != nil || o.exit != 0 {
+			return // the question is shown until it is answered here
+		}
+		if next := gjson.GetBytes(o.output, "run_id").Str; next != "" {
+			cancel(resumedBy(next))
+		}
+	})
+	return ctx, func() {
+		cancel(nil)
+		looking.Wait()
+	}
+}
+
+// submit goes on from a paused run with answers. It returns the id of the run that goes on, or a failed result.
+func (w *awaiting) submit(ctx context.Context, s *standing, answers map[string]json.RawMessage) (run string, failed *mcpserver.Result) {
+	again := *w.arguments
+	again.Name, again.Resume, again.Answers = cmp.Or(again.Name, s.Workflow), s.Run, answers
+	return startRun(ctx, w.front, &again)
+}
+
+// inputRequired returns the result that asks what a run asks. It returns r if the state of that result cannot be signed.
+func (w *awaiting) inputRequired(ctx context.Context, s *standing, r *mcpserver.Result) *mcpserver.Result {
+	forms := s.elicitations()
+	key, err := stateKey(ctx, w.front.Suite.Home)
+	var text string
+	if err == nil {
+		state := asked{
+			Tool: w.call.Tool, Arguments: digestOf(key, w.call.Arguments), Run: s.Run, Nodes: slices.Sorted(maps.Keys(forms)),
+			Expires: time.Now().Add(stateLifetime).Unix(),
+		}
+		text, err = state.seal(key)
+	}
+	if err != nil {
+		w.front.Suite.Log.Warn("the client cannot be asked what a run asks", "run", s.Run, "error", err)
+		return r
+	}
+	return &mcpserver.Result{Input: &mcpserver.Input{Elicitations: forms, State: text}}
+}
+
+// replied answers a call whose client replies to what an earlier result has asked. run is the run that goes on, or "".
+func (w *awaiting) replied(ctx context.Context) (run string, result *mcpserver.Result) {
+	f := w.front
+	key, err := stateKey(ctx, f.Suite.Home)
+	if err != nil {
+		return "", failure(fault.From(err))
+	}
+	state, refused := unseal(key, w.call.State, w.call.Tool, w.call.Arguments, time.Now())
+	switch {
+	case refused == nil:
+	case refused.Type == fault.Security: // the protocol wants no result for a state that was changed
+		return "", &mcpserver.Result{Err: refused}
+	default:
+		return "", f.forRuns(failure(refused))
+	}
+	s, failed := standingOf(ctx, f, state.Run)
+	if failed != nil {
+		return "", failed
+	}
+	if s.ResumedBy != "" {
+		return "", f.forRuns(failure(fault.New(fault.Conflict, "What run %s asked was answered before; run %s goes on with that answer", s.Run, s.ResumedBy).
+			Suggest("Call execute with the same name and resume %q to get its result", s.ResumedBy).Detail("run_id", s.ResumedBy)))
+	}
+	maps.DeleteFunc(w.call.Replies, func(node string, _ mcpserver.Reply) bool { return !slices.Contains(state.Nodes, node) })
+	answers, misfit := s.answers(w.call.Replies)
+	if misfit != nil {
+		return "", f.forRuns(failure(misfit.Detail("run_id", s.Run)))
+	}
+	w.dismissed = len(answers) < len(w.call.Replies)
+	if len(answers) == 0 { // it is asked again, unless it was dismissed
+		return w.answer(ctx, s.Run)
+	}
+	if run, failed = w.submit(ctx, s, answers); failed != nil {
+		return "", failed
+	}
+	return w.answer(ctx, run)
+}
