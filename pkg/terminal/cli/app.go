@@ -40,6 +40,7 @@ type App struct {
 	logTo  func(io.Writer) *slog.Logger
 	// messages writes to standard error.
 	messages io.Writer
+	hangups  hangups
 	// stdinTaken is set once an argument has read standard input.
 	stdinTaken bool
 }
@@ -116,23 +117,42 @@ func List[T any](a *App, items []T, text func(w io.Writer)) error {
 		}
 		return a.JSONLine(items)
 	}
-	for _, item := range items {
-		if err := a.JSONLine(item); err != nil {
+	var lines []byte
+	for i, item := range items {
+		raw, err := a.line(item)
+		if err != nil {
 			return err
 		}
+		if lines = append(lines, raw...); len(lines) < together && i < len(items)-1 {
+			continue
+		}
+		if _, err := a.Stdout.Write(lines); err != nil {
+			return err
+		}
+		lines = lines[:0]
 	}
 	return nil
 }
 
+// together is the number of bytes from which on List writes the lines that it has.
+const together = 32 << 10
+
 // JSONLine writes a value as one line of JSON, in one write. It addresses what is Addressable in the value to the reader, which
 // changes it in place.
 func (a *App) JSONLine(v any) error {
+	line, err := a.line(v)
+	if err == nil {
+		_, err = a.Stdout.Write(line)
+	}
+	return err
+}
+
+func (a *App) line(v any) ([]byte, error) {
 	raw, err := a.addressed(v)
 	if err != nil {
-		return fault.New(fault.Internal, "cannot write the result as JSON: %v", err)
+		return nil, fault.New(fault.Internal, "cannot write the result as JSON: %v", err)
 	}
-	_, err = a.Stdout.Write(append(raw, '\n'))
-	return err
+	return append(raw, '\n'), nil
 }
 
 func (a *App) text(write func(w io.Writer)) error {

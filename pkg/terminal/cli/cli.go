@@ -18,10 +18,8 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/terminal/manual"
 )
-
-// Version is the version of the suite and of all its programs.
-const Version = "0.1.0"
 
 // System is the process that a main runs in. Only cmd/ may access it.
 type System struct {
@@ -36,21 +34,24 @@ type System struct {
 	// Instead says what to write in place of flags and commands of another program, by the flag with its dashes or the command. The key
 	// FILE stands for a file's name in place of a command.
 	Instead map[string]string
+	// Values, if not nil, returns the values for completions that this program knows, see owners.
+	Values Values
 	// Exit ends the process at once. It is called for the second signal.
 	Exit func(status int)
 }
 
 // Common is the part of the grammar that all programs share. A grammar embeds it.
 type Common struct {
-	Format    string           `help:"Format of standard output: json, ndjson or text; by default text on a terminal." enum:"auto,json,ndjson,text" default:"auto" placeholder:"FORMAT"`
-	LogLevel  string           `help:"Lowest level to log: debug, info, warn or error." enum:"debug,info,warn,error" default:"warn" env:"PFLOW_LOG_LEVEL" placeholder:"LEVEL"`
-	LogFormat string           `help:"Format of the log: text or json." enum:"text,json" default:"text" env:"PFLOW_LOG_FORMAT" placeholder:"FORMAT"`
-	Hints     string           `help:"Who reads hints: shell, for hints that name commands, or tools, for a client of pflow-serve, which calls tools." enum:"shell,tools" default:"shell" placeholder:"READER"`
-	MaxBytes  int              `help:"Print at most N bytes: failures are shortened (at most 10 errors), long answers are divided into pages; 0 is no limit." default:"0" placeholder:"N"`
-	Quiet     bool             `short:"q" help:"Write only errors to standard error."`
-	Version   kong.VersionFlag `help:"Print the version and exit."`
+	Format    string           `group:"Global flags:" help:"Format of standard output: json, ndjson or text; by default text on a terminal." enum:"auto,json,ndjson,text" default:"auto" placeholder:"FORMAT"`
+	LogLevel  string           `group:"Global flags:" help:"Lowest level to log: debug, info, warn or error." enum:"debug,info,warn,error" default:"warn" env:"PFLOW_LOG_LEVEL" placeholder:"LEVEL"`
+	LogFormat string           `group:"Global flags:" help:"Format of the log: text or json." enum:"text,json" default:"text" env:"PFLOW_LOG_FORMAT" placeholder:"FORMAT"`
+	Hints     string           `group:"Global flags:" help:"Who reads hints: shell, for hints that name commands, or tools, for a client of pflow-serve, which calls tools." enum:"shell,tools" default:"shell" placeholder:"READER"`
+	MaxBytes  int              `group:"Global flags:" help:"Print at most N bytes: failures are shortened (at most 10 errors), long answers are divided into pages; 0 is no limit." default:"0" placeholder:"N"`
+	Quiet     bool             `group:"Global flags:" short:"q" help:"Write only errors to standard error."`
+	Version   kong.VersionFlag `group:"Global flags:" help:"Print the version and exit."`
 
-	Completion completion `cmd:"" help:"Print the completion script for a shell."`
+	Completion completionCommand `cmd:"" fixed:"" help:"Print the completion script for a shell, to be sourced when it starts." example:"source <(PROGRAM completion bash)"`
+	Reference  reference         `cmd:"" fixed:"" hidden:"" help:"Print the manual page."`
 }
 
 func (c *Common) common() *Common { return c }
@@ -66,9 +67,9 @@ func (s Status) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
 // Main parses the arguments into the grammar, runs the Run(*App) error method of the selected command, and returns the exit
 // status of docs/contracts.md, "Failures". It does not end the process itself, except on a second signal.
 func Main(name, description string, g Grammar, sys System) int {
-	if len(sys.Args) == 1 && sys.Args[0] == "--version" { // scripts ask often, and building the grammar takes time
+	if len(sys.Args) == 1 && sys.Args[0] == "--version" && !completes(sys.Env) { // scripts ask often, and building the grammar takes time
 		signal.Ignore(syscall.SIGPIPE)
-		if _, err := fmt.Fprintln(sys.Stdout, name, Version); errors.Is(err, syscall.EPIPE) {
+		if _, err := fmt.Fprintln(sys.Stdout, VersionLine(name)); errors.Is(err, syscall.EPIPE) {
 			return ReaderGone{}.ExitStatus()
 		}
 		return 0
@@ -78,23 +79,28 @@ func Main(name, description string, g Grammar, sys System) int {
 	stop := app.handleSignals()
 	defer stop()
 	answered := false // by --help or --version
-	parser, err := kong.New(g,
+	part, common := ofCommand(g, sys.Args)
+	if completes(app.Env) {
+		part, common = g, g.common()
+	}
+	parser, err := kong.New(part,
 		kong.Name(name), kong.Description(description), kong.Writers(app.Stdout, app.messages),
-		kong.Exit(func(int) { answered = true }), kong.Vars{"version": name + " " + Version},
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.Exit(func(int) { answered = true }), kong.Vars{"version": VersionLine(name)},
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}), kong.Help(printHelp),
 		kong.PostBuild(func(k *kong.Kong) error { return ownVariables(k, sys.Variables) }),
 	)
 	if err != nil {
 		return app.fail(fault.New(fault.Internal, "the grammar of %s: %v", name, err))
 	}
-	if complete(parser, app.Env) {
+	if completes(app.Env) {
+		(&completer{app, sys.Values}).answer(parser, sys.Args)
 		return 0
 	}
 	parsed, err := parser.Parse(flagsFirst(parser.Model.Node, sys.Args))
 	if answered || app.Stdout.Closed() {
 		return app.exitStatus(nil)
 	}
-	app.configure(g.common())
+	app.configure(common)
 	if err != nil {
 		app.recover(sys.Args)
 		f := sys.unknown(hideValues(err.Error(), sys.Args))
@@ -109,6 +115,43 @@ func Main(name, description string, g Grammar, sys System) int {
 	}
 	return app.exitStatus(parsed.Run(app))
 }
+
+// printHelp prints the help of the selected command, or of the program. A command with the tag "fixed" prints one form whatever
+// --format says, so its help does not list that flag; the form of a failure still depends on it.
+func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
+	if selected := ctx.Selected(); selected != nil && selected.Tag.Has("fixed") {
+		for _, flag := range ctx.Model.Flags {
+			flag.Hidden = flag.Hidden || flag.Name == "format"
+		}
+	}
+	if ctx.Model.HelpFlag != nil {
+		ctx.Model.HelpFlag.Group = &kong.Group{Key: globalFlags, Title: globalFlags}
+	}
+	selected := ctx.Selected()
+	if selected != nil {
+		if e := manual.Example(ctx.Model, selected); e != "" {
+			selected.Detail = strings.TrimSpace(selected.Detail + "\n\nExample:\n\n    " + e)
+		}
+	}
+	options.FlagsLast = true
+	if err := kong.DefaultHelpPrinter(options, ctx); err != nil {
+		return err
+	}
+	if strings.HasPrefix(ctx.Model.Name, "pflow-") {
+		_, err := fmt.Fprintf(ctx.Stdout, "\nFiles: the folder $PFLOW_HOME, by default ~/.pflow.\n")
+		if err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(ctx.Stdout, "Documentation: %s\n", Documentation)
+	return err
+}
+
+// Documentation is where the documentation is.
+const Documentation = "https://github.com/pflow-suite/pflow/tree/main/docs"
+
+// globalFlags is the group of the flags that all programs have.
+const globalFlags = "Global flags:"
 
 // ownVariables lets a program's own environment variables set the common flags, before those of the suite.
 func ownVariables(k *kong.Kong, prefix string) error {
@@ -132,7 +175,7 @@ func commandOf(err error) string {
 		return ""
 	}
 	var names []string
-	for n := pe.Context.Selected(); n != nil && n.Parent != nil; n = n.Parent {
+	for n := pe.Context.Selected(); n != nil && n.Parent != nil && !n.Hidden; n = n.Parent {
 		names = append([]string{n.Name}, names...)
 	}
 	return strings.Join(names, " ")

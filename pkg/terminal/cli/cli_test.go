@@ -17,6 +17,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/terminal/completion"
 )
 
 // grammar is the grammar of a small program.
@@ -102,9 +103,19 @@ type waitCommand struct {
 	Signal int  `arg:"" help:"Which."`
 	Twice  bool `help:"The second time too."`
 	Then   int  `help:"Another that follows."`
+	Hold   bool `help:"Take a hangup as a request."`
 }
 
 func (c *waitCommand) Run(app *App) error {
+	if c.Hold {
+		hangups := Hangups(app)
+		for range 3 {
+			if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
+				return err
+			}
+			<-hangups
+		}
+	}
 	if err := syscall.Kill(os.Getpid(), syscall.Signal(c.Signal)); err != nil {
 		return err
 	}
@@ -348,6 +359,14 @@ func TestSignals(t *testing.T) {
 	}
 }
 
+// After Hangups, SIGHUP is a request, and other signals end the program as before.
+func TestHangupsAreReceived(t *testing.T) {
+	c, stderr := child("wait", fmt.Sprint(int(syscall.SIGTERM)), "--hold")
+	if out, err := c.Output(); c.ProcessState.ExitCode() != 143 || len(out) > 0 || stderr.Len() > 0 {
+		t.Errorf("%v, stdout %q, stderr %q", err, out, stderr)
+	}
+}
+
 func TestAnIgnoredSignalStaysIgnored(t *testing.T) {
 	for script, want := range map[string]int{ // of two signals, the first that is not ignored counts
 		`trap "" HUP; exec "$0" wait 1 --then 15`: 143,
@@ -399,14 +418,15 @@ func TestCompletion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for shell, word := range map[string]string{"bash": "complete -C " + self + " small\n", "zsh": "bashcompinit\ncomplete -C " + self + " small\n", "fish": "complete -f -c small"} {
+	for shell, word := range map[string]string{"bash": "complete -o bashdefault -o default -F _small small\n", "zsh": "compdef _small small\n", "fish": "complete -c small -f\n"} {
 		if status, stdout, stderr := call(t, "completion", shell); status != 0 || !strings.Contains(stdout, word) || !strings.Contains(stdout, self) || stderr != "" {
 			t.Errorf("%s: %d %q %q", shell, status, stdout, stderr)
 		}
 	}
 	for line, want := range map[string]string{"small sa": "say", "small say --lo": "--log-format --log-level --loud", "small comp": "completion", "small zz": ""} {
-		c, stderr := child()
-		c.Env = append(c.Env, "COMP_LINE="+line, fmt.Sprint("COMP_POINT=", len(line)))
+		words := strings.Fields(line)
+		c, stderr := child(line, words[len(words)-1])
+		c.Env = append(c.Env, completion.Variable+"=bash")
 		out, err := c.Output()
 		if got := strings.Join(slices.Sorted(slices.Values(strings.Fields(string(out)))), " "); err != nil || got != want || stderr.Len() > 0 {
 			t.Errorf("%q: %q, want %q; %v %s", line, got, want, err, stderr)

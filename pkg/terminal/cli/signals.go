@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -26,9 +27,33 @@ func (i Interrupted) ExitStatus() int { return 128 + int(i.Signal) }
 // hangupWindow is the time within which a second SIGHUP counts as part of the first.
 const hangupWindow = time.Second
 
+// Hangups returns a channel that receives a value for a SIGHUP. After the call, SIGHUP does not end the program: it is how people ask a
+// server to read its configuration again. Several signals can be one value.
+func Hangups(a *App) <-chan struct{} {
+	channel := make(chan struct{}, 1)
+	a.hangups.channel.Store(&channel)
+	return channel
+}
+
+// hangups passes each SIGHUP to the channel that Hangups has returned, if there is one.
+type hangups struct{ channel atomic.Pointer[chan struct{}] }
+
+// pass passes a signal on, and reports whether there is a channel.
+func (h *hangups) pass() bool {
+	channel := h.channel.Load()
+	if channel == nil {
+		return false
+	}
+	select {
+	case *channel <- struct{}{}:
+	default: // the receiver has not yet seen the one before
+	}
+	return true
+}
+
 // handleSignals cancels the app's context on the first SIGINT, SIGTERM or SIGHUP and ends the process on the second. A
 // signal that the program was started to ignore, as by nohup, stays ignored. A second SIGHUP within hangupWindow is ignored
-// too: when a terminal closes, the kernel and the shell send one each.
+// too: when a terminal closes, the kernel and the shell send one each. After Hangups, SIGHUP does none of this.
 //
 // SIGUSR1 comes from other programs of the suite. It cancels like SIGTERM, however often it comes. SIGPIPE is caught so that
 // a write to a closed pipe returns an error; children start with its default action.
@@ -46,7 +71,7 @@ func (a *App) handleSignals() (stop func()) {
 		for s := range signals {
 			sig, _ := s.(syscall.Signal)
 			switch {
-			case sig == syscall.SIGPIPE, sig == syscall.SIGHUP && first == sig && time.Since(at) < hangupWindow:
+			case sig == syscall.SIGPIPE, sig == syscall.SIGHUP && (a.hangups.pass() || first == sig && time.Since(at) < hangupWindow):
 			case sig == syscall.SIGUSR1:
 				a.cancel(Interrupted{syscall.SIGTERM})
 			case first != 0:
