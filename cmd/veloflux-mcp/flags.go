@@ -39,7 +39,7 @@ type styleFlags struct {
 // offerFlags select the tools.
 type offerFlags struct {
 	ReadOnly     bool  `help:"Offer only tools that change nothing, even if --tools names others." env:"VELOFLUX_READ_ONLY"`
-	Tools        names `help:"The only tools to offer, separated by commas." env:"VELOFLUX_TOOLS" placeholder:"TOOL"`
+	Tools        names `help:"The only tools to offer, separated by commas. verification stands for those that verify SQL and describe what it can use." env:"VELOFLUX_TOOLS" placeholder:"TOOL"`
 	ExcludeTools names `help:"Tools not to offer, separated by commas." env:"VELOFLUX_EXCLUDE_TOOLS" placeholder:"TOOL"`
 }
 
@@ -131,17 +131,17 @@ func (f *flags) runtime(app *cli.App, options veloflux.Options) (r *veloflux.Run
 		release()
 		return nil, nil, err
 	}
+	running.Store(r)
 	return r, release, nil
 }
 
-// closing is how long the program waits at its end for temporary pipelines to be deleted.
-const closing = 5 * time.Second
-
+// close ends a runtime. It waits for pipelines whose create was not answered, and for the requests that are under way.
 func (f *flags) close(app *cli.App, r *veloflux.Runtime) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(app.Context), closing)
+	requests := min(2*time.Duration(f.TimeoutSecs*float64(time.Second)), veloflux.Settling)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(app.Context), veloflux.Settling+requests)
 	defer cancel()
 	if err := r.Close(ctx); err != nil {
-		app.Log.Warn("temporary pipelines may be left behind; the next start deletes them", "error", err)
+		app.Log.Warn("temporary pipelines may be left behind; the next start of a server deletes them", "error", err)
 	}
 }
 

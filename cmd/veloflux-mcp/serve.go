@@ -26,7 +26,7 @@ type serveCommand struct {
 }
 
 const instructions = `Tools and resources of a veloFlux Manager, a stream processor that runs SQL pipelines over streams.
-To write SQL: read veloFlux://streams/snapshot and veloFlux://streams/schema?name=STREAM for the streams and columns, and veloFlux://catalog/functions_digest and veloFlux://catalog/syntax_digest for the functions and syntax. Then call the tool to verify it: the Manager plans the SQL and nothing is left behind. A planner_error says what is wrong; correct the SQL and verify again. Heed the warnings: they name constructs that the Manager accepts but silently drops.`
+To write SQL: read veloFlux://streams/snapshot and veloFlux://streams/schema?name=STREAM for the streams and columns, and veloFlux://catalog/functions_digest and veloFlux://catalog/syntax_digest for the functions and syntax. Then call the tool to verify it: the Manager plans the SQL and nothing is left behind. A planner_error says what is wrong; correct the SQL and verify again. Heed the warnings: they name constructs that the Manager accepts but computes in another way than SQL says.`
 
 // Run serves until the client is done.
 func (c *serveCommand) Run(app *cli.App) error {

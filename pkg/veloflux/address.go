@@ -70,9 +70,6 @@ func authorization(user *url.Userinfo) string {
 	return req.Header.Get("Authorization")
 }
 
-// appendSecrets appends the secrets of the URL.
-func (a address) appendSecrets(values []string) []string { return appendUserSecrets(values, a.user) }
-
 // appendUserSecrets appends the secrets in the user:password@ of a URL. A user name without a password is a token.
 func appendUserSecrets(values []string, user *url.Userinfo) []string {
 	if user == nil {

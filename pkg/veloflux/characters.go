@@ -1,7 +1,6 @@
 package veloflux
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"unicode/utf8"
@@ -38,36 +37,14 @@ func invalidText(raw json.RawMessage, problem string, invalid func(part string) 
 	return &Error{Code: CodeInvalidParams, Message: what + " " + problem + notSent}
 }
 
+var (
+	// pairPattern matches what is no lone half of a surrogate pair: other escapes, and whole pairs. halfPattern matches a half.
+	pairPattern = lazily(`\\[^u]|\\u[dD][89abAB]..\\u[dD][c-fC-F]..`)
+	halfPattern = lazily(`\\u[dD][89a-fA-F]`)
+)
+
 // loneSurrogate reports whether a string in JSON has an escape for one half of a surrogate pair without the other
 // (RFC 8259, section 8.2).
 func loneSurrogate(raw json.RawMessage) bool {
-	for {
-		at := bytes.IndexByte(raw, '\\')
-		if at < 0 || at+1 == len(raw) {
-			return false
-		}
-		raw = raw[at:]
-		switch half := surrogateOf(raw); {
-		case half == 0:
-			raw = raw[2:]
-		case half == 'h' && surrogateOf(raw[6:]) == 'l':
-			raw = raw[12:]
-		default:
-			return true
-		}
-	}
-}
-
-// surrogateOf returns 'h' or 'l' if text begins with the escape for a high or a low surrogate, else 0.
-func surrogateOf(text []byte) byte {
-	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' || text[2]|0x20 != 'd' {
-		return 0
-	}
-	switch c := text[3] | 0x20; {
-	case c == '8' || c == '9' || c == 'a' || c == 'b':
-		return 'h'
-	case c >= 'c' && c <= 'f':
-		return 'l'
-	}
-	return 0
+	return halfPattern().Match(raw) && halfPattern().Match(pairPattern().ReplaceAll(raw, []byte(" ")))
 }

@@ -31,14 +31,16 @@ type Error struct {
 	// Details may hold status (the HTTP status), response (the Manager's text, at most 2,000 characters), line and column
 	// (in the SQL, from 1), retryable (true if the same request may succeed later, else left out), record_left (true if
 	// a create failed and the Manager kept a record with the id), maybe_created (true if it is unknown whether a create
-	// was carried out; never together with retryable, because the caller must check first), and available (the valid
-	// names, for a wrong name or argument).
+	// was carried out; never together with retryable, because the caller must check first), pipeline_id (of a pipeline that
+	// was maybe created), and available (the valid names, for a wrong name or argument).
 	Details map[string]any `json:"details,omitempty"`
 	// Cause is context.Canceled or context.DeadlineExceeded if the context or the time for a request ended, else nil.
 	Cause error `json:"-"`
 
 	// wasRetryable means that the error had retryable before maybe_created replaced it.
 	wasRetryable bool
+	// closed means that the Manager closed the connection without an answer.
+	closed bool
 }
 
 func (e *Error) Error() string { return e.Message }

@@ -124,6 +124,38 @@ func TestABodyThatIsTooLong(t *testing.T) {
 	}
 }
 
+// TestARefusalInTheMiddleOfABody has a Manager that reads 2 MiB, answers, and closes the connection. No answer is lost.
+func TestARefusalInTheMiddleOfABody(t *testing.T) {
+	const words = "Failed to buffer the request body: length limit exceeded"
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = io.CopyN(io.Discard, conn, 2<<20+1)
+			_, _ = fmt.Fprintf(conn, "HTTP/1.1 413 x\r\nContent-Length: %d\r\n\r\n%s", len(words), words)
+			_ = conn.Close()
+		}
+	}()
+	var all sync.WaitGroup
+	for i := range 60 {
+		all.Go(func() {
+			body := []byte(`{"id":"p","sql":"` + strings.Repeat("x", 2<<20+i*100_000) + `"}`)
+			_, err := managerFor(t, Config{URL: "http://" + l.Addr().String()}).CreatePipeline(t.Context(), body)
+			if e := AsError(err); e.Details["status"] != 413 || !strings.HasSuffix(e.Message, words) {
+				t.Errorf("%d bytes: %+v", len(body), e)
+			}
+		})
+	}
+	all.Wait()
+}
+
 func TestTimeAndCancellation(t *testing.T) {
 	asked := make(chan struct{}, 8)
 	for _, begins := range []string{"", "["} { // without an answer, and in the middle of one

@@ -92,24 +92,14 @@ func addHeader(to http.Header, name, value string) error {
 
 // isToken reports whether s is a token (RFC 9110, section 5.6.2).
 func isToken(s string) bool {
-	for i := range len(s) {
-		c := s[i]
-		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("!#$%&'*+-.^_`|~", c) >= 0) {
-			return false
-		}
-	}
-	return s != ""
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+	return s != "" && strings.Trim(s, letters+"!#$%&'*+-.^_`|~") == ""
 }
 
 // isFieldValue reports whether s may be the value of a header: it must not have control characters other than the tab
 // (RFC 9110, section 5.5).
 func isFieldValue(s string) bool {
-	for i := range len(s) {
-		if c := s[i]; c < ' ' && c != '\t' || c == 0x7f {
-			return false
-		}
-	}
-	return true
+	return strings.IndexFunc(s, func(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }) < 0
 }
 
 func isHost(s string) bool {

@@ -25,7 +25,8 @@ type Config struct {
 	CAFile, CertFile, KeyFile string
 	// SkipVerify accepts any certificate of the Manager.
 	SkipVerify bool
-	// Proxy returns the proxy for a request; nil means to follow HTTP_PROXY, HTTPS_PROXY and NO_PROXY.
+	// Proxy returns the proxy for requests to the Manager and is called once, by NewManager; nil means to follow HTTP_PROXY,
+	// HTTPS_PROXY and NO_PROXY.
 	Proxy func(*http.Request) (*url.URL, error)
 }
 
@@ -39,7 +40,7 @@ type Manager struct {
 	maxBytes  int // bytes of a response
 	headers   *headers
 	transport *http.Transport
-	proxies   *proxies
+	proxy     *url.Userinfo // the credentials for the proxy, or nil
 }
 
 // NewManager returns a client. It does not contact the Manager. Its errors are *fault.Fault of type usage_error.
@@ -58,19 +59,18 @@ func NewManager(c Config) (*Manager, error) {
 	if f != nil {
 		return nil, f
 	}
-	used := &proxies{}
-	transport, f := newTransport(c, used)
+	transport, proxy, f := newTransport(c, at.url)
 	if f != nil {
 		return nil, f
 	}
-	return &Manager{address: at, timeout: c.Timeout, maxBytes: maxBody, headers: h, transport: transport, proxies: used}, nil
+	return &Manager{address: at, timeout: c.Timeout, maxBytes: maxBody, headers: h, transport: transport, proxy: proxy}, nil
 }
 
 // sendsCredentials reports whether requests may identify the user to the Manager or to a proxy, so that the response may
 // be for this user only. That is so with user:password@ in the URL or in that of a proxy, with a client certificate, and
 // with any header that is not known to be harmless, because a proxy may identify users by any header.
 func (m *Manager) sendsCredentials() bool {
-	if len(m.transport.TLSClientConfig.Certificates) > 0 || len(m.proxies.appendSecrets(nil)) > 0 {
+	if len(m.transport.TLSClientConfig.Certificates) > 0 || m.proxy != nil {
 		return true
 	}
 	now, _ := m.headers.current()
@@ -83,7 +83,7 @@ func (m *Manager) sendsCredentials() bool {
 }
 
 // secrets returns the values that must not appear in a trace or a log: those of the headers, including the current ones
-// of the header file, whole and in parts, and the credentials in the URL and in the URLs of the proxies that were used.
+// of the header file, whole and in parts, and the credentials in the URL and in that of the proxy.
 func (m *Manager) secrets() []string {
 	now, _ := m.headers.current()
 	return m.secretsWith(now)
@@ -91,7 +91,14 @@ func (m *Manager) secrets() []string {
 
 // secretsWith returns the secrets of a request with the given headers.
 func (m *Manager) secretsWith(header http.Header) []string {
-	return m.proxies.appendSecrets(m.address.appendSecrets(secretValues(header)))
+	values := appendUserSecrets(secretValues(header), m.address.user)
+	if m.proxy != nil { // also in the form in which they are sent
+		sent := authorization(m.proxy)
+		for _, part := range append(secretParts("Proxy-Authorization", sent), sent) {
+			values = addSecret(values, part)
+		}
+	}
+	return appendUserSecrets(values, m.proxy)
 }
 
 // Close closes idle connections.

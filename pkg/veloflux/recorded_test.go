@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/pflow-suite/pflow/internal/velofluxserver"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
 // TestRecordedExchanges makes each recorded request that this client can make, and compares the result with the recorded
@@ -21,8 +22,19 @@ import (
 func TestRecordedExchanges(t *testing.T) {
 	recorded := velofluxserver.Recorded(t)
 	var now *velofluxserver.Exchange
+	var last string
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
+		if now == nil && r.Method == http.MethodGet { // after a refused create: was a record kept?
+			if kept := recordKept(last); kept && !strings.HasSuffix(r.URL.Path, "/explain") {
+				id, _ := url.PathUnescape(strings.TrimPrefix(r.URL.EscapedPath(), "/pipelines/"))
+				_, _ = io.WriteString(w, `{"id":`+string(rawjson.Quote(id))+`,"status":"stopped","spec":{}}`)
+				return
+			}
+			w.WriteHeader(http.StatusNotFound)
+			_, _ = io.WriteString(w, "pipeline x not found")
+			return
+		}
 		if now == nil || r.Method != now.Request.Method || r.RequestURI != now.Request.Path || string(body) != text(now.Request.Body) ||
 			now.Request.Body != nil && r.Header.Get("Content-Type") != "application/json" {
 			t.Errorf("%s: the client asks %s %s %.200s", now.Name, r.Method, r.RequestURI, body)
@@ -48,7 +60,7 @@ func TestRecordedExchanges(t *testing.T) {
 			continue
 		}
 		replayed++
-		now = &r
+		now, last = &r, r.Name
 		got, err := ask(t.Context())
 		if now != nil {
 			t.Errorf("%s: nothing was asked: %v", r.Name, err)
@@ -94,7 +106,7 @@ func asking(m *Manager, r *velofluxserver.Exchange) func(context.Context) ([]byt
 	case r.Request.Path == "/capabilities/syntax" && r.Request.Method == "GET":
 		return whole(m.Syntax)
 	case r.Request.Path == "/pipelines" && r.Request.Method == "POST":
-		if body := text(r.Request.Body); json.Valid([]byte(body)) && body[0] == '{' && r.Request.Headers["Content-Type"] == "application/json" && r.Name != "create-emptyid-400" {
+		if body := text(r.Request.Body); json.Valid([]byte(body)) && body[0] == '{' && r.Request.Headers["Content-Type"] == "application/json" && r.Name != "create-emptyid-400" && r.Name != "create-emptysql-400" { // those two are refused here
 			return whole(func(ctx context.Context) (json.RawMessage, error) {
 				return m.CreatePipeline(ctx, json.RawMessage(body))
 			})
@@ -119,6 +131,11 @@ func asking(m *Manager, r *velofluxserver.Exchange) func(context.Context) ([]byt
 	return nil
 }
 
+// recordKept reports whether the Manager kept a record after a recorded create that it refused.
+func recordKept(name string) bool {
+	return name == "create-bad-sinktype-400" || name == "create-mqtt-notopic-400" || name == "create-bad-encoder-400"
+}
+
 // recordedCode returns the code of a recorded failure, by its name if the status does not decide it.
 func recordedCode(r *velofluxserver.Exchange) Code {
 	switch r.Response.Status {
@@ -134,7 +151,7 @@ func recordedCode(r *velofluxserver.Exchange) Code {
 	switch r.Name {
 	case "stats-stopped-400", "create-bad-sinktype-400", "create-mqtt-notopic-400", "create-bad-encoder-400":
 		return CodeManagerHTTP
-	case "create-nosinks-400", "create-emptysinks-400", "create-emptysql-400", "create-zero-capacity-400",
+	case "create-nosinks-400", "create-emptysinks-400", "create-zero-capacity-400",
 		"create-undeclared-instance-400":
 		return CodeInvalidParams
 	}
@@ -160,6 +177,9 @@ func checkReplayed(t *testing.T, r *velofluxserver.Exchange, got []byte, err err
 	e := AsError(err)
 	if e.Code != recordedCode(r) || e.Details["status"] != r.Response.Status || !strings.Contains(e.Message, printable(r.Response.Body)) {
 		t.Errorf("%s: got %+v, want %s with %d and %s", r.Name, e, recordedCode(r), r.Response.Status, r.Response.Body)
+	}
+	if (e.Details["record_left"] == true) != recordKept(r.Name) {
+		t.Errorf("%s: %+v", r.Name, e)
 	}
 	if strings.Contains(r.Response.Body, " at Line: ") && (e.Details["line"] == nil || e.Details["column"] == nil) {
 		t.Errorf("%s: no place in %+v", r.Name, e)

@@ -1,6 +1,7 @@
 package veloflux
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -31,14 +32,7 @@ func sameOrigin(a, b *url.URL) bool {
 }
 
 func portOf(u *url.URL) string {
-	switch port := u.Port(); {
-	case port != "":
-		return port
-	case u.Scheme == "https":
-		return "443"
-	default:
-		return "80"
-	}
+	return cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
 }
 
 // placeOf returns the target of a redirect without its query and credentials, which may be secret.

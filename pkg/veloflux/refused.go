@@ -70,36 +70,45 @@ func retryableStatus(status int) bool {
 // ofAThing reports whether the text of a 404 is the Manager's message that a stream, pipeline or function does not exist.
 // A proxy that does not know the route sends another text or a page.
 func ofAThing(text string) bool {
-	for _, kind := range [...]string{streamKind, pipelineKind, functionKind} {
-		if strings.HasPrefix(text, kind+" ") {
-			return true
-		}
-	}
-	return false
+	kind, _, found := strings.Cut(text, " ")
+	return found && (kind == streamKind || kind == pipelineKind || kind == functionKind)
 }
 
-// badRequest sets the code and details that follow from the text of a status 400.
+// badRequest sets the code and details that follow from the text of a status 400. The status is the same for all kinds of
+// mistakes. What is not about the SQL is about another part of the request, or of the Manager's state; see recordLeft.
 func (x *exchange) badRequest(e *Error, text string) {
-	switch meaningOf(text) {
-	case wrongSQL:
+	switch {
+	case aboutSQL(text):
 		e.Code = CodePlanner
+		e.Message += sqlHint(text)
 		if line, column, ok := position(text); ok {
 			e.Details["line"], e.Details["column"] = line, column
 		}
-	case wrongField:
-		e.Code = CodeInvalidParams
-	case wrongScheme:
+	case strings.Contains(text, "HTTP request to an HTTPS server"):
 		e.Message += ". Should the Manager's URL begin with https://?"
-	case wrongPart:
-		if x.creates() {
-			e.Details["record_left"] = true
-			e.Message += recordLeftAdvice
-		}
 	}
 }
 
-// recordLeftAdvice ends the message for a create that failed but was not rolled back.
-const recordLeftAdvice = ". The Manager kept a record with this id: pipelines.delete removes it"
+// noStream ends the Manager's text for a name in FROM that is not that of a stream.
+const noStream = " missing from storage"
+
+// aboutSQL reports whether a text of status 400 says that a statement cannot be parsed or planned.
+func aboutSQL(text string) bool {
+	return strings.HasPrefix(text, "parse pipeline ") || strings.HasPrefix(text, "failed to explain pipeline ") ||
+		strings.HasPrefix(text, "failed to create pipeline ") && strings.Contains(text, "pipeline build error:") ||
+		strings.HasPrefix(text, streamKind+" ") && strings.HasSuffix(text, noStream)
+}
+
+// sqlHint returns what to write instead, for a text that does not say it, or "".
+func sqlHint(text string) string {
+	switch {
+	case strings.HasSuffix(text, "children output schemas mismatch"):
+		return ". A pipeline reads one stream: write one name in FROM, without a join"
+	case strings.HasSuffix(text, noStream) && strings.ContainsAny(text, "\"`"):
+		return ". Write the stream's name in FROM without quotes"
+	}
+	return ""
+}
 
 // position parses " at Line: N, Column M", a place in the SQL.
 func position(text string) (line, column int, ok bool) {

@@ -21,9 +21,33 @@ type request struct {
 // creates reports whether the request creates a pipeline.
 func (r *request) creates() bool { return r.method == http.MethodPost }
 
-// longBody is the most bytes of a body that is sent without asking the Manager first. The Manager refuses more than 2 MiB
-// without reading it, and its message is lost if the connection breaks in the middle of the body.
-const longBody = 1 << 20
+// bodyLimit is the most bytes of a body that the Manager accepts. It refuses a longer one as soon as it has read that much, and
+// closes the connection. answerTime is how long the rest of the body waits for that: an answer that crosses the rest can be
+// lost. The first bytes beyond the limit go along, since some of them may stay in a buffer.
+const (
+	bodyLimit  = 2<<20 + 16<<10
+	answerTime = 500 * time.Millisecond
+)
+
+// longBody is a body over the Manager's limit.
+type longBody struct {
+	ctx    context.Context
+	rest   *bytes.Reader
+	waited bool
+}
+
+func (b *longBody) Read(p []byte) (int, error) {
+	if sent := int(b.rest.Size()) - b.rest.Len(); sent < bodyLimit {
+		p = p[:min(len(p), bodyLimit-sent)]
+	} else if !b.waited {
+		b.waited = true
+		select {
+		case <-time.After(answerTime):
+		case <-b.ctx.Done():
+		}
+	}
+	return b.rest.Read(p)
+}
 
 func (m *Manager) newRequest(ctx context.Context, r *request, header http.Header) (*http.Request, error) {
 	var body io.Reader
@@ -34,6 +58,12 @@ func (m *Manager) newRequest(ctx context.Context, r *request, header http.Header
 	if err != nil {
 		return nil, err
 	}
+	if len(r.body) > bodyLimit {
+		req.GetBody = func() (io.ReadCloser, error) {
+			return io.NopCloser(&longBody{ctx: ctx, rest: bytes.NewReader(r.body)}), nil
+		}
+		req.Body, _ = req.GetBody()
+	}
 	header = header.Clone() // the caller's header stays as the user gave it
 	if host := header.Get("Host"); host != "" {
 		req.Host = host
@@ -43,9 +73,6 @@ func (m *Manager) newRequest(ctx context.Context, r *request, header http.Header
 	}
 	if r.body != nil {
 		header.Set("Content-Type", "application/json")
-		if len(r.body) > longBody {
-			header.Set("Expect", "100-continue")
-		}
 	}
 	req.Header = header
 	return req, nil

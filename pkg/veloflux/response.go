@@ -38,33 +38,31 @@ func listOf(things, field string) shape {
 	}}
 }
 
-// streamShape is the shape of /streams/describe.
-func streamShape() shape {
-	return shape{"JSON object with a string stream and an object spec", func(document gjson.Result) bool {
-		return document.IsObject() && isText(document.Get("stream")) && document.Get("spec").IsObject()
-	}}
+// objectWhere returns the shape of an object for which fits reports true.
+func objectWhere(name string, fits func(document gjson.Result) bool) shape {
+	return shape{"JSON object with " + name, func(document gjson.Result) bool { return document.IsObject() && fits(document) }}
 }
 
-// functionShape is the shape of /functions/describe.
+// streamShape is the shape of /streams/describe, functionShape that of /functions/describe, and syntaxShape that of
+// /capabilities/syntax.
+func streamShape() shape {
+	return objectWhere("a string stream and an object spec", func(d gjson.Result) bool { return isText(d.Get("stream")) && d.Get("spec").IsObject() })
+}
+
 func functionShape() shape {
-	return shape{"JSON object with a string name", func(document gjson.Result) bool {
-		return document.IsObject() && isText(document.Get("name"))
-	}}
+	return objectWhere("a string name", func(d gjson.Result) bool { return isText(d.Get("name")) })
+}
+
+func syntaxShape() shape {
+	return objectWhere("a list constructs", func(d gjson.Result) bool { return d.Get("constructs").IsArray() })
 }
 
 // pipelineShape is the shape of a pipeline with the given id and a status.
 func pipelineShape(id string) shape {
-	return shape{"JSON object with the pipeline's id and a status", func(document gjson.Result) bool {
-		given := document.Get("id")
-		return document.IsObject() && isText(given) && given.Str == id && isText(document.Get("status"))
-	}}
-}
-
-// syntaxShape is the shape of /capabilities/syntax.
-func syntaxShape() shape {
-	return shape{"JSON object with a list constructs", func(document gjson.Result) bool {
-		return document.IsObject() && document.Get("constructs").IsArray()
-	}}
+	return objectWhere("the pipeline's id and a status", func(d gjson.Result) bool {
+		given := d.Get("id")
+		return isText(given) && given.Str == id && isText(d.Get("status"))
+	})
 }
 
 func isText(value gjson.Result) bool { return value.Type == gjson.String }

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/pflow-suite/pflow/internal/velofluxserver"
 )
@@ -89,6 +90,7 @@ func TestAVerificationMayBeRepeated(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		r.temporary.lookFor = time.Second
 		_, err = r.CallTool(t.Context(), verifyTool, []byte(`{"sql":"SELECT a FROM user"}`))
 		if e := failureOf(t, err); e.Details["retryable"] != tc.want || e.Details["maybe_created"] != nil {
 			t.Errorf("%+v: %+v", tc.fault, e)

@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/tidwall/gjson"
 )
 
 const (
@@ -74,33 +72,23 @@ func (m *Manager) PipelineStats(ctx context.Context, id string, timeout time.Dur
 const statsMargin = 2 * time.Second
 
 // CreatePipeline stores a pipeline and does not start it. The body is the Manager's CreatePipelineRequest, an object with
-// id, sql, sinks and more, which is sent byte for byte. An id that no other request could name is refused. A create that
-// failed may have left a record behind, see Error.Details. POST /pipelines.
+// id, sql, sinks and more, which is sent byte for byte. A body that does harm, or that no other request could name, is
+// refused. A create that failed may have left a record behind, see Error.Details. POST /pipelines.
 func (m *Manager) CreatePipeline(ctx context.Context, body json.RawMessage) (json.RawMessage, error) {
-	if err := checkText(body); err != nil {
-		return nil, err
-	}
-	if !json.Valid(body) || !gjson.ParseBytes(body).IsObject() {
-		return nil, &Error{Code: CodeInvalidParams, Message: "A pipeline must be a JSON object with id, sql and sinks" + notSent}
-	}
-	id, err := idOf(body)
+	id, err := checkDefinition(body)
 	if err != nil {
 		return nil, err
 	}
-	return m.json(ctx, &request{method: http.MethodPost, route: "/pipelines", accept: acceptJSON, body: body}, pipelineShape(id))
+	created, err := m.create(ctx, id, body)
+	if err != nil {
+		return nil, m.recordLeft(ctx, id, AsError(err))
+	}
+	return created, nil
 }
 
-// idOf returns the id in a CreatePipelineRequest, or "". It returns an error if any id in it cannot be named by a route;
-// if there are several, the last one counts.
-func idOf(body json.RawMessage) (id string, err error) {
-	gjson.ParseBytes(body).ForEach(func(key, value gjson.Result) bool {
-		if key.Str == "id" && value.Type == gjson.String {
-			id = value.Str
-			_, err = segment(pipelineKind, id)
-		}
-		return err == nil
-	})
-	return id, err
+// create sends a definition that was checked.
+func (m *Manager) create(ctx context.Context, id string, body json.RawMessage) (json.RawMessage, error) {
+	return m.json(ctx, &request{method: http.MethodPost, route: "/pipelines", accept: acceptJSON, body: body}, pipelineShape(id))
 }
 
 // Explain returns the plan of a pipeline as UTF-8 text for people, without the spaces that pad its lines.

@@ -30,7 +30,7 @@ type Options struct {
 	// ReadOnly leaves out the tools that change the Manager, even if Tools names them. Nothing is swept either.
 	ReadOnly bool
 	// Tools names the only tools to offer; empty means all. ExcludeTools names tools to leave out. Names may be in either
-	// style.
+	// style, or VerificationTools.
 	Tools, ExcludeTools []string
 	// Trace receives an entry for every call and every read. It may be nil.
 	Trace Sink
@@ -87,13 +87,20 @@ func NewRuntime(manager *Manager, o Options) (*Runtime, error) {
 	return r, nil
 }
 
-// Close waits for running verifications, deletes the temporary pipelines that are left, and closes idle connections. It
-// gives up when ctx ends. Its error says what is left behind; the next Sweep of any process deletes it. No tool may be
-// called after Close.
+// Settling is how long Close may look for a pipeline whose create was not answered, in addition to the time of requests.
+const Settling = lookFor
+
+// Close waits for running verifications, deletes the temporary pipelines that are left, and closes idle connections. A
+// pipeline whose create was not answered is looked for as long as Settling. Close gives up when ctx ends. Its error names
+// what is left behind; the next Sweep of any process deletes it. No tool may be called after Close.
 func (r *Runtime) Close(ctx context.Context) error {
 	defer r.manager.Close()
 	return r.temporary.close(ctx)
 }
+
+// Temporary returns the ids of the temporary pipelines that exist now, or may. They are left behind if the program ends
+// without Close.
+func (r *Runtime) Temporary() []string { return r.temporary.ids() }
 
 // Tools returns the offered tools, sorted by name.
 func (r *Runtime) Tools() []Tool { return slices.Clone(r.tools) }

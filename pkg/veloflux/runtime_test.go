@@ -27,6 +27,7 @@ func runtimeOf(t *testing.T, url string, o Options) *Runtime {
 	if err != nil {
 		t.Fatal(err)
 	}
+	r.temporary.lookFor = time.Second
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
@@ -140,9 +141,9 @@ func TestStatistics(t *testing.T) {
 func TestBytesGoThrough(t *testing.T) {
 	s := velofluxserver.Start(t)
 	r := runtimeOf(t, s.URL, Options{})
-	const args = `{"options":{"data_channel_capacity":9007199254740993,"x":1.50e2},"sql":"SELECT a /* \u00fc <&> \/ 中 */ FROM user\n","flow_instance_id":null,"id":"p","sinks":[ {"type":"nop","props":{"n":18446744073709551615}} ]}`
+	const args = `{"options":{"late":9007199254740993,"x":1.50e2},"sql":"SELECT a /* \u00fc <&> \/ 中 */ FROM user\n","flow_instance_id":null,"id":"p","sinks":[ {"type":"nop","props":{"n":18446744073709551615}} ]}`
 	_, _ = r.CallTool(t.Context(), "pipelines.create", json.RawMessage(args))
-	const want = `{"id":"p","sql":"SELECT a /* \u00fc <&> \/ 中 */ FROM user\n","sinks":[ {"type":"nop","props":{"n":18446744073709551615}} ],"options":{"data_channel_capacity":9007199254740993,"x":1.50e2}}`
+	const want = `{"id":"p","sql":"SELECT a /* \u00fc <&> \/ 中 */ FROM user\n","sinks":[ {"type":"nop","props":{"n":18446744073709551615}} ],"options":{"late":9007199254740993,"x":1.50e2}}`
 	if got := string(s.Requests()[0].Body); got != want {
 		t.Errorf("the Manager got\n%s, want\n%s", got, want)
 	}

@@ -17,6 +17,15 @@ const (
 	NamesBoth       NameStyle = "both"
 )
 
+// VerificationTools is a name for the tools that verify SQL and describe what it can use, in Options.Tools and
+// Options.ExcludeTools. They keep no pipeline, and change no pipeline of others.
+const VerificationTools = "verification"
+
+// verificationTools returns the dotted names of the tools that VerificationTools stands for.
+func verificationTools() []string {
+	return []string{"catalog.functions", "catalog.syntax_capabilities", "functions.describe", verifyTool, "streams.describe", "streams.list"}
+}
+
 // names returns the names of a tool in this style.
 func (s NameStyle) names(t *Tool) []string {
 	underscored := strings.ReplaceAll(t.dotted, ".", "_")
@@ -80,27 +89,28 @@ func underscores(all []Tool) *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-// known returns the dotted names of tools given in either style. It returns a fault if a tool does not exist.
+// known returns the dotted names of tools given in either style, or by the name of a set. It returns a fault if a tool does
+// not exist.
 func known(names []string, all []Tool) ([]string, error) {
-	var list []string
+	var list, available []string
+	for _, t := range all {
+		available = append(available, t.dotted)
+	}
 	for _, name := range names {
-		name = strings.TrimSpace(name)
-		if name == "" {
-			continue
-		}
-		if !slices.ContainsFunc(all, func(t Tool) bool { return t.dotted == dotted(name) }) {
-			var available []string
-			for _, t := range all {
-				available = append(available, t.dotted)
-			}
+		switch name = strings.TrimSpace(name); {
+		case name == "":
+		case name == VerificationTools:
+			list = append(list, verificationTools()...)
+		case slices.Contains(available, dotted(name)):
+			list = append(list, dotted(name))
+		default:
 			f := fault.New(fault.Usage, "There is no tool %q to select or exclude", name)
-			f.Available = available
-			if near, ok := fault.Nearest(dotted(name), available); ok {
+			f.Available = append(available, VerificationTools)
+			if near, ok := fault.Nearest(dotted(name), f.Available); ok {
 				f.Suggest("Did you mean %q?", near)
 			}
-			return nil, f.Suggest("The tools are %s", strings.Join(available, ", "))
+			return nil, f.Suggest("The tools are %s; %s stands for %s", strings.Join(available, ", "), VerificationTools, strings.Join(verificationTools(), ", "))
 		}
-		list = append(list, dotted(name))
 	}
 	return list, nil
 }

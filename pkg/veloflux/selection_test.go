@@ -12,6 +12,7 @@ func TestToolsOnOffer(t *testing.T) {
 		"pipelines.get pipelines.list pipelines.stats pipelines.verify streams.describe streams.list"
 	const reading = "catalog.functions catalog.syntax_capabilities functions.describe pipelines.explain pipelines.get pipelines.list " +
 		"pipelines.stats streams.describe streams.list"
+	const verifying = "catalog.functions catalog.syntax_capabilities functions.describe pipelines.verify streams.describe streams.list"
 	for _, tc := range []struct {
 		name string
 		o    Options
@@ -23,6 +24,11 @@ func TestToolsOnOffer(t *testing.T) {
 		{"read-only", Options{ReadOnly: true}, reading},
 		{"read-only wins", Options{ReadOnly: true, Tools: []string{"pipelines.verify", "pipelines.delete", "pipelines.get"}}, "pipelines.get"},
 		{"chosen", Options{Tools: []string{" pipelines_verify ", "streams.list", ""}}, "pipelines.verify streams.list"},
+		{"verification", Options{Tools: []string{"verification"}}, verifying},
+		{"verification and more", Options{Tools: []string{"pipelines.list", "verification", "streams.list"}}, strings.Replace(verifying, "pipelines.verify", "pipelines.list pipelines.verify", 1)},
+		{"verification in underscores", Options{ToolNames: NamesUnderscore, Tools: []string{VerificationTools}}, strings.ReplaceAll(verifying, ".", "_")},
+		{"verification that only reads", Options{ReadOnly: true, Tools: []string{VerificationTools}}, strings.Replace(verifying, "pipelines.verify ", "", 1)},
+		{"without verification", Options{ExcludeTools: []string{VerificationTools}}, "pipelines.create pipelines.delete pipelines.explain pipelines.get pipelines.list pipelines.stats"},
 		{"left out wins", Options{Tools: []string{"streams.list", "pipelines.get"}, ExcludeTools: []string{"streams_list"}}, "pipelines.get"},
 		{"left out", Options{ReadOnly: true, ExcludeTools: strings.Fields(reading)}, ""},
 	} {

@@ -5,7 +5,9 @@ import (
 	"crypto/rand"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -54,10 +56,12 @@ type temporaries struct {
 	log   *slog.Logger
 	owner func() process.Identity
 	mark  string // in all ids of this runtime; another runtime of the process has its own
+	// lookFor is how long a pipeline is looked for that the Manager may still create.
+	lookFor time.Duration
 
 	mu      sync.Mutex
 	live    map[string]int // the number of users of an id: its verification and its retried deletion
-	left    int            // the number of pipelines that were given up because the runtime is being closed
+	left    []string       // the ids that were given up because the runtime is being closed
 	closed  bool
 	work    sync.WaitGroup // the work that Close waits for
 	closing chan struct{}
@@ -65,7 +69,7 @@ type temporaries struct {
 
 func newTemporaries(del func(ctx context.Context, id string) error, log *slog.Logger) *temporaries {
 	return &temporaries{
-		del: del, log: log, owner: sync.OnceValue(process.Self), mark: strings.ToLower(rand.Text()),
+		del: del, log: log, owner: sync.OnceValue(process.Self), mark: strings.ToLower(rand.Text()), lookFor: lookFor,
 		live: map[string]int{}, closing: make(chan struct{}),
 	}
 }
@@ -112,28 +116,29 @@ func (t *temporaries) held(id temporaryID) (own, live bool) {
 }
 
 // The deletion of a temporary pipeline is retried after pauses that grow from firstRetry to lastRetry, until giveUp. A
-// pipeline that the Manager may still create is looked for until lookFor. A later sweep deletes what is left then.
+// pipeline that the Manager may still create is looked for until lookFor, at least every lookEvery. A later sweep deletes
+// what is left then.
 const (
 	firstRetry = 200 * time.Millisecond
 	lastRetry  = 30 * time.Second
 	giveUp     = 10 * time.Minute
 	lookFor    = 30 * time.Second
+	lookEvery  = 6400 * time.Millisecond
 )
 
-// remove deletes a temporary pipeline. If it cannot be deleted now, remove returns the reason, and retries in the
-// background unless the Manager refused for good. uncertain means that the outcome of the create is unknown, so that the
-// pipeline may still be created after the request to delete it.
-func (t *temporaries) remove(ctx context.Context, id string, uncertain bool) error {
+// remove deletes a temporary pipeline, and reports whether it existed. If it cannot be deleted now, remove returns the
+// reason, and retries in the background unless the Manager refused for good. uncertain means that the outcome of the create
+// is unknown, so that the pipeline may still be created after the request to delete it.
+func (t *temporaries) remove(ctx context.Context, id string, uncertain bool) (found bool, left error) {
 	err := t.del(ctx, id)
-	if settled(err, uncertain) {
-		return ignoreNotFound(err)
+	if !settled(err, uncertain) {
+		seen := t.hold(id)
+		t.work.Go(func() { // the caller runs under begin, so close is still waiting
+			defer seen()
+			t.retry(id, uncertain)
+		})
 	}
-	seen := t.hold(id)
-	t.work.Go(func() { // the caller runs under begin, so close is still waiting
-		defer seen()
-		t.retry(id, uncertain)
-	})
-	return ignoreNotFound(err)
+	return err == nil, ignoreNotFound(err)
 }
 
 // ignoreNotFound returns the error of a deletion, or nil if the pipeline does not exist.
@@ -155,20 +160,28 @@ func settled(err error, uncertain bool) bool {
 	return answered && status < 500 && status != http.StatusConflict && status != http.StatusTooManyRequests
 }
 
+// retry retries the deletion of a pipeline until it is settled. Once the runtime is being closed it tries once more, except
+// for a pipeline that is being looked for.
 func (t *temporaries) retry(id string, uncertain bool) {
 	began := time.Now()
+	looking := func() bool { return uncertain && time.Since(began) < t.lookFor }
 	for wait := firstRetry; ; wait = min(2*wait, lastRetry) {
+		closing := t.closing
+		if looking() {
+			closing = nil
+			wait = min(wait, lookEvery, t.lookFor-time.Since(began))
+		}
 		timer := time.NewTimer(wait)
 		last := false
 		select {
 		case <-timer.C:
-		case <-t.closing:
+		case <-closing:
 			timer.Stop()
 			last = true
 		}
 		err := t.del(context.Background(), id)
 		switch {
-		case settled(err, uncertain && !last && time.Since(began) < lookFor):
+		case settled(err, looking()):
 			if err = ignoreNotFound(err); err != nil {
 				t.log.Warn("a temporary pipeline may not be deleted", "id", id, "error", err)
 			}
@@ -177,7 +190,7 @@ func (t *temporaries) retry(id string, uncertain bool) {
 			t.log.Warn("a temporary pipeline is left behind; it will be swept", "id", id, "error", err)
 			if last {
 				t.mu.Lock()
-				t.left++
+				t.left = append(t.left, id)
 				t.mu.Unlock()
 			}
 			return
@@ -185,7 +198,15 @@ func (t *temporaries) retry(id string, uncertain bool) {
 	}
 }
 
-// close retries pending deletions once more, and waits for them and for running verifications until ctx ends.
+// ids returns the pipelines that exist now, or may, in order.
+func (t *temporaries) ids() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Sorted(maps.Keys(t.live))
+}
+
+// close retries pending deletions once more, and waits for them, for running verifications, and for pipelines that are being
+// looked for, until ctx ends.
 func (t *temporaries) close(ctx context.Context) error {
 	t.mu.Lock()
 	if !t.closed {
@@ -201,12 +222,16 @@ func (t *temporaries) close(ctx context.Context) error {
 	select {
 	case <-done:
 	case <-ctx.Done():
-		return contextEnded("deleting temporary pipelines", ctx.Err())
+		e := contextEnded("deleting temporary pipelines", ctx.Err())
+		if ids := t.ids(); len(ids) > 0 {
+			e.Message += ". These may be left behind: " + strings.Join(ids, ", ")
+		}
+		return e
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.left > 0 {
-		return &Error{Code: CodeManagerHTTP, Message: fmt.Sprintf("temporary pipelines that could not be deleted: %d; the next sweep deletes them", t.left)}
+	if len(t.left) > 0 {
+		return &Error{Code: CodeManagerHTTP, Message: fmt.Sprintf("temporary pipelines that could not be deleted: %d (%s); the next sweep deletes them", len(t.left), strings.Join(t.left, ", "))}
 	}
 	return nil
 }

@@ -118,7 +118,7 @@ func TestDeletionsAreTriedAgain(t *testing.T) {
 					return tc.answers[min(asked, len(tc.answers))-1]
 				}, slog.New(slog.DiscardHandler))
 				began := time.Now()
-				if err := temporary.remove(t.Context(), "id", tc.uncertain); (err != nil) != tc.reported {
+				if _, err := temporary.remove(t.Context(), "id", tc.uncertain); (err != nil) != tc.reported {
 					t.Errorf("reported %v", err)
 				}
 				temporary.work.Wait()

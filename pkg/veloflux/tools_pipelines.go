@@ -16,8 +16,8 @@ const verifyTool = "pipelines.verify"
 const (
 	pipelineID = `"pipeline_id":{"type":"string","minLength":1,"description":"The pipeline's id as pipelines.list shows it"}`
 	// definition is the schema of the optional arguments that define a pipeline.
-	definition = `"options":{"type":"object","description":"Such as {\"data_channel_capacity\":16,\"eventtime\":{\"enabled\":true}}"},` +
-		`"sources":{"type":"array","items":{"type":"object"},"description":"Sources that belong to this pipeline only"},` +
+	definition = `"options":{"type":"object","description":"Such as {\"data_channel_capacity\":16,\"eventtime\":{\"enabled\":true}}; a capacity is at most 65536"},` +
+		`"sources":{"type":"array","items":{"type":"object"},"description":"How streams that the SQL names are read, such as [{\"stream\":\"user\",\"input\":{\"mode\":\"on_change\",\"on_change\":{\"columns\":[\"a\"]}}}] for only the rows in which a has changed"},` +
 		`"flow_instance_id":{"type":"string","description":"The flow instance to run in, if the Manager declares several"}`
 )
 
@@ -90,7 +90,7 @@ func pipelineTools() []Tool {
 		{
 			dotted: verifyTool, Title: "Verify SQL",
 			Description: "Check a SELECT statement by having the Manager plan it. Nothing is left behind: a pipeline with a random id and no real sink is created, explained and deleted. " +
-				"Returns the plan, and warnings for constructs that the Manager accepts but silently drops. Wrong SQL is a planner_error, with line and column if the Manager reports them.",
+				"Returns the plan, and warnings for constructs that the Manager accepts but drops or computes in another way than SQL says. Wrong SQL is a planner_error, with line and column if the Manager reports them.",
 			InputSchema: inputSchema(`"sql":{"type":"string","minLength":1,"description":"One SELECT statement"},`+definition, "sql"),
 			OutputSchema: outputSchema(`"valid":{"type":"boolean"},"pretty":{"type":"string","description":"The logical and the physical plan"},`+
 				`"warnings":{"type":"array","items":{"type":"object","properties":{"construct":{"type":"string"},"message":{"type":"string"},"line":{"type":"integer"},"column":{"type":"integer"}},"required":["construct","message"]}}`,

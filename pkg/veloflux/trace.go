@@ -79,8 +79,6 @@ type cleaner struct {
 	// declared are the names of the tool's arguments, or nil if the tool is unknown.
 	declared []string
 	secrets  []string
-	// sql is true while the text being cleaned is SQL.
-	sql bool
 	// excerpt means that the arguments are a text and only its beginning is kept; omitted means that they are left out.
 	excerpt, omitted bool
 }

@@ -164,10 +164,7 @@ func (c *cleaner) member(k, v gjson.Result, depth int, pair bool) (key, value js
 	if clean := c.text(k.Str); clean != k.Str {
 		key = rawjson.Quote(clean)
 	}
-	c.sql = sql
-	value = c.value(name, v, depth)
-	c.sql = false
-	return key, value
+	return key, c.value(name, v, depth)
 }
 
 // harmlessNames are the arguments whose texts are shown even if SQL is hidden or the arguments are omitted.
@@ -208,7 +205,7 @@ func (c *cleaner) stringValue(key, text string, depth int) string {
 	trimmed := strings.TrimSpace(text)
 	switch {
 	case trimmed == "" || !strings.Contains(`{["`, trimmed[:1]):
-		return c.hostText(key, text)
+		return c.text(text)
 	case !json.Valid([]byte(trimmed)):
 		return c.text(untilSecretName(text))
 	case depth+textDepth > maxDepth:

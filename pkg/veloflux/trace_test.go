@@ -106,7 +106,7 @@ func TestLargeArgumentsAreLeftOut(t *testing.T) {
 	if strings.Contains(line, "hunter22") {
 		t.Error(line)
 	}
-	read := fmt.Sprintf(`{"id":"token=<redacted>","sql":%q}`, long[:maxArguments-40])
+	read := fmt.Sprintf(`{"id":"//<redacted>@h","sql":%q}`, long[:maxArguments-40])
 	if got := argsOf(t, traced(t, SQLRaw, strings.Replace(read, "<redacted>", "C", 1), nil)); got != read {
 		t.Errorf("%d bytes of arguments were left out: %.100s", len(read), got)
 	}

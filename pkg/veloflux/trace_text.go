@@ -56,174 +56,37 @@ func (c *cleaner) collect(name, value string) {
 	}
 	c.secrets = append(c.secrets, value)
 	name = http.CanonicalHeaderKey(name)
-	switch scheme, _, _ := strings.Cut(value, " "); strings.ToLower(scheme) {
-	case "bearer", "basic", "token":
+	scheme, _, _ := strings.Cut(strings.ToLower(value), " ")
+	if scheme == "bearer" || scheme == "basic" || scheme == "token" || name == "Cookie" {
 		c.secrets = append(c.secrets, secretParts(name, value)...)
-	default:
-		if name == "Cookie" {
-			c.secrets = append(c.secrets, secretParts(name, value)...)
-		}
 	}
 }
-
-var (
-	// pemBlock matches a PEM block, with or without its end.
-	pemBlock = lazily(`(?s)-----BEGIN [^-]+-----.*?(?:-----END [^-]+-----|$)`)
-	// schemeCredentials matches credentials after an authentication scheme.
-	schemeCredentials = lazily(`(?i)\b(?:Bearer|Basic)[ \t]+([^\s;&,"'<>]+)`)
-	// assignedValue matches the value after a name and = or :.
-	assignedValue = lazily(`^[ \t]*(?:"((?:[^"\\]|\\.)*)|'([^']*)|\\+["']([^"'\\]*)|([^\s;&,"'\\]+))`)
-	wordPattern   = lazily(`[\pL\pN_.-]+`)
-)
 
 func lazily(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
 
+var (
+	// userinfoPattern matches the userinfo of a URL (RFC 3986, section 3.2.1), in which an @ may stand too, up to its @. The
+	// slashes may be those of JSON.
+	userinfoPattern = lazily(`(?:/|\\/){2}[^\s/\\?#"'<>` + "`" + `]+@`)
+	wordPattern     = lazily(`[\pL\pN_.-]+`)
+)
+
 func inWord(r rune) bool {
 	return strings.ContainsRune("_.-", r) || unicode.IsLetter(r) || unicode.IsDigit(r)
 }
 
-// text removes and collects what looks like a secret in a text.
+// text removes and collects the userinfo of URLs in a text. Nothing else in a text is taken for a secret: raw means raw.
 func (c *cleaner) text(text string) string {
-	if strings.Contains(text, "-----BEGIN ") {
-		text = pemBlock().ReplaceAllString(text, redact.Mark)
-	}
-	if strings.Contains(text, "@") {
-		text = c.userinfo(text)
-	}
-	if strings.ContainsAny(text, "=:") {
-		text = c.assignments(text)
-	}
-	return c.schemes(text)
-}
-
-func (c *cleaner) schemes(text string) string {
-	if !strings.ContainsAny(text, " \t") {
+	if !strings.Contains(text, "@") {
 		return text
 	}
-	var b strings.Builder
-	at := 0
-	for _, m := range schemeCredentials().FindAllStringSubmatchIndex(text, -1) {
-		c.collect("", text[m[2]:m[3]])
-		b.WriteString(text[at:m[2]] + redact.Mark)
-		at = m[3]
-	}
-	return b.String() + text[at:]
-}
-
-// assignments removes and collects the values of secret names in a text: after name= and "name": anywhere, and after
-// name: at the beginning of a line, where the value is the rest of the line. In SQL only a quoted text is a value.
-func (c *cleaner) assignments(text string) string {
-	var b strings.Builder
-	at := 0
-	for i := 0; i < len(text); i++ {
-		if text[i] != '=' && text[i] != ':' {
-			continue
-		}
-		before := strings.TrimRight(text[at:i], " \t")
-		bare := strings.TrimRight(before, `\"'`)
-		start := strings.LastIndexFunc(bare, func(r rune) bool { return !inWord(r) }) + 1
-		name := bare[max(0, start):]
-		header := text[i] == ':' && bare == before && (len(name) == len(bare) && at == 0 || strings.HasSuffix(bare[:len(bare)-len(name)], "\n"))
-		if text[i] == ':' && bare == before && !header || !secretName(name) {
-			continue
-		}
-		rest := text[i+1 : min(len(text), i+2+maxSecret)] // bounds the work for each name
-		if c.sql && !strings.HasPrefix(strings.TrimLeft(rest, " \t\\"), `"`) && !strings.HasPrefix(strings.TrimLeft(rest, " \t\\"), "'") {
-			continue
-		}
-		from, to := valueOf(rest, header)
-		from, to = from+i+1, to+i+1
-		if from == to || strings.HasPrefix(text[from:to], redact.Mark) {
-			continue
-		}
-		c.collect(name, text[from:to])
-		if plain, err := url.QueryUnescape(text[from:to]); err == nil {
-			c.collect(name, plain)
-		}
-		b.WriteString(text[at:from] + redact.Mark)
-		at, i = to, to-1
-	}
-	return b.String() + text[at:]
-}
-
-// valueOf returns where the value at the beginning of a text begins and ends. line means that it extends to the end of
-// the line.
-func valueOf(text string, line bool) (from, to int) {
-	if line {
-		end := strings.IndexAny(text, "\r\n")
-		if end < 0 {
-			end = len(text)
-		}
-		return end - len(strings.TrimLeft(text[:end], " \t")), end
-	}
-	m := assignedValue().FindStringSubmatchIndex(text)
-	for i := 2; i < len(m); i += 2 {
-		if m[i] >= 0 {
-			return m[i], m[i+1]
-		}
-	}
-	return 0, 0
-}
-
-// userinfo removes and collects the text between // and the last @ before the next space or quote (RFC 3986, section
-// 3.2.1), because a password may contain characters that it should not. If the text begins with a URL, everything up to
-// the last @ is removed.
-func (c *cleaner) userinfo(text string) string {
-	var b strings.Builder
-	for first := true; ; first = false {
-		start := authority(text)
-		if start < 0 {
-			return b.String() + text
-		}
-		run := text[start:]
-		if !first || !isScheme(text[:start]) {
-			if end := strings.IndexAny(run, " \t\r\n\"'`<>"); end >= 0 {
-				run = run[:end]
-			}
-		}
-		b.WriteString(text[:start])
-		if n := strings.LastIndexByte(run, '@'); n > 0 {
-			c.collectUserinfo(run[:n])
-			b.WriteString(redact.Mark)
-			text = run[n:] + text[start+len(run):]
-			continue
-		}
-		b.WriteString(run)
-		text = text[start+len(run):]
-	}
-}
-
-// authority returns where the authority of the first URL in a text begins, or -1. The URL may have \/ for /.
-func authority(text string) int {
-	plain, escaped := strings.Index(text, "//"), strings.Index(text, `\/\/`)
-	if escaped >= 0 && (plain < 0 || escaped < plain) {
-		return escaped + len(`\/\/`)
-	}
-	if plain < 0 {
-		return plain
-	}
-	return plain + len("//")
-}
-
-// isScheme reports whether the text before an authority is only the scheme of a URL.
-func isScheme(before string) bool {
-	return plainWord(strings.TrimRight(strings.TrimSpace(before), `:/\`))
-}
-
-// collectUserinfo collects a userinfo and its password. It may be that of a list of URLs.
-func (c *cleaner) collectUserinfo(info string) {
-	list := strings.FieldsFunc(info, func(r rune) bool { return strings.ContainsRune(",;|", r) })
-	for _, part := range append(list, info) {
-		if start := authority(part); start >= 0 {
-			part = part[start:]
-		}
-		c.collectPassword(part)
-		if at := strings.LastIndexByte(part, '@'); at >= 0 {
-			c.collectPassword(part[:at])
-		}
-	}
+	return userinfoPattern().ReplaceAllStringFunc(text, func(found string) string {
+		info := strings.TrimLeft(found, `/\`)
+		c.collectPassword(info[:len(info)-1])
+		return found[:len(found)-len(info)] + redact.Mark + "@"
+	})
 }
 
 // collectPassword collects a userinfo and its password, both as they are and percent-decoded.
@@ -240,22 +103,8 @@ func (c *cleaner) collectPassword(info string) {
 	}
 }
 
-// hostText cleans a text. If the key is that of a URL or a host, it also removes the userinfo of user:password@host, a URL
-// without its scheme.
-func (c *cleaner) hostText(key, text string) string {
-	key = strings.ToLower(key)
-	for _, word := range [...]string{"url", "uri", "broker", "brokers", "server", "servers", "address", "addr", "dsn", "endpoint", "host", "hosts"} {
-		if !strings.HasSuffix(key, word) || strings.Contains(text, "//") {
-			continue
-		}
-		if i := strings.IndexAny(text, ":/?#@"); i >= 0 && text[i] == ':' {
-			text = strings.TrimPrefix(c.userinfo("//"+text), "//")
-		}
-	}
-	return c.text(text)
-}
-
-// untilSecretName returns a text up to the first secret name in it, because the end of the secret after it is unknown.
+// untilSecretName returns a text, of JSON that breaks off, up to the first secret name in it, because the end of the secret
+// after it is unknown.
 func untilSecretName(text string) string {
 	for _, at := range wordPattern().FindAllStringIndex(text, -1) {
 		if at[1] < len(text) && secretName(text[at[0]:at[1]]) {

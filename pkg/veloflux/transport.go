@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
@@ -27,26 +28,26 @@ const (
 	maxConnections = 64
 )
 
-func newTransport(c Config, used *proxies) (*http.Transport, *fault.Fault) {
+// newTransport returns a transport for the requests to one origin. All of them go through the same proxy, whose credentials,
+// which it may repeat in its response, are returned too; proxy is nil if it has none.
+func newTransport(c Config, origin *url.URL) (t *http.Transport, proxy *url.Userinfo, f *fault.Fault) {
 	config, f := tlsConfig(c)
 	if f != nil {
-		return nil, f
+		return nil, nil, f
 	}
 	choose := c.Proxy
 	if choose == nil {
 		choose = http.ProxyFromEnvironment
 	}
+	through, err := choose(&http.Request{Method: http.MethodGet, URL: origin, Host: origin.Host, Header: http.Header{}})
+	if err != nil {
+		err = errProxyAddress // without the address, which may hold a password
+	}
+	if through != nil && through.User != nil && *through.User != (url.Userinfo{}) {
+		proxy = through.User
+	}
 	return &http.Transport{
-		Proxy: func(req *http.Request) (*url.URL, error) {
-			u, err := choose(req)
-			if err != nil {
-				return nil, errProxyAddress // without the address, which may hold a password
-			}
-			if u != nil {
-				used.add(u.User)
-			}
-			return u, nil
-		},
+		Proxy:                  func(*http.Request) (*url.URL, error) { return through, err },
 		DialContext:            deadlineDialer(2 * c.Timeout),
 		OnProxyConnectResponse: checkProxyResponse,
 		TLSClientConfig:        config,
@@ -56,8 +57,7 @@ func newTransport(c Config, used *proxies) (*http.Transport, *fault.Fault) {
 		MaxIdleConnsPerHost:    maxConnections,
 		IdleConnTimeout:        30 * time.Second,
 		MaxResponseHeaderBytes: maxResponseHeader,
-		ExpectContinueTimeout:  time.Second,
-	}, nil
+	}, proxy, nil
 }
 
 // deadlineDialer returns a dial function whose connections have a deadline until a request gets them. The transport
@@ -70,8 +70,21 @@ func deadlineDialer(within time.Duration) func(ctx context.Context, network, add
 			return nil, err
 		}
 		_ = conn.SetDeadline(time.Now().Add(within)) // fails only on a closed connection, which its next use reports
-		return conn, nil
+		return &unfinished{Conn: conn}, nil
 	}
+}
+
+// unfinished is a connection whose peer may answer and close it before it has read the whole request, as the Manager does
+// with a body over 2 MiB. The transport would report the broken pipe and lose the answer, so what can no longer be sent
+// counts as sent; if there is no answer, the next read fails.
+type unfinished struct{ net.Conn }
+
+func (c *unfinished) Write(b []byte) (int, error) {
+	n, err := c.Conn.Write(b)
+	if errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, net.ErrClosed) {
+		return len(b), nil
+	}
+	return n, err
 }
 
 var errProxyAddress = errors.New("the address of the proxy, from the environment or the program, is not a URL")

@@ -10,7 +10,6 @@ import (
 	"encoding/base64"
 	"encoding/pem"
 	"errors"
-	"fmt"
 	"io"
 	"log"
 	"math/big"
@@ -222,22 +221,5 @@ func TestNoProxyShowsItsSecret(t *testing.T) {
 		if !m.sendsCredentials() {
 			t.Errorf("%s: who has credentials for a proxy is not told apart", user)
 		}
-	}
-}
-
-func TestTheLastProxiesAreRemembered(t *testing.T) {
-	var used proxies
-	used.add(nil)
-	used.add(&url.Userinfo{})
-	if got := used.appendSecrets(nil); len(got) != 0 {
-		t.Errorf("without credentials: %q", got)
-	}
-	for i := range maxProxies + 1 {
-		used.add(url.UserPassword("first", "word-0"))
-		used.add(url.UserPassword("u", fmt.Sprint("word-", i)))
-	}
-	got := used.appendSecrets(nil)
-	if slices.Contains(got, "word-1") || !slices.Contains(got, "word-16") || !slices.Contains(got, "first:word-0") || len(used.users) != maxProxies {
-		t.Errorf("%d: %q", len(used.users), got)
 	}
 }

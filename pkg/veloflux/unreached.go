@@ -32,6 +32,7 @@ func (x *exchange) unreached(ctx context.Context, err error) *Error {
 	if errors.Is(err, syscall.ECONNREFUSED) {
 		e.Details = map[string]any{"retryable": true}
 	}
+	e.closed = x.connected.Load() && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET))
 	if x.creates() && x.connected.Load() && certificateReason(err) == "" {
 		e.maybeCreated()
 	}

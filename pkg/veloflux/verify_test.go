@@ -60,7 +60,7 @@ func TestVerifyLeavesNothing(t *testing.T) {
 		{"right", `{"sql":"SELECT a FROM user"}`, nil, "", all},
 		{"wrong SQL", `{"sql":"SELCT a FROM user"}`, nil, CodePlanner, failed},
 		{"unknown column", `{"sql":"SELECT nosuch FROM user"}`, nil, CodePlanner, failed},
-		{"a record left by the create", `{"sql":"SELECT a FROM user","sources":[{"name":"x","type":"none"}]}`, nil, CodeManagerHTTP, failed},
+		{"a record left by the create", `{"sql":"SELECT a FROM user","sources":[{"stream":"nested"}]}`, nil, CodeManagerHTTP, failed},
 		{"a create that is cut off", `{"sql":"SELECT a FROM user"}`, func(s *velofluxserver.Server) {
 			s.On(http.MethodPost, "/pipelines", velofluxserver.Fault{Drop: true, Times: 1})
 		}, CodeManagerHTTP, failed},
@@ -75,7 +75,7 @@ func TestVerifyLeavesNothing(t *testing.T) {
 		}, CodePlanner, all},
 		{"explain is cut off", `{"sql":"SELECT a FROM user"}`, func(s *velofluxserver.Server) {
 			s.On(http.MethodGet, "/pipelines/{id}/explain", velofluxserver.Fault{Drop: true})
-		}, CodeManagerHTTP, all},
+		}, "", all},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := velofluxserver.Start(t)
@@ -151,6 +151,7 @@ func TestVerifyOfASlowManager(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	r.temporary.lookFor = time.Second
 	refusedWith(t, r, CodeTimeout, "pipelines.verify", `{"sql":"SELECT a FROM user"}`)
 	eventually(t, "a delete came after the create", func() bool { return strings.Count(steps(s), "DELETE") >= 2 })
 	gone(t, s)
