@@ -45,27 +45,46 @@ func (a *asker) ask(ctx context.Context, q engine.Question) (answer, by string, 
 	defer a.mu.Unlock()
 	a.once.Do(func() { go a.read() })
 	_, _ = io.WriteString(a.app.Stderr, shownParams(q.Params, "  "))
-	for {
-		_, _ = fmt.Fprintf(a.app.Stderr, "%s [%s] ", strings.Join(cells.Lines(q.Text), "\n"), cells.Clean(strings.Join(q.Choices, "/")))
-		select {
-		case <-ctx.Done():
-			_, _ = fmt.Fprintln(a.app.Stderr)
+	if q.Form != nil {
+		a.say(q.Text)
+		if answer = q.Form.Fill(func(prompt string) (string, bool) { return a.line(ctx, cells.Clean(prompt)) }, a.say); answer == "" {
 			return "", "", context.Cause(ctx)
-		case line, ok := <-a.lines:
-			if !ok {
-				_, _ = fmt.Fprintln(a.app.Stderr)
-				return "", "", nil
-			}
-			if line = strings.TrimSpace(line); q.AnyAnswer && line != "" && !slices.Contains(q.Choices, line) {
-				return line, "terminal", nil
-			}
-			if i := slices.IndexFunc(q.Choices, func(c string) bool {
-				return strings.EqualFold(c, line) || line != "" && strings.EqualFold(c[:1], line) && unique(q.Choices, c[:1])
-			}); i >= 0 {
-				return q.Choices[i], "terminal", nil
-			}
+		}
+		return answer, "terminal", nil
+	}
+	text := strings.Join(cells.Lines(q.Text), "\n")
+	for {
+		line, ok := a.line(ctx, fmt.Sprintf("%s [%s] ", text, cells.Clean(strings.Join(q.Choices, "/"))))
+		if !ok {
+			return "", "", context.Cause(ctx)
+		}
+		if line = strings.TrimSpace(line); q.AnyAnswer && line != "" && !slices.Contains(q.Choices, line) {
+			return line, "terminal", nil
+		}
+		if i := slices.IndexFunc(q.Choices, func(c string) bool {
+			return strings.EqualFold(c, line) || line != "" && strings.EqualFold(c[:1], line) && unique(q.Choices, c[:1])
+		}); i >= 0 {
+			return q.Choices[i], "terminal", nil
 		}
 	}
+}
+
+// line shows a prompt and returns the line that is typed. ok is false at the end of the input, and if the context ends.
+func (a *asker) line(ctx context.Context, prompt string) (line string, ok bool) {
+	_, _ = io.WriteString(a.app.Stderr, prompt)
+	select {
+	case <-ctx.Done():
+	case line, ok = <-a.lines:
+	}
+	if !ok {
+		_, _ = fmt.Fprintln(a.app.Stderr)
+	}
+	return line, ok
+}
+
+// say shows a text on lines of its own.
+func (a *asker) say(text string) {
+	_, _ = fmt.Fprintln(a.app.Stderr, strings.Join(cells.Lines(text), "\n"))
 }
 
 // maxShownParam is the most bytes that a person is shown of a parameter.

@@ -8,11 +8,9 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/event"
-	"github.com/pflow-suite/pflow/pkg/event/history"
-	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home/settings"
+	"github.com/pflow-suite/pflow/pkg/run/progress"
 	"github.com/pflow-suite/pflow/pkg/run/reader"
-	"github.com/pflow-suite/pflow/pkg/terminal/cells"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
@@ -55,23 +53,12 @@ func (s *presenter) degradedStatus(run *reader.Run) (cli.Status, error) {
 // errFirstEvent ends the reading of a run's events after the first one.
 var errFirstEvent = errors.New("only the first event")
 
-// The most reasons in the last line about a degraded run, and the most characters of each.
-const (
-	maxReasons = 3
-	maxReason  = 200
-)
-
 // sayDegraded writes the last line about a degraded run for people: why it is degraded.
 func (s *presenter) sayDegraded(last *event.Event) {
-	if last.Status != event.Degraded || s.app.Quiet || s.stream && s.app.Stdout.Terminal() || !isatty.IsTerminal(s.app.Stderr.Fd()) {
+	text := progress.Degraded(last)
+	forPeople := isatty.IsTerminal(s.app.Stderr.Fd()) || !s.app.JSON()
+	if text == "" || s.app.Quiet || !forPeople || s.stream && s.app.Stdout.Terminal() {
 		return
-	}
-	text, reasons := "degraded", last.Warnings
-	for i, why := range reasons[:min(len(reasons), maxReasons)] {
-		text += []string{": ", "; "}[min(i, 1)] + fault.Truncate(cells.Clean(why), maxReason)
-	}
-	if more := len(reasons) - maxReasons; more > 0 {
-		text += fmt.Sprintf("; and %s", history.Plural(more, "more reason"))
 	}
 	_, _ = fmt.Fprintln(s.app.Messages(), text)
 }

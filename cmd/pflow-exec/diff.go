@@ -12,8 +12,8 @@ import (
 )
 
 type diffCommand struct {
-	First          string `arg:"" help:"A run's id, a prefix of it that no other run has, or last."`
-	Second         string `arg:"" help:"The run to compare it with."`
+	First          string `arg:"" help:"A run's id, a prefix of it that no other run has, or last." complete:"run"`
+	Second         string `arg:"" help:"The run to compare it with." complete:"run"`
 	MaxOutputChars int    `help:"Leave out longer texts (${default}); 0 leaves out none." default:"2000" placeholder:"N"`
 }
 

@@ -5,22 +5,26 @@ import (
 
 	"github.com/pflow-suite/pflow/pkg/engine"
 	"github.com/pflow-suite/pflow/pkg/engine/runner"
+	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/home/settings"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
 // settingsFlags are the flags of run, start and resume that say how to run.
 type settingsFlags struct {
-	Jobs        int      `help:"Run at most N nodes at the same time; by default one for each processor." short:"j" placeholder:"N"`
-	Timeout     string   `help:"Stop the run after this time: 30s, 5m, or seconds." placeholder:"DURATION"`
+	Jobs    int    `help:"Run at most N nodes at the same time; by default one for each processor." short:"j" placeholder:"N"`
+	Timeout string `help:"Stop the run after this time: 30s, 5m, or seconds." placeholder:"DURATION"`
+	budgetFlags
+	RunsOn      []string `name:"runs-on" help:"Use this command line for a runner that nodes name, instead of that in settings.json; repeatable." sep:"none" placeholder:"NAME=COMMAND"`
 	KeepGoing   bool     `help:"After a failure, go on with the nodes that do not depend on it." short:"k"`
 	NoCache     bool     `help:"Run nodes even if the cache has their outputs, and cache the new ones."`
 	Sync        bool     `help:"Write every event through to the disk before the run goes on."`
-	Dir         string   `help:"Run in this folder." short:"C" placeholder:"DIR"`
+	Dir         string   `help:"Run in this folder." short:"C" placeholder:"DIR" complete:"dir"`
 	EnvFile     string   `help:"Add a file of KEY=VALUE lines to the environment, where they replace variables of the same name." placeholder:"FILE"`
 	Approve     []string `help:"Answer the question of the run to go on from: yes, no, or one of its choices. NODE=ANSWER answers that of one node, also beforehand; repeatable." sep:"none" placeholder:"[NODE=]ANSWER"`
-	AutoApprove []string `help:"Answer yes to the question of a node before it is asked; repeatable." sep:"none" placeholder:"NODE"`
+	AutoApprove []string `help:"Answer yes to the question of a node before it is asked; repeatable." sep:"none" placeholder:"NODE" complete:"node"`
 }
 
 // options returns the flags as options of the runner.
@@ -33,8 +37,60 @@ func (f *settingsFlags) options() (runner.Options, error) {
 		return o, fault.New(fault.Usage, "--jobs must be at least 1, got %d", f.Jobs)
 	}
 	var err error
+	if o.Budget, err = f.spending(); err != nil {
+		return o, err
+	}
+	if o.Runners, err = f.runners(); err != nil {
+		return o, err
+	}
 	o.Timeout, err = cli.Duration(f.Timeout)
 	return o, err
+}
+
+// runners returns the command lines of --runs-on by their names.
+func (f *settingsFlags) runners() (map[string]string, error) {
+	if len(f.RunsOn) == 0 {
+		return nil, nil
+	}
+	runners := map[string]string{}
+	for _, given := range f.RunsOn {
+		name, command, ok := strings.Cut(given, "=")
+		if !ok {
+			return nil, fault.New(fault.Usage, "--runs-on %q is not NAME=COMMAND", given)
+		}
+		if wrong := settings.CheckRunner(name, command); wrong != nil {
+			return nil, fault.New(fault.Usage, "--runs-on: %s", wrong.Message)
+		}
+		runners[name] = command
+	}
+	return runners, nil
+}
+
+// budgetFlags replace fields of the workflow's budget.
+type budgetFlags struct {
+	BudgetUSD     *float64 `name:"budget-usd" help:"Stop the run, with those that it continues, when it has spent N dollars on models and agents." placeholder:"N"`
+	BudgetTokens  *int64   `help:"Stop it when it has used N tokens." placeholder:"N"`
+	BudgetMinutes *float64 `help:"Stop it when it has executed for N minutes." placeholder:"N"`
+}
+
+// spending returns the fields that are given.
+func (f *budgetFlags) spending() (s event.Spending, err error) {
+	amount := func(flag string, given *float64, to *float64) {
+		if given == nil {
+			return
+		}
+		if *to = *given; !(*to > 0 && *to <= workflow.MaxAmount) && err == nil {
+			err = fault.New(fault.Usage, "%s must be a number above 0 and at most %d, got %v", flag, int(workflow.MaxAmount), *to)
+		}
+	}
+	amount("--budget-usd", f.BudgetUSD, &s.USD)
+	amount("--budget-minutes", f.BudgetMinutes, &s.Minutes)
+	if f.BudgetTokens != nil {
+		if s.Tokens = *f.BudgetTokens; (s.Tokens < 1 || s.Tokens > workflow.MaxTokens) && err == nil {
+			err = fault.New(fault.Usage, "--budget-tokens must be a whole number of at least 1, got %d", s.Tokens)
+		}
+	}
+	return s, err
 }
 
 // answers sets the answers to questions.
@@ -42,7 +98,8 @@ func (f *settingsFlags) answers(o *runner.Options) error {
 	o.Answers = map[string]engine.Answer{}
 	for _, given := range f.Approve {
 		node, answer, named := strings.Cut(given, "=")
-		if !named {
+		if !named || strings.HasPrefix(given, "{") { // the values of fields may have an equals sign
+			named = false
 			node, answer = "", given
 		}
 		switch {
@@ -71,13 +128,13 @@ func (f *settingsFlags) answers(o *runner.Options) error {
 
 // sourceFlags are the flags of run and start that say what to run.
 type sourceFlags struct {
-	Workflow string   `arg:"" help:"A path, the name of a saved workflow or a draft, or - for standard input."`
-	Values   []string `arg:"" optional:"" name:"key=value" help:"Inputs: KEY=VALUE is text, KEY:=JSON a JSON value, KEY=@FILE a file's text."`
+	Workflow string   `arg:"" help:"A path, the name of a saved workflow or a draft, or - for standard input." complete:"workflow"`
+	Values   []string `arg:"" optional:"" name:"key=value" help:"Inputs: KEY=VALUE is text, KEY:=JSON a JSON value, KEY=@FILE a file's text." complete:"input"`
 	Name     bool     `help:"WORKFLOW is a name, never a path."`
 	Inputs   string   `help:"Read inputs from a file that holds one JSON object, or - for standard input." placeholder:"FILE"`
-	Resume   string   `help:"Go on from a run: its id, a file with its events, or - for events on standard input." placeholder:"RUN"`
-	Only     *string  `help:"Run only this node, on what the workflow's last run has; build/compile is compile inside the node build." placeholder:"NODE"`
-	From     *string  `help:"Run this node of the workflow's last run again, and all nodes that it leads to." placeholder:"NODE"`
+	Resume   string   `help:"Go on from a run: its id, a file with its events, or - for events on standard input." placeholder:"RUN" complete:"run"`
+	Only     *string  `help:"Run only this node, on what the workflow's last run has; build/compile is compile inside the node build." placeholder:"NODE" complete:"node"`
+	From     *string  `help:"Run this node of the workflow's last run again, and all nodes that it leads to." placeholder:"NODE" complete:"node"`
 	Key      *string  `name:"idempotency-key" help:"If a run with this key is live, attach to it instead of starting another." placeholder:"KEY"`
 	DryRun   bool     `help:"Check everything, print what would run and what would be reused, and run nothing." short:"n"`
 	settingsFlags

@@ -7,13 +7,14 @@ import (
 	"slices"
 
 	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/run/reader"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
 type logsCommand struct {
-	RunID  string `arg:"" name:"run" help:"A run's id, a prefix of it that no other run has, or last."`
-	Node   string `arg:"" optional:"" help:"Print only this node and the nodes inside it."`
+	RunID  string `arg:"" name:"run" help:"A run's id, a prefix of it that no other run has, or last." complete:"run"`
+	Node   string `arg:"" optional:"" help:"Print only this node and the nodes inside it." complete:"run-node"`
 	Follow bool   `help:"Go on until the run ends." short:"f"`
 	Stream string `help:"Print only stdout or only stderr." enum:"all,stdout,stderr" default:"all" placeholder:"NAME"`
 	Raw    bool   `help:"On a terminal, print the control characters of the output too. They can change what the terminal shows."`
@@ -23,7 +24,9 @@ type logsCommand struct {
 func (logsCommand) Help() string {
 	return `On a terminal or with --format text, the output of NODE is printed without a prefix, and lines of other nodes begin with the
 node's name. Otherwise each line is {"node","stream","text"}, with {"$base64":"…"} for bytes that are not text. The output
-of a reused node is in the run that it was reused from.`
+of a reused node is in the run that it was reused from.
+
+With --max-bytes the JSON is one object with the last lines that fit in it.`
 }
 
 // logged is a line of the output of a node's process, or a part of a very long one.
@@ -46,6 +49,9 @@ func (c *logsCommand) Run(app *cli.App) error {
 	if c.Stream != "all" {
 		q.Stream = c.Stream
 	}
+	if app.JSON() && app.MaxBytes > 0 {
+		return c.page(app, run, q)
+	}
 	ctx, cancel := app.Context, context.CancelFunc(func() {})
 	if c.Follow {
 		ctx, cancel = app.WhileRead()
@@ -64,4 +70,18 @@ func (c *logsCommand) Run(app *cli.App) error {
 		_, err := app.Stdout.Write(piece)
 		return err
 	})
+}
+
+// page prints the end of the output as one document.
+func (c *logsCommand) page(app *cli.App, run *reader.Run, q reader.LogQuery) error {
+	if q.Follow {
+		return fault.New(fault.Usage, "--max-bytes prints one document, so it does not go with --follow")
+	}
+	p := &logPage{RunID: run.ID(), Logs: []logged{}}
+	most := app.MaxBytes - len(`{"run_id":"","logs":[],"omitted":9223372036854775807}`) - len(p.RunID) - len("\n")
+	err := run.Logs(app.Context, q, func(l reader.Log, piece []byte) error { return p.add(l.Node, l.Stream, piece, most) })
+	if err != nil {
+		return err
+	}
+	return app.JSONLine(p)
 }

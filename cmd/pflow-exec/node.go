@@ -17,12 +17,12 @@ import (
 )
 
 type nodeCommand struct {
-	Type    string   `arg:"" help:"A node type, such as http; pflow-lib search lists them."`
-	Values  []string `arg:"" optional:"" name:"key=value" help:"Parameters: KEY=VALUE is text, KEY:=JSON a JSON value, KEY=@FILE a file's text; or - for one JSON object on standard input."`
+	Type    string   `arg:"" optional:"" help:"A node type, such as http; pflow-lib search lists them." complete:"type"`
+	Values  []string `arg:"" optional:"" name:"key=value" help:"Parameters: KEY=VALUE is text, KEY:=JSON a JSON value, KEY=@FILE a file's text; or - for one JSON object on standard input." complete:"parameter"`
 	Print   string   `help:"If the node succeeds, print only this output, as text: stdout, or response.items[0].name." placeholder:"OUTPUT"`
 	Raw     bool     `help:"On a terminal, print the control characters of outputs too. They can change what the terminal shows."`
 	Timeout string   `help:"Stop the node after this time: 30s, 5m, or seconds." placeholder:"DURATION"`
-	Dir     string   `help:"Run in this folder." short:"C" placeholder:"DIR"`
+	Dir     string   `help:"Run in this folder." short:"C" placeholder:"DIR" complete:"dir"`
 	EnvFile string   `help:"Add a file of KEY=VALUE lines to the environment, where they replace variables of the same name." placeholder:"FILE"`
 }
 
@@ -34,11 +34,17 @@ template that leads to each value, with its type and a sample. pflow-lib describ
   pflow-exec node http url=https://example.com/items.json
   pflow-exec node jq filter='.[].name' input:='[{"name": "a"}]' --print result
 
+Without TYPE it runs the attempt of a run that has a runner: it reads a request on standard input, and prints what the run needs
+to know of the node.
+
 Exit status: as for run.`
 }
 
 // Run runs a node in this process.
 func (c *nodeCommand) Run(app *cli.App) error {
+	if c.Type == "" {
+		return serveAttempt(app)
+	}
 	flags := answerFlags{Raw: c.Raw}
 	if c.Print != "" {
 		flags.Print = runner.SingleNode + "." + c.Print

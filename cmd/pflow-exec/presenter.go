@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mattn/go-isatty"
 	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/event"
@@ -38,14 +39,23 @@ type presenter struct {
 	writeErr error
 }
 
+// newPresenter returns a presenter that writes the events to standard output, if that carries NDJSON.
 func newPresenter(app *cli.App, flags answerFlags) *presenter {
-	s := &presenter{answerFlags: flags, app: app}
+	return present(app, flags, app.JSON() && app.Format() != "json" && flags.Print == "")
+}
+
+// newAnswerer returns a presenter that writes only the answer to standard output, and shows the progress only on a terminal.
+func newAnswerer(app *cli.App, flags answerFlags) *presenter {
+	s := present(app, flags, false)
+	s.progress.active = s.progress.active && isatty.IsTerminal(app.Stderr.Fd())
+	return s
+}
+
+func present(app *cli.App, flags answerFlags, stream bool) *presenter {
 	if flags.Raw {
 		app.Stdout.Raw()
 	}
-	s.stream = app.JSON() && app.Format() != "json" && flags.Print == ""
-	s.progress = newProgressView(app, s.stream, flags.Print != "")
-	return s
+	return &presenter{answerFlags: flags, app: app, stream: stream, progress: newProgressView(app, stream, flags.Print != "")}
 }
 
 // check returns a fault if --print names an output that the workflow does not declare.
@@ -88,7 +98,6 @@ func (s *presenter) each() func(line []byte) error {
 
 // interrupted answers for a run that stopped without a last event.
 func (s *presenter) interrupted(run *reader.Run) error {
-	s.progress.end()
 	a, err := run.Answer(nil, s.MaxOutputChars)
 	if err != nil {
 		return err
@@ -106,6 +115,7 @@ func (s *presenter) interrupted(run *reader.Run) error {
 // end answers for a run that has ended, and returns its exit status as an error.
 func (s *presenter) end(run *reader.Run, last *event.Event) error {
 	defer s.sayDegraded(last)
+	run.PointOn(last)
 	status, err := exitStatus(last), error(nil)
 	if last.Status == event.Degraded {
 		if status, err = s.degradedStatus(run); err != nil {

@@ -29,8 +29,7 @@ type progressView struct {
 // newProgressView chooses the display by what standard error is and by what standard output carries: a stream of events
 // already shows the progress, and a single output is asked for by a program.
 func newProgressView(app *cli.App, stream, singleOutput bool) *progressView {
-	terminal := isatty.IsTerminal(app.Stderr.Fd())
-	smart := terminal && app.Getenv("TERM") != "" && app.Getenv("TERM") != "dumb"
+	terminal, smart := isatty.IsTerminal(app.Stderr.Fd()), redraws(app)
 	switch {
 	case app.Quiet, stream && app.Stdout.Terminal():
 		return &progressView{}
@@ -40,6 +39,12 @@ func newProgressView(app *cli.App, stream, singleOutput bool) *progressView {
 		return &progressView{active: true, display: progress.NewPlain(app.Stderr)}
 	}
 	return &progressView{}
+}
+
+// redraws reports whether standard error is a terminal on which a display can be redrawn in place, and people want one.
+func redraws(app *cli.App) bool {
+	term := app.Getenv("TERM")
+	return !app.Quiet && term != "" && term != "dumb" && isatty.IsTerminal(app.Stderr.Fd())
 }
 
 // piped reports whether a file leads to another program, which may write to the terminal itself.

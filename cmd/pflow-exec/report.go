@@ -22,8 +22,20 @@ import (
 )
 
 type reportCommand struct {
-	RunID  string `arg:"" name:"run" help:"A run's id, a prefix of it that no other run has, last, or - for events on standard input."`
-	Output string `short:"o" help:"Write the page to a file, which is replaced in one step." placeholder:"FILE"`
+	RunID    string   `arg:"" name:"run" optional:"" help:"A run's id, a prefix of it that no other run has, last, or - for events on standard input." complete:"run"`
+	Output   string   `short:"o" help:"Write to a file, which is replaced in one step." placeholder:"FILE"`
+	Fragment bool     `xor:"part" help:"Write an HTML element without style and scripts, with buttons, for a page of your own."`
+	Style    bool     `xor:"part" help:"Write the style sheet for fragments instead of a run."`
+	App      bool     `xor:"part" help:"Write the page of the MCP App, which shows a run in a client, instead of a run."`
+	Tools    []string `help:"With --app: the tools of the server that its buttons may call, of execute, run_resume and run_cancel." placeholder:"TOOL,…" enum:"execute,run_resume,run_cancel"`
+}
+
+// Help is shown by --help.
+func (c *reportCommand) Help() string {
+	return `Writes a self-contained page. With --max-bytes less of a long run is shown, so that the page or the fragment has at most that many bytes.
+
+The buttons of a fragment have the attribute data-action, for the script of the page that shows it: cancel, resume, and answer with data-node
+and its value. The element itself has data-run, data-workflow, data-status, and data-live while the run goes on.`
 }
 
 // reported is the document of a page that was written to a file.
@@ -33,17 +45,17 @@ type reported struct {
 	Bytes int    `json:"bytes"`
 }
 
-// Run writes a run as one HTML page.
+// Run writes a run as HTML, or what pages that show fragments need.
 func (c *reportCommand) Run(app *cli.App) error {
-	h, options, err := c.read(app)
+	run, write, err := c.writer(app)
 	if err != nil {
 		return err
 	}
 	if c.Output == "" {
-		return report.Write(app.Stdout, h, options)
+		return write(app.Stdout)
 	}
 	var page bytes.Buffer
-	if err := report.Write(&page, h, options); err != nil {
+	if err := write(&page); err != nil {
 		return err
 	}
 	if err := replace(app.Context, c.Output, page.Bytes()); errors.Is(err, context.Canceled) {
@@ -51,8 +63,42 @@ func (c *reportCommand) Run(app *cli.App) error {
 	} else if err != nil {
 		return fault.New(fault.Usage, "Cannot write %s: %v", c.Output, fault.Reason(err))
 	}
-	done := reported{RunID: h.ID(), File: c.Output, Bytes: page.Len()}
+	done := reported{RunID: run, File: c.Output, Bytes: page.Len()}
 	return app.Document(done, func(w io.Writer) { _, _ = fmt.Fprintf(w, "%s  %d bytes\n", done.File, done.Bytes) })
+}
+
+// writer returns what writes the output, and the id of the run in it.
+func (c *reportCommand) writer(app *cli.App) (run string, write func(io.Writer) error, err error) {
+	if len(c.Tools) > 0 && !c.App {
+		return "", nil, fault.New(fault.Usage, "--tools is for the page of --app").Suggest("Add --app, or leave out --tools")
+	}
+	if c.Style || c.App {
+		switch {
+		case c.RunID != "":
+			return "", nil, fault.New(fault.Usage, "--style and --app write no run, got %q", c.RunID).Suggest("Leave out the run, or write it with --fragment")
+		case app.MaxBytes > 0:
+			return "", nil, fault.New(fault.Usage, "--max-bytes limits what is shown of a run, and --style and --app show none").Suggest("Leave it out")
+		case c.App:
+			return "", func(w io.Writer) error { return report.WriteApp(w, c.Tools) }, nil
+		}
+		return "", func(w io.Writer) error {
+			_, err := io.WriteString(w, report.Style())
+			return err
+		}, nil
+	}
+	if c.RunID == "" {
+		return "", nil, fault.New(fault.Usage, "Which run is to be reported?").SuggestCommand("Give the id of a run, last for the newest, or - for events on standard input")
+	}
+	h, options, err := c.read(app)
+	if err != nil {
+		return "", nil, err
+	}
+	options.MaxBytes = app.MaxBytes
+	write = func(w io.Writer) error { return report.Write(w, h, options) }
+	if c.Fragment {
+		write = func(w io.Writer) error { return report.WriteFragment(w, h, options) }
+	}
+	return h.ID(), write, nil
 }
 
 // read returns the history of the run, and the options of the page that are not in the events.
@@ -86,12 +132,12 @@ func (c *reportCommand) read(app *cli.App) (*history.Run, report.Options, error)
 // maxEvents is the most bytes of a run's events on standard input that are held in memory.
 const maxEvents = 256 << 20
 
-// options returns the options of a page about a run with the given status. One that has ended needs none: its last event
-// has the status, and a page of its first events shows none.
+// options returns the options of a page about a run with the given status. The status of a run that has ended is in its last event, and a
+// page of its first events shows none.
 func options(run *reader.Run, status event.Status) report.Options {
-	o := report.Options{Load: run.Blob}
+	o := report.Options{RunID: run.ID(), Load: run.Blob, ResumedBy: run.Successor()}
 	switch status {
-	case reader.Running:
+	case reader.Running, reader.Queued:
 		o.Status, o.Now = status, time.Now()
 	case reader.Interrupted:
 		o.Status = status

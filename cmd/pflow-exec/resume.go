@@ -6,8 +6,8 @@ import (
 )
 
 type resumeCommand struct {
-	RunID       string   `arg:"" name:"run" help:"A run's id, a prefix of it that no other run has, or last."`
-	Values      []string `arg:"" optional:"" name:"key=value" help:"Inputs that replace those of the run."`
+	RunID       string   `arg:"" name:"run" help:"A run's id, a prefix of it that no other run has, or last." complete:"run"`
+	Values      []string `arg:"" optional:"" name:"key=value" help:"Inputs that replace those of the run." complete:"run-input"`
 	Inputs      string   `help:"Read inputs from a file that holds one JSON object, or - for standard input." placeholder:"FILE"`
 	RetryFailed bool     `help:"Run the failed items and the handled failures of the run again, and the nodes that they lead to. All else stays."`
 	answerFlags

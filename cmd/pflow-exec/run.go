@@ -117,6 +117,9 @@ func follow(app *cli.App, run *reader.Run, show *presenter, limit time.Duration)
 	}
 	defer show.progress.end()
 	last, err := run.Follow(ctx, show.each())
+	if err != nil || last == nil {
+		show.progress.end() // before what is said about that
+	}
 	if errors.Is(err, errWaited) && show.waited != nil {
 		return show.waited(run)
 	}

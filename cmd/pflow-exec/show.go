@@ -18,8 +18,8 @@ import (
 )
 
 type showCommand struct {
-	RunID          string   `arg:"" name:"run" help:"A run's id, a prefix of it that no other run has, or last."`
-	Node           string   `arg:"" optional:"" help:"Show only this node, with its outputs; build/compile is compile inside the node build."`
+	RunID          string   `arg:"" name:"run" help:"A run's id, a prefix of it that no other run has, or last." complete:"run"`
+	Node           string   `arg:"" optional:"" help:"Show only this node, with its outputs; build/compile is compile inside the node build." complete:"run-node"`
 	Field          []string `help:"Print only the value at this template path, such as fetch.items[0].name, or build/compile.stdout. May be given several times." placeholder:"PATH" sep:"none"`
 	MaxOutputChars int      `help:"Leave out longer texts (${default}); 0 leaves out none. On a terminal one node is shown whole." default:"2000" placeholder:"N"`
 	Raw            bool     `help:"On a terminal, print the control characters of outputs too. They can change what the terminal shows."`
@@ -38,6 +38,9 @@ func (c *showCommand) Run(app *cli.App) error {
 		if c.Node != "" {
 			return fault.New(fault.Usage, "--field names the node in its path, so NODE cannot be given").Suggest("--field %s.KEY", c.Node)
 		}
+		if app.MaxBytes > 0 {
+			return fault.New(fault.Usage, "--max-bytes and --field cannot be combined: a value is printed whole").Suggest("Leave out one of them")
+		}
 		return showFields(app, run, c.Field)
 	}
 	if c.Node != "" {
@@ -48,13 +51,29 @@ func (c *showCommand) Run(app *cli.App) error {
 		if err != nil {
 			return err
 		}
+		if err := shorten(app, n); err != nil {
+			return err
+		}
 		return app.Document(n, func(w io.Writer) { writeNode(w, n) })
 	}
 	d, err := run.Details(c.MaxOutputChars)
 	if err != nil {
 		return err
 	}
+	if err := shorten(app, d); err != nil {
+		return err
+	}
 	return app.Document(d, func(w io.Writer) { writeRun(w, d) })
+}
+
+// shorten shortens a document that is to be printed with --max-bytes.
+func shorten(app *cli.App, document interface {
+	Limit(reader fault.Reader, most int) error
+}) error {
+	if app.MaxBytes == 0 {
+		return nil
+	}
+	return document.Limit(app.Reader, app.MaxBytes-len("\n"))
 }
 
 // showFields prints the values at template paths: as one object by path, or as text line by line.
@@ -77,13 +96,16 @@ func writeRun(w io.Writer, d *reader.Details) {
 		_, _ = fmt.Fprint(w, "  ", took(d.DurationMS))
 	}
 	_, _ = fmt.Fprintln(w)
-	for _, line := range [][2]string{{"resumed from", d.ResumedFrom}, {"resumed by", d.ResumedBy}, {"used", d.Usage.String()}, {"go on with", d.Resume}} {
+	for _, line := range [][2]string{{"resumed from", d.ResumedFrom}, {"resumed by", d.ResumedBy}, {"used", d.Usage.String()}, {"spent", spentOf(d)}, {"go on with", d.Resume}} {
 		if line[1] != "" {
 			_, _ = fmt.Fprintf(w, "%s: %s\n", line[0], line[1])
 		}
 	}
+	for _, why := range d.Warnings {
+		_, _ = fmt.Fprintf(w, "warning: %s\n", why)
+	}
 	if d.Error != nil {
-		_, _ = fmt.Fprintf(w, "error: %s\n", d.Error.Message)
+		_, _ = fmt.Fprintf(w, "error: %s%s\n", ofNode(d.Error.Node), d.Error.Message)
 	}
 	table := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	for _, n := range d.Nodes {
@@ -125,4 +147,12 @@ func writeNode(w io.Writer, n *reader.NodeDetails) {
 	for _, name := range slices.Sorted(maps.Keys(outputs)) {
 		_, _ = fmt.Fprintf(w, "%s: %s\n", name, template.AsText(outputs[name]))
 	}
+}
+
+// spentOf returns what is spent of the budget of a run for people, or "" without a budget.
+func spentOf(d *reader.Details) string {
+	if d.Budget == nil {
+		return ""
+	}
+	return d.Spent.Of(d.Budget)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -14,17 +15,22 @@ import (
 )
 
 type waitCommand struct {
-	RunID   string  `arg:"" name:"run" help:"A run's id, a prefix of it that no other run has, or last."`
+	RunID   string  `arg:"" name:"run" help:"A run's id, a prefix of it that no other run has, or last." complete:"run"`
 	Timeout string  `help:"Stop waiting after this time, with exit status 124; the run goes on." placeholder:"DURATION"`
-	For     *string `help:"Stop waiting after this time, with the status running and exit status 0; the run goes on. 0 answers at once." placeholder:"DURATION"`
+	For     *string `help:"Stop waiting after this time, with the status running or queued and exit status 0; the run goes on. 0 answers at once." placeholder:"DURATION"`
+	Resumed bool    `help:"Wait until another run continues the run, such as with the answer that it is paused for, and print the id of that one."`
 	answerFlags
 }
 
-// Run waits for the end of a run and answers as run --format json does.
+// Run waits for the end of a run and answers as run does, except that it prints no events: with --format ndjson too, the answer is
+// one document.
 func (c *waitCommand) Run(app *cli.App) error {
 	limit, err := cli.Duration(c.Timeout)
 	if err != nil {
 		return err
+	}
+	if c.Resumed {
+		return c.awaitSuccessor(app, limit)
 	}
 	if c.For != nil {
 		if limit, err = c.patience(); err != nil {
@@ -35,12 +41,14 @@ func (c *waitCommand) Run(app *cli.App) error {
 	if err != nil {
 		return err
 	}
-	show := newPresenter(app, c.answerFlags)
-	show.stream, show.progress.active = false, false
+	show := newAnswerer(app, c.answerFlags)
 	switch status, err := run.Status(); {
 	case err != nil:
 		return err
-	case status != reader.Running: // however short the time, the run has ended
+	case !reader.IsLive(status): // however short the time, the run has ended
+		if run.Successor() != "" {
+			show.progress.active = false // it would show how to go on from this run
+		}
 		return follow(app, run, show, 0)
 	case c.For == nil:
 		return follow(app, run, show, limit)
@@ -49,6 +57,32 @@ func (c *waitCommand) Run(app *cli.App) error {
 	}
 	show.waited = show.running
 	return follow(app, run, show, limit)
+}
+
+// awaitSuccessor waits until another run continues the run. A limit of 0 is no limit.
+func (c *waitCommand) awaitSuccessor(app *cli.App, limit time.Duration) error {
+	if c.For != nil || c.Print != "" {
+		return fault.New(fault.Usage, "--resumed cannot be combined with --for or --print").Suggest("--timeout limits how long --resumed waits")
+	}
+	run, err := openRun(app, c.RunID)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := app.WhileRead()
+	defer cancel()
+	if limit > 0 {
+		ctx, cancel = context.WithTimeoutCause(ctx, limit, errWaited)
+		defer cancel()
+	}
+	next, err := reader.AwaitSuccessor(ctx, run)
+	if errors.Is(err, errWaited) {
+		app.Report(fault.New(fault.Timeout, "No run has continued run %s within %s", run.ID(), limit))
+		return cli.Status(124)
+	}
+	if err != nil {
+		return err
+	}
+	return app.Document(started{RunID: next}, func(w io.Writer) { _, _ = fmt.Fprintln(w, next) })
 }
 
 // patience returns the value of --for, which may be 0.
