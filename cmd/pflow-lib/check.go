@@ -10,7 +10,7 @@ import (
 )
 
 type checkCommand struct {
-	Workflow string `arg:"" help:"A file, a name, or - for standard input."`
+	Workflow string `arg:"" help:"A file, a name, or - for standard input." complete:"workflow"`
 	Name     bool   `help:"WORKFLOW is always a name."`
 }
 

@@ -13,13 +13,14 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home/redact"
 	"github.com/pflow-suite/pflow/pkg/home/settings"
+	"github.com/pflow-suite/pflow/pkg/run/reader"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 	"github.com/pflow-suite/pflow/pkg/workflow/plan"
 )
 
 type describeCommand struct {
-	Name  string `arg:"" help:"The workflow's name, or a node type if no workflow has that name."`
+	Name  string `arg:"" help:"The workflow's name, or a node type if no workflow has that name." complete:"workflow"`
 	Limit int    `help:"Print at most N entries of each list; 0 for all." default:"0" placeholder:"N"`
 }
 
@@ -45,7 +46,7 @@ type description struct {
 	Templates           []templated                `json:"templates"`
 	TemplatesTotal      int                        `json:"templates_total,omitempty"`
 	Dependencies        needs                      `json:"dependencies"`
-	Statistics          library.Statistics         `json:"statistics"`
+	Statistics          reader.Statistics          `json:"statistics"`
 	// Truncated is true if a text was cut or a list is not whole.
 	Truncated bool `json:"truncated,omitempty"`
 	// Warnings say what of it could not be read.
@@ -99,6 +100,7 @@ func (c *describeCommand) Run(app *cli.App) error {
 	if err := d.complete(app, lib, entry, file); err != nil {
 		return err
 	}
+	d.redact(secretsOf(app))
 	d.judge(checked(lib, registry.Open(h), file, nil).Errors)
 	if !app.JSON() {
 		for _, w := range d.Warnings {
@@ -107,6 +109,23 @@ func (c *describeCommand) Run(app *cli.App) error {
 	}
 	d.limit(limits, app.Reader)
 	return app.Document(d, d.text)
+}
+
+// redact removes known secrets from the texts that the author has written.
+func (d *description) redact(secrets *redact.Redactor) {
+	d.Description = secrets.Text(d.Description)
+	for name, in := range d.Inputs {
+		in.Description = secrets.Text(in.Description)
+		in.Default, _ = secrets.JSON(in.Default)
+		d.Inputs[name] = in
+	}
+	for name, out := range d.Outputs {
+		out.Description = secrets.Text(out.Description)
+		d.Outputs[name] = out
+	}
+	for i := range d.Nodes {
+		d.Nodes[i].Purpose = secrets.Text(d.Nodes[i].Purpose)
+	}
 }
 
 // shownErrors is the number of errors in a description.

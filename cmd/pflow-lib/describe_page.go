@@ -92,12 +92,19 @@ func cutParts(parts []part, room, limit int) (cut bool) {
 	return cut
 }
 
+// maxNotes is the most bytes by which a description grows when its lists are cut: what says so, and the totals.
+const maxNotes = 512
+
 // limit shortens the description to the limits.
 func (d *description) limit(limits page.Limits, reader fault.Reader) {
 	for _, f := range slices.Concat(d.Errors, d.Warnings) {
 		f.Address(reader)
 	}
-	short := limits.Bytes > 0 && page.Size(d) > limits.Bytes
+	size := page.Size(d)
+	if limits.Entries > 0 {
+		size += maxNotes
+	}
+	short := limits.Bytes > 0 && size > limits.Bytes
 	if short {
 		d.shorten(limits.Bytes)
 	}

@@ -9,9 +9,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/pflow-suite/pflow/pkg/catalog/dependencies"
-	"github.com/pflow-suite/pflow/pkg/catalog/library"
 	"github.com/pflow-suite/pflow/pkg/catalog/page"
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/run/reader"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
@@ -22,8 +22,8 @@ func TestDescriptionsFit(t *testing.T) {
 		count := rapid.OneOf(rapid.IntRange(0, 9), rapid.IntRange(0, 200))
 		d := description{Name: "a-workflow-with-a-name", Description: text.Draw(t, "description"), Inputs: map[string]input{}, Outputs: map[string]workflow.Output{}}
 		rate, p95 := 0.123456789, int64(1<<40)
-		d.Statistics = library.Statistics{SuccessRate: &rate, P95DurationMS: &p95}
-		d.Statistics.Stats = library.Stats{Runs: 1 << 20, Successes: 1 << 19, LastRun: time.Now(), LastStatus: "completed", LastDurationMS: p95, TotalDurationMS: p95}
+		d.Statistics = reader.Statistics{SuccessRate: &rate, P95DurationMS: &p95}
+		d.Statistics.Stats = reader.Stats{Runs: 1 << 20, Successes: 1 << 19, LastRun: time.Now(), LastStatus: "completed", LastDurationMS: p95, TotalDurationMS: p95}
 		if rapid.Bool().Draw(t, "broken") {
 			d.Warnings = append(d.Warnings, fault.New(fault.Validation, "%s", text.Draw(t, "warning")))
 		}

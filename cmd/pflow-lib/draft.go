@@ -14,14 +14,14 @@ import (
 
 // draftCommand is the group of the commands that touch drafts only, even drafts that saved workflows hide.
 type draftCommand struct {
-	Write  draftWrite  `cmd:"" help:"Write a draft from standard input or a file, even a faulty one, and check it."`
-	Read   draftRead   `cmd:"" help:"Print a draft's text, form and place."`
-	Check  draftCheck  `cmd:"" help:"Find everything that is wrong with a draft."`
-	Delete draftDelete `cmd:"" help:"Delete a draft."`
+	Write  draftWrite  `cmd:"" help:"Write a draft from standard input or a file, even a faulty one, and check it." example:"pflow-lib draft write disk < disk.json"`
+	Read   draftRead   `cmd:"" help:"Print a draft's text, form and place." example:"pflow-lib draft read disk"`
+	Check  draftCheck  `cmd:"" help:"Find everything that is wrong with a draft." example:"pflow-lib draft check disk"`
+	Delete draftDelete `cmd:"" help:"Delete a draft." example:"pflow-lib draft delete disk"`
 }
 
 type draftWrite struct {
-	Name string `arg:"" help:"The draft's name."`
+	Name string `arg:"" help:"The draft's name." complete:"draft"`
 	File string `arg:"" optional:"" default:"-" help:"A file with the workflow; - for standard input, which is the default."`
 }
 
@@ -55,7 +55,7 @@ func (c *draftWrite) Run(app *cli.App) error {
 }
 
 type draftCheck struct {
-	Name string `arg:"" help:"The draft's name."`
+	Name string `arg:"" help:"The draft's name." complete:"draft"`
 }
 
 // Run prints what is wrong with the draft.
@@ -78,7 +78,7 @@ func (c *draftCheck) Run(app *cli.App) error {
 }
 
 type draftDelete struct {
-	Name string `arg:"" help:"The draft's name."`
+	Name string `arg:"" help:"The draft's name." complete:"draft"`
 	Form string `help:"Delete only the file of this form." enum:"json,markdown," default:"" placeholder:"json|markdown"`
 }
 

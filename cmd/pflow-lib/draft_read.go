@@ -11,7 +11,7 @@ import (
 )
 
 type draftRead struct {
-	Name   string `arg:"" help:"The draft's name."`
+	Name   string `arg:"" help:"The draft's name." complete:"draft"`
 	Form   string `help:"Read the file of this form, if there is one of the other form too." enum:"json,markdown," default:"" placeholder:"json|markdown"`
 	Cursor string `help:"The next_cursor of the answer to go on from." placeholder:"CURSOR"`
 }

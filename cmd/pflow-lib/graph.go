@@ -13,10 +13,10 @@ import (
 )
 
 type graphCommand struct {
-	Workflow string `arg:"" help:"A file, a name, or - for standard input."`
+	Workflow string `arg:"" help:"A file, a name, or - for standard input." complete:"workflow"`
 	Name     bool   `help:"WORKFLOW is always a name."`
 	As       string `help:"The output: mermaid, dot, svg or text." enum:"mermaid,dot,svg,text" default:"text" placeholder:"FORM"`
-	RunID    string `name:"run" help:"Show the progress of a run: its id, the beginning of an id, or last." placeholder:"RUN"`
+	RunID    string `name:"run" help:"Show the progress of a run: its id, the beginning of an id, or last." placeholder:"RUN" complete:"run"`
 }
 
 // Run draws the workflow, even one with faults.

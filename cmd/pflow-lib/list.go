@@ -16,7 +16,9 @@ import (
 
 type listCommand struct {
 	Pattern string `arg:"" optional:"" help:"Words that the name or the description must contain, or a name with * and ?."`
-	Drafts  bool   `help:"List the drafts too."`
+	Drafts  bool   `help:"List the drafts too." xor:"tools"`
+	Tools   bool   `help:"Print the saved workflows as tools, one JSON array of objects with id, name, description and inputSchema." xor:"tools"`
+	Source  string `help:"With --tools: print the workflows of this source in serve.json instead, as its command list prints them." placeholder:"SOURCE"`
 	Limit   int    `help:"Print a page of at most N workflows; 0 for all, in one document." default:"-1" placeholder:"N"`
 	Cursor  string `help:"Go on after the page that has this next_cursor; the other arguments are the same." placeholder:"CURSOR"`
 }
@@ -24,7 +26,10 @@ type listCommand struct {
 // Help returns more text for --help.
 func (listCommand) Help() string {
 	return `With --limit, --cursor or --max-bytes the JSON is one object: workflows, total, and next_cursor if that is not the last page.
-Otherwise it is a list of everything.`
+Otherwise it is a list of everything.
+
+With --tools it is the array that a server of MCP tools reads, whatever the format. It has every saved workflow that can be read, and
+takes no pattern and no page; standard error names the others. With --source it is the array of a source in serve.json.`
 }
 
 // listed is one workflow in the list.
@@ -53,6 +58,12 @@ type listPage struct {
 // Run prints the list, or a page of it.
 func (c *listCommand) Run(app *cli.App) error {
 	debug.SetGCPercent(400) // the process ends before the garbage matters
+	if c.Tools {
+		return c.tools(app)
+	}
+	if c.Source != "" {
+		return fault.New(fault.Usage, "--source lists workflows as tools").Suggest("Add --tools")
+	}
 	paged := c.Limit >= 0 || c.Cursor != "" || app.MaxBytes > 0
 	if c.Limit == -1 {
 		c.Limit = 0
@@ -69,9 +80,10 @@ func (c *listCommand) Run(app *cli.App) error {
 	if err != nil {
 		return err
 	}
-	items := make([]listed, len(found))
+	items, secrets := make([]listed, len(found)), secretsOf(app)
 	for i, w := range found {
 		items[i] = item(w)
+		items[i].Description = secrets.Text(w.Description)
 	}
 	if !paged {
 		return cli.List(app, items, func(w io.Writer) { listText(w, items) })

@@ -17,27 +17,28 @@ import (
 type grammar struct {
 	cli.Common
 
-	List     listCommand     `cmd:"" help:"List the saved workflows."`
-	Show     showCommand     `cmd:"" help:"Print a workflow's file, or the workflow in the other form."`
-	Path     pathCommand     `cmd:"" help:"Print the path of a workflow's file."`
-	Describe describeCommand `cmd:"" help:"Describe a workflow: its inputs, outputs, nodes and runs."`
-	Check    checkCommand    `cmd:"" help:"Find everything that is wrong with a workflow, without running it."`
-	Graph    graphCommand    `cmd:"" help:"Draw a workflow, or the progress of a run of it."`
-	Search   searchCommand   `cmd:"" aliases:"browse" help:"Search node types and saved workflows."`
-	New      newCommand      `cmd:"" help:"Create a first draft, which already runs."`
+	List     listCommand     `cmd:"" help:"List the saved workflows." example:"pflow-lib list"`
+	Show     showCommand     `cmd:"" fixed:"" help:"Print a workflow's file, or the workflow in the other form." example:"pflow-lib show disk-report"`
+	Path     pathCommand     `cmd:"" help:"Print the path of a workflow's file." example:"pflow-lib path disk-report"`
+	Describe describeCommand `cmd:"" help:"Describe a workflow: its inputs, outputs, nodes and runs." example:"pflow-lib describe disk-report"`
+	Check    checkCommand    `cmd:"" help:"Find everything that is wrong with a workflow, without running it." example:"pflow-lib check disk.json"`
+	Graph    graphCommand    `cmd:"" fixed:"" help:"Draw a workflow, or the progress of a run of it." example:"pflow-lib graph disk.json --as mermaid"`
+	Search   searchCommand   `cmd:"" aliases:"browse" help:"Search node types and saved workflows." example:"pflow-lib search read a web page"`
+	New      newCommand      `cmd:"" help:"Create a first draft, which already runs." example:"pflow-lib new first"`
 	Draft    draftCommand    `cmd:"" help:"Write, read, check and delete drafts."`
-	Save     saveCommand     `cmd:"" help:"Check a draft and move it to the library."`
-	Import   importCommand   `cmd:"" help:"Take over workflows, settings and servers of pflow's Python version."`
-	Remove   removeCommand   `cmd:"" help:"Delete a workflow: the saved one of that name, else the draft."`
+	Save     saveCommand     `cmd:"" help:"Check a draft and move it to the library." example:"pflow-lib save disk disk-report --description \"Files and size of a folder\""`
+	Rename   renameCommand   `cmd:"" help:"Give a saved workflow or a draft another name." example:"pflow-lib rename disk-report disk-usage"`
+	Import   importCommand   `cmd:"" help:"Take over workflows, settings and servers of pflow's Python version." example:"pflow-lib import --dry-run"`
+	Remove   removeCommand   `cmd:"" help:"Delete a workflow: the saved one of that name, else the draft." example:"pflow-lib remove disk-report"`
 	Settings settingsCommand `cmd:"" help:"Show and change the settings: which node types may be used, values for inputs, defaults."`
-	Schema   schemaCommand   `cmd:"" help:"Print the JSON Schema of workflow files."`
-	Guide    guideCommand    `cmd:"" help:"Print on one page how to write a workflow."`
-	Skill    skillCommand    `cmd:"" help:"Print the guide as a skill for agents, or write it to a folder of skills."`
+	Schema   schemaCommand   `cmd:"" fixed:"" help:"Print the JSON Schema of workflow files." example:"pflow-lib schema > workflow.schema.json"`
+	Guide    guideCommand    `cmd:"" fixed:"" help:"Print on one page how to write a workflow." example:"pflow-lib guide"`
+	Skill    skillCommand    `cmd:"" help:"Print the guide as a skill for agents, or write it to a folder of skills." example:"pflow-lib skill -o ~/.claude/skills"`
 }
 
 func main() {
 	os.Exit(cli.Main("pflow-lib", "Manage drafts, saved workflows, node types and settings.", &grammar{},
-		cli.System{Args: os.Args[1:], Env: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Exit: os.Exit, Instead: instead()}))
+		cli.System{Args: os.Args[1:], Env: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Exit: os.Exit, Instead: instead(), Values: values}))
 }
 
 // open returns the library and the registry of the home.

@@ -8,7 +8,7 @@ import (
 )
 
 type pathCommand struct {
-	Name string `arg:"" help:"The workflow's name."`
+	Name string `arg:"" help:"The workflow's name." complete:"workflow"`
 }
 
 // located is where a workflow is.

@@ -8,7 +8,7 @@ import (
 )
 
 type removeCommand struct {
-	Name string `arg:"" help:"The workflow's name."`
+	Name string `arg:"" help:"The workflow's name." complete:"workflow"`
 }
 
 // removed is the result. Saved is false for a draft.

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/pflow-suite/pflow/pkg/catalog/dependencies"
+	"github.com/pflow-suite/pflow/pkg/catalog/library"
 	"github.com/pflow-suite/pflow/pkg/catalog/page"
 	"github.com/pflow-suite/pflow/pkg/catalog/registry"
 	"github.com/pflow-suite/pflow/pkg/fault"
@@ -13,7 +14,7 @@ import (
 )
 
 type saveCommand struct {
-	Draft       string `arg:"" help:"The draft's name."`
+	Draft       string `arg:"" help:"The draft's name." complete:"draft"`
 	Name        string `arg:"" help:"The name in the library."`
 	Description string `help:"What the workflow is for. Default: the draft's description."`
 	Force       bool   `help:"Replace a saved workflow of that name."`
@@ -72,11 +73,17 @@ func (c *saveCommand) Run(app *cli.App) error {
 	answer.Name, answer.Path, answer.Files, answer.NotBundled = entry.Name, entry.Path, entry.Files, entry.NotBundled
 	answer.limit(app.MaxBytes)
 	return app.Document(answer, func(w io.Writer) {
-		_, _ = fmt.Fprintf(w, "saved %s\n", entry.Name)
+		_, _ = fmt.Fprintf(w, "saved %s as %s\n", c.Draft, entry.Name)
 		for _, file := range entry.Files {
 			_, _ = fmt.Fprintf(w, "  with %s\n", file)
 		}
+		writeWhere(w, entry.Entry)
 	})
+}
+
+// writeWhere writes for people where a workflow is, and how it is run.
+func writeWhere(w io.Writer, entry *library.Entry) {
+	_, _ = fmt.Fprintf(w, "file: %s\nrun it with: pflow-exec run %s\n", entry.Path, entry.Name)
 }
 
 // limit cuts the lists of the answer so that it has at most the given number of bytes, unless that is 0.

@@ -20,7 +20,7 @@ type searchCommand struct {
 	Words       []string `arg:"" optional:"" help:"What to search for. Without words, everything is listed."`
 	NoWorkflows bool     `help:"Search node types only."`
 	Type        string   `help:"Show only the node type of this name, in full." placeholder:"TYPE"`
-	Server      string   `help:"Search only the node types of this MCP server." placeholder:"NAME"`
+	Server      string   `help:"Search only the node types of this MCP server." placeholder:"NAME" complete:"server"`
 	Detail      string   `help:"How much to show of a node type: brief (what it does) or full (its whole interface). Default: full; with --max-bytes, the best 8 full and the others brief." enum:"brief,full," default:"" placeholder:"brief|full"`
 	Limit       int      `help:"Print at most N node types and N workflows; 0 for all. Default: 50 with words, all without or with --max-bytes." default:"-1" placeholder:"N"`
 	Cursor      string   `help:"Go on after the page that has this next_cursor; the other arguments are the same." placeholder:"CURSOR"`
@@ -36,7 +36,8 @@ const defaultLimit = 50
 func (searchCommand) Help() string {
 	return `Words may have another form or small typing errors, may be synonyms, and may form a sentence: "reading files" finds read-file,
 and "erase a document" delete-file. A word in a name counts more than one in a description, and a rare word more than a common one.
-The first 32 words count, and 64 bytes of each. The words need no quotation marks.
+In a sentence, the name of a file, an address, a time, and a text in double quotation marks stand for a thing of that kind; their
+own words count little. The first 32 words count, and 64 bytes of each. The words need no quotation marks.
 
 If not everything was printed, the answer has next_cursor: with --cursor and otherwise the same arguments, search goes on there.`
 }
@@ -141,10 +142,7 @@ func (c *searchCommand) search(app *cli.App) (answer found, err error) {
 	if err != nil {
 		return answer, err
 	}
-	secrets, broken := knownSecrets(app)
-	if broken != nil { // what is not found without settings has no secrets of theirs
-		secrets = redact.For(nil, app.Env)
-	}
+	secrets := secretsOf(app)
 	p := pager{command: c, secrets: secrets}
 	if !c.NoWorkflows && c.Server == "" {
 		if p.workflows, p.warnings, err = searchWorkflows(lib, c.words(), secrets); err != nil {
@@ -209,6 +207,16 @@ func knownSecrets(app *cli.App) (*redact.Redactor, error) {
 		return nil, err
 	}
 	return redact.For(s.Env, app.Env), nil
+}
+
+// secretsOf returns what knownSecrets returns. If the settings cannot be read, the secrets are only those of the environment: what else
+// is shown then has no secrets of the settings.
+func secretsOf(app *cli.App) *redact.Redactor {
+	secrets, err := knownSecrets(app)
+	if err != nil {
+		return redact.For(nil, app.Env)
+	}
+	return secrets
 }
 
 func (f found) text(w io.Writer) {

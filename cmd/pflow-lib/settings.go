@@ -15,23 +15,23 @@ import (
 )
 
 type settingsCommand struct {
-	Init     settingsInit   `cmd:"" help:"Write a settings file with the defaults."`
-	Show     settingsShow   `cmd:"" default:"1" help:"Print the settings, without secrets."`
-	Path     settingsPath   `cmd:"" help:"Print the path of the file."`
-	Allow    allowCommand   `cmd:"" help:"Allow node types."`
-	Deny     denyCommand    `cmd:"" help:"Deny node types."`
-	Remove   unlistCommand  `cmd:"" help:"Remove patterns for node types."`
-	Check    mayCommand     `cmd:"" help:"Print whether a node type may be used, and why."`
-	SetEnv   setEnvCommand  `cmd:"" help:"Set secret values for inputs and for servers' environments."`
-	UnsetEnv unsetEnv       `cmd:"" help:"Remove such values."`
-	ListEnv  listEnvCommand `cmd:"" help:"List the names of such values."`
-	SetVar   setVarCommand  `cmd:"" help:"Set plain values for inputs."`
-	UnsetVar unsetVar       `cmd:"" help:"Remove plain values."`
-	ListVars listVars       `cmd:"" help:"List the plain values."`
-	Get      getCommand     `cmd:"" help:"Print one of the other settings."`
-	Set      setCommand     `cmd:"" help:"Set one of the other settings."`
-	Unset    unsetCommand   `cmd:"" help:"Remove one of the other settings."`
-	Reset    resetCommand   `cmd:"" help:"Remove the patterns and the other settings: the defaults apply."`
+	Init     settingsInit   `cmd:"" help:"Write a settings file with the defaults." example:"pflow-lib settings init"`
+	Show     settingsShow   `cmd:"" default:"1" fixed:"" help:"Print the settings, without secrets." example:"pflow-lib settings show"`
+	Path     settingsPath   `cmd:"" help:"Print the path of the file." example:"pflow-lib settings path"`
+	Allow    allowCommand   `cmd:"" help:"Allow node types." example:"pflow-lib settings allow 'mcp-files-*'"`
+	Deny     denyCommand    `cmd:"" help:"Deny node types." example:"pflow-lib settings deny shell"`
+	Remove   unlistCommand  `cmd:"" help:"Remove patterns for node types." example:"pflow-lib settings remove 'mcp-files-*'"`
+	Check    mayCommand     `cmd:"" help:"Print whether a node type may be used, and why." example:"pflow-lib settings check shell"`
+	SetEnv   setEnvCommand  `cmd:"" help:"Set secret values for inputs and for servers' environments." example:"pflow-lib settings set-env API_KEY=@key.txt"`
+	UnsetEnv unsetEnv       `cmd:"" help:"Remove such values." example:"pflow-lib settings unset-env API_KEY"`
+	ListEnv  listEnvCommand `cmd:"" help:"List the names of such values." example:"pflow-lib settings list-env"`
+	SetVar   setVarCommand  `cmd:"" help:"Set plain values for inputs." example:"pflow-lib settings set-var region=eu"`
+	UnsetVar unsetVar       `cmd:"" help:"Remove plain values." example:"pflow-lib settings unset-var region"`
+	ListVars listVars       `cmd:"" help:"List the plain values." example:"pflow-lib settings list-vars"`
+	Get      getCommand     `cmd:"" help:"Print one of the other settings." example:"pflow-lib settings get runtime.max_runs"`
+	Set      setCommand     `cmd:"" help:"Set one of the other settings." example:"pflow-lib settings set runtime.max_runs=4"`
+	Unset    unsetCommand   `cmd:"" help:"Remove one of the other settings." example:"pflow-lib settings unset runtime.max_runs"`
+	Reset    resetCommand   `cmd:"" help:"Remove the patterns and the other settings: the defaults apply." example:"pflow-lib settings reset"`
 }
 
 // applied is the result of a command that changes the file. Changed is false if nothing had to be changed.

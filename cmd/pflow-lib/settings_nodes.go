@@ -15,7 +15,7 @@ import (
 )
 
 type allowCommand struct {
-	Patterns []string `arg:"" name:"pattern" help:"Names of node types; * stands for any text, ? for one character."`
+	Patterns []string `arg:"" name:"pattern" help:"Names of node types; * stands for any text, ? for one character." complete:"type"`
 	Only     bool     `help:"Allow nothing else."`
 }
 
@@ -27,7 +27,7 @@ of allowed patterns.`
 }
 
 type denyCommand struct {
-	Patterns []string `arg:"" name:"pattern" help:"Names of node types; * stands for any text, ? for one character."`
+	Patterns []string `arg:"" name:"pattern" help:"Names of node types; * stands for any text, ? for one character." complete:"type"`
 }
 
 type unlistCommand struct {
@@ -167,7 +167,7 @@ func without(list, less []string) []string {
 }
 
 type mayCommand struct {
-	Type string `arg:"" name:"node-type" help:"The node type."`
+	Type string `arg:"" name:"node-type" help:"The node type." complete:"type"`
 }
 
 // may is the result. Pattern decides, and By is its list; both are "" if every type may be used.

@@ -6,7 +6,7 @@ import (
 )
 
 type showCommand struct {
-	Name string `arg:"" help:"The workflow's name."`
+	Name string `arg:"" help:"The workflow's name." complete:"workflow"`
 	Raw  bool   `help:"On a terminal, print the control characters of the file too. They can change what the terminal shows."`
 	As   string `help:"Print the file as it is, or the workflow as JSON or Markdown." enum:"file,json,markdown" default:"file" placeholder:"file|json|markdown"`
 }

@@ -20,7 +20,7 @@ import (
 )
 
 type skillCommand struct {
-	Output string `short:"o" help:"Write the skill to DIR/pflow/SKILL.md, such as with -o ~/.claude/skills." placeholder:"DIR"`
+	Output string `short:"o" help:"Write the skill to DIR/pflow/SKILL.md, such as with -o ~/.claude/skills." placeholder:"DIR" complete:"dir"`
 	Force  bool   `help:"Replace a file that was changed by hand."`
 }
 
