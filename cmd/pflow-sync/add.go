@@ -70,7 +70,7 @@ func (c *addCommand) Run(app *cli.App) error {
 			continue
 		}
 		if _, err := process.LookPath(command, app.Env, ""); err != nil {
-			answer.Notes = append(answer.Notes, "server "+name+" cannot start here: "+err.Error())
+			answer.Notes = append(answer.Notes, "server "+name+" cannot start here: "+strings.ReplaceAll(err.Error(), command, servers[name].Shown().Command))
 		}
 	}
 	for _, note := range answer.Notes {

@@ -55,8 +55,8 @@ func (c *addCommand) byCommand() (mcpclient.Servers, []string, error) {
 	s := mcpclient.Server{Command: c.Command[0], Args: c.Command[1:], Env: map[string]string{}}
 	for _, pair := range c.Env {
 		k, v, ok := strings.Cut(pair, "=")
-		if !ok || k == "" {
-			return nil, nil, fault.New(fault.Usage, "--env takes NAME=VALUE, not %q", pair)
+		if !ok || k == "" { // not shown, because it may be a secret
+			return nil, nil, fault.New(fault.Usage, "--env takes NAME=VALUE")
 		}
 		s.Env[k] = v
 	}

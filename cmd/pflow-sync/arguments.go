@@ -44,7 +44,8 @@ func (g toolArguments) object(tool mcpclient.Tool) (json.RawMessage, error) {
 	for _, a := range g.byKey {
 		keys = append(keys, a.Key)
 	}
-	faults := mismatches(schema, keys)
+	compiled := jsonschema.CompileForeign(tool.InputSchema)
+	faults := mismatches(tool.InputSchema, compiled != nil, keys)
 	out := []byte("{")
 	for i, a := range g.byKey {
 		property := toolargs.Property(schema, a.Key)
@@ -68,7 +69,6 @@ func (g toolArguments) object(tool mcpclient.Tool) (json.RawMessage, error) {
 	if out = append(out, '}'); g.whole != nil {
 		out = g.whole
 	}
-	compiled := jsonschema.CompileForeign(tool.InputSchema)
 	if compiled == nil {
 		return out, nil
 	}
@@ -113,15 +113,15 @@ func violation(tool mcpclient.Tool, schema *jsonschema.Schema, arguments json.Ra
 	return f
 }
 
-// mismatches returns faults for the keys that a schema does not have, and for the required keys that are missing.
-func mismatches(schema gjson.Result, keys []string) []*fault.Fault {
+// mismatches returns faults for the keys that a schema, which may not be usable, does not have, and for the required keys that are
+// missing.
+func mismatches(source json.RawMessage, usable bool, keys []string) []*fault.Fault {
 	var faults []*fault.Fault
 	var known []string
+	schema, more := gjson.ParseBytes(source), jsonschema.TakesMore(source, usable)
 	schema.Get("properties").ForEach(func(key, _ gjson.Result) bool { known = append(known, key.Str); return true })
-	more := schema.Get("additionalProperties")
-	open := more.IsObject() || more.IsBool() && more.Bool() || schema.Get("patternProperties").Exists()
 	for _, key := range keys {
-		if slices.Contains(known, key) || open || known == nil && !more.Exists() {
+		if more || slices.Contains(known, key) {
 			continue
 		}
 		f := fault.New(fault.Validation, "The tool has no parameter %q", key)
@@ -131,11 +131,11 @@ func mismatches(schema gjson.Result, keys []string) []*fault.Fault {
 		}
 		faults = append(faults, f)
 	}
-	for _, name := range schema.Get("required").Array() {
-		if !slices.Contains(keys, name.Str) {
-			f := fault.New(fault.Validation, "The tool requires parameter %q", name.Str)
-			f.Path, f.Missing = "arguments."+name.Str, []string{name.Str}
-			if d := toolargs.Property(schema, name.Str).Get("description").Str; d != "" {
+	for _, name := range toolargs.Required(schema) {
+		if !slices.Contains(keys, name) {
+			f := fault.New(fault.Validation, "The tool requires parameter %q", name)
+			f.Path, f.Missing = "arguments."+name, []string{name}
+			if d := toolargs.Property(schema, name).Get("description").Str; d != "" {
 				f.Message += ": " + d
 			}
 			faults = append(faults, f)

@@ -16,19 +16,24 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home/redact"
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpclient"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
 type callCommand struct {
-	Raw  bool     `help:"Print only the tool's own result: structured content as JSON, or text as it is, on a terminal with its control characters."`
-	Args []string `arg:"" name:"arg" help:"NAME TOOL [KEY=VALUE…|-], or -- COMMAND [ARG…] -- TOOL [KEY=VALUE…|-]."`
+	Raw      bool    `help:"Print only the tool's own result: structured content as JSON, or text as it is, on a terminal with its control characters."`
+	Resource *string `placeholder:"URI" help:"Read a resource of the server: call its tool resources/read."`
+	// Answer has the answers to what the server asks, in this order.
+	Answer []string `sep:"none" placeholder:"JSON" help:"Answer what the server asks a person: an object with the fields, yes, no or cancel. Repeat it for further questions."`
+	Args   []string `arg:"" name:"arg" help:"NAME TOOL [KEY=VALUE…|-], or -- COMMAND [ARG…] -- TOOL [KEY=VALUE…|-]. With --resource: NAME." complete:"server,tool,argument"`
 }
 
 // Help returns the longer text of --help.
 func (callCommand) Help() string {
-	return `Two forms:
+	return `Three forms:
   pflow-sync call github search_repositories query=pflow perPage:=5
   pflow-sync call -- npx -y @modelcontextprotocol/server-memory -- read_graph     (a server that is not configured)
+  pflow-sync call docs --resource docs://readme
 
 KEY=VALUE is text that is converted to the type in the tool's input schema, KEY:=JSON a JSON value, KEY=@FILE the text of
 a file; - reads all arguments as one JSON object from standard input.
@@ -37,6 +42,9 @@ Prints {"success":true,"is_error":false,"server":…,"tool":…,"result":…}. T
 else its only content block (a text with a JSON object or list becomes that JSON), else the list of its blocks. If there
 is structured content, "content" has the blocks that are not text. If the tool itself fails, the output is
 {"success":false,"is_error":true,…,"error":FAULT,"result":…} and the exit status 1.
+
+When the server asks a person, the question is asked on the terminal, or answered by --answer; else the call fails with
+the fields in "details". The tool is called again with the answer, from its beginning.
 
 With --raw it prints the result alone: JSON, or text as it is, or the bytes of a single image, audio or file. If the call
 fails, it prints nothing, and the error on standard error.`
@@ -123,7 +131,7 @@ func (c *callCommand) run(app *cli.App) error {
 	if err := checkRegistered(registry.Open(h), t, given); err != nil {
 		return r.clean(err)
 	}
-	answer, tool, err := r.call(t, given)
+	answer, tool, err := r.call(t, given, c.Answer)
 	if err != nil {
 		return r.clean(err)
 	}
@@ -145,11 +153,21 @@ func (c *callCommand) run(app *cli.App) error {
 	return cli.Status(1)
 }
 
-// target parses the positional arguments. A leading -- is dropped; the last -- separates a server's command from the tool.
+// target parses the positional arguments, with --resource only a server. A leading -- is dropped; the last -- separates a server's command from the tool.
 func (c *callCommand) target(servers func() (mcpclient.Servers, error)) (target, error) {
 	args := c.Args
 	if len(args) > 0 && args[0] == "--" {
 		args = args[1:]
+	}
+	if c.Resource != nil && *c.Resource == "" {
+		return target{}, fault.New(fault.Usage, "--resource must not be empty").SuggestCommand("pflow-sync tools NAME %s shows the resources", mcpclient.ReadResource)
+	}
+	if c.Resource != nil {
+		if len(args) != 1 {
+			return target{}, fault.New(fault.Usage, "--resource takes a configured server and no arguments").
+				SuggestCommand("pflow-sync call NAME --resource URI, or pflow-sync call -- COMMAND [ARG…] -- %s uri=URI", mcpclient.ReadResource)
+		}
+		args = append(slices.Clone(args), mcpclient.ReadResource, "uri:="+string(rawjson.Quote(*c.Resource)))
 	}
 	for i, arg := range slices.Backward(args) {
 		if arg != "--" {
@@ -195,7 +213,7 @@ func checkRegistered(types *registry.Registry, t target, given toolArguments) er
 }
 
 // call converts the arguments to the types in the tool's schema, and calls the tool.
-func (r *connector) call(t target, given toolArguments) (*mcpclient.Answer, mcpclient.Tool, error) {
+func (r *connector) call(t target, given toolArguments, answers []string) (*mcpclient.Answer, mcpclient.Tool, error) {
 	var tool mcpclient.Tool
 	session, err := r.session(r.app.Context, t.name, t.server)
 	if err != nil {
@@ -220,7 +238,7 @@ func (r *connector) call(t target, given toolArguments) (*mcpclient.Answer, mcpc
 		return nil, tool, err
 	}
 	r.Redactor.AddCredentialsOf(args)
-	answer, err := session.Call(r.app.Context, t.tool, args, r.progress())
+	answer, err := r.answered(session, mcpclient.Request{Tool: t.tool, Arguments: args, Progress: r.progress()}, answers)
 	return answer, tool, err
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/home/redact"
 	"github.com/pflow-suite/pflow/pkg/home/settings"
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpclient"
+	"github.com/pflow-suite/pflow/pkg/mcp/oauth"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
@@ -22,15 +23,24 @@ type connector struct {
 
 // newConnector returns a connector, which the caller must close.
 func newConnector(app *cli.App, h *home.Home) (*connector, error) {
-	set, err := settings.Load(h)
+	resolver, err := newResolver(app, h)
 	if err != nil {
 		return nil, err
 	}
-	r := &connector{app: app, children: newChildren(app, h)}
-	dir, _ := os.Getwd() // without one the servers get no root
-	r.Resolver = mcpclient.Resolver{
-		Dir: dir, Env: app.Env, Settings: set.Env, Mark: r.children.mark, Redactor: redact.For(set.Env, app.Env), Log: app.Log, Warn: app.Warn,
+	r := &connector{Resolver: resolver, app: app, children: newChildren(app, h)}
+	r.Mark = r.children.mark
+	return r, nil
+}
+
+// newResolver returns a resolver of servers with the environment of the command line, the settings, and the logins.
+func newResolver(app *cli.App, h *home.Home) (mcpclient.Resolver, error) {
+	set, err := settings.Load(h)
+	if err != nil {
+		return mcpclient.Resolver{}, err
 	}
+	dir, _ := os.Getwd() // without one the servers get no root
+	r := mcpclient.Resolver{Dir: dir, Env: app.Env, Settings: set.Env, Home: h, Redactor: redact.For(set.Env, app.Env), Log: app.Log, Warn: app.Warn}
+	oauth.AddSecrets(h, r.Redactor)
 	return r, nil
 }
 

@@ -16,7 +16,7 @@ import (
 )
 
 type doctorCommand struct {
-	Names []string `arg:"" optional:"" name:"name" help:"The servers; by default all that are not disabled."`
+	Names []string `arg:"" optional:"" name:"name" help:"The servers; by default all that are not disabled." complete:"server"`
 }
 
 // Help returns the longer text of --help.
@@ -24,7 +24,7 @@ func (doctorCommand) Help() string {
 	return `Starts each server, eight at a time, lists its tools and stops it. Prints a line for each server:
 {"server":NAME,"transport":…,"success":true,"tools":N,"start_ms":N,"warnings":[TEXT…],"error":FAULT}. Warnings are what a
 server works without: variables that are not set, tools that are not registered. The exit status is 1 if a server has an error.
-Nothing is changed.`
+Nothing is changed, except that show prints the memory that was measured.`
 }
 
 // diagnosis is what doctor found out about a server.
@@ -37,9 +37,11 @@ type diagnosis struct {
 	Protocol       string `json:"protocol,omitempty"`
 	Tools          int    `json:"tools"`
 	// StartMS is the time from the start to the end of the handshake, and ListMS that of the list of tools.
-	StartMS  float64      `json:"start_ms,omitempty"`
-	ListMS   float64      `json:"list_ms,omitempty"`
-	MemoryMB int          `json:"memory_mb,omitempty"`
+	StartMS  float64 `json:"start_ms,omitempty"`
+	ListMS   float64 `json:"list_ms,omitempty"`
+	MemoryMB int     `json:"memory_mb,omitempty"`
+	// Login is active or expired, or empty if no one has logged in.
+	Login    string       `json:"login,omitempty"`
 	Warnings []string     `json:"warnings,omitempty"`
 	Error    *fault.Fault `json:"error,omitempty"`
 }
@@ -76,10 +78,23 @@ func (c *doctorCommand) Run(app *cli.App) error {
 			return nil
 		})
 	}
-	_ = examining.Wait() // each has its own fault
+	_ = examining.Wait()                   // each has its own fault
+	logins := loginStates(app, h, servers) // as the examination has left them
+	for i := range found {
+		found[i].Login = logins[found[i].Server]
+	}
 	if err := app.Context.Err(); err != nil {
 		return err
 	}
+	record(app, h, func(records map[string]mcpclient.Record) {
+		for _, d := range found {
+			if d.Success {
+				r := records[d.Server]
+				r.MemoryMB, r.MeasuredAt, r.Implementation, r.Protocol = d.MemoryMB, now(), d.Implementation, d.Protocol
+				records[d.Server] = r
+			}
+		}
+	})
 	failed := false
 	for _, d := range found {
 		if d.Error != nil {

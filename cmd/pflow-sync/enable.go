@@ -10,14 +10,14 @@ import (
 )
 
 type enableCommand struct {
-	Names []string `arg:"" name:"name" help:"The servers."`
+	Names []string `arg:"" name:"name" help:"The servers." complete:"server"`
 }
 
 // Run permits to start the servers.
 func (c *enableCommand) Run(app *cli.App) error { return setDisabled(app, c.Names, false) }
 
 type disableCommand struct {
-	Names []string `arg:"" name:"name" help:"The servers."`
+	Names []string `arg:"" name:"name" help:"The servers." complete:"server"`
 }
 
 // Help returns the longer text of --help.

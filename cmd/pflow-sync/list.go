@@ -12,7 +12,6 @@ import (
 	"github.com/pflow-suite/pflow/pkg/catalog/page"
 	"github.com/pflow-suite/pflow/pkg/catalog/registry"
 	"github.com/pflow-suite/pflow/pkg/fault"
-	"github.com/pflow-suite/pflow/pkg/home/redact"
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpclient"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
@@ -30,6 +29,7 @@ type listed struct {
 	Headers   []string     `json:"headers,omitempty"`
 	Tools     *int         `json:"tools,omitempty"` // nil if the registry cannot be read
 	Disabled  bool         `json:"disabled,omitempty"`
+	Login     string       `json:"login,omitempty"` // active or expired
 	Error     *fault.Fault `json:"error,omitempty"`
 }
 
@@ -51,21 +51,18 @@ func (c *listCommand) Run(app *cli.App) error {
 	for _, t := range found.types {
 		count[t.MCP.Server]++
 	}
-	resolver := mcpclient.Resolver{Redactor: redact.New()}
-	for _, name := range servers.Names() {
-		resolver.AddLiterals(servers[name])
-	}
 	items := make([]listed, 0, len(servers))
+	logins := loginStates(app, h, servers)
 	for _, name := range servers.Names() {
-		s := servers[name]
+		s := servers[name].Shown()
 		var tools *int
 		if !found.unknown {
 			tools = new(count[name])
 		}
 		items = append(items, listed{
-			Server: name, Transport: s.Transport(), Command: s.Command, Args: resolver.Redactor.Texts(s.Args), URL: resolver.Redactor.Text(s.URL),
+			Server: name, Transport: s.Transport(), Command: s.Command, Args: s.Args, URL: s.URL,
 			Env: slices.Sorted(maps.Keys(s.Env)), Headers: slices.Sorted(maps.Keys(s.Headers)),
-			Tools: tools, Disabled: s.Disabled, Error: fault.From(s.Check(name)),
+			Tools: tools, Disabled: s.Disabled, Login: logins[name], Error: fault.From(servers[name].Check(name)),
 		})
 	}
 	list := listing[listed]{
@@ -100,6 +97,9 @@ func writeServers(w io.Writer, servers []listed) {
 		}
 		if s.Disabled {
 			where = "(disabled) " + where
+		}
+		if s.Login != "" {
+			where += " (login " + s.Login + ")"
 		}
 		tools := "?"
 		if s.Tools != nil {

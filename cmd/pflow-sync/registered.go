@@ -60,12 +60,21 @@ func (t *registeredTools) warn(app *cli.App, f *pageFlags) []*fault.Fault {
 			app.Warn("%s", w.Message)
 		}
 	}
-	short := t.warnings
-	if limits.Bytes > 0 && page.Size(short) > limits.Bytes/4 {
-		short = nil
-		for _, w := range t.warnings {
-			short = append(short, &fault.Fault{Type: w.Type, Message: page.Cut(w.Message, limits.Bytes/16)})
+	return briefly(t.warnings, limits.Bytes)
+}
+
+// briefly returns warnings that take at most about a quarter of the given number of bytes, 0 for any number: only their types, and
+// the beginnings of their messages.
+func briefly(warnings []*fault.Fault, most int) []*fault.Fault {
+	if most == 0 || page.Size(warnings) <= most/4 {
+		return warnings
+	}
+	var short []*fault.Fault
+	for i, w := range warnings {
+		if i == 4 {
+			break
 		}
+		short = append(short, &fault.Fault{Type: w.Type, Message: page.Cut(w.Message, most/16)})
 	}
 	return short
 }

@@ -6,11 +6,12 @@ import (
 
 	"github.com/pflow-suite/pflow/pkg/catalog/registry"
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpclient"
+	"github.com/pflow-suite/pflow/pkg/mcp/oauth"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
 type removeCommand struct {
-	Name string `arg:"" help:"The server."`
+	Name string `arg:"" help:"The server." complete:"server"`
 }
 
 // Run removes the server from the configuration and its tools from the registry.
@@ -34,10 +35,14 @@ func (c *removeCommand) Run(app *cli.App) error {
 	if err != nil {
 		return err
 	}
+	if _, _, err := oauth.Remove(app.Context, h, c.Name); err != nil {
+		return err
+	}
 	removed, err := r.RemoveServer(app.Context, c.Name)
 	if err != nil {
 		return err
 	}
+	record(app, h, func(map[string]mcpclient.Record) {}) // it drops that of the server
 	answer := struct {
 		Server string `json:"server"`
 		Tools  int    `json:"tools_removed"`

@@ -16,7 +16,7 @@ import (
 )
 
 type syncCommand struct {
-	Names   []string `arg:"" optional:"" name:"name" help:"The servers."`
+	Names   []string `arg:"" optional:"" name:"name" help:"The servers." complete:"server"`
 	All     bool     `help:"All configured servers that are not disabled."`
 	Replace bool     `help:"Replace entries of the servers' tools that another program has written, such as upstream pflow."`
 	Rename  bool     `help:"Let tools get other names than they have, and names stand for other tools than they do."`
@@ -46,6 +46,8 @@ type synced struct {
 	Renamed     []registry.Renaming `json:"renamed,omitempty"`
 	// Kept are the tools whose entries another program has written.
 	Kept []string `json:"kept,omitempty"`
+	// changes are those of the registry.
+	changes mcpclient.Changes
 	// Omitted is how many names are missing at the ends of Overwritten, Kept and Renamed.
 	Omitted int          `json:"omitted,omitempty"`
 	Error   *fault.Fault `json:"error,omitempty"`
@@ -56,6 +58,8 @@ type syncOutput struct {
 	Servers []synced `json:"servers"`
 	// Corrupt is the file in the home to which a registry that could not be read was moved.
 	Corrupt string `json:"corrupt,omitempty"`
+	// owners are the tools that were registered, by their node types.
+	owners map[string]nodetype.MCP
 }
 
 // shorten omits names until the output takes at most the given number of bytes, or no names are left.
@@ -127,6 +131,7 @@ func (c *syncCommand) Run(app *cli.App) error {
 	if err := answer.register(app, registry.Open(h), types, options); err != nil {
 		return err
 	}
+	record(app, h, answer.record)
 	return answer.report(app)
 }
 
@@ -157,14 +162,40 @@ func (a *syncOutput) register(app *cli.App, reg *registry.Registry, types [][]no
 	}
 	a.Corrupt = corrupt
 	warnCorrupt(app, reg, corrupt)
+	a.owners = map[string]nodetype.MCP{}
 	for i, d := range done {
 		if at[i].Error = d.Fault; d.Fault != nil {
 			continue
 		}
+		for _, t := range listed[i].Types {
+			a.owners[t.Name] = *t.MCP
+		}
 		at[i].Registered, at[i].Removed = len(listed[i].Types)-len(d.Foreign), len(d.Removed)
 		at[i].Overwritten, at[i].Kept, at[i].Renamed = slices.Sorted(slices.Values(slices.Concat(d.Updated, d.Overwritten))), d.Foreign, d.Renamed
+		c := &at[i].changes
+		c.Add(&c.Removed, d.Removed...)
+		c.Add(&c.Overwritten, at[i].Overwritten...)
+		for _, r := range d.Renamed {
+			c.Add(&c.Renamed, r.To)
+		}
+		c.Add(&c.Added, d.Added...)
 	}
 	return nil
+}
+
+// record keeps when the servers were synced, and what that has changed.
+func (a *syncOutput) record(records map[string]mcpclient.Record) {
+	for _, s := range a.Servers {
+		if s.Error != nil {
+			continue
+		}
+		r := records[s.Server]
+		r.SyncedAt = now()
+		if s.changes.Any() {
+			r.ChangedAt, r.Changes = r.SyncedAt, &s.changes
+		}
+		records[s.Server] = r
+	}
 }
 
 // cleanTool returns a tool without the secrets that its server has put into its description and its schemas.
@@ -183,7 +214,7 @@ func (r *connector) tools(name string, server mcpclient.Server) ([]mcpclient.Too
 		return nil, err
 	}
 	defer session.Close()
-	return session.Tools(r.app.Context)
+	return session.Catalog(r.app.Context)
 }
 
 // warnCorrupt names the file to which a corrupt registry was moved, unless it is empty.
@@ -210,6 +241,9 @@ func (a *syncOutput) report(app *cli.App) error {
 		}
 		for _, r := range s.Renamed {
 			app.Warn("tool %q of server %s was %s and is now %s", r.Tool, r.Server, r.From, r.To)
+			if other, taken := a.owners[r.From]; taken {
+				app.Warn("%s is now tool %q of server %s: workflows with this name run that one", r.From, other.Tool, other.Server)
+			}
 		}
 		for _, name := range s.Kept {
 			app.Warn("%s is an entry of another program and was left as it is; pflow-sync sync %s --replace replaces it", name, s.Server)

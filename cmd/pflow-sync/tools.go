@@ -18,8 +18,8 @@ import (
 
 type toolsCommand struct {
 	pageFlags
-	Name string `arg:"" optional:"" help:"The server; all by default."`
-	Tool string `arg:"" optional:"" help:"One tool, as its server names it: it is printed with its parameters."`
+	Name string `arg:"" optional:"" help:"The server; all by default." complete:"server"`
+	Tool string `arg:"" optional:"" help:"One tool, as its server names it: it is printed with its parameters." complete:"tool"`
 }
 
 // registered is a tool in the registry. Inputs are its parameters, if only one tool is asked for.
