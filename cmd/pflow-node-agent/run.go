@@ -31,8 +31,8 @@ func (c *runCommand) Run(app *cli.App) error {
 	return app.Reported(nodeprogram.ServeAsking(app.Context, nodeType, nodeprogram.MaxRequest, app.Stdin, app.Stdout, func(ctx context.Context, params nodetype.Agent, answer *nodeprogram.Answer) (*nodetype.AgentOutputs, *nodeprogram.Question, error) {
 		return agent.Run(ctx, params, answer, agent.Host{
 			Dir: dir, Env: app.Env, Stderr: app.Messages(),
-			Progress: func(done, total float64, message string) {
-				_ = nodeprogram.Progress(app.Stdout, done, total, message) // if the reader is gone, writing the outputs fails too
+			Progress: func(done, total float64, message string, usage *nodetype.Usage) {
+				_ = nodeprogram.ProgressUsing(app.Stdout, done, total, message, usage) // if the reader is gone, writing the outputs fails too
 			},
 		})
 	}))

@@ -14,9 +14,9 @@ import (
 )
 
 type installCommand struct {
-	Client   string `arg:"" help:"The client: claude-code, codex, gemini, claude-desktop, cursor or vscode."`
+	Client   string `arg:"" help:"The client: claude-code, codex, gemini, claude-desktop, cursor or vscode." complete:"client"`
 	Print    bool   `help:"Print what to add to which file, and run nothing."`
-	Toolsets string `help:"The toolsets that the client's server has, separated by commas. Default: those of PFLOW_TOOLSETS, else core." env:"PFLOW_TOOLSETS" placeholder:"TOOLSET,…"`
+	Toolsets string `help:"The toolsets that the client's server has, separated by commas. Default: those of PFLOW_TOOLSETS, else core." env:"PFLOW_TOOLSETS" placeholder:"TOOLSET,…" complete:"toolset"`
 	Scope    string `help:"Add it for you in all projects (user, the default), or for everyone in the project of the working directory (project)." enum:"user,project" default:"user" placeholder:"user|project"`
 }
 
