@@ -96,3 +96,28 @@ func TestAnApprovalShowsWhatWouldHappen(t *testing.T) {
 	}
 	p.checkNoCanary()
 }
+
+// TestAContinuedRunPointsOn: whoever asks for a paused run that another one continues is led to that one, not to an answer.
+func TestAContinuedRunPointsOn(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.write("w.json", asksOnly)
+	paused := gjson.Get(p.run("pflow-exec", "run", "w.json", "--format", "json").stdout, "run_id").Str
+	if text := p.must("pflow-exec", "status", paused, "--format", "text"); !strings.Contains(text, "\nnode deploy: ") || !strings.Contains(text, "resume "+paused) {
+		t.Errorf("before: %s", text)
+	}
+	next := gjson.Get(p.must("pflow-exec", "resume", paused, "--approve", "yes", "--format", "json"), "run_id").Str
+	for _, command := range []string{"wait", "status", "show"} {
+		for _, format := range []string{"json", "text"} {
+			for _, hints := range []string{"shell", "tools"} {
+				o := p.run("pflow-exec", command, paused, "--format", format, "--hints", hints)
+				if all := o.stdout + o.stderr; !strings.Contains(all, next) || strings.Contains(all, "--approve") || strings.Contains(all, "resume "+paused) || strings.Contains(all, "Ask the person") {
+					t.Errorf("%s as %s for %s: %s", command, format, hints, o)
+				}
+				if d := gjson.Parse(o.stdout); format == "json" && (d.Get("resumed_by").Str != next || d.Get("resume").Exists() || !strings.Contains(d.Get("error.suggestions").Raw, next)) {
+					t.Errorf("%s for %s: %s", command, hints, o)
+				}
+			}
+		}
+	}
+}

@@ -87,3 +87,30 @@ func TestIDsSortThoughTheClockWentBack(t *testing.T) {
 		t.Errorf("left: %s", o)
 	}
 }
+
+// TestTheEventsOfAnInterruptedRunSayWhyTheyEnd: on standard error, since the stream has the events of the journal only. When such a
+// run or its node ended is not known.
+func TestTheEventsOfAnInterruptedRunSayWhyTheyEnd(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.write("w.json", `{"nodes": [{"id": "a", "type": "shell", "params": {"command": "kill -9 $(cat $PFLOW_HOME/runs/$PFLOW_RUN_ID/lock)"}}]}`)
+	p.run("pflow-exec", "run", "w.json")
+	for _, args := range [][]string{{"events", "last"}, {"events", "last", "--follow"}} {
+		if o := p.run("pflow-exec", args...); o.exit != 0 || !strings.Contains(o.stderr, "interrupted") || strings.Contains(o.stdout, "interrupted") {
+			t.Errorf("%q: %s", args, o)
+		}
+	}
+	if o := p.run("pflow-exec", "events", "last", "--max-bytes", "4096"); o.exit != 2 || o.stdout == "" {
+		t.Errorf("a bounded stream: %s", o)
+	}
+	if node := p.document(p.must("pflow-exec", "show", "last", "a")); node["state"] != "interrupted" || node["started_at"] == nil || node["duration_ms"] != nil {
+		t.Errorf("%v", node)
+	}
+	if text := p.must("pflow-exec", "status", "last", "--format", "text"); strings.Contains(text, "\n: ") {
+		t.Errorf("%s", text)
+	}
+	today := time.Now().Format(time.DateOnly)
+	if o := p.must("pflow-exec", "list", "--since", today); strings.Count(o, "\n") != 1 {
+		t.Errorf("since %s: %q", today, o)
+	}
+}

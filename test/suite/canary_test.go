@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -113,7 +114,9 @@ func (h *hunt) inHome() {
 			seen++
 			content, err := os.ReadFile(path)
 			h.in(name, string(content))
-			return err
+			if !errors.Is(err, fs.ErrNotExist) { // a run that ends removes its file meanwhile
+				return err
+			}
 		}
 		return nil
 	})

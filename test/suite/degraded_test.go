@@ -97,3 +97,21 @@ func TestDegradedOnATerminal(t *testing.T) {
 	}
 	_ = s.cmd.Wait()
 }
+
+// TestStatusAndShowSayWhyARunIsDegraded: as text and as JSON.
+func TestStatusAndShowSayWhyARunIsDegraded(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.draft("w", degrading(""))
+	p.must("pflow-exec", "run", "w")
+	for _, command := range []string{"status", "show"} {
+		d := gjson.Parse(p.must("pflow-exec", command, "last"))
+		why := d.Get("warnings.0").Str
+		if text := p.must("pflow-exec", command, "last", "--format", "text"); !strings.HasPrefix(why, "node a ") || !strings.Contains(text, why) {
+			t.Errorf("%s: %s\n%s", command, d, text)
+		}
+		if short := p.must("pflow-exec", command, "last", "--max-bytes", "1024"); len(short) > 1024 && command == "status" {
+			t.Errorf("%s: %d bytes", command, len(short))
+		}
+	}
+}

@@ -85,7 +85,8 @@ func TestARunStandsInATrace(t *testing.T) {
 		"00-" + trace + "-" + caller + "-01": true, "": false, "00-" + trace + "-0000000000000000-01": false, "nonsense": false,
 	} {
 		p := &place{p.T, p.dir, p.home, append(slices.Clone(p.env), "TRACEPARENT="+given)}
-		spans := p.spans(p.must("pflow-exec", "run", "w.json"))
+		stream := p.must("pflow-exec", "run", "w.json")
+		spans := p.spans(stream)
 		root := spans["run_started"]
 		if (root[0] == trace) != inTrace || (root[2] == caller) != inTrace || !inTrace && root[2] != "" || len(root[0]) != 32 || len(root[1]) != 16 || root[1] == caller {
 			t.Errorf("%q: the run has %q", given, root)
@@ -102,7 +103,7 @@ func TestARunStandsInATrace(t *testing.T) {
 			}
 			seen[s[1]] = true
 		}
-		flags := map[bool]string{true: "01 vendor=1", false: "00"}[inTrace] // what others say of a trace goes with that trace alone
+		flags := map[bool]string{true: "01 vendor=1", false: "01"}[inTrace] // what others say of a trace goes with that trace alone
 		said := p.must("pflow-exec", "logs", "last", "a", "--format", "text")
 		if want := "00-" + root[0] + "-" + spans["node_started a"][1] + "-" + flags + "\n"; said != want {
 			t.Errorf("%q: the node's process has %q, want %q", given, said, want)
@@ -115,7 +116,16 @@ func TestARunStandsInATrace(t *testing.T) {
 		if len(items) != 2 || items[0] == items[1] {
 			t.Errorf("%q: the items have %q", given, items)
 		}
+		recorded := map[string]bool{} // the spans of the items
+		for _, e := range p.events(stream) {
+			if id, ok := e["span_id"].(string); ok && e["event"] == "item_completed" {
+				recorded[id] = true
+			}
+		}
 		for _, item := range items {
+			if !recorded[item[36:52]] {
+				t.Errorf("%q: an item's process has %q, the events %v", given, item, recorded)
+			}
 			if !strings.HasPrefix(item, "00-"+root[0]+"-") || seen[item[36:52]] {
 				t.Errorf("%q: an item has %q", given, item)
 			}
@@ -123,5 +133,19 @@ func TestARunStandsInATrace(t *testing.T) {
 		if show := p.document(p.must("pflow-exec", "show", "last")); show["trace_id"] != root[0] {
 			t.Errorf("show tells of %v", show["trace_id"])
 		}
+	}
+}
+
+// A run that goes on from another names the span of that run.
+func TestAResumedRunNamesTheSpanBefore(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.write("w.json", `{"nodes":[{"id":"a","type":"shell","params":{"command":"test -e mended"}}]}`)
+	o := p.run("pflow-exec", "run", "w.json")
+	before := p.events(o.stdout)[0]
+	p.write("mended", "")
+	after := p.events(p.must("pflow-exec", "run", "w.json", "--resume", "last"))[0]
+	if after["resumed_trace_id"] != before["trace_id"] || after["resumed_span_id"] != before["span_id"] || before["resumed_span_id"] != nil || before["span_id"] == nil {
+		t.Errorf("%v goes on from %v", after, before)
 	}
 }

@@ -27,10 +27,29 @@ type client struct {
 	id     int
 	called map[int]string // the tools that were called, by the ids of the requests
 	tools  map[string]listedTool
+	// capabilities are those of a client that takes tasks, if it has not the usual ones.
+	capabilities string
 }
 
 // connect starts a server and initializes a session.
 func (p *place) connect(name string, args ...string) *client {
+	p.Helper()
+	return p.connectAs(`{}`, name, args...)
+}
+
+// connectAs starts a server and initializes a session of a client with capabilities.
+func (p *place) connectAs(capabilities, name string, args ...string) *client {
+	p.Helper()
+	c := p.launch(name, args...)
+	c.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":` + capabilities + `,"clientInfo":{"name":"test","version":"1"}}}`)
+	c.receive()
+	c.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	c.listTools()
+	return c
+}
+
+// launch starts a server, to which nothing has been said.
+func (p *place) launch(name string, args ...string) *client {
 	p.Helper()
 	c := &client{place: p, cmd: p.command(name, args...), called: map[int]string{}}
 	var err error
@@ -49,10 +68,6 @@ func (p *place) connect(name string, args ...string) *client {
 		_ = c.cmd.Process.Kill()
 		_ = c.cmd.Wait()
 	})
-	c.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`)
-	c.receive()
-	c.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
-	c.listTools()
 	return c
 }
 

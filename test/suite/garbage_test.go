@@ -160,6 +160,7 @@ var homeFiles = map[string][]string{
 	"mcp-servers.json":        {"pflow-sync list", "pflow-sync sync --all", "pflow-sync sync x", "pflow-sync remove x", "pflow-sync add y -- pflow-serve", "pflow-sync call x tool"},
 	"workflows/it.json":       {"pflow-lib describe it", "pflow-lib check it", "pflow-exec run it", "pflow-exec start it", "pflow-lib save it kept"},
 	"library/it.json":         {"pflow-lib describe it", "pflow-lib check it", "pflow-exec run it", "pflow-exec start it"},
+	"share.db":                {"pflow-share list", "pflow-share jobs", "pflow-share add good", "pflow-share cleanup", "pflow-share keys list"},
 	"stats/good.json":         {},
 	"runs/RUN/journal.ndjson": {"pflow-exec resume RUN"},
 	"runs/RUN/workflow.json":  {"pflow-exec resume RUN"},

@@ -173,6 +173,12 @@ func TestAnIdempotencyKeyStartsOneRun(t *testing.T) {
 	if n := len(p.journals()); n != 3 {
 		t.Errorf("there are %d runs: the key of a run that has ended starts another", n)
 	}
+	keys, _ := filepath.Glob(filepath.Join(p.home, "runs", ".keys", "*"))
+	for _, key := range keys { // they are kept for an hour
+		if err := os.Chtimes(key, time.Time{}, time.Now().Add(-2*time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	p.must("pflow-exec", "gc")
 	if keys, _ := filepath.Glob(filepath.Join(p.home, "runs", ".keys", "*")); len(keys) != 0 {
 		t.Errorf("keys are left: %q", keys)

@@ -4,10 +4,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
-// trials runs some of the trials, which stop runs in the middle, with the programs of this test.
+// noTrials has the flags that leave out each kind of trial.
+var noTrials = []string{"--kill=0", "--full=0", "--watch=0", "--limited=0", "--runners=0", "--tasks=0", "--shares=0", "--canaries=0"}
+
+// trials runs some of the trials, which stop runs in the middle, with the programs of this test. The arguments say which.
 func trials(t *testing.T, args ...string) {
 	t.Helper()
 	t.Parallel()
@@ -17,7 +21,7 @@ func trials(t *testing.T, args ...string) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
-	cmd := exec.Command(filepath.Join(dir, "trials"), append([]string{"--programs", bin}, args...)...)
+	cmd := exec.Command(filepath.Join(dir, "trials"), slices.Concat([]string{"--programs", bin}, noTrials, args)...)
 	cmd.Env = append(os.Environ(), "TMPDIR="+dir)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
@@ -25,9 +29,16 @@ func trials(t *testing.T, args ...string) {
 }
 
 // The resume of a killed run does not repeat what was done, whenever the runner was killed.
-func TestKilledRunsGoOn(t *testing.T) { trials(t, "--kill", "8", "--full", "0", "--canaries", "0") }
+func TestKilledRunsGoOn(t *testing.T) {
+	trials(t, "--kill", "8")
+}
+
+// One run is started for each call and each key, whenever the server, a runner or a process that starts runs was killed.
+func TestKilledServersStartNoRunTwice(t *testing.T) {
+	trials(t, "--tasks", "2", "--shares", "1", "--limited", "1", "--runners", "1")
+}
 
 // No secret is found, whatever a run does, in some of the places where secrets are written.
 func TestHiddenSecretsAreNotFound(t *testing.T) {
-	trials(t, "--kill", "0", "--full", "0", "--place", "headers|MCP|nested|call")
+	trials(t, "--canaries", "1", "--place", "headers|MCP|nested|call")
 }

@@ -193,6 +193,13 @@ func TestMCPNodesKnowTheirTool(t *testing.T) {
 		t.Errorf("dry run: %s", dry)
 	}
 	p.must("pflow-exec", "run", "parsed.json", "--format", "json")
+	// Unless it is almost that of a registered tool.
+	p.must("pflow-sync", "sync", "github")
+	p.write("like.json", `{"nodes":[{"id":"b","type":"mcp-github-create-issues"}]}`)
+	wrong := gjson.Parse(p.run("pflow-lib", "check", "like.json").stdout).Get("error")
+	if hints := wrong.Get("@pretty").Raw; !strings.Contains(hints, "pflow-sync sync github") || !strings.Contains(hints, "mcp-github-create-issue\\\"") || !strings.Contains(hints, "MCP server github") {
+		t.Errorf("a name like that of a registered tool: %s", wrong.Raw)
+	}
 }
 
 func TestMCPToolsThatFail(t *testing.T) {

@@ -20,9 +20,12 @@ type listedTool struct {
 func (c *client) listTools() {
 	c.Helper()
 	c.send(`{"jsonrpc":"2.0","id":"tools","method":"tools/list"}`)
-	line, err := c.stdout.ReadString('\n')
-	if err != nil {
-		c.Fatalf("no list of tools: %v, %s", err, c.stderr.String())
+	line := ""
+	for gjson.Get(line, "id").Str != "tools" { // a notice may come before the answer
+		var err error
+		if line, err = c.stdout.ReadString('\n'); err != nil {
+			c.Fatalf("no list of tools: %v, %s", err, c.stderr.String())
+		}
 	}
 	c.tools = map[string]listedTool{}
 	for _, tool := range gjson.Get(line, "result.tools").Array() {

@@ -62,15 +62,26 @@ func TestPurity(t *testing.T) {
 func purityPlace(t *testing.T, c call) *place {
 	t.Helper()
 	p, _ := fluxPlace(t)
+	if strings.HasPrefix(c.line, "pflow-sync log") {
+		p.guarded("web")
+	}
 	p.draft("good", chain("echo hello"))
 	p.draft("failing", chain("echo hello", "echo oops >&2; exit 3"))
 	p.draft("slow", chain("while :; do :; done"))
 	p.draft("bad", `{"nodes":[{"id":"a","type":"no-such-type","params":{}},{"id":"b","type":"shell","params":{}}]}`)
 	p.draft("torn", `{"nodes":[`)
 	p.draft("greet", `{"inputs":{"name":{"type":"string"}},"nodes":[{"id":"a","type":"shell","params":{"command":"echo ${name}"}}]}`)
+	if strings.HasPrefix(c.line, "pflow-share") {
+		p.env = append(p.env, masterKey)
+	}
 	for _, line := range c.before {
 		args := strings.Fields(line)
 		p.run(args[0], args[1:]...)
+		if strings.HasPrefix(line, "pflow-share add") {
+			p.database("UPDATE shares SET token = ?", knownToken)
+		} else if strings.HasPrefix(line, "pflow-share run") {
+			p.database("UPDATE jobs SET id = ?", knownJob)
+		}
 	}
 	return p
 }
@@ -191,6 +202,9 @@ func TestCallsAreComplete(t *testing.T) {
 		}
 		for _, m := range listed {
 			for _, fails := range []bool{false, true} {
+				if !fails && slices.Contains(endless, program+" "+m[1]) {
+					continue
+				}
 				known := slices.ContainsFunc(calls, func(c call) bool {
 					return strings.Contains(c.line+" ", program+" "+m[1]+" ") && (c.exit != 0) == fails
 				})

@@ -96,7 +96,7 @@ func TestWhatIsNoRunIsNotReported(t *testing.T) {
 		exit  int
 		says  string
 	}{
-		{[]string{"last"}, "", 2, "last"},
+		{[]string{"last"}, "", 2, "not_found"},
 		{[]string{"r01unknown"}, "", 2, "r01unknown"},
 		{[]string{"../x"}, "", 2, "SecurityError"},
 		{[]string{"-"}, "", 2, "Standard input"},

@@ -25,9 +25,19 @@ const patience = 20 * time.Second
 var bin string
 
 // programs are the programs of the suite.
-var programs = []string{"pflow-exec", "pflow-lib", "pflow-node-agent", "pflow-node-jq", "pflow-node-llm", "pflow-serve", "pflow-sync", "veloflux-mcp"}
+var programs = []string{"pflow-exec", "pflow-lib", "pflow-node-agent", "pflow-node-jq", "pflow-node-llm", "pflow-node-source-workflow", "pflow-otel", "pflow-serve", "pflow-share", "pflow-sync", "veloflux-mcp"}
 
 func TestMain(m *testing.M) {
+	if mode := os.Getenv(protocolServer); mode != "" { // a test runs it as a server
+		if err := serveProtocol(mode); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	if os.Getenv(browse) != "" { // this process is the browser of a login
+		os.Exit(visit(os.Args[len(os.Args)-1]))
+	}
 	os.Exit(testMain(m))
 }
 
@@ -42,8 +52,9 @@ func testMain(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	build := exec.Command("go", "build", "-o", bin+string(filepath.Separator), "./cmd/...")
+	build := exec.Command("go", "build", "-o", bin+string(filepath.Separator), "./cmd/...", "./scripts/hostilemcp")
 	build.Dir = filepath.Join("..", "..")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // with cgo, each thread reserves 64 MB or more of the address space that ulimit -v limits
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
 		return 1

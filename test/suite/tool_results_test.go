@@ -47,7 +47,11 @@ func TestBinaryResultsAreBlobs(t *testing.T) {
 		{"type":"audio","mimeType":"audio/wav","data":"` + encoded(clip) + `"},
 		{"type":"resource","resource":{"uri":"a:b","mimeType":"application/json","blob":"` + encoded(file) + `"}}]}`})
 	p.write("w.json", `{"nodes":[{"id":"shot","type":"mcp-cam-take","params":{}},
-		{"id":"save","type":"write-file","params":{"file_path":"photo.png","content":"${shot.result[0].data}","content_is_binary":true}}],
+		{"id":"save","type":"write-file","params":{"file_path":"photo.png","content":"${shot.result[0].data}","content_is_binary":true}},
+		{"id":"plain","type":"write-file","params":{"file_path":"plain.png","content":"${shot.nothing ?? shot.result[0].data}"}},
+		{"id":"batch","type":"write-file","batch":{"items":["clip.wav"]},"params":{"file_path":"${item}","content":"${shot.result[1][\"data\"]}"}},
+		{"id":"inside","type":"write-file","params":{"file_path":"inside.txt","content":"data:${shot.result[0].data}"}},
+		{"id":"text","type":"write-file","params":{"file_path":"text.txt","content":"${shot.result[0].data}","content_is_binary":false}}],
 		"outputs":{"type":{"source":"${shot.result[0].mimeType}"},"file":{"source":"${shot.result[2].resource.blob}"}}}`)
 	out := p.must("pflow-exec", "run", "w.json", "--format", "ndjson")
 	for _, want := range []struct{ place, mime, content string }{
@@ -71,6 +75,11 @@ func TestBinaryResultsAreBlobs(t *testing.T) {
 	}
 	if p.read("photo.png") != photo {
 		t.Errorf("the file has %q", p.read("photo.png"))
+	}
+	for name, want := range map[string]string{"plain.png": photo, "clip.wav": clip, "inside.txt": "data:" + encoded(photo), "text.txt": encoded(photo)} {
+		if got := p.read(name); got != want {
+			t.Errorf("%s has %d bytes: %.40q", name, len(got), got)
+		}
 	}
 	outputs := gjson.Parse(p.must("pflow-exec", "wait", "last")).Get("outputs")
 	if outputs.Get("type").Str != "image/png" || outputs.Get("file").Str != encoded(file) {

@@ -98,10 +98,10 @@ func TestServersThroughTheFront(t *testing.T) {
 	if got := ok("list_server_tools", `{"server":"suite"}`); got.Get("tools").Raw != "[]" {
 		t.Error(got)
 	}
-	if got := ok("sync_server", `{"server":"suite","replace":null}`); got.Get("tools_registered").Int() != 9 {
+	if got := ok("sync_server", `{"server":"suite","replace":null}`); got.Get("tools_registered").Int() != 10 {
 		t.Error(got)
 	}
-	if got := ok("list_server_tools", `{"server":"suite"}`); got.Get("tools.#").Int() != 9 || got.Get("tools.0.node_type").Str != "mcp-suite-browse-components" {
+	if got := ok("list_server_tools", `{"server":"suite"}`); got.Get("tools.#").Int() != 10 || got.Get("tools.0.node_type").Str != "mcp-suite-browse-components" {
 		t.Error(got)
 	}
 	if got := ok("list_server_tools", `{"server":"suite","tool":"execute"}`); got.Get("tools.#").Int() != 1 || got.Get("tools.0.inputs.0.name").Str != "name" {

@@ -1,0 +1,298 @@
+package suite
+
+import (
+	"hash/fnv"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
+
+	"github.com/pflow-suite/pflow/internal/cases"
+)
+
+// far is a runner on this machine that takes nothing of the environment with it.
+func far() string { return "far=env -i " + filepath.Join(bin, "pflow-exec") + " node" }
+
+// allCases makes the tests run every case, in place of a few. Each takes its time twice.
+const allCases = "CASE_RUNNERS"
+
+// TestCasesRunAnywhere runs cases with every node on this machine, and then with every node by a runner. Their events are the same.
+func TestCasesRunAnywhere(t *testing.T) {
+	all, err := cases.Read(filepath.Join("..", "cases"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	servers := caseServers(t)
+	for _, c := range all {
+		hash := fnv.New32()
+		_, _ = hash.Write([]byte(c.Name))
+		if differsByRunner[c.Name] != "" || os.Getenv(allCases) == "" && hash.Sum32()%16 != 0 {
+			continue
+		}
+		t.Run(c.Name, func(t *testing.T) {
+			t.Parallel()
+			needs(t, c.Needs...)
+			here, there := newPlace(t), newPlace(t)
+			runCase(here, &c, servers)
+			want := sameAnywhere(here)
+			workflow, err := sjson.SetBytes(c.Workflow, "runs_on", "far")
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.Workflow, c.Args = workflow, append(slices.Clone(c.Args), "--runs-on", far())
+			runCase(there, &c, servers)
+			if got := sameAnywhere(there); got != want {
+				t.Errorf("by a runner:\n%s\nnot\n%s", got, want)
+			}
+		})
+	}
+}
+
+// differsByRunner has the cases whose events differ if a runner runs their nodes, and why.
+var differsByRunner = map[string]string{
+	"shell-whole-command": "the suggestion about the template of the command stays here",
+	"runtime-max-output":  "what a node has put out before the limit of the run is in its log only",
+	"http-retries":        "its server answers differently the second time",
+	"llm-retries-off":     "its server answers differently the second time",
+}
+
+// sameAnywhere returns the events of a place's run without what differs from run to run, and without where the nodes run.
+func sameAnywhere(p *place) string {
+	p.Helper()
+	paths := p.journals()
+	if len(paths) == 0 {
+		return ""
+	}
+	b, err := os.ReadFile(paths[len(paths)-1])
+	if err != nil {
+		p.Fatal(err)
+	}
+	text := strings.ReplaceAll(string(b), p.dir, "/place")
+	var events []string
+	for line := range strings.Lines(text) {
+		e := gjson.Parse(line)
+		if e.Get("event").Str == "node_progress" {
+			continue
+		}
+		for _, path := range []string{"seq", "time", "run", "runs_on", "workflow", "trace_id", "span_id", "parent_span_id", "duration_ms", "input_digest", "checkpoint.completed_nodes", "warnings"} {
+			line, _ = sjson.Delete(line, path)
+		}
+		line = changing.ReplaceAllString(line, "…")
+		events = append(events, strings.TrimSpace(line))
+	}
+	slices.Sort(events) // nodes that run at the same time end in any order
+	return strings.Join(events, "\n")
+}
+
+// changing matches what differs from run to run inside of outputs: ids, times, sizes in time, and ports.
+var changing = regexp.MustCompile(`r01[0-9a-z]{24}|20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z|"[a-z_]*_ms":[0-9.]+|"response_time":[0-9.]+|"date":"[^"]*"|"retry_in_ms":[0-9.]+|sha256:[0-9a-f]{64}|\b[0-9a-f]{32}\b|127\.0\.0\.1:[0-9]+|\\?"(duration|elapsed|port)\\?":[0-9.]+`)
+
+// runner writes a runner for the settings: a shell script.
+func (p *place) runner(name, script string) {
+	p.Helper()
+	path := p.write(name+".sh", "#!/bin/sh\n"+script)
+	if err := os.Chmod(path, 0o700); err != nil { //nolint:gosec // it is a program
+		p.Fatal(err)
+	}
+	p.must("pflow-lib", "settings", "set", "runners."+name, path)
+}
+
+// distant is a script that executes an attempt without the environment of its caller.
+func distant() string { return "exec env -i " + filepath.Join(bin, "pflow-exec") + " node\n" }
+
+func TestANodeRunsOnItsRunner(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.runner("far", "echo far >> runners.txt\n"+distant())
+	p.runner("other", "echo other >> runners.txt\n"+distant())
+	p.write("sub.json", `{"nodes":[{"id":"in","type":"shell","params":{"command":"echo inner"}}]}`)
+	p.write("w.json", `{"runs_on":"far","nodes":[
+		{"id":"a","type":"shell","params":{"command":"head -c 300000 /dev/zero | tr '\\0' x; echo said >&2"}},
+		{"id":"b","type":"shell","runs_on":"other","params":{"command":"printf '\\377\\376'"}},
+		{"id":"c","type":"shell","runs_on":"local","params":{"command":"wc -c","stdin":"${a.stdout}"}},
+		{"id":"d","type":"workflow","runs_on":"other","params":{"workflow":"sub.json"}}],
+		"edges":[{"from":"a","to":"b"},{"from":"b","to":"c"},{"from":"c","to":"d"}]}`)
+	events := p.events(p.must("pflow-exec", "run", "w.json"))
+	got := map[string]any{}
+	for _, e := range events {
+		if e["event"] == "node_started" {
+			got[e["node"].(string)] = e["runs_on"]
+		}
+	}
+	if want := map[string]any{"a": "far", "b": "other", "c": nil, "d": nil, "d/in": "other"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("the nodes run on %v, want %v", got, want)
+	}
+	if got := p.read("runners.txt"); got != "far\nother\nother\n" {
+		t.Errorf("the runners were %q", got)
+	}
+	shown := gjson.Parse(p.must("pflow-exec", "show", "last"))
+	if n := shown.Get("nodes.0"); n.Get("runs_on").Str != "far" || n.Get("outputs.stdout.bytes").Num != 300000 || n.Get("outputs.stderr").Str != "said\n" {
+		t.Errorf("%s", n.Raw)
+	}
+	if n := shown.Get("nodes.1"); n.Get("outputs.stdout").Str != "//4=" || !n.Get("outputs.stdout_is_binary").Bool() {
+		t.Errorf("%s", n.Raw)
+	}
+	if n := shown.Get("nodes.2"); strings.TrimSpace(n.Get("outputs.stdout").Str) != "300000" {
+		t.Errorf("%s", n.Raw)
+	}
+	if log := p.must("pflow-exec", "logs", "last", "a", "--stream", "stderr"); gjson.Get(log, "text").Str != "said\n" {
+		t.Errorf("%s", log)
+	}
+	if page := p.must("pflow-exec", "report", "last"); !strings.Contains(page, "Runs on") {
+		t.Error("the report does not name the runner")
+	}
+	p.write("w.json", `{"runs_on":"fra","nodes":[{"id":"a","type":"echo","runs_on":"othr"}]}`)
+	for _, program := range []string{"pflow-lib check", "pflow-exec run"} {
+		args := append(strings.Fields(program)[1:], "w.json", "--format", "json")
+		d := gjson.Parse(p.run(strings.Fields(program)[0], args...).stdout)
+		if paths := d.Get("error.errors.#.path").Raw; paths != `["runs_on","nodes[0].runs_on"]` || d.Get("error.errors.0.available").Raw != `["far","local","other"]` {
+			t.Errorf("%s: %s", program, d.Raw)
+		}
+	}
+	p.must("pflow-exec", "run", "w.json", "--runs-on", "fra="+filepath.Join(bin, "pflow-exec")+" node", "--runs-on", "othr="+filepath.Join(bin, "pflow-exec")+" node")
+	for _, given := range []string{"local=x", "Far=x", "far=", "far"} {
+		if o := p.run("pflow-exec", "run", "w.json", "--runs-on", given); o.exit != 2 {
+			t.Errorf("--runs-on %s: %s", given, o)
+		}
+	}
+}
+
+// A runner that ends without outputs leaves open whether the node has done its work.
+func TestALostRunner(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		fields, status string
+		tries          int
+	}{
+		"fails":            {``, "failed", 1},
+		"is tried again":   {`"retry":{"max":3,"wait":"1ms"},`, "completed", 3},
+		"is idempotent":    {`"idempotent":true,`, "failed", 2},
+		"has both":         {`"idempotent":true,"retry":{"max":2,"wait":"1ms"},`, "failed", 2},
+		"only exit code 7": {`"retry":{"max":3,"wait":"1ms","only_exit_codes":[7]},`, "failed", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t)
+			// The third connection holds. Those before are lost after the node has run.
+			p.runner("far", "echo x >> tries; if [ $(wc -l < tries) -lt 3 ]; then "+filepath.Join(bin, "pflow-exec")+" node >/dev/null; echo connection lost >&2; exit 255; fi\n"+distant())
+			p.write("w.json", `{"nodes":[{"id":"a","type":"shell",`+c.fields+`"runs_on":"far","params":{"command":"echo ran >> ran"}}]}`)
+			o := p.run("pflow-exec", "run", "w.json", "--format", "json")
+			d := gjson.Parse(o.stdout)
+			if d.Get("status").Str != c.status || strings.Count(p.read("tries"), "x") != c.tries || strings.Count(p.read("ran"), "ran") != c.tries {
+				t.Errorf("%d tries, %q: %s", strings.Count(p.read("tries"), "x"), p.read("ran"), o)
+			}
+			if f := d.Get("error"); c.status == "failed" && (f.Get("type").Str != "unavailable" || f.Get("details.runner").Str != "far" || !strings.Contains(f.Get("message").Str, "connection lost")) {
+				t.Errorf("%s", f.Raw)
+			}
+		})
+	}
+}
+
+// The other end stops when the run is cancelled, when its time is over, and when the run is killed.
+func TestTheOtherEndStops(t *testing.T) {
+	t.Parallel()
+	for _, how := range []string{"cancel", "timeout", "kill", "close"} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t)
+			p.runner("far", distant())
+			p.write("w.json", `{"nodes":[{"id":"a","type":"shell","runs_on":"far","params":{"command":"echo $$ > pid; exec sleep 1000"}}]}`)
+			var run string
+			if how == "timeout" {
+				run = p.started("w.json", "--timeout", "1")
+			} else {
+				run = p.started("w.json")
+			}
+			p.eventually("the node runs", func() bool { return strings.HasSuffix(p.read("pid"), "\n") })
+			pid, err := strconv.Atoi(strings.TrimSpace(p.read("pid")))
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch how {
+			case "cancel":
+				p.must("pflow-exec", "cancel", run)
+			case "kill":
+				p.kill(run)
+			case "close": // the runner goes away, as a connection does
+				for id, command := range processes("PFLOW_HOME=" + p.home) {
+					if strings.HasPrefix(command, "/bin/sh") {
+						_ = syscall.Kill(id, syscall.SIGKILL)
+					}
+				}
+				p.must("pflow-exec", "cancel", run)
+			}
+			p.eventually("the process of the node has ended", func() bool { return syscall.Kill(pid, 0) != nil })
+		})
+	}
+}
+
+// A secret goes to the other end on its standard input, and nowhere else.
+func TestARunnerKeepsSecrets(t *testing.T) {
+	t.Parallel()
+	needsLinux(t, "only Linux shows command lines")
+	const secret = "s3cr3t-of-the-runner"
+	p := newPlace(t)
+	g := p.gate("gate")
+	p.runner("far", distant())
+	p.write("w.json", `{"inputs":{"api_key":{"type":"string","secret":true}},"nodes":[{"id":"a","type":"shell","runs_on":"far","params":{"command":"echo ${api_key} $TOKEN; read x < gate","env":{"TOKEN":"${api_key}"}}}]}`)
+	p.env = append(p.env, "api_key="+secret)
+	run := p.started("w.json")
+	open := g.reached()
+	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, path := range lines {
+		if b, err := os.ReadFile(path); err == nil && strings.Contains(string(b), secret) {
+			t.Errorf("%s has the secret: %q", path, b)
+		}
+	}
+	open()
+	p.waitsFor(run, "completed")
+	_ = filepath.WalkDir(p.home, func(path string, _ os.DirEntry, _ error) error {
+		if b, err := os.ReadFile(path); err == nil && strings.Contains(string(b), secret) {
+			t.Errorf("%s has the secret", path)
+		}
+		return nil
+	})
+}
+
+func TestAnAttemptIsRead(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	if o := p.fed(`{"v":1,"type":"shell","params":{"command":"echo hi; exit 3"}}`, "pflow-exec", "node"); o.exit != 1 || o.stdout != `{"log":{"stream":"stdout","text":"hi\n"}}`+"\n"+
+		o.stdout[strings.LastIndex(strings.TrimSpace(o.stdout), "\n")+1:] || gjson.Get(o.stdout[strings.Index(o.stdout, "\n")+1:], "$action").Str != "error" {
+		t.Errorf("%s", o)
+	}
+	for _, stdin := range []string{"", "{}", "[]", `{"v":2,"type":"echo","params":{}}`, "x"} {
+		if o := p.fed(stdin, "pflow-exec", "node"); o.exit == 0 || gjson.Get(o.stdout, "success").Raw != "false" {
+			t.Errorf("%q: %s", stdin, o)
+		}
+	}
+	if o := p.fed(`{"v":1,"type":"no-such","params":{}}`, "pflow-exec", "node"); o.exit != 1 || gjson.Get(o.stdout, "$fault.type").Str != "unavailable" {
+		t.Errorf("%s", o)
+	}
+}
+
+// What a runner prints besides a reply is not held: neither in memory nor, after the attempt, in a file.
+func TestARunnerPrintsGarbage(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.write("w.json", `{"runs_on":"far","nodes":[{"id":"t","type":"shell","params":{"command":"true"}}]}`)
+	for _, c := range []struct{ runner, kind string }{
+		{"head -c 300000000 /dev/zero | tr '\\0' x", "unavailable"},
+		{"head -c 300000000 /dev/zero | tr '\\0' '\\n'; echo sorry", "unavailable"},
+		{"yes", "too_large"},
+	} {
+		r := p.run("/bin/sh", "-c", `ulimit -v 1500000; exec "$@"`, "sh", filepath.Join(bin, "pflow-exec"), "run", "w.json", "--format", "json", "--runs-on", "far="+c.runner)
+		doc := gjson.Parse(r.stdout)
+		if r.exit != 1 || doc.Get("error.type").Str != c.kind || doc.Get("error.node").Str != "t" || len(r.stdout) > 8000 {
+			t.Errorf("%s: exit status %d, %.1000s %.300s", c.runner, r.exit, r.stdout, r.stderr)
+		}
+	}
+}
