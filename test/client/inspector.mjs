@@ -17,6 +17,6 @@ export const skip = !modules ? 'CASE_INSPECTOR is not set: use scripts/test --cl
 export function inspector(env, command) {
   return (method, ...args) => new Promise((resolve) => {
     const all = [launcher, '--cli', ...command, '--format', 'json', '--method', method, ...args];
-    execFile(node, all, { env }, (error, stdout, stderr) => resolve({ code: error ? error.code : 0, stdout, stderr }));
+    execFile(node, all, { env, maxBuffer: 256 << 20 }, (error, stdout, stderr) => resolve({ code: error ? error.code : 0, stdout, stderr }));
   });
 }

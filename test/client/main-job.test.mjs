@@ -1,6 +1,8 @@
 // The main job, as an agent does it: look for building blocks, run a draft, see it fail, fix it, resume, save it and run
 // the saved one. Played by two generations of the TypeScript SDK, which speak different revisions of MCP.
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,21 +15,47 @@ const node20 = Number(process.versions.node.split('.')[0]) >= 20;
 test('the main job by @modelcontextprotocol/sdk, protocol 2025-11-25', async (t) => {
   const { Client } = await import('@modelcontextprotocol/sdk/client/index.js');
   const { StdioClientTransport } = await import('@modelcontextprotocol/sdk/client/stdio.js');
-  await mainJob(t, new Client({ name: 'end-to-end', version: '1' }), StdioClientTransport);
+  await mainJob(t, new Client({ name: 'end-to-end', version: '1' }), overStdio(StdioClientTransport));
 });
 
 test('the main job by @modelcontextprotocol/client, protocol 2026-07-28', { skip: !node20 && 'needs Node 20' }, async (t) => {
   const { Client } = await import('@modelcontextprotocol/client');
   const { StdioClientTransport } = await import('@modelcontextprotocol/client/stdio');
-  await mainJob(t, new Client({ name: 'end-to-end', version: '1' }, { versionNegotiation: { mode: 'auto' } }), StdioClientTransport);
+  await mainJob(t, new Client({ name: 'end-to-end', version: '1' }, { versionNegotiation: { mode: 'auto' } }), overStdio(StdioClientTransport));
 });
 
-async function mainJob(t, client, StdioClientTransport) {
+test('the main job over HTTP by @modelcontextprotocol/sdk, protocol 2025-11-25', async (t) => {
+  const { Client } = await import('@modelcontextprotocol/sdk/client/index.js');
+  const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/sdk/client/streamableHttp.js');
+  await mainJob(t, new Client({ name: 'end-to-end', version: '1' }), overHTTP(t, StreamableHTTPClientTransport));
+});
+
+test('the main job over HTTP by @modelcontextprotocol/client, protocol 2026-07-28', { skip: !node20 && 'needs Node 20' }, async (t) => {
+  const { Client, StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client');
+  await mainJob(t, new Client({ name: 'end-to-end', version: '1' }, { versionNegotiation: { mode: 'auto' } }), overHTTP(t, StreamableHTTPClientTransport));
+});
+
+/** overHTTP returns a function that starts pflow-serve http and returns a transport to it. */
+function overHTTP(t, StreamableHTTPClientTransport) {
+  return async (home) => {
+    const server = spawn(program('pflow-serve'), ['http', '--toolsets', 'core', '--listen', '127.0.0.1:0'], { env: home.env, cwd: home.dir, stdio: ['ignore', 'pipe', 'inherit'] });
+    t.after(async () => { server.kill(); await once(server, 'exit'); });
+    const [line] = await once(server.stdout, 'data');
+    return new StreamableHTTPClientTransport(new URL(JSON.parse(line).url));
+  };
+}
+
+/** overStdio returns a function that returns a transport which starts pflow-serve. */
+function overStdio(StdioClientTransport) {
+  return (home) => new StdioClientTransport({ command: program('pflow-serve'), env: home.env, cwd: home.dir });
+}
+
+async function mainJob(t, client, transport) {
   const home = await newHome(t);
   const log = join(home.dir, 'log');
   const inputs = { title: 'What was said', log };
 
-  await client.connect(new StdioClientTransport({ command: program('pflow-serve'), env: home.env, cwd: home.dir }));
+  await client.connect(await transport(home));
   t.after(() => client.close());
 
   const { tools } = await client.listTools();

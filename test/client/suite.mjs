@@ -27,10 +27,21 @@ export async function newHome(t) {
       await writeFile(join(env.PFLOW_HOME, 'workflows', `${name}.json`), JSON.stringify(workflow, null, 2));
     },
 
+    /** exec runs a program and returns what it prints. */
+    async exec(name, ...args) {
+      return (await promisify(execFile)(program(name), args, { env, cwd: dir, maxBuffer: 64 << 20 })).stdout;
+    },
+
+    /** feed runs a program with a text as its input and returns what it prints. */
+    async feed(text, name, ...args) {
+      const running = promisify(execFile)(program(name), args, { env, cwd: dir });
+      running.child.stdin.end(text);
+      return (await running).stdout;
+    },
+
     /** run runs a program that answers one JSON document; a failure throws with all that it said. */
     async run(name, ...args) {
-      const { stdout } = await promisify(execFile)(program(name), args, { env, cwd: dir });
-      return JSON.parse(stdout);
+      return JSON.parse(await this.exec(name, ...args));
     },
   };
 }
