@@ -33,13 +33,20 @@ func (b *bench) benchmarks() []benchmark {
 		{"resume of a chain of 10,000", b.resume},
 		{"memory of a batch of 10,000", b.batchMemory},
 		{"memory of an output of 100 MB", b.outputMemory},
+		{"lists of 10,000 runs", b.runLists},
+		{"idle watch of 1,000 runs", b.watchIdle},
+		{"delay of a watch", b.watchDelay},
 		{"check of a chain of 10,000", b.check("chain-10000")},
 		{"check of 10,000 in parallel", b.check("fan-10000")},
 		{"one field of 100 MB", measureFields},
 		{"registry of 10,000 types", b.registry},
+		{"sync of 100 servers with 100 tools", b.manyServers},
 		{"cached reads over stdio", b.cachedReads},
 		{"reads of pflow-serve", b.frontReads},
 		{"many calls of pflow-serve", b.manyCalls},
+		{"1,000 workflows as tools", b.workflowTools},
+		{"1,000 streams of pflow-serve", b.heldStreams},
+		{"telemetry of 100,000 events", b.telemetry},
 	}
 }
 

@@ -20,6 +20,7 @@ type command struct {
 type execution struct {
 	start time.Time
 	took  time.Duration
+	cpu   time.Duration // of the user and of the system
 }
 
 // alone runs the command in a new temporary folder.
@@ -43,7 +44,7 @@ func (c command) in(dir string) (execution, error) {
 	if err != nil {
 		return execution{}, fmt.Errorf("%s: %w (%v)", c.name, err, c.args)
 	}
-	return execution{start, took}, nil
+	return execution{start, took, cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}, nil
 }
 
 func homeIn(dir string) string { return filepath.Join(dir, "home") }

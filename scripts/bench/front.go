@@ -28,12 +28,23 @@ type read struct{ name, tool, arguments string }
 
 // reads are the calls that are measured. The first is the one with which the others are compared.
 var reads = []read{
-	{"describe_workflow", "describe_workflow", `{"name":"flow-500"}`},
+	{"describe_workflow", "describe_workflow", `{"name":"flow-50"}`},
 	{"list_library", "list_library", `{}`},
 	{"list_library of words", "list_library", `{"pattern":"message"}`},
 	{"browse_components", "browse_components", `{"query":"create issue"}`},
 	{"browse_components of a sentence", "browse_components", `{"query":"I want to creat an isue on githbu"}`},
 	{"browse_components of everything", "browse_components", `{}`},
+	{"browse_components of an unknown word", "browse_components", `{"query":"zzzz"}`},
+	{"browse_components of 10,000 unknown words", "browse_components", unknownWords(10_000)},
+}
+
+// unknownWords returns the arguments of a query of words that occur nowhere.
+func unknownWords(n int) string {
+	var words strings.Builder
+	for i := range n {
+		fmt.Fprintf(&words, "qwrty%d ", i)
+	}
+	return fmt.Sprintf(`{"query":%q}`, words.String())
 }
 
 func (r read) request(id int) string {
@@ -191,14 +202,17 @@ func (b *bench) commandsOf(dir string) ([][]string, error) {
 }
 
 // largeHome returns a folder with a home that has 1,000 saved workflows, 20 drafts and 10,000 node types of 13 servers.
-func (b *bench) largeHome(name string) (string, error) {
+func (b *bench) largeHome(name string) (string, error) { return b.filledHome(name, 1000, 20, 10_000) }
+
+// filledHome returns a folder with a home that has some saved workflows, drafts, and node types of 13 servers.
+func (b *bench) filledHome(name string, saved, drafts, types int) (string, error) {
 	dir := b.path(name)
 	for _, folder := range []string{"library", "workflows"} {
 		if err := os.MkdirAll(filepath.Join(homeIn(dir), folder), 0o700); err != nil {
 			return "", err
 		}
 	}
-	source, err := tools(10_000, 13)
+	source, err := tools(types, 13)
 	if err != nil {
 		return "", err
 	}
@@ -207,9 +221,9 @@ func (b *bench) largeHome(name string) (string, error) {
 	}
 	random := rand.New(rand.NewPCG(3, 4))
 	words := vocabulary(random)
-	for i := range 1020 {
+	for i := range saved + drafts {
 		place := filepath.Join("library", fmt.Sprintf("flow-%d.json", i))
-		if i >= 1000 {
+		if i >= saved {
 			place = filepath.Join("workflows", fmt.Sprintf("draft-%d.json", i))
 		}
 		text, err := json.MarshalIndent(savedWorkflow(random, words), "", "  ")

@@ -24,6 +24,12 @@ func main() {
 		}
 		return
 	}
+	if len(os.Args) > 2 && (os.Args[1] == bareStreams || os.Args[1] == streamsClient) {
+		if err := streamsCommand(os.Args[1], os.Args[2]); err != nil {
+			fail(err)
+		}
+		return
+	}
 	only := flag.String("only", "", "measure only the benchmarks whose name matches `REGEXP`, such as 'fan-out|resume'")
 	asJSON := flag.Bool("json", false, "print one JSON document instead of a table")
 	flag.Parse()

@@ -248,3 +248,28 @@ func quote(file string) string {
 	b, _ := os.ReadFile(file)
 	return strings.TrimSpace(string(b[:min(len(b), 600)]))
 }
+
+// living returns the calls that have not ended, and passes the others to ended. It gives up one that takes too long, and changes live.
+func (t *trial) living(live []*call, ended func(*call)) []*call {
+	return slices.DeleteFunc(live, func(c *call) bool {
+		select {
+		case <-c.ended:
+			ended(c)
+			return true
+		default:
+		}
+		if time.Since(c.began) > patience {
+			t.complain("%s has not ended", c)
+		}
+		return time.Since(c.began) > patience
+	})
+}
+
+// killOneOf kills the process of one of the calls.
+func (t *trial) killOneOf(live []*call) {
+	c := live[t.rng.IntN(len(live))]
+	if c.cmd.Process.Kill() == nil {
+		c.killed = true
+		t.Kills++
+	}
+}

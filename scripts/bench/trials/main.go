@@ -1,17 +1,29 @@
 // Trials interrupts runs and resumes them, and fails if anything is lost or done twice. It also hides secrets, and fails if one is found.
 //
-//	go run ./scripts/bench/trials [--kill 500] [--full 50] [--canaries 1] [--place REGEXP] [--seed N] [--json]
+//	go run ./scripts/bench/trials [--kill 500] [--full 50] [--watch 5] [--limited 5] [--runners 10] [--tasks 10] [--shares 10] [--canaries 1] [--place REGEXP] [--seed N] [--json]
 //
 // In a kill trial the runner of a workflow is killed with kill -9 at a random moment, and so are some of the runners that resume
 // the run, or the programs of a loop that supervises it (pflow-exec run --checkpoint). No node that had finished may run again, what
 // the killed runners left must end with the next one, each run must go on to its end, and a node that runs more than once must have
 // the same PFLOW_NODE_KEY each time. In a full trial the home is full, read-only or limited from a random moment on, and later writable again. Every
-// node writes a line to a file, which is compared with the journals at the end.
+// node writes a line to a file, which is compared with the journals at the end. In a watch trial 100 runs go on beside pflow-exec
+// watch; runners and the watch are killed at random moments, and in the end each journal has come whole.
+//
+// In a limited trial the setting runtime.max_runs is 3, and 200 runs are begun by 8 processes at a time, some of which are killed. Never
+// may more than 3 of them be executed at the same time, and all others must end. In a trial of runners the nodes of 20 runs are executed
+// by a runner, and a process of each run is killed, on this side or the other: every node must end once, and nothing may be left.
+//
+// In a task trial pflow-serve is killed 30 times at random moments and started again, while a client that takes MCP tasks starts runs,
+// polls, cancels and answers them. Each call must have one task with one run, and each state that a server shows must be true.
+//
+// In a share trial pflow-share is asked for 300 runs of shared workflows, 6 at a time; it and the processes that it starts are killed at
+// random moments. In the end each run must have one job, and each job must be counted once. In an admit trial 2,000 processes count
+// runs, 16 at a time, and no limit may be exceeded.
 //
 // In each of the other trials, named by a place where secrets are written, 20 random secrets are put there. A workflow puts them out in
 // many forms while it is killed, fails and is resumed. Then every command shows the run, and the home and all output are searched.
 //
-// The folder of a failed trial is kept. Its seed, with --kill 1 or --full 1, gives the same workflow and the same moments again. The exit status is 1 if a trial failed.
+// The folder of a failed trial is kept. Its seed, with --kill 1, --full 1, --watch 1, --limited 1, --runners 1, --tasks 1 or --shares 1, gives the same workflow and the same moments again. The exit status is 1 if a trial failed.
 package main
 
 import (
@@ -48,6 +60,11 @@ func main() {
 	}
 	kills := flag.Int("kill", 500, "the number of kill trials")
 	full := flag.Int("full", 50, "the number of trials with a home that is full or cannot be written")
+	streams := flag.Int("watch", 5, "the number of trials of pflow-exec watch beside 100 runs")
+	limited := flag.Int("limited", 5, "the number of trials of 200 runs with runtime.max_runs")
+	runners := flag.Int("runners", 10, "the number of trials of 20 runs whose nodes have a runner, each with a kill")
+	tasks := flag.Int("tasks", 10, "the number of trials of MCP tasks, each with 30 kills of the server")
+	shares := flag.Int("shares", 10, "the number of trials of pflow-share with kills, and a tenth as many with 2,000 processes")
 	secrets := flag.Int("canaries", 1, "how often secrets are hidden in each place and searched for")
 	flag.StringVar(&r.only, "place", "", "hide secrets only in the places whose name matches this regular expression")
 	seed := flag.Uint64("seed", 0, "the seed of the first trial; each of the others has the next number (0: random)")
@@ -67,7 +84,7 @@ func main() {
 	if inside != nil {
 		status, err = again(inside, "--mounts")
 	} else {
-		status, err = r.all(*kills, *full, *secrets, *seed, *asJSON)
+		status, err = r.all(*kills, *full, *streams, *limited, *runners, *tasks, *shares, *secrets, *seed, *asJSON)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "trials:", err)
@@ -114,7 +131,7 @@ type failure struct {
 }
 
 // all runs the trials, prints the results and returns the exit status.
-func (r *rig) all(kills, full, secrets int, seed uint64, asJSON bool) (status int, err error) {
+func (r *rig) all(kills, full, streams, limited, runners, tasks, shares, secrets int, seed uint64, asJSON bool) (status int, err error) {
 	if r.dir, err = os.MkdirTemp("", "pflow-trials-"); err != nil {
 		return 2, err
 	}
@@ -130,6 +147,44 @@ func (r *rig) all(kills, full, secrets int, seed uint64, asJSON bool) (status in
 	r.echo = httptest.NewServer(http.HandlerFunc(echo))
 	defer r.echo.Close()
 	results, trials := r.draw(kills, full, seed)
+	if streams > 0 {
+		watched := newResult("watch", "")
+		results = append(results, watched)
+		for i := range streams {
+			trials = append(trials, func() error { return r.try(watched, seed+uint64(i), (*trial).watch) })
+		}
+	}
+	if runners > 0 && r.children {
+		res := newResult("runners", "")
+		results = append(results, res)
+		for i := range runners {
+			trials = append(trials, func() error { return r.try(res, seed+uint64(i), (*trial).runners) })
+		}
+	}
+	if limited > 0 {
+		res := newResult("limited", "")
+		results = append(results, res)
+		for i := range limited {
+			trials = append(trials, func() error { return r.try(res, seed+uint64(i), (*trial).limited) })
+		}
+	}
+	if tasks > 0 {
+		res := newResult("tasks", "")
+		results = append(results, res)
+		for i := range tasks {
+			trials = append(trials, func() error { return r.try(res, seed+uint64(i), (*trial).tasks) })
+		}
+	}
+	if shares > 0 {
+		killed, admitted := newResult("share", ""), newResult("admit", "")
+		results = append(results, killed, admitted)
+		for i := range shares {
+			trials = append(trials, func() error { return r.try(killed, seed+uint64(i), (*trial).share) })
+			if i%10 == 0 {
+				trials = append(trials, func() error { return r.try(admitted, seed+uint64(i), (*trial).admit) })
+			}
+		}
+	}
 	only, err := regexp.Compile(r.only)
 	if err != nil {
 		return 2, err
