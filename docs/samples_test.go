@@ -159,8 +159,12 @@ var volatile = sync.OnceValue(func() []placeholder {
 		{regexp.MustCompile(`"(\w*duration_ms|\w+_items?_ms)":[0-9.e-]+`), `"$1":1.5`},
 		{regexp.MustCompile(`"ts_ms":\d+`), `"ts_ms":1795…`},
 		{regexp.MustCompile(`"latency_ms":\d+`), `"latency_ms":2`},
-		{regexp.MustCompile(`"((?:trace|span|parent_span)_id)":"[0-9a-f]+"`), `"$1":"0af7…"`},
+		{regexp.MustCompile(`"((?:trace|span|parent_span|resumed_trace|resumed_span)_id)":"[0-9a-f]+"`), `"$1":"0af7…"`},
+		{regexp.MustCompile(`"spent":\{"minutes":[0-9.e-]+\}`), `"spent":{}`},
 		{regexp.MustCompile(`"bytes":\d+,"dry_run"`), `"bytes":8192,"dry_run"`},
+		{regexp.MustCompile(`"token":"[0-9A-Za-z]{12}"`), `"token":"x8Kd…"`},
+		{regexp.MustCompile(`pflow_[0-9A-Za-z_-]{43}`), "pflow_…"},
+		{regexp.MustCompile(`\bjob_[0-9A-Za-z]{16}\b`), "job_…"},
 		{regexp.MustCompile(`\bsha256:[0-9a-f]{64}\b`), "sha256:…"},
 		{regexp.MustCompile(`\b127\.0\.0\.1:\d{4,5}\b`), "127.0.0.1:8080"},
 	}

@@ -26,6 +26,7 @@ var objects = map[reflect.Type]string{
 	reflect.TypeFor[workflow.Approval](): "### Approval object",
 	reflect.TypeFor[workflow.Cache]():    "### Cache object",
 	reflect.TypeFor[workflow.Edge]():     "### Edge",
+	reflect.TypeFor[workflow.Budget]():   "### Budget object",
 	reflect.TypeFor[workflow.Output]():   "### Output",
 }
 

@@ -2,6 +2,7 @@ package docs
 
 import (
 	"encoding/json"
+	"maps"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -18,6 +19,14 @@ func TestVeloflux(t *testing.T) {
 	needs(t, "jq", "make")
 	t.Parallel()
 	readPage(t, veloflux).run(t)
+}
+
+// TestRulesOfVelofluxHaveATest: the table of rules is whole, and names tests of the package, the program and the suite.
+func TestRulesOfVelofluxHaveATest(t *testing.T) {
+	known := suiteTests(t)
+	maps.Copy(known, testsIn(t, "../pkg/veloflux"))
+	maps.Copy(known, testsIn(t, "../cmd/veloflux-mcp"))
+	checkRules(t, readPage(t, veloflux), map[string]numbered{"| rule |": {"V", 28}}, known)
 }
 
 // TestVelofluxTables: the contract has a row for each flag with its variable, for each tool and for each resource.
