@@ -99,7 +99,7 @@ func (s *Service) find(ctx context.Context, id string, token *string) (*view, er
 		return nil, err
 	}
 	if job.Run == "" { // the process that started the run may have been killed
-		job.Run = s.ofJob(id)
+		job.Run, _ = s.ofJob(id)
 	}
 	return s.view(job)
 }

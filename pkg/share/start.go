@@ -138,8 +138,10 @@ func runKey(job string) string {
 	return "pflow-share " + hex.EncodeToString(sum[:])
 }
 
-// ofJob returns the id of the run that was created for a job, or "".
-func (s *Service) ofJob(job string) string { return reader.Open(s.Home).OfKey(runKey(job)) }
+// ofJob returns the id of the run that was created for a job, or "". settled is false while the run is being created.
+func (s *Service) ofJob(job string) (run string, settled bool) {
+	return reader.Open(s.Home).OfKey(runKey(job))
+}
 
 // exec starts the run of an admission and returns its id. If no run was created, it takes the admission back.
 func (s *Service) exec(ctx context.Context, a store.Admission, env []string, inputs json.RawMessage) (run string, err error) {
@@ -166,7 +168,7 @@ func (s *Service) exec(ctx context.Context, a store.Admission, env []string, inp
 	if id := answer.RunID; id != "" {
 		return id, nil
 	}
-	if id := s.ofJob(a.Job); id != "" { // it started, and its answer was lost
+	if id, _ := reader.Open(s.Home).AwaitKey(ctx, runKey(a.Job)); id != "" { // it started, and its answer was lost
 		return id, nil
 	}
 	if _, notStarted := errors.AsType[*fault.Fault](err); notStarted || answer.Error != nil { // there is no run, and will be none

@@ -48,6 +48,14 @@ func (k *Key) Hold(ctx context.Context) error {
 	}
 }
 
+// Free reports whether no process holds the key. It leaves nothing behind for a key that was never held.
+func (k *Key) Free() bool {
+	shared := flock.New(k.path, flock.SetFlag(os.O_RDONLY))
+	defer func() { _ = shared.Close() }()
+	ok, err := shared.TryRLock()
+	return ok || os.IsNotExist(err)
+}
+
 // current reports whether the locked file is still the one at the key's path.
 func (k *Key) current() bool {
 	ours, err := k.lock.Stat()

@@ -65,10 +65,13 @@ func TestAKeyIsHeldByOneAlone(t *testing.T) {
 	hold(t, h, "other").Release()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := NewKey(h, "k").Hold(ctx); err == nil {
+	if err := NewKey(h, "k").Hold(ctx); err == nil || NewKey(h, "k").Free() {
 		t.Error("a second one holds the key")
 	}
 	k.Release()
+	if !NewKey(h, "k").Free() || !NewKey(h, "other").Free() || !NewKey(h, "new").Free() || exists(NewKey(h, "new").path) {
+		t.Error("a key that no process holds is not free")
+	}
 	hold(t, h, "k")
 }
 

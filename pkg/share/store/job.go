@@ -130,8 +130,9 @@ func jobs(ctx context.Context, q querier, where string, args ...any) (list []Job
 }
 
 // Settle finishes the jobs without a run that were made before a time, because the process that started their runs was killed. run returns
-// the run that was created for a job, or "". A job whose run was not created within StartLimit is removed, and counts no more.
-func (s *Store) Settle(ctx context.Context, before time.Time, run func(job string) string) error {
+// the run that was created for a job, or "", and reports whether none is being created. A job whose run was not created within StartLimit is
+// removed, and counts no more.
+func (s *Store) Settle(ctx context.Context, before time.Time, run func(job string) (id string, settled bool)) error {
 	const pending = " WHERE run = '' AND created_at <= ?"
 	if list, err := jobs(ctx, s.db, pending, before.UnixMilli()); err != nil || len(list) == 0 {
 		return err
@@ -142,9 +143,11 @@ func (s *Store) Settle(ctx context.Context, before time.Time, run func(job strin
 			return err
 		}
 		for _, job := range list {
-			if id := run(job.ID); id != "" {
+			id, settled := run(job.ID)
+			switch {
+			case id != "":
 				_, err = tx.ExecContext(ctx, "UPDATE jobs SET run = ? WHERE id = ?", id, job.ID)
-			} else if s.now().Sub(job.Created) >= StartLimit {
+			case settled && s.now().Sub(job.Created) >= StartLimit:
 				_, err = undo(ctx, tx, job.admission)
 			}
 			if err != nil {

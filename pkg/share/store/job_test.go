@@ -94,12 +94,16 @@ func TestSettle(t *testing.T) {
 		}
 		admitted = append(admitted, a)
 	}
-	started, lost := admitted[0], admitted[1:]
-	runs := func(id string) string {
-		if id == started.Job {
-			return "r1"
+	started, slow, lost := admitted[0], admitted[1], admitted[2:]
+	begins := true
+	runs := func(id string) (run string, settled bool) {
+		switch id {
+		case started.Job:
+			return "r1", true
+		case slow.Job:
+			return "", !begins
 		}
-		return ""
+		return "", true
 	}
 	settle := func() []Job {
 		if err := s.Settle(t.Context(), s.now(), runs); err != nil {
@@ -119,6 +123,10 @@ func TestSettle(t *testing.T) {
 		t.Error("a job whose run may still be created does not count")
 	}
 	c.add(time.Millisecond)
+	if list := settle(); len(list) != 2 || !slices.ContainsFunc(list, func(j Job) bool { return j.ID == slow.Job }) {
+		t.Errorf("a job whose run is being created is among %+v", list)
+	}
+	begins = false
 	if list := settle(); len(list) != 1 || list[0].ID != started.Job {
 		t.Errorf("%+v", list)
 	}
