@@ -17,6 +17,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/mcp/mcphttp"
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
 	"github.com/pflow-suite/pflow/pkg/mcp/suitetools"
+	"github.com/pflow-suite/pflow/pkg/mcp/suitetools/feed"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
@@ -70,11 +71,11 @@ func (c *httpCommand) Run(app *cli.App) error {
 	}
 	defer func() { _ = listener.Close() }()
 	at := baseURL(listener, host)
-	made.base, made.runs = at, suitetools.NewRuns(context.WithoutCancel(app.Context), made.suite)
+	made.base, made.feed = at, feed.New(context.WithoutCancel(app.Context), made.suite)
 	if public != nil {
 		made.base = public.String()
 	}
-	defer made.runs.Close()
+	defer made.feed.Close()
 	if _, err := callers.server(toolsets, nil); err != nil {
 		return err
 	}

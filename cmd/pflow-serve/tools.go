@@ -10,6 +10,8 @@ import (
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
 	"github.com/pflow-suite/pflow/pkg/mcp/offer"
 	"github.com/pflow-suite/pflow/pkg/mcp/suitetools"
+	"github.com/pflow-suite/pflow/pkg/mcp/suitetools/feed"
+	"github.com/pflow-suite/pflow/pkg/mcp/suitetools/suite"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
@@ -21,12 +23,12 @@ type toolFlags struct {
 
 // fronts makes the fronts of one server.
 type fronts struct {
-	suite   *suitetools.Suite
+	suite   *suite.Programs
 	drafts  string
 	include []string
-	// base is the URL of the server for its clients, and runs brings events to streams; both are for HTTP.
+	// base is the URL of the server for its clients, and feed brings events to streams; both are for HTTP.
 	base string
-	runs *suitetools.Runs
+	feed *feed.Feed
 }
 
 // fronts returns what makes fronts, and the toolsets that the flags choose.
@@ -47,12 +49,12 @@ func (c *toolFlags) fronts(app *cli.App, standard string) (*fronts, []string, er
 		drafts = h.Path("workflows")
 		app.Log.Warn("the folder for drafts cannot be created", "error", err)
 	}
-	suite, err := app.Suite()
+	dir, err := app.Suite()
 	if err != nil {
 		return nil, nil, err
 	}
 	made := &fronts{
-		suite:  &suitetools.Suite{Dir: suite, Env: app.Env, Home: h, Version: cli.Version, Log: app.Log},
+		suite:  &suite.Programs{Dir: dir, Env: app.Env, Home: h, Version: cli.Version, Log: app.Log},
 		drafts: drafts, include: c.Workflows,
 	}
 	if len(c.Workflows) > 0 && !made.front(toolsets, nil).ServesWorkflows() {
@@ -63,7 +65,7 @@ func (c *toolFlags) fronts(app *cli.App, standard string) (*fronts, []string, er
 
 // front returns the front of the given toolsets, for all workflows or only for some.
 func (s *fronts) front(toolsets, only []string) *suitetools.Front {
-	f := &suitetools.Front{Suite: s.suite, Toolsets: toolsets, Only: only, Base: s.base, Runs: s.runs}
+	f := &suitetools.Front{Suite: s.suite, Toolsets: toolsets, Only: only, Base: s.base, Feed: s.feed}
 	if f.ServesWorkflows() {
 		f.Workflows = suitetools.NewWorkflows(f, s.include)
 		if only != nil {

@@ -16,13 +16,14 @@ import (
 	"unicode"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
-	"github.com/pflow-suite/pflow/pkg/mcp/suitetools"
+	"github.com/pflow-suite/pflow/pkg/mcp/suitetools/flow"
+	"github.com/pflow-suite/pflow/pkg/mcp/suitetools/suite"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
 // Handler answers the routes.
 type Handler struct {
-	Suite *suitetools.Suite
+	Suite *suite.Programs
 	// Secret is what a caller of cleanup has to know; if it is "", every call is refused.
 	Secret string
 	Log    *slog.Logger
@@ -30,7 +31,7 @@ type Handler struct {
 
 // Mount adds the routes to a mux.
 func (h *Handler) Mount(mux *http.ServeMux) {
-	mux.HandleFunc("GET "+suitetools.OutputPath+"{job}/{key...}", h.output)
+	mux.HandleFunc("GET "+flow.OutputPath+"{job}/{key...}", h.output)
 	mux.HandleFunc("POST /api/mcp/cleanup", h.cleanup)
 }
 
@@ -43,7 +44,7 @@ func (h *Handler) Sweep(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-hour.C:
-			if _, err := h.Suite.SweepJobs(ctx); err != nil && ctx.Err() == nil {
+			if _, err := flow.SweepJobs(ctx, h.Suite); err != nil && ctx.Err() == nil {
 				h.Log.Warn("expired jobs cannot be removed", "error", err)
 			}
 		}
@@ -55,9 +56,9 @@ func (h *Handler) output(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; sandbox")
 	w.Header().Set("Referrer-Policy", "no-referrer") // the address has the job's id
-	o, err := h.Suite.Output(r.Context(), r.PathValue("job"), r.PathValue("key"))
+	o, err := flow.ReadOutput(r.Context(), h.Suite, r.PathValue("job"), r.PathValue("key"))
 	if err != nil {
-		refuse(w, suitetools.Status(err), err)
+		refuse(w, flow.Status(err), err)
 		return
 	}
 	kind := contentType(o.MIMEType)
@@ -111,7 +112,7 @@ func (h *Handler) cleanup(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusUnauthorized, fault.New(fault.Security, "Authorization must be Bearer and the server's CRON_SECRET"))
 		return
 	}
-	document, err := h.Suite.SweepJobs(r.Context())
+	document, err := flow.SweepJobs(r.Context(), h.Suite)
 	if err != nil {
 		refuse(w, http.StatusInternalServerError, err)
 		return

@@ -7,10 +7,11 @@ import (
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
+	"github.com/pflow-suite/pflow/pkg/mcp/suitetools/suite"
 )
 
 // commander is a set of arguments that is one command of the suite.
-type commander interface{ command() command }
+type commander interface{ command() suite.Command }
 
 // document returns the Call of a tool whose arguments are one command that prints one JSON document.
 func document[A commander](f *Front) func(context.Context, *mcpserver.Call) *mcpserver.Result {
@@ -37,43 +38,30 @@ func summarized(call func(context.Context, *mcpserver.Call) *mcpserver.Result, s
 
 // answer runs a command and returns its document as the result of a tool. The document of a failed command is its fault. The
 // command shortens what is longer than maxPage, unless its arguments have another limit.
-func (f *Front) answer(ctx context.Context, c command) *mcpserver.Result {
-	c.args = append([]string{"--max-bytes=" + strconv.Itoa(maxPage), "--quiet"}, c.args...)
-	o, err := f.Suite.run(ctx, c)
+func (f *Front) answer(ctx context.Context, c suite.Command) *mcpserver.Result {
+	c.Args = append([]string{"--max-bytes=" + strconv.Itoa(maxPage), "--quiet"}, c.Args...)
+	o, err := f.Suite.Run(ctx, c)
 	if ctx.Err() != nil && err != nil {
-		return failure(fault.New(fault.Unavailable, "The call was cancelled before it was answered"))
+		return suite.Failure(fault.New(fault.Unavailable, "The call was cancelled before it was answered"))
 	}
 	if err != nil {
-		return failure(fault.From(err))
+		return suite.Failure(fault.From(err))
 	}
-	doc, bad := o.document(c.program)
+	doc, bad := o.Document(c.Program)
 	if bad != nil {
-		return failure(bad)
+		return suite.Failure(bad)
 	}
-	return f.forRuns(&mcpserver.Result{Structured: doc, IsError: o.exit != 0})
+	return f.forRuns(&mcpserver.Result{Structured: doc, IsError: o.Exit != 0})
 }
 
 // decode returns the arguments of a call, which have been checked against the tool's schema. It refuses what no command line can have.
 func decode[A any](call *mcpserver.Call) (A, *mcpserver.Result) {
 	var a A
 	if f := checkPassable(call.Tool, call.Arguments); f != nil {
-		return a, failure(f)
+		return a, suite.Failure(f)
 	}
 	if err := json.Unmarshal(call.Arguments, &a); err != nil {
-		return a, failure(fault.New(fault.Usage, "The arguments do not match the tool's schema: %v", err))
+		return a, suite.Failure(fault.New(fault.Usage, "The arguments do not match the tool's schema: %v", err))
 	}
 	return a, nil
-}
-
-// failure returns a failed result with a fault, in the form that the programs print.
-func failure(f *fault.Fault) *mcpserver.Result {
-	f.Address(fault.Tools)
-	doc, err := json.Marshal(struct {
-		Success bool         `json:"success"`
-		Error   *fault.Fault `json:"error"`
-	}{Error: f})
-	if err != nil {
-		doc = []byte(`{"success":false,"error":{"type":"internal_error","message":"the error cannot be shown"}}`)
-	}
-	return &mcpserver.Result{Structured: doc, IsError: true}
 }

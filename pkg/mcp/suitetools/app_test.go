@@ -14,7 +14,7 @@ func TestTheAppKnowsTheToolsThatAreServed(t *testing.T) {
 		"drafts":    "pflow-exec --quiet report --format json --app",
 	} {
 		f := newFakes(t)
-		f.program("pflow-exec", "echo page")
+		f.Program("pflow-exec", "echo page")
 		names, err := ParseToolsets(toolsets)
 		if err != nil {
 			t.Fatal(err)
@@ -29,7 +29,7 @@ func TestTheAppKnowsTheToolsThatAreServed(t *testing.T) {
 		if string(meta) != `{"ui":{"csp":{"baseUriDomains":[],"connectDomains":[],"frameDomains":[],"resourceDomains":[]},"prefersBorder":true}}` {
 			t.Errorf("%s", meta)
 		}
-		if got := f.calls(); !slices.Equal(got, []string{want}) {
+		if got := f.Calls(); !slices.Equal(got, []string{want}) {
 			t.Errorf("calls %q, not %q", got, want)
 		}
 	}
@@ -37,12 +37,12 @@ func TestTheAppKnowsTheToolsThatAreServed(t *testing.T) {
 
 func TestFragmentsAreBounded(t *testing.T) {
 	f := newFakes(t)
-	f.program("pflow-exec", "echo '<article>'")
+	f.Program("pflow-exec", "echo '<article>'")
 	content, err := f.front().Read(t.Context(), "pflow://runs/last/fragment")
 	if err != nil || content.MIMEType != "text/html" || content.Text != "<article>\n" || content.Meta != nil {
 		t.Errorf("%+v, %v", content, err)
 	}
-	if got := f.calls(); !slices.Equal(got, []string{"pflow-exec --quiet report --format json --fragment --max-bytes=524288 -- last"}) {
+	if got := f.Calls(); !slices.Equal(got, []string{"pflow-exec --quiet report --format json --fragment --max-bytes=524288 -- last"}) {
 		t.Errorf("%q", got)
 	}
 }

@@ -3,11 +3,11 @@ package suitetools
 import (
 	"encoding/json"
 	"slices"
-	"strings"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/mcp/suitetools/suite"
 )
 
 // maxArgument is the most bytes of an argument in the command line of a command. Linux accepts 128 KiB.
@@ -40,7 +40,7 @@ func checkValue(tool, path string, value gjson.Result) (f *fault.Fault) {
 }
 
 func checkText(tool, path, text string) *fault.Fault {
-	if f := checkNUL(tool, path, text); f != nil {
+	if f := suite.CheckNUL(tool, path, text); f != nil {
 		return f
 	}
 	if len(text) > maxArgument {
@@ -49,14 +49,4 @@ func checkText(tool, path, text string) *fault.Fault {
 		return f
 	}
 	return nil
-}
-
-// checkNUL refuses the character that ends an argument in a command line.
-func checkNUL(tool, path, text string) *fault.Fault {
-	if !strings.Contains(text, "\x00") {
-		return nil
-	}
-	f := fault.New(fault.Usage, "The argument %s of %s must not contain the character U+0000", path, tool)
-	f.Path = path
-	return f
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
+	"github.com/pflow-suite/pflow/pkg/mcp/suitetools/suite"
 )
 
 // TestArgumentsThatNoCommandLineCanHave are refused by name, before anything is started. What commands read from standard input has
@@ -14,7 +15,7 @@ import (
 func TestArgumentsThatNoCommandLineCanHave(t *testing.T) {
 	f := newFakes(t)
 	for _, program := range []string{"pflow-lib", "pflow-exec", "pflow-sync"} {
-		f.program(program, `echo '{}'`)
+		f.Program(program, `echo '{}'`)
 	}
 	front := &Front{Suite: f.suite, Toolsets: []string{"core", "drafts", "servers"}}
 	called := func(tool, arguments string) *fault.Fault {
@@ -51,7 +52,7 @@ func TestArgumentsThatNoCommandLineCanHave(t *testing.T) {
 			t.Errorf("%s %.60s: %+v", c.tool, c.arguments, got)
 		}
 	}
-	if got := f.calls(); got != nil {
+	if got := f.Calls(); got != nil {
 		t.Errorf("started %.200q", got)
 	}
 	for tool, arguments := range map[string]string{
@@ -76,10 +77,10 @@ func TestArgumentsThatNoCommandLineCanHave(t *testing.T) {
 // TestFaultsOfStartsNameTheProgram, not where it is.
 func TestFaultsOfStartsNameTheProgram(t *testing.T) {
 	f := newFakes(t)
-	f.program("pflow-lib", "")
+	f.Program("pflow-lib", "")
 	for _, arg := range []string{"\x00", strings.Repeat("x", 1<<20)} {
-		_, err := f.suite.run(t.Context(), command{program: "pflow-lib", args: []string{arg}})
-		if err == nil || strings.Contains(err.Error(), f.dir) || !strings.Contains(err.Error(), "pflow-lib") {
+		_, err := f.suite.Run(t.Context(), suite.Command{Program: "pflow-lib", Args: []string{arg}})
+		if err == nil || strings.Contains(err.Error(), f.Dir) || !strings.Contains(err.Error(), "pflow-lib") {
 			t.Errorf("%v", err)
 		}
 	}

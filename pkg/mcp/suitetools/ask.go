@@ -14,6 +14,7 @@ import (
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
+	"github.com/pflow-suite/pflow/pkg/mcp/suitetools/suite"
 )
 
 // statusPaused is the status of a run that waits for a person's answer.
@@ -63,7 +64,7 @@ func (w *awaiting) elicit(ctx context.Context, s *standing, r *mcpserver.Result)
 		}
 		answer, misfit := q.answer(reply)
 		if misfit != nil {
-			return "", failure(misfit.Detail("run_id", s.Run))
+			return "", suite.Failure(misfit.Detail("run_id", s.Run))
 		}
 		if answer == nil {
 			w.dismissed = true
@@ -91,11 +92,11 @@ func untilResumed(ctx context.Context, f *Front, run string) (_ context.Context,
 	ctx, cancel := context.WithCancelCause(ctx)
 	var looking sync.WaitGroup
 	looking.Go(func() {
-		o, err := f.Suite.run(ctx, command{program: "pflow-exec", args: []string{"--quiet", "wait", "--resumed", "--format", "json", "--", run}, long: true})
-		if err != nil || o.exit != 0 {
+		o, err := f.Suite.Run(ctx, suite.Command{Program: "pflow-exec", Args: []string{"--quiet", "wait", "--resumed", "--format", "json", "--", run}, Long: true})
+		if err != nil || o.Exit != 0 {
 			return // the question is shown until it is answered here
 		}
-		if next := gjson.GetBytes(o.output, "run_id").Str; next != "" {
+		if next := gjson.GetBytes(o.Output, "run_id").Str; next != "" {
 			cancel(resumedBy(next))
 		}
 	})
@@ -136,7 +137,7 @@ func (w *awaiting) replied(ctx context.Context) (run string, result *mcpserver.R
 	f := w.front
 	key, err := stateKey(ctx, f.Suite.Home)
 	if err != nil {
-		return "", failure(fault.From(err))
+		return "", suite.Failure(fault.From(err))
 	}
 	state, refused := unseal(key, w.call.State, w.call.Tool, w.call.Arguments, time.Now())
 	switch {
@@ -144,20 +145,20 @@ func (w *awaiting) replied(ctx context.Context) (run string, result *mcpserver.R
 	case refused.Type == fault.Security: // the protocol wants no result for a state that was changed
 		return "", &mcpserver.Result{Err: refused}
 	default:
-		return "", f.forRuns(failure(refused))
+		return "", f.forRuns(suite.Failure(refused))
 	}
 	s, failed := standingOf(ctx, f, state.Run)
 	if failed != nil {
 		return "", failed
 	}
 	if s.ResumedBy != "" {
-		return "", f.forRuns(failure(fault.New(fault.Conflict, "What run %s asked was answered before; run %s goes on with that answer", s.Run, s.ResumedBy).
+		return "", f.forRuns(suite.Failure(fault.New(fault.Conflict, "What run %s asked was answered before; run %s goes on with that answer", s.Run, s.ResumedBy).
 			Suggest("Call execute with the same name and resume %q to get its result", s.ResumedBy).Detail("run_id", s.ResumedBy)))
 	}
 	maps.DeleteFunc(w.call.Replies, func(node string, _ mcpserver.Reply) bool { return !slices.Contains(state.Nodes, node) })
 	answers, misfit := s.answers(w.call.Replies)
 	if misfit != nil {
-		return "", f.forRuns(failure(misfit.Detail("run_id", s.Run)))
+		return "", f.forRuns(suite.Failure(misfit.Detail("run_id", s.Run)))
 	}
 	w.dismissed = len(answers) < len(w.call.Replies)
 	if len(answers) == 0 { // it is asked again, unless it was dismissed

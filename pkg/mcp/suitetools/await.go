@@ -10,6 +10,7 @@ import (
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
+	"github.com/pflow-suite/pflow/pkg/mcp/suitetools/suite"
 )
 
 // callExecute answers a call of execute.
@@ -27,7 +28,7 @@ func runWorkflow(ctx context.Context, f *Front, call *mcpserver.Call, a *execute
 	if a.task = call.TakesTask(); a.task {
 		a.shorten(taskPatience)
 	}
-	a.trace = traceOf(call)
+	a.trace = suite.TraceOf(call)
 	w := newAwaiting(f, call, a, f.stopped)
 	defer w.end()
 	var run string
@@ -50,7 +51,7 @@ func startRun(ctx context.Context, f *Front, a *executeArguments) (run string, f
 		return "", started
 	}
 	if run = gjson.GetBytes(started.Structured, "run_id").Str; run == "" {
-		return "", failure(fault.New(fault.Protocol, "pflow-exec start printed no run_id"))
+		return "", suite.Failure(fault.New(fault.Protocol, "pflow-exec start printed no run_id"))
 	}
 	return run, nil
 }
@@ -125,7 +126,7 @@ func (w *awaiting) wait(ctx context.Context, run string) *mcpserver.Result {
 	case end[0].Str == "": // the end of the run is not known
 		lost := fault.New(fault.Unavailable, "Run %s cannot be waited for", run)
 		_ = json.Unmarshal([]byte(end[2].Raw), lost)
-		return failure(lost.Detail("run_id", run))
+		return suite.Failure(lost.Detail("run_id", run))
 	}
 	w.logFailure(end[0].Str, r.Structured)
 	if r.Links = links(r.Structured); len(r.Links) > maxLinks && !w.arguments.all() {
@@ -146,7 +147,7 @@ func (f *Front) follow(ctx context.Context, run string, see func(line []byte)) (
 	ctx, cancel := context.WithCancel(ctx)
 	var following sync.WaitGroup
 	following.Go(func() {
-		_, err := f.Suite.run(ctx, command{program: "pflow-exec", args: []string{"--quiet", "events", "--follow", "--", run}, long: true, onLine: see})
+		_, err := f.Suite.Run(ctx, suite.Command{Program: "pflow-exec", Args: []string{"--quiet", "events", "--follow", "--", run}, Long: true, OnLine: see})
 		if err != nil && ctx.Err() == nil {
 			f.Suite.Log.Warn("the progress of a run cannot be reported", "run", run, "error", err)
 		}
@@ -167,10 +168,10 @@ func (f *Front) stopped(ctx context.Context, run string) *mcpserver.Result {
 		return left(ctx, run)
 	}
 	ctx = context.WithoutCancel(ctx)
-	if r := f.answer(ctx, command{program: "pflow-exec", args: []string{"cancel", "--format", "json", "--", run}}); r.IsError {
+	if r := f.answer(ctx, suite.Command{Program: "pflow-exec", Args: []string{"cancel", "--format", "json", "--", run}}); r.IsError {
 		return r
 	}
-	return f.answer(ctx, command{program: "pflow-exec", args: []string{"wait", "--format", "json", "--", run}})
+	return f.answer(ctx, suite.Command{Program: "pflow-exec", Args: []string{"wait", "--format", "json", "--", run}})
 }
 
 // left answers a call whose context ended while its run goes on.
@@ -182,7 +183,7 @@ func left(ctx context.Context, run string) *mcpserver.Result {
 	case mcpserver.Stopping:
 		why = "The server is stopping"
 	}
-	return failure(fault.New(fault.Unavailable, "%s; run %s goes on", why, run).
+	return suite.Failure(fault.New(fault.Unavailable, "%s; run %s goes on", why, run).
 		Suggest("Call execute with the same name and resume %q to get its result", run).Detail("run_id", run))
 }
 

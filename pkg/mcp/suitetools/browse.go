@@ -8,6 +8,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
+	"github.com/pflow-suite/pflow/pkg/mcp/suitetools/suite"
 )
 
 // browse is the tool browse_components.
@@ -18,21 +19,21 @@ func (f *Front) browse() mcpserver.Tool {
 			"Use it before writing a workflow. The best 8 node types come with their inputs (parameters), outputs and actions, the others with a description; " +
 			"type shows one of them in full. An answer is a page of at most 8 kB: total counts all results, and next_cursor, given back as cursor, continues. " +
 			"Without a query everything is listed by name.",
-		InputSchema: schema(`{"type":"object","properties":{` +
+		InputSchema: json.RawMessage(`{"type":"object","properties":{` +
 			`"query":{"type":"string","description":"words or a sentence to look for, such as \"http\", \"read file\" or \"post a message to a channel\""},` +
 			`"include_workflows":{"type":"boolean","default":true,"description":"also search the saved workflows and drafts"},` +
 			`"type":{"type":"string","description":"show only the node type of exactly this name, in full; without a query"},` +
 			`"server":{"type":"string","description":"search only the node types of this MCP server, and no workflows"},` +
 			`"detail":{"type":"string","enum":["brief","full"],"description":"brief: only what each node type does; full: the whole interface of each. By default the best 8 in full and the others in brief"},` +
 			limitProperty("node types, and the most workflows,") + `,` + cursorProperty + `},"additionalProperties":false}`),
-		OutputSchema: outputSchema(`"nodes":{"type":"array","description":"the node types, the best match first","items":{"type":"object","properties":{` +
+		OutputSchema: suite.AnswerSchema(`"nodes":{"type":"array","description":"the node types, the best match first","items":{"type":"object","properties":{` +
 			`"type":{"type":"string"},"description":{"type":"string"},` +
 			`"inputs":{"type":"array","items":{"type":"object"}},"outputs":{"type":"array","items":{"type":"object"}},"actions":{"type":"array","items":{"type":"string"}},` +
 			`"truncated":{"type":"boolean","description":"the interface is shortened; the whole is pflow://nodes/TYPE, or type with limit 0"}},"required":["type"]}},` +
 			`"workflows":{"type":"array","items":{"type":"object","properties":{"name":{"type":"string"},"description":{"type":"string"},` +
 			`"saved":{"type":"boolean"}},"required":["name"]}},` +
 			pageProperties + `,"more":{"type":"integer"},"warnings":{"type":"array","items":{"type":"object"}},"suggestions":{"type":"array","items":{"type":"string"}}`),
-		ReadOnly: true, Idempotent: true, Meta: alwaysLoad(),
+		ReadOnly: true, Idempotent: true, Meta: suite.AlwaysLoad(),
 		Call: summarized(document[browseArguments](f), browsed),
 	}
 }
@@ -46,7 +47,7 @@ type browseArguments struct {
 	pageArguments
 }
 
-func (a browseArguments) command() command {
+func (a browseArguments) command() suite.Command {
 	args := append([]string{"search", "--format", "json"}, a.flags()...)
 	if a.IncludeWorkflows != nil && !*a.IncludeWorkflows {
 		args = append(args, "--no-workflows")
@@ -59,7 +60,7 @@ func (a browseArguments) command() command {
 	if a.Query != "" {
 		args = append(args, "--", a.Query)
 	}
-	return command{program: "pflow-lib", args: args}
+	return suite.Command{Program: "pflow-lib", Args: args}
 }
 
 // browsed is the summary of an answer: the names of what is on the page, and what is not.

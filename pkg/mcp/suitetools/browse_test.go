@@ -17,11 +17,11 @@ func TestBrowseArgumentsAreFlags(t *testing.T) {
 		`{"include_workflows":false,"query":"--type"}`: "--max-bytes=8192 --no-workflows -- --type",
 	} {
 		f := newFakes(t)
-		f.program("pflow-lib", answering)
+		f.Program("pflow-lib", answering)
 		if a, r := f.call(f.front(), "browse_components", arguments); r.IsError {
 			t.Errorf("%v", a)
 		}
-		if got := f.calls(); !slices.Equal(got, []string{"pflow-lib --quiet search --format json " + want}) {
+		if got := f.Calls(); !slices.Equal(got, []string{"pflow-lib --quiet search --format json " + want}) {
 			t.Errorf("%s calls %q, not %q", arguments, got, want)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
+	"github.com/pflow-suite/pflow/pkg/mcp/suitetools/suite"
 )
 
 // A client that cancels a call ends its run, in whatever it is. A client that has only waited too long does not.
@@ -34,14 +35,14 @@ func TestACancelledCallEndsItsRunAtEachStage(t *testing.T) {
 			t.Run(stage+", "+reason, func(t *testing.T) {
 				t.Parallel()
 				f := newFakes(t)
-				gate := filepath.Join(f.dir, "gate")
-				for _, path := range []string{gate, filepath.Join(f.dir, "never")} {
+				gate := filepath.Join(f.Dir, "gate")
+				for _, path := range []string{gate, filepath.Join(f.Dir, "never")} {
 					if err := syscall.Mkfifo(path, 0o600); err != nil {
 						t.Fatal(err)
 					}
 				}
 				script := strings.Replace(running, c.before, c.before+c.then, 1)
-				f.program("pflow-exec", strings.Replace(script, "cancel)", "events) "+begun+`echo '{"event":"run_finished"}';;`+"\ncancel)", 1))
+				f.Program("pflow-exec", strings.Replace(script, "cancel)", "events) "+begun+`echo '{"event":"run_finished"}';;`+"\ncancel)", 1))
 				s := f.connect()
 				meta := ""
 				if stage == "its progress is reported" {
@@ -54,13 +55,13 @@ func TestACancelledCallEndsItsRunAtEachStage(t *testing.T) {
 				s.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":` + strconv.Quote(reason) + `}}`)
 				s.ping()
 				if stage == "its run is started" { // which is not interrupted
-					if err := os.WriteFile(filepath.Join(f.dir, "go"), nil, 0o600); err != nil {
+					if err := os.WriteFile(filepath.Join(f.Dir, "go"), nil, 0o600); err != nil {
 						t.Fatal(err)
 					}
 				}
 				r := <-s.called
-				if cancelled := slices.Contains(f.calls(), "pflow-exec --quiet cancel --format json -- r1"); cancelled != ends {
-					t.Errorf("calls %q, answers %s", f.calls(), r.Structured)
+				if cancelled := slices.Contains(f.Calls(), "pflow-exec --quiet cancel --format json -- r1"); cancelled != ends {
+					t.Errorf("calls %q, answers %s", f.Calls(), r.Structured)
 				}
 			})
 		}
@@ -70,19 +71,22 @@ func TestACancelledCallEndsItsRunAtEachStage(t *testing.T) {
 // A call that is cancelled before it could start a run starts none.
 func TestACancelledCallThatWaitsForItsTurnStartsNothing(t *testing.T) {
 	f := newFakes(t)
-	f.program("pflow-exec", running)
-	f.suite.once.Do(func() { f.suite.slots = make(chan struct{}) }) // no command may start
+	var waited []suite.Command
+	f.suite.Execute = func(ctx context.Context, c suite.Command) (*suite.Outcome, error) { // no command may start
+		waited = append(waited, c)
+		return nil, context.Cause(ctx)
+	}
 	ctx, end := context.WithCancelCause(t.Context())
 	end(&mcpserver.Ended{By: mcpserver.Cancelled, Err: errors.New("it ended")})
-	if r := f.front().callExecute(ctx, &mcpserver.Call{Arguments: json.RawMessage(`{"name":"w"}`)}); !r.IsError || len(f.calls()) > 0 {
-		t.Errorf("calls %q, answers %s", f.calls(), r.Structured)
+	if r := f.front().callExecute(ctx, &mcpserver.Call{Arguments: json.RawMessage(`{"name":"w"}`)}); !r.IsError || len(waited) != 1 {
+		t.Errorf("commands %+v, answers %s", waited, r.Structured)
 	}
 }
 
 // Progress goes to a client that asked for it, all of it before the answer.
 func TestExecuteReportsProgress(t *testing.T) {
 	f := newFakes(t)
-	f.program("pflow-exec", strings.Replace(running, "cancel)", `events) echo '{"event":"run_started","nodes":["a","b"]}'; echo '{"event":"node_completed","node":"a"}'
+	f.Program("pflow-exec", strings.Replace(running, "cancel)", `events) echo '{"event":"run_started","nodes":["a","b"]}'; echo '{"event":"node_completed","node":"a"}'
 	echo '{"event":"item_completed","node":"b","item":0}'; echo '{"event":"node_completed","node":"b"}';;`+"\ncancel)", 1))
 	s := f.connect()
 	for _, asked := range []bool{true, false} {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
+	"github.com/pflow-suite/pflow/pkg/mcp/suitetools/suite"
 )
 
 // describe is the tool describe_workflow.
@@ -20,15 +21,15 @@ func (f *Front) describe() mcpserver.Tool {
 			"the MCP servers and settings that it needs (dependencies: configured and set say whether they are there), and statistics of its runs. " +
 			"An answer has at most 8 kB: of long lists it has the beginning and how many there are, such as nodes_total. " +
 			"The name of a node type describes that.",
-		InputSchema: schema(`{"type":"object","properties":{"name":{"type":"string","description":"the name of a saved workflow or a draft, or of a node type"},` +
+		InputSchema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string","description":"the name of a saved workflow or a draft, or of a node type"},` +
 			limitProperty("entries of each list") + `},"required":["name"],"additionalProperties":false}`),
-		OutputSchema: outputSchema(`"name":{"type":"string"},"type":{"type":"string"},"description":{"type":"string"},"saved":{"type":"boolean","description":"false for a draft"},` +
+		OutputSchema: suite.AnswerSchema(`"name":{"type":"string"},"type":{"type":"string"},"description":{"type":"string"},"saved":{"type":"boolean","description":"false for a draft"},` +
 			`"inputs":{"type":["object","array"],"description":"by name; a node type's are a list"},"outputs":{"type":["object","array"]},` +
 			`"template_inputs":{"type":"array","items":{"type":"string"}},"nodes":` + list + `,"edges":` + list + `,` +
 			`"templates":{"type":"array","description":"what the templates of each parameter read","items":{"type":"object"}},` +
 			`"example":{"type":"object","description":"arguments for execute"},"dependencies":{"type":"object"},"statistics":{"type":"object"},` +
 			`"valid":{"type":"boolean","description":"false if the workflow has errors and cannot run; absent otherwise"},"errors_total":{"type":"integer"},` +
-			`"errors":{"type":"array","description":"the first errors","items":` + faultSchema + `},` +
+			`"errors":{"type":"array","description":"the first errors","items":` + suite.FaultSchema + `},` +
 			`"truncated":{"type":"boolean","description":"something was left out: limit 0 has everything"},"suggestions":{"type":"array","items":{"type":"string"}}`),
 		ReadOnly: true, Idempotent: true,
 		Call: summarized(document[describeArguments](f), described),
@@ -40,9 +41,9 @@ type describeArguments struct {
 	Limit *int   `json:"limit"`
 }
 
-func (a describeArguments) command() command {
+func (a describeArguments) command() suite.Command {
 	args := append([]string{"describe", "--format", "json"}, pageArguments{Limit: a.Limit}.flags()...)
-	return command{program: "pflow-lib", args: append(args, "--", a.Name)}
+	return suite.Command{Program: "pflow-lib", Args: append(args, "--", a.Name)}
 }
 
 // described is the summary of an answer: what the workflow is for, how to call it, and what it still needs.

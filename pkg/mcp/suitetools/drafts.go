@@ -12,6 +12,7 @@ import (
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
+	"github.com/pflow-suite/pflow/pkg/mcp/suitetools/suite"
 )
 
 // drafts returns the tools for an author who has no access to the folder of the drafts.
@@ -19,38 +20,38 @@ func (f *Front) drafts() []mcpserver.Tool {
 	const name = `"name":{"type":"string","description":"the draft's name: lower-case words joined by hyphens"}`
 	const form = `"form":{"type":"string","enum":["json","markdown"],"description":"the file of this form only, if the name has one of each form"}`
 	const draft = `"name":{"type":"string"},"saved":{"type":"boolean"},"hidden":{"type":"boolean","description":"a saved workflow has the name, which stands for that"},"form":{"type":"string"},"path":{"type":"string","description":"relative to pflow's home folder"}`
-	const verdict = draft + `,"replaced":{"type":"boolean"},"valid":{"type":"boolean"},"errors":{"type":"array","items":` + faultSchema + `},"errors_total":{"type":"integer"},` +
-		`"warnings":{"type":"array","items":` + faultSchema + `},"warnings_total":{"type":"integer"}`
+	const verdict = draft + `,"replaced":{"type":"boolean"},"valid":{"type":"boolean"},"errors":{"type":"array","items":` + suite.FaultSchema + `},"errors_total":{"type":"integer"},` +
+		`"warnings":{"type":"array","items":` + suite.FaultSchema + `},"warnings_total":{"type":"integer"}`
 	return []mcpserver.Tool{{
 		Name: "write_draft", Title: "Write a draft",
 		Description: "Write a workflow as a draft and check it. The text is kept even if it has errors, which the answer lists; correct them and write the whole draft " +
 			"again, it replaces the earlier one. The resource pflow://guide has the language on one page. execute runs the draft by its name.",
-		InputSchema: schema(`{"type":"object","properties":{` + name + `,` +
+		InputSchema: json.RawMessage(`{"type":"object","properties":{` + name + `,` +
 			`"content":{"type":["string","object"],"description":"the whole workflow: the text of a JSON or Markdown file, or the JSON object itself"}},` +
 			`"required":["name","content"],"additionalProperties":false}`),
-		OutputSchema: outputSchema(verdict), Destructive: true, Idempotent: true,
+		OutputSchema: suite.AnswerSchema(verdict), Destructive: true, Idempotent: true,
 		Call: summarized(judged(document[writeDraft](f)), judgement),
 	}, {
 		Name: "read_draft", Title: "Read a draft",
 		Description: "Read the text of a draft, as its author wrote it. A long text comes in pages: call again with cursor set to next_cursor.",
-		InputSchema: schema(`{"type":"object","properties":{` + name + `,` + form + `,` +
+		InputSchema: json.RawMessage(`{"type":"object","properties":{` + name + `,` + form + `,` +
 			`"cursor":{"type":"string","description":"the next_cursor of the page before"},` +
 			`"limit":{"type":"integer","minimum":0,"default":` + strconv.Itoa(maxPage) + `,"description":"the most bytes of the answer; less than 1024 is 1024, and 0 returns the whole text at once"}},` +
 			`"required":["name"],"additionalProperties":false}`),
-		OutputSchema: outputSchema(draft + `,"bytes":{"type":"integer","description":"of the whole text"},"content":{"type":"string"},"next_cursor":{"type":"string"}`),
+		OutputSchema: suite.AnswerSchema(draft + `,"bytes":{"type":"integer","description":"of the whole text"},"content":{"type":"string"},"next_cursor":{"type":"string"}`),
 		ReadOnly:     true, Idempotent: true,
 		Call: summarized(document[readDraft](f), func(d json.RawMessage) string { return page(gjson.ParseBytes(d)) }),
 	}, {
 		Name: "check_draft", Title: "Check a draft",
 		Description: "Find everything that is wrong with a draft, without running it.",
-		InputSchema: schema(`{"type":"object","properties":{` + name + `},"required":["name"],"additionalProperties":false}`), OutputSchema: outputSchema(verdict),
+		InputSchema: json.RawMessage(`{"type":"object","properties":{` + name + `},"required":["name"],"additionalProperties":false}`), OutputSchema: suite.AnswerSchema(verdict),
 		ReadOnly: true, Idempotent: true,
 		Call: summarized(judged(document[checkDraft](f)), judgement),
 	}, {
 		Name: "delete_draft", Title: "Delete a draft",
 		Description:  "Delete a draft. A saved workflow of the same name stays.",
-		InputSchema:  schema(`{"type":"object","properties":{` + name + `,` + form + `},"required":["name"],"additionalProperties":false}`),
-		OutputSchema: outputSchema(`"success":{"type":"boolean"},"name":{"type":"string"},"saved":{"type":"boolean"}`), Destructive: true,
+		InputSchema:  json.RawMessage(`{"type":"object","properties":{` + name + `,` + form + `},"required":["name"],"additionalProperties":false}`),
+		OutputSchema: suite.AnswerSchema(`"success":{"type":"boolean"},"name":{"type":"string"},"saved":{"type":"boolean"}`), Destructive: true,
 		Call: summarized(document[deleteDraft](f), func(d json.RawMessage) string {
 			return fmt.Sprintf("Deleted the draft %s.", gjson.GetBytes(d, "name").Str)
 		}),
@@ -63,7 +64,7 @@ type writeDraft struct {
 }
 
 // command feeds the draft to the command: a text as it is, an object laid out so that errors can name lines.
-func (a writeDraft) command() command {
+func (a writeDraft) command() suite.Command {
 	var text string
 	if json.Unmarshal(a.Content, &text) != nil {
 		var laidOut bytes.Buffer
@@ -80,7 +81,7 @@ type readDraft struct {
 	Limit  *int   `json:"limit"`
 }
 
-func (a readDraft) command() command {
+func (a readDraft) command() suite.Command {
 	return draftCommand("read", a.Name, nil, append(formFlag(a.Form), limitFlag(pageBytes(a.Limit)), "--cursor="+a.Cursor)...)
 }
 
@@ -88,7 +89,7 @@ type checkDraft struct {
 	Name string `json:"name"`
 }
 
-func (a checkDraft) command() command {
+func (a checkDraft) command() suite.Command {
 	return draftCommand("check", a.Name, nil, limitFlag(maxPage))
 }
 
@@ -97,7 +98,7 @@ type deleteDraft struct {
 	Form string `json:"form"`
 }
 
-func (a deleteDraft) command() command {
+func (a deleteDraft) command() suite.Command {
 	return draftCommand("delete", a.Name, nil, formFlag(a.Form)...)
 }
 
@@ -111,9 +112,9 @@ func formFlag(form string) []string {
 
 func limitFlag(limit int) string { return "--max-bytes=" + strconv.Itoa(limit) }
 
-func draftCommand(verb, name string, stdin []byte, flags ...string) command {
+func draftCommand(verb, name string, stdin []byte, flags ...string) suite.Command {
 	args := append([]string{"draft", verb, "--format", "json"}, flags...)
-	return command{program: "pflow-lib", args: append(args, "--", name), stdin: stdin}
+	return suite.Command{Program: "pflow-lib", Args: append(args, "--", name), Stdin: stdin}
 }
 
 // judged returns a Call that does not fail if it found faults in a draft: the draft was written or read nevertheless.

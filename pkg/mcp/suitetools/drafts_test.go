@@ -55,14 +55,14 @@ func TestDraftToolsAreCommands(t *testing.T) {
 	} {
 		t.Run(c.tool+" "+c.arguments, func(t *testing.T) {
 			f := newFakes(t)
-			f.program("pflow-lib", `if [ "$3" = write ]; then cat; else printf none; fi > "$DIR/stdin"; echo '{}'`)
+			f.Program("pflow-lib", `if [ "$3" = write ]; then cat; else printf none; fi > "$DIR/stdin"; echo '{}'`)
 			if r := f.draftTool(c.tool, c.arguments); r.IsError {
 				t.Errorf("%s", r.Structured)
 			}
-			if got := f.calls(); !slices.Equal(got, []string{"pflow-lib --quiet draft " + c.want}) {
+			if got := f.Calls(); !slices.Equal(got, []string{"pflow-lib --quiet draft " + c.want}) {
 				t.Errorf("calls %q", got)
 			}
-			if got, err := os.ReadFile(filepath.Join(f.dir, "stdin")); err != nil || string(got) != c.stdin {
+			if got, err := os.ReadFile(filepath.Join(f.Dir, "stdin")); err != nil || string(got) != c.stdin {
 				t.Errorf("standard input is %q, %v", got, err)
 			}
 		})
@@ -73,7 +73,7 @@ func TestDraftToolsAreCommands(t *testing.T) {
 // be written is a failure.
 func TestAFaultyDraftIsNoFailure(t *testing.T) {
 	f := newFakes(t)
-	f.program("pflow-lib", `case "$*" in
+	f.Program("pflow-lib", `case "$*" in
 *free) echo '{"name":"free","saved":false,"path":"workflows/free.json","form":"json","valid":true,"warnings":[]}';;
 *good) echo '{"name":"good","saved":false,"hidden":true,"path":"workflows/good.json","form":"json","replaced":false,"valid":true,"warnings":[{"type":"conflict","message":"hidden"}],"warnings_total":4}';;
 *bad) echo '{"name":"bad","saved":false,"path":"workflows/bad.json","form":"json","replaced":true,"valid":false,"errors":[{"type":"validation_error","message":"wrong one","file":"bad","line":3,"column":2},{"type":"validation_error","message":"wrong two","path":"nodes[1]"}],"errors_total":7,"warnings":[]}'; exit 1;;

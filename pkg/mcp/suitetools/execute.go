@@ -14,6 +14,7 @@ import (
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
+	"github.com/pflow-suite/pflow/pkg/mcp/suitetools/suite"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
@@ -28,7 +29,7 @@ func (f *Front) execute() mcpserver.Tool {
 			"- paused: a node waits for a person's answer to the question in error. Ask the person, then call execute with resume and answers.\n" +
 			"After a call that timed out, call it again with the same idempotency_key, or with resume \"last\", to wait for its run.\n" +
 			"Links replace long texts and large values: read the resource at uri, or set max_output_chars to 0.",
-		InputSchema: schema(`{"type":"object","properties":{` +
+		InputSchema: json.RawMessage(`{"type":"object","properties":{` +
 			`"name":{"type":"string","description":"the name of a saved workflow or a draft"},` +
 			`"inputs":{"type":"object","description":"values for the workflow's inputs, by name"},` +
 			`"resume":{"type":"string","pattern":"^(last|r[0-9a-z]*)$","description":"the run_id of an earlier run to wait for or to go on from, or \"last\""},` +
@@ -37,8 +38,8 @@ func (f *Front) execute() mcpserver.Tool {
 			`"budget":{"type":"object","properties":{"usd":{"type":"number","exclusiveMinimum":0},"tokens":{"type":"integer","minimum":1},"minutes":{"type":"number","exclusiveMinimum":0}},"additionalProperties":false,"description":"stop the run when this is spent"},` +
 			`"idempotency_key":{"type":"string","minLength":1,"maxLength":256,"description":"while a run with this key goes on, a call with it waits for that run and starts no other"},` +
 			outputCharsProperty + `},"required":["name"],"additionalProperties":false}`),
-		OutputSchema: outputSchema(runProperties),
-		Destructive:  true, OpenWorld: true, Meta: withApp(alwaysLoad()),
+		OutputSchema: suite.AnswerSchema(runProperties),
+		Destructive:  true, OpenWorld: true, Meta: withApp(suite.AlwaysLoad()),
 		Call: summarized(f.callExecute, ended),
 	}
 }
@@ -84,46 +85,46 @@ const (
 
 // start is the command that starts the run, or finds the one that already does what is asked for. It is not interrupted, so
 // that the run's id is known.
-func (a *executeArguments) start() command {
-	c := command{program: "pflow-exec", uninterrupted: true, trace: a.trace, args: []string{"start", "--format", "json", "--name"}}
+func (a *executeArguments) start() suite.Command {
+	c := suite.Command{Program: "pflow-exec", Uninterrupted: true, Trace: a.trace, Args: []string{"start", "--format", "json", "--name"}}
 	if a.Resume != "" {
-		c.args = append(c.args, "--resume="+a.Resume)
+		c.Args = append(c.Args, "--resume="+a.Resume)
 	}
 	for _, node := range slices.Sorted(maps.Keys(a.Answers)) {
 		answer := string(rawjson.Compact(a.Answers[node]))
 		if text := gjson.ParseBytes(a.Answers[node]); text.Type == gjson.String {
 			answer = text.Str
 		}
-		c.args = append(c.args, "--approve="+node+"="+answer)
+		c.Args = append(c.Args, "--approve="+node+"="+answer)
 	}
 	for _, field := range slices.Sorted(maps.Keys(a.Budget)) {
-		c.args = append(c.args, "--budget-"+field+"="+a.Budget[field].String())
+		c.Args = append(c.Args, "--budget-"+field+"="+a.Budget[field].String())
 	}
 	if a.IdempotencyKey != nil {
-		c.args = append(c.args, "--idempotency-key="+*a.IdempotencyKey)
+		c.Args = append(c.Args, "--idempotency-key="+*a.IdempotencyKey)
 	}
 	if len(a.Inputs) > 0 && string(a.Inputs) != "null" {
-		c.args, c.stdin = append(c.args, "--inputs=-"), a.Inputs
+		c.Args, c.Stdin = append(c.Args, "--inputs=-"), a.Inputs
 	}
-	c.args = append(c.args, "--", a.Name)
+	c.Args = append(c.Args, "--", a.Name)
 	return c
 }
 
 // wait is the command that waits for the end of a run, less the whole seconds that the call has taken before.
-func (a *executeArguments) wait(run string, before time.Duration) command {
+func (a *executeArguments) wait(run string, before time.Duration) suite.Command {
 	chars := defaultMaxChars
 	if a.MaxOutputChars != nil {
 		chars = *a.MaxOutputChars
 	}
-	c := command{program: "pflow-exec", long: true, args: []string{"wait", "--format", "json"}}
+	c := suite.Command{Program: "pflow-exec", Long: true, Args: []string{"wait", "--format", "json"}}
 	if !a.endless {
-		c.args = append(c.args, "--for="+a.patience(before))
+		c.Args = append(c.Args, "--for="+a.patience(before))
 	}
-	c.args = append(c.args, "--max-output-chars="+strconv.Itoa(chars))
+	c.Args = append(c.Args, "--max-output-chars="+strconv.Itoa(chars))
 	if a.all() {
-		c.args = append(c.args, "--max-bytes=0")
+		c.Args = append(c.Args, "--max-bytes=0")
 	}
-	c.args = append(c.args, "--", run)
+	c.Args = append(c.Args, "--", run)
 	return c
 }
 

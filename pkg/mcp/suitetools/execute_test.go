@@ -40,7 +40,7 @@ func TestExecute(t *testing.T) {
 	} {
 		t.Run(c.arguments, func(t *testing.T) {
 			f := newFakes(t)
-			f.program("pflow-exec", running)
+			f.Program("pflow-exec", running)
 			_, r := f.call(f.front(), "execute", c.arguments)
 			if r.IsError || string(r.Structured) != `{"success":true,"run_id":"r1","status":"completed","outputs":{"n":9007199254740993}}` {
 				t.Errorf("answers %s", r.Structured)
@@ -49,12 +49,12 @@ func TestExecute(t *testing.T) {
 				"pflow-exec --quiet start --format json " + c.start,
 				"pflow-exec --quiet wait --format json " + c.wait + " -- r1",
 			}
-			got := f.calls()
+			got := f.Calls()
 			got[len(got)-1] = late.ReplaceAllString(got[len(got)-1], "--for=45")
 			if !slices.Equal(got, want) {
 				t.Errorf("calls %q, not %q", got, want)
 			}
-			if got, _ := os.ReadFile(filepath.Join(f.dir, "stdin")); string(got) != c.stdin {
+			if got, _ := os.ReadFile(filepath.Join(f.Dir, "stdin")); string(got) != c.stdin {
 				t.Errorf("standard input is %q, not %q", got, c.stdin)
 			}
 		})
@@ -69,10 +69,10 @@ func TestExecuteThatDoesNotBegin(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := newFakes(t)
-			f.program("pflow-exec", c.script)
+			f.Program("pflow-exec", c.script)
 			a, r := f.call(f.front(), "execute", `{"name":"w"}`)
-			if kind, _ := faultOf(a); !r.IsError || kind != c.kind || len(f.calls()) != 1 {
-				t.Errorf("%s after %q", r.Structured, f.calls())
+			if kind, _ := faultOf(a); !r.IsError || kind != c.kind || len(f.Calls()) != 1 {
+				t.Errorf("%s after %q", r.Structured, f.Calls())
 			}
 		})
 	}
@@ -83,11 +83,11 @@ func TestExecuteThatIsStopped(t *testing.T) {
 	for name, by := range map[string]mcpserver.End{"the call": mcpserver.Cancelled, "the client": mcpserver.Gone, "the server": mcpserver.Stopping} {
 		t.Run(name, func(t *testing.T) {
 			f := newFakes(t)
-			gate := filepath.Join(f.dir, "gate")
+			gate := filepath.Join(f.Dir, "gate")
 			if err := syscall.Mkfifo(gate, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			f.program("pflow-exec", strings.Replace(running, "wait)", `wait) case "$*" in *--for=*) read x < "$DIR/gate"; esac;`, 1))
+			f.Program("pflow-exec", strings.Replace(running, "wait)", `wait) case "$*" in *--for=*) read x < "$DIR/gate"; esac;`, 1))
 			ctx, end := context.WithCancelCause(t.Context())
 			defer end(nil)
 			front := &Front{Suite: f.suite}
@@ -103,9 +103,9 @@ func TestExecuteThatIsStopped(t *testing.T) {
 			end(&mcpserver.Ended{By: by, Err: errors.New("it ended")})
 			r := <-answers
 			server := by != mcpserver.Cancelled
-			cancelled := slices.Contains(f.calls(), "pflow-exec --quiet cancel --format json -- r1")
+			cancelled := slices.Contains(f.Calls(), "pflow-exec --quiet cancel --format json -- r1")
 			if cancelled == server {
-				t.Errorf("calls %q", f.calls())
+				t.Errorf("calls %q", f.Calls())
 			}
 			if server && (!r.IsError || !strings.Contains(string(r.Structured), "run r1 goes on")) {
 				t.Errorf("answers %s", r.Structured)
@@ -120,11 +120,11 @@ func TestExecuteThatIsStopped(t *testing.T) {
 // TestExecuteThatIsCancelledAtOnce: the run that is just being started is cancelled too.
 func TestExecuteThatIsCancelledAtOnce(t *testing.T) {
 	f := newFakes(t)
-	gate := filepath.Join(f.dir, "gate")
+	gate := filepath.Join(f.Dir, "gate")
 	if err := syscall.Mkfifo(gate, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	f.program("pflow-exec", strings.Replace(running, `echo '{"run_id":"r1"}'`, `trap '' TERM; echo begun > "$DIR/gate"; read x < "$DIR/gate"; echo '{"run_id":"r1"}'`, 1))
+	f.Program("pflow-exec", strings.Replace(running, `echo '{"run_id":"r1"}'`, `trap '' TERM; echo begun > "$DIR/gate"; read x < "$DIR/gate"; echo '{"run_id":"r1"}'`, 1))
 	ctx, end := context.WithCancelCause(t.Context())
 	answers := make(chan *mcpserver.Result)
 	go func() {
@@ -138,14 +138,14 @@ func TestExecuteThatIsCancelledAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := <-answers
-	if !slices.Contains(f.calls(), "pflow-exec --quiet cancel --format json -- r1") {
-		t.Errorf("the run goes on: calls %q, answers %s", f.calls(), r.Structured)
+	if !slices.Contains(f.Calls(), "pflow-exec --quiet cancel --format json -- r1") {
+		t.Errorf("the run goes on: calls %q, answers %s", f.Calls(), r.Structured)
 	}
 }
 
 func TestLinksOfAnAnswer(t *testing.T) {
 	f := newFakes(t)
-	f.program("pflow-exec", strings.Replace(running, `"n":9007199254740993`, `"short":"x","long":{"$blob":"sha256:a","bytes":5000,"mime":"text/plain","output":"long","uri":"pflow://runs/r1/outputs/long"},"deep":[{"$blob":"sha256:b"},{"a":{"$blob":"sha256:c","bytes":7,"output":"deep","uri":"pflow://runs/r1/outputs/deep"}}]`, 1))
+	f.Program("pflow-exec", strings.Replace(running, `"n":9007199254740993`, `"short":"x","long":{"$blob":"sha256:a","bytes":5000,"mime":"text/plain","output":"long","uri":"pflow://runs/r1/outputs/long"},"deep":[{"$blob":"sha256:b"},{"a":{"$blob":"sha256:c","bytes":7,"output":"deep","uri":"pflow://runs/r1/outputs/deep"}}]`, 1))
 	_, r := f.call(f.front(), "execute", `{"name":"w"}`)
 	want := []mcpserver.Link{
 		{URI: "pflow://runs/r1/outputs/long", Name: "long", MIMEType: "text/plain", Size: 5000},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
+	"github.com/pflow-suite/pflow/pkg/mcp/suitetools/suite"
 )
 
 // limited returns the tools of a front that reaches some workflows only: those that run, describe and follow one of them. Tools that
@@ -47,7 +48,7 @@ func limited(f *Front, tools []mcpserver.Tool) []mcpserver.Tool {
 		call := tool.Call
 		tool.Call = func(ctx context.Context, c *mcpserver.Call) *mcpserver.Result {
 			if missing := check(ctx, f, gjson.ParseBytes(lastMembers(c.Arguments))); missing != nil {
-				return failure(missing)
+				return suite.Failure(missing)
 			}
 			return call(ctx, c)
 		}
@@ -83,7 +84,7 @@ func mayFollow(ctx context.Context, f *Front, run string) *fault.Fault {
 	if run == "last" {
 		return fault.New(fault.Usage, "The run must be named by its run_id: the last one may be of another workflow")
 	}
-	r := f.answer(ctx, command{program: "pflow-exec", args: []string{"status", "--format", "json", "--", run}})
+	r := f.answer(ctx, suite.Command{Program: "pflow-exec", Args: []string{"status", "--format", "json", "--", run}})
 	of := gjson.GetManyBytes(r.Structured, "run_id", "workflow")
 	if r.IsError || of[0].Str != run || mayRun(f, of[1].Str) != nil {
 		return fault.New(fault.NotFound, "There is no run %q", fault.Truncate(run, maxEcho))

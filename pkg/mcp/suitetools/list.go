@@ -8,6 +8,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
+	"github.com/pflow-suite/pflow/pkg/mcp/suitetools/suite"
 )
 
 // list is the tool list_library.
@@ -17,9 +18,9 @@ func (f *Front) list() mcpserver.Tool {
 		Description: "List the saved workflows by name, with their descriptions, or those that match a pattern. An answer is a page of at most 8 kB: " +
 			"total counts all, and next_cursor, given back as cursor, continues. A workflow whose file is broken is listed with its error. " +
 			"browse_components finds workflows by words, drafts too; describe_workflow shows how to call one.",
-		InputSchema: schema(`{"type":"object","properties":{"pattern":{"type":"string","description":"words that the name or the description must contain, or a pattern with * and ? for the name. By default all are listed"},` +
+		InputSchema: json.RawMessage(`{"type":"object","properties":{"pattern":{"type":"string","description":"words that the name or the description must contain, or a pattern with * and ? for the name. By default all are listed"},` +
 			limitProperty("workflows") + `,` + cursorProperty + `},"additionalProperties":false}`),
-		OutputSchema: outputSchema(`"workflows":{"type":"array","items":{"type":"object","properties":{"name":{"type":"string"},"description":{"type":"string"},` +
+		OutputSchema: suite.AnswerSchema(`"workflows":{"type":"array","items":{"type":"object","properties":{"name":{"type":"string"},"description":{"type":"string"},` +
 			`"saved":{"type":"boolean"},` +
 			`"truncated":{"type":"boolean","description":"the description is cut"},"error":{"type":"object","description":"why the file cannot be used"}}}},` + pageProperties),
 		ReadOnly: true, Idempotent: true,
@@ -32,12 +33,12 @@ type listArguments struct {
 	pageArguments
 }
 
-func (a listArguments) command() command {
+func (a listArguments) command() suite.Command {
 	args := append([]string{"list", "--format", "json"}, a.flags()...)
 	if a.Pattern != "" {
 		args = append(args, "--", a.Pattern)
 	}
-	return command{program: "pflow-lib", args: args}
+	return suite.Command{Program: "pflow-lib", Args: args}
 }
 
 // callList answers list_library with the array of a page as text. The structured content is an object with the array, because

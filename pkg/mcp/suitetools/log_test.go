@@ -15,7 +15,7 @@ import (
 // debugLog lets the suite of fakes log everything, with the given settings, and returns what it has logged.
 func (f *fakes) debugLog(settings string) *bytes.Buffer {
 	f.Helper()
-	dir := filepath.Join(f.dir, "home")
+	dir := filepath.Join(f.Dir, "home")
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		f.Fatal(err)
 	}
@@ -23,7 +23,7 @@ func (f *fakes) debugLog(settings string) *bytes.Buffer {
 		f.Fatal(err)
 	}
 	var err error
-	if f.suite.Home, err = home.Open(dir, f.dir); err != nil {
+	if f.suite.Home, err = home.Open(dir, f.Dir); err != nil {
 		f.Fatal(err)
 	}
 	var log bytes.Buffer
@@ -34,7 +34,7 @@ func (f *fakes) debugLog(settings string) *bytes.Buffer {
 // TestTheCommandLineIsLogged holds the exact words, which a shell takes as they are.
 func TestTheCommandLineIsLogged(t *testing.T) {
 	f := newFakes(t)
-	f.program("pflow-lib", `echo '{"success":true}'`)
+	f.Program("pflow-lib", `echo '{"success":true}'`)
 	var log bytes.Buffer
 	f.debugLog(`{}`)
 	f.suite.Log = slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
@@ -44,7 +44,7 @@ func TestTheCommandLineIsLogged(t *testing.T) {
 		return a
 	}}))
 	f.call(f.front(), "save_to_library", `{"draft_name":"a","final_name":"b","description":"It's <two> words & $HOME"}`)
-	want := f.dir + `/pflow-lib --hints=tools --max-bytes=8192 --quiet save --format json '--description=It'\\''s <two> words & $HOME' -- a b`
+	want := f.Dir + `/pflow-lib --hints=tools --max-bytes=8192 --quiet save --format json '--description=It'\\''s <two> words & $HOME' -- a b`
 	line := log.String()
 	if got := strings.ReplaceAll(strings.ReplaceAll(line, `\u003c`, "<"), `\u003e`, ">"); !strings.Contains(strings.ReplaceAll(got, `\u0026`, "&"), want) {
 		t.Errorf("logged %s", line)
@@ -61,7 +61,7 @@ func TestTheCommandLineIsLogged(t *testing.T) {
 func TestSecretsAreNotLogged(t *testing.T) {
 	f := newFakes(t)
 	for _, program := range []string{"pflow-lib", "pflow-exec", "pflow-sync"} {
-		f.program(program, `echo '{"success":true}'`)
+		f.Program(program, `echo '{"success":true}'`)
 	}
 	f.suite.Env = append(f.suite.Env, "MY_TOKEN=canary-environment")
 	log := f.debugLog(`{"env":{"anything":"canary-settings"}}`)
@@ -84,7 +84,7 @@ func TestSecretsAreNotLogged(t *testing.T) {
 // TestNothingIsLoggedWithBrokenSettings: without the settings, the secrets in a command line are not known.
 func TestNothingIsLoggedWithBrokenSettings(t *testing.T) {
 	f := newFakes(t)
-	f.program("pflow-lib", `echo '{"success":true}'`)
+	f.Program("pflow-lib", `echo '{"success":true}'`)
 	log := f.debugLog(`{"env":{"anything":"canary-settings"`)
 	f.call(f.front(), "browse_components", `{"query":"canary-settings"}`)
 	if got := log.String(); strings.Contains(got, "canary") || !strings.Contains(got, "pflow-lib") {

@@ -9,7 +9,7 @@ import (
 // of before.
 func TestCallsLeaveNothing(t *testing.T) {
 	f := newFakes(t)
-	f.program("pflow-lib", `printf '{"a":"'; head -c 200000 /dev/zero | tr '\0' x; printf '"}'; head -c 100000 /dev/zero >&2; exit "${#2}"`)
+	f.Program("pflow-lib", `printf '{"a":"'; head -c 200000 /dev/zero | tr '\0' x; printf '"}'; head -c 100000 /dev/zero >&2; exit "${#2}"`)
 	front := &Front{Suite: f.suite, Toolsets: everyToolset()}
 	inUse := func() uint64 {
 		var m runtime.MemStats

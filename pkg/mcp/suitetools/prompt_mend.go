@@ -11,6 +11,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/mcp/suitetools/suite"
 )
 
 // mendRun returns the text of the prompt mend-run.
@@ -127,7 +128,7 @@ func (f *Front) withoutFile(ctx context.Context, w *mendable, run, name, drafts 
 		return w
 	}
 	w.correct = fmt.Sprintf("Correct the file of the workflow, which the user ran by its path: %s.", name)
-	w.resume = fmt.Sprintf("Ask the user to run in a shell, since execute knows only drafts and saved workflows: pflow-exec run %s --resume %s.", shellWord(name), run)
+	w.resume = fmt.Sprintf("Ask the user to run in a shell, since execute knows only drafts and saved workflows: pflow-exec run %s --resume %s.", suite.ShellWord(name), run)
 	w.unchanged = fmt.Sprintf("If the cause was not in the workflow, pflow-exec resume %s is enough.", run)
 	return w
 }
@@ -135,10 +136,10 @@ func (f *Front) withoutFile(ctx context.Context, w *mendable, run, name, drafts 
 // ran returns the definition of the workflow that a run had, and the path of its file, which is "" if it ran by its name. Both are ""
 // if they cannot be read.
 func (r reader) ran(ctx context.Context, run string) (definition, path string) {
-	out := &head{most: maxContent}
-	o, err := r.suite.run(ctx, command{program: "pflow-exec", args: []string{"--quiet", "events", "--format", "ndjson", "--", run}, stdout: out})
-	first, _, _ := bytes.Cut(out.buf.Bytes(), []byte("\n"))
-	if err != nil || o.exit != 0 || !json.Valid(first) {
+	out := &suite.Head{Most: maxContent}
+	o, err := r.suite.Run(ctx, suite.Command{Program: "pflow-exec", Args: []string{"--quiet", "events", "--format", "ndjson", "--", run}, Stdout: out})
+	first, _, _ := bytes.Cut(out.Kept.Bytes(), []byte("\n"))
+	if err != nil || o.Exit != 0 || !json.Valid(first) {
 		return "", ""
 	}
 	fields := gjson.GetManyBytes(first, "workflow.definition", "workflow.path")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
+	"github.com/pflow-suite/pflow/pkg/mcp/suitetools/suite"
 )
 
 // The most bytes of a prompt's parts: the words of a task that are searched for, and a workflow or what is known about a node.
@@ -25,7 +26,7 @@ func (f *Front) Prompts(drafts string) []mcpserver.Prompt {
 		Description: "Write a workflow for a task, run it and keep it: what to do in which order, the node types that fit the task, and the language on one page.",
 		Arguments:   []mcpserver.PromptArgument{{Name: "task", Title: "Task", Description: "what the workflow is to do, in a sentence or more", Required: true}},
 		Get: func(ctx context.Context, arguments map[string]string) (string, error) {
-			if bad := checkNUL("write-workflow", "task", arguments["task"]); bad != nil {
+			if bad := suite.CheckNUL("write-workflow", "task", arguments["task"]); bad != nil {
 				return "", bad
 			}
 			return f.writeWorkflow(ctx, arguments["task"], drafts)

@@ -43,11 +43,11 @@ esac`
 
 func TestPromptToWriteAWorkflow(t *testing.T) {
 	f := newFakes(t)
-	f.program("pflow-lib", promptLib)
+	f.Program("pflow-lib", promptLib)
 	text := f.prompt(f.front(), "write-workflow", map[string]string{"task": "--fetch a page"})
 	f.contains(text, "--fetch a page", "# The guide", "`http`: Make a request", "`fetch-page`: Fetch", "/home/drafts/NAME.json", "execute", "save_to_library")
-	if want := "pflow-lib --quiet search --format json --detail=brief --limit=8 -- --fetch a page"; !slices.Contains(f.calls(), want) {
-		t.Errorf("calls %q", f.calls())
+	if want := "pflow-lib --quiet search --format json --detail=brief --limit=8 -- --fetch a page"; !slices.Contains(f.Calls(), want) {
+		t.Errorf("calls %q", f.Calls())
 	}
 	front := &Front{Suite: f.suite, Toolsets: []string{"core", "drafts"}}
 	text = f.prompt(front, "write-workflow", map[string]string{"task": strings.Repeat("long ", 100_000)})
@@ -55,7 +55,7 @@ func TestPromptToWriteAWorkflow(t *testing.T) {
 	if strings.Contains(text, "/home/drafts") {
 		t.Error("it names a folder, although there is a tool")
 	}
-	if last := f.calls()[len(f.calls())-1]; len(last) > maxQuery+200 {
+	if last := f.Calls()[len(f.Calls())-1]; len(last) > maxQuery+200 {
 		t.Errorf("a query has %d bytes", len(last))
 	}
 }
@@ -63,9 +63,9 @@ func TestPromptToWriteAWorkflow(t *testing.T) {
 // TestPromptWithoutSearch: without matches the prompt has the rest; without the guide it is a fault.
 func TestPromptWithoutSearch(t *testing.T) {
 	f := newFakes(t)
-	f.program("pflow-lib", `if [ "$2" = guide ]; then echo '# The guide'; else exit 1; fi`)
+	f.Program("pflow-lib", `if [ "$2" = guide ]; then echo '# The guide'; else exit 1; fi`)
 	f.contains(f.prompt(f.front(), "write-workflow", map[string]string{"task": "x"}), "# The guide", "browse_components")
-	f.program("pflow-lib", `exit 1`)
+	f.Program("pflow-lib", `exit 1`)
 	if got := f.prompt(f.front(), "write-workflow", map[string]string{"task": "x"}); got != "fault protocol_error" {
 		t.Errorf("%s", got)
 	}
@@ -98,22 +98,22 @@ esac`
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := newFakes(t)
-			f.program("pflow-lib", promptLib)
-			f.program("pflow-exec", c.script)
+			f.Program("pflow-lib", promptLib)
+			f.Program("pflow-exec", c.script)
 			text := f.prompt(f.front(), "mend-run", map[string]string{})
 			f.contains(text, c.contains...)
 			if strings.Contains(text, c.lacks) {
 				t.Errorf("%q is in\n%s", c.lacks, text)
 			}
-			if f.calls()[0] != "pflow-exec --quiet status --format json -- last" {
-				t.Errorf("calls %q", f.calls())
+			if f.Calls()[0] != "pflow-exec --quiet status --format json -- last" {
+				t.Errorf("calls %q", f.Calls())
 			}
 		})
 	}
 	f := newFakes(t)
-	f.program("pflow-exec", `echo '{"success":false,"error":{"type":"not_found","message":"no such run"}}'; exit 2`)
-	if got := f.prompt(f.front(), "mend-run", map[string]string{"run": "--help"}); got != "fault not_found" || !slices.Equal(f.calls(), []string{"pflow-exec --quiet status --format json -- --help"}) {
-		t.Errorf("%s after %q", got, f.calls())
+	f.Program("pflow-exec", `echo '{"success":false,"error":{"type":"not_found","message":"no such run"}}'; exit 2`)
+	if got := f.prompt(f.front(), "mend-run", map[string]string{"run": "--help"}); got != "fault not_found" || !slices.Equal(f.Calls(), []string{"pflow-exec --quiet status --format json -- --help"}) {
+		t.Errorf("%s after %q", got, f.Calls())
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcp/form"
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
+	"github.com/pflow-suite/pflow/pkg/mcp/suitetools/suite"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
@@ -46,13 +47,13 @@ const (
 
 // standingOf returns what a run asks, at most the first maxAsked questions, or a failed result.
 func standingOf(ctx context.Context, f *Front, run string) (*standing, *mcpserver.Result) {
-	r := f.answer(ctx, command{program: "pflow-exec", args: []string{"status", "--format", "json", "--max-bytes=0", "--", run}})
+	r := f.answer(ctx, suite.Command{Program: "pflow-exec", Args: []string{"status", "--format", "json", "--max-bytes=0", "--", run}})
 	if r.IsError {
 		return nil, r
 	}
 	var s standing
 	if err := json.Unmarshal(r.Structured, &s); err != nil || s.Run == "" {
-		return nil, failure(fault.New(fault.Protocol, "pflow-exec status printed no run_id"))
+		return nil, suite.Failure(fault.New(fault.Protocol, "pflow-exec status printed no run_id"))
 	}
 	s.Questions = s.Questions[:min(len(s.Questions), maxAsked)]
 	return &s, nil

@@ -104,7 +104,7 @@ func TestAQuestionIsBoundedAndLegible(t *testing.T) {
 
 func TestFewQuestionsAreAskedAtOnce(t *testing.T) {
 	f := newFakes(t)
-	f.program("pflow-exec", `echo '{"run_id":"r01","status":"paused","questions":[`+strings.TrimSuffix(strings.Repeat(`{"node":"n","question":"?","choices":["yes"]},`, 50), ",")+`]}'`)
+	f.Program("pflow-exec", `echo '{"run_id":"r01","status":"paused","questions":[`+strings.TrimSuffix(strings.Repeat(`{"node":"n","question":"?","choices":["yes"]},`, 50), ",")+`]}'`)
 	if asked, failed := standingOf(t.Context(), f.front(), "r01"); failed != nil || len(asked.Questions) != maxAsked {
 		t.Error(asked, failed)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
+	"github.com/pflow-suite/pflow/pkg/mcp/suitetools/suite"
 )
 
 // scheme begins the URIs of all resources.
@@ -30,7 +31,7 @@ type resource struct {
 
 // reader reads resources: it runs commands of the suite.
 type reader struct {
-	suite *Suite
+	suite *suite.Programs
 	// tools are those that the App may call.
 	tools []string
 	// serves reports whether a toolset is served.

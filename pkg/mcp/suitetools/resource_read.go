@@ -1,9 +1,7 @@
 package suitetools
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -11,6 +9,7 @@ import (
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
+	"github.com/pflow-suite/pflow/pkg/mcp/suitetools/suite"
 	"github.com/pflow-suite/pflow/pkg/process"
 )
 
@@ -134,12 +133,12 @@ func (r reader) readNode(ctx context.Context, values []string) (*mcpserver.Conte
 // readLogs reads the log of a run or of one of its nodes.
 func (r reader) readLogs(ctx context.Context, values []string) (*mcpserver.Content, error) {
 	tail := process.NewTail(maxLog)
-	logs := command{program: "pflow-exec", args: append([]string{"--quiet", "logs", "--format", "text", "--"}, values...), stdout: tail}
-	o, err := r.suite.run(ctx, logs)
+	logs := suite.Command{Program: "pflow-exec", Args: append([]string{"--quiet", "logs", "--format", "text", "--"}, values...), Stdout: tail}
+	o, err := r.suite.Run(ctx, logs)
 	if err != nil {
 		return nil, err
 	}
-	if o.exit != 0 { // as text the fault would be one of words only
+	if o.Exit != 0 { // as text the fault would be one of words only
 		return r.print(ctx, "pflow-exec", append([]string{"logs", "--format", "json", "--"}, values...)...)
 	}
 	text := tail.String()
@@ -156,41 +155,15 @@ func (r reader) print(ctx context.Context, program string, args ...string) (*mcp
 
 // printUpTo returns the output of a command that prints at most a number of bytes, or else a too_large.
 func (r reader) printUpTo(ctx context.Context, most int, program string, args ...string) (*mcpserver.Content, error) {
-	out := &head{most: most}
-	o, err := r.suite.run(ctx, command{program: program, args: append([]string{"--quiet"}, args...), stdout: out})
+	out := &suite.Head{Most: most}
+	o, err := r.suite.Run(ctx, suite.Command{Program: program, Args: append([]string{"--quiet"}, args...), Stdout: out})
 	switch {
 	case err != nil:
 		return nil, err
-	case o.exit != 0:
-		return nil, unread(out.buf.Bytes(), program, o)
-	case out.size > most:
-		return nil, fault.New(fault.TooLarge, "The resource has %d bytes, more than the limit of %d", out.size, most)
+	case o.Exit != 0:
+		return nil, suite.Unread(out.Kept.Bytes(), program, o)
+	case out.Size > most:
+		return nil, fault.New(fault.TooLarge, "The resource has %d bytes, more than the limit of %d", out.Size, most)
 	}
-	return &mcpserver.Content{Text: strings.ToValidUTF8(out.buf.String(), "\uFFFD")}, nil
-}
-
-// unread returns the fault of a command that failed. For a client a wrong name is a resource that does not exist.
-func unread(output []byte, program string, o *outcome) *fault.Fault {
-	f := &fault.Fault{}
-	if json.Unmarshal([]byte(gjson.GetBytes(output, "error").Raw), f) != nil || f.Message == "" {
-		return fault.New(fault.Protocol, "%s failed with exit status %d", program, o.exit).Detail("stderr", o.stderr)
-	}
-	if f.ExitStatus() == 2 && f.Type != fault.Security {
-		f.Type = fault.NotFound
-	}
-	return f
-}
-
-// head is a writer that keeps the first bytes and counts all.
-type head struct {
-	buf        bytes.Buffer
-	most, size int
-}
-
-func (h *head) Write(p []byte) (int, error) {
-	h.size += len(p)
-	if room := h.most - h.buf.Len(); room > 0 {
-		_, _ = h.buf.Write(p[:min(len(p), room)]) // a Buffer never fails
-	}
-	return len(p), nil
+	return &mcpserver.Content{Text: strings.ToValidUTF8(out.Kept.String(), "\uFFFD")}, nil
 }

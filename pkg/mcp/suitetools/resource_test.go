@@ -25,7 +25,7 @@ func (f *fakes) printed(uri string) string {
 
 func TestReadOutput(t *testing.T) {
 	f := newFakes(t)
-	f.program("pflow-exec", `case "$*" in
+	f.Program("pflow-exec", `case "$*" in
 *--print=long*) echo 'the  long one ';;
 *--print=lines*) printf 'a\n\n\n';;
 *--print=live*) echo '{"success":false,"error":{"type":"timeout","message":"It has not ended"}}'; exit 124;;
@@ -46,8 +46,8 @@ esac`)
 			t.Errorf("%s is %q, not %q", uri, got, want)
 		}
 	}
-	if want := "pflow-exec --quiet wait --format json --timeout=1ms --print=long -- --help"; !slices.Contains(f.calls(), want) {
-		t.Errorf("a run's name is taken for a flag: %q", f.calls())
+	if want := "pflow-exec --quiet wait --format json --timeout=1ms --print=long -- --help"; !slices.Contains(f.Calls(), want) {
+		t.Errorf("a run's name is taken for a flag: %q", f.Calls())
 	}
 }
 
@@ -55,7 +55,7 @@ esac`)
 func TestReadOutputOfARunWithoutSuccess(t *testing.T) {
 	for state, exit := range map[string]int{"failed": 1, "paused": 4, "denied": 1, "cancelled": 143, "timed_out": 124, "interrupted": 1} {
 		f := newFakes(t)
-		f.program("pflow-exec", fmt.Sprintf(`case "$*" in
+		f.Program("pflow-exec", fmt.Sprintf(`case "$*" in
 *" status "*) echo '{"run_id":"r1","status":"%s","error":{"type":"execution_error","message":"it broke"}}';;
 *) echo "pflow-exec: error: it broke" >&2; exit %d;;
 esac`, state, exit))
@@ -77,14 +77,14 @@ esac`, state, exit))
 		}
 	}
 	f := newFakes(t)
-	f.program("pflow-exec", `case "$*" in
+	f.Program("pflow-exec", `case "$*" in
 *" status "*) echo '{"run_id":"r1","status":"interrupted"}';;
 *) echo '{"success":false,"run_id":"r1","status":"interrupted","error":{"type":"execution_error","message":"it was killed"}}'; exit 1;;
 esac`)
 	if got := f.printed("pflow://runs/r1/outputs/total"); !strings.HasPrefix(got, "not_found: ") {
 		t.Errorf("%q", got)
 	}
-	f.program("pflow-exec", `case "$*" in *" status "*) echo '{"run_id":"r1","status":"completed"}';; *) exit 137;; esac`)
+	f.Program("pflow-exec", `case "$*" in *" status "*) echo '{"run_id":"r1","status":"completed"}';; *) exit 137;; esac`)
 	if got := f.printed("pflow://runs/r1/outputs/total"); got != "protocol_error: pflow-exec failed with exit status 137" {
 		t.Errorf("%q", got)
 	}
@@ -109,10 +109,10 @@ func TestResourcesAreCommands(t *testing.T) {
 		"pflow://runs/r1/logs/a%2Fb":           "pflow-exec --quiet logs --format text -- r1 a/b",
 	} {
 		f := newFakes(t)
-		f.program("pflow-lib", "echo printed")
-		f.program("pflow-exec", "echo printed")
+		f.Program("pflow-lib", "echo printed")
+		f.Program("pflow-exec", "echo printed")
 		f.printed(uri)
-		if got := f.calls(); !slices.Equal(got, []string{want}) {
+		if got := f.Calls(); !slices.Equal(got, []string{want}) {
 			t.Errorf("%s calls %q, not %q", uri, got, want)
 		}
 	}
@@ -121,8 +121,8 @@ func TestResourcesAreCommands(t *testing.T) {
 // TestURIsThatAreNoResource start nothing. The fault lists what there is.
 func TestURIsThatAreNoResource(t *testing.T) {
 	f := newFakes(t)
-	f.program("pflow-lib", "echo printed")
-	f.program("pflow-exec", "echo printed")
+	f.Program("pflow-lib", "echo printed")
+	f.Program("pflow-exec", "echo printed")
 	for _, uri := range []string{
 		"", "pflow:", "pflow://", "pflow://guide/", "pflow://guide/x", "pflow://guid", "PFLOW://guide", "pflow://nodes", "pflow://nodes/", "pflow://nodes/a/b",
 		"pflow://nodes/%00", "pflow://nodes/a%0Ab", "pflow://nodes/%", "pflow://workflows/../x", "pflow://runs/", "pflow://runs//outputs/x", "pflow://runs/r1/", "pflow://runs/r1/x",
@@ -134,7 +134,7 @@ func TestURIsThatAreNoResource(t *testing.T) {
 			t.Errorf("%.50q: %+v", uri, missing)
 		}
 	}
-	if got := f.calls(); got != nil {
+	if got := f.Calls(); got != nil {
 		t.Errorf("started %q", got)
 	}
 }
@@ -147,7 +147,7 @@ func TestReadWorkflowKeepsItsBytes(t *testing.T) {
 		"---\nversion: 1\n---\n# T": "text/markdown",
 	} {
 		f := newFakes(t)
-		f.program("pflow-lib", "cat <<'END'\n"+text+"\nEND")
+		f.Program("pflow-lib", "cat <<'END'\n"+text+"\nEND")
 		content, err := f.front().Read(t.Context(), "pflow://workflows/x")
 		if err != nil || content.Text != text+"\n" || content.MIMEType != mime {
 			t.Errorf("%q is %+v, %v", text, content, err)
@@ -158,7 +158,7 @@ func TestReadWorkflowKeepsItsBytes(t *testing.T) {
 // TestReadNodeType: the document is the node type alone; an answer without it is no such type.
 func TestReadNodeType(t *testing.T) {
 	f := newFakes(t)
-	f.program("pflow-lib", `case "$*" in *=echo) echo '{"nodes":[{"type":"echo","inputs":[]}],"total":1}';; *) echo '{"nodes":[],"total":0}';; esac`)
+	f.Program("pflow-lib", `case "$*" in *=echo) echo '{"nodes":[{"type":"echo","inputs":[]}],"total":1}';; *) echo '{"nodes":[],"total":0}';; esac`)
 	if got := f.printed("pflow://nodes/echo"); got != `{"type":"echo","inputs":[]}` {
 		t.Errorf("%q", got)
 	}
@@ -170,17 +170,17 @@ func TestReadNodeType(t *testing.T) {
 // TestReadLongLogs: of a long log the end is returned, beginning with a whole line after a line that says so.
 func TestReadLongLogs(t *testing.T) {
 	f := newFakes(t)
-	f.program("pflow-exec", `seq 1 400000`)
+	f.Program("pflow-exec", `seq 1 400000`)
 	got := f.printed("pflow://runs/r1/logs/a")
 	lines := strings.Split(got, "\n")
 	if len(got) > maxLog+100 || len(got) < maxLog-100 || !strings.HasSuffix(got, "\n399999\n400000\n") || !strings.HasPrefix(lines[0], "(") {
 		t.Errorf("%d bytes: %.50q…", len(got), got)
 	}
-	f.program("pflow-exec", `seq 1 10`)
+	f.Program("pflow-exec", `seq 1 10`)
 	if got := f.printed("pflow://runs/r1/logs"); got != "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n" {
 		t.Errorf("%q", got)
 	}
-	f.program("pflow-exec", `case "$*" in *json*) echo '{"success":false,"error":{"type":"not_found","message":"no such node"}}';; esac; exit 2`)
+	f.Program("pflow-exec", `case "$*" in *json*) echo '{"success":false,"error":{"type":"not_found","message":"no such node"}}';; esac; exit 2`)
 	if got := f.printed("pflow://runs/r1/logs/b"); got != "not_found: no such node" {
 		t.Errorf("%q", got)
 	}
@@ -189,7 +189,7 @@ func TestReadLongLogs(t *testing.T) {
 // TestReadLongNodes: a document that is too long is read again without its long texts; one that is still too long is a fault.
 func TestReadLongNodes(t *testing.T) {
 	f := newFakes(t)
-	f.program("pflow-exec", `case "$*" in *chars=0*r1*|*r2*) seq 1 400000;; *) echo short;; esac`)
+	f.Program("pflow-exec", `case "$*" in *chars=0*r1*|*r2*) seq 1 400000;; *) echo short;; esac`)
 	if got := f.printed("pflow://runs/r1/nodes/a"); got != "short\n" {
 		t.Errorf("%d bytes", len(got))
 	}
@@ -207,7 +207,7 @@ func TestReadsThatFail(t *testing.T) {
 		`kill -KILL $$`:                   "protocol_error: pflow-lib failed with exit status 137",
 	} {
 		f := newFakes(t)
-		f.program("pflow-lib", script)
+		f.Program("pflow-lib", script)
 		if got := f.printed("pflow://workflows/x"); got != want {
 			t.Errorf("%s: %q, not %q", script, got, want)
 		}

@@ -10,7 +10,7 @@ import (
 // A run does not keep secret inputs, so run_resume takes them again. They are in no command line.
 func TestAResumedRunTakesInputs(t *testing.T) {
 	f := newFakes(t)
-	f.program("pflow-exec", `case "$*" in
+	f.Program("pflow-exec", `case "$*" in
 *status*) echo '{"run_id":"r01","workflow":"w","status":"paused"}';;
 *start*) cat > "$DIR/inputs"; echo '{"run_id":"r02"}';;
 *wait*) echo '{"success":true,"run_id":"r02","status":"completed","outputs":{}}';;
@@ -19,10 +19,10 @@ esac`)
 	if answer["run_id"] != "r02" {
 		t.Error(answer)
 	}
-	if given, err := os.ReadFile(filepath.Join(f.dir, "inputs")); err != nil || string(given) != `{"tok":"s3cret"}` {
+	if given, err := os.ReadFile(filepath.Join(f.Dir, "inputs")); err != nil || string(given) != `{"tok":"s3cret"}` {
 		t.Errorf("%s, %v", given, err)
 	}
-	if calls := f.calls(); !slices.Contains(calls, "pflow-exec --quiet start --format json --name --resume=r01 --approve=deploy=yes --inputs=- -- w") {
+	if calls := f.Calls(); !slices.Contains(calls, "pflow-exec --quiet start --format json --name --resume=r01 --approve=deploy=yes --inputs=- -- w") {
 		t.Errorf("%q", calls)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
+	"github.com/pflow-suite/pflow/pkg/mcp/suitetools/suite"
 )
 
 // save is the tool save_to_library.
@@ -18,11 +19,11 @@ func (f *Front) save() mcpserver.Tool {
 		Description: "Save a draft: check it and move it into the library under its final name, with the files that it refers to. " +
 			"The answer names what the workflow needs (dependencies): node types, MCP servers, other workflows, settings. " +
 			"A name that is in use is an error, and nothing is changed.",
-		InputSchema: schema(`{"type":"object","properties":{` +
+		InputSchema: json.RawMessage(`{"type":"object","properties":{` +
 			`"draft_name":{"type":"string","description":"the draft's name"},` +
 			`"final_name":{"type":"string","description":"the name to save it under: lower-case words joined by hyphens"},` +
 			`"description":{"type":"string","description":"what the workflow is for, in a sentence"}},"required":["draft_name","final_name","description"],"additionalProperties":false}`),
-		OutputSchema: outputSchema(`"success":{"type":"boolean"},"name":{"type":"string"},"path":{"type":"string"},"files":{"type":"array","items":{"type":"string"}},` +
+		OutputSchema: suite.AnswerSchema(`"success":{"type":"boolean"},"name":{"type":"string"},"path":{"type":"string"},"files":{"type":"array","items":{"type":"string"}},` +
 			`"not_bundled":{"type":"array","items":{"type":"object"}},"dependencies":{"type":"object","description":"node_types, servers (configured or not), workflows, settings (set or not)"}`),
 		Call: summarized(func(ctx context.Context, call *mcpserver.Call) *mcpserver.Result {
 			r := document[saveArguments](f)(ctx, call)
@@ -50,6 +51,6 @@ type saveArguments struct {
 	Description string `json:"description"`
 }
 
-func (a saveArguments) command() command {
-	return command{program: "pflow-lib", args: []string{"save", "--format", "json", "--description=" + a.Description, "--", a.DraftName, a.FinalName}}
+func (a saveArguments) command() suite.Command {
+	return suite.Command{Program: "pflow-lib", Args: []string{"save", "--format", "json", "--description=" + a.Description, "--", a.DraftName, a.FinalName}}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
+	"github.com/pflow-suite/pflow/pkg/mcp/suitetools/suite"
 )
 
 // callServerTool is the tool call_server_tool.
@@ -17,10 +18,10 @@ func callServerTool(f *Front) mcpserver.Tool {
 		Name: "call_server_tool", Title: "Call a tool of an MCP server",
 		Description: "Call one tool of a configured MCP server, outside of a workflow, and return its result. The server is started for this call. " +
 			"Of a result over max_bytes only the beginning is returned, as text in result_head: ask for more before the call if the tool may not be called twice.",
-		InputSchema: schema(`{"type":"object","properties":{` + serverArgument + `,` + toolArgument + `,` +
+		InputSchema: json.RawMessage(`{"type":"object","properties":{` + serverArgument + `,` + toolArgument + `,` +
 			`"arguments":{"type":"object","description":"the tool's arguments by name"},` +
 			`"max_bytes":{"type":"integer","minimum":0,"default":8192,"description":"the most bytes of the answer; less than 1024 is 1024, and 0 returns everything"}},"required":["server","tool"],"additionalProperties":false}`),
-		OutputSchema: outputSchema(`"success":{"type":"boolean"},"is_error":{"type":"boolean"},"server":{"type":"string"},"tool":{"type":"string"},` +
+		OutputSchema: suite.AnswerSchema(`"success":{"type":"boolean"},"is_error":{"type":"boolean"},"server":{"type":"string"},"tool":{"type":"string"},` +
 			`"result":{"description":"what the tool returned"},"content":{"type":"array","items":{"type":"object"}},` +
 			`"result_bytes":{"type":"integer"},"result_head":{"type":"string","description":"the beginning of a result that is too long"}`),
 		Destructive: true, OpenWorld: true,
@@ -35,14 +36,14 @@ type callServerToolArguments struct {
 	MaxBytes  *int            `json:"max_bytes"`
 }
 
-func (a callServerToolArguments) command() command {
+func (a callServerToolArguments) command() suite.Command {
 	arguments := a.Arguments
 	if len(arguments) == 0 {
 		arguments = json.RawMessage("{}")
 	}
-	return command{
-		program: "pflow-sync", long: true, stdin: arguments,
-		args: []string{"call", "--format", "json", limitFlag(pageBytes(a.MaxBytes)), "--", a.Server, a.Tool, "-"},
+	return suite.Command{
+		Program: "pflow-sync", Long: true, Stdin: arguments,
+		Args: []string{"call", "--format", "json", limitFlag(pageBytes(a.MaxBytes)), "--", a.Server, a.Tool, "-"},
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
+	"github.com/pflow-suite/pflow/pkg/mcp/suitetools/suite"
 )
 
 // listServers is the tool list_servers.
@@ -16,8 +17,8 @@ func listServers(f *Front) mcpserver.Tool {
 	return mcpserver.Tool{
 		Name: "list_servers", Title: "List MCP servers",
 		Description: "List the MCP servers that are configured, each with the number of its tools that are node types. Nothing is started.",
-		InputSchema: schema(`{"type":"object","properties":{` + limitProperty("servers") + `,` + cursorProperty + `},"additionalProperties":false}`),
-		OutputSchema: outputSchema(`"servers":{"type":"array","items":{"type":"object","properties":{"server":{"type":"string"},"transport":{"type":"string"},` +
+		InputSchema: json.RawMessage(`{"type":"object","properties":{` + limitProperty("servers") + `,` + cursorProperty + `},"additionalProperties":false}`),
+		OutputSchema: suite.AnswerSchema(`"servers":{"type":"array","items":{"type":"object","properties":{"server":{"type":"string"},"transport":{"type":"string"},` +
 			`"tools":{"type":"integer"},"error":{"type":"object"}},"required":["server"]}},"warnings":{"type":"array","items":{"type":"object"},"description":"what could not be read"},` + pageProperties),
 		ReadOnly: true, Idempotent: true,
 		Call: summarized(document[listServersArguments](f), listedServers),
@@ -26,8 +27,8 @@ func listServers(f *Front) mcpserver.Tool {
 
 type listServersArguments struct{ pageArguments }
 
-func (a listServersArguments) command() command {
-	return command{program: "pflow-sync", args: append([]string{"list", "--format", "json"}, a.flags()...)}
+func (a listServersArguments) command() suite.Command {
+	return suite.Command{Program: "pflow-sync", Args: append([]string{"list", "--format", "json"}, a.flags()...)}
 }
 
 // listedServers is the summary of an answer, with the servers that cannot be used.

@@ -8,6 +8,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
+	"github.com/pflow-suite/pflow/pkg/mcp/suitetools/suite"
 )
 
 // syncServer is the tool sync_server.
@@ -16,9 +17,9 @@ func syncServer(f *Front) mcpserver.Tool {
 		Name: "sync_server", Title: "Make a server's tools node types",
 		Description: "Make the tools of a configured MCP server node types: starts the server, lists its tools, and registers each as mcp-SERVER-TOOL. " +
 			"Node types of tools that the server no longer has are removed.",
-		InputSchema: schema(`{"type":"object","properties":{` + serverArgument + `,` +
+		InputSchema: json.RawMessage(`{"type":"object","properties":{` + serverArgument + `,` +
 			`"replace":{"type":"boolean","default":false,"description":"also replace entries of these tools that another program has written"}},"required":["server"],"additionalProperties":false}`),
-		OutputSchema: outputSchema(`"tools_discovered":{"type":"integer"},"tools_registered":{"type":"integer"},"tools_removed":{"type":"integer"},` +
+		OutputSchema: suite.AnswerSchema(`"tools_discovered":{"type":"integer"},"tools_registered":{"type":"integer"},"tools_removed":{"type":"integer"},` +
 			`"servers":{"type":"array","items":{"type":"object"}},"corrupt":{"type":"string","description":"the file to which a corrupt registry was moved"}`),
 		Destructive: true, Idempotent: true, OpenWorld: true,
 		Call: summarized(document[syncServerArguments](f), syncedServer),
@@ -30,12 +31,12 @@ type syncServerArguments struct {
 	Replace bool   `json:"replace"`
 }
 
-func (a syncServerArguments) command() command {
+func (a syncServerArguments) command() suite.Command {
 	args := []string{"sync", "--format", "json"}
 	if a.Replace {
 		args = append(args, "--replace")
 	}
-	return command{program: "pflow-sync", args: append(args, "--", a.Server), long: true}
+	return suite.Command{Program: "pflow-sync", Args: append(args, "--", a.Server), Long: true}
 }
 
 // syncedServer is the summary of an answer: how many tools are node types, and what of that a client may not expect.

@@ -6,6 +6,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
+	"github.com/pflow-suite/pflow/pkg/mcp/suitetools/suite"
 )
 
 // listServerTools is the tool list_server_tools.
@@ -13,8 +14,8 @@ func listServerTools(f *Front) mcpserver.Tool {
 	return mcpserver.Tool{
 		Name: "list_server_tools", Title: "List tools of MCP servers",
 		Description: "List the tools of MCP servers that are node types, all or those of one server; with tool, only that one, with its parameters. No server is started.",
-		InputSchema: schema(`{"type":"object","properties":{` + serverArgument + `,` + toolArgument + `,` + limitProperty("tools") + `,` + cursorProperty + `},"additionalProperties":false}`),
-		OutputSchema: outputSchema(`"tools":{"type":"array","items":{"type":"object","properties":{"server":{"type":"string"},"tool":{"type":"string"},"node_type":{"type":"string"},` +
+		InputSchema: json.RawMessage(`{"type":"object","properties":{` + serverArgument + `,` + toolArgument + `,` + limitProperty("tools") + `,` + cursorProperty + `},"additionalProperties":false}`),
+		OutputSchema: suite.AnswerSchema(`"tools":{"type":"array","items":{"type":"object","properties":{"server":{"type":"string"},"tool":{"type":"string"},"node_type":{"type":"string"},` +
 			`"description":{"type":"string"},"inputs":{"type":"array","items":{"type":"object"}}},"required":["server","tool"]}},"warnings":{"type":"array","items":{"type":"object"},"description":"what could not be read"},` + pageProperties),
 		ReadOnly: true, Idempotent: true,
 		Call: summarized(document[listServerToolsArguments](f), listedTools),
@@ -27,9 +28,9 @@ type listServerToolsArguments struct {
 	pageArguments
 }
 
-func (a listServerToolsArguments) command() command {
+func (a listServerToolsArguments) command() suite.Command {
 	args := append([]string{"tools", "--format", "json"}, a.flags()...)
-	return command{program: "pflow-sync", args: append(args, "--", a.Server, a.Tool)} // empty ones are all
+	return suite.Command{Program: "pflow-sync", Args: append(args, "--", a.Server, a.Tool)} // empty ones are all
 }
 
 // listedTools is the summary of an answer.

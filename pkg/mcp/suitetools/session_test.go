@@ -15,7 +15,7 @@ import (
 
 // session is a client of a server with the tool execute.
 type session struct {
-	*testing.T
+	testing.TB
 	in  io.WriteCloser
 	out *bufio.Reader
 	// called receives the result of each call when it has ended, whether it is sent or not.
@@ -25,7 +25,7 @@ type session struct {
 // connect serves the tool execute to a client.
 func (f *fakes) connect() *session {
 	f.Helper()
-	s := &session{T: f.T, called: make(chan *mcpserver.Result, 10)}
+	s := &session{TB: f.TB, called: make(chan *mcpserver.Result, 10)}
 	tool := f.front().execute()
 	call := tool.Call
 	tool.Call = func(ctx context.Context, c *mcpserver.Call) *mcpserver.Result {

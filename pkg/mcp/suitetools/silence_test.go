@@ -17,6 +17,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
+	"github.com/pflow-suite/pflow/pkg/mcp/suitetools/suite"
 )
 
 // silence is how long the node of a silentRun says nothing.
@@ -32,7 +33,7 @@ type silentRun struct {
 }
 
 func (s *silentRun) front() *Front {
-	return &Front{Suite: &Suite{Log: slog.New(slog.NewTextHandler(io.Discard, nil)), execute: s.execute}, Toolsets: []string{"core", "runs"}}
+	return &Front{Suite: &suite.Programs{Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Execute: s.execute}, Toolsets: []string{"core", "runs"}}
 }
 
 // left returns how long the run goes on.
@@ -42,20 +43,20 @@ func (s *silentRun) left() time.Duration {
 	return time.Until(s.began.Add(silence))
 }
 
-func (s *silentRun) execute(ctx context.Context, c command) (*outcome, error) {
-	line := strings.Join(c.args, " ")
+func (s *silentRun) execute(ctx context.Context, c suite.Command) (*suite.Outcome, error) {
+	line := strings.Join(c.Args, " ")
 	switch {
-	case slices.Contains(c.args, "start"):
+	case slices.Contains(c.Args, "start"):
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if s.calls++; !strings.Contains(line, "--resume=r1") {
 			s.started++
 			s.began = time.Now()
 		}
-		return &outcome{output: []byte(`{"run_id":"r1"}`)}, nil
-	case slices.Contains(c.args, "wait"):
+		return &suite.Outcome{Output: []byte(`{"run_id":"r1"}`)}, nil
+	case slices.Contains(c.Args, "wait"):
 		patience := silence * 2
-		for _, arg := range c.args {
+		for _, arg := range c.Args {
 			if text, ok := strings.CutPrefix(arg, "--for="); ok {
 				patience, _ = time.ParseDuration(text + "s")
 			}
@@ -66,19 +67,19 @@ func (s *silentRun) execute(ctx context.Context, c command) (*outcome, error) {
 			return nil, context.Cause(ctx)
 		}
 		if s.left() > 0 {
-			return &outcome{output: []byte(`{"success":true,"run_id":"r1","status":"running","outputs":{},"next":"The run goes on"}`)}, nil
+			return &suite.Outcome{Output: []byte(`{"success":true,"run_id":"r1","status":"running","outputs":{},"next":"The run goes on"}`)}, nil
 		}
-		return &outcome{output: []byte(`{"success":true,"run_id":"r1","status":"completed","outputs":{"n":1}}`)}, nil
-	case slices.Contains(c.args, "events"):
-		c.onLine([]byte(`{"event":"run_started","nodes":["think"]}`))
-		c.onLine([]byte(`{"event":"node_started","node":"think"}`))
+		return &suite.Outcome{Output: []byte(`{"success":true,"run_id":"r1","status":"completed","outputs":{"n":1}}`)}, nil
+	case slices.Contains(c.Args, "events"):
+		c.OnLine([]byte(`{"event":"run_started","nodes":["think"]}`))
+		c.OnLine([]byte(`{"event":"node_started","node":"think"}`))
 		select {
 		case <-time.After(max(0, s.left())):
-			c.onLine([]byte(`{"event":"node_completed","node":"think"}`))
+			c.OnLine([]byte(`{"event":"node_completed","node":"think"}`))
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}
-		return &outcome{}, nil
+		return &suite.Outcome{}, nil
 	}
 	s.Errorf("it calls %s", line)
 	return nil, errors.New("not a command of a run that goes on")

@@ -15,11 +15,12 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcp/offer"
 	"github.com/pflow-suite/pflow/pkg/mcp/source"
+	"github.com/pflow-suite/pflow/pkg/mcp/suitetools/suite"
 )
 
 // sources keeps the lists of the sources in serve.json. Each source is listed by itself, so that one which hangs holds up no other.
 type sources struct {
-	suite *Suite
+	suite *suite.Programs
 	// listed receives a value when a source has been listed.
 	listed chan struct{}
 
@@ -44,7 +45,9 @@ type sourceList struct {
 	due      time.Time
 }
 
-func newSources(suite *Suite) *sources { return &sources{suite: suite, listed: make(chan struct{}, 1)} }
+func newSources(suite *suite.Programs) *sources {
+	return &sources{suite: suite, listed: make(chan struct{}, 1)}
+}
 
 // configure sets the sources. A new or changed one is due at once. One that was known keeps its list.
 func (s *sources) configure(configured []source.Source) {
@@ -176,17 +179,17 @@ func pauseAfter(failures int, refresh time.Duration, random float64) time.Durati
 // read returns what a source prints, and the workflows in that.
 func (s *sources) read(ctx context.Context, name string) (array []byte, listings []offer.Listing, skipped []*fault.Fault, failed *fault.Fault) {
 	const program = "pflow-lib"
-	o, err := s.suite.run(ctx, command{program: program, long: true, args: []string{"--quiet", "--format=json", "list", "--tools", "--source=" + name}})
-	if err == nil && o.exit != 0 {
-		f := fault.New(fault.Unavailable, "%s list failed with exit status %d: %s", program, o.exit, o.stderr)
-		_ = json.Unmarshal([]byte(gjson.GetBytes(o.output, "error").Raw), f)
+	o, err := s.suite.Run(ctx, suite.Command{Program: program, Long: true, Args: []string{"--quiet", "--format=json", "list", "--tools", "--source=" + name}})
+	if err == nil && o.Exit != 0 {
+		f := fault.New(fault.Unavailable, "%s list failed with exit status %d: %s", program, o.Exit, o.Stderr)
+		_ = json.Unmarshal([]byte(gjson.GetBytes(o.Output, "error").Raw), f)
 		err = f
 	}
 	if err == nil {
-		listings, skipped, err = offer.Parse(name, o.output)
+		listings, skipped, err = offer.Parse(name, o.Output)
 	}
 	if err != nil {
 		return nil, nil, nil, fault.From(err).Detail("source", name)
 	}
-	return o.output, listings, skipped, nil
+	return o.Output, listings, skipped, nil
 }

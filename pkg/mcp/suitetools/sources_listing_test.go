@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pflow-suite/pflow/pkg/mcp/source"
+	"github.com/pflow-suite/pflow/pkg/mcp/suitetools/suite"
 )
 
 // A listing that is asked for while another is under way follows it once, for all who ask. What is due never waits in line.
@@ -15,7 +16,7 @@ func TestListingsAreShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const takes = 8 * time.Second
 		var begun, open atomic.Int32
-		s := newSources(&Suite{execute: func(ctx context.Context, _ command) (*outcome, error) {
+		s := newSources(&suite.Programs{Execute: func(ctx context.Context, _ suite.Command) (*suite.Outcome, error) {
 			begun.Add(1)
 			if open.Add(1) > 1 {
 				t.Error("two listings at once")
@@ -23,7 +24,7 @@ func TestListingsAreShared(t *testing.T) {
 			defer open.Add(-1)
 			select {
 			case <-time.After(takes):
-				return &outcome{output: []byte("[]")}, nil
+				return &suite.Outcome{Output: []byte("[]")}, nil
 			case <-ctx.Done():
 				return nil, ctx.Err()
 			}

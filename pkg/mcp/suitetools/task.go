@@ -12,6 +12,7 @@ import (
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
+	"github.com/pflow-suite/pflow/pkg/mcp/suitetools/suite"
 )
 
 // NewTasks returns the runs as tasks: a call that starts one goes on as a task if its client takes tasks. It returns nil if no tool of f
@@ -93,7 +94,7 @@ func (p *runProgress) live() bool { return p.Status == statusRunning || p.Status
 
 // progressOf returns how far a run is.
 func (t tasks) progressOf(ctx context.Context, run string) (*runProgress, error) {
-	r := t.front.answer(ctx, command{program: "pflow-exec", args: []string{"status", "--format", "json", "--", run}})
+	r := t.front.answer(ctx, suite.Command{Program: "pflow-exec", Args: []string{"status", "--format", "json", "--", run}})
 	if r.IsError {
 		return nil, faultIn(r)
 	}

@@ -36,7 +36,7 @@ esac`
 
 func TestExecuteAsATask(t *testing.T) {
 	f := newFakes(t)
-	f.program("pflow-exec", lasting)
+	f.Program("pflow-exec", lasting)
 	s := f.connect()
 	for _, c := range []struct{ request, path, want string }{
 		{declaring("1", "tools/call", `"name":"execute","arguments":{"name":"w"}`), "result.taskId", `"r1"`},
@@ -60,7 +60,7 @@ func TestExecuteAsATask(t *testing.T) {
 		}
 	}
 	var started, waits, cancels []string
-	for _, call := range f.calls() {
+	for _, call := range f.Calls() {
 		switch strings.Fields(call)[2] {
 		case "start":
 			started = append(started, call)
@@ -90,7 +90,7 @@ func TestATaskThatEnds(t *testing.T) {
 	} {
 		t.Run(status, func(t *testing.T) {
 			f := newFakes(t)
-			f.program("pflow-exec", strings.Replace(lasting, `cat "$DIR/status" 2>/dev/null`,
+			f.Program("pflow-exec", strings.Replace(lasting, `cat "$DIR/status" 2>/dev/null`,
 				`echo '{"run_id":"r1","status":"`+status+`","started_at":"2026-11-23T04:00:00Z","updated_at":"2026-11-23T05:00:00Z","ended_at":"2026-11-23T05:00:00Z"`+c.tail+`}'`, 1))
 			s := f.connect()
 			s.send(declaring("1", "tasks/get", `"taskId":"r1"`))

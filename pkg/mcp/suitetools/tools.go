@@ -1,18 +1,24 @@
+// Package suitetools defines the tools and resources of pflow-serve as a table of commands. Each call starts programs of
+// the suite: this package knows about workflows, node types and runs only what they print.
 package suitetools
 
-import "github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
+import (
+	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
+	"github.com/pflow-suite/pflow/pkg/mcp/suitetools/feed"
+	"github.com/pflow-suite/pflow/pkg/mcp/suitetools/suite"
+)
 
 // Front makes the tools and resources of a suite.
 type Front struct {
-	Suite *Suite
+	Suite *suite.Programs
 	// Toolsets are the names of the toolsets to serve, as ParseToolsets returns them; nil is the default toolset.
 	Toolsets []string
 	// Only are the only workflows that can be reached, with their runs; nil is all.
 	Only []string
 	// Base is the URL under which clients reach the server, without a slash at its end. Links to the outputs of flows begin with it.
 	Base string
-	// Runs brings the events of runs to the streams of flows; nil if the transport has no streams.
-	Runs *Runs
+	// Feed brings the events of runs to the streams of flows; nil if the transport has no streams.
+	Feed *feed.Feed
 	// Workflows keeps the tools of the saved workflows. It is set if ServesWorkflows.
 	Workflows *Workflows
 }

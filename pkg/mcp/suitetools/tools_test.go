@@ -25,11 +25,11 @@ func TestToolsAreCommands(t *testing.T) {
 	} {
 		t.Run(c.tool+" "+c.arguments, func(t *testing.T) {
 			f := newFakes(t)
-			f.program("pflow-lib", answering)
+			f.Program("pflow-lib", answering)
 			if a, r := f.call(f.front(), c.tool, c.arguments); r.IsError {
 				t.Errorf("%v", a)
 			}
-			if got := f.calls(); !slices.Equal(got, []string{c.want}) {
+			if got := f.Calls(); !slices.Equal(got, []string{c.want}) {
 				t.Errorf("calls %q, not %q", got, c.want)
 			}
 		})
@@ -38,7 +38,7 @@ func TestToolsAreCommands(t *testing.T) {
 
 func TestListLibraryIsAnObject(t *testing.T) {
 	f := newFakes(t)
-	f.program("pflow-lib", `echo '{"workflows":[{"name":"a","runs":9007199254740993}],"total":7,"next_cursor":"Ab"}'`)
+	f.Program("pflow-lib", `echo '{"workflows":[{"name":"a","runs":9007199254740993}],"total":7,"next_cursor":"Ab"}'`)
 	_, r := f.call(f.front(), "list_library", `{}`)
 	if string(r.Structured) != `{"workflows":[{"name":"a","runs":9007199254740993}],"total":7,"next_cursor":"Ab"}` || r.Text != `[{"name":"a","runs":9007199254740993}]` {
 		t.Errorf("%s, %s", r.Structured, r.Text)
@@ -48,9 +48,9 @@ func TestListLibraryIsAnObject(t *testing.T) {
 	}
 	for arguments, want := range map[string]string{`{"limit":0}`: "--max-bytes=0 --limit=0", `{"limit":2,"cursor":"Ab","pattern":"x"}`: "--max-bytes=8192 --limit=2 --cursor=Ab -- x"} {
 		f := newFakes(t)
-		f.program("pflow-lib", answering)
+		f.Program("pflow-lib", answering)
 		f.call(f.front(), "list_library", arguments)
-		if got := f.calls(); !slices.Equal(got, []string{"pflow-lib --quiet list --format json " + want}) {
+		if got := f.Calls(); !slices.Equal(got, []string{"pflow-lib --quiet list --format json " + want}) {
 			t.Errorf("%s calls %q", arguments, got)
 		}
 	}
@@ -67,7 +67,7 @@ func TestFailuresAreFaults(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			f := newFakes(t)
 			if c.script != "" {
-				f.program("pflow-lib", c.script)
+				f.Program("pflow-lib", c.script)
 			}
 			for _, tool := range []string{"list_library", "browse_components"} {
 				a, r := f.call(f.front(), tool, `{}`)
@@ -91,7 +91,7 @@ func TestArgumentsThatDoNotDecode(t *testing.T) {
 			t.Errorf("%s: %s", tool.Name, r.Structured)
 		}
 	}
-	if got := f.calls(); got != nil {
+	if got := f.Calls(); got != nil {
 		t.Errorf("started %q", got)
 	}
 }

@@ -88,15 +88,15 @@ func TestToolsOfToolsetsAreCommands(t *testing.T) {
 		t.Run(c.tool+" "+c.arguments, func(t *testing.T) {
 			f := newFakes(t)
 			for _, program := range []string{"pflow-sync", "veloflux-mcp"} {
-				f.program(program, `cat > "$DIR/stdin"; echo '{"success":true}'`)
+				f.Program(program, `cat > "$DIR/stdin"; echo '{"success":true}'`)
 			}
 			if a, r := f.call(&Front{Suite: f.suite, Toolsets: everyToolset()}, c.tool, c.arguments); r.IsError || r.Summary == "" {
 				t.Errorf("%v, with the summary %q", a, r.Summary)
 			}
-			if got := f.calls(); !slices.Equal(got, []string{strings.TrimSpace(c.want)}) {
+			if got := f.Calls(); !slices.Equal(got, []string{strings.TrimSpace(c.want)}) {
 				t.Errorf("calls %q, not %q", got, c.want)
 			}
-			if got, _ := os.ReadFile(filepath.Join(f.dir, "stdin")); string(got) != c.stdin {
+			if got, _ := os.ReadFile(filepath.Join(f.Dir, "stdin")); string(got) != c.stdin {
 				t.Errorf("standard input is %q, not %q", got, c.stdin)
 			}
 		})
@@ -107,7 +107,7 @@ func TestToolsOfToolsetsAreCommands(t *testing.T) {
 func TestVelofluxErrorsKeepTheirShape(t *testing.T) {
 	f := newFakes(t)
 	const said = `{"success":false,"error":{"error_code":"planner_error","error_message":"no","details":{"line":1}}}`
-	f.program("veloflux-mcp", "echo '"+said+"'; exit 1")
+	f.Program("veloflux-mcp", "echo '"+said+"'; exit 1")
 	for tool, arguments := range map[string]string{"veloflux_call": `{"tool":"pipelines.verify"}`, "veloflux_read": `{"uri":"x"}`} {
 		if _, r := f.call(&Front{Suite: f.suite, Toolsets: everyToolset()}, tool, arguments); !r.IsError || string(r.Structured) != said {
 			t.Errorf("%s: %s", tool, r.Structured)
@@ -135,7 +135,7 @@ func TestSummaries(t *testing.T) {
 	} {
 		f := newFakes(t)
 		for _, program := range []string{"pflow-sync", "veloflux-mcp", "pflow-lib"} {
-			f.program(program, "cat <<'END'\n"+c.answer+"\nEND")
+			f.Program(program, "cat <<'END'\n"+c.answer+"\nEND")
 		}
 		_, r := f.call(&Front{Suite: f.suite, Toolsets: everyToolset()}, c.tool, c.arguments)
 		if !strings.HasPrefix(r.Summary, c.want) || len(r.Summary) > 2*summaryBytes {

@@ -16,7 +16,7 @@ const velofluxInstructions = `veloFlux, a stream processor: veloflux_read return
 
 // velofluxSchema is the schema of an answer of veloflux-mcp, which is any object, or a failure in its own form.
 func velofluxSchema() json.RawMessage {
-	return schema(`{"type":"object","properties":{"success":{"type":"boolean"},"error":{"type":"object","description":"why the call failed",` +
+	return json.RawMessage(`{"type":"object","properties":{"success":{"type":"boolean"},"error":{"type":"object","description":"why the call failed",` +
 		`"properties":{"error_code":{"type":"string"},"error_message":{"type":"string"},"details":{"type":"object"}}}}}`)
 }
 

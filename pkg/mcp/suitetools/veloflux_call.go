@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
+	"github.com/pflow-suite/pflow/pkg/mcp/suitetools/suite"
 )
 
 // velofluxCall is the tool veloflux_call.
@@ -14,7 +15,7 @@ func velofluxCall(f *Front) mcpserver.Tool {
 			"pipelines.create {id, sql, sinks}, pipelines.delete, pipelines.get, pipelines.explain and pipelines.stats {pipeline_id}, pipelines.list; " +
 			"streams.list, streams.describe {name}; functions.describe {name}, catalog.functions, catalog.syntax_capabilities. " +
 			"A failure has the error {error_code, error_message, details}.",
-		InputSchema: schema(`{"type":"object","properties":{` + toolArgument + `,` +
+		InputSchema: json.RawMessage(`{"type":"object","properties":{` + toolArgument + `,` +
 			`"arguments":{"type":"object","description":"the tool's arguments by name"}},"required":["tool"],"additionalProperties":false}`),
 		OutputSchema: velofluxSchema(),
 		Destructive:  true, OpenWorld: true,
@@ -27,10 +28,10 @@ type velofluxCallArguments struct {
 	Arguments json.RawMessage `json:"arguments"`
 }
 
-func (a velofluxCallArguments) command() command {
+func (a velofluxCallArguments) command() suite.Command {
 	arguments := a.Arguments
 	if len(arguments) == 0 {
 		arguments = json.RawMessage("{}")
 	}
-	return command{program: "veloflux-mcp", args: []string{"call", "--format", "json", "--", a.Tool, "-"}, stdin: arguments}
+	return suite.Command{Program: "veloflux-mcp", Args: []string{"call", "--format", "json", "--", a.Tool, "-"}, Stdin: arguments}
 }

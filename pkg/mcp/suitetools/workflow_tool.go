@@ -10,12 +10,13 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
 	"github.com/pflow-suite/pflow/pkg/mcp/offer"
+	"github.com/pflow-suite/pflow/pkg/mcp/suitetools/suite"
 )
 
 // tool is the tool of a workflow.
 func (w *Workflows) tool(name string, l *offer.Listing) mcpserver.Tool {
 	shown, checked := l.InputSchemas()
-	answers := outputSchema(runProperties)
+	answers := suite.AnswerSchema(runProperties)
 	if outputs := l.Outputs(); outputs != nil {
 		if declared, err := sjson.SetRawBytes(answers, "properties.outputs", outputs); err == nil {
 			answers = declared
@@ -41,7 +42,7 @@ func (w *Workflows) tool(name string, l *offer.Listing) mcpserver.Tool {
 			if value, ok := call.Meta[idempotencyKey]; ok {
 				key, ok := value.(string)
 				if f := checkKey(key, ok); f != nil {
-					return failure(f)
+					return suite.Failure(f)
 				}
 				a.IdempotencyKey = &key
 			}
@@ -57,7 +58,7 @@ func checkKey(key string, text bool) *fault.Fault {
 		f.Path = "_meta." + idempotencyKey
 		return f
 	}
-	return checkNUL("the call", idempotencyKey, key)
+	return suite.CheckNUL("the call", idempotencyKey, key)
 }
 
 const (

@@ -14,6 +14,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
 	"github.com/pflow-suite/pflow/pkg/mcp/offer"
 	"github.com/pflow-suite/pflow/pkg/mcp/source"
+	"github.com/pflow-suite/pflow/pkg/mcp/suitetools/suite"
 )
 
 const workflowsInstructions = `Saved workflows are tools, by their names.`
@@ -23,17 +24,17 @@ func workflows(f *Front) []mcpserver.Tool {
 	return []mcpserver.Tool{{
 		Name: "refresh_workflows", Title: "Refresh the workflows",
 		Description:  "Look for workflows that were added, changed or removed, also in the sources, and update the list of tools. That happens by itself; this tool waits for it.",
-		InputSchema:  schema(`{"type":"object","properties":{},"additionalProperties":false}`),
-		OutputSchema: outputSchema(`"added":` + names + `,"updated":` + names + `,"removed":` + names + `,"unchanged":{"type":"integer"},"failed":{"type":"array","items":` + faultSchema + `}`),
+		InputSchema:  json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`),
+		OutputSchema: suite.AnswerSchema(`"added":` + names + `,"updated":` + names + `,"removed":` + names + `,"unchanged":{"type":"integer"},"failed":{"type":"array","items":` + suite.FaultSchema + `}`),
 		ReadOnly:     true, Idempotent: true,
 		Call: func(ctx context.Context, _ *mcpserver.Call) *mcpserver.Result {
 			changes, err := f.Workflows.RefreshAll(ctx)
 			if err != nil {
-				return failure(fault.From(err))
+				return suite.Failure(fault.From(err))
 			}
 			document, err := json.Marshal(changes)
 			if err != nil {
-				return failure(fault.From(err))
+				return suite.Failure(fault.From(err))
 			}
 			return &mcpserver.Result{Structured: document}
 		},
@@ -176,15 +177,15 @@ func (w *Workflows) configure() error {
 
 // list returns the saved workflows.
 func (w *Workflows) list(ctx context.Context) ([]offer.Listing, []*fault.Fault, error) {
-	o, err := w.Front.Suite.run(ctx, command{program: "pflow-lib", args: []string{"list", "--tools"}})
+	o, err := w.Front.Suite.Run(ctx, suite.Command{Program: "pflow-lib", Args: []string{"list", "--tools"}})
 	if err != nil {
 		return nil, nil, fault.From(err)
 	}
-	if o.exit != 0 {
-		return nil, nil, fault.New(fault.Unavailable, "pflow-lib list --tools failed (exit status %d): %s", o.exit, strings.TrimSpace(o.stderr))
+	if o.Exit != 0 {
+		return nil, nil, fault.New(fault.Unavailable, "pflow-lib list --tools failed (exit status %d): %s", o.Exit, strings.TrimSpace(o.Stderr))
 	}
-	listings, skipped, err := offer.Parse("", o.output)
-	for line := range strings.Lines(o.stderr) {
+	listings, skipped, err := offer.Parse("", o.Output)
+	for line := range strings.Lines(o.Stderr) {
 		if warning, ok := strings.CutPrefix(line, "pflow-lib: warning: "); ok {
 			skipped = append(skipped, fault.New(fault.Validation, "%s", strings.TrimSpace(warning)))
 		}

@@ -1,4 +1,4 @@
-package suitetools
+package suite
 
 import (
 	"slices"
@@ -24,7 +24,7 @@ func TestTheTraceOfACallReplacesThatOfTheServer(t *testing.T) {
 		"too much":        {map[string]any{"baggage": strings.Repeat("x", 8193), "traceparent": strings.Repeat("0", 257)}, env},
 		"nothing in them": {map[string]any{"traceparent": "", "baggage": ""}, env},
 	} {
-		if got := inTrace(env, traceOf(&mcpserver.Call{Meta: c.meta})); !slices.Equal(got, c.want) {
+		if got := inTrace(env, TraceOf(&mcpserver.Call{Meta: c.meta})); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}

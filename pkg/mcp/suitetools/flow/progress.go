@@ -1,4 +1,4 @@
-package suitetools
+package flow
 
 import (
 	"encoding/json"
@@ -6,11 +6,12 @@ import (
 	"strings"
 
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
+	"github.com/pflow-suite/pflow/pkg/mcp/suitetools/feed"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-// flowProgress reports the progress of a flow's run on the stream of the call.
-type flowProgress struct {
+// progress reports the progress of a flow's run on the stream of the call.
+type progress struct {
 	stream *mcpserver.Stream
 	job    string
 
@@ -21,8 +22,8 @@ type flowProgress struct {
 	types map[string]string
 }
 
-// flowNode is what happened to a node.
-type flowNode struct {
+// node is what happened to a node.
+type node struct {
 	ID        string `json:"nodeId"`
 	Label     string `json:"nodeLabel"`
 	Type      string `json:"nodeType"`
@@ -30,27 +31,27 @@ type flowNode struct {
 	Timestamp string `json:"timestamp"`
 }
 
-// flowReport is the params of notifications/progress.
-type flowReport struct {
+// report is the params of notifications/progress.
+type report struct {
 	Token    json.RawMessage `json:"progressToken"`
 	Progress float64         `json:"progress"`
 	Total    int             `json:"total,omitempty"`
 	Message  string          `json:"message"`
 	Job      string          `json:"job_id"`
-	Node     *flowNode       `json:"node,omitempty"`
+	Node     *node           `json:"node,omitempty"`
 }
 
 // begin reports the job, before anything has happened.
-func (p *flowProgress) begin() {
+func (p *progress) begin() {
 	p.types = map[string]string{}
-	p.send(flowReport{Message: "Flow: running"})
+	p.send(report{Message: "Flow: running"})
 }
 
 // apply reports an event of the run, if it is one of the workflow's own nodes.
-func (p *flowProgress) apply(e runEvent) {
-	if e.kind == "run_started" {
-		p.total = e.nodes
-		if e.from != "" { // what is done already comes again
+func (p *progress) apply(e feed.Event) {
+	if e.Kind == "run_started" {
+		p.total = e.Nodes
+		if e.From != "" { // what is done already comes again
 			p.done = 0
 		}
 		return
@@ -58,14 +59,14 @@ func (p *flowProgress) apply(e runEvent) {
 	status := map[string]string{
 		"node_started": "running", "node_completed": "success", "node_reused": "success", "node_failed": "error", "node_skipped": "", "node_cancelled": "",
 	}
-	word, known := status[e.kind]
-	if !known || e.item || strings.Contains(e.node, "/") {
+	word, known := status[e.Kind]
+	if !known || e.Item || strings.Contains(e.Node, "/") {
 		return
 	}
-	if e.nodeType != "" {
-		p.types[e.node] = e.nodeType
+	if e.Type != "" {
+		p.types[e.Node] = e.Type
 	}
-	if e.kind == "node_started" {
+	if e.Kind == "node_started" {
 		p.steps++
 	} else {
 		p.done++
@@ -76,19 +77,19 @@ func (p *flowProgress) apply(e runEvent) {
 	}
 	next := math.Max(float64(p.done)+p.steps/(p.steps+1), math.Nextafter(p.last, math.Inf(1)))
 	p.last = next
-	r := flowReport{Progress: next, Message: e.node + ": " + word, Node: &flowNode{e.node, e.node, p.types[e.node], word, e.time}}
+	r := report{Progress: next, Message: e.Node + ": " + word, Node: &node{e.Node, e.Node, p.types[e.Node], word, e.Time}}
 	if next <= float64(p.total) { // a total that is exceeded would be wrong
 		r.Total = p.total
 	}
 	p.send(r)
 }
 
-func (p *flowProgress) send(r flowReport) {
+func (p *progress) send(r report) {
 	r.Token, r.Job = p.stream.Token, p.job
 	raw, err := rawjson.Marshal(struct {
-		Version string     `json:"jsonrpc"`
-		Method  string     `json:"method"`
-		Params  flowReport `json:"params"`
+		Version string `json:"jsonrpc"`
+		Method  string `json:"method"`
+		Params  report `json:"params"`
 	}{"2.0", "notifications/progress", r})
 	if err == nil {
 		p.stream.Send(raw)

@@ -1,4 +1,4 @@
-package suitetools
+package flow
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
+	"github.com/pflow-suite/pflow/pkg/mcp/suitetools/suite"
 )
 
 // Output is an output of a job.
@@ -23,22 +24,22 @@ type Output struct {
 // maxMedia is the most bytes of an output, which pflow-share limits to 10 MB, with its header.
 const maxMedia = 11 << 20
 
-// Output reads an output of a job. The error is a fault of pflow-share; its detail http_status is the status for HTTP.
-func (s *Suite) Output(ctx context.Context, job, key string) (*Output, error) {
-	if f := checkNUL("the output", "key", job+key); f != nil {
+// ReadOutput reads an output of a job. The error is a fault of pflow-share; its detail http_status is the status for HTTP.
+func ReadOutput(ctx context.Context, s *suite.Programs, job, key string) (*Output, error) {
+	if f := suite.CheckNUL("the output", "key", job+key); f != nil {
 		return nil, f
 	}
-	printed := &head{most: maxMedia}
-	o, err := s.run(ctx, command{program: "pflow-share", args: []string{"--quiet", "output", "--format=json", "--header", "--", job, key}, stdout: printed})
+	printed := &suite.Head{Most: maxMedia}
+	o, err := s.Run(ctx, suite.Command{Program: "pflow-share", Args: []string{"--quiet", "output", "--format=json", "--header", "--", job, key}, Stdout: printed})
 	switch {
 	case err != nil:
 		return nil, err
-	case o.exit != 0:
-		return nil, unread(printed.buf.Bytes(), "pflow-share", o)
-	case printed.size > maxMedia:
-		return nil, fault.New(fault.TooLarge, "The output has %d bytes, more than the limit of %d", printed.size, maxMedia)
+	case o.Exit != 0:
+		return nil, suite.Unread(printed.Kept.Bytes(), "pflow-share", o)
+	case printed.Size > maxMedia:
+		return nil, fault.New(fault.TooLarge, "The output has %d bytes, more than the limit of %d", printed.Size, maxMedia)
 	}
-	header, data, _ := bytes.Cut(printed.buf.Bytes(), []byte("\n"))
+	header, data, _ := bytes.Cut(printed.Kept.Bytes(), []byte("\n"))
 	out := &Output{Data: data}
 	if json.Unmarshal(header, out) != nil || out.SHA256 == "" {
 		return nil, lost("output")
@@ -46,8 +47,8 @@ func (s *Suite) Output(ctx context.Context, job, key string) (*Output, error) {
 	return out, nil
 }
 
-// content returns the output as the content of a resource.
-func (o *Output) content() *mcpserver.Content {
+// Content returns the output as the content of a resource.
+func (o *Output) Content() *mcpserver.Content {
 	c := &mcpserver.Content{MIMEType: o.MIMEType, Private: true}
 	kind, _, _ := strings.Cut(o.MIMEType, "/")
 	if kind == "text" && utf8.Valid(o.Data) {
@@ -59,22 +60,22 @@ func (o *Output) content() *mcpserver.Content {
 }
 
 // SweepJobs removes the jobs that have expired and returns the answer of pflow-share.
-func (s *Suite) SweepJobs(ctx context.Context) (json.RawMessage, error) {
-	o, err := s.run(ctx, command{program: "pflow-share", args: []string{"--quiet", "cleanup", "--format=json"}})
+func SweepJobs(ctx context.Context, s *suite.Programs) (json.RawMessage, error) {
+	o, err := s.Run(ctx, suite.Command{Program: "pflow-share", Args: []string{"--quiet", "cleanup", "--format=json"}})
 	if err != nil {
 		return nil, err
 	}
-	doc, bad := o.document("pflow-share")
+	doc, bad := o.Document("pflow-share")
 	if bad != nil {
 		return nil, bad
 	}
-	if o.exit != 0 {
-		return nil, unread(doc, "pflow-share", o)
+	if o.Exit != 0 {
+		return nil, suite.Unread(doc, "pflow-share", o)
 	}
 	return doc, nil
 }
 
-// Status returns the HTTP status for a fault of Output.
+// Status returns the HTTP status for a fault of ReadOutput.
 func Status(err error) int {
 	f := fault.From(err)
 	if f == nil {

@@ -1,4 +1,4 @@
-package suitetools
+package suite
 
 import (
 	"slices"
@@ -15,8 +15,8 @@ var traced = []struct {
 	limit         int
 }{{"traceparent", "TRACEPARENT", 256}, {"tracestate", "TRACESTATE", 512}, {"baggage", "BAGGAGE", 8192}}
 
-// traceOf returns the environment variables that put what a call starts into the trace of the call. It is empty if the call is in none.
-func traceOf(call *mcpserver.Call) []string {
+// TraceOf returns the environment variables that put what a call starts into the trace of the call. It is empty if the call is in none.
+func TraceOf(call *mcpserver.Call) []string {
 	var variables []string
 	for _, t := range traced {
 		value, ok := call.Meta[t.key].(string)
@@ -27,7 +27,7 @@ func traceOf(call *mcpserver.Call) []string {
 	return variables
 }
 
-// inTrace returns an environment with the variables of traceOf in place of its own. The state of another trace is left out.
+// inTrace returns an environment with the variables of TraceOf in place of its own. The state of another trace is left out.
 func inTrace(env, variables []string) []string {
 	if len(variables) == 0 {
 		return env

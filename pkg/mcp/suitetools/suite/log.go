@@ -1,4 +1,4 @@
-package suitetools
+package suite
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 
 // logCommand logs the exact command line of a command for debugging, as a shell would take it, without secrets. Inputs are not
 // in it: commands read them from standard input.
-func (s *Suite) logCommand(ctx context.Context, path string, args []string) {
+func (s *Programs) logCommand(ctx context.Context, path string, args []string) {
 	if !s.Log.Enabled(ctx, slog.LevelDebug) {
 		return
 	}
@@ -23,9 +23,9 @@ func (s *Suite) logCommand(ctx context.Context, path string, args []string) {
 		return
 	}
 	secrets := redact.For(known.Env, s.Env)
-	words := []string{shellWord(path)}
+	words := []string{ShellWord(path)}
 	for _, arg := range args {
-		words = append(words, shellWord(secrets.Text(withoutNamed(arg))))
+		words = append(words, ShellWord(secrets.Text(withoutNamed(arg))))
 	}
 	s.Log.Debug("starting", "command", strings.Join(words, " "))
 }
@@ -53,8 +53,8 @@ var assignment = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`([A-Za-z][A-Za-z0-9_.-]*)["']?\s*[=:]\s*("[^"]*"?|'[^']*'?|\S+)`)
 })
 
-// shellWord returns a text as one word of a POSIX shell.
-func shellWord(text string) string {
+// ShellWord returns a text as one word of a POSIX shell.
+func ShellWord(text string) string {
 	if text != "" && strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-=./,:@%+") == "" {
 		return text
 	}

@@ -1,4 +1,5 @@
-package suitetools
+// Package feed brings the events of runs to those who follow them.
+package feed
 
 import (
 	"bytes"
@@ -11,42 +12,40 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/mcp/suitetools/suite"
 )
 
-// runEvent is what a stream of a flow needs of an event.
-type runEvent struct {
-	seq                             int64
-	kind, node, nodeType, time, run string
-	// item reports that it is of an item of a batch, an iteration or an attempt that is repeated.
-	item bool
-	// nodes is how many the workflow has, status and from are those of the end and of the beginning of a run.
-	nodes        int
-	status, from string
+// Event is what followers need of an event.
+type Event struct {
+	Seq                         int64
+	Kind, Node, Type, Time, Run string
+	// Item reports that it is of an item of a batch, an iteration or an attempt that is repeated.
+	Item bool
+	// Nodes is how many the workflow has, Status and From are those of the end and of the beginning of a run.
+	Nodes        int
+	Status, From string
 }
 
-// parseRunEvent reads a line of pflow-exec watch.
-func parseRunEvent(line []byte) runEvent {
+// parse reads a line of pflow-exec watch.
+func parse(line []byte) Event {
 	v := gjson.GetManyBytes(line, "seq", "event", "node", "type", "time", "run", "item", "iteration", "will_retry", "nodes.#", "status", "resumed_from")
-	return runEvent{
-		seq: v[0].Int(), kind: v[1].Str, node: v[2].Str, nodeType: v[3].Str, time: v[4].Str, run: v[5].Str,
-		item: v[6].Exists() || v[7].Int() > 1 || v[8].Bool(), nodes: int(v[9].Int()), status: v[10].Str, from: v[11].Str,
+	return Event{
+		Seq: v[0].Int(), Kind: v[1].Str, Node: v[2].Str, Type: v[3].Str, Time: v[4].Str, Run: v[5].Str,
+		Item: v[6].Exists() || v[7].Int() > 1 || v[8].Bool(), Nodes: int(v[9].Int()), Status: v[10].Str, From: v[11].Str,
 	}
 }
 
 const (
-	// jobTime is how long a run of a flow may take, also while it is paused; streamTime is a little longer.
-	jobTime    = 5 * time.Minute
-	streamTime = jobTime + 10*time.Second
 	// keptTime is how long the events of a run are kept for a call that may have started it.
 	keptTime = 30 * time.Second
 	// restart is the pause before the events are read again after their command has ended.
 	restart = 200 * time.Millisecond
 )
 
-// Runs brings the events of runs to those who follow them. One command reads the events of all runs, from the first time that somebody
+// Feed brings the events of runs to those who follow them. One command reads the events of all runs, from the first time that somebody
 // follows one, until ctx ends.
-type Runs struct {
-	suite *Suite
+type Feed struct {
+	suite *suite.Programs
 	ctx   context.Context
 
 	mu        sync.Mutex
@@ -63,7 +62,7 @@ type Runs struct {
 
 // keptRun has the events of a run without a follower.
 type keptRun struct {
-	events []runEvent
+	events []Event
 	at     time.Time
 }
 
@@ -73,7 +72,7 @@ type follower struct {
 	seen int64
 
 	mu      sync.Mutex
-	waiting []runEvent
+	waiting []Event
 	more    chan struct{} // has a value if events may wait
 }
 
@@ -81,10 +80,10 @@ type follower struct {
 const maxWaiting = 4096
 
 // add hands an event to the follower. It never waits.
-func (f *follower) add(event runEvent) {
+func (f *follower) add(event Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(f.waiting) >= maxWaiting && !strings.HasPrefix(event.kind, "run_") {
+	if len(f.waiting) >= maxWaiting && !strings.HasPrefix(event.Kind, "run_") {
 		return
 	}
 	f.waiting = append(f.waiting, event)
@@ -95,7 +94,7 @@ func (f *follower) add(event runEvent) {
 }
 
 // take returns the events that wait.
-func (f *follower) take() []runEvent {
+func (f *follower) take() []Event {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	taken := f.waiting
@@ -104,27 +103,27 @@ func (f *follower) take() []runEvent {
 }
 
 // isNew reports whether an event was not seen before: events come again when their command is started again.
-func (f *follower) isNew(event runEvent) bool {
+func (f *follower) isNew(event Event) bool {
 	switch {
-	case event.run != f.run:
-		f.run, f.seen = event.run, event.seq
+	case event.Run != f.run:
+		f.run, f.seen = event.Run, event.Seq
 		return true
-	case event.seq == 0: // an end that is in no journal
+	case event.Seq == 0: // an end that is in no journal
 		return true
-	case event.seq <= f.seen:
+	case event.Seq <= f.seen:
 		return false
 	}
-	f.seen = event.seq
+	f.seen = event.Seq
 	return true
 }
 
-// NewRuns returns the runs of a suite.
-func NewRuns(ctx context.Context, s *Suite) *Runs {
-	return &Runs{suite: s, ctx: ctx, followers: map[string][]*follower{}, kept: map[string]*keptRun{}}
+// New returns the feed of a suite.
+func New(ctx context.Context, s *suite.Programs) *Feed {
+	return &Feed{suite: s, ctx: ctx, followers: map[string][]*follower{}, kept: map[string]*keptRun{}}
 }
 
 // Close ends the command and waits for its end.
-func (r *Runs) Close() {
+func (r *Feed) Close() {
 	r.mu.Lock()
 	if r.stop != nil {
 		r.stop()
@@ -134,39 +133,38 @@ func (r *Runs) Close() {
 	r.reading.Wait()
 }
 
-// expected is a call that is about to start a run.
-type expected struct {
-	runs *Runs
+// Expected is a call that is about to start a run.
+type Expected struct {
+	feed *Feed
 	once sync.Once
 }
 
-// expect has the events of new runs kept, until end or follow is called.
-func (r *Runs) expect() *expected {
+// Expect has the events of new runs kept, until End or Follow is called.
+func (r *Feed) Expect() *Expected {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.pending++
-	return &expected{runs: r}
+	return &Expected{feed: r}
 }
 
-func (e *expected) end() {
+// End says that the call has started no run, or that it need not be followed.
+func (e *Expected) End() {
 	e.once.Do(func() {
-		e.runs.mu.Lock()
-		defer e.runs.mu.Unlock()
-		e.runs.settle()
+		e.feed.mu.Lock()
+		defer e.feed.mu.Unlock()
+		e.feed.settle()
 	})
 }
 
 // settle counts a call off that knows its run. The mu must be held.
-func (r *Runs) settle() {
+func (r *Feed) settle() {
 	if r.pending--; r.pending == 0 {
 		clear(r.kept)
 	}
 }
 
-// follow calls apply with the events of a run from its beginning until it has ended for good, ctx ends or the run has taken too long.
-func (r *Runs) follow(ctx context.Context, e *expected, run string, apply func(runEvent)) {
-	ctx, cancel := context.WithTimeout(ctx, streamTime)
-	defer cancel()
+// Follow calls apply with the events of a run from its beginning until it has ended for good or ctx ends.
+func (r *Feed) Follow(ctx context.Context, e *Expected, run string, apply func(Event)) {
 	f := &follower{run: run, more: make(chan struct{}, 1)}
 	r.enlist(e, f)
 	defer r.leave(f)
@@ -175,7 +173,7 @@ func (r *Runs) follow(ctx context.Context, e *expected, run string, apply func(r
 			if !f.isNew(event) {
 				continue
 			}
-			if apply(event); endsFlow(event) {
+			if apply(event); ends(event) {
 				return
 			}
 		}
@@ -187,13 +185,13 @@ func (r *Runs) follow(ctx context.Context, e *expected, run string, apply func(r
 	}
 }
 
-// endsFlow reports whether nothing comes after an event: a run that is paused can be continued by another.
-func endsFlow(event runEvent) bool {
-	return event.kind == "run_interrupted" || event.kind == "run_finished" && event.status != "paused"
+// ends reports whether nothing comes after an event: a run that is paused can be continued by another.
+func ends(event Event) bool {
+	return event.Kind == "run_interrupted" || event.Kind == "run_finished" && event.Status != "paused"
 }
 
 // enlist makes a follower one of those of its run. The follower begins with the events that are kept of it.
-func (r *Runs) enlist(e *expected, f *follower) {
+func (r *Feed) enlist(e *Expected, f *follower) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if kept := r.kept[f.run]; kept != nil {
@@ -214,7 +212,7 @@ func (r *Runs) enlist(e *expected, f *follower) {
 }
 
 // leave ends the following of a run, under whichever id it has by now.
-func (r *Runs) leave(f *follower) {
+func (r *Feed) leave(f *follower) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for run, followers := range r.followers {
@@ -227,11 +225,11 @@ func (r *Runs) leave(f *follower) {
 }
 
 // read reads the events of all runs, and again if the command ends, until ctx ends.
-func (r *Runs) read(ctx context.Context, since string) {
+func (r *Feed) read(ctx context.Context, since string) {
 	for ctx.Err() == nil {
-		_, err := r.suite.run(ctx, command{program: "pflow-exec", args: []string{"--quiet", "watch", "--format=ndjson", "--since", since}, long: true, onLine: func(line []byte) {
+		_, err := r.suite.Run(ctx, suite.Command{Program: "pflow-exec", Args: []string{"--quiet", "watch", "--format=ndjson", "--since", since}, Long: true, OnLine: func(line []byte) {
 			if interesting(line) {
-				r.pass(parseRunEvent(line))
+				r.pass(parse(line))
 			}
 		}})
 		if ctx.Err() == nil {
@@ -244,22 +242,22 @@ func (r *Runs) read(ctx context.Context, since string) {
 	}
 }
 
-// interesting reports whether a line can be an event that streams of flows show, without parsing it.
+// interesting reports whether a line can be an event that followers may need, without parsing it.
 func interesting(line []byte) bool {
 	head := line[:min(len(line), 80)]
 	return bytes.Contains(head, []byte(`"event":"run_`)) || bytes.Contains(head, []byte(`"event":"node_`)) && !bytes.Contains(head, []byte(`"event":"node_progress"`))
 }
 
 // pass hands an event to those who follow its run, or keeps it for a call that may have started the run.
-func (r *Runs) pass(event runEvent) {
+func (r *Feed) pass(event Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if event.kind == "run_started" && event.from != "" { // it continues a run that may be followed
-		if followers := r.followers[event.from]; len(followers) > 0 {
-			r.followers[event.run] = append(r.followers[event.run], followers...)
+	if event.Kind == "run_started" && event.From != "" { // it continues a run that may be followed
+		if followers := r.followers[event.From]; len(followers) > 0 {
+			r.followers[event.Run] = append(r.followers[event.Run], followers...)
 		}
 	}
-	followers := r.followers[event.run]
+	followers := r.followers[event.Run]
 	for _, f := range followers {
 		f.add(event)
 	}
@@ -269,9 +267,9 @@ func (r *Runs) pass(event runEvent) {
 }
 
 // keep keeps an event, and forgets runs that it has kept for long. The mu must be held.
-func (r *Runs) keep(event runEvent) {
+func (r *Feed) keep(event Event) {
 	now := time.Now()
-	kept := r.kept[event.run]
+	kept := r.kept[event.Run]
 	if kept == nil {
 		for run, old := range r.kept {
 			if now.Sub(old.at) > keptTime {
@@ -279,7 +277,7 @@ func (r *Runs) keep(event runEvent) {
 			}
 		}
 		kept = &keptRun{at: now}
-		r.kept[event.run] = kept
+		r.kept[event.Run] = kept
 	}
 	kept.events = append(kept.events, event)
 }

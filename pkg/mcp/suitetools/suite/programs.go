@@ -1,6 +1,5 @@
-// Package suitetools defines the tools and resources of pflow-serve as a table of commands. Each call starts programs of
-// the suite: this package knows about workflows, node types and runs only what they print.
-package suitetools
+// Package suite starts the other programs of the suite as commands and reads what they print.
+package suite
 
 import (
 	"bytes"
@@ -18,8 +17,8 @@ import (
 	"github.com/pflow-suite/pflow/pkg/process"
 )
 
-// Suite starts the other programs.
-type Suite struct {
+// Programs starts the other programs of the suite.
+type Programs struct {
 	// Dir is the folder of the running program, with links resolved. The other programs are looked up there first.
 	Dir string
 	// Env is the environment of the programs; they are looked up in its PATH too.
@@ -30,8 +29,8 @@ type Suite struct {
 	Version string
 	Log     *slog.Logger
 
-	// execute runs commands in place of their programs, in tests whose clock is not that of the programs.
-	execute func(context.Context, command) (*outcome, error)
+	// Execute runs commands in place of their programs, in tests whose clock is not that of the programs. It may be nil.
+	Execute func(context.Context, Command) (*Outcome, error)
 
 	once    sync.Once
 	slots   chan struct{} // one for each short command that may run
@@ -41,28 +40,28 @@ type Suite struct {
 // MaxProcesses returns how many short commands run at the same time while others wait.
 func MaxProcesses() int { return min(32, runtime.GOMAXPROCS(0)+4) }
 
-// command is one start of a program: its arguments, and what it reads.
-type command struct {
-	program string
-	args    []string
-	stdin   []byte
-	// trace has the variables of traceOf.
-	trace []string
-	// onLine is called with each line of output as it is printed, and stdout receives the output. If both are nil, it is collected.
-	onLine func(line []byte)
-	stdout io.Writer
-	// long commands do not count among the short ones.
-	long bool
-	// uninterrupted commands run to their end once they have begun.
-	uninterrupted bool
+// Command is one start of a program: its arguments, and what it reads.
+type Command struct {
+	Program string
+	Args    []string
+	Stdin   []byte
+	// Trace has the variables of TraceOf.
+	Trace []string
+	// OnLine is called with each line of output as it is printed, and Stdout receives the output. If both are nil, it is collected.
+	OnLine func(line []byte)
+	Stdout io.Writer
+	// Long commands do not count among the short ones.
+	Long bool
+	// Uninterrupted commands run to their end once they have begun.
+	Uninterrupted bool
 }
 
-// run starts a command and waits for its end. The error is a fault if it cannot be started, or the cause of ctx.
-func (s *Suite) run(ctx context.Context, c command) (*outcome, error) {
-	if s.execute != nil {
-		return s.execute(ctx, c)
+// Run starts a command and waits for its end. The error is a fault if it cannot be started, or the cause of ctx.
+func (s *Programs) Run(ctx context.Context, c Command) (*Outcome, error) {
+	if s.Execute != nil {
+		return s.Execute(ctx, c)
 	}
-	if !c.long {
+	if !c.Long {
 		s.once.Do(func() { s.slots = make(chan struct{}, MaxProcesses()) })
 		select {
 		case s.slots <- struct{}{}:
@@ -71,30 +70,30 @@ func (s *Suite) run(ctx context.Context, c command) (*outcome, error) {
 			return nil, context.Cause(ctx)
 		}
 	}
-	path, err := s.find(c.program)
+	path, err := s.find(c.Program)
 	if err != nil {
 		return nil, err
 	}
-	s.checkVersion(ctx, c.program, path)
-	args := append([]string{"--hints=tools"}, c.args...)
+	s.checkVersion(ctx, c.Program, path)
+	args := append([]string{"--hints=tools"}, c.Args...)
 	s.logCommand(ctx, path, args)
-	if c.uninterrupted {
+	if c.Uninterrupted {
 		ctx = context.WithoutCancel(ctx)
 	}
-	ctx, exceeded := tooMuch(ctx, c.program)
+	ctx, exceeded := tooMuch(ctx, c.Program)
 	defer exceeded()
 	stderr := process.NewTail(4 << 10)
-	child := process.Command{Path: path, Args: args, Env: inTrace(s.Env, c.trace), Stderr: stderr}
-	if c.stdin != nil {
-		child.Stdin = bytes.NewReader(c.stdin)
+	child := process.Command{Path: path, Args: args, Env: inTrace(s.Env, c.Trace), Stderr: stderr}
+	if c.Stdin != nil {
+		child.Stdin = bytes.NewReader(c.Stdin)
 	}
 	output := collector{exceeded: exceeded}
 	child.Stdout = &output
 	switch {
-	case c.onLine != nil:
-		child.Stdout = &lineWriter{onLine: c.onLine, exceeded: exceeded}
-	case c.stdout != nil:
-		child.Stdout = c.stdout
+	case c.OnLine != nil:
+		child.Stdout = &lineWriter{onLine: c.OnLine, exceeded: exceeded}
+	case c.Stdout != nil:
+		child.Stdout = c.Stdout
 	}
 	exit, err := process.Run(ctx, child)
 	if f, ok := errors.AsType[*fault.Fault](context.Cause(ctx)); ok {
@@ -102,11 +101,11 @@ func (s *Suite) run(ctx context.Context, c command) (*outcome, error) {
 	}
 	if err != nil {
 		if f, ok := errors.AsType[*fault.Fault](err); ok { // a client knows the programs by name
-			f.Message = strings.ReplaceAll(f.Message, path, c.program)
+			f.Message = strings.ReplaceAll(f.Message, path, c.Program)
 		}
 		return nil, err
 	}
-	return &outcome{output: bytes.TrimSpace(output.Bytes()), exit: exit.Code, stderr: stderr.String()}, nil
+	return &Outcome{Output: bytes.TrimSpace(output.Bytes()), Exit: exit.Code, Stderr: stderr.String()}, nil
 }
 
 // tooMuch returns a context that exceeded ends because a program prints too much.
@@ -118,7 +117,7 @@ func tooMuch(ctx context.Context, program string) (_ context.Context, exceeded f
 }
 
 // find returns the path of a program, which is beside the running one or on PATH.
-func (s *Suite) find(program string) (string, error) {
+func (s *Programs) find(program string) (string, error) {
 	if beside := filepath.Join(s.Dir, program); process.Executable(beside) {
 		return beside, nil
 	}
@@ -131,7 +130,7 @@ func (s *Suite) find(program string) (string, error) {
 }
 
 // checkVersion logs a warning, once for each program, if it has another version.
-func (s *Suite) checkVersion(ctx context.Context, program, path string) {
+func (s *Programs) checkVersion(ctx context.Context, program, path string) {
 	if _, seen := s.checked.LoadOrStore(program, true); seen {
 		return
 	}

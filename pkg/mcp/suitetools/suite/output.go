@@ -1,4 +1,4 @@
-package suitetools
+package suite
 
 import (
 	"bytes"
@@ -12,20 +12,20 @@ import (
 // that prints more is ended, so that the server's memory is bounded.
 const maxOutput = 64 << 20
 
-// outcome is what a command left behind. Its output is empty if it went to onLine or stdout.
-type outcome struct {
-	output []byte
-	exit   int
-	stderr string
+// Outcome is what a command left behind. Its output is empty if it went to OnLine or Stdout.
+type Outcome struct {
+	Output []byte
+	Exit   int
+	Stderr string
 }
 
-// document returns the output of a command, which must be one JSON document.
-func (o *outcome) document(program string) (json.RawMessage, *fault.Fault) {
-	if json.Valid(o.output) {
-		return o.output, nil
+// Document returns the output of a command, which must be one JSON document.
+func (o *Outcome) Document(program string) (json.RawMessage, *fault.Fault) {
+	if json.Valid(o.Output) {
+		return o.Output, nil
 	}
-	f := fault.New(fault.Protocol, "%s printed no JSON (exit status %d)", program, o.exit)
-	if said := strings.TrimSpace(o.stderr); said != "" {
+	f := fault.New(fault.Protocol, "%s printed no JSON (exit status %d)", program, o.Exit)
+	if said := strings.TrimSpace(o.Stderr); said != "" {
 		f.Detail("stderr", said)
 	}
 	return nil, f

@@ -1,0 +1,53 @@
+// Package fakeprograms has programs of the suite as shell scripts, for tests of what starts them.
+package fakeprograms
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Folder is a folder of programs. Each notes how it is called.
+type Folder struct {
+	testing.TB
+	Dir string
+}
+
+// New returns an empty folder, which is removed with the test.
+func New(t testing.TB) *Folder {
+	t.Helper()
+	return &Folder{TB: t, Dir: t.TempDir()}
+}
+
+// Env returns the environment in which the scripts find the folder, as DIR.
+func (f *Folder) Env() []string { return []string{"PATH=/usr/bin:/bin", "DIR=" + f.Dir} }
+
+// Program writes a program whose version is 1.0 and which otherwise does what the script says. The script does not
+// see --hints=tools and --max-bytes=8192, which every call of a tool has.
+func (f *Folder) Program(name, script string) {
+	f.Helper()
+	f.At(f.Dir, name, "1.0", script)
+}
+
+// At writes a program of another version, or into another folder.
+func (f *Folder) At(dir, name, version, script string) {
+	f.Helper()
+	text := "#!/bin/sh\nif [ \"$1\" = --version ]; then echo " + name + " " + version + "; exit; fi\n" +
+		"if [ \"$1\" = --hints=tools ]; then shift; echo " + name + " >> \"$DIR/addressed\"; fi\n" +
+		"if [ \"$1\" = --max-bytes=8192 ]; then shift; echo " + name + " >> \"$DIR/limited\"; fi\n" +
+		"echo " + name + " \"$*\" >> \"$DIR/calls\"\n" + script + "\n"
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700); err != nil {
+		f.Fatal(err)
+	}
+}
+
+// Calls returns the command lines of the programs that were started, except those that ask for a version.
+func (f *Folder) Calls() []string {
+	f.Helper()
+	b, err := os.ReadFile(filepath.Join(f.Dir, "calls"))
+	if err != nil {
+		return nil
+	}
+	return strings.Split(strings.TrimSpace(string(b)), "\n")
+}
