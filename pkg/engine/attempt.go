@@ -47,7 +47,7 @@ type Attempt struct {
 	// Stdout and Stderr take what the node prints. It is stored without secrets.
 	Stdout, Stderr io.Writer
 	// Capture returns a buffer for a long output that becomes a value of the stream.
-	Capture func() *event.Capture
+	Capture func() node.Output
 	// Scratch returns a file for what is too long for memory. Large waits until no other attempt of the run processes a long
 	// output in memory; from then on this one may, to its end.
 	Scratch func() (event.Scratch, error)

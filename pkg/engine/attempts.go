@@ -14,6 +14,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/pflow-suite/pflow/pkg/engine/node"
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/event/trace"
 	"github.com/pflow-suite/pflow/pkg/fault"
@@ -165,7 +166,7 @@ func (t *task) folder(dir string) string {
 }
 
 // capture returns a buffer for the output of a node's process.
-func (a *attempts) capture() *event.Capture {
+func (a *attempts) capture() node.Output {
 	redactor := a.store.redactor
 	return &event.Capture{
 		New: a.store.journal.NewBlob, NewPrivate: a.store.private.capture,

@@ -279,15 +279,49 @@ func TestAnAttemptIsRead(t *testing.T) {
 	}
 }
 
+// Long outputs come in pieces, and are what they are on this machine: text and bytes, with secrets, with newlines at the end.
+func TestLongOutputsOfARunner(t *testing.T) {
+	t.Parallel()
+	const secret = "s3cr3t-in-a-long-output"
+	var events [2]string
+	for i, runner := range []string{"local", "far"} {
+		p := newPlace(t)
+		p.runner("far", distant())
+		p.write("file.txt", strings.Repeat("é", 200_000))
+		p.write("w.json", `{"runs_on":"`+runner+`","inputs":{"api_key":{"type":"string","secret":true}},"nodes":[
+			{"id":"stripped","type":"shell","params":{"command":"yes é | head -c 300000; yes '' | head -c 200000; yes e | head -c 100000 >&2"}},
+			{"id":"whole","type":"shell","params":{"command":"yes x | head -c 300000","strip_newline":false}},
+			{"id":"newlines","type":"shell","params":{"command":"echo x; yes '' | head -c 200000"}},
+			{"id":"bytes","type":"shell","params":{"command":"yes | head -c 300000; printf '\\377\n'"}},
+			{"id":"escapes","type":"shell","params":{"command":"head -c 300000 /dev/zero"}},
+			{"id":"code","type":"code","params":{"language":"bash","code":"printf '%200000s\\n' x; result=1"}},
+			{"id":"file","type":"read-file","params":{"file_path":"file.txt"}},
+			{"id":"fails","type":"shell","params":{"command":"yes | head -c 300000; exit 3","ignore_errors":true}},
+			{"id":"secret","type":"shell","params":{"command":"printf '%100000s' x; echo ${api_key}; printf '%100000s' x"}},
+			{"id":"reader","type":"shell","runs_on":"local","params":{"command":"grep -c ${api_key}","stdin":"${secret.stdout}"}}]}`)
+		p.env = append(p.env, "api_key="+secret)
+		if d := gjson.Parse(p.must("pflow-exec", "run", "w.json", "--format", "json")); d.Get("outputs.reader.stdout").Str != "1" {
+			t.Errorf("%s: %s", runner, d.Get("outputs.reader").Raw)
+		}
+		events[i] = sameAnywhere(p)
+	}
+	if events[0] != events[1] || strings.Contains(events[0], secret) {
+		t.Errorf("by a runner:\n%s\nnot\n%s", events[1], events[0])
+	}
+}
+
 // What a runner prints besides a reply is not held: neither in memory nor, after the attempt, in a file.
 func TestARunnerPrintsGarbage(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.write("w.json", `{"runs_on":"far","nodes":[{"id":"t","type":"shell","params":{"command":"true"}}]}`)
 	for _, c := range []struct{ runner, kind string }{
-		{"head -c 300000000 /dev/zero | tr '\\0' x", "unavailable"},
-		{"head -c 300000000 /dev/zero | tr '\\0' '\\n'; echo sorry", "unavailable"},
+		{"head -c 200000000 /dev/zero | tr '\\0' x", "unavailable"},
+		{"head -c 200000000 /dev/zero | tr '\\0' '\\n'; echo sorry", "unavailable"},
 		{"yes", "too_large"},
+		{"cat", "protocol_error"},
+		{`echo '{"$action":"default","$outputs":{"stdout":{"$blob":"1","bytes":1,"mime":"text/plain"}}}'`, "protocol_error"},
+		{`printf '{"value":{"id":"1","%s"}}\n' 'text":"a' 'end":true,"x":"' 'text":"b'; cat >/dev/null`, "protocol_error"},
 	} {
 		r := p.run("/bin/sh", "-c", `ulimit -v 1500000; exec "$@"`, "sh", filepath.Join(bin, "pflow-exec"), "run", "w.json", "--format", "json", "--runs-on", "far="+c.runner)
 		doc := gjson.Parse(r.stdout)

@@ -27,7 +27,7 @@ type codeProgram struct {
 	// name is the file name of its lines in tracebacks.
 	name           string
 	results        spool
-	stdout, stderr *event.Capture
+	stdout, stderr Output
 	// streams are what the program writes to, with their limits: standard output, standard error, and descriptor 3.
 	streams [3]*processOutput
 }

@@ -126,7 +126,7 @@ func TestHTTPMaxSize(t *testing.T) {
 type store struct{ open, kept int }
 
 // capture returns a capture that puts long output into the store.
-func (s *store) capture() *event.Capture {
+func (s *store) capture() Output {
 	return &event.Capture{
 		New:    func() (event.Blob, error) { s.open++; return storedBlob{s}, nil },
 		Redact: func(w io.Writer) event.Redacting { return untouched{w} },

@@ -57,7 +57,7 @@ type Task struct {
 	// Stdout and Stderr receive the output of the node's process as it comes.
 	Stdout, Stderr io.Writer
 	// Capture returns what collects an output of the node's process. If it is nil, output is held in memory.
-	Capture func() *event.Capture
+	Capture func() Output
 	// Scratch returns a file for what is too long for memory. If it is nil, everything is held in memory.
 	Scratch func() (event.Scratch, error)
 	// Large waits until no other attempt of the run processes a long output in memory. From then on this one may, to its end. It

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"encoding/json"
 	"io"
 
 	"github.com/pflow-suite/pflow/pkg/event"
@@ -12,8 +13,21 @@ import (
 // of a text that is read as JSON, such as the result of a program, and of a file that is read.
 const MaxOutput = 128 << 20
 
-// capture returns a capture for one output of the task's process.
-func (t *Task) capture() *event.Capture {
+// Output collects one output of a process as a value of the stream, as event.Capture does.
+type Output interface {
+	io.Writer
+	// Value returns the output; strip removes newlines at the end of a text. It is called once.
+	Value(strip bool) (json.RawMessage, error)
+	// Binary reports whether the output is not UTF-8 text.
+	Binary() bool
+	// Tail returns the last n bytes, at most 4 KiB.
+	Tail(n int) []byte
+	// Discard drops the output if its value is not needed.
+	Discard()
+}
+
+// capture returns what collects one output of the task's process.
+func (t *Task) capture() Output {
 	if t.Capture != nil {
 		return t.Capture()
 	}

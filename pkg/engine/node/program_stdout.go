@@ -29,8 +29,9 @@ const maxProgressLine = 64 << 10
 type programStdout struct {
 	progress func(done, total float64, message string)
 	used     func(usage json.RawMessage)
-	// log receives the output of processes, for a runner. It is nil for a program.
-	log func(stream string, b []byte)
+	// take takes the lines that only a runner prints, and returns false for any other. It gets the beginning of a long line too. It
+	// is nil for a program.
+	take func(line []byte) bool
 
 	// object is the output after the lines of progress, line the line before it that is not complete yet.
 	object spool
@@ -51,7 +52,7 @@ func (a *programStdout) Write(p []byte) (int, error) {
 			return n, nil
 		}
 		a.line, p = append(a.line, p[:end]...), p[end:]
-		if end == 0 || len(bytes.TrimSpace(a.line)) > 0 && !a.reportProgress(a.line) {
+		if len(bytes.TrimSpace(a.line)) > 0 && !a.reportProgress(a.line) || end == 0 {
 			a.hold(a.line)
 			a.line = nil
 			break
@@ -84,7 +85,7 @@ func (a *programStdout) hold(p []byte) {
 
 // reportProgress passes a line of progress on; ok is false if it is not one.
 func (a *programStdout) reportProgress(line []byte) (ok bool) {
-	if a.reportLog(line) {
+	if a.take != nil && a.take(line) {
 		return true
 	}
 	if !bytes.HasPrefix(bytes.TrimLeft(line, " \t{"), []byte(`"progress"`)) {

@@ -324,7 +324,7 @@ func TestLongTextsOfAProgramBecomeBlobs(t *testing.T) {
 	t.Parallel()
 	on := task(t)
 	store := &keptBlobs{}
-	on.Capture = func() *event.Capture {
+	on.Capture = func() Output {
 		return &event.Capture{New: store.new, Redact: asItIs}
 	}
 	r := performProgram(t, on, ownProgram(t, `#!/bin/sh

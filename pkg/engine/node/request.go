@@ -42,7 +42,12 @@ type Request struct {
 	State  json.RawMessage `json:"state,omitempty"`
 	// Held is set if the sender keeps its end of the pipe open: when that closes, the attempt must end.
 	Held bool `json:"held,omitempty"`
+	// LongValues is set if the sender takes long values in lines of their own, before the reply.
+	LongValues bool `json:"long_values,omitempty"`
 }
+
+// requestBegin is how every request begins, and no line of a reply.
+var requestBegin = []byte(`{"v":1,"type":`)
 
 // ShellCommand is a rendered command with its values apart, so that they cannot become code.
 type ShellCommand struct {
@@ -58,7 +63,7 @@ type ShellCommand struct {
 func (p *Call) request(t *Task) ([]byte, error) {
 	r := Request{
 		V: RequestVersion, Type: p.kind.Name, Params: p.Params, Node: t.Node, Key: t.Key, TimeoutMS: t.Timeout.Milliseconds(), StreamLimit: t.StreamLimit,
-		Cwd: t.Dir, Env: map[string]string{}, Held: true, Code: p.codeLines(t),
+		Cwd: t.Dir, Env: map[string]string{}, Held: true, LongValues: true, Code: p.codeLines(t),
 	}
 	for _, kv := range t.Env {
 		name, value, _ := strings.Cut(kv, "=")
@@ -137,7 +142,7 @@ func ofMachine(name string) bool {
 // Reply is how an attempt ended, as the document that pflow-exec node prints for a runner.
 type Reply struct {
 	Action string `json:"$action"`
-	// Outputs are an object of the event stream, without references.
+	// Outputs are an object of the event stream. Its references are to long values that have come before, by their ids.
 	Outputs json.RawMessage `json:"$outputs"`
 	Fault   *fault.Fault    `json:"$fault,omitempty"`
 	Note    string          `json:"$note,omitempty"`

@@ -2,9 +2,7 @@ package node
 
 import (
 	"bytes"
-	"cmp"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"io"
@@ -12,7 +10,6 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/process"
 )
@@ -53,16 +50,16 @@ func (r *Runner) try(ctx context.Context, p *Call, t *Task) (result *Result, los
 	defer stop(nil)
 	ended := make(chan struct{})
 	defer close(ended)
-	from := &remote{task: t, stop: stop, stderr: runnerStderr{t.Stderr}}
-	stdout := &programStdout{progress: t.Progress, used: t.Used, log: from.log, object: spool{task: t}}
-	printed, stderr := &bounded{to: stdout, left: maxReply, stop: stop}, process.NewTail(maxTail)
+	from := &remote{runner: r, task: t, stop: stop, left: maxReply, values: map[string]*remoteValue{}}
+	defer from.discard()
+	stdout, stderr := &programStdout{progress: t.Progress, used: t.Used, take: from.take, object: spool{task: t}}, process.NewTail(maxTail)
 	exit, err := process.Run(ctx, process.Command{
 		Path: "/bin/sh", Args: []string{"-c", r.Command}, Dir: t.Dir, Env: t.Env, Marks: t.Marks, Stdin: &heldInput{bytes.NewReader(request), ended},
-		Stdout: printed, Stderr: io.MultiWriter(&from.stderr, stderr),
+		Stdout: &remoteStdout{from, stdout}, Stderr: io.MultiWriter(&runnerStderr{t.Stderr}, stderr),
 	})
-	if f := cmp.Or(from.fault, printed.over); f != nil {
+	if from.fault != nil {
 		stdout.object.discard()
-		return failedWithError(f), false
+		return failedWithError(from.fault), false
 	}
 	text, textErr := stdout.text()
 	if textErr != nil {
@@ -114,6 +111,19 @@ func (r *Runner) lost(exit process.Exit, stderr string, text []byte) *fault.Faul
 		SuggestTool("A person checks the command of the runner in settings.json")
 }
 
+// speaksOtherwise returns the fault of a runner that does not keep to the protocol. what continues "The runner NAME …".
+func (r *Runner) speaksOtherwise(what string) *fault.Fault {
+	return fault.New(fault.Protocol, "The runner %s %s", r.Name, what).Detail("runner", r.Name).
+		Suggest("Install the suite in the same version on both machines")
+}
+
+// echoes returns the fault of a runner that prints the request, in place of executing it.
+func (r *Runner) echoes() *fault.Fault {
+	return fault.New(fault.Protocol, "The runner %s prints what it reads, the request, and does not execute it", r.Name).Detail("runner", r.Name).
+		SuggestCommand("Its command must start pflow-exec node, without a terminal (ssh -T): %s", shorten(r.Command)).
+		SuggestTool("A person corrects the command of the runner in settings.json")
+}
+
 // readReply returns the document at the end of a runner's output. ok is false if it is not one.
 func readReply(text []byte) (reply *Reply, ok bool) {
 	if len(text) == 0 || text[0] != '{' || !gjson.ValidBytes(text) {
@@ -129,84 +139,6 @@ func readReply(text []byte) (reply *Reply, ok bool) {
 	return &r, true
 }
 
-// remote is what comes from the other end of a runner.
-type remote struct {
-	task *Task
-	stop func(error)
-	// stderr passes on what the runner itself says.
-	stderr runnerStderr
-	// logged is how many bytes of output have come, fault that of too many.
-	logged int
-	fault  *fault.Fault
-}
-
-// log takes a piece of what a process of the node has written.
-func (r *remote) log(stream string, b []byte) {
-	if r.fault != nil {
-		return
-	}
-	allowed, f := r.task.count(len(b))
-	to := r.task.Stdout
-	if stream == "stderr" {
-		to = r.task.Stderr
-	}
-	if r.logged += allowed; to != nil {
-		_, _ = to.Write(b[:allowed])
-	}
-	if r.fault = f; f != nil {
-		r.stop(f)
-	}
-}
-
-// end returns the result of a reply. Outputs count as far as they are more than what has come as output of processes.
-func (r *remote) end(p *Call, reply *Reply) *Result {
-	if more := len(reply.Outputs) - r.logged; more > event.InlineLimit {
-		if _, f := r.task.count(more); f != nil {
-			return failedWithError(f)
-		}
-	}
-	result := reply.result()
-	if result.Fault != nil && p.kind.Program != "" {
-		p.locate(result.Fault, r.task)
-	}
-	return result
-}
-
-// maxReply is the most bytes that a runner may write: outputs of MaxOutput in base64, and logs.
-const maxReply = 8 * MaxOutput
-
-// bounded passes on at most left bytes.
-type bounded struct {
-	to   io.Writer
-	left int64
-	stop func(error)
-	// over is the fault of more than that.
-	over *fault.Fault
-}
-
-func (b *bounded) Write(p []byte) (int, error) {
-	if b.over != nil {
-		return len(p), nil
-	}
-	if b.left -= int64(len(p)); b.left < 0 {
-		b.over = fault.New(fault.TooLarge, "The runner printed more than %d MiB and was stopped", maxReply>>20).
-			Suggest("A runner must print one reply and nothing else: see its command in the settings")
-		b.stop(b.over)
-		return len(p), nil
-	}
-	return b.to.Write(p)
-}
-
-// runnerStderr passes on what a runner says on standard error.
-type runnerStderr struct{ to io.Writer }
-
-func (s *runnerStderr) Write(p []byte) (int, error) {
-	if s.to != nil {
-		_, _ = s.to.Write(p)
-	}
-	return len(p), nil
-}
-
 // heldInput is a request, after which the pipe stays open until the runner has ended.
 type heldInput struct {
 	request io.Reader
@@ -220,41 +152,3 @@ func (h *heldInput) Read(p []byte) (int, error) {
 	}
 	return n, err
 }
-
-// logLine is a line with which the other end of a runner passes on output of the node's processes.
-type logLine struct {
-	Log struct {
-		Stream string `json:"stream"`
-		Text   string `json:"text"`
-		Base64 []byte `json:"base64,omitempty"`
-	} `json:"log"`
-}
-
-// reportLog passes a line of output on; ok is false if it is not one.
-func (a *programStdout) reportLog(line []byte) (ok bool) {
-	if a.log == nil || !bytes.HasPrefix(bytes.TrimLeft(line, " \t{"), []byte(`"log"`)) {
-		return false
-	}
-	var l logLine
-	if json.Unmarshal(line, &l) != nil || l.Log.Stream == "" {
-		return false
-	}
-	if l.Log.Base64 != nil {
-		a.log(l.Log.Stream, l.Log.Base64)
-	} else {
-		a.log(l.Log.Stream, []byte(l.Log.Text))
-	}
-	return true
-}
-
-// LogLine returns a line with which output of a process is passed on to a runner. A piece must have at most MaxLogPiece bytes.
-func LogLine(stream string, piece []byte) []byte {
-	member := `"text":` + string(event.String(piece))
-	if event.WholeText(piece) != len(piece) || bytes.HasPrefix(event.String(piece), []byte("{")) {
-		member = `"base64":"` + base64.StdEncoding.EncodeToString(piece) + `"`
-	}
-	return []byte(`{"log":{"stream":"` + stream + `",` + member + "}}\n")
-}
-
-// MaxLogPiece is the most bytes of output in one line: escaped, they fit into a line.
-const MaxLogPiece = 8 << 10

@@ -68,7 +68,7 @@ func notStarted(f *fault.Fault) *Result {
 const noExitCode = -1
 
 // shellOutputs returns what a command printed. The error is one of storing it.
-func shellOutputs(in nodetype.Shell, stdout, stderr *event.Capture, code int) (*nodetype.ShellOutputs, error) {
+func shellOutputs(in nodetype.Shell, stdout, stderr Output, code int) (*nodetype.ShellOutputs, error) {
 	o, err := stdout.Value(in.StripNewline)
 	e, failed := stderr.Value(false)
 	return &nodetype.ShellOutputs{

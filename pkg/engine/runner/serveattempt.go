@@ -7,8 +7,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"sync"
-	"time"
 
 	"github.com/pflow-suite/pflow/pkg/catalog/registry"
 	"github.com/pflow-suite/pflow/pkg/engine/node"
@@ -107,6 +105,9 @@ func (host *Host) attempt(ctx context.Context, r *node.Request, lines *attemptLi
 	l := &Launch{host: host, env: t.Env, settings: known, redactor: redact.For(known.Env, t.Env), dir: t.Dir, request: &Request{}}
 	t.Servers = mcpclient.NewPool(l.reach("", t.Env))
 	t.Stdout, t.Stderr = lines.log("stdout"), lines.log("stderr")
+	if r.LongValues {
+		t.Capture = lines.output
+	}
 	t.Progress, t.Used = lines.progress, lines.used
 	process.AdoptOrphans()
 	strays := process.Strays{Mark: mark, Grace: process.DefaultGrace}
@@ -122,62 +123,4 @@ func (host *Host) attempt(ctx context.Context, r *node.Request, lines *attemptLi
 		defer cancel()
 	}
 	return node.Run(ctx, r.Call(kind), t)
-}
-
-// attemptLines writes the lines of an attempt.
-type attemptLines struct {
-	to io.Writer
-
-	mu       sync.Mutex
-	err      error
-	reported time.Time
-}
-
-func (a *attemptLines) line(b []byte) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if _, err := a.to.Write(b); err != nil && a.err == nil {
-		a.err = err
-	}
-}
-
-// progress reports how far the node is, at most ten times a second.
-func (a *attemptLines) progress(done, total float64, message string) {
-	a.mu.Lock()
-	soon := time.Since(a.reported) < 100*time.Millisecond
-	if !soon {
-		a.reported = time.Now()
-	}
-	a.mu.Unlock()
-	if !soon {
-		a.report(map[string]any{"done": done, "total": total, "message": fault.Truncate(message, node.MaxLogPiece)})
-	}
-}
-
-// used reports the use of language models.
-func (a *attemptLines) used(usage json.RawMessage) {
-	a.report(map[string]any{"llm_usage": usage})
-}
-
-func (a *attemptLines) report(step map[string]any) {
-	if raw, err := rawjson.Marshal(map[string]any{"progress": step}); err == nil {
-		a.line(append(raw, '\n'))
-	}
-}
-
-// log returns a writer for the output of the node's processes on one stream.
-func (a *attemptLines) log(stream string) io.Writer { return &attemptLog{a, stream} }
-
-type attemptLog struct {
-	lines  *attemptLines
-	stream string
-}
-
-func (l *attemptLog) Write(p []byte) (int, error) {
-	for rest := p; len(rest) > 0; {
-		n := min(len(rest), node.MaxLogPiece)
-		l.lines.line(node.LogLine(l.stream, rest[:n]))
-		rest = rest[n:]
-	}
-	return len(p), nil
 }
