@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/pflow-suite/pflow/pkg/engine/runner"
+	"github.com/pflow-suite/pflow/pkg/terminal/cells"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
@@ -26,14 +26,14 @@ func dryRun(app *cli.App, host *runner.Host, r *runner.Request) error {
 			_, _ = fmt.Fprintf(w, "would attach to the live run %s\n", d.Attach)
 			return
 		}
-		table := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+		var table cells.Table
 		for _, n := range d.Nodes {
 			after := ""
 			if len(n.After) > 0 {
 				after = "after " + strings.Join(n.After, ", ")
 			}
-			_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", n.Would, n.Node, n.Type, after)
+			table.Row(string(n.Would), n.Node, n.Type, after)
 		}
-		_ = table.Flush()
+		_ = table.Write(w, app.Stdout.Columns())
 	})
 }

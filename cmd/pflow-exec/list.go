@@ -1,17 +1,16 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"iter"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 	"github.com/pflow-suite/pflow/pkg/run/reader"
+	"github.com/pflow-suite/pflow/pkg/terminal/cells"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
@@ -58,7 +57,7 @@ func (c *listCommand) Run(app *cli.App) error {
 	if err != nil {
 		return err
 	}
-	text := func(w io.Writer) { writeRuns(w, items) }
+	text := func(w io.Writer) { writeRuns(w, items, app.Stdout.Columns()) }
 	if !c.paged(app) {
 		return cli.List(app, items, text)
 	}
@@ -111,16 +110,16 @@ func (c *listCommand) collect(app *cli.App, runs iter.Seq2[reader.Summary, error
 	return items, false, nil
 }
 
-func writeRuns(w io.Writer, items []reader.Summary) {
-	table := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+func writeRuns(w io.Writer, items []reader.Summary, columns int) {
+	var table cells.Table
 	for _, i := range items {
 		when := ""
 		if i.StartedAt != nil {
 			when = i.StartedAt.Local().Format(time.DateTime)
 		}
-		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", i.RunID, i.Status, when, i.Workflow)
+		table.Row(i.RunID, string(i.Status), when, i.Workflow)
 	}
-	_ = table.Flush()
+	_ = table.Write(w, columns)
 }
 
 // query returns what the flags select.

@@ -6,7 +6,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/pflow-suite/pflow/pkg/engine/runner"
 	"github.com/pflow-suite/pflow/pkg/fault"
@@ -121,16 +120,16 @@ const (
 )
 
 // writePaths writes the templates that lead to the values of a node, with their types and samples.
-func writePaths(w io.Writer, id string, outputs json.RawMessage) {
-	table := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+func writePaths(w io.Writer, id string, outputs json.RawMessage, columns int) {
+	var table cells.Table
 	n := 0
 	for ref, value := range template.Paths(id, outputs) {
 		if n++; n > maxPaths {
 			continue
 		}
-		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\n", cells.Clean(ref.String()), kindOf(value), sample(value))
+		table.Row(ref.String(), kindOf(value), sample(value))
 	}
-	_ = table.Flush()
+	_ = table.Write(w, columns)
 	if n > maxPaths {
 		_, _ = fmt.Fprintf(w, "… and %d more\n", n-maxPaths)
 	}

@@ -231,13 +231,14 @@ func (s *presenter) printNode(run *reader.Run, last *event.Event) error {
 	}
 	outputs := json.RawMessage("{}")
 	gjson.ParseBytes(plain).ForEach(func(_, v gjson.Result) bool { outputs = json.RawMessage(v.Raw); return false })
-	if err := s.app.Document(outputs, func(w io.Writer) { writePaths(w, s.node, outputs) }); err != nil {
+	if err := s.app.Document(outputs, func(w io.Writer) { writePaths(w, s.node, outputs, s.app.Stdout.Columns()) }); err != nil {
 		return suggestWait(last, err)
 	}
 	return nil
 }
 
-// writeOutputs writes the outputs of a run for people: a single one as it is, several with their names.
+// writeOutputs writes the outputs of a run for people: a single one as it is, several with their names. If the workflow declares none,
+// it writes the text of each of the nodes that the run ended with.
 func (s *presenter) writeOutputs(w io.Writer, run *reader.Run, last *event.Event) {
 	plain, err := event.Plain(last.Outputs, run.Blob)
 	if err != nil {
@@ -249,7 +250,7 @@ func (s *presenter) writeOutputs(w io.Writer, run *reader.Run, last *event.Event
 	}
 	if s.node != "" {
 		for _, value := range outputs {
-			writePaths(w, s.node, value)
+			writePaths(w, s.node, value, s.app.Stdout.Columns())
 		}
 		return
 	}
@@ -257,11 +258,19 @@ func (s *presenter) writeOutputs(w io.Writer, run *reader.Run, last *event.Event
 		_, _ = fmt.Fprintln(w, template.AsText(text))
 		return
 	}
+	declared, err := reader.DeclaresOutputs(run)
+	if err != nil {
+		return
+	}
 	for _, name := range slices.Sorted(maps.Keys(outputs)) {
-		if len(outputs) == 1 {
-			_, _ = fmt.Fprintln(w, template.AsText(outputs[name]))
-			return
+		value := outputs[name]
+		switch {
+		case declared && len(outputs) == 1:
+			_, _ = fmt.Fprintln(w, template.AsText(value))
+		case declared:
+			_, _ = fmt.Fprintf(w, "%s: %s\n", name, template.AsText(value))
+		default:
+			writeValue(w, "", name, textOf(value))
 		}
-		_, _ = fmt.Fprintf(w, "%s: %s\n", name, template.AsText(outputs[name]))
 	}
 }

@@ -4,17 +4,17 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/pflow-suite/pflow/pkg/event/history"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/run/reader"
+	"github.com/pflow-suite/pflow/pkg/terminal/cells"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 	"github.com/pflow-suite/pflow/pkg/workflow/template"
+	"github.com/tidwall/gjson"
 )
 
 type showCommand struct {
@@ -63,7 +63,7 @@ func (c *showCommand) Run(app *cli.App) error {
 	if err := shorten(app, d); err != nil {
 		return err
 	}
-	return app.Document(d, func(w io.Writer) { writeRun(w, d) })
+	return app.Document(d, func(w io.Writer) { writeRun(w, d, app.Stdout.Columns()) })
 }
 
 // shorten shortens a document that is to be printed with --max-bytes.
@@ -89,8 +89,8 @@ func showFields(app *cli.App, run *reader.Run, paths []string) error {
 	})
 }
 
-// writeRun writes a run for people.
-func writeRun(w io.Writer, d *reader.Details) {
+// writeRun writes a run for people, on a terminal of that many columns, or 0 for another file.
+func writeRun(w io.Writer, d *reader.Details, columns int) {
 	_, _ = fmt.Fprintf(w, "%s  %s  %s", d.RunID, d.Workflow, d.Status)
 	if d.DurationMS != nil {
 		_, _ = fmt.Fprint(w, "  ", took(d.DurationMS))
@@ -107,11 +107,13 @@ func writeRun(w io.Writer, d *reader.Details) {
 	if d.Error != nil {
 		_, _ = fmt.Fprintf(w, "error: %s%s\n", ofNode(d.Error.Node), d.Error.Message)
 	}
-	table := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	writeBrief(w, "inputs", d.Inputs, columns)
+	writeBrief(w, "outputs", d.Outputs, columns)
+	var table cells.Table
 	for _, n := range d.Nodes {
-		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", n.State, n.Node, n.Type, took(n.DurationMS))
+		table.Row(n.State, n.Node, n.Type, took(n.DurationMS))
 	}
-	_ = table.Flush()
+	_ = table.Write(w, columns)
 	for _, n := range d.Nodes {
 		if n.State == string(history.Waiting) {
 			_, _ = fmt.Fprintf(w, "%s asks: %s [%s]\n%s", n.Node, n.Question, strings.Join(n.Choices, "/"), shownParams(n.Params, "  "))
@@ -142,11 +144,24 @@ func writeNode(w io.Writer, n *reader.NodeDetails) {
 	if n.Error != nil {
 		_, _ = fmt.Fprintf(w, "error: %s\n", n.Error.Message)
 	}
-	var outputs map[string]json.RawMessage
-	_ = json.Unmarshal(n.Outputs, &outputs)
-	for _, name := range slices.Sorted(maps.Keys(outputs)) {
-		_, _ = fmt.Fprintf(w, "%s: %s\n", name, template.AsText(outputs[name]))
+	gjson.ParseBytes(n.Outputs).ForEach(func(name, value gjson.Result) bool {
+		if text := template.AsText(json.RawMessage(value.Raw)); tells(n, name.Str, text) {
+			writeValue(w, "", name.Str, text)
+		}
+		return true
+	})
+}
+
+// tells reports whether an output says something that is not in the other lines about the node.
+func tells(n *reader.NodeDetails, name, text string) bool {
+	text = strings.TrimSpace(text)
+	switch {
+	case text == "", text == "null", strings.HasSuffix(name, "_is_binary") && text == "false":
+		return false
+	case n.Error != nil && (name == "error" || name == "stderr"):
+		return !strings.Contains(n.Error.Message, text)
 	}
+	return true
 }
 
 // spentOf returns what is spent of the budget of a run for people, or "" without a budget.

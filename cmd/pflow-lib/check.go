@@ -44,18 +44,16 @@ func (c *checkCommand) Run(app *cli.App) error {
 	}
 	v := verdict{Valid: true, Warnings: append([]*fault.Fault{}, report.Warnings...)}
 	return app.Document(v, func(w io.Writer) {
-		printWarnings(w, v.Warnings)
+		printWarnings(w, v.Warnings, app.Stdout.Columns())
 		_, _ = fmt.Fprintf(w, "%s is valid\n", file.Name)
 	})
 }
 
-// printWarnings prints warnings for people.
-func printWarnings(w io.Writer, warnings []*fault.Fault) {
+// printWarnings prints warnings for people, on a terminal of that many columns, or 0 for another file.
+func printWarnings(w io.Writer, warnings []*fault.Fault, columns int) {
 	for _, warning := range warnings {
 		_, _ = fmt.Fprintf(w, "%swarning: %s\n", warning.Where(), warning.Message)
-		if text := warning.Details["text"]; text != nil {
-			_, _ = fmt.Fprintf(w, "  | %s\n  | %s\n", text, warning.Details["mark"])
-		}
+		cli.WriteExcerpt(w, warning, columns)
 		for _, hint := range warning.Suggestions {
 			_, _ = fmt.Fprintf(w, "  hint: %s\n", hint)
 		}

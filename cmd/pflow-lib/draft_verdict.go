@@ -59,7 +59,7 @@ func (v *draftVerdict) print(app *cli.App, text func(w io.Writer)) error {
 	}
 	faults := v.Errors
 	v.limit(app.MaxBytes)
-	if err := app.Document(v, func(w io.Writer) { text(w); printWarnings(w, v.Warnings) }); err != nil || v.Valid {
+	if err := app.Document(v, func(w io.Writer) { text(w); printWarnings(w, v.Warnings, app.Stdout.Columns()) }); err != nil || v.Valid {
 		return err
 	}
 	app.Complain(fault.Join(fault.Validation, v.Name+" cannot run", faults))

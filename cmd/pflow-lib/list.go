@@ -5,12 +5,12 @@ import (
 	"io"
 	"runtime/debug"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/pflow-suite/pflow/pkg/catalog/library"
 	"github.com/pflow-suite/pflow/pkg/catalog/page"
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/terminal/cells"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
@@ -86,13 +86,13 @@ func (c *listCommand) Run(app *cli.App) error {
 		items[i].Description = secrets.Text(w.Description)
 	}
 	if !paged {
-		return cli.List(app, items, func(w io.Writer) { listText(w, items) })
+		return cli.List(app, items, func(w io.Writer) { listText(w, items, app.Stdout.Columns()) })
 	}
 	answer, err := c.page(items, limits, app.Reader)
 	if err != nil {
 		return err
 	}
-	err = app.Document(answer, func(w io.Writer) { listText(w, answer.Workflows) })
+	err = app.Document(answer, func(w io.Writer) { listText(w, answer.Workflows, app.Stdout.Columns()) })
 	if err == nil && answer.left > 0 && !app.JSON() && !app.Quiet {
 		_, _ = fmt.Fprintf(app.Messages(), "and %d more; --cursor %s continues\n", answer.left, answer.NextCursor)
 	}
@@ -148,12 +148,12 @@ func (l listed) within(most int, reader fault.Reader) listed {
 	return l
 }
 
-func listText(w io.Writer, items []listed) {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+func listText(w io.Writer, items []listed, columns int) {
+	var table cells.Table
 	for _, i := range items {
-		_, _ = fmt.Fprintf(t, "%s\t%s\t%s\n", i.Name, i.state(), i.Description)
+		table.Row(i.Name, i.state(), i.Description)
 	}
-	_ = t.Flush()
+	_ = table.Write(w, columns)
 }
 
 func item(w library.Listed) listed {

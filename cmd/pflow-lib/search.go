@@ -5,7 +5,6 @@ import (
 	"io"
 	"runtime/debug"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/pflow-suite/pflow/pkg/catalog/library"
 	"github.com/pflow-suite/pflow/pkg/catalog/page"
@@ -23,6 +22,7 @@ type searchCommand struct {
 	Server      string   `help:"Search only the node types of this MCP server." placeholder:"NAME" complete:"server"`
 	Detail      string   `help:"How much to show of a node type: brief (what it does) or full (its whole interface). Default: full; with --max-bytes, the best 8 full and the others brief." enum:"brief,full," default:"" placeholder:"brief|full"`
 	Limit       int      `help:"Print at most N node types and N workflows; 0 for all. Default: 50 with words, all without or with --max-bytes." default:"-1" placeholder:"N"`
+	Long        bool     `help:"On a terminal, print descriptions whole. Without it each hit is one line."`
 	Cursor      string   `help:"Go on after the page that has this next_cursor; the other arguments are the same." placeholder:"CURSOR"`
 
 	maxBytes int
@@ -82,7 +82,11 @@ func (c *searchCommand) Run(app *cli.App) error {
 	if err != nil {
 		return err
 	}
-	if err := app.Document(answer, answer.text); err != nil || app.JSON() || app.Quiet {
+	columns := app.Stdout.Columns()
+	if c.Long {
+		columns = 0
+	}
+	if err := app.Document(answer, func(w io.Writer) { answer.text(w, columns) }); err != nil || app.JSON() || app.Quiet {
 		return err
 	}
 	for _, w := range answer.Warnings {
@@ -219,17 +223,18 @@ func secretsOf(app *cli.App) *redact.Redactor {
 	return secrets
 }
 
-func (f found) text(w io.Writer) {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+// text prints a line for each hit, cut at that many columns unless that is 0.
+func (f found) text(w io.Writer, columns int) {
+	var table cells.Table
 	for _, n := range f.Nodes {
-		_, _ = fmt.Fprintf(t, "%s\tnode\t%s\n", cells.Clean(n.Type), cells.Clean(n.Description))
+		table.Row(n.Type, "node", n.Description)
 	}
 	if f.Workflows != nil {
 		for _, wf := range *f.Workflows {
-			_, _ = fmt.Fprintf(t, "%s\t%s\t%s\n", cells.Clean(wf.Name), wf.state(), cells.Clean(wf.Description))
+			table.Row(wf.Name, wf.state(), wf.Description)
 		}
 	}
-	_ = t.Flush()
+	_ = table.Write(w, columns)
 }
 
 // state returns what people see of a workflow besides its name.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -12,6 +11,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/catalog/registry"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpclient"
+	"github.com/pflow-suite/pflow/pkg/terminal/cells"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
@@ -186,15 +186,15 @@ func (d *diagnosis) compare(reg *registry.Registry, tools []mcpclient.Tool, conf
 
 // writeDiagnoses prints a table, and below it a line for each warning.
 func writeDiagnoses(w io.Writer, found []diagnosis) {
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	var table cells.Table
 	for _, d := range found {
 		state := "ok"
 		if !d.Success {
 			state = "failed"
 		}
-		_, _ = fmt.Fprintf(table, "%s\t%s\t%d tools\t%.0f ms\t%d MB\n", d.Server, state, d.Tools, d.StartMS+d.ListMS, d.MemoryMB)
+		table.Row(d.Server, state, fmt.Sprintf("%d tools", d.Tools), fmt.Sprintf("%.0f ms", d.StartMS+d.ListMS), fmt.Sprintf("%d MB", d.MemoryMB))
 	}
-	_ = table.Flush()
+	_ = table.Write(w, 0)
 	for _, d := range found {
 		for _, text := range d.Warnings {
 			_, _ = fmt.Fprintf(w, "%s: warning: %s\n", d.Server, text)

@@ -1,12 +1,10 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"maps"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/pflow-suite/pflow/pkg/catalog/page"
 	"github.com/pflow-suite/pflow/pkg/fault"
@@ -14,6 +12,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/mcp/clientconfig"
 	"github.com/pflow-suite/pflow/pkg/mcp/install"
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpclient"
+	"github.com/pflow-suite/pflow/pkg/terminal/cells"
 )
 
 // What becomes of a server of a client.
@@ -132,7 +131,7 @@ func (i imported) shortened(bytes int) imported {
 }
 
 func writeImported(w io.Writer, items []imported) {
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	var table cells.Table
 	for _, i := range items {
 		name, where := i.Name, strings.Join(append([]string{i.Command}, i.Args...), " ")
 		if i.Server != "" && i.Server != name {
@@ -144,7 +143,7 @@ func writeImported(w io.Writer, items []imported) {
 		case i.Transport == mcpclient.HTTP:
 			where = i.URL
 		}
-		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", i.Client, name, i.Status, where)
+		table.Row(i.Client, name, i.Status, where)
 	}
-	_ = table.Flush()
+	_ = table.Write(w, 0) // the end of a message may say what to do
 }

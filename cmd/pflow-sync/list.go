@@ -1,18 +1,17 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/pflow-suite/pflow/pkg/catalog/page"
 	"github.com/pflow-suite/pflow/pkg/catalog/registry"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpclient"
+	"github.com/pflow-suite/pflow/pkg/terminal/cells"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
@@ -66,7 +65,7 @@ func (c *listCommand) Run(app *cli.App) error {
 		})
 	}
 	list := listing[listed]{
-		items: items, key: func(s listed) string { return s.Server }, query: "list", shorten: listed.shortened, text: writeServers,
+		items: items, key: func(s listed) string { return s.Server }, query: "list", shorten: listed.shortened, text: func(w io.Writer, items []listed) { writeServers(w, items, app.Stdout.Columns()) },
 		warnings: found.warn(app, &c.pageFlags),
 		document: func(items []listed, end pageEnd) any {
 			return struct {
@@ -88,8 +87,8 @@ func (s listed) shortened(bytes int) listed {
 	return s
 }
 
-func writeServers(w io.Writer, servers []listed) {
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+func writeServers(w io.Writer, servers []listed, columns int) {
+	var table cells.Table
 	for _, s := range servers {
 		where := strings.Join(append([]string{s.Command}, s.Args...), " ")
 		if s.Transport == mcpclient.HTTP {
@@ -105,7 +104,7 @@ func writeServers(w io.Writer, servers []listed) {
 		if s.Tools != nil {
 			tools = strconv.Itoa(*s.Tools)
 		}
-		_, _ = fmt.Fprintf(table, "%s\t%s\t%s tools\t%s\n", s.Server, s.Transport, tools, where)
+		table.Row(s.Server, s.Transport, tools+" tools", where)
 	}
-	_ = table.Flush()
+	_ = table.Write(w, columns)
 }

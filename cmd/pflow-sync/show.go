@@ -124,7 +124,7 @@ func (c *showCommand) Run(app *cli.App) error {
 	if app.MaxBytes > 0 {
 		s.shorten(app.MaxBytes)
 	}
-	return app.Document(s, func(w io.Writer) { writeShown(w, s) })
+	return app.Document(s, func(w io.Writer) { writeShown(w, s, app.Stdout.Columns()) })
 }
 
 // entry sets what the entry says, without secrets.

@@ -6,18 +6,18 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpclient"
+	"github.com/pflow-suite/pflow/pkg/terminal/cells"
 )
 
 // writeShown prints a server for people: a line for each fact, and a table of the tools.
-func writeShown(w io.Writer, s shown) {
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+func writeShown(w io.Writer, s shown, columns int) {
+	var facts, tools cells.Table
 	line := func(name, format string, args ...any) {
 		if text := fmt.Sprintf(format, args...); text != "" {
-			_, _ = fmt.Fprintf(table, "%s\t%s\n", name, text)
+			facts.Row(name, text)
 		}
 	}
 	state := s.Transport
@@ -58,12 +58,11 @@ func writeShown(w io.Writer, s shown) {
 	if s.Error != nil {
 		line("error", "%s", s.Error.Message)
 	}
-	_ = table.Flush()
-	table = tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	_ = facts.Write(w, 0)
 	for _, t := range s.Tools {
-		_, _ = fmt.Fprintf(table, "%s\t%s\n", t.NodeType, t.Description)
+		tools.Row(t.NodeType, t.Description)
 	}
-	_ = table.Flush()
+	_ = tools.Write(w, columns)
 	if s.Omitted > 0 {
 		_, _ = fmt.Fprintf(w, "and %d more tools\n", s.Omitted)
 	}

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/pflow-suite/pflow/pkg/catalog/page"
 	"github.com/pflow-suite/pflow/pkg/catalog/registry"
@@ -13,6 +11,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/home/settings"
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpclient"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
+	"github.com/pflow-suite/pflow/pkg/terminal/cells"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
@@ -78,7 +77,7 @@ func (c *toolsCommand) Run(app *cli.App) error {
 		}
 	}
 	list := listing[registered]{
-		items: items, key: func(t registered) string { return t.NodeType }, query: "tools " + c.Name + " " + c.Tool, shorten: registered.shortened, text: writeTools,
+		items: items, key: func(t registered) string { return t.NodeType }, query: "tools " + c.Name + " " + c.Tool, shorten: registered.shortened, text: func(w io.Writer, items []registered) { writeTools(w, items, app.Stdout.Columns()) },
 		warnings: found.warn(app, &c.pageFlags),
 		document: func(items []registered, end pageEnd) any {
 			return struct {
@@ -117,11 +116,11 @@ func (t registered) shortened(bytes int) registered {
 	return t
 }
 
-func writeTools(w io.Writer, tools []registered) {
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+func writeTools(w io.Writer, tools []registered, columns int) {
+	var table cells.Table
 	for _, t := range tools {
 		first, _, _ := strings.Cut(t.Description, "\n")
-		_, _ = fmt.Fprintf(table, "%s\t%s\n", t.NodeType, first)
+		table.Row(t.NodeType, first)
 	}
-	_ = table.Flush()
+	_ = table.Write(w, columns)
 }

@@ -104,7 +104,7 @@ func (t *Terminal) obey(sequence string) {
 	case sequence == "\x1b[?25l" || sequence == "\x1b[?25h":
 		t.Hidden = command == 'l'
 	case sequence == "\x1b[K":
-		t.lines[t.y] = first(t.lines[t.y], t.x)
+		t.lines[t.y] = first(t.lines[t.y], min(t.x, t.Width-1)) // after the last column the cursor stays on it
 	case sequence == "\x1b[J":
 		t.lines[t.y] = first(t.lines[t.y], t.x)
 		clear(t.lines[t.y+1:])

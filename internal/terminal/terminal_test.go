@@ -22,6 +22,7 @@ func TestTerminal(t *testing.T) {
 		"12345678901":                    {[]string{"1234567890", "1"}, 1, false},
 		"\x1b[?7l12345678901":            {[]string{"1234567890"}, 1, false},
 		"日本日本日本":                         {[]string{"日本日本日", "本"}, 1, false},
+		"\x1b[?7l1234567890\x1b[K":       {[]string{"123456789"}, 0, false}, // the cursor is still on the last column
 		"\x1b[2Z\a":                      {[]string{""}, 2, true},
 		"a日b\ra":                         {[]string{"a日b"}, 0, false},
 	} {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"github.com/pflow-suite/pflow/pkg/terminal/cells"
 )
 
 // text is a file's text with the offsets of its lines.
@@ -45,12 +47,13 @@ func (t *text) show(offset int) (line, mark string) {
 	if len(after) > maxShown/2 {
 		after = strings.ToValidUTF8(after[:maxShown/2], "") + "…"
 	}
-	mark = strings.Map(func(c rune) rune {
+	for _, c := range before {
 		if c == '\t' {
-			return c
+			mark += "\t"
+		} else {
+			mark += strings.Repeat(" ", cells.Width(cells.Safe(string(c))))
 		}
-		return ' '
-	}, before)
+	}
 	return before + after, mark + "^"
 }
 

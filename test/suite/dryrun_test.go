@@ -39,7 +39,7 @@ func TestADryRunWritesNothing(t *testing.T) {
 	if _, err := os.Stat(p.home); err == nil || p.read("ran.txt") != "" {
 		t.Errorf("something was made: %v", p.files())
 	}
-	if got := p.must("pflow-exec", "run", "w.json", "--dry-run", "--format", "text"); got != "run  a  shell  \nrun  b  shell  after a\n" {
+	if got := p.must("pflow-exec", "run", "w.json", "--dry-run", "--format", "text"); got != "run  a  shell\nrun  b  shell  after a\n" {
 		t.Errorf("for people: %q", got)
 	}
 }

@@ -320,3 +320,23 @@ func BenchmarkApply(b *testing.B) {
 	}
 	d.End()
 }
+
+// A line that is cut takes the whole width, and its last column is not erased.
+func TestCutLinesEndInAnEllipsis(t *testing.T) {
+	onStage(t, func(s *stage) {
+		s.tell(`"event":"run_started","run":"r01","workflow":{"name":"w","nodes":["a"]}`, `"event":"node_started","node":"a","type":"shell"`,
+			`"event":"node_failed","node":"a","attempt":1,"will_retry":true,"error":{"message":"`+strings.Repeat("a long text ", 9)+`"}`)
+		time.Sleep(time.Second)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		cut := 0
+		for _, line := range s.term.Lines() {
+			if strings.HasPrefix(line, "!") && strings.HasSuffix(line, "…") {
+				cut++
+			}
+		}
+		if cut != 1 {
+			t.Errorf("%q", s.term.Lines())
+		}
+	})
+}

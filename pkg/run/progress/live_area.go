@@ -40,7 +40,10 @@ func (p *liveArea) put(width int, lines, frame []string) {
 		fmt.Fprintf(&b, up, rows)
 	}
 	for _, text := range slices.Concat(lines, frame) {
-		b.WriteString(text + eraseLine + "\r\n")
+		if b.WriteString(text); shownWidth(text) < width { // else the cursor is still on the last column, which would be erased
+			b.WriteString(eraseLine)
+		}
+		b.WriteString("\r\n")
 	}
 	b.WriteString(eraseDown + endFrame)
 	p.write(b.String())

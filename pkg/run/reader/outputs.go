@@ -63,6 +63,16 @@ func declaredOutputs(r *Run, h *history.Run) (outputs map[string]workflow.Output
 	return w.Outputs, inputs, nil
 }
 
+// DeclaresOutputs reports whether the workflow of a run declares outputs. Without, its outputs are those of its last nodes.
+func DeclaresOutputs(r *Run) (bool, error) {
+	first, _, err := r.rec.FirstAndLast()
+	if err != nil {
+		return false, err
+	}
+	declared, _, err := declaredOutputs(r, &history.Run{Started: first})
+	return len(declared) > 0, err
+}
+
 // outputScope resolves the outputs of a workflow against what is known about a run of it.
 type outputScope struct {
 	run    *Run

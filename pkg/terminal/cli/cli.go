@@ -255,10 +255,7 @@ const maxComplaints = 20
 // complain writes one error: its place, its message, the line of text that it is in, and its suggestions.
 func (a *App) complain(f *fault.Fault) {
 	_, _ = fmt.Fprintf(a.messages, "%s: error: %s%s\n", a.Name, f.Where(), f.Message)
-	if text, ok := f.Details["text"].(string); ok {
-		mark, _ := f.Details["mark"].(string)
-		_, _ = fmt.Fprintf(a.messages, "  | %s\n  | %s\n", text, mark)
-	}
+	WriteExcerpt(a.messages, f, columnsOf(a.Stderr))
 	for _, h := range f.Suggestions {
 		_, _ = fmt.Fprintf(a.messages, "%s: hint: %s\n", a.Name, h)
 	}

@@ -98,5 +98,8 @@ func (s *Stdout) Closed() bool { return s.closed.Load() }
 // Terminal reports whether standard output is a terminal.
 func (s *Stdout) Terminal() bool { return isatty.IsTerminal(s.file.Fd()) }
 
+// Columns returns the width of the terminal that standard output is, or 0 if it is another file.
+func (s *Stdout) Columns() int { return columnsOf(s.file) }
+
 // File returns the underlying file, for a transport that needs one.
 func (s *Stdout) File() *os.File { return s.file }
