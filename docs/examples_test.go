@@ -57,8 +57,8 @@ var runs = map[string][]struct{ command, prints string }{
 	},
 }
 
-// tools are what an example needs besides the suite and a shell.
-var tools = map[string][]string{"sqlite-orders.json": {"python3", "sqlite3"}}
+// tools are what an example or the samples of a page need besides the suite and a shell.
+var tools = map[string][]string{"sqlite-orders.json": {"python3", "sqlite3"}, cookbook: {"git", "make"}}
 
 // makeNodes makes the programs among the examples node types.
 const makeNodes = "mkdir -p home/nodes && cp pflow-node-* home/nodes/ && pflow-sync nodes | cut -d, -f2"

@@ -12,6 +12,7 @@ const (
 	contracts = "contracts.md"
 	workflows = "workflows.md"
 	coming    = "coming-from-pflow.md"
+	cookbook  = "cookbook.md"
 )
 
 // page is a Markdown file by its lines.

@@ -24,11 +24,13 @@ var update = flag.Bool("update", false, "write what the programs printed, and th
 // patience is how long one command of a sample may take.
 const patience = time.Minute
 
-// TestSamples runs the console blocks of each section of a page, in order, in a folder of their own.
+// TestSamples runs the console blocks of each section of a page, in order, in a folder of their own, with the files that the page shows
+// above its first section and in this one.
 func TestSamples(t *testing.T) {
-	for _, name := range []string{contracts, workflows, coming} {
+	for _, name := range []string{contracts, workflows, coming, cookbook} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			needs(t, tools[name]...)
 			readPage(t, name).run(t)
 		})
 	}
@@ -42,6 +44,7 @@ func (p *page) run(t *testing.T) {
 		f := folders[b.section]
 		if f == nil {
 			f = newFolder(t)
+			f.writeAll(t, p, "")
 			folders[b.section] = f
 		}
 		if name := b.file(); name != "" {
@@ -109,6 +112,16 @@ func newFolder(t *testing.T) *folder {
 		"HOME=" + dir, "PFLOW_HOME=" + filepath.Join(dir, "home"), "TMPDIR=" + dir, "LC_ALL=C", "TZ=UTC",
 		"VELOFLUX_MANAGER_URL=" + velofluxserver.Start(t).URL,
 	}}
+}
+
+// writeAll makes the files that a section of the page shows.
+func (f *folder) writeAll(t *testing.T, p *page, section string) {
+	t.Helper()
+	for _, b := range p.blocks {
+		if name := b.file(); name != "" && b.section == section {
+			f.write(t, name, p.text(b))
+		}
+	}
 }
 
 // write makes a file that the page shows.
