@@ -24,7 +24,7 @@ func (p *place) giveTools(server string, made []definitions.Definition) {
 		tools[i] = string(d.Tool)
 	}
 	folder := filepath.Dir(p.write("given/"+server+"/"+hostilemcp.GivenTools, "["+strings.Join(tools, ",")+"]"))
-	p.must("pflow-sync", "add", server, "--", filepath.Join(bin, "hostilemcp"), hostilemcp.Given, "tools/list", folder)
+	p.must("pflow-sync", "add", server, "--", filepath.Join(testPrograms, "hostilemcp"), hostilemcp.Given, "tools/list", folder)
 }
 
 // Tools whose definitions have JSON Schemas of any dialect, odd ones and broken ones, are registered, can be described, checked and called

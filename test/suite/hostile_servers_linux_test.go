@@ -166,7 +166,7 @@ func (h *hostileServer) notStarted() {
 // right, in bounded memory, and leaves no process and no file.
 func TestHostileServers(t *testing.T) {
 	t.Parallel()
-	program := filepath.Join(bin, "hostilemcp")
+	program := filepath.Join(testPrograms, "hostilemcp")
 	meetHostileServers(t, func(yield func(*hostileServer, string)) {
 		for _, stage := range hostilemcp.Stages() {
 			for _, kind := range hostilemcp.Kinds(stage) {

@@ -15,14 +15,8 @@ var noTrials = []string{"--kill=0", "--full=0", "--watch=0", "--limited=0", "--r
 func trials(t *testing.T, args ...string) {
 	t.Helper()
 	t.Parallel()
-	dir := t.TempDir()
-	build := exec.Command("go", "build", "-o", dir, "./scripts/bench/trials")
-	build.Dir = filepath.Join("..", "..")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
-	cmd := exec.Command(filepath.Join(dir, "trials"), slices.Concat([]string{"--programs", bin}, noTrials, args)...)
-	cmd.Env = append(os.Environ(), "TMPDIR="+dir)
+	cmd := exec.Command(filepath.Join(testPrograms, "trials"), slices.Concat([]string{"--programs", bin}, noTrials, args)...)
+	cmd.Env = append(os.Environ(), "TMPDIR="+t.TempDir())
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}

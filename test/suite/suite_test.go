@@ -21,8 +21,9 @@ import (
 // patience is the longest time for which a test waits.
 const patience = 20 * time.Second
 
-// bin is the folder of the programs, which are built once.
-var bin string
+// bin is the folder of the programs, which are built once, or that which $CASE_PROGRAMS names. testPrograms is the folder of those that
+// only tests use.
+var bin, testPrograms string
 
 // programs are the programs of the suite.
 var programs = []string{"pflow-exec", "pflow-lib", "pflow-node-agent", "pflow-node-jq", "pflow-node-llm", "pflow-node-source-workflow", "pflow-otel", "pflow-serve", "pflow-share", "pflow-sync", "veloflux-mcp"}
@@ -48,18 +49,32 @@ func testMain(m *testing.M) int {
 		return 1
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	if bin, err = filepath.EvalSymlinks(dir); err != nil {
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	build := exec.Command("go", "build", "-o", bin+string(filepath.Separator), "./cmd/...", "./scripts/hostilemcp")
-	build.Dir = filepath.Join("..", "..")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0") // with cgo, each thread reserves 64 MB or more of the address space that ulimit -v limits
-	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
+	bin, testPrograms = os.Getenv("CASE_PROGRAMS"), filepath.Join(dir, "tools")
+	err = build(testPrograms, "./scripts/hostilemcp", "./scripts/bench/trials")
+	if bin == "" && err == nil {
+		bin = filepath.Join(dir, "bin")
+		err = build(bin, "./cmd/...")
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return m.Run()
+}
+
+// build builds packages into a folder.
+func build(folder string, packages ...string) error {
+	cmd := exec.Command("go", append([]string{"build", "-o", folder + string(filepath.Separator)}, packages...)...)
+	cmd.Dir = filepath.Join("..", "..")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // with cgo, each thread reserves 64 MB or more of the address space that ulimit -v limits
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return nil
 }
 
 // place is a folder in which a test's programs run. It contains the home.
