@@ -40,6 +40,10 @@ func (c *runCommand) Run(app *cli.App) error {
 	defer stop()
 	started, err := service.Start(app.Context, request)
 	if err != nil {
+		if f := fault.From(err); f.Type == fault.Template { // found before anything ran, so the request was wrong
+			app.Report(f)
+			return cli.Status(2)
+		}
 		return err
 	}
 	return app.Document(started, func(w io.Writer) { _, _ = fmt.Fprintln(w, started.JobID) })
@@ -107,7 +111,7 @@ func (c *admitCommand) Run(app *cli.App) error {
 		}
 		return app.Document(map[string]int64{"undone": c.Undo}, func(w io.Writer) { _, _ = fmt.Fprintf(w, "undone %d\n", c.Undo) })
 	}
-	a, err := service.Admit(app.Context, token, false)
+	a, err := service.Admit(app.Context, token)
 	if err != nil {
 		return err
 	}

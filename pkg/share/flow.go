@@ -32,7 +32,11 @@ type FlowOutput struct {
 
 // Flow returns the description of the workflow that a token shares, its inputs and outputs sorted by name.
 func (s *Service) Flow(ctx context.Context, token string) (Flow, error) {
-	share, file, err := s.shared(ctx, token)
+	share, err := s.share(ctx, token)
+	if err != nil {
+		return Flow{}, err
+	}
+	file, err := s.shared(share)
 	if err != nil {
 		return Flow{}, err
 	}

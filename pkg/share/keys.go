@@ -80,8 +80,11 @@ func (s *Service) environment(ctx context.Context) ([]string, error) {
 		return redact.SecretName(name)
 	})
 	keys, err := s.Store.Keys(ctx)
-	if err != nil || len(keys) == 0 {
-		return env, err
+	if err != nil {
+		return nil, Unavailable(err)
+	}
+	if len(keys) == 0 {
+		return env, nil
 	}
 	text, _ := process.LookupEnv(s.Env, masterVariable)
 	master, err := sealed.ParseKey(text)

@@ -51,7 +51,10 @@ func ParseRequest(raw json.RawMessage) (Request, error) {
 			return false
 		}
 		name := key.String()
+		_, twice := r.Inputs[name]
 		switch {
+		case twice:
+			bad = repeated("inputs", name)
 		case utf8.RuneCountInString(name) > maxKey:
 			bad = invalid("inputs", "Input key too long: \"%s...\" (max %d chars)", string([]rune(name)[:shownOfKey]), maxKey)
 		case value.Type != gjson.String:
@@ -67,6 +70,9 @@ func ParseRequest(raw json.RawMessage) (Request, error) {
 
 // ParseToken reads the member token of an object, such as the arguments of the tool get_flow_info.
 func ParseToken(raw json.RawMessage) (string, error) {
+	if err := checkNames(raw); err != nil {
+		return "", err
+	}
 	token := gjson.GetBytes(raw, "token")
 	if token.Type != gjson.String {
 		return "", invalid("token", "Token must be a string")
@@ -76,6 +82,9 @@ func ParseToken(raw json.RawMessage) (string, error) {
 
 // ParseJob reads the arguments of the tool get_run_status, {"job_id":TEXT,"token":TEXT}. The token is nil if it is not given.
 func ParseJob(raw json.RawMessage) (id string, token *string, err error) {
+	if err := checkNames(raw); err != nil {
+		return "", nil, err
+	}
 	job, given := gjson.GetBytes(raw, "job_id"), gjson.GetBytes(raw, "token")
 	if job.Type != gjson.String {
 		return "", nil, invalid("job_id", "Job ID must be a string")
@@ -85,6 +94,24 @@ func ParseJob(raw json.RawMessage) (id string, token *string, err error) {
 	}
 	text, err := ParseToken(raw)
 	return job.Str, &text, err
+}
+
+// checkNames returns an error if two members of an object have one name, because programs differ in which of them they read.
+func checkNames(object json.RawMessage) (err error) {
+	seen := map[string]bool{}
+	gjson.ParseBytes(object).ForEach(func(key, _ gjson.Result) bool {
+		if seen[key.Str] {
+			err = repeated("", key.Str)
+		}
+		seen[key.Str] = true
+		return err == nil
+	})
+	return err
+}
+
+// repeated returns the fault of a name that an object has twice.
+func repeated(path, name string) *fault.Fault {
+	return invalid(path, "The name %q stands twice in one object", fault.Truncate(name, maxKey))
 }
 
 // CheckToken returns an error unless a text has the form of a token. The message does not repeat it.

@@ -57,25 +57,54 @@ func (s *Service) saved(name string) (*workflow.File, error) {
 	return entry.Read()
 }
 
-// shared returns the share of a token, and its workflow.
-func (s *Service) shared(ctx context.Context, token string) (store.Share, *workflow.File, error) {
+// share returns the share of a token.
+func (s *Service) share(ctx context.Context, token string) (store.Share, error) {
 	if err := CheckToken(token); err != nil {
-		return store.Share{}, nil, err
+		return store.Share{}, err
 	}
 	if s.Store == nil {
-		return store.Share{}, nil, store.UnknownToken()
+		return store.Share{}, store.UnknownToken()
 	}
-	share, err := s.Store.Share(ctx, token)
-	if err != nil {
-		return share, nil, err
-	}
+	return s.Store.Share(ctx, token)
+}
+
+// shared returns the workflow of a share.
+func (s *Service) shared(share store.Share) (*workflow.File, error) {
 	file, err := s.saved(share.Workflow)
 	if err != nil {
-		f := *fault.From(err)
-		f.Message = "Flow not found or not accessible: " + f.Message
-		return share, nil, &f
+		return nil, s.inaccessible(err)
 	}
-	return share, file, nil
+	return file, nil
+}
+
+// inaccessible returns the fault of a workflow that was shared and cannot be read. Only its owner learns more.
+func (s *Service) inaccessible(err error) error {
+	cause := fault.From(err)
+	if cause.Type == fault.NotFound {
+		return fault.New(fault.NotFound, "Flow not found or not accessible: the workflow that was shared with this token was removed").
+			SuggestCommand("Save it again, or end the share: pflow-share list shows its name, and pflow-share remove TOKEN ends it").
+			SuggestTool("Ask the owner of the flow")
+	}
+	f := fault.New(cause.Type, "Flow not found or not accessible: its workflow is not valid").SuggestTool("Ask the owner of the flow")
+	if s.Reader != fault.Tools {
+		f.Errors = []*fault.Fault{withoutSource(cause)}
+	}
+	return f
+}
+
+// runnable returns the workflow of a token, if that may run it.
+func (s *Service) runnable(ctx context.Context, token string) (*workflow.File, error) {
+	share, err := s.share(ctx, token)
+	switch {
+	case err != nil && fault.From(err).ExitStatus() == 2: // the token
+		return nil, err
+	case err != nil:
+		return nil, Unavailable(err)
+	case !share.OwnerFunded:
+		return nil, fault.New(fault.Validation, "This flow requires owner-funded execution to be enabled. The flow owner must enable 'Use Owner Keys' in the share settings.").
+			SuggestCommand("Share it again: pflow-share add %s --owner-funded", share.Workflow)
+	}
+	return s.shared(share)
 }
 
 // settle finishes the jobs without a run that are older than a limit, because their starting process was killed.

@@ -43,13 +43,9 @@ type Started struct {
 // One transaction counts the run and makes the job. Then pflow-exec starts the run with an idempotency key that follows from the job's id. If this process
 // is killed before it has recorded the run, the key leads from the job to the run later.
 func (s *Service) Start(ctx context.Context, r Request) (Started, error) {
-	share, file, err := s.shared(ctx, r.Token)
+	file, err := s.runnable(ctx, r.Token)
 	if err != nil {
 		return Started{}, err
-	}
-	if !share.OwnerFunded {
-		return Started{}, fault.New(fault.Validation, "This flow requires owner-funded execution to be enabled. The flow owner must enable 'Use Owner Keys' in the share settings.").
-			SuggestCommand("Share it again: pflow-share add %s --owner-funded", share.Workflow)
 	}
 	inputs, err := typed(file.Workflow, r.Inputs)
 	if err != nil {
@@ -59,7 +55,7 @@ func (s *Service) Start(ctx context.Context, r Request) (Started, error) {
 	if err != nil {
 		return Started{}, err
 	}
-	a, err := s.Admit(ctx, r.Token, true)
+	a, err := s.admit(ctx, r.Token, true)
 	if err != nil {
 		return Started{}, err
 	}
@@ -99,24 +95,22 @@ func typed(w *workflow.Workflow, texts map[string]string) (json.RawMessage, erro
 	return rawjson.Marshal(inputs)
 }
 
-// Admit counts a run of the token's workflow, with a job for it or without, if the limits allow it. If the database cannot be used,
+// Admit counts a run of the token's workflow, which another program starts, if the limits allow it. If the database cannot be used,
 // nothing is admitted.
-func (s *Service) Admit(ctx context.Context, token string, job bool) (store.Admission, error) {
-	if err := CheckToken(token); err != nil {
+func (s *Service) Admit(ctx context.Context, token string) (store.Admission, error) {
+	if _, err := s.runnable(ctx, token); err != nil {
 		return store.Admission{}, err
 	}
-	if s.Store == nil {
-		return store.Admission{}, store.UnknownToken()
+	return s.admit(ctx, token, false)
+}
+
+// admit counts a run, with a job for it or without.
+func (s *Service) admit(ctx context.Context, token string, job bool) (a store.Admission, err error) {
+	if err = s.settle(ctx, store.StartLimit); err == nil {
+		a, err = s.Store.Admit(ctx, token, job)
 	}
-	err := s.settle(ctx, store.StartLimit)
-	if err == nil {
-		var a store.Admission
-		if a, err = s.Store.Admit(ctx, token, job); err == nil {
-			return a, nil
-		}
-	}
-	if f := fault.From(err); f.Type == fault.RateLimited || f.Type == fault.NotFound {
-		return store.Admission{}, err
+	if f := fault.From(err); f == nil || f.Type == fault.RateLimited || f.Type == fault.NotFound {
+		return a, err
 	}
 	return store.Admission{}, Unavailable(err)
 }
@@ -177,6 +171,8 @@ func (s *Service) exec(ctx context.Context, a store.Admission, env []string, inp
 		}
 	}
 	switch { // in other cases a run may still begin, so Settle decides later
+	case answer.Error != nil && answer.Error.Type == fault.Validation && !strings.HasPrefix(answer.Error.Path, "inputs."):
+		return "", s.inaccessible(answer.Error)
 	case answer.Error != nil:
 		return "", withoutSource(answer.Error)
 	case err != nil:

@@ -106,12 +106,17 @@ func TestWhatASharedRunIsRefusedFor(t *testing.T) {
 		{`{"token":"` + token + `","inputs":{"who":"Ada","times":"few"}}`, "validation_error", ""},
 		{`{"token":"` + token + `","inputs":{"whp":"Ada"}}`, "validation_error", ""},
 		{`{"token":"` + token + `"}`, "template_error", ""},
+		{`{"token":"` + token + `","inputs":{"who":"Ada","who":"Eve"}}`, "validation_error", ""},
+		{`{"token":"AAAAAAAAAAAA","token":"` + token + `"}`, "validation_error", ""},
 	} {
 		o := p.fed(c.stdin, "pflow-share", "run", "-")
 		got := gjson.Get(o.stdout, "error")
-		if o.exit == 0 || got.Get("type").Str != c.kind || c.message != "" && got.Get("message").Str != c.message {
+		if o.exit != 2 || got.Get("type").Str != c.kind || c.message != "" && got.Get("message").Str != c.message {
 			t.Errorf("%s: %s", c.stdin, o)
 		}
+	}
+	if o := p.run("pflow-share", "admit", unfunded); o.exit != 2 || gjson.Get(o.stdout, "error.type").Str != "validation_error" {
+		t.Errorf("admit without --owner-funded: %s", o)
 	}
 	if o := p.run("pflow-share", "add", "drafted"); o.exit != 2 || gjson.Get(o.stdout, "error.type").Str != "not_found" {
 		t.Errorf("a draft: %s", o)
@@ -216,7 +221,10 @@ func TestADamagedDatabaseAdmitsNothing(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	token := p.shared("greet", chain("echo hello"))
-	for name, content := range map[string]string{"text": strings.Repeat("no database", 1000), "newer": ""} {
+	whole := p.read("home/share.db")
+	for name, content := range map[string]string{
+		"text": strings.Repeat("no database", 1000), "in the middle": whole[:4096] + strings.Repeat("\xa5", len(whole)-4096), "newer": "",
+	} {
 		path := filepath.Join(p.home, "share.db")
 		if content == "" {
 			_ = os.Remove(path)
@@ -228,14 +236,14 @@ func TestADamagedDatabaseAdmitsNothing(t *testing.T) {
 		before := p.read("home/share.db")
 		for _, line := range []string{"run " + token, "admit " + token, "list", "jobs", "add greet", "cleanup", "keys list"} {
 			o := p.run("pflow-share", strings.Fields(line)...)
-			e, exit := gjson.Get(o.stdout, "error"), 2
+			e := gjson.Get(o.stdout, "error")
 			if strings.HasSuffix(line, token) {
 				if e.Get("type").Str != "unavailable" || e.Get("message").Str != "Rate limit check unavailable. Please try again." {
 					t.Errorf("%s: %s: %s", name, line, o)
 				}
-				e, exit = e.Get("errors.0"), 1
+				e = e.Get("errors.0")
 			}
-			if o.exit != exit || e.Get("type").Str != "validation_error" || e.Get("file").Str != "share.db" {
+			if o.exit != 1 || e.Get("type").Str != "unavailable" || e.Get("file").Str != "share.db" {
 				t.Errorf("%s: %s: %s", name, line, o)
 			}
 		}
@@ -244,6 +252,40 @@ func TestADamagedDatabaseAdmitsNothing(t *testing.T) {
 		}
 		if runs := p.journals(); len(runs) > 0 {
 			t.Errorf("%s: %s", name, fmt.Sprint(runs))
+		}
+	}
+}
+
+// TestASharedWorkflowThatIsGone: a share whose workflow was removed or broken shows its callers nothing of the library, and counts nothing.
+func TestASharedWorkflowThatIsGone(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.saved("private-neighbour", chain("true"))
+	token := p.shared("private-name", chain("true"))
+	path := filepath.Join(p.home, "library", "private-name.json")
+	for name, tc := range map[string]struct {
+		spoil func() error
+		kind  string
+	}{
+		"removed": {func() error { return os.Rename(path, path+".old") }, "not_found"},
+		"no JSON": {func() error { return os.WriteFile(path, []byte(`{"nodes": private-text`), 0o600) }, "validation_error"},
+		"invalid": {func() error { return os.WriteFile(path, []byte(`{"nodes":[{"id":"a","type":"private-type"}]}`), 0o600) }, "validation_error"},
+	} {
+		if err := tc.spoil(); err != nil {
+			t.Fatal(err)
+		}
+		for _, command := range []string{"show", "run", "admit"} {
+			if name == "invalid" && command != "run" {
+				continue // it can be described, and whoever starts an admitted run sees what is wrong
+			}
+			o := p.run("pflow-share", "--hints", "tools", command, token)
+			e := gjson.Get(o.stdout, "error")
+			if o.exit != 2 || e.Get("type").Str != tc.kind || !strings.HasPrefix(e.Get("message").Str, "Flow not found or not accessible: ") || strings.Contains(o.stdout+o.stderr, "private-") {
+				t.Errorf("%s, %s: %s", name, command, o)
+			}
+		}
+		if n := p.left(); n != 100 {
+			t.Errorf("%s: %d runs are left", name, n)
 		}
 	}
 }

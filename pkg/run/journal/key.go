@@ -2,8 +2,11 @@ package journal
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -53,7 +56,7 @@ func (k *Key) Free() bool {
 	shared := flock.New(k.path, flock.SetFlag(os.O_RDONLY))
 	defer func() { _ = shared.Close() }()
 	ok, err := shared.TryRLock()
-	return ok || os.IsNotExist(err)
+	return ok || errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
 // current reports whether the locked file is still the one at the key's path.

@@ -97,7 +97,7 @@ func (s *Store) version(ctx context.Context, q querier) (version int, err error)
 	case id != applicationID || version < 1:
 		return 0, unusable("is not a database of pflow-share")
 	case version > len(migrations()):
-		f := fault.New(fault.Validation, "%s in the home folder has the version %d, and this program knows versions up to %d; it was not changed", File, version, len(migrations()))
+		f := fault.New(fault.Unavailable, "%s in the home folder has the version %d, and this program knows versions up to %d; it was not changed", File, version, len(migrations()))
 		f.File = File
 		return 0, f.Suggest("Use the newer pflow-share that has written it")
 	}

@@ -163,7 +163,7 @@ func broken(err error) error {
 
 // unusable returns the fault of a file that is no database of this program.
 func unusable(why string) *fault.Fault {
-	f := fault.New(fault.Validation, "%s in the home folder %s, so it was not changed", File, why)
+	f := fault.New(fault.Unavailable, "%s in the home folder %s, so it was not changed", File, why)
 	f.File = File
 	return f.Suggest("Restore %[1]s from a backup, or move %[1]s, %[1]s-wal and %[1]s-shm away to begin without shares", File)
 }

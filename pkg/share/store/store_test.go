@@ -300,7 +300,7 @@ func TestUnusableDatabases(t *testing.T) {
 			before, _ := os.ReadFile(h.Path(File))
 			for _, create := range []bool{false, true} {
 				s, err := Open(t.Context(), h, create)
-				if f := fault.From(err); f == nil || f.Type != fault.Validation && f.Type != fault.Security || s != nil || f.Type == fault.Validation && f.File != File {
+				if f := fault.From(err); f == nil || f.Type != fault.Unavailable && f.Type != fault.Security || s != nil || f.Type == fault.Validation && f.File != File {
 					t.Errorf("%v: %+v", create, f)
 				}
 			}
@@ -332,7 +332,7 @@ func TestADamagedPageIsAFault(t *testing.T) {
 		defer s.Close()
 		_, err = s.Admit(t.Context(), token, false)
 	}
-	if f := fault.From(err); f == nil || f.Type != fault.Validation || f.File != File {
+	if f := fault.From(err); f == nil || f.Type != fault.Unavailable || f.File != File {
 		t.Errorf("%+v", f)
 	}
 }
