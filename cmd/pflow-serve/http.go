@@ -35,6 +35,9 @@ func (httpCommand) Help() string {
 The first line of standard output is a JSON document with the server's url.`
 }
 
+// cronVariable has the secret of those who may remove expired jobs.
+const cronVariable = "CRON_SECRET"
+
 // endpoint is the path of MCP.
 const endpoint = "/api/mcp"
 
@@ -87,7 +90,7 @@ func (c *httpCommand) Run(app *cli.App) error {
 	routes := http.NewServeMux()
 	routes.Handle(endpoint, handler)
 	if slices.Contains(toolsets, suitetools.Flows) {
-		flows := &flowhttp.Handler{Suite: made.suite, Secret: app.Getenv("CRON_SECRET"), Log: app.Log}
+		flows := &flowhttp.Handler{Suite: made.suite, Secret: app.Getenv(cronVariable), Log: app.Log}
 		flows.Mount(routes)
 		go flows.Sweep(app.Context)
 	}

@@ -5,8 +5,12 @@ import (
 	"io"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcp/access"
 	"github.com/pflow-suite/pflow/pkg/mcp/suitetools"
+	"github.com/pflow-suite/pflow/pkg/mcp/suitetools/suite"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
@@ -46,6 +50,17 @@ func (c *addTokenCommand) Run(app *cli.App) error {
 	h, err := app.Home()
 	if err != nil {
 		return err
+	}
+	dir, err := app.Suite()
+	if err != nil {
+		return err
+	}
+	programs := &suite.Programs{Dir: dir, Env: app.Env, Home: h, Version: cli.Version, Log: app.Log}
+	for _, name := range c.Flows {
+		o, err := programs.Run(app.Context, suite.Command{Program: "pflow-lib", Args: []string{"--quiet", "describe", "--format=json", "--", name}})
+		if err == nil && gjson.GetBytes(o.Output, "error.type").Str == string(fault.NotFound) {
+			app.Log.Warn("there is no workflow of this name; the token reaches it when there is one", "workflow", name)
+		}
 	}
 	secret, t, err := access.Add(app.Context, h, t)
 	if err != nil {

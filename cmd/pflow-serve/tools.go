@@ -57,6 +57,10 @@ func (c *toolFlags) fronts(app *cli.App, standard string) (*fronts, []string, er
 		suite:  &suite.Programs{Dir: dir, Env: app.Env, Home: h, Version: cli.Version, Log: app.Log},
 		drafts: drafts, include: c.Workflows,
 	}
+	if slices.Contains(toolsets, suitetools.Flows) { // the server's own secrets are not for the workflows that its clients run
+		made.suite.Reserve("ENCRYPTION_KEY", "pflow-share")
+		made.suite.Reserve(cronVariable, "")
+	}
 	if len(c.Workflows) > 0 && !made.front(toolsets, nil).ServesWorkflows() {
 		return nil, nil, fault.New(fault.Usage, "--workflows chooses among the tools of the toolset workflows, which is not served").Suggest("Add it with --toolsets core,workflows")
 	}

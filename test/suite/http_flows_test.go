@@ -333,3 +333,42 @@ func TestFlowsNeedNoBearer(t *testing.T) {
 		t.Errorf("execute without a token: %s", body)
 	}
 }
+
+// TestSecretsOfTheServerStayThere holds that the programs which a server of flows starts do not have its own secrets, except for pflow-share,
+// which decrypts keys.
+func TestSecretsOfTheServerStayThere(t *testing.T) {
+	needsLinux(t, "the environments of processes are read from /proc")
+	p := newPlace(t)
+	p.env = append(p.env, masterKey, "CRON_SECRET=open-sesame-77")
+	p.fed("sk-hunter22", "pflow-share", "keys", "set", "A_TOKEN", "-")
+	gate := p.gate("gate")
+	const show = `echo "$${ENCRYPTION_KEY-none} $${CRON_SECRET-none} $${#A_TOKEN}"`
+	p.saved("mine", chain(show))
+	token := p.shared("gated", `{"nodes":[{"id":"a","type":"shell","params":{"command":`+quote("read x < "+gate.path+"; "+show)+`}}],"outputs":{"seen":{"source":"${a.stdout}"}}}`)
+	d := p.open("--toolsets", "core,flows")
+	if got := d.content("execute", `{"name":"mine"}`).Get("outputs.@values.0").Str; strings.TrimSpace(got) != "none none 0" {
+		t.Errorf("a run of a client has %q", got)
+	}
+	response, err := d.post(t.Context(), toolCall("1", "run_flow", `{"token":"`+token+`"}`), "Accept", "text/event-stream")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	open := gate.reached()
+	running := processes("PFLOW_HOME=" + p.home)
+	if delete(running, d.cmd.Process.Pid); len(running) < 2 { // pflow-exec watch and the run
+		t.Errorf("there are too few programs to look at: %v", running)
+	}
+	for _, secret := range []string{"CRON_SECRET=open-sesame-77", masterKey} {
+		for pid := range processes(secret) {
+			if running[pid] != "" {
+				t.Errorf("%s is in the environment of %s", secret, running[pid])
+			}
+		}
+	}
+	open()
+	text, err := io.ReadAll(response.Body)
+	if err != nil || !strings.Contains(string(text), "none none 11") {
+		t.Errorf("a shared run: %v %s", err, text)
+	}
+}

@@ -159,7 +159,7 @@ func TestHTTPTokenReachesItsFlowsOnly(t *testing.T) {
 			t.Errorf("%s: %s", refused, got)
 		}
 	}
-	for _, uri := range []string{"workflows/other", "runs/" + theirs, "runs/" + theirs + "/outputs/last", "runs/" + theirs + "/nodes/a", "runs/" + theirs + "/logs", "runs/last"} {
+	for _, uri := range []string{"workflows/other", "runs/" + theirs, "runs/" + theirs + "/fragment", "runs/" + theirs + "/outputs/last", "runs/" + theirs + "/nodes/a", "runs/" + theirs + "/logs", "runs/last"} {
 		message := `{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"pflow://` + uri + `"}}`
 		if _, body := d.ask(message, limited...); !gjson.Get(body, "error").Exists() || strings.Contains(body, "secret") {
 			t.Errorf("%s: %s", uri, body)
@@ -174,10 +174,27 @@ func TestHTTPTokenReachesItsFlowsOnly(t *testing.T) {
 	if _, body := d.ask(`{"jsonrpc":"2.0","id":1,"method":"prompts/list"}`, limited...); gjson.Get(body, "result.prompts.#").Int() != 0 {
 		t.Errorf("prompts: %s", body)
 	}
+	if _, body := d.ask(`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"pflow://runs/`+run.Get("run_id").Str+`/fragment"}}`, limited...); !gjson.Get(body, "result").Exists() {
+		t.Errorf("the token's own run as HTML: %s", body)
+	}
 	if got := d.content("list_runs", `{"workflow":"mine"}`, limited...); got.Get("runs.#").Int() != 2 {
 		t.Errorf("the token's own runs: %s", got)
 	}
 	if got := d.content("list_runs", `{"workflow":"other"}`); got.Get("runs.0.run_id").Str != theirs {
 		t.Errorf("without limits: %s", got)
+	}
+}
+
+// TestATokenOfUnknownFlowsWarns holds that a workflow which does not exist is named when a token is limited to it, and that the token is
+// made nevertheless.
+func TestATokenOfUnknownFlowsWarns(t *testing.T) {
+	p := newPlace(t)
+	p.saved("mine", chain("true"))
+	p.draft("sketch", chain("true"))
+	for name, warned := range map[string]bool{"mine": false, "sketch": false, "absent": true} {
+		o := p.run("pflow-serve", "token", "add", "for-"+name, "--flows", name)
+		if o.exit != 0 || gjson.Get(o.stdout, "flows.0").Str != name || strings.Contains(o.stderr, "absent") != warned {
+			t.Errorf("%s: %s", name, o)
+		}
 	}
 }

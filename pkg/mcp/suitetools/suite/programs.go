@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 
@@ -32,6 +33,8 @@ type Programs struct {
 	// Execute runs commands in place of their programs, in tests whose clock is not that of the programs. It may be nil.
 	Execute func(context.Context, Command) (*Outcome, error)
 
+	reserved map[string][]string // variables by the only program that has them
+
 	once    sync.Once
 	slots   chan struct{} // one for each short command that may run
 	checked sync.Map      // program → true once its version has been checked
@@ -54,6 +57,19 @@ type Command struct {
 	Long bool
 	// Uninterrupted commands run to their end once they have begun.
 	Uninterrupted bool
+}
+
+// Reserve leaves a variable of Env to one program, and to none if program is "". It is called before the first command.
+func (s *Programs) Reserve(variable, program string) {
+	value, ok := process.LookupEnv(s.Env, variable)
+	s.Env = process.Environment(s.Env, variable)
+	if !ok || program == "" {
+		return
+	}
+	if s.reserved == nil {
+		s.reserved = map[string][]string{}
+	}
+	s.reserved[program] = append(s.reserved[program], variable+"="+value)
 }
 
 // Run starts a command and waits for its end. The error is a fault if it cannot be started, or the cause of ctx.
@@ -83,7 +99,8 @@ func (s *Programs) Run(ctx context.Context, c Command) (*Outcome, error) {
 	ctx, exceeded := tooMuch(ctx, c.Program)
 	defer exceeded()
 	stderr := process.NewTail(4 << 10)
-	child := process.Command{Path: path, Args: args, Env: inTrace(s.Env, c.Trace), Stderr: stderr}
+	env := slices.Concat(s.Env, s.reserved[c.Program])
+	child := process.Command{Path: path, Args: args, Env: inTrace(env, c.Trace), Stderr: stderr}
 	if c.Stdin != nil {
 		child.Stdin = bytes.NewReader(c.Stdin)
 	}

@@ -147,3 +147,23 @@ func TestLinesAreWhole(t *testing.T) {
 		t.Errorf("%q, not %q", got, want)
 	}
 }
+
+// TestReservedVariablesReachOneProgram holds that a variable which is reserved is in the environment of its program only.
+func TestReservedVariablesReachOneProgram(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"pflow-a", "pflow-b"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\necho \"${ONE-none} ${TWO-none} ${OTHER-none}\"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := &Programs{Dir: dir, Env: []string{"PATH=/bin:/usr/bin", "ONE=1", "TWO=2", "OTHER=x"}, Log: slog.New(slog.DiscardHandler)}
+	s.Reserve("ONE", "pflow-a")
+	s.Reserve("TWO", "")
+	s.Reserve("ABSENT", "pflow-a")
+	for program, want := range map[string]string{"pflow-a": "1 none x", "pflow-b": "none none x"} {
+		o, err := s.Run(t.Context(), Command{Program: program})
+		if err != nil || string(o.Output) != want {
+			t.Errorf("%s: %v %s", program, err, o.Output)
+		}
+	}
+}
