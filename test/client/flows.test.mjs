@@ -1,10 +1,9 @@
 // Shared flows over HTTP, as a client with nothing but the server's URL uses them: described, run by polling, and run with progress on a
 // stream. Played by two generations of the TypeScript SDK.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import test from 'node:test';
-import { newHome, program } from './suite.mjs';
+import { sharedFlow } from './shared-flow.mjs';
+import { program } from './suite.mjs';
 
 const node20 = Number(process.versions.node.split('.')[0]) >= 20;
 
@@ -22,19 +21,8 @@ test('shared flows by @modelcontextprotocol/client, protocol 2026-07-28', { skip
 });
 
 async function flows(t, client, StreamableHTTPClientTransport, withProgress) {
-  const home = await newHome(t);
-  await home.draft('greet', {
-    inputs: { who: { type: 'string' } },
-    nodes: [{ id: 'say', type: 'shell', params: { command: 'echo "Hello, ${who}"' } }],
-    outputs: { greeting: { source: '${say.stdout}' } },
-  });
-  await home.run('pflow-lib', 'save', 'greet', 'greet', '--description', 'Say hello');
-  const { token } = await home.run('pflow-share', 'add', 'greet', '--owner-funded');
-
-  const server = spawn(program('pflow-serve'), ['http', '--listen', '127.0.0.1:0'], { env: home.env, cwd: home.dir, stdio: ['ignore', 'pipe', 'inherit'] });
-  t.after(async () => { server.kill(); await once(server, 'exit'); });
-  const [line] = await once(server.stdout, 'data');
-  await client.connect(new StreamableHTTPClientTransport(new URL(JSON.parse(line).url)));
+  const { token, url } = await sharedFlow(t, program('pflow-serve'));
+  await client.connect(new StreamableHTTPClientTransport(new URL(url)));
   t.after(() => client.close());
 
   const { tools } = await client.listTools();
@@ -58,5 +46,5 @@ async function flows(t, client, StreamableHTTPClientTransport, withProgress) {
   const ended = (await withProgress(client, call, (progress) => messages.push(progress.message))).structuredContent;
   assert.equal(ended.status, 'completed');
   assert.equal(ended.outputs.greeting.value, 'Hello, Grace');
-  assert.deepEqual(messages, ['Flow: running', 'say: running', 'say: success']);
+  assert.deepEqual(messages, ['Flow: running', 'say: running', 'say: success', 'write: running', 'write: success']);
 }

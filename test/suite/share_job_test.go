@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -155,5 +157,39 @@ func TestFaultsForCallersDoNotShowTheFile(t *testing.T) {
 	o := p.run("pflow-share", "run", token)
 	if o.exit != 2 || gjson.Get(o.stdout, "error.type").Str != "validation_error" || strings.Contains(o.stdout, "internal-detail") || p.left() != 100 {
 		t.Error(o)
+	}
+}
+
+// TestASharedRunEndsAtItsLimit holds that a run ends with its processes when its 5 minutes are over, which a program between pflow-share and
+// pflow-exec shortens.
+func TestASharedRunEndsAtItsLimit(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	token := p.shared("slow", `{"nodes":[{"id":"a","type":"shell","params":{"command":"echo some; sleep 1000"}}],"outputs":{"said":{"source":"${a.stdout}"}}}`)
+	folder := t.TempDir()
+	if err := os.Link(filepath.Join(bin, "pflow-share"), filepath.Join(folder, "pflow-share")); err != nil {
+		t.Fatal(err)
+	}
+	short := "#!/bin/sh\nfor a; do shift; [ \"$a\" != --timeout=300 ] || a=--timeout=0.3; set -- \"$@\" \"$a\"; done\nexec " + filepath.Join(bin, "pflow-exec") + " \"$@\"\n"
+	if err := os.WriteFile(filepath.Join(folder, "pflow-exec"), []byte(short), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	cmd := p.command("pflow-share", "run", token)
+	cmd.Path = filepath.Join(folder, "pflow-share")
+	started, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	job := gjson.GetBytes(started, "job_id").Str
+	var got gjson.Result
+	p.eventually("the job has ended", func() bool {
+		got = gjson.Parse(p.must("pflow-share", "job", job))
+		return got.Get("status").Str != "running" && got.Get("status").Str != "pending"
+	})
+	if got.Get("status").Str != "failed" || got.Get("errors._error").Str != "Execution timed out after 300 seconds" {
+		t.Errorf("%s", got)
+	}
+	if still := processes("PFLOW_HOME=" + p.home); len(still) > 0 {
+		t.Errorf("the run's processes go on: %v", still)
 	}
 }

@@ -1,0 +1,192 @@
+package suite
+
+import (
+	"bufio"
+	"io"
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/tidwall/gjson"
+)
+
+// follow begins a stream of a flow, and returns the job's id and the reader of what follows.
+func (d *door) follow(token string) (job string, rest *bufio.Reader) {
+	d.Helper()
+	response, err := d.post(d.Context(), `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"run_flow","arguments":{"token":"`+token+`"}}}`, "Accept", "text/event-stream")
+	if err != nil {
+		d.Fatal(err)
+	}
+	d.Cleanup(func() { _ = response.Body.Close() })
+	rest = bufio.NewReader(response.Body)
+	for {
+		line, err := rest.ReadString('\n')
+		if err != nil {
+			d.Fatal(err)
+		}
+		if job = gjson.Get(strings.TrimPrefix(line, "data: "), "params.job_id").Str; job != "" {
+			return job, rest
+		}
+	}
+}
+
+// waiting is a workflow whose node waits until a gate is opened.
+func waiting(g *gate) string {
+	return `{"nodes":[{"id":"a","type":"shell","params":{"command":` + quote("read x < "+g.path+"; echo done") + `}}],"outputs":{"said":{"source":"${a.stdout}"}}}`
+}
+
+// killAll ends the processes of a place whose command line has a text, with SIGKILL, and returns how many there were.
+func (p *place) killAll(text string) (n int) {
+	p.Helper()
+	for pid, command := range processes("PFLOW_HOME=" + p.home) {
+		if strings.Contains(command, text) && syscall.Kill(pid, syscall.SIGKILL) == nil {
+			n++
+		}
+	}
+	return n
+}
+
+// TestAServerOfFlowsIsKilled holds that no job is lost and none counts twice when the server is killed, between calls and in their middle.
+func TestAServerOfFlowsIsKilled(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	gates := []*gate{p.gate("streamed"), p.gate("polled")}
+	tokens := []string{p.shared("streamed", waiting(gates[0])), p.shared("polled", waiting(gates[1])), p.shared("quick", chain("echo quick"))}
+	d := p.open()
+	streamed, rest := d.follow(tokens[0])
+	polled := d.content("run_flow", `{"token":"`+tokens[1]+`"}`).Get("job_id").Str
+	opens := []func(){gates[0].reached(), gates[1].reached()}
+	begun := make(chan string, 20)
+	for range 5 { // which the kill meets in their middle
+		go func() {
+			response, err := d.post(t.Context(), toolCall("1", "run_flow", `{"token":"`+tokens[2]+`"}`))
+			if err != nil {
+				begun <- ""
+				return
+			}
+			body, _ := io.ReadAll(response.Body)
+			_ = response.Body.Close()
+			begun <- gjson.GetBytes(body, "result.structuredContent.job_id").Str
+		}()
+	}
+	answered := []string{<-begun}
+	_ = d.cmd.Process.Kill()
+	_ = d.cmd.Wait()
+	for range 4 {
+		answered = append(answered, <-begun)
+	}
+	if _, err := io.ReadAll(rest); err == nil {
+		t.Error("the stream ended as if it were whole")
+	}
+	again := p.open()
+	for _, open := range opens {
+		open()
+	}
+	for _, job := range append(answered, streamed, polled) {
+		if job == "" {
+			continue // its answer was lost
+		}
+		if got := again.done(job); got.Get("status").Str != "completed" {
+			t.Errorf("%s: %s", job, got)
+		}
+	}
+	if more := again.content("run_flow", `{"token":"`+tokens[0]+`"}`); more.Get("quota_remaining").Int() != 98 {
+		t.Errorf("one run and this one are counted: %s", more)
+	}
+	gates[0].reached()()
+	p.eventually("the runs have ended", func() bool {
+		return len(p.journals()) >= 4 && p.killAll("pflow-share run") == 0 && !strings.Contains(p.must("pflow-exec", "list"), `"running"`)
+	})
+	// What a killed pflow-share has counted without a run is taken back a minute later.
+	p.database("UPDATE jobs SET created_at = created_at - 60000")
+	p.must("pflow-share", "cleanup")
+	jobs, counted := map[any]int{}, 0
+	for _, job := range p.events(p.must("pflow-share", "jobs")) {
+		jobs[job["run_id"]]++
+	}
+	if err := p.openDatabase().QueryRow("SELECT count(*) FROM admissions").Scan(&counted); err != nil || counted != len(p.journals()) || len(jobs) != counted {
+		t.Errorf("%d runs, %d jobs with a run, %d counted, %v", len(p.journals()), len(jobs), counted, err)
+	}
+	for run, n := range jobs {
+		if n != 1 || run == nil {
+			t.Errorf("the run %v has %d jobs", run, n)
+		}
+	}
+}
+
+// TestARunOfAFlowIsKilled holds that the stream of a run that is killed ends, with a job that has failed.
+func TestARunOfAFlowIsKilled(t *testing.T) {
+	t.Parallel()
+	needsLinux(t, "processes are found in /proc")
+	p := newPlace(t)
+	gate := p.gate("gate")
+	token := p.shared("waits", waiting(gate))
+	d := p.open()
+	job, rest := d.follow(token)
+	gate.reached()
+	if p.killAll(" detached") == 0 {
+		t.Fatalf("no process runs the flow: %v", processes("PFLOW_HOME="+p.home))
+	}
+	text, err := io.ReadAll(rest)
+	result := gjson.Get(string(text[strings.LastIndex(string(text), "data: ")+6:]), "result")
+	if err != nil || result.Get("structuredContent.status").Str != "failed" || !result.Get("isError").Bool() || !result.Get("structuredContent.errors._error").Exists() {
+		t.Errorf("%v %s", err, text)
+	}
+	if got := d.done(job); got.Get("status").Str != "failed" {
+		t.Errorf("%s", got)
+	}
+}
+
+// TestStreamsOutliveTheirWatch holds that streams go on, with each event once, when the program that reads the events is killed.
+func TestStreamsOutliveTheirWatch(t *testing.T) {
+	t.Parallel()
+	needsLinux(t, "processes are found in /proc")
+	p := newPlace(t)
+	gate := p.gate("gate")
+	token := p.shared("gated", strings.ReplaceAll(gated(), "gate\"", gate.path+"\""))
+	d := p.open()
+	_, rest := d.follow(token)
+	open := gate.reached()
+	p.eventually("the events are read", func() bool { return p.killAll(" watch ") > 0 })
+	open()
+	text, err := io.ReadAll(rest)
+	if err != nil || strings.Count(string(text), `"message":"b: running"`) != 1 || strings.Count(string(text), `"message":"c: success"`) != 1 || !strings.Contains(string(text), `"status":"completed"`) {
+		t.Errorf("%v %s", err, text)
+	}
+}
+
+// TestHostileRanges holds that no range of an output makes the server send more than the output and some headers.
+func TestHostileRanges(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	token := p.shared("long", `{"nodes":[{"id":"a","type":"shell","params":{"command":"head -c 100000 /dev/zero | tr '\\0' x"}}],"outputs":{"text":{"source":"${a.stdout}"}}}`)
+	d := p.open()
+	job := d.content("run_flow", `{"token":"`+token+`"}`).Get("job_id").Str
+	link := d.done(job).Get("outputs.text.uri").Str
+	for name, tc := range map[string]struct {
+		ranges string
+		status []int
+	}{
+		"many":        {"bytes=" + strings.TrimSuffix(strings.Repeat("0-,", 1000), ","), []int{200}},
+		"many pieces": {"bytes=" + strings.TrimSuffix(strings.Repeat("0-0,", 1000), ","), []int{200, 206}},
+		"overlapping": {"bytes=0-99998,1-99999,2-", []int{200}},
+		"too large":   {"bytes=99999999999999999999-", []int{416}},
+		"negative":    {"bytes=--5", []int{416}},
+		"backwards":   {"bytes=5-1", []int{416}},
+		"no unit":     {"0-5", []int{416}},
+		"empty":       {"bytes=", []int{200, 416}},
+		"nonsense":    {"bytes=a-b", []int{416}},
+		"two":         {"bytes=0-1,-2", []int{206}},
+		"the end":     {"bytes=-99999999999", []int{200, 206}},
+	} {
+		response, body := p.get(http.MethodGet, link, "Range", tc.ranges)
+		ok := false
+		for _, status := range tc.status {
+			ok = ok || response.StatusCode == status
+		}
+		if !ok || len(body) > 300_000 {
+			t.Errorf("%s: %d, %d bytes", name, response.StatusCode, len(body))
+		}
+	}
+}
