@@ -26,6 +26,7 @@ type reportCommand struct {
 	Output   string   `short:"o" help:"Write to a file, which is replaced in one step." placeholder:"FILE"`
 	Fragment bool     `xor:"part" help:"Write an HTML element without style and scripts, with buttons, for a page of your own."`
 	Style    bool     `xor:"part" help:"Write the style sheet for fragments instead of a run."`
+	Script   bool     `xor:"part" help:"Write the script for fragments instead of a run: filters, keys, changes in place."`
 	App      bool     `xor:"part" help:"Write the page of the MCP App, which shows a run in a client, instead of a run."`
 	Tools    []string `help:"With --app: the tools of the server that its buttons may call, of execute, run_resume and run_cancel." placeholder:"TOOL,…" enum:"execute,run_resume,run_cancel"`
 }
@@ -72,17 +73,21 @@ func (c *reportCommand) writer(app *cli.App) (run string, write func(io.Writer) 
 	if len(c.Tools) > 0 && !c.App {
 		return "", nil, fault.New(fault.Usage, "--tools is for the page of --app").Suggest("Add --app, or leave out --tools")
 	}
-	if c.Style || c.App {
+	if c.Style || c.Script || c.App {
 		switch {
 		case c.RunID != "":
-			return "", nil, fault.New(fault.Usage, "--style and --app write no run, got %q", c.RunID).Suggest("Leave out the run, or write it with --fragment")
+			return "", nil, fault.New(fault.Usage, "--style, --script and --app write no run, got %q", c.RunID).Suggest("Leave out the run, or write it with --fragment")
 		case app.MaxBytes > 0:
-			return "", nil, fault.New(fault.Usage, "--max-bytes limits what is shown of a run, and --style and --app show none").Suggest("Leave it out")
+			return "", nil, fault.New(fault.Usage, "--max-bytes limits what is shown of a run, and --style, --script and --app show none").Suggest("Leave it out")
 		case c.App:
 			return "", func(w io.Writer) error { return report.WriteApp(w, c.Tools) }, nil
 		}
+		part := report.Style()
+		if c.Script {
+			part = report.Script()
+		}
 		return "", func(w io.Writer) error {
-			_, err := io.WriteString(w, report.Style())
+			_, err := io.WriteString(w, part)
 			return err
 		}, nil
 	}

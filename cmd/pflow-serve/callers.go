@@ -10,6 +10,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcp/access"
 	"github.com/pflow-suite/pflow/pkg/mcp/mcphttp"
+	"github.com/pflow-suite/pflow/pkg/mcp/mcphttp/runpage"
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
 	"github.com/pflow-suite/pflow/pkg/mcp/suitetools"
 )
@@ -58,16 +59,27 @@ func (c *callers) anyone(r *http.Request) []string {
 // challenge is the value of WWW-Authenticate.
 const challenge = `Bearer realm="pflow"`
 
-// client returns who sends a request. The error is a *mcphttp.Denied.
-func (c *callers) client(r *http.Request) (*mcphttp.Client, error) {
-	values := r.Header.Values("Authorization")
+// sender is who sends a request, and what it reaches.
+type sender struct {
+	// token is the name of its token, or "".
+	token    string
+	toolsets []string
+	// flows are the only workflows that it reaches; nil is all.
+	flows []string
+}
+
+// sender returns who sends a request. The error is a *mcphttp.Denied if it may not call.
+func (c *callers) sender(r *http.Request) (*sender, error) {
+	values, err := credentials(r)
+	if err != nil {
+		return nil, err
+	}
 	if len(values) == 0 {
 		toolsets := c.anyone(r)
 		if toolsets == nil {
 			return nil, &mcphttp.Denied{Status: http.StatusUnauthorized, Challenge: challenge, Message: "A bearer token is needed"}
 		}
-		server, err := c.server(toolsets, nil)
-		return &mcphttp.Client{Server: server}, err
+		return &sender{toolsets: toolsets}, nil
 	}
 	tokens, err := access.List(c.fronts.suite.Home)
 	if err != nil {
@@ -85,8 +97,51 @@ func (c *callers) client(r *http.Request) (*mcphttp.Client, error) {
 	if len(toolsets) == 0 {
 		return nil, &mcphttp.Denied{Status: http.StatusForbidden, Challenge: challenge + `, error="insufficient_scope"`, Message: "The token reaches no toolset of this server"}
 	}
-	server, err := c.server(toolsets, token.Flows)
-	return &mcphttp.Client{Name: token.Name, Server: server}, err
+	return &sender{token.Name, toolsets, token.Flows}, nil
+}
+
+// credentials returns the values of Authorization, or the one that the cookie of a browser stands for. A browser says by Origin which
+// page has it change something.
+func credentials(r *http.Request) ([]string, error) {
+	values := r.Header.Values("Authorization")
+	cookie, err := r.Cookie(runpage.Cookie)
+	if len(values) > 0 || err != nil {
+		return values, nil //nolint:nilerr // without a cookie
+	}
+	if r.Method != http.MethodGet && r.Method != http.MethodHead && r.Header.Get("Origin") == "" {
+		return nil, &mcphttp.Denied{Status: http.StatusForbidden, Message: "A request with a cookie must have the Origin of a page of this server"}
+	}
+	return []string{"Bearer " + cookie.Value}, nil
+}
+
+// client returns who sends a request to the MCP endpoint. The error is a *mcphttp.Denied.
+func (c *callers) client(r *http.Request) (*mcphttp.Client, error) {
+	from, err := c.sender(r)
+	if err != nil {
+		return nil, err
+	}
+	server, err := c.server(from.toolsets, from.flows)
+	return &mcphttp.Client{Name: from.token, Server: server}, err
+}
+
+// reach returns what a request for a page may see. The error is a *mcphttp.Denied.
+func (c *callers) reach(r *http.Request) (*runpage.Reach, error) {
+	from, err := c.sender(r)
+	if err != nil {
+		return nil, err
+	}
+	if !showsRuns(from.toolsets) {
+		return nil, &mcphttp.Denied{Status: http.StatusForbidden, Challenge: challenge, Message: "A token that reaches the toolset core, runs or workflows is needed"}
+	}
+	runs := slices.Contains(from.toolsets, "runs") || slices.Contains(from.toolsets, "workflows")
+	return &runpage.Reach{Token: from.token, Start: slices.Contains(from.toolsets, suitetools.DefaultToolset), Go: runs, Cancel: runs, Flows: from.flows}, nil
+}
+
+// showsRuns reports whether toolsets have tools for runs.
+func showsRuns(toolsets []string) bool {
+	return slices.ContainsFunc(toolsets, func(name string) bool {
+		return name == suitetools.DefaultToolset || name == "runs" || name == "workflows"
+	})
 }
 
 // health returns the client whose tools the health document names. Without a token, a server for other machines names none.

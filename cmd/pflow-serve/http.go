@@ -15,6 +15,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcp/flowhttp"
 	"github.com/pflow-suite/pflow/pkg/mcp/mcphttp"
+	"github.com/pflow-suite/pflow/pkg/mcp/mcphttp/runpage"
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
 	"github.com/pflow-suite/pflow/pkg/mcp/suitetools"
 	"github.com/pflow-suite/pflow/pkg/mcp/suitetools/feed"
@@ -32,6 +33,8 @@ type httpCommand struct {
 // Help returns more text for --help.
 func (httpCommand) Help() string {
 	return `Clients reach the server at /api/mcp, by streamable HTTP of every revision of MCP from 2025-03-26 on. GET /api/mcp tells what is served.
+With the toolset core, runs or workflows, the server has web pages at /: runs as they happen, with answers to questions, cancel and resume,
+two runs compared, and forms that start workflows. GET /api/runs/RUN/events is the stream of a run's events.
 The first line of standard output is a JSON document with the server's url.`
 }
 
@@ -94,11 +97,19 @@ func (c *httpCommand) Run(app *cli.App) error {
 		flows.Mount(routes)
 		go flows.Sweep(app.Context)
 	}
+	drain := handler.Drain(max(0, c.Drain))
+	if showsRuns(toolsets) {
+		pages := &runpage.Handler{Programs: made.suite, Reach: callers.reach, Public: public, Log: app.Log}
+		pages.Mount(context.WithoutCancel(app.Context), routes)
+		defer pages.Close()
+		endCalls := drain.Begin
+		drain.Begin = func() { endCalls(); pages.Close() }
+	}
 	if err := app.Document(listening{true, at + endpoint}, func(w io.Writer) { _, _ = fmt.Fprintf(w, "Serving MCP on %s\n", at+endpoint) }); err != nil {
 		return err
 	}
 	guard := &mcphttp.Guard{Public: public, Host: host}
-	return mcphttp.Serve(app.Context, listener, guard.Handler(routes), handler.Drain(max(0, c.Drain)), app.Log)
+	return mcphttp.Serve(app.Context, listener, guard.Handler(routes), drain, app.Log)
 }
 
 // baseURL returns the URL of a listener for programs of this machine.

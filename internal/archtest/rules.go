@@ -29,7 +29,7 @@ var Folders = []Folder{
 	{"run", []string{"run/journal", "run/index", "run/reader", "run/watch", "run/progress", "run/report", "run/otlp", "run/telemetry"}, []string{"process", "event", "home", "terminal", "workflow"}},
 	{"catalog", []string{"catalog/page", "catalog/search", "catalog/stored", "catalog/registry", "catalog/library", "catalog/dependencies", "catalog/upstream"}, []string{"nodetype", "home", "workflow", "run"}},
 	{"share", []string{"share/sealed", "share/store", "share/output", "share"}, []string{"process", "event", "home", "workflow", "run", "catalog"}},
-	{"mcp", []string{"mcp/access", "mcp/form", "mcp/toolargs", "mcp/oauth", "mcp/mcpclient", "mcp/message", "mcp/stdio", "mcp/mcpserver", "mcp/mcphttp", "mcp/source", "mcp/offer", "mcp/suitetools/suite", "mcp/suitetools/feed", "mcp/suitetools/flow", "mcp/suitetools", "mcp/flowhttp", "mcp/install", "mcp/clientconfig"}, []string{"process", "nodetype", "home"}},
+	{"mcp", []string{"mcp/access", "mcp/form", "mcp/toolargs", "mcp/oauth", "mcp/mcpclient", "mcp/message", "mcp/stdio", "mcp/mcpserver", "mcp/mcphttp", "mcp/source", "mcp/offer", "mcp/suitetools/suite", "mcp/suitetools/feed", "mcp/suitetools/flow", "mcp/suitetools", "mcp/flowhttp", "mcp/mcphttp/runpage", "mcp/install", "mcp/clientconfig"}, []string{"process", "nodetype", "home"}},
 
 	{"engine", []string{"engine/cache", "engine/node", "engine", "engine/runner"}, []string{"process", "event", "nodetype", "home", "workflow", "run", "catalog", "mcp"}},
 	{"nodes", []string{"nodes/nodeprogram", "nodes/jq", "nodes/llm", "nodes/agent"}, []string{"process", "nodetype", "home", "workflow"}},

@@ -26,6 +26,9 @@ func TestAFragmentHasNoStyleAndNoScript(t *testing.T) {
 	if page := p.must("pflow-exec", "report", "last"); !strings.Contains(page, fragment) || !strings.Contains(page, p.must("pflow-exec", "report", "--style")) {
 		t.Error("the page is not a shell around the fragment and its style")
 	}
+	if script := p.must("pflow-exec", "report", "--script"); !strings.Contains(script, "var view = ") || !strings.Contains(script, "var live = ") || !strings.Contains(p.must("pflow-exec", "report", "--app"), script) {
+		t.Errorf("the script is not the App's: %.300s", script)
+	}
 	if short := p.must("pflow-exec", "report", "last", "--fragment", "--max-bytes", "6000"); len(short) > 6000 || !strings.HasSuffix(short, "</article>\n") {
 		t.Errorf("%d bytes: %.200s", len(short), short)
 	}
@@ -58,7 +61,7 @@ func TestPartsOfReportsAreRefusedWhereTheyHaveNoEffect(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	for _, args := range [][]string{
-		{}, {"--fragment"}, {"--style", "last"}, {"--app", "last"}, {"--app", "--style"}, {"last", "--tools", "execute"}, {"--app", "--tools", "rm"}, {"--style", "--max-bytes", "5000"}, {"--app", "--max-bytes", "5000"},
+		{}, {"--fragment"}, {"--style", "last"}, {"--app", "last"}, {"--script", "last"}, {"--app", "--style"}, {"--script", "--style"}, {"last", "--tools", "execute"}, {"--app", "--tools", "rm"}, {"--style", "--max-bytes", "5000"}, {"--app", "--max-bytes", "5000"},
 	} {
 		if o := p.run("pflow-exec", append([]string{"report"}, args...)...); o.exit != 2 || !strings.Contains(o.stdout, "usage_error") {
 			t.Errorf("%q: %s", args, o)

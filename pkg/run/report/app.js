@@ -186,7 +186,7 @@
   function put(article) {
     var old = main.querySelector("article");
     if (old && old.dataset.run === article.dataset.run) {
-      merge(old, article);
+      live.merge(old, article);
     } else {
       (old || main.querySelector("h1")).remove();
       main.append(document.importNode(article, true));
@@ -204,41 +204,6 @@
     });
   }
 
-  function key(e) { return e.nodeType === 1 ? e.nodeName + " " + (e.id || e.dataset.name || e.dataset.node || "") : String(e.nodeType); }
-
-  // merge changes an element to what another one is, except for what view.js and the reader have set.
-  function merge(a, b) {
-    if (a.isEqualNode(b)) return;
-    if (a.nodeType !== 1) {
-      a.nodeValue = b.nodeValue;
-      return;
-    }
-    if (a.classList.contains("count")) return;
-    var own = ["hidden", "aria-pressed", "disabled"];
-    if (a.nodeName === "DETAILS" && (a.dataset.state === b.dataset.state || a.contains(document.activeElement))) own.push("open");
-    Array.from(a.attributes).forEach(function (at) { if (!own.includes(at.name) && !b.hasAttribute(at.name)) a.removeAttribute(at.name); });
-    Array.from(b.attributes).forEach(function (at) { if (!own.includes(at.name) && a.getAttribute(at.name) !== at.value) a.setAttribute(at.name, at.value); });
-    var at = a.firstChild;
-    Array.from(b.childNodes).forEach(function (child) {
-      var same = at;
-      while (same && key(same) !== key(child)) same = same.nextSibling;
-      if (!same) {
-        a.insertBefore(document.importNode(child, true), at);
-        return;
-      }
-      while (at !== same) at = drop(at);
-      at = same.nextSibling;
-      merge(same, child);
-    });
-    while (at) at = drop(at);
-  }
-
-  function drop(e) {
-    var next = e.nextSibling;
-    e.remove();
-    return next;
-  }
-
   // What a person clicks.
 
   var sending = false;
@@ -248,27 +213,12 @@
     return names.find(function (name) { return tools.includes(name); });
   }
 
-  // answerOf returns the answer that a button stands for, or null if a field is not filled in.
-  function answerOf(button) {
-    var around = button.closest(".answers"), answer = {}, whole = true;
-    if (button.dataset.answer === "text") return around.querySelector("input[type=text]:not([name])").value || null;
-    if (button.dataset.answer !== "fields") return button.value;
-    around.querySelectorAll("[name]").forEach(function (f) {
-      whole = whole && f.reportValidity();
-      var type = f.dataset.type;
-      if (type === "boolean") answer[f.name] = f.checked;
-      else if (type === "array") answer[f.name] = Array.from(f.selectedOptions).map(function (o) { return o.value; });
-      else if (f.value !== "") answer[f.name] = type === "string" ? f.value : Number(f.value);
-    });
-    return whole ? answer : null;
-  }
-
   function send(button) {
     var article = main.querySelector("article"), of = article.dataset, action = button.dataset.action, tool = toolFor(action);
     var args = tool === "execute" ? { name: of.workflow, resume: of.run, wait_seconds: 0 } : { run_id: of.run };
     if (tool === "run_resume") args.wait_seconds = 0;
     if (action === "answer") {
-      var answer = answerOf(button);
+      var answer = live.answerOf(button);
       if (answer === null) return;
       args.answers = {};
       args.answers[button.dataset.node] = answer;

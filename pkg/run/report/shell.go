@@ -28,6 +28,8 @@ var (
 	shellCSS string
 	//go:embed view.js
 	viewJS string
+	//go:embed live.js
+	liveJS string
 	//go:embed app.js
 	appJS string
 )
@@ -65,7 +67,7 @@ func writePage(w io.Writer, f *fragment) error {
 // WriteApp writes the page of the MCP App, which holds no run: it fetches the fragments of a run through its host. Tools are the tools of
 // the server that its buttons may call: execute, run_resume and run_cancel.
 func WriteApp(w io.Writer, tools []string) error {
-	s := newShell(nil, viewJS+appJS)
+	s := newShell(nil, Script()+appJS)
 	s.Tools = strings.Join(tools, " ")
 	return execute(w, "app", s)
 }
@@ -81,6 +83,11 @@ func execute(w io.Writer, name string, s *shell) error {
 // Style returns the CSS rules of fragments. They apply to the element of class run only, and to the colour scheme that the property
 // color-scheme of the page has.
 func Style() string { return fragmentCSS + graph.PageStyles() + colors() }
+
+// Script returns the script of pages that show fragments. It has two objects. In view, refresh applies to a new fragment what a reader has
+// chosen, and reveal opens the element with an id. In live, merge(old, article) changes a fragment in place, and answerOf(button) returns
+// the answer that a button stands for, or null if a field is not filled in. The script does nothing without a fragment.
+func Script() string { return viewJS + liveJS }
 
 // hash returns the source expression of a content security policy that allows this text.
 func hash(text string) string {

@@ -1,0 +1,323 @@
+package runpage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
+)
+
+const (
+	eventsPattern = "/api/runs/{run}/events"
+	// allRuns stands for a run in the address of the stream of all runs.
+	allRuns = "all"
+	// heartbeat is how often a stream has a comment, so that proxies keep it open.
+	heartbeat = 15 * time.Second
+	// lookAgain is when a run is looked for that is not yet known to go on.
+	lookAgain = 2 * time.Second
+	// writeTime is how long a client may take to read a piece of a stream.
+	writeTime = 30 * time.Second
+	// maxPast is the most bytes of past events that one stream brings. Its client asks for the rest with the id of the last.
+	maxPast = 4 << 20
+	// maxReaders is the number of commands that read past events at the same time while others wait.
+	maxReaders = 4
+)
+
+// events streams the events of a run from its beginning, or after the one in Last-Event-ID, to its end. Their ids are those of the journal.
+// A stream of all runs has their beginnings and ends from now on, without ids.
+func (h *Handler) events(w http.ResponseWriter, r *http.Request) {
+	protect(w)
+	reach, err := h.Reach(r)
+	if err != nil {
+		refuseStream(w, err)
+		return
+	}
+	after := int64(0)
+	if id := r.Header.Get("Last-Event-ID"); id != "" {
+		if after, err = strconv.ParseInt(id, 10, 64); err != nil || after < 0 {
+			refuseStream(w, fault.New(fault.Usage, "Last-Event-ID must be the id of an event, a number"))
+			return
+		}
+	}
+	run := r.PathValue("run")
+	switch {
+	case run == allRuns:
+		h.streamAll(w, r, reach)
+	case run == "last" || !isRun(run):
+		refuseStream(w, noRun(run))
+	default:
+		h.streamRun(w, r, reach, run, after)
+	}
+}
+
+// streamRun streams a run after an event.
+func (h *Handler) streamRun(w http.ResponseWriter, r *http.Request, reach *Reach, run string, after int64) {
+	f, k := h.hub.follow(run)
+	defer h.hub.leave(f)
+	var past []line
+	complete := true
+	if !k.whole {
+		var err error
+		if past, complete, err = h.past(r.Context(), run, after); err != nil {
+			refuseStream(w, err)
+			return
+		}
+		if len(past) > 0 {
+			k.workflow = workflowOf(past[0])
+		}
+	}
+	if !k.live && complete && !ended(past) {
+		status, workflow, err := h.standing(r.Context(), run)
+		if err != nil {
+			refuseStream(w, err)
+			return
+		}
+		if k.workflow = workflow; status == interrupted {
+			past = append(past, interruption(run))
+		}
+	}
+	if !reach.sees(k.workflow) {
+		refuseStream(w, noRun(run))
+		return
+	}
+	if ended(past) && lastSeq(past) <= after {
+		w.WriteHeader(http.StatusNoContent) // a browser then asks no more
+		return
+	}
+	out := &stream{w: w, connection: http.NewResponseController(w), after: after}
+	out.begin()
+	for _, l := range past {
+		out.event(l)
+	}
+	out.flush()
+	if complete && !ended(past) {
+		h.follow(r.Context(), out, f)
+	}
+}
+
+// ended reports whether the last of some lines is the end of the run.
+func ended(lines []line) bool { return len(lines) > 0 && lines[len(lines)-1].ends() }
+
+// lastSeq returns the greatest seq of lines.
+func lastSeq(lines []line) (seq int64) {
+	for _, l := range lines {
+		seq = max(seq, l.seq)
+	}
+	return seq
+}
+
+// follow writes what a follower receives until the run ends, the client goes away, or the hub is closed.
+func (h *Handler) follow(ctx context.Context, out *stream, f *follower) {
+	look, beats := time.NewTimer(lookAgain), time.NewTicker(heartbeat)
+	defer look.Stop()
+	defer beats.Stop()
+	for {
+		lines, lost := f.take()
+		for _, l := range lines {
+			if out.event(l); l.ends() {
+				out.flush()
+				return
+			}
+		}
+		if out.flush(); out.failed || lost {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-h.hub.ctx.Done():
+			return
+		case <-f.more:
+		case <-beats.C:
+			out.comment("heartbeat")
+			look.Reset(0)
+		case <-look.C:
+			if h.hub.isLive(f.run) {
+				continue
+			}
+			if status, _, err := h.standing(ctx, f.run); err != nil || status != "running" && status != "queued" {
+				return // it ended before the hub began: the client asks again
+			}
+		}
+	}
+}
+
+// streamAll streams the beginnings and ends of runs.
+func (h *Handler) streamAll(w http.ResponseWriter, r *http.Request, reach *Reach) {
+	f, _ := h.hub.follow("")
+	defer h.hub.leave(f)
+	out := &stream{w: w, connection: http.NewResponseController(w)}
+	out.begin()
+	out.flush()
+	beats := time.NewTicker(heartbeat)
+	defer beats.Stop()
+	for !out.failed {
+		select {
+		case <-r.Context().Done():
+			return
+		case <-h.hub.ctx.Done():
+			return
+		case <-beats.C:
+			out.comment("heartbeat")
+		case <-f.more:
+			lines, lost := f.take()
+			if lost {
+				return
+			}
+			for _, l := range lines {
+				if reach.sees(l.workflow) {
+					out.change(l)
+				}
+			}
+		}
+		out.flush()
+	}
+}
+
+// past returns the events of a run in its journal: the first one, those after a seq, and the last one. It reports false if more follow.
+func (h *Handler) past(ctx context.Context, run string, after int64) (lines []line, complete bool, err error) {
+	select {
+	case h.readers <- struct{}{}:
+		defer func() { <-h.readers }()
+	case <-ctx.Done():
+		return nil, false, context.Cause(ctx)
+	}
+	ctx, enough := context.WithCancelCause(ctx)
+	defer enough(nil)
+	size, refused := 0, []byte(nil)
+	err = h.Programs.Lines(ctx, func(text []byte) {
+		if size > maxPast {
+			return
+		}
+		l := parseLine(text)
+		if l.kind == "" {
+			refused = l.json
+			return
+		}
+		if l.seq <= after && len(lines) > 0 && !l.ends() {
+			return
+		}
+		if size += len(text); size > maxPast && len(lines) > 0 {
+			enough(errEnough)
+			return
+		}
+		lines = append(lines, l)
+	}, "pflow-exec", "events", "--format=ndjson", "--", run)
+	switch {
+	case refused != nil && gjson.GetBytes(refused, "error.type").Str == string(fault.NotFound), len(lines) > 0 && lines[0].run != run:
+		return nil, false, noRun(run)
+	case errors.Is(err, errEnough) || size > maxPast:
+		return lines, false, nil
+	case err != nil:
+		return nil, false, err
+	}
+	return lines, true, nil
+}
+
+var errEnough = errors.New("enough events were read")
+
+// interrupted is the status of a run that no process executes any more, although it has no last event.
+const interrupted = "interrupted"
+
+// standing returns the status of a run and the name of its workflow.
+func (h *Handler) standing(ctx context.Context, run string) (status, workflow string, err error) {
+	printed, err := h.Programs.Print(ctx, maxList, "pflow-exec", "status", "--format=json", "--max-bytes=65536", "--", run)
+	if f := fault.From(err); f != nil && f.Type == fault.NotFound {
+		return "", "", noRun(run)
+	}
+	if err != nil {
+		return "", "", err
+	}
+	v := gjson.GetManyBytes(printed, "run_id", "status", "workflow")
+	if v[0].Str != run {
+		return "", "", noRun(run)
+	}
+	return v[1].Str, v[2].Str, nil
+}
+
+// interruption is the line with which the stream of an interrupted run ends, as that of pflow-exec watch does.
+func interruption(run string) line {
+	return line{run: run, kind: "run_interrupted", json: []byte(`{"v":1,"event":"run_interrupted","run":"` + run + `"}`)}
+}
+
+// stream is a stream of events to a client. After a write has failed it writes nothing.
+type stream struct {
+	w          http.ResponseWriter
+	connection *http.ResponseController
+	// after is the seq of the last event that was sent.
+	after  int64
+	failed bool
+}
+
+// begin sends the header.
+func (s *stream) begin() {
+	s.w.Header().Set("Content-Type", "text/event-stream")
+	s.w.Header().Set("X-Accel-Buffering", "no") // nginx would hold events back
+	s.write("retry: 1000\n\n")
+}
+
+func (s *stream) write(format string, args ...any) {
+	if s.failed {
+		return
+	}
+	_ = s.connection.SetWriteDeadline(time.Now().Add(writeTime))
+	_, err := fmt.Fprintf(s.w, format, args...)
+	s.failed = err != nil
+}
+
+func (s *stream) flush() {
+	if !s.failed {
+		s.failed = s.connection.Flush() != nil
+	}
+}
+
+func (s *stream) comment(text string) { s.write(": %s\n\n", text) }
+
+// event sends an event unless the client has it.
+func (s *stream) event(l line) {
+	switch {
+	case l.seq == 0:
+		s.write("data: %s\n\n", l.json)
+	case l.seq > s.after:
+		s.after = l.seq
+		s.write("id: %d\ndata: %s\n\n", l.seq, l.json)
+	}
+}
+
+// change sends that a run has begun or ended.
+func (s *stream) change(l line) {
+	text, err := rawjson.Marshal(struct {
+		Event    string `json:"event"`
+		Run      string `json:"run"`
+		Workflow string `json:"workflow,omitempty"`
+		Status   string `json:"status,omitempty"`
+	}{l.kind, l.run, l.workflow, gjson.GetBytes(l.json, "status").Str})
+	if err == nil {
+		s.write("data: %s\n\n", text)
+	}
+}
+
+// refuseStream answers a request for a stream with what is wrong.
+func refuseStream(w http.ResponseWriter, err error) {
+	status, message := http.StatusInternalServerError, ""
+	if d := denied(err); d != nil {
+		status, message = d.Status, d.Message
+		if d.Challenge != "" {
+			w.Header().Set("WWW-Authenticate", d.Challenge)
+		}
+	} else {
+		p := failed(err)
+		status, message = p.Status, fault.From(err).Message
+	}
+	document, _ := rawjson.Marshal(map[string]string{"error": message}) // which cannot fail: it is text
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(document) // that the client is gone needs no report
+}
