@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/run/reader"
 	"github.com/pflow-suite/pflow/pkg/terminal/cells"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
@@ -25,6 +26,10 @@ if one is half as long again as the other, and 100 ms longer.`
 
 // Run compares two runs.
 func (c *diffCommand) Run(app *cli.App) error {
+	if app.MaxBytes > 0 {
+		return fault.New(fault.Usage, "diff prints all differences, so --max-bytes has no effect").
+			Suggest("Leave it out; --max-output-chars N leaves out texts of more than N characters")
+	}
 	first, err := openRun(app, c.First)
 	if err != nil {
 		return err

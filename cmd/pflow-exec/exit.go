@@ -56,6 +56,7 @@ func refuse(app *cli.App, err error, stream bool) error {
 	switch {
 	case stream:
 		var line []byte
+		f.Address(app.Reader)
 		refused := &event.Event{V: event.Version, Seq: 1, Event: event.RunRefused, Time: time.Now().UTC(), Success: &no, Error: f, Checkpoint: checkpoint}
 		if line, err = refused.Line(); err == nil {
 			_, err = app.Stdout.Write(line)

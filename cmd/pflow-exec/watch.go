@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/run/progress"
 	"github.com/pflow-suite/pflow/pkg/run/watch"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
@@ -27,6 +28,9 @@ has been seen comes again, with the same run and seq.`
 
 // Run prints the events of all runs: as NDJSON, or for people as lines with the run's id and the name of its workflow.
 func (c *watchCommand) Run(app *cli.App) error {
+	if app.MaxBytes > 0 {
+		return fault.New(fault.Usage, "--max-bytes limits a document, and watch is a stream").Suggest("Leave it out")
+	}
 	h, err := app.Home()
 	if err != nil {
 		return err

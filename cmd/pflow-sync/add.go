@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpclient"
 	"github.com/pflow-suite/pflow/pkg/process"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
@@ -17,6 +18,7 @@ type addCommand struct {
 	Header    []string `placeholder:"'NAME: VALUE'" sep:"none" help:"A header of all requests to the URL. $${NAME} in it is replaced as in --env. May be repeated."`
 	Transport string   `placeholder:"stdio|http" help:"The transport. It follows from the command or the URL, which must fit it."`
 	Source    string   `arg:"" name:"name-or-file" help:"The server's name, followed by its URL or by -- COMMAND; or a file with the JSON from the server's instructions, or - for standard input."`
+	Force     bool     `help:"Replace servers of the same names."`
 	Command   []string `arg:"" optional:"" help:"The URL of the server; or the command that starts it, and its arguments, after --."`
 }
 
@@ -28,8 +30,8 @@ func (addCommand) Help() string {
   pflow-sync add servers.json
 
 The document is {"mcpServers":{NAME:{…}}}, {"servers":{NAME:{…}}} or {NAME:{…}}, as Claude Code, Cursor and VS Code write
-it. Transports are stdio and streamable HTTP ({"type":"http","url":…,"headers":{…}}). A server of the same name is
-replaced. Answers {"added":[NAME…],"replaced":[NAME…],"notes":[TEXT…]}.`
+it. Transports are stdio and streamable HTTP ({"type":"http","url":…,"headers":{…}}). A server of the same name that
+differs is replaced only with --force. Answers {"added":[NAME…],"replaced":[NAME…],"notes":[TEXT…]}.`
 }
 
 // addOutput is the output of add.
@@ -51,13 +53,23 @@ func (c *addCommand) Run(app *cli.App) error {
 	}
 	answer := addOutput{Added: []string{}, Replaced: []string{}, Notes: append([]string{}, notes...)}
 	err = mcpclient.ChangeServers(app.Context, h, func(all mcpclient.Servers) error {
+		var taken []string
 		for _, name := range servers.Names() {
-			if _, old := all[name]; old {
-				answer.Replaced = append(answer.Replaced, name)
-			} else {
+			switch old, exists := all[name]; {
+			case !exists:
 				answer.Added = append(answer.Added, name)
+			case old.Same(servers[name]) && old.MaxMemory == servers[name].MaxMemory && old.Disabled == servers[name].Disabled:
+				continue
+			case c.Force:
+				answer.Replaced = append(answer.Replaced, name)
+			default:
+				taken = append(taken, name)
 			}
 			all[name] = servers[name]
+		}
+		if len(taken) > 0 {
+			return fault.New(fault.AlreadyExists, "There is another server %s already; nothing was changed", strings.Join(taken, " and ")).
+				SuggestCommand("pflow-sync show %s prints it", taken[0]).SuggestCommand("To replace it, add --force before the name")
 		}
 		return nil
 	})
@@ -78,8 +90,11 @@ func (c *addCommand) Run(app *cli.App) error {
 	}
 	return app.Document(answer, func(w io.Writer) {
 		for _, name := range servers.Names() {
-			verb := "added"
-			if slices.Contains(answer.Replaced, name) {
+			verb := "unchanged:"
+			switch {
+			case slices.Contains(answer.Added, name):
+				verb = "added"
+			case slices.Contains(answer.Replaced, name):
 				verb = "replaced"
 			}
 			_, _ = fmt.Fprintf(w, "%s %s\n", verb, name)

@@ -26,6 +26,9 @@ type loginCommand struct {
 	Port         int    `placeholder:"N" help:"The port of http://127.0.0.1:N/callback, to which the browser returns. By default any free one."`
 	NoBrowser    bool   `help:"Open no browser."`
 	Timeout      string `default:"5m" placeholder:"DURATION" help:"How long to wait for the browser."`
+
+	// expired is set once Timeout has passed.
+	expired bool
 }
 
 // Help returns the longer text of --help.
@@ -63,7 +66,12 @@ func (c *loginCommand) Run(app *cli.App) error {
 		if app.Context.Err() != nil {
 			return err
 		}
-		return r.Redactor.Fault(fault.From(err))
+		f := r.Redactor.Fault(fault.From(err))
+		if c.expired {
+			app.Report(f)
+			return cli.Status(124)
+		}
+		return f
 	}
 	out := loginOutput{
 		Server: c.Name, Issuer: login.Issuer, Scopes: append([]string{}, login.Scopes...), Renewable: login.RefreshToken != "", ExpiresAt: login.Expires,
@@ -96,6 +104,7 @@ func (c *loginCommand) login(app *cli.App, h *home.Home, r *mcpclient.Resolver) 
 		late := fault.New(fault.Timeout, "The login to server %s was not completed within %s", c.Name, limit).Suggest("--timeout sets the time")
 		limited, cancel := context.WithTimeoutCause(ctx, limit, late)
 		defer cancel()
+		defer func() { c.expired = context.Cause(limited) == late }()
 		ctx = limited
 	}
 	authority, err := oauth.Discover(ctx, spec.Server.URL, spec.Server.Headers)

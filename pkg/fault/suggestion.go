@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Reader is who reads a fault. It decides which suggestions are of use.
@@ -84,7 +87,7 @@ func (f *Fault) MapTexts(edit func(string) string) {
 }
 
 // Address makes the fault speak to one reader, with all its Errors: Suggestions are those of the reader, and ToolSuggestions are
-// nil. For tools, it says nothing twice. It changes the fault in place.
+// nil. For tools, it says nothing twice; for a shell, messages have no ToolPrefixes. It changes the fault in place.
 func (f *Fault) Address(r Reader) {
 	if r == Tools && f.ToolSuggestions != nil {
 		f.Suggestions = f.ToolSuggestions
@@ -96,5 +99,19 @@ func (f *Fault) Address(r Reader) {
 	}
 	if r == Tools {
 		f.condense()
+		return
+	}
+	if f.Type != NotFound && f.Type != AlreadyExists {
+		return // the text of a program may begin as a prefix does
+	}
+	for _, prefix := range ToolPrefixes {
+		if text, ok := strings.CutPrefix(f.Message, prefix); ok && text != "" {
+			first, size := utf8.DecodeRuneInString(text)
+			f.Message = string(unicode.ToUpper(first)) + text[size:]
+		}
 	}
 }
+
+// ToolPrefixes begin the messages of some faults, for clients that know the tools of pflow's Python version and recognize a missing
+// or existing workflow by them.
+var ToolPrefixes = []string{"FileNotFoundError: ", "FileExistsError: "}

@@ -48,3 +48,27 @@ func TestSuggestionsOfAnotherFaultAreNotShared(t *testing.T) {
 		t.Errorf("%q %q", to.Suggestions, to.ToolSuggestions)
 	}
 }
+
+// Only readers with tools see the prefixes that they know from pflow's Python version.
+func TestAddressPrefix(t *testing.T) {
+	for _, c := range []struct {
+		kind           Type
+		message, shell string
+	}{
+		{NotFound, "FileNotFoundError: there is no draft \"x\"", "There is no draft \"x\""},
+		{AlreadyExists, "FileExistsError: über exists", "Über exists"},
+		{NotFound, "Nothing: FileNotFoundError: x", "Nothing: FileNotFoundError: x"},
+		{Execution, "FileNotFoundError: [Errno 2]", "FileNotFoundError: [Errno 2]"},
+		{NotFound, "FileNotFoundError: ", "FileNotFoundError: "},
+	} {
+		for reader, want := range map[Reader]string{Shell: c.shell, Tools: c.message} {
+			f := New(Validation, "outer")
+			f.Errors = []*Fault{New(c.kind, "%s", c.message)}
+			f.Address(reader)
+			f.Address(reader) // changes nothing more
+			if got := f.Errors[0].Message; got != want {
+				t.Errorf("%q for %s: %q, not %q", c.message, reader, got, want)
+			}
+		}
+	}
+}

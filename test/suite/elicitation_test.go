@@ -15,7 +15,7 @@ func (p *place) protocol(mode string, settings ...string) {
 	if err != nil {
 		p.Fatal(err)
 	}
-	args := []string{"add", "p", "--env", protocolServer + "=" + mode, "--env", "CALLS=" + p.dir + "/calls"}
+	args := []string{"add", "--force", "p", "--env", protocolServer + "=" + mode, "--env", "CALLS=" + p.dir + "/calls"}
 	for _, setting := range settings {
 		args = append(args, "--env", setting)
 	}

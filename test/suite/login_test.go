@@ -146,7 +146,7 @@ func TestTokensGoToTheirServerOnly(t *testing.T) {
 		}
 	})
 	p.fails(1, "401", "pflow-sync", "call", "web", "whoami")
-	p.must("pflow-sync", "add", "web", other.URL)
+	p.must("pflow-sync", "add", "--force", "web", other.URL)
 	p.fails(1, "pflow-sync login web", "pflow-sync", "call", "web", "whoami")
 	if out := p.must("pflow-sync", "list"); gjson.Get(out, "login").Exists() {
 		t.Errorf("list: %s", out)
@@ -217,7 +217,7 @@ func TestAnUnansweredLogin(t *testing.T) {
 	p := newPlace(t)
 	p.guarded("web")
 	o := p.run("pflow-sync", "login", "web", "--no-browser", "--timeout", "0.2")
-	if o.exit != 1 || gjson.Get(o.stdout, "error.type").Str != "timeout" || !strings.Contains(o.stderr, "/authorize?") {
+	if o.exit != 124 || gjson.Get(o.stdout, "error.type").Str != "timeout" || !strings.Contains(o.stderr, "/authorize?") {
 		t.Errorf("%s", o)
 	}
 	cmd := p.command("pflow-sync", "login", "web", "--no-browser")

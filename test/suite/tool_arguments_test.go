@@ -13,7 +13,7 @@ func TestToolArgumentsAreCheckedBeforeTheServerStarts(t *testing.T) {
 	p := newPlace(t)
 	p.serve("shop", `[{"name":"order","inputSchema":{"type":"object","properties":{"lines":{"type":"array","items":{"type":"object",
 		"additionalProperties":false,"properties":{"size":{"enum":["small","large"]},"count":{"type":"integer"}}}}}}}]`, nil)
-	p.must("pflow-sync", "add", "shop", "--", "no-such-command")
+	p.must("pflow-sync", "add", "--force", "shop", "--", "no-such-command")
 	p.write("bad.json", `{"nodes":[{"id":"n","type":"mcp-shop-order","params":{"lines":[{"count":1},{"size":"larg"}]}}]}`)
 	o := p.run("pflow-lib", "check", "bad.json")
 	f := gjson.Get(o.stdout, "error")

@@ -288,7 +288,7 @@ func TestACancelledCallOfAServerLeavesNothing(t *testing.T) {
 	c := p.connect("pflow-serve", "--toolsets", "servers")
 	for i, tool := range []string{"call_server_tool", "sync_server"} {
 		begun := fmt.Sprintf("begun%d", i)
-		p.must("pflow-sync", "add", "hung", "--", "sh", filepath.Join(p.dir, "hung.sh"), filepath.Join(p.dir, begun))
+		p.must("pflow-sync", "add", "--force", "hung", "--", "sh", filepath.Join(p.dir, "hung.sh"), filepath.Join(p.dir, begun))
 		arguments := map[string]string{"call_server_tool": `{"server":"hung","tool":"x"}`, "sync_server": `{"server":"hung"}`}[tool]
 		id := c.request(tool, arguments)
 		p.eventually("the server has begun", func() bool { return p.exists(begun) })

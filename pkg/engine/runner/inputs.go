@@ -46,7 +46,7 @@ func (l *Launch) resolveInputs() error {
 		})
 		if !supplied {
 			f := fault.New(fault.Usage, "Input %q is secret, so run %s has not stored it", name, l.from.Run).
-				SuggestCommand("Give it again as %s=VALUE, in the environment or in the settings", name).
+				SuggestCommand("Give it again: pflow-exec resume %s%s; or set it in the environment or the settings", l.from.Run, placeholders(lost)).
 				SuggestTool("Give it again in inputs: {%q: VALUE}", name)
 			f.Missing = []string{name}
 			return f

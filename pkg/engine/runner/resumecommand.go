@@ -14,8 +14,13 @@ func (l *Launch) resumeCommand(id string) string {
 	if r := l.request; r.Name == "-" && r.Path == "" && bytes.Contains(l.definition, []byte(redact.Mark)) {
 		command = "pflow-exec run WORKFLOW --resume " + id
 	}
-	for _, name := range l.given {
-		command += " " + name + "=VALUE"
+	return command + placeholders(l.given)
+}
+
+// placeholders returns the arguments that stand for inputs which have to be given again.
+func placeholders(names []string) (arguments string) {
+	for _, name := range names {
+		arguments += " " + name + "=VALUE"
 	}
-	return command
+	return arguments
 }

@@ -69,16 +69,19 @@ func (k Key) Value(text string) (json.RawMessage, error) {
 	if !k.JSON {
 		return rawjson.Quote(text), nil
 	}
-	if !json.Valid([]byte(text)) {
+	switch n, err := strconv.Atoi(text); {
+	case k.Name == "runtime.max_runs" && (err != nil || n < 1):
+		return nil, fault.New(fault.Usage, "The value of %s must be a whole number of at least 1, not %s", k.Name, fault.Truncate(text, maxShownValue)).
+			SuggestCommand("pflow-lib settings set %s=4 lets four runs be executed at the same time", k.Name).
+			SuggestCommand("pflow-lib settings unset %s removes the limit", k.Name)
+	case k.Name == "runtime.fail_degraded" && text != "true" && text != "false":
+		return nil, fault.New(fault.Usage, "The value of %s must be true or false, not %s", k.Name, fault.Truncate(text, maxShownValue))
+	case !json.Valid([]byte(text)):
 		return nil, fault.New(fault.Usage, "The value of %s must be JSON", k.Name).
 			Suggest(`Write true or false, or an object in single quotes, such as '{"input": 3, "output": 15}'`)
 	}
-	if n, err := strconv.Atoi(text); k.Name == "runtime.max_runs" && (err != nil || n < 1) {
-		return nil, fault.New(fault.Usage, "The value of %s must be a whole number of at least 1, not %s", k.Name, text).
-			SuggestCommand("pflow-lib settings unset %s removes the limit", k.Name)
-	}
-	if k.Name == "runtime.fail_degraded" && text != "true" && text != "false" {
-		return nil, fault.New(fault.Usage, "The value of %s must be true or false, not %s", k.Name, text)
-	}
 	return json.RawMessage(text), nil
 }
+
+// maxShownValue is the most bytes of a wrong value that an error repeats.
+const maxShownValue = 100

@@ -107,7 +107,7 @@ func notFound(ref string) *fault.Fault {
 		return fault.New(fault.NotFound, "There is no run yet").SuggestCommand("pflow-exec run WORKFLOW starts one").SuggestTool("Start one with execute")
 	}
 	return fault.New(fault.NotFound, "There is no run %s", ref).SuggestCommand("pflow-exec list shows all runs").
-		SuggestTool("Take the run_id of an answer of execute, or \"last\"")
+		SuggestTool("Take the run_id of an answer of execute, or \"last\"; list_runs lists all, if you have that tool")
 }
 
 // IsID reports whether a name has the form of a run's id.

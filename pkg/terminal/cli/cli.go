@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"log"
-	"log/slog"
 	"os"
 	"os/signal"
 	"strconv"
@@ -104,6 +103,9 @@ func Main(name, description string, g Grammar, sys System) int {
 	if err != nil {
 		app.recover(sys.Args)
 		f := sys.unknown(hideValues(err.Error(), sys.Args))
+		if _, rest, ok := strings.Cut(f.Message, "unknown flag -"); ok && rest != "" && rest[0] >= '0' && rest[0] <= '9' {
+			f.Suggest("A value that begins with - follows --, after all flags: -- -%s", firstWord(rest))
+		}
 		if strings.Contains(f.Message, "applies to the default command") {
 			f.SuggestCommand("Write the flag after the command: %s COMMAND … FLAG", name)
 		}
@@ -114,6 +116,14 @@ func Main(name, description string, g Grammar, sys System) int {
 		return app.fail(fault.New(fault.Usage, "--max-bytes must be 0 or at least %d, got %d", minBytes, n).Suggest("Use 0 for an answer without a limit"))
 	}
 	return app.exitStatus(parsed.Run(app))
+}
+
+// firstWord returns a text up to its first blank or comma.
+func firstWord(text string) string {
+	if i := strings.IndexAny(text, " ,"); i >= 0 {
+		return text[:i]
+	}
+	return text
 }
 
 // printHelp prints the help of the selected command, or of the program. A command with the tag "fixed" prints one form whatever
@@ -283,20 +293,4 @@ func flagIn(args []string, flag, otherwise string) string {
 		}
 	}
 	return value
-}
-
-// logger returns the logger that a program's flags describe.
-func logger(w io.Writer, level, format string, quiet bool) *slog.Logger {
-	var l slog.Level
-	if err := l.UnmarshalText([]byte(level)); err != nil {
-		l = slog.LevelWarn
-	}
-	if quiet {
-		l = max(l, slog.LevelError)
-	}
-	options := &slog.HandlerOptions{Level: l}
-	if format == "json" {
-		return slog.New(slog.NewJSONHandler(w, options))
-	}
-	return slog.New(slog.NewTextHandler(w, options))
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"reflect"
+	"slices"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
@@ -15,7 +16,7 @@ type Addressable interface{ Address(fault.Reader) }
 // addressed returns a value as JSON for the reader of the app: with the texts for that reader, and faults of at most MaxBytes.
 func (a *App) addressed(v any) (json.RawMessage, error) {
 	raw, err := rawjson.Marshal(v)
-	if err != nil || a.Reader != fault.Tools && a.MaxBytes == 0 && !bytes.Contains(raw, []byte(`"tool_suggestions":`)) {
+	if err != nil || a.Reader != fault.Tools && a.MaxBytes == 0 && !forTools(raw) {
 		return raw, err // most documents need not be walked
 	}
 	var faults []*fault.Fault
@@ -37,6 +38,12 @@ func (a *App) addressed(v any) (json.RawMessage, error) {
 		return raw, err
 	}
 	return a.limit(v, len(raw), faults)
+}
+
+// forTools reports whether a document may have a text for tools.
+func forTools(raw json.RawMessage) bool {
+	return bytes.Contains(raw, []byte(`"tool_suggestions":`)) ||
+		slices.ContainsFunc(fault.ToolPrefixes, func(prefix string) bool { return bytes.Contains(raw, []byte(`"message":"`+prefix)) })
 }
 
 const (
