@@ -147,7 +147,7 @@ func TestDroppedMessages(t *testing.T) {
 
 // TestDroppedConstructsOfLargeText takes minutes if a step scans all the rest of the text.
 func TestDroppedConstructsOfLargeText(t *testing.T) {
-	const size = 1 << 20
+	const size = 1 << 18
 	for _, piece := range []string{"(", ")", "'", "\"", "`", "/*", "*/", "--", "-- \n", "$", "$a$", "$a", "[", "5", "a", "é", "\n", "FROM ", "LIMIT ", ", (", "\xff"} {
 		for _, w := range warningsFor("SELECT a FROM "+strings.Repeat(piece, size/len(piece)), "") {
 			if w.Line < 1 || w.Column < 1 {

@@ -249,3 +249,21 @@ func TestToolsHearWhatToolsDo(t *testing.T) {
 		}
 	}
 }
+
+// TestAFileIsNotADraft: the name of a file, given for a draft, is refused with the name that the draft would have.
+func TestAFileIsNotADraft(t *testing.T) {
+	h, err := home.Open(t.TempDir(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for file, draft := range map[string]string{"disk.json": "disk", "disk.pflow.md": "disk", "Disk.json": "", "disk.md": ""} {
+		_, err := Open(h).Draft(file)
+		f, ok := errors.AsType[*fault.Fault](err)
+		if !ok || f.Type != fault.Validation {
+			t.Fatalf("%s: %v", file, err)
+		}
+		if tells := slices.ContainsFunc(f.Suggestions, func(s string) bool { return strings.HasSuffix(s, "use "+draft) }); tells != (draft != "") {
+			t.Errorf("%s: %q", file, f.Suggestions)
+		}
+	}
+}

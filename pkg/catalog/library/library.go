@@ -214,7 +214,7 @@ func (l *Library) Draft(name string) (*Entry, error) { return l.DraftOf(name, ""
 
 // DraftOf is like Draft for the file of one form, as [Entry.Form] returns it, even if there is one of the other form too.
 func (l *Library) DraftOf(name, form string) (*Entry, error) {
-	if err := home.CheckName("workflow", name); err != nil {
+	if err := checkDraftName(name); err != nil {
 		return nil, err
 	}
 	if err := l.checkLinks(false, name); err != nil {
@@ -234,6 +234,17 @@ func (l *Library) DraftOf(name, form string) (*Entry, error) {
 func isSaved(l *Library, name string) bool {
 	saved, err := l.at(true, name)
 	return saved != nil || err != nil
+}
+
+// checkDraftName is like [home.CheckName], and tells for the name of a file how a draft is named.
+func checkDraftName(name string) error {
+	for _, end := range endings {
+		if stem, found := strings.CutSuffix(name, end); found && home.CheckName("workflow", stem) == nil {
+			return fault.New(fault.Validation, "%q is the name of a file, not of a draft", name).
+				Suggest("A draft is a file in the home's %s folder, named without its ending: put %s there, and use %s", draftsFolder, name, stem)
+		}
+	}
+	return home.CheckName("workflow", name)
 }
 
 // noDraft returns the fault of a draft that does not exist, or not in the given form.
