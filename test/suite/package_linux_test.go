@@ -146,8 +146,10 @@ func TestDebianPackage(t *testing.T) {
 	tr.must("until pflow-exec events " + run + " | grep -q node_started; do sleep 0.05; done")
 	before := tr.home(run)
 	install(deb)
-	if got := tr.must("ls /usr/bin/pflow-* /usr/bin/veloflux-mcp"); strings.Contains(got, "pflow-gone") || len(strings.Fields(got)) != len(programs) {
-		t.Errorf("after the upgrade there are %s", got)
+	for _, files := range []string{"/usr/bin/pflow-* /usr/bin/veloflux-*", "/usr/share/man/man1/*"} {
+		if got := tr.must("ls " + files); strings.Contains(got, "pflow-gone") || len(strings.Fields(got)) != len(programs) {
+			t.Errorf("after the upgrade there are %s", got)
+		}
 	}
 	if after := tr.home(run); after != before {
 		t.Errorf("the upgrade changed the home from\n%s\nto\n%s", before, after)
