@@ -46,6 +46,8 @@ func (b *bench) benchmarks() []benchmark {
 		{"many calls of pflow-serve", b.manyCalls},
 		{"1,000 workflows as tools", b.workflowTools},
 		{"1,000 streams of pflow-serve", b.heldStreams},
+		{"runs of shared flows", b.acceptedFlows},
+		{"100,000 requests of shared flows", b.manyRequests},
 		{"telemetry of 100,000 events", b.telemetry},
 	}
 }
