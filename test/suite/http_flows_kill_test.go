@@ -36,11 +36,20 @@ func waiting(g *gate) string {
 	return `{"nodes":[{"id":"a","type":"shell","params":{"command":` + quote("read x < "+g.path+"; echo done") + `}}],"outputs":{"said":{"source":"${a.stdout}"}}}`
 }
 
+// having returns the processes of a place whose command line has a text.
+func (p *place) having(text string) (pids []int) {
+	for pid, command := range processes("PFLOW_HOME=" + p.home) {
+		if strings.Contains(command, text) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
 // killAll ends the processes of a place whose command line has a text, with SIGKILL, and returns how many there were.
 func (p *place) killAll(text string) (n int) {
-	p.Helper()
-	for pid, command := range processes("PFLOW_HOME=" + p.home) {
-		if strings.Contains(command, text) && syscall.Kill(pid, syscall.SIGKILL) == nil {
+	for _, pid := range p.having(text) {
+		if syscall.Kill(pid, syscall.SIGKILL) == nil {
 			n++
 		}
 	}
@@ -50,6 +59,7 @@ func (p *place) killAll(text string) (n int) {
 // TestAServerOfFlowsIsKilled holds that no job is lost and none counts twice when the server is killed, between calls and in their middle.
 func TestAServerOfFlowsIsKilled(t *testing.T) {
 	t.Parallel()
+	needsLinux(t, "processes are found in /proc")
 	p := newPlace(t)
 	gates := []*gate{p.gate("streamed"), p.gate("polled")}
 	tokens := []string{p.shared("streamed", waiting(gates[0])), p.shared("polled", waiting(gates[1])), p.shared("quick", chain("echo quick"))}
