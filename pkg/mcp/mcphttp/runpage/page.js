@@ -198,6 +198,11 @@
         style.href = root + "/page.css";
         tree.append(style, document.importNode(page.querySelector("article"), true));
         tree.querySelectorAll("[data-action]").forEach(function (b) { b.remove(); });
+        tree.querySelectorAll("[aria-label], [aria-labelledby]").forEach(function (e) { // both have parts of the same names
+          var by = e.getAttribute("aria-labelledby");
+          e.setAttribute("aria-label", (by ? tree.getElementById(by).textContent : e.getAttribute("aria-label")) + ", " + section.getAttribute("aria-label"));
+          e.removeAttribute("aria-labelledby");
+        });
         tree.addEventListener("click", function (e) {
           var link = e.target.closest("a[href^='#']"), to = link ? tree.getElementById(link.getAttribute("href").slice(1)) : null;
           if (!link) return;
@@ -249,6 +254,23 @@
       });
     });
   }
+
+  // The forms for the token. A browser that may not send a Referer names no origin when it submits a form, but for a fetch it does.
+
+  document.addEventListener("submit", function (e) {
+    if (e.target.method !== "post") return;
+    e.preventDefault();
+    fetch(e.target.action, { method: "POST", body: new URLSearchParams(new FormData(e.target)), credentials: "same-origin" }).then(function (response) {
+      if (response.redirected) {
+        location.replace(response.url);
+        return;
+      }
+      return response.text().then(function (text) {
+        var problem = new DOMParser().parseFromString(text, "text/html").querySelector(".problem, .lead");
+        complain(problem ? problem.textContent : "The server answered " + response.status);
+      });
+    }).catch(function (error) { complain(error.message); });
+  });
 
   ({ runs: list, run: run, compare: compare, workflow: workflow }[body.dataset.page] || function () {})();
 })();
