@@ -34,6 +34,7 @@ func (b *bench) benchmarks() []benchmark {
 		{"memory of a batch of 10,000", b.batchMemory},
 		{"memory of an output of 100 MB", b.outputMemory},
 		{"lists of 10,000 runs", b.runLists},
+		{"web page of 10,000 runs", b.runsPage},
 		{"idle watch of 1,000 runs", b.watchIdle},
 		{"delay of a watch", b.watchDelay},
 		{"check of a chain of 10,000", b.check("chain-10000")},

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// runsPage measures how long the web page of 10,000 runs takes to its first row and to its end.
+func (b *bench) runsPage() ([]result, error) {
+	const (
+		runs   = 10_000
+		rounds = 20
+	)
+	dir := b.path("runs-page")
+	if err := b.homeOfRuns(dir, runs); err != nil {
+		return nil, err
+	}
+	server := exec.Command(b.path("bin", "pflow-serve"), "http", "--listen", "127.0.0.1:0", "--toolsets", "core,runs", "--drain", "0s")
+	server.Env = append(os.Environ(), "PFLOW_HOME="+homeIn(dir))
+	line, stop, err := begin(server)
+	if err != nil {
+		return nil, err
+	}
+	defer stop()
+	_, address, _ := strings.Cut(line, "http://")
+	base, _, _ := strings.Cut(address, "/api/mcp")
+	if _, _, err := firstRow("http://" + base); err != nil { // there is an index
+		return nil, err
+	}
+	var first, all []float64
+	for range rounds {
+		row, page, err := firstRow("http://" + base + "/?status=failed")
+		if err != nil {
+			return nil, err
+		}
+		first, all = append(first, milliseconds(row)), append(all, milliseconds(page))
+	}
+	return []result{{Subject: "first row", quantity: quantity{median(first), "ms"}, Limit: 300, Rounds: rounds, Beside: []figure{{"whole page", quantity{median(all), "ms"}}}}}, nil
+}
+
+// firstRow asks for a page and returns how long its first row of a run takes, and the page.
+func firstRow(url string) (row, page time.Duration, err error) {
+	start := time.Now()
+	response, err := http.Get(url) //nolint:gosec,noctx // a server of this program
+	if err != nil {
+		return 0, 0, err
+	}
+	defer func() { err = errors.Join(err, response.Body.Close()) }()
+	lines := bufio.NewScanner(response.Body)
+	for lines.Scan() {
+		if row == 0 && bytes.Contains(lines.Bytes(), []byte("<tr data-name=")) {
+			row = time.Since(start)
+		}
+	}
+	if row == 0 {
+		return 0, 0, fmt.Errorf("the page %s has no run (status %d)", url, response.StatusCode)
+	}
+	return row, time.Since(start), lines.Err()
+}
