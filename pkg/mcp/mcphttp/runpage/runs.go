@@ -63,7 +63,11 @@ func took(d time.Duration) string {
 	case d < 10*time.Second:
 		return strconv.FormatFloat(d.Seconds(), 'f', 1, 64) + " s"
 	}
-	return strings.TrimSuffix(d.Round(time.Second).String(), "0s")
+	text := d.Round(time.Second).String()
+	if whole, ok := strings.CutSuffix(text, "m0s"); ok {
+		return whole + "m"
+	}
+	return text
 }
 
 // Started returns when the run began, for people and for programs.
