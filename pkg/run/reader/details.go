@@ -8,6 +8,8 @@ import (
 	"github.com/pflow-suite/pflow/pkg/event/history"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/run/journal"
+	"github.com/pflow-suite/pflow/pkg/run/params"
+	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
 // Details is the document of everything that is known about a run.
@@ -64,7 +66,8 @@ type NodeDetails struct {
 	Choices    []string        `json:"choices,omitempty"`
 	// Fields is the schema of an answer that is an object.
 	Fields json.RawMessage `json:"fields,omitempty"`
-	// Params are the parameters that a node which asks would run with.
+	// Params are the parameters that a node which asks would run with, or, of a single node, those that it ran with: resolved as far as
+	// the events contain the values.
 	Params   json.RawMessage `json:"params,omitempty"`
 	Answer   string          `json:"answer,omitempty"`
 	Warnings []string        `json:"warnings,omitempty"`
@@ -125,7 +128,32 @@ func (r *Run) Node(path string, limit int) (*NodeDetails, error) {
 	if err := r.known(h, path); err != nil {
 		return nil, err
 	}
-	return r.details(h.Node(path), h.Time, status, limit)
+	d, err := r.details(h.Node(path), h.Time, status, limit)
+	if err != nil || d.Params != nil {
+		return d, err
+	}
+	d.Params, err = ranWith(r, h, h.Node(path), limit)
+	return d, err
+}
+
+// ranWith returns the parameters that a node was executed with.
+func ranWith(r *Run, h *history.Run, n *history.Node, limit int) (json.RawMessage, error) {
+	if h.Started == nil || h.Started.Workflow == nil {
+		return nil, nil
+	}
+	definition, err := event.Plain(h.Started.Workflow.Definition, r.Blob)
+	if err != nil {
+		return nil, err
+	}
+	file, _ := workflow.Read("workflow.json", definition)
+	if file == nil {
+		return nil, nil
+	}
+	given := params.New(h, file.Workflow, r.Blob).Of(n)
+	if given == nil {
+		return nil, nil
+	}
+	return r.value(event.Escape(given), limit)
 }
 
 // now returns the history of the run. That of a live one ends now.

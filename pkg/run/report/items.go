@@ -84,7 +84,7 @@ func (r *writer) itemValues(n *history.Node, def *workflow.Node) []gjson.Result 
 		return nil
 	}
 	list := def.Batch.Items
-	if resolved, ok := resolve(list, scope{r.recordedIn(prefixOf(n.Path)), r.inputsAround(n)}); ok {
+	if resolved, ok := r.recorded.Items(n, list); ok {
 		list = resolved
 	}
 	parsed := gjson.ParseBytes(list)

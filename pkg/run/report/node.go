@@ -80,14 +80,14 @@ func (r *writer) section(n *history.Node, level int) *node {
 	}
 	s.Answer = r.answer(n)
 	s.Attempts = r.attempts(n)
-	if def := r.definitionOf(n); def != nil {
+	if def := r.recorded.Definition(n); def != nil {
 		s.Type, s.Purpose = oneLine(def.Type), oneLine(def.Purpose)
 		s.Params = r.params(n, def, space)
 		s.Settings = r.settings(def, space)
 	}
 	s.Facts = r.nodeFacts(n, s.Type)
 	s.Outputs = r.fields(n.Outputs, space)
-	s.Items = r.itemsOf(n, r.definitionOf(n))
+	s.Items = r.itemsOf(n, r.recorded.Definition(n))
 	s.Warnings = eachOnOneLine(n.Warnings)
 	s.Inner, s.InnerNote = r.sections(n.Inner, level+1)
 	return s

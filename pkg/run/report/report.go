@@ -11,6 +11,7 @@ import (
 
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/event/history"
+	"github.com/pflow-suite/pflow/pkg/run/params"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
@@ -40,8 +41,8 @@ type writer struct {
 	// workflow is the workflow that ran, or nil if it is unknown.
 	workflow   *workflow.Workflow
 	definition json.RawMessage
-	// inner has the workflows that nodes run, by the nodes' paths without items and iterations; nil for one that is unknown.
-	inner map[string]*workflow.Workflow
+	// recorded has the definitions of the nodes and the values in their parameters.
+	recorded *params.Reader
 	// anchors holds the ids of nodes' sections, by the nodes' paths.
 	anchors map[string]string
 	// from is the start of the run, status its status.
@@ -78,7 +79,7 @@ func WriteFragment(w io.Writer, h *history.Run, o Options) error {
 }
 
 func newWriter(h *history.Run, o Options, l limits) *writer {
-	r := &writer{Options: o, limits: l, run: h, anchors: map[string]string{}, inner: map[string]*workflow.Workflow{}, itemsLeft: l.items, bytesLeft: maxLoad}
+	r := &writer{Options: o, limits: l, run: h, anchors: map[string]string{}, itemsLeft: l.items, bytesLeft: maxLoad}
 	if r.Now.Before(h.Time) {
 		r.Now = h.Time
 	}
@@ -90,6 +91,7 @@ func newWriter(h *history.Run, o Options, l limits) *writer {
 		r.status, r.Now = cmp.Or(h.Finished.Status, refused), h.Finished.Time
 	}
 	r.readWorkflow()
+	r.recorded = params.New(h, r.workflow, r.fetch)
 	return r
 }
 

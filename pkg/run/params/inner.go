@@ -1,4 +1,4 @@
-package report
+package params
 
 import (
 	"strings"
@@ -8,9 +8,9 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
-// definitionOf returns the definition of a node; nil if the events do not contain the workflow that it is in.
-func (r *writer) definitionOf(n *history.Node) *workflow.Node {
-	return definitionIn(r.workflowOf(event.Enclosing(n.Path)), n.Path)
+// Definition returns the definition of a node; nil if the events do not contain the workflow that it is in.
+func (r *Reader) Definition(n *history.Node) *workflow.Node {
+	return definitionIn(r.WorkflowOf(event.Enclosing(n.Path)), n.Path)
 }
 
 func definitionIn(w *workflow.Workflow, path string) *workflow.Node {
@@ -21,8 +21,8 @@ func definitionIn(w *workflow.Workflow, path string) *workflow.Node {
 	return def
 }
 
-// workflowOf returns the workflow that a node runs; "" is the run's own. It is nil if the events do not contain it.
-func (r *writer) workflowOf(path string) *workflow.Workflow {
+// WorkflowOf returns the workflow that a node runs; "" is the run's own. It is nil if the events do not contain it.
+func (r *Reader) WorkflowOf(path string) *workflow.Workflow {
 	if path == "" {
 		return r.workflow
 	}
@@ -36,15 +36,15 @@ func (r *writer) workflowOf(path string) *workflow.Workflow {
 }
 
 // readInner reads the workflow that a node runs: the one in its parameters, or that of the event of its start.
-func (r *writer) readInner(path string) *workflow.Workflow {
-	def := definitionIn(r.workflowOf(event.Enclosing(path)), path)
+func (r *Reader) readInner(path string) *workflow.Workflow {
+	def := definitionIn(r.WorkflowOf(event.Enclosing(path)), path)
 	if def == nil || def.Type != workflow.SubType {
 		return nil
 	}
 	sub, _ := workflow.SubOf(def.Params)
 	source := sub.Inline
 	if n := r.run.Node(path); source == nil && n != nil {
-		source, _ = event.Plain(r.run.Definition(n), r.fetch)
+		source, _ = event.Plain(r.run.Definition(n), r.load)
 	}
 	if len(source) == 0 {
 		return nil
