@@ -184,7 +184,7 @@ func (s *presenter) complain(last *event.Event) {
 	if f.Node != "" && !s.bare {
 		f.Message = "node " + f.Node + ": " + f.Message
 	}
-	if last.Resume != "" {
+	if last.Resume != "" && last.Status != event.Paused { // else the hints say how to answer
 		f.SuggestAs(last.Error).SuggestCommand("resume with: %s", last.Resume)
 	}
 	s.app.Complain(&f)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,6 +52,11 @@ func (c *reportCommand) Run(app *cli.App) error {
 	run, write, err := c.writer(app)
 	if err != nil {
 		return err
+	}
+	if c.Output == "" && app.Stdout.Terminal() {
+		return fault.New(fault.Usage, "A report is HTML, which a terminal does not show").
+			SuggestCommand("Write it to a file: pflow-exec report %s --output report.html", cmp.Or(c.RunID, "…")).
+			SuggestCommand("pflow-exec show %s prints the run as text", cmp.Or(c.RunID, "RUN"))
 	}
 	if c.Output == "" {
 		return write(app.Stdout)

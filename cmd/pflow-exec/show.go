@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/event/history"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/run/reader"
@@ -96,15 +97,16 @@ func writeRun(w io.Writer, d *reader.Details, columns int) {
 		_, _ = fmt.Fprint(w, "  ", took(d.DurationMS))
 	}
 	_, _ = fmt.Fprintln(w)
-	for _, line := range [][2]string{{"resumed from", d.ResumedFrom}, {"resumed by", d.ResumedBy}, {"used", d.Usage.String()}, {"spent", spentOf(d)}, {"go on with", d.Resume}} {
+	for _, line := range [][2]string{{"resumed from", d.ResumedFrom}, {"resumed by", d.ResumedBy}, {"used", d.Usage.String()}, {"spent", spentOf(d)}} {
 		if line[1] != "" {
 			_, _ = fmt.Fprintf(w, "%s: %s\n", line[0], line[1])
 		}
 	}
+	writeResume(w, d.Status, d.Resume)
 	for _, why := range d.Warnings {
 		_, _ = fmt.Fprintf(w, "warning: %s\n", why)
 	}
-	if d.Error != nil {
+	if d.Error != nil && (d.Status != event.Paused || d.ResumedBy != "") { // else it repeats a question, which is below the table
 		_, _ = fmt.Fprintf(w, "error: %s%s\n", ofNode(d.Error.Node), d.Error.Message)
 	}
 	writeBrief(w, "inputs", d.Inputs, columns)
@@ -139,7 +141,11 @@ func writeNode(w io.Writer, n *reader.NodeDetails) {
 		}
 	}
 	if params := shownParams(n.Params, "  "); params != "" {
-		_, _ = fmt.Fprintf(w, "would run with:\n%s", params)
+		label := "ran with"
+		if n.State == string(history.Waiting) {
+			label = "would run with"
+		}
+		_, _ = fmt.Fprintf(w, "%s:\n%s", label, params)
 	}
 	if n.Error != nil {
 		_, _ = fmt.Fprintf(w, "error: %s\n", n.Error.Message)

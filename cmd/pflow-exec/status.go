@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/event/history"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
@@ -45,16 +46,25 @@ func (c *statusCommand) Run(app *cli.App) error {
 		for _, why := range o.Warnings {
 			_, _ = fmt.Fprintf(w, "warning: %s\n", why)
 		}
-		if o.Error != nil {
+		if o.Error != nil && len(o.Questions) == 0 { // else it repeats a question
 			_, _ = fmt.Fprintf(w, "%s%s\n", ofNode(cmp.Or(o.Failed, o.Error.Node)), o.Error.Message)
 		}
 		if o.ResumedBy != "" {
 			_, _ = fmt.Fprintf(w, "resumed by: %s\n", o.ResumedBy)
 		}
-		if o.Resume != "" {
-			_, _ = fmt.Fprintf(w, "go on with: %s\n", o.Resume)
-		}
+		writeResume(w, o.Status, o.Resume)
 	})
+}
+
+// writeResume writes the command that goes on from a run, if there is one.
+func writeResume(w io.Writer, status event.Status, command string) {
+	switch {
+	case command == "":
+	case status == event.Paused:
+		_, _ = fmt.Fprintf(w, "answer with: %s --approve ANSWER\n", command)
+	default:
+		_, _ = fmt.Fprintf(w, "go on with: %s\n", command)
+	}
 }
 
 // ofNode returns the beginning of a message about a node, or "" for one about the whole run.

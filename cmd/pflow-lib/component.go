@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/pflow-suite/pflow/pkg/catalog/page"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home/redact"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
+	"github.com/pflow-suite/pflow/pkg/terminal/cells"
 )
 
 // component is a node type. In full it has its whole interface; in brief, only Type and Description.
@@ -120,29 +120,30 @@ func (c *component) requiredFirst(most int) {
 	}
 }
 
-// text prints the interface for people.
-func (c component) text(w io.Writer) {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	p := harmless(t)
+// text prints the interface for people, on a terminal of that many columns, or 0 for another file.
+func (c component) text(w io.Writer, columns int) {
+	p := harmless(w)
 	p("%s: %s\n", c.Type, c.Description)
-	if len(c.Inputs) > 0 {
-		p("parameters:\n")
-	}
+	var inputs, outputs cells.Table
 	for _, in := range c.Inputs {
 		need := "optional"
 		if in.Required {
 			need = "required"
 		}
-		p("  %s\t%s\t%s\t%s\n", in.Name, in.Type, need, in.Description+extras(in.Default, in.Enum))
+		inputs.Row("", in.Name, in.Type, need, in.Description+extras(in.Default, in.Enum))
+	}
+	for _, out := range c.Outputs {
+		outputs.Row("", out.Name, out.Type, out.Description)
+	}
+	if len(c.Inputs) > 0 {
+		p("parameters:\n")
+		_ = inputs.WriteWhole(w, columns)
 	}
 	if len(c.Outputs) > 0 {
 		p("outputs:\n")
-	}
-	for _, out := range c.Outputs {
-		p("  %s\t%s\t\t%s\n", out.Name, out.Type, out.Description)
+		_ = outputs.WriteWhole(w, columns)
 	}
 	p("actions: %s\n", strings.Join(c.Actions, ", "))
-	_ = t.Flush()
 }
 
 // extras returns a parameter's default and its permitted values, as text.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 
 	"github.com/pflow-suite/pflow/pkg/catalog/page"
 	"github.com/pflow-suite/pflow/pkg/catalog/registry"
@@ -28,7 +29,7 @@ func describeType(app *cli.App, name string, unknown error) error {
 		answer.Suggestions = []string{wholeType(app.Reader)}
 		answer.component = c.within(app.MaxBytes - page.Size(answer) + page.Size(c))
 	}
-	return app.Document(answer, c.text)
+	return app.Document(answer, func(w io.Writer) { c.text(w, app.Stdout.Columns()) })
 }
 
 // typeNamed returns the node type that a name stands for, in full. If the name stands for nothing, it returns a fault made of unknown.

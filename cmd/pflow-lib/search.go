@@ -83,10 +83,7 @@ func (c *searchCommand) Run(app *cli.App) error {
 		return err
 	}
 	columns := app.Stdout.Columns()
-	if c.Long {
-		columns = 0
-	}
-	if err := app.Document(answer, func(w io.Writer) { answer.text(w, columns) }); err != nil || app.JSON() || app.Quiet {
+	if err := app.Document(answer, func(w io.Writer) { answer.text(w, columns, c.Long) }); err != nil || app.JSON() || app.Quiet {
 		return err
 	}
 	for _, w := range answer.Warnings {
@@ -223,8 +220,8 @@ func secretsOf(app *cli.App) *redact.Redactor {
 	return secrets
 }
 
-// text prints a line for each hit, cut at that many columns unless that is 0.
-func (f found) text(w io.Writer, columns int) {
+// text prints a line for each hit, cut at that many columns unless that is 0, or with whole descriptions.
+func (f found) text(w io.Writer, columns int, long bool) {
 	var table cells.Table
 	for _, n := range f.Nodes {
 		table.Row(n.Type, "node", n.Description)
@@ -233,6 +230,10 @@ func (f found) text(w io.Writer, columns int) {
 		for _, wf := range *f.Workflows {
 			table.Row(wf.Name, wf.state(), wf.Description)
 		}
+	}
+	if long {
+		_ = table.WriteWhole(w, columns)
+		return
 	}
 	_ = table.Write(w, columns)
 }

@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"slices"
 
+	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcp/source"
 	"github.com/pflow-suite/pflow/pkg/nodes/nodeprogram"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
@@ -43,6 +45,9 @@ func (c *runCommand) Run(app *cli.App) error {
 				_ = nodeprogram.Progress(app.Stdout, done, total, message) // if the reader is gone, writing the outputs fails too
 			},
 		}, in.ID, in.Arguments)
+		if f, ok := errors.AsType[*fault.Fault](err); ok && len(f.Suggestions) == 0 {
+			f.Suggest("Correct the inputs, or look for the reason in the source %s, which runs the workflow", in.Source)
+		}
 		return &nodetype.SourceWorkflowOutputs{Result: result, ExecutionID: execution}, err
 	}
 	return app.Reported(nodeprogram.Serve(app.Context, nodetype.SourceWorkflowName, nodeprogram.MaxRequest, app.Stdin, app.Stdout, serve))

@@ -105,6 +105,9 @@ func (c *doctorCommand) Run(app *cli.App) error {
 	if err := cli.List(app, found, func(w io.Writer) { writeDiagnoses(w, found) }); err != nil {
 		return err
 	}
+	if len(found) == 0 && !app.JSON() && !app.Quiet {
+		_, _ = fmt.Fprintf(app.Messages(), "%s: hint: No MCP server is configured; pflow-sync add NAME -- COMMAND adds one\n", app.Name)
+	}
 	if failed {
 		return cli.Status(1)
 	}

@@ -58,7 +58,7 @@ func writeShown(w io.Writer, s shown, columns int) {
 	if s.Error != nil {
 		line("error", "%s", s.Error.Message)
 	}
-	_ = facts.Write(w, 0)
+	_ = facts.WriteWhole(w, columns)
 	for _, t := range s.Tools {
 		tools.Row(t.NodeType, t.Description)
 	}

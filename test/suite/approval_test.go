@@ -103,7 +103,7 @@ func TestAContinuedRunPointsOn(t *testing.T) {
 	p := newPlace(t)
 	p.write("w.json", asksOnly)
 	paused := gjson.Get(p.run("pflow-exec", "run", "w.json", "--format", "json").stdout, "run_id").Str
-	if text := p.must("pflow-exec", "status", paused, "--format", "text"); !strings.Contains(text, "\nnode deploy: ") || !strings.Contains(text, "resume "+paused) {
+	if text := p.must("pflow-exec", "status", paused, "--format", "text"); !strings.Contains(text, "\ndeploy asks: ") || strings.Contains(text, "\nnode deploy: ") || !strings.Contains(text, "resume "+paused+" --approve ") {
 		t.Errorf("before: %s", text)
 	}
 	next := gjson.Get(p.must("pflow-exec", "resume", paused, "--approve", "yes", "--format", "json"), "run_id").Str

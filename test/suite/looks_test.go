@@ -23,11 +23,13 @@ func TestLooks(t *testing.T) {
 	p.write("wide.json", strings.ReplaceAll(shownWide, "名", "name"))
 	p.write("two.json", `{"nodes":[{"id":"a","type":"shell","params":{"command":"echo one; echo two"}},{"id":"b","type":"echo","params":{"message":"three"}},{"id":"c","type":"shell","params":{"command":"true"}}]}`)
 	p.write("wrong.json", "{\"nodes\":[\n\t{\"id\":\"日本\",\"type\":\"shel\",\"purpose\":\""+strings.Repeat("日本e\u0301 ", 30)+"\",\"paramz\":{\"command\":\"echo\"}}]}")
+	p.write("asks.json", `{"nodes":[{"id":"deploy","type":"shell","approval":{"question":"Deploy it?"},"params":{"command":"true"}}]}`)
 	p.draft("long", `{"description":"`+strings.Repeat("Reads a zebra, 日本語, and then another. ", 5)+`","nodes":[{"id":"a","type":"echo"}]}`)
 	var screens strings.Builder
 	for _, line := range []string{
 		"pflow-exec run two.json --quiet", "pflow-exec run wide.json --quiet", "pflow-exec status last", "pflow-exec show last", "pflow-exec show last good",
 		"pflow-exec show last compile", "pflow-exec show last after", "pflow-lib check wrong.json", "pflow-lib search zebra", "pflow-lib search zebra --long", "pflow-lib list --drafts",
+		"pflow-lib describe read-file", "pflow-exec run asks.json --quiet </dev/null", "pflow-exec status last", "pflow-exec show last", "pflow-exec report last", "pflow-sync doctor",
 	} {
 		s := p.session(p.command("sh", "-c", line), 80)
 		s.show()

@@ -2,6 +2,7 @@ package cells
 
 import (
 	"io"
+	"math"
 	"strings"
 )
 
@@ -27,14 +28,7 @@ func (t *Table) Row(row ...string) {
 func (t *Table) Write(w io.Writer, most int) error {
 	var text strings.Builder
 	for _, row := range t.rows {
-		var line strings.Builder
-		for i, cell := range row {
-			line.WriteString(cell)
-			if i < len(row)-1 {
-				line.WriteString(strings.Repeat(" ", t.widths[i]-Width(cell)+2))
-			}
-		}
-		shown := strings.TrimRight(line.String(), " ")
+		shown := strings.TrimRight(t.begin(row)+row[len(row)-1], " ")
 		if most > 0 {
 			shown = Cut(shown, most)
 		}
@@ -42,4 +36,50 @@ func (t *Table) Write(w io.Writer, most int) error {
 	}
 	_, err := io.WriteString(w, text.String())
 	return err
+}
+
+// WriteWhole writes the rows as Write does, but continues a last cell that is too long below itself.
+func (t *Table) WriteWhole(w io.Writer, most int) error {
+	var text strings.Builder
+	for _, row := range t.rows {
+		begin := t.begin(row)
+		room := most - Width(begin)
+		if most == 0 || room < minCell {
+			room = math.MaxInt
+		}
+		for _, line := range wrap(row[len(row)-1], room) {
+			text.WriteString(strings.TrimRight(begin+line, " ") + "\n")
+			begin = strings.Repeat(" ", Width(begin))
+		}
+	}
+	_, err := io.WriteString(w, text.String())
+	return err
+}
+
+// minCell is the least number of columns in which WriteWhole continues a cell.
+const minCell = 20
+
+// begin returns a row without its last cell.
+func (t *Table) begin(row []string) string {
+	var line strings.Builder
+	for i, cell := range row[:len(row)-1] {
+		line.WriteString(cell + strings.Repeat(" ", t.widths[i]-Width(cell)+2))
+	}
+	return line.String()
+}
+
+// wrap returns the words of a text in lines of at most most columns. A longer word has a line of its own.
+func wrap(text string, most int) (lines []string) {
+	line := ""
+	for word := range strings.FieldsSeq(text) {
+		switch {
+		case line == "":
+			line = word
+		case Width(line)+1+Width(word) > most:
+			lines, line = append(lines, line), word
+		default:
+			line += " " + word
+		}
+	}
+	return append(lines, line)
 }

@@ -24,6 +24,22 @@ func TestTable(t *testing.T) {
 	}
 }
 
+func TestWriteWhole(t *testing.T) {
+	for most, want := range map[int]string{
+		0:  "日本  some words of a description that goes on\nb\n",
+		30: "日本  some words of a\n      description that goes on\nb\n",
+		10: "日本  some words of a description that goes on\nb\n", // too narrow
+	} {
+		var table Table
+		table.Row("日本", "some words of a description that goes on")
+		table.Row("b", "")
+		var got strings.Builder
+		if err := table.WriteWhole(&got, most); err != nil || got.String() != want {
+			t.Errorf("%d columns: %v\n%s\nnot\n%s", most, err, got.String(), want)
+		}
+	}
+}
+
 func TestAround(t *testing.T) {
 	for _, c := range []struct {
 		text         string
