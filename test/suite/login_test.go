@@ -160,7 +160,7 @@ func TestTokensGoToTheirServerOnly(t *testing.T) {
 	if other.Count("POST /mcp") < 2 {
 		t.Errorf("%q", other.Requests())
 	}
-	p.must("pflow-sync", "add", "web", other.URL, "--header", "Authorization: Bearer ${TOKEN:-own}")
+	p.must("pflow-sync", "add", "--force", "web", other.URL, "--header", "Authorization: Bearer ${TOKEN:-own}")
 	p.fails(2, "Authorization header", "pflow-sync", "login", "web")
 }
 

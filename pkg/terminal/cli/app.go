@@ -55,13 +55,13 @@ func newApp(name string, sys System) *App {
 	if isatty.IsTerminal(sys.Stderr.Fd()) {
 		a.messages = cells.NewWriter(sys.Stderr)
 	}
-	a.Log = a.logger(a.messages, "warn", "text", false)
+	a.Log = newLogger(name, a.messages, "warn", "text", false)
 	return a
 }
 
 func (a *App) configure(c *Common) {
 	a.format, a.Quiet, a.Reader, a.MaxBytes = c.Format, c.Quiet, fault.Reader(c.Hints), c.MaxBytes
-	a.logTo = func(w io.Writer) *slog.Logger { return a.logger(w, c.LogLevel, c.LogFormat, c.Quiet) }
+	a.logTo = func(w io.Writer) *slog.Logger { return newLogger(a.Name, w, c.LogLevel, c.LogFormat, c.Quiet) }
 	a.Log = a.logTo(a.messages)
 }
 

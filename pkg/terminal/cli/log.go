@@ -11,8 +11,8 @@ import (
 	"github.com/pflow-suite/pflow/pkg/terminal/cells"
 )
 
-// logger returns the logger that a program's flags describe. On a terminal, its warnings and errors look like those of the program.
-func (a *App) logger(w io.Writer, level, format string, quiet bool) *slog.Logger {
+// newLogger returns the logger that the flags of a program describe. On a terminal, its warnings and errors look like those of the program.
+func newLogger(name string, w io.Writer, level, format string, quiet bool) *slog.Logger {
 	var l slog.Level
 	if err := l.UnmarshalText([]byte(level)); err != nil {
 		l = slog.LevelWarn
@@ -26,7 +26,7 @@ func (a *App) logger(w io.Writer, level, format string, quiet bool) *slog.Logger
 	}
 	text := slog.NewTextHandler(w, options)
 	if _, terminal := w.(*cells.Writer); terminal {
-		return slog.New(warningHandler{Handler: text, out: w, name: a.Name})
+		return slog.New(warningHandler{Handler: text, out: w, name: name})
 	}
 	return slog.New(text)
 }

@@ -15,19 +15,18 @@ func TestWarningsOfTheLog(t *testing.T) {
 		l.Error("It is gone")
 		l.Info("It started")
 	}
-	a := &App{Name: "prog"}
 	var terminal, file strings.Builder
-	warn(a.logger(cells.NewWriter(&terminal), "info", "text", false))
+	warn(newLogger("prog", cells.NewWriter(&terminal), "info", "text", false))
 	const want = "prog: warning: It writes noise (server: demo, g.line: a b)\nprog: error: It is gone\ntime="
 	if got := terminal.String(); !strings.HasPrefix(got, want) || !strings.Contains(got, "level=INFO msg=\"It started\"") {
 		t.Errorf("%q", got)
 	}
-	warn(a.logger(&file, "warn", "text", false))
+	warn(newLogger("prog", &file, "warn", "text", false))
 	if got := file.String(); strings.Count(got, "\n") != 2 || !strings.HasPrefix(got, "time=") {
 		t.Errorf("%q", got)
 	}
 	var quiet strings.Builder
-	warn(a.logger(cells.NewWriter(&quiet), "info", "text", true))
+	warn(newLogger("prog", cells.NewWriter(&quiet), "info", "text", true))
 	if got := quiet.String(); got != "prog: error: It is gone\n" {
 		t.Errorf("%q", got)
 	}
