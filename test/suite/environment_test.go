@@ -84,7 +84,7 @@ func TestARunStandsInATrace(t *testing.T) {
 	for given, inTrace := range map[string]bool{
 		"00-" + trace + "-" + caller + "-01": true, "": false, "00-" + trace + "-0000000000000000-01": false, "nonsense": false,
 	} {
-		p := &place{p.T, p.dir, p.home, append(slices.Clone(p.env), "TRACEPARENT="+given)}
+		p := &place{T: p.T, dir: p.dir, home: p.home, env: append(slices.Clone(p.env), "TRACEPARENT="+given)}
 		stream := p.must("pflow-exec", "run", "w.json")
 		spans := p.spans(stream)
 		root := spans["run_started"]

@@ -200,7 +200,7 @@ func TestASettingThatCannotBeUsed(t *testing.T) {
 		"OTEL_EXPORTER_OTLP_COMPRESSION=zip", "OTEL_EXPORTER_OTLP_CERTIFICATE=nowhere.pem", "OTEL_EXPORTER_OTLP_CLIENT_KEY=key.pem", "OTEL_TRACES_EXPORTER=console", "OTEL_SDK_DISABLED=maybe",
 		"OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE=both", "OTEL_RESOURCE_ATTRIBUTES=a",
 	} {
-		q := &place{p.T, p.dir, p.home, append(slices.Clone(p.env), setting)}
+		q := &place{T: p.T, dir: p.dir, home: p.home, env: append(slices.Clone(p.env), setting)}
 		o := q.fed("", "pflow-otel")
 		name, value, _ := strings.Cut(setting, "=")
 		if o.exit != 2 || !strings.Contains(o.stderr, name) && !strings.Contains(o.stderr, value) {

@@ -1,99 +1,16 @@
 package suite
 
 import (
-	"hash/fnv"
 	"os"
 	"path/filepath"
 	"reflect"
-	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/tidwall/gjson"
-	"github.com/tidwall/sjson"
-
-	"github.com/pflow-suite/pflow/internal/cases"
 )
-
-// far is a runner on this machine that takes nothing of the environment with it.
-func far() string { return "far=env -i " + filepath.Join(bin, "pflow-exec") + " node" }
-
-// allCases makes the tests run every case, in place of a few. Each takes its time twice.
-const allCases = "CASE_RUNNERS"
-
-// TestCasesRunAnywhere runs cases with every node on this machine, and then with every node by a runner. Their events are the same.
-func TestCasesRunAnywhere(t *testing.T) {
-	all, err := cases.Read(filepath.Join("..", "cases"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	servers := caseServers(t)
-	for _, c := range all {
-		hash := fnv.New32()
-		_, _ = hash.Write([]byte(c.Name))
-		if differsByRunner[c.Name] != "" || os.Getenv(allCases) == "" && hash.Sum32()%16 != 0 {
-			continue
-		}
-		t.Run(c.Name, func(t *testing.T) {
-			t.Parallel()
-			needs(t, c.Needs...)
-			here, there := newPlace(t), newPlace(t)
-			runCase(here, &c, servers)
-			want := sameAnywhere(here)
-			workflow, err := sjson.SetBytes(c.Workflow, "runs_on", "far")
-			if err != nil {
-				t.Fatal(err)
-			}
-			c.Workflow, c.Args = workflow, append(slices.Clone(c.Args), "--runs-on", far())
-			runCase(there, &c, servers)
-			if got := sameAnywhere(there); got != want {
-				t.Errorf("by a runner:\n%s\nnot\n%s", got, want)
-			}
-		})
-	}
-}
-
-// differsByRunner has the cases whose events differ if a runner runs their nodes, and why.
-var differsByRunner = map[string]string{
-	"shell-whole-command": "the suggestion about the template of the command stays here",
-	"runtime-max-output":  "what a node has put out before the limit of the run is in its log only",
-	"http-retries":        "its server answers differently the second time",
-	"llm-retries-off":     "its server answers differently the second time",
-}
-
-// sameAnywhere returns the events of a place's run without what differs from run to run, and without where the nodes run.
-func sameAnywhere(p *place) string {
-	p.Helper()
-	paths := p.journals()
-	if len(paths) == 0 {
-		return ""
-	}
-	b, err := os.ReadFile(paths[len(paths)-1])
-	if err != nil {
-		p.Fatal(err)
-	}
-	text := strings.ReplaceAll(string(b), p.dir, "/place")
-	var events []string
-	for line := range strings.Lines(text) {
-		e := gjson.Parse(line)
-		if e.Get("event").Str == "node_progress" {
-			continue
-		}
-		for _, path := range []string{"seq", "time", "run", "runs_on", "workflow", "trace_id", "span_id", "parent_span_id", "duration_ms", "input_digest", "checkpoint.completed_nodes", "warnings"} {
-			line, _ = sjson.Delete(line, path)
-		}
-		line = changing.ReplaceAllString(line, "…")
-		events = append(events, strings.TrimSpace(line))
-	}
-	slices.Sort(events) // nodes that run at the same time end in any order
-	return strings.Join(events, "\n")
-}
-
-// changing matches what differs from run to run inside of outputs: ids, times, sizes in time, and ports.
-var changing = regexp.MustCompile(`r01[0-9a-z]{24}|20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z|"[a-z_]*_ms":[0-9.]+|"response_time":[0-9.]+|"date":"[^"]*"|"retry_in_ms":[0-9.]+|sha256:[0-9a-f]{64}|\b[0-9a-f]{32}\b|127\.0\.0\.1:[0-9]+|\\?"(duration|elapsed|port)\\?":[0-9.]+`)
 
 // runner writes a runner for the settings: a shell script.
 func (p *place) runner(name, script string) {
@@ -146,8 +63,21 @@ func TestANodeRunsOnItsRunner(t *testing.T) {
 	if log := p.must("pflow-exec", "logs", "last", "a", "--stream", "stderr"); gjson.Get(log, "text").Str != "said\n" {
 		t.Errorf("%s", log)
 	}
-	if page := p.must("pflow-exec", "report", "last"); !strings.Contains(page, "Runs on") {
+	if page := p.must("pflow-exec", "report", "last"); !strings.Contains(page, "Runs on") || !strings.Contains(page, "on far") {
 		t.Error("the report does not name the runner")
+	}
+	for _, args := range [][]string{{"pflow-exec", "show", "last", "--format", "text"}, {"pflow-exec", "show", "last", "a", "--format", "text"}, {"pflow-lib", "graph", "w.json"}} {
+		if text := p.must(args[0], args[1:]...); !strings.Contains(text, "on far") {
+			t.Errorf("%q does not name the runner: %s", args, text)
+		}
+	}
+	p.write("home/library/away.json", `{"runs_on":"far","nodes":[{"id":"a","type":"echo"}]}`)
+	c, _ := p.offering("--log-level=info")
+	c.call("away", `{}`)
+	_ = c.stdin.Close()
+	_ = c.cmd.Wait()
+	if log := c.stderr.String(); !strings.Contains(log, "event=node_started node=a runs_on=far") {
+		t.Errorf("the log of pflow-serve does not name the runner: %s", log)
 	}
 	p.write("w.json", `{"runs_on":"fra","nodes":[{"id":"a","type":"echo","runs_on":"othr"}]}`)
 	for _, program := range []string{"pflow-lib check", "pflow-exec run"} {

@@ -3,6 +3,7 @@ package suite
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -82,6 +83,8 @@ type place struct {
 	*testing.T
 	dir, home string
 	env       []string
+	// patience is the longest time of a program; 0 means the constant.
+	patience time.Duration
 }
 
 // newPlace returns an empty place. At the end of the test no process with its home may be left.
@@ -201,7 +204,7 @@ func (p *place) exists(name string) bool {
 // command prepares a program to run in the place.
 func (p *place) command(name string, args ...string) *exec.Cmd {
 	p.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), cmp.Or(p.patience, patience))
 	p.Cleanup(cancel)
 	path := filepath.Join(bin, name)
 	if !slices.Contains(programs, name) {

@@ -30,6 +30,8 @@ type Call struct {
 	script  *shell.Script
 	command string
 	values  []string
+	// whole is the template that the command consists of, or empty.
+	whole string
 	// asksStatus is Binding.AsksStatus.
 	asksStatus bool
 	kind       nodetype.Type

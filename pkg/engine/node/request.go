@@ -55,6 +55,8 @@ type ShellCommand struct {
 	Bash bool   `json:"bash,omitempty"`
 	// Variables are NAME=VALUE.
 	Variables []string `json:"variables,omitempty"`
+	// Whole is the template that the command consists of, or empty.
+	Whole string `json:"whole,omitempty"`
 	// AsksStatus makes every exit status other than 0 a failure.
 	AsksStatus bool `json:"asks_status,omitempty"`
 }
@@ -74,7 +76,7 @@ func (p *Call) request(t *Task) ([]byte, error) {
 		r.Marks = append(r.Marks, name)
 	}
 	if p.script != nil {
-		r.Command = &ShellCommand{Text: p.command, Bash: p.script.Bash, Variables: p.values, AsksStatus: p.asksStatus}
+		r.Command = &ShellCommand{Text: p.command, Bash: p.script.Bash, Variables: p.values, Whole: p.whole, AsksStatus: p.asksStatus}
 	}
 	if t.Answer != nil {
 		r.Answer, r.State = &t.Answer.Text, t.Answer.State
@@ -93,7 +95,7 @@ func (r *Request) Call(kind nodetype.Type) *Call {
 	if c == nil {
 		c = &ShellCommand{Text: gjson.GetBytes(r.Params, "command").String()}
 	}
-	p.script, p.command, p.values, p.asksStatus = &shell.Script{Command: c.Text, Bash: c.Bash}, c.Text, c.Variables, c.AsksStatus
+	p.script, p.command, p.values, p.whole, p.asksStatus = &shell.Script{Command: c.Text, Bash: c.Bash}, c.Text, c.Variables, c.Whole, c.AsksStatus
 	return p
 }
 

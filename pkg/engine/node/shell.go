@@ -78,6 +78,9 @@ func (p *Call) renderCommand(n *workflow.Node, raw json.RawMessage, params map[s
 			params[statusParam] = json.RawMessage("true")
 		}
 	}
+	if script.Whole {
+		p.whole = script.Vars[0].Expr.String()
+	}
 	if len(named) > 0 {
 		raw, err := rawjson.Marshal(named)
 		if err != nil {

@@ -49,8 +49,8 @@ func (p *Call) shellResult(e *shellExit, out *nodetype.ShellOutputs) *Result {
 			f.Message += ": " + reason
 			f.SuggestNothing().Suggest("Set \"ignore_errors\": true to read exit_code after a search that finds nothing, or handle that with an edge of action \"error\"")
 		}
-		if p.script.Whole && (e.exit.Code == 126 || e.exit.Code == 127) {
-			f.Suggest("The value of %s is one word here, the name of a program. %s", p.script.Vars[0].Expr, shell.WholeCommand)
+		if p.whole != "" && (e.exit.Code == 126 || e.exit.Code == 127) {
+			f.Suggest("The value of %s is one word here, the name of a program. %s", p.whole, shell.WholeCommand)
 		}
 	}
 	out.Error = f.Message
