@@ -25,6 +25,7 @@ func (b *bench) benchmarks() []benchmark {
 	return []benchmark{
 		{"start", b.versions},
 		{"one node", b.oneNode},
+		{"one node by a runner", b.byRunner},
 		{"chain of 100", b.steps("chain-100", 20, 1.5)},
 		{"fan-out of 100", b.steps("fan-100", 20, 1.5)},
 		{"chain of 1,000", b.steps("chain-1000", 5, 1.2)},

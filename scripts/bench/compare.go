@@ -16,8 +16,9 @@ type rival struct {
 	limit float64 // the maximum ratio of a subject to it; 0 means no limit, only its time is shown
 }
 
-// measure returns a result for each limit of each subject. A first round that does not count warms the caches.
-func (c comparison) measure() ([]result, error) {
+// times returns the milliseconds of each round, of the subjects and then of the rivals. A first round that does not count warms the
+// caches.
+func (c comparison) times() ([][]float64, error) {
 	commands := slices.Clone(c.subjects)
 	for _, r := range c.rivals {
 		commands = append(commands, r.command)
@@ -33,6 +34,15 @@ func (c comparison) measure() ([]result, error) {
 				times[i] = append(times[i], milliseconds(e.took))
 			}
 		}
+	}
+	return times, nil
+}
+
+// measure returns a result for each limit of each subject.
+func (c comparison) measure() ([]result, error) {
+	times, err := c.times()
+	if err != nil {
+		return nil, err
 	}
 	var results []result
 	for i, subject := range c.subjects {

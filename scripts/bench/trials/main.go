@@ -62,7 +62,7 @@ func main() {
 	full := flag.Int("full", 50, "the number of trials with a home that is full or cannot be written")
 	streams := flag.Int("watch", 5, "the number of trials of pflow-exec watch beside 100 runs")
 	limited := flag.Int("limited", 5, "the number of trials of 200 runs with runtime.max_runs")
-	runners := flag.Int("runners", 10, "the number of trials of 20 runs whose nodes have a runner, each with a kill")
+	runners := flag.Int("runners", 10, "the number of trials of 20 runs whose nodes have a runner, each with a kill, and a secret")
 	tasks := flag.Int("tasks", 10, "the number of trials of MCP tasks, each with 30 kills of the server")
 	shares := flag.Int("shares", 10, "the number of trials of pflow-share with kills, and a tenth as many with 2,000 processes")
 	secrets := flag.Int("canaries", 1, "how often secrets are hidden in each place and searched for")

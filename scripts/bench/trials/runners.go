@@ -22,16 +22,20 @@ const (
 
 // runners begins runs whose nodes are executed by a runner, and kills one process of each at a random moment: the one that executes
 // the run, the runner, pflow-exec node, or the process of a node. Each run must go on to its end when it is resumed, every node must
-// end once, and nothing may be left.
+// end once, and nothing may be left. The secret that the nodes get must be in no command line, no output and no file of the home.
 func (t *trial) runners() error {
 	t.file = filepath.Join(t.dir, "workflow.json")
 	far, other := filepath.Join(t.dir, "far.sh"), filepath.Join(t.dir, "other-end")
+	node := func(id string) string {
+		return `{"id":"` + id + `","type":"shell","params":{"command":"test -n \"${api_key}\" && test -n \"$TOKEN\" && sleep 0.02","env":{"TOKEN":"${api_key}"}}}`
+	}
+	secret := randomSecrets(t.rng, false)[0]
+	t.env["api_key"] = secret
 	if err := errors.Join(
 		os.Symlink(t.rig.program("pflow-exec"), other),
 		os.WriteFile(far, []byte("#!/bin/sh\nenv -i "+other+" node\n"), 0o700),
 		os.WriteFile(filepath.Join(t.home, "settings.json"), []byte(`{"runners":{"far":`+strconv.Quote(far)+`}}`), 0o600),
-		os.WriteFile(t.file, []byte(`{"runs_on":"far","nodes":[{"id":"a","type":"shell","params":{"command":"sleep 0.02"}},
-			{"id":"b","type":"shell","params":{"command":"sleep 0.02"}},{"id":"c","type":"shell","params":{"command":"sleep 0.02"}}],
+		os.WriteFile(t.file, []byte(`{"runs_on":"far","inputs":{"api_key":{"type":"string","secret":true}},"nodes":[`+node("a")+","+node("b")+","+node("c")+`],
 			"edges":[{"from":"a","to":"b"},{"from":"b","to":"c"}]}`), 0o600),
 	); err != nil {
 		return err
@@ -43,6 +47,7 @@ func (t *trial) runners() error {
 			return err
 		}
 		time.Sleep(t.soon(150 * time.Millisecond))
+		t.searchCommandLines(secret)
 		if pids := t.farProcesses(other); len(pids) > 0 && syscall.Kill(pids[t.rng.IntN(len(pids))], syscall.SIGKILL) == nil {
 			t.Kills++
 		}
@@ -63,7 +68,22 @@ func (t *trial) runners() error {
 			}
 		}
 	}
+	if t.Kills == 0 {
+		t.complain("nothing was killed in %d runs", farRuns)
+	}
+	t.verifyNoSecret([]string{secret})
 	return nil
+}
+
+// searchCommandLines searches the command lines of all processes for a secret.
+func (t *trial) searchCommandLines(secret string) {
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, file := range files {
+		if command, err := os.ReadFile(file); err == nil && strings.Contains(string(command), secret) {
+			t.Found++
+			t.complain("a secret is in a command line: %s", command)
+		}
+	}
 }
 
 // resumeFar resumes the last run until it has succeeded.
