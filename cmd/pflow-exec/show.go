@@ -113,7 +113,7 @@ func writeRun(w io.Writer, d *reader.Details, columns int) {
 	writeBrief(w, "outputs", d.Outputs, columns)
 	var table cells.Table
 	for _, n := range d.Nodes {
-		table.Row(n.State, n.Node, n.Type, took(n.DurationMS))
+		table.Row(n.State, n.Node, typeOf(n.Type, n.RunsOn), took(n.DurationMS))
 	}
 	_ = table.Write(w, columns)
 	for _, n := range d.Nodes {
@@ -121,6 +121,14 @@ func writeRun(w io.Writer, d *reader.Details, columns int) {
 			_, _ = fmt.Fprintf(w, "%s asks: %s [%s]\n%s", n.Node, n.Question, strings.Join(n.Choices, "/"), shownParams(n.Params, "  "))
 		}
 	}
+}
+
+// typeOf returns the type of a node for people, with the runner that runs it.
+func typeOf(kind, runsOn string) string {
+	if runsOn == "" {
+		return kind
+	}
+	return kind + " on " + runsOn
 }
 
 // took returns a duration for people, or "" if ms is nil.
@@ -133,7 +141,7 @@ func took(ms *float64) string {
 
 // writeNode writes a node for people.
 func writeNode(w io.Writer, n *reader.NodeDetails) {
-	head := slices.DeleteFunc([]string{n.Node, n.Type, n.State, took(n.DurationMS)}, func(s string) bool { return s == "" })
+	head := slices.DeleteFunc([]string{n.Node, typeOf(n.Type, n.RunsOn), n.State, took(n.DurationMS)}, func(s string) bool { return s == "" })
 	_, _ = fmt.Fprintln(w, strings.Join(head, "  "))
 	for _, line := range [][2]string{{"because of", n.Why}, {"reused from", n.FromRun}, {"question", n.Question}, {"answer", n.Answer}} {
 		if line[1] != "" {

@@ -37,7 +37,11 @@ func KeyPath(name string) ([]string, Key, error) {
 	if model, ok := strings.CutPrefix(name, prices); ok && model != "" {
 		return []string{"llm", "prices", model}, Key{Name: name, JSON: true}, nil
 	}
-	if runner, ok := strings.CutPrefix(name, "runners."); ok && CheckRunner(runner, "-") == nil {
+	if runner, ok := strings.CutPrefix(name, "runners."); ok {
+		if f := CheckRunner(runner, "-"); f != nil {
+			f.Type = fault.Usage
+			return nil, Key{}, f
+		}
 		return []string{"runners", runner}, Key{Name: name}, nil
 	}
 	var names []string

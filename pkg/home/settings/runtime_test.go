@@ -1,7 +1,9 @@
 package settings
 
 import (
+	"errors"
 	"maps"
+	"strings"
 	"testing"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
@@ -38,8 +40,9 @@ func TestRunnersAreSettings(t *testing.T) {
 		t.Errorf("%v %+v %v", path, key, err)
 	}
 	for _, name := range []string{"runners.local", "runners.", "runners.A", "runners"} {
-		if _, _, err := KeyPath(name); err == nil {
-			t.Errorf("%s is a setting", name)
+		_, _, err := KeyPath(name)
+		if f, ok := errors.AsType[*fault.Fault](err); !ok || f.Type != fault.Usage || strings.Contains(name, ".") == (f.Available != nil) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 	_, key, _ = KeyPath("runtime.max_runs")

@@ -33,10 +33,10 @@ func (w *awaiting) observer(ctx context.Context, run string) func(line []byte) {
 
 // logProgress logs an event of a node at the level info.
 func logProgress(log *slog.Logger, run string, line []byte) {
-	fields := gjson.GetManyBytes(line, "event", "node", "item", "message", "error.message")
+	fields := gjson.GetManyBytes(line, "event", "node", "item", "runs_on", "message", "error.message")
 	if kind := fields[0].Str; strings.HasPrefix(kind, "node_") || strings.HasPrefix(kind, "item_") || strings.HasPrefix(kind, "iteration_") {
 		attributes := []any{"run", run, "event", kind, "node", fields[1].Str}
-		for i, name := range []string{"item", "message", "error"} {
+		for i, name := range []string{"item", "runs_on", "message", "error"} {
 			if value := fields[i+2]; value.Exists() {
 				attributes = append(attributes, name, fault.Truncate(value.String(), maxLogged))
 			}

@@ -66,7 +66,7 @@ func New(w *workflow.Workflow) *Graph {
 	}
 	for i := range w.Nodes {
 		n := &w.Nodes[i]
-		g.nodes[i] = node{id: cells.Clean(n.ID), kind: cells.Clean(n.Type), purpose: cells.Clean(n.Purpose), marks: marks(n), shape: shapeOf(n), run: *history.NewNode(n.ID)}
+		g.nodes[i] = node{id: cells.Clean(n.ID), kind: cells.Clean(n.Type), purpose: cells.Clean(n.Purpose), marks: marks(n, w.RunsOn), shape: shapeOf(n), run: *history.NewNode(n.ID)}
 		if _, ok := g.index[n.ID]; !ok {
 			g.index[n.ID] = i
 		}
@@ -89,8 +89,8 @@ func shapeOf(n *workflow.Node) shape {
 	return step
 }
 
-// marks lists what is special about how a node runs.
-func marks(n *workflow.Node) (marks []string) {
+// marks lists what is special about how a node runs. runsOn is the runner of the nodes that name none.
+func marks(n *workflow.Node, runsOn string) (marks []string) {
 	if n.Type == workflow.SubType {
 		if sub, ok := workflow.SubOf(n.Params); ok && sub.Ref != "" {
 			marks = append(marks, cells.Clean(sub.Ref))
@@ -110,6 +110,9 @@ func marks(n *workflow.Node) (marks []string) {
 	}
 	if n.Cache != nil {
 		marks = append(marks, "cache")
+	}
+	if on := cmp.Or(n.RunsOn, runsOn); on != "" {
+		marks = append(marks, "on "+cells.Clean(on))
 	}
 	return marks
 }
