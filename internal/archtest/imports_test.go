@@ -84,6 +84,10 @@ var onlyImporters = map[string][]string{
 	module + "pkg/run/otlp":      {"cmd/pflow-otel", "pkg/run/telemetry"},
 	"go.opentelemetry.io/":       {"pkg/run/otlp", "pkg/run/telemetry", "internal/otlpcollector"},
 
+	module + "pkg/run/cluster":         {"cmd/pflow-temporal"}, // no other program links Temporal's SDK
+	module + "pkg/run/cluster/payload": {"cmd/pflow-temporal", "pkg/run/cluster"},
+	"go.temporal.io/":                  {"pkg/run/cluster", "pkg/run/cluster/payload"},
+
 	module + "pkg/nodes/llm":                  {"cmd/pflow-node-llm"}, // no other program links the API clients
 	"github.com/openai/openai-go/":            {"pkg/nodes/llm"},
 	"github.com/anthropics/anthropic-sdk-go":  {"pkg/nodes/llm"},

@@ -34,8 +34,9 @@ const (
 	fluxPipeline = `{"id":"p","sql":"SELECT a FROM user","sinks":[{"type":"nop"}]}`
 )
 
-// endless are the commands that only a signal, or the end of their reader, ends. They have tests of their own.
-var endless = []string{"pflow-exec watch", "pflow-serve http"}
+// endless are the commands that only a signal, or the end of their reader, ends, and those that need a cluster. They have tests of
+// their own.
+var endless = []string{"pflow-exec watch", "pflow-serve http", "pflow-temporal worker", "pflow-temporal node"}
 
 // calls has at least one successful and one failing call of every command of every program.
 var calls = []call{
@@ -352,6 +353,14 @@ var calls = []call{
 	{line: "pflow-otel more", exit: 2},
 	{line: "pflow-otel completion bash", shape: text},
 	{line: "pflow-otel completion csh", exit: 2},
+	{line: "pflow-temporal worker", exit: 2},
+	{line: "pflow-temporal worker --queue q --slots -1", exit: 2},
+	{line: "pflow-temporal worker --queue q --blobs /no/such/folder", exit: 2},
+	{line: "pflow-temporal node --queue q", exit: 2},
+	{line: "pflow-temporal node --queue q", stdin: "[]", exit: 2},
+	{line: "pflow-temporal node --queue q --codec-key-file /no/such/file", stdin: `{"v":1,"type":"echo"}`, exit: 2},
+	{line: "pflow-temporal completion bash", shape: text},
+	{line: "pflow-temporal completion csh", exit: 2},
 	{line: "pflow-node-source-workflow --describe", shape: text},
 	{line: "pflow-node-source-workflow more", exit: 2},
 	{line: "pflow-node-source-workflow completion bash", shape: text},

@@ -31,6 +31,7 @@ func TestCompletionsFailSilently(t *testing.T) {
 		"pflow-exec|detac":                 "f",
 		"pflow-lib|no-such-command|--x=|y": "",
 		"pflow-otel|":                      "",
+		"pflow-temporal|worker|":           "",
 		"veloflux-mcp|call|":               "",
 	} {
 		words := strings.Split(line, "|")

@@ -27,7 +27,7 @@ const patience = 20 * time.Second
 var bin, testPrograms string
 
 // programs are the programs of the suite.
-var programs = []string{"pflow-exec", "pflow-lib", "pflow-node-agent", "pflow-node-jq", "pflow-node-llm", "pflow-node-source-workflow", "pflow-otel", "pflow-serve", "pflow-share", "pflow-sync", "veloflux-mcp"}
+var programs = []string{"pflow-exec", "pflow-lib", "pflow-node-agent", "pflow-node-jq", "pflow-node-llm", "pflow-node-source-workflow", "pflow-otel", "pflow-serve", "pflow-share", "pflow-sync", "pflow-temporal", "veloflux-mcp"}
 
 func TestMain(m *testing.M) {
 	if mode := os.Getenv(protocolServer); mode != "" { // a test runs it as a server

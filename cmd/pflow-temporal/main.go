@@ -1,0 +1,25 @@
+// Command pflow-temporal executes attempts at nodes and whole runs on a Temporal cluster.
+package main
+
+import (
+	"os"
+
+	"github.com/pflow-suite/pflow/pkg/terminal/cli"
+)
+
+type grammar struct {
+	cli.Common
+
+	Worker workerCommand `cmd:"" help:"Execute the work of a queue, until a signal." example:"pflow-temporal worker --queue pflow --slots 4"`
+	Node   nodeCommand   `cmd:"" help:"Execute one attempt at a node on a worker: the document on standard input. This is a command for runners." example:"pflow-lib settings set runners.cluster 'pflow-temporal node --queue pflow'"`
+
+	Guard guardCommand `cmd:"" hidden:""`
+}
+
+const description = `Execute nodes and runs on a Temporal cluster. The variables TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_API_KEY, TEMPORAL_TLS…, or the file and profile that TEMPORAL_CONFIG_FILE and TEMPORAL_PROFILE name, say which; the default is 127.0.0.1:7233.`
+
+func main() {
+	os.Exit(cli.Main("pflow-temporal", description, &grammar{}, cli.System{
+		Args: os.Args[1:], Env: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Exit: os.Exit,
+	}))
+}

@@ -1,0 +1,102 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
+	"go.temporal.io/sdk/activity"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/process"
+)
+
+// maxRequest is the most bytes of the document of an attempt, as pflow-exec node takes.
+const maxRequest = 1 << 30
+
+// attempt is the activity of an attempt: it starts pflow-exec node and keeps what that prints.
+func (w *Worker) attempt(ctx context.Context, a Attempt) (end AttemptEnd, err error) {
+	if err := checkVersion(a.V); err != nil {
+		return end, err
+	}
+	request, err := w.store.Unpack(a.Request, maxRequest)
+	if err != nil {
+		return end, permanent(err)
+	}
+	if !gjson.ValidBytes(request) {
+		return end, permanent(fault.New(fault.Protocol, "The document of the attempt is not JSON"))
+	}
+	// The pipe stays open while this worker lives, so that the attempt ends with it.
+	if request, err = sjson.SetBytes(request, "held", true); err != nil {
+		return end, permanent(err)
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	w.endWithDrain(ctx, stop)
+	name := activity.GetInfo(ctx).WorkflowExecution.ID
+	lines := &attemptLines{tape: w.store.NewTape(name), stop: func(err error) { stop(err) }}
+	defer lines.tape.Close()
+	defer w.beat(ctx, func() { activity.RecordHeartbeat(ctx, lines.report()) })()
+	ended := make(chan struct{})
+	defer close(ended)
+	stderr := process.NewTail(4 << 10)
+	exit, err := process.Run(ctx, process.Command{
+		Path: w.program("pflow-exec"), Args: []string{"node"}, Env: w.Env, Stdin: &held{bytes.NewReader(append(request, '\n')), ended}, Stdout: lines, Stderr: stderr,
+	})
+	end.Exit = exit.Code
+	switch {
+	case lines.failed != nil: // which has stopped the program
+	case err != nil:
+		return end, permanent(fault.New(fault.Unavailable, "The worker ended the attempt: %v", err))
+	case exit.Signal != "":
+		return end, permanent(fault.New(fault.Unavailable, "pflow-exec node was ended by signal %s on its worker", exit.Signal))
+	}
+	if end.Lines, err = lines.end(w.store, name); err == nil && end.Lines.Empty() {
+		err = fault.New(fault.Unavailable, "pflow-exec node failed on its worker: %s", stderr.String())
+	}
+	if err != nil {
+		return end, permanent(err)
+	}
+	return end, nil
+}
+
+// held is an input that stays open until the program has ended.
+type held struct {
+	text  io.Reader
+	ended <-chan struct{}
+}
+
+func (h *held) Read(p []byte) (int, error) {
+	n, err := h.text.Read(p)
+	if errors.Is(err, io.EOF) {
+		<-h.ended
+	}
+	return n, err
+}
+
+// beat calls a function at each beat, until the function that it returns is called.
+func (w *Worker) beat(ctx context.Context, report func()) (stop func()) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // also while what was cancelled ends
+	var beating sync.WaitGroup
+	beating.Go(func() {
+		tick := time.NewTicker(beat)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				report()
+			}
+		}
+	})
+	return func() {
+		cancel()
+		beating.Wait()
+	}
+}

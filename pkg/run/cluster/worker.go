@@ -1,0 +1,95 @@
+package cluster
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/run/cluster/payload"
+)
+
+// Worker executes the work of a queue.
+type Worker struct {
+	// Queue is the task queue.
+	Queue string
+	// Slots is how many attempts, and how many runs, are executed at the same time.
+	Slots int
+	// Drain is how long what runs may go on when the worker must end.
+	Drain time.Duration
+	// Suite is the folder of the suite's programs, and Env the environment that they get.
+	Suite string
+	Env   []string
+
+	store *payload.Store
+	log   *slog.Logger
+}
+
+// closing is how long after the end of the drain what was stopped may take to end.
+const closing = 15 * time.Second
+
+// errDrained is the cause of work that is stopped because its worker must end.
+var errDrained = fault.New(fault.Unavailable, "The worker was told to end")
+
+// Work executes work until ctx ends. Then it takes no more, waits for what runs, and returns the cause.
+func (c *Cluster) Work(ctx context.Context, w *Worker) error {
+	if _, err := os.Stat(w.program("pflow-exec")); err != nil {
+		return fault.New(fault.NotFound, "pflow-exec is not in the folder of this program").Suggest("Keep the programs of the suite in one folder")
+	}
+	w.store, w.log = c.store, c.log
+	fatal := make(chan error, 1)
+	attempts := worker.New(c.client, w.Queue, worker.Options{
+		MaxConcurrentActivityExecutionSize: w.Slots, WorkerStopTimeout: w.Drain + closing, DisableRegistrationAliasing: true,
+		MaxHeartbeatThrottleInterval: beat / 2, DefaultHeartbeatThrottleInterval: beat / 2,
+		OnFatalError: func(err error) {
+			select {
+			case fatal <- err:
+			default:
+			}
+		},
+	})
+	attempts.RegisterWorkflowWithOptions(attemptWorkflow, workflow.RegisterOptions{Name: attemptWorkflowName})
+	attempts.RegisterActivityWithOptions(w.attempt, activity.RegisterOptions{Name: attemptActivityName})
+	if err := attempts.Start(); err != nil {
+		return faultOf(err, "the work of the queue "+w.Queue)
+	}
+	w.log.Info("The worker has started", "queue", w.Queue, "slots", w.Slots)
+	var err error
+	select {
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+		w.log.Info("The worker drains", "for", w.Drain)
+	case failed := <-fatal:
+		err = faultOf(failed, "the work of the queue "+w.Queue)
+	}
+	attempts.Stop()
+	return err
+}
+
+// program returns the path of a program of the suite.
+func (w *Worker) program(name string) string { return filepath.Join(w.Suite, name) }
+
+// endWithDrain stops an activity when its worker has drained.
+func (w *Worker) endWithDrain(ctx context.Context, stop context.CancelCauseFunc) {
+	stopping := activity.GetWorkerStopChannel(ctx)
+	go func() {
+		select {
+		case <-ctx.Done():
+			return
+		case <-stopping:
+		}
+		timer := time.NewTimer(w.Drain)
+		defer timer.Stop()
+		select {
+		case <-ctx.Done():
+		case <-timer.C:
+			stop(errDrained)
+		}
+	}()
+}
