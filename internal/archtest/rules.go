@@ -44,7 +44,7 @@ var Programs = map[string][]string{
 	"pflow-serve":      {"terminal", "mcp"},
 	"pflow-share":      {"terminal", "share"},
 	"pflow-otel":       {"home", "terminal", "run"},
-	"pflow-temporal":   {"process", "home", "terminal", "run"},
+	"pflow-temporal":   {"process", "event", "home", "terminal", "workflow", "run", "catalog"},
 	"pflow-node-agent": {"process", "nodetype", "terminal", "nodes"},
 	"pflow-node-jq":    {"nodetype", "terminal", "nodes"},
 	"pflow-node-llm":   {"home", "terminal", "nodes"},

@@ -36,7 +36,8 @@ const (
 
 // endless are the commands that only a signal, or the end of their reader, ends, and those that need a cluster. They have tests of
 // their own.
-var endless = []string{"pflow-exec watch", "pflow-serve http", "pflow-temporal worker", "pflow-temporal node"}
+var endless = []string{"pflow-exec watch", "pflow-serve http", "pflow-temporal worker", "pflow-temporal node", "pflow-temporal start", "pflow-temporal status",
+	"pflow-temporal wait", "pflow-temporal events", "pflow-temporal cancel", "pflow-temporal approve", "pflow-temporal list"}
 
 // calls has at least one successful and one failing call of every command of every program.
 var calls = []call{
@@ -359,6 +360,14 @@ var calls = []call{
 	{line: "pflow-temporal node --queue q", exit: 2},
 	{line: "pflow-temporal node --queue q", stdin: "[]", exit: 2},
 	{line: "pflow-temporal node --queue q --codec-key-file /no/such/file", stdin: `{"v":1,"type":"echo"}`, exit: 2},
+	{line: "pflow-temporal start no-such-workflow --queue q", exit: 2},
+	{line: "pflow-temporal start good --queue q --jobs -1", exit: 2},
+	{line: "pflow-temporal status r01 --blobs /no/such/folder", exit: 2},
+	{line: "pflow-temporal wait", exit: 2},
+	{line: "pflow-temporal events r01 --codec-key-file /no/such/file", exit: 2},
+	{line: "pflow-temporal cancel", exit: 2},
+	{line: "pflow-temporal approve r01", exit: 2},
+	{line: "pflow-temporal list --blobs /no/such/folder", exit: 2},
 	{line: "pflow-temporal completion bash", shape: text},
 	{line: "pflow-temporal completion csh", exit: 2},
 	{line: "pflow-node-source-workflow --describe", shape: text},

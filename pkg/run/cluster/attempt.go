@@ -58,7 +58,12 @@ func CheckSecrets(codec *payload.Codec, document []byte, values map[string]strin
 	if _, found := redact.For(values, env).JSON(document); !found {
 		return nil
 	}
-	return fault.New(fault.Usage, "The document has a secret, which the cluster would store as it is").
+	return SecretFault("The document has a secret")
+}
+
+// SecretFault returns the fault of a secret that nothing would encrypt. what says where it is.
+func SecretFault(what string) *fault.Fault {
+	return fault.New(fault.Usage, "%s, which the cluster would store as it is", what).
 		Suggest("Encrypt what is sent: make a key with openssl rand -hex 32 > FILE, and give --codec-key-file FILE here and to the workers")
 }
 

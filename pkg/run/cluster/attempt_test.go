@@ -20,6 +20,9 @@ import (
 	"github.com/pflow-suite/pflow/pkg/run/cluster/payload"
 )
 
+// quiet returns a logger of the SDK that writes nothing.
+func quiet() log.Logger { return log.NewStructuredLogger(slog.New(slog.DiscardHandler)) }
+
 // newWorker returns a worker whose pflow-exec is a shell script.
 func newWorker(t *testing.T, script string) *Worker {
 	t.Helper()
@@ -44,7 +47,7 @@ func request(t *testing.T, w *Worker, document string) Attempt {
 func executeAttempt(t *testing.T, w *Worker, a Attempt, set func(*testsuite.TestActivityEnvironment)) (AttemptEnd, error) {
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
-	suite.SetLogger(log.NewStructuredLogger(slog.New(slog.DiscardHandler)))
+	suite.SetLogger(quiet())
 	env := suite.NewTestActivityEnvironment()
 	env.SetTestTimeout(time.Minute)
 	if set != nil {
@@ -161,7 +164,7 @@ const anything = "mock.Anything"
 func newWorkflow(t *testing.T, activities map[string]any) *testsuite.TestWorkflowEnvironment {
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
-	suite.SetLogger(log.NewStructuredLogger(slog.New(slog.DiscardHandler)))
+	suite.SetLogger(quiet())
 	env := suite.NewTestWorkflowEnvironment()
 	for name, do := range activities {
 		env.RegisterActivityWithOptions(do, activity.RegisterOptions{Name: name})

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -44,19 +45,26 @@ func (c *Cluster) Work(ctx context.Context, w *Worker) error {
 	}
 	w.store, w.log = c.store, c.log
 	fatal := make(chan error, 1)
-	attempts := worker.New(c.client, w.Queue, worker.Options{
+	options := worker.Options{
 		MaxConcurrentActivityExecutionSize: w.Slots, WorkerStopTimeout: w.Drain + closing, DisableRegistrationAliasing: true,
-		MaxHeartbeatThrottleInterval: beat / 2, DefaultHeartbeatThrottleInterval: beat / 2,
+		MaxHeartbeatThrottleInterval: look, DefaultHeartbeatThrottleInterval: look,
 		OnFatalError: func(err error) {
 			select {
 			case fatal <- err:
 			default:
 			}
 		},
-	})
+	}
+	attempts, runs := worker.New(c.client, w.Queue, options), worker.New(c.client, runsQueue(w.Queue), options)
 	attempts.RegisterWorkflowWithOptions(attemptWorkflow, workflow.RegisterOptions{Name: attemptWorkflowName})
 	attempts.RegisterActivityWithOptions(w.attempt, activity.RegisterOptions{Name: attemptActivityName})
+	attempts.RegisterWorkflowWithOptions(runWorkflow, workflow.RegisterOptions{Name: runWorkflowName})
+	runs.RegisterActivityWithOptions(w.run, activity.RegisterOptions{Name: runActivityName})
 	if err := attempts.Start(); err != nil {
+		return faultOf(err, "the work of the queue "+w.Queue)
+	}
+	if err := runs.Start(); err != nil {
+		attempts.Stop()
 		return faultOf(err, "the work of the queue "+w.Queue)
 	}
 	w.log.Info("The worker has started", "queue", w.Queue, "slots", w.Slots)
@@ -68,7 +76,10 @@ func (c *Cluster) Work(ctx context.Context, w *Worker) error {
 	case failed := <-fatal:
 		err = faultOf(failed, "the work of the queue "+w.Queue)
 	}
+	var stopping sync.WaitGroup
+	stopping.Go(runs.Stop)
 	attempts.Stop()
+	stopping.Wait()
 	return err
 }
 

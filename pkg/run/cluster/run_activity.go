@@ -1,0 +1,198 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/home"
+	"github.com/pflow-suite/pflow/pkg/process"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
+	"github.com/pflow-suite/pflow/pkg/run/cluster/payload"
+	"github.com/pflow-suite/pflow/pkg/run/reader"
+)
+
+const (
+	// maxContent is the most bytes of a workflow with its inputs.
+	maxContent = 256 << 20
+	// look is the time between two looks at whether a run has new events for a heartbeat, runBeat that between two heartbeats without any.
+	look    = 250 * time.Millisecond
+	runBeat = 3 * time.Second
+	// runGrace is how long pflow-exec may take to end a run.
+	runGrace = 12 * time.Second
+)
+
+// interrupted is the type of the error after which a run goes on, here or on another worker.
+const interrupted = "pflow-interrupted"
+
+// run is the activity of a run: it starts pflow-exec run, and its heartbeats have the events.
+func (w *Worker) run(ctx context.Context, job Job) (end JobEnd, err error) {
+	if err := checkVersion(job.V); err != nil {
+		return end, err
+	}
+	prior := job.Events
+	if activity.HasHeartbeatDetails(ctx) {
+		if err := activity.GetHeartbeatDetails(ctx, &prior); err != nil {
+			return end, permanent(err)
+		}
+	}
+	scratch, err := os.MkdirTemp("", "pflow-run-")
+	if err != nil {
+		return end, permanent(err)
+	}
+	defer func() { _ = os.RemoveAll(scratch) }()
+	workflow, args, err := w.arguments(job, prior, scratch)
+	if err != nil {
+		return end, permanent(err)
+	}
+	h, err := home.Open(process.Getenv(w.Env, "PFLOW_HOME"), process.Getenv(w.Env, "HOME"))
+	if err != nil {
+		return end, permanent(err)
+	}
+	own, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	w.endWithDrain(own, stop)
+	t := &trail{tape: w.store.NewTape(job.Run), prior: prior, blob: blobsOf(reader.Open(h)), stop: func(err error) { stop(err) }}
+	defer t.tape.Close()
+	stopBeats := beatEvents(ctx, t)
+	stderr := process.NewTail(4 << 10)
+	exit, err := process.Run(own, process.Command{
+		Path: w.program("pflow-exec"), Args: args, Env: w.Env, Stdin: bytes.NewReader(workflow), Stdout: t, Stderr: stderr, Grace: runGrace,
+	})
+	stopBeats()
+	end.Exit = exit.Code
+	end.Events, _ = t.checkpoint()
+	switch {
+	case t.failed != nil:
+		return end, permanent(t.failed)
+	case errors.Is(context.Cause(own), errDrained), t.last == nil:
+		if t.last == nil && err == nil && exit.Signal == "" && exit.Code == 2 {
+			return end, permanent(fault.New(fault.Usage, "pflow-exec refused the run: %s", stderr.String()))
+		}
+		activity.RecordHeartbeat(ctx, end.Events)
+		return end, temporal.NewApplicationErrorWithOptions(fmt.Sprintf("The run was interrupted on its worker: %s", stderr.String()), interrupted,
+			temporal.ApplicationErrorOptions{NextRetryDelay: look})
+	case t.last.Event == event.RunRefused:
+		return JobEnd{Exit: exit.Code, Refused: t.last.Error}, nil
+	}
+	end.Status = t.last.Status
+	return end, nil
+}
+
+// blobsOf returns what loads the long values of runs.
+func blobsOf(runs *reader.Runs) func(run string) event.Load {
+	return func(id string) event.Load {
+		return func(digest string) ([]byte, error) {
+			run, err := runs.Find(id)
+			if err != nil {
+				return nil, err
+			}
+			return run.Blob(digest)
+		}
+	}
+}
+
+// beatEvents sends heartbeats with the events of a run until the function that it returns is called.
+func beatEvents(ctx context.Context, t *trail) (stop func()) {
+	done := make(chan struct{})
+	var beating sync.WaitGroup
+	beating.Go(func() {
+		tick := time.NewTicker(look)
+		defer tick.Stop()
+		var last time.Time
+		for {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+			}
+			if events, changed := t.checkpoint(); changed || time.Since(last) >= runBeat {
+				activity.RecordHeartbeat(ctx, events)
+				last = time.Now()
+			}
+		}
+	})
+	return func() {
+		close(done)
+		beating.Wait()
+	}
+}
+
+// arguments writes what pflow-exec run reads into a folder, and returns the workflow and the arguments.
+func (w *Worker) arguments(job Job, prior payload.Packed, dir string) (workflow []byte, args []string, err error) {
+	raw, err := w.store.Unpack(job.Content, maxContent)
+	if err != nil {
+		return nil, nil, err
+	}
+	var c Content
+	if err := json.Unmarshal(raw, &c); err != nil {
+		return nil, nil, fault.New(fault.Protocol, "The content of the run cannot be read: %v", err)
+	}
+	events := filepath.Join(dir, "events.ndjson")
+	if err := w.writeEvents(job, prior, events); err != nil {
+		return nil, nil, fault.From(err)
+	}
+	args = append([]string{"run", "-", "--format", "ndjson", "--resume", events, "--dir", job.Dir}, job.Flags...)
+	if len(c.Values) > 0 {
+		values := map[string]json.RawMessage{}
+		for name, value := range c.Values {
+			values[name] = value
+		}
+		raw, err := rawjson.Marshal(values)
+		path := filepath.Join(dir, "inputs.json")
+		if err = errors.Join(err, os.WriteFile(path, raw, 0o600)); err != nil {
+			return nil, nil, fault.From(err)
+		}
+		args = append(args, "--inputs", path)
+	}
+	for _, a := range job.Answers {
+		args = append(args, "--approve", a)
+	}
+	args = append(args, "--")
+	for i, name := range slices.Sorted(maps.Keys(c.Texts)) {
+		path := filepath.Join(dir, fmt.Sprintf("input-%d", i))
+		if err := os.WriteFile(path, []byte(c.Texts[name]), 0o600); err != nil {
+			return nil, nil, fault.From(err)
+		}
+		args = append(args, name+"=@"+path)
+	}
+	return c.Workflow, args, nil
+}
+
+// writeEvents writes the events to go on from into a file: those of a run, or a beginning that gives the run its id.
+func (w *Worker) writeEvents(job Job, prior payload.Packed, path string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	if prior.Empty() {
+		first := &event.Event{
+			V: event.Version, Seq: 1, Event: event.RunStarted, Run: job.Run, Time: time.Now().UTC(), Workflow: &event.Workflow{Name: "-"}, Nodes: job.Nodes,
+		}
+		line, err := first.Line()
+		if err == nil {
+			_, err = f.Write(line)
+		}
+		return errors.Join(err, f.Close())
+	}
+	r, err := w.store.Open(prior)
+	if err == nil {
+		_, err = io.Copy(f, r)
+		err = errors.Join(err, r.Close())
+	}
+	return errors.Join(err, f.Close())
+}

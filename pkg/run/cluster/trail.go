@@ -1,0 +1,107 @@
+package cluster
+
+import (
+	"bytes"
+	"encoding/json"
+	"sync"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/run/cluster/payload"
+)
+
+// trail takes the events that pflow-exec run prints, and keeps them as a checkpoint for any machine. Until the run has done more than take
+// over what an earlier one had finished, the events of that are the checkpoint.
+type trail struct {
+	tape *payload.Tape
+	// prior are the events of the run to go on from.
+	prior payload.Packed
+	// blob returns a long value of a run, to which its events refer.
+	blob func(run string) event.Load
+	stop func(error)
+
+	mu       sync.Mutex
+	rest     []byte // the beginning of a line
+	lines    []byte // whole lines, not yet on the tape
+	advanced bool
+	// last is the event that ended the run, or nil.
+	last   *event.Event
+	failed *fault.Fault
+}
+
+func (t *trail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.rest = append(t.rest, p...)
+	for t.failed == nil {
+		n := bytes.IndexByte(t.rest[max(0, len(t.rest)-len(p)):], '\n')
+		if n < 0 {
+			break
+		}
+		n += max(0, len(t.rest)-len(p)) + 1
+		t.line(t.rest[:n])
+		t.rest = t.rest[n:]
+		p = t.rest
+	}
+	if t.failed != nil {
+		t.rest, t.lines = nil, nil
+	}
+	return len(p), nil
+}
+
+// line takes a line of the stream.
+func (t *trail) line(line []byte) {
+	head := gjson.GetManyBytes(line, "event", "run")
+	kind := event.Kind(head[0].Str)
+	if kind == "" {
+		return
+	}
+	whole, err := event.Inline(json.RawMessage(bytes.TrimSuffix(line, []byte("\n"))), t.blob(head[1].Str))
+	if err != nil {
+		t.fail(fault.From(err))
+		return
+	}
+	t.lines = append(append(t.lines, whole...), '\n')
+	switch kind {
+	case event.RunStarted, event.NodeReused:
+	case event.RunFinished, event.RunRefused:
+		t.advanced = true
+		if t.last = new(event.Event); json.Unmarshal(line, t.last) != nil {
+			t.last = nil
+		}
+	default:
+		t.advanced = true
+	}
+	if len(t.lines) >= together {
+		t.flush()
+	}
+}
+
+func (t *trail) flush() {
+	if len(t.lines) == 0 || t.failed != nil {
+		return
+	}
+	if err := t.tape.Append(t.lines); err != nil {
+		t.fail(fault.From(err))
+	}
+	t.lines = t.lines[:0]
+}
+
+func (t *trail) fail(f *fault.Fault) {
+	t.failed = f
+	t.stop(f)
+}
+
+// checkpoint returns the events to go on from. changed reports whether there are events since the last call.
+func (t *trail) checkpoint() (events payload.Packed, changed bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	changed = len(t.lines) > 0
+	t.flush()
+	if !t.advanced && !t.prior.Empty() {
+		return t.prior, changed
+	}
+	return t.tape.Packed(), changed
+}

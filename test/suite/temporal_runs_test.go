@@ -1,0 +1,202 @@
+package suite
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/tidwall/gjson"
+)
+
+func TestRunsOnACluster(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	t.Run("a run is as on one machine", c.whole)
+	t.Run("a run survives its worker and comes home", c.survives)
+	t.Run("a run is cancelled", c.stopped)
+	t.Run("a person answers", c.approved)
+	t.Run("what is refused or secret", c.refused)
+	t.Run("long values need a folder", c.longRun)
+}
+
+// clusterRun starts a run and returns its id.
+func (p *place) clusterRun(queue string, args ...string) string {
+	p.Helper()
+	return gjson.Get(p.must("pflow-temporal", append([]string{"start", "--queue", queue}, args...)...), "run_id").Str
+}
+
+func (c *cluster) whole(t *testing.T) {
+	t.Parallel()
+	p, queue := c.place(t)
+	p.worker("one", queue)
+	p.write("part.txt", "shared")
+	p.write("w.json", `{"inputs":{"n":{"type":"integer"},"list":{"type":"array"}},"nodes":[
+		{"id":"a","type":"shell","params":{"command":"cat part.txt; echo \"${n} ${list}\""}},
+		{"id":"each","type":"echo","batch":{"items":"${list}"},"params":{"message":"${item}"}},
+		{"id":"b","type":"shell","params":{"command":"exit 3"}},
+		{"id":"c","type":"echo","params":{"message":"after ${b.exit_code}"}}],
+		"edges":[{"from":"a","to":"each"},{"from":"each","to":"b"},{"from":"b","to":"c","action":"error"}],"outputs":{"out":{"source":"${a.stdout}"}}}`)
+	inputs := []string{"w.json", "n=5", `list:=["x","y"]`}
+	id := p.clusterRun(queue, inputs...)
+	o := p.run("pflow-temporal", "wait", id)
+	if a := gjson.Parse(o.stdout); o.exit != 0 || a.Get("status").Str != "degraded" || a.Get("run_id").Str != id || a.Get("outputs.out").Str != `shared5 ["x","y"]` {
+		t.Fatal(o)
+	}
+	remote := p.must("pflow-temporal", "events", id)
+	p.must("pflow-exec", append([]string{"run"}, inputs...)...)
+	here := kindsOf(p.must("pflow-exec", "events", "last"))
+	if there := kindsOf(remote); there != here {
+		t.Errorf("there:\n%s\nhere:\n%s", there, here)
+	}
+	if first := gjson.Get(remote, "first_run").Str; first != id {
+		t.Errorf("the chain of runs begins with %q, want %s", first, id)
+	}
+	s := gjson.Parse(p.must("pflow-temporal", "status", id))
+	if s.Get("workflow").Str != "w.json" || s.Get("nodes.completed").Int() != 3 || s.Get("nodes.failed").Int() != 1 || s.Get("nodes.total").Int() != 4 {
+		t.Error(s.Raw)
+	}
+	p.eventually("the list has the run", func() bool {
+		for line := range strings.Lines(p.must("pflow-temporal", "list")) {
+			if r := gjson.Parse(line); r.Get("run_id").Str == id {
+				return r.Get("status").Str == "degraded" && r.Get("workflow").Str == "w.json" && r.Get("duration_ms").Exists()
+			}
+		}
+		return false
+	})
+}
+
+// kindsOf returns what the events of a run say of its nodes, without what differs from run to run.
+func kindsOf(events string) string {
+	var kinds []string
+	for line := range strings.Lines(events) {
+		e := gjson.Parse(line)
+		kinds = append(kinds, strings.Join([]string{e.Get("event").Str, e.Get("node").Str, e.Get("item").Raw, e.Get("action").Str, regexp.MustCompile(`"[a-z_]*_ms":[0-9.]+`).ReplaceAllString(e.Get("outputs").Raw, "")}, " "))
+	}
+	return strings.Join(kinds, "\n")
+}
+
+func (c *cluster) survives(t *testing.T) {
+	t.Parallel()
+	p, queue := c.place(t)
+	p.write("w.json", `{"nodes":[
+		{"id":"a","type":"shell","params":{"command":"echo a >> effects; head -c 100000 /dev/zero | tr '\\0' x"}},
+		{"id":"b","type":"shell","params":{"command":"echo b $PFLOW_NODE_KEY >> effects; while ! test -e go; do sleep 0.1; done; wc -c","stdin":"${a.stdout}"}},
+		{"id":"c","type":"echo","params":{"message":"${b.stdout}"}}]}`)
+	first := p.worker("one", queue)
+	id := p.clusterRun(queue, "w.json")
+	p.eventually("the cluster knows that the first node has finished", func() bool {
+		return gjson.Get(p.must("pflow-temporal", "status", id), "running.0").Str == "b"
+	})
+	home := p.must("pflow-temporal", "events", id)
+	first.kill()
+	p.worker("two", queue)
+	p.eventually("another worker goes on", func() bool { return strings.Count(p.read("effects"), "b ") == 2 })
+	p.write("go", "")
+	if o := p.run("pflow-temporal", "wait", id); o.exit != 0 || gjson.Get(o.stdout, "outputs.c.echo").String() != "100000" {
+		t.Error(o)
+	}
+	lines := strings.Split(strings.TrimSpace(p.read("effects")), "\n")
+	if len(lines) != 3 || lines[0] != "a" || lines[1] != lines[2] {
+		t.Errorf("the effects are %q", lines)
+	}
+	o := p.fed(home, "pflow-exec", "run", "w.json", "--resume", "-")
+	if o.exit != 0 {
+		t.Fatal(o)
+	}
+	lines = strings.Split(strings.TrimSpace(p.read("effects")), "\n")
+	if !strings.Contains(o.stdout, `"event":"node_reused"`) || len(lines) != 4 || lines[3] != lines[2] {
+		t.Errorf("at home the effects are %q", lines)
+	}
+}
+
+func (c *cluster) stopped(t *testing.T) {
+	t.Parallel()
+	p, queue := c.place(t)
+	w := p.worker("one", queue)
+	p.write("w.json", `{"nodes":[{"id":"a","type":"shell","params":{"command":"touch begun; exec sleep 300"}}]}`)
+	id := p.clusterRun(queue, "w.json")
+	p.eventually("the node runs", func() bool { return p.exists("begun") })
+	for range 2 {
+		if o := p.run("pflow-temporal", "cancel", id); o.exit != 0 || gjson.Get(o.stdout, "status").Str != "cancelled" {
+			t.Fatal(o)
+		}
+	}
+	for _, command := range processes("PFLOW_HOME=" + w.home) {
+		if strings.Contains(command, "sleep 300") {
+			t.Errorf("%s goes on", command)
+		}
+	}
+	if o := p.run("pflow-temporal", "wait", id); o.exit != 143 || gjson.Get(o.stdout, "status").Str != "cancelled" {
+		t.Error(o)
+	}
+}
+
+func (c *cluster) approved(t *testing.T) {
+	t.Parallel()
+	p, queue := c.place(t)
+	first := p.worker("one", queue)
+	p.write("w.json", `{"nodes":[{"id":"a","type":"shell","params":{"command":"echo a >> effects"}},
+		{"id":"drop","type":"shell","approval":{"question":"Drop it?"},"params":{"command":"echo dropped"}}],"edges":[{"from":"a","to":"drop"}]}`)
+	id := p.clusterRun(queue, "w.json")
+	if o := p.run("pflow-temporal", "wait", id); o.exit != 4 || gjson.Get(o.stdout, "status").Str != "paused" {
+		t.Fatal(o)
+	}
+	first.kill()
+	if s := gjson.Parse(p.must("pflow-temporal", "status", id)); s.Get("questions.0.question").Str != "Drop it?" || s.Get("status").Str != "paused" {
+		t.Error(s.Raw)
+	}
+	p.must("pflow-temporal", "approve", id, "yes")
+	p.worker("two", queue)
+	p.eventually("the run has ended", func() bool { return gjson.Get(p.must("pflow-temporal", "status", id), "status").Str == "completed" })
+	if o := p.run("pflow-temporal", "wait", id); o.exit != 0 || !strings.Contains(o.stdout, "dropped") || p.read("effects") != "a\n" {
+		t.Errorf("%s, effects %q", o, p.read("effects"))
+	}
+	if o := p.run("pflow-temporal", "approve", id, "yes"); o.exit != 1 || !strings.Contains(o.stdout, `"conflict"`) {
+		t.Error(o)
+	}
+}
+
+func (c *cluster) refused(t *testing.T) {
+	t.Parallel()
+	p, queue := c.place(t)
+	p.worker("one", queue)
+	p.write("w.json", `{"inputs":{"pin":{"type":"string","secret":true}},"nodes":[{"id":"a","type":"echo","params":{"message":"${pin}"}}]}`)
+	if o := p.run("pflow-temporal", "start", "w.json", "pin=hunter22", "--queue", queue); o.exit != 2 || strings.Contains(o.String(), "hunter22") {
+		t.Error(o)
+	}
+	id := p.clusterRun(queue, "w.json")
+	if o := p.run("pflow-temporal", "wait", id); o.exit != 1 || gjson.Get(o.stdout, "error.type").Str != "template_error" || gjson.Get(o.stdout, "status").Str != "failed" {
+		t.Error(o)
+	}
+	for _, command := range []string{"status", "wait", "events", "cancel"} {
+		if o := p.run("pflow-temporal", command, "r01nothing"); o.exit != 2 || !strings.Contains(o.stdout, `"not_found"`) {
+			t.Errorf("%s: %s", command, o)
+		}
+	}
+}
+
+func (c *cluster) longRun(t *testing.T) {
+	t.Parallel()
+	p, queue := c.place(t)
+	blobs := filepath.Join(p.dir, "blobs")
+	if err := os.Mkdir(blobs, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p.write("w.json", `{"nodes":[{"id":"a","type":"shell","params":{"command":"head -c 3000000 /dev/urandom | base64 -w0"}},{"id":"b","type":"shell","params":{"command":"wc -c","stdin":"${a.stdout}"}}]}`)
+	without := p.worker("one", queue)
+	id := p.clusterRun(queue, "w.json")
+	if o := p.run("pflow-temporal", "wait", id); o.exit != 1 || gjson.Get(o.stdout, "error.type").Str != "too_large" {
+		t.Error(o)
+	}
+	without.kill()
+	p.worker("two", queue, "--blobs", blobs)
+	id = p.clusterRun(queue, "w.json")
+	if o := p.run("pflow-temporal", "wait", id, "--blobs", blobs); o.exit != 0 || gjson.Get(o.stdout, "outputs.b.stdout").String() != "4000000" {
+		t.Error(o.stderr)
+	}
+	if events := p.must("pflow-temporal", "events", id, "--blobs", blobs); len(events) < 4_000_000 {
+		t.Errorf("the events have %d bytes", len(events))
+	}
+}
