@@ -58,10 +58,20 @@ func OpenFileSink(path string, maxBytes int64, keep int) (*FileSink, error) {
 	return s, nil
 }
 
-// endsTorn reports whether a writer that was killed left an incomplete line. The next entry then begins a new line.
+// How often and at which intervals endsTorn looks at an incomplete line: the writer may live, and be held up by a busy machine.
+const (
+	tornLooks = 5
+	tornDelay = 50 * time.Millisecond
+)
+
+// endsTorn reports whether a writer that was killed left an incomplete line. The next entry then begins a new line. After a live writer
+// that was held up for longer than endsTorn looks, an empty line stands before the entry.
 func endsTorn(file *os.File) bool {
 	size := int64(-1)
-	for range 2 {
+	for look := range tornLooks {
+		if look > 0 {
+			time.Sleep(tornDelay)
+		}
 		info, err := file.Stat()
 		if err != nil || info.Size() == 0 || size >= 0 && info.Size() != size {
 			return false
@@ -71,7 +81,6 @@ func endsTorn(file *os.File) bool {
 		if _, err = file.ReadAt(last, size-1); err != nil || last[0] == '\n' {
 			return false
 		}
-		time.Sleep(10 * time.Millisecond) // a live writer completes its line
 	}
 	return true
 }
