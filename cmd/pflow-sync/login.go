@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -104,7 +105,7 @@ func (c *loginCommand) login(app *cli.App, h *home.Home, r *mcpclient.Resolver) 
 		late := fault.New(fault.Timeout, "The login to server %s was not completed within %s", c.Name, limit).Suggest("--timeout sets the time")
 		limited, cancel := context.WithTimeoutCause(ctx, limit, late)
 		defer cancel()
-		defer func() { c.expired = context.Cause(limited) == late }()
+		defer func() { c.expired = errors.Is(context.Cause(limited), late) }()
 		ctx = limited
 	}
 	authority, err := oauth.Discover(ctx, spec.Server.URL, spec.Server.Headers)

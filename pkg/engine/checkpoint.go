@@ -203,6 +203,10 @@ func (c *Checkpoint) addEvent(e *event.Event) error {
 		if c.Started != nil {
 			return fault.New(fault.Usage, "The event stream holds more than one run").Suggest("Give the events of one run")
 		}
+		if e.Workflow == nil {
+			return fault.New(fault.Usage, "The first event of the stream names no workflow: it is not what a run has written").
+				Suggest("Give the events as pflow-exec run, or pflow-exec events, prints them")
+		}
 		c.Run, c.Started = e.Run, e
 		return c.readReruns()
 	case event.ApprovalRequested:

@@ -37,8 +37,11 @@ func ServeAttempt(ctx context.Context, host *Host, in io.Reader, out io.Writer) 
 	decoder := json.NewDecoder(input.Limit(source, "The request on standard input", maxRequest))
 	var r node.Request
 	if err := decoder.Decode(&r); err != nil {
-		if f, ok := errors.AsType[*fault.Fault](err); ok || ctx.Err() != nil {
-			return nil, errors.Join(f, context.Cause(ctx))
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if f, ok := errors.AsType[*fault.Fault](err); ok {
+			return nil, f
 		}
 		return nil, fault.New(fault.Usage, "Standard input is not a request: %v", err).
 			SuggestCommand(`Name the type of a node: pflow-exec node TYPE KEY=VALUE. Without a type, pflow-exec node reads {"v":1,"type":TYPE,"params":{…}}`)

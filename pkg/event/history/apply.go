@@ -20,7 +20,9 @@ func (r *Run) Apply(e *event.Event) {
 	}
 	switch e.Event {
 	case event.RunStarted:
-		r.Started = e
+		if r.Started = e; e.Workflow == nil { // a stream from elsewhere may lack what the suite always writes
+			e.Workflow = &event.Workflow{}
+		}
 		for _, id := range e.Nodes {
 			r.node(id)
 		}

@@ -193,3 +193,10 @@ func TestSpan(t *testing.T) {
 		}
 	}
 }
+
+// A stream that does not say which workflow it is of has one without a name.
+func TestARunOfNoWorkflow(t *testing.T) {
+	if r := read(t, `"event":"run_started","nodes":["a"]`); r.Started.Workflow == nil || r.Started.Workflow.Name != "" {
+		t.Errorf("%+v", r.Started)
+	}
+}

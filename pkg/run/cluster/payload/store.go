@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
@@ -126,7 +127,7 @@ func (t *Tape) Append(data []byte) error {
 	if t.file != nil {
 		return t.write(piece.Bytes())
 	}
-	whole := append(t.zip[:len(t.zip):len(t.zip)], piece.Bytes()...)
+	whole := append(slices.Clip(t.zip), piece.Bytes()...)
 	if len(whole) <= Limit {
 		t.zip = whole
 		return nil
