@@ -16,6 +16,8 @@ type call struct {
 	line  string
 	shape shape
 	exit  int
+	// terminalExit is the exit status on a terminal if it is another one.
+	terminalExit int
 	// before are command lines that prepare the call.
 	before []string
 	stdin  string
@@ -142,7 +144,7 @@ var calls = []call{
 	{line: "pflow-exec gc --keep -1", exit: 2},
 	{line: "pflow-exec gc --keep all", exit: 2},
 	{line: "pflow-exec gc more", exit: 2},
-	{line: "pflow-exec report last", before: []string{good}, shape: text},
+	{line: "pflow-exec report last", before: []string{good}, shape: text, terminalExit: 2},
 	{line: "pflow-exec report last -o page.html", before: []string{good}, shape: document},
 	{line: "pflow-exec report -", stdin: "nothing", exit: 2},
 	{line: "pflow-exec report last", exit: 2},

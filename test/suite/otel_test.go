@@ -155,13 +155,15 @@ func TestNothingDeliveredIsAFailure(t *testing.T) {
 func TestASignalLetsTheLastEventsPass(t *testing.T) {
 	t.Parallel()
 	p, c := collected(t, nil)
-	p.write("w.json", `{"nodes":[{"id":"a","type":"shell","params":{"command":"touch began; exec sleep 60"}}]}`)
+	p.write("w.json", `{"nodes":[{"id":"first","type":"echo","params":{"data":1}},{"id":"a","type":"shell","params":{"command":"touch began; exec sleep 60"}}],
+		"edges":[{"from":"first","to":"a"}]}`)
 	cmd := p.command("sh", "-c", "trap '' INT; pflow-exec run w.json | pflow-otel")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	p.eventually("the node runs", func() bool { return p.exists("began") })
+	p.eventually("pflow-otel has begun", func() bool { return len(c.Spans()) > 0 })
 	if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}

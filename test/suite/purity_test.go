@@ -2,6 +2,7 @@ package suite
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -41,16 +42,17 @@ func TestPurity(t *testing.T) {
 			t.Run("terminal", func(t *testing.T) {
 				p := purityPlace(t, c)
 				o := p.onTerminal(c)
-				if o.exit != c.exit {
-					t.Errorf("not exit status %d: %s", c.exit, o)
+				exit := cmp.Or(c.terminalExit, c.exit)
+				if o.exit != exit {
+					t.Errorf("not exit status %d: %s", exit, o)
 				}
-				if c.exit == 0 && (c.shape == stream || c.shape == text) {
+				if exit == 0 && (c.shape == stream || c.shape == text) {
 					return
 				}
 				if jsonLine.MatchString(o.stdout) && !strings.Contains(c.line, "--format json") && !strings.Contains(c.line, "--format ndjson") {
 					t.Errorf("JSON for people: %s", o)
 				}
-				if program, _, _ := strings.Cut(c.line, " "); c.exit != 0 && !strings.Contains(o.stderr, program+": error: ") {
+				if program, _, _ := strings.Cut(c.line, " "); exit != 0 && !strings.Contains(o.stderr, program+": error: ") {
 					t.Errorf("standard error does not say what is wrong: %s", o)
 				}
 			})

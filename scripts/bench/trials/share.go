@@ -148,7 +148,7 @@ func (t *trial) admit() error {
 		}
 		for range tokensEach {
 			var added struct{ Token string }
-			if err := t.answer(&added, "add", name); err != nil {
+			if err := t.answer(&added, "add", name, "--owner-funded"); err != nil {
 				return err
 			}
 			tokens, of[added.Token] = append(tokens, added.Token), name
