@@ -11,27 +11,15 @@ import (
 
 // exitStatus returns the exit status of a run with that last event.
 func exitStatus(last *event.Event) cli.Status {
-	switch {
-	case last.Status.Succeeded():
-		return 0
-	case last.Status == event.TimedOut:
-		return 124
-	case last.Status == event.Denied:
-		return 3
-	case last.Status == event.Paused:
-		return 4
-	case last.Status == event.Cancelled:
-		if last.Error != nil {
-			switch status := last.Error.Details["exit_status"].(type) {
-			case int:
-				return cli.Status(status)
-			case float64:
-				return cli.Status(status)
-			}
+	if last.Status == event.Cancelled && last.Error != nil {
+		switch status := last.Error.Details["exit_status"].(type) {
+		case int:
+			return cli.Status(status)
+		case float64:
+			return cli.Status(status)
 		}
-		return 143
 	}
-	return 1
+	return cli.Status(last.Status.ExitStatus())
 }
 
 // refusal is the document of a run that did not start.

@@ -67,6 +67,24 @@ const (
 // Succeeded reports whether the status is a success.
 func (s Status) Succeeded() bool { return s == Completed || s == Degraded }
 
+// ExitStatus returns the exit status of a program whose run has ended with the status.
+func (s Status) ExitStatus() int {
+	switch s {
+	case Completed, Degraded:
+		return 0
+	case Denied:
+		return 3
+	case Paused:
+		return 4
+	case TimedOut:
+		return 124
+	case Cancelled: // as by SIGTERM
+		return 143
+	default:
+		return 1
+	}
+}
+
 // Event is one line of the stream. Its kind determines which fields are set; fields that are not set are absent from the
 // line.
 type Event struct {

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/run/cluster"
+	"github.com/pflow-suite/pflow/pkg/terminal/cli"
+)
+
+type waitCommand struct{ runArgument }
+
+// answer is the document of a run that has ended or has paused.
+type answer struct {
+	Success    bool              `json:"success"`
+	RunID      string            `json:"run_id"`
+	Status     event.Status      `json:"status"`
+	Outputs    json.RawMessage   `json:"outputs"`
+	Checkpoint *event.Checkpoint `json:"checkpoint"`
+	Error      *fault.Fault      `json:"error,omitempty"`
+	Warnings   []string          `json:"warnings,omitempty"`
+}
+
+// Run waits until a run has ended or waits for a person, and prints its answer.
+func (c *waitCommand) Run(app *cli.App) error {
+	to, err := c.connect(app.Context, app)
+	if err != nil {
+		return err
+	}
+	defer to.Close()
+	s, err := to.Await(app.Context, c.RunID, nil)
+	if err != nil {
+		return err
+	}
+	return end(app, s)
+}
+
+// end prints the answer of a run that has ended or has paused, and returns its exit status.
+func end(app *cli.App, s *cluster.State) error {
+	a := &answer{Success: s.Status.Succeeded(), RunID: s.ID, Status: s.Status, Error: s.Fault, Outputs: json.RawMessage("{}")}
+	last, err := lastOf(s)
+	if err != nil {
+		return err
+	}
+	if last != nil {
+		if a.Warnings = last.Warnings; last.Outputs != nil {
+			a.Outputs = last.Outputs
+		}
+		if !a.Success {
+			a.Checkpoint = last.Checkpoint
+		}
+		if a.Error == nil {
+			a.Error = last.Error
+		}
+	}
+	if err := app.Document(a, func(w io.Writer) { _, _ = fmt.Fprintf(w, "%s: %s\n", a.RunID, a.Status) }); err != nil {
+		return err
+	}
+	if a.Error != nil {
+		app.Complain(a.Error)
+	}
+	if status := s.Status.ExitStatus(); status != 0 {
+		return cli.Status(status)
+	}
+	return nil
+}
+
+// lastOf returns the last event of a run's events, or nil if that is missing.
+func lastOf(s *cluster.State) (*event.Event, error) {
+	r, err := s.Events()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = r.Close() }()
+	var last *event.Event
+	for events := event.NewReader(r); ; {
+		e, _, err := events.Next()
+		if errors.Is(err, io.EOF) {
+			return last, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if last = nil; e.IsTerminal() {
+			last = e
+		}
+	}
+}
