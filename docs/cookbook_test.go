@@ -135,7 +135,7 @@ func TestSystemd(t *testing.T) {
 	}
 }
 
-// TestActions runs the steps of the job as a runner of GitHub Actions does, but for those that are actions and for the installation, which
+// TestActions runs the steps of the job as a runner of GitHub Actions does, except those that are actions and the installation, which
 // must name the module.
 func TestActions(t *testing.T) {
 	t.Parallel()

@@ -22,7 +22,7 @@ type importCommand struct {
 func (importCommand) Help() string {
 	return `Takes over workflows, settings and MCP servers of pflow's Python version. The originals stay as they are. Each workflow is checked
 and saved in the library under its name, with the files that it refers to and the workflows that it runs. For each item the answer
-says whether it was taken and what differs here. The exit status is 1 if an item was refused or kept.`
+reports whether it was taken and what differs here. The exit status is 1 if an item was refused or kept.`
 }
 
 // imported is the answer.

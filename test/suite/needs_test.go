@@ -40,7 +40,7 @@ func needsOf(t *testing.T, file, half string) (list []need) {
 	for line := range strings.Lines(string(source)) {
 		var n need
 		if err := json.Unmarshal([]byte(line), &n); err != nil {
-			t.Fatalf("a line of %s is not JSON", file) // and says nothing of the half that nobody looks at
+			t.Fatalf("a line of %s is not JSON", file) // and says nothing of the half that is kept from tuning
 		}
 		if n.Half == half {
 			list = append(list, n)

@@ -86,7 +86,7 @@ func (tr *tree) run(cmd *exec.Cmd) outcome {
 	return outcome{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}
 }
 
-// home returns the files of the home in the tree, but for those of a run, with their sums.
+// home returns the files of the home in the tree, except those of a run, with their sums.
 func (tr *tree) home(run string) string {
 	tr.Helper()
 	return tr.must("find .pflow -type f -not -path '*" + run + "*' -exec sha256sum {} + | sort -k 2")

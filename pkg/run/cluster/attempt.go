@@ -166,7 +166,7 @@ func (c *Cluster) watchAttempt(ctx context.Context, id string, out io.Writer) {
 	}
 }
 
-// errNoHeartbeat is the error of lastHeartbeat if there is none.
+// errNoHeartbeat is the error of lastHeartbeat before the first heartbeat.
 var errNoHeartbeat = errors.New("no heartbeat has come")
 
 // lastHeartbeat decodes the details of the last heartbeat of the running activity of a workflow.

@@ -64,7 +64,7 @@ type State struct {
 // Live reports whether the run goes on without a person.
 func (s *State) Live() bool { return s.Status == running }
 
-// Events returns the run's events so far: those of its latest execution on a worker. There are none before it begins.
+// Events returns the run's events so far: those of its latest execution on a worker. It is empty before that begins.
 func (s *State) Events() (io.ReadCloser, error) { return s.store.Open(s.events) }
 
 // State returns the state of a run.

@@ -36,7 +36,7 @@ type Store struct {
 }
 
 // Open opens the database of a home. If it does not exist, it is created if create is set; otherwise Open returns nil and no error.
-// A database of a newer version, and a file that is none, are left as they are, and the error is a fault.
+// A database of a newer version, and a file that is not a database, are left as they are, and the error is a fault.
 func Open(ctx context.Context, h *home.Home, create bool) (*Store, error) {
 	found, err := prepare(h, create)
 	if !found || err != nil {

@@ -123,7 +123,7 @@ func zshPatterns(prefix string) (patterns []string) {
 	return patterns
 }
 
-// fishAnswer writes a line that says whether fish is to complete files, and a line for each candidate: the whole word, a tab and the
+// fishAnswer writes a line that tells fish to complete files or not, and a line for each candidate: the whole word, a tab and the
 // description. fish completes the file after = in a word, but not the one after @.
 func fishAnswer(b *strings.Builder, line Line, a Answer, home string) {
 	list := a.Candidates
