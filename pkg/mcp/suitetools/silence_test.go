@@ -178,7 +178,8 @@ func TestTheHeartbeatOfASilentRun(t *testing.T) {
 		run, _ := startRun(t.Context(), f, w.arguments)
 		_, answer := w.answer(t.Context(), run)
 		w.end()
-		if n := len(r.now()); gjson.GetBytes(answer.Structured, "status").Str != "completed" || longest > heartbeat || n < int(silence/heartbeat)-1 || r.messages()[n-2] != "running think" {
+		// The last heartbeat may come at the time of the end, before or after it.
+		if n := len(r.now()); gjson.GetBytes(answer.Structured, "status").Str != "completed" || longest > heartbeat || n < int(silence/heartbeat)-1 || r.messages()[n-3] != "running think" {
 			t.Errorf("%d reports, at most %s apart: %s", n, longest, fmt.Sprint(r.messages()[max(0, n-3):]))
 		}
 	})

@@ -221,6 +221,26 @@ func TestManyWriters(t *testing.T) {
 	}
 }
 
+// TestAReplacedFileOfTheSameNumber: file systems give the number of a removed file to the next one, which has other lines.
+func TestAReplacedFileOfTheSameNumber(t *testing.T) {
+	h := newHome(t)
+	add(t, h, run(1))
+	x := Read(h, 3)
+	if err := os.Truncate(h.Path(folder, name), 0); err != nil {
+		t.Fatal(err)
+	}
+	add(t, h, run(2))
+	if err := x.Update([]*Facts{run(3)}, all, true); err != nil {
+		t.Fatal(err)
+	}
+	got := Read(h, 3)
+	for n := 1; n <= 3; n++ {
+		if has := got.Has(run(n).Run); has != (n > 1) {
+			t.Errorf("%d: %t", n, has)
+		}
+	}
+}
+
 // TestOneHolderDoesNotBlock: a process that was stopped while it wrote does not stop others.
 func TestOneHolderDoesNotBlock(t *testing.T) {
 	h := newHome(t)

@@ -27,6 +27,9 @@ func (x *Index) Update(added []*Facts, exists func(run string) bool, always bool
 		return nil
 	}
 	return locked(x.home, os.O_CREATE, func(file *os.File, info os.FileInfo) error {
+		if always {
+			x.file = nil // it is read whole: a file that came after the one that was read may have that one's number
+		}
 		x.readOn(file, info)
 		var lines strings.Builder
 		for _, f := range added {
