@@ -222,14 +222,19 @@ func TestShellTimeoutTakesTheGroupDown(t *testing.T) {
 
 // gone reports whether a process has ended; a zombie has.
 func gone(pid int) bool {
-	for range 1000 {
+	poll := time.NewTicker(time.Millisecond)
+	defer poll.Stop()
+	for deadline := time.After(30 * time.Second); ; {
 		b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 		if err == nil && strings.Contains(string(b), ") Z ") || errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
 			return true
 		}
-		time.Sleep(time.Millisecond)
+		select {
+		case <-poll.C:
+		case <-deadline:
+			return false
+		}
 	}
-	return false
 }
 
 func TestShellIsCancelled(t *testing.T) {

@@ -1,148 +1,19 @@
 package cli
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/tidwall/gjson"
 
-	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/terminal/completion"
 )
-
-// grammar is the grammar of a small program.
-type grammar struct {
-	Common
-
-	Say  sayCommand  `cmd:"" help:"Say a word."`
-	Fail failCommand `cmd:"" help:"Fail in some way."`
-	List listCommand `cmd:"" help:"List words."`
-	Wait waitCommand `cmd:"" help:"Wait for signals."`
-	Many manyCommand `cmd:"" help:"Write until nobody reads."`
-	Join joinCommand `cmd:"" aliases:"glue" help:"Join words."`
-	Set  setGroup    `cmd:"" help:"Settings."`
-}
-
-type setGroup struct {
-	Word sayCommand `cmd:"" help:"Set a word."`
-}
-
-type joinCommand struct {
-	First string   `arg:"" help:"A word."`
-	Words []string `arg:"" optional:"" help:"More words."`
-	With  string   `help:"What stands between." short:"w" default:","`
-	Loud  bool     `help:"In capitals." short:"l" negatable:""`
-	Mark  []string `help:"What stands behind."`
-}
-
-func (c *joinCommand) Run(app *App) error {
-	text := strings.Join(append(append([]string{c.First}, c.Words...), c.Mark...), c.With)
-	if c.Loud {
-		text = strings.ToUpper(text)
-	}
-	return app.JSONLine(text)
-}
-
-type sayCommand struct {
-	Word string `arg:"" help:"The word."`
-	Loud bool   `help:"In capitals."`
-}
-
-func (c *sayCommand) Run(app *App) error {
-	app.Warn("about to say %s", c.Word)
-	app.Log.Warn("saying", "word", c.Word)
-	return app.Document(map[string]string{"word": c.Word}, func(w io.Writer) { _, _ = fmt.Fprintln(w, "word:", c.Word) })
-}
-
-type failCommand struct {
-	How string `arg:"" help:"In which way."`
-}
-
-func (c *failCommand) Run(app *App) error {
-	switch c.How {
-	case "status":
-		return Status(7)
-	case "plain":
-		return errors.New("boom")
-	case "several":
-		return fault.Join(fault.Validation, "w.json", []*fault.Fault{
-			(&fault.Fault{Type: fault.Validation, Message: "a <b>", File: "w.json", Line: 3, Column: 4}).Suggest("mend a"), fault.New(fault.Validation, "c").Suggest("mend c"),
-		})
-	case "interrupted":
-		return fmt.Errorf("while working: %w", Interrupted{syscall.SIGTERM})
-	case "cancelled":
-		return context.Canceled // of something else than a signal
-	}
-	return fault.New(fault.Type(c.How), "it is %s", c.How).Suggest("do otherwise")
-}
-
-type listCommand struct {
-	N int `arg:"" help:"How many."`
-}
-
-func (c *listCommand) Run(app *App) error {
-	var items []string
-	for i := range c.N {
-		items = append(items, fmt.Sprint("<", i, ">"))
-	}
-	return List(app, items, func(w io.Writer) { _, _ = fmt.Fprintln(w, len(items), "items") })
-}
-
-// waitCommand sends signals to itself, each after the effect of the one before.
-type waitCommand struct {
-	Signal int  `arg:"" help:"Which."`
-	Twice  bool `help:"The second time too."`
-	Then   int  `help:"Another that follows."`
-	Hold   bool `help:"Take a hangup as a request."`
-}
-
-func (c *waitCommand) Run(app *App) error {
-	if c.Hold {
-		hangups := Hangups(app)
-		for range 3 {
-			if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
-				return err
-			}
-			<-hangups
-		}
-	}
-	if err := syscall.Kill(os.Getpid(), syscall.Signal(c.Signal)); err != nil {
-		return err
-	}
-	if c.Then != 0 {
-		if err := syscall.Kill(os.Getpid(), syscall.Signal(c.Then)); err != nil {
-			return err
-		}
-	}
-	<-app.Context.Done()
-	if !c.Twice {
-		return app.Context.Err()
-	}
-	if err := syscall.Kill(os.Getpid(), syscall.Signal(c.Signal)); err != nil {
-		return err
-	}
-	select {} // Exit is called meanwhile
-}
-
-type manyCommand struct{}
-
-func (c *manyCommand) Run(app *App) error {
-	for {
-		if err := app.JSONLine("a line"); err != nil {
-			return err
-		}
-	}
-}
 
 // With an environment variable the test program runs the small program.
 func TestMain(m *testing.M) {
@@ -340,75 +211,6 @@ func TestLogAndWarnings(t *testing.T) {
 	for _, flag := range []string{"--quiet", "-q"} {
 		if _, _, stderr = call(t, "say", "hi", flag); stderr != "" {
 			t.Errorf("%s: %q", flag, stderr)
-		}
-	}
-}
-
-func TestSignals(t *testing.T) {
-	for signal, want := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143, syscall.SIGHUP: 129} {
-		for _, more := range [][]string{nil, {"--twice"}} {
-			if signal == syscall.SIGHUP && more != nil {
-				continue // a terminal that is closed makes two
-			}
-			c, stderr := child(append([]string{"wait", fmt.Sprint(int(signal))}, more...)...)
-			out, err := c.Output()
-			if c.ProcessState.ExitCode() != want || len(out) > 0 || stderr.Len() > 0 {
-				t.Errorf("%s %v: %v, status %d, stdout %q, stderr %q", signal, more, err, c.ProcessState.ExitCode(), out, stderr)
-			}
-		}
-	}
-}
-
-// After Hangups, SIGHUP is a request, and other signals end the program as before.
-func TestHangupsAreReceived(t *testing.T) {
-	c, stderr := child("wait", fmt.Sprint(int(syscall.SIGTERM)), "--hold")
-	if out, err := c.Output(); c.ProcessState.ExitCode() != 143 || len(out) > 0 || stderr.Len() > 0 {
-		t.Errorf("%v, stdout %q, stderr %q", err, out, stderr)
-	}
-}
-
-func TestAnIgnoredSignalStaysIgnored(t *testing.T) {
-	for script, want := range map[string]int{ // of two signals, the first that is not ignored counts
-		`trap "" HUP; exec "$0" wait 1 --then 15`: 143,
-		`trap "" INT; exec "$0" wait 2 --then 1`:  129,
-	} {
-		c, stderr := child("-c", script, os.Args[0])
-		c.Path, c.Args[0] = "/bin/sh", "sh"
-		out, err := c.Output()
-		if c.ProcessState.ExitCode() != want || len(out) > 0 || stderr.Len() > 0 {
-			t.Errorf("%s: %v, stdout %q, stderr %q", script, err, out, stderr)
-		}
-	}
-}
-
-func TestAReaderThatGoesAwayEndsTheProgramQuietly(t *testing.T) {
-	for _, args := range [][]string{{"many"}, {"fail", "plain"}, {"say", "hi", "-q"}, {"nope"}, {"--version", "-q"}, {"--help"}, {"--version"}} {
-		r, w, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		c, stderr := child(args...)
-		c.Stdout = w
-		if args[0] != "many" { // nobody ever read
-			_ = r.Close()
-		}
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
-		_ = w.Close()
-		if args[0] == "many" {
-			if _, err := io.ReadFull(r, make([]byte, 100)); err != nil {
-				t.Error(err)
-			}
-			_ = r.Close()
-		}
-		_ = c.Wait()
-		said := stderr.String()
-		if args[0] == "fail" || args[0] == "nope" { // what went wrong before is still said
-			said = ""
-		}
-		if c.ProcessState.ExitCode() != 141 || said != "" {
-			t.Errorf("%v: %v, stderr %q", args, c.ProcessState, stderr)
 		}
 	}
 }
