@@ -99,8 +99,8 @@ func (c *httpCommand) Run(app *cli.App) error {
 	}
 	drain := handler.Drain(max(0, c.Drain))
 	if showsRuns(toolsets) {
-		pages := &runpage.Handler{Programs: made.suite, Reach: callers.reach, Public: public, Log: app.Log}
-		pages.Mount(context.WithoutCancel(app.Context), routes)
+		pages := &runpage.Handler{Programs: made.suite, Feed: made.feed, Reach: callers.reach, Public: public, Log: app.Log}
+		pages.Mount(routes)
 		defer pages.Close()
 		endCalls := drain.Begin
 		drain.Begin = func() { endCalls(); pages.Close() }

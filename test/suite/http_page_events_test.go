@@ -3,6 +3,7 @@ package suite
 import (
 	"bufio"
 	"context"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -218,4 +219,45 @@ func TestWebEventsOfALimitedToken(t *testing.T) {
 		t.Errorf("the limited token: %s", e)
 	}
 	passed()
+}
+
+// TestOneWatchBringsAllEvents holds that streams of flows and of pages share one process that reads events, and that both go on, with each event
+// once, when it is killed.
+func TestOneWatchBringsAllEvents(t *testing.T) {
+	t.Parallel()
+	needsLinux(t, "processes are found in /proc")
+	p := newPlace(t)
+	gate := p.gate("gate")
+	token := p.shared("gated", strings.ReplaceAll(gated(), "gate\"", gate.path+"\""))
+	d := p.open("--toolsets", "core,flows")
+	all := d.stream("all", "")
+	_, flow := d.follow(token)
+	open := gate.reached()
+	run := all.next().Get("run").Str
+	page, late := d.stream(run, ""), d.stream(run, "2")
+	if e := page.next(); e.Get("event").Str != "run_started" {
+		t.Errorf("the page begins with %s", e)
+	}
+	if e := late.next(); e.Get("seq").Int() != 3 {
+		t.Errorf("the later page begins with %s", e)
+	}
+	watching := p.having(" watch ")
+	if reading := p.having(" events "); len(watching) != 1 || len(reading) != 0 {
+		t.Errorf("events are read by %v and %v", watching, reading)
+	}
+	_ = syscall.Kill(watching[0], syscall.SIGKILL)
+	p.eventually("the events are read again", func() bool {
+		again := p.having(" watch ")
+		return len(again) == 1 && again[0] != watching[0]
+	})
+	open()
+	for name, s := range map[string]*eventStream{"page": page, "later page": late} {
+		if kinds := s.rest(); len(kinds) == 0 || kinds[len(kinds)-1] != "run_finished" {
+			t.Errorf("the %s: %q", name, kinds)
+		}
+	}
+	text, err := io.ReadAll(flow)
+	if err != nil || strings.Count(string(text), `"message":"b: running"`) != 1 || !strings.Contains(string(text), `"status":"completed"`) {
+		t.Errorf("%v %s", err, text)
+	}
 }

@@ -5,7 +5,6 @@ package runpage
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"html/template"
 	"log/slog"
@@ -13,9 +12,11 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcp/mcphttp"
+	"github.com/pflow-suite/pflow/pkg/mcp/suitetools/feed"
 	"github.com/pflow-suite/pflow/pkg/mcp/suitetools/suite"
 )
 
@@ -52,20 +53,24 @@ func (r *Reach) tools() string {
 // Handler serves the pages. Close must be called.
 type Handler struct {
 	Programs *suite.Programs
+	// Feed brings the events of runs.
+	Feed *feed.Feed
 	// Reach returns what the sender of a request may see. The error is a *mcphttp.Denied if it may see nothing.
 	Reach func(*http.Request) (*Reach, error)
 	// Public is the URL under which clients reach the server, or nil.
 	Public *url.URL
 	Log    *slog.Logger
 
-	hub     *hub
 	readers chan struct{} // one for each command that may read past events
+	closed  chan struct{}
+	close   sync.Once
 	assets  assets
 }
 
 // Mount adds the pages to a mux. It is called once.
-func (h *Handler) Mount(ctx context.Context, mux *http.ServeMux) {
-	h.hub, h.readers = newHub(ctx, h.Programs, h.Log), make(chan struct{}, maxReaders)
+func (h *Handler) Mount(mux *http.ServeMux) {
+	h.readers, h.closed = make(chan struct{}, maxReaders), make(chan struct{})
+	h.Feed.HoldAll()
 	for pattern, show := range map[string]func(*http.Request, *Reach) (*page, error){
 		"GET /{$}":              h.runs,
 		"GET /runs/{run}":       h.run,
@@ -84,8 +89,8 @@ func (h *Handler) Mount(ctx context.Context, mux *http.ServeMux) {
 	mux.HandleFunc("GET "+eventsPattern, h.events)
 }
 
-// Close ends all streams and what feeds them.
-func (h *Handler) Close() { h.hub.close() }
+// Close ends all streams.
+func (h *Handler) Close() { h.close.Do(func() { close(h.closed) }) }
 
 // page is what a page shows.
 type page struct {

@@ -11,6 +11,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/mcp/suitetools/feed"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
@@ -59,31 +60,31 @@ func (h *Handler) events(w http.ResponseWriter, r *http.Request) {
 
 // streamRun streams a run after an event.
 func (h *Handler) streamRun(w http.ResponseWriter, r *http.Request, reach *Reach, run string, after int64) {
-	f, k := h.hub.follow(run)
-	defer h.hub.leave(f)
-	var past []line
+	f, k := h.Feed.Attach(run)
+	defer f.Leave()
+	var past []feed.Line
 	complete := true
-	if !k.whole {
+	if !k.Whole {
 		var err error
 		if past, complete, err = h.past(r.Context(), run, after); err != nil {
 			refuseStream(w, err)
 			return
 		}
 		if len(past) > 0 {
-			k.workflow = workflowOf(past[0])
+			k.Workflow = past[0].Beginning()
 		}
 	}
-	if !k.live && complete && !ended(past) {
+	if !k.Live && complete && !ended(past) {
 		status, workflow, err := h.standing(r.Context(), run)
 		if err != nil {
 			refuseStream(w, err)
 			return
 		}
-		if k.workflow = workflow; status == interrupted {
+		if k.Workflow = workflow; status == interrupted {
 			past = append(past, interruption(run))
 		}
 	}
-	if !reach.sees(k.workflow) {
+	if !reach.sees(k.Workflow) {
 		refuseStream(w, noRun(run))
 		return
 	}
@@ -98,52 +99,55 @@ func (h *Handler) streamRun(w http.ResponseWriter, r *http.Request, reach *Reach
 	}
 	out.flush()
 	if complete && !ended(past) {
-		h.follow(r.Context(), out, f)
+		h.follow(r.Context(), out, f, run)
 	}
 }
 
 // ended reports whether the last of some lines is the end of the run.
-func ended(lines []line) bool { return len(lines) > 0 && lines[len(lines)-1].ends() }
+func ended(lines []feed.Line) bool { return len(lines) > 0 && lines[len(lines)-1].Ends() }
 
 // lastSeq returns the greatest seq of lines.
-func lastSeq(lines []line) (seq int64) {
+func lastSeq(lines []feed.Line) (seq int64) {
 	for _, l := range lines {
-		seq = max(seq, l.seq)
+		seq = max(seq, l.Seq)
 	}
 	return seq
 }
 
-// follow writes what a follower receives until the run ends, the client goes away, or the hub is closed.
-func (h *Handler) follow(ctx context.Context, out *stream, f *follower) {
+// follow writes what a follower receives until the run ends, the client goes away, or the pages are closed.
+func (h *Handler) follow(ctx context.Context, out *stream, f *feed.Follower, run string) {
 	look, beats := time.NewTimer(lookAgain), time.NewTicker(heartbeat)
 	defer look.Stop()
 	defer beats.Stop()
 	for {
-		lines, lost := f.take()
+		lines, lost := f.Take()
+		if lost {
+			return
+		}
 		for _, l := range lines {
-			if out.event(l); l.ends() {
+			if out.event(l); l.Ends() {
 				out.flush()
 				return
 			}
 		}
-		if out.flush(); out.failed || lost {
+		if out.flush(); out.failed {
 			return
 		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-h.hub.ctx.Done():
+		case <-h.closed:
 			return
-		case <-f.more:
+		case <-f.More():
 		case <-beats.C:
 			out.comment("heartbeat")
 			look.Reset(0)
 		case <-look.C:
-			if h.hub.isLive(f.run) {
+			if h.Feed.IsLive(run) {
 				continue
 			}
-			if status, _, err := h.standing(ctx, f.run); err != nil || status != "running" && status != "queued" {
-				return // it ended before the hub began: the client asks again
+			if status, _, err := h.standing(ctx, run); err != nil || status != "running" && status != "queued" {
+				return // it ended before the feed began: the client asks again
 			}
 		}
 	}
@@ -151,8 +155,8 @@ func (h *Handler) follow(ctx context.Context, out *stream, f *follower) {
 
 // streamAll streams the beginnings and ends of runs.
 func (h *Handler) streamAll(w http.ResponseWriter, r *http.Request, reach *Reach) {
-	f, _ := h.hub.follow("")
-	defer h.hub.leave(f)
+	f, _ := h.Feed.Attach("")
+	defer f.Leave()
 	out := &stream{w: w, connection: http.NewResponseController(w)}
 	out.begin()
 	out.flush()
@@ -162,17 +166,17 @@ func (h *Handler) streamAll(w http.ResponseWriter, r *http.Request, reach *Reach
 		select {
 		case <-r.Context().Done():
 			return
-		case <-h.hub.ctx.Done():
+		case <-h.closed:
 			return
 		case <-beats.C:
 			out.comment("heartbeat")
-		case <-f.more:
-			lines, lost := f.take()
+		case <-f.More():
+			lines, lost := f.Take()
 			if lost {
 				return
 			}
 			for _, l := range lines {
-				if reach.sees(l.workflow) {
+				if reach.sees(l.Workflow) {
 					out.change(l)
 				}
 			}
@@ -182,7 +186,7 @@ func (h *Handler) streamAll(w http.ResponseWriter, r *http.Request, reach *Reach
 }
 
 // past returns the events of a run in its journal: the first one, those after a seq, and the last one. It reports false if more follow.
-func (h *Handler) past(ctx context.Context, run string, after int64) (lines []line, complete bool, err error) {
+func (h *Handler) past(ctx context.Context, run string, after int64) (lines []feed.Line, complete bool, err error) {
 	select {
 	case h.readers <- struct{}{}:
 		defer func() { <-h.readers }()
@@ -196,12 +200,12 @@ func (h *Handler) past(ctx context.Context, run string, after int64) (lines []li
 		if size > maxPast {
 			return
 		}
-		l := parseLine(text)
-		if l.kind == "" {
-			refused = l.json
+		l := feed.ParseLine(text)
+		if l.Kind == "" {
+			refused = l.JSON
 			return
 		}
-		if l.seq <= after && len(lines) > 0 && !l.ends() {
+		if l.Seq <= after && len(lines) > 0 && !l.Ends() {
 			return
 		}
 		if size += len(text); size > maxPast && len(lines) > 0 {
@@ -211,7 +215,7 @@ func (h *Handler) past(ctx context.Context, run string, after int64) (lines []li
 		lines = append(lines, l)
 	}, "pflow-exec", "events", "--format=ndjson", "--", run)
 	switch {
-	case refused != nil && gjson.GetBytes(refused, "error.type").Str == string(fault.NotFound), len(lines) > 0 && lines[0].run != run:
+	case refused != nil && gjson.GetBytes(refused, "error.type").Str == string(fault.NotFound), len(lines) > 0 && lines[0].Run != run:
 		return nil, false, noRun(run)
 	case errors.Is(err, errEnough) || size > maxPast:
 		return lines, false, nil
@@ -243,8 +247,8 @@ func (h *Handler) standing(ctx context.Context, run string) (status, workflow st
 }
 
 // interruption is the line with which the stream of an interrupted run ends, as that of pflow-exec watch does.
-func interruption(run string) line {
-	return line{run: run, kind: "run_interrupted", json: []byte(`{"v":1,"event":"run_interrupted","run":"` + run + `"}`)}
+func interruption(run string) feed.Line {
+	return feed.Line{Run: run, Kind: "run_interrupted", JSON: []byte(`{"v":1,"event":"run_interrupted","run":"` + run + `"}`)}
 }
 
 // stream is a stream of events to a client. After a write has failed it writes nothing.
@@ -281,24 +285,24 @@ func (s *stream) flush() {
 func (s *stream) comment(text string) { s.write(": %s\n\n", text) }
 
 // event sends an event unless the client has it.
-func (s *stream) event(l line) {
+func (s *stream) event(l feed.Line) {
 	switch {
-	case l.seq == 0:
-		s.write("data: %s\n\n", l.json)
-	case l.seq > s.after:
-		s.after = l.seq
-		s.write("id: %d\ndata: %s\n\n", l.seq, l.json)
+	case l.Seq == 0:
+		s.write("data: %s\n\n", l.JSON)
+	case l.Seq > s.after:
+		s.after = l.Seq
+		s.write("id: %d\ndata: %s\n\n", l.Seq, l.JSON)
 	}
 }
 
 // change sends that a run has begun or ended.
-func (s *stream) change(l line) {
+func (s *stream) change(l feed.Line) {
 	text, err := rawjson.Marshal(struct {
 		Event    string `json:"event"`
 		Run      string `json:"run"`
 		Workflow string `json:"workflow,omitempty"`
 		Status   string `json:"status,omitempty"`
-	}{l.kind, l.run, l.workflow, gjson.GetBytes(l.json, "status").Str})
+	}{l.Kind, l.Run, l.Workflow, gjson.GetBytes(l.JSON, "status").Str})
 	if err == nil {
 		s.write("data: %s\n\n", text)
 	}

@@ -1,136 +1,95 @@
-// Package feed brings the events of runs to those who follow them.
+// Package feed brings the events of runs to those who follow them: streams that show the progress of a call, and the pages of runs.
 package feed
 
 import (
-	"bytes"
 	"context"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/tidwall/gjson"
+	"github.com/oklog/ulid/v2"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcp/suitetools/suite"
 )
 
-// Event is what followers need of an event.
-type Event struct {
-	Seq                         int64
-	Kind, Node, Type, Time, Run string
-	// Item reports that it is of an item of a batch, an iteration or an attempt that is repeated.
-	Item bool
-	// Nodes is how many the workflow has, Status and From are those of the end and of the beginning of a run.
-	Nodes        int
-	Status, From string
-}
-
-// parse reads a line of pflow-exec watch.
-func parse(line []byte) Event {
-	v := gjson.GetManyBytes(line, "seq", "event", "node", "type", "time", "run", "item", "iteration", "will_retry", "nodes.#", "status", "resumed_from")
-	return Event{
-		Seq: v[0].Int(), Kind: v[1].Str, Node: v[2].Str, Type: v[3].Str, Time: v[4].Str, Run: v[5].Str,
-		Item: v[6].Exists() || v[7].Int() > 1 || v[8].Bool(), Nodes: int(v[9].Int()), Status: v[10].Str, From: v[11].Str,
-	}
-}
-
-const (
-	// keptTime is how long the events of a run are kept for a call that may have started it.
-	keptTime = 30 * time.Second
-	// restart is the pause before the events are read again after their command has ended.
-	restart = 200 * time.Millisecond
-)
+// restart is the pause before the events are read again after their command has ended.
+const restart = 200 * time.Millisecond
 
 // Feed brings the events of runs to those who follow them. One command reads the events of all runs, from the first time that somebody
-// follows one, until ctx ends.
+// follows or expects a run until the feed is closed.
 type Feed struct {
 	suite *suite.Programs
-	ctx   context.Context
-
-	mu        sync.Mutex
-	followers map[string][]*follower // by run
-	// pending counts the calls whose runs are not known yet; kept has the events of runs without a follower, for them.
-	pending int
-	kept    map[string]*keptRun
-	// since is what the command was started with, "" before the first time, and stop ends it.
-	since   string
+	// now returns the time.
+	now     func() time.Time
+	ctx     context.Context
 	stop    context.CancelFunc
-	closed  bool
 	reading sync.WaitGroup
+
+	mu    sync.Mutex
+	begun bool
+	// followers are by run, and those of all runs under "".
+	followers map[string]map[*Follower]bool
+	// runs are those that go on, and those that have ended while calls were pending. The events that they hold have held bytes together.
+	runs map[string]*heldRun
+	held int
+	// holdsAll reports that the events of all runs that go on are held.
+	holdsAll bool
+	// pending counts the calls whose runs are not known yet, the first since pendingSince.
+	pending      int
+	pendingSince time.Time
 }
 
-// keptRun has the events of a run without a follower.
-type keptRun struct {
-	events []Event
-	at     time.Time
-}
-
-// follower receives the events of a run, and of those that continue it.
-type follower struct {
-	run  string
-	seen int64
-
-	mu      sync.Mutex
-	waiting []Event
-	more    chan struct{} // has a value if events may wait
-}
-
-// maxWaiting is the most events that wait for a follower, whose client may be slow. Of more, only ends are kept.
-const maxWaiting = 4096
-
-// add hands an event to the follower. It never waits.
-func (f *follower) add(event Event) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if len(f.waiting) >= maxWaiting && !strings.HasPrefix(event.Kind, "run_") {
-		return
-	}
-	f.waiting = append(f.waiting, event)
-	select {
-	case f.more <- struct{}{}:
-	default:
-	}
-}
-
-// take returns the events that wait.
-func (f *follower) take() []Event {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	taken := f.waiting
-	f.waiting = nil
-	return taken
-}
-
-// isNew reports whether an event was not seen before: events come again when their command is started again.
-func (f *follower) isNew(event Event) bool {
-	switch {
-	case event.Run != f.run:
-		f.run, f.seen = event.Run, event.Seq
-		return true
-	case event.Seq == 0: // an end that is in no journal
-		return true
-	case event.Seq <= f.seen:
-		return false
-	}
-	f.seen = event.Seq
-	return true
-}
-
-// New returns the feed of a suite.
+// New returns the feed of a suite. Close must be called.
 func New(ctx context.Context, s *suite.Programs) *Feed {
-	return &Feed{suite: s, ctx: ctx, followers: map[string][]*follower{}, kept: map[string]*keptRun{}}
+	r := &Feed{suite: s, now: time.Now, followers: map[string]map[*Follower]bool{}, runs: map[string]*heldRun{}}
+	r.ctx, r.stop = context.WithCancel(ctx)
+	return r
 }
 
 // Close ends the command and waits for its end.
 func (r *Feed) Close() {
 	r.mu.Lock()
-	if r.stop != nil {
-		r.stop()
-	}
-	r.since, r.closed = "", true
+	r.stop()
 	r.mu.Unlock()
 	r.reading.Wait()
+}
+
+// HoldAll has the events of all runs held while they go on, for those who begin to follow a run that has begun.
+func (r *Feed) HoldAll() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.holdsAll = true
+}
+
+// Known is what the feed knows about a run.
+type Known struct {
+	Workflow string
+	// Live reports that the run goes on, and Whole that its events were held from the first one: they wait for the follower.
+	Live, Whole bool
+}
+
+// Attach returns a follower of a run, or if run is "" of the beginnings and ends of all runs. Leave must be called.
+func (r *Feed) Attach(run string) (*Follower, Known) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f := r.newFollower(run, false)
+	held := r.runs[run]
+	if held == nil || !held.ended.IsZero() {
+		return f, Known{}
+	}
+	for _, l := range held.lines {
+		f.add(l)
+	}
+	return f, Known{held.workflow, true, held.lines != nil}
+}
+
+// IsLive reports whether a run goes on, as far as the feed knows.
+func (r *Feed) IsLive(run string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	held := r.runs[run]
+	return held != nil && held.ended.IsZero()
 }
 
 // Expected is a call that is about to start a run.
@@ -139,11 +98,14 @@ type Expected struct {
 	once sync.Once
 }
 
-// Expect has the events of new runs kept, until End or Follow is called.
+// Expect has the events of new runs held, until End or Follow is called.
 func (r *Feed) Expect() *Expected {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.pending++
+	r.start()
+	if r.pending++; r.pending == 1 {
+		r.pendingSince = r.now()
+	}
 	return &Expected{feed: r}
 }
 
@@ -158,126 +120,112 @@ func (e *Expected) End() {
 
 // settle counts a call off that knows its run. The mu must be held.
 func (r *Feed) settle() {
-	if r.pending--; r.pending == 0 {
-		clear(r.kept)
+	if r.pending--; r.pending > 0 {
+		return
 	}
-}
-
-// Follow calls apply with the events of a run from its beginning until it has ended for good or ctx ends.
-func (r *Feed) Follow(ctx context.Context, e *Expected, run string, apply func(Event)) {
-	f := &follower{run: run, more: make(chan struct{}, 1)}
-	r.enlist(e, f)
-	defer r.leave(f)
-	for {
-		for _, event := range f.take() {
-			if !f.isNew(event) {
-				continue
-			}
-			if apply(event); ends(event) {
-				return
-			}
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-f.more:
+	for id, run := range r.runs {
+		switch {
+		case !run.ended.IsZero():
+			r.forget(id)
+		case !r.holdsAll:
+			r.drop(run)
 		}
 	}
 }
 
-// ends reports whether nothing comes after an event: a run that is paused can be continued by another.
-func ends(event Event) bool {
-	return event.Kind == "run_interrupted" || event.Kind == "run_finished" && event.Status != "paused"
-}
-
-// enlist makes a follower one of those of its run. The follower begins with the events that are kept of it.
-func (r *Feed) enlist(e *Expected, f *follower) {
+// enlist returns a follower of the progress of a run, which begins with the events that are held of it. The call e has started the run.
+func (r *Feed) enlist(run string, e *Expected) *Follower {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if kept := r.kept[f.run]; kept != nil {
-		f.waiting = slices.Clone(kept.events)
+	f := r.newFollower(run, true)
+	if held := r.runs[run]; held != nil {
+		for _, l := range held.lines {
+			f.add(l)
+		}
+		if !held.ended.IsZero() {
+			r.forget(run)
+		}
 	}
-	r.followers[f.run] = append(r.followers[f.run], f)
 	e.once.Do(r.settle)
-	// Ids of runs begin with their time, so a part of an id comes before it and before all later ones.
-	if since := f.run[:len(f.run)-1]; !r.closed && (r.since == "" || since < r.since) {
-		r.since = since
-		if r.stop != nil {
-			r.stop()
-		}
-		var ctx context.Context
-		ctx, r.stop = context.WithCancel(r.ctx)
-		r.reading.Go(func() { r.read(ctx, since) })
-	}
+	return f
 }
 
-// leave ends the following of a run, under whichever id it has by now.
-func (r *Feed) leave(f *follower) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for run, followers := range r.followers {
-		if followers = slices.DeleteFunc(followers, func(other *follower) bool { return other == f }); len(followers) == 0 {
-			delete(r.followers, run)
-		} else {
-			r.followers[run] = followers
-		}
-	}
+// newFollower returns a follower of a run. The mu must be held.
+func (r *Feed) newFollower(run string, progress bool) *Follower {
+	f := &Follower{feed: r, progress: progress, more: make(chan struct{}, 1)}
+	r.add(f, run)
+	r.start()
+	return f
 }
 
-// read reads the events of all runs, and again if the command ends, until ctx ends.
-func (r *Feed) read(ctx context.Context, since string) {
-	for ctx.Err() == nil {
-		_, err := r.suite.Run(ctx, suite.Command{Program: "pflow-exec", Args: []string{"--quiet", "watch", "--format=ndjson", "--since", since}, Long: true, OnLine: func(line []byte) {
-			if interesting(line) {
-				r.pass(parse(line))
-			}
-		}})
-		if ctx.Err() == nil {
-			r.suite.Log.Warn("the events of runs cannot be read; they are read again", "error", fault.From(err))
+// add makes a follower one of a run. The mu must be held.
+func (r *Feed) add(f *Follower, run string) {
+	if r.followers[run] == nil {
+		r.followers[run] = map[*Follower]bool{}
+	}
+	r.followers[run][f] = true
+	f.runs = append(f.runs, run)
+}
+
+// start starts the reading once. The mu must be held.
+func (r *Feed) start() {
+	if r.begun || r.ctx.Err() != nil {
+		return
+	}
+	r.begun = true
+	since := firstID(r.now())
+	r.reading.Go(func() { r.read(since) })
+}
+
+// firstID returns an id that comes before those of all runs that begin from now on, also of those that begin before the command does.
+func firstID(now time.Time) string {
+	var id ulid.ULID
+	_ = id.SetTime(ulid.Timestamp(now)) // it fails for times after the year 10889
+	return "r" + strings.ToLower(id.String())
+}
+
+// read reads the events of all runs that begin after one or go on, and again if the command ends, until the feed is closed.
+func (r *Feed) read(since string) {
+	for {
+		err := r.suite.Lines(r.ctx, func(text []byte) { r.pass(parse(text)) }, "pflow-exec", "watch", "--format=ndjson", "--since="+since)
+		if r.ctx.Err() != nil {
+			return
 		}
+		since = r.again()
+		r.suite.Log.Warn("the events of runs cannot be read; they are read again", "error", fault.From(err))
 		select {
-		case <-ctx.Done():
+		case <-r.ctx.Done():
+			return
 		case <-time.After(restart):
 		}
 	}
 }
 
-// interesting reports whether a line can be an event that followers may need, without parsing it.
-func interesting(line []byte) bool {
-	head := line[:min(len(line), 80)]
-	return bytes.Contains(head, []byte(`"event":"run_`)) || bytes.Contains(head, []byte(`"event":"node_`)) && !bytes.Contains(head, []byte(`"event":"node_progress"`))
-}
-
-// pass hands an event to those who follow its run, or keeps it for a call that may have started the run.
-func (r *Feed) pass(event Event) {
+// again forgets what the stream has brought, and returns the id after which it brings what followers and calls have missed.
+func (r *Feed) again() (since string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if event.Kind == "run_started" && event.From != "" { // it continues a run that may be followed
-		if followers := r.followers[event.From]; len(followers) > 0 {
-			r.followers[event.Run] = append(r.followers[event.Run], followers...)
+	oldest := r.now()
+	if r.pending > 0 {
+		if oldest = oldest.Add(-keptTime); oldest.Before(r.pendingSince) {
+			oldest = r.pendingSince
 		}
 	}
-	followers := r.followers[event.Run]
-	for _, f := range followers {
-		f.add(event)
-	}
-	if len(followers) == 0 && r.pending > 0 {
-		r.keep(event)
-	}
-}
-
-// keep keeps an event, and forgets runs that it has kept for long. The mu must be held.
-func (r *Feed) keep(event Event) {
-	now := time.Now()
-	kept := r.kept[event.Run]
-	if kept == nil {
-		for run, old := range r.kept {
-			if now.Sub(old.at) > keptTime {
-				delete(r.kept, run)
-			}
+	since = firstID(oldest)
+	missed := func(run string) {
+		if run != "" && run <= since {
+			since = run[:len(run)-1] // a part of an id comes before it
 		}
-		kept = &keptRun{at: now}
-		r.kept[event.Run] = kept
 	}
-	kept.events = append(kept.events, event)
+	for run := range r.followers {
+		missed(run)
+	}
+	for run, held := range r.runs {
+		if held.ended.IsZero() {
+			missed(run)
+		}
+	}
+	clear(r.runs)
+	r.held = 0
+	return since
 }
