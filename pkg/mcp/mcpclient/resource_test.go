@@ -59,7 +59,7 @@ func resourceServer() *mcp.Server {
 		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{content}}, nil
 	}
 	for i := range 500 {
-		s.AddResource(&mcp.Resource{URI: fmt.Sprintf("a:%d", i), Name: strings.Repeat("long name\n", 1000)}, read)
+		s.AddResource(&mcp.Resource{URI: fmt.Sprintf("a:%d", i), Name: strings.Repeat("long name\n", 30)}, read)
 	}
 	return s
 }
