@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/pflow-suite/pflow/pkg/catalog/library"
 	"github.com/pflow-suite/pflow/pkg/catalog/page"
 	"github.com/pflow-suite/pflow/pkg/catalog/registry"
 	"github.com/pflow-suite/pflow/pkg/fault"
@@ -60,15 +61,19 @@ func typeNamed(app *cli.App, name string, unknown *fault.Fault) (c component, er
 	if denied := types.Denial(name); denied != nil {
 		return c, denied
 	}
-	return c, nothing(types, name, unknown)
+	return c, nothing(library.Open(h), types, name, unknown)
 }
 
-// nothing returns the fault of a name that neither a workflow nor a node type has. It suggests similar names of both.
-func nothing(types *registry.Registry, name string, unknown *fault.Fault) error {
+// nothing returns the fault of a name that neither a workflow nor a node type has. It suggests the present name of a workflow that had
+// it, or else similar names of both.
+func nothing(lib *library.Library, types *registry.Registry, name string, unknown *fault.Fault) error {
 	answer := *unknown
 	answer.SuggestNothing()
 	if unknown.Type == fault.NotFound {
 		answer.Message = fmt.Sprintf("There is no workflow and no node type %q", name)
+	}
+	if library.SuggestPresent(lib, &answer, name) {
+		return &answer
 	}
 	names, _ := types.Names()
 	if near, ok := fault.Nearest(name, names); ok {

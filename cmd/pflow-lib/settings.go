@@ -29,7 +29,7 @@ type settingsCommand struct {
 	UnsetVar unsetVar       `cmd:"" help:"Remove plain values." example:"pflow-lib settings unset-var region"`
 	ListVars listVars       `cmd:"" help:"List the plain values." example:"pflow-lib settings list-vars"`
 	Get      getCommand     `cmd:"" help:"Print one of the other settings." example:"pflow-lib settings get runtime.max_runs"`
-	Set      setCommand     `cmd:"" help:"Set one of the other settings." example:"pflow-lib settings set runtime.max_runs=4"`
+	Set      setCommand     `cmd:"" help:"Set one of the other settings." example:"pflow-lib settings set runtime.max_runs 4"`
 	Unset    unsetCommand   `cmd:"" help:"Remove one of the other settings." example:"pflow-lib settings unset runtime.max_runs"`
 	Reset    resetCommand   `cmd:"" help:"Remove the patterns and the other settings: the defaults apply." example:"pflow-lib settings reset"`
 }

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -19,6 +20,28 @@ import (
 func (p *place) limited(most int) {
 	p.Helper()
 	p.must("pflow-lib", "settings", "set", "runtime.max_runs", fmt.Sprint(most))
+}
+
+// The hints of a limit that cannot be are commands that work.
+func TestTheHintsForALimitWork(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	set := regexp.MustCompile(`^pflow-lib settings (?:set runtime\.max_runs \d+|unset runtime\.max_runs)`)
+	o := p.run("pflow-lib", "settings", "set", "runtime.max_runs", "0")
+	hints := gjson.Get(o.stdout, "error.suggestions").Array()
+	if o.exit != 2 || len(hints) != 2 {
+		t.Fatalf("%s", o)
+	}
+	for i, want := range []string{"4", ""} {
+		p.must("pflow-lib", strings.Fields(set.FindString(hints[i].Str))[1:]...)
+		if got := gjson.Get(p.read("home/settings.json"), "runtime.max_runs").Raw; got != want {
+			t.Errorf("after %s the limit is %q", hints[i].Str, got)
+		}
+	}
+	o = p.run("pflow-lib", "settings", "set", "runtime.max_run", "3")
+	if hint := gjson.Get(o.stdout, "error.suggestions.0").Str; o.exit != 2 || !strings.Contains(hint, "runtime.max_runs") {
+		t.Errorf("%s", o)
+	}
 }
 
 // waitsFor waits until a run has a status.

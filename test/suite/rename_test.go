@@ -57,9 +57,14 @@ func TestSaveSaysWhere(t *testing.T) {
 	if o.exit != 0 || !strings.Contains(o.stdout, filepath.Join("library", "greet.json")) || !strings.Contains(o.stdout, "pflow-exec run greet") {
 		t.Errorf("%s", o)
 	}
-	if hint := gjson.Get(p.run("pflow-exec", "run", "sketch").stdout, "error.suggestions.0").Str; !strings.Contains(hint, `"sketch"`) || !strings.Contains(hint, "pflow-exec run greet") {
-		t.Errorf("the hint for a shell: %s", hint)
+	for _, command := range []string{"pflow-exec run sketch", "pflow-exec start sketch", "pflow-lib show sketch", "pflow-lib check sketch", "pflow-lib describe sketch", "pflow-lib path sketch"} {
+		o := p.run(strings.Fields(command)[0], strings.Fields(command)[1:]...)
+		hints := gjson.Get(o.stdout, "error.suggestions").Array()
+		if o.exit != 2 || len(hints) != 1 || !strings.Contains(hints[0].Str, `"sketch"`) || !strings.HasSuffix(hints[0].Str, "pflow-exec run greet") {
+			t.Errorf("%s: %s", command, o)
+		}
 	}
+	p.must("pflow-exec", "run", "greet")
 	if hint := gjson.Get(p.run("pflow-exec", "run", "--format", "json", "--hints", "tools", "sketch").stdout, "error.suggestions.0").Str; !strings.Contains(hint, `"greet"`) || strings.Contains(hint, "pflow-") {
 		t.Errorf("the hint for tools: %s", hint)
 	}

@@ -45,19 +45,19 @@ func formerNames(l *Library) (list []former) {
 	return list
 }
 
-// suggestPresent adds to the fault of a name that no workflow has the name that its workflow has now, if it is known.
-func suggestPresent(l *Library, f *fault.Fault, name string) {
+// SuggestPresent adds to the fault of a name that no workflow has the name that its workflow has now. It reports whether that is known.
+func SuggestPresent(l *Library, f *fault.Fault, name string) bool {
 	list := formerNames(l)
 	find := func(name string) int { return slices.IndexFunc(list, func(f former) bool { return f.From == name }) }
 	first := find(name)
 	if first < 0 {
-		return
+		return false
 	}
 	present := list[first].To
 	for range list { // a chain of names may be a circle
 		e, err := isPresent(l, present)
 		if err != nil {
-			return
+			return false
 		}
 		if e {
 			what := "The workflow %q is named %q now"
@@ -65,14 +65,15 @@ func suggestPresent(l *Library, f *fault.Fault, name string) {
 				what = "The draft %q was saved as %q"
 			}
 			f.SuggestCommand(what+": pflow-exec run %s", name, present, present).SuggestTool(what, name, present)
-			return
+			return true
 		}
 		next := find(present)
 		if next < 0 {
-			return
+			return false
 		}
 		present = list[next].To
 	}
+	return false
 }
 
 // isPresent reports whether a workflow has a name.

@@ -205,8 +205,7 @@ func (l *Library) find(name string, at func(saved bool, name string) (*Entry, er
 		return draft, err
 	}
 	f := fault.New(fault.NotFound, "FileNotFoundError: there is no workflow %q, neither saved nor as a draft", name)
-	suggestPresent(l, f, name)
-	return nil, offer(f, name, slices.Concat(l.Names(true), l.Names(false)))
+	return nil, offer(l, f, name, slices.Concat(l.Names(true), l.Names(false)))
 }
 
 // Draft returns the draft of a name, even if a saved workflow hides it.
@@ -257,15 +256,14 @@ func noDraft(l *Library, name, form string) *fault.Fault {
 		f.Message += "; the workflow of that name is saved already"
 		return f.SuggestCommand("pflow-lib show %s prints it", name).SuggestTool("The resource pflow://workflows/%s has its text; to change it, write that as a draft of another name", name)
 	}
-	suggestPresent(l, f, name)
-	return offer(f, name, l.Names(false))
+	return offer(l, f, name, l.Names(false))
 }
 
-// offer adds the existing names to the fault of an unknown one.
-func offer(f *fault.Fault, name string, names []string) *fault.Fault {
+// offer adds the existing names to the fault of an unknown one: the name that its workflow has now, or else the nearest one.
+func offer(l *Library, f *fault.Fault, name string, names []string) *fault.Fault {
 	slices.Sort(names)
 	names = slices.Compact(names)
-	if near, ok := fault.Nearest(name, names); ok {
+	if near, ok := fault.Nearest(name, names); !SuggestPresent(l, f, name) && ok {
 		f.Suggest("Did you mean %q?", near)
 	}
 	switch {

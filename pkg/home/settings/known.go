@@ -76,7 +76,7 @@ func (k Key) Value(text string) (json.RawMessage, error) {
 	switch n, err := strconv.Atoi(text); {
 	case k.Name == "runtime.max_runs" && (err != nil || n < 1):
 		return nil, fault.New(fault.Usage, "The value of %s must be a whole number of at least 1, not %s", k.Name, fault.Truncate(text, maxShownValue)).
-			SuggestCommand("pflow-lib settings set %s=4 lets four runs be executed at the same time", k.Name).
+			SuggestCommand("pflow-lib settings set %s 4 lets four runs be executed at the same time", k.Name).
 			SuggestCommand("pflow-lib settings unset %s removes the limit", k.Name)
 	case k.Name == "runtime.fail_degraded" && text != "true" && text != "false":
 		return nil, fault.New(fault.Usage, "The value of %s must be true or false, not %s", k.Name, fault.Truncate(text, maxShownValue))

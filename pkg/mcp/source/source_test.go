@@ -3,6 +3,7 @@ package source
 import (
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -61,8 +62,29 @@ func TestLoadAndFind(t *testing.T) {
 	if s, err := Find(h, "crm"); err != nil || s.Run[0] != "b" {
 		t.Error(s, err)
 	}
-	if _, err := Find(h, "crn"); fault.From(err).Type != fault.NotFound || !slices.Equal(fault.From(err).Available, []string{"crm"}) || len(fault.From(err).Suggestions) != 1 {
-		t.Error(err)
+	for name, near := range map[string]string{"crn": "crm", "warehouse": ""} {
+		_, err := Find(h, name)
+		if f := fault.From(err); f.Type != fault.NotFound || !slices.Equal(f.Available, []string{"crm"}) || !hints(f, near) {
+			t.Errorf("%s: %+v", name, f)
+		}
+	}
+}
+
+// hints reports whether the first suggestion of a fault quotes a name, or with "" that it has no suggestion.
+func hints(f *fault.Fault, name string) bool {
+	if name == "" {
+		return len(f.Suggestions) == 0
+	}
+	return len(f.Suggestions) > 0 && strings.Contains(f.Suggestions[0], strconv.Quote(name))
+}
+
+// A key with a typing error is answered with the key that was meant.
+func TestTheNearestKeyIsNamed(t *testing.T) {
+	for key, near := range map[string]string{"runs": "run", "lst": "list", "refesh": "refresh"} {
+		_, err := Parse(json.RawMessage(`[{"name":"a","list":["x"],"run":["x"],"` + key + `":["x"]}]`))
+		if f := fault.From(err); f == nil || f.Path != "sources[0]."+key || !hints(f, near) {
+			t.Errorf("%s: %+v", key, f)
+		}
 	}
 }
 
