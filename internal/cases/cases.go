@@ -25,9 +25,11 @@ type Case struct {
 	Env      map[string]string `json:"env"`
 	Settings json.RawMessage   `json:"settings"`
 	// Files are written to the working directory before the run, by name. Needs are the programs that the case needs.
-	Files  map[string]string `json:"files"`
-	Needs  []string          `json:"needs"`
-	Expect Expect            `json:"expect"`
+	Files map[string]string `json:"files"`
+	Needs []string          `json:"needs"`
+	// Timed is set if nodes must succeed within time limits of few seconds, so that the case must not run beside others.
+	Timed  bool   `json:"timed"`
+	Expect Expect `json:"expect"`
 }
 
 // Expect has the expected results of a case. Outputs is a part of the run's outputs.
