@@ -54,7 +54,7 @@ func (r *Runner) try(ctx context.Context, p *Call, t *Task) (result *Result, los
 	defer from.discard()
 	stdout, stderr := &programStdout{progress: t.Progress, used: t.Used, take: from.take, object: spool{task: t}}, process.NewTail(maxTail)
 	exit, err := process.Run(ctx, process.Command{
-		Path: "/bin/sh", Args: []string{"-c", r.Command}, Dir: t.Dir, Env: t.Env, Marks: t.Marks, Stdin: &heldInput{bytes.NewReader(request), ended},
+		Path: "/bin/sh", Args: []string{"-c", r.Command}, Dir: t.Dir, Env: t.Env, Marks: t.Marks, Stdin: &heldInput{request: bytes.NewReader(request), ended: ended},
 		Stdout: &remoteStdout{from, stdout}, Stderr: io.MultiWriter(&runnerStderr{t.Stderr}, stderr),
 	})
 	if from.fault != nil {
@@ -139,16 +139,33 @@ func readReply(text []byte) (reply *Reply, ok bool) {
 	return &r, true
 }
 
-// heldInput is a request, after which the pipe stays open until the runner has ended.
+// Sign is what the sender of a held request writes behind it, at once and then every SignInterval, to show that it is still there. In JSON
+// it means nothing.
+const (
+	Sign         = ' '
+	SignInterval = 10 * time.Second
+)
+
+// heldInput is a request, and behind it signs until the runner has ended.
 type heldInput struct {
 	request io.Reader
 	ended   <-chan struct{}
+	// next is when the next sign is due, or nil before the first.
+	next <-chan time.Time
 }
 
 func (h *heldInput) Read(p []byte) (int, error) {
 	n, err := h.request.Read(p)
-	if errors.Is(err, io.EOF) {
-		<-h.ended
+	if !errors.Is(err, io.EOF) {
+		return n, err
 	}
-	return n, err
+	if h.next != nil {
+		select {
+		case <-h.ended:
+			return 0, io.EOF
+		case <-h.next:
+		}
+	}
+	h.next = time.After(SignInterval)
+	return copy(p, []byte{Sign}), nil
 }

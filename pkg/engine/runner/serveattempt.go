@@ -21,15 +21,13 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-// errSenderGone is the cause of an attempt whose sender has closed its end of the pipe.
-var errSenderGone = fault.New(fault.Execution, "The run that has sent the attempt is gone")
-
 // attemptVariable marks the processes of an attempt that this process executes for a runner.
 const attemptVariable = "PFLOW_ATTEMPT_MARK"
 
 // ServeAttempt executes the attempt in the request on in, which is one document, and writes lines to out: the progress of the node,
 // the output of its processes, and in the end the reply. It returns the fault of a node that failed. All descendants of this
-// process are ended with the attempt. The host need not have a home: then it is that of the request's environment.
+// process are ended with the attempt. The host need not have a home: then it is that of the request's environment. If the attempt
+// is stopped, because the context ends or the sender is gone, there is no reply: the cause is returned.
 func ServeAttempt(ctx context.Context, host *Host, in io.Reader, out io.Writer) (*fault.Fault, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -51,13 +49,13 @@ func ServeAttempt(ctx context.Context, host *Host, in io.Reader, out io.Writer) 
 			Suggest("Install the suite in the same version on both machines")
 	}
 	if r.Held { // when the sender is gone, the attempt must end
-		go func() {
-			_, _ = io.Copy(io.Discard, io.MultiReader(decoder.Buffered(), source))
-			cancel(errSenderGone)
-		}()
+		go watchSender(io.MultiReader(decoder.Buffered(), source), cancel)
 	}
 	lines := &attemptLines{to: out}
 	result := host.attempt(ctx, &r, lines)
+	if cause := context.Cause(ctx); cause != nil && result.Fault != nil { // a reply would say that the node has failed by itself
+		return nil, cause
+	}
 	raw, err := rawjson.Marshal(node.ReplyOf(result))
 	if err != nil {
 		return nil, fault.From(err)
