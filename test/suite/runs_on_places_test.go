@@ -140,6 +140,14 @@ func namespaces(t *testing.T) func(p *place) string {
 // overSSH starts a server for ssh and returns a runner that logs in to it, as this user.
 func overSSH(t *testing.T) func(p *place) string {
 	t.Helper()
+	login, _ := sshServer(t)
+	return func(p *place) string { return login + "127.0.0.1 '" + p.attempt() + "'" }
+}
+
+// sshServer starts a server for ssh on 127.0.0.1. It returns the beginning of a command that logs in to it, as this user, and the id of its
+// process.
+func sshServer(t *testing.T) (login string, pid int) {
+	t.Helper()
 	needs(t, "ssh", "ssh-keygen")
 	server, err := exec.LookPath("sshd")
 	if err != nil {
@@ -189,9 +197,8 @@ MaxStartups 1000
 		}
 		return err == nil
 	})
-	login := fmt.Sprintf("ssh -T -F none -o BatchMode=yes -o IdentitiesOnly=yes -o UserKnownHostsFile=%s -o StrictHostKeyChecking=yes -i %s -p %d 127.0.0.1 ",
-		known, filepath.Join(p.dir, "user"), port)
-	return func(p *place) string { return login + "'" + p.attempt() + "'" }
+	return fmt.Sprintf("ssh -T -F none -o BatchMode=yes -o IdentitiesOnly=yes -o UserKnownHostsFile=%s -o StrictHostKeyChecking=yes -i %s -p %d ",
+		known, filepath.Join(p.dir, "user"), port), daemon.Process.Pid
 }
 
 // freePort returns a port that was free a moment ago.
