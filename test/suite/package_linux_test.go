@@ -117,28 +117,63 @@ func (tr *tree) older(deb string) string {
 	return filepath.Join(folder, "old.deb")
 }
 
+// packaged returns the path of a package that an environment variable names, or skips the test.
+func packaged(t *testing.T, variable string) string {
+	t.Helper()
+	file := os.Getenv(variable)
+	if file == "" {
+		t.Skip(variable + " is not set: use scripts/test --clients")
+	}
+	return file
+}
+
+// begins follows the first lines of README, and its first workflow.
+func (tr *tree) begins() {
+	tr.Helper()
+	for line := range strings.Lines(block(tr.T, "pflow-lib new first")) {
+		tr.must(strings.TrimSpace(line))
+	}
+	if got := tr.must("pflow-exec run hello who=Ada --print greeting && pflow-exec list | grep -c completed"); got != "Hello, Ada\n2\n" {
+		tr.Errorf("hello prints %q", got)
+	}
+	tr.write("root/disk.json", block(tr.T, `"report", "type": "write-file"`))
+	if got := tr.must("pflow-exec run disk.json dir=/usr --print files && cut -d, -f1 disk.md"); !regexp.MustCompile(`^(\d+)\n\d+ files\n$`).MatchString(got) {
+		tr.Errorf("disk.json prints %q", got)
+	}
+}
+
+// hasPrograms fails the test unless the tree has the programs of the suite, with a man page of each.
+func (tr *tree) hasPrograms() {
+	tr.Helper()
+	for _, files := range []string{"/usr/bin/pflow-* /usr/bin/veloflux-*", "/usr/share/man/man1/*"} {
+		if got := tr.must("ls " + files); strings.Contains(got, "pflow-gone") || len(strings.Fields(got)) != len(programs) {
+			tr.Errorf("there are %s", got)
+		}
+	}
+}
+
+// goes removes the package. It must leave nothing of itself, and the home as it is.
+func (tr *tree) goes(remove func()) {
+	tr.Helper()
+	before := tr.home("none")
+	remove()
+	if left := tr.must(`find / -xdev \( -name 'pflow*' -o -name 'veloflux*' \) -not -path '/root/*' -not -path '/proc/*' -not -path '/var/*'`); left != "" {
+		tr.Errorf("the removal leaves %s", left)
+	}
+	if after := tr.home("none"); after != before {
+		tr.Errorf("the removal changed the home from\n%s\nto\n%s", before, after)
+	}
+}
+
 // TestDebianPackage installs an older package into a tree of its own, follows the first lines of README in it, upgrades while a run is live,
 // and removes the package. The run goes on, and the home stays as it is.
 func TestDebianPackage(t *testing.T) {
 	t.Parallel()
-	deb := os.Getenv("CASE_DEB")
-	if deb == "" {
-		t.Skip("CASE_DEB is not set: use scripts/test --clients")
-	}
+	deb := packaged(t, "CASE_DEB")
 	tr := newTree(t)
 	install := func(deb string) { tr.outside(`dpkg --root="$1" --install '` + deb + "'") }
 	install(tr.older(deb))
-
-	for line := range strings.Lines(block(t, "pflow-lib new first")) {
-		tr.must(strings.TrimSpace(line))
-	}
-	if got := tr.must("pflow-exec run hello who=Ada --print greeting && pflow-exec list | grep -c completed"); got != "Hello, Ada\n2\n" {
-		t.Errorf("hello prints %q", got)
-	}
-	tr.write("root/disk.json", block(t, `"report", "type": "write-file"`))
-	if got := tr.must("pflow-exec run disk.json dir=/usr --print files && cut -d, -f1 disk.md"); !regexp.MustCompile(`^(\d+)\n\d+ files\n$`).MatchString(got) {
-		t.Errorf("disk.json prints %q", got)
-	}
+	tr.begins()
 
 	tr.write("root/wait.json", `{"nodes": [{"id": "wait", "type": "shell", "params": {"command": "until test -e go; do sleep 0.05; done; echo gone on"}}],
 		"outputs": {"end": {"source": "${wait.stdout}"}}}`)
@@ -146,24 +181,26 @@ func TestDebianPackage(t *testing.T) {
 	tr.must("until pflow-exec events " + run + " | grep -q node_started; do sleep 0.05; done")
 	before := tr.home(run)
 	install(deb)
-	for _, files := range []string{"/usr/bin/pflow-* /usr/bin/veloflux-*", "/usr/share/man/man1/*"} {
-		if got := tr.must("ls " + files); strings.Contains(got, "pflow-gone") || len(strings.Fields(got)) != len(programs) {
-			t.Errorf("after the upgrade there are %s", got)
-		}
-	}
+	tr.hasPrograms()
 	if after := tr.home(run); after != before {
 		t.Errorf("the upgrade changed the home from\n%s\nto\n%s", before, after)
 	}
 	if got := tr.must("touch go && pflow-exec wait " + run + " --print end"); got != "gone on\n" {
 		t.Errorf("the live run prints %q", got)
 	}
+	tr.goes(func() { tr.outside(`dpkg --root="$1" --purge pflow`) })
+}
 
-	before = tr.home("none")
-	tr.outside(`dpkg --root="$1" --purge pflow`)
-	if left := tr.must(`find / -xdev \( -name 'pflow*' -o -name 'veloflux*' \) -not -path '/root/*' -not -path '/proc/*' -not -path '/var/*'`); left != "" {
-		t.Errorf("the removal leaves %s", left)
-	}
-	if after := tr.home("none"); after != before {
-		t.Errorf("the removal changed the home from\n%s\nto\n%s", before, after)
-	}
+// TestRPMPackage installs the package for RPM into a tree of its own, follows the first lines of README in it, and removes the package.
+func TestRPMPackage(t *testing.T) {
+	t.Parallel()
+	file := packaged(t, "CASE_RPM")
+	needs(t, "rpm")
+	tr := newTree(t)
+	// Ids of files belong to root, the only user of the tree, and Debian has no database of RPM packages.
+	tr.outside(`rpm --root="$1" --initdb && rpm --root="$1" --install '` + file + "'")
+	tr.outside(`rpm --root="$1" --verify pflow`)
+	tr.hasPrograms()
+	tr.begins()
+	tr.goes(func() { tr.outside(`rpm --root="$1" --erase pflow`) })
 }

@@ -188,7 +188,7 @@ func TestAFailureIsSummedUpOnATerminal(t *testing.T) {
 	s := p.session(cmd, 200)
 	s.show()
 	s.ends(1, "✓ a", "✗ b Command failed with exit code 4: no such table: users",
-		"✗ w.json failed in 1 completed, 1 failed, 1 cancelled RUN", "b", "Command failed with exit code 4: no such table: users",
+		"✗ w.json failed in 1 completed, 1 failed, 1 cancelled", "b", "Command failed with exit code 4: no such table: users",
 		"hint: …",
 		"resume with: pflow-exec resume RUN")
 	if p.read("run.ndjson") != p.journal() {
@@ -207,9 +207,9 @@ func TestAQuestionIsAskedOnATerminal(t *testing.T) {
 		end          []string
 	}{
 		"yes":          {"y\r", "[yes/no] y", 0, []string{"✓ b", "✓ w.json completed in 2 completed RUN", "gone on"}},
-		"no":           {"n\r", "[yes/no] n", 3, []string{"– b cancelled: denied", "✗ w.json denied in 1 completed, 1 cancelled RUN", "b", "Node b was denied: …", "hint: …", "resume with: pflow-exec resume RUN"}},
-		"end of input": {"\x04", "[yes/no]", 4, []string{"? w.json paused in 1 completed, 1 waiting RUN", "b asks: Go on, �[2J0? [yes/no]", "answer with: pflow-exec resume RUN --approve yes", "answer with: pflow-exec resume RUN --approve no"}},
-		"an interrupt": {"\x03", "[yes/no] ^C", 130, []string{"– b cancelled", "✗ w.json cancelled in 1 completed, 1 cancelled RUN", "The run was cancelled: …", "hint: …", "resume with: pflow-exec resume RUN"}},
+		"no":           {"n\r", "[yes/no] n", 3, []string{"– b cancelled: denied", "✗ w.json denied in 1 completed, 1 cancelled", "b", "Node b was denied: …", "hint: …", "resume with: pflow-exec resume RUN"}},
+		"end of input": {"\x04", "[yes/no]", 4, []string{"? w.json paused in 1 completed, 1 waiting", "b asks: Go on, �[2J0? [yes/no]", "answer with: pflow-exec resume RUN --approve yes", "answer with: pflow-exec resume RUN --approve no"}},
+		"an interrupt": {"\x03", "[yes/no] ^C", 130, []string{"– b cancelled", "✗ w.json cancelled in 1 completed, 1 cancelled", "The run was cancelled: …", "hint: …", "resume with: pflow-exec resume RUN"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -237,7 +237,7 @@ func TestAnInterruptLeavesATerminalInOrder(t *testing.T) {
 	_ = g.reached()
 	s.shows("▸ b shell")
 	s.types("\x03")
-	s.ends(130, "✓ a", "– b cancelled", "✗ w.json cancelled in 1 completed, 2 cancelled RUN", "The run was cancelled: …",
+	s.ends(130, "✓ a", "– b cancelled", "✗ w.json cancelled in 1 completed, 2 cancelled", "The run was cancelled: …",
 		"hint: …", "resume with: pflow-exec resume RUN")
 }
 
@@ -270,7 +270,7 @@ func TestATerminalThatIsNotReadHoldsNoRunUp(t *testing.T) {
 			shown++
 		}
 	}
-	if shown != 300 || !slices.Contains(lines, "✗ w.json failed in 300 failed RUN") || s.cmd.ProcessState.ExitCode() != 1 {
+	if shown != 300 || !slices.Contains(lines, "✗ w.json failed in 300 failed") || s.cmd.ProcessState.ExitCode() != 1 {
 		t.Errorf("%d nodes of 300 are shown, exit status %d, at the end %q", shown, s.cmd.ProcessState.ExitCode(), lines[len(lines)-1])
 	}
 }

@@ -109,8 +109,10 @@ func (s *summary) headline(r *history.Run) {
 		l.blanks(1)
 		l.add(normal, counts)
 	}
-	l.blanks(2)
-	l.add(dim, last.Run)
+	if !strings.Contains(last.Resume, last.Run) { // else it stands below
+		l.blanks(2)
+		l.add(dim, last.Run)
+	}
 	s.put(l)
 }
 
