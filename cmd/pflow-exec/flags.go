@@ -5,125 +5,34 @@ import (
 
 	"github.com/pflow-suite/pflow/pkg/engine"
 	"github.com/pflow-suite/pflow/pkg/engine/runner"
-	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
-	"github.com/pflow-suite/pflow/pkg/home/settings"
+	"github.com/pflow-suite/pflow/pkg/run/runflags"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
 // settingsFlags are the flags of run, start and resume that say how to run.
 type settingsFlags struct {
-	Jobs    int    `help:"Run at most N nodes at the same time; by default one for each processor." short:"j" placeholder:"N"`
-	Timeout string `help:"Stop the run after this time: 30s, 5m, or seconds." placeholder:"DURATION"`
-	budgetFlags
-	RunsOn      []string `name:"runs-on" help:"Use this command line for a runner that nodes name, instead of that in settings.json; repeatable." sep:"none" placeholder:"NAME=COMMAND"`
-	KeepGoing   bool     `help:"After a failure, go on with the nodes that do not depend on it." short:"k"`
-	NoCache     bool     `help:"Run nodes even if the cache has their outputs, and cache the new ones."`
-	Sync        bool     `help:"Write every event through to the disk before the run goes on."`
-	Dir         string   `help:"Run in this folder." short:"C" placeholder:"DIR" complete:"dir"`
-	EnvFile     string   `help:"Add a file of KEY=VALUE lines to the environment, where they replace variables of the same name." placeholder:"FILE"`
-	Approve     []string `help:"Answer the question of the run to go on from: yes, no, or one of its choices. NODE=ANSWER answers that of one node, also beforehand; repeatable." sep:"none" placeholder:"[NODE=]ANSWER"`
-	AutoApprove []string `help:"Answer yes to the question of a node before it is asked; repeatable." sep:"none" placeholder:"NODE" complete:"node"`
+	runflags.Flags
+	Dir     string `help:"Run in this folder." short:"C" placeholder:"DIR" complete:"dir"`
+	EnvFile string `help:"Add a file of KEY=VALUE lines to the environment, where they replace variables of the same name." placeholder:"FILE"`
+	runflags.Answers
 }
 
 // options returns the flags as options of the runner.
 func (f *settingsFlags) options() (runner.Options, error) {
-	o := runner.Options{Jobs: f.Jobs, KeepGoing: f.KeepGoing, Sync: f.Sync, NoCache: f.NoCache, Dir: f.Dir, EnvFile: f.EnvFile}
-	if err := f.answers(&o); err != nil {
+	o := runner.Options{Jobs: f.Jobs, KeepGoing: f.KeepGoing, Sync: f.Sync, NoCache: f.NoCache, Dir: f.Dir, EnvFile: f.EnvFile, Answers: map[string]engine.Answer{}}
+	open, byNode, err := f.Parse()
+	if err != nil {
 		return o, err
 	}
-	if f.Jobs < 0 {
-		return o, fault.New(fault.Usage, "--jobs must be at least 1, got %d", f.Jobs)
+	o.Answer = open
+	for node, answer := range byNode {
+		o.Answers[node] = engine.Answer(answer)
 	}
-	var err error
-	if o.Budget, err = f.spending(); err != nil {
-		return o, err
-	}
-	if o.Runners, err = f.runners(); err != nil {
-		return o, err
-	}
-	o.Timeout, err = cli.Duration(f.Timeout)
+	limits, err := f.Limits()
+	o.Timeout, o.Budget, o.Runners = limits.Timeout, limits.Budget, limits.Runners
 	return o, err
-}
-
-// runners returns the command lines of --runs-on by their names.
-func (f *settingsFlags) runners() (map[string]string, error) {
-	if len(f.RunsOn) == 0 {
-		return nil, nil
-	}
-	runners := map[string]string{}
-	for _, given := range f.RunsOn {
-		name, command, ok := strings.Cut(given, "=")
-		if !ok {
-			return nil, fault.New(fault.Usage, "--runs-on %q is not NAME=COMMAND", given)
-		}
-		if wrong := settings.CheckRunner(name, command); wrong != nil {
-			return nil, fault.New(fault.Usage, "--runs-on: %s", wrong.Message)
-		}
-		runners[name] = command
-	}
-	return runners, nil
-}
-
-// budgetFlags replace fields of the workflow's budget.
-type budgetFlags struct {
-	BudgetUSD     *float64 `name:"budget-usd" help:"Stop the run, with those that it continues, when it has spent N dollars on models and agents." placeholder:"N"`
-	BudgetTokens  *int64   `help:"Stop it when it has used N tokens." placeholder:"N"`
-	BudgetMinutes *float64 `help:"Stop it when it has executed for N minutes." placeholder:"N"`
-}
-
-// spending returns the fields that are given.
-func (f *budgetFlags) spending() (s event.Spending, err error) {
-	amount := func(flag string, given *float64, to *float64) {
-		if given == nil {
-			return
-		}
-		if *to = *given; !(*to > 0 && *to <= workflow.MaxAmount) && err == nil {
-			err = fault.New(fault.Usage, "%s must be a number above 0 and at most %d, got %v", flag, int(workflow.MaxAmount), *to)
-		}
-	}
-	amount("--budget-usd", f.BudgetUSD, &s.USD)
-	amount("--budget-minutes", f.BudgetMinutes, &s.Minutes)
-	if f.BudgetTokens != nil {
-		if s.Tokens = *f.BudgetTokens; (s.Tokens < 1 || s.Tokens > workflow.MaxTokens) && err == nil {
-			err = fault.New(fault.Usage, "--budget-tokens must be a whole number of at least 1, got %d", s.Tokens)
-		}
-	}
-	return s, err
-}
-
-// answers sets the answers to questions.
-func (f *settingsFlags) answers(o *runner.Options) error {
-	o.Answers = map[string]engine.Answer{}
-	for _, given := range f.Approve {
-		node, answer, named := strings.Cut(given, "=")
-		if !named || strings.HasPrefix(given, "{") { // the values of fields may have an equals sign
-			named = false
-			node, answer = "", given
-		}
-		switch {
-		case answer == "" || named && node == "":
-			return fault.New(fault.Usage, "An answer to a question needs a text, and its node if that is named: yes, no, or one of the choices").
-				SuggestCommand("Write --approve ANSWER, or --approve NODE=ANSWER for one node").SuggestTool("Give answers as {NODE: ANSWER}")
-		case named:
-			o.Answers[node] = engine.Answer{Text: answer, By: "--approve"}
-		case o.Answer != "" && o.Answer != answer:
-			return fault.New(fault.Usage, "--approve gives two answers: %q and %q", o.Answer, answer).Suggest("Name their nodes: --approve NODE=ANSWER")
-		default:
-			o.Answer = answer
-		}
-	}
-	for _, node := range f.AutoApprove {
-		if node == "" {
-			return fault.New(fault.Usage, "--auto-approve needs the name of a node")
-		}
-		if other, ok := o.Answers[node]; ok && other.Text != "yes" {
-			return fault.New(fault.Usage, "Node %s is answered %q by --approve, and yes by --auto-approve", node, other.Text).Suggest("Keep one of them")
-		}
-		o.Answers[node] = engine.Answer{Text: "yes", By: "--auto-approve"}
-	}
-	return nil
 }
 
 // sourceFlags are the flags of run and start that say what to run.

@@ -6,25 +6,27 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strconv"
 
 	"github.com/pflow-suite/pflow/pkg/catalog/library"
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/home/input"
 	"github.com/pflow-suite/pflow/pkg/home/redact"
 	"github.com/pflow-suite/pflow/pkg/home/settings"
 	"github.com/pflow-suite/pflow/pkg/run/cluster"
+	"github.com/pflow-suite/pflow/pkg/run/runflags"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
 type startCommand struct {
-	Workflow  string   `arg:"" help:"A path, the name of a saved workflow or a draft, or - for standard input."`
-	Values    []string `arg:"" optional:"" name:"key=value" help:"Inputs: KEY=VALUE is text, KEY:=JSON a JSON value, KEY=@FILE a file's text."`
-	Name      bool     `help:"WORKFLOW is a name, never a path."`
-	Jobs      int      `help:"Run at most N nodes at the same time; by default one for each processor of the worker." short:"j" placeholder:"N"`
-	Timeout   string   `help:"Stop the run after this time on a worker: 30s, 5m, or seconds." placeholder:"DURATION"`
-	KeepGoing bool     `help:"After a failure, go on with the nodes that do not depend on it." short:"k"`
-	Dir       string   `help:"Run in this folder, which the workers must have; by default the current one." short:"C" placeholder:"DIR" complete:"dir"`
+	Workflow string   `arg:"" help:"A path, the name of a saved workflow or a draft, or - for standard input."`
+	Values   []string `arg:"" optional:"" name:"key=value" help:"Inputs: KEY=VALUE is text, KEY:=JSON a JSON value, KEY=@FILE a file's text."`
+	Name     bool     `help:"WORKFLOW is a name, never a path."`
+	Inputs   string   `help:"Read inputs from a file that holds one JSON object, or - for standard input." placeholder:"FILE"`
+	runflags.Flags
+	Dir     string `help:"Run in this folder, which the workers must have; by default the current one." short:"C" placeholder:"DIR" complete:"dir"`
+	EnvFile string `help:"Add a file of KEY=VALUE lines to the environment of the run, where they replace variables of the same name. It needs --codec-key-file." placeholder:"FILE"`
+	runflags.Answers
 	queueFlag
 	clusterFlags
 }
@@ -32,7 +34,8 @@ type startCommand struct {
 // Help returns the longer text of --help.
 func (startCommand) Help() string {
 	return `The workflow crosses the cluster with the files that it refers to, and with the inputs. Workflows, settings and programs that its nodes
-name are those of the worker, files those of the folder. The run goes on until its end, also if workers are lost.`
+name are those of the worker, files those of the folder. The run goes on until its end, also if workers are lost. A time limit and the number
+of nodes at the same time count on each worker, the budget for the whole run.`
 }
 
 type started struct {
@@ -69,23 +72,13 @@ func (c *startCommand) job() (job cluster.Job, err error) {
 	if job.Dir, err = filepath.Abs(c.Dir); err != nil {
 		return job, fault.From(err)
 	}
-	if c.Jobs < 0 {
-		return job, fault.New(fault.Usage, "--jobs must be at least 1, got %d", c.Jobs)
-	}
-	if c.Jobs > 0 {
-		job.Flags = append(job.Flags, "--jobs", strconv.Itoa(c.Jobs))
-	}
-	limit, err := cli.Duration(c.Timeout)
+	how, err := c.Flags.Arguments()
 	if err != nil {
 		return job, err
 	}
-	if limit > 0 {
-		job.Flags = append(job.Flags, "--timeout", limit.String())
-	}
-	if c.KeepGoing {
-		job.Flags = append(job.Flags, "--keep-going")
-	}
-	return job, nil
+	answers, err := c.Answers.Arguments()
+	job.Flags = append(how, answers...)
+	return job, err
 }
 
 // content reads the workflow and the inputs.
@@ -108,30 +101,55 @@ func (c *startCommand) content(app *cli.App, job *cluster.Job) (name string, con
 	for _, n := range file.Workflow.Nodes {
 		job.Nodes = append(job.Nodes, n.ID)
 	}
-	content = cluster.Content{Workflow: file.JSON(), Values: map[string][]byte{}, Texts: map[string]string{}}
-	assigned, err := app.Assignments(c.Values)
-	if err != nil {
-		return "", content, err
+	content = cluster.Content{Workflow: file.JSON()}
+	if err := c.given(app, &content); err != nil || c.CodecKeyFile != "" {
+		return name, content, err
 	}
-	for _, a := range assigned {
-		if a.JSON != nil {
-			content.Values[a.Key] = a.JSON
-		} else {
-			content.Texts[a.Key] = a.Text
-		}
-	}
-	if c.CodecKeyFile != "" {
-		return name, content, nil
+	if c.EnvFile != "" {
+		return "", content, cluster.SecretFault("The environment file may have a secret")
 	}
 	known, err := settings.Load(h)
 	if err != nil {
 		return "", content, err
 	}
-	return name, content, checkContent(file, content, known.Env)
+	return name, content, checkContent(file, content, job.Flags, known.Env)
 }
 
-// checkContent returns a fault if a workflow or its inputs have a secret.
-func checkContent(file *workflow.File, content cluster.Content, known map[string]string) error {
+// given reads the inputs and the environment file.
+func (c *startCommand) given(app *cli.App, content *cluster.Content) error {
+	content.Values, content.Texts = map[string][]byte{}, map[string]string{}
+	if c.Inputs != "" {
+		raw, err := app.ReadArgument(c.Inputs, input.MaxDocument)
+		if err != nil {
+			return err
+		}
+		var values map[string]json.RawMessage
+		if err := json.Unmarshal(raw, &values); err != nil || values == nil {
+			return fault.New(fault.Usage, "--inputs %s does not hold a JSON object", c.Inputs).Suggest(`Write it as {"name": value, …}`)
+		}
+		for name, value := range values {
+			content.Values[name] = value
+		}
+	}
+	assigned, err := app.Assignments(c.Values)
+	if err != nil {
+		return err
+	}
+	for _, a := range assigned {
+		if delete(content.Values, a.Key); a.JSON != nil {
+			content.Values[a.Key] = a.JSON
+		} else {
+			content.Texts[a.Key] = a.Text
+		}
+	}
+	if c.EnvFile != "" {
+		content.EnvFile, err = app.ReadArgument(c.EnvFile, input.MaxDocument)
+	}
+	return err
+}
+
+// checkContent returns a fault if a workflow, its inputs or the flags have a secret.
+func checkContent(file *workflow.File, content cluster.Content, flags []string, known map[string]string) error {
 	given := map[string]json.RawMessage{}
 	for name, value := range content.Values {
 		given[name] = value
@@ -152,7 +170,11 @@ func checkContent(file *workflow.File, content cluster.Content, known map[string
 	if err != nil {
 		return fault.From(err)
 	}
-	for _, document := range [][]byte{raw, content.Workflow} {
+	how, err := json.Marshal(flags)
+	if err != nil {
+		return fault.From(err)
+	}
+	for _, document := range [][]byte{raw, how, content.Workflow} {
 		if err := cluster.CheckSecrets(nil, document, known, nil); err != nil {
 			return err
 		}

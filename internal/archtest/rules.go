@@ -26,7 +26,7 @@ var Folders = []Folder{
 	{"workflow", []string{
 		"workflow/yaml", "workflow/program", "workflow", "workflow/schema", "workflow/template", "workflow/shell", "workflow/plan", "workflow/check", "workflow/graph",
 	}, []string{"event", "nodetype", "terminal"}},
-	{"run", []string{"run/journal", "run/index", "run/params", "run/reader", "run/watch", "run/progress", "run/report", "run/otlp", "run/telemetry", "run/cluster/payload", "run/cluster"}, []string{"process", "event", "home", "terminal", "workflow"}},
+	{"run", []string{"run/journal", "run/index", "run/params", "run/reader", "run/watch", "run/runflags", "run/progress", "run/report", "run/otlp", "run/telemetry", "run/cluster/payload", "run/cluster"}, []string{"process", "event", "home", "terminal", "workflow"}},
 	{"catalog", []string{"catalog/page", "catalog/search", "catalog/stored", "catalog/registry", "catalog/library", "catalog/dependencies", "catalog/upstream"}, []string{"nodetype", "home", "workflow", "run"}},
 	{"share", []string{"share/sealed", "share/store", "share/output", "share"}, []string{"process", "event", "home", "workflow", "run", "catalog"}},
 	{"mcp", []string{"mcp/access", "mcp/form", "mcp/toolargs", "mcp/oauth", "mcp/mcpclient", "mcp/message", "mcp/stdio", "mcp/mcpserver", "mcp/mcphttp", "mcp/source", "mcp/offer", "mcp/suitetools/suite", "mcp/suitetools/feed", "mcp/suitetools/flow", "mcp/suitetools", "mcp/flowhttp", "mcp/mcphttp/runpage", "mcp/install", "mcp/clientconfig"}, []string{"process", "nodetype", "home"}},

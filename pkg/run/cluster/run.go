@@ -26,11 +26,13 @@ type Job struct {
 	Answers []string `json:"answers,omitempty"`
 }
 
-// Content is what a run is of: a whole workflow, and its inputs as JSON values and as text that takes the declared types.
+// Content is what a run is of: a whole workflow, its inputs as JSON values and as text that takes the declared types, and the content of
+// a file with variables for its environment.
 type Content struct {
 	Workflow []byte            `json:"workflow"`
 	Values   map[string][]byte `json:"values,omitempty"`
 	Texts    map[string]string `json:"texts,omitempty"`
+	EnvFile  []byte            `json:"env_file,omitempty"`
 }
 
 // JobEnd is how the execution of a run on a worker ended.
