@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"sync"
-	"time"
 
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
@@ -35,17 +33,18 @@ func (w *Worker) attempt(ctx context.Context, a Attempt) (end AttemptEnd, err er
 	if request, err = sjson.SetBytes(request, "held", true); err != nil {
 		return end, permanent(err)
 	}
-	ctx, stop := context.WithCancelCause(ctx)
+	own, stop := context.WithCancelCause(context.WithoutCancel(ctx)) // the heartbeats end it
 	defer stop(nil)
-	w.endWithDrain(ctx, stop)
+	w.endWithDrain(own, stop)
 	name := activity.GetInfo(ctx).WorkflowExecution.ID
 	lines := &attemptLines{tape: w.store.NewTape(name), stop: func(err error) { stop(err) }}
 	defer lines.tape.Close()
-	defer w.beat(ctx, func() { activity.RecordHeartbeat(ctx, lines.report()) })()
+	h := heart{send: w.heartbeat, details: func() (any, bool) { return lines.report(), true }, stop: stop}
+	defer h.run(ctx, beat)(false)
 	ended := make(chan struct{})
 	defer close(ended)
 	stderr := process.NewTail(4 << 10)
-	exit, err := process.Run(ctx, process.Command{
+	exit, err := process.Run(own, process.Command{
 		Path: w.program("pflow-exec"), Args: []string{"node"}, Env: w.Env, Stdin: &held{bytes.NewReader(append(request, '\n')), ended}, Stdout: lines, Stderr: stderr,
 	})
 	end.Exit = exit.Code
@@ -77,26 +76,4 @@ func (h *held) Read(p []byte) (int, error) {
 		<-h.ended
 	}
 	return n, err
-}
-
-// beat calls a function at each beat, until the function that it returns is called.
-func (w *Worker) beat(ctx context.Context, report func()) (stop func()) {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // also while what was cancelled ends
-	var beating sync.WaitGroup
-	beating.Go(func() {
-		tick := time.NewTicker(beat)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-				report()
-			}
-		}
-	})
-	return func() {
-		cancel()
-		beating.Wait()
-	}
 }

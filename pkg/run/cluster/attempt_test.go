@@ -12,7 +12,6 @@ import (
 
 	"github.com/tidwall/gjson"
 	"go.temporal.io/sdk/activity"
-	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/testsuite"
 
@@ -30,7 +29,20 @@ func newWorker(t *testing.T, script string) *Worker {
 	if err := os.WriteFile(filepath.Join(dir, "pflow-exec"), []byte("#!/bin/sh\n"+script), 0o700); err != nil { //nolint:gosec // it is a program
 		t.Fatal(err)
 	}
-	return &Worker{Suite: dir, Env: os.Environ(), store: &payload.Store{}, log: slog.New(slog.DiscardHandler)}
+	return &Worker{Suite: dir, Env: os.Environ(), store: &payload.Store{}, log: slog.New(slog.DiscardHandler), heartbeat: heard(func(any) error { return nil })}
+}
+
+// heard returns a function that takes heartbeats.
+func heard(take func(details any) error) func(context.Context, []byte, ...any) error {
+	return func(_ context.Context, _ []byte, details ...any) error { return take(details[0]) }
+}
+
+// stopFile names a file for the script of a worker in $STOP. The function that it returns makes the file.
+func stopFile(t *testing.T, w *Worker) (stop func()) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "stop")
+	w.Env = append(w.Env, "STOP="+path)
+	return func() { _ = os.WriteFile(path, nil, 0o600) }
 }
 
 // request packs the document of an attempt.
@@ -96,18 +108,16 @@ echo '{"progress":{"done":1}}'; echo '{"progress":{"llm_usage":{"model":"m"}}}';
 
 func TestProgressIsInTheHeartbeats(t *testing.T) {
 	w := newWorker(t, `echo '{"progress":{"done":7}}'; while [ ! -e "$STOP" ]; do sleep 0.02; done; echo '{"$action":"default"}'`)
-	stop := filepath.Join(t.TempDir(), "stop")
-	w.Env = append(w.Env, "STOP="+stop)
+	stop := stopFile(t, w)
 	var seen []string
-	_, err := executeAttempt(t, w, request(t, w, `{"v":1}`), func(env *testsuite.TestActivityEnvironment) {
-		env.SetOnActivityHeartbeatListener(func(_ *activity.Info, details converter.EncodedValues) {
-			var progress []byte
-			if details.Get(&progress) == nil && len(progress) > 0 {
-				seen = append(seen, string(progress))
-				_ = os.WriteFile(stop, nil, 0o600)
-			}
-		})
+	w.heartbeat = heard(func(details any) error {
+		if progress, _ := details.([]byte); len(progress) > 0 {
+			seen = append(seen, string(progress))
+			stop()
+		}
+		return nil
 	})
+	_, err := executeAttempt(t, w, request(t, w, `{"v":1}`), nil)
 	if err != nil || len(seen) == 0 || seen[0] != `{"progress":{"done":7}}` {
 		t.Errorf("%q, %v", seen, err)
 	}

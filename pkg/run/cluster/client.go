@@ -122,15 +122,20 @@ func (c *Cluster) readHistory(ctx context.Context, s *State) error {
 			if end.Refused == nil {
 				s.events = end.Events
 			}
+		case enumspb.EVENT_TYPE_WORKFLOW_PROPERTIES_MODIFIED: // after the description of the workflow, perhaps
+			c.readMemo(s, e.GetWorkflowPropertiesModifiedEventAttributes().GetUpsertedMemo().GetFields())
+		case enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED:
+			s.Ended = e.GetEventTime().AsTime()
 		case enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_FAILED:
+			s.Ended = e.GetEventTime().AsTime()
 			failure := e.GetWorkflowExecutionFailedEventAttributes().GetFailure()
 			if s.Status == running { // the run itself has no end
 				s.Status, s.Fault = event.Failed, faultOf(failures(c.data, c.store.Codec != nil).FailureToError(failure), "the run "+s.ID)
 			}
 		case enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_CANCELED:
-			s.Status = event.Cancelled
+			s.Ended, s.Status = e.GetEventTime().AsTime(), event.Cancelled
 		case enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_TERMINATED, enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_TIMED_OUT:
-			s.Status = interruptedStatus
+			s.Ended, s.Status = e.GetEventTime().AsTime(), interruptedStatus
 			s.Fault = fault.New(fault.Execution, "The cluster has ended the run %s", s.ID).
 				SuggestCommand("pflow-temporal events %s | pflow-exec run WORKFLOW --resume - goes on from it", s.ID)
 		default:

@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -50,7 +49,12 @@ func (w *Worker) run(ctx context.Context, job Job) (end JobEnd, err error) {
 			return end, permanent(err)
 		}
 	}
-	scratch, err := os.MkdirTemp("", "pflow-run-")
+	h, err := home.Open(process.Getenv(w.Env, "PFLOW_HOME"), process.Getenv(w.Env, "HOME"))
+	if err != nil {
+		return end, permanent(err)
+	}
+	runs := reader.Open(h)
+	scratch, err := runs.Scratch()
 	if err != nil {
 		return end, permanent(err)
 	}
@@ -59,31 +63,36 @@ func (w *Worker) run(ctx context.Context, job Job) (end JobEnd, err error) {
 	if err != nil {
 		return end, permanent(err)
 	}
-	h, err := home.Open(process.Getenv(w.Env, "PFLOW_HOME"), process.Getenv(w.Env, "HOME"))
-	if err != nil {
-		return end, permanent(err)
-	}
-	own, stop := context.WithCancelCause(ctx)
+	own, stop := context.WithCancelCause(context.WithoutCancel(ctx)) // the heartbeats end it
 	defer stop(nil)
 	w.endWithDrain(own, stop)
-	t := &trail{tape: w.store.NewTape(job.Run), prior: prior, blob: blobsOf(reader.Open(h)), stop: func(err error) { stop(err) }}
+	t := &trail{
+		tape: w.store.NewTape(job.Run), prior: prior, blob: blobsOf(runs),
+		begun: func() { _ = os.RemoveAll(scratch) }, stop: func(err error) { stop(err) },
+	}
 	defer t.tape.Close()
-	stopBeats := beatEvents(ctx, t)
+	beating := heart{send: w.heartbeat, details: t.heartbeat, stop: stop}
+	stopBeats := beating.run(ctx, look)
 	stderr := process.NewTail(4 << 10)
 	exit, err := process.Run(own, process.Command{
 		Path: w.program("pflow-exec"), Args: args, Env: w.Env, Stdin: bytes.NewReader(workflow), Stdout: t, Stderr: stderr, Grace: runGrace,
 	})
-	stopBeats()
+	cause := context.Cause(own)
+	cancelled := errors.Is(cause, errCancelled)
+	goesOn := t.failed == nil && (cause != nil && !cancelled || t.last == nil)
+	stopBeats(goesOn)
 	end.Exit = exit.Code
 	end.Events, _ = t.checkpoint()
 	switch {
 	case t.failed != nil:
 		return end, permanent(t.failed)
-	case errors.Is(context.Cause(own), errDrained), t.last == nil:
+	case cancelled && t.last == nil:
+		end.Status = event.Cancelled
+		return end, nil
+	case goesOn:
 		if t.last == nil && err == nil && exit.Signal == "" && exit.Code == 2 {
 			return end, permanent(fault.New(fault.Usage, "pflow-exec refused the run: %s", stderr.String()))
 		}
-		activity.RecordHeartbeat(ctx, end.Events)
 		return end, temporal.NewApplicationErrorWithOptions(fmt.Sprintf("The run was interrupted on its worker: %s", stderr.String()), interrupted,
 			temporal.ApplicationErrorOptions{NextRetryDelay: look})
 	case t.last.Event == event.RunRefused:
@@ -103,32 +112,6 @@ func blobsOf(runs *reader.Runs) func(run string) event.Load {
 			}
 			return run.Blob(digest)
 		}
-	}
-}
-
-// beatEvents sends heartbeats with the events of a run until the function that it returns is called.
-func beatEvents(ctx context.Context, t *trail) (stop func()) {
-	done := make(chan struct{})
-	var beating sync.WaitGroup
-	beating.Go(func() {
-		tick := time.NewTicker(look)
-		defer tick.Stop()
-		var last time.Time
-		for {
-			select {
-			case <-done:
-				return
-			case <-tick.C:
-			}
-			if events, changed := t.checkpoint(); changed || time.Since(last) >= runBeat {
-				activity.RecordHeartbeat(ctx, events)
-				last = time.Now()
-			}
-		}
-	})
-	return func() {
-		close(done)
-		beating.Wait()
 	}
 }
 
@@ -158,6 +141,13 @@ func (w *Worker) arguments(job Job, prior payload.Packed, dir string) (workflow 
 			return nil, nil, fault.From(err)
 		}
 		args = append(args, "--inputs", path)
+	}
+	if len(c.EnvFile) > 0 {
+		path := filepath.Join(dir, "env")
+		if err := os.WriteFile(path, c.EnvFile, 0o600); err != nil {
+			return nil, nil, fault.From(err)
+		}
+		args = append(args, "--env-file", path)
 	}
 	for _, a := range job.Answers {
 		args = append(args, "--approve", a)

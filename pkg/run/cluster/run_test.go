@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidwall/gjson"
 	"go.temporal.io/sdk/activity"
-	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 
@@ -113,10 +112,11 @@ func TestARunGoesOnFromTheLastHeartbeat(t *testing.T) {
 		t.Fatal(err)
 	}
 	var last payload.Packed
-	_, err = executeRun(t, w, newJob(t, w, Content{}), func(env *testsuite.TestActivityEnvironment) {
-		env.SetHeartbeatDetails(prior)
-		env.SetOnActivityHeartbeatListener(func(_ *activity.Info, details converter.EncodedValues) { _ = details.Get(&last) })
+	w.heartbeat = heard(func(details any) error {
+		last, _ = details.(payload.Packed)
+		return nil
 	})
+	_, err = executeRun(t, w, newJob(t, w, Content{}), func(env *testsuite.TestActivityEnvironment) { env.SetHeartbeatDetails(prior) })
 	if b, readErr := os.ReadFile(seen); readErr != nil || string(b) != begun+"\n" {
 		t.Errorf("it went on from %q, %v", b, readErr)
 	}

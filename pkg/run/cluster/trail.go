@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"sync"
+	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -20,12 +21,16 @@ type trail struct {
 	prior payload.Packed
 	// blob returns a long value of a run, to which its events refer.
 	blob func(run string) event.Load
-	stop func(error)
+	// begun is called at the first event, when the program has read what it was given. Then it is nil.
+	begun func()
+	stop  func(error)
 
 	mu       sync.Mutex
 	rest     []byte // the beginning of a line
 	lines    []byte // whole lines, not yet on the tape
 	advanced bool
+	// sent is when the last heartbeat was due.
+	sent time.Time
 	// last is the event that ended the run, or nil.
 	last   *event.Event
 	failed *fault.Fault
@@ -57,6 +62,10 @@ func (t *trail) line(line []byte) {
 	kind := event.Kind(head[0].Str)
 	if kind == "" {
 		return
+	}
+	if t.begun != nil {
+		t.begun()
+		t.begun = nil
 	}
 	whole, err := event.Inline(json.RawMessage(bytes.TrimSuffix(line, []byte("\n"))), t.blob(head[1].Str))
 	if err != nil {
@@ -104,4 +113,13 @@ func (t *trail) checkpoint() (events payload.Packed, changed bool) {
 		return t.prior, changed
 	}
 	return t.tape.Packed(), changed
+}
+
+// heartbeat returns the events to go on from for a heartbeat. One is due when there are new events, and from time to time.
+func (t *trail) heartbeat() (details any, due bool) {
+	events, changed := t.checkpoint()
+	if due = changed || time.Since(t.sent) >= runBeat; due {
+		t.sent = time.Now()
+	}
+	return events, due
 }

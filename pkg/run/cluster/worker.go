@@ -30,6 +30,8 @@ type Worker struct {
 
 	store *payload.Store
 	log   *slog.Logger
+	// heartbeat sends the details of a heartbeat of the activity with that token.
+	heartbeat func(ctx context.Context, token []byte, details ...any) error
 }
 
 // closing is how long after the end of the drain what was stopped may take to end.
@@ -43,11 +45,10 @@ func (c *Cluster) Work(ctx context.Context, w *Worker) error {
 	if _, err := os.Stat(w.program("pflow-exec")); err != nil {
 		return fault.New(fault.NotFound, "pflow-exec is not in the folder of this program").Suggest("Keep the programs of the suite in one folder")
 	}
-	w.store, w.log = c.store, c.log
+	w.store, w.log, w.heartbeat = c.store, c.log, c.client.RecordActivityHeartbeat
 	fatal := make(chan error, 1)
 	options := worker.Options{
 		MaxConcurrentActivityExecutionSize: w.Slots, WorkerStopTimeout: w.Drain + closing, DisableRegistrationAliasing: true,
-		MaxHeartbeatThrottleInterval: look, DefaultHeartbeatThrottleInterval: look,
 		OnFatalError: func(err error) {
 			select {
 			case fatal <- err:

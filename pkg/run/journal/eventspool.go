@@ -36,6 +36,19 @@ func SpoolEvents(h *home.Home, stream io.Reader) (path string, err error) {
 	return f.Name(), nil
 }
 
+// Scratch makes a folder of the home for files that a new run reads at its start, and returns its path. The caller removes it; one that a
+// killed process has left is removed by Collect.
+func Scratch(h *home.Home) (path string, err error) {
+	runs, err := h.Make("runs")
+	if err != nil {
+		return "", err
+	}
+	if path, err = os.MkdirTemp(runs, newPrefix+"scratch-"); err != nil {
+		return "", storageFault("store what a run is started with", err)
+	}
+	return path, nil
+}
+
 // storeEvents is the operation that a fault of a stream's file names.
 const storeEvents = "store the events to go on from"
 
