@@ -44,6 +44,19 @@ func besideOthers(t *testing.T, c *cases.Case) {
 
 func runCase(p *place, c *cases.Case, servers []string) {
 	p.Helper()
+	args := append([]string{"run", "--format", "ndjson"}, p.setUp(c, servers)...)
+	var o outcome
+	if c.Stdin == nil {
+		o = p.run("pflow-exec", args...)
+	} else {
+		o = p.fed(*c.Stdin, "pflow-exec", args...)
+	}
+	checkCase(p, c, o)
+}
+
+// setUp writes what a case needs, and returns the arguments with which it runs.
+func (p *place) setUp(c *cases.Case, servers []string) []string {
+	p.Helper()
 	for name, content := range c.Files {
 		p.write(filepath.Join("work", name), content)
 	}
@@ -55,13 +68,12 @@ func runCase(p *place, c *cases.Case, servers []string) {
 	for k, v := range c.Env {
 		p.env = append(p.env, k+"="+v)
 	}
-	args := append([]string{"run", "-C", filepath.Join(p.dir, "work"), "--format", "ndjson", filepath.Join(p.dir, "work", "workflow.json")}, c.Args...)
-	var o outcome
-	if c.Stdin == nil {
-		o = p.run("pflow-exec", args...)
-	} else {
-		o = p.fed(*c.Stdin, "pflow-exec", args...)
-	}
+	return append([]string{"-C", filepath.Join(p.dir, "work"), filepath.Join(p.dir, "work", "workflow.json")}, c.Args...)
+}
+
+// checkCase checks how a case has ended.
+func checkCase(p *place, c *cases.Case, o outcome) {
+	p.Helper()
 	lines := strings.Split(strings.TrimSpace(o.stdout), "\n")
 	last := gjson.Parse(lines[len(lines)-1])
 	if !slices.Contains(c.Expect.Exit, o.exit) {

@@ -57,9 +57,7 @@ func TestCasesRunAnywhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all = slices.DeleteFunc(all, func(c cases.Case) bool {
-		return differsByRunner[c.Name] || os.Getenv(allCases) == "" && !slices.Contains(sampleOfCases, c.Name)
-	})
+	all = slices.DeleteFunc(sampled(all), func(c cases.Case) bool { return differsByRunner[c.Name] })
 	servers := caseServers(t)
 	here := make([]string, len(all)) // the events of each case
 	t.Run("here", func(t *testing.T) {
@@ -96,15 +94,26 @@ func TestCasesRunAnywhere(t *testing.T) {
 	}
 }
 
+// sampled returns a few of the cases, or all if that is asked for.
+func sampled(all []cases.Case) []cases.Case {
+	if os.Getenv(allCases) != "" {
+		return all
+	}
+	return slices.DeleteFunc(all, func(c cases.Case) bool { return !slices.Contains(sampleOfCases, c.Name) })
+}
+
 // differsByRunner has the cases whose events depend on where their nodes run. In this one, what a node has put out before the limit of
 // the run was reached is in its log only.
 var differsByRunner = map[string]bool{"runtime-max-output": true}
 
+// answersDifferently has the cases whose servers answer differently the second time.
+var answersDifferently = map[string]bool{"http-retries": true, "llm-retries-off": true}
+
 // caseEvents runs a case, with the runner if it is not empty, and returns its events.
 func caseEvents(p *place, c cases.Case, servers []string, runner string) string {
 	p.Helper()
-	p.patience = time.Minute                                     // a node over ssh takes seconds on a machine under load
-	if c.Name == "http-retries" || c.Name == "llm-retries-off" { // their servers answer differently the second time
+	p.patience = time.Minute // a node over ssh takes seconds on a machine under load
+	if answersDifferently[c.Name] {
 		servers = caseServers(p.T)
 	}
 	if runner != "" {
@@ -224,7 +233,12 @@ func sameAnywhere(p *place) string {
 	if err != nil {
 		p.Fatal(err)
 	}
-	text := strings.ReplaceAll(string(b), p.dir, "/place")
+	return withoutPlaces(p, string(b))
+}
+
+// withoutPlaces returns events without what differs from run to run, and without where the nodes run.
+func withoutPlaces(p *place, text string) string {
+	text = strings.ReplaceAll(text, p.dir, "/place")
 	var events []string
 	for line := range strings.Lines(text) {
 		e := gjson.Parse(line)
