@@ -1,6 +1,6 @@
 // Trials interrupts runs and resumes them, and fails if anything is lost or done twice. It also hides secrets, and fails if one is found.
 //
-//	go run ./scripts/bench/trials [--kill 500] [--full 50] [--watch 5] [--limited 5] [--runners 10] [--tasks 10] [--shares 10] [--canaries 1] [--place REGEXP] [--seed N] [--json]
+//	go run ./scripts/bench/trials [--kill 500] [--full 50] [--watch 5] [--limited 5] [--runners 10] [--cluster 2] [--tasks 10] [--shares 10] [--canaries 1] [--place REGEXP] [--seed N] [--json]
 //
 // In a kill trial the runner of a workflow is killed with kill -9 at a random moment, and so are some of the runners that resume
 // the run, or the programs of a loop that supervises it (pflow-exec run --checkpoint). No node that had finished may run again, what
@@ -13,6 +13,10 @@
 // may more than 3 of them be executed at the same time, and all others must end. In a trial of runners the nodes of 20 runs are executed
 // by a runner, and a process of each run is killed, on this side or the other: every node must end once, and nothing may be left.
 //
+// In a cluster trial two workers of a Temporal server execute a batch through a runner, and a whole run, while workers, the server and the
+// commands that send the work are killed. Everything must end; what had finished, as far as the cluster knew, must not run again, all else
+// at most once more for each kill. The trials need Temporal's program in $CASE_TEMPORAL, which scripts/test --clients installs.
+//
 // In a task trial pflow-serve is killed 30 times at random moments and started again, while a client that takes MCP tasks starts runs,
 // polls, cancels and answers them. Each call must have one task with one run, and each state that a server shows must be true.
 //
@@ -23,7 +27,7 @@
 // In each of the other trials, named by a place where secrets are written, 20 random secrets are put there. A workflow puts them out in
 // many forms while it is killed, fails and is resumed. Then every command shows the run, and the home and all output are searched.
 //
-// The folder of a failed trial is kept. Its seed, with --kill 1, --full 1, --watch 1, --limited 1, --runners 1, --tasks 1 or --shares 1, gives the same workflow and the same moments again. The exit status is 1 if a trial failed.
+// The folder of a failed trial is kept. Its seed, with --kill 1, --full 1, --watch 1, --limited 1, --runners 1, --cluster 1, --tasks 1 or --shares 1, gives the same workflow and the same moments again. The exit status is 1 if a trial failed.
 package main
 
 import (
@@ -51,7 +55,7 @@ func main() {
 		}
 		return
 	}
-	r := &rig{}
+	r := &rig{temporal: os.Getenv("CASE_TEMPORAL")}
 	if _, err := exec.LookPath("setsid"); err == nil {
 		r.setsid = "setsid"
 	}
@@ -63,6 +67,7 @@ func main() {
 	streams := flag.Int("watch", 5, "the number of trials of pflow-exec watch beside 100 runs")
 	limited := flag.Int("limited", 5, "the number of trials of 200 runs with runtime.max_runs")
 	runners := flag.Int("runners", 10, "the number of trials of 20 runs whose nodes have a runner, each with a kill, and a secret")
+	clusters := flag.Int("cluster", 2, "the number of trials with a Temporal server, with up to 4 kills each")
 	tasks := flag.Int("tasks", 10, "the number of trials of MCP tasks, each with 30 kills of the server")
 	shares := flag.Int("shares", 10, "the number of trials of pflow-share with kills, and a tenth as many with 2,000 processes")
 	secrets := flag.Int("canaries", 1, "how often secrets are hidden in each place and searched for")
@@ -84,7 +89,7 @@ func main() {
 	if inside != nil {
 		status, err = again(inside, "--mounts")
 	} else {
-		status, err = r.all(*kills, *full, *streams, *limited, *runners, *tasks, *shares, *secrets, *seed, *asJSON)
+		status, err = r.all(*kills, *full, *streams, *limited, *runners, *clusters, *tasks, *shares, *secrets, *seed, *asJSON)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "trials:", err)
@@ -102,6 +107,8 @@ type rig struct {
 	mounts, children bool
 	// setsid is the command that starts a program in a session of its own, or "" if the system has none.
 	setsid string
+	// temporal is Temporal's program, or empty.
+	temporal string
 	// echo is an HTTP server that answers with what it is asked.
 	echo *httptest.Server
 }
@@ -131,7 +138,7 @@ type failure struct {
 }
 
 // all runs the trials, prints the results and returns the exit status.
-func (r *rig) all(kills, full, streams, limited, runners, tasks, shares, secrets int, seed uint64, asJSON bool) (status int, err error) {
+func (r *rig) all(kills, full, streams, limited, runners, clusters, tasks, shares, secrets int, seed uint64, asJSON bool) (status int, err error) {
 	if r.dir, err = os.MkdirTemp("", "pflow-trials-"); err != nil {
 		return 2, err
 	}
@@ -159,6 +166,16 @@ func (r *rig) all(kills, full, streams, limited, runners, tasks, shares, secrets
 		results = append(results, res)
 		for i := range runners {
 			trials = append(trials, func() error { return r.try(res, seed+uint64(i), (*trial).runners) })
+		}
+	}
+	if clusters > 0 {
+		res := newResult("cluster", "")
+		results = append(results, res)
+		if r.temporal == "" {
+			res.Skipped, clusters = "skipped: CASE_TEMPORAL does not name Temporal's program", 0
+		}
+		for i := range clusters {
+			trials = append(trials, func() error { return r.try(res, seed+uint64(i), (*trial).cluster) })
 		}
 	}
 	if limited > 0 {
