@@ -92,7 +92,10 @@ func TestWebPages(t *testing.T) {
 		"/?workflow=greet&text=": {200, []string{first, second}, failed},
 		"/?cursor=" + failed:     {200, []string{first, second}, `value="` + failed},
 		"/?text=%00":             {400, nil, first},
-		"/?status=" + url.QueryEscape(`"><script>`): {404, nil, `"><script>`},
+		"/?status=" + url.QueryEscape(`"><script>`): {400, nil, `"><script>`},
+		"/?cursor=none":                            {400, nil, first},
+		"/workflows?cursor=none":                   {400, nil, "/workflows/greet"},
+		"/workflows/none":                          {404, nil, "shell"},
 		"/runs/" + first:                           {200, []string{`<article class="run" data-run="` + first, `data-status="completed"`, "&lt;script&gt;alert(1)"}, "<img src=x"},
 		"/runs/rnothing":                           {404, nil, first},
 		"/runs/--help":                             {404, nil, "Usage"},
@@ -238,7 +241,7 @@ func TestWebPagesOfALimitedToken(t *testing.T) {
 			t.Errorf("%s: %d %s\n%s", path, got.status, got.body, none.body)
 		}
 	}
-	for _, path := range []string{"/runs/last", "/runs/r", "/workflows/theirs", "/workflows/theirs/graph.svg", "/api/runs/last/events"} {
+	for _, path := range []string{"/runs/last", "/runs/r", "/workflows/theirs", "/workflows/theirs/graph.svg", "/api/runs/last/events", "/api/runs/r/events"} {
 		if got := d.visit(path, nil, limited...); got.status != http.StatusNotFound || strings.Contains(got.body, theirs) {
 			t.Errorf("%s: %d %s", path, got.status, got.body)
 		}

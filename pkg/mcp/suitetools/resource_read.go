@@ -161,7 +161,7 @@ func (r reader) printUpTo(ctx context.Context, most int, program string, args ..
 	case err != nil:
 		return nil, err
 	case o.Exit != 0:
-		return nil, suite.Unread(out.Kept.Bytes(), program, o)
+		return nil, suite.Missing(out.Kept.Bytes(), program, o)
 	case out.Size > most:
 		return nil, fault.New(fault.TooLarge, "The resource has %d bytes, more than the limit of %d", out.Size, most)
 	}

@@ -116,7 +116,7 @@ func (h *Handler) compare(r *http.Request, reach *Reach) (*page, error) {
 		}
 	}
 	printed, err := h.Programs.Print(r.Context(), maxList, "pflow-exec", "diff", "--format=json", "--", first, second)
-	if f := fault.From(err); f != nil && f.Type == fault.NotFound {
+	if unnamed(err) {
 		return nil, noPair(first, second)
 	}
 	if err != nil {

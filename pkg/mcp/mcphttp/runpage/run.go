@@ -29,7 +29,7 @@ func (h *Handler) run(r *http.Request, reach *Reach) (*page, error) {
 		return nil, noRun(asked)
 	}
 	printed, err := h.Programs.Print(r.Context(), maxFragment+1024, "pflow-exec", "report", "--format=json", "--fragment", "--max-bytes="+strconv.Itoa(maxFragment), "--", asked)
-	if f := fault.From(err); f != nil && f.Type == fault.NotFound {
+	if unnamed(err) {
 		return nil, noRun(asked)
 	}
 	if err != nil {

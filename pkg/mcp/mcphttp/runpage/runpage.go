@@ -208,6 +208,12 @@ func noRun(run string) error {
 	return fault.New(fault.NotFound, "There is no run %q", fault.Truncate(run, maxEcho))
 }
 
+// unnamed reports whether a command that was given names has found nothing by them: no such run, or several that begin so.
+func unnamed(err error) bool {
+	f := fault.From(err)
+	return f != nil && f.ExitStatus() == 2
+}
+
 // maxEcho is the most bytes of a text of a request that a page repeats.
 const maxEcho = 200
 

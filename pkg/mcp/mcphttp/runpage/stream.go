@@ -12,6 +12,7 @@ import (
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcp/suitetools/feed"
+	"github.com/pflow-suite/pflow/pkg/mcp/suitetools/suite"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
@@ -215,7 +216,7 @@ func (h *Handler) past(ctx context.Context, run string, after int64) (lines []fe
 		lines = append(lines, l)
 	}, "pflow-exec", "events", "--format=ndjson", "--", run)
 	switch {
-	case refused != nil && gjson.GetBytes(refused, "error.type").Str == string(fault.NotFound), len(lines) > 0 && lines[0].Run != run:
+	case refused != nil && unnamed(suite.Unread(refused, "pflow-exec", &suite.Outcome{})), len(lines) > 0 && lines[0].Run != run:
 		return nil, false, noRun(run)
 	case errors.Is(err, errEnough) || size > maxPast:
 		return lines, false, nil
@@ -233,7 +234,7 @@ const interrupted = "interrupted"
 // standing returns the status of a run and the name of its workflow.
 func (h *Handler) standing(ctx context.Context, run string) (status, workflow string, err error) {
 	printed, err := h.Programs.Print(ctx, maxList, "pflow-exec", "status", "--format=json", "--max-bytes=65536", "--", run)
-	if f := fault.From(err); f != nil && f.Type == fault.NotFound {
+	if unnamed(err) {
 		return "", "", noRun(run)
 	}
 	if err != nil {

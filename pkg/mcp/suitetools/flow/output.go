@@ -35,7 +35,7 @@ func ReadOutput(ctx context.Context, s *suite.Programs, job, key string) (*Outpu
 	case err != nil:
 		return nil, err
 	case o.Exit != 0:
-		return nil, suite.Unread(printed.Kept.Bytes(), "pflow-share", o)
+		return nil, suite.Missing(printed.Kept.Bytes(), "pflow-share", o)
 	case printed.Size > maxMedia:
 		return nil, fault.New(fault.TooLarge, "The output has %d bytes, more than the limit of %d", printed.Size, maxMedia)
 	}

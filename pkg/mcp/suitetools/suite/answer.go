@@ -24,12 +24,19 @@ func Failure(f *fault.Fault) *mcpserver.Result {
 	return &mcpserver.Result{Structured: doc, IsError: true}
 }
 
-// Unread returns the fault of a command that failed. For a client a wrong name is a resource that does not exist.
+// Unread returns the fault of a command that failed.
 func Unread(output []byte, program string, o *Outcome) *fault.Fault {
 	f := &fault.Fault{}
 	if json.Unmarshal([]byte(gjson.GetBytes(output, "error").Raw), f) != nil || f.Message == "" {
 		return fault.New(fault.Protocol, "%s failed with exit status %d", program, o.Exit).Detail("stderr", o.Stderr)
 	}
+	return f
+}
+
+// Missing returns the fault of a command that failed to read what names in a URI stand for: a name that is not valid is one of a resource that
+// does not exist.
+func Missing(output []byte, program string, o *Outcome) *fault.Fault {
+	f := Unread(output, program, o)
 	if f.ExitStatus() == 2 && f.Type != fault.Security {
 		f.Type = fault.NotFound
 	}
