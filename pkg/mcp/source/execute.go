@@ -110,7 +110,7 @@ func (x *execution) work(ctx context.Context, arguments json.RawMessage) (json.R
 // follow asks for the status until the execution has ended.
 func (x *execution) follow(ctx context.Context) (json.RawMessage, error) {
 	what := fmt.Sprintf("status of source %s", x.source.Name)
-	silent, shown := 0, ""
+	silent, shown := 0, reported{} // what has been shown is not shown again
 	for pause := firstPause; ; pause = min(pause*3/2, maxPause) {
 		x.host.Sleep(ctx, pause)
 		s, err := x.status(ctx, what)
@@ -133,11 +133,23 @@ func (x *execution) follow(ctx context.Context) (json.RawMessage, error) {
 		case "failed", "cancelled":
 			return nil, x.failure(s)
 		}
-		if done, total, message := s.progress(); message != shown {
-			shown = message
-			x.host.Progress(done, total, message)
+		if now := s.reported(); now != shown {
+			shown = now
+			x.host.Progress(now.done, now.total, now.message)
 		}
 	}
+}
+
+// reported is how far an execution is, as its host shows it.
+type reported struct {
+	done, total float64
+	message     string
+}
+
+// reported returns how far the execution is.
+func (s *status) reported() reported {
+	done, total, message := s.progress()
+	return reported{done, total, message}
 }
 
 // status is what the command status prints.

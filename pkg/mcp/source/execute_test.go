@@ -67,15 +67,16 @@ func TestStatusIsAskedAgain(t *testing.T) {
 	}
 	s := &Source{Name: "s", Run: sh(`echo '{"execution_id":"e"}'`), Status: sh(`echo x >>n; case $(wc -l <n) in
 		1|2) echo '{"status":"running","progress":0.25}';; 3) exit 1;; 4) echo '{"status":"running","progress":50}';;
-		5) echo '{"status":"running","progress":{"done":3,"total":4,"message":"almost"}}';; 6) echo '{"status":"running","progress":"soon"}';; *) echo '{"status":"completed"}';; esac`)}
+		5) echo '{"status":"running","progress":{"done":3,"total":4,"message":"almost"}}';;
+		6) echo '{"status":"running","progress":{"done":4,"total":4,"message":"almost"}}';; 7) echo '{"status":"running","progress":"soon"}';; *) echo '{"status":"completed"}';; esac`)}
 	if _, _, err := s.Execute(t.Context(), h, "w", json.RawMessage(`{}`)); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"0.25/1 running: 0.25", "50/100 running: 50%", "3/4 running: almost", "0/0 running: soon"}
+	want := []string{"0.25/1 running: 0.25", "50/100 running: 50%", "3/4 running: almost", "4/4 running: almost", "0/0 running: soon"}
 	if !slices.Equal(reports, want) {
 		t.Errorf("%q", reports)
 	}
-	if len(pauses) != 7 || pauses[0] != firstPause || !slices.IsSorted(pauses) || pauses[6] <= pauses[0] {
+	if len(pauses) != 8 || pauses[0] != firstPause || !slices.IsSorted(pauses) || pauses[7] <= pauses[0] {
 		t.Error(pauses)
 	}
 	for range 20 {
