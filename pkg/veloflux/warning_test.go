@@ -145,18 +145,6 @@ func TestDroppedMessages(t *testing.T) {
 	}
 }
 
-// TestDroppedConstructsOfLargeText takes minutes if a step scans all the rest of the text.
-func TestDroppedConstructsOfLargeText(t *testing.T) {
-	const size = 1 << 18
-	for _, piece := range []string{"(", ")", "'", "\"", "`", "/*", "*/", "--", "-- \n", "$", "$a$", "$a", "[", "5", "a", "é", "\n", "FROM ", "LIMIT ", ", (", "\xff"} {
-		for _, w := range warningsFor("SELECT a FROM "+strings.Repeat(piece, size/len(piece)), "") {
-			if w.Line < 1 || w.Column < 1 {
-				t.Fatalf("%q: %v", piece, w)
-			}
-		}
-	}
-}
-
 func FuzzDroppedConstructs(f *testing.F) {
 	for _, s := range []string{
 		"", "SELECT DISTINCT a FROM (SELECT 1) t LIMIT 5 OFFSET 2", "WITH x AS (SELECT 1) SELECT TOP 5 * FROM t FETCH NEXT ROW ONLY",

@@ -6,7 +6,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -106,7 +105,7 @@ func TestASpoolKeepsTheOrder(t *testing.T) {
 				continue
 			}
 			r, ok := s.take()
-			if ok != (len(want) > 0) || ok && (r.items != want[0].items || !slices.Equal(r.body, want[0].body)) {
+			if ok != (len(want) > 0) || ok && (r.items != want[0].items || !bytes.Equal(r.body, want[0].body)) {
 				t.Fatalf("step %d: %d items, %d bytes, %v", i, r.items, len(r.body), ok)
 			}
 			if ok {
