@@ -77,7 +77,7 @@ func (b *binder) stream(fr *frame) template.Scope {
 // binding returns what the templates of a node may refer to.
 func (b *binder) binding(nr *nodeRun) *node.Binding {
 	fr := nr.frame
-	binding := &node.Binding{Scope: b.scope(fr), Stream: b.stream(fr), Known: fr.known, Carry: nr.carry, Permissive: fr.Workflow.Permissive(), AsksStatus: fr.plan.AsksStatus(nr.id()), Locals: map[string]json.RawMessage{}}
+	binding := &node.Binding{Scope: b.scope(fr), Stream: b.stream(fr), Long: b.long(nr), Known: fr.known, Carry: nr.carry, Permissive: fr.Workflow.Permissive(), AsksStatus: fr.plan.AsksStatus(nr.id()), Locals: map[string]json.RawMessage{}}
 	if nr.node.Loop != nil {
 		binding.Locals[plan.IterationName] = integer(nr.iteration)
 	}
@@ -109,8 +109,8 @@ func (b *binder) bind(nr *nodeRun, binding *node.Binding) (*boundNode, error) {
 			return nil, err
 		}
 	}
-	bound.digest = b.digests.node(nr, bound)
-	return bound, nil
+	bound.digest, err = b.digests.node(nr, bound)
+	return bound, err
 }
 
 // without returns a scope in which a node has no outputs yet. The first iteration of a loop must not see the outputs of an

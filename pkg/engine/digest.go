@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"hash"
 	"maps"
 	"slices"
 	"strconv"
@@ -27,24 +28,30 @@ type digester struct {
 // node returns the digest of a node, or of an item of its batch: of its type, its definition, and its resolved parameters.
 // A secret in the definition counts by its name and not by its value. In the parameters only its presence counts, for the
 // parameters may come from a checkpoint's outputs, which are without secrets.
-func (d *digester) node(nr *nodeRun, bound *boundNode) string {
+func (d *digester) node(nr *nodeRun, bound *boundNode) (string, error) {
 	d.redactor.AddCredentialsOf(bound.Params)
 	params, _ := d.redactor.JSON(bound.Params) // from here on, what stands under a secret's name counts as a secret
-	parts := []json.RawMessage{rawjson.Quote(nr.node.Type), d.redactor.Named(nr.node.Params), params}
+	h := sha256.New()
+	hashParts(h, rawjson.Quote(nr.node.Type), d.redactor.Named(nr.node.Params))
+	if before, after, text := bound.Long(params); text == nil {
+		hashParts(h, params)
+	} else if err := hashLong(h, before, after, text); err != nil {
+		return "", err
+	}
 	if nr.node.Loop != nil {
-		parts = append(parts, definition(nr.node.Loop))
+		hashParts(h, definition(nr.node.Loop))
 		uses, _ := plan.Uses(nr.node)
 		for _, u := range uses { // later iterations may read what the first does not
 			if v, ok := nr.frame.inputs[u.Ref.Root]; ok {
 				v, _ = d.redactor.JSON(v)
-				parts = append(parts, v)
+				hashParts(h, v)
 			}
 		}
 	}
 	if bound.sub != nil {
-		parts = append(parts, rawjson.Quote(d.workflow(bound.sub)))
+		hashParts(h, rawjson.Quote(d.workflow(bound.sub)))
 	}
-	return hash(parts...)
+	return sumOf(h), nil
 }
 
 // workflow returns the digest of a workflow and of all workflows that its nodes run.
@@ -56,7 +63,7 @@ func (d *digester) workflow(s *Sub) string {
 	for _, id := range slices.Sorted(maps.Keys(s.Subs)) {
 		parts = append(parts, rawjson.Quote(id), rawjson.Quote(d.workflow(s.Subs[id])))
 	}
-	d.workflows[s] = hash(parts...)
+	d.workflows[s] = hashOf(parts...)
 	return d.workflows[s]
 }
 
@@ -72,7 +79,7 @@ func (d *digester) batch(nr *nodeRun, itemDigest func(nr *nodeRun, i int) (strin
 		item, _ = d.redactor.JSON(item)
 		parts = append(parts, item, json.RawMessage(digest))
 	}
-	return hash(parts...), nil
+	return hashOf(parts...), nil
 }
 
 // question returns the digest of what a person is asked about. Another question, or another node, needs another answer.
@@ -81,7 +88,7 @@ func (d *digester) question(nr *nodeRun, q *Question) string {
 	for _, c := range q.Choices {
 		parts = append(parts, rawjson.Quote(c))
 	}
-	return hash(parts...)
+	return hashOf(parts...)
 }
 
 // keyLength is the length of a node key, in hexadecimal digits.
@@ -95,7 +102,7 @@ func nodeKey(firstRun, path string, step plan.Step, inputDigest string, reruns i
 	if reruns > 0 {
 		parts = append(parts, integer(reruns))
 	}
-	sum := hash(parts...)
+	sum := hashOf(parts...)
 	return strings.TrimPrefix(sum, hashPrefix)[:keyLength]
 }
 
@@ -111,9 +118,15 @@ func definition[T workflow.Loop | workflow.Batch](part *T) json.RawMessage {
 // hashPrefix names the function of a hash.
 const hashPrefix = "sha256:"
 
-// hash returns the SHA-256 of parts, each compacted if it is JSON and preceded by its length.
-func hash(parts ...json.RawMessage) string {
+// hashOf returns the SHA-256 of parts.
+func hashOf(parts ...json.RawMessage) string {
 	h := sha256.New()
+	hashParts(h, parts...)
+	return sumOf(h)
+}
+
+// hashParts adds parts to a hash, each compacted if it is JSON and preceded by its length.
+func hashParts(h hash.Hash, parts ...json.RawMessage) {
 	var buf bytes.Buffer
 	for _, part := range parts {
 		buf.Reset()
@@ -125,5 +138,6 @@ func hash(parts ...json.RawMessage) string {
 		_, _ = h.Write(append(strconv.AppendInt(buf.AvailableBuffer(), int64(buf.Len()), 10), ' '))
 		_, _ = h.Write(buf.Bytes())
 	}
-	return hashPrefix + hex.EncodeToString(h.Sum(nil))
 }
+
+func sumOf(h hash.Hash) string { return hashPrefix + hex.EncodeToString(h.Sum(nil)) }

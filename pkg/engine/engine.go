@@ -45,8 +45,9 @@ type Journal interface {
 	NewBlob() (event.Blob, error)
 	// NewScratch returns content that only this process can read and that is gone when the run has ended.
 	NewScratch() (event.Scratch, error)
-	// Blob returns stored content by its reference.
+	// Blob returns stored content by its reference, and OpenBlob a reader of stored content of size bytes.
 	Blob(ref string) ([]byte, error)
+	OpenBlob(ref string, size int) (io.ReadCloser, error)
 	// Log returns a writer for a node's "stdout" or "stderr".
 	Log(node, stream string) io.WriteCloser
 }

@@ -70,6 +70,11 @@ func (j *memoryJournal) Blob(ref string) ([]byte, error) {
 	return j.blobs[ref], nil
 }
 
+func (j *memoryJournal) OpenBlob(ref string, _ int) (io.ReadCloser, error) {
+	content, err := j.Blob(ref)
+	return io.NopCloser(bytes.NewReader(content)), err
+}
+
 func (j *memoryJournal) Log(string, string) io.WriteCloser { return nopCloser{io.Discard} }
 
 type nopCloser struct{ io.Writer }
@@ -89,6 +94,9 @@ func (b *memoryBlob) ReadAt(p []byte, at int64) (int, error) {
 	return bytes.NewReader(b.Bytes()).ReadAt(p, at)
 }
 func (b *memoryBlob) Content(size int) ([]byte, error) { return b.Bytes()[:size], nil }
+func (b *memoryBlob) Open(size int) (io.ReadCloser, error) {
+	return io.NopCloser(bytes.NewReader(b.Bytes()[:size])), nil
+}
 
 // inMemory is the config of a run of a workflow whose journal is in memory.
 func inMemory(t testing.TB, definition string, now func() time.Time) (engine.Config, *memoryJournal) {

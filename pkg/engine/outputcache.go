@@ -63,5 +63,5 @@ func (c *outputCache) put(nr *nodeRun, digest string, outputs json.RawMessage) {
 
 // key returns the key in the cache of what has a digest: the digest, and the folder that relative paths start from.
 func (c *outputCache) key(digest string) string {
-	return hash(rawjson.Quote(digest), rawjson.Quote(c.dir))
+	return hashOf(rawjson.Quote(digest), rawjson.Quote(c.dir))
 }

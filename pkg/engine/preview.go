@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"strings"
@@ -178,6 +179,12 @@ func (j *dryJournal) Blob(ref string) ([]byte, error) {
 	return j.from.Blob(ref)
 }
 
+// OpenBlob returns a reader of a long value in memory.
+func (j *dryJournal) OpenBlob(ref string, _ int) (io.ReadCloser, error) {
+	content, err := j.Blob(ref)
+	return io.NopCloser(bytes.NewReader(content)), err
+}
+
 // Log returns a log whose content is discarded.
 func (j *dryJournal) Log(string, string) io.WriteCloser { return discard{io.Discard} }
 
@@ -187,4 +194,5 @@ func (discard) Keep() (string, error)             { return event.Digest(nil), ni
 func (discard) Discard()                          {}
 func (discard) ReadAt([]byte, int64) (int, error) { return 0, io.EOF }
 func (discard) Content(int) ([]byte, error)       { return nil, nil }
+func (discard) Open(int) (io.ReadCloser, error)   { return io.NopCloser(bytes.NewReader(nil)), nil }
 func (discard) Close() error                      { return nil }

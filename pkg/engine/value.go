@@ -42,8 +42,16 @@ func (fr *frame) longValue(source string) (json.RawMessage, bool) {
 		return nil, false
 	}
 	ref, ok := parts[0].Expr.Ref()
+	if !ok {
+		return nil, false
+	}
+	return fr.longAt(ref)
+}
+
+// longAt is longValue for a reference.
+func (fr *frame) longAt(ref template.Ref) (json.RawMessage, bool) {
 	v, ran := fr.values[ref.Root]
-	if _, input := fr.inputs[ref.Root]; !ok || !ran || input || v.failed {
+	if _, input := fr.inputs[ref.Root]; !ran || input || v.failed {
 		return nil, false
 	}
 	raw := v.raw
@@ -57,7 +65,7 @@ func (fr *frame) longValue(source string) (json.RawMessage, bool) {
 		}
 		raw = json.RawMessage(gjson.GetBytes(raw, member).Raw)
 	}
-	_, ok = event.ReferenceOf(raw)
+	_, ok := event.ReferenceOf(raw)
 	return raw, ok
 }
 

@@ -20,8 +20,9 @@ type Blob interface {
 type Scratch interface {
 	// Close ends the content, which can be read afterwards.
 	io.WriteCloser
-	// Content returns the first size bytes.
+	// Content returns the first size bytes, and Open a reader of them.
 	Content(size int) ([]byte, error)
+	Open(size int) (io.ReadCloser, error)
 	// Discard drops the content.
 	Discard()
 }

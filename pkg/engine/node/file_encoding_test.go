@@ -83,7 +83,7 @@ func TestEncodingsRoundTrip(t *testing.T) {
 		if f != nil {
 			t.Fatal(f)
 		}
-		w := &fileContent{raw: rawjson.Quote(text), form: form}
+		w := &fileContent{content: textOf(rawjson.Quote(text)), form: form}
 		bytes, err := io.ReadAll(iotest.HalfReader(w.reader(true)))
 		if err != nil {
 			t.Fatal(err)

@@ -42,7 +42,12 @@ func runWriteFile(ctx context.Context, p *Call, t *Task) *Result {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil { //nolint:gosec // the user's own file, under the user's umask
 		return failedOnFile(fileFault("create the folder of", in.FilePath, path, err), in.FilePath)
 	}
-	w := &fileContent{ctx: ctx, raw: raw, form: form, binary: in.ContentIsBinary}
+	content, err := p.openLong(raw)
+	if err != nil {
+		return &Result{StoreErr: err}
+	}
+	defer func() { _ = content.Close() }()
+	w := &fileContent{ctx: ctx, content: content, form: form, binary: in.ContentIsBinary}
 	verb, write := "wrote", w.replace
 	if in.Append {
 		verb, write = "appended", w.appendTo
@@ -89,17 +94,17 @@ func writeFault(in nodetype.WriteFile, path string, err error) *fault.Fault {
 
 // fileContent is the content to write to a file.
 type fileContent struct {
-	ctx    context.Context
-	raw    json.RawMessage
-	form   encoding
-	binary bool
-	size   int64
+	ctx     context.Context
+	content io.Reader
+	form    encoding
+	binary  bool
+	size    int64
 }
 
 // reader returns the bytes to write; first is set if they are the first of the file, which begins with the mark of its
 // encoding.
 func (w *fileContent) reader(first bool) io.Reader {
-	content := textOf(w.raw)
+	content := w.content
 	if w.binary {
 		return base64.NewDecoder(base64.StdEncoding, &spaceStripper{content})
 	}

@@ -37,6 +37,8 @@ type Call struct {
 	kind       nodetype.Type
 	// locals are the names that only this node's templates have.
 	locals map[string]json.RawMessage
+	// long is the text of the parameter LongParam if that is not in Params, else nil.
+	long *LongText
 }
 
 // Binding holds what a node's templates can refer to.
@@ -45,6 +47,8 @@ type Binding struct {
 	Scope template.Scope
 	// Stream returns the values of Scope as values of the event stream, in which bytes keep their content type. It may be nil.
 	Stream template.Scope
+	// Long returns the text that a reference stands for if it is too long to be held in memory, else nil. It may be nil.
+	Long func(ref template.Ref) *LongText
 	// Known reports whether Scope has a name.
 	Known func(root string) bool
 	// Locals are names that only this node has, such as the item of its batch. They take precedence over Scope.
@@ -106,6 +110,7 @@ func Prepare(n *workflow.Node, kind nodetype.Type, b *Binding) (*Call, error) {
 	}
 	defaultFromInputs(kind, params, b)
 	unresolved := p.resolveInputs(kind, params, b)
+	p.takeLong(kind, params, b)
 	content := params["content"]
 	for _, name := range slices.Sorted(maps.Keys(params)) {
 		if name == inputsParam {

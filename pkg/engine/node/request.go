@@ -1,7 +1,9 @@
 package node
 
 import (
+	"bytes"
 	"encoding/json"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -44,6 +46,8 @@ type Request struct {
 	Held bool `json:"held,omitempty"`
 	// LongValues is set if the sender takes long values in lines of their own, before the reply.
 	LongValues bool `json:"long_values,omitempty"`
+	// Long is the text of the parameter LongParam of the type, if its reader did not hold it in memory.
+	Long *LongText `json:"-"`
 }
 
 // requestBegin is how every request begins, and no line of a reply.
@@ -61,8 +65,8 @@ type ShellCommand struct {
 	AsksStatus bool `json:"asks_status,omitempty"`
 }
 
-// request returns the attempt as a document.
-func (p *Call) request(t *Task) ([]byte, error) {
+// request returns the attempt as a document, which must be closed.
+func (p *Call) request(t *Task) (io.ReadCloser, error) {
 	r := Request{
 		V: RequestVersion, Type: p.kind.Name, Params: p.Params, Node: t.Node, Key: t.Key, TimeoutMS: t.Timeout.Milliseconds(), StreamLimit: t.StreamLimit,
 		Cwd: t.Dir, Env: map[string]string{}, Held: true, LongValues: true, Code: p.codeLines(t),
@@ -82,12 +86,29 @@ func (p *Call) request(t *Task) ([]byte, error) {
 		r.Answer, r.State = &t.Answer.Text, t.Answer.State
 	}
 	raw, err := rawjson.Marshal(&r)
-	return append(raw, '\n'), err
+	if err != nil || p.long == nil {
+		return io.NopCloser(bytes.NewReader(append(raw, '\n'))), err
+	}
+	at := bytes.Index(raw, p.Params)
+	if at < 0 {
+		return nil, fault.New(fault.Internal, "the parameters are written differently")
+	}
+	text, err := p.long.Open()
+	if err != nil {
+		return nil, err
+	}
+	before, after, _ := p.Long(p.Params)
+	parts := io.MultiReader(bytes.NewReader(raw[:at+len(before)]), rawjson.QuotingReader(text), bytes.NewReader(after),
+		bytes.NewReader(raw[at+len(p.Params):]), strings.NewReader("\n"))
+	return struct {
+		io.Reader
+		io.Closer
+	}{parts, text}, nil
 }
 
 // Call returns the call that a request is about. kind is its node type.
 func (r *Request) Call(kind nodetype.Type) *Call {
-	p := &Call{kind: kind, Params: r.Params}
+	p := &Call{kind: kind, Params: r.Params, long: r.Long}
 	if kind.Name != "shell" {
 		return p
 	}

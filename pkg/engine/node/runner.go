@@ -46,6 +46,7 @@ func (r *Runner) try(ctx context.Context, p *Call, t *Task) (result *Result, los
 	if err != nil {
 		return failedWithError(fault.New(fault.Internal, "the request to the runner %s cannot be written: %v", r.Name, err)), false
 	}
+	defer func() { _ = request.Close() }()
 	ctx, stop := r.within(ctx)
 	defer stop(nil)
 	ended := make(chan struct{})
@@ -54,7 +55,7 @@ func (r *Runner) try(ctx context.Context, p *Call, t *Task) (result *Result, los
 	defer from.discard()
 	stdout, stderr := &programStdout{progress: t.Progress, used: t.Used, take: from.take, object: spool{task: t}}, process.NewTail(maxTail)
 	exit, err := process.Run(ctx, process.Command{
-		Path: "/bin/sh", Args: []string{"-c", r.Command}, Dir: t.Dir, Env: t.Env, Marks: t.Marks, Stdin: &heldInput{request: bytes.NewReader(request), ended: ended},
+		Path: "/bin/sh", Args: []string{"-c", r.Command}, Dir: t.Dir, Env: t.Env, Marks: t.Marks, Stdin: &heldInput{request: request, ended: ended},
 		Stdout: &remoteStdout{from, stdout}, Stderr: io.MultiWriter(&runnerStderr{t.Stderr}, stderr),
 	})
 	if from.fault != nil {

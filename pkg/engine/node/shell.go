@@ -109,7 +109,7 @@ const templatesParam = "${}"
 const statusParam = "${?}"
 
 // runShell runs a command.
-func runShell(ctx context.Context, p *Call, t *Task) *Result {
+func runShell(ctx context.Context, p *Call, t *Task) (result *Result) {
 	stdin, rest := splitParam(p, "stdin")
 	in, f := decode[nodetype.Shell](rest)
 	if f != nil {
@@ -123,9 +123,22 @@ func runShell(ctx context.Context, p *Call, t *Task) *Result {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	stdout, stderr := t.capture(), t.capture()
-	c, f := p.process(in, stdin, t)
+	c, f := p.process(in, t)
 	if f != nil {
 		return notStarted(f)
+	}
+	if p.long != nil || len(stdin) > 0 && string(stdin) != "null" {
+		text, err := p.openLong(stdin)
+		if err != nil {
+			return &Result{StoreErr: err}
+		}
+		defer func() { _ = text.Close() }()
+		c.Stdin = text
+		defer func() {
+			if err := text.Err(); err != nil {
+				result = &Result{StoreErr: err}
+			}
+		}()
 	}
 	out, diag := t.output("The command", stop, stdout, t.Stdout), t.output("The command", stop, stderr, t.Stderr)
 	c.Stdout, c.Stderr = out, diag
@@ -162,8 +175,8 @@ func validateShell(in nodetype.Shell) *fault.Fault {
 }
 
 // process returns the command to start. A command without shell syntax is executed directly if its program is found, with
-// its Name, and any other by a shell. The parameter stdin is apart because it may be long.
-func (p *Call) process(in nodetype.Shell, stdin json.RawMessage, t *Task) (process.Command, *fault.Fault) {
+// its Name, and any other by a shell. Its standard input is missing.
+func (p *Call) process(in nodetype.Shell, t *Task) (process.Command, *fault.Fault) {
 	c := process.Command{Path: "/bin/sh", Args: []string{"-c", p.command}, Dir: t.Dir, Env: slices.Clip(t.Env), Marks: t.Marks, TTY: in.TTY}
 	c.Env, _ = process.Extend(c.Env, in.Env) // validateShell has checked it
 	c.Env = append(c.Env, p.values...)
@@ -182,9 +195,6 @@ func (p *Call) process(in nodetype.Shell, stdin json.RawMessage, t *Task) (proce
 			return c, fault.New(fault.NotFound, "Command not found: bash, which the syntax of this command needs").
 				Suggest("Install bash, or write the command in the syntax that every sh has")
 		}
-	}
-	if len(stdin) > 0 && string(stdin) != "null" {
-		c.Stdin = textOf(stdin)
 	}
 	return c, nil
 }

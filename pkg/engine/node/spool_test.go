@@ -3,6 +3,7 @@ package node
 import (
 	"bytes"
 	"errors"
+	"io"
 	"strings"
 	"testing"
 
@@ -26,6 +27,9 @@ func (s *memoryScratch) Write(p []byte) (int, error) {
 func (s *memoryScratch) Close() error                     { s.closed = true; return nil }
 func (s *memoryScratch) Discard()                         { *s.discarded++ }
 func (s *memoryScratch) Content(size int) ([]byte, error) { return s.Bytes()[:size], nil }
+func (s *memoryScratch) Open(size int) (io.ReadCloser, error) {
+	return io.NopCloser(bytes.NewReader(s.Bytes()[:size])), nil
+}
 
 func TestSpool(t *testing.T) {
 	for name, c := range map[string]struct {

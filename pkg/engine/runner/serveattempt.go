@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -32,7 +33,9 @@ func ServeAttempt(ctx context.Context, host *Host, in io.Reader, out io.Writer) 
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	source := input.Reader(ctx, in)
-	decoder := json.NewDecoder(input.Limit(source, "The request on standard input", maxRequest))
+	request := newRequestReader(input.Limit(source, "The request on standard input", maxRequest))
+	defer request.close()
+	decoder := json.NewDecoder(request)
 	var r node.Request
 	if err := decoder.Decode(&r); err != nil {
 		if ctx.Err() != nil {
@@ -48,8 +51,9 @@ func ServeAttempt(ctx context.Context, host *Host, in io.Reader, out io.Writer) 
 		return nil, fault.New(fault.Protocol, "The request has version %d, but this program needs version %d", r.V, node.RequestVersion).
 			Suggest("Install the suite in the same version on both machines")
 	}
+	r.Long = request.long()
 	if r.Held { // when the sender is gone, the attempt must end
-		go watchSender(io.MultiReader(decoder.Buffered(), source), cancel)
+		go watchSender(io.MultiReader(decoder.Buffered(), bytes.NewReader(request.out), source), cancel)
 	}
 	lines := &attemptLines{to: out}
 	result := host.attempt(ctx, &r, lines)

@@ -145,10 +145,49 @@ func blobPath(dir, ref string) string {
 	return filepath.Join(dir, blobsDir, strings.TrimPrefix(ref, "sha256:"))
 }
 
-func readBlob(dir, ref string) ([]byte, error) {
+// OpenBlob returns a reader of a long value of the run, which must have size bytes.
+func (r *Writer) OpenBlob(ref string, size int) (io.ReadCloser, error) {
+	if err := checkRef(ref); err != nil {
+		return nil, err
+	}
+	f, err := openLong(blobPath(r.dir, ref), size)
+	if err != nil {
+		return nil, storageFault("read a long value", err)
+	}
+	return &longFile{f, f}, nil
+}
+
+// longFile is what is read from a file.
+type longFile struct {
+	io.Reader
+	io.Closer
+}
+
+// openLong opens a regular file of at least size bytes.
+func openLong(path string, size int) (*os.File, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() < int64(size) {
+		_ = f.Close()
+		return nil, errors.Join(io.ErrUnexpectedEOF, err)
+	}
+	return f, nil
+}
+
+// checkRef returns an error if ref is not the name of a blob.
+func checkRef(ref string) error {
 	hash, ok := strings.CutPrefix(ref, "sha256:")
 	if !ok || len(hash) != 64 || strings.Trim(hash, "0123456789abcdef") != "" {
-		return nil, fault.New(fault.Protocol, "%q is not the name of a blob", ref)
+		return fault.New(fault.Protocol, "%q is not the name of a blob", ref)
+	}
+	return nil
+}
+
+func readBlob(dir, ref string) ([]byte, error) {
+	if err := checkRef(ref); err != nil {
+		return nil, err
 	}
 	b, err := readFile(blobPath(dir, ref), "A long value of the run", maxBlob)
 	if errors.Is(err, fs.ErrNotExist) {

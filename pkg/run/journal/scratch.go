@@ -92,16 +92,25 @@ func (s *scratch) Write(p []byte) (int, error) {
 
 // Content returns the first size bytes.
 func (s *scratch) Content(size int) ([]byte, error) {
-	f, err := os.Open(s.f.Name())
+	r, err := s.Open(size)
 	if err != nil {
-		return nil, storageFault("read the output of a node", err)
+		return nil, err
 	}
-	defer func() { _ = f.Close() }()
+	defer func() { _ = r.Close() }()
 	content := make([]byte, size)
-	if _, err := io.ReadFull(cipher.StreamReader{S: s.of.stream(s.number), R: f}, content); err != nil {
+	if _, err := io.ReadFull(r, content); err != nil {
 		return nil, storageFault("read the output of a node", err)
 	}
 	return content, nil
+}
+
+// Open returns a reader of the first size bytes.
+func (s *scratch) Open(size int) (io.ReadCloser, error) {
+	f, err := openLong(s.f.Name(), size)
+	if err != nil {
+		return nil, storageFault("read the output of a node", err)
+	}
+	return &longFile{cipher.StreamReader{S: s.of.stream(s.number), R: io.LimitReader(f, int64(size))}, f}, nil
 }
 
 // Close ends the content. It can still be read.
