@@ -3,16 +3,19 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
 
-// runsPage measures how long the web page of 10,000 runs takes to its first row and to its end.
+// runsPage measures how long the web page of 10,000 runs takes to its first row and to its end, and until a browser has painted that row.
 func (b *bench) runsPage() ([]result, error) {
 	const (
 		runs   = 10_000
@@ -42,7 +45,34 @@ func (b *bench) runsPage() ([]result, error) {
 		}
 		first, all = append(first, milliseconds(row)), append(all, milliseconds(page))
 	}
-	return []result{{Subject: "first row", quantity: quantity{median(first), "ms"}, Limit: 300, Rounds: rounds, Beside: []figure{{"whole page", quantity{median(all), "ms"}}}}}, nil
+	results := []result{{Subject: "first row over HTTP", quantity: quantity{median(first), "ms"}, Limit: 300, Rounds: rounds, Beside: []figure{{"whole page", quantity{median(all), "ms"}}}}}
+	painted, err := b.firstPaints("http://"+base+"/", rounds)
+	if painted != nil {
+		results = append(results, result{Subject: "first row painted by Chromium", quantity: quantity{median(painted), "ms"}, Limit: 300, Rounds: rounds, Beside: []figure{{"slowest", quantity{slices.Max(painted), "ms"}}}})
+	}
+	return results, err
+}
+
+// firstPaints returns how long a browser took from the start of a navigation until it had painted the first row of a page, in milliseconds. It is nil
+// without Node, Chromium or the packages of the end-to-end tests, which scripts/test installs.
+func (b *bench) firstPaints(url string, rounds int) (times []float64, err error) {
+	node, ok := b.tool("node")
+	if _, browser := b.tool("chromium"); !ok || !browser {
+		return nil, nil
+	}
+	const packages = "test/client/node_modules/playwright-core"
+	if _, err := os.Stat(packages); err != nil {
+		fmt.Fprintf(os.Stderr, "bench: skipping the browser: %v\n", err)
+		return nil, nil
+	}
+	printed, err := exec.Command(node, "test/client/first-row.mjs", url, strconv.Itoa(rounds)).Output()
+	if err == nil {
+		err = json.Unmarshal(printed, &times)
+	}
+	if err == nil && len(times) != rounds {
+		err = fmt.Errorf("the browser has loaded %s %d times, want %d", url, len(times), rounds)
+	}
+	return times, err
 }
 
 // firstRow asks for a page and returns how long its first row of a run takes, and the page.
