@@ -46,33 +46,37 @@ func (b *bench) runsPage() ([]result, error) {
 		first, all = append(first, milliseconds(row)), append(all, milliseconds(page))
 	}
 	results := []result{{Subject: "first row over HTTP", quantity: quantity{median(first), "ms"}, Limit: 300, Rounds: rounds, Beside: []figure{{"whole page", quantity{median(all), "ms"}}}}}
-	painted, err := b.firstPaints("http://"+base+"/", rounds)
-	if painted != nil {
-		results = append(results, result{Subject: "first row painted by Chromium", quantity: quantity{median(painted), "ms"}, Limit: 300, Rounds: rounds, Beside: []figure{{"slowest", quantity{slices.Max(painted), "ms"}}}})
+	page, bare, err := b.firstPaints("http://"+base+"/", rounds)
+	if page != nil {
+		results = append(results, result{
+			Subject: "first row painted by Chromium", quantity: quantity{median(page), "ms"}, Limit: 300, Rounds: rounds,
+			Beside: []figure{{"slowest", quantity{slices.Max(page), "ms"}}, {"a page of one row", quantity{median(bare), "ms"}}},
+		})
 	}
 	return results, err
 }
 
-// firstPaints returns how long a browser took from the start of a navigation until it had painted the first row of a page, in milliseconds. It is nil
-// without Node, Chromium or the packages of the end-to-end tests, which scripts/test installs.
-func (b *bench) firstPaints(url string, rounds int) (times []float64, err error) {
+// firstPaints returns how long a browser takes from the start of a navigation until it has painted the first row of a page, and of a bare page, in
+// milliseconds. They are nil without Node, Chromium or the packages of the end-to-end tests, which scripts/test installs.
+func (b *bench) firstPaints(url string, rounds int) (page, bare []float64, err error) {
 	node, ok := b.tool("node")
 	if _, browser := b.tool("chromium"); !ok || !browser {
-		return nil, nil
+		return nil, nil, nil
 	}
 	const packages = "test/client/node_modules/playwright-core"
 	if _, err := os.Stat(packages); err != nil {
 		fmt.Fprintf(os.Stderr, "bench: skipping the browser: %v\n", err)
-		return nil, nil
+		return nil, nil, nil
 	}
 	printed, err := exec.Command(node, "test/client/first-row.mjs", url, strconv.Itoa(rounds)).Output()
+	var times struct{ Page, Bare []float64 }
 	if err == nil {
 		err = json.Unmarshal(printed, &times)
 	}
-	if err == nil && len(times) != rounds {
-		err = fmt.Errorf("the browser has loaded %s %d times, want %d", url, len(times), rounds)
+	if err == nil && (len(times.Page) != rounds || len(times.Bare) != rounds) {
+		err = fmt.Errorf("the browser has loaded %s %d times, want %d", url, len(times.Page), rounds)
 	}
-	return times, err
+	return times.Page, times.Bare, err
 }
 
 // firstRow asks for a page and returns how long its first row of a run takes, and the page.

@@ -189,3 +189,79 @@ func TestFlowsBehindNginx(t *testing.T) {
 		}
 	}
 }
+
+// TestPagesBehindNginx holds that the pages, the form for a token and the streams of runs work through the proxy that the documentation shows.
+func TestPagesBehindNginx(t *testing.T) {
+	t.Parallel()
+	needs(t, "nginx")
+	p := newPlace(t)
+	gate := p.gate("gate")
+	p.draft("gated", gated())
+	token := strings.TrimPrefix(p.token("browser"), "Bearer ")
+	d := p.open("--toolsets", "core,runs", "--public-url", "https://"+publicName)
+	client := d.proxied()
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	const own = "https://" + publicName
+	send := func(method, path, body string, headers ...string) *http.Response {
+		t.Helper()
+		request, err := http.NewRequestWithContext(t.Context(), method, own+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := 0; i < len(headers); i += 2 {
+			request.Header.Set(headers[i], headers[i+1])
+		}
+		response, err := client.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = response.Body.Close() })
+		return response
+	}
+	form := func(origin string) *http.Response {
+		return send(http.MethodPost, "/sign-in", "token="+token+"&next=/workflows", "Content-Type", "application/x-www-form-urlencoded", "Origin", origin)
+	}
+	signed := form(own)
+	cookie := signed.Header.Get("Set-Cookie")
+	if signed.StatusCode != http.StatusSeeOther || signed.Header.Get("Location") != "/workflows" || !strings.Contains(cookie, "; Secure") || !strings.Contains(cookie, "HttpOnly") {
+		t.Fatalf("sign-in: %d %v", signed.StatusCode, signed.Header)
+	}
+	session := []string{"Cookie", strings.SplitN(cookie, ";", 2)[0]}
+	run := p.start("gated")
+	open := gate.reached()
+	stream := send(http.MethodGet, "/api/runs/"+run+"/events", "", session...)
+	in, heard := bufio.NewReader(stream.Body), ""
+	for !strings.Contains(heard, `"event":"node_started"`) { // the run waits, so this has come as it was written
+		line, err := in.ReadString('\n')
+		if heard += line; err != nil {
+			t.Fatalf("%v in %s", err, heard)
+		}
+	}
+	for name, tc := range map[string]struct {
+		response *http.Response
+		status   int
+		has      string
+	}{
+		"sign-in from elsewhere": {form("https://evil.example"), 403, ""},
+		"without a token":        {send(http.MethodGet, "/", ""), 401, `name="token"`},
+		"the list":               {send(http.MethodGet, "/", "", session...), 200, run},
+		"a run":                  {send(http.MethodGet, "/runs/"+run, "", session...), 200, `data-live="true"`},
+		"the style":              {send(http.MethodGet, "/page.css", ""), 200, ".pages"},
+		"the script":             {send(http.MethodGet, "/page.js", ""), 200, "EventSource"},
+		"the graph":              {send(http.MethodGet, "/workflows/gated/graph.svg", "", session...), 200, "<svg"},
+		"a forwarded host":       {send(http.MethodGet, "/", "", append(session, "X-Forwarded-Host", "evil.example")...), 200, run},
+		"events without a token": {send(http.MethodGet, "/api/runs/"+run+"/events", ""), 401, ""},
+		"a call":                 {send(http.MethodPost, "/api/mcp", listTools, append(session, "Origin", own, "Content-Type", "application/json")...), 200, "run_cancel"},
+		"a call without origin":  {send(http.MethodPost, "/api/mcp", listTools, append(session, "Content-Type", "application/json")...), 403, ""},
+	} {
+		text, err := io.ReadAll(tc.response.Body)
+		if err != nil || tc.response.StatusCode != tc.status || !strings.Contains(string(text), tc.has) || name == "a forwarded host" && strings.Contains(string(text), "evil.example") || strings.Contains(string(text), token) {
+			t.Errorf("%s: %d %v %.2000s", name, tc.response.StatusCode, err, text)
+		}
+	}
+	open()
+	rest, err := io.ReadAll(in)
+	if err != nil || !strings.Contains(string(rest), `"event":"run_finished"`) {
+		t.Errorf("%v %s", err, rest)
+	}
+}
