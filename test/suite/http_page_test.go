@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -126,6 +127,18 @@ func TestWebPages(t *testing.T) {
 	}
 	if got := d.visit("/runs/last", nil); got.status != http.StatusSeeOther || got.header.Get("Location") != "/runs/"+failed {
 		t.Errorf("%d %v", got.status, got.header)
+	}
+	if kept := regexp.MustCompile(`"(/page\.(?:css|js)\?v=[0-9a-f]{32})"`).FindAllStringSubmatch(d.visit("/", nil).body, -1); len(kept) != 2 {
+		t.Errorf("the page names %q", kept)
+	} else {
+		for _, name := range kept {
+			if got := d.visit(name[1], nil).header.Get("Cache-Control"); !strings.Contains(got, "immutable") {
+				t.Errorf("%s: %s", name[1], got)
+			}
+			if got := d.visit(name[1]+"0", nil).header.Get("Cache-Control"); got != "no-cache" {
+				t.Errorf("another version: %s", got)
+			}
+		}
 	}
 	if got := d.visit("/page.js", nil, "If-None-Match", d.visit("/page.js", nil).header.Get("ETag")); got.status != http.StatusNotModified {
 		t.Errorf("an unchanged script: %d", got.status)

@@ -30,48 +30,78 @@ var templates = sync.OnceValue(func() *template.Template {
 // maxAsset is the most bytes of the style or the script of fragments.
 const maxAsset = 1 << 20
 
-// assets are the style sheet and the script. Both begin with what belongs to the fragments of runs, which pflow-exec prints.
-type assets struct {
-	mu            sync.Mutex
-	style, script []byte
+// asset is a file that belongs to all pages. It begins with what belongs to the fragments of runs, which pflow-exec prints.
+type asset struct {
+	// name is its path, flag makes pflow-exec report print its beginning, and own is the rest.
+	name, kind, flag, own string
+
+	mu      sync.Mutex
+	file    []byte
+	version string
 }
 
-func (h *Handler) style(w http.ResponseWriter, r *http.Request) {
-	h.asset(w, r, &h.assets.style, "--style", "text/css; charset=utf-8", pageCSS)
+func newAssets() (style, script *asset) {
+	return &asset{name: "/page.css", kind: "text/css; charset=utf-8", flag: "--style", own: pageCSS},
+		&asset{name: "/page.js", kind: "text/javascript; charset=utf-8", flag: "--script", own: pageJS}
 }
 
-func (h *Handler) script(w http.ResponseWriter, r *http.Request) {
-	h.asset(w, r, &h.assets.script, "--script", "text/javascript; charset=utf-8", pageJS)
-}
-
-// asset sends a part of the pages. What belongs to fragments is read once.
-func (h *Handler) asset(w http.ResponseWriter, r *http.Request, kept *[]byte, flag, kind, own string) {
-	protect(w)
-	h.assets.mu.Lock()
-	defer h.assets.mu.Unlock()
-	if *kept == nil {
-		part, err := h.Programs.Print(context.WithoutCancel(r.Context()), maxAsset, "pflow-exec", "report", flag)
+// read returns the asset and its version, which follows from its content. It is read once.
+func (h *Handler) read(ctx context.Context, a *asset) (file []byte, version string, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.file == nil {
+		part, err := h.Programs.Print(context.WithoutCancel(ctx), maxAsset, "pflow-exec", "report", a.flag)
 		if err != nil {
-			h.Log.Error("a part of the pages cannot be read", "flag", flag, "error", err)
+			return nil, "", err
+		}
+		a.file = append(part, a.own...)
+		a.version = versionOf(a.file)
+	}
+	return a.file, a.version, nil
+}
+
+// address returns the path of an asset for a page, with the version, so that a browser keeps it.
+func (h *Handler) address(ctx context.Context, a *asset) string {
+	_, version, err := h.read(ctx, a)
+	if err != nil {
+		return a.name // which answers with the error
+	}
+	return a.name + "?v=" + version
+}
+
+// serve returns the handler of an asset.
+func (h *Handler) serve(a *asset) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		protect(w)
+		file, version, err := h.read(r.Context(), a)
+		if err != nil {
+			h.Log.Error("a part of the pages cannot be read", "flag", a.flag, "error", err)
 			http.Error(w, "The file cannot be read", http.StatusInternalServerError)
 			return
 		}
-		*kept = append(part, own...)
+		w.Header().Set("Cache-Control", "no-cache")
+		if r.URL.Query().Get("v") == version {
+			w.Header().Set("Cache-Control", "private, max-age=31536000, immutable")
+		}
+		send(w, r, a.kind, version, file)
 	}
-	send(w, r, kind, *kept)
 }
 
 // icon sends the picture that browsers show beside the title.
 func (*Handler) icon(w http.ResponseWriter, r *http.Request) {
 	protect(w)
-	send(w, r, "image/svg+xml", []byte(pageSVG))
+	w.Header().Set("Cache-Control", "no-cache")
+	send(w, r, "image/svg+xml", versionOf([]byte(pageSVG)), []byte(pageSVG))
 }
 
-// send sends a file that a browser may keep as long as it has not changed.
-func send(w http.ResponseWriter, r *http.Request, kind string, file []byte) {
+func versionOf(file []byte) string {
 	sum := sha256.Sum256(file)
+	return hex.EncodeToString(sum[:16])
+}
+
+// send sends a file, unless the browser has this version of it.
+func send(w http.ResponseWriter, r *http.Request, kind, version string, file []byte) {
 	w.Header().Set("Content-Type", kind)
-	w.Header().Set("Cache-Control", "no-cache")
-	w.Header().Set("ETag", `"`+hex.EncodeToString(sum[:16])+`"`)
+	w.Header().Set("ETag", `"`+version+`"`)
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(file))
 }

@@ -106,8 +106,11 @@
       location.href = root + "/compare?a=" + encodeURIComponent(chosen[1]) + "&b=" + encodeURIComponent(chosen[0]);
     });
     pick();
-    if (!cursor) follow("all", function () { soon(); }).onopen = soon; // what has happened before, also while the server was away
+    if (!cursor) painted(function () { follow("all", function () { soon(); }).onopen = soon; }); // which also brings what has happened before, and while the server was away
   }
+
+  // painted calls f after the page has been shown: what f asks the server for does not delay that.
+  function painted(f) { requestAnimationFrame(function () { setTimeout(f); }); }
 
   // follow calls f with each event of a run, or with the beginnings and ends of all. f returns true to stop.
   function follow(run, f) {
@@ -195,7 +198,7 @@
       load("/runs/" + section.dataset.run).then(function (page) {
         var tree = section.attachShadow({ mode: "open" }), style = document.createElement("link");
         style.rel = "stylesheet";
-        style.href = root + "/page.css";
+        style.href = document.querySelector("link[rel=stylesheet]").href;
         tree.append(style, document.importNode(page.querySelector("article"), true));
         tree.querySelectorAll("[data-action]").forEach(function (b) { b.remove(); });
         tree.querySelectorAll("[aria-label], [aria-labelledby]").forEach(function (e) { // both have parts of the same names

@@ -64,12 +64,14 @@ type Handler struct {
 	readers chan struct{} // one for each command that may read past events
 	closed  chan struct{}
 	close   sync.Once
-	assets  assets
+	style   *asset
+	script  *asset
 }
 
 // Mount adds the pages to a mux. It is called once.
 func (h *Handler) Mount(mux *http.ServeMux) {
 	h.readers, h.closed = make(chan struct{}, maxReaders), make(chan struct{})
+	h.style, h.script = newAssets()
 	h.Feed.HoldAll()
 	for pattern, show := range map[string]func(*http.Request, *Reach) (*page, error){
 		"GET /{$}":              h.runs,
@@ -81,8 +83,8 @@ func (h *Handler) Mount(mux *http.ServeMux) {
 		mux.HandleFunc(pattern, h.page(show))
 	}
 	mux.HandleFunc("GET /workflows/{name}/graph.svg", h.graph)
-	mux.HandleFunc("GET /page.css", h.style)
-	mux.HandleFunc("GET /page.js", h.script)
+	mux.HandleFunc("GET /page.css", h.serve(h.style))
+	mux.HandleFunc("GET /page.js", h.serve(h.script))
 	mux.HandleFunc("GET /page.svg", h.icon)
 	mux.HandleFunc("POST /sign-in", h.signIn)
 	mux.HandleFunc("POST /sign-out", h.signOut)
@@ -106,6 +108,8 @@ type page struct {
 	// Root stands before all paths. Reach is nil for a sender that may see nothing.
 	Root  string
 	Reach *Reach
+	// Style and Script are the paths of these files.
+	Style, Script string
 }
 
 // Tools are the tools that the script may call, separated by spaces.
@@ -175,6 +179,7 @@ func (h *Handler) write(w http.ResponseWriter, r *http.Request, p *page) {
 		http.Redirect(w, r, p.Root+p.Moved, http.StatusSeeOther)
 		return
 	}
+	p.Style, p.Script = h.address(r.Context(), h.style), h.address(r.Context(), h.script)
 	var out bytes.Buffer
 	if err := templates().ExecuteTemplate(&out, "page", p); err != nil {
 		h.Log.Error("a page cannot be written", "page", p.Name, "error", err)
