@@ -204,6 +204,24 @@ test('a browser gives its token once', { skip, timeout: 300_000 }, async (t) => 
   await page.locator('#token').waitFor();
 });
 
+test('sign-in, pages and sign-out work without a script', { skip, timeout: 300_000 }, async (t) => {
+  const home = await newHome(t);
+  await home.draft('deploy', deploy(home.dir));
+  const { token } = await home.run('pflow-serve', 'token', 'add', 'browser');
+  const url = await serve(t, home);
+  const page = await open(t, url, { javaScriptEnabled: false, extraHTTPHeaders: { 'X-Forwarded-For': '192.0.2.1' } });
+  await page.locator('#token').fill('wrong');
+  await page.keyboard.press('Enter');
+  await page.locator('#problem').waitFor();
+  await page.locator('#token').fill(token);
+  await page.keyboard.press('Enter');
+  await page.locator('.empty').waitFor();
+  await page.locator('nav a', { hasText: 'Workflows' }).click();
+  await page.locator('a[href="/workflows/deploy"]').waitFor();
+  await page.locator('.who button').click();
+  await page.locator('#token').waitFor();
+});
+
 test('axe finds nothing on any page, light, dark and at 390 pixels', { skip, timeout: 300_000 }, async (t) => {
   const home = await newHome(t);
   await home.draft('deploy', deploy(home.dir));

@@ -121,7 +121,7 @@ func TestWebPages(t *testing.T) {
 		}
 		policy := got.header.Get("Content-Security-Policy")
 		if strings.Contains(policy, "unsafe-eval") || !strings.Contains(policy, "default-src 'none'") || !strings.Contains(policy, "frame-ancestors 'none'") || strings.Contains(policy, "script-src 'unsafe") ||
-			got.header.Get("X-Content-Type-Options") != "nosniff" || got.header.Get("Referrer-Policy") != "no-referrer" {
+			got.header.Get("X-Content-Type-Options") != "nosniff" || got.header.Get("Referrer-Policy") != "same-origin" {
 			t.Errorf("%s: %v", path, got.header)
 		}
 	}

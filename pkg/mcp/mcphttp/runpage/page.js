@@ -258,22 +258,5 @@
     });
   }
 
-  // The forms for the token. A browser that may not send a Referer names no origin when it submits a form, but for a fetch it does.
-
-  document.addEventListener("submit", function (e) {
-    if (e.target.method !== "post") return;
-    e.preventDefault();
-    fetch(e.target.action, { method: "POST", body: new URLSearchParams(new FormData(e.target)), credentials: "same-origin" }).then(function (response) {
-      if (response.redirected) {
-        location.replace(response.url);
-        return;
-      }
-      return response.text().then(function (text) {
-        var problem = new DOMParser().parseFromString(text, "text/html").querySelector(".problem, .lead");
-        complain(problem ? problem.textContent : "The server answered " + response.status);
-      });
-    }).catch(function (error) { complain(error.message); });
-  });
-
   ({ runs: list, run: run, compare: compare, workflow: workflow }[body.dataset.page] || function () {})();
 })();
