@@ -1,13 +1,14 @@
 package share
 
 import (
-	"bytes"
+	"bufio"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -139,28 +140,9 @@ func (s *Service) ofJob(job string) (run string, settled bool) {
 
 // exec starts the run of an admission and returns its id. If no run was created, it takes the admission back.
 func (s *Service) exec(ctx context.Context, a store.Admission, env []string, inputs json.RawMessage) (run string, err error) {
-	path := filepath.Join(s.Dir, "pflow-exec")
-	if !process.Executable(path) {
-		path = "pflow-exec"
-	}
-	var output bytes.Buffer
-	stderr := process.NewTail(4 << 10)
-	exit, err := process.Run(ctx, process.Command{
-		Path: path, Env: env, Stdin: bytes.NewReader(inputs), Stdout: &output, Stderr: stderr,
-		Args: []string{
-			"start", "--format=json", "--quiet", "--hints=" + string(s.Reader), "--name", "--inputs=-", "--keep-going",
-			"--timeout=" + strconv.Itoa(int(RunLimit/time.Second)), "--idempotency-key=" + runKey(a.Job), "--", a.Share.Workflow,
-		},
-	})
-	var answer struct {
-		RunID string       `json:"run_id"`
-		Error *fault.Fault `json:"error"`
-	}
-	if err == nil {
-		_ = json.Unmarshal(output.Bytes(), &answer)
-	}
-	if id := answer.RunID; id != "" {
-		return id, nil
+	answer, err := s.begin(ctx, a, env, inputs)
+	if answer.RunID != "" {
+		return answer.RunID, nil
 	}
 	if id, _ := reader.Open(s.Home).AwaitKey(ctx, runKey(a.Job)); id != "" { // it started, and its answer was lost
 		return id, nil
@@ -178,11 +160,45 @@ func (s *Service) exec(ctx context.Context, a store.Admission, env []string, inp
 	case err != nil:
 		return "", err
 	}
-	f := fault.New(fault.Protocol, "pflow-exec did not start the run (exit status %d)", exit.Code)
-	if said := strings.TrimSpace(stderr.String()); said != "" {
-		f.Detail("stderr", said)
+	return "", fault.New(fault.Protocol, "pflow-exec ended before it had answered whether the run has started")
+}
+
+// startAnswer is what pflow-exec start prints.
+type startAnswer struct {
+	RunID string       `json:"run_id"`
+	Error *fault.Fault `json:"error"`
+}
+
+// maxAnswer is the most bytes of a startAnswer: more than the faults of a workflow have.
+const maxAnswer = 16 << 20
+
+// begin starts the process that executes the run of an admission, in a session of its own, and reads its answer. It is empty if the
+// process ended without one. The process is the run: to start it by another one would cost as much as a short run does.
+func (s *Service) begin(ctx context.Context, a store.Admission, env []string, inputs json.RawMessage) (answer startAnswer, err error) {
+	path := filepath.Join(s.Dir, "pflow-exec")
+	if !process.Executable(path) {
+		path = "pflow-exec"
 	}
-	return "", f
+	child, err := process.Start(process.Command{
+		Path: path, Env: env, Session: true,
+		Args: []string{
+			"start", "--foreground", "--format=json", "--quiet", "--hints=" + string(s.Reader), "--name", "--inputs=-", "--keep-going",
+			"--timeout=" + strconv.Itoa(int(RunLimit/time.Second)), "--idempotency-key=" + runKey(a.Job), "--", a.Share.Workflow,
+		},
+	})
+	if err != nil {
+		return startAnswer{}, err
+	}
+	stop := context.AfterFunc(ctx, child.Release)
+	defer child.Release()
+	_, _ = child.Stdin.Write(inputs) // a process that refuses to start need not read them
+	_ = child.Stdin.Close()
+	line, _ := bufio.NewReader(io.LimitReader(child.Stdout, maxAnswer)).ReadBytes('\n')
+	if !stop() {
+		return startAnswer{}, context.Cause(ctx)
+	}
+	_ = json.Unmarshal(line, &answer)
+	return answer, nil
 }
 
 // withoutSource returns a fault without lines of the workflow's file, which are the owner's.

@@ -135,7 +135,7 @@ func TestARunOfAFlowIsKilled(t *testing.T) {
 	d := p.open()
 	job, rest := d.follow(token)
 	gate.reached()
-	if p.killAll(" detached") == 0 {
+	if p.killAll(" --foreground") == 0 {
 		t.Fatalf("no process runs the flow: %v", processes("PFLOW_HOME="+p.home))
 	}
 	text, err := io.ReadAll(rest)

@@ -24,6 +24,14 @@ type Acknowledgement struct {
 	Error *fault.Fault `json:"error,omitempty"`
 }
 
+// marks returns the variables that make a process part of the run, or of the pflow-sync command, that started it.
+func marks() []string { return append(slices.Clip(engine.Variables), mcpclient.SyncVariable) }
+
+// IsPart reports whether this process is part of a run, or of a pflow-sync command, and ends with it.
+func IsPart(host *Host) bool {
+	return slices.ContainsFunc(marks(), func(name string) bool { _, set := process.LookupEnv(host.Env, name); return set })
+}
+
 // Detach starts this program again, in a session of its own, with arguments that make it call ReadRequest and Serve. The
 // acknowledgement has the id of the run that is executed there, or of a run to attach to. An error means that the process
 // did not answer.
@@ -34,7 +42,7 @@ func Detach(host *Host, r *Request, args ...string) (*Acknowledgement, error) {
 	}
 	child, err := process.Start(process.Command{
 		Path: self, Args: args, Session: true,
-		Env: process.Environment(host.Env, append(slices.Clip(engine.Variables), mcpclient.SyncVariable)...), // it is not part of a run that starts it
+		Env: process.Environment(host.Env, marks()...), // it is not part of a run that starts it
 	})
 	if err != nil {
 		return nil, err
@@ -84,23 +92,23 @@ func Acknowledge(out io.WriteCloser, ack Acknowledgement) error {
 	return out.Close()
 }
 
-// Serve resolves and executes a request in a detached process. It acknowledges the id of the run before anything runs, or
-// why none has started. It returns the last event, or nil if nothing was executed.
-func Serve(ctx context.Context, host *Host, r *Request, out io.WriteCloser) (*event.Event, error) {
+// Serve resolves and executes a request in this process. It calls answer once, before anything runs: with the id of the run, or with
+// why none has started. If answer fails, nothing runs. It returns the last event, or nil if nothing was executed.
+func Serve(ctx context.Context, host *Host, r *Request, answer func(Acknowledgement) error) (*event.Event, error) {
 	l, err := Resolve(ctx, host, r)
 	if err != nil {
-		return nil, Acknowledge(out, Acknowledgement{Error: fault.From(err)})
+		return nil, answer(Acknowledgement{Error: fault.From(err)})
 	}
 	if l.Attach != "" {
-		return nil, Acknowledge(out, Acknowledgement{RunID: l.Attach})
+		return nil, answer(Acknowledgement{RunID: l.Attach})
 	}
-	acknowledged := false
+	answered := false
 	last, err := l.Execute(ctx, Observer{Started: func(id string) error {
-		acknowledged = true
-		return Acknowledge(out, Acknowledgement{RunID: id})
+		answered = true
+		return answer(Acknowledgement{RunID: id})
 	}})
-	if err != nil && !acknowledged {
-		return nil, Acknowledge(out, Acknowledgement{Error: fault.From(err)})
+	if err != nil && !answered {
+		return nil, answer(Acknowledgement{Error: fault.From(err)})
 	}
 	return last, err
 }

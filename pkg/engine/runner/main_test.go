@@ -48,7 +48,7 @@ func serve() error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), journal.CancelSignal)
 	defer stop()
-	_, err = Serve(ctx, newHost(h, os.Environ()), r, os.Stdout)
+	_, err = Serve(ctx, newHost(h, os.Environ()), r, func(ack Acknowledgement) error { return Acknowledge(os.Stdout, ack) })
 	return err
 }
 
