@@ -20,7 +20,7 @@ func TestRulesOfFlowsHaveATest(t *testing.T) {
 		"| part |":   {"P", 8},
 		"| output |": {"O", 7},
 		"| limit |":  {"L", 13},
-		"| stream |": {"S", 6},
+		"| stream |": {"S", 8},
 		"| client |": {"K", 5},
 		"| case |":   {"E", 20},
 	}, known)

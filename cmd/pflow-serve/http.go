@@ -19,6 +19,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
 	"github.com/pflow-suite/pflow/pkg/mcp/suitetools"
 	"github.com/pflow-suite/pflow/pkg/mcp/suitetools/feed"
+	"github.com/pflow-suite/pflow/pkg/mcp/suitetools/flow"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
@@ -86,9 +87,13 @@ func (c *httpCommand) Run(app *cli.App) error {
 		return err
 	}
 	go callers.pass(cli.Hangups(app))
+	continued := ""
+	if slices.Contains(toolsets, suitetools.Flows) {
+		continued = flow.Streamed
+	}
 	handler := mcphttp.New(mcphttp.Config{
 		Name: "pflow", Version: cli.Version, Description: "Workflows for agents: find building blocks, run, resume, save.", Log: app.Log,
-		Client: callers.client, Health: callers.health,
+		Client: callers.client, Health: callers.health, Continued: continued,
 	})
 	routes := http.NewServeMux()
 	routes.Handle(endpoint, handler)

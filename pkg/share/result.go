@@ -35,6 +35,8 @@ type Result struct {
 	Outputs map[string]any `json:"outputs,omitzero"`
 	// Errors are the failures of a failed job by the ids of nodes, and by _error for the whole run.
 	Errors map[string]string `json:"errors,omitempty"`
+	// RunID is for the server, which goes on with a stream. Callers get the job's id only.
+	RunID string `json:"run_id,omitempty"`
 }
 
 // errWhole is the name of an error of the whole run.
@@ -50,7 +52,7 @@ func (s *Service) Result(ctx context.Context, id string, token *string) (Result,
 	if v == nil {
 		return Result{}, fault.New(fault.NotFound, "Job not found: %s. Jobs expire after 1 hour.", id).Detail("http_status", 404)
 	}
-	result := Result{JobID: id, Status: v.state, CreatedAt: v.job.Created, Message: message(v.state)}
+	result := Result{JobID: id, Status: v.state, CreatedAt: v.job.Created, Message: message(v.state), RunID: v.id()}
 	if v.run == nil {
 		return result, nil
 	}

@@ -45,6 +45,9 @@ func TestHTTPHostileRequests(t *testing.T) {
 	post := func(headers, body string) string {
 		return "POST /api/mcp HTTP/1.1\r\nHost: HOST\r\nContent-Type: application/json\r\nConnection: close\r\n" + headers + "\r\n" + body
 	}
+	get := func(path, id string) string {
+		return "GET " + path + " HTTP/1.1\r\nHost: HOST\r\nAccept: text/event-stream\r\nConnection: close\r\nLast-Event-ID: " + id + "\r\n\r\n"
+	}
 	length := "Content-Length: " + strconv.Itoa(len(ping)) + "\r\n"
 	for name, tc := range map[string]struct {
 		request string
@@ -68,6 +71,14 @@ func TestHTTPHostileRequests(t *testing.T) {
 		"many headers":              {post(strings.Repeat("X-Many: "+strings.Repeat("y", 100)+"\r\n", 1000)+length, ping), []int{431}},
 		"a long body":               {post("Content-Length: 5000000\r\n", `"`+strings.Repeat("x", 4999998)+`"`), []int{413}},
 		"long chunks":               {post("Transfer-Encoding: chunked\r\n", "4c4b40\r\n"+strings.Repeat("x", 5000000)+"\r\n0\r\n\r\n"), []int{413}},
+		"a strange event id":        {get("/api/mcp", "../../etc/passwd"), []int{400}},
+		"an event id of two lines":  {get("/api/mcp", "a\r\n b"), []int{400}},
+		"two event ids":             {get("/api/mcp", "a\r\nLast-Event-ID: b"), []int{400}},
+		"a long event id":           {get("/api/mcp", strings.Repeat("QUFB", 4000)), []int{400}},
+		"another's event id":        {get("/api/mcp", "eyJyZXF1ZXN0IjoxLCJ0b29sIjoiZXhlY3V0ZSIsInBsYWNlIjoieCJ9"), []int{400}},
+		"an event id of a run, -1":  {get("/api/runs/r0/events", "-1"), []int{400}},
+		"an event id of a run, 9…":  {get("/api/runs/r0/events", strings.Repeat("9", 40)), []int{400}},
+		"an event id, NUL":          {get("/api/mcp", "a\x00b"), []int{400}},
 		"a control character":       {post("X-Bad: a\x00b\r\n"+length, ping), []int{400}},
 		"a folded header":           {post("X-Bad: a\r\n folded\r\n"+length, ping), []int{200, 400}},
 		"a strange method":          {strings.Replace(post(length, ping), "POST", "P\x01ST", 1), []int{400}},

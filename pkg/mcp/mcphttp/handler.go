@@ -38,6 +38,8 @@ type Config struct {
 	// Health returns the client whose tools the health document names, or nil: then the document names none. Its error is that of
 	// Client.
 	Health func(*http.Request) (*Client, error)
+	// Continued names the tool whose streams a client can go on with after it has lost them; empty is none.
+	Continued string
 	// Log receives what the protocol has to report to people; nil discards it.
 	Log *slog.Logger
 }
@@ -100,7 +102,7 @@ func clientOf(r *http.Request) *Client {
 	return c
 }
 
-// ServeHTTP answers POST with MCP and GET with the health document.
+// ServeHTTP answers POST with MCP, and GET with the health document or with the rest of a stream.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Cache-Control", "no-store")
@@ -108,11 +110,14 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case http.MethodPost:
 		h.post(w, r)
 	case http.MethodGet, http.MethodHead:
-		if parseAccept(r.Header).stream {
+		switch {
+		case !parseAccept(r.Header).stream:
+			h.health(w, r)
+		case r.Method == http.MethodGet && h.continues(r) && r.Header.Get(lastEventID) != "":
+			h.resume(w, r)
+		default:
 			refuse(w, http.StatusMethodNotAllowed, jsonrpc.CodeInvalidRequest, "The server has no stream for GET: changes are announced on the stream of subscriptions/listen")
-			return
 		}
-		h.health(w, r)
 	case http.MethodOptions:
 		w.Header().Set("Allow", allowed)
 		w.WriteHeader(http.StatusNoContent)
@@ -168,6 +173,11 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
+	h.answer(w, r, client, in, form, "")
+}
+
+// answer has the SDK answer what a request has asked for. after is the place that a stream goes on from, or empty.
+func (h *Handler) answer(w http.ResponseWriter, r *http.Request, client *Client, in *input, form form, after string) {
 	open := h.calls.begin(identify(client, r), in)
 	defer open.end()
 	unfollow := context.AfterFunc(r.Context(), func() {
@@ -182,7 +192,8 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 	defer out.close()
 	if form == formStream {
 		if len(in.ids) == 1 {
-			r = r.WithContext(mcpserver.WithStream(r.Context(), &mcpserver.Stream{Token: in.ids[0], Send: out.send}))
+			out.identified = h.continues(r)
+			r = r.WithContext(mcpserver.WithStream(r.Context(), &mcpserver.Stream{Token: in.ids[0], Send: out.send, After: after}))
 		}
 		client.Server.CheckTasks(h.stream).ServeHTTP(out, r)
 		return

@@ -31,6 +31,8 @@ type input struct {
 	method string
 	// progress reports that a request has a progress token, and listens that one is subscriptions/listen.
 	progress, listens bool
+	// token is the progress token of the last request, as JSON, or empty.
+	token json.RawMessage
 	// cancels is set if the message cancels a request.
 	cancels *cancellation
 }
@@ -117,7 +119,8 @@ func (in *input) add(data []byte, alone bool) *message.Refusal {
 		}
 	}
 	in.ids, in.method = append(in.ids, id), request.Method
-	in.progress = in.progress || gjson.GetBytes(request.Params, "_meta.progressToken").Exists()
+	in.token = json.RawMessage(gjson.GetBytes(request.Params, "_meta.progressToken").Raw)
+	in.progress = in.progress || len(in.token) > 0
 	in.listens = in.listens || request.Method == "subscriptions/listen"
 	return nil
 }

@@ -37,6 +37,8 @@ type response struct {
 	connection *http.ResponseController
 	in         *input
 	header     http.Header // of the SDK, until it is sent
+	// identified is set if events have ids, by which a client can go on after it has lost the stream.
+	identified bool
 
 	mu     sync.Mutex
 	beats  *time.Timer // nil without a stream
@@ -105,10 +107,10 @@ func (r *response) Write(data []byte) (int, error) {
 	case r.plain != 0:
 		return r.text.Write(data)
 	case r.late:
-		return len(data), r.event(r.in.plainError(data))
+		return len(data), r.event(r.in.plainError(data), "")
 	case r.stream:
 		if event, ok := bytes.CutPrefix(data, []byte(eventHead)); ok && isError(event) {
-			return len(data), r.event(r.in.plainError(event))
+			return len(data), r.event(r.in.plainError(event), "")
 		}
 		return len(data), r.write(data)
 	}
@@ -161,9 +163,13 @@ func (r *response) write(data []byte) error {
 	return nil
 }
 
-// event writes a message as an event of the stream. The mu must be held.
-func (r *response) event(data []byte) error {
-	text := append([]byte(eventHead), bytes.TrimSpace(data)...)
+// event writes a message as an event of the stream, with its id if that is not empty. The mu must be held.
+func (r *response) event(data []byte, id string) error {
+	text := []byte(eventHead)
+	if id != "" {
+		text = []byte("id: " + id + "\n" + eventHead)
+	}
+	text = append(text, bytes.TrimSpace(data)...)
 	if err := r.write(append(text, "\n\n"...)); err != nil {
 		return err
 	}
@@ -197,8 +203,8 @@ func (r *response) open() {
 	r.w.WriteHeader(http.StatusOK)
 }
 
-// send writes a message as an event of the stream, between those of the SDK.
-func (r *response) send(message json.RawMessage) {
+// send writes a message as an event of the stream, between those of the SDK. The place, if there is one, becomes its id.
+func (r *response) send(message json.RawMessage, place string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed || r.plain != 0 || r.sent && !r.stream {
@@ -207,7 +213,11 @@ func (r *response) send(message json.RawMessage) {
 	if !r.sent {
 		r.open()
 	}
-	_ = r.event(message) // that the client is gone shows by its connection
+	id := ""
+	if r.identified && place != "" {
+		id = (&eventID{Request: r.in.ids[0], Token: r.in.token, Place: place}).encode()
+	}
+	_ = r.event(message, id) // that the client is gone shows by its connection
 }
 
 // setRetryAfter tells a client in a header when a limit that it has met passes, if the answer says so. The mu must be held.
@@ -238,7 +248,7 @@ func (r *response) close() {
 	status, refused := r.in.refusal(r.plain, strings.TrimSpace(r.text.String()))
 	switch {
 	case r.sent: // the stream has begun
-		_ = r.event(refused.Encode()) // that the client is gone needs no report
+		_ = r.event(refused.Encode(), "") // that the client is gone needs no report
 	case status == http.StatusAccepted:
 		r.w.WriteHeader(status)
 	default:

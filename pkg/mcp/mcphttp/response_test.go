@@ -25,7 +25,7 @@ func TestHeartbeats(t *testing.T) {
 		time.Sleep(opening)
 		for range 4 {
 			time.Sleep(heartbeat - time.Second)
-			r.send(json.RawMessage(`{}`))
+			r.send(json.RawMessage(`{}`), "")
 			time.Sleep(time.Second)
 		}
 		synctest.Wait()
@@ -88,7 +88,7 @@ func TestAClientThatReadsNothing(t *testing.T) {
 					defer r.close()
 					r.Header().Set("Content-Type", "application/json")
 					if stream {
-						r.send(json.RawMessage(`{}`))
+						r.send(json.RawMessage(`{}`), "")
 					}
 					_, err := r.Write(make([]byte, 10*piece))
 					ended <- err
@@ -118,4 +118,32 @@ func TestAClientThatReadsNothing(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestACallEndsWithAClientThatReadsNothing holds that a call which sends one message after the other learns from its context that nobody
+// reads them.
+func TestACallEndsWithAClientThatReadsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		listener := &one{make(chan net.Conn, 1), make(chan struct{})}
+		ours, theirs := net.Pipe()
+		ended := make(chan time.Duration, 1)
+		server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+			r := newResponse(w, false, request())
+			defer r.close()
+			begun := time.Now()
+			for q.Context().Err() == nil && time.Since(begun) < 10*writeTime {
+				r.send(json.RawMessage(`"`+strings.Repeat("x", piece)+`"`), "")
+				time.Sleep(time.Second)
+			}
+			ended <- time.Since(begun)
+		})}
+		go func() { _ = server.Serve(listener) }()
+		listener.conn <- theirs
+		go func() { _, _ = io.WriteString(ours, "GET / HTTP/1.1\r\nHost: x\r\n\r\n") }()
+		if took := <-ended; took > writeTime+heartbeat {
+			t.Errorf("the call ended after %s", took)
+		}
+		_ = ours.Close()
+		_ = server.Close()
+	})
 }

@@ -11,8 +11,12 @@ import (
 type Stream struct {
 	// Token is the progress token of the call: the client's, or else the id of the request. It is JSON.
 	Token json.RawMessage
-	// Send sends a message of JSON-RPC. That it fails shows when the call is answered.
-	Send func(message json.RawMessage)
+	// Send sends a message of JSON-RPC. That it fails shows when the call is answered. With a place, which only the tool understands, a
+	// client that loses the stream may go on after the message: then the tool is called again, with the place as After.
+	Send func(message json.RawMessage, place string)
+	// After is the place of the last message that the client has received on the stream that this one continues. The call has no
+	// arguments then. It is empty for a new stream. It comes from the client, so it proves nothing.
+	After string
 }
 
 // streamKey is the key of the *Stream in the context of a call.

@@ -72,17 +72,15 @@ func (f *Follower) add(l Line) {
 func (r *Feed) Follow(ctx context.Context, e *Expected, run string, apply func(Event)) {
 	f := r.enlist(run, e)
 	defer f.Leave()
-	// Events come again when their command is started again.
-	seen := map[string]int64{}
+	f.show(ctx, newOnce(apply))
+}
+
+// show passes the events of a run on as they come, until the run has ended for good or ctx ends.
+func (f *Follower) show(ctx context.Context, to *once) {
 	for {
 		lines, _ := f.Take()
 		for _, l := range lines {
-			if l.Seq != 0 && l.Seq <= seen[l.Run] {
-				continue
-			}
-			seen[l.Run] = l.Seq
-			event := l.Event()
-			if apply(event); l.Ends() && event.Status != "paused" {
+			if to.pass(l) {
 				return
 			}
 		}
@@ -92,4 +90,23 @@ func (r *Feed) Follow(ctx context.Context, e *Expected, run string, apply func(E
 		case <-f.more:
 		}
 	}
+}
+
+// once passes each event on once: they come again when their command is started again.
+type once struct {
+	seen  map[string]int64
+	apply func(Event)
+}
+
+func newOnce(apply func(Event)) *once { return &once{map[string]int64{}, apply} }
+
+// pass passes an event on. It reports whether the run has ended for good.
+func (o *once) pass(l Line) (ended bool) {
+	if l.Seq != 0 && l.Seq <= o.seen[l.Run] {
+		return false
+	}
+	o.seen[l.Run] = l.Seq
+	event := l.Event()
+	o.apply(event)
+	return l.Ends() && event.Status != "paused"
 }

@@ -126,43 +126,6 @@ func outputLinks(job json.RawMessage) (links []mcpserver.Link) {
 	return links
 }
 
-// run answers a call of run_flow: at once with the job, or on a stream at the end of the run. What becomes of the client does not
-// touch the run: other callers could look like it.
-func (f *Flows) run(ctx context.Context, call *mcpserver.Call) *mcpserver.Result {
-	start := shared(call, "run", "-")
-	start.Uninterrupted = true
-	if call.Stream == nil || f.Feed == nil {
-		r := f.Answer(ctx, start)
-		if !r.IsError {
-			r.Structured = only(r.Structured, "job_id", "status", "message", "next_action", "quota_remaining")
-		}
-		return r
-	}
-	expected := f.Feed.Expect()
-	defer expected.End()
-	r := f.Answer(ctx, start)
-	started := gjson.GetManyBytes(r.Structured, "job_id", "run_id")
-	job, run := started[0].Str, started[1].Str
-	if r.IsError || job == "" || run == "" {
-		return r
-	}
-	shown := &progress{stream: call.Stream, job: job}
-	shown.begin()
-	following, stop := context.WithTimeout(ctx, streamTime)
-	defer stop()
-	f.Feed.Follow(following, expected, run, shown.apply)
-	if ctx.Err() != nil {
-		return &mcpserver.Result{Structured: only(r.Structured, "job_id", "status", "message", "next_action", "quota_remaining")}
-	}
-	r = f.Answer(ctx, suite.Command{Program: "pflow-share", Args: []string{"job", "--format=json", "--base-url=" + f.base(), "--", job}})
-	if !r.IsError {
-		r.IsError = gjson.GetBytes(r.Structured, "status").Str == "failed"
-		r.Structured = only(r.Structured, "job_id", "status", "outputs", "errors", "duration_ms")
-		r.Links = outputLinks(r.Structured)
-	}
-	return r
-}
-
 // Outputs begins the URIs of outputs: it is followed by JOB/KEY.
 func (f *Flows) Outputs() string { return f.base() + OutputPath }
 

@@ -14,6 +14,11 @@ import (
 type progress struct {
 	stream *mcpserver.Stream
 	job    string
+	// after is the place of the last event that the client has; its zero value is before the first.
+	after place
+	// run and seq are those of the event that is reported.
+	run string
+	seq int64
 
 	total int
 	done  int     // nodes that have ended
@@ -43,12 +48,15 @@ type report struct {
 
 // begin reports the job, before anything has happened.
 func (p *progress) begin() {
-	p.types = map[string]string{}
 	p.send(report{Message: "Flow: running"})
 }
 
+// seen reports whether the client has the event that is reported.
+func (p *progress) seen() bool { return p.after.run == mark(p.run) && p.seq <= p.after.seq }
+
 // apply reports an event of the run, if it is one of the workflow's own nodes.
 func (p *progress) apply(e feed.Event) {
+	p.run, p.seq = e.Run, e.Seq
 	if e.Kind == "run_started" {
 		p.total = e.Nodes
 		if e.From != "" { // what is done already comes again
@@ -64,6 +72,9 @@ func (p *progress) apply(e feed.Event) {
 		return
 	}
 	if e.Type != "" {
+		if p.types == nil {
+			p.types = map[string]string{}
+		}
 		p.types[e.Node] = e.Type
 	}
 	if e.Kind == "node_started" {
@@ -75,6 +86,9 @@ func (p *progress) apply(e feed.Event) {
 	if word == "" {
 		return
 	}
+	if !p.seen() { // what comes rises from what the client has
+		p.last = math.Max(p.last, p.after.progress)
+	}
 	next := math.Max(float64(p.done)+p.steps/(p.steps+1), math.Nextafter(p.last, math.Inf(1)))
 	p.last = next
 	r := report{Progress: next, Message: e.Node + ": " + word, Node: &node{e.Node, e.Node, p.types[e.Node], word, e.Time}}
@@ -84,7 +98,11 @@ func (p *progress) apply(e feed.Event) {
 	p.send(r)
 }
 
+// send sends a report, unless the client has it.
 func (p *progress) send(r report) {
+	if p.seen() {
+		return
+	}
 	r.Token, r.Job = p.stream.Token, p.job
 	raw, err := rawjson.Marshal(struct {
 		Version string `json:"jsonrpc"`
@@ -92,6 +110,6 @@ func (p *progress) send(r report) {
 		Params  report `json:"params"`
 	}{"2.0", "notifications/progress", r})
 	if err == nil {
-		p.stream.Send(raw)
+		p.stream.Send(raw, place{p.job, mark(p.run), p.seq, r.Progress}.String())
 	}
 }

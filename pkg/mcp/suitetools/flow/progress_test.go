@@ -14,7 +14,7 @@ import (
 func TestProgressRises(t *testing.T) {
 	var messages []string
 	last := -1.0
-	p := &progress{job: "job_1", stream: &mcpserver.Stream{Token: json.RawMessage(`"t"`), Send: func(line json.RawMessage) {
+	p := &progress{job: "job_1", stream: &mcpserver.Stream{Token: json.RawMessage(`"t"`), Send: func(line json.RawMessage, _ string) {
 		var m struct {
 			Params struct {
 				Token    string  `json:"progressToken"`
