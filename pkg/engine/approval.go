@@ -22,6 +22,8 @@ type approvals struct {
 	// from is the checkpoint, or nil. answer answers the questions that it left open.
 	from   *Checkpoint
 	answer string
+	// marked is Config.Marked.
+	marked bool
 	// answers are the answers given beforehand, by node paths.
 	answers map[string]Answer
 	// answeredOnce has the nodes whose open question was answered. They may ask another one.
@@ -205,6 +207,10 @@ func (a *approvals) question(nr *nodeRun) (*Question, error) {
 // preview adds to a question the parameters that the node would run with. It returns an error if the node could not run whatever
 // the answer is.
 func (a *approvals) preview(nr *nodeRun, q *Question) error {
+	if a.marked {
+		q.Params = a.from.params[nr.path()]
+		return nil
+	}
 	binding := a.binder.binding(nr)
 	binding.Locals[plan.AnswerName] = rawjson.Quote("${" + plan.AnswerName + "}")
 	bound, err := a.binder.bind(nr, binding)

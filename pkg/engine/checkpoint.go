@@ -11,6 +11,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcp/form"
+	"github.com/pflow-suite/pflow/pkg/workflow/plan"
 )
 
 // Checkpoint is how far an earlier run came, read from its events. Its maps are keyed by node paths. The outputs of its
@@ -232,6 +233,11 @@ func (c *Checkpoint) addEvent(e *event.Event) error {
 // Accepts reports whether a text is an answer to the question about a node, if that is open.
 func (c *Checkpoint) Accepts(path, answer string) bool {
 	return c.Open[path] && accepts(answer, c.Choices[path], c.anyAnswer[path], c.forms[path])
+}
+
+// Denies reports whether the run left a question open about the node at a path, and the answer denies it.
+func (c *Checkpoint) Denies(path, answer string) bool {
+	return c.Open[path] && !c.anyAnswer[path] && c.forms[path] == nil && plan.Denies(answer)
 }
 
 // Form returns the fields of the answer to the open question about a node, or nil if the answer is a text.

@@ -151,6 +151,9 @@ type Config struct {
 	Stopped func()
 	// Given names the secret inputs whose values were given to the run.
 	Given []string
+	// Marked is set if inputs have the marks that stand for secrets in place of their values. Then the answers must end the run before a
+	// node starts. The questions show the parameters that the checkpoint has.
+	Marked bool
 	// ResumeCommand is the command that resumes a run which did not succeed.
 	ResumeCommand string
 	Log           *slog.Logger

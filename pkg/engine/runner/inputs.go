@@ -20,6 +20,7 @@ import (
 func (l *Launch) resolveInputs() error {
 	w := l.top.Workflow
 	given := l.request.given(w)
+	l.given = nil
 	for name, in := range w.Inputs {
 		if g, ok := given[name]; ok && (in.Secret || redact.SecretName(name)) { // before an error can show it
 			l.given = append(l.given, name)
@@ -29,11 +30,11 @@ func (l *Launch) resolveInputs() error {
 			l.redactor.AddJSON(name, g.JSON)
 		}
 	}
-	slices.Sort(l.given)
 	lost, err := l.addRecorded(given)
 	if err != nil {
 		return err
 	}
+	slices.Sort(l.given)
 	from := workflow.Supply{
 		Environment: func(name string) (string, bool) { return process.LookupEnv(l.env, name) },
 		Settings:    func(name string) (string, bool) { v, ok := l.settings.Env[name]; return v, ok },
@@ -58,7 +59,8 @@ func (l *Launch) resolveInputs() error {
 	}
 	l.inputs = make(map[string]json.RawMessage, len(values))
 	for name, v := range values {
-		if in := w.Inputs[name]; in.Secret || v.Origin == "settings" || redact.SecretName(name) {
+		in, marked := w.Inputs[name], l.marked && bytes.Contains(v.JSON, []byte(redact.Mark))
+		if !marked && (in.Secret || v.Origin == "settings" || redact.SecretName(name)) {
 			l.redactor.AddJSON(name, v.JSON)
 		}
 		l.redactor.AddCredentialsOf(v.JSON)
@@ -100,6 +102,8 @@ func (l *Launch) addRecorded(given map[string]workflow.Given) (lost []string, er
 		switch {
 		case !declared || already || string(v) == "null":
 		case bytes.Contains(v, []byte(redact.Mark)) && in.Default != nil && !slices.Contains(l.from.Started.Given, name): // the workflow's file has it
+		case bytes.Contains(v, []byte(redact.Mark)) && l.marked:
+			given[name], l.given = workflow.Given{JSON: v}, append(l.given, name)
 		case bytes.Contains(v, []byte(redact.Mark)):
 			lost = append(lost, name)
 		default:

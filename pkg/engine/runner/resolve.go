@@ -38,8 +38,11 @@ type Launch struct {
 	inputs     map[string]json.RawMessage
 	// given names the secret inputs whose values were given to the run.
 	given []string
-	dir   string
-	suite string
+	// marked is set if the inputs that the run to go on from has not stored have the marks that stand for their secrets, because no node
+	// will run.
+	marked bool
+	dir    string
+	suite  string
 
 	// file is the checkpoint file, or nil.
 	file *journal.EventFile
@@ -110,11 +113,14 @@ func (l *Launch) resolve(ctx context.Context) (err error) {
 		return err
 	}
 	l.warnForeign()
-	if err := l.resolveInputs(); err != nil {
+	missing := l.resolveInputs()
+	if err := missing; err != nil {
 		if len(r.Inputs) == 0 && (once{l}).repeats() && !(once{l}).answersOpen() { // its secret inputs are not given again, and not needed
 			return l.attach(ctx, l.origin, false)
 		}
-		return l.redactor.Fault(fault.From(err))
+		if l.marked = denies(l); !l.marked || l.resolveInputs() != nil {
+			return l.redactor.Fault(fault.From(err))
+		}
 	}
 	if err := l.resolveDir(); err != nil {
 		return err
@@ -125,6 +131,9 @@ func (l *Launch) resolve(ctx context.Context) (err error) {
 	}
 	if err := rerun.checkReached(ctx); err != nil {
 		return err
+	}
+	if l.marked && startsNodes(ctx, l) {
+		return l.redactor.Fault(fault.From(missing))
 	}
 	same := once{l}
 	if err := same.checkTaken(ctx); err != nil {
