@@ -89,7 +89,7 @@ func newHostileServer(t *testing.T, kind, stage, entry string, answers map[strin
 }
 
 const (
-	hostileTime   = 18 * time.Second // for the limits of the start, the list, the call and the end, on a busy machine
+	hostileTime   = 30 * time.Second // for the limits of the start, the list, the call and the end, on a busy machine
 	hostileMemory = 600 << 20
 	hostileOutput = 100 << 10
 )
@@ -194,7 +194,8 @@ func TestHostileServersOverHTTP(t *testing.T) {
 	})
 }
 
-// meetHostileServers lets the commands meet servers, a dozen at a time: they wait most of the time.
+// meetHostileServers lets the commands meet servers, a dozen at a time: they wait most of the time. Those that send without end take all
+// of the machine for as long as they are read: unless $CASE_THOROUGH is set, each meets one command, in turn.
 func meetHostileServers(t *testing.T, servers func(yield func(h *hostileServer, stage string))) {
 	t.Helper()
 	var together errgroup.Group
@@ -202,8 +203,12 @@ func meetHostileServers(t *testing.T, servers func(yield func(h *hostileServer, 
 	met := 0
 	servers(func(h *hostileServer, stage string) {
 		met++
+		lines := hostileCommands[stage]
+		if strings.HasPrefix(h.what, "endless-") && os.Getenv("CASE_THOROUGH") == "" {
+			lines = lines[met%len(lines):][:1]
+		}
 		together.Go(func() error {
-			for _, line := range hostileCommands[stage] {
+			for _, line := range lines {
 				h.meet(line)
 			}
 			h.notStarted()

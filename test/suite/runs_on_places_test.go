@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
@@ -112,7 +111,6 @@ var answersDifferently = map[string]bool{"http-retries": true, "llm-retries-off"
 // caseEvents runs a case, with the runner if it is not empty, and returns its events.
 func caseEvents(p *place, c cases.Case, servers []string, runner string) string {
 	p.Helper()
-	p.patience = time.Minute // a node over ssh takes seconds on a machine under load
 	if answersDifferently[c.Name] {
 		servers = caseServers(p.T)
 	}

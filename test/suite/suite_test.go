@@ -3,7 +3,6 @@ package suite
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,7 +19,7 @@ import (
 )
 
 // patience is the longest time for which a test waits.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // bin is the folder of the programs, which are built once, or that which $CASE_PROGRAMS names. testPrograms is the folder of those that
 // only tests use.
@@ -83,8 +82,6 @@ type place struct {
 	*testing.T
 	dir, home string
 	env       []string
-	// patience is the longest time of a program; 0 means the constant.
-	patience time.Duration
 }
 
 // newPlace returns an empty place. At the end of the test no process with its home may be left.
@@ -129,7 +126,7 @@ func processes(variable string) map[int]string {
 	environments, _ := filepath.Glob("/proc/[0-9]*/environ")
 	for _, path := range environments {
 		b, err := os.ReadFile(path)
-		if err != nil || !slices.Contains(strings.Split(string(b), "\x00"), variable) {
+		if err != nil || !bytes.Contains(b, []byte(variable)) || !slices.Contains(strings.Split(string(b), "\x00"), variable) {
 			continue
 		}
 		var pid int
@@ -204,7 +201,7 @@ func (p *place) exists(name string) bool {
 // command prepares a program to run in the place.
 func (p *place) command(name string, args ...string) *exec.Cmd {
 	p.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), cmp.Or(p.patience, patience))
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	p.Cleanup(cancel)
 	path := filepath.Join(bin, name)
 	if !slices.Contains(programs, name) {

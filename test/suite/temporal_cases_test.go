@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
@@ -51,7 +50,6 @@ var differsOnACluster = map[string]bool{"file-reference-error-place": true, "fil
 // eventsHere runs a case on this machine and returns its events.
 func eventsHere(p *place, c cases.Case, servers []string) string {
 	p.Helper()
-	p.patience = time.Minute
 	file := filepath.Join(p.dir, "events.ndjson")
 	c.Args = append(slices.Clone(c.Args), "--checkpoint", file)
 	runCase(p, &c, servers)
@@ -65,7 +63,6 @@ func eventsHere(p *place, c cases.Case, servers []string) string {
 func (c *cluster) eventsThere(t *testing.T, one cases.Case, servers []string) string {
 	t.Helper()
 	p, queue := c.place(t)
-	p.patience = time.Minute
 	key := p.write("key", strings.Repeat("0f", 32))
 	args := append([]string{"start", "--queue", queue, "--codec-key-file", key}, p.setUp(&one, servers)...)
 	p.worker("home", queue, "--codec-key-file", key)
