@@ -54,9 +54,9 @@ func (b *bench) benchmarks() []benchmark {
 	}
 }
 
-// build builds the suite's programs and a bare one to compare with, and writes the workflows that they run.
+// build builds the suite's programs, as they are released, and a bare one to compare with, and writes the workflows that they run.
 func (b *bench) build() error {
-	if err := quietly("go", "build", "-o", b.path("bin")+"/", "github.com/pflow-suite/pflow/cmd/..."); err != nil {
+	if err := quietly("env", "CGO_ENABLED=0", "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", b.path("bin")+"/", "github.com/pflow-suite/pflow/cmd/..."); err != nil {
 		return err
 	}
 	entries, err := os.ReadDir(b.path("bin"))
