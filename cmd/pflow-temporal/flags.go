@@ -15,6 +15,9 @@ import (
 type clusterFlags struct {
 	Blobs        string `help:"A folder that all machines share, for what is longer than 1 MiB when compressed." placeholder:"DIR" complete:"dir"`
 	CodecKeyFile string `name:"codec-key-file" help:"Encrypt all payloads with AES-256-GCM. The file holds the key, 64 hexadecimal digits; it is the same for the workers and all commands." placeholder:"FILE"`
+
+	// patient waits two minutes for a cluster that cannot be reached.
+	patient bool
 }
 
 // maxKeyFile is the most bytes of a file with a key.
@@ -34,7 +37,7 @@ func (f *clusterFlags) connect(ctx context.Context, app *cli.App) (*cluster.Clus
 			return nil, fault.New(fault.Usage, "--blobs: the folder %s does not exist", f.Blobs).Suggest("Give a folder that all machines share")
 		}
 	}
-	return cluster.Connect(ctx, cluster.Config{Env: app.Env, Blobs: f.Blobs, Codec: codec, Log: app.Log})
+	return cluster.Connect(ctx, cluster.Config{Env: app.Env, Blobs: f.Blobs, Codec: codec, Log: app.Log, Patient: f.patient})
 }
 
 // codec returns the codec of the key file, or nil without one.

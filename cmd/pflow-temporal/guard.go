@@ -26,9 +26,9 @@ func (c *guardCommand) Run(app *cli.App) error {
 	if err != nil || string(said) == atEnd {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(app.Context), time.Minute)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(app.Context), 2*time.Minute)
 	defer cancel()
-	to, err := cluster.Connect(ctx, cluster.Config{Env: app.Env, Log: app.Log})
+	to, err := cluster.Connect(ctx, cluster.Config{Env: app.Env, Log: app.Log, Patient: true})
 	if err != nil {
 		return err
 	}

@@ -73,6 +73,7 @@ func (c *nodeCommand) Run(app *cli.App) error {
 	if err := c.checkSecrets(app, document); err != nil {
 		return err
 	}
+	c.patient = true // a run should not fail because the cluster starts again
 	to, err := c.connect(ctx, app)
 	if err != nil {
 		return err
@@ -99,6 +100,9 @@ func (c *nodeCommand) checkSecrets(app *cli.App, document json.RawMessage) error
 	codec, err := c.codec(app)
 	if err != nil {
 		return err
+	}
+	if codec == nil && gjson.GetBytes(document, "secret").Bool() {
+		return cluster.SecretFault("The document has a secret")
 	}
 	h, err := app.Home()
 	if err != nil {

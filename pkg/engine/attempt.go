@@ -60,6 +60,8 @@ type Attempt struct {
 	Progress func(done, total float64, message string)
 	// Used takes the use of language models so far, in the form of the output llm_usage.
 	Used func(usage json.RawMessage)
+	// Secret reports whether a document, such as one for a runner, has a secret of the run. It may be nil.
+	Secret func(document json.RawMessage) bool
 	// Place locates the byte at an offset of a parameter's text in the workflow's file. It is nil if the file is unknown.
 	Place func(param string, offset int) (file string, line, column int)
 }
@@ -77,7 +79,7 @@ func Local(host node.Host) func(ctx context.Context, a Attempt) Result {
 		at.Dir, at.Env = a.Dir, a.Env
 		t := &node.Task{
 			Host: at, Node: a.Node, Key: a.Key, Timeout: a.Timeout, Marks: a.Marks, Stdout: a.Stdout, Stderr: a.Stderr, Capture: a.Capture,
-			Scratch: a.Scratch, Large: a.Large, StreamLimit: a.StreamLimit, Count: a.Count, Place: a.Place, Progress: a.Progress, Used: a.Used, Answer: a.Answer,
+			Scratch: a.Scratch, Large: a.Large, StreamLimit: a.StreamLimit, Count: a.Count, Place: a.Place, Progress: a.Progress, Used: a.Used, Secret: a.Secret, Answer: a.Answer,
 		}
 		if a.Runner != nil {
 			return *node.RunOn(ctx, a.Runner, a.Call, t)

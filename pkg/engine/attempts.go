@@ -78,7 +78,7 @@ func (a *attempts) run(t *task) *result {
 		Dir: a.dir, Env: append(slices.Concat(a.env, marks), KeyVariable+"="+key, FolderVariable+"="+t.folder(a.dir), trace.Variable+"="+t.span.String()), Marks: marks,
 		Stdout: stdout, Stderr: stderr, Capture: a.capture,
 		Scratch: a.store.journal.NewScratch, Large: turn.take, StreamLimit: a.output.stream, Count: a.output.attempt(),
-		Progress: a.progress(path, t.step), Used: func(usage json.RawMessage) { a.spending.used(t, usage) }, Place: t.place(), Answer: t.run.reply,
+		Progress: a.progress(path, t.step), Used: func(usage json.RawMessage) { a.spending.used(t, usage) }, Secret: a.secret, Place: t.place(), Answer: t.run.reply,
 	})
 	if ctx.Err() != nil && a.runCtx.Err() == nil && done.Fault != nil && done.Fault.Type != fault.Timeout {
 		done.Fault = timeoutFault(ctx)
@@ -172,6 +172,12 @@ func (a *attempts) capture() node.Output {
 		New: a.store.journal.NewBlob, NewPrivate: a.store.private.capture,
 		Redact: func(w io.Writer) event.Redacting { return redactor.Writer(w) },
 	}
+}
+
+// secret reports whether a document has a secret.
+func (a *attempts) secret(document json.RawMessage) bool {
+	_, found := a.store.redactor.JSON(document)
+	return found
 }
 
 // maxMessage is the most bytes of a node's progress message.

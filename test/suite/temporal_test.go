@@ -187,6 +187,16 @@ func (c *cluster) secrets(t *testing.T) {
 	if o.exit != 0 || !strings.Contains(o.stdout, `"stdout":"17"`) {
 		t.Error(o)
 	}
+	p.write("w.json", `{"inputs":{"pin":{"type":"string","secret":true}},"nodes":[{"id":"a","type":"shell","runs_on":"cluster","params":{"command":"printf %s ${pin} | wc -c"}}]}`)
+	runs := func(flags string) outcome {
+		return p.run("pflow-exec", "run", "w.json", "pin=hunter22-hunter22", "--runs-on", "cluster=pflow-temporal node --queue "+queue+flags)
+	}
+	if o := runs(""); o.exit != 1 || !strings.Contains(o.stdout, "--codec-key-file") || strings.Contains(o.String(), "hunter22") {
+		t.Error(o)
+	}
+	if o := runs(" --codec-key-file " + key); o.exit != 0 || !strings.Contains(o.stdout, `"stdout":"17"`) {
+		t.Error(o)
+	}
 	other := p.write("other", strings.Repeat("aa", 32)+"\n")
 	if o := p.fed(request, "pflow-temporal", "node", "--queue", queue, "--codec-key-file", other); o.exit != 1 || strings.Contains(o.stdout, "$action") {
 		t.Error(o)

@@ -68,6 +68,8 @@ type Task struct {
 	// Count counts n bytes that the node puts out, before they are stored. It returns how many of them may be stored, and a
 	// fault unless all may: the node must end with it. If Count is nil, all may.
 	Count func(n int) (allowed int, f *fault.Fault)
+	// Secret reports whether a document has a secret of the run. It may be nil.
+	Secret func(document json.RawMessage) bool
 	// Answer is the answer to the question that the node has asked, or nil.
 	Answer *Answer
 	// Place returns the place in the workflow file of a byte of a parameter's text. It is nil if the file is unknown.

@@ -48,6 +48,8 @@ type Request struct {
 	LongValues bool `json:"long_values,omitempty"`
 	// Long is the text of the parameter LongParam of the type, if its reader did not hold it in memory.
 	Long *LongText `json:"-"`
+	// Secret is set if the document has a secret, so that a runner which keeps it encrypts it.
+	Secret bool `json:"secret,omitempty"`
 }
 
 // requestBegin is how every request begins, and no line of a reply.
@@ -86,6 +88,10 @@ func (p *Call) request(t *Task) (io.ReadCloser, error) {
 		r.Answer, r.State = &t.Answer.Text, t.Answer.State
 	}
 	raw, err := rawjson.Marshal(&r)
+	if err == nil && t.Secret != nil && t.Secret(raw) {
+		r.Secret = true
+		raw, err = rawjson.Marshal(&r)
+	}
 	if err != nil || p.long == nil {
 		return io.NopCloser(bytes.NewReader(append(raw, '\n'))), err
 	}

@@ -30,6 +30,8 @@ type Config struct {
 	// Codec encrypts all payloads, unless it is nil.
 	Codec *payload.Codec
 	Log   *slog.Logger
+	// Patient waits for a cluster that cannot be reached as long as a command that is connected does, two minutes, not 10 seconds.
+	Patient bool
 }
 
 // Cluster is a connection to a namespace of a cluster.
@@ -43,7 +45,11 @@ type Cluster struct {
 // outage is how long a cluster may be unreachable before a command gives up.
 const outage = 2 * time.Minute
 
-// Connect connects to the cluster that the environment names. A cluster that cannot be reached within 10 seconds is an unavailable.
+// refused is how long a cluster may be unreachable when a command begins.
+const refused = 10 * time.Second
+
+// Connect connects to the cluster that the environment names. A cluster that cannot be reached within 10 seconds is an unavailable, unless
+// the configuration says otherwise.
 func Connect(ctx context.Context, c Config) (*Cluster, error) {
 	options, err := envconfig.LoadClientOptions(envconfig.LoadClientOptionsRequest{EnvLookup: environment(c.Env)})
 	if err != nil {
@@ -57,9 +63,15 @@ func Connect(ctx context.Context, c Config) (*Cluster, error) {
 	options.DataConverter = cluster.data
 	options.FailureConverter = failures(cluster.data, c.Codec != nil)
 	options.Logger = log.NewStructuredLogger(c.Log)
-	dialing, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	if cluster.client, err = client.DialContext(dialing, options); err != nil {
+	patience := refused
+	if c.Patient {
+		patience = outage
+	}
+	if cluster.client, err = retriedFor(ctx, patience, func() (client.Client, error) {
+		dialing, cancel := context.WithTimeout(ctx, refused)
+		defer cancel()
+		return client.DialContext(dialing, options)
+	}); err != nil {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
@@ -78,7 +90,14 @@ func (c *Cluster) Close() { c.client.Close() }
 
 // retried calls a function again while the cluster cannot be reached, for the time of an outage.
 func retried[T any](ctx context.Context, call func() (T, error)) (T, error) {
+	return retriedFor(ctx, outage, call)
+}
+
+// retriedFor calls a function again while the cluster cannot be reached, for some time.
+func retriedFor[T any](ctx context.Context, patience time.Duration, call func() (T, error)) (T, error) {
 	var since time.Time
+	pauses := backoff.NewExponentialBackOff()
+	pauses.MaxInterval = 2 * time.Second
 	return backoff.Retry(ctx, func() (T, error) {
 		value, err := call()
 		if err == nil || ctx.Err() != nil || !unreachable(err) {
@@ -90,11 +109,11 @@ func retried[T any](ctx context.Context, call func() (T, error)) (T, error) {
 		if since.IsZero() {
 			since = time.Now()
 		}
-		if time.Since(since) > outage {
+		if time.Since(since) > patience {
 			err = backoff.Permanent(err)
 		}
 		return value, err
-	}, backoff.WithMaxElapsedTime(0))
+	}, backoff.WithBackOff(pauses), backoff.WithMaxElapsedTime(0))
 }
 
 // unreachable reports whether an error is that of a cluster that cannot be reached.
