@@ -32,16 +32,19 @@ var tools = map[string][]string{
 	"internal/workflownames":  {},
 	"internal/hostilemcp":     {},
 	"internal/webserver":      {},
-	"scripts/bench":           {"pkg/workflow/template", "internal/hostilemcp", "internal/velofluxserver"},
+	"scripts/bench":           {"pkg/workflow/template", "internal/hostilemcp", "internal/velofluxserver", "scripts/bench/temporalserver"},
 	"scripts/bench/pairs":     {},
-	"scripts/servers":         {},
-	"scripts/sourcelist":      {"internal/definitions", "internal/workflownames"},
-	"scripts/tally":           {},
-	"scripts/bench/trials":    {"pkg/mcp/mcpserver", "pkg/mcp/stdio"},
-	"scripts/velofluxserver":  {"internal/velofluxserver"},
-	"scripts/hostilemcp":      {"internal/hostilemcp"},
-	"internal/conformance":    {"pkg/mcp/mcpserver"},
-	"scripts/conformance":     {"internal/conformance", "pkg/mcp/mcphttp"},
+
+	"scripts/bench/temporalserver": {},
+
+	"scripts/servers":        {},
+	"scripts/sourcelist":     {"internal/definitions", "internal/workflownames"},
+	"scripts/tally":          {},
+	"scripts/bench/trials":   {"pkg/mcp/mcpserver", "pkg/mcp/stdio", "scripts/bench/temporalserver"},
+	"scripts/velofluxserver": {"internal/velofluxserver"},
+	"scripts/hostilemcp":     {"internal/hostilemcp"},
+	"internal/conformance":   {"pkg/mcp/mcpserver"},
+	"scripts/conformance":    {"internal/conformance", "pkg/mcp/mcphttp"},
 }
 
 // mustNotLink names, for a package or a program, what it must not depend on, directly or indirectly. A path that ends in a
@@ -63,7 +66,7 @@ var mustNotLink = map[string][]string{
 
 // onlyImporters names the packages that alone may import something; all others go through them.
 var onlyImporters = map[string][]string{
-	"os/exec": {"pkg/process", "scripts/bench", "scripts/bench/pairs", "scripts/bench/trials", "scripts/licenses", "scripts/servers"}, // a benchmark measures the programs from outside
+	"os/exec": {"pkg/process", "scripts/bench", "scripts/bench/pairs", "scripts/bench/temporalserver", "scripts/bench/trials", "scripts/licenses", "scripts/servers"}, // a benchmark measures the programs from outside
 	sdk:       {"pkg/mcp/oauth", "pkg/mcp/mcpclient", "pkg/mcp/message", "pkg/mcp/stdio", "pkg/mcp/mcpserver", "pkg/mcp/mcphttp"},
 	gojq:      {"pkg/nodes/jq"},
 

@@ -51,6 +51,7 @@ func (b *bench) benchmarks() []benchmark {
 		{"runs of shared flows", b.acceptedFlows},
 		{"100,000 requests of shared flows", b.manyRequests},
 		{"telemetry of 100,000 events", b.telemetry},
+		{"cluster run that loses its worker", b.clusterLosses},
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,16 +12,17 @@ import (
 	gosync "sync"
 	"syscall"
 	"testing"
+	"time"
 
+	"github.com/pflow-suite/pflow/scripts/bench/temporalserver"
 	"github.com/tidwall/gjson"
 )
 
 // cluster is a Temporal server for development.
 type cluster struct {
-	address, database string
-	server            *exec.Cmd
-	mu                gosync.Mutex
-	queues            int
+	server *temporalserver.Server
+	mu     gosync.Mutex
+	queues int
 }
 
 // newCluster starts a server, which ends with the test. The test is skipped without the program of Temporal.
@@ -32,40 +32,20 @@ func newCluster(t *testing.T) *cluster {
 	if program == "" {
 		t.Skip("CASE_TEMPORAL does not name Temporal's program: scripts/test --clients installs it")
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	server, err := temporalserver.New(program, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	address := l.Addr().String()
-	_ = l.Close()
-	_, port, _ := strings.Cut(address, ":")
-	c := &cluster{address: address, database: filepath.Join(t.TempDir(), "temporal.db")}
-	c.server = exec.Command(program, "server", "start-dev", "--headless", "--ip", "127.0.0.1", "--port", port, "--db-filename", c.database, "--log-level", "error") //nolint:gosec // the path is the caller's
-	var said bytes.Buffer
-	c.server.Stdout, c.server.Stderr, c.server.Env = &said, &said, []string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH")}
-	if err := c.server.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = c.server.Process.Kill()
-		_ = c.server.Wait()
-	})
-	p := newPlace(t)
-	p.eventually("Temporal takes connections", func() bool {
-		conn, err := net.Dial("tcp", address)
-		if err == nil {
-			_ = conn.Close()
-		}
-		return err == nil
-	})
-	return c
+	t.Cleanup(server.Kill)
+	return &cluster{server: server}
 }
 
 // place returns a place whose programs use the cluster, and the name of a queue of its own.
 func (c *cluster) place(t *testing.T) (p *place, queue string) {
 	t.Helper()
 	p = newPlace(t)
-	p.env = append(p.env, "TEMPORAL_ADDRESS="+c.address, "TEMPORAL_CONFIG_FILE=/dev/null")
+	p.patience = time.Minute // a lost worker takes 8 seconds, and a cluster is slow on a machine under load
+	p.env = append(p.env, "TEMPORAL_ADDRESS="+c.server.Address, "TEMPORAL_CONFIG_FILE=/dev/null")
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.queues++
@@ -134,7 +114,7 @@ func (c *cluster) batch(t *testing.T) {
 	const items = 40
 	p.write("w.json", fmt.Sprintf(`{"nodes":[
 		{"id":"list","type":"shell","params":{"command":"seq -s, %d | sed 's/.*/[&]/'"}},
-		{"id":"each","type":"shell","runs_on":"cluster","batch":{"items":"${list.stdout}","parallel":true,"max_concurrent":4},
+		{"id":"each","type":"shell","runs_on":"cluster","retry":{"max":3},"batch":{"items":"${list.stdout}","parallel":true,"max_concurrent":4},
 		 "params":{"command":"echo \"${item} $PFLOW_NODE_KEY $PFLOW_HOME\" >> effects; echo \"${item}\""}}]}`, items))
 	o := p.run("pflow-exec", "run", "w.json", "--runs-on", "cluster=pflow-temporal node --queue "+queue)
 	if o.exit != 0 {
@@ -146,7 +126,7 @@ func (c *cluster) batch(t *testing.T) {
 		seen[f[0]], keys[f[1]] = true, true
 		homes[f[2]]++
 	}
-	if len(seen) != items || len(keys) != items || homes[first.home]+homes[second.home] != items || homes[first.home] == 0 || homes[second.home] == 0 {
+	if len(seen) != items || len(keys) != items || homes[first.home]+homes[second.home] < items || homes[first.home] == 0 || homes[second.home] == 0 {
 		t.Errorf("%d items, %d keys, homes %v", len(seen), len(keys), homes)
 	}
 	for _, e := range p.events(o.stdout) {
@@ -201,7 +181,7 @@ func (c *cluster) secrets(t *testing.T) {
 	if o := p.fed(request, "pflow-temporal", "node", "--queue", queue, "--codec-key-file", other); o.exit != 1 || strings.Contains(o.stdout, "$action") {
 		t.Error(o)
 	}
-	for _, name := range []string{c.database, c.database + "-wal"} {
+	for _, name := range []string{c.server.Database(), c.server.Database() + "-wal"} {
 		b, err := os.ReadFile(name)
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			t.Fatal(err)
@@ -225,6 +205,9 @@ func (c *cluster) long(t *testing.T) {
 		{"id":"b","type":"shell","runs_on":"cluster","params":{"command":"cmp - sent && wc -c < sent","stdin":"${a.stdout}"}}]}`)
 	if o := p.run("pflow-exec", "run", "w.json", "--print", "b.stdout", "--runs-on", "cluster=pflow-temporal node --queue "+queue+" --blobs "+blobs); o.exit != 0 || strings.TrimSpace(o.stdout) != "4000000" {
 		t.Error(o)
+	}
+	if left, err := os.ReadDir(blobs); err != nil || len(left) > 0 {
+		t.Errorf("the nodes have ended, and the folder of blobs has %v, %v", left, err)
 	}
 	o := p.run("pflow-exec", "run", "w.json", "--runs-on", "cluster=pflow-temporal node --queue "+queue)
 	if o.exit != 1 || !strings.Contains(o.stderr, "--blobs") {

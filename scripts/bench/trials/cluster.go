@@ -8,8 +8,11 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
+	"sync"
+	"sync/atomic"
 	"time"
+
+	"github.com/pflow-suite/pflow/scripts/bench/temporalserver"
 )
 
 const (
@@ -27,8 +30,13 @@ const (
 type onCluster struct {
 	*trial
 	items   int
-	server  *temporalServer
+	server  *temporalserver.Server
 	workers [2]*call
+	// serving is held while the server is killed and started again. watching is closed when the trial ends.
+	serving  sync.Mutex
+	watching chan struct{}
+	// restarts counts how often the server was started again because it did not answer.
+	restarts atomic.Int32
 	// batch is the run whose items a runner executes on the workers, in a home of its own, and whole the id of a run that is executed there.
 	batch *call
 	whole string
@@ -70,10 +78,12 @@ func (t *trial) cluster() error {
 // begin starts the server, the workers and the runs.
 func (c *onCluster) begin(nodes int) (err error) {
 	c.env["TEMPORAL_CONFIG_FILE"] = "/dev/null"
-	if c.server, err = newTemporalServer(c.rig.temporal, c.dir); err != nil {
+	if c.server, err = temporalserver.New(c.rig.temporal, c.dir); err != nil {
 		return err
 	}
-	c.env["TEMPORAL_ADDRESS"] = c.server.address
+	c.env["TEMPORAL_ADDRESS"] = c.server.Address
+	c.watching = make(chan struct{})
+	go c.watchServer()
 	for i := range c.workers {
 		if err := c.startWorker(i); err != nil {
 			return err
@@ -161,77 +171,6 @@ func (c *onCluster) workerHome(i int) string {
 func (c *onCluster) startBatch() (err error) {
 	c.batch, err = c.startProgram("pflow-exec", "", "run", c.file, "--quiet", "--checkpoint", filepath.Join(c.dir, "batch.ndjson"))
 	return err
-}
-
-// killSomething kills a worker, the server, or a command, and starts it again.
-func (c *onCluster) killSomething() error {
-	switch c.rng.IntN(8) {
-	case 0, 1, 2:
-		i := c.rng.IntN(2)
-		if err := c.noteFinished(); err != nil {
-			return err
-		}
-		c.killCall(c.workers[i])
-		return c.startWorker(i)
-	case 3:
-		return c.killBoth()
-	case 4, 5:
-		c.Kills++
-		c.server.kill()
-		time.Sleep(c.soon(1500 * time.Millisecond))
-		return c.server.start()
-	case 6:
-		if !c.running(c.batch) {
-			return nil
-		}
-		if c.killCall(c.batch); c.batch.exit == 0 {
-			return nil
-		}
-		c.Resumes++
-		return c.startBatch()
-	default:
-		if pids := c.commandsOf("node"); len(pids) > 0 && syscall.Kill(pids[c.rng.IntN(len(pids))], syscall.SIGKILL) == nil {
-			c.Kills++
-		}
-		if c.running(c.follower) {
-			c.killCall(c.follower)
-		}
-		return nil
-	}
-}
-
-// killBoth kills both workers, so that for some time there is none.
-func (c *onCluster) killBoth() error {
-	if err := c.noteFinished(); err != nil {
-		return err
-	}
-	for _, w := range c.workers {
-		c.killCall(w)
-	}
-	time.Sleep(c.soon(2 * time.Second))
-	for i := range c.workers {
-		if err := c.startWorker(i); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (c *onCluster) running(call *call) bool {
-	select {
-	case <-call.ended:
-		return false
-	default:
-		return true
-	}
-}
-
-// killCall kills the process of a call and waits for its end.
-func (c *onCluster) killCall(call *call) {
-	if call.cmd.Process.Kill() == nil {
-		c.Kills++
-	}
-	c.wait(call)
 }
 
 // noteFinished notes how often the nodes of the whole run have run that have finished, as far as the cluster knows.

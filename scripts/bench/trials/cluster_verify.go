@@ -100,8 +100,8 @@ func (c *onCluster) verifyBatch() {
 		}
 	}
 	for key, n := range ran {
-		if n > 1+c.Kills {
-			c.complain("%s ran %d times with %d kills", key, n, c.Kills)
+		if n > 1+c.losses() {
+			c.complain("%s ran %d times with %d losses", key, n, c.losses())
 		}
 	}
 	if len(ran) != c.items+1 || len(ended) != c.items+2 {
@@ -143,8 +143,8 @@ func (c *onCluster) verifyWhole() {
 		if n := ended[id]; n != 1 {
 			c.complain("%s ended %d times in the events of the whole run", id, n)
 		}
-		if ran[id] < 1 || ran[id] > 1+c.Kills {
-			c.complain("%s ran %d times with %d kills", id, ran[id], c.Kills)
+		if ran[id] < 1 || ran[id] > 1+c.losses() {
+			c.complain("%s ran %d times with %d losses", id, ran[id], c.losses())
 		}
 		if before, known := c.finished[id]; known && ran[id] > before {
 			c.Repeated++
@@ -166,7 +166,7 @@ func (c *onCluster) verifyNothingIsOpen() {
 	var open []string
 	var err error
 	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(250 * time.Millisecond) {
-		if open, err = c.server.open(); err == nil && len(open) == 0 {
+		if open, err = c.server.Open(); err == nil && len(open) == 0 {
 			return
 		}
 	}
