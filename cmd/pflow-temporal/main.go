@@ -20,6 +20,7 @@ type grammar struct {
 	Cancel  cancelCommand  `cmd:"" help:"Stop a run cleanly, and wait until it has stopped." example:"pflow-temporal cancel r01kasxyz"`
 	Approve approveCommand `cmd:"" help:"Answer the question of a run that waits for a person." example:"pflow-temporal approve r01kasxyz yes"`
 	List    listCommand    `cmd:"" help:"List the runs, newest first." example:"pflow-temporal list --limit 10"`
+	GC      gcCommand      `cmd:"" name:"gc" help:"Remove files from the shared folder that nothing needs." example:"pflow-temporal gc --blobs /shared/pflow"`
 
 	Guard guardCommand `cmd:"" hidden:""`
 }

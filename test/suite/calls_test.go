@@ -41,7 +41,7 @@ const (
 // endless are the commands that only a signal, or the end of their reader, ends, and those that need a cluster. They have tests of
 // their own.
 var endless = []string{"pflow-exec watch", "pflow-serve http", "pflow-temporal worker", "pflow-temporal node", "pflow-temporal start", "pflow-temporal status",
-	"pflow-temporal wait", "pflow-temporal events", "pflow-temporal cancel", "pflow-temporal approve", "pflow-temporal list"}
+	"pflow-temporal wait", "pflow-temporal events", "pflow-temporal cancel", "pflow-temporal approve", "pflow-temporal list", "pflow-temporal gc"}
 
 // calls has at least one successful and one failing call of every command of every program.
 var calls = slices.Concat(execCalls, libCalls, shareCalls, syncCalls, serveCalls, velofluxCalls, nodeCalls)
@@ -154,6 +154,9 @@ var nodeCalls = []call{
 	{line: "pflow-temporal cancel", exit: 2},
 	{line: "pflow-temporal approve r01", exit: 2},
 	{line: "pflow-temporal list --blobs /no/such/folder", exit: 2},
+	{line: "pflow-temporal gc", exit: 2},
+	{line: "pflow-temporal gc --blobs /no/such/folder", exit: 2},
+	{line: "pflow-temporal start good --queue q --approve yes", exit: 2},
 	{line: "pflow-temporal completion bash", shape: text},
 	{line: "pflow-temporal completion csh", exit: 2},
 	{line: "pflow-node-source-workflow --describe", shape: text},

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tidwall/gjson"
 )
@@ -198,5 +199,38 @@ func (c *cluster) longRun(t *testing.T) {
 	}
 	if events := p.must("pflow-temporal", "events", id, "--blobs", blobs); len(events) < 4_000_000 {
 		t.Errorf("the events have %d bytes", len(events))
+	}
+	c.collected(p, blobs)
+}
+
+// collected checks that gc keeps what the run, a file of a stranger and a young one need, and removes the rest.
+func (c *cluster) collected(p *place, blobs string) {
+	p.Helper()
+	kept, err := os.ReadDir(blobs)
+	if err != nil || len(kept) == 0 {
+		p.Fatalf("the run has left %v, %v", kept, err)
+	}
+	gone, random := "r01m"+strings.Repeat("0", 23)+"-", strings.Repeat("A", 26)
+	old := []string{"notes.txt", gone + random, "pflow-node-" + random + "-" + random}
+	for _, name := range append(old, gone+strings.Repeat("B", 26)) {
+		p.write(filepath.Join("blobs", name), "123")
+	}
+	for _, e := range kept {
+		old = append(old, e.Name())
+	}
+	past := time.Now().Add(-2 * time.Hour)
+	for _, name := range old {
+		if err := os.Chtimes(filepath.Join(blobs, name), past, past); err != nil {
+			p.Fatal(err)
+		}
+	}
+	if done := gjson.Parse(p.must("pflow-temporal", "gc", "--blobs", blobs)); done.Get("files").Int() != 2 || done.Get("bytes").Int() != 6 {
+		p.Error(done.Raw)
+	}
+	if left, err := os.ReadDir(blobs); err != nil || len(left) != len(kept)+2 {
+		p.Errorf("gc has left %v, %v", left, err)
+	}
+	if o := p.run("pflow-temporal", "gc"); o.exit != 2 {
+		p.Error(o)
 	}
 }

@@ -67,8 +67,11 @@ func SecretFault(what string) *fault.Fault {
 		Suggest("Encrypt what is sent: make a key with openssl rand -hex 32 > FILE, and give --codec-key-file FILE here and to the workers")
 }
 
+// attemptPrefix begins the id of an attempt.
+const attemptPrefix = "pflow-node-"
+
 // NewAttemptID returns an id for an attempt.
-func NewAttemptID() string { return "pflow-node-" + rand.Text() }
+func NewAttemptID() string { return attemptPrefix + rand.Text() }
 
 // Execute executes an attempt on a worker of the queue. document is what pflow-exec node reads; the lines that that prints are written to
 // out. The exit status is that of pflow-exec node. If ctx ends first, the attempt is cancelled.
@@ -77,6 +80,7 @@ func (c *Cluster) Execute(ctx context.Context, queue, id string, document []byte
 	if err != nil {
 		return 0, err
 	}
+	defer c.store.Remove(request)
 	_, first := lease(0)
 	a := Attempt{V: Version, Request: request, TimeoutMS: gjson.GetBytes(document, "timeout_ms").Int(), LeaseMS: first.Milliseconds()}
 	run, err := retried(ctx, func() (client.WorkflowRun, error) {
@@ -111,6 +115,7 @@ func (c *Cluster) Execute(ctx context.Context, queue, id string, document []byte
 	if err != nil {
 		return 0, faultOf(err, "the attempt")
 	}
+	defer c.store.Remove(end.Lines)
 	lines, err := c.store.Open(end.Lines)
 	if err != nil {
 		return 0, err

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/contrib/envconfig"
 	"go.temporal.io/sdk/converter"
@@ -71,7 +73,13 @@ func Connect(ctx context.Context, c Config) (*Cluster, error) {
 		dialing, cancel := context.WithTimeout(ctx, refused)
 		defer cancel()
 		return client.DialContext(dialing, options)
-	}); err != nil {
+	}); err == nil {
+		err = cluster.awaitNamespace(ctx, cmp.Or(options.Namespace, client.DefaultNamespace))
+	}
+	if err != nil {
+		if f, ok := errors.AsType[*fault.Fault](err); ok {
+			return nil, f
+		}
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
@@ -83,6 +91,20 @@ func Connect(ctx context.Context, c Config) (*Cluster, error) {
 		return nil, f.Suggest("Start a server there, or name another with TEMPORAL_ADDRESS; for development: temporal server start-dev")
 	}
 	return cluster, nil
+}
+
+// awaitNamespace returns a fault if a namespace does not exist. A cluster that has just begun may not know it for some seconds.
+func (c *Cluster) awaitNamespace(ctx context.Context, name string) error {
+	_, err := retriedFor(ctx, refused, func() (*workflowservice.DescribeNamespaceResponse, error) {
+		asking, cancel := context.WithTimeout(ctx, refused)
+		defer cancel()
+		return c.client.WorkflowService().DescribeNamespace(asking, &workflowservice.DescribeNamespaceRequest{Namespace: name})
+	})
+	if _, missing := errors.AsType[*serviceerror.NamespaceNotFound](err); !missing {
+		return nil // also if the caller may not ask
+	}
+	c.client.Close()
+	return fault.New(fault.NotFound, "The cluster has no namespace %s", name).Suggest("Name another with TEMPORAL_NAMESPACE, or create it: temporal operator namespace create")
 }
 
 // Close ends the connection.
@@ -119,6 +141,9 @@ func retriedFor[T any](ctx context.Context, patience time.Duration, call func() 
 // unreachable reports whether an error is that of a cluster that cannot be reached.
 func unreachable(err error) bool {
 	if _, ok := errors.AsType[*serviceerror.Unavailable](err); ok {
+		return true
+	}
+	if _, ok := errors.AsType[*serviceerror.NamespaceNotFound](err); ok { // it was there when the command began
 		return true
 	}
 	_, ok := errors.AsType[*serviceerror.DeadlineExceeded](err)

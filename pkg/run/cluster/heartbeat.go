@@ -77,7 +77,7 @@ func (h *heart) run(ctx context.Context, interval time.Duration) (stop func(last
 
 // beat sends one heartbeat.
 func (h *heart) beat(ctx context.Context, token []byte, details any) error {
-	ctx, cancel := context.WithTimeout(ctx, lost/2)
+	ctx, cancel := context.WithTimeout(ctx, lost)
 	defer cancel()
 	return h.send(ctx, token, details)
 }

@@ -56,20 +56,26 @@ func (c *Cluster) Work(ctx context.Context, w *Worker) error {
 			}
 		},
 	}
-	attempts, runs := worker.New(c.client, w.Queue, options), worker.New(c.client, runsQueue(w.Queue), options)
-	attempts.RegisterWorkflowWithOptions(attemptWorkflow, workflow.RegisterOptions{Name: attemptWorkflowName})
-	attempts.RegisterActivityWithOptions(w.attempt, activity.RegisterOptions{Name: attemptActivityName})
-	attempts.RegisterWorkflowWithOptions(runWorkflow, workflow.RegisterOptions{Name: runWorkflowName})
-	runs.RegisterActivityWithOptions(w.run, activity.RegisterOptions{Name: runActivityName})
-	if err := attempts.Start(); err != nil {
+	attempts, err := c.started(ctx, func() worker.Worker {
+		made := worker.New(c.client, w.Queue, options)
+		made.RegisterWorkflowWithOptions(attemptWorkflow, workflow.RegisterOptions{Name: attemptWorkflowName})
+		made.RegisterActivityWithOptions(w.attempt, activity.RegisterOptions{Name: attemptActivityName})
+		made.RegisterWorkflowWithOptions(runWorkflow, workflow.RegisterOptions{Name: runWorkflowName})
+		return made
+	})
+	if err != nil {
 		return faultOf(err, "the work of the queue "+w.Queue)
 	}
-	if err := runs.Start(); err != nil {
+	runs, err := c.started(ctx, func() worker.Worker {
+		made := worker.New(c.client, runsQueue(w.Queue), options)
+		made.RegisterActivityWithOptions(w.run, activity.RegisterOptions{Name: runActivityName})
+		return made
+	})
+	if err != nil {
 		attempts.Stop()
 		return faultOf(err, "the work of the queue "+w.Queue)
 	}
 	w.log.Info("The worker has started", "queue", w.Queue, "slots", w.Slots)
-	var err error
 	select {
 	case <-ctx.Done():
 		err = context.Cause(ctx)
@@ -82,6 +88,14 @@ func (c *Cluster) Work(ctx context.Context, w *Worker) error {
 	attempts.Stop()
 	stopping.Wait()
 	return err
+}
+
+// started makes a worker of the SDK and starts it. The SDK starts one only once, so each try makes another.
+func (c *Cluster) started(ctx context.Context, create func() worker.Worker) (worker.Worker, error) {
+	return retried(ctx, func() (worker.Worker, error) {
+		made := create()
+		return made, made.Start()
+	})
 }
 
 // program returns the path of a program of the suite.

@@ -83,6 +83,13 @@ func (s *Store) Open(p Packed) (io.ReadCloser, error) {
 	return unzip(&frames{file: bufio.NewReader(io.LimitReader(f, p.Bytes)), codec: s.Codec}, f), nil
 }
 
+// Remove removes the file of packed data, if it has one and it is still there. The data cannot be opened again.
+func (s *Store) Remove(p Packed) {
+	if p.File != "" && s.Dir != "" && p.File == filepath.Base(p.File) {
+		_ = os.Remove(filepath.Join(s.Dir, p.File))
+	}
+}
+
 // unzip returns the data that r has compressed. Closing it closes c.
 func unzip(r io.Reader, c io.Closer) io.ReadCloser {
 	return &unzipped{from: r, Closer: c}
