@@ -259,7 +259,7 @@ func (p *place) must(name string, args ...string) string {
 // eventually waits until a condition holds.
 func (p *place) eventually(what string, holds func() bool) {
 	p.Helper()
-	deadline := time.Now().Add(cmp.Or(p.patience, patience))
+	deadline := time.Now().Add(patience)
 	for !holds() {
 		if time.Now().After(deadline) {
 			p.Fatalf("waited in vain until %s", what)

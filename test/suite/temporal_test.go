@@ -12,7 +12,6 @@ import (
 	gosync "sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/pflow-suite/pflow/scripts/bench/temporalserver"
 	"github.com/tidwall/gjson"
@@ -44,7 +43,6 @@ func newCluster(t *testing.T) *cluster {
 func (c *cluster) place(t *testing.T) (p *place, queue string) {
 	t.Helper()
 	p = newPlace(t)
-	p.patience = time.Minute // a lost worker takes 8 seconds, and a cluster is slow on a machine under load
 	p.env = append(p.env, "TEMPORAL_ADDRESS="+c.server.Address, "TEMPORAL_CONFIG_FILE=/dev/null")
 	c.mu.Lock()
 	defer c.mu.Unlock()

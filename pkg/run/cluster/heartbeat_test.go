@@ -9,6 +9,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/run/cluster/payload"
 )
 
 func TestARunOutlivesHeartbeatsThatFail(t *testing.T) {
@@ -55,3 +56,17 @@ func TestACancelledRunEndsCancelled(t *testing.T) {
 
 // cancelledEvent is the last event of a run that was cancelled.
 const cancelledEvent = `{"v":1,"seq":2,"event":"run_finished","run":"r01own","status":"cancelled"}`
+
+func TestHeartbeatsDoNotWaitForALongLine(t *testing.T) {
+	w := newWorker(t, "")
+	prior, err := w.store.Pack("prior", []byte(begun+"\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr := &trail{tape: w.store.NewTape("r01"), prior: prior}
+	tr.mu.Lock() // as Write does while it compresses
+	defer tr.mu.Unlock()
+	if details, due := tr.heartbeat(); !due || details.(payload.Packed).Empty() {
+		t.Errorf("got %v, %v", details, due)
+	}
+}

@@ -29,8 +29,9 @@ type trail struct {
 	rest     []byte // the beginning of a line
 	lines    []byte // whole lines, not yet on the tape
 	advanced bool
-	// sent is when the last heartbeat was due.
-	sent time.Time
+	// sent is when the last heartbeat was due, and known what it had. Only heartbeat uses them.
+	sent  time.Time
+	known payload.Packed
 	// last is the event that ended the run, or nil.
 	last   *event.Event
 	failed *fault.Fault
@@ -107,6 +108,11 @@ func (t *trail) fail(f *fault.Fault) {
 func (t *trail) checkpoint() (events payload.Packed, changed bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	return t.locked()
+}
+
+// locked is checkpoint for who holds the lock.
+func (t *trail) locked() (events payload.Packed, changed bool) {
 	changed = len(t.lines) > 0
 	t.flush()
 	if !t.advanced && !t.prior.Empty() {
@@ -115,11 +121,17 @@ func (t *trail) checkpoint() (events payload.Packed, changed bool) {
 	return t.tape.Packed(), changed
 }
 
-// heartbeat returns the events to go on from for a heartbeat. One is due when there are new events, and from time to time.
+// heartbeat returns the events to go on from for a heartbeat. One is due when there are new events, and from time to time. While a long line
+// is compressed it does not wait, and returns what it did before: without heartbeats the worker would count as lost.
 func (t *trail) heartbeat() (details any, due bool) {
-	events, changed := t.checkpoint()
-	if due = changed || time.Since(t.sent) >= runBeat; due {
+	if t.mu.TryLock() {
+		t.known, due = t.locked()
+		t.mu.Unlock()
+	} else if t.known.Empty() {
+		t.known = t.prior
+	}
+	if due = due || time.Since(t.sent) >= runBeat; due {
 		t.sent = time.Now()
 	}
-	return events, due
+	return t.known, due
 }
