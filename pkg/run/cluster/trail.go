@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -29,9 +30,10 @@ type trail struct {
 	rest     []byte // the beginning of a line
 	lines    []byte // whole lines, not yet on the tape
 	advanced bool
-	// sent is when the last heartbeat was due, and known what it had. Only heartbeat uses them.
-	sent  time.Time
-	known payload.Packed
+	// sent is when the last heartbeat was due. Only heartbeat uses it.
+	sent time.Time
+	// known are the events to go on from, for a heartbeat that does not wait for mu.
+	known atomic.Pointer[payload.Packed]
 	// last is the event that ended the run, or nil.
 	last   *event.Event
 	failed *fault.Fault
@@ -97,6 +99,11 @@ func (t *trail) flush() {
 		t.fail(fault.From(err))
 	}
 	t.lines = t.lines[:0]
+	events := t.tape.Packed()
+	if !t.advanced && !t.prior.Empty() {
+		events = t.prior
+	}
+	t.known.Store(&events)
 }
 
 func (t *trail) fail(f *fault.Fault) {
@@ -121,17 +128,18 @@ func (t *trail) locked() (events payload.Packed, changed bool) {
 	return t.tape.Packed(), changed
 }
 
-// heartbeat returns the events to go on from for a heartbeat. One is due when there are new events, and from time to time. While a long line
-// is compressed it does not wait, and returns what it did before: without heartbeats the worker would count as lost.
+// heartbeat returns the events to go on from for a heartbeat. One is due when there are new events, and from time to time. It does not wait
+// while a long line is compressed, and returns those before it: without heartbeats the worker would count as lost.
 func (t *trail) heartbeat() (details any, due bool) {
+	events := t.prior
 	if t.mu.TryLock() {
-		t.known, due = t.locked()
+		events, due = t.locked()
 		t.mu.Unlock()
-	} else if t.known.Empty() {
-		t.known = t.prior
+	} else if known := t.known.Load(); known != nil {
+		events, due = *known, true
 	}
 	if due = due || time.Since(t.sent) >= runBeat; due {
 		t.sent = time.Now()
 	}
-	return t.known, due
+	return events, due
 }
