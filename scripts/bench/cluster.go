@@ -82,7 +82,7 @@ func (m *clusterLoss) measure(program string, together int) error {
 			"command": fmt.Sprintf("echo %d >> effects; head -c %d /dev/urandom | base64 -w0", i, m.bytes),
 		}})
 	}
-	raw, err := json.Marshal(object{"nodes": nodes, "edges": []object{}})
+	raw, err := json.Marshal(object{"nodes": nodes, "edges": []object{}, "outputs": object{"last": object{"source": "${n0.exit_code}"}}})
 	if err != nil {
 		return err
 	}
