@@ -64,7 +64,7 @@ func TestASilentConnection(t *testing.T) {
 // servers returns the processes below the given one that belong to a server for ssh itself.
 func servers(pid int) (found []int) {
 	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", pid))
-	for _, word := range strings.Fields(string(b)) {
+	for word := range strings.FieldsSeq(string(b)) {
 		id, _ := strconv.Atoi(word)
 		if name, _ := os.ReadFile(filepath.Join("/proc", word, "comm")); strings.HasPrefix(string(name), "sshd") {
 			found = append(append(found, id), servers(id)...)

@@ -2,6 +2,7 @@ package feed
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -79,10 +80,8 @@ func (r *Feed) Follow(ctx context.Context, e *Expected, run string, apply func(E
 func (f *Follower) show(ctx context.Context, to *once) {
 	for {
 		lines, _ := f.Take()
-		for _, l := range lines {
-			if to.pass(l) {
-				return
-			}
+		if slices.ContainsFunc(lines, to.pass) {
+			return
 		}
 		select {
 		case <-ctx.Done():
