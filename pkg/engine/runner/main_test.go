@@ -14,11 +14,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home"
 	"github.com/pflow-suite/pflow/pkg/home/input"
+	"github.com/pflow-suite/pflow/pkg/process"
 	"github.com/pflow-suite/pflow/pkg/run/journal"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
@@ -146,12 +148,23 @@ func (p *place) detach(s Source) *journal.Reader {
 	p.Helper()
 	r, err := p.load(s)
 	p.check(err)
+	p.Cleanup(p.awaitProcesses)
 	ack, err := Detach(p.Host, r, detached)
 	p.check(err)
 	if ack.Error != nil {
 		p.Fatal(ack.Error)
 	}
 	return p.find(ack.RunID)
+}
+
+// awaitProcesses waits until no process writes to the home any more. A run that has ended is still written to the index.
+func (p *place) awaitProcesses() {
+	p.Helper()
+	for deadline := time.Now().Add(time.Minute); slices.Contains(process.EnvironmentValues("PFLOW_HOME"), p.Home.Dir()); <-time.After(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			p.Fatal("a process is left")
+		}
+	}
 }
 
 func (p *place) find(run string) *journal.Reader {
