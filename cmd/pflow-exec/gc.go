@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/pflow-suite/pflow/pkg/engine/runner"
@@ -11,7 +12,7 @@ import (
 )
 
 type gcCommand struct {
-	OlderThan string `help:"Remove runs that ended longer ago than this: 30d, 12h, 5m, or seconds." placeholder:"DURATION"`
+	OlderThan string `help:"Remove runs that ended longer ago than this: 30d, 12h, 5m, or 90s." placeholder:"DURATION"`
 	Keep      *int   `help:"Keep the newest N runs and remove the others." placeholder:"N"`
 	DryRun    bool   `help:"Print what would be removed, and remove nothing." short:"n"`
 }
@@ -67,8 +68,12 @@ func (c *gcCommand) wanted() (runner.Limits, error) {
 	wanted.OlderThan, wanted.Keep = -1, -1
 	if c.OlderThan != "" {
 		age, err := cli.Duration(c.OlderThan)
-		if err != nil && strings.TrimRight(c.OlderThan, "smhd") != "0" { // "0d" is every run that has ended
-			return wanted, err
+		_, bare := strconv.ParseFloat(c.OlderThan, 64)
+		switch {
+		case strings.TrimRight(c.OlderThan, "smhd") == "0": // "0d" is every run that has ended
+			age = 0
+		case err != nil, bare == nil: // a number of seconds would remove nearly all runs
+			return wanted, fault.New(fault.Usage, "--older-than %s is not a duration with a unit", c.OlderThan).Suggest("Write 90s, 5m, 12h, 1h30m or 30d")
 		}
 		wanted.OlderThan = age
 	}

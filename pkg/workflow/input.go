@@ -87,7 +87,11 @@ func (w *Workflow) Resolve(given map[string]Given, from Supply) (map[string]Valu
 			if g.isNull() {
 				f.Message += "; its value cannot be null"
 			}
-			faults = append(faults, f.SuggestCommand("Pass it as %s=VALUE", name).SuggestTool("Pass it in inputs, as {%q: VALUE}", name))
+			form := "%s=VALUE"
+			if in.Type == "array" || in.Type == "object" {
+				form = "%s:=JSON"
+			}
+			faults = append(faults, f.SuggestCommand("Pass it as "+form, name).SuggestTool("Pass it in inputs, as {%q: VALUE}", name))
 		default:
 			values[name] = Value{json.RawMessage("null"), "unset"}
 		}

@@ -99,6 +99,7 @@ var execCalls = []call{
 	{line: "pflow-exec gc --older-than 0 --keep 0", before: []string{good}, shape: document},
 	{line: "pflow-exec gc --keep 1 --dry-run", before: []string{good, good}, shape: document},
 	{line: "pflow-exec gc --older-than ever", exit: 2},
+	{line: "pflow-exec gc --older-than 7", exit: 2},
 	{line: "pflow-exec gc --older-than -1d", exit: 2},
 	{line: "pflow-exec gc --keep -1", exit: 2},
 	{line: "pflow-exec gc --keep all", exit: 2},

@@ -239,6 +239,9 @@ func (r *Request) loadOrigin(host *Host, name string) (err error) {
 		return err
 	}
 	rec, err := journal.Find(host.Home, name)
+	if f := fault.From(err); f != nil && f.Type == fault.NotFound && strings.Contains(name, ".") {
+		return f.Suggest("There is no file %s here either", name)
+	}
 	if err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ func (a *App) Assignments(args []string) ([]Assignment, error) {
 		one := Assignment{Key: key, Text: value}
 		if name, isJSON := strings.CutSuffix(key, ":"); isJSON {
 			if !json.Valid([]byte(value)) {
-				return nil, fault.New(fault.Usage, "The value of %s:= is not valid JSON", name).Suggest("Write %s=VALUE for text", name)
+				return nil, fault.New(fault.Usage, "The value of %s:= is not valid JSON", name).Suggest("Write JSON, such as %s:='[\"a\", 1]', or %[1]s=VALUE for text", name)
 			}
 			one = Assignment{Key: name, JSON: json.RawMessage(value)}
 		} else if file, isFile := strings.CutPrefix(value, "@"); isFile && !strings.HasPrefix(file, "@") {

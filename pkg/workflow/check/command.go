@@ -72,7 +72,13 @@ func (c *checker) command(n *workflow.Node, params map[string]json.RawMessage, a
 			names := c.namesWith(locals)
 			c.offer(f, p.Name, names)
 			if near, ok := c.nearest(p.Name, names); ok {
-				f.Suggest("Did you mean ${%s}?", near)
+				fixed := template.Ref{Root: near}
+				if p.Expr != nil {
+					if ref, ok := p.Expr.Ref(); ok {
+						fixed.Path = ref.Path
+					}
+				}
+				f.Suggest("Did you mean %s?", fixed)
 			}
 			c.localOfOthers(f, p.Name)
 		}

@@ -215,7 +215,7 @@ func (d *draft) guess() {
 }
 
 func undefined(t unclear) Problem {
-	p := Problem{Kind: Undefined, Name: t.root, Offset: t.offset,
+	p := Problem{Kind: Undefined, Name: t.root, Expr: t.expr, Offset: t.offset,
 		Message: fmt.Sprintf("%s not resolved: no input or node has this name, and the command does not set it", t.source)}
 	switch {
 	case !readable(t.expr):

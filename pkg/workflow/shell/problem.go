@@ -1,12 +1,15 @@
 package shell
 
+import "github.com/pflow-suite/pflow/pkg/workflow/template"
+
 // Problem is an error or a warning about a command.
 type Problem struct {
 	Kind    Kind
 	Message string
 	Suggest string
-	// Name is the undefined root name of an Undefined problem.
+	// Name is the undefined root name of an Undefined problem, and Expr the template that has it; nil if it is none.
 	Name string
+	Expr *template.Expr
 	// Warning reports whether the command can still be run.
 	Warning bool
 	// Offset is the byte offset of the problem in the command as written, or -1 if it is not known.
