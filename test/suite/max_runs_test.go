@@ -156,8 +156,8 @@ func TestAPlaceIsGivenBack(t *testing.T) {
 		t.Fatal(paused)
 	}
 	p.must("pflow-exec", "run", "short.json")
-	resumed := p.started("w.json", "--resume", killed)
 	g.left()
+	resumed := p.started("w.json", "--resume", killed)
 	_ = g.reached()
 	again := p.command("pflow-exec", "resume", "last") // attaches to the live run, and needs no place
 	if err := again.Start(); err != nil {
