@@ -180,15 +180,15 @@ func TestEveryDescendantEnds(t *testing.T) {
 		t.Parallel()
 		b := breed(newPlace(t), 3, true, "")
 		began := time.Now()
-		b.start("run", "w.json", "--jobs", "99", "--timeout", "3s")
-		b.gone("--timeout", (<-b.ended).Sub(began)-3*time.Second)
+		b.start("run", "w.json", "--jobs", "99", "--timeout", "12s")
+		b.gone("--timeout", (<-b.ended).Sub(began)-12*time.Second)
 	})
 	t.Run("the nodes' timeouts", func(t *testing.T) {
 		t.Parallel()
-		b := breed(newPlace(t), 4, false, `,"timeout":3`)
+		b := breed(newPlace(t), 4, false, `,"timeout":12`)
 		began := time.Now()
 		b.start("run", "w.json", "--jobs", "99", "--keep-going")
-		b.gone("the nodes' timeouts", (<-b.ended).Sub(began)-3*time.Second)
+		b.gone("the nodes' timeouts", (<-b.ended).Sub(began)-12*time.Second)
 	})
 	for i, end := range []string{"resume", "cancel"} {
 		t.Run("the runner's death, "+end, func(t *testing.T) {
