@@ -4,24 +4,14 @@ import (
 	"errors"
 	"io"
 	"strconv"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
 
 // QuotingReader returns a reader of a text as a JSON string, as Quote writes it.
 func QuotingReader(text io.Reader) io.Reader {
-	return io.MultiReader(&literal{'"'}, &quoting{from: text, piece: make([]byte, 32<<10)}, &literal{'"'})
-}
-
-// literal is one byte to read.
-type literal []byte
-
-func (l *literal) Read(p []byte) (int, error) {
-	n := copy(p, *l)
-	if *l = (*l)[n:]; len(*l) > 0 || n > 0 {
-		return n, nil
-	}
-	return 0, io.EOF
+	return io.MultiReader(strings.NewReader(`"`), &quoting{from: text, piece: make([]byte, 32<<10)}, strings.NewReader(`"`))
 }
 
 // quoting reads a text with what a JSON string must escape escaped.

@@ -71,7 +71,7 @@ func (r *requestReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// long returns the text that is in a file, or nil if there is none.
+// long returns the text that is in a file, or nil if it was short.
 func (r *requestReader) long() *node.LongText {
 	if r.file == nil {
 		return nil

@@ -38,7 +38,7 @@ type Config struct {
 	// Health returns the client whose tools the health document names, or nil: then the document names none. Its error is that of
 	// Client.
 	Health func(*http.Request) (*Client, error)
-	// Continued names the tool whose streams a client can go on with after it has lost them; empty is none.
+	// Continued names the tool whose streams a client can go on with after it has lost them. It may be empty.
 	Continued string
 	// Log receives what the protocol has to report to people; nil discards it.
 	Log *slog.Logger

@@ -120,8 +120,8 @@ func TestAClientThatReadsNothing(t *testing.T) {
 	}
 }
 
-// TestACallEndsWithAClientThatReadsNothing holds that a call which sends one message after the other learns from its context that nobody
-// reads them.
+// TestACallEndsWithAClientThatReadsNothing holds that a call which sends one message after the other learns from its context that the
+// client does not read them.
 func TestACallEndsWithAClientThatReadsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		listener := &one{make(chan net.Conn, 1), make(chan struct{})}

@@ -99,10 +99,7 @@ func (t *trail) flush() {
 		t.fail(fault.From(err))
 	}
 	t.lines = t.lines[:0]
-	events := t.tape.Packed()
-	if !t.advanced && !t.prior.Empty() {
-		events = t.prior
-	}
+	events := t.packed()
 	t.known.Store(&events)
 }
 
@@ -118,14 +115,19 @@ func (t *trail) checkpoint() (events payload.Packed, changed bool) {
 	return t.locked()
 }
 
-// locked is checkpoint for who holds the lock.
+// locked is checkpoint with mu held.
 func (t *trail) locked() (events payload.Packed, changed bool) {
 	changed = len(t.lines) > 0
 	t.flush()
+	return t.packed(), changed
+}
+
+// packed returns what is on the tape, or the prior events as long as the run has not got further; mu must be held.
+func (t *trail) packed() payload.Packed {
 	if !t.advanced && !t.prior.Empty() {
-		return t.prior, changed
+		return t.prior
 	}
-	return t.tape.Packed(), changed
+	return t.tape.Packed()
 }
 
 // heartbeat returns the events to go on from for a heartbeat. One is due when there are new events, and from time to time. It does not wait

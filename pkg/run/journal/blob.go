@@ -145,7 +145,7 @@ func blobPath(dir, ref string) string {
 	return filepath.Join(dir, blobsDir, strings.TrimPrefix(ref, "sha256:"))
 }
 
-// OpenBlob returns a reader of a long value of the run, which must have size bytes.
+// OpenBlob returns a reader of a long value of the run, which must have at least size bytes.
 func (r *Writer) OpenBlob(ref string, size int) (io.ReadCloser, error) {
 	if err := checkRef(ref); err != nil {
 		return nil, err
@@ -154,13 +154,7 @@ func (r *Writer) OpenBlob(ref string, size int) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, storageFault("read a long value", err)
 	}
-	return &longFile{f, f}, nil
-}
-
-// longFile is what is read from a file.
-type longFile struct {
-	io.Reader
-	io.Closer
+	return f, nil
 }
 
 // openLong opens a regular file of at least size bytes.

@@ -110,7 +110,10 @@ func (s *scratch) Open(size int) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, storageFault("read the output of a node", err)
 	}
-	return &longFile{cipher.StreamReader{S: s.of.stream(s.number), R: io.LimitReader(f, int64(size))}, f}, nil
+	return struct {
+		io.Reader
+		io.Closer
+	}{cipher.StreamReader{S: s.of.stream(s.number), R: io.LimitReader(f, int64(size))}, f}, nil
 }
 
 // Close ends the content. It can still be read.

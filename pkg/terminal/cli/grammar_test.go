@@ -20,7 +20,7 @@ type grammar struct {
 	Fail failCommand `cmd:"" help:"Fail in some way."`
 	List listCommand `cmd:"" help:"List words."`
 	Wait waitCommand `cmd:"" help:"Wait for signals."`
-	Many manyCommand `cmd:"" help:"Write until nobody reads."`
+	Many manyCommand `cmd:"" help:"Write until the reader is gone."`
 	Join joinCommand `cmd:"" aliases:"glue" help:"Join words."`
 	Set  setGroup    `cmd:"" help:"Settings."`
 }

@@ -7,7 +7,7 @@ type Problem struct {
 	Kind    Kind
 	Message string
 	Suggest string
-	// Name is the undefined root name of an Undefined problem, and Expr the template that has it; nil if it is none.
+	// Name is the undefined root name of an Undefined problem, and Expr the template that has it, or nil if it cannot be parsed as one.
 	Name string
 	Expr *template.Expr
 	// Warning reports whether the command can still be run.

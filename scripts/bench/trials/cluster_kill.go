@@ -79,7 +79,7 @@ func (c *onCluster) answers() bool {
 	return err == nil
 }
 
-// killBoth kills both workers, so that for some time there is none.
+// killBoth kills both workers, so that the work waits for new ones.
 func (c *onCluster) killBoth() error {
 	if err := c.noteFinished(); err != nil {
 		return err

@@ -2,7 +2,7 @@ package flow
 
 import "testing"
 
-// TestPlaces holds that a place has what it was made of, and that other texts are none.
+// TestPlaces holds that a place has what it was made of, and that other texts are refused.
 func TestPlaces(t *testing.T) {
 	for _, p := range []place{{"job_a", "b", 0, 0}, {"job_AbcdEfgh12345678", mark("r1"), 1 << 40, 2.6666666666666665}} {
 		if got, ok := parsePlace(p.String()); !ok || got != p {
