@@ -26,8 +26,11 @@ const (
 	lookAgain = 2 * time.Second
 	// writeTime is how long a client may take to read a piece of a stream.
 	writeTime = 30 * time.Second
-	// maxPast is the most bytes of past events that one stream brings. Its client asks for the rest with the id of the last.
-	maxPast = 4 << 20
+	// maxPast is the most bytes of past events that one stream brings, because they are held until a slow client has read them. Its client
+	// asks for the rest with the id of the last.
+	maxPast = 256 << 10
+	// retry and retryPast are the milliseconds after which a client asks again: in general, and for the rest of the past.
+	retry, retryPast = 1000, 20
 	// maxReaders is the number of commands that read past events at the same time while others wait.
 	maxReaders = 4
 )
@@ -97,6 +100,9 @@ func (h *Handler) streamRun(w http.ResponseWriter, r *http.Request, reach *Reach
 	out.begin()
 	for _, l := range past {
 		out.event(l)
+	}
+	if !complete {
+		out.askAgain(retryPast)
 	}
 	out.flush()
 	if complete && !ended(past) {
@@ -265,8 +271,11 @@ type stream struct {
 func (s *stream) begin() {
 	s.w.Header().Set("Content-Type", "text/event-stream")
 	s.w.Header().Set("X-Accel-Buffering", "no") // nginx would hold events back
-	s.write("retry: 1000\n\n")
+	s.askAgain(retry)
 }
+
+// askAgain tells the client when to ask again once the stream has ended.
+func (s *stream) askAgain(milliseconds int) { s.write("retry: %d\n\n", milliseconds) }
 
 func (s *stream) write(format string, args ...any) {
 	if s.failed {
