@@ -81,7 +81,16 @@ func (f *sourceFlags) load(app *cli.App, host *runner.Host, checkpoint *string) 
 	if s.From, err = nodeFlag("--from", f.From); err != nil {
 		return nil, err
 	}
-	return runner.Load(host, s, o)
+	r, err := runner.Load(host, s, o)
+	if err != nil || f.Resume != "" || f.Inputs != "" {
+		return r, err
+	}
+	for _, name := range r.MissingInputs() {
+		if err := cli.CheckInput(app, name, r.Name); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
 }
 
 // nodeFlag returns the value of a flag that names a node, or "" if the flag is not given.

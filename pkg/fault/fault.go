@@ -157,9 +157,16 @@ func Join(t Type, what string, faults []*Fault) *Fault {
 	}
 	if same {
 		joined.Type, joined.Node = first.Type, first.Node
-		joined.Message = fmt.Sprintf("%s (the first of %d errors)", first.Message, len(faults))
+		joined.Message = first.Message + ofSeveral(len(faults))
 	}
 	return joined
+}
+
+func ofSeveral(n int) string { return fmt.Sprintf(" (the first of %d errors)", n) }
+
+// OnlySums reports whether the fault says nothing that its Errors do not say, so that a reader who is shown them all needs no more.
+func (f *Fault) OnlySums() bool {
+	return len(f.Errors) > 0 && f.Message == f.Errors[0].Message+ofSeveral(len(f.Errors))
 }
 
 // Parts returns the faults that the fault of an error sums up, or that fault itself.

@@ -45,6 +45,9 @@ func TestJoinCounts(t *testing.T) {
 
 func TestJoinOfOneTypeOpensWithTheFirst(t *testing.T) {
 	f := Join(Validation, "w.json", []*Fault{{Type: Template, Message: "Template ${a} not resolved", Node: "n", Missing: []string{"a"}}, {Type: Template, Message: "x", Missing: []string{"b"}}})
+	if !f.OnlySums() || f.Errors[0].OnlySums() {
+		t.Errorf("%+v", f)
+	}
 	if f.Type != Template || f.Node != "n" || f.Message != "Template ${a} not resolved (the first of 2 errors)" || len(f.Missing) != 2 {
 		t.Errorf("%+v", f)
 	}

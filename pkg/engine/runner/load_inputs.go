@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"os"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -30,6 +31,20 @@ func (in Inputs) load(host *Host) (map[string]workflow.Given, error) {
 	}
 	maps.Copy(inputs, in.Values)
 	return inputs, nil
+}
+
+// MissingInputs returns the names of the workflow's inputs that the request has no value for, sorted. It returns nil for a request to go
+// on with the workflow of a run.
+func (r *Request) MissingInputs() (names []string) {
+	if r.file == nil {
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.file.Workflow.Inputs)) {
+		if _, ok := r.Inputs[name]; !ok {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // pipedInput reads standard input if an input takes it, has no other value, and something is piped in.

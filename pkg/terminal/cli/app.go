@@ -41,6 +41,8 @@ type App struct {
 	// messages writes to standard error.
 	messages io.Writer
 	hangups  hangups
+	// typed is the command line that was parsed.
+	typed commandLine
 	// stdinTaken is set once an argument has read standard input.
 	stdinTaken bool
 }

@@ -73,6 +73,7 @@ func Main(name, description string, g Grammar, sys System) int {
 		}
 		return 0
 	}
+	sys.Args = asFlags(g, sys.Args)
 	log.SetOutput(io.Discard) // messages of libraries, such as net/http, are not for people
 	app := newApp(name, sys)
 	stop := app.handleSignals()
@@ -103,6 +104,8 @@ func Main(name, description string, g Grammar, sys System) int {
 	if err != nil {
 		app.recover(sys.Args)
 		f := sys.unknown(hideValues(err.Error(), sys.Args))
+		suggestCommand(f, parser.Model.Node)
+		suggestAssignment(f, err, sys.Args)
 		if _, rest, ok := strings.Cut(f.Message, "unknown flag -"); ok && rest != "" && rest[0] >= '0' && rest[0] <= '9' {
 			f.Suggest("A value that begins with - follows --, after all flags: -- -%s", firstWord(rest))
 		}
@@ -111,6 +114,7 @@ func Main(name, description string, g Grammar, sys System) int {
 		}
 		return app.fail(f.SuggestCommand("See %s --help", strings.TrimSpace(name+" "+commandOf(err))))
 	}
+	app.typed = commandLine{parsed, sys.Args}
 	if n := app.MaxBytes; n < 0 || n > 0 && n < minBytes {
 		app.MaxBytes = 0
 		return app.fail(fault.New(fault.Usage, "--max-bytes must be 0 or at least %d, got %d", minBytes, n).Suggest("Use 0 for an answer without a limit"))
@@ -178,14 +182,15 @@ func ownVariables(k *kong.Kong, prefix string) error {
 	return nil
 }
 
-// commandOf returns the command that a parse error is about, with the names of its groups, or "".
+// commandOf returns the command that a parse error is about, with the names of its groups, or "". An argument that a default command does
+// not take is about no command.
 func commandOf(err error) string {
-	pe, ok := errors.AsType[*kong.ParseError](err)
-	if !ok || pe.Context == nil || pe.Context.Selected() == nil {
+	var names []string
+	of := selected(err)
+	if of != nil && of.Tag.Default != "" && strings.HasPrefix(err.Error(), "unexpected argument ") {
 		return ""
 	}
-	var names []string
-	for n := pe.Context.Selected(); n != nil && n.Parent != nil && !n.Hidden; n = n.Parent {
+	for n := of; n != nil && n.Parent != nil && !n.Hidden; n = n.Parent {
 		names = append([]string{n.Name}, names...)
 	}
 	return strings.Join(names, " ")
@@ -238,7 +243,9 @@ type failure struct {
 // fault to the reader, which changes it in place.
 func (a *App) Complain(f *fault.Fault) {
 	f.Address(a.Reader)
-	a.complain(f)
+	if !f.OnlySums() {
+		a.complain(f)
+	}
 	for i, e := range f.Errors {
 		if i == maxComplaints {
 			_, _ = fmt.Fprintf(a.messages, "%s: error: … and %d more\n", a.Name, len(f.Errors)-i)

@@ -28,6 +28,12 @@ func TestMain(m *testing.M) {
 // call runs the small program in this process with files as its streams.
 func call(t *testing.T, args ...string) (status int, stdout, stderr string) {
 	t.Helper()
+	return callOf(t, &grammar{}, args...)
+}
+
+// callOf is call for a program with another grammar.
+func callOf(t *testing.T, g Grammar, args ...string) (status int, stdout, stderr string) {
+	t.Helper()
 	dir := t.TempDir()
 	out, err := os.Create(filepath.Join(dir, "out"))
 	if err != nil {
@@ -37,7 +43,7 @@ func call(t *testing.T, args ...string) (status int, stdout, stderr string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	status = Main("small", "A small program.", &grammar{}, System{Args: args, Stdout: out, Stderr: errs, Exit: func(int) { t.Error("Exit was called") }})
+	status = Main("small", "A small program.", g, System{Args: args, Stdout: out, Stderr: errs, Exit: func(int) { t.Error("Exit was called") }})
 	if err := errors.Join(out.Close(), errs.Close()); err != nil {
 		t.Fatal(err)
 	}
@@ -171,6 +177,10 @@ func TestExitStatusAndFailure(t *testing.T) {
 	_, stdout, stderr := call(t, "fail", "several")
 	want := "small: error: w.json: 2 errors\nsmall: error: w.json:3:4: a <b>\nsmall: hint: mend a\nsmall: error: c\nsmall: hint: mend c\n"
 	if stderr != want || !strings.Contains(stdout, "a <b>") {
+		t.Errorf("%q, want %q; %s", stderr, want, stdout)
+	}
+	_, stdout, stderr = call(t, "fail", "alike")
+	if want := "small: error: a is missing\nsmall: error: b is missing\n"; stderr != want || !strings.Contains(gjson.Get(stdout, "error.message").Str, "2 errors") {
 		t.Errorf("%q, want %q; %s", stderr, want, stdout)
 	}
 }

@@ -70,6 +70,8 @@ func (c *failCommand) Run(app *App) error {
 		return fault.Join(fault.Validation, "w.json", []*fault.Fault{
 			(&fault.Fault{Type: fault.Validation, Message: "a <b>", File: "w.json", Line: 3, Column: 4}).Suggest("mend a"), fault.New(fault.Validation, "c").Suggest("mend c"),
 		})
+	case "alike":
+		return fault.Join(fault.Validation, "w.json", []*fault.Fault{fault.New(fault.Template, "a is missing"), fault.New(fault.Template, "b is missing")})
 	case "interrupted":
 		return fmt.Errorf("while working: %w", Interrupted{syscall.SIGTERM})
 	case "cancelled":
