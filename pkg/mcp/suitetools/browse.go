@@ -63,7 +63,7 @@ func (a browseArguments) command() suite.Command {
 	return suite.Command{Program: "pflow-lib", Args: args}
 }
 
-// browsed is the summary of an answer: the names of what is on the page, and what is not.
+// browsed is the summary of an answer: the names of what is on the page, the interfaces of its node types, and what is not on it.
 func browsed(document json.RawMessage) string {
 	fields := gjson.GetManyBytes(document, "nodes.#.type", "workflows.#.name", "total", "more", "suggestions", "warnings.#.message")
 	var lines []string
@@ -76,6 +76,7 @@ func browsed(document json.RawMessage) string {
 			lines = append(lines, fmt.Sprintf("%d %s: %s", len(names), what, listed(names)))
 		}
 	}
+	lines = append(lines, interfaces(gjson.GetBytes(document, "nodes").Array())...)
 	if len(lines) == 0 {
 		lines = append(lines, "Nothing was found.")
 	}

@@ -31,6 +31,7 @@ func TestBrowseArgumentsAreFlags(t *testing.T) {
 func TestBrowseIsSummarized(t *testing.T) {
 	many := `{"nodes":[` + strings.TrimSuffix(strings.Repeat(`{"type":"mcp-server-with-a-name-tool"},`, 70), ",") + `],"total":99,"more":29,"next_cursor":"c"}`
 	long := `{"nodes":[{"type":"` + strings.Repeat("x", 3000) + `"}],"total":1}`
+	wide := `{"nodes":[` + strings.TrimSuffix(strings.Repeat(`{"type":"a","inputs":[{"name":"`+strings.Repeat("x", 500)+`"}]},`, 8), ",") + `],"total":8}`
 	for _, c := range []struct {
 		document string
 		most     int
@@ -40,6 +41,11 @@ func TestBrowseIsSummarized(t *testing.T) {
 		{`{"nodes":[],"workflows":[],"total":0,"suggestions":["try this"],"warnings":[{"message":"a file is corrupt"}]}`, 80, []string{"try this", "a file is corrupt"}},
 		{many, 500, []string{"70 node types", "29", "99", "next_cursor"}},
 		{long, 500, []string{"1 node type"}},
+		{`{"nodes":[{"type":"http","inputs":[{"name":"url","type":"str","required":true},{"name":"body","type":"any"}],"outputs":[{"name":"status"},{"name":"error"}]},{"type":"shell"}],"total":2}`,
+			120, []string{"http(url str, body? any) -> status, error"}},
+		{`{"nodes":[{"type":"read-file","inputs":[{"name":"file_path","type":"str","required":true,"description":"the file"}]}],"total":1}`,
+			80, []string{"read-file(file_path str)", "file_path: the file"}},
+		{wide, 500 + maxInterfaces, []string{"8 node types", "x?"}},
 	} {
 		text := browsed(json.RawMessage(c.document))
 		if len(text) > c.most {
