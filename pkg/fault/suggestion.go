@@ -101,7 +101,19 @@ func (f *Fault) Address(r Reader) {
 		f.condense()
 		return
 	}
-	if f.Type != NotFound && f.Type != AlreadyExists {
+	f.dropPrefix()
+}
+
+// WithoutPrefix returns a copy of the fault whose message has no ToolPrefixes, for a fault that is a part of another one or of a run.
+func (f *Fault) WithoutPrefix() *Fault {
+	c := *f
+	c.dropPrefix()
+	return &c
+}
+
+// dropPrefix removes the ToolPrefixes from the message.
+func (f *Fault) dropPrefix() {
+	if f.Type != NotFound && f.Type != AlreadyExists && f.Type != Security {
 		return // the text of a program may begin as a prefix does
 	}
 	for _, prefix := range ToolPrefixes {
@@ -113,5 +125,5 @@ func (f *Fault) Address(r Reader) {
 }
 
 // ToolPrefixes begin the messages of some faults, for clients that know the tools of pflow's Python version and recognize a missing
-// or existing workflow by them.
-var ToolPrefixes = []string{"FileNotFoundError: ", "FileExistsError: "}
+// or existing workflow, or a forbidden name, by them.
+var ToolPrefixes = []string{"FileNotFoundError: ", "FileExistsError: ", "SecurityError: "}

@@ -57,6 +57,7 @@ func TestAddressPrefix(t *testing.T) {
 	}{
 		{NotFound, "FileNotFoundError: there is no draft \"x\"", "There is no draft \"x\""},
 		{AlreadyExists, "FileExistsError: über exists", "Über exists"},
+		{Security, "SecurityError: the name is not allowed", "The name is not allowed"},
 		{NotFound, "Nothing: FileNotFoundError: x", "Nothing: FileNotFoundError: x"},
 		{Execution, "FileNotFoundError: [Errno 2]", "FileNotFoundError: [Errno 2]"},
 		{NotFound, "FileNotFoundError: ", "FileNotFoundError: "},

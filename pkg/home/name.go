@@ -74,6 +74,9 @@ func CleanName(name string) string {
 
 // suggestion returns a well-formed name similar to an invalid one.
 func suggestion(kind, name string) string {
+	if kind == "workflow" { // it may be that of a file
+		name = strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(name, ".md"), ".json"), ".pflow")
+	}
 	s := CleanName(name)
 	if s == "" || kind == "workflow" && slices.Contains(Reserved, s) {
 		return "my-" + cmp.Or(s, kind)

@@ -243,6 +243,10 @@ func checkDraftName(name string) error {
 				Suggest("A draft is a file in the home's %s folder, named without its ending: put %s there, and use %s", draftsFolder, name, stem)
 		}
 	}
+	if err := home.CheckPathless("workflow", name); err != nil {
+		return fault.From(err).Suggest("A draft is a file in the home's %s folder, named without its ending: put the file there first", draftsFolder).
+			SuggestCommand("To save a file from elsewhere under its own name: pflow-lib import FILE")
+	}
 	return home.CheckName("workflow", name)
 }
 

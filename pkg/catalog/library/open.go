@@ -44,6 +44,14 @@ func (l *Library) Open(ref string, nameOnly bool, dir string, read func(name str
 // OpenSub reads the workflow that a node of another one names, and the files that it refers to. A path is relative to the folder of
 // the other workflow. In errors the file has the same folder as the name of the other one.
 func (l *Library) OpenSub(from *workflow.File, ref string) (*workflow.File, error) {
+	file, err := l.openSub(from, ref)
+	if err != nil {
+		return nil, fault.From(err).WithoutPrefix()
+	}
+	return file, nil
+}
+
+func (l *Library) openSub(from *workflow.File, ref string) (*workflow.File, error) {
 	path := ref
 	if !filepath.IsAbs(ref) {
 		path = filepath.Join(from.Dir, ref)
