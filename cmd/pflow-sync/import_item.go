@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"maps"
 	"slices"
@@ -131,6 +132,9 @@ func (i imported) shortened(bytes int) imported {
 }
 
 func writeImported(w io.Writer, items []imported) {
+	if len(items) == 0 {
+		_, _ = fmt.Fprintln(w, "there are no servers in the configurations of other clients")
+	}
 	var table cells.Table
 	for _, i := range items {
 		name, where := i.Name, strings.Join(append([]string{i.Command}, i.Args...), " ")
