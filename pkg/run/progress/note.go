@@ -18,7 +18,7 @@ const maxListed = 40
 type note struct {
 	kind kind
 	node string
-	// took is empty for what took no time. text gives more details. noText is set for a failure whose text another line
+	// took is empty for what took no time. text gives more details. noText is set for a failure or a question whose text another line
 	// gives.
 	took, text string
 	noText     bool
@@ -73,13 +73,24 @@ func noteOf(r *history.Run, e *event.Event) (note, bool) {
 	case event.NodeFailed:
 		o.fail(r, n, e)
 	case event.ApprovalRequested:
-		o.kind, o.text = asked, questionOf(n)
+		o.kind, o.text, o.noText = asked, questionOf(n), !othersWait(r, n)
 	case event.ApprovalResolved:
 		o.kind, o.text = answered, fmt.Sprintf("%s, by %s", n.Answer, cmp.Or(n.By, n.FromRun))
 	default:
 		return o, false
 	}
 	return o, true
+}
+
+// othersWait reports whether other nodes than one wait for an answer. The first question is the reason why the run pauses, which is shown
+// at the end, or is asked on the terminal.
+func othersWait(r *history.Run, n *history.Node) bool {
+	for other := range r.All() {
+		if other != n && other.State == history.Waiting {
+			return true
+		}
+	}
+	return false
 }
 
 // fail sets the note of a failure: one that is retried, one that an error edge handles, or one that fails what is around it.
