@@ -13,8 +13,8 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow/yaml"
 )
 
-// installed is the folder in which the page says that the programs are.
-const installed = "/usr/local/bin"
+// installed are the names that the page gives the folder of the programs: in a unit of systemd, and for cron.
+var installed = []string{"%h/.local/bin", "/home/ada/.local/bin"}
 
 // kitchen returns a folder with the files that a section of the cookbook shows and the workflow of the page, which is also saved in the
 // home. It replaces the folder of the programs in what the page shows.
@@ -22,7 +22,10 @@ func kitchen(t *testing.T, section string) *folder {
 	t.Helper()
 	p := readPage(t, cookbook)
 	for i, line := range p.lines {
-		p.lines[i] = strings.ReplaceAll(line, installed, programs(t))
+		for _, folder := range installed {
+			line = strings.ReplaceAll(line, folder, programs(t))
+		}
+		p.lines[i] = line
 	}
 	f := newFolder(t)
 	f.writeAll(t, p, "")
