@@ -35,6 +35,8 @@ type presenter struct {
 	bare bool
 	// waited answers for a run that was followed as long as it may be; nil reports a timeout.
 	waited func(run *reader.Run) error
+	// confirm gets the events in place of standard output, to which it writes them, or is nil.
+	confirm *confirmer
 	// writeErr is the error of writing the events to standard output.
 	writeErr error
 }

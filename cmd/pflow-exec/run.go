@@ -14,6 +14,7 @@ import (
 
 type runCommand struct {
 	Checkpoint *string `help:"Go on from the last run in a file of events, if there is one, and append the events of this run to it." placeholder:"FILE"`
+	Confirm    string  `help:"Go on after each event only when this named pipe has a line with its number: the reader of standard output has stored it." placeholder:"PIPE"`
 	sourceFlags
 	answerFlags
 }
@@ -56,6 +57,12 @@ func (c *runCommand) Run(app *cli.App) error {
 	if r.DryRun {
 		return dryRun(app, host, r)
 	}
+	if c.Confirm != "" {
+		if show.confirm, err = openConfirmer(c.Confirm, show); err != nil {
+			return refuse(app, err, show.stream)
+		}
+		defer show.confirm.close()
+	}
 	return runHere(app, host, r, show)
 }
 
@@ -85,7 +92,13 @@ func runHere(app *cli.App, host *runner.Host, r *runner.Request, show *presenter
 	defer show.progress.end()
 	ctx, cancel := app.WhileRead()
 	defer cancel()
-	last, err := l.Execute(ctx, runner.Observer{Event: show.each()})
+	o := runner.Observer{Event: show.each()}
+	if c := show.confirm; c != nil {
+		ctx, c.gone = context.WithCancelCause(ctx)
+		defer c.gone(nil)
+		o = runner.Observer{Recorded: c}
+	}
+	last, err := l.Execute(ctx, o)
 	if refused, ok := errors.AsType[*runner.NotStartedError](err); ok {
 		return refuse(app, refused.Err, show.stream)
 	}

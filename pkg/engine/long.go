@@ -39,6 +39,7 @@ func (s *store) long(ref event.Reference) *node.LongText {
 	if isPrivate(ref.Blob) {
 		v, _ := s.private.get(ref.Blob)
 		stored, _ = event.ReferenceOf(v.public)
+		text.Secret = true
 		text.Open = func() (io.ReadCloser, error) { return v.scratch.Open(v.size) }
 	}
 	for _, open := range []func() (io.ReadCloser, error){text.Open, text.Public} {

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -15,7 +16,9 @@ func TestRunsOnACluster(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
 	t.Run("a run is as on one machine", c.whole)
-	t.Run("a run survives its worker and comes home", c.survives)
+	t.Run("a run survives its worker and comes home", func(t *testing.T) { c.survives(t, "") })
+	t.Run("with a folder nothing that has finished is lost", func(t *testing.T) { c.survives(t, "blobs") })
+	t.Run("a worker that drains hands its runs over", c.handedOver)
 	t.Run("a run is cancelled", c.stopped)
 	t.Run("a person answers", c.approved)
 	t.Run("what is refused or secret", c.refused)
@@ -78,24 +81,36 @@ func kindsOf(events string) string {
 	return strings.Join(kinds, "\n")
 }
 
-func (c *cluster) survives(t *testing.T) {
+// survives has a run lose its worker. With a shared folder the worker is lost as soon as a node has finished.
+func (c *cluster) survives(t *testing.T, folder string) {
 	t.Parallel()
 	p, queue := c.place(t)
+	var blobs []string
+	if folder != "" {
+		blobs = []string{"--blobs", filepath.Join(p.dir, folder)}
+		if err := os.Mkdir(blobs[1], 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
 	p.write("w.json", `{"nodes":[
 		{"id":"a","type":"shell","params":{"command":"echo a >> effects; head -c 100000 /dev/zero | tr '\\0' x"}},
 		{"id":"b","type":"shell","params":{"command":"echo b $PFLOW_NODE_KEY >> effects; while ! test -e go; do sleep 0.1; done; wc -c","stdin":"${a.stdout}"}},
 		{"id":"c","type":"echo","params":{"message":"${b.stdout}"}}]}`)
-	first := p.worker("one", queue)
-	id := p.clusterRun(queue, "w.json")
+	first := p.worker("one", queue, blobs...)
+	id := p.clusterRun(queue, append([]string{"w.json"}, blobs...)...)
+	about := func(command string) []string { return append([]string{command, id}, blobs...) }
 	p.eventually("the cluster knows that the first node has finished", func() bool {
-		return gjson.Get(p.must("pflow-temporal", "status", id), "running.0").Str == "b"
+		if folder != "" {
+			return p.exists("effects") && strings.Contains(p.read("effects"), "b ")
+		}
+		return gjson.Get(p.must("pflow-temporal", about("status")...), "running.0").Str == "b"
 	})
-	home := p.must("pflow-temporal", "events", id)
 	first.kill()
-	p.worker("two", queue)
+	home := p.must("pflow-temporal", about("events")...)
+	p.worker("two", queue, blobs...)
 	p.eventually("another worker goes on", func() bool { return strings.Count(p.read("effects"), "b ") == 2 })
 	p.write("go", "")
-	if o := p.run("pflow-temporal", "wait", id); o.exit != 0 || gjson.Get(o.stdout, "outputs.c.echo").String() != "100000" {
+	if o := p.run("pflow-temporal", about("wait")...); o.exit != 0 || gjson.Get(o.stdout, "outputs.c.echo").String() != "100000" {
 		t.Error(o)
 	}
 	lines := strings.Split(strings.TrimSpace(p.read("effects")), "\n")
@@ -109,6 +124,33 @@ func (c *cluster) survives(t *testing.T) {
 	lines = strings.Split(strings.TrimSpace(p.read("effects")), "\n")
 	if !strings.Contains(o.stdout, `"event":"node_reused"`) || len(lines) != 4 || lines[3] != lines[2] {
 		t.Errorf("at home the effects are %q", lines)
+	}
+}
+
+// handedOver tells a worker to end while it executes a run: another one goes on, and what had finished does not run again.
+func (c *cluster) handedOver(t *testing.T) {
+	t.Parallel()
+	p, queue := c.place(t)
+	p.write("w.json", `{"nodes":[
+		{"id":"a","type":"shell","params":{"command":"echo a >> effects"}},
+		{"id":"b","type":"shell","params":{"command":"echo b $PFLOW_HOME $PFLOW_NODE_KEY >> effects; while ! test -e go; do sleep 0.1; done"}},
+		{"id":"c","type":"shell","params":{"command":"echo c $PFLOW_HOME >> effects"}}],"edges":[{"from":"a","to":"b"},{"from":"b","to":"c"}]}`)
+	first := p.worker("one", queue, "--drain", "100ms")
+	id := p.clusterRun(queue, "w.json")
+	p.eventually("the second node runs", func() bool { return p.exists("effects") && strings.Contains(p.read("effects"), "b ") })
+	_ = first.Process.Signal(syscall.SIGTERM)
+	if _ = first.wait(); first.ProcessState.ExitCode() != 143 {
+		t.Errorf("the worker ended with %v", first.ProcessState)
+	}
+	second := p.worker("two", queue)
+	p.eventually("another worker goes on", func() bool { return strings.Count(p.read("effects"), "b ") == 2 })
+	p.write("go", "")
+	if o := p.run("pflow-temporal", "wait", id); o.exit != 0 || gjson.Get(o.stdout, "status").Str != "completed" {
+		t.Error(o)
+	}
+	f := strings.Fields(p.read("effects"))
+	if len(f) != 9 || f[0] != "a" || f[2] != first.home || f[5] != second.home || f[3] != f[6] || f[8] != second.home {
+		t.Errorf("the effects are %q", f)
 	}
 }
 

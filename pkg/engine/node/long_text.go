@@ -14,6 +14,8 @@ import (
 type LongText struct {
 	// Open returns a reader of the text, Public one of the text without secrets.
 	Open, Public func() (io.ReadCloser, error)
+	// Secret is set if the text has a secret.
+	Secret bool
 }
 
 // LongParam returns the parameter of a node type for which a text of any length need not be held in memory, or "".

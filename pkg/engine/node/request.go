@@ -88,7 +88,7 @@ func (p *Call) request(t *Task) (io.ReadCloser, error) {
 		r.Answer, r.State = &t.Answer.Text, t.Answer.State
 	}
 	raw, err := rawjson.Marshal(&r)
-	if err == nil && t.Secret != nil && t.Secret(raw) {
+	if err == nil && (p.long != nil && p.long.Secret || t.Secret != nil && t.Secret(raw)) {
 		r.Secret = true
 		raw, err = rawjson.Marshal(&r)
 	}

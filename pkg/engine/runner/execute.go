@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"io"
 	"sync"
 	"time"
 
@@ -13,13 +14,15 @@ import (
 	"github.com/pflow-suite/pflow/pkg/run/reader"
 )
 
-// Observer is called while a run is executed. Both functions may be nil.
+// Observer is called while a run is executed. Each field may be nil.
 type Observer struct {
 	// Started is called with the id of the run when its first event is recorded, before anything runs. If it fails, nothing
 	// runs and the run is removed.
 	Started func(id string) error
 	// Event is called with each line of the journal, in order, until it fails.
 	Event func(line []byte) error
+	// Recorded receives each line of the journal in one write, before the run goes on.
+	Recorded io.Writer
 }
 
 // NotStartedError is the error of a run that has left no record.
@@ -85,11 +88,17 @@ func (l *Launch) begin(o Observer) (*journal.Writer, *process.Claim, error) {
 	if l.origin != nil && !l.fork {
 		options.ResumedFrom = l.origin.ID
 	}
+	if o.Recorded != nil {
+		options.Copy = o.Recorded
+	}
 	if l.file != nil {
 		if err := l.file.Mend(); err != nil {
 			return nil, nil, err
 		}
 		options.Copy = l.file
+		if o.Recorded != nil {
+			options.Copy = io.MultiWriter(o.Recorded, l.file)
+		}
 	}
 	w, err := journal.Create(l.host.Home, options)
 	if err != nil {

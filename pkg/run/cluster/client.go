@@ -84,8 +84,11 @@ func (c *Cluster) State(ctx context.Context, id string) (*State, error) {
 	if info.GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
 		s.Ended = info.GetCloseTime().AsTime()
 	}
-	if c.heartbeatIn(d, &s.events) == nil && !s.events.Empty() {
-		return s, nil
+	var last standing
+	if c.heartbeatIn(d, &last) == nil {
+		if s.events, err = last.events(c.store); err != nil || !s.events.Empty() {
+			return s, err
+		}
 	}
 	return s, c.readHistory(ctx, s)
 }

@@ -12,6 +12,7 @@ import (
 	"go.temporal.io/api/serviceerror"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/run/cluster/payload"
 )
 
 // Removed says what Collect has removed from the shared folder.
@@ -58,6 +59,7 @@ func (c *Cluster) Collect(ctx context.Context) (done Removed, err error) {
 
 // ownerOf returns the id of the workflow that a file of the shared folder belongs to, or "" if it is another file.
 func ownerOf(file string) string {
+	file = strings.TrimPrefix(file, payload.HiddenPrefix)
 	i := strings.LastIndexByte(file, '-')
 	if i < 0 || len(file)-i-1 != randomLength {
 		return ""

@@ -27,9 +27,14 @@ type heart struct {
 	send func(ctx context.Context, token []byte, details ...any) error
 	// details returns those of the next heartbeat, and whether one is due.
 	details func() (details any, due bool)
+	// soon gets a value when a heartbeat should not wait for its interval. It may be nil.
+	soon <-chan struct{}
 	// stop ends what the activity executes.
 	stop context.CancelCauseFunc
 }
+
+// pause is the least time between a heartbeat and one that should come soon. It grows with the time that the cluster takes for one.
+const pause = 50 * time.Millisecond
 
 // run sends heartbeats at every interval until the function that it returns is called. That one sends a last one if it is told so.
 func (h *heart) run(ctx context.Context, interval time.Duration) (stop func(last bool)) {
@@ -40,11 +45,18 @@ func (h *heart) run(ctx context.Context, interval time.Duration) (stop func(last
 	beating.Go(func() {
 		tick := time.NewTicker(interval)
 		defer tick.Stop()
+		rested := time.NewTimer(0)
+		defer rested.Stop()
+		soon := h.soon
 		heard, unsent := time.Now(), false
 		for {
 			select {
 			case <-ended:
 				return
+			case <-rested.C:
+				soon = h.soon
+				continue
+			case <-soon:
 			case <-tick.C:
 			}
 			details, due := h.details()
@@ -52,7 +64,7 @@ func (h *heart) run(ctx context.Context, interval time.Duration) (stop func(last
 				continue
 			}
 			began := time.Now()
-			err := h.beat(ctx, token, details)
+			err := h.beat(ctx, token, details, heard.Add(lost))
 			if unsent = err != nil; !unsent {
 				heard = began
 			} else if cause := causeOf(err); cause != nil {
@@ -60,6 +72,8 @@ func (h *heart) run(ctx context.Context, interval time.Duration) (stop func(last
 			} else if time.Since(heard) >= lost {
 				h.stop(errCutOff)
 			}
+			soon = nil
+			rested.Reset(pause + 2*time.Since(began))
 		}
 	})
 	return func(last bool) {
@@ -69,15 +83,35 @@ func (h *heart) run(ctx context.Context, interval time.Duration) (stop func(last
 		}
 		beating.Wait()
 		if details, _ := h.details(); last {
-			_ = h.beat(ctx, token, details)
+			_ = h.beat(ctx, token, details, time.Now().Add(lost))
 		}
 		cancel()
 	}
 }
 
-// beat sends one heartbeat.
-func (h *heart) beat(ctx context.Context, token []byte, details any) error {
-	ctx, cancel := context.WithTimeout(ctx, lost)
+// first sends heartbeats until the cluster has taken one, or stops what the activity is about to execute.
+func (h *heart) first(ctx context.Context) {
+	token, until := activity.GetInfo(ctx).TaskToken, time.Now().Add(lost)
+	details, _ := h.details()
+	for {
+		err := h.beat(ctx, token, details, until)
+		cause := causeOf(err)
+		if cause == nil && err != nil && !time.Now().Before(until) {
+			cause = errCutOff
+		}
+		if cause != nil {
+			h.stop(cause)
+		}
+		if cause != nil || err == nil {
+			return
+		}
+		time.Sleep(pause)
+	}
+}
+
+// beat sends one heartbeat, for which it waits until the cluster counts the worker as lost.
+func (h *heart) beat(ctx context.Context, token []byte, details any, until time.Time) error {
+	ctx, cancel := context.WithDeadline(ctx, until)
 	defer cancel()
 	return h.send(ctx, token, details)
 }

@@ -9,7 +9,6 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/pflow-suite/pflow/pkg/event"
-	"github.com/pflow-suite/pflow/pkg/run/cluster/payload"
 )
 
 func TestARunOutlivesHeartbeatsThatFail(t *testing.T) {
@@ -66,7 +65,7 @@ func TestHeartbeatsDoNotWaitForALongLine(t *testing.T) {
 	tr := &trail{tape: w.store.NewTape("r01"), prior: prior}
 	tr.mu.Lock() // as Write does while it compresses
 	defer tr.mu.Unlock()
-	if details, due := tr.heartbeat(); !due || details.(payload.Packed).Empty() {
+	if details, due := tr.heartbeat(); !due || details.(standing).Empty() {
 		t.Errorf("got %v, %v", details, due)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -43,11 +44,9 @@ func (w *Worker) run(ctx context.Context, job Job) (end JobEnd, err error) {
 	if err := checkVersion(job.V); err != nil {
 		return end, err
 	}
-	prior := job.Events
-	if activity.HasHeartbeatDetails(ctx) {
-		if err := activity.GetHeartbeatDetails(ctx, &prior); err != nil {
-			return end, permanent(err)
-		}
+	prior, err := w.priorEvents(ctx, job)
+	if err != nil {
+		return end, err
 	}
 	h, err := home.Open(process.Getenv(w.Env, "PFLOW_HOME"), process.Getenv(w.Env, "HOME"))
 	if err != nil {
@@ -67,11 +66,22 @@ func (w *Worker) run(ctx context.Context, job Job) (end JobEnd, err error) {
 	defer stop(nil)
 	w.endWithDrain(own, stop)
 	t := &trail{
-		tape: w.store.NewTape(job.Run), prior: prior, blob: blobsOf(runs),
+		tape: w.store.NewLog(job.Run), prior: prior, blob: blobsOf(runs), settled: make(chan struct{}, 1),
 		begun: func() { _ = os.RemoveAll(scratch) }, stop: func(err error) { stop(err) },
 	}
 	defer t.tape.Close()
 	beating := heart{send: w.heartbeat, details: t.heartbeat, stop: stop}
+	if t.tape.Log() == "" {
+		beating.soon = t.settled
+	} else {
+		pipe, path, err := confirmations(scratch)
+		if err != nil {
+			return end, permanent(err)
+		}
+		defer func() { _ = pipe.Close() }()
+		t.confirm, args = pipe, slices.Insert(args, 1, "--confirm", path)
+		beating.first(ctx) // whoever goes on from here must know the log
+	}
 	stopBeats := beating.run(ctx, look)
 	stderr := process.NewTail(4 << 10)
 	exit, err := process.Run(own, process.Command{
@@ -102,15 +112,42 @@ func (w *Worker) run(ctx context.Context, job Job) (end JobEnd, err error) {
 	return end, nil
 }
 
+// confirmations makes a pipe with which pflow-exec learns which events are in the log.
+func confirmations(dir string) (pipe *os.File, path string, err error) {
+	path = filepath.Join(dir, "confirmed")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		return nil, "", fault.From(err)
+	}
+	pipe, err = os.OpenFile(path, os.O_RDWR, 0) // to read too, so that it need not wait for the program
+	if err != nil {
+		return nil, "", fault.From(err)
+	}
+	return pipe, path, nil
+}
+
+// priorEvents returns the events to go on from: those that the last worker has left, or those of the run so far.
+func (w *Worker) priorEvents(ctx context.Context, job Job) (payload.Packed, error) {
+	if !activity.HasHeartbeatDetails(ctx) {
+		return job.Events, nil
+	}
+	var last standing
+	if err := activity.GetHeartbeatDetails(ctx, &last); err != nil {
+		return payload.Packed{}, permanent(err)
+	}
+	return last.events(w.store)
+}
+
 // blobsOf returns what loads the long values of runs.
 func blobsOf(runs *reader.Runs) func(run string) event.Load {
+	var last *reader.Run
 	return func(id string) event.Load {
-		return func(digest string) ([]byte, error) {
-			run, err := runs.Find(id)
-			if err != nil {
-				return nil, err
+		return func(digest string) (_ []byte, err error) {
+			if last == nil || last.ID() != id {
+				if last, err = runs.Find(id); err != nil {
+					return nil, err
+				}
 			}
-			return run.Blob(digest)
+			return last.Blob(digest)
 		}
 	}
 }

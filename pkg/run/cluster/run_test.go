@@ -5,11 +5,13 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidwall/gjson"
+	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
@@ -111,9 +113,9 @@ func TestARunGoesOnFromTheLastHeartbeat(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var last payload.Packed
+	var last standing
 	w.heartbeat = heard(func(details any) error {
-		last, _ = details.(payload.Packed)
+		last, _ = details.(standing)
 		return nil
 	})
 	_, err = executeRun(t, w, newJob(t, w, Content{}), func(env *testsuite.TestActivityEnvironment) { env.SetHeartbeatDetails(prior) })
@@ -123,8 +125,91 @@ func TestARunGoesOnFromTheLastHeartbeat(t *testing.T) {
 	if app, ok := errors.AsType[*temporal.ApplicationError](err); !ok || app.NonRetryable() || app.Type() != interrupted {
 		t.Errorf("got %v", err)
 	}
-	if got := unpacked(t, w, last); got != begun+"\n" {
+	if got := unpacked(t, w, last.Packed); got != begun+"\n" {
 		t.Errorf("a run that has only taken over nodes has the checkpoint %q", got)
+	}
+}
+
+// With a shared folder, what has finished is not lost although no heartbeat comes through after the first.
+func TestARunGoesOnFromItsLog(t *testing.T) {
+	const done = `{"v":1,"seq":3,"event":"node_completed","run":"r01own","node":"b"}`
+	for name, c := range map[string]struct{ prints, want string }{
+		"what it has finished":       {begun + "\n" + reused + "\n" + done + "\n", begun + "\n" + reused + "\n" + done + "\n"},
+		"what an earlier one had":    {begun + "\n" + reused + "\n", begun + "\n"},
+		"before it has said a thing": {"", begun + "\n"},
+	} {
+		for _, key := range []string{"", strings.Repeat("0f", 32)} {
+			t.Run(name+" "+key, func(t *testing.T) {
+				w := newWorker(t, `printf %s "$PRINTS"; kill -9 $$`)
+				w.Env = append(w.Env, "PRINTS="+c.prints)
+				w.store.Dir = t.TempDir()
+				if key != "" {
+					codec, err := payload.ParseKey(key)
+					if err != nil {
+						t.Fatal(err)
+					}
+					w.store.Codec = codec
+				}
+				prior, err := w.store.Pack("prior", []byte(begun+"\n"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				var first *standing
+				w.heartbeat = heard(func(details any) error {
+					if first != nil {
+						return serviceerror.NewUnavailable("the network is cut")
+					}
+					first = new(details.(standing))
+					return nil
+				})
+				_, err = executeRun(t, w, newJob(t, w, Content{}), func(env *testsuite.TestActivityEnvironment) { env.SetHeartbeatDetails(standing{Packed: prior}) })
+				if app, ok := errors.AsType[*temporal.ApplicationError](err); !ok || app.Type() != interrupted || first == nil || first.Log == "" {
+					t.Fatalf("got %v after %v", err, first)
+				}
+				events, err := first.events(w.store)
+				if got := unpacked(t, w, events); err != nil || got != c.want {
+					t.Errorf("the next worker goes on from %q, %v", got, err)
+				}
+			})
+		}
+	}
+}
+
+func TestEventsAreConfirmedWhenTheyAreInTheLogOrNotNeededThere(t *testing.T) {
+	w := newWorker(t, `while [ "$1" != --confirm ]; do shift; done; exec 9< "$2"
+for line in "$FIRST" "$SECOND" "$THIRD"; do printf '%s\n' "$line"; read -r n <&9; echo "$n" $(ls "$BLOBS" | wc -l) >> "$SEEN"; done`)
+	w.store.Dir = t.TempDir()
+	seen := filepath.Join(t.TempDir(), "seen")
+	w.Env = append(w.Env, "FIRST="+begun, "SECOND="+reused, "THIRD="+finished, "SEEN="+seen, "BLOBS="+w.store.Dir)
+	prior, err := w.store.Pack("prior", []byte(begun+"\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if end, err := executeRun(t, w, newJob(t, w, Content{}), func(env *testsuite.TestActivityEnvironment) { env.SetHeartbeatDetails(standing{Packed: prior}) }); err != nil || end.Status != event.Completed {
+		t.Fatalf("%v, %v", end, err)
+	}
+	if b, err := os.ReadFile(seen); err != nil || string(b) != "1 0\n2 0\n3 1\n" {
+		t.Errorf("confirmed, with so many files: %q, %v", b, err)
+	}
+}
+
+func TestARunDoesNotBeginBeforeTheClusterKnowsItsLog(t *testing.T) {
+	w := newWorker(t, `cat "$HEARD" > "$SEEN"; printf '%s\n' '`+begun+`' '`+finished+`'`)
+	w.store.Dir = t.TempDir()
+	heardFile, seen := filepath.Join(t.TempDir(), "heard"), filepath.Join(t.TempDir(), "seen")
+	w.Env = append(w.Env, "HEARD="+heardFile, "SEEN="+seen)
+	sent := 0
+	w.heartbeat = heard(func(any) error {
+		if sent++; sent < 3 {
+			return serviceerror.NewUnavailable("the cluster starts again")
+		}
+		return os.WriteFile(heardFile, []byte("yes"), 0o600)
+	})
+	if end, err := executeRun(t, w, newJob(t, w, Content{}), nil); err != nil || end.Status != event.Completed {
+		t.Fatalf("%v, %v", end, err)
+	}
+	if b, err := os.ReadFile(seen); err != nil || string(b) != "yes" {
+		t.Errorf("when it began, the cluster had heard %q, %v", b, err)
 	}
 }
 
