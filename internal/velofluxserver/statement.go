@@ -4,7 +4,9 @@ import (
 	_ "embed" // the statements
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -31,13 +33,16 @@ type Statement struct {
 }
 
 // Statements returns the recorded statements.
-func Statements() []Statement {
+func Statements() []Statement { return slices.Clone(recorded()) }
+
+// recorded reads the statements once: they take longer than all else that a server does until it listens.
+var recorded = sync.OnceValue(func() []Statement {
 	var all []Statement
 	if err := json.Unmarshal(statements, &all); err != nil {
 		panic(err)
 	}
 	return all
-}
+})
 
 // AddStatement adds a statement, or replaces the recorded answer to it.
 func (s *Server) AddStatement(added Statement) {

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -123,15 +124,22 @@ func (p *place) nothingIsLeft() {
 // returns none.
 func processes(variable string) map[int]string {
 	found := map[int]string{}
-	environments, _ := filepath.Glob("/proc/[0-9]*/environ")
-	for _, path := range environments {
-		b, err := os.ReadFile(path)
+	proc, err := os.Open("/proc")
+	if err != nil {
+		return found
+	}
+	defer func() { _ = proc.Close() }()
+	names, _ := proc.Readdirnames(-1) // a glob would look at each of the files that it finds
+	for _, name := range names {
+		pid, err := strconv.Atoi(name)
+		if err != nil {
+			continue
+		}
+		b, err := os.ReadFile(filepath.Join("/proc", name, "environ"))
 		if err != nil || !bytes.Contains(b, []byte(variable)) || !slices.Contains(strings.Split(string(b), "\x00"), variable) {
 			continue
 		}
-		var pid int
-		_, _ = fmt.Sscanf(path, "/proc/%d/", &pid)
-		command, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline"))
+		command, _ := os.ReadFile(filepath.Join("/proc", name, "cmdline"))
 		found[pid] = string(bytes.ReplaceAll(command, []byte{0}, []byte{' '}))
 	}
 	return found
