@@ -9,7 +9,6 @@ import (
 	"syscall"
 
 	"github.com/mattn/go-isatty"
-	"golang.org/x/sys/unix"
 
 	"github.com/pflow-suite/pflow/pkg/engine"
 	"github.com/pflow-suite/pflow/pkg/engine/runner"
@@ -56,7 +55,7 @@ func piped(f *os.File) bool {
 // liveView returns a display that is redrawn in place on a terminal, with log lines above it.
 func liveView(app *cli.App) *progressView {
 	v := &progressView{active: true, continued: make(chan os.Signal, 1)}
-	v.display = progress.NewLive(app.Stderr, func() (width, height int) { return terminalSize(app.Stderr) }, app.Getenv("NO_COLOR") == "")
+	v.display = progress.NewLive(app.Stderr, &liveTerminal{file: app.Stderr}, app.Getenv("NO_COLOR") == "")
 	app.Log = slog.New(besideHandler{app.Log.Handler(), v.display})
 	signal.Notify(v.continued, syscall.SIGCONT) // while the program was stopped, the shell wrote to the terminal
 	go func() {
@@ -65,19 +64,6 @@ func liveView(app *cli.App) *progressView {
 		}
 	}()
 	return v
-}
-
-// terminalSize returns the columns and rows of a terminal. It has no rows while another program is in the foreground.
-func terminalSize(f *os.File) (width, height int) {
-	fd := int(f.Fd())
-	if group, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP); err == nil && group != unix.Getpgrp() {
-		return 80, 0
-	}
-	size, err := unix.IoctlGetWinsize(fd, unix.TIOCGWINSZ)
-	if err != nil || size.Col == 0 || size.Row == 0 {
-		return 80, 24
-	}
-	return int(size.Col), int(size.Row)
 }
 
 // apply shows a line of the journal. It does not wait for the reader of standard error.

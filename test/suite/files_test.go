@@ -198,7 +198,7 @@ func TestFilesThatAreRefused(t *testing.T) {
 	if err := os.Symlink(filepath.Join(p.dir, "secret"), big); err != nil {
 		t.Fatal(err)
 	}
-	check("a link out of the home", "SecurityError")
+	check("a link out of the home", "security_error")
 	_ = os.Remove(big)
 	if err := os.WriteFile(big, nil, 0o600); err != nil {
 		t.Fatal(err)

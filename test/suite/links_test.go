@@ -25,7 +25,7 @@ func TestLinksThatLeadOutOfTheHome(t *testing.T) {
 	refused := func(p *place, words ...string) {
 		t.Helper()
 		o := p.run(words[0], words[1:]...)
-		if o.exit != 2 || !strings.Contains(o.stdout+o.stderr, "SecurityError") || strings.Contains(o.stdout+o.stderr, "of-the-outside") {
+		if o.exit != 2 || !strings.Contains(o.stdout+o.stderr, "out of the home folder") || strings.Contains(o.stdout+o.stderr, "of-the-outside") {
 			t.Errorf("%s: %s", strings.Join(words, " "), o)
 		}
 	}

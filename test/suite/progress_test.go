@@ -73,6 +73,13 @@ func (s *session) lines() []string {
 	return lines
 }
 
+// written returns what the program wrote.
+func (s *session) written() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.sent.String()
+}
+
 var (
 	aTime = regexp.MustCompile(`\b\d[\d.]*(µs|ms|s)(:|\b)`)
 	anID  = regexp.MustCompile(`\br01[0-9a-z]{24}\b`)
@@ -136,6 +143,28 @@ func TestARunIsShownOnATerminal(t *testing.T) {
 	if len(s.term.Faults) > 0 {
 		t.Errorf("%q", s.term.Faults)
 	}
+}
+
+// Enter on a terminal with a live run moves what is redrawn, and leaves no copy of it.
+func TestEnterDuringALiveRun(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	g := p.gate("gate")
+	p.write("w.json", gated())
+	s := p.session(p.command("pflow-exec", "run", "w.json"), 90)
+	s.show()
+	open := g.reached()
+	s.shows("▸ b shell")
+	for range 3 {
+		written := len(s.written())
+		s.types("\n")
+		s.eventually("the run is redrawn", func() bool { return strings.Contains(s.written()[written:], "shell") })
+	}
+	if got, want := s.lines(), []string{"✓ a", "w.json 1/3", "▸ b shell"}; !slices.Equal(got, want) {
+		t.Errorf("while it runs: %q", got)
+	}
+	open()
+	s.ends(0, "✓ a", "✓ b", "✓ c", "✓ w.json completed in 3 completed RUN", "third")
 }
 
 func TestATerminalIsTakenAsItIs(t *testing.T) {

@@ -98,7 +98,7 @@ func TestWhatIsNoRunIsNotReported(t *testing.T) {
 	}{
 		{[]string{"last"}, "", 2, "not_found"},
 		{[]string{"r01unknown"}, "", 2, "r01unknown"},
-		{[]string{"../x"}, "", 2, "SecurityError"},
+		{[]string{"../x"}, "", 2, "security_error"},
 		{[]string{"-"}, "", 2, "Standard input"},
 		{[]string{"-"}, "hello\n", 1, "Line 1 of the event stream"},
 		{[]string{"-"}, "\x00\xff\n\x00\n", 1, "Line 1 of the event stream"},

@@ -16,9 +16,9 @@ const refreshPeriod = 100 * time.Millisecond
 
 // Display shows one run. Its methods are safe for concurrent use.
 type Display struct {
-	// size returns the terminal's columns and rows; it is nil for plain lines.
-	size    func() (width, height int)
-	colored bool
+	// terminal is nil for plain lines.
+	terminal Terminal
+	colored  bool
 
 	mu    sync.Mutex // guards the fields below; never held during a write
 	run   history.Run
@@ -40,11 +40,18 @@ type Display struct {
 	stopped        sync.WaitGroup
 }
 
-// NewLive returns a display that is redrawn in place on a terminal. size returns the terminal's columns and rows; it is
-// called before each drawing. It returns 0 rows while the terminal belongs to another program and nothing may be redrawn.
-func NewLive(out io.Writer, size func() (width, height int), colored bool) *Display {
+// Terminal is what a display must know of the terminal that it is redrawn on. Its methods are called before each drawing.
+type Terminal interface {
+	// Size returns the columns and rows, and 0 rows while the terminal belongs to another program and nothing may be redrawn.
+	Size() (width, height int)
+	// Typed returns how many lines were typed since the last call. The terminal shows them where the cursor is.
+	Typed() (lines int)
+}
+
+// NewLive returns a display that is redrawn in place on a terminal.
+func NewLive(out io.Writer, on Terminal, colored bool) *Display {
 	d := NewPlain(out)
-	d.size, d.colored = size, colored
+	d.terminal, d.colored = on, colored
 	return d
 }
 
@@ -54,7 +61,7 @@ func NewPlain(out io.Writer) *Display {
 	return &Display{area: liveArea{out: out}, stop: make(chan struct{}), asks: make(chan struct{})}
 }
 
-func (d *Display) live() bool { return d.size != nil }
+func (d *Display) live() bool { return d.terminal != nil }
 
 // Apply applies the run's next event. It does not wait for the output: what cannot be written now is written later.
 func (d *Display) Apply(e *event.Event) {
@@ -107,9 +114,8 @@ func (d *Display) draw() {
 		d.area.write(d.plain())
 		return
 	}
-	width, height := d.size()
+	width, height := d.look()
 	if height == 0 {
-		d.area.forget()
 		return
 	}
 	d.mu.Lock()
@@ -120,16 +126,23 @@ func (d *Display) draw() {
 	d.area.put(width, fresh, live)
 }
 
+// look returns the size of the terminal. It notes what was typed on it, and whether another program has it.
+func (d *Display) look() (width, height int) {
+	lines := d.terminal.Typed()
+	width, height = d.terminal.Size()
+	if d.area.typed(lines); height == 0 {
+		d.area.forget()
+	}
+	return width, height
+}
+
 // clear writes the new notes and erases the live part.
 func (d *Display) clear() {
 	if !d.live() {
 		d.area.write(d.plain())
 		return
 	}
-	width, height := d.size()
-	if height == 0 {
-		d.area.forget()
-	}
+	width, height := d.look()
 	d.mu.Lock()
 	fresh := d.fresh(Screen{width, height, d.colored})
 	d.mu.Unlock()

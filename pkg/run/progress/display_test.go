@@ -21,12 +21,13 @@ type stage struct {
 	*testing.T
 	d *Display
 
-	mu     sync.Mutex
-	term   terminal.Terminal
-	writes []time.Duration
-	began  time.Time
-	turn   atomic.Bool   // of another program on the terminal
-	stuck  chan struct{} // closed when the terminal is read again; nil while it is
+	mu      sync.Mutex
+	term    terminal.Terminal
+	writes  []time.Duration
+	began   time.Time
+	entered atomic.Int32  // lines typed since the last look
+	turn    atomic.Bool   // of another program on the terminal
+	stuck   chan struct{} // closed when the terminal is read again; nil while it is
 }
 
 // onStage plays a scene on a terminal of 60 columns and 12 rows, and checks that the display has kept to its part of it.
@@ -34,7 +35,7 @@ func onStage(t *testing.T, play func(s *stage)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		s := &stage{T: t, term: terminal.Terminal{Width: 60, Height: 12}, began: time.Now()}
-		s.d = NewLive(s, s.size, true)
+		s.d = NewLive(s, s, true)
 		defer s.d.End()
 		play(s)
 		s.d.End()
@@ -45,7 +46,7 @@ func onStage(t *testing.T, play func(s *stage)) {
 	})
 }
 
-func (s *stage) size() (width, height int) {
+func (s *stage) Size() (width, height int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.turn.Load() {
@@ -53,6 +54,23 @@ func (s *stage) size() (width, height int) {
 	}
 	return s.term.Width, s.term.Height
 }
+
+// Typed returns the lines that enter has typed.
+func (s *stage) Typed() int { return int(s.entered.Swap(0)) }
+
+// enter types an empty line, which the terminal shows.
+func (s *stage) enter() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, _ = s.term.Write([]byte("\r\n"))
+	s.entered.Add(1)
+}
+
+// blank is a terminal on which nothing is typed.
+type blank struct{}
+
+func (blank) Size() (width, height int) { return 80, 24 }
+func (blank) Typed() int                { return 0 }
 
 func (s *stage) Write(b []byte) (int, error) {
 	if s.stuck != nil {
@@ -122,6 +140,27 @@ func TestADisplayIsRedrawnInPlace(t *testing.T) {
 			t.Error("not once summed up")
 		}
 		s.shows("✓ a 1.8s", "✓ b 2s", "✓ c 2s", "✓ deploy.json completed in 4s: 3 completed r01run")
+	})
+}
+
+// Whoever types an empty line moves the live part, which leaves nothing behind, also at the bottom of the screen.
+func TestALineIsTyped(t *testing.T) {
+	onStage(t, func(s *stage) {
+		s.tell(begun("a", "b"), started("a", ""), started("b", ""))
+		s.pass(300 * time.Millisecond)
+		for range 30 {
+			s.enter()
+			s.pass(refreshPeriod)
+			s.enter()
+			s.pass(500 * time.Millisecond)
+		}
+		s.shows("deploy.json 18s 0/2", "▸ a 18s shell", "▸ b 18s shell")
+		s.tell(done("a", 18000))
+		s.pass(refreshPeriod)
+		s.enter()
+		s.tell(done("b", 18000), ended)
+		s.d.End()
+		s.shows("✓ a 18s", "✓ b 18s", "✓ deploy.json completed in 4s: 2 completed r01run")
 	})
 }
 
@@ -297,7 +336,7 @@ func TestPlainLines(t *testing.T) {
 
 func TestADisplayOfNothingWritesNothing(t *testing.T) {
 	var out strings.Builder
-	for _, d := range []*Display{NewPlain(&out), NewLive(&out, func() (int, int) { return 80, 24 }, false)} {
+	for _, d := range []*Display{NewPlain(&out), NewLive(&out, blank{}, false)} {
 		if d.End() || out.Len() > 0 {
 			t.Errorf("%q", out.String())
 		}
@@ -310,7 +349,7 @@ func BenchmarkApply(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	d := NewLive(io.Discard, func() (int, int) { return 80, 24 }, true)
+	d := NewLive(io.Discard, blank{}, true)
 	for b.Loop() {
 		var e event.Event
 		if err := json.Unmarshal(line, &e); err != nil {

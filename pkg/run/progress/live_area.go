@@ -18,6 +18,8 @@ type liveArea struct {
 	frame []string
 	width int
 	drawn time.Time
+	// below is the number of rows between the live part and the cursor, for lines that were typed.
+	below int
 }
 
 // The sequences for drawing a frame. Terminals that support synchronized output show it at once. Lines are not wrapped.
@@ -31,12 +33,12 @@ const (
 
 // put writes lines in place of the live part, and a new live part below them, if that changes anything.
 func (p *liveArea) put(width int, lines, frame []string) {
-	if len(lines) == 0 && slices.Equal(frame, p.frame) && (width == p.width || len(frame) == 0) {
+	if len(lines) == 0 && slices.Equal(frame, p.frame) && (width == p.width || len(frame) == 0) && p.below == 0 {
 		return
 	}
 	var b strings.Builder
 	b.WriteString(beginFrame)
-	if rows := p.rows(width); rows > 0 {
+	if rows := p.rows(width) + p.below; rows > 0 {
 		fmt.Fprintf(&b, up, rows)
 	}
 	for _, text := range slices.Concat(lines, frame) {
@@ -47,7 +49,14 @@ func (p *liveArea) put(width int, lines, frame []string) {
 	}
 	b.WriteString(eraseDown + endFrame)
 	p.write(b.String())
-	p.frame, p.width, p.drawn = frame, width, time.Now()
+	p.frame, p.width, p.drawn, p.below = frame, width, time.Now(), 0
+}
+
+// typed notes that lines were typed, which the terminal shows below the live part until that is drawn again.
+func (p *liveArea) typed(lines int) {
+	if len(p.frame) > 0 {
+		p.below += lines
+	}
 }
 
 // resizeLag is how long a program may learn of a new terminal size after the terminal has wrapped its lines, as in tmux.
@@ -66,7 +75,7 @@ func (p *liveArea) rows(width int) (n int) {
 }
 
 // forget leaves the live part on the terminal as it is.
-func (p *liveArea) forget() { p.frame = nil }
+func (p *liveArea) forget() { p.frame, p.below = nil, 0 }
 
 func (p *liveArea) write(text string) {
 	if text != "" {
