@@ -2,9 +2,10 @@ package main
 
 import (
 	"bytes"
-	"io"
 
-	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/tidwall/gjson"
+
+	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/run/cluster"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
@@ -35,36 +36,33 @@ func (c *eventsCommand) Run(app *cli.App) error {
 		if err != nil {
 			return err
 		}
-		_, err = printEvents(app, s, nil)
-		return err
+		return (&printed{}).print(app, s)
 	}
-	var printed printed
-	_, err = to.Await(ctx, c.RunID, func(s *cluster.State) error {
-		var err error
-		printed, err = printEvents(app, s, printed)
-		return err
-	})
+	var before printed
+	_, err = to.Await(ctx, c.RunID, func(s *cluster.State) error { return before.print(app, s) })
 	return err
 }
 
-// printed is what has been printed of a run.
-type printed []byte
+// printed is what has been printed of a run: the run in the home of a worker, and the number of its last event.
+type printed struct {
+	run string
+	seq int64
+}
 
-// printEvents prints the events of a run after those that were printed. If the run went on elsewhere since, it prints all.
-func printEvents(app *cli.App, s *cluster.State, before printed) (printed, error) {
-	r, err := s.Events()
-	if err != nil {
-		return before, err
-	}
-	defer func() { _ = r.Close() }()
-	b, err := io.ReadAll(r)
-	if err != nil {
-		return before, fault.From(err)
-	}
-	at := 0
-	if bytes.HasPrefix(b, before) {
-		at = len(before)
-	}
-	_, err = app.Stdout.Write(b[at:])
-	return b, err
+// print prints the events of a run after those that were printed. If the run went on elsewhere since, it prints all.
+func (p *printed) print(app *cli.App, s *cluster.State) error {
+	return s.Each(func(line []byte, load event.Load) error {
+		head := gjson.GetManyBytes(line, "run", "seq")
+		run, seq := head[0].Str, head[1].Int()
+		if run == p.run && seq <= p.seq {
+			return nil
+		}
+		whole, err := event.Inline(bytes.TrimSuffix(line, []byte("\n")), load)
+		if err != nil {
+			return err
+		}
+		p.run, p.seq = run, seq
+		_, err = app.Stdout.Write(append(whole, '\n'))
+		return err
+	})
 }

@@ -30,9 +30,6 @@ runs, what its processes print comes at its end. If the worker is lost, the comm
 the node is tried again. If the command is ended, so is the node.`
 }
 
-// maxDocument is the most bytes of the document of an attempt, as pflow-exec node takes.
-const maxDocument = 1 << 30
-
 // errSenderGone is the cause of an attempt whose sender has closed its end of the pipe.
 var errSenderGone = fault.New(fault.Execution, "The run that has sent the attempt is gone")
 
@@ -50,7 +47,7 @@ func (c *nodeCommand) Run(app *cli.App) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	source := input.Reader(ctx, app.Stdin)
-	decoder := json.NewDecoder(input.Limit(source, "The document on standard input", maxDocument))
+	decoder := json.NewDecoder(input.Limit(source, "The document on standard input", cluster.MaxDocument))
 	var document json.RawMessage
 	if err := decoder.Decode(&document); err != nil {
 		if ctx.Err() != nil {

@@ -2,9 +2,10 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
@@ -69,24 +70,20 @@ func end(app *cli.App, s *cluster.State) error {
 	return nil
 }
 
-// lastOf returns the last event of a run's events, or nil if that is missing.
-func lastOf(s *cluster.State) (*event.Event, error) {
-	r, err := s.Events()
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = r.Close() }()
-	var last *event.Event
-	for events := event.NewReader(r); ; {
-		e, _, err := events.Next()
-		if errors.Is(err, io.EOF) {
-			return last, nil
+// lastOf returns the last event of a run's events, with its long values, or nil if that is missing.
+func lastOf(s *cluster.State) (last *event.Event, err error) {
+	err = s.Each(func(line []byte, load event.Load) error {
+		last = nil
+		if kind := event.Kind(gjson.GetBytes(line, "event").Str); kind != event.RunFinished && kind != event.RunRefused {
+			return nil
 		}
-		if err != nil {
-			return nil, err
+		var e event.Event
+		err := json.Unmarshal(line, &e)
+		if err == nil {
+			e.Outputs, err = event.Inline(e.Outputs, load)
 		}
-		if last = nil; e.IsTerminal() {
-			last = e
-		}
-	}
+		last = &e
+		return err
+	})
+	return last, err
 }

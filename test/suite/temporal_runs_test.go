@@ -23,6 +23,7 @@ func TestRunsOnACluster(t *testing.T) {
 	t.Run("a person answers", c.approved)
 	t.Run("what is refused or secret", c.refused)
 	t.Run("long values need a folder", c.longRun)
+	t.Run("a value that is too long for a line", c.veryLong)
 }
 
 // clusterRun starts a run and returns its id.
@@ -243,6 +244,38 @@ func (c *cluster) longRun(t *testing.T) {
 		t.Errorf("the events have %d bytes", len(events))
 	}
 	c.collected(p, blobs)
+}
+
+// veryLong has a run with an output that is longer than a line of a stream may be. Its state can be read, and another worker takes it over.
+func (c *cluster) veryLong(t *testing.T) {
+	t.Parallel()
+	p, queue := c.place(t)
+	blobs := filepath.Join(p.dir, "blobs")
+	if err := os.Mkdir(blobs, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p.write("w.json", `{"nodes":[
+		{"id":"a","type":"shell","params":{"command":"echo a >> effects; head -c 52500000 /dev/urandom | base64 -w0"}},
+		{"id":"b","type":"shell","params":{"command":"echo b >> effects; while ! test -e go; do sleep 0.1; done; wc -c","stdin":"${a.stdout}"}}]}`)
+	first := p.worker("one", queue, "--blobs", blobs)
+	id := p.clusterRun(queue, "w.json")
+	p.eventually("the second node runs", func() bool { return p.exists("effects") && strings.Contains(p.read("effects"), "b") })
+	first.kill()
+	if s := gjson.Parse(p.must("pflow-temporal", "status", id, "--blobs", blobs)); s.Get("completed_nodes.0").Str != "a" {
+		t.Error(s.Raw)
+	}
+	p.worker("two", queue, "--blobs", blobs)
+	p.eventually("another worker goes on", func() bool { return strings.Count(p.read("effects"), "b") == 2 })
+	p.write("go", "")
+	if o := p.run("pflow-temporal", "wait", id, "--blobs", blobs); o.exit != 0 || gjson.Get(o.stdout, "outputs.b.stdout").String() != "70000000" {
+		t.Errorf("exit status %d, %.300s, %s", o.exit, o.stdout, o.stderr)
+	}
+	if got := p.read("effects"); got != "a\nb\nb\n" {
+		t.Errorf("the effects are %q", got)
+	}
+	if n := len(p.must("pflow-temporal", "events", id, "--blobs", blobs)); n < 70_000_000 {
+		t.Errorf("the events have %d bytes", n)
+	}
 }
 
 // collected checks that gc keeps what the run, a file of a stranger and a young one need, and removes the rest.

@@ -21,7 +21,12 @@ func (l *Launch) openCheckpoint() (read func() error, err error) {
 		return l.checkAnswer, nil
 	}
 	var source engine.Source = l.events
-	blob := func(string) ([]byte, error) {
+	blob := func(ref string) ([]byte, error) {
+		if l.request.Events != "" && !l.request.EventsSpooled {
+			if content, err := journal.BlobBeside(l.request.Events, ref); err == nil {
+				return content, nil
+			}
+		}
 		return nil, fault.New(fault.Execution, "The events refer to a long value that is not in this home")
 	}
 	if l.origin != nil {

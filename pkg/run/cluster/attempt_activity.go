@@ -14,15 +14,15 @@ import (
 	"github.com/pflow-suite/pflow/pkg/process"
 )
 
-// maxRequest is the most bytes of the document of an attempt, as pflow-exec node takes.
-const maxRequest = 1 << 30
+// MaxDocument is the most bytes of the document of an attempt. Its sender and its worker hold it in memory, and pflow-exec node takes more.
+const MaxDocument = 256 << 20
 
 // attempt is the activity of an attempt: it starts pflow-exec node and keeps what that prints.
 func (w *Worker) attempt(ctx context.Context, a Attempt) (end AttemptEnd, err error) {
 	if err := checkVersion(a.V); err != nil {
 		return end, err
 	}
-	request, err := w.store.Unpack(a.Request, maxRequest)
+	request, err := w.store.Unpack(a.Request, MaxDocument)
 	if err != nil {
 		return end, permanent(err)
 	}

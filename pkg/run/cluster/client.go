@@ -64,8 +64,19 @@ type State struct {
 // Live reports whether the run goes on without a person.
 func (s *State) Live() bool { return s.Status == running }
 
-// Events returns the run's events so far: those of its latest execution on a worker. It is empty before that begins.
-func (s *State) Events() (io.ReadCloser, error) { return s.store.Open(s.events) }
+// Events returns the run's events so far: those of its latest execution on a worker. It is empty before that begins. Very long values are
+// not in it but references to them.
+func (s *State) Events() (io.ReadCloser, error) { return openRecord(s.store, s.events) }
+
+// Each calls do with the line of each of these events, and what loads the values to which the line refers.
+func (s *State) Each(do func(line []byte, load event.Load) error) error {
+	r, err := openRecord(s.store, s.events)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = r.Close() }()
+	return r.each(do)
+}
 
 // State returns the state of a run.
 func (c *Cluster) State(ctx context.Context, id string) (*State, error) {

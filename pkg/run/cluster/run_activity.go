@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -66,8 +67,8 @@ func (w *Worker) run(ctx context.Context, job Job) (end JobEnd, err error) {
 	defer stop(nil)
 	w.endWithDrain(own, stop)
 	t := &trail{
-		tape: w.store.NewLog(job.Run), prior: prior, blob: blobsOf(runs), settled: make(chan struct{}, 1),
-		begun: func() { _ = os.RemoveAll(scratch) }, stop: func(err error) { stop(err) },
+		tape: w.store.NewLog(job.Run), store: w.store, name: job.Run, stored: map[string]bool{}, prior: prior, blob: blobsOf(runs), settled: make(chan struct{}, 1),
+		begun: func() { removeBut(scratch, "blobs") }, stop: func(err error) { stop(err) },
 	}
 	defer t.tape.Close()
 	beating := heart{send: w.heartbeat, details: t.heartbeat, stop: stop}
@@ -216,10 +217,42 @@ func (w *Worker) writeEvents(job Job, prior payload.Packed, path string) error {
 		}
 		return errors.Join(err, f.Close())
 	}
-	r, err := w.store.Open(prior)
+	r, err := openRecord(w.store, prior)
 	if err == nil {
-		_, err = io.Copy(f, r)
+		if _, err = io.Copy(f, r); err == nil {
+			err = r.writeValues(filepath.Join(filepath.Dir(path), "blobs"))
+		}
 		err = errors.Join(err, r.Close())
 	}
 	return errors.Join(err, f.Close())
+}
+
+// writeValues writes the values that are stored for themselves into a folder, where pflow-exec finds them beside the events.
+func (r *record) writeValues(dir string) error {
+	if len(r.values) == 0 {
+		return nil
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return err
+	}
+	for digest := range r.values {
+		content, err := r.load(digest)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, filepath.Base(strings.TrimPrefix(digest, "sha256:"))), content, 0o600)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeBut removes what is in a folder, except what has that name: the run reads it later.
+func removeBut(dir, kept string) {
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if e.Name() != kept {
+			_ = os.RemoveAll(filepath.Join(dir, e.Name()))
+		}
+	}
 }

@@ -38,6 +38,10 @@ func (s standing) events(store *payload.Store) (payload.Packed, error) {
 // over what an earlier one had finished, the events of that are the checkpoint.
 type trail struct {
 	tape *payload.Tape
+	// store keeps values that are too long for a line, under a name. stored has their digests.
+	store  *payload.Store
+	name   string
+	stored map[string]bool
 	// prior are the events of the run to go on from.
 	prior payload.Packed
 	// blob returns a long value of a run, to which its events refer.
@@ -137,12 +141,23 @@ const maxHeld = 16 << 20
 
 // keep adds a line of a run to the tape, with its long values.
 func (t *trail) keep(line []byte, run string) {
-	whole, err := event.Inline(json.RawMessage(bytes.TrimSuffix(line, []byte("\n"))), t.blob(run))
+	line = bytes.TrimSuffix(line, []byte("\n"))
+	load := t.blob(run)
+	refs, size, err := referenced(line, load)
+	switch {
+	case err != nil:
+	case size <= maxInline:
+		line, err = event.Inline(line, load)
+	default:
+		var values []byte
+		values, err = storeValues(t.store, t.name, refs, load, t.stored)
+		t.lines = append(t.lines, values...)
+	}
 	if err != nil {
 		t.fail(fault.From(err))
 		return
 	}
-	t.lines = append(append(t.lines, whole...), '\n')
+	t.lines = append(append(t.lines, line...), '\n')
 	if len(t.lines) >= together {
 		t.flush()
 	}

@@ -141,6 +141,9 @@ func (r *Reader) Definition() ([]byte, error) {
 // Blob returns a long value of the run.
 func (r *Reader) Blob(ref string) ([]byte, error) { return readBlob(r.dir, ref) }
 
+// BlobBeside returns a long value from the folder beside a file of events that a run's directory has beside its journal.
+func BlobBeside(events, ref string) ([]byte, error) { return readBlob(filepath.Dir(events), ref) }
+
 // Open opens the journal for reading. If the run was removed since it was found, the error is that of a run that does not
 // exist.
 func (r *Reader) Open() (*os.File, error) {

@@ -44,6 +44,19 @@ func (s *Store) Pack(name string, data []byte) (Packed, error) {
 	return t.Packed(), nil
 }
 
+// Keep is like Pack for data that must be on the disk when it returns, if there is a folder.
+func (s *Store) Keep(name string, data []byte) (Packed, error) {
+	t := s.NewLog(name)
+	defer t.Close()
+	if err := t.Append(data); err != nil {
+		return Packed{}, err
+	}
+	if p := t.Packed(); p.File == "" {
+		return p, nil
+	}
+	return t.Packed(), t.Show()
+}
+
 // Unpack returns packed data, of which it reads at most limit bytes; more is a too_large.
 func (s *Store) Unpack(p Packed, limit int64) ([]byte, error) {
 	r, err := s.Open(p)
