@@ -57,6 +57,7 @@ func (c *httpCommand) Run(app *cli.App) error {
 	if err != nil {
 		return err
 	}
+	defer made.suite.Close()
 	public, err := parsePublic(c.PublicURL)
 	if err != nil {
 		return err

@@ -18,6 +18,7 @@ func (c *stdioCommand) Run(app *cli.App) error {
 	if err != nil {
 		return err
 	}
+	defer made.suite.Close()
 	ctx, cancel := app.WhileRead() // a client that reads no answers is gone
 	defer cancel()
 	server, err := made.server(ctx, toolsets, nil, cli.Hangups(app))

@@ -34,21 +34,29 @@ func main() {
 
 // open opens the service. Only a command that writes something new creates the database.
 func open(app *cli.App, create bool) (*share.Service, func(), error) {
-	h, err := app.Home()
+	service, err := withoutStore(app)
 	if err != nil {
 		return nil, nil, err
 	}
-	dir, err := app.Suite()
-	if err != nil {
-		return nil, nil, err
-	}
-	db, err := store.Open(app.Context, h, create)
-	if err != nil {
+	if service.Store, err = store.Open(app.Context, service.Home, create); err != nil {
 		return nil, nil, err
 	}
 	stop := func() {}
-	if db != nil {
-		stop = db.Close
+	if service.Store != nil {
+		stop = service.Store.Close
 	}
-	return &share.Service{Home: h, Store: db, Env: app.Env, Dir: dir, Reader: app.Reader}, stop, nil
+	return service, stop, nil
+}
+
+// withoutStore returns the service without its database.
+func withoutStore(app *cli.App) (*share.Service, error) {
+	h, err := app.Home()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := app.Suite()
+	if err != nil {
+		return nil, err
+	}
+	return &share.Service{Home: h, Env: app.Env, Dir: dir, Reader: app.Reader}, nil
 }

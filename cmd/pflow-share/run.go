@@ -13,18 +13,29 @@ import (
 )
 
 type runCommand struct {
-	Token  string   `arg:"" help:"The token, or - for the arguments of the tool run_flow on standard input: {\"token\":TEXT,\"inputs\":{NAME:TEXT}}."`
+	Requests bool `help:"Start a run for each line of standard input, {\"id\":ANY,\"arguments\":{\"token\":TEXT,\"inputs\":{NAME:TEXT}}}, and answer each with a line. For a server, which need not start a process for each call."`
+
+	Token  string   `arg:"" optional:"" help:"The token, or - for the arguments of the tool run_flow on standard input: {\"token\":TEXT,\"inputs\":{NAME:TEXT}}."`
 	Inputs []string `arg:"" optional:"" name:"key=value" help:"Inputs: KEY=VALUE, or KEY=@FILE for a file's text. They are text, which takes the declared types."`
 }
 
 // Help returns more text for --help.
 func (runCommand) Help() string {
 	return `The run is counted and started: it has the owner's keys and no other secret in its environment, and ends after 5 minutes. A run that
-could not be created is not counted. The command does not wait for the end of the run; its job_id leads to the result.`
+could not be created is not counted. The command does not wait for the end of the run; its job_id leads to the result.
+
+With --requests it answers as soon as the run has started, in any order, with the id, the exit status that the request alone would have, and
+the document: {"id":ANY,"exit":N,"document":{…}}. It ends with standard input.`
 }
 
 // Run starts a run of a shared workflow.
 func (c *runCommand) Run(app *cli.App) error {
+	switch {
+	case c.Requests == (c.Token != ""):
+		return fault.New(fault.Usage, "run needs either a token or --requests")
+	case c.Requests:
+		return answerRequests(app)
+	}
 	raw, err := c.arguments(app)
 	if err != nil {
 		return err
@@ -39,14 +50,22 @@ func (c *runCommand) Run(app *cli.App) error {
 	}
 	defer stop()
 	started, err := service.Start(app.Context, request)
-	if err != nil {
-		if f := fault.From(err); f.Type == fault.Template { // found before anything ran, so the request was wrong
+	if f := fault.From(err); f != nil {
+		if status := statusOf(f); status != f.ExitStatus() {
 			app.Report(f)
-			return cli.Status(2)
+			return cli.Status(status)
 		}
 		return err
 	}
 	return app.Document(started, func(w io.Writer) { _, _ = fmt.Fprintln(w, started.JobID) })
+}
+
+// statusOf returns the exit status of a run that was not started.
+func statusOf(f *fault.Fault) int {
+	if f.Type == fault.Template { // found before anything ran, so the request was wrong
+		return 2
+	}
+	return f.ExitStatus()
 }
 
 // arguments returns the arguments of run_flow: those on standard input, or those of the command line as such.

@@ -48,10 +48,11 @@ func KillChildren() {
 	})
 }
 
-// unregister removes a child whose group has no member left.
+// unregister removes a child whose group has no member left, or that has outlived its use.
 func unregister(pid int) {
-	groups.Delete(pid)
-	living.Add(-1)
+	if _, found := groups.LoadAndDelete(pid); found {
+		living.Add(-1)
+	}
 }
 
 // soleChild reports whether no other child has existed since this one was started.

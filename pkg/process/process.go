@@ -57,6 +57,9 @@ func Start(c Command) (*Process, error) {
 	// cmd.Wait is not used: it would close Stdout while it is read.
 	go func() {
 		_, _ = cmd.Process.Wait()
+		if c.Session { // Stop is not called
+			unregister(p.Pid())
+		}
 		close(p.ended)
 	}()
 	return p, nil

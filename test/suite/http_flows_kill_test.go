@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -105,8 +106,15 @@ func TestAServerOfFlowsIsKilled(t *testing.T) {
 		t.Errorf("one run and this one are counted: %s", more)
 	}
 	gates[0].reached()()
+	p.eventually("the runs have begun", func() bool { return len(p.journals()) >= 4 })
+	p.checkCounted()
+}
+
+// checkCounted waits until no run goes on, and holds that each run has one job and was counted once, and nothing else.
+func (p *place) checkCounted() {
+	p.Helper()
 	p.eventually("the runs have ended", func() bool {
-		return len(p.journals()) >= 4 && p.killAll("pflow-share run") == 0 && !strings.Contains(p.must("pflow-exec", "list"), `"running"`)
+		return len(p.having(" --foreground")) == 0 && !strings.Contains(p.must("pflow-exec", "list"), `"running"`)
 	})
 	// What a killed pflow-share has counted without a run is taken back a minute later.
 	p.database("UPDATE jobs SET created_at = created_at - 60000")
@@ -116,13 +124,70 @@ func TestAServerOfFlowsIsKilled(t *testing.T) {
 		jobs[job["run_id"]]++
 	}
 	if err := p.openDatabase().QueryRow("SELECT count(*) FROM admissions").Scan(&counted); err != nil || counted != len(p.journals()) || len(jobs) != counted {
-		t.Errorf("%d runs, %d jobs with a run, %d counted, %v", len(p.journals()), len(jobs), counted, err)
+		p.Errorf("%d runs, %d jobs with a run, %d counted, %v", len(p.journals()), len(jobs), counted, err)
 	}
 	for run, n := range jobs {
 		if n != 1 || run == nil {
-			t.Errorf("the run %v has %d jobs", run, n)
+			p.Errorf("the run %v has %d jobs", run, n)
 		}
 	}
+}
+
+// TestTheStarterOfFlowsIsKilled holds that the program that starts the runs for a server is one process for many calls, and that no run is
+// lost or counts twice when it is killed in the middle of calls. The next call starts it again.
+func TestTheStarterOfFlowsIsKilled(t *testing.T) {
+	t.Parallel()
+	needsLinux(t, "processes are found in /proc")
+	p := newPlace(t)
+	const starter = " --requests"
+	p.shared("quick", chain("echo quick"))
+	newToken := func() string { return gjson.Get(p.must("pflow-share", "add", "quick", "--owner-funded"), "token").Str }
+	tokens := []string{newToken(), newToken(), newToken(), newToken()}
+	d, db := p.open(), p.openDatabase()
+	begin := func(token string) (job string) {
+		response, err := d.post(t.Context(), toolCall("1", "run_flow", `{"token":"`+token+`"}`))
+		if err != nil {
+			t.Error(err)
+			return ""
+		}
+		defer func() { _ = response.Body.Close() }()
+		body, _ := io.ReadAll(response.Body)
+		return gjson.GetBytes(body, "result.structuredContent.job_id").Str
+	}
+	counted := func() (n int) {
+		if err := db.QueryRow("SELECT count(*) FROM admissions").Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	var answered []string
+	for round := range 6 {
+		before, begun := counted(), make(chan string, len(tokens))
+		for _, token := range tokens {
+			go func() { begun <- begin(token) }()
+		}
+		p.eventually("runs are counted", func() bool { return counted() > before+round%3 || len(begun) == len(tokens) })
+		if n := p.killAll(starter); n > 1 {
+			t.Errorf("%d processes start the runs of one server", n)
+		}
+		for range tokens {
+			if job := <-begun; job != "" { // else its answer was lost
+				answered = append(answered, job)
+			}
+		}
+	}
+	p.eventually("a call starts it again", func() bool {
+		answered = append(answered, begin(newToken()))
+		return answered[len(answered)-1] != "" && len(p.having(starter)) == 1
+	})
+	for _, job := range slices.DeleteFunc(answered, func(job string) bool { return job == "" }) {
+		if got := d.done(job); got.Get("status").Str != "completed" {
+			t.Errorf("%s: %s", job, got)
+		}
+	}
+	p.checkCounted()
+	_ = d.cmd.Process.Signal(syscall.SIGTERM)
+	p.eventually("it ends with the server", func() bool { return len(p.having(starter)) == 0 })
 }
 
 // TestARunOfAFlowIsKilled holds that the stream of a run that is killed ends, with a job that has failed.

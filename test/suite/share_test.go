@@ -3,6 +3,7 @@ package suite
 import (
 	"database/sql"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -141,6 +142,53 @@ func TestWhatASharedRunIsRefusedFor(t *testing.T) {
 	}
 	if n := p.left(); n != 100 {
 		t.Errorf("%d runs are left: what was refused, or could not be created, was counted", n)
+	}
+}
+
+// TestSharedRunsByRequests holds that run --requests answers each line as run answers it alone, counts as exactly, and ends with its input.
+func TestSharedRunsByRequests(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	token := p.shared("greet", printsEnvironment)
+	var lines strings.Builder
+	for range 20 {
+		_, _ = fmt.Fprintf(&lines, `{"id":"many","arguments":{"token":"%s","inputs":{"who":"Ada"}}}`+"\n", token)
+	}
+	for i, arguments := range []string{
+		`{}`, `{"token":"AAAAAAAAAAAA"}`, `{"token":"` + token + `","inputs":{"who":"Ada","times":"few"}}`, `{"token":"` + token + `","inputs":{"who":"Ada","who":"Eve"}}`,
+	} {
+		_, _ = fmt.Fprintf(&lines, `{"id":%d,"arguments":%s}`+"\n", i, arguments)
+	}
+	o := p.fed(lines.String()+`{"id":{"any":[null]},"arguments":{"token":7}}`, "pflow-share", "run", "--requests")
+	if o.exit != 0 {
+		t.Fatal(o)
+	}
+	started, answers := map[string]bool{}, map[string]string{}
+	for line := range strings.Lines(o.stdout) {
+		document := gjson.Get(line, "document")
+		answer := fmt.Sprint(gjson.Get(line, "exit"), " ", document.Get("error.type"))
+		if id := gjson.Get(line, "id"); id.Str != "many" {
+			answers[id.Raw] = answer
+		} else if job := document.Get("job_id").Str; job != "" && answer == "0 " {
+			started[job] = true
+		} else if answer != "1 rate_limited" {
+			t.Error(line)
+		}
+	}
+	want := map[string]string{"0": "2 validation_error", "1": "2 not_found", "2": "2 validation_error", "3": "2 validation_error", `{"any":[null]}`: "2 validation_error"}
+	if len(started) != 10 || p.left() != 90 || !maps.Equal(answers, want) {
+		t.Errorf("%d runs started, %d are left, %v", len(started), p.left(), answers)
+	}
+	p.eventually("the runs have ended", func() bool { return !strings.Contains(p.must("pflow-exec", "list"), `"running"`) })
+	for _, job := range p.events(p.must("pflow-share", "jobs")) {
+		if id, _ := job["job_id"].(string); !started[id] || job["status"] != "completed" {
+			t.Errorf("%v", job)
+		}
+	}
+	for _, bad := range []string{"[]", "{", `{"id":1}`, `{"arguments":{}}`, `{"id":1,"arguments":[]}`} {
+		if o := p.fed(bad+"\n", "pflow-share", "run", "--requests"); o.exit != 2 || gjson.Get(o.stdout, "error.type").Str != "usage_error" {
+			t.Errorf("%s: %s", bad, o)
+		}
 	}
 }
 

@@ -38,8 +38,8 @@ type Store struct {
 // Open opens the database of a home. If it does not exist, it is created if create is set; otherwise Open returns nil and no error.
 // A database of a newer version, and a file that is not a database, are left as they are, and the error is a fault.
 func Open(ctx context.Context, h *home.Home, create bool) (*Store, error) {
-	found, err := prepare(h, create)
-	if !found || err != nil {
+	file, err := prepare(h, create)
+	if file == nil || err != nil {
 		return nil, err
 	}
 	query := url.Values{"_txlock": {"immediate"}, "_pragma": {
@@ -61,35 +61,36 @@ func Open(ctx context.Context, h *home.Home, create bool) (*Store, error) {
 // Close closes the database.
 func (s *Store) Close() { _ = s.db.Close() }
 
-// prepare reports whether there is a database, and creates an empty file for it if create is set. SQLite gives the files beside it the
-// same permissions.
-func prepare(h *home.Home, create bool) (found bool, err error) {
+// prepare returns the file of the database, or nil if there is none. If create is set, it creates an empty one. SQLite gives the files
+// beside it the same permissions.
+func prepare(h *home.Home, create bool) (os.FileInfo, error) {
 	if err := h.CheckInside(File); err != nil {
-		return false, err
+		return nil, err
 	}
 	info, err := os.Stat(h.Path(File))
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !create:
-		return false, nil
+		return nil, nil
 	case errors.Is(err, fs.ErrNotExist):
 		if _, err := h.Make(); err != nil {
-			return false, err
+			return nil, err
 		}
 		f, err := os.OpenFile(h.Path(File), os.O_CREATE|os.O_RDWR, 0o600)
 		if err != nil {
-			return false, broken(err)
+			return nil, broken(err)
 		}
-		return true, f.Close()
+		info, err = f.Stat()
+		return info, errors.Join(err, f.Close())
 	case err != nil:
-		return false, broken(err)
+		return nil, broken(err)
 	case !info.Mode().IsRegular():
-		return false, unusable("is not a regular file")
+		return nil, unusable("is not a regular file")
 	case info.Mode().Perm()&0o077 != 0:
 		if err := os.Chmod(h.Path(File), 0o600); err != nil {
-			return false, broken(err)
+			return nil, broken(err)
 		}
 	}
-	return true, nil
+	return info, nil
 }
 
 // change calls f in an immediate transaction, which is committed if f returns nil.

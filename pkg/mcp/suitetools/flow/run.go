@@ -17,8 +17,8 @@ const Streamed = "run_flow"
 // run answers a call of run_flow: at once with the job, or on a stream at the end of the run. What becomes of the client does not
 // touch the run: other callers could look like it.
 func (f *Flows) run(ctx context.Context, call *mcpserver.Call) *mcpserver.Result {
-	start := shared(call, "run", "-")
-	start.Uninterrupted = true
+	start := shared(call, "run", "--requests")
+	start.Kept, start.Uninterrupted = true, true
 	if call.Stream == nil || f.Feed == nil {
 		r := f.Answer(ctx, start)
 		if !r.IsError {

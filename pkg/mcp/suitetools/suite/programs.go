@@ -38,6 +38,7 @@ type Programs struct {
 	once    sync.Once
 	slots   chan struct{} // one for each short command that may run
 	checked sync.Map      // program → true once its version has been checked
+	kept    sync.Map      // command line → *kept
 }
 
 // MaxProcesses returns how many short commands run at the same time while others wait.
@@ -48,6 +49,11 @@ type Command struct {
 	Program string
 	Args    []string
 	Stdin   []byte
+	// Input is what the program reads in place of Stdin; nil if that is used.
+	Input io.Reader
+	// Kept commands are requests to one process, which all commands with these arguments share and which is started when it is needed.
+	// Stdin has the JSON of the request, and the output is the document with which the program answers it.
+	Kept bool
 	// Trace has the variables of TraceOf.
 	Trace []string
 	// OnLine is called with each line of output as it is printed, and Stdout receives the output. If both are nil, it is collected.
@@ -72,7 +78,8 @@ func (s *Programs) Reserve(variable, program string) {
 	s.reserved[program] = append(s.reserved[program], variable+"="+value)
 }
 
-// Run starts a command and waits for its end. The error is a fault if it cannot be started, or the cause of ctx.
+// Run starts a command and waits for its end, or has a kept program answer it. The error is a fault if it cannot be started, or the cause of
+// ctx.
 func (s *Programs) Run(ctx context.Context, c Command) (*Outcome, error) {
 	if s.Execute != nil {
 		return s.Execute(ctx, c)
@@ -86,6 +93,12 @@ func (s *Programs) Run(ctx context.Context, c Command) (*Outcome, error) {
 			return nil, context.Cause(ctx)
 		}
 	}
+	if c.Uninterrupted {
+		ctx = context.WithoutCancel(ctx)
+	}
+	if c.Kept {
+		return s.ask(ctx, c)
+	}
 	path, err := s.find(c.Program)
 	if err != nil {
 		return nil, err
@@ -93,14 +106,11 @@ func (s *Programs) Run(ctx context.Context, c Command) (*Outcome, error) {
 	s.checkVersion(ctx, c.Program, path)
 	args := append([]string{"--hints=tools"}, c.Args...)
 	s.logCommand(ctx, path, args)
-	if c.Uninterrupted {
-		ctx = context.WithoutCancel(ctx)
-	}
 	ctx, exceeded := tooMuch(ctx, c.Program)
 	defer exceeded()
 	stderr := process.NewTail(4 << 10)
 	env := slices.Concat(s.Env, s.reserved[c.Program])
-	child := process.Command{Path: path, Args: args, Env: inTrace(env, c.Trace), Stderr: stderr}
+	child := process.Command{Path: path, Args: args, Env: inTrace(env, c.Trace), Stdin: c.Input, Stderr: stderr}
 	if c.Stdin != nil {
 		child.Stdin = bytes.NewReader(c.Stdin)
 	}
