@@ -107,7 +107,7 @@ func writeRun(w io.Writer, d *reader.Details, columns int) {
 		_, _ = fmt.Fprintf(w, "warning: %s\n", why)
 	}
 	if d.Error != nil && (d.Status != event.Paused || d.ResumedBy != "") { // else it repeats a question, which is below the table
-		_, _ = fmt.Fprintf(w, "error: %s%s\n", ofNode(d.Error.Node), d.Error.Message)
+		_, _ = fmt.Fprintf(w, "error: %s%s\n", ofNode(d.Error.Node), strings.Join(d.Error.Lines(), "\n  "))
 	}
 	writeBrief(w, "inputs", d.Inputs, columns)
 	writeBrief(w, "outputs", d.Outputs, columns)
@@ -156,7 +156,7 @@ func writeNode(w io.Writer, n *reader.NodeDetails) {
 		_, _ = fmt.Fprintf(w, "%s:\n%s", label, params)
 	}
 	if n.Error != nil {
-		_, _ = fmt.Fprintf(w, "error: %s\n", n.Error.Message)
+		_, _ = fmt.Fprintf(w, "error: %s\n", strings.Join(n.Error.Lines(), "\n  "))
 	}
 	gjson.ParseBytes(n.Outputs).ForEach(func(name, value gjson.Result) bool {
 		if text := template.AsText(json.RawMessage(value.Raw)); tells(n, name.Str, text) {

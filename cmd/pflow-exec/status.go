@@ -47,7 +47,7 @@ func (c *statusCommand) Run(app *cli.App) error {
 			_, _ = fmt.Fprintf(w, "warning: %s\n", why)
 		}
 		if o.Error != nil && len(o.Questions) == 0 { // else it repeats a question
-			_, _ = fmt.Fprintf(w, "%s%s\n", ofNode(cmp.Or(o.Failed, o.Error.Node)), o.Error.Message)
+			_, _ = fmt.Fprintf(w, "%s%s\n", ofNode(cmp.Or(o.Failed, o.Error.Node)), strings.Join(o.Error.Lines(), "\n  "))
 		}
 		if o.ResumedBy != "" {
 			_, _ = fmt.Fprintf(w, "resumed by: %s\n", o.ResumedBy)

@@ -95,6 +95,23 @@ func (f *Fault) Error() string {
 	return strings.Join(lines, "\n")
 }
 
+// Lines returns the message and the messages of the first Errors, with their places. A message that only sums up the others is left out.
+func (f *Fault) Lines() (lines []string) {
+	if !f.OnlySums() {
+		lines = append(lines, f.Message)
+	}
+	for _, e := range f.Errors[:min(len(f.Errors), maxLines)] {
+		lines = append(lines, e.Where()+e.Message)
+	}
+	if more := len(f.Errors) - maxLines; more > 0 {
+		lines = append(lines, fmt.Sprintf("… and %d more", more))
+	}
+	return lines
+}
+
+// maxLines is the most Errors that Lines returns.
+const maxLines = 10
+
 // Where returns the place as a prefix of a message: "file:line:column: ", else the path inside the document, else "".
 func (f *Fault) Where() string {
 	switch {

@@ -43,6 +43,20 @@ func TestJoinCounts(t *testing.T) {
 	}
 }
 
+func TestLinesSayEachErrorOnce(t *testing.T) {
+	a, b := &Fault{Type: Template, Message: "a", Path: "outputs.x"}, &Fault{Type: Template, Message: "b"}
+	for want, f := range map[string]*Fault{
+		"a":                          a,
+		"w: 2 errors|outputs.x: a|b": Join(Template, "w", []*Fault{a, b}),
+		"outputs.x: a|b":             Join(Validation, "w", []*Fault{a, b}),
+		"w: 12 errors|b|b|b|b|b|b|b|b|b|b|… and 2 more": Join(Template, "w", []*Fault{b, b, b, b, b, b, b, b, b, b, b, b}),
+	} {
+		if got := strings.Join(f.Lines(), "|"); got != want {
+			t.Errorf("%q, not %q", got, want)
+		}
+	}
+}
+
 func TestJoinOfOneTypeOpensWithTheFirst(t *testing.T) {
 	f := Join(Validation, "w.json", []*Fault{{Type: Template, Message: "Template ${a} not resolved", Node: "n", Missing: []string{"a"}}, {Type: Template, Message: "x", Missing: []string{"b"}}})
 	if !f.OnlySums() || f.Errors[0].OnlySums() {

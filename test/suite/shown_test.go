@@ -99,6 +99,22 @@ func TestEventsAsText(t *testing.T) {
 	p.events(p.onTerminal(call{line: "pflow-exec events last --inline"}).stdout)
 }
 
+// Each of several errors of a run is shown once by whatever shows the run.
+func TestSeveralErrorsAreShown(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.draft("w", `{"nodes":[{"id":"a","type":"shell","params":{"command":"echo '{\"k\":1}'"}}],"outputs":{"x":{"source":"${a.stdout.x}"},"y":{"source":"${a.stdout.y}"}}}`)
+	p.run("pflow-exec", "run", "w", "--quiet")
+	for _, line := range []string{"status last", "show last", "events last", "wait last"} {
+		o := p.run("pflow-exec", append(strings.Fields(line), "--format", "text")...)
+		for _, name := range []string{`Output "x"`, `Output "y"`} {
+			if n := strings.Count(o.stdout+o.stderr, name); n != 1 {
+				t.Errorf("%s has %s %d times: %s", line, name, n, o)
+			}
+		}
+	}
+}
+
 // Of a degraded run the last line says why.
 func TestADegradedRunIsFollowed(t *testing.T) {
 	t.Parallel()

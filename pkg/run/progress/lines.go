@@ -41,7 +41,13 @@ func (l *Lines) Apply(e *event.Event) (lines []string) {
 		if f.Node != "" {
 			where = "node " + f.Node + ": "
 		}
-		lines = append(lines, cells.Clean("error: "+where+f.Message))
+		for i, text := range f.Lines() {
+			before := "  "
+			if i == 0 {
+				before = "error: " + where
+			}
+			lines = append(lines, before+cells.Clean(text))
+		}
 	}
 	if e.Resume != "" {
 		lines = append(lines, cells.Clean("resume with: "+e.Resume))

@@ -137,10 +137,7 @@ func (s *summary) failure(f *fault.Fault) {
 	if f.Node != "" {
 		s.addLine(bold, f.Node, "")
 	}
-	text := f.Where() + f.Message
-	for _, e := range f.Errors[:min(len(f.Errors), maxOther)] {
-		text += "\n" + e.Where() + e.Message
-	}
+	text := f.Where() + strings.Join(f.Lines(), "\n")
 	if stderr, ok := f.Details["stderr"].(string); ok && !strings.Contains(text, strings.TrimSpace(stderr)) {
 		text += "\n" + stderr
 	}
