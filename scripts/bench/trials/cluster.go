@@ -46,6 +46,8 @@ type onCluster struct {
 	wholeEffects string
 	// finished has how often each node of the whole run had run when the cluster knew that it had finished.
 	finished map[string]int
+	// blobs is --blobs with a folder in every second trial. Then no finished node may run again, whatever the cluster knew.
+	blobs []string
 }
 
 // cluster has a batch and a whole run executed on a cluster, and kills workers, the server, and the commands that send the work. All must
@@ -82,6 +84,13 @@ func (c *onCluster) begin(nodes int) (err error) {
 		return err
 	}
 	c.env["TEMPORAL_ADDRESS"] = c.server.Address
+	if c.rng.IntN(2) == 0 {
+		folder := filepath.Join(c.dir, "blobs")
+		if err := os.Mkdir(folder, 0o700); err != nil {
+			return err
+		}
+		c.blobs = []string{"--blobs", folder}
+	}
 	c.watching = make(chan struct{})
 	go c.watchServer()
 	for i := range c.workers {
@@ -106,7 +115,7 @@ func (c *onCluster) begin(nodes int) (err error) {
 	if err := c.startBatch(); err != nil || nodes == 0 {
 		return err
 	}
-	start, err := c.startProgram("pflow-temporal", "", "start", filepath.Join(c.dir, "whole.json"), "--queue", clusterQueue, "--format", "text")
+	start, err := c.command("start", filepath.Join(c.dir, "whole.json"), "--queue", clusterQueue, "--format", "text")
 	if err != nil {
 		return err
 	}
@@ -116,9 +125,14 @@ func (c *onCluster) begin(nodes int) (err error) {
 	text, err := os.ReadFile(start.stdout)
 	c.whole = strings.TrimSpace(string(text))
 	if err == nil {
-		c.follower, err = c.startProgram("pflow-temporal", "", "events", c.whole, "--follow")
+		c.follower, err = c.command("events", c.whole, "--follow")
 	}
 	return err
+}
+
+// command starts a command of pflow-temporal.
+func (c *onCluster) command(args ...string) (*call, error) {
+	return c.startProgram("pflow-temporal", "", append(args, c.blobs...)...)
 }
 
 // clusterBatch returns a workflow with a batch that a runner executes, and a node after it.
@@ -158,7 +172,7 @@ func (c *onCluster) startWorker(i int) (err error) {
 	if err := os.MkdirAll(c.env["TMPDIR"], 0o700); err != nil {
 		return err
 	}
-	c.workers[i], err = c.startProgram("pflow-temporal", "", "worker", "--queue", clusterQueue, "--slots", "2", "--home", c.workerHome(i), "--log-level", "warn")
+	c.workers[i], err = c.command("worker", "--queue", clusterQueue, "--slots", "2", "--home", c.workerHome(i), "--log-level", "warn")
 	c.env["EFFECTS"] = before
 	return err
 }
@@ -175,7 +189,7 @@ func (c *onCluster) startBatch() (err error) {
 
 // noteFinished notes how often the nodes of the whole run have run that have finished, as far as the cluster knows.
 func (c *onCluster) noteFinished() error {
-	events, err := c.startProgram("pflow-temporal", "", "events", c.whole)
+	events, err := c.command("events", c.whole)
 	if err != nil {
 		return err
 	}

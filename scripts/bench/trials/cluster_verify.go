@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -30,7 +31,7 @@ func (c *onCluster) untilWholeEnds(deadline time.Time) error {
 		return nil
 	}
 	for {
-		wait, err := c.startProgram("pflow-temporal", "", "wait", c.whole)
+		wait, err := c.command("wait", c.whole)
 		if err != nil {
 			return err
 		}
@@ -115,7 +116,7 @@ func (c *onCluster) verifyWhole() {
 	if c.whole == "" {
 		return
 	}
-	events, err := c.startProgram("pflow-temporal", "", "events", c.whole)
+	events, err := c.command("events", c.whole)
 	if err != nil {
 		c.complain("events: %v", err)
 		return
@@ -151,12 +152,20 @@ func (c *onCluster) verifyWhole() {
 			c.complain("%s had finished, as the cluster knew, and ran again", id)
 		}
 	}
-	keys := nodeKeys{}
+	keys, latest := nodeKeys{}, 0
 	effects, _ := os.ReadFile(c.wholeEffects)
 	for line := range strings.Lines(string(effects)) {
-		if f := strings.Fields(line); len(f) == 6 {
-			keys.note(f[1], f[5])
+		f := strings.Fields(line)
+		if len(f) != 6 {
+			continue
 		}
+		keys.note(f[1], f[5])
+		i, _ := strconv.Atoi(strings.TrimPrefix(f[1], "n"))
+		if i < latest && c.blobs != nil { // one node runs after the other
+			c.Repeated++
+			c.complain("%s ran again after n%d", f[1], latest)
+		}
+		latest = max(latest, i)
 	}
 	c.verifyKeys(keys)
 }
