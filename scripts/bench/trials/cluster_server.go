@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -15,7 +16,7 @@ func (c *onCluster) shutDown() {
 		if w == nil {
 			continue
 		}
-		_ = w.cmd.Process.Signal(os.Interrupt)
+		_ = w.cmd.Process.Signal(syscall.SIGTERM) // an interrupt may be ignored in the background
 		c.wait(w)
 		for deadline := time.Now().Add(enough); ; time.Sleep(20 * time.Millisecond) {
 			left := c.find("PFLOW_HOME="+c.workerHome(i), c.strayName)
