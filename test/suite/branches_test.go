@@ -35,6 +35,7 @@ func step(id, code string, fields ...string) string {
 
 // TestMarkdownBranches runs steps whose code names the step that follows.
 func TestMarkdownBranches(t *testing.T) {
+	t.Parallel()
 	needs(t, "python3")
 	end := "next: end"
 	for name, c := range map[string]struct {
@@ -93,6 +94,7 @@ func TestMarkdownBranches(t *testing.T) {
 
 // TestSkippedTargets checks which nodes of a list without edges do not run: those that code could have named, and did not.
 func TestSkippedTargets(t *testing.T) {
+	t.Parallel()
 	needs(t, "python3")
 	for next, want := range map[string]string{"low": "pick low report", "high": "pick high report", "": "pick middle report", "end": "pick"} {
 		t.Run("next "+next, func(t *testing.T) {
@@ -118,6 +120,7 @@ func TestSkippedTargets(t *testing.T) {
 // TestResumeAfterAnUntakenAction runs a node again whose action no edge took, once the workflow has an edge for it. Nodes
 // before it are reused.
 func TestResumeAfterAnUntakenAction(t *testing.T) {
+	t.Parallel()
 	needs(t, "python3")
 	p := newPlace(t)
 	workflow := func(more string) string {
@@ -144,6 +147,7 @@ func TestResumeAfterAnUntakenAction(t *testing.T) {
 // TestNote checks that the event of a search that finds nothing says why it did not fail, and that a resume after an error
 // edge was added runs it again.
 func TestNote(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	nodes := `{"nodes": [{"id": "a", "type": "shell", "params": {"command": "echo x | grep -q ERROR"}}, {"id": "b", "type": "shell", "params": {"command": "test -e ok"}}, {"id": "c", "type": "echo"}], "edges": [{"from": "a", "to": "b"}`
 	o := p.run("pflow-exec", "run", p.write("w.json", nodes+`, {"from": "b", "to": "c"}]}`), "--format", "ndjson")
@@ -172,6 +176,7 @@ func TestNote(t *testing.T) {
 
 // TestBranchesOfCodeInAFile runs a step whose code is in another file, and checks what that names.
 func TestBranchesOfCodeInAFile(t *testing.T) {
+	t.Parallel()
 	needs(t, "python3")
 	p := newPlace(t)
 	end := "next: end"

@@ -9,6 +9,7 @@ import (
 
 // TestServersThatClientsHaveAddedAreTakenOver: the clients write their configurations themselves. Their paths are in variables.
 func TestServersThatClientsHaveAddedAreTakenOver(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		variable, client string
 		stdio, http      []string

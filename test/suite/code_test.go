@@ -92,6 +92,7 @@ func wrongBash() map[string]wrong {
 // The failure of a program has its line in the workflow file. Every other program is in the JSON form, the others in the
 // Markdown form.
 func TestAFaultOfCodeNamesTheLineOfTheFile(t *testing.T) {
+	t.Parallel()
 	for language, programs := range map[string]map[string]wrong{"python": wrongPython(), "node": wrongJavaScript(), "bash": wrongBash()} {
 		tool := map[string]string{"python": "python3"}[language]
 		if tool == "" {

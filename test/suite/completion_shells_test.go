@@ -156,6 +156,7 @@ func completionPlace(t *testing.T) *place {
 
 // TestShellsComplete types command lines in real shells on pseudo-terminals.
 func TestShellsComplete(t *testing.T) {
+	t.Parallel()
 	cases := []struct {
 		typed string
 		want  string            // what follows the typed text

@@ -10,6 +10,7 @@ import (
 
 // TestCompletionsFailSilently completes in a home whose files are garbage, and for a workflow that is a FIFO without a writer.
 func TestCompletionsFailSilently(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	for _, name := range []string{"settings.json", "registry.json", "mcp-servers.json", "library/hello.json", "runs/r01aaaaaaaaaaaaaaaaaaaaaaaaaa/journal.ndjson"} {
 		p.write("home/"+name, "{\x00garbage")

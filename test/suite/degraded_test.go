@@ -14,6 +14,7 @@ func degrading(more string) string {
 }
 
 func TestFailDegraded(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		workflow, settings string
 		flags              []string
@@ -64,6 +65,7 @@ func printed(status string) string {
 
 // TestMarkdownFailDegraded reads the setting from a Markdown file.
 func TestMarkdownFailDegraded(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	file := p.write("w.pflow.md", "---\nruntime: {fail_degraded: true}\n---\n\n# W\n\n## Steps\n\n### a\n\nFails.\n\n- type: shell\n- command: exit 3\n- on-error: b\n- next: end\n\n### b\n\nMends.\n\n- type: echo\n")
 	if o := p.run("pflow-exec", "run", file, "--format", "json"); o.exit != 1 || gjson.Get(o.stdout, "status").Str != "degraded" {
@@ -77,6 +79,7 @@ func TestMarkdownFailDegraded(t *testing.T) {
 
 // TestDegradedOnATerminal checks that the last line on a terminal names a degraded run's reasons, also after its outputs.
 func TestDegradedOnATerminal(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	p.draft("w", degrading(""))
 	for _, args := range [][]string{{"run", "w"}, {"wait", "last"}, {"resume", "last"}, {"run", "w", "--print", "b.echo"}, {"wait", "last", "--format", "json"}} {

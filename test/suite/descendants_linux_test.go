@@ -217,7 +217,7 @@ func TestARunInsideARun(t *testing.T) {
 	p := newPlace(t)
 	apart, inner := p.gate("apart"), p.gate("inner")
 	p.write("apart.json", chain("read x < apart"))
-	p.write("inner.json", chain("trap 'echo heard >> heard.txt; exit 0' TERM; cat inner & wait"))
+	p.write("inner.json", chain("trap 'echo heard >> heard.txt; exit 0' TERM; echo > listens.txt; cat inner & wait"))
 	p.write("outer.json", chain("pflow-exec start apart.json > apart.txt; (setsid pflow-exec run inner.json > inner.ndjson &) ; cat nothing; cat inner; true"))
 	cmd := p.command("pflow-exec", "run", "outer.json")
 	if err := cmd.Start(); err != nil {
@@ -225,7 +225,7 @@ func TestARunInsideARun(t *testing.T) {
 	}
 	_ = apart.reached()
 	_ = inner.reached()
-	p.eventually("the inner run's node waits", func() bool { return strings.Contains(p.read("inner.ndjson"), "node_started") })
+	p.eventually("the inner run's node heeds a signal", func() bool { return p.exists("listens.txt") })
 	_ = cmd.Process.Signal(syscall.SIGTERM)
 	_ = cmd.Wait()
 	if last := p.last(p.read("inner.ndjson")); last["status"] != "cancelled" || p.read("heard.txt") != "heard\n" {

@@ -38,6 +38,7 @@ func endlessServer(t *testing.T) string {
 
 // What a service, a tool or a program sends without end is refused by its limit, within a memory of 3 GB.
 func TestEndlessAnswersAreRefused(t *testing.T) {
+	t.Parallel()
 	needsLinux(t, "/dev/zero and ulimit -v are as on Linux")
 	url := endlessServer(t)
 	for _, c := range []struct {

@@ -7,6 +7,7 @@ import (
 
 // An error in a filter has its place in the file, both in a check and when the node runs.
 func TestAWrongFilterIsFoundInItsFile(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	p.write("w.json", `{"nodes": [
   {"id": "j", "type": "jq", "params": {"args": {"name": 1}, "filter": "\"ü\" + $nme"}}

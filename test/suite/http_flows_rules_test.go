@@ -70,6 +70,7 @@ func TestFlowsInEveryRevision(t *testing.T) {
 
 // TestTheHealthOfAServerOfFlows holds what GET answers to whoever asks.
 func TestTheHealthOfAServerOfFlows(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	d := p.open()
 	response, body := p.get(http.MethodGet, d.url)

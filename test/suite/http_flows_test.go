@@ -4,8 +4,10 @@ import (
 	"bufio"
 	"context"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -51,6 +53,7 @@ const hello = `{"description":"Say hello","inputs":{"who":{"type":"string","defa
 
 // TestFlowsByPolling holds the default of pflow-serve http: shared flows for clients without a credential, by polling.
 func TestFlowsByPolling(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	token := p.shared("hello", hello)
 	d := p.open()
@@ -113,6 +116,7 @@ func TestFlowsByPolling(t *testing.T) {
 
 // TestFlowsOnAStream holds that run_flow streams to its result, with the job's id and what happens to each node.
 func TestFlowsOnAStream(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	token := p.shared("hello", hello)
 	failing := p.shared("failing", chain("echo one", "echo oops >&2; exit 3"))
@@ -184,6 +188,7 @@ func TestFlowsOnAStream(t *testing.T) {
 
 // TestFlowStreamEndsWithoutTheRun holds that a flow goes on if its client leaves or cancels, and its job can be polled.
 func TestFlowStreamEndsWithoutTheRun(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	gate := p.gate("gate")
 	token := p.shared("gated", strings.ReplaceAll(gated(), "gate\"", gate.path+"\""))
@@ -216,6 +221,7 @@ func TestFlowStreamEndsWithoutTheRun(t *testing.T) {
 
 // TestFlowOutputsOverHTTP holds what the addresses of outputs answer, and that nothing in them can be active.
 func TestFlowOutputsOverHTTP(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	token := p.shared("media", `{"nodes":[{"id":"a","type":"shell","params":{"command":"printf '{\"type\":\"image\",\"value\":\"iVBORw0KGgo=\"}'"}},`+
 		`{"id":"b","type":"shell","params":{"command":"printf '{\"type\":\"image\",\"value\":\"PHN2Zy8+\",\"mimeType\":\"image/svg+xml\"}'"}}],`+
@@ -274,6 +280,7 @@ func TestFlowOutputsOverHTTP(t *testing.T) {
 
 // TestFlowLimitsAndCleanup holds how a limit that passes is answered over HTTP, and who may remove expired jobs.
 func TestFlowLimitsAndCleanup(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	p.env = append(p.env, "CRON_SECRET=open-sesame-77")
 	token := p.shared("hello", chain("true"))
@@ -320,6 +327,7 @@ func TestFlowLimitsAndCleanup(t *testing.T) {
 // TestFlowsNeedNoBearer holds that a server of several toolsets behind a name of its own serves shared flows to all, and the rest to
 // those with a token.
 func TestFlowsNeedNoBearer(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	bearer := p.token("desk")
 	d := p.open("--toolsets", "core,flows", "--public-url", "https://flows.example.com")
@@ -337,6 +345,7 @@ func TestFlowsNeedNoBearer(t *testing.T) {
 // TestSecretsOfTheServerStayThere holds that the programs which a server of flows starts do not have its own secrets, except for pflow-share,
 // which decrypts keys.
 func TestSecretsOfTheServerStayThere(t *testing.T) {
+	t.Parallel()
 	needsLinux(t, "the environments of processes are read from /proc")
 	p := newPlace(t)
 	p.env = append(p.env, masterKey, "CRON_SECRET=open-sesame-77")
@@ -360,11 +369,9 @@ func TestSecretsOfTheServerStayThere(t *testing.T) {
 		t.Errorf("there are too few programs to look at: %v", running)
 	}
 	for _, secret := range []string{"CRON_SECRET=open-sesame-77", masterKey} {
-		for pid := range processes(secret) {
-			if running[pid] != "" {
-				t.Errorf("%s is in the environment of %s", secret, running[pid])
-			}
-		}
+		p.eventually("pflow-share has ended, and "+secret+" is in no environment", func() bool {
+			return !slices.ContainsFunc(slices.Collect(maps.Keys(processes(secret))), func(pid int) bool { return running[pid] != "" })
+		})
 	}
 	open()
 	text, err := io.ReadAll(response.Body)

@@ -38,6 +38,7 @@ func (d *door) raw(request string) (status int, answer string) {
 // TestHTTPHostileRequests plays a corpus of requests that no honest client sends. Each is refused, none repeats what it brings in a
 // header, and the server goes on.
 func TestHTTPHostileRequests(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	secret := p.token("desk")
 	d := p.open("--toolsets", "core,flows")

@@ -74,6 +74,7 @@ func toolCall(id, tool, arguments string) string {
 
 // TestHTTPStreamsTheProgressOfARun holds that a stream brings the progress of a run while it runs, and then its result.
 func TestHTTPStreamsTheProgressOfARun(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	gate := p.gate("gate")
 	p.draft("gated", gated())
@@ -116,6 +117,7 @@ func TestHTTPStreamsTheProgressOfARun(t *testing.T) {
 // TestHTTPRunOutlivesItsCall holds what ends a run: not a client that goes away, not a server that stops or is killed, but a
 // cancellation.
 func TestHTTPRunOutlivesItsCall(t *testing.T) {
+	t.Parallel()
 	for name, tc := range map[string]struct {
 		end    func(d *door, leave func())
 		status string
@@ -153,6 +155,7 @@ func TestHTTPRunOutlivesItsCall(t *testing.T) {
 
 // TestHTTPHandsOverOnSIGTERM holds that a server that is stopped answers the calls that wait for runs with their ids.
 func TestHTTPHandsOverOnSIGTERM(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	gate := p.gate("gate")
 	p.draft("gated", gated())
@@ -179,6 +182,7 @@ func TestHTTPHandsOverOnSIGTERM(t *testing.T) {
 
 // TestHTTPHasTheTableOfStdio holds that both doors list the same tools.
 func TestHTTPHasTheTableOfStdio(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	p.saved("greet", chain("echo hello"))
 	const toolsets = "core,drafts,workflows,servers,veloflux"

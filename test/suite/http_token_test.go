@@ -45,6 +45,7 @@ const listTools = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
 
 // TestHTTPWhoMayCall holds who needs a token, and what a wrong one is answered with.
 func TestHTTPWhoMayCall(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	good, gone := p.token("good"), p.token("gone")
 	p.must("pflow-serve", "token", "remove", "gone")
@@ -115,6 +116,7 @@ func TestHTTPWhoMayCall(t *testing.T) {
 
 // TestHTTPTokenReachesItsFlowsOnly holds that a token with flows sees nothing of other workflows, by no tool and no resource.
 func TestHTTPTokenReachesItsFlowsOnly(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	p.saved("mine", chain("echo mine"))
 	p.saved("other", chain("echo secret"))
@@ -188,6 +190,7 @@ func TestHTTPTokenReachesItsFlowsOnly(t *testing.T) {
 // TestATokenOfUnknownFlowsWarns holds that a workflow which does not exist is named when a token is limited to it, and that the token is
 // made nevertheless.
 func TestATokenOfUnknownFlowsWarns(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	p.saved("mine", chain("true"))
 	p.draft("sketch", chain("true"))

@@ -11,6 +11,7 @@ import (
 
 // What the error of a batch over text suggests can be pasted: the function in place, and the node before it.
 func TestBatchOverTextSuggestsWhatWorks(t *testing.T) {
+	t.Parallel()
 	const workflow = `{"nodes":[{"id":"list","type":"shell","params":{"command":"printf 'a b\\nc\\n'"}},
 		{"id":"each","type":"echo","params":{"message":"<${item}>"},"batch":{"items":"${list.stdout}"}}]}`
 	p := newPlace(t)

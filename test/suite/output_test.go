@@ -64,6 +64,7 @@ func outputNode(name string, n int, url string) string {
 // A node of any type that puts out more than the workflow allows fails by its limit, which a handler can take. What it put out
 // before is bounded too. With a larger limit the same workflow runs to its end.
 func TestMaxOutputEndsTheNodeThatExceedsIt(t *testing.T) {
+	t.Parallel()
 	p := outputPlace(t)
 	server := webserver.Start(t)
 	const much = 400_000

@@ -226,6 +226,7 @@ func TestWhatAKilledRunnerLeftIsEnded(t *testing.T) {
 // Repeated resumes of the same run continue from its latest successor: nothing that has finished in any of them runs again,
 // not even when all is done.
 func TestResumingTheSameAgainRepeatsNothing(t *testing.T) {
+	t.Parallel()
 	for name, words := range map[string][]string{
 		"by its id":     {"run", "w.json", "--resume", "ID"},
 		"by its events": {"run", "w.json", "--resume", "first.ndjson"},

@@ -18,6 +18,7 @@ import (
 // Piped standard output is data only, and standard error is empty unless there is an error. On a terminal the same calls
 // print text for people.
 func TestPurity(t *testing.T) {
+	t.Parallel()
 	jsonLine := regexp.MustCompile(`(?m)^(\{"|\[\{|\[\]$|\{\}$)`) // an answer that is an object by nature is shown indented
 	for _, c := range calls {
 		name := c.line
@@ -194,6 +195,7 @@ func (p *place) onTerminal(c call) outcome {
 
 // The table of calls has every command.
 func TestCallsAreComplete(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	command := regexp.MustCompile(`(?m)^  ([a-z][a-z-]*(?: [a-z][a-z-]*)?)`)
 	for _, program := range programs {

@@ -171,6 +171,7 @@ func TestASignalEndsAProgramThatWritesToAPipeWithoutAReader(t *testing.T) {
 
 // Endless input is refused by its limit, within a memory of 2 GB.
 func TestEndlessInputIsRefused(t *testing.T) {
+	t.Parallel()
 	needsLinux(t, "/dev/zero and ulimit -v are as on Linux")
 	const zero = "</dev/zero"
 	type endless struct{ source, line, limit string }

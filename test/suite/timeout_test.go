@@ -9,6 +9,7 @@ import (
 
 // In the Markdown form the timeout of a step is a parameter like any other, also of types that do not declare it.
 func TestTimeoutsOfTheMarkdownForm(t *testing.T) {
+	t.Parallel()
 	for name, step := range map[string]string{
 		"a shell node":    "- type: shell\n- timeout: 100ms\n- command: sleep 100\n",
 		"a number":        "- type: shell\n- timeout: 0.1\n- command: sleep 100\n",
@@ -31,6 +32,7 @@ func TestTimeoutsOfTheMarkdownForm(t *testing.T) {
 }
 
 func TestStatusShowsHowLongNodesRun(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	p.write("w.json", `{"nodes":[{"id":"done","type":"echo"},{"id":"slow","type":"shell","params":{"command":"sleep 100"}}],"edges":[{"from":"done","to":"slow"}]}`)
 	id := gjson.Get(p.must("pflow-exec", "start", "w.json"), "run_id").Str

@@ -16,6 +16,7 @@ import (
 // TestRealManager uses every tool and resource with the Manager at $VELOFLUX_REAL_URL, which must be one for tests, and
 // compares the answers with those of the Manager itself.
 func TestRealManager(t *testing.T) {
+	t.Parallel()
 	url := os.Getenv("VELOFLUX_REAL_URL")
 	if url == "" {
 		t.Skip("VELOFLUX_REAL_URL is not set; scripts/veloflux-real sets it")
