@@ -8,23 +8,12 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/event"
-	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/run/cluster"
+	"github.com/pflow-suite/pflow/pkg/run/reader"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
 type waitCommand struct{ runArgument }
-
-// answer is the document of a run that has ended or has paused.
-type answer struct {
-	Success    bool              `json:"success"`
-	RunID      string            `json:"run_id"`
-	Status     event.Status      `json:"status"`
-	Outputs    json.RawMessage   `json:"outputs"`
-	Checkpoint *event.Checkpoint `json:"checkpoint"`
-	Error      *fault.Fault      `json:"error,omitempty"`
-	Warnings   []string          `json:"warnings,omitempty"`
-}
 
 // Run waits until a run has ended or waits for a person, and prints its answer.
 func (c *waitCommand) Run(app *cli.App) error {
@@ -42,13 +31,13 @@ func (c *waitCommand) Run(app *cli.App) error {
 
 // end prints the answer of a run that has ended or has paused, and returns its exit status.
 func end(app *cli.App, s *cluster.State) error {
-	a := &answer{Success: s.Status.Succeeded(), RunID: s.ID, Status: s.Status, Error: s.Fault, Outputs: json.RawMessage("{}")}
+	a := &reader.Answer{Success: s.Status.Succeeded(), RunID: s.ID, Status: s.Status, Error: s.Fault, Outputs: json.RawMessage("{}")}
 	last, err := lastOf(s)
 	if err != nil {
 		return err
 	}
 	if last != nil {
-		if a.Warnings = last.Warnings; last.Outputs != nil {
+		if a.Warnings, a.Usage = last.Warnings, last.Usage; last.Outputs != nil {
 			a.Outputs = last.Outputs
 		}
 		if !a.Success {

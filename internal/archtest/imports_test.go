@@ -200,6 +200,15 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+func TestOneProgramLinksTemporal(t *testing.T) {
+	for name, p := range suite(t) {
+		links := slices.ContainsFunc(p.Deps, under("go.temporal.io/"))
+		if strings.HasPrefix(name, "cmd/") && links != (name == "cmd/pflow-temporal") {
+			t.Errorf("%s links Temporal's SDK: %t", name, links)
+		}
+	}
+}
+
 func TestOnlyImporters(t *testing.T) {
 	for name, p := range suite(t) {
 		for needed, by := range onlyImporters {

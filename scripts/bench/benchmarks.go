@@ -52,6 +52,7 @@ func (b *bench) benchmarks() []benchmark {
 		{"100,000 requests of shared flows", b.manyRequests},
 		{"telemetry of 100,000 events", b.telemetry},
 		{"cluster run that loses its worker", b.clusterLosses},
+		{"batch on a cluster", b.clusterBatch},
 	}
 }
 

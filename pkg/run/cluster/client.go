@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"io"
 	"strings"
 	"time"
 
@@ -16,6 +15,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/event/history"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 	"github.com/pflow-suite/pflow/pkg/run/cluster/payload"
@@ -64,11 +64,19 @@ type State struct {
 // Live reports whether the run goes on without a person.
 func (s *State) Live() bool { return s.Status == running }
 
-// Events returns the run's events so far: those of its latest execution on a worker. It is empty before that begins. Very long values are
-// not in it but references to them.
-func (s *State) Events() (io.ReadCloser, error) { return openRecord(s.store, s.events) }
+// Outline returns the history of the run's events so far, those of its latest execution on a worker, and what loads its very long values. It is
+// empty before that begins.
+func (s *State) Outline() (*history.Run, event.Load, error) {
+	r, err := openRecord(s.store, s.events)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { _ = r.Close() }()
+	h, err := history.Outline(r)
+	return h, r.load, err
+}
 
-// Each calls do with the line of each of these events, and what loads the values to which the line refers.
+// Each calls do with the line of each event of the run so far, and what loads the values to which the line refers.
 func (s *State) Each(do func(line []byte, load event.Load) error) error {
 	r, err := openRecord(s.store, s.events)
 	if err != nil {

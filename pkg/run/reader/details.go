@@ -195,10 +195,15 @@ func (r *Run) details(n *history.Node, now time.Time, status event.Status, limit
 
 // value returns a value of the event stream as plain JSON, with long texts left out.
 func (r *Run) value(raw json.RawMessage, limit int) (json.RawMessage, error) {
+	return valueOf(raw, limit, r.Blob)
+}
+
+// valueOf is value for what has other blobs than a run.
+func valueOf(raw json.RawMessage, limit int, load event.Load) (json.RawMessage, error) {
 	if raw == nil {
 		return nil, nil
 	}
-	return event.Abridge(raw, limit, r.Blob, event.Reference.Value)
+	return event.Abridge(raw, limit, load, event.Reference.Value)
 }
 
 // known returns a fault if the run has no node of that path. One inside another node is there once it has begun.

@@ -86,29 +86,15 @@ func (r *Run) Overview(values bool) (*Overview, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &Overview{RunID: r.ID(), Status: status, Running: []string{}, Completed: completed(h), ResumedBy: r.Successor()}
-	if e := h.Started; e != nil {
-		o.Workflow, o.StartedAt, o.UpdatedAt, o.ResumedFrom = e.Workflow.Name, &e.Time, &h.Time, e.ResumedFrom
-	}
-	o.count(h)
-	now := time.Now()
-	o.Budget, o.Spent = spending(h, status, now)
-	for n := range h.All() {
-		if status == journal.Running && n.State == history.Running {
-			o.Running = append(o.Running, n.Path)
-			o.RunningNodes = append(o.RunningNodes, RunningNode{n.Path, float64(n.Elapsed(now).Microseconds()) / 1000, n.Message})
-		}
-	}
-	o.Nodes.Running = len(o.Running)
-	if o.Questions, err = openQuestions(r, h, status); err != nil {
-		return nil, err
-	}
 	if e := h.Finished; e != nil {
 		r.PointOn(e)
-		o.EndedAt, o.Resume, o.Warnings = &e.Time, e.Resume, e.Warnings
-		if e.Error != nil {
-			o.Error = e.Error
-		}
+	}
+	o, err := OverviewOf(h, status, r.Blob)
+	if err != nil {
+		return nil, err
+	}
+	if o.RunID, o.ResumedBy = r.ID(), r.Successor(); o.ResumedBy != "" {
+		o.Questions = nil
 	}
 	if status == journal.Interrupted {
 		o.Resume, o.Error = resumption(r), r.interruption()
@@ -120,6 +106,34 @@ func (r *Run) Overview(values bool) (*Overview, error) {
 		err = o.addOutputs(r, h)
 	}
 	return o, err
+}
+
+// OverviewOf returns the overview of a run of which nothing but the events is known, and its status.
+func OverviewOf(h *history.Run, status event.Status, load event.Load) (o *Overview, err error) {
+	o = &Overview{Status: status, Running: []string{}, Completed: completed(h)}
+	if e := h.Started; e != nil {
+		o.RunID, o.Workflow, o.StartedAt, o.UpdatedAt, o.ResumedFrom = e.Run, e.Workflow.Name, &e.Time, &h.Time, e.ResumedFrom
+	}
+	o.count(h)
+	now := time.Now()
+	o.Budget, o.Spent = spending(h, status, now)
+	for n := range h.All() {
+		if status == journal.Running && n.State == history.Running {
+			o.Running = append(o.Running, n.Path)
+			o.RunningNodes = append(o.RunningNodes, RunningNode{n.Path, float64(n.Elapsed(now).Microseconds()) / 1000, n.Message})
+		}
+	}
+	o.Nodes.Running = len(o.Running)
+	if o.Questions, err = openQuestions(h, status, load); err != nil {
+		return nil, err
+	}
+	if e := h.Finished; e != nil {
+		o.EndedAt, o.Resume, o.Warnings = &e.Time, e.Resume, e.Warnings
+		if e.Error != nil {
+			o.Error = e.Error
+		}
+	}
+	return o, nil
 }
 
 // spending returns the budget of a run and what is spent of it. Of a run that has stopped, the time until its latest event counts.

@@ -27,10 +27,9 @@ type Question struct {
 // maxParam is the most characters of a text in the parameters of a question.
 const maxParam = 2000
 
-// openQuestions returns the questions of a run that are still to be answered, in the order of the nodes. A run that another one
-// continues has none.
-func openQuestions(r *Run, h *history.Run, status event.Status) (open []Question, err error) {
-	if status != event.Paused && status != journal.Running || r.Successor() != "" {
+// openQuestions returns the questions of a run that are still to be answered, in the order of the nodes.
+func openQuestions(h *history.Run, status event.Status, load event.Load) (open []Question, err error) {
+	if status != event.Paused && status != journal.Running {
 		return nil, nil
 	}
 	for n := range h.All() {
@@ -41,7 +40,7 @@ func openQuestions(r *Run, h *history.Run, status event.Status) (open []Question
 		if q.Choices == nil {
 			q.Choices = []string{}
 		}
-		if q.Params, err = r.value(n.Params, maxParam); err != nil {
+		if q.Params, err = valueOf(n.Params, maxParam, load); err != nil {
 			return nil, err
 		}
 		open = append(open, q)
