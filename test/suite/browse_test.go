@@ -114,8 +114,12 @@ func TestBrowsePagesTogetherAreEverything(t *testing.T) {
 		if n := len(pages[0].Get("structuredContent.nodes").Array()); arguments["detail"] == nil && len(best) != min(n, 8) || arguments["detail"] == "brief" && len(best) > 0 {
 			t.Errorf("%s: %d types of the first page have inputs", what, len(best))
 		}
-		if text := pages[0].Get("content.0.text").Str; len(text) > 1000 {
+		text := pages[0].Get("content.0.text").Str
+		if len(text) > 4000 {
 			t.Errorf("%s: a text of %d bytes", what, len(text))
+		}
+		if len(best) > 0 && !strings.Contains(text, "("+best[0].Get("0").Str) {
+			t.Errorf("%s: the text does not have the parameter %s: %s", what, best[0].Get("0").Str, text)
 		}
 	}
 	a, failed := c.call("browse_components", `{"limit":0}`)
