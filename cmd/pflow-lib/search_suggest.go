@@ -48,7 +48,7 @@ func serverSuggestion(types *registry.Registry, name string, reader fault.Reader
 // goOn returns how to see more, and less.
 func (c *searchCommand) goOn() string {
 	if c.reader == fault.Tools {
-		return "More: the same arguments and next_cursor as cursor. To narrow: more words, server (the node types of one MCP server), type (one node type, in full), detail brief"
+		return "More: next_cursor as cursor, other arguments the same. To narrow: more words, server (one MCP server), type (one node type, in full), detail brief"
 	}
 	return "More: the same command and --cursor NEXT_CURSOR. To narrow: more words, --server NAME (the node types of one MCP server), --type TYPE (one, in full), --detail brief"
 }

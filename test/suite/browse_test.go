@@ -115,7 +115,7 @@ func TestBrowsePagesTogetherAreEverything(t *testing.T) {
 			t.Errorf("%s: %d types of the first page have inputs", what, len(best))
 		}
 		text := pages[0].Get("content.0.text").Str
-		if len(text) > 4000 {
+		if len(text) > 2000 {
 			t.Errorf("%s: a text of %d bytes", what, len(text))
 		}
 		if len(best) > 0 && !strings.Contains(text, "("+best[0].Get("0").Str) {

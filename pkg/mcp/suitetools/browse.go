@@ -3,6 +3,7 @@ package suitetools
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -63,24 +64,23 @@ func (a browseArguments) command() suite.Command {
 	return suite.Command{Program: "pflow-lib", Args: args}
 }
 
-// browsed is the summary of an answer: the names of what is on the page, the interfaces of its node types, and what is not on it.
+// browsed is the summary of an answer: the interfaces of its node types, the names of others and of workflows, and what is not on the page.
 func browsed(document json.RawMessage) string {
 	fields := gjson.GetManyBytes(document, "nodes.#.type", "workflows.#.name", "total", "more", "suggestions", "warnings.#.message")
-	var lines []string
-	for i, what := range []string{"node type", "workflow"} {
-		names := fields[i].Array()
-		if len(names) > 1 {
-			what += "s"
-		}
-		if len(names) > 0 {
-			lines = append(lines, fmt.Sprintf("%d %s: %s", len(names), what, listed(names)))
-		}
+	lines := interfaces(gjson.GetBytes(document, "nodes").Array())
+	if named := fields[0].Array(); len(lines) < len(named) {
+		lines = slices.Insert(lines, 0, counted("node type", named))
 	}
-	lines = append(lines, interfaces(gjson.GetBytes(document, "nodes").Array())...)
+	if named := fields[1].Array(); len(named) > 0 {
+		lines = append(lines, counted("workflow", named))
+	}
 	if len(lines) == 0 {
 		lines = append(lines, "Nothing was found.")
 	}
-	if more := fields[3].Int(); more > 0 {
+	switch more := fields[3].Int(); {
+	case more > 0 && len(fields[4].Array()) > 0: // which says how
+		lines = append(lines, fmt.Sprintf("%d more of %d.", more, fields[2].Int()))
+	case more > 0:
 		lines = append(lines, fmt.Sprintf("%d more of %d: cursor with next_cursor continues.", more, fields[2].Int()))
 	}
 	for _, texts := range fields[4:] {
@@ -89,6 +89,14 @@ func browsed(document json.RawMessage) string {
 		}
 	}
 	return strings.Join(lines, "\n")
+}
+
+// counted returns how many there are of what is named, and the names.
+func counted(what string, names []gjson.Result) string {
+	if len(names) > 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s: %s", len(names), what, listed(names))
 }
 
 // maxListed is the most names in a summary, and maxListedBytes the most bytes of them.

@@ -44,7 +44,7 @@ func TestBrowseIsSummarized(t *testing.T) {
 		{`{"nodes":[{"type":"http","inputs":[{"name":"url","type":"str","required":true},{"name":"body","type":"any"}],"outputs":[{"name":"status"},{"name":"error"}]},{"type":"shell"}],"total":2}`,
 			120, []string{"http(url str, body? any) -> status, error"}},
 		{`{"nodes":[{"type":"read-file","inputs":[{"name":"file_path","type":"str","required":true,"description":"the file"}]}],"total":1}`,
-			80, []string{"read-file(file_path str)", "file_path: the file"}},
+			80, []string{"read-file(file_path str)"}},
 		{wide, 500 + maxInterfaces, []string{"8 node types", "x?"}},
 	} {
 		text := browsed(json.RawMessage(c.document))

@@ -5,31 +5,21 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
-
-	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
-const (
-	// maxInterfaces is the most bytes that the interfaces of an answer take in its text.
-	maxInterfaces = 3000
-	// maxParameter is the most bytes of the description of a parameter in a text.
-	maxParameter = 200
-)
+// maxInterfaces is the most bytes that the interfaces of an answer take in its text.
+const maxInterfaces = 1000
 
 // interfaces returns a line for each node type that comes with its interface, in the order of the list, as long as they take at most
-// maxInterfaces bytes. A client may show its model the text alone, so the text has what is needed to write a node. A single one has
-// the descriptions of its parameters too.
+// maxInterfaces bytes. A client may show its model the text alone, so the text has what is needed to write a node. The
+// structured content has the descriptions.
 func interfaces(nodes []gjson.Result) (lines []string) {
 	size := 0
 	for _, node := range nodes {
-		inputs := node.Get("inputs").Array()
-		if len(inputs) == 0 {
+		if len(node.Get("inputs").Array()) == 0 {
 			continue
 		}
 		line := callForm(node)
-		if len(nodes) == 1 {
-			line = fault.Truncate(line+parameterTexts(inputs), maxInterfaces)
-		}
 		if size += len(line) + 1; size > maxInterfaces {
 			break
 		}
@@ -57,15 +47,4 @@ func callForm(node gjson.Result) string {
 		text += " -> " + strings.Join(outputs, ", ")
 	}
 	return text
-}
-
-// parameterTexts returns a line for each parameter that has a description.
-func parameterTexts(inputs []gjson.Result) string {
-	var text strings.Builder
-	for _, input := range inputs {
-		if of := input.Get("description").Str; of != "" {
-			fmt.Fprintf(&text, "\n  %s: %s", input.Get("name").Str, fault.Truncate(of, maxParameter))
-		}
-	}
-	return text.String()
 }
