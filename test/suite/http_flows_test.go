@@ -4,10 +4,8 @@ import (
 	"bufio"
 	"context"
 	"io"
-	"maps"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"testing"
 
@@ -368,10 +366,19 @@ func TestSecretsOfTheServerStayThere(t *testing.T) {
 	if delete(running, d.cmd.Process.Pid); len(running) < 2 { // pflow-exec watch and the run
 		t.Errorf("there are too few programs to look at: %v", running)
 	}
-	for _, secret := range []string{"CRON_SECRET=open-sesame-77", masterKey} {
-		p.eventually("pflow-share has ended, and "+secret+" is in no environment", func() bool {
-			return !slices.ContainsFunc(slices.Collect(maps.Keys(processes(secret))), func(pid int) bool { return running[pid] != "" })
-		})
+	having := func(secret string) (commands []string) {
+		for pid, command := range processes(secret) {
+			if running[pid] != "" {
+				commands = append(commands, command)
+			}
+		}
+		return commands
+	}
+	if got := having("CRON_SECRET=open-sesame-77"); len(got) != 0 {
+		t.Errorf("the secret of the clean-up is in the environment of %q", got)
+	}
+	if got := having(masterKey); len(got) != 1 || !strings.Contains(got[0], "/pflow-share ") || !strings.Contains(got[0], " --requests") {
+		t.Errorf("the key is in the environment of %q", got)
 	}
 	open()
 	text, err := io.ReadAll(response.Body)
