@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/tidwall/gjson"
@@ -171,7 +172,10 @@ func TestASharedRunEndsAtItsLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	short := "#!/bin/sh\nfor a; do shift; [ \"$a\" != --timeout=300 ] || a=--timeout=0.3; set -- \"$@\" \"$a\"; done\nexec " + filepath.Join(bin, "pflow-exec") + " \"$@\"\n"
-	if err := os.WriteFile(filepath.Join(folder, "pflow-exec"), []byte(short), 0o700); err != nil {
+	syscall.ForkLock.RLock() // a child forked by a parallel test would hold the file open for writing: "text file busy"
+	err := os.WriteFile(filepath.Join(folder, "pflow-exec"), []byte(short), 0o700)
+	syscall.ForkLock.RUnlock()
+	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := p.command("pflow-share", "run", token)

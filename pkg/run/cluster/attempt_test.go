@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -26,7 +27,10 @@ func quiet() log.Logger { return log.NewStructuredLogger(slog.New(slog.DiscardHa
 func newWorker(t *testing.T, script string) *Worker {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "pflow-exec"), []byte("#!/bin/sh\n"+script), 0o700); err != nil { //nolint:gosec // it is a program
+	syscall.ForkLock.RLock()                                                                   // a child forked by a parallel test would hold the file open for writing: "text file busy"
+	err := os.WriteFile(filepath.Join(dir, "pflow-exec"), []byte("#!/bin/sh\n"+script), 0o700) //nolint:gosec // it is a program
+	syscall.ForkLock.RUnlock()
+	if err != nil {
 		t.Fatal(err)
 	}
 	return &Worker{Suite: dir, Env: os.Environ(), store: &payload.Store{}, log: slog.New(slog.DiscardHandler), heartbeat: heard(func(any) error { return nil })}
