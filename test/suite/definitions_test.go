@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -35,7 +34,7 @@ func TestToolsOfAnyDefinition(t *testing.T) {
 	p := newPlace(t)
 	const servers = 10
 	each := 500
-	if os.Getenv("CASE_THOROUGH") == "" {
+	if !thorough() {
 		each = 100
 	}
 	byType := map[string]definitions.Definition{}

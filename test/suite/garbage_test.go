@@ -3,6 +3,7 @@ package suite
 import (
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -49,15 +50,17 @@ var garbageCalls = []string{
 
 func TestGarbageIsRefused(t *testing.T) {
 	t.Parallel()
-	for what, content := range garbage() {
+	contents := garbage()
+	for i, what := range slices.Sorted(maps.Keys(contents)) {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
+			content := contents[what]
 			p, _ := fluxPlace(t)
 			p.draft("good", chain("echo good"))
 			p.run("pflow-exec", "run", chainFile(p))
 			p.write("it", content)
 			before := p.files()
-			for _, line := range garbageCalls {
+			for _, line := range someFrom(i, garbageCalls, 3) { // each content meets a third of the calls, each call a third of the contents
 				line, lenient := strings.CutPrefix(line, "*")
 				p.garbageCall(line, content, lenient)
 			}

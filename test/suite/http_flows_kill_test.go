@@ -2,8 +2,11 @@ package suite
 
 import (
 	"bufio"
+	"bytes"
+	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"syscall"
@@ -37,14 +40,24 @@ func waiting(g *gate) string {
 	return `{"nodes":[{"id":"a","type":"shell","params":{"command":` + quote("read x < "+g.path+"; echo done") + `}}],"outputs":{"said":{"source":"${a.stdout}"}}}`
 }
 
-// having returns the processes of a place whose command line has a text.
+// having returns the processes of a place whose command line has a text, without those that they have just forked: a child has the command
+// line of its parent until it executes a program.
 func (p *place) having(text string) (pids []int) {
-	for pid, command := range processes("PFLOW_HOME=" + p.home) {
-		if strings.Contains(command, text) {
+	found := processes("PFLOW_HOME=" + p.home)
+	for pid, command := range found {
+		if strings.Contains(command, text) && found[parent(pid)] != command {
 			pids = append(pids, pid)
 		}
 	}
 	return pids
+}
+
+// parent returns the process that is the parent of one, or 0.
+func parent(pid int) (parent int) {
+	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	_, after, _ := bytes.Cut(stat, []byte(") ")) // after the name, which may have spaces
+	_, _ = fmt.Sscanf(string(after), "%c %d", new(rune), &parent)
+	return parent
 }
 
 // killAll ends the processes of a place whose command line has a text, with SIGKILL, and returns how many there were.

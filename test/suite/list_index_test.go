@@ -122,6 +122,10 @@ func TestKilledWhileTheIndexIsWritten(t *testing.T) {
 			t.Fatalf("%s: %s\nwithout an index: %s", when, got, want)
 		}
 	}
+	pace := 2
+	if thorough() {
+		pace = 1
+	}
 	for name, c := range map[string]struct {
 		prepare func() error
 		args    []string
@@ -131,7 +135,7 @@ func TestKilledWhileTheIndexIsWritten(t *testing.T) {
 		"run":           {func() error { return nil }, []string{"run", "it"}},
 	} {
 		for _, call := range []string{"write", "openat", "flock", "renameat,rename,renameat2", "close"} {
-			for step, ended := 1, 0; ended < 3 && step <= 60; step += 1 + step/10 { // a step is one of a thread
+			for step, ended := 1, 0; ended < 3 && step <= 60; step += pace + step/10 { // a step is one of a thread
 				if err := c.prepare(); err != nil {
 					t.Fatal(err)
 				}
@@ -145,7 +149,7 @@ func TestKilledWhileTheIndexIsWritten(t *testing.T) {
 			}
 		}
 	}
-	if killed < 30 {
+	if killed < 60/pace {
 		t.Errorf("only %d processes were killed", killed)
 	}
 	if left, _ := filepath.Glob(index + "?*"); len(left) > 1 {

@@ -55,7 +55,7 @@ func TestMemoryOfParallelOutput(t *testing.T) {
 		node, runtime string
 		fails         bool
 	}{
-		"endless":      {node: `"type":"shell","params":{"command":"yes"}`, runtime: `{"max_output":"60MB"}`, fails: true},
+		"endless":      {node: `"type":"shell","params":{"command":"yes"}`, runtime: `{"max_output":"20MB"}`, fails: true},
 		"with secrets": {node: `"type":"shell","params":{"command":"yes $SOME_TOKEN | head -c 8000000"}`},
 		"newlines":     {node: `"type":"shell","params":{"command":"yes '' | head -c 8000000"}`},
 		"code":         {node: `"type":"code","params":{"language":"python","code":"result: list = ['x' * 99] * 80000"}`},

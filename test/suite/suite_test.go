@@ -145,13 +145,19 @@ func processes(variable string) map[int]string {
 	return found
 }
 
-// some returns every nth element of a list, or the whole list if $CASE_THOROUGH is set, as scripts/test --clients does.
-func some[E any](list []E, n int) []E {
-	if os.Getenv("CASE_THOROUGH") != "" {
+// thorough reports whether long tests take all of their cases, as scripts/test --clients lets them.
+func thorough() bool { return os.Getenv("CASE_THOROUGH") != "" }
+
+// some returns every nth element of a list, or the whole list in thorough tests.
+func some[E any](list []E, n int) []E { return someFrom(0, list, n) }
+
+// someFrom returns every nth element of a list, beginning with one of the first n, or the whole list in thorough tests.
+func someFrom[E any](first int, list []E, n int) []E {
+	if thorough() {
 		return list
 	}
 	part := make([]E, 0, len(list)/n+1)
-	for i := 0; i < len(list); i += n {
+	for i := first % n; i < len(list); i += n {
 		part = append(part, list[i])
 	}
 	return part
@@ -268,10 +274,10 @@ func (p *place) must(name string, args ...string) string {
 func (p *place) eventually(what string, holds func() bool) {
 	p.Helper()
 	deadline := time.Now().Add(patience)
-	for !holds() {
+	for pause := 5 * time.Millisecond; !holds(); pause = min(pause*5/4, 50*time.Millisecond) { // to ask costs what other tests need
 		if time.Now().After(deadline) {
 			p.Fatalf("waited in vain until %s", what)
 		}
-		<-time.After(5 * time.Millisecond)
+		<-time.After(pause)
 	}
 }
