@@ -113,7 +113,7 @@ func writeRun(w io.Writer, d *reader.Details, columns int) {
 	writeBrief(w, "outputs", d.Outputs, columns)
 	var table cells.Table
 	for _, n := range d.Nodes {
-		table.Row(n.State, n.Node, typeOf(n.Type, n.RunsOn), took(n.DurationMS))
+		table.Row(shownState(&n), n.Node, typeOf(n.Type, n.RunsOn), took(n.DurationMS))
 	}
 	_ = table.Write(w, columns)
 	for _, n := range d.Nodes {
@@ -121,6 +121,14 @@ func writeRun(w io.Writer, d *reader.Details, columns int) {
 			_, _ = fmt.Fprintf(w, "%s asks: %s [%s]\n%s", n.Node, n.Question, strings.Join(n.Choices, "/"), shownParams(n.Params, "  "))
 		}
 	}
+}
+
+// shownState returns the state of a node for people. A batch that completed although items of it failed is degraded, as in the report.
+func shownState(n *reader.NodeDetails) string {
+	if n.State == string(history.Completed) && n.Items != nil && n.Items.Failed > 0 {
+		return string(event.Degraded)
+	}
+	return n.State
 }
 
 // typeOf returns the type of a node for people, with the runner that runs it.
@@ -141,7 +149,7 @@ func took(ms *float64) string {
 
 // writeNode writes a node for people.
 func writeNode(w io.Writer, n *reader.NodeDetails) {
-	head := slices.DeleteFunc([]string{n.Node, typeOf(n.Type, n.RunsOn), n.State, took(n.DurationMS)}, func(s string) bool { return s == "" })
+	head := slices.DeleteFunc([]string{n.Node, typeOf(n.Type, n.RunsOn), shownState(n), took(n.DurationMS)}, func(s string) bool { return s == "" })
 	_, _ = fmt.Fprintln(w, strings.Join(head, "  "))
 	for _, line := range [][2]string{{"because of", n.Why}, {"reused from", n.FromRun}, {"question", n.Question}, {"answer", n.Answer}} {
 		if line[1] != "" {

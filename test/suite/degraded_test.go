@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -115,6 +116,33 @@ func TestStatusAndShowSayWhyARunIsDegraded(t *testing.T) {
 		}
 		if short := p.must("pflow-exec", command, "last", "--max-bytes", "1024"); len(short) > 1024 && command == "status" {
 			t.Errorf("%s: %d bytes", command, len(short))
+		}
+	}
+}
+
+// TestShowSaysThatABatchIsDegraded checks the state of a batch of which items failed, next to one of which none did. The JSON keeps the state
+// of the events.
+func TestShowSaysThatABatchIsDegraded(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.draft("w", `{"nodes": [
+		{"id": "some", "type": "shell", "batch": {"items": [0, 1], "error_handling": "continue"}, "params": {"command": "exit \"${item}\""}},
+		{"id": "every", "type": "echo", "batch": {"items": [0, 1]}}]}`)
+	p.must("pflow-exec", "run", "w")
+	shown := p.must("pflow-exec", "show", "last", "--format", "text")
+	for node, want := range map[string]string{"some": "degraded", "every": "completed"} {
+		of := p.must("pflow-exec", "show", "last", node, "--format", "text")
+		if head, _, _ := strings.Cut(of, "\n"); !slices.Contains(strings.Fields(head), want) {
+			t.Errorf("%s: %s", node, of)
+		}
+		if !slices.ContainsFunc(strings.Split(shown, "\n"), func(line string) bool {
+			words := strings.Fields(line)
+			return len(words) > 1 && words[0] == want && words[1] == node
+		}) {
+			t.Errorf("%s is not %s: %s", node, want, shown)
+		}
+		if d := p.must("pflow-exec", "show", "last", node); gjson.Get(d, "state").Str != "completed" {
+			t.Errorf("%s: %s", node, d)
 		}
 	}
 }
