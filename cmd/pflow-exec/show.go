@@ -22,7 +22,7 @@ type showCommand struct {
 	RunID          string   `arg:"" name:"run" help:"A run's id, a prefix of it that no other run has, or last." complete:"run"`
 	Node           string   `arg:"" optional:"" help:"Show only this node, with its outputs; build/compile is compile inside the node build." complete:"run-node"`
 	Field          []string `help:"Print only the value at this template path, such as fetch.items[0].name, or build/compile.stdout. May be given several times." placeholder:"PATH" sep:"none"`
-	MaxOutputChars int      `help:"Leave out longer texts (${default}); 0 leaves out none. On a terminal one node is shown whole." default:"2000" placeholder:"N"`
+	MaxOutputChars int      `help:"Leave out longer texts (${default}); 0 leaves out none. As text one node is shown whole, and of a batch the first items." default:"2000" placeholder:"N"`
 	Raw            bool     `help:"On a terminal, print the control characters of outputs too. They can change what the terminal shows."`
 }
 
@@ -55,7 +55,7 @@ func (c *showCommand) Run(app *cli.App) error {
 		if err := shorten(app, n); err != nil {
 			return err
 		}
-		return app.Document(n, func(w io.Writer) { writeNode(w, n) })
+		return app.Document(n, func(w io.Writer) { writeNode(w, n, app.Stdout.Columns()) })
 	}
 	d, err := run.Details(c.MaxOutputChars)
 	if err != nil {
@@ -147,11 +147,11 @@ func took(ms *float64) string {
 	return history.FormatDuration(time.Duration(*ms * float64(time.Millisecond)))
 }
 
-// writeNode writes a node for people.
-func writeNode(w io.Writer, n *reader.NodeDetails) {
+// writeNode writes a node for people, on a terminal of that many columns, or 0 for another file.
+func writeNode(w io.Writer, n *reader.NodeDetails, columns int) {
 	head := slices.DeleteFunc([]string{n.Node, typeOf(n.Type, n.RunsOn), shownState(n), took(n.DurationMS)}, func(s string) bool { return s == "" })
 	_, _ = fmt.Fprintln(w, strings.Join(head, "  "))
-	for _, line := range [][2]string{{"because of", n.Why}, {"reused from", n.FromRun}, {"question", n.Question}, {"answer", n.Answer}} {
+	for _, line := range [][2]string{{"items", countsOf(n)}, {"because of", n.Why}, {"reused from", n.FromRun}, {"question", n.Question}, {"answer", n.Answer}} {
 		if line[1] != "" {
 			_, _ = fmt.Fprintf(w, "%s: %s\n", line[0], line[1])
 		}
@@ -166,12 +166,22 @@ func writeNode(w io.Writer, n *reader.NodeDetails) {
 	if n.Error != nil {
 		_, _ = fmt.Fprintf(w, "error: %s\n", strings.Join(n.Error.Lines(), "\n  "))
 	}
+	batch := isBatch(n.Outputs)
+	if batch {
+		writeBatch(w, n.Outputs, columns)
+	}
 	gjson.ParseBytes(n.Outputs).ForEach(func(name, value gjson.Result) bool {
+		if batch && isSummarized(name.Str) {
+			return true
+		}
 		if text := template.AsText(json.RawMessage(value.Raw)); tells(n, name.Str, text) {
 			writeValue(w, "", name.Str, text)
 		}
 		return true
 	})
+	if batch {
+		_, _ = fmt.Fprintln(w, "--format json prints all outputs of all items")
+	}
 }
 
 // tells reports whether an output says something that is not in the other lines about the node.

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/pflow-suite/pflow/pkg/terminal/cells"
 )
 
 // degrading is a workflow whose runs are degraded; more are fields of it.
@@ -143,6 +145,51 @@ func TestShowSaysThatABatchIsDegraded(t *testing.T) {
 		}
 		if d := p.must("pflow-exec", "show", "last", node); gjson.Get(d, "state").Str != "completed" {
 			t.Errorf("%s: %s", node, d)
+		}
+	}
+}
+
+// TestShowSummarizesABatch checks that the text about a large batch is short, on a terminal and off it, also after the batch was reused. It has
+// the counts and the failed items, also those after the first results. The JSON has all items.
+func TestShowSummarizesABatch(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.draft("w", `{"nodes": [
+		{"id": "list", "type": "shell", "params": {"command": "seq -s, 0 299 | sed 's/.*/[&]/'"}},
+		{"id": "each", "type": "shell", "batch": {"items": "${list.stdout}", "error_handling": "continue", "parallel": true},
+		 "params": {"command": "case \"${item}\" in 2??) exit 7;; esac; seq \"${item}\" 400"}}]}`)
+	p.must("pflow-exec", "run", "w", "--quiet")
+	for _, run := range []string{"a run", "a resumed run"} {
+		text := p.must("pflow-exec", "show", "last", "each", "--format", "text")
+		if n := strings.Count(text, "\n"); n > 50 || len(text) > 8000 {
+			t.Errorf("%s: %d lines, %d bytes", run, n, len(text))
+		}
+		for _, want := range []string{"300, 100 failed", "[219]", "80 more", "[0]", "190 more", "--format json"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s: %q is missing:\n%s", run, want, text)
+			}
+		}
+		for _, not := range []string{"[10]", "[220]"} {
+			if strings.Contains(text, not) {
+				t.Errorf("%s: %s is shown:\n%s", run, not, text)
+			}
+		}
+		d := p.must("pflow-exec", "show", "last", "each")
+		if gjson.Get(d, "outputs.results.#").Int() != 200 || gjson.Get(d, "outputs.errors.#").Int() != 100 {
+			t.Errorf("%s: %s", run, d)
+		}
+		p.must("pflow-exec", "resume", "last", "--quiet")
+	}
+	s := p.session(p.command("pflow-exec", "show", "last", "each"), 60)
+	s.show()
+	<-s.read
+	_ = s.cmd.Wait()
+	if lines := strings.Count(s.sent.String(), "\n"); lines > 50 {
+		t.Errorf("%d lines on a terminal", lines)
+	}
+	for line := range strings.Lines(s.sent.String()) {
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, "[") && cells.Width(line) > 60 {
+			t.Errorf("more than 60 columns: %s", line)
 		}
 	}
 }
