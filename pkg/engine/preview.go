@@ -56,10 +56,8 @@ func DryRun(ctx context.Context, c Config) (*Preview, error) {
 	if c.From == nil {
 		return p, nil
 	}
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	c.Journal, c.Cache, c.Ask, c.Adopt = &dryJournal{from: c.From, would: p.Would, answers: p.Answers, blobs: map[string][]byte{}}, nil, nil, nil
-	e := newExecution(ctx, stop, c, top)
+	e, end := dryExecution(ctx, c, top, p)
+	defer end()
 	if e.only != nil {
 		fr, err := e.only.enter(top)
 		if err != nil {
@@ -76,6 +74,34 @@ func DryRun(ctx context.Context, c Config) (*Preview, error) {
 	e.sched.enter(top)
 	e.foresee(p)
 	return p, nil
+}
+
+// DeniedAtOnce reports whether the answers of a config end the run that goes on from its checkpoint before any node starts, also inside
+// other nodes. It executes, asks and stores nothing.
+func DeniedAtOnce(ctx context.Context, c Config) (bool, error) {
+	top, err := newFrame(&c.Sub, c.Inputs)
+	if err != nil {
+		return false, err
+	}
+	e, end := dryExecution(ctx, c, top, &Preview{Would: map[string]Intent{}, Answers: map[string]string{}})
+	defer end()
+	if e.only != nil {
+		if top, err = e.only.enter(top); err != nil {
+			return false, err
+		}
+	}
+	e.sched.mu.Lock()
+	defer e.sched.mu.Unlock()
+	e.sched.enter(top)
+	return len(e.sched.advance()) == 0 && e.stop.denied != nil, nil
+}
+
+// dryExecution returns an execution that stores nothing and asks no person. Its events are noted in a preview. The function ends what it has
+// begun.
+func dryExecution(ctx context.Context, c Config, top *frame, p *Preview) (*execution, func()) {
+	ctx, stop := context.WithCancelCause(ctx)
+	c.Journal, c.Cache, c.Ask, c.Adopt = &dryJournal{from: c.From, would: p.Would, answers: p.Answers, blobs: map[string][]byte{}}, nil, nil, nil
+	return newExecution(ctx, stop, c, top), func() { stop(nil) }
 }
 
 // answer notes what an answer given beforehand means for a node, if there is one.

@@ -1,11 +1,6 @@
 package runner
 
-import (
-	"context"
-	"slices"
-
-	"github.com/pflow-suite/pflow/pkg/engine"
-)
+import "slices"
 
 // denies reports whether the request's answers to the open questions of the run to go on from are all denials, which end the run.
 func denies(l *Launch) bool {
@@ -16,20 +11,5 @@ func denies(l *Launch) bool {
 			answer = given.Text
 		}
 		return !l.from.Denies(path, answer)
-	})
-}
-
-// startsNodes reports whether the run may start a node before its answers end it.
-func startsNodes(ctx context.Context, l *Launch) bool {
-	preview, err := engine.DryRun(ctx, l.config(""))
-	if err != nil {
-		return true
-	}
-	settled := func(id string) bool {
-		return preview.Would[id] == engine.WouldReuse || preview.Would[id] == engine.WouldSkip
-	}
-	return slices.ContainsFunc(preview.Order, func(id string) bool {
-		waits := slices.ContainsFunc(preview.After[id], func(before string) bool { return !settled(before) })
-		return preview.Would[id] == engine.WouldRun && !waits
 	})
 }

@@ -132,8 +132,10 @@ func (l *Launch) resolve(ctx context.Context) (err error) {
 	if err := rerun.checkReached(ctx); err != nil {
 		return err
 	}
-	if l.marked && startsNodes(ctx, l) {
-		return l.redactor.Fault(fault.From(missing))
+	if l.marked {
+		if denied, err := engine.DeniedAtOnce(ctx, l.config("")); err != nil || !denied {
+			return l.redactor.Fault(fault.From(missing))
+		}
 	}
 	same := once{l}
 	if err := same.checkTaken(ctx); err != nil {
