@@ -51,7 +51,7 @@ func (m *Manager) do(ctx context.Context, r *request) (*response, *exchange, err
 	}
 	timed, cancel := context.WithTimeout(ctx, x.timeout)
 	defer cancel()
-	traced := httptrace.WithClientTrace(timed, &httptrace.ClientTrace{GotConn: func(got httptrace.GotConnInfo) {
+	traced := httptrace.WithClientTrace(context.WithValue(timed, requestTimeout{}, x.timeout), &httptrace.ClientTrace{GotConn: func(got httptrace.GotConnInfo) {
 		x.connected.Store(true)
 		_ = got.Conn.SetDeadline(time.Time{}) // the context bounds the rest
 	}})

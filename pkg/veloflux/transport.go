@@ -48,7 +48,7 @@ func newTransport(c Config, origin *url.URL) (t *http.Transport, proxy *url.User
 	}
 	return &http.Transport{
 		Proxy:                  func(*http.Request) (*url.URL, error) { return through, err },
-		DialContext:            deadlineDialer(2 * c.Timeout),
+		DialContext:            deadlineDialer,
 		OnProxyConnectResponse: checkProxyResponse,
 		TLSClientConfig:        config,
 		ForceAttemptHTTP2:      true,
@@ -60,18 +60,20 @@ func newTransport(c Config, origin *url.URL) (t *http.Transport, proxy *url.User
 	}, proxy, nil
 }
 
-// deadlineDialer returns a dial function whose connections have a deadline until a request gets them. The transport
-// continues a tunnel or a TLS handshake after the request that wanted it has ended, and a silent peer would hold the
-// connection for ever.
-func deadlineDialer(within time.Duration) func(ctx context.Context, network, address string) (net.Conn, error) {
-	return func(ctx context.Context, network, address string) (net.Conn, error) {
-		conn, err := (&net.Dialer{Timeout: within}).DialContext(ctx, network, address)
-		if err != nil {
-			return nil, err
-		}
-		_ = conn.SetDeadline(time.Now().Add(within)) // fails only on a closed connection, which its next use reports
-		return &unfinished{Conn: conn}, nil
+// requestTimeout is the key of a request's timeout in its context, of which the transport keeps the values for a dial, and not the deadline.
+type requestTimeout struct{}
+
+// deadlineDialer makes connections that have a deadline until a request gets them. The transport continues a dial, a tunnel or a TLS
+// handshake after the request that wanted it has ended, and a silent peer would hold the connection for ever.
+func deadlineDialer(ctx context.Context, network, address string) (net.Conn, error) {
+	timeout, _ := ctx.Value(requestTimeout{}).(time.Duration)
+	within := 2 * timeout
+	conn, err := (&net.Dialer{Timeout: within}).DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
 	}
+	_ = conn.SetDeadline(time.Now().Add(within)) // fails only on a closed connection, which its next use reports
+	return &unfinished{Conn: conn}, nil
 }
 
 // unfinished is a connection whose peer may answer and close it before it has read the whole request, as the Manager does
