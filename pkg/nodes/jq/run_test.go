@@ -255,7 +255,7 @@ func TestItGivesBackWhatItGets(t *testing.T) {
 			var text string
 			_ = json.Unmarshal(raw, &text)
 			text = strings.TrimPrefix(text, "\ufeff")
-			if strings.TrimSpace(text) == "" { // it holds no value
+			if strings.Trim(text, " \t\r\n") == "" { // it holds no value
 				raw = json.RawMessage("null")
 			} else if json.Valid([]byte(text)) {
 				raw = json.RawMessage(text)
