@@ -98,13 +98,7 @@ func (h *Handler) streamRun(w http.ResponseWriter, r *http.Request, reach *Reach
 	}
 	out := &stream{w: w, connection: http.NewResponseController(w), after: after}
 	out.begin()
-	for _, l := range past {
-		out.event(l)
-	}
-	if !complete {
-		out.askAgain(retryPast)
-	}
-	out.flush()
+	out.past(past, complete)
 	if complete && !ended(past) {
 		h.follow(r.Context(), out, f, run)
 	}
@@ -154,10 +148,23 @@ func (h *Handler) follow(ctx context.Context, out *stream, f *feed.Follower, run
 				continue
 			}
 			if status, _, err := h.standing(ctx, run); err != nil || status != "running" && status != "queued" {
-				return // it ended before the feed began: the client asks again
+				h.finish(ctx, out, run, status)
+				return
 			}
 		}
 	}
+}
+
+// finish writes the rest of a run that ended before the feed brought its events.
+func (h *Handler) finish(ctx context.Context, out *stream, run, status string) {
+	rest, complete, err := h.past(ctx, run, out.after)
+	if err != nil {
+		return // the client asks again
+	}
+	if complete && status == interrupted && !ended(rest) {
+		rest = append(rest, interruption(run))
+	}
+	out.past(rest, complete)
 }
 
 // streamAll streams the beginnings and ends of runs.
@@ -303,6 +310,17 @@ func (s *stream) event(l feed.Line) {
 		s.after = l.Seq
 		s.write("id: %d\ndata: %s\n\n", l.Seq, l.JSON)
 	}
+}
+
+// past sends events of the past, and tells the client to ask for the rest if they are not complete.
+func (s *stream) past(lines []feed.Line, complete bool) {
+	for _, l := range lines {
+		s.event(l)
+	}
+	if !complete {
+		s.askAgain(retryPast)
+	}
+	s.flush()
 }
 
 // change sends that a run has begun or ended.
