@@ -86,18 +86,18 @@ func (b *bench) build() error {
 	return nil
 }
 
-// versions compares the start of each program with that of a bare one. A program that is a node type has a higher limit: the
-// libraries that it links start slowly, and its work takes far longer.
+// versions compares the start of each program with that of a bare one. A program that is a node type has a higher limit, and that for a
+// cluster: the libraries that they link start slowly, and their work takes far longer.
 func (b *bench) versions() ([]result, error) {
 	var all []result
-	for _, ofNode := range []bool{false, true} {
+	for _, heavy := range []bool{false, true} {
 		limit := 3.0
-		if ofNode {
+		if heavy {
 			limit = 5
 		}
 		c := comparison{rounds: 200, rivals: []rival{{b.bare(), limit}}}
 		for _, p := range b.programs {
-			if strings.HasPrefix(p, "pflow-node-") == ofNode {
+			if heavy == (p == "pflow-temporal" || strings.HasPrefix(p, "pflow-node-")) {
 				c.subjects = append(c.subjects, command{name: p + " --version", args: []string{b.path("bin", p), "--version"}})
 			}
 		}
