@@ -29,7 +29,11 @@ func TestKilledRunsGoOn(t *testing.T) {
 
 // One run is started for each call and each key, whenever the server, a runner or a process that starts runs was killed.
 func TestKilledServersStartNoRunTwice(t *testing.T) {
-	trials(t, "--tasks", "1", "--shares", "1", "--limited", "1", "--runners", "1")
+	tasks := "1"
+	if thorough() {
+		tasks = "2"
+	}
+	trials(t, "--tasks", tasks, "--shares", "1", "--limited", "1", "--runners", "1")
 }
 
 // No secret is found, whatever a run does, in some of the places where secrets are written.
