@@ -38,13 +38,18 @@ func (f *Folder) At(dir, name, version, script string) {
 		"if [ \"$1\" = --hints=tools ]; then shift; echo " + name + " >> \"$DIR/addressed\"; fi\n" +
 		"if [ \"$1\" = --max-bytes=8192 ]; then shift; echo " + name + " >> \"$DIR/limited\"; fi\n" +
 		"echo " + name + " \"$*\" >> \"$DIR/calls\"\n" + script + "\n"
+	Write(f, filepath.Join(dir, name), text)
+}
+
+// Write writes a script that a test is about to run.
+func Write(t testing.TB, path, script string) {
+	t.Helper()
 	// A child that another test starts meanwhile would have the file open for writing until it executes its program, and a file that is
 	// written cannot be executed.
 	syscall.ForkLock.RLock()
-	err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700)
-	syscall.ForkLock.RUnlock()
-	if err != nil {
-		f.Fatal(err)
+	defer syscall.ForkLock.RUnlock()
+	if err := os.WriteFile(path, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
 	}
 }
 

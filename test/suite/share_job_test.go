@@ -7,10 +7,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/pflow-suite/pflow/internal/fakeprograms"
 )
 
 // job starts a shared run and waits for its end. It returns the id of the job.
@@ -172,12 +173,7 @@ func TestASharedRunEndsAtItsLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	short := "#!/bin/sh\nfor a; do shift; [ \"$a\" != --timeout=300 ] || a=--timeout=0.3; set -- \"$@\" \"$a\"; done\nexec " + filepath.Join(bin, "pflow-exec") + " \"$@\"\n"
-	syscall.ForkLock.RLock() // a child forked by a parallel test would hold the file open for writing: "text file busy"
-	err := os.WriteFile(filepath.Join(folder, "pflow-exec"), []byte(short), 0o700)
-	syscall.ForkLock.RUnlock()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fakeprograms.Write(t, filepath.Join(folder, "pflow-exec"), short)
 	cmd := p.command("pflow-share", "run", token)
 	cmd.Path = filepath.Join(folder, "pflow-share")
 	started, err := cmd.Output()

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -16,6 +15,7 @@ import (
 	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/testsuite"
 
+	"github.com/pflow-suite/pflow/internal/fakeprograms"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/run/cluster/payload"
 )
@@ -27,12 +27,7 @@ func quiet() log.Logger { return log.NewStructuredLogger(slog.New(slog.DiscardHa
 func newWorker(t *testing.T, script string) *Worker {
 	t.Helper()
 	dir := t.TempDir()
-	syscall.ForkLock.RLock()                                                                   // a child forked by a parallel test would hold the file open for writing: "text file busy"
-	err := os.WriteFile(filepath.Join(dir, "pflow-exec"), []byte("#!/bin/sh\n"+script), 0o700) //nolint:gosec // it is a program
-	syscall.ForkLock.RUnlock()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fakeprograms.Write(t, filepath.Join(dir, "pflow-exec"), "#!/bin/sh\n"+script)
 	return &Worker{Suite: dir, Env: os.Environ(), store: &payload.Store{}, log: slog.New(slog.DiscardHandler), heartbeat: heard(func(any) error { return nil })}
 }
 
