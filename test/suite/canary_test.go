@@ -38,7 +38,6 @@ var tellers = map[string]string{
 
 // telling is a workflow with a node for each of the tellers, and one for each other place that a secret can reach.
 func telling(secret string, inputs string, others bool) string {
-	type object = map[string]any
 	var nodes []object
 	for _, id := range slices.Sorted(maps.Keys(tellers)) {
 		nodes = append(nodes, object{"id": id, "type": "shell", "params": object{"command": strings.ReplaceAll(tellers[id], "SECRET", secret)}})
