@@ -15,8 +15,8 @@ const clients = [
   { name: '@modelcontextprotocol/sdk', revision: '2025-11-25', skip: false, ask: bySDK },
   { name: '@modelcontextprotocol/client', revision: '2025-11-25', skip: node20, ask: (...args) => byClient({}, ...args) },
   { name: '@modelcontextprotocol/client', revision: '2026-07-28', skip: node20, ask: (...args) => byClient({ versionNegotiation: { mode: 'auto' } }, ...args) },
-  { name: 'the Python client', revision: '2025-11-25', skip: !python && 'CASE_PYTHON is not set: use scripts/test --clients', ask: (...args) => byPython('legacy', ...args) },
-  { name: 'the Python client', revision: '2026-07-28', skip: !python && 'CASE_PYTHON is not set: use scripts/test --clients', ask: (...args) => byPython('auto', ...args) },
+  { name: 'the Python client', revision: '2025-11-25', skip: !python && 'CASE_PYTHON is not set: use scripts/test --all', ask: (...args) => byPython('legacy', ...args) },
+  { name: 'the Python client', revision: '2026-07-28', skip: !python && 'CASE_PYTHON is not set: use scripts/test --all', ask: (...args) => byPython('auto', ...args) },
 ];
 
 for (const { name, revision, skip, ask } of clients) {

@@ -1,6 +1,6 @@
 // The conformance suite of the protocol, against the server of internal/conformance, which is made of what pflow-serve is made of,
 // against pflow-serve itself, and against the server of the Go SDK. docs/conformance.md says what each scenario comes to, and why. CASE_CONFORMANCE is the folder of the
-// suite's packages: scripts/test --clients installs them.
+// suite's packages: scripts/test --all installs them.
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,7 +18,7 @@ const suite = `${modules}/@modelcontextprotocol/conformance/dist/index.js`;
 const besideIt = `${modules}/node-${process.platform}-${process.arch}/bin/node`;
 const node = existsSync(besideIt) ? besideIt : process.execPath;
 const able = node === besideIt || Number(process.versions.node.split('.')[0]) >= 22;
-const skip = !modules ? 'CASE_CONFORMANCE is not set: use scripts/test --clients' : !able && 'needs Node 22';
+const skip = !modules ? 'CASE_CONFORMANCE is not set: use scripts/test --all' : !able && 'needs Node 22';
 const page = fileURLToPath(new URL('../../docs/conformance.md', import.meta.url));
 const fixture = fileURLToPath(new URL('conformance-source.mjs', import.meta.url));
 const everything = program('tools/everything-server');

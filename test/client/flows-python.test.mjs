@@ -1,5 +1,5 @@
 // A shared flow by the Python client over HTTP, in both eras of the protocol. The interpreter with its packages is CASE_PYTHON:
-// scripts/test --clients installs them.
+// scripts/test --all installs them.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import test from 'node:test';
@@ -9,7 +9,7 @@ import { sharedFlow } from './shared-flow.mjs';
 import { program } from './suite.mjs';
 
 const python = process.env.CASE_PYTHON;
-const skip = !python && 'CASE_PYTHON is not set: use scripts/test --clients';
+const skip = !python && 'CASE_PYTHON is not set: use scripts/test --all';
 const script = fileURLToPath(new URL('flows.py', import.meta.url));
 
 for (const [mode, revision] of [['legacy', '2025-11-25'], ['auto', '2026-07-28']]) {

@@ -1,4 +1,4 @@
-// The command line of the MCP inspector, whose packages are in the folder CASE_INSPECTOR: scripts/test --clients installs
+// The command line of the MCP inspector, whose packages are in the folder CASE_INSPECTOR: scripts/test --all installs
 // them.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -11,7 +11,7 @@ const node = existsSync(besideIt) ? besideIt : process.execPath;
 const able = node === besideIt || major > 22 || (major === 22 && minor >= 19);
 
 /** skip is why the inspector cannot run here, or false. */
-export const skip = !modules ? 'CASE_INSPECTOR is not set: use scripts/test --clients' : !able && 'needs Node 22.19';
+export const skip = !modules ? 'CASE_INSPECTOR is not set: use scripts/test --all' : !able && 'needs Node 22.19';
 
 /** inspector returns a function that sends one request to a server and returns what the inspector printed. */
 export function inspector(env, command) {

@@ -63,7 +63,7 @@ async function listed(t, home, n, client, StdioClientTransport) {
   }
 }
 
-test('schemas of sources for the Python client', { skip: !process.env.CASE_PYTHON && 'CASE_PYTHON is not set: use scripts/test --clients' }, async (t) => {
+test('schemas of sources for the Python client', { skip: !process.env.CASE_PYTHON && 'CASE_PYTHON is not set: use scripts/test --all' }, async (t) => {
   const script = fileURLToPath(new URL('list_tools.py', import.meta.url));
   for await (const { home, n } of lists(t)) {
     for (const mode of ['legacy', 'auto']) {

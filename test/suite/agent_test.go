@@ -59,7 +59,7 @@ func TestAPlanIsDoneByClaude(t *testing.T) {
 	t.Parallel()
 	program := os.Getenv("CASE_CLAUDE")
 	if program == "" {
-		t.Skip("CASE_CLAUDE is not set: use scripts/test --clients")
+		t.Skip("CASE_CLAUDE is not set: use scripts/test --all")
 	}
 	server := llmserver.Start(t)
 	p := newPlace(t)

@@ -155,7 +155,7 @@ func TestInstallInClaudeCode(t *testing.T) {
 	t.Parallel()
 	claude := os.Getenv("CASE_CLAUDE")
 	if claude == "" {
-		t.Skip("CASE_CLAUDE is not set: use scripts/test --clients")
+		t.Skip("CASE_CLAUDE is not set: use scripts/test --all")
 	}
 	p := newPlace(t)
 	if err := os.Mkdir(filepath.Join(p.dir, "clients"), 0o700); err != nil {

@@ -122,7 +122,7 @@ func packaged(t *testing.T, variable string) string {
 	t.Helper()
 	file := os.Getenv(variable)
 	if file == "" {
-		t.Skip(variable + " is not set: use scripts/test --clients")
+		t.Skip(variable + " is not set: use scripts/test --all")
 	}
 	return file
 }

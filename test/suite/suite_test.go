@@ -145,8 +145,8 @@ func processes(variable string) map[int]string {
 	return found
 }
 
-// thorough reports whether long tests take all of their cases, as scripts/test --clients lets them.
-func thorough() bool { return os.Getenv("CASE_THOROUGH") != "" }
+// thorough reports whether long tests take all of their cases, as scripts/test --all lets them.
+func thorough() bool { return !testing.Short() }
 
 // some returns every nth element of a list, or the whole list in thorough tests.
 func some[E any](list []E, n int) []E { return someFrom(0, list, n) }

@@ -29,7 +29,7 @@ func newCluster(t *testing.T) *cluster {
 	t.Helper()
 	program := os.Getenv("CASE_TEMPORAL")
 	if program == "" {
-		t.Skip("CASE_TEMPORAL does not name Temporal's program: scripts/test --clients installs it")
+		t.Skip("CASE_TEMPORAL does not name Temporal's program: scripts/test --all installs it")
 	}
 	server, err := temporalserver.New(program, t.TempDir())
 	if err != nil {

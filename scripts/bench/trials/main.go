@@ -15,7 +15,7 @@
 //
 // In a cluster trial two workers of a Temporal server execute a batch through a runner, and a whole run, while workers, the server and the
 // commands that send the work are killed. Everything must end; what had finished, as far as the cluster knew, or at all if there is a shared
-// folder, must not run again, all else at most once more for each kill. The trials need Temporal's program in $CASE_TEMPORAL, which scripts/test --clients installs.
+// folder, must not run again, all else at most once more for each kill. The trials need Temporal's program in $CASE_TEMPORAL, which scripts/test --all installs.
 //
 // In a task trial pflow-serve is killed 30 times at random moments and started again, while a client that takes MCP tasks starts runs,
 // polls, cancels and answers them. Each call must have one task with one run, and each state that a server shows must be true.
