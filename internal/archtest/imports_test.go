@@ -23,6 +23,7 @@ const (
 var tools = map[string][]string{
 	"internal/archtest":       {},
 	"internal/authserver":     {},
+	"internal/brief":          {},
 	"internal/cases":          {},
 	"internal/golden":         {},
 	"internal/llmserver":      {},

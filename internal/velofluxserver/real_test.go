@@ -14,6 +14,9 @@ import (
 
 var update = flag.Bool("update", false, "write what a real Manager answers to the statements")
 
+// sampled is a stream that some statements read, in addition to those of each server. Only some of its rows are kept.
+const sampled = `{"name":"source_stream","type":"mqtt","schema":{"type":"json","props":{"columns":[{"name":"user_id","data_type":"int64"},{"name":"score","data_type":"float64"}]}},"props":{"broker_url":"tcp://127.0.0.1:1883","topic":"/yisa/data","qos":0},"shared":false,"decoder":{"type":"json","props":{}},"sampler":{"interval":"10s","strategy":{"type":"latest"}}}`
+
 // TestStatementsOfARealManager compares the table of statements with the Manager at $VELOFLUX_REAL_URL, which must be one
 // for tests: it gets the streams of this package.
 func TestStatementsOfARealManager(t *testing.T) {

@@ -34,7 +34,7 @@ func TestToolsOfAnyDefinition(t *testing.T) {
 	p := newPlace(t)
 	const servers = 10
 	each := 500
-	if !thorough() {
+	if testing.Short() {
 		each = 100
 	}
 	byType := map[string]definitions.Definition{}

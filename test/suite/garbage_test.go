@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/pflow-suite/pflow/internal/brief"
 )
 
 // deep is the depth of the deepest garbage: enough to overflow the stack of a recursive reader.
@@ -60,7 +62,7 @@ func TestGarbageIsRefused(t *testing.T) {
 			p.run("pflow-exec", "run", chainFile(p))
 			p.write("it", content)
 			before := p.files()
-			for _, line := range someFrom(i, garbageCalls, 3) { // each content meets a third of the calls, each call a third of the contents
+			for _, line := range brief.PartFrom(i, garbageCalls, 3) { // each content meets a third of the calls, each call a third of the contents
 				line, lenient := strings.CutPrefix(line, "*")
 				p.garbageCall(line, content, lenient)
 			}

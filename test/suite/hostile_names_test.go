@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/pflow-suite/pflow/internal/brief"
 )
 
 // hostileNames returns names that lead out of a folder if they are used as paths, or do something else than name a thing. Below dir
@@ -182,13 +184,13 @@ func TestHostileNames(t *testing.T) {
 	if n := len(hostileNames("/x")); n < 300 {
 		t.Errorf("only %d names", n)
 	}
-	n := len(some(hostileNames("/x"), 8))
+	n := len(brief.Part(hostileNames("/x"), 8))
 	for from := 0; from < n; from += each {
 		t.Run(fmt.Sprint(from), func(t *testing.T) {
 			t.Parallel()
 			p := hostileHome(t)
 			known, _ := p.sessionWith([]string{"gone", "fresh", "nothing", "a-b"}, func(string, string, map[string]any) {})
-			names := some(hostileNames(p.dir), 8)
+			names := brief.Part(hostileNames(p.dir), 8)
 			outside, calls := p.sessionWith(names[from:min(from+each, n)], func(what, name string, message map[string]any) {
 				uri, _ := strings.CutPrefix(what, "resource ")
 				texts(message, "", func(at, text string) {

@@ -30,7 +30,7 @@ func TestKilledRunsGoOn(t *testing.T) {
 // One run is started for each call and each key, whenever the server, a runner or a process that starts runs was killed.
 func TestKilledServersStartNoRunTwice(t *testing.T) {
 	tasks := "1"
-	if thorough() {
+	if !testing.Short() {
 		tasks = "2"
 	}
 	trials(t, "--tasks", tasks, "--shares", "1", "--limited", "1", "--runners", "1")

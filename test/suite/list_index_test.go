@@ -123,7 +123,7 @@ func TestKilledWhileTheIndexIsWritten(t *testing.T) {
 		}
 	}
 	pace := 2
-	if thorough() {
+	if !testing.Short() {
 		pace = 1
 	}
 	for name, c := range map[string]struct {

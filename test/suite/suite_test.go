@@ -145,24 +145,6 @@ func processes(variable string) map[int]string {
 	return found
 }
 
-// thorough reports whether long tests take all of their cases, as scripts/test --all lets them.
-func thorough() bool { return !testing.Short() }
-
-// some returns every nth element of a list, or the whole list in thorough tests.
-func some[E any](list []E, n int) []E { return someFrom(0, list, n) }
-
-// someFrom returns every nth element of a list, beginning with one of the first n, or the whole list in thorough tests.
-func someFrom[E any](first int, list []E, n int) []E {
-	if thorough() {
-		return list
-	}
-	part := make([]E, 0, len(list)/n+1)
-	for i := first % n; i < len(list); i += n {
-		part = append(part, list[i])
-	}
-	return part
-}
-
 // needs skips the test if a tool is missing.
 func needs(t *testing.T, tools ...string) {
 	t.Helper()
