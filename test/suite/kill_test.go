@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/pflow-suite/pflow/internal/brief"
 )
 
 // noTrials has the flags that leave out each kind of trial.
@@ -14,6 +16,7 @@ var noTrials = []string{"--kill=0", "--full=0", "--watch=0", "--limited=0", "--r
 // trials runs some of the trials, which stop runs in the middle, with the programs of this test. The arguments say which.
 func trials(t *testing.T, args ...string) {
 	t.Helper()
+	brief.Skip(t)
 	t.Parallel()
 	cmd := exec.Command(filepath.Join(testPrograms, "trials"), slices.Concat([]string{"--programs", bin}, noTrials, args)...)
 	cmd.Env = append(os.Environ(), "TMPDIR="+t.TempDir())
@@ -29,11 +32,7 @@ func TestKilledRunsGoOn(t *testing.T) {
 
 // One run is started for each call and each key, whenever the server, a runner or a process that starts runs was killed.
 func TestKilledServersStartNoRunTwice(t *testing.T) {
-	tasks := "1"
-	if !testing.Short() {
-		tasks = "2"
-	}
-	trials(t, "--tasks", tasks, "--shares", "1", "--limited", "1", "--runners", "1")
+	trials(t, "--tasks", "2", "--shares", "1", "--limited", "1", "--runners", "1")
 }
 
 // No secret is found, whatever a run does, in some of the places where secrets are written.

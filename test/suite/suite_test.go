@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io/fs"
 	"os"
@@ -55,7 +56,11 @@ func testMain(m *testing.M) int {
 		return 1
 	}
 	bin, testPrograms = os.Getenv("CASE_PROGRAMS"), filepath.Join(dir, "tools")
-	err = build(testPrograms, "./scripts/hostilemcp", "./scripts/bench/trials")
+	forTests := []string{"./scripts/hostilemcp"}
+	if flag.Parse(); !testing.Short() {
+		forTests = append(forTests, "./scripts/bench/trials")
+	}
+	err = build(testPrograms, forTests...)
 	if bin == "" && err == nil {
 		bin = filepath.Join(dir, "bin")
 		err = build(bin, "./cmd/...")
