@@ -4,6 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -13,7 +16,9 @@ import (
 	"github.com/openai/openai-go/v3"
 	openaioption "github.com/openai/openai-go/v3/option"
 
+	"github.com/pflow-suite/pflow/internal/golden"
 	"github.com/pflow-suite/pflow/internal/llmserver"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
 const prompt = `[[text Grüße, and a good day to all of you]] [[tool weigh {"of":["[[a]]",1]}]] [[usage 7 5 3 2]] go on`
@@ -85,6 +90,36 @@ func TestOpenAIReadsTheStream(t *testing.T) {
 	if c.FinishReason != "tool_calls" || c.Message.ToolCalls[0].Function.Arguments != `{"of":["[[a]]",1]}` {
 		t.Errorf("second turn: %+v", c)
 	}
+}
+
+// TestTheStreams compares the streams of both APIs with a golden file.
+func TestTheStreams(t *testing.T) {
+	t.Parallel()
+	s := llmserver.Start(t)
+	said := `{"role":"user","content":` + string(rawjson.Quote(prompt)) + `}`
+	var b strings.Builder
+	for _, path := range []string{"/v1/chat/completions", "/v1/messages"} {
+		for _, turns := range []string{said, said + `,{"role":"assistant","content":"a good day"},{"role":"user","content":"and now?"}`} {
+			status, stream := post(t, s.URL+path, `{"model":"m","max_tokens":100,"stream":true,"stream_options":{"include_usage":true},"messages":[`+turns+`]}`)
+			fmt.Fprintf(&b, "# %s: %d\n%s", path, status, stream)
+		}
+	}
+	golden.Compare(t, "testdata/streams.golden", b.String())
+}
+
+// post sends a request with a JSON body and returns the status and the body of the response.
+func post(t *testing.T, url, body string) (int, string) {
+	t.Helper()
+	resp, err := http.Post(url, "application/json", strings.NewReader(body)) //nolint:gosec // a server of the test
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, string(text)
 }
 
 func TestFailuresAreTheAPIs(t *testing.T) {

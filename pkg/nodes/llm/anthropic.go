@@ -13,7 +13,7 @@ import (
 
 func (x *exchange) anthropicOptions(ctx context.Context) []option.RequestOption {
 	options := []option.RequestOption{
-		option.WithBaseURL(x.at.base.String()), option.WithHTTPClient(x.client()), option.WithMaxRetries(x.retries), option.WithMiddleware(x.middleware),
+		option.WithBaseURL(x.at.base.String()), option.WithHTTPClient(x.client), option.WithMaxRetries(x.retries), option.WithMiddleware(x.middleware),
 		option.WithRequestTimeout(remaining(ctx)), // without it the client refuses long answers
 	}
 	if x.at.key != "" {

@@ -18,6 +18,7 @@ import (
 // exchange sends questions through the clients of both APIs. The clients retry, and the exchange sees each attempt.
 type exchange struct {
 	at       *endpoint
+	client   *http.Client
 	retries  int
 	progress func(message string)
 
@@ -96,8 +97,8 @@ func (x *exchange) invalidResponse(err error) error {
 // errNotObject is the error of a response that is JSON but not an object.
 var errNotObject = errors.New("it is not a JSON object")
 
-// client returns an HTTP client that follows no redirects, so that the key goes to no other server.
-func (x *exchange) client() *http.Client {
+// newClient returns an HTTP client that follows no redirects, so that the key goes to no other server.
+func newClient() *http.Client {
 	return &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 

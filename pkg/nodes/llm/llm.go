@@ -104,7 +104,7 @@ func (a *Asker) prepare(p *nodetype.LLM) (*question, *exchange, error) {
 	if q.images, err = readImages(p.Images); err != nil {
 		return nil, nil, err
 	}
-	return q, &exchange{at: at, retries: p.Retries, progress: a.report}, nil
+	return q, &exchange{at: at, client: newClient(), retries: p.Retries, progress: a.report}, nil
 }
 
 func (a *Asker) report(message string) {

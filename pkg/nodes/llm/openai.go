@@ -15,7 +15,7 @@ import (
 
 func (x *exchange) openaiOptions() []option.RequestOption {
 	options := []option.RequestOption{
-		option.WithBaseURL(x.at.base.String()), option.WithHTTPClient(x.client()), option.WithMaxRetries(x.retries), option.WithMiddleware(x.middleware),
+		option.WithBaseURL(x.at.base.String()), option.WithHTTPClient(x.client), option.WithMaxRetries(x.retries), option.WithMiddleware(x.middleware),
 	}
 	if x.at.key != "" { // a local server may need none
 		options = append(options, option.WithAPIKey(x.at.key))
