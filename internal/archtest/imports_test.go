@@ -92,10 +92,7 @@ var onlyImporters = map[string][]string{
 	module + "pkg/run/cluster/payload": {"cmd/pflow-temporal", "pkg/run/cluster"},
 	"go.temporal.io/":                  {"pkg/run/cluster", "pkg/run/cluster/payload"},
 
-	module + "pkg/nodes/llm":                  {"cmd/pflow-node-llm"}, // no other program links the API clients
-	"github.com/openai/openai-go/":            {"pkg/nodes/llm"},
-	"github.com/anthropics/anthropic-sdk-go":  {"pkg/nodes/llm"},
-	"github.com/anthropics/anthropic-sdk-go/": {"pkg/nodes/llm"},
+	module + "pkg/nodes/llm": {"cmd/pflow-node-llm"}, // a model is asked by a process of its own
 }
 
 // pure are the packages that work only on what they are given: no I/O.

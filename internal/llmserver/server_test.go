@@ -1,20 +1,15 @@
 package llmserver_test
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
 
-	"github.com/anthropics/anthropic-sdk-go"
-	anthropicoption "github.com/anthropics/anthropic-sdk-go/option"
 	"github.com/google/go-cmp/cmp"
-	"github.com/openai/openai-go/v3"
-	openaioption "github.com/openai/openai-go/v3/option"
+	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/internal/golden"
 	"github.com/pflow-suite/pflow/internal/llmserver"
@@ -22,75 +17,6 @@ import (
 )
 
 const prompt = `[[text Grüße, and a good day to all of you]] [[tool weigh {"of":["[[a]]",1]}]] [[usage 7 5 3 2]] go on`
-
-func TestAnthropicReadsTheStream(t *testing.T) {
-	t.Parallel()
-	s := llmserver.Start(t)
-	client := anthropic.NewMessageService(anthropicoption.WithBaseURL(s.URL), anthropicoption.WithAPIKey("k"))
-	params := anthropic.MessageNewParams{
-		Model: "m", MaxTokens: 100,
-		Messages: []anthropic.MessageParam{anthropic.NewUserMessage(anthropic.NewTextBlock(prompt))},
-		Tools:    []anthropic.ToolUnionParam{anthropic.ToolUnionParamOfTool(anthropic.ToolInputSchemaParam{}, "weigh")},
-	}
-	ask := func() *anthropic.Message {
-		t.Helper()
-		stream := client.NewStreaming(t.Context(), params)
-		var m anthropic.Message
-		for stream.Next() {
-			if err := m.Accumulate(stream.Current()); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := stream.Err(); err != nil {
-			t.Fatal(err)
-		}
-		return &m
-	}
-	m := ask()
-	if m.Content[0].Text != "Grüße, and a good day to all of you" || m.StopReason != "end_turn" || m.Usage.InputTokens != 7 ||
-		m.Usage.OutputTokens != 5 || m.Usage.CacheReadInputTokens != 3 || m.Usage.CacheCreationInputTokens != 2 {
-		t.Errorf("first turn: %s", m.RawJSON())
-	}
-	params.Messages = append(params.Messages, m.ToParam(), anthropic.NewUserMessage(anthropic.NewTextBlock("and now?")))
-	m = ask()
-	if m.StopReason != "tool_use" || m.Content[0].Name != "weigh" || string(m.Content[0].Input) != `{"of":["[[a]]",1]}` {
-		t.Errorf("second turn: %+v", m.Content)
-	}
-}
-
-func TestOpenAIReadsTheStream(t *testing.T) {
-	t.Parallel()
-	s := llmserver.Start(t)
-	client := openai.NewChatCompletionService(openaioption.WithBaseURL(s.URL+"/v1"), openaioption.WithAPIKey("k"))
-	params := openai.ChatCompletionNewParams{
-		Model: "m", Messages: []openai.ChatCompletionMessageParamUnion{openai.UserMessage(prompt)},
-		StreamOptions: openai.ChatCompletionStreamOptionsParam{IncludeUsage: openai.Bool(true)},
-	}
-	ask := func() openai.ChatCompletion {
-		t.Helper()
-		stream := client.NewStreaming(t.Context(), params)
-		var acc openai.ChatCompletionAccumulator
-		for stream.Next() {
-			if !acc.AddChunk(stream.Current()) {
-				t.Fatal("a chunk does not belong to the others")
-			}
-		}
-		if err := stream.Err(); err != nil {
-			t.Fatal(err)
-		}
-		return acc.ChatCompletion
-	}
-	m := ask()
-	if c := m.Choices[0]; c.Message.Content != "Grüße, and a good day to all of you" || c.FinishReason != "stop" || m.Usage.PromptTokens != 12 ||
-		m.Usage.CompletionTokens != 5 || m.Usage.PromptTokensDetails.CachedTokens != 3 {
-		t.Errorf("first turn: %+v", m)
-	}
-	params.Messages = append(params.Messages, m.Choices[0].Message.ToParam(), openai.UserMessage("and now?"))
-	c := ask().Choices[0]
-	if c.FinishReason != "tool_calls" || c.Message.ToolCalls[0].Function.Arguments != `{"of":["[[a]]",1]}` {
-		t.Errorf("second turn: %+v", c)
-	}
-}
 
 // TestTheStreams compares the streams of both APIs with a golden file.
 func TestTheStreams(t *testing.T) {
@@ -126,37 +52,24 @@ func TestFailuresAreTheAPIs(t *testing.T) {
 	t.Parallel()
 	s := llmserver.Start(t)
 	s.Models = []string{"m"}
-	chat := openai.NewChatCompletionService(openaioption.WithBaseURL(s.URL+"/v1"), openaioption.WithMaxRetries(0))
-	message := anthropic.NewMessageService(anthropicoption.WithBaseURL(s.URL), anthropicoption.WithMaxRetries(0))
-	ask := func(model, prompt string) (int, int) {
-		_, err := chat.New(context.Background(), openai.ChatCompletionNewParams{Model: model, Messages: []openai.ChatCompletionMessageParamUnion{openai.UserMessage(prompt)}})
-		_, err2 := message.New(context.Background(), anthropic.MessageNewParams{Model: model, MaxTokens: 9, Messages: []anthropic.MessageParam{anthropic.NewUserMessage(anthropic.NewTextBlock(prompt))}})
-		return statusOf[*openai.Error](err, func(e *openai.Error) int { return e.StatusCode }), statusOf[*anthropic.Error](err2, func(e *anthropic.Error) int { return e.StatusCode })
-	}
 	for _, c := range []struct {
-		model, prompt   string
-		openai, another int
+		model, prompt string
+		chat, message int
+		kind          string // of Anthropic's API, in the answer of both
 	}{
-		{"m", "[[status 429 1 slow down]]", 429, 0}, // the first of the two requests fails
-		{"m", "[[status 418]]", 418, 418},
-		{"m", "[[key k]]", 401, 401},
-		{"other", "hello", 404, 404},
-		{"m", "hello", 0, 0},
+		{"m", "[[status 429 1 slow down]]", 429, 200, "rate_limit_error"}, // the first of the two requests fails
+		{"m", "[[status 418]]", 418, 418, "api_error"},
+		{"m", "[[key k]]", 401, 401, "authentication_error"},
+		{"other", "hello", 404, 404, "not_found_error"},
+		{"m", "hello", 200, 200, ""},
 	} {
-		if a, b := ask(c.model, c.prompt); a != c.openai || b != c.another {
-			t.Errorf("%s %q: status %d and %d", c.model, c.prompt, a, b)
+		body := `{"model":"` + c.model + `","max_tokens":9,"messages":[{"role":"user","content":"` + c.prompt + `"}]}`
+		chat, said := post(t, s.URL+"/v1/chat/completions", body)
+		message, _ := post(t, s.URL+"/v1/messages", body)
+		if chat != c.chat || message != c.message || gjson.Get(said, "error.type").Str != c.kind {
+			t.Errorf("%s %q: status %d and %d with %s, want %d and %d with the type %q", c.model, c.prompt, chat, message, said, c.chat, c.message, c.kind)
 		}
 	}
-}
-
-func statusOf[E error](err error, status func(E) int) int {
-	if e, ok := errors.AsType[E](err); ok {
-		return status(e)
-	}
-	if err != nil {
-		return -1
-	}
-	return 0
 }
 
 func TestTheLeastThatFits(t *testing.T) {

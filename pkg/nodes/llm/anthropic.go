@@ -1,90 +1,66 @@
 package llm
 
 import (
-	"context"
 	"errors"
+	"maps"
 
-	"github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/option"
 	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 )
 
-func (x *exchange) anthropicOptions(ctx context.Context) []option.RequestOption {
-	options := []option.RequestOption{
-		option.WithBaseURL(x.at.base.String()), option.WithHTTPClient(x.client), option.WithMaxRetries(x.retries), option.WithMiddleware(x.middleware),
-		option.WithRequestTimeout(remaining(ctx)), // without it the client refuses long answers
-	}
-	if x.at.key != "" {
-		options = append(options, option.WithAPIKey(x.at.key))
-	}
-	return options
-}
+// anthropicVersion is the version of the messages API.
+const anthropicVersion = "2023-06-01"
 
 // defaultMaxTokens is the limit if the node has none: the API requires one.
 const defaultMaxTokens = 8192
 
-// anthropicParams returns a question as a request of the messages API.
-func (x *exchange) anthropicParams(q *question) anthropic.MessageNewParams {
-	p := anthropic.MessageNewParams{Model: q.model, MaxTokens: int64(q.maxTokens)}
-	if p.MaxTokens == 0 {
-		p.MaxTokens = defaultMaxTokens
-	}
+// anthropicRequest returns a question as a request of the messages API.
+func (*exchange) anthropicRequest(q *question) object {
+	var messages []object
 	for i, t := range q.turns {
-		blocks := []anthropic.ContentBlockParamUnion{}
-		if i == 0 {
-			for _, image := range q.images {
-				blocks = append(blocks, imageBlock(image))
-			}
-		}
-		blocks = append(blocks, anthropic.NewTextBlock(t.text))
+		role, content := "user", []object{textPart(t.text, q.cached && i == 0)}
 		if t.assistant {
-			p.Messages = append(p.Messages, anthropic.NewAssistantMessage(blocks...))
-		} else {
-			p.Messages = append(p.Messages, anthropic.NewUserMessage(blocks...))
+			role = "assistant"
 		}
+		if i == 0 {
+			content = append(imageBlocks(q.images), content...)
+		}
+		messages = append(messages, object{"role": role, "content": content})
 	}
+	body := object{"model": q.model, "messages": messages}
 	if q.temperature != nil { // at most 1 in this API
-		p.Temperature = anthropic.Float(min(*q.temperature, 1))
+		body["temperature"] = min(*q.temperature, 1)
 	}
+	output := object{}
 	if q.schema != nil && !q.schemaInPrompt {
 		form := q.schema.Document()
 		splitTypes(form)
-		if subset, ok := anthropic.BetaJSONSchemaOutputFormat(form).Schema.(map[string]any); ok && len(subset) > 0 {
-			p.OutputConfig.Format.Schema = subset
-		} else { // the API's subset of JSON Schema cannot express it
-			q.schemaInPrompt = true
-		}
+		output["format"] = object{"type": "json_schema", "schema": subset(form)}
 	}
 	if system := q.instructions(); system != "" {
-		p.System = []anthropic.TextBlockParam{{Text: system}}
+		body["system"] = []object{textPart(system, q.cached)}
 	}
-	q.think(&p)
-	q.cache(&p)
-	if len(q.options) > 0 {
-		p.SetExtraFields(q.options)
+	q.thinkAnthropic(body, output)
+	if len(output) > 0 {
+		body["output_config"] = output
 	}
-	return p
+	maps.Copy(body, q.options)
+	return body
 }
 
-func imageBlock(i image) anthropic.ContentBlockParamUnion {
-	if i.url != "" {
-		return anthropic.NewImageBlock(anthropic.URLImageSourceParam{URL: i.url})
+func imageBlocks(images []image) (blocks []object) {
+	for _, i := range images {
+		source := object{"type": "base64", "media_type": i.mediaType, "data": i.data}
+		if i.url != "" {
+			source = object{"type": "url", "url": i.url}
+		}
+		blocks = append(blocks, object{"type": "image", "source": source})
 	}
-	return anthropic.NewImageBlockBase64(i.mediaType, i.data)
+	return blocks
 }
 
-func (x *exchange) askAnthropic(ctx context.Context, q *question) (*reply, error) {
-	service := anthropic.NewMessageService(x.anthropicOptions(ctx)...)
-	message, err := service.New(ctx, x.anthropicParams(q))
-	if err != nil {
-		return nil, err
-	}
-	return readReply(x, q, message, anthropicReply)
-}
-
-// anthropicReply reads a message. The client accepts any JSON as a message, and ignores fields of other types.
+// anthropicReply reads a message. Fields of other types than the API has are ignored.
 func anthropicReply(message gjson.Result) (*reply, error) {
 	content := message.Get("content")
 	r := &reply{stop: message.Get("stop_reason").Str}
@@ -106,15 +82,15 @@ func anthropicReply(message gjson.Result) (*reply, error) {
 			r.text += text.Str
 		}
 	}
-	switch anthropic.StopReason(r.stop) {
-	case anthropic.StopReasonRefusal:
+	switch r.stop {
+	case "refusal":
 		r.end = refused
 		if r.text == "" {
 			r.text = message.Get("stop_details.explanation").Str
 		}
-	case anthropic.StopReasonMaxTokens:
+	case "max_tokens":
 		r.end = cutOff
-	case anthropic.StopReasonModelContextWindowExceeded:
+	case "model_context_window_exceeded":
 		r.end = contextFull
 	}
 	u := message.Get("usage")
@@ -125,17 +101,4 @@ func anthropicReply(message gjson.Result) (*reply, error) {
 	}
 	r.usage = r.usage.Plausible()
 	return r, nil
-}
-
-func (x *exchange) anthropicModels(ctx context.Context) []string {
-	service := anthropic.NewModelService(append(x.anthropicOptions(ctx), option.WithMaxRetries(0))...)
-	page, err := service.List(ctx, anthropic.ModelListParams{Limit: anthropic.Int(100)})
-	if err != nil || page == nil {
-		return nil
-	}
-	var names []string
-	for _, m := range page.Data {
-		names = append(names, m.ID)
-	}
-	return names
 }

@@ -54,6 +54,20 @@ func pathOf(api string) string {
 	return "/chat/completions"
 }
 
+// modelsPath returns the path and the query of the list of models of an API, relative to its base URL.
+func modelsPath(api string) string {
+	if api == anthropicName {
+		return "/v1/models?limit=100"
+	}
+	return "/models"
+}
+
+// request returns the URL of a request with a path relative to the base URL, whose query is left out.
+func (e *endpoint) request(path string) string {
+	base := url.URL{Scheme: e.base.Scheme, User: e.base.User, Host: e.base.Host, Path: e.base.Path, RawPath: e.base.RawPath}
+	return strings.TrimSuffix(base.String(), "/") + path
+}
+
 // redacted replaces the key and the password in the texts of a fault.
 func (e *endpoint) redacted(f *fault.Fault) *fault.Fault {
 	clean := func(s string) string {

@@ -105,8 +105,9 @@ func (x *exchange) statusFault(ctx context.Context, q *question, failed *failure
 		}
 		f := with(fault.RateLimited, "reports too many requests").SuggestCommand("Run the node again later, run fewer nodes at a time (--jobs), or increase retries").
 			SuggestTool("Resume the run later, or increase retries of the node")
-		if wait := retryAfter(failed.header); wait > 0 {
-			f.Detail("retry_after_s", wait.Round(time.Second).Seconds())
+		wait, _ := retryAfter(failed.header)
+		if s := wait.Round(time.Second).Seconds(); s > 0 {
+			f.Detail("retry_after_s", s)
 		}
 		f.Retryable = true
 		return f
@@ -169,10 +170,15 @@ func (x *exchange) notFound(ctx context.Context, q *question, failed *failure, w
 func (x *exchange) models(ctx context.Context) []string {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	if x.at.api == anthropicName {
-		return x.anthropicModels(ctx)
+	list, err := x.attempt(ctx, http.MethodGet, modelsPath(x.at.api), nil)
+	if err != nil {
+		return nil
 	}
-	return x.openaiModels(ctx)
+	var names []string
+	for _, id := range gjson.GetBytes(list, "data.#.id").Array() {
+		names = append(names, id.String())
+	}
+	return names
 }
 
 // unreachable returns the fault for a request without a response.

@@ -1,97 +1,69 @@
 package llm
 
 import (
-	"context"
 	"errors"
 	"maps"
 
-	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
-	"github.com/openai/openai-go/v3/shared"
 	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 )
 
-func (x *exchange) openaiOptions() []option.RequestOption {
-	options := []option.RequestOption{
-		option.WithBaseURL(x.at.base.String()), option.WithHTTPClient(x.client), option.WithMaxRetries(x.retries), option.WithMiddleware(x.middleware),
-	}
-	if x.at.key != "" { // a local server may need none
-		options = append(options, option.WithAPIKey(x.at.key))
-	}
-	return options
-}
-
-// openaiParams returns a question as a request of the chat completions API.
-func (x *exchange) openaiParams(q *question) openai.ChatCompletionNewParams {
-	p := openai.ChatCompletionNewParams{Model: q.model}
-	extra := map[string]any{}
-	maps.Copy(extra, x.thinkOpenAI(q, &p))
-	maps.Copy(extra, q.options)
-	if len(extra) > 0 {
-		p.SetExtraFields(extra)
-	}
-	if key := x.cacheKey(q); key != "" {
-		p.PromptCacheKey = openai.String(key)
-	}
+// openaiRequest returns a question as a request of the chat completions API.
+func (x *exchange) openaiRequest(q *question) object {
+	var messages []object
+	say := func(role string, content any) { messages = append(messages, object{"role": role, "content": content}) }
 	if system := q.instructions(); system != "" {
-		p.Messages = append(p.Messages, x.systemMessage(q, system))
+		say("system", x.openaiContent(q, system, nil))
 	}
 	for i, t := range q.turns {
 		switch {
 		case t.assistant:
-			p.Messages = append(p.Messages, openai.AssistantMessage(t.text))
+			say("assistant", t.text)
 		case i == 0:
-			p.Messages = append(p.Messages, x.firstMessage(q, t.text))
+			say("user", x.openaiContent(q, t.text, q.images))
 		default:
-			p.Messages = append(p.Messages, openai.UserMessage(t.text))
+			say("user", t.text)
 		}
 	}
+	body := object{"model": q.model, "messages": messages}
+	if key := x.cacheKey(q); key != "" {
+		body["prompt_cache_key"] = key
+	}
 	if q.temperature != nil {
-		p.Temperature = openai.Float(*q.temperature)
+		body["temperature"] = *q.temperature
 	}
 	switch {
 	case q.maxTokens == 0:
 	case x.at.own && x.at.provider == openaiName: // its reasoning models reject max_tokens
-		p.MaxCompletionTokens = openai.Int(int64(q.maxTokens))
+		body["max_completion_tokens"] = q.maxTokens
 	default: // other servers often do not know the newer name
-		p.MaxTokens = openai.Int(int64(q.maxTokens))
+		body["max_tokens"] = q.maxTokens
 	}
 	if q.schema != nil && !q.schemaInPrompt {
-		p.ResponseFormat.OfJSONSchema = &shared.ResponseFormatJSONSchemaParam{JSONSchema: shared.ResponseFormatJSONSchemaJSONSchemaParam{
-			Name: "answer", Schema: q.schema.Source(), Strict: openai.Bool(q.schema.Strict()),
+		body["response_format"] = object{"type": "json_schema", "json_schema": object{
+			"name": "answer", "schema": q.schema.Source(), "strict": q.schema.Strict(),
 		}}
 	}
-	return p
+	x.thinkOpenAI(q, body)
+	maps.Copy(body, q.options)
+	return body
 }
 
-// firstMessage returns the prompt and the images as a message. Some servers know only text, and no list of parts.
-func (x *exchange) firstMessage(q *question, text string) openai.ChatCompletionMessageParamUnion {
-	if len(q.images) == 0 && !x.marksCache(q) {
-		return openai.UserMessage(text)
+// openaiContent returns a text and images as the content of a message. Some servers know only text, and no list of parts.
+func (x *exchange) openaiContent(q *question, text string, images []image) any {
+	marked := x.marksCache(q)
+	if len(images) == 0 && !marked {
+		return text
 	}
-	var parts []openai.ChatCompletionContentPartUnionParam
-	for _, image := range q.images {
-		parts = append(parts, openai.ImageContentPart(openai.ChatCompletionContentPartImageImageURLParam{URL: image.dataURL()}))
+	var parts []object
+	for _, image := range images {
+		parts = append(parts, object{"type": "image_url", "image_url": object{"url": image.dataURL()}})
 	}
-	prompt := openai.TextContentPart(text)
-	if x.marksCache(q) {
-		prompt.OfText.SetExtraFields(cacheMark())
-	}
-	return openai.UserMessage(append(parts, prompt))
+	return append(parts, textPart(text, marked))
 }
 
-func (x *exchange) askOpenAI(ctx context.Context, q *question) (*reply, error) {
-	service := openai.NewChatCompletionService(x.openaiOptions()...)
-	completion, err := service.New(ctx, x.openaiParams(q))
-	if err != nil {
-		return nil, err
-	}
-	return readReply(x, q, completion, openaiReply)
-}
-
-// openaiReply reads a completion. The client accepts any JSON as a completion, and ignores fields of other types.
+// openaiReply reads a completion. Fields of other types than the API has are ignored.
 func openaiReply(completion gjson.Result) (*reply, error) {
 	choices := completion.Get("choices")
 	choice := choices.Get("0")
@@ -126,17 +98,4 @@ func openaiReply(completion gjson.Result) (*reply, error) {
 	}
 	r.usage = r.usage.Plausible()
 	return r, nil
-}
-
-func (x *exchange) openaiModels(ctx context.Context) []string {
-	service := openai.NewModelService(append(x.openaiOptions(), option.WithMaxRetries(0))...)
-	page, err := service.List(ctx)
-	if err != nil || page == nil {
-		return nil
-	}
-	var names []string
-	for _, m := range page.Data {
-		names = append(names, m.ID)
-	}
-	return names
 }

@@ -55,7 +55,7 @@ func TestOpenAIsCacheKey(t *testing.T) {
 	t.Parallel()
 	x := &exchange{at: &endpoint{provider: openaiName, api: openaiName, own: true}}
 	key := func(model, system string) string {
-		raw, err := json.Marshal(x.openaiParams(&question{model: model, system: system, cached: true, turns: []turn{{text: "a"}}}))
+		raw, err := json.Marshal(x.openaiRequest(&question{model: model, system: system, cached: true, turns: []turn{{text: "a"}}}))
 		if err != nil {
 			t.Fatal(err)
 		}

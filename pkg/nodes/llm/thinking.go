@@ -1,11 +1,8 @@
 package llm
 
 import (
+	"cmp"
 	"strings"
-
-	"github.com/anthropics/anthropic-sdk-go"
-	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/shared"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
@@ -39,42 +36,45 @@ func (e *endpoint) limitsThinking() bool {
 	return e.api == anthropicName || e.provider == geminiName || e.provider == openrouterName
 }
 
-// think sets the effort or the limit of a request of the messages API. Newer models take a name and decide themselves how much
-// they think. Older ones take a number of tokens.
-func (q *question) think(p *anthropic.MessageNewParams) {
-	room := func(budget int64) {
+// thinkAnthropic sets max_tokens and the effort or the limit of a request of the messages API, with its output_config. Newer models
+// take a name and decide themselves how much they think. Older ones take a number of tokens.
+func (q *question) thinkAnthropic(body, output object) {
+	limit := cmp.Or(q.maxTokens, defaultMaxTokens)
+	room := func(budget int) {
 		if q.maxTokens == 0 {
-			p.MaxTokens += budget // thinking counts too
+			limit += budget // thinking counts too
 		}
 	}
 	switch {
 	case q.thinking > 0:
-		budget := max(minThinking, int64(q.thinking))
+		budget := max(minThinking, q.thinking)
 		room(budget)
-		p.Thinking = anthropic.ThinkingConfigParamOfEnabled(budget)
+		body["thinking"] = object{"type": "enabled", "budget_tokens": budget}
 	case q.effort == "":
 	case q.effort == "none":
-		p.Thinking.OfDisabled = &anthropic.ThinkingConfigDisabledParam{}
+		body["thinking"] = object{"type": "disabled"}
 	case !q.effortAsBudget:
-		p.Thinking.OfAdaptive = &anthropic.ThinkingConfigAdaptiveParam{}
-		p.OutputConfig.Effort = anthropic.OutputConfigEffort(strings.Replace(q.effort, "minimal", "low", 1))
+		body["thinking"] = object{"type": "adaptive"}
+		output["effort"] = strings.Replace(q.effort, "minimal", "low", 1)
 	default:
-		budget := map[string]int64{"minimal": minThinking, "low": 2048, "medium": 8192, "high": 16384}[q.effort]
+		budget := map[string]int{"minimal": minThinking, "low": 2048, "medium": 8192, "high": 16384}[q.effort]
 		room(budget)
-		p.Thinking = anthropic.ThinkingConfigParamOfEnabled(min(budget, max(minThinking, p.MaxTokens/2)))
+		body["thinking"] = object{"type": "enabled", "budget_tokens": min(budget, max(minThinking, limit/2))}
 	}
+	body["max_tokens"] = limit
 }
 
-// thinkOpenAI sets the effort of a request of the chat completions API, and returns the fields that limit the thinking where the
-// provider has some: see openrouter.ai/docs/use-cases/reasoning-tokens and ai.google.dev/gemini-api/docs/openai.
-func (x *exchange) thinkOpenAI(q *question, p *openai.ChatCompletionNewParams) map[string]any {
-	p.ReasoningEffort = shared.ReasoningEffort(q.effort)
+// thinkOpenAI sets the effort of a request of the chat completions API, and the field that limits the thinking where the provider has
+// one: see openrouter.ai/docs/use-cases/reasoning-tokens and ai.google.dev/gemini-api/docs/openai.
+func (x *exchange) thinkOpenAI(q *question, body object) {
+	if q.effort != "" {
+		body["reasoning_effort"] = q.effort
+	}
 	switch {
 	case q.thinking == 0:
-		return nil
 	case x.at.provider == openrouterName:
-		return map[string]any{"reasoning": map[string]any{"max_tokens": q.thinking}}
+		body["reasoning"] = object{"max_tokens": q.thinking}
 	default:
-		return map[string]any{"extra_body": map[string]any{"google": map[string]any{"thinking_config": map[string]any{"thinking_budget": q.thinking}}}}
+		body["extra_body"] = object{"google": object{"thinking_config": object{"thinking_budget": q.thinking}}}
 	}
 }

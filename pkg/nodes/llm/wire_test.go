@@ -40,9 +40,7 @@ func prepared(t *testing.T, p nodetype.LLM, transport http.RoundTripper) (*quest
 	if p.Prompt == "" {
 		p.Prompt = "hello"
 	}
-	if p.Timeout == 0 {
-		p.Timeout = 3600
-	}
+	p.Timeout = 3600
 	a := Asker{Getenv: func(name string) string {
 		if strings.HasSuffix(name, "_API_KEY") {
 			return "key-of-" + strings.ToLower(strings.TrimSuffix(name, "_API_KEY"))
@@ -63,9 +61,7 @@ func written(t *testing.T, req *http.Request) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s\n", req.Method, req.URL.Redacted())
 	for _, name := range slices.Sorted(maps.Keys(req.Header)) {
-		if name != "User-Agent" && !strings.HasPrefix(name, "X-Stainless-") {
-			fmt.Fprintf(&b, "%s: %s\n", name, strings.Join(req.Header[name], ", "))
-		}
+		fmt.Fprintf(&b, "%s: %s\n", name, strings.Join(req.Header[name], ", "))
 	}
 	if req.ContentLength == 0 {
 		return b.String()
