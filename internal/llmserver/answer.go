@@ -2,6 +2,7 @@ package llmserver
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"strings"
 	"time"
@@ -59,7 +60,9 @@ func (a *Answer) complete(r *Request) {
 	}
 	if a.Status == http.StatusTooManyRequests || a.Status >= http.StatusInternalServerError {
 		if a.Header["Retry-After"] == "" && a.Header["Retry-After-Ms"] == "" { // so that tests do not wait as long as the clients would
-			a.Header = map[string]string{"Retry-After-Ms": "10"}
+			header := map[string]string{"Retry-After-Ms": "10"}
+			maps.Copy(header, a.Header)
+			a.Header = header
 		}
 	}
 }

@@ -128,10 +128,10 @@ func (s *Server) serve(api api) http.HandlerFunc {
 		if !wait(hr.Context(), answer.Delay) {
 			return
 		}
+		answer.complete(r)
 		for name, value := range answer.Header {
 			w.Header().Set(name, value)
 		}
-		answer.complete(r)
 		switch {
 		case answer.Status >= http.StatusBadRequest:
 			api.fail(w, answer.Status, answer.ErrorType, answer.ErrorCode, answer.Error)

@@ -72,6 +72,23 @@ func TestFailuresAreTheAPIs(t *testing.T) {
 	}
 }
 
+// TestAFailureMayPassSoon checks that clients of the server do not wait for long before they try again.
+func TestAFailureMayPassSoon(t *testing.T) {
+	t.Parallel()
+	s := llmserver.Start(t)
+	for prompt, want := range map[string]string{"[[status 503]]": "10", "[[status 429]] [[retry-after 3]]": "", "[[status 400]]": ""} {
+		body := `{"model":"m","messages":[{"role":"user","content":"` + prompt + `"}]}`
+		resp, err := http.Post(s.URL+"/v1/chat/completions", "application/json", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		if got := resp.Header.Get("Retry-After-Ms"); got != want {
+			t.Errorf("%s: Retry-After-Ms is %q, want %q", prompt, got, want)
+		}
+	}
+}
+
 func TestTheLeastThatFits(t *testing.T) {
 	t.Parallel()
 	for schema, want := range map[string]string{
