@@ -64,6 +64,8 @@ func (x *exchange) attempt(ctx context.Context, method, path string, body []byte
 		return nil, (&failure{status: resp.StatusCode, header: resp.Header, body: text}).retried(ctx)
 	case resp.StatusCode >= http.StatusMultipleChoices:
 		return nil, backoff.Permanent(x.redirected(resp))
+	case resp.StatusCode == http.StatusSwitchingProtocols: // its body is the connection itself, which the context does not close
+		return nil, backoff.Permanent(x.invalidResponse(errors.New("it switches to another protocol")))
 	}
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	if err != nil {

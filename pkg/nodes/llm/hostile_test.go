@@ -60,12 +60,18 @@ func TestHostileServers(t *testing.T) {
 		}, fault.Execution, "redirects (HTTP 307)"},
 		"an endless answer": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
-			for block := make([]byte, 1<<20); ; {
+			block := make([]byte, 1<<20)
+			for range 2 * maxAnswer / len(block) { // without a limit, it would be an answer that is not JSON
 				if _, err := w.Write(block); err != nil {
 					return
 				}
 			}
 		}, fault.TooLarge, "has more than 64 MiB"},
+		"another protocol": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Connection", "Upgrade")
+			w.Header().Set("Upgrade", "other")
+			w.WriteHeader(http.StatusSwitchingProtocols)
+		}, fault.Protocol, "switches to another protocol"},
 		"a connection that ends": {func(w http.ResponseWriter, _ *http.Request) {
 			conn, _, err := w.(http.Hijacker).Hijack()
 			if err == nil {
@@ -130,7 +136,7 @@ func TestTimeAndCancellation(t *testing.T) {
 			cancel(why)
 			return llmserver.Answer{Delay: time.Hour}
 		}
-		p.Timeout = 3600
+		p.Timeout = ample
 		if _, err := a.Ask(ctx, p); !errors.Is(err, why) {
 			t.Errorf("cancelled: %v", err)
 		}

@@ -24,9 +24,12 @@ var providers = []string{openaiName, anthropicName}
 // secret is the key of all tests.
 const secret = "sk-very-secret-123456"
 
+// ample is a time limit in seconds that no machine is too busy for.
+const ample = 3600
+
 // params returns the parameters of a question to a server.
 func params(server, provider, prompt string) nodetype.LLM {
-	return nodetype.LLM{Prompt: prompt, Model: "m", Provider: provider, BaseURL: server + "/v1", APIKey: secret, Retries: 2, Timeout: 20}
+	return nodetype.LLM{Prompt: prompt, Model: "m", Provider: provider, BaseURL: server + "/v1", APIKey: secret, Retries: 2, Timeout: ample}
 }
 
 // each runs a test with both APIs.
@@ -265,7 +268,7 @@ func TestTheRequests(t *testing.T) {
 	t.Parallel()
 	warm := 1.5
 	full := nodetype.LLM{
-		Prompt: "hello", System: "be brief", Model: "m", Temperature: &warm, MaxTokens: 100, ReasoningEffort: "minimal", Timeout: 20,
+		Prompt: "hello", System: "be brief", Model: "m", Temperature: &warm, MaxTokens: 100, ReasoningEffort: "minimal", Timeout: ample,
 		OutputSchema: json.RawMessage(`{"type":"object","properties":{"a":{"type":["string","null"],"description":"d"},"n":{"type":"integer","minimum":3}},"required":["a","n"],"additionalProperties":false}`),
 	}
 	for provider, want := range map[string]string{

@@ -39,7 +39,7 @@ func TestWhatEachProviderIsSent(t *testing.T) {
 				}
 				return secret
 			}}
-			c.p.Prompt, c.p.Timeout = "hello", 20
+			c.p.Prompt, c.p.Timeout = "hello", ample
 			if _, err := a.Ask(t.Context(), c.p); err != nil {
 				t.Fatal(err)
 			}

@@ -40,7 +40,7 @@ func prepared(t *testing.T, p nodetype.LLM, transport http.RoundTripper) (*quest
 	if p.Prompt == "" {
 		p.Prompt = "hello"
 	}
-	p.Timeout = 3600
+	p.Timeout = ample
 	a := Asker{Getenv: func(name string) string {
 		if strings.HasSuffix(name, "_API_KEY") {
 			return "key-of-" + strings.ToLower(strings.TrimSuffix(name, "_API_KEY"))
