@@ -99,7 +99,7 @@ func block(t *testing.T, text string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range regexp.MustCompile("(?ms)^```[a-z]+\n(.*?)^```$").FindAllStringSubmatch(string(readme), -1) {
+	for _, m := range regexp.MustCompile("(?ms)^```[^\n]+\n(.*?)^```$").FindAllStringSubmatch(string(readme), -1) {
 		if strings.Contains(m[1], text) {
 			return m[1]
 		}
@@ -131,13 +131,18 @@ func packaged(t *testing.T, variable string) string {
 func (tr *tree) begins() {
 	tr.Helper()
 	for line := range strings.Lines(block(tr.T, "pflow-lib new first")) {
+		if command, ok := strings.CutPrefix(line, "$ "); ok {
+			tr.must(strings.TrimSpace(command))
+		}
+	}
+	for line := range strings.Lines(block(tr.T, "pflow-serve install claude-code")) {
 		tr.must(strings.TrimSpace(line))
 	}
 	if got := tr.must("pflow-exec run hello who=Ada --print greeting && pflow-exec list | grep -c completed"); got != "Hello, Ada\n2\n" {
 		tr.Errorf("hello prints %q", got)
 	}
-	tr.write("root/disk.json", block(tr.T, `"report", "type": "write-file"`))
-	if got := tr.must("pflow-exec run disk.json dir=/usr --print files && cut -d, -f1 disk.md"); !regexp.MustCompile(`^(\d+)\n\d+ files\n$`).MatchString(got) {
+	tr.write("root/disk.json", block(tr.T, `"id": "report"`))
+	if got := tr.must("pflow-exec run disk.json dir=/usr --print files && cut -d, -f1 disk.txt"); !regexp.MustCompile(`^(\d+)\n\d+ files\n$`).MatchString(got) {
 		tr.Errorf("disk.json prints %q", got)
 	}
 }
