@@ -184,13 +184,13 @@ func TestHostileNames(t *testing.T) {
 	if n := len(hostileNames("/x")); n < 300 {
 		t.Errorf("only %d names", n)
 	}
-	n := len(brief.Part(hostileNames("/x"), 8))
+	n := len(brief.Part(hostileNames("/x"), 20))
 	for from := 0; from < n; from += each {
 		t.Run(fmt.Sprint(from), func(t *testing.T) {
 			t.Parallel()
 			p := hostileHome(t)
 			known, _ := p.sessionWith([]string{"gone", "fresh", "nothing", "a-b"}, func(string, string, map[string]any) {})
-			names := brief.Part(hostileNames(p.dir), 8)
+			names := brief.Part(hostileNames(p.dir), 20)
 			outside, calls := p.sessionWith(names[from:min(from+each, n)], func(what, name string, message map[string]any) {
 				uri, _ := strings.CutPrefix(what, "resource ")
 				texts(message, "", func(at, text string) {

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/pflow-suite/pflow/internal/brief"
 )
 
 // stuck opens the stream of a run over a connection with a small buffer, and reads only the first line of the answer.
@@ -52,6 +54,7 @@ func (d *door) memory() int {
 // TestMemoryOfStuckStreams holds that a server keeps little for clients of streams that read nothing, and that the clients of others get all of a
 // long run in pieces.
 func TestMemoryOfStuckStreams(t *testing.T) {
+	brief.Skip(t)
 	t.Parallel()
 	p := newPlace(t)
 	p.draft("long", `{"nodes":[{"id":"a","type":"shell","batch":{"items":[`+strings.Repeat("1,", 127)+`1]},"params":{"command":"yes | head -c 30000"}}],"edges":[]}`)

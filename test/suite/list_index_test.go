@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/pflow-suite/pflow/internal/brief"
 )
 
 // copies adds n runs to the home: each has the files of the newest run, with an id of its own that is older.
@@ -36,6 +38,7 @@ func (p *place) copies(n int) {
 
 // TestAListOpensNoFinishedRun traces a list of 5,000 runs, and lists them with all kinds of damaged indexes.
 func TestAListOpensNoFinishedRun(t *testing.T) {
+	brief.Skip(t)
 	t.Parallel()
 	needs(t, "strace")
 	p := newPlace(t)
@@ -102,6 +105,7 @@ func TestAListOpensNoFinishedRun(t *testing.T) {
 
 // TestKilledWhileTheIndexIsWritten kills runs and lists at each of their steps. The list is then as without an index.
 func TestKilledWhileTheIndexIsWritten(t *testing.T) {
+	brief.Skip(t)
 	t.Parallel()
 	needs(t, "strace")
 	p := newPlace(t)
@@ -122,10 +126,6 @@ func TestKilledWhileTheIndexIsWritten(t *testing.T) {
 			t.Fatalf("%s: %s\nwithout an index: %s", when, got, want)
 		}
 	}
-	pace := 2
-	if !testing.Short() {
-		pace = 1
-	}
 	for name, c := range map[string]struct {
 		prepare func() error
 		args    []string
@@ -135,7 +135,7 @@ func TestKilledWhileTheIndexIsWritten(t *testing.T) {
 		"run":           {func() error { return nil }, []string{"run", "it"}},
 	} {
 		for _, call := range []string{"write", "openat", "flock", "renameat,rename,renameat2", "close"} {
-			for step, ended := 1, 0; ended < 3 && step <= 60; step += pace + step/10 { // a step is one of a thread
+			for step, ended := 1, 0; ended < 3 && step <= 60; step += 1 + step/10 { // a step is one of a thread
 				if err := c.prepare(); err != nil {
 					t.Fatal(err)
 				}
@@ -149,7 +149,7 @@ func TestKilledWhileTheIndexIsWritten(t *testing.T) {
 			}
 		}
 	}
-	if killed < 60/pace {
+	if killed < 60 {
 		t.Errorf("only %d processes were killed", killed)
 	}
 	if left, _ := filepath.Glob(index + "?*"); len(left) > 1 {

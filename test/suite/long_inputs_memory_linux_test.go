@@ -5,10 +5,13 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/pflow-suite/pflow/internal/brief"
 )
 
 // The long output of a node becomes the standard input of another, or a file, without being held in memory.
 func TestMemoryOfLongInputs(t *testing.T) {
+	brief.Skip(t)
 	for name, c := range map[string]string{
 		"stdin": `"type":"shell","params":{"command":"wc -c > size","stdin":"${a.stdout}"}`,
 		"file":  `"type":"write-file","params":{"file_path":"written","content":"${a.stdout}"}`,

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/pflow-suite/pflow/internal/brief"
 )
 
 // need is what somebody types who needs a tool, and the tools that do it, as SERVER/TOOL.
@@ -107,7 +109,7 @@ func withRealTools(t *testing.T) (*place, map[string]string) {
 func TestNeedsFindTheirTools(t *testing.T) {
 	t.Parallel()
 	p, tools := withRealTools(t)
-	for _, s := range []struct {
+	for _, s := range brief.Part([]struct {
 		file, half   string
 		needs, found int
 	}{
@@ -115,7 +117,7 @@ func TestNeedsFindTheirTools(t *testing.T) {
 		{"needs.ndjson", "held", 100, 90},
 		{"fresh.ndjson", "learn", 240, 224},
 		{"fresh.ndjson", "measure", 177, 163},
-	} {
+	}, 3) {
 		t.Run(s.half, func(t *testing.T) {
 			list, found := needsOf(t, s.file, s.half), 0
 			if len(list) != s.needs {

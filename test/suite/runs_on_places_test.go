@@ -16,6 +16,7 @@ import (
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
 
+	"github.com/pflow-suite/pflow/internal/brief"
 	"github.com/pflow-suite/pflow/internal/cases"
 )
 
@@ -52,6 +53,7 @@ func (p *place) attempt() string {
 // TestCasesRunAnywhere runs cases with every node on this machine, and then with every node in each of the places. Their events are
 // the same.
 func TestCasesRunAnywhere(t *testing.T) {
+	brief.Skip(t)
 	all, err := cases.Read(filepath.Join("..", "cases"))
 	if err != nil {
 		t.Fatal(err)
