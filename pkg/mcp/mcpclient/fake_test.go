@@ -76,6 +76,9 @@ func serveSDK() {
 	_ = sdkServer().Run(context.Background(), &mcp.StdioTransport{})
 }
 
+// hang waits for the end of this process. A select without cases would be a deadlock to a program without cgo.
+func hang() { <-time.After(time.Hour) }
+
 // serveByHand is a simple server: it knows initialize, tools/list and tools/call, and misbehaves as the mode (at its
 // start) or the tool's name (in a call) demands.
 func serveByHand(mode string) {
@@ -89,7 +92,7 @@ func serveByHand(mode string) {
 	case "banner":
 		say("Welcome to the fake server!\n[1,2]\n\n{\"level\":30,\"msg\":\"listening\"}")
 	case "silent":
-		select {}
+		hang()
 	case "stubborn":
 		signal.Ignore(syscall.SIGTERM)
 	case "polite":
@@ -164,7 +167,7 @@ func serveByHand(mode string) {
 		}
 	}
 	if mode == "stubborn" || mode == "polite" {
-		select {}
+		hang()
 	}
 	os.Exit(5) // a server's exit status does not matter
 }
