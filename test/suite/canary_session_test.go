@@ -14,6 +14,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/pflow-suite/pflow/internal/brief"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
@@ -95,13 +96,13 @@ func TestACanaryInASession(t *testing.T) {
 	t.Parallel()
 	needs(t, "base64", "od", "yes")
 	const secret = `"pin":{"type":"string","secret":true}`
-	for _, c := range []struct {
+	for _, c := range brief.Part([]struct {
 		name, value, inputs, env, settings, given string
 	}{
 		{name: "an input", value: "${pin}", inputs: secret, given: `{"pin":JSON}`},
 		{name: "an input of the settings", value: "${plain}", inputs: `"plain":{"type":"string"}`, settings: `{"env":{"plain":JSON}}`},
 		{name: "the environment", value: "$MY_TOKEN", env: "MY_TOKEN=SECRET"},
-	} {
+	}, 3) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			p := newPlace(t)

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/pflow-suite/pflow/internal/brief"
 )
 
 // partSize is how many bytes of a secret cannot occur by accident. Some forms of them are longer.
@@ -79,7 +81,7 @@ func TestACanary(t *testing.T) {
 	t.Parallel()
 	needs(t, "base64", "od", "yes")
 	const secret, fromStdin = `"pin":{"type":"string","secret":true}`, `"pin":{"type":"string","secret":true,"stdin":true}`
-	for _, c := range []struct {
+	for _, c := range brief.Part([]struct {
 		name, value, inputs, env, settings, stdin string
 		args                                      []string
 	}{
@@ -92,7 +94,7 @@ func TestACanary(t *testing.T) {
 		{name: "an input of the settings", value: "${plain}", inputs: `"plain":{"type":"string"}`, settings: `{"env":{"plain":JSON}}`},
 		{name: "the environment", value: "$MY_TOKEN", env: "MY_TOKEN=SECRET"},
 		{name: "a file of the environment", value: "$MY_TOKEN", args: []string{"--env-file", "env.txt"}},
-	} {
+	}, 3) {
 		for _, awkward := range []bool{false, true} {
 			if !awkward && c.name != "an input" && c.name != "the environment" { // it would go the same ways
 				continue

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/pflow-suite/pflow/internal/brief"
 )
 
 // wrong is a program that fails, the line on which it fails, and words of the failure.
@@ -100,7 +102,7 @@ func TestAFaultOfCodeNamesTheLineOfTheFile(t *testing.T) {
 		}
 		t.Run(language, func(t *testing.T) {
 			needs(t, tool)
-			for i, name := range slices.Sorted(maps.Keys(programs)) {
+			for i, name := range brief.Part(slices.Sorted(maps.Keys(programs)), 3) {
 				w := programs[name]
 				t.Run(name, func(t *testing.T) {
 					t.Parallel()

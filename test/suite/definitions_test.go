@@ -35,7 +35,7 @@ func TestToolsOfAnyDefinition(t *testing.T) {
 	const servers = 10
 	each := 500
 	if testing.Short() {
-		each = 100
+		each = 30
 	}
 	byType := map[string]definitions.Definition{}
 	for i := range servers {

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/pflow-suite/pflow/internal/brief"
 )
 
 // soon is far less than the descendants sleep, and enough for a busy machine.
@@ -177,6 +179,7 @@ func TestEveryDescendantEnds(t *testing.T) {
 		}
 	})
 	t.Run("the run's timeout", func(t *testing.T) {
+		brief.Skip(t)
 		t.Parallel()
 		b := breed(newPlace(t), 3, true, "")
 		began := time.Now()
@@ -184,6 +187,7 @@ func TestEveryDescendantEnds(t *testing.T) {
 		b.gone("--timeout", (<-b.ended).Sub(began)-12*time.Second)
 	})
 	t.Run("the nodes' timeouts", func(t *testing.T) {
+		brief.Skip(t)
 		t.Parallel()
 		b := breed(newPlace(t), 4, false, `,"timeout":12`)
 		began := time.Now()

@@ -175,6 +175,7 @@ func (c *client) all(requests []func() string, see func(what string, message map
 // TestHostileNames gives every tool that takes a name, and every resource, names that lead elsewhere. No process of a session opens
 // a file that a session with harmless names does not open too, except in the home, and no answer has a path or what is outside.
 func TestHostileNames(t *testing.T) {
+	brief.Skip(t)
 	t.Parallel()
 	needs(t, "strace")
 	if o := newPlace(t).run("strace", "-f", "--seccomp-bpf", "-o", "trace.txt", "true"); o.exit != 0 {
@@ -184,13 +185,13 @@ func TestHostileNames(t *testing.T) {
 	if n := len(hostileNames("/x")); n < 300 {
 		t.Errorf("only %d names", n)
 	}
-	n := len(brief.Part(hostileNames("/x"), 20))
+	n := len(hostileNames("/x"))
 	for from := 0; from < n; from += each {
 		t.Run(fmt.Sprint(from), func(t *testing.T) {
 			t.Parallel()
 			p := hostileHome(t)
 			known, _ := p.sessionWith([]string{"gone", "fresh", "nothing", "a-b"}, func(string, string, map[string]any) {})
-			names := brief.Part(hostileNames(p.dir), 20)
+			names := hostileNames(p.dir)
 			outside, calls := p.sessionWith(names[from:min(from+each, n)], func(what, name string, message map[string]any) {
 				uri, _ := strings.CutPrefix(what, "resource ")
 				texts(message, "", func(at, text string) {
