@@ -21,7 +21,7 @@ func TestRulesOfMCPToolsHaveATest(t *testing.T) {
 	checkRules(t, p, map[string]numbered{
 		"| rule |":         {"R", 14},
 		"| criterion |":    {"C", 15},
-		"| case |":         {"E", 16},
+		"| case |":         {"E", 17},
 		"| part |":         {"P", 4},
 		"| subject |":      {"K", 4},
 		"| misbehaviour |": {"H", 26},

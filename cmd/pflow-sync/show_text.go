@@ -44,7 +44,7 @@ func writeShown(w io.Writer, s shown, columns int) {
 		}
 		line("variable", "%s is %s", v.Name, where)
 	}
-	limits := fmt.Sprintf("%vs to start, %vs to list its tools, %vs for a call", s.Limits.Start, s.Limits.List, s.Limits.Call)
+	limits := fmt.Sprintf("%vs to start, %vs of silence while it lists its tools, %vs for a call", s.Limits.Start, s.Limits.List, s.Limits.Call)
 	if s.Limits.MaxMemoryMB > 0 {
 		limits += fmt.Sprintf(", %d MB of memory", s.Limits.MaxMemoryMB)
 	}

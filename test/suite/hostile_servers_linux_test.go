@@ -24,6 +24,8 @@ var hostileAnswers = map[string]string{
 	"silent": "timeout", "unread": "timeout", "drip": "timeout", "no-end": "timeout", "cancelled": "timeout", "batch": "timeout", "headers": "timeout", "no-rpc": "timeout",
 	"endless-text": "timeout", "endless-objects": "timeout", "endless-blanks": "timeout", "endless-answers": "timeout", "endless-changes": "timeout", "endless-logs": "timeout", "endless-progress": "timeout",
 	"endless-pings": "protocol_error", "endless-roots": "protocol_error", "endless-questions": "protocol_error", "endless-questions@tools/call": "execution_error",
+	"endless-text@tools/list": "too_large", "endless-objects@tools/list": "too_large", "endless-blanks@tools/list": "too_large", "endless-answers@tools/list": "too_large",
+	"endless-changes@tools/list": "too_large", "endless-logs@tools/list": "too_large", "endless-progress@tools/list": "too_large",
 	"endless-line": "too_large|timeout", "long": "too_large|timeout",
 	"exit": "execution_error", "half": "execution_error", "no-output": "execution_error", "no-pipes": "execution_error",
 	"deep-lists@initialize": "protocol_error", "deep-objects@initialize": "protocol_error", "too-deep": "protocol_error", "nul": "protocol_error", "garbage": "protocol_error",
@@ -32,7 +34,7 @@ var hostileAnswers = map[string]string{
 	"result-empty@tools/list": "|not_found", "null": "|not_found", // an empty list, which does not have the tool of a call
 
 	"wrong-revision": "protocol_error", "revision-number": "protocol_error", "revision-empty": "protocol_error", "capabilities": "protocol_error",
-	"empty-pages": "timeout", "full-pages": "too_large", "many-tools": "too_large", "long-cursors": "too_large|timeout", "long-texts": "too_large", "same-page": "protocol_error", "object": "protocol_error", "text": "protocol_error",
+	"empty-pages": "too_large", "full-pages": "too_large", "many-tools": "too_large", "long-cursors": "too_large", "long-texts": "too_large", "same-page": "protocol_error", "object": "protocol_error", "text": "protocol_error",
 	"content-text": "protocol_error", "content-object": "protocol_error", "result-type": "protocol_error",
 	"error-flag-text": "execution_error", "error-flag-number": "execution_error", "same-keys": "execution_error",
 }
@@ -40,7 +42,8 @@ var hostileAnswers = map[string]string{
 // hostileWebAnswers are the same for what hostile servers do over HTTP.
 var hostileWebAnswers = map[string]string{
 	"silent": "timeout", "drip": "timeout", "drip-events": "timeout", "wrong-id": "timeout", "retry-late": "timeout",
-	"endless-comments": "timeout", "endless-logs": "timeout", "endless-progress": "timeout", "endless-questions": "protocol_error|timeout", "endless-questions@tools/call": "protocol_error|timeout|execution_error", "endless-json": "too_large|timeout", "endless-event": "protocol_error|timeout",
+	"endless-comments@tools/list": "too_large", "endless-logs@tools/list": "too_large", "endless-progress@tools/list": "too_large",
+	"endless-comments": "timeout", "endless-logs": "timeout", "endless-progress": "timeout", "endless-questions": "protocol_error|timeout", "endless-questions@tools/call": "protocol_error|timeout|execution_error", "endless-json": "too_large|timeout", "endless-event": "protocol_error|too_large|timeout",
 	"endless-garbage": "protocol_error", "half": "protocol_error", "broken-off": "protocol_error", "no-event": "protocol_error", "event-ids": "protocol_error", "garbage": "protocol_error", "empty": "protocol_error",
 	"html": "protocol_error", "xml": "protocol_error", "no-type": "protocol_error", "accepted": "protocol_error", "no-content": "protocol_error", "bad-gzip": "protocol_error", "long-header": "protocol_error", "deep": "protocol_error",
 	"result-list": "protocol_error", "neither": "protocol_error", "batch": "protocol_error", "redirect-get": "protocol_error", "redirect-loop": "unavailable", "redirect-away": "unavailable",
@@ -170,7 +173,7 @@ func TestHostileServers(t *testing.T) {
 	meetHostileServers(t, func(yield func(*hostileServer, string)) {
 		for _, stage := range hostilemcp.Stages() {
 			for _, kind := range hostilemcp.Kinds(stage) {
-				if costly := strings.HasPrefix(kind, "endless-") || stage == "resources/list" && strings.Contains(hostileAnswers[kind], "timeout"); costly && strings.HasSuffix(stage, "/list") {
+				if stage == "resources/list" && strings.Contains(hostileAnswers[kind], "timeout") {
 					continue // for five seconds each
 				}
 				yield(newHostileServer(t, kind, stage, fmt.Sprintf(`"command":%q,"args":[%q,%q,"PIDS"]`, program, kind, stage), hostileAnswers), stage)

@@ -28,8 +28,6 @@ const (
 	DefaultCallTimeout = 30 * time.Second
 	// secondTimeout bounds the second start of a server that has refused the handshake. Some ignore what they do not know.
 	secondTimeout = 10 * time.Second
-	// listTimeout bounds listing all tools of a server.
-	listTimeout = 5 * time.Second
 	// stopPatience is how long a server may take to exit after its standard input was closed.
 	stopPatience = 2 * time.Second
 	// stopGrace is the time between SIGTERM and SIGKILL.

@@ -146,6 +146,9 @@ func serveByHand(mode string) {
 		case method == "tools/list" && mode == "endless":
 			page++
 			answer(`{"tools":[%s{"name":"last%d"}],"nextCursor":"%d"}`, strings.Repeat(`{"name":"a"},`, 999), page, page)
+		case method == "tools/list" && mode == "endless empty":
+			page++
+			answer(`{"tools":[],"nextCursor":"%d"}`, page)
 		case method == "tools/list" && mode == "unlisted":
 			// never answered
 		case method == "tools/list":

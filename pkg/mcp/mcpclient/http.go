@@ -191,6 +191,13 @@ type observedBody struct {
 
 func (c *observedBody) Read(p []byte) (int, error) {
 	n, err := c.ReadCloser.Read(p)
+	if c.x != nil {
+		heard := &c.x.heard
+		heard.bytes.Add(int64(n))
+		heard.unasked.Add(int64(n)) // with the answer, which maxListSize keeps below maxUnasked
+		heard.working.Store(true)
+		defer heard.working.Store(false)
+	}
 	if c.events {
 		c.scan(p[:n])
 		if c.unanswered.Load() > maxUnanswered {

@@ -14,6 +14,8 @@ type pendingRequest struct {
 	attempt *attempt
 	// decoded is true if the SDK needs the result too.
 	decoded bool
+	// heard counts what the server sends in answer over HTTP.
+	heard hearing
 
 	mu     sync.Mutex
 	result json.RawMessage

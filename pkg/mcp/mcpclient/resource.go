@@ -138,14 +138,12 @@ func (s *Session) Catalog(ctx context.Context) ([]Tool, error) {
 
 // resources returns a line about the server's resources, and one about the templates. It returns "" if the server does not tell.
 func (s *Session) resources(ctx context.Context) string {
-	ctx, done := s.within(ctx, listTimeout, fault.New(fault.Timeout, "MCP server %s did not list its resources within %s", s.name, seconds(listTimeout)))
-	defer done()
 	var lines []string
-	result, err := s.exchange(ctx, &pendingRequest{}, func(ctx context.Context) (mcp.Result, error) {
+	result, err := listing{s, "resources"}.page(ctx, func(ctx context.Context) (mcp.Result, error) {
 		return s.client.ListResources(ctx, &mcp.ListResourcesParams{})
 	})
 	lines = append(lines, s.offers("Resources", "uri", gjson.GetBytes(result, "resources"), gjson.GetBytes(result, "nextCursor").Str != "", err)...)
-	result, err = s.exchange(ctx, &pendingRequest{}, func(ctx context.Context) (mcp.Result, error) {
+	result, err = listing{s, "templates of resources"}.page(ctx, func(ctx context.Context) (mcp.Result, error) {
 		return s.client.ListResourceTemplates(ctx, &mcp.ListResourceTemplatesParams{})
 	})
 	lines = append(lines, s.offers("Templates", "uriTemplate", gjson.GetBytes(result, "resourceTemplates"), gjson.GetBytes(result, "nextCursor").Str != "", err)...)

@@ -149,7 +149,8 @@ func (s Server) Same(other Server) bool {
 		s.Cwd == other.Cwd && s.URL == other.URL && maps.Equal(s.Headers, other.Headers) && s.Timeout == other.Timeout
 }
 
-// Limits returns how many seconds the server may take from its start to the end of the handshake, to list its tools, and for a call.
+// Limits returns how many seconds the server may take from its start to the end of the handshake, be silent while it lists its tools, and
+// take for a call.
 func (s Server) Limits() (start, list, call float64) {
-	return s.timeout(DefaultStartTimeout).Seconds(), listTimeout.Seconds(), s.timeout(DefaultCallTimeout).Seconds()
+	return s.timeout(DefaultStartTimeout).Seconds(), listSilence.Seconds(), s.timeout(DefaultCallTimeout).Seconds()
 }

@@ -64,27 +64,26 @@ type Tool struct {
 const (
 	// maxTools is the most tools of a server.
 	maxTools = 10_000
+	// maxPages is the most pages of a server's list of tools.
+	maxPages = 1000
 	// maxListSize is the most bytes of a server's list of tools. The registry, which has the definitions of all servers' tools, has a
 	// limit too.
 	maxListSize = 8 << 20
 )
 
-// Tools returns all tools, from all pages of the list, and ReadResource if the server offers resources. It must take no longer than
-// listTimeout. A list of more than maxTools tools or maxListSize bytes is refused, and one that is no list. What is no tool in the list,
-// such as an object without a name, is left out.
+// Tools returns all tools, from all pages of the list, and ReadResource if the server offers resources. The server may take its time, but
+// must not be silent for listSilence. A list of more than maxPages pages, maxTools tools or maxListSize bytes is refused, and one that
+// is no list. What is no tool in the list, such as an object without a name, is left out.
 func (s *Session) Tools(ctx context.Context) ([]Tool, error) {
-	late := fault.New(fault.Timeout, "MCP server %s did not list its tools within %s", s.name, seconds(listTimeout))
-	ctx, done := s.within(ctx, listTimeout, late)
-	defer done()
 	var tools []Tool
 	size := 0
 	seen := map[string]bool{}
 	for cursor := ""; ; {
-		result, err := s.exchange(ctx, &pendingRequest{}, func(ctx context.Context) (mcp.Result, error) {
+		result, err := listing{s, "tools"}.page(ctx, func(ctx context.Context) (mcp.Result, error) {
 			return s.client.ListTools(ctx, &mcp.ListToolsParams{Cursor: cursor})
 		})
 		if err != nil {
-			return nil, s.requestFault(ctx, err)
+			return nil, err
 		}
 		if size += len(result); size > maxListSize {
 			return nil, fault.New(fault.TooLarge, "MCP server %s lists more than %d MiB of tools, and was at %d tools", s.name, maxListSize>>20, len(tools))
@@ -113,7 +112,9 @@ func (s *Session) Tools(ctx context.Context) ([]Tool, error) {
 		if seen[cursor] {
 			return nil, fault.New(fault.Protocol, "MCP server %s lists its tools in a loop: page %q was returned twice", s.name, fault.Truncate(cursor, maxSaid))
 		}
-		seen[cursor] = true
+		if seen[cursor] = true; len(seen) >= maxPages {
+			return nil, fault.New(fault.TooLarge, "MCP server %s lists its tools on more than %d pages", s.name, maxPages)
+		}
 	}
 }
 
@@ -184,9 +185,15 @@ func (s *Session) exchange(ctx context.Context, x *pendingRequest, request func(
 // call the returned function.
 func (s *Session) within(ctx context.Context, limit time.Duration, late *fault.Fault) (context.Context, func()) {
 	limited, cancel := context.WithTimeoutCause(ctx, limit, late)
-	joined, end := context.WithCancelCause(limited)
-	stop := context.AfterFunc(s.calls, func() { end(context.Cause(s.calls)) })
-	return joined, func() { stop(); end(nil); cancel() }
+	both, end := joined(limited, s.calls)
+	return both, func() { end(nil); cancel() }
+}
+
+// joined returns a context that ends with each of two, and a function that ends it, which the caller must call.
+func joined(ctx, other context.Context) (context.Context, context.CancelCauseFunc) {
+	both, end := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(other, func() { end(context.Cause(other)) })
+	return both, func(cause error) { stop(); end(cause) }
 }
 
 // About returns what the server calls itself, such as "git 1.0.2", and the revision of MCP that the session speaks. Both may be

@@ -39,6 +39,7 @@ type stdioConn struct {
 	cancels *cancellations
 	// received takes what the server sends of itself, see inbox.received. It may be nil.
 	received func(x *pendingRequest, method string, params json.RawMessage) bool
+	heard    hearing
 
 	writing  chan struct{} // a semaphore for writers
 	incoming chan jsonrpc.Message
@@ -95,14 +96,16 @@ func (p *stdioConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 // readLines reads messages until the server closes its output or writes an invalid message.
 func (p *stdioConn) readLines() {
 	defer close(p.ended)
-	lines := bufio.NewReaderSize(p.stdout, 64<<10)
+	lines := bufio.NewReaderSize(heardReader{p.stdout, &p.heard}, 64<<10)
 	for {
 		line, err := readLine(lines)
 		if err != nil { // a last line without a newline is incomplete and is dropped
 			p.err = err
 			return
 		}
+		p.heard.working.Store(true)
 		msg, err := p.decode(line)
+		p.heard.working.Store(false)
 		if err != nil {
 			p.err = err
 			return
@@ -119,7 +122,7 @@ func (p *stdioConn) readLines() {
 	}
 }
 
-// readLine reads a line of at most MaxLineLength bytes and trims it.
+// readLine reads a line of at most MaxLineLength bytes, with its end.
 func readLine(r *bufio.Reader) ([]byte, error) {
 	var line []byte
 	for {
@@ -127,7 +130,7 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 		line = append(line, part...)
 		switch {
 		case err == nil:
-			return bytes.TrimSpace(line), nil
+			return line, nil
 		case !errors.Is(err, bufio.ErrBufferFull):
 			return nil, io.EOF
 		case len(line) > MaxLineLength:
@@ -148,7 +151,9 @@ func tooManyRequests() *fault.Fault {
 
 // decode parses a line as a message. It returns nil if the SDK does not need the message.
 func (p *stdioConn) decode(line []byte) (jsonrpc.Message, error) {
-	line = bytes.TrimPrefix(line, []byte("\uFEFF"))
+	size := int64(max(len(line), minUnasked))
+	p.heard.unasked.Add(size)
+	line = bytes.TrimPrefix(bytes.TrimSpace(line), []byte("\uFEFF"))
 	if len(line) == 0 {
 		return nil, nil
 	}
@@ -174,7 +179,9 @@ func (p *stdioConn) decode(line []byte) (jsonrpc.Message, error) {
 		if m.Error == nil && m.Result == nil {
 			return nil, p.invalid(line)
 		}
-		p.settle(m)
+		if p.settle(m) {
+			p.heard.unasked.Add(-size)
+		}
 	case *jsonrpc.Request:
 		if m.IsCall() && p.count(1) > maxUnanswered {
 			return nil, tooManyRequests()
@@ -208,20 +215,21 @@ func (p *stdioConn) invalid(line []byte) *fault.Fault {
 		Suggest("The server must write only JSON-RPC to its standard output, one message per line; report this to its author")
 }
 
-// settle stores the bytes of a result in its pending request. The SDK gets an empty result instead to decode, unless
-// it needs the result.
-func (p *stdioConn) settle(r *jsonrpc.Response) {
+// settle stores the bytes of a result in its pending request, and reports whether there is such a request. The SDK gets an empty result
+// instead to decode, unless it needs the result.
+func (p *stdioConn) settle(r *jsonrpc.Response) bool {
 	p.mu.Lock()
 	x := p.pending[r.ID]
 	delete(p.pending, r.ID)
 	p.mu.Unlock()
 	if x == nil || r.Error != nil {
-		return
+		return x != nil
 	}
 	x.keep(r.Result)
 	if !x.decoded {
 		r.Result = json.RawMessage(`{"content":[],"tools":[]}`)
 	}
+	return true
 }
 
 // count adds to the number of unanswered requests and returns it.
