@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-const patient = `{"inputs":{"i":{"type":"int","default":1}},"nodes":[{"id":"a","type":"shell","params":{"command":"sleep 30; echo ${i}"}}]}`
+const patient = `{"inputs":{"i":{"type":"int","default":1}},"nodes":[{"id":"a","type":"shell","params":{"command":"sleep 1000; echo ${i}"}}]}`
 
 // Several cancellations of a run do not end it the hard way.
 func TestARunIsCancelledOnceByAll(t *testing.T) {

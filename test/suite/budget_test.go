@@ -115,7 +115,7 @@ func TestABudgetHoldsInside(t *testing.T) {
 		"a node":         {`{"nodes":[{"id":"a","type":"spend","params":{"report":true}}]}`, "--budget-tokens=5", "tokens", 1},
 		"other nodes":    {`{"nodes":[{"id":"a","type":"spend"},{"id":"b","type":"shell","params":{"command":"echo b >> calls"}}],"edges":[{"from":"a","to":"b"}]}`, "--budget-tokens=10", "tokens", 1},
 		"parallel nodes": {`{"nodes":[{"id":"a","type":"spend","params":{"report":true}},{"id":"b","type":"spend","params":{"report":true}}],"edges":[]}`, "--budget-tokens=11", "tokens", 2},
-		"the time":       {`{"nodes":[{"id":"a","type":"shell","params":{"command":"echo a >> calls; sleep 100"}}]}`, "--budget-minutes=0.01", "minutes", 1},
+		"the time":       {`{"nodes":[{"id":"a","type":"shell","params":{"command":"echo a >> calls; sleep 100"}}]}`, "--budget-minutes=0.08", "minutes", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_ = os.Remove(filepath.Join(p.dir, "calls"))

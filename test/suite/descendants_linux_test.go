@@ -17,7 +17,7 @@ import (
 )
 
 // soon is far less than the descendants sleep, and enough for a busy machine.
-const soon = time.Minute
+const soon = patience
 
 // descendant is a way in which a process survives its parent. SLEEP stands for a sleep that its argument identifies.
 type descendant struct {
@@ -114,8 +114,15 @@ func (b *brood) sleeps() map[string][]int {
 	return found
 }
 
-// start starts the run and waits until all its nodes have descendants, and nodes that loop have several.
+// start starts the run and waits until all its nodes have descendants.
 func (b *brood) start(args ...string) {
+	b.Helper()
+	b.begin(args...)
+	b.eventually("all nodes have descendants", b.grown)
+}
+
+// begin starts the run.
+func (b *brood) begin(args ...string) {
 	b.Helper()
 	b.cmd = b.command("pflow-exec", args...)
 	if err := b.cmd.Start(); err != nil {
@@ -125,12 +132,41 @@ func (b *brood) start(args ...string) {
 		_ = b.cmd.Wait()
 		b.ended <- time.Now()
 	}()
+}
+
+// grown reports whether all nodes of the run have descendants, and nodes that loop have several.
+func (b *brood) grown() bool {
+	sleeps := b.sleeps()
 	for name := range b.seconds {
-		b.eventually("there are descendants "+name, func() bool {
-			n := len(b.sleeps()[name])
-			return n > 2 || n > 0 && !strings.Contains(name, "loop")
-		})
+		if n := len(sleeps[name]); n == 0 || n <= 2 && strings.Contains(name, "loop") {
+			return false
+		}
 	}
+	return true
+}
+
+// timed checks that no process is left of runs that end at a time limit. begin starts them. The limit is short, and grows until all nodes
+// of a run have descendants before it.
+func timed(t *testing.T, what string, begin func(limit time.Duration) *brood) {
+	t.Helper()
+	for limit := 8 * time.Second; limit < patience; limit *= 2 {
+		began := time.Now()
+		b := begin(limit)
+		grown := false
+		for lives := true; lives; {
+			select {
+			case ended := <-b.ended:
+				b.gone(what, ended.Sub(began)-limit)
+				lives = false
+			case <-time.After(50 * time.Millisecond):
+				grown = grown || b.grown()
+			}
+		}
+		if grown {
+			return
+		}
+	}
+	t.Errorf("%s: the nodes never had all descendants", what)
 }
 
 // gone checks that no process of the run is left.
@@ -182,17 +218,20 @@ func TestEveryDescendantEnds(t *testing.T) {
 		brief.Skip(t)
 		t.Parallel()
 		b := breed(newPlace(t), 3, true, "")
-		began := time.Now()
-		b.start("run", "w.json", "--jobs", "99", "--timeout", "12s")
-		b.gone("--timeout", (<-b.ended).Sub(began)-12*time.Second)
+		timed(t, "--timeout", func(limit time.Duration) *brood {
+			b.begin("run", "w.json", "--jobs", "99", "--timeout", limit.String())
+			return b
+		})
 	})
 	t.Run("the nodes' timeouts", func(t *testing.T) {
 		brief.Skip(t)
 		t.Parallel()
-		b := breed(newPlace(t), 4, false, `,"timeout":12`)
-		began := time.Now()
-		b.start("run", "w.json", "--jobs", "99", "--keep-going")
-		b.gone("the nodes' timeouts", (<-b.ended).Sub(began)-12*time.Second)
+		p := newPlace(t)
+		timed(t, "the nodes' timeouts", func(limit time.Duration) *brood {
+			b := breed(p, 4, false, fmt.Sprintf(`,"timeout":%v`, limit.Seconds()))
+			b.begin("run", "w.json", "--jobs", "99", "--keep-going")
+			return b
+		})
 	})
 	for i, end := range []string{"resume", "cancel"} {
 		t.Run("the runner's death, "+end, func(t *testing.T) {

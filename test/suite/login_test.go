@@ -216,7 +216,7 @@ func TestAnUnansweredLogin(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.guarded("web")
-	o := p.run("pflow-sync", "login", "web", "--no-browser", "--timeout", "0.2")
+	o := p.run("pflow-sync", "login", "web", "--no-browser", "--timeout", "3")
 	if o.exit != 124 || gjson.Get(o.stdout, "error.type").Str != "timeout" || !strings.Contains(o.stderr, "/authorize?") {
 		t.Errorf("%s", o)
 	}

@@ -79,7 +79,7 @@ func TestARunOverTheLimitIsQueued(t *testing.T) {
 	p.write("short.json", chain("echo short"))
 	first := p.started("w.json")
 	open := g.reached()
-	second, third := p.started("short.json", "--timeout", "20"), p.started("short.json")
+	second, third := p.started("short.json", "--timeout", "600"), p.started("short.json")
 	p.waitsFor(second, "queued")
 	p.waitsFor(third, "queued")
 
@@ -106,9 +106,8 @@ func TestARunOverTheLimitIsQueued(t *testing.T) {
 		t.Errorf("as text: %q", text)
 	}
 
-	began := time.Now()
-	if d := p.document(p.must("pflow-exec", "cancel", third)); d["status"] != "cancelled" || time.Since(began) > 5*time.Second {
-		t.Errorf("cancelled after %s: %v", time.Since(began), d)
+	if d := p.document(p.must("pflow-exec", "cancel", third)); d["status"] != "cancelled" {
+		t.Errorf("cancelled while it waits: %v", d)
 	}
 	open()
 	p.waitsFor(second, "completed")
@@ -183,7 +182,7 @@ func TestARunInsideANodeNeedsNoPlace(t *testing.T) {
 	p.write("inner.json", chain("echo inner"))
 	p.write("sub.json", `{"nodes":[{"id":"in","type":"workflow","params":{"workflow":"inner.json"}}]}`)
 	p.write("outer.json", chain("pflow-exec run sub.json --format json"))
-	if d := p.document(p.must("pflow-exec", "run", "outer.json", "--timeout", "15", "--format", "json")); d["status"] != "completed" {
+	if d := p.document(p.must("pflow-exec", "run", "outer.json", "--timeout", "120", "--format", "json")); d["status"] != "completed" {
 		t.Errorf("%v", d)
 	}
 }
@@ -195,20 +194,38 @@ func TestAQueuedRunHasItsWholeTime(t *testing.T) {
 	p.limited(1)
 	g := p.gate("gate")
 	p.write("w.json", gated())
-	p.write("short.json", chain("echo short"))
+	p.write("long.json", chain("exec sleep 1000"))
 	p.started("w.json")
 	open := g.reached()
-	queued := p.started("short.json", "--timeout", "1")
+	const limit = time.Second
+	queued := p.started("long.json", "--timeout", limit.String())
 	p.waitsFor(queued, "queued")
 	waited := time.Now()
-	p.eventually("the limit has passed", func() bool { return time.Since(waited) > 1100*time.Millisecond })
+	p.eventually("twice the limit has passed", func() bool { return time.Since(waited) > 2*limit })
 	if d := p.document(p.must("pflow-exec", "status", queued)); d["status"] != "queued" {
-		t.Errorf("%v", d)
+		t.Errorf("after %s it is %v, want queued", time.Since(waited), d["status"])
 	}
 	open()
-	p.waitsFor(queued, "completed")
-	if ms := p.last(p.must("pflow-exec", "events", queued))["duration_ms"].(float64); ms > 1000 {
-		t.Errorf("the duration of %v ms includes the wait", ms)
+	p.waitsFor(queued, "timed_out")
+	var admitted, finished time.Time
+	events := p.must("pflow-exec", "events", queued)
+	for _, e := range p.events(events) {
+		at, err := time.Parse(time.RFC3339Nano, e["time"].(string))
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch e["event"] {
+		case "run_admitted":
+			admitted = at
+		case "run_finished":
+			finished = at
+		}
+	}
+	if had := finished.Sub(admitted); had < limit {
+		t.Errorf("it had %s, want its whole %s", had, limit)
+	}
+	if lasted := time.Duration(p.last(events)["duration_ms"].(float64)) * time.Millisecond; lasted > finished.Sub(admitted)+limit {
+		t.Errorf("the duration of %s includes the wait: it was admitted %s before its end", lasted, finished.Sub(admitted))
 	}
 }
 

@@ -229,9 +229,9 @@ func TestAnMCPServerThatHangsIsTerminated(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.toolList("h", "hang")
-	p.write("servers.json", fmt.Sprintf(`{"mcpServers":{"h":{"command":"sh","args":["-c",%q,"sh","well",%q],"timeout":1}}}`, spokenServer, filepath.Join(p.dir, "h.tools")))
+	p.write("servers.json", fmt.Sprintf(`{"mcpServers":{"h":{"command":"sh","args":["-c",%q,"sh","well",%q],"timeout":5}}}`, spokenServer, filepath.Join(p.dir, "h.tools")))
 	p.must("pflow-sync", "add", "servers.json")
 	p.write("w.json", `{"nodes":[{"id":"n","type":"mcp-h-hang"}]}`)
-	p.fails(1, "MCP tool timed out after 1 second", "pflow-exec", "run", "w.json", "--format", "json")
+	p.fails(1, "MCP tool timed out after 5 seconds", "pflow-exec", "run", "w.json", "--format", "json")
 	p.eventually("SIGTERM", func() bool { return p.read("h.tools.end") == "terminated\n" })
 }

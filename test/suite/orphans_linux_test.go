@@ -24,10 +24,13 @@ func TestOrphansThatHaveEndedAreNotWaitedFor(t *testing.T) {
 		p := newPlace(t)
 		_ = p.gate("gate")
 		p.write("w.json", chain(c.command))
-		began := time.Now()
-		o := p.run("pflow-exec", "run", "w.json", "--timeout", c.timeout)
-		if took := time.Since(began); took > 4*time.Second || o.exit != c.exit {
-			t.Errorf("%s the run took %s: %s", name, took, o)
-		}
+		p.eventually(name+" a run takes less than the grace", func() bool { // on a busy machine it may take longer for other reasons
+			began := time.Now()
+			o := p.run("pflow-exec", "run", "w.json", "--timeout", c.timeout)
+			if o.exit != c.exit {
+				t.Fatalf("%s the exit status is %d, want %d: %s", name, o.exit, c.exit, o)
+			}
+			return time.Since(began) < 4*time.Second
+		})
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/tidwall/gjson"
 	trace "go.opentelemetry.io/proto/otlp/trace/v1"
@@ -117,7 +116,7 @@ func TestNothingDeliveredIsAFailure(t *testing.T) {
 		case <-r.Context().Done():
 		}
 		return true
-	})
+	}, fmt.Sprint("OTEL_EXPORTER_OTLP_TIMEOUT=", (2*patience).Milliseconds())) // if the pipe in front waited for it, the test would end before
 	t.Cleanup(func() { close(release) }) // before the collector ends
 	p.write("w.json", chain("echo hello"))
 	p.must("sh", "-c", "pflow-exec run w.json >events")
@@ -132,14 +131,10 @@ func TestNothingDeliveredIsAFailure(t *testing.T) {
 		t.Fatal(err)
 	}
 	events := p.read("events")
-	began := time.Now()
 	for i := range 2000 { // far more than a pipe holds
 		if _, err := io.WriteString(in, strings.ReplaceAll(events, `"run":"r`, fmt.Sprintf(`"run":"r%d`, i))); err != nil {
 			t.Fatal(err)
 		}
-	}
-	if took := time.Since(began); took > 9*time.Second { // the time limit of a request is 10 s
-		t.Errorf("the pipe in front waited for %v", took)
 	}
 	_ = in.Close()
 	_ = cmd.Wait()

@@ -17,7 +17,7 @@ func TestASilentRunner(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.runner("far", "echo $$ > runner; kill -STOP $$\n")
-	p.write("w.json", `{"nodes":[{"id":"a","type":"shell","runs_on":"far","timeout":"1s","params":{"command":"echo ran > ran"}}]}`)
+	p.write("w.json", `{"nodes":[{"id":"a","type":"shell","runs_on":"far","timeout":"5s","params":{"command":"echo ran > ran"}}]}`)
 	d := gjson.Parse(p.run("pflow-exec", "run", "w.json", "--format", "json").stdout)
 	if d.Get("error.type").Str != "timeout" || d.Get("error.node").Str != "a" {
 		t.Errorf("%s", d.Raw)

@@ -137,7 +137,7 @@ func TestTheOtherEndStops(t *testing.T) {
 			p.write("w.json", `{"nodes":[{"id":"a","type":"shell","runs_on":"far","params":{"command":"echo $$ > pid; exec sleep 1000"}}]}`)
 			var run string
 			if how == "timeout" {
-				run = p.started("w.json", "--timeout", "1")
+				run = p.started("w.json", "--timeout", "8")
 			} else {
 				run = p.started("w.json")
 			}

@@ -129,7 +129,7 @@ func TestTerminalPrograms(t *testing.T) {
 		{"top", "top", `,"timeout":1`, "failed", ""},
 		{"yes", "yes", `,"timeout":1`, "failed", ""},
 		{"cat", "cat", ``, "completed", ""},
-		{"cat", "stty raw -echo; cat", `,"stdin":"a\u0003b","timeout":1`, "failed", "a\x03b"},
+		{"cat", "stty raw -echo; cat", `,"stdin":"a\u0003b","timeout":8`, "failed", "a\x03b"},
 	} {
 		t.Run(c.command+c.more, func(t *testing.T) {
 			t.Parallel()

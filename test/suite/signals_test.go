@@ -7,7 +7,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // checkCancelled checks that the newest run was stopped in order while its second node ran, and that it resumes.
@@ -144,15 +143,14 @@ func TestTheSecondSignalEndsAtOnce(t *testing.T) {
 	_ = g.reached()
 	_ = cmd.Process.Signal(syscall.SIGINT)
 	p.eventually("the node has SIGTERM", func() bool { return p.read("heard.txt") != "" })
-	began := time.Now()
 	_ = cmd.Process.Signal(syscall.SIGINT)
 	_ = cmd.Wait()
-	if took := time.Since(began); cmd.ProcessState.ExitCode() != 130 || took > 4*time.Second {
-		t.Errorf("exit status %d after %s", cmd.ProcessState.ExitCode(), took)
+	if got := cmd.ProcessState.ExitCode(); got != 130 {
+		t.Errorf("exit status %d, want 130", got)
 	}
-	p.events(p.journal()) // whole lines
-	if got := p.runStatus(); got != "interrupted" {
-		t.Errorf("the run is %q", got)
+	p.events(p.journal())                           // whole lines
+	if got := p.runStatus(); got != "interrupted" { // after the grace it would be cancelled
+		t.Errorf("the run is %q, want interrupted", got)
 	}
 }
 

@@ -158,7 +158,7 @@ func TestATimeLimitCancelsTheExecution(t *testing.T) {
 	p := newPlace(t)
 	p.source(`{"sources":[` + crmSource("run", crmFollowed) + `]}`)
 	p.write("home/status.json", `{"status":"running"}`)
-	o := p.run("pflow-exec", "run", "--format", "json", "--timeout", "1s", "crm:w1")
+	o := p.run("pflow-exec", "run", "--format", "json", "--timeout", "8s", "crm:w1")
 	if o.exit != 124 && gjson.Get(o.stdout, "status").Str != "timed_out" || p.read("home/cancelled") != `{"execution_id":"e-1","id":"w1"}` {
 		t.Error(o)
 	}

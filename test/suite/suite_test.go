@@ -20,8 +20,8 @@ import (
 	"time"
 )
 
-// patience is the longest time for which a test waits.
-const patience = time.Minute
+// patience is the longest time for which a test waits. It bounds tests that hang, not what is slow.
+const patience = 5 * time.Minute
 
 // bin is the folder of the programs, which are built once, or that which $CASE_PROGRAMS names. testPrograms is the folder of those that
 // only tests use.
@@ -209,7 +209,7 @@ func (p *place) command(name string, args ...string) *exec.Cmd {
 		path = name
 	}
 	cmd := exec.CommandContext(ctx, path, args...)
-	cmd.Dir, cmd.Env, cmd.WaitDelay = p.dir, p.env, time.Second
+	cmd.Dir, cmd.Env, cmd.WaitDelay = p.dir, p.env, patience
 	return cmd
 }
 

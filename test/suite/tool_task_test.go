@@ -65,16 +65,18 @@ func TestTasksArePolledToTheirEnd(t *testing.T) {
 func TestTasksAreCancelled(t *testing.T) {
 	t.Parallel()
 	withTasks(t, func(p *place, _ string) {
-		p.write("w.json", `{"nodes":[{"id":"call","type":"mcp-p-forever","timeout":"500ms"}]}`)
+		p.write("w.json", `{"nodes":[{"id":"call","type":"mcp-p-forever","timeout":"5s"}]}`)
 		if o := p.run("pflow-exec", "run", "w.json", "--format", "json"); o.exit != 1 || gjson.Get(o.stdout, "error.type").Str != "timeout" || !strings.Contains(p.read("calls"), "tasks/cancel forever 1") {
 			p.Errorf("%s\n%s", p.read("calls"), o)
 		}
+		polls := func() int { return strings.Count(p.read("calls"), "tasks/get forever 1") }
+		before := polls()
 		p.write("w.json", taskRun("forever"))
 		cmd := p.command("pflow-exec", "run", "w.json")
 		if err := cmd.Start(); err != nil {
 			p.Fatal(err)
 		}
-		p.eventually("the task is polled", func() bool { return strings.Count(p.read("calls"), "tasks/get forever 1") > 2 })
+		p.eventually("the task is polled", func() bool { return polls() > before+2 })
 		_ = cmd.Process.Signal(syscall.SIGINT)
 		_ = cmd.Wait()
 		if cancelled := strings.Count(p.read("calls"), "tasks/cancel forever 1"); cancelled != 2 {
