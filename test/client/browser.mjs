@@ -19,10 +19,21 @@ export const path = process.env.PATH.split(delimiter).flatMap((dir) => names.map
 /** missing says why there is no browser, or is false. */
 export const missing = Number(process.versions.node.split('.')[0]) < 20 ? 'needs Node 20' : !path && 'needs chromium';
 
+/** patience is how many milliseconds a test waits for the browser, or for what a page shall show. It bounds what hangs, not what is slow. */
+export const patience = 300_000;
+
 /** launch starts the browser for one test file. */
 export async function launch() {
   const { chromium } = await import('playwright-core');
-  return chromium.launch({ executablePath: path, args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'] });
+  return chromium.launch({ executablePath: path, timeout: patience, args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'] });
+}
+
+/** newPage opens a page in a context of its own, which ends with the test. */
+export async function newPage(t, browser, options) {
+  const context = await browser.newContext(options);
+  t.after(() => context.close());
+  context.setDefaultTimeout(patience);
+  return context.newPage();
 }
 
 /** shot keeps a picture of the page in the folder SHOTS, if the variable is set. */

@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { accessible, launch, missing, narrow, shot } from './browser.mjs';
+import { accessible, launch, missing, narrow, newPage, shot } from './browser.mjs';
 import { newHome } from './suite.mjs';
 
 const skip = missing;
@@ -203,9 +203,7 @@ test('the report shows a batch of 500 with 2 failures', { skip }, async (t) => {
   const page = await readFile(join(home.dir, 'run.html'), 'utf8');
   assert.ok(Buffer.byteLength(page) < 250_000, 'it is bounded');
   for (const [name, width, colorScheme] of [['light', 1100, 'light'], ['dark', 1100, 'dark'], ['390', 390, 'light']]) {
-    const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
-    t.after(() => context.close());
-    const page = await context.newPage();
+    const page = await newPage(t, browser, { viewport: { width, height: 900 }, colorScheme });
     const wrong = [];
     page.on('pageerror', (error) => wrong.push(error.message));
     page.on('console', (message) => { if (['error', 'warning'].includes(message.type())) wrong.push(message.text()); });

@@ -4,6 +4,7 @@ import { AppBridge, RESOURCE_MIME_TYPE, getToolUiResourceUri } from '@modelconte
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import assert from 'node:assert/strict';
+import { newPage } from './browser.mjs';
 import { program } from './suite.mjs';
 
 /** Pipe is the transport between the bridge and the App: postMessage in the page. */
@@ -52,14 +53,12 @@ export async function open(t, browser, client, name, args, { width = 800, theme 
   const { contents: [app] } = await client.readResource({ uri: getToolUiResourceUri(tool) });
   assert.equal(app.mimeType, RESOURCE_MIME_TYPE);
 
-  const context = await browser.newContext({ viewport: { width, height: 1000 }, colorScheme });
-  t.after(() => context.close());
-  const page = await context.newPage();
+  const page = await newPage(t, browser, { viewport: { width, height: 1000 }, colorScheme });
   const wrong = [], requested = [];
   page.on('pageerror', (error) => wrong.push(error.message));
   page.on('console', (message) => { if (['error', 'warning'].includes(message.type())) wrong.push(message.text()); });
   page.on('request', (request) => requested.push(request.url()));
-  await context.route('**/*', (route) => {
+  await page.context().route('**/*', (route) => {
     const url = route.request().url();
     if (url === 'http://host.test/') return route.fulfill({ contentType: 'text/html', body: hostPage(width) });
     if (url === 'http://sandbox.test/') {

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'node:test';
-import { accessible, launch, missing, narrow, shot } from './browser.mjs';
+import { accessible, launch, missing, narrow, newPage, patience, shot } from './browser.mjs';
 import { newHome, program } from './suite.mjs';
 
 const skip = missing;
@@ -43,9 +43,7 @@ async function serve(t, home, ...args) {
 
 /** open opens a page, whose faults are collected in page.wrong. */
 async function open(t, url, { width = 1100, colorScheme = 'light', ...options } = {}) {
-  const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme, ...options });
-  t.after(() => context.close());
-  const page = await context.newPage();
+  const page = await newPage(t, browser, { viewport: { width, height: 900 }, colorScheme, ...options });
   page.wrong = [];
   page.on('pageerror', (error) => page.wrong.push(error.message));
   page.on('console', (message) => { if (['error', 'warning'].includes(message.type())) page.wrong.push(message.text()); });
@@ -75,9 +73,9 @@ async function tabTo(page, selector) {
   assert.fail(`no tabulator leads to ${selector}`);
 }
 
-const is = (page, status) => page.locator(`article.run[data-status="${status}"]`).waitFor({ timeout: 60_000 });
+const is = (page, status) => page.locator(`article.run[data-status="${status}"]`).waitFor();
 
-test('a run from the form to the comparison, without a mouse', { skip, timeout: 300_000 }, async (t) => {
+test('a run from the form to the comparison, without a mouse', { skip, timeout: 3 * patience }, async (t) => {
   const home = await newHome(t);
   await home.draft('deploy', deploy(home.dir));
   const page = await open(t, await serve(t, home));
@@ -155,7 +153,7 @@ test('a run from the form to the comparison, without a mouse', { skip, timeout: 
   await clean(page);
 });
 
-test('the list is live, can be filtered, and a run can be cancelled', { skip, timeout: 300_000 }, async (t) => {
+test('the list is live, can be filtered, and a run can be cancelled', { skip, timeout: 3 * patience }, async (t) => {
   const home = await newHome(t);
   await home.draft('deploy', deploy(home.dir));
   await home.draft('quick', { nodes: [{ id: 'a', type: 'shell', params: { command: 'echo quick' } }] });
@@ -163,9 +161,9 @@ test('the list is live, can be filtered, and a run can be cancelled', { skip, ti
   const page = await open(t, url);
   await page.locator('.empty').waitFor();
   const { run_id: quick } = await home.run('pflow-exec', 'start', '--name', 'quick');
-  await page.locator(`tr[data-name="${quick}"] .is-completed`).waitFor({ timeout: 60_000 });
+  await page.locator(`tr[data-name="${quick}"] .is-completed`).waitFor();
   const { run_id: held } = await home.run('pflow-exec', 'start', '--name', 'deploy', 'who=me');
-  await page.locator(`tr[data-name="${held}"] .is-running`).waitFor({ timeout: 60_000 });
+  await page.locator(`tr[data-name="${held}"] .is-running`).waitFor();
   await page.locator('#workflow').fill('quick');
   await page.locator(`tr[data-name="${held}"]`).waitFor({ state: 'detached' });
   assert.equal(await page.locator('tbody tr').count(), 1);
@@ -179,7 +177,7 @@ test('the list is live, can be filtered, and a run can be cancelled', { skip, ti
   await clean(page);
 });
 
-test('a browser gives its token once', { skip, timeout: 300_000 }, async (t) => {
+test('a browser gives its token once', { skip, timeout: 3 * patience }, async (t) => {
   const home = await newHome(t);
   await home.draft('deploy', deploy(home.dir));
   const { token } = await home.run('pflow-serve', 'token', 'add', 'browser');
@@ -204,7 +202,7 @@ test('a browser gives its token once', { skip, timeout: 300_000 }, async (t) => 
   await page.locator('#token').waitFor();
 });
 
-test('sign-in, pages and sign-out work without a script', { skip, timeout: 300_000 }, async (t) => {
+test('sign-in, pages and sign-out work without a script', { skip, timeout: 3 * patience }, async (t) => {
   const home = await newHome(t);
   await home.draft('deploy', deploy(home.dir));
   const { token } = await home.run('pflow-serve', 'token', 'add', 'browser');
@@ -222,7 +220,7 @@ test('sign-in, pages and sign-out work without a script', { skip, timeout: 300_0
   await page.locator('#token').waitFor();
 });
 
-test('axe finds nothing on any page, light, dark and at 390 pixels', { skip, timeout: 300_000 }, async (t) => {
+test('axe finds nothing on any page, light, dark and at 390 pixels', { skip, timeout: 3 * patience }, async (t) => {
   const home = await newHome(t);
   await home.draft('deploy', deploy(home.dir));
   await writeFile(join(home.dir, 'go'), '');

@@ -18,9 +18,8 @@ describe('@modelcontextprotocol/ext-tasks', { concurrency: true, skip }, () => {
     assert.equal(execution.kind, 'task');
     const polls = () => sent.filter((s) => s.request.method === 'tasks/get').map((s) => s.answer.result);
     const settled = execution.settle();
-    while (!polls().length) await pause(20);
-    assert.equal(polls()[0].status, 'working');
-    assert.equal(polls()[0].statusMessage, '1 of 2 done; wait');
+    while (!polls().some((poll) => poll.statusMessage === '1 of 2 done; wait')) await pause(20);
+    assert.ok(polls().every((poll) => poll.status === 'working'), JSON.stringify(polls()));
     await open();
     const { outcome } = await settled;
     const result = resultFromTaskOutcome(outcome);
@@ -35,8 +34,9 @@ describe('@modelcontextprotocol/ext-tasks', { concurrency: true, skip }, () => {
     await home.draft('quick', { nodes: [{ id: 'a', type: 'echo', params: { message: 'x' } }] });
     await home.draft('late', { nodes: [{ id: 'a', type: 'shell', params: { command: `until [ -e ${log}.gate ]; do sleep 0.05; done; exit 3` } }] });
     const { session } = await taskSession(t, home);
-    const quick = await session.callTool('execute', { name: 'quick' });
-    assert.equal(quick.kind, 'immediate');
+    let quick;
+    do quick = await session.callTool('execute', { name: 'quick' });
+    while (quick.kind !== 'immediate'); // on a busy machine a run may become a task before it ends
     assert.equal(resultFromTaskOutcome(await quick.result()).structuredContent.status, 'completed');
     const late = await session.callTool('execute', { name: 'late', wait_seconds: 0 });
     assert.equal(late.kind, 'task');

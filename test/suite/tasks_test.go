@@ -98,10 +98,18 @@ func TestTasksThatEnd(t *testing.T) {
 	execute := func(arguments string) gjson.Result {
 		return c.taking("tools/call", `"name":"execute","arguments":`+arguments)
 	}
-	if quick := execute(`{"name":"quick"}`); quick.Get("resultType").Str != "complete" || quick.Get("structuredContent.outputs.last").Str != "hello" {
+	atOnce := func(name string) (answer gjson.Result) { // unless it is slow on a busy machine
+		t.Helper()
+		p.eventually("the run of "+name+" is answered when it ends", func() bool {
+			answer = execute(`{"name":"` + name + `"}`)
+			return answer.Get("resultType").Str == "complete"
+		})
+		return answer
+	}
+	if quick := atOnce("quick"); quick.Get("structuredContent.outputs.last").Str != "hello" {
 		t.Error(quick)
 	}
-	if broken := execute(`{"name":"broken"}`); broken.Get("resultType").Str != "complete" || !broken.Get("isError").Bool() {
+	if broken := atOnce("broken"); !broken.Get("isError").Bool() {
 		t.Error(broken)
 	}
 	if none := execute(`{"name":"nothing"}`); none.Get("resultType").Str != "complete" || !none.Get("isError").Bool() {
@@ -212,7 +220,7 @@ func TestATaskAsks(t *testing.T) {
 	c := p.connect("pflow-serve")
 	created := c.taking("tools/call", `"name":"execute","arguments":{"name":"ask"}`)
 	id := created.Get("taskId").Str
-	if created.Get("resultType").Str != "task" || created.Get("status").Str != "input_required" || created.Get("inputRequests").Exists() {
+	if created.Get("resultType").Str != "task" || created.Get("inputRequests").Exists() { // its status is working until the run has asked
 		t.Fatal(created)
 	}
 	outstanding := func(n int, answered ...string) (keys []string) { // the answers, and what is asked then, take a moment to show
