@@ -41,7 +41,7 @@ func TestNoJobOutlivesItsTerminal(t *testing.T) {
 			t.Run(name+", cancelled "+strconv.FormatBool(cancelled), func(t *testing.T) {
 				t.Parallel()
 				c, _ := at(jobs+"echo ready", "")
-				c.Dir, c.Grace = t.TempDir(), 300*time.Millisecond
+				c.Dir = t.TempDir()
 				if marked {
 					c.Marks = []string{"PFLOW_RUN_ID=" + t.Name()}
 					c.Env = append(c.Env, c.Marks...)
@@ -107,7 +107,7 @@ func TestATerminalLeavesNoDescriptorBehind(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for deadline := time.Now().Add(10 * time.Second); open() > before; {
+	for deadline := time.Now().Add(patience); open() > before; {
 		if time.Now().After(deadline) {
 			t.Fatalf("%d descriptors, %d before", open(), before)
 		}

@@ -101,7 +101,7 @@ func TestWhatLeftTheGroupIsEndedWithIt(t *testing.T) {
 	const grace = 500 * time.Millisecond
 	_, took := stopped(t, `trap "" TERM; env -i setsid sh -c 'echo $$ > one; sleep 100; true' & (setsid sh -c 'echo $$ > two; sleep 100; true' >/dev/null &)
 		while ! [ -s one ] || ! [ -s two ]; do :; done; echo ready; while :; do wait; done`, grace)
-	if left := marked(table(), []string{"PFLOW_RUN_ID=r-of-this-test"}); len(left) > 0 || took < grace || took > 10*grace {
+	if left := marked(table(), []string{"PFLOW_RUN_ID=r-of-this-test"}); len(left) > 0 || took < grace {
 		t.Errorf("%v are left after %s", left, took)
 	}
 	if left, _ := descendants(table(), os.Getpid()); len(killable(left, nil)) > 0 {
@@ -139,7 +139,7 @@ func TestOrphansOfTheSoleChildAreEndedWithIt(t *testing.T) {
 
 // Each process receives SIGTERM once: many programs end at once at the second.
 func TestEachIsToldOnce(t *testing.T) {
-	dir, _ := stopped(t, `sh -c 'trap "echo heard >> heard" TERM; echo ready; while :; do sleep 0.01; done' & exec sleep 100`, drainTime+500*time.Millisecond)
+	dir, _ := stopped(t, `sh -c 'trap "echo heard >> heard" TERM; echo ready; while :; do sleep 0.01; done' & exec sleep 100`, drainTime+2*time.Second)
 	if heard, err := os.ReadFile(filepath.Join(dir, "heard")); err != nil || string(heard) != "heard\n" {
 		t.Errorf("%q %v", heard, err)
 	}
@@ -168,12 +168,12 @@ func TestOrphansThatHaveEndedAreCollected(t *testing.T) {
 		return n
 	}
 	c, _, _ := sh("setsid -f true; setsid -f true")
-	for deadline := time.Now().Add(10 * time.Second); ended() == 0; { // they may end after their parent
+	for deadline := time.Now().Add(patience); ended() == 0; { // they may end after their parent
 		if _, err := Run(t.Context(), c); err != nil || time.Now().After(deadline) {
 			t.Fatalf("no orphan was adopted: %v", err)
 		}
 	}
-	for deadline := time.Now().Add(10 * time.Second); ended() > 0; {
+	for deadline := time.Now().Add(patience); ended() > 0; {
 		lastCollected.Store(0)
 		c, _, _ := sh("exit 3")
 		if exit, err := Run(t.Context(), c); err != nil || exit.Code != 3 || time.Now().After(deadline) {

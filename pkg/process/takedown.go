@@ -2,6 +2,7 @@ package process
 
 import (
 	"errors"
+	"math"
 	"sync"
 	"syscall"
 	"time"
@@ -37,12 +38,17 @@ func takeDown(deadline time.Time, find func() (left []procInfo, complete bool), 
 // kill stops the processes that find returns with SIGSTOP until find returns no new one, so that none can start others, and
 // then kills them.
 func kill(find func() ([]procInfo, bool), forbidden map[instance]bool) {
-	enough := time.Now().Add(DefaultGrace) // a process may hang in the kernel
-	stopped := map[instance]bool{}
-	for pause := time.Millisecond; time.Now().Before(enough); pause = min(2*pause, 50*time.Millisecond) {
+	var enough time.Time // a process may hang in the kernel
+	stopped, fewest := map[instance]bool{}, math.MaxInt
+	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
 		left, complete := find()
 		left = killable(left, forbidden)
-		if len(left) == 0 && complete {
+		switch {
+		case len(left) == 0 && complete:
+			return
+		case len(left) < fewest: // on a busy machine it takes long until all that are killed get a turn
+			fewest, enough = len(left), time.Now().Add(DefaultGrace)
+		case time.Now().After(enough):
 			return
 		}
 		fresh := false

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // at returns a command that runs a script at a terminal.
@@ -24,6 +23,7 @@ func at(script, stdin string) (Command, *bytes.Buffer) {
 
 func TestATerminal(t *testing.T) {
 	const getpass = `python3 -c 'import getpass; print(len(getpass.getpass("Password: ")), len(getpass.getpass("Again: ")))'`
+	const typed = `python3 -c 'import select; select.select([0], [], [])'; ` // waits until something is typed, and does not read it
 	for name, c := range map[string]struct{ script, stdin, want string }{
 		"its size":                  {"tput cols; tput lines; stty size", "", "80\n24\n24 80\n"},
 		"its type":                  {"echo $TERM", "", "xterm-256color\n"},
@@ -40,8 +40,8 @@ func TestATerminal(t *testing.T) {
 		"reopened":                  {"exec </dev/null >/dev/null 2>&1; sleep 0.1; echo shown >/dev/tty", "", "shown\n"},
 		"passwords":                 {getpass, "secret\nsecret\n", "Password: \nAgain: \n6 6\n"},
 		"a password after a line":   {`printf 'Name: '; read name; ` + getpass + `; echo "$name"`, "ada\nsecret\nsecret\n", "Name: ada\nPassword: \nAgain: \n6 6\nada\n"},
-		"a password asked for late": {"sleep 0.6; " + getpass, "secret\nother!\n", "secret\nPassword: \nAgain: \n6 6\n"},
-		"and behind a banner":       {"echo hello; sleep 0.6; " + getpass, "secret\nother!\n", "hello\nsecret\nPassword: \nAgain: \n6 6\n"},
+		"a password asked for late": {typed + getpass, "secret\nother!\n", "secret\nPassword: \nAgain: \n6 6\n"},
+		"and behind a banner":       {"echo hello; " + typed + getpass, "secret\nother!\n", "hello\nsecret\nPassword: \nAgain: \n6 6\n"},
 		"keys":                      {`stty -icanon -echo min 1; dd bs=1 count=3 2>/dev/null | od -An -c; echo end`, "a\nb", "   a  \\n   b\nend\n"},
 		"keys as they are":          {`stty raw -echo; dd bs=1 count=3 2>/dev/null | od -An -c; stty -raw; echo end`, "a\nb", "   a  \\r   b\nend\n"},
 	} {
@@ -53,7 +53,7 @@ func TestATerminal(t *testing.T) {
 			}
 			t.Parallel()
 			command, out := at(c.script, c.stdin)
-			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
 			if exit, err := Run(ctx, command); err != nil || exit.Code != 0 || out.String() != c.want {
 				t.Errorf("%+v %v\ngot  %q\nwant %q", exit, err, out.String(), c.want)

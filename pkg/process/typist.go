@@ -18,7 +18,7 @@ const (
 	// nextDelay applies if the child has read the piece before. After manyLines pieces there is no delay any more.
 	nextDelay = 50 * time.Millisecond
 	manyLines = 20
-	// maxDelay is the longest wait for a terminal that is never quiet.
+	// maxDelay is the longest wait for a terminal that is never quiet, and the most CPU time of a child that works before it reads.
 	maxDelay = 2 * time.Second
 	// minInterval is the least time between two steps.
 	minInterval = time.Millisecond
@@ -41,6 +41,8 @@ type typist struct {
 	since  time.Time     // the last piece was typed or read then
 	quiet  time.Time     // the terminal last changed then
 	asked  time.Time     // the last step was then
+	from   time.Time     // the value of since when work was measured
+	work   time.Duration // the CPU time of the child then
 	pause  time.Duration // the wait before the next step
 	last   termSettings  // the settings at the last step
 }
@@ -81,7 +83,7 @@ func (t *typist) step() (again time.Duration) {
 		if !t.due(now, set) {
 			break
 		}
-		if t.blind && now.Sub(t.since) < maxDelay && busy(t.pid) { // it works rather than waits
+		if t.blind && t.works() {
 			t.quiet = now
 		} else if t.typeNext(set) {
 			t.since, t.quiet, t.pause = now, now, time.Millisecond
@@ -90,6 +92,16 @@ func (t *typist) step() (again time.Duration) {
 	again = t.pause
 	t.pause = min(2*t.pause, 50*time.Millisecond)
 	return again
+}
+
+// works reports whether the child works rather than waits, and has not had maxDelay for that since the last piece. Its CPU time counts,
+// because on a busy machine it may take long to start.
+func (t *typist) works() bool {
+	work, works := busy(t.pid)
+	if t.from != t.since {
+		t.from, t.work = t.since, work
+	}
+	return works && work-t.work < maxDelay
 }
 
 // hasUnread reports whether the child has not read all that was typed.
