@@ -121,13 +121,14 @@ func target(path string) (string, error) {
 }
 
 // Lock calls f while it holds a lock of the given name, which all programs of the suite respect. Every change that reads before
-// it writes needs one. Lock waits up to ten seconds for another holder; if ctx ends first, the error is the context's cause.
+// it writes needs one. Lock waits up to a minute for other holders, which may be many; if ctx ends first, the error is the context's
+// cause.
 func (h *Home) Lock(ctx context.Context, name string, f func() error) error {
 	if _, err := h.Make("locks"); err != nil {
 		return err
 	}
 	lock := flock.New(h.Path("locks", name))
-	patience, cancel := context.WithTimeout(ctx, 10*time.Second)
+	patience, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	if ok, err := lock.TryLockContext(patience, 5*time.Millisecond); !ok {
 		switch {
@@ -136,9 +137,9 @@ func (h *Home) Lock(ctx context.Context, name string, f func() error) error {
 		case patience.Err() == nil:
 			return broken("lock", err)
 		}
-		f := fault.New(fault.Conflict, "Another program has been changing %s for ten seconds", name)
+		f := fault.New(fault.Conflict, "Other programs have been changing %s for a minute", name)
 		f.Retryable = true
-		return f.Suggest("Try again when it has finished")
+		return f.Suggest("Try again when they have finished")
 	}
 	defer func() { _ = lock.Unlock() }()
 	return f()

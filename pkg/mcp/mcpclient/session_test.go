@@ -47,12 +47,15 @@ func asFault(t *testing.T, err error) *fault.Fault {
 	return f
 }
 
+// patience is the longest time for which a test waits. It bounds tests that hang, not what is slow.
+const patience = 5 * time.Minute
+
 // until waits for a condition.
 func until(t *testing.T, what string, met func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !met(); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(patience); !met(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("a minute has passed before %s", what)
+			t.Fatalf("%s have passed before %s", patience, what)
 		}
 	}
 }
@@ -254,7 +257,6 @@ func TestConnectFaults(t *testing.T) {
 			if tt.mode == "silent" {
 				spec.StartTimeout = time.Second / 2
 			}
-			began := time.Now()
 			_, err := Connect(t.Context(), spec)
 			f := asFault(t, err)
 			if f.Type != tt.typ || f.Message != tt.message {
@@ -262,9 +264,6 @@ func TestConnectFaults(t *testing.T) {
 			}
 			if got, _ := f.Details["stderr"].(string); !strings.HasPrefix(got, tt.stderr) {
 				t.Errorf("stderr in the details is %q, want %q", got, tt.stderr)
-			}
-			if took := time.Since(began); took > 20*time.Second {
-				t.Errorf("it took %v", took)
 			}
 		})
 	}

@@ -19,8 +19,8 @@ import (
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
 )
 
-// patience is how long a test waits for something that must happen.
-const patience = 20 * time.Second
+// patience is the longest time for which a test waits. It bounds tests that hang, not what is slow.
+const patience = 5 * time.Minute
 
 // site is a handler on a port of its own.
 type site struct {

@@ -72,8 +72,9 @@ type Server struct {
 	sessions map[*session]struct{} // begun by Serve
 }
 
-// grace is how long calls have to answer after their session was stopped.
-const grace = 200 * time.Millisecond
+// grace is how long calls have to answer after their session was stopped. Their processes end meanwhile, which takes a while on a busy
+// machine.
+const grace = time.Second
 
 // New makes a server. A table that cannot be served is an internal fault.
 func New(config Config) (*Server, error) {

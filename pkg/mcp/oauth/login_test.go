@@ -21,7 +21,7 @@ import (
 // logIn logs in to a server with a browser that follows redirects.
 func logIn(t *testing.T, server string, o Options) (*Login, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeoutCause(t.Context(), 10*time.Second, errors.New("the login does not end"))
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 5*time.Minute, errors.New("the login does not end"))
 	defer cancel()
 	authority, err := Discover(ctx, server, nil)
 	if err != nil {

@@ -210,12 +210,9 @@ func TestAnInterruptedRenewalEndsSoon(t *testing.T) {
 	h, l := loggedIn(t, s)
 	ctx, cancel := context.WithCancel(t.Context())
 	s.Handlers["/token"] = func(_ http.ResponseWriter, r *http.Request) { cancel(); <-r.Context().Done() }
-	began := time.Now()
-	if token, err := newSource(h, s.URL).Renew(ctx, l.AccessToken); err == nil || token != "" {
-		t.Errorf("%q, %v", token, err)
-	}
-	if took := time.Since(began); took > (refreshPatience+refreshTimeout)/2 {
-		t.Errorf("it took %s", took)
+	token, err := newSource(h, s.URL).Renew(ctx, l.AccessToken)
+	if err == nil || token != "" || !strings.Contains(err.Error(), context.Canceled.Error()) { // at refreshTimeout it would be another error
+		t.Errorf("got %q, %v, want that it is cancelled", token, err)
 	}
 	if kept, err := Load(h, "s", s.URL); err != nil || kept.RefreshToken != l.RefreshToken {
 		t.Errorf("%+v, %v", kept, err)

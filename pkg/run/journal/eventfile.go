@@ -65,10 +65,10 @@ func OpenEventFile(ctx context.Context, path string, sync bool) (*EventFile, err
 	}
 }
 
-// tryLock locks the file unless another process has it. It waits for a moment: a process that was just being started holds
-// the files of a runner that is killed at that moment.
+// tryLock locks the file unless another process has it. It waits for a while: a process that was just being started, which takes long on
+// a busy machine, holds the files of a runner that is killed at that moment.
 func (e *EventFile) tryLock(ctx context.Context) (bool, error) {
-	soon, cancel := context.WithTimeout(ctx, 200*time.Millisecond)
+	soon, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	ok, err := e.lock.TryLockContext(soon, 5*time.Millisecond)
 	switch {

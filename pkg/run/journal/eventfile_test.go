@@ -44,6 +44,7 @@ func TestAnEventFileHasTheRunToGoOnFrom(t *testing.T) {
 		"none that got any further": {none + none, none},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			path := filepath.Join(t.TempDir(), "f")
 			if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
 				t.Fatal(err)

@@ -78,7 +78,7 @@ func holder(path string) (int, error) {
 // process has the lock.
 func (r *Reader) Hold(ctx context.Context) (release func(), err error) {
 	lock := r.newLock()
-	soon, cancel := context.WithTimeout(ctx, 200*time.Millisecond) // Held takes the lock for a moment, in any process
+	soon, cancel := context.WithTimeout(ctx, time.Second) // Held takes the lock for a moment, in any process
 	defer cancel()
 	if ok, _ := lock.TryLockContext(soon, 5*time.Millisecond); !ok {
 		if cause := context.Cause(ctx); cause != nil {

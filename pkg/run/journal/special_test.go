@@ -44,7 +44,7 @@ func TestSpecialFiles(t *testing.T) {
 			}()
 			select {
 			case <-done:
-			case <-time.After(10 * time.Second):
+			case <-time.After(5 * time.Minute):
 				t.Fatal("a program waits for a writer")
 			}
 		})

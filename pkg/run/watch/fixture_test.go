@@ -19,8 +19,8 @@ import (
 	"github.com/pflow-suite/pflow/pkg/run/journal"
 )
 
-// patience is the longest time for which a test waits.
-const patience = 20 * time.Second
+// patience is the longest time for which a test waits. It bounds tests that hang, not what is slow.
+const patience = 5 * time.Minute
 
 // fixture is a home with runs that the test itself executes.
 type fixture struct {

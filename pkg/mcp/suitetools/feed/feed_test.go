@@ -20,11 +20,14 @@ func suiteOf(f *fakeprograms.Folder) *suite.Programs {
 }
 
 // watchLines makes pflow-exec watch print the lines of a file, and wait.
-const watchLines = `cat "$DIR/lines"; [ -e "$DIR/once" ] || { touch "$DIR/once"; exit 1; }; exec sleep 60`
+const watchLines = `cat "$DIR/lines"; [ -e "$DIR/once" ] || { touch "$DIR/once"; exit 1; }; exec sleep 1000`
+
+// patience is the longest time for which a test waits. It bounds tests that hang, not what is slow.
+const patience = 5 * time.Minute
 
 // follows follows a run and returns the events as text.
 func follows(t *testing.T, r *Feed, e *Expected, run string) string {
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	var seen []string
 	r.Follow(ctx, e, run, func(event Event) { seen = append(seen, event.Kind+" "+event.Node) })
@@ -64,7 +67,7 @@ func TestRunsAreFollowed(t *testing.T) {
 		})
 	}
 	// The second time that the command is started, r2 has ended.
-	for deadline := time.Now().Add(20 * time.Second); len(f.Calls()) < 2; <-time.After(5 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); len(f.Calls()) < 2; <-time.After(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the command is not started again")
 		}
@@ -93,7 +96,7 @@ const (
 // quiet returns a feed whose command prints nothing.
 func quiet(t *testing.T) *Feed {
 	f := fakeprograms.New(t)
-	f.Program("pflow-exec", "exec sleep 60")
+	f.Program("pflow-exec", "exec sleep 1000")
 	r := New(t.Context(), suiteOf(f))
 	t.Cleanup(r.Close)
 	return r
