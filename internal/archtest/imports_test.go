@@ -25,6 +25,7 @@ var tools = map[string][]string{
 	"internal/authserver":     {},
 	"internal/brief":          {},
 	"internal/cases":          {},
+	"internal/cputime":        {},
 	"internal/golden":         {},
 	"internal/llmserver":      {},
 	"internal/terminal":       {"pkg/terminal/cells"},

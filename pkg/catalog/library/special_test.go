@@ -21,7 +21,7 @@ func TestAFIFOAmongTheWorkflowsIsBroken(t *testing.T) {
 		"workflows/sub.json":  `{"nodes": [{"id": "a", "type": "workflow", "params": {"workflow": "./ff.json"}}]}`,
 	})
 	// A read that waits ends with the context.
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	h = h.WithContext(ctx)
 	l := Open(h)

@@ -176,13 +176,9 @@ func TestAReplacedFileOfTheSameNumber(t *testing.T) {
 func TestOneHolderDoesNotBlock(t *testing.T) {
 	h := newHome(t)
 	add(t, h, run(1))
-	_ = locked(h, 0, func(*os.File, os.FileInfo) error {
-		began := time.Now()
+	_ = locked(h, 0, func(*os.File, os.FileInfo) error { // an append that waited for it would wait for ever
 		if err := Append(h, run(2)); err == nil {
 			t.Error("a locked file was written")
-		}
-		if took := time.Since(began); took > 10*patience {
-			t.Errorf("an append waited for %s", took)
 		}
 		return nil
 	})

@@ -61,7 +61,7 @@ func TestALeaseKeepsTheDatabaseOpen(t *testing.T) {
 	if _, err := os.Stat(h.Path(File + "-wal")); err != nil {
 		t.Errorf("the database is not open after its use: %v", err)
 	}
-	for deadline := time.Now().Add(30 * time.Second); ; <-time.After(10 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); ; <-time.After(10 * time.Millisecond) {
 		if _, err := os.Stat(h.Path(File + "-wal")); os.IsNotExist(err) {
 			break
 		}

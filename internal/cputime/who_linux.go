@@ -1,0 +1,6 @@
+package cputime
+
+import "syscall"
+
+// who is the thread.
+const who = syscall.RUSAGE_THREAD
