@@ -30,7 +30,7 @@ func hanging(t *testing.T) *service {
 func TestANodeHasItsTime(t *testing.T) {
 	s := hanging(t)
 	shell := func(more string) string {
-		node := shellNode("n", "sleep 100 & echo $! >> pids; wait")
+		node := shellNode("n", "sleep 1000 & echo $! >> pids; wait")
 		return node[:len(node)-1] + more + `}`
 	}
 	sub := func(more string) string {
@@ -41,22 +41,22 @@ func TestANodeHasItsTime(t *testing.T) {
 		words string // separated by |
 		fails int    // how many node_failed events the node has
 	}{
-		"shell, an attempt":              {shell(`,"timeout":{"attempt":0.1}`), "timed out after 0.1 seconds", 1},
-		"shell, the node":                {shell(`,"timeout":0.1`), "timed out after 0.1 seconds", 1},
+		"shell, an attempt":              {shell(`,"timeout":{"attempt":0.5}`), "timed out after 0.5 seconds", 1},
+		"shell, the node":                {shell(`,"timeout":0.5`), "timed out after 0.5 seconds", 1},
 		"shell, tried again":             {shell(`,"timeout":{"attempt":0.05},"retry":{"max":3}`), "timed out after 0.05 seconds", 3},
-		"shell, no time for another":     {shell(`,"timeout":{"attempt":100,"node":0.1},"retry":{"max":10}`), "timed out after 0.1 seconds", 1},
-		"http, an attempt":               {s.node("n", "slow", `,"timeout":{"attempt":0.1}`), "timed out after 0.1 seconds", 1},
-		"http, the node":                 {s.node("n", "slow", `,"timeout":0.1`), "timed out after 0.1 seconds", 1},
-		"a file that never ends":         {`{"id":"n","type":"read-file","params":{"file_path":"fifo","allow_special":true},"timeout":0.1}`, "The node timed out after 0.1 seconds", 1},
-		"a batch":                        {s.node("n", "slow${item}", `,"timeout":0.1,"batch":{"items":[1,2,3,4],"parallel":true,"max_concurrent":2}`), "'n'|0 of 4 items|timed out after 0.1 seconds", 3},
-		"a batch that continues":         {s.node("n", "${item}", `,"timeout":0.1,"batch":{"items":["slow","a","b"],"error_handling":"continue"}`), "'n'|0 of 3 items|timed out after 0.1 seconds", 4},
-		"an item":                        {s.node("n", "${item}", `,"timeout":{"attempt":0.1},"batch":{"items":["slow","a"]}`), "/slow timed out after 0.1 seconds", 2},
+		"shell, no time for another":     {shell(`,"timeout":{"attempt":100,"node":0.5},"retry":{"max":10}`), "timed out after 0.5 seconds", 1},
+		"http, an attempt":               {s.node("n", "slow", `,"timeout":{"attempt":0.5}`), "timed out after 0.5 seconds", 1},
+		"http, the node":                 {s.node("n", "slow", `,"timeout":0.5`), "timed out after 0.5 seconds", 1},
+		"a file that never ends":         {`{"id":"n","type":"read-file","params":{"file_path":"fifo","allow_special":true},"timeout":0.5}`, "The node timed out after 0.5 seconds", 1},
+		"a batch":                        {s.node("n", "slow${item}", `,"timeout":0.5,"batch":{"items":[1,2,3,4],"parallel":true,"max_concurrent":2}`), "'n'|0 of 4 items|timed out after 0.5 seconds", 3},
+		"a batch that continues":         {s.node("n", "${item}", `,"timeout":0.5,"batch":{"items":["slow","a","b"],"error_handling":"continue"}`), "'n'|0 of 3 items|timed out after 0.5 seconds", 4},
+		"an item":                        {s.node("n", "${item}", `,"timeout":{"attempt":0.5},"batch":{"items":["slow","a"]}`), "/slow timed out after 0.5 seconds", 2},
 		"a loop":                         {`{"id":"n","type":"echo","params":{"data":1},"loop":{"while":"${n.data}","max_iterations":10000},"timeout":0.03}`, "timed out after 0.03 seconds", 1},
-		"a sub-workflow, an attempt":     {sub(`,"timeout":{"attempt":0.1}`), `The workflow "sub" failed at its node "call": Request to `, 1},
-		"a sub-workflow, the node":       {sub(`,"timeout":0.1`), `The workflow "sub" failed at its node "call": Request to `, 1},
-		"of a sub-workflow that mends":   {`{"id":"n","type":"workflow","params":{"workflow":"mending"},"timeout":0.1}`, "timed out after 0.1 seconds", 1},
-		"of a sub-workflow that retries": {`{"id":"n","type":"workflow","params":{"workflow":"retrying"},"timeout":0.1}`, "timed out after 0.1 seconds", 1},
-		"of a batch in a sub-workflow":   {`{"id":"n","type":"workflow","params":{"workflow":"each"},"timeout":0.1}`, "timed out after 0.1 seconds", 1},
+		"a sub-workflow, an attempt":     {sub(`,"timeout":{"attempt":0.5}`), `The workflow "sub" failed at its node "call": Request to `, 1},
+		"a sub-workflow, the node":       {sub(`,"timeout":0.5`), `The workflow "sub" failed at its node "call": Request to `, 1},
+		"of a sub-workflow that mends":   {`{"id":"n","type":"workflow","params":{"workflow":"mending"},"timeout":0.5}`, "timed out after 0.5 seconds", 1},
+		"of a sub-workflow that retries": {`{"id":"n","type":"workflow","params":{"workflow":"retrying"},"timeout":0.5}`, "timed out after 0.5 seconds", 1},
+		"of a batch in a sub-workflow":   {`{"id":"n","type":"workflow","params":{"workflow":"each"},"timeout":0.5}`, "timed out after 0.5 seconds", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -74,7 +74,7 @@ func TestANodeHasItsTime(t *testing.T) {
 			if e := p.last.Error; e != nil && (e.Node != "n" || len(e.Suggestions) == 0) {
 				t.Errorf("%+v", e)
 			}
-			if took := time.Since(began); took > 20*time.Second {
+			if took := time.Since(began); took > 5*time.Minute {
 				t.Errorf("it took %v", took)
 			}
 			fails := 0
@@ -96,8 +96,9 @@ func TestANodeHasItsTime(t *testing.T) {
 }
 
 func TestAfterATimeoutANodeIsTriedAgain(t *testing.T) {
-	node := shellNode("n", "test $PFLOW_ATTEMPT = 2 || sleep 100; echo done")
-	p := newBench(t).play(t.Context(), `{"nodes":[`+node[:len(node)-1]+`,"timeout":{"attempt":0.3},"retry":{"max":2}}]}`)
+	t.Parallel()
+	node := shellNode("n", "test $PFLOW_ATTEMPT = 2 || sleep 1000; echo done")
+	p := newBench(t).play(t.Context(), `{"nodes":[`+node[:len(node)-1]+`,"timeout":{"attempt":4},"retry":{"max":2}}]}`)
 	p.ended(t, event.Completed)
 	if f := p.of(event.NodeFailed); len(f) != 1 || f[0].Error.Type != fault.Timeout || p.get("n.stdout") != `"done"` {
 		t.Errorf("%+v %s", f, p.last.Outputs)

@@ -84,8 +84,8 @@ func TestHTTPLeavesNoConnectionThatIsNotReady(t *testing.T) {
 		}
 	}()
 	for _, method := range []string{"GET", "POST"} {
-		r := perform(t, task(t), "http", `{"url":"https://`+l.Addr().String()+`","method":"`+method+`","timeout":0.2}`, nil)
-		failedWith(t, r, fault.Timeout, "0.2 seconds")
+		r := perform(t, task(t), "http", `{"url":"https://`+l.Addr().String()+`","method":"`+method+`","timeout":1}`, nil)
+		failedWith(t, r, fault.Timeout, "1 second")
 		<-ended // otherwise the test's own time limit ends it
 	}
 }

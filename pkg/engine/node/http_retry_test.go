@@ -159,8 +159,8 @@ func TestHTTPWithoutTimeToWait(t *testing.T) {
 			t.Errorf("%+v", r.Fault)
 		}
 	}
-	r := perform(t, task(t), "http", `{"url":"`+s.URL+`/refuse","timeout":0.1}`, nil)
-	failedWith(t, r, fault.Unavailable, "HTTP 503", "0.1 seconds of the node's timeout")
+	r := perform(t, task(t), "http", `{"url":"`+s.URL+`/refuse","timeout":2,"retries":100}`, nil) // each wait is longer
+	failedWith(t, r, fault.Unavailable, "HTTP 503", " seconds of the node's timeout")
 }
 
 func TestHTTPIsCancelledWhileItWaits(t *testing.T) {

@@ -38,9 +38,10 @@ func TestShellAtATerminal(t *testing.T) {
 }
 
 func TestShellAtATerminalIsEnded(t *testing.T) {
+	t.Parallel()
 	on := task(t)
-	r := perform(t, on, "shell", `{"command":"sleep 100 & echo $! > pid; stty raw; echo begun; wait","tty":true,"timeout":0.5}`, nil)
-	failedWith(t, r, fault.Timeout, "after 0.5 seconds")
+	r := perform(t, on, "shell", `{"command":"sleep 1000 & echo $! > pid; stty raw; echo begun; wait","tty":true,"timeout":3}`, nil)
+	failedWith(t, r, fault.Timeout, "after 3 seconds")
 	if got := plainOutput(t, r, "stdout"); got != "begun" {
 		t.Errorf("%q", got)
 	}

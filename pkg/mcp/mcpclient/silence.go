@@ -73,8 +73,8 @@ func (s listing) page(ctx context.Context, request func(context.Context) (mcp.Re
 }
 
 // silence returns a fault that begins with failed, when the server has been silent for too long before the answer to x, or has sent more
-// than most bytes that are no answer. It returns nil when ctx ends. It counts how often it looks in vain: time in which this program itself gets no turn on a busy machine,
-// or works on what it has received, is no silence of the server.
+// than most bytes that are no answer. It returns nil when ctx ends. It counts how often it looks in vain: time in which this program itself
+// gets no turn on a busy machine, or works on what it has received, is no silence of the server.
 func (h *hearing) silence(ctx context.Context, x *pendingRequest, most int64, failed string) *fault.Fault {
 	const looks = 20
 	next := time.NewTicker(listSilence / looks)

@@ -152,7 +152,7 @@ func TestStopped(t *testing.T) {
 		kind                        fault.Type
 		message                     string
 	}{
-		{"time", `"timeout":2`, "", "setsid", fault.Timeout, "budget of 2 seconds (timeout)"},
+		{"time", `"timeout":6`, "", "setsid", fault.Timeout, "budget of 6 seconds (timeout)"},
 		{"turns", `"max_turns":1,"backend":"codex"`, `echo '{"type":"item.completed","item":{"id":"1","type":"file_change"}}'; echo '{"type":"item.started","item":{"id":"2","type":"web_search"}}'`, "", fault.Execution, "budget of 1 turn (max_turns)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

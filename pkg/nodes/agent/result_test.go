@@ -52,10 +52,10 @@ func TestItLingers(t *testing.T) {
 		want           string
 	}{
 		"after its result":       {result, `"timeout":600`, time.Millisecond, "done"},
-		"until the time is over": {result, `"timeout":1`, time.Hour, "done"},
+		"until the time is over": {result, `"timeout":5`, time.Hour, "done"},
 		"codex":                  {`{"type":"item.completed","item":{"type":"agent_message","text":"did"}}` + "\n" + `{"type":"turn.completed"}`, `"backend":"codex","timeout":600`, time.Millisecond, "did"},
 		"after a failure":        {`{"type":"result","subtype":"error_during_execution","is_error":true,"result":"broken"}`, `"timeout":600`, time.Millisecond, ""},
-		"with work begun after":  {result + "\n" + `{"type":"assistant","message":{"id":"b","content":[{"type":"tool_use","name":"Bash"}]}}`, `"timeout":1`, time.Hour, ""},
+		"with work begun after":  {result + "\n" + `{"type":"assistant","message":{"id":"b","content":[{"type":"tool_use","name":"Bash"}]}}`, `"timeout":5`, time.Hour, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
