@@ -12,6 +12,7 @@ import (
 )
 
 func TestTimeAndCancellation(t *testing.T) {
+	t.Parallel()
 	asked := make(chan struct{}, 8)
 	for _, begins := range []string{"", "["} { // without an answer, and in the middle of one
 		s := serverOf(t, func(w http.ResponseWriter, r *http.Request) {
@@ -23,9 +24,9 @@ func TestTimeAndCancellation(t *testing.T) {
 			asked <- struct{}{}
 			<-r.Context().Done()
 		})
-		short := managerFor(t, Config{URL: s.URL, Timeout: 20 * time.Millisecond})
+		short := managerFor(t, Config{URL: s.URL, Timeout: time.Second / 2})
 		e := failureOf(t, asStreams(t.Context(), short))
-		if e.Code != CodeTimeout || e.ExitStatus() != 124 || e.Message != "GET /streams failed: timeout after 0.02s, waiting for "+s.URL || e.Details["retryable"] != true || !errors.Is(e, context.DeadlineExceeded) {
+		if e.Code != CodeTimeout || e.ExitStatus() != 124 || e.Message != "GET /streams failed: timeout after 0.5s, waiting for "+s.URL || e.Details["retryable"] != true || !errors.Is(e, context.DeadlineExceeded) {
 			t.Errorf("timeout: %+v", e)
 		}
 		if e := failureOf(t, asCreate(t.Context(), short)); e.Code != CodeTimeout || !strings.HasSuffix(e.Message, maybeCreatedAdvice) || e.Details["maybe_created"] != true || e.Details["retryable"] != nil {
@@ -45,7 +46,7 @@ func TestTimeAndCancellation(t *testing.T) {
 		if e := failureOf(t, asCreate(ctx, long)); e.Code != CodeToolFailed || e.Details["maybe_created"] != true || !errors.Is(e, context.Canceled) {
 			t.Errorf("a create that was cancelled: %+v", e)
 		}
-		ctx, cancel = context.WithTimeout(t.Context(), 20*time.Millisecond)
+		ctx, cancel = context.WithTimeout(t.Context(), time.Second/2)
 		if e := failureOf(t, asStreams(ctx, long)); e.Code != CodeTimeout || !strings.Contains(e.Message, "the caller's time ran out") || !errors.Is(e, context.DeadlineExceeded) {
 			t.Errorf("the caller's deadline: %+v", e)
 		}
@@ -71,6 +72,7 @@ func TestStatsMayTakeLonger(t *testing.T) {
 
 // TestNothingEscapesTheTimeout has responses without an end.
 func TestNothingEscapesTheTimeout(t *testing.T) {
+	t.Parallel()
 	for _, answer := range []string{
 		"HTTP/1.1 100 Continue\r\n\r\n",
 		"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n",
@@ -79,17 +81,23 @@ func TestNothingEscapesTheTimeout(t *testing.T) {
 		"HTTP/1.1 500 x\r\nContent-Length: 9\r\n\r\nk",
 		"HTTP/1.1 407 x\r\nProxy-Authenticate: Basic\r\n\r\nk",
 	} {
-		closed := make(chan struct{}, 8)
-		m := managerFor(t, Config{URL: staying(t, answer, closed), Timeout: 50 * time.Millisecond})
-		_ = failureOf(t, asStreams(t.Context(), m))
-		<-closed
+		t.Run(answer, func(t *testing.T) {
+			t.Parallel()
+			closed := make(chan struct{}, 8)
+			m := managerFor(t, Config{URL: staying(t, answer, closed), Timeout: time.Second})
+			_ = failureOf(t, asStreams(t.Context(), m))
+			<-closed
+		})
 	}
-	closed := make(chan struct{}, 8)
 	for _, answer := range []string{"", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\n\r\n", "HTTP/1.1 101 x\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n", "HTTP/1.1 407 x\r\nContent-Length: 9\r\n\r\n"} {
-		proxy, _ := url.Parse(staying(t, answer, closed))
-		m := managerFor(t, Config{URL: "https://manager.invalid", Timeout: 50 * time.Millisecond, Proxy: func(*http.Request) (*url.URL, error) { return proxy, nil }})
-		_ = failureOf(t, asStreams(t.Context(), m))
-		<-closed
+		t.Run("from a proxy: "+answer, func(t *testing.T) {
+			t.Parallel()
+			closed := make(chan struct{}, 8)
+			proxy, _ := url.Parse(staying(t, answer, closed))
+			m := managerFor(t, Config{URL: "https://manager.invalid", Timeout: time.Second, Proxy: func(*http.Request) (*url.URL, error) { return proxy, nil }})
+			_ = failureOf(t, asStreams(t.Context(), m))
+			<-closed
+		})
 	}
 }
 

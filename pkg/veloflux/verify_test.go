@@ -20,7 +20,7 @@ import (
 // eventually waits until a condition holds.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !holds(); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); !holds(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("never: %s", what)
 		}
@@ -140,10 +140,11 @@ func TestVerifySurvivesACallerThatGoesAway(t *testing.T) {
 
 // TestVerifyOfASlowManager has the Manager create the pipeline after the request was given up and the first delete.
 func TestVerifyOfASlowManager(t *testing.T) {
+	t.Parallel()
 	s := velofluxserver.Start(t)
-	release := s.On(http.MethodPost, "/pipelines", velofluxserver.Fault{Times: 1, Drop: true, Delay: 300 * time.Millisecond})
+	release := s.On(http.MethodPost, "/pipelines", velofluxserver.Fault{Times: 1, Drop: true, Delay: 1200 * time.Millisecond})
 	defer release()
-	m, err := NewManager(Config{URL: s.URL, Timeout: 100 * time.Millisecond})
+	m, err := NewManager(Config{URL: s.URL, Timeout: time.Second / 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +152,7 @@ func TestVerifyOfASlowManager(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.temporary.lookFor = time.Second
+	r.temporary.lookFor = 5 * time.Second
 	refusedWith(t, r, CodeTimeout, "pipelines.verify", `{"sql":"SELECT a FROM user"}`)
 	eventually(t, "a delete came after the create", func() bool { return strings.Count(steps(s), "DELETE") >= 2 })
 	gone(t, s)
