@@ -91,7 +91,7 @@ func TestStatusIsAskedAgain(t *testing.T) {
 func TestACancelledExecution(t *testing.T) {
 	for name, s := range map[string]*Source{
 		"followed": {Run: sh(`cat >/dev/null; echo '{"execution_id":"e"}'`), Status: sh(`touch ready; echo '{"status":"running"}'`), Cancel: sh(`cat >cancelled`)},
-		"starting": {Run: sh(`touch ready; sleep 0.3; echo '{"execution_id":"e"}'`), Status: sh(`echo '{"status":"running"}'`), Cancel: sh(`cat >cancelled`)},
+		"starting": {Run: sh(`touch ready; until [ -e stopped ]; do sleep 0.01; done; echo '{"execution_id":"e"}'`), Status: sh(`echo '{"status":"running"}'`), Cancel: sh(`cat >cancelled`)},
 		"direct":   {Run: sh(`touch ready; sleep 60`), Cancel: sh(`cat >cancelled`)},
 		"failing":  {Run: sh(`touch ready; sleep 60`), Cancel: sh(`echo cannot >&2; cat >cancelled; exit 1`)},
 		"alone":    {Run: sh(`touch ready; sleep 60`)},
@@ -111,6 +111,9 @@ func TestACancelledExecution(t *testing.T) {
 					time.Sleep(time.Millisecond)
 				}
 				cancel(stopped)
+				if err := os.WriteFile(filepath.Join(h.Dir, "stopped"), nil, 0o600); err != nil {
+					t.Error(err)
+				}
 			}()
 			if _, _, err := s.Execute(ctx, h, "w", json.RawMessage(`{}`)); !errors.Is(err, stopped) {
 				t.Error(err)

@@ -60,7 +60,7 @@ func executeAttempt(t *testing.T, w *Worker, a Attempt, set func(*testsuite.Test
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(quiet())
 	env := suite.NewTestActivityEnvironment()
-	env.SetTestTimeout(time.Minute)
+	env.SetTestTimeout(10 * time.Minute)
 	if set != nil {
 		set(env)
 	}

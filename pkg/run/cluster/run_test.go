@@ -49,7 +49,7 @@ func executeRun(t *testing.T, w *Worker, job Job, set func(*testsuite.TestActivi
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(quiet())
 	env := suite.NewTestActivityEnvironment()
-	env.SetTestTimeout(time.Minute)
+	env.SetTestTimeout(10 * time.Minute)
 	if set != nil {
 		set(env)
 	}
