@@ -15,7 +15,7 @@ import (
 func markedSleep(t *testing.T, mark string) (ended func() bool) {
 	t.Helper()
 	cmd := exec.Command("sleep", "1000")
-	cmd.Env, cmd.SysProcAttr = append(os.Environ(), mark), &syscall.SysProcAttr{Setsid: true}
+	cmd.Env, cmd.SysProcAttr = append(os.Environ(), mark), &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -65,7 +65,7 @@ func startShell(p *place, name string, args []string, setup string) *completingS
 	for i := range args {
 		args[i] = strings.ReplaceAll(args[i], "RC", rc)
 	}
-	cmd := exec.Command(name, args...)
+	cmd := withTest(exec.Command(name, args...))
 	cmd.Dir = p.dir
 	cmd.Env = append(append([]string{}, p.env...), "TERM=xterm", "ZDOTDIR="+filepath.Dir(rc), "LINE="+s.line, "LC_ALL=C.UTF-8", "XDG_CONFIG_HOME="+p.dir+"/rc", "XDG_DATA_HOME="+p.dir+"/rc")
 	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 40, Cols: 200})

@@ -90,7 +90,7 @@ func (d *door) proxied() *http.Client {
 	var said strings.Builder
 	cmd.Stderr = &said
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := cmd.Start(); err != nil {
+	if err := withTest(cmd).Start(); err != nil {
 		d.Fatal(err)
 	}
 	ended := make(chan struct{})

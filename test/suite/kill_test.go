@@ -18,7 +18,7 @@ func trials(t *testing.T, args ...string) {
 	t.Helper()
 	brief.Skip(t)
 	t.Parallel()
-	cmd := exec.Command(filepath.Join(testPrograms, "trials"), slices.Concat([]string{"--programs", bin}, noTrials, args)...)
+	cmd := withTest(exec.Command(filepath.Join(testPrograms, "trials"), slices.Concat([]string{"--programs", bin}, noTrials, args)...))
 	cmd.Env = append(os.Environ(), "TMPDIR="+t.TempDir())
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)

@@ -154,7 +154,7 @@ func TestASignalLetsTheLastEventsPass(t *testing.T) {
 		"edges":[{"from":"first","to":"a"}]}`)
 	cmd := p.command("sh", "-c", "trap '' INT; pflow-exec run w.json | pflow-otel")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := cmd.Start(); err != nil {
+	if err := withTest(cmd).Start(); err != nil {
 		t.Fatal(err)
 	}
 	p.eventually("the node runs", func() bool { return p.exists("began") })

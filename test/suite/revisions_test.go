@@ -17,7 +17,7 @@ func (p *place) web(mode string) {
 	if err != nil {
 		p.Fatal(err)
 	}
-	cmd := exec.CommandContext(p.Context(), self)
+	cmd := withTest(exec.CommandContext(p.Context(), self))
 	cmd.Env = append(os.Environ(), protocolServer+"="+mode, "CALLS="+p.dir+"/calls")
 	stdout, err := cmd.StdoutPipe()
 	if err == nil {

@@ -200,7 +200,7 @@ MaxStartups 1000
 `, port, p.dir))
 	known := p.write("known", fmt.Sprintf("[127.0.0.1]:%d %s", port, p.read("host.pub")))
 	var said bytes.Buffer
-	daemon := exec.Command(server, "-D", "-e", "-f", config) //nolint:gosec // it is the server of this test
+	daemon := withTest(exec.Command(server, "-D", "-e", "-f", config)) //nolint:gosec // it is the server of this test
 	daemon.Stderr = &said
 	if err := daemon.Start(); err != nil {
 		t.Fatal(err)

@@ -208,7 +208,7 @@ func (p *place) command(name string, args ...string) *exec.Cmd {
 	if !slices.Contains(programs, name) {
 		path = name
 	}
-	cmd := exec.CommandContext(ctx, path, args...)
+	cmd := withTest(exec.CommandContext(ctx, path, args...))
 	cmd.Dir, cmd.Env, cmd.WaitDelay = p.dir, p.env, patience
 	return cmd
 }

@@ -61,7 +61,7 @@ type clusterWorker struct {
 func (p *place) worker(name, queue string, args ...string) *clusterWorker {
 	p.Helper()
 	w := &clusterWorker{home: filepath.Join(p.dir, name)}
-	w.Cmd = exec.Command(filepath.Join(bin, "pflow-temporal"), append([]string{"worker", "--queue", queue, "--home", w.home, "--log-level", "info"}, args...)...) //nolint:gosec // it is a program of the suite
+	w.Cmd = withTest(exec.Command(filepath.Join(bin, "pflow-temporal"), append([]string{"worker", "--queue", queue, "--home", w.home, "--log-level", "info"}, args...)...)) //nolint:gosec // it is a program of the suite
 	said, err := os.Create(w.home + ".log")
 	if err != nil {
 		p.Fatal(err)

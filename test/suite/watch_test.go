@@ -41,7 +41,7 @@ func (p *place) consume(args ...string) *consumer {
 // start starts a stream.
 func (c *consumer) start(args ...string) {
 	c.Helper()
-	c.cmd = exec.Command(filepath.Join(bin, "pflow-exec"), append([]string{"watch"}, args...)...) // for as long as it takes
+	c.cmd = withTest(exec.Command(filepath.Join(bin, "pflow-exec"), append([]string{"watch"}, args...)...)) // for as long as it takes
 	c.cmd.Dir, c.cmd.Env = c.dir, c.env
 	out, err := c.cmd.StdoutPipe()
 	if err != nil {
