@@ -174,6 +174,7 @@ var volatile = sync.OnceValue(func() []placeholder {
 		{regexp.MustCompile(`"latency_ms":\d+`), `"latency_ms":2`},
 		{regexp.MustCompile(`"((?:trace|span|parent_span|resumed_trace|resumed_span)_id)":"[0-9a-f]+"`), `"$1":"0af7…"`},
 		{regexp.MustCompile(`"spent":\{"minutes":[0-9.e-]+\}`), `"spent":{}`},
+		{regexp.MustCompile(`\d+(\.\d+)? minutes spent`), "0.05 minutes spent"},
 		{regexp.MustCompile(`"bytes":\d+,"dry_run"`), `"bytes":8192,"dry_run"`},
 		{regexp.MustCompile(`"token":"[0-9A-Za-z]{12}"`), `"token":"x8Kd…"`},
 		{regexp.MustCompile(`pflow_[0-9A-Za-z_-]{43}`), "pflow_…"},
