@@ -63,6 +63,7 @@ func TestWorkflowsOfASourceAreTools(t *testing.T) {
 	p.write("home/status.json", `{"status":"running","progress":{"done":1,"total":4,"message":"calling"}}`)
 	p.library("report", "")
 	c, list := p.offering()
+	p.eventually("the source is listed", func() bool { return strings.Count(list(), " ") == 2 }) // one that is slow comes after the start
 	names := strings.Fields(list())
 	if !regexp.MustCompile(`^create-lead-[0-9a-v]{8} report report-w2-[0-9a-v]{8}$`).MatchString(strings.Join(names, " ")) {
 		t.Fatal(names)
@@ -174,9 +175,7 @@ func TestASourceWithoutStatusAndCancel(t *testing.T) {
 	p.write("home/now.json", `{"workflows":[{"id":"w1","name":"fast","description":"Answers.","executionType":"sync"}]}`)
 	p.write("home/bad.json", `[{"id":"w1","name":"broken","description":"Fails.","executionType":"sync"}]`)
 	c, list := p.offering()
-	if got := list(); got != "broken fast slow" {
-		t.Fatal(got)
-	}
+	p.eventually("the sources are listed", func() bool { return list() == "broken fast slow" })
 	if answer, failed := c.call("fast", `{"x":[1,2]}`); failed || fmt.Sprint(answer["outputs"]) != "map[result:map[got:map[arguments:map[x:[1 2]] id:w1]]]" {
 		t.Error(answer)
 	}
@@ -261,6 +260,7 @@ func TestBadWorkflowsOfASourceAreSkipped(t *testing.T) {
 		{"id":"five","name":"five","description":"D.","inputSchema":{"properties":5}},
 		{"id":"run","name":"run-status","description":"D."},{"id":"refresh","name":"refresh_workflows","description":"D."}]`)
 	c, list := p.offering()
+	p.eventually("the source is listed", func() bool { return list() != "" })
 	if got := list(); !regexp.MustCompile(`^dead-ref five good refresh_workflows-[0-9a-v]{8} run-status$`).MatchString(got) {
 		t.Fatal(got)
 	}
@@ -296,6 +296,7 @@ func TestTheSourcesInServeJSONAreChecked(t *testing.T) {
 	p.source(`{"sources":[` + crmSource("now", "") + `]}`)
 	p.write("home/list.json", `[{"id":"a","name":"alpha","description":"A."}]`)
 	c, list := p.offering()
+	p.eventually("the source is listed", func() bool { return list() == "alpha" })
 	for config, path := range map[string]string{
 		`{"sources":{}}`:                                  "sources",
 		`{"sources":[5]}`:                                 "sources[0]",

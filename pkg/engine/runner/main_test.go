@@ -160,7 +160,7 @@ func (p *place) detach(s Source) *journal.Reader {
 // awaitProcesses waits until no process writes to the home any more. A run that has ended is still written to the index.
 func (p *place) awaitProcesses() {
 	p.Helper()
-	for deadline := time.Now().Add(time.Minute); slices.Contains(process.EnvironmentValues("PFLOW_HOME"), p.Home.Dir()); <-time.After(5 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); slices.Contains(process.EnvironmentValues("PFLOW_HOME"), p.Home.Dir()); <-time.After(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			p.Fatal("a process is left")
 		}
