@@ -34,8 +34,7 @@ var tools = map[string][]string{
 	"internal/workflownames":  {},
 	"internal/hostilemcp":     {},
 	"internal/webserver":      {},
-	"scripts/bench":           {"pkg/workflow/template", "internal/hostilemcp", "internal/velofluxserver", "scripts/bench/temporalserver"},
-	"scripts/bench/pairs":     {},
+	"scripts/bench":           {"internal/hostilemcp", "internal/velofluxserver", "scripts/bench/temporalserver"},
 
 	"scripts/bench/temporalserver": {},
 
@@ -68,7 +67,7 @@ var mustNotLink = map[string][]string{
 
 // onlyImporters names the packages that alone may import something; all others go through them.
 var onlyImporters = map[string][]string{
-	"os/exec": {"pkg/process", "scripts/bench", "scripts/bench/pairs", "scripts/bench/temporalserver", "scripts/bench/trials", "scripts/licenses", "scripts/servers"}, // a benchmark measures the programs from outside
+	"os/exec": {"pkg/process", "scripts/bench", "scripts/bench/temporalserver", "scripts/bench/trials", "scripts/licenses", "scripts/servers"}, // a benchmark measures the programs from outside
 	sdk:       {"pkg/mcp/oauth", "pkg/mcp/mcpclient", "pkg/mcp/message", "pkg/mcp/stdio", "pkg/mcp/mcpserver", "pkg/mcp/mcphttp"},
 	gojq:      {"pkg/nodes/jq"},
 
