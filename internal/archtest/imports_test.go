@@ -41,7 +41,7 @@ var tools = map[string][]string{
 	"scripts/servers":        {},
 	"scripts/sourcelist":     {"internal/definitions", "internal/workflownames"},
 	"scripts/tally":          {},
-	"scripts/bench/trials":   {"pkg/mcp/mcpserver", "pkg/mcp/stdio", "scripts/bench/temporalserver"},
+	"scripts/bench/trials":   {"scripts/bench/temporalserver"},
 	"scripts/velofluxserver": {"internal/velofluxserver"},
 	"scripts/hostilemcp":     {"internal/hostilemcp"},
 	"internal/conformance":   {"pkg/mcp/mcpserver"},

@@ -242,6 +242,13 @@ func TestACanaryOfAnMCPServer(t *testing.T) {
 			h.ask("", words[0], words[1:]...)
 		}
 	}
+	for _, tool := range []string{"say", "fail", "none"} {
+		for _, argument := range []string{"x=https://me:§@h/", "x=https://h/?key=§", "x=postgres://me:§@h/db"} {
+			secret := random(false)
+			h.add(secret)
+			h.ask("", "pflow-sync", "call", "f", tool, strings.ReplaceAll(argument, "§", secret), "--log-level", "debug")
+		}
+	}
 	p.draft("telling", `{"nodes":[{"id":"a","type":"mcp-f-say"},{"id":"b","type":"mcp-f-fail"},{"id":"c","type":"echo","params":{"message":"${a.result}"}}]}`)
 	if o := h.ask("", "pflow-exec", "run", "telling", "--keep-going", "--log-level", "debug"); o.exit != 1 || strings.Count(o.stdout, "<redacted>") < 3 {
 		t.Error(o)

@@ -1,164 +1,254 @@
 package main
 
 import (
-	"bytes"
-	"errors"
+	"cmp"
+	"encoding/json"
 	"fmt"
-	"io/fs"
+	"io"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// trial is one run, in its own folder, that is resumed until it has ended.
+// patience is the maximum time of a program that is not killed, enough the maximum until a program has ended what killed ones left.
+const patience, enough = time.Minute, 10 * time.Second
+
+// trial is one trial, in a folder of its own.
 type trial struct {
-	rig *rig
-	rng *rand.Rand
 	workflow
-	// dir has the home, the file of side effects and the output of each program. file is the workflow's path or name.
-	dir, home, file, effectsFile string
-	// env has the variables of the programs, and of what they start.
-	env map[string]string
-	// strayName begins the last argument of each process that a node leaves; the run's id follows.
-	strayName string
-	// wrap is a command that starts every program, such as setpriv. With piped the standard output is a pipe, to which no limit
-	// on file sizes applies.
-	wrap  []string
-	piped bool
-
-	calls []*call
-	counts
-	// wrong has the problems found.
-	wrong []string
+	seed uint64
+	rng  *rand.Rand
+	// dir has the home, the file of marks and the outputs. file is the workflow, farEnd the other end of a runner. strayName begins an argument of what nodes leave.
+	dir, home, marked, programs, file, farEnd, strayName string
+	// env has the variables of the programs, and of what they start. wrap is a command that starts the programs.
+	env                  map[string]string
+	wrap, secrets, wrong []string
+	// checkpoint is the file with which runs go on, or "". unsure is the first of a chain of runs in which something may run again that has finished.
+	checkpoint, unsure string
+	calls              []*call
+	count              map[string]int
 }
 
-// newTrial creates a trial and its folder. The same seed gives the same trial.
-func newTrial(r *rig, kind string, seed uint64) (*trial, error) {
-	t := &trial{rig: r, rng: rand.New(rand.NewPCG(seed, seed))}
-	t.dir = filepath.Join(r.dir, fmt.Sprintf("%s-%d", strings.ReplaceAll(kind, " ", "-"), seed))
-	t.home, t.effectsFile = filepath.Join(t.dir, "home"), filepath.Join(t.dir, "effects.txt")
-	never := filepath.Join(t.dir, "never")
-	t.strayName = fmt.Sprintf("stray-of-%s-%d-", filepath.Base(r.dir), seed)
+func newTrial(dir, programs, kind string, seed uint64) *trial {
+	t := &trial{programs: programs, seed: seed, rng: rand.New(rand.NewPCG(seed, seed)), count: map[string]int{}}
+	t.dir = filepath.Join(dir, fmt.Sprintf("%s-%d", strings.NewReplacer(": ", "-", " ", "-").Replace(kind), seed))
+	t.home, t.marked, t.farEnd = filepath.Join(t.dir, "home"), filepath.Join(t.dir, "marks"), filepath.Join(t.dir, "far-end")
+	t.strayName = fmt.Sprintf("stray-of-%s-%s-", filepath.Base(dir), filepath.Base(t.dir))
+	setsid, _ := exec.LookPath("setsid") // not every system has it
 	t.env = map[string]string{
-		"PATH": r.programs + string(filepath.ListSeparator) + os.Getenv("PATH"), "HOME": t.dir, "PFLOW_HOME": t.home, "LC_ALL": "C",
-		"EFFECTS": t.effectsFile, "NEVER": never, "STRAY": t.strayName, "SETSID": r.setsid,
+		"PATH": programs + ":" + os.Getenv("PATH"), "HOME": t.dir, "PFLOW_HOME": t.home, "LC_ALL": "C",
+		"MARKS": t.marked, "NEVER": filepath.Join(t.dir, "never"), "STRAY": t.strayName, "SETSID": setsid,
 	}
-	return t, errors.Join(os.MkdirAll(t.home, 0o700), os.WriteFile(t.effectsFile, nil, 0o600), unix.Mkfifo(never, 0o600))
+	t.put("marks", "")
+	t.put("home/settings.json", "{}")
+	must(unix.Mkfifo(t.env["NEVER"], 0o600))
+	return t
 }
 
-// counts are what the trials count.
-type counts struct {
-	Kills   int `json:"kills"`
-	Resumes int `json:"resumes"`
-	// Repeated counts the nodes, items and iterations that ran again after they had finished.
-	Repeated int `json:"repeated"`
-	// Orphans counts the processes that killed runners left, and Left those of them that the next program did not end in time.
-	Orphans int `json:"orphans"`
-	Left    int `json:"left"`
-	// Stuck counts the runs that could not be resumed.
-	Stuck int `json:"stuck"`
-	// Keys counts the nodes, items and iterations that ran more than once, and Changed those whose key was not the same each time.
-	Keys    int `json:"keys"`
-	Changed int `json:"changed"`
-	// Found counts the forms of secrets that were found where they must not be.
-	Found int `json:"found"`
-}
-
-func (c *counts) add(d counts) {
-	c.Kills, c.Resumes, c.Repeated, c.Orphans = c.Kills+d.Kills, c.Resumes+d.Resumes, c.Repeated+d.Repeated, c.Orphans+d.Orphans
-	c.Left, c.Stuck, c.Keys, c.Changed, c.Found = c.Left+d.Left, c.Stuck+d.Stuck, c.Keys+d.Keys, c.Changed+d.Changed, c.Found+d.Found
-}
-
-// complain records a problem.
-func (t *trial) complain(format string, args ...any) {
-	t.wrong = append(t.wrong, fmt.Sprintf(format, args...))
-}
-
-// effectCount returns the number of side effects so far.
-func (t *trial) effectCount() int {
-	b, _ := os.ReadFile(t.effectsFile)
-	return bytes.Count(b, []byte("\n"))
-}
-
-// runs returns the ids of the home's runs, the oldest first.
-func (t *trial) runs() []string {
-	entries, _ := os.ReadDir(filepath.Join(t.home, "runs"))
-	var ids []string
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), "r") {
-			ids = append(ids, e.Name())
-		}
+func must(err error) {
+	if err != nil {
+		panic(err) // it ends the trial
 	}
+}
+
+func got[T any](v T, err error) T {
+	must(err)
+	return v
+}
+
+func (t *trial) put(name, content string) {
+	path := filepath.Join(t.dir, name)
+	must(os.MkdirAll(filepath.Dir(path), 0o700))
+	must(os.WriteFile(path, []byte(content), 0o700)) //nolint:gosec // some are programs
+}
+
+// read returns the content of a file, or "".
+func read(file string) string {
+	b, _ := os.ReadFile(file)
+	return string(b)
+}
+
+func command(line ...string) error { return exec.Command(line[0], line[1:]...).Run() }
+
+// soon returns a random time of at most so many milliseconds.
+func (t *trial) soon(most int) time.Duration { return time.Duration(1 + t.rng.IntN(most*1_000_000)) }
+
+// check records a problem unless something holds, and counts it in a column of the table unless that is "".
+func (t *trial) check(holds bool, column, format string, args ...any) {
+	if !holds {
+		t.count[column]++
+		t.wrong = append(t.wrong, fmt.Sprintf(format, args...))
+	}
+}
+
+// runs returns the ids of the runs in all homes, the oldest first.
+func (t *trial) runs() (ids []string) {
+	for _, folder := range got(filepath.Glob(filepath.Join(t.dir, "*", "runs", "r*"))) {
+		ids = append(ids, filepath.Base(folder))
+	}
+	slices.Sort(ids)
 	return ids
 }
 
-// strays returns the temporary files and folders that are left among the runs. Their names begin with a dot and have a digit.
-func (t *trial) strays() []string {
-	var found []string
-	_ = filepath.WalkDir(filepath.Join(t.home, "runs"), func(path string, entry fs.DirEntry, err error) error {
-		if err == nil && strings.HasPrefix(entry.Name(), ".") && strings.ContainsAny(entry.Name(), "0123456789") {
-			found = append(found, path)
+// call is a started program, and how it ended. stdout and stderr are files, and before has the runs that existed before.
+type call struct {
+	line, before   []string
+	stdout, stderr string
+	process        *os.Process
+	began          time.Time
+	ended          chan struct{}
+	exit           int
+	// killed is true if it was killed or asked to end, struck if something that it needs was, and detached if it follows a detached run.
+	killed, struck, detached bool
+}
+
+// String describes the call and how it ended.
+func (c *call) String() string {
+	said := strings.TrimSpace(read(c.stderr) + c.last().raw)
+	return fmt.Sprintf("%s: killed %t, exit status %d: %s", strings.Join(c.line, " "), c.killed, c.exit, said[:min(len(said), 600)])
+}
+
+// done reports whether the call ended by itself and succeeded.
+func (c *call) done() bool { return !c.killed && c.exit == 0 }
+
+// beaten reports whether the call failed because another program has resumed the same run.
+func (c *call) beaten() bool { return c.exit == 1 && c.last().Error.Type == "conflict" }
+
+// last returns the last line that the call printed.
+func (c *call) last() (last event) {
+	text := strings.TrimRight(read(c.stdout), "\n")
+	last.raw = text[strings.LastIndexByte(text, '\n')+1:]
+	_ = json.Unmarshal([]byte(last.raw), &last)
+	return last
+}
+
+// endsWithin reports whether the call has ended, or does in some time.
+func (c *call) endsWithin(some time.Duration) bool {
+	select {
+	case <-c.ended:
+		return true
+	case <-time.After(some):
+		return false
+	}
+}
+
+// start starts a program. stdin is a file, or "".
+func (t *trial) start(stdin string, line ...string) *call {
+	c := &call{line: line, began: time.Now(), ended: make(chan struct{}), before: t.runs()}
+	c.stdout, c.stderr = filepath.Join(t.dir, fmt.Sprintf("%d.out", len(t.calls))), filepath.Join(t.dir, fmt.Sprintf("%d.err", len(t.calls)))
+	stdout, stderr, in := got(os.Create(c.stdout)), got(os.Create(c.stderr)), got(os.Open(cmp.Or(stdin, os.DevNull)))
+	whole := slices.Concat(t.wrap, []string{filepath.Join(t.programs, line[0])}, line[1:])
+	cmd := exec.Command(whole[0], whole[1:]...)
+	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = t.dir, in, stdout, stderr, time.Second
+	if t.wrap != nil { // to a pipe no limit on file sizes applies
+		cmd.Stdout = struct{ io.Writer }{stdout}
+	}
+	for name, value := range t.env {
+		cmd.Env = append(cmd.Env, name+"="+value)
+	}
+	must(cmd.Start())
+	must(in.Close())
+	t.calls, c.process = append(t.calls, c), cmd.Process
+	go func() {
+		_ = cmd.Wait()
+		_, _ = stdout.Close(), stderr.Close()
+		status, _ := cmd.ProcessState.Sys().(syscall.WaitStatus)
+		c.exit = cmd.ProcessState.ExitCode()
+		// SIGTERM ends a program at once if it has only just begun. Later the program ends in order, with its own status.
+		c.killed = status.Signaled() && (status.Signal() == syscall.SIGKILL || status.Signal() == syscall.SIGTERM) || c.exit == 128+int(syscall.SIGTERM)
+		close(c.ended)
+	}()
+	return c
+}
+
+func (t *trial) wait(c *call) *call {
+	t.check(c.endsWithin(patience), "stuck", "it does not end: %s", strings.Join(c.line, " "))
+	_ = c.process.Kill()
+	<-c.ended
+	return c
+}
+
+// call starts a program and waits for its end, which must be a success.
+func (t *trial) call(line ...string) *call {
+	c := t.wait(t.start("", line...))
+	t.check(c.done(), "", "%s", c)
+	return c
+}
+
+// await waits for a random moment: soon, when there is a run, at its very end, or after some of the marks. It reports whether the call went on until then.
+func (t *trial) await(c *call) bool {
+	marks := func() int { return strings.Count(read(t.marked), "\n") }
+	begun, all := marks(), 1
+	for _, n := range t.marks {
+		all += n
+	}
+	all = max(all, begun+1)
+	i := min(t.rng.IntN(8), 4)
+	atLeast, after := []int{0, 0, 0, all, begun + 1 + t.rng.IntN(all-begun)}[i], t.soon([]int{8, 600, 4, 10, 2}[i])
+	for i == 2 && len(t.runs()) == len(c.before) || marks() < atLeast {
+		if c.endsWithin(100 * time.Microsecond) {
+			return false
 		}
-		return nil
-	})
+	}
+	return !c.endsWithin(after)
+}
+
+// blow kills what executes a call's run at a random moment, or asks it to end first.
+func (t *trial) blow(c *call) {
+	if asked := t.rng.IntN(8) == 0; !t.await(c) {
+		return
+	} else if c.detached {
+		c.struck = t.killOne("\x00detached\x00")
+	} else if asked && c.process.Signal(syscall.SIGTERM) == nil {
+		time.Sleep(t.soon(10))
+	}
+	if !c.detached && c.process.Kill() == nil {
+		t.count["kills"]++
+	}
+}
+
+// processes returns the command lines of the processes that are, none without /proc. Each word, and each variable, is between two NULs.
+func processes(are func(line, env string) bool) map[int]string {
+	found := map[int]string{}
+	folders, _ := filepath.Glob("/proc/[0-9]*")
+	for _, folder := range folders {
+		if line := "\x00" + read(folder+"/cmdline"); are(line, "\x00"+read(folder+"/environ")) {
+			pid, _ := strconv.Atoi(filepath.Base(folder))
+			found[pid] = line
+		}
+	}
 	return found
 }
 
-// goOn returns the arguments of one of the ways to resume the run, and the file for standard input. If no run has begun yet, they
-// run the workflow again.
-func (t *trial) goOn() (stdin string, args []string) {
-	ids := t.runs()
-	if len(ids) == 0 {
-		return "", t.flags("run", t.file)
-	}
-	var streams []string
-	for _, c := range t.calls {
-		if b, err := os.ReadFile(c.stdout); err == nil && bytes.HasPrefix(b, []byte(`{"v":1,"seq":1,"event":"run_started"`)) && bytes.Contains(b, []byte("\n")) {
-			streams = append(streams, c.stdout)
+// ours reports whether a process has a home of the trial, is a stray of the trial or the far end of its runner.
+func (t *trial) ours(line, env string) bool {
+	return strings.Contains(env, "\x00PFLOW_HOME="+t.dir+"/") || strings.Contains(line, "\x00"+t.strayName) || strings.HasPrefix(line, "\x00"+t.farEnd+"\x00")
+}
+
+// killOne kills one of the processes of this trial whose command line has a text. It reports whether there was one.
+func (t *trial) killOne(text string) bool {
+	for pid := range processes(func(line, env string) bool { return t.ours(line, env) && strings.Contains(line, text) }) { // in a random order
+		if syscall.Kill(pid, syscall.SIGKILL) == nil {
+			t.count["kills"]++
+			return true
 		}
 	}
-	t.Resumes++
-	id := t.pick(ids)
-	if t.rng.IntN(3) == 0 {
-		id = "last"
-	}
-	ways := 4
-	if len(streams) > 0 {
-		ways = 6
-	}
-	switch t.rng.IntN(ways) {
-	case 0, 1:
-		return "", t.flags("resume", id)
-	case 2:
-		return "", t.flags("run", t.file, "--resume", id)
-	case 3:
-		return "", t.flags("start", t.file, "--resume", id)
-	case 4:
-		return "", t.flags("run", t.file, "--resume", t.pick(streams))
-	default:
-		return t.pick(streams), t.flags("run", t.file, "--resume", "-")
-	}
+	return false
 }
 
-// flags adds random flags that change how a run is executed.
-func (t *trial) flags(args ...string) []string {
-	if t.rng.IntN(2) == 0 {
-		args = append(args, "--jobs", strconv.Itoa(1+t.rng.IntN(8)))
+// gone waits until there are no such processes, which must be before a time.
+func (t *trial) gone(before time.Time, are func(line, env string) bool) {
+	found := processes(are)
+	for ; len(found) > 0 && time.Now().Before(before); found = processes(are) {
+		time.Sleep(10 * time.Millisecond)
 	}
-	if t.rng.IntN(6) == 0 {
-		args = append(args, "--sync")
-	}
-	return args
-}
-
-// pick returns the last element in half of the cases, and otherwise any.
-func (t *trial) pick(from []string) string {
-	if t.rng.IntN(2) == 0 {
-		return from[len(from)-1]
-	}
-	return from[t.rng.IntN(len(from))]
+	t.check(len(found) == 0, "left", "processes are left: %v", found)
 }

@@ -1,237 +1,195 @@
 package main
 
 import (
+	"cmp"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"math/rand/v2"
-	"path"
 	"strconv"
+	"strings"
 )
 
 type object = map[string]any
 
 // workflow is the workflow of a trial, and its expected results.
 type workflow struct {
-	nodes, edges []object
-	outputs      object
-	// effects are the keys of the side effects that its nodes, items and iterations must leave.
-	effects []string
-	// want has the run's outputs as JSON.
-	want map[string]string
-	// status is the final status of a run.
-	status string
-}
-
-// effect is a shell command that writes a side effect, what runs and its key, in one short write.
-const effect = `echo "$PFLOW_RUN_ID $PFLOW_NODE_ID ${PFLOW_ITEM:--} ${PFLOW_ITERATION:--} $PFLOW_ATTEMPT ${PFLOW_NODE_KEY:--}" >> "$EFFECTS"; `
-
-// add adds a shell node that leaves a side effect, and the edges that lead to it. inputs has values for its command.
-func (w *workflow) add(id, command string, inputs object, after ...string) object {
-	n := shell(id, command, inputs)
-	w.nodes = append(w.nodes, n)
-	w.after(id, after...)
-	w.effects = append(w.effects, id)
-	return n
-}
-
-func shell(id, command string, inputs object) object {
-	params := object{"command": effect + command}
-	if inputs != nil {
-		params["inputs"] = inputs
-	}
-	return object{"id": id, "type": "shell", "params": params}
-}
-
-func (w *workflow) after(id string, after ...string) {
-	for _, from := range after {
-		w.edges = append(w.edges, object{"from": from, "to": id})
-	}
-}
-
-// parts adds the side effects of a node's parts. With instead they replace that of the node itself.
-func (w *workflow) parts(id string, instead bool, parts ...string) {
-	if instead {
-		w.effects = w.effects[:len(w.effects)-1]
-	}
-	for _, p := range parts {
-		w.effects = append(w.effects, id+p)
-	}
-}
-
-func (w *workflow) json() []byte {
-	b, err := json.Marshal(object{"description": "A workflow that is stopped and goes on", "nodes": w.nodes, "edges": w.edges, "outputs": w.outputs})
-	if err != nil {
-		panic(err)
-	}
-	return b
-}
-
-func (w *workflow) output(name, source, want string) {
-	w.outputs[name] = object{"source": source}
-	w.want[name] = want
+	inputs, outputs object
+	nodes, edges    []object
+	// marks has how many marks each node, item and iteration leaves, want the outputs as JSON, status the final status.
+	marks          map[string]int
+	want           map[string]string
+	status, runsOn string
 }
 
 const (
-	branches = 6
-	items    = 20
+	// mark is a shell command that writes a mark, in one short write: the run, what runs, the attempt, and the key.
+	mark = `echo "$PFLOW_RUN_ID $PFLOW_NODE_ID${PFLOW_ITEM:+[$PFLOW_ITEM]}${PFLOW_ITERATION:+#$PFLOW_ITERATION} $PFLOW_ATTEMPT $PFLOW_NODE_KEY" >> "$MARKS"; `
+
+	// stray is a shell command that leaves a process in a session of its own. It reads a named pipe that nothing writes to, and is found by its
+	// last argument, which names the trial and the run, whatever its environment says.
+	stray = `$SETSID sh -c 'read x <> "$NEVER"' "$STRAY$PFLOW_RUN_ID" >/dev/null 2>&1 & `
+
+	// agent stands in for claude: it leaves a mark and a process, says which key it has, and reports a result in the format stream-json.
+	agent = "#!/bin/sh\ncat >/dev/null\n" + stray + mark + `
+echo "the key is $ANTHROPIC_API_KEY" >&2
+echo '{"type":"system","subtype":"init","session_id":"9b1c","model":"stand-in"}'
+echo '{"type":"result","subtype":"success","is_error":false,"num_turns":1,"session_id":"9b1c","result":"done '"$ANTHROPIC_API_KEY"'","total_cost_usd":0.01,"usage":{"input_tokens":1,"output_tokens":1}}'
+`
+
+	// server is an MCP server with a tool that leaves a mark. It has no key of its own: the server is shared by the nodes of a run.
+	server = "#!/bin/sh\n" + stray + `
+while IFS= read -r line; do
+	field() { printf %s "$line" | sed -n 's/.*"'"$1"'":"\{0,1\}\([^",}]*\).*/\1/p'; }
+	case "$line" in
+	*'"initialize"'*) r='{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"trial","version":"1"}}' ;;
+	*'"tools/list"'*) r='{"tools":[{"name":"mark","inputSchema":{"type":"object"}}]}' ;;
+	*'"tools/call"'*) item=$(field item); echo "$PFLOW_RUN_ID $(field node)${item:+[$item]} 1 no-key-of-$(field node)$item" >> "$MARKS"; r='{"content":[{"type":"text","text":"marked"}]}' ;;
+	*) continue ;;
+	esac
+	printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$(field id)" "$r"
+done
+`
 )
 
-// branching returns the workflow of the kill trials. It has 64 nodes: most are in branches that fork, join and split after a
-// failure. The others are a batch, loops, sub-workflows, a node that is retried, those that leave a process behind, an agent, and
-// those that call an MCP server.
-func branching(rng *rand.Rand) *workflow {
-	w := &workflow{outputs: object{}, want: map[string]string{}, status: "completed"}
-	w.add("start", "echo 1", nil)
-	total := 0
-	var ends []string
-	sum := object{}
-	for b := range branches {
-		fails := rng.IntN(4) == 0
-		if fails {
-			w.status = "degraded"
+func newWorkflow() *workflow {
+	return &workflow{inputs: object{}, outputs: object{}, edges: []object{}, marks: map[string]int{}, want: map[string]string{}, status: "completed", runsOn: "local"}
+}
+
+func (w *workflow) json() string {
+	return asJSON(object{"description": "A workflow that is stopped and goes on", "runs_on": w.runsOn, "inputs": w.inputs, "nodes": w.nodes, "edges": w.edges, "outputs": w.outputs})
+}
+
+func asJSON(v any) string { return string(got(json.Marshal(v))) }
+
+// add adds nodes, one a line: its id ¦ the nodes before it, with a "!" if it follows their failure ¦ the command of a shell node, which writes a
+// mark first ¦ what else it has ¦ the parts that leave marks; "." is the node itself ¦ a part of its outputs = what it is in the end.
+func (w *workflow) add(table string) {
+	for line := range strings.Lines(strings.TrimSpace(table)) {
+		f := append(strings.Split(strings.TrimSpace(line), " ¦"), "", "", "", "", "")
+		n := object{"id": f[0], "type": "shell", "params": object{}}
+		must(json.Unmarshal([]byte(cmp.Or(f[3], "{}")), &n))
+		if n["type"] == "shell" {
+			n["params"].(object)["command"] = mark + strings.NewReplacer("MARK", mark, "STRAY", stray).Replace(f[2])
 		}
-		end := w.branch(fmt.Sprintf("b%d-", b), b, fails)
-		total += 6*(b+1) + b + 8
-		if fails {
-			total += 1000
+		w.nodes = append(w.nodes, n)
+		for from := range strings.FieldsSeq(f[1]) {
+			edge := object{"from": strings.TrimPrefix(from, "!"), "to": f[0]}
+			if from[0] == '!' {
+				edge["action"] = "error"
+			}
+			w.edges = append(w.edges, edge)
 		}
-		ends = append(ends, end)
-		sum[fmt.Sprintf("v%d", b)] = "${" + end + ".stdout}"
+		for part := range strings.FieldsSeq(cmp.Or(f[4], ".")) {
+			w.marks[f[0]+strings.TrimPrefix(part, ".")]++
+		}
+		if source, want, ok := strings.Cut(strings.TrimSpace(f[5]), " = "); ok {
+			w.outputs[f[0]], w.want[f[0]] = object{"source": "${" + f[0] + source + "}"}, want
+		}
 	}
-	w.special()
-	w.outside()
-	ends = append(ends, "each", "grow", "sub", "subs", "again", "count", "slow", "flaky", "behind", "stray", "agent", "tool", "tools")
-	w.add("total", "echo $((${v0} + ${v1} + ${v2} + ${v3} + ${v4} + ${v5}))", sum, ends...)
-	w.output("total", "${total.stdout}", strconv.Quote(strconv.Itoa(total)))
+}
+
+const (
+	// branch is a path that forks, joins, and splits if it fails. B is its number.
+	branch = `
+bB-split ¦ start ¦ echo $((${start.stdout} + B))
+bB-left ¦ bB-split ¦ STRAYecho $((${bB-split.stdout} * 2))
+bB-deep ¦ bB-left ¦ echo $((${bB-left.stdout} * 2 + 1))
+bB-right ¦ bB-split ¦ echo $((${bB-split.stdout} * 2 + B + 7))
+bB-join ¦ bB-deep bB-right ¦ echo $((${bB-deep.stdout} + ${bB-right.stdout}))
+bB-try ¦ bB-join ¦ echo ${bB-join.stdout}; FAIL
+bB-mend ¦ !bB-try ¦ echo $((${bB-join.stdout} + 1000))
+bB-meet ¦ bB-try bB-mend ¦ echo "${v}" ¦ {"params":{"inputs":{"v":"${bB-try.stdout ?? bB-mend.stdout}"}}} ¦ ¦ .stdout = "SUM"`
+
+	// special are nodes that are resumed in a way of their own, that leave a process behind, or that put out secrets, for which § stands.
+	special = `
+grow ¦ start ¦ test "${__iteration__}" = 4 && done=true || done=false; printf '{"n":%d,"done":%s}' $((${n} * 2)) $done ¦ {"params":{"inputs":{"n":1}},"loop":{"until":"${grow.stdout.done}","carry":{"n":"${grow.stdout.n}"}}} ¦ #1 #2 #3 #4 ¦ .stdout.n = 16
+sub ¦ start ¦ ¦ {"type":"workflow","params":{"inputs":{"x":3},"workflow":INNER}} ¦ /a /b /c ¦ .sum = "10"
+subs ¦ start ¦ ¦ {"type":"workflow","params":{"inputs":{"x":"${item}"},"workflow":INNER},"batch":{"items":[0,1]}} ¦ [0]/a [0]/b [0]/c [1]/a [1]/b [1]/c ¦ .results[1].sum = "6"
+again ¦ start ¦ ¦ {"type":"workflow","params":{"inputs":{"x":0},"workflow":INNER},"loop":{"while":"${again.more}","carry":{"x":"${again.sum}"}}} ¦ /a /b /c #2/a #2/b #2/c #3/a #3/b #3/c ¦ .sum = "28"
+slow ¦ start ¦ sleep 0.03
+flaky ¦ start ¦ test "$PFLOW_ATTEMPT" = 2 ¦ {"retry":{"max":2,"wait":"2ms"}}
+behind ¦ start ¦ (sleep 0.08; MARK) & wait ¦ ¦ . .
+stray ¦ start ¦ STRAYtrue
+agent ¦ start ¦ ¦ {"type":"agent","params":{"command":"./claude","prompt":"Do it"}} ¦ ¦ .result = "done <redacted>"
+tool ¦ start ¦ ¦ {"type":"mcp-trial-mark","params":{"node":"tool"}} ¦ ¦ .result = "marked"
+tools ¦ start ¦ ¦ {"type":"mcp-trial-mark","params":{"node":"tools","item":"${item}"},"batch":{"items":[0,1,2],"parallel":true}} ¦ [0] [1] [2] ¦ .success_count = 3
+out ¦ start ¦ cat known texts; printf '%s\n' "${pin}" "${a_token}"
+err ¦ start ¦ cat known texts >&2; env >&2
+fails ¦ start ¦ cat known texts; cat known >&2; exit 4
+retried ¦ start ¦ cat known; cat known >&2; exit 3 ¦ {"retry":{"max":2,"wait":"1ms"}}
+mended ¦ !fails !retried ¦ true
+cached ¦ start ¦ cat known texts ¦ {"cache":true}
+bytes ¦ start ¦ printf '\377'; cat known texts
+long ¦ start ¦ for i in 1 2 3 4 5 6 7 8 9; do cat texts known texts known texts known; done
+literal ¦ start ¦ env; env >&2 ¦ {"params":{"env":{"L_TOKEN":"§","M_API_KEY":"§","N_PASSWORD":"§"}}}
+key ¦ start ¦ ¦ {"type":"agent","params":{"command":"./claude","prompt":"p","env":{"ANTHROPIC_API_KEY":"§"}}}`
+
+	// inner is a workflow with the output 2x + 4.
+	inner = `
+a ¦ ¦ echo $((${x} + 1))
+b ¦ ¦ echo $((${x} + 3 + ${a.stdout}))
+c ¦ ¦ test "${b.stdout}" -lt 28 && echo yes || echo no`
+
+	// variables are variables with secrets. One in lower case is also an input, which is declared as secret unless its name says it.
+	variables = "pin=§\na_token=§\nA_PASSWORD=§\nA_URL=https://h/?token=§&a=b\nA_SECRET=me:§@tcp(h:3306)/db\nANTHROPIC_API_KEY=§"
+
+	// texts are printed, and nothing else tells what in them is secret.
+	texts = `see http://me:§@host:80/, it failed; https://§@host/a.git {"url":"http:\/\/me:§@h\/"} /?a&amp;password=§ {"next":"/a?b=1\u0026token=§"} GET /a?token=§ HTTP/1.1
+Cookie: theme=dark; token=§; lang=en
+{"set-cookie":["a=b","sid=§; Path=/"]} https://h/?next=%2Fcb%3Ftoken%3D§%26a%3Db https://h/?u=https%3a%2f%2fh%2f%3fapi_key%3d§
+`
+)
+
+// draw draws a workflow. A plain one has short and long outputs, which are written to the journal and to blobs; some are cached.
+func (t *trial) draw(plain bool) *workflow {
+	w := newWorkflow()
+	w.inputs["api_key"] = object{"type": "string", "secret": true}
+	w.add(`start ¦ ¦ echo 1
+knows ¦ start ¦ test -n "${api_key}" && echo "it is $TOKEN" >&2 ¦ {"params":{"env":{"TOKEN":"${api_key}"}}}
+each ¦ start ¦ printf '%0'$((${item} * 9000 + 1))'d' 1 ¦ {"batch":{"items":[0,1,2,3,4,5,6,7],"parallel":true,"max_concurrent":3}} ¦ [0] [1] [2] [3] [4] [5] [6] [7] ¦ .success_count = 8`)
+	for i := range 8 {
+		size, more := []int{2, 200, 3000, 40_000, 70_000, 150_000}[t.rng.IntN(6)], ""
+		if t.rng.IntN(3) == 0 {
+			more = `{"cache":true}`
+		}
+		w.add(fmt.Sprintf("put%d ¦ start ¦ printf '%%0%dd' %d ¦ %s\nuse%d ¦ put%d ¦ wc -c | tr -d ' ' ¦ {\"params\":{\"stdin\":\"${put%d.stdout}\"}} ¦ ¦ .stdout = \"%d\"", i, size, i, more, i, i, i, size))
+	}
+	if !plain {
+		t.drawMore(w)
+	}
 	return w
 }
 
-// branch adds eight nodes: one, two parallel paths, their join, a node that may fail, one that handles its failure, and one after
-// both.
-func (w *workflow) branch(p string, b int, fails bool) (end string) {
-	value := func(id string) string { return "${" + p + id + ".stdout}" }
-	w.add(p+"split", fmt.Sprintf("echo $((${start.stdout} + %d))", b), nil, "start") // b+1
-	w.add(p+"left", stray+"echo $(("+value("split")+" * 2))", nil, p+"split")
-	w.add(p+"deep", "echo $(("+value("left")+" * 2 + 1))", nil, p+"left")                         // 4(b+1)+1
-	w.add(p+"right", fmt.Sprintf("echo $((%s * 2 + %d + 7))", value("split"), b), nil, p+"split") // 2(b+1)+b+7
-	w.add(p+"join", "echo $(("+value("deep")+" + "+value("right")+"))", nil, p+"deep", p+"right")
-	try := "echo " + value("join")
-	if fails {
-		try += "; exit 3"
-	}
-	w.add(p+"try", try, nil, p+"join")
-	w.add(p+"mend", "echo $(("+value("join")+" + 1000))", nil)
-	w.edges = append(w.edges, object{"from": p + "try", "to": p + "mend", "action": "error"})
-	if !fails {
-		w.parts(p+"mend", true)
-	}
-	w.add(p+"meet", `echo "${v}"`, object{"v": "${" + p + "try.stdout ?? " + p + "mend.stdout}"}, p+"try", p+"mend")
-	return p + "meet"
-}
-
-// special adds ten nodes, each of which is resumed in a different way.
-func (w *workflow) special() {
-	each := w.add("each", "echo $((${item} * ${item}))", nil, "start")
-	each["batch"] = object{"items": numbers(items), "parallel": true, "max_concurrent": 4}
-	var parts []string
-	for i := range items {
-		parts = append(parts, fmt.Sprintf("[%d]", i))
-	}
-	w.parts("each", true, parts...)
-	w.output("squares", "${each.success_count} items, the last ${each.results[19].stdout}", `"20 items, the last 361"`)
-
-	grow := w.add("grow", `test "${__iteration__}" = 5 && done=true || done=false; printf '{"n":%d,"done":%s}' $((${n} * 2)) $done`, object{"n": 1}, "start")
-	grow["loop"] = object{"until": "${grow.stdout.done}", "carry": object{"n": "${grow.stdout.n}"}}
-	w.parts("grow", true, "#1", "#2", "#3", "#4", "#5")
-	w.output("grown", "${grow.stdout.n}", "32")
-
-	w.sub("sub", nil, "3", "")
-	w.output("sub", "${sub.sum}", `"10"`)
-	w.sub("subs", object{"batch": object{"items": numbers(3)}}, "${item}", "[0]", "[1]", "[2]")
-	w.output("subs", "${subs.results[2].sum}", `"8"`)
-	w.sub("again", object{"loop": object{"while": "${again.more}", "carry": object{"x": "${again.sum}"}}}, "0", "", "#2", "#3")
-	w.output("again", "${again.sum}", `"28"`)
-
-	w.add("long", "printf '%070000d' 7", nil, "start")
-	count := shell("count", "wc -c | tr -d ' '", nil)
-	count["params"].(object)["stdin"] = "${long.stdout}"
-	w.nodes, w.effects = append(w.nodes, count), append(w.effects, "count")
-	w.after("count", "long")
-	w.output("count", "${count.stdout}", `"70000"`)
-
-	w.add("slow", "sleep 0.03", nil, "start")
-	flaky := w.add("flaky", `test "$PFLOW_ATTEMPT" = 2`, nil, "start")
-	flaky["retry"] = object{"max": 2, "wait": "2ms"}
-	// The process in the background must not outlive the run.
-	w.add("behind", "(sleep 0.08; "+effect+") & wait", nil, "start")
-	w.parts("behind", true, "", "")
-}
-
-// sub adds a node that is a workflow of three nodes with the output 2·x + 4. The keys of its nodes follow each of at.
-func (w *workflow) sub(id string, more object, x string, at ...string) {
-	inner := object{
-		"inputs": object{"x": object{"type": "integer"}},
-		"nodes": []object{
-			shell("a", "echo $((${x} + 1))", nil), shell("b", "echo $((${x} + 3))", nil), shell("c", "echo $((${a.stdout} + ${b.stdout}))", nil),
-		},
-		"outputs": object{"sum": object{"source": "${c.stdout}"}},
-	}
-	var value any = x
-	if n, err := strconv.Atoi(x); err == nil {
-		value = n
-	}
-	if _, loops := more["loop"]; loops { // the loop ends when the output more is no
-		inner["nodes"] = append(inner["nodes"].([]object), shell("d", `test "${c.stdout}" -lt 28 && echo yes || echo no`, nil))
-		inner["outputs"].(object)["more"] = object{"source": "${d.stdout}"}
-	}
-	n := object{"id": id, "type": "workflow", "params": object{"workflow": inner, "inputs": object{"x": value}}}
-	maps.Copy(n, more)
-	w.nodes = append(w.nodes, n)
-	w.after(id, "start")
-	for _, place := range at {
-		for _, m := range inner["nodes"].([]object) {
-			w.effects = append(w.effects, path.Join(id+place, m["id"].(string)))
+func (t *trial) drawMore(w *workflow) {
+	for b := range 4 {
+		fail, sum := "true", 7*b+14
+		if t.rng.IntN(4) == 0 {
+			fail, sum = "exit 3", sum+1000
+		}
+		if w.add(strings.NewReplacer("bB-", fmt.Sprintf("b%d-", b), "B", strconv.Itoa(b), "FAIL", fail, "SUM", strconv.Itoa(sum)).Replace(branch)); fail == "true" {
+			delete(w.marks, fmt.Sprintf("b%d-mend", b))
 		}
 	}
-}
-
-func numbers(n int) []int {
-	list := make([]int, n)
-	for i := range list {
-		list[i] = i
-	}
-	return list
-}
-
-// filling returns the workflow of the full trials. Its nodes have short and long outputs, which are written to the journal and to
-// blobs, and some are cached.
-func filling(rng *rand.Rand) *workflow {
-	w := &workflow{outputs: object{}, want: map[string]string{}, status: "completed"}
-	w.add("start", "echo 1", nil)
-	var ends []string
-	for i := range 16 {
-		size := []int{1, 200, 3000, 40_000, 70_000, 150_000}[rng.IntN(6)]
-		id, next := fmt.Sprintf("put%d", i), fmt.Sprintf("use%d", i)
-		put := w.add(id, fmt.Sprintf("printf '%%0%dd' %d", size, i), nil, "start")
-		if rng.IntN(3) == 0 {
-			put["cache"] = true
+	var known strings.Builder
+	hide := func(pattern string, awkward bool) string {
+		for strings.Contains(pattern, "§") {
+			secret := t.secret(awkward)
+			wrapped := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("7", 50) + secret + "."))
+			fmt.Fprintf(&known, "it is %s.\n{\"a\":%s}\n%s\n%s\n%s\n%s\n", secret, asJSON(secret), percent(secret), base64.URLEncoding.EncodeToString([]byte("ab"+secret+".")), wrapped[:76], wrapped[76:])
+			pattern = strings.Replace(pattern, "§", secret, 1)
 		}
-		use := w.add(next, "wc -c | tr -d ' '", nil, id)
-		use["params"].(object)["stdin"] = "${" + id + ".stdout}"
-		length := max(size, len(strconv.Itoa(i)))
-		w.output(next, "${"+next+".stdout}", strconv.Quote(strconv.Itoa(length)))
-		ends = append(ends, next)
+		return pattern
 	}
-	each := w.add("each", "printf '%0'$((${item} * 5000 + 1))'d' 1", nil, "start")
-	each["batch"] = object{"items": numbers(items), "parallel": true, "max_concurrent": 3}
-	var parts []string
-	for i := range items {
-		parts = append(parts, fmt.Sprintf("[%d]", i))
+	w.inputs["pin"], w.inputs["a_token"] = object{"type": "string", "secret": true}, object{"type": "string"}
+	for v := range strings.SplitSeq(variables, "\n") {
+		name, pattern, _ := strings.Cut(v, "=")
+		t.env[name] = hide(pattern, pattern == "§" && !strings.HasSuffix(name, "_KEY"))
 	}
-	w.parts("each", true, parts...)
-	w.output("items", "${each.success_count}", "20")
-	w.add("last", "echo done", nil, append(ends, "each")...)
-	w.output("last", "${last.stdout}", `"done"`)
-	return w
+	in := newWorkflow()
+	in.inputs["x"], in.outputs["sum"], in.outputs["more"] = object{"type": "integer"}, object{"source": "${b.stdout}"}, object{"source": "${c.stdout}"}
+	in.add(inner)
+	w.add(hide(strings.ReplaceAll(special, "INNER", in.json()), false))
+	w.status = "degraded" // two nodes fail
+	t.put("known", known.String())
+	t.put("texts", hide(texts, false))
 }
