@@ -28,24 +28,22 @@ var tools = map[string][]string{
 	"internal/cputime":        {},
 	"internal/golden":         {},
 	"internal/llmserver":      {},
+	"internal/temporalserver": {},
 	"internal/terminal":       {"pkg/terminal/cells"},
 	"internal/velofluxserver": {},
 	"internal/definitions":    {},
 	"internal/workflownames":  {},
 	"internal/hostilemcp":     {},
 	"internal/webserver":      {},
-	"scripts/bench":           {"internal/hostilemcp", "internal/velofluxserver", "scripts/bench/temporalserver"},
-
-	"scripts/bench/temporalserver": {},
-
-	"scripts/servers":        {},
-	"scripts/sourcelist":     {"internal/definitions", "internal/workflownames"},
-	"scripts/tally":          {},
-	"scripts/bench/trials":   {"scripts/bench/temporalserver"},
-	"scripts/velofluxserver": {"internal/velofluxserver"},
-	"scripts/hostilemcp":     {"internal/hostilemcp"},
-	"internal/conformance":   {"pkg/mcp/mcpserver"},
-	"scripts/conformance":    {"internal/conformance", "pkg/mcp/mcphttp"},
+	"scripts/bench":           {"internal/hostilemcp", "internal/velofluxserver", "internal/temporalserver"},
+	"scripts/servers":         {},
+	"scripts/sourcelist":      {"internal/definitions", "internal/workflownames"},
+	"scripts/tally":           {},
+	"scripts/bench/trials":    {"internal/temporalserver"},
+	"scripts/velofluxserver":  {"internal/velofluxserver"},
+	"scripts/hostilemcp":      {"internal/hostilemcp"},
+	"internal/conformance":    {"pkg/mcp/mcpserver"},
+	"scripts/conformance":     {"internal/conformance", "pkg/mcp/mcphttp"},
 }
 
 // mustNotLink names, for a package or a program, what it must not depend on, directly or indirectly. A path that ends in a
@@ -67,7 +65,7 @@ var mustNotLink = map[string][]string{
 
 // onlyImporters names the packages that alone may import something; all others go through them.
 var onlyImporters = map[string][]string{
-	"os/exec": {"pkg/process", "scripts/bench", "scripts/bench/temporalserver", "scripts/bench/trials", "scripts/licenses", "scripts/servers"}, // a benchmark measures the programs from outside
+	"os/exec": {"pkg/process", "scripts/bench", "internal/temporalserver", "scripts/bench/trials", "scripts/licenses", "scripts/servers"}, // a benchmark measures the programs from outside
 	sdk:       {"pkg/mcp/oauth", "pkg/mcp/mcpclient", "pkg/mcp/message", "pkg/mcp/stdio", "pkg/mcp/mcpserver", "pkg/mcp/mcphttp"},
 	gojq:      {"pkg/nodes/jq"},
 

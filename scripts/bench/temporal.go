@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pflow-suite/pflow/scripts/bench/temporalserver"
+	"github.com/pflow-suite/pflow/internal/temporalserver"
 )
 
 const (

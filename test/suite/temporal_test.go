@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/pflow-suite/pflow/scripts/bench/temporalserver"
+	"github.com/pflow-suite/pflow/internal/temporalserver"
 	"github.com/tidwall/gjson"
 )
 

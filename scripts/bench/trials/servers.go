@@ -13,7 +13,7 @@ import (
 	"github.com/tidwall/gjson"
 	"golang.org/x/sys/unix"
 
-	"github.com/pflow-suite/pflow/scripts/bench/temporalserver"
+	"github.com/pflow-suite/pflow/internal/temporalserver"
 )
 
 // share asks for runs of shared workflows and kills pflow-share, pflow-exec and the processes that execute runs.
