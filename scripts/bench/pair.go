@@ -92,7 +92,7 @@ func (b *bench) pair(r row, sides []side) (results []result) {
 		for figure, values := range series[s.name] {
 			its.Figures[figure] = medianInterval(values)
 		}
-		for _, its.Limit = range strings.Split(s.limits, "; ") {
+		for its.Limit = range strings.SplitSeq(s.limits, "; ") {
 			if s.limits != "" {
 				part := regexp.MustCompile(limit).FindStringSubmatch(its.Limit)
 				figure, other := part[2], cmp.Or(part[4], s.name)

@@ -42,8 +42,8 @@ func prepared(t *testing.T, p nodetype.LLM, transport http.RoundTripper) (*quest
 	}
 	p.Timeout = ample
 	a := Asker{Getenv: func(name string) string {
-		if strings.HasSuffix(name, "_API_KEY") {
-			return "key-of-" + strings.ToLower(strings.TrimSuffix(name, "_API_KEY"))
+		if provider, ok := strings.CutSuffix(name, "_API_KEY"); ok {
+			return "key-of-" + strings.ToLower(provider)
 		}
 		return ""
 	}}
