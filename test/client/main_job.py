@@ -1,12 +1,14 @@
 """The main job by the Python client, with the toolset drafts: browse, write, describe, run what fails, mend, resume, save, run.
 
 Usage: main_job.py MODE LOG PROGRAM. MODE is auto or legacy, LOG a file that the workflow writes to. Prints the revision and
-the bytes of each answer as one JSON document.
+the bytes of each answer as one JSON document. A path and a duration count as much as short ones do, wherever the home is and however
+busy the machine.
 """
 
 import asyncio
 import json
 import os
+import re
 import sys
 
 from mcp import Client, StdioServerParameters
@@ -33,7 +35,8 @@ async def main(mode, log, program):
 
         async def call(tool, fails=False, **arguments):
             result = await client.call_tool(tool, arguments)
-            answers.append({"tool": tool, "bytes": len(result.model_dump_json(by_alias=True, exclude_none=True))})
+            answer = result.model_dump_json(by_alias=True, exclude_none=True).replace(os.path.dirname(log), "/home/ada")
+            answers.append({"tool": tool, "bytes": len(re.sub(r'(duration_ms\\*": ?)[0-9.]+', r"\g<1>1.25", answer))})
             assert bool(result.is_error) == fails, result
             return result.structured_content
 
