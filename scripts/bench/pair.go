@@ -33,7 +33,7 @@ type figures map[string]float64
 // figure of another side, and "FIGURE - SIDE" the difference.
 const limit = `^(p99 of )?(.+?)(?: ([/-]) (.+))? <= (\S+)$`
 
-// result is the verdict on a limit of a side. The first of a side has all figures of it.
+// result is the verdict on a limit of a side. The first of a side has all figures of it, as medians and the ends of their intervals.
 type result struct {
 	Row      string                `json:"row"`
 	Side     string                `json:"side,omitempty"`

@@ -237,7 +237,7 @@ func (s *stage) flows(n, tokensOfEach int) (p *server, tokens []gjson.Result) {
 // telemetry measures pflow-otel with the events of 1,000 runs of 49 nodes, next to jq, which reads and writes the same lines.
 func telemetry(s *stage) []side {
 	s.steps(49, false, "seq 60")
-	s.sh(`pflow-exec run w.json >run; id=$(grep -o -m 1 'r[0-9a-z]\{26\}' run); for i in $(seq 1000); do sed "s/$id/r$i/" run; done >events.ndjson`)
+	s.sh(`pflow-exec run w.json >run; id=$(grep -o 'r[0-9a-z]\{26\}' run | head -n 1); for i in $(seq 1000); do sed "s/$id/r$i/" run; done >events.ndjson`)
 	var received atomic.Int64
 	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { n, _ := io.Copy(io.Discard, r.Body); received.Add(n) }))
 	ends = append(ends, collector.Close)
