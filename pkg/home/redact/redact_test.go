@@ -242,6 +242,11 @@ func TestWriter(t *testing.T) {
 	write("er22 y\n", Mark+" y\n")
 	write("x hunt", "x ")
 	write("ing\n", "hunting\n")
+	r.Add("b", `bunter22\`)
+	for first, second := range map[string]string{`\`: `\`, `%5C`: `%5C`, `\u005c`: `u005c`} { // an encoder may double the last one
+		write("x bunter22"+first, "x ")
+		write(second+" y\n", Mark+" y\n")
+	}
 	write("hunter", "")
 	out.Reset()
 	if err := w.Close(); err != nil || out.String() != "hunter" {
