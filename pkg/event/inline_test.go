@@ -77,3 +77,30 @@ func TestInlineSaysWhatIsMissing(t *testing.T) {
 		t.Errorf("%.100s", whole)
 	}
 }
+
+// Long objects inside long objects come back, and what is no JSON stays a reference.
+func TestUnfold(t *testing.T) {
+	blobs := map[string][]byte{}
+	load := func(ref string) ([]byte, error) { return blobs[ref], nil }
+	spill := func(raw string) string {
+		kept, err := Spill(json.RawMessage(raw), func(c []byte) (string, error) { blobs[Digest(c)] = bytes.Clone(c); return Digest(c), nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ref, ok := ReferenceOf(kept); !ok || !ref.JSON() {
+			t.Fatalf("%.100s is kept as %.300s, want a reference to JSON", raw, kept)
+		}
+		return string(kept)
+	}
+	words := strings.Repeat(`"word",`, InlineLimit/6)
+	inner := spill(`[` + words + `{"$base64":"QQ==","mime":"image/png"},"` + strings.Repeat("x", InlineLimit) + `"]`)
+	ref, _ := ReferenceOf(json.RawMessage(inner))
+	want := `{"a":[` + words + string(blobs[ref.Blob]) + `]}`
+	whole, err := Unfold(json.RawMessage(`{"a":`+spill(`[`+words+inner+`]`)+`}`), load)
+	if err != nil || string(whole) != want {
+		t.Errorf("unfolded: %v, %d bytes that end with %s, want %d bytes that end with %s", err, len(whole), whole[max(0, len(whole)-300):], len(want), want[len(want)-300:])
+	}
+	if _, err := Unfold(json.RawMessage(inner), gone); err == nil {
+		t.Error("a value whose blob is lost is unfolded without an error")
+	}
+}
