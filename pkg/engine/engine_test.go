@@ -127,7 +127,7 @@ func TestARecordThatCannotBeKeptEndsTheRun(t *testing.T) {
 	b := newBench(t)
 	def := `{"nodes":[{"id":"a","type":"echo","params":{"data":%[1]s}},{"id":"b","type":"echo","params":{"data":"${item}","message":"${a.echo}"},"batch":{"items":[1,%[1]s]}},
 		{"id":"c","type":"workflow","params":{"workflow":{"nodes":[{"id":"n","type":"echo","params":{"data":%[1]s}},{"id":"m","type":"echo","params":{"data":"${n.echo}"},"approval":true}]}}},
-		{"id":"d","type":"echo","params":{"data":"${c.m.data}","message":"${d.echo ?? 1}"},"loop":{"while":"${d.data}","max_iterations":2}}]}`
+		{"id":"d","type":"echo","params":{"data":"${c.m.data}","message":"${d.echo ?? 1}"},"loop":{"while":"${d.data}","max_iterations":2}}],"outputs":{"again":{"source":"${a.data}"}}}`
 	yes := asked(func(engine.Question) string { return "yes" })
 	// ends runs with a journal of limited room, and reports whether the run came to its end.
 	ends := func(long string, room *full) bool {
@@ -135,8 +135,8 @@ func TestARecordThatCannotBeKeptEndsTheRun(t *testing.T) {
 			room.Journal = c.Journal
 			c.Journal = room
 		})
-		if err != nil && (!errors.Is(err, errFull) || last != nil) {
-			t.Fatalf("%v, a last event: %t", err, last != nil)
+		if (err == nil) != (last != nil) || err != nil && !errors.Is(err, errFull) {
+			t.Fatalf("with room for %d more events and %d more blobs the run returned a last event: %t, and the error %v, want the event or %q", room.events, room.blobs, last != nil, err, errFull.Message)
 		}
 		return err == nil
 	}
