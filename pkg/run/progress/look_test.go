@@ -71,6 +71,9 @@ var scenes = map[string]scene{
 		begun("a", "gate"), `"event":"approval_requested","node":"gate","question":"Go?","choices":["yes","no"]`,
 		`"event":"approval_resolved","node":"gate","answer":"yes","by":"--approve"`, started("gate", ""), done("gate", 10),
 	}},
+	"long names": {events: []string{
+		begun("a-node-with-a-name-of-32-columns", "a-node-with-a-name-of-33-columns!"), started("a-node-with-a-name-of-32-columns", ""), started("a-node-with-a-name-of-33-columns!", ""),
+	}},
 	"resumed": {events: []string{
 		begun("a", "b", "c", "d"), `"event":"node_reused","node":"a","from_run":"r00old"`, `"event":"node_reused","node":"b","from_run":"r00old","cached":true`,
 		`"event":"node_skipped","node":"c","reason":"no edge leads here"`, started("d", ""), done("d", 61000),
