@@ -101,6 +101,25 @@ func TestWorkflowsOfASourceAreTools(t *testing.T) {
 	c.leave()
 }
 
+// Metadata that is too long for a list of many tools is left out of it, and the tool stays.
+func TestLongMetadataIsLeftOut(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.source(`{"sources":[` + crmSource("run", crmFollowed) + `]}`)
+	metadata := func(bytes int) string { return `{"x":"` + strings.Repeat("x", bytes-len(`{"x":""}`)) + `"}` }
+	p.write("home/list.json", `[{"id":"a","name":"fits","description":"A.","metadata":`+metadata(16<<10)+`},{"id":"b","name":"long","description":"B.","metadata":`+metadata(16<<10+1)+`}]`)
+	c, list := p.offering()
+	if got := list(); got != "fits long" {
+		t.Fatalf("the tools are %q, want fits and long", got)
+	}
+	for name, want := range map[string]int{"fits": 16 << 10, "long": 0} {
+		if got := len(gjson.Get(c.tools[name].raw, "_meta.pflow/metadata").Raw); got != want {
+			t.Errorf("%s has metadata of %d bytes, want %d", name, got, want)
+		}
+	}
+	c.leave()
+}
+
 // The run of a source reports progress, is found by its key, ends by run_cancel, survives the server, and can be resumed.
 func TestARunOfASourceOutlivesItsCall(t *testing.T) {
 	t.Parallel()
