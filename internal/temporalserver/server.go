@@ -75,7 +75,7 @@ func (s *Server) Kill() {
 }
 
 func (s *Server) command(args ...string) *exec.Cmd {
-	cmd := exec.Command(s.program, args...) //nolint:gosec // the path is the caller's
+	cmd := exec.Command(s.program, args...)        //nolint:gosec // the path is the caller's
 	cmd.Env = append(cmd.Environ(), "HOME="+s.dir) // without a configuration of the user
 	return cmd
 }
