@@ -96,12 +96,17 @@ func (nr *nodeRun) grace() time.Duration {
 	return 0
 }
 
-// timeLeft returns the longest that the attempt may take by the timeout beside the node's parameters, or 0.
+// timeLeft returns the longest that the attempt may take by the timeout beside the node's parameters, or 0. The first attempt has all
+// of the node's time, also if it begins late on a busy machine: a program names its limit when it keeps it.
 func (t *task) timeLeft(now time.Time) time.Duration {
 	left := t.attemptTimeout()
 	if ends := t.run.ends; !ends.IsZero() {
-		const step = 100 * time.Millisecond // the first attempt has all of it
-		if rest := max(step, ends.Sub(now).Round(step)); left == 0 || rest < left {
+		rest := t.run.nodeTimeout()
+		if t.step.Attempt > 1 || t.step.Iteration > 1 || t.step.Item > 0 {
+			const step = 100 * time.Millisecond
+			rest = max(step, ends.Sub(now).Round(step))
+		}
+		if left == 0 || rest < left {
 			left = rest
 		}
 	}

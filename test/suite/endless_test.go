@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/pflow-suite/pflow/internal/brief"
 )
 
 // endlessServer answers every request with a document that does not end: JSON, or events below /events.
@@ -41,7 +43,7 @@ func TestEndlessAnswersAreRefused(t *testing.T) {
 	t.Parallel()
 	needsLinux(t, "/dev/zero and ulimit -v are as on Linux")
 	url := endlessServer(t)
-	for _, c := range []struct {
+	for _, c := range brief.Part([]struct {
 		name, workflow, line, kind, limit string
 	}{
 		{name: "a file", workflow: `{"type":"read-file","params":{"file_path":"/dev/zero","allow_special":true}}`, kind: "too_large", limit: "128 MiB"},
@@ -59,7 +61,7 @@ func TestEndlessAnswersAreRefused(t *testing.T) {
 		{name: "a call over HTTP", line: "pflow-sync call http x", kind: "too_large", limit: "64 MiB"},
 		{name: "a declaration", line: "pflow-sync nodes", kind: "too_large", limit: "1024 KiB"},
 		{name: "a Manager", line: "veloflux-mcp call streams.list --manager-url URL", kind: "manager_http_error", limit: "32 MiB"},
-	} {
+	}, 3) {
 		t.Run(c.name, func(t *testing.T) {
 			p := newPlace(t)
 			p.write("program", "#!/bin/sh\nexec cat /dev/zero\n")

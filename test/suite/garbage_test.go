@@ -62,7 +62,7 @@ func TestGarbageIsRefused(t *testing.T) {
 			p.run("pflow-exec", "run", chainFile(p))
 			p.write("it", content)
 			before := p.files()
-			for _, line := range brief.PartFrom(i, garbageCalls, 3) { // each content meets a third of the calls, each call a third of the contents
+			for _, line := range brief.PartFrom(i, garbageCalls, 5) { // each content meets a fifth of the calls, each call a fifth of the contents
 				line, lenient := strings.CutPrefix(line, "*")
 				p.garbageCall(line, content, lenient)
 			}

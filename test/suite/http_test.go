@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"os"
 	"os/exec"
 	"strings"
 	"syscall"
@@ -28,10 +29,22 @@ func (p *place) open(args ...string) *door {
 	if err != nil {
 		p.Fatal(err)
 	}
+	messages, err := os.CreateTemp(p.T.TempDir(), "")
+	if err != nil {
+		p.Fatal(err)
+	}
+	d.cmd.Stderr = messages // not a pipe, for which Wait would wait until all children have ended
 	if err := d.cmd.Start(); err != nil {
 		p.Fatal(err)
 	}
-	p.Cleanup(func() { _ = d.cmd.Process.Kill(); _ = d.cmd.Wait() })
+	p.Cleanup(func() {
+		_ = d.cmd.Process.Kill()
+		_ = d.cmd.Wait()
+		if text, err := os.ReadFile(messages.Name()); p.Failed() {
+			p.Logf("%v ended by %v, and wrote to standard error: %s %v", d.cmd.Args, d.cmd.ProcessState, text, err)
+		}
+		_ = messages.Close()
+	})
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if d.url = gjson.Get(line, "url").Str; err != nil || d.url == "" {
 		p.Fatalf("%q %v", line, err)

@@ -93,6 +93,7 @@ type place struct {
 // newPlace returns an empty place. At the end of the test no process with its home may be left.
 func newPlace(t *testing.T) *place {
 	t.Helper()
+	_ = os.Getenv("CASE_PROGRAMS") // Go keeps results of tests by the variables that they read, but does not see what TestMain reads
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

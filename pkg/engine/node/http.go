@@ -18,20 +18,15 @@ func runHTTP(ctx context.Context, p *Call, t *Task) *Result {
 	if f != nil {
 		return failed(f, nil)
 	}
-	return sendHTTP(ctx, &in, t, stallLimit)
-}
-
-// sendHTTP is runHTTP with the longest time without progress, which counts if the node has no timeout.
-func sendHTTP(ctx context.Context, in *nodetype.HTTP, t *Task, stall time.Duration) *Result {
 	ctx, cancel := within(ctx, in.Timeout)
 	defer cancel()
 	var watch *stallWatch
 	if in.Timeout <= 0 && t.Timeout <= 0 {
 		var end func()
-		ctx, watch, end = watchStalls(ctx, stall)
+		ctx, watch, end = watchStalls(ctx)
 		defer end()
 	}
-	x, f := newExchange(ctx, in, t)
+	x, f := newExchange(ctx, &in, t)
 	if f != nil {
 		return failed(f, nodetype.HTTPFailure{Error: f.Message})
 	}

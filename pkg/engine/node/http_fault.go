@@ -25,8 +25,8 @@ func (x *exchange) noResponseFault(ctx context.Context, err error) *fault.Fault 
 		f.Retryable = true
 		return f
 	}
-	if stalled, ok := errors.AsType[*stallError](context.Cause(ctx)); ok {
-		f := fault.New(fault.Timeout, "Request to %s timed out: no progress for %s seconds%s", where, seconds(stalled.After), x.progress()).
+	if stalled := context.Cause(ctx); errors.Is(stalled, errStalled) {
+		f := fault.New(fault.Timeout, "Request to %s timed out: %v%s", where, stalled, x.progress()).
 			Suggest(`Give the node a "timeout", such as "5m", if the server needs longer: it replaces this limit`)
 		f.Retryable = true
 		return f

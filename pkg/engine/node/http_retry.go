@@ -87,8 +87,8 @@ func (x *exchange) retry(ctx context.Context, f *fault.Fault) (*fault.Fault, boo
 	if deadline, ok := ctx.Deadline(); ok && wait >= time.Until(deadline) {
 		return noTimeFault(f, wait, time.Until(deadline), asked), false
 	}
-	if x.watch != nil && wait > x.watch.limit {
-		return tooLongFault(f, wait, x.watch.limit), false
+	if x.watch != nil && wait > stallLimit {
+		return tooLongFault(f, wait, stallLimit), false
 	}
 	x.watch.pause()
 	if x.task.Progress != nil {
@@ -136,7 +136,7 @@ func noTimeFault(f *fault.Fault, wait, left time.Duration, asked bool) *fault.Fa
 // unchanged.
 func (x *exchange) withAttempts(ctx context.Context, f *fault.Fault) *fault.Fault {
 	_, late := errors.AsType[*TimeoutError](context.Cause(ctx))
-	_, stalled := errors.AsType[*stallError](context.Cause(ctx))
+	stalled := errors.Is(context.Cause(ctx), errStalled)
 	if ctx.Err() != nil && !late && !stalled {
 		return f
 	}

@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptrace"
@@ -11,22 +12,17 @@ import (
 // stallLimit is how long an http node without a timeout may take without progress.
 const stallLimit = 30 * time.Second
 
-// stallError is the cause of a context that ended because there was no progress.
-type stallError struct{ After time.Duration }
-
-func (e *stallError) Error() string { return "no progress for " + seconds(e.After) + " seconds" }
+// errStalled is the cause of a context that ended because there was no progress.
+var errStalled = errors.New("no progress for " + seconds(stallLimit) + " seconds")
 
 // stallWatch ends an exchange that makes no progress. A nil *stallWatch does nothing.
-type stallWatch struct {
-	limit time.Duration
-	timer *time.Timer
-}
+type stallWatch struct{ timer *time.Timer }
 
-// watchStalls returns a context that ends when there is no progress for the limit. The caller must call the returned function.
-func watchStalls(ctx context.Context, limit time.Duration) (context.Context, *stallWatch, func()) {
+// watchStalls returns a context that ends when there is no progress for stallLimit. The caller must call the returned function.
+func watchStalls(ctx context.Context) (context.Context, *stallWatch, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	timer := time.AfterFunc(limit, func() { cancel(&stallError{limit}) })
-	return ctx, &stallWatch{limit, timer}, func() {
+	timer := time.AfterFunc(stallLimit, func() { cancel(errStalled) })
+	return ctx, &stallWatch{timer}, func() {
 		timer.Stop()
 		cancel(nil)
 	}
@@ -35,7 +31,7 @@ func watchStalls(ctx context.Context, limit time.Duration) (context.Context, *st
 // progress notes that there was progress.
 func (w *stallWatch) progress() {
 	if w != nil {
-		w.timer.Reset(w.limit)
+		w.timer.Reset(stallLimit)
 	}
 }
 

@@ -4,104 +4,132 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
-	"github.com/pflow-suite/pflow/pkg/nodetype"
 )
 
-// stalling returns a server. A path has the parts of the response, each of which is a text to send, or "wait", after which the
-// server waits until the caller has gone away, or "pause", which takes a fifth of the given limit.
-func stalling(t *testing.T, limit time.Duration) string {
+// pipes is a listener whose connections are pipes in memory, so that the time in a bubble of synctest goes on while they wait.
+type pipes chan net.Conn
+
+func (p pipes) Accept() (net.Conn, error) {
+	conn, ok := <-p
+	if !ok {
+		return nil, net.ErrClosed
+	}
+	return conn, nil
+}
+func (p pipes) Close() error   { close(p); return nil }
+func (p pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipe"} }
+
+func (p pipes) dial(context.Context, string, string) (net.Conn, error) {
+	client, server := net.Pipe()
+	p <- server
+	return client, nil
+}
+
+// servePipes serves http://server in memory, in the bubble of a test which does not run in parallel with another.
+func servePipes(t *testing.T, on *Task, handler http.HandlerFunc) {
 	t.Helper()
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, err := io.Copy(io.Discard, r.Body); err != nil {
-			return
-		}
-		for part := range strings.SplitSeq(strings.Trim(r.URL.Path, "/"), "/") {
-			switch part {
-			case "wait":
-				<-r.Context().Done()
-				return
-			case "pause":
-				pause := time.NewTimer(limit / 5)
-				<-pause.C
-			default:
-				_, _ = io.WriteString(w, part)
-				_ = http.NewResponseController(w).Flush()
-			}
-		}
-	}))
-	t.Cleanup(s.Close)
-	return s.URL
+	proxies, f := proxiesFor("", on.Env)
+	if f != nil {
+		t.Fatal(f)
+	}
+	listener := make(pipes)
+	server := &http.Server{Handler: handler}
+	go func() { _ = server.Serve(listener) }()
+	transports.Lock()
+	others := transports.open
+	transports.open = map[route]*http.Transport{}
+	for _, singleUse := range []bool{true, false} {
+		transports.open[route{proxies: proxies, singleUse: singleUse}] = &http.Transport{DialContext: listener.dial, DisableKeepAlives: true}
+	}
+	transports.Unlock()
+	t.Cleanup(func() {
+		transports.Lock()
+		transports.open = others
+		transports.Unlock()
+		_ = server.Close()
+	})
 }
 
 // Without a timeout a response may take any time, as long as something of it arrives.
 func TestHTTPWithoutProgress(t *testing.T) {
-	const limit = 2 * time.Second
-	url := stalling(t, limit)
 	for name, c := range map[string]struct {
-		path, want string
-		timeout    nodetype.Seconds
-		beside     time.Duration
+		path, more, want string
+		beside           time.Duration
 	}{
-		"no response":          {"wait", "no progress for 2 seconds without a response", 0, 0},
-		"stops in the middle":  {"abc/wait", "no progress for 2 seconds; 3 bytes", 0, 0},
-		"takes long":           {"a/pause/b/pause/c/pause/d/pause/e/pause/f/pause/g/pause/h", "", 0, 0},
-		"its timeout replaces": {"wait", "timed out after 2.5 seconds", 2.5, 0},
-		"one beside replaces":  {"pause/a/wait", "timed out after 3 seconds", 0, 3 * time.Second},
+		"no response":          {"wait", "", "no progress for 30 seconds without a response", 0},
+		"stops in the middle":  {"abc/wait", "", "no progress for 30 seconds; 3 bytes", 0},
+		"takes long":           {"a/pause/b/pause/c/pause/d", "", "", 0},
+		"its timeout replaces": {"wait", `,"timeout":40`, "timed out after 40 seconds", 0},
+		"one beside replaces":  {"pause/a/wait", "", "timed out after 50 seconds", 50 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			on := task(t)
-			ctx := t.Context()
-			if c.beside > 0 { // as the engine does
-				on.Timeout = c.beside
-				timed, cancel := context.WithTimeoutCause(ctx, c.beside, &TimeoutError{c.beside})
-				defer cancel()
-				ctx = timed
-			}
-			r := sendHTTP(ctx, &nodetype.HTTP{URL: url + "/" + c.path, Timeout: c.timeout, VerifyTLS: true}, on, limit)
-			if c.want == "" {
-				if r.Fault != nil || plainOutput(t, r, "response") != "abcdefgh" {
-					t.Errorf("%v %s", r.Fault, r.Outputs)
+			synctest.Test(t, func(t *testing.T) {
+				on := task(t)
+				// A path has the parts of the response, each of which is a text to send, or "wait", after which the server waits until
+				// the caller has gone away, or "pause", which is almost the limit.
+				servePipes(t, on, func(w http.ResponseWriter, r *http.Request) {
+					for part := range strings.SplitSeq(strings.Trim(r.URL.Path, "/"), "/") {
+						switch part {
+						case "wait":
+							<-r.Context().Done()
+							return
+						case "pause":
+							time.Sleep(stallLimit - time.Second)
+						default:
+							_, _ = io.WriteString(w, part)
+							_ = http.NewResponseController(w).Flush()
+						}
+					}
+				})
+				ctx := t.Context()
+				if c.beside > 0 { // as the engine does
+					on.Timeout = c.beside
+					timed, cancel := context.WithTimeoutCause(ctx, c.beside, &TimeoutError{c.beside})
+					defer cancel()
+					ctx = timed
 				}
-				return
-			}
-			failedWith(t, r, fault.Timeout, c.want)
-			if !r.Fault.Retryable || len(r.Fault.Suggestions) == 0 {
-				t.Errorf("%+v", r.Fault)
-			}
+				params := `{"url":"http://server/` + c.path + `"` + c.more + "}"
+				r := Run(ctx, prepared(t, "http", params, values{}), on)
+				if c.want == "" {
+					if r.Fault != nil || plainOutput(t, r, "response") != "abcd" {
+						t.Errorf("got %v %s, want the response abcd", r.Fault, r.Outputs)
+					}
+					return
+				}
+				failedWith(t, r, fault.Timeout, c.want)
+				if !r.Fault.Retryable || len(r.Fault.Suggestions) == 0 {
+					t.Errorf("got %+v, want a fault that can be retried, with a suggestion", r.Fault)
+				}
+			})
 		})
 	}
 }
 
 // What is sent is progress too.
 func TestHTTPSendingIsProgress(t *testing.T) {
-	const limit = 3 * time.Second
-	got := make(chan int64, 1)
-	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		var n int64
-		buf := make([]byte, 4<<20)
-		for range 8 {
-			pause := time.NewTimer(limit / 5)
-			<-pause.C
-			m, _ := io.ReadFull(r.Body, buf)
-			n += int64(m)
+	synctest.Test(t, func(t *testing.T) {
+		const sent = 1 << 20
+		on := task(t)
+		got := 0
+		servePipes(t, on, func(_ http.ResponseWriter, r *http.Request) {
+			for part, err := make([]byte, sent/4), error(nil); err == nil; {
+				time.Sleep(stallLimit - time.Second)
+				var n int
+				n, err = io.ReadFull(r.Body, part)
+				got += n
+			}
+		})
+		r := Run(t.Context(), prepared(t, "http", fmt.Sprintf(`{"url":"http://server/","method":"POST","body":%q}`, strings.Repeat("x", sent)), values{}), on)
+		if r.Fault != nil || got != sent {
+			t.Errorf("the server got %d bytes, and the node %v; want %d bytes and no failure", got, r.Fault, sent)
 		}
-		got <- n
-	}))
-	t.Cleanup(s.Close)
-	body := fmt.Sprintf("%q", strings.Repeat("x", 32<<20))
-	r := sendHTTP(t.Context(), &nodetype.HTTP{URL: s.URL, Method: "POST", Body: []byte(body)}, task(t), limit)
-	if r.Fault != nil {
-		t.Fatal(r.Fault)
-	}
-	if n := <-got; n != 32<<20 {
-		t.Errorf("%d bytes", n)
-	}
+	})
 }

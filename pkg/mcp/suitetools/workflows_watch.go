@@ -49,6 +49,18 @@ func (w *Workflows) Watch(ctx context.Context, asked <-chan struct{}) {
 			due.Reset(max(settle, time.Until(last.Add(calm))))
 		}
 	}
+	refresh := func() {
+		pending = false // what changes from now on may be seen too late
+		if watcher != nil {
+			w.watchFolders(watcher)
+		}
+		if _, err := w.Refresh(ctx); err != nil && ctx.Err() == nil {
+			w.Front.Suite.Log.Warn("the workflows cannot be read; the tools stay as they are", "error", err)
+		}
+		last = time.Now()
+		due.Reset(every)
+		list.Reset(w.sources.next(every)) // they may have changed
+	}
 	for {
 		select {
 		case <-ctx.Done():
@@ -58,9 +70,8 @@ func (w *Workflows) Watch(ctx context.Context, asked <-chan struct{}) {
 				changed()
 			}
 		case <-asked:
-			pending = true
-			due.Reset(0)
 			w.sources.begin(ctx, true)
+			refresh()
 		case <-list.C:
 			w.sources.begin(ctx, false)
 			list.Reset(w.sources.next(every))
@@ -73,19 +84,10 @@ func (w *Workflows) Watch(ctx context.Context, asked <-chan struct{}) {
 			changed()
 		case <-due.C:
 			idle := !pending
-			pending = false // what changes from now on may be seen too late
-			if watcher != nil {
-				w.watchFolders(watcher)
-			}
-			if _, err := w.Refresh(ctx); err != nil && ctx.Err() == nil {
-				w.Front.Suite.Log.Warn("the workflows cannot be read; the tools stay as they are", "error", err)
-			}
+			refresh()
 			if idle { // lists of a thousand tools leave much behind
 				debug.FreeOSMemory()
 			}
-			last = time.Now()
-			due.Reset(every)
-			list.Reset(w.sources.next(every)) // they may have changed
 		}
 	}
 }
