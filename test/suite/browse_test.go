@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/pflow-suite/pflow/internal/brief"
 )
 
 // tools writes a registry with n tools of 10 servers, each with some parameters.
@@ -78,6 +80,7 @@ func collect(pages []gjson.Result, path string) (values []string) {
 // TestBrowsePagesTogetherAreEverything: each page fits, and the pages together have each node type and workflow once, for a query
 // and for none.
 func TestBrowsePagesTogetherAreEverything(t *testing.T) {
+	brief.Skip(t)
 	t.Parallel()
 	p := newPlace(t)
 	names := p.tools(300)

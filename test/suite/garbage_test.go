@@ -182,7 +182,7 @@ var anyCalls = []string{
 func TestAHomeWithGarbage(t *testing.T) {
 	t.Parallel()
 	contents := garbage()
-	for _, what := range brief.Part([]string{"bytes", "nothing", "half a document", "null", "the wrong types", "nulls inside", "a deep list"}, 3) {
+	for _, what := range brief.Part([]string{"bytes", "nothing", "half a document", "null", "the wrong types", "nulls inside", "a deep list"}, 4) {
 		for file, calls := range homeFiles {
 			t.Run(file+" is "+what, func(t *testing.T) {
 				t.Parallel()

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/pflow-suite/pflow/internal/brief"
 )
 
 // runner writes a runner for the settings: a shell script.
@@ -242,6 +244,7 @@ func TestLongOutputsOfARunner(t *testing.T) {
 
 // What a runner prints besides a reply is not held: neither in memory nor, after the attempt, in a file.
 func TestARunnerPrintsGarbage(t *testing.T) {
+	brief.Skip(t)
 	t.Parallel()
 	p := newPlace(t)
 	p.write("w.json", `{"runs_on":"far","nodes":[{"id":"t","type":"shell","params":{"command":"true"}}]}`)

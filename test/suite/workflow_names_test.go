@@ -9,12 +9,14 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/pflow-suite/pflow/internal/brief"
 	"github.com/pflow-suite/pflow/internal/workflownames"
 )
 
 // The tools of workflows with names of any script and length, the same ones too, can be called. Their names outlive edits, renames of others
 // and the server.
 func TestToolsOfRandomNames(t *testing.T) {
+	brief.Skip(t)
 	t.Parallel()
 	p := newPlace(t)
 	p.source(`{"sources":[` + strings.Replace(crmSource("now", ""), `"1s"`, `"24h"`, 1) + `]}`)
