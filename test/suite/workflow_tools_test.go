@@ -28,10 +28,13 @@ func (p *place) offering(args ...string) (*client, func() string) {
 	}
 }
 
-// library saves a workflow by its file.
+// library saves a workflow by its file, at once: a server that watches the folder reads no half of it.
 func (p *place) library(name, fields string) {
 	p.Helper()
-	p.write("home/library/"+name+".json", `{`+fields+`"nodes":[{"id":"a","type":"shell","params":{"command":"echo ran"}}],"outputs":{"said":{"source":"${a.stdout}"}}}`)
+	begun := p.write("home/library/."+name, `{`+fields+`"nodes":[{"id":"a","type":"shell","params":{"command":"echo ran"}}],"outputs":{"said":{"source":"${a.stdout}"}}}`)
+	if err := os.Rename(begun, filepath.Join(p.home, "library", name+".json")); err != nil {
+		p.Fatal(err)
+	}
 }
 
 // nextNotice reads messages up to the notice that the list of tools has changed.
@@ -241,10 +244,7 @@ func TestABurstOfChangesIsAnnounced(t *testing.T) {
 			c.leave()
 			return
 		default:
-			p.library(".busy", fmt.Sprintf(`"description":"Change %d.",`, i))
-			if err := os.Rename(filepath.Join(p.home, "library", ".busy.json"), filepath.Join(p.home, "library", "busy.json")); err != nil {
-				t.Fatal(err)
-			}
+			p.library("busy", fmt.Sprintf(`"description":"Change %d.",`, i))
 		}
 	}
 }
