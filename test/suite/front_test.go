@@ -130,6 +130,7 @@ func (c *client) leave() {
 	c.Helper()
 	_ = c.stdin.Close()
 	rest, _ := io.ReadAll(c.stdout)
+	rest = bytes.ReplaceAll(rest, []byte(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{}}`+"\n"), nil) // may come late
 	if err := c.cmd.Wait(); err != nil || len(rest) > 0 || c.stderr.Len() > 0 {
 		c.Errorf("the server ends with %v, %q and on standard error %q", err, rest, c.stderr.String())
 	}
