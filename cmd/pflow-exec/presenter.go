@@ -183,6 +183,11 @@ func asError(status cli.Status) error {
 // complain writes to standard error why a run failed and how to go on.
 func (s *presenter) complain(last *event.Event) {
 	f := *last.Error
+	if last.Status == event.Paused { // such as why an answer did not count
+		for _, w := range last.Warnings {
+			s.app.Warn("%s", w)
+		}
+	}
 	if f.Node != "" && !s.bare {
 		f.Message = "node " + f.Node + ": " + f.Message
 	}

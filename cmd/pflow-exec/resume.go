@@ -11,10 +11,11 @@ type resumeCommand struct {
 	Inputs      string   `help:"Read inputs from a file that holds one JSON object, or - for standard input." placeholder:"FILE"`
 	RetryFailed bool     `help:"Run the failed items and the handled failures of the run again, and the nodes that they lead to. All else stays."`
 	answerFlags
+	AsItWas bool `help:"Go on with the workflow and the values that the run began with, not with the workflow as it is now."`
 	settingsFlags
 }
 
-// Run goes on from a run with the workflow that it ran. It follows a live run, and answers again for one that has
+// Run goes on from a run with its workflow as it is now. It follows a live run, and answers again for one that has
 // succeeded unless other inputs are given.
 func (c *resumeCommand) Run(app *cli.App) error {
 	show := newPresenter(app, c.answerFlags)
@@ -34,7 +35,7 @@ func (c *resumeCommand) load(app *cli.App, host *runner.Host) (*runner.Request, 
 	if err != nil {
 		return nil, err
 	}
-	o.RetryFailed = c.RetryFailed
+	o.RetryFailed, o.AsItWas = c.RetryFailed, c.AsItWas
 	in, err := inputs(app, c.Inputs, c.Values)
 	if err != nil {
 		return nil, err

@@ -70,7 +70,7 @@ func (a *approvals) record(nr *nodeRun, q *Question) {
 
 // open waits for the answer to a question.
 func (a *approvals) open(nr *nodeRun, q *Question) {
-	if answer, by := a.answerFor(q); answer != "" {
+	if answer, by := a.answerFor(nr, q); answer != "" {
 		a.answered(nr, q, answer, by)
 		return
 	}
@@ -103,7 +103,7 @@ const byFlag = "--approve"
 
 // answerFor returns the answer given beforehand to a question, or to one that the resumed run left open, and how it was given.
 // Without one it returns "".
-func (a *approvals) answerFor(q *Question) (answer, by string) {
+func (a *approvals) answerFor(nr *nodeRun, q *Question) (answer, by string) {
 	open := a.from != nil && a.from.Open[q.Node] && !a.answeredOnce[q.Node]
 	given, ok := a.answers[q.Node]
 	if !ok {
@@ -117,7 +117,12 @@ func (a *approvals) answerFor(q *Question) (answer, by string) {
 	}
 	if open && (given.By == byFlag || q.state != nil) { // it was given to what was asked then
 		asked, params := a.from.asked[q.Node], a.from.params[q.Node]
+		fr := nr.frame
+		anew := slices.IndexFunc(fr.plan.Sources(nr.id()), func(before string) bool { return fr.settled[before] && !fr.reused[before] })
 		switch {
+		case anew >= 0: // a person who approved a deploy has not seen another build
+			a.warnings.add(fmt.Sprintf("node %s was not answered: node %s has run again since it asked", q.Node, fr.path(fr.plan.Sources(nr.id())[anew])))
+			return "", ""
 		case asked != a.store.redactor.Text(q.Text):
 			a.warnings.add(fmt.Sprintf("node %s was not answered: it asks %q now, and asked %q before", q.Node, q.Text, asked))
 			return "", ""

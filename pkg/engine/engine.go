@@ -149,8 +149,9 @@ type Config struct {
 	Admit func(ctx context.Context) error
 	// Stopped is called when a run was stopped early and its nodes have ended, before its last event.
 	Stopped func()
-	// Given names the secret inputs whose values were given to the run.
-	Given []string
+	// Given names the secret inputs whose values were given to the run. Origins says for each input where its value is from.
+	Given   []string
+	Origins map[string]string
 	// Marked is set if inputs have the marks that stand for secrets in place of their values. Then the answers must end the run before a
 	// node starts. The questions show the parameters that the checkpoint has.
 	Marked bool

@@ -48,6 +48,7 @@ type execution struct {
 	admit         func() error
 	resumeCommand string
 	given         []string
+	origins       map[string]string
 	onReused      func() error
 	onStopped     func()
 }
@@ -112,7 +113,7 @@ func newExecution(ctx context.Context, stop context.CancelCauseFunc, c Config, t
 	e := &execution{
 		root: top, top: top, clock: clock, sched: sched, starter: starter, approvals: approvals, questions: questions, refresher: refresher, binder: binder,
 		store: store, rec: rec, stop: stopping, warnings: warnings, counts: counts, spending: spending,
-		started: c.Started, dir: c.Host.Dir, span: c.Span, runID: c.RunID, timeout: c.Timeout, resumeCommand: c.ResumeCommand, given: c.Given,
+		started: c.Started, dir: c.Host.Dir, span: c.Span, runID: c.RunID, timeout: c.Timeout, resumeCommand: c.ResumeCommand, given: c.Given, origins: c.Origins,
 		onReused: c.Reused, onStopped: c.Stopped, from: c.From, again: c.Again,
 	}
 	if c.Only != "" && c.From != nil {
@@ -174,7 +175,7 @@ func (e *execution) announce() error {
 	}
 	ev := &event.Event{
 		Event: event.RunStarted, Workflow: &started, Inputs: kept, Nodes: e.root.Workflow.NodeIDs(), Cwd: e.dir,
-		TraceID: e.span.Trace, SpanID: e.span.ID, ParentSpanID: e.span.Parent, ResumedFrom: e.resumedFrom, Given: e.given, FirstRun: e.firstRun,
+		TraceID: e.span.Trace, SpanID: e.span.ID, ParentSpanID: e.span.Parent, ResumedFrom: e.resumedFrom, Given: e.given, Origins: e.origins, FirstRun: e.firstRun,
 		Again: e.again, Reruns: reruns, Answers: e.approvals.beforehand(), Budget: e.spending.budget,
 	}
 	if e.resumedFrom != "" {

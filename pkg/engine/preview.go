@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/pflow-suite/pflow/pkg/event"
@@ -130,11 +131,15 @@ func (e *execution) foresee(p *Preview) {
 		if p.Would[id] != WouldAsk {
 			continue
 		}
-		q, err := e.approvals.question(e.starter.newNodeRun(e.top, id))
+		nr := e.starter.newNodeRun(e.top, id)
+		q, err := e.approvals.question(nr)
 		if err != nil {
 			continue
 		}
-		answer, _ := e.approvals.answerFor(q)
+		if e.from != nil && e.from.Open[q.Node] && slices.ContainsFunc(p.After[id], func(before string) bool { return p.Would[before] == WouldRun }) {
+			continue // it will ask anew
+		}
+		answer, _ := e.approvals.answerFor(nr, q)
 		p.answer(id, answer)
 	}
 	for changed := true; changed; {

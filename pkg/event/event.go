@@ -117,6 +117,8 @@ type Event struct {
 	ResumedSpanID  string `json:"resumed_span_id,omitempty"`  // run_started
 	// Given names the secret inputs whose values were given to the run: a resume needs them again.
 	Given []string `json:"given,omitempty"` // run_started
+	// Origins says for each input where its value is from: given, environment, settings, vars, default or unset.
+	Origins map[string]string `json:"origins,omitempty"` // run_started
 	// Answers are the answers that were given before the run began, by the paths of the nodes that ask.
 	Answers  map[string]string `json:"answers,omitempty"`   // run_started
 	FirstRun string            `json:"first_run,omitempty"` // run_started of a resumed run: the run that the chain of resumes began with

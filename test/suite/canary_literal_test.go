@@ -53,7 +53,7 @@ func TestACanaryWrittenInAWorkflow(t *testing.T) {
 			if c.change != nil {
 				c.change(p, path, text)
 			}
-			o := h.ask("", "pflow-exec", "resume", "last", "--log-level", "debug")
+			o := h.ask("", "pflow-exec", "resume", "last", "--as-it-was", "--log-level", "debug")
 			if o.exit != c.exit {
 				t.Error(o)
 			}
@@ -93,7 +93,7 @@ func TestACanaryWrittenInAWorkflow(t *testing.T) {
 			p.write("fixed", "")
 			if gone {
 				_ = os.Remove(filepath.Join(p.dir, "parts", "0.sh"))
-				if o := h.ask("", "pflow-exec", "resume", "last"); o.exit != 2 || !strings.Contains(o.stderr, "w.json") {
+				if o := h.ask("", "pflow-exec", "resume", "last", "--as-it-was"); o.exit != 2 || !strings.Contains(o.stderr, "w.json") {
 					t.Error(o)
 				}
 			} else if o := h.ask("", "pflow-exec", "resume", "last"); o.exit != 0 || strings.Count(p.read("got"), "\n") != len(secrets) {

@@ -149,7 +149,7 @@ func TestTheFolderOfAWorkflow(t *testing.T) {
 	}
 }
 
-// A file that a workflow refers to counts for reuse. A resume of a run uses what the run began with.
+// A file that a workflow refers to counts for reuse. A resume as it was uses what the run began with.
 func TestResumeWithAChangedFile(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -169,10 +169,10 @@ func TestResumeWithAChangedFile(t *testing.T) {
 		t.Errorf("predicted %s", got)
 	}
 	p.write("fixed", "")
-	if got := p.must("pflow-exec", "resume", "last", "--print", "text"); got != "same first\n" {
-		t.Errorf("the stored workflow: %s", got)
+	if got := p.must("pflow-exec", "resume", "last", "--as-it-was", "--print", "text"); got != "same first\n" {
+		t.Errorf("as it was: got %s, want same first", got)
 	}
-	if got := p.must("pflow-exec", "run", "w.json", "--resume", "last", "--print", "text"); got != "same second\n" || p.read("ran") != "second\n" {
+	if got := p.must("pflow-exec", "resume", "last", "--print", "text"); got != "same second\n" || p.read("ran") != "second\n" {
 		t.Errorf("the workflow as it is now: %s, ran %s", got, p.read("ran"))
 	}
 }

@@ -30,7 +30,7 @@ func (l *Launch) config(run string) engine.Config {
 		Load:    l.load,
 		Started: event.Workflow{Name: r.Name, Path: r.Path, Digest: l.top.Digest, Definition: l.definition, Source: r.source()},
 		RunID:   run,
-		Inputs:  l.inputs, Given: l.given, Marked: l.marked,
+		Inputs:  l.inputs, Given: l.given, Origins: l.origins, Marked: l.marked,
 		Redactor: l.redactor,
 		Host:     node.Host{Dir: l.dir, Env: env, Suite: l.suite, Servers: mcpclient.NewPool(l.reach(run, env))},
 		Span:     span,

@@ -7,10 +7,13 @@ import (
 	"os"
 	"slices"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home/redact"
 	"github.com/pflow-suite/pflow/pkg/process"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 	"github.com/pflow-suite/pflow/pkg/workflow/plan"
 	"github.com/pflow-suite/pflow/pkg/workflow/template"
@@ -20,7 +23,7 @@ import (
 func (l *Launch) resolveInputs() error {
 	w := l.top.Workflow
 	given := l.request.given(w)
-	l.given = nil
+	l.given, l.origins = nil, map[string]string{}
 	for name, in := range w.Inputs {
 		if g, ok := given[name]; ok && (in.Secret || redact.SecretName(name)) { // before an error can show it
 			l.given = append(l.given, name)
@@ -65,6 +68,9 @@ func (l *Launch) resolveInputs() error {
 		}
 		l.redactor.AddCredentialsOf(v.JSON)
 		l.inputs[name] = v.JSON
+		if l.origins[name] == "" { // else the run to go on from says it
+			l.origins[name] = v.Origin
+		}
 	}
 	return nil
 }
@@ -81,8 +87,9 @@ func (l *Launch) nameNode(f *fault.Fault) *fault.Fault {
 	return f
 }
 
-// addRecorded adds the values of the run to go on from for inputs that have no other. It returns the names of those that
-// the run did not keep because they are secret.
+// addRecorded adds the values of the run to go on from for inputs that have no other, if they were given to it or came from the
+// environment. Those of its settings and the workflow's defaults are read anew, unless the run goes on as it was. addRecorded returns the
+// names of those that the run did not keep because they are secret.
 func (l *Launch) addRecorded(given map[string]workflow.Given) (lost []string, err error) {
 	if l.from == nil || l.from.Started.Inputs == nil {
 		return nil, nil
@@ -100,7 +107,7 @@ func (l *Launch) addRecorded(given map[string]workflow.Given) (lost []string, er
 		in, declared := l.top.Workflow.Inputs[name]
 		_, already := given[name]
 		switch {
-		case !declared || already || string(v) == "null":
+		case !declared || already || string(v) == "null" || !l.request.Stored && readAnew(l, name, v):
 		case bytes.Contains(v, []byte(redact.Mark)) && in.Default != nil && !slices.Contains(l.from.Started.Given, name): // the workflow's file has it
 		case bytes.Contains(v, []byte(redact.Mark)) && l.marked:
 			given[name], l.given = workflow.Given{JSON: v}, append(l.given, name)
@@ -108,9 +115,28 @@ func (l *Launch) addRecorded(given map[string]workflow.Given) (lost []string, er
 			lost = append(lost, name)
 		default:
 			given[name] = workflow.Given{JSON: v}
+			l.origins[name] = l.from.Started.Origins[name]
 		}
 	}
 	return lost, nil
+}
+
+// readAnew reports whether the value of an input in the run to go on from is one of the settings or the workflow's default. An older run
+// has not recorded that: then a value that equals the default is one.
+func readAnew(l *Launch, name string, value json.RawMessage) bool {
+	started := l.from.Started
+	if started.Origins != nil {
+		return slices.Contains([]string{"default", "settings", "vars"}, started.Origins[name])
+	}
+	if started.Workflow == nil {
+		return false
+	}
+	definition, err := event.Plain(started.Workflow.Definition, l.from.Blob)
+	if err != nil {
+		return false
+	}
+	fallback := gjson.GetBytes(definition, "inputs."+gjson.Escape(name)+".default")
+	return fallback.Exists() && rawjson.Equal([]byte(fallback.Raw), value)
 }
 
 // resolveDir sets the run's folder: the one asked for, else that of the run to go on from, else this process's.

@@ -2,6 +2,8 @@ package runner
 
 import (
 	"bytes"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -13,6 +15,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home/redact"
+	"github.com/pflow-suite/pflow/pkg/mcp/source"
 	"github.com/pflow-suite/pflow/pkg/run/journal"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
@@ -71,6 +74,8 @@ type Options struct {
 	Answers map[string]engine.Answer
 	// RetryFailed runs failed items and handled failures of the run to go on from again. It is for LoadRun.
 	RetryFailed bool
+	// AsItWas goes on with what the run began with, its workflow and the values of its inputs. It is for LoadRun.
+	AsItWas bool
 }
 
 // Load reads everything that a source and its options name.
@@ -95,6 +100,7 @@ func Load(host *Host, s Source, o Options) (*Request, error) {
 		if !s.followed(host, o) {
 			return nil, err
 		}
+		o.AsItWas = true
 		r, err = LoadRun(host, s.Resume, s.Inputs, o)
 		if err == nil {
 			r.DryRun, r.Follow = s.DryRun, true
@@ -116,8 +122,9 @@ func Load(host *Host, s Source, o Options) (*Request, error) {
 	return r, err
 }
 
-// LoadRun makes a request that goes on from a run with the workflow that it has stored. The run is named by its id, a
-// prefix of the id that no other run has, or "last". Secrets that are written in the workflow are read from its file again.
+// LoadRun makes a request that goes on from a run with its workflow as it is now: that of the file or name that the run began with. If
+// that is gone or the workflow came through a pipe, and with Options.AsItWas, it is the workflow that the run has stored; secrets that are
+// written in the workflow are read from its file again. The run is named by its id, a prefix of the id that no other run has, or "last".
 func LoadRun(host *Host, run string, in Inputs, o Options) (*Request, error) {
 	rec, err := journal.Find(host.Home, run)
 	if err != nil {
@@ -139,9 +146,10 @@ func LoadRun(host *Host, run string, in Inputs, o Options) (*Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.Name, r.File, r.Resume, r.Stored = "workflow.json", "workflow.json", rec.ID, true
+	r.Name, r.File, r.Resume = "workflow.json", "workflow.json", rec.ID
 	r.Folder = r.Dir
 	if first == nil || first.Event != event.RunStarted || first.Workflow == nil {
+		r.Stored = true
 		return r, nil
 	}
 	r.Name, r.Path = first.Workflow.Name, first.Workflow.Path
@@ -149,11 +157,64 @@ func LoadRun(host *Host, run string, in Inputs, o Options) (*Request, error) {
 	if err := r.repeatAgain(named.LastSuccessor(), rec, first, o.RetryFailed); err != nil {
 		return nil, err
 	}
+	if !o.AsItWas {
+		s := Source{Workflow: r.Path}
+		if r.Path == "" {
+			s = Source{Workflow: r.Name, NameOnly: true}
+		}
+		if gone := s.gone(host); gone == "" {
+			return r, r.loadCurrent(host, s)
+		} else if !named.Held() {
+			host.Warn("run %s goes on with the workflow that it began with: %s", rec.ID, gone)
+		}
+	}
+	r.Stored = true
 	r.Folder = r.folder(host, first)
 	if bytes.Contains(r.Source, []byte(redact.Mark)) {
 		r.Source, err = restoreLiterals(host, rec.ID, r.Source, *first.Workflow)
 	}
 	return r, err
+}
+
+// gone returns why the workflow of a run cannot be read again, or "".
+func (s Source) gone(host *Host) string {
+	if !s.NameOnly {
+		if _, err := os.Stat(s.Workflow); errors.Is(err, fs.ErrNotExist) {
+			return "the file " + s.Workflow + " no longer exists"
+		}
+		return ""
+	}
+	if s.Workflow == "-" {
+		return "it came from standard input"
+	}
+	if from, _, ok := source.Split(s.Workflow); ok {
+		if _, err := source.Find(host.Home, from); err == nil {
+			return ""
+		}
+	}
+	if exists(host.Home, s.Workflow) {
+		return ""
+	}
+	return "no workflow is named " + s.Workflow + " any more"
+}
+
+// loadCurrent replaces the workflow of the run to go on from by what its file or name has now.
+func (r *Request) loadCurrent(host *Host, s Source) error {
+	name := r.Name
+	r.Saved, r.Draft, r.Current, r.Once = false, false, true, true
+	if err := r.loadWorkflow(host, s); err != nil {
+		return r.suggestAsItWas(fault.From(err))
+	}
+	r.Name = name
+	return nil
+}
+
+// suggestAsItWas adds to the fault of a workflow that a run cannot go on with how to go on without it.
+func (r *Request) suggestAsItWas(f *fault.Fault) *fault.Fault {
+	if !r.Current {
+		return f
+	}
+	return f.SuggestCommand("Correct the workflow; or go on with what the run began with: pflow-exec resume %s --as-it-was", r.Resume)
 }
 
 // folder returns the folder that the paths in the workflow of a run start from.

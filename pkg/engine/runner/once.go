@@ -40,7 +40,7 @@ func (l once) repeats() bool {
 		return false
 	}
 	status, _, err := l.origin.Status()
-	return err == nil && (status.Succeeded() || status == event.Paused)
+	return err == nil && (status.Succeeded() || status == event.Paused && !r.Current) // a person may answer who resumes it
 }
 
 // sameInputs reports whether the inputs are those of the run to go on from. It cannot tell secrets apart: the run has not

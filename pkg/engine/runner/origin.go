@@ -5,12 +5,17 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"slices"
+	"strings"
 	"time"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/engine"
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 	"github.com/pflow-suite/pflow/pkg/run/journal"
 )
 
@@ -182,13 +187,78 @@ func (l *Launch) holdOrigin(ctx context.Context) error {
 	}
 }
 
-// warnForeign warns if nothing of the run to go on from can be used.
-func (l *Launch) warnForeign() {
-	if l.from == nil {
-		return
+// checkCommon returns a fault if the workflow is another one than that of the run to go on from: it has none of its nodes.
+func checkCommon(l *Launch) error {
+	if l.from == nil || len(l.from.Started.Nodes) == 0 {
+		return nil
 	}
 	known := func(id string) bool { _, ok := l.top.Workflow.Node(id); return ok }
-	if !slices.ContainsFunc(l.from.Started.Nodes, known) {
-		l.host.Warn("run %s of %s has no node in common with %s, so nothing of it is reused", l.from.Run, l.from.Started.Workflow.Name, l.request.Name)
+	if slices.ContainsFunc(l.from.Started.Nodes, known) {
+		return nil
 	}
+	r := l.request
+	f := fault.New(fault.Usage, "Run %s cannot go on: its workflow %s has no node in common with %s as it is now", l.from.Run, l.from.Started.Workflow.Name, r.Name)
+	return r.suggestAnew(r.suggestAsItWas(f))
+}
+
+// reportChanges prints what of the workflow has changed since the run to go on from.
+func reportChanges(l *Launch) {
+	if l.from == nil || l.request.Stored || l.from.Started.Workflow == nil {
+		return
+	}
+	had, err := event.Plain(l.from.Started.Workflow.Definition, l.from.Blob)
+	if err != nil || !gjson.ValidBytes(had) {
+		return
+	}
+	if changes := changesOf(gjson.ParseBytes(had), gjson.ParseBytes(l.definition)); len(changes) > 0 {
+		l.host.Warn("uses %s as it is now: %s since %s", l.request.Name, fault.Truncate(strings.Join(changes, ", "), 300), l.from.Run)
+	}
+}
+
+// changesOf says what differs in two definitions of a workflow: each node, and other fields by their names. Notes for people do not
+// count.
+func changesOf(had, has gjson.Result) (changes []string) {
+	for _, part := range []struct {
+		before, now map[string]gjson.Result
+		what        string
+	}{
+		{nodesByID(had), nodesByID(has), "node "},
+		{fieldsOf(had), fieldsOf(has), ""},
+	} {
+		names := slices.Sorted(maps.Keys(part.now))
+		for name := range part.before {
+			if _, still := part.now[name]; !still {
+				names = append(names, name)
+			}
+		}
+		slices.Sort(names)
+		for _, name := range names {
+			before, now := part.before[name], part.now[name]
+			switch {
+			case !before.Exists():
+				changes = append(changes, part.what+name+" is new")
+			case !now.Exists():
+				changes = append(changes, part.what+name+" is gone")
+			case !rawjson.Equal([]byte(before.Raw), []byte(now.Raw)):
+				changes = append(changes, part.what+name+" has changed")
+			}
+		}
+	}
+	return changes
+}
+
+func nodesByID(definition gjson.Result) map[string]gjson.Result {
+	nodes := map[string]gjson.Result{}
+	for _, n := range definition.Get("nodes").Array() {
+		nodes[n.Get("id").Str] = n
+	}
+	return nodes
+}
+
+func fieldsOf(definition gjson.Result) map[string]gjson.Result {
+	fields := definition.Map()
+	for _, other := range []string{"nodes", "name", "description", "metadata", "start_node"} {
+		delete(fields, other)
+	}
+	return fields
 }

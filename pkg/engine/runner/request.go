@@ -41,8 +41,10 @@ type Request struct {
 	// Checkpoint is the path of the file to go on from and to append the events to, or empty. It does not cross to another
 	// process.
 	Checkpoint string `json:"-"`
-	// Stored is set if the workflow is the one that the run to go on from has stored.
-	Stored bool `json:"stored,omitempty"`
+	// Stored is set if the workflow is the one that the run to go on from has stored. Current is set if it is that of the run as it is
+	// now.
+	Stored  bool `json:"stored,omitempty"`
+	Current bool `json:"current,omitempty"`
 	// Once attaches to the run to go on from also after its end, if going on from it would run nothing.
 	Once bool `json:"once,omitempty"`
 	// Follow attaches to the run to go on from, whose workflow is not needed: it is that of the run.

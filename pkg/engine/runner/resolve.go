@@ -36,6 +36,8 @@ type Launch struct {
 	// definition is the workflow's file as the run stores it, without secrets.
 	definition json.RawMessage
 	inputs     map[string]json.RawMessage
+	// origins says where the value of each input is from, as the first event of the run does.
+	origins map[string]string
 	// given names the secret inputs whose values were given to the run.
 	given []string
 	// marked is set if the inputs that the run to go on from has not stored have the marks that stand for their secrets, because no node
@@ -103,7 +105,10 @@ func (l *Launch) resolve(ctx context.Context) (err error) {
 		return err
 	}
 	if checkErr != nil {
-		return l.redactor.Fault(fault.From(checkErr))
+		return l.redactor.Fault(r.suggestAsItWas(fault.From(checkErr)))
+	}
+	if err := checkCommon(l); err != nil {
+		return err
 	}
 	if err := l.checkAnswers(); err != nil {
 		return err
@@ -112,7 +117,6 @@ func (l *Launch) resolve(ctx context.Context) (err error) {
 	if err := rerun.take(); err != nil || l.Attach != "" {
 		return err
 	}
-	l.warnForeign()
 	missing := l.resolveInputs()
 	if err := missing; err != nil {
 		if len(r.Inputs) == 0 && (once{l}).repeats() && !(once{l}).answersOpen() { // its secret inputs are not given again, and not needed
@@ -126,6 +130,7 @@ func (l *Launch) resolve(ctx context.Context) (err error) {
 		return err
 	}
 	l.definition, _ = l.redactor.JSON(l.request.file.JSON()) // when all secrets are known
+	reportChanges(l)
 	if l.suite, err = l.host.Suite(); err != nil {
 		return err
 	}

@@ -33,6 +33,7 @@ func Summary(r *history.Run, colored bool) []string {
 	s := summary{colored: colored}
 	s.headline(r)
 	if last.Status == event.Paused {
+		s.warnings(last.Warnings) // such as why an answer did not count
 		s.questions(r)
 		return s.lines
 	}
@@ -46,9 +47,7 @@ func Summary(r *history.Run, colored bool) []string {
 	if last.Status == event.Degraded { // they are in the last line about the run
 		warnings = nil
 	}
-	for _, w := range warnings[:min(len(warnings), maxOther)] {
-		s.addLine(yellow, "warning:", w)
-	}
+	s.warnings(warnings)
 	if last.Error != nil {
 		s.failure(last.Error)
 	}
@@ -65,6 +64,12 @@ func Summary(r *history.Run, colored bool) []string {
 type summary struct {
 	lines   []string
 	colored bool
+}
+
+func (s *summary) warnings(list []string) {
+	for _, w := range list[:min(len(list), maxOther)] {
+		s.addLine(yellow, "warning:", w)
+	}
 }
 
 // unlimited is the width of lines that the terminal wraps itself, so that copying them copies whole texts.
