@@ -117,11 +117,10 @@ func (a *approvals) answerFor(nr *nodeRun, q *Question) (answer, by string) {
 	}
 	if open && (given.By == byFlag || q.state != nil) { // it was given to what was asked then
 		asked, params := a.from.asked[q.Node], a.from.params[q.Node]
-		fr := nr.frame
-		anew := slices.IndexFunc(fr.plan.Sources(nr.id()), func(before string) bool { return fr.settled[before] && !fr.reused[before] })
+		anew, changed := nr.frame.ranBefore(nr.id())
 		switch {
-		case anew >= 0: // a person who approved a deploy has not seen another build
-			a.warnings.add(fmt.Sprintf("node %s was not answered: node %s has run again since it asked", q.Node, fr.path(fr.plan.Sources(nr.id())[anew])))
+		case changed: // a person who approved a deploy has not seen another build
+			a.warnings.add(fmt.Sprintf("node %s was not answered: node %s has run again since it asked", q.Node, nr.frame.path(anew)))
 			return "", ""
 		case asked != a.store.redactor.Text(q.Text):
 			a.warnings.add(fmt.Sprintf("node %s was not answered: it asks %q now, and asked %q before", q.Node, q.Text, asked))

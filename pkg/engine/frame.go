@@ -89,6 +89,16 @@ func (fr *frame) set(id string, v value) {
 	}
 }
 
+// ranBefore returns the first node that leads to another, has ended, and was not taken from the checkpoint.
+func (fr *frame) ranBefore(id string) (source string, ok bool) {
+	for _, source := range fr.plan.Sources(id) {
+		if fr.settled[source] && !fr.reused[source] {
+			return source, true
+		}
+	}
+	return "", false
+}
+
 // path returns a node's path, by which events name it.
 func (fr *frame) path(id string) string { return fr.prefix + id }
 

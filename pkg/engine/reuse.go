@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/pflow-suite/pflow/pkg/engine/node"
@@ -35,7 +34,7 @@ func (r *reuser) reuse(fr *frame, step plan.Step) bool {
 	if nr := fr.running[step.Node]; nr != nil {
 		return r.resume(nr, step)
 	}
-	if slices.ContainsFunc(fr.plan.Sources(step.Node), func(from string) bool { return !fr.reused[from] && fr.settled[from] }) {
+	if _, changed := fr.ranBefore(step.Node); changed {
 		return false
 	}
 	nr := r.starter.newNodeRun(fr, step.Node)

@@ -203,7 +203,7 @@ func checkCommon(l *Launch) error {
 
 // reportChanges prints what of the workflow has changed since the run to go on from.
 func reportChanges(l *Launch) {
-	if l.from == nil || l.request.Stored || l.from.Started.Workflow == nil {
+	if l.from == nil || l.request.Stored || l.from.Started.Workflow == nil || l.from.Started.Workflow.Digest == l.top.Digest {
 		return
 	}
 	had, err := event.Plain(l.from.Started.Workflow.Definition, l.from.Blob)
@@ -217,31 +217,23 @@ func reportChanges(l *Launch) {
 
 // changesOf says what differs in two definitions of a workflow: each node, and other fields by their names. Notes for people do not
 // count.
-func changesOf(had, has gjson.Result) (changes []string) {
-	for _, part := range []struct {
-		before, now map[string]gjson.Result
-		what        string
-	}{
-		{nodesByID(had), nodesByID(has), "node "},
-		{fieldsOf(had), fieldsOf(has), ""},
-	} {
-		names := slices.Sorted(maps.Keys(part.now))
-		for name := range part.before {
-			if _, still := part.now[name]; !still {
-				names = append(names, name)
-			}
-		}
-		slices.Sort(names)
-		for _, name := range names {
-			before, now := part.before[name], part.now[name]
-			switch {
-			case !before.Exists():
-				changes = append(changes, part.what+name+" is new")
-			case !now.Exists():
-				changes = append(changes, part.what+name+" is gone")
-			case !rawjson.Equal([]byte(before.Raw), []byte(now.Raw)):
-				changes = append(changes, part.what+name+" has changed")
-			}
+func changesOf(had, has gjson.Result) []string {
+	return append(changesIn("node ", nodesByID(had), nodesByID(has)), changesIn("", fieldsOf(had), fieldsOf(has))...)
+}
+
+// changesIn says what differs in two sets of named values of the given kind, by their names.
+func changesIn(kind string, before, now map[string]gjson.Result) (changes []string) {
+	all := maps.Clone(before)
+	maps.Copy(all, now)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		had, has := before[name], now[name]
+		switch {
+		case !had.Exists():
+			changes = append(changes, kind+name+" is new")
+		case !has.Exists():
+			changes = append(changes, kind+name+" is gone")
+		case !rawjson.Equal(had.Raw, has.Raw):
+			changes = append(changes, kind+name+" has changed")
 		}
 	}
 	return changes
