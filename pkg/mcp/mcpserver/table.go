@@ -33,7 +33,8 @@ func (s *Server) AddTools(tools ...Tool) error { return s.ChangeTools(nil, tools
 // way finish, further calls are refused.
 func (s *Server) RemoveTools(names ...string) { _ = s.ChangeTools(names, nil) }
 
-// ChangeTools removes tools and adds others, as RemoveTools and AddTools do, with one notification for all.
+// ChangeTools removes tools and adds others, as RemoveTools and AddTools do, with one notification for all, or with two where
+// the SDK, which sends them by a clock of its own, finds the last change under way.
 func (s *Server) ChangeTools(remove []string, add []Tool) (err error) {
 	defer servable(&err)
 	defer s.announce(listChangedTools)
