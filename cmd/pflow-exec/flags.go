@@ -41,7 +41,7 @@ type sourceFlags struct {
 	Values   []string `arg:"" optional:"" name:"key=value" help:"Inputs: KEY=VALUE is text, KEY:=JSON a JSON value, KEY=@FILE a file's text." complete:"input"`
 	Name     bool     `help:"WORKFLOW is a name, never a path."`
 	Inputs   string   `help:"Read inputs from a file that holds one JSON object, or - for standard input." placeholder:"FILE"`
-	Resume   string   `help:"Go on from a run: its id, a file with its events, or - for events on standard input." placeholder:"RUN" complete:"run"`
+	Resume   string   `help:"Go on from a run: last for the newest run of the workflow, an id, a file with events, or - for events on standard input." placeholder:"RUN" complete:"run"`
 	Only     *string  `help:"Run only this node, on what the workflow's last run has; build/compile is compile inside the node build." placeholder:"NODE" complete:"node"`
 	From     *string  `help:"Run this node of the workflow's last run again, and all nodes that it leads to." placeholder:"NODE" complete:"node"`
 	Key      *string  `name:"idempotency-key" help:"If a run with this key is live, attach to it instead of starting another." placeholder:"KEY"`

@@ -30,7 +30,7 @@ func TestADenialNeedsNoSecret(t *testing.T) {
 	missing("resume", "last", "--approve", "yes")
 	missing("resume", "last")
 	p.write("changed.json", strings.Replace(workflow, "| wc -c", "| wc -c -", 1)) // its first node must run again
-	missing("run", "changed.json", "--resume", "last", "--approve", "no")
+	missing("run", "changed.json", "--resume", p.onlyRun(), "--approve", "no")
 	for range 2 { // the denied run asks again
 		if d := gjson.Parse(p.run("pflow-exec", "resume", "last", "--approve", "no", "--format", "json").stdout); d.Get("status").Str != "denied" || d.Get("error.node").Str != "asks" {
 			t.Errorf("%s", d.Raw)

@@ -33,16 +33,34 @@ func (r *Request) loadAgain(host *Host, s *Source) error {
 	if r.Path == "" && r.Name == "-" {
 		return fault.New(fault.Usage, "%s needs the run to take the other nodes from, for a workflow from standard input", flag).Suggest("Name it with --resume RUN")
 	}
-	newest, err := reader.Open(host.Home).Newest(r.Name, r.Path)
+	newest, err := r.newestRun(host)
+	if f := fault.From(err); f != nil && f.Type == fault.NotFound {
+		return f.Suggest("Run all of it first, or name a run with --resume RUN")
+	}
 	if err != nil {
 		return err
 	}
-	if newest == "" {
-		return fault.New(fault.NotFound, "There is no run of %s to take the other nodes from", r.Name).
-			Suggest("Run all of it first, or name a run with --resume RUN")
-	}
 	s.Resume = newest
 	return nil
+}
+
+// newestRun returns the id of the workflow's last run. The fault of a file that has none names the run that it may have had elsewhere.
+func (r *Request) newestRun(host *Host) (string, error) {
+	newest, likely, err := reader.Open(host.Home).Newest(r.Name, r.Path)
+	if err != nil || newest != "" {
+		return newest, err
+	}
+	f := fault.New(fault.NotFound, "There is no run of %s", r.Name)
+	if likely == "" {
+		return "", f.Suggest("To go on from a run of another workflow, name it: --resume RUN")
+	}
+	was := "another file"
+	if rec, err := journal.Find(host.Home, likely); err == nil {
+		if first, _, err := rec.FirstAndLast(); err == nil && first != nil && first.Workflow != nil {
+			was = first.Workflow.Path
+		}
+	}
+	return "", f.Suggest("Perhaps run %s of %s is meant: --resume %s", likely, was, likely)
 }
 
 // repeatAgain sets what a run that goes on from another must still do alone or again. last is the last of the runs that went on

@@ -27,8 +27,8 @@ type Source struct {
 	Workflow string
 	NameOnly bool
 	Inputs   Inputs
-	// Resume names the run to go on from: by its id, by a file with its events, or "-" for events on standard input. It is
-	// empty for a new run.
+	// Resume names the run to go on from: by its id, "last" for the newest run of the workflow, by a file with its events, or "-" for
+	// events on standard input. It is empty for a new run.
 	Resume string
 	// Only is the path of the only node to run, on what the run to go on from has. From is the path of a node that runs again, with
 	// all nodes that it leads to. At most one of them is not empty. Without Resume the run to go on from is the last one of the
@@ -101,7 +101,7 @@ func Load(host *Host, s Source, o Options) (*Request, error) {
 			return nil, err
 		}
 		o.AsItWas = true
-		r, err = LoadRun(host, s.Resume, s.Inputs, o)
+		r, err = LoadRun(host, s.run(host), s.Inputs, o)
 		if err == nil {
 			r.DryRun, r.Follow = s.DryRun, true
 		}
@@ -299,6 +299,13 @@ func (r *Request) loadOrigin(host *Host, name string) (err error) {
 		r.Events, err = journal.SpoolEvents(host.Home, stream)
 		return err
 	}
+	if name == "last" {
+		if r.Path == "" && r.Name == "-" {
+			return r.unnamed(host)
+		}
+		r.Resume, err = r.newestRun(host)
+		return err
+	}
 	rec, err := journal.Find(host.Home, name)
 	if f := fault.From(err); f != nil && f.Type == fault.NotFound && strings.Contains(name, ".") {
 		return f.Suggest("There is no file %s here either", name)
@@ -308,4 +315,14 @@ func (r *Request) loadOrigin(host *Host, name string) (err error) {
 	}
 	r.Resume = rec.ID
 	return nil
+}
+
+// unnamed returns the fault of a workflow from standard input that is to go on from its last run: it has no name by which runs could be
+// told apart.
+func (r *Request) unnamed(host *Host) error {
+	f := fault.New(fault.Usage, "A workflow from standard input has no last run to go on from").Suggest("Name the run: --resume RUN")
+	if rec, err := journal.Find(host.Home, "last"); err == nil {
+		f.Suggest("The newest run is %s", rec.ID)
+	}
+	return f
 }

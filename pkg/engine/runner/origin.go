@@ -2,6 +2,7 @@ package runner
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -187,18 +188,22 @@ func (l *Launch) holdOrigin(ctx context.Context) error {
 	}
 }
 
-// checkCommon returns a fault if the workflow is another one than that of the run to go on from: it has none of its nodes.
-func checkCommon(l *Launch) error {
+// checkSame returns a fault if the workflow is another one than that of the run to go on from: it has none of its nodes. If it has one
+// and the run is one of another file or name, a warning names both.
+func checkSame(l *Launch) error {
 	if l.from == nil || len(l.from.Started.Nodes) == 0 {
 		return nil
 	}
+	r, had := l.request, l.from.Started.Workflow
 	known := func(id string) bool { _, ok := l.top.Workflow.Node(id); return ok }
-	if slices.ContainsFunc(l.from.Started.Nodes, known) {
-		return nil
+	if !slices.ContainsFunc(l.from.Started.Nodes, known) {
+		f := fault.New(fault.Usage, "Run %s cannot go on: its workflow has no node in common with %s as it is now", l.from.Run, r.Name)
+		return r.suggestAnew(r.suggestAsItWas(f))
 	}
-	r := l.request
-	f := fault.New(fault.Usage, "Run %s cannot go on: its workflow %s has no node in common with %s as it is now", l.from.Run, l.from.Started.Workflow.Name, r.Name)
-	return r.suggestAnew(r.suggestAsItWas(f))
+	if had != nil && !r.Stored && !r.Current && !r.single && !r.owns(had, l.origin == nil || l.fork) {
+		l.host.Warn("run %s is one of %s; it goes on as %s", l.from.Run, cmp.Or(had.Path, had.Name), cmp.Or(r.Path, r.Name))
+	}
+	return nil
 }
 
 // reportChanges prints what of the workflow has changed since the run to go on from.

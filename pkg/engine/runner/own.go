@@ -11,6 +11,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home"
 	"github.com/pflow-suite/pflow/pkg/run/journal"
+	"github.com/pflow-suite/pflow/pkg/run/reader"
 )
 
 // checkOwn returns a fault if a workflow of the home would go on from a run of another one. Nodes with the same ids would be
@@ -24,7 +25,7 @@ func (r *Request) checkOwn(h *home.Home, first *event.Event) error {
 		return nil
 	}
 	w := first.Workflow
-	if w.Path == "" && w.Name == r.Name || filepath.Dir(w.Path) == r.Folder && isFileOf(w.Path, r.Name) {
+	if r.owns(w, false) {
 		return nil
 	}
 	isName := w.Path == "" && w.Name != "-"
@@ -44,6 +45,24 @@ func (r *Request) checkOwn(h *home.Home, first *event.Event) error {
 	return r.suggestAnew(f.SuggestCommand("To go on from it: pflow-exec resume %s", first.Run))
 }
 
+// owns reports whether a run of w is one of the request's workflow: of the same name, or of the same file, after links too. Events from
+// elsewhere, perhaps another machine, may be of a file of the same name.
+func (r *Request) owns(w *event.Workflow, elsewhere bool) bool {
+	switch {
+	case w.Path == "" && r.Path == "":
+		return w.Name == r.Name
+	case w.Path == "":
+		return false
+	case r.Path == "":
+		return filepath.Dir(w.Path) == r.Folder && isFileOf(w.Path, r.Name)
+	case w.Path == r.Path || elsewhere && filepath.Base(w.Path) == filepath.Base(r.Path):
+		return true
+	}
+	had, err := filepath.EvalSymlinks(w.Path)
+	has, err2 := filepath.EvalSymlinks(r.Path)
+	return err == nil && err2 == nil && had == has
+}
+
 // followed reports whether the source names a run and its workflow, and the result of the run is all that can be wanted. That
 // is so while the run is live, even if the workflow's file is about to be corrected. After its end the file must be gone, perhaps
 // because it was saved under another name, and the run have succeeded, or be paused and not answered.
@@ -51,7 +70,7 @@ func (s Source) followed(host *Host, o Options) bool {
 	if s.Resume == "" || s.Only != "" || s.From != "" {
 		return false
 	}
-	rec, err := journal.Find(host.Home, s.Resume)
+	rec, err := journal.Find(host.Home, s.run(host))
 	if err != nil {
 		return false
 	}
@@ -62,6 +81,15 @@ func (s Source) followed(host *Host, o Options) bool {
 	}
 	done := status.Succeeded() || status == event.Paused && o.Answer == "" && len(o.Answers) == 0
 	return journal.IsLive(status) || done && !exists(host.Home, s.Workflow)
+}
+
+// run returns the run to go on from of a workflow that is known by its name: for "last", the id of its newest one.
+func (s Source) run(host *Host) string {
+	if s.Resume != "last" {
+		return s.Resume
+	}
+	newest, _, _ := reader.Open(host.Home).Newest(s.Workflow, "") // "" names no run
+	return newest
 }
 
 // runs reports whether a run is one of the workflow of the home that has a name.

@@ -107,7 +107,7 @@ func (l *Launch) resolve(ctx context.Context) (err error) {
 	if checkErr != nil {
 		return l.redactor.Fault(r.suggestAsItWas(fault.From(checkErr)))
 	}
-	if err := checkCommon(l); err != nil {
+	if err := checkSame(l); err != nil {
 		return err
 	}
 	if err := l.checkAnswers(); err != nil {

@@ -1,8 +1,10 @@
 package reader
 
 import (
+	"cmp"
 	"iter"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -158,13 +160,17 @@ func facts(rec *journal.Reader) (*index.Facts, error) {
 	return f, nil
 }
 
-// Newest returns the id of the newest run of a workflow, or "". A workflow without a path is known by its name.
-func (r *Runs) Newest(name, path string) (id string, err error) {
+// Newest returns the id of the newest run of a workflow, or "". A workflow with a path is known by it, as given or after links, another
+// one by its name. If there is none and the workflow has a path, likely is the newest run of another file of that name, or of one that
+// is gone: the workflow may have been moved.
+func (r *Runs) Newest(name, path string) (id, likely string, err error) {
 	s, err := r.survey()
 	if s == nil || err != nil {
-		return "", err
+		return "", "", err
 	}
 	defer s.settle()
+	file := resolved(path)
+	links, gone := map[string]string{"": ""}, ""
 	for _, rec := range s.records {
 		f := s.index.Get(rec.ID)
 		if f == nil {
@@ -172,11 +178,34 @@ func (r *Runs) Newest(name, path string) (id string, err error) {
 				continue // removed meanwhile, or damaged
 			}
 		}
-		if f.StartedAt != nil && f.Path == path && (path != "" || f.Workflow == name) && rec.Exists() {
-			return rec.ID, nil
+		if f.StartedAt == nil {
+			continue
+		}
+		target, known := links[f.Path]
+		if !known {
+			target = resolved(f.Path)
+			links[f.Path] = target
+		}
+		switch {
+		case path == "" && f.Workflow == name && f.Path == "" && rec.Exists(), path != "" && (f.Path == path || file != "" && target == file) && rec.Exists():
+			return rec.ID, "", nil
+		case path == "" || f.Path == "":
+		case likely == "" && filepath.Base(f.Path) == filepath.Base(path):
+			likely = rec.ID
+		case gone == "" && target == "":
+			gone = rec.ID
 		}
 	}
-	return "", nil
+	return "", cmp.Or(likely, gone), nil
+}
+
+// resolved returns a path after links, or "" if nothing is there.
+func resolved(path string) string {
+	target, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return ""
+	}
+	return target
 }
 
 // Record adds a run that has just ended to the index.

@@ -294,14 +294,17 @@ func TestTheNewestRunOfAWorkflow(t *testing.T) {
 	begin(&event.Workflow{Name: "w"})
 	named := begin(&event.Workflow{Name: "w"})
 	file := begin(&event.Workflow{Name: "w", Path: "/a/w.json"})
-	begin(&event.Workflow{Name: "w", Path: "/b/w.json"})
-	for _, c := range []struct{ name, path, want string }{{"w", "", named}, {"w", "/a/w.json", file}, {"v", "/a/w.json", file}, {"v", "", ""}, {"w", "/c", ""}} {
-		if got, err := r.Newest(c.name, c.path); got != c.want || err != nil {
-			t.Errorf("%q %q: %q %v, want %q", c.name, c.path, got, err, c.want)
+	other := begin(&event.Workflow{Name: "w", Path: "/b/w.json"})
+	gone := begin(&event.Workflow{Name: "w", Path: "/b/v.json"})
+	for _, c := range []struct{ name, path, want, likely string }{
+		{"w", "", named, ""}, {"w", "/a/w.json", file, ""}, {"v", "/a/w.json", file, ""}, {"v", "", "", ""}, {"w", "/c", "", gone}, {"w", "/c/w.json", "", other},
+	} {
+		if got, likely, err := r.Newest(c.name, c.path); got != c.want || likely != c.likely || err != nil {
+			t.Errorf("%q %q: got %q, likely %q, and %v, want %q and %q", c.name, c.path, got, likely, err, c.want, c.likely)
 		}
 	}
 	r.replaceJournal(file)
-	if got, err := r.Newest("w", "/a/w.json"); got != file || err != nil {
+	if got, _, err := r.Newest("w", "/a/w.json"); got != file || err != nil {
 		t.Errorf("%q %v: a journal was read", got, err)
 	}
 }
