@@ -11,7 +11,7 @@ import (
 // serveAttempt executes an attempt for a runner: the request on standard input.
 func serveAttempt(app *cli.App) error {
 	if isatty.IsTerminal(app.Stdin.Fd()) {
-		return fault.New(fault.Usage, "Name the type of the node: pflow-exec node TYPE KEY=VALUE").SuggestCommand("pflow-lib search lists all node types")
+		return fault.New(fault.Usage, "Name the type of the node: pflow-exec node TYPE KEY=VALUE").Then(fault.Step{Do: fault.DoSearch})
 	}
 	host := &runner.Host{Env: app.Env, Suite: app.Suite, Log: app.Log, Warn: app.Warn}
 	if h, err := app.Home(); err == nil {

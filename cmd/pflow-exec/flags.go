@@ -65,7 +65,7 @@ func (f *sourceFlags) load(app *cli.App, host *runner.Host, checkpoint *string) 
 	}
 	if o.Answer != "" && f.Resume == "" && checkpoint == nil && f.Only == nil && f.From == nil {
 		return nil, fault.New(fault.Usage, "--approve answers the question of a run, so it needs --resume or --checkpoint").
-			SuggestCommand("Answer a run that waits: pflow-exec resume RUN --approve %s", o.Answer).
+			Then(fault.Command("", "Answer a run that waits: pflow-exec resume RUN --approve %s", o.Answer)).
 			Suggest("To answer beforehand, name the node: --approve NODE=%s", o.Answer)
 	}
 	in, err := inputs(app, f.Inputs, f.Values)

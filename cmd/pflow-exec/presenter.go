@@ -169,7 +169,7 @@ func suggestWait(last *event.Event, err error) error {
 	if !ok { // the reader of standard output has gone away
 		return err
 	}
-	return f.SuggestCommand("The run ended as %s; pflow-exec wait %s answers again", last.Status, last.Run)
+	return f.Suggest("The run ended as %s", last.Status).Then(fault.Command("See its answer again", "pflow-exec wait %s", last.Run))
 }
 
 // asError returns nil for 0.
@@ -191,8 +191,8 @@ func (s *presenter) complain(last *event.Event) {
 	if f.Node != "" && !s.bare {
 		f.Message = "node " + f.Node + ": " + f.Message
 	}
-	if last.Resume != "" && last.Status != event.Paused { // else the hints say how to answer
-		f.SuggestAs(last.Error).SuggestCommand("resume with: %s", last.Resume)
+	if last.Resume != nil && last.Status != event.Paused { // else the hints say how to answer
+		f.SuggestAs(last.Error).Then(*last.Resume)
 	}
 	s.app.Complain(&f)
 }

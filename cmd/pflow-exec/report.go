@@ -55,8 +55,7 @@ func (c *reportCommand) Run(app *cli.App) error {
 	}
 	if c.Output == "" && app.Stdout.Terminal() {
 		return fault.New(fault.Usage, "A report is HTML, which a terminal does not show").
-			SuggestCommand("Write it to a file: pflow-exec report %s --output report.html", cmp.Or(c.RunID, "…")).
-			SuggestCommand("pflow-exec show %s prints the run as text", cmp.Or(c.RunID, "RUN"))
+			Then(fault.Command("Write it to a file", "pflow-exec report %s --output report.html", cmp.Or(c.RunID, "…")), fault.Step{Do: fault.DoShow, Run: cmp.Or(c.RunID, "RUN")})
 	}
 	if c.Output == "" {
 		return write(app.Stdout)
@@ -98,7 +97,7 @@ func (c *reportCommand) writer(app *cli.App) (run string, write func(io.Writer) 
 		}, nil
 	}
 	if c.RunID == "" {
-		return "", nil, fault.New(fault.Usage, "Which run is to be reported?").SuggestCommand("Give the id of a run, last for the newest, or - for events on standard input")
+		return "", nil, fault.New(fault.Usage, "Which run is to be reported?").Then(fault.Command("", "Give the id of a run, last for the newest, or - for events on standard input"))
 	}
 	h, options, err := c.read(app)
 	if err != nil {
@@ -124,7 +123,7 @@ func (c *reportCommand) read(app *cli.App) (*history.Run, report.Options, error)
 	}
 	h, err := history.ReadStream(input.Reader(app.Context, app.Stdin), maxEvents)
 	if err == nil && h.Started == nil && h.Finished == nil {
-		err = fault.New(fault.Usage, "Standard input holds no events of a run").SuggestCommand("Pipe in the output of pflow-exec run --format ndjson, or give the id of a run")
+		err = fault.New(fault.Usage, "Standard input holds no events of a run").Then(fault.Command("", "Pipe in the output of pflow-exec run --format ndjson, or give the id of a run"))
 	}
 	if err != nil || h.ID() == "" {
 		return h, report.Options{}, err

@@ -110,7 +110,7 @@ func runHere(app *cli.App, host *runner.Host, r *runner.Request, show *presenter
 	}
 	if show.writeErr != nil && !app.Stdout.Closed() {
 		return fault.New(fault.Internal, "The run ended as %s, but its events could not be written to standard output: %v", last.Status, show.writeErr).
-			SuggestCommand("pflow-exec events %s prints them", last.Run)
+			Then(fault.Step{Do: fault.DoEvents, Run: last.Run})
 	}
 	run, err := runs.Find(last.Run)
 	if err != nil {
@@ -137,8 +137,7 @@ func follow(app *cli.App, run *reader.Run, show *presenter, limit time.Duration)
 		return show.waited(run)
 	}
 	if errors.Is(err, errWaited) {
-		app.Report(fault.New(fault.Timeout, "Run %s has not ended within %s; it goes on", run.ID(), limit).SuggestCommand("pflow-exec wait %s waits again", run.ID()).
-			SuggestTool("%s", run.ResumeCall()))
+		app.Report(fault.New(fault.Timeout, "Run %s has not ended within %s; it goes on", run.ID(), limit).Then(fault.Step{Do: fault.DoWait, Run: run.ID()}))
 		return cli.Status(124)
 	}
 	if err != nil {

@@ -134,7 +134,7 @@ func (d *description) limit(limits page.Limits, reader fault.Reader) {
 
 // wholeWorkflow returns how to see what a description leaves out.
 func wholeWorkflow(reader fault.Reader) []string {
-	if reader == fault.Tools {
+	if reader.HasTools() {
 		return []string{"The whole: describe_workflow with limit 0, or the file itself as the resource pflow://workflows/NAME"}
 	}
 	return []string{"The whole: pflow-lib describe NAME without --limit and --max-bytes, or the file itself: pflow-lib show NAME"}

@@ -47,10 +47,7 @@ func typeNamed(app *cli.App, name string, unknown *fault.Fault) (c component, er
 	switch {
 	case ok && t.Unregistered:
 		return c, fault.New(fault.NotFound, "The tool %q of MCP server %q is not registered: its parameters and outputs are unknown", t.MCP.Tool, t.MCP.Server).
-			SuggestCommand("pflow-sync sync %s registers the tools of the server", t.MCP.Server).
-			SuggestCommand("pflow-lib search lists all node types").
-			SuggestTool("To register the tools of the server: sync_server, if you have that tool, or a person with: pflow-sync sync %s", t.MCP.Server).
-			SuggestTool("browse_components finds the registered node types")
+			Then(fault.Step{Do: fault.DoSync, Name: t.MCP.Server}, fault.Step{Do: fault.DoSearch})
 	case ok:
 		secrets, err := knownSecrets(app)
 		if err != nil {
@@ -83,8 +80,7 @@ func nothing(lib *library.Library, types *registry.Registry, name string, unknow
 		answer.Suggest("Did you mean the workflow %q?", near)
 	}
 	if len(answer.Suggestions) == 0 {
-		answer.SuggestCommand("To find node types and saved workflows: pflow-lib search WORDS").
-			SuggestTool("browse_components finds node types and workflows by words")
+		answer.Then(fault.Step{Do: fault.DoSearch})
 	}
 	return &answer
 }

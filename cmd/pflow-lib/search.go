@@ -181,8 +181,7 @@ func searchWorkflows(lib *library.Library, query string, secrets *redact.Redacto
 	}
 	if others > 0 {
 		warnings = append(warnings, fault.New(fault.Validation, "Workflows that cannot be read were not searched: %d", others).
-			SuggestCommand("pflow-lib list --drafts shows what is wrong with them").
-			SuggestTool("browse_components without a query shows what is wrong with them"))
+			Then(fault.Step{Do: fault.DoDrafts}))
 	}
 	return list, warnings, nil
 }

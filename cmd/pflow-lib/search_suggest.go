@@ -17,7 +17,7 @@ func suggestions(types *registry.Registry, c *searchCommand) (list []string) {
 	if near := types.Nearest(c.words()); len(near) > 0 {
 		list = append(list, "Names contain the words: "+strings.Join(near, ", "))
 	}
-	if c.reader == fault.Tools {
+	if c.reader.HasTools() {
 		return append(list,
 			"Try fewer or other words; browse_components without a query lists everything",
 			"A person adds an MCP server with: pflow-sync add NAME -- COMMAND. To register its tools then: sync_server, if you have that tool, or a person with: pflow-sync sync NAME")
@@ -33,7 +33,7 @@ func serverSuggestion(types *registry.Registry, name string, reader fault.Reader
 	known := slices.Sorted(maps.Keys(configured))
 	near, ok := fault.Nearest(name, known)
 	switch _, exact := configured[name]; {
-	case exact && reader == fault.Tools:
+	case exact && reader.HasTools():
 		return "The server " + name + " is configured; to register its tools: sync_server, if you have that tool, or a person with: pflow-sync sync " + name
 	case exact:
 		return "The server " + name + " is configured; pflow-sync sync " + name + " registers its tools"
@@ -47,7 +47,7 @@ func serverSuggestion(types *registry.Registry, name string, reader fault.Reader
 
 // goOn returns how to see more, and less.
 func (c *searchCommand) goOn() string {
-	if c.reader == fault.Tools {
+	if c.reader.HasTools() {
 		return "More: next_cursor as cursor, other arguments the same. To narrow: more words, server (one MCP server), type (one node type, in full), detail brief"
 	}
 	return "More: the same command and --cursor NEXT_CURSOR. To narrow: more words, --server NAME (the node types of one MCP server), --type TYPE (one, in full), --detail brief"
@@ -55,7 +55,7 @@ func (c *searchCommand) goOn() string {
 
 // wholeType returns how to see a node type that is shortened.
 func wholeType(reader fault.Reader) string {
-	if reader == fault.Tools {
+	if reader.HasTools() {
 		return "The whole interface of a truncated node type: browse_components with type and limit 0, or the resource pflow://nodes/TYPE"
 	}
 	return "The whole interface of a truncated node type: pflow-lib describe TYPE"

@@ -148,7 +148,7 @@ func initialise(h *home.Home) error {
 			return err
 		}
 		return fault.New(fault.AlreadyExists, "%s already exists", settings.File).
-			SuggestCommand("pflow-lib settings show prints it; pflow-lib settings reset restores the defaults")
+			Then(fault.Command("", "pflow-lib settings show prints it; pflow-lib settings reset restores the defaults"))
 	}
 	return h.Write([]byte(initial), 0o600, settings.File)
 }

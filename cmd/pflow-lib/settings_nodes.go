@@ -75,7 +75,7 @@ func (c *unlistCommand) Run(app *cli.App) error {
 			if near, ok := fault.Nearest(p, all); ok {
 				f.Suggest("Did you mean %q?", near)
 			}
-			return f.SuggestCommand("pflow-lib settings show prints the patterns; pflow-lib settings check NODE_TYPE prints which one decides")
+			return f.Then(fault.Command("", "pflow-lib settings show prints the patterns; pflow-lib settings check NODE_TYPE prints which one decides"))
 		}
 		l.allow, l.deny = without(l.allow, c.Patterns), without(l.deny, c.Patterns)
 		return nil

@@ -160,12 +160,12 @@ func (c *callCommand) target(servers func() (mcpclient.Servers, error)) (target,
 		args = args[1:]
 	}
 	if c.Resource != nil && *c.Resource == "" {
-		return target{}, fault.New(fault.Usage, "--resource must not be empty").SuggestCommand("pflow-sync tools NAME %s shows the resources", mcpclient.ReadResource)
+		return target{}, fault.New(fault.Usage, "--resource must not be empty").Then(fault.Command("", "pflow-sync tools NAME %s shows the resources", mcpclient.ReadResource))
 	}
 	if c.Resource != nil {
 		if len(args) != 1 {
 			return target{}, fault.New(fault.Usage, "--resource takes a configured server and no arguments").
-				SuggestCommand("pflow-sync call NAME --resource URI, or pflow-sync call -- COMMAND [ARG…] -- %s uri=URI", mcpclient.ReadResource)
+				Then(fault.Command("", "pflow-sync call NAME --resource URI, or pflow-sync call -- COMMAND [ARG…] -- %s uri=URI", mcpclient.ReadResource))
 		}
 		args = append(slices.Clone(args), mcpclient.ReadResource, "uri:="+string(rawjson.Quote(*c.Resource)))
 	}
@@ -181,7 +181,7 @@ func (c *callCommand) target(servers func() (mcpclient.Servers, error)) (target,
 	}
 	if len(args) < 2 || slices.Contains(args, "--") {
 		return target{}, fault.New(fault.Usage, "A server and a tool are needed").
-			SuggestCommand("pflow-sync call NAME TOOL [KEY=VALUE…], or pflow-sync call -- COMMAND [ARG…] -- TOOL [KEY=VALUE…]")
+			Then(fault.Command("", "pflow-sync call NAME TOOL [KEY=VALUE…], or pflow-sync call -- COMMAND [ARG…] -- TOOL [KEY=VALUE…]"))
 	}
 	all, err := servers()
 	if err != nil {
@@ -206,8 +206,7 @@ func checkRegistered(types *registry.Registry, t target, given toolArguments) er
 	}
 	_, err = given.object(mcpclient.Tool{Name: t.tool, InputSchema: known.MCP.OriginalSchema})
 	if f, ok := errors.AsType[*fault.Fault](err); ok {
-		return f.SuggestCommand("The parameters are those of the last sync; if the server has others now: pflow-sync sync %s", t.name).
-			SuggestTool("The parameters are those of the last sync. If the server has others now: sync_server, if you have that tool, or a person with: pflow-sync sync %s", t.name)
+		return f.Suggest("The parameters are those of the last sync").Then(fault.Step{Do: fault.DoSync, Name: t.name})
 	}
 	return err
 }

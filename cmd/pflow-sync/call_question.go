@@ -73,6 +73,6 @@ func (r *connector) typed(in *bufio.Scanner, asked *mcpclient.Asked) string {
 func unanswered(asked *mcpclient.Asked) *fault.Fault {
 	fields := asked.Form()
 	return fault.New(fault.Execution, "The server asks a person: %s", asked.Message).Detail("fields", json.RawMessage(fields)).
-		SuggestCommand("Answer it with --answer '%s', or with --answer and one of: %s", fields.Example(), strings.Join(fields.Choices(), ", ")).
-		SuggestTool("Ask the person; a workflow with this tool pauses at the question and takes the answer")
+		Suggest("A workflow with this tool pauses at the question and takes the answer").
+		Then(fault.Command("", "Answer it with --answer '%s', or with --answer and one of: %s", fields.Example(), strings.Join(fields.Choices(), ", ")))
 }

@@ -49,7 +49,7 @@ func (c *approveCommand) Run(app *cli.App) error {
 	}
 	defer to.Close()
 	if s.Status != event.Paused {
-		return fault.New(fault.Conflict, "Run %s waits for no answer: it is %s", s.ID, s.Status).SuggestCommand("pflow-temporal status %s shows it", s.ID)
+		return fault.New(fault.Conflict, "Run %s waits for no answer: it is %s", s.ID, s.Status).Then(fault.Step{Do: fault.DoStatus, Run: s.ID})
 	}
 	if err := to.Approve(app.Context, c.RunID, c.Answers); err != nil {
 		return err

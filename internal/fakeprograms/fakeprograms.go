@@ -35,7 +35,7 @@ func (f *Folder) Program(name, script string) {
 func (f *Folder) At(dir, name, version, script string) {
 	f.Helper()
 	text := "#!/bin/sh\nif [ \"$1\" = --version ]; then echo " + name + " " + version + "; exit; fi\n" +
-		"if [ \"$1\" = --hints=tools ]; then shift; echo " + name + " >> \"$DIR/addressed\"; fi\n" +
+		"case \"$1\" in --hints=tools*) shift; echo " + name + " >> \"$DIR/addressed\";; esac\n" +
 		"if [ \"$1\" = --max-bytes=8192 ]; then shift; echo " + name + " >> \"$DIR/limited\"; fi\n" +
 		"echo " + name + " \"$*\" >> \"$DIR/calls\"\n" + script + "\n"
 	Write(f, filepath.Join(dir, name), text)

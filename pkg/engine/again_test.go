@@ -169,8 +169,8 @@ func TestRetryFailed(t *testing.T) {
 	}
 	first := b.play(t.Context(), steps, k.watch)
 	first.ended(t, event.Degraded)
-	if !strings.HasSuffix(first.last.Resume, "--retry-failed") && first.last.Resume != "" {
-		t.Errorf("%q", first.last.Resume)
+	if step := first.last.Resume; step != nil && step.Do != fault.DoRetry {
+		t.Errorf("got the step %+v, want %s", step, fault.DoRetry)
 	}
 	reused := b.play(t.Context(), steps, first.whole(b)) // its journal has no items and no inner nodes
 	reused.ended(t, event.Degraded)

@@ -88,6 +88,9 @@ func (a *attempts) run(t *task) *result {
 			a.log.Warn("a node's log is incomplete", "node", path, "error", err)
 		}
 	}
+	if done.Fault != nil && (stdout.printed || stderr.printed) {
+		done.Fault.Then(fault.Step{Do: fault.DoLogs, Run: a.runID, Node: path})
+	}
 	done.Action = a.store.redactor.Text(cmp.Or(done.Action, workflow.ActionDefault)) // a node may choose any text
 	r := &result{task: t, node: &done, err: done.StoreErr}
 	if done.Outputs != nil {

@@ -128,11 +128,11 @@ type budgetError struct {
 
 func (e *budgetError) Error() string { return "the budget of " + e.limit + " is used up" }
 
-// fault returns the fault of the run. resume is the command that resumes it.
-func (e *budgetError) fault(run, resume string) *fault.Fault {
+// fault returns the fault of the run. resume is the step that goes on from it.
+func (e *budgetError) fault(resume fault.Step) *fault.Fault {
 	f := fault.New(fault.BudgetExceeded, "The run was stopped because its budget of %s is used up: %s spent", e.limit, e.amount).
 		Detail("budget", e.budget).Detail("spent", e.spent)
 	f.Path = "budget." + e.field
-	return f.SuggestCommand("Resume it with a larger budget: %s --budget-%s N", resume, e.field).
-		SuggestTool("Ask the person for a larger budget, then call execute with the same name, resume %q and budget {%q: N}", run, e.field)
+	resume.Do, resume.Name = fault.DoExtend, e.field
+	return f.Then(resume)
 }

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -37,9 +36,9 @@ func (e *execution) conclude() (*event.Event, error) {
 	last.Warnings, last.Usage = e.store.warnings(e.warnings.texts), e.counts.usage
 	switch {
 	case !last.Status.Succeeded():
-		last.Resume = e.resumeCommand
-	case last.Status == event.Degraded && e.warnings.retryable && e.resumeCommand != "":
-		last.Resume = e.resumeCommand + " --retry-failed"
+		last.Resume = e.resumption(fault.DoResume)
+	case last.Status == event.Degraded && e.warnings.retryable && !e.resume.Workflow:
+		last.Resume = e.resumption(fault.DoRetry)
 	}
 	last.Error = e.store.redactor.Fault(last.Error)
 	if e.rec.append(last); e.rec.journalErr != nil {
@@ -60,21 +59,31 @@ func (e *execution) outcome(last *event.Event) (cause string, err error) {
 		cause = e.top.failedNode
 	case cause == causeTimedOut:
 		last.Status = event.TimedOut
-		last.Error = fault.New(fault.Timeout, "The run did not end within its %s", e.timeout).SuggestCommand("Resume it with a longer --timeout").SuggestTool("Resume it")
+		last.Error = fault.New(fault.Timeout, "The run did not end within its %s", e.timeout).Suggest("Give it a longer timeout")
 	case cause == causeBudget:
-		last.Status, last.Error = event.Failed, e.stop.budget().fault(e.runID, cmp.Or(e.resumeCommand, "pflow-exec resume "+e.runID))
+		last.Status, last.Error = event.Failed, e.stop.budget().fault(e.resume)
 	case cause == causeDenied:
 		last.Status, last.Error = event.Denied, e.stop.denied
 	case cause != "":
 		last.Status, last.Error = event.Cancelled, cancelledFault(context.Cause(e.stop.ctx))
 	case len(e.questions.open) > 0:
-		last.Status, last.Error = event.Paused, e.questions.fault(e.runID, cmp.Or(e.resumeCommand, "pflow-exec resume "+e.runID))
+		last.Status, last.Error = event.Paused, e.questions.fault(e.resume)
 	case !e.top.plan.Done():
 		last.Status, last.Error = event.Failed, fault.New(fault.Internal, "The run stopped before all of its nodes had ended").Suggest("Resume it")
 	default:
 		return "", e.complete(last)
 	}
 	return cause, nil
+}
+
+// resumption returns the step that goes on from the run in one of the ways to do that, or nil if it is not known.
+func (e *execution) resumption(do string) *fault.Step {
+	if e.resume.Do == "" {
+		return nil
+	}
+	step := e.resume
+	step.Do = do
+	return &step
 }
 
 // complete sets the outputs and the status of a run whose nodes are all settled. It returns an error only if the outputs

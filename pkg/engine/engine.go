@@ -155,9 +155,9 @@ type Config struct {
 	// Marked is set if inputs have the marks that stand for secrets in place of their values. Then the answers must end the run before a
 	// node starts. The questions show the parameters that the checkpoint has.
 	Marked bool
-	// ResumeCommand is the command that resumes a run which did not succeed.
-	ResumeCommand string
-	Log           *slog.Logger
+	// Resume is the step that goes on from the run, if it does not succeed.
+	Resume fault.Step
+	Log    *slog.Logger
 
 	// Execute executes an attempt at a node and returns how it ended. It may be called by several goroutines. If Execute is
 	// nil, attempts run on this machine: see Local.

@@ -45,12 +45,12 @@ type execution struct {
 	runID                 string
 	timeout               time.Duration
 	// admit waits until the run may begin, and sets its time limit.
-	admit         func() error
-	resumeCommand string
-	given         []string
-	origins       map[string]string
-	onReused      func() error
-	onStopped     func()
+	admit     func() error
+	resume    fault.Step
+	given     []string
+	origins   map[string]string
+	onReused  func() error
+	onStopped func()
 }
 
 // counts is what run_finished reports in numbers.
@@ -113,7 +113,7 @@ func newExecution(ctx context.Context, stop context.CancelCauseFunc, c Config, t
 	e := &execution{
 		root: top, top: top, clock: clock, sched: sched, starter: starter, approvals: approvals, questions: questions, refresher: refresher, binder: binder,
 		store: store, rec: rec, stop: stopping, warnings: warnings, counts: counts, spending: spending,
-		started: c.Started, dir: c.Host.Dir, span: c.Span, runID: c.RunID, timeout: c.Timeout, resumeCommand: c.ResumeCommand, given: c.Given, origins: c.Origins,
+		started: c.Started, dir: c.Host.Dir, span: c.Span, runID: c.RunID, timeout: c.Timeout, resume: c.Resume, given: c.Given, origins: c.Origins,
 		onReused: c.Reused, onStopped: c.Stopped, from: c.From, again: c.Again,
 	}
 	if c.Only != "" && c.From != nil {

@@ -12,6 +12,8 @@ type nodeLog struct {
 	lines *wholeLines
 	file  io.Closer
 	err   error
+	// printed is set when something was written.
+	printed bool
 }
 
 // nodeLog returns the log of a task's stdout or stderr. The items of a batch write whole lines, for they share a log.
@@ -28,6 +30,7 @@ func (a *attempts) nodeLog(t *task, path, stream string) *nodeLog {
 
 // Write never fails.
 func (l *nodeLog) Write(p []byte) (int, error) {
+	l.printed = l.printed || len(p) > 0
 	if l.err == nil {
 		_, l.err = l.clean.Write(p)
 	}

@@ -44,8 +44,8 @@ func (q *questions) frames(fr *frame) []*frame {
 // maxQuestions is how many open questions a paused run lists. It counts the others.
 const maxQuestions = 10
 
-// fault returns the fault of a run that is paused, which asks the open questions. resume is the command that resumes the run.
-func (q *questions) fault(run, resume string) *fault.Fault {
+// fault returns the fault of a run that is paused, which asks the open questions. resume is the step that goes on from it.
+func (q *questions) fault(resume fault.Step) *fault.Fault {
 	var open []*Question
 	for nr := range q.open {
 		open = append(open, nr.question)
@@ -68,14 +68,8 @@ func (q *questions) fault(run, resume string) *fault.Fault {
 	if len(forms) > 0 {
 		f.Detail("fields", forms)
 	}
-	answer := "ANSWER"
-	if len(open) > 1 {
-		answer = "NODE=ANSWER"
-	}
-	f.SuggestCommand("Answer with: %s --approve %s, where ANSWER is %s", resume, answer, open[0].answers("'")).
-		SuggestTool("Ask the person, then call execute with the same name, resume %q and answers {%q: ANSWER}, where ANSWER is %s", run, open[0].Node, open[0].answers(""))
-	for _, other := range open[1:min(len(open), maxQuestions)] {
-		f.SuggestTool("The answer of node %s is %s", other.Node, other.answers(""))
+	for _, asked := range open[:min(len(open), maxQuestions)] {
+		f.Then(asked.step(resume))
 	}
 	for _, asked := range open[:min(len(open), maxQuestions)] {
 		if asked.Params != nil {
@@ -88,16 +82,11 @@ func (q *questions) fault(run, resume string) *fault.Fault {
 // maxShownParams is the most bytes that a suggestion shows of a node's parameters.
 const maxShownParams = 1000
 
-// answers says what the valid answers are, in the words that follow "is". An object is put in quotes.
-func (q *Question) answers(quote string) string {
-	switch choices := strings.Join(q.Choices, ", "); {
-	case q.Form != nil:
-		return fmt.Sprintf("a JSON object such as %s%s%s, or one of: %s", quote, q.Form.Example(), quote, choices)
-	case !q.AnyAnswer:
-		return "one of: " + choices
-	case choices == "":
-		return "any text"
-	default:
-		return "any text, such as one of: " + choices
+// step returns the step of answering the question in the run that resume goes on from.
+func (q *Question) step(resume fault.Step) fault.Step {
+	resume.Do, resume.Node, resume.Choices, resume.AnyAnswer = fault.DoAnswer, q.Node, q.Choices, q.AnyAnswer
+	if q.Form != nil {
+		resume.Example = q.Form.Example()
 	}
+	return resume
 }

@@ -177,7 +177,7 @@ type Event struct {
 	NodesExecuted *int        `json:"nodes_executed,omitempty"` // run_finished
 	NodesReused   *int        `json:"nodes_reused,omitempty"`   // run_finished
 	Usage         *Usage      `json:"usage,omitempty"`          // run_finished, and events after which it has changed: the use of language models
-	Resume        string      `json:"resume,omitempty"`         // run_finished: the command that resumes the run
+	Resume        *fault.Step `json:"resume,omitempty"`         // run_finished: the step that goes on from the run
 	Warnings      []string    `json:"warnings,omitempty"`       // run_finished: why a run is degraded, and other warnings
 }
 

@@ -59,11 +59,10 @@ type Fault struct {
 	Column int    `json:"column,omitempty"`
 	// Missing names what is required and not there.
 	Missing []string `json:"missing,omitempty"`
-	// Suggestions are sentences that say what to do next, best first. They may name commands of the suite.
+	// Suggestions are sentences that say what to do next, best first. Until Address, they name neither commands of the suite nor tools.
 	Suggestions []string `json:"suggestions,omitempty"`
-	// ToolSuggestions replace Suggestions for a reader that has the tools of an MCP server in place of a shell. It is nil if
-	// they are the same for both. Address removes it, so only journals and node programs write it.
-	ToolSuggestions []string `json:"tool_suggestions,omitzero"`
+	// Next are steps that can be taken next, best first. Address adds their words to Suggestions.
+	Next []Step `json:"next,omitempty"`
 	// Available lists the names that exist instead, with their types if they have any.
 	Available []string `json:"available,omitempty"`
 	// AvailableTotal is how many names exist, if Available does not have all of them.

@@ -16,7 +16,7 @@ func (f *Fault) LimitErrors(most int) *Fault {
 }
 
 // LimitBytes returns a copy of the fault that takes at most the given number of bytes as JSON, which must be at least 1000.
-// It drops the last Errors first, then Missing, Available and Suggestions, then Details, and shortens the message last. The first
+// It drops the last Errors first, then Missing, Available, Suggestions and Next, then Details, and shortens the message last. The first
 // of the Errors is shortened before it is dropped.
 func (f *Fault) LimitBytes(most int) *Fault {
 	c := *f
@@ -28,12 +28,11 @@ func (f *Fault) LimitBytes(most int) *Fault {
 			c.Errors = []*Fault{c.Errors[0].LimitBytes(most / 2)}
 		case n > 0:
 			c = *c.LimitErrors(n - 1)
-		case len(c.Missing)+len(c.Available)+len(c.Suggestions)+len(c.ToolSuggestions) > 0:
+		case len(c.Missing)+len(c.Available)+len(c.Suggestions)+len(c.Next) > 0:
 			if len(c.Available) > 0 {
 				c.AvailableTotal = max(c.AvailableTotal, len(c.Available))
 			}
-			c.Missing, c.Available, c.Suggestions = half(c.Missing), half(c.Available), half(c.Suggestions)
-			c.ToolSuggestions = half(c.ToolSuggestions)
+			c.Missing, c.Available, c.Suggestions, c.Next = half(c.Missing), half(c.Available), half(c.Suggestions), half(c.Next)
 		case len(c.Details) > 0:
 			c.Details = nil
 		default:
@@ -50,7 +49,7 @@ func (f *Fault) fits(most int) bool {
 	return err == nil && len(raw) <= most
 }
 
-func half(list []string) []string { return list[:len(list)/2] }
+func half[T any](list []T) []T { return list[:len(list)/2] }
 
 // Truncate returns text if it has at most the given number of bytes, and else its beginning followed by "…".
 func Truncate(text string, most int) string {

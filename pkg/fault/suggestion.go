@@ -9,63 +9,66 @@ import (
 	"unicode/utf8"
 )
 
-// Reader is who reads a fault. It decides which suggestions are of use.
+// Reader is who reads a fault. It decides how steps are worded.
 type Reader string
 
-// The readers: one with a shell, who can run commands of the suite, and one that calls tools of an MCP server.
+// The readers: one with a shell, who can run commands of the suite, one who runs those of pflow-temporal, and one that calls tools of an
+// MCP server. Tools has none of the tools of pflow-serve; ToolsOf names their toolsets.
 const (
-	Shell Reader = "shell"
-	Tools Reader = "tools"
+	Shell   Reader = "shell"
+	Cluster Reader = "cluster"
+	Tools   Reader = "tools"
 )
+
+// ToolsOf returns a reader with the tools of some toolsets of pflow-serve.
+func ToolsOf(toolsets []string) Reader {
+	return Tools + Reader(":"+strings.Join(toolsets, ","))
+}
+
+// ParseReader returns the reader with a name: shell, tools, or tools:TOOLSET,TOOLSET… An unknown one is a usage_error.
+func ParseReader(name string) (Reader, error) {
+	r := Reader(name)
+	if r == Shell || r == Cluster || r.HasTools() {
+		return r, nil
+	}
+	return Shell, New(Usage, "There is no reader %q", Truncate(name, 100)).Suggest("The readers are shell, tools, and tools:TOOLSET,TOOLSET…")
+}
+
+// HasTools reports whether the reader calls tools in place of commands.
+func (r Reader) HasTools() bool { return r == Tools || strings.HasPrefix(string(r), string(Tools)+":") }
+
+// serves reports whether the reader has the tools of a toolset.
+func (r Reader) serves(toolset string) bool {
+	_, served, _ := strings.Cut(string(r), ":")
+	return slices.Contains(strings.Split(served, ","), toolset)
+}
 
 // Suggest appends a suggestion for every reader, formatted as by fmt.Sprintf, and returns the fault.
 func (f *Fault) Suggest(format string, args ...any) *Fault {
-	text := fmt.Sprintf(format, args...)
-	f.Suggestions = append(f.Suggestions, text)
-	if f.ToolSuggestions != nil {
-		f.ToolSuggestions = append(f.ToolSuggestions, text)
-	}
+	f.Suggestions = append(slices.Clip(f.Suggestions), fmt.Sprintf(format, args...))
 	return f
 }
 
-// SuggestCommand appends a suggestion for a reader with a shell, and returns the fault. It may name commands of the suite. The
-// suggestion for a reader with tools, if it has one, follows with SuggestTool.
-func (f *Fault) SuggestCommand(format string, args ...any) *Fault {
-	f.split()
-	f.Suggestions = append(f.Suggestions, fmt.Sprintf(format, args...))
-	return f
-}
-
-// SuggestTool appends a suggestion for a reader that has the tools of pflow-serve in place of a shell, and returns the fault. It
-// names no command that the reader would have to run.
-func (f *Fault) SuggestTool(format string, args ...any) *Fault {
-	f.split()
-	f.ToolSuggestions = append(f.ToolSuggestions, fmt.Sprintf(format, args...))
-	return f
-}
-
-// split gives each reader a list of its own.
-func (f *Fault) split() {
-	if f.ToolSuggestions == nil {
-		f.ToolSuggestions = append([]string{}, f.Suggestions...)
-	}
-}
-
-// SuggestAs replaces the suggestions of the fault by those of another one, and returns the fault.
+// SuggestAs replaces the suggestions and the steps of the fault by those of another one, and returns the fault.
 func (f *Fault) SuggestAs(other *Fault) *Fault {
-	f.Suggestions, f.ToolSuggestions = slices.Clone(other.Suggestions), slices.Clone(other.ToolSuggestions)
+	f.Suggestions, f.Next = slices.Clone(other.Suggestions), slices.Clone(other.Next)
 	return f
 }
 
-// SuggestNothing removes all suggestions, and returns the fault.
+// SuggestNothing removes all suggestions and steps, and returns the fault.
 func (f *Fault) SuggestNothing() *Fault { return f.SuggestAs(&Fault{}) }
 
-// MapSuggestions replaces each suggestion, of either reader, by what edit returns for it.
+// MapSuggestions replaces each suggestion, and each text of a step, by what edit returns for it.
 func (f *Fault) MapSuggestions(edit func(string) string) {
-	for _, list := range []*[]string{&f.Suggestions, &f.ToolSuggestions} {
-		*list = slices.Clone(*list)
-		for i, text := range *list {
-			(*list)[i] = edit(text)
+	f.Suggestions, f.Next = slices.Clone(f.Suggestions), slices.Clone(f.Next)
+	for i, text := range f.Suggestions {
+		f.Suggestions[i] = edit(text)
+	}
+	for i := range f.Next {
+		s := &f.Next[i]
+		s.Name, s.Example, s.Command, s.Choices = edit(s.Name), edit(s.Example), edit(s.Command), slices.Clone(s.Choices)
+		for k, choice := range s.Choices {
+			s.Choices[k] = edit(choice)
 		}
 	}
 }
@@ -86,18 +89,29 @@ func (f *Fault) MapTexts(edit func(string) string) {
 	}
 }
 
-// Address makes the fault speak to one reader, with all its Errors: Suggestions are those of the reader, and ToolSuggestions are
-// nil. For tools, it says nothing twice; for a shell, messages have no ToolPrefixes. It changes the fault in place.
+// Address makes the fault speak to one reader, with all its Errors: its Suggestions are those of all readers and the words of its steps.
+// What shows what the fault is about comes first, then what every reader is told, then the other steps. For tools, the fault says nothing
+// twice; for a shell, messages have no ToolPrefixes. It changes the fault in place, the first time.
 func (f *Fault) Address(r Reader) {
-	if r == Tools && f.ToolSuggestions != nil {
-		f.Suggestions = f.ToolSuggestions
+	var first, last []string
+	for _, s := range f.Next {
+		switch text := s.Words(r); {
+		case text == "" || slices.Contains(f.Suggestions, text):
+		case wordings[s.Do].first:
+			first = append(first, text)
+		default:
+			last = append(last, text)
+		}
 	}
-	f.ToolSuggestions = nil
+	if len(first)+len(last) > 0 {
+		f.Suggestions = slices.Concat(first, f.Suggestions, last)
+	}
 	f.Errors = slices.DeleteFunc(f.Errors, func(e *Fault) bool { return e == nil })
 	for _, e := range f.Errors {
 		e.Address(r)
 	}
-	if r == Tools {
+	if r.HasTools() {
+		f.Next = nil // the words are enough, and the next door must not word them again
 		f.condense()
 		return
 	}

@@ -3,13 +3,15 @@ package fault
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
 )
 
-func TestEachReaderGetsItsOwnSuggestions(t *testing.T) {
+// TestEachReaderGetsItsOwnWords holds that steps are worded for their reader, once, and that no reader hears of a tool that is not served.
+func TestEachReaderGetsItsOwnWords(t *testing.T) {
 	hint := func() *Fault {
-		f := New(NotFound, "m").Suggest("first").SuggestCommand("run %s", "x").SuggestTool("call %s", "x").Suggest("last")
-		f.Errors = []*Fault{New(Usage, "inner").SuggestCommand("only in a shell")}
+		f := New(NotFound, "m").Suggest("first").Then(Step{Do: DoWait, Run: "r01"}, Step{Do: DoSync, Name: "s"}, Step{Do: "unheard_of"}, Step{Do: DoLogs, Run: "r01", Node: "n"}).Suggest("last")
+		f.Errors = []*Fault{New(Usage, "inner").Then(Command("", "only in a shell"))}
 		return f
 	}
 	stored, err := json.Marshal(hint())
@@ -17,8 +19,10 @@ func TestEachReaderGetsItsOwnSuggestions(t *testing.T) {
 		t.Fatal(err)
 	}
 	for reader, want := range map[Reader][2][]string{
-		Shell: {{"first", "run x", "last"}, {"only in a shell"}},
-		Tools: {{"first", "call x", "last"}, {}},
+		Shell:                                {{"See all that n printed: pflow-exec logs r01 n", "first", "last", "Wait for its end: pflow-exec wait r01", "Update the registry to the tools that the server has now: pflow-sync sync s"}, {"only in a shell"}},
+		Tools:                                {{"first", "last", "Update the registry to the tools that the server has now: a person runs pflow-sync sync s"}, {}},
+		ToolsOf([]string{"core"}):            {{`See all that n printed: call describe_workflow with the same name, run_id "r01" and node "n"`, "first", "last", `Wait for its end: call execute with the same name and resume "r01"`, "Update the registry to the tools that the server has now: a person runs pflow-sync sync s"}, {}},
+		ToolsOf([]string{"runs", "servers"}): {{`See all that n printed: call run_logs with run_id "r01" and node "n"`, "first", "last", `Wait for its end: call run_wait with run_id "r01"`, `Update the registry to the tools that the server has now: call sync_server with name "s"`}, {}},
 	} {
 		read := &Fault{}
 		if err := json.Unmarshal(stored, read); err != nil {
@@ -26,26 +30,48 @@ func TestEachReaderGetsItsOwnSuggestions(t *testing.T) {
 		}
 		for _, f := range []*Fault{hint(), read} {
 			f.Address(reader)
-			if !slices.Equal(f.Suggestions, want[0]) || !slices.Equal(f.Errors[0].Suggestions, want[1]) || f.ToolSuggestions != nil || f.Errors[0].ToolSuggestions != nil {
-				t.Errorf("for %s: %q %q", reader, f.Suggestions, f.Errors[0].Suggestions)
+			f.Address(reader) // changes nothing more
+			if !slices.Equal(f.Suggestions, want[0]) || !slices.Equal(f.Errors[0].Suggestions, want[1]) {
+				t.Errorf("for %s: got %q and %q, want %q and %q", reader, f.Suggestions, f.Errors[0].Suggestions, want[0], want[1])
 			}
 		}
 	}
 }
 
+// TestEveryStepIsWorded holds that a shell can do each step that has a name, and that no placeholder is left in its words.
+func TestEveryStepIsWorded(t *testing.T) {
+	for do := range wordings {
+		s := Step{Do: do, Run: "r01", Node: "n", Name: "w", Inputs: []string{"key"}, Choices: []string{"yes", "no"}}
+		for _, reader := range []Reader{Shell, Cluster, ToolsOf([]string{"core", "drafts", "runs", "servers", "workflows"}), Tools} {
+			text := s.Words(reader)
+			if strings.ContainsAny(strings.ReplaceAll(text, `{"`, ""), "{") || text == "" && !reader.HasTools() {
+				t.Errorf("%s is worded %q for %s", do, text, reader)
+			}
+		}
+	}
+}
+
+// TestAStepOfAnOlderRun holds that a command line in place of a step is shown to a shell as it is.
+func TestAStepOfAnOlderRun(t *testing.T) {
+	var s Step
+	if err := json.Unmarshal([]byte(`"pflow-exec resume r01"`), &s); err != nil || s.Call(Shell) != "pflow-exec resume r01" || s.Call(ToolsOf([]string{"core"})) != "" {
+		t.Errorf("got %+v and %v, want the command for a shell alone", s, err)
+	}
+}
+
 func TestSuggestionsOfAnotherFaultAreNotShared(t *testing.T) {
-	from := New(Usage, "m").Suggest("a").SuggestTool("b")
+	from := New(Usage, "m").Suggest("a").Then(Command("", "b"))
 	to := New(Usage, "n").Suggest("own").SuggestAs(from)
 	to.Suggest("c")
 	to.MapSuggestions(func(s string) string { return s + s })
-	if !slices.Equal(to.Suggestions, []string{"aa", "cc"}) || !slices.Equal(to.ToolSuggestions, []string{"aa", "bb", "cc"}) {
-		t.Errorf("%q %q", to.Suggestions, to.ToolSuggestions)
+	if !slices.Equal(to.Suggestions, []string{"aa", "cc"}) || len(to.Next) != 1 || to.Next[0].Command != "bb" {
+		t.Errorf("got %q and %+v, want aa, cc and bb", to.Suggestions, to.Next)
 	}
-	if !slices.Equal(from.Suggestions, []string{"a"}) || !slices.Equal(from.ToolSuggestions, []string{"a", "b"}) {
-		t.Errorf("the other fault has changed: %q %q", from.Suggestions, from.ToolSuggestions)
+	if !slices.Equal(from.Suggestions, []string{"a"}) || from.Next[0].Command != "b" {
+		t.Errorf("the other fault has changed: %q %+v", from.Suggestions, from.Next)
 	}
-	if to.SuggestNothing(); to.Suggestions != nil || to.ToolSuggestions != nil {
-		t.Errorf("%q %q", to.Suggestions, to.ToolSuggestions)
+	if to.SuggestNothing(); to.Suggestions != nil || to.Next != nil {
+		t.Errorf("got %q and %+v, want nothing", to.Suggestions, to.Next)
 	}
 }
 

@@ -75,8 +75,7 @@ func Decode(params json.RawMessage, to any) error {
 	err := json.Unmarshal(params, to)
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
 		return fault.New(fault.Execution, "Parameter %q cannot hold %s", wrong.Field+itemOf(params, wrong), wrong.Value).
-			SuggestCommand("pflow-lib describe TYPE lists the parameters and their types").
-			SuggestTool("browse_components describes the parameters of node types")
+			Then(fault.Step{Do: fault.DoDescribe, Name: "TYPE"})
 	}
 	if err != nil {
 		return fault.New(fault.Execution, "The parameters cannot be read: %v", err)

@@ -122,7 +122,7 @@ func (d *description) items(fields map[string]json.RawMessage, name string) []en
 func (d *description) check(t *Type) {
 	if t.Description == "" && len(d.faults) == 0 {
 		d.add("interface.description", fault.New(fault.Validation, "There is no description").
-			SuggestCommand("Describe in a sentence what it does: pflow-lib search finds it by that"))
+			Suggest("Describe in a sentence what it does: a search finds it by that"))
 	}
 	seen := map[string]bool{}
 	for i, p := range t.Params {

@@ -37,7 +37,7 @@ func (s *Service) SetKey(ctx context.Context, name, value string) error {
 	for _, key := range stored {
 		if _, err := master.Open(key.Name, key.Sealed); err != nil && key.Name != name {
 			return fault.New(fault.Validation, "The stored key %s was encrypted with another %s, and all keys need the same one", key.Name, masterVariable).
-				SuggestCommand("Use that %s, or remove the key first: pflow-share keys remove %s", masterVariable, key.Name)
+				Suggest("Use that %s, or remove the key first", masterVariable).Then(fault.Command("Remove the key", "pflow-share keys remove %s", key.Name))
 		}
 	}
 	return s.Store.SetKey(ctx, name, master.Seal(name, []byte(value)))

@@ -52,7 +52,7 @@ func (s *Service) saved(name string) (*workflow.File, error) {
 	}
 	if !entry.Saved {
 		return nil, fault.New(fault.NotFound, "There is no saved workflow %q, only a draft, and drafts are not shared", name).
-			SuggestCommand("Save it: pflow-lib save %s", name)
+			Then(fault.Command("Save it", "pflow-lib save %s", name))
 	}
 	return entry.Read()
 }
@@ -82,11 +82,10 @@ func (s *Service) inaccessible(err error) error {
 	cause := fault.From(err)
 	if cause.Type == fault.NotFound {
 		return fault.New(fault.NotFound, "Flow not found or not accessible: the workflow that was shared with this token was removed").
-			SuggestCommand("Save it again, or end the share: pflow-share list shows its name, and pflow-share remove TOKEN ends it").
-			SuggestTool("Ask the owner of the flow")
+			Suggest("The owner of the flow saves it again, or ends the share").Then(fault.Command("End the share", "pflow-share remove TOKEN"))
 	}
-	f := fault.New(cause.Type, "Flow not found or not accessible: its workflow is not valid").SuggestTool("Ask the owner of the flow")
-	if s.Reader != fault.Tools {
+	f := fault.New(cause.Type, "Flow not found or not accessible: its workflow is not valid").Suggest("The owner of the flow corrects it")
+	if !s.Reader.HasTools() {
 		f.Errors = []*fault.Fault{withoutSource(cause)}
 	}
 	return f
@@ -102,7 +101,7 @@ func (s *Service) runnable(ctx context.Context, token string) (*workflow.File, e
 		return nil, Unavailable(err)
 	case !share.OwnerFunded:
 		return nil, fault.New(fault.Validation, "This flow requires owner-funded execution to be enabled. The flow owner must enable 'Use Owner Keys' in the share settings.").
-			SuggestCommand("Share it again: pflow-share add %s --owner-funded", share.Workflow)
+			Then(fault.Command("Share it again", "pflow-share add %s --owner-funded", share.Workflow))
 	}
 	return s.shared(share)
 }

@@ -87,11 +87,11 @@ func (w *Workflow) Resolve(given map[string]Given, from Supply) (map[string]Valu
 			if g.isNull() {
 				f.Message += "; its value cannot be null"
 			}
-			form := "%s=VALUE"
+			step := fault.Step{Do: fault.DoInput, Name: name}
 			if in.Type == "array" || in.Type == "object" {
-				form = "%s:=JSON"
+				step.Do = fault.DoInputJSON
 			}
-			faults = append(faults, f.SuggestCommand("Pass it as "+form, name).SuggestTool("Pass it in inputs, as {%q: VALUE}", name))
+			faults = append(faults, f.Then(step))
 		default:
 			values[name] = Value{json.RawMessage("null"), "unset"}
 		}

@@ -109,9 +109,9 @@ func TestAContinuedRunPointsOn(t *testing.T) {
 	next := gjson.Get(p.must("pflow-exec", "resume", paused, "--approve", "yes", "--format", "json"), "run_id").Str
 	for _, command := range []string{"wait", "status", "show"} {
 		for _, format := range []string{"json", "text"} {
-			for _, hints := range []string{"shell", "tools"} {
+			for _, hints := range []string{"shell", "tools:core"} {
 				o := p.run("pflow-exec", command, paused, "--format", format, "--hints", hints)
-				if all := o.stdout + o.stderr; !strings.Contains(all, next) || strings.Contains(all, "--approve") || strings.Contains(all, "resume "+paused) || strings.Contains(all, "Ask the person") {
+				if all := o.stdout + o.stderr; !strings.Contains(all, next) || strings.Contains(all, "--approve") || strings.Contains(all, "resume "+paused) || strings.Contains(all, "ask the person") {
 					t.Errorf("%s as %s for %s: %s", command, format, hints, o)
 				}
 				if d := gjson.Parse(o.stdout); format == "json" && (d.Get("resumed_by").Str != next || d.Get("resume").Exists() || !strings.Contains(d.Get("error.suggestions").Raw, next)) {

@@ -69,7 +69,7 @@ func TestExecuteAnswersAQuestion(t *testing.T) {
 	c := p.connect("pflow-serve")
 	first, failed := c.call("execute", `{"name":"ask"}`)
 	status, run := statusOf(first)
-	if hints := fmt.Sprint(first["error"]); !failed || status != "paused" || !strings.Contains(hints, "answers") || !strings.Contains(hints, run) {
+	if hints := fmt.Sprint(first["next"]); !failed || status != "paused" || !strings.Contains(hints, "answers") || !strings.Contains(hints, run) {
 		t.Fatalf("asks with %v", first)
 	}
 	if again, _ := c.call("execute", `{"name":"ask","resume":"`+run+`"}`); again["run_id"] != run || again["status"] != "paused" {

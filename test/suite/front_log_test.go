@@ -24,7 +24,7 @@ func TestTheFrontLogsItsCommands(t *testing.T) {
 	_ = c.stdin.Close()
 	_ = c.cmd.Wait()
 	log := c.stderr.String()
-	for _, want := range []string{"pflow-lib --hints=tools --max-bytes=8192 --quiet search --format json", " --quiet start --format json --name --inputs=- -- greet", "-- greet hello", "<redacted>", `'--description=It`} {
+	for _, want := range []string{"pflow-lib --hints=tools:core --max-bytes=8192 --quiet search --format json", " --quiet start --format json --name --inputs=- -- greet", "-- greet hello", "<redacted>", `'--description=It`} {
 		if !strings.Contains(log, want) {
 			t.Errorf("no %s in %s", want, log)
 		}

@@ -26,7 +26,7 @@ func (p *place) limited(most int) {
 func TestTheHintsForALimitWork(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	set := regexp.MustCompile(`^pflow-lib settings (?:set runtime\.max_runs \d+|unset runtime\.max_runs)`)
+	set := regexp.MustCompile(`pflow-lib settings (?:set runtime\.max_runs \d+|unset runtime\.max_runs)`)
 	o := p.run("pflow-lib", "settings", "set", "runtime.max_runs", "0")
 	hints := gjson.Get(o.stdout, "error.suggestions").Array()
 	if o.exit != 2 || len(hints) != 2 {

@@ -35,7 +35,7 @@ func TestRename(t *testing.T) {
 		t.Errorf("%d runs of the new name", n)
 	}
 	o = p.run("pflow-exec", "run", "greet")
-	if hint := gjson.Get(o.stdout, "error.suggestions.0").Str; o.exit != 2 || !strings.Contains(hint, "pflow-exec run hello") || !strings.Contains(o.stderr, hint) {
+	if hint := gjson.Get(o.stdout, "error.suggestions.1").Str; o.exit != 2 || !strings.Contains(hint, "pflow-exec run hello") || !strings.Contains(o.stderr, hint) {
 		t.Errorf("the old name: %s", o)
 	}
 	p.write("home/library/greet.json", chain("echo other"))
@@ -60,7 +60,7 @@ func TestSaveSaysWhere(t *testing.T) {
 	for _, command := range []string{"pflow-exec run sketch", "pflow-exec start sketch", "pflow-lib show sketch", "pflow-lib check sketch", "pflow-lib describe sketch", "pflow-lib path sketch"} {
 		o := p.run(strings.Fields(command)[0], strings.Fields(command)[1:]...)
 		hints := gjson.Get(o.stdout, "error.suggestions").Array()
-		if o.exit != 2 || len(hints) != 1 || !strings.Contains(hints[0].Str, `"sketch"`) || !strings.HasSuffix(hints[0].Str, "pflow-exec run greet") {
+		if o.exit != 2 || len(hints) != 2 || !strings.Contains(hints[0].Str, `"sketch"`) || !strings.HasSuffix(hints[1].Str, "pflow-exec run greet") {
 			t.Errorf("%s: %s", command, o)
 		}
 	}

@@ -49,7 +49,7 @@ func TestAShortWaitOnATerminal(t *testing.T) {
 	s.ends(0, "✓ a", "The run goes on…")
 	s = p.session(p.command("pflow-exec", "wait", "last", "--timeout", "3"), 200)
 	s.show()
-	s.ends(124, "✓ a", "pflow-exec: error: Run RUN has not ended within ; it goes on", "pflow-exec: hint: pflow-exec wait RUN waits again")
+	s.ends(124, "✓ a", "pflow-exec: error: Run RUN has not ended within ; it goes on", "pflow-exec: hint: Wait for its end: pflow-exec wait RUN")
 	s = p.session(p.command("pflow-exec", "events", "last", "--follow"), 90)
 	s.show()
 	s.shows("▸ b shell")

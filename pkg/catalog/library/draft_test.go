@@ -244,7 +244,10 @@ func TestToolsHearWhatToolsDo(t *testing.T) {
 	for name, want := range map[string]string{"kept": "pflow://workflows/kept", "new": "write_draft"} {
 		_, err := l.Draft(name)
 		f := fault.From(err)
-		if f == nil || f.Type != fault.NotFound || !strings.Contains(strings.Join(f.ToolSuggestions, "\n"), want) || strings.Contains(strings.Join(f.Suggestions, "\n"), want) {
+		if f == nil || f.Type != fault.NotFound || strings.Contains(strings.Join(f.Suggestions, "\n"), want) {
+			t.Fatalf("%s: got %+v, want not_found", name, f)
+		}
+		if f.Address(fault.ToolsOf([]string{"drafts"})); !strings.Contains(strings.Join(f.Suggestions, "\n"), want) {
 			t.Errorf("%s: %+v", name, f)
 		}
 	}

@@ -64,7 +64,7 @@ func SuggestPresent(l *Library, f *fault.Fault, name string) bool {
 			if list[first].Draft {
 				what = "The draft %q was saved as %q"
 			}
-			f.SuggestCommand(what+": pflow-exec run %s", name, present, present).SuggestTool(what, name, present)
+			f.Suggest(what, name, present).Then(fault.Step{Do: fault.DoRun, Name: present})
 			return true
 		}
 		next := find(present)

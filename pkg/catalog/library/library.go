@@ -125,9 +125,9 @@ func (e *Entry) checkRegular(place []string) error {
 	}
 	f := notRegular(filepath.ToSlash(filepath.Join(place...)))
 	if e.Saved {
-		return f.SuggestCommand("Delete it: pflow-lib remove %s", e.Name).SuggestTool("A person deletes it in a shell with: pflow-lib remove %s", e.Name)
+		return f.Then(fault.ByPerson("Delete it", "pflow-lib remove %s", e.Name))
 	}
-	return f.SuggestCommand("Delete it: pflow-lib draft delete %s", e.Name).SuggestTool("Delete it with delete_draft, if you have it; a person deletes it with: pflow-lib draft delete %s", e.Name)
+	return f.Then(fault.Step{Do: fault.DoDeleteDraft, Name: e.Name})
 }
 
 // notRegular returns the fault of a FIFO, a socket or a device in the home.
@@ -245,7 +245,7 @@ func checkDraftName(name string) error {
 	}
 	if err := home.CheckPathless("workflow", name); err != nil {
 		return fault.From(err).Suggest("A draft is a file in the home's %s folder, named without its ending: put the file there first", draftsFolder).
-			SuggestCommand("To save a file from elsewhere under its own name: pflow-lib import FILE")
+			Then(fault.Command("Save a file from elsewhere under its own name", "pflow-lib import FILE"))
 	}
 	return home.CheckName("workflow", name)
 }
@@ -258,7 +258,7 @@ func noDraft(l *Library, name, form string) *fault.Fault {
 	f := fault.New(fault.NotFound, "FileNotFoundError: there is no draft %q", name)
 	if isSaved(l, name) {
 		f.Message += "; the workflow of that name is saved already"
-		return f.SuggestCommand("pflow-lib show %s prints it", name).SuggestTool("The resource pflow://workflows/%s has its text; to change it, write that as a draft of another name", name)
+		return f.Suggest("To change it, write it as a draft of another name").Then(fault.Step{Do: fault.DoRead, Name: name})
 	}
 	return offer(l, f, name, l.Names(false))
 }
@@ -272,10 +272,9 @@ func offer(l *Library, f *fault.Fault, name string, names []string) *fault.Fault
 	}
 	switch {
 	case len(names) == 0:
-		f.SuggestCommand("Write one into the home's %s folder as NAME%s or NAME%s", draftsFolder, jsonEnding, markdownEnding).
-			SuggestTool("Write one with write_draft, if you have it, or into the home's %s folder as NAME%s or NAME%s", draftsFolder, jsonEnding, markdownEnding)
+		f.Suggest("Write one into the home's %s folder as NAME%s or NAME%s", draftsFolder, jsonEnding, markdownEnding).Then(fault.Step{Do: fault.DoWrite, Name: name})
 	case len(names) > fault.MaxAvailable:
-		f.SuggestCommand("pflow-lib list --drafts lists all %d", len(names)).SuggestTool("browse_components finds workflows by words; there are %d", len(names))
+		f.Then(fault.Step{Do: fault.DoSearch})
 	}
 	return f.Offer(name, names)
 }

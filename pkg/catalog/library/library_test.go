@@ -67,7 +67,7 @@ func TestAtMostTwentyNamesAreOffered(t *testing.T) {
 	}
 	l, _ := open(t, files)
 	_, err := l.Find("nothing")
-	if f := fault.From(err); len(f.Available) != 20 || f.Available[0] != "w00" || !strings.Contains(fmt.Sprint(f.Suggestions), "all 30") {
+	if f := fault.From(err); len(f.Available) != 20 || f.Available[0] != "w00" || f.AvailableTotal != 30 || len(f.Next) != 1 || f.Next[0].Do != fault.DoSearch {
 		t.Errorf("%+v", f)
 	}
 }

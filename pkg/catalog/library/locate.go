@@ -89,8 +89,7 @@ func (l *Library) locate(saved bool, name string, exists func(path string) bool)
 	if saved {
 		return nil, f.Suggest("Remove %s or %s from that folder", name+jsonEnding, name+markdownEnding)
 	}
-	return nil, f.SuggestCommand("Delete %s or %s: pflow-lib draft delete %s --form json, or --form markdown", name+jsonEnding, name+markdownEnding, name).
-		SuggestTool("Delete %s or %s: delete_draft with form json or markdown; read_draft has form too. Without these tools a person does that", name+jsonEnding, name+markdownEnding)
+	return nil, f.Suggest("Delete %s or %s, the form json or markdown", name+jsonEnding, name+markdownEnding).Then(fault.Step{Do: fault.DoDeleteDraft, Name: name})
 }
 
 // inForm reports whether the name of a file is that of a workflow of the given form; "" is every form.

@@ -163,7 +163,8 @@ func TestFormerNames(t *testing.T) {
 		if f == nil || f.Type != fault.NotFound || len(f.Suggestions) == 0 {
 			t.Fatal(name, err)
 		}
-		return f.Suggestions[0]
+		f.Address(fault.Shell)
+		return strings.Join(f.Suggestions, "\n")
 	}
 	for _, name := range []string{"first", "second"} {
 		if got := hint(name); !strings.Contains(got, "pflow-exec run third") || !strings.Contains(got, name) {

@@ -209,11 +209,9 @@ func drop(draft *Entry, saved []byte) error {
 func taken(folder, name string) *fault.Fault {
 	if folder == draftsFolder {
 		return fault.New(fault.AlreadyExists, "FileExistsError: the draft %q already exists; nothing was changed", name).
-			SuggestCommand("Choose another name, or continue with that draft: pflow-lib show %s", name).
-			SuggestTool("Choose another name, or continue with that draft")
+			Suggest("Choose another name, or continue with that draft").Then(fault.Command("Read it", "pflow-lib show %s", name))
 	}
 	return fault.New(fault.AlreadyExists, "FileExistsError: the library already has a workflow %q; nothing was changed", name).
 		Suggest("Choose another name").
-		SuggestCommand("To replace it, use pflow-lib save --force on the command line").
-		SuggestTool("A person replaces it in a shell with: pflow-lib save --force")
+		Then(fault.ByPerson("Replace it", "pflow-lib save --force DRAFT %s", name))
 }

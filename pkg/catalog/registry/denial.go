@@ -62,12 +62,10 @@ func (r *Registry) Denial(name string) *fault.Fault {
 		return nil
 	case v.Pattern == "":
 		f := fault.New(fault.Validation, "%s does not allow the node type %q: none of its allow patterns matches", settings.File, name)
-		return f.SuggestCommand("To allow it: pflow-lib settings allow %s", quoted(t.Name)).
-			SuggestTool("Use another node type. A person allows it with: pflow-lib settings allow %s", quoted(t.Name))
+		return f.Suggest("Use another node type").Then(fault.ByPerson("Allow it", "pflow-lib settings allow %s", quoted(t.Name)))
 	default:
 		f := fault.New(fault.Validation, "%s denies the node type %q with the pattern %q", settings.File, name, v.Pattern)
-		return f.SuggestCommand("To allow it: pflow-lib settings remove %s", quoted(v.Pattern)).
-			SuggestTool("Use another node type. A person allows it with: pflow-lib settings remove %s", quoted(v.Pattern))
+		return f.Suggest("Use another node type").Then(fault.ByPerson("Allow it", "pflow-lib settings remove %s", quoted(v.Pattern)))
 	}
 }
 

@@ -137,8 +137,7 @@ func (r *Registry) parse(source []byte) (*file, error) {
 			repair += ", or replace it with " + backup + ", its state before the last change"
 		}
 		broken.Suggest("%s", repair).
-			SuggestCommand("Or run pflow-sync sync --all, which moves it aside and writes a new one").
-			SuggestTool("Or begin a new one, which moves it aside: sync_server, if you have that tool, or a person with: pflow-sync sync --all")
+			Suggest("Or move it aside and begin a new one").Then(fault.Step{Do: fault.DoSyncAll})
 	}
 	return f, err
 }
@@ -186,6 +185,5 @@ func brokenEntry(name string, text []byte, err error) *fault.Fault {
 		f.Message = fmt.Sprintf("The entry of node type %q in %s is broken: %s must be %s", name, fileName, what, must)
 		f.Path = rawjson.AppendPath(f.Path, path)
 	}
-	return f.SuggestCommand("Sync its server again with pflow-sync sync, or delete the entry from %s", fileName).
-		SuggestTool("Sync its server again: sync_server, if you have that tool, or a person with pflow-sync sync. Or a person deletes the entry from %s", fileName)
+	return f.Suggest("Sync its server again, or delete the entry from %s", fileName).Then(fault.Step{Do: fault.DoSyncAll})
 }

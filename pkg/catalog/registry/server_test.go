@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpclient"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 )
@@ -94,7 +95,7 @@ func TestDenialSaysHowToTakeItBack(t *testing.T) {
 		"http": "pflow-lib settings allow http", "nope": "", "mcp-x-y": "",
 	} {
 		f := r.Denial(name)
-		if (f == nil) != (want == "") || f != nil && (len(f.Suggestions) != 1 || !strings.HasSuffix(f.Suggestions[0], want)) {
+		if (f == nil) != (want == "") || f != nil && (len(f.Next) != 1 || f.Next[0].Call(fault.Shell) != want) {
 			t.Errorf("%s: %+v", name, f)
 		}
 	}

@@ -95,7 +95,7 @@ func (r *Registry) open(whole bool) (*snapshot, error) {
 	if s.stamp.Size > input.MaxDocument {
 		_ = f.Close()
 		return nil, fault.New(fault.Validation, "%s in the home folder has more than %d MiB, the limit for it", fileName, input.MaxDocument>>20).
-			SuggestCommand("Remove node types that are not used: pflow-sync remove SERVER")
+			Then(fault.ByPerson("Remove node types that are not used", "pflow-sync remove SERVER"))
 	}
 	indexed := !whole && s.stamp.Size >= r.leastIndexed
 	if indexed {

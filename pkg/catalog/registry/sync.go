@@ -167,7 +167,7 @@ func (s *syncing) tooLong(server string, tools map[string]toolEntry) *fault.Faul
 	}
 	return fault.New(fault.TooLarge, "The %d tools of server %s do not fit into %s: they take %d MB, all others take %d MB, and the limit is %d MB",
 		len(tools), server, fileName, size/1e6, others/1e6, maxSize/1_000_000).
-		SuggestCommand("Nothing of the server was changed. pflow-sync remove NAME makes room, by removing a server with its tools")
+		Suggest("Nothing of the server was changed").Then(fault.ByPerson("Make room, by removing a server with its tools", "pflow-sync remove NAME"))
 }
 
 // replace makes the tools the only ones of their server, unless that needs a permission to rename.
@@ -279,9 +279,8 @@ func (s *syncing) conflict(server string, tools map[string]toolEntry) *fault.Fau
 		return nil
 	}
 	return fault.New(fault.Validation, "%s", message).Detail("renames", list).
-		SuggestCommand("Nothing of the server was changed, and no sync changes it without --rename. To register its tools under new names, %d in details.renames: pflow-sync sync %s --rename", len(list), server).
-		SuggestTool("Nothing was changed. Ask the user, who can permit the new names on a shell").
-		Suggest("Workflows that use the old names must be changed then")
+		Suggest("Nothing of the server was changed").Suggest("Workflows that use the old names must be changed then").
+		Then(fault.ByPerson(fmt.Sprintf("Register its tools under the new names, %d in details.renames", len(list)), "pflow-sync sync %s --rename", server))
 }
 
 // verbatim reports whether a name is the tool's in the spelling of the server, by which the tool is found under any name.

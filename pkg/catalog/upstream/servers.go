@@ -117,7 +117,7 @@ func translated(entry gjson.Result) (own json.RawMessage, differs []string, f *f
 		name, value, ok := header(auth)
 		if !ok {
 			return nil, nil, fault.New(fault.Validation, "The auth of type %q cannot be taken over", auth.Get("type").String()).
-				SuggestCommand("Add the server with the header that it needs: pflow-sync add FILE")
+				Then(fault.Command("Add the server with the header that it needs", "pflow-sync add FILE"))
 		}
 		text, err := sjson.SetBytes([]byte(entry.Raw), "headers."+gjson.Escape(name), value)
 		if err == nil {

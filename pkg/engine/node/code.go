@@ -28,6 +28,8 @@ type codeProgram struct {
 	name           string
 	results        spool
 	stdout, stderr Output
+	// last has the last lines of both.
+	last tail
 	// streams are what the program writes to, with their limits: standard output, standard error, and descriptor 3.
 	streams [3]*processOutput
 }
@@ -51,7 +53,7 @@ func runCode(ctx context.Context, p *Call, t *Task) *Result {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	c.streams = [3]*processOutput{
-		t.output("The code", stop, c.stdout, t.Stdout), t.output("The code", stop, c.stderr, t.Stderr),
+		t.output("The code", stop, c.stdout, t.Stdout, c.last.stdout()), t.output("The code", stop, c.stderr, t.Stderr, c.last.stderr()),
 		t.output("The code", stop, &c.results).limit(MaxOutput+maxReport, longResultFault()),
 	}
 	command, f := c.command()

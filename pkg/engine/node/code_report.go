@@ -85,7 +85,11 @@ func (c *codeProgram) fault(r report, exit process.Exit, err error, stderr []byt
 		r.Line = lastAssignment(c.Code.Code)
 	}
 	c.locate(f, &r)
-	if text != "" {
+	if c.language.rawText || r.Kind == "" || r.Kind == "exit" { // no exception says why
+		if text = c.last.text(); text != "" {
+			f.Message += "\n  output: " + text
+		}
+	} else if text != "" {
 		f.Message += "\n  stderr: " + text
 	}
 	if r.Traceback != "" {

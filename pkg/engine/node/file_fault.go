@@ -64,8 +64,7 @@ func fileFault(verb, name, path string, err error) *fault.Fault {
 		case filepath.IsAbs(name):
 			f.Suggest("Check the path and its folders")
 		default:
-			f.SuggestCommand("Check the path; it is relative to the run's working directory, which -C DIR sets").
-				SuggestTool("Check the path; it is relative to the run's working directory")
+			f.Suggest("Check the path; it is relative to the run's working directory")
 		}
 	case errors.Is(err, syscall.ENOTDIR):
 		f.Suggest("A part of the path is a file, not a folder: correct the path")

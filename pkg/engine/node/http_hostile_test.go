@@ -146,7 +146,7 @@ func TestHTTPAgainstInvalidTLS(t *testing.T) {
 		"no TLS":             {"https" + strings.TrimPrefix(s.URL, "http"), ``, fault.Protocol, "plain HTTP", "http://"},
 		"HTTP where TLS is":  {"http://127.0.0.1" + port, ``, fault.Execution, "HTTP 400", `"error"`},
 		"broken ca_file":     {s.TLSURL, `,"ca_file":"` + s.ClientKey + `"`, fault.Execution, s.ClientKey, "BEGIN CERTIFICATE"},
-		"missing ca_file":    {s.TLSURL, `,"ca_file":"nowhere.pem"`, fault.Execution, "nowhere.pem", "-C DIR"},
+		"missing ca_file":    {s.TLSURL, `,"ca_file":"nowhere.pem"`, fault.Execution, "nowhere.pem", "working directory"},
 		"key alone":          {s.MutualURL, `,"client_key":"` + s.ClientKey + `"`, fault.Execution, "client_key", "client_cert"},
 		"certificate alone":  {s.MutualURL, `,"client_cert":"` + s.ClientCert + `"`, fault.Execution, s.ClientCert, "client_key"},
 		"key of another one": {s.MutualURL, `,"client_cert":"` + s.CAFile + `","client_key":"` + s.ClientKey + `"`, fault.Execution, s.CAFile, "client_key"},
@@ -154,6 +154,7 @@ func TestHTTPAgainstInvalidTLS(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := perform(t, task(t), "http", `{"url":"`+c.url+`/text"`+c.params+`}`, nil)
 			failedWith(t, r, c.kind, c.says)
+			r.Fault.Address(fault.Shell)
 			if r.Fault.Retryable || !slices.ContainsFunc(r.Fault.Suggestions, func(s string) bool { return strings.Contains(s, c.suggests) }) {
 				t.Errorf("%+v", r.Fault)
 			}

@@ -4,6 +4,7 @@ package node
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"sync"
 	"time"
@@ -119,8 +120,7 @@ func Run(ctx context.Context, p *Call, t *Task) *Result {
 		return run(ctx, p, t)
 	}
 	return failedWithError(fault.New(fault.Execution, "No program is known that runs node type %q", p.kind.Name).
-		SuggestCommand("Put a program named pflow-node-%s on PATH and run: pflow-sync nodes", p.kind.Name).
-		SuggestTool("A person puts a program named pflow-node-%s on PATH and runs: pflow-sync nodes", p.kind.Name))
+		Then(fault.ByPerson(fmt.Sprintf("Put a program named pflow-node-%s on PATH, and register it", p.kind.Name), "pflow-sync nodes")))
 }
 
 // defaultsOf caches the parameters of each built-in type with their default values. These are strings, numbers and booleans,

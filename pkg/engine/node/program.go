@@ -105,12 +105,10 @@ func (p *Call) startFault(path string, err error) *fault.Fault {
 	switch {
 	case missing != nil:
 		return fault.New(fault.Unavailable, "The program of node type %q does not exist any more: %s", p.kind.Name, path).
-			SuggestCommand("Install it again, or register its new path with: pflow-sync nodes").
-			SuggestTool("A person installs it again, or registers its new path with: pflow-sync nodes")
+			Then(fault.ByPerson("Install it again, or register its new path", "pflow-sync nodes"))
 	case !info.Mode().IsRegular() || info.Mode()&0o111 == 0:
 		return fault.New(fault.Unavailable, "The program of node type %q cannot be executed: %s", p.kind.Name, path).
-			SuggestCommand("Make it executable with: chmod +x '%s'", path).
-			SuggestTool("A person makes it executable")
+			Then(fault.ByPerson("Make it executable", "chmod +x '%s'", path))
 	case errors.Is(err, process.ErrFormat):
 		return fault.New(fault.Unavailable, "%s is neither a program of this system nor a script with a #! line", path).
 			Suggest("Begin a script with a line such as #!/bin/sh or #!/usr/bin/env python3")
@@ -156,8 +154,8 @@ func (e *programEnd) result(t *Task) *Result {
 	case action.Str != "":
 		if r.Action = action.Str; !e.call.declares(r.Action) {
 			return failedWithError(fault.New(fault.Protocol, `"$action" of %s is not one that it declares: %s`, e.program, shorten(r.Action)).
-				SuggestCommand("Its declared actions are %s: add it to what --describe prints, and run pflow-sync nodes", strings.Join(e.call.kind.Actions, ", ")).
-				SuggestTool("Its declared actions are %s. A person adds it to what --describe prints, and runs: pflow-sync nodes", strings.Join(e.call.kind.Actions, ", ")))
+				Suggest("Its declared actions are %s: add it to what --describe prints", strings.Join(e.call.kind.Actions, ", ")).
+				Then(fault.ByPerson("Register what it describes then", "pflow-sync nodes")))
 		}
 	}
 	if ask := e.object.ask; ask.Exists() && r.Fault == nil {

@@ -232,6 +232,9 @@ func TestProgramThatCannotStart(t *testing.T) {
 			}
 			r := Run(t.Context(), p, on)
 			want := strings.ReplaceAll(c.message, "%s", kind.Program)
+			if r.Fault != nil {
+				r.Fault.Address(fault.Shell)
+			}
 			if r.Fault == nil || !strings.Contains(r.Fault.Message, want) || !strings.Contains(strings.Join(r.Fault.Suggestions, " "), c.advice) || r.Fault.Retryable {
 				t.Errorf("%+v", r.Fault)
 			}

@@ -140,7 +140,8 @@ func runShell(ctx context.Context, p *Call, t *Task) (result *Result) {
 			}
 		}()
 	}
-	out, diag := t.output("The command", stop, stdout, t.Stdout), t.output("The command", stop, stderr, t.Stderr)
+	var last tail
+	out, diag := t.output("The command", stop, stdout, t.Stdout, last.stdout()), t.output("The command", stop, stderr, t.Stderr, last.stderr())
 	c.Stdout, c.Stderr = out, diag
 	exit, err := process.Run(ctx, c)
 	if c.Name != "" && (errors.Is(err, process.ErrFormat) || err != nil && fault.From(err).Type == fault.NotFound) {
@@ -155,9 +156,9 @@ func runShell(ctx context.Context, p *Call, t *Task) (result *Result) {
 	if f := exceeded(out, diag); err == nil && f != nil {
 		err = f
 	}
-	end := shellExit{in: in, exit: exit, err: err, tail: stderr.Tail(maxTail)}
+	end := shellExit{in: in, exit: exit, err: err, stderr: string(stderr.Tail(maxTail)), tail: last.text()}
 	if in.TTY {
-		end.tail = stdout.Tail(maxTail)
+		end.stderr = string(stdout.Tail(maxTail))
 	}
 	outputs, storeErr := shellOutputs(in, stdout, stderr, exit.Code)
 	if storeErr != nil {

@@ -13,12 +13,13 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow/shell"
 )
 
-// shellExit is how a command ended. tail is the end of its standard error or, with a terminal, of all its output.
+// shellExit is how a command ended. stderr is the end of its standard error or, with a terminal, of all its output; tail has the last
+// lines of both.
 type shellExit struct {
-	in   nodetype.Shell
-	exit process.Exit
-	err  error
-	tail []byte
+	in           nodetype.Shell
+	exit         process.Exit
+	err          error
+	stderr, tail string
 }
 
 // shellResult decides whether the command has failed, and completes its outputs.
@@ -38,7 +39,7 @@ func (p *Call) shellResult(e *shellExit, out *nodetype.ShellOutputs) *Result {
 	case e.exit.Code == 0 || e.in.IgnoreErrors:
 		return &Result{Action: workflow.ActionDefault, Outputs: out.JSON()}
 	default:
-		reason, benign := shell.Benign(p.command, e.exit.Code, string(e.tail))
+		reason, benign := shell.Benign(p.command, e.exit.Code, e.stderr)
 		benign = benign && e.exit.Signal == ""
 		if benign && !p.asksStatus {
 			out.SmartHandled, out.SmartHandledReason = true, reason
@@ -92,9 +93,8 @@ func tailText(end []byte) string {
 	return text
 }
 
-// exitFault is the fault of a command that failed; stderr is the end of its output.
-func exitFault(exit process.Exit, stderr []byte) *fault.Fault {
-	text := tailText(stderr)
+// exitFault is the fault of a command that failed; text has the last lines of its output.
+func exitFault(exit process.Exit, text string) *fault.Fault {
 	what := fmt.Sprintf("Command failed with exit code %d", exit.Code)
 	if exit.Signal != "" {
 		what = fmt.Sprintf("Command was ended by signal: %s", exit.Signal)
@@ -109,8 +109,13 @@ func exitFault(exit process.Exit, stderr []byte) *fault.Fault {
 		f.Suggest("The program exists but cannot be executed: check its permissions")
 	case 127:
 		f.Suggest("A program in the command was not found: install it, or correct its name or PATH")
+	case 1:
+		if text == "" { // as test, cmp and grep -q say no
+			return f.Suggest("If exit status 1 is an answer and no failure: set \"ignore_errors\": true, or handle it with an edge of action \"error\"")
+		}
+		fallthrough
 	default:
-		f.Suggest("Correct the command, or set \"ignore_errors\": true if this exit status is not a failure, or handle it with an edge of action \"error\"")
+		f.Suggest("Correct the command, or handle the failure with an edge of action \"error\"")
 	}
 	return f
 }

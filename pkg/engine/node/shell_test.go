@@ -85,7 +85,7 @@ func TestShellFailures(t *testing.T) {
 		code   string
 		words  []string
 	}{
-		"exit status":    {`{"command":"echo out; echo why >&2; exit 3"}`, fault.Execution, "3", []string{"exit code 3: why"}},
+		"exit status":    {`{"command":"echo out; echo why >&2; exit 3"}`, fault.Execution, "3", []string{"exit code 3: out\nwhy"}},
 		"signal":         {`{"command":"kill -KILL $$"}`, fault.Execution, "137", []string{"ended by signal: killed"}},
 		"no program":     {`{"command":"no-such-program --x"}`, fault.Execution, "127", []string{"exit code 127", "no-such-program"}},
 		"no interpreter": {`{"command":"./lost"}`, fault.Execution, "127", []string{"lost"}},

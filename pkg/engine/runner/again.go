@@ -51,8 +51,9 @@ func (r *Request) newestRun(host *Host) (string, error) {
 		return newest, err
 	}
 	f := fault.New(fault.NotFound, "There is no run of %s", r.Name)
+	named := cmp.Or(r.Path, r.Name)
 	if likely == "" {
-		return "", f.Suggest("To go on from a run of another workflow, name it: --resume RUN")
+		return "", f.Suggest("To go on from a run of another workflow, name it").Then(fault.Command("Go on from it", "pflow-exec run %s --resume RUN", named))
 	}
 	was := "another file"
 	if rec, err := journal.Find(host.Home, likely); err == nil {
@@ -60,7 +61,7 @@ func (r *Request) newestRun(host *Host) (string, error) {
 			was = first.Workflow.Path
 		}
 	}
-	return "", f.Suggest("Perhaps run %s of %s is meant: --resume %s", likely, was, likely)
+	return "", f.Suggest("Perhaps run %s of %s is meant", likely, was).Then(fault.Command("Go on from it", "pflow-exec run %s --resume %s", named, likely))
 }
 
 // repeatAgain sets what a run that goes on from another must still do alone or again. last is the last of the runs that went on
@@ -96,8 +97,7 @@ func (r *Request) repeatAgain(last, point *journal.Reader, first *event.Event, r
 // stillRunning returns the fault of a live run whose nodes cannot run again yet.
 func stillRunning(rec *journal.Reader) error {
 	return fault.New(fault.Conflict, "Run %s is still running, so its nodes cannot run again yet", rec.ID).
-		SuggestCommand("Wait for it with: pflow-exec wait %s", rec.ID).SuggestCommand("Stop it with: pflow-exec cancel %s", rec.ID).
-		SuggestTool("%s, to wait for its end", journal.ResumeCall(rec.ID, ""))
+		Then(fault.Step{Do: fault.DoWait, Run: rec.ID}, fault.Step{Do: fault.DoCancel, Run: rec.ID})
 }
 
 // again is the part of Resolve that takes what is asked to run again out of the checkpoint.

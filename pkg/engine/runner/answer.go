@@ -18,8 +18,8 @@ func (l *Launch) checkAnswer() error {
 		return nil
 	}
 	if l.from == nil {
-		return fault.New(fault.Usage, "There is no run to go on from whose question could be answered").SuggestCommand("Leave out --approve").
-			SuggestCommand("To answer beforehand, name the node: --approve NODE=%s", answer).SuggestTool("Leave out answers")
+		return fault.New(fault.Usage, "There is no run to go on from whose question could be answered").Suggest("Leave out the answer").
+			Then(fault.Command("To answer beforehand, name the node", "--approve NODE=%s", answer))
 	}
 	var open []string
 	var misfit *fault.Fault
@@ -38,7 +38,7 @@ func (l *Launch) checkAnswer() error {
 	}
 	switch {
 	case len(open) == 0:
-		return fault.New(fault.Usage, "Run %s has no open question", l.from.Run).SuggestCommand("Leave out --approve").SuggestTool("Leave out answers")
+		return fault.New(fault.Usage, "Run %s has no open question", l.from.Run).Suggest("Leave out the answer")
 	case len(open) == 1 && misfit != nil:
 		return misfit
 	}
@@ -61,8 +61,7 @@ func (l *Launch) checkAnswers() error {
 			return f
 		default:
 			return fault.New(fault.Usage, "%q is not an answer to the question of node %s", given.Text, path).
-				SuggestCommand("Answer with --approve %s=ANSWER, where ANSWER is one of: %s", path, strings.Join(choices, ", ")).
-				SuggestTool("Answer with answers {%q: ANSWER}, where ANSWER is one of: %s", path, strings.Join(choices, ", "))
+				Then(fault.Step{Do: fault.DoAnswerWith, Node: path, Choices: choices})
 		}
 	}
 	return nil
@@ -78,12 +77,10 @@ func unasked(top *engine.Sub, from *engine.Checkpoint, path, by string) *fault.F
 	}
 	if len(open) > 0 {
 		f.Available = open
-		return f.SuggestCommand("Run %s waits for an answer to: %s. Answer with --approve %s=ANSWER", from.Run, strings.Join(open, ", "), open[0]).
-			SuggestTool("Run %s waits for an answer to: %s. Answer with answers {%q: ANSWER}", from.Run, strings.Join(open, ", "), open[0])
+		return f.Suggest("Run %s waits for an answer to: %s", from.Run, strings.Join(open, ", ")).Then(fault.Step{Do: fault.DoAnswerWith, Node: open[0], AnyAnswer: true})
 	}
 	if tool {
-		return f.SuggestCommand("Leave out %s %s. If the server asks, the run pauses and says how to answer", by, path).
-			SuggestTool("Leave out answers. If the server asks, the run pauses: then call execute with resume and answers")
+		return f.Suggest("Leave out the answer. If the server asks, the run pauses and says how to answer")
 	}
 	nodes := approvalNodes(top, "")
 	f.Offer(path, nodes)
@@ -91,11 +88,9 @@ func unasked(top *engine.Sub, from *engine.Checkpoint, path, by string) *fault.F
 		f.Suggest("Did you mean %q?", near)
 	}
 	if len(f.Available) == 0 {
-		return f.SuggestCommand("Leave out %s: no node of the workflow has an approval", by).
-			SuggestTool("Leave out answers: no node of the workflow has an approval")
+		return f.Suggest("Leave out the answer: no node of the workflow has an approval")
 	}
-	return f.SuggestCommand("The nodes with an approval are: %s. Leave out %s %s", strings.Join(f.Available, ", "), by, path).
-		SuggestTool("Answer one of the nodes in available, which have an approval")
+	return f.Suggest("Leave out the answer. The nodes with an approval are: %s", strings.Join(f.Available, ", "))
 }
 
 // choices returns the answers to the question about a node, or none if it asks nothing. known is false if the node may be inside a

@@ -55,8 +55,7 @@ func (l once) answersOpen() bool {
 // answerLater adds to a fault how to wait until a live run asks.
 func answerLater(f *fault.Fault, rec *journal.Reader) *fault.Fault {
 	f.Retryable = true
-	return f.SuggestCommand("pflow-exec wait %s waits until it pauses with its questions, or ends. Then answer", rec.ID).
-		SuggestTool("%s and without answers, to wait until it pauses with its questions, or ends. Then answer", journal.ResumeCall(rec.ID, ""))
+	return f.Suggest("Answer when it has paused with its questions").Then(fault.Step{Do: fault.DoWait, Run: rec.ID})
 }
 
 // checkTaken returns a fault if the run to go on from has another answer to a question that is not asked again.
@@ -109,6 +108,5 @@ func hasAnswer(answers []string, given string) bool {
 
 func (r *Request) answeredBefore(run, path, had, given string) error {
 	return r.suggestAnew(fault.New(fault.Usage, "The question of node %s was answered %q in run %s, so it cannot be answered %q", path, had, run, given).
-		SuggestCommand("To go on with that answer, leave out --approve").
-		SuggestTool("%s and without answers, to go on with that answer", journal.ResumeCall(run, "")))
+		Suggest("To go on with that answer, leave out the answer"))
 }

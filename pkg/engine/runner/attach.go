@@ -77,8 +77,7 @@ func (r *Request) checkSame(ctx context.Context, h *home.Home, rec *journal.Read
 	known := r.Path != "" && w.Name != "-"
 	if known && w.Name != r.Name && (w.Path == "" || w.Path != r.Path) {
 		return r.suggestAnew(fault.New(fault.Usage, "Run %s runs another workflow, %s", rec.ID, w.Name).
-			SuggestCommand("Wait for it with: pflow-exec wait %s", rec.ID).
-			SuggestTool("Call execute with name %q and resume %q to wait for its end", w.Name, rec.ID))
+			Then(fault.Step{Do: fault.DoWait, Run: rec.ID, Name: w.Name}))
 	}
 	inputs, err := event.Plain(first.Inputs, rec.Blob)
 	if err != nil {
@@ -88,8 +87,7 @@ func (r *Request) checkSame(ctx context.Context, h *home.Home, rec *journal.Read
 		has := gjson.GetBytes(inputs, gjson.Escape(name))
 		if has.Exists() && !strings.Contains(has.Raw, redact.Mark) && !same(r.Inputs[name], has.Raw) {
 			return r.suggestAnew(fault.New(fault.Usage, "Run %s has another value of its input %q", rec.ID, name).
-				SuggestCommand("Wait for it with: pflow-exec wait %s", rec.ID).
-				SuggestTool("%s and without inputs, to wait for its end", journal.ResumeCall(rec.ID, "")))
+				Suggest("Leave out the inputs").Then(fault.Step{Do: fault.DoWait, Run: rec.ID}))
 		}
 	}
 	return nil
@@ -98,8 +96,7 @@ func (r *Request) checkSame(ctx context.Context, h *home.Home, rec *journal.Read
 // suggestAnew adds to the fault of a run that is another one how to start a new run.
 func (r *Request) suggestAnew(f *fault.Fault) *fault.Fault {
 	if r.keyed {
-		return f.SuggestCommand("For a new run of %s, give another idempotency key", r.Name).
-			SuggestTool("For a new run of %s, call execute with another idempotency_key", r.Name)
+		return f.Suggest("For a new run of %s, give another idempotency key", r.Name)
 	}
 	return f.Suggest("For a new run of %s, leave out the run to go on from", r.Name)
 }

@@ -53,8 +53,7 @@ func (r *Request) awaitEnd(ctx context.Context, rec *journal.Reader) (waited boo
 		f = fault.New(fault.Conflict, "Run %s waits for an answer to node %s, but takes none while its other nodes run", rec.ID, asked)
 		f.Node = asked
 	}
-	return true, f.SuggestCommand("Wait for its end with: pflow-exec wait %s. Then try again", rec.ID).
-		SuggestTool("%s and without answers, to wait for its end. Then try again", journal.ResumeCall(rec.ID, ""))
+	return true, f.Suggest("Try again when it has ended").Then(fault.Step{Do: fault.DoWait, Run: rec.ID})
 }
 
 // checkFollowed returns a fault if the request has an answer for a run that it was to follow, and which cannot take it.

@@ -36,7 +36,7 @@ func checkpointPath(h *home.Home, name, resume string) (string, error) {
 	}
 	if runs, err := filepath.EvalSymlinks(h.Path("runs")); err == nil && strings.HasPrefix(path, runs+string(filepath.Separator)) {
 		return "", fault.New(fault.Usage, "The checkpoint file %s belongs to the runs of the home", name).
-			SuggestCommand("Name a file outside of it, or go on from the run: pflow-exec resume RUN")
+			Suggest("Name a file outside of it").Then(fault.Step{Do: fault.DoResume, Run: "RUN"})
 	}
 	return path, nil
 }
@@ -123,5 +123,5 @@ func (l *Launch) checkCopied(last *event.Event) error {
 		return nil
 	}
 	return fault.New(fault.Internal, "The run ended as %s, but its events could not be written to %s: %v", last.Status, l.file.Path(), fault.Reason(l.file.Err())).
-		SuggestCommand("pflow-exec events %s prints them; the same command goes on from there in this home", last.Run)
+		Suggest("The same command goes on from there in this home").Then(fault.Step{Do: fault.DoEvents, Run: last.Run})
 }

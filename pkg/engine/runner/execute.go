@@ -61,7 +61,7 @@ func (l *Launch) Execute(ctx context.Context, o Observer) (*event.Event, error) 
 		}
 		w.RecordFailure(err)
 		f := *fault.From(err)
-		return nil, f.Suggest("resume with: %s", l.resumeCommand(w.ID))
+		return nil, f.Then(l.resumption(w.ID))
 	}
 	reader.Open(l.host.Home).Record(w.ID)
 	tidy(l.host)
@@ -125,7 +125,7 @@ func (l *Launch) begin(o Observer) (*journal.Writer, *process.Claim, error) {
 // run has the engine execute the workflow. Then it ends the processes that nodes and servers have left running.
 func (l *Launch) run(ctx context.Context, w *journal.Writer) (*event.Event, error) {
 	c := l.config(w.ID)
-	c.Journal, c.ResumeCommand = w, l.resumeCommand(w.ID)
+	c.Journal, c.Resume = w, l.resumption(w.ID)
 	if l.origin != nil {
 		c.Adopt = func(ref event.Reference) (bool, error) { return w.Adopt(ref, l.origin) }
 		if !l.fork {

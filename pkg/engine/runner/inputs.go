@@ -50,8 +50,7 @@ func (l *Launch) resolveInputs() error {
 		})
 		if !supplied {
 			f := fault.New(fault.Usage, "Input %q is secret, so run %s has not stored it", name, l.from.Run).
-				SuggestCommand("Give it again: pflow-exec resume %s%s; or set it in the environment or the settings", l.from.Run, placeholders(lost)).
-				SuggestTool("Give it again in inputs: {%q: VALUE}", name)
+				Suggest("Give it again, or set it in the environment or the settings").Then(fault.Step{Do: fault.DoResume, Run: l.from.Run, Inputs: lost})
 			f.Missing = []string{name}
 			return f
 		}
@@ -147,8 +146,7 @@ func (l *Launch) resolveDir() error {
 	}
 	l.dir = l.from.Started.Cwd
 	if info, err := os.Stat(l.dir); err != nil || !info.IsDir() {
-		return fault.New(fault.Usage, "The folder of run %s no longer exists", l.from.Run).SuggestCommand("Choose another with -C DIR").
-			SuggestTool("Call execute without resume: a new run has the folder of pflow-serve")
+		return fault.New(fault.Usage, "The folder of run %s no longer exists", l.from.Run).Suggest("Start a new run, or choose another folder for this one").Then(fault.Command("Choose another folder", "pflow-exec resume %s -C DIR", l.from.Run))
 	}
 	return nil
 }

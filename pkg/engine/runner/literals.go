@@ -24,9 +24,8 @@ func restoreLiterals(host *Host, run string, stored []byte, from event.Workflow)
 	need := func(format string, args ...any) *fault.Fault {
 		f := fault.New(fault.Usage, "Run %s needs a secret that was written in "+format, append([]any{run}, args...)...)
 		f.File = ref
-		return f.SuggestCommand("Resume it with a workflow that has the secret: pflow-exec run WORKFLOW --resume %s", run).
-			SuggestTool("Call execute with the name of a workflow that has the secret, and resume %q", run).
-			Suggest(`For later runs, declare an input with "secret": true: its value can be given on a resume`)
+		return f.Suggest("Give a workflow that has the secret").Suggest(`For later runs, declare an input with "secret": true: its value can be given on a resume`).
+			Then(fault.Step{Do: fault.DoResume, Run: run, Workflow: true})
 	}
 	if ref == "-" || ref == "" {
 		return nil, need("a workflow from standard input")

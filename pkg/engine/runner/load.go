@@ -214,7 +214,7 @@ func (r *Request) suggestAsItWas(f *fault.Fault) *fault.Fault {
 	if !r.Current {
 		return f
 	}
-	return f.SuggestCommand("Correct the workflow; or go on with what the run began with: pflow-exec resume %s --as-it-was", r.Resume)
+	return f.Suggest("Correct the workflow").Then(fault.Step{Do: fault.DoAsItWas, Run: r.Resume})
 }
 
 // folder returns the folder that the paths in the workflow of a run start from.
@@ -320,7 +320,7 @@ func (r *Request) loadOrigin(host *Host, name string) (err error) {
 // unnamed returns the fault of a workflow from standard input that is to go on from its last run: it has no name by which runs could be
 // told apart.
 func (r *Request) unnamed(host *Host) error {
-	f := fault.New(fault.Usage, "A workflow from standard input has no last run to go on from").Suggest("Name the run: --resume RUN")
+	f := fault.New(fault.Usage, "A workflow from standard input has no last run to go on from").Suggest("Name the run").Then(fault.Command("Go on from it", "pflow-exec run - --resume RUN"))
 	if rec, err := journal.Find(host.Home, "last"); err == nil {
 		f.Suggest("The newest run is %s", rec.ID)
 	}

@@ -39,10 +39,11 @@ func (r *Request) checkOwn(h *home.Home, first *event.Event) error {
 		}
 	}
 	f := fault.New(fault.Usage, "Run %s is a run of %s, not of %s", first.Run, w.Name, r.Name)
+	step := fault.Step{Do: fault.DoResume, Run: first.Run}
 	if isName {
-		f.SuggestTool("To go on from it, call execute with name %q and resume %q", w.Name, first.Run)
+		step.Name = w.Name
 	}
-	return r.suggestAnew(f.SuggestCommand("To go on from it: pflow-exec resume %s", first.Run))
+	return r.suggestAnew(f.Then(step))
 }
 
 // owns reports whether a run of w is one of the request's workflow: of the same name, or of the same file, after links too. Events from

@@ -45,7 +45,7 @@ func ServeAttempt(ctx context.Context, host *Host, in io.Reader, out io.Writer) 
 			return nil, f
 		}
 		return nil, fault.New(fault.Usage, "Standard input is not a request: %v", err).
-			SuggestCommand(`Name the type of a node: pflow-exec node TYPE KEY=VALUE. Without a type, pflow-exec node reads {"v":1,"type":TYPE,"params":{…}}`)
+			Suggest(`Name the type of a node: pflow-exec node TYPE KEY=VALUE. Without a type, pflow-exec node reads {"v":1,"type":TYPE,"params":{…}}`)
 	}
 	if r.V != node.RequestVersion {
 		return nil, fault.New(fault.Protocol, "The request has version %d, but this program needs version %d", r.V, node.RequestVersion).
@@ -86,7 +86,7 @@ func (host *Host) attempt(ctx context.Context, r *node.Request, lines *attemptLi
 		return failed(fault.From(err))
 	case !ok:
 		return failed(fault.New(fault.Unavailable, "The machine that runs the node has no node type %q", r.Type).
-			SuggestCommand("Install or register it there too: pflow-sync nodes, pflow-sync sync").SuggestTool("A person installs or registers it there too"))
+			Then(fault.ByPerson("Install it there too, and register it", "pflow-sync nodes")))
 	}
 	known, err := settings.Load(host.Home)
 	if err != nil {

@@ -67,8 +67,7 @@ func Cancel(ctx context.Context, h *home.Home, run string) (id string, status ev
 	}
 	if journal.IsLive(status) {
 		return "", "", fault.New(fault.Conflict, "Run %s has not stopped within %s", rec.ID, patience).
-			SuggestCommand("pflow-exec status %s shows which nodes still run", rec.ID).
-			SuggestTool("%s, to wait for its end", journal.ResumeCall(rec.ID, ""))
+			Then(fault.Step{Do: fault.DoStatus, Run: rec.ID}, fault.Step{Do: fault.DoWait, Run: rec.ID})
 	}
 	if status == journal.Interrupted {
 		endStrays(rec.ID)

@@ -173,7 +173,11 @@ func TestKeyPath(t *testing.T) {
 	}
 	for name, hint := range map[string]string{"llm.defaultmodel": "llm.default_model", "env.X": "set-env", "registry.nodes.deny": "deny PATTERN", "": ""} {
 		_, _, err := KeyPath(name)
-		if f := fault.From(err); f == nil || f.Type != fault.Usage || !strings.Contains(strings.Join(f.Suggestions, " "), hint) || len(f.Available) == 0 {
+		f := fault.From(err)
+		if f != nil {
+			f.Address(fault.Shell)
+		}
+		if f == nil || f.Type != fault.Usage || !strings.Contains(strings.Join(f.Suggestions, " "), hint) || len(f.Available) == 0 {
 			t.Errorf("%s: %+v", name, f)
 		}
 	}

@@ -57,13 +57,13 @@ func KeyPath(name string) ([]string, Key, error) {
 		f.Suggest("Did you mean %s?", near)
 	}
 	if strings.HasPrefix(name, "env.") {
-		f.SuggestCommand("pflow-lib settings set-env NAME sets a value for inputs and servers")
+		f.Then(fault.Command("Set a value for inputs and servers", "pflow-lib settings set-env NAME"))
 	}
 	if strings.HasPrefix(name, "vars.") {
-		f.SuggestCommand("pflow-lib settings set-var NAME=VALUE sets a value for inputs that is not secret")
+		f.Then(fault.Command("Set a value for inputs that is not secret", "pflow-lib settings set-var NAME=VALUE"))
 	}
 	if strings.HasPrefix(name, "registry.") {
-		f.SuggestCommand("To choose the node types that may be used: pflow-lib settings allow PATTERN, deny PATTERN")
+		f.Then(fault.Command("Choose the node types that may be used", "pflow-lib settings allow PATTERN, pflow-lib settings deny PATTERN"))
 	}
 	return nil, Key{}, f
 }
@@ -76,8 +76,7 @@ func (k Key) Value(text string) (json.RawMessage, error) {
 	switch n, err := strconv.Atoi(text); {
 	case k.Name == "runtime.max_runs" && (err != nil || n < 1):
 		return nil, fault.New(fault.Usage, "The value of %s must be a whole number of at least 1, not %s", k.Name, fault.Truncate(text, maxShownValue)).
-			SuggestCommand("pflow-lib settings set %s 4 lets four runs be executed at the same time", k.Name).
-			SuggestCommand("pflow-lib settings unset %s removes the limit", k.Name)
+			Then(fault.Command("Let four runs be executed at the same time", "pflow-lib settings set %s 4", k.Name), fault.Command("Remove the limit", "pflow-lib settings unset %s", k.Name))
 	case k.Name == "runtime.fail_degraded" && text != "true" && text != "false":
 		return nil, fault.New(fault.Usage, "The value of %s must be true or false, not %s", k.Name, fault.Truncate(text, maxShownValue))
 	case !json.Valid([]byte(text)):

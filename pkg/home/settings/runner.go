@@ -21,7 +21,7 @@ func CheckRunner(name, command string) *fault.Fault {
 		return fault.New(fault.Validation, "The runner %s is built in: it is this machine", name).Suggest("Choose another name")
 	case strings.TrimSpace(command) == "":
 		return fault.New(fault.Validation, "The runner %s has no command", name).
-			SuggestCommand(`Write a command line such as "ssh gpu1 pflow-exec node"`).SuggestTool("A person sets its command in settings.json")
+			Suggest(`Set its command in settings.json, such as "ssh gpu1 pflow-exec node"`)
 	}
 	return nil
 }

@@ -120,6 +120,7 @@ func TestRun(t *testing.T) {
 	write(`echo said; echo why >&2; exit 3`)
 	ran, err := steps.Run(t.Context(), env)
 	f := fault.From(err)
+	f.Address(fault.Shell)
 	if !ran || f == nil || f.Type != fault.Execution || f.Details["output"] != "said\nwhy" || !strings.Contains(f.Message, "why") || !strings.Contains(strings.Join(f.Suggestions, ""), "client remove") {
 		t.Errorf("%v, %+v", ran, f)
 	}

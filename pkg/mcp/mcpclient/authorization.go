@@ -95,8 +95,7 @@ func (w *webClient) moreScopes(wanted []string) *fault.Fault {
 		flags = " --scope '" + strings.Join(slices.Compact(all), " ") + "'"
 	}
 	f := fault.New(fault.Execution, "Access forbidden (HTTP 403). The login to server %s does not have the scope %s", w.server, strings.Join(missing, " "))
-	return f.SuggestCommand("pflow-sync login %s%s logs in with it", w.server, flags).
-		SuggestTool("A person logs in with it: pflow-sync login %s%s", w.server, flags).
+	return f.Then(fault.ByPerson("Log in with it", "pflow-sync login %s%s", w.server, flags)).
 		Detail("http_status", http.StatusForbidden).Detail("scope", strings.Join(wanted, " "))
 }
 

@@ -74,7 +74,7 @@ func Connect(ctx context.Context, spec Spec) (*Session, error) {
 		return nil, err
 	}
 	if spec.Server.Disabled {
-		return nil, invalid(spec.Name, "is disabled").SuggestCommand("pflow-sync enable %s lets it start again", spec.Name)
+		return nil, invalid(spec.Name, "is disabled").Then(fault.ByPerson("Let it start again", "pflow-sync enable %s", spec.Name))
 	}
 	if spec.Log == nil {
 		spec.Log = slog.New(slog.DiscardHandler)

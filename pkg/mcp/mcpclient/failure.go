@@ -218,6 +218,5 @@ func ToolNotFound(server, tool string, names []string) *fault.Fault {
 	if near, ok := fault.Nearest(tool, names); ok {
 		f.Suggest("Did you mean %q?", near)
 	}
-	return f.SuggestCommand("pflow-sync sync %s updates the registry to the tools that the server has now", server).
-		SuggestTool("To update the registry to the tools that the server has now: sync_server, if you have that tool, or a person with: pflow-sync sync %s", server)
+	return f.Then(fault.Step{Do: fault.DoSync, Name: server})
 }

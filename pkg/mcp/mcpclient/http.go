@@ -43,8 +43,7 @@ type webClient struct {
 func newWebClient(spec Spec) (*webClient, error) {
 	endpoint, err := url.Parse(spec.Server.URL)
 	if err != nil || endpoint.Host == "" {
-		return nil, fault.New(fault.Validation, "The server's url is not a URL").SuggestCommand("Check it, and the variables in it, with pflow-sync list").
-			SuggestTool("A person checks it, and the variables in it, with: pflow-sync list")
+		return nil, fault.New(fault.Validation, "The server's url is not a URL").Suggest("Check it, and the variables in it").Then(fault.Step{Do: fault.DoListServers})
 	}
 	next, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {

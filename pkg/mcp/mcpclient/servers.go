@@ -66,8 +66,7 @@ func (s Servers) Get(name string) (Server, error) {
 		f.Suggest("Did you mean %q?", near)
 	}
 	return Server{}, f.Offer(name, names).
-		SuggestCommand("pflow-sync add %s -- COMMAND [ARG…] configures it; pflow-sync list shows the configured servers", name).
-		SuggestTool("A person configures it with: pflow-sync add %s -- COMMAND [ARG…]", name)
+		Then(fault.ByPerson("Add it", "pflow-sync add %s -- COMMAND [ARG…]", name), fault.Step{Do: fault.DoListServers})
 }
 
 // Names returns the names of the servers, sorted.
@@ -108,7 +107,7 @@ func (s Server) Check(name string) error {
 		switch {
 		case IsURL(s.Command):
 			return invalid(name, "has a URL as its command").Suggest(`Write it as "url", with "type": "http"`).
-				SuggestCommand("pflow-sync add %s URL configures a server at a URL", name)
+				Then(fault.Command("Add a server at a URL", "pflow-sync add %s URL", name))
 		case s.Command == "" && s.URL != "":
 			return invalid(name, "has a url but the transport %s, which needs a command", Stdio).Suggest(`A server at a URL has "type": "http"`)
 		case s.Command == "":

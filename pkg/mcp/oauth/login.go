@@ -99,7 +99,7 @@ func read(h *home.Home, server string) (*Login, error) {
 	var l Login
 	if err := json.Unmarshal(data, &l); err != nil { // the error could quote a token
 		return nil, fault.New(fault.Validation, "The stored login to server %s cannot be read", server).
-			SuggestCommand("pflow-sync login %s replaces it", server).SuggestTool("A person replaces it with: pflow-sync login %s", server)
+			Then(fault.ByPerson("Replace it", "pflow-sync login %s", server))
 	}
 	return &l, nil
 }

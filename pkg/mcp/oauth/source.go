@@ -158,7 +158,7 @@ func (s *Source) failed(err error) error {
 // Needed returns the fault of a server that wants a new login.
 func Needed(server, message string) *fault.Fault {
 	return fault.New(fault.Execution, "%s", message).
-		SuggestCommand("pflow-sync login %s logs in", server).SuggestTool("A person logs in with: pflow-sync login %s", server)
+		Then(fault.ByPerson("Log in", "pflow-sync login %s", server))
 }
 
 // refresh returns the login with new tokens. The authorization server may keep the refresh token or replace it.

@@ -139,7 +139,7 @@ func TestALoginThatIsOver(t *testing.T) {
 		source := newSource(h, s.URL)
 		token, err := source.Renew(t.Context(), l.AccessToken)
 		f, ok := errors.AsType[*fault.Fault](err)
-		if ok && (f.Retryable || len(f.Suggestions) == 0 || !strings.Contains(f.Suggestions[0], "pflow-sync login s")) || !ok && token != "" {
+		if ok && (f.Retryable || len(f.Next) == 0 || f.Next[0].Call(fault.Shell) != "pflow-sync login s") || !ok && token != "" {
 			t.Errorf("%q, %+v", token, f)
 		}
 	}

@@ -40,6 +40,7 @@ func summarized(call func(context.Context, *mcpserver.Call) *mcpserver.Result, s
 // command shortens what is longer than maxPage, unless its arguments have another limit.
 func (f *Front) answer(ctx context.Context, c suite.Command) *mcpserver.Result {
 	c.Args = append([]string{"--max-bytes=" + strconv.Itoa(maxPage), "--quiet"}, c.Args...)
+	c.Reader = f.Reader()
 	o, err := f.Suite.Run(ctx, c)
 	if ctx.Err() != nil && err != nil {
 		return suite.Failure(fault.New(fault.Unavailable, "The call was cancelled before it was answered"))
@@ -51,7 +52,7 @@ func (f *Front) answer(ctx context.Context, c suite.Command) *mcpserver.Result {
 	if bad != nil {
 		return suite.Failure(bad)
 	}
-	return f.forRuns(&mcpserver.Result{Structured: doc, IsError: o.Exit != 0})
+	return &mcpserver.Result{Structured: doc, IsError: o.Exit != 0}
 }
 
 // decode returns the arguments of a call, which have been checked against the tool's schema. It refuses what no command line can have.
@@ -64,4 +65,10 @@ func decode[A any](call *mcpserver.Call) (A, *mcpserver.Result) {
 		return a, suite.Failure(fault.New(fault.Usage, "The arguments do not match the tool's schema: %v", err))
 	}
 	return a, nil
+}
+
+// failure returns a failed result with a fault, whose steps are worded for the clients of the front.
+func (f *Front) failure(why *fault.Fault) *mcpserver.Result {
+	why.Address(f.Reader())
+	return suite.Failure(why)
 }

@@ -29,7 +29,7 @@ func (w *awaiting) ask(ctx context.Context, run string, r *mcpserver.Result) (ne
 	s, failed := standingOf(ctx, w.front, run)
 	switch {
 	case ctx.Err() != nil:
-		return "", w.front.forRuns(w.stopped(ctx, run))
+		return "", w.stopped(ctx, run)
 	case failed != nil:
 		return "", r
 	case s.ResumedBy != "": // it was answered meanwhile
@@ -57,7 +57,7 @@ func (w *awaiting) elicit(ctx context.Context, s *standing, r *mcpserver.Result)
 		}
 		switch {
 		case ctx.Err() != nil:
-			return "", w.front.forRuns(w.stopped(ctx, s.Run))
+			return "", w.stopped(ctx, s.Run)
 		case err != nil:
 			w.front.Suite.Log.Warn("the client did not show what a run asks", "run", s.Run, "node", q.Node, "error", err)
 			return "", r
@@ -145,20 +145,20 @@ func (w *awaiting) replied(ctx context.Context) (run string, result *mcpserver.R
 	case refused.Type == fault.Security: // the protocol wants no result for a state that was changed
 		return "", &mcpserver.Result{Err: refused}
 	default:
-		return "", f.forRuns(suite.Failure(refused))
+		return "", f.failure(refused)
 	}
 	s, failed := standingOf(ctx, f, state.Run)
 	if failed != nil {
 		return "", failed
 	}
 	if s.ResumedBy != "" {
-		return "", f.forRuns(suite.Failure(fault.New(fault.Conflict, "What run %s asked was answered before; run %s goes on with that answer", s.Run, s.ResumedBy).
-			Suggest("Call execute with the same name and resume %q to get its result", s.ResumedBy).Detail("run_id", s.ResumedBy)))
+		return "", f.failure(fault.New(fault.Conflict, "What run %s asked was answered before; run %s goes on with that answer", s.Run, s.ResumedBy).
+			Then(fault.Step{Do: fault.DoContinued, Run: s.ResumedBy}).Detail("run_id", s.ResumedBy))
 	}
 	maps.DeleteFunc(w.call.Replies, func(node string, _ mcpserver.Reply) bool { return !slices.Contains(state.Nodes, node) })
 	answers, misfit := s.answers(w.call.Replies)
 	if misfit != nil {
-		return "", f.forRuns(suite.Failure(misfit.Detail("run_id", s.Run)))
+		return "", suite.Failure(misfit.Detail("run_id", s.Run))
 	}
 	w.dismissed = len(answers) < len(w.call.Replies)
 	if len(answers) == 0 { // it is asked again, unless it was dismissed

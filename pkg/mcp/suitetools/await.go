@@ -58,7 +58,7 @@ func startRun(ctx context.Context, f *Front, a *executeArguments) (run string, f
 
 // awaitRun waits for the end of a run while it reports progress. A client that cancels the call does not end the run.
 func awaitRun(ctx context.Context, f *Front, call *mcpserver.Call, a *executeArguments, run string) *mcpserver.Result {
-	w := newAwaiting(f, call, a, left)
+	w := newAwaiting(f, call, a, f.left)
 	defer w.end()
 	var result *mcpserver.Result
 	if call.State != "" {
@@ -122,7 +122,7 @@ func (w *awaiting) wait(ctx context.Context, run string) *mcpserver.Result {
 	stop(end[1].Exists() && !live(end[1].Str))
 	switch {
 	case ctx.Err() != nil: // also if the run has ended meanwhile: then nothing is left to cancel
-		return f.forRuns(w.stopped(ctx, run))
+		return w.stopped(ctx, run)
 	case end[0].Str == "": // the end of the run is not known
 		lost := fault.New(fault.Unavailable, "Run %s cannot be waited for", run)
 		_ = json.Unmarshal([]byte(end[2].Raw), lost)
@@ -165,7 +165,7 @@ func (f *Front) follow(ctx context.Context, run string, see func(line []byte)) (
 // away or the server stops, the run goes on.
 func (f *Front) stopped(ctx context.Context, run string) *mcpserver.Result {
 	if mcpserver.WhyEnded(ctx) != mcpserver.Cancelled {
-		return left(ctx, run)
+		return f.left(ctx, run)
 	}
 	ctx = context.WithoutCancel(ctx)
 	if r := f.answer(ctx, suite.Command{Program: "pflow-exec", Args: []string{"cancel", "--format", "json", "--", run}}); r.IsError {
@@ -175,7 +175,7 @@ func (f *Front) stopped(ctx context.Context, run string) *mcpserver.Result {
 }
 
 // left answers a call whose context ended while its run goes on.
-func left(ctx context.Context, run string) *mcpserver.Result {
+func (f *Front) left(ctx context.Context, run string) *mcpserver.Result {
 	why := "The call was cancelled"
 	switch mcpserver.WhyEnded(ctx) {
 	case mcpserver.Gone:
@@ -183,8 +183,7 @@ func left(ctx context.Context, run string) *mcpserver.Result {
 	case mcpserver.Stopping:
 		why = "The server is stopping"
 	}
-	return suite.Failure(fault.New(fault.Unavailable, "%s; run %s goes on", why, run).
-		Suggest("Call execute with the same name and resume %q to get its result", run).Detail("run_id", run))
+	return f.failure(fault.New(fault.Unavailable, "%s; run %s goes on", why, run).Then(fault.Step{Do: fault.DoWait, Run: run}).Detail("run_id", run))
 }
 
 // links returns the resources that replace the long texts of a result.

@@ -1,6 +1,7 @@
 package suitetools
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -20,8 +21,9 @@ func (f *Front) describe() mcpserver.Tool {
 		Description: "Describe a workflow and how to call it: its inputs and outputs with types, an example (arguments for execute), its nodes, edges and templates, " +
 			"the MCP servers and settings that it needs (dependencies: configured and set say whether they are there), and statistics of its runs. " +
 			"An answer has at most 8 kB: of long lists it has the beginning and how many there are, such as nodes_total. " +
-			"The name of a node type describes that.",
+			"The name of a node type describes that. With run_id it shows the end of what the nodes of a run have printed, or the one of node.",
 		InputSchema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string","description":"the name of a saved workflow or a draft, or of a node type"},` +
+			`"run_id":{"type":"string","pattern":"^(last|r[0-9a-z]*)$","description":"show what this run of the workflow has printed"},"node":{"type":"string","minLength":1,"description":"only this node of the run"},` +
 			limitProperty("entries of each list") + `},"required":["name"],"additionalProperties":false}`),
 		OutputSchema: suite.AnswerSchema(`"name":{"type":"string"},"type":{"type":"string"},"description":{"type":"string"},"saved":{"type":"boolean","description":"false for a draft"},` +
 			`"inputs":{"type":["object","array"],"description":"by name; a node type's are a list"},"outputs":{"type":["object","array"]},` +
@@ -30,7 +32,8 @@ func (f *Front) describe() mcpserver.Tool {
 			`"example":{"type":"object","description":"arguments for execute"},"dependencies":{"type":"object"},"statistics":{"type":"object"},` +
 			`"valid":{"type":"boolean","description":"false if the workflow has errors and cannot run; absent otherwise"},"errors_total":{"type":"integer"},` +
 			`"errors":{"type":"array","description":"the first errors","items":` + suite.FaultSchema + `},` +
-			`"truncated":{"type":"boolean","description":"something was left out: limit 0 has everything"},"suggestions":{"type":"array","items":{"type":"string"}}`),
+			`"truncated":{"type":"boolean","description":"something was left out: limit 0 has everything"},"suggestions":{"type":"array","items":{"type":"string"}},` +
+			`"run_id":{"type":"string"},"logs":{"type":"array","description":"lines, the last ones","items":{"type":"object"}},"omitted":{"type":"integer","description":"how many lines before these are left out"}`),
 		ReadOnly: true, Idempotent: true,
 		Call: summarized(document[describeArguments](f), described),
 	}
@@ -38,16 +41,24 @@ func (f *Front) describe() mcpserver.Tool {
 
 type describeArguments struct {
 	Name  string `json:"name"`
+	RunID string `json:"run_id"`
+	Node  string `json:"node"`
 	Limit *int   `json:"limit"`
 }
 
 func (a describeArguments) command() suite.Command {
+	if a.RunID != "" {
+		return runLogs{RunID: a.RunID, Node: a.Node}.command()
+	}
 	args := append([]string{"describe", "--format", "json"}, pageArguments{Limit: a.Limit}.flags()...)
 	return suite.Command{Program: "pflow-lib", Args: append(args, "--", a.Name)}
 }
 
 // described is the summary of an answer: what the workflow is for, how to call it, and what it still needs.
 func described(document json.RawMessage) string {
+	if logs := gjson.GetBytes(document, "logs"); logs.Exists() {
+		return printed(logs)
+	}
 	fields := gjson.GetManyBytes(document, "name", "type", "description", "example", "suggestions", "warnings.#.message")
 	name, kind := fields[0].Str, "Workflow"
 	if name == "" {
@@ -70,6 +81,15 @@ func described(document json.RawMessage) string {
 		}
 	}
 	return strings.Join(lines, "\n")
+}
+
+// printed returns the lines that nodes have printed as text.
+func printed(logs gjson.Result) string {
+	var text strings.Builder
+	for _, line := range logs.Array() {
+		text.WriteString(strings.TrimSuffix(line.Get("text").String(), "\n") + "\n")
+	}
+	return cmp.Or(text.String(), "Nothing was printed")
 }
 
 // missing returns a line for each kind of dependency of a workflow that is not there.

@@ -26,7 +26,12 @@ func limited(f *Front, tools []mcpserver.Tool) []mcpserver.Tool {
 			}
 			return mayFollow(ctx, f, a.Get("resume").Str)
 		},
-		"describe_workflow": func(_ context.Context, f *Front, a gjson.Result) *fault.Fault { return mayRun(f, a.Get("name").Str) },
+		"describe_workflow": func(ctx context.Context, f *Front, a gjson.Result) *fault.Fault {
+			if unknown := mayRun(f, a.Get("name").Str); unknown != nil || a.Get("run_id").Str == "" {
+				return unknown
+			}
+			return mayFollow(ctx, f, a.Get("run_id").Str)
+		},
 		"list_runs": func(_ context.Context, f *Front, a gjson.Result) *fault.Fault {
 			if !a.Get("workflow").Exists() {
 				return fault.New(fault.Usage, "The argument workflow is required: only the runs of some workflows can be listed").Offer("", f.Only)

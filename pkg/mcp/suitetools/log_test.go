@@ -44,7 +44,7 @@ func TestTheCommandLineIsLogged(t *testing.T) {
 		return a
 	}}))
 	f.call(f.front(), "save_to_library", `{"draft_name":"a","final_name":"b","description":"It's <two> words & $HOME"}`)
-	want := f.Dir + `/pflow-lib --hints=tools --max-bytes=8192 --quiet save --format json '--description=It'\\''s <two> words & $HOME' -- a b`
+	want := f.Dir + `/pflow-lib --hints=tools:core --max-bytes=8192 --quiet save --format json '--description=It'\\''s <two> words & $HOME' -- a b`
 	line := log.String()
 	if got := strings.ReplaceAll(strings.ReplaceAll(line, `\u003c`, "<"), `\u003e`, ">"); !strings.Contains(strings.ReplaceAll(got, `\u0026`, "&"), want) {
 		t.Errorf("logged %s", line)

@@ -34,11 +34,11 @@ type reader struct {
 	suite *suite.Programs
 	// tools are those that the App may call.
 	tools []string
-	// serves reports whether a toolset is served.
-	serves func(toolset string) bool
+	// client is who reads them.
+	client fault.Reader
 }
 
-func (f *Front) reader() reader { return reader{f.Suite, appTools(f), f.serves} }
+func (f *Front) reader() reader { return reader{f.Suite, appTools(f), f.Reader()} }
 
 // resources is the table.
 func (r reader) resources() []resource {

@@ -76,13 +76,9 @@ func (r reader) readOutput(ctx context.Context, values []string) (*mcpserver.Con
 	}
 	switch fault.From(err).Type {
 	case fault.Timeout:
-		f := fault.New(fault.NotFound, "Run %s has not ended, so it has no outputs yet", run).Suggest("Read %sruns/%s to see how far it is", scheme, run)
-		switch {
-		case r.serves(DefaultToolset):
-			f.Suggest("Call execute with resume to wait for it")
-		case r.serves("runs"):
-			f.Suggest("Call run_wait to wait for it")
-		}
+		f := fault.New(fault.NotFound, "Run %s has not ended, so it has no outputs yet", run).Suggest("Read %sruns/%s to see how far it is", scheme, run).
+			Then(fault.Step{Do: fault.DoWait, Run: run})
+		f.Address(r.client)
 		return nil, f
 	case fault.NotFound, fault.Security:
 		return nil, err
@@ -108,13 +104,10 @@ func (r reader) withoutOutput(ctx context.Context, run, key string, failed error
 		f.Message += ". " + fault.Truncate(why, 300)
 	}
 	f.Detail("status", state).Suggest("Read %sruns/%s for the state of the run, and %sruns/%s/nodes/NODE for the outputs of a node that has ended", scheme, run, scheme, run)
-	switch {
-	case state != "paused":
-	case r.serves(DefaultToolset):
-		f.Suggest("Ask the person, then call execute with resume %q and answers: the run then goes on", run)
-	case r.serves("runs"):
-		f.Suggest("Ask the person, then call run_resume with run_id %q and answers: the run then goes on", run)
+	if state == "paused" {
+		f.Then(fault.Step{Do: fault.DoAnswer, Run: run, Node: "NODE", AnyAnswer: true})
 	}
+	f.Address(r.client)
 	return f
 }
 

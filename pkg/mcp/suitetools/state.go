@@ -121,7 +121,7 @@ func unseal(key []byte, text, tool string, arguments json.RawMessage, now time.T
 	}
 	if !now.Before(time.Unix(a.Expires, 0)) {
 		return nil, fault.New(fault.Timeout, "The requestState ended at %s; run %s still waits", time.Unix(a.Expires, 0).UTC().Format(time.RFC3339), a.Run).
-			Suggest("Call execute with the same name and resume %q, to be asked again", a.Run).Detail("run_id", a.Run)
+			Then(fault.Step{Do: fault.DoResume, Run: a.Run}).Detail("run_id", a.Run)
 	}
 	return &a, nil
 }

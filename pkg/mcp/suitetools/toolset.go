@@ -76,6 +76,20 @@ func (f *Front) chosen() []toolset {
 	})
 }
 
+// serves reports whether a toolset is served.
+func (f *Front) serves(name string) bool {
+	return slices.ContainsFunc(f.chosen(), func(t toolset) bool { return t.name == name })
+}
+
+// Reader is a client of the front, who has the tools of its toolsets.
+func (f *Front) Reader() fault.Reader {
+	var names []string
+	for _, t := range f.chosen() {
+		names = append(names, t.name)
+	}
+	return fault.ToolsOf(names)
+}
+
 // ServesWorkflows reports whether each saved workflow is a tool. Their runs can outlive a call, so the tools for runs come with them.
 func (f *Front) ServesWorkflows() bool { return slices.Contains(f.Toolsets, "workflows") }
 

@@ -146,8 +146,7 @@ func (a *Asker) endpoint(p *nodetype.LLM) (*endpoint, error) {
 	}
 	if e.key == "" && e.own && service.KeyVar != "" {
 		return nil, fault.New(fault.Execution, "There is no key for the %s API, which model %q needs", e.provider, model).
-			SuggestCommand("Set %s in the environment, or in the env of settings.json (pflow-lib settings)", service.KeyVar).
-			SuggestTool("A person sets %s in the environment, or with: pflow-lib settings set-env %s -", service.KeyVar, service.KeyVar).
+			Suggest("Set %s in the environment or the settings", service.KeyVar).Then(fault.ByPerson("Set it", "pflow-lib settings set-env %s -", service.KeyVar)).
 			Suggest("For another server with the same API, such as a local one, set base_url")
 	}
 	return e, nil

@@ -103,8 +103,7 @@ func (x *exchange) statusFault(ctx context.Context, q *question, failed *failure
 		if failed.code() == quotaUsedUp {
 			return with(fault.RateLimited, "reports that the quota is used up").Suggest("Add credit to the account of the key, or use another key")
 		}
-		f := with(fault.RateLimited, "reports too many requests").SuggestCommand("Run the node again later, run fewer nodes at a time (--jobs), or increase retries").
-			SuggestTool("Resume the run later, or increase retries of the node")
+		f := with(fault.RateLimited, "reports too many requests").Suggest("Run the node again later, run fewer nodes at a time (--jobs), or increase its retries")
 		wait, _ := retryAfter(failed.header)
 		if s := wait.Round(time.Second).Seconds(); s > 0 {
 			f.Detail("retry_after_s", s)

@@ -96,7 +96,7 @@ func (c *Cluster) State(ctx context.Context, id string) (*State, error) {
 	}
 	info := d.GetWorkflowExecutionInfo()
 	if info.GetType().GetName() != runWorkflowName {
-		return nil, fault.New(fault.NotFound, "The cluster has no run %s", id).SuggestCommand("pflow-temporal list shows the runs")
+		return nil, fault.New(fault.NotFound, "The cluster has no run %s", id).Then(fault.Step{Do: fault.DoList})
 	}
 	s := &State{ID: id, Started: info.GetStartTime().AsTime(), store: c.store, Status: running}
 	c.readMemo(s, info.GetMemo().GetFields())
@@ -159,7 +159,7 @@ func (c *Cluster) readHistory(ctx context.Context, s *State) error {
 		case enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_TERMINATED, enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_TIMED_OUT:
 			s.Ended, s.Status = e.GetEventTime().AsTime(), interruptedStatus
 			s.Fault = fault.New(fault.Execution, "The cluster has ended the run %s", s.ID).
-				SuggestCommand("pflow-temporal events %s | pflow-exec run WORKFLOW --resume - goes on from it", s.ID)
+				Then(fault.Command("Go on from it", "pflow-temporal events %s | pflow-exec run WORKFLOW --resume -", s.ID))
 		default:
 		}
 	}

@@ -41,7 +41,7 @@ func faultOf(err error, what string) *fault.Fault {
 		return fault.New(fault.Unavailable, "The worker that executed %s was lost (%s)", what, timeout.TimeoutType())
 	}
 	if _, ok := errors.AsType[*serviceerror.NotFound](err); ok {
-		return fault.New(fault.NotFound, "The cluster has no %s", what).SuggestCommand("pflow-temporal list shows the runs")
+		return fault.New(fault.NotFound, "The cluster has no %s", what).Then(fault.Step{Do: fault.DoList})
 	}
 	if _, ok := errors.AsType[*serviceerror.PermissionDenied](err); ok {
 		return fault.New(fault.Usage, "The cluster refuses %s: %v", what, err).Suggest("See TEMPORAL_API_KEY and TEMPORAL_NAMESPACE")

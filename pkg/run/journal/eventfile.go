@@ -51,7 +51,7 @@ func OpenEventFile(ctx context.Context, path string, sync bool) (*EventFile, err
 				return nil, err
 			}
 			return nil, fault.New(fault.Conflict, "Another program is using the checkpoint file %s", path).
-				SuggestCommand("pflow-exec list shows the live runs; wait until the one that writes to the file has ended")
+				Suggest("Wait until the run that writes to the file has ended").Then(fault.Step{Do: fault.DoList})
 		}
 		if e.current() {
 			if err := e.read(); err != nil {

@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -68,28 +67,6 @@ func (r *Reader) QueuedSuccessor(h *home.Home) *Reader {
 		}
 	}
 	return nil
-}
-
-// ResumeCommand returns the command line that goes on from a run.
-func ResumeCommand(id string) string { return "pflow-exec resume " + id }
-
-// ResumeCall says how a reader with tools in place of a shell goes on from a run; command is the command line that does so, which
-// may have secrets to give again at its end. ResumeCall returns "" if no tool does the same.
-func ResumeCall(id, command string) string {
-	if strings.HasSuffix(command, " --retry-failed") {
-		return ""
-	}
-	call := fmt.Sprintf("Call execute with the same name and resume %q", id)
-	var again []string
-	for word := range strings.FieldsSeq(command) {
-		if name, ok := strings.CutSuffix(word, "=VALUE"); ok {
-			again = append(again, fmt.Sprintf("%q: VALUE", name))
-		}
-	}
-	if len(again) > 0 {
-		call += ", and with inputs {" + strings.Join(again, ", ") + "} again"
-	}
-	return call
 }
 
 // linked returns the run that a file in this one's directory names, or nil.

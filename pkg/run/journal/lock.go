@@ -85,8 +85,7 @@ func (r *Reader) Hold(ctx context.Context) (release func(), err error) {
 			return nil, cause
 		}
 		return nil, fault.New(fault.Conflict, "Another program is already resuming run %s", r.ID).
-			SuggestCommand("pflow-exec list shows the new run").
-			SuggestTool("%s, which goes on from the new run", ResumeCall(r.ID, ""))
+			Suggest("Try again: then it goes on from the new run").Then(fault.Step{Do: fault.DoList})
 	}
 	if err := os.WriteFile(filepath.Join(r.dir, lockFile), []byte(resumingPrefix+strconv.Itoa(os.Getpid())+"\n"), 0o600); err != nil {
 		_ = lock.Close()

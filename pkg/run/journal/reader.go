@@ -104,10 +104,9 @@ func Find(h *home.Home, ref string) (*Reader, error) {
 // notFound returns the fault of a run that does not exist.
 func notFound(ref string) *fault.Fault {
 	if ref == "last" {
-		return fault.New(fault.NotFound, "There is no run yet").SuggestCommand("pflow-exec run WORKFLOW starts one").SuggestTool("Start one with execute")
+		return fault.New(fault.NotFound, "There is no run yet").Then(fault.Step{Do: fault.DoRun, Name: "WORKFLOW"})
 	}
-	return fault.New(fault.NotFound, "There is no run %s", ref).SuggestCommand("pflow-exec list shows all runs").
-		SuggestTool("Take the run_id of an answer of execute, or \"last\"; list_runs lists all, if you have that tool")
+	return fault.New(fault.NotFound, "There is no run %s", ref).Suggest("Take the run_id of an answer, or last").Then(fault.Step{Do: fault.DoList})
 }
 
 // IsID reports whether a name has the form of a run's id.

@@ -87,7 +87,7 @@ func anyEvent(t *rapid.T) *event.Event {
 		Iteration: rapid.IntRange(-1, 5).Draw(t, "iteration"), Done: number.Draw(t, "done"), Total: number.Draw(t, "total"), Message: text.Draw(t, "message"), FromRun: text.Draw(t, "from run"),
 		DurationMS: rapid.Ptr(number, true).Draw(t, "duration"), WillRetry: flag.Draw(t, "will retry"), RetryInMS: rapid.Ptr(number, true).Draw(t, "retry in"), Handled: flag.Draw(t, "handled"),
 		Question: text.Draw(t, "question"), Choices: rapid.SliceOfN(text, 0, 3).Draw(t, "choices"), Answer: text.Draw(t, "answer"), By: text.Draw(t, "by"), Reason: text.Draw(t, "reason"),
-		Cause: text.Draw(t, "cause"), Resume: text.Draw(t, "resume"), Warnings: rapid.SliceOfN(text, 0, 20).Draw(t, "warnings"),
+		Cause: text.Draw(t, "cause"), Resume: &fault.Step{Do: rapid.SampledFrom([]string{fault.DoResume, fault.DoRetry, fault.DoShell, "unheard_of"}).Draw(t, "do"), Run: text.Draw(t, "resume"), Command: text.Draw(t, "command")}, Warnings: rapid.SliceOfN(text, 0, 20).Draw(t, "warnings"),
 		Status: rapid.SampledFrom([]event.Status{event.Completed, event.Degraded, event.Failed, event.Cancelled, event.TimedOut, event.Paused, event.Denied, "unheard_of"}).Draw(t, "status"),
 	}
 	if rapid.Bool().Draw(t, "workflow") {

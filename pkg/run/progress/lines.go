@@ -49,8 +49,8 @@ func (l *Lines) Apply(e *event.Event) (lines []string) {
 			lines = append(lines, before+cells.Clean(text))
 		}
 	}
-	if e.Resume != "" {
-		lines = append(lines, cells.Clean("resume with: "+e.Resume))
+	if text := resumption(e); text != "" {
+		lines = append(lines, cells.Clean("resume with: "+text))
 	}
 	return lines
 }

@@ -51,12 +51,12 @@ func Summary(r *history.Run, colored bool) []string {
 	if last.Error != nil {
 		s.failure(last.Error)
 	}
-	if last.Resume != "" {
+	if text := resumption(last); text != "" {
 		label := "resume with:"
 		if last.Status == event.Degraded {
 			label = "retry with:"
 		}
-		s.addLine(normal, label, last.Resume)
+		s.addLine(normal, label, text)
 	}
 	return s.lines
 }
@@ -114,7 +114,7 @@ func (s *summary) headline(r *history.Run) {
 		l.blanks(1)
 		l.add(normal, counts)
 	}
-	if !strings.Contains(last.Resume, last.Run) { // else it stands below
+	if !strings.Contains(resumption(last), last.Run) { // else it stands below
 		l.blanks(2)
 		l.add(dim, last.Run)
 	}
@@ -154,9 +154,18 @@ func (s *summary) failure(f *fault.Fault) {
 	for _, text := range lines {
 		s.put(line{{"    " + text, normal}})
 	}
+	f.Address(fault.Shell)
 	for _, hint := range f.Suggestions[:min(len(f.Suggestions), maxHints)] {
 		s.addLine(cyan, "hint:", hint)
 	}
+}
+
+// resumption returns the command that goes on from a run, or "".
+func resumption(last *event.Event) string {
+	if last.Resume == nil {
+		return ""
+	}
+	return last.Resume.Call(fault.Shell)
 }
 
 // questions adds what the run waits for, and how to give each answer.
@@ -178,7 +187,7 @@ func (s *summary) questions(r *history.Run) {
 	if more := open - maxOther; more > 0 {
 		s.addLine(dim, fmt.Sprintf("… and %s more", history.Plural(more, "question")), "")
 	}
-	if first == nil || r.Finished.Resume == "" {
+	if first == nil || resumption(r.Finished) == "" {
 		return
 	}
 	choices := first.Choices
@@ -189,7 +198,7 @@ func (s *summary) questions(r *history.Run) {
 		if open > 1 {
 			choice = first.Path + "=" + choice
 		}
-		s.addLine(normal, "answer with:", r.Finished.Resume+" --approve "+quoted(choice))
+		s.addLine(normal, "answer with:", resumption(r.Finished)+" --approve "+quoted(choice))
 	}
 }
 

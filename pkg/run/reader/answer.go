@@ -3,8 +3,6 @@ package reader
 import (
 	"encoding/json"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/tidwall/gjson"
 
@@ -25,7 +23,7 @@ type Answer struct {
 	Usage      *event.Usage      `json:"usage,omitempty"`
 	// ResumedBy is the newest run that continues this one. Then Resume is empty.
 	ResumedBy string `json:"resumed_by,omitempty"`
-	// Resume is the command that goes on from the run.
+	// Resume is the command that goes on from the run, or the call of a tool.
 	Resume   string   `json:"resume,omitempty"`
 	Warnings []string `json:"warnings,omitempty"`
 	// OutputsTotal is the number of outputs if Outputs has only the first of them, and WarningsTotal that of Warnings.
@@ -36,6 +34,8 @@ type Answer struct {
 	Next string `json:"next,omitempty"`
 
 	addressed bool
+	// resume is the step of Resume, or nil.
+	resume *fault.Step
 	// stored are the outputs as values of the stream, and load returns their blobs.
 	stored json.RawMessage
 	load   event.Load
@@ -53,14 +53,14 @@ func (r *Run) Unfinished() *Answer {
 
 // waitNext says how a reader waits for the end of a live run.
 func waitNext(reader fault.Reader, status event.Status, id string) string {
-	text := "The run goes on: "
+	text := "The run goes on"
 	if status == journal.Queued { // because of the limit on concurrent runs
-		text = "The run begins when another one ends: "
+		text = "The run begins when another one ends"
 	}
-	if reader == fault.Tools {
-		return text + "call execute with the same name and resume " + strconv.Quote(id) + " to wait for its end"
+	if wait := (fault.Step{Do: fault.DoWait, Run: id}).Words(reader); wait != "" {
+		text += ". " + wait
 	}
-	return text + "pflow-exec wait " + id + " waits for its end"
+	return text
 }
 
 // Answer returns the answer of the run from its last event, or that of an interrupted run if last is nil. A reference
@@ -71,8 +71,8 @@ func (r *Run) Answer(last *event.Event, limit int) (*Answer, error) {
 	}
 	r.PointOn(last)
 	a := &Answer{
-		Success: last.Status.Succeeded(), RunID: last.Run, Status: last.Status, Error: last.Error, Usage: last.Usage, Resume: last.Resume, Warnings: last.Warnings,
-		ResumedBy: r.Successor(),
+		Success: last.Status.Succeeded(), RunID: last.Run, Status: last.Status, Error: last.Error, Usage: last.Usage, Warnings: last.Warnings,
+		ResumedBy: r.Successor(), resume: last.Resume, Resume: callOf(last.Resume, fault.Shell),
 	}
 	if !a.Success {
 		a.Checkpoint = last.Checkpoint
@@ -100,39 +100,47 @@ func (a *Answer) Address(reader fault.Reader) {
 		return
 	}
 	a.addressed = true
-	a.Resume = resumeFor(reader, a.RunID, a.Resume)
-	if a.ResumedBy != "" {
+	a.Resume = callOf(a.resume, reader)
+	switch {
+	case a.ResumedBy != "":
 		if !a.Success {
-			a.Next = continuedBy(reader, a.ResumedBy)
+			a.Next = continued(a.ResumedBy).Words(reader)
 		}
-		return
-	}
-	if reader == fault.Tools && a.Status == event.Paused && a.Error != nil {
-		a.askPerson()
-	}
-	if reader == fault.Tools && journal.IsLive(a.Status) {
+	case reader.HasTools() && a.Status == event.Paused && a.Error != nil:
+		a.askPerson(reader)
+	case journal.IsLive(a.Status):
 		a.Next = waitNext(reader, a.Status, a.RunID)
 	}
 }
 
-const (
-	maxAsked    = 300 // bytes of the question in Next
-	maxAnswered = 700 // bytes of how to answer it
-)
+// callOf returns how a reader does a step, or "" without one.
+func callOf(step *fault.Step, reader fault.Reader) string {
+	if step == nil {
+		return ""
+	}
+	return step.Call(reader)
+}
 
-// askPerson makes Resume and Next of a paused run say how a client of tools answers.
-func (a *Answer) askPerson() {
-	again := strings.TrimPrefix(a.Resume, journal.ResumeCall(a.RunID, "")) // the inputs to give again
-	a.Resume += ", and with answers {" + strconv.Quote(a.Error.Node) + ": ANSWER}"
-	if hints := a.Error.ToolSuggestions; len(hints) > 0 { // else an older run has none
-		a.Next = fault.Truncate(a.Error.Message, maxAsked) + " (node " + a.Error.Node + "). " + fault.Truncate(hints[0], maxAnswered) + again
+// maxAnswered is the most bytes of how to answer a question in Next.
+const maxAnswered = 1000
+
+// askPerson makes Next of a paused run say how a client of tools answers: the words of the first answer, which the fault then need not
+// repeat.
+func (a *Answer) askPerson(reader fault.Reader) {
+	for i, step := range a.Error.Next {
+		if step.Do == fault.DoAnswer {
+			f := *a.Error
+			f.Next = slices.Delete(slices.Clone(f.Next), i, i+1)
+			a.Error, a.Resume, a.Next = &f, "", fault.Truncate(step.Words(reader), maxAnswered)
+			return
+		}
 	}
 }
 
 // interrupted returns the answer of a run that stopped without a last event.
 func (r *Run) interrupted() *Answer {
 	a := &Answer{
-		RunID: r.ID(), Status: journal.Interrupted, Outputs: json.RawMessage("{}"), Resume: resumption(r), Error: r.interruption(), ResumedBy: r.Successor(),
+		RunID: r.ID(), Status: journal.Interrupted, Outputs: json.RawMessage("{}"), resume: resumption(r), Resume: callOf(resumption(r), fault.Shell), Error: r.interruption(), ResumedBy: r.Successor(),
 		Checkpoint: &event.Checkpoint{RunID: r.ID(), CompletedNodes: []string{}},
 	}
 	if h, _, err := r.outline(); err == nil { // else it may not even have begun

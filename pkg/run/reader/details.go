@@ -34,7 +34,8 @@ type Details struct {
 	// Budget is what the run and those that it continues may spend, Spent what they have spent.
 	Budget *event.Budget   `json:"budget,omitempty"`
 	Spent  *event.Spending `json:"spent,omitempty"`
-	// Resume is the command that goes on from the run.
+	// Resume is the command that goes on from the run; resume is its step, or nil.
+	resume *fault.Step
 	Resume string        `json:"resume,omitempty"`
 	Nodes  []NodeDetails `json:"nodes"`
 	// NodesTotal and WarningsTotal are the numbers of nodes and warnings if only the first are shown.
@@ -100,14 +101,15 @@ func (r *Run) Details(limit int) (*Details, error) {
 	d.Budget, d.Spent = spending(h, status, time.Now())
 	if e := h.Finished; e != nil {
 		r.PointOn(e)
-		d.EndedAt, d.DurationMS, d.Error, d.Warnings, d.Resume, d.Usage = &e.Time, e.DurationMS, e.Error, e.Warnings, e.Resume, e.Usage
+		d.EndedAt, d.DurationMS, d.Error, d.Warnings, d.resume, d.Usage = &e.Time, e.DurationMS, e.Error, e.Warnings, e.Resume, e.Usage
 		if d.Outputs, err = r.outputs(e, limit); err != nil {
 			return nil, err
 		}
 	}
 	if status == journal.Interrupted {
-		d.Resume, d.Error = resumption(r), r.interruption()
+		d.resume, d.Error = resumption(r), r.interruption()
 	}
+	d.Resume = callOf(d.resume, fault.Shell)
 	for n := range h.All() {
 		node, err := r.details(n, h.Time, status, limit)
 		if err != nil {

@@ -110,9 +110,8 @@ func (a *Answer) limitOutputs(reader fault.Reader, most int) error {
 	if size > most {
 		a.OutputsTotal = len(outputs)
 		a.Next = "Not all outputs are shown: pflow-exec wait " + a.RunID + " shows them"
-		if reader == fault.Tools {
-			a.Next = "Not all outputs are shown: read " + event.OutputURI(a.RunID, "") + "KEY, or call execute with the same name, resume " +
-				string(rawjson.Quote(a.RunID)) + " and max_output_chars 0 for all of them"
+		if reader.HasTools() {
+			a.Next = "Not all outputs are shown: read " + event.OutputURI(a.RunID, "") + "KEY, or ask for max_output_chars 0"
 		}
 		a.Outputs = json.RawMessage("{}")
 		if size, err = a.size(); err != nil {

@@ -27,21 +27,22 @@ func TestALimitedAnswerThatFits(t *testing.T) {
 	r := newRuns(t)
 	run := r.find(r.record("w", finished(event.Failed)))
 	last := &event.Event{
-		Run: run.ID(), Status: event.Failed, Outputs: json.RawMessage(`{"a":[1,2,{"b":"c"}]}`), Error: fault.New(fault.Execution, "m").SuggestCommand("c").SuggestTool("t"),
-		Checkpoint: &event.Checkpoint{CompletedNodes: []string{"x"}}, Resume: "pflow-exec resume " + run.ID() + " token=VALUE",
+		Run: run.ID(), Status: event.Failed, Outputs: json.RawMessage(`{"a":[1,2,{"b":"c"}]}`), Error: fault.New(fault.Execution, "m").Then(fault.ByPerson("c", "t")),
+		Checkpoint: &event.Checkpoint{CompletedNodes: []string{"x"}}, Resume: &fault.Step{Do: fault.DoResume, Run: run.ID(), Inputs: []string{"token"}},
 	}
+	client := fault.ToolsOf([]string{"core"})
 	answer := func(limits int) string {
 		a, err := run.Answer(last, 2000)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for range limits {
-			if err := a.Limit(fault.Tools, 8192); err != nil {
+			if err := a.Limit(client, 8192); err != nil {
 				t.Fatal(err)
 			}
 		}
-		a.Address(fault.Tools)
-		a.Error.Address(fault.Tools)
+		a.Address(client)
+		a.Error.Address(client)
 		raw, err := rawjson.Marshal(a)
 		if err != nil {
 			t.Fatal(err)

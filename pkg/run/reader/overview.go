@@ -53,7 +53,8 @@ type Overview struct {
 	// Next is as in Answer.
 	Next string `json:"next,omitempty"`
 
-	answer    *Answer // of a run that has ended, if Outputs is set
+	resume    *fault.Step // of Resume, or nil
+	answer    *Answer     // of a run that has ended, if Outputs is set
 	addressed bool
 }
 
@@ -97,7 +98,8 @@ func (r *Run) Overview(values bool) (*Overview, error) {
 		o.Questions = nil
 	}
 	if status == journal.Interrupted {
-		o.Resume, o.Error = resumption(r), r.interruption()
+		o.resume, o.Error = resumption(r), r.interruption()
+		o.Resume = callOf(o.resume, fault.Shell)
 	}
 	if journal.IsLive(status) {
 		o.Next = waitNext(fault.Shell, status, o.RunID)
@@ -128,7 +130,8 @@ func OverviewOf(h *history.Run, status event.Status, load event.Load) (o *Overvi
 		return nil, err
 	}
 	if e := h.Finished; e != nil {
-		o.EndedAt, o.Resume, o.Warnings = &e.Time, e.Resume, e.Warnings
+		o.EndedAt, o.resume, o.Warnings = &e.Time, e.Resume, e.Warnings
+		o.Resume = callOf(o.resume, fault.Shell)
 		if e.Error != nil {
 			o.Error = e.Error
 		}
@@ -225,27 +228,16 @@ func (r *Run) interruption() *fault.Fault {
 		why = "the process that executed it has ended"
 	}
 	f := fault.New(fault.Execution, "The run was interrupted: %s", why).
-		SuggestCommand("Go on with: %s", journal.ResumeCommand(r.ID())).SuggestTool("%s", journal.ResumeCall(r.ID(), ""))
+		Then(fault.Step{Do: fault.DoResume, Run: r.ID()})
 	return pointOn(f, journal.Interrupted, r.Successor())
 }
 
-// resumption returns the command that goes on from a run that was interrupted, or "" if another run continues it.
-func resumption(r *Run) string {
+// resumption returns the step that goes on from a run that was interrupted, or nil if another run continues it.
+func resumption(r *Run) *fault.Step {
 	if r.Successor() != "" {
-		return ""
+		return nil
 	}
-	return journal.ResumeCommand(r.ID())
-}
-
-// ResumeCall says how a reader with tools goes on from the run, or waits for its end.
-func (r *Run) ResumeCall() string { return journal.ResumeCall(r.ID(), "") }
-
-// resumeFor returns how a reader goes on from a run, from the command line that does so.
-func resumeFor(reader fault.Reader, id, command string) string {
-	if reader != fault.Tools || command == "" {
-		return command
-	}
-	return journal.ResumeCall(id, command)
+	return &fault.Step{Do: fault.DoResume, Run: r.ID()}
 }
 
 // Address makes Resume and Next speak to one reader.
@@ -254,11 +246,11 @@ func (o *Overview) Address(reader fault.Reader) {
 		return
 	}
 	o.addressed = true
-	a := &Answer{Success: o.Status.Succeeded(), RunID: o.RunID, Status: o.Status, Error: o.Error, Resume: o.Resume, ResumedBy: o.ResumedBy}
+	a := &Answer{Success: o.Status.Succeeded(), RunID: o.RunID, Status: o.Status, Error: o.Error, ResumedBy: o.ResumedBy, resume: o.resume}
 	a.Next = o.Next
 	a.Address(reader)
-	o.Resume, o.Next = a.Resume, a.Next
+	o.Resume, o.Next, o.Error = a.Resume, a.Next, a.Error
 }
 
 // Address makes Resume speak to one reader.
-func (d *Details) Address(reader fault.Reader) { d.Resume = resumeFor(reader, d.RunID, d.Resume) }
+func (d *Details) Address(reader fault.Reader) { d.Resume = callOf(d.resume, reader) }

@@ -151,8 +151,8 @@ func TestAnInterruptedRun(t *testing.T) {
 	if err != nil || len(d.Nodes) != 4 || d.Nodes[2].State != "interrupted" || d.Nodes[3].Node != "c/inner" {
 		t.Fatalf("%+v %v", d, err)
 	}
-	for _, said := range []string{a.Resume, o.Resume, d.Resume, strings.Join(a.Error.Suggestions, ""), strings.Join(d.Error.Suggestions, "")} {
-		if !strings.Contains(said, journal.ResumeCommand(run.ID())) {
+	for _, said := range []string{a.Resume, o.Resume, d.Resume, a.Error.Next[0].Call(fault.Shell), d.Error.Next[0].Call(fault.Shell)} {
+		if said != "pflow-exec resume "+run.ID() {
 			t.Errorf("%q does not say how to go on", said)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
-	"github.com/pflow-suite/pflow/pkg/run/journal"
 )
 
 // Successor returns the id of the newest run that continues this one, or "".
@@ -44,7 +43,7 @@ func AwaitSuccessor(ctx context.Context, r *Run) (string, error) {
 // run. It does not change the event of another run.
 func (r *Run) PointOn(last *event.Event) {
 	if next := r.Successor(); next != "" {
-		last.Error, last.Resume = pointOn(last.Error, last.Status, next), ""
+		last.Error, last.Resume = pointOn(last.Error, last.Status, next), nil
 	}
 }
 
@@ -58,14 +57,8 @@ func pointOn(f *fault.Fault, status event.Status, next string) *fault.Fault {
 	if c.SuggestAs(f); status != event.Failed {
 		c.SuggestNothing()
 	}
-	return c.SuggestCommand("%s", continuedBy(fault.Shell, next)).SuggestTool("%s", continuedBy(fault.Tools, next))
+	return c.Then(continued(next))
 }
 
-// continuedBy tells a reader how to go to the run that continues another one.
-func continuedBy(reader fault.Reader, next string) string {
-	text := "Run " + next + " continues this one: "
-	if reader == fault.Tools {
-		return text + "for its result, c" + journal.ResumeCall(next, "")[1:]
-	}
-	return text + "pflow-exec wait " + next + " prints its result"
-}
+// continued returns the step of going to the run that continues another one.
+func continued(next string) fault.Step { return fault.Step{Do: fault.DoContinued, Run: next} }

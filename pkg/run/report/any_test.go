@@ -70,7 +70,7 @@ func anyEvent(t *rapid.T) *event.Event {
 		Event: rapid.SampledFrom(kinds).Draw(t, "event"), Run: anyText(t, "run"), Node: anyText(t, "node"), Time: time.Unix(0, rapid.Int64().Draw(t, "time")).UTC(),
 		Iteration: rapid.IntRange(-1, 3).Draw(t, "iteration"), Attempt: rapid.IntRange(-1, 3).Draw(t, "attempt"), Type: anyText(t, "type"), Message: anyText(t, "message"),
 		Action: anyText(t, "action"), Outputs: anyJSON(t, "outputs"), FromRun: anyText(t, "from run"), Question: anyText(t, "question"), Choices: []string{anyText(t, "choice")},
-		AnyAnswer: rapid.Bool().Draw(t, "any answer"), Fields: anyFields(t), Params: anyJSON(t, "params"), Answer: anyText(t, "answer"), By: anyText(t, "by"), Reason: anyText(t, "reason"), Cause: anyText(t, "cause"), Status: event.Status(anyText(t, "status")), Resume: anyText(t, "resume"),
+		AnyAnswer: rapid.Bool().Draw(t, "any answer"), Fields: anyFields(t), Params: anyJSON(t, "params"), Answer: anyText(t, "answer"), By: anyText(t, "by"), Reason: anyText(t, "reason"), Cause: anyText(t, "cause"), Status: event.Status(anyText(t, "status")), Resume: &fault.Step{Do: fault.DoResume, Run: anyText(t, "resume")},
 		Warnings: []string{anyText(t, "warning")}, Cwd: anyText(t, "cwd"), Inputs: anyJSON(t, "inputs"), ResumedFrom: anyText(t, "resumed from"),
 	}
 	if rapid.Bool().Draw(t, "fails") {

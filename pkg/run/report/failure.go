@@ -38,6 +38,7 @@ func (r *writer) failure(f *fault.Fault, space *budget) *failure {
 
 // failureOf returns one fault.
 func (r *writer) failureOf(f *fault.Fault, space *budget) *failure {
+	f.Address(fault.Shell)
 	out := &failure{
 		Message: r.value(rawjson.Quote(f.Message), space), Node: oneLine(f.Node), Link: r.link(f.Node),
 		Type: oneLine(string(f.Type)), Where: strings.TrimSuffix(oneLine(f.Where()), ":"),

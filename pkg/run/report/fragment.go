@@ -9,6 +9,7 @@ import (
 
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/event/history"
+	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 	"github.com/pflow-suite/pflow/pkg/workflow/graph"
 )
@@ -69,7 +70,9 @@ func (r *writer) fragment() (*fragment, error) {
 		if last.Error != nil && len(f.Asks) == 0 {
 			f.Error = r.failure(last.Error, space)
 		}
-		f.Resume = oneLine(last.Resume)
+		if last.Resume != nil {
+			f.Resume = oneLine(last.Resume.Call(fault.Shell))
+		}
 		f.Warnings = eachOnOneLine(last.Warnings)
 		f.Outputs = r.fields(last.Outputs, space)
 	}
@@ -77,7 +80,7 @@ func (r *writer) fragment() (*fragment, error) {
 	case r.ResumedBy != "" || r.acts:
 		f.Resume = ""
 	case r.status == interrupted:
-		f.Resume = "pflow-exec resume " + f.RunID
+		f.Resume = (fault.Step{Do: fault.DoResume, Run: f.RunID}).Call(fault.Shell)
 	}
 	if first != nil {
 		f.Inputs = r.fields(first.Inputs, space)

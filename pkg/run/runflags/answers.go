@@ -31,7 +31,7 @@ func (f *Answers) Parse() (open string, byNode map[string]Answer, err error) {
 		switch {
 		case answer == "" || named && node == "":
 			return "", nil, fault.New(fault.Usage, "An answer to a question needs a text, and its node if that is named: yes, no, or one of the choices").
-				SuggestCommand("Write --approve ANSWER, or --approve NODE=ANSWER for one node").SuggestTool("Give answers as {NODE: ANSWER}")
+				Then(fault.Step{Do: fault.DoAnswerWith, Node: "NODE", AnyAnswer: true})
 		case named:
 			byNode[node] = Answer{Text: answer, By: "--approve"}
 		case open != "" && open != answer:

@@ -56,7 +56,7 @@ func shareOf(ctx context.Context, q querier, token string) (Share, error) {
 // UnknownToken returns the fault of a token that shares no workflow.
 func UnknownToken() *fault.Fault {
 	return fault.New(fault.NotFound, "Flow not found or not accessible: no flow is shared with this token").
-		SuggestCommand("pflow-share list shows what is shared").SuggestTool("Ask the owner of the flow for its link")
+		Suggest("Ask the owner of the flow for its link").Then(fault.Command("See what is shared", "pflow-share list"))
 }
 
 // Shares returns all shares, in the order in which they were added.

@@ -44,7 +44,7 @@ type Common struct {
 	Format    string           `group:"Global flags:" help:"Format of standard output: json, ndjson or text; by default text on a terminal." enum:"auto,json,ndjson,text" default:"auto" placeholder:"FORMAT"`
 	LogLevel  string           `group:"Global flags:" help:"Lowest level to log: debug, info, warn or error." enum:"debug,info,warn,error" default:"warn" env:"PFLOW_LOG_LEVEL" placeholder:"LEVEL"`
 	LogFormat string           `group:"Global flags:" help:"Format of the log: text or json." enum:"text,json" default:"text" env:"PFLOW_LOG_FORMAT" placeholder:"FORMAT"`
-	Hints     string           `group:"Global flags:" help:"Who reads hints: shell, for hints that name commands, or tools, for a client of pflow-serve, which calls tools." enum:"shell,tools" default:"shell" placeholder:"READER"`
+	Hints     string           `group:"Global flags:" help:"Who reads hints: shell, for hints that name commands, or tools:TOOLSET,…, for a client of pflow-serve, which calls the tools of these toolsets." default:"shell" placeholder:"READER"`
 	MaxBytes  int              `group:"Global flags:" help:"Print at most N bytes: failures are shortened (at most 10 errors), long answers are divided into pages; 0 is no limit." default:"0" placeholder:"N"`
 	Quiet     bool             `group:"Global flags:" short:"q" help:"Write only errors to standard error."`
 	Version   kong.VersionFlag `group:"Global flags:" help:"Print the version and exit."`
@@ -110,9 +110,9 @@ func Main(name, description string, g Grammar, sys System) int {
 			f.Suggest("A value that begins with - follows --, after all flags: -- -%s", firstWord(rest))
 		}
 		if strings.Contains(f.Message, "applies to the default command") {
-			f.SuggestCommand("Write the flag after the command: %s COMMAND … FLAG", name)
+			f.Suggest("Write the flag after the command: %s COMMAND … FLAG", name)
 		}
-		return app.fail(f.SuggestCommand("See %s --help", strings.TrimSpace(name+" "+commandOf(err))))
+		return app.fail(f.Then(fault.Command("", "See %s --help", strings.TrimSpace(name+" "+commandOf(err)))))
 	}
 	app.typed = commandLine{parsed, sys.Args}
 	if n := app.MaxBytes; n < 0 || n > 0 && n < minBytes {

@@ -19,7 +19,7 @@ func (s System) unknown(message string) *fault.Fault {
 			instead, ok = s.Instead["FILE"]
 		}
 		if ok {
-			return fault.New(fault.Usage, "%s%s", what, word).SuggestCommand("%s", instead)
+			return fault.New(fault.Usage, "%s%s", what, word).Suggest("%s", instead)
 		}
 	}
 	return fault.New(fault.Usage, "%s", message)

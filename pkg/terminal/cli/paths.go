@@ -3,8 +3,6 @@ package cli
 import (
 	"os"
 	"strings"
-
-	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
 // texted is a part of a document with texts that may name files. MapTexts replaces each by what edit returns for it.
@@ -15,7 +13,7 @@ type texted interface {
 // withoutPaths returns a function that replaces paths of this machine in a text for a reader with tools, who cannot open them: those
 // in pflow's home begin with $PFLOW_HOME, those in the working directory are relative, and those in the user's folder begin with ~.
 func (a *App) withoutPaths() func(string) string {
-	if a.Reader != fault.Tools {
+	if !a.Reader.HasTools() {
 		return nil
 	}
 	type folder struct{ path, name string }

@@ -16,7 +16,7 @@ type Addressable interface{ Address(fault.Reader) }
 // addressed returns a value as JSON for the reader of the app: with the texts for that reader, and faults of at most MaxBytes.
 func (a *App) addressed(v any) (json.RawMessage, error) {
 	raw, err := rawjson.Marshal(v)
-	if err != nil || a.Reader != fault.Tools && a.MaxBytes == 0 && !forTools(raw) {
+	if err != nil || !a.Reader.HasTools() && a.MaxBytes == 0 && !worded(raw) {
 		return raw, err // most documents need not be walked
 	}
 	var faults []*fault.Fault
@@ -40,9 +40,9 @@ func (a *App) addressed(v any) (json.RawMessage, error) {
 	return a.limit(v, len(raw), faults)
 }
 
-// forTools reports whether a document may have a text for tools.
-func forTools(raw json.RawMessage) bool {
-	return bytes.Contains(raw, []byte(`"tool_suggestions":`)) ||
+// worded reports whether a document may have steps, or a text for tools.
+func worded(raw json.RawMessage) bool {
+	return bytes.Contains(raw, []byte(`"next":`)) ||
 		slices.ContainsFunc(fault.ToolPrefixes, func(prefix string) bool { return bytes.Contains(raw, []byte(`"message":"`+prefix)) })
 }
 

@@ -24,9 +24,9 @@ func (i *inText) Address(r fault.Reader) { i.Text = string(r) }
 // encoding/json looks, and JSON that belongs to a user.
 func TestFaultsAnywhereInADocumentAreAddressed(t *testing.T) {
 	hint := func() *fault.Fault {
-		return fault.New(fault.Usage, "m").SuggestCommand("shell").SuggestTool("tools")
+		return fault.New(fault.Usage, "m").Then(fault.ByPerson("", "shell"))
 	}
-	foreign := json.RawMessage(`{"type":"usage_error","message":"m","suggestions":["user"],"tool_suggestions":["user"]}`)
+	foreign := json.RawMessage(`{"type":"usage_error","message":"m","suggestions":["user"],"next":[{"do":"shell","command":"user"}]}`)
 	for _, reader := range []fault.Reader{fault.Shell, fault.Tools} {
 		nested := hint()
 		nested.Errors = []*fault.Fault{hint()}
@@ -44,8 +44,12 @@ func TestFaultsAnywhereInADocumentAreAddressed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		one := `{"type":"usage_error","message":"m","suggestions":["` + string(reader) + `"]}`
-		want := `{"inner":{"type":"usage_error","message":"m","suggestions":["` + string(reader) + `"],"errors":[` + one + `]},"List":[{"Error":` + one +
+		words := `"suggestions":["shell"],"next":[{"do":"shell","command":"shell","person":true}]`
+		if reader == fault.Tools {
+			words = `"suggestions":["a person runs shell"]`
+		}
+		one := `{"type":"usage_error","message":"m",` + words + `}`
+		want := `{"inner":{"type":"usage_error","message":"m",` + words + `,"errors":[` + one + `]},"List":[{"Error":` + one +
 			`}],"Map":{"a":[` + one + `]},"Value":` + one + `,"Nil":null,"Texts":[{"Text":"` + string(reader) + `"}],"User":` + string(foreign) + `}`
 		if !reflect.DeepEqual(decoded(t, raw), decoded(t, json.RawMessage(want))) {
 			t.Errorf("for %s:\n%s\nwant\n%s", reader, raw, want)
@@ -91,7 +95,7 @@ func TestFailuresAreShortenedToMaxBytes(t *testing.T) {
 
 func TestHintsAndBytesOfACommandLineThatCannotBeParsed(t *testing.T) {
 	_, stdout, _ := call(t, "--hints=tools", "--format", "json", "nope")
-	if got := gjson.Get(stdout, "error"); got.Get("message").Str == "" || got.Get("suggestions").Exists() || got.Get("tool_suggestions").Exists() {
+	if got := gjson.Get(stdout, "error"); got.Get("message").Str == "" || got.Get("suggestions").Exists() {
 		t.Errorf("a reader with tools is pointed to --help: %s", stdout)
 	}
 	for _, n := range []string{"-1", "10"} {

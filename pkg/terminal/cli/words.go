@@ -110,7 +110,7 @@ func CheckInput(a *App, name, workflow string) error {
 			short += " VALUE"
 		}
 		return fault.New(fault.Usage, "--%s may be meant as the flag of %s or as the input %q of %s", name, a.Name, name, workflow).
-			SuggestCommand("For the input write %s=VALUE, for the flag %s", name, short)
+			Suggest("For the input write %s=VALUE, for the flag %s", name, short)
 	case flag.Enum == "" && !flag.IsBool():
 		a.Warn("--%s is taken as the flag of %s; for the input %q of %s write %[1]s=VALUE", name, a.Name, name, workflow)
 	}

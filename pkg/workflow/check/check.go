@@ -340,7 +340,7 @@ func (c *checker) instead(f *fault.Fault, name, what string, among []string) {
 	if near, ok := c.nearest(name, among); ok {
 		f.Suggest("Did you mean %q?", near)
 	} else if len(among) > 0 {
-		f.SuggestCommand("%s: %s", what, strings.Join(f.Available, ", ")).SuggestTool("Use one of those in available")
+		f.Suggest("%s: %s", what, strings.Join(f.Available, ", "))
 	}
 }
 

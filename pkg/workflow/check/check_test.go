@@ -117,6 +117,7 @@ func writeFault(b *strings.Builder, what string, f *fault.Fault) {
 	line("path", f.Path)
 	line("node", f.Node)
 	line("missing", strings.Join(f.Missing, ", "))
+	f.Address(fault.Shell)
 	for _, s := range f.Suggestions {
 		line("suggestion", s)
 	}

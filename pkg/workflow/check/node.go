@@ -102,18 +102,15 @@ func (c *checker) kind(n *workflow.Node, at string) (nodetype.Type, bool) {
 		f.Suggest("%s", instead)
 	}
 	if server != "" {
-		f.SuggestCommand("If the server has this tool: pflow-sync sync %s. It cannot be called unregistered, because its name is almost that of another tool", server).
-			SuggestTool("If the server has this tool: sync_server, if you have that tool, or a person with: pflow-sync sync %s. It cannot be called unregistered, because its name is almost that of another tool", server)
+		f.Suggest("If the server has this tool, it must be registered: its name is almost that of another tool").Then(fault.Step{Do: fault.DoSync, Name: server})
 	}
 	if !found && server == "" && strings.HasPrefix(n.Type, "mcp-") {
-		f.SuggestCommand("Tools of MCP servers become node types with: pflow-sync add NAME -- COMMAND, then pflow-sync sync NAME").
-			SuggestTool("A person adds an MCP server with: pflow-sync add NAME -- COMMAND. To make its tools node types then: sync_server, if you have that tool, or a person with: pflow-sync sync NAME")
+		f.Then(fault.ByPerson("Make the tools of an MCP server node types", "pflow-sync add NAME -- COMMAND, then pflow-sync sync NAME"))
 	}
 	if !found && !strings.HasPrefix(n.Type, "mcp-") {
-		f.SuggestCommand("A program pflow-node-NAME becomes the node type NAME with: pflow-sync nodes").
-			SuggestTool("A person makes a program pflow-node-NAME the node type NAME with: pflow-sync nodes")
+		f.Then(fault.ByPerson("Make a program pflow-node-NAME the node type NAME", "pflow-sync nodes"))
 	}
-	f.SuggestCommand("pflow-lib search lists all node types").SuggestTool("browse_components finds node types by words")
+	f.Then(fault.Step{Do: fault.DoSearch})
 	return kind, false
 }
 
@@ -136,8 +133,7 @@ func (c *checker) unregistered(n *workflow.Node, kind nodetype.Type, at string) 
 		return
 	}
 	c.warn(at+".type", "Node %q: the tool %q of MCP server %q is not registered, so neither it nor its parameters can be checked", n.ID, kind.MCP.Tool, kind.MCP.Server).
-		SuggestCommand("Run pflow-sync sync %s to register the tools of the server", kind.MCP.Server).
-		SuggestTool("To register the tools of the server: sync_server, if you have that tool, or a person with: pflow-sync sync %s", kind.MCP.Server).Node = n.ID
+		Then(fault.Step{Do: fault.DoSync, Name: kind.MCP.Server}).Node = n.ID
 }
 
 // kindOf returns the type of a node, without reporting an error.

@@ -95,8 +95,7 @@ func (c *checker) undefined(p place, ref template.Ref) {
 		fixed.Root = near
 		f.Suggest("Did you mean %s?", fixed)
 	} else {
-		f.SuggestCommand(`Declare it under "inputs", or use one of: %s`, strings.Join(f.Available, ", ")).
-			SuggestTool(`Declare it under "inputs", or use one of those in available`)
+		f.Suggest(`Declare it under "inputs", or use one of: %s`, strings.Join(f.Available, ", "))
 	}
 }
 
@@ -239,7 +238,7 @@ func (c *checker) offerOutputs(f *fault.Fault, ref template.Ref, step int, outpu
 		fixed.Path = append(fixed.Path, ref.Path[step+1:]...)
 		f.Suggest("Did you mean %s?", fixed)
 	} else if len(names) > 0 {
-		f.SuggestCommand("Available outputs: %s", strings.Join(f.Available, ", ")).SuggestTool("Use one of the outputs in available")
+		f.Suggest("Available outputs: %s", strings.Join(f.Available, ", "))
 	}
 }
 

@@ -30,6 +30,5 @@ func runsOn(c *checker, name, path, node string) {
 	if near, ok := fault.Nearest(name, known); ok {
 		f.Suggest("Did you mean %q?", near)
 	}
-	f.SuggestCommand("Set its command with: pflow-lib settings set runners.%s COMMAND, such as 'ssh HOST pflow-exec node'; or for one run with --runs-on %s=COMMAND", name, name).
-		SuggestTool("A person sets its command with: pflow-lib settings set runners.%s COMMAND", name)
+	f.Then(fault.ByPerson("Set its command, such as 'ssh HOST pflow-exec node'", "pflow-lib settings set runners.%s COMMAND", name), fault.Command("Or for one run", "--runs-on %s=COMMAND", name))
 }

@@ -53,7 +53,7 @@ func (f *Flows) resume(ctx context.Context, call *mcpserver.Call) *mcpserver.Res
 	after, ok := parsePlace(call.Stream.After)
 	if !ok || suite.CheckNUL("the id of the last event", "job", after.job) != nil {
 		return suite.Failure(fault.New(fault.Validation, "The id of the last event is not that of a stream of a flow").
-			SuggestTool("Call get_run_status with the job_id"))
+			Suggest("Call get_run_status with the job_id"))
 	}
 	expected := f.Feed.Expect()
 	defer expected.End()

@@ -3,6 +3,7 @@ package suite
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -49,6 +50,8 @@ type Command struct {
 	Program string
 	Args    []string
 	Stdin   []byte
+	// Reader is who reads what the program prints; empty for fault.Tools.
+	Reader fault.Reader
 	// Input is what the program reads in place of Stdin; nil if that is used.
 	Input io.Reader
 	// Kept commands are requests to one process, which all commands with these arguments share and which is started when it is needed.
@@ -104,7 +107,7 @@ func (s *Programs) Run(ctx context.Context, c Command) (*Outcome, error) {
 		return nil, err
 	}
 	s.checkVersion(ctx, c.Program, path)
-	args := append([]string{"--hints=tools"}, c.Args...)
+	args := append([]string{"--hints=" + string(cmp.Or(c.Reader, fault.Tools))}, c.Args...)
 	s.logCommand(ctx, path, args)
 	ctx, exceeded := tooMuch(ctx, c.Program)
 	defer exceeded()
