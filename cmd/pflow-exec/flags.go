@@ -15,13 +15,14 @@ import (
 type settingsFlags struct {
 	runflags.Flags
 	Dir     string `help:"Run in this folder." short:"C" placeholder:"DIR" complete:"dir"`
+	AsItWas bool   `help:"Go on with the workflow and the values that the run began with, not with the workflow as it is now."`
 	EnvFile string `help:"Add a file of KEY=VALUE lines to the environment, where they replace variables of the same name." placeholder:"FILE"`
 	runflags.Answers
 }
 
 // options returns the flags as options of the runner.
 func (f *settingsFlags) options() (runner.Options, error) {
-	o := runner.Options{Jobs: f.Jobs, KeepGoing: f.KeepGoing, Sync: f.Sync, NoCache: f.NoCache, Dir: f.Dir, EnvFile: f.EnvFile, Answers: map[string]engine.Answer{}}
+	o := runner.Options{Jobs: f.Jobs, KeepGoing: f.KeepGoing, Sync: f.Sync, NoCache: f.NoCache, Dir: f.Dir, EnvFile: f.EnvFile, AsItWas: f.AsItWas, Answers: map[string]engine.Answer{}}
 	open, byNode, err := f.Parse()
 	if err != nil {
 		return o, err
@@ -65,7 +66,7 @@ func (f *sourceFlags) load(app *cli.App, host *runner.Host, checkpoint *string) 
 	}
 	if o.Answer != "" && f.Resume == "" && checkpoint == nil && f.Only == nil && f.From == nil {
 		return nil, fault.New(fault.Usage, "--approve answers the question of a run, so it needs --resume or --checkpoint").
-			Then(fault.Command("", "Answer a run that waits: pflow-exec resume RUN --approve %s", o.Answer)).
+			Then(fault.Command("Answer a run that waits", "pflow-exec resume RUN --approve %s", o.Answer)).
 			Suggest("To answer beforehand, name the node: --approve NODE=%s", o.Answer)
 	}
 	in, err := inputs(app, f.Inputs, f.Values)

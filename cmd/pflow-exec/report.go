@@ -97,7 +97,7 @@ func (c *reportCommand) writer(app *cli.App) (run string, write func(io.Writer) 
 		}, nil
 	}
 	if c.RunID == "" {
-		return "", nil, fault.New(fault.Usage, "Which run is to be reported?").Then(fault.Command("", "Give the id of a run, last for the newest, or - for events on standard input"))
+		return "", nil, fault.New(fault.Usage, "Which run is to be reported?").Suggest("Give the id of a run, last for the newest, or - for events on standard input")
 	}
 	h, options, err := c.read(app)
 	if err != nil {
@@ -123,7 +123,7 @@ func (c *reportCommand) read(app *cli.App) (*history.Run, report.Options, error)
 	}
 	h, err := history.ReadStream(input.Reader(app.Context, app.Stdin), maxEvents)
 	if err == nil && h.Started == nil && h.Finished == nil {
-		err = fault.New(fault.Usage, "Standard input holds no events of a run").Then(fault.Command("", "Pipe in the output of pflow-exec run --format ndjson, or give the id of a run"))
+		err = fault.New(fault.Usage, "Standard input holds no events of a run").Suggest("Pipe in the events of a run, or give its id").Then(fault.Command("Print the events of a run", "pflow-exec events RUN"))
 	}
 	if err != nil || h.ID() == "" {
 		return h, report.Options{}, err

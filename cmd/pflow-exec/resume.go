@@ -11,7 +11,6 @@ type resumeCommand struct {
 	Inputs      string   `help:"Read inputs from a file that holds one JSON object, or - for standard input." placeholder:"FILE"`
 	RetryFailed bool     `help:"Run the failed items and the handled failures of the run again, and the nodes that they lead to. All else stays."`
 	answerFlags
-	AsItWas bool `help:"Go on with the workflow and the values that the run began with, not with the workflow as it is now."`
 	settingsFlags
 }
 
@@ -35,7 +34,7 @@ func (c *resumeCommand) load(app *cli.App, host *runner.Host) (*runner.Request, 
 	if err != nil {
 		return nil, err
 	}
-	o.RetryFailed, o.AsItWas = c.RetryFailed, c.AsItWas
+	o.RetryFailed = c.RetryFailed
 	in, err := inputs(app, c.Inputs, c.Values)
 	if err != nil {
 		return nil, err

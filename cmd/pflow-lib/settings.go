@@ -148,7 +148,7 @@ func initialise(h *home.Home) error {
 			return err
 		}
 		return fault.New(fault.AlreadyExists, "%s already exists", settings.File).
-			Then(fault.Command("", "pflow-lib settings show prints it; pflow-lib settings reset restores the defaults"))
+			Then(fault.Command("See it", "pflow-lib settings show"), fault.Command("Restore the defaults", "pflow-lib settings reset"))
 	}
 	return h.Write([]byte(initial), 0o600, settings.File)
 }

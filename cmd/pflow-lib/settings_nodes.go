@@ -75,7 +75,7 @@ func (c *unlistCommand) Run(app *cli.App) error {
 			if near, ok := fault.Nearest(p, all); ok {
 				f.Suggest("Did you mean %q?", near)
 			}
-			return f.Then(fault.Command("", "pflow-lib settings show prints the patterns; pflow-lib settings check NODE_TYPE prints which one decides"))
+			return f.Then(fault.Command("See the patterns", "pflow-lib settings show"), fault.Command("See which one decides", "pflow-lib settings check NODE_TYPE"))
 		}
 		l.allow, l.deny = without(l.allow, c.Patterns), without(l.deny, c.Patterns)
 		return nil

@@ -76,7 +76,7 @@ func badValue(args []string, err error) error {
 	for _, arg := range fromStdin(args) {
 		if !strings.Contains(arg, "=") {
 			return fault.New(fault.Usage, "A name has no value").
-				Then(fault.Command("", "Use NAME - and put the value on standard input: pflow-lib settings set-env NAME - < FILE")).
+				Then(fault.Command("Put the value on standard input", "pflow-lib settings set-env NAME - < FILE")).
 				Suggest("Or use NAME=@FILE, or NAME=VALUE if the value is not a secret")
 		}
 	}

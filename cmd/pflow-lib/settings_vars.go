@@ -30,7 +30,7 @@ func (c *setVarCommand) Run(app *cli.App) error {
 	for _, v := range values {
 		if redact.SecretName(v.Key) {
 			return fault.New(fault.Usage, "%s is the name of a secret, and vars are for values that are not secret", v.Key).
-				Then(fault.Command("", "Use pflow-lib settings set-env %s - and put the value on standard input", v.Key))
+				Then(fault.Command("Put the value on standard input", "pflow-lib settings set-env %s -", v.Key))
 		}
 	}
 	return setTexts(app, "vars", values)

@@ -62,7 +62,7 @@ func (c *skillCommand) Run(app *cli.App) error {
 		return fault.New(fault.Usage, "Cannot read %s: %v", path, fault.Reason(err))
 	case err == nil && !c.Force && !isUnchangedSkill(old):
 		return fault.New(fault.AlreadyExists, "%s is not as pflow-lib skill has written it; nothing was changed", path).
-			Suggest("Keep your changes elsewhere, and use --force to replace it").Then(fault.Command("", "pflow-lib skill | diff %s - shows the differences", path))
+			Suggest("Keep your changes elsewhere, and use --force to replace it").Then(fault.Command("See the differences", "pflow-lib skill | diff %s -", path))
 	}
 	done := skillWritten{Success: true, Path: path, Changed: !bytes.Equal(old, text)}
 	if done.Changed {

@@ -132,5 +132,5 @@ func (s *senders) close() error {
 		return nil
 	}
 	return failed.Detail("undelivered", lost).Suggest("See that a collector listens at OTEL_EXPORTER_OTLP_ENDPOINT (by default http://localhost:4318)").
-		Then(fault.Command("", "Send the run again: pflow-exec events RUN | pflow-otel"))
+		Then(fault.Command("Send the run again", "pflow-exec events RUN | pflow-otel"))
 }

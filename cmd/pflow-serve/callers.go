@@ -37,7 +37,7 @@ func (c *callers) check() error {
 	}
 	if !c.open && len(tokens) == 0 && !slices.Equal(c.toolsets, onlyFlows) {
 		return fault.New(fault.Usage, "Everyone who reaches the server could call its tools: there are no tokens").
-			Then(fault.Command("", "Make one with pflow-serve token add NAME, or listen on 127.0.0.1, without a --public-url of another machine"))
+			Suggest("Or listen on 127.0.0.1, without a --public-url of another machine").Then(fault.Command("Make one", "pflow-serve token add NAME"))
 	}
 	return nil
 }

@@ -97,7 +97,7 @@ func (c *installCommand) byHand(app *cli.App, steps *install.Steps, err error) e
 		printSteps(app.Messages(), steps)
 	}
 	return fault.From(err).Detail("file", steps.File).Detail("snippet", steps.Snippet).
-		Then(fault.Command("", "To add it by hand, see pflow-serve install %s --print", c.Client))
+		Then(fault.Command("See how to add it by hand", "pflow-serve install %s --print", c.Client))
 }
 
 // printSteps prints how to add the server by hand.

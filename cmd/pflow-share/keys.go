@@ -104,7 +104,7 @@ func (c *removeKeyCommand) Run(app *cli.App) error {
 		}
 	}
 	if !removed {
-		return fault.New(fault.NotFound, "There is no stored key with the name %q", c.Name).Then(fault.Command("", "pflow-share keys list shows the names"))
+		return fault.New(fault.NotFound, "There is no stored key with the name %q", c.Name).Then(fault.Command("See the names", "pflow-share keys list"))
 	}
 	return app.Document(map[string]string{"removed": c.Name}, func(w io.Writer) { _, _ = fmt.Fprintf(w, "removed %s\n", c.Name) })
 }

@@ -69,7 +69,7 @@ func (c *addCommand) Run(app *cli.App) error {
 		}
 		if len(taken) > 0 {
 			return fault.New(fault.AlreadyExists, "There is another server %s already; nothing was changed", strings.Join(taken, " and ")).
-				Then(fault.Command("", "pflow-sync show %s prints it", taken[0])).Then(fault.Command("", "To replace it, add --force before the name"))
+				Suggest("To replace it, add --force before the name").Then(fault.Command("See it", "pflow-sync show %s", taken[0]))
 		}
 		return nil
 	})

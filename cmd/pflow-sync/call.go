@@ -160,12 +160,12 @@ func (c *callCommand) target(servers func() (mcpclient.Servers, error)) (target,
 		args = args[1:]
 	}
 	if c.Resource != nil && *c.Resource == "" {
-		return target{}, fault.New(fault.Usage, "--resource must not be empty").Then(fault.Command("", "pflow-sync tools NAME %s shows the resources", mcpclient.ReadResource))
+		return target{}, fault.New(fault.Usage, "--resource must not be empty").Then(fault.Command("See the resources", "pflow-sync tools NAME %s", mcpclient.ReadResource))
 	}
 	if c.Resource != nil {
 		if len(args) != 1 {
 			return target{}, fault.New(fault.Usage, "--resource takes a configured server and no arguments").
-				Then(fault.Command("", "pflow-sync call NAME --resource URI, or pflow-sync call -- COMMAND [ARG…] -- %s uri=URI", mcpclient.ReadResource))
+				Then(fault.Command("Read one", "pflow-sync call NAME --resource URI, or pflow-sync call -- COMMAND [ARG…] -- %s uri=URI", mcpclient.ReadResource))
 		}
 		args = append(slices.Clone(args), mcpclient.ReadResource, "uri:="+string(rawjson.Quote(*c.Resource)))
 	}
@@ -181,7 +181,7 @@ func (c *callCommand) target(servers func() (mcpclient.Servers, error)) (target,
 	}
 	if len(args) < 2 || slices.Contains(args, "--") {
 		return target{}, fault.New(fault.Usage, "A server and a tool are needed").
-			Then(fault.Command("", "pflow-sync call NAME TOOL [KEY=VALUE…], or pflow-sync call -- COMMAND [ARG…] -- TOOL [KEY=VALUE…]"))
+			Then(fault.Command("Call one", "pflow-sync call NAME TOOL [KEY=VALUE…], or pflow-sync call -- COMMAND [ARG…] -- TOOL [KEY=VALUE…]"))
 	}
 	all, err := servers()
 	if err != nil {

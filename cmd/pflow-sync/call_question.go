@@ -74,5 +74,5 @@ func unanswered(asked *mcpclient.Asked) *fault.Fault {
 	fields := asked.Form()
 	return fault.New(fault.Execution, "The server asks a person: %s", asked.Message).Detail("fields", json.RawMessage(fields)).
 		Suggest("A workflow with this tool pauses at the question and takes the answer").
-		Then(fault.Command("", "Answer it with --answer '%s', or with --answer and one of: %s", fields.Example(), strings.Join(fields.Choices(), ", ")))
+		Suggest("Answer it with --answer '%s', or with --answer and one of: %s", fields.Example(), strings.Join(fields.Choices(), ", "))
 }

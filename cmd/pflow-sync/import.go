@@ -92,7 +92,7 @@ func (c *importCommand) check(taking bool) (rename map[string]string, err error)
 		return nil, fault.New(fault.Usage, "Name the servers to take over, or give --all")
 	}
 	if !taking && (c.Force || len(c.Rename) > 0) {
-		return nil, fault.New(fault.Usage, "--rename and --force need the names of servers, or --all").Then(fault.Command("", "pflow-sync import lists the servers"))
+		return nil, fault.New(fault.Usage, "--rename and --force need the names of servers, or --all").Then(fault.Command("See the servers", "pflow-sync import"))
 	}
 	rename = map[string]string{}
 	for _, pair := range c.Rename {
@@ -149,7 +149,7 @@ func (c *importCommand) selected(entries []clientconfig.Entry) ([]clientconfig.E
 			if near, ok := fault.Nearest(name, names); ok {
 				f.Suggest("Did you mean %q?", near)
 			}
-			return nil, f.Then(fault.Command("", "pflow-sync import lists the servers of other clients"))
+			return nil, f.Then(fault.Command("See the servers of other clients", "pflow-sync import"))
 		}
 	}
 	return slices.DeleteFunc(entries, func(e clientconfig.Entry) bool { return !slices.Contains(c.Names, e.Name) }), nil

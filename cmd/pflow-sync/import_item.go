@@ -78,7 +78,7 @@ func (n *importing) item(e clientconfig.Entry, configured mcpclient.Servers) imp
 	if i.Server = n.rename[e.Name]; i.Server == "" {
 		clean, _, err := mcpclient.CleanName(e.Name)
 		if err != nil {
-			i.Error = fault.From(err).Then(fault.Command("", "Give it another name: pflow-sync import %s", renaming(e.Name)))
+			i.Error = fault.From(err).Then(fault.Command("Give it another name", "pflow-sync import %s", renaming(e.Name)))
 			return i
 		}
 		i.Server = clean
@@ -95,11 +95,11 @@ func (n *importing) item(e clientconfig.Entry, configured mcpclient.Servers) imp
 			from += " --project " + install.Line([]string{e.Project})
 		}
 		i.Error = fault.New(fault.AlreadyExists, "Another server %s is taken from %s", i.Server, client).
-			Then(fault.Command("", "To take it under another name: pflow-sync import %s %s", from, renaming(e.Name)))
+			Then(fault.Command("Take it under another name", "pflow-sync import %s %s", from, renaming(e.Name)))
 	case exists && !n.force:
 		i.Status = statusKept
 		i.Error = fault.New(fault.AlreadyExists, "There is another server %s", i.Server).Suggest("To replace it, add --force").
-			Then(fault.Command("", "To take it under another name: pflow-sync import %s", renaming(e.Name)))
+			Then(fault.Command("Take it under another name", "pflow-sync import %s", renaming(e.Name)))
 	default:
 		i.Status = statusTaken
 		configured[i.Server], n.taken[i.Server] = e.Server, e.Client

@@ -155,7 +155,7 @@ func (c *loginCommand) spec(h *home.Home, r *mcpclient.Resolver) (mcpclient.Spec
 	switch {
 	case server.Transport() != mcpclient.HTTP:
 		return spec, fault.New(fault.Validation, "Server %s is started by a command, so it has no login", c.Name).
-			Then(fault.Command("", "Its documentation says what it needs; variables go into its env: pflow-sync add NAME --env 'TOKEN=${TOKEN}' -- COMMAND"))
+			Suggest("Its documentation says what it needs").Then(fault.Command("Put variables into its env", "pflow-sync add NAME --env 'TOKEN=${TOKEN}' -- COMMAND"))
 	case spec.Login == nil:
 		return spec, fault.New(fault.Validation, "Server %s has an Authorization header in its entry, which takes the place of a login", c.Name).
 			Suggest("Remove the header from the entry to log in")

@@ -87,7 +87,7 @@ const atOnce = 8
 // Run syncs the servers. It starts none of them if a name is not configured.
 func (c *syncCommand) Run(app *cli.App) error {
 	if len(c.Names) > 0 == c.All {
-		return fault.New(fault.Usage, "Name the servers to sync, or give --all").Then(fault.Command("", "pflow-sync list shows the configured servers"))
+		return fault.New(fault.Usage, "Name the servers to sync, or give --all").Then(fault.Step{Do: fault.DoListServers})
 	}
 	h, err := app.Home()
 	if err != nil {

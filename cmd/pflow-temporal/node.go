@@ -40,7 +40,7 @@ func (c *nodeCommand) Run(app *cli.App) error {
 	}
 	if isatty.IsTerminal(app.Stdin.Fd()) {
 		return fault.New(fault.Usage, "Standard input is a terminal: the command reads the document of an attempt there").
-			Then(fault.Command("", "Make it a runner: pflow-lib settings set runners.cluster 'pflow-temporal node --queue %s'", c.Queue))
+			Then(fault.Command("Make it a runner", "pflow-lib settings set runners.cluster 'pflow-temporal node --queue %s'", c.Queue))
 	}
 	ctx, cancelRead := app.WhileRead()
 	defer cancelRead()

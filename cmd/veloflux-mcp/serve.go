@@ -32,7 +32,7 @@ To write SQL: read veloFlux://streams/snapshot and veloFlux://streams/schema?nam
 func (c *serveCommand) Run(app *cli.App) error {
 	if !c.Stdio {
 		return fault.New(fault.Usage, "missing mode: use --stdio").
-			Then(fault.Command("", "veloflux-mcp --stdio serves an MCP client; veloflux-mcp call TOOL calls one tool; veloflux-mcp read URI reads one resource; veloflux-mcp tools lists the tools"))
+			Suggest("veloflux-mcp --stdio serves an MCP client; veloflux-mcp call TOOL calls one tool; veloflux-mcp read URI reads one resource; veloflux-mcp tools lists the tools")
 	}
 	keep, err := ttl(c.CacheTTL)
 	if err != nil {

@@ -13,12 +13,9 @@ import (
 )
 
 // TestHintsForEveryReaderNameNoCommand finds suggestions that a client of pflow-serve cannot follow: those for every reader must not
-// name a command of the suite, and those for tools must say that a person runs it. What a tool of pflow-serve can do too, such as
-// sync_server, names that tool.
+// name a command of the suite, nor a tool; steps do that.
 func TestHintsForEveryReaderNameNoCommand(t *testing.T) {
-	command := regexp.MustCompile(`\bpflow-(lib|exec|sync|serve) [a-z-]`)
-	person := regexp.MustCompile(`(?i)\ba person\b`)
-	tools := map[string]*regexp.Regexp{"sync_server": regexp.MustCompile(`pflow-sync sync\b`)}
+	command := regexp.MustCompile(`\bpflow-(lib|exec|sync|serve) [a-z-]|\b(browse_components|list_library|describe_workflow|save_to_library|run_(wait|resume|cancel|status|logs)|list_runs|[a-z]+_server)\b`)
 	seen := map[string]int{}
 	for _, root := range []string{"../../cmd", "../../pkg"} {
 		err := filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
@@ -48,16 +45,8 @@ func TestHintsForEveryReaderNameNoCommand(t *testing.T) {
 					return true
 				}
 				seen[method.Sel.Name]++
-				switch {
-				case method.Sel.Name == "Suggest" && command.MatchString(hint):
-					t.Errorf("%s: this hint is for every reader and names a command; use SuggestCommand and SuggestTool: %s", set.Position(n.Pos()), hint)
-				case method.Sel.Name == "SuggestTool" && command.MatchString(hint) && !person.MatchString(hint):
-					t.Errorf("%s: this hint is for a reader with tools and names a command without saying that a person runs it: %s", set.Position(n.Pos()), hint)
-				}
-				for tool, command := range tools {
-					if method.Sel.Name == "SuggestTool" && command.MatchString(hint) && !strings.Contains(hint, tool) {
-						t.Errorf("%s: this hint is for a reader with tools and does not name the tool %s: %s", set.Position(n.Pos()), tool, hint)
-					}
+				if method.Sel.Name == "Suggest" && command.MatchString(hint) {
+					t.Errorf("%s: this hint is for every reader and names a command or tool, want a step: %s", set.Position(n.Pos()), hint)
 				}
 				return true
 			})
@@ -67,7 +56,7 @@ func TestHintsForEveryReaderNameNoCommand(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if seen["Suggest"] < 100 || seen["SuggestCommand"] < 30 || seen["SuggestTool"] < 20 {
-		t.Errorf("only %d, %d and %d suggestions were found", seen["Suggest"], seen["SuggestCommand"], seen["SuggestTool"])
+	if seen["Suggest"] < 100 || seen["ByPerson"] < 10 {
+		t.Errorf("only %d suggestions and %d steps of persons were found", seen["Suggest"], seen["ByPerson"])
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"go/token"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -58,52 +57,6 @@ func TestStartUp(t *testing.T) {
 			}
 		}
 	})
-}
-
-// maxMethods is the most methods that a type may have: a reader should be able to keep in mind what a type does.
-const maxMethods = 30
-
-// manyMethods are the packages with a type that has more methods: a parser, a check or a writer of one document.
-var manyMethods = []string{"pkg/workflow/yaml", "pkg/workflow/check", "pkg/run/report"}
-
-// TestMethods checks that no type below pkg/ has too many methods.
-func TestMethods(t *testing.T) {
-	count := map[string]int{}
-	sources(t, func(_ *testing.T, name string, file *ast.File, _ func(ast.Node) token.Position) {
-		dir := path.Dir(name)
-		if !strings.HasPrefix(dir, "pkg/") || slices.Contains(manyMethods, dir) {
-			return
-		}
-		for _, decl := range file.Decls {
-			if f, ok := decl.(*ast.FuncDecl); ok && f.Recv != nil {
-				count[dir+"."+receiver(f)]++
-			}
-		}
-	})
-	for name, n := range count {
-		if n > maxMethods {
-			t.Errorf("%s has %d methods: split it along what it does, into types of at most %d", name, n, maxMethods)
-		}
-	}
-}
-
-// receiver returns the name of the type that a method belongs to.
-func receiver(f *ast.FuncDecl) string {
-	expr := f.Recv.List[0].Type
-	for {
-		switch e := expr.(type) {
-		case *ast.StarExpr:
-			expr = e.X
-		case *ast.IndexExpr:
-			expr = e.X
-		case *ast.IndexListExpr:
-			expr = e.X
-		case *ast.Ident:
-			return e.Name
-		default:
-			return ""
-		}
-	}
 }
 
 // TestWords checks that no file mentions paths outside the repository.

@@ -206,7 +206,7 @@ func (c *Checkpoint) addEvent(e *event.Event) error {
 		}
 		if e.Workflow == nil {
 			return fault.New(fault.Usage, "The first event of the stream names no workflow: it is not what a run has written").
-				Then(fault.Command("", "Give the events as pflow-exec run, or pflow-exec events, prints them"))
+				Suggest("Give the events as the run has printed them").Then(fault.Step{Do: fault.DoEvents, Run: "RUN"})
 		}
 		c.Run, c.Started = e.Run, e
 		return c.readReruns()

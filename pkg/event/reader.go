@@ -61,7 +61,7 @@ func (r *Reader) next(parse func(line []byte) bool) ([]byte, error) {
 				return nil, io.EOF // a last line that a power loss has damaged
 			}
 			return line, fault.New(fault.Protocol, "Line %d of the event stream is not an event", r.line).
-				Then(fault.Command("", "Give the output of pflow-exec run with --format ndjson, or a run id"))
+				Suggest("Give the events of a run, or its id").Then(fault.Step{Do: fault.DoEvents, Run: "RUN"})
 		}
 		return line, nil
 	}

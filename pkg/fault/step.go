@@ -112,7 +112,7 @@ var wordings = map[string]wording{
 	DoInputJSON:  {why: "Pass it", command: "{name}:=JSON", calls: []call{{"", `inputs {"{name}": VALUE}`}}},
 	DoWait:       {why: "Wait for its end", command: "pflow-exec wait {run}", cluster: "pflow-temporal wait {run}", calls: []call{{"core", coreResume}, {"runs", `call run_wait with run_id "{run}"`}}},
 	DoCancel:     {why: "Stop it", command: "pflow-exec cancel {run}", cluster: "pflow-temporal cancel {run}", calls: []call{{"runs", `call run_cancel with run_id "{run}"`}}},
-	DoLogs:       {first: true, why: "See all that {node} printed", command: "pflow-exec logs {run} {node}", calls: []call{{"core", `call describe_workflow with {same}, run_id "{run}" and node "{node}"`}, {"runs", `call run_logs with run_id "{run}" and node "{node}"`}}},
+	DoLogs:       {first: true, why: "All output", command: "pflow-exec logs {run} {node}", calls: []call{{"core", `call describe_workflow with {same}, run_id "{run}" and node "{node}"`}, {"runs", `call run_logs with run_id "{run}" and node "{node}"`}}},
 	DoStatus:     {why: "See how far it is", command: "pflow-exec status {run}", cluster: "pflow-temporal status {run}", calls: []call{{"runs", `call run_status with run_id "{run}"`}}},
 	DoShow:       {why: "See its nodes", command: "pflow-exec show {run}", calls: []call{{"runs", `call run_status with run_id "{run}"`}}},
 	DoEvents:     {why: "See its events", command: "pflow-exec events {run}", cluster: "pflow-temporal events {run}"},

@@ -19,10 +19,10 @@ func TestEachReaderGetsItsOwnWords(t *testing.T) {
 		t.Fatal(err)
 	}
 	for reader, want := range map[Reader][2][]string{
-		Shell:                                {{"See all that n printed: pflow-exec logs r01 n", "first", "last", "Wait for its end: pflow-exec wait r01", "Update the registry to the tools that the server has now: pflow-sync sync s"}, {"only in a shell"}},
+		Shell:                                {{"All output: pflow-exec logs r01 n", "first", "last", "Wait for its end: pflow-exec wait r01", "Update the registry to the tools that the server has now: pflow-sync sync s"}, {"only in a shell"}},
 		Tools:                                {{"first", "last", "Update the registry to the tools that the server has now: a person runs pflow-sync sync s"}, {}},
-		ToolsOf([]string{"core"}):            {{`See all that n printed: call describe_workflow with the same name, run_id "r01" and node "n"`, "first", "last", `Wait for its end: call execute with the same name and resume "r01"`, "Update the registry to the tools that the server has now: a person runs pflow-sync sync s"}, {}},
-		ToolsOf([]string{"runs", "servers"}): {{`See all that n printed: call run_logs with run_id "r01" and node "n"`, "first", "last", `Wait for its end: call run_wait with run_id "r01"`, `Update the registry to the tools that the server has now: call sync_server with name "s"`}, {}},
+		ToolsOf([]string{"core"}):            {{`All output: call describe_workflow with the same name, run_id "r01" and node "n"`, "first", "last", `Wait for its end: call execute with the same name and resume "r01"`, "Update the registry to the tools that the server has now: a person runs pflow-sync sync s"}, {}},
+		ToolsOf([]string{"runs", "servers"}): {{`All output: call run_logs with run_id "r01" and node "n"`, "first", "last", `Wait for its end: call run_wait with run_id "r01"`, `Update the registry to the tools that the server has now: call sync_server with name "s"`}, {}},
 	} {
 		read := &Fault{}
 		if err := json.Unmarshal(stored, read); err != nil {

@@ -54,14 +54,14 @@ func TestThePausedRunsHintWorks(t *testing.T) {
 			if exit != 4 {
 				t.Fatalf("exit status %d: %s", exit, paused)
 			}
-			_, hint, _ := strings.Cut(gjson.Get(paused, "error.suggestions.0").Str, "Answer with: ")
+			_, hint, _ := strings.Cut(gjson.Get(paused, "error.suggestions.0").Str, "Answer: ")
 			hint, _, _ = strings.Cut(hint, ", where")
 			for i := 0; i < len(c.fill); i += 2 {
 				if !strings.Contains(hint, c.fill[i]) {
 					t.Errorf("the hint does not ask for %s: %s", c.fill[i], hint)
 				}
 			}
-			answered, exit := sh(strings.NewReplacer(append(c.fill, "ANSWER", "yes")...).Replace(hint), "")
+			answered, exit := sh(strings.NewReplacer(append(c.fill, "=ANSWER", "=yes")...).Replace(hint), "")
 			if exit != 0 || p.read("deployed") != c.deployed || p.read("counted") != "2\n" {
 				t.Errorf("%s: exit status %d, deployed %q, counted %q: %s", hint, exit, p.read("deployed"), p.read("counted"), answered)
 			}

@@ -218,7 +218,7 @@ func TestAFailureIsSummedUpOnATerminal(t *testing.T) {
 	s.show()
 	s.ends(1, "✓ a", "✗ b Command failed with exit code 4: no such table: users",
 		"✗ w.json failed in 1 completed, 1 failed, 1 cancelled", "b", "Command failed with exit code 4: no such table: users",
-		"hint: See all that b printed: pflow-exec logs RUN b",
+		"hint: All output: pflow-exec logs RUN b",
 		"hint: …",
 		"resume with: pflow-exec resume RUN")
 	if p.read("run.ndjson") != p.journal() {

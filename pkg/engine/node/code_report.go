@@ -86,7 +86,7 @@ func (c *codeProgram) fault(r report, exit process.Exit, err error, stderr []byt
 	}
 	c.locate(f, &r)
 	if c.language.rawText || r.Kind == "" || r.Kind == "exit" { // no exception says why
-		if text = c.last.text(); text != "" {
+		if text = c.last.text(c.stdout.Binary()); text != "" {
 			f.Message += "\n  output: " + text
 		}
 	} else if text != "" {

@@ -108,7 +108,7 @@ func (r *Runner) lost(exit process.Exit, stderr string, text []byte) *fault.Faul
 	}
 	f.Detail("runner", r.Name)
 	return f.Suggest(`If the node may run twice, give it a "retry", or "idempotent": true for one more attempt`).
-		Suggest("Check that the command of the runner, in settings.json, starts pflow-exec node: %s", shorten(r.Command))
+		Suggest("Check that the command of the runner, in settings.json, starts node of pflow-exec: %s", shorten(r.Command))
 }
 
 // speaksOtherwise returns the fault of a runner that does not keep to the protocol. what continues "The runner NAME …".
@@ -120,7 +120,7 @@ func (r *Runner) speaksOtherwise(what string) *fault.Fault {
 // echoes returns the fault of a runner that prints the request, in place of executing it.
 func (r *Runner) echoes() *fault.Fault {
 	return fault.New(fault.Protocol, "The runner %s prints what it reads, the request, and does not execute it", r.Name).Detail("runner", r.Name).
-		Suggest("Its command in settings.json must start pflow-exec node, without a terminal (ssh -T): %s", shorten(r.Command))
+		Suggest("Its command in settings.json must start node of pflow-exec, without a terminal (ssh -T): %s", shorten(r.Command))
 }
 
 // readReply returns the document at the end of a runner's output. ok is false if it is not one.

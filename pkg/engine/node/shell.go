@@ -156,7 +156,7 @@ func runShell(ctx context.Context, p *Call, t *Task) (result *Result) {
 	if f := exceeded(out, diag); err == nil && f != nil {
 		err = f
 	}
-	end := shellExit{in: in, exit: exit, err: err, stderr: string(stderr.Tail(maxTail)), tail: last.text()}
+	end := shellExit{in: in, exit: exit, err: err, stderr: string(stderr.Tail(maxTail)), tail: last.text(stdout.Binary())}
 	if in.TTY {
 		end.stderr = string(stdout.Tail(maxTail))
 	}

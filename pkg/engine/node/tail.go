@@ -80,14 +80,17 @@ func (t *tail) end(stream int) {
 }
 
 // text returns the last lines, of both streams if both have some, in at most maxTail bytes. A text that was cut begins with …, so that
-// redaction recognizes a part of a secret. Nothing may be written any more.
-func (t *tail) text() string {
+// redaction recognizes a part of a secret. Standard output is left out if it is binary. Nothing may be written any more.
+func (t *tail) text(binary bool) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var lines []tailLine
 	var left [2]int
 	cut, size := false, 0
 	for i := range t.streams {
+		if i == 0 && binary {
+			continue
+		}
 		if len(t.streams[i].rest) > 0 {
 			t.end(i)
 		}

@@ -40,7 +40,7 @@ func TestTheTailHasTheLastLinesOfBothStreams(t *testing.T) {
 			}
 			_, _ = w.Write([]byte(text))
 		}
-		if got := last.text(); got != c.want {
+		if got := last.text(false); got != c.want {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)
 		}
 	}
@@ -58,7 +58,7 @@ func TestTheTailIsShort(t *testing.T) {
 			_, _ = fmt.Fprintf(w, "%s%d", strings.Repeat(rapid.SampledFrom([]string{"x", "\n", "é", "\r", " "}).Draw(t, "text"), rapid.SampledFrom([]int{0, 1, 50, 3000}).Draw(t, "length")), i)
 		}
 		_, _ = last.stderr().Write([]byte("\nthe end\n"))
-		got := last.text()
+		got := last.text(false)
 		if lines := strings.Count(got, "\n") + 1; lines > maxTailLines || len(got) > maxTail+len("…") || !strings.Contains(got, "the end") {
 			t.Errorf("got %d lines and %d bytes, want the end in at most %d and %d: %q", lines, len(got), maxTailLines, maxTail, got)
 		}

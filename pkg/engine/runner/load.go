@@ -74,7 +74,7 @@ type Options struct {
 	Answers map[string]engine.Answer
 	// RetryFailed runs failed items and handled failures of the run to go on from again. It is for LoadRun.
 	RetryFailed bool
-	// AsItWas goes on with what the run began with, its workflow and the values of its inputs. It is for LoadRun.
+	// AsItWas goes on with what the run began with, its workflow and the values of its inputs.
 	AsItWas bool
 }
 
@@ -96,16 +96,17 @@ func Load(host *Host, s Source, o Options) (*Request, error) {
 			return nil, err
 		}
 	}
+	if o.AsItWas {
+		if s.Resume == "" || s.Only != "" || s.From != "" || s.Checkpoint != nil {
+			return nil, fault.New(fault.Usage, "--as-it-was goes on from a run, and from all of it").Suggest("Name the run with --resume RUN, without --only, --from and --checkpoint")
+		}
+		return s.loadOwn(host, o, nil)
+	}
 	if err := r.loadWorkflow(host, s); err != nil {
-		if !s.followed(host, o) {
+		if s.Resume == "" {
 			return nil, err
 		}
-		o.AsItWas = true
-		r, err = LoadRun(host, s.run(host), s.Inputs, o)
-		if err == nil {
-			r.DryRun, r.Follow = s.DryRun, true
-		}
-		return r, err
+		return s.loadOwn(host, o, fault.From(err))
 	}
 	if r.Inputs, err = s.Inputs.load(host); err != nil {
 		return nil, err
@@ -211,10 +212,10 @@ func (r *Request) loadCurrent(host *Host, s Source) error {
 
 // suggestAsItWas adds to the fault of a workflow that a run cannot go on with how to go on without it.
 func (r *Request) suggestAsItWas(f *fault.Fault) *fault.Fault {
-	if !r.Current {
+	if r.Resume == "" || r.Stored {
 		return f
 	}
-	return f.Suggest("Correct the workflow").Then(fault.Step{Do: fault.DoAsItWas, Run: r.Resume})
+	return f.Then(fault.Step{Do: fault.DoAsItWas, Run: r.Resume})
 }
 
 // folder returns the folder that the paths in the workflow of a run start from.

@@ -64,39 +64,60 @@ func (r *Request) owns(w *event.Workflow, elsewhere bool) bool {
 	return err == nil && err2 == nil && had == has
 }
 
-// followed reports whether the source names a run and its workflow, and the result of the run is all that can be wanted. That
-// is so while the run is live, even if the workflow's file is about to be corrected. After its end the file must be gone, perhaps
-// because it was saved under another name, and the run have succeeded, or be paused and not answered.
-func (s Source) followed(host *Host, o Options) bool {
-	if s.Resume == "" || s.Only != "" || s.From != "" {
-		return false
+// ownRun returns the run that the source names, if it is one of this home and of the source's workflow, else nil. The workflow need not
+// exist any more.
+func (s Source) ownRun(host *Host) *journal.Reader {
+	path := ""
+	if !s.NameOnly {
+		path, _ = filepath.Abs(s.Workflow)
 	}
-	rec, err := journal.Find(host.Home, s.run(host))
+	run := s.Resume
+	if run == "last" {
+		runs := reader.Open(host.Home)
+		if run, _, _ = runs.Newest("", path); run == "" || path == "" {
+			run, _, _ = runs.Newest(s.Workflow, "")
+		}
+	}
+	rec, err := journal.Find(host.Home, run)
 	if err != nil {
-		return false
+		return nil
 	}
-	last := rec.ResumePoint()
-	status, _, err := last.Status()
-	if err != nil || !runs(rec, s.Workflow) && !runs(last, s.Workflow) {
-		return false
+	for _, of := range []*journal.Reader{rec, rec.ResumePoint()} {
+		first, _, err := of.FirstAndLast()
+		if err != nil || first == nil || first.Workflow == nil {
+			continue
+		}
+		if w := first.Workflow; w.Path == "" && w.Name == s.Workflow || w.Path != "" && w.Path == path {
+			return rec
+		}
 	}
-	done := status.Succeeded() || status == event.Paused && o.Answer == "" && len(o.Answers) == 0
-	return journal.IsLive(status) || done && !exists(host.Home, s.Workflow)
+	return nil
 }
 
-// run returns the run to go on from of a workflow that is known by its name: for "last", the id of its newest one.
-func (s Source) run(host *Host) string {
-	if s.Resume != "last" {
-		return s.Resume
+// loadOwn makes a request for a workflow that cannot be read, or with Options.AsItWas, if the run that the source names is its own: a live
+// run is followed, one whose workflow is gone goes on as it was. why is the fault of the workflow, or nil.
+func (s Source) loadOwn(host *Host, o Options, why *fault.Fault) (*Request, error) {
+	rec := s.ownRun(host)
+	switch {
+	case rec == nil && why != nil || s.Only != "" || s.From != "":
+		return nil, why
+	case rec == nil:
+		return nil, fault.New(fault.Usage, "There is no run %s of %s to go on with as it was", s.Resume, s.Workflow).Then(fault.Step{Do: fault.DoAsItWas, Run: "RUN"})
 	}
-	newest, _, _ := reader.Open(host.Home).Newest(s.Workflow, "") // "" names no run
-	return newest
-}
-
-// runs reports whether a run is one of the workflow of the home that has a name.
-func runs(rec *journal.Reader, name string) bool {
-	first, _, err := rec.FirstAndLast()
-	return err == nil && first != nil && first.Workflow != nil && first.Workflow.Path == "" && first.Workflow.Name == name
+	status, _, err := rec.ResumePoint().Status()
+	if err != nil {
+		return nil, err
+	}
+	live := journal.IsLive(status)
+	if why != nil && !live && why.Type != fault.NotFound {
+		return nil, why.Then(fault.Step{Do: fault.DoAsItWas, Run: rec.ID})
+	}
+	o.AsItWas = o.AsItWas || live
+	r, err := LoadRun(host, rec.ID, s.Inputs, o)
+	if err == nil {
+		r.DryRun, r.Follow, r.Once = s.DryRun, live && why != nil, why != nil
+	}
+	return r, err
 }
 
 // isFileOf reports whether the file of a workflow has its name.

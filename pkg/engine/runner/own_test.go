@@ -103,8 +103,8 @@ func TestAttachWithoutTheWorkflow(t *testing.T) {
 	for run.Held() { // its process has not quite ended
 		runtime.Gosched()
 	}
-	if _, err := p.resolve(Source{Workflow: "report", NameOnly: true, Resume: run.ID}); err == nil {
-		t.Error("a run that has ended goes on without its workflow")
+	if l, err := p.resolve(Source{Workflow: "report", NameOnly: true, Resume: run.ID}); err != nil || l.Attach != "" || !l.request.Stored {
+		t.Errorf("got %v, want the cancelled run to go on as it was", err)
 	}
 }
 

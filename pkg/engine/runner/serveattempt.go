@@ -45,7 +45,7 @@ func ServeAttempt(ctx context.Context, host *Host, in io.Reader, out io.Writer) 
 			return nil, f
 		}
 		return nil, fault.New(fault.Usage, "Standard input is not a request: %v", err).
-			Suggest(`Name the type of a node: pflow-exec node TYPE KEY=VALUE. Without a type, pflow-exec node reads {"v":1,"type":TYPE,"params":{…}}`)
+			Suggest(`Give a request, {"v":1,"type":TYPE,"params":{…}}`).Then(fault.Command("Or name the type of a node", "pflow-exec node TYPE KEY=VALUE"))
 	}
 	if r.V != node.RequestVersion {
 		return nil, fault.New(fault.Protocol, "The request has version %d, but this program needs version %d", r.V, node.RequestVersion).

@@ -20,7 +20,7 @@ func ReadStream(r io.Reader, most int) (*Run, error) {
 	return fold(r, func(h *Run, e *event.Event) error {
 		if h.Started == nil && e.Event.IsOfNode() {
 			return fault.New(fault.Usage, "The event stream does not begin with a run: its first event is %s", e.Event).
-				Then(fault.Command("", "Pipe in the output of pflow-exec run --format ndjson, or give the id of a run"))
+				Suggest("Pipe in the events of a run, or give its id").Then(fault.Step{Do: fault.DoEvents, Run: "RUN"})
 		}
 		if err := shorten(e); err != nil {
 			return err

@@ -21,7 +21,7 @@ func CheckRunner(name, command string) *fault.Fault {
 		return fault.New(fault.Validation, "The runner %s is built in: it is this machine", name).Suggest("Choose another name")
 	case strings.TrimSpace(command) == "":
 		return fault.New(fault.Validation, "The runner %s has no command", name).
-			Suggest(`Set its command in settings.json, such as "ssh gpu1 pflow-exec node"`)
+			Then(fault.ByPerson(`Set its command, such as "ssh gpu1 pflow-exec node"`, "pflow-lib settings set runners.%s COMMAND", name))
 	}
 	return nil
 }

@@ -96,7 +96,7 @@ func (s *Steps) Run(ctx context.Context, env []string) (ran bool, err error) {
 		f.Detail("output", said)
 	}
 	if s.Remove != nil {
-		f = f.Then(fault.Command("", "If it is there already, remove it first: %s", Line(s.Remove)))
+		f = f.Then(fault.Command("If it is there already, remove it first", "%s", Line(s.Remove)))
 	}
 	return true, f
 }

@@ -18,22 +18,22 @@ func (f *Front) describe() mcpserver.Tool {
 	const list = `{"type":"array","items":{"type":"object"}}`
 	return mcpserver.Tool{
 		Name: "describe_workflow", Title: "Describe a workflow",
-		Description: "Describe a workflow and how to call it: its inputs and outputs with types, an example (arguments for execute), its nodes, edges and templates, " +
-			"the MCP servers and settings that it needs (dependencies: configured and set say whether they are there), and statistics of its runs. " +
-			"An answer has at most 8 kB: of long lists it has the beginning and how many there are, such as nodes_total. " +
-			"The name of a node type describes that. With run_id it shows the end of what the nodes of a run have printed, or the one of node.",
+		Description: "Describe a workflow and how to call it: its inputs and outputs with types, an example (arguments for execute), nodes, edges, templates, " +
+			"dependencies (configured and set say whether they are there), and statistics of its runs. " +
+			"Of long lists it has the beginning and their length, such as nodes_total. " +
+			"The name of a node type describes that. With run_id it shows the end of what the run's nodes, or node, printed.",
 		InputSchema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string","description":"the name of a saved workflow or a draft, or of a node type"},` +
-			`"run_id":{"type":"string","pattern":"^(last|r[0-9a-z]*)$","description":"show what this run of the workflow has printed"},"node":{"type":"string","minLength":1,"description":"only this node of the run"},` +
+			`"run_id":{"type":"string","description":"of a run of the workflow"},"node":{"type":"string","minLength":1,"description":"of the run"},` +
 			limitProperty("entries of each list") + `},"required":["name"],"additionalProperties":false}`),
 		OutputSchema: suite.AnswerSchema(`"name":{"type":"string"},"type":{"type":"string"},"description":{"type":"string"},"saved":{"type":"boolean","description":"false for a draft"},` +
 			`"inputs":{"type":["object","array"],"description":"by name; a node type's are a list"},"outputs":{"type":["object","array"]},` +
 			`"template_inputs":{"type":"array","items":{"type":"string"}},"nodes":` + list + `,"edges":` + list + `,` +
-			`"templates":{"type":"array","description":"what the templates of each parameter read","items":{"type":"object"}},` +
+			`"templates":` + list + `,` +
 			`"example":{"type":"object","description":"arguments for execute"},"dependencies":{"type":"object"},"statistics":{"type":"object"},` +
-			`"valid":{"type":"boolean","description":"false if the workflow has errors and cannot run; absent otherwise"},"errors_total":{"type":"integer"},` +
+			`"valid":{"type":"boolean","description":"false if it has errors and cannot run"},"errors_total":{"type":"integer"},` +
 			`"errors":{"type":"array","description":"the first errors","items":` + suite.FaultSchema + `},` +
-			`"truncated":{"type":"boolean","description":"something was left out: limit 0 has everything"},"suggestions":{"type":"array","items":{"type":"string"}},` +
-			`"run_id":{"type":"string"},"logs":{"type":"array","description":"lines, the last ones","items":{"type":"object"}},"omitted":{"type":"integer","description":"how many lines before these are left out"}`),
+			`"truncated":{"type":"boolean","description":"limit 0 has everything"},"suggestions":{"type":"array","items":{"type":"string"}},` +
+			`"logs":` + list),
 		ReadOnly: true, Idempotent: true,
 		Call: summarized(document[describeArguments](f), described),
 	}

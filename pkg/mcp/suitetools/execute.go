@@ -22,17 +22,18 @@ import (
 func (f *Front) execute() mcpserver.Tool {
 	return mcpserver.Tool{
 		Name: "execute", Title: "Run a workflow",
-		Description: "Run a workflow by name: the saved one, or else the draft. Returns its outputs and the status:\n" +
+		Description: "Run a workflow by name: the saved one, or else the draft. The status:\n" +
 			"- completed, degraded: it reached its end; degraded means that something failed on the way, see warnings.\n" +
-			"- running, queued: it has not ended after wait_seconds and goes on. Call execute again with resume set to run_id to wait on; that starts no second run.\n" +
-			"- failed: error names the node and what to do. Correct the draft, then call execute again with resume set to run_id: finished nodes do not run again.\n" +
-			"- paused: a node waits for a person's answer to the question in error. Ask the person, then call execute with resume and answers.\n" +
-			"After a call that timed out, call it again with the same idempotency_key, or with resume \"last\", to wait for its run.\n" +
+			"- running, queued: it goes on after wait_seconds. Call execute again with resume set to run_id to wait on.\n" +
+			"- failed: error says what to do. Correct the draft, then call execute with resume set to run_id: finished nodes do not run again.\n" +
+			"- paused: error has a question. Ask the person, then call execute with resume and answers.\n" +
+			"After a call that timed out, call it again with the same idempotency_key or resume \"last\".\n" +
 			"Links replace long texts and large values: read the resource at uri, or set max_output_chars to 0.",
 		InputSchema: json.RawMessage(`{"type":"object","properties":{` +
 			`"name":{"type":"string","description":"the name of a saved workflow or a draft"},` +
 			`"inputs":{"type":"object","description":"values for the workflow's inputs, by name"},` +
 			`"resume":{"type":"string","pattern":"^(last|r[0-9a-z]*)$","description":"the run_id of an earlier run to wait for or to go on from, or \"last\""},` +
+			asItWasProperty + `,` +
 			answersProperty + `,` +
 			waitProperty + `,` +
 			`"budget":{"type":"object","properties":{"usd":{"type":"number","exclusiveMinimum":0},"tokens":{"type":"integer","minimum":1},"minutes":{"type":"number","exclusiveMinimum":0}},"additionalProperties":false,"description":"stop the run when this is spent"},` +
@@ -45,6 +46,7 @@ func (f *Front) execute() mcpserver.Tool {
 }
 
 const (
+	asItWasProperty     = `"as_it_was":{"type":"boolean","description":"go on with the workflow as it was when the run began"}`
 	waitProperty        = `"wait_seconds":{"type":"number","minimum":0,"maximum":3600,"default":45,"description":"how long to wait for its end"}`
 	answersProperty     = `"answers":{"type":"object","additionalProperties":{"type":["string","object"],"minLength":1},"description":"a person's answers to the questions of the paused run, by node: yes, no, a choice, or an object for the fields in the error's details"}`
 	outputCharsProperty = `"max_output_chars":{"type":"integer","minimum":0,"default":2000,"description":"longer texts become links; 0 returns everything"}`
@@ -60,6 +62,7 @@ type executeArguments struct {
 	Name           string                     `json:"name"`
 	Inputs         json.RawMessage            `json:"inputs"`
 	Resume         string                     `json:"resume"`
+	AsItWas        bool                       `json:"as_it_was"`
 	Answers        map[string]json.RawMessage `json:"answers"`
 	WaitSeconds    *float64                   `json:"wait_seconds"`
 	Budget         map[string]json.Number     `json:"budget"`
@@ -89,6 +92,9 @@ func (a *executeArguments) start() suite.Command {
 	c := suite.Command{Program: "pflow-exec", Uninterrupted: true, Trace: a.trace, Args: []string{"start", "--format", "json", "--name"}}
 	if a.Resume != "" {
 		c.Args = append(c.Args, "--resume="+a.Resume)
+	}
+	if a.AsItWas {
+		c.Args = append(c.Args, "--as-it-was")
 	}
 	for _, node := range slices.Sorted(maps.Keys(a.Answers)) {
 		answer := string(rawjson.Compact(a.Answers[node]))

@@ -40,7 +40,9 @@ func (r reader) readNodeType(ctx context.Context, values []string) (*mcpserver.C
 	}
 	found := gjson.Get(c.Text, "nodes.0")
 	if found.Get("type").Str != values[0] {
-		return nil, fault.New(fault.NotFound, "There is no node type %q", values[0]).Suggest("Find one with browse_components")
+		f := fault.New(fault.NotFound, "There is no node type %q", values[0]).Then(fault.Step{Do: fault.DoSearch})
+		f.Address(r.client)
+		return nil, f
 	}
 	return &mcpserver.Content{Text: found.Raw}, nil
 }
@@ -149,7 +151,7 @@ func (r reader) print(ctx context.Context, program string, args ...string) (*mcp
 // printUpTo returns the output of a command that prints at most a number of bytes, or else a too_large.
 func (r reader) printUpTo(ctx context.Context, most int, program string, args ...string) (*mcpserver.Content, error) {
 	out := &suite.Head{Most: most}
-	o, err := r.suite.Run(ctx, suite.Command{Program: program, Args: append([]string{"--quiet"}, args...), Stdout: out})
+	o, err := r.suite.Run(ctx, suite.Command{Program: program, Reader: r.client, Args: append([]string{"--quiet"}, args...), Stdout: out})
 	switch {
 	case err != nil:
 		return nil, err

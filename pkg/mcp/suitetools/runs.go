@@ -27,7 +27,7 @@ func runs(f *Front) []mcpserver.Tool {
 		Name: "run_resume", Title: "Go on with a run",
 		Description: "Go on from a run that failed, was cancelled or is paused, with the workflow as it is now: finished nodes do not run again. " +
 			"A paused run needs a person's answers to its questions, by node. A live run is waited for. Returns what the call that started the run does, with the run_id of the new run.",
-		InputSchema: json.RawMessage(`{"type":"object","properties":{` + run + `,` + answersProperty + `,` +
+		InputSchema: json.RawMessage(`{"type":"object","properties":{` + run + `,` + answersProperty + `,` + asItWasProperty + `,` +
 			`"inputs":{"type":"object","description":"values for inputs of the workflow, by name, in place of the run's: the secret ones are needed again"},` + waitProperty + `,` + outputCharsProperty +
 			`},"required":["run_id"],"additionalProperties":false}`),
 		OutputSchema: suite.AnswerSchema(runProperties), Destructive: true, OpenWorld: true,

@@ -61,7 +61,7 @@ func read[P any](ctx context.Context, r io.Reader, name string, limit int64) (P,
 	}
 	if err := json.Unmarshal(source, &request); err != nil || request.Params == nil {
 		return params, nil, fault.New(fault.Usage, "Standard input is not a request").
-			Suggest(`pflow-exec runs this program as a node type. To run it by hand: echo '{"v":1,"params":{…}}' | %s; --describe lists the parameters`, nodetype.ProgramPrefix+name)
+			Suggest("A workflow runs this program as a node type; --describe lists the parameters").Then(fault.Command("Run it by hand", `echo '{"v":1,"params":{…}}' | %s`, nodetype.ProgramPrefix+name))
 	}
 	if request.V != version {
 		return params, nil, fault.New(fault.Protocol, "The request has version %d, but this program needs version %d", request.V, version).

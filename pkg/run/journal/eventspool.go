@@ -69,7 +69,7 @@ func copyEvents(to io.Writer, stream io.Reader) error {
 			return fault.New(fault.Usage, "The stream of events has another run_started at byte %d", h.At).Suggest("Give the events of one run")
 		case !begun && h.Event.IsOfNode():
 			return fault.New(fault.Usage, "The stream of events does not begin with run_started but with %s", h.Event).
-				Then(fault.Command("", "Give the output of one pflow-exec run with --format ndjson, or a run id"))
+				Suggest("Give the events of one run, or its id").Then(fault.Step{Do: fault.DoEvents, Run: "RUN"})
 		case out.size > maxSpooled:
 			return fault.New(fault.Validation, "The stream of events has more than %d GiB, the limit for it", maxSpooled>>30).
 				Suggest("Give the events as a file, which has no limit in all")

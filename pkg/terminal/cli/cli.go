@@ -112,7 +112,7 @@ func Main(name, description string, g Grammar, sys System) int {
 		if strings.Contains(f.Message, "applies to the default command") {
 			f.Suggest("Write the flag after the command: %s COMMAND … FLAG", name)
 		}
-		return app.fail(f.Then(fault.Command("", "See %s --help", strings.TrimSpace(name+" "+commandOf(err)))))
+		return app.fail(f.Then(fault.Command("See its arguments and flags", "%s --help", strings.TrimSpace(name+" "+commandOf(err)))))
 	}
 	app.typed = commandLine{parsed, sys.Args}
 	if n := app.MaxBytes; n < 0 || n > 0 && n < minBytes {

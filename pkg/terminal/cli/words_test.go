@@ -85,7 +85,7 @@ func TestADefaultCommandHidesNoName(t *testing.T) {
 	for word, near := range map[string]string{"htp": `"http"`, "sdtio": `"stdio"`, "nothing": ""} {
 		status, stdout, _ := callOf(t, &served{}, word)
 		hints := gjson.Get(stdout, "error.suggestions").Raw
-		if status != 2 || strings.Contains(hints, "Did you mean") != (near != "") || !strings.Contains(hints, strings.Trim(near, `"`)) || !strings.Contains(hints, "See small --help") {
+		if status != 2 || strings.Contains(hints, "Did you mean") != (near != "") || !strings.Contains(hints, strings.Trim(near, `"`)) || !strings.Contains(hints, "small --help") {
 			t.Errorf("%s: %d %s", word, status, stdout)
 		}
 	}
