@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/tidwall/gjson"
 
@@ -33,10 +34,14 @@ func (c *children) describe(nr *nodeRun, ev *event.Event) {
 	if nr.bound != nil && nr.bound.sub != nil {
 		sub = nr.bound.sub
 	}
-	if named, _ := workflow.SubOf(nr.node.Params); !nr.isSub() || sub == nil || named.Inline != nil || ev.Attempt > 1 || ev.Iteration > 1 {
+	named, _ := workflow.SubOf(nr.node.Params)
+	if !nr.isSub() || sub == nil || named.Inline != nil || ev.Attempt > 1 || ev.Iteration > 1 {
 		return
 	}
 	ev.Workflow = &event.Workflow{Name: sub.Name, Digest: sub.Digest}
+	if strings.Contains(named.Ref, "${") && sub.File != nil && nr.frame.File != nil { // run_started has the others
+		ev.Workflow.Ref, ev.Workflow.From, ev.Workflow.Dir = sub.Name, nr.frame.File.Dir, sub.File.Dir
+	}
 	if sub.File == nil || c.described[sub.Digest] {
 		return
 	}

@@ -155,6 +155,8 @@ type Config struct {
 	// Marked is set if inputs have the marks that stand for secrets in place of their values. Then the answers must end the run before a
 	// node starts. The questions show the parameters that the checkpoint has.
 	Marked bool
+	// Workflows are the sub-workflows that have a literal name, as run_started records them.
+	Workflows []event.Workflow
 	// Resume is the step that goes on from the run, if it does not succeed.
 	Resume fault.Step
 	Log    *slog.Logger

@@ -9,6 +9,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/event/trace"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
+	"slices"
 )
 
 // execution is one run: it begins it, waits for its nodes, and ends it. What happens to the nodes is the work of its parts:
@@ -45,8 +46,10 @@ type execution struct {
 	runID                 string
 	timeout               time.Duration
 	// admit waits until the run may begin, and sets its time limit.
-	admit     func() error
-	resume    fault.Step
+	admit  func() error
+	resume fault.Step
+	// workflows are the sub-workflows that run_started records.
+	workflows []event.Workflow
 	given     []string
 	origins   map[string]string
 	onReused  func() error
@@ -113,7 +116,7 @@ func newExecution(ctx context.Context, stop context.CancelCauseFunc, c Config, t
 	e := &execution{
 		root: top, top: top, clock: clock, sched: sched, starter: starter, approvals: approvals, questions: questions, refresher: refresher, binder: binder,
 		store: store, rec: rec, stop: stopping, warnings: warnings, counts: counts, spending: spending,
-		started: c.Started, dir: c.Host.Dir, span: c.Span, runID: c.RunID, timeout: c.Timeout, resume: c.Resume, given: c.Given, origins: c.Origins,
+		started: c.Started, dir: c.Host.Dir, span: c.Span, runID: c.RunID, timeout: c.Timeout, resume: c.Resume, workflows: c.Workflows, given: c.Given, origins: c.Origins,
 		onReused: c.Reused, onStopped: c.Stopped, from: c.From, again: c.Again,
 	}
 	if c.Only != "" && c.From != nil {
@@ -169,12 +172,25 @@ func (e *execution) announce() error {
 	if started.Definition, _, err = e.store.keep(event.Escape(started.Definition)); err != nil {
 		return err
 	}
+	workflows := slices.Clone(e.workflows)
+	described := map[string]bool{} // of several with one digest, the first has the definition
+	for i := range workflows {
+		w := &workflows[i]
+		if described[w.Digest] {
+			w.Definition = nil
+			continue
+		}
+		described[w.Digest] = true
+		if w.Definition, _, err = e.store.keep(event.Escape(w.Definition)); err != nil {
+			return err
+		}
+	}
 	reruns, err := e.from.rerunsEvent(e.store)
 	if err != nil {
 		return err
 	}
 	ev := &event.Event{
-		Event: event.RunStarted, Workflow: &started, Inputs: kept, Nodes: e.root.Workflow.NodeIDs(), Cwd: e.dir,
+		Event: event.RunStarted, Workflow: &started, Workflows: workflows, Inputs: kept, Nodes: e.root.Workflow.NodeIDs(), Cwd: e.dir,
 		TraceID: e.span.Trace, SpanID: e.span.ID, ParentSpanID: e.span.Parent, ResumedFrom: e.resumedFrom, Given: e.given, Origins: e.origins, FirstRun: e.firstRun,
 		Again: e.again, Reruns: reruns, Answers: e.approvals.beforehand(), Budget: e.spending.budget,
 	}

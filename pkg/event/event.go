@@ -103,10 +103,12 @@ type Event struct {
 	Iteration int  `json:"iteration,omitempty"`
 	Item      *int `json:"item,omitempty"`
 
-	Workflow *Workflow       `json:"workflow,omitempty"` // run_started
-	Inputs   json.RawMessage `json:"inputs,omitempty"`   // run_started
-	Nodes    []string        `json:"nodes,omitempty"`    // run_started: the ids, in the order of the file
-	Cwd      string          `json:"cwd,omitempty"`      // run_started
+	Workflow *Workflow `json:"workflow,omitempty"` // run_started
+	// Workflows are the sub-workflows that have a literal name.
+	Workflows []Workflow      `json:"workflows,omitempty"` // run_started
+	Inputs    json.RawMessage `json:"inputs,omitempty"`    // run_started
+	Nodes     []string        `json:"nodes,omitempty"`     // run_started: the ids, in the order of the file
+	Cwd       string          `json:"cwd,omitempty"`       // run_started
 	// Budget is what the run and those that it continues may spend, Spent what the latter have spent.
 	Budget      *Budget   `json:"budget,omitempty"`       // run_started
 	Spent       *Spending `json:"spent,omitempty"`        // run_started
@@ -189,6 +191,11 @@ type Workflow struct {
 	Definition json.RawMessage `json:"definition,omitempty"`
 	// Source is SourceLibrary for a saved workflow, SourceDraft for a draft, or empty for a file and what has no name.
 	Source string `json:"source,omitempty"`
+	// Ref and From say whose sub-workflow it is: what a node names, in a workflow whose paths start from the folder From. Dir is the
+	// folder that its own paths start from.
+	Ref  string `json:"ref,omitempty"`
+	From string `json:"from,omitempty"`
+	Dir  string `json:"dir,omitempty"`
 }
 
 // The sources of workflows that the home has by name.

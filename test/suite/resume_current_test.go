@@ -38,7 +38,7 @@ func TestResumeTakesTheWorkflowAsItIsNow(t *testing.T) {
 	for column, c := range map[string]changed{
 		"unchanged":          {exit: 1, ran: []string{"c"}, asItWas: 1},
 		"a node":             {edit: []string{"exit 1", "exit 0"}, exit: 0, ran: []string{"c"}, warns: []string{"as it is now: node c has changed since r"}},
-		"a sub-workflow":     {editInner: []string{"echo i", "echo j"}, exit: 1, ran: []string{"b", "b/i", "c"}, asItWas: 1},
+		"a sub-workflow":     {editInner: []string{"echo i", "echo j"}, exit: 1, ran: []string{"b", "b/i", "c"}, warns: []string{"node i has changed in"}, asItWas: 1},
 		"a default":          {edit: []string{`"old"`, `"new"`}, exit: 1, ran: []string{"a", "b", "b/i", "c"}, warns: []string{"inputs has changed"}, asItWas: 1},
 		"broken":             {edit: []string{`"edges"`, `edges"`}, exit: 2, warns: []string{"--as-it-was"}, asItWas: 1},
 		"wrong":              {edit: []string{`"shell"`, `"shel"`}, exit: 2, warns: []string{"shel", "--as-it-was"}, asItWas: 1},
@@ -51,18 +51,23 @@ func TestResumeTakesTheWorkflowAsItIsNow(t *testing.T) {
 			"a file":           {"w.json", "w.json", "inner.json"},
 			"a saved workflow": {"w", "home/library/w.json", "home/library/inner.json"},
 			"a draft":          {"w", "home/workflows/w.json", "home/workflows/inner.json"},
+			"standard input":   {"-", "w.json", "inner.json"},
 		} {
 			t.Run(row+", "+column, func(t *testing.T) {
 				t.Parallel()
 				p := newPlace(t)
 				inner := "inner"
-				if row == "a file" {
+				if row == "a file" || row == "standard input" {
 					inner = "./inner.json"
 				}
 				text := strings.ReplaceAll(resumable, "INNER", inner)
 				p.write(names[1], text)
 				p.write(names[2], insideResumable)
-				first := p.run("pflow-exec", "run", names[0])
+				c := c
+				if row == "standard input" { // nothing of it can have changed
+					c.exit, c.ran, c.warns, c.asItWas = 1, []string{"c"}, []string{"it came from standard input"}, 1
+				}
+				first := p.fed(text, "pflow-exec", "run", names[0])
 				if first.exit != 1 {
 					t.Fatalf("the first run ends with %s, want exit status 1", first)
 				}
@@ -219,4 +224,154 @@ func TestAnAnswerCountsForWhatWasAsked(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestAsItWasHasItsSubWorkflows holds that a run which goes on as it was runs its sub-workflows as it has recorded them, also one that a
+// template names, and also if they are gone; and that a change inside one is named.
+func TestAsItWasHasItsSubWorkflows(t *testing.T) {
+	t.Parallel()
+	const inner = `{"nodes":[{"id":"q","type":"shell","params":{"command":"test -e go && echo one"}}],"outputs":{"v":{"source":"${q.stdout}"}}}`
+	for how, ref := range map[string]string{"a literal name": `"./inner.json"`, "a saved name": `"kept"`, "a template": `"${which}"`} {
+		for what, spoil := range map[string]func(p *place, file string){
+			"changed": func(p *place, file string) { p.write(file, strings.ReplaceAll(inner, "one", "two")) },
+			"gone": func(p *place, file string) {
+				if err := os.Remove(filepath.Join(p.dir, file)); err != nil {
+					t.Error(err)
+				}
+			},
+		} {
+			t.Run(how+", "+what, func(t *testing.T) {
+				t.Parallel()
+				p := newPlace(t)
+				file := "inner.json"
+				if how == "a saved name" {
+					file = "home/library/kept.json"
+				}
+				p.write(file, inner)
+				p.write("w.json", `{"inputs":{"which":{"default":"./inner.json"}},"nodes":[{"id":"s","type":"workflow","params":{"workflow":`+ref+`}}],"outputs":{"r":{"source":"${s.v}"}}}`)
+				if o := p.run("pflow-exec", "run", "w.json"); o.exit != 1 {
+					t.Fatalf("got %s, want exit status 1", o)
+				}
+				first := p.onlyRun()
+				p.write("go", "")
+				spoil(p, file)
+				if got := p.must("pflow-exec", "resume", first, "--as-it-was", "--print", "r"); got != "one\n" {
+					t.Errorf("as it was: got %q, want one", got)
+				}
+			})
+		}
+	}
+}
+
+// TestResumeOfAWorkflowOfASource is the row of TestResumeTakesTheWorkflowAsItIsNow for SOURCE:ID, whose workflow has one node that calls
+// the source.
+func TestResumeOfAWorkflowOfASource(t *testing.T) {
+	t.Parallel()
+	const sources = `{"sources":[{"name":"crm","list":["./crm","list"],"run":["./crm","run"],"status":["./crm","status"]}]}`
+	for name, c := range map[string]struct {
+		sources, program string
+		exit             int
+		runs             int
+		warns            string
+	}{
+		"unchanged": {sources, "exit 1", 1, 2, ""},
+		"corrected": {sources, `case $1 in run) echo '{"execution_id":"e"}';; status) echo '{"status":"completed","result":1}';; esac`, 0, 2, ""},
+		"gone":      {`{"sources":[]}`, "exit 1", 1, 2, "there is no source crm any more"},
+		"broken":    {`{"sources":`, "exit 1", 2, 1, "serve.json"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t)
+			p.write("home/serve.json", sources)
+			p.program("home/crm", "exit 1")
+			if o := p.run("pflow-exec", "run", "crm:sync"); o.exit != 1 {
+				t.Fatalf("got %s, want exit status 1", o)
+			}
+			p.write("home/serve.json", c.sources)
+			p.program("home/crm", c.program)
+			o := p.run("pflow-exec", "resume", "last")
+			if o.exit != c.exit || !strings.Contains(o.stderr, c.warns) || len(p.journals()) != c.runs {
+				t.Errorf("got %d runs and %s, want %d, exit status %d and %q", len(p.journals()), o, c.runs, c.exit, c.warns)
+			}
+			if c.exit == 0 {
+				p.must("pflow-exec", "resume", "last")
+				if n := len(p.journals()); n != c.runs {
+					t.Errorf("a run that had succeeded went on: %d runs, want %d", n, c.runs)
+				}
+			}
+		})
+	}
+}
+
+// program writes a shell script that can be executed.
+func (p *place) program(name, script string) {
+	p.Helper()
+	if err := os.Chmod(p.write(name, "#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
+		p.Fatal(err)
+	}
+}
+
+// TestEveryDoorTakesTheWorkflowAsItIsNow corrects a node of a failed run's workflow and goes on by each door but the shell's resume.
+func TestEveryDoorTakesTheWorkflowAsItIsNow(t *testing.T) {
+	t.Parallel()
+	const text = `{"nodes":[{"id":"a","type":"shell","params":{"command":"echo a >> ran"}},{"id":"c","type":"shell","params":{"command":"echo c; exit 1"}}],"edges":[{"from":"a","to":"c"}]}`
+	corrected := strings.ReplaceAll(text, "exit 1", "exit 0")
+	for door, goOn := range map[string]func(p *place, run string) (status string){
+		"a pipe": func(p *place, run string) string {
+			return statusIn(p.fed(p.read("home/runs/"+run+"/journal.ndjson"), "pflow-exec", "run", "w", "--resume", "-").stdout)
+		},
+		"--resume": func(p *place, run string) string {
+			return statusIn(p.run("pflow-exec", "run", "w", "--resume", run).stdout)
+		},
+		"--checkpoint": func(p *place, run string) string {
+			p.write("run.ndjson", p.read("home/runs/"+run+"/journal.ndjson"))
+			return statusIn(p.run("pflow-exec", "run", "w", "--checkpoint", "run.ndjson").stdout)
+		},
+		"execute": func(p *place, run string) string {
+			c := p.connect("pflow-serve")
+			defer c.leave()
+			a, _ := c.call("execute", `{"name":"w","resume":"`+run+`"}`)
+			status, _ := statusOf(a)
+			return status
+		},
+		"run_resume": func(p *place, run string) string {
+			p.env = append(p.env, "PFLOW_TOOLSETS=runs")
+			c := p.connect("pflow-serve")
+			defer c.leave()
+			a, _ := c.call("run_resume", `{"run_id":"`+run+`"}`)
+			status, _ := statusOf(a)
+			return status
+		},
+		"HTTP": func(p *place, run string) string {
+			d := p.open("--toolsets", "core")
+			return d.content("execute", `{"name":"w","resume":"`+run+`"}`).Get("status").Str
+		},
+	} {
+		t.Run(door, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t)
+			p.write("home/workflows/w.json", text)
+			if o := p.run("pflow-exec", "run", "w"); o.exit != 1 {
+				t.Fatalf("got %s, want exit status 1", o)
+			}
+			p.write("home/workflows/w.json", corrected)
+			if got := goOn(p, p.onlyRun()); got != "completed" {
+				t.Errorf("the corrected workflow ends as %q, want completed", got)
+			}
+			if got := p.read("ran"); got != "a\n" {
+				t.Errorf("node a ran as %q, want once", got)
+			}
+		})
+	}
+}
+
+// statusIn returns the status in the last event of a run.
+func statusIn(ndjson string) (status string) {
+	gjson.ForEachLine(ndjson, func(e gjson.Result) bool {
+		if e.Get("event").Str == "run_finished" {
+			status = e.Get("status").Str
+		}
+		return true
+	})
+	return status
 }

@@ -23,7 +23,11 @@ func (l *Launch) check() error {
 	types, lib := runnerTypes{registry.Open(l.host.Home), l}, library.Open(l.host.Home)
 	l.addDefaults(file.Workflow)
 	l.redactor.JSON(file.JSON()) // adds values with secret names before an error can show them
-	report := check.Workflow(file, types, lib.OpenSub)
+	open, err := l.opener(lib)
+	if err != nil {
+		return err
+	}
+	report := check.Workflow(file, types, open)
 	if f := report.Fault(l.request.Name); f != nil && l.request.single {
 		return withoutPlaces(f)
 	} else if f != nil {
@@ -36,11 +40,11 @@ func (l *Launch) check() error {
 		l.top.File = nil
 	}
 	l.load = func(from *engine.Sub, ref string) (*engine.Sub, error) {
-		sub, err := lib.OpenSub(from.File, ref)
+		sub, err := open(from.File, ref)
 		if err != nil {
 			return nil, err
 		}
-		report := check.Workflow(sub, types, lib.OpenSub)
+		report := check.Workflow(sub, types, open)
 		if f := report.Fault(ref); f != nil {
 			return nil, f
 		}

@@ -26,11 +26,12 @@ func (l *Launch) config(run string) engine.Config {
 	kept := cache.Open(l.host.Home)
 	kept.WriteOnly = r.NoCache
 	return engine.Config{
-		Sub:     l.top,
-		Load:    l.load,
-		Started: event.Workflow{Name: r.Name, Path: r.Path, Digest: l.top.Digest, Definition: l.definition, Source: r.source()},
-		RunID:   run,
-		Inputs:  l.inputs, Given: l.given, Origins: l.origins, Marked: l.marked,
+		Sub:       l.top,
+		Load:      l.load,
+		Started:   event.Workflow{Name: r.Name, Path: r.Path, Digest: l.top.Digest, Definition: l.definition, Source: r.source()},
+		Workflows: subs(&l.top),
+		RunID:     run,
+		Inputs:    l.inputs, Given: l.given, Origins: l.origins, Marked: l.marked,
 		Redactor: l.redactor,
 		Host:     node.Host{Dir: l.dir, Env: env, Suite: l.suite, Servers: mcpclient.NewPool(l.reach(run, env))},
 		Span:     span,

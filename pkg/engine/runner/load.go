@@ -189,9 +189,10 @@ func (s Source) gone(host *Host) string {
 		return "it came from standard input"
 	}
 	if from, _, ok := source.Split(s.Workflow); ok {
-		if _, err := source.Find(host.Home, from); err == nil {
-			return ""
+		if _, err := source.Find(host.Home, from); err != nil && fault.From(err).Type == fault.NotFound {
+			return "there is no source " + from + " any more"
 		}
+		return ""
 	}
 	if exists(host.Home, s.Workflow) {
 		return ""

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"maps"
@@ -208,14 +209,28 @@ func checkSame(l *Launch) error {
 
 // reportChanges prints what of the workflow has changed since the run to go on from.
 func reportChanges(l *Launch) {
-	if l.from == nil || l.request.Stored || l.from.Started.Workflow == nil || l.from.Started.Workflow.Digest == l.top.Digest {
+	if l.from == nil || l.request.Stored || l.from.Started.Workflow == nil {
 		return
 	}
-	had, err := event.Plain(l.from.Started.Workflow.Definition, l.from.Blob)
-	if err != nil || !gjson.ValidBytes(had) {
-		return
+	compare := func(before event.Workflow, digest string, now json.RawMessage) []string {
+		had, err := event.Plain(before.Definition, l.from.Blob)
+		if before.Digest == digest || err != nil || !gjson.ValidBytes(had) {
+			return nil
+		}
+		return changesOf(gjson.ParseBytes(had), gjson.ParseBytes(now))
 	}
-	if changes := changesOf(gjson.ParseBytes(had), gjson.ParseBytes(l.definition)); len(changes) > 0 {
+	changes := compare(*l.from.Started.Workflow, l.top.Digest, l.definition)
+	now := map[subKey]event.Workflow{}
+	for _, w := range subs(&l.top) {
+		now[keyOf(w)] = w
+	}
+	for _, before := range l.from.Started.Workflows {
+		definition, _ := l.redactor.JSON(now[keyOf(before)].Definition)
+		for _, change := range compare(before, now[keyOf(before)].Digest, definition) {
+			changes = append(changes, change+" in "+before.Ref)
+		}
+	}
+	if len(changes) > 0 {
 		l.host.Warn("uses %s as it is now: %s since %s", l.request.Name, fault.Truncate(strings.Join(changes, ", "), 300), l.from.Run)
 	}
 }

@@ -68,6 +68,7 @@ func Trim(e *event.Event) {
 	e.Inputs, e.Outputs, e.Params, e.State, e.Checkpoint = nil, nil, nil, nil, nil
 	if e.Workflow != nil {
 		e.Workflow.Definition = nil
+		e.Workflows = nil
 	}
 }
 

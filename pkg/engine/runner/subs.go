@@ -1,0 +1,123 @@
+package runner
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pflow-suite/pflow/pkg/catalog/library"
+	"github.com/pflow-suite/pflow/pkg/engine"
+	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/home/redact"
+	"github.com/pflow-suite/pflow/pkg/run/journal"
+	"github.com/pflow-suite/pflow/pkg/workflow"
+	"github.com/pflow-suite/pflow/pkg/workflow/check"
+)
+
+// subKey identifies a sub-workflow in a run: what a node names, in a workflow whose paths start from a folder.
+type subKey struct{ from, ref string }
+
+func keyOf(w event.Workflow) subKey { return subKey{w.From, w.Ref} }
+
+// subs returns the workflows that the nodes of a workflow run, and those inside them, each once: those that have a literal name.
+func subs(top *engine.Sub) []event.Workflow {
+	var all []event.Workflow
+	seen := map[subKey]bool{}
+	var visit func(s *engine.Sub)
+	visit = func(s *engine.Sub) {
+		for _, id := range slices.Sorted(maps.Keys(s.Subs)) {
+			inner := s.Subs[id]
+			node, ok := s.Workflow.Node(id)
+			if !ok || inner.File == nil || s.File == nil {
+				continue
+			}
+			if named, ok := workflow.SubOf(node.Params); ok && named.Inline == nil {
+				w := event.Workflow{Name: inner.Name, Digest: inner.Digest, Definition: inner.File.JSON(), Ref: named.Ref, From: s.File.Dir, Dir: inner.File.Dir}
+				if seen[keyOf(w)] {
+					continue
+				}
+				seen[keyOf(w)] = true
+				all = append(all, w)
+			}
+			visit(inner)
+		}
+	}
+	visit(top)
+	return all
+}
+
+// opener returns how to open the sub-workflows of the request: as the run to go on from has recorded them, if the request takes its
+// workflow from there, and else as they are now.
+func (l *Launch) opener(lib *library.Library) (check.Load, error) {
+	if !l.request.Stored || l.origin == nil {
+		return lib.OpenSub, nil
+	}
+	recorded, err := recordedSubs(l.origin)
+	if err != nil {
+		return nil, err
+	}
+	return func(from *workflow.File, ref string) (*workflow.File, error) {
+		w, ok := recorded[subKey{from.Dir, ref}]
+		if !ok {
+			return lib.OpenSub(from, ref)
+		}
+		definition, err := event.Plain(w.Definition, l.origin.Blob)
+		if err != nil {
+			return nil, err
+		}
+		if bytes.Contains(definition, []byte(redact.Mark)) {
+			now := event.Workflow{Name: ref}
+			if strings.Contains(ref, "/") || filepath.Ext(ref) != "" {
+				now.Path = filepath.Join(from.Dir, ref)
+			}
+			if filepath.IsAbs(ref) {
+				now.Path = ref
+			}
+			if definition, err = restoreLiterals(l.host, l.origin.ID, definition, now); err != nil {
+				return nil, err
+			}
+		}
+		file, err := workflow.Parse(strings.TrimSuffix(w.Name, ".md"), definition)
+		if err == nil {
+			file.Dir = w.Dir
+		}
+		return file, err
+	}, nil
+}
+
+// recordedSubs returns the sub-workflows that a run has recorded: those with a literal name when it began, the others when they started.
+func recordedSubs(run *journal.Reader) (map[subKey]event.Workflow, error) {
+	recorded := map[subKey]event.Workflow{}
+	definitions := map[string]event.Workflow{} // of several with one digest, the first has the definition
+	file, err := run.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	for events := event.NewReader(file); ; {
+		e, _, err := events.Next()
+		if errors.Is(err, io.EOF) {
+			return recorded, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		all := e.Workflows
+		if e.Workflow != nil && e.Workflow.Ref != "" {
+			all = append(all, *e.Workflow)
+		}
+		for _, w := range all {
+			if len(w.Definition) > 0 {
+				definitions[w.Digest] = w
+			}
+			if first, ok := definitions[w.Digest]; ok {
+				w.Definition = first.Definition
+				recorded[keyOf(w)] = w
+			}
+		}
+	}
+}
