@@ -4,6 +4,7 @@ package main
 import (
 	"os"
 
+	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
 )
 
@@ -13,6 +14,8 @@ type grammar struct {
 	Worker workerCommand `cmd:"" help:"Execute the work of a queue, until a signal." example:"pflow-temporal worker --queue pflow --slots 4"`
 	Node   nodeCommand   `cmd:"" help:"Execute one attempt at a node on a worker: the document on standard input. This is a command for runners." example:"pflow-lib settings set runners.cluster 'pflow-temporal node --queue pflow'"`
 	Start  startCommand  `cmd:"" help:"Start a run on the workers of a queue, and print its id." example:"pflow-temporal start disk.json dir=/tmp --queue pflow"`
+
+	Resume resumeCommand `cmd:"" help:"Go on from a run on the workers of a queue, with a workflow as it is now, and print the id of the new run." example:"pflow-temporal resume r01kasxyz disk.json --queue pflow"`
 
 	Status  statusCommand  `cmd:"" help:"Show how far a run is." example:"pflow-temporal status r01kasxyz"`
 	Wait    waitCommand    `cmd:"" help:"Wait until a run has ended or waits for a person, and answer and exit as pflow-exec does." example:"pflow-temporal wait r01kasxyz"`
@@ -29,6 +32,6 @@ const description = `Execute nodes and runs on a Temporal cluster. The variables
 
 func main() {
 	os.Exit(cli.Main("pflow-temporal", description, &grammar{}, cli.System{
-		Args: os.Args[1:], Env: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Exit: os.Exit,
+		Args: os.Args[1:], Env: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Exit: os.Exit, Reader: fault.Cluster,
 	}))
 }

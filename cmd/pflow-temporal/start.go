@@ -43,7 +43,10 @@ type started struct {
 }
 
 // Run starts a run and prints its id.
-func (c *startCommand) Run(app *cli.App) error {
+func (c *startCommand) Run(app *cli.App) error { return c.start(app, "") }
+
+// start starts a run, which goes on from another one unless from is empty.
+func (c *startCommand) start(app *cli.App, from string) error {
 	if err := c.check(); err != nil {
 		return err
 	}
@@ -60,12 +63,43 @@ func (c *startCommand) Run(app *cli.App) error {
 		return err
 	}
 	defer to.Close()
-	id, err := to.Start(app.Context, c.Queue, name, job, content)
+	var id string
+	if from == "" {
+		id, err = to.Start(app.Context, c.Queue, name, job, content)
+	} else {
+		id, err = c.goOn(app, to, from, name, job, content)
+	}
 	if err != nil {
 		return err
 	}
 	return app.Document(started{id}, func(w io.Writer) { _, _ = fmt.Fprintln(w, id) })
 }
+
+// goOn starts a run that goes on from another one.
+func (c *startCommand) goOn(app *cli.App, to *cluster.Cluster, from, name string, job cluster.Job, content cluster.Content) (string, error) {
+	s, err := to.State(app.Context, from)
+	if err != nil {
+		return "", err
+	}
+	if s.Live() {
+		return "", fault.New(fault.Conflict, "Run %s has not ended", from).Then(fault.Step{Do: fault.DoWait, Run: from}, fault.Step{Do: fault.DoCancel, Run: from})
+	}
+	return to.Resume(app.Context, s, c.Queue, name, job, content)
+}
+
+// resumeCommand is start for a run that goes on from another one.
+type resumeCommand struct {
+	RunID string `arg:"" name:"run" help:"The id of the run to go on from, which has ended or waits for a person."`
+	startCommand
+}
+
+// Help returns the longer text of --help.
+func (resumeCommand) Help() string {
+	return `WORKFLOW is sent as it is now. What has not changed since the run and has finished there is not executed again. The new run has an id of its own.`
+}
+
+// Run starts a run that goes on from another one, and prints its id.
+func (c *resumeCommand) Run(app *cli.App) error { return c.start(app, c.RunID) }
 
 // job returns the run without its content.
 func (c *startCommand) job() (job cluster.Job, err error) {

@@ -22,13 +22,15 @@ func overviewOf(s *cluster.State) (*reader.Overview, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.RunID, o.Workflow, o.StartedAt, o.ResumedFrom, o.Resume = s.ID, s.Workflow, &s.Started, "", ""
+	o.RunID, o.Workflow, o.StartedAt, o.ResumedFrom = s.ID, s.Workflow, &s.Started, ""
 	if !s.Ended.IsZero() {
 		o.EndedAt = &s.Ended
 	}
 	if s.Fault != nil {
 		o.Error = s.Fault
 	}
+	o.Error = ofCluster(s, o.Error)
+	o.ResumeBy(resumption(s))
 	return o, nil
 }
 

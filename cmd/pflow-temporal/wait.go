@@ -8,6 +8,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/event"
+	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/run/cluster"
 	"github.com/pflow-suite/pflow/pkg/run/reader"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
@@ -47,16 +48,44 @@ func end(app *cli.App, s *cluster.State) error {
 			a.Error = last.Error
 		}
 	}
+	a.Error = ofCluster(s, a.Error)
+	a.ResumeBy(resumption(s))
 	if err := app.Document(a, func(w io.Writer) { _, _ = fmt.Fprintf(w, "%s: %s\n", a.RunID, a.Status) }); err != nil {
 		return err
 	}
-	if a.Error != nil {
-		app.Complain(a.Error)
+	if f := a.Error; f != nil {
+		if step := resumption(s); step != nil {
+			f.Then(*step)
+		}
+		app.Complain(f)
 	}
 	if status := s.Status.ExitStatus(); status != 0 {
 		return cli.Status(status)
 	}
 	return nil
+}
+
+// resumption returns the step that goes on from a run, or nil if it waits for a person or has succeeded.
+func resumption(s *cluster.State) *fault.Step {
+	if s.Live() || s.Status.Succeeded() || s.Status == event.Paused {
+		return nil
+	}
+	return &fault.Step{Do: fault.DoResume, Run: s.ID}
+}
+
+// ofCluster returns the fault of a run with steps of the run on the cluster: those in its events are of the execution on a worker.
+func ofCluster(s *cluster.State, f *fault.Fault) *fault.Fault {
+	if f == nil {
+		return nil
+	}
+	c := *f
+	c.SuggestAs(f)
+	for i := range c.Next {
+		if c.Next[i].Run != "" {
+			c.Next[i].Run = s.ID
+		}
+	}
+	return &c
 }
 
 // lastOf returns the last event of a run's events, with its long values, or nil if that is missing.

@@ -155,8 +155,8 @@ func (s Step) Call(r Reader) string {
 	w := s.wording()
 	if !r.HasTools() {
 		text := w.command
-		if r == Cluster && w.cluster != "" {
-			text = w.cluster
+		if r == Cluster && (w.cluster != "" || strings.Contains(text, "{run}") || strings.Contains(text, "{resume}")) {
+			text = w.cluster // a run there is in no home
 		}
 		if text == "" {
 			return ""

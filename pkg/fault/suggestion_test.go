@@ -44,7 +44,7 @@ func TestEveryStepIsWorded(t *testing.T) {
 		s := Step{Do: do, Run: "r01", Node: "n", Name: "w", Inputs: []string{"key"}, Choices: []string{"yes", "no"}}
 		for _, reader := range []Reader{Shell, Cluster, ToolsOf([]string{"core", "drafts", "runs", "servers", "workflows"}), Tools} {
 			text := s.Words(reader)
-			if strings.ContainsAny(strings.ReplaceAll(text, `{"`, ""), "{") || text == "" && !reader.HasTools() {
+			if strings.ContainsAny(strings.ReplaceAll(text, `{"`, ""), "{") || text == "" && reader == Shell {
 				t.Errorf("%s is worded %q for %s", do, text, reader)
 			}
 		}

@@ -21,6 +21,8 @@ func TestRunsOnACluster(t *testing.T) {
 	t.Run("a worker that drains hands its runs over", c.handedOver)
 	t.Run("a run is cancelled", c.stopped)
 	t.Run("a person answers", c.approved)
+	t.Run("an answer goes on as it was", c.answeredAsItWas)
+	t.Run("a corrected workflow goes on", c.corrected)
 	t.Run("what is refused or secret", c.refused)
 	t.Run("long values need a folder", c.longRun)
 	t.Run("a value that is too long for a line", c.veryLong)
@@ -199,6 +201,48 @@ func (c *cluster) approved(t *testing.T) {
 	}
 	if o := p.run("pflow-temporal", "approve", id, "yes"); o.exit != 1 || !strings.Contains(o.stdout, `"conflict"`) {
 		t.Error(o)
+	}
+}
+
+// answeredAsItWas holds that an answer, which another worker may take, goes on with the sub-workflows that the run began with.
+func (c *cluster) answeredAsItWas(t *testing.T) {
+	t.Parallel()
+	p, queue := c.place(t)
+	p.worker("one", queue)
+	const inner = `{"nodes":[{"id":"drop","type":"shell","approval":true,"params":{"command":"echo one"}}],"outputs":{"v":{"source":"${drop.stdout}"}}}`
+	p.write("inner.json", inner)
+	p.write("w.json", `{"nodes":[{"id":"s","type":"workflow","params":{"workflow":"./inner.json"}}],"outputs":{"r":{"source":"${s.v}"}}}`)
+	id := p.clusterRun(queue, "w.json")
+	if o := p.run("pflow-temporal", "wait", id); o.exit != 4 {
+		t.Fatalf("got %s, want a question", o)
+	}
+	p.write("inner.json", strings.ReplaceAll(inner, "echo one", "echo two"))
+	p.must("pflow-temporal", "approve", id, "yes")
+	p.eventually("the run has ended", func() bool { return gjson.Get(p.must("pflow-temporal", "status", id), "status").Str == "completed" })
+	if o := p.run("pflow-temporal", "wait", id); gjson.Get(o.stdout, "outputs.r").Str != "one" {
+		t.Errorf("got %s, want the output of the sub-workflow as it was, one", o)
+	}
+}
+
+// corrected holds that resume sends a workflow as it is now, and executes again only what has changed.
+func (c *cluster) corrected(t *testing.T) {
+	t.Parallel()
+	p, queue := c.place(t)
+	p.worker("one", queue)
+	const text = `{"nodes":[{"id":"a","type":"shell","params":{"command":"echo a >> effects"}},{"id":"b","type":"shell","params":{"command":"echo FAIL TestLogin; exit 1"}}],"edges":[{"from":"a","to":"b"}]}`
+	p.write("w.json", text)
+	id := p.clusterRun(queue, "w.json")
+	o := p.run("pflow-temporal", "wait", id)
+	if o.exit != 1 || !strings.Contains(o.stdout, "FAIL TestLogin") || !strings.Contains(o.stderr, "pflow-temporal resume "+id) {
+		t.Fatalf("got %s, want why it failed and how to go on", o)
+	}
+	p.write("w.json", strings.ReplaceAll(text, "exit 1", "exit 0"))
+	next := strings.TrimSpace(p.must("pflow-temporal", "resume", id, "w.json", "--queue", queue, "--format", "text"))
+	if o := p.run("pflow-temporal", "wait", next); o.exit != 0 || next == id {
+		t.Errorf("run %s after %s: got %s, want completed", next, id, o)
+	}
+	if got := p.read("effects"); got != "a\n" {
+		t.Errorf("node a ran as %q, want once", got)
 	}
 }
 

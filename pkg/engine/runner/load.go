@@ -96,7 +96,7 @@ func Load(host *Host, s Source, o Options) (*Request, error) {
 			return nil, err
 		}
 	}
-	if o.AsItWas {
+	if o.AsItWas && !isEvents(s.Resume) {
 		if s.Resume == "" || s.Only != "" || s.From != "" || s.Checkpoint != nil {
 			return nil, fault.New(fault.Usage, "--as-it-was goes on from a run, and from all of it").Suggest("Name the run with --resume RUN, without --only, --from and --checkpoint")
 		}
@@ -117,6 +117,7 @@ func Load(host *Host, s Source, o Options) (*Request, error) {
 	if err := r.loadOrigin(host, s.Resume); err != nil {
 		return nil, err
 	}
+	r.Stored = o.AsItWas // the workflow that is given is the one that the events are of
 	if r.Stdin, err = pipedInput(host, r.file.Workflow, r.Inputs); err != nil && r.EventsSpooled {
 		_ = os.Remove(r.Events)
 	}
@@ -280,6 +281,12 @@ func (r *Request) loadWorkflow(host *Host, s Source) error {
 	return nil
 }
 
+// isEvents reports whether what names a run to go on from names its events: a file, or "-".
+func isEvents(name string) bool {
+	info, err := os.Stat(name)
+	return name == "-" || err == nil && !info.IsDir() || strings.Contains(name, "/")
+}
+
 // loadOrigin sets Events if the run to go on from is named by a file or "-", else Resume. A stream that can be read only once
 // is stored in a file.
 func (r *Request) loadOrigin(host *Host, name string) (err error) {
@@ -291,7 +298,7 @@ func (r *Request) loadOrigin(host *Host, name string) (err error) {
 	case statErr == nil && info.Mode().IsRegular():
 		r.Events, err = filepath.Abs(name)
 		return err
-	case name == "-" || statErr == nil && !info.IsDir() || strings.Contains(name, "/"):
+	case isEvents(name):
 		stream, err := host.Open(name)
 		if err != nil {
 			return err

@@ -28,16 +28,8 @@ func (l *Launch) openCheckpoint() (read func() error, err error) {
 		return l.checkAnswer, nil
 	}
 	var source engine.Source = l.events
-	blob := func(ref string) ([]byte, error) {
-		if l.request.Events != "" && !l.request.EventsSpooled {
-			if content, err := journal.BlobBeside(l.request.Events, ref); err == nil {
-				return content, nil
-			}
-		}
-		return nil, fault.New(fault.Execution, "The events refer to a long value that is not in this home")
-	}
+	blob := l.blobs()
 	if l.origin != nil {
-		blob = l.origin.Blob
 		if l.fork = l.request.Resume == ""; !l.fork {
 			journal, err := l.origin.Open()
 			if err != nil {
@@ -59,6 +51,21 @@ func (l *Launch) openCheckpoint() (read func() error, err error) {
 		}
 		return l.checkAnswer()
 	}, nil
+}
+
+// blobs returns what loads the long values of the run to go on from.
+func (l *Launch) blobs() event.Load {
+	if l.origin != nil {
+		return l.origin.Blob
+	}
+	return func(ref string) ([]byte, error) {
+		if l.request.Events != "" && !l.request.EventsSpooled {
+			if content, err := journal.BlobBeside(l.request.Events, ref); err == nil {
+				return content, nil
+			}
+		}
+		return nil, fault.New(fault.Execution, "The events refer to a long value that is not in this home")
+	}
 }
 
 // findOrigin finds the run in this home to go on from, or returns nil: the newest of those that went on from the one that is

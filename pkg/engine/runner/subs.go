@@ -13,7 +13,6 @@ import (
 	"github.com/pflow-suite/pflow/pkg/engine"
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/home/redact"
-	"github.com/pflow-suite/pflow/pkg/run/journal"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 	"github.com/pflow-suite/pflow/pkg/workflow/check"
 )
@@ -53,19 +52,31 @@ func subs(top *engine.Sub) []event.Workflow {
 // opener returns how to open the sub-workflows of the request: as the run to go on from has recorded them, if the request takes its
 // workflow from there, and else as they are now.
 func (l *Launch) opener(lib *library.Library) (check.Load, error) {
-	if !l.request.Stored || l.origin == nil {
+	if !l.request.Stored || l.origin == nil && l.events == nil {
 		return lib.OpenSub, nil
 	}
-	recorded, err := recordedSubs(l.origin)
+	var events io.Reader
+	if l.origin == nil {
+		events = io.NewSectionReader(l.events, 0, l.whole)
+	} else {
+		file, err := l.origin.Open()
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = file.Close() }()
+		events = file
+	}
+	recorded, run, err := recordedSubs(events)
 	if err != nil {
 		return nil, err
 	}
+	load := l.blobs()
 	return func(from *workflow.File, ref string) (*workflow.File, error) {
 		w, ok := recorded[subKey{from.Dir, ref}]
 		if !ok {
 			return lib.OpenSub(from, ref)
 		}
-		definition, err := event.Plain(w.Definition, l.origin.Blob)
+		definition, err := event.Plain(w.Definition, load)
 		if err != nil {
 			return nil, err
 		}
@@ -77,7 +88,7 @@ func (l *Launch) opener(lib *library.Library) (check.Load, error) {
 			if filepath.IsAbs(ref) {
 				now.Path = ref
 			}
-			if definition, err = restoreLiterals(l.host, l.origin.ID, definition, now); err != nil {
+			if definition, err = restoreLiterals(l.host, run, definition, now); err != nil {
 				return nil, err
 			}
 		}
@@ -89,23 +100,20 @@ func (l *Launch) opener(lib *library.Library) (check.Load, error) {
 	}, nil
 }
 
-// recordedSubs returns the sub-workflows that a run has recorded: those with a literal name when it began, the others when they started.
-func recordedSubs(run *journal.Reader) (map[subKey]event.Workflow, error) {
-	recorded := map[subKey]event.Workflow{}
+// recordedSubs returns the sub-workflows that the events of a run have, and the run: those with a literal name from when it began, the
+// others from when they started.
+func recordedSubs(stream io.Reader) (recorded map[subKey]event.Workflow, run string, err error) {
+	recorded = map[subKey]event.Workflow{}
 	definitions := map[string]event.Workflow{} // of several with one digest, the first has the definition
-	file, err := run.Open()
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = file.Close() }()
-	for events := event.NewReader(file); ; {
+	for events := event.NewReader(stream); ; {
 		e, _, err := events.Next()
 		if errors.Is(err, io.EOF) {
-			return recorded, nil
+			return recorded, run, nil
 		}
 		if err != nil {
-			return nil, err
+			return nil, run, err
 		}
+		run = e.Run
 		all := e.Workflows
 		if e.Workflow != nil && e.Workflow.Ref != "" {
 			all = append(all, *e.Workflow)

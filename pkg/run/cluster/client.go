@@ -46,6 +46,12 @@ func (c *Cluster) Start(ctx context.Context, queue, name string, job Job, conten
 	return job.Run, nil
 }
 
+// Resume starts a run that goes on from another one, which has ended or waits for a person, with a workflow as it is now. It returns its id.
+func (c *Cluster) Resume(ctx context.Context, from *State, queue, name string, job Job, content Content) (string, error) {
+	job.Events, job.Resumes = from.events, true
+	return c.Start(ctx, queue, name, job, content)
+}
+
 // State is what the cluster knows of a run.
 type State struct {
 	ID, Workflow string
@@ -159,7 +165,7 @@ func (c *Cluster) readHistory(ctx context.Context, s *State) error {
 		case enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_TERMINATED, enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_TIMED_OUT:
 			s.Ended, s.Status = e.GetEventTime().AsTime(), interruptedStatus
 			s.Fault = fault.New(fault.Execution, "The cluster has ended the run %s", s.ID).
-				Then(fault.Command("Go on from it", "pflow-temporal events %s | pflow-exec run WORKFLOW --resume -", s.ID))
+				Then(fault.Step{Do: fault.DoResume, Run: s.ID})
 		default:
 		}
 	}

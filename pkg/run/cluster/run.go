@@ -20,8 +20,9 @@ type Job struct {
 	Dir string `json:"dir"`
 	// Flags are flags of pflow-exec run.
 	Flags []string `json:"flags,omitempty"`
-	// Events are those of the run so far, if it has paused.
-	Events payload.Packed `json:"events,omitzero"`
+	// Events are those of the run so far, if it has paused, or of the run that it goes on from: then Resumes is set.
+	Events  payload.Packed `json:"events,omitzero"`
+	Resumes bool           `json:"resumes,omitempty"`
 	// Answers are values of --approve for a run that has paused.
 	Answers []string `json:"answers,omitempty"`
 }

@@ -45,7 +45,7 @@ func (w *Worker) run(ctx context.Context, job Job) (end JobEnd, err error) {
 	if err := checkVersion(job.V); err != nil {
 		return end, err
 	}
-	prior, err := w.priorEvents(ctx, job)
+	prior, err := w.priorEvents(ctx, &job)
 	if err != nil {
 		return end, err
 	}
@@ -126,8 +126,9 @@ func confirmations(dir string) (pipe *os.File, path string, err error) {
 	return pipe, path, nil
 }
 
-// priorEvents returns the events to go on from: those that the last worker has left, or those of the run so far.
-func (w *Worker) priorEvents(ctx context.Context, job Job) (payload.Packed, error) {
+// priorEvents returns the events to go on from: those that the last worker has left, or those of the run so far, or of the one that it
+// goes on from.
+func (w *Worker) priorEvents(ctx context.Context, job *Job) (payload.Packed, error) {
 	if !activity.HasHeartbeatDetails(ctx) {
 		return job.Events, nil
 	}
@@ -135,7 +136,12 @@ func (w *Worker) priorEvents(ctx context.Context, job Job) (payload.Packed, erro
 	if err := activity.GetHeartbeatDetails(ctx, &last); err != nil {
 		return payload.Packed{}, permanent(err)
 	}
-	return last.events(w.store)
+	events, err := last.events(w.store)
+	if err != nil || events.Empty() {
+		return job.Events, err
+	}
+	job.Resumes = false
+	return events, nil
 }
 
 // blobsOf returns what loads the long values of runs.
@@ -168,6 +174,9 @@ func (w *Worker) arguments(job Job, prior payload.Packed, dir string) (workflow 
 		return nil, nil, fault.From(err)
 	}
 	args = append([]string{"run", "-", "--format", "ndjson", "--resume", events, "--dir", job.Dir}, job.Flags...)
+	if !job.Resumes { // another worker, or an answer, goes on with what the run began with
+		args = append(args, "--as-it-was")
+	}
 	if len(c.Values) > 0 {
 		values := map[string]json.RawMessage{}
 		for name, value := range c.Values {

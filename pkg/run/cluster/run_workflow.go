@@ -32,7 +32,7 @@ func runWorkflow(ctx workflow.Context, job Job) (event.Status, error) {
 			return end.Status, ended(ctx, end.Status)
 		}
 		if end.Refused == nil { // else the answers were no answers, and the question stays
-			job.Events = end.Events
+			job.Events, job.Resumes = end.Events, false
 		}
 		if err := remember(ctx, event.Paused); err != nil {
 			return "", err

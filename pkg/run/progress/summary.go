@@ -17,7 +17,7 @@ import (
 // The most lines that a summary shows of a long error: first and last lines of its text, suggestions, and other lists.
 const (
 	headLines = 3
-	tailLines = 12
+	tailLines = 18
 	maxHints  = 3
 	maxOther  = 10
 )

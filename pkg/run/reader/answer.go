@@ -113,6 +113,9 @@ func (a *Answer) Address(reader fault.Reader) {
 	}
 }
 
+// ResumeBy sets the step of Resume, or removes it if step is nil.
+func (a *Answer) ResumeBy(step *fault.Step) { a.resume, a.Resume = step, callOf(step, fault.Shell) }
+
 // callOf returns how a reader does a step, or "" without one.
 func callOf(step *fault.Step, reader fault.Reader) string {
 	if step == nil {

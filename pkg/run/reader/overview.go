@@ -240,6 +240,9 @@ func resumption(r *Run) *fault.Step {
 	return &fault.Step{Do: fault.DoResume, Run: r.ID()}
 }
 
+// ResumeBy sets the step of Resume, or removes it if step is nil.
+func (o *Overview) ResumeBy(step *fault.Step) { o.resume, o.Resume = step, callOf(step, fault.Shell) }
+
 // Address makes Resume and Next speak to one reader.
 func (o *Overview) Address(reader fault.Reader) {
 	if o.addressed {

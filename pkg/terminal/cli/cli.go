@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,6 +36,8 @@ type System struct {
 	Instead map[string]string
 	// Values, if not nil, returns the values for completions that this program knows, see owners.
 	Values Values
+	// Reader reads the hints of the program if --hints does not say who does; empty for fault.Shell.
+	Reader fault.Reader
 	// Exit ends the process at once. It is called for the second signal.
 	Exit func(status int)
 }
@@ -101,6 +104,13 @@ func Main(name, description string, g Grammar, sys System) int {
 		return app.exitStatus(nil)
 	}
 	app.configure(common)
+	if app.Reader == fault.Shell {
+		app.Reader = cmp.Or(sys.Reader, fault.Shell)
+	}
+	if _, unknown := fault.ParseReader(string(app.Reader)); unknown != nil {
+		app.Reader = fault.Shell
+		err = cmp.Or(err, unknown)
+	}
 	if err != nil {
 		app.recover(sys.Args)
 		f := sys.unknown(hideValues(err.Error(), sys.Args))
