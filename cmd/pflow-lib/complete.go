@@ -109,7 +109,7 @@ func nodes(w *workflow.Workflow) (list []completion.Candidate) {
 func readRegular(name string, limit int64) ([]byte, error) {
 	info, err := os.Stat(name)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > limit {
-		return nil, fault.New(fault.NotFound, "FileNotFoundError: there is no file %s", name)
+		return nil, fault.Known(fault.NotFound, "FileNotFoundError", "There is no file %s", name)
 	}
 	return os.ReadFile(name)
 }

@@ -48,7 +48,7 @@ func (c *importCommand) Run(app *cli.App) error {
 		info, err := os.Stat(from)
 		switch {
 		case err != nil:
-			return fault.New(fault.NotFound, "FileNotFoundError: there is no %s", from).Suggest("Name the home of pflow's Python version, usually ~/.pflow, or a workflow's file")
+			return fault.Known(fault.NotFound, "FileNotFoundError", "There is no %s", from).Suggest("Name the home of pflow's Python version, usually ~/.pflow, or a workflow's file")
 		case info.IsDir():
 			if below := filepath.Join(from, ".pflow"); isFolder(below) {
 				from = below

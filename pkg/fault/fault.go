@@ -75,6 +75,9 @@ type Fault struct {
 	ErrorsTotal int `json:"errors_total,omitempty"`
 	// Details holds facts for programs, such as an exit status, an HTTP status or the end of standard error.
 	Details map[string]any `json:"details,omitempty"`
+
+	// KnownAs is the name that Known has given.
+	KnownAs string `json:"-"`
 }
 
 // New returns a fault whose message is formatted as by fmt.Sprintf.

@@ -5,8 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 )
 
 // Reader is who reads a fault. It decides how steps are worded.
@@ -91,7 +89,7 @@ func (f *Fault) MapTexts(edit func(string) string) {
 
 // Address makes the fault speak to one reader, with all its Errors: its Suggestions are those of all readers and the words of its steps.
 // What shows what the fault is about comes first, then what every reader is told, then the other steps. For tools, the fault says nothing
-// twice; for a shell, messages have no ToolPrefixes. It changes the fault in place, the first time.
+// twice, and begins with the name of Known. It changes the fault in place, the first time.
 func (f *Fault) Address(r Reader) {
 	var first, last []string
 	for _, s := range f.Next {
@@ -112,32 +110,24 @@ func (f *Fault) Address(r Reader) {
 	}
 	if r.HasTools() {
 		f.Next = nil // the words are enough, and the next door must not word them again
+		if f.KnownAs != "" {
+			f.Message, f.KnownAs = f.KnownAs+": "+f.Message, ""
+		}
 		f.condense()
-		return
 	}
-	f.dropPrefix()
 }
 
-// WithoutPrefix returns a copy of the fault whose message has no ToolPrefixes, for a fault that is a part of another one or of a run.
-func (f *Fault) WithoutPrefix() *Fault {
+// Known returns a fault that has a name in pflow's Python version, such as FileNotFoundError: clients that know the tools of that
+// recognize it by its message, which begins with the name for a reader with tools.
+func Known(t Type, name, format string, args ...any) *Fault {
+	f := New(t, format, args...)
+	f.KnownAs = name
+	return f
+}
+
+// Unknown returns a copy of a fault of Known without the name, for a fault that is a part of another one or of a run.
+func (f *Fault) Unknown() *Fault {
 	c := *f
-	c.dropPrefix()
+	c.KnownAs = ""
 	return &c
 }
-
-// dropPrefix removes the ToolPrefixes from the message.
-func (f *Fault) dropPrefix() {
-	if f.Type != NotFound && f.Type != AlreadyExists && f.Type != Security {
-		return // the text of a program may begin as a prefix does
-	}
-	for _, prefix := range ToolPrefixes {
-		if text, ok := strings.CutPrefix(f.Message, prefix); ok && text != "" {
-			first, size := utf8.DecodeRuneInString(text)
-			f.Message = string(unicode.ToUpper(first)) + text[size:]
-		}
-	}
-}
-
-// ToolPrefixes begin the messages of some faults, for clients that know the tools of pflow's Python version and recognize a missing
-// or existing workflow, or a forbidden name, by them.
-var ToolPrefixes = []string{"FileNotFoundError: ", "FileExistsError: ", "SecurityError: "}

@@ -75,27 +75,15 @@ func TestSuggestionsOfAnotherFaultAreNotShared(t *testing.T) {
 	}
 }
 
-// Only readers with tools see the prefixes that they know from pflow's Python version.
-func TestAddressPrefix(t *testing.T) {
-	for _, c := range []struct {
-		kind           Type
-		message, shell string
-	}{
-		{NotFound, "FileNotFoundError: there is no draft \"x\"", "There is no draft \"x\""},
-		{AlreadyExists, "FileExistsError: über exists", "Über exists"},
-		{Security, "SecurityError: the name is not allowed", "The name is not allowed"},
-		{NotFound, "Nothing: FileNotFoundError: x", "Nothing: FileNotFoundError: x"},
-		{Execution, "FileNotFoundError: [Errno 2]", "FileNotFoundError: [Errno 2]"},
-		{NotFound, "FileNotFoundError: ", "FileNotFoundError: "},
-	} {
-		for reader, want := range map[Reader]string{Shell: c.shell, Tools: c.message} {
-			f := New(Validation, "outer")
-			f.Errors = []*Fault{New(c.kind, "%s", c.message)}
-			f.Address(reader)
-			f.Address(reader) // changes nothing more
-			if got := f.Errors[0].Message; got != want {
-				t.Errorf("%q for %s: %q, not %q", c.message, reader, got, want)
-			}
+// Only readers with tools see the names that they know from pflow's Python version.
+func TestKnownNames(t *testing.T) {
+	for reader, want := range map[Reader]string{Shell: "There is no draft x", Tools: "FileNotFoundError: There is no draft x"} {
+		f := New(Validation, "outer")
+		f.Errors = []*Fault{Known(NotFound, "FileNotFoundError", "There is no draft %s", "x"), Known(NotFound, "FileNotFoundError", "y").Unknown()}
+		f.Address(reader)
+		f.Address(reader) // changes nothing more
+		if f.Errors[0].Message != want || f.Errors[1].Message != "y" {
+			t.Errorf("for %s: got %q and %q, want %q and y", reader, f.Errors[0].Message, f.Errors[1].Message, want)
 		}
 	}
 }

@@ -64,7 +64,7 @@ func TestNames(t *testing.T) {
 			t.Errorf("%q: %+v, want %s", name, f, want)
 			continue
 		}
-		if want == fault.Security && (!strings.HasPrefix(f.Message, "SecurityError: ") || strings.Contains(f.Error()+strings.Join(f.Suggestions, ""), name)) {
+		if want == fault.Security && strings.Contains(f.Error()+strings.Join(f.Suggestions, ""), name) {
 			t.Errorf("%q: %s", name, f)
 		}
 	}

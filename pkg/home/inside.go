@@ -24,7 +24,7 @@ func (h *Home) CheckInside(elem ...string) error {
 	if rel, err := filepath.Rel(root, end); err == nil && filepath.IsLocal(rel) {
 		return nil
 	}
-	return fault.New(fault.Security, "SecurityError: %s leads out of the home folder through a symbolic link", filepath.Join(elem...)).
+	return fault.Known(fault.Security, "SecurityError", "%s leads out of the home folder through a symbolic link", filepath.Join(elem...)).
 		Suggest("Replace the link by the file itself, or name the file by its path")
 }
 

@@ -47,7 +47,7 @@ func CheckPathless(kind, name string) error {
 	bad := strings.ContainsAny(name, `/\`) || name == ".." || strings.Contains(name, "..") || filepath.IsAbs(name) ||
 		strings.ContainsFunc(name, unicode.IsControl)
 	if bad {
-		return fault.New(fault.Security, "SecurityError: the %s name is not allowed: it must be a plain name, not a path", kind).
+		return fault.Known(fault.Security, "SecurityError", "The %s name is not allowed: it must be a plain name, not a path", kind).
 			Suggest("Names are lower-case letters and digits in words joined by single hyphens")
 	}
 	return nil

@@ -23,7 +23,7 @@ func (l *Library) Read(path string) (*workflow.File, error) {
 	}
 	source, err := l.home.ReadInput(abs, path, workflow.MaxSize)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fault.New(fault.NotFound, "FileNotFoundError: there is no file %s", path)
+		return nil, fault.Known(fault.NotFound, "FileNotFoundError", "There is no file %s", path)
 	}
 	if err != nil {
 		return nil, unreadable(path, err)
@@ -60,7 +60,7 @@ func (l *Library) Import(ctx context.Context, name string, file *workflow.File, 
 			saved.Entry = before
 			return nil
 		case before != nil && !force:
-			return fault.New(fault.AlreadyExists, "FileExistsError: the library has another workflow %q", name).Suggest("To replace it, add --force")
+			return fault.Known(fault.AlreadyExists, "FileExistsError", "The library has another workflow %q", name).Suggest("To replace it, add --force")
 		}
 		if changed = true; dry {
 			return nil

@@ -204,7 +204,7 @@ func (l *Library) find(name string, at func(saved bool, name string) (*Entry, er
 	case draft != nil || err != nil:
 		return draft, err
 	}
-	f := fault.New(fault.NotFound, "FileNotFoundError: there is no workflow %q, neither saved nor as a draft", name)
+	f := fault.Known(fault.NotFound, "FileNotFoundError", "There is no workflow %q, neither saved nor as a draft", name)
 	return nil, offer(l, f, name, slices.Concat(l.Names(true), l.Names(false)))
 }
 
@@ -253,9 +253,9 @@ func checkDraftName(name string) error {
 // noDraft returns the fault of a draft that does not exist, or not in the given form.
 func noDraft(l *Library, name, form string) *fault.Fault {
 	if form != "" && slices.Contains(l.Names(false), name) {
-		return fault.New(fault.NotFound, "FileNotFoundError: the draft %q has no file of the form %s", name, form).Suggest("It has the other form: leave out the form")
+		return fault.Known(fault.NotFound, "FileNotFoundError", "The draft %q has no file of the form %s", name, form).Suggest("It has the other form: leave out the form")
 	}
-	f := fault.New(fault.NotFound, "FileNotFoundError: there is no draft %q", name)
+	f := fault.Known(fault.NotFound, "FileNotFoundError", "There is no draft %q", name)
 	if isSaved(l, name) {
 		f.Message += "; the workflow of that name is saved already"
 		return f.Suggest("To change it, write it as a draft of another name").Then(fault.Step{Do: fault.DoRead, Name: name})
@@ -280,7 +280,7 @@ func offer(l *Library, f *fault.Fault, name string, names []string) *fault.Fault
 }
 
 func gone(name string) *fault.Fault {
-	return fault.New(fault.NotFound, "FileNotFoundError: the workflow %q no longer exists", name)
+	return fault.Known(fault.NotFound, "FileNotFoundError", "The workflow %q no longer exists", name)
 }
 
 // unusable returns the fault of a file that cannot be read or written. It contains no path.

@@ -54,7 +54,7 @@ func TestFind(t *testing.T) {
 	}
 	_, err := l.Find("drft")
 	f := fault.From(err)
-	if f == nil || f.Type != fault.NotFound || !strings.HasPrefix(f.Message, "FileNotFoundError: ") || len(f.Suggestions) == 0 ||
+	if f == nil || f.Type != fault.NotFound || len(f.Suggestions) == 0 ||
 		f.Suggestions[0] != `Did you mean "draft"?` || !cmp.Equal(f.Available, []string{"both", "draft", "saved"}) {
 		t.Errorf("%+v", f)
 	}
@@ -88,7 +88,7 @@ func TestNamesThatArePathsAreRefused(t *testing.T) {
 			"forget":    func() error { return (&Entry{Name: name, Saved: true, lib: l}).forgetRuns() },
 		} {
 			f := fault.From(try())
-			if f == nil || f.Type != fault.Security || !strings.HasPrefix(f.Message, "SecurityError: ") || strings.Contains(f.Message, h.Dir()) {
+			if f == nil || f.Type != fault.Security || strings.Contains(f.Message, h.Dir()) {
 				t.Errorf("%s %q: %+v", way, name, f)
 			}
 		}

@@ -46,7 +46,7 @@ func (l *Library) Open(ref string, nameOnly bool, dir string, read func(name str
 func (l *Library) OpenSub(from *workflow.File, ref string) (*workflow.File, error) {
 	file, err := l.openSub(from, ref)
 	if err != nil {
-		return nil, fault.From(err).WithoutPrefix()
+		return nil, fault.From(err).Unknown()
 	}
 	return file, nil
 }
@@ -71,7 +71,7 @@ func (l *Library) openSub(from *workflow.File, ref string) (*workflow.File, erro
 	name := named(from, ref)
 	source, err := l.home.ReadInput(path, name, workflow.MaxSize)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, elsewhere(fault.New(fault.NotFound, "FileNotFoundError: there is no file %s", name), from, ref)
+		return nil, elsewhere(fault.Known(fault.NotFound, "FileNotFoundError", "There is no file %s", name), from, ref)
 	}
 	if err != nil {
 		return nil, unreadable(name, err)

@@ -90,7 +90,7 @@ func (e *Entry) moved(next string, err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, fs.ErrExist):
-		return fault.New(fault.AlreadyExists, "FileExistsError: something else in the home's %s folder has the name %q; nothing was changed", folder(e.Saved), next).
+		return fault.Known(fault.AlreadyExists, "FileExistsError", "Something else in the home's %s folder has the name %q; nothing was changed", folder(e.Saved), next).
 			Suggest("Choose another name, or move that away")
 	case errors.Is(err, fs.ErrNotExist):
 		return gone(e.Name)

@@ -208,10 +208,10 @@ func drop(draft *Entry, saved []byte) error {
 // taken returns the fault of a name that a workflow in one of the folders has.
 func taken(folder, name string) *fault.Fault {
 	if folder == draftsFolder {
-		return fault.New(fault.AlreadyExists, "FileExistsError: the draft %q already exists; nothing was changed", name).
+		return fault.Known(fault.AlreadyExists, "FileExistsError", "The draft %q already exists; nothing was changed", name).
 			Suggest("Choose another name, or continue with that draft").Then(fault.Command("Read it", "pflow-lib show %s", name))
 	}
-	return fault.New(fault.AlreadyExists, "FileExistsError: the library already has a workflow %q; nothing was changed", name).
+	return fault.Known(fault.AlreadyExists, "FileExistsError", "The library already has a workflow %q; nothing was changed", name).
 		Suggest("Choose another name").
 		Then(fault.ByPerson("Replace it", "pflow-lib save --force DRAFT %s", name))
 }

@@ -75,12 +75,12 @@ func TestSaveRefuses(t *testing.T) {
 		want         fault.Type
 		message      string
 	}{
-		"taken":      {"draft", "taken", fault.AlreadyExists, "FileExistsError: "},
-		"no draft":   {"drafft", "x", fault.NotFound, `FileNotFoundError: there is no draft "drafft"`},
+		"taken":      {"draft", "taken", fault.AlreadyExists, "already has"},
+		"no draft":   {"drafft", "x", fault.NotFound, `There is no draft "drafft"`},
 		"only saved": {"taken", "x", fault.NotFound, "saved already"},
 		"broken":     {"bad", "x", fault.Validation, "Invalid JSON in bad"},
 		"reserved":   {"draft", "settings", fault.Validation, "reserved"},
-		"path":       {"draft", "../x", fault.Security, "SecurityError: "},
+		"path":       {"draft", "../x", fault.Security, "not allowed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l, h := open(t, files)

@@ -145,7 +145,7 @@ func TestParseServers(t *testing.T) {
 		"an entry alone":    {doc: `{"command":"npx"}`, fault: "without the name"},
 		"nothing":           {doc: `{"mcpServers":{}}`, fault: "names no servers"},
 		"two of one name":   {doc: `{"a b":{"command":"x"},"a-b":{"command":"y"}}`, fault: "would both be called a-b"},
-		"a name for a path": {doc: `{"../x":{"command":"x"}}`, fault: "SecurityError"},
+		"a name for a path": {doc: `{"../x":{"command":"x"}}`, fault: "not allowed"},
 		"no JSON":           {doc: `npx -y srv`, fault: "cannot be read as JSON"},
 	}
 	for name, tt := range tests {

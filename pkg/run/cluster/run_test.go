@@ -94,7 +94,7 @@ printf '%s\n' '`+begun+`' '`+finished+`'`)
 	}
 	want := map[string]string{
 		"workflow": `{"nodes":[]}`, "inputs": `{"n":5}`, "text": "a\nb",
-		"args": "run\n-\n--format\nndjson\n--resume\nevents.ndjson\n--dir\n/\n--jobs\n2\n--inputs\ninputs.json\n--approve\nyes\n--\ntext=@input-0\n",
+		"args": "run\n-\n--format\nndjson\n--resume\nevents.ndjson\n--dir\n/\n--jobs\n2\n--as-it-was\n--inputs\ninputs.json\n--approve\nyes\n--\ntext=@input-0\n",
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)

@@ -70,7 +70,7 @@ func readFault(name, what string, err error) error {
 		return err
 	}
 	if errors.Is(err, os.ErrNotExist) {
-		return fault.New(fault.NotFound, "FileNotFoundError: there is no file %s", name)
+		return fault.Known(fault.NotFound, "FileNotFoundError", "There is no file %s", name)
 	}
 	return fault.New(fault.Usage, "Cannot read %s: %v", what, fault.Reason(err))
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"reflect"
-	"slices"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
@@ -40,11 +39,8 @@ func (a *App) addressed(v any) (json.RawMessage, error) {
 	return a.limit(v, len(raw), faults)
 }
 
-// worded reports whether a document may have steps, or a text for tools.
-func worded(raw json.RawMessage) bool {
-	return bytes.Contains(raw, []byte(`"next":`)) ||
-		slices.ContainsFunc(fault.ToolPrefixes, func(prefix string) bool { return bytes.Contains(raw, []byte(`"message":"`+prefix)) })
-}
+// worded reports whether a document may have steps.
+func worded(raw json.RawMessage) bool { return bytes.Contains(raw, []byte(`"next":`)) }
 
 const (
 	// minBytes is the least --max-bytes except 0.

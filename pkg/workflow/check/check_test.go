@@ -78,7 +78,7 @@ var library = map[string]string{
 func load(_ *workflow.File, ref string) (*workflow.File, error) {
 	source, ok := library[ref]
 	if !ok {
-		return nil, fault.New(fault.NotFound, "FileNotFoundError: there is no workflow %q, neither saved nor as a draft", ref)
+		return nil, fault.Known(fault.NotFound, "FileNotFoundError", "There is no workflow %q, neither saved nor as a draft", ref)
 	}
 	return workflow.Parse(ref, []byte(source))
 }

@@ -62,7 +62,7 @@ func (c *checker) sub(n *workflow.Node, named workflow.Sub, path string) *Report
 	default:
 		file, err = c.load(c.file, named.Ref)
 		if f := fault.From(err); err != nil && f.Type == fault.NotFound {
-			g := *f
+			g := *f.Unknown()
 			g.Type = fault.Validation
 			g.Message = fmt.Sprintf("Node %q runs a workflow that does not exist: %s", n.ID, f.Message)
 			return refuse(&g)
