@@ -50,9 +50,6 @@ func (c *children) describe(nr *nodeRun, ev *event.Event) {
 		return // the journal cannot be written: the event itself will fail
 	}
 	ev.Workflow.Definition = definition
-	if c.described == nil {
-		c.described = map[string]bool{}
-	}
 	c.described[sub.Digest] = true
 }
 

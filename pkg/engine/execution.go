@@ -84,7 +84,7 @@ func newExecution(ctx context.Context, stop context.CancelCauseFunc, c Config, t
 		binder    = &binder{store: store, digests: digests, load: c.Load, log: c.Log}
 		batches   = &batches{binder: binder, digests: digests, store: store, warnings: warnings}
 		cache     = &outputCache{cache: c.Cache, from: c.From, only: c.Only, runID: c.RunID, dir: c.Host.Dir, store: store, output: output, log: c.Log}
-		children  = &children{binder: binder, store: store, stop: stopping, clock: clock}
+		children  = &children{binder: binder, store: store, stop: stopping, clock: clock, described: map[string]bool{}}
 		questions = &questions{open: map[*nodeRun]bool{}}
 		sched     = &scheduler{jobs: c.Jobs, rec: rec, stop: stopping, clock: clock}
 		refresher = &refresher{sched: sched, rec: rec, binder: binder}
@@ -173,14 +173,13 @@ func (e *execution) announce() error {
 		return err
 	}
 	workflows := slices.Clone(e.workflows)
-	described := map[string]bool{} // of several with one digest, the first has the definition
-	for i := range workflows {
+	for i := range workflows { // of several with one digest, the first has the definition
 		w := &workflows[i]
-		if described[w.Digest] {
+		if e.starter.children.described[w.Digest] {
 			w.Definition = nil
 			continue
 		}
-		described[w.Digest] = true
+		e.starter.children.described[w.Digest] = true
 		if w.Definition, _, err = e.store.keep(event.Escape(w.Definition)); err != nil {
 			return err
 		}

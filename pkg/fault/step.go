@@ -171,11 +171,12 @@ func (s Step) Call(r Reader) string {
 		return ""
 	}
 	text := w.calls[i].text
-	for k, name := range s.Inputs {
-		text += []string{" and inputs {", ", "}[min(k, 1)] + fmt.Sprintf("%q: VALUE", name)
+	var again []string
+	for _, name := range s.Inputs {
+		again = append(again, fmt.Sprintf("%q: VALUE", name))
 	}
-	if len(s.Inputs) > 0 {
-		text += "} again"
+	if len(again) > 0 {
+		text += " and inputs {" + strings.Join(again, ", ") + "} again"
 	}
 	return s.filled(text)
 }

@@ -40,7 +40,7 @@ const (
 
 // endless are the commands that only a signal, or the end of their reader, ends, and those that need a cluster. They have tests of
 // their own.
-var endless = []string{"pflow-exec watch", "pflow-serve http", "pflow-temporal worker", "pflow-temporal node", "pflow-temporal start", "pflow-temporal status",
+var endless = []string{"pflow-exec watch", "pflow-serve http", "pflow-temporal worker", "pflow-temporal node", "pflow-temporal start", "pflow-temporal resume", "pflow-temporal status",
 	"pflow-temporal wait", "pflow-temporal events", "pflow-temporal cancel", "pflow-temporal approve", "pflow-temporal list", "pflow-temporal gc"}
 
 // calls has at least one successful and one failing call of every command of every program.
@@ -147,6 +147,7 @@ var nodeCalls = []call{
 	{line: "pflow-temporal node --queue q", stdin: "[]", exit: 2},
 	{line: "pflow-temporal node --queue q --codec-key-file /no/such/file", stdin: `{"v":1,"type":"echo"}`, exit: 2},
 	{line: "pflow-temporal start no-such-workflow --queue q", exit: 2},
+	{line: "pflow-temporal resume r01nothing no-such-workflow --queue q", exit: 2},
 	{line: "pflow-temporal start good --queue q --jobs -1", exit: 2},
 	{line: "pflow-temporal status r01 --blobs /no/such/folder", exit: 2},
 	{line: "pflow-temporal wait", exit: 2},

@@ -26,6 +26,9 @@ func (r *Run) Apply(e *event.Event) {
 		for _, id := range e.Nodes {
 			r.node(id)
 		}
+		for _, w := range e.Workflows {
+			r.define(w)
+		}
 		return
 	case event.RunQueued:
 		r.Queued, r.MaxRuns = true, e.MaxRuns
@@ -38,14 +41,22 @@ func (r *Run) Apply(e *event.Event) {
 		return
 	}
 	if e.Node != "" && e.Event.IsOfNode() {
-		if w := e.Workflow; w != nil && len(w.Definition) > 0 {
-			if r.definitions == nil {
-				r.definitions = map[string]json.RawMessage{}
-			}
-			r.definitions[w.Digest] = w.Definition
+		if e.Workflow != nil {
+			r.define(*e.Workflow)
 		}
 		r.node(e.Node).Apply(e)
 	}
+}
+
+// define keeps the definition of a sub-workflow, if it has one.
+func (r *Run) define(w event.Workflow) {
+	if len(w.Definition) == 0 {
+		return
+	}
+	if r.definitions == nil {
+		r.definitions = map[string]json.RawMessage{}
+	}
+	r.definitions[w.Digest] = w.Definition
 }
 
 // node returns the node with the given path and adds it if it is new.
