@@ -65,7 +65,7 @@ test('a login lets workflows call a protected server, and survives expiry', asyn
   const { home, server, file, stored, change, call } = await guarded(t);
   const refused = await failure(call());
   assert.equal(refused.details.http_status, 401);
-  assert.match(refused.suggestions[0], /pflow-sync login guarded/);
+  assert.match(refused.suggestions.join("\n"), /pflow-sync login guarded/);
 
   const answer = await logIn(home);
   assert.equal(answer.issuer, server.issuer);
@@ -120,7 +120,7 @@ test('a login that was revoked says how to log in again', async (t) => {
   for (const wanted of [/has expired or was revoked/, /Authentication failed/]) {
     const fault = await failure(call());
     assert.match(fault.message, wanted);
-    assert.match(fault.suggestions[0], /pflow-sync login guarded/);
+    assert.match(fault.suggestions.join("\n"), /pflow-sync login guarded/);
   }
   assert.equal([await home.run('pflow-sync', 'list')].flat()[0].login, 'expired');
   await logIn(home);
