@@ -21,7 +21,7 @@ type grammar struct {
 	Show   showCommand   `cmd:"" help:"Show everything that is known about a run or one of its nodes." example:"pflow-exec show last fetch"`
 	Diff   diffCommand   `cmd:"" help:"Show which nodes differ between two runs." example:"pflow-exec diff r01abc last"`
 	Cancel cancelCommand `cmd:"" help:"Stop a run cleanly, and wait until it has stopped." example:"pflow-exec cancel last"`
-	Resume resumeCommand `cmd:"" help:"Go on from where a run stopped, with the workflow that it ran." example:"pflow-exec resume last"`
+	Resume resumeCommand `cmd:"" help:"Go on from where a run stopped, with its workflow as it is now." example:"pflow-exec resume last"`
 	List   listCommand   `cmd:"" help:"List runs, newest first." example:"pflow-exec list --status failed --since 1d"`
 	Report reportCommand `cmd:"" help:"Write a run as one HTML page." example:"pflow-exec report last -o run.html"`
 
