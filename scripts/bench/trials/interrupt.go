@@ -48,7 +48,7 @@ func (t *trial) goOn(strike func(*call)) {
 		begin = "start"
 	}
 	c := t.bring(strike, "", "pflow-exec", begin, t.file)
-	for ; c.killed || c.struck && c.exit != 0 || c.beaten(); c = t.next(strike) {
+	for ; c.killed || c.struck && (c.exit != 0 || c.last().Status == "failed") || c.beaten(); c = t.next(strike) { // following a run ends well, however that ended
 		if c.killed && t.rng.IntN(3) == 0 {
 			t.sweep()
 		}
