@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -30,9 +31,9 @@ type Step struct {
 	Person  bool   `json:"person,omitempty"`
 }
 
-// What a step can do about a run: go on from it, with what it began with, with a larger budget (Name is its
-// field), or by running again what failed; answer its question, or a question beforehand; give a value for the input Name; wait for its end; stop it; see what a node printed, how far it is, its
-// nodes, or its events; see the run that continues it; see all runs; begin a new one of the workflow Name.
+// What a step can do about a run: go on from it, with what it began with, with a larger budget (Name is its field), or by running again what
+// failed; answer its question, or a question beforehand; give a value for the input Name; wait for its end; stop it; see what a node has
+// printed, how far it is, its nodes, or its events; see the run that continues it; see all runs; begin a new one of the workflow Name.
 const (
 	DoResume     = "resume"
 	DoAsItWas    = "as_it_was"
@@ -142,12 +143,12 @@ func (s Step) Words(r Reader) string {
 	w := s.wording()
 	how := s.Call(r)
 	if how == "" && r.HasTools() && w.person {
-		how = "a person runs " + s.filled(w.command)
+		how = "a person runs " + s.filled(w.command, true)
 	}
 	if how == "" || w.why == "" {
 		return how
 	}
-	return s.filled(w.why) + ": " + how
+	return s.filled(w.why, true) + ": " + how
 }
 
 // Call returns how the reader does the step, a command line or the call of a tool, or "" if the reader cannot do it.
@@ -164,7 +165,7 @@ func (s Step) Call(r Reader) string {
 		for _, name := range s.Inputs {
 			text += " " + name + "=VALUE"
 		}
-		return s.filled(text)
+		return s.filled(text, true)
 	}
 	i := slices.IndexFunc(w.calls, func(c call) bool { return c.toolset == "" || r.serves(c.toolset) })
 	if i < 0 {
@@ -178,7 +179,7 @@ func (s Step) Call(r Reader) string {
 	if len(again) > 0 {
 		text += " and inputs {" + strings.Join(again, ", ") + "} again"
 	}
-	return s.filled(text)
+	return s.filled(text, false)
 }
 
 // wording returns the wording of the step; a step that is not known has an empty one.
@@ -189,8 +190,19 @@ func (s Step) wording() wording {
 	return wordings[s.Do]
 }
 
-// filled returns a text with the fields of the step in it.
-func (s Step) filled(text string) string {
+// ShellWord returns a word quoted for a shell, if it needs that.
+func ShellWord(word string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:,@%+=", r)
+	}
+	if word != "" && strings.TrimFunc(word, plain) == "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// filled returns a text with the fields of the step in it. In a command line they are words of a shell, in the call of a tool JSON text.
+func (s Step) filled(text string, command bool) string {
 	if s.Do == DoShell {
 		return text
 	}
@@ -198,12 +210,19 @@ func (s Step) filled(text string) string {
 	if s.Workflow {
 		resume = "pflow-exec run WORKFLOW --resume " + s.Run
 	}
+	as := func(text string) string {
+		quoted := strconv.Quote(text)
+		return quoted[1 : len(quoted)-1]
+	}
+	if command {
+		as = ShellWord
+	}
 	same := "the same name"
 	if s.Name != "" && s.Do != DoExtend {
 		same = fmt.Sprintf("name %q", s.Name)
 	}
-	text = strings.NewReplacer("{same}", same, "{resume}", resume, "{run}", s.Run, "{node}", s.Node, "{name}", s.Name,
-		"{answer}", s.Node+"=ANSWER", "{answers}", fmt.Sprintf("{%q: ANSWER}", s.Node)).Replace(text)
+	text = strings.NewReplacer("{same}", same, "{resume}", resume, "{run}", s.Run, "{node}", as(s.Node), "{name}", as(s.Name),
+		"{answer}", ShellWord(s.Node+"=ANSWER"), "{answers}", fmt.Sprintf("{%q: ANSWER}", s.Node)).Replace(text)
 	if s.Do != DoAnswer && s.Do != DoAnswerWith || text == wordings[DoAnswer].why {
 		return text
 	}

@@ -51,6 +51,17 @@ func TestEveryStepIsWorded(t *testing.T) {
 	}
 }
 
+// TestStepsQuoteNames holds that a name is one word of a shell, and JSON text in the call of a tool.
+func TestStepsQuoteNames(t *testing.T) {
+	s := Step{Do: DoLogs, Run: "r01", Node: `each[1]/it's "x"`}
+	if got, want := s.Call(Shell), `pflow-exec logs r01 'each[1]/it'\''s "x"'`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if got, want := s.Call(ToolsOf([]string{"runs"})), `call run_logs with run_id "r01" and node "each[1]/it's \"x\""`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
 // TestAStepOfAnOlderRun holds that a command line in place of a step is shown to a shell as it is.
 func TestAStepOfAnOlderRun(t *testing.T) {
 	var s Step

@@ -62,17 +62,9 @@ func (r *Registry) Denial(name string) *fault.Fault {
 		return nil
 	case v.Pattern == "":
 		f := fault.New(fault.Validation, "%s does not allow the node type %q: none of its allow patterns matches", settings.File, name)
-		return f.Suggest("Use another node type").Then(fault.ByPerson("Allow it", "pflow-lib settings allow %s", quoted(t.Name)))
+		return f.Suggest("Use another node type").Then(fault.ByPerson("Allow it", "pflow-lib settings allow %s", fault.ShellWord(t.Name)))
 	default:
 		f := fault.New(fault.Validation, "%s denies the node type %q with the pattern %q", settings.File, name, v.Pattern)
-		return f.Suggest("Use another node type").Then(fault.ByPerson("Allow it", "pflow-lib settings remove %s", quoted(v.Pattern)))
+		return f.Suggest("Use another node type").Then(fault.ByPerson("Allow it", "pflow-lib settings remove %s", fault.ShellWord(v.Pattern)))
 	}
-}
-
-// quoted quotes a word for a shell.
-func quoted(word string) string {
-	if strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") == "" {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

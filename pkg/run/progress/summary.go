@@ -198,7 +198,7 @@ func (s *summary) questions(r *history.Run) {
 		if open > 1 {
 			choice = first.Path + "=" + choice
 		}
-		s.addLine(normal, "answer with:", resumption(r.Finished)+" --approve "+quoted(choice))
+		s.addLine(normal, "answer with:", resumption(r.Finished)+" --approve "+fault.ShellWord(choice))
 	}
 }
 
@@ -210,17 +210,6 @@ func fieldsOf(schema json.RawMessage) string {
 		return len(fields) < maxOther
 	})
 	return "{" + strings.Join(fields, ", ") + "}"
-}
-
-// quoted returns a word quoted for a shell.
-func quoted(word string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:,@%+", r)
-	}
-	if word != "" && strings.TrimFunc(word, plain) == "" {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // firstLine returns the first line of plain text about a run.
