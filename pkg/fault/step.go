@@ -99,37 +99,37 @@ type wording struct {
 type call struct{ toolset, text string }
 
 // coreResume is the call of execute about a run.
-const coreResume = `call execute with {same} and resume "{run}"`
+const coreResume = `execute with {same} and resume "{run}"`
 
 var wordings = map[string]wording{
-	DoResume:  {why: "Go on", command: "{resume}", cluster: "pflow-temporal resume {run} WORKFLOW", calls: []call{{"core", coreResume}, {"runs", `call run_resume with run_id "{run}"`}}},
-	DoAsItWas: {why: "Go on with what the run began with", command: "{resume} --as-it-was", calls: []call{{"core", coreResume + " and as_it_was true"}, {"runs", `call run_resume with run_id "{run}" and as_it_was true`}}},
+	DoResume:  {why: "Go on", command: "{resume}", cluster: "pflow-temporal resume {run} WORKFLOW", calls: []call{{"core", coreResume}, {"runs", `run_resume with run_id "{run}"`}}},
+	DoAsItWas: {why: "Go on with what the run began with", command: "{resume} --as-it-was", calls: []call{{"core", coreResume + " and as_it_was true"}, {"runs", `run_resume with run_id "{run}" and as_it_was true`}}},
 	DoExtend: {why: "Go on with a larger budget", command: "{resume} --budget-{name} N",
 		calls: []call{{"core", `ask the person, then ` + coreResume + ` and budget {"{name}": N}`}}},
 	DoRetry:      {why: "Run again what failed", command: "{resume} --retry-failed"},
-	DoAnswer:     {first: true, why: "Answer", command: "{resume} --approve {answer}", cluster: "pflow-temporal approve {run} {answer}", calls: []call{{"core", "ask the person, then " + coreResume + " and answers {answers}"}, {"runs", `ask the person, then call run_resume with run_id "{run}" and answers {answers}`}}},
+	DoAnswer:     {first: true, why: "Answer", command: "{resume} --approve {answer}", cluster: "pflow-temporal approve {run} {answer}", calls: []call{{"core", "ask the person, then " + coreResume + " and answers {answers}"}, {"runs", `ask the person, then run_resume with run_id "{run}" and answers {answers}`}}},
 	DoAnswerWith: {why: "Answer", command: "--approve {answer}", calls: []call{{"", "answers {answers}"}}},
 	DoInput:      {why: "Pass it", command: "{name}=VALUE", calls: []call{{"", `inputs {"{name}": VALUE}`}}},
 	DoInputJSON:  {why: "Pass it", command: "{name}:=JSON", calls: []call{{"", `inputs {"{name}": VALUE}`}}},
-	DoWait:       {why: "Wait for its end", command: "pflow-exec wait {run}", cluster: "pflow-temporal wait {run}", calls: []call{{"core", coreResume}, {"runs", `call run_wait with run_id "{run}"`}}},
-	DoCancel:     {why: "Stop it", command: "pflow-exec cancel {run}", cluster: "pflow-temporal cancel {run}", calls: []call{{"runs", `call run_cancel with run_id "{run}"`}}},
-	DoLogs:       {first: true, why: "All output", command: "pflow-exec logs {run} {node}", calls: []call{{"core", `call describe_workflow with {same}, run_id "{run}" and node "{node}"`}, {"runs", `call run_logs with run_id "{run}" and node "{node}"`}}},
-	DoStatus:     {why: "See how far it is", command: "pflow-exec status {run}", cluster: "pflow-temporal status {run}", calls: []call{{"runs", `call run_status with run_id "{run}"`}}},
-	DoShow:       {why: "See its nodes", command: "pflow-exec show {run}", calls: []call{{"runs", `call run_status with run_id "{run}"`}}},
+	DoWait:       {why: "Wait for its end", command: "pflow-exec wait {run}", cluster: "pflow-temporal wait {run}", calls: []call{{"core", coreResume}, {"runs", `run_wait with run_id "{run}"`}}},
+	DoCancel:     {why: "Stop it", command: "pflow-exec cancel {run}", cluster: "pflow-temporal cancel {run}", calls: []call{{"runs", `run_cancel with run_id "{run}"`}}},
+	DoLogs:       {first: true, why: "All output", command: "pflow-exec logs {run} {node}", calls: []call{{"core", `describe_workflow with run_id "{run}" and node "{node}"`}, {"runs", `run_logs with run_id "{run}" and node "{node}"`}}},
+	DoStatus:     {why: "See how far it is", command: "pflow-exec status {run}", cluster: "pflow-temporal status {run}", calls: []call{{"runs", `run_status with run_id "{run}"`}}},
+	DoShow:       {why: "See its nodes", command: "pflow-exec show {run}", calls: []call{{"runs", `run_status with run_id "{run}"`}}},
 	DoEvents:     {why: "See its events", command: "pflow-exec events {run}", cluster: "pflow-temporal events {run}"},
-	DoContinued:  {why: "Run {run} continues this one", command: "pflow-exec wait {run}", cluster: "pflow-temporal wait {run}", calls: []call{{"core", coreResume}, {"runs", `call run_wait with run_id "{run}"`}}},
-	DoList:       {why: "See the runs", command: "pflow-exec list", cluster: "pflow-temporal list", calls: []call{{"runs", "call list_runs"}}},
-	DoRun:        {why: "Start a run", command: "pflow-exec run {name}", cluster: "pflow-temporal start {name}", calls: []call{{"core", `call execute with name "{name}"`}, {"workflows", "call the tool of the workflow {name}"}}},
+	DoContinued:  {why: "Run {run} continues this one", command: "pflow-exec wait {run}", cluster: "pflow-temporal wait {run}", calls: []call{{"core", coreResume}, {"runs", `run_wait with run_id "{run}"`}}},
+	DoList:       {why: "See the runs", command: "pflow-exec list", cluster: "pflow-temporal list", calls: []call{{"runs", "list_runs"}}},
+	DoRun:        {why: "Start a run", command: "pflow-exec run {name}", cluster: "pflow-temporal start {name}", calls: []call{{"core", `execute with name "{name}"`}, {"workflows", "call the tool of the workflow {name}"}}},
 
-	DoSearch:      {why: "Find node types and workflows", command: "pflow-lib search WORDS", calls: []call{{"core", "call browse_components with words"}}},
-	DoDescribe:    {why: "See its parameters", command: "pflow-lib describe {name}", calls: []call{{"core", `call browse_components with the query "{name}"`}}},
+	DoSearch:      {why: "Find node types and workflows", command: "pflow-lib search WORDS", calls: []call{{"core", "browse_components with words"}}},
+	DoDescribe:    {why: "See its parameters", command: "pflow-lib describe {name}", calls: []call{{"core", `browse_components with the query "{name}"`}}},
 	DoRead:        {why: "Read it", command: "pflow-lib show {name}", calls: []call{{"", "read the resource pflow://workflows/{name}"}}},
-	DoDrafts:      {why: "See the drafts", command: "pflow-lib list --drafts", calls: []call{{"core", "call browse_components without a query"}}},
-	DoWrite:       {why: "Write a draft", command: "pflow-lib draft write {name}", calls: []call{{"drafts", `call write_draft`}}},
-	DoDeleteDraft: {why: "Delete it", command: "pflow-lib draft delete {name}", calls: []call{{"drafts", `call delete_draft with name "{name}"`}}, person: true},
-	DoListServers: {why: "See the servers", command: "pflow-sync list", calls: []call{{"servers", "call list_servers"}}, person: true},
-	DoSync:        {why: "Update the registry to the tools that the server has now", command: "pflow-sync sync {name}", calls: []call{{"servers", `call sync_server with name "{name}"`}}, person: true},
-	DoSyncAll:     {why: "Update the registry", command: "pflow-sync sync --all", calls: []call{{"servers", "call sync_server for each server"}}, person: true},
+	DoDrafts:      {why: "See the drafts", command: "pflow-lib list --drafts", calls: []call{{"core", "browse_components without a query"}}},
+	DoWrite:       {why: "Write a draft", command: "pflow-lib draft write {name}", calls: []call{{"drafts", `write_draft`}}},
+	DoDeleteDraft: {why: "Delete it", command: "pflow-lib draft delete {name}", calls: []call{{"drafts", `delete_draft with name "{name}"`}}, person: true},
+	DoListServers: {why: "See the servers", command: "pflow-sync list", calls: []call{{"servers", "list_servers"}}, person: true},
+	DoSync:        {why: "Update the registry to the tools that the server has now", command: "pflow-sync sync {name}", calls: []call{{"servers", `sync_server with name "{name}"`}}, person: true},
+	DoSyncAll:     {why: "Update the registry", command: "pflow-sync sync --all", calls: []call{{"servers", "sync_server for each server"}}, person: true},
 }
 
 // Then appends steps to what can be done next, and returns the fault.

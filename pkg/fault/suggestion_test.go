@@ -21,8 +21,8 @@ func TestEachReaderGetsItsOwnWords(t *testing.T) {
 	for reader, want := range map[Reader][2][]string{
 		Shell:                                {{"All output: pflow-exec logs r01 n", "first", "last", "Wait for its end: pflow-exec wait r01", "Update the registry to the tools that the server has now: pflow-sync sync s"}, {"only in a shell"}},
 		Tools:                                {{"first", "last", "Update the registry to the tools that the server has now: a person runs pflow-sync sync s"}, {}},
-		ToolsOf([]string{"core"}):            {{`All output: call describe_workflow with the same name, run_id "r01" and node "n"`, "first", "last", `Wait for its end: call execute with the same name and resume "r01"`, "Update the registry to the tools that the server has now: a person runs pflow-sync sync s"}, {}},
-		ToolsOf([]string{"runs", "servers"}): {{`All output: call run_logs with run_id "r01" and node "n"`, "first", "last", `Wait for its end: call run_wait with run_id "r01"`, `Update the registry to the tools that the server has now: call sync_server with name "s"`}, {}},
+		ToolsOf([]string{"core"}):            {{`All output: describe_workflow with run_id "r01" and node "n"`, "first", "last", `Wait for its end: execute with the same name and resume "r01"`, "Update the registry to the tools that the server has now: a person runs pflow-sync sync s"}, {}},
+		ToolsOf([]string{"runs", "servers"}): {{`All output: run_logs with run_id "r01" and node "n"`, "first", "last", `Wait for its end: run_wait with run_id "r01"`, `Update the registry to the tools that the server has now: sync_server with name "s"`}, {}},
 	} {
 		read := &Fault{}
 		if err := json.Unmarshal(stored, read); err != nil {
@@ -57,7 +57,7 @@ func TestStepsQuoteNames(t *testing.T) {
 	if got, want := s.Call(Shell), `pflow-exec logs r01 'each[1]/it'\''s "x"'`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if got, want := s.Call(ToolsOf([]string{"runs"})), `call run_logs with run_id "r01" and node "each[1]/it's \"x\""`; got != want {
+	if got, want := s.Call(ToolsOf([]string{"runs"})), `run_logs with run_id "r01" and node "each[1]/it's \"x\""`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

@@ -115,7 +115,7 @@ func exitFault(exit process.Exit, text string) *fault.Fault {
 		}
 		fallthrough
 	default:
-		f.Suggest("Correct the command, or handle the failure with an edge of action \"error\"")
+		f.Suggest("Correct the command, or add an edge of action \"error\"")
 	}
 	return f
 }

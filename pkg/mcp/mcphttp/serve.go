@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -29,11 +30,24 @@ type Drain struct {
 	Time time.Duration
 }
 
+// crashes returns a handler that logs a panic of another one, which ends the connection: net/http logs it among the mistakes of clients.
+func crashes(next http.Handler, log *slog.Logger) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			if why := recover(); why != nil {
+				log.Error("a request crashed, and its connection is closed", "method", r.Method, "path", r.URL.Path, "panic", why, "stack", string(debug.Stack()))
+				panic(http.ErrAbortHandler)
+			}
+		}()
+		next.ServeHTTP(w, r)
+	})
+}
+
 // Serve serves HTTP on a listener until ctx ends, and returns the cause of ctx. It then accepts no more connections, waits for the
 // requests in flight, and closes the connections of those that take too long. Another error means that the listener failed.
 func Serve(ctx context.Context, listener net.Listener, handler http.Handler, drain Drain, log *slog.Logger) error {
 	server := &http.Server{
-		Handler: timedBodies(handler, bodyTime), ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
+		Handler: timedBodies(crashes(handler, log), bodyTime), ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug), // mistakes of clients
 	}
 	failed := make(chan error, 1)
