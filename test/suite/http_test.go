@@ -3,6 +3,7 @@ package suite
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/tidwall/gjson"
 )
@@ -37,11 +39,14 @@ func (p *place) open(args ...string) *door {
 	if err := d.cmd.Start(); err != nil {
 		p.Fatal(err)
 	}
+	began := time.Now()
 	p.Cleanup(func() {
+		stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", d.cmd.Process.Pid))
+		alive := !strings.Contains(string(stat), ") Z ") // where there is no /proc, this is not known
 		_ = d.cmd.Process.Kill()
 		_ = d.cmd.Wait()
 		if text, err := os.ReadFile(messages.Name()); p.Failed() {
-			p.Logf("%v ended by %v, and wrote to standard error: %s %v", d.cmd.Args, d.cmd.ProcessState, text, err)
+			p.Logf("%v, alive: %t, ended by %v after %s, and wrote to standard error: %s %v", d.cmd.Args, alive, d.cmd.ProcessState, time.Since(began).Round(time.Millisecond), text, err)
 		}
 		_ = messages.Close()
 	})
