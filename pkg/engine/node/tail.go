@@ -53,7 +53,7 @@ func (w tailWriter) Write(p []byte) (int, error) {
 	w.tail.mu.Lock()
 	defer w.tail.mu.Unlock()
 	s := &w.tail.streams[w.stream]
-	for rest := p; len(rest) > 0; {
+	for rest := s.last(p); len(rest) > 0; {
 		line, more, ended := bytes.Cut(rest, []byte("\n"))
 		if s.rest = append(s.rest, line[max(0, len(line)-2*maxTail):]...); len(s.rest) > 2*maxTail {
 			s.rest, s.cut = append(s.rest[:0], s.rest[len(s.rest)-maxTail:]...), true
@@ -63,6 +63,19 @@ func (w tailWriter) Write(p []byte) (int, error) {
 		}
 	}
 	return len(p), nil
+}
+
+// last returns the lines at the end of what is written that can be among the last ones, and drops what is before them: a program may print
+// millions of lines.
+func (s *tailStream) last(p []byte) []byte {
+	at := len(p)
+	for range maxTailLines + 1 {
+		if at = bytes.LastIndexByte(p[:at], '\n'); at < 0 {
+			return p
+		}
+	}
+	s.rest, s.cut = s.rest[:0], true
+	return p[at+1:]
 }
 
 // end ends the line of a stream.
