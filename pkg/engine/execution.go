@@ -3,13 +3,13 @@ package engine
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/event/trace"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
-	"slices"
 )
 
 // execution is one run: it begins it, waits for its nodes, and ends it. What happens to the nodes is the work of its parts:

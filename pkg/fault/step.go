@@ -165,7 +165,7 @@ func (s Step) Call(r Reader) string {
 		for _, name := range s.Inputs {
 			text += " " + name + "=VALUE"
 		}
-		return s.filled(text, true)
+		return s.filled(text, true) + s.answers()
 	}
 	i := slices.IndexFunc(w.calls, func(c call) bool { return c.toolset == "" || r.serves(c.toolset) })
 	if i < 0 {
@@ -179,7 +179,23 @@ func (s Step) Call(r Reader) string {
 	if len(again) > 0 {
 		text += " and inputs {" + strings.Join(again, ", ") + "} again"
 	}
-	return s.filled(text, false)
+	return s.filled(text, false) + s.answers()
+}
+
+// answers says what stands for ANSWER in the call of a step that answers; for any other step it is empty.
+func (s Step) answers() string {
+	choices := strings.Join(s.Choices, ", ")
+	switch {
+	case s.Do != DoAnswer && s.Do != DoAnswerWith:
+		return ""
+	case s.Example != "":
+		return ", where ANSWER is a JSON object such as '" + s.Example + "', or one of: " + choices
+	case !s.AnyAnswer:
+		return ", where ANSWER is one of: " + choices
+	case choices == "":
+		return ", where ANSWER is any text"
+	}
+	return ", where ANSWER is any text, such as one of: " + choices
 }
 
 // wording returns the wording of the step; a step that is not known has an empty one.
@@ -221,21 +237,8 @@ func (s Step) filled(text string, command bool) string {
 	if s.Name != "" && s.Do != DoExtend {
 		same = fmt.Sprintf("name %q", s.Name)
 	}
-	text = strings.NewReplacer("{same}", same, "{resume}", resume, "{run}", s.Run, "{node}", as(s.Node), "{name}", as(s.Name),
+	return strings.NewReplacer("{same}", same, "{resume}", resume, "{run}", s.Run, "{node}", as(s.Node), "{name}", as(s.Name),
 		"{answer}", ShellWord(s.Node+"=ANSWER"), "{answers}", fmt.Sprintf("{%q: ANSWER}", s.Node)).Replace(text)
-	if s.Do != DoAnswer && s.Do != DoAnswerWith || text == wordings[DoAnswer].why {
-		return text
-	}
-	choices := strings.Join(s.Choices, ", ")
-	switch {
-	case s.Example != "":
-		return text + ", where ANSWER is a JSON object such as '" + s.Example + "', or one of: " + choices
-	case !s.AnyAnswer:
-		return text + ", where ANSWER is one of: " + choices
-	case choices == "":
-		return text + ", where ANSWER is any text"
-	}
-	return text + ", where ANSWER is any text, such as one of: " + choices
 }
 
 // UnmarshalJSON reads a step, or a command line: older runs have one in its place.

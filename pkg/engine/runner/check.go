@@ -39,6 +39,7 @@ func (l *Launch) check() error {
 	if l.top = *l.sub(l.request.Name, report); l.request.single {
 		l.top.File = nil
 	}
+	l.subs = subsOf(&l.top)
 	l.load = func(from *engine.Sub, ref string) (*engine.Sub, error) {
 		sub, err := open(from.File, ref)
 		if err != nil {

@@ -29,7 +29,7 @@ func (l *Launch) config(run string) engine.Config {
 		Sub:       l.top,
 		Load:      l.load,
 		Started:   event.Workflow{Name: r.Name, Path: r.Path, Digest: l.top.Digest, Definition: l.definition, Source: r.source()},
-		Workflows: subs(&l.top),
+		Workflows: l.subs,
 		RunID:     run,
 		Inputs:    l.inputs, Given: l.given, Origins: l.origins, Marked: l.marked,
 		Redactor: l.redactor,

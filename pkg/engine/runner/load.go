@@ -293,12 +293,11 @@ func (r *Request) loadOrigin(host *Host, name string) (err error) {
 	if name == "" {
 		return nil
 	}
-	info, statErr := os.Stat(name)
-	switch {
-	case statErr == nil && info.Mode().IsRegular():
-		r.Events, err = filepath.Abs(name)
-		return err
-	case isEvents(name):
+	if isEvents(name) {
+		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
+			r.Events, err = filepath.Abs(name)
+			return err
+		}
 		stream, err := host.Open(name)
 		if err != nil {
 			return err

@@ -228,7 +228,7 @@ func reportChanges(l *Launch) {
 	}
 	changes := compare(*l.from.Started.Workflow, l.top.Digest, l.definition)
 	now := map[subKey]event.Workflow{}
-	for _, w := range subs(&l.top) {
+	for _, w := range l.subs {
 		now[keyOf(w)] = w
 	}
 	for _, before := range l.from.Started.Workflows {

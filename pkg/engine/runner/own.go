@@ -46,7 +46,7 @@ func (r *Request) checkOwn(h *home.Home, first *event.Event) error {
 	return r.suggestAnew(f.Then(step))
 }
 
-// owns reports whether a run of w is one of the request's workflow: of the same name, or of the same file, after links too. Events from
+// owns reports whether a run of w is one of the request's workflow: of the same name, or of the same file, with links resolved. Events from
 // elsewhere, perhaps another machine, may be of a file of the same name.
 func (r *Request) owns(w *event.Workflow, elsewhere bool) bool {
 	switch {
@@ -74,7 +74,7 @@ func (s Source) ownRun(host *Host) *journal.Reader {
 	run := s.Resume
 	if run == "last" {
 		runs := reader.Open(host.Home)
-		if run, _, _ = runs.Newest("", path); run == "" || path == "" {
+		if run, _, _ = runs.Newest(s.Workflow, path); run == "" && path != "" {
 			run, _, _ = runs.Newest(s.Workflow, "")
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/pflow-suite/pflow/pkg/engine"
+	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home/redact"
 	"github.com/pflow-suite/pflow/pkg/home/settings"
@@ -33,6 +34,8 @@ type Launch struct {
 	// top is the checked workflow. load reads and checks one that a node names by a template.
 	top  engine.Sub
 	load func(from *engine.Sub, ref string) (*engine.Sub, error)
+	// subs are the sub-workflows that have a literal name.
+	subs []event.Workflow
 	// definition is the workflow's file as the run stores it, without secrets.
 	definition json.RawMessage
 	inputs     map[string]json.RawMessage

@@ -22,8 +22,8 @@ type subKey struct{ from, ref string }
 
 func keyOf(w event.Workflow) subKey { return subKey{w.From, w.Ref} }
 
-// subs returns the workflows that the nodes of a workflow run, and those inside them, each once: those that have a literal name.
-func subs(top *engine.Sub) []event.Workflow {
+// subsOf returns the workflows that the nodes of a workflow run, and those inside them, each once: those that have a literal name.
+func subsOf(top *engine.Sub) []event.Workflow {
 	var all []event.Workflow
 	seen := map[subKey]bool{}
 	var visit func(s *engine.Sub)

@@ -23,8 +23,7 @@ type Answer struct {
 	Usage      *event.Usage      `json:"usage,omitempty"`
 	// ResumedBy is the newest run that continues this one. Then Resume is empty.
 	ResumedBy string `json:"resumed_by,omitempty"`
-	// Resume is the command that goes on from the run, or the call of a tool.
-	Resume   string   `json:"resume,omitempty"`
+	wayOn
 	Warnings []string `json:"warnings,omitempty"`
 	// OutputsTotal is the number of outputs if Outputs has only the first of them, and WarningsTotal that of Warnings.
 	OutputsTotal  int `json:"outputs_total,omitempty"`
@@ -34,8 +33,6 @@ type Answer struct {
 	Next string `json:"next,omitempty"`
 
 	addressed bool
-	// resume is the step of Resume, or nil.
-	resume *fault.Step
 	// stored are the outputs as values of the stream, and load returns their blobs.
 	stored json.RawMessage
 	load   event.Load
@@ -72,8 +69,9 @@ func (r *Run) Answer(last *event.Event, limit int) (*Answer, error) {
 	r.PointOn(last)
 	a := &Answer{
 		Success: last.Status.Succeeded(), RunID: last.Run, Status: last.Status, Error: last.Error, Usage: last.Usage, Warnings: last.Warnings,
-		ResumedBy: r.Successor(), resume: last.Resume, Resume: callOf(last.Resume, fault.Shell),
+		ResumedBy: r.Successor(),
 	}
+	a.ResumeBy(last.Resume)
 	if !a.Success {
 		a.Checkpoint = last.Checkpoint
 	}
@@ -100,7 +98,7 @@ func (a *Answer) Address(reader fault.Reader) {
 		return
 	}
 	a.addressed = true
-	a.Resume = callOf(a.resume, reader)
+	a.addressResume(reader)
 	switch {
 	case a.ResumedBy != "":
 		if !a.Success {
@@ -111,17 +109,6 @@ func (a *Answer) Address(reader fault.Reader) {
 	case journal.IsLive(a.Status):
 		a.Next = waitNext(reader, a.Status, a.RunID)
 	}
-}
-
-// ResumeBy sets the step of Resume, or removes it if step is nil.
-func (a *Answer) ResumeBy(step *fault.Step) { a.resume, a.Resume = step, callOf(step, fault.Shell) }
-
-// callOf returns how a reader does a step, or "" without one.
-func callOf(step *fault.Step, reader fault.Reader) string {
-	if step == nil {
-		return ""
-	}
-	return step.Call(reader)
 }
 
 // maxAnswered is the most bytes of how to answer a question in Next.
@@ -143,9 +130,10 @@ func (a *Answer) askPerson(reader fault.Reader) {
 // interrupted returns the answer of a run that stopped without a last event.
 func (r *Run) interrupted() *Answer {
 	a := &Answer{
-		RunID: r.ID(), Status: journal.Interrupted, Outputs: json.RawMessage("{}"), resume: resumption(r), Resume: callOf(resumption(r), fault.Shell), Error: r.interruption(), ResumedBy: r.Successor(),
+		RunID: r.ID(), Status: journal.Interrupted, Outputs: json.RawMessage("{}"), Error: r.interruption(), ResumedBy: r.Successor(),
 		Checkpoint: &event.Checkpoint{RunID: r.ID(), CompletedNodes: []string{}},
 	}
+	a.ResumeBy(resumption(r))
 	if h, _, err := r.outline(); err == nil { // else it may not even have begun
 		a.Checkpoint.CompletedNodes = completed(h)
 	}

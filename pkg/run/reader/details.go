@@ -34,10 +34,8 @@ type Details struct {
 	// Budget is what the run and those that it continues may spend, Spent what they have spent.
 	Budget *event.Budget   `json:"budget,omitempty"`
 	Spent  *event.Spending `json:"spent,omitempty"`
-	// Resume is the command that goes on from the run; resume is its step, or nil.
-	resume *fault.Step
-	Resume string        `json:"resume,omitempty"`
-	Nodes  []NodeDetails `json:"nodes"`
+	wayOn
+	Nodes []NodeDetails `json:"nodes"`
 	// NodesTotal and WarningsTotal are the numbers of nodes and warnings if only the first are shown.
 	NodesTotal    int `json:"nodes_total,omitempty"`
 	WarningsTotal int `json:"warnings_total,omitempty"`
@@ -101,15 +99,16 @@ func (r *Run) Details(limit int) (*Details, error) {
 	d.Budget, d.Spent = spending(h, status, time.Now())
 	if e := h.Finished; e != nil {
 		r.PointOn(e)
-		d.EndedAt, d.DurationMS, d.Error, d.Warnings, d.resume, d.Usage = &e.Time, e.DurationMS, e.Error, e.Warnings, e.Resume, e.Usage
+		d.EndedAt, d.DurationMS, d.Error, d.Warnings, d.Usage = &e.Time, e.DurationMS, e.Error, e.Warnings, e.Usage
+		d.ResumeBy(e.Resume)
 		if d.Outputs, err = r.outputs(e, limit); err != nil {
 			return nil, err
 		}
 	}
 	if status == journal.Interrupted {
-		d.resume, d.Error = resumption(r), r.interruption()
+		d.Error = r.interruption()
+		d.ResumeBy(resumption(r))
 	}
-	d.Resume = callOf(d.resume, fault.Shell)
 	for n := range h.All() {
 		node, err := r.details(n, h.Time, status, limit)
 		if err != nil {

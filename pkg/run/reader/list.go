@@ -160,8 +160,8 @@ func facts(rec *journal.Reader) (*index.Facts, error) {
 	return f, nil
 }
 
-// Newest returns the id of the newest run of a workflow, or "". A workflow with a path is known by it, as given or after links, another
-// one by its name. If there is none and the workflow has a path, likely is the newest run of another file of that name, or of one that
+// Newest returns the id of the newest run of a workflow, or "". A workflow with a path is known by it, as given or with links resolved,
+// another one by its name. If there is none and the workflow has a path, likely is the newest run of another file of that name, or of one that
 // is gone: the workflow may have been moved.
 func (r *Runs) Newest(name, path string) (id, likely string, err error) {
 	s, err := r.survey()
@@ -199,7 +199,7 @@ func (r *Runs) Newest(name, path string) (id, likely string, err error) {
 	return "", cmp.Or(likely, gone), nil
 }
 
-// resolved returns a path after links, or "" if nothing is there.
+// resolved returns a path with its links resolved, or "" if nothing is there.
 func resolved(path string) string {
 	target, err := filepath.EvalSymlinks(path)
 	if err != nil {

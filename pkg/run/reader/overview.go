@@ -41,8 +41,7 @@ type Overview struct {
 	Spent       *event.Spending `json:"spent,omitempty"`
 	ResumedFrom string          `json:"resumed_from,omitempty"`
 	ResumedBy   string          `json:"resumed_by,omitempty"`
-	// Resume is the command that goes on from the run, or empty if another run continues it.
-	Resume string `json:"resume,omitempty"`
+	wayOn
 	// Outputs are those of a run that has ended, as Answer has them. OutputsTotal is their number if only the first are shown.
 	Outputs      json.RawMessage `json:"outputs,omitempty"`
 	OutputsTotal int             `json:"outputs_total,omitempty"`
@@ -53,8 +52,7 @@ type Overview struct {
 	// Next is as in Answer.
 	Next string `json:"next,omitempty"`
 
-	resume    *fault.Step // of Resume, or nil
-	answer    *Answer     // of a run that has ended, if Outputs is set
+	answer    *Answer // of a run that has ended, if Outputs is set
 	addressed bool
 }
 
@@ -98,8 +96,8 @@ func (r *Run) Overview(values bool) (*Overview, error) {
 		o.Questions = nil
 	}
 	if status == journal.Interrupted {
-		o.resume, o.Error = resumption(r), r.interruption()
-		o.Resume = callOf(o.resume, fault.Shell)
+		o.Error = r.interruption()
+		o.ResumeBy(resumption(r))
 	}
 	if journal.IsLive(status) {
 		o.Next = waitNext(fault.Shell, status, o.RunID)
@@ -130,8 +128,8 @@ func OverviewOf(h *history.Run, status event.Status, load event.Load) (o *Overvi
 		return nil, err
 	}
 	if e := h.Finished; e != nil {
-		o.EndedAt, o.resume, o.Warnings = &e.Time, e.Resume, e.Warnings
-		o.Resume = callOf(o.resume, fault.Shell)
+		o.EndedAt, o.Warnings = &e.Time, e.Warnings
+		o.ResumeBy(e.Resume)
 		if e.Error != nil {
 			o.Error = e.Error
 		}
@@ -232,6 +230,26 @@ func (r *Run) interruption() *fault.Fault {
 	return pointOn(f, journal.Interrupted, r.Successor())
 }
 
+// wayOn is the part of a document that says how to go on from the run.
+type wayOn struct {
+	// Resume is the command that goes on from the run, or the call of a tool. It is empty if another run continues the run.
+	Resume string `json:"resume,omitempty"`
+	step   *fault.Step
+}
+
+// ResumeBy sets the step of Resume, or removes it if step is nil.
+func (w *wayOn) ResumeBy(step *fault.Step) {
+	w.step = step
+	w.addressResume(fault.Shell)
+}
+
+// addressResume makes Resume speak to one reader.
+func (w *wayOn) addressResume(reader fault.Reader) {
+	if w.Resume = ""; w.step != nil {
+		w.Resume = w.step.Call(reader)
+	}
+}
+
 // resumption returns the step that goes on from a run that was interrupted, or nil if another run continues it.
 func resumption(r *Run) *fault.Step {
 	if r.Successor() != "" {
@@ -240,20 +258,17 @@ func resumption(r *Run) *fault.Step {
 	return &fault.Step{Do: fault.DoResume, Run: r.ID()}
 }
 
-// ResumeBy sets the step of Resume, or removes it if step is nil.
-func (o *Overview) ResumeBy(step *fault.Step) { o.resume, o.Resume = step, callOf(step, fault.Shell) }
-
 // Address makes Resume and Next speak to one reader.
 func (o *Overview) Address(reader fault.Reader) {
 	if o.addressed {
 		return
 	}
 	o.addressed = true
-	a := &Answer{Success: o.Status.Succeeded(), RunID: o.RunID, Status: o.Status, Error: o.Error, ResumedBy: o.ResumedBy, resume: o.resume}
+	a := &Answer{Success: o.Status.Succeeded(), RunID: o.RunID, Status: o.Status, Error: o.Error, ResumedBy: o.ResumedBy, wayOn: o.wayOn}
 	a.Next = o.Next
 	a.Address(reader)
 	o.Resume, o.Next, o.Error = a.Resume, a.Next, a.Error
 }
 
 // Address makes Resume speak to one reader.
-func (d *Details) Address(reader fault.Reader) { d.Resume = callOf(d.resume, reader) }
+func (d *Details) Address(reader fault.Reader) { d.addressResume(reader) }

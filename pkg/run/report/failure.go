@@ -27,6 +27,7 @@ const maxErrors = 20
 
 // failure returns a fault and the faults that it contains, but not those inside them.
 func (r *writer) failure(f *fault.Fault, space *budget) *failure {
+	f.Address(fault.Shell)
 	out := r.failureOf(f, space)
 	for _, e := range f.Errors[:min(len(f.Errors), maxErrors)] {
 		if e != nil {
@@ -38,7 +39,6 @@ func (r *writer) failure(f *fault.Fault, space *budget) *failure {
 
 // failureOf returns one fault.
 func (r *writer) failureOf(f *fault.Fault, space *budget) *failure {
-	f.Address(fault.Shell)
 	out := &failure{
 		Message: r.value(rawjson.Quote(f.Message), space), Node: oneLine(f.Node), Link: r.link(f.Node),
 		Type: oneLine(string(f.Type)), Where: strings.TrimSuffix(oneLine(f.Where()), ":"),
