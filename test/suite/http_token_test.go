@@ -146,6 +146,8 @@ func TestHTTPTokenReachesItsFlowsOnly(t *testing.T) {
 		{"execute", `{"name":"other"}`},
 		{"execute", `{"name":"mine","resume":"` + theirs + `"}`},
 		{"execute", `{"name":"mine","resume":"last"}`},
+		{"describe_workflow", `{"name":"mine","run_id":"` + theirs + `"}`},
+		{"describe_workflow", `{"name":"mine","run_id":"last"}`},
 		{"describe_workflow", `{"name":"other"}`},
 		{"describe_workflow", `{"name":"shell"}`},
 		{"run_status", `{"run_id":"` + theirs + `"}`},

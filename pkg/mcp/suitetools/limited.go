@@ -21,7 +21,7 @@ func limited(f *Front, tools []mcpserver.Tool) []mcpserver.Tool {
 	}
 	checks := map[string]func(context.Context, *Front, gjson.Result) *fault.Fault{
 		"execute": func(ctx context.Context, f *Front, a gjson.Result) *fault.Fault {
-			if unknown := mayRun(f, a.Get("name").Str); unknown != nil || a.Get("resume").Str == "" || a.Get("resume").Str == "last" { // the last run of the workflow
+			if unknown := mayRun(f, a.Get("name").Str); unknown != nil || a.Get("resume").Str == "" {
 				return unknown
 			}
 			return mayFollow(ctx, f, a.Get("resume").Str)
