@@ -89,6 +89,7 @@ func newPlace(t *testing.T) *place {
 		defer p.mu.Unlock()
 		p.warnings = append(p.warnings, fmt.Sprintf(format, args...))
 	}
+	p.Cleanup(p.awaitProcesses) // before the home is removed
 	return p
 }
 
@@ -148,7 +149,6 @@ func (p *place) detach(s Source) *journal.Reader {
 	p.Helper()
 	r, err := p.load(s)
 	p.check(err)
-	p.Cleanup(p.awaitProcesses)
 	ack, err := Detach(p.Host, r, detached)
 	p.check(err)
 	if ack.Error != nil {
