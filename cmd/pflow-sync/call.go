@@ -269,8 +269,7 @@ func writeText(w io.Writer, out callOutput) {
 		_, _ = fmt.Fprintln(w, v.Str)
 		return
 	}
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	_ = enc.Encode(out.Result)
+	var indented bytes.Buffer
+	_ = json.Indent(&indented, out.Result, "", "  ") // it is JSON
+	_, _ = fmt.Fprintln(w, indented.String())
 }

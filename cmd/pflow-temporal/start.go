@@ -12,6 +12,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/home/input"
 	"github.com/pflow-suite/pflow/pkg/home/redact"
 	"github.com/pflow-suite/pflow/pkg/home/settings"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 	"github.com/pflow-suite/pflow/pkg/run/cluster"
 	"github.com/pflow-suite/pflow/pkg/run/runflags"
 	"github.com/pflow-suite/pflow/pkg/terminal/cli"
@@ -189,7 +190,7 @@ func checkContent(file *workflow.File, content cluster.Content, flags []string, 
 		given[name] = value
 	}
 	for name, text := range content.Texts {
-		raw, err := json.Marshal(text)
+		raw, err := rawjson.Marshal(text)
 		if err != nil {
 			return fault.From(err)
 		}
@@ -200,11 +201,11 @@ func checkContent(file *workflow.File, content cluster.Content, flags []string, 
 			return cluster.SecretFault("The input " + name + " is a secret")
 		}
 	}
-	raw, err := json.Marshal(given)
+	raw, err := rawjson.Marshal(given)
 	if err != nil {
 		return fault.From(err)
 	}
-	how, err := json.Marshal(flags)
+	how, err := rawjson.Marshal(flags)
 	if err != nil {
 		return fault.From(err)
 	}

@@ -36,6 +36,26 @@ func TestProcessState(t *testing.T) {
 	})
 }
 
+// encoders has the functions of encoding/json that escape <, > and &, also in values that only pass through.
+var encoders = []string{"Marshal", "MarshalIndent", "NewEncoder"}
+
+// TestOneEncoder checks that the packages and programs encode JSON by rawjson.Marshal.
+func TestOneEncoder(t *testing.T) {
+	exceptions := []string{"pkg/rawjson/rawjson.go", "pkg/fault/limit.go", "pkg/home/redact/escaped.go"} // the function, what it imports, and what imitates others
+	sources(t, func(t *testing.T, name string, file *ast.File, at func(ast.Node) token.Position) {
+		pkg := importedAs(file, "encoding/json")
+		if pkg == "" || slices.Contains(exceptions, name) || !strings.HasPrefix(name, "pkg/") && !strings.HasPrefix(name, "cmd/") {
+			return
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if what := selected(n, pkg); slices.Contains(encoders, what) {
+				t.Errorf("%s: json.%s changes values that have <, > or &: use rawjson.Marshal", at(n), what)
+			}
+			return true
+		})
+	})
+}
+
 // TestStartUp checks that nothing is computed before main runs, because each start of a program would pay for it.
 func TestStartUp(t *testing.T) {
 	sources(t, func(t *testing.T, _ string, file *ast.File, at func(ast.Node) token.Position) {

@@ -3,6 +3,7 @@ package home
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 )
 
@@ -64,11 +65,21 @@ func (h *Home) RemoveFolder(elem ...string) error {
 	return os.RemoveAll(gone)
 }
 
+// isLeftover reports whether PutFolder or RemoveFolder makes folders of that name.
+func isLeftover(name string) bool {
+	number, ok := strings.CutPrefix(strings.TrimSuffix(name, discarded), unfinished)
+	if !ok {
+		number, ok = strings.CutPrefix(name, discarded)
+	}
+	_, err := strconv.ParseUint(number, 10, 64)
+	return ok && err == nil
+}
+
 // removeLeftovers removes what killed programs have left of folders that were not in place.
 func removeLeftovers(folder string) {
 	entries, _ := os.ReadDir(folder)
 	for _, e := range entries {
-		if e.IsDir() && (strings.HasPrefix(e.Name(), unfinished) || strings.HasPrefix(e.Name(), discarded)) {
+		if e.IsDir() && isLeftover(e.Name()) {
 			_ = os.RemoveAll(filepath.Join(folder, e.Name()))
 		}
 	}

@@ -83,3 +83,8 @@ func suggestion(kind, name string) string {
 	}
 	return s
 }
+
+// IsSHA256 reports whether a file's name is a SHA-256 in lower-case hexadecimal digits, as the suite names files by their content.
+func IsSHA256(name string) bool {
+	return len(name) == 64 && strings.Trim(name, "0123456789abcdef") == ""
+}

@@ -129,14 +129,14 @@ func inputSchema(properties string, required ...string) json.RawMessage {
 	if required == nil {
 		required = []string{}
 	}
-	names, _ := json.Marshal(required)
+	names, _ := rawjson.Marshal(required)
 	return json.RawMessage(`{"type":"object","properties":{` + properties + `},"required":` + string(names) + `,"additionalProperties":false}`)
 }
 
 // outputSchema returns the schema of an answer with the given properties, or of an error in its place: clients check errors
 // against the schema too.
 func outputSchema(properties string, required ...string) json.RawMessage {
-	names, _ := json.Marshal(required)
+	names, _ := rawjson.Marshal(required)
 	return json.RawMessage(`{"type":"object","properties":{` + properties + `},"anyOf":[{"required":` + string(names) + `},` +
 		`{"properties":{"error_code":{"type":"string"},"error_message":{"type":"string"},"details":{"type":"object"}},"required":["error_code","error_message"]}]}`)
 }

@@ -91,7 +91,7 @@ func (w *Workflow) significantEdges() (edges []Edge) {
 func sameJSON(a, b any) bool {
 	var values [2]any
 	for i, v := range []any{a, b} {
-		raw, err := json.Marshal(v)
+		raw, err := rawjson.Marshal(v)
 		if err != nil {
 			return false
 		}

@@ -108,21 +108,22 @@ func newPlace(t *testing.T) *place {
 }
 
 // nothingIsLeft fails the test if a process of this place does not end, and ends it.
-func (p *place) nothingIsLeft() {
-	deadline := time.Now().Add(patience)
-	for {
-		left := processes("PFLOW_HOME=" + p.home)
+func (p *place) nothingIsLeft() { noProcessIsLeft(p.home, p.Errorf) }
+
+// noProcessIsLeft calls fail for each process with a home that does not end, and ends it.
+func noProcessIsLeft(home string, fail func(format string, args ...any)) {
+	for deadline := time.Now().Add(patience); ; <-time.After(5 * time.Millisecond) {
+		left := processes("PFLOW_HOME=" + home)
 		if len(left) == 0 {
 			return
 		}
 		if time.Now().After(deadline) {
 			for pid, command := range left {
-				p.Errorf("process %d is left: %s", pid, command)
+				fail("process %d is left: %s", pid, command)
 				_ = syscall.Kill(pid, syscall.SIGKILL)
 			}
 			return
 		}
-		<-time.After(5 * time.Millisecond)
 	}
 }
 

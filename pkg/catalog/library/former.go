@@ -6,6 +6,7 @@ import (
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
 // formerFile has the names that workflows had before, so that a hint can name the present one.
@@ -30,7 +31,7 @@ func remember(l *Library, name, next string, draft bool) {
 	}
 	list := slices.DeleteFunc(formerNames(l), func(f former) bool { return f.From == name })
 	list = append(list, former{name, next, draft})
-	raw, err := json.Marshal(list[max(0, len(list)-maxFormer):])
+	raw, err := rawjson.Marshal(list[max(0, len(list)-maxFormer):])
 	if err == nil {
 		_ = l.home.Write(append(raw, '\n'), 0o600, formerFile)
 	}

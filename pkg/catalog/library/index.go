@@ -16,6 +16,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/catalog/stored"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
 // indexName is the index in the home. It is derived from the files of the workflows and may be deleted at any time.
@@ -245,7 +246,7 @@ func faultText(f *fault.Fault) []byte {
 	if f == nil {
 		return nil
 	}
-	text, err := json.Marshal(f)
+	text, err := rawjson.Marshal(f)
 	if err != nil {
 		return []byte("{") // which is not storable
 	}

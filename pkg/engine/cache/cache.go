@@ -12,7 +12,10 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-const folder = "cache"
+const (
+	folder    = "cache"
+	extension = ".json"
+)
 
 // maxEntry is the most bytes of a file of the cache. A node puts out less.
 const maxEntry = 512 << 20
@@ -65,13 +68,17 @@ func (c *Cache) Put(key, run string, outputs json.RawMessage) error {
 	return c.home.Write(append(b, '\n'), 0o600, folder, file(key))
 }
 
-// Collect removes entries that are older than age. It skips those that it cannot remove.
+// Collect removes entries that are older than age. It skips those that it cannot remove, and files that are not entries, by their
+// names. If the folder lies outside the home, through a link, it removes nothing.
 func (c *Cache) Collect(age time.Duration) {
 	entries, err := os.ReadDir(c.home.Path(folder))
-	if err != nil {
+	if err != nil || c.home.CheckInside(folder) != nil {
 		return
 	}
 	for _, e := range entries {
+		if digest, ok := strings.CutSuffix(e.Name(), extension); !ok || !home.IsSHA256(digest) {
+			continue
+		}
 		if info, err := e.Info(); err == nil && c.Now().Sub(info.ModTime()) >= age {
 			_ = os.Remove(c.home.Path(folder, e.Name()))
 		}
@@ -79,4 +86,4 @@ func (c *Cache) Collect(age time.Duration) {
 }
 
 // file returns the name of a key's file.
-func file(key string) string { return strings.TrimPrefix(key, "sha256:") + ".json" }
+func file(key string) string { return strings.TrimPrefix(key, "sha256:") + extension }

@@ -48,7 +48,11 @@ func Detach(host *Host, r *Request, args ...string) (*Acknowledgement, error) {
 		return nil, err
 	}
 	defer child.Release()
-	if err := json.NewEncoder(child.Stdin).Encode(r); err != nil {
+	request, err := rawjson.Marshal(r)
+	if err == nil {
+		_, err = child.Stdin.Write(request)
+	}
+	if err != nil {
 		return nil, fault.New(fault.Internal, "Cannot send the request to the process that executes it: %v", err)
 	}
 	_ = child.Stdin.Close()

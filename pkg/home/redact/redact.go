@@ -16,6 +16,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
 // Mark replaces a secret.
@@ -217,7 +218,7 @@ func (r *Redactor) details(facts map[string]any) map[string]any {
 		if hidden && (key == "text" || key == "mark") {
 			continue
 		}
-		raw, err := json.Marshal(map[string]any{key: value})
+		raw, err := rawjson.Marshal(map[string]any{key: value})
 		if err != nil {
 			out[r.Text(key)] = Mark // it may contain a secret
 			continue

@@ -14,6 +14,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
 // Request is a call of a tool.
@@ -260,7 +261,7 @@ func (a *attempt) responses(requests gjson.Result, answered map[string]bool) (js
 				out[key.Str] = reply.result()
 			}
 		case "roots/list":
-			out[key.Str], err = json.Marshal(map[string]any{"roots": a.roots})
+			out[key.Str], err = rawjson.Marshal(map[string]any{"roots": a.roots})
 		default:
 			err = fault.New(fault.Protocol, "MCP server %s asks for %s, which is not offered", a.name, method).Detail("server", a.name)
 		}
@@ -269,7 +270,7 @@ func (a *attempt) responses(requests gjson.Result, answered map[string]bool) (js
 	if err != nil || len(out) == 0 {
 		return nil, err
 	}
-	return json.Marshal(out)
+	return rawjson.Marshal(out)
 }
 
 // reply returns the reply to a question. Each is returned once.

@@ -11,6 +11,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/mcp/form"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
 // elicitation is a request elicitation/create as it was sent, and the attempt that it belongs to if the transport knows that.
@@ -36,7 +37,7 @@ func (e *elicitations) add(sent elicitation) {
 
 // take returns the first request with the given parameters.
 func (e *elicitations) take(params *mcp.ElicitParams) (elicitation, bool) {
-	schema, err := json.Marshal(params.RequestedSchema)
+	schema, err := rawjson.Marshal(params.RequestedSchema)
 	if err != nil {
 		return elicitation{}, false
 	}
@@ -62,7 +63,7 @@ func floats(raw json.RawMessage) []byte {
 	if json.Unmarshal(raw, &v) != nil {
 		return nil
 	}
-	out, _ := json.Marshal(v)
+	out, _ := rawjson.Marshal(v)
 	return out
 }
 
@@ -79,7 +80,7 @@ func (s inbox) elicit(ctx context.Context, req *mcp.ElicitRequest) (*mcp.ElicitR
 	defer context.AfterFunc(s.calls, func() { cancel(context.Cause(s.calls)) })()
 	sent, known := s.elicitations.take(req.Params)
 	if !known {
-		raw, err := json.Marshal(req.Params)
+		raw, err := rawjson.Marshal(req.Params)
 		if err != nil {
 			return nil, err
 		}

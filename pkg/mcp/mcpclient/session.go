@@ -16,6 +16,7 @@ import (
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/process"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
 // Session is a live connection to one server. It is safe for concurrent use.
@@ -176,7 +177,7 @@ func (s *Session) exchange(ctx context.Context, x *pendingRequest, request func(
 		s.cancels.add(1)
 	}
 	if err == nil && result == nil { // the SDK took it from its cache
-		result, err = json.Marshal(decoded)
+		result, err = rawjson.Marshal(decoded)
 	}
 	return result, err
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
 // Stream is the stream of events that a call is answered with, over a transport that answers others with one document.
@@ -36,7 +38,7 @@ func streamOf(ctx context.Context, req *mcp.CallToolRequest) *Stream {
 	}
 	own := *s
 	if token := req.Params.GetProgressToken(); token != nil {
-		if raw, err := json.Marshal(token); err == nil {
+		if raw, err := rawjson.Marshal(token); err == nil {
 			own.Token = raw
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
 // TasksExtension is the MCP extension by which a call can go on as a task (SEP-2663). A client declares it with each request, so it
@@ -75,7 +76,7 @@ func takesTask(ctx context.Context, req *mcp.CallToolRequest) bool {
 	if revisionOf(ctx, req) < statelessRevision {
 		return false
 	}
-	meta, err := json.Marshal(req.Params.Meta)
+	meta, err := rawjson.Marshal(req.Params.Meta)
 	return err == nil && declaresTasks(gjson.ParseBytes(meta))
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home"
 	"github.com/pflow-suite/pflow/pkg/home/redact"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
 // Folder is the folder of the home with one file for each login. Its files are for the user alone.
@@ -110,7 +111,7 @@ func Store(ctx context.Context, h *home.Home, server string, l *Login) error {
 }
 
 func write(h *home.Home, server string, l *Login) error {
-	data, err := json.MarshalIndent(l, "", "  ")
+	data, err := rawjson.Marshal(l)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
 	"github.com/pflow-suite/pflow/pkg/mcp/suitetools/suite"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
 // limited returns the tools of a front that reaches some workflows only: those that run, describe and follow one of them. Tools that
@@ -69,7 +70,7 @@ func lastMembers(object json.RawMessage) json.RawMessage {
 	if json.Unmarshal(object, &members) != nil {
 		return nil
 	}
-	once, _ := json.Marshal(members) // each of which has just been read
+	once, _ := rawjson.Marshal(members) // each of which has just been read
 	return once
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
 // asked is the state of a result that asks the questions of a paused run. A client keeps it until the questions are answered, so it
@@ -81,7 +82,7 @@ func readKey(h *home.Home) ([]byte, error) {
 
 // seal returns the signed state as text.
 func (a *asked) seal(key []byte) (string, error) {
-	content, err := json.Marshal(a)
+	content, err := rawjson.Marshal(a)
 	if err != nil {
 		return "", err
 	}
@@ -95,7 +96,7 @@ func digestOf(key []byte, arguments json.RawMessage) string {
 	d := json.NewDecoder(bytes.NewReader(arguments))
 	d.UseNumber()
 	if d.Decode(&value) == nil {
-		if sorted, err := json.Marshal(value); err == nil {
+		if sorted, err := rawjson.Marshal(value); err == nil {
 			canonical = sorted
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/mcp/offer"
 	"github.com/pflow-suite/pflow/pkg/mcp/source"
 	"github.com/pflow-suite/pflow/pkg/mcp/suitetools/suite"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
 const workflowsInstructions = `Saved workflows are tools, by their names.`
@@ -32,7 +33,7 @@ func workflows(f *Front) []mcpserver.Tool {
 			if err != nil {
 				return suite.Failure(fault.From(err))
 			}
-			document, err := json.Marshal(changes)
+			document, err := rawjson.Marshal(changes)
 			if err != nil {
 				return suite.Failure(fault.From(err))
 			}
@@ -214,7 +215,7 @@ func (w *Workflows) offer(listings []offer.Listing, changes *Changes) map[string
 			changes.Failed = append(changes.Failed, fault.New(fault.Conflict, "No name is left for the tool of workflow %s", fault.Truncate(listings[i].Workflow(), maxTitle)))
 			continue
 		}
-		text, err := json.Marshal(listings[i])
+		text, err := rawjson.Marshal(listings[i])
 		if err != nil {
 			changes.Failed = append(changes.Failed, fault.From(err))
 			continue

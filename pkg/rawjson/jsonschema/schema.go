@@ -35,7 +35,7 @@ func Compile(source json.RawMessage) (*Schema, *fault.Fault) {
 	if err := json.Unmarshal(source, s.document); err != nil {
 		return nil, invalid("%s", decodingError(err))
 	}
-	canonical, err := json.Marshal(s.document)
+	canonical, err := rawjson.Marshal(s.document)
 	if err != nil {
 		return nil, invalid("%s", libraryText(err))
 	}

@@ -44,8 +44,12 @@ type Collected struct {
 }
 
 // Collect removes runs that have ended. It locks each run before it removes it, so it leaves alone those that a process
-// executes or resumes. It also removes what killed processes left of runs that they were creating or removing.
+// executes or resumes. It also removes what killed processes left of runs that they were creating or removing. If the runs lie
+// outside the home, through a link, it removes nothing and returns a security_error.
 func Collect(h *home.Home, limits Limits, now time.Time) (*Collected, error) {
+	if err := h.CheckInside("runs"); err != nil {
+		return nil, err
+	}
 	all, err := List(h)
 	if err != nil {
 		return nil, err
@@ -156,10 +160,12 @@ func removeUnfinished(h *home.Home, now time.Time) error {
 	}
 	for _, e := range entries {
 		path := h.Path("runs", e.Name())
+		removed, isRemoved := strings.CutPrefix(e.Name(), removedPrefix)
+		_, creating, ok := ParseName(e.Name())
 		switch {
-		case strings.HasPrefix(e.Name(), removedPrefix):
+		case isRemoved && IsID(removed):
 			_ = os.RemoveAll(path)
-		case strings.HasPrefix(e.Name(), newPrefix):
+		case creating && ok:
 			if info, err := e.Info(); err == nil && now.Sub(info.ModTime()) > time.Hour { // no process takes that long
 				_ = os.RemoveAll(path)
 			}

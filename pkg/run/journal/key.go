@@ -108,10 +108,13 @@ const keyAge = time.Hour
 // collectKeys removes keys without a live run that are older than keyAge.
 func collectKeys(h *home.Home, now time.Time) {
 	entries, err := os.ReadDir(h.Path("runs", keysFolder))
-	if err != nil {
+	if err != nil || h.CheckInside("runs", keysFolder) != nil {
 		return
 	}
 	for _, e := range entries {
+		if !home.IsSHA256(e.Name()) {
+			continue
+		}
 		k := &Key{path: h.Path("runs", keysFolder, e.Name()), home: h}
 		k.lock = flock.New(k.path)
 		if ok, err := k.lock.TryLock(); ok && err == nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 	"github.com/pflow-suite/pflow/pkg/run/index"
 	"github.com/pflow-suite/pflow/pkg/run/journal"
 )
@@ -67,7 +68,7 @@ func (r *Runs) readFigures(of Source) (f *figures, broken *fault.Fault, err erro
 }
 
 func (r *Runs) writeFigures(of Source, f *figures) error {
-	b, err := json.Marshal(f)
+	b, err := rawjson.Marshal(f)
 	if err != nil {
 		return fault.New(fault.Internal, "Cannot write the statistics of %q as JSON: %v", of.Name, err)
 	}

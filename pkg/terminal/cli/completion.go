@@ -15,6 +15,7 @@ import (
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/process"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 	"github.com/pflow-suite/pflow/pkg/terminal/completion"
 )
 
@@ -62,9 +63,9 @@ func (c *completer) answer(parser *kong.Kong, args []string) {
 	if asker == completion.Values {
 		if len(args) > 0 && c.own != nil {
 			list, _ := c.own(c.app, args[0], args[1:])
-			encoder := json.NewEncoder(c.app.Stdout)
 			for _, one := range list {
-				_ = encoder.Encode(one)
+				line, _ := rawjson.Marshal(one) // it has texts alone
+				_, _ = c.app.Stdout.Write(append(line, '\n'))
 			}
 		}
 		return

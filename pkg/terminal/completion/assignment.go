@@ -3,6 +3,8 @@ package completion
 import (
 	"cmp"
 	"encoding/json"
+
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
 // Assignment returns the candidate NAME= of a value of the given type, a JSON Schema's. enum is a JSON array of what the value may be,
@@ -16,7 +18,7 @@ func Assignment(name, typ, description string, enum json.RawMessage) Candidate {
 		for _, v := range values {
 			if text, ok := v.(string); ok {
 				c.Next = append(c.Next, text)
-			} else if raw, err := json.Marshal(v); err == nil {
+			} else if raw, err := rawjson.Marshal(v); err == nil {
 				c.Next = append(c.Next, string(raw))
 			}
 		}

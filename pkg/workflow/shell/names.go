@@ -2,13 +2,13 @@ package shell
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 	"github.com/pflow-suite/pflow/pkg/workflow/template"
 )
 
@@ -198,7 +198,7 @@ func quoted(operator string) string {
 	if !strings.HasSuffix(word, "}") {
 		return `"…"`
 	}
-	b, err := json.Marshal(strings.Trim(strings.TrimSuffix(word, "}"), `"'`))
+	b, err := rawjson.Marshal(strings.Trim(strings.TrimSuffix(word, "}"), `"'`))
 	if err != nil {
 		return `"…"`
 	}

@@ -9,12 +9,13 @@ import (
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
 // Failure returns a failed result with a fault, in the form that the programs print.
 func Failure(f *fault.Fault) *mcpserver.Result {
 	f.Address(fault.Tools)
-	doc, err := json.Marshal(struct {
+	doc, err := rawjson.Marshal(struct {
 		Success bool         `json:"success"`
 		Error   *fault.Fault `json:"error"`
 	}{Error: f})
