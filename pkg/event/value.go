@@ -194,7 +194,12 @@ func rewrite(raw json.RawMessage, replace func(value gjson.Result, out *[]byte) 
 				}
 				first = false
 				if object {
-					out = append(rawjson.AppendQuoted(out, rename(k.String())), ':')
+					if key := k.String(); rename(key) == key { // as it is written
+						out = append(out, k.Raw...)
+					} else {
+						out = rawjson.AppendQuoted(out, rename(key))
+					}
+					out = append(out, ':')
 				}
 				value(item)
 				return true

@@ -66,7 +66,9 @@ func (l *Launch) resolveInputs() error {
 			l.redactor.AddJSON(name, v.JSON)
 		}
 		l.redactor.AddCredentialsOf(v.JSON)
-		l.inputs[name] = v.JSON
+		if l.inputs[name], err = event.Plain(event.Escape(v.JSON), nil); err != nil { // the bytes that a resume reads
+			return err
+		}
 		if l.origins[name] == "" { // else the run to go on from says it
 			l.origins[name] = v.Origin
 		}

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcp/suitetools/flow"
@@ -61,7 +62,7 @@ func (h *Handler) output(w http.ResponseWriter, r *http.Request) {
 		refuse(w, flow.Status(err), err)
 		return
 	}
-	kind := contentType(o.MIMEType)
+	kind := contentType(o.MIMEType, o.Data)
 	w.Header().Set("Content-Type", kind)
 	w.Header().Set("Content-Disposition", disposition(kind, o.Name))
 	w.Header().Set("Cache-Control", "private, max-age=3600")
@@ -69,10 +70,14 @@ func (h *Handler) output(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(o.Data)) // with ranges and conditions
 }
 
-// contentType returns a media type in its canonical form, or application/octet-stream for what is not a media type.
-func contentType(text string) string {
+// contentType returns the media type of content in its canonical form, or application/octet-stream for what is not a media type. UTF-8
+// text gets its charset, without which browsers take it for windows-1252.
+func contentType(text string, content []byte) string {
 	kind, params, err := mime.ParseMediaType(text)
 	if err == nil {
+		if strings.HasPrefix(kind, "text/") && params["charset"] == "" && utf8.Valid(content) {
+			params["charset"] = "utf-8"
+		}
 		if kind = mime.FormatMediaType(kind, params); kind != "" && strings.Contains(kind, "/") {
 			return kind
 		}

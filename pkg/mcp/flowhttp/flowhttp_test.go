@@ -47,14 +47,14 @@ func TestDispositions(t *testing.T) {
 		{"image/png", "a.png", "image/png", "inline; filename=a.png"},
 		{"image/svg+xml", "a.svg", "image/svg+xml", "attachment; filename=a.svg"},
 		{"text/html; charset=utf-8", "a.html", "text/html; charset=utf-8", "attachment; filename=a.html"},
-		{"text/plain", "../../etc/passwd", "text/plain", "inline; filename=.._.._etc_passwd"},
-		{"text/jsx", "a.jsx", "text/jsx", "attachment; filename=a.jsx"},
+		{"text/plain", "../../etc/passwd", "text/plain; charset=utf-8", "inline; filename=.._.._etc_passwd"},
+		{"text/jsx", "a.jsx", "text/jsx; charset=utf-8", "attachment; filename=a.jsx"},
 		{"application/xhtml+xml", "x", "application/xhtml+xml", "attachment; filename=x"},
 		{"image/png\r\nSet-Cookie: a=b", "a\r\nb", "application/octet-stream", "attachment; filename=a__b"},
 		{"nonsense", "é\u202egnp.exe", "application/octet-stream", "attachment; filename*=utf-8''%C3%A9%E2%80%AEgnp.exe"},
 		{"", "", "application/octet-stream", `attachment; filename=""`},
 	} {
-		kind := contentType(tc[0])
+		kind := contentType(tc[0], nil)
 		if got := disposition(kind, tc[1]); kind != tc[2] || got != tc[3] {
 			t.Errorf("%q %q: %q %q", tc[0], tc[1], kind, got)
 		}

@@ -179,7 +179,8 @@ func TestCollectLeavesALaterRunItsValues(t *testing.T) {
 func TestCollectRemovesWhatWasLeftHalfMade(t *testing.T) {
 	h := tempHome(t)
 	now := time.Now()
-	for name, age := range map[string]time.Duration{".new-young": 59 * time.Minute, ".new-old": 61 * time.Minute, ".gone-rx": 0, "other": 400 * day} {
+	id, young := "r"+strings.Repeat("0", 26), "r"+strings.Repeat("1", 26)
+	for name, age := range map[string]time.Duration{".new-" + young: 59 * time.Minute, ".new-" + id: 61 * time.Minute, ".gone-" + id: 0, "other": 400 * day} {
 		dir, err := h.Make("runs", name)
 		if err != nil {
 			t.Fatal(err)
@@ -193,9 +194,9 @@ func TestCollectRemovesWhatWasLeftHalfMade(t *testing.T) {
 	}
 	for _, dry := range []bool{true, false} {
 		done := collect(t, h, Limits{OlderThan: 0, Keep: 0, DryRun: dry}, now)
-		want := []string{".new-young", "other"}
+		want := []string{".new-" + young, "other"}
 		if dry {
-			want = []string{".gone-rx", ".new-old", ".new-young", "other"}
+			want = []string{".gone-" + id, ".new-" + id, ".new-" + young, "other"}
 		}
 		entries, err := os.ReadDir(h.Path("runs"))
 		if err != nil {
