@@ -37,8 +37,8 @@ type presenter struct {
 	waited func(run *reader.Run) error
 	// confirm gets the events in place of standard output, to which it writes them, or is nil.
 	confirm *confirmer
-	// writeErr is the error of writing the events to standard output.
-	writeErr error
+	// lost is why not all events were written to standard output.
+	lost error
 }
 
 // newPresenter returns a presenter that writes the events to standard output, if that carries NDJSON.
@@ -93,8 +93,8 @@ func (s *presenter) each() func(line []byte) error {
 		if !s.stream {
 			return nil
 		}
-		_, s.writeErr = s.app.Stdout.Write(line)
-		return s.writeErr
+		_, err := s.app.Stdout.Write(line)
+		return err
 	}
 }
 

@@ -92,7 +92,7 @@ func runHere(app *cli.App, host *runner.Host, r *runner.Request, show *presenter
 	defer show.progress.end()
 	ctx, cancel := app.WhileRead()
 	defer cancel()
-	o := runner.Observer{Event: show.each()}
+	o := runner.Observer{Event: show.each(), Failed: func(err error) { show.lost = err }}
 	if c := show.confirm; c != nil {
 		ctx, c.gone = context.WithCancelCause(ctx)
 		defer c.gone(nil)
@@ -105,11 +105,11 @@ func runHere(app *cli.App, host *runner.Host, r *runner.Request, show *presenter
 	if err != nil {
 		return err
 	}
-	if errors.Is(show.writeErr, context.Canceled) { // the reader was stuck when the signal came
-		return show.writeErr
+	if errors.Is(show.lost, context.Canceled) { // the reader was stuck when the signal came
+		return show.lost
 	}
-	if show.writeErr != nil && !app.Stdout.Closed() {
-		return fault.New(fault.Internal, "The run ended as %s, but its events could not be written to standard output: %v", last.Status, show.writeErr).
+	if show.stream && show.lost != nil && !app.Stdout.Closed() {
+		return fault.New(fault.Internal, "The run ended as %s, but its events could not all be written to standard output: %v", last.Status, show.lost).
 			Then(fault.Step{Do: fault.DoEvents, Run: last.Run})
 	}
 	run, err := runs.Find(last.Run)

@@ -21,6 +21,8 @@ type Observer struct {
 	Started func(id string) error
 	// Event is called with each line of the journal, in order, until it fails.
 	Event func(line []byte) error
+	// Failed is called with the error of Event, or why the journal could not be read to its end. It is set if Event is.
+	Failed func(err error)
 	// Recorded receives each line of the journal in one write, before the run goes on.
 	Recorded io.Writer
 }
@@ -50,7 +52,11 @@ func (l *Launch) Execute(ctx context.Context, o Observer) (*event.Event, error) 
 	defer claim.Release()
 	var followers sync.WaitGroup
 	if o.Event != nil {
-		followers.Go(func() { _ = w.Follow(o.Event) })
+		followers.Go(func() {
+			if err := w.Follow(o.Event); err != nil {
+				o.Failed(err)
+			}
+		})
 	}
 	last, err := l.run(ctx, w)
 	w.EndFollowers()

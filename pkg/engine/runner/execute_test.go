@@ -27,7 +27,8 @@ func TestObserver(t *testing.T) {
 			}
 			return nil
 		},
-		Event: func(line []byte) error { heard += string(line); return nil },
+		Event:  func(line []byte) error { heard += string(line); return nil },
+		Failed: func(err error) { t.Errorf("the journal cannot be read: %v", err) },
 	})
 	p.check(err)
 	if last.Run != id || heard != string(p.journal(id)) || !strings.Contains(string(last.Outputs), "hello") {
@@ -37,8 +38,10 @@ func TestObserver(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := 0
-	if last, err = l.Execute(t.Context(), Observer{Event: func([]byte) error { lines++; return errFound }}); err != nil || last.Status != event.Completed || lines != 1 {
-		t.Errorf("whose observer fails: %d lines, %v", lines, err)
+	var failure error
+	failing := Observer{Event: func([]byte) error { lines++; return errFound }, Failed: func(err error) { failure = err }}
+	if last, err = l.Execute(t.Context(), failing); err != nil || last.Status != event.Completed || lines != 1 || !errors.Is(failure, errFound) {
+		t.Errorf("whose observer fails: %d lines, %v, %v", lines, failure, err)
 	}
 }
 
