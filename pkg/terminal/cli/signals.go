@@ -21,7 +21,7 @@ func (i Interrupted) Error() string { return "stopped by " + unix.SignalName(i.S
 // Is reports whether target is context.Canceled, so that an interruption counts as a cancellation.
 func (i Interrupted) Is(target error) bool { return target == context.Canceled }
 
-// ExitStatus returns 128 plus the signal's number: 129, 130 or 143.
+// ExitStatus returns 128 plus the signal's number: 129, 130, 131, 134 or 143.
 func (i Interrupted) ExitStatus() int { return 128 + int(i.Signal) }
 
 // hangupWindow is the time within which a second SIGHUP counts as part of the first.
@@ -51,7 +51,7 @@ func (h *hangups) pass() bool {
 	return true
 }
 
-// handleSignals cancels the app's context on the first SIGINT, SIGTERM or SIGHUP and ends the process on the second. A
+// handleSignals cancels the app's context on the first SIGINT, SIGTERM, SIGHUP, SIGQUIT or SIGABRT and ends the process on the second. A
 // signal that the program was started to ignore, as by nohup, stays ignored. A second SIGHUP within hangupWindow is ignored
 // too: when a terminal closes, the kernel and the shell send one each. After Hangups, SIGHUP does none of this.
 //
@@ -60,7 +60,7 @@ func (h *hangups) pass() bool {
 func (a *App) handleSignals() (stop func()) {
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, syscall.SIGPIPE, syscall.SIGUSR1)
-	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGABRT} {
 		if !signal.Ignored(s) {
 			signal.Notify(signals, s)
 		}

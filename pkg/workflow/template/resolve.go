@@ -3,6 +3,7 @@ package template
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/pflow-suite/pflow/pkg/rawjson"
@@ -16,6 +17,11 @@ type Unresolved struct {
 	Reason string
 }
 
+// MaxJoined is the most bytes of a value that is put together from several: by templates inside a text, an object or a list.
+const MaxJoined = 64 << 20
+
+const tooLong = "with it, the value would have more than 64 MiB; only a template that stands alone, as in stdin or in the content of write-file, may stand for more"
+
 // Resolve returns a JSON value with every template in its texts replaced.
 //
 // A text that consists of one template becomes the template's value, with its type. Inside other text a value is inserted
@@ -28,6 +34,11 @@ func Resolve(raw json.RawMessage, scope Scope) (json.RawMessage, []Unresolved) {
 	done := 0
 	for at, text := range texts(raw) {
 		value, missed := resolveText(text.value, len(at) > 0, scope)
+		if len(at) > 0 && len(value) > MaxJoined-len(out) {
+			if expr := firstExpr(text.value); expr != nil {
+				value, missed = nil, []Unresolved{{Expr: *expr, Reason: tooLong}}
+			}
+		}
 		for _, u := range missed {
 			u.Path = at.String()
 			unresolved = append(unresolved, u)
@@ -80,9 +91,23 @@ func Text(parts []Part, scope Scope) (string, []Unresolved) {
 			b.WriteString(p.Source)
 			continue
 		}
+		if len(got) > MaxJoined-b.Len() {
+			unresolved = append(unresolved, Unresolved{Expr: *p.Expr, Reason: tooLong})
+			b.WriteString(p.Source)
+			continue
+		}
 		b.WriteString(AsText(got))
 	}
 	return b.String(), unresolved
+}
+
+// firstExpr returns the first template of a text, or nil if there is none.
+func firstExpr(text string) *Expr {
+	parts := Parse(text)
+	if i := slices.IndexFunc(parts, func(p Part) bool { return p.Expr != nil }); i >= 0 {
+		return parts[i].Expr
+	}
+	return nil
 }
 
 // AsText returns a JSON value as it appears inside a text: a string without quotes, null as nothing, an object or list as

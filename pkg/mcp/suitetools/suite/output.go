@@ -25,6 +25,9 @@ func (o *Outcome) Document(program string) (json.RawMessage, *fault.Fault) {
 		return o.Output, nil
 	}
 	f := fault.New(fault.Protocol, "%s printed no JSON (exit status %d)", program, o.Exit)
+	if o.Exit == 2 && len(o.Output) == 0 { // what Go ends with for want of memory, too; a refusal has a document
+		f = fault.New(fault.Protocol, "%s crashed, so it may have done something before", program).Then(fault.Step{Do: fault.DoList})
+	}
 	if said := strings.TrimSpace(o.Stderr); said != "" {
 		f.Detail("stderr", said)
 	}
