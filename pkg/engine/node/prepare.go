@@ -133,6 +133,9 @@ func Prepare(n *workflow.Node, kind nodetype.Type, b *Binding) (*Call, error) {
 		unresolved = append(unresolved, u...)
 	} else {
 		maps.Copy(params, kept)
+		if f := refusedInput(n, params); f != nil && len(unresolved) == 0 {
+			return nil, f
+		}
 	}
 	if len(unresolved) > 0 && !b.Permissive {
 		return nil, unresolvedFault(n.ID, unresolved)

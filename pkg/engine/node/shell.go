@@ -44,7 +44,9 @@ func (p *Call) renderCommand(n *workflow.Node, raw json.RawMessage, params map[s
 		kind := rawjson.Kind(value)
 		return reason != "" || kind == "a number" || kind == "true or false" || kind == "null" // unresolved, it stays as its author wrote it
 	}
-	script, problems := shell.Parse(text, shell.Options{Known: known, Number: number, Own: slices.Collect(maps.Keys(own)), Unsafe: n.UnsafeTemplates})
+	options := shell.Options{Known: known, Number: number, Own: slices.Sorted(maps.Keys(own)), Unsafe: n.UnsafeTemplates}
+	options.FromTemplates = fromTemplates(n, "env")
+	script, problems := shell.Parse(text, options)
 	for _, problem := range problems {
 		if !problem.Warning {
 			return nil, problemFault(n, &problem)
@@ -65,7 +67,17 @@ func (p *Call) renderCommand(n *workflow.Node, raw json.RawMessage, params map[s
 			f.Node, f.Path = n.ID, "params.command"
 			return nil, f
 		}
+		if f := script.Refuses(v.Expr.String(), values[i]); f != nil && !v.Integer && (reason == "" || b.Permissive) {
+			f.Node, f.Path = n.ID, "params.command"
+			return nil, f
+		}
 		named[v.Expr.String()] = values[i]
+	}
+	for _, name := range options.FromTemplates {
+		if f := script.Refuses(name+" in env", own[name]); f != nil {
+			f.Node, f.Path = n.ID, rawjson.JoinPath("params.env", name)
+			return nil, f
+		}
 	}
 	if problem := script.Danger(values); problem != nil {
 		return nil, problemFault(n, problem)
@@ -89,6 +101,40 @@ func (p *Call) renderCommand(n *workflow.Node, raw json.RawMessage, params map[s
 		params[templatesParam] = raw
 	}
 	return unresolved, nil
+}
+
+// fromTemplates returns those members of a parameter of a node that contain templates as it is written.
+func fromTemplates(n *workflow.Node, param string) (names []string) {
+	var params map[string]json.RawMessage
+	var members map[string]json.RawMessage
+	_ = json.Unmarshal(n.Params, &params)
+	_ = json.Unmarshal(params[param], &members) // of another kind it has none
+	whole := members == nil && template.MayHoldTemplate(params[param])
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		if whole || template.MayHoldTemplate(members[name]) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// refusedInput returns the fault of an input of bash code that bash could run.
+func refusedInput(n *workflow.Node, params map[string]json.RawMessage) *fault.Fault {
+	var text, language string
+	var inputs map[string]json.RawMessage
+	if n.Type != workflow.CodeType || json.Unmarshal(params["language"], &language) != nil || language != "bash" || json.Unmarshal(params["code"], &text) != nil ||
+		json.Unmarshal(params["inputs"], &inputs) != nil {
+		return nil
+	}
+	names := fromTemplates(n, "inputs")
+	script, _ := shell.ParseCode(text, names)
+	for _, name := range names {
+		if f := script.Refuses("input "+name, template.AsText(inputs[name])); f != nil {
+			f.Node, f.Path = n.ID, rawjson.JoinPath("params.inputs", name)
+			return f
+		}
+	}
+	return nil
 }
 
 // problemFault is the fault of a command that must not be run.

@@ -2,6 +2,7 @@ package check
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 	"github.com/pflow-suite/pflow/pkg/workflow/plan"
+	"github.com/pflow-suite/pflow/pkg/workflow/shell"
 	"github.com/pflow-suite/pflow/pkg/workflow/template"
 )
 
@@ -31,8 +33,33 @@ func (c *checker) code(n *workflow.Node, params map[string]json.RawMessage, at s
 	if language == "python" {
 		c.declared(n, text, inputs, at+".params.code")
 	}
+	if language == "bash" {
+		c.bashCode(n, text, params, at+".params.code")
+	}
 	c.noTemplates(n, language, text, params, at+".params.code")
 	c.next(n, at+".params.code")
+}
+
+// bashCode warns where bash takes the value of an input for code.
+func (c *checker) bashCode(n *workflow.Node, text string, params map[string]json.RawMessage, path string) {
+	var inputs map[string]json.RawMessage
+	if json.Unmarshal(params["inputs"], &inputs) != nil {
+		return
+	}
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(inputs)), func(name string) bool {
+		var value string
+		_ = json.Unmarshal(inputs[name], &value)
+		e, whole := template.Whole(value)
+		return !template.MayHoldTemplate(inputs[name]) || whole && c.isNumber(e, plan.Locals(n))
+	})
+	_, problems := shell.ParseCode(text, names)
+	for _, p := range problems {
+		f := c.warn(path, "Node %q: %s", n.ID, p.Message).Suggest("%s", p.Suggest)
+		f.Node = n.ID
+		if p.Offset >= 0 {
+			f.File, f.Line, f.Column = c.file.PlaceIn(path, p.Offset)
+		}
+	}
 }
 
 // declared checks that Python code declares its inputs and its result.

@@ -38,10 +38,7 @@ func (c *checker) command(n *workflow.Node, params map[string]json.RawMessage, a
 	}
 	locals := plan.Locals(n)
 	known := func(root string) bool { return slices.Contains(locals, root) || c.known(root) }
-	number := func(e template.Expr) bool {
-		ref, ok := e.Ref()
-		return ok && !slices.Contains(locals, ref.Root) && slices.Contains([]string{"int", "float", "bool"}, c.typeOf(ref))
-	}
+	number := func(e template.Expr) bool { return c.isNumber(e, locals) }
 	options := shell.Options{Known: known, Number: number, Own: slices.Sorted(maps.Keys(env)), Unsafe: n.UnsafeTemplates}
 	for _, name := range options.Own {
 		if !template.MayHoldTemplate(env[name]) {
@@ -100,6 +97,12 @@ func (c *checker) command(n *workflow.Node, params map[string]json.RawMessage, a
 		}
 		offset += len(p.Source)
 	}
+}
+
+// isNumber reports whether the value of a template can only be a number, true or false.
+func (c *checker) isNumber(e template.Expr, locals []string) bool {
+	ref, ok := e.Ref()
+	return ok && !slices.Contains(locals, ref.Root) && slices.Contains([]string{"int", "float", "bool"}, c.typeOf(ref))
 }
 
 // search warns of a command whose exit status is a success although it is not 0, because it only means that nothing was found.

@@ -18,11 +18,7 @@ func (e *evaluation) call(args []*syntax.Word) {
 			}
 		}
 	}
-	for _, v := range e.values(args[0]) {
-		if v.name != "" && v.leads && (v.bare || !hasText(args[0].Parts)) {
-			e.fail(Command, v, "the command that is run", "Write the command itself, or choose it with case … in … esac")
-		}
-	}
+	e.commandWord(args[0])
 	name, _ := static(args[0])
 	operands := args[1:]
 	switch name {
@@ -36,34 +32,81 @@ func (e *evaluation) call(args []*syntax.Word) {
 		}
 		e.code(operands[:min(1, len(operands))], "code for trap", `Set a variable and let the code expand it: x=${…}; trap 'rm -f "$x"' EXIT`)
 	case ".", "source":
-		e.code(operands[:min(1, len(operands))], "the file that "+name+" runs as code", `Name the file yourself, in the folder that the value names: cd "${…}" && . ./FILE`)
+		operands = operands[:min(1, len(operands))]
+		e.code(operands, "the file that "+name+" runs as code", `Name the file yourself, in the folder that the value names: cd "${…}" && . ./FILE`)
+		for _, w := range operands {
+			if text, _ := prefix(w); strings.HasPrefix(text, "/dev/") || strings.HasPrefix(text, "/proc/") {
+				e.hints(Code, w, "what "+name+" reads from its input", "code", "Write the code itself")
+			}
+		}
 	case "compgen", "complete", "bind":
 		e.code(operands, "code for "+name, "Write it without the value")
 	case "mapfile", "readarray":
 		if i := slices.IndexFunc(operands, func(w *syntax.Word) bool { return w.Lit() == "-C" }); i >= 0 {
 			e.code(operands[i+1:min(i+2, len(operands))], "code for "+name, "Write it without the value")
+			operands = operands[:i]
 		}
+		e.names(operands)
 	case "[", "test":
 		e.test(name, operands)
 	case "printf":
 		e.format(operands)
+	case "wait":
+		if i := slices.IndexFunc(operands, func(w *syntax.Word) bool { return w.Lit() == "-p" }); i >= 0 {
+			e.names(operands[i+1 : min(i+2, len(operands))])
+		}
 	case "let":
 		for _, w := range operands {
-			for _, v := range e.values(w) {
-				e.arithmeticValue(v)
-			}
+			e.arithmetic(w, w, false)
 		}
-	case "read", "unset", "export", "readonly", "local", "declare", "typeset": // those of DeclClause follow command or builtin here
-		for i, w := range operands {
-			text, _ := prefix(w)
-			named := text == "" && (i == 0 || !takesWord(operands[i-1].Lit())) || strings.Contains(text, "[")
-			for _, v := range e.values(w) {
-				if named || v.bare { // the words of a value can be further names
+	case "read", "unset", "export", "readonly", "local", "declare", "typeset", "getopts": // those of DeclClause follow command or builtin here
+		e.names(operands)
+	}
+}
+
+// commandWord reports a variable that names the command. The first word of a template itself is only the name of a program.
+func (e *evaluation) commandWord(w *syntax.Word) {
+	for _, v := range e.values(w) {
+		if v.name != "" && v.leads && (v.bare || !hasText(w.Parts)) {
+			e.fail(Command, v, "the command that is run", "Write the command itself, or choose it with case … in … esac")
+		}
+	}
+	if len(w.Parts) == 1 {
+		if p, ok := w.Parts[0].(*syntax.ParamExp); ok && !p.Length && p.Param != nil && e.origins[p.Param.Value]&(output|passed) != 0 {
+			e.hints(Command, w, "$"+p.Param.Value+", whose words are known only when the command runs,", "the command that is run",
+				fmt.Sprintf(`Put it in double quotes: "$%s", the name of a program`, p.Param.Value))
+		}
+	}
+}
+
+// names examines the words of a command that names variables with them.
+func (e *evaluation) names(operands []*syntax.Word) {
+	for i, w := range operands {
+		text, rest := prefix(w)
+		switch {
+		case strings.HasPrefix(text, "-"), text != "" && !strings.Contains(text, "[") && rest == 0:
+		case strings.Contains(text, "=") && !bareExpansion(w): // export "x=$y"
+			for _, v := range e.marksIn(w) {
+				if v.bare {
 					e.variableName(v)
 				}
 			}
+		case text == "" && i > 0 && takesWord(operands[i-1].Lit()) && !bareExpansion(w):
+		default:
+			e.name(w)
 		}
 	}
+}
+
+// bareExpansion reports whether the shell splits an expansion in a word into further words.
+func bareExpansion(w *syntax.Word) bool {
+	return slices.ContainsFunc(w.Parts, func(p syntax.WordPart) bool {
+		switch p.(type) {
+		case *syntax.ParamExp, *syntax.CmdSubst:
+			return true
+		}
+		return false
+	})
 }
 
 // takesWord reports whether the word after an option of read is not the name of a variable.
@@ -71,10 +114,15 @@ func takesWord(option string) bool {
 	return len(option) > 1 && option[0] == '-' && strings.IndexByte("pdtnNui", option[len(option)-1]) >= 0
 }
 
+// code reports the values in words that a shell runs, and warns if they are known only when the command runs.
 func (e *evaluation) code(words []*syntax.Word, what, suggest string) {
 	for _, w := range words {
-		for _, v := range e.values(w) {
+		found := e.values(w)
+		for _, v := range found {
 			e.fail(Code, v, what, suggest)
+		}
+		if len(found) == 0 && e.ofWord(w)&unfixed != 0 {
+			e.hints(Code, w, "what is known only when the command runs", what, strings.ReplaceAll(suggest, "${…}", "$x"))
 		}
 	}
 }
@@ -83,33 +131,50 @@ func (e *evaluation) code(words []*syntax.Word, what, suggest string) {
 func (e *evaluation) test(name string, args []*syntax.Word) {
 	operator := false // whether the word before can become -v
 	for i, a := range args {
-		found := e.values(a)
+		found := e.marksIn(a)
+		follows := i > 0 && (args[i-1].Lit() == "-v" || args[i-1].Lit() == "-R")
 		for _, v := range found {
 			switch {
 			case operator && !v.bare:
 				e.fail(Test, v, "behind another value in "+name+", and if that is -v, bash runs code in this one", `Write an operator between them: [ "…" = "…" ]`)
 			case v.bare:
 				e.fail(Test, v, "unquoted in "+name+", which takes the words of a value as operators, and in bash -v a[…] runs code", `Put it in double quotes: "${…}"`)
-			case i > 0 && (args[i-1].Lit() == "-v" || args[i-1].Lit() == "-R"):
-				e.variableName(v)
 			}
 		}
-		operator = len(found) > 0 && e.optional(a, found[0], "-v")
+		loose := e.ofWord(a)&unfixed != 0
+		switch {
+		case follows:
+			e.name(a)
+		case loose && (operator || bareExpansion(a)):
+			e.guarded(a, "a value in "+name+" that can become an operator", fmt.Sprintf(`Put it in double quotes, behind an operator: %s "$x" = "$y".`, name))
+		}
+		operator = loose && e.beginsAs(a, "-v")
 	}
 }
 
 // format reports a value that printf could take as its option -v and the name of a variable.
 func (e *evaluation) format(args []*syntax.Word) {
-	for i, a := range args[:min(2, len(args))] {
-		for _, v := range e.values(a) {
-			switch {
-			case i == 1 && args[0].Lit() == "-v":
-				e.variableName(v)
-			case i == 0 && (v.bare || len(args) > 1) && e.optional(a, v, "-v"):
-				e.fail(Variable, v, "the format of printf, which takes -va[…] as the name of a variable, in whose subscript bash runs code", `Write a format of your own: printf '%s\n' "${…}"`)
-			}
+	for len(args) > 1 && args[0].Lit() == "-v" {
+		e.name(args[1])
+		args = args[2:] // the next word can be an option again
+	}
+	if len(args) == 0 || !e.beginsAs(args[0], "-v") {
+		return
+	}
+	for _, v := range e.marksIn(args[0]) {
+		if v.bare || len(args) > 1 {
+			e.fail(Variable, v, "the format of printf, which takes -va[…] as the name of a variable, in whose subscript bash runs code", `Write a format of your own: printf '%s\n' "${…}"`)
 		}
 	}
+	if e.ofWord(args[0])&unfixed != 0 && (len(args) > 1 || bareExpansion(args[0])) && len(e.marksIn(args[0])) == 0 {
+		e.guarded(args[0], "a format of printf that can become -v and a name", `Write a format of your own: printf '%s\n' "$x".`)
+	}
+}
+
+// beginsAs reports whether the literal beginning of a word with an expansion is nothing, or the beginning of an option.
+func (e *evaluation) beginsAs(w *syntax.Word, option string) bool {
+	text, rest := prefix(w)
+	return rest > 0 && strings.HasPrefix(option, text)
 }
 
 // optional reports whether a word is nothing before the value, or the beginning of an option.

@@ -29,6 +29,9 @@ type draft struct {
 	attributes map[string]string // the options of declare by the names of variables
 	bash       bool              // only bash reads the command as it is meant
 
+	guard *guard
+	code  bool // it is the code of a node, without templates
+
 	problems []Problem
 	reported map[Problem]bool
 	edits    []edit
@@ -203,7 +206,7 @@ func (d *draft) unreadable(err error) {
 // script returns the result: the script and its problems.
 func (d *draft) script() (*Script, []Problem) {
 	slices.SortStableFunc(d.problems, func(a, b Problem) int { return cmp.Compare(a.Offset, b.Offset) })
-	s := &Script{Bash: d.bash, Whole: !d.Unsafe && d.whole()}
+	s := &Script{guard: d.guard, Bash: d.bash, Whole: !d.Unsafe && d.whole()}
 	for _, m := range d.marks {
 		if m.literal {
 			continue

@@ -67,7 +67,7 @@ func TestLargeCommands(t *testing.T) {
 		"${v} $((" + strings.Repeat("(", 100_000):                                         TooLarge,
 		"sh <<'E'\n" + strings.Repeat("{[()]}", 10_000) + "\nE\necho \"${v}\"":            "",
 		"x0=${v};" + strings.Repeat("a=$b; b=$a;", 5_000) + "b=$x0; : " + "$a":            "",
-		"x=$(" + strings.Repeat("echo \"${v}\" | ", 5_000) + "wc -l); echo $((x))":        "",
+		"x=$(" + strings.Repeat("echo \"${v}\" | ", 5_000) + "wc -l); echo $((x))":        Arithmetic,
 		"f() { g; g; }; " + strings.Repeat("g() { f; f; }; ", 3_000) + "f \"${v}\"":       "",
 		strings.Repeat("eval 'eval x'; ", 5_000) + "echo \"${v}\"":                        "",
 		strings.Repeat("$(", 900) + "echo \"${v}\"" + strings.Repeat(" | cat)", 900):      "",

@@ -55,6 +55,12 @@ var languages = []language{
 	{names: " su runuser script flock ", options: " c --command ", input: code, form: `Let the code expand a variable: v="${…}" su -m user -c '… "$v" …'`},
 	{names: " watch ", skip: " n --interval ", operand: 1, all: true, form: `Let the code expand a variable: export v="${…}"; watch '… "$v" …'`},
 	{names: " make gmake ", options: " --eval ", form: `Give it to make as a variable, and let the shell expand it in a recipe: v="${…}" make, and "$$v" there`},
+	{names: " tar bsdtar ", options: " I --use-compress-program --to-command --checkpoint-action ", skip: " f C T X --file --directory ", form: "Name the program yourself"},
+	{names: " split ", options: " --filter ", form: `Let the code expand a variable: v="${…}" split --filter='… "$v" …'`},
+	{names: " vi vim nvim ex view emacs ", options: " c --cmd --eval ", input: data, form: `Let awk or perl change the file, and give it the value in the environment`},
+	{names: " gdb lldb ", options: " x o --eval-command --one-line ", input: code, form: "Write the commands without the value"},
+	{names: " ed m4 tclsh expect at batch gnuplot octave ", options: " e c --eval ", input: code, form: "Write the code without the value"},
+	{names: " parallel ", operand: 1, form: `Give it to parallel as input: printf '%s\n' "${…}" | parallel command`},
 	{names: " env ", options: " S --split-string ", form: `Write the words yourself: env command "${…}"`},
 	{names: shells, options: " c ", skip: " o O ", input: script, form: `Give it to the code as an argument: sh -s -- "${…}" <<'EOF', and "$1" in the code`},
 }
@@ -72,6 +78,9 @@ func located(args []*syntax.Word, found func(i int, name string, l *language)) {
 	}
 	for i, word := range words {
 		name := base(word)
+		if plainVariable(args[i]) == "SHELL" {
+			name = "sh"
+		}
 		for j := range languages {
 			if l := &languages[j]; listed(l.names, name) && (i == 0 || l.names == shells || listed(carriers, base(words[0]))) {
 				found(i, name, l)
@@ -92,10 +101,10 @@ func (e *evaluation) advise(n syntax.Node) {
 			e.options(n.Args)
 		}
 	case *syntax.Stmt:
-		e.fed(n.Cmd, e.documents(n))
+		e.fed(n.Cmd, func() []value { return e.documents(nil, n) })
 	case *syntax.BinaryCmd:
 		if n.Op == syntax.Pipe || n.Op == syntax.PipeAll {
-			e.fed(n.Y.Cmd, e.printed(n.X))
+			e.fed(n.Y.Cmd, func() []value { return e.printed(nil, n.X) })
 		}
 	}
 }
@@ -121,23 +130,23 @@ func (e *evaluation) programs(args []*syntax.Word) {
 }
 
 // fed warns of values in the standard input of a command that runs it.
-func (e *evaluation) fed(c syntax.Command, values []value) {
+func (e *evaluation) fed(c syntax.Command, values func() []value) {
 	call, ok := c.(*syntax.CallExpr)
-	if !ok || len(call.Args) == 0 || len(values) == 0 {
+	if !ok || len(call.Args) == 0 {
 		return
 	}
 	located(call.Args, func(i int, name string, l *language) {
 		words, operands := l.code(call.Args[i+1:])
 		if len(words) == 0 && (l.input == code || l.input == script && operands == 0) {
-			for _, v := range values {
+			for _, v := range values() {
 				e.warn(Program, v, "in code that "+name+" reads", l.form)
 			}
 		}
 	})
 }
 
-// documents returns the values in the here-documents and here-strings of a statement.
-func (e *evaluation) documents(s *syntax.Stmt) (found []value) {
+// documents adds the values in the here-documents and here-strings of a statement.
+func (e *evaluation) documents(found []value, s *syntax.Stmt) []value {
 	for _, r := range s.Redirs {
 		switch {
 		case r.Op == syntax.WordHdoc:
@@ -151,12 +160,19 @@ func (e *evaluation) documents(s *syntax.Stmt) (found []value) {
 	return found
 }
 
-// printed returns the values that a statement prints as they are.
-func (e *evaluation) printed(s *syntax.Stmt) []value {
-	found := e.documents(s)
-	if c, ok := s.Cmd.(*syntax.CallExpr); ok && len(c.Args) > 0 && listed(" echo printf ", c.Args[0].Lit()) {
-		for _, w := range c.Args[1:] {
-			found = append(found, e.values(w)...)
+// printed adds the values that a statement prints. Most programs print what they read, so all of a pipe count.
+func (e *evaluation) printed(found []value, s *syntax.Stmt) []value {
+	found = e.documents(found, s)
+	switch c := s.Cmd.(type) {
+	case *syntax.CallExpr:
+		if len(c.Args) > 0 && listed(" echo printf ", c.Args[0].Lit()) {
+			for _, w := range c.Args[1:] {
+				found = append(found, e.values(w)...)
+			}
+		}
+	case *syntax.BinaryCmd:
+		if c.Op == syntax.Pipe || c.Op == syntax.PipeAll {
+			found = e.printed(e.printed(found, c.X), c.Y)
 		}
 	}
 	return found

@@ -44,6 +44,7 @@ type Script struct {
 	// Vars are the templates in order of appearance, without those that are text or in comments.
 	Vars []Var
 
+	guard  *guard   // where bash could run a value
 	pieces []string // of an unsafe script: the text before, between and after the values
 }
 
@@ -72,6 +73,28 @@ func Parse(command string, o Options) (*Script, []Problem) {
 		}
 	}
 	return parseWhole(command, o, given)
+}
+
+// ParseCode reads the bash code of a node, whose variables of the given names have values that are known only when it runs. The script is
+// for [Script.Refuses] alone. Problems are warnings.
+func ParseCode(code string, names []string) (*Script, []Problem) {
+	d := &draft{Options: Options{FromTemplates: names}, command: code, text: code, shifts: []shift{{}}, code: true}
+	if len(names) == 0 {
+		return &Script{}, nil
+	}
+	if nesting(code) > maxNesting {
+		return &Script{guard: &guard{what: "code that cannot be examined", text: "it nests brackets too deeply"}}, nil
+	}
+	file, err := parse(code, syntax.LangBash)
+	if err != nil {
+		_, what := d.syntaxError(err)
+		return &Script{guard: &guard{what: "code that cannot be examined", text: what}}, nil
+	}
+	d.evaluate(file)
+	for i := range d.problems {
+		d.problems[i].Warning = true
+	}
+	return d.script()
 }
 
 // parseWhole is Parse for any command. given reports whether it can use variables with values of templates.
