@@ -73,6 +73,7 @@ func (s *Schema) CheckMember(name string, value json.RawMessage) *Violation {
 	if err != nil {
 		return &Violation{Path: place, Must: "be JSON (" + err.Error() + ")"}
 	}
+	s, v = s.exact(v)
 	e := newExplainer(s)
 	at := "/properties/" + escaped.Replace(name)
 	if _, keyword := e.fails(at, v); keyword == "" {

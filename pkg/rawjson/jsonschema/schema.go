@@ -1,6 +1,7 @@
 // Package jsonschema checks JSON values against JSON Schemas. It reports the first part of a value that its schema does not
 // allow as a [Violation]: where it is, what the schema asks for and what is there instead. The dialects are draft 2020-12 and
-// draft-07, as github.com/google/jsonschema-go reads them; no other package of the suite imports that library.
+// draft-07, as github.com/google/jsonschema-go reads them; no other package of the suite imports that library. Numbers are compared as
+// they are written, with all their digits.
 package jsonschema
 
 import (
@@ -26,6 +27,10 @@ type Schema struct {
 	// parts holds the schemas within this one that are objects, by their JSON Pointers, with each keyword in its standard
 	// spelling. The library ignores the case of keywords.
 	parts map[string]map[string]any
+
+	compares bool // it compares numbers with others, as multipleOf and enum do
+	divides  bool // it has a multipleOf
+	ordinary bool // float64s do for the numbers that it names
 }
 
 // Compile reads a JSON Schema. The fault is a usage_error whose message begins with the place in the schema, a JSON Pointer,
@@ -39,12 +44,16 @@ func Compile(source json.RawMessage) (*Schema, *fault.Fault) {
 	if err != nil {
 		return nil, invalid("%s", libraryText(err))
 	}
-	Walk(decoded(canonical), func(path string, part map[string]any) { s.parts[path] = part })
+	s.readParts(canonical)
 	for _, path := range s.paths() {
 		if f := checkTypes(path, s.parts[path]); f != nil {
 			return nil, f
 		}
+		if n, ok := s.parts[path]["multipleOf"].(json.Number); ok && rational(n).Sign() <= 0 {
+			return nil, invalid("%s/multipleOf: it must be more than 0", path)
+		}
 	}
+	s.noteNumbers()
 	if f := checkRecursion(s); f != nil {
 		return nil, f
 	}
@@ -57,6 +66,24 @@ func Compile(source json.RawMessage) (*Schema, *fault.Fault) {
 			Suggest("Leave $schema out, or write https://json-schema.org/draft/2020-12/schema or http://json-schema.org/draft-07/schema#")
 	}
 	return s, nil
+}
+
+// readParts sets the parts of a schema, from the library's writing of it. The library reads numbers as float64s, so those of the source
+// are taken instead.
+func (s *Schema) readParts(canonical json.RawMessage) {
+	read := func(raw json.RawMessage, visit func(path string, part map[string]any)) {
+		document, _ := decodeNumbers(raw)
+		root, _ := document.(map[string]any)
+		Walk(root, visit)
+	}
+	read(canonical, func(path string, part map[string]any) { s.parts[path] = part })
+	read(s.source, func(path string, part map[string]any) {
+		for _, keyword := range append([]string{"multipleOf"}, comparing...) {
+			if written, ok := part[keyword]; ok && s.parts[path] != nil {
+				s.parts[path][keyword] = written
+			}
+		}
+	})
 }
 
 // Lazy returns a function that compiles the schema at its first call, and returns the same result at each call.

@@ -78,7 +78,7 @@ func TestTheLibrarysErrors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = schema.Validate(value)
+		err = schema.Validate(withNumbers(value, nearest))
 		if err == nil {
 			t.Errorf("%s: %s fits", tc.schema, tc.value)
 			continue

@@ -45,6 +45,7 @@ func (s *Schema) Check(value json.RawMessage) *Violation {
 
 // CheckValue is Check for a value from [Decode].
 func (s *Schema) CheckValue(value any) *Violation {
+	s, value = s.exact(value)
 	if s.resolved.Validate(value) == nil {
 		return nil
 	}
@@ -54,7 +55,11 @@ func (s *Schema) CheckValue(value any) *Violation {
 // Fits reports whether the schema allows a value.
 func (s *Schema) Fits(value json.RawMessage) bool {
 	v, err := Decode(value)
-	return err == nil && s.resolved.Validate(v) == nil
+	if err != nil {
+		return false
+	}
+	s, v = s.exact(v)
+	return s.resolved.Validate(v) == nil
 }
 
 // AllowsNull reports whether the member of an object with the given name may be null by its own schema. It returns true for a

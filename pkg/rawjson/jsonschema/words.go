@@ -24,7 +24,7 @@ func (e *explainer) describe(place, at, keyword string, value any) *Violation {
 	limit := part[keyword]
 	object, _ := value.(map[string]any)
 	if text := phrase(keyword); text != "" {
-		if limit == 1.0 && strings.HasPrefix(keyword, "min") && keyword != "minimum" {
+		if limit == json.Number("1") && strings.HasPrefix(keyword, "min") && keyword != "minimum" {
 			text = "not be empty"
 		}
 		return &Violation{Must: strings.Replace(text, "…", echo(limit), 1)}
@@ -132,7 +132,7 @@ func didYouMean(name string, known []string) string {
 	return ""
 }
 
-// typeOf returns the JSON Schema type of a value from [Decode].
+// typeOf returns the JSON Schema type of a value.
 func typeOf(value any) string {
 	switch value := value.(type) {
 	case nil:
