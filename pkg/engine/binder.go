@@ -142,12 +142,14 @@ func (b *binder) sub(nr *nodeRun, params json.RawMessage) (*Sub, error) {
 }
 
 // passes reports whether a long value can be passed on for an output of the given type without being read: any value can if no
-// type is declared, and a list or an object that begins like one.
+// type is declared, text and bytes as text, and a list or an object that begins like one.
 func passes(typ string, long json.RawMessage) bool {
 	ref, _ := event.ReferenceOf(long)
 	switch typ {
 	case "":
 		return true
+	case "string":
+		return !ref.JSON()
 	case "object":
 		return ref.JSON() && strings.HasPrefix(ref.Head, "{")
 	case "array":

@@ -7,11 +7,11 @@ import (
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
-// ValueType returns the declared type of the output as a type of inputs: number, integer, boolean, object or array. It returns ""
-// if a value of any kind may be the output: no type, string or any is declared.
+// ValueType returns the declared type of the output as a type of inputs: string, number, integer, boolean, object or array. It returns
+// "" if a value of any kind may be the output: no type or any is declared.
 func (o Output) ValueType() string {
 	switch typ := inputTypes[o.Type]; typ {
-	case "any", "string":
+	case "any":
 		return ""
 	default:
 		return typ

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -125,7 +124,7 @@ func subOutputs(n *workflow.Node, w *workflow.Workflow) []nodetype.Output {
 	}
 	for _, name := range sortedNames(w.Outputs) {
 		declared := w.Outputs[name]
-		typ := typeWords()[cmp.Or(declared.ValueType(), declared.Type)]
+		typ := typeWords()[declared.ValueType()]
 		if typ == "" {
 			typ = "any"
 		}
