@@ -162,6 +162,9 @@ func (c *startCommand) given(app *cli.App, content *cluster.Content) error {
 		if err := json.Unmarshal(raw, &values); err != nil || values == nil {
 			return fault.New(fault.Usage, "--inputs %s does not hold a JSON object", c.Inputs).Suggest(`Write it as {"name": value, …}`)
 		}
+		if err := input.CheckKeys("--inputs "+c.Inputs, raw); err != nil {
+			return err
+		}
 		for name, value := range values {
 			content.Values[name] = value
 		}

@@ -53,6 +53,9 @@ func (s *settler) finish(r *result) {
 		s.addUsage(usage)
 	}
 	r.stopped = r.stopped || s.stop.over() && r.node.Fault != nil
+	for _, why := range r.node.Warnings {
+		s.warnings.add(fmt.Sprintf("node %s: %s", nr.path(), fault.Truncate(why, maxMessage)))
+	}
 	switch {
 	case r.err != nil:
 		s.rec.abort(r.err)

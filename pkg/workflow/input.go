@@ -3,6 +3,7 @@ package workflow
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"math/big"
 	"slices"
@@ -146,6 +147,9 @@ func describeInput(in Input) string {
 func coerce(name string, in Input, g Given, origin string) (json.RawMessage, *fault.Fault) {
 	typ := inputTypes[in.Type]
 	if v, ok := convert(typ, g); ok {
+		if path, key, twice := rawjson.DuplicateKey(v); twice {
+			return nil, duplicate(name, in, rawjson.AppendPath(rawjson.JoinPath("inputs", name), path), key)
+		}
 		return v, nil
 	}
 	text := g.Text
@@ -174,6 +178,15 @@ func coerce(name string, in Input, g Given, origin string) (json.RawMessage, *fa
 	f := fault.New(fault.Validation, "Input %q must be of type %s, and %s is not", name, typ, shown)
 	f.Path = rawjson.JoinPath("inputs", name)
 	return nil, f.Suggest("%s", hint)
+}
+
+// duplicate returns the fault of a value in which an object has a key twice.
+func duplicate(name string, in Input, path, key string) *fault.Fault {
+	f := fault.New(fault.Validation, "Input %q has the key %q twice in one object", name, fault.Truncate(key, 60))
+	if f.Path = path; in.Secret {
+		f.Message, f.Path = fmt.Sprintf("Input %q has a key twice in one object", name), rawjson.JoinPath("inputs", name)
+	}
+	return f.Suggest("Keep one of them: programs differ in which they read")
 }
 
 // usual says how to write a value of a type.

@@ -107,7 +107,7 @@ func getHTTP(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // callTool is the command call TOOL ARGUMENTS [NAME:VALUE…]. It calls a tool of the server that serve has started, and writes its structured
-// content to the file response.
+// content, or a response without any, to the file response.
 func callTool(ts *testscript.TestScript, neg bool, args []string) {
 	request, err := http.NewRequest(http.MethodPost, ts.Getenv("URL")+"/api/mcp",
 		strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`+args[0]+`","arguments":`+args[1]+`,"_meta":{"progressToken":"p"}}}`))
@@ -116,8 +116,13 @@ func callTool(ts *testscript.TestScript, neg bool, args []string) {
 	request.Header.Set("Accept", "text/event-stream") // without progress, a flow is answered before it ends
 	request.Header.Set("Mcp-Protocol-Version", "2025-11-25")
 	response := respond(ts, neg, request, args[2:])
-	document := gjson.Get(response[strings.LastIndex(response, `{"jsonrpc"`):], "result.structuredContent").Raw
-	ts.Check(os.WriteFile(ts.MkAbs("response"), []byte(document), 0o600))
+	line, _, _ := strings.Cut(response[strings.LastIndex(response, `{"jsonrpc"`):], "\n")
+	message := gjson.Parse(strings.TrimSpace(line))
+	document := message.Get("result.structuredContent")
+	if !document.Exists() {
+		document = message
+	}
+	ts.Check(os.WriteFile(ts.MkAbs("response"), []byte(document.Raw), 0o600))
 }
 
 // respond sends a request, and returns the response as it stands in the file response. It fails unless the status is that of a success, or

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -135,8 +136,39 @@ func (c *codeProgram) finish(exit process.Exit, err error) *Result {
 	} else if r.Next != "" {
 		action = r.Next
 	}
-	return c.nodeResult(action, result, f)
+	done := c.nodeResult(action, result, f)
+	if warning := c.inexact(result); warning != "" && f == nil {
+		done.Warnings = []string{warning}
+	}
+	return done
 }
+
+// inexact returns a warning about a whole number to which JavaScript cannot count, of the inputs or else of the result.
+func (c *codeProgram) inexact(result json.RawMessage) string {
+	if c.Language != "node" {
+		return ""
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Inputs)) {
+		if path, number, found := rawjson.FindNumber(c.Inputs[name], beyondJavaScript); found {
+			return fmt.Sprintf("the number %s in %s has more digits than JavaScript keeps, so the code may have got another; pass it as text", number,
+				rawjson.AppendPath(rawjson.JoinPath("inputs", name), path))
+		}
+	}
+	if path, number, found := rawjson.FindNumber(result, beyondJavaScript); found {
+		return fmt.Sprintf("the number %s in %s has more digits than JavaScript keeps, so it may be another than the code meant; make it text, or compute with BigInt",
+			number, rawjson.AppendPath("result", path))
+	}
+	return ""
+}
+
+// beyondJavaScript reports whether a number is written as a whole number of 2^53 or more: there JavaScript takes several for one.
+func beyondJavaScript(number string) bool {
+	digits := strings.TrimPrefix(number, "-")
+	return !strings.ContainsAny(digits, ".eE") && (len(digits) > len(inexactFrom) || len(digits) == len(inexactFrom) && digits >= inexactFrom)
+}
+
+// inexactFrom is 2^53.
+const inexactFrom = "9007199254740992"
 
 // result returns the program's result as a value of the event stream.
 func (c *codeProgram) result(r report) (json.RawMessage, *fault.Fault) {
@@ -146,6 +178,12 @@ func (c *codeProgram) result(r report) (json.RawMessage, *fault.Fault) {
 	case !json.Valid(r.result):
 		return nil, fault.New(fault.Execution, "The result is not valid JSON: something else was written to descriptor 3, or it is nested too deeply").
 			Suggest("Do not use descriptor 3 in the code")
+	}
+	if path, key, twice := rawjson.DuplicateKey(r.result); twice {
+		f := fault.New(fault.Execution, "The result cannot be written as JSON: %s has two keys that are %q there", rawjson.AppendPath("result", path), fault.Truncate(key, maxQuoted)).
+			Suggest("Make the keys of a dict text, each once: JSON writes 1 and \"1\" as one key")
+		c.locate(f, &report{Line: lastAssignment(c.Code.Code)})
+		return nil, f
 	}
 	return event.Escape(r.result), nil
 }

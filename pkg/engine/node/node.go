@@ -90,6 +90,8 @@ type Result struct {
 	Fault *fault.Fault
 	// Note says something about a success that its outputs do not show, such as why an exit status is not a failure.
 	Note string
+	// Warnings say what may be wrong about a success.
+	Warnings []string
 	// Ask is set if the node asks a person before it can go on. Outputs is what it has until then.
 	Ask *Question
 	// StoreErr is set if the outputs could not be stored. Outputs is nil then.

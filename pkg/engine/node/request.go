@@ -175,12 +175,14 @@ type Reply struct {
 	Outputs json.RawMessage `json:"$outputs"`
 	Fault   *fault.Fault    `json:"$fault,omitempty"`
 	Note    string          `json:"$note,omitempty"`
-	Ask     *Question       `json:"$question,omitempty"`
+	// Warnings say what may be wrong about a success.
+	Warnings []string  `json:"$warnings,omitempty"`
+	Ask      *Question `json:"$question,omitempty"`
 }
 
 // ReplyOf returns the reply of a result.
 func ReplyOf(r *Result) *Reply {
-	reply := &Reply{Action: r.Action, Outputs: r.Outputs, Fault: r.Fault, Note: r.Note, Ask: r.Ask}
+	reply := &Reply{Action: r.Action, Outputs: r.Outputs, Fault: r.Fault, Note: r.Note, Warnings: r.Warnings, Ask: r.Ask}
 	if r.StoreErr != nil {
 		reply.Action, reply.Fault = "error", fault.From(r.StoreErr)
 	}
@@ -188,5 +190,5 @@ func ReplyOf(r *Result) *Reply {
 }
 
 func (r *Reply) result() *Result {
-	return &Result{Action: r.Action, Outputs: r.Outputs, Fault: r.Fault, Note: r.Note, Ask: r.Ask}
+	return &Result{Action: r.Action, Outputs: r.Outputs, Fault: r.Fault, Note: r.Note, Warnings: r.Warnings, Ask: r.Ask}
 }

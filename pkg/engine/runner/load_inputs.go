@@ -25,6 +25,9 @@ func (in Inputs) load(host *Host) (map[string]workflow.Given, error) {
 		if err := json.Unmarshal(b, &object); err != nil || object == nil {
 			return nil, fault.New(fault.Usage, "--inputs %s does not hold a JSON object", in.File).Suggest(`Write it as {"name": value, …}`)
 		}
+		if err := input.CheckKeys("--inputs "+in.File, b); err != nil {
+			return nil, err
+		}
 		for k, v := range object {
 			inputs[k] = workflow.Given{JSON: v}
 		}

@@ -44,7 +44,7 @@ func Change(ctx context.Context, h *home.Home, edit func(*Document) error) (chan
 		if err != nil {
 			return err
 		}
-		if key := duplicateKey(d.text); key != "" {
+		if _, key, twice := rawjson.DuplicateKey(d.text); twice {
 			return invalid("%s has the key %q twice in one object", File, key).Suggest("Delete one of them by hand: programs read the last, but a change would change the first")
 		}
 		before := bytes.Clone(d.text)

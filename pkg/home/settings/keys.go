@@ -111,23 +111,6 @@ func opens(source []byte, at int64) bool {
 	return escapes%2 == 0
 }
 
-// duplicateKey returns a key that occurs more than once in an object, or "". Programs read the last of them, but a change would change
-// the first.
-func duplicateKey(source []byte) string {
-	seen, found := map[string]bool{}, ""
-	tokens(source, func(path []string, _ json.Token, key bool, _ int64) {
-		if !key || len(path) == maxDepth {
-			return
-		}
-		name := string(rawjson.Quote(strings.Join(path, "\x00")))
-		if seen[name] && found == "" {
-			found = path[len(path)-1]
-		}
-		seen[name] = true
-	})
-	return found
-}
-
 // Masked returns the document as JSON on one line, with a mark in place of every value under every key env, in upper or lower
 // case.
 func (d *Document) Masked(mark string) json.RawMessage {

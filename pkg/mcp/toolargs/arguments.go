@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/home/input"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 	"github.com/pflow-suite/pflow/pkg/rawjson/jsonschema"
 )
@@ -52,6 +53,9 @@ func (c *Checker) Check(arguments json.RawMessage) (json.RawMessage, *fault.Faul
 	object, ok := value.(map[string]any)
 	if !ok {
 		return nil, c.wrong("The arguments of %s must be a JSON object", c.tool)
+	}
+	if err := input.CheckKeys("The call of "+c.tool, arguments); err != nil {
+		return nil, fault.From(err)
 	}
 	arguments, err = withoutNulls(schema, arguments, object)
 	if err != nil {

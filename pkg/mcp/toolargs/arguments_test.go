@@ -35,17 +35,18 @@ func TestCheckGivesTheCallersBytes(t *testing.T) {
 func TestCheckSaysWhatIsWrong(t *testing.T) {
 	c := NewChecker("a.tool", json.RawMessage(schema))
 	for given, want := range map[string]string{
-		`[]`:                      "must be a JSON object",
-		`garbage`:                 "must be a JSON object",
-		`null x`:                  "must be a JSON object",
-		`7`:                       "must be a JSON object",
-		`{"name":`:                "cannot be read",
-		`{}`:                      `"name" of a.tool is missing`,
-		`{"nam":"x"}`:             `no argument "nam"`,
-		`{"nam":"x","y":1}`:       "3 errors",
-		`{"name":""}`:             "The argument name of a.tool must not be empty",
-		`{"name":"x","n":1.5}`:    "The argument n of a.tool must be an integer, not a number",
-		`{"name":"x","list":[1]}`: "The argument list[0] of a.tool must be an object, not an integer",
+		`[]`:                       "must be a JSON object",
+		`garbage`:                  "must be a JSON object",
+		`null x`:                   "must be a JSON object",
+		`7`:                        "must be a JSON object",
+		`{"name":`:                 "cannot be read",
+		`{}`:                       `"name" of a.tool is missing`,
+		`{"nam":"x"}`:              `no argument "nam"`,
+		`{"nam":"x","y":1}`:        "3 errors",
+		`{"name":""}`:              "The argument name of a.tool must not be empty",
+		`{"name":"x","n":1.5}`:     "The argument n of a.tool must be an integer, not a number",
+		`{"name":"x","n":1,"n":2}`: `The call of a.tool has the key "n" twice in one object`,
+		`{"name":"x","list":[1]}`:  "The argument list[0] of a.tool must be an object, not an integer",
 	} {
 		_, f := c.Check(json.RawMessage(given))
 		if f == nil || f.Type != fault.Usage || !strings.Contains(f.Error(), want) {

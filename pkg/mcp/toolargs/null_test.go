@@ -19,7 +19,6 @@ func TestNullIsLeftOut(t *testing.T) {
 		`{"n" : null, "name":"x","mode":null}`:                               `{"name":"x"}`,
 		`{"name":"<ü>","a/b.c~":null,"never":null}`:                          `{"name":"<ü>"}`,
 		`{"name":"x","n":9007199254740993}`:                                  `{"name":"x","n":9007199254740993}`,
-		`{"name":"x","n":9007199254740993,"n":null}`:                         `{"name":"x"}`,
 		`{"name":"x","inputs":{"b": null,"n":1.50}}`:                         `{"name":"x","inputs":{"b": null,"n":1.50}}`,
 		`{"name":"x","inputs":{"b":null},"n":null}`:                          `{"inputs":{"b":null},"name":"x"}`,
 		`{"name":"x","maybe":null,"any":null,"anything":null,"choice":null}`: `{"name":"x","maybe":null,"any":null,"anything":null,"choice":null}`,

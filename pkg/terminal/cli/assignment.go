@@ -36,6 +36,9 @@ func (a *App) Assignments(args []string) ([]Assignment, error) {
 				return nil, fault.New(fault.Usage, "The value of %s:= is not valid JSON", name).Suggest("Write JSON, such as %s:='[\"a\", 1]', or %[1]s=VALUE for text", name)
 			}
 			one = Assignment{Key: name, JSON: json.RawMessage(value)}
+			if err := input.CheckKeys("The value of "+name+":=", one.JSON); err != nil {
+				return nil, err
+			}
 		} else if file, isFile := strings.CutPrefix(value, "@"); isFile && !strings.HasPrefix(file, "@") {
 			b, err := a.ReadArgument(file, input.MaxDocument)
 			if err != nil {
@@ -66,7 +69,7 @@ func (a *App) ReadObject() (json.RawMessage, error) {
 	if !json.Valid(object) || object[0] != '{' {
 		return nil, fault.New(fault.Usage, "Standard input is not one JSON object")
 	}
-	return object, nil
+	return object, input.CheckKeys("Standard input", object)
 }
 
 // Duration parses 30s, 5m, 1h30m, 7d, or a number of seconds. The empty text is 0, which means no limit.
