@@ -35,5 +35,10 @@ func dryRun(app *cli.App, host *runner.Host, r *runner.Request) error {
 			table.Row(string(n.Would), n.Node, n.Type, after)
 		}
 		_ = table.Write(w, app.Stdout.Columns())
+		for _, n := range d.Nodes {
+			if n.Why != "" {
+				_, _ = fmt.Fprintln(w, n.Why)
+			}
+		}
 	})
 }

@@ -19,10 +19,11 @@ import (
 
 // children makes the frames of sub-workflows, and the results of the nodes that run them.
 type children struct {
-	binder *binder
-	store  *store
-	stop   *stopState
-	clock  *clock
+	binder    *binder
+	store     *store
+	stop      *stopState
+	clock     *clock
+	refresher *refresher
 	// described has the digests of the workflows whose definitions are in the journal.
 	described map[string]bool
 }
@@ -119,6 +120,9 @@ func (c *children) result(fr *frame) *result {
 	case fr.failure != nil:
 		f := *fr.failure
 		f.Message = fmt.Sprintf("The workflow %q failed at its node %q: %s", fr.Name, fr.failedNode, f.Message)
+		for _, hint := range c.refresher.again(fr) {
+			f.Suggest("%s", hint)
+		}
 		r.node = failure(&f)
 	case c.stop.halted(fr):
 		r.node, r.stopped = failure(fault.New(fault.Execution, "The run was stopped")), true

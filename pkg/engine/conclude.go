@@ -37,6 +37,9 @@ func (e *execution) conclude() (*event.Event, error) {
 	switch {
 	case !last.Status.Succeeded():
 		last.Resume = e.resumption(fault.DoResume)
+		for _, hint := range e.refresher.again(e.top) {
+			last.Error.Suggest("%s", hint)
+		}
 	case last.Status == event.Degraded && e.warnings.retryable && !e.resume.Workflow:
 		last.Resume = e.resumption(fault.DoRetry)
 	}

@@ -84,10 +84,10 @@ func newExecution(ctx context.Context, stop context.CancelCauseFunc, c Config, t
 		binder    = &binder{store: store, digests: digests, load: c.Load, log: c.Log}
 		batches   = &batches{binder: binder, digests: digests, store: store, warnings: warnings}
 		cache     = &outputCache{cache: c.Cache, from: c.From, only: c.Only, runID: c.RunID, dir: c.Host.Dir, store: store, output: output, log: c.Log}
-		children  = &children{binder: binder, store: store, stop: stopping, clock: clock, described: map[string]bool{}}
 		questions = &questions{open: map[*nodeRun]bool{}}
 		sched     = &scheduler{jobs: c.Jobs, rec: rec, stop: stopping, clock: clock}
 		refresher = &refresher{sched: sched, rec: rec, binder: binder}
+		children  = &children{binder: binder, store: store, stop: stopping, clock: clock, refresher: refresher, described: map[string]bool{}}
 		adopter   = &adopter{from: c.From, copyBlob: c.Adopt, taken: map[string]bool{}, batches: batches, store: store, output: output, rec: rec, warnings: warnings, log: c.Log}
 		attempts  = &attempts{runID: c.RunID, firstRun: c.RunID, from: c.From, runCtx: ctx, dir: c.Host.Dir, env: c.Host.Env, execute: execute, store: store, output: output, spending: spending, runners: c.Runners, clock: clock, log: c.Log}
 		settler   = &settler{

@@ -52,6 +52,8 @@ type frame struct {
 	values map[string]value
 	// missingSecrets are the nodes whose value misses a secret.
 	missingSecrets map[string]bool
+	// written are the outputs as they are written of the settled nodes whose outputs had a secret.
+	written map[string]json.RawMessage
 	// reused are the nodes taken from the checkpoint, settled the nodes that a later run can resume from, and order the
 	// latter in the order of their settling.
 	reused, settled map[string]bool
@@ -75,7 +77,7 @@ func newFrame(s *Sub, inputs map[string]json.RawMessage) (*frame, error) {
 		return nil, err
 	}
 	return &frame{
-		Sub: s, plan: p, inputs: inputs, values: map[string]value{}, missingSecrets: map[string]bool{}, reused: map[string]bool{}, settled: map[string]bool{},
+		Sub: s, plan: p, inputs: inputs, values: map[string]value{}, missingSecrets: map[string]bool{}, written: map[string]json.RawMessage{}, reused: map[string]bool{}, settled: map[string]bool{},
 		running: map[string]*nodeRun{}, refreshing: map[string][]plan.Step{}, parked: map[string]*nodeRun{},
 	}, nil
 }

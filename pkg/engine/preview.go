@@ -24,6 +24,8 @@ type Preview struct {
 	After map[string][]string
 	// Would is what the run would do with each node.
 	Would map[string]Intent
+	// Why says of a node that would run, although the checkpoint has it, why.
+	Why map[string]string
 	// Answers has the answers that the run would take from the checkpoint, by the paths of the nodes that asked.
 	Answers map[string]string
 }
@@ -46,7 +48,7 @@ func DryRun(ctx context.Context, c Config) (*Preview, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Preview{Nodes: map[string]*workflow.Node{}, Kinds: map[string]nodetype.Type{}, After: map[string][]string{}, Would: map[string]Intent{}, Answers: map[string]string{}}
+	p := &Preview{Nodes: map[string]*workflow.Node{}, Kinds: map[string]nodetype.Type{}, After: map[string][]string{}, Would: map[string]Intent{}, Why: map[string]string{}, Answers: map[string]string{}}
 	for _, id := range top.plan.Order() {
 		n, _ := c.Workflow.Node(id)
 		p.add(id, n, c.Kinds[n.Type], top.plan.Waits(id))
@@ -150,8 +152,9 @@ func (e *execution) foresee(p *Preview) {
 			}
 			n, _ := e.top.Workflow.Node(id)
 			for _, from := range e.refresher.stale(&nodeRun{frame: e.top, node: n}) {
-				changed = changed || p.Would[from] == WouldReuse
-				p.Would[from] = WouldRun // for the secret in its outputs
+				if p.Would[from] == WouldReuse {
+					p.Would[from], p.Why[from], changed = WouldRun, forSecret(from, id), true
+				}
 			}
 		}
 	}

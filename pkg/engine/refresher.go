@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -41,6 +42,34 @@ func (r *refresher) stale(nr *nodeRun) []string {
 			return reason != "" || missesSecret(v) // a path through the item of a batch cannot be looked up yet
 		})
 	})
+}
+
+// forSecret says why a node runs again, and how it would not.
+func forSecret(path, reader string) string {
+	return fmt.Sprintf("node %s runs again: its output had a secret, which is not stored, and %s reads it. To have it run once, let %s read what has no secret, "+
+		"such as the path of a file with it", path, reader, reader)
+}
+
+// again returns the nodes of a frame that did not end well which a resume runs again for the secrets in their outputs, and says why, as
+// hints. The frame's values are not used any more.
+func (r *refresher) again(fr *frame) (hints []string) {
+	if len(fr.written) == 0 {
+		return nil
+	}
+	for id, kept := range fr.written {
+		fr.set(id, value{raw: kept, missingSecrets: true, failed: fr.values[id].failed})
+	}
+	unfinished := slices.DeleteFunc(fr.plan.Order(), func(id string) bool { return fr.settled[id] || fr.plan.Skipped(id) })
+	for i := 0; i < len(unfinished); i++ { // those that run again read others
+		n, _ := fr.Workflow.Node(unfinished[i])
+		for _, from := range r.stale(&nodeRun{frame: fr, node: n}) {
+			if !slices.Contains(unfinished, from) {
+				unfinished = append(unfinished, from)
+				hints = append(hints, "On a resume "+forSecret(fr.path(from), fr.path(n.ID)))
+			}
+		}
+	}
+	return hints
 }
 
 // refresh runs stale nodes again, before a step that reads them.

@@ -326,6 +326,9 @@ func (s *settler) settle(nr *nodeRun, ev *event.Event, resumable bool) {
 		fr.settled[id] = true
 		fr.order = append(fr.order, id)
 	}
+	if delete(fr.written, id); resumable && ev.Redacted {
+		fr.written[id] = orEmpty(ev.Outputs)
+	}
 	s.rec.record(fr, ev)
 	s.refresher.release(fr, id, resumable)
 }

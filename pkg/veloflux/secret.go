@@ -15,6 +15,9 @@ func secretHeader(name string) bool {
 	if redact.SecretName(name) {
 		return true
 	}
+	if redact.PlaceToken(name) {
+		return false
+	}
 	words := strings.Split(strings.ToLower(name), "-")
 	switch last := words[len(words)-1]; last {
 	case "auth", "authentication", "cookie", "cookies", "session", "sessionid", "signature", "jwt", "assertion", "key", "apikey", "accesskey", "pwd", "pass":

@@ -38,6 +38,9 @@ func (r *Redactor) AddCommand(words []string) {
 // more such names than secret names, because an entry has few values that are something else.
 func EntryName(name string) bool {
 	name = strings.TrimRight(name, "0123456789_-.")
+	if PlaceToken(name) {
+		return false
+	}
 	if isCredentialName(name) || isSessionName(name) {
 		return true
 	}

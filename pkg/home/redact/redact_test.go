@@ -21,7 +21,9 @@ func TestSecretName(t *testing.T) {
 		"client.secret": true, "GITHUB_TOKEN": true, "accessToken": true, "X-Auth-Token": true, "credential": true, "AWSCredentials": true,
 		"Authorization": true, "proxy-authorization": true, "api_key": true, "apiKey": true, "APIKey": true, "X-API-Key": true,
 		"private.key": true, "access-key": true, "my_access_key": true, "token_": true, "v2Token": true,
-		"max_tokens": false, "author": false, "tokens": false, "key": false, "primary_key": false, "apikey": false, "keyboard": false,
+		"nextPageToken": false, "next_page_token": false, "page_token": false, "PageToken": false, "NextToken": false, "nextSyncToken": false,
+		"continuation_token": false, "X-Continuation-Token": false, "cursor.token": false, "deltaToken": false, "page_tokens": false,
+		"page_access_token": true, "next_auth_token": true, "pageToken2": false, "webpageToken": true, "syncSecret": true, "max_tokens": false, "author": false, "tokens": false, "key": false, "primary_key": false, "apikey": false, "keyboard": false,
 		"token_url": false, "secretName": false, "api_key_header": false, "": false, "_": false, "tokenizer": false, "PASSWORDS": false,
 	} {
 		if got := SecretName(name); got != want {

@@ -36,8 +36,9 @@ func NewChecker(tool string, schema json.RawMessage) *Checker {
 
 // Check returns the arguments of a call as a JSON object in the caller's bytes: {} for no arguments and for null. Some clients
 // send null for an argument that is not given, so an argument that the schema names and whose own schema does not allow null is
-// left out if it is null. A fault of type usage_error names all unknown and missing arguments at once, at most ten of each, or
-// else the first value that does not fit. It repeats no more than 200 bytes of what the caller sent at a time.
+// left out if it is null. A fault of type usage_error names a key that stands twice in one object, or else all unknown and missing
+// arguments at once, at most ten of each, or else the first value that does not fit. It repeats no more than 200 bytes of what the
+// caller sent at a time.
 func (c *Checker) Check(arguments json.RawMessage) (json.RawMessage, *fault.Fault) {
 	schema, f := c.schema()
 	if f != nil {

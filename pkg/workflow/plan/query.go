@@ -36,6 +36,9 @@ func (p *Plan) Done() bool { return p.left == 0 }
 // Settled reports whether a node is settled. It remains so when it is reopened.
 func (p *Plan) Settled(id string) bool { return p.nodes[p.g.index[id]].phase.settled() }
 
+// Skipped reports whether a node was skipped.
+func (p *Plan) Skipped(id string) bool { return p.nodes[p.g.index[id]].phase == skipped }
+
 // Sources returns the nodes that made a node run: those with a taken edge to it and those that it reads.
 func (p *Plan) Sources(id string) []string {
 	i := p.g.index[id]
