@@ -148,7 +148,7 @@ func coerce(name string, in Input, g Given, origin string) (json.RawMessage, *fa
 	typ := inputTypes[in.Type]
 	if v, ok := convert(typ, g); ok {
 		if path, key, twice := rawjson.DuplicateKey(v); twice {
-			return nil, duplicate(name, in, rawjson.AppendPath(rawjson.JoinPath("inputs", name), path), key)
+			return nil, duplicate(name, in, rawjson.AppendPath(rawjson.JoinPath("inputs", name), rawjson.JoinPath(path, key)), key)
 		}
 		return v, nil
 	}
