@@ -1,6 +1,7 @@
 package rawjson
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 )
@@ -121,11 +122,8 @@ func DuplicateKey(text []byte) (path, key string, found bool) {
 // has reports whether the object has a key already, and adds it.
 func (l *level) has(quoted []byte) bool {
 	name := quoted[1 : len(quoted)-1]
-	for _, c := range name {
-		if c == '\\' {
-			name = []byte(keyName(quoted))
-			break
-		}
+	if bytes.IndexByte(name, '\\') >= 0 {
+		name = []byte(keyName(quoted))
 	}
 	if l.many != nil {
 		known := l.many[string(name)]
