@@ -11,11 +11,10 @@ import (
 )
 
 // RunAgain takes out of the checkpoint what somebody asks to run again: then the run resumes as if it had not ended. It returns
-// how many nodes were asked for. earlier returns the checkpoint of another run, which has the inside of the nodes that this one
-// has reused from it, or nil if there is no such run. A node that is not in the workflow is a fault. With Only and RetryFailed it
-// is what has failed in that node.
-func (c *Checkpoint) RunAgain(top *Sub, a event.Again, earlier func(run string) *Checkpoint) (asked int, err error) {
-	s := &selection{c: c, top: top, earlier: earlier, inside: map[string]bool{}, frames: map[string]*frameSelection{}}
+// how many nodes were asked for. A node that is not in the workflow is a fault. With Only and RetryFailed it is what has failed in
+// that node.
+func (c *Checkpoint) RunAgain(top *Sub, a event.Again) (asked int, err error) {
+	s := &selection{c: c, top: top, inside: map[string]bool{}, frames: map[string]*frameSelection{}}
 	for _, paths := range []map[string]record{c.settled, c.parts} {
 		for path := range paths {
 			s.noteInside(path)
@@ -43,9 +42,8 @@ func (c *Checkpoint) RunAgain(top *Sub, a event.Again, earlier func(run string) 
 
 // selection is what somebody asks to run again of a checkpoint.
 type selection struct {
-	c       *Checkpoint
-	top     *Sub
-	earlier func(run string) *Checkpoint
+	c   *Checkpoint
+	top *Sub
 	// inside has the prefixes of the frames of which the checkpoint has a part, such as "build[3]/".
 	inside map[string]bool
 	// frames has what is selected in each frame, by its prefix.

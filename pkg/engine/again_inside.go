@@ -9,83 +9,18 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow/plan"
 )
 
-// expand adds the inside of a node from the run that the node was reused from, if the checkpoint does not have it. It returns the
-// paths of the settled nodes that it has added.
-func (s *selection) expand(node string) (added []string) {
-	c := s.c
-	if r, ok := c.settled[node]; ok && !c.begun[node] {
-		added = s.merge(r, node)
+// expand adds the inside of a node to the checkpoint. It returns the paths of the settled nodes that were added.
+func (s *selection) expand(node string) []string {
+	added, gone := s.c.expand(node)
+	if gone != "" && s.lost == nil {
+		s.lost = fault.New(fault.NotFound, "What is inside node %s cannot be run again on its own: it is in run %s, and that is gone or another's", node, gone).
+			Suggest("Run the whole node again, with --from %s", node)
+		s.lost.Node = node
 	}
-	var parts []string
-	for key := range c.parts {
-		if partOf(key, node) && !s.inside[framePrefix(key)] {
-			parts = append(parts, key)
-		}
+	for _, path := range added {
+		s.noteInside(path)
 	}
-	for _, key := range parts {
-		added = append(added, s.merge(c.parts[key], framePrefix(key))...)
-	}
-	slices.Sort(added)
-	return added
-}
-
-// partOf reports whether a key is that of an item or an iteration of a node.
-func partOf(key, node string) bool {
-	rest, ok := strings.CutPrefix(key, node)
-	return ok && rest != "" && (rest[0] == '[' || rest[0] == '#') && !strings.Contains(rest, "/")
-}
-
-// isInside reports whether a path or a key is inside a node, given by its path, or inside a frame, given by its prefix.
-func isInside(path, node string) bool {
-	rest, ok := strings.CutPrefix(path, node)
-	return ok && rest != "" && (strings.HasSuffix(node, "/") || strings.ContainsRune("/[#", rune(rest[0])))
-}
-
-// framePrefix returns the prefix of the nodes inside an item or an iteration.
-func framePrefix(key string) string { return strings.TrimSuffix(key, "#1") + "/" }
-
-// merge adds what the run that an event was reused from has below a prefix: the path of a node, or the prefix of a frame. It
-// returns the paths of the settled nodes.
-func (s *selection) merge(reused record, prefix string) (added []string) {
-	c := s.c
-	old, err := reused.read()
-	if err != nil || old.FromRun == "" || old.FromRun == c.Run {
-		return nil
-	}
-	var from *Checkpoint
-	if !old.Cached && s.earlier != nil {
-		from = s.earlier(old.FromRun)
-	}
-	if from == nil {
-		if s.lost == nil {
-			node := strings.TrimSuffix(prefix, "/")
-			s.lost = fault.New(fault.NotFound, "What is inside node %s cannot be run again on its own: it is in run %s, and that is gone or another's", node, old.FromRun).
-				Suggest("Run the whole node again, with --from %s", node)
-			s.lost.Node = node
-		}
-		return nil
-	}
-	within := func(path string) bool { return isInside(path, prefix) }
-	for path, r := range from.settled {
-		if _, has := c.settled[path]; within(path) && !has {
-			c.settled[path] = r
-			added = append(added, path)
-			s.noteInside(path)
-		}
-	}
-	for key, r := range from.parts {
-		if _, has := c.parts[key]; within(key) && !has {
-			c.parts[key] = r
-			s.noteInside(key)
-		}
-	}
-	for path := range from.begun {
-		c.begun[path] = c.begun[path] || path == prefix || within(path)
-	}
-	for path := range from.failed {
-		c.failed[path] = c.failed[path] || path == prefix || within(path)
-	}
-	return added
+	return slices.DeleteFunc(added, func(path string) bool { _, settled := s.c.settled[path]; return !settled })
 }
 
 // close finds in every frame the nodes that those selected lead to.

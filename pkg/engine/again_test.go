@@ -18,7 +18,7 @@ func (p *played) again(b *bench, n int, a event.Again) func(*engine.Config) {
 	return func(c *engine.Config) {
 		resume(c)
 		c.Only, c.Again = a.Only, &a
-		if _, err := c.From.RunAgain(&c.Sub, a, b.checkpoint); err != nil {
+		if _, err := c.From.RunAgain(&c.Sub, a); err != nil {
 			b.t.Fatalf("%v", err)
 		}
 	}
@@ -375,7 +375,7 @@ func (b *bench) refusal(t *testing.T, p *played, a event.Again) *fault.Fault {
 	_, last, err := b.try(t.Context(), steps, func(c *engine.Config) {
 		p.whole(b)(c)
 		c.Only = a.Only
-		if _, refused = c.From.RunAgain(&c.Sub, a, b.checkpoint); refused != nil { // then nothing is executed
+		if _, refused = c.From.RunAgain(&c.Sub, a); refused != nil { // then nothing is executed
 			c.Only, c.Sub.Workflow = "", &workflow.Workflow{}
 		}
 	})

@@ -39,6 +39,11 @@ type Checkpoint struct {
 	anyAnswer       map[string]bool
 	forms           map[string]form.Form
 	own, ownAnswers map[string]*event.Event
+	// Earlier returns the checkpoint of a run before this one, or nil if that is gone. It may be nil.
+	Earlier func(run string) *Checkpoint
+	// expanded has the nodes whose inside was looked for in earlier runs, inside the places in nodes and frames, once they were needed.
+	expanded map[string]bool
+	inside   map[string][]string
 	// Blob fetches the run's long values.
 	Blob   event.Load
 	source Source
@@ -85,7 +90,7 @@ type Source interface {
 func ReadCheckpoint(source Source, blob event.Load) (*Checkpoint, error) {
 	c := &Checkpoint{
 		settled: map[string]record{}, parts: map[string]record{}, failed: map[string]bool{}, begun: map[string]bool{},
-		reruns: map[string]int{}, outdated: map[string]bool{},
+		reruns: map[string]int{}, outdated: map[string]bool{}, expanded: map[string]bool{},
 		Open: map[string]bool{}, Choices: map[string][]string{}, asked: map[string]string{}, params: map[string]json.RawMessage{}, answers: map[string]*event.Event{}, anyAnswer: map[string]bool{}, forms: map[string]form.Form{}, own: map[string]*event.Event{}, ownAnswers: map[string]*event.Event{},
 		Blob: blob, source: source, held: map[int64]*event.Event{},
 	}

@@ -75,6 +75,7 @@ func (s *starter) itemsFromCache(nr *nodeRun) {
 		if !ok {
 			continue
 		}
+		nr.ranAnew()
 		nr.batch.cached++
 		nr.batch.cachedFrom = max(nr.batch.cachedFrom, run)
 		it.ended, it.at = true, s.rec.record(nr.frame, &event.Event{

@@ -175,6 +175,7 @@ func (p *played) from(b *bench, n int) func(*engine.Config) {
 	if err != nil {
 		b.t.Fatalf("%v", err)
 	}
+	checkpoint.Earlier = b.checkpoint
 	return func(c *engine.Config) { c.From = checkpoint }
 }
 

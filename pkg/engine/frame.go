@@ -54,10 +54,10 @@ type frame struct {
 	missingSecrets map[string]bool
 	// written are the outputs as they are written of the settled nodes whose outputs had a secret.
 	written map[string]json.RawMessage
-	// reused are the nodes taken from the checkpoint, settled the nodes that a later run can resume from, and order the
-	// latter in the order of their settling.
-	reused, settled map[string]bool
-	order           []string
+	// anew are the nodes in which something was executed or taken from the cache, settled the nodes that a later run can resume
+	// from, and order the latter in the order of their settling.
+	anew, settled map[string]bool
+	order         []string
 	// running are the nodes that have begun and are not settled.
 	running map[string]*nodeRun
 	// refreshing maps each node that runs again for the secrets in its outputs to the steps that wait for it. parked are
@@ -77,7 +77,7 @@ func newFrame(s *Sub, inputs map[string]json.RawMessage) (*frame, error) {
 		return nil, err
 	}
 	return &frame{
-		Sub: s, plan: p, inputs: inputs, values: map[string]value{}, missingSecrets: map[string]bool{}, written: map[string]json.RawMessage{}, reused: map[string]bool{}, settled: map[string]bool{},
+		Sub: s, plan: p, inputs: inputs, values: map[string]value{}, missingSecrets: map[string]bool{}, written: map[string]json.RawMessage{}, anew: map[string]bool{}, settled: map[string]bool{},
 		running: map[string]*nodeRun{}, refreshing: map[string][]plan.Step{}, parked: map[string]*nodeRun{},
 	}, nil
 }
@@ -91,10 +91,11 @@ func (fr *frame) set(id string, v value) {
 	}
 }
 
-// ranBefore returns the first node that leads to another, has ended, and was not taken from the checkpoint.
+// ranBefore returns the first node that leads to another, has ended, and ran anew. What was only put together again, of parts that the
+// checkpoint has, did not.
 func (fr *frame) ranBefore(id string) (source string, ok bool) {
 	for _, source := range fr.plan.Sources(id) {
-		if fr.settled[source] && !fr.reused[source] {
+		if fr.settled[source] && fr.anew[source] {
 			return source, true
 		}
 	}

@@ -60,6 +60,21 @@ func (nr *nodeRun) id() string { return nr.node.ID }
 // path returns the node's path, by which events name it.
 func (nr *nodeRun) path() string { return nr.frame.path(nr.node.ID) }
 
+// ranAnew notes that something of the node was executed, or taken from the cache, and so of the nodes around it. An iteration leads to all
+// later ones. A node that runs again for the secrets in its outputs changes nothing.
+func (nr *nodeRun) ranAnew() {
+	for !nr.frame.plan.Settled(nr.id()) {
+		nr.frame.anew[nr.id()] = true
+		if nr.node.Loop != nil {
+			nr.inherits = false
+		}
+		if nr.frame.owner == nil {
+			return
+		}
+		nr = nr.frame.owner.run
+	}
+}
+
 // isSub reports whether the node runs a workflow.
 func (nr *nodeRun) isSub() bool { return nr.kind.Name == workflow.SubType }
 

@@ -38,9 +38,13 @@ func (r *reuser) reuse(fr *frame, step plan.Step) bool {
 		return false
 	}
 	nr := r.starter.newNodeRun(fr, step.Node)
-	switch {
-	case r.reuseNode(nr, step):
+	if r.reuseNode(nr, step) {
 		return true
+	}
+	if nr.isSub() || nr.node.Batch != nil || nr.node.Loop != nil {
+		_, _ = r.adopter.from.expand(nr.path())
+	}
+	switch {
 	case step.Do != plan.Ask:
 		nr.inherits = true
 		return r.resume(nr, step)
@@ -49,6 +53,8 @@ func (r *reuser) reuse(fr *frame, step plan.Step) bool {
 		fr.running[step.Node] = nr
 		return true
 	}
+	nr.inherits, nr.answer = true, nil
+	fr.parked[step.Node] = nr // it is asked about anew, and goes on with its parts
 	return false
 }
 
@@ -144,7 +150,6 @@ func (r *reuser) reuseNode(nr *nodeRun, step plan.Step) bool {
 		r.warnings.degradeByFailure(fr.owner, "node "+nr.path()+" failed in run "+ev.FromRun+" and an error edge took it")
 	}
 	fr.set(id, value{raw: orEmpty(old.Outputs), missingSecrets: old.Redacted, failed: failed})
-	fr.reused[id] = true
 	r.counts.reused++
 	r.settler.settle(nr, ev, true)
 	return true

@@ -52,6 +52,9 @@ func (s *settler) finish(r *result) {
 		}
 		s.addUsage(usage)
 	}
+	if r.step.Do == plan.Attempt && (!nr.isSub() || r.refused) {
+		nr.ranAnew()
+	}
 	r.stopped = r.stopped || s.stop.over() && r.node.Fault != nil
 	for _, why := range r.node.Warnings {
 		s.warnings.add(fmt.Sprintf("node %s: %s", nr.path(), fault.Truncate(why, maxMessage)))

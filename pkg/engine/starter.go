@@ -219,6 +219,7 @@ func (s *starter) fromCache(nr *nodeRun) bool {
 		return false
 	}
 	fr := nr.frame
+	nr.ranAnew()
 	fr.set(nr.id(), value{raw: kept})
 	s.counts.reused++
 	s.settler.settle(nr, &event.Event{

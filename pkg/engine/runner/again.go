@@ -101,11 +101,7 @@ func stillRunning(rec *journal.Reader) error {
 }
 
 // again is the part of Resolve that takes what is asked to run again out of the checkpoint.
-type again struct {
-	launch *Launch
-	// read has the checkpoints of earlier runs that were asked for, by the ids of the runs.
-	read map[string]*engine.Checkpoint
-}
+type again struct{ launch *Launch }
 
 // take takes it out. If nothing has failed that could run again, it sets Attach to the run.
 func (a *again) take() error {
@@ -114,7 +110,7 @@ func (a *again) take() error {
 	if r.Again == nil {
 		return nil
 	}
-	asked, err := l.from.RunAgain(&l.top, *r.Again, a.earlier)
+	asked, err := l.from.RunAgain(&l.top, *r.Again)
 	if err != nil {
 		return err
 	}
@@ -146,30 +142,6 @@ func (a *again) checkReached(ctx context.Context) error {
 		Suggest("To run it alone: --only %s", id)
 	f.Node = id
 	return f
-}
-
-// earlier returns the checkpoint of a run of this home, or nil. It is read once.
-func (a *again) earlier(run string) *engine.Checkpoint {
-	if c, ok := a.read[run]; ok {
-		return c
-	}
-	if a.read == nil {
-		a.read = map[string]*engine.Checkpoint{}
-	}
-	a.read[run] = nil
-	rec, err := journal.Find(a.launch.host.Home, run)
-	if err != nil || rec.ID != run {
-		return nil
-	}
-	file, err := rec.Open()
-	if err != nil {
-		return nil
-	}
-	a.launch.releases = append(a.launch.releases, func() { _ = file.Close() })
-	if c, err := engine.ReadCheckpoint(file, rec.Blob); err == nil {
-		a.read[run] = c
-	}
-	return a.read[run]
 }
 
 // recorded returns what run_started says about what was asked to run again, or alone.

@@ -42,7 +42,9 @@ func (l *Launch) openCheckpoint() (read func() error, err error) {
 	done := make(chan error, 1)
 	go func() {
 		var err error
-		l.from, err = engine.ReadCheckpoint(source, blob)
+		if l.from, err = engine.ReadCheckpoint(source, blob); err == nil {
+			l.from.Earlier = l.earlier
+		}
 		done <- err
 	}()
 	return func() error {
@@ -51,6 +53,30 @@ func (l *Launch) openCheckpoint() (read func() error, err error) {
 		}
 		return l.checkAnswer()
 	}, nil
+}
+
+// earlier returns the checkpoint of a run of this home, or nil. It is read once.
+func (l *Launch) earlier(run string) *engine.Checkpoint {
+	if c, ok := l.read[run]; ok {
+		return c
+	}
+	if l.read == nil {
+		l.read = map[string]*engine.Checkpoint{}
+	}
+	l.read[run] = nil
+	rec, err := journal.Find(l.host.Home, run)
+	if err != nil || rec.ID != run {
+		return nil
+	}
+	file, err := rec.Open()
+	if err != nil {
+		return nil
+	}
+	l.releases = append(l.releases, func() { _ = file.Close() })
+	if c, err := engine.ReadCheckpoint(file, rec.Blob); err == nil {
+		l.read[run] = c
+	}
+	return l.read[run]
 }
 
 // blobs returns what loads the long values of the run to go on from.

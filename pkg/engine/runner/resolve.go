@@ -49,6 +49,9 @@ type Launch struct {
 	dir    string
 	suite  string
 
+	// read has the checkpoints of earlier runs that were asked for, by the ids of the runs; nil stands for one that is gone.
+	read map[string]*engine.Checkpoint
+
 	// file is the checkpoint file, or nil.
 	file *journal.EventFile
 	// events are those to go on from that were given as a file, or nil. The first whole bytes of them are whole events.
