@@ -217,8 +217,6 @@ func (r *Random) change(f *Flow, depth int) string {
 		n.Tries = (n.Tries + 2) % 4
 	case "purpose":
 		n.Purpose = r.label()
-	case "order":
-		n.Turned = !n.Turned
 	case "question":
 		if n.Items != nil {
 			return ""

@@ -46,7 +46,6 @@ type Node struct {
 	Long            bool     `json:",omitempty"` // it puts out a value that is too long for an event
 	Tries           int      `json:",omitempty"`
 	Purpose         string   `json:",omitempty"`
-	Turned          bool     `json:",omitempty"` // its parameters are written in another order
 }
 
 // Result returns the value and the action of a node of a type, by its text.
@@ -169,7 +168,7 @@ func (n *Node) params() string {
 	if n.Until {
 		rounds = n.Rounds
 	}
-	raw, _ := json.Marshal([]any{n.Type, n.End, n.Long, n.Turned, n.Sub, rounds})
+	raw, _ := json.Marshal([]any{n.Type, n.End, n.Long, n.Sub, rounds})
 	return string(raw)
 }
 
@@ -299,9 +298,6 @@ func (f *Flow) fieldsOf(n *Node) ordered {
 	if len(inputs) > 0 {
 		params.add("inputs", inputs)
 	}
-	if n.Turned {
-		params = params.turned()
-	}
 	fields.add("params", params)
 	if n.Ask != "" {
 		fields.add("approval", ordered{{"question", n.Ask}})
@@ -327,17 +323,6 @@ type field struct {
 }
 
 func (o *ordered) add(name string, value any) { *o = append(*o, field{name, value}) }
-
-func (o ordered) turned() ordered {
-	turned := ordered{}
-	for i := len(o) - 1; i >= 0; i-- {
-		if inner, ok := o[i].value.(ordered); ok {
-			o[i].value = inner.turned()
-		}
-		turned = append(turned, o[i])
-	}
-	return turned
-}
 
 func (o ordered) MarshalJSON() ([]byte, error) {
 	text := []byte{'{'}

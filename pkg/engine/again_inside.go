@@ -9,9 +9,26 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow/plan"
 )
 
-// expand adds the inside of a node to the checkpoint. It returns the paths of the settled nodes that were added.
-func (s *selection) expand(node string) []string {
-	added, gone := s.c.expand(node)
+// expand adds the inside of a node, of its items and of its iterations to the checkpoint. It returns the paths of the settled nodes that
+// were added.
+func (s *selection) expand(node string) (settled []string) {
+	s.note(node, node, s.c.expand, &settled)
+	var parts []string
+	for part := range s.c.parts {
+		if partOf(part, node) {
+			parts = append(parts, part)
+		}
+	}
+	for _, part := range parts {
+		s.note(part, strings.TrimSuffix(framePrefix(part), "/"), s.c.expandPart, &settled)
+	}
+	slices.Sort(settled)
+	return settled
+}
+
+// note expands a place of a node, and notes what that has added, or that it is gone.
+func (s *selection) note(place, node string, expand func(string) (added []string, gone string), settled *[]string) {
+	added, gone := expand(place)
 	if gone != "" && s.lost == nil {
 		s.lost = fault.New(fault.NotFound, "What is inside node %s cannot be run again on its own: it is in run %s, and that is gone or another's", node, gone).
 			Suggest("Run the whole node again, with --from %s", node)
@@ -19,8 +36,10 @@ func (s *selection) expand(node string) []string {
 	}
 	for _, path := range added {
 		s.noteInside(path)
+		if _, ok := s.c.settled[path]; ok {
+			*settled = append(*settled, path)
+		}
 	}
-	return slices.DeleteFunc(added, func(path string) bool { _, settled := s.c.settled[path]; return !settled })
 }
 
 // close finds in every frame the nodes that those selected lead to.

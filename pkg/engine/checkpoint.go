@@ -41,7 +41,8 @@ type Checkpoint struct {
 	own, ownAnswers map[string]*event.Event
 	// Earlier returns the checkpoint of a run before this one, or nil if that is gone. It may be nil.
 	Earlier func(run string) *Checkpoint
-	// expanded has the nodes whose inside was looked for in earlier runs, inside the places in nodes and frames, once they were needed.
+	// expanded has the nodes and frames whose inside was looked for in earlier runs. inside has the places inside of nodes and frames, once
+	// a later checkpoint has asked for them.
 	expanded map[string]bool
 	inside   map[string][]string
 	// Blob fetches the run's long values.

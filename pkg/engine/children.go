@@ -24,6 +24,8 @@ type children struct {
 	stop      *stopState
 	clock     *clock
 	refresher *refresher
+	// from is the checkpoint, or nil.
+	from *Checkpoint
 	// described has the digests of the workflows whose definitions are in the journal.
 	described map[string]bool
 }
@@ -74,6 +76,13 @@ func (c *children) open(t *task) (*frame, error) {
 	child.runsOn = cmp.Or(sub.Workflow.RunsOn, nr.node.RunsOn, nr.frame.runsOn)
 	child.priority = nr.frame.priority + nr.frame.plan.Rank(nr.id())
 	child.inherits = nr.frame.inherits && nr.inherits && t.step.Attempt == 1
+	switch {
+	case !child.inherits || c.from == nil:
+	case t.step.Item >= 0:
+		_, _ = c.from.expandPart(itemKey(nr.path(), t.step.Item))
+	case nr.node.Loop != nil:
+		_, _ = c.from.expandPart(iterationKey(nr.path(), t.step.Iteration))
+	}
 	child.ctx, child.cancel = t.attemptContext(c.clock)
 	return child, nil
 }

@@ -87,7 +87,7 @@ func newExecution(ctx context.Context, stop context.CancelCauseFunc, c Config, t
 		questions = &questions{open: map[*nodeRun]bool{}}
 		sched     = &scheduler{jobs: c.Jobs, rec: rec, stop: stopping, clock: clock}
 		refresher = &refresher{sched: sched, rec: rec, binder: binder}
-		children  = &children{binder: binder, store: store, stop: stopping, clock: clock, refresher: refresher, described: map[string]bool{}}
+		children  = &children{binder: binder, store: store, stop: stopping, clock: clock, from: c.From, refresher: refresher, described: map[string]bool{}}
 		adopter   = &adopter{from: c.From, copyBlob: c.Adopt, taken: map[string]bool{}, batches: batches, store: store, output: output, rec: rec, warnings: warnings, log: c.Log}
 		attempts  = &attempts{runID: c.RunID, firstRun: c.RunID, from: c.From, runCtx: ctx, dir: c.Host.Dir, env: c.Host.Env, execute: execute, store: store, output: output, spending: spending, runners: c.Runners, clock: clock, log: c.Log}
 		settler   = &settler{

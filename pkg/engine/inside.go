@@ -1,36 +1,33 @@
 package engine
 
-import (
-	"cmp"
-	"slices"
-	"strings"
-)
+import "strings"
 
 // What a run has reused as a whole is in its journal as a whole: what is inside of that is in the journal of the run that did it.
 
-// expand adds the inside of a node, of its items and of its iterations from the runs that they were reused from, if the checkpoint does
-// not have it. It returns the places that were added, and a run that would have had more and is gone, or "".
+// expand adds the inside of a node from the run that the node was reused from, if the checkpoint does not have it. It returns the places
+// that were added, and the run that has them and is gone, or "".
 func (c *Checkpoint) expand(node string) (added []string, gone string) {
-	if c.expanded[node] {
-		return nil, ""
-	}
-	c.expanded[node] = true
 	if r, ok := c.settled[node]; ok && !c.begun[node] {
-		added, gone = c.merge(r, node)
+		return c.merge(r, node)
 	}
-	for _, part := range slices.Clone(c.placesIn(node)) {
-		if r, ok := c.parts[part]; ok && partOf(part, node) {
-			places, run := c.merge(r, framePrefix(part))
-			added, gone = append(added, places...), cmp.Or(gone, run)
-		}
+	return nil, ""
+}
+
+// expandPart adds the inside of an item or an iteration from the run that it was reused from.
+func (c *Checkpoint) expandPart(part string) (added []string, gone string) {
+	if r, ok := c.parts[part]; ok {
+		return c.merge(r, framePrefix(part))
 	}
-	slices.Sort(added)
-	return added, gone
+	return nil, ""
 }
 
 // merge adds what the run that a record was reused from has below a node, given by its path, or a frame, given by its prefix. What is
 // outdated has nothing that could be used.
 func (c *Checkpoint) merge(reused record, around string) (added []string, gone string) {
+	if c.expanded[around] {
+		return nil, ""
+	}
+	c.expanded[around] = true
 	old, err := reused.read()
 	if err != nil || old.FromRun == "" || old.FromRun == c.Run || old.Cached || reused.InputDigest == "" {
 		return nil, ""
@@ -48,7 +45,6 @@ func (c *Checkpoint) merge(reused record, around string) (added []string, gone s
 			if r, ok := kind.had[place]; ok && !has {
 				kind.has[place] = r
 				added = append(added, place)
-				c.index(place)
 			}
 		}
 		c.begun[place] = c.begun[place] || from.begun[place]
@@ -76,25 +72,17 @@ func (c *Checkpoint) placesIn(around string) []string {
 			}
 		}
 		for place := range places {
-			c.index(place)
+			for i := range len(place) {
+				if strings.IndexByte("/[#", place[i]) >= 0 {
+					c.inside[place[:i]] = append(c.inside[place[:i]], place)
+				}
+				if place[i] == '/' {
+					c.inside[place[:i+1]] = append(c.inside[place[:i+1]], place)
+				}
+			}
 		}
 	}
 	return c.inside[around]
-}
-
-// index adds a place to the index of what is inside of others, if there is one.
-func (c *Checkpoint) index(place string) {
-	if c.inside == nil {
-		return
-	}
-	for i := range len(place) {
-		if strings.IndexByte("/[#", place[i]) >= 0 {
-			c.inside[place[:i]] = append(c.inside[place[:i]], place)
-		}
-		if place[i] == '/' {
-			c.inside[place[:i+1]] = append(c.inside[place[:i+1]], place)
-		}
-	}
 }
 
 // partOf reports whether a key is that of an item or an iteration of a node.
