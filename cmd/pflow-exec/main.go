@@ -25,7 +25,8 @@ type grammar struct {
 	List   listCommand   `cmd:"" help:"List runs, newest first." example:"pflow-exec list --status failed --since 1d"`
 	Report reportCommand `cmd:"" help:"Write a run as one HTML page." example:"pflow-exec report last -o run.html"`
 
-	GC gcCommand `cmd:"" name:"gc" help:"Remove old runs." example:"pflow-exec gc --older-than 7d --dry-run"`
+	Verify verifyCommand `cmd:"" help:"Check what runs have stored." example:"pflow-exec verify last"`
+	GC     gcCommand     `cmd:"" name:"gc" help:"Remove old runs." example:"pflow-exec gc --older-than 7d --dry-run"`
 
 	Detached detachedCommand `cmd:"" hidden:""`
 }

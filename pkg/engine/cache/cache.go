@@ -85,5 +85,22 @@ func (c *Cache) Collect(age time.Duration) {
 	}
 }
 
+// Verify returns the names of entries that cannot be used. It changes nothing.
+func (c *Cache) Verify() (entries int, unusable []string) {
+	files, _ := os.ReadDir(c.home.Path(folder)) // there may be none
+	for _, f := range files {
+		digest, ok := strings.CutSuffix(f.Name(), extension)
+		if !ok || !home.IsSHA256(digest) {
+			continue
+		}
+		entries++
+		var e entry
+		if b, err := c.home.ReadFile(maxEntry, folder, f.Name()); err != nil || json.Unmarshal(b, &e) != nil || e.Outputs == nil {
+			unusable = append(unusable, f.Name())
+		}
+	}
+	return entries, unusable
+}
+
 // file returns the name of a key's file.
 func file(key string) string { return strings.TrimPrefix(key, "sha256:") + extension }

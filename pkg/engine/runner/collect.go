@@ -1,6 +1,8 @@
 package runner
 
 import (
+	"context"
+	"path/filepath"
 	"time"
 
 	"github.com/pflow-suite/pflow/pkg/engine/cache"
@@ -31,6 +33,29 @@ func Collect(h *home.Home, limits Limits) (*Collected, error) {
 		cache.Open(h).Collect(limits.OlderThan)
 	}
 	return got, err
+}
+
+// Verified is what Verify has looked at, and what is damaged.
+type Verified struct {
+	reader.Verified
+	Cache int `json:"cache_entries"`
+}
+
+// Verify checks what runs have stored, as reader.Runs.Verify does, and without refs the cache.
+func Verify(ctx context.Context, h *home.Home, refs []string) (*Verified, error) {
+	got, err := reader.Open(h).Verify(ctx, refs)
+	if err != nil {
+		return nil, err
+	}
+	v := &Verified{Verified: *got}
+	if len(refs) == 0 {
+		entries, unusable := cache.Open(h).Verify()
+		v.Cache = entries
+		for _, name := range unusable {
+			v.Defects = append(v.Defects, journal.Defect{File: filepath.Join("cache", name), Problem: "The entry cannot be used; the node that it is of runs again"})
+		}
+	}
+	return v, nil
 }
 
 // removeRuns removes runs. Their figures stay in the statistics.

@@ -7,6 +7,8 @@
 package index
 
 import (
+	"bufio"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -109,6 +111,26 @@ func (x *Index) Get(run string) *Facts {
 		return nil
 	}
 	return f
+}
+
+// Damaged returns the number of lines in the file of the index that are not what was written. They are left out and written anew.
+func Damaged(h *home.Home) (damaged int) {
+	f, err := open(h, os.O_RDONLY)
+	if err != nil {
+		return 0
+	}
+	defer func() { _ = f.Close() }()
+	for lines := bufio.NewReaderSize(f, maxLine); ; {
+		line, err := lines.ReadSlice('\n')
+		if len(line) > 0 && err == nil {
+			if run, ok := runOf(string(line)); !ok || (&Index{lines: map[string]string{run: string(line)}}).Get(run) == nil {
+				damaged++
+			}
+		}
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+			return damaged
+		}
+	}
 }
 
 // Has reports whether the index has a run.

@@ -112,14 +112,14 @@ func (b *blob) Discard() {
 }
 
 // Adopt takes over a long value of another run, which stays as it is. It links the file if it can, else it copies it. found
-// is false if the other run no longer has the value.
+// is false if the other run no longer has the value, or has another in its place.
 func (r *Writer) Adopt(ref event.Reference, from *Reader) (found bool, err error) {
 	to := blobPath(r.dir, ref.Blob)
 	if exists(to) {
 		return true, nil
 	}
-	if info, err := os.Stat(blobPath(from.dir, ref.Blob)); err != nil || info.Size() != int64(ref.Bytes) {
-		return false, nil //nolint:nilerr // removed, or incomplete after a loss of power
+	if verifyBlob(blobPath(from.dir, ref.Blob), ref.Blob) != nil {
+		return false, nil // removed, incomplete after a loss of power, or changed on the disk
 	}
 	if err := r.makeBlobs(); err != nil {
 		return true, storageFault(storeBlob, err)
@@ -145,7 +145,8 @@ func blobPath(dir, ref string) string {
 	return filepath.Join(dir, blobsDir, strings.TrimPrefix(ref, "sha256:"))
 }
 
-// OpenBlob returns a reader of a long value of the run, which must have at least size bytes.
+// OpenBlob returns a reader of a long value of the run, which must have at least size bytes. At the end it fails if the value is not what was
+// stored.
 func (r *Writer) OpenBlob(ref string, size int) (io.ReadCloser, error) {
 	if err := checkRef(ref); err != nil {
 		return nil, err
@@ -154,7 +155,10 @@ func (r *Writer) OpenBlob(ref string, size int) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, storageFault("read a long value", err)
 	}
-	return f, nil
+	return struct {
+		io.Reader
+		io.Closer
+	}{verified(f, ref), f}, nil
 }
 
 // openLong opens a regular file of at least size bytes.
@@ -190,6 +194,9 @@ func readBlob(dir, ref string) ([]byte, error) {
 	}
 	if err != nil {
 		return nil, storageFault("read a long value", err)
+	}
+	if event.Digest(b) != ref {
+		return nil, rotten(ref)
 	}
 	return b, nil
 }

@@ -89,6 +89,10 @@ func TestALongValueIsTakenOverOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	other := event.Digest([]byte("zz"))
+	if err := os.WriteFile(blobPath(first.Dir(), other), []byte("z"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	from := find(t, h, first.ID)
 	for what, c := range map[string]struct {
 		ref   event.Reference
@@ -96,7 +100,7 @@ func TestALongValueIsTakenOverOnce(t *testing.T) {
 	}{
 		"whole":   {event.Reference{Blob: name, Bytes: 100}, true},
 		"missing": {event.Reference{Blob: event.Digest([]byte("y")), Bytes: 1}, false},
-		"torn":    {event.Reference{Blob: name, Bytes: 101}, false},
+		"torn":    {event.Reference{Blob: other, Bytes: 2}, false},
 	} {
 		r := create(t, h)
 		found, err := r.Adopt(c.ref, from)
