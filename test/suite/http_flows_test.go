@@ -193,7 +193,7 @@ func TestFlowStreamEndsWithoutTheRun(t *testing.T) {
 	d := p.open()
 	ctx, leave := context.WithCancel(t.Context())
 	defer leave()
-	response, err := d.post(ctx, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"run_flow","arguments":{"token":"`+token+`"}}}`, "Accept", "text/event-stream")
+	response, err := d.post(ctx, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"run_flow","arguments":{"token":"`+token+`"}}}`, "Accept", "text/event-stream", "Mcp-Session-Id", "mine")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +207,7 @@ func TestFlowStreamEndsWithoutTheRun(t *testing.T) {
 		}
 		job = gjson.Get(strings.TrimPrefix(line, "data: "), "params.job_id").Str
 	}
-	if status, _ := d.ask(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`); status != http.StatusAccepted {
+	if status, _ := d.ask(cancelFirst, "Mcp-Session-Id", "mine"); status != http.StatusAccepted {
 		t.Errorf("%d", status)
 	}
 	leave()

@@ -132,6 +132,8 @@ func TestHTTPStreamsTheProgressOfARun(t *testing.T) {
 	}
 }
 
+const cancelFirst = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`
+
 // TestHTTPRunOutlivesItsCall holds what ends a run: not a client that goes away, not a server that stops or is killed, but a
 // cancellation.
 func TestHTTPRunOutlivesItsCall(t *testing.T) {
@@ -143,10 +145,15 @@ func TestHTTPRunOutlivesItsCall(t *testing.T) {
 		"the client goes away": {func(_ *door, leave func()) { leave() }, "completed"},
 		"kill -9":              {func(d *door, _ func()) { _ = d.cmd.Process.Kill(); _ = d.cmd.Wait() }, "completed"},
 		"the client cancels": {func(d *door, _ func()) {
-			if status, body := d.ask(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`); status != http.StatusAccepted {
+			if status, body := d.ask(cancelFirst, "Mcp-Session-Id", "mine"); status != http.StatusAccepted {
 				d.Errorf("%d %s", status, body)
 			}
 		}, "cancelled"},
+		"a client without a session cancels": {func(d *door, _ func()) {
+			if status, body := d.ask(cancelFirst); status != http.StatusAccepted {
+				d.Errorf("%d %s", status, body)
+			}
+		}, "completed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -156,7 +163,7 @@ func TestHTTPRunOutlivesItsCall(t *testing.T) {
 			d := p.open("--toolsets", "core")
 			ctx, leave := context.WithCancel(t.Context())
 			defer leave()
-			response, err := d.post(ctx, toolCall("1", "execute", `{"name":"gated"}`), "Accept", "text/event-stream")
+			response, err := d.post(ctx, toolCall("1", "execute", `{"name":"gated"}`), "Accept", "text/event-stream", "Mcp-Session-Id", "mine")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"net"
 	"net/http"
 	"slices"
 	"sync"
@@ -12,19 +11,25 @@ import (
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
 )
 
-// sender tells clients apart as far as a server without sessions can: by their rights, their machine and their program.
-type sender struct{ name, host, agent, revision, session string }
+const (
+	sessionHeader = "Mcp-Session-Id"
+	// firstStateless is the first revision of MCP that has no sessions, and no streams that can be gone on with.
+	firstStateless = "2026-07-28"
+)
 
-// identify returns the sender of a request.
+// sender is a session of a client with certain rights. Nothing else tells two clients apart that are windows of one program, whose ids of
+// requests all count from the same number.
+type sender struct{ name, session string }
+
+// identify returns the sender of a request. Its session is "" if it has none.
 func identify(c *Client, r *http.Request) sender {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		host = r.RemoteAddr
+	if r.Header.Get(revisionHeader) >= firstStateless {
+		return sender{name: c.Name}
 	}
-	return sender{c.Name, host, r.UserAgent(), r.Header.Get(revisionHeader), r.Header.Get("Mcp-Session-Id")}
+	return sender{c.Name, r.Header.Get(sessionHeader)}
 }
 
-// callKey names the requests in flight that a cancellation can mean.
+// callKey names the request in flight that a cancellation means.
 type callKey struct {
 	from sender
 	id   string // as JSON
@@ -62,8 +67,8 @@ type call struct {
 	end  func()
 }
 
-// begin records a POST. end must be called. A batch ends with its connection or with the server: its requests cannot be cancelled
-// one by one.
+// begin records a POST. end must be called. What has no session, and a batch, ends with its connection or with the server: it cannot be
+// cancelled.
 func (c *calls) begin(from sender, in *input) *call {
 	open := &call{}
 	parent := c.serving
@@ -71,7 +76,7 @@ func (c *calls) begin(from sender, in *input) *call {
 		parent = c.listening
 	}
 	open.ctx, open.stop = context.WithCancelCause(parent)
-	if len(in.ids) != 1 {
+	if len(in.ids) != 1 || from.session == "" {
 		open.end = func() { open.stop(nil) }
 		return open
 	}
@@ -91,8 +96,8 @@ func (c *calls) begin(from sender, in *input) *call {
 	return open
 }
 
-// cancel ends the request that a client cancels. If two clients that look the same have requests with this id in flight, neither is
-// ended: the work of the wrong one would be lost.
+// cancel ends the request that a client cancels in its session. If the session has two requests with this id in flight, neither is ended:
+// the work of the wrong one would be lost.
 func (c *calls) cancel(key callKey, reason string, log *slog.Logger) {
 	c.mu.Lock()
 	meant := slices.Clone(c.open[key])

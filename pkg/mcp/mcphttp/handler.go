@@ -1,5 +1,6 @@
-// Package mcphttp serves MCP over streamable HTTP, for every protocol revision from 2025-03-26 to 2026-07-28, without sessions: each
-// POST stands for itself.
+// Package mcphttp serves MCP over streamable HTTP, for every protocol revision from 2025-03-26 to 2026-07-28. Each POST stands for itself:
+// the id of a session, which initialize gives to clients of the revisions that have sessions, says only whose request a cancellation means.
+// Nothing is kept of a session, so any id will do, also one of another server or of one that was there before.
 //
 // The SDK's handlers answer all requests with JSON, or all with a stream. A Handler has one of each over the same servers, and
 // chooses by what the client accepts. It checks requests before the SDK sees them, so that every refusal is an error of JSON-RPC,
@@ -8,6 +9,7 @@ package mcphttp
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -122,7 +124,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Allow", allowed)
 		w.WriteHeader(http.StatusNoContent)
 	default:
-		refuse(w, http.StatusMethodNotAllowed, jsonrpc.CodeInvalidRequest, "The method is not allowed: the server has no sessions, send each message with POST")
+		refuse(w, http.StatusMethodNotAllowed, jsonrpc.CodeInvalidRequest, "The method is not allowed: send each message with POST; a session needs no end")
 	}
 }
 
@@ -188,6 +190,9 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, client *Client,
 	r = r.WithContext(ctx)
 	r.Body = in.body()
 	r.Header.Set("Accept", "application/json, text/event-stream") // the SDK wants both
+	if in.method == "initialize" {
+		w.Header().Set(sessionHeader, rand.Text())
+	}
 	out := newResponse(w, form == formStream, in)
 	defer out.close()
 	if form == formStream {

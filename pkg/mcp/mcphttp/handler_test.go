@@ -239,9 +239,9 @@ func TestWhyCallsEnd(t *testing.T) {
 		end  func(s *site, leave context.CancelFunc)
 		want mcpserver.End
 	}{
-		"cancelled": {func(s *site, _ context.CancelFunc) { s.do(http.MethodPost, cancel) }, mcpserver.Cancelled},
+		"cancelled": {func(s *site, _ context.CancelFunc) { s.do(http.MethodPost, cancel, inSession...) }, mcpserver.Cancelled},
 		"waited": {func(s *site, _ context.CancelFunc) {
-			s.do(http.MethodPost, strings.Replace(cancel, "REASON", "Request timed out", 1))
+			s.do(http.MethodPost, strings.Replace(cancel, "REASON", "Request timed out", 1), inSession...)
 		}, mcpserver.Gone},
 		"disconnected": {func(_ *site, leave context.CancelFunc) { leave() }, mcpserver.Gone},
 		"stopping":     {func(s *site, _ context.CancelFunc) { s.Drain(0).End() }, mcpserver.Stopping},
@@ -254,6 +254,7 @@ func TestWhyCallsEnd(t *testing.T) {
 				request, _ := http.NewRequestWithContext(ctx, http.MethodPost, s.url, strings.NewReader(callOf(`"c"`, "wait", withToken)))
 				request.Header.Set("Content-Type", "application/json")
 				request.Header.Set("Accept", form)
+				request.Header.Set(inSession[0], inSession[1])
 				if response, err := http.DefaultClient.Do(request); err == nil {
 					_, _ = io.Copy(io.Discard, response.Body)
 					_ = response.Body.Close()
@@ -273,36 +274,76 @@ func TestWhyCallsEnd(t *testing.T) {
 	}
 }
 
-// TestCancellationMeansOneCall holds that a cancellation ends no call of a client that looks different, and none at all if it could
-// mean two.
+// inSession is the header of requests in a session that the server has not begun: it may have been another one.
+var inSession = []string{"Mcp-Session-Id", "s"}
+
+// TestCancellationMeansOneCall holds that a cancellation ends the call of its session, and none if it has no session or could mean two.
 func TestCancellationMeansOneCall(t *testing.T) {
 	s := newSite(t)
-	begin := func(agent string) (leave func()) {
+	begin := func(session ...string) (leave func()) {
 		ctx, cancel := context.WithCancel(t.Context())
-		response := s.begin(ctx, http.MethodPost, callOf("1", "wait", withToken), "Accept", "text/event-stream", "User-Agent", agent)
+		response := s.begin(ctx, http.MethodPost, callOf("1", "wait", withToken), append(session, "Accept", "text/event-stream")...)
 		<-s.entered
 		return func() { cancel(); _ = response.Body.Close() }
 	}
+	in := func(session string) []string { return []string{"Mcp-Session-Id", session} }
 	const cancel = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`
-	first, other, third := begin("a"), begin("b"), begin("b")
-	defer first()
-	s.do(http.MethodPost, cancel, "User-Agent", "b") // may mean two
-	s.do(http.MethodPost, cancel, "User-Agent", "c") // means none
-	other()
+	none, foreign, first, second := begin(), begin(in("a")...), begin(in("b")...), begin(in("b")...)
+	defer none()
+	defer foreign()
+	s.do(http.MethodPost, cancel)                                      // says nobody's
+	s.do(http.MethodPost, cancel, in("b")...)                          // may mean two
+	s.do(http.MethodPost, cancel, in("c")...)                          // means none
+	stateless := append(in("a"), "MCP-Protocol-Version", "2026-07-28") // has no sessions
+	s.do(http.MethodPost, cancel, stateless...)
+	first()
 	if got := <-s.ended; got != mcpserver.Gone {
 		t.Fatalf("a call ended because %q", got)
 	}
 	for { // until the call that was left is forgotten, the cancellation may mean two
-		s.do(http.MethodPost, cancel, "User-Agent", "b")
+		s.do(http.MethodPost, cancel, in("b")...)
 		select {
 		case got := <-s.ended:
 			if got != mcpserver.Cancelled {
 				t.Fatalf("a call ended because %q", got)
 			}
-			third()
+			second()
 			return
 		case <-time.After(5 * time.Millisecond):
 		}
+	}
+}
+
+// TestSessionsBegin holds that initialize, and nothing else, gives a client the id of a session, another one each time.
+func TestSessionsBegin(t *testing.T) {
+	s := newSite(t)
+	initialize := func(revision string) string {
+		return `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"` + revision + `","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`
+	}
+	seen := map[string]bool{}
+	for _, revision := range []string{"2025-03-26", "2025-06-18", "2025-11-25"} {
+		for _, accept := range []string{"application/json", "text/event-stream"} {
+			got := s.do(http.MethodPost, initialize(revision), "Accept", accept)
+			id := got.header.Get("Mcp-Session-Id")
+			if got.status != http.StatusOK || len(id) < 26 || seen[id] {
+				t.Errorf("%s, %s: %d, session %q", revision, accept, got.status, id)
+			}
+			seen[id] = true
+			if next := s.do(http.MethodPost, callOf("2", "echo", ""), "Mcp-Session-Id", id, "MCP-Protocol-Version", revision); next.status != http.StatusOK || next.header.Get("Mcp-Session-Id") != "" {
+				t.Errorf("%s, %s: in the session: %d %v", revision, accept, next.status, next.header)
+			}
+		}
+	}
+	for name, body := range map[string]string{
+		"another request": callOf("1", "echo", ""), "a notification": `{"jsonrpc":"2.0","method":"notifications/initialized"}`,
+		"initialize without params": `{"jsonrpc":"2.0","id":1,"method":"initialize"}`, "initialize with params of a type": `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":7}}`,
+	} {
+		if got := s.do(http.MethodPost, body); got.header.Get("Mcp-Session-Id") != "" {
+			t.Errorf("%s begins a session: %d %v %s", name, got.status, got.header, got.body)
+		}
+	}
+	if got := s.do(http.MethodDelete, "", inSession...); got.status != http.StatusMethodNotAllowed {
+		t.Errorf("the end of a session: %d", got.status)
 	}
 }
 

@@ -99,6 +99,9 @@ func (r *response) Write(data []byte) (int, error) {
 	defer r.mu.Unlock()
 	if !r.sent && r.plain == 0 {
 		r.setRetryAfter(data)
+		if event, _ := bytes.CutPrefix(data, []byte(eventHead)); isError(event) {
+			r.w.Header().Del(sessionHeader) // no session has begun
+		}
 		r.begin(http.StatusOK)
 	}
 	switch {
@@ -245,6 +248,7 @@ func (r *response) close() {
 	if r.plain == 0 {
 		return
 	}
+	r.w.Header().Del(sessionHeader)
 	status, refused := r.in.refusal(r.plain, strings.TrimSpace(r.text.String()))
 	switch {
 	case r.sent: // the stream has begun

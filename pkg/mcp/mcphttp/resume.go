@@ -15,8 +15,6 @@ import (
 
 const (
 	lastEventID = "Last-Event-ID"
-	// firstWithoutIDs is the first revision of MCP whose streams cannot be gone on with.
-	firstWithoutIDs = "2026-07-28"
 	// maxEventID is the most bytes of the id of an event. Events of requests with longer ids or tokens have none.
 	maxEventID = 1 << 10
 )
@@ -66,7 +64,7 @@ func isID(value json.RawMessage) bool {
 
 // continues reports whether the client of a request can go on with streams that it loses.
 func (h *Handler) continues(r *http.Request) bool {
-	return h.config.Continued != "" && r.Header.Get(revisionHeader) < firstWithoutIDs
+	return h.config.Continued != "" && r.Header.Get(revisionHeader) < firstStateless
 }
 
 // resume answers with the rest of a stream, after the event in Last-Event-ID: the request is repeated, and the tool told where to go on.
