@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcp/access"
@@ -23,6 +25,9 @@ type callers struct {
 	toolsets []string
 	// open reports that the server is for this machine alone.
 	open bool
+	// public is the URL under which clients reach the server, or nil.
+	public *url.URL
+	watch  access.Watch
 
 	mu      sync.Mutex
 	servers map[string]*mcpserver.Server // by what they reach
@@ -70,11 +75,11 @@ type sender struct {
 
 // sender returns who sends a request. The error is a *mcphttp.Denied if it may not call.
 func (c *callers) sender(r *http.Request) (*sender, error) {
-	values, err := credentials(r)
+	find, err := c.credential(r)
 	if err != nil {
 		return nil, err
 	}
-	if len(values) == 0 {
+	if find == nil {
 		toolsets := c.anyone(r)
 		if toolsets == nil {
 			return nil, &mcphttp.Denied{Status: http.StatusUnauthorized, Challenge: challenge, Message: "A bearer token is needed"}
@@ -85,10 +90,9 @@ func (c *callers) sender(r *http.Request) (*sender, error) {
 	if err != nil {
 		return nil, err
 	}
-	scheme, secret, _ := strings.Cut(values[0], " ")
-	token := access.Find(tokens, strings.TrimSpace(secret))
-	if token == nil || len(values) > 1 || !strings.EqualFold(scheme, "Bearer") {
-		return nil, &mcphttp.Denied{Status: http.StatusUnauthorized, Challenge: challenge + `, error="invalid_token"`, Message: "The bearer token is wrong or was removed"}
+	token := find(tokens)
+	if token == nil {
+		return nil, errInvalid()
 	}
 	toolsets := c.toolsets
 	if len(token.Toolsets) > 0 {
@@ -100,18 +104,64 @@ func (c *callers) sender(r *http.Request) (*sender, error) {
 	return &sender{token.Name, toolsets, token.Flows}, nil
 }
 
-// credentials returns the values of Authorization, or the one that the cookie of a browser stands for. A browser says by Origin which
-// page has it change something.
-func credentials(r *http.Request) ([]string, error) {
-	values := r.Header.Values("Authorization")
-	cookie, err := r.Cookie(runpage.Cookie)
-	if len(values) > 0 || err != nil {
-		return values, nil //nolint:nilerr // without a cookie
-	}
-	if r.Method != http.MethodGet && r.Method != http.MethodHead && r.Header.Get("Origin") == "" {
+// errInvalid returns the error for a credential by which no token is found.
+func errInvalid() *mcphttp.Denied {
+	return &mcphttp.Denied{Status: http.StatusUnauthorized, Challenge: challenge + `, error="invalid_token"`, Message: "The bearer token is wrong or was removed, or the session has ended"}
+}
+
+// credential returns what finds the token of a request, by the bearer in Authorization or by the session in a browser's cookie, or nil if the
+// request has neither. A browser says by Origin which page has it change something.
+func (c *callers) credential(r *http.Request) (find func([]access.Token) *access.Token, err error) {
+	values, server := r.Header.Values("Authorization"), runpage.ServerOf(c.public, r)
+	cookie, missing := r.Cookie(runpage.Cookie(server))
+	switch {
+	case len(values) == 1:
+		scheme, secret, _ := strings.Cut(values[0], " ")
+		return func(tokens []access.Token) *access.Token {
+			if !strings.EqualFold(scheme, "Bearer") {
+				return nil
+			}
+			return access.Find(tokens, strings.TrimSpace(secret))
+		}, nil
+	case len(values) > 1:
+		return nil, errInvalid()
+	case missing != nil:
+		return nil, nil
+	case r.Method != http.MethodGet && r.Method != http.MethodHead && r.Header.Get("Origin") == "":
 		return nil, &mcphttp.Denied{Status: http.StatusForbidden, Message: "A request with a cookie must have the Origin of a page of this server"}
 	}
-	return []string{"Bearer " + cookie.Value}, nil
+	return func(tokens []access.Token) *access.Token {
+		return access.FindSession(tokens, cookie.Value, server, time.Now())
+	}, nil
+}
+
+// bind returns the context of a request. It ends soon after the token or the session that the request has come with.
+func (c *callers) bind(r *http.Request) (ctx context.Context, end func()) {
+	find, err := c.credential(r)
+	if err != nil || find == nil {
+		return r.Context(), func() {}
+	}
+	return c.watch.Bind(r.Context(), find, errInvalid())
+}
+
+// signIn begins a session of a browser by a token. The error is a *mcphttp.Denied if the token does not reach the pages.
+func (c *callers) signIn(r *http.Request, token string) (session string, err error) {
+	check := r.Clone(r.Context())
+	check.Header.Set("Authorization", "Bearer "+token)
+	if _, err := c.reach(check); err != nil {
+		return "", err
+	}
+	return access.Begin(r.Context(), c.fronts.suite.Home, token, runpage.ServerOf(c.public, r))
+}
+
+// signOut ends the session of a request.
+func (c *callers) signOut(r *http.Request) error {
+	server := runpage.ServerOf(c.public, r)
+	cookie, missing := r.Cookie(runpage.Cookie(server))
+	if missing != nil {
+		return nil
+	}
+	return access.End(r.Context(), c.fronts.suite.Home, cookie.Value, server)
 }
 
 // client returns who sends a request to the MCP endpoint. The error is a *mcphttp.Denied.

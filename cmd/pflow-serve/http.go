@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/mcp/access"
 	"github.com/pflow-suite/pflow/pkg/mcp/flowhttp"
 	"github.com/pflow-suite/pflow/pkg/mcp/mcphttp"
 	"github.com/pflow-suite/pflow/pkg/mcp/mcphttp/runpage"
@@ -67,7 +68,7 @@ func (c *httpCommand) Run(app *cli.App) error {
 		return err
 	}
 	callers := &callers{
-		ctx: app.Context, fronts: made, toolsets: toolsets, servers: map[string]*mcpserver.Server{},
+		ctx: app.Context, fronts: made, toolsets: toolsets, public: public, watch: access.Watch{Home: made.suite.Home}, servers: map[string]*mcpserver.Server{},
 		open: mcphttp.IsLoopback(host) && (public == nil || mcphttp.IsLoopback(public.Hostname())),
 	}
 	if err := callers.check(); err != nil {
@@ -105,7 +106,7 @@ func (c *httpCommand) Run(app *cli.App) error {
 	}
 	drain := handler.Drain(max(0, c.Drain))
 	if showsRuns(toolsets) {
-		pages := &runpage.Handler{Programs: made.suite, Feed: made.feed, Reach: callers.reach, Public: public, Log: app.Log}
+		pages := &runpage.Handler{Programs: made.suite, Feed: made.feed, Reach: callers.reach, SignIn: callers.signIn, SignOut: callers.signOut, Public: public, Log: app.Log}
 		pages.Mount(routes)
 		defer pages.Close()
 		endCalls := drain.Begin
@@ -115,7 +116,7 @@ func (c *httpCommand) Run(app *cli.App) error {
 		return err
 	}
 	guard := &mcphttp.Guard{Public: public, Host: host}
-	return mcphttp.Serve(app.Context, listener, guard.Handler(routes), drain, app.Log)
+	return mcphttp.Serve(app.Context, listener, guard.Handler(mcphttp.Revocable(routes, callers.bind)), drain, app.Log)
 }
 
 // baseURL returns the URL of a listener for programs of this machine.

@@ -17,7 +17,7 @@ import (
 type tokenCommand struct {
 	Add    addTokenCommand    `cmd:"" help:"Make a token and print it; it is shown only once." example:"pflow-serve token add laptop --toolsets core,runs"`
 	List   listTokensCommand  `cmd:"" help:"List the tokens by name." example:"pflow-serve token list"`
-	Remove removeTokenCommand `cmd:"" help:"Remove a token; a server that runs refuses it from then on." example:"pflow-serve token remove laptop"`
+	Remove removeTokenCommand `cmd:"" help:"Remove a token; a server that runs refuses it from then on, and ends what it has open." example:"pflow-serve token remove laptop"`
 }
 
 type addTokenCommand struct {
@@ -83,7 +83,7 @@ func (listTokensCommand) Run(app *cli.App) error {
 		return err
 	}
 	for i := range tokens {
-		tokens[i].Hash = ""
+		tokens[i].Hash, tokens[i].Sessions = "", nil
 	}
 	return cli.List(app, tokens, func(w io.Writer) {
 		for _, t := range tokens {

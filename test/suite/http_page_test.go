@@ -190,16 +190,20 @@ func TestWebPagesTakeATokenOnce(t *testing.T) {
 	for next, want := range map[string]string{"/runs/" + run: "/runs/" + run, "//evil.example/": "/", `/\evil.example`: "/", "https://evil.example/": "/", "": "/", "/a\r\nX-Evil: 1": "/"} {
 		got := d.visit("/sign-in", form(" "+token+"\n", next), "Origin", own)
 		cookie := got.header.Get("Set-Cookie")
-		for _, attribute := range []string{"pflow_token=" + token, "Path=/", "HttpOnly", "Secure", "SameSite=Strict"} {
-			if !strings.Contains(cookie, attribute) {
-				t.Errorf("the cookie lacks %s: %s", attribute, cookie)
+		for _, attribute := range []string{"pflow_session=", "Path=/", "HttpOnly", "Secure", "SameSite=Strict"} {
+			if !strings.Contains(cookie, attribute) || strings.Contains(cookie, token) {
+				t.Errorf("the cookie lacks %s or has the token: %s", attribute, cookie)
 			}
 		}
 		if location := strings.TrimPrefix(got.header.Get("Location"), own); got.status != http.StatusSeeOther || location != want || got.header.Get("X-Evil") != "" {
 			t.Errorf("%q leads to %d %q", next, got.status, location)
 		}
 	}
-	cookie := []string{"Cookie", "pflow_token=" + token}
+	signIn := func() []string {
+		set := d.visit("/sign-in", form(token, "/"), "Origin", own).header.Get("Set-Cookie")
+		return []string{"Cookie", strings.SplitN(set, ";", 2)[0]}
+	}
+	cookie := signIn()
 	with := func(headers ...string) []string { return append(headers, cookie...) }
 	if got := d.visit("/runs/"+run, nil, cookie...); got.status != http.StatusOK || !strings.Contains(got.body, run) || strings.Contains(got.body, token) {
 		t.Errorf("with the cookie: %d", got.status)
@@ -220,6 +224,13 @@ func TestWebPagesTakeATokenOnce(t *testing.T) {
 	}
 	if got := d.visit("/sign-out", url.Values{}, with("Origin", own)...); got.status != http.StatusSeeOther || !strings.Contains(got.header.Get("Set-Cookie"), "Max-Age=0") {
 		t.Errorf("sign-out: %d %v", got.status, got.header)
+	}
+	if got := d.visit("/", nil, cookie...); got.status != http.StatusUnauthorized {
+		t.Errorf("a session that has ended: %d", got.status)
+	}
+	cookie = signIn()
+	if got := d.visit("/", nil, cookie...); got.status != http.StatusOK {
+		t.Errorf("another session: %d", got.status)
 	}
 	p.must("pflow-serve", "token", "remove", "browser")
 	if got := d.visit("/", nil, cookie...); got.status != http.StatusUnauthorized || !strings.Contains(got.header.Get("Set-Cookie"), "Max-Age=0") || strings.Contains(got.body, token) {

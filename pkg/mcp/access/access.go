@@ -1,5 +1,5 @@
-// Package access keeps the bearer tokens of the clients that may call pflow-serve over HTTP, and what each of them may do. A token is
-// shown once, when it is made: the home has only its hash.
+// Package access keeps the bearer tokens of the clients that may call pflow-serve over HTTP, what each of them may do, and the sessions of
+// the browsers in which they were given. A token and the id of a session are shown once, when they are made: the home has only their hashes.
 package access
 
 import (
@@ -35,6 +35,8 @@ type Token struct {
 	CreatedAt time.Time `json:"created_at"`
 	// Hash is the SHA-256 of the token in hexadecimal digits. A token has 256 random bits, so it cannot be guessed from that.
 	Hash string `json:"hash,omitempty"`
+	// Sessions are those of browsers in which the token was given, and end with it.
+	Sessions []Session `json:"sessions,omitempty"`
 }
 
 // document is the content of the file.

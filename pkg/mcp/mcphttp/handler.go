@@ -182,19 +182,23 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 func (h *Handler) answer(w http.ResponseWriter, r *http.Request, client *Client, in *input, form form, after string) {
 	open := h.calls.begin(identify(client, r), in)
 	defer open.end()
-	unfollow := context.AfterFunc(r.Context(), func() {
-		open.stop(&mcpserver.Ended{By: mcpserver.Gone, Err: errors.New("the client closed the connection")})
+	ctx := r.Context()
+	unfollow := context.AfterFunc(ctx, func() {
+		why := errors.New("the client closed the connection")
+		if d := revoked(ctx); d != nil {
+			why = d
+		}
+		open.stop(&mcpserver.Ended{By: mcpserver.Gone, Err: why})
 	})
 	defer unfollow()
-	ctx := mcpserver.WithEnding(context.WithValue(r.Context(), clientKey{}, client), open.ctx)
-	r = r.WithContext(ctx)
+	r = r.WithContext(mcpserver.WithEnding(context.WithValue(ctx, clientKey{}, client), open.ctx))
 	r.Body = in.body()
 	r.Header.Set("Accept", "application/json, text/event-stream") // the SDK wants both
 	if in.method == "initialize" {
 		w.Header().Set(sessionHeader, rand.Text())
 	}
 	out := newResponse(w, form == formStream, in)
-	defer out.close()
+	defer func() { out.close(revoked(ctx)) }()
 	if form == formStream {
 		if len(in.ids) == 1 {
 			out.identified = h.continues(r)

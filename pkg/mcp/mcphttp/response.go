@@ -237,15 +237,23 @@ func (r *response) setRetryAfter(answer []byte) {
 // maxRefusal is the most bytes of an answer that can be a refusal for a time.
 const maxRefusal = 64 << 10
 
-// close ends the response: nothing is written to the client after it has returned.
-func (r *response) close() {
+// close ends the response: nothing is written to the client after it has returned. A client that may not read the answer, because of denied,
+// reads that instead, unless the answer has been sent.
+func (r *response) close(denied *Denied) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.closed = true
 	if r.beats != nil {
 		r.beats.Stop()
 	}
-	if r.plain == 0 {
+	switch {
+	case denied != nil && !r.sent:
+		deny(r.w, denied)
+		return
+	case denied != nil && r.stream && len(r.in.ids) == 1:
+		_ = r.event((&message.Refusal{ID: r.in.ids[0], Code: jsonrpc.CodeInvalidRequest, Message: denied.Message}).Encode(), "")
+		return
+	case r.plain == 0:
 		return
 	}
 	r.w.Header().Del(sessionHeader)

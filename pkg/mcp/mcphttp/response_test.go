@@ -29,7 +29,7 @@ func TestHeartbeats(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		synctest.Wait()
-		r.close()
+		r.close(nil)
 		time.Sleep(10 * heartbeat)
 		synctest.Wait()
 		beat := eventHead + "{}\n\n: heartbeat\n\n"
@@ -49,7 +49,7 @@ func TestHeartbeatsAreForStreams(t *testing.T) {
 			_, _ = io.WriteString(r, `{"a":`)
 			time.Sleep(3 * heartbeat)
 			_, _ = io.WriteString(r, `1}`)
-			r.close()
+			r.close(nil)
 			if got := recorder.Body.String(); got != `{"a":1}` {
 				t.Errorf("%q", got)
 			}
@@ -85,7 +85,7 @@ func TestAClientThatReadsNothing(t *testing.T) {
 				ended := make(chan error, 1)
 				server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 					r := newResponse(w, false, request()) // without heartbeats: a bubble's clock stands still while one waits for the lock
-					defer r.close()
+					defer r.close(nil)
 					r.Header().Set("Content-Type", "application/json")
 					if stream {
 						r.send(json.RawMessage(`{}`), "")
@@ -129,7 +129,7 @@ func TestACallEndsWithAClientThatReadsNothing(t *testing.T) {
 		ended := make(chan time.Duration, 1)
 		server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 			r := newResponse(w, false, request())
-			defer r.close()
+			defer r.close(nil)
 			begun := time.Now()
 			for q.Context().Err() == nil && time.Since(begun) < 10*writeTime {
 				r.send(json.RawMessage(`"`+strings.Repeat("x", piece)+`"`), "")

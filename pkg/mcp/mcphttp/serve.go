@@ -49,6 +49,9 @@ func Serve(ctx context.Context, listener net.Listener, handler http.Handler, dra
 	server := &http.Server{
 		Handler: timedBodies(crashes(handler, log), bodyTime), ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug), // mistakes of clients
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			return context.WithValue(ctx, connectionKey{}, c)
+		},
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(limit(listener, maxConnections)) }()

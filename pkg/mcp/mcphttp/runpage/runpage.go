@@ -57,6 +57,10 @@ type Handler struct {
 	Feed *feed.Feed
 	// Reach returns what the sender of a request may see. The error is a *mcphttp.Denied if it may see nothing.
 	Reach func(*http.Request) (*Reach, error)
+	// SignIn begins a session by a token that reaches the pages, at the server of a request, and SignOut ends that of a request. The error of SignIn is a
+	// *mcphttp.Denied if the token is not valid.
+	SignIn  func(r *http.Request, token string) (session string, err error)
+	SignOut func(*http.Request) error
 	// Public is the URL under which clients reach the server, or nil.
 	Public *url.URL
 	Log    *slog.Logger

@@ -2,11 +2,30 @@ package runpage
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 )
 
-// Cookie is the name of the cookie that has the token of a browser.
-const Cookie = "pflow_token"
+// ServerOf returns the URL of the server of a request as the browser names it: its public one, or else that of the host and port.
+func ServerOf(public *url.URL, r *http.Request) string {
+	if public != nil {
+		return public.String()
+	}
+	return "http://" + strings.ToLower(r.Host)
+}
+
+// Cookie returns the name of the cookie that has the session of a browser at a server. Servers on other ports of the host have others, because
+// the browser keeps them together.
+func Cookie(server string) string {
+	const name = "pflow_session"
+	if u, err := url.Parse(server); err == nil && u.Port() != "" {
+		return name + "_" + u.Port()
+	}
+	return name
+}
+
+// cookie returns the name of the cookie for a request.
+func (h *Handler) cookie(r *http.Request) string { return Cookie(ServerOf(h.Public, r)) }
 
 // maxForm is the most bytes of a form.
 const maxForm = 4 << 10
@@ -19,7 +38,7 @@ type welcome struct {
 	Message string
 }
 
-// refuse answers a sender that may see nothing with the form for a token. A cookie with a token that is not valid is removed.
+// refuse answers a sender that may see nothing with the form for a token. A cookie with a session that does not go on is removed.
 func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	d := denied(err)
 	if d == nil {
@@ -30,23 +49,21 @@ func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Method == http.MethodGet {
 		c.Next = r.URL.RequestURI()
 	}
-	if _, missing := r.Cookie(Cookie); missing == nil {
+	if _, missing := r.Cookie(h.cookie(r)); missing == nil {
 		c.Message = d.Message
-		h.setToken(w, "")
+		h.keep(w, r, "")
 	}
 	h.write(w, r, &page{Name: "sign-in", Title: "Sign in", Status: d.Status, Content: c})
 }
 
-// signIn takes a token, checks it and has the browser keep it.
+// signIn takes a token and has the browser keep a session that goes on by it.
 func (h *Handler) signIn(w http.ResponseWriter, r *http.Request) {
 	if !h.fromPage(w, r) {
 		return
 	}
 	token, next := strings.TrimSpace(r.PostFormValue("token")), r.PostFormValue("next")
-	check := r.Clone(r.Context())
-	check.Header.Del("Cookie")
-	check.Header.Set("Authorization", "Bearer "+token)
-	if _, err := h.Reach(check); err != nil {
+	session, err := h.SignIn(r, token)
+	if err != nil {
 		d := denied(err)
 		if d == nil {
 			h.write(w, r, failed(err))
@@ -55,16 +72,20 @@ func (h *Handler) signIn(w http.ResponseWriter, r *http.Request) {
 		h.write(w, r, &page{Name: "sign-in", Title: "Sign in", Status: d.Status, Content: welcome{next, d.Message}})
 		return
 	}
-	h.setToken(w, token)
+	h.keep(w, r, session)
 	h.write(w, r, &page{Moved: local(next)})
 }
 
-// signOut has the browser forget the token.
+// signOut ends the session of a browser.
 func (h *Handler) signOut(w http.ResponseWriter, r *http.Request) {
 	if !h.fromPage(w, r) {
 		return
 	}
-	h.setToken(w, "")
+	if err := h.SignOut(r); err != nil {
+		h.write(w, r, failed(err))
+		return
+	}
+	h.keep(w, r, "")
 	h.write(w, r, &page{Moved: "/"})
 }
 
@@ -79,13 +100,13 @@ func (h *Handler) fromPage(w http.ResponseWriter, r *http.Request) bool {
 	return false
 }
 
-// setToken has the browser keep a token for requests of these pages only, or forget it if it is "".
-func (h *Handler) setToken(w http.ResponseWriter, token string) {
+// keep has the browser keep a session for requests of these pages only, or forget it if it is "".
+func (h *Handler) keep(w http.ResponseWriter, r *http.Request, session string) {
 	c := &http.Cookie{
-		Name: Cookie, Value: token, Path: h.root() + "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
+		Name: h.cookie(r), Value: session, Path: h.root() + "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
 		Secure: h.Public != nil && h.Public.Scheme == "https",
 	}
-	if token == "" {
+	if session == "" {
 		c.MaxAge = -1
 	}
 	http.SetCookie(w, c)
