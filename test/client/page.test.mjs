@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
+import { createServer, request } from 'node:http';
 import { join } from 'node:path';
 import test from 'node:test';
 import { accessible, launch, missing, narrow, newPage, patience, shot } from './browser.mjs';
@@ -174,6 +175,85 @@ test('the list is live, can be filtered, and a run can be cancelled', { skip, ti
   await page.locator(`tr[data-name="${held}"] a`).click();
   await page.locator('[data-action="cancel"]').click();
   await is(page, 'cancelled');
+  await clean(page);
+});
+
+/** counted passes requests on to a server. It counts the streams that are open, and those that there were at the same time. */
+async function counted(t, url) {
+  const streams = { open: 0, most: 0 };
+  const proxy = createServer((from, to) => {
+    const stream = from.url.includes('/events');
+    if (stream) streams.most = Math.max(streams.most, streams.open += 1);
+    const onward = request(url + from.url, { method: from.method, headers: from.headers }, (answer) => {
+      to.writeHead(answer.statusCode, answer.headers);
+      answer.pipe(to);
+    });
+    onward.on('error', () => to.destroy());
+    to.on('close', () => {
+      if (stream) streams.open -= 1;
+      onward.destroy();
+    });
+    from.pipe(onward);
+  }).listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  t.after(() => {
+    proxy.closeAllConnections();
+    proxy.close();
+  });
+  return { streams, url: `http://127.0.0.1:${proxy.address().port}` };
+}
+
+test('eight tabs are live by one stream, and none is open for tabs that are hidden', { skip, timeout: 3 * patience }, async (t) => {
+  const home = await newHome(t);
+  await home.draft('deploy', deploy(home.dir));
+  const starts = ['one', 'two', 'three', 'four'].map((who) => home.run('pflow-exec', 'start', '--name', 'deploy', `who=${who}`));
+  const runs = (await Promise.all(starts)).map((run) => run.run_id);
+  const { streams, url } = await counted(t, await serve(t, home));
+  const first = await open(t, url);
+  const tabs = [first];
+  for (const path of [...runs.map((run) => `/runs/${run}`), '/', `/runs/${runs[0]}`, '/']) {
+    const tab = await first.context().newPage();
+    await tab.goto(url + path, { timeout: patience });
+    tabs.push(tab);
+  }
+  for (const tab of tabs.slice(1, 5)) await is(tab, 'running');
+  const hide = (tab, state) => tab.evaluate((value) => {
+    Object.defineProperty(document, 'visibilityState', { value, configurable: true });
+    document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
+  }, state);
+  const [hidden] = tabs.splice(2, 1); // of the run that no other tab shows
+  await hide(hidden, 'hidden');
+  await writeFile(join(home.dir, 'go'), '');
+  for (const tab of [tabs[1], tabs[2], tabs[3], tabs[5]]) await is(tab, 'failed');
+  for (const list of [tabs[0], tabs[4], tabs[6]]) for (const run of runs) await list.locator(`tr[data-name="${run}"] .is-failed`).waitFor();
+  assert.equal(await hidden.locator('article').getAttribute('data-status'), 'running', 'a hidden tab does not ask');
+  await hide(hidden, 'visible');
+  await is(hidden, 'failed');
+  assert.equal(streams.open, 1);
+  assert.ok(streams.most <= 2, `${streams.most} streams at the same time`); // one of them about to end
+
+  // The tabs of lists are still live. Once nobody sees them, nothing is open.
+  for (const tab of tabs) await hide(tab, 'hidden');
+  while (streams.open > 0) await new Promise((resolve) => { setTimeout(resolve, 20); });
+  await hide(first, 'visible');
+  const { run_id: late } = await home.run('pflow-exec', 'start', '--name', 'deploy', 'who=late');
+  await first.locator(`tr[data-name="${late}"]`).waitFor();
+  assert.equal(streams.open, 1);
+});
+
+test('a browser whose tabs cannot share has a stream for each that is seen', { skip, timeout: 3 * patience }, async (t) => {
+  const home = await newHome(t);
+  await home.draft('deploy', deploy(home.dir));
+  const { streams, url } = await counted(t, await serve(t, home));
+  const page = await open(t, `${url}/workflows`);
+  await page.addInitScript(() => delete window.SharedWorker);
+  await page.goto(url);
+  const { run_id: run } = await home.run('pflow-exec', 'start', '--name', 'deploy', 'who=me');
+  await page.locator(`tr[data-name="${run}"] a`).click();
+  await is(page, 'running');
+  await writeFile(join(home.dir, 'go'), '');
+  await is(page, 'failed');
+  while (streams.open > 0) await new Promise((resolve) => { setTimeout(resolve, 20); }); // a run that has ended is not followed
   await clean(page);
 });
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -23,11 +24,12 @@ type eventStream struct {
 	id string
 }
 
-// stream opens the stream of a run, after an event if after is not "".
+// stream opens the stream of a run, which may have a query, after an event if after is not "".
 func (d *door) stream(run, after string, headers ...string) *eventStream {
 	d.Helper()
 	ctx, cancel := context.WithCancel(d.Context())
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, d.base()+"/api/runs/"+run+"/events", nil)
+	run, query, _ := strings.Cut(run, "?")
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, d.base()+"/api/runs/"+run+"/events?"+query, nil)
 	if err != nil {
 		d.Fatal(err)
 	}
@@ -219,6 +221,50 @@ func TestWebEventsOfALimitedToken(t *testing.T) {
 		t.Errorf("the limited token: %s", e)
 	}
 	passed()
+}
+
+// TestWebEventsOfAllRunsAndSome holds that the stream of all runs brings what happens to the runs that it is asked for, and the end of one
+// that has ended before, and that a token follows only the runs that it reaches.
+func TestWebEventsOfAllRunsAndSome(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	gate := p.gate("gate")
+	p.saved("theirs", gated())
+	p.saved("mine", chain("echo mine"))
+	d := p.open("--toolsets", "core,runs")
+	ended, run := p.start("mine"), p.start("theirs")
+	p.must("pflow-exec", "wait", ended)
+	open := gate.reached()
+	asked := "all?run=" + run + "&run=" + ended + "&run=last&run=" + run + "&run=r" + strings.Repeat("0", 26) + "&run=--help"
+	all, limited := d.stream(asked, ""), d.stream(asked, "", "Authorization", p.token("limited", "--flows", "mine"))
+	if e := limited.next(); e.Get("run").Str != ended || e.Get("event").Str != "run_finished" || e.Get("status").Str != "completed" || e.Get("workflow").Str != "mine" {
+		t.Errorf("the limited token: %s", e)
+	}
+	open()
+	var kinds, ends []string
+	for e := all.next(); ; e = all.next() {
+		if e.Get("run").Str == run {
+			kinds = append(kinds, e.Get("event").Str)
+		}
+		if e.Get("event").Str == "run_finished" {
+			ends = append(ends, e.Get("run").Str)
+		}
+		if !e.Exists() || slices.Contains(ends, ended) && slices.Contains(ends, run) {
+			break
+		}
+	}
+	if len(ends) != 2 || !slices.Contains(kinds, "node_completed") || slices.Index(kinds, "run_finished") != len(kinds)-1 {
+		t.Errorf("ends of %q; of the run: %q", ends, kinds)
+	}
+	mine := p.start("mine")
+	for _, kind := range []string{"run_started", "run_finished"} {
+		if e := limited.next(); e.Get("run").Str != mine || e.Get("event").Str != kind {
+			t.Errorf("the limited token, %s: %s", kind, e)
+		}
+	}
+	if got := d.stream("all?"+strings.Repeat("run=r1&", 101), "").status; got != http.StatusBadRequest {
+		t.Errorf("too many runs: %d", got)
+	}
 }
 
 // TestOneWatchBringsAllEvents holds that streams of flows and of pages share one process that reads events, and that both go on, with each event

@@ -114,6 +114,7 @@ func TestWebPages(t *testing.T) {
 		"/workflows/none/graph.svg":                {404, nil, "<svg"},
 		"/page.css":                                {200, []string{".pages"}, ""},
 		"/page.js":                                 {200, []string{"EventSource"}, ""},
+		"/page-stream.js":                          {200, []string{"EventSource"}, ""},
 	} {
 		got := d.visit(path, nil)
 		if missing := got.lacks(tc.has...); got.status != tc.status || missing != nil || tc.lacks != "" && strings.Contains(got.body, tc.lacks) {
@@ -128,7 +129,7 @@ func TestWebPages(t *testing.T) {
 	if got := d.visit("/runs/last", nil); got.status != http.StatusSeeOther || got.header.Get("Location") != "/runs/"+failed {
 		t.Errorf("%d %v", got.status, got.header)
 	}
-	if kept := regexp.MustCompile(`"(/page\.(?:css|js)\?v=[0-9a-f]{32})"`).FindAllStringSubmatch(d.visit("/", nil).body, -1); len(kept) != 2 {
+	if kept := regexp.MustCompile(`"(/page(?:-stream)?\.(?:css|js)\?v=[0-9a-f]{32})"`).FindAllStringSubmatch(d.visit("/", nil).body, -1); len(kept) != 3 {
 		t.Errorf("the page names %q", kept)
 	} else {
 		for _, name := range kept {

@@ -17,6 +17,8 @@ var (
 	pageCSS string
 	//go:embed page.js
 	pageJS string
+	//go:embed page-stream.js
+	streamJS string
 	//go:embed page.svg
 	pageSVG string
 	//go:embed page.html
@@ -30,9 +32,9 @@ var templates = sync.OnceValue(func() *template.Template {
 // maxAsset is the most bytes of the style or the script of fragments.
 const maxAsset = 1 << 20
 
-// asset is a file that belongs to all pages. It begins with what belongs to the fragments of runs, which pflow-exec prints.
+// asset is a file that belongs to all pages. It may begin with what belongs to the fragments of runs, which pflow-exec prints.
 type asset struct {
-	// name is its path, flag makes pflow-exec report print its beginning, and own is the rest.
+	// name is its path, flag, unless it is "", makes pflow-exec report print its beginning, and own is the rest.
 	name, kind, flag, own string
 
 	mu      sync.Mutex
@@ -40,9 +42,11 @@ type asset struct {
 	version string
 }
 
-func newAssets() (style, script *asset) {
+func newAssets() (style, script, worker *asset) {
+	const code = "text/javascript; charset=utf-8"
 	return &asset{name: "/page.css", kind: "text/css; charset=utf-8", flag: "--style", own: pageCSS},
-		&asset{name: "/page.js", kind: "text/javascript; charset=utf-8", flag: "--script", own: pageJS}
+		&asset{name: "/page.js", kind: code, flag: "--script", own: pageJS},
+		&asset{name: "/page-stream.js", kind: code, own: streamJS}
 }
 
 // read returns the asset and its version, which follows from its content. It is read once.
@@ -50,9 +54,11 @@ func (h *Handler) read(ctx context.Context, a *asset) (file []byte, version stri
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.file == nil {
-		part, err := h.Programs.Print(context.WithoutCancel(ctx), maxAsset, "pflow-exec", "report", a.flag)
-		if err != nil {
-			return nil, "", err
+		var part []byte
+		if a.flag != "" {
+			if part, err = h.Programs.Print(context.WithoutCancel(ctx), maxAsset, "pflow-exec", "report", a.flag); err != nil {
+				return nil, "", err
+			}
 		}
 		a.file = append(part, a.own...)
 		a.version = versionOf(a.file)

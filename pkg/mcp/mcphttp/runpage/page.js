@@ -106,20 +106,50 @@
       location.href = root + "/compare?a=" + encodeURIComponent(chosen[1]) + "&b=" + encodeURIComponent(chosen[0]);
     });
     pick();
-    if (!cursor) painted(function () { follow("all", function () { soon(); }).onopen = soon; }); // which also brings what has happened before, and while the server was away
+    if (!cursor) painted(function () { follow("all", soon); });
   }
 
   // painted calls f after the page has been shown: what f asks the server for does not delay that.
   function painted(f) { requestAnimationFrame(function () { setTimeout(f); }); }
 
-  // follow calls f with each event of a run, or with the beginnings and ends of all. f returns true to stop.
+  // follow calls f whenever a run, or the list of runs for "all", may have changed, while the page is seen. It returns what ends that.
   function follow(run, f) {
-    var source = new EventSource(root + "/api/runs/" + run + "/events");
-    source.onmessage = function (e) {
-      if (f(JSON.parse(e.data))) source.close();
+    var leave = null;
+    function look(e) {
+      var seen = document.visibilityState === "visible" && e.type !== "pagehide";
+      if (seen === Boolean(leave)) return;
+      if (seen) leave = connect(run, f);
+      else end();
+    }
+    function end() {
+      if (leave) leave();
+      leave = null;
+    }
+    var events = ["visibilitychange", "pagehide", "pageshow"]; // the last one brings a page back that the browser has kept
+    events.forEach(function (name) { addEventListener(name, look, true); });
+    look({});
+    return function () {
+      events.forEach(function (name) { removeEventListener(name, look, true); });
+      end();
     };
-    window.addEventListener("pagehide", function () { source.close(); });
-    return source;
+  }
+
+  // connect calls f with what happens to a run until the function that it returns is called. All tabs share one stream; a browser that cannot
+  // share has one for each that is seen.
+  function connect(run, f) {
+    if (window.SharedWorker) {
+      var port = new SharedWorker(body.dataset.worker).port;
+      port.onmessage = f;
+      port.postMessage(run);
+      return function () {
+        port.postMessage("");
+        port.close();
+      };
+    }
+    var source = new EventSource(root + "/api/runs/all/events" + (run === "all" ? "" : "?run=" + run));
+    source.onopen = f;
+    source.onmessage = function (e) { if (run === "all" || JSON.parse(e.data).run === run) f(); };
+    return function () { source.close(); };
   }
 
   // A run.
@@ -143,26 +173,24 @@
       view.refresh();
       allow();
       document.title = page.title;
+      watch();
       var state = article.querySelector(".outcome .state");
       say(state.textContent.replace(/^\W+/, ""));
     }
     function refresh() { return load("/runs/" + id).then(put); }
-    var soon = calmly(refresh, 500), source = null;
+    var soon = calmly(refresh, 500), leave = null;
     function watch() {
-      if (source || !article.dataset.live) return;
-      source = follow(id, function (e) {
-        soon();
-        if (e.event !== "run_finished" && e.event !== "run_interrupted") return false;
-        source = null;
-        return true;
-      });
+      var live = Boolean(article.dataset.live);
+      if (live === Boolean(leave)) return;
+      if (!live) leave();
+      leave = live ? follow(id, soon) : null;
     }
     function show(next) {
       if (next && next !== id) {
         location.href = root + "/runs/" + next;
         return;
       }
-      return refresh().then(watch);
+      return refresh();
     }
     function send(button) {
       var action = button.dataset.action, tool = toolFor(action), of = article.dataset, args = { run_id: id };

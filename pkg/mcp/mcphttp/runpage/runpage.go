@@ -70,12 +70,13 @@ type Handler struct {
 	close   sync.Once
 	style   *asset
 	script  *asset
+	worker  *asset
 }
 
 // Mount adds the pages to a mux. It is called once.
 func (h *Handler) Mount(mux *http.ServeMux) {
 	h.readers, h.closed = make(chan struct{}, maxReaders), make(chan struct{})
-	h.style, h.script = newAssets()
+	h.style, h.script, h.worker = newAssets()
 	h.Feed.HoldAll()
 	for pattern, show := range map[string]func(*http.Request, *Reach) (*page, error){
 		"GET /{$}":              h.runs,
@@ -89,6 +90,7 @@ func (h *Handler) Mount(mux *http.ServeMux) {
 	mux.HandleFunc("GET /workflows/{name}/graph.svg", h.graph)
 	mux.HandleFunc("GET /page.css", h.serve(h.style))
 	mux.HandleFunc("GET /page.js", h.serve(h.script))
+	mux.HandleFunc("GET /page-stream.js", h.serve(h.worker))
 	mux.HandleFunc("GET /page.svg", h.icon)
 	mux.HandleFunc("POST /sign-in", h.signIn)
 	mux.HandleFunc("POST /sign-out", h.signOut)
@@ -112,8 +114,8 @@ type page struct {
 	// Root stands before all paths. Reach is nil for a sender that may see nothing.
 	Root  string
 	Reach *Reach
-	// Style and Script are the paths of these files.
-	Style, Script string
+	// Style and Script are the paths of these files, and Worker that of the script that the tabs of a browser share.
+	Style, Script, Worker string
 }
 
 // Tools are the tools that the script may call, separated by spaces.
@@ -125,7 +127,7 @@ func (p *page) Tools() string {
 }
 
 // policy allows the pages nothing but their own style, script, pictures and requests.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+const policy = "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // protect sets the headers of all that the package serves.
 func protect(w http.ResponseWriter) {
@@ -183,7 +185,7 @@ func (h *Handler) write(w http.ResponseWriter, r *http.Request, p *page) {
 		http.Redirect(w, r, p.Root+p.Moved, http.StatusSeeOther)
 		return
 	}
-	p.Style, p.Script = h.address(r.Context(), h.style), h.address(r.Context(), h.script)
+	p.Style, p.Script, p.Worker = h.address(r.Context(), h.style), h.address(r.Context(), h.script), h.address(r.Context(), h.worker)
 	var out bytes.Buffer
 	if err := templates().ExecuteTemplate(&out, "page", p); err != nil {
 		h.Log.Error("a page cannot be written", "page", p.Name, "error", err)

@@ -36,7 +36,7 @@ const (
 )
 
 // events streams the events of a run from its beginning, or after the one in Last-Event-ID, to its end. Their ids are those of the journal.
-// A stream of all runs has their beginnings and ends from now on, without ids.
+// A stream of all runs has their beginnings and ends, and what happens to some, from now on, without ids.
 func (h *Handler) events(w http.ResponseWriter, r *http.Request) {
 	protect(w)
 	reach, err := h.Reach(r)
@@ -167,38 +167,6 @@ func (h *Handler) finish(ctx context.Context, out *stream, run, status string) {
 	out.past(rest, complete)
 }
 
-// streamAll streams the beginnings and ends of runs.
-func (h *Handler) streamAll(w http.ResponseWriter, r *http.Request, reach *Reach) {
-	f, _ := h.Feed.Attach("")
-	defer f.Leave()
-	out := &stream{w: w, connection: http.NewResponseController(w)}
-	out.begin()
-	out.flush()
-	beats := time.NewTicker(heartbeat)
-	defer beats.Stop()
-	for !out.failed {
-		select {
-		case <-r.Context().Done():
-			return
-		case <-h.closed:
-			return
-		case <-beats.C:
-			out.comment("heartbeat")
-		case <-f.More():
-			lines, lost := f.Take()
-			if lost {
-				return
-			}
-			for _, l := range lines {
-				if reach.sees(l.Workflow) {
-					out.change(l)
-				}
-			}
-		}
-		out.flush()
-	}
-}
-
 // past returns the events of a run in its journal: the first one, those after a seq, and the last one. It reports false if more follow.
 func (h *Handler) past(ctx context.Context, run string, after int64) (lines []feed.Line, complete bool, err error) {
 	select {
@@ -321,19 +289,6 @@ func (s *stream) past(lines []feed.Line, complete bool) {
 		s.askAgain(retryPast)
 	}
 	s.flush()
-}
-
-// change sends that a run has begun or ended.
-func (s *stream) change(l feed.Line) {
-	text, err := rawjson.Marshal(struct {
-		Event    string `json:"event"`
-		Run      string `json:"run"`
-		Workflow string `json:"workflow,omitempty"`
-		Status   string `json:"status,omitempty"`
-	}{l.Kind, l.Run, l.Workflow, gjson.GetBytes(l.JSON, "status").Str})
-	if err == nil {
-		s.write("data: %s\n\n", text)
-	}
 }
 
 // refuseStream answers a request for a stream with what is wrong.

@@ -69,7 +69,18 @@ type Known struct {
 	Live, Whole bool
 }
 
-// Attach returns a follower of a run, or if run is "" of the beginnings and ends of all runs. Leave must be called.
+// AttachAll returns a follower of the beginnings and ends of all runs, and of all events of some, from now on. Leave must be called.
+func (r *Feed) AttachAll(runs []string) *Follower {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f := r.newFollower("", false)
+	for _, run := range runs {
+		r.add(f, run)
+	}
+	return f
+}
+
+// Attach returns a follower of a run. Leave must be called.
 func (r *Feed) Attach(run string) (*Follower, Known) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -140,7 +140,7 @@ func TestEventsAreHeldForACallThatStartsARun(t *testing.T) {
 func TestLiveRunsAreHeldForLaterFollowers(t *testing.T) {
 	r := quiet(t)
 	r.HoldAll()
-	all, _ := r.Attach("")
+	all, both := r.AttachAll(nil), r.AttachAll([]string{"r7", "r9"})
 	passAll(r, begun, stepped)
 	f, known := r.Attach("r7")
 	if known != (Known{"w", true, true}) || !r.IsLive("r7") {
@@ -153,8 +153,14 @@ func TestLiveRunsAreHeldForLaterFollowers(t *testing.T) {
 	if lines, _ := all.Take(); len(lines) != 2 || lines[0].Kind != "run_started" || lines[1].Workflow != "w" {
 		t.Errorf("of all runs: %+v", lines)
 	}
+	if lines, _ := both.Take(); len(lines) != 3 || string(lines[1].JSON) != stepped || !lines[2].Ends() {
+		t.Errorf("of all runs and one: %+v", lines)
+	}
 	f.Leave()
 	all.Leave()
+	if both.Leave(); len(r.followers) != 0 {
+		t.Errorf("followers that have left: %v", r.followers)
+	}
 	if _, known := r.Attach("r7"); known.Live || r.IsLive("r7") || r.held != 0 {
 		t.Errorf("after the end: %+v", known)
 	}

@@ -49,7 +49,9 @@ func (r *Feed) pass(l Line) {
 	}
 	if l.changes() {
 		for f := range r.followers[""] {
-			f.add(l)
+			if !followers[f] {
+				f.add(l)
+			}
 		}
 	}
 	if l.Ends() {
