@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -235,6 +236,15 @@ func (c *Checkpoint) addEvent(e *event.Event) error {
 	}
 	return nil
 }
+
+// SameQuestion reports whether the open question about a node was also open in another checkpoint, which may be nil: with the same text, and
+// about the same parameters.
+func (c *Checkpoint) SameQuestion(other *Checkpoint, path string) bool {
+	return other != nil && c.Open[path] && other.Open[path] && c.asked[path] == other.asked[path] && bytes.Equal(c.params[path], other.params[path])
+}
+
+// Question returns the text of the question about a node.
+func (c *Checkpoint) Question(path string) string { return c.asked[path] }
 
 // Accepts reports whether a text is an answer to the question about a node, if that is open.
 func (c *Checkpoint) Accepts(path, answer string) bool {

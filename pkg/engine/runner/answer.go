@@ -11,8 +11,41 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
+// bindAnswers holds answers to the questions that were open in the run that they were given to, by its id or by last. A newer run that went
+// on from it may ask something else meanwhile, which nobody has seen.
+func (l *Launch) bindAnswers() error {
+	r := l.request
+	if l.from == nil || l.named == "" || l.named == l.from.Run || r.Answer == "" && len(r.Answers) == 0 {
+		return nil
+	}
+	named, seen := l.earlier(l.named), map[string]engine.Answer{}
+	var other string // a question that the answer fits, and was not given to
+	for _, node := range waiting(l.from) {
+		_, given := r.Answers[node]
+		fits := !given && r.Answer != "" && l.from.Accepts(node, r.Answer)
+		switch same := l.from.SameQuestion(named, node); {
+		case fits && same:
+			seen[node] = engine.Answer{Text: r.Answer, By: "--approve"}
+		case fits || given && !same && named != nil && named.Open[node]:
+			other = node
+		}
+	}
+	if len(seen) > 0 {
+		maps.Copy(seen, r.Answers)
+		r.Answers, r.Answer = seen, ""
+	} else if other != "" {
+		f := fault.New(fault.Conflict, "The answer was given to run %s, whose question has been answered. Run %s asks now: %s", l.named, l.from.Run, l.from.Question(other))
+		f.Node = other
+		return f.Then(fault.Step{Do: fault.DoAnswer, Run: l.from.Run, Node: other, Choices: l.from.Choices[other]})
+	}
+	return nil
+}
+
 // checkAnswer refuses an answer that fits none of the questions that the run to go on from left open.
 func (l *Launch) checkAnswer() error {
+	if err := l.bindAnswers(); err != nil {
+		return err
+	}
 	answer := l.request.Answer
 	if answer == "" {
 		return nil

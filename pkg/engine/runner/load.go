@@ -138,6 +138,7 @@ func LoadRun(host *Host, run string, in Inputs, o Options) (*Request, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.Named = named.ID
 	if r.Inputs, err = in.load(host); err != nil {
 		return nil, err
 	}

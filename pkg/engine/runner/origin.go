@@ -104,6 +104,7 @@ func (l *Launch) findOrigin() (*journal.Reader, error) {
 		if err != nil {
 			return nil, err
 		}
+		l.named = cmp.Or(r.Named, rec.ID)
 		rec = rec.ResumePoint()
 		r.Resume = rec.ID
 		return rec, nil
@@ -126,6 +127,7 @@ func (l *Launch) findOrigin() (*journal.Reader, error) {
 	}
 	defer func() { _ = journal.Close() }()
 	if beginsWith(journal, whole()) {
+		l.named = rec.ID
 		rec = rec.ResumePoint()
 		r.Resume, l.events = rec.ID, nil
 	}

@@ -63,6 +63,8 @@ type Launch struct {
 	// from is the checkpoint to go on from, and origin the run of this home that it belongs to. Either may be nil.
 	from   *engine.Checkpoint
 	origin *journal.Reader
+	// named is the id of the run that was asked for, which the origin may have gone on from.
+	named string
 	// fork is set if the checkpoint's events are not those of the origin's journal: then the new run does not supersede it.
 	fork bool
 }
