@@ -15,7 +15,7 @@ func TestCheckKeys(t *testing.T) {
 	}
 	err := CheckKeys("The file", []byte(`{"x":[{"b":1,"b":2}]}`))
 	f, ok := errors.AsType[*fault.Fault](err)
-	if !ok || f.Type != fault.Usage || f.Path != "x[0].b" || f.Message != `The file has the key "b" twice in one object` {
+	if !ok || f.Type != fault.Validation || f.Path != "x[0].b" || f.Message != `The file has the key "b" twice in one object` {
 		t.Errorf("got %+v, want a usage_error at x[0].b", err)
 	}
 	long := strings.Repeat("k", 10_000)
