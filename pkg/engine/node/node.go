@@ -101,14 +101,14 @@ type Result struct {
 // runners holds the built-in types, except workflow, which the engine runs, and the types that programs run.
 var runners = map[string]func(context.Context, *Call, *Task) *Result{
 	"code":        runCode,
-	"copy-file":   runCopyFile,
-	"delete-file": runDeleteFile,
+	"copy-file":   answered(runCopyFile),
+	"delete-file": answered(runDeleteFile),
 	"echo":        runEcho,
 	"http":        runHTTP,
-	"move-file":   runMoveFile,
-	"read-file":   runReadFile,
+	"move-file":   answered(runMoveFile),
+	"read-file":   answered(runReadFile),
 	"shell":       runShell,
-	"write-file":  runWriteFile,
+	"write-file":  answered(runWriteFile),
 }
 
 // Run runs a call once. It never panics and never returns nil.

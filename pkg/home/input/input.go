@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -24,9 +25,26 @@ func Read(ctx context.Context, r io.Reader, name string, limit int64) ([]byte, e
 	return readAll(Limit(Reader(ctx, r), name, limit), 4<<10)
 }
 
+// patience is how long a regular file may take after ctx has ended: that of a file system that does not answer may take for ever.
+const patience = 2 * time.Second
+
 // File reads a file as Read does. Opening a pipe without a writer waits as a read does. A regular file is read even if ctx
-// has ended, because a program that stops in order still reads its own files.
+// has ended, because a program that stops in order still reads its own files, unless the file system does not answer.
 func File(ctx context.Context, path, name string, limit int64) ([]byte, error) {
+	late, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cancel(nil)
+	stop := context.AfterFunc(ctx, func() {
+		select {
+		case <-late.Done():
+		case <-time.After(patience):
+			cancel(context.Cause(ctx))
+		}
+	})
+	defer stop()
+	return Wait(late, func() ([]byte, error) { return readFile(ctx, path, name, limit) }, func([]byte) {})
+}
+
+func readFile(ctx context.Context, path, name string, limit int64) ([]byte, error) {
 	file, err := Open(ctx, path)
 	if err != nil {
 		return nil, err
