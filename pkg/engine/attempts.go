@@ -34,7 +34,7 @@ const (
 	IterationVariable = "PFLOW_ITERATION"
 )
 
-// Variables lists all of them.
+// Variables lists all of them. What a node starts detached is not part of the attempt and does without them; chain.Variable stays.
 var Variables = []string{RunVariable, NodeVariable, KeyVariable, FolderVariable, AttemptVariable, ItemVariable, IterationVariable}
 
 // attempts executes tasks. It is the one part of a run that several goroutines use at the same time, without the lock: it

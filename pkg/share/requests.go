@@ -7,12 +7,14 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home/input"
+	"github.com/pflow-suite/pflow/pkg/process/chain"
 	"github.com/pflow-suite/pflow/pkg/share/store"
 )
 
@@ -24,7 +26,7 @@ const (
 )
 
 // Requests starts runs for a program that sends a request on each line of a stream, {"id":ANY,"arguments":OBJECT} with the arguments of
-// the tool run_flow.
+// the tool run_flow. "runs" may have the runs around the call, as chain.Key.
 type Requests struct {
 	// Service starts the runs. Its Store is not used.
 	Service Service
@@ -45,14 +47,14 @@ func (r *Requests) Serve(ctx context.Context, from io.Reader) error {
 	lines.Buffer(nil, maxLine)
 	for lines.Scan() {
 		line := bytes.Clone(lines.Bytes())
-		parts := gjson.GetManyBytes(line, "id", "arguments")
+		parts := gjson.GetManyBytes(line, "id", "arguments", "runs")
 		if !json.Valid(line) || !parts[0].Exists() || !parts[1].IsObject() {
 			return fault.New(fault.Usage, `Standard input has a line that is not {"id":…,"arguments":{…}}`)
 		}
 		slots <- struct{}{}
 		all.Go(func() {
 			defer func() { <-slots }()
-			started, err := r.start(ctx, json.RawMessage(parts[1].Raw))
+			started, err := r.start(ctx, json.RawMessage(parts[1].Raw), parts[2].Str)
 			if errors.Is(err, context.Canceled) {
 				return
 			}
@@ -72,8 +74,8 @@ func (r *Requests) Serve(ctx context.Context, from io.Reader) error {
 	return nil
 }
 
-// start starts one run.
-func (r *Requests) start(ctx context.Context, arguments json.RawMessage) (Started, error) {
+// start starts one run, inside the runs around the call.
+func (r *Requests) start(ctx context.Context, arguments json.RawMessage, around string) (Started, error) {
 	request, err := ParseRequest(arguments)
 	if err != nil {
 		return Started{}, err
@@ -85,5 +87,8 @@ func (r *Requests) start(ctx context.Context, arguments json.RawMessage) (Starte
 	defer release()
 	s := r.Service
 	s.Store = db
+	if around != "" {
+		s.Env = append(slices.Clip(s.Env), chain.Variable+"="+around)
+	}
 	return s.Start(ctx, request)
 }

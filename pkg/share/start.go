@@ -18,6 +18,7 @@ import (
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/process"
+	"github.com/pflow-suite/pflow/pkg/process/chain"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 	"github.com/pflow-suite/pflow/pkg/run/reader"
 	"github.com/pflow-suite/pflow/pkg/share/store"
@@ -153,6 +154,8 @@ func (s *Service) exec(ctx context.Context, a store.Admission, env []string, inp
 		}
 	}
 	switch { // in other cases a run may still begin, so Settle decides later
+	case answer.Error != nil && answer.Error.Details[chain.Detail] != nil: // the caller is at fault, not the workflow
+		return "", withoutSource(answer.Error)
 	case answer.Error != nil && answer.Error.Type == fault.Validation && !strings.HasPrefix(answer.Error.Path, "inputs."):
 		return "", s.inaccessible(answer.Error)
 	case answer.Error != nil:

@@ -11,6 +11,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpclient"
 	"github.com/pflow-suite/pflow/pkg/mcp/oauth"
 	"github.com/pflow-suite/pflow/pkg/process"
+	"github.com/pflow-suite/pflow/pkg/process/chain"
 )
 
 // config returns the launch as the engine takes it, without what depends on the run's journal. run is the id of the run, or
@@ -23,6 +24,9 @@ func (l *Launch) config(run string) engine.Config {
 		env = process.Environment(env, trace.State)
 	}
 	env = append(slices.Clip(env), trace.Variable+"="+span.String()) // servers belong to the run, not to a node
+	if run != "" {
+		env = append(env, chain.Variable+"="+chain.Text(append(chain.Of(l.host.Env), run)))
+	}
 	kept := cache.Open(l.host.Home)
 	kept.WriteOnly = r.NoCache
 	return engine.Config{

@@ -154,7 +154,10 @@ func (l *Launch) resolve(ctx context.Context) (err error) {
 	if err := same.checkTaken(ctx); err != nil {
 		return err
 	}
-	return same.attach(ctx)
+	if err := same.attach(ctx); err != nil || l.Attach != "" {
+		return err
+	}
+	return l.checkAround()
 }
 
 // Release lets go of everything that the launch holds. It may be called more than once.

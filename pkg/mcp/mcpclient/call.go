@@ -14,6 +14,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/process/chain"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
@@ -178,9 +179,12 @@ func (a *attempt) rounds(ctx context.Context) (json.RawMessage, error) {
 	}
 	for range maxRounds {
 		result, err := a.request(ctx, func(ctx context.Context) (mcp.Result, error) {
-			params := &mcp.CallToolParams{Name: a.Tool, Arguments: a.Arguments}
+			params := &mcp.CallToolParams{Meta: mcp.Meta{}, Name: a.Tool, Arguments: a.Arguments}
+			if a.runs != "" {
+				params.Meta[chain.Key] = a.runs
+			}
 			if a.wantsLog() && a.stateless() {
-				params.Meta = mcp.Meta{logLevel: a.level()}
+				params.Meta[logLevel] = a.level()
 			}
 			if a.Progress != nil {
 				params.SetProgressToken(a.token)

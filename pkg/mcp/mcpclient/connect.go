@@ -19,6 +19,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcp/oauth"
 	"github.com/pflow-suite/pflow/pkg/process"
+	"github.com/pflow-suite/pflow/pkg/process/chain"
 )
 
 const (
@@ -50,7 +51,7 @@ type Spec struct {
 	// Dir is the working directory of a stdio server; empty means that of this program. It is also offered to the server as a
 	// root, unless it is empty.
 	Dir string
-	// Env is the environment of a stdio server, KEY=VALUE each. The entry's env is added to it.
+	// Env is the environment of a stdio server, KEY=VALUE each. The entry's env is added to it. Its chain.Variable goes along with calls.
 	Env []string
 	// Mark is a variable, NAME=VALUE, that all processes of a stdio server have in their environment, so that they are found
 	// when they have left its process group. It may be empty.
@@ -105,7 +106,7 @@ func Connect(ctx context.Context, spec Spec) (*Session, error) {
 
 // open makes one attempt with a fresh process or connection.
 func open(ctx context.Context, spec Spec, version string) (*Session, error) {
-	s := &Session{name: spec.Name, timeout: spec.Server.timeout(DefaultCallTimeout), log: spec.Log, active: newActiveCalls(), roots: roots(spec)}
+	s := &Session{name: spec.Name, timeout: spec.Server.timeout(DefaultCallTimeout), log: spec.Log, runs: process.Getenv(spec.Env, chain.Variable), active: newActiveCalls(), roots: roots(spec)}
 	s.calls, s.cancelCalls = context.WithCancelCause(context.Background())
 	var transport mcp.Transport
 	if spec.Server.Transport() == HTTP {

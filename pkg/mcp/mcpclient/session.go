@@ -23,8 +23,10 @@ import (
 type Session struct {
 	name    string
 	timeout time.Duration
-	log     *slog.Logger
-	client  *mcp.ClientSession
+	// runs has the runs around the calls, as chain.Key, or is empty.
+	runs   string
+	log    *slog.Logger
+	client *mcp.ClientSession
 
 	// Either child and pipe are set, or web.
 	child *process.Process

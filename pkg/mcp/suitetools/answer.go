@@ -20,7 +20,9 @@ func document[A commander](f *Front) func(context.Context, *mcpserver.Call) *mcp
 		if refused != nil {
 			return refused
 		}
-		return f.answer(ctx, a.command())
+		c := a.command()
+		c.Caller = suite.CallerOf(call)
+		return f.answer(ctx, c)
 	}
 }
 

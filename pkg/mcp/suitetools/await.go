@@ -28,7 +28,7 @@ func runWorkflow(ctx context.Context, f *Front, call *mcpserver.Call, a *execute
 	if a.task = call.TakesTask(); a.task {
 		a.shorten(taskPatience)
 	}
-	a.trace = suite.TraceOf(call)
+	a.caller = suite.CallerOf(call)
 	w := newAwaiting(f, call, a, f.stopped)
 	defer w.end()
 	var run string

@@ -68,8 +68,8 @@ type executeArguments struct {
 	Budget         map[string]json.Number     `json:"budget"`
 	IdempotencyKey *string                    `json:"idempotency_key"`
 	MaxOutputChars *int                       `json:"max_output_chars"`
-	// trace has the variables of traceOf.
-	trace []string
+	// caller has the variables of suite.CallerOf.
+	caller []string
 	// endless waits for the end of the run, however long that takes.
 	endless bool
 	// logged has the log take the progress of the run and why it failed.
@@ -89,7 +89,7 @@ const (
 // start is the command that starts the run, or finds the one that already does what is asked for. It is not interrupted, so
 // that the run's id is known.
 func (a *executeArguments) start() suite.Command {
-	c := suite.Command{Program: "pflow-exec", Uninterrupted: true, Trace: a.trace, Args: []string{"start", "--format", "json", "--name"}}
+	c := suite.Command{Program: "pflow-exec", Uninterrupted: true, Caller: a.caller, Args: []string{"start", "--format", "json", "--name"}}
 	if a.Resume != "" {
 		c.Args = append(c.Args, "--resume="+a.Resume)
 	}

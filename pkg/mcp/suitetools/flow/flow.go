@@ -86,7 +86,7 @@ func shared(call *mcpserver.Call, args ...string) suite.Command {
 	if len(bytes.TrimSpace(arguments)) == 0 {
 		arguments = json.RawMessage("{}")
 	}
-	return suite.Command{Program: "pflow-share", Args: append(args[:1:1], append([]string{"--format=json"}, args[1:]...)...), Stdin: arguments}
+	return suite.Command{Program: "pflow-share", Args: append(args[:1:1], append([]string{"--format=json"}, args[1:]...)...), Stdin: arguments, Caller: suite.CallerOf(call)}
 }
 
 // base returns the URL that begins the links to outputs.

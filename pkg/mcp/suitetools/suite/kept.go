@@ -11,6 +11,9 @@ import (
 	"time"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/process"
+	"github.com/pflow-suite/pflow/pkg/process/chain"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
 // closeTime is how long Close waits for kept programs to answer what they have begun.
@@ -59,8 +62,12 @@ func (s *Programs) ask(ctx context.Context, c Command) (*Outcome, error) {
 		return nil, fault.New(fault.Usage, "The arguments of the call are not JSON: %v", err)
 	}
 	d, id, answer := k.expect()
+	around := ""
+	if runs := process.Getenv(c.Caller, chain.Variable); runs != "" {
+		around = fmt.Sprintf(`"runs":%s,`, rawjson.Quote(runs))
+	}
 	d.writing.Lock()
-	_, _ = fmt.Fprintf(d.in, "{\"id\":%d,\"arguments\":%s}\n", id, &arguments) // it fails when the program has ended, which answers the request
+	_, _ = fmt.Fprintf(d.in, "{\"id\":%d,%s\"arguments\":%s}\n", id, around, &arguments) // it fails when the program has ended, which answers the request
 	d.writing.Unlock()
 	select {
 	case a := <-answer:

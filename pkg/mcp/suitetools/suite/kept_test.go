@@ -42,6 +42,10 @@ echo ended >> "$DIR/calls"`)
 	if o, err := ask("alone"); err != nil || o.Exit != 3 {
 		t.Errorf("after its end: %+v, %v", o, err)
 	}
+	around := Command{Program: "pflow-share", Args: []string{"serve"}, Stdin: []byte(`{"word":"alone"}`), Kept: true, Caller: []string{"BAGGAGE=b", "PFLOW_RUNS=r1,r2"}}
+	if o, err := s.Run(t.Context(), around); err != nil || !strings.HasSuffix(string(o.Output), `"runs":"r1,r2","arguments":{"word":"alone"}}`) {
+		t.Errorf("with runs around the call: %+v, %v", o, err)
+	}
 	if o, err := s.Run(t.Context(), Command{Program: "pflow-share", Args: []string{"serve"}, Stdin: []byte("{"), Kept: true}); err == nil {
 		t.Errorf("no JSON: %+v", o)
 	}

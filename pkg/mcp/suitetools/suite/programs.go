@@ -57,8 +57,8 @@ type Command struct {
 	// Kept commands are requests to one process, which all commands with these arguments share and which is started when it is needed.
 	// Stdin has the JSON of the request, and the output is the document with which the program answers it.
 	Kept bool
-	// Trace has the variables of TraceOf.
-	Trace []string
+	// Caller has the variables of CallerOf. A kept program gets the runs around the call with the request.
+	Caller []string
 	// OnLine is called with each line of output as it is printed, and Stdout receives the output. If both are nil, it is collected.
 	OnLine func(line []byte)
 	Stdout io.Writer
@@ -113,7 +113,7 @@ func (s *Programs) Run(ctx context.Context, c Command) (*Outcome, error) {
 	defer exceeded()
 	stderr := process.NewTail(4 << 10)
 	env := slices.Concat(s.Env, s.reserved[c.Program])
-	child := process.Command{Path: path, Args: args, Env: inTrace(env, c.Trace), Stdin: c.Input, Stderr: stderr}
+	child := process.Command{Path: path, Args: args, Env: calledBy(env, c.Caller), Stdin: c.Input, Stderr: stderr}
 	if c.Stdin != nil {
 		child.Stdin = bytes.NewReader(c.Stdin)
 	}

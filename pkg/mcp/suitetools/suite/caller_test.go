@@ -8,7 +8,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
 )
 
-func TestTheTraceOfACallReplacesThatOfTheServer(t *testing.T) {
+func TestWhatACallCarriesReplacesThatOfTheServer(t *testing.T) {
 	const parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 	env := []string{"TRACEPARENT=of the server", "A=1", "TRACESTATE=of the server", "BAGGAGE=b=1"}
 	for name, c := range map[string]struct {
@@ -22,9 +22,10 @@ func TestTheTraceOfACallReplacesThatOfTheServer(t *testing.T) {
 		"not a text":      {map[string]any{"traceparent": 5, "baggage": []any{}}, env},
 		"another line":    {map[string]any{"traceparent": parent + "\nA=2", "baggage": "a\x00"}, env},
 		"too much":        {map[string]any{"baggage": strings.Repeat("x", 8193), "traceparent": strings.Repeat("0", 257)}, env},
+		"runs around it":  {map[string]any{"pflow/runs": "r1,r2"}, append(slices.Clone(env), "PFLOW_RUNS=r1,r2")},
 		"nothing in them": {map[string]any{"traceparent": "", "baggage": ""}, env},
 	} {
-		if got := inTrace(env, TraceOf(&mcpserver.Call{Meta: c.meta})); !slices.Equal(got, c.want) {
+		if got := calledBy(env, CallerOf(&mcpserver.Call{Meta: c.meta})); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
