@@ -56,7 +56,9 @@ func (c *Checker) Check(arguments json.RawMessage) (json.RawMessage, *fault.Faul
 		return nil, c.wrong("The arguments of %s must be a JSON object", c.tool)
 	}
 	if err := input.CheckKeys("The call of "+c.tool, arguments); err != nil {
-		return nil, fault.From(err)
+		twice := *fault.From(err)
+		twice.Type = fault.Usage // as of all else that is wrong with a call
+		return nil, &twice
 	}
 	arguments, err = withoutNulls(schema, arguments, object)
 	if err != nil {
