@@ -176,7 +176,7 @@ func TestWhatPassesRunsNoValue(t *testing.T) {
 			refused := false
 			for j, v := range s.Vars {
 				given[j] = value
-				refused = refused || v.Accepts(value) != nil
+				refused = refused || v.Accepts(value) != nil || s.Refuses(v.Expr.String(), value) != nil
 			}
 			if refused {
 				continue
