@@ -178,12 +178,13 @@ func (n *Node) is() string { return n.params() + fmt.Sprint(n.Rounds, n.Until) }
 // whole returns what a node is with all its parts.
 func (n *Node) whole(text func(...string) string) string {
 	is := n.is() + fmt.Sprint(n.Items, n.Parallel, n.Rounds)
-	for i, item := range n.Items {
-		is += text(item, fmt.Sprint(i))
-	}
 	switch {
 	case n.Items != nil:
-		return is
+		var items strings.Builder
+		for i, item := range n.Items {
+			items.WriteString(text(item, fmt.Sprint(i)))
+		}
+		return is + items.String()
 	case n.Rounds > 0:
 		return is + n.round(text, 1, "first")
 	}
