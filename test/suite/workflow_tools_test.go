@@ -230,19 +230,23 @@ func TestABurstOfChangesIsAnnounced(t *testing.T) {
 	p.library("busy", "")
 	c, list := p.offering()
 	p.library("new", "")
-	noticed := make(chan struct{})
-	go func() {
-		defer close(noticed)
-		c.nextNotice()
-	}()
+	notice := func() <-chan struct{} {
+		noticed := make(chan struct{})
+		go func() {
+			defer close(noticed)
+			c.nextNotice()
+		}()
+		return noticed
+	}
+	noticed := notice()
 	for i := 0; ; i++ {
 		select {
 		case <-noticed:
-			if got := list(); got != "busy new" {
-				t.Error(got)
+			if list() == "busy new" {
+				c.leave()
+				return
 			}
-			c.leave()
-			return
+			noticed = notice() // the server had begun to read before there was a new one
 		default:
 			p.library("busy", fmt.Sprintf(`"description":"Change %d.",`, i))
 		}
