@@ -8,7 +8,8 @@
 // that is missing is skipped; only go-task is installed, into bin/tools.
 //
 // The second form compares two builds of the suite by the same work, with the ratios of wall and processor time. On a busy Linux machine
-// the intervals are narrow with real-time priority: build it and run it with chrt -f 10.
+// its intervals are narrow with real-time priority: build it, and run the comparison with chrt -f 10. Never run the first form so: it
+// builds programs, and with that priority Go's linker can keep all else from running.
 //
 // The status is 1 if a limit is missed, by a median or, between two builds, by a whole interval.
 package main
