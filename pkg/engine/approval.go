@@ -98,8 +98,8 @@ func (a *approvals) open(nr *nodeRun, q *Question) {
 	})
 }
 
-// byFlag is who answered a question with --approve.
-const byFlag = "--approve"
+// ByFlag is who answered a question with --approve.
+const ByFlag = "--approve"
 
 // answerFor returns the answer given beforehand to a question, or to one that the resumed run left open, and how it was given.
 // Without one it returns "".
@@ -110,12 +110,12 @@ func (a *approvals) answerFor(nr *nodeRun, q *Question) (answer, by string) {
 		given, ok = a.answers[GenericPath(q.Node)]
 	}
 	if !ok && open {
-		given = Answer{a.answer, byFlag}
+		given = Answer{a.answer, ByFlag}
 	}
 	if given.Text == "" || q.state != nil && !open { // what a node asks itself is not known beforehand
 		return "", ""
 	}
-	if open && (given.By == byFlag || q.state != nil) { // it was given to what was asked then
+	if open && (given.By == ByFlag || q.state != nil) { // it was given to what was asked then
 		asked, params := a.from.asked[q.Node], a.from.params[q.Node]
 		anew, changed := nr.frame.ranBefore(nr.id())
 		switch {

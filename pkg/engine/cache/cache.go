@@ -5,6 +5,7 @@ package cache
 import (
 	"encoding/json"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -71,35 +72,35 @@ func (c *Cache) Put(key, run string, outputs json.RawMessage) error {
 // Collect removes entries that are older than age. It skips those that it cannot remove, and files that are not entries, by their
 // names. If the folder lies outside the home, through a link, it removes nothing.
 func (c *Cache) Collect(age time.Duration) {
-	entries, err := os.ReadDir(c.home.Path(folder))
-	if err != nil || c.home.CheckInside(folder) != nil {
+	if c.home.CheckInside(folder) != nil {
 		return
 	}
-	for _, e := range entries {
-		if digest, ok := strings.CutSuffix(e.Name(), extension); !ok || !home.IsSHA256(digest) {
-			continue
-		}
+	for _, e := range c.entries() {
 		if info, err := e.Info(); err == nil && c.Now().Sub(info.ModTime()) >= age {
 			_ = os.Remove(c.home.Path(folder, e.Name()))
 		}
 	}
 }
 
-// Verify returns the names of entries that cannot be used. It changes nothing.
+// Verify returns the number of entries, and the names of those that cannot be used. It changes nothing.
 func (c *Cache) Verify() (entries int, unusable []string) {
-	files, _ := os.ReadDir(c.home.Path(folder)) // there may be none
+	files := c.entries()
 	for _, f := range files {
-		digest, ok := strings.CutSuffix(f.Name(), extension)
-		if !ok || !home.IsSHA256(digest) {
-			continue
-		}
-		entries++
 		var e entry
 		if b, err := c.home.ReadFile(maxEntry, folder, f.Name()); err != nil || json.Unmarshal(b, &e) != nil || e.Outputs == nil {
 			unusable = append(unusable, f.Name())
 		}
 	}
-	return entries, unusable
+	return len(files), unusable
+}
+
+// entries returns the files that are entries, by their names. There may be no folder.
+func (c *Cache) entries() []os.DirEntry {
+	files, _ := os.ReadDir(c.home.Path(folder))
+	return slices.DeleteFunc(files, func(f os.DirEntry) bool {
+		digest, ok := strings.CutSuffix(f.Name(), extension)
+		return !ok || !home.IsSHA256(digest)
+	})
 }
 
 // file returns the name of a key's file.

@@ -12,7 +12,7 @@ import (
 )
 
 // bindAnswers holds answers to the questions that were open in the run that they were given to, by its id or by last. A newer run that went
-// on from it may ask something else meanwhile, which nobody has seen.
+// on from it may ask something else by then.
 func (l *Launch) bindAnswers() error {
 	r := l.request
 	if l.from == nil || l.named == "" || l.named == l.from.Run || r.Answer == "" && len(r.Answers) == 0 {
@@ -25,7 +25,7 @@ func (l *Launch) bindAnswers() error {
 		fits := !given && r.Answer != "" && l.from.Accepts(node, r.Answer)
 		switch same := l.from.SameQuestion(named, node); {
 		case fits && same:
-			seen[node] = engine.Answer{Text: r.Answer, By: "--approve"}
+			seen[node] = engine.Answer{Text: r.Answer, By: engine.ByFlag}
 		case fits || given && !same && named != nil && named.Open[node]:
 			other = node
 		}

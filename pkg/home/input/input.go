@@ -25,14 +25,13 @@ func Read(ctx context.Context, r io.Reader, name string, limit int64) ([]byte, e
 	return readAll(Limit(Reader(ctx, r), name, limit), 4<<10)
 }
 
-// patience is how long a regular file may take after ctx has ended: that of a file system that does not answer may take for ever.
+// patience is how long [Late] goes on.
 const patience = 2 * time.Second
 
-// File reads a file as Read does. Opening a pipe without a writer waits as a read does. A regular file is read even if ctx
-// has ended, because a program that stops in order still reads its own files, unless the file system does not answer.
-func File(ctx context.Context, path, name string, limit int64) ([]byte, error) {
+// Late returns a context that ends a while after ctx, with the same cause: for what should be finished after ctx has ended, but may wait for
+// ever, as for a file system that does not answer. end must be called.
+func Late(ctx context.Context) (late context.Context, end func()) {
 	late, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	defer cancel(nil)
 	stop := context.AfterFunc(ctx, func() {
 		select {
 		case <-late.Done():
@@ -40,7 +39,17 @@ func File(ctx context.Context, path, name string, limit int64) ([]byte, error) {
 			cancel(context.Cause(ctx))
 		}
 	})
-	defer stop()
+	return late, func() {
+		stop()
+		cancel(nil)
+	}
+}
+
+// File reads a file as Read does. Opening a pipe without a writer waits as a read does. A regular file is read even if ctx
+// has ended, because a program that stops in order still reads its own files, unless the file system does not answer.
+func File(ctx context.Context, path, name string, limit int64) ([]byte, error) {
+	late, end := Late(ctx)
+	defer end()
 	return Wait(late, func() ([]byte, error) { return readFile(ctx, path, name, limit) }, func([]byte) {})
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/home"
 )
 
 // storeBlob is the operation that a fault of a blob names.
@@ -85,9 +86,12 @@ func (b *blob) ReadAt(p []byte, at int64) (int, error) {
 	return n, err
 }
 
+// refOf returns the reference to content by its hash, as event.Digest does.
+func refOf(h hash.Hash) string { return "sha256:" + hex.EncodeToString(h.Sum(nil)) }
+
 // Keep stores the content under its SHA-256 and returns the reference to it.
 func (b *blob) Keep() (string, error) {
-	ref := "sha256:" + hex.EncodeToString(b.hash.Sum(nil))
+	ref := refOf(b.hash)
 	var err error
 	if b.sync { // before an event refers to it
 		err = b.f.Sync()
@@ -118,7 +122,7 @@ func (r *Writer) Adopt(ref event.Reference, from *Reader) (found bool, err error
 	if exists(to) {
 		return true, nil
 	}
-	if verifyBlob(blobPath(from.dir, ref.Blob), ref.Blob) != nil {
+	if verifyBlob(from.dir, ref.Blob) != nil {
 		return false, nil // removed, incomplete after a loss of power, or changed on the disk
 	}
 	if err := r.makeBlobs(); err != nil {
@@ -177,7 +181,7 @@ func openLong(path string, size int) (*os.File, error) {
 // checkRef returns an error if ref is not the name of a blob.
 func checkRef(ref string) error {
 	hash, ok := strings.CutPrefix(ref, "sha256:")
-	if !ok || len(hash) != 64 || strings.Trim(hash, "0123456789abcdef") != "" {
+	if !ok || !home.IsSHA256(hash) {
 		return fault.New(fault.Protocol, "%q is not the name of a blob", ref)
 	}
 	return nil
@@ -189,8 +193,7 @@ func readBlob(dir, ref string) ([]byte, error) {
 	}
 	b, err := readFile(blobPath(dir, ref), "A long value of the run", maxBlob)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fault.New(fault.Execution, "The long value %s… of this run is missing", ref[:15]).
-			Suggest("Run the node again: its output is no longer stored")
+		return nil, missing(ref)
 	}
 	if err != nil {
 		return nil, storageFault("read a long value", err)
@@ -199,6 +202,12 @@ func readBlob(dir, ref string) ([]byte, error) {
 		return nil, rotten(ref)
 	}
 	return b, nil
+}
+
+// missing is the fault of a long value that is no longer stored.
+func missing(ref string) error {
+	return fault.New(fault.Execution, "The long value %s… of this run is missing", ref[:15]).
+		Suggest("Run the node again: its output is no longer stored")
 }
 
 func syncDir(path string) error {

@@ -2,12 +2,16 @@ package journal
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"hash"
 	"io"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
@@ -28,26 +32,20 @@ func (r *Reader) Verify() (values int, defects []Defect) {
 	defect := func(file string, err error) {
 		defects = append(defects, Defect{r.ID, filepath.Join("runs", r.ID, file), fault.From(err).Message})
 	}
-	needed := map[string]int{}
-	if err := r.eachReference(func(ref event.Reference) { needed[ref.Blob] = ref.Bytes }); err != nil {
+	refs := map[string]bool{}
+	if err := r.eachReference(func(ref event.Reference) { refs[ref.Blob] = true }); err != nil {
 		defect(journalFile, err)
 	}
 	entries, _ := os.ReadDir(filepath.Join(r.dir, blobsDir)) // there may be none
 	for _, e := range entries {
-		if !home.IsSHA256(e.Name()) {
-			continue // it was not finished
+		if home.IsSHA256(e.Name()) { // else it was not finished
+			refs["sha256:"+e.Name()] = true
+			values++
 		}
-		ref := "sha256:" + e.Name()
-		if err := verifyBlob(blobPath(r.dir, ref), ref); err != nil {
-			defect(filepath.Join(blobsDir, e.Name()), err)
-		}
-		delete(needed, ref)
-		values++
 	}
-	for ref := range needed {
-		_, err := readBlob(r.dir, ref)
-		if err != nil {
-			defect(filepath.Join(blobsDir, filepath.Base(blobPath(r.dir, ref))), err)
+	for _, ref := range slices.Sorted(maps.Keys(refs)) {
+		if err := verifyBlob(r.dir, ref); err != nil {
+			defect(filepath.Join(blobsDir, strings.TrimPrefix(ref, "sha256:")), err)
 		}
 	}
 	return values, defects
@@ -81,9 +79,12 @@ func (r *Reader) eachReference(each func(event.Reference)) error {
 	}
 }
 
-// verifyBlob compares the content of a file with the SHA-256 that names it.
-func verifyBlob(path, ref string) error {
-	f, err := openLong(path, 0)
+// verifyBlob compares a long value of a run's directory with the SHA-256 that names it.
+func verifyBlob(dir, ref string) error {
+	f, err := openLong(blobPath(dir, ref), 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return missing(ref)
+	}
 	if err != nil {
 		return storageFault("read a long value", err)
 	}
@@ -97,18 +98,15 @@ func verified(r io.Reader, ref string) io.Reader { return &verifier{r, sha256.Ne
 
 type verifier struct {
 	io.Reader
-	hash interface {
-		io.Writer
-		Sum(b []byte) []byte
-	}
-	ref string
+	hash hash.Hash
+	ref  string
 }
 
 // Read reads on, and compares at the end.
 func (v *verifier) Read(p []byte) (int, error) {
 	n, err := v.Reader.Read(p)
 	_, _ = v.hash.Write(p[:n])
-	if errors.Is(err, io.EOF) && "sha256:"+hex.EncodeToString(v.hash.Sum(nil)) != v.ref {
+	if errors.Is(err, io.EOF) && refOf(v.hash) != v.ref {
 		err = rotten(v.ref)
 	}
 	return n, err
