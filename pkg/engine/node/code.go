@@ -16,6 +16,8 @@ import (
 	"github.com/pflow-suite/pflow/pkg/process"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 	"github.com/pflow-suite/pflow/pkg/workflow"
+	"github.com/pflow-suite/pflow/pkg/workflow/shell"
+	"github.com/pflow-suite/pflow/pkg/workflow/template"
 )
 
 // codeProgram is the program of a code node: its parameters, its interpreter and its outputs.
@@ -106,6 +108,25 @@ func (c *codeProgram) command() (process.Command, *fault.Fault) {
 	payload, f := c.language.payload(c)
 	command.Path, command.Args, command.Stdin = c.interpreter, c.language.arguments, bytes.NewReader(payload)
 	return command, f
+}
+
+// refusedInput returns the fault of an input of bash code that bash could run.
+func refusedInput(n *workflow.Node, params map[string]json.RawMessage) *fault.Fault {
+	var text, language string
+	var inputs map[string]json.RawMessage
+	if n.Type != workflow.CodeType || json.Unmarshal(params["language"], &language) != nil || language != "bash" || json.Unmarshal(params["code"], &text) != nil ||
+		json.Unmarshal(params["inputs"], &inputs) != nil {
+		return nil
+	}
+	names := fromTemplates(n, "inputs", slices.Sorted(maps.Keys(inputs)))
+	script, _ := shell.ParseCode(text, names)
+	for _, name := range names {
+		if f := script.Refuses("input "+name, template.AsText(inputs[name])); f != nil {
+			f.Node, f.Path = n.ID, rawjson.JoinPath("params.inputs", name)
+			return f
+		}
+	}
+	return nil
 }
 
 // finish returns the result of the ended program; err is set if it was stopped or could not be started.

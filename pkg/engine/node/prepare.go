@@ -133,8 +133,10 @@ func Prepare(n *workflow.Node, kind nodetype.Type, b *Binding) (*Call, error) {
 		unresolved = append(unresolved, u...)
 	} else {
 		maps.Copy(params, kept)
-		if f := refusedInput(n, params); f != nil && len(unresolved) == 0 {
-			return nil, f
+		if len(unresolved) == 0 {
+			if f := refusedInput(n, params); f != nil {
+				return nil, f
+			}
 		}
 	}
 	if len(unresolved) > 0 && !b.Permissive {

@@ -45,7 +45,7 @@ func (p *Call) renderCommand(n *workflow.Node, raw json.RawMessage, params map[s
 		return reason != "" || kind == "a number" || kind == "true or false" || kind == "null" // unresolved, it stays as its author wrote it
 	}
 	options := shell.Options{Known: known, Number: number, Own: slices.Sorted(maps.Keys(own)), Unsafe: n.UnsafeTemplates}
-	options.FromTemplates = fromTemplates(n, "env")
+	options.FromTemplates = fromTemplates(n, "env", options.Own)
 	script, problems := shell.Parse(text, options)
 	for _, problem := range problems {
 		if !problem.Warning {
@@ -103,38 +103,18 @@ func (p *Call) renderCommand(n *workflow.Node, raw json.RawMessage, params map[s
 	return unresolved, nil
 }
 
-// fromTemplates returns those members of a parameter of a node that contain templates as it is written.
-func fromTemplates(n *workflow.Node, param string) (names []string) {
-	var params map[string]json.RawMessage
-	var members map[string]json.RawMessage
-	_ = json.Unmarshal(n.Params, &params)
-	_ = json.Unmarshal(params[param], &members) // of another kind it has none
-	whole := members == nil && template.MayHoldTemplate(params[param])
-	for _, name := range slices.Sorted(maps.Keys(members)) {
-		if whole || template.MayHoldTemplate(members[name]) {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-// refusedInput returns the fault of an input of bash code that bash could run.
-func refusedInput(n *workflow.Node, params map[string]json.RawMessage) *fault.Fault {
-	var text, language string
-	var inputs map[string]json.RawMessage
-	if n.Type != workflow.CodeType || json.Unmarshal(params["language"], &language) != nil || language != "bash" || json.Unmarshal(params["code"], &text) != nil ||
-		json.Unmarshal(params["inputs"], &inputs) != nil {
+// fromTemplates returns those of the names of a parameter's members whose values come from templates: all, if one template stands for the
+// parameter.
+func fromTemplates(n *workflow.Node, param string, names []string) []string {
+	if len(names) == 0 {
 		return nil
 	}
-	names := fromTemplates(n, "inputs")
-	script, _ := shell.ParseCode(text, names)
-	for _, name := range names {
-		if f := script.Refuses("input "+name, template.AsText(inputs[name])); f != nil {
-			f.Node, f.Path = n.ID, rawjson.JoinPath("params.inputs", name)
-			return f
-		}
+	var params, members map[string]json.RawMessage
+	_ = json.Unmarshal(n.Params, &params) // Prepare has read them
+	if json.Unmarshal(params[param], &members) != nil {
+		return names
 	}
-	return nil
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !template.MayHoldTemplate(members[name]) })
 }
 
 // problemFault is the fault of a command that must not be run.
