@@ -7,6 +7,7 @@
 package oauth
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -115,7 +116,9 @@ func write(h *home.Home, server string, l *Login) error {
 	if err != nil {
 		return err
 	}
-	return h.Write(append(data, '\n'), 0o600, Folder, file(server))
+	var indented bytes.Buffer
+	_ = json.Indent(&indented, data, "", "  ") // it is JSON
+	return h.Write(append(indented.Bytes(), '\n'), 0o600, Folder, file(server))
 }
 
 // Remove removes the login to a server, and reports whether there was one. It returns the login, or nil if it could not be read.
