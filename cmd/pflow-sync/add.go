@@ -13,13 +13,14 @@ import (
 )
 
 type addCommand struct {
-	Env       []string `placeholder:"K=V" sep:"none" help:"A variable for the server's environment. $${NAME} in it is replaced from this environment or settings.json when the server starts. May be repeated."`
-	URL       string   `name:"url" help:"The URL of a server that speaks streamable HTTP. It may also follow the name."`
-	Header    []string `placeholder:"'NAME: VALUE'" sep:"none" help:"A header of all requests to the URL. $${NAME} in it is replaced as in --env. May be repeated."`
-	Transport string   `placeholder:"stdio|http" help:"The transport. It follows from the command or the URL, which must fit it."`
-	Source    string   `arg:"" name:"name-or-file" help:"The server's name, followed by its URL or by -- COMMAND; or a file with the JSON from the server's instructions, or - for standard input."`
-	Force     bool     `help:"Replace servers of the same names."`
-	Command   []string `arg:"" optional:"" help:"The URL of the server; or the command that starts it, and its arguments, after --."`
+	Env        []string `placeholder:"K=V" sep:"none" help:"A variable for the server's environment. $${NAME} in it is replaced from this environment or settings.json when the server starts. May be repeated."`
+	InheritEnv bool     `help:"Give the server the whole environment, not only the variables that pass to servers (docs/environment.md)."`
+	URL        string   `name:"url" help:"The URL of a server that speaks streamable HTTP. It may also follow the name."`
+	Header     []string `placeholder:"'NAME: VALUE'" sep:"none" help:"A header of all requests to the URL. $${NAME} in it is replaced as in --env. May be repeated."`
+	Transport  string   `placeholder:"stdio|http" help:"The transport. It follows from the command or the URL, which must fit it."`
+	Source     string   `arg:"" name:"name-or-file" help:"The server's name, followed by its URL or by -- COMMAND; or a file with the JSON from the server's instructions, or - for standard input."`
+	Force      bool     `help:"Replace servers of the same names."`
+	Command    []string `arg:"" optional:"" help:"The URL of the server; or the command that starts it, and its arguments, after --."`
 }
 
 // Help returns the longer text of --help.

@@ -32,8 +32,8 @@ func (c *addCommand) servers(app *cli.App) (mcpclient.Servers, []string, error) 
 		return nil, nil, fault.New(fault.Usage, "A server at a URL needs a name").Suggest("%s", byURLForm)
 	case len(c.Header) > 0:
 		return nil, nil, fault.New(fault.Usage, "--header needs a URL").Suggest("%s", byURLForm)
-	case len(c.Env) > 0:
-		return nil, nil, fault.New(fault.Usage, "--env needs a command").Suggest("%s", byCommandForm)
+	case len(c.Env) > 0 || c.InheritEnv:
+		return nil, nil, fault.New(fault.Usage, "--env and --inherit-env need a command").Suggest("%s", byCommandForm)
 	case c.Transport != "":
 		return nil, nil, fault.New(fault.Usage, "--transport needs a command or a URL").Suggest("%s", byCommandForm).Suggest("%s", byURLForm)
 	}
@@ -52,7 +52,7 @@ func (c *addCommand) byCommand() (mcpclient.Servers, []string, error) {
 	if len(c.Header) > 0 {
 		return nil, nil, fault.New(fault.Usage, "--header is for a server with a URL, but %q is a command", c.Command[0]).Suggest("%s", byURLForm)
 	}
-	s := mcpclient.Server{Command: c.Command[0], Args: c.Command[1:], Env: map[string]string{}}
+	s := mcpclient.Server{Command: c.Command[0], Args: c.Command[1:], Env: map[string]string{}, InheritEnv: c.InheritEnv}
 	for _, pair := range c.Env {
 		k, v, ok := strings.Cut(pair, "=")
 		if !ok || k == "" { // not shown, because it may be a secret
@@ -64,8 +64,8 @@ func (c *addCommand) byCommand() (mcpclient.Servers, []string, error) {
 }
 
 func (c *addCommand) byURL(at string) (mcpclient.Servers, []string, error) {
-	if len(c.Env) > 0 {
-		return nil, nil, fault.New(fault.Usage, "--env is for a server with a command, and this one has a URL").
+	if len(c.Env) > 0 || c.InheritEnv {
+		return nil, nil, fault.New(fault.Usage, "--env and --inherit-env are for a server with a command, and this one has a URL").
 			Suggest("A server at a URL gets headers: %s", byURLForm)
 	}
 	s := mcpclient.Server{URL: at}

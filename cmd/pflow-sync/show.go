@@ -39,6 +39,8 @@ type shown struct {
 	URL     string            `json:"url,omitempty"`
 	Env     map[string]string `json:"env,omitempty"`
 	Headers map[string]string `json:"headers,omitempty"`
+	// InheritEnv is set if the server gets the whole environment.
+	InheritEnv bool `json:"inherit_env,omitempty"`
 	// Variables are those that the entry refers to.
 	Variables []variable `json:"variables,omitempty"`
 	Limits    limits     `json:"limits"`
@@ -131,7 +133,7 @@ func (c *showCommand) Run(app *cli.App) error {
 func (s *shown) entry(server mcpclient.Server, secrets *redact.Redactor) {
 	server = server.Shown()
 	s.Command, s.Args, s.Cwd, s.URL = secrets.Text(server.Command), secrets.Texts(server.Args), server.Cwd, secrets.Text(server.URL)
-	s.Env, s.Headers = server.Env, server.Headers
+	s.Env, s.Headers, s.InheritEnv = server.Env, server.Headers, server.InheritEnv
 }
 
 // variables returns the variables that an entry refers to, sorted as they are found.

@@ -37,6 +37,9 @@ func writeShown(w io.Writer, s shown, columns int) {
 			line(what, "%s: %s", name, values[name])
 		}
 	}
+	if s.InheritEnv {
+		line("env", "and the whole environment")
+	}
 	for _, v := range s.Variables {
 		where := "not set"
 		if v.Set != "" {

@@ -17,7 +17,7 @@ var Folders = []Folder{
 	{"fault", []string{"fault"}, nil},
 	{"rawjson", []string{"rawjson", "rawjson/jsonschema"}, nil},
 
-	{"process", []string{"process", "process/chain"}, nil},
+	{"process", []string{"process", "process/chain", "process/environ"}, nil},
 	{"event", []string{"event", "event/history", "event/trace"}, nil},
 	{"nodetype", []string{"nodetype"}, nil},
 	{"home", []string{"home/input", "home", "home/settings", "home/redact"}, nil},

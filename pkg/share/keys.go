@@ -3,12 +3,12 @@ package share
 import (
 	"context"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home/redact"
 	"github.com/pflow-suite/pflow/pkg/process"
+	"github.com/pflow-suite/pflow/pkg/process/environ"
 	"github.com/pflow-suite/pflow/pkg/share/sealed"
 )
 
@@ -72,13 +72,10 @@ func CheckKeyName(name string) error {
 	return nil
 }
 
-// environment returns the environment of the owner's run: that of this program without secrets, and the stored keys. The keys are
-// nowhere else in plain text.
+// environment returns the environment of the owner's run: what passes to shared runs of that of this program, and the stored keys. The keys
+// are nowhere else in plain text.
 func (s *Service) environment(ctx context.Context) ([]string, error) {
-	env := slices.DeleteFunc(process.Environment(s.Env, masterVariable, cronVariable), func(kv string) bool {
-		name, _, _ := strings.Cut(kv, "=")
-		return redact.SecretName(name)
-	})
+	env, _ := environ.Passed(process.Environment(s.Env))
 	keys, err := s.Store.Keys(ctx)
 	if err != nil {
 		return nil, Unavailable(err)

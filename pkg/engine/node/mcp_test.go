@@ -45,7 +45,7 @@ func TestMCPNode(t *testing.T) {
 		if name != "fake" {
 			return mcpclient.Spec{}, fault.New(fault.NotFound, "There is no MCP server %s", name)
 		}
-		return mcpclient.Spec{Name: name, Server: mcpclient.Server{Command: os.Args[0]}, Env: []string{"NODE_TEST_SERVER=1"}}, nil
+		return mcpclient.Spec{Name: name, Server: mcpclient.Server{Command: os.Args[0], Env: map[string]string{"NODE_TEST_SERVER": "1"}}}, nil
 	})
 	defer pool.Close()
 	call := func(server, tool, params string) *Result {

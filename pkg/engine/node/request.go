@@ -13,6 +13,8 @@ import (
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
+	"github.com/pflow-suite/pflow/pkg/process"
+	"github.com/pflow-suite/pflow/pkg/process/environ"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 	"github.com/pflow-suite/pflow/pkg/workflow/shell"
 )
@@ -126,19 +128,15 @@ func (r *Request) Call(kind nodetype.Type) *Call {
 	return p
 }
 
-// Task returns the task of a request on this machine. kind is its node type, env the environment of this program: where the
-// machine decides the value of a variable, such as that of PATH, it wins over that of the request.
+// Task returns the task of a request on this machine. kind is its node type, env the environment of this program: what describes the
+// machine, such as PATH, wins over that of the request, and nothing else of it reaches the node.
 func (r *Request) Task(kind nodetype.Type, env []string) *Task {
-	own := map[string]bool{}
-	for _, kv := range env {
-		name, _, _ := strings.Cut(kv, "=")
-		own[name] = true
-	}
+	own := environ.OfMachine(env)
 	t := &Task{
-		Host: Host{Dir: r.Cwd, Env: slices.Clone(env)}, Node: r.Node, Key: r.Key, Timeout: time.Duration(r.TimeoutMS) * time.Millisecond, StreamLimit: r.StreamLimit,
+		Host: Host{Dir: r.Cwd, Env: own}, Node: r.Node, Key: r.Key, Timeout: time.Duration(r.TimeoutMS) * time.Millisecond, StreamLimit: r.StreamLimit,
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Env)) {
-		if !own[name] || !ofMachine(name) {
+		if _, set := process.LookupEnv(own, name); !set {
 			t.Env = append(t.Env, name+"="+r.Env[name])
 		}
 	}
@@ -152,20 +150,6 @@ func (r *Request) Task(kind nodetype.Type, env []string) *Task {
 		t.Answer = &Answer{Text: *r.Answer, State: r.State}
 	}
 	return t
-}
-
-// ofMachine reports whether a variable describes the machine or the session that a program runs in.
-func ofMachine(name string) bool {
-	switch name {
-	case "PATH", "HOME", "USER", "LOGNAME", "SHELL", "PWD", "OLDPWD", "TMPDIR", "HOSTNAME", "PFLOW_HOME":
-		return true
-	}
-	for _, prefix := range []string{"SSH_", "XDG_", "SLURM_", "KUBERNETES_", "CUDA_"} {
-		if strings.HasPrefix(name, prefix) {
-			return true
-		}
-	}
-	return false
 }
 
 // Reply is how an attempt ended, as the document that pflow-exec node prints for a runner.

@@ -17,9 +17,11 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/home/redact"
 	"github.com/pflow-suite/pflow/pkg/mcp/oauth"
 	"github.com/pflow-suite/pflow/pkg/process"
 	"github.com/pflow-suite/pflow/pkg/process/chain"
+	"github.com/pflow-suite/pflow/pkg/process/environ"
 )
 
 const (
@@ -51,7 +53,8 @@ type Spec struct {
 	// Dir is the working directory of a stdio server; empty means that of this program. It is also offered to the server as a
 	// root, unless it is empty.
 	Dir string
-	// Env is the environment of a stdio server, KEY=VALUE each. The entry's env is added to it. Its chain.Variable goes along with calls.
+	// Env is the environment of this program, KEY=VALUE each. A stdio server has what environ.Passed lets through, or all if its entry says so,
+	// and the entry's env. Its chain.Variable goes along with calls.
 	Env []string
 	// Mark is a variable, NAME=VALUE, that all processes of a stdio server have in their environment, so that they are found
 	// when they have left its process group. It may be empty.
@@ -101,7 +104,38 @@ func Connect(ctx context.Context, spec Spec) (*Session, error) {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	}
-	return nil, startFault(spec, err)
+	return nil, withWithheld(spec, startFault(spec, err))
+}
+
+// maxWithheld is how many names of variables a fault lists.
+const maxWithheld = 30
+
+// withWithheld adds to the fault of a failed start which variables the server was not given: it may need one of them.
+func withWithheld(spec Spec, err error) error {
+	f, ok := errors.AsType[*fault.Fault](err)
+	if !ok || spec.Server.Transport() != Stdio || spec.Server.InheritEnv {
+		return err
+	}
+	_, withheld := environ.Passed(spec.Env)
+	withheld = slices.DeleteFunc(withheld, func(name string) bool {
+		_, given := spec.Server.Env[name]
+		return given || name == "_" || name == "SHLVL" || name == "PWD" || name == "OLDPWD"
+	})
+	if len(withheld) == 0 {
+		return err
+	}
+	first := func(name string) int { // what it may need to log in
+		if redact.SecretName(name) {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(withheld, func(a, b string) int { return cmp.Compare(first(a), first(b)) })
+	names := strings.Join(withheld[:min(len(withheld), maxWithheld)], ", ")
+	if more := len(withheld) - maxWithheld; more > 0 {
+		names += fmt.Sprintf(" and %d more", more)
+	}
+	return f.Suggest(`It was not given these variables: %s. If it needs one, name it in its entry of %s, as "env": {"NAME": "${NAME}"}; "inherit_env": true gives it all`, names, File)
 }
 
 // open makes one attempt with a fresh process or connection.
@@ -159,10 +193,12 @@ func open(ctx context.Context, spec Spec, version string) (*Session, error) {
 	}
 }
 
-// command returns the command of a stdio server, in the folder of its entry or that of the spec. It leaves out NODE_EXTRA_CA_CERTS, which costs every start of a Node
-// program a few hundred milliseconds. A server that needs it can set it in its entry's env.
+// command returns the command of a stdio server, in the folder of its entry or that of the spec.
 func command(spec Spec) process.Command {
-	env := slices.DeleteFunc(slices.Clone(spec.Env), func(kv string) bool { return strings.HasPrefix(kv, "NODE_EXTRA_CA_CERTS=") })
+	env := slices.Clip(spec.Env)
+	if !spec.Server.InheritEnv {
+		env, _ = environ.Passed(spec.Env)
+	}
 	for _, name := range slices.Sorted(maps.Keys(spec.Server.Env)) {
 		env = append(env, name+"="+spec.Server.Env[name])
 	}

@@ -113,7 +113,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 
 func TestEnvironmentOfAServer(t *testing.T) {
 	spec := fakeSpec(t, "plain")
-	spec.Env = append(spec.Env, "NODE_EXTRA_CA_CERTS=/ca.pem", "TOKEN=outer")
+	spec.Env = append(spec.Env, "NODE_EXTRA_CA_CERTS=/ca.pem", "TOKEN=outer", "OTHER=x")
 	spec.Server.Env["TOKEN"] = ""
 	s, err := Connect(t.Context(), spec)
 	if err != nil {
@@ -128,7 +128,7 @@ func TestEnvironmentOfAServer(t *testing.T) {
 	if err := json.Unmarshal(answer.Result(nil), &env); err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Contains(env, "TOKEN=") || slices.Contains(env, "TOKEN=outer") || slices.Contains(env, "NODE_EXTRA_CA_CERTS=/ca.pem") {
+	if !slices.Contains(env, "TOKEN=") || slices.Contains(env, "TOKEN=outer") || slices.Contains(env, "OTHER=x") || !slices.Contains(env, "NODE_EXTRA_CA_CERTS=/ca.pem") {
 		t.Errorf("environment is %q", env)
 	}
 }

@@ -33,6 +33,8 @@ type Server struct {
 	Command string            `json:"command,omitempty"`
 	Args    []string          `json:"args,omitempty"`
 	Env     map[string]string `json:"env,omitempty"`
+	// InheritEnv gives the server all variables of the program that starts it, not only those of environ.Passed.
+	InheritEnv bool `json:"inherit_env,omitempty"`
 	// Cwd is the folder in which Command is started; empty means that of the run. A relative one is taken from there.
 	Cwd string `json:"cwd,omitempty"`
 	// Type is the transport as the file has it, and may be empty. Transport returns the effective one.
@@ -144,7 +146,7 @@ func invalid(name, format string, args ...any) *fault.Fault {
 
 // Same reports whether two entries define the same server: how it is reached, and its time limit.
 func (s Server) Same(other Server) bool {
-	return s.Transport() == other.Transport() && s.Command == other.Command && slices.Equal(s.Args, other.Args) && maps.Equal(s.Env, other.Env) &&
+	return s.Transport() == other.Transport() && s.Command == other.Command && slices.Equal(s.Args, other.Args) && maps.Equal(s.Env, other.Env) && s.InheritEnv == other.InheritEnv &&
 		s.Cwd == other.Cwd && s.URL == other.URL && maps.Equal(s.Headers, other.Headers) && s.Timeout == other.Timeout
 }
 

@@ -45,7 +45,7 @@ func ChangeServers(ctx context.Context, h *home.Home, change func(Servers) error
 
 // knownKeys returns the keys of an entry that Server has fields for; "transport" is an alias of "type".
 func knownKeys() []string {
-	return []string{"command", "args", "env", "cwd", "type", "transport", "url", "headers", "timeout", "max_memory", "disabled"}
+	return []string{"command", "args", "env", "inherit_env", "cwd", "type", "transport", "url", "headers", "timeout", "max_memory", "disabled"}
 }
 
 // UnmarshalJSON reads an entry and keeps its unknown keys.
