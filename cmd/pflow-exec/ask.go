@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/mattn/go-isatty"
 	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/engine"
@@ -31,7 +30,7 @@ type asker struct {
 
 // newAsker returns a function that asks on the terminal, or nil if standard input or standard error is not a terminal.
 func newAsker(app *cli.App) runner.Ask {
-	if !isatty.IsTerminal(app.Stdin.Fd()) || !isatty.IsTerminal(app.Stderr.Fd()) {
+	if !app.AtTerminal() {
 		return nil
 	}
 	a := &asker{app: app, lines: make(chan string)}

@@ -21,13 +21,14 @@ type settingsFlags struct {
 }
 
 // options returns the flags as options of the runner.
-func (f *settingsFlags) options() (runner.Options, error) {
+func (f *settingsFlags) options(app *cli.App) (runner.Options, error) {
 	o := runner.Options{Jobs: f.Jobs, KeepGoing: f.KeepGoing, Sync: f.Sync, NoCache: f.NoCache, Dir: f.Dir, EnvFile: f.EnvFile, AsItWas: f.AsItWas, Answers: map[string]engine.Answer{}}
+	f.ByPerson = f.ByPerson || app.AtTerminal()
 	open, byNode, err := f.Parse()
 	if err != nil {
 		return o, err
 	}
-	o.Answer = open
+	o.Answer, o.By, o.Person = open, f.By, f.ByPerson
 	for node, answer := range byNode {
 		o.Answers[node] = engine.Answer(answer)
 	}
@@ -60,7 +61,7 @@ func (f *sourceFlags) load(app *cli.App, host *runner.Host, checkpoint *string) 
 	if takers > 0 {
 		host.Stdin = nil
 	}
-	o, err := f.options()
+	o, err := f.options(app)
 	if err != nil {
 		return nil, err
 	}

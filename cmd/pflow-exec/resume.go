@@ -30,7 +30,7 @@ func (c *resumeCommand) Run(app *cli.App) error {
 }
 
 func (c *resumeCommand) load(app *cli.App, host *runner.Host) (*runner.Request, error) {
-	o, err := c.options()
+	o, err := c.options(app)
 	if err != nil {
 		return nil, err
 	}

@@ -51,7 +51,7 @@ func (c *approveCommand) Run(app *cli.App) error {
 	if s.Status != event.Paused {
 		return fault.New(fault.Conflict, "Run %s waits for no answer: it is %s", s.ID, s.Status).Then(fault.Step{Do: fault.DoStatus, Run: s.ID})
 	}
-	if err := to.Approve(app.Context, c.RunID, c.Answers); err != nil {
+	if err := to.Approve(app.Context, c.RunID, c.Answers, app.AtTerminal()); err != nil {
 		return err
 	}
 	return app.Document(started{s.ID}, func(w io.Writer) { _, _ = fmt.Fprintln(w, s.ID) })

@@ -51,7 +51,7 @@ func (c *startCommand) start(app *cli.App, from string) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	job, err := c.job()
+	job, err := c.job(app)
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (resumeCommand) Help() string {
 func (c *resumeCommand) Run(app *cli.App) error { return c.start(app, c.RunID) }
 
 // job returns the run without its content.
-func (c *startCommand) job() (job cluster.Job, err error) {
+func (c *startCommand) job(app *cli.App) (job cluster.Job, err error) {
 	if job.Dir, err = filepath.Abs(c.Dir); err != nil {
 		return job, fault.From(err)
 	}
@@ -111,6 +111,7 @@ func (c *startCommand) job() (job cluster.Job, err error) {
 	if err != nil {
 		return job, err
 	}
+	c.ByPerson = c.ByPerson || app.AtTerminal()
 	answers, err := c.Answers.Arguments()
 	job.Flags = append(how, answers...)
 	return job, err

@@ -21,7 +21,9 @@ import (
 type approvals struct {
 	// from is the checkpoint, or nil. answer answers the questions that it left open.
 	from   *Checkpoint
-	answer string
+	answer Answer
+	// byPerson is Config.ByPerson.
+	byPerson bool
 	// marked is Config.Marked.
 	marked bool
 	// answers are the answers given beforehand, by node paths.
@@ -53,6 +55,9 @@ func (a *approvals) record(nr *nodeRun, q *Question) {
 	ev := &event.Event{
 		Event: event.ApprovalRequested, Node: nr.id(), Question: a.store.redactor.Text(q.Text), Choices: q.Choices, Params: q.Params, AnyAnswer: q.AnyAnswer,
 	}
+	if q.Person = a.needsPerson(nr); q.Person {
+		ev.By, ev.DeniedBy = workflow.ByPerson, a.from.DeniedBy(nr.path())
+	}
 	if q.Form != nil {
 		ev.Fields, _ = a.store.redactor.JSON(json.RawMessage(q.Form))
 	}
@@ -70,8 +75,8 @@ func (a *approvals) record(nr *nodeRun, q *Question) {
 
 // open waits for the answer to a question.
 func (a *approvals) open(nr *nodeRun, q *Question) {
-	if answer, by := a.answerFor(nr, q); answer != "" {
-		a.answered(nr, q, answer, by)
+	if given := a.answerFor(nr, q); given.Text != "" {
+		a.answered(nr, q, given)
 		return
 	}
 	a.questions.open[nr] = true
@@ -94,52 +99,64 @@ func (a *approvals) open(nr *nodeRun, q *Question) {
 			return
 		}
 		delete(a.questions.open, nr)
-		a.answered(nr, q, answer, by)
+		a.answered(nr, q, Answer{answer, by, true})
 	})
 }
 
-// ByFlag is who answered a question with --approve.
-const ByFlag = "--approve"
+// How an answer was given by a flag.
+const (
+	ByFlag = "--approve"
+	// ByAuto is for all that the node may ask, whatever an earlier run has asked.
+	ByAuto = "--auto-approve"
+)
 
-// answerFor returns the answer given beforehand to a question, or to one that the resumed run left open, and how it was given.
-// Without one it returns "".
-func (a *approvals) answerFor(nr *nodeRun, q *Question) (answer, by string) {
+// needsPerson reports whether only a person may answer a question of a node: the run or the workflow says so, or a person has denied it.
+func (a *approvals) needsPerson(nr *nodeRun) bool {
+	return a.byPerson || nr.node.Approval != nil && nr.node.Approval.By == workflow.ByPerson || a.from.DeniedBy(nr.path()) != ""
+}
+
+// answerFor returns the answer given beforehand to a question, or to one that the resumed run left open. Without one, its text is empty.
+func (a *approvals) answerFor(nr *nodeRun, q *Question) (none Answer) {
 	open := a.from != nil && a.from.Open[q.Node] && !a.answeredOnce[q.Node]
 	given, ok := a.answers[q.Node]
 	if !ok {
 		given, ok = a.answers[GenericPath(q.Node)]
 	}
 	if !ok && open {
-		given = Answer{a.answer, ByFlag}
+		given = a.answer
 	}
 	if given.Text == "" || q.state != nil && !open { // what a node asks itself is not known beforehand
-		return "", ""
+		return none
 	}
-	if open && (given.By == ByFlag || q.state != nil) { // it was given to what was asked then
+	if !given.Person && a.needsPerson(nr) {
+		a.warnings.add(fmt.Sprintf("node %s was not answered: only a person may answer it", q.Node))
+		return none
+	}
+	if open && (given.By != ByAuto || q.state != nil) { // it was given to what was asked then
 		asked, params := a.from.asked[q.Node], a.from.params[q.Node]
 		anew, changed := nr.frame.ranBefore(nr.id())
 		switch {
 		case changed: // a person who approved a deploy has not seen another build
 			a.warnings.add(fmt.Sprintf("node %s was not answered: node %s has run again since it asked", q.Node, nr.frame.path(anew)))
-			return "", ""
+			return none
 		case asked != a.store.redactor.Text(q.Text):
 			a.warnings.add(fmt.Sprintf("node %s was not answered: it asks %q now, and asked %q before", q.Node, q.Text, asked))
-			return "", ""
+			return none
 		case params != nil && q.Params != nil && !bytes.Equal(rawjson.Compact(params), rawjson.Compact(q.Params)):
 			a.warnings.add(fmt.Sprintf("node %s was not answered: it would run with other parameters now than when it asked", q.Node))
-			return "", ""
+			return none
 		}
 	}
 	if q.accepts(given.Text) {
 		a.answeredOnce[q.Node] = a.answeredOnce[q.Node] || open
-		return given.Text, given.By
+		return given
 	}
 	if q.Form != nil {
 		a.warnings.add(fmt.Sprintf("node %s was not answered: %s", q.Node, q.Form.Check(given.Text).Message))
 	} else {
 		a.warnings.add(fmt.Sprintf("node %s cannot be answered %q, only %q", q.Node, given.Text, q.Choices))
 	}
-	return "", ""
+	return none
 }
 
 // beforehand returns the answers given beforehand, as run_started has them.
@@ -148,12 +165,12 @@ func (a *approvals) beforehand() map[string]string {
 	for path, answer := range a.answers {
 		given[path] = a.shown(answer.Text)
 	}
-	if a.from == nil || a.answer == "" {
+	if a.from == nil || a.answer.Text == "" {
 		return given
 	}
 	for path := range a.from.Open {
-		if _, named := a.answers[path]; !named && a.from.Accepts(path, a.answer) {
-			given[path] = a.shown(a.answer)
+		if _, named := a.answers[path]; !named && a.from.Accepts(path, a.answer.Text) {
+			given[path] = a.shown(a.answer.Text)
 		}
 	}
 	return given
@@ -231,10 +248,13 @@ func (a *approvals) preview(nr *nodeRun, q *Question) error {
 }
 
 // answered lets a node run, or denies the run.
-func (a *approvals) answered(nr *nodeRun, q *Question, answer, by string) {
-	a.rec.record(nr.frame, &event.Event{Event: event.ApprovalResolved, Node: nr.id(), Answer: a.shown(answer), By: by, AnyAnswer: q.AnyAnswer, InputDigest: a.digests.question(nr, q)})
-	if q.AnyAnswer || !plan.Denies(answer) {
-		if err := a.reply(nr, q, answer); err != nil {
+func (a *approvals) answered(nr *nodeRun, q *Question, given Answer) {
+	a.rec.record(nr.frame, &event.Event{
+		Event: event.ApprovalResolved, Node: nr.id(), Answer: a.shown(given.Text), By: given.By, Person: given.Person, AnyAnswer: q.AnyAnswer,
+		InputDigest: a.digests.question(nr, q),
+	})
+	if q.AnyAnswer || !plan.Denies(given.Text) {
+		if err := a.reply(nr, q, given.Text); err != nil {
 			a.rec.abort(err)
 			return
 		}
@@ -243,10 +263,10 @@ func (a *approvals) answered(nr *nodeRun, q *Question, answer, by string) {
 	}
 	if a.stop.denied == nil {
 		person := ""
-		if !strings.HasPrefix(by, "--") { // else a flag gave it
-			person = " by " + by
+		if !strings.HasPrefix(given.By, "--") { // else a flag gave it
+			person = " by " + given.By
 		}
-		a.stop.denied = fault.New(fault.Execution, "Node %s was denied: it was answered %q%s", q.Node, answer, person).Suggest("Resume the run to be asked again")
+		a.stop.denied = fault.New(fault.Execution, "Node %s was denied: it was answered %q%s", q.Node, given.Text, person).Suggest("Resume the run to be asked again")
 		a.stop.denied.Node = q.Node
 	}
 	a.settler.cancel(nr)

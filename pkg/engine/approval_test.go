@@ -21,7 +21,9 @@ func asked(answer func(engine.Question) string) func(*engine.Config) {
 }
 
 // given sets the answer to the questions that the resumed run left open.
-func given(answer string) func(*engine.Config) { return func(c *engine.Config) { c.Answer = answer } }
+func given(answer string) func(*engine.Config) {
+	return func(c *engine.Config) { c.Answer = engine.Answer{Text: answer, By: engine.ByFlag} }
+}
 
 const gated = `{"nodes":[{"id":"before","type":"echo","params":{"data":"x"}},
 	{"id":"gate","type":"echo","params":{"message":"${before.data} ${__answer__}"},"approval":%s},
@@ -308,4 +310,48 @@ func TestACancelledRunStopsAsking(t *testing.T) {
 	if got := p.nodes(event.NodeCancelled); got != "s s/gate" {
 		t.Errorf("cancelled %s", got)
 	}
+}
+
+// Only a person answers what only a person may: not an answer by a program, not one that an earlier run has taken from a program, and for a node
+// that a person has denied no program either, in whatever run goes on from there.
+func TestOnlyAPersonMayAnswer(t *testing.T) {
+	b := newBench(t)
+	def := func(approval string) string {
+		return `{"nodes":[{"id":"gate","type":"shell","params":{"command":"exit 1"},"approval":` + approval + `}]}`
+	}
+	by := func(answer string, person bool) func(*engine.Config) {
+		return func(c *engine.Config) {
+			c.Answers = map[string]engine.Answer{"gate": {Text: answer, By: "somebody", Person: person}}
+		}
+	}
+	for name, change := range map[string]func(*engine.Config){"the workflow": nil, "the run": func(c *engine.Config) { c.ByPerson = true }} {
+		approval := `true`
+		if change == nil {
+			approval, change = `{"by":"person"}`, func(*engine.Config) {}
+		}
+		refused := b.play(t.Context(), def(approval), change, by("yes", false))
+		refused.ended(t, event.Paused)
+		if asked := refused.of(event.ApprovalRequested); len(asked) != 1 || asked[0].By != "person" || refused.last.Error.Next[0].Do != fault.DoAskPerson {
+			t.Errorf("%s: asked %+v, then %+v", name, asked, refused.last.Error)
+		}
+		taken := b.play(t.Context(), def(approval), change, by("yes", true))
+		if answers := taken.of(event.ApprovalResolved); len(answers) != 1 || !answers[0].Person || answers[0].By != "somebody" {
+			t.Errorf("%s: a person's answer is %+v", name, answers)
+		}
+	}
+	first := b.play(t.Context(), def(`true`), by("yes", false))
+	first.ended(t, event.Failed)
+	b.play(t.Context(), def(`true`), first.whole(b)).ended(t, event.Failed)
+	b.play(t.Context(), def(`true`), first.whole(b), func(c *engine.Config) { c.ByPerson = true }).ended(t, event.Paused)
+	denied := b.play(t.Context(), def(`true`), by("no", true))
+	denied.ended(t, event.Denied)
+	asks := b.play(t.Context(), def(`true`), denied.whole(b), by("yes", false))
+	asks.ended(t, event.Paused)
+	if asked := asks.of(event.ApprovalRequested); len(asked) != 1 || asked[0].DeniedBy != "somebody" {
+		t.Errorf("asked again: %+v", asked)
+	}
+	b.play(t.Context(), def(`true`), asks.whole(b), by("yes", false)).ended(t, event.Paused)
+	b.play(t.Context(), def(`true`), asks.whole(b), by("yes", true)).ended(t, event.Failed)
+	byProgram := b.play(t.Context(), def(`true`), by("no", false))
+	b.play(t.Context(), def(`true`), byProgram.whole(b), by("yes", false)).ended(t, event.Failed)
 }

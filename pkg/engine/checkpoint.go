@@ -40,6 +40,8 @@ type Checkpoint struct {
 	anyAnswer       map[string]bool
 	forms           map[string]form.Form
 	own, ownAnswers map[string]*event.Event
+	// deniedBy has who has denied the nodes that a person has denied.
+	deniedBy map[string]string
 	// Earlier returns the checkpoint of a run before this one, or nil if that is gone. It may be nil.
 	Earlier func(run string) *Checkpoint
 	// expanded has the nodes and frames whose inside was looked for in earlier runs. inside has the places inside of nodes and frames, once
@@ -93,7 +95,7 @@ func ReadCheckpoint(source Source, blob event.Load) (*Checkpoint, error) {
 	c := &Checkpoint{
 		settled: map[string]record{}, parts: map[string]record{}, failed: map[string]bool{}, begun: map[string]bool{},
 		reruns: map[string]int{}, outdated: map[string]bool{}, expanded: map[string]bool{},
-		Open: map[string]bool{}, Choices: map[string][]string{}, asked: map[string]string{}, params: map[string]json.RawMessage{}, answers: map[string]*event.Event{}, anyAnswer: map[string]bool{}, forms: map[string]form.Form{}, own: map[string]*event.Event{}, ownAnswers: map[string]*event.Event{},
+		Open: map[string]bool{}, Choices: map[string][]string{}, asked: map[string]string{}, params: map[string]json.RawMessage{}, answers: map[string]*event.Event{}, anyAnswer: map[string]bool{}, forms: map[string]form.Form{}, deniedBy: map[string]string{}, own: map[string]*event.Event{}, ownAnswers: map[string]*event.Event{},
 		Blob: blob, source: source, held: map[int64]*event.Event{},
 	}
 	var admitted, last event.Header
@@ -219,14 +221,17 @@ func (c *Checkpoint) addEvent(e *event.Event) error {
 		return c.readReruns()
 	case event.ApprovalRequested:
 		c.Open[e.Node], c.Choices[e.Node], c.asked[e.Node] = true, e.Choices, e.Question
-		c.params[e.Node], c.anyAnswer[e.Node], c.forms[e.Node] = e.Params, e.AnyAnswer, form.Form(e.Fields)
+		c.params[e.Node], c.anyAnswer[e.Node], c.forms[e.Node], c.deniedBy[e.Node] = e.Params, e.AnyAnswer, form.Form(e.Fields), e.DeniedBy
 		if e.State != nil {
 			c.own[e.Node] = e
 			delete(c.ownAnswers, e.Node)
 			c.markBegun(e.Node)
 		}
 	case event.ApprovalResolved:
-		c.Open[e.Node] = e.Denies() // a denied node may still be allowed
+		c.Open[e.Node], c.deniedBy[e.Node] = e.Denies(), "" // a denied node may still be allowed
+		if e.Denies() && e.Person {
+			c.deniedBy[e.Node] = e.By
+		}
 		if c.own[e.Node] != nil {
 			c.ownAnswers[e.Node] = e
 		} else {
@@ -241,6 +246,14 @@ func (c *Checkpoint) addEvent(e *event.Event) error {
 // about the same parameters.
 func (c *Checkpoint) SameQuestion(other *Checkpoint, path string) bool {
 	return other != nil && c.Open[path] && other.Open[path] && c.asked[path] == other.asked[path] && bytes.Equal(c.params[path], other.params[path])
+}
+
+// DeniedBy returns who has denied a node, if that was a person and no other has allowed it since, and "" otherwise. The checkpoint may be nil.
+func (c *Checkpoint) DeniedBy(path string) string {
+	if c == nil {
+		return ""
+	}
+	return c.deniedBy[path]
 }
 
 // Question returns the text of the question about a node.

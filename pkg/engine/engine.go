@@ -73,6 +73,8 @@ type Question struct {
 	AnyAnswer bool
 	// Form has the fields of the answer, or is nil. The answer is then an object with their values, or one of the choices.
 	Form form.Form
+	// Person is set if only a person may answer.
+	Person bool
 	// state is what the node gets back with the answer, as the stream has it, if the node itself asks. secretState is the same
 	// with its secrets, if it has any.
 	state, secretState json.RawMessage
@@ -94,8 +96,10 @@ func accepts(answer string, choices []string, anyAnswer bool, fields form.Form) 
 // Answer is an answer that was given before its question is asked.
 type Answer struct {
 	Text string `json:"text"`
-	// By is how it was given.
+	// By is who gave it, or how it was given.
 	By string `json:"by"`
+	// Person is set if a person gave it.
+	Person bool `json:"person,omitempty"`
 }
 
 // Config describes a run. Its workflow has been checked.
@@ -117,11 +121,13 @@ type Config struct {
 	// Ask asks a person and waits for the answer, one of the choices, and for the name of who gave it. If Ask is nil, the
 	// run pauses at a question.
 	Ask func(ctx context.Context, q Question) (answer, by string, err error)
-	// Answer answers the questions that the resumed run left open or that were answered no. It may be empty.
-	Answer string
+	// Answer answers the questions that the resumed run left open or that were answered no. Its text may be empty.
+	Answer Answer
 	// Answers answers the questions about nodes, by the nodes' paths. A path without the numbers of items and iterations stands
 	// for all of them.
 	Answers map[string]Answer
+	// ByPerson takes answers only from people, as an approval by a person does.
+	ByPerson bool
 	// Cache serves the nodes that ask for one; it may be nil.
 	Cache Cache
 	// Jobs is how many nodes may run at the same time; at least 1.

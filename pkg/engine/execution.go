@@ -96,7 +96,7 @@ func newExecution(ctx context.Context, stop context.CancelCauseFunc, c Config, t
 			clock: clock, random: random,
 		}
 		approvals = &approvals{
-			from: c.From, answer: c.Answer, marked: c.Marked, answers: c.Answers, answeredOnce: map[string]bool{}, askPerson: c.Ask, questions: questions,
+			from: c.From, answer: c.Answer, byPerson: c.ByPerson, marked: c.Marked, answers: c.Answers, answeredOnce: map[string]bool{}, askPerson: c.Ask, questions: questions,
 			sched: sched, settler: settler, rec: rec, store: store, stop: stopping, warnings: warnings, binder: binder, digests: digests,
 		}
 		starter = &starter{

@@ -141,7 +141,7 @@ func (e *execution) foresee(p *Preview) {
 		if e.from != nil && e.from.Open[q.Node] && slices.ContainsFunc(p.After[id], func(before string) bool { return p.Would[before] == WouldRun }) {
 			continue // it will ask anew
 		}
-		answer, _ := e.approvals.answerFor(nr, q)
+		answer := e.approvals.answerFor(nr, q).Text
 		p.answer(id, answer)
 	}
 	for changed := true; changed; {

@@ -85,6 +85,9 @@ const maxShownParams = 1000
 // step returns the step of answering the question in the run that resume goes on from.
 func (q *Question) step(resume fault.Step) fault.Step {
 	resume.Do, resume.Node, resume.Choices, resume.AnyAnswer = fault.DoAnswer, q.Node, q.Choices, q.AnyAnswer
+	if q.Person {
+		resume.Do = fault.DoAskPerson
+	}
 	if q.Form != nil {
 		resume.Example = q.Form.Example()
 	}

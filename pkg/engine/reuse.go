@@ -106,7 +106,7 @@ func (r *reuser) reuseQuestion(nr *nodeRun, step plan.Step) bool {
 	}
 	nr.frame.running[nr.id()] = nr
 	r.approvals.record(nr, q)
-	if old := r.adopter.from.ownAnswers[nr.path()]; old != nil && !old.Denies() && !strings.Contains(old.Answer, redact.Mark) {
+	if old := r.adopter.from.ownAnswers[nr.path()]; old != nil && !old.Denies() && (old.Person || !q.Person) && !strings.Contains(old.Answer, redact.Mark) {
 		nr.reply = &node.Answer{Text: old.Answer, State: state}
 		r.rec.record(nr.frame, inherited(old, nr.id()))
 	}
@@ -119,6 +119,9 @@ func (r *reuser) reuseAnswer(nr *nodeRun) bool {
 		return false
 	}
 	old := r.adopter.answer(nr)
+	if !old.Person && r.approvals.needsPerson(nr) {
+		return false
+	}
 	q, err := r.approvals.question(nr)
 	if err == nil {
 		err = r.approvals.preview(nr, q)

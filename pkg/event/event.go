@@ -168,7 +168,10 @@ type Event struct {
 	// State is what a node that asks itself needs to go on with the answer. Only the question of such a node has one.
 	State  json.RawMessage `json:"state,omitempty"`  // approval_requested
 	Answer string          `json:"answer,omitempty"` // approval_resolved
-	By     string          `json:"by,omitempty"`     // approval_resolved: the user who answered, or the way the answer came
+	By     string          `json:"by,omitempty"`     // approval_resolved: who answered, or the way the answer came; approval_requested: person, if only a person may answer
+	Person bool            `json:"person,omitempty"` // approval_resolved: a person gave the answer, not a program
+	// DeniedBy is who denied the node in the run that this one goes on from, if that was a person: no program may allow it then.
+	DeniedBy string `json:"denied_by,omitempty"` // approval_requested
 
 	Reason string `json:"reason,omitempty"` // node_skipped
 	Cause  string `json:"cause,omitempty"`  // node_cancelled: the node whose failure stopped it, or another cause

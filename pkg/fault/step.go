@@ -32,7 +32,7 @@ type Step struct {
 }
 
 // What a step can do about a run: go on from it, with what it began with, with a larger budget (Name is its field), or by running again what
-// failed; answer its question, or a question beforehand; give a value for the input Name; wait for its end; stop it; see what a node has
+// failed; answer its question, have a person answer it, or answer a question beforehand; give a value for the input Name; wait for its end; stop it; see what a node has
 // printed, how far it is, its nodes, or its events; see the run that continues it; see all runs; begin a new one of the workflow Name.
 const (
 	DoResume     = "resume"
@@ -40,6 +40,7 @@ const (
 	DoExtend     = "extend"
 	DoRetry      = "retry"
 	DoAnswer     = "answer"
+	DoAskPerson  = "ask_person"
 	DoAnswerWith = "answer_with"
 	DoInput      = "input"
 	DoInputJSON  = "input_json"
@@ -101,6 +102,9 @@ type call struct{ toolset, text string }
 // coreResume is the call of execute about a run.
 const coreResume = `execute with {same} and resume "{run}"`
 
+// personAnswers is where a person answers without a client.
+const personAnswers = `on the page of the run, or with {resume} at a terminal`
+
 var wordings = map[string]wording{
 	DoResume:  {why: "Go on", command: "{resume}", cluster: "pflow-temporal resume {run} WORKFLOW", calls: []call{{"core", coreResume}, {"runs", `run_resume with run_id "{run}"`}}},
 	DoAsItWas: {why: "Go on with what the run began with", command: "{resume} --as-it-was", calls: []call{{"core", coreResume + " and as_it_was true"}, {"runs", `run_resume with run_id "{run}" and as_it_was true`}}},
@@ -108,6 +112,7 @@ var wordings = map[string]wording{
 		calls: []call{{"core", `ask the person, then ` + coreResume + ` and budget {"{name}": N}`}}},
 	DoRetry:      {why: "Run again what failed", command: "{resume} --retry-failed"},
 	DoAnswer:     {first: true, why: "Answer", command: "{resume} --approve {answer}", cluster: "pflow-temporal approve {run} {answer}", calls: []call{{"core", "ask the person, then " + coreResume + " and answers {answers}"}, {"runs", `ask the person, then run_resume with run_id "{run}" and answers {answers}`}}},
+	DoAskPerson:  {first: true, why: "Only a person may answer", command: "{resume} --approve {answer}, at a terminal", cluster: "pflow-temporal approve {run} {answer}, at a terminal", calls: []call{{"core", personAnswers + "; a client that shows forms asks for " + coreResume}, {"runs", personAnswers + `; a client that shows forms asks for run_resume with run_id "{run}"`}}},
 	DoAnswerWith: {why: "Answer", command: "--approve {answer}", calls: []call{{"", "answers {answers}"}}},
 	DoInput:      {why: "Pass it", command: "{name}=VALUE", calls: []call{{"", `inputs {"{name}": VALUE}`}}},
 	DoInputJSON:  {why: "Pass it", command: "{name}:=JSON", calls: []call{{"", `inputs {"{name}": VALUE}`}}},
@@ -165,7 +170,7 @@ func (s Step) Call(r Reader) string {
 		for _, name := range s.Inputs {
 			text += " " + name + "=VALUE"
 		}
-		return s.filled(text, true) + s.answers()
+		return s.answers(s.filled(text, true))
 	}
 	i := slices.IndexFunc(w.calls, func(c call) bool { return c.toolset == "" || r.serves(c.toolset) })
 	if i < 0 {
@@ -179,23 +184,23 @@ func (s Step) Call(r Reader) string {
 	if len(again) > 0 {
 		text += " and inputs {" + strings.Join(again, ", ") + "} again"
 	}
-	return s.filled(text, false) + s.answers()
+	return s.answers(s.filled(text, false))
 }
 
-// answers says what stands for ANSWER in the call of a step that answers; for any other step it is empty.
-func (s Step) answers() string {
+// answers adds to the call of a step that answers what stands for ANSWER in it.
+func (s Step) answers(how string) string {
 	choices := strings.Join(s.Choices, ", ")
 	switch {
-	case s.Do != DoAnswer && s.Do != DoAnswerWith:
-		return ""
+	case s.Do != DoAnswer && s.Do != DoAnswerWith && s.Do != DoAskPerson || !strings.Contains(how, "ANSWER"):
+		return how
 	case s.Example != "":
-		return ", where ANSWER is a JSON object such as '" + s.Example + "', or one of: " + choices
+		return how + ", where ANSWER is a JSON object such as '" + s.Example + "', or one of: " + choices
 	case !s.AnyAnswer:
-		return ", where ANSWER is one of: " + choices
+		return how + ", where ANSWER is one of: " + choices
 	case choices == "":
-		return ", where ANSWER is any text"
+		return how + ", where ANSWER is any text"
 	}
-	return ", where ANSWER is any text, such as one of: " + choices
+	return how + ", where ANSWER is any text, such as one of: " + choices
 }
 
 // wording returns the wording of the step; a step that is not known has an empty one.

@@ -250,8 +250,11 @@ func (o object) approval(key string, v span) *Approval {
 		return nil
 	}
 	o, _ = o.object(v, o.at(key))
-	o.known("question", "choices")
+	o.known("question", "choices", "by")
 	a := &Approval{Question: o.text("question")}
+	if o.oneOf("by", "anyone", ByPerson) == ByPerson {
+		a.By = ByPerson
+	}
 	list, ok := o.get("choices")
 	if !ok {
 		return a

@@ -116,7 +116,12 @@ type Approval struct {
 	Question string `json:"question,omitempty" help:"what is asked; templates are resolved"`
 	// Choices lists the possible answers. If it is empty, they are yes and no. The answer no denies the run.
 	Choices []string `json:"choices,omitempty" help:"the answers to choose from, yes and no by default; no denies the run; __answer__ is the answer in templates"`
+	// By is ByPerson, or empty.
+	By string `json:"by,omitempty" help:"who may answer: anyone by default; person takes no answer from a program, such as an agent"`
 }
+
+// ByPerson is the value of Approval.By with which no program answers, such as an agent.
+const ByPerson = "person"
 
 // Cache keeps a node's outputs for later runs. In a file it may be true or false, which means no cache.
 type Cache struct {

@@ -62,10 +62,10 @@ func (m *writer) runs(n Node) {
 	if t := n.Timeout; t != nil {
 		m.fields("timeout", fieldText("node", t.Node, Duration(0)), fieldText("attempt", t.Attempt, Duration(0)))
 	}
-	if a := n.Approval; a != nil && a.Question == "" && a.Choices == nil {
+	if a := n.Approval; a != nil && a.Question == "" && a.Choices == nil && a.By == "" {
 		m.line("- approval: required")
 	} else if a != nil {
-		m.fields("approval", fieldText("question", a.Question, ""), fieldText("choices", a.Choices, nil))
+		m.fields("approval", fieldText("question", a.Question, ""), fieldText("choices", a.Choices, nil), fieldText("by", a.By, ""))
 	}
 	if c := n.Cache; c != nil && c.TTL == defaultTTL {
 		m.line("- cache: true")

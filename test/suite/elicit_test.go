@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tidwall/gjson"
 )
@@ -35,6 +36,13 @@ func (c *client) elicited() (id float64, params gjson.Result) {
 func (c *client) reply(id float64, result string) {
 	c.Helper()
 	c.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%v,"result":%s}`, id, result))
+}
+
+// decide replies as a person does, who takes time to read: a reply at once is a program's.
+func (c *client) decide(id float64, result string) {
+	c.Helper()
+	<-time.After(400 * time.Millisecond)
+	c.reply(id, result)
 }
 
 // runs returns how many runs the home has.
@@ -102,7 +110,7 @@ func TestRepliesThatDoNotApprove(t *testing.T) {
 			s := p.connectAs(`{"elicitation":{"form":{}}}`, "pflow-serve")
 			s.request("execute", `{"name":"asks"}`)
 			id, _ := s.elicited()
-			s.reply(id, c.reply)
+			s.decide(id, c.reply)
 			answer, failed := s.answer()
 			fault, _ := answer["error"].(map[string]any)
 			if !failed || fmt.Sprint(answer["status"]) != c.status || c.error != "" && fault["type"] != c.error {
@@ -113,6 +121,65 @@ func TestRepliesThatDoNotApprove(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The answers of a model are only proposals to the person, whose no stands until a person says yes.
+func TestTheModelOnlyProposes(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.write("home/library/asks.json", asksBeforeDropping)
+	s := p.connectAs(`{"elicitation":{}}`, "pflow-serve", "--toolsets", "core,runs")
+	ask := func(tool, arguments, reply string) (status any) {
+		t.Helper()
+		s.request(tool, arguments)
+		id, form := s.elicited()
+		if message := form.Get("message").Str; !strings.Contains(message, "The agent proposes: yes") {
+			t.Errorf("the message has no proposal: %s", message)
+		}
+		s.decide(id, reply)
+		answer, _ := s.answer()
+		return answer["status"]
+	}
+	last := func() string { return gjson.Get(p.run("pflow-exec", "status", "last").stdout, "run_id").Str }
+	if status := ask("execute", `{"name":"asks","answers":{"drop":"yes"}}`, `{"action":"cancel"}`); status != "paused" {
+		t.Errorf("put off: %v", status)
+	}
+	if status := ask("execute", fmt.Sprintf(`{"name":"asks","resume":%q,"answers":{"drop":"yes"}}`, last()), `{"action":"decline"}`); status != "denied" || p.runs() != 2 {
+		t.Errorf("declined: %v, %d runs", status, p.runs())
+	}
+	if status := ask("execute", fmt.Sprintf(`{"name":"asks","resume":%q,"answers":{"drop":"yes"}}`, last()), `{"action":"cancel"}`); status != "paused" {
+		t.Errorf("put off after a no: %v", status)
+	}
+	other := p.connect("pflow-serve")
+	other.request("execute", fmt.Sprintf(`{"name":"asks","resume":%q,"answers":{"drop":"yes"}}`, last()))
+	if answer, failed := other.answer(); !failed || fmt.Sprint(answer["error"].(map[string]any)["type"]) != "usage_error" {
+		t.Errorf("the model of a client without forms after a no: %v", answer)
+	}
+	other.leave()
+	if status := ask("run_resume", fmt.Sprintf(`{"run_id":%q,"answers":{"drop":"yes"}}`, last()), `{"action":"accept","content":{"answer":"yes"}}`); status != "completed" {
+		t.Errorf("accepted: %v", status)
+	}
+	events := p.must("pflow-exec", "events", "last")
+	if by := gjson.Get(events, `..#(event=="approval_resolved").by`).Str; !strings.HasPrefix(by, "a person at ") || !gjson.Get(events, `..#(event=="approval_resolved").person`).Bool() {
+		t.Errorf("the answer is by %q: %s", by, events)
+	}
+	s.leave()
+}
+
+// A client that declines before anyone can have read the question has shown it to nobody.
+func TestAClientThatDeclinesByItself(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.write("home/library/asks.json", asksBeforeDropping)
+	s := p.connectAs(`{"elicitation":{}}`, "pflow-serve")
+	p.eventually("a reply at once that declines leaves the run paused", func() bool { // on a busy machine it may be too slow
+		s.request("execute", `{"name":"asks"}`)
+		id, _ := s.elicited()
+		s.reply(id, `{"action":"decline"}`)
+		answer, _ := s.answer()
+		return answer["status"] == "paused" && strings.Contains(fmt.Sprint(answer["next"]), "Nobody has answered")
+	})
+	s.leave()
 }
 
 // A client that has not declared elicitation for forms gets the answer that shows how to give answers.
@@ -156,7 +223,7 @@ func TestSeveralQuestions(t *testing.T) {
 				if want := []string{"Drop it?", "Which colour?"}[i]; !strings.HasPrefix(form.Get("message").Str, want) {
 					t.Error(form.Raw)
 				}
-				s.reply(id, reply)
+				s.decide(id, reply)
 			}
 			if answer, _ := s.answer(); answer["status"] != c.status {
 				t.Error(answer)

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -149,6 +150,7 @@ func TestRepliesToAResult(t *testing.T) {
 			p.write("home/library/asks.json", asksBeforeDropping)
 			s := p.launch("pflow-serve")
 			_, state := s.asked("execute", `{"name":"asks"}`)
+			<-time.After(400 * time.Millisecond) // a person reads
 			if r := s.stateless("execute", `{"name":"asks"}`, with(state, c.reply)); r.Get(c.path).Str != c.want {
 				t.Error(r.Raw)
 			}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tidwall/gjson"
 )
@@ -277,6 +278,7 @@ func TestATaskAsks(t *testing.T) {
 	if len(third) != 1 || slices.Contains(second, third[0]) {
 		t.Fatal(third)
 	}
+	<-time.After(400 * time.Millisecond) // a person reads
 	update(third[0], `{"action":"decline"}`)
 	p.eventually("the task has ended", func() bool { return c.task(id).Get("status").Str == "completed" })
 	if task := c.task(id); task.Get("result.structuredContent.status").Str != "denied" || task.Get("taskId").Str != id || p.read("ran.txt") != "first\na\n" {

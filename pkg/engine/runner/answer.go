@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,6 +11,11 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
+
+// answer returns the answer to the open questions.
+func (r *Request) answer() engine.Answer {
+	return engine.Answer{Text: r.Answer, By: cmp.Or(r.By, engine.ByFlag), Person: r.Person}
+}
 
 // bindAnswers holds answers to the questions that were open in the run that they were given to, by its id or by last. A newer run that went
 // on from it may ask something else by then.
@@ -25,7 +31,7 @@ func (l *Launch) bindAnswers() error {
 		fits := !given && r.Answer != "" && l.from.Accepts(node, r.Answer)
 		switch same := l.from.SameQuestion(named, node); {
 		case fits && same:
-			seen[node] = engine.Answer{Text: r.Answer, By: engine.ByFlag}
+			seen[node] = r.answer()
 		case fits || given && !same && named != nil && named.Open[node]:
 			other = node
 		}
@@ -55,13 +61,17 @@ func (l *Launch) checkAnswer() error {
 			Then(fault.Command("To answer beforehand, name the node", "--approve NODE=%s", answer))
 	}
 	var open []string
-	var misfit *fault.Fault
+	var misfit, personal *fault.Fault
 	for _, node := range slices.Sorted(maps.Keys(l.from.Open)) {
 		if !l.from.Open[node] {
 			continue
 		}
 		if l.from.Accepts(node, answer) {
-			return nil
+			f := l.checkPerson(node, l.request.answer())
+			if f == nil {
+				return nil
+			}
+			personal = cmp.Or(personal, f)
 		}
 		if fields := l.from.Form(node); fields != nil {
 			misfit = fields.Check(answer)
@@ -70,6 +80,8 @@ func (l *Launch) checkAnswer() error {
 		open = append(open, fmt.Sprintf("Node %s can be answered: %s", node, strings.Join(l.from.Choices[node], ", ")))
 	}
 	switch {
+	case personal != nil:
+		return personal
 	case len(open) == 0:
 		return fault.New(fault.Usage, "Run %s has no open question", l.from.Run).Suggest("Leave out the answer")
 	case len(open) == 1 && misfit != nil:
@@ -83,6 +95,9 @@ func (l *Launch) checkAnswers() error {
 	for _, path := range slices.Sorted(maps.Keys(l.request.Answers)) {
 		given := l.request.Answers[path]
 		choices, known := l.choices(path)
+		if f := l.checkPerson(path, given); f != nil {
+			return f
+		}
 		switch {
 		case !known || slices.Contains(choices, given.Text) || l.from != nil && l.from.Accepts(path, given.Text):
 		case len(choices) == 0 && l.from != nil && l.from.Answered(path, given.Text): // it asked in the run, and is not asked again
@@ -98,6 +113,23 @@ func (l *Launch) checkAnswers() error {
 		}
 	}
 	return nil
+}
+
+// checkPerson refuses an answer that no person has given to a question that only a person may answer.
+func (l *Launch) checkPerson(path string, given engine.Answer) *fault.Fault {
+	asking, _ := l.asking(path)
+	denied := l.from.DeniedBy(path)
+	if given.Person || !l.settings.ApprovalByPerson && denied == "" && (asking == nil || asking.Approval == nil || asking.Approval.By != workflow.ByPerson) {
+		return nil
+	}
+	f := fault.New(fault.Usage, "Only a person may answer the question of node %s", path)
+	if denied != "" {
+		f.Message += ": it was denied by " + denied
+	}
+	if f.Node = path; l.from == nil || !l.from.Open[path] {
+		return f.Suggest("Leave out the answer: a run that comes to the question asks it, or pauses")
+	}
+	return f.Then(fault.Step{Do: fault.DoAskPerson, Run: l.from.Run, Node: path, Choices: l.from.Choices[path], Name: l.request.Name})
 }
 
 // unasked returns the fault of an answer, given by a flag, to a node that has not asked and has no approval.
@@ -132,6 +164,15 @@ func (l *Launch) choices(path string) (choices []string, known bool) {
 	if l.from != nil && l.from.Open[path] {
 		return l.from.Choices[path], true
 	}
+	n, known := l.asking(path)
+	if n == nil || n.Approval == nil {
+		return nil, known
+	}
+	return engine.Choices(n.Approval), true
+}
+
+// asking returns the node at a path, or nil if there is none. known is false if it may be inside a workflow that only the run can name.
+func (l *Launch) asking(path string) (_ *workflow.Node, known bool) {
 	sub, rest := &l.top, engine.GenericPath(path)
 	for {
 		id, inner, deeper := strings.Cut(rest, "/")
@@ -139,10 +180,8 @@ func (l *Launch) choices(path string) (choices []string, known bool) {
 		switch {
 		case !ok:
 			return nil, true
-		case !deeper && n.Approval == nil:
-			return nil, true
 		case !deeper:
-			return engine.Choices(n.Approval), true
+			return n, true
 		}
 		next, ok := sub.Subs[id]
 		if !ok {

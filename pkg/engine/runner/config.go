@@ -40,7 +40,7 @@ func (l *Launch) config(run string) engine.Config {
 		Host:     node.Host{Dir: l.dir, Env: env, Suite: l.suite, Servers: mcpclient.NewPool(l.reach(run, env))},
 		Span:     span,
 		Ask:      l.host.Ask,
-		Answer:   r.Answer, Answers: r.Answers,
+		Answer:   r.answer(), Answers: r.Answers, ByPerson: l.settings.ApprovalByPerson,
 		Cache: kept,
 		Jobs:  r.Jobs, KeepGoing: r.KeepGoing, Timeout: r.Timeout, Budget: budgetOf(l), Runners: runnersOf(l),
 		From: l.from, Only: r.Only, Again: r.recorded(),

@@ -70,6 +70,9 @@ type Options struct {
 	EnvFile string
 	// Answer answers the open questions of the run to go on from. It may be empty.
 	Answer string
+	// By is who gave it, or empty for the flag. Person is set if a person did.
+	By     string
+	Person bool
 	// Answers answers questions beforehand, by the paths of their nodes.
 	Answers map[string]engine.Answer
 	// RetryFailed runs failed items and handled failures of the run to go on from again. It is for LoadRun.
@@ -238,7 +241,7 @@ func (r *Request) folder(host *Host, first *event.Event) string {
 // request returns a request with the options in it.
 func (o Options) request(host *Host) (*Request, error) {
 	r := &Request{
-		Jobs: o.Jobs, Timeout: o.Timeout, Budget: o.Budget, Runners: o.Runners, KeepGoing: o.KeepGoing, Sync: o.Sync, NoCache: o.NoCache, Answer: o.Answer, Answers: o.Answers, DirGiven: o.Dir != "",
+		Jobs: o.Jobs, Timeout: o.Timeout, Budget: o.Budget, Runners: o.Runners, KeepGoing: o.KeepGoing, Sync: o.Sync, NoCache: o.NoCache, Answer: o.Answer, By: o.By, Person: o.Person, Answers: o.Answers, DirGiven: o.Dir != "",
 	}
 	if r.Jobs == 0 {
 		r.Jobs = runtime.GOMAXPROCS(0)

@@ -51,6 +51,9 @@ type Request struct {
 	Follow bool `json:"follow,omitempty"`
 	// Answer answers the open questions of the run to go on from.
 	Answer string `json:"answer,omitempty"`
+	// By is who gave it, and Person is set if a person did.
+	By     string `json:"by,omitempty"`
+	Person bool   `json:"person,omitempty"`
 	// Named is the run that was named, if Resume is one that has gone on from it.
 	Named string `json:"named,omitempty"`
 	// Answers answers questions beforehand, by the paths of their nodes.

@@ -109,6 +109,7 @@ func (n *Node) Apply(e *event.Event) {
 		n.setState(Waiting, e)
 		n.endAttempt(e) // of a node that asks itself
 		n.Question, n.Choices, n.AnyAnswer, n.Fields, n.Params, n.Asked = e.Question, e.Choices, e.AnyAnswer, e.Fields, e.Params, e.Time
+		n.ByPerson = e.By != ""
 	case event.ApprovalResolved:
 		if n.State == Waiting { // otherwise the answer of an earlier run is repeated
 			n.State = Running

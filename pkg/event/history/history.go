@@ -104,6 +104,8 @@ type Node struct {
 	// Params are the parameters that the node would run with, as a value of the stream.
 	Params     json.RawMessage
 	Answer, By string
+	// ByPerson is set if only a person may answer.
+	ByPerson bool
 	// Asked and Answered are the times of the question and the reply.
 	Asked, Answered time.Time
 	Warnings        []string

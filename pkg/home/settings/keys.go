@@ -61,13 +61,15 @@ func tokens(text []byte, see func(path []string, t json.Token, key bool, end int
 func known(above string) string {
 	switch above {
 	case "":
-		return "env vars registry runtime runners llm"
+		return "env vars registry runtime approval runners llm"
 	case "registry":
 		return "nodes"
 	case "registry.nodes":
 		return "allow deny"
 	case "runtime":
 		return "template_resolution_mode max_output fail_degraded max_runs"
+	case "approval":
+		return "by"
 	case "llm":
 		return "default_model provider prices"
 	case "llm.prices.*":

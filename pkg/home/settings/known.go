@@ -20,6 +20,7 @@ type Key struct {
 // Keys returns the settings except env, vars and the patterns for node types, sorted by name.
 func Keys() []Key {
 	return []Key{
+		{Name: "approval.by", Help: "person takes the answers to questions of all runs only from a person, not from a program such as an agent; anyone is the default"},
 		{Name: "llm.default_model", Help: "the model of llm nodes without one"},
 		{Name: "llm.prices", JSON: true, Help: `dollars for a million tokens, by model: {"MODEL": {"input": 3, "output": 15}}; llm.prices.MODEL sets one`},
 		{Name: "llm.provider", Help: "openai or anthropic, if the model's name does not decide"},
@@ -70,6 +71,9 @@ func KeyPath(name string) ([]string, Key, error) {
 
 // Value returns the JSON of a value from a command line.
 func (k Key) Value(text string) (json.RawMessage, error) {
+	if k.Name == "approval.by" && !isApprover(text) {
+		return nil, fault.New(fault.Usage, "The value of %s must be anyone or person, not %s", k.Name, fault.Truncate(text, maxShownValue))
+	}
 	if !k.JSON {
 		return rawjson.Quote(text), nil
 	}

@@ -37,6 +37,8 @@ type Settings struct {
 	FailDegraded bool
 	// MaxRuns is how many runs of the home may be executed at the same time; 0 is no limit.
 	MaxRuns int
+	// ApprovalByPerson takes answers to the questions of all runs only from people.
+	ApprovalByPerson bool
 	// Runners are command lines for sh -c, by the names of the places where nodes can run.
 	Runners map[string]string
 	// LLM has the defaults of nodes of type llm.
@@ -59,6 +61,9 @@ type shape struct {
 		FailDegraded           bool            `json:"fail_degraded"`
 		MaxRuns                *int            `json:"max_runs"`
 	} `json:"runtime"`
+	Approval struct {
+		By string `json:"by"`
+	} `json:"approval"`
 	Runners map[string]string `json:"runners"`
 	LLM     LLM               `json:"llm"`
 }
@@ -92,6 +97,11 @@ func parse(source []byte) (*Settings, error) {
 		f.Path = "runtime.template_resolution_mode"
 		return nil, f
 	}
+	if by := s.Approval.By; by != "" && !isApprover(by) {
+		f := invalid("%s: approval.by must be anyone or person, not %q", File, by)
+		f.Path = "approval.by"
+		return nil, f
+	}
 	if err := checkLLM(&s.LLM); err != nil {
 		return nil, err
 	}
@@ -117,9 +127,14 @@ func parse(source []byte) (*Settings, error) {
 	}
 	return &Settings{
 		Env: s.Env, Vars: s.Vars, Allow: nodes.Allow, Deny: nodes.Deny, TemplateResolutionMode: mode, MaxOutput: most,
-		FailDegraded: s.Runtime.FailDegraded, MaxRuns: maxRuns, Runners: s.Runners, LLM: s.LLM,
+		FailDegraded: s.Runtime.FailDegraded, MaxRuns: maxRuns, ApprovalByPerson: s.Approval.By == byPerson, Runners: s.Runners, LLM: s.LLM,
 	}, nil
 }
+
+// byPerson is the value of approval.by that leaves all answers to people.
+const byPerson = "person"
+
+func isApprover(text string) bool { return text == "anyone" || text == byPerson }
 
 // checkPatterns returns an error for an invalid pattern, which would match nothing.
 func checkPatterns(list string, patterns []string) error {

@@ -191,7 +191,8 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, client *Client,
 		open.stop(&mcpserver.Ended{By: mcpserver.Gone, Err: why})
 	})
 	defer unfollow()
-	r = r.WithContext(mcpserver.WithEnding(context.WithValue(ctx, clientKey{}, client), open.ctx))
+	ctx = mcpserver.WithSender(context.WithValue(ctx, clientKey{}, client), mcpserver.Sender{Name: client.Name, Person: fromPage(r)})
+	r = r.WithContext(mcpserver.WithEnding(ctx, open.ctx))
 	r.Body = in.body()
 	r.Header.Set("Accept", "application/json, text/event-stream") // the SDK wants both
 	if in.method == "initialize" {
@@ -209,6 +210,10 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, client *Client,
 	}
 	client.Server.CheckTasks(h.json).ServeHTTP(out, r)
 }
+
+// fromPage reports whether a request comes from a page of the server: it has an Origin, which only browsers send, and the guard has let none
+// through but the server's own.
+func fromPage(r *http.Request) bool { return r.Header.Get("Origin") != "" }
 
 // deny answers a client that may not call.
 func deny(w http.ResponseWriter, err error) {

@@ -25,6 +25,10 @@ type Call struct {
 	// may have invented both.
 	Replies map[string]Reply
 	State   string
+	// Client is what the client calls itself, or the name of its credential, on a short line; it may be empty. Person is set if a person
+	// calls from a page of the server.
+	Client string
+	Person bool
 	// Stream is the stream that the call is answered with; nil if it is answered with one document, or the transport knows no
 	// difference.
 	Stream *Stream
@@ -90,6 +94,7 @@ func (s *Server) callTool(ctx context.Context, req *mcp.CallToolRequest) (mcp.Re
 	} else {
 		call := &Call{Tool: tool.Name, Arguments: arguments, Meta: req.Params.Meta, report: reporter(ctx, req), Stream: streamOf(ctx, req), takesTask: s.config.Tasks != nil && takesTask(ctx, req)}
 		call.makeAsking(req, revision)
+		call.setSender(ctx, req)
 		result = s.call(ctx, tool, call)
 		switch {
 		case result == nil:

@@ -33,6 +33,8 @@ type TaskRequest struct {
 	ID string
 	// Elicits reports whether the client shows forms to a person, so that a task may ask it for input.
 	Elicits bool
+	// Client is what the client calls itself, as a Call has it.
+	Client string
 }
 
 // TaskStatus is how far a task is.

@@ -56,7 +56,8 @@ func taskMethod(answer func(ctx context.Context, task *TaskRequest, params gjson
 			return nil, &Error{Kind: Invalid, Message: "taskId must be a text that is not empty"}
 		}
 		elicitation := meta.Get(`io\.modelcontextprotocol/clientCapabilities.elicitation`)
-		task := &TaskRequest{ID: id.Str, Elicits: elicitation.IsObject() && (elicitation.Get("form").Exists() || !elicitation.Get("url").Exists())}
+		info := meta.Get(`io\.modelcontextprotocol/clientInfo`)
+		task := &TaskRequest{ID: id.Str, Client: clientName(info.Get("name").Str, info.Get("version").Str), Elicits: elicitation.IsObject() && (elicitation.Get("form").Exists() || !elicitation.Get("url").Exists())}
 		return answer(ctx, task, params)
 	}
 }

@@ -7,10 +7,12 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
@@ -20,11 +22,65 @@ import (
 // statusPaused is the status of a run that waits for a person's answer.
 const statusPaused = "paused"
 
+// attribute says who gives the answers of a call: a person on a page of the server, or else the model. If the client can ask a person, the
+// model's are only proposals.
+func (a *executeArguments) attribute(call *mcpserver.Call) {
+	switch {
+	case call.Person:
+		a.by, a.person = "a person on the page", true
+	case call.Asking() != mcpserver.Never:
+		a.proposed, a.Answers = a.Answers, nil
+	case call.Client != "":
+		a.by = call.Tool + " of " + call.Client
+	default:
+		a.by = call.Tool
+	}
+}
+
+// personAt names the person in front of a client, whose name may be empty.
+func personAt(client string) string { return strings.TrimSuffix("a person at "+client, " at ") }
+
+// onlyAsks reports whether a call proposes answers to what a paused run asks. Then the person is asked at once, and a run goes on only with
+// their answer.
+func (w *awaiting) onlyAsks(ctx context.Context) bool {
+	a := w.arguments
+	if len(a.proposed) == 0 || a.Resume == "" || a.Resume == "last" {
+		return false
+	}
+	s, failed := standingOf(ctx, w.front, a.Resume)
+	return failed == nil && s.Status == statusPaused && s.ResumedBy == "" && len(s.Questions) > 0 && s.Workflow == a.Name
+}
+
+// reading is the least time that a person takes for a question.
+const reading = 300 * time.Millisecond
+
+// seen returns the reply to a question that was asked at a time. A client that declines faster than anyone reads has shown it to nobody: that
+// is no answer.
+func seen(reply mcpserver.Reply, asked time.Time) mcpserver.Reply {
+	if reply.Action == mcpserver.Decline && time.Since(asked) < reading {
+		reply.Action = mcpserver.Dismiss
+	}
+	return reply
+}
+
+// unanswered returns the answer about a paused run whose question nobody has answered in the client.
+func (w *awaiting) unanswered(run string, r *mcpserver.Result) *mcpserver.Result {
+	step := fault.Step{Do: fault.DoAskPerson, Run: run, Name: w.arguments.Name}
+	told := *r
+	if next, err := sjson.SetBytes(slices.Clone(r.Structured), "next", "Nobody has answered. A person can: "+step.Call(w.front.Reader())); err == nil {
+		told.Structured = next
+	}
+	return &told
+}
+
 // ask asks the person in front of the client what a paused run asks, if the client can. It returns the id of the run that goes on
 // with the answers, or else the result of the call, which is r, the answer about the paused run, if there is no answer.
 func (w *awaiting) ask(ctx context.Context, run string, r *mcpserver.Result) (next string, result *mcpserver.Result) {
-	if gjson.GetBytes(r.Structured, "status").Str != statusPaused || w.dismissed || w.arguments.task || w.call.Asking() == mcpserver.Never {
+	switch {
+	case gjson.GetBytes(r.Structured, "status").Str != statusPaused || w.arguments.task || w.call.Asking() == mcpserver.Never:
 		return "", r
+	case w.dismissed:
+		return "", w.unanswered(run, r)
 	}
 	s, failed := standingOf(ctx, w.front, run)
 	switch {
@@ -51,7 +107,8 @@ func (w *awaiting) elicit(ctx context.Context, s *standing, r *mcpserver.Result)
 	answers := map[string]json.RawMessage{}
 	for i := range s.Questions {
 		q := &s.Questions[i]
-		reply, err := w.call.Elicit(shown, q.elicitation(s.Run))
+		asked := time.Now()
+		reply, err := w.call.Elicit(shown, q.elicitation(s.Run, w.arguments.proposed[q.Node]))
 		if next, ok := errors.AsType[resumedBy](context.Cause(shown)); ok && err != nil {
 			return string(next), nil
 		}
@@ -62,7 +119,7 @@ func (w *awaiting) elicit(ctx context.Context, s *standing, r *mcpserver.Result)
 			w.front.Suite.Log.Warn("the client did not show what a run asks", "run", s.Run, "node", q.Node, "error", err)
 			return "", r
 		}
-		answer, misfit := q.answer(reply)
+		answer, misfit := q.answer(seen(reply, asked))
 		if misfit != nil {
 			return "", suite.Failure(misfit.Detail("run_id", s.Run))
 		}
@@ -75,7 +132,7 @@ func (w *awaiting) elicit(ctx context.Context, s *standing, r *mcpserver.Result)
 		}
 	}
 	if len(answers) == 0 {
-		return "", r
+		return "", w.unanswered(s.Run, r)
 	}
 	return w.submit(ctx, s, answers)
 }
@@ -110,18 +167,19 @@ func untilResumed(ctx context.Context, f *Front, run string) (_ context.Context,
 func (w *awaiting) submit(ctx context.Context, s *standing, answers map[string]json.RawMessage) (run string, failed *mcpserver.Result) {
 	again := *w.arguments
 	again.Name, again.Resume, again.Answers = cmp.Or(again.Name, s.Workflow), s.Run, answers
+	again.by, again.person = personAt(w.call.Client), true
 	return startRun(ctx, w.front, &again)
 }
 
 // inputRequired returns the result that asks what a run asks. It returns r if the state of that result cannot be signed.
 func (w *awaiting) inputRequired(ctx context.Context, s *standing, r *mcpserver.Result) *mcpserver.Result {
-	forms := s.elicitations()
+	forms := s.elicitations(w.arguments.proposed)
 	key, err := stateKey(ctx, w.front.Suite.Home)
 	var text string
 	if err == nil {
 		state := asked{
 			Tool: w.call.Tool, Arguments: digestOf(key, w.call.Arguments), Run: s.Run, Nodes: slices.Sorted(maps.Keys(forms)),
-			Expires: time.Now().Add(stateLifetime).Unix(),
+			Asked: time.Now().UnixMilli(), Expires: time.Now().Add(stateLifetime).Unix(),
 		}
 		text, err = state.seal(key)
 	}
@@ -156,7 +214,7 @@ func (w *awaiting) replied(ctx context.Context) (run string, result *mcpserver.R
 			Then(fault.Step{Do: fault.DoContinued, Run: s.ResumedBy}).Detail("run_id", s.ResumedBy))
 	}
 	maps.DeleteFunc(w.call.Replies, func(node string, _ mcpserver.Reply) bool { return !slices.Contains(state.Nodes, node) })
-	answers, misfit := s.answers(w.call.Replies)
+	answers, misfit := s.answers(w.call.Replies, time.UnixMilli(state.Asked))
 	if misfit != nil {
 		return "", suite.Failure(misfit.Detail("run_id", s.Run))
 	}

@@ -29,12 +29,15 @@ func runWorkflow(ctx context.Context, f *Front, call *mcpserver.Call, a *execute
 		a.shorten(taskPatience)
 	}
 	a.caller = suite.CallerOf(call)
+	a.attribute(call)
 	w := newAwaiting(f, call, a, f.stopped)
 	defer w.end()
 	var run string
 	var result *mcpserver.Result
 	if call.State != "" {
 		run, result = w.replied(ctx)
+	} else if w.onlyAsks(ctx) {
+		run, result = w.answer(ctx, a.Resume)
 	} else if run, result = startRun(ctx, f, a); result == nil {
 		run, result = w.answer(ctx, run)
 	}

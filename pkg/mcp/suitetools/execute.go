@@ -68,6 +68,10 @@ type executeArguments struct {
 	Budget         map[string]json.Number     `json:"budget"`
 	IdempotencyKey *string                    `json:"idempotency_key"`
 	MaxOutputChars *int                       `json:"max_output_chars"`
+	// by is who gives the answers, and person is set if a person does. proposed are answers that a person is only shown.
+	by       string
+	person   bool
+	proposed map[string]json.RawMessage
 	// caller has the variables of suite.CallerOf.
 	caller []string
 	// endless waits for the end of the run, however long that takes.
@@ -102,6 +106,12 @@ func (a *executeArguments) start() suite.Command {
 			answer = text.Str
 		}
 		c.Args = append(c.Args, "--approve="+node+"="+answer)
+	}
+	if len(a.Answers) > 0 {
+		c.Args = append(c.Args, "--by="+a.by)
+		if a.person {
+			c.Args = append(c.Args, "--by-person")
+		}
 	}
 	for _, field := range slices.Sorted(maps.Keys(a.Budget)) {
 		c.Args = append(c.Args, "--budget-"+field+"="+a.Budget[field].String())

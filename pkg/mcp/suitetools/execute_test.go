@@ -34,7 +34,7 @@ func TestExecute(t *testing.T) {
 		{`{"name":"w","resume":"r0"}`, "--name --resume=r0 -- w", "", usual},
 		{`{"name":"w","resume":"-x","inputs":{"a":1}}`, "--name --resume=-x --inputs=- -- w", `{"a":1}`, usual},
 		{`{"name":"w","idempotency_key":"-- k"}`, "--name --idempotency-key=-- k -- w", "", usual},
-		{`{"name":"w","resume":"r0","answers":{"b":"no","a/c":"x=y"}}`, "--name --resume=r0 --approve=a/c=x=y --approve=b=no -- w", "", usual},
+		{`{"name":"w","resume":"r0","answers":{"b":"no","a/c":"x=y"}}`, "--name --resume=r0 --approve=a/c=x=y --approve=b=no --by=execute -- w", "", usual},
 		{`{"name":"w","wait_seconds":0}`, "--name -- w", "", "--for=0 --max-output-chars=2000"},
 		{`{"name":"w","wait_seconds":45.5}`, "--name -- w", "", "--for=45.5 --max-output-chars=2000"},
 	} {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/tidwall/gjson"
@@ -59,18 +60,18 @@ func standingOf(ctx context.Context, f *Front, run string) (*standing, *mcpserve
 	return &s, nil
 }
 
-// elicitations returns the questions as forms, by the paths of their nodes.
-func (s *standing) elicitations() map[string]*mcpserver.Elicitation {
+// elicitations returns the questions as forms, by the paths of their nodes, with the answers that the model proposes.
+func (s *standing) elicitations(proposed map[string]json.RawMessage) map[string]*mcpserver.Elicitation {
 	forms := make(map[string]*mcpserver.Elicitation, len(s.Questions))
 	for i := range s.Questions {
-		forms[s.Questions[i].Node] = s.Questions[i].elicitation(s.Run)
+		forms[s.Questions[i].Node] = s.Questions[i].elicitation(s.Run, proposed[s.Questions[i].Node])
 	}
 	return forms
 }
 
 // answers returns the answers to the questions that are in the replies, by the paths of their nodes, as the argument answers of
-// execute has them. A question whose reply was dismissed, or is absent, has no answer.
-func (s *standing) answers(replies map[string]mcpserver.Reply) (map[string]json.RawMessage, *fault.Fault) {
+// execute has them. A question whose reply was dismissed, or is absent, has no answer. asked is when the questions were asked.
+func (s *standing) answers(replies map[string]mcpserver.Reply, asked time.Time) (map[string]json.RawMessage, *fault.Fault) {
 	answers := map[string]json.RawMessage{}
 	for i := range s.Questions {
 		q := &s.Questions[i]
@@ -78,7 +79,7 @@ func (s *standing) answers(replies map[string]mcpserver.Reply) (map[string]json.
 		if !ok {
 			continue
 		}
-		answer, f := q.answer(reply)
+		answer, f := q.answer(seen(reply, asked))
 		if f != nil {
 			return nil, f
 		}
@@ -89,11 +90,18 @@ func (s *standing) answers(replies map[string]mcpserver.Reply) (map[string]json.
 	return answers, nil
 }
 
-// elicitation returns the question as a form.
-func (q *question) elicitation(run string) *mcpserver.Elicitation {
+// elicitation returns the question as a form. proposed is the answer that the model proposes, or nil.
+func (q *question) elicitation(run string, proposed json.RawMessage) *mcpserver.Elicitation {
 	message := fmt.Sprintf("%s\n\nNode %s of run %s asks this.", legible(q.Text), legible(q.Node), run)
 	if q.Params != nil {
 		message = fmt.Sprintf("%s\n\nNode %s of run %s would run with: %s", legible(q.Text), legible(q.Node), run, legible(string(q.Params)))
+	}
+	if proposed != nil {
+		text := string(proposed)
+		if v := gjson.ParseBytes(proposed); v.Type == gjson.String {
+			text = v.Str
+		}
+		message += "\n\nThe agent proposes: " + legible(text)
 	}
 	e := &mcpserver.Elicitation{Message: message, Schema: q.Fields}
 	if q.isForm() {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -30,7 +31,7 @@ func askedBy(t *testing.T, document string) *standing {
 
 func TestQuestionsBecomeForms(t *testing.T) {
 	t.Parallel()
-	forms := askedBy(t, paused).elicitations()
+	forms := askedBy(t, paused).elicitations(nil)
 	for node, want := range map[string]map[string]string{
 		"all":  {"properties.answer.enum": `["all","one"]`, "required": `["answer"]`},
 		"drop": {"properties.answer.enum": `["yes","no"]`, "properties.answer.default": ""},
@@ -81,7 +82,7 @@ func TestRepliesBecomeAnswers(t *testing.T) {
 		{"free", mcpserver.Accept, `{"answer":" "}`, "refused"},
 		{"free", mcpserver.Decline, ``, ``},
 	} {
-		answers, f := askedBy(t, paused).answers(map[string]mcpserver.Reply{c.node: {Action: c.action, Content: []byte(c.content)}, "other": {Action: mcpserver.Accept}})
+		answers, f := askedBy(t, paused).answers(map[string]mcpserver.Reply{c.node: {Action: c.action, Content: []byte(c.content)}, "other": {Action: mcpserver.Accept}}, time.Now().Add(-time.Minute))
 		switch {
 		case f != nil:
 			if c.answer != "refused" || f.Node != c.node {
@@ -93,11 +94,23 @@ func TestRepliesBecomeAnswers(t *testing.T) {
 	}
 }
 
+// Nobody reads a question in a fraction of a second: who declines it so fast has not shown it. To accept is taken as it is.
+func TestADeclineAtOnceIsNoAnswer(t *testing.T) {
+	t.Parallel()
+	for action, want := range map[string]string{mcpserver.Decline: "", mcpserver.Accept: `"yes"`} {
+		reply := mcpserver.Reply{Action: action, Content: []byte(`{"answer":"yes"}`)}
+		answers, f := askedBy(t, paused).answers(map[string]mcpserver.Reply{"drop": reply}, time.Now().Add(time.Hour))
+		if f != nil || string(answers["drop"]) != want {
+			t.Errorf("%s at once answers %s, %v; want %q", action, answers, f, want)
+		}
+	}
+}
+
 func TestAQuestionIsBoundedAndLegible(t *testing.T) {
 	t.Parallel()
 	q := question{Node: "a", Text: "Drop\x1b[2J \u202eit?" + strings.Repeat("x", 10_000), Params: []byte(`{"command":"` + strings.Repeat("é", 10_000) + `"}`)}
-	message := q.elicitation("r01").Message
-	if len(message) > 2*maxQuestion+200 || !strings.HasPrefix(message, "Drop[2J it?x") || strings.ContainsAny(message, "\x1b\u202e") {
+	message := q.elicitation("r01", []byte(`"`+strings.Repeat("z", 10_000)+`"`)).Message
+	if len(message) > 3*maxQuestion+300 || !strings.HasPrefix(message, "Drop[2J it?x") || strings.ContainsAny(message, "\x1b\u202e") {
 		t.Errorf("%d bytes: %.100q", len(message), message)
 	}
 }

@@ -22,7 +22,7 @@ esac`)
 	if given, err := os.ReadFile(filepath.Join(f.Dir, "inputs")); err != nil || string(given) != `{"tok":"s3cret"}` {
 		t.Errorf("%s, %v", given, err)
 	}
-	if calls := f.Calls(); !slices.Contains(calls, "pflow-exec --quiet start --format json --name --resume=r01 --approve=deploy=yes --inputs=- -- w") {
+	if calls := f.Calls(); !slices.Contains(calls, "pflow-exec --quiet start --format json --name --resume=r01 --approve=deploy=yes --by=run_resume --inputs=- -- w") {
 		t.Errorf("%q", calls)
 	}
 }

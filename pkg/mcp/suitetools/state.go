@@ -28,6 +28,8 @@ type asked struct {
 	Run       string `json:"run"`
 	// Nodes are the paths of the nodes that ask.
 	Nodes []string `json:"nodes"`
+	// Asked is when the questions were asked, in milliseconds since 1970.
+	Asked int64 `json:"asked"`
 	// Expires is when the state ends, in seconds since 1970.
 	Expires int64 `json:"expires"`
 }

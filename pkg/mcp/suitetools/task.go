@@ -151,6 +151,7 @@ func (t tasks) Task(ctx context.Context, request *mcpserver.TaskRequest) (*mcpse
 			return nil, faultIn(failed)
 		}
 		task.Status, task.InputRequests = mcpserver.InputRequired, s.inputRequests()
+		t.front.asked.add(run.RunID)
 		return task, nil
 	}
 	if task.Status == mcpserver.Completed {

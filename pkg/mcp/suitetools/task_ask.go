@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcp/mcpserver"
@@ -41,7 +43,7 @@ func (t tasks) current(ctx context.Context, p *runProgress) (*runProgress, error
 // on, is another one.
 func (s *standing) inputRequests() json.RawMessage {
 	requests := map[string]json.RawMessage{}
-	for node, form := range s.elicitations() {
+	for node, form := range s.elicitations(nil) {
 		requests[s.Run+"/"+node] = form.InputRequest()
 	}
 	all, err := rawjson.Marshal(requests)
@@ -68,20 +70,52 @@ func (t tasks) Update(ctx context.Context, request *mcpserver.TaskRequest, repli
 	if failed != nil {
 		return faultIn(failed)
 	}
-	answers, misfit := s.answers(given)
+	answers, misfit := s.answers(given, t.front.asked.of(run.RunID, run.UpdatedAt))
 	if misfit != nil {
 		return misfit
 	}
 	if len(answers) == 0 {
 		return nil
 	}
-	if _, failed = startRun(ctx, t.front, &executeArguments{Name: s.Workflow, Resume: s.Run, Answers: answers}); failed == nil {
+	if _, failed = startRun(ctx, t.front, &executeArguments{Name: s.Workflow, Resume: s.Run, Answers: answers, by: personAt(request.Client), person: true}); failed == nil {
 		return nil
 	}
 	if p, err := t.progressOf(ctx, s.Run); err == nil && p.ResumedBy != "" {
 		return nil // it was answered elsewhere meanwhile
 	}
 	return faultIn(failed)
+}
+
+// askedTimes are when this process has first told clients what paused runs ask, by the runs.
+type askedTimes struct {
+	mu sync.Mutex
+	at map[string]time.Time
+}
+
+// maxAskedTimes bounds askedTimes. Beyond it the times are forgotten: each only shows a client that declines by itself.
+const maxAskedTimes = 1000
+
+// add notes that a run's questions are told now.
+func (a *askedTimes) add(run string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if _, known := a.at[run]; known {
+		return
+	}
+	if a.at == nil || len(a.at) == maxAskedTimes {
+		a.at = map[string]time.Time{}
+	}
+	a.at[run] = time.Now()
+}
+
+// of returns when a run's questions were told, or else when the run has paused.
+func (a *askedTimes) of(run string, paused time.Time) time.Time {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if at, known := a.at[run]; known {
+		return at
+	}
+	return paused
 }
 
 // repliesTo returns the replies to what a run asks, by the paths of the nodes.

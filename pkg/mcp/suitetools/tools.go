@@ -21,6 +21,9 @@ type Front struct {
 	Feed *feed.Feed
 	// Workflows keeps the tools of the saved workflows. It is set if ServesWorkflows.
 	Workflows *Workflows
+
+	// asked knows when tasks have asked their questions.
+	asked askedTimes
 }
 
 // core returns the tools for workflows.

@@ -209,10 +209,10 @@ func (c *Cluster) Cancel(ctx context.Context, id string) error {
 	return c.faultFor(ctx, err, id)
 }
 
-// Approve answers the questions of a run that has paused. The answers have the form of --approve.
-func (c *Cluster) Approve(ctx context.Context, id string, answers []string) error {
+// Approve answers the questions of a run that has paused. The answers have the form of --approve; person is set if a person gives them.
+func (c *Cluster) Approve(ctx context.Context, id string, answers []string, person bool) error {
 	_, err := retried(ctx, func() (struct{}, error) {
-		return struct{}{}, c.client.SignalWorkflow(ctx, id, "", approveSignal, answers)
+		return struct{}{}, c.client.SignalWorkflow(ctx, id, "", approveSignal, approval{answers, person})
 	})
 	if err != nil {
 		return c.faultFor(ctx, err, id)

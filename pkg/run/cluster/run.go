@@ -1,8 +1,11 @@
 package cluster
 
 import (
+	"encoding/json"
+
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
+	"github.com/pflow-suite/pflow/pkg/rawjson"
 	"github.com/pflow-suite/pflow/pkg/run/cluster/payload"
 )
 
@@ -23,8 +26,34 @@ type Job struct {
 	// Events are those of the run so far, if it has paused, or of the run that it goes on from: then Resumes is set.
 	Events  payload.Packed `json:"events,omitzero"`
 	Resumes bool           `json:"resumes,omitempty"`
-	// Answers are values of --approve for a run that has paused.
+	// Answers are values of --approve for a run that has paused. Person is set if a person has given them.
 	Answers []string `json:"answers,omitempty"`
+	Person  bool     `json:"person,omitempty"`
+}
+
+// approval is the content of approveSignal: the answers, or with Person an object that has them. A client of an earlier version, and a worker of
+// one, know the list.
+type approval struct {
+	Answers []string `json:"answers"`
+	Person  bool     `json:"person"`
+}
+
+// MarshalJSON implements json.Marshaler.
+func (a approval) MarshalJSON() ([]byte, error) {
+	if !a.Person {
+		return rawjson.Marshal(a.Answers)
+	}
+	type plain approval
+	return rawjson.Marshal(plain(a))
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (a *approval) UnmarshalJSON(raw []byte) error {
+	if *a = (approval{}); json.Unmarshal(raw, &a.Answers) == nil {
+		return nil
+	}
+	type plain approval
+	return json.Unmarshal(raw, (*plain)(a))
 }
 
 // Content is what a run is of: a whole workflow, its inputs as JSON values and as text that takes the declared types, and the content of

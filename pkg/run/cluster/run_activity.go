@@ -199,6 +199,9 @@ func (w *Worker) arguments(job Job, prior payload.Packed, dir string) (workflow 
 	for _, a := range job.Answers {
 		args = append(args, "--approve", a)
 	}
+	if job.Person {
+		args = append(args, "--by-person")
+	}
 	args = append(args, "--")
 	for i, name := range slices.Sorted(maps.Keys(c.Texts)) {
 		path := filepath.Join(dir, fmt.Sprintf("input-%d", i))

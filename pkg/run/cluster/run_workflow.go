@@ -37,13 +37,14 @@ func runWorkflow(ctx workflow.Context, job Job) (event.Status, error) {
 		if err := remember(ctx, event.Paused); err != nil {
 			return "", err
 		}
-		job.Answers = nil
+		var given approval
 		waiting := workflow.NewSelector(ctx).
-			AddReceive(approvals, func(c workflow.ReceiveChannel, _ bool) { c.Receive(ctx, &job.Answers) }).
+			AddReceive(approvals, func(c workflow.ReceiveChannel, _ bool) { c.Receive(ctx, &given) }).
 			AddReceive(ctx.Done(), func(workflow.ReceiveChannel, bool) {})
 		if waiting.Select(ctx); ctx.Err() != nil {
 			return event.Cancelled, ended(ctx, event.Cancelled)
 		}
+		job.Answers, job.Person = given.Answers, given.Person
 		if err := remember(ctx, running); err != nil {
 			return "", err
 		}

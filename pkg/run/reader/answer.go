@@ -118,7 +118,7 @@ const maxAnswered = 1000
 // repeat.
 func (a *Answer) askPerson(reader fault.Reader) {
 	for i, step := range a.Error.Next {
-		if step.Do == fault.DoAnswer {
+		if step.Do == fault.DoAnswer || step.Do == fault.DoAskPerson {
 			f := *a.Error
 			f.Next = slices.Delete(slices.Clone(f.Next), i, i+1)
 			a.Error, a.Resume, a.Next = &f, "", fault.Truncate(step.Words(reader), maxAnswered)

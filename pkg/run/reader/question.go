@@ -8,6 +8,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 	"github.com/pflow-suite/pflow/pkg/run/journal"
+	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
 // Question is a question of a run that waits for a person's answer.
@@ -22,6 +23,8 @@ type Question struct {
 	Fields json.RawMessage `json:"fields,omitempty"`
 	// Params are the parameters that the node would run with.
 	Params json.RawMessage `json:"params,omitempty"`
+	// By is "person" if only a person may answer.
+	By string `json:"by,omitempty"`
 }
 
 // maxParam is the most characters of a text in the parameters of a question.
@@ -37,6 +40,9 @@ func openQuestions(h *history.Run, status event.Status, load event.Load) (open [
 			continue
 		}
 		q := Question{Node: n.Path, Text: n.Question, Choices: n.Choices, AnyAnswer: n.AnyAnswer, Fields: n.Fields}
+		if n.ByPerson {
+			q.By = workflow.ByPerson
+		}
 		if q.Choices == nil {
 			q.Choices = []string{}
 		}

@@ -86,6 +86,12 @@ func (a *App) Home() (*home.Home, error) {
 	return h.WithContext(a.Context), nil
 }
 
+// AtTerminal reports whether a person may be asked, and is taken to have written the command line: standard input and standard error are a
+// terminal.
+func (a *App) AtTerminal() bool {
+	return isatty.IsTerminal(a.Stdin.Fd()) && isatty.IsTerminal(a.Stderr.Fd())
+}
+
 // Format returns the value of --format, by default "auto".
 func (a *App) Format() string { return a.format }
 

@@ -121,6 +121,8 @@ func rules() map[string]func(*schema) {
 			s.MinItems, s.MaxItems, s.UniqueItems, s.Items.Pattern = 2, 100, true, `\S`
 		},
 
+		"Approval.by": enum("anyone", "person"),
+
 		"Edge.from":   notEmpty,
 		"Edge.to":     notEmpty,
 		"Edge.action": func(s *schema) { s.Default = "default" },
