@@ -33,7 +33,7 @@ type grammar struct {
 
 func main() {
 	os.Exit(cli.Main("pflow-exec", "Run a workflow and record it.", &grammar{}, cli.System{
-		Args: os.Args[1:], Env: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Exit: os.Exit, Instead: instead(),
+		Args: os.Args[1:], Env: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Exit: os.Exit, GivesUp: true, Instead: instead(),
 		Values: values,
 	}))
 }

@@ -41,6 +41,7 @@ Exit status: as for run.`
 
 // Run runs a node in this process.
 func (c *nodeCommand) Run(app *cli.App) error {
+	app.EndsWithin(runEndsWithin)
 	if c.Type == "" {
 		return serveAttempt(app)
 	}

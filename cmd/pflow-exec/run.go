@@ -98,6 +98,7 @@ func runHere(app *cli.App, host *runner.Host, r *runner.Request, show *presenter
 		defer c.gone(nil)
 		o = runner.Observer{Recorded: c}
 	}
+	app.EndsWithin(runEndsWithin)
 	last, err := l.Execute(ctx, o)
 	if refused, ok := errors.AsType[*runner.NotStartedError](err); ok {
 		return refuse(app, refused.Err, show.stream)
@@ -118,6 +119,9 @@ func runHere(app *cli.App, host *runner.Host, r *runner.Request, show *presenter
 	}
 	return show.end(run, last)
 }
+
+// runEndsWithin is how long a run may take to end after a signal: its nodes end in order, at most with the grace of their processes.
+const runEndsWithin = time.Minute
 
 // follow shows a run that another process executes. If limit is not 0, it stops after that time and the run goes on.
 func follow(app *cli.App, run *reader.Run, show *presenter, limit time.Duration) error {

@@ -60,6 +60,7 @@ func answerStart(app *cli.App, ack runner.Acknowledgement) error {
 // end of the run.
 func startHere(app *cli.App, host *runner.Host, r *runner.Request) error {
 	host.Ask = nil // as in a process of its own: the run pauses
+	app.EndsWithin(runEndsWithin)
 	last, err := runner.Serve(app.Context, host, r, func(ack runner.Acknowledgement) error {
 		if err := answerStart(app, ack); err != nil {
 			return err
@@ -97,6 +98,7 @@ func (c *detachedCommand) Run(app *cli.App) error {
 	if err != nil {
 		return runner.Acknowledge(app.Stdout.File(), runner.Acknowledgement{Error: fault.From(err)})
 	}
+	app.EndsWithin(runEndsWithin)
 	last, err := runner.Serve(app.Context, host, r, func(ack runner.Acknowledgement) error { return runner.Acknowledge(app.Stdout.File(), ack) })
 	return endOfServed(last, err)
 }

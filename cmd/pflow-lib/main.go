@@ -38,7 +38,7 @@ type grammar struct {
 
 func main() {
 	os.Exit(cli.Main("pflow-lib", "Manage drafts, saved workflows, node types and settings.", &grammar{},
-		cli.System{Args: os.Args[1:], Env: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Exit: os.Exit, Instead: instead(), Values: values}))
+		cli.System{Args: os.Args[1:], Env: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Exit: os.Exit, GivesUp: true, Instead: instead(), Values: values}))
 }
 
 // open returns the library and the registry of the home.

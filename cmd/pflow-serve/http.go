@@ -116,6 +116,7 @@ func (c *httpCommand) Run(app *cli.App) error {
 		return err
 	}
 	guard := &mcphttp.Guard{Public: public, Host: host}
+	app.EndsWithin(max(0, c.Drain) + time.Minute)
 	return mcphttp.Serve(app.Context, listener, guard.Handler(mcphttp.Revocable(routes, callers.bind)), drain, app.Log)
 }
 

@@ -6,6 +6,7 @@ import (
 	"os"
 	"runtime"
 	"strings"
+	"time"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/mcp/install"
@@ -50,6 +51,7 @@ func (c *installCommand) Run(app *cli.App) error {
 	}
 	done := installation{Success: true, Client: c.Client, Command: steps.Command, File: steps.File, Snippet: steps.Snippet}
 	if !c.Print {
+		app.EndsWithin(time.Minute)
 		done.Installed, err = steps.Run(app.Context, app.Env)
 	}
 	if err != nil {

@@ -19,6 +19,6 @@ type grammar struct {
 
 func main() {
 	os.Exit(cli.Main("pflow-serve", "Serve workflows to agents over MCP: find building blocks, run, resume, save.", &grammar{}, cli.System{
-		Args: os.Args[1:], Env: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Exit: os.Exit, Values: values,
+		Args: os.Args[1:], Env: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Exit: os.Exit, GivesUp: true, Values: values,
 	}))
 }

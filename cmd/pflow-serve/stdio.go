@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"time"
 
 	"github.com/pflow-suite/pflow/pkg/mcp/stdio"
 	"github.com/pflow-suite/pflow/pkg/mcp/suitetools"
@@ -27,5 +28,6 @@ func (c *stdioCommand) Run(app *cli.App) error {
 	}
 	out := app.Stdout.File()
 	os.Stdout = os.Stderr // what a library prints must not get between the messages
+	app.EndsWithin(time.Minute) // calls end in order
 	return server.Serve(ctx, &stdio.Transport{In: app.Stdin, Out: out, Log: app.Log})
 }

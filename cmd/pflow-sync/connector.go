@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"os"
+	"time"
 
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home"
@@ -23,6 +24,7 @@ type connector struct {
 
 // newConnector returns a connector, which the caller must close.
 func newConnector(app *cli.App, h *home.Home) (*connector, error) {
+	app.EndsWithin(time.Minute) // servers and programs end in order
 	resolver, err := newResolver(app, h)
 	if err != nil {
 		return nil, err

@@ -29,6 +29,6 @@ type grammar struct {
 
 func main() {
 	os.Exit(cli.Main("pflow-sync", "MCP servers and their tools: configure, discover, call.", &grammar{}, cli.System{
-		Args: os.Args[1:], Env: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Exit: os.Exit, Values: values,
+		Args: os.Args[1:], Env: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Exit: os.Exit, GivesUp: true, Values: values,
 	}))
 }

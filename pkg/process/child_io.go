@@ -21,6 +21,26 @@ type childIO struct {
 	feed   *os.File  // this program's end of the child's stdin
 	source io.Reader // what is copied to feed
 	typist *typist   // types at the terminal of a child that has one, else nil
+
+	// passing is held while output is passed on. abandoned is set when nobody wants it any more.
+	passing   sync.Mutex
+	abandoned bool
+}
+
+// abandon has no more output passed on.
+func (f *childIO) abandon() {
+	f.passing.Lock()
+	defer f.passing.Unlock()
+	f.abandoned = true
+}
+
+// pass passes output on.
+func (f *childIO) pass(w io.Writer, output []byte) {
+	f.passing.Lock()
+	defer f.passing.Unlock()
+	if !f.abandoned {
+		_, _ = w.Write(output)
+	}
 }
 
 // noFD stands for a descriptor that is not open.
@@ -166,7 +186,7 @@ func (f *childIO) drain(pid, handle int, c *Command) (status syscall.WaitStatus,
 			k, err := unix.Read(int(fds[i].Fd), *buffer)
 			switch {
 			case k > 0 && w != nil:
-				_, _ = w.Write((*buffer)[:k])
+				f.pass(w, (*buffer)[:k])
 			case k > 0, errors.Is(err, unix.EINTR), errors.Is(err, unix.EAGAIN):
 			default:
 				fds[i].Fd = noFD

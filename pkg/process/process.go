@@ -84,7 +84,8 @@ func (p *Process) reaped() bool {
 func (p *Process) StderrTail() string { return p.tail.String() }
 
 // Stop closes the child's standard input and waits for at most patience until the child ends. Then it ends the child's
-// group: SIGTERM, the grace, SIGKILL. The group has no member left when Stop returns. Further calls do nothing.
+// group: SIGTERM, the grace, SIGKILL. The group has no member left when Stop returns, except one that waits in the kernel for a file system
+// that does not answer. Further calls do nothing.
 func (p *Process) Stop(patience time.Duration) {
 	p.stop.Do(func() {
 		_ = p.Stdin.Close()
@@ -95,7 +96,10 @@ func (p *Process) Stop(patience time.Duration) {
 		case <-timer.C:
 		}
 		endGroup(p.Pid(), p.grace, p.reaped)
-		<-p.ended
+		select {
+		case <-p.ended:
+		case <-time.After(giveUpAfter): // it waits in the kernel
+		}
 		unregister(p.Pid())
 		_ = p.Stdout.Close()
 	})

@@ -21,7 +21,7 @@ func TestAServersFormReachesThePerson(t *testing.T) {
 		if fields := form.Get("requestedSchema.properties"); fields.Get("repo.type").Str != "string" || fields.Get("answer").Exists() {
 			t.Error(form.Raw)
 		}
-		c.reply(id, reply)
+		c.decide(id, reply)
 		answer, failed := c.answer()
 		if outputs, _ := answer["outputs"].(map[string]any); failed || fmt.Sprint(outputs["said"]) != said {
 			t.Errorf("%s: %v", reply, answer)

@@ -38,7 +38,9 @@ type System struct {
 	Values Values
 	// Reader reads the hints of the program if --hints does not say who does; empty for fault.Shell.
 	Reader fault.Reader
-	// Exit ends the process at once. It is called for the second signal.
+	// GivesUp is set if the process ends when a command has not ended some time after a signal, see App.EndsWithin.
+	GivesUp bool
+	// Exit ends the process at once. It is called for the second signal, and for a command that is given up.
 	Exit func(status int)
 }
 

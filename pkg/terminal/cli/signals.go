@@ -51,6 +51,34 @@ func (h *hangups) pass() bool {
 	return true
 }
 
+// endsWithin is how long a command may take to end after a signal, unless it says otherwise.
+const endsWithin = 5 * time.Second
+
+// EndsWithin says how long the command may take from now on to end after a signal, because it ends other processes in order.
+func (a *App) EndsWithin(limit time.Duration) { a.endsWithin.Store(int64(limit)) }
+
+// giveUp ends the process if the command has not ended some time after a signal: it waits for a file system that does not answer. A command
+// that writes to standard output may go on: what that waits for has a limit of its own.
+func (a *App) giveUp(sig syscall.Signal) {
+	if !a.givesUp {
+		return
+	}
+	for began := time.Now(); ; time.Sleep(100 * time.Millisecond) {
+		if a.Stdout.writing.Load() > 0 {
+			began = time.Now()
+		}
+		limit := time.Duration(a.endsWithin.Load())
+		if limit == 0 {
+			limit = endsWithin
+		}
+		if time.Since(began) > limit {
+			process.KillChildren()
+			a.exit(128 + int(sig))
+			return
+		}
+	}
+}
+
 // handleSignals cancels the app's context on the first SIGINT, SIGTERM, SIGHUP, SIGQUIT or SIGABRT and ends the process on the second. A
 // signal that the program was started to ignore, as by nohup, stays ignored. A second SIGHUP within hangupWindow is ignored
 // too: when a terminal closes, the kernel and the shell send one each. After Hangups, SIGHUP does none of this.
@@ -81,6 +109,7 @@ func (a *App) handleSignals() (stop func()) {
 			default:
 				first, at = sig, time.Now()
 				a.cancel(Interrupted{sig})
+				go a.giveUp(sig)
 			}
 		}
 	}()

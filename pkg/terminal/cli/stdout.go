@@ -36,6 +36,8 @@ type Stdout struct {
 	file   *os.File
 	to     *patientFile
 	closed atomic.Bool
+	// writing counts the writes that go on.
+	writing atomic.Int32
 	// safe makes text harmless on its way to the file. It is nil if standard output is not a terminal.
 	safe *cells.Writer
 }
@@ -59,7 +61,9 @@ func (s *Stdout) Write(p []byte) (int, error) {
 	if s.safe != nil {
 		w = s.safe
 	}
+	s.writing.Add(1)
 	n, err := w.Write(p)
+	s.writing.Add(-1)
 	switch {
 	case errors.Is(err, syscall.EPIPE):
 		s.closed.Store(true)
