@@ -27,7 +27,7 @@ func (c *stdioCommand) Run(app *cli.App) error {
 		return err
 	}
 	out := app.Stdout.File()
-	os.Stdout = os.Stderr // what a library prints must not get between the messages
+	os.Stdout = os.Stderr       // what a library prints must not get between the messages
 	app.EndsWithin(time.Minute) // calls end in order
 	return server.Serve(ctx, &stdio.Transport{In: app.Stdin, Out: out, Log: app.Log})
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -123,7 +124,7 @@ func TestAHungFileSystemIsGivenUp(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cmd := exec.Command(filepath.Join(bin, c.args[0]), c.args[1:]...)
-			cmd.Dir, cmd.Env = p.dir, append(p.env[:len(p.env):len(p.env)], c.env)
+			cmd.Dir, cmd.Env = p.dir, append(slices.Clip(p.env), c.env)
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
