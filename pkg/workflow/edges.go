@@ -8,8 +8,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow/program"
 )
 
-// EndOfBranch is the target of an edge that ends its branch, and the value of next in code that does the same, unless a node has
-// this id.
+// EndOfBranch is the target of an edge that ends its branch, and the value of next in code that does the same. No node can have this id.
 const EndOfBranch = "end"
 
 // NextOf returns what the code of a node assigns to next, its action. It is empty for a node that runs no code of its own, and for
@@ -75,10 +74,4 @@ func Chooses(action string) bool {
 }
 
 // Ends reports whether an edge ends its branch.
-func (w *Workflow) Ends(e Edge) bool {
-	if e.To != EndOfBranch {
-		return false
-	}
-	_, exists := w.Node(EndOfBranch)
-	return !exists
-}
+func (e Edge) Ends() bool { return e.To == EndOfBranch }

@@ -77,7 +77,7 @@ func (w *Workflow) significantEdges() (edges []Edge) {
 		chooses[e.From] = chooses[e.From] || Chooses(e.Action)
 	}
 	for _, e := range all {
-		if !w.Ends(e) || e.Action != EndOfBranch && chooses[e.From] {
+		if !e.Ends() || e.Action != EndOfBranch && chooses[e.From] {
 			edges = append(edges, e)
 		}
 	}

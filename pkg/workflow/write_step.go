@@ -110,7 +110,7 @@ func (m *writer) routes() [][]string {
 	for i, e := range written {
 		from, known := at[e.From]
 		to, also := at[e.To]
-		ends := m.w.Ends(e) && e.Action != ActionError
+		ends := e.Ends() && e.Action != ActionError
 		if !known || !also && !ends {
 			m.cannot(item("edges", i), "Name existing nodes", "The edge from %q to %q names a node that does not exist", e.From, e.To)
 			continue

@@ -63,8 +63,8 @@ func TestACanaryInParameters(t *testing.T) {
 			if err := os.Chmod(filepath.Join(p.dir, "claude"), 0o700); err != nil { //nolint:gosec // it is a program
 				t.Fatal(err)
 			}
-			p.draft("telling", `{"nodes":[{"id":"tells",`+node+`},{"id":"mended","type":"echo"},{"id":"end","type":"shell","params":{"command":"test -e fixed"}}],
-				"edges":[{"from":"tells","to":"end"},{"from":"tells","to":"mended","action":"error"},{"from":"mended","to":"end"}]}`)
+			p.draft("telling", `{"nodes":[{"id":"tells",`+node+`},{"id":"mended","type":"echo"},{"id":"last","type":"shell","params":{"command":"test -e fixed"}}],
+				"edges":[{"from":"tells","to":"last"},{"from":"tells","to":"mended","action":"error"},{"from":"mended","to":"last"}]}`)
 			if o := h.ask("", "pflow-exec", "run", "telling", "--log-level", "debug"); o.exit != 1 || !strings.Contains(o.stdout, "<redacted>") {
 				t.Errorf("the exit status is %d, want 1, and something is redacted: %s", o.exit, o)
 			}

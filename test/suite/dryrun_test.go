@@ -53,14 +53,14 @@ func TestADryRunTellsWhatAResumeReuses(t *testing.T) {
 		{"id":"each","type":"shell","batch":{"items":["x","y"]},"params":{"command":"test \"${item}\" = x || cat there"}},
 		{"id":"sub","type":"workflow","params":{"workflow":{"nodes":[{"id":"one","type":"shell","params":{"command":"true"}},{"id":"two","type":"shell","params":{"command":"cat there"}}],"edges":[{"from":"one","to":"two"}]}}},
 		{"id":"ask","type":"echo","approval":true},
-		{"id":"end","type":"echo","params":{"data":"${a.exit_code} ${sub.two}"}}]}`
+		{"id":"last","type":"echo","params":{"data":"${a.exit_code} ${sub.two}"}}]}`
 	p.write("w.json", definition)
 	if o := p.run("pflow-exec", "run", "w.json", "-k"); o.exit != 1 {
 		t.Fatal(o)
 	}
 	before := p.files()
 	locks := p.read("home/runs/" + p.last(p.journal())["run"].(string) + "/lock")
-	want := "reuse a, run each, run sub, ask ask, run end"
+	want := "reuse a, run each, run sub, ask ask, run last"
 	if got := p.would("w.json", "--resume", "last"); got != want {
 		t.Errorf("predicted %s, want %s", got, want)
 	}

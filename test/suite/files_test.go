@@ -156,8 +156,8 @@ func TestResumeWithAChangedFile(t *testing.T) {
 	p.write("w.json", `{"nodes":[
 		{"id":"same","type":"shell","params":{"command":"./same.sh"}},
 		{"id":"other","type":"shell","params":{"command":"./other.sh"}},
-		{"id":"end","type":"shell","params":{"command":"echo \"${same.stdout} ${other.stdout}\"; test -e fixed"}}],
-		"outputs":{"text":{"source":"${end.stdout}"}}}`)
+		{"id":"last","type":"shell","params":{"command":"echo \"${same.stdout} ${other.stdout}\"; test -e fixed"}}],
+		"outputs":{"text":{"source":"${last.stdout}"}}}`)
 	p.write("same.sh", "echo same | tee -a ran\n")
 	p.write("other.sh", "echo first | tee -a ran\n")
 	if o := p.run("pflow-exec", "run", "w.json"); o.exit != 1 {
@@ -165,7 +165,7 @@ func TestResumeWithAChangedFile(t *testing.T) {
 	}
 	p.write("ran", "")
 	p.write("other.sh", "echo second | tee -a ran\n")
-	if got := p.would("w.json", "--resume", "last"); got != "reuse same, run other, run end" {
+	if got := p.would("w.json", "--resume", "last"); got != "reuse same, run other, run last" {
 		t.Errorf("predicted %s", got)
 	}
 	p.write("fixed", "")

@@ -14,8 +14,8 @@ func TestAStreamThatStandsAlone(t *testing.T) {
 		{"id":"long","type":"shell","params":{"command":"echo long >> ran.txt; head -c 100000 /dev/zero | tr '\\0' x"}},
 		{"id":"bytes","type":"shell","params":{"command":"echo bytes >> ran.txt; printf '\\377'; head -c 100000 /dev/zero"}},
 		{"id":"many","type":"shell","batch":{"items":[1,2,3]},"params":{"command":"echo ${item} >> ran.txt; head -c 50000 /dev/zero | tr '\\0' y"}},
-		{"id":"end","type":"shell","params":{"stdin":"${long.stdout}","command":"cat there > /dev/null && wc -c"}}],
-		"outputs":{"size":{"source":"${end.stdout}"},"many":{"source":"${many.results[2].stdout}"},"bytes":{"source":"${bytes.stdout}"}}}`)
+		{"id":"last","type":"shell","params":{"stdin":"${long.stdout}","command":"cat there > /dev/null && wc -c"}}],
+		"outputs":{"size":{"source":"${last.stdout}"},"many":{"source":"${many.results[2].stdout}"},"bytes":{"source":"${bytes.stdout}"}}}`)
 	if o := p.run("pflow-exec", "run", "w.json", "-k"); o.exit != 1 {
 		t.Fatal(o)
 	}
@@ -31,7 +31,7 @@ func TestAStreamThatStandsAlone(t *testing.T) {
 		t.Errorf("no report of it: exit status %d, %s", o.exit, o.stderr)
 	}
 	ran := p.read("ran.txt")
-	if got := p.would("w.json", "--resume", "f.ndjson"); got != "reuse long, reuse bytes, reuse many, run end" {
+	if got := p.would("w.json", "--resume", "f.ndjson"); got != "reuse long, reuse bytes, reuse many, run last" {
 		t.Errorf("predicted %s", got)
 	}
 	p.write("there", "now")

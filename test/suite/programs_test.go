@@ -174,7 +174,7 @@ sed 's/.*"pin":\("[^"]*"\).*/{"$action":\1}/'
 // The outputs of a node are not reused if a default of its parameters has changed.
 func TestAChangedDefaultIsAnotherNode(t *testing.T) {
 	p := newLaundry(t)
-	flow := p.flow("w.json", `{"id":"wash","type":"laundry","params":{"do":"wash"}},{"id":"end","type":"shell","params":{"command":"test -e ready"}}`)
+	flow := p.flow("w.json", `{"id":"wash","type":"laundry","params":{"do":"wash"}},{"id":"last","type":"shell","params":{"command":"test -e ready"}}`)
 	if o := p.run("pflow-exec", "run", flow); o.exit != 1 {
 		t.Fatal(o)
 	}

@@ -52,7 +52,7 @@ func newCertainty(w *workflow.Workflow, order []string) *certainty {
 		}
 		chooses[from] = chooses[from] || workflow.Chooses(e.Action)
 		c.branches = c.branches || e.Action != workflow.ActionDefault
-		if w.Ends(e) {
+		if e.Ends() {
 			targets[from][e.Action] = append([]int{}, targets[from][e.Action]...)
 			continue
 		}

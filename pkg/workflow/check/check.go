@@ -234,7 +234,7 @@ func (c *checker) edges() {
 		if known(fmt.Sprintf("edges[%d].from", i), "Edge", e.From) {
 			c.action(i, e)
 		}
-		if !c.w.Ends(e) {
+		if !e.Ends() {
 			known(fmt.Sprintf("edges[%d].to", i), "Edge", e.To)
 		} else if e.Action == workflow.ActionError {
 			c.fail(fmt.Sprintf("edges[%d].to", i), "The error edge of node %q leads to no node", e.From).

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/pflow-suite/pflow/pkg/workflow"
 	"github.com/pflow-suite/pflow/pkg/workflow/template"
 )
 
@@ -26,6 +27,9 @@ func (c *checker) names() {
 		}
 		if !template.IsName(n.ID) {
 			c.fail(path, "Invalid node id %q: templates cannot refer to it", n.ID).Suggest(nameRule)
+		}
+		if n.ID == workflow.EndOfBranch {
+			c.fail(path, "A node cannot have the id %q: in an edge, and as the next of code, the word ends the branch", n.ID).Suggest("Give it another id, such as last")
 		}
 		c.nodes[n.ID] = i
 		if _, ok := c.w.Inputs[n.ID]; ok {

@@ -54,7 +54,7 @@ func newGraph(w *workflow.Workflow) *graph {
 		switch {
 		case ok && ok2:
 			g.routes[from] = append(g.routes[from], route{to, e.Action})
-		case ok && w.Ends(e):
+		case ok && e.Ends():
 			g.ends[from] = append(g.ends[from], e.Action)
 		}
 	}

@@ -14,8 +14,8 @@ import (
 // diamond has a branch for failures, and a node that only reads.
 const diamond = `{"nodes":[
 	{"id":"a","type":"echo"},{"id":"b","type":"echo"},{"id":"help","type":"echo"},{"id":"c","type":"echo"},
-	{"id":"reader","type":"echo","params":{"data":"${b.data}"}},{"id":"apart","type":"echo"},{"id":"end","type":"echo"}],
-	"edges":[{"from":"a","to":"b"},{"from":"b","to":"c"},{"from":"b","to":"help","action":"error"},{"from":"c","to":"end"},{"from":"apart","to":"end"},{"from":"end","to":"reader"}]}`
+	{"id":"reader","type":"echo","params":{"data":"${b.data}"}},{"id":"apart","type":"echo"},{"id":"last","type":"echo"}],
+	"edges":[{"from":"a","to":"b"},{"from":"b","to":"c"},{"from":"b","to":"help","action":"error"},{"from":"c","to":"last"},{"from":"apart","to":"last"},{"from":"last","to":"reader"}]}`
 
 func parsed(t *testing.T, definition string) *workflow.Workflow {
 	t.Helper()
@@ -29,8 +29,8 @@ func parsed(t *testing.T, definition string) *workflow.Workflow {
 func TestBehind(t *testing.T) {
 	w := parsed(t, diamond)
 	for from, want := range map[string]string{
-		"a": "b c end help reader", "b": "c end help reader", "help": "", "c": "end reader", "reader": "", "apart": "end reader", "end": "reader",
-		"help c": "end reader", "a b": "b c end help reader", "nowhere": "",
+		"a": "b c help last reader", "b": "c help last reader", "help": "", "c": "last reader", "reader": "", "apart": "last reader", "last": "reader",
+		"help c": "last reader", "a b": "b c help last reader", "nowhere": "",
 	} {
 		ids := map[string]bool{}
 		for id := range strings.FieldsSeq(from) {
