@@ -95,8 +95,10 @@ func (l *Launch) checkAnswers() error {
 	for _, path := range slices.Sorted(maps.Keys(l.request.Answers)) {
 		given := l.request.Answers[path]
 		choices, known := l.choices(path)
-		if f := l.checkPerson(path, given); f != nil {
-			return f
+		if !known || len(choices) > 0 || l.from != nil && l.from.Open[path] {
+			if f := l.checkPerson(path, given); f != nil {
+				return f
+			}
 		}
 		switch {
 		case !known || slices.Contains(choices, given.Text) || l.from != nil && l.from.Accepts(path, given.Text):
