@@ -17,6 +17,7 @@ type settingsFlags struct {
 	Dir     string `help:"Run in this folder." short:"C" placeholder:"DIR" complete:"dir"`
 	AsItWas bool   `help:"Go on with the workflow and the values that the run began with, not with the workflow as it is now."`
 	EnvFile string `help:"Add a file of KEY=VALUE lines to the environment, where they replace variables of the same name." placeholder:"FILE"`
+	Propose []string `help:"Only check an answer that a person will be asked for; repeatable." sep:"none" placeholder:"NODE=ANSWER"`
 	runflags.Answers
 }
 
@@ -31,6 +32,19 @@ func (f *settingsFlags) options(app *cli.App) (runner.Options, error) {
 	o.Answer, o.By, o.Person = open, f.By, f.ByPerson
 	for node, answer := range byNode {
 		o.Answers[node] = engine.Answer(answer)
+	}
+	proposed := runflags.Answers{Approve: f.Propose}
+	if open, byNode, err = proposed.Parse(); err != nil {
+		return o, err
+	}
+	if open != "" {
+		return o, fault.New(fault.Usage, "--propose names no node").Suggest("Write --propose NODE=%s", open)
+	}
+	for node, answer := range byNode {
+		if o.Proposals == nil {
+			o.Proposals = map[string]engine.Answer{}
+		}
+		o.Proposals[node] = engine.Answer(answer)
 	}
 	limits, err := f.Limits()
 	o.Timeout, o.Budget, o.Runners = limits.Timeout, limits.Budget, limits.Runners

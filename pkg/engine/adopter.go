@@ -93,7 +93,7 @@ func inherited(old *event.Event, id string) *event.Event {
 	}
 	return &event.Event{
 		Event: old.Event, Node: id, Item: old.Item, Iteration: old.Iteration, Action: old.Action, Outputs: old.Outputs, InputDigest: old.InputDigest,
-		Redacted: old.Redacted, Warnings: old.Warnings, Note: old.Note, Answer: old.Answer, AnyAnswer: old.AnyAnswer, By: old.By, FromRun: from, Attempt: old.Attempt,
+		Redacted: old.Redacted, Warnings: old.Warnings, Note: old.Note, Answer: old.Answer, AnyAnswer: old.AnyAnswer, By: old.By, Person: old.Person, FromRun: from, Attempt: old.Attempt,
 	}
 }
 

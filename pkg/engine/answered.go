@@ -22,7 +22,7 @@ func (c *Checkpoint) Answers() map[string]string {
 	for path := range c.Open {
 		if c.Open[path] && !answered[path] {
 			delete(given, path)
-			delete(given, GenericPath(path))
+			delete(given, event.GenericPath(path))
 		}
 	}
 	return given

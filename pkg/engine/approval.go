@@ -120,7 +120,7 @@ func (a *approvals) answerFor(nr *nodeRun, q *Question) (none Answer) {
 	open := a.from != nil && a.from.Open[q.Node] && !a.answeredOnce[q.Node]
 	given, ok := a.answers[q.Node]
 	if !ok {
-		given, ok = a.answers[GenericPath(q.Node)]
+		given, ok = a.answers[event.GenericPath(q.Node)]
 	}
 	if !ok && open {
 		given = a.answer
@@ -183,17 +183,6 @@ func (a *approvals) shown(answer string) string {
 		return string(clean)
 	}
 	return a.store.redactor.Text(answer)
-}
-
-// GenericPath returns a node's path without the numbers of items and iterations.
-func GenericPath(path string) string {
-	parts := strings.Split(path, "/")
-	for i, part := range parts {
-		if end := strings.IndexAny(part, "[#"); end >= 0 {
-			parts[i] = part[:end]
-		}
-	}
-	return strings.Join(parts, "/")
 }
 
 // Choices returns the valid answers to the question of an approval.

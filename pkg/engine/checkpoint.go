@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -40,8 +42,8 @@ type Checkpoint struct {
 	anyAnswer       map[string]bool
 	forms           map[string]form.Form
 	own, ownAnswers map[string]*event.Event
-	// deniedBy has who has denied the nodes that a person has denied.
-	deniedBy map[string]string
+	// denied has the nodes that a person has denied, in this run or in one before, and that no person has allowed since.
+	denied map[string]event.Refusal
 	// Earlier returns the checkpoint of a run before this one, or nil if that is gone. It may be nil.
 	Earlier func(run string) *Checkpoint
 	// expanded has the nodes and frames whose inside was looked for in earlier runs. inside has the places inside of nodes and frames, once
@@ -95,7 +97,7 @@ func ReadCheckpoint(source Source, blob event.Load) (*Checkpoint, error) {
 	c := &Checkpoint{
 		settled: map[string]record{}, parts: map[string]record{}, failed: map[string]bool{}, begun: map[string]bool{},
 		reruns: map[string]int{}, outdated: map[string]bool{}, expanded: map[string]bool{},
-		Open: map[string]bool{}, Choices: map[string][]string{}, asked: map[string]string{}, params: map[string]json.RawMessage{}, answers: map[string]*event.Event{}, anyAnswer: map[string]bool{}, forms: map[string]form.Form{}, deniedBy: map[string]string{}, own: map[string]*event.Event{}, ownAnswers: map[string]*event.Event{},
+		Open: map[string]bool{}, Choices: map[string][]string{}, asked: map[string]string{}, params: map[string]json.RawMessage{}, answers: map[string]*event.Event{}, anyAnswer: map[string]bool{}, forms: map[string]form.Form{}, denied: map[string]event.Refusal{}, own: map[string]*event.Event{}, ownAnswers: map[string]*event.Event{},
 		Blob: blob, source: source, held: map[int64]*event.Event{},
 	}
 	var admitted, last event.Header
@@ -218,20 +220,19 @@ func (c *Checkpoint) addEvent(e *event.Event) error {
 				Suggest("Give the events as the run has printed them").Then(fault.Step{Do: fault.DoEvents, Run: "RUN"})
 		}
 		c.Run, c.Started = e.Run, e
+		maps.Copy(c.denied, e.Denied)
 		return c.readReruns()
 	case event.ApprovalRequested:
 		c.Open[e.Node], c.Choices[e.Node], c.asked[e.Node] = true, e.Choices, e.Question
-		c.params[e.Node], c.anyAnswer[e.Node], c.forms[e.Node], c.deniedBy[e.Node] = e.Params, e.AnyAnswer, form.Form(e.Fields), e.DeniedBy
+		c.params[e.Node], c.anyAnswer[e.Node], c.forms[e.Node] = e.Params, e.AnyAnswer, form.Form(e.Fields)
 		if e.State != nil {
 			c.own[e.Node] = e
 			delete(c.ownAnswers, e.Node)
 			c.markBegun(e.Node)
 		}
 	case event.ApprovalResolved:
-		c.Open[e.Node], c.deniedBy[e.Node] = e.Denies(), "" // a denied node may still be allowed
-		if e.Denies() && e.Person {
-			c.deniedBy[e.Node] = e.By
-		}
+		c.Open[e.Node] = e.Denies() // a denied node may still be allowed
+		c.note(e)
 		if c.own[e.Node] != nil {
 			c.ownAnswers[e.Node] = e
 		} else {
@@ -248,12 +249,37 @@ func (c *Checkpoint) SameQuestion(other *Checkpoint, path string) bool {
 	return other != nil && c.Open[path] && other.Open[path] && c.asked[path] == other.asked[path] && bytes.Equal(c.params[path], other.params[path])
 }
 
-// DeniedBy returns who has denied a node, if that was a person and no other has allowed it since, and "" otherwise. The checkpoint may be nil.
-func (c *Checkpoint) DeniedBy(path string) string {
-	if c == nil {
-		return ""
+// note notes a person's answer if it denies, or allows what one has denied. The numbers of items and iterations may stand for others later,
+// so there only an answer to the same question counts.
+func (c *Checkpoint) note(e *event.Event) {
+	old, denied := c.denied[e.Node]
+	switch {
+	case !e.Person:
+	case e.Answer == event.Denial:
+		c.denied[e.Node] = event.Refusal{By: e.By, InputDigest: e.InputDigest}
+	case denied && (event.GenericPath(e.Node) == e.Node || old.InputDigest == e.InputDigest):
+		delete(c.denied, e.Node)
 	}
-	return c.deniedBy[path]
+}
+
+// denials returns the nodes that a person has denied, by their paths. The checkpoint may be nil.
+func (c *Checkpoint) denials() map[string]event.Refusal {
+	if c == nil {
+		return nil
+	}
+	return c.denied
+}
+
+// DeniedBy returns who has denied a node, or it in another item or iteration, if that was a person and no person has allowed it since. Else it
+// returns "". The checkpoint may be nil.
+func (c *Checkpoint) DeniedBy(path string) string {
+	denied, general := c.denials(), event.GenericPath(path)
+	for _, other := range slices.Sorted(maps.Keys(denied)) {
+		if event.GenericPath(other) == general {
+			return denied[other].By
+		}
+	}
+	return ""
 }
 
 // Question returns the text of the question about a node.

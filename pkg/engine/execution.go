@@ -191,7 +191,7 @@ func (e *execution) announce() error {
 	ev := &event.Event{
 		Event: event.RunStarted, Workflow: &started, Workflows: workflows, Inputs: kept, Nodes: e.root.Workflow.NodeIDs(), Cwd: e.dir,
 		TraceID: e.span.Trace, SpanID: e.span.ID, ParentSpanID: e.span.Parent, ResumedFrom: e.resumedFrom, Given: e.given, Origins: e.origins, FirstRun: e.firstRun,
-		Again: e.again, Reruns: reruns, Answers: e.approvals.beforehand(), Budget: e.spending.budget,
+		Again: e.again, Reruns: reruns, Answers: e.approvals.beforehand(), Denied: e.from.denials(), Budget: e.spending.budget,
 	}
 	if e.resumedFrom != "" {
 		ev.Spent = &e.spending.before

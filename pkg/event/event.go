@@ -122,10 +122,12 @@ type Event struct {
 	// Origins says for each input where its value is from: given, environment, settings, vars, default or unset.
 	Origins map[string]string `json:"origins,omitempty"` // run_started
 	// Answers are the answers that were given before the run began, by the paths of the nodes that ask.
-	Answers  map[string]string `json:"answers,omitempty"`   // run_started
-	FirstRun string            `json:"first_run,omitempty"` // run_started of a resumed run: the run that the chain of resumes began with
-	Again    *Again            `json:"again,omitempty"`     // run_started of a run that somebody asked to run nodes again
-	Reruns   json.RawMessage   `json:"reruns,omitempty"`    // run_started: how often nodes were asked to run again that had ended, by their paths
+	Answers map[string]string `json:"answers,omitempty"` // run_started
+	// Denied are the nodes that a person has denied in the runs before, and that no person has allowed since, by their paths.
+	Denied   map[string]Refusal `json:"denied,omitempty"`    // run_started
+	FirstRun string             `json:"first_run,omitempty"` // run_started of a resumed run: the run that the chain of resumes began with
+	Again    *Again             `json:"again,omitempty"`     // run_started of a run that somebody asked to run nodes again
+	Reruns   json.RawMessage    `json:"reruns,omitempty"`    // run_started: how often nodes were asked to run again that had ended, by their paths
 
 	// The span of the run or of an attempt at a node, see W3C Trace Context.
 	TraceID      string `json:"trace_id,omitempty"`       // run_started
@@ -170,7 +172,7 @@ type Event struct {
 	Answer string          `json:"answer,omitempty"` // approval_resolved
 	By     string          `json:"by,omitempty"`     // approval_resolved: who answered, or the way the answer came; approval_requested: person, if only a person may answer
 	Person bool            `json:"person,omitempty"` // approval_resolved: a person gave the answer, not a program
-	// DeniedBy is who denied the node in the run that this one goes on from, if that was a person: no program may allow it then.
+	// DeniedBy is who denied the node in a run before, if that was a person: no program may allow it then.
 	DeniedBy string `json:"denied_by,omitempty"` // approval_requested
 
 	Reason string `json:"reason,omitempty"` // node_skipped
@@ -297,4 +299,11 @@ func (k Kind) IsOfNode() bool {
 		return true
 	}
 	return false
+}
+
+// Refusal is a person's no to the question about a node.
+type Refusal struct {
+	By string `json:"by"`
+	// InputDigest is that of the question.
+	InputDigest string `json:"input_digest,omitempty"`
 }

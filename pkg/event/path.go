@@ -62,3 +62,14 @@ func (s Segment) String() string {
 	}
 	return s.ID
 }
+
+// GenericPath returns a node's path without the numbers of items and iterations.
+func GenericPath(path string) string {
+	parts := strings.Split(path, "/")
+	for i, part := range parts {
+		if end := strings.IndexAny(part, "[#"); end >= 0 {
+			parts[i] = part[:end]
+		}
+	}
+	return strings.Join(parts, "/")
+}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pflow-suite/pflow/pkg/engine"
+	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
@@ -90,10 +91,20 @@ func (l *Launch) checkAnswer() error {
 	return fault.New(fault.Usage, "%q is not an answer to a question of run %s", answer, l.from.Run).Suggest("%s", strings.Join(open, "; "))
 }
 
-// checkAnswers refuses an answer given beforehand to a node that asks nothing, or that is not one of its choices.
+// checkAnswers refuses an answer given beforehand, or proposed, to a node that asks nothing, or that is not one of its choices.
 func (l *Launch) checkAnswers() error {
-	for _, path := range slices.Sorted(maps.Keys(l.request.Answers)) {
-		given := l.request.Answers[path]
+	all := maps.Clone(l.request.Proposals)
+	for path, proposed := range all {
+		proposed.Person = true // one will answer
+		all[path] = proposed
+	}
+	if all == nil {
+		all = l.request.Answers
+	} else {
+		maps.Copy(all, l.request.Answers)
+	}
+	for _, path := range slices.Sorted(maps.Keys(all)) {
+		given := all[path]
 		choices, known := l.choices(path)
 		if !known || len(choices) > 0 || l.from != nil && l.from.Open[path] {
 			if f := l.checkPerson(path, given); f != nil {
@@ -131,7 +142,11 @@ func (l *Launch) checkPerson(path string, given engine.Answer) *fault.Fault {
 	if f.Node = path; l.from == nil || !l.from.Open[path] {
 		return f.Suggest("Leave out the answer: a run that comes to the question asks it, or pauses")
 	}
-	return f.Then(fault.Step{Do: fault.DoAskPerson, Run: l.from.Run, Node: path, Choices: l.from.Choices[path], Name: l.request.Name})
+	step := fault.Step{Do: fault.DoAskPerson, Run: l.from.Run, Node: path, Choices: l.from.Choices[path], Name: l.request.Name}
+	if fields := l.from.Form(path); fields != nil {
+		step.Example = fields.Example()
+	}
+	return f.Then(step)
 }
 
 // unasked returns the fault of an answer, given by a flag, to a node that has not asked and has no approval.
@@ -175,7 +190,7 @@ func (l *Launch) choices(path string) (choices []string, known bool) {
 
 // asking returns the node at a path, or nil if there is none. known is false if it may be inside a workflow that only the run can name.
 func (l *Launch) asking(path string) (_ *workflow.Node, known bool) {
-	sub, rest := &l.top, engine.GenericPath(path)
+	sub, rest := &l.top, event.GenericPath(path)
 	for {
 		id, inner, deeper := strings.Cut(rest, "/")
 		n, ok := sub.Workflow.Node(id)
@@ -208,7 +223,7 @@ func waiting(from *engine.Checkpoint) (paths []string) {
 
 // callsTool reports whether the node at a path calls a tool of an MCP server, which may ask.
 func callsTool(sub *engine.Sub, path string) bool {
-	id, inner, deeper := strings.Cut(engine.GenericPath(path), "/")
+	id, inner, deeper := strings.Cut(event.GenericPath(path), "/")
 	n, ok := sub.Workflow.Node(id)
 	if !ok {
 		return false

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pflow-suite/pflow/pkg/engine"
+	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home/redact"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
@@ -44,7 +45,7 @@ func (r *Request) checkAnswered(rec *journal.Reader, live bool) error {
 func (l once) answersOpen() bool {
 	for path, open := range l.from.Open {
 		_, given := l.request.Answers[path]
-		_, generic := l.request.Answers[engine.GenericPath(path)]
+		_, generic := l.request.Answers[event.GenericPath(path)]
 		if open && (given || generic || l.request.Answer != "") {
 			return true
 		}
@@ -92,7 +93,7 @@ func answersTo(path string, answers map[string]string) (found []string) {
 		return []string{answer}
 	}
 	for _, asked := range slices.Sorted(maps.Keys(answers)) {
-		if engine.GenericPath(asked) == path || asked == engine.GenericPath(path) {
+		if event.GenericPath(asked) == path || asked == event.GenericPath(path) {
 			found = append(found, answers[asked])
 		}
 	}

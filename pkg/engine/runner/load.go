@@ -75,6 +75,8 @@ type Options struct {
 	Person bool
 	// Answers answers questions beforehand, by the paths of their nodes.
 	Answers map[string]engine.Answer
+	// Proposals are answers that are only checked.
+	Proposals map[string]engine.Answer
 	// RetryFailed runs failed items and handled failures of the run to go on from again. It is for LoadRun.
 	RetryFailed bool
 	// AsItWas goes on with what the run began with, its workflow and the values of its inputs.
@@ -241,7 +243,7 @@ func (r *Request) folder(host *Host, first *event.Event) string {
 // request returns a request with the options in it.
 func (o Options) request(host *Host) (*Request, error) {
 	r := &Request{
-		Jobs: o.Jobs, Timeout: o.Timeout, Budget: o.Budget, Runners: o.Runners, KeepGoing: o.KeepGoing, Sync: o.Sync, NoCache: o.NoCache, Answer: o.Answer, By: o.By, Person: o.Person, Answers: o.Answers, DirGiven: o.Dir != "",
+		Jobs: o.Jobs, Timeout: o.Timeout, Budget: o.Budget, Runners: o.Runners, KeepGoing: o.KeepGoing, Sync: o.Sync, NoCache: o.NoCache, Answer: o.Answer, By: o.By, Person: o.Person, Answers: o.Answers, Proposals: o.Proposals, DirGiven: o.Dir != "",
 	}
 	if r.Jobs == 0 {
 		r.Jobs = runtime.GOMAXPROCS(0)

@@ -58,6 +58,8 @@ type Request struct {
 	Named string `json:"named,omitempty"`
 	// Answers answers questions beforehand, by the paths of their nodes.
 	Answers map[string]engine.Answer `json:"answers,omitempty"`
+	// Proposals are answers that are only checked: a person is asked.
+	Proposals map[string]engine.Answer `json:"proposals,omitempty"`
 
 	// Again is what is asked to run again of the run to go on from, or nil.
 	Again *event.Again `json:"again,omitempty"`

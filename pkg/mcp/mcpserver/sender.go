@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"strings"
+	"unicode"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -42,5 +43,17 @@ func (c *Call) setSender(ctx context.Context, req *mcp.CallToolRequest) {
 
 // clientName returns the name and the version of a client on one line of limited length. What a client calls itself proves nothing.
 func clientName(name, version string) string {
-	return fault.Truncate(strings.Join(strings.Fields(strings.ToValidUTF8(name+" "+version, "")), " "), maxClient)
+	clean := func(text string) string {
+		text = strings.Map(func(r rune) rune {
+			if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r) {
+				return ' '
+			}
+			return r
+		}, strings.ToValidUTF8(text, ""))
+		return strings.Join(strings.Fields(text), " ")
+	}
+	if name = clean(name); name == "" {
+		return ""
+	}
+	return fault.Truncate(strings.TrimSpace(name+" "+clean(version)), maxClient)
 }

@@ -48,7 +48,15 @@ func (w *awaiting) onlyAsks(ctx context.Context) bool {
 		return false
 	}
 	s, failed := standingOf(ctx, w.front, a.Resume)
-	return failed == nil && s.Status == statusPaused && s.ResumedBy == "" && len(s.Questions) > 0 && s.Workflow == a.Name
+	if failed != nil || s.Status != statusPaused || s.ResumedBy != "" || s.Workflow != a.Name {
+		return false
+	}
+	for node := range a.proposed { // what is wrong with the others is found where a run is started
+		if !slices.ContainsFunc(s.Questions, func(q question) bool { return q.Node == node }) {
+			return false
+		}
+	}
+	return true
 }
 
 // reading is the least time that a person takes for a question.
@@ -108,7 +116,7 @@ func (w *awaiting) elicit(ctx context.Context, s *standing, r *mcpserver.Result)
 	for i := range s.Questions {
 		q := &s.Questions[i]
 		asked := time.Now()
-		reply, err := w.call.Elicit(shown, q.elicitation(s.Run, w.arguments.proposed[q.Node]))
+		reply, err := w.call.Elicit(shown, q.elicitation(s.Run, proposalFor(w.arguments.proposed, q.Node)))
 		if next, ok := errors.AsType[resumedBy](context.Cause(shown)); ok && err != nil {
 			return string(next), nil
 		}

@@ -101,11 +101,13 @@ func (a *executeArguments) start() suite.Command {
 		c.Args = append(c.Args, "--as-it-was")
 	}
 	for _, node := range slices.Sorted(maps.Keys(a.Answers)) {
-		answer := string(rawjson.Compact(a.Answers[node]))
-		if text := gjson.ParseBytes(a.Answers[node]); text.Type == gjson.String {
-			answer = text.Str
+		c.Args = append(c.Args, "--approve="+node+"="+answerText(a.Answers[node]))
+	}
+	for _, node := range slices.Sorted(maps.Keys(a.proposed)) {
+		if a.person { // who has seen them
+			break
 		}
-		c.Args = append(c.Args, "--approve="+node+"="+answer)
+		c.Args = append(c.Args, "--propose="+node+"="+answerText(a.proposed[node]))
 	}
 	if len(a.Answers) > 0 {
 		c.Args = append(c.Args, "--by="+a.by)
@@ -124,6 +126,14 @@ func (a *executeArguments) start() suite.Command {
 	}
 	c.Args = append(c.Args, "--", a.Name)
 	return c
+}
+
+// answerText returns an answer as the command line has it.
+func answerText(answer json.RawMessage) string {
+	if text := gjson.ParseBytes(answer); text.Type == gjson.String {
+		return text.Str
+	}
+	return string(rawjson.Compact(answer))
 }
 
 // wait is the command that waits for the end of a run, less the whole seconds that the call has taken before.

@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 
@@ -64,9 +66,20 @@ func standingOf(ctx context.Context, f *Front, run string) (*standing, *mcpserve
 func (s *standing) elicitations(proposed map[string]json.RawMessage) map[string]*mcpserver.Elicitation {
 	forms := make(map[string]*mcpserver.Elicitation, len(s.Questions))
 	for i := range s.Questions {
-		forms[s.Questions[i].Node] = s.Questions[i].elicitation(s.Run, proposed[s.Questions[i].Node])
+		forms[s.Questions[i].Node] = s.Questions[i].elicitation(s.Run, proposalFor(proposed, s.Questions[i].Node))
 	}
 	return forms
+}
+
+// numbers matches the numbers of items and iterations in a node's path.
+var numbers = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\[#][^/]*`) })
+
+// proposalFor returns the answer that is proposed to the question of a node, perhaps for all its items and iterations.
+func proposalFor(proposed map[string]json.RawMessage, node string) json.RawMessage {
+	if answer, named := proposed[node]; named {
+		return answer
+	}
+	return proposed[numbers().ReplaceAllString(node, "")]
 }
 
 // answers returns the answers to the questions that are in the replies, by the paths of their nodes, as the argument answers of
@@ -96,12 +109,8 @@ func (q *question) elicitation(run string, proposed json.RawMessage) *mcpserver.
 	if q.Params != nil {
 		message = fmt.Sprintf("%s\n\nNode %s of run %s would run with: %s", legible(q.Text), legible(q.Node), run, legible(string(q.Params)))
 	}
-	if proposed != nil {
-		text := string(proposed)
-		if v := gjson.ParseBytes(proposed); v.Type == gjson.String {
-			text = v.Str
-		}
-		message += "\n\nThe agent proposes: " + legible(text)
+	if proposed != nil { // on one line, so that it can say nothing else
+		message += "\n\nThe agent proposes: " + legible(oneLine(answerText(proposed)))
 	}
 	e := &mcpserver.Elicitation{Message: message, Schema: q.Fields}
 	if q.isForm() {

@@ -77,7 +77,11 @@ func (t tasks) Update(ctx context.Context, request *mcpserver.TaskRequest, repli
 	if len(answers) == 0 {
 		return nil
 	}
-	if _, failed = startRun(ctx, t.front, &executeArguments{Name: s.Workflow, Resume: s.Run, Answers: answers, by: personAt(request.Client), person: true}); failed == nil {
+	a := &executeArguments{Name: s.Workflow, Resume: s.Run, Answers: answers, by: personAt(request.Client), person: request.Elicits}
+	if !a.person { // nobody can have seen the questions
+		a.by = strings.TrimSuffix("tasks/update of "+request.Client, " of ")
+	}
+	if _, failed = startRun(ctx, t.front, a); failed == nil {
 		return nil
 	}
 	if p, err := t.progressOf(ctx, s.Run); err == nil && p.ResumedBy != "" {

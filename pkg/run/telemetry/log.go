@@ -68,8 +68,8 @@ func (t *Translator) refused(e *event.Event) {
 
 func nodeAttributes(e *event.Event) attributes {
 	var a attributes
-	a.text(taskName, general(e.Node))
-	if e.Node != general(e.Node) {
+	a.text(taskName, event.GenericPath(e.Node))
+	if e.Node != event.GenericPath(e.Node) {
 		a.text(ownNode, e.Node)
 	}
 	if e.Item != nil {

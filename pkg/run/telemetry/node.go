@@ -36,14 +36,14 @@ func (t *Translator) nodeStarted(r *run, e *event.Event) {
 
 // newAttempt returns the span of an attempt at a node or an item.
 func (t *Translator) newAttempt(r *run, e *event.Event, id, parent []byte, began time.Time, k kind) *span {
-	s := r.newSpan(id, parent, general(e.Node), began)
+	s := r.newSpan(id, parent, event.GenericPath(e.Node), began)
 	s.kind = k
 	a := &s.attributes
-	a.text(taskName, general(e.Node))
+	a.text(taskName, event.GenericPath(e.Node))
 	a.text(taskRun, r.id+"/"+e.Node)
 	a.text(pipelineName, r.workflow)
 	a.text(pipelineRun, r.id)
-	if e.Node != general(e.Node) {
+	if e.Node != event.GenericPath(e.Node) {
 		a.text(ownNode, e.Node)
 	}
 	a.text(ownType, k.nodeType)
@@ -171,10 +171,10 @@ func (t *Translator) approval(r *run, e *event.Event) {
 		if asking := r.open[e.Node]; asking != nil {
 			parent = asking.SpanId
 		}
-		s := r.newSpan(madeID(r.id, "approval", e.Node, e.Seq), parent, "approval "+general(e.Node), e.Time)
+		s := r.newSpan(madeID(r.id, "approval", e.Node, e.Seq), parent, "approval "+event.GenericPath(e.Node), e.Time)
 		s.attributes.text(pipelineName, r.workflow)
 		s.attributes.text(pipelineRun, r.id)
-		s.attributes.text(taskName, general(e.Node))
+		s.attributes.text(taskName, event.GenericPath(e.Node))
 		s.attributes.flag(ownPending, true)
 		text := "Node " + e.Node + " asks for approval"
 		if t.Values {

@@ -101,15 +101,6 @@ func plain(path string) string {
 	return path
 }
 
-// general returns the path of a node without items and iterations: few names for many spans.
-func general(path string) string {
-	parts := strings.Split(path, "/")
-	for i, part := range parts {
-		parts[i] = plain(part)
-	}
-	return strings.Join(parts, "/")
-}
-
 // end completes a span and returns it.
 func (s *span) end(at time.Time) *trace.Span {
 	if at.Before(s.began) { // a clock that was set back
