@@ -14,9 +14,9 @@ import (
 // settingsFlags are the flags of run, start and resume that say how to run.
 type settingsFlags struct {
 	runflags.Flags
-	Dir     string `help:"Run in this folder." short:"C" placeholder:"DIR" complete:"dir"`
-	AsItWas bool   `help:"Go on with the workflow and the values that the run began with, not with the workflow as it is now."`
-	EnvFile string `help:"Add a file of KEY=VALUE lines to the environment, where they replace variables of the same name." placeholder:"FILE"`
+	Dir     string   `help:"Run in this folder." short:"C" placeholder:"DIR" complete:"dir"`
+	AsItWas bool     `help:"Go on with the workflow and the values that the run began with, not with the workflow as it is now."`
+	EnvFile string   `help:"Add a file of KEY=VALUE lines to the environment, where they replace variables of the same name." placeholder:"FILE"`
 	Propose []string `help:"Only check an answer that a person will be asked for; repeatable." sep:"none" placeholder:"NODE=ANSWER"`
 	runflags.Answers
 }
