@@ -7,9 +7,8 @@
 // count, so that other load on the machine falls on all alike. Figures are medians, with their 95 % confidence intervals. What needs something
 // that is missing is skipped; only go-task is installed, into bin/tools.
 //
-// The second form compares two builds of the suite by the same work, with the ratios of wall and processor time. On a busy Linux machine
-// its intervals are narrow with real-time priority: build it, and run the comparison with chrt -f 10. Never run the first form so: it
-// builds programs, and with that priority Go's linker can keep all else from running.
+// The second form compares two builds of the suite by the same work, with the ratios of wall and processor time. Never run it with real-time
+// priority: threads of Go programs that wait for each other then keep all else from running.
 //
 // The status is 1 if a limit is missed, by a median or, between two builds, by a whole interval.
 package main
