@@ -191,8 +191,8 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, client *Client,
 		open.stop(&mcpserver.Ended{By: mcpserver.Gone, Err: why})
 	})
 	defer unfollow()
-	ctx = mcpserver.WithSender(context.WithValue(ctx, clientKey{}, client), mcpserver.Sender{Name: client.Name, Person: fromPage(r)})
-	r = r.WithContext(mcpserver.WithEnding(ctx, open.ctx))
+	sender := mcpserver.Sender{Name: client.Name, Person: fromPage(r)}
+	r = r.WithContext(mcpserver.WithEnding(mcpserver.WithSender(context.WithValue(ctx, clientKey{}, client), sender), open.ctx))
 	r.Body = in.body()
 	r.Header.Set("Accept", "application/json, text/event-stream") // the SDK wants both
 	if in.method == "initialize" {
