@@ -89,10 +89,10 @@ async function slowWorkflow(t, generation) {
     nodes: [
       { id: 'begin', type: 'shell', params: { command: 'echo began >> "${log}"' } },
       { id: 'each', type: 'shell', batch: { items: [1, 2, 3] }, params: { command: 'until [ -e "${log}.${item}" ]; do sleep 0.05; done' } },
-      { id: 'end', type: 'shell', params: { command: 'echo ended >> "${log}"; echo done' } },
+      { id: 'last', type: 'shell', params: { command: 'echo ended >> "${log}"; echo done' } },
     ],
-    edges: [{ from: 'begin', to: 'each' }, { from: 'each', to: 'end' }],
-    outputs: { last: { source: '${end.stdout}' } },
+    edges: [{ from: 'begin', to: 'each' }, { from: 'each', to: 'last' }],
+    outputs: { last: { source: '${last.stdout}' } },
   });
   const { Client } = await import(generation.client);
   const { StdioClientTransport } = await import(generation.stdio);

@@ -71,7 +71,7 @@ func (t *trial) share() {
 func (t *trial) tasks() {
 	const kills, live, workflow = 30, 4, `{"inputs":{"n":{"type":"integer"}},"nodes":[{"id":"count","type":"shell","params":{"command":MARK}},
 		{"id":"work","type":"shell","params":{"command":"until [ -e \"$MARKS\".${n} ]; do sleep 0.1; done; [ $((${n} % 4)) = 2 ] && exec sleep 60; sleep 1; [ $((${n} % 4)) != 1 ]"}},
-		{"id":"end","type":"shell",APPROVAL"params":{"command":"echo ${n}"}}],"edges":[{"from":"count","to":"work"},{"from":"work","to":"end"}],"outputs":{"n":{"source":"${end.stdout}"}}}`
+		{"id":"last","type":"shell",APPROVAL"params":{"command":"echo ${n}"}}],"edges":[{"from":"count","to":"work"},{"from":"work","to":"last"}],"outputs":{"n":{"source":"${last.stdout}"}}}`
 	t.put("home/workflows/plain.json", strings.NewReplacer("MARK}", asJSON(mark)+"}", "APPROVAL", "").Replace(workflow))
 	t.put("home/workflows/asking.json", strings.NewReplacer("MARK}", asJSON(mark)+"}", "APPROVAL", `"approval":{"question":"End?"},`).Replace(workflow))
 	t.marks = map[string]int{"count": 1}
