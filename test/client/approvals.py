@@ -18,6 +18,7 @@ async def main(mode, replies, program):
 
     async def ask(context, params):
         messages.append(params.message)
+        await asyncio.sleep(0.4)  # a person reads: a client that declines at once has shown the question to nobody
         return ElicitResult(**replies[len(messages) - 1])
 
     server = StdioServerParameters(command=program, env=dict(os.environ))

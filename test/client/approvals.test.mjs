@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import test from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { newHome, program } from './suite.mjs';
@@ -49,6 +50,9 @@ for (const { name, revision, skip, ask } of clients) {
   });
 }
 
+/** read takes the time of a person who reads a question: a client that declines at once has shown it to nobody. */
+const read = (reply) => pause(400, reply);
+
 /** bySDK calls execute by the first generation of the TypeScript SDK, and replies to each question with the next of the replies. */
 async function bySDK(home, replies) {
   const { Client } = await import('@modelcontextprotocol/sdk/client/index.js');
@@ -56,7 +60,7 @@ async function bySDK(home, replies) {
   const { ElicitRequestSchema } = await import('@modelcontextprotocol/sdk/types.js');
   const client = new Client({ name: 'end-to-end', version: '1' }, { capabilities: { elicitation: { form: {} } } });
   const messages = [];
-  client.setRequestHandler(ElicitRequestSchema, ({ params }) => replies[messages.push(params.message) - 1]);
+  client.setRequestHandler(ElicitRequestSchema, ({ params }) => read(replies[messages.push(params.message) - 1]));
   await client.connect(new StdioClientTransport({ command: program('pflow-serve'), env: home.env, cwd: home.dir }));
   try {
     const { structuredContent } = await client.callTool({ name: 'execute', arguments: { name: 'release' } });
@@ -72,7 +76,7 @@ async function byClient(options, home, replies) {
   const { StdioClientTransport } = await import('@modelcontextprotocol/client/stdio');
   const client = new Client({ name: 'end-to-end', version: '1' }, { capabilities: { elicitation: { form: {} } }, ...options });
   const messages = [];
-  client.setRequestHandler('elicitation/create', ({ params }) => replies[messages.push(params.message) - 1]);
+  client.setRequestHandler('elicitation/create', ({ params }) => read(replies[messages.push(params.message) - 1]));
   await client.connect(new StdioClientTransport({ command: program('pflow-serve'), env: home.env, cwd: home.dir }));
   try {
     const { structuredContent } = await client.callTool({ name: 'execute', arguments: { name: 'release' } });
