@@ -33,7 +33,7 @@ func (f *settingsFlags) options(app *cli.App) (runner.Options, error) {
 	for node, answer := range byNode {
 		o.Answers[node] = engine.Answer(answer)
 	}
-	proposed := runflags.Answers{Approve: f.Propose}
+	proposed := runflags.Answers{Approve: f.Propose, ByPerson: true} // one will answer
 	if open, byNode, err = proposed.Parse(); err != nil {
 		return o, err
 	}

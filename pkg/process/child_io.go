@@ -22,7 +22,7 @@ type childIO struct {
 	source io.Reader // what is copied to feed
 	typist *typist   // types at the terminal of a child that has one, else nil
 
-	// passing is held while output is passed on. abandoned is set when nobody wants it any more.
+	// passing is held while output is passed on. After abandoned is set, output is discarded.
 	passing   sync.Mutex
 	abandoned bool
 }

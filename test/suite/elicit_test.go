@@ -166,7 +166,7 @@ func TestTheModelOnlyProposes(t *testing.T) {
 	s.leave()
 }
 
-// A client that declines before anyone can have read the question has shown it to nobody.
+// A client that declines at once, before a person can have read the question, leaves the run paused.
 func TestAClientThatDeclinesByItself(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

@@ -93,16 +93,9 @@ func (l *Launch) checkAnswer() error {
 
 // checkAnswers refuses an answer given beforehand, or proposed, to a node that asks nothing, or that is not one of its choices.
 func (l *Launch) checkAnswers() error {
-	all := maps.Clone(l.request.Proposals)
-	for path, proposed := range all {
-		proposed.Person = true // one will answer
-		all[path] = proposed
-	}
-	if all == nil {
-		all = l.request.Answers
-	} else {
-		maps.Copy(all, l.request.Answers)
-	}
+	all := map[string]engine.Answer{}
+	maps.Copy(all, l.request.Proposals)
+	maps.Copy(all, l.request.Answers)
 	for _, path := range slices.Sorted(maps.Keys(all)) {
 		given := all[path]
 		choices, known := l.choices(path)
@@ -188,7 +181,8 @@ func (l *Launch) choices(path string) (choices []string, known bool) {
 	return engine.Choices(n.Approval), true
 }
 
-// asking returns the node at a path, or nil if there is none. known is false if it may be inside a workflow that only the run can name.
+// asking returns the node at a path, or nil if there is none. known is false if the path leads into a workflow whose name is known only when
+// the run comes to it.
 func (l *Launch) asking(path string) (_ *workflow.Node, known bool) {
 	sub, rest := &l.top, event.GenericPath(path)
 	for {

@@ -62,8 +62,8 @@ func (w *awaiting) onlyAsks(ctx context.Context) bool {
 // reading is the least time that a person takes for a question.
 const reading = 300 * time.Millisecond
 
-// seen returns the reply to a question that was asked at a time. A client that declines faster than anyone reads has shown it to nobody: that
-// is no answer.
+// seen returns the reply to a question that was asked at a time. A decline in less time than a person needs to read the question comes from the
+// client itself, and counts as a dismissal.
 func seen(reply mcpserver.Reply, asked time.Time) mcpserver.Reply {
 	if reply.Action == mcpserver.Decline && time.Since(asked) < reading {
 		reply.Action = mcpserver.Dismiss
@@ -71,7 +71,7 @@ func seen(reply mcpserver.Reply, asked time.Time) mcpserver.Reply {
 	return reply
 }
 
-// unanswered returns the answer about a paused run whose question nobody has answered in the client.
+// unanswered returns the answer about a paused run whose question was not answered in the client: next says where a person can answer it.
 func (w *awaiting) unanswered(run string, r *mcpserver.Result) *mcpserver.Result {
 	step := fault.Step{Do: fault.DoAskPerson, Run: run, Name: w.arguments.Name}
 	told := *r

@@ -78,7 +78,7 @@ func (t tasks) Update(ctx context.Context, request *mcpserver.TaskRequest, repli
 		return nil
 	}
 	a := &executeArguments{Name: s.Workflow, Resume: s.Run, Answers: answers, by: personAt(request.Client), person: request.Elicits}
-	if !a.person { // nobody can have seen the questions
+	if !a.person { // the client shows no forms, so it answers itself
 		a.by = strings.TrimSuffix("tasks/update of "+request.Client, " of ")
 	}
 	if _, failed = startRun(ctx, t.front, a); failed == nil {

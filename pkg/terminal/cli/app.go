@@ -44,8 +44,7 @@ type App struct {
 	hangups  hangups
 	// typed is the command line that was parsed.
 	typed commandLine
-	// givesUp is System.GivesUp, and endsWithin the limit of EndsWithin in nanoseconds, or 0.
-	givesUp    bool
+	// endsWithin is how long the command may take to end after a signal, in nanoseconds, or 0 for any time.
 	endsWithin atomic.Int64
 	// stdinTaken is set once an argument has read standard input.
 	stdinTaken bool
@@ -55,7 +54,10 @@ func newApp(name string, sys System) *App {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	a := &App{
 		Name: name, Env: sys.Env, Stdin: sys.Stdin, Stdout: newStdout(ctx, sys.Stdout), Stderr: sys.Stderr,
-		Context: ctx, cancel: cancel, exit: sys.Exit, givesUp: sys.GivesUp, format: "auto", Reader: fault.Shell,
+		Context: ctx, cancel: cancel, exit: sys.Exit, format: "auto", Reader: fault.Shell,
+	}
+	if sys.GivesUp {
+		a.EndsWithin(endsWithin)
 	}
 	a.messages = sys.Stderr
 	if isatty.IsTerminal(sys.Stderr.Fd()) {

@@ -60,18 +60,11 @@ func (a *App) EndsWithin(limit time.Duration) { a.endsWithin.Store(int64(limit))
 // giveUp ends the process if the command has not ended some time after a signal: it waits for a file system that does not answer. A command
 // that writes to standard output may go on: what that waits for has a limit of its own.
 func (a *App) giveUp(sig syscall.Signal) {
-	if !a.givesUp {
-		return
-	}
-	for began := time.Now(); ; time.Sleep(100 * time.Millisecond) {
+	for began := time.Now(); a.endsWithin.Load() > 0; time.Sleep(100 * time.Millisecond) {
 		if a.Stdout.writing.Load() > 0 {
 			began = time.Now()
 		}
-		limit := time.Duration(a.endsWithin.Load())
-		if limit == 0 {
-			limit = endsWithin
-		}
-		if time.Since(began) > limit {
+		if time.Since(began) > time.Duration(a.endsWithin.Load()) {
 			process.KillChildren()
 			a.exit(128 + int(sig))
 			return
