@@ -179,7 +179,7 @@ var volatile = sync.OnceValue(func() []placeholder {
 		{regexp.MustCompile(`"token":"[0-9A-Za-z]{12}"`), `"token":"x8Kd…"`},
 		{regexp.MustCompile(`pflow_[0-9A-Za-z_-]{43}`), "pflow_…"},
 		{regexp.MustCompile(`\bjob_[0-9A-Za-z]{16}\b`), "job_…"},
-		{regexp.MustCompile(`\bsha256:[0-9a-f]{64}\b`), "sha256:…"},
+		{regexp.MustCompile(`\bsha256:[0-9a-f]{64}(\.[0-9a-f]{16})?\b`), "sha256:…"},
 		{regexp.MustCompile(`(?m)^(pflow-[a-z]+ \d+\.\d+\.\d+) \([^()]*\)$`), "$1"}, // the build may record the commit
 		{regexp.MustCompile(`\b127\.0\.0\.1:\d{4,5}\b`), "127.0.0.1:8080"},
 	}

@@ -28,11 +28,14 @@ func dryRun(app *cli.App, host *runner.Host, r *runner.Request) error {
 		}
 		var table cells.Table
 		for _, n := range d.Nodes {
-			after := ""
+			row := []string{string(n.Would), n.Node, n.Type, ""}
 			if len(n.After) > 0 {
-				after = "after " + strings.Join(n.After, ", ")
+				row[3] = "after " + strings.Join(n.After, ", ")
 			}
-			table.Row(string(n.Would), n.Node, n.Type, after)
+			if n.Because != "" && n.Because != row[3] {
+				row = append(row, n.Because)
+			}
+			table.Row(row...)
 		}
 		_ = table.Write(w, app.Stdout.Columns())
 		for _, n := range d.Nodes {

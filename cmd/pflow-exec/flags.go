@@ -23,7 +23,7 @@ type settingsFlags struct {
 
 // options returns the flags as options of the runner.
 func (f *settingsFlags) options(app *cli.App) (runner.Options, error) {
-	o := runner.Options{Jobs: f.Jobs, KeepGoing: f.KeepGoing, Sync: f.Sync, NoCache: f.NoCache, Dir: f.Dir, EnvFile: f.EnvFile, AsItWas: f.AsItWas, Answers: map[string]engine.Answer{}}
+	o := runner.Options{Jobs: f.Jobs, KeepGoing: f.KeepGoing, OnFailure: f.OnFailure, Sync: f.Sync, NoCache: f.NoCache, Dir: f.Dir, EnvFile: f.EnvFile, AsItWas: f.AsItWas, Answers: map[string]engine.Answer{}}
 	f.ByPerson = f.ByPerson || app.AtTerminal()
 	open, byNode, err := f.Parse()
 	if err != nil {

@@ -96,7 +96,7 @@ var onlyImporters = map[string][]string{
 // pure are the packages that work only on what they are given: no I/O.
 var pure = []string{
 	"pkg/workflow", "pkg/workflow/template", "pkg/workflow/shell", "pkg/workflow/plan", "pkg/workflow/check", "pkg/workflow/graph",
-	"pkg/event/history", "pkg/terminal/cells", "pkg/catalog/search", "pkg/nodes/jq",
+	"pkg/event/history", "pkg/terminal/cells", "pkg/catalog/search", "pkg/nodes/jq", "pkg/engine/flow", "pkg/engine/resume",
 }
 
 // TestFolders checks that the table names every package below pkg/, in an order without an arrow up.

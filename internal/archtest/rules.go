@@ -31,7 +31,7 @@ var Folders = []Folder{
 	{"share", []string{"share/sealed", "share/store", "share/output", "share"}, []string{"process", "event", "home", "workflow", "run", "catalog"}},
 	{"mcp", []string{"mcp/access", "mcp/form", "mcp/toolargs", "mcp/oauth", "mcp/mcpclient", "mcp/message", "mcp/stdio", "mcp/mcpserver", "mcp/mcphttp", "mcp/source", "mcp/offer", "mcp/suitetools/suite", "mcp/suitetools/feed", "mcp/suitetools/flow", "mcp/suitetools", "mcp/flowhttp", "mcp/mcphttp/runpage", "mcp/install", "mcp/clientconfig"}, []string{"process", "nodetype", "home"}},
 
-	{"engine", []string{"engine/cache", "engine/node", "engine", "engine/runner"}, []string{"process", "event", "nodetype", "home", "workflow", "run", "catalog", "mcp"}},
+	{"engine", []string{"engine/cache", "engine/node", "engine/flow", "engine/resume", "engine", "engine/runner"}, []string{"process", "event", "nodetype", "home", "workflow", "run", "catalog", "mcp"}},
 	{"nodes", []string{"nodes/nodeprogram", "nodes/jq", "nodes/llm", "nodes/agent"}, []string{"process", "nodetype", "home", "workflow"}},
 	{"veloflux", []string{"veloflux"}, []string{"process", "home", "mcp"}},
 }

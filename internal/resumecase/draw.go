@@ -169,7 +169,7 @@ func (f *Flow) clone() *Flow {
 func (r *Random) change(f *Flow, depth int) string {
 	i := r.IntN(len(f.Nodes))
 	n := f.Nodes[i]
-	what := []string{"label", "type", "read", "items", "parallel", "rounds", "tries", "purpose", "question", "cache", "edge", "remove", "add", "body"}[r.IntN(14)]
+	what := []string{"label", "type", "read", "items", "parallel", "rounds", "tries", "purpose", "question", "cache", "edge", "remove", "add", "body", "limits", "spelling"}[r.IntN(16)]
 	switch what {
 	case "label":
 		n.Label = r.label()
@@ -217,6 +217,10 @@ func (r *Random) change(f *Flow, depth int) string {
 		n.Tries = (n.Tries + 2) % 4
 	case "purpose":
 		n.Purpose = r.label()
+	case "limits":
+		n.Limits = !n.Limits
+	case "spelling":
+		n.Spelled = !n.Spelled
 	case "question":
 		if n.Items != nil {
 			return ""

@@ -20,6 +20,7 @@ func Finished(journal []byte, cache string) (map[string]bool, error) {
 			Iteration                 int
 			Handled, Cached, Outdated bool
 			FromRun                   string `json:"from_run"`
+			IterationDigest           string `json:"iteration_digest"`
 		}
 		if err := json.Unmarshal(line, &e); err != nil {
 			return nil, err
@@ -36,8 +37,11 @@ func Finished(journal []byte, cache string) (map[string]bool, error) {
 		default:
 			continue
 		}
+		last := fmt.Sprintf("%s#%d", at, e.Iteration)
 		if places[at] = e.FromRun == "" || e.Cached && (cache == "" || e.FromRun == cache); e.Outdated {
 			delete(places, at)
+		} else if e.IterationDigest != "" {
+			places[last] = places[at]
 		}
 	}
 	return places, nil

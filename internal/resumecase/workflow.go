@@ -36,7 +36,7 @@ type Node struct {
 	ID, Type, Label string
 	End             End      `json:",omitempty"`
 	Reads           []string `json:",omitempty"` // the nodes whose values it reads
-	Items           []string `json:",omitempty"` // of its batch; one that begins with "wrong" fails, which the batch bears
+	Items           []string // of its batch; one that begins with "wrong" fails, which the batch bears
 	Parallel        int      `json:",omitempty"`
 	Rounds          int      `json:",omitempty"` // of its loop
 	Until           bool     `json:",omitempty"` // the loop has a condition, not a limit
@@ -46,6 +46,8 @@ type Node struct {
 	Long            bool     `json:",omitempty"` // it puts out a value that is too long for an event
 	Tries           int      `json:",omitempty"`
 	Purpose         string   `json:",omitempty"`
+	Limits          bool     `json:",omitempty"` // it has a timeout, and its loop a wait
+	Spelled         bool     `json:",omitempty"` // its parameters are in another order, and its text is spelled with an escape
 }
 
 // Result returns the value and the action of a node of a type, by its text.
@@ -168,16 +170,33 @@ func (n *Node) params() string {
 	if n.Until {
 		rounds = n.Rounds
 	}
-	raw, _ := json.Marshal([]any{n.Type, n.End, n.Long, n.Sub, rounds})
+	raw, _ := json.Marshal([]any{n.Type, n.End, n.Long, n.Sub.essence(), rounds})
 	return string(raw)
 }
 
+// essence returns a workflow without what only schedules or describes its nodes, or asks about them.
+func (f *Flow) essence() *Flow {
+	if f == nil {
+		return nil
+	}
+	flows, _ := all(f.clone(), 0)
+	for _, inner := range flows {
+		for _, n := range inner.Nodes {
+			n.Parallel, n.Tries, n.Ask, n.Purpose, n.Cache, n.Limits, n.Spelled = 0, 0, "", "", false, false, false
+		}
+	}
+	return flows[0]
+}
+
 // is returns what a node is besides its text: what else decides about each of its steps.
-func (n *Node) is() string { return n.params() + fmt.Sprint(n.Rounds, n.Until) }
+func (n *Node) is() string { return n.params() }
+
+// values reports whether the value of a node depends on its parameters alone.
+func (n *Node) values() bool { return n.Sub == nil && n.Type == "two" }
 
 // whole returns what a node is with all its parts.
 func (n *Node) whole(text func(...string) string) string {
-	is := n.is() + fmt.Sprint(n.Items, n.Parallel, n.Rounds)
+	is := n.is() + fmt.Sprint(n.Items, n.Rounds, n.Until)
 	switch {
 	case n.Items != nil:
 		var items strings.Builder
@@ -270,6 +289,9 @@ func (f *Flow) fieldsOf(n *Node) ordered {
 		} else {
 			words = append(words, "${d}")
 		}
+		if n.Limits {
+			loop.add("wait", "1ms")
+		}
 		fields.add("loop", append(loop, field{"carry", ordered{{carried, "${" + n.ID + ".v}"}}}))
 		inputs = ordered{{carried, "first"}}
 	}
@@ -299,7 +321,18 @@ func (f *Flow) fieldsOf(n *Node) ordered {
 	if len(inputs) > 0 {
 		params.add("inputs", inputs)
 	}
+	if n.Spelled {
+		for i, p := range params {
+			if p.name == "text" {
+				params[i].value = json.RawMessage(fmt.Sprintf(`"\u%04x`, text[0]) + string(rawjson.Quote(text[1:]))[1:])
+			}
+		}
+		slices.Reverse(params)
+	}
 	fields.add("params", params)
+	if n.Limits {
+		fields.add("timeout", "1h")
+	}
 	if n.Ask != "" {
 		fields.add("approval", ordered{{"question", n.Ask}})
 	}

@@ -3,10 +3,12 @@ package engine
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 
 	"github.com/tidwall/gjson"
 
+	"github.com/pflow-suite/pflow/pkg/engine/resume"
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 )
@@ -15,7 +17,7 @@ import (
 // alone.
 type adopter struct {
 	// from is the checkpoint, or nil.
-	from *Checkpoint
+	from *resume.Memory
 	// copyBlob is Config.Adopt.
 	copyBlob func(ref event.Reference) (found bool, err error)
 	// taken has the long values that were taken over, by the paths of their nodes and their references.
@@ -24,55 +26,65 @@ type adopter struct {
 	store   *store
 	// output counts the outputs that are taken over.
 	output   *outputLimit
+	cache    *outputCache
 	rec      *recorder
 	warnings *warnings
 	log      *slog.Logger
 }
 
-// answer returns the event of the answer to the question about a node, or nil.
-func (a *adopter) answer(nr *nodeRun) *event.Event {
-	if a.from == nil {
-		return nil
+// keep returns the event of a step that is kept, with its long values taken over, or why the step runs. digest and old are the digests that
+// the step has now; see resume.Step.
+func (a *adopter) keep(nr *nodeRun, place string, digest, old func() string) (kept *event.Event, because string) {
+	step := resume.Step{Node: nr.path(), Place: place, Values: nr.isOfValues(), Since: a.cache.since(nr), Digest: digest, Old: old}
+	for {
+		row, keep, because := a.from.Decide(step, nr.after)
+		if !keep {
+			return nil, because
+		}
+		if kept := a.event(nr.path(), row); kept != nil {
+			return kept, ""
+		}
+		if a.rec.journalErr != nil {
+			return nil, ""
+		}
+		a.from.Lose(place)
 	}
-	return a.from.answers[nr.path()]
 }
 
-// settled returns the last event of a node, or nil unless the node has the digest that it had then.
-func (a *adopter) settled(nr *nodeRun, digest func() string) *event.Event {
-	return a.unchanged(nr, a.from.settled[nr.path()], digest)
-}
-
-// iteration returns the event of an iteration of a node's loop, or nil unless it has the digest that it had then.
-func (a *adopter) iteration(nr *nodeRun, iteration int, digest func() string) *event.Event {
-	return a.unchanged(nr, a.from.parts[iterationKey(nr.path(), iteration)], digest)
-}
-
-func (a *adopter) unchanged(nr *nodeRun, r record, digest func() string) *event.Event {
-	if r.InputDigest == "" || digest() != r.InputDigest {
-		return nil
-	}
-	return a.event(nr.path(), r)
-}
-
-// items takes the items of a batch over that the checkpoint has.
+// items takes the items of a batch over that are kept. A warning names the cache if others run again only because what gives the list did.
 func (a *adopter) items(nr *nodeRun) {
+	again := 0
 	for i := range nr.batch.items {
-		r, ok := a.from.parts[itemKey(nr.path(), i)]
-		if !ok {
-			continue
+		digest := func() string {
+			digest, err := a.batches.itemDigest(nr, i)
+			if err != nil {
+				return ""
+			}
+			return digest
 		}
-		digest, err := a.batches.itemDigest(nr, i)
-		if err != nil || r.InputDigest != digest {
-			continue
+		old, because := a.keep(nr, resume.Item(nr.path(), i), digest, func() string {
+			bound, err := a.batches.bindItem(nr, i)
+			if err != nil {
+				return ""
+			}
+			return a.batches.digests.oldNode(nr, bound)
+		})
+		if old != nil {
+			it := &nr.batch.states[i]
+			a.degrade(nr, old)
+			it.ended, it.missingSecrets, it.at = true, old.Redacted, a.rec.record(nr.frame, inherited(old, nr.id()))
+		} else if row, ok := a.from.Row(resume.Item(nr.path(), i)); ok && because == resume.After(nr.after) && resume.Params(row.InputDigest) == resume.Params(digest()) {
+			again++
 		}
-		old := a.event(nr.path(), r)
-		if old == nil {
-			continue
-		}
-		it := &nr.batch.states[i]
-		a.degrade(nr, old)
-		it.ended, it.missingSecrets, it.at = true, old.Redacted, a.rec.record(nr.frame, inherited(old, nr.id()))
 	}
+	if again > 0 && nr.node.Cache == nil && !nr.isSub() && nr.frame.listsFrom(nr) == nr.after {
+		a.warnings.add(fmt.Sprintf("node %s: %s", nr.path(), advice(nr.after, again)))
+	}
+}
+
+// advice says that items of a batch run again although they are the same, and how they are kept.
+func advice(list string, items int) string {
+	return fmt.Sprintf("%d of its items run again with the parameters that they had, only because %s ran anew; with \"cache\": true they are kept", items, list)
 }
 
 // degrade notes why the outputs of an adopted event were not a full success.
@@ -94,6 +106,7 @@ func inherited(old *event.Event, id string) *event.Event {
 	return &event.Event{
 		Event: old.Event, Node: id, Item: old.Item, Iteration: old.Iteration, Action: old.Action, Outputs: old.Outputs, InputDigest: old.InputDigest,
 		Redacted: old.Redacted, Warnings: old.Warnings, Note: old.Note, Answer: old.Answer, AnyAnswer: old.AnyAnswer, By: old.By, Person: old.Person, FromRun: from, Attempt: old.Attempt,
+		IterationDigest: old.IterationDigest, RanAt: old.RanTime(),
 	}
 }
 
@@ -101,7 +114,7 @@ func inherited(old *event.Event, id string) *event.Event {
 func reusedEvent(old *event.Event, id string) *event.Event {
 	ev := inherited(old, id)
 	ev.Event, ev.Attempt = event.NodeReused, 0
-	if failedAndHandled(old) {
+	if resume.FailedAndHandled(old) {
 		ev.Action, ev.Error = workflow.ActionError, old.Error
 	}
 	return ev
@@ -109,13 +122,13 @@ func reusedEvent(old *event.Event, id string) *event.Event {
 
 // event reads an event about a node and takes its long values over. It returns nil if the event can no longer be read, or if
 // this run's journal cannot be written.
-func (a *adopter) event(path string, r record) *event.Event {
-	old, err := r.read()
+func (a *adopter) event(path string, r resume.Row) *event.Event {
+	old, err := r.Read()
 	if err != nil {
 		a.log.Warn("a completed node runs again", "node", path, "error", err)
 		return nil
 	}
-	if !a.blobs(path, old.Outputs, r.of) {
+	if !a.blobs(path, old.Outputs, r) {
 		return nil
 	}
 	if old.Outputs, err = event.Spill(old.Outputs, a.store.journal.PutBlob); err != nil { // of a stream without blobs
@@ -128,7 +141,7 @@ func (a *adopter) event(path string, r record) *event.Event {
 
 // blobs takes the long values among outputs over from a checkpoint. It reports whether all were found; if they cannot be stored,
 // the run is aborted.
-func (a *adopter) blobs(path string, outputs json.RawMessage, of *Checkpoint) bool {
+func (a *adopter) blobs(path string, outputs json.RawMessage, of resume.Row) bool {
 	if !bytes.Contains(outputs, []byte(`"$blob"`)) {
 		return true
 	}
@@ -144,10 +157,10 @@ func (a *adopter) blobs(path string, outputs json.RawMessage, of *Checkpoint) bo
 }
 
 // blob takes one long value over, and those that it refers to.
-func (a *adopter) blob(path string, ref event.Reference, of *Checkpoint) bool {
+func (a *adopter) blob(path string, ref event.Reference, of resume.Row) bool {
 	var content []byte
 	found, err := true, error(nil)
-	linked := a.copyBlob != nil && of == a.from
+	linked := a.copyBlob != nil && of.IsOf(a.from)
 	if linked {
 		found, err = a.copyBlob(ref)
 	}

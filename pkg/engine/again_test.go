@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/pflow-suite/pflow/pkg/engine"
+	"github.com/pflow-suite/pflow/pkg/engine/resume"
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/workflow"
@@ -18,7 +19,7 @@ func (p *played) again(b *bench, n int, a event.Again) func(*engine.Config) {
 	return func(c *engine.Config) {
 		resume(c)
 		c.Only, c.Again = a.Only, &a
-		if _, err := c.From.RunAgain(&c.Sub, a); err != nil {
+		if _, err := c.From.Forget(&c.Flow, a); err != nil {
 			b.t.Fatalf("%v", err)
 		}
 	}
@@ -37,7 +38,7 @@ func (b *bench) whenReused(events *int) func(*engine.Config) {
 }
 
 // checkpoint returns the checkpoint of an earlier run.
-func (b *bench) checkpoint(run string) *engine.Checkpoint {
+func (b *bench) checkpoint(run string) *resume.Memory {
 	var c engine.Config
 	p := b.read(run, nil)
 	p.whole(b)(&c)
@@ -375,8 +376,8 @@ func (b *bench) refusal(t *testing.T, p *played, a event.Again) *fault.Fault {
 	_, last, err := b.try(t.Context(), steps, func(c *engine.Config) {
 		p.whole(b)(c)
 		c.Only = a.Only
-		if _, refused = c.From.RunAgain(&c.Sub, a); refused != nil { // then nothing is executed
-			c.Only, c.Sub.Workflow = "", &workflow.Workflow{}
+		if _, refused = c.From.Forget(&c.Flow, a); refused != nil { // then nothing is executed
+			c.Only, c.Flow.Workflow = "", &workflow.Workflow{}
 		}
 	})
 	if refused == nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pflow-suite/pflow/pkg/engine/node"
+	"github.com/pflow-suite/pflow/pkg/engine/resume"
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
@@ -20,7 +21,7 @@ import (
 // approvals asks people whether nodes may run.
 type approvals struct {
 	// from is the checkpoint, or nil. answer answers the questions that it left open.
-	from   *Checkpoint
+	from   *resume.Memory
 	answer Answer
 	// byPerson is Config.ByPerson.
 	byPerson bool
@@ -117,7 +118,7 @@ func (a *approvals) needsPerson(nr *nodeRun) bool {
 
 // answerFor returns the answer given beforehand to a question, or to one that the resumed run left open. Without one, its text is empty.
 func (a *approvals) answerFor(nr *nodeRun, q *Question) (none Answer) {
-	open := a.from != nil && a.from.Open[q.Node] && !a.answeredOnce[q.Node]
+	open := a.from.IsOpen(q.Node) && !a.answeredOnce[q.Node]
 	given, ok := a.answers[q.Node]
 	if !ok {
 		given, ok = a.answers[event.GenericPath(q.Node)]
@@ -133,11 +134,11 @@ func (a *approvals) answerFor(nr *nodeRun, q *Question) (none Answer) {
 		return none
 	}
 	if open && (given.By != ByAuto || q.state != nil) { // it was given to what was asked then
-		asked, params := a.from.asked[q.Node], a.from.params[q.Node]
-		anew, changed := nr.frame.ranBefore(nr.id())
-		switch {
-		case changed: // a person who approved a deploy has not seen another build
-			a.warnings.add(fmt.Sprintf("node %s was not answered: node %s has run again since it asked", q.Node, nr.frame.path(anew)))
+		before := a.from.Asked(q.Node)
+		asked, params := before.Question, before.Params
+		switch anew := nr.frame.ranBefore(nr.id()); {
+		case anew != "": // a person who approved a deploy has not seen another build
+			a.warnings.add(fmt.Sprintf("node %s was not answered: node %s has run again since it asked", q.Node, anew))
 			return none
 		case asked != a.store.redactor.Text(q.Text):
 			a.warnings.add(fmt.Sprintf("node %s was not answered: it asks %q now, and asked %q before", q.Node, q.Text, asked))
@@ -168,7 +169,7 @@ func (a *approvals) beforehand() map[string]string {
 	if a.from == nil || a.answer.Text == "" {
 		return given
 	}
-	for path := range a.from.Open {
+	for _, path := range a.from.Open() {
 		if _, named := a.answers[path]; !named && a.from.Accepts(path, a.answer.Text) {
 			given[path] = a.shown(a.answer.Text)
 		}
@@ -218,7 +219,7 @@ func (a *approvals) question(nr *nodeRun) (*Question, error) {
 // the answer is.
 func (a *approvals) preview(nr *nodeRun, q *Question) error {
 	if a.marked {
-		q.Params = a.from.params[nr.path()]
+		q.Params = a.from.Asked(nr.path()).Params
 		return nil
 	}
 	binding := a.binder.binding(nr)

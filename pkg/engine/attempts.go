@@ -15,6 +15,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/engine/node"
+	"github.com/pflow-suite/pflow/pkg/engine/resume"
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/event/trace"
 	"github.com/pflow-suite/pflow/pkg/fault"
@@ -44,7 +45,7 @@ type attempts struct {
 	// firstRun is the id of the run that the chain of resumes began with: runID, unless this run resumes another.
 	firstRun string
 	// from is the checkpoint, or nil.
-	from *Checkpoint
+	from *resume.Memory
 	// runCtx is the context of the run.
 	runCtx context.Context
 	// dir and env are the working directory and the environment of the run.
@@ -67,7 +68,7 @@ func (a *attempts) run(t *task) *result {
 	path := t.run.path()
 	stdout, stderr := a.nodeLog(t, path, "stdout"), a.nodeLog(t, path, "stderr")
 	marks := a.marks(t, path)
-	key := nodeKey(a.firstRun, path, t.step, t.bound.digest, a.from.rerunsOf(path))
+	key := nodeKey(a.firstRun, path, t.step, t.bound.key, a.from.Reruns(path))
 	ctx, cancel := t.attemptContext(a.clock)
 	defer cancel()
 	turn := turn{of: &a.large}

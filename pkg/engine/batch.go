@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -22,6 +23,8 @@ type batch struct {
 	// busy is how many items have begun and not ended. interrupted reports whether one was stopped before its end.
 	busy        int
 	interrupted bool
+	// stop stops the items that run, because one failed.
+	stop context.CancelCauseFunc
 	// cached is how many items were taken from the cache, cachedFrom the newest run that they come from.
 	cached     int
 	cachedFrom string

@@ -24,7 +24,7 @@ func (b *batches) result(t *task) *result {
 	}
 	first, failed := nr.batch.failures()
 	switch all := len(nr.batch.items); {
-	case failed > 0 && nr.ctx.Err() != nil:
+	case failed > 0 && nr.timedOut():
 		f := *timeoutFault(nr.ctx)
 		f.Message = fmt.Sprintf("Batch '%s' ended early, after %d of %d items: %s", nr.id(), nr.batch.succeeded(), all, f.Message)
 		r.node = failure(&f)

@@ -7,7 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pflow-suite/pflow/pkg/engine/flow"
 	"github.com/pflow-suite/pflow/pkg/engine/node"
+	"github.com/pflow-suite/pflow/pkg/engine/resume"
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
@@ -21,7 +23,7 @@ type binder struct {
 	store   *store
 	digests *digester
 	// load loads a workflow that a node names by a template; it may be nil.
-	load func(from *Sub, ref string) (*Sub, error)
+	load func(from *flow.Flow, ref string) (*flow.Flow, error)
 	log  *slog.Logger
 }
 
@@ -29,8 +31,10 @@ type binder struct {
 type boundNode struct {
 	*node.Call
 	// sub is the workflow to run, for a node that runs one.
-	sub    *Sub
+	sub    *flow.Flow
 	digest string
+	// key is what the node's key is made of: the digest without what is before the node.
+	key string
 }
 
 // scope returns the values of a frame's inputs and nodes, by their names. Inputs win over nodes of the same name.
@@ -109,8 +113,21 @@ func (b *binder) bind(nr *nodeRun, binding *node.Binding) (*boundNode, error) {
 			return nil, err
 		}
 	}
-	bound.digest, err = b.digests.node(nr, bound)
-	return bound, err
+	if bound.digest, err = b.digests.node(nr, bound); err != nil {
+		return nil, err
+	}
+	if bound.key = resume.Params(bound.digest); b.digests.oldKeys {
+		bound.key = b.digests.oldNode(nr, bound)
+	}
+	return bound, nil
+}
+
+// wholeDigest returns the digest of a node whose first iteration, or whose only one, is bound.
+func (b *binder) wholeDigest(nr *nodeRun) string {
+	if nr.node.Loop == nil {
+		return nr.bound.digest
+	}
+	return b.digests.loop(nr, nr.bound.digest)
 }
 
 // without returns a scope in which a node has no outputs yet. The first iteration of a loop must not see the outputs of an
@@ -129,7 +146,7 @@ func without(nr *nodeRun, scope template.Scope) template.Scope {
 }
 
 // sub returns the workflow that a node runs.
-func (b *binder) sub(nr *nodeRun, params json.RawMessage) (*Sub, error) {
+func (b *binder) sub(nr *nodeRun, params json.RawMessage) (*flow.Flow, error) {
 	if sub, ok := nr.frame.Subs[nr.id()]; ok {
 		return sub, nil
 	}
@@ -138,7 +155,7 @@ func (b *binder) sub(nr *nodeRun, params json.RawMessage) (*Sub, error) {
 		return nil, fault.New(fault.Validation, "Node %q names no workflow to run", nr.id()).
 			Suggest(`Set "workflow" to the name of a saved workflow or a draft, or to a path`)
 	}
-	return b.load(nr.frame.Sub, named.Ref)
+	return b.load(nr.frame.Flow, named.Ref)
 }
 
 // passes reports whether a long value can be passed on for an output of the given type without being read: any value can if no

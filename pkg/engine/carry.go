@@ -1,10 +1,9 @@
 package engine
 
 import (
-	"cmp"
-	"slices"
 	"strings"
 
+	"github.com/pflow-suite/pflow/pkg/engine/resume"
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/workflow/plan"
 )
@@ -24,15 +23,7 @@ func (c *carrier) carry(top *frame) {
 	if from == nil {
 		return
 	}
-	var records []record
-	for _, kind := range []map[string]record{from.settled, from.parts} {
-		for path, r := range kind {
-			if c.wanted(top, path) {
-				records = append(records, r)
-			}
-		}
-	}
-	for _, r := range inOrder(records) {
+	for _, r := range from.Rows(func(place string) bool { return c.wanted(top, place) }) {
 		c.adopter.carryOver(r, c.rec)
 	}
 }
@@ -46,14 +37,14 @@ func (c *carrier) wanted(top *frame, path string) bool {
 	id, _, _ := strings.Cut(path, "/")
 	id, _, _ = strings.Cut(id, "[")
 	id, _, _ = strings.Cut(id, "#")
-	if nr := top.running[id]; nr == nil || !nr.inherits {
+	if nr := top.running[id]; nr == nil || !nr.recalls || nr.after != "" {
 		return false
 	}
 	from := c.adopter.from
 	for ; i >= 0; i = strings.LastIndexByte(path[:i], '/') { // what is around it and finished is reused as a whole
-		_, part := from.parts[path[:i]]
-		_, first := from.parts[path[:i]+"#1"]
-		_, settled := from.settled[event.Enclosing(path[:i]+"/")]
+		_, part := from.Row(path[:i])
+		_, first := from.Row(resume.Iteration(path[:i], 1))
+		_, settled := from.Row(event.Enclosing(path[:i] + "/"))
 		if part || first || settled {
 			return false
 		}
@@ -61,16 +52,8 @@ func (c *carrier) wanted(top *frame, path string) bool {
 	return true
 }
 
-// inOrder returns records in the order of their streams.
-func inOrder(records []record) []record {
-	slices.SortFunc(records, func(a, b record) int {
-		return cmp.Or(strings.Compare(a.of.Run, b.of.Run), cmp.Compare(a.At, b.At))
-	})
-	return records
-}
-
 // carryOver records an event of the checkpoint, which is not written again when it is reused.
-func (a *adopter) carryOver(r record, rec *recorder) {
+func (a *adopter) carryOver(r resume.Row, rec *recorder) {
 	old := a.event(r.Node, r)
 	if old == nil {
 		return
@@ -78,7 +61,10 @@ func (a *adopter) carryOver(r record, rec *recorder) {
 	ev := inherited(old, r.Node)
 	if r.Settles() {
 		ev = reusedEvent(old, r.Node)
-		ev.Cached, ev.Outdated, ev.InputDigest = old.Cached, old.Outdated || a.from.outdated[r.Node], r.InputDigest
+		ev.Cached, ev.Outdated, ev.Cause, ev.InputDigest = old.Cached, old.Outdated, old.Cause, r.InputDigest
+		if before := a.from.Outdated(r.Node); before != "" {
+			ev.Outdated, ev.Cause = true, before
+		}
 	}
 	if rec.append(ev); ev.Outdated {
 		return
@@ -86,7 +72,7 @@ func (a *adopter) carryOver(r record, rec *recorder) {
 	if rec.carried == nil {
 		rec.carried = map[string]int64{}
 	}
-	rec.carried[recordKey(ev.Node, ev)] = ev.At
+	rec.carried[resume.Place(ev.Node, ev)] = ev.At
 }
 
 // revoke records that what was carried of the nodes behind one that is executed no longer counts.
@@ -98,18 +84,7 @@ func (a *adopter) revoke(nr *nodeRun) {
 		path := nr.frame.path(id)
 		if _, ok := a.rec.carried[path]; ok {
 			delete(a.rec.carried, path)
-			a.rec.append(&event.Event{Event: event.NodeReused, Node: path, FromRun: a.from.Run, Outdated: true})
+			a.rec.append(&event.Event{Event: event.NodeReused, Node: path, FromRun: a.from.Run, Outdated: true, Cause: nr.path()})
 		}
 	}
-}
-
-// recordKey returns the key of an event of a checkpoint about the node of a path: that of a settled node is its path.
-func recordKey(path string, ev *event.Event) string {
-	switch {
-	case ev.Item != nil:
-		return itemKey(path, *ev.Item)
-	case ev.Event == event.IterationCompleted:
-		return iterationKey(path, ev.Iteration)
-	}
-	return path
 }

@@ -9,7 +9,9 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/pflow-suite/pflow/pkg/engine/flow"
 	"github.com/pflow-suite/pflow/pkg/engine/node"
+	"github.com/pflow-suite/pflow/pkg/engine/resume"
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home/redact"
@@ -25,7 +27,7 @@ type children struct {
 	clock     *clock
 	refresher *refresher
 	// from is the checkpoint, or nil.
-	from *Checkpoint
+	from *resume.Memory
 	// described has the digests of the workflows whose definitions are in the journal.
 	described map[string]bool
 }
@@ -75,20 +77,23 @@ func (c *children) open(t *task) (*frame, error) {
 	child.prefix, child.owner, child.depth = nr.path()+instance(t.step)+"/", t, depth
 	child.runsOn = cmp.Or(sub.Workflow.RunsOn, nr.node.RunsOn, nr.frame.runsOn)
 	child.priority = nr.frame.priority + nr.frame.plan.Rank(nr.id())
-	child.inherits = nr.frame.inherits && nr.inherits && t.step.Attempt == 1
+	child.recalls, child.after, child.before = nr.recalls && t.step.Attempt == 1, nr.after, nr.frame.lineage(nr.id())
+	child.alone = nr.frame.alone
 	switch {
-	case !child.inherits || c.from == nil:
+	case !child.recalls || c.from == nil:
 	case t.step.Item >= 0:
-		_, _ = c.from.expandPart(itemKey(nr.path(), t.step.Item))
+		_, _ = c.from.ExpandPart(resume.Item(nr.path(), t.step.Item))
 	case nr.node.Loop != nil:
-		_, _ = c.from.expandPart(iterationKey(nr.path(), t.step.Iteration))
+		_, _ = c.from.ExpandPart(resume.Iteration(nr.path(), t.step.Iteration))
 	}
-	child.ctx, child.cancel = t.attemptContext(c.clock)
+	ctx, cancel := t.attemptContext(c.clock)
+	child.stoppable(ctx)
+	child.cancel = cancel
 	return child, nil
 }
 
 // inputs returns the values of a workflow's inputs, from the parameters of the node that runs it.
-func (c *children) inputs(sub *Sub, params json.RawMessage) (map[string]json.RawMessage, error) {
+func (c *children) inputs(sub *flow.Flow, params json.RawMessage) (map[string]json.RawMessage, error) {
 	given := map[string]workflow.Given{}
 	gjson.ParseBytes(workflow.SubInputs(params)).ForEach(func(name, value gjson.Result) bool {
 		given[name.Str] = workflow.Given{JSON: json.RawMessage(value.Raw)}

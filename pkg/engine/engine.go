@@ -23,10 +23,11 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"slices"
 	"time"
 
+	"github.com/pflow-suite/pflow/pkg/engine/flow"
 	"github.com/pflow-suite/pflow/pkg/engine/node"
+	"github.com/pflow-suite/pflow/pkg/engine/resume"
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/event/trace"
 	"github.com/pflow-suite/pflow/pkg/fault"
@@ -82,15 +83,7 @@ type Question struct {
 
 // accepts reports whether a text is an answer.
 func (q *Question) accepts(answer string) bool {
-	return accepts(answer, q.Choices, q.AnyAnswer, q.Form)
-}
-
-// accepts reports whether a text is an answer to a question.
-func accepts(answer string, choices []string, anyAnswer bool, fields form.Form) bool {
-	if fields != nil {
-		return fields.Check(answer) == nil
-	}
-	return slices.Contains(choices, answer) || anyAnswer && answer != ""
+	return resume.Accepts(answer, q.Choices, q.AnyAnswer, q.Form)
 }
 
 // Answer is an answer that was given before its question is asked.
@@ -105,8 +98,7 @@ type Answer struct {
 // Config describes a run. Its workflow has been checked.
 type Config struct {
 	RunID string
-	// Sub is the workflow.
-	Sub
+	flow.Flow
 	// Started is what run_started says about the workflow.
 	Started event.Workflow
 	// Inputs are the values of all declared inputs.
@@ -117,7 +109,7 @@ type Config struct {
 	// Span is the run's span. Each attempt at a node has a child of it.
 	Span trace.Span
 	// Load finds, reads and checks a workflow that a node of another one names by a template.
-	Load func(from *Sub, ref string) (*Sub, error)
+	Load func(from *flow.Flow, ref string) (*flow.Flow, error)
 	// Ask asks a person and waits for the answer, one of the choices, and for the name of who gave it. If Ask is nil, the
 	// run pauses at a question.
 	Ask func(ctx context.Context, q Question) (answer, by string, err error)
@@ -130,16 +122,20 @@ type Config struct {
 	ByPerson bool
 	// Cache serves the nodes that ask for one; it may be nil.
 	Cache Cache
+	// NoCache runs the nodes with a cache, too. Their outputs are stored in it.
+	NoCache bool
 	// Jobs is how many nodes may run at the same time; at least 1.
 	Jobs int
 	// KeepGoing lets nodes that do not depend on a failed one start.
 	KeepGoing bool
+	// StopOnFailure stops the nodes and items that run beside a failed one, unless an edge takes the failure. Else they finish.
+	StopOnFailure bool
 	// Timeout ends the run that long after it has been admitted; 0 means no limit.
 	Timeout time.Duration
 	// Budget is what the run and those that it continues may spend, or nil. A run that has used it up is stopped.
 	Budget *event.Budget
 	// From is the checkpoint to resume from, or nil.
-	From *Checkpoint
+	From *resume.Memory
 	// Only is the path of the only node to execute, or empty. The run takes all others as From has them, which must be set.
 	Only string
 	// Again is what From.RunAgain has taken out of From, for run_started, or nil.
@@ -190,7 +186,7 @@ var ErrTimeout = errors.New("the run timed out")
 // Run executes a run to its end and returns its last event. It returns an error if the journal cannot be written: then
 // the journal ends with its last whole line, and there is no last event.
 func Run(ctx context.Context, c Config) (*event.Event, error) {
-	top, err := newFrame(&c.Sub, c.Inputs)
+	top, err := newFrame(&c.Flow, c.Inputs)
 	if err != nil {
 		return nil, err
 	}

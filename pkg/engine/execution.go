@@ -6,10 +6,13 @@ import (
 	"slices"
 	"time"
 
+	"github.com/pflow-suite/pflow/pkg/engine/flow"
+	"github.com/pflow-suite/pflow/pkg/engine/resume"
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/event/trace"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
+	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
 // execution is one run: it begins it, waits for its nodes, and ends it. What happens to the nodes is the work of its parts:
@@ -37,7 +40,7 @@ type execution struct {
 	spending *spending
 
 	started event.Workflow
-	from    *Checkpoint
+	from    *resume.Memory
 	again   *event.Again
 	// resumedFrom and firstRun are the run that this one resumes and the first of its chain, or empty.
 	resumedFrom, firstRun string
@@ -64,7 +67,8 @@ type counts struct {
 
 // newExecution puts the parts of a run together. stop cancels ctx.
 func newExecution(ctx context.Context, stop context.CancelCauseFunc, c Config, top *frame) *execution {
-	top.ctx, top.inherits, top.runsOn = ctx, c.From != nil, c.Workflow.RunsOn
+	top.stoppable(ctx)
+	top.recalls, top.runsOn = c.From != nil, c.Workflow.RunsOn
 	clock, random, execute := newClock(&c), c.Rand, c.Execute
 	if random == nil {
 		random = rand.Uint64
@@ -76,19 +80,19 @@ func newExecution(ctx context.Context, stop context.CancelCauseFunc, c Config, t
 		store     = &store{journal: c.Journal, redactor: c.Redactor, private: privates{newScratch: c.Journal.NewScratch}}
 		output    = newOutputLimit(c.Workflow.Runtime)
 		rec       = &recorder{journal: c.Journal, cancelRun: stop}
-		stopping  = &stopState{ctx: ctx, rec: rec, keepGoing: c.KeepGoing}
+		stopping  = &stopState{ctx: ctx, rec: rec, keepGoing: c.KeepGoing, onFailure: c.StopOnFailure}
 		counts    = &counts{}
 		spending  = &spending{budget: c.Budget, clock: clock}
 		warnings  = &warnings{seen: map[string]bool{}}
-		digests   = &digester{redactor: c.Redactor, workflows: map[*Sub]string{}}
+		digests   = &digester{redactor: c.Redactor, workflows: map[*flow.Flow]string{}, oldKeys: c.From != nil && c.From.Started.KeyVersion == 0}
 		binder    = &binder{store: store, digests: digests, load: c.Load, log: c.Log}
 		batches   = &batches{binder: binder, digests: digests, store: store, warnings: warnings}
-		cache     = &outputCache{cache: c.Cache, from: c.From, only: c.Only, runID: c.RunID, dir: c.Host.Dir, store: store, output: output, log: c.Log}
+		cache     = &outputCache{cache: c.Cache, ignored: c.NoCache, clock: clock, from: c.From, only: c.Only, runID: c.RunID, dir: c.Host.Dir, store: store, output: output, log: c.Log}
 		questions = &questions{open: map[*nodeRun]bool{}}
 		sched     = &scheduler{jobs: c.Jobs, rec: rec, stop: stopping, clock: clock}
 		refresher = &refresher{sched: sched, rec: rec, binder: binder}
 		children  = &children{binder: binder, store: store, stop: stopping, clock: clock, from: c.From, refresher: refresher, described: map[string]bool{}}
-		adopter   = &adopter{from: c.From, copyBlob: c.Adopt, taken: map[string]bool{}, batches: batches, store: store, output: output, rec: rec, warnings: warnings, log: c.Log}
+		adopter   = &adopter{from: c.From, copyBlob: c.Adopt, taken: map[string]bool{}, batches: batches, store: store, output: output, rec: rec, warnings: warnings, cache: cache, log: c.Log}
 		attempts  = &attempts{runID: c.RunID, firstRun: c.RunID, from: c.From, runCtx: ctx, dir: c.Host.Dir, env: c.Host.Env, execute: execute, store: store, output: output, spending: spending, runners: c.Runners, clock: clock, log: c.Log}
 		settler   = &settler{
 			sched: sched, rec: rec, store: store, stop: stopping, counts: counts, warnings: warnings,
@@ -126,9 +130,9 @@ func newExecution(ctx context.Context, stop context.CancelCauseFunc, c Config, t
 		}
 	}
 	if c.From != nil {
-		e.resumedFrom, e.firstRun = c.From.Run, c.From.firstRun()
+		e.resumedFrom, e.firstRun = c.From.Run, c.From.FirstRun()
 		attempts.firstRun = e.firstRun
-		spending.before = c.From.spent
+		spending.before = c.From.Spent()
 	}
 	return e
 }
@@ -149,7 +153,7 @@ func (e *execution) run() (*event.Event, error) {
 	if e.top.cancel != nil {
 		e.top.cancel()
 	}
-	if e.onStopped != nil && (e.stop.interrupted || e.rec.journalErr != nil || e.stop.over()) {
+	if e.onStopped != nil && (e.stop.interrupted || e.rec.journalErr != nil || e.stop.ctx.Err() != nil) {
 		e.onStopped()
 	}
 	if e.rec.journalErr != nil {
@@ -184,14 +188,29 @@ func (e *execution) announce() error {
 			return err
 		}
 	}
-	reruns, err := e.from.rerunsEvent(e.store)
+	reruns, err := e.from.AllReruns()
 	if err != nil {
-		return err
+		return fault.From(err)
+	}
+	if reruns != nil {
+		if reruns, _, err = e.store.keep(event.Escape(reruns)); err != nil {
+			return err
+		}
+	}
+	keyVersion := keyVersion
+	if e.binder.digests.oldKeys {
+		keyVersion = 0
 	}
 	ev := &event.Event{
 		Event: event.RunStarted, Workflow: &started, Workflows: workflows, Inputs: kept, Nodes: e.root.Workflow.NodeIDs(), Cwd: e.dir,
 		TraceID: e.span.Trace, SpanID: e.span.ID, ParentSpanID: e.span.Parent, ResumedFrom: e.resumedFrom, Given: e.given, Origins: e.origins, FirstRun: e.firstRun,
-		Again: e.again, Reruns: reruns, Answers: e.approvals.beforehand(), Denied: e.from.denials(), Budget: e.spending.budget,
+		Again: e.again, Reruns: reruns, Answers: e.approvals.beforehand(), Denied: e.from.Denials(), KeyVersion: keyVersion, Budget: e.spending.budget,
+	}
+	switch {
+	case e.stop.keepGoing:
+		ev.OnFailure = "continue"
+	case e.stop.onFailure:
+		ev.OnFailure = workflow.StopOnFailure
 	}
 	if e.resumedFrom != "" {
 		ev.Spent = &e.spending.before

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"context"
+
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/workflow/plan"
 )
@@ -29,6 +31,12 @@ func (s *starter) fanOut(nr *nodeRun, step plan.Step) {
 		return
 	}
 	fr := nr.frame
+	release := nr.cancel
+	nr.ctx, nr.batch.stop = context.WithCancelCause(nr.ctx)
+	nr.cancel = func() {
+		nr.batch.stop(nil)
+		release()
+	}
 	nr.batch.span = fr.spanIn(s.span).Child(s.random)
 	ev, n := nr.startedEvent(step), len(nr.batch.items)
 	ev.Items, ev.SpanID = &n, nr.batch.span.ID
@@ -37,7 +45,7 @@ func (s *starter) fanOut(nr *nodeRun, step plan.Step) {
 		ev.ParentSpanID = nr.batch.span.Parent
 	}
 	s.rec.record(fr, ev)
-	if fr.inherits && nr.inherits {
+	if nr.recalls {
 		s.adopter.items(nr)
 	}
 	s.itemsFromCache(nr)

@@ -17,7 +17,9 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/engine"
+	"github.com/pflow-suite/pflow/pkg/engine/flow"
 	"github.com/pflow-suite/pflow/pkg/engine/node"
+	"github.com/pflow-suite/pflow/pkg/engine/resume"
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home"
@@ -92,7 +94,7 @@ func (b *bench) try(ctx context.Context, definition string, adjust ...func(*engi
 		b.t.Fatalf("%v", err)
 	}
 	c := engine.Config{
-		RunID: rec.ID, Journal: rec, Sub: b.checked(file), Load: b.load, Jobs: 4, Redactor: redact.New(), Log: slog.New(slog.DiscardHandler),
+		RunID: rec.ID, Journal: rec, Flow: b.checked(file), Load: b.load, Jobs: 4, Redactor: redact.New(), Log: slog.New(slog.DiscardHandler),
 		Started: event.Workflow{Name: "w", Definition: file.Source}, Inputs: map[string]json.RawMessage{},
 		Host: node.Host{Dir: b.dir, Env: []string{"PATH=/usr/bin:/bin"}, Servers: mcpclient.NewPool(func(string) (mcpclient.Spec, error) { return mcpclient.Spec{}, errors.New("no servers here") })},
 	}
@@ -104,7 +106,7 @@ func (b *bench) try(ctx context.Context, definition string, adjust ...func(*engi
 }
 
 // checked returns a workflow as the engine runs it.
-func (b *bench) checked(file *workflow.File) engine.Sub {
+func (b *bench) checked(file *workflow.File) flow.Flow {
 	report := check.Workflow(file, builtin{}, b.find)
 	if f := report.Fault(file.Name); f != nil {
 		b.t.Fatalf("%v", f)
@@ -122,7 +124,7 @@ func (b *bench) find(_ *workflow.File, name string) (*workflow.File, error) {
 }
 
 // load returns a saved workflow that a run names by a template.
-func (b *bench) load(_ *engine.Sub, name string) (*engine.Sub, error) {
+func (b *bench) load(_ *flow.Flow, name string) (*flow.Flow, error) {
 	file, err := b.find(nil, name)
 	if err != nil {
 		return nil, err
@@ -136,8 +138,8 @@ func (b *bench) load(_ *engine.Sub, name string) (*engine.Sub, error) {
 }
 
 // subOf returns a checked workflow as the engine runs it.
-func subOf(r *check.Report) engine.Sub {
-	s := engine.Sub{Name: r.File.Name, Workflow: r.File.Workflow, Kinds: r.Kinds, Digest: event.Digest(r.File.Source), Subs: map[string]*engine.Sub{}}
+func subOf(r *check.Report) flow.Flow {
+	s := flow.Flow{Name: r.File.Name, Workflow: r.File.Workflow, File: r.File, Kinds: r.Kinds, Digest: event.Digest(r.File.Source), Subs: map[string]*flow.Flow{}}
 	for id, sub := range r.Subs {
 		inner := subOf(sub)
 		s.Subs[id] = &inner
@@ -171,7 +173,7 @@ func (b *bench) read(id string, last *event.Event) *played {
 
 // from returns a config change that resumes from the first n events of a run.
 func (p *played) from(b *bench, n int) func(*engine.Config) {
-	checkpoint, err := engine.ReadCheckpoint(bytes.NewReader(bytes.Join(p.lines[:n], nil)), p.rec.Blob)
+	checkpoint, err := resume.Read(bytes.NewReader(bytes.Join(p.lines[:n], nil)), p.rec.Blob)
 	if err != nil {
 		b.t.Fatalf("%v", err)
 	}

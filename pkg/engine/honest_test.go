@@ -17,6 +17,7 @@ import (
 
 	"github.com/pflow-suite/pflow/internal/resumecase"
 	"github.com/pflow-suite/pflow/pkg/engine"
+	"github.com/pflow-suite/pflow/pkg/engine/resume"
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
@@ -70,7 +71,7 @@ type caseChain struct {
 
 	flow *resumecase.Flow
 	had  resumecase.Memory
-	from *engine.Checkpoint
+	from *resume.Memory
 
 	// run is what the last run should do, last its end, journal what it has written, and begun how many lines of that before anything
 	// was executed. whole tells whether it came to its end.
@@ -147,7 +148,7 @@ func (c *caseChain) config() (engine.Config, *memoryJournal) {
 	}
 	config, j := inMemory(c.t, `{"nodes":[{"id":"a","type":"echo"}]}`, time.Now)
 	j.run = fmt.Sprintf("r%d", c.number)
-	config.RunID, config.Sub, config.Started.Definition = j.run, subOf(report), file.Source
+	config.RunID, config.Flow, config.Started.Definition = j.run, subOf(report), file.Source
 	config.Inputs = map[string]json.RawMessage{"x": rawjson.Quote("x"), "c": rawjson.Quote("none")}
 	return config, j
 }
@@ -245,6 +246,7 @@ func (c *caseChain) leave() {
 	}
 	c.tell("run %d is cut after %d of %d events, elsewhere: %t", c.number, cut, len(lines), elsewhere)
 	text := bytes.Join(lines[:cut], nil)
+	c.journal.text.Truncate(len(text)) // the run was killed there
 	if elsewhere {
 		c.home++
 		c.runs = map[string]*memoryJournal{}
@@ -254,22 +256,23 @@ func (c *caseChain) leave() {
 		c.t.Fatal(err)
 	}
 	c.had = c.run.Recall(finished, c.home)
-	if c.from, err = engine.ReadCheckpoint(bytes.NewReader(text), c.journal.Blob); err != nil {
+	if c.from, err = resume.Read(bytes.NewReader(text), c.journal.Blob); err != nil {
 		c.t.Fatal(err)
 	}
 	c.from.Earlier = c.earlier
 }
 
 // earlier returns the checkpoint of a run that is at hand, or nil.
-func (c *caseChain) earlier(run string) *engine.Checkpoint {
+func (c *caseChain) earlier(run string) *resume.Memory {
 	j := c.runs[run]
 	if j == nil {
 		return nil
 	}
-	from, err := engine.ReadCheckpoint(bytes.NewReader(j.text.Bytes()), j.Blob)
+	from, err := resume.Read(bytes.NewReader(j.text.Bytes()), j.Blob)
 	if err != nil {
 		c.t.Fatal(err)
 	}
+	from.Earlier = c.earlier
 	return from
 }
 
@@ -280,8 +283,9 @@ func (caseTypes) Type(name string) (nodetype.Type, bool, error) {
 	if name != "one" && name != "two" {
 		return builtin{}.Type(name)
 	}
+	on := map[string]string{"one": nodetype.OnWorld, "two": nodetype.OnValues}[name]
 	return nodetype.Type{
-		Name: name, Actions: []string{"default", "left", "right", "error"},
+		Name: name, DependsOn: on, Actions: []string{"default", "left", "right", "error"},
 		Params: []nodetype.Param{
 			{Name: "text", Type: "str", Required: true}, {Name: "end", Type: "str"}, {Name: "long", Type: "bool"}, {Name: "rounds", Type: "int"},
 			{Name: "inputs", Type: "dict"},

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/pflow-suite/pflow/pkg/engine/node"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
@@ -117,6 +119,21 @@ func loopFault(field string, value json.RawMessage, want string) *fault.Fault {
 	f := fault.New(fault.Execution, "loop.%s must be %s, got %s: %s", field, want, rawjson.Kind(value), fault.Truncate(string(rawjson.Compact(value)), 100))
 	f.Path = "loop." + field
 	return f.Suggest("Correct the input or the node that the value comes from")
+}
+
+// withoutStop returns the outputs of a loop's last iteration as the iteration itself had them.
+func withoutStop(outputs json.RawMessage) json.RawMessage {
+	if !gjson.GetBytes(outputs, "loop_stopped").Exists() {
+		return outputs
+	}
+	out := json.RawMessage("{}")
+	gjson.ParseBytes(outputs).ForEach(func(key, v gjson.Result) bool {
+		if key.Str != "loop_stopped" {
+			out = with(out, key.Str, json.RawMessage(v.Raw))
+		}
+		return true
+	})
+	return out
 }
 
 // advance makes the next iteration the current one.

@@ -111,7 +111,7 @@ func inMemory(t testing.TB, definition string, now func() time.Time) (engine.Con
 	}
 	j := newMemoryJournal("rtest", now)
 	return engine.Config{
-		RunID: j.run, Journal: j, Sub: subOf(report), Jobs: 4, Redactor: redact.New(), Log: slog.New(slog.DiscardHandler),
+		RunID: j.run, Journal: j, Flow: subOf(report), Jobs: 4, Redactor: redact.New(), Log: slog.New(slog.DiscardHandler),
 		Started: event.Workflow{Name: "w", Definition: file.Source}, Inputs: map[string]json.RawMessage{},
 		Host: node.Host{Dir: "/", Env: []string{"PATH=/usr/bin:/bin"}},
 	}, j

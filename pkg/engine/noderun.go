@@ -26,8 +26,11 @@ type nodeRun struct {
 	cancel context.CancelFunc
 	// ends is when the node's time ends, once it has begun; zero without a limit.
 	ends time.Time
-	// inherits reports whether the checkpoint's items, iterations and inner nodes of this node may be used.
-	inherits bool
+	// recalls reports whether what earlier runs did of this node counts, after is the path of a node before it that ran anew, or "", and
+	// because why it runs although an earlier run had something of the workflow.
+	recalls bool
+	after   string
+	because string
 	// question is set once a person is asked, and answer once the question is answered. withdraw cancels a call of Ask.
 	question *Question
 	answer   json.RawMessage
@@ -66,7 +69,7 @@ func (nr *nodeRun) ranAnew() {
 	for !nr.frame.plan.Settled(nr.id()) {
 		nr.frame.anew[nr.id()] = true
 		if nr.node.Loop != nil {
-			nr.inherits = false
+			nr.after = nr.path()
 		}
 		if nr.frame.owner == nil {
 			return
@@ -74,6 +77,9 @@ func (nr *nodeRun) ranAnew() {
 		nr = nr.frame.owner.run
 	}
 }
+
+// isOfValues reports whether the results of the node depend on its parameters alone.
+func (nr *nodeRun) isOfValues() bool { return nr.kind.IsOfValues(nr.node.Params) }
 
 // isSub reports whether the node runs a workflow.
 func (nr *nodeRun) isSub() bool { return nr.kind.Name == workflow.SubType }
@@ -137,6 +143,12 @@ func (t *task) attemptContext(c *clock) (context.Context, context.CancelFunc) {
 	return c.withTimeout(t.run.ctx, limit+t.run.grace(), &node.TimeoutError{After: limit})
 }
 
+// timedOut reports whether the node's time has ended.
+func (nr *nodeRun) timedOut() bool {
+	_, limit := errors.AsType[*node.TimeoutError](context.Cause(nr.ctx))
+	return limit
+}
+
 // timeoutFault returns the fault of a node whose context has ended.
 func timeoutFault(ctx context.Context) *fault.Fault {
 	if limit, ok := errors.AsType[*node.TimeoutError](context.Cause(ctx)); ok {
@@ -148,7 +160,9 @@ func timeoutFault(ctx context.Context) *fault.Fault {
 // startedEvent returns the event of an attempt that begins.
 func (nr *nodeRun) startedEvent(step plan.Step) *event.Event {
 	ev := &event.Event{Event: event.NodeStarted, Node: nr.id(), Type: nr.node.Type, Attempt: step.Attempt, Iteration: step.Iteration}
-	ev.RunsOn = nr.runsOn()
+	if ev.RunsOn = nr.runsOn(); step.Attempt <= 1 {
+		ev.Because = nr.because
+	}
 	if nr.kind.MCP != nil {
 		ev.MCP = &event.MCP{Server: nr.kind.MCP.Server, Tool: nr.kind.MCP.Tool}
 	}

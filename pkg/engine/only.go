@@ -3,10 +3,9 @@ package engine
 import (
 	"cmp"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
+	"github.com/pflow-suite/pflow/pkg/engine/resume"
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
@@ -17,7 +16,7 @@ import (
 // The frames around it are not executed: they only resolve what the frame is given.
 type only struct {
 	path string
-	from *Checkpoint
+	from *resume.Memory
 
 	starter   *starter
 	adopter   *adopter
@@ -30,7 +29,7 @@ type only struct {
 
 // enter returns the frame of the node. The error says why the node cannot run.
 func (o *only) enter(top *frame) (*frame, error) {
-	segments, err := top.follow(o.path)
+	segments, err := top.Follow(o.path)
 	if err != nil {
 		return nil, err
 	}
@@ -45,24 +44,24 @@ func (o *only) enter(top *frame) (*frame, error) {
 	}
 	last := segments[len(segments)-1].ID
 	if _, ok := fr.Workflow.Node(last); !ok {
-		return nil, fr.unknown(strings.TrimSuffix(fr.prefix, "/"), last)
+		return nil, fr.Unknown(strings.TrimSuffix(fr.prefix, "/"), last)
 	}
 	if err := o.load(fr, last); err != nil {
 		return nil, err
 	}
-	fr.plan, fr.inherits = plan.Only(fr.Workflow, last), true
+	fr.plan, fr.recalls, fr.alone = plan.Only(fr.Workflow, last), true, true
 	return fr, nil
 }
 
 // load gives a frame the outputs that the checkpoint has. A node that cannot run without those of another is a fault.
 func (o *only) load(fr *frame, id string) error {
 	for _, other := range fr.Workflow.NodeIDs() {
-		r, ok := o.from.settled[fr.path(other)]
+		r, ok := o.from.Row(fr.path(other))
 		if !ok || other == id {
 			continue
 		}
 		if old := o.adopter.event(fr.path(other), r); old != nil {
-			fr.set(other, value{raw: orEmpty(old.Outputs), missingSecrets: old.Redacted, failed: failedAndHandled(old)})
+			fr.set(other, value{raw: orEmpty(old.Outputs), missingSecrets: old.Redacted, failed: resume.FailedAndHandled(old)})
 		}
 	}
 	n, _ := fr.Workflow.Node(id)
@@ -80,7 +79,7 @@ func (o *only) load(fr *frame, id string) error {
 			f.Node, f.Missing = fr.path(id), []string{u.Ref.Expression()}
 			return f.Suggest("Run node %s first: --only %s, or --from %s", fr.path(root), fr.path(root), fr.path(root))
 		}
-		if o.from.outdated[fr.path(root)] {
+		if o.from.Outdated(fr.path(root)) != "" {
 			o.warnings.add(fmt.Sprintf("node %s reads the outputs of node %s, which are older than those of a node before it", fr.path(id), fr.path(root)))
 		}
 	}
@@ -127,7 +126,7 @@ func (o *only) bind(nr *nodeRun, seg event.Segment) (*boundNode, error) {
 			return bound, err
 		}
 		old := (*event.Event)(nil)
-		if r, ok := o.from.parts[iterationKey(nr.path(), nr.iteration)]; ok {
+		if r, ok := o.from.Row(resume.Iteration(nr.path(), nr.iteration)); ok {
 			old = o.adopter.event(nr.path(), r)
 		}
 		if old == nil {
@@ -146,28 +145,30 @@ func (o *only) bind(nr *nodeRun, seg event.Segment) (*boundNode, error) {
 // carry records everything that the checkpoint has, so that the next run finds it in this one. It returns how many of the workflow's
 // own nodes are among that, except the node itself.
 func (o *only) carry(rec *recorder) (nodes int) {
-	records := slices.Collect(maps.Values(o.from.settled))
-	records = slices.AppendSeq(records, maps.Values(o.from.parts))
-	for _, r := range inOrder(records) {
+	for _, r := range o.from.Rows(nil) {
 		if o.adopter.carryOver(r, rec); r.Settles() && r.Node != o.path && !strings.Contains(r.Node, "/") {
 			nodes++
 		}
 	}
-	for path, asked := range o.from.own {
-		if state, err := event.Plain(asked.State, o.from.Blob); path != o.path && err == nil {
+	for _, path := range o.from.Questions() {
+		if path == o.path {
+			continue
+		}
+		if asked, answer := o.from.Own(path); asked != nil {
+			state, err := event.Plain(asked.State, o.from.Blob)
+			if err != nil {
+				continue
+			}
 			ev := *asked
 			if ev.State, _, err = o.binder.store.keep(event.Escape(state)); err != nil {
 				rec.abort(err)
 				break
 			}
-			rec.append(&ev)
-			if answer := o.from.ownAnswers[path]; answer != nil {
+			if rec.append(&ev); answer != nil {
 				rec.append(inherited(answer, path))
 			}
 		}
-	}
-	for path, old := range o.from.answers {
-		if path != o.path {
+		if old := o.from.Answer(path); old != nil {
 			rec.append(inherited(old, path))
 		}
 	}

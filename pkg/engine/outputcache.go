@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/pflow-suite/pflow/pkg/engine/resume"
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 	"github.com/pflow-suite/pflow/pkg/workflow"
@@ -12,10 +13,12 @@ import (
 
 // outputCache serves the nodes that ask for the cache.
 type outputCache struct {
-	// cache may be nil.
-	cache Cache
+	// cache may be nil. ignored is Config.NoCache.
+	cache   Cache
+	ignored bool
+	clock   *clock
 	// from is the checkpoint, or nil, and only the path of the only node that is executed, or empty.
-	from  *Checkpoint
+	from  *resume.Memory
 	only  string
 	runID string
 	// dir is the run's working directory.
@@ -32,7 +35,7 @@ func (c *outputCache) wanted(nr *nodeRun) bool { return nr.node.Cache != nil && 
 // get returns the outputs that a node, or an item of its batch, with the given digest had in an earlier run, and that run. It
 // returns none if somebody has asked to run the node.
 func (c *outputCache) get(nr *nodeRun, digest string) (kept json.RawMessage, run string, ok bool) {
-	if path := nr.path(); !c.wanted(nr) || path == c.only || c.from.rerunsOf(path) > 0 {
+	if path := nr.path(); !c.wanted(nr) || path == c.only || c.from.Reruns(path) > 0 {
 		return nil, "", false
 	}
 	outputs, run, ok := c.cache.Get(c.key(digest), time.Duration(nr.node.Cache.TTL))
@@ -42,6 +45,14 @@ func (c *outputCache) get(nr *nodeRun, digest string) (kept json.RawMessage, run
 	c.output.adopt(len(outputs))
 	kept, redacted, err := c.store.keep(event.Escape(outputs))
 	return kept, run, err == nil && !redacted
+}
+
+// since returns the time since which an earlier result of a node counts as cached, or the zero time if the node has no cache to read.
+func (c *outputCache) since(nr *nodeRun) (none time.Time) {
+	if !c.wanted(nr) || c.ignored {
+		return none
+	}
+	return c.clock.now().Add(-time.Duration(nr.node.Cache.TTL))
 }
 
 // cacheable reports whether the outputs of a task may be stored for later runs: its node asks for that, they miss no secret
@@ -61,7 +72,7 @@ func (c *outputCache) put(nr *nodeRun, digest string, outputs json.RawMessage) {
 	}
 }
 
-// key returns the key in the cache of what has a digest: the digest, and the folder that relative paths start from.
+// key returns the key in the cache of what has a digest: what that says of the parameters, and the folder that relative paths start from.
 func (c *outputCache) key(digest string) string {
-	return hashOf(rawjson.Quote(digest), rawjson.Quote(c.dir))
+	return hashOf(rawjson.Quote(resume.Params(digest)), rawjson.Quote(c.dir))
 }

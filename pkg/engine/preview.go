@@ -3,10 +3,12 @@ package engine
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
 
+	"github.com/pflow-suite/pflow/pkg/engine/resume"
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
 	"github.com/pflow-suite/pflow/pkg/workflow"
@@ -24,8 +26,8 @@ type Preview struct {
 	After map[string][]string
 	// Would is what the run would do with each node.
 	Would map[string]Intent
-	// Why says of a node that would run, although the checkpoint has it, why.
-	Why map[string]string
+	// Because is the reason why a node would run, if there is a checkpoint: see resume.Decide. Why says more of some.
+	Because, Why map[string]string
 	// Answers has the answers that the run would take from the checkpoint, by the paths of the nodes that asked.
 	Answers map[string]string
 }
@@ -44,11 +46,11 @@ const (
 
 // DryRun returns what a run of the config would do. It executes, asks and stores nothing.
 func DryRun(ctx context.Context, c Config) (*Preview, error) {
-	top, err := newFrame(&c.Sub, c.Inputs)
+	top, err := newFrame(&c.Flow, c.Inputs)
 	if err != nil {
 		return nil, err
 	}
-	p := &Preview{Nodes: map[string]*workflow.Node{}, Kinds: map[string]nodetype.Type{}, After: map[string][]string{}, Would: map[string]Intent{}, Why: map[string]string{}, Answers: map[string]string{}}
+	p := &Preview{Nodes: map[string]*workflow.Node{}, Kinds: map[string]nodetype.Type{}, After: map[string][]string{}, Would: map[string]Intent{}, Because: map[string]string{}, Why: map[string]string{}, Answers: map[string]string{}}
 	for _, id := range top.plan.Order() {
 		n, _ := c.Workflow.Node(id)
 		p.add(id, n, c.Kinds[n.Type], top.plan.Waits(id))
@@ -82,7 +84,7 @@ func DryRun(ctx context.Context, c Config) (*Preview, error) {
 // DeniedAtOnce reports whether the answers of a config end the run that goes on from its checkpoint before any node starts, also inside
 // other nodes. It executes, asks and stores nothing.
 func DeniedAtOnce(ctx context.Context, c Config) (bool, error) {
-	top, err := newFrame(&c.Sub, c.Inputs)
+	top, err := newFrame(&c.Flow, c.Inputs)
 	if err != nil {
 		return false, err
 	}
@@ -138,7 +140,7 @@ func (e *execution) foresee(p *Preview) {
 		if err != nil {
 			continue
 		}
-		if e.from != nil && e.from.Open[q.Node] && slices.ContainsFunc(p.After[id], func(before string) bool { return p.Would[before] == WouldRun }) {
+		if e.from.IsOpen(q.Node) && slices.ContainsFunc(p.After[id], func(before string) bool { return p.Would[before] == WouldRun }) {
 			continue // it will ask anew
 		}
 		answer := e.approvals.answerFor(nr, q).Text
@@ -147,7 +149,7 @@ func (e *execution) foresee(p *Preview) {
 	for changed := true; changed; {
 		changed = false
 		for _, id := range p.Order {
-			if p.Would[id] == WouldReuse || p.Would[id] == WouldSkip {
+			if !p.runs(id) {
 				continue
 			}
 			n, _ := e.top.Workflow.Node(id)
@@ -158,11 +160,42 @@ func (e *execution) foresee(p *Preview) {
 			}
 		}
 	}
+	for _, id := range p.Order {
+		if p.runs(id) && p.Why[id] == "" {
+			e.explain(p, id)
+		}
+	}
+}
+
+// runs reports whether a node would run or ask.
+func (p *Preview) runs(id string) bool { return p.Would[id] != WouldReuse && p.Would[id] != WouldSkip }
+
+// explain says why a node would run. Of one that is not ready yet, the parameters are not known.
+func (e *execution) explain(p *Preview, id string) {
+	nr := e.top.parked[id]
+	if nr == nil {
+		nr = e.top.running[id]
+	}
+	if nr == nil {
+		nr = e.starter.newNodeRun(e.top, id)
+		if i := slices.IndexFunc(p.After[id], p.runs); i >= 0 {
+			nr.after = p.After[id][i]
+		}
+		unknown := func() string { return "" }
+		_, _, nr.because = e.from.Decide(resume.Step{Node: id, Place: id, Digest: unknown, Old: unknown}, nr.after)
+	}
+	switch p.Because[id] = nr.because; {
+	case nr.after == "" || nr.because != resume.After(nr.after) && nr.because != event.Changed:
+	case nr.isOfValues() || nr.node.Cache != nil:
+		p.Why[id] = fmt.Sprintf("node %s is kept if %s puts out what it did before", id, nr.after)
+	case nr.node.Batch != nil && e.top.listsFrom(nr) == nr.after:
+		p.Why[id] = fmt.Sprintf("node %s: items with the parameters that they had run again only because %s does; with \"cache\": true they are kept", id, nr.after)
+	}
 }
 
 // dryJournal is a journal that notes what its events mean for the workflow's own nodes, and the answers. It stores nothing.
 type dryJournal struct {
-	from  *Checkpoint
+	from  *resume.Memory
 	would map[string]Intent
 	// answers has the answers in the events, by the paths of their nodes.
 	answers map[string]string

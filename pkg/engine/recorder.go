@@ -2,7 +2,9 @@ package engine
 
 import (
 	"context"
+	"strings"
 
+	"github.com/pflow-suite/pflow/pkg/engine/resume"
 	"github.com/pflow-suite/pflow/pkg/event"
 )
 
@@ -49,22 +51,28 @@ func (r *recorder) record(fr *frame, ev *event.Event) (at int64) {
 // their ids, the journal by their paths.
 func (r *recorder) write(fr *frame, ev *event.Event) (at int64) {
 	if len(r.carried) > 0 && ev.FromRun != "" && !ev.Cached {
-		key := recordKey(fr.path(ev.Node), ev)
+		key := resume.Place(fr.path(ev.Node), ev)
 		if at, ok := r.carried[key]; ok {
 			delete(r.carried, key)
 			return at
 		}
 	}
 	ev.Usage, r.usage = r.usage, nil
-	if fr.prefix == "" {
+	cause, whole := strings.CutPrefix(ev.Cause, wholePath)
+	if fr.prefix == "" && !whole {
 		r.append(ev)
 		return ev.At
 	}
 	written := *ev
 	written.Node = fr.path(ev.Node)
-	if _, ok := fr.Workflow.Node(ev.Cause); ok && ev.Cause != "" {
+	if _, ok := fr.Workflow.Node(ev.Cause); whole {
+		written.Cause = cause
+	} else if ok && ev.Cause != "" {
 		written.Cause = fr.path(ev.Cause)
 	}
 	r.append(&written)
 	return written.At
 }
+
+// wholePath begins the cause of an event that is a path, and not the id of a node in its frame.
+const wholePath = "/"

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pflow-suite/pflow/pkg/engine"
+	"github.com/pflow-suite/pflow/pkg/engine/resume"
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
@@ -71,7 +72,7 @@ func TestAJournalWithWhatIsUnknown(t *testing.T) {
 		journal.Write(append(bytes.TrimSuffix(line, []byte("}\n")), `,"mood":["fine",{"a":null}]}`+"\n"...))
 	}
 	journal.WriteString(`{"v":1,"seq":99,"event":"node_comp`) // torn
-	checkpoint, err := engine.ReadCheckpoint(bytes.NewReader(journal.Bytes()), first.rec.Blob)
+	checkpoint, err := resume.Read(bytes.NewReader(journal.Bytes()), first.rec.Blob)
 	if err != nil {
 		t.Fatal(err)
 	}

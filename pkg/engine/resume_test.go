@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pflow-suite/pflow/pkg/engine"
+	"github.com/pflow-suite/pflow/pkg/engine/resume"
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
@@ -104,7 +104,7 @@ func TestReadCheckpointRefusesWhatIsNone(t *testing.T) {
 		"empty": "", "no beginning": `{"v":1,"seq":2,"event":"node_completed","run":"r","time":"2026-01-01T00:00:00Z","node":"a"}` + "\n",
 		"two runs": strings.Repeat(`{"v":1,"seq":1,"event":"run_started","run":"r","time":"2026-01-01T00:00:00Z"}`+"\n", 2),
 	} {
-		if _, err := engine.ReadCheckpoint(strings.NewReader(stream), nil); fault.From(err).Type != fault.Usage {
+		if _, err := resume.Read(strings.NewReader(stream), nil); fault.From(err).Type != fault.Usage {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

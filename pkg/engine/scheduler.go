@@ -69,7 +69,7 @@ func (s *scheduler) enter(fr *frame) {
 func (s *scheduler) enqueueReady(fr *frame) {
 	for steps := fr.plan.Ready(); len(steps) > 0 && s.rec.journalErr == nil; steps = fr.plan.Ready() {
 		for _, step := range steps {
-			if !fr.inherits || !s.reuse(fr, step) {
+			if !fr.recalls || !s.reuse(fr, step) {
 				s.enqueue(fr, step)
 			}
 		}
@@ -122,7 +122,7 @@ func (s *scheduler) advance() []*task {
 		case !ok:
 			return tasks
 		case s.rec.journalErr != nil:
-		case s.stop.over():
+		case s.stop.over(d.frame):
 			s.drop(d)
 		default:
 			if t := s.begin(d); t != nil {

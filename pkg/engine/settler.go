@@ -10,6 +10,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/engine/node"
+	"github.com/pflow-suite/pflow/pkg/engine/resume"
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/workflow"
@@ -55,7 +56,7 @@ func (s *settler) finish(r *result) {
 	if r.step.Do == plan.Attempt && (!nr.isSub() || r.refused) {
 		nr.ranAnew()
 	}
-	r.stopped = r.stopped || s.stop.over() && r.node.Fault != nil
+	r.stopped = r.stopped || (s.stop.over(nr.frame) || failedBeside(nr.ctx) != "") && r.node.Fault != nil && r.step.Do == plan.Attempt
 	for _, why := range r.node.Warnings {
 		s.warnings.add(fmt.Sprintf("node %s: %s", nr.path(), fault.Truncate(why, maxMessage)))
 	}
@@ -143,7 +144,7 @@ func (s *settler) drop(d dueStep) {
 // cancel settles a node that was stopped before its end.
 func (s *settler) cancel(nr *nodeRun) {
 	s.stop.interrupted = true
-	s.settle(nr, &event.Event{Event: event.NodeCancelled, Node: nr.id(), Cause: s.stop.cause()}, false)
+	s.settle(nr, &event.Event{Event: event.NodeCancelled, Node: nr.id(), Cause: s.stop.causeIn(nr.frame)}, false)
 }
 
 // succeed settles a node that succeeded, or begins the next iteration of its loop.
@@ -193,6 +194,9 @@ func (s *settler) succeed(r *result) {
 		Redacted: r.redacted, DurationMS: &ms, Attempt: r.step.Attempt, Iteration: r.step.Iteration, Warnings: s.store.warnings(nr.degradations),
 		Note: s.note(r),
 	}
+	if nr.node.Loop != nil {
+		ev.IterationDigest = nr.bound.digest
+	}
 	if nr.batch != nil && nr.batch.fromCache() {
 		ev.Event, ev.Attempt, ev.Cached, ev.FromRun = event.NodeReused, 0, true, nr.batch.cachedFrom
 	}
@@ -234,6 +238,9 @@ func (s *settler) fail(r *result) {
 		delete(fr.values, id) // the outputs of an earlier iteration
 		if fr.failure == nil {
 			fr.failure, fr.failedNode = f, id
+		}
+		if s.stop.onFailure && !s.stop.keepGoing {
+			fr.stop(&failureError{nr.path()})
 		}
 		if s.stop.halted(fr) {
 			s.questions.withdraw(fr)
@@ -293,6 +300,8 @@ func (s *settler) finishItem(r *result) {
 			digest := it.digest
 			s.sched.async(func() { s.cache.put(nr, digest, r.kept) }, func() {}) // items that end together must not wait for each other
 		}
+	case r.stopped && failedBeside(nr.ctx) != "" && !s.stop.over(fr): // another item failed
+		s.rec.record(fr, &event.Event{Event: event.NodeCancelled, Node: nr.id(), Item: &i, SpanID: r.span.ID, Cause: wholePath + failedBeside(nr.ctx)})
 	case r.stopped:
 		nr.batch.interrupted = true
 	default:
@@ -308,8 +317,11 @@ func (s *settler) finishItem(r *result) {
 		no := false
 		ev.WillRetry, it.fault = &no, f
 		it.end(r, s.rec.record(fr, ev))
+		if s.stop.onFailure && nr.node.Batch.ErrorHandling != plan.Continue {
+			nr.batch.stop(&failureError{resume.Item(nr.path(), i)})
+		}
 	}
-	if nr.batch.busy == 0 && (nr.batch.interrupted || s.stop.over()) {
+	if nr.batch.busy == 0 && (nr.batch.interrupted || s.stop.over(fr)) {
 		s.cancel(nr)
 	}
 }
@@ -324,6 +336,9 @@ func (s *settler) settle(nr *nodeRun, ev *event.Event, resumable bool) {
 	if nr.holdsSlot {
 		nr.holdsSlot = false
 		s.sched.slots--
+	}
+	if !fr.anew[id] && nr.after != "" {
+		fr.behind[id] = nr.after
 	}
 	if resumable && !fr.settled[id] {
 		fr.settled[id] = true
@@ -349,10 +364,11 @@ func (s *settler) closeFrame(fr *frame) {
 	}
 	s.questions.withdraw(fr)
 	t.child = nil
+	fr.stop(nil)
 	fr.cancel()
 	cause := fr.failedNode
 	if cause == "" {
-		cause = s.stop.cause()
+		cause = s.stop.causeIn(fr)
 	}
 	for _, ev := range fr.plan.Halt(cause) {
 		s.rec.write(fr, ev)

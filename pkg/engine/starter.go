@@ -67,7 +67,7 @@ func (s *starter) newNodeRun(fr *frame, id string) *nodeRun {
 		nr.iteration = 1
 	}
 	if n.Approval != nil {
-		if old := s.adopter.answer(nr); old != nil && !old.Denies() {
+		if old := s.adopter.from.Answer(nr.path()); old != nil && !old.Denies() {
 			nr.answer = rawjson.Quote(old.Answer)
 		}
 	}
@@ -81,6 +81,7 @@ func (s *starter) activate(fr *frame, id string) *nodeRun {
 	if nr == nil {
 		nr = s.newNodeRun(fr, id)
 	}
+	nr.began = s.clock.now()
 	fr.running[id] = nr
 	return nr
 }
@@ -125,7 +126,7 @@ func (s *starter) attempt(nr *nodeRun, step plan.Step) *task {
 		}
 		nr.bound = bound
 		if step.Iteration <= 1 {
-			nr.digest = bound.digest
+			nr.digest = s.binder.wholeDigest(nr)
 		}
 		if nr.reply == nil && s.fromCache(nr) {
 			return nil

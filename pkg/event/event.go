@@ -109,6 +109,9 @@ type Event struct {
 	Inputs    json.RawMessage `json:"inputs,omitempty"`    // run_started
 	Nodes     []string        `json:"nodes,omitempty"`     // run_started: the ids, in the order of the file
 	Cwd       string          `json:"cwd,omitempty"`       // run_started
+	// OnFailure is stop if a failure stops the nodes that run beside it, or continue if others start after it. By default those finish, and no
+	// other starts.
+	OnFailure string `json:"on_failure,omitempty"` // run_started
 	// Budget is what the run and those that it continues may spend, Spent what the latter have spent.
 	Budget      *Budget   `json:"budget,omitempty"`       // run_started
 	Spent       *Spending `json:"spent,omitempty"`        // run_started
@@ -126,8 +129,10 @@ type Event struct {
 	// Denied are the nodes that a person has denied in the runs before, and that no person has allowed since, by their paths.
 	Denied   map[string]Refusal `json:"denied,omitempty"`    // run_started
 	FirstRun string             `json:"first_run,omitempty"` // run_started of a resumed run: the run that the chain of resumes began with
-	Again    *Again             `json:"again,omitempty"`     // run_started of a run that somebody asked to run nodes again
-	Reruns   json.RawMessage    `json:"reruns,omitempty"`    // run_started: how often nodes were asked to run again that had ended, by their paths
+	// KeyVersion is the version of the digests that the node keys of the chain are made of. Runs of before have none.
+	KeyVersion int             `json:"key_version,omitempty"` // run_started
+	Again      *Again          `json:"again,omitempty"`       // run_started of a run that somebody asked to run nodes again
+	Reruns     json.RawMessage `json:"reruns,omitempty"`      // run_started: how often nodes were asked to run again that had ended, by their paths
 
 	// The span of the run or of an attempt at a node, see W3C Trace Context.
 	TraceID      string `json:"trace_id,omitempty"`       // run_started
@@ -144,15 +149,22 @@ type Event struct {
 	Total   float64 `json:"total,omitempty"`   // node_progress
 	Message string  `json:"message,omitempty"` // node_progress
 
+	// Because is why a node runs although an earlier run had something of the workflow: changed, unfinished, asked for, or after NODE.
+	Because string `json:"because,omitempty"` // node_started of a resumed run
+
 	Action      string          `json:"action,omitempty"`       // node_completed, node_reused
 	Outputs     json.RawMessage `json:"outputs,omitempty"`      // node_completed, node_reused, node_failed, run_finished, item_, iteration_completed
 	InputDigest string          `json:"input_digest,omitempty"` // node_completed, node_reused, node_failed when handled, item_, iteration_completed
-	Redacted    bool            `json:"redacted,omitempty"`     // a secret was removed from the outputs
-	DurationMS  *float64        `json:"duration_ms,omitempty"`  // node_completed, node_failed, run_finished
-	FromRun     string          `json:"from_run,omitempty"`     // node_reused, and an item or iteration taken from an earlier run
-	Note        string          `json:"note,omitempty"`         // node_completed, item_, iteration_completed: what the outputs do not show, such as why an exit status is not a failure
-	Cached      bool            `json:"cached,omitempty"`       // node_reused, item_completed: taken from the cache of earlier runs
-	Outdated    bool            `json:"outdated,omitempty"`     // node_reused: a node before it has run again since
+	// IterationDigest is the input digest of the last iteration of a loop, which ended its node.
+	IterationDigest string   `json:"iteration_digest,omitempty"` // node_completed, node_reused
+	Redacted        bool     `json:"redacted,omitempty"`         // a secret was removed from the outputs
+	DurationMS      *float64 `json:"duration_ms,omitempty"`      // node_completed, node_failed, run_finished
+	// RanAt is when that was done which is taken from an earlier run.
+	RanAt    time.Time `json:"ran_at,omitzero"`    // node_reused, and an item or iteration taken from an earlier run
+	FromRun  string    `json:"from_run,omitempty"` // node_reused, and an item or iteration taken from an earlier run
+	Note     string    `json:"note,omitempty"`     // node_completed, item_, iteration_completed: what the outputs do not show, such as why an exit status is not a failure
+	Cached   bool      `json:"cached,omitempty"`   // node_reused, item_completed: taken from the cache of earlier runs
+	Outdated bool      `json:"outdated,omitempty"` // node_reused: a node before it has run again since
 
 	Error     *fault.Fault `json:"error,omitempty"`       // node_failed, run_finished, run_refused
 	WillRetry *bool        `json:"will_retry,omitempty"`  // node_failed
@@ -251,10 +263,25 @@ func (e *Event) IsFailure() bool {
 	return e.Event == NodeFailed && e.Item == nil && (e.WillRetry == nil || !*e.WillRetry)
 }
 
+// RanTime returns when that was done which the event reports, in this run or in an earlier one.
+func (e *Event) RanTime() time.Time {
+	if e.RanAt.IsZero() {
+		return e.Time
+	}
+	return e.RanAt
+}
+
 // Denies reports whether the event is an answer that forbids a node to run.
 func (e *Event) Denies() bool {
 	return e.Event == ApprovalResolved && e.Answer == Denial && !e.AnyAnswer
 }
+
+// Why a run executes a node although an earlier run had something of its workflow. A fourth reason names a node: after NODE.
+const (
+	Changed    = "changed"    // its type, its parameters or what leads to it is another
+	Unfinished = "unfinished" // no earlier run finished it, or what it put out is lost
+	AskedFor   = "asked for"  // somebody wishes it
+)
 
 // Denial is the answer that forbids a node to run.
 const Denial = "no"

@@ -18,6 +18,8 @@ type Header struct {
 	// Item is -1 for an event that is not about an item.
 	Item, Iteration int
 	InputDigest     string
+	// IterationDigest is that of the last iteration of a loop.
+	IterationDigest string
 	// Usage is the run's use of language models so far, or nil in an event that does not have it.
 	Usage *Usage
 	// WillRetry and Handled are false if the event does not have them.
@@ -50,6 +52,8 @@ func (r *Reader) Skim() (Header, error) {
 				m.Iteration = int(value.Num)
 			case "input_digest":
 				m.InputDigest = strings.Clone(value.Str)
+			case "iteration_digest":
+				m.IterationDigest = strings.Clone(value.Str)
 			case "usage":
 				if u := new(Usage); json.Unmarshal([]byte(value.Raw), u) == nil {
 					m.Usage = u

@@ -14,6 +14,7 @@ import (
 //	required:""    it must be given
 //	default:"…"    its default, as JSON
 //	enum:"…"       a JSON list of the values that it may have
+//	depends_on:"" what a node with it depends on, see Param.DependsOn
 //	input:""       if it is not given, the workflow's input of the same name is used
 func describe(name, help string, params, outputs any) Type {
 	t := Type{Name: name, Description: help, Actions: []string{"default", "error"}}
@@ -27,6 +28,7 @@ func describe(name, help string, params, outputs any) Type {
 			p.Enum = json.RawMessage(e)
 		}
 		_, p.Input = f.Tag.Lookup("input")
+		p.DependsOn = f.Tag.Get("depends_on")
 		t.Params = append(t.Params, p)
 	}
 	for _, f := range reflect.VisibleFields(reflect.TypeOf(outputs)) {

@@ -84,6 +84,7 @@ func (d *description) read(raw json.RawMessage) entryInterface {
 	d.field(fields, at, "description", "text", &e.Description)
 	d.field(fields, at, "open", "true or false", &e.Open)
 	d.field(fields, at, "actions", "a list of text", &e.Actions)
+	d.field(fields, at, "depends_on", "text", &e.DependsOn)
 	e.Params, e.Outputs = d.items(fields, "params"), d.items(fields, "outputs")
 	return e
 }
@@ -108,6 +109,7 @@ func (d *description) items(fields map[string]json.RawMessage, name string) []en
 		d.field(raw, at, "type", "text", &item.Type)
 		d.field(raw, at, "description", "text", &item.Description)
 		d.field(raw, at, "required", "true or false", &item.Required)
+		d.field(raw, at, "depends_on", "text", &item.DependsOn)
 		if v := raw["default"]; rawjson.Kind(v) != "null" {
 			item.Default = v
 		}
@@ -124,9 +126,11 @@ func (d *description) check(t *Type) {
 		d.add("interface.description", fault.New(fault.Validation, "There is no description").
 			Suggest("Describe in a sentence what it does: a search finds it by that"))
 	}
+	d.dependsOn("interface", t.DependsOn)
 	seen := map[string]bool{}
 	for i, p := range t.Params {
 		at := fmt.Sprintf("interface.params[%d]", i)
+		d.dependsOn(at, p.DependsOn)
 		if d.named(at, "parameter", p.Name, p.Type, seen) {
 			d.values(at, &p)
 		}
@@ -142,6 +146,14 @@ func (d *description) check(t *Type) {
 		if action == "" {
 			d.fail(fmt.Sprintf("interface.actions[%d]", i), "An action has no name")
 		}
+	}
+}
+
+// dependsOn checks what a type, or a parameter of one, says that the outputs depend on.
+func (d *description) dependsOn(at, on string) {
+	if on != "" && on != OnValues && on != OnWorld {
+		f := fault.New(fault.Validation, "depends_on must be %s or %s, not %q", OnValues, OnWorld, on)
+		d.add(at+".depends_on", f.Suggest("%s if the outputs depend on the parameters alone", OnValues))
 	}
 }
 

@@ -28,5 +28,7 @@ type EchoMetadata struct {
 }
 
 func describeEcho() Type {
-	return describe("echo", "Return a text and a value, to try templates", Echo{}, EchoOutputs{})
+	t := describe("echo", "Return a text and a value, to try templates", Echo{}, EchoOutputs{})
+	t.DependsOn = OnValues
+	return t
 }

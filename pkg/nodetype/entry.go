@@ -23,7 +23,9 @@ type entryInterface struct {
 	// Open reports whether a node may have other outputs too. That is always so for a type without outputs.
 	Open    bool     `json:"open,omitempty"`
 	Actions []string `json:"actions"`
-	MCP     *MCP     `json:"mcp_metadata,omitempty"`
+	// DependsOn is that of the type.
+	DependsOn string `json:"depends_on,omitempty"`
+	MCP       *MCP   `json:"mcp_metadata,omitempty"`
 }
 
 // MCPModule is the module of an entry that is a tool of an MCP server.
@@ -44,6 +46,7 @@ type entryItem struct {
 	Required    *bool           `json:"required,omitempty"`
 	Default     json.RawMessage `json:"default,omitempty"`
 	Enum        json.RawMessage `json:"enum,omitempty"`
+	DependsOn   string          `json:"depends_on,omitempty"`
 }
 
 func (i entryItem) name() string {
@@ -58,7 +61,7 @@ func (i entryItem) name() string {
 func (t Type) MarshalJSON() ([]byte, error) {
 	e := entry{ClassName: "Node", Module: "pflow.nodes." + t.Name, FilePath: "virtual://builtin", Interface: entryInterface{
 		Description: t.Description, Params: []entryItem{}, Outputs: []entryItem{}, Actions: t.Actions, MCP: t.MCP,
-		Open: t.ExtraOutputs && t.MCP == nil && len(t.Outputs) > 0,
+		Open: t.ExtraOutputs && t.MCP == nil && len(t.Outputs) > 0, DependsOn: t.DependsOn,
 	}}
 	if t.MCP != nil {
 		e.ClassName, e.Module, e.FilePath = mcpClass, MCPModule, "virtual://mcp"
@@ -68,7 +71,7 @@ func (t Type) MarshalJSON() ([]byte, error) {
 	}
 	for _, p := range t.Params {
 		e.Interface.Params = append(e.Interface.Params, entryItem{
-			Name: p.Name, Type: p.Type, Description: p.Description, Required: &p.Required, Default: p.Default, Enum: p.Enum,
+			Name: p.Name, Type: p.Type, Description: p.Description, Required: &p.Required, Default: p.Default, Enum: p.Enum, DependsOn: p.DependsOn,
 		})
 	}
 	for _, o := range t.Outputs {
@@ -87,7 +90,7 @@ func (t *Type) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &e); err != nil {
 		return err
 	}
-	*t = Type{Name: t.Name, Description: strings.TrimSpace(e.Interface.Description), Actions: e.Interface.Actions, MCP: e.Interface.MCP}
+	*t = Type{Name: t.Name, Description: strings.TrimSpace(e.Interface.Description), Actions: e.Interface.Actions, MCP: e.Interface.MCP, DependsOn: e.Interface.DependsOn}
 	if t.MCP == nil && (e.Module == MCPModule || e.ClassName == mcpClass) {
 		t.MCP = &MCP{}
 	}
@@ -95,6 +98,7 @@ func (t *Type) UnmarshalJSON(b []byte) error {
 		t.Params = append(t.Params, Param{
 			Name: p.name(), Type: p.Type, Description: p.Description, Required: p.Required != nil && *p.Required,
 			Default: compact(p.Default), Enum: compact(p.Enum), // the file is indented
+			DependsOn: p.DependsOn,
 		})
 	}
 	for _, o := range e.Interface.Outputs {

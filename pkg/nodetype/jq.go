@@ -22,7 +22,7 @@ type JQOutputs struct {
 
 func describeJQ() Type {
 	t := describe("jq", "Select and change JSON with a jq filter", JQ{}, JQOutputs{})
-	t.Program = ProgramPrefix + t.Name
+	t.Program, t.DependsOn = ProgramPrefix+t.Name, OnValues
 	for i := range t.Outputs {
 		if t.Outputs[i].Name == "results" {
 			t.Outputs[i].Type = "list"

@@ -6,7 +6,7 @@ import "encoding/json"
 type LLM struct {
 	Prompt             string                     `json:"prompt" required:"" help:"the question"`
 	System             string                     `json:"system" help:"the system prompt"`
-	Images             []string                   `json:"images" help:"images for the model: paths of PNG, JPEG, GIF or WebP files (at most 20 MiB together), http or https URLs, or data: URLs"`
+	Images             []string                   `json:"images" depends_on:"world" help:"images for the model: paths of PNG, JPEG, GIF or WebP files (at most 20 MiB together), http or https URLs, or data: URLs"`
 	Model              string                     `json:"model" help:"the model; by default PFLOW_LLM_MODEL, else llm.default_model in settings.json. PROVIDER/MODEL names the provider too: openai, anthropic, gemini, openrouter, ollama, groq, mistral or deepseek; beside base_url the name is sent as it is"`
 	Provider           string                     `json:"provider" enum:"[\"openai\",\"anthropic\"]" help:"the API: openai (chat completions, which most servers have) or anthropic (messages); by default that of the provider which the model names, else llm.provider in settings.json, else chosen by the name of the model"`
 	BaseURL            string                     `json:"base_url" help:"the URL of the API, such as http://localhost:8000/v1; by default that of the model's provider, or the variable PROVIDER_BASE_URL (OPENAI_BASE_URL and so on) from the environment or from env in settings.json"`
@@ -65,6 +65,6 @@ func (u Usage) Plausible() Usage {
 
 func describeLLM() Type {
 	t := describe("llm", "Ask a language model", LLM{}, LLMOutputs{})
-	t.Program = ProgramPrefix + t.Name
+	t.Program, t.DependsOn = ProgramPrefix+t.Name, OnValues
 	return t
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 )
 
@@ -28,6 +30,29 @@ type Type struct {
 	Unregistered bool
 	// Program is set for a type that a program pflow-node-NAME runs: its path, or for a type of the suite its name.
 	Program string
+	// DependsOn is OnValues if what a node puts out depends on its parameters alone, so that an earlier result for the same parameters is as
+	// good. Else it is OnWorld or empty: the node also reads or changes files, services or anything else.
+	DependsOn string
+}
+
+// What the outputs of a node depend on.
+const (
+	OnValues = "values"
+	OnWorld  = "world"
+)
+
+// IsOfValues reports whether the outputs of a node with the given parameters, as they are written, depend on them alone.
+func (t *Type) IsOfValues(params json.RawMessage) bool {
+	if t.DependsOn != OnValues {
+		return false
+	}
+	for _, p := range t.Params {
+		given := gjson.GetBytes(params, p.Name)
+		if p.DependsOn == OnWorld && given.Exists() && given.Type != gjson.Null && given.Raw != "[]" && given.Raw != `""` {
+			return false
+		}
+	}
+	return true
 }
 
 // ProgramPrefix is the beginning of the names of programs that are node types.
@@ -46,6 +71,8 @@ type Param struct {
 	Enum        json.RawMessage `json:"enum,omitempty"`
 	// Input reports whether the workflow's input of the same name is used if the parameter is not given.
 	Input bool `json:"-"`
+	// DependsOn is OnWorld if a node of a type that depends on values depends on more when it has the parameter, such as the path of a file.
+	DependsOn string `json:"depends_on,omitempty"`
 }
 
 // Allows reports whether Enum lists a value, in any spelling of it, or lists no values at all.

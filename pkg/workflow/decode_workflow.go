@@ -120,8 +120,11 @@ func (o object) runtime(key string, v span) *Runtime {
 	if !ok {
 		return nil
 	}
-	o.known("max_output", "fail_degraded")
+	o.known("max_output", "fail_degraded", "on_failure")
 	r := &Runtime{}
+	if _, ok := o.has("on_failure"); ok {
+		r.OnFailure = o.oneOf("on_failure", FinishOnFailure, StopOnFailure)
+	}
 	if v, ok := o.has("max_output"); ok && r.MaxOutput.UnmarshalJSON([]byte(o.raw(v))) != nil {
 		o.must("max_output", "a size", v).Suggest(`Write a number of bytes, or text such as "500kB", "30MB" or "2GiB"`)
 	}

@@ -15,7 +15,7 @@ const EndOfBranch = "end"
 // a batch, which has no action of its own.
 func NextOf(n *Node) program.Next {
 	var params struct{ Code, Language string }
-	if n.Type != CodeType || n.Batch != nil || !bytes.Contains(n.Params, []byte("next")) || json.Unmarshal(n.Params, &params) != nil {
+	if n.Type != CodeType || n.Batch != nil || !bytes.Contains(n.Params, []byte("next")) && !bytes.Contains(n.Params, []byte(`\u`)) || json.Unmarshal(n.Params, &params) != nil {
 		return program.Next{Other: -1}
 	}
 	if params.Language == "" {

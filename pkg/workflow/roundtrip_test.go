@@ -121,7 +121,8 @@ func anyWorkflow(t *rapid.T, sayable bool) *Workflow {
 	}
 	if rapid.Bool().Draw(t, "runtime") {
 		fails := rapid.SampledFrom([]*bool{nil, new(true), new(false)}).Draw(t, "fails")
-		w.Runtime = &Runtime{FailDegraded: fails, MaxOutput: rawjson.Bytes(rapid.SampledFrom([]int64{0, 1, 30e6, 1 << 31, 1<<53 - 1}).Draw(t, "most"))}
+		onFailure := rapid.SampledFrom([]string{"", FinishOnFailure, StopOnFailure}).Draw(t, "on failure")
+		w.Runtime = &Runtime{FailDegraded: fails, OnFailure: onFailure, MaxOutput: rawjson.Bytes(rapid.SampledFrom([]int64{0, 1, 30e6, 1 << 31, 1<<53 - 1}).Draw(t, "most"))}
 	}
 	for i := range rapid.IntRange(1, 5).Draw(t, "nodes") {
 		w.Nodes = append(w.Nodes, draw.node(fmt.Sprintf("%s%d", rapid.SampledFrom([]string{"a", "null", "yes-", "x_"}).Draw(t, "id"), i)))

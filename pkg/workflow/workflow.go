@@ -34,12 +34,20 @@ type Workflow struct {
 	index map[string]int
 }
 
-// Runtime has the limits of a run, and whether it fails when it is degraded.
+// Runtime has the limits of a run, whether it fails when it is degraded, and what it does after a failure.
 type Runtime struct {
 	MaxOutput rawjson.Bytes `json:"max_output,omitempty" help:"how much the nodes of a run may put out: a number of bytes, or text such as 30MB; by default 2 GiB, and 128 MiB for what one command prints"`
 	// FailDegraded is nil if the file does not have it.
 	FailDegraded *bool `json:"fail_degraded,omitempty" help:"give a degraded run the exit status 1 instead of 0"`
+	// OnFailure is FinishOnFailure, StopOnFailure, or empty.
+	OnFailure string `json:"on_failure,omitempty" help:"what happens to running nodes and items after a failure that no edge takes: finish (the default) lets them finish, stop stops them"`
 }
+
+// What a run does with its running nodes after a failure.
+const (
+	FinishOnFailure = "finish"
+	StopOnFailure   = "stop"
+)
 
 // Budget is what a run may spend. A field that is 0 limits nothing.
 type Budget struct {

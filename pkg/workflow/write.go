@@ -217,6 +217,9 @@ func (m *writer) runtime() {
 	if r.FailDegraded != nil {
 		fields = append(fields, "fail_degraded: "+strconv.FormatBool(*r.FailDegraded))
 	}
+	if r.OnFailure != "" {
+		fields = append(fields, "on_failure: "+r.OnFailure)
+	}
 	m.line("runtime: {", strings.Join(fields, ", "), "}")
 }
 

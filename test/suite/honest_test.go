@@ -79,7 +79,7 @@ func newKilled(t *testing.T, seed uint64) *killedChain {
 // caseProgram is a node of these workflows.
 const caseProgram = `#!/bin/sh
 if [ "$1" = --describe ]; then
-	echo '{"interface":{"description":"A node of a case","params":[{"name":"text","type":"str","required":true},{"name":"end","type":"str"},{"name":"long","type":"bool"},{"name":"rounds","type":"int"},{"name":"inputs","type":"dict"}],"outputs":[{"name":"v","type":"str"},{"name":"last","type":"bool"}],"actions":["default","left","right","error"]}}'
+	echo '{"interface":{"description":"A node of a case","params":[{"name":"text","type":"str","required":true},{"name":"end","type":"str"},{"name":"long","type":"bool"},{"name":"rounds","type":"int"},{"name":"inputs","type":"dict"}],"outputs":[{"name":"v","type":"str"},{"name":"last","type":"bool"}],"actions":["default","left","right","error"],"depends_on":"WHAT"}}'
 	exit
 fi
 read -r request
@@ -108,7 +108,7 @@ func (k *killedChain) setHome() {
 	}
 	k.Cleanup(k.nothingIsLeft)
 	for _, kind := range []string{"one", "two"} {
-		program := k.write(filepath.Join(filepath.Base(k.place.home), "nodes", "pflow-node-"+kind), strings.ReplaceAll(caseProgram, "KIND", kind))
+		program := k.write(filepath.Join(filepath.Base(k.place.home), "nodes", "pflow-node-"+kind), strings.NewReplacer("KIND", kind, "WHAT", map[string]string{"one": "world", "two": "values"}[kind]).Replace(caseProgram))
 		if err := os.Chmod(program, 0o700); err != nil {
 			k.Fatal(err)
 		}

@@ -45,7 +45,7 @@ func TestRegressions(t *testing.T) {
 			return err == nil, nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"json": checkJSON, "let": letJSON, "serve": serveHTTP, "get": getHTTP, "call": callTool,
+			"json": checkJSON, "let": letJSON, "serve": serveHTTP, "get": getHTTP, "call": callTool, "edit": editFile,
 		},
 	})
 }
@@ -72,6 +72,18 @@ func letJSON(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Fatalf("%s has no %s", args[1], args[2])
 	}
 	ts.Setenv(args[0], value.String())
+}
+
+// editFile is the command edit FILE OLD NEW. It replaces a text that is in the file.
+func editFile(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 3 {
+		ts.Fatalf("usage: edit FILE OLD NEW")
+	}
+	text := ts.ReadFile(args[0])
+	if !strings.Contains(text, args[1]) {
+		ts.Fatalf("%s does not contain %q", args[0], args[1])
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.ReplaceAll(text, args[1], args[2])), 0o600))
 }
 
 // lastDocument returns the JSON document in the last line of a file, or in all of it.

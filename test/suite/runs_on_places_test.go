@@ -269,4 +269,4 @@ func withoutPlaces(p *place, text string) string {
 }
 
 // changing matches what differs from run to run inside of outputs: ids, times, sizes in time, and ports.
-var changing = regexp.MustCompile(`r01[0-9a-z]{24}|20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z|"[a-z_]*_ms":[0-9.]+|"response_time":[0-9.]+|"date":"[^"]*"|"retry_in_ms":[0-9.]+|sha256:[0-9a-f]{64}|\b[0-9a-f]{32}\b|127\.0\.0\.1:[0-9]+|\\?"(duration|elapsed|port)\\?":[0-9.]+`)
+var changing = regexp.MustCompile(`r01[0-9a-z]{24}|20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z|"[a-z_]*_ms":[0-9.]+|"response_time":[0-9.]+|"date":"[^"]*"|"retry_in_ms":[0-9.]+|sha256:[0-9a-f]{64}(\.[0-9a-f]{16})?|\b[0-9a-f]{32}\b|127\.0\.0\.1:[0-9]+|\\?"(duration|elapsed|port)\\?":[0-9.]+`)

@@ -110,7 +110,7 @@ func (a *again) take() error {
 	if r.Again == nil {
 		return nil
 	}
-	asked, err := l.from.RunAgain(&l.top, *r.Again)
+	asked, err := l.from.Forget(&l.top, *r.Again)
 	if err != nil {
 		return err
 	}

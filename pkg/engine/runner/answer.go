@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/pflow-suite/pflow/pkg/engine"
+	"github.com/pflow-suite/pflow/pkg/engine/flow"
+	"github.com/pflow-suite/pflow/pkg/engine/resume"
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/workflow"
@@ -27,13 +29,13 @@ func (l *Launch) bindAnswers() error {
 	}
 	named, seen := l.earlier(l.named), map[string]engine.Answer{}
 	var other string // a question that the answer fits, and was not given to
-	for _, node := range waiting(l.from) {
+	for _, node := range l.from.Open() {
 		_, given := r.Answers[node]
 		fits := !given && r.Answer != "" && l.from.Accepts(node, r.Answer)
 		switch same := l.from.SameQuestion(named, node); {
 		case fits && same:
 			seen[node] = r.answer()
-		case fits || given && !same && named != nil && named.Open[node]:
+		case fits || given && !same && named.IsOpen(node):
 			other = node
 		}
 	}
@@ -41,9 +43,9 @@ func (l *Launch) bindAnswers() error {
 		maps.Copy(seen, r.Answers)
 		r.Answers, r.Answer = seen, ""
 	} else if other != "" {
-		f := fault.New(fault.Conflict, "The answer was given to run %s, whose question has been answered. Run %s asks now: %s", l.named, l.from.Run, l.from.Question(other))
+		f := fault.New(fault.Conflict, "The answer was given to run %s, whose question has been answered. Run %s asks now: %s", l.named, l.from.Run, l.from.Asked(other).Question)
 		f.Node = other
-		return f.Then(fault.Step{Do: fault.DoAnswer, Run: l.from.Run, Node: other, Choices: l.from.Choices[other]})
+		return f.Then(fault.Step{Do: fault.DoAnswer, Run: l.from.Run, Node: other, Choices: l.from.Asked(other).Choices})
 	}
 	return nil
 }
@@ -63,10 +65,7 @@ func (l *Launch) checkAnswer() error {
 	}
 	var open []string
 	var misfit, personal *fault.Fault
-	for _, node := range slices.Sorted(maps.Keys(l.from.Open)) {
-		if !l.from.Open[node] {
-			continue
-		}
+	for _, node := range l.from.Open() {
 		if l.from.Accepts(node, answer) {
 			f := l.checkPerson(node, l.request.answer())
 			if f == nil {
@@ -78,7 +77,7 @@ func (l *Launch) checkAnswer() error {
 			misfit = fields.Check(answer)
 			misfit.Node = node
 		}
-		open = append(open, fmt.Sprintf("Node %s can be answered: %s", node, strings.Join(l.from.Choices[node], ", ")))
+		open = append(open, fmt.Sprintf("Node %s can be answered: %s", node, strings.Join(l.from.Asked(node).Choices, ", ")))
 	}
 	switch {
 	case personal != nil:
@@ -99,7 +98,7 @@ func (l *Launch) checkAnswers() error {
 	for _, path := range slices.Sorted(maps.Keys(all)) {
 		given := all[path]
 		choices, known := l.choices(path)
-		if !known || len(choices) > 0 || l.from != nil && l.from.Open[path] {
+		if !known || len(choices) > 0 || l.from != nil && l.from.IsOpen(path) {
 			if f := l.checkPerson(path, given); f != nil {
 				return f
 			}
@@ -132,10 +131,10 @@ func (l *Launch) checkPerson(path string, given engine.Answer) *fault.Fault {
 	if denied != "" {
 		f.Message += ": it was denied by " + denied
 	}
-	if f.Node = path; l.from == nil || !l.from.Open[path] {
+	if f.Node = path; l.from == nil || !l.from.IsOpen(path) {
 		return f.Suggest("Leave out the answer: a run that comes to the question asks it, or pauses")
 	}
-	step := fault.Step{Do: fault.DoAskPerson, Run: l.from.Run, Node: path, Choices: l.from.Choices[path], Name: l.request.Name}
+	step := fault.Step{Do: fault.DoAskPerson, Run: l.from.Run, Node: path, Choices: l.from.Asked(path).Choices, Name: l.request.Name}
 	if fields := l.from.Form(path); fields != nil {
 		step.Example = fields.Example()
 	}
@@ -143,8 +142,8 @@ func (l *Launch) checkPerson(path string, given engine.Answer) *fault.Fault {
 }
 
 // unasked returns the fault of an answer, given by a flag, to a node that has not asked and has no approval.
-func unasked(top *engine.Sub, from *engine.Checkpoint, path, by string) *fault.Fault {
-	open := waiting(from)
+func unasked(top *flow.Flow, from *resume.Memory, path, by string) *fault.Fault {
+	open := from.Open()
 	tool := callsTool(top, path)
 	f := fault.New(fault.Usage, "Node %q asks no question, so an answer to it has no effect", path)
 	if tool {
@@ -171,8 +170,8 @@ func unasked(top *engine.Sub, from *engine.Checkpoint, path, by string) *fault.F
 // choices returns the answers to the question about a node, or none if it asks nothing. known is false if the node may be inside a
 // workflow that only the run can name.
 func (l *Launch) choices(path string) (choices []string, known bool) {
-	if l.from != nil && l.from.Open[path] {
-		return l.from.Choices[path], true
+	if l.from != nil && l.from.IsOpen(path) {
+		return l.from.Asked(path).Choices, true
 	}
 	n, known := l.asking(path)
 	if n == nil || n.Approval == nil {
@@ -202,21 +201,8 @@ func (l *Launch) asking(path string) (_ *workflow.Node, known bool) {
 	}
 }
 
-// waiting returns the paths of the nodes whose question the run to go on from left open.
-func waiting(from *engine.Checkpoint) (paths []string) {
-	if from == nil {
-		return nil
-	}
-	for _, path := range slices.Sorted(maps.Keys(from.Open)) {
-		if from.Open[path] {
-			paths = append(paths, path)
-		}
-	}
-	return paths
-}
-
 // callsTool reports whether the node at a path calls a tool of an MCP server, which may ask.
-func callsTool(sub *engine.Sub, path string) bool {
+func callsTool(sub *flow.Flow, path string) bool {
 	id, inner, deeper := strings.Cut(event.GenericPath(path), "/")
 	n, ok := sub.Workflow.Node(id)
 	if !ok {
@@ -229,7 +215,7 @@ func callsTool(sub *engine.Sub, path string) bool {
 }
 
 // approvalNodes returns the paths of the nodes with an approval.
-func approvalNodes(sub *engine.Sub, prefix string) (paths []string) {
+func approvalNodes(sub *flow.Flow, prefix string) (paths []string) {
 	for _, n := range sub.Workflow.Nodes {
 		if n.Approval != nil {
 			paths = append(paths, prefix+n.ID)

@@ -43,10 +43,10 @@ func (r *Request) checkAnswered(rec *journal.Reader, live bool) error {
 
 // answersOpen reports whether the request has an answer to a question that the run to go on from left open.
 func (l once) answersOpen() bool {
-	for path, open := range l.from.Open {
+	for _, path := range l.from.Open() {
 		_, given := l.request.Answers[path]
 		_, generic := l.request.Answers[event.GenericPath(path)]
-		if open && (given || generic || l.request.Answer != "") {
+		if given || generic || l.request.Answer != "" {
 			return true
 		}
 	}

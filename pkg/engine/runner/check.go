@@ -3,7 +3,7 @@ package runner
 import (
 	"github.com/pflow-suite/pflow/pkg/catalog/library"
 	"github.com/pflow-suite/pflow/pkg/catalog/registry"
-	"github.com/pflow-suite/pflow/pkg/engine"
+	"github.com/pflow-suite/pflow/pkg/engine/flow"
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/home/redact"
 	"github.com/pflow-suite/pflow/pkg/workflow"
@@ -40,7 +40,7 @@ func (l *Launch) check() error {
 		l.top.File = nil
 	}
 	l.subs = subsOf(&l.top)
-	l.load = func(from *engine.Sub, ref string) (*engine.Sub, error) {
+	l.load = func(from *flow.Flow, ref string) (*flow.Flow, error) {
 		sub, err := open(from.File, ref)
 		if err != nil {
 			return nil, err
@@ -55,11 +55,11 @@ func (l *Launch) check() error {
 }
 
 // sub returns a checked workflow as the engine runs it. Its digest is that of the definition without secrets.
-func (l *Launch) sub(name string, report *check.Report) *engine.Sub {
+func (l *Launch) sub(name string, report *check.Report) *flow.Flow {
 	l.addDefaults(report.File.Workflow)
 	l.redactor.AddCredentialsOf(report.File.JSON())
 	definition, _ := l.redactor.JSON(report.File.JSON())
-	s := &engine.Sub{Name: name, Workflow: report.File.Workflow, File: report.File, Kinds: report.Kinds, Digest: event.Digest(definition), Subs: map[string]*engine.Sub{}}
+	s := &flow.Flow{Name: name, Workflow: report.File.Workflow, File: report.File, Kinds: report.Kinds, Digest: event.Digest(definition), Subs: map[string]*flow.Flow{}}
 	if s.Workflow.TemplateResolutionMode == "" {
 		s.Workflow.TemplateResolutionMode = l.settings.TemplateResolutionMode
 	}

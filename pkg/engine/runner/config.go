@@ -12,6 +12,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/mcp/oauth"
 	"github.com/pflow-suite/pflow/pkg/process"
 	"github.com/pflow-suite/pflow/pkg/process/chain"
+	"github.com/pflow-suite/pflow/pkg/workflow"
 )
 
 // config returns the launch as the engine takes it, without what depends on the run's journal. run is the id of the run, or
@@ -30,7 +31,7 @@ func (l *Launch) config(run string) engine.Config {
 	kept := cache.Open(l.host.Home)
 	kept.WriteOnly = r.NoCache
 	return engine.Config{
-		Sub:       l.top,
+		Flow:      l.top,
 		Load:      l.load,
 		Started:   event.Workflow{Name: r.Name, Path: r.Path, Digest: l.top.Digest, Definition: l.definition, Source: r.source()},
 		Workflows: l.subs,
@@ -42,7 +43,7 @@ func (l *Launch) config(run string) engine.Config {
 		Ask:      l.host.Ask,
 		Answer:   r.answer(), Answers: r.Answers, ByPerson: l.settings.ApprovalByPerson,
 		Cache: kept,
-		Jobs:  r.Jobs, KeepGoing: r.KeepGoing, Timeout: r.Timeout, Budget: budgetOf(l), Runners: runnersOf(l),
+		Jobs:  r.Jobs, KeepGoing: r.KeepGoing, NoCache: r.NoCache, StopOnFailure: stopsOnFailure(l), Timeout: r.Timeout, Budget: budgetOf(l), Runners: runnersOf(l),
 		From: l.from, Only: r.Only, Again: r.recorded(),
 		Log: l.host.Log,
 	}
@@ -76,4 +77,13 @@ func (l *Launch) reach(run string, env []string) func(server string) (mcpclient.
 		}
 		return resolver.Spec(name, server), nil
 	}
+}
+
+// stopsOnFailure reports whether a failure stops running nodes: a flag says so, or else the workflow.
+func stopsOnFailure(l *Launch) bool {
+	r, runtime := l.request, l.top.Workflow.Runtime
+	if r.OnFailure == "" && !r.KeepGoing && runtime != nil {
+		return runtime.OnFailure == workflow.StopOnFailure
+	}
+	return r.OnFailure == workflow.StopOnFailure
 }

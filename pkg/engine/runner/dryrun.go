@@ -30,8 +30,9 @@ type DryRunNode struct {
 	Type  string        `json:"type"`
 	MCP   *event.MCP    `json:"mcp,omitempty"`
 	Would engine.Intent `json:"would"`
-	// Why says of a node that would run, although the run that is resumed has its outputs, why.
-	Why string `json:"why,omitempty"`
+	// Because is why a node would run, if a run is resumed. Why says more of some.
+	Because string `json:"because,omitempty"`
+	Why     string `json:"why,omitempty"`
 	// After are the nodes that it waits for.
 	After []string `json:"after"`
 }
@@ -55,7 +56,7 @@ func (l *Launch) DryRun(ctx context.Context) (*DryRun, error) {
 		return nil, l.redactor.Fault(fault.From(err))
 	}
 	for _, id := range preview.Order {
-		node := DryRunNode{Node: id, Type: preview.Nodes[id].Type, Would: preview.Would[id], Why: l.redactor.Text(preview.Why[id]), After: append([]string{}, preview.After[id]...)}
+		node := DryRunNode{Node: id, Type: preview.Nodes[id].Type, Would: preview.Would[id], Because: preview.Because[id], Why: l.redactor.Text(preview.Why[id]), After: append([]string{}, preview.After[id]...)}
 		if m := preview.Kinds[id].MCP; m != nil {
 			node.MCP = &event.MCP{Server: m.Server, Tool: m.Tool}
 		}

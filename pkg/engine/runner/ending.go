@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
-	"maps"
-	"slices"
 
-	"github.com/pflow-suite/pflow/pkg/engine"
+	"github.com/pflow-suite/pflow/pkg/engine/resume"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/run/journal"
 )
@@ -26,9 +24,9 @@ func (r *Request) outlasts(rec *journal.Reader) (ending bool, asked string, err 
 	if err != nil {
 		return false, "", nil //nolint:nilerr // a damaged run has no questions
 	}
-	for _, node := range slices.Sorted(maps.Keys(run.Open)) {
+	for _, node := range run.Open() {
 		_, answered := r.Answers[node]
-		if run.Open[node] && (answered || run.Accepts(node, r.Answer)) {
+		if answered || run.Accepts(node, r.Answer) {
 			return false, node, nil
 		}
 	}
@@ -69,7 +67,7 @@ func (r *Request) checkFollowed(rec *journal.Reader) error {
 }
 
 // checkpointOf reads what a run has recorded so far.
-func checkpointOf(rec *journal.Reader) (*engine.Checkpoint, error) {
+func checkpointOf(rec *journal.Reader) (*resume.Memory, error) {
 	file, err := rec.Open()
 	if err != nil {
 		return nil, err
@@ -79,5 +77,5 @@ func checkpointOf(rec *journal.Reader) (*engine.Checkpoint, error) {
 	if err != nil {
 		return nil, fault.From(err)
 	}
-	return engine.ReadCheckpoint(io.NewSectionReader(file, 0, info.Size()), rec.Blob)
+	return resume.Read(io.NewSectionReader(file, 0, info.Size()), rec.Blob)
 }

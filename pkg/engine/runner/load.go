@@ -62,6 +62,8 @@ type Options struct {
 	// Runners are the command lines of runners, by their names. They win over those of the settings.
 	Runners   map[string]string
 	KeepGoing bool
+	// OnFailure is workflow.FinishOnFailure, workflow.StopOnFailure, or empty for what the workflow says.
+	OnFailure string
 	NoCache   bool
 	Sync      bool
 	// Dir is the folder to run in; empty for this process's, or that of the run to go on from.
@@ -243,7 +245,7 @@ func (r *Request) folder(host *Host, first *event.Event) string {
 // request returns a request with the options in it.
 func (o Options) request(host *Host) (*Request, error) {
 	r := &Request{
-		Jobs: o.Jobs, Timeout: o.Timeout, Budget: o.Budget, Runners: o.Runners, KeepGoing: o.KeepGoing, Sync: o.Sync, NoCache: o.NoCache, Answer: o.Answer, By: o.By, Person: o.Person, Answers: o.Answers, Proposals: o.Proposals, DirGiven: o.Dir != "",
+		Jobs: o.Jobs, Timeout: o.Timeout, Budget: o.Budget, Runners: o.Runners, KeepGoing: o.KeepGoing, OnFailure: o.OnFailure, Sync: o.Sync, NoCache: o.NoCache, Answer: o.Answer, By: o.By, Person: o.Person, Answers: o.Answers, Proposals: o.Proposals, DirGiven: o.Dir != "",
 	}
 	if r.Jobs == 0 {
 		r.Jobs = runtime.GOMAXPROCS(0)

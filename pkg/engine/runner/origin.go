@@ -14,7 +14,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/pflow-suite/pflow/pkg/engine"
+	"github.com/pflow-suite/pflow/pkg/engine/resume"
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
@@ -27,7 +27,7 @@ func (l *Launch) openCheckpoint() (read func() error, err error) {
 	if l.origin == nil && l.events == nil {
 		return l.checkAnswer, nil
 	}
-	var source engine.Source = l.events
+	var source resume.Source = l.events
 	blob := l.blobs()
 	if l.origin != nil {
 		if l.fork = l.request.Resume == ""; !l.fork {
@@ -42,7 +42,7 @@ func (l *Launch) openCheckpoint() (read func() error, err error) {
 	done := make(chan error, 1)
 	go func() {
 		var err error
-		if l.from, err = engine.ReadCheckpoint(source, blob); err == nil {
+		if l.from, err = resume.Read(source, blob); err == nil {
 			l.from.Earlier = l.earlier
 		}
 		done <- err
@@ -56,12 +56,12 @@ func (l *Launch) openCheckpoint() (read func() error, err error) {
 }
 
 // earlier returns the checkpoint of a run of this home, or nil. It is read once.
-func (l *Launch) earlier(run string) *engine.Checkpoint {
+func (l *Launch) earlier(run string) *resume.Memory {
 	if c, ok := l.read[run]; ok {
 		return c
 	}
 	if l.read == nil {
-		l.read = map[string]*engine.Checkpoint{}
+		l.read = map[string]*resume.Memory{}
 	}
 	l.read[run] = nil
 	rec, err := journal.Find(l.host.Home, run)
@@ -73,8 +73,8 @@ func (l *Launch) earlier(run string) *engine.Checkpoint {
 		return nil
 	}
 	l.releases = append(l.releases, func() { _ = file.Close() })
-	if c, err := engine.ReadCheckpoint(file, rec.Blob); err == nil {
-		l.read[run] = c
+	if m, err := resume.Read(file, rec.Blob); err == nil {
+		m.Earlier, l.read[run] = l.earlier, m
 	}
 	return l.read[run]
 }

@@ -83,6 +83,8 @@ type Request struct {
 	// Runners are the command lines of runners that are given for the run, by their names.
 	Runners   map[string]string `json:"runners,omitempty"`
 	KeepGoing bool              `json:"keep_going,omitempty"`
+	// OnFailure is what happens to running nodes after a failure, or empty: what the workflow says.
+	OnFailure string `json:"on_failure,omitempty"`
 	// NoCache runs nodes with a cache too. Their outputs are kept for later runs.
 	NoCache bool `json:"no_cache,omitempty"`
 	// Sync makes every event reach the disk before the run goes on.

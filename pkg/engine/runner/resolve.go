@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/pflow-suite/pflow/pkg/engine"
+	"github.com/pflow-suite/pflow/pkg/engine/flow"
+	"github.com/pflow-suite/pflow/pkg/engine/resume"
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home/redact"
@@ -32,8 +34,8 @@ type Launch struct {
 	releases []func()
 
 	// top is the checked workflow. load reads and checks one that a node names by a template.
-	top  engine.Sub
-	load func(from *engine.Sub, ref string) (*engine.Sub, error)
+	top  flow.Flow
+	load func(from *flow.Flow, ref string) (*flow.Flow, error)
 	// subs are the sub-workflows that have a literal name.
 	subs []event.Workflow
 	// definition is the workflow's file as the run stores it, without secrets.
@@ -50,7 +52,7 @@ type Launch struct {
 	suite  string
 
 	// read has the checkpoints of earlier runs that were asked for, by the ids of the runs; nil stands for one that is gone.
-	read map[string]*engine.Checkpoint
+	read map[string]*resume.Memory
 
 	// file is the checkpoint file, or nil.
 	file *journal.EventFile
@@ -61,7 +63,7 @@ type Launch struct {
 	// key is held so that no other process starts a run for it. It may be nil.
 	key *journal.Key
 	// from is the checkpoint to go on from, and origin the run of this home that it belongs to. Either may be nil.
-	from   *engine.Checkpoint
+	from   *resume.Memory
 	origin *journal.Reader
 	// named is the id of the run that was asked for, which the origin may have gone on from.
 	named string

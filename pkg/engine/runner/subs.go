@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/pflow-suite/pflow/pkg/catalog/library"
-	"github.com/pflow-suite/pflow/pkg/engine"
+	"github.com/pflow-suite/pflow/pkg/engine/flow"
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/home/redact"
 	"github.com/pflow-suite/pflow/pkg/workflow"
@@ -23,11 +23,11 @@ type subKey struct{ from, ref string }
 func keyOf(w event.Workflow) subKey { return subKey{w.From, w.Ref} }
 
 // subsOf returns the workflows that the nodes of a workflow run, and those inside them, each once: those that have a literal name.
-func subsOf(top *engine.Sub) []event.Workflow {
+func subsOf(top *flow.Flow) []event.Workflow {
 	var all []event.Workflow
 	seen := map[subKey]bool{}
-	var visit func(s *engine.Sub)
-	visit = func(s *engine.Sub) {
+	var visit func(s *flow.Flow)
+	visit = func(s *flow.Flow) {
 		for _, id := range slices.Sorted(maps.Keys(s.Subs)) {
 			inner := s.Subs[id]
 			node, ok := s.Workflow.Node(id)

@@ -95,6 +95,9 @@ func (n *Node) Apply(e *event.Event) {
 			n.Workflow = e.Workflow
 		}
 		n.RunsOn = e.RunsOn
+		if len(n.Attempts) == 0 && e.Because != event.Unfinished {
+			n.Because = e.Because
+		}
 		n.Type, n.MCP, n.Done, n.Goal, n.Message = e.Type, e.MCP, 0, 0, ""
 		if e.Items != nil {
 			n.Total = *e.Items

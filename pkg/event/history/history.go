@@ -92,6 +92,8 @@ type Node struct {
 	// FromRun is the run that a reused node comes from; Cached is set if it was taken from the cache.
 	FromRun string
 	Cached  bool
+	// Because is why the node ran although an earlier run had something of the workflow; empty for one that no run had finished.
+	Because string
 	// Reason is the reason of a skipped node, or the cause of a cancelled one.
 	Reason string
 	// Question and Choices are what a person is asked, Answer and By the reply.
@@ -240,6 +242,21 @@ func (r *Run) Counts() map[State]int {
 		counts[n.State]++
 	}
 	return counts
+}
+
+// Outlasting returns the ids of the workflow's own nodes that still run although one has failed and no edge takes that: they finish first, unless
+// a failure stops them.
+func (r *Run) Outlasting() (ids []string) {
+	failed := false
+	for _, n := range r.Nodes {
+		if failed = failed || n.State == Failed && !n.Handled; n.State == Running {
+			ids = append(ids, n.Path)
+		}
+	}
+	if !failed || r.Finished != nil || r.Started != nil && r.Started.OnFailure != "" {
+		return nil
+	}
+	return ids
 }
 
 // Plural returns a number with its noun, which gets an s unless n is 1: 3 items.

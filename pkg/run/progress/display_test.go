@@ -320,7 +320,7 @@ func TestPlainLines(t *testing.T) {
 		if len(out) > 0 {
 			t.Errorf("written at once: %s", <-out)
 		}
-		if first := <-out; first != "run r01run of deploy.json: 4 nodes\nok build 900ms\nFAILED test 300ms\nok docs 2s\ncancelled deploy: test\n" {
+		if first := <-out; first != "run r01run of deploy.json: 4 nodes\nok build 900ms\nFAILED test 300ms; the run ends after docs (--on-failure stop would stop that)\nok docs 2s\ncancelled deploy: test\n" {
 			t.Errorf("written:\n%s", first)
 		}
 		if d.End() {

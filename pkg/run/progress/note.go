@@ -22,6 +22,8 @@ type note struct {
 	// gives.
 	took, text string
 	noText     bool
+	// waits has the nodes that finish after a failure, before the run ends.
+	waits []string
 }
 
 // kind is what happened: a word for plain text, and a sign and a prefix of the text for a screen.
@@ -58,7 +60,11 @@ func noteOf(r *history.Run, e *event.Event) (note, bool) {
 	}
 	switch e.Event {
 	case event.NodeCompleted:
-		o.kind, o.text = completed, strings.Join(sizes(n), ", ")
+		details := sizes(n)
+		if n.Because != "" {
+			details = append(details, n.Because)
+		}
+		o.kind, o.text = completed, strings.Join(details, ", ")
 	case event.NodeReused:
 		o.kind, o.text = reused, "from "+n.FromRun
 		if n.Cached {
@@ -107,6 +113,7 @@ func (o *note) fail(r *history.Run, n *history.Node, e *event.Event) {
 	default:
 		o.kind = failed
 		o.noText = !ofItem(n.Path)
+		o.waits = r.Outlasting()
 		if event.Enclosing(n.Path) != "" { // the failure of the outer node gives the reason, except for an item
 			return
 		}
@@ -179,6 +186,9 @@ func (o note) line(c columns) line {
 	}
 	l.blanks(2)
 	l.add(emphasis, strings.TrimSuffix(o.kind.prefix+o.text, ": "))
+	if len(o.waits) > 0 {
+		l.add(yellow, "; the run ends after "+strings.Join(o.waits, ", "))
+	}
 	return l
 }
 
@@ -193,6 +203,9 @@ func (o note) plain() string {
 		text += " " + o.text
 	case o.text != "" && !o.noText:
 		text += ": " + o.text
+	}
+	if len(o.waits) > 0 {
+		text += "; the run ends after " + strings.Join(o.waits, ", ") + " (--on-failure stop would stop that)"
 	}
 	return cells.Clean(text)
 }

@@ -98,7 +98,9 @@ func (r *writer) runState() state {
 
 // statusNote explains the status if its word is not enough.
 func (r *writer) statusNote() string {
-	switch {
+	switch finishing := r.run.Outlasting(); {
+	case len(finishing) > 0 && r.live():
+		return "It has failed, and ends when the nodes that run have finished: " + oneLine(strings.Join(finishing, ", ")) + "."
 	case r.ResumedBy != "":
 		return "Run " + oneLine(r.ResumedBy) + " continues it."
 	case r.acts && r.live() && r.status == running:

@@ -20,6 +20,7 @@ type Flags struct {
 	BudgetFlags
 	RunsOn    []string `name:"runs-on" help:"Use this command line for a runner that nodes name, instead of that in settings.json; repeatable." sep:"none" placeholder:"NAME=COMMAND"`
 	KeepGoing bool     `help:"After a failure, go on with the nodes that do not depend on it." short:"k"`
+	OnFailure string   `help:"What happens to running nodes and items after a failure that no edge takes: finish, or stop. By default runtime.on_failure of the workflow, or finish." enum:",finish,stop" default:"" placeholder:"finish|stop"`
 	NoCache   bool     `help:"Run nodes even if the cache has their outputs, and cache the new ones."`
 	Sync      bool     `help:"Write every event through to the disk before the run goes on."`
 }
@@ -36,6 +37,9 @@ type Limits struct {
 func (f *Flags) Limits() (l Limits, err error) {
 	if f.Jobs < 0 {
 		return l, fault.New(fault.Usage, "--jobs must be at least 1, got %d", f.Jobs)
+	}
+	if f.KeepGoing && f.OnFailure != "" {
+		return l, fault.New(fault.Usage, "--keep-going and --on-failure cannot be combined").Suggest("Leave out one of them: --keep-going starts other nodes after a failure")
 	}
 	if l.Budget, err = f.spending(); err != nil {
 		return l, err
@@ -81,6 +85,9 @@ func (f *Flags) Arguments() (args []string, err error) {
 	args = append(args, f.BudgetFlags.arguments()...)
 	for _, given := range f.RunsOn {
 		args = append(args, "--runs-on="+given)
+	}
+	if f.OnFailure != "" {
+		args = append(args, "--on-failure="+f.OnFailure)
 	}
 	for _, given := range []struct {
 		flag string

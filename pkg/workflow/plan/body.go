@@ -62,6 +62,7 @@ const (
 	itemBusy
 	itemCompleted
 	itemFailed
+	itemCancelled
 )
 
 // open offers the first step of a node that may run.
@@ -174,6 +175,8 @@ func (p *Plan) item(i int, e *event.Event) {
 	switch {
 	case e.Event == event.ItemCompleted:
 		p.endItem(i, *e.Item, itemCompleted)
+	case e.Event == event.NodeCancelled: // another item failed
+		p.endItem(i, *e.Item, itemCancelled)
 	case e.Event != event.NodeFailed:
 		return
 	case again && it.phase == itemBusy && e.Attempt == it.attempt:

@@ -22,7 +22,7 @@ const (
 
 // Inputs returns the names in a node's own inputs, in the order of the file.
 func Inputs(n *workflow.Node) (names []string) {
-	if !bytes.Contains(n.Params, []byte(`"inputs"`)) {
+	if !bytes.Contains(n.Params, []byte(`"inputs"`)) && !bytes.Contains(n.Params, []byte(`\u`)) { // a key may be spelled with escapes
 		return nil
 	}
 	inputs := gjson.GetBytes(n.Params, "inputs")

@@ -1,10 +1,10 @@
-package engine_test
+package resume_test
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/pflow-suite/pflow/pkg/engine"
+	"github.com/pflow-suite/pflow/pkg/engine/resume"
 	"github.com/pflow-suite/pflow/pkg/fault"
 )
 
@@ -17,11 +17,11 @@ func TestStreamsThatAreNoRun(t *testing.T) {
 		"no workflow": strings.Replace(started, `"workflow":{"name":"w"},`, "", 1),
 		"two runs":    started + started,
 	} {
-		if _, err := engine.ReadCheckpoint(strings.NewReader(stream), nil); err == nil || fault.From(err).Type != fault.Usage {
+		if _, err := resume.Read(strings.NewReader(stream), nil); err == nil || fault.From(err).Type != fault.Usage {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if c, err := engine.ReadCheckpoint(strings.NewReader(started), nil); err != nil || c.Run != "r1" {
+	if c, err := resume.Read(strings.NewReader(started), nil); err != nil || c.Run != "r1" {
 		t.Errorf("%+v, %v", c, err)
 	}
 }
