@@ -23,37 +23,30 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow/template"
 )
 
-// digester computes input digests: hashes of everything that changes what a node puts out. How a node is scheduled, retried, limited,
-// spelled or described does not count. A node whose digest is that of an earlier run need not run again.
-type digester struct {
-	redactor *redact.Redactor
-	// workflows has the digests that workflow has computed.
-	workflows map[*flow.Flow]string
-	// oldKeys reports whether the chain of runs began with keys of the old digests.
-	oldKeys bool
-}
+// Input digests are hashes of everything that changes what a node puts out. How a node is scheduled, retried, limited, spelled or described
+// does not count. A node whose digest is that of an earlier run need not run again.
 
 // keyVersion is the version of the digests that node keys are made of, as run_started has it. Runs of before have none.
 const keyVersion = 2
 
-// node returns the digest of a node, of an iteration of it, or of an item of its batch: of its type and its resolved parameters as values.
+// digest returns the digest of a node, of an iteration of it, or of an item of its batch: of its type and its resolved parameters as values.
 // A secret counts by its name: its value may come from outputs that were written without it.
-func (d *digester) node(nr *nodeRun, bound *boundNode) (string, error) {
-	d.redactor.AddCredentialsOf(bound.Params)
-	params, _ := d.redactor.JSON(bound.Params) // from here on, what stands under a secret's name counts as a secret
+func (b *values) digest(nr *nodeRun, bound *boundNode) (string, error) {
+	b.store.redactor.AddCredentialsOf(bound.Params)
+	params, _ := b.store.redactor.JSON(bound.Params) // from here on, what stands under a secret's name counts as a secret
 	before, after, long := bound.Long(params)
 	if long != nil {
 		params = slices.Concat(before, json.RawMessage("null"), after)
 	}
 	h := sha256.New()
-	hashParts(h, rawjson.Quote(nr.node.Type), json.RawMessage(strconv.FormatBool(nr.node.UnsafeTemplates)), d.secrets(nr), plainParams(nr, params))
+	hashParts(h, rawjson.Quote(nr.node.Type), json.RawMessage(strconv.FormatBool(nr.node.UnsafeTemplates)), b.secrets(nr), plainParams(nr, params))
 	if long != nil {
 		if err := copyQuoted(h, long); err != nil {
 			return "", err
 		}
 	}
 	if bound.sub != nil {
-		hashParts(h, rawjson.Quote(d.workflow(bound.sub)))
+		hashParts(h, rawjson.Quote(b.workflow(bound.sub)))
 	}
 	return resume.Digest(sumOf(h), nr.frame.lineage(nr.id())), nil
 }
@@ -76,7 +69,7 @@ func plainParams(nr *nodeRun, params json.RawMessage) json.RawMessage {
 
 // loop returns the digest of a node with a loop as a whole, by that of its first iteration: its condition, and what later iterations are
 // given, count too. How many iterations there may be does not: see reuseNode.
-func (d *digester) loop(nr *nodeRun, first string) string {
+func (b *values) loop(nr *nodeRun, first string) string {
 	l := nr.node.Loop
 	parts := []json.RawMessage{json.RawMessage(resume.Params(first)), rawjson.Quote(l.While), rawjson.Quote(l.Until)}
 	for _, name := range slices.Sorted(maps.Keys(l.Carry)) {
@@ -85,7 +78,7 @@ func (d *digester) loop(nr *nodeRun, first string) string {
 	uses, _ := plan.Uses(nr.node)
 	for _, u := range uses {
 		if v, ok := nr.frame.inputs[u.Ref.Root]; ok && !isSchedule(u) {
-			v, _ = d.redactor.JSON(v)
+			v, _ = b.store.redactor.JSON(v)
 			parts = append(parts, rawjson.Quote(u.Ref.Root), canonical(nil, gjson.ParseBytes(v), nil))
 		}
 	}
@@ -99,9 +92,9 @@ func isSchedule(u template.Use) bool {
 }
 
 // secrets returns the names of the secrets in a node's parameters as they are written: those with a literal value there, and the inputs.
-func (d *digester) secrets(nr *nodeRun) json.RawMessage {
+func (b *values) secrets(nr *nodeRun) json.RawMessage {
 	var names []string
-	if named := d.redactor.Named(nr.node.Params); bytes.Contains(named, []byte("<redacted:")) {
+	if named := b.store.redactor.Named(nr.node.Params); bytes.Contains(named, []byte("<redacted:")) {
 		for _, mark := range strings.Split(string(canonical(nil, gjson.ParseBytes(named), nil)), "<redacted:")[1:] {
 			name, _, _ := strings.Cut(mark, ">")
 			names = append(names, name)
@@ -118,19 +111,19 @@ func (d *digester) secrets(nr *nodeRun) json.RawMessage {
 }
 
 // workflow returns the digest of a workflow and of all workflows that its nodes run.
-func (d *digester) workflow(f *flow.Flow) string {
-	if digest, ok := d.workflows[f]; ok {
+func (b *values) workflow(f *flow.Flow) string {
+	if digest, ok := b.workflows[f]; ok {
 		return digest
 	}
 	parts := []json.RawMessage{rawjson.Quote(f.Digest)}
 	if f.File != nil {
-		parts[0] = essence(nil, gjson.ParseBytes(d.redactor.Named(f.File.JSON())))
+		parts[0] = essence(nil, gjson.ParseBytes(b.store.redactor.Named(f.File.JSON())))
 	}
 	for _, id := range slices.Sorted(maps.Keys(f.Subs)) {
-		parts = append(parts, rawjson.Quote(id), rawjson.Quote(d.workflow(f.Subs[id])))
+		parts = append(parts, rawjson.Quote(id), rawjson.Quote(b.workflow(f.Subs[id])))
 	}
-	d.workflows[f] = hashOf(parts...)
-	return d.workflows[f]
+	b.workflows[f] = hashOf(parts...)
+	return b.workflows[f]
 }
 
 // essential has the fields that change what a workflow puts out.
@@ -165,26 +158,26 @@ func essence(out []byte, definition gjson.Result) []byte {
 
 // batch returns the digest of a batch as a whole: of its way to handle errors, and of each item, which its outputs repeat, with the item's
 // digest.
-func (d *digester) batch(nr *nodeRun, itemDigest func(nr *nodeRun, i int) (string, error)) (string, error) {
+func (b *values) batch(nr *nodeRun, itemDigest func(nr *nodeRun, i int) (string, error)) (string, error) {
 	parts := []json.RawMessage{rawjson.Quote(nr.node.Type), rawjson.Quote(nr.node.Batch.ErrorHandling)}
 	for i, item := range nr.batch.items {
 		digest, err := itemDigest(nr, i)
 		if err != nil {
 			return "", err
 		}
-		item, _ = d.redactor.JSON(item)
+		item, _ = b.store.redactor.JSON(item)
 		parts = append(parts, canonical(nil, gjson.ParseBytes(item), nil), json.RawMessage(resume.Params(digest)))
 	}
 	return resume.Digest(hashOf(parts...), nr.frame.lineage(nr.id())), nil
 }
 
 // question returns the digest of what a person is asked about. Another question, or another node, needs another answer.
-func (d *digester) question(nr *nodeRun, q *Question) string {
+func (b *values) question(nr *nodeRun, q *Question) string {
 	params := q.Params
 	if params == nil {
-		params = d.redactor.Named(nr.node.Params)
+		params = b.store.redactor.Named(nr.node.Params)
 	}
-	parts := []json.RawMessage{rawjson.Quote(nr.node.Type), rawjson.Quote(d.redactor.Text(q.Text)), plainParams(nr, params)}
+	parts := []json.RawMessage{rawjson.Quote(nr.node.Type), rawjson.Quote(b.store.redactor.Text(q.Text)), plainParams(nr, params)}
 	for _, c := range q.Choices {
 		parts = append(parts, rawjson.Quote(c))
 	}
@@ -285,3 +278,20 @@ func hashParts(h hash.Hash, parts ...json.RawMessage) {
 }
 
 func sumOf(h hash.Hash) string { return hashPrefix + hex.EncodeToString(h.Sum(nil)) }
+
+// lineage identifies the nodes that lead to one by taken edges and templates, however far, and out of the nodes around. The node must be
+// ready. It is "" if they are unknown.
+func (fr *frame) lineage(id string) string {
+	if known, ok := fr.lineages[id]; ok || fr.alone {
+		return known
+	}
+	sources := fr.plan.Sources(id)
+	slices.Sort(sources)
+	parts := []json.RawMessage{json.RawMessage(fr.before)}
+	for _, source := range slices.Compact(sources) {
+		parts = append(parts, rawjson.Quote(source), json.RawMessage(fr.lineages[source]))
+	}
+	const length = 16 // hexadecimal digits
+	fr.lineages[id] = strings.TrimPrefix(hashOf(parts...), hashPrefix)[:length]
+	return fr.lineages[id]
+}

@@ -14,11 +14,11 @@ import (
 
 // oldNode returns the digest of a node, or of an item of its batch: of its type, its definition, and its resolved parameters.
 // A secret in the definition counts by its name and not by its value. In the parameters only its presence counts, for the
-// parameters may come from a checkpoint's outputs, which are without secrets.
-func (d *digester) oldNode(nr *nodeRun, bound *boundNode) string {
-	params, _ := d.redactor.JSON(bound.Params)
+// parameters may come from an earlier run's outputs, which are without secrets.
+func (b *values) oldNode(nr *nodeRun, bound *boundNode) string {
+	params, _ := b.store.redactor.JSON(bound.Params)
 	h := sha256.New()
-	hashParts(h, rawjson.Quote(nr.node.Type), d.redactor.Named(nr.node.Params))
+	hashParts(h, rawjson.Quote(nr.node.Type), b.store.redactor.Named(nr.node.Params))
 	if before, after, text := bound.Long(params); text == nil {
 		hashParts(h, params)
 	} else if err := hashLong(h, before, after, text); err != nil {
@@ -29,35 +29,35 @@ func (d *digester) oldNode(nr *nodeRun, bound *boundNode) string {
 		uses, _ := plan.Uses(nr.node)
 		for _, u := range uses { // later iterations may read what the first does not
 			if v, ok := nr.frame.inputs[u.Ref.Root]; ok {
-				v, _ = d.redactor.JSON(v)
+				v, _ = b.store.redactor.JSON(v)
 				hashParts(h, v)
 			}
 		}
 	}
 	if bound.sub != nil {
-		hashParts(h, rawjson.Quote(d.workflow(bound.sub)))
+		hashParts(h, rawjson.Quote(b.workflow(bound.sub)))
 	}
 	return sumOf(h)
 }
 
 // oldBatch returns the digest of a batch as a whole: of its definition, and of each item, which its outputs repeat, with the item's
 // digest.
-func (d *digester) oldBatch(nr *nodeRun, bindItem func(nr *nodeRun, i int) (*boundNode, error)) string {
-	parts := []json.RawMessage{rawjson.Quote(nr.node.Type), d.redactor.Named(nr.node.Params), definition(nr.node.Batch)}
+func (b *values) oldBatch(nr *nodeRun, bindItem func(nr *nodeRun, i int) (*boundNode, error)) string {
+	parts := []json.RawMessage{rawjson.Quote(nr.node.Type), b.store.redactor.Named(nr.node.Params), definition(nr.node.Batch)}
 	for i, item := range nr.batch.items {
 		bound, err := bindItem(nr, i)
 		if err != nil {
 			return ""
 		}
-		item, _ = d.redactor.JSON(item)
-		parts = append(parts, item, json.RawMessage(d.oldNode(nr, bound)))
+		item, _ = b.store.redactor.JSON(item)
+		parts = append(parts, item, json.RawMessage(b.oldNode(nr, bound)))
 	}
 	return hashOf(parts...)
 }
 
 // oldQuestion returns the digest of what a person is asked about.
-func (d *digester) oldQuestion(nr *nodeRun, q *Question) string {
-	parts := []json.RawMessage{rawjson.Quote(nr.node.Type), d.redactor.Named(nr.node.Params), rawjson.Quote(d.redactor.Text(q.Text)), q.Params}
+func (b *values) oldQuestion(nr *nodeRun, q *Question) string {
+	parts := []json.RawMessage{rawjson.Quote(nr.node.Type), b.store.redactor.Named(nr.node.Params), rawjson.Quote(b.store.redactor.Text(q.Text)), q.Params}
 	for _, c := range q.Choices {
 		parts = append(parts, rawjson.Quote(c))
 	}

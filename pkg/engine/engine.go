@@ -1,20 +1,16 @@
-// Package engine drives a plan: it runs the nodes that are ready, a limited number at a time, writes an event for
-// everything that happens, and reuses what a checkpoint already holds.
+// Package engine drives a plan: it runs the nodes that are ready, a limited number at a time, writes an event for everything that happens,
+// and keeps what earlier runs did.
 //
-// A run, type execution, consists of parts. Each uses those after it in this list:
+// A run has five parts. Each uses those after it in this list, and knows nothing of those before it:
 //
-//   - selection takes out of the checkpoint what somebody asks to run again, before the run; only makes a run of a single node;
-//     carrier records what of the checkpoint is not used yet.
-//   - reuser takes nodes, answers and iterations from the checkpoint; starter begins steps; approvals asks people.
-//   - settler records how tasks, nodes and frames ended; refresher runs nodes again whose outputs miss a secret.
-//   - scheduler queues ready steps, counts slots, runs goroutines, and holds the lock. It calls the parts above through
-//     functions.
-//   - adopter reads the checkpoint; batches, children, outputCache and binder resolve what nodes, items and
-//     sub-workflows get and give.
-//   - recorder writes events; warnings, questions, stopState and counts hold what they are named after.
-//   - attempts executes nodes, without the lock; store keeps values in the journal.
+//   - execution is the run: it holds the lock, begins steps and settles them. run.go has its states; schedule.go says when a step begins,
+//     begin.go begins it, settle.go ends it, keep.go asks package resume whether it is kept.
+//   - attempts executes what has begun, without the lock.
+//   - asker knows the questions to people.
+//   - fan puts batches together and decides whether loops go on.
+//   - values resolves templates, redacts and stores what nodes put out, and limits it.
 //
-// Their state is in frames, one for each execution of a workflow, and in the nodeRuns of these.
+// The state is in frames, one for each execution of a workflow, and in the nodeRuns of these: frame.go.
 package engine
 
 import (
@@ -33,6 +29,7 @@ import (
 	"github.com/pflow-suite/pflow/pkg/fault"
 	"github.com/pflow-suite/pflow/pkg/home/redact"
 	"github.com/pflow-suite/pflow/pkg/mcp/form"
+	"github.com/pflow-suite/pflow/pkg/nodetype"
 )
 
 // Journal stores what a run writes. Its methods may be called by several goroutines.
@@ -134,7 +131,7 @@ type Config struct {
 	Timeout time.Duration
 	// Budget is what the run and those that it continues may spend, or nil. A run that has used it up is stopped.
 	Budget *event.Budget
-	// From is the checkpoint to resume from, or nil.
+	// From is what earlier runs did, or nil.
 	From *resume.Memory
 	// Only is the path of the only node to execute, or empty. The run takes all others as From has them, which must be set.
 	Only string
@@ -155,7 +152,7 @@ type Config struct {
 	Given   []string
 	Origins map[string]string
 	// Marked is set if inputs have the marks that stand for secrets in place of their values. Then the answers must end the run before a
-	// node starts. The questions show the parameters that the checkpoint has.
+	// node starts. The questions show the parameters that the memory has.
 	Marked bool
 	// Workflows are the sub-workflows that have a literal name, as run_started records them.
 	Workflows []event.Workflow
@@ -183,35 +180,60 @@ type Config struct {
 // ErrTimeout is the cause of a run's context that was cancelled by Config.Timeout.
 var ErrTimeout = errors.New("the run timed out")
 
-// Run executes a run to its end and returns its last event. It returns an error if the journal cannot be written: then
-// the journal ends with its last whole line, and there is no last event.
-func Run(ctx context.Context, c Config) (*event.Event, error) {
-	top, err := newFrame(&c.Flow, c.Inputs)
-	if err != nil {
-		return nil, err
-	}
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	late := &lateContext{Context: ctx}
-	e := newExecution(late, stop, c, top)
-	e.admit = func() error {
-		if c.Admit != nil {
-			if err := c.Admit(ctx); err != nil && ctx.Err() == nil {
-				return err
-			}
-		}
-		if c.Timeout > 0 {
-			late.limit(e.clock, c.Timeout, func() { stop(ErrTimeout) })
-		}
-		e.spending.begin(stop)
-		return nil
-	}
-	defer late.end()
-	defer e.spending.end()
-	if e.only != nil {
-		if e.top, err = e.only.enter(top); err != nil {
-			return nil, c.Redactor.Fault(fault.From(err))
-		}
-	}
-	return e.run()
+// Attempt is one attempt at a node, or at an item of its batch, with all that is needed to execute it. It consists of data,
+// which can be sent to another machine, and of callbacks, which take what is known before the attempt ends. The context that
+// comes with it ends when the attempt must: by a timeout, or because the run stops.
+type Attempt struct {
+	// RunID is the id of the run, Node the path of the node in it.
+	RunID, Node string
+	// Key is the same for all attempts at the node, item or iteration with the same parameters, in the run and in all runs
+	// that resume it. A receiver recognizes a repetition by it.
+	Key string
+	// Number counts the attempts at the node or item, from 1.
+	Number int
+	// Item is the index of the batch's item, or -1.
+	Item int
+	// Iteration is the iteration of the node's loop, from 1, or 0.
+	Iteration int
+
+	// Type is the node's type.
+	Type nodetype.Type
+	// Call is the node with its parameters resolved: they are in Call.Params, and Call.Shell has the command of a shell node.
+	Call *node.Call
+	// Runner is where the attempt is executed, or nil for this machine.
+	Runner *node.Runner
+	// Answer is the answer to the question that the node has asked, or nil.
+	Answer *node.Answer
+	// Timeout is the longest that the attempt may take by the node's timeout, which replaces the default of its type. It is 0
+	// if the node has no timeout, or if its type declares the parameter timeout.
+	Timeout time.Duration
+	// Dir is the run's working directory, an absolute path.
+	Dir string
+	// Env is the environment of the node's processes. Marks are the variables in it that only this attempt's processes have.
+	Env, Marks []string
+
+	// Stdout and Stderr take what the node prints. It is stored without secrets.
+	Stdout, Stderr io.Writer
+	// Capture returns a buffer for a long output that becomes a value of the stream.
+	Capture func() node.Output
+	// Scratch returns a file for what is too long for memory. Large waits until no other attempt of the run processes a long
+	// output in memory; from then on this one may, to its end.
+	Scratch func() (event.Scratch, error)
+	Large   func()
+	// StreamLimit is the most bytes that the node's process may write on one stream. Count counts n bytes that the node puts
+	// out, before they are stored. It returns how many of them may be stored, and a fault unless all may.
+	StreamLimit int64
+	Count       func(n int) (allowed int, f *fault.Fault)
+	// Progress takes how far the node is. total is 0 if it is unknown, message may be empty.
+	Progress func(done, total float64, message string)
+	// Used takes the use of language models so far, in the form of the output llm_usage.
+	Used func(usage json.RawMessage)
+	// Secret reports whether a document, such as one for a runner, has a secret of the run. It may be nil.
+	Secret func(document json.RawMessage) bool
+	// Place locates the byte at an offset of a parameter's text in the workflow's file. It is nil if the file is unknown.
+	Place func(param string, offset int) (file string, line, column int)
 }
+
+// Result is how an attempt ended. Its Action is "default", which may be left empty, "error", or another one that the node's
+// type declares. Its Outputs are an object of the event stream (see package event), which a failed attempt may have too.
+type Result = node.Result

@@ -14,7 +14,7 @@ import (
 
 // long returns a function that returns the text that a reference stands for if it is too long to be held in memory, else nil. A
 // person who is asked about a node sees its parameters, so that they are held for such a node.
-func (b *binder) long(nr *nodeRun) func(ref template.Ref) *node.LongText {
+func (b *values) long(nr *nodeRun) func(ref template.Ref) *node.LongText {
 	if nr.node.Approval != nil {
 		return nil
 	}

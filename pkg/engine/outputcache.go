@@ -17,7 +17,7 @@ type outputCache struct {
 	cache   Cache
 	ignored bool
 	clock   *clock
-	// from is the checkpoint, or nil, and only the path of the only node that is executed, or empty.
+	// from is what earlier runs did, or nil, and only the path of the only node that is executed, or empty.
 	from  *resume.Memory
 	only  string
 	runID string

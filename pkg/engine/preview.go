@@ -26,9 +26,9 @@ type Preview struct {
 	After map[string][]string
 	// Would is what the run would do with each node.
 	Would map[string]Intent
-	// Because is the reason why a node would run, if there is a checkpoint: see resume.Decide. Why says more of some.
+	// Because is the reason why a node would run, if the run resumes another: see resume.Decide. Why says more of some.
 	Because, Why map[string]string
-	// Answers has the answers that the run would take from the checkpoint, by the paths of the nodes that asked.
+	// Answers has the answers that the run would take from the memory, by the paths of the nodes that asked.
 	Answers map[string]string
 }
 
@@ -38,7 +38,7 @@ type Intent string
 // The intents. The outputs of a node that runs decide about the nodes after it: some that would run or ask may be skipped.
 const (
 	WouldRun   Intent = "run"
-	WouldReuse Intent = "reuse" // the checkpoint has it
+	WouldReuse Intent = "reuse" // the memory has it
 	WouldAsk   Intent = "ask"   // a person, before it runs
 	WouldSkip  Intent = "skip"  // because of the outputs of reused nodes
 	WouldDeny  Intent = "deny"  // the answer given beforehand denies it, which ends the run
@@ -63,8 +63,8 @@ func DryRun(ctx context.Context, c Config) (*Preview, error) {
 	}
 	e, end := dryExecution(ctx, c, top, p)
 	defer end()
-	if e.only != nil {
-		fr, err := e.only.enter(top)
+	if e.alone() {
+		fr, err := e.enterAlone(top)
 		if err != nil {
 			return nil, err
 		}
@@ -76,12 +76,12 @@ func DryRun(ctx context.Context, c Config) (*Preview, error) {
 		}
 		return p, nil
 	}
-	e.sched.enter(top)
+	e.enter(top)
 	e.foresee(p)
 	return p, nil
 }
 
-// DeniedAtOnce reports whether the answers of a config end the run that goes on from its checkpoint before any node starts, also inside
+// DeniedAtOnce reports whether the answers of a config end the run that resumes another before any node starts, also inside
 // other nodes. It executes, asks and stores nothing.
 func DeniedAtOnce(ctx context.Context, c Config) (bool, error) {
 	top, err := newFrame(&c.Flow, c.Inputs)
@@ -90,15 +90,15 @@ func DeniedAtOnce(ctx context.Context, c Config) (bool, error) {
 	}
 	e, end := dryExecution(ctx, c, top, &Preview{Would: map[string]Intent{}, Answers: map[string]string{}})
 	defer end()
-	if e.only != nil {
-		if top, err = e.only.enter(top); err != nil {
+	if e.alone() {
+		if top, err = e.enterAlone(top); err != nil {
 			return false, err
 		}
 	}
-	e.sched.mu.Lock()
-	defer e.sched.mu.Unlock()
-	e.sched.enter(top)
-	return len(e.sched.advance()) == 0 && e.stop.denied != nil, nil
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.enter(top)
+	return len(e.advance()) == 0 && e.denied != nil, nil
 }
 
 // dryExecution returns an execution that stores nothing and asks no person. Its events are noted in a preview. The function ends what it has
@@ -135,15 +135,15 @@ func (e *execution) foresee(p *Preview) {
 		if p.Would[id] != WouldAsk {
 			continue
 		}
-		nr := e.starter.newNodeRun(e.top, id)
-		q, err := e.approvals.question(nr)
+		nr := e.newNodeRun(e.top, id)
+		q, err := e.ask.question(nr)
 		if err != nil {
 			continue
 		}
-		if e.from.IsOpen(q.Node) && slices.ContainsFunc(p.After[id], func(before string) bool { return p.Would[before] == WouldRun }) {
+		if e.From.IsOpen(q.Node) && slices.ContainsFunc(p.After[id], func(before string) bool { return p.Would[before] == WouldRun }) {
 			continue // it will ask anew
 		}
-		answer := e.approvals.answerFor(nr, q).Text
+		answer := e.ask.answerFor(nr, q).Text
 		p.answer(id, answer)
 	}
 	for changed := true; changed; {
@@ -153,7 +153,7 @@ func (e *execution) foresee(p *Preview) {
 				continue
 			}
 			n, _ := e.top.Workflow.Node(id)
-			for _, from := range e.refresher.stale(&nodeRun{frame: e.top, node: n}) {
+			for _, from := range e.stale(&nodeRun{frame: e.top, node: n}) {
 				if p.Would[from] == WouldReuse {
 					p.Would[from], p.Why[from], changed = WouldRun, forSecret(from, id), true
 				}
@@ -177,12 +177,12 @@ func (e *execution) explain(p *Preview, id string) {
 		nr = e.top.running[id]
 	}
 	if nr == nil {
-		nr = e.starter.newNodeRun(e.top, id)
+		nr = e.newNodeRun(e.top, id)
 		if i := slices.IndexFunc(p.After[id], p.runs); i >= 0 {
 			nr.after = p.After[id][i]
 		}
 		unknown := func() string { return "" }
-		_, _, nr.because = e.from.Decide(resume.Step{Node: id, Place: id, Digest: unknown, Old: unknown}, nr.after)
+		_, _, nr.because = e.From.Decide(resume.Step{Node: id, Place: id, Digest: unknown, Old: unknown}, nr.after)
 	}
 	switch p.Because[id] = nr.because; {
 	case nr.after == "" || nr.because != resume.After(nr.after) && nr.because != event.Changed:
@@ -238,7 +238,7 @@ func (j *dryJournal) NewBlob() (event.Blob, error) { return discard{io.Discard},
 // NewScratch returns a scratch whose content is discarded.
 func (j *dryJournal) NewScratch() (event.Scratch, error) { return discard{io.Discard}, nil }
 
-// Blob returns a long value from memory, or from the checkpoint.
+// Blob returns a long value that is held here, or one of the run that is resumed.
 func (j *dryJournal) Blob(ref string) ([]byte, error) {
 	if content, ok := j.blobs[ref]; ok {
 		return content, nil

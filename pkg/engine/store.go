@@ -64,3 +64,7 @@ func (s *store) warnings(texts []string) []string {
 	}
 	return out
 }
+
+// longOutputs is the length from which outputs without secrets are not held in memory. Others are not from InlineLimit on: they
+// are held to the end of the run.
+const longOutputs = 1 << 20

@@ -100,7 +100,7 @@ func stillRunning(rec *journal.Reader) error {
 		Then(fault.Step{Do: fault.DoWait, Run: rec.ID}, fault.Step{Do: fault.DoCancel, Run: rec.ID})
 }
 
-// again is the part of Resolve that takes what is asked to run again out of the checkpoint.
+// again is the part of Resolve that takes what is asked to run again out of the memory.
 type again struct{ launch *Launch }
 
 // take takes it out. If nothing has failed that could run again, it sets Attach to the run.

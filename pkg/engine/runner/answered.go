@@ -20,7 +20,7 @@ func (r *Request) checkAnswered(rec *journal.Reader, live bool) error {
 	if r.Answer == "" && len(r.Answers) == 0 {
 		return nil
 	}
-	run, err := checkpointOf(rec)
+	run, err := memoryOf(rec)
 	if err != nil {
 		return nil //nolint:nilerr // a damaged run has no answers to compare
 	}

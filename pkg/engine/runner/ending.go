@@ -20,7 +20,7 @@ func (r *Request) outlasts(rec *journal.Reader) (ending bool, asked string, err 
 	if r.Answer == "" && len(r.Answers) == 0 {
 		return false, "", nil
 	}
-	run, err := checkpointOf(rec)
+	run, err := memoryOf(rec)
 	if err != nil {
 		return false, "", nil //nolint:nilerr // a damaged run has no questions
 	}
@@ -66,8 +66,8 @@ func (r *Request) checkFollowed(rec *journal.Reader) error {
 	return fault.New(fault.Conflict, "Run %s has just asked or ended, so the answer has not reached it", rec.ID).Suggest("Answer again")
 }
 
-// checkpointOf reads what a run has recorded so far.
-func checkpointOf(rec *journal.Reader) (*resume.Memory, error) {
+// memoryOf reads what a run has recorded so far.
+func memoryOf(rec *journal.Reader) (*resume.Memory, error) {
 	file, err := rec.Open()
 	if err != nil {
 		return nil, err

@@ -21,9 +21,9 @@ import (
 	"github.com/pflow-suite/pflow/pkg/run/journal"
 )
 
-// openCheckpoint begins to read the checkpoint to go on from. The function that it returns waits for the end of that;
+// openMemory begins to read the memory to go on from. The function that it returns waits for the end of that;
 // l.from may not be used before.
-func (l *Launch) openCheckpoint() (read func() error, err error) {
+func (l *Launch) openMemory() (read func() error, err error) {
 	if l.origin == nil && l.events == nil {
 		return l.checkAnswer, nil
 	}
@@ -55,7 +55,7 @@ func (l *Launch) openCheckpoint() (read func() error, err error) {
 	}, nil
 }
 
-// earlier returns the checkpoint of a run of this home, or nil. It is read once.
+// earlier returns the memory of a run of this home, or nil. It is read once.
 func (l *Launch) earlier(run string) *resume.Memory {
 	if c, ok := l.read[run]; ok {
 		return c
@@ -115,7 +115,7 @@ func (l *Launch) findOrigin() (*journal.Reader, error) {
 	whole := func() io.Reader { return io.NewSectionReader(l.events, 0, l.whole) }
 	first, _, err := event.NewReader(whole()).Next()
 	if err != nil || first.Run == "" {
-		return nil, nil //nolint:nilerr // an error is reported when the checkpoint is read
+		return nil, nil //nolint:nilerr // an error is reported when the memory is read
 	}
 	rec, err := journal.Find(l.host.Home, first.Run)
 	if err != nil {

@@ -51,7 +51,7 @@ type Launch struct {
 	dir    string
 	suite  string
 
-	// read has the checkpoints of earlier runs that were asked for, by the ids of the runs; nil stands for one that is gone.
+	// read has the memories of earlier runs that were asked for, by the ids of the runs; nil stands for one that is gone.
 	read map[string]*resume.Memory
 
 	// file is the checkpoint file, or nil.
@@ -62,12 +62,12 @@ type Launch struct {
 
 	// key is held so that no other process starts a run for it. It may be nil.
 	key *journal.Key
-	// from is the checkpoint to go on from, and origin the run of this home that it belongs to. Either may be nil.
+	// from is the memory to go on from, and origin the run of this home that it belongs to. Either may be nil.
 	from   *resume.Memory
 	origin *journal.Reader
 	// named is the id of the run that was asked for, which the origin may have gone on from.
 	named string
-	// fork is set if the checkpoint's events are not those of the origin's journal: then the new run does not supersede it.
+	// fork is set if the memory's events are not those of the origin's journal: then the new run does not supersede it.
 	fork bool
 }
 
@@ -106,7 +106,7 @@ func (l *Launch) resolve(ctx context.Context) (err error) {
 	}
 	l.redactor = redact.For(l.settings.Env, l.env)
 	l.addServerSecrets()
-	read, err := l.openCheckpoint()
+	read, err := l.openMemory()
 	if err != nil {
 		return err
 	}

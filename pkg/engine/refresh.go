@@ -14,15 +14,8 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow/template"
 )
 
-// refresher runs reused nodes again for the secrets in their outputs, which a checkpoint misses.
-type refresher struct {
-	sched  *scheduler
-	rec    *recorder
-	binder *binder
-}
-
 // stale returns the reused nodes from which a node reads a value that misses a secret.
-func (r *refresher) stale(nr *nodeRun) []string {
+func (e *execution) stale(nr *nodeRun) []string {
 	fr := nr.frame
 	if len(fr.missingSecrets) == 0 {
 		return nil
@@ -36,7 +29,7 @@ func (r *refresher) stale(nr *nodeRun) []string {
 				return false
 			}
 			if scope == nil {
-				scope = r.binder.scope(fr)
+				scope = e.values.scope(fr)
 			}
 			v, reason := template.Lookup(u.Ref, scope)
 			return reason != "" || missesSecret(v) // a path through the item of a batch cannot be looked up yet
@@ -50,9 +43,9 @@ func forSecret(path, reader string) string {
 		"such as the path of a file with it", path, reader, reader)
 }
 
-// again returns the nodes of a frame that did not end well which a resume runs again for the secrets in their outputs, and says why, as
+// refreshHints returns the nodes of a frame that did not end well which a resume runs again for the secrets in their outputs, and says why, as
 // hints. The frame's values are not used any more.
-func (r *refresher) again(fr *frame) (hints []string) {
+func (e *execution) refreshHints(fr *frame) (hints []string) {
 	if len(fr.written) == 0 {
 		return nil
 	}
@@ -62,7 +55,7 @@ func (r *refresher) again(fr *frame) (hints []string) {
 	unfinished := slices.DeleteFunc(fr.plan.Order(), func(id string) bool { return fr.settled[id] || fr.plan.Skipped(id) })
 	for i := 0; i < len(unfinished); i++ { // those that run again read others
 		n, _ := fr.Workflow.Node(unfinished[i])
-		for _, from := range r.stale(&nodeRun{frame: fr, node: n}) {
+		for _, from := range e.stale(&nodeRun{frame: fr, node: n}) {
 			if !slices.Contains(unfinished, from) {
 				unfinished = append(unfinished, from)
 				hints = append(hints, "On a resume "+forSecret(fr.path(from), fr.path(n.ID)))
@@ -73,7 +66,7 @@ func (r *refresher) again(fr *frame) (hints []string) {
 }
 
 // refresh runs stale nodes again, before a step that reads them.
-func (r *refresher) refresh(nr *nodeRun, step plan.Step, stale []string) {
+func (e *execution) refresh(nr *nodeRun, step plan.Step, stale []string) {
 	fr := nr.frame
 	delete(fr.running, step.Node)
 	fr.parked[step.Node] = nr
@@ -86,18 +79,18 @@ func (r *refresher) refresh(nr *nodeRun, step plan.Step, stale []string) {
 			fr.plan.Reopen(from)
 		}
 	}
-	r.sched.enqueueReady(fr)
+	e.enqueueReady(fr)
 }
 
 // release queues the steps that waited for a node to run again, unless they wait for another one too. If the node failed,
 // their nodes are cancelled.
-func (r *refresher) release(fr *frame, id string, succeeded bool) {
+func (e *execution) release(fr *frame, id string, succeeded bool) {
 	waiting := fr.refreshing[id]
 	delete(fr.refreshing, id)
 	for _, step := range waiting {
 		if !succeeded {
 			delete(fr.parked, step.Node)
-			r.rec.record(fr, &event.Event{Event: event.NodeCancelled, Node: step.Node, Cause: id})
+			e.record(fr, &event.Event{Event: event.NodeCancelled, Node: step.Node, Cause: id})
 			continue
 		}
 		waits := false
@@ -105,7 +98,7 @@ func (r *refresher) release(fr *frame, id string, succeeded bool) {
 			waits = waits || slices.Contains(others, step)
 		}
 		if !waits {
-			r.sched.enqueue(fr, step)
+			e.enqueue(fr, step)
 		}
 	}
 }

@@ -19,22 +19,9 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow/plan"
 )
 
-// children makes the frames of sub-workflows, and the results of the nodes that run them.
-type children struct {
-	binder    *binder
-	store     *store
-	stop      *stopState
-	clock     *clock
-	refresher *refresher
-	// from is the checkpoint, or nil.
-	from *resume.Memory
-	// described has the digests of the workflows whose definitions are in the journal.
-	described map[string]bool
-}
-
-// describe adds the workflow that a node runs to the event of its start, unless the node's parameters contain it. Of several such events,
+// describeSub adds the workflow that a node runs to the event of its start, unless the node's parameters contain it. Of several such events,
 // the first has the definition.
-func (c *children) describe(nr *nodeRun, ev *event.Event) {
+func (e *execution) describeSub(nr *nodeRun, ev *event.Event) {
 	sub := nr.frame.Subs[nr.id()]
 	if nr.bound != nil && nr.bound.sub != nil {
 		sub = nr.bound.sub
@@ -47,26 +34,26 @@ func (c *children) describe(nr *nodeRun, ev *event.Event) {
 	if strings.Contains(named.Ref, "${") && sub.File != nil && nr.frame.File != nil { // run_started has the others
 		ev.Workflow.Ref, ev.Workflow.From, ev.Workflow.Dir = sub.Name, nr.frame.File.Dir, sub.File.Dir
 	}
-	if sub.File == nil || c.described[sub.Digest] {
+	if sub.File == nil || e.described[sub.Digest] {
 		return
 	}
-	definition, _, err := c.store.keep(event.Escape(sub.File.JSON()))
+	definition, _, err := e.store.keep(event.Escape(sub.File.JSON()))
 	if err != nil {
 		return // the journal cannot be written: the event itself will fail
 	}
 	ev.Workflow.Definition = definition
-	c.described[sub.Digest] = true
+	e.described[sub.Digest] = true
 }
 
-// open returns the frame of the workflow that a task's node runs, with the values of its inputs.
-func (c *children) open(t *task) (*frame, error) {
+// openSub returns the frame of the workflow that a task's node runs, with the values of its inputs.
+func (e *execution) openSub(t *task) (*frame, error) {
 	nr, sub := t.run, t.bound.sub
 	depth := nr.frame.depth + 1
 	if depth > workflow.MaxDepth {
 		return nil, fault.New(fault.Validation, "The workflow %q would run at depth %d: workflows nest at most %d deep", sub.Name, depth, workflow.MaxDepth).
 			Suggest("Nest fewer workflows, or repeat one with a loop or a batch")
 	}
-	inputs, err := c.inputs(sub, t.bound.Params)
+	inputs, err := e.subInputs(sub, t.bound.Params)
 	if err != nil {
 		return nil, err
 	}
@@ -80,20 +67,20 @@ func (c *children) open(t *task) (*frame, error) {
 	child.recalls, child.after, child.before = nr.recalls && t.step.Attempt == 1, nr.after, nr.frame.lineage(nr.id())
 	child.alone = nr.frame.alone
 	switch {
-	case !child.recalls || c.from == nil:
+	case !child.recalls || e.From == nil:
 	case t.step.Item >= 0:
-		_, _ = c.from.ExpandPart(resume.Item(nr.path(), t.step.Item))
+		_, _ = e.From.ExpandPart(resume.Item(nr.path(), t.step.Item))
 	case nr.node.Loop != nil:
-		_, _ = c.from.ExpandPart(resume.Iteration(nr.path(), t.step.Iteration))
+		_, _ = e.From.ExpandPart(resume.Iteration(nr.path(), t.step.Iteration))
 	}
-	ctx, cancel := t.attemptContext(c.clock)
+	ctx, cancel := t.attemptContext(e.clock)
 	child.stoppable(ctx)
 	child.cancel = cancel
 	return child, nil
 }
 
-// inputs returns the values of a workflow's inputs, from the parameters of the node that runs it.
-func (c *children) inputs(sub *flow.Flow, params json.RawMessage) (map[string]json.RawMessage, error) {
+// subInputs returns the values of a workflow's inputs, from the parameters of the node that runs it.
+func (e *execution) subInputs(sub *flow.Flow, params json.RawMessage) (map[string]json.RawMessage, error) {
 	given := map[string]workflow.Given{}
 	gjson.ParseBytes(workflow.SubInputs(params)).ForEach(func(name, value gjson.Result) bool {
 		given[name.Str] = workflow.Given{JSON: json.RawMessage(value.Raw)}
@@ -108,7 +95,7 @@ func (c *children) inputs(sub *flow.Flow, params json.RawMessage) (map[string]js
 	inputs := make(map[string]json.RawMessage, len(values))
 	for name, v := range values {
 		if in := sub.Workflow.Inputs[name]; in.Secret || redact.SecretName(name) {
-			c.store.redactor.AddJSON(name, v.JSON)
+			e.store.redactor.AddJSON(name, v.JSON)
 		}
 		inputs[name] = v.JSON
 	}
@@ -126,28 +113,28 @@ func instance(step plan.Step) string {
 	return ""
 }
 
-// result returns the result of a task whose frame has ended.
-func (c *children) result(fr *frame) *result {
+// subResult returns the result of a task whose frame has ended.
+func (e *execution) subResult(fr *frame) *result {
 	t := fr.owner
 	r := &result{task: t, node: &node.Result{Action: workflow.ActionDefault}}
 	switch {
 	case fr.failure != nil:
 		f := *fr.failure
 		f.Message = fmt.Sprintf("The workflow %q failed at its node %q: %s", fr.Name, fr.failedNode, f.Message)
-		for _, hint := range c.refresher.again(fr) {
+		for _, hint := range e.refreshHints(fr) {
 			f.Suggest("%s", hint)
 		}
 		r.node = failure(&f)
-	case c.stop.halted(fr):
+	case e.halted(fr):
 		r.node, r.stopped = failure(fault.New(fault.Execution, "The run was stopped")), true
 	default:
-		outputs, err := c.binder.outputs(fr)
+		outputs, err := e.values.outputs(fr)
 		if err != nil {
 			r.node, r.refused = failure(err), true
 			break
 		}
 		r.node.Outputs = workflow.SubOutputs(t.bound.Params, outputs)
-		r.kept, r.redacted, r.err = c.store.keep(r.node.Outputs)
+		r.kept, r.redacted, r.err = e.store.keep(r.node.Outputs)
 		r.missingSecrets = len(fr.missingSecrets) > 0 && missesSecret(r.kept)
 		r.redacted = r.redacted || r.missingSecrets
 	}

@@ -2,13 +2,11 @@ package engine
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/pflow-suite/pflow/pkg/engine/node"
 	"github.com/pflow-suite/pflow/pkg/engine/resume"
 	"github.com/pflow-suite/pflow/pkg/event"
 	"github.com/pflow-suite/pflow/pkg/fault"
@@ -18,90 +16,23 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow/template"
 )
 
-// approvals asks people whether nodes may run.
-type approvals struct {
-	// from is the checkpoint, or nil. answer answers the questions that it left open.
+// asker knows the questions of a run: what is asked before a node runs, what was answered beforehand, and which questions are open.
+type asker struct {
+	// from is what earlier runs did, or nil. answer answers the questions that it left open.
 	from   *resume.Memory
 	answer Answer
-	// byPerson is Config.ByPerson.
-	byPerson bool
-	// marked is Config.Marked.
-	marked bool
+	// byPerson is Config.ByPerson, marked Config.Marked.
+	byPerson, marked bool
 	// answers are the answers given beforehand, by node paths.
 	answers map[string]Answer
 	// answeredOnce has the nodes whose open question was answered. They may ask another one.
 	answeredOnce map[string]bool
-	// askPerson asks a person, if it is not nil.
-	askPerson func(ctx context.Context, q Question) (answer, by string, err error)
-	questions *questions
+	// open has the nodes whose question is unanswered.
+	open map[*nodeRun]bool
 
-	sched    *scheduler
-	settler  *settler
-	rec      *recorder
 	store    *store
-	stop     *stopState
+	values   *values
 	warnings *warnings
-	binder   *binder
-	digests  *digester
-}
-
-// ask asks a question about a node, or one that the node itself asks. The node goes on when it is answered.
-func (a *approvals) ask(nr *nodeRun, q *Question) {
-	a.record(nr, q)
-	a.open(nr, q)
-}
-
-// record records a question.
-func (a *approvals) record(nr *nodeRun, q *Question) {
-	ev := &event.Event{
-		Event: event.ApprovalRequested, Node: nr.id(), Question: a.store.redactor.Text(q.Text), Choices: q.Choices, Params: q.Params, AnyAnswer: q.AnyAnswer,
-	}
-	if q.Person = a.needsPerson(nr); q.Person {
-		ev.By, ev.DeniedBy = workflow.ByPerson, a.from.DeniedBy(nr.path())
-	}
-	if q.Form != nil {
-		ev.Fields, _ = a.store.redactor.JSON(json.RawMessage(q.Form))
-	}
-	nr.question = q
-	if q.state == nil {
-		a.rec.write(nr.frame, ev)
-		return
-	}
-	ev.State, ev.InputDigest = q.state, nr.bound.digest
-	if nr.node.Loop != nil {
-		ev.Iteration = nr.iteration
-	}
-	a.rec.record(nr.frame, ev)
-}
-
-// open waits for the answer to a question.
-func (a *approvals) open(nr *nodeRun, q *Question) {
-	if given := a.answerFor(nr, q); given.Text != "" {
-		a.answered(nr, q, given)
-		return
-	}
-	a.questions.open[nr] = true
-	if a.askPerson == nil {
-		return
-	}
-	ctx, cancel := context.WithCancel(nr.frame.ctx)
-	nr.withdraw = cancel
-	var answer, by string
-	var err error
-	a.sched.async(func() {
-		defer cancel()
-		answer, by, err = a.askPerson(ctx, *q)
-	}, func() {
-		if !a.questions.open[nr] {
-			return // it was withdrawn
-		}
-		if err != nil || !q.accepts(answer) { // without an answer the question stays open
-			a.settler.closeFrame(nr.frame)
-			return
-		}
-		delete(a.questions.open, nr)
-		a.answered(nr, q, Answer{answer, by, true})
-	})
 }
 
 // How an answer was given by a flag.
@@ -112,12 +43,12 @@ const (
 )
 
 // needsPerson reports whether only a person may answer a question of a node: the run or the workflow says so, or a person has denied it.
-func (a *approvals) needsPerson(nr *nodeRun) bool {
+func (a *asker) needsPerson(nr *nodeRun) bool {
 	return a.byPerson || nr.node.Approval != nil && nr.node.Approval.By == workflow.ByPerson || a.from.DeniedBy(nr.path()) != ""
 }
 
 // answerFor returns the answer given beforehand to a question, or to one that the resumed run left open. Without one, its text is empty.
-func (a *approvals) answerFor(nr *nodeRun, q *Question) (none Answer) {
+func (a *asker) answerFor(nr *nodeRun, q *Question) (none Answer) {
 	open := a.from.IsOpen(q.Node) && !a.answeredOnce[q.Node]
 	given, ok := a.answers[q.Node]
 	if !ok {
@@ -161,7 +92,7 @@ func (a *approvals) answerFor(nr *nodeRun, q *Question) (none Answer) {
 }
 
 // beforehand returns the answers given beforehand, as run_started has them.
-func (a *approvals) beforehand() map[string]string {
+func (a *asker) beforehand() map[string]string {
 	given := map[string]string{}
 	for path, answer := range a.answers {
 		given[path] = a.shown(answer.Text)
@@ -178,7 +109,7 @@ func (a *approvals) beforehand() map[string]string {
 }
 
 // shown returns an answer as it is written, without secrets.
-func (a *approvals) shown(answer string) string {
+func (a *asker) shown(answer string) string {
 	if strings.HasPrefix(answer, "{") && json.Valid([]byte(answer)) {
 		clean, _ := a.store.redactor.JSON(json.RawMessage(answer))
 		return string(clean)
@@ -198,7 +129,7 @@ func Choices(a *workflow.Approval) []string {
 const maxQuestion = 16 << 10
 
 // question returns the question to ask before a node runs.
-func (a *approvals) question(nr *nodeRun) (*Question, error) {
+func (a *asker) question(nr *nodeRun) (*Question, error) {
 	q := &Question{Node: nr.path(), Choices: Choices(nr.node.Approval)}
 	if nr.node.Approval.Question == "" {
 		q.Text = fmt.Sprintf("Run node %s (%s)?", q.Node, nr.node.Type)
@@ -207,7 +138,7 @@ func (a *approvals) question(nr *nodeRun) (*Question, error) {
 		}
 		return q, nil
 	}
-	v, err := a.binder.binding(nr).Value(nr.node, "approval.question", rawjson.Quote(nr.node.Approval.Question))
+	v, err := a.values.binding(nr).Value(nr.node, "approval.question", rawjson.Quote(nr.node.Approval.Question))
 	if err != nil {
 		return nil, err
 	}
@@ -217,14 +148,14 @@ func (a *approvals) question(nr *nodeRun) (*Question, error) {
 
 // preview adds to a question the parameters that the node would run with. It returns an error if the node could not run whatever
 // the answer is.
-func (a *approvals) preview(nr *nodeRun, q *Question) error {
+func (a *asker) preview(nr *nodeRun, q *Question) error {
 	if a.marked {
 		q.Params = a.from.Asked(nr.path()).Params
 		return nil
 	}
-	binding := a.binder.binding(nr)
+	binding := a.values.binding(nr)
 	binding.Locals[plan.AnswerName] = rawjson.Quote("${" + plan.AnswerName + "}")
-	bound, err := a.binder.bind(nr, binding)
+	bound, err := a.values.bind(nr, binding)
 	if err != nil {
 		uses, _ := plan.Uses(nr.node)
 		byAnswer := slices.ContainsFunc(uses, func(u template.Use) bool { return u.Ref.Root == plan.AnswerName })
@@ -237,45 +168,81 @@ func (a *approvals) preview(nr *nodeRun, q *Question) error {
 	return err
 }
 
-// answered lets a node run, or denies the run.
-func (a *approvals) answered(nr *nodeRun, q *Question, given Answer) {
-	a.rec.record(nr.frame, &event.Event{
-		Event: event.ApprovalResolved, Node: nr.id(), Answer: a.shown(given.Text), By: given.By, Person: given.Person, AnyAnswer: q.AnyAnswer,
-		InputDigest: a.digests.question(nr, q),
-	})
-	if q.AnyAnswer || !plan.Denies(given.Text) {
-		if err := a.reply(nr, q, given.Text); err != nil {
-			a.rec.abort(err)
-			return
+// withdraw withdraws the questions of a frame in which nothing more may start.
+func (a *asker) withdraw(fr *frame) {
+	for nr := range a.open {
+		if nr.frame != fr {
+			continue
 		}
-		a.sched.enqueueReady(nr.frame)
-		return
-	}
-	if a.stop.denied == nil {
-		person := ""
-		if !strings.HasPrefix(given.By, "--") { // else a flag gave it
-			person = " by " + given.By
+		delete(a.open, nr)
+		delete(fr.running, nr.id())
+		if nr.withdraw != nil {
+			nr.withdraw()
 		}
-		a.stop.denied = fault.New(fault.Execution, "Node %s was denied: it was answered %q%s", q.Node, given.Text, person).Suggest("Resume the run to be asked again")
-		a.stop.denied.Node = q.Node
-	}
-	a.settler.cancel(nr)
-	for _, fr := range a.questions.frames(nr.frame) {
-		a.questions.withdraw(fr)
-		a.settler.closeFrame(fr)
 	}
 }
 
-// reply gives an answer to a node: to its templates, or to the node itself if that has asked.
-func (a *approvals) reply(nr *nodeRun, q *Question, answer string) error {
-	if q.state == nil {
-		nr.answer = rawjson.Quote(answer)
-		return nil
+// frames returns a frame and those with open questions, in the order of their prefixes.
+func (a *asker) frames(fr *frame) []*frame {
+	frames := []*frame{fr}
+	for nr := range a.open {
+		if !slices.Contains(frames, nr.frame) {
+			frames = append(frames, nr.frame)
+		}
 	}
-	state, err := q.secretState, error(nil)
-	if state == nil {
-		state, err = a.store.plain(q.state)
+	slices.SortFunc(frames, func(a, b *frame) int { return strings.Compare(a.prefix, b.prefix) })
+	return frames
+}
+
+// maxQuestions is how many open questions a paused run lists. It counts the others.
+const maxQuestions = 10
+
+// fault returns the fault of a run that is paused, which asks the open questions. resume is the step that goes on from it.
+func (a *asker) fault(resume fault.Step) *fault.Fault {
+	var open []*Question
+	for nr := range a.open {
+		open = append(open, nr.question)
 	}
-	nr.reply = &node.Answer{Text: answer, State: state}
-	return err
+	slices.SortFunc(open, func(a, b *Question) int { return strings.Compare(a.Node, b.Node) })
+	f := fault.New(fault.Execution, "The run waits for a person's answer: %s", open[0].Text)
+	f.Node = open[0].Node
+	for _, other := range open[1:min(len(open), maxQuestions)] {
+		f.Message += fmt.Sprintf("; and node %s asks: %s", other.Node, other.Text)
+	}
+	if more := len(open) - maxQuestions; more > 0 {
+		f.Message += fmt.Sprintf("; and %d more questions", more)
+	}
+	forms := map[string]json.RawMessage{}
+	for _, asked := range open[:min(len(open), maxQuestions)] {
+		if asked.Form != nil {
+			forms[asked.Node] = json.RawMessage(asked.Form)
+		}
+	}
+	if len(forms) > 0 {
+		f.Detail("fields", forms)
+	}
+	for _, asked := range open[:min(len(open), maxQuestions)] {
+		f.Then(asked.step(resume))
+	}
+	for _, asked := range open[:min(len(open), maxQuestions)] {
+		if asked.Params != nil {
+			f.Suggest("Node %s would run with: %s", asked.Node, fault.Truncate(string(asked.Params), maxShownParams))
+		}
+	}
+	return f
+}
+
+// maxShownParams is the most bytes that a suggestion shows of a node's parameters.
+const maxShownParams = 1000
+
+// step returns the step of answering the question in the run that resume goes on from.
+func (q *Question) step(resume fault.Step) fault.Step {
+	resume.Do, resume.Node, resume.Choices, resume.AnyAnswer = fault.DoAnswer, q.Node, q.Choices, q.AnyAnswer
+	if q.Person {
+		resume.Do = fault.DoAskPerson
+	}
+	if q.Form != nil {
+		resume.Example = q.Form.Example()
+	}
+	return resume
 }

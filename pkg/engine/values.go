@@ -5,7 +5,10 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/engine/flow"
 	"github.com/pflow-suite/pflow/pkg/engine/node"
@@ -18,27 +21,20 @@ import (
 	"github.com/pflow-suite/pflow/pkg/workflow/template"
 )
 
-// binder resolves templates: those of nodes, of loops, and of a workflow's outputs.
-type binder struct {
-	store   *store
-	digests *digester
+// values resolves templates: those of nodes, of loops, and of a workflow's outputs. It computes the digests of what they resolve to, which
+// decide about a resume: see digest.go.
+type values struct {
+	store *store
 	// load loads a workflow that a node names by a template; it may be nil.
 	load func(from *flow.Flow, ref string) (*flow.Flow, error)
 	log  *slog.Logger
-}
-
-// boundNode is a node, or an item of its batch, whose templates are resolved.
-type boundNode struct {
-	*node.Call
-	// sub is the workflow to run, for a node that runs one.
-	sub    *flow.Flow
-	digest string
-	// key is what the node's key is made of: the digest without what is before the node.
-	key string
+	// workflows has the digests that workflow has computed. oldKeys reports whether the chain of runs began with keys of the old digests.
+	workflows map[*flow.Flow]string
+	oldKeys   bool
 }
 
 // scope returns the values of a frame's inputs and nodes, by their names. Inputs win over nodes of the same name.
-func (b *binder) scope(fr *frame) template.Scope {
+func (b *values) scope(fr *frame) template.Scope {
 	return func(ref template.Ref) (json.RawMessage, template.Availability) {
 		if v, ok := fr.inputs[ref.Root]; ok {
 			return v, template.Present
@@ -60,7 +56,7 @@ func (b *binder) scope(fr *frame) template.Scope {
 }
 
 // stream is like scope, but returns the outputs of nodes as values of the stream, in which bytes keep their content type.
-func (b *binder) stream(fr *frame) template.Scope {
+func (b *values) stream(fr *frame) template.Scope {
 	plain := b.scope(fr)
 	return func(ref template.Ref) (json.RawMessage, template.Availability) {
 		v, ran := fr.values[ref.Root]
@@ -79,7 +75,7 @@ func (b *binder) stream(fr *frame) template.Scope {
 }
 
 // binding returns what the templates of a node may refer to.
-func (b *binder) binding(nr *nodeRun) *node.Binding {
+func (b *values) binding(nr *nodeRun) *node.Binding {
 	fr := nr.frame
 	binding := &node.Binding{Scope: b.scope(fr), Stream: b.stream(fr), Long: b.long(nr), Known: fr.known, Carry: nr.carry, Permissive: fr.Workflow.Permissive(), AsksStatus: fr.plan.AsksStatus(nr.id()), Locals: map[string]json.RawMessage{}}
 	if nr.node.Loop != nil {
@@ -92,7 +88,7 @@ func (b *binder) binding(nr *nodeRun) *node.Binding {
 }
 
 // bind resolves the templates of a node.
-func (b *binder) bind(nr *nodeRun, binding *node.Binding) (*boundNode, error) {
+func (b *values) bind(nr *nodeRun, binding *node.Binding) (*boundNode, error) {
 	if nr.node.Loop != nil && nr.iteration == 1 {
 		binding.Scope, binding.Stream = without(nr, binding.Scope), without(nr, binding.Stream)
 	}
@@ -113,21 +109,21 @@ func (b *binder) bind(nr *nodeRun, binding *node.Binding) (*boundNode, error) {
 			return nil, err
 		}
 	}
-	if bound.digest, err = b.digests.node(nr, bound); err != nil {
+	if bound.digest, err = b.digest(nr, bound); err != nil {
 		return nil, err
 	}
-	if bound.key = resume.Params(bound.digest); b.digests.oldKeys {
-		bound.key = b.digests.oldNode(nr, bound)
+	if bound.key = resume.Params(bound.digest); b.oldKeys {
+		bound.key = b.oldNode(nr, bound)
 	}
 	return bound, nil
 }
 
 // wholeDigest returns the digest of a node whose first iteration, or whose only one, is bound.
-func (b *binder) wholeDigest(nr *nodeRun) string {
+func (b *values) wholeDigest(nr *nodeRun) string {
 	if nr.node.Loop == nil {
 		return nr.bound.digest
 	}
-	return b.digests.loop(nr, nr.bound.digest)
+	return b.loop(nr, nr.bound.digest)
 }
 
 // without returns a scope in which a node has no outputs yet. The first iteration of a loop must not see the outputs of an
@@ -146,7 +142,7 @@ func without(nr *nodeRun, scope template.Scope) template.Scope {
 }
 
 // sub returns the workflow that a node runs.
-func (b *binder) sub(nr *nodeRun, params json.RawMessage) (*flow.Flow, error) {
+func (b *values) sub(nr *nodeRun, params json.RawMessage) (*flow.Flow, error) {
 	if sub, ok := nr.frame.Subs[nr.id()]; ok {
 		return sub, nil
 	}
@@ -177,7 +173,7 @@ func passes(typ string, long json.RawMessage) bool {
 
 // outputs resolves the outputs of a frame, as a value of the stream: those that the workflow declares, else those of the
 // nodes that no other followed.
-func (b *binder) outputs(fr *frame) (json.RawMessage, error) {
+func (b *values) outputs(fr *frame) (json.RawMessage, error) {
 	out := map[string]json.RawMessage{}
 	var faults []*fault.Fault
 	for _, name := range slices.Sorted(maps.Keys(fr.Workflow.Outputs)) {
@@ -218,4 +214,107 @@ func (b *binder) outputs(fr *frame) (json.RawMessage, error) {
 		return nil, fault.From(err)
 	}
 	return raw, nil
+}
+
+// value returns the outputs of a task for templates: as they were written, so that long parts are fetched when they are
+// read, or whole if what was written misses a secret.
+func (r *result) value() value {
+	switch {
+	case r.node.Outputs == nil:
+		return value{raw: json.RawMessage("{}")}
+	case r.redacted && !r.missingSecrets:
+		return value{raw: r.node.Outputs}
+	default:
+		return value{raw: r.kept, missingSecrets: r.missingSecrets}
+	}
+}
+
+// longValue returns the reference that a template stands for, if the template is a node's outputs or a member of them and
+// that is a long value. Such a value is passed on without being fetched.
+func (fr *frame) longValue(source string) (json.RawMessage, bool) {
+	parts := template.Parse(source)
+	if len(parts) != 1 || parts[0].Expr == nil {
+		return nil, false
+	}
+	ref, ok := parts[0].Expr.Ref()
+	if !ok {
+		return nil, false
+	}
+	return fr.longAt(ref)
+}
+
+// longAt is longValue for a reference.
+func (fr *frame) longAt(ref template.Ref) (json.RawMessage, bool) {
+	v, ran := fr.values[ref.Root]
+	if _, input := fr.inputs[ref.Root]; !ran || input || v.failed {
+		return nil, false
+	}
+	raw := v.raw
+	switch {
+	case len(ref.Path) > 1:
+		return nil, false
+	case len(ref.Path) == 1:
+		member := ref.Member()
+		if member == "" || !template.IsName(member) {
+			return nil, false
+		}
+		raw = json.RawMessage(gjson.GetBytes(raw, member).Raw)
+	}
+	_, ok := event.ReferenceOf(raw)
+	return raw, ok
+}
+
+// withError returns the outputs of a failed node with its message as the output error, unless they have an error.
+func withError(outputs json.RawMessage, message string) json.RawMessage {
+	if gjson.GetBytes(outputs, "error").Exists() || gjson.GetBytes(outputs, "$blob").Exists() {
+		return outputs
+	}
+	return with(outputs, "error", rawjson.Quote(message))
+}
+
+func integer(n int) json.RawMessage { return strconv.AppendInt(nil, int64(n), 10) }
+
+// orEmpty returns outputs, or an empty object if outputs is nil.
+func orEmpty(outputs json.RawMessage) json.RawMessage {
+	if outputs == nil {
+		return json.RawMessage("{}")
+	}
+	return outputs
+}
+
+// with returns an object with a key set to a value, as its last key.
+func with(object json.RawMessage, key string, value json.RawMessage) json.RawMessage {
+	out := []byte{'{'}
+	add := func(quoted string, value []byte) {
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(append(append(out, quoted...), ':'), value...)
+	}
+	gjson.ParseBytes(object).ForEach(func(k, v gjson.Result) bool {
+		if k.Str != key {
+			add(k.Raw, []byte(v.Raw))
+		}
+		return true
+	})
+	add(string(rawjson.Quote(key)), value)
+	return append(out, '}')
+}
+
+// explain adds to the fault of templates without a value what to read instead of the result of a jq node whose filter had several.
+func (fr *frame) explain(f *fault.Fault) {
+	for _, missing := range f.Missing {
+		ref, ok := template.ParseExpression(missing)
+		if !ok || len(ref.Path) == 0 || ref.Path[0].Key != "result" {
+			continue
+		}
+		n, ok := fr.Workflow.Node(ref.Root)
+		if !ok || fr.Kinds[n.Type].Name != "jq" || n.Batch != nil {
+			continue
+		}
+		if v, ended := fr.values[n.ID]; ended && !v.failed {
+			f.SuggestAs(f) // the lists may be those of another fault
+			f.Suggest("The filter of node %s has several results: read ${%s.results}, or write the filter as [FILTER] to get one list", n.ID, n.ID)
+		}
+	}
 }
