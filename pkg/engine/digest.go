@@ -14,6 +14,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/pflow-suite/pflow/pkg/engine/flow"
+	"github.com/pflow-suite/pflow/pkg/engine/node"
 	"github.com/pflow-suite/pflow/pkg/engine/resume"
 	"github.com/pflow-suite/pflow/pkg/home/redact"
 	"github.com/pflow-suite/pflow/pkg/nodetype"
@@ -34,55 +35,74 @@ const keyVersion = 2
 func (b *values) digest(nr *nodeRun, bound *boundNode) (string, error) {
 	b.store.redactor.AddCredentialsOf(bound.Params)
 	params, _ := b.store.redactor.JSON(bound.Params) // from here on, what stands under a secret's name counts as a secret
-	before, after, long := bound.Long(params)
-	if long != nil {
-		params = slices.Concat(before, json.RawMessage("null"), after)
+	_, _, long := bound.Long(params)
+	apart, whole := "", gjson.Result{} // a long text, which is hashed alike whether it is held in memory or not
+	if param := node.LongParam(nr.kind.Name); param != "" {
+		if whole = gjson.GetBytes(params, param); long != nil || whole.Type == gjson.String && len(whole.Str) > longOutputs {
+			apart = param
+		}
 	}
-	h := sha256.New()
-	hashParts(h, rawjson.Quote(nr.node.Type), json.RawMessage(strconv.FormatBool(nr.node.UnsafeTemplates)), b.secrets(nr), plainParams(nr, params))
+	text, h := string(params), sha256.New()
+	if apart != "" || !isPlain(params) {
+		text = plainParams(nr, params, apart)
+	}
+	hashTexts(h, nr.node.Type, strconv.FormatBool(nr.node.UnsafeTemplates), b.secrets(nr), text)
 	if long != nil {
 		if err := copyQuoted(h, long); err != nil {
 			return "", err
 		}
+	} else if apart != "" {
+		_, _ = h.Write(rawjson.Quote(whole.Str))
 	}
 	if bound.sub != nil {
-		hashParts(h, rawjson.Quote(b.workflow(bound.sub)))
+		hashTexts(h, b.workflow(bound.sub))
 	}
 	return resume.Digest(sumOf(h), nr.frame.lineage(nr.id())), nil
 }
 
-// plainParams returns parameters in one spelling, without how long the node may take.
-func plainParams(nr *nodeRun, params json.RawMessage) json.RawMessage {
+// plainParams returns parameters in one spelling, without how long the node may take, and without one that is hashed apart.
+func plainParams(nr *nodeRun, params json.RawMessage, apart string) string {
 	values, inline := gjson.ParseBytes(params), ""
-	if named, ok := workflow.SubOf(params); ok && named.Inline != nil && nr.isSub() {
-		inline = named.Param
+	if nr.isSub() {
+		if named, ok := workflow.SubOf(params); ok && named.Inline != nil {
+			inline = named.Param
+		}
 	}
-	out := canonical(nil, values, func(key string) bool {
-		param, _ := nr.kind.Param(key)
-		return key != inline && !(key == nodetype.TimeoutParam && param.Type == nodetype.DurationType)
+	out := canonical(make([]byte, 0, len(params)+16), values, func(key string) bool {
+		if key == nodetype.TimeoutParam {
+			param, _ := nr.kind.Param(key)
+			return param.Type != nodetype.DurationType
+		}
+		return key != apart && key != inline
 	})
 	if inline != "" {
 		out = essence(out, values.Get(inline))
 	}
-	return out
+	return string(out)
+}
+
+// isPlain reports whether the parameters of a call, which are compact and sorted by name, are in the spelling of canonical already: they have no escapes, no
+// objects in them, and no timeout.
+func isPlain(params json.RawMessage) bool {
+	return bytes.LastIndexByte(params, '{') == 0 && bytes.IndexByte(params, '\\') < 0 && !bytes.Contains(params, []byte(`"`+nodetype.TimeoutParam+`"`))
 }
 
 // loop returns the digest of a node with a loop as a whole, by that of its first iteration: its condition, and what later iterations are
 // given, count too. How many iterations there may be does not: see reuseNode.
 func (b *values) loop(nr *nodeRun, first string) string {
 	l := nr.node.Loop
-	parts := []json.RawMessage{json.RawMessage(resume.Params(first)), rawjson.Quote(l.While), rawjson.Quote(l.Until)}
+	texts := []string{resume.Params(first), l.While, l.Until}
 	for _, name := range slices.Sorted(maps.Keys(l.Carry)) {
-		parts = append(parts, rawjson.Quote(name), canonical(nil, gjson.ParseBytes(l.Carry[name]), nil))
+		texts = append(texts, name, plain(l.Carry[name]))
 	}
 	uses, _ := plan.Uses(nr.node)
 	for _, u := range uses {
 		if v, ok := nr.frame.inputs[u.Ref.Root]; ok && !isSchedule(u) {
 			v, _ = b.store.redactor.JSON(v)
-			parts = append(parts, rawjson.Quote(u.Ref.Root), canonical(nil, gjson.ParseBytes(v), nil))
+			texts = append(texts, u.Ref.Root, plain(v))
 		}
 	}
-	return resume.Digest(hashOf(parts...), nr.frame.lineage(nr.id()))
+	return resume.Digest(digestOf(texts...), nr.frame.lineage(nr.id()))
 }
 
 // isSchedule reports whether a template says only how long a loop waits or how often it goes on.
@@ -92,22 +112,33 @@ func isSchedule(u template.Use) bool {
 }
 
 // secrets returns the names of the secrets in a node's parameters as they are written: those with a literal value there, and the inputs.
-func (b *values) secrets(nr *nodeRun) json.RawMessage {
+func (b *values) secrets(nr *nodeRun) string {
 	var names []string
 	if named := b.store.redactor.Named(nr.node.Params); bytes.Contains(named, []byte("<redacted:")) {
-		for _, mark := range strings.Split(string(canonical(nil, gjson.ParseBytes(named), nil)), "<redacted:")[1:] {
+		for _, mark := range strings.Split(plain(named), "<redacted:")[1:] {
 			name, _, _ := strings.Cut(mark, ">")
 			names = append(names, name)
 		}
 	}
-	uses, _ := plan.Uses(nr.node)
-	for _, u := range uses {
-		if in, ok := nr.frame.Workflow.Inputs[u.Ref.Root]; ok && (in.Secret || redact.SecretName(u.Ref.Root)) {
-			names = append(names, u.Path+"="+u.Ref.Expression())
+	var secret map[string]bool
+	for name, in := range nr.frame.Workflow.Inputs {
+		if in.Secret || redact.SecretName(name) {
+			if secret == nil {
+				secret = map[string]bool{}
+			}
+			secret[name] = true
+		}
+	}
+	if len(secret) > 0 {
+		uses, _ := plan.Uses(nr.node)
+		for _, u := range uses {
+			if secret[u.Ref.Root] {
+				names = append(names, u.Path+"="+u.Ref.Expression())
+			}
 		}
 	}
 	slices.Sort(names)
-	return rawjson.Quote(strings.Join(names, "\n"))
+	return strings.Join(names, "\n")
 }
 
 // workflow returns the digest of a workflow and of all workflows that its nodes run.
@@ -115,14 +146,14 @@ func (b *values) workflow(f *flow.Flow) string {
 	if digest, ok := b.workflows[f]; ok {
 		return digest
 	}
-	parts := []json.RawMessage{rawjson.Quote(f.Digest)}
+	texts := []string{f.Digest}
 	if f.File != nil {
-		parts[0] = essence(nil, gjson.ParseBytes(b.store.redactor.Named(f.File.JSON())))
+		texts[0] = string(essence(nil, gjson.ParseBytes(b.store.redactor.Named(f.File.JSON()))))
 	}
 	for _, id := range slices.Sorted(maps.Keys(f.Subs)) {
-		parts = append(parts, rawjson.Quote(id), rawjson.Quote(b.workflow(f.Subs[id])))
+		texts = append(texts, id, b.workflow(f.Subs[id]))
 	}
-	b.workflows[f] = hashOf(parts...)
+	b.workflows[f] = digestOf(texts...)
 	return b.workflows[f]
 }
 
@@ -159,16 +190,17 @@ func essence(out []byte, definition gjson.Result) []byte {
 // batch returns the digest of a batch as a whole: of its way to handle errors, and of each item, which its outputs repeat, with the item's
 // digest.
 func (b *values) batch(nr *nodeRun, itemDigest func(nr *nodeRun, i int) (string, error)) (string, error) {
-	parts := []json.RawMessage{rawjson.Quote(nr.node.Type), rawjson.Quote(nr.node.Batch.ErrorHandling)}
+	h := sha256.New()
+	hashTexts(h, nr.node.Type, nr.node.Batch.ErrorHandling)
 	for i, item := range nr.batch.items {
 		digest, err := itemDigest(nr, i)
 		if err != nil {
 			return "", err
 		}
 		item, _ = b.store.redactor.JSON(item)
-		parts = append(parts, canonical(nil, gjson.ParseBytes(item), nil), json.RawMessage(resume.Params(digest)))
+		hashTexts(h, plain(item), resume.Params(digest))
 	}
-	return resume.Digest(hashOf(parts...), nr.frame.lineage(nr.id())), nil
+	return resume.Digest(sumOf(h), nr.frame.lineage(nr.id())), nil
 }
 
 // question returns the digest of what a person is asked about. Another question, or another node, needs another answer.
@@ -177,12 +209,12 @@ func (b *values) question(nr *nodeRun, q *Question) string {
 	if params == nil {
 		params = b.store.redactor.Named(nr.node.Params)
 	}
-	parts := []json.RawMessage{rawjson.Quote(nr.node.Type), rawjson.Quote(b.store.redactor.Text(q.Text)), plainParams(nr, params)}
-	for _, c := range q.Choices {
-		parts = append(parts, rawjson.Quote(c))
-	}
-	return resume.Digest(hashOf(parts...), nr.frame.lineage(nr.id()))
+	texts := append([]string{nr.node.Type, b.store.redactor.Text(q.Text), plainParams(nr, params, "")}, q.Choices...)
+	return resume.Digest(digestOf(texts...), nr.frame.lineage(nr.id()))
 }
+
+// plain returns a value in one spelling.
+func plain(raw json.RawMessage) string { return string(canonical(nil, gjson.ParseBytes(raw), nil)) }
 
 // canonical appends the JSON of a value in one spelling: keys sorted, texts without needless escapes, numbers as they are. Of the outputs of
 // a batch it leaves out batch_metadata, which says how the batch was run and how long it took. Only the members of an object that counts
@@ -190,26 +222,33 @@ func (b *values) question(nr *nodeRun, q *Question) string {
 func canonical(out []byte, v gjson.Result, counts func(key string) bool) []byte {
 	switch {
 	case v.IsObject():
-		members := map[string]gjson.Result{}
+		members := make([]member, 0, 8)
 		v.ForEach(func(key, value gjson.Result) bool {
-			members[plainText(key)] = value
+			members = append(members, member{plainText(key), value})
 			return true
 		})
-		if isBatchOutputs(members) {
-			delete(members, "batch_metadata")
-		}
+		slices.SortStableFunc(members, func(a, b member) int { return strings.Compare(a.key, b.key) })
+		batch := isBatchOutputs(members)
 		out = append(out, '{')
-		for _, key := range slices.Sorted(maps.Keys(members)) {
-			if counts == nil || counts(key) {
-				out = append(rawjson.AppendQuoted(out, key), ':')
-				out = append(canonical(out, members[key], nil), ',')
+		begin := len(out)
+		for _, m := range members {
+			if (counts == nil || counts(m.key)) && !(batch && m.key == "batch_metadata") {
+				if len(out) > begin {
+					out = append(out, ',')
+				}
+				out = append(rawjson.AppendQuoted(out, m.key), ':')
+				out = canonical(out, m.value, nil)
 			}
 		}
 		return append(out, '}')
 	case v.IsArray():
 		out = append(out, '[')
+		begin := len(out)
 		v.ForEach(func(_, value gjson.Result) bool {
-			out = append(canonical(out, value, nil), ',')
+			if len(out) > begin {
+				out = append(out, ',')
+			}
+			out = canonical(out, value, nil)
 			return true
 		})
 		return append(out, ']')
@@ -227,10 +266,20 @@ func plainText(v gjson.Result) string {
 	return v.Str
 }
 
-// isBatchOutputs reports whether an object is the outputs of a batch.
-func isBatchOutputs(members map[string]gjson.Result) bool {
-	for _, key := range []string{"batch_metadata", "results", "count", "success_count", "error_count", "errors"} {
-		if !members[key].Exists() {
+// member is a member of an object.
+type member struct {
+	key   string
+	value gjson.Result
+}
+
+// isBatchOutputs reports whether an object, by its sorted members, is the outputs of a batch.
+func isBatchOutputs(members []member) bool {
+	keys := []string{"batch_metadata", "count", "error_count", "errors", "results", "success_count"}
+	if len(members) < len(keys) {
+		return false
+	}
+	for _, key := range keys {
+		if _, ok := slices.BinarySearchFunc(members, key, func(m member, key string) int { return strings.Compare(m.key, key) }); !ok {
 			return false
 		}
 	}
@@ -277,6 +326,26 @@ func hashParts(h hash.Hash, parts ...json.RawMessage) {
 	}
 }
 
+// digestOf returns the digest of texts.
+func digestOf(texts ...string) string {
+	h := sha256.New()
+	hashTexts(h, texts...)
+	return sumOf(h)
+}
+
+// hashTexts adds texts to a hash, each preceded by its length.
+func hashTexts(h hash.Hash, texts ...string) {
+	size := 0
+	for _, text := range texts {
+		size += len(text) + 8
+	}
+	all := make([]byte, 0, size)
+	for _, text := range texts {
+		all = append(append(strconv.AppendInt(all, int64(len(text)), 10), ' '), text...)
+	}
+	_, _ = h.Write(all)
+}
+
 func sumOf(h hash.Hash) string { return hashPrefix + hex.EncodeToString(h.Sum(nil)) }
 
 // lineage identifies the nodes that lead to one by taken edges and templates, however far, and out of the nodes around. The node must be
@@ -287,11 +356,11 @@ func (fr *frame) lineage(id string) string {
 	}
 	sources := fr.plan.Sources(id)
 	slices.Sort(sources)
-	parts := []json.RawMessage{json.RawMessage(fr.before)}
-	for _, source := range slices.Compact(sources) {
-		parts = append(parts, rawjson.Quote(source), json.RawMessage(fr.lineages[source]))
+	text := append(make([]byte, 0, 256), fr.before...)
+	for _, source := range slices.Compact(sources) { // no id has a space
+		text = append(append(append(append(text, ' '), source...), ' '), fr.lineages[source]...)
 	}
-	const length = 16 // hexadecimal digits
-	fr.lineages[id] = strings.TrimPrefix(hashOf(parts...), hashPrefix)[:length]
+	sum := sha256.Sum256(text)
+	fr.lineages[id] = hex.EncodeToString(sum[:8])
 	return fr.lineages[id]
 }

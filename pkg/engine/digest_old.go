@@ -3,7 +3,10 @@ package engine
 import (
 	"crypto/sha256"
 	"encoding/json"
+	"maps"
+	"slices"
 
+	"github.com/pflow-suite/pflow/pkg/engine/flow"
 	"github.com/pflow-suite/pflow/pkg/rawjson"
 	"github.com/pflow-suite/pflow/pkg/workflow"
 	"github.com/pflow-suite/pflow/pkg/workflow/plan"
@@ -35,9 +38,18 @@ func (b *values) oldNode(nr *nodeRun, bound *boundNode) string {
 		}
 	}
 	if bound.sub != nil {
-		hashParts(h, rawjson.Quote(b.workflow(bound.sub)))
+		hashParts(h, rawjson.Quote(oldWorkflow(bound.sub)))
 	}
 	return sumOf(h)
+}
+
+// oldWorkflow returns the digest of a workflow and of all workflows that its nodes run.
+func oldWorkflow(f *flow.Flow) string {
+	parts := []json.RawMessage{rawjson.Quote(f.Digest)}
+	for _, id := range slices.Sorted(maps.Keys(f.Subs)) {
+		parts = append(parts, rawjson.Quote(id), rawjson.Quote(oldWorkflow(f.Subs[id])))
+	}
+	return hashOf(parts...)
 }
 
 // oldBatch returns the digest of a batch as a whole: of its definition, and of each item, which its outputs repeat, with the item's

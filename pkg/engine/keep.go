@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -353,7 +354,7 @@ func inherited(old *event.Event, id string) *event.Event {
 	return &event.Event{
 		Event: old.Event, Node: id, Item: old.Item, Iteration: old.Iteration, Action: old.Action, Outputs: old.Outputs, InputDigest: old.InputDigest,
 		Redacted: old.Redacted, Warnings: old.Warnings, Note: old.Note, Answer: old.Answer, AnyAnswer: old.AnyAnswer, By: old.By, Person: old.Person, FromRun: from, Attempt: old.Attempt,
-		IterationDigest: old.IterationDigest, RanAt: old.RanTime(),
+		IterationDigest: old.IterationDigest, RanAt: cmp.Or(old.RanAt, old.Time.Format(time.RFC3339Nano)),
 	}
 }
 

@@ -159,12 +159,12 @@ type Event struct {
 	IterationDigest string   `json:"iteration_digest,omitempty"` // node_completed, node_reused
 	Redacted        bool     `json:"redacted,omitempty"`         // a secret was removed from the outputs
 	DurationMS      *float64 `json:"duration_ms,omitempty"`      // node_completed, node_failed, run_finished
-	// RanAt is when that was done which is taken from an earlier run.
-	RanAt    time.Time `json:"ran_at,omitzero"`    // node_reused, and an item or iteration taken from an earlier run
-	FromRun  string    `json:"from_run,omitempty"` // node_reused, and an item or iteration taken from an earlier run
-	Note     string    `json:"note,omitempty"`     // node_completed, item_, iteration_completed: what the outputs do not show, such as why an exit status is not a failure
-	Cached   bool      `json:"cached,omitempty"`   // node_reused, item_completed: taken from the cache of earlier runs
-	Outdated bool      `json:"outdated,omitempty"` // node_reused: a node before it has run again since
+	// RanAt is when that was done which is taken from an earlier run, as that has written its time.
+	RanAt    string `json:"ran_at,omitempty"`   // node_reused, and an item or iteration taken from an earlier run
+	FromRun  string `json:"from_run,omitempty"` // node_reused, and an item or iteration taken from an earlier run
+	Note     string `json:"note,omitempty"`     // node_completed, item_, iteration_completed: what the outputs do not show, such as why an exit status is not a failure
+	Cached   bool   `json:"cached,omitempty"`   // node_reused, item_completed: taken from the cache of earlier runs
+	Outdated bool   `json:"outdated,omitempty"` // node_reused: a node before it has run again since
 
 	Error     *fault.Fault `json:"error,omitempty"`       // node_failed, run_finished, run_refused
 	WillRetry *bool        `json:"will_retry,omitempty"`  // node_failed
@@ -263,12 +263,13 @@ func (e *Event) IsFailure() bool {
 	return e.Event == NodeFailed && e.Item == nil && (e.WillRetry == nil || !*e.WillRetry)
 }
 
-// RanTime returns when that was done which the event reports, in this run or in an earlier one.
+// RanTime returns when that was done which the event reports, in this run or in an earlier one. It is the zero time if that is not known.
 func (e *Event) RanTime() time.Time {
-	if e.RanAt.IsZero() {
+	if e.RanAt == "" {
 		return e.Time
 	}
-	return e.RanAt
+	at, _ := time.Parse(time.RFC3339Nano, e.RanAt)
+	return at
 }
 
 // Denies reports whether the event is an answer that forbids a node to run.

@@ -145,6 +145,10 @@ func parseCheckpoint(line []byte) (e *Event, ok bool) {
 		case "duration_ms":
 			ms := value.Num
 			e.DurationMS, ok = &ms, number
+		case "iteration_digest":
+			e.IterationDigest, ok = value.Str, text
+		case "ran_at":
+			e.RanAt, ok = value.Str, text
 		case "from_run":
 			e.FromRun, ok = value.Str, text
 		case "redacted":

@@ -47,9 +47,10 @@ func (t *Type) IsOfValues(params json.RawMessage) bool {
 		return false
 	}
 	for _, p := range t.Params {
-		given := gjson.GetBytes(params, p.Name)
-		if p.DependsOn == OnWorld && given.Exists() && given.Type != gjson.Null && given.Raw != "[]" && given.Raw != `""` {
-			return false
+		if p.DependsOn == OnWorld {
+			if given := gjson.GetBytes(params, p.Name); given.Exists() && given.Type != gjson.Null && given.Raw != "[]" && given.Raw != `""` {
+				return false
+			}
 		}
 	}
 	return true
@@ -77,6 +78,9 @@ type Param struct {
 
 // Allows reports whether Enum lists a value, in any spelling of it, or lists no values at all.
 func (p *Param) Allows(value json.RawMessage) bool {
+	if p.Enum == nil {
+		return true
+	}
 	var allowed []json.RawMessage
 	if json.Unmarshal(p.Enum, &allowed) != nil || len(allowed) == 0 {
 		return true

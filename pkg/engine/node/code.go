@@ -114,7 +114,7 @@ func (c *codeProgram) command() (process.Command, *fault.Fault) {
 func refusedInput(n *workflow.Node, params map[string]json.RawMessage) *fault.Fault {
 	var text, language string
 	var inputs map[string]json.RawMessage
-	if n.Type != workflow.CodeType || json.Unmarshal(params["language"], &language) != nil || language != "bash" || json.Unmarshal(params["code"], &text) != nil ||
+	if json.Unmarshal(params["language"], &language) != nil || language != "bash" || json.Unmarshal(params["code"], &text) != nil ||
 		json.Unmarshal(params["inputs"], &inputs) != nil {
 		return nil
 	}

@@ -3,7 +3,6 @@ package node
 import (
 	"bytes"
 	"encoding/json"
-	"maps"
 	"slices"
 	"strings"
 
@@ -24,7 +23,7 @@ func fitParams(n *workflow.Node, kind nodetype.Type, params map[string]json.RawM
 	if schema != nil {
 		dropNulls(kind, params)
 	}
-	for _, name := range slices.Sorted(maps.Keys(params)) {
+	for _, name := range sortedNames(params) {
 		param, ok := kind.Param(name)
 		value := bytes.TrimSpace(params[name])
 		if !ok || string(value) == "null" && (param.Type == "any" || kind.MCP != nil) {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -23,7 +22,7 @@ func marshalParams(members map[string]json.RawMessage) json.RawMessage {
 	var b bytes.Buffer
 	b.Grow(size)
 	b.WriteByte('{')
-	for i, name := range slices.Sorted(maps.Keys(members)) {
+	for i, name := range sortedNames(members) {
 		if i > 0 {
 			b.WriteByte(',')
 		}
@@ -35,6 +34,16 @@ func marshalParams(members map[string]json.RawMessage) json.RawMessage {
 	}
 	b.WriteByte('}')
 	return b.Bytes()
+}
+
+// sortedNames returns the names of members. A run has it done for each node, so it allocates once.
+func sortedNames(members map[string]json.RawMessage) []string {
+	names := make([]string, 0, len(members))
+	for name := range members {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
 }
 
 // splitParam separates a parameter that may be very long from the others. It returns the parameter's value, not copied, and

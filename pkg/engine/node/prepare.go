@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -112,7 +111,7 @@ func Prepare(n *workflow.Node, kind nodetype.Type, b *Binding) (*Call, error) {
 	unresolved := p.resolveInputs(kind, params, b)
 	p.takeLong(kind, params, b)
 	content := params["content"]
-	for _, name := range slices.Sorted(maps.Keys(params)) {
+	for _, name := range sortedNames(params) {
 		if name == inputsParam {
 			continue
 		}
@@ -133,7 +132,7 @@ func Prepare(n *workflow.Node, kind nodetype.Type, b *Binding) (*Call, error) {
 		unresolved = append(unresolved, u...)
 	} else {
 		maps.Copy(params, kept)
-		if len(unresolved) == 0 {
+		if len(unresolved) == 0 && n.Type == workflow.CodeType {
 			if f := refusedInput(n, params); f != nil {
 				return nil, f
 			}
